@@ -1,0 +1,66 @@
+# The commands of the project. Each installs what is missing and builds what it needs into
+# build/<preset>; JOBS=4 makes builds wider.
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+BUILD = cmake --build --preset
+SETUP = scripts/deps.sh && cmake --preset
+QUIET = >/dev/null
+MODELS_VENV ?= build/venv
+SOURCES = git ls-files '*.h' '*.cpp'
+
+.DEFAULT_GOAL := help
+.PHONY: help demo build test asan bench size fuzz libfuzzer format lint models clean
+
+help: ## what there is
+	@grep -hE '^[a-z]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+demo: ## export a trained classifier, run 360 images through it, compare with PyTorch's numbers
+	@$(SETUP) release $(QUIET)
+	@$(BUILD) release -j $(JOBS) --target taper_demo $(QUIET)
+	@build/release/bin/taper_demo demo
+
+build: ## everything, release
+	@$(SETUP) release $(QUIET)
+	@$(BUILD) release -j $(JOBS)
+
+test: build ## every test, release
+	@ctest --preset release
+
+asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
+	@$(SETUP) asan $(QUIET)
+	@$(BUILD) asan -j $(JOBS)
+	@ctest --preset asan
+
+bench: build ## the measured figures: export, load, dispatch, kernels
+	@scripts/bench.sh build/release
+
+size: ## bytes of the runtime on a device, beside the stored limit
+	@$(SETUP) size $(QUIET)
+	@$(BUILD) size -j $(JOBS) $(QUIET)
+	@scripts/size.sh build/size
+
+fuzz: ## mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
+	@$(SETUP) asan $(QUIET)
+	@$(BUILD) asan -j $(JOBS) --target taper_fuzz $(QUIET)
+	@scripts/fuzz.sh build/asan $${RUNS:-200000}
+
+libfuzzer: ## coverage-guided fuzz targets, built with clang into build/fuzz/bin
+	@scripts/deps.sh clang
+	@cmake --preset fuzz $(QUIET)
+	@$(BUILD) fuzz -j $(JOBS)
+
+format: ## clang-format 14 over the tree
+	@scripts/deps.sh clang
+	@$(SOURCES) | xargs -n 20 clang-format-14 -i --style=file
+
+lint: ## format check, clang warnings, clang-tidy 14
+	@scripts/deps.sh clang
+	@$(SOURCES) | xargs -n 20 clang-format-14 --dry-run -Werror --style=file
+	@cmake --preset clang $(QUIET) && $(BUILD) clang -j $(JOBS)
+	@git ls-files '*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/clang
+
+models: ## the full-size models that the benchmarks export (needs PyTorch 2.13: makes a venv)
+	@scripts/models.sh $(MODELS_VENV)
+
+clean: ## removes build/
+	@rm -rf build

@@ -1,0 +1,41 @@
+# Build type, compiler cache, and the flags that every target takes through interface targets:
+#
+#   taper::warnings      warnings are errors
+#   taper::freestanding  the device half: no exceptions, no RTTI, one section per function
+#   taper::fast_loops    the vectoriser on, for kernels whose loops are the product
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, MinSizeRel or RelWithDebInfo" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+find_program(TAPER_CCACHE ccache)
+if(TAPER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TAPER_CCACHE})
+endif()
+
+if(TAPER_SANITIZE)
+  add_compile_options(-fsanitize=${TAPER_SANITIZE} -fno-sanitize=vptr
+                      -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TAPER_SANITIZE})
+endif()
+if(TAPER_LIBFUZZER)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+add_library(taper_warnings INTERFACE)
+add_library(taper::warnings ALIAS taper_warnings)
+target_compile_options(taper_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror)
+
+add_library(taper_freestanding INTERFACE)
+add_library(taper::freestanding ALIAS taper_freestanding)
+target_compile_options(taper_freestanding INTERFACE
+  -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections)
+
+add_library(taper_fast_loops INTERFACE)
+add_library(taper::fast_loops ALIAS taper_fast_loops)
+target_compile_options(taper_fast_loops INTERFACE $<$<CONFIG:Release>:-O3>)

@@ -1,0 +1,80 @@
+# How a folder becomes a target.
+
+# Collects the sources of some folders into `out`: everything but tests, fuzzers and what matches an
+# EXCLUDE pattern (a path from the project root).
+function(taper_sources out)
+  cmake_parse_arguments(ARG "" "" "FOLDERS;EXCLUDE" ${ARGN})
+  set(found)
+  foreach(folder IN LISTS ARG_FOLDERS)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND found ${files})
+  endforeach()
+  list(FILTER found EXCLUDE REGEX "_(test|fuzz)\\.cpp$")
+  foreach(pattern IN LISTS ARG_EXCLUDE)
+    list(FILTER found EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/${pattern}")
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# taper_library(NAME FOLDERS f... [EXCLUDE p...] STANDARD 17|20 LINK [PRIVATE t...] [PUBLIC t...])
+# A static library of the folders' sources, also known as taper::NAME without its prefix.
+function(taper_library name)
+  cmake_parse_arguments(ARG "" "STANDARD" "FOLDERS;EXCLUDE;LINK" ${ARGN})
+  cmake_parse_arguments(LINK "" "" "PRIVATE;PUBLIC" ${ARG_LINK})
+  taper_sources(sources FOLDERS ${ARG_FOLDERS} EXCLUDE ${ARG_EXCLUDE})
+  if(sources)
+    add_library(${name} STATIC ${sources})
+    target_compile_features(${name} PUBLIC cxx_std_${ARG_STANDARD})
+    target_link_libraries(${name} PUBLIC ${LINK_PUBLIC}
+      PRIVATE $<BUILD_INTERFACE:taper::warnings> ${LINK_PRIVATE})
+    set(scope PUBLIC)
+  else()
+    add_library(${name} INTERFACE)
+    target_link_libraries(${name} INTERFACE ${LINK_PUBLIC})
+    set(scope INTERFACE)
+  endif()
+  string(REPLACE "taper_" "" short ${name})
+  add_library(taper::${short} ALIAS ${name})
+  target_include_directories(${name} ${scope}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+endfunction()
+
+# taper_program(NAME FILES f... | FOLDERS f... LINK t...): an executable in bin/.
+function(taper_program name)
+  cmake_parse_arguments(ARG "" "" "FILES;FOLDERS;LINK" ${ARGN})
+  taper_sources(sources FOLDERS ${ARG_FOLDERS})
+  foreach(file IN LISTS ARG_FILES)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${file})
+      list(APPEND sources ${PROJECT_SOURCE_DIR}/${file})
+    endif()
+  endforeach()
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK})
+endfunction()
+
+# taper_tests(FOLDER LINK t...): one GoogleTest program of every *_test.cpp under FOLDER, named after
+# it, and one CTest entry that carries the folder as its label.
+function(taper_tests folder)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  string(REPLACE "/" "_" name ${folder})
+  set(name ${name}_test)
+  add_executable(${name} ${sources})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${name} PRIVATE
+    TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TAPER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+  target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK} taper_test_support
+    GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES LABELS ${folder})
+endfunction()

@@ -1,0 +1,37 @@
+# Tests, benchmarks, fuzzers and size programs.
+#
+# Unit tests lie beside the code (runtime/**/x_test.cpp) and link what that folder may link; what
+# crosses folders lies under test/, one program per sub-folder.
+
+if(TAPER_TESTS)
+  find_package(GTest REQUIRED)
+  enable_testing()
+  taper_library(taper_test_support FOLDERS test/support LINK PUBLIC taper_runtime STANDARD 20)
+  taper_tests(runtime LINK taper_module taper_runtime)
+  taper_tests(kernels_portable LINK taper_kernels_portable taper_runtime)
+  set(everything taper_module taper_runtime)
+  if(TAPER_HOST)
+    taper_tests(exir LINK taper_exir taper_module taper::zip taper::json)
+    taper_tests(tools LINK taper_tools)
+    set(everything taper_tools)
+  endif()
+  taper_tests(examples LINK ${everything})
+  file(GLOB folders RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/*)
+  foreach(folder IN LISTS folders)
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
+      taper_tests(${folder} LINK ${everything})
+      string(REPLACE "/" "_" name ${folder})
+      foreach(program taper executor_runner)
+        if(TARGET ${name}_test AND TARGET ${program})
+          add_dependencies(${name}_test ${program})
+        endif()
+      endforeach()
+    endif()
+  endforeach()
+endif()
+
+foreach(folder bench size fuzz)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/test/${folder}/targets.cmake)
+    include(${PROJECT_SOURCE_DIR}/test/${folder}/targets.cmake)
+  endif()
+endforeach()

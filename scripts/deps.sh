@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs from Debian what the build needs. Says nothing and changes nothing when all is there.
+#
+#   scripts/deps.sh          to build and test
+#   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
+#   scripts/deps.sh python   also python3-venv, for the scripts that make models
+set -eu
+
+packages="cmake ninja-build g++ make git pkg-config ccache
+  flatbuffers-compiler libflatbuffers-dev libzip-dev libsimdjson-dev libcxxopts-dev
+  libgtest-dev libbenchmark-dev"
+for extra in "$@"; do
+  case "$extra" in
+    clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
+    python) packages="$packages python3 python3-venv" ;;
+    *) echo "deps.sh: unknown argument '$extra' (clang, python)" >&2; exit 2 ;;
+  esac
+done
+
+command -v dpkg-query >/dev/null 2>&1 || {
+  echo "deps.sh: not a Debian system; install these by hand: $(echo $packages)" >&2
+  exit 1
+}
+
+missing=""
+for package in $packages; do
+  state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null 2>&1 || {
+    echo "deps.sh: cannot install without root or sudo:$missing" >&2
+    exit 1
+  }
+  as_root="sudo"
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends"
+# A fresh machine has no package lists yet: refresh them once and try again.
+if ! $install $missing >"$log" 2>&1; then
+  $as_root apt-get update -q >"$log" 2>&1 || true
+  $install $missing >"$log" 2>&1 || {
+    echo "deps.sh: cannot install:$missing ($(grep -m1 '^E:' "$log" || echo 'apt-get failed'))" >&2
+    exit 1
+  }
+fi
