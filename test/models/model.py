@@ -1,0 +1,61 @@
+"""What a test model is: a module, the arguments it is exported with, and the cases that it is run on."""
+
+from dataclasses import dataclass, field
+from typing import Any, Callable, Optional
+
+import torch
+
+
+@dataclass
+class Case:
+    """One run (or, for a model with state, several consecutive runs) whose inputs and outputs are stored."""
+
+    name: str
+    steps: list  # of argument tuples, one for each consecutive run
+    kwargs: dict = field(default_factory=dict)
+
+
+@dataclass
+class Model:
+    """A model to export to `name`.pt2, and its cases. Without cases, the export's arguments are the one case."""
+
+    name: str
+    module: torch.nn.Module
+    args: tuple
+    kwargs: dict = field(default_factory=dict)
+    dynamic_shapes: Any = None
+    cases: list = field(default_factory=list)
+    scale: float = 1.0  # factor on the tolerance, for models that round a lot (half precision)
+    decomposed: bool = False  # also write `name`_decomposed.pt2, which went through run_decompositions()
+    repack: Optional[Callable] = None  # writes further archive forms: repack(path of the .pt2) -> [paths]
+
+    def all_cases(self):
+        return self.cases or [Case(self.name, [self.args], self.kwargs)]
+
+
+def seeded(seed):
+    """A generator for inputs that do not depend on how many numbers the weights took."""
+    return torch.Generator().manual_seed(seed)
+
+
+def randn(*shape, seed):
+    return torch.randn(*shape, generator=seeded(seed))
+
+
+def randint(high, *shape, seed):
+    return torch.randint(0, high, shape, generator=seeded(seed))
+
+
+def settle(module, seed=0):
+    """Gives weights and batch-norm statistics that keep activations near one, as training would; no run needed."""
+    gen = seeded(seed)
+    for part in module.modules():
+        if isinstance(part, (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Linear)):
+            fan_in = part.weight[0].numel()
+            part.weight.data.normal_(0, (1.6 / fan_in) ** 0.5, generator=gen)
+        if isinstance(part, (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d)):
+            part.weight.data.uniform_(0.7, 1.3, generator=gen)
+            part.bias.data.normal_(0, 0.1, generator=gen)
+            part.running_mean.normal_(0, 0.1, generator=gen)
+            part.running_var.uniform_(0.6, 1.4, generator=gen)
+    return module.eval()
