@@ -1,0 +1,116 @@
+#include "tools/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "tools/error.h"
+
+namespace taper::tools {
+namespace {
+
+[[noreturn]] void fail(const char* verb, const std::string& path, int error) {
+  throw InputError(std::string("cannot ") + verb + " '" + path + "': " + std::strerror(error));
+}
+
+// Writes everything to an open descriptor and closes it. Returns 0 or the errno.
+int write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      ::close(file);
+      return error;
+    }
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return ::close(file) == 0 ? 0 : errno;
+}
+
+// The file that a name stands for: a symbolic link is followed, not replaced.
+std::string resolve(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_symlink(path, ignored)) return path;
+  const auto real = std::filesystem::canonical(path, ignored);
+  return ignored ? path : real.string();
+}
+
+}  // namespace
+
+OutputFiles::~OutputFiles() {
+  for (const Pending& file : pending_) {
+    if (!file.temporary.empty()) ::unlink(file.temporary.c_str());
+  }
+}
+
+void OutputFiles::add(const std::string& given, std::string_view bytes) {
+  const std::string path = resolve(given);
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (S_ISDIR(info.st_mode)) fail("write", given, EISDIR);
+    pending_.push_back({path, "", std::string(bytes)});
+    return;
+  }
+  // A read-only file is refused although renaming over it would work.
+  if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
+    fail("write", given, errno);
+  }
+  const std::string temporary =
+      path + ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(pending_.size());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) fail("write", given, errno);
+  pending_.push_back({path, temporary, ""});
+  if (const int error = write_all(file, bytes)) fail("write", given, error);
+}
+
+void OutputFiles::commit() {
+  for (Pending& file : pending_) {
+    if (file.temporary.empty()) {
+      const int direct = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (direct < 0) fail("write", file.path, errno);
+      if (const int error = write_all(direct, file.direct_bytes)) fail("write", file.path, error);
+      continue;
+    }
+    if (::rename(file.temporary.c_str(), file.path.c_str()) != 0) fail("write", file.path, errno);
+    file.temporary.clear();
+  }
+  pending_.clear();
+}
+
+void write_file(const std::string& path, std::string_view bytes) {
+  OutputFiles out;
+  out.add(path, bytes);
+  out.commit();
+}
+
+std::string read_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) fail("read", path, errno);
+  struct stat info {};
+  std::string bytes;
+  if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+    bytes.reserve(static_cast<size_t>(info.st_size));
+  }
+  char block[1 << 16];
+  for (;;) {
+    const ssize_t n = ::read(file, block, sizeof(block));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      ::close(file);
+      fail("read", path, error);
+    }
+    if (n == 0) break;
+    bytes.append(block, static_cast<size_t>(n));
+  }
+  ::close(file);
+  return bytes;
+}
+
+}  // namespace taper::tools

@@ -1,0 +1,21 @@
+// How a command ends early. main() prints the one line and picks the exit code.
+//
+//   InputError  a file, a model or a value is wrong: exit code 1
+//   UsageError  the command line is wrong: exit code 2
+
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace taper::tools {
+
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace taper::tools
