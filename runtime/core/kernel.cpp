@@ -1,0 +1,73 @@
+// Finding a kernel by name, matching arguments with slots, and scratch memory.
+
+#include "taper/kernel.h"
+
+namespace taper {
+namespace {
+
+// An item of `list` that is no tensor (None or null) is allowed only if `optional`.
+bool holds_tensors(const EValue& list, bool optional) {
+  for (const EValue* item : list.list_items()) {
+    const bool none = item == nullptr || item->is_none();
+    if (none ? !optional : !item->is_tensor()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Kernel* find_kernel(KernelTable table, std::string_view name) {
+  size_t first = 0;
+  size_t count = table.size();
+  while (count > 0) {
+    const size_t half = count / 2;
+    const int order = name.compare(table[first + half]->name);
+    if (order == 0) return table[first + half];
+    if (order > 0) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return nullptr;
+}
+
+bool accepts(ArgSpec spec, const EValue& value) {
+  const Tag tag = value.tag();
+  if (tag == Tag::kNone) return spec.optional;
+  switch (spec.kind) {
+    case ArgKind::kTensor:
+    case ArgKind::kMutableTensor:
+    case ArgKind::kAliasTensor: return tag == Tag::kTensor;
+    case ArgKind::kScalar:
+    case ArgKind::kNumberOut: return value.is_number();
+    case ArgKind::kInt:
+    case ArgKind::kBool: return tag == Tag::kInt || tag == Tag::kBool;
+    case ArgKind::kDouble: return value.is_number();
+    case ArgKind::kString: return tag == Tag::kString;
+    case ArgKind::kIntList: return tag == Tag::kIntList;
+    case ArgKind::kDoubleList: return tag == Tag::kDoubleList;
+    case ArgKind::kBoolList: return tag == Tag::kBoolList;
+    case ArgKind::kTensorList:
+    case ArgKind::kMutableTensorList:
+      return (tag == Tag::kTensorList || tag == Tag::kOptionalTensorList) &&
+             holds_tensors(value, false);
+    case ArgKind::kOptionalTensorList:
+      return (tag == Tag::kTensorList || tag == Tag::kOptionalTensorList) &&
+             holds_tensors(value, true);
+  }
+  return false;
+}
+
+void* KernelContext::allocate_temp(size_t bytes) {
+  constexpr uintptr_t kAlignment = 64;
+  const uintptr_t base = reinterpret_cast<uintptr_t>(temp_.data());
+  const uintptr_t next = (base + used_ + kAlignment - 1) / kAlignment * kAlignment;
+  const size_t start = static_cast<size_t>(next - base);
+  if (start > temp_.size() || bytes > temp_.size() - start) return nullptr;
+  used_ = start + bytes;
+  return temp_.data() + start;
+}
+
+}  // namespace taper
