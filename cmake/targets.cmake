@@ -58,13 +58,18 @@ function(taper_program name)
   target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK})
 endfunction()
 
-# taper_tests(FOLDER LINK t...): one GoogleTest program of every *_test.cpp under FOLDER, named after
-# it, and one CTest entry that carries the folder as its label.
+# taper_tests(FOLDER [HELPERS] LINK t...): one GoogleTest program of every *_test.cpp under FOLDER,
+# named after it, and one CTest entry that carries the folder as its label. With HELPERS the folder's
+# other sources belong to the program too.
 function(taper_tests folder)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "HELPERS" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*_test.cpp)
   if(NOT sources)
     return()
+  endif()
+  if(ARG_HELPERS)
+    taper_sources(helpers FOLDERS ${folder})
+    list(APPEND sources ${helpers})
   endif()
   string(REPLACE "/" "_" name ${folder})
   set(name ${name}_test)
@@ -73,7 +78,7 @@ function(taper_tests folder)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE
     TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TAPER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
-  target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK} taper_test_support
+  target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK}
     GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES LABELS ${folder})

@@ -1,8 +1,8 @@
 // Output files, written whole or not at all.
 //
-// Bytes go to a temporary file beside the target and are renamed over it on commit(), so nobody ever
-// sees half a file and a failed command leaves what was there before. Several files that belong
-// together (a .pte and its .ptd) are renamed only after every one of them has been written.
+// Bytes go to a temporary file beside the target and are renamed over it on commit(), so nobody
+// ever sees half a file and a failed command leaves what was there before. Several files that
+// belong together (a .pte and its .ptd) are renamed only after every one of them has been written.
 //
 //   OutputFiles out;
 //   out.add("model.pte", bytes);

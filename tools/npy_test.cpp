@@ -37,7 +37,8 @@ std::string message_of(const std::string& bytes) {
 
 TEST(Npy, ReadsEveryVersion) {
   for (const int version : {1, 2, 3}) {
-    const NpyArray a = parse_npy(file(version, dict("<i2", "(2,)"), std::string("\1\0\2\0", 4)), "x");
+    const std::string data("\1\0\2\0", 4);
+    const NpyArray a = parse_npy(file(version, dict("<i2", "(2,)"), data), "x");
     EXPECT_EQ(a.dtype, ScalarType::kShort);
     EXPECT_EQ(a.shape, std::vector<int64_t>{2});
     EXPECT_EQ(a.data, std::string("\1\0\2\0", 4));

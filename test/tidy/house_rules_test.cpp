@@ -1,0 +1,149 @@
+// The rules of CONTRIBUTING.md that a machine can read off the text.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "test/tidy/tree.h"
+
+namespace taper::tidy {
+namespace {
+
+constexpr size_t kMaxLines = 600;
+constexpr size_t kMaxColumns = 100;
+constexpr size_t kMaxReadmeLines = 70;
+
+// Tables may be long: they are lists of facts, not code to follow.
+bool is_table(const File& file) {
+  return file.path.find("table") != std::string::npos || file.ends_with(".def") ||
+         file.path.find("_data.") != std::string::npos;
+}
+
+bool is_source(const File& file) {
+  return file.is_cpp() || file.ends_with(".fbs") || file.ends_with(".def") ||
+         file.ends_with(".cmake") || file.ends_with(".py") || file.ends_with(".sh");
+}
+
+TEST(HouseRules, FilesAreShort) {
+  for (const File& file : all_files()) {
+    if (is_source(file) && !is_table(file)) {
+      EXPECT_LE(file.lines.size(), kMaxLines) << file.path;
+    }
+  }
+}
+
+TEST(HouseRules, LinesAreNarrowAndAscii) {
+  for (const File& file : all_files()) {
+    if (!is_source(file)) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      const std::string where = file.path + ":" + std::to_string(i + 1);
+      if (file.is_cpp()) {
+        EXPECT_LE(line.size(), kMaxColumns) << where;
+      }
+      for (const char c : line) {
+        ASSERT_TRUE(static_cast<unsigned char>(c) < 0x80) << where << ": not ASCII";
+        ASSERT_NE(c, '\t') << where << ": tab";
+        ASSERT_NE(c, '\r') << where << ": carriage return";
+      }
+      if (!line.empty()) {
+        EXPECT_NE(line.back(), ' ') << where << ": trailing space";
+      }
+    }
+  }
+}
+
+TEST(HouseRules, NothingIsLeftForLater) {
+  // Put together here so that this file does not find itself.
+  const std::string words[] = {std::string("TO") + "DO", std::string("FIX") + "ME",
+                               std::string(" XX") + "X", std::string("HA") + "CK"};
+  for (const File& file : all_files()) {
+    if (!is_source(file)) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      for (const std::string& word : words) {
+        EXPECT_EQ(file.lines[i].find(word), std::string::npos)
+            << file.path << ":" << i + 1 << ": " << file.lines[i];
+      }
+    }
+  }
+}
+
+TEST(HouseRules, HeadersGuardThemselvesOnce) {
+  for (const File& file : all_files()) {
+    if (!file.ends_with(".h")) continue;
+    size_t found = 0;
+    for (const std::string& line : file.lines) found += line == "#pragma once";
+    EXPECT_EQ(found, 1u) << file.path;
+  }
+}
+
+// A source file whose header says it all may start with that header; everything else opens with a
+// sentence about itself.
+TEST(HouseRules, FilesOpenWithASentence) {
+  for (const File& file : all_files()) {
+    if (!file.is_cpp() && !file.ends_with(".fbs") && !file.ends_with(".def")) continue;
+    ASSERT_FALSE(file.lines.empty()) << file.path << " is empty";
+    bool quoted = false;
+    const std::string stem = file.path.substr(0, file.path.rfind('.'));
+    const std::string first = included(file.lines[0], &quoted);
+    const bool own_header = file.ends_with(".cpp") && first.size() > 2 &&
+                            stem.find(first.substr(first.find('/') + 1,
+                                                   first.rfind('.') - first.find('/') - 1)) !=
+                                std::string::npos;
+    EXPECT_TRUE(own_header || file.lines[0].rfind("//", 0) == 0) << file.path;
+  }
+}
+
+TEST(HouseRules, FileNamesAreSnakeCase) {
+  for (const File& file : all_files()) {
+    if (!file.is_cpp() && !file.ends_with(".fbs") && !file.ends_with(".py")) continue;
+    for (const char c : file.path) {
+      EXPECT_TRUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '/' ||
+                  c == '.')
+          << file.path;
+    }
+    EXPECT_EQ(file.path.find("util"), std::string::npos) << file.path;
+  }
+}
+
+TEST(HouseRules, EveryFolderHasAShortReadme) {
+  std::set<std::string> folders;
+  std::map<std::string, size_t> readmes;
+  for (const File& file : all_files()) {
+    const size_t slash = file.path.rfind('/');
+    if (slash == std::string::npos) continue;
+    const std::string folder = file.path.substr(0, slash);
+    if (folder[0] == '.' || folder == "runtime/include/taper") continue;
+    folders.insert(folder);
+    if (file.ends_with("/README.md")) readmes[folder] = file.lines.size();
+  }
+  for (const std::string& folder : folders) {
+    EXPECT_TRUE(readmes.count(folder)) << folder << "/README.md is missing";
+    // The specification of the wire is a document, not an introduction.
+    if (folder != "schema") {
+      EXPECT_LE(readmes[folder], kMaxReadmeLines) << folder << "/README.md";
+    }
+  }
+}
+
+// The device half never prints, aborts, throws or touches the heap.
+TEST(HouseRules, TheDeviceHalfKeepsQuiet) {
+  const std::string words[] = {"printf(", "std::cout", "std::cerr", "abort(", "exit(",
+                               "throw ",  "malloc(",   "<iostream>", "<vector>", "<string>"};
+  for (const File& file : all_files()) {
+    const bool device = file.is_under("runtime") || file.is_under("kernels_portable");
+    if (!device || !file.is_cpp() || file.is_test()) continue;
+    if (file.is_under("runtime/platform") || file.is_under("runtime/module")) continue;
+    if (file.path == "runtime/include/taper/module.h") continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
+      for (const std::string& word : words) {
+        EXPECT_EQ(code.find(word), std::string::npos) << file.path << ":" << i + 1 << ": " << code;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::tidy

@@ -1,0 +1,26 @@
+// The project's own files as text, for the tests that hold the tree to its rules.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace taper::tidy {
+
+struct File {
+  std::string path;                // From the project root: "exir/ir/graph.h".
+  std::vector<std::string> lines;  // Without their newlines.
+
+  bool ends_with(const std::string& suffix) const;
+  bool is_under(const std::string& folder) const;  // "exir" or "exir/ir".
+  bool is_cpp() const { return ends_with(".cpp") || ends_with(".h"); }
+  bool is_test() const { return ends_with("_test.cpp") || ends_with("_fuzz.cpp"); }
+};
+
+// Every text file of the tree but what git ignores, sorted by path. Read once.
+const std::vector<File>& all_files();
+
+// The path in an #include line, with `quoted` telling "x" from <x>; empty if the line is none.
+std::string included(const std::string& line, bool* quoted);
+
+}  // namespace taper::tidy
