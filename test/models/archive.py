@@ -32,38 +32,40 @@ def write_archive(path, members):
     writer.write_end_of_file()
 
 
-def own_frames(trace, folder):
-    """Keeps the stack frames that lie in `folder` (absolute), named relative to the project."""
+def own_frames(trace, folders):
+    """Keeps the stack frames that lie in one of `folders`, named relative to the project."""
     frames = []
     for match in FRAME.finditer(trace):
-        if match.group(1).startswith(folder):
-            frames.append(match.group(0).replace(folder, MODEL_DIR))
+        for folder in folders:
+            if match.group(1).startswith(folder):
+                frames.append(match.group(0).replace(folder, MODEL_DIR))
+                break
     return "\n  ".join(frames)
 
 
-def neutral_nodes(value, folder):
+def neutral_nodes(value, folders):
     """Walks JSON; in each node's metadata keeps the own stack frames and the module path only."""
     if isinstance(value, list):
         for item in value:
-            neutral_nodes(item, folder)
+            neutral_nodes(item, folders)
         return
     if not isinstance(value, dict):
         return
     if "target" in value and "metadata" in value:
         kept = {k: v for k, v in value["metadata"].items() if k in KEPT_METADATA}
         if "stack_trace" in kept:
-            kept["stack_trace"] = own_frames(kept["stack_trace"], folder)
+            kept["stack_trace"] = own_frames(kept["stack_trace"], folders)
         value["metadata"] = {k: v for k, v in kept.items() if v}
     for item in value.values():
-        neutral_nodes(item, folder)
+        neutral_nodes(item, folders)
 
 
-def neutral(path, folder):
+def neutral(path, folders):
     """Rewrites the archive at `path` in place; refuses to leave a machine's path in it."""
     members = read_members(path)
     for name in [n for n in members if n.startswith("models/")]:
         program = json.loads(members[name])
-        neutral_nodes(program, folder)
+        neutral_nodes(program, folders)
         members[name] = json.dumps(program).encode()
     write_archive(path, members)
     check_neutral(path)

@@ -1,6 +1,6 @@
 """Exports the test models and writes what PyTorch computes for them.
 
-    python test/models/make.py --small --out test/models/data     the committed files
+    python test/models/make.py --small --out test/models/data     the committed files (run it from the project's root)
     python test/models/make.py --full --out DIR                   real sizes, for benchmarks
 
 Needs torch 2.13.0. The same torch on the same processor gives the same bytes.
@@ -8,7 +8,8 @@ Needs torch 2.13.0. The same torch on the same processor gives the same bytes.
 
 import argparse
 import copy
-import importlib
+import importlib.machinery
+import importlib.util
 import os
 import sys
 import warnings
@@ -27,9 +28,22 @@ add
 mobilenet_v2
 resnet18
 bert_mini
+mobilenet_v3_small
+inception
+unet
+speech
+recurrent
+vit_tiny
 llama
+dynamic
+control_flow
+structure
+dtypes
+mutation
+forms
+untouched
 """.split()
-FULL_SOURCES = "mobilenet_v2 resnet18 bert_mini llama".split()
+FULL_SOURCES = "mobilenet_v2 mobilenet_v3_small resnet18 inception unet vit_tiny bert_mini llama".split()
 
 HEADER = """# Cases: name, .pt2 file, tensor inputs, tensor outputs, steps, factor on the tolerance.
 # Written by test/models/make.py with torch {version}. Inputs are NAME.inK.npy and outputs NAME.outK.npy;
@@ -81,10 +95,25 @@ def index_line(name, file, counts, scale):
     return " ".join([name, file, *map(str, counts)]) + (f" {scale:g}" if scale != 1 else "")
 
 
-def save(program, path):
+def load_source(name):
+    """Imports a file of this folder under its relative name, which is what stack traces in the archives then say."""
+    path = os.path.relpath(FOLDER + name + ".py")
+    loader = importlib.machinery.SourceFileLoader(name, path)
+    spec = importlib.util.spec_from_loader(name, loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    return module
+
+
+def save(program, path, untouched=False, loads=True):
+    """Saves, makes neutral, and loads again to show that the file is still whole."""
     torch.export.save(program, path)
-    archive.neutral(path, FOLDER)
-    return torch.export.load(path)
+    if untouched:
+        archive.check_neutral(path)
+    else:
+        archive.neutral(path, (FOLDER, os.path.relpath(FOLDER) + "/"))
+    return torch.export.load(path) if loads else program
 
 
 def write_model(model, out):
@@ -96,7 +125,7 @@ def write_model(model, out):
     )
     model.module = pristine
     path = f"{out}/{model.name}.pt2"
-    loaded = save(program, path)
+    loaded = save(program, path, model.untouched, model.loads)
     lines, counts = [], {}
     for case in model.all_cases():
         counts[case.name] = write_case(model, case, out, loaded)
@@ -109,7 +138,7 @@ def write_model(model, out):
             lines.append(index_line(case.name, file, counts[case.name], model.scale))
     if model.repack:
         for extra in model.repack(path):
-            loaded = extra.load() if hasattr(extra, "load") else torch.export.load(extra)
+            loaded = torch.export.load(extra)
             for case in model.all_cases():
                 write_case(model, case, out, loaded)
                 lines.append(index_line(case.name, os.path.basename(extra), counts[case.name], model.scale))
@@ -125,6 +154,7 @@ def main():
     parser.add_argument("--only", help="comma-separated source names; the index is then printed, not written")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
+    sys.dont_write_bytecode = True  # a cached module would remember another file name
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
 
@@ -134,7 +164,7 @@ def main():
     lines = []
     for name in sources:
         torch.manual_seed(0)
-        for model in importlib.import_module(name).models(options.full):
+        for model in load_source(name).models(options.full):
             lines += write_model(model, options.out)
             size = os.path.getsize(f"{options.out}/{model.name}.pt2")
             print(f"{model.name}.pt2: {size} bytes", file=sys.stderr)

@@ -27,6 +27,8 @@ class Model:
     cases: list = field(default_factory=list)
     scale: float = 1.0  # factor on the tolerance, for models that round a lot (half precision)
     decomposed: bool = False  # also write `name`_decomposed.pt2, which went through run_decompositions()
+    loads: bool = True  # whether torch.export.load can read what torch.export.save wrote
+    untouched: bool = False  # keep the archive as torch.export.save writes it
     repack: Optional[Callable] = None  # writes further archive forms: repack(path of the .pt2) -> [paths]
 
     def all_cases(self):

@@ -1,0 +1,63 @@
+"""Every element type that matters on a device, casts between them, and type promotion."""
+
+import torch
+from torch import nn
+
+from model import Model, randint, randn
+
+
+class Mixed(nn.Module):
+    """float32 with int64, int32, int8, uint8, bool and float64: casts, comparisons, bit and integer arithmetic."""
+
+    def forward(self, x, i, u, b):
+        half = x.to(torch.float16) * 2 + i
+        wide = x.double() / 3
+        whole = (x * 10).to(torch.int32) // 3
+        narrow = (i - 3).to(torch.int8)
+        mask = (x > 0) & b | (i == 2)
+        picked = torch.where(mask, x, i)
+        bits = (u ^ 0x55) & 0x3F
+        return {
+            "half": half,
+            "wide": wide,
+            "whole": whole,
+            "remainder": i % 3 + torch.bitwise_not(narrow),
+            "mask": ~mask,
+            "picked": picked,
+            "bits": bits + (u >> 1),
+            "count": mask.sum(),
+            "mean": u.float().mean(),
+            "quotient": i / 2,
+            "any": b.any(dim=1),
+            "largest": x.argmax(dim=1),
+            "clamped": u.clamp(10, 200),
+        }
+
+
+class Half(nn.Module):
+    def __init__(self, dtype):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, 3, padding=1)
+        self.fc = nn.Linear(4, 3)
+        self.norm = nn.LayerNorm(3)
+        self.dtype = dtype
+        self.to(dtype)
+
+    def forward(self, x, scale):
+        y = torch.relu(self.conv(x.to(self.dtype)))
+        y = self.norm(self.fc(y.mean((2, 3))))
+        return y * scale, torch.softmax(y.float(), dim=-1), (y > 0).to(torch.uint8)
+
+
+def models(full):
+    x = randn(3, 4, seed=1)
+    i = randint(5, 3, 4, seed=2)
+    u = randint(256, 3, 4, seed=3).to(torch.uint8)
+    b = randint(2, 3, 4, seed=4).bool()
+    picture = randn(2, 2, 5, 5, seed=5)
+    f16, bf16 = torch.tensor([0.5], dtype=torch.float16), torch.tensor([1.5], dtype=torch.bfloat16)
+    return [
+        Model("mixed_dtypes", Mixed(), (x, i, u, b)),
+        Model("float16", Half(torch.float16), (picture, f16), scale=50),
+        Model("bfloat16", Half(torch.bfloat16), (picture, bf16), scale=400),
+    ]
