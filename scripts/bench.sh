@@ -1,0 +1,15 @@
+#!/bin/sh
+# Runs every benchmark and prints the figures. Nothing here passes or fails: see test/bench/README.md
+# for stored figures and how they were taken.
+#
+#   scripts/bench.sh build/release [FILTER]
+set -eu
+bin=${1:?usage: bench.sh BUILD [FILTER]}/bin
+filter=${2:-.}
+grep -m1 'model name' /proc/cpuinfo 2>/dev/null || true
+for program in bench_kernels bench_runtime bench_export; do
+  [ -x "$bin/$program" ] || continue
+  echo "== $program"
+  "$bin/$program" --benchmark_filter="$filter" --benchmark_counters_tabular=true \
+    --benchmark_min_time=0.3
+done

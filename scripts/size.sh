@@ -1,0 +1,24 @@
+#!/bin/sh
+# Prints what the runtime adds to a statically linked program: text + data of test/size's programs
+# minus those of an empty one. Exits 1 when the core outgrew its limit.
+#
+#   scripts/size.sh build/size
+set -eu
+bin=${1:?usage: size.sh BUILD}/bin
+limit=49152
+
+bytes() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
+
+empty=$(bytes "$bin"/size_empty)
+core=$(($(bytes "$bin"/size_core) - empty))
+echo "core runtime, no kernels       $core bytes text+data (limit $limit)"
+if [ -x "$bin"/size_add ]; then
+  echo "core and aten::add.out         $(($(bytes "$bin"/size_add) - empty)) bytes"
+fi
+if [ -x "$bin"/size_all ]; then
+  echo "core and every kernel          $(($(bytes "$bin"/size_all) - empty)) bytes"
+fi
+if [ "$core" -gt "$limit" ]; then
+  echo "size.sh: the core runtime is over its limit" >&2
+  exit 1
+fi

@@ -1,0 +1,14 @@
+// The sub-commands of `taper`. Each gets its own arguments (argv[0] is its name), prints its result
+// on stdout and returns the exit code; it throws InputError or UsageError (tools/error.h) to fail.
+
+#pragma once
+
+namespace taper::tools {
+
+int export_command(int argc, char** argv);
+int run_command(int argc, char** argv);
+int inspect_command(int argc, char** argv);
+int bench_command(int argc, char** argv);
+int verify_command(int argc, char** argv);
+
+}  // namespace taper::tools

@@ -1,0 +1,58 @@
+#include "tools/terminal.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace taper::tools {
+
+bool is_terminal(std::FILE* stream) { return ::isatty(::fileno(stream)) == 1; }
+
+std::string coloured(std::FILE* stream, Colour colour, const std::string& text) {
+  const char* no_colour = std::getenv("NO_COLOR");
+  if (!is_terminal(stream) || (no_colour != nullptr && *no_colour != '\0')) return text;
+  const char* codes[] = {"1", "32", "31", "2"};
+  return std::string("\x1b[") + codes[static_cast<int>(colour)] + "m" + text + "\x1b[0m";
+}
+
+Progress::Progress(std::string label, size_t total)
+    : label_(std::move(label)), total_(total), on_(is_terminal(stderr)) {}
+
+Progress::~Progress() {
+  if (on_ && shown_ >= 0) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::step() {
+  ++done_;
+  const int percent = static_cast<int>(100.0 * static_cast<double>(done_) /
+                                       static_cast<double>(total_ == 0 ? 1 : total_));
+  if (!on_ || percent == shown_) return;
+  shown_ = percent;
+  std::fprintf(stderr, "\r%s %3d %%", label_.c_str(), percent);
+}
+
+namespace {
+
+std::string scaled(double value, const char* format, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, value, unit);
+  return text;
+}
+
+}  // namespace
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1e3) return scaled(bytes, "%.0f %s", "B");
+  if (bytes < 1e6) return scaled(bytes / 1e3, "%.1f %s", "KB");
+  if (bytes < 1e9) return scaled(bytes / 1e6, "%.1f %s", "MB");
+  return scaled(bytes / 1e9, "%.1f %s", "GB");
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-6) return scaled(seconds * 1e9, "%.0f %s", "ns");
+  if (seconds < 1e-3) return scaled(seconds * 1e6, "%.1f %s", "us");
+  if (seconds < 1) return scaled(seconds * 1e3, "%.2f %s", "ms");
+  return scaled(seconds, "%.2f %s", "s");
+}
+
+}  // namespace taper::tools
