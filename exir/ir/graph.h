@@ -1,0 +1,196 @@
+// The compiler's only graph: values, nodes in topological order, and what goes in and out.
+//
+// One Graph serves all dialects; dialect/verifier.h says which operators are legal when. Ownership
+// is flat: a Graph owns its values and nodes, everything else points into it. There are no use
+// lists: a pass walks the nodes forward (rewrite() in ir/rewrite.h) or backward, once.
+//
+//   Value   a tensor, a symbolic number, or a list of tensors, with its type; defined once
+//   Node    one call of an operator: a schema, one Argument per schema argument, result values
+//   Graph   inputs, constants, states, nodes, outputs, mutations
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "exir/ir/failure.h"
+#include "exir/ir/schema.h"
+#include "exir/ir/sym.h"
+#include "taper/scalar_type.h"
+
+namespace taper::exir {
+
+class Graph;
+struct Node;
+
+// What a tensor value is: element type, sizes, and the order of its dimensions in memory from the
+// outermost to the innermost (0,1,2,3 is contiguous, 0,2,3,1 channels last).
+struct TensorType {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<Sym> sizes;
+  std::vector<uint8_t> dim_order;
+
+  TensorType() = default;
+  // Contiguous.
+  TensorType(ScalarType type, std::vector<Sym> dims);
+  size_t rank() const { return sizes.size(); }
+  bool is_static() const;
+  bool is_contiguous() const;
+  Sym numel() const;
+  bool operator==(const TensorType&) const = default;
+};
+
+std::vector<uint8_t> contiguous_order(size_t rank);
+
+// Bytes of a constant or of a buffer's initial state, dense in the dim order of its type. `data`
+// points into memory that `owner` keeps alive (a mapped archive or a vector). Never modified.
+struct TensorData {
+  const uint8_t* data = nullptr;
+  size_t bytes = 0;
+  std::shared_ptr<const void> owner;
+};
+
+TensorData own_bytes(std::vector<uint8_t> bytes);
+
+enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };
+
+enum class ValueRole : uint8_t {
+  kResult,    // Defined by a node.
+  kInput,     // Comes with each call.
+  kConstant,  // Known now; `data` holds it.
+  kState,     // A buffer that the program writes: starts as `data`, keeps its value between calls.
+};
+
+struct Value {
+  std::string name;  // Unique in its graph, without the '%'.
+  ValueKind kind = ValueKind::kTensor;
+  ValueRole role = ValueRole::kResult;
+  TensorType type;   // kTensor only.
+  Sym sym;           // kInt, kFloat, kBool: what it is known to be; a symbol or expression.
+  TensorData data;   // kConstant, kState.
+  std::string fqn;   // kConstant, kState: "layer.0.weight"; may be empty.
+  Node* producer = nullptr;  // kResult only.
+};
+
+enum class MemoryFormat : uint8_t { kContiguous = 1, kChannelsLast = 2, kChannelsLast3d = 3, kPreserve = 4 };
+struct Layout {};  // Strided is the only one.
+struct Device {};  // CPU is the only one.
+
+// One argument of a node.
+struct Argument {
+  using List = std::vector<Argument>;
+  using Variant = std::variant<std::monostate, Value*, int64_t, double, bool, std::string,
+                               ScalarType, MemoryFormat, Layout, Device, List,
+                               std::shared_ptr<Graph>>;
+  Variant v;
+
+  Argument() = default;
+  template <typename T, typename = std::enable_if_t<!std::is_same_v<std::decay_t<T>, Argument> &&
+                                                    std::is_constructible_v<Variant, T>>>
+  Argument(T&& value) : v(std::forward<T>(value)) {}
+  Argument(int value) : v(static_cast<int64_t>(value)) {}
+  Argument(const char* text) : v(std::string(text)) {}
+  Argument(Node*) = delete;
+
+  bool is_none() const { return std::holds_alternative<std::monostate>(v); }
+  template <typename T>
+  bool is() const { return std::holds_alternative<T>(v); }
+  bool is_value() const { return is<Value*>(); }
+  bool is_int() const { return is<int64_t>(); }
+  bool is_list() const { return is<List>(); }
+  // REQUIRES: it is one; std::bad_variant_access never escapes: these throw Failure.
+  Value* value() const;
+  int64_t to_int() const;
+  double to_double() const;  // An int, double or bool.
+  bool to_bool() const;      // A bool or int.
+  const std::string& text() const;
+  const List& list() const;
+  List& list();
+};
+
+// A list of plain integers.
+Argument int_list(const std::vector<int64_t>& items);
+// The items of a list whose entries are all plain ints; throws Failure otherwise.
+std::vector<int64_t> to_ints(const Argument& list);
+
+// Where a node comes from in the user's program. Shared between nodes.
+struct Source {
+  std::string stack_trace;  // As the exporter wrote it: Python text, newest frame last.
+  std::string module_path;  // "encoder.layers.0.fc1"
+  // "model.py:12 in forward: y = self.fc(x)", the newest frame; empty if unknown.
+  std::string newest_frame() const;
+};
+
+struct Node {
+  std::string name;                  // For messages: the exporter's name, or that of its origin.
+  std::shared_ptr<const Schema> schema;
+  std::vector<Argument> args;        // One per schema argument, defaults filled in.
+  std::vector<Value*> outputs;       // Flat: a Tensor[] return gives one value per element.
+  std::shared_ptr<const Source> source;
+
+  std::string_view target() const { return schema->name; }
+  bool is(std::string_view op) const { return schema->name == op; }
+  const Argument& arg(size_t i) const { return args[i]; }
+  // The argument of that schema name. Throws Failure if the schema has none.
+  const Argument& arg(std::string_view name) const;
+};
+
+// One result that a user sees: a value or a literal (None, int, ...).
+// A mutation: after the call, `target` (a state or an input) holds the value `source`.
+struct Mutation {
+  Value* target = nullptr;
+  Value* source = nullptr;
+};
+
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  std::string name = "forward";
+  std::vector<Argument> inputs;   // Each a Value* (role kInput) or a literal that export baked in.
+  std::vector<Value*> constants;  // Roles kConstant and kState, in signature order.
+  std::vector<std::unique_ptr<Node>> nodes;  // In execution order.
+  std::vector<Argument> outputs;  // Each a Value* or a literal.
+  std::vector<Mutation> mutations;
+  SymRanges ranges;               // Bounds of the symbols (of the whole program).
+  std::string in_spec, out_spec;  // The exporter's pytree text; may be empty.
+
+  // Makes a value owned by this graph, with a name derived from `hint` and unique here.
+  Value* new_value(std::string_view hint, ValueKind kind = ValueKind::kTensor);
+  Value* new_tensor(std::string_view hint, TensorType type);
+  // Appends a constant to `constants`.
+  Value* new_constant(std::string_view hint, TensorType type, TensorData data);
+  // Appends a node with no outputs yet.
+  Node* append(std::shared_ptr<const Schema> schema, std::vector<Argument> args);
+
+ private:
+  std::vector<std::unique_ptr<Value>> values_;
+  std::map<std::string, int, std::less<>> names_;  // Next suffix per base name.
+};
+
+// Calls `visit` for every Value* in an argument, lists included, graphs not entered.
+template <typename Visit>
+void for_each_value(const Argument& arg, const Visit& visit) {
+  if (arg.is_value()) {
+    visit(std::get<Value*>(arg.v));
+  } else if (arg.is_list()) {
+    for (const Argument& item : std::get<Argument::List>(arg.v)) for_each_value(item, visit);
+  }
+}
+template <typename Visit>
+void for_each_value(const Node& node, const Visit& visit) {
+  for (const Argument& arg : node.args) for_each_value(arg, visit);
+}
+
+// The text form (printer.cpp) and back (parser.cpp); README.md has the grammar.
+std::string print(const Graph& graph);
+// Throws Failure with the line number.
+std::unique_ptr<Graph> parse_graph(std::string_view text);
+
+}  // namespace taper::exir

@@ -1,0 +1,56 @@
+// The forward walk that most passes are: visit each node once, keep it or put others in its place.
+//
+//   int folded = rewrite(graph, [&](Node& node, Rewriter& r) {
+//     if (!node.is("aten::relu")) return false;             // kept, with remapped arguments
+//     Value* y = r.emit("aten::clamp", {node.arg(0), 0, Argument()}, {node.outputs[0]->type})[0];
+//     r.replace(node.outputs[0], y);                        // later uses see y
+//     return true;                                          // the node itself goes
+//   });
+//
+// Arguments of the visited node are already remapped. Nodes made by emit() are placed before the
+// visited one and inherit its name and source. Graph outputs and mutations are remapped at the end.
+// Sub-graphs held by arguments are not entered; for_each_graph() lists them.
+
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+class Rewriter {
+ public:
+  explicit Rewriter(Graph& graph) : graph_(graph) {}
+
+  Graph& graph() { return graph_; }
+  // Appends a call of the registered operator `target` with all its arguments; one result value per
+  // type. The result values are new.
+  std::vector<Value*> emit(std::string_view target, std::vector<Argument> args,
+                           std::vector<TensorType> types);
+  Node* emit_node(std::shared_ptr<const Schema> schema, std::vector<Argument> args);
+  void replace(Value* old_value, Value* new_value);
+  // A replacement by a literal or value.
+  void replace(Value* old_value, Argument new_argument);
+  Argument resolve(const Argument& arg) const;
+
+ private:
+  friend int rewrite(Graph&, const std::function<bool(Node&, Rewriter&)>&);
+  Graph& graph_;
+  Node* current_ = nullptr;
+  std::vector<std::unique_ptr<Node>> out_;
+  std::unordered_map<Value*, Argument> replaced_;
+};
+
+// Returns how many nodes `visit` replaced.
+int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit);
+
+// `graph` and every graph nested in arguments of its nodes, innermost first.
+std::vector<Graph*> all_graphs(Graph& graph);
+
+// Drops nodes whose results nobody uses (and that write nothing), then unused constants. States and
+// inputs stay. Returns the number of nodes removed.
+int erase_dead(Graph& graph);
+
+}  // namespace taper::exir
