@@ -1,0 +1,65 @@
+// Element types of tensors, with the numbers they have on the wire (and in PyTorch's c10).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace taper {
+
+enum class ScalarType : int8_t {
+  kByte = 0,    // uint8
+  kChar = 1,    // int8
+  kShort = 2,   // int16
+  kInt = 3,     // int32
+  kLong = 4,    // int64
+  kHalf = 5,    // IEEE binary16
+  kFloat = 6,   // binary32
+  kDouble = 7,  // binary64
+  kBool = 11,   // one byte, 0 or 1
+  kBFloat16 = 15,
+  kUInt16 = 27,
+  kUInt32 = 28,
+  kUInt64 = 29,
+};
+
+// Bytes of one element; 0 for a number that is no supported type.
+constexpr size_t element_size(ScalarType type) {
+  switch (type) {
+    case ScalarType::kByte:
+    case ScalarType::kChar:
+    case ScalarType::kBool:
+      return 1;
+    case ScalarType::kShort:
+    case ScalarType::kHalf:
+    case ScalarType::kBFloat16:
+    case ScalarType::kUInt16:
+      return 2;
+    case ScalarType::kInt:
+    case ScalarType::kFloat:
+    case ScalarType::kUInt32:
+      return 4;
+    case ScalarType::kLong:
+    case ScalarType::kDouble:
+    case ScalarType::kUInt64:
+      return 8;
+  }
+  return 0;
+}
+
+constexpr bool is_valid(ScalarType type) { return element_size(type) != 0; }
+
+constexpr bool is_floating(ScalarType type) {
+  return type == ScalarType::kHalf || type == ScalarType::kFloat || type == ScalarType::kDouble ||
+         type == ScalarType::kBFloat16;
+}
+
+// Integers, bool not included.
+constexpr bool is_integral(ScalarType type) {
+  return is_valid(type) && !is_floating(type) && type != ScalarType::kBool;
+}
+
+// The dtype's PyTorch name: "float32", "int64", "bool", "bfloat16", ...; "unknown" otherwise.
+const char* to_string(ScalarType type);
+
+}  // namespace taper
