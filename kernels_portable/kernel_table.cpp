@@ -1,0 +1,24 @@
+// The table with everything in it, made from ops.def. A trimmed application links a generated one
+// instead, with only the lines that its models use.
+
+#include "kernels_portable/kernel_table.h"
+
+namespace taper::portable {
+
+#define TAPER_OP(variable, file, schema) extern const Kernel variable;
+#include "kernels_portable/ops.def"
+#undef TAPER_OP
+
+namespace {
+
+const Kernel* const kAllKernels[] = {
+#define TAPER_OP(variable, file, schema) &variable,
+#include "kernels_portable/ops.def"
+#undef TAPER_OP
+};
+
+}  // namespace
+
+KernelTable portable_kernels() { return kAllKernels; }
+
+}  // namespace taper::portable

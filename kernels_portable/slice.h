@@ -1,0 +1,22 @@
+// Choosing part of a view along one dimension: what slice, select, narrow, split and their
+// scatters share. Each refuses what does not fit the dimension.
+
+#pragma once
+
+#include <optional>
+
+#include "kernels_portable/view.h"
+
+namespace taper::portable {
+
+// Every step-th index from start up to end, both clamped to the dimension.
+Status slice_view(View* view, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                  int64_t step, size_t element);
+
+// Exactly `length` indices from start on.
+Status narrow_view(View* view, int64_t dim, int64_t start, int64_t length, size_t element);
+
+// One index; the dimension goes away.
+Status select_view(View* view, int64_t dim, int64_t index, size_t element);
+
+}  // namespace taper::portable
