@@ -1,0 +1,107 @@
+// One element type to another, one value at a time (convert) or a strided run at a time (loader,
+// storer).
+//
+// Kernels compute in one of three types: float, double or int64_t. loader<C>(dtype) gives a
+// function that reads elements of any dtype as C, storer<C>(dtype) one that writes them, so that a
+// kernel has one loop per compute type and none per pair of dtypes.
+
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels_portable/half.h"
+#include "taper/scalar_type.h"
+
+namespace taper::portable {
+
+// The value as To, defined for every value: a float out of the range of int64_t becomes the nearest
+// int64_t and NaN becomes 0; integers wrap to the width of To; bool is "not zero".
+template <typename To, typename From>
+inline To convert(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, Half>) {
+    return convert<To>(half_to_float(value));
+  } else if constexpr (std::is_same_v<From, BFloat16>) {
+    return convert<To>(bfloat16_to_float(value));
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return float_to_half(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, BFloat16>) {
+    return float_to_bfloat16(static_cast<float>(value));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != 0;
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    if (value >= static_cast<From>(9223372036854775808.0)) return static_cast<To>(INT64_MAX);
+    if (value <= static_cast<From>(-9223372036854775808.0)) return static_cast<To>(INT64_MIN);
+    return value != value ? To{0} : static_cast<To>(static_cast<int64_t>(value));
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+// Reads `count` elements that lie `stride` elements apart into `to`, as C.
+template <typename C>
+using LoadFunction = void (*)(const void* from, int64_t stride, int64_t count, C* to);
+
+// Writes `count` values to elements that lie `stride` elements apart.
+template <typename C>
+using StoreFunction = void (*)(const C* from, int64_t count, void* to, int64_t stride);
+
+// Defined for C = float, double and int64_t. Null if `type` is no valid dtype.
+template <typename C>
+LoadFunction<C> loader(ScalarType type);
+template <typename C>
+StoreFunction<C> storer(ScalarType type);
+
+// The dtype whose elements are C itself: for it no conversion is needed.
+template <typename C>
+constexpr ScalarType native_type() {
+  if constexpr (std::is_same_v<C, float>) return ScalarType::kFloat;
+  if constexpr (std::is_same_v<C, double>) return ScalarType::kDouble;
+  return ScalarType::kLong;
+}
+
+// One element of any dtype, read and written as C.
+template <typename C>
+inline C load_one(const void* from, ScalarType type) {
+  C value;
+  loader<C>(type)(from, 1, 1, &value);
+  return value;
+}
+template <typename C>
+inline void store_one(C value, void* to, ScalarType type) {
+  storer<C>(type)(&value, 1, to, 1);
+}
+
+// The address of element `index` of elements of `type`.
+inline const void* element(const void* data, int64_t index, ScalarType type) {
+  return static_cast<const char*>(data) + index * static_cast<int64_t>(element_size(type));
+}
+inline void* element(void* data, int64_t index, ScalarType type) {
+  return static_cast<char*>(data) + index * static_cast<int64_t>(element_size(type));
+}
+
+// Calls `function` with a value of the C++ type of `type` (Half and BFloat16 for the 16-bit
+// floats); its result type must be the same for all. Use it sparingly: it makes 13 copies of code.
+template <typename Function>
+inline auto with_type(ScalarType type, Function&& function) {
+  switch (type) {
+    case ScalarType::kByte: return function(uint8_t{});
+    case ScalarType::kChar: return function(int8_t{});
+    case ScalarType::kShort: return function(int16_t{});
+    case ScalarType::kInt: return function(int32_t{});
+    case ScalarType::kLong: return function(int64_t{});
+    case ScalarType::kHalf: return function(Half{});
+    case ScalarType::kFloat: return function(float{});
+    case ScalarType::kDouble: return function(double{});
+    case ScalarType::kBool: return function(bool{});
+    case ScalarType::kBFloat16: return function(BFloat16{});
+    case ScalarType::kUInt16: return function(uint16_t{});
+    case ScalarType::kUInt32: return function(uint32_t{});
+    case ScalarType::kUInt64: return function(uint64_t{});
+  }
+  return function(uint8_t{});
+}
+
+}  // namespace taper::portable

@@ -1,0 +1,164 @@
+// Operators that treat every element alike: out[i] = f(a[i], b[i], c[i]) with broadcasting.
+//
+// An operator is a small struct with a templated call operator; the helpers below turn it into at
+// most three loops, over float, double and int64_t. Blocks of each input are converted to the
+// compute type, the loop runs over the block, and the block is converted to the dtype of out.
+// Where no conversion is needed the loop works on the tensors' memory.
+//
+//   struct Add {
+//     template <typename C> C operator()(C a, C b) const { return wrap_add(a, b); }
+//   };
+//   Status add_out(KernelContext&, const Tensor& a, const Tensor& b, Tensor& out) {
+//     return binary(Add{}, a, b, out);
+//   }
+//
+// An input may be the very memory of out if it has out's sizes. Otherwise they must not overlap.
+
+#pragma once
+
+#include <cstdint>
+
+#include "kernels_portable/convert.h"
+#include "kernels_portable/dims.h"
+#include "kernels_portable/promote.h"
+#include "taper/kernel.h"
+
+// Says that the iterations of the next loop do not depend on each other, so that it is vectorised
+// when out is the memory of an input.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TAPER_INDEPENDENT_LOOP _Pragma("GCC ivdep")
+#else
+#define TAPER_INDEPENDENT_LOOP
+#endif
+
+namespace taper::portable {
+
+inline constexpr int kMaxInputs = 3;
+
+// out[i] = op(in[0][i], in[1][i], ...) for i < count.
+template <typename C>
+using Loop = void (*)(const void* op, const C* const* in, C* out, int64_t count);
+
+// An operator's loop per compute type; null where it does not take that type.
+struct Loops {
+  Loop<float> f32 = nullptr;
+  Loop<double> f64 = nullptr;
+  Loop<int64_t> i64 = nullptr;
+};
+
+// Runs `loops` over the inputs, broadcast, after resizing out. Inputs are read as `common` (ints
+// are wrapped to it), results are of type `result`, which must be castable to the dtype of out.
+Status elementwise(ScalarType common, ScalarType result, const Loops& loops, const void* op,
+                   Span<const Operand> in, Tensor& out);
+
+template <typename Op, typename C>
+void unary_loop(const void* op_pointer, const C* const* in, C* out, int64_t count) {
+  const Op op = *static_cast<const Op*>(op_pointer);
+  const C* a = in[0];
+  TAPER_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < count; ++i) out[i] = op(a[i]);
+}
+
+template <typename Op, typename C>
+void binary_loop(const void* op_pointer, const C* const* in, C* out, int64_t count) {
+  const Op op = *static_cast<const Op*>(op_pointer);
+  const C* a = in[0];
+  const C* b = in[1];
+  TAPER_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i]);
+}
+
+template <typename Op, typename C>
+void ternary_loop(const void* op_pointer, const C* const* in, C* out, int64_t count) {
+  const Op op = *static_cast<const Op*>(op_pointer);
+  const C* a = in[0];
+  const C* b = in[1];
+  const C* c = in[2];
+  TAPER_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i], c[i]);
+}
+
+template <typename Op>
+constexpr Loops unary_loops() {
+  return {unary_loop<Op, float>, unary_loop<Op, double>, unary_loop<Op, int64_t>};
+}
+template <typename Op>
+constexpr Loops binary_loops() {
+  return {binary_loop<Op, float>, binary_loop<Op, double>, binary_loop<Op, int64_t>};
+}
+template <typename Op>
+constexpr Loops ternary_loops() {
+  return {ternary_loop<Op, float>, ternary_loop<Op, double>, ternary_loop<Op, int64_t>};
+}
+
+// out has the dtype of self (or one it can be cast to).
+template <typename Op>
+Status unary(const Op& op, const Tensor& self, Tensor& out) {
+  const ScalarType type = self.scalar_type();
+  const Operand in[] = {self};
+  return elementwise(type, type, unary_loops<Op>(), &op, in, out);
+}
+
+// As unary, for operators that take floats only.
+template <typename Op>
+Status unary_of_float(const Op& op, const Tensor& self, Tensor& out) {
+  const ScalarType type = self.scalar_type();
+  const Operand in[] = {self};
+  return elementwise(type, type, {unary_loop<Op, float>, unary_loop<Op, double>}, &op, in, out);
+}
+
+// Integers are computed as float: exp, sigmoid, sqrt.
+template <typename Op>
+Status unary_to_float(const Op& op, const Tensor& self, Tensor& out) {
+  const ScalarType type = to_floating(self.scalar_type());
+  const Operand in[] = {self};
+  return elementwise(type, type, {unary_loop<Op, float>, unary_loop<Op, double>}, &op, in, out);
+}
+
+// The result is a bool.
+template <typename Op>
+Status unary_to_bool(const Op& op, const Tensor& self, Tensor& out) {
+  const Operand in[] = {self};
+  return elementwise(self.scalar_type(), ScalarType::kBool, unary_loops<Op>(), &op, in, out);
+}
+
+// Computes in the promoted dtype of both operands and yields it.
+template <typename Op>
+Status binary(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+  const Operand in[] = {a, b};
+  const ScalarType type = result_type(in);
+  return elementwise(type, type, binary_loops<Op>(), &op, in, out);
+}
+
+// As binary, for operators on integers and bool only.
+template <typename Op>
+Status binary_of_int(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+  const Operand in[] = {a, b};
+  const ScalarType type = result_type(in);
+  const Loops loops = {nullptr, nullptr, binary_loop<Op, int64_t>};
+  return elementwise(type, type, loops, &op, in, out);
+}
+
+// As binary, with integers computed as float: div, atan2.
+template <typename Op>
+Status binary_to_float(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+  const Operand in[] = {a, b};
+  const ScalarType type = to_floating(result_type(in));
+  return elementwise(type, type, {binary_loop<Op, float>, binary_loop<Op, double>}, &op, in, out);
+}
+
+// The result is a bool.
+template <typename Op>
+Status binary_to_bool(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+  const Operand in[] = {a, b};
+  return elementwise(result_type(in), ScalarType::kBool, binary_loops<Op>(), &op, in, out);
+}
+
+// Writes the elements of `self` to `out`, which has its sizes, converting the dtype if it differs:
+// any dtype to any other, float to integer too.
+Status copy_elements(const Tensor& self, Tensor& out);
+
+// True if an integer or bool operand is zero somewhere: a divisor that integer division refuses.
+bool has_integer_zero(const Operand& operand);
+
+}  // namespace taper::portable

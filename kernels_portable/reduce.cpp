@@ -1,0 +1,138 @@
+// The two ways of folding a strided tensor; see reduce.h.
+
+#include "kernels_portable/reduce.h"
+
+#include "kernels_portable/arith.h"
+#include "kernels_portable/promote.h"
+
+namespace taper::portable {
+namespace {
+
+// Adding in four lanes keeps the adder busy and the rounding error small.
+template <typename C>
+C fold_sum(C sum, const C* values, int64_t count) {
+  C lanes[4] = {};
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int k = 0; k < 4; ++k) lanes[k] = wrap_add(lanes[k], values[i + k]);
+  }
+  for (; i < count; ++i) sum = wrap_add(sum, values[i]);
+  return wrap_add(sum, wrap_add(wrap_add(lanes[0], lanes[1]), wrap_add(lanes[2], lanes[3])));
+}
+
+struct Sum {
+  template <typename C>
+  static constexpr C start() {
+    return 0;
+  }
+  template <typename C>
+  C operator()(C sum, C value) const {
+    return wrap_add(sum, value);
+  }
+};
+
+template <typename C>
+C divided(C value, double divisor) {
+  if constexpr (std::is_floating_point_v<C>) return divisor == 1 ? value : value / divisor;
+  return value;
+}
+
+// The innermost dimension is folded: one output at a time.
+template <typename C>
+void reduce_rows(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& self,
+                 double divisor, Tensor& out) {
+  const StoreFunction<C> store = storer<C>(out.scalar_type());
+  for_each_output(plan, [&](int64_t self_offset, int64_t out_offset) {
+    C sum = reducer.start;
+    visit_folded<C>(plan, self, self_offset, [&](const C* block, int64_t count) {
+      sum = reducer.fold(sum, block, count);
+    });
+    sum = divided(sum, divisor);
+    store(&sum, 1, element(out.mutable_data(), out_offset, out.scalar_type()), 1);
+  });
+}
+
+// The innermost dimension is kept: a block of outputs at a time, so that memory is read in order.
+template <typename C>
+void reduce_columns(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& self,
+                    double divisor, Tensor& out) {
+  const ScalarType type = self.scalar_type();
+  const LoadFunction<C> load = loader<C>(type);
+  const StoreFunction<C> store = storer<C>(out.scalar_type());
+  const int64_t stride = plan.kept.inner_stride(0);
+  const int64_t out_stride = plan.kept.inner_stride(1);
+  const int64_t step = plan.folded.inner_stride(0);
+  C sums[kReduceBlock];
+  C block[kReduceBlock];
+  plan.kept.for_each_run([&](const int64_t* kept, int64_t n) {
+    for (int64_t first = 0; first < n; first += kReduceBlock) {
+      const int64_t count = n - first < kReduceBlock ? n - first : kReduceBlock;
+      for (int64_t i = 0; i < count; ++i) sums[i] = reducer.start;
+      plan.folded.for_each_run([&](const int64_t* folded, int64_t rows) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const int64_t offset = kept[0] + first * stride + folded[0] + row * step;
+          load(element(self.const_data(), offset, type), stride, count, block);
+          reducer.combine(sums, block, count);
+        }
+      });
+      for (int64_t i = 0; i < count; ++i) sums[i] = divided(sums[i], divisor);
+      const int64_t offset = kept[1] + first * out_stride;
+      store(sums, count, element(out.mutable_data(), offset, out.scalar_type()), out_stride);
+    }
+  });
+}
+
+template <typename C>
+void reduce_as(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& self,
+               double divisor, Tensor& out) {
+  const bool columns = plan.kept.inner_size() > 1 && plan.folded_count > 1 &&
+                       plan.kept.inner_stride(0) < plan.folded.inner_stride(0);
+  if (columns) return reduce_columns(reducer, plan, self, divisor, out);
+  reduce_rows(reducer, plan, self, divisor, out);
+}
+
+}  // namespace
+
+Reduction sum_reduction() {
+  return {{0, fold_sum<double>, combine_with<Sum, double>},
+          {0, fold_sum<int64_t>, combine_with<Sum, int64_t>}};
+}
+
+ReducePlan plan_reduction(const Tensor& self, DimMask mask, bool keepdim, const Tensor& out) {
+  ReducePlan plan;
+  plan.kept.operands = 2;
+  plan.folded.operands = 1;
+  for (uint8_t d : self.dim_order()) {
+    const int64_t stride = self.strides()[d];
+    if (mask >> d & 1) {
+      plan.folded.add_loop(self.size(d), &stride);
+      plan.folded_count *= self.size(d);
+      continue;
+    }
+    int64_t out_dim = d;
+    for (int64_t before = 0; before < d && !keepdim; ++before) out_dim -= mask >> before & 1;
+    const int64_t strides[] = {stride, out.strides()[static_cast<size_t>(out_dim)]};
+    plan.kept.add_loop(self.size(d), strides);
+  }
+  plan.kept.simplify();
+  plan.folded.simplify();
+  return plan;
+}
+
+Status reduce(const Reduction& reduction, const Tensor& self, DimMask mask, bool keepdim,
+              ScalarType compute, double divisor, Tensor& out) {
+  TAPER_REQUIRE(self.scalar_type() != ScalarType::kUInt64, Error::kNotSupported,
+                "uint64 is not supported by reductions");
+  TAPER_REQUIRE(can_cast(compute, out.scalar_type()), Error::kInvalidType,
+                "the result cannot be cast to the dtype of out");
+  TAPER_TRY(out.resize(reduced_sizes(self, mask, keepdim)));
+  const ReducePlan plan = plan_reduction(self, mask, keepdim, out);
+  if (is_floating(compute)) {
+    reduce_as(reduction.f64, plan, self, divisor, out);
+  } else {
+    reduce_as(reduction.i64, plan, self, divisor, out);
+  }
+  return {};
+}
+
+}  // namespace taper::portable
