@@ -1,0 +1,11 @@
+// libFuzzer target: any bytes as a .pte.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "test/fuzz/exercise.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  taper::fuzz::exercise_pte({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

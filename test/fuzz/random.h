@@ -1,0 +1,28 @@
+// A small random generator whose sequence is the same on every machine (splitmix64).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace taper::fuzz {
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t next() {
+    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  // 0 .. n-1; 0 when n is 0.
+  size_t below(size_t n) { return n == 0 ? 0 : static_cast<size_t>(next() % n); }
+  bool one_in(size_t n) { return below(n) == 0; }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace taper::fuzz
