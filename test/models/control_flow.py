@@ -15,10 +15,17 @@ class Cond(nn.Module):
         self.yes = nn.Linear(4, 3)
         self.no = nn.Linear(4, 3)
 
+    def forward(self, x):
+        return torch.cond(x.sum() > 0, lambda x: (self.yes(x).sin(), x + 1), lambda x: (self.no(x), x * 2), (x,))
+
+
+class CondTwice(Cond):
+    """A second choice made after the first, whose results must live until the end."""
+
     def forward(self, x, flag):
-        first = torch.cond(x.sum() > 0, lambda x: (self.yes(x).sin(), x + 1), lambda x: (self.no(x), x * 2), (x,))
-        second = torch.cond(flag, lambda a: a.tanh(), lambda a: a.neg(), (first[0],))
-        return second, first[1]
+        first, kept = super().forward(x)
+        second = torch.cond(flag, lambda a: a.tanh(), lambda a: a.neg(), (first,))
+        return second, kept
 
 
 class WhileLoop(nn.Module):
@@ -58,12 +65,15 @@ class Map(nn.Module):
 def models(full):
     x = randn(2, 4, seed=1).abs()
     yes, no = torch.tensor(True), torch.tensor(False)
-    cond = [Case("cond_yes_no", [(x, no)]), Case("cond_no_yes", [(-x, yes)]), Case("cond_no_no", [(-x, no)])]
+    single = [Case("cond_yes", [(x,)]), Case("cond_no", [(-x,)])]
+    double = [Case("cond_yes_yes", [(x, yes)]), Case("cond_yes_no", [(x, no)]),
+              Case("cond_no_yes", [(-x, yes)]), Case("cond_no_no", [(-x, no)])]  # fmt: skip
     roots = randn(6, seed=2).abs() * 5 + 0.5
     loops = [Case("while_loop", [(roots, torch.tensor(50))]), Case("while_loop_short", [(roots, torch.tensor(2))]),
              Case("while_loop_none", [(roots, torch.tensor(0))])]  # fmt: skip
     return [
-        Model("cond", Cond(), (x, yes), cases=[Case("cond_yes_yes", [(x, yes)])] + cond),
+        Model("cond", Cond(), (x,), cases=single),
+        Model("cond_twice", CondTwice(), (x, yes), cases=double),
         Model("while_loop", WhileLoop(), loops[0].steps[0], cases=loops),
         Model("scan", Scan(), (randn(2, 5, seed=3), randn(6, 2, 3, seed=4))),
         Model("map", Map(), (randn(4, 3, 2, seed=5), randn(2, 5, seed=6))),

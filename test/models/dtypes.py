@@ -24,7 +24,7 @@ class Mixed(nn.Module):
             "remainder": i % 3 + torch.bitwise_not(narrow),
             "mask": ~mask,
             "picked": picked,
-            "bits": bits + (u >> 1),
+            "bits": bits + u // 2,
             "count": mask.sum(),
             "mean": u.float().mean(),
             "quotient": i / 2,

@@ -58,14 +58,14 @@ class Inception(nn.Module):
         self.reduce2 = nn.AvgPool2d(3, 2, 1, ceil_mode=True)
         self.mixed3 = Mixed(10 * w, 2 * w, nn.MaxPool2d(5, 1, 2))
         self.head = nn.AvgPool2d(2, 2, 0, ceil_mode=True, divisor_override=3)
-        self.fc = nn.Linear(10 * w * 6, classes)
+        self.fc = nn.Linear(10 * w * 4, classes)
 
     def forward(self, x):
         x = self.mixed1(self.stem(x))
         x = self.mixed2(self.reduce1(x))
         x = self.mixed3(self.reduce2(x))
         x = self.head(x)
-        x = torch.cat([F.adaptive_avg_pool2d(x, (1, 2)).flatten(1), F.adaptive_max_pool2d(x, 2).flatten(1)], 1)
+        x = torch.cat([F.adaptive_avg_pool2d(x, (1, 2)).flatten(1), x.amax((2, 3)), x.mean((2, 3))], 1)
         return F.softmax(self.fc(x), dim=1)
 
 

@@ -11,10 +11,10 @@ class Nested(nn.Module):
         super().__init__()
         self.fc = nn.Linear(4, 4)
 
-    def forward(self, batch, scale, mode, rest=None, *, bias, extra=None):
+    def forward(self, batch, scale, negate, rest=None, *, bias, extra=None):
         a, (b, c) = batch["a"], batch["pair"]
         y = self.fc(a) * scale + b
-        if mode == "negate":
+        if negate:
             y = -y
         if rest is not None:
             y = y + rest[0] * rest[1]
@@ -29,10 +29,10 @@ class Nested(nn.Module):
 
 
 class Words(Nested):
-    """The same, with a string among its outputs: PyTorch saves that, and cannot load it again."""
+    """The same, with a string among its inputs and outputs: PyTorch saves that, and cannot load it again."""
 
     def forward(self, batch, scale, mode, rest=None, *, bias, extra=None):
-        outputs = super().forward(batch, scale, mode, rest, bias=bias, extra=extra)
+        outputs = super().forward(batch, scale, mode == "negate", rest, bias=bias, extra=extra)
         return outputs | {"mode": mode}
 
 
@@ -51,10 +51,11 @@ class PassThrough(nn.Module):
 
 def models(full):
     batch = {"a": randn(2, 4, seed=1), "pair": (randn(2, 4, seed=2), randn(3, seed=3))}
-    args = (batch, 0.5, "negate", [randn(4, seed=4), 3])
+    rest = [randn(4, seed=4), 3]
+    args, words = (batch, 0.5, True, rest), (batch, 0.5, "negate", rest)
     kwargs = {"bias": randn(1, 4, seed=5), "extra": None}
     return [
         Model("nested", Nested(), args, kwargs=kwargs),
-        Model("nested_words", Words(), args, kwargs=kwargs, loads=False),
+        Model("nested_words", Words(), words, kwargs=kwargs, loads=False),
         Model("pass_through", PassThrough(), (randn(2, 3, seed=6), randn(2, 2, seed=7))),
     ]

@@ -1,0 +1,80 @@
+"""Lowers the test models with ExecuTorch itself (portable operators, no delegate), one .pte for each .pt2.
+
+    python test/compat/make_executorch_ptes.py --models test/models/data --out DIR [--only add,llama]
+
+Prints a line for each model; those that ExecuTorch cannot lower come with its error. Needs executorch 1.5.1.
+"""
+
+import argparse
+import logging
+import os
+import sys
+import warnings
+
+
+def first_line(error):
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"[:200]
+
+
+def lower(path):
+    """The bytes of the .pte; raises whatever ExecuTorch raises."""
+    import torch
+    from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge_transform_and_lower
+    from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
+
+    program = torch.export.load(path)
+    with torch.no_grad():
+        edge = to_edge_transform_and_lower(
+            program, compile_config=EdgeCompileConfig(_check_ir_validity=False)
+        )
+        # Without this pass, state would start from whatever memory holds. Buffers are named b_...
+        initial = InitializedMutableBufferPass(["b_"])
+        return edge.to_executorch(ExecutorchBackendConfig(passes=[initial])).buffer
+
+
+def pt2_files(folder):
+    """The .pt2 files named in the index, each once."""
+    files = []
+    with open(os.path.join(folder, "models.txt")) as index:
+        for line in index:
+            words = line.split("#")[0].split()
+            if words and words[1] not in files:
+                files.append(words[1])
+    return files
+
+
+def lower_all(folder, out, only=None):
+    """Writes the .pte files; returns {stem: error text} of those that did not lower."""
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.CRITICAL)
+    os.makedirs(out, exist_ok=True)
+    errors = {}
+    for file in pt2_files(folder):
+        stem = os.path.splitext(file)[0]
+        if only and stem not in only:
+            continue
+        try:
+            data = lower(os.path.join(folder, file))
+            with open(os.path.join(out, stem + ".pte"), "wb") as pte:
+                pte.write(data)
+            print(f"{stem:28} {len(data)} bytes", flush=True)
+        except BaseException as error:  # a Rust or C++ panic in its dependencies is one too
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            errors[stem] = first_line(error)
+            print(f"{stem:28} not lowered by ExecuTorch: {errors[stem]}", flush=True)
+    return errors
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--models", default="test/models/data")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--only", help="comma-separated stems")
+    options = parser.parse_args()
+    lower_all(options.models, options.out, options.only and options.only.split(","))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
