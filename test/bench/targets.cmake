@@ -1,0 +1,12 @@
+# bench_kernels, bench_runtime, bench_export: Google Benchmark programs that print figures.
+
+find_package(benchmark CONFIG QUIET)
+if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)
+  foreach(name kernels runtime export)
+    if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/bench_${name}.cpp)
+      taper_program(bench_${name} FILES test/bench/bench_${name}.cpp
+        LINK taper_tools benchmark::benchmark)
+      target_compile_definitions(bench_${name} PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    endif()
+  endforeach()
+endif()
