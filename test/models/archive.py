@@ -11,7 +11,6 @@ import zipfile
 import torch
 
 FRAME = re.compile(r'File "([^"]*)", line (\d+), in [^\n]*(?:\n    [^\n]*)?')
-MODEL_DIR = "test/models/"
 KEPT_METADATA = ("stack_trace", "nn_module_stack")
 
 
@@ -32,40 +31,40 @@ def write_archive(path, members):
     writer.write_end_of_file()
 
 
-def own_frames(trace, folders):
-    """Keeps the stack frames that lie in one of `folders`, named relative to the project."""
+def own_frames(trace, folders, name):
+    """Keeps the stack frames that lie in one of `folders`, which from then on is called `name`."""
     frames = []
     for match in FRAME.finditer(trace):
         for folder in folders:
             if match.group(1).startswith(folder):
-                frames.append(match.group(0).replace(folder, MODEL_DIR))
+                frames.append(match.group(0).replace(folder, name))
                 break
     return "\n  ".join(frames)
 
 
-def neutral_nodes(value, folders):
+def neutral_nodes(value, folders, name):
     """Walks JSON; in each node's metadata keeps the own stack frames and the module path only."""
     if isinstance(value, list):
         for item in value:
-            neutral_nodes(item, folders)
+            neutral_nodes(item, folders, name)
         return
     if not isinstance(value, dict):
         return
     if "target" in value and "metadata" in value:
         kept = {k: v for k, v in value["metadata"].items() if k in KEPT_METADATA}
         if "stack_trace" in kept:
-            kept["stack_trace"] = own_frames(kept["stack_trace"], folders)
+            kept["stack_trace"] = own_frames(kept["stack_trace"], folders, name)
         value["metadata"] = {k: v for k, v in kept.items() if v}
     for item in value.values():
-        neutral_nodes(item, folders)
+        neutral_nodes(item, folders, name)
 
 
-def neutral(path, folders):
+def neutral(path, folders, called="test/models/"):
     """Rewrites the archive at `path` in place; refuses to leave a machine's path in it."""
     members = read_members(path)
     for name in [n for n in members if n.startswith("models/")]:
         program = json.loads(members[name])
-        neutral_nodes(program, folders)
+        neutral_nodes(program, folders, called)
         members[name] = json.dumps(program).encode()
     write_archive(path, members)
     check_neutral(path)
