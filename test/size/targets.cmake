@@ -1,0 +1,21 @@
+# Programs whose size is the figure: statically linked, unused sections dropped. See README.md.
+
+function(taper_size_program name)
+  set(file ${PROJECT_SOURCE_DIR}/test/size/${name}.cpp)
+  if(NOT EXISTS ${file})
+    return()
+  endif()
+  add_executable(${name} ${file})
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE taper::warnings ${ARGN})
+  target_link_options(${name} PRIVATE -static -Wl,--gc-sections -s)
+endfunction()
+
+if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
+  taper_size_program(size_empty)
+  taper_size_program(size_core taper_runtime)
+  taper_size_program(size_add taper_runtime taper_kernels_portable)
+  taper_size_program(size_all taper_runtime taper_kernels_portable)
+endif()
