@@ -25,6 +25,16 @@ int64_t count_elements(Span<const int32_t> sizes) {
   return empty ? 0 : count;
 }
 
+// True if every stride is an int32_t. REQUIRES: the product of `sizes` is an int64_t and not 0.
+bool strides_fit(Span<const int32_t> sizes, const uint8_t* dim_order) {
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (stride > std::numeric_limits<int32_t>::max()) return false;
+    stride *= sizes[dim_order[i]];
+  }
+  return true;
+}
+
 }  // namespace
 
 Tensor::Tensor(ScalarType type, size_t rank, int32_t* sizes, uint8_t* dim_order, int32_t* strides,
@@ -55,14 +65,15 @@ Status Tensor::resize(Span<const int32_t> new_sizes) {
   TAPER_REQUIRE(count >= 0, Error::kInvalidArgument, "a size is negative or too large");
   TAPER_REQUIRE(count <= capacity_, Error::kNotSupported,
                 "the new sizes exceed the tensor's upper bound");
+  TAPER_REQUIRE(count == 0 || strides_fit(new_sizes, dim_order_), Error::kNotSupported,
+                "the new sizes need strides beyond 32 bits");
   for (size_t i = 0; i < rank_; ++i) sizes_[i] = new_sizes[i];
   numel_ = count;
   update_strides();
   return {};
 }
 
-// A dimension of size 0 counts as 1, so that strides of empty tensors match PyTorch's. A stride that
-// no int32_t holds can only belong to a dimension that is never stepped along; it becomes the maximum.
+// A dimension of size 0 counts as 1, so that strides of empty tensors match PyTorch's.
 void Tensor::update_strides() {
   constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
   int64_t stride = 1;

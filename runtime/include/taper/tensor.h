@@ -65,10 +65,21 @@ class Tensor {
   }
   // Binds other memory of at least nbytes(); the capacity stays what the program declared.
   void set_data(void* data) { data_ = data; }
+  // Binds memory that holds `capacity` elements, which from now on bounds resize().
+  // REQUIRES: capacity >= numel().
+  void set_data(void* data, int64_t capacity) {
+    data_ = data;
+    capacity_ = capacity;
+  }
+
+  // True if the memory must not be written: a constant of the program, or what may alias one.
+  bool is_constant() const { return constant_; }
+  void set_constant() { constant_ = true; }
 
   // Gives the tensor other sizes (rank unchanged) and recomputes its strides.
   // Returns kInvalidArgument if the rank differs or a size is negative; kNotSupported if the tensor
-  // is static and a size differs, or if the elements would exceed capacity().
+  // is static and a size differs, if the elements would exceed capacity(), or if a stride would not
+  // fit an int32_t.
   Status resize(Span<const int32_t> new_sizes);
 
  private:
@@ -84,6 +95,7 @@ class Tensor {
   ScalarType type_ = ScalarType::kByte;
   ShapeDynamism dynamism_ = ShapeDynamism::kStatic;
   bool contiguous_ = true;
+  bool constant_ = false;
 };
 
 }  // namespace taper

@@ -1,0 +1,93 @@
+// MethodMeta: what a method takes, gives and needs, before it is loaded.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "taper/evalue.h"
+#include "taper/scalar_type.h"
+#include "taper/span.h"
+#include "taper/status.h"
+
+namespace taper {
+
+namespace wire {
+struct ExecutionPlan;
+struct Tensor;
+}  // namespace wire
+
+// A tensor as the program declares it. A view of the program file.
+class TensorInfo {
+ public:
+  explicit TensorInfo(const wire::Tensor* wire) : wire_(wire) {}
+
+  ScalarType scalar_type() const;
+  // The upper bounds if the shape is dynamic.
+  Span<const int32_t> sizes() const;
+  Span<const uint8_t> dim_order() const;
+  ShapeDynamism shape_dynamism() const;
+  // Bytes at the declared sizes.
+  size_t nbytes() const;
+  // True if the program says where its memory lies: planned or constant. An input that is not is
+  // bound to the caller's memory without a copy; an output that is not needs set_output_data().
+  bool is_memory_planned() const;
+  // The dotted name of a parameter or buffer; empty for other tensors.
+  std::string_view name() const;
+
+ private:
+  const wire::Tensor* wire_;
+};
+
+// "aten::add" and "out"; the overload may be empty.
+struct OperatorName {
+  std::string_view name;
+  std::string_view overload;
+};
+
+// A view of the program file; copies freely, holds as long as the Program, any thread.
+class MethodMeta {
+ public:
+  explicit MethodMeta(const wire::ExecutionPlan* plan) : plan_(plan) {}
+
+  std::string_view name() const;
+
+  // Inputs and outputs in flattened order. An index out of range is kInvalidArgument; asking for the
+  // tensor of what is none, kInvalidType.
+  size_t num_inputs() const;
+  Result<Tag> input_tag(size_t i) const;
+  Result<TensorInfo> input_tensor_meta(size_t i) const;
+  // The value that export baked in for an input that is no tensor: None, a number or a string.
+  Result<EValue> input_value(size_t i) const;
+  size_t num_outputs() const;
+  Result<Tag> output_tag(size_t i) const;
+  Result<TensorInfo> output_tensor_meta(size_t i) const;
+
+  // State: tensors that start from saved values and live on between executions.
+  size_t num_attributes() const;
+  Result<TensorInfo> attribute_tensor_meta(size_t i) const;
+
+  // Memory, all in bytes. The method block must hold exactly method_bytes(); see taper/memory.h.
+  size_t method_bytes() const;
+  size_t num_memory_planned_buffers() const;
+  // Index 0 is the first planned buffer (memory_id 1 on the wire).
+  Result<uint64_t> memory_planned_buffer_size(size_t i) const;
+
+  // What a method runs. The operators are each named once.
+  size_t num_instructions() const;
+  size_t num_operators() const;
+  OperatorName operator_name(size_t i) const;  // REQUIRES: i < num_operators().
+  size_t num_backends() const;                 // One per delegate; names may repeat.
+  std::string_view backend_name(size_t i) const;  // REQUIRES: i < num_backends().
+  bool uses_backend(std::string_view name) const;
+
+  // How inputs and outputs were nested in Python, as PyTorch writes it; empty if unknown.
+  std::string_view input_structure() const;
+  std::string_view output_structure() const;
+
+ private:
+  const wire::ExecutionPlan* plan_;
+};
+
+}  // namespace taper
