@@ -117,6 +117,10 @@ Argument int_list(const std::vector<int64_t>& items);
 // The items of a list whose entries are all plain ints; throws Failure otherwise.
 std::vector<int64_t> to_ints(const Argument& list);
 
+// The default of a schema's argument: an int given for int[2] stands for two; none without default.
+// Throws Failure if the text is not understood.
+Argument default_argument(const SchemaArg& arg);
+
 // Where a node comes from in the user's program. Shared between nodes.
 struct Source {
   std::string stack_trace;  // As the exporter wrote it: Python text, newest frame last.

@@ -25,8 +25,8 @@ class Rewriter {
   explicit Rewriter(Graph& graph) : graph_(graph) {}
 
   Graph& graph() { return graph_; }
-  // Appends a call of the registered operator `target` with all its arguments; one result value per
-  // type. The result values are new.
+  // Appends a call of the registered operator `target`; arguments left out at the end get their
+  // defaults. One result value per type; they are new and named after the operator.
   std::vector<Value*> emit(std::string_view target, std::vector<Argument> args,
                            std::vector<TensorType> types);
   Node* emit_node(std::shared_ptr<const Schema> schema, std::vector<Argument> args);

@@ -1,0 +1,163 @@
+#include "exir/ir/rewrite.h"
+
+#include <unordered_set>
+
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+// "aten::add.Tensor" -> "add", what its results are called.
+std::string_view short_name(std::string_view target) {
+  if (const size_t colon = target.rfind("::"); colon != target.npos) target.remove_prefix(colon + 2);
+  return target.substr(0, target.find('.'));
+}
+
+void fill_defaults(const Schema& schema, std::vector<Argument>& args) {
+  if (args.size() > schema.args.size()) {
+    throw Failure(schema.name + " is called with " + std::to_string(args.size()) + " arguments");
+  }
+  for (size_t i = args.size(); i < schema.args.size(); ++i) {
+    const SchemaArg& arg = schema.args[i];
+    if (!arg.has_default && !arg.type.optional) {
+      throw Failure(schema.name + " is called without its argument \"" + arg.name + "\"");
+    }
+    args.push_back(default_argument(arg));
+  }
+}
+
+}  // namespace
+
+std::vector<Value*> Rewriter::emit(std::string_view target, std::vector<Argument> args,
+                                   std::vector<TensorType> types) {
+  const std::shared_ptr<const Schema> schema = need_schema(target);
+  Node* node = emit_node(schema, std::move(args));
+  for (TensorType& type : types) {
+    Value* value = graph_.new_tensor(short_name(target), std::move(type));
+    value->producer = node;
+    node->outputs.push_back(value);
+  }
+  return node->outputs;
+}
+
+Node* Rewriter::emit_node(std::shared_ptr<const Schema> schema, std::vector<Argument> args) {
+  auto node = std::make_unique<Node>();
+  node->schema = std::move(schema);
+  for (Argument& arg : args) node->args.push_back(resolve(arg));
+  fill_defaults(*node->schema, node->args);
+  if (current_ != nullptr) {
+    node->name = current_->name;
+    node->source = current_->source;
+  }
+  out_.push_back(std::move(node));
+  return out_.back().get();
+}
+
+void Rewriter::replace(Value* old_value, Value* new_value) {
+  replace(old_value, Argument(new_value));
+}
+
+void Rewriter::replace(Value* old_value, Argument new_argument) {
+  new_argument = resolve(new_argument);
+  if (new_argument.is_value() && new_argument.value() == old_value) return;
+  replaced_[old_value] = std::move(new_argument);
+}
+
+Argument Rewriter::resolve(const Argument& arg) const {
+  if (arg.is_value()) {
+    const Argument* out = &arg;
+    // A replacement may itself be replaced later; chains are short and have no cycles, since a
+    // value is only replaced by what stands before it.
+    while (out->is_value()) {
+      const auto found = replaced_.find(out->value());
+      if (found == replaced_.end()) break;
+      out = &found->second;
+    }
+    return *out;
+  }
+  if (!arg.is_list()) return arg;
+  Argument::List items;
+  for (const Argument& item : arg.list()) items.push_back(resolve(item));
+  return items;
+}
+
+int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit) {
+  Rewriter rewriter(graph);
+  std::vector<std::unique_ptr<Node>> nodes = std::move(graph.nodes);
+  graph.nodes.clear();
+  std::vector<std::unique_ptr<Node>> dropped;  // Kept until the end: `visit` may hold pointers.
+  for (std::unique_ptr<Node>& node : nodes) {
+    for (Argument& arg : node->args) {
+      if (arg.is_value() || arg.is_list()) arg = rewriter.resolve(arg);
+    }
+    rewriter.current_ = node.get();
+    if (visit(*node, rewriter)) {
+      dropped.push_back(std::move(node));
+    } else {
+      rewriter.out_.push_back(std::move(node));
+    }
+  }
+  graph.nodes = std::move(rewriter.out_);
+  for (Argument& output : graph.outputs) output = rewriter.resolve(output);
+  for (Mutation& mutation : graph.mutations) {
+    mutation.source = rewriter.resolve(Argument(mutation.source)).value();
+  }
+  return static_cast<int>(dropped.size());
+}
+
+namespace {
+
+void collect_graphs(Graph& graph, std::vector<Graph*>& out);
+
+void collect_graphs(const Argument& arg, std::vector<Graph*>& out) {
+  if (const auto* nested = std::get_if<std::shared_ptr<Graph>>(&arg.v)) {
+    if (*nested) collect_graphs(**nested, out);
+  } else if (arg.is_list()) {
+    for (const Argument& item : arg.list()) collect_graphs(item, out);
+  }
+}
+
+void collect_graphs(Graph& graph, std::vector<Graph*>& out) {
+  for (const auto& node : graph.nodes) {
+    for (const Argument& arg : node->args) collect_graphs(arg, out);
+  }
+  out.push_back(&graph);
+}
+
+}  // namespace
+
+std::vector<Graph*> all_graphs(Graph& graph) {
+  std::vector<Graph*> out;
+  collect_graphs(graph, out);
+  return out;
+}
+
+int erase_dead(Graph& graph) {
+  std::unordered_set<const Value*> used;
+  const auto use = [&](Value* value) { used.insert(value); };
+  for (const Argument& output : graph.outputs) for_each_value(output, use);
+  for (const Mutation& mutation : graph.mutations) used.insert(mutation.source);
+
+  std::vector<bool> keep(graph.nodes.size());
+  size_t kept = 0;
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const Node& node = *graph.nodes[i];
+    bool needed = node.schema->mutates() || node.outputs.empty();
+    for (const Value* output : node.outputs) needed = needed || used.count(output) != 0;
+    keep[i] = needed;
+    kept += needed;
+    if (needed) for_each_value(node, use);
+  }
+  const int removed = static_cast<int>(graph.nodes.size() - kept);
+  std::vector<std::unique_ptr<Node>> nodes;
+  for (size_t i = 0; i < keep.size(); ++i) {
+    if (keep[i]) nodes.push_back(std::move(graph.nodes[i]));
+  }
+  graph.nodes = std::move(nodes);
+  std::erase_if(graph.constants, [&](const Value* value) {
+    return value->role == ValueRole::kConstant && used.count(value) == 0;
+  });
+  return removed;
+}
+
+}  // namespace taper::exir
