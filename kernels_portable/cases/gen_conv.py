@@ -1,0 +1,93 @@
+"""Cases of convolution."""
+
+import torch
+
+from op_case import FLOATS, case, channels_last, family, refuse, tensor
+
+f32, f16, i32, i64 = torch.float32, torch.float16, torch.int32, torch.int64
+LOOSE = {torch.float16: (4e-3, 4e-3), torch.bfloat16: (3e-2, 3e-2)}
+LAST = [0, 2, 3, 1]
+
+
+def small(sizes, dtype=f32):
+    return tensor(sizes, dtype, -1, 1) if dtype in FLOATS else tensor(sizes, dtype)
+
+
+with family("op_convolution"):
+    NAME = "aten::convolution.out"
+
+    def conv(in_sizes, weight_sizes, bias=True, stride=1, padding=0, dilation=1, transposed=False,
+             output_padding=0, groups=1, dtype=f32, last=False, weight_last=False, **kwargs):
+        """One case; a number stands for itself in every dimension."""
+        rank = len(in_sizes) - 2
+        each = lambda value: [value] * rank if isinstance(value, int) else value
+        x, w = small(in_sizes, dtype), small(weight_sizes, dtype)
+        count = weight_sizes[1] * groups if transposed else weight_sizes[0]
+        b = small([count], dtype) if bias else None
+        case(NAME, channels_last(x) if last else x, channels_last(w) if weight_last else w, b,
+             each(stride), each(padding), each(dilation), transposed, each(output_padding), groups,
+             out_order=LAST if last and rank == 2 else None, tolerance=LOOSE.get(dtype), **kwargs)
+
+    for dtype in FLOATS:
+        conv([1, 3, 5, 4], [2, 3, 3, 3], padding=1, dtype=dtype)
+        conv([1, 3, 4, 4], [2, 3, 3, 3], padding=1, dtype=dtype, last=True)
+        conv([1, 4, 4, 4], [4, 1, 3, 3], padding=1, dtype=dtype, groups=4)
+        conv([1, 2, 3, 3], [2, 2, 3, 3], stride=2, dtype=dtype, transposed=True)
+    for last in (False, True):
+        conv([2, 3, 7, 6], [4, 3, 3, 3], last=last, bias=False)
+        conv([1, 3, 7, 6], [9, 3, 3, 2], last=last, stride=2, padding=1)
+        conv([1, 2, 9, 9], [3, 2, 3, 3], last=last, dilation=2, padding=2, weight_last=True)
+        conv([1, 4, 6, 6], [6, 2, 3, 3], last=last, groups=2, padding=1, stride=[2, 1])
+        conv([2, 5, 4, 3], [7, 5, 1, 1], last=last)
+        conv([1, 5, 5, 4], [6, 5, 1, 1], last=last, stride=2)
+        conv([1, 3, 3, 3], [2, 3, 1, 1], last=last, padding=1)
+        conv([2, 5, 6, 4], [5, 1, 3, 3], last=last, groups=5, padding=1)
+        conv([1, 5, 7, 7], [5, 1, 3, 3], last=last, groups=5, padding=1, stride=2)
+        conv([1, 3, 9, 9], [3, 1, 3, 3], last=last, groups=3, padding=2, stride=3, dilation=2)
+        conv([1, 2, 5, 5], [6, 1, 3, 3], last=last, groups=2, padding=1)
+        conv([1, 2, 8, 8], [2, 1, 6, 6], last=last, groups=2, padding=3)
+        conv([1, 3, 4, 4], [3, 4, 3, 3], last=last, transposed=True)
+        conv([1, 3, 4, 3], [3, 2, 3, 3], last=last, transposed=True, stride=2, padding=1,
+             output_padding=1)
+        conv([2, 4, 3, 3], [4, 3, 2, 3], last=last, transposed=True, stride=[3, 2], groups=2,
+             output_padding=[1, 0])
+        conv([1, 2, 4, 4], [2, 2, 3, 3], last=last, transposed=True, dilation=2, padding=1)
+        conv([1, 2, 3, 3], [2, 2, 1, 1], last=last, transposed=True, bias=False)
+        conv([1, 1, 1, 1], [3, 1, 1, 1], last=last)
+        conv([1, 3, 1, 5], [2, 3, 5, 5], last=last, padding=2)
+    conv([1, 9, 9, 9], [5, 9, 3, 3])
+    conv([1, 3, 6, 6], [4, 3, 3, 3], last=True, weight_last=True)
+    conv([2, 3, 8], [4, 3, 3], padding=1)
+    conv([1, 4, 9], [4, 1, 3], groups=4, padding=2, stride=2, dilation=2)
+    conv([1, 3, 5], [3, 2, 4], transposed=True, stride=2)
+    conv([1, 2, 3, 4, 3], [3, 2, 2, 3, 2], padding=1)
+    conv([1, 2, 2, 3, 3], [2, 1, 2, 2, 2], groups=2, stride=2, padding=1)
+    conv([1, 2, 2, 2, 3], [2, 2, 2, 2, 2], transposed=True, stride=2)
+    conv([1, 2, 5, 5], [3, 2, 2, 2], dtype=i32)
+    conv([1, 2, 5, 5], [2, 1, 2, 2], dtype=torch.int8, groups=2)
+    conv([0, 2, 5, 5], [3, 2, 2, 2])
+    conv([1, 40, 3, 3], [27, 40, 1, 1], dtype=f16)
+
+    def wrong(*args, outs=tensor([1, 2, 2, 2])):
+        refuse(NAME, *args, outs=outs)
+
+    X, W, B = tensor([1, 2, 3, 3]), tensor([2, 2, 2, 2]), tensor([2])
+    ONE, NONE = [1, 1], [0, 0]
+    wrong(X, W, tensor([3]), ONE, NONE, ONE, False, NONE, 1)
+    wrong(X, W, tensor([2], f16), ONE, NONE, ONE, False, NONE, 1)
+    wrong(X, tensor([2, 2, 4, 4]), B, ONE, NONE, ONE, False, NONE, 1)
+    wrong(X, tensor([2, 3, 2, 2]), B, ONE, NONE, ONE, False, NONE, 1)
+    wrong(X, tensor([2, 2, 2]), B, ONE, NONE, ONE, False, NONE, 1)
+    wrong(X, W, B, [0, 1], NONE, ONE, False, NONE, 1)
+    wrong(X, W, B, [-1, 1], NONE, ONE, False, NONE, 1)
+    wrong(X, W, B, ONE, [-1, 0], ONE, False, NONE, 1)
+    wrong(X, W, B, ONE, [2**62, 2**62], ONE, False, NONE, 1)
+    wrong(X, W, B, ONE, NONE, [0, 0], False, NONE, 1)
+    wrong(X, W, B, [1, 1, 1], NONE, ONE, False, NONE, 1)
+    wrong(X, W, B, ONE, NONE, ONE, False, NONE, 0)
+    wrong(X, W, B, ONE, NONE, ONE, False, NONE, 2)
+    wrong(X, W, B, ONE, NONE, ONE, True, [1, 1], 1, outs=tensor([1, 2, 5, 5]))
+    wrong(X, W, B, [2**31 - 1, 2**31 - 1], NONE, ONE, True, NONE, 1)
+    wrong(X, tensor([2, 2, 0, 2]), B, ONE, NONE, ONE, False, NONE, 1)
+    wrong(X, W, B, ONE, NONE, ONE, False, NONE, 1, outs=tensor([1, 2, 2, 2], f16))
+    wrong(X, W, B, ONE, NONE, ONE, False, NONE, 1, outs=tensor([1, 2, 3, 3]))

@@ -1,0 +1,50 @@
+// The type that an operator computes in: float (for half and bfloat16 too), double, or int64_t for
+// all integers. Kernels that do arithmetic over space are templates over these three alone, and read
+// and write their rows through loader() and storer().
+
+#pragma once
+
+#include <cstdint>
+
+#include "kernels_portable/arith.h"
+#include "kernels_portable/convert.h"
+#include "taper/status.h"
+
+namespace taper::portable {
+
+// True for the dtypes below: all but bool and the unsigned ones wider than a byte.
+constexpr bool is_computable(ScalarType type) {
+  switch (type) {
+    case ScalarType::kByte:
+    case ScalarType::kChar:
+    case ScalarType::kShort:
+    case ScalarType::kInt:
+    case ScalarType::kLong:
+      return true;
+    default:
+      return is_floating(type);
+  }
+}
+
+// Calls f(T{}) with the type that `type` is computed in.
+template <typename F>
+Status with_compute_type(ScalarType type, F f) {
+  if (type == ScalarType::kDouble) return f(double{});
+  if (is_floating(type)) return f(float{});
+  return f(int64_t{});
+}
+
+// The same for floating point alone.
+template <typename F>
+Status with_float_type(ScalarType type, F f) {
+  if (type == ScalarType::kDouble) return f(double{});
+  return f(float{});
+}
+
+// a * b + c. Integers wrap around.
+template <typename T>
+inline T multiply_add(T a, T b, T c) {
+  return wrap_add(wrap_mul(a, b), c);
+}
+
+}  // namespace taper::portable
