@@ -224,7 +224,7 @@ void copy_reshaped(const View& to, const View& from, size_t element) {
   }
 }
 
-void copy_elements(const Tensor& self, Tensor& out) {
+void copy_row_major(const Tensor& self, Tensor& out) {
   const bool plain = self.is_contiguous() && out.is_contiguous();
   if (!plain) {
     return copy_reshaped(view_of(out), view_of(self), element_size(out.scalar_type()));

@@ -45,7 +45,7 @@ void copy_reshaped(const View& to, const View& from, size_t element);
 
 // Copies the elements of `self` in row-major order to an `out` of the same dtype and as many
 // elements, which may have other sizes. Nothing is done if both lie in the same place.
-void copy_elements(const Tensor& self, Tensor& out);
+void copy_row_major(const Tensor& self, Tensor& out);
 
 // Resizes `out` to the view's sizes and copies. REQUIRES: elements have the dtype of `out`.
 Status write_view(const View& from, Tensor& out);

@@ -161,14 +161,16 @@ def _bind(name, args, kwargs):
 def _functional(name):
     """The overload that returns new tensors for the arguments of the out variant `name`."""
     wanted = [a.name for a in _schema(name) if not a.is_out]
+    types = [str(a.type) for a in _schema(name) if not a.is_out]
     packet = _packet(name)
     for overload in packet.overloads():
         found = getattr(packet, overload)
         arguments = found._schema.arguments
         if any(a.is_out or (a.alias_info and a.alias_info.is_write) for a in arguments):
             continue
-        if [a.name for a in arguments if a.name in wanted] == wanted and all(
-                a.name in wanted or a.name in FACTORY for a in arguments):
+        shared = [a for a in arguments if a.name in wanted]
+        if ([a.name for a in shared] == wanted and [str(a.type) for a in shared] == types
+                and all(a.name in wanted or a.name in FACTORY for a in arguments)):
             return found
     raise LookupError(f"no functional form of {name}; give expect=")
 

@@ -1,0 +1,23 @@
+// aten::narrow_copy.out: `length` indices of a dimension from `start` on, never clamped.
+
+#include "kernels_portable/slice.h"
+#include "taper/kernel.h"
+
+namespace taper::portable {
+namespace {
+
+Status narrow_copy(KernelContext&, const Tensor& self, int64_t dim, int64_t start, int64_t length,
+                   Tensor& out) {
+  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidArgument,
+                "narrow_copy: out must have the dtype of self");
+  View view = view_of(self);
+  TAPER_TRY(narrow_view(&view, dim, start, length, element_size(self.scalar_type())));
+  return write_view(view, out);
+}
+
+}  // namespace
+
+extern const Kernel kNarrowCopyOut;
+const Kernel kNarrowCopyOut = make_kernel<narrow_copy>("aten::narrow_copy.out");
+
+}  // namespace taper::portable

@@ -1,0 +1,22 @@
+// aten::select_copy.int_out: one index of a dimension, which goes away.
+
+#include "kernels_portable/slice.h"
+#include "taper/kernel.h"
+
+namespace taper::portable {
+namespace {
+
+Status select_copy(KernelContext&, const Tensor& self, int64_t dim, int64_t index, Tensor& out) {
+  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidArgument,
+                "select_copy: out must have the dtype of self");
+  View view = view_of(self);
+  TAPER_TRY(select_view(&view, dim, index, element_size(self.scalar_type())));
+  return write_view(view, out);
+}
+
+}  // namespace
+
+extern const Kernel kSelectCopyIntOut;
+const Kernel kSelectCopyIntOut = make_kernel<select_copy>("aten::select_copy.int_out");
+
+}  // namespace taper::portable
