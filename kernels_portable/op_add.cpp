@@ -37,13 +37,11 @@ Status add(const Tensor& self, const Operand& other, Scalar alpha, Tensor& out) 
   return binary(AddScaled{alpha}, self, other, out);
 }
 
-Status add_out(KernelContext&, const Tensor& self, const Tensor& other, Scalar alpha,
-               Tensor& out) {
+Status add_out(KernelContext&, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
   return add(self, other, alpha, out);
 }
 
-Status add_scalar_out(KernelContext&, const Tensor& self, Scalar other, Scalar alpha,
-                      Tensor& out) {
+Status add_scalar_out(KernelContext&, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
   return add(self, other, alpha, out);
 }
 
