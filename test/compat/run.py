@@ -1,0 +1,230 @@
+"""Exchanges files with ExecuTorch, both ways, over all test models.
+
+    python test/compat/run.py --taper build/release/bin/taper [--only llama,cond]
+
+- theirs: ExecuTorch lowers the .pt2, `taper run` runs that .pte (of a model with state, the first step).
+- ours: `taper export` compiles the .pt2, ExecuTorch's runtime runs that .pte, every step.
+
+Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). What is known to fail stands in
+expected_failures.txt with its reason; a pass there is a failure too. Needs the environment of venv.sh.
+"""
+
+import argparse
+import fnmatch
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(FOLDER))
+SECONDS = 120  # for one run of one program; far more than any needs
+
+
+class Expected:
+    """Known failures: lines `way pattern reason`, the pattern over file:case."""
+
+    def __init__(self, path):
+        self.entries, self.used = [], set()
+        with open(path) as file:
+            for line in file:
+                words = line.split("#")[0].split(None, 2)
+                if words:
+                    self.entries.append((words[0], words[1], words[2].strip()))
+
+    def reason(self, way, key):
+        for entry in self.entries:
+            if entry[0] == way and fnmatch.fnmatch(key, entry[1]):
+                self.used.add(entry)
+                return entry[2]
+        return None
+
+    def unused(self):
+        return [e for e in self.entries if e not in self.used]
+
+
+class Table:
+    """Prints a line for each result and counts."""
+
+    def __init__(self, expected):
+        self.expected, self.counts, self.failures = expected, {"ok": 0, "known": 0, "FAILED": 0}, []
+
+    def add(self, way, key, worst, wrong):
+        reason = self.expected.reason(way, key)
+        if reason and wrong:
+            kind, text = "known", f"{wrong} ({reason})"
+        elif reason:
+            kind, text = "FAILED", f"passes, but expected_failures.txt says: {reason}"
+        elif wrong:
+            kind, text = "FAILED", wrong
+        else:
+            kind, text = "ok", f"{worst:.1e}"
+        self.counts[kind] += 1
+        if kind == "FAILED":
+            self.failures.append(f"{way} {key}: {text}")
+        print(f"{way:7} {key:44} {kind:6} {text}", flush=True)
+
+    def finish(self, whole):
+        if whole:
+            for way, pattern, _ in self.expected.unused():
+                self.counts["FAILED"] += 1
+                self.failures.append(f"expected_failures.txt: no case for `{way} {pattern}`")
+        for line in self.failures:
+            print("FAILED", line)
+        print(", ".join(f"{n} {kind}" for kind, n in self.counts.items()))
+        self.write_xml()
+        return 1 if self.failures else 0
+
+    def write_xml(self):
+        """Leaves the counts where GoogleTest programs would, for a caller that adds them up."""
+        where = os.environ.get("GTEST_OUTPUT", "")
+        if where.startswith("xml:") and where.endswith("/"):
+            os.makedirs(where[4:], exist_ok=True)
+            with open(os.path.join(where[4:], "compat.xml"), "w") as file:
+                total, failed = sum(self.counts.values()), self.counts["FAILED"]
+                file.write(f'<testsuites tests="{total}" failures="{failed}" errors="0"></testsuites>\n')
+
+
+def call(command):
+    """None, or what went wrong in one line."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"{command[1]} took more than {SECONDS} s"
+    if done.returncode == 0:
+        return None
+    lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
+    what = f"died of signal {-done.returncode}" if done.returncode < 0 else f"exit {done.returncode}"
+    return f"{command[1]}: {what}: {lines[0]}"[:300]
+
+
+def newer(made, sources):
+    return os.path.exists(made) and all(os.path.getmtime(made) >= os.path.getmtime(s) for s in sources)
+
+
+def lower_theirs(options, files):
+    """ExecuTorch's .pte files, kept from an earlier run where nothing changed; {stem: error} of the others."""
+    import make_executorch_ptes as maker
+
+    folder = os.path.join(options.work, "theirs")
+    os.makedirs(folder, exist_ok=True)
+    stale = []
+    for file in files:
+        stem = file.removesuffix(".pt2")
+        sources = [os.path.join(options.models, file), maker.__file__]
+        if not newer(os.path.join(folder, stem + ".pte"), sources):
+            stale.append(stem)
+    errors = maker.lower_all(options.models, folder, stale) if stale else {}
+    return folder, errors
+
+
+def run_theirs(options, case, pte):
+    """Runs ExecuTorch's .pte in our runtime and compares the first step."""
+    import run_in_executorch as et
+
+    out = os.path.join(options.work, "out")
+    shutil.rmtree(out, ignore_errors=True)
+    os.makedirs(out)
+    inputs = ",".join(case.arrays(options.models, "in", 0))
+    wrong = call([options.taper, "run", pte, *(["--inputs", inputs] if inputs else []), "--outputs", out])
+    if wrong:
+        return 0.0, wrong
+    got = []
+    while os.path.exists(path := os.path.join(out, f"out{len(got)}.npy")):
+        got.append(et.load_array(path))
+    expected = [et.load_array(p) for p in case.arrays(options.models, "out", 0)]
+    return et.difference(got, expected, case.scale)
+
+
+def first_complaint(log):
+    """What ExecuTorch's runtime said first, of the lines that say something."""
+    with open(log, errors="replace") as file:
+        for line in file:
+            if any(word in line for word in ("Check failed", "Missing operator", "not found", "in operator")):
+                return ": " + line.strip()
+    return ""
+
+
+def run_ours(options, case, pte):
+    """Runs our .pte in ExecuTorch's runtime, in a process of its own: it may die."""
+    import run_in_executorch as et
+
+    log = os.path.join(options.work, "executorch.log")
+
+    def child(queue):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
+        try:
+            queue.put(et.run_case(pte, case, options.models))
+        except Exception as error:
+            queue.put((0.0, f"ExecuTorch: {error}{first_complaint(log)}"[:300]))
+
+    context = multiprocessing.get_context("fork")
+    queue = context.SimpleQueue()
+    process = context.Process(target=child, args=(queue,))
+    sys.stdout.flush()
+    process.start()
+    process.join(SECONDS)
+    if process.is_alive():
+        process.kill()
+        return 0.0, f"ExecuTorch took more than {SECONDS} s"
+    if queue.empty():
+        return 0.0, f"ExecuTorch's runtime died ({process.exitcode})"
+    return queue.get()
+
+
+def check_lowering(table, files, errors):
+    """What ExecuTorch cannot lower must be known."""
+    for file in files:
+        stem = file.removesuffix(".pt2")
+        table.add("lower", stem, 0.0, errors.get(stem))
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build/release"), help="build folder, for bin/taper")
+    parser.add_argument("--taper", help="the taper command; default BUILD/bin/taper")
+    parser.add_argument("--models", default=os.path.join(ROOT, "test/models/data"))
+    parser.add_argument("--work", default=os.path.join(ROOT, "build/compat"), help="where files are made and kept")
+    parser.add_argument("--only", help="comma-separated .pt2 stems")
+    parser.add_argument("--way", choices=["theirs", "ours"], help="one direction only")
+    options = parser.parse_args()
+    options.taper = os.path.abspath(options.taper or os.path.join(options.build, "bin/taper"))
+    if not os.access(options.taper, os.X_OK):
+        raise SystemExit(f"no taper command at {options.taper}: build it, or name it with --taper")
+    return options
+
+
+def main():
+    options = parse()
+    warnings.filterwarnings("ignore")
+    import run_in_executorch as et
+
+    cases = et.read_index(options.models)
+    if options.only:
+        cases = [c for c in cases if c.file.removesuffix(".pt2") in options.only.split(",")]
+    files = list(dict.fromkeys(c.file for c in cases))
+    table = Table(Expected(os.path.join(FOLDER, "expected_failures.txt")))
+    if options.way != "ours":
+        folder, errors = lower_theirs(options, files)
+        check_lowering(table, files, errors)
+        for case in cases:
+            stem = case.file.removesuffix(".pt2")
+            if stem not in errors:
+                table.add("theirs", case.key(), *run_theirs(options, case, os.path.join(folder, stem + ".pte")))
+    if options.way != "theirs":
+        os.makedirs(os.path.join(options.work, "ours"), exist_ok=True)
+        exported = {}
+        for case in cases:
+            pte = os.path.join(options.work, "ours", case.file.removesuffix(".pt2") + ".pte")
+            if case.file not in exported:
+                pt2 = os.path.join(options.models, case.file)
+                exported[case.file] = call([options.taper, "export", pt2, "-o", pte])
+            wrong = exported[case.file]
+            table.add("ours", case.key(), *((0.0, wrong) if wrong else run_ours(options, case, pte)))
+    return table.finish(whole=not options.only and not options.way)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
