@@ -1,0 +1,208 @@
+// Element-wise arithmetic that PyTorch names on its own.
+
+#include <cmath>
+#include <limits>
+
+#include "exir/decompose/rules.h"
+#include "exir/ops/promote.h"
+
+namespace taper::exir {
+namespace {
+
+Value* self(Builder& b) { return b.in("self"); }
+Value* other(Builder& b) { return b.in("other"); }
+
+bool is_one(const Argument& arg) {
+  return !arg.is_value() && arg.to_double() == 1.0;
+}
+Value* scaled(Builder& b, Argument x, const Argument& factor) {
+  return is_one(factor) ? x.value() : b.mul(x, factor);
+}
+Value* where(Builder& b, Value* condition, Argument yes, Argument no) {
+  return b.op("where.self", {condition, std::move(yes), std::move(no)});
+}
+
+void rsub_tensor(Builder& b) {
+  b.result(b.sub(other(b), scaled(b, self(b), b.arg("alpha"))));
+}
+void square(Builder& b) { b.result(b.mul(self(b), self(b))); }
+void exp2(Builder& b) { b.result(b.op("pow.Scalar", {2, self(b)})); }
+void erfc(Builder& b) { b.result(b.op("rsub.Scalar", {b.op("erf", {self(b)}), 1})); }
+void frac(Builder& b) { b.result(b.sub(self(b), b.op("trunc", {self(b)}))); }
+void deg2rad(Builder& b) { b.result(b.mul(self(b), M_PI / 180)); }
+void rad2deg(Builder& b) { b.result(b.mul(self(b), 180 / M_PI)); }
+void signbit(Builder& b) { b.result(b.op("lt.Scalar", {self(b), 0})); }
+void positive(Builder& b) { b.result(self(b)); }
+
+void addcmul(Builder& b) {
+  Value* product = b.mul(b.in("tensor1"), b.in("tensor2"));
+  b.result(b.add(self(b), scaled(b, product, b.arg("value"))));
+}
+void addcdiv(Builder& b) {
+  Value* quotient = b.div(b.in("tensor1"), b.in("tensor2"));
+  b.result(b.add(self(b), scaled(b, quotient, b.arg("value"))));
+}
+void lerp(Builder& b) {
+  Value* end = b.in("end");
+  b.result(b.add(self(b), b.mul(b.sub(end, self(b)), b.arg("weight"))));
+}
+void hypot(Builder& b) {
+  b.result(b.op("sqrt", {b.add(b.mul(self(b), self(b)), b.mul(other(b), other(b)))}));
+}
+
+// log(exp(a) + exp(b)) from the larger one: max + log1p(exp(-|a - b|)).
+void logaddexp(Builder& b) {
+  Value* top = b.op("maximum", {self(b), other(b)});
+  Value* gap = b.op("neg", {b.op("abs", {b.sub(self(b), other(b))})});
+  Value* sum = b.add(top, b.op("log1p", {b.op("exp", {gap})}));
+  Value* same = b.op("eq.Tensor", {self(b), other(b)});  // Two infinities: the gap is NaN.
+  Value* doubled = b.add(self(b), std::log(2.0));
+  b.result(where(b, same, doubled, sum));
+}
+
+void xlogy(Builder& b) {
+  Value* x = self(b);
+  Value* product = b.mul(x, b.op("log", {other(b)}));
+  Value* zero = b.op("logical_and", {b.op("eq.Scalar", {x, 0}),
+                                     b.op("logical_not", {b.op("isnan", {other(b)})})});
+  b.result(where(b, zero, b.constant(0, b.out_type().dtype), product));
+}
+void sinc(Builder& b) {
+  Value* x = b.mul(self(b), M_PI);
+  Value* ratio = b.div(b.op("sin", {x}), x);
+  b.result(where(b, b.op("eq.Scalar", {self(b), 0}), b.constant(1, ratio->type.dtype), ratio));
+}
+
+void isfinite(Builder& b) {
+  Value* x = self(b);
+  if (!is_floating(x->type.dtype)) return b.result(b.op("eq.Tensor", {x, x}));
+  Value* bad = b.op("logical_or", {b.op("isnan", {x}), b.op("isinf", {x})});
+  b.result(b.op("logical_not", {bad}));
+}
+void isinf_signed(Builder& b, double sign) {
+  b.result(b.op("eq.Scalar", {self(b), sign * std::numeric_limits<double>::infinity()}));
+}
+void isposinf(Builder& b) { isinf_signed(b, 1); }
+void isneginf(Builder& b) { isinf_signed(b, -1); }
+
+double largest(ScalarType type) {
+  switch (type) {
+    case ScalarType::kHalf: return 65504.0;
+    case ScalarType::kBFloat16: return 3.3895313892515355e38;
+    case ScalarType::kFloat: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
+void nan_to_num(Builder& b) {
+  Value* x = self(b);
+  const ScalarType dtype = x->type.dtype;
+  if (!is_floating(dtype)) return b.result(x);
+  const auto pick = [&](std::string_view name, double otherwise) {
+    return b.constant(b.has(name) ? b.arg(name).to_double() : otherwise, dtype);
+  };
+  const double inf = std::numeric_limits<double>::infinity();
+  Value* y = where(b, b.op("isnan", {x}), pick("nan", 0), x);
+  y = where(b, b.op("eq.Scalar", {y, inf}), pick("posinf", largest(dtype)), y);
+  b.result(where(b, b.op("eq.Scalar", {y, -inf}), pick("neginf", -largest(dtype)), y));
+}
+
+// The other operand where one is NaN.
+Value* ignoring_nan(Builder& b, std::string_view op) {
+  Value* best = b.op(op, {self(b), other(b)});
+  Value* y = where(b, b.op("isnan", {other(b)}), self(b), best);
+  return where(b, b.op("isnan", {self(b)}), other(b), y);
+}
+void fmax(Builder& b) { b.result(ignoring_nan(b, "maximum")); }
+void fmin(Builder& b) { b.result(ignoring_nan(b, "minimum")); }
+
+void sgn(Builder& b) { b.result(b.op("sign", {self(b)})); }
+void heaviside(Builder& b) {
+  Value* x = self(b);
+  Value* step = b.cast(b.op("gt.Scalar", {x, 0}), x->type.dtype);
+  b.result(where(b, b.op("eq.Scalar", {x, 0}), b.in("values"), step));
+}
+void copysign_tensor(Builder& b) {
+  Value* size = b.op("abs", {self(b)});
+  b.result(where(b, b.op("lt.Scalar", {other(b), 0}), b.op("neg", {size}), size));
+}
+
+void clamp_below(Builder& b) { b.result(b.op("clamp", {self(b), b.arg("min"), Argument()})); }
+void clamp_above(Builder& b) { b.result(b.op("clamp", {self(b), Argument(), b.arg("max")})); }
+void clamp_min_tensor(Builder& b) { b.result(b.op("maximum", {self(b), b.in("min")})); }
+void clamp_max_tensor(Builder& b) { b.result(b.op("minimum", {self(b), b.in("max")})); }
+
+void floor_divide(Builder& b) {
+  const Argument other = b.arg("other");
+  const bool tensor = other.is_value() && other.value()->kind == ValueKind::kTensor;
+  b.result(b.op(tensor ? "div.Tensor_mode" : "div.Scalar_mode", {self(b), other, "floor"}));
+}
+
+// The literals of a where become 0-d constants of the result's dtype.
+Value* operand(Builder& b, std::string_view name) {
+  const Argument& arg = b.arg(name);
+  if (arg.is_value() && arg.value()->kind == ValueKind::kTensor) return arg.value();
+  if (arg.is_value()) return b.op("scalar_tensor", {arg, b.out_type().dtype});
+  return b.constant(arg.to_double(), b.out_type().dtype);
+}
+void where_scalar(Builder& b) {
+  Value* yes = operand(b, "self");
+  Value* no = operand(b, "other");
+  b.result(where(b, b.in("condition"), yes, no));
+}
+
+void masked_fill(Builder& b) {
+  const Argument& value = b.arg("value");
+  const ScalarType dtype = self(b)->type.dtype;
+  Value* fill = value.is_value() && value.value()->kind == ValueKind::kTensor
+                    ? b.cast(value.value(), dtype)
+                : value.is_value() ? b.op("scalar_tensor", {value, dtype})
+                                   : b.constant(value.to_double(), dtype);
+  b.result(where(b, b.in("mask"), fill, self(b)));
+}
+
+}  // namespace
+
+const Decompositions& arithmetic_rules() {
+  static const Decompositions table = {
+      {"rsub.Tensor", rsub_tensor},
+      {"square", square},
+      {"exp2", exp2},
+      {"erfc", erfc},
+      {"frac", frac},
+      {"deg2rad", deg2rad},
+      {"rad2deg", rad2deg},
+      {"signbit", signbit},
+      {"positive", positive},
+      {"addcmul", addcmul},
+      {"addcdiv", addcdiv},
+      {"lerp.Scalar", lerp},
+      {"lerp.Tensor", lerp},
+      {"hypot", hypot},
+      {"logaddexp", logaddexp},
+      {"xlogy.Tensor", xlogy},
+      {"sinc", sinc},
+      {"isfinite", isfinite},
+      {"isposinf", isposinf},
+      {"isneginf", isneginf},
+      {"nan_to_num", nan_to_num},
+      {"fmax", fmax},
+      {"fmin", fmin},
+      {"sgn", sgn},
+      {"heaviside", heaviside},
+      {"copysign.Tensor", copysign_tensor},
+      {"clamp_min", clamp_below},
+      {"clamp_max", clamp_above},
+      {"clamp_min.Tensor", clamp_min_tensor},
+      {"clamp_max.Tensor", clamp_max_tensor},
+      {"floor_divide", floor_divide},
+      {"floor_divide.Scalar", floor_divide},
+      {"where.Scalar", where_scalar},
+      {"where.ScalarOther", where_scalar},
+      {"where.ScalarSelf", where_scalar},
+      {"masked_fill.Scalar", masked_fill},
+      {"masked_fill.Tensor", masked_fill},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

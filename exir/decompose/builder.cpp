@@ -1,0 +1,252 @@
+// See builder.h.
+
+#include "exir/decompose/builder.h"
+
+#include <cstring>
+
+#include "exir/ops/infer.h"
+#include "exir/ops/promote.h"
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+Argument parse_default(const SchemaArg& arg) {
+  const std::string& text = arg.default_text;
+  if (text == "None") return {};
+  if (text == "True") return true;
+  if (text == "False") return false;
+  if (text == "contiguous_format") return MemoryFormat::kContiguous;
+  if (text == "Mean") return 1;
+  if (text.front() == '[') {
+    Argument::List items;
+    for (size_t at = 1; at < text.size();) {
+      const size_t end = text.find_first_of(",]", at);
+      if (end > at) items.push_back(Argument(static_cast<int64_t>(std::stoll(text.substr(at)))));
+      at = end == std::string::npos ? text.size() : end + 1;
+    }
+    return items;
+  }
+  if (text.front() == '"' || text.front() == '\'') return text.substr(1, text.size() - 2);
+  const bool real = text.find_first_of(".eE") != std::string::npos || text == "inf";
+  Argument number = real ? Argument(std::stod(text)) : Argument(int64_t{std::stoll(text)});
+  if (!arg.type.list) return number;
+  return Argument::List(static_cast<size_t>(std::max(arg.type.list_size, 1)), number);
+}
+
+}  // namespace
+
+std::vector<Argument> with_defaults(const Schema& schema, std::vector<Argument> args) {
+  for (size_t i = args.size(); i < schema.args.size(); ++i) {
+    const SchemaArg& arg = schema.args[i];
+    if (!arg.has_default && !arg.type.optional) {
+      throw Failure(schema.name + ": argument '" + arg.name + "' is missing");
+    }
+    args.push_back(arg.has_default ? parse_default(arg) : Argument());
+  }
+  return args;
+}
+
+// ---- SizeTable ----
+
+SizeTable::SizeTable(const Graph& graph) {
+  for (const Argument& input : graph.inputs) {
+    if (input.is_value()) note(input.value());
+  }
+  for (Value* value : graph.constants) note(value);
+}
+
+void SizeTable::note(Value* value) {
+  if (value->kind != ValueKind::kTensor) {
+    if (!value->sym.is_int()) values_.emplace(value->sym.text(), value);
+    return;
+  }
+  for (size_t d = 0; d < value->type.rank(); ++d) {
+    const Sym& size = value->type.sizes[d];
+    if (!size.is_int()) dims_.emplace(size.text(), Dim{value, static_cast<int64_t>(d)});
+  }
+}
+
+void SizeTable::note(const Node& node) {
+  for (Value* value : node.outputs) note(value);
+}
+
+Argument SizeTable::call(std::string_view target, Argument a, Argument b, const Sym& size,
+                         Rewriter& r) {
+  Node* node = r.emit_node(need_schema(target), {std::move(a), std::move(b)});
+  Value* value = r.graph().new_value("size", ValueKind::kInt);
+  value->sym = size;
+  value->producer = node;
+  node->outputs.push_back(value);
+  values_[size.text()] = value;
+  return value;
+}
+
+Argument SizeTable::get(const Sym& size, Rewriter& r) {
+  if (size.is_int()) return size.as_int();
+  if (const auto known = values_.find(size.text()); known != values_.end()) {
+    return r.resolve(known->second);
+  }
+  if (const auto dim = dims_.find(size.text()); dim != dims_.end()) {
+    const Argument tensor = r.resolve(dim->second.tensor);
+    return call("aten::sym_size.int", tensor, dim->second.dim, size, r);
+  }
+  const auto fold = [&](std::string_view target) {
+    Argument total = get(size.args()[0], r);
+    Sym sum = size.args()[0];
+    for (size_t i = 1; i < size.args().size(); ++i) {
+      sum = Sym::call(size.op(), {sum, size.args()[i]});
+      Argument next = get(size.args()[i], r);
+      total = call(target, std::move(total), std::move(next), sum, r);
+    }
+    return total;
+  };
+  switch (size.op()) {
+    case SymOp::kAdd: return fold("python::add");
+    case SymOp::kMul: return fold("python::mul");
+    case SymOp::kFloorDiv: return fold("python::floordiv");
+    case SymOp::kMod: return fold("python::mod");
+    case SymOp::kMax: return fold("python::sym_max");
+    case SymOp::kMin: return fold("python::sym_min");
+    default:
+      throw Failure("no value in the graph holds the size " + size.text());
+  }
+}
+
+// ---- Builder ----
+
+void Builder::result(Value* value, size_t i) {
+  Value* old = node_.outputs.at(i);
+  value = cast(value, old->type.dtype);
+  const auto disagree = [&] {
+    std::string text = "decomposition of " + std::string(node_.target()) + " gives [";
+    for (const Sym& s : value->type.sizes) text += s.text() + ",";
+    text += "] where the program says [";
+    for (const Sym& s : old->type.sizes) text += s.text() + ",";
+    return Failure(text + "]");
+  };
+  if (value->type.rank() != old->type.rank()) throw disagree();
+  for (size_t d = 0; d < old->type.rank(); ++d) {
+    const Sym& a = value->type.sizes[d];
+    const Sym& b = old->type.sizes[d];
+    if (a.is_int() && b.is_int() && a != b) throw disagree();
+  }
+  if (value->role == ValueRole::kResult) value->type.sizes = old->type.sizes;
+  rewriter_.replace(old, value);
+}
+
+std::vector<Value*> Builder::ops(std::string_view op, std::vector<Argument> args) {
+  const bool full_name = op.find("::") != std::string_view::npos;
+  const std::string target = full_name ? std::string(op) : "aten::" + std::string(op);
+  const std::shared_ptr<const Schema> schema = need_schema(target);
+  args = with_defaults(*schema, std::move(args));
+  std::vector<TensorType> types = infer_types(*schema, args);
+  return rewriter_.emit(target, std::move(args), std::move(types));
+}
+
+Value* Builder::op(std::string_view op, std::vector<Argument> args) {
+  return ops(op, std::move(args))[0];
+}
+
+Value* Builder::binary(std::string_view op, Argument a, Argument b) {
+  const bool a_tensor = a.is_value() && a.value()->kind == ValueKind::kTensor;
+  const bool b_tensor = b.is_value() && b.value()->kind == ValueKind::kTensor;
+  const std::string name(op);
+  if (a_tensor && b_tensor) return this->op(name + ".Tensor", {a, b});
+  if (a_tensor) return this->op(name + ".Scalar", {a, b});
+  if (op == "add" || op == "mul") return this->op(name + ".Scalar", {b, a});
+  if (op == "sub") return this->op("rsub.Scalar", {b, a});
+  if (op == "div") return mul(this->op("reciprocal", {b}), a);
+  throw Failure("no overload of " + name + " takes a number first");
+}
+
+Argument Builder::size_list(const std::vector<Sym>& sizes) {
+  Argument::List list;
+  for (const Sym& s : sizes) list.push_back(size(s));
+  return list;
+}
+
+Value* Builder::view(Value* x, const std::vector<Sym>& sizes) {
+  if (x->type.sizes == sizes) return x;
+  size_t open = 0;
+  bool zero = false;
+  for (const Sym& s : sizes) {
+    open += !s.is_int();
+    zero |= s == Sym(0);
+  }
+  Argument::List list;
+  for (const Sym& s : sizes) {
+    const bool infer = open == 1 && !zero && !s.is_int();
+    list.push_back(infer ? Argument(-1) : size(s));
+  }
+  Value* out = op("view", {x, list});
+  out->type.sizes = sizes;
+  return out;
+}
+
+Value* Builder::expand(Value* x, const std::vector<Sym>& sizes) {
+  if (x->type.sizes == sizes) return x;
+  const size_t lead = sizes.size() - x->type.rank();
+  Argument::List list;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool keep = i >= lead && x->type.sizes[i - lead] == sizes[i];
+    list.push_back(keep ? Argument(-1) : size(sizes[i]));
+  }
+  return op("expand", {x, list});
+}
+
+Value* Builder::permute(Value* x, const std::vector<int64_t>& dims) {
+  bool identity = true;
+  for (size_t i = 0; i < dims.size(); ++i) identity &= dims[i] == static_cast<int64_t>(i);
+  return identity ? x : op("permute", {x, int_list(dims)});
+}
+
+Value* Builder::transpose(Value* x, int64_t a, int64_t b) {
+  const auto rank = static_cast<int64_t>(x->type.rank());
+  if (rank == 0) return x;
+  std::vector<int64_t> dims(static_cast<size_t>(rank));
+  for (int64_t i = 0; i < rank; ++i) dims[static_cast<size_t>(i)] = i;
+  std::swap(dims[static_cast<size_t>(wrap_dim(a, rank))],
+            dims[static_cast<size_t>(wrap_dim(b, rank))]);
+  return permute(x, dims);
+}
+
+Value* Builder::unsqueeze(Value* x, int64_t dim) { return op("unsqueeze", {x, dim}); }
+
+Value* Builder::squeeze(Value* x, int64_t dim) {
+  return op("squeeze.dims", {x, int_list({dim})});
+}
+
+Value* Builder::slice(Value* x, int64_t dim, const Sym& start, const Sym& end) {
+  if (start == Sym(0) && end == dim_of(x, dim)) return x;
+  return op("slice.Tensor", {x, dim, size(start), size(end), 1});
+}
+
+Value* Builder::select(Value* x, int64_t dim, int64_t index) {
+  return op("select.int", {x, dim, index});
+}
+
+Value* Builder::cat(const std::vector<Value*>& parts, int64_t dim) {
+  if (parts.size() == 1) return parts[0];
+  Argument::List list(parts.begin(), parts.end());
+  return op("cat", {list, dim});
+}
+
+Value* Builder::cast(Value* x, ScalarType dtype) {
+  return x->type.dtype == dtype ? x : op("_to_copy", {x, dtype});
+}
+
+Value* Builder::full(const std::vector<Sym>& sizes, Argument value, ScalarType dtype) {
+  return op("full", {size_list(sizes), std::move(value), dtype});
+}
+
+Value* Builder::arange(const Sym& start, const Sym& end, ScalarType dtype) {
+  return op("arange.start_step", {size(start), size(end), 1, dtype});
+}
+
+Value* Builder::constant(double value, ScalarType dtype) {
+  return op("full", {Argument::List(), is_floating(dtype) ? Argument(value)
+                                       : Argument(static_cast<int64_t>(value)), dtype});
+}
+
+}  // namespace taper::exir

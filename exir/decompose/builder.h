@@ -1,0 +1,105 @@
+// What a decomposition rule writes with: calls of operators whose result types follow from their
+// arguments, and sizes that may be symbolic.
+//
+//   silu(x) = x * sigmoid(x)         void silu(Builder& b) {
+//                                      b.result(b.mul(b.in("self"), b.op("sigmoid", {b.in("self")})));
+//                                    }
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "exir/ir/rewrite.h"
+
+namespace taper::exir {
+
+// The integer value that holds a symbolic size at run time, for one graph. Sizes that no value
+// holds yet are computed where they are first needed: sym_size of an input, then scalar arithmetic.
+class SizeTable {
+ public:
+  explicit SizeTable(const Graph& graph);
+  // Makes what `node` defines known. Call for each node in order.
+  void note(const Node& node);
+  // A literal if `size` is known, else an integer value. Throws Failure if a symbol has no source.
+  Argument get(const Sym& size, Rewriter& rewriter);
+
+ private:
+  struct Dim {
+    Value* tensor;
+    int64_t dim;
+  };
+  void note(Value* value);
+  Argument call(std::string_view target, Argument a, Argument b, const Sym& size, Rewriter& r);
+  std::unordered_map<std::string, Value*> values_;
+  std::unordered_map<std::string, Dim> dims_;
+};
+
+class Builder {
+ public:
+  Builder(Node& node, Rewriter& rewriter, SizeTable& sizes)
+      : node_(node), rewriter_(rewriter), sizes_(sizes) {}
+
+  // The node being replaced, and its arguments by schema name.
+  const Node& node() const { return node_; }
+  const Argument& arg(std::string_view name) const { return node_.arg(name); }
+  bool has(std::string_view name) const { return !arg(name).is_none(); }
+  Value* in(std::string_view name) const { return arg(name).value(); }
+  const TensorType& out_type(size_t i = 0) const { return node_.outputs[i]->type; }
+
+  // Puts `value` in the place of result `i`, converted to its dtype. Sizes must agree.
+  void result(Value* value, size_t i = 0);
+
+  // Calls "aten::<op>" (or a full name with "::"); arguments left out take their defaults.
+  Value* op(std::string_view op, std::vector<Argument> args);
+  std::vector<Value*> ops(std::string_view op, std::vector<Argument> args);
+
+  // Arithmetic over tensors and numbers; the right overload is chosen.
+  Value* add(Argument a, Argument b) { return binary("add", std::move(a), std::move(b)); }
+  Value* sub(Argument a, Argument b) { return binary("sub", std::move(a), std::move(b)); }
+  Value* mul(Argument a, Argument b) { return binary("mul", std::move(a), std::move(b)); }
+  Value* div(Argument a, Argument b) { return binary("div", std::move(a), std::move(b)); }
+  Value* binary(std::string_view op, Argument a, Argument b);
+
+  // Shape operators. Sizes may be symbolic.
+  Value* view(Value* x, const std::vector<Sym>& sizes);
+  Value* expand(Value* x, const std::vector<Sym>& sizes);
+  Value* permute(Value* x, const std::vector<int64_t>& dims);
+  Value* transpose(Value* x, int64_t a, int64_t b);
+  Value* unsqueeze(Value* x, int64_t dim);
+  Value* squeeze(Value* x, int64_t dim);
+  // x[start:end] along dim.
+  Value* slice(Value* x, int64_t dim, const Sym& start, const Sym& end);
+  Value* select(Value* x, int64_t dim, int64_t index);
+  Value* cat(const std::vector<Value*>& parts, int64_t dim);
+  // Converts if the dtype differs.
+  Value* cast(Value* x, ScalarType dtype);
+  // A tensor of one repeated number.
+  Value* full(const std::vector<Sym>& sizes, Argument value, ScalarType dtype);
+  // start, start + step, ... below end; int64 unless said.
+  Value* arange(const Sym& start, const Sym& end, ScalarType dtype = ScalarType::kLong);
+  // A 0-d constant of that dtype.
+  Value* constant(double value, ScalarType dtype);
+
+  Argument size(const Sym& size) { return sizes_.get(size, rewriter_); }
+  Argument size_list(const std::vector<Sym>& sizes);
+  Rewriter& rewriter() { return rewriter_; }
+
+ private:
+  Node& node_;
+  Rewriter& rewriter_;
+  SizeTable& sizes_;
+};
+
+// Fills the arguments that `args` leaves out with the schema's defaults. Throws Failure if one has
+// none.
+std::vector<Argument> with_defaults(const Schema& schema, std::vector<Argument> args);
+
+inline Sym dim_of(const Value* x, int64_t d) {
+  const auto rank = static_cast<int64_t>(x->type.rank());
+  return x->type.sizes.at(static_cast<size_t>(d < 0 ? d + rank : d));
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,69 @@
+// Tensors made from nothing: all become full or arange.start_step, which fold when sizes are known.
+
+#include "exir/decompose/rules.h"
+#include "exir/ops/infer.h"
+
+namespace taper::exir {
+namespace {
+
+// A filled tensor of the result's own dtype and sizes.
+void filled(Builder& b, double value) {
+  const TensorType& type = b.out_type();
+  b.result(b.full(type.sizes,
+                  is_floating(type.dtype) ? Argument(value)
+                                          : Argument(static_cast<int64_t>(value)),
+                  type.dtype));
+}
+void zeros(Builder& b) { filled(b, 0); }
+void ones(Builder& b) { filled(b, 1); }
+void full(Builder& b) {
+  b.result(b.full(b.out_type().sizes, b.arg("fill_value"), b.out_type().dtype));
+}
+
+void arange(Builder& b) {
+  const Schema& schema = *b.node().schema;
+  const Argument start = schema.find("start") >= 0 ? b.arg("start") : Argument(0);
+  b.result(b.op("arange.start_step", {start, b.arg("end"), 1, b.out_type().dtype}));
+}
+
+// start + i * (end - start) / (steps - 1), counted from the nearer end as PyTorch does.
+void linspace(Builder& b) {
+  const int64_t steps = b.arg("steps").to_int();
+  const double start = b.arg("start").to_double();
+  const double end = b.arg("end").to_double();
+  const ScalarType dtype = b.out_type().dtype;
+  if (steps <= 1) return b.result(b.full({Sym(steps)}, start, dtype));
+  const double step = (end - start) / static_cast<double>(steps - 1);
+  const int64_t half = steps / 2;
+  Value* head = b.add(b.mul(b.arange(0, half, ScalarType::kFloat), step), start);
+  Value* back = b.op("rsub.Scalar", {b.arange(half, steps, ScalarType::kFloat), steps - 1});
+  Value* tail = b.op("rsub.Scalar", {b.mul(back, step), end});
+  b.result(b.cat({head, tail}, 0));
+}
+
+void eye(Builder& b) {
+  const TensorType& type = b.out_type();
+  Value* row = b.unsqueeze(b.arange(0, type.sizes[0]), 1);
+  Value* column = b.unsqueeze(b.arange(0, type.sizes[1]), 0);
+  b.result(b.cast(b.op("eq.Tensor", {row, column}), type.dtype));
+}
+
+}  // namespace
+
+const Decompositions& factory_rules() {
+  static const Decompositions table = {
+      {"zeros", zeros},         {"ones", ones},
+      {"zeros_like", zeros},    {"ones_like", ones},
+      {"new_zeros", zeros},     {"new_ones", ones},
+      {"empty.memory_format", zeros}, {"empty_like", zeros},
+      {"new_empty", zeros},     {"empty_strided", zeros},
+      {"new_empty_strided", zeros}, {"empty_permuted", zeros},
+      {"new_full", full},       {"full_like", full},
+      {"arange", arange},       {"arange.start", arange},
+      {"linspace", linspace},   {"eye", eye},
+      {"eye.m", eye},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,179 @@
+// LSTM, GRU and plain RNN layers over a known number of time steps.
+//
+// The input half of the gates does not depend on the state, so it is one matrix product for all
+// steps of a layer; what remains per step is one small product and the gates.
+//
+//     gates[t] = (x W_ih^T + b_ih)[t] + h[t-1] W_hh^T + b_hh
+
+#include "exir/decompose/rules.h"
+
+namespace taper::exir {
+namespace {
+
+enum class Cell { kLstm, kGru, kTanh, kRelu };
+
+struct Weights {
+  Value* input;
+  Value* hidden;
+  Value* input_bias;   // Null without biases.
+  Value* hidden_bias;
+};
+
+struct State {
+  Value* h;
+  Value* c;  // LSTM only.
+};
+
+Value* affine(Builder& b, Value* x, Value* weight, Value* bias) {
+  return b.op("linear", {x, weight, bias ? Argument(bias) : Argument()});
+}
+Value* sigmoid(Builder& b, Value* x) { return b.op("sigmoid", {x}); }
+Value* tanh(Builder& b, Value* x) { return b.op("tanh", {x}); }
+
+// The `index`-th of the gates that lie side by side in the last dimension.
+Value* gate(Builder& b, Value* gates, int64_t index, const Sym& width) {
+  return b.slice(gates, -1, Sym(index) * width, Sym(index + 1) * width);
+}
+
+State lstm_step(Builder& b, Value* gates, const State& s, const Sym& width) {
+  Value* in = sigmoid(b, gate(b, gates, 0, width));
+  Value* forget = sigmoid(b, gate(b, gates, 1, width));
+  Value* fresh = tanh(b, gate(b, gates, 2, width));
+  Value* out = sigmoid(b, gate(b, gates, 3, width));
+  Value* c = b.add(b.mul(forget, s.c), b.mul(in, fresh));
+  return {b.mul(out, tanh(b, c)), c};
+}
+
+State gru_step(Builder& b, Value* x, Value* h_gates, const State& s, const Sym& width) {
+  Value* reset = sigmoid(b, b.add(gate(b, x, 0, width), gate(b, h_gates, 0, width)));
+  Value* keep = sigmoid(b, b.add(gate(b, x, 1, width), gate(b, h_gates, 1, width)));
+  Value* fresh = tanh(b, b.add(gate(b, x, 2, width), b.mul(reset, gate(b, h_gates, 2, width))));
+  return {b.add(fresh, b.mul(keep, b.sub(s.h, fresh))), nullptr};
+}
+
+State step(Builder& b, Cell cell, Value* x, const State& s, const Weights& w) {
+  Value* h_gates = affine(b, s.h, w.hidden, w.hidden_bias);
+  const Sym width = dim_of(s.h, -1);
+  switch (cell) {
+    case Cell::kLstm: return lstm_step(b, b.add(x, h_gates), s, width);
+    case Cell::kGru: return gru_step(b, x, h_gates, s, width);
+    case Cell::kTanh: return {tanh(b, b.add(x, h_gates)), nullptr};
+    default: return {b.op("relu", {b.add(x, h_gates)}), nullptr};
+  }
+}
+
+// One direction of one layer over x [T, B, I]; returns [T, B, H] and leaves the last state in `s`.
+Value* run_direction(Builder& b, Cell cell, Value* x, State* s, const Weights& w, bool backward) {
+  const int64_t steps = x->type.sizes[0].as_int();
+  Value* projected = affine(b, x, w.input, w.input_bias);
+  std::vector<Value*> outputs(static_cast<size_t>(steps));
+  for (int64_t i = 0; i < steps; ++i) {
+    const int64_t t = backward ? steps - 1 - i : i;
+    *s = step(b, cell, b.select(projected, 0, t), *s, w);
+    outputs[static_cast<size_t>(t)] = b.unsqueeze(s->h, 0);
+  }
+  return b.cat(outputs, 0);
+}
+
+struct Layers {
+  Cell cell;
+  std::vector<Weights> weights;  // Layer by layer, forward then backward.
+  int64_t count;
+  int64_t directions;
+};
+
+Layers read_layers(Builder& b, Cell cell) {
+  const Argument::List& params = b.arg("params").list();
+  const bool biases = b.arg("has_biases").to_bool();
+  Layers layers{cell, {}, b.arg("num_layers").to_int(), b.arg("bidirectional").to_bool() ? 2 : 1};
+  const size_t each = biases ? 4 : 2;
+  const auto count = static_cast<size_t>(layers.count * layers.directions);
+  if (params.size() != count * each) {
+    throw Failure(std::string(b.node().target()) + ": projections (proj_size) are not supported");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const auto at = [&](size_t k) { return params[i * each + k].value(); };
+    layers.weights.push_back({at(0), at(1), biases ? at(2) : nullptr, biases ? at(3) : nullptr});
+  }
+  return layers;
+}
+
+void recurrent(Builder& b, Cell cell) {
+  const Layers layers = read_layers(b, cell);
+  const bool batch_first = b.arg("batch_first").to_bool();
+  Value* x = b.in("input");
+  const bool unbatched = x->type.rank() == 2;
+  if (unbatched) x = b.unsqueeze(x, 1);
+  else if (batch_first) x = b.transpose(x, 0, 1);
+  if (!x->type.sizes[0].is_int()) {
+    throw Failure(std::string(b.node().target()) +
+                  " over a symbolic number of time steps: export with a fixed length");
+  }
+  const Argument& hx = b.arg("hx");
+  const auto initial = [&](size_t k, int64_t i) -> Value* {
+    if (!hx.is_list()) return k == 0 ? b.select(hx.value(), 0, i) : nullptr;
+    return k < hx.list().size() ? b.select(hx.list()[k].value(), 0, i) : nullptr;
+  };
+  std::vector<Value*> hs, cs;
+  for (int64_t layer = 0; layer < layers.count; ++layer) {
+    std::vector<Value*> sides;
+    for (int64_t side = 0; side < layers.directions; ++side) {
+      const int64_t i = layer * layers.directions + side;
+      State s = {initial(0, i), cell == Cell::kLstm ? initial(1, i) : nullptr};
+      if (unbatched) {
+        s.h = b.unsqueeze(s.h, 0);
+        if (s.c) s.c = b.unsqueeze(s.c, 0);
+      }
+      sides.push_back(
+          run_direction(b, cell, x, &s, layers.weights[static_cast<size_t>(i)], side == 1));
+      hs.push_back(b.unsqueeze(s.h, 0));
+      if (s.c) cs.push_back(b.unsqueeze(s.c, 0));
+    }
+    x = b.cat(sides, 2);
+  }
+  if (unbatched) x = b.squeeze(x, 1);
+  else if (batch_first) x = b.transpose(x, 0, 1);
+  const auto last = [&](const std::vector<Value*>& all) {
+    return b.view(b.cat(all, 0), b.out_type(1).sizes);
+  };
+  b.result(x, 0);
+  b.result(last(hs), 1);
+  if (cell == Cell::kLstm) b.result(last(cs), 2);
+}
+
+void lstm(Builder& b) { recurrent(b, Cell::kLstm); }
+void gru(Builder& b) { recurrent(b, Cell::kGru); }
+void rnn_tanh(Builder& b) { recurrent(b, Cell::kTanh); }
+void rnn_relu(Builder& b) { recurrent(b, Cell::kRelu); }
+
+Weights cell_weights(Builder& b) {
+  const auto optional = [&](std::string_view name) { return b.has(name) ? b.in(name) : nullptr; };
+  return {b.in("w_ih"), b.in("w_hh"), optional("b_ih"), optional("b_hh")};
+}
+State cell_step(Builder& b, Cell cell, const State& s) {
+  const Weights w = cell_weights(b);
+  return step(b, cell, affine(b, b.in("input"), w.input, w.input_bias), s, w);
+}
+void lstm_cell(Builder& b) {
+  const Argument::List& hx = b.arg("hx").list();
+  const State s = cell_step(b, Cell::kLstm, {hx.at(0).value(), hx.at(1).value()});
+  b.result(s.h, 0);
+  b.result(s.c, 1);
+}
+void gru_cell(Builder& b) { b.result(cell_step(b, Cell::kGru, {b.in("hx"), nullptr}).h); }
+void rnn_tanh_cell(Builder& b) { b.result(cell_step(b, Cell::kTanh, {b.in("hx"), nullptr}).h); }
+void rnn_relu_cell(Builder& b) { b.result(cell_step(b, Cell::kRelu, {b.in("hx"), nullptr}).h); }
+
+}  // namespace
+
+const Decompositions& recurrent_rules() {
+  static const Decompositions table = {
+      {"lstm.input", lstm},         {"gru.input", gru},
+      {"rnn_tanh.input", rnn_tanh}, {"rnn_relu.input", rnn_relu},
+      {"lstm_cell", lstm_cell},     {"gru_cell", gru_cell},
+      {"rnn_tanh_cell", rnn_tanh_cell}, {"rnn_relu_cell", rnn_relu_cell},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

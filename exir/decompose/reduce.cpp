@@ -1,0 +1,167 @@
+// Reductions.
+
+#include <limits>
+
+#include "exir/decompose/rules.h"
+
+namespace taper::exir {
+namespace {
+
+Value* self(Builder& b) { return b.in("self"); }
+
+Argument dims_or_all(Builder& b) {
+  if (b.node().schema->find("dim") < 0 || !b.has("dim")) return Argument::List();
+  const Argument& dim = b.arg("dim");
+  return dim.is_list() ? dim : Argument(Argument::List{dim});
+}
+Argument keepdim(Builder& b) {
+  return b.node().schema->find("keepdim") < 0 ? Argument(false) : b.arg("keepdim");
+}
+
+void softmax(Builder& b) {
+  Value* x = b.cast(self(b), b.out_type().dtype);
+  b.result(b.op("_softmax", {x, b.arg("dim"), false}));
+}
+void log_softmax(Builder& b) {
+  Value* x = b.cast(self(b), b.out_type().dtype);
+  b.result(b.op("_log_softmax", {x, b.arg("dim"), false}));
+}
+
+void sum(Builder& b) {
+  b.result(b.op("sum.dim_IntList", {self(b), Argument::List(), false, b.out_type().dtype}));
+}
+
+// unbiased is correction 1 or 0.
+Argument correction(Builder& b) {
+  if (b.node().schema->find("unbiased") >= 0) return b.arg("unbiased").to_bool() ? 1 : 0;
+  return b.has("correction") ? b.arg("correction") : Argument(1);
+}
+Value* variance(Builder& b) {
+  return b.op("var.correction", {self(b), dims_or_all(b), correction(b), keepdim(b)});
+}
+Value* mean(Builder& b) { return b.op("mean.dim", {self(b), dims_or_all(b), keepdim(b)}); }
+void var(Builder& b) { b.result(variance(b)); }
+void stddev(Builder& b) { b.result(b.op("sqrt", {variance(b)})); }
+void var_mean(Builder& b) {
+  b.result(variance(b), 0);
+  b.result(mean(b), 1);
+}
+void std_mean(Builder& b) {
+  b.result(b.op("sqrt", {variance(b)}), 0);
+  b.result(mean(b), 1);
+}
+
+// All are true: none is false.
+void all(Builder& b) {
+  Value* none = b.op("logical_not", {self(b)});
+  const bool whole = b.node().schema->find("dim") < 0;
+  Value* some = whole ? b.op("any", {none}) : b.op("any.dims", {none, dims_or_all(b), keepdim(b)});
+  b.result(b.op("logical_not", {some}));
+}
+void any_dim(Builder& b) {
+  b.result(b.op("any.dims", {self(b), dims_or_all(b), keepdim(b)}));
+}
+
+void aminmax(Builder& b) {
+  const Argument dims = dims_or_all(b);
+  b.result(b.op("amin", {self(b), dims, keepdim(b)}), 0);
+  b.result(b.op("amax", {self(b), dims, keepdim(b)}), 1);
+}
+
+// From the maximum, so that exp does not overflow; an infinite maximum counts as 0.
+void logsumexp(Builder& b) {
+  Value* x = self(b);
+  const Argument dims = dims_or_all(b);
+  Value* top = b.op("amax", {x, dims, true});
+  Value* infinite = b.op("eq.Scalar", {b.op("abs", {top}), std::numeric_limits<double>::infinity()});
+  top = b.op("where.self", {infinite, b.constant(0, x->type.dtype), top});
+  Value* total = b.op("sum.dim_IntList", {b.op("exp", {b.sub(x, top)}), dims, true});
+  Value* y = b.add(b.op("log", {total}), top);
+  b.result(b.view(y, b.out_type().sizes));
+}
+
+void vector_norm(Builder& b, const Argument& order) {
+  Value* x = b.cast(self(b), b.out_type().dtype);
+  const double p = order.is_none() ? 2 : order.to_double();
+  const Argument dims = dims_or_all(b);
+  const Argument keep = keepdim(b);
+  const double inf = std::numeric_limits<double>::infinity();
+  if (p == 2) {
+    return b.result(b.op("sqrt", {b.op("sum.dim_IntList", {b.mul(x, x), dims, keep})}));
+  }
+  Value* size = b.op("abs", {x});
+  if (p == inf) return b.result(b.op("amax", {size, dims, keep}));
+  if (p == -inf) return b.result(b.op("amin", {size, dims, keep}));
+  if (p == 0) {
+    Value* nonzero = b.cast(b.op("ne.Scalar", {x, 0}), x->type.dtype);
+    return b.result(b.op("sum.dim_IntList", {nonzero, dims, keep}));
+  }
+  if (p == 1) return b.result(b.op("sum.dim_IntList", {size, dims, keep}));
+  Value* total = b.op("sum.dim_IntList", {b.op("pow.Tensor_Scalar", {size, p}), dims, keep});
+  b.result(b.op("pow.Tensor_Scalar", {total, 1 / p}));
+}
+void linalg_norm(Builder& b) { vector_norm(b, b.arg("ord")); }
+void norm(Builder& b) { vector_norm(b, b.arg("p")); }
+
+void count_nonzero(Builder& b) {
+  Value* nonzero = b.op("ne.Scalar", {self(b), 0});
+  b.result(b.op("sum.dim_IntList", {nonzero, dims_or_all(b)}));
+}
+
+void nansum(Builder& b) {
+  Value* x = self(b);
+  Value* clean = b.op("where.self", {b.op("isnan", {x}), b.constant(0, x->type.dtype), x});
+  b.result(b.op("sum.dim_IntList", {clean, dims_or_all(b), keepdim(b)}));
+}
+
+// All pairs of dim and result have kernels but these whole-tensor forms with a dim of None.
+void sort_default(Builder& b) {
+  const int64_t dim = b.arg("dim").to_int();
+  Value* x = self(b);
+  if (x->type.rank() == 0) throw Failure("sort of a 0-d tensor");
+  const std::vector<Value*> y =
+      b.ops("topk", {x, b.size(dim_of(x, dim)), dim, b.arg("descending"), true});
+  b.result(y[0], 0);
+  b.result(y[1], 1);
+}
+
+void trace(Builder& b) {
+  b.result(b.op("sum.dim_IntList", {b.op("diagonal", {self(b), 0, 0, 1}), int_list({0})}));
+}
+
+}  // namespace
+
+const Decompositions& reduce_rules() {
+  static const Decompositions table = {
+      {"softmax.int", softmax},
+      {"log_softmax.int", log_softmax},
+      {"sum", sum},
+      {"var", var},
+      {"var.dim", var},
+      {"std", stddev},
+      {"std.dim", stddev},
+      {"std.correction", stddev},
+      {"var_mean", var_mean},
+      {"var_mean.dim", var_mean},
+      {"std_mean", std_mean},
+      {"std_mean.dim", std_mean},
+      {"std_mean.correction", std_mean},
+      {"all", all},
+      {"all.dim", all},
+      {"all.dims", all},
+      {"any.dim", any_dim},
+      {"aminmax", aminmax},
+      {"logsumexp", logsumexp},
+      {"linalg_vector_norm", linalg_norm},
+      {"norm.Scalar", norm},
+      {"norm.ScalarOpt_dim", norm},
+      {"count_nonzero", count_nonzero},
+      {"count_nonzero.dim_IntList", count_nonzero},
+      {"nansum", nansum},
+      {"sort", sort_default},
+      {"trace", trace},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,27 @@
+// All decomposition tables as one map.
+
+#include "exir/decompose/rules.h"
+
+#include <string>
+#include <unordered_map>
+
+namespace taper::exir {
+
+const Decomposition* find_decomposition(std::string_view target) {
+  static const std::unordered_map<std::string, const Decomposition*> map = [] {
+    std::unordered_map<std::string, const Decomposition*> out;
+    for (const Decompositions* table :
+         {&alias_rules(), &activation_rules(), &arithmetic_rules(), &attention_rules(),
+          &convolution_rules(), &factory_rules(), &index_rules(), &linear_rules(), &norm_rules(),
+          &pool_rules(), &recurrent_rules(), &reduce_rules(), &shape_rules()}) {
+      for (const Decomposition& entry : *table) {
+        out.emplace(std::string("aten::") + entry.target, &entry);
+      }
+    }
+    return out;
+  }();
+  const auto found = map.find(std::string(target));
+  return found == map.end() ? nullptr : found->second;
+}
+
+}  // namespace taper::exir

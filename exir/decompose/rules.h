@@ -1,0 +1,39 @@
+// The decompositions: composite operators in terms of simpler ones, one rule each.
+//
+// Each table below lives in the file of its family. A rule may use composites of other rules: the
+// pass decompose applies the tables until nothing changes. Semantics are those of the PyTorch
+// operator of the same name.
+
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "exir/decompose/builder.h"
+
+namespace taper::exir {
+
+struct Decomposition {
+  const char* target;  // Without "aten::".
+  void (*rule)(Builder&);
+};
+using Decompositions = std::vector<Decomposition>;
+
+const Decompositions& alias_rules();       // Other names of one operator.
+const Decompositions& activation_rules();
+const Decompositions& arithmetic_rules();
+const Decompositions& attention_rules();
+const Decompositions& convolution_rules();
+const Decompositions& factory_rules();
+const Decompositions& index_rules();
+const Decompositions& linear_rules();
+const Decompositions& norm_rules();
+const Decompositions& pool_rules();
+const Decompositions& recurrent_rules();
+const Decompositions& reduce_rules();
+const Decompositions& shape_rules();
+
+// The rule for "aten::silu", or null.
+const Decomposition* find_decomposition(std::string_view target);
+
+}  // namespace taper::exir
