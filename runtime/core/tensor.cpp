@@ -4,38 +4,12 @@
 
 #include <limits>
 
+#include "runtime/core/shape.h"
+
 namespace taper {
-namespace {
 
-constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 8;
-
-// The product of `sizes`, or -1 if a size is negative or the bytes would not fit an int64_t.
-int64_t count_elements(Span<const int32_t> sizes) {
-  int64_t count = 1;
-  bool empty = false;
-  for (int32_t size : sizes) {
-    if (size < 0) return -1;
-    if (size == 0) {
-      empty = true;
-      continue;
-    }
-    if (!empty && count > kMaxElements / size) return -1;
-    if (!empty) count *= size;
-  }
-  return empty ? 0 : count;
-}
-
-// True if every stride is an int32_t. REQUIRES: the product of `sizes` is an int64_t and not 0.
-bool strides_fit(Span<const int32_t> sizes, const uint8_t* dim_order) {
-  int64_t stride = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (stride > std::numeric_limits<int32_t>::max()) return false;
-    stride *= sizes[dim_order[i]];
-  }
-  return true;
-}
-
-}  // namespace
+using internal::count_elements;
+using internal::strides_fit;
 
 Tensor::Tensor(ScalarType type, size_t rank, int32_t* sizes, uint8_t* dim_order, int32_t* strides,
                void* data, ShapeDynamism dynamism)

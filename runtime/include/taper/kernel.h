@@ -135,6 +135,9 @@ struct Kernel {
 // partial library goes before the portable one. The memory must outlive every Method that uses it.
 using KernelTable = Span<const Kernel* const>;
 
+// Programs that name a longer operator, dot and overload included, are refused.
+inline constexpr size_t kMaxOperatorName = 200;
+
 // The kernel of that name, or null. Binary search.
 const Kernel* find_kernel(KernelTable table, std::string_view name);
 

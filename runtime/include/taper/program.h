@@ -70,6 +70,7 @@ class Program {
 
  private:
   Program() = default;
+  Status load_constants();
 
   DataLoader* loader_ = nullptr;
   const wire::Program* root_ = nullptr;

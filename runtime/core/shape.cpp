@@ -1,0 +1,44 @@
+// Arithmetic on sizes that cannot overflow.
+
+#include "runtime/core/shape.h"
+
+#include <limits>
+
+namespace taper::internal {
+
+int64_t count_elements(Span<const int32_t> sizes) {
+  constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 8;
+  int64_t count = 1;
+  bool empty = false;
+  for (int32_t size : sizes) {
+    if (size < 0) return -1;
+    empty = empty || size == 0;
+  }
+  if (empty) return 0;
+  for (int32_t size : sizes) {
+    if (count > kMaxElements / size) return -1;
+    count *= size;
+  }
+  return count;
+}
+
+bool strides_fit(Span<const int32_t> sizes, const uint8_t* dim_order) {
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    const int32_t size = sizes[dim_order[i]];
+    if (size > 1 && stride > std::numeric_limits<int32_t>::max()) return false;
+    stride *= size;
+  }
+  return true;
+}
+
+bool is_permutation(Span<const uint8_t> dim_order) {
+  uint32_t seen = 0;
+  for (uint8_t d : dim_order) {
+    if (d >= dim_order.size() || (seen >> d & 1) != 0) return false;
+    seen |= uint32_t{1} << d;
+  }
+  return true;
+}
+
+}  // namespace taper::internal

@@ -1,0 +1,77 @@
+// FileDataLoader and MmapDataLoader: the whole file, read or mapped once, then served as a buffer.
+
+#include "taper/file_data_loader.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "runtime/platform/mapped_file.h"
+
+namespace taper {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+Status file_size(FILE* file, size_t* size) {
+  TAPER_REQUIRE(std::fseek(file, 0, SEEK_END) == 0, Error::kAccessFailed,
+                "the file cannot be read");
+  const long end = std::ftell(file);
+  TAPER_REQUIRE(end >= 0 && std::fseek(file, 0, SEEK_SET) == 0, Error::kAccessFailed,
+                "the file cannot be read");
+  *size = static_cast<size_t>(end);
+  return {};
+}
+
+Status read_all(FILE* file, void** memory, Span<const uint8_t>* bytes) {
+  size_t size = 0;
+  TAPER_TRY(file_size(file, &size));
+  void* block = std::malloc(size + kAlignment);
+  TAPER_REQUIRE(block != nullptr, Error::kMemoryAllocationFailed,
+                "the file does not fit into memory");
+  const uintptr_t start = (reinterpret_cast<uintptr_t>(block) + kAlignment - 1) & ~(kAlignment - 1);
+  uint8_t* data = reinterpret_cast<uint8_t*>(start);
+  if (std::fread(data, 1, size, file) != size) {
+    std::free(block);
+    return Status(Error::kAccessFailed, "the file cannot be read to its end");
+  }
+  *memory = block;
+  *bytes = {data, size};
+  return {};
+}
+
+}  // namespace
+
+Result<FileDataLoader> FileDataLoader::open(const char* path) {
+  TAPER_REQUIRE(!internal::is_directory(path), Error::kAccessFailed, "this is no regular file");
+  errno = 0;
+  FILE* file = std::fopen(path, "rb");
+  TAPER_REQUIRE(file != nullptr || errno != ENOENT, Error::kNotFound, "there is no such file");
+  TAPER_REQUIRE(file != nullptr, Error::kAccessFailed, "the file cannot be opened");
+  void* memory = nullptr;
+  Span<const uint8_t> bytes;
+  const Status status = read_all(file, &memory, &bytes);
+  std::fclose(file);
+  if (!status.ok()) return status;
+  return FileDataLoader(memory, bytes);
+}
+
+FileDataLoader::~FileDataLoader() { std::free(memory_); }
+
+Result<Span<const uint8_t>> FileDataLoader::load(uint64_t offset, uint64_t size) {
+  return BufferDataLoader(bytes_.data(), bytes_.size()).load(offset, size);
+}
+
+Result<MmapDataLoader> MmapDataLoader::open(const char* path) {
+  Result<Span<const uint8_t>> bytes = internal::map_file(path);
+  if (!bytes.ok()) return bytes.status();
+  return MmapDataLoader(*bytes);
+}
+
+MmapDataLoader::~MmapDataLoader() { internal::unmap_file(bytes_); }
+
+Result<Span<const uint8_t>> MmapDataLoader::load(uint64_t offset, uint64_t size) {
+  return BufferDataLoader(bytes_.data(), bytes_.size()).load(offset, size);
+}
+
+}  // namespace taper
