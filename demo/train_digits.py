@@ -1,9 +1,10 @@
-"""Trains the demo's classifier: a small MobileNet on scikit-learn's 8x8 digits, exported to digits.pt2.
+"""Trains the demo's classifier: a small MobileNet on scikit-learn's 8x8 digits.
 
-    python demo/train_digits.py            less than a minute on one core; needs torch 2.13.0 and scikit-learn
+    python demo/train_digits.py     less than a minute on one core; torch 2.13.0, scikit-learn
 
-Writes digits.pt2 (batch of one), and of the 360 test images, never trained on: digits_images.npy (360x1x8x8 float32,
-0 to 1), digits_labels.npy (int64) and digits_logits.npy (360x10, what PyTorch computes image by image).
+Writes digits.pt2 (batch of one), and of the 360 test images, never trained on: digits_images.npy
+(360x1x8x8 float32, 0 to 1), digits_labels.npy (int64) and digits_logits.npy (360x10, what PyTorch
+computes image by image).
 """
 
 import os
@@ -91,7 +92,9 @@ def train(net, images, labels):
     for epoch in range(EPOCHS):
         total = 0.0
         for pick in torch.randperm(len(images), generator=gen).split(64):
-            loss = F.cross_entropy(net(jitter(images[pick], gen)), labels[pick], label_smoothing=0.05)
+            loss = F.cross_entropy(
+                net(jitter(images[pick], gen)), labels[pick], label_smoothing=0.05
+            )
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()

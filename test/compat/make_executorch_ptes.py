@@ -1,8 +1,9 @@
-"""Lowers the test models with ExecuTorch itself (portable operators, no delegate), one .pte for each .pt2.
+"""Lowers the test models with ExecuTorch itself: portable operators only, one .pte for each .pt2.
 
-    python test/compat/make_executorch_ptes.py --models test/models/data --out DIR [--only add,llama]
+    python test/compat/make_executorch_ptes.py --out DIR [--models DIR] [--only add,llama]
 
-Prints a line for each model; those that ExecuTorch cannot lower come with its error. Needs executorch 1.5.1.
+Prints a line for each model; those that ExecuTorch cannot lower come with its error. Needs
+executorch 1.5.1.
 """
 
 import argparse
@@ -20,7 +21,11 @@ def first_line(error):
 def lower(path):
     """The bytes of the .pte; raises whatever ExecuTorch raises."""
     import torch
-    from executorch.exir import EdgeCompileConfig, ExecutorchBackendConfig, to_edge_transform_and_lower
+    from executorch.exir import (
+        EdgeCompileConfig,
+        ExecutorchBackendConfig,
+        to_edge_transform_and_lower,
+    )
     from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
 
     program = torch.export.load(path)
@@ -68,7 +73,9 @@ def lower_all(folder, out, only=None):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--models", default="test/models/data")
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", help="comma-separated stems")

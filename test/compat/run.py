@@ -2,11 +2,12 @@
 
     python test/compat/run.py --taper build/release/bin/taper [--only llama,cond]
 
-- theirs: ExecuTorch lowers the .pt2, `taper run` runs that .pte (of a model with state, the first step).
+- theirs: ExecuTorch lowers the .pt2, `taper run` runs that .pte (the first step of a case).
 - ours: `taper export` compiles the .pt2, ExecuTorch's runtime runs that .pte, every step.
 
-Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). What is known to fail stands in
-expected_failures.txt with its reason; a pass there is a failure too. Needs the environment of venv.sh.
+Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). What is known to fail
+stands in expected_failures.txt with its reason; a pass there is a failure too. Needs the
+environment of venv.sh.
 """
 
 import argparse
@@ -84,7 +85,9 @@ class Table:
             os.makedirs(where[4:], exist_ok=True)
             with open(os.path.join(where[4:], "compat.xml"), "w") as file:
                 total, failed = sum(self.counts.values()), self.counts["FAILED"]
-                file.write(f'<testsuites tests="{total}" failures="{failed}" errors="0"></testsuites>\n')
+                file.write(
+                    f'<testsuites tests="{total}" failures="{failed}" errors="0"></testsuites>\n'
+                )
 
 
 def call(command):
@@ -96,16 +99,23 @@ def call(command):
     if done.returncode == 0:
         return None
     lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
-    what = f"died of signal {-done.returncode}" if done.returncode < 0 else f"exit {done.returncode}"
+    what = (
+        f"died of signal {-done.returncode}" if done.returncode < 0 else f"exit {done.returncode}"
+    )
     return f"{command[1]}: {what}: {lines[0]}"[:300]
 
 
 def newer(made, sources):
-    return os.path.exists(made) and all(os.path.getmtime(made) >= os.path.getmtime(s) for s in sources)
+    return os.path.exists(made) and all(
+        os.path.getmtime(made) >= os.path.getmtime(s) for s in sources
+    )
 
 
 def lower_theirs(options, files):
-    """ExecuTorch's .pte files, kept from an earlier run where nothing changed; {stem: error} of the others."""
+    """The folder of ExecuTorch's .pte files, and {stem: error} of those it cannot make.
+
+    Files of an earlier run are kept where nothing changed.
+    """
     import make_executorch_ptes as maker
 
     folder = os.path.join(options.work, "theirs")
@@ -128,7 +138,9 @@ def run_theirs(options, case, pte):
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)
     inputs = ",".join(case.arrays(options.models, "in", 0))
-    wrong = call([options.taper, "run", pte, *(["--inputs", inputs] if inputs else []), "--outputs", out])
+    wrong = call(
+        [options.taper, "run", pte, *(["--inputs", inputs] if inputs else []), "--outputs", out]
+    )
     if wrong:
         return 0.0, wrong
     got = []
@@ -142,7 +154,10 @@ def first_complaint(log):
     """What ExecuTorch's runtime said first, of the lines that say something."""
     with open(log, errors="replace") as file:
         for line in file:
-            if any(word in line for word in ("Check failed", "Missing operator", "not found", "in operator")):
+            if any(
+                word in line
+                for word in ("Check failed", "Missing operator", "not found", "in operator")
+            ):
                 return ": " + line.strip()
     return ""
 
@@ -182,11 +197,17 @@ def check_lowering(table, files, errors):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--build", default=os.path.join(ROOT, "build/release"), help="build folder, for bin/taper")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument(
+        "--build", default=os.path.join(ROOT, "build/release"), help="build folder, for bin/taper"
+    )
     parser.add_argument("--taper", help="the taper command; default BUILD/bin/taper")
     parser.add_argument("--models", default=os.path.join(ROOT, "test/models/data"))
-    parser.add_argument("--work", default=os.path.join(ROOT, "build/compat"), help="where files are made and kept")
+    parser.add_argument(
+        "--work", default=os.path.join(ROOT, "build/compat"), help="where files are made and kept"
+    )
     parser.add_argument("--only", help="comma-separated .pt2 stems")
     parser.add_argument("--way", choices=["theirs", "ours"], help="one direction only")
     options = parser.parse_args()
@@ -212,7 +233,11 @@ def main():
         for case in cases:
             stem = case.file.removesuffix(".pt2")
             if stem not in errors:
-                table.add("theirs", case.key(), *run_theirs(options, case, os.path.join(folder, stem + ".pte")))
+                table.add(
+                    "theirs",
+                    case.key(),
+                    *run_theirs(options, case, os.path.join(folder, stem + ".pte")),
+                )
     if options.way != "theirs":
         os.makedirs(os.path.join(options.work, "ours"), exist_ok=True)
         exported = {}
@@ -222,7 +247,9 @@ def main():
                 pt2 = os.path.join(options.models, case.file)
                 exported[case.file] = call([options.taper, "export", pt2, "-o", pte])
             wrong = exported[case.file]
-            table.add("ours", case.key(), *((0.0, wrong) if wrong else run_ours(options, case, pte)))
+            table.add(
+                "ours", case.key(), *((0.0, wrong) if wrong else run_ours(options, case, pte))
+            )
     return table.finish(whole=not options.only and not options.way)
 
 

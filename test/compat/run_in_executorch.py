@@ -1,10 +1,10 @@
-"""Runs a .pte in ExecuTorch's own runtime and compares with stored arrays, or writes what comes out.
+"""Runs a .pte in ExecuTorch's own runtime; compares with stored arrays or writes what comes out.
 
-    python test/compat/run_in_executorch.py x.pte --case llama --model llama.pt2 [--models test/models/data]
+    python test/compat/run_in_executorch.py x.pte --case llama [--model llama.pt2] [--models DIR]
     python test/compat/run_in_executorch.py x.pte --inputs a.npy,b.npy --outputs DIR
 
-A case is one line of the models' index; its Python constants (a .pt2 has them baked in) are taken from the sample inputs
-that the .pt2 holds. Needs executorch 1.5.1; exits with 1 on a difference.
+A case is one line of the models' index; its Python constants (a .pt2 has them baked in) are taken
+from the sample inputs that the .pt2 holds. Needs executorch 1.5.1; exits with 1 on a difference.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def load_array(path):
 
 
 def sample_inputs(path):
-    """The flattened arguments stored in a .pt2, constants included; no model code is loaded for it."""
+    """The flattened arguments stored in a .pt2, constants included."""
     with zipfile.ZipFile(path) as zf:
         for name in zf.namelist():
             if name.endswith(("data/sample_inputs/model.pt", "serialized_example_inputs.pt")):
@@ -76,7 +76,7 @@ def with_constants(arrays, samples):
 
 
 def execute(pte, steps):
-    """Runs one freshly loaded method over consecutive lists of inputs; returns the tensor outputs of each."""
+    """Loads the method, runs it on each list of inputs; returns the tensor outputs of each run."""
     from executorch.runtime import Runtime, Verification
 
     program = Runtime.get().load_program(pte, verification=Verification.Minimal)
@@ -105,7 +105,10 @@ def difference(got, expected, scale=1.0, tolerance=TOLERANCE):
         error = (a - b).abs().max().item() / base if b.numel() else 0.0
         worst = max(worst, error)
         if not torch.equal(torch.isnan(a), torch.isnan(b)) or error > tolerance * scale:
-            return worst, f"out{k} differs by {error:.2e} x max(1, largest), limit {tolerance * scale:.0e}"
+            return (
+                worst,
+                f"out{k} differs by {error:.2e} x max(1, largest), limit {tolerance * scale:.0e}",
+            )
     return worst, None
 
 
@@ -134,13 +137,19 @@ def run_arrays(options):
         if options.outputs:
             os.makedirs(options.outputs, exist_ok=True)
             raw = tensor.contiguous()
-            raw = raw.view(torch.int16).numpy().view("V2") if raw.dtype == torch.bfloat16 else raw.numpy()
+            raw = (
+                raw.view(torch.int16).numpy().view("V2")
+                if raw.dtype == torch.bfloat16
+                else raw.numpy()
+            )
             np.save(os.path.join(options.outputs, f"out{k}.npy"), raw)
     return 0
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("pte")
     parser.add_argument("--case", help="a case of the index, every step of it")
     parser.add_argument("--model", help="the case's .pt2, where several share its name")
@@ -151,7 +160,11 @@ def main():
     warnings.filterwarnings("ignore")
     if not options.case:
         return run_arrays(options)
-    found = [c for c in read_index(options.models) if c.name == options.case and options.model in (None, c.file)]
+    found = [
+        c
+        for c in read_index(options.models)
+        if c.name == options.case and options.model in (None, c.file)
+    ]
     if not found:
         raise SystemExit(f"no case {options.case} in {options.models}/models.txt")
     worst, wrong = run_case(options.pte, found[0], options.models)

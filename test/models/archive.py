@@ -1,6 +1,6 @@
-"""Rewrites a .pt2 without what depends on the machine, and repacks it into the forms that older releases wrote.
+"""Takes a machine's traces out of a .pt2, and repacks it into the forms of older releases.
 
-The container stays the one that torch.export.save writes, because PyTorch's own archive writer is used.
+The container stays as torch.export.save writes it, because PyTorch's own archive writer is used.
 """
 
 import io
@@ -19,7 +19,7 @@ def read_members(path):
     with zipfile.ZipFile(path) as zf:
         names = zf.namelist()
         root = names[0].split("/")[0] + "/"
-        members = {n[len(root):]: zf.read(n) for n in names}
+        members = {n[len(root) :]: zf.read(n) for n in names}
     return {n: b for n, b in members.items() if not n.startswith(".data/") and n != "byteorder"}
 
 
@@ -86,7 +86,7 @@ def saved(value):
 
 
 def tensors(ep):
-    """(state dict, constants) as the exporter splits them: constants include non-persistent buffers."""
+    """(state dict, constants) as the exporter splits them."""
     return dict(ep.state_dict), dict(ep.constants)
 
 

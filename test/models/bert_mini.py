@@ -69,7 +69,9 @@ def inputs(vocabulary, batch, length, padding, seed=1):
 
 
 def models(full):
-    vocabulary, width, layers, heads, length = (30522, 256, 4, 4, 128) if full else (96, 32, 2, 4, 16)
+    vocabulary, width, layers, heads, length = (
+        (30522, 256, 4, 4, 128) if full else (96, 32, 2, 4, 16)
+    )
     net = BertMini(vocabulary, width, layers, heads, 512 if full else 32)
     args = inputs(vocabulary, 1 if full else 2, length, length // 4)
     return [Model("bert_mini", net, args, decomposed=not full)]

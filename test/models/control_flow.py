@@ -16,7 +16,9 @@ class Cond(nn.Module):
         self.no = nn.Linear(4, 3)
 
     def forward(self, x):
-        return torch.cond(x.sum() > 0, lambda x: (self.yes(x).sin(), x + 1), lambda x: (self.no(x), x * 2), (x,))
+        return torch.cond(
+            x.sum() > 0, lambda x: (self.yes(x).sin(), x + 1), lambda x: (self.no(x), x * 2), (x,)
+        )
 
 
 class CondTwice(Cond):
@@ -66,11 +68,18 @@ def models(full):
     x = randn(2, 4, seed=1).abs()
     yes, no = torch.tensor(True), torch.tensor(False)
     single = [Case("cond_yes", [(x,)]), Case("cond_no", [(-x,)])]
-    double = [Case("cond_yes_yes", [(x, yes)]), Case("cond_yes_no", [(x, no)]),
-              Case("cond_no_yes", [(-x, yes)]), Case("cond_no_no", [(-x, no)])]  # fmt: skip
+    double = [
+        Case("cond_yes_yes", [(x, yes)]),
+        Case("cond_yes_no", [(x, no)]),
+        Case("cond_no_yes", [(-x, yes)]),
+        Case("cond_no_no", [(-x, no)]),
+    ]
     roots = randn(6, seed=2).abs() * 5 + 0.5
-    loops = [Case("while_loop", [(roots, torch.tensor(50))]), Case("while_loop_short", [(roots, torch.tensor(2))]),
-             Case("while_loop_none", [(roots, torch.tensor(0))])]  # fmt: skip
+    loops = [
+        Case("while_loop", [(roots, torch.tensor(50))]),
+        Case("while_loop_short", [(roots, torch.tensor(2))]),
+        Case("while_loop_none", [(roots, torch.tensor(0))]),
+    ]
     return [
         Model("cond", Cond(), (x,), cases=single),
         Model("cond_twice", CondTwice(), (x, yes), cases=double),

@@ -7,7 +7,7 @@ from model import Model, randint, randn
 
 
 class Mixed(nn.Module):
-    """float32 with int64, int32, int8, uint8, bool and float64: casts, comparisons, bit and integer arithmetic."""
+    """float32 with integers, bool and float64: casts, comparisons, bit and integer arithmetic."""
 
     def forward(self, x, i, u, b):
         half = x.to(torch.float16) * 2 + i

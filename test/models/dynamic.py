@@ -1,4 +1,6 @@
-"""Sizes known only at run time: a CNN with a dynamic batch, an MLP, and encoders with a dynamic length."""
+"""Sizes known only at run time: a CNN with a dynamic batch, an MLP, and encoders with a dynamic
+length.
+"""
 
 import torch
 from torch import nn
@@ -42,7 +44,9 @@ class Encoder(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
         self.embedding = nn.Embedding(40, width)
-        layer = nn.TransformerEncoderLayer(width, heads, 2 * width, activation="gelu", batch_first=True, norm_first=True)
+        layer = nn.TransformerEncoderLayer(
+            width, heads, 2 * width, activation="gelu", batch_first=True, norm_first=True
+        )
         self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
 
     def forward(self, ids):
@@ -67,8 +71,32 @@ def models(full):
 
     row = {0: Dim("rows", min=2, max=10)}
     return [
-        Model("dynamic_batch", settle(Cnn()), pictures[3], dynamic_shapes=(batch,), cases=cases("dynamic_batch", pictures)),
-        Model("dynamic_rows", settle(Mlp()), rows[4], dynamic_shapes=(row, row), cases=cases("dynamic_rows", rows)),
-        Model("dynamic_bert", bert, texts[7], dynamic_shapes=(length,) * 3, cases=cases("dynamic_bert", texts)),
-        Model("dynamic_encoder", Encoder(12, 2), lines[6], dynamic_shapes=(length,), cases=cases("dynamic_encoder", lines)),
+        Model(
+            "dynamic_batch",
+            settle(Cnn()),
+            pictures[3],
+            dynamic_shapes=(batch,),
+            cases=cases("dynamic_batch", pictures),
+        ),
+        Model(
+            "dynamic_rows",
+            settle(Mlp()),
+            rows[4],
+            dynamic_shapes=(row, row),
+            cases=cases("dynamic_rows", rows),
+        ),
+        Model(
+            "dynamic_bert",
+            bert,
+            texts[7],
+            dynamic_shapes=(length,) * 3,
+            cases=cases("dynamic_bert", texts),
+        ),
+        Model(
+            "dynamic_encoder",
+            Encoder(12, 2),
+            lines[6],
+            dynamic_shapes=(length,),
+            cases=cases("dynamic_encoder", lines),
+        ),
     ]

@@ -1,7 +1,8 @@
-"""One model in every archive form: as 2.9 and later write it, with pickled weights (2.8), and the zip of 2.6 and 2.7.
+"""One model in every archive form: that of 2.9 and later, of 2.8 (pickled), of 2.6 and 2.7 (zip).
 
-It has what the forms store differently: tied weights, a weight that lies permuted in its storage, a view of a larger
-storage, an expanded buffer, an empty one, a buffer outside the state, a lifted constant, a changing buffer, a dynamic size.
+It has what the forms store differently: tied weights, a weight that lies permuted in its storage,
+a view of a larger storage, an expanded buffer, an empty one, a buffer outside the state, a lifted
+constant, a changing buffer, a dynamic size.
 """
 
 import zipfile
@@ -33,7 +34,8 @@ class Forms(nn.Module):
         self.calls.add_(1)
         y = torch.relu(self.bn(self.conv(x)))
         y = nn.functional.max_pool2d(y, 2).mean((2, 3))
-        y = self.fc(y) @ self.tied + self.shift * torch.tensor([1.0, 2.0, float("inf"), 4.0]).clamp(max=3.0)
+        slope = torch.tensor([1.0, 2.0, float("inf"), 4.0]).clamp(max=3.0)
+        y = self.fc(y) @ self.tied + self.shift * slope
         y = torch.cat([y * self.window, self.empty + 1.0]) - self.spread
         return y, x.shape[0] * 2, self.calls + 0
 
@@ -49,5 +51,7 @@ def repack(path):
 
 def models(full):
     steps = [(randn(n, 3, 6, 6, seed=n),) for n in (2, 5, 2)]
-    shapes = ({0: Dim("batch", min=1, max=6)},)
-    return [Model("forms", Forms(), steps[0], dynamic_shapes=shapes, cases=[Case("forms", steps)], repack=repack)]
+    shapes, cases = ({0: Dim("batch", min=1, max=6)},), [Case("forms", steps)]
+    return [
+        Model("forms", Forms(), steps[0], dynamic_shapes=shapes, cases=cases, repack=repack),
+    ]

@@ -1,6 +1,8 @@
-"""An Inception-like network: parallel branches joined by cat, asymmetric kernels, every kind of pooling.
+"""An Inception-like network: parallel branches joined by cat, asymmetric kernels, every kind of
+pooling.
 
-Max pools with ceil_mode, average pools with and without the padding counted and with a divisor of their own.
+Max pools with ceil_mode, average pools with and without the padding counted and with a divisor of
+their own.
 """
 
 import torch
@@ -26,8 +28,11 @@ class Mixed(nn.Module):
     def __init__(self, inputs, width, pool):
         super().__init__()
         self.one = Conv(inputs, width, 1)
-        self.three = nn.Sequential(Conv(inputs, width, 1), Conv(width, width, (1, 3), padding=(0, 1)),
-                                   Conv(width, 2 * width, (3, 1), padding=(1, 0)))  # fmt: skip
+        self.three = nn.Sequential(
+            Conv(inputs, width, 1),
+            Conv(width, width, (1, 3), padding=(0, 1)),
+            Conv(width, 2 * width, (3, 1), padding=(1, 0)),
+        )
         self.five = nn.Sequential(Conv(inputs, width, 1), Conv(width, width, 5, padding=2))
         self.pool = pool
         self.project = Conv(inputs, width, 1)
@@ -51,7 +56,9 @@ class Inception(nn.Module):
     def __init__(self, width, classes):
         super().__init__()
         w = width
-        self.stem = nn.Sequential(Conv(3, w, 3, 2), Conv(w, w, 3), nn.MaxPool2d(3, 2, dilation=2, ceil_mode=True))
+        self.stem = nn.Sequential(
+            Conv(3, w, 3, 2), Conv(w, w, 3), nn.MaxPool2d(3, 2, dilation=2, ceil_mode=True)
+        )
         self.mixed1 = Mixed(w, w, nn.AvgPool2d(3, 1, 1))
         self.reduce1 = Reduce(5 * w, 3 * w)
         self.mixed2 = Mixed(8 * w, 2 * w, nn.AvgPool2d(3, 1, 1, count_include_pad=False))
@@ -65,7 +72,9 @@ class Inception(nn.Module):
         x = self.mixed2(self.reduce1(x))
         x = self.mixed3(self.reduce2(x))
         x = self.head(x)
-        x = torch.cat([F.adaptive_avg_pool2d(x, (1, 2)).flatten(1), x.amax((2, 3)), x.mean((2, 3))], 1)
+        x = torch.cat(
+            [F.adaptive_avg_pool2d(x, (1, 2)).flatten(1), x.amax((2, 3)), x.mean((2, 3))], 1
+        )
         return F.softmax(self.fc(x), dim=1)
 
 

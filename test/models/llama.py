@@ -1,4 +1,5 @@
-"""A Llama-style decoder that makes one token at a time, with a static key-value cache held in buffers.
+"""A Llama-style decoder that makes one token at a time, with a static key-value cache held in
+buffers.
 
 Two ways to write the cache: by index_put_ at a position tensor, and by copying into a slice.
 """
@@ -17,7 +18,9 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(width))
 
     def forward(self, x):
-        return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)).type_as(x) * self.weight
+        return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)).type_as(
+            x
+        ) * self.weight
 
 
 def rotate(x, cos, sin):
@@ -52,8 +55,12 @@ class Attention(nn.Module):
 
     def forward(self, x, position, cos, sin, mask):
         batch, length, _ = x.shape
-        q = rotate(self.wq(x).view(batch, length, self.heads, self.head_width), cos, sin).transpose(1, 2)
-        k = rotate(self.wk(x).view(batch, length, self.kv_heads, self.head_width), cos, sin).transpose(1, 2)
+        q = rotate(self.wq(x).view(batch, length, self.heads, self.head_width), cos, sin).transpose(
+            1, 2
+        )
+        k = rotate(
+            self.wk(x).view(batch, length, self.kv_heads, self.head_width), cos, sin
+        ).transpose(1, 2)
         v = self.wv(x).view(batch, length, self.kv_heads, self.head_width).transpose(1, 2)
         k = self.store(self.k_cache, position, k)
         v = self.store(self.v_cache, position, v)

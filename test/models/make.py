@@ -1,9 +1,9 @@
 """Exports the test models and writes what PyTorch computes for them.
 
-    python test/models/make.py --small --out test/models/data     the committed files (run it from the project's root)
+    python test/models/make.py --small --out test/models/data     the committed files
     python test/models/make.py --full --out DIR                   real sizes, for benchmarks
 
-Needs torch 2.13.0. The same torch on the same processor gives the same bytes.
+Run it from the project's root, with torch 2.13.0. The same processor gives the same bytes.
 """
 
 import argparse
@@ -43,11 +43,14 @@ mutation
 forms
 untouched
 """.split()
-FULL_SOURCES = "mobilenet_v2 mobilenet_v3_small resnet18 inception unet vit_tiny bert_mini llama".split()
+FULL_SOURCES = (
+    "mobilenet_v2 mobilenet_v3_small resnet18 inception unet vit_tiny bert_mini llama".split()
+)
 
 HEADER = """# Cases: name, .pt2 file, tensor inputs, tensor outputs, steps, factor on the tolerance.
-# Written by test/models/make.py with torch {version}. Inputs are NAME.inK.npy and outputs NAME.outK.npy;
-# with more than one step NAME.stepS.inK.npy and NAME.stepS.outK.npy, state being carried from step to step.
+# Written by test/models/make.py with torch {version}.
+# Inputs are NAME.inK.npy and outputs NAME.outK.npy; with more than one step NAME.stepS.inK.npy
+# and NAME.stepS.outK.npy, state being carried from step to step.
 """
 
 
@@ -67,12 +70,13 @@ def write_npy(path, tensor):
 def close(got, expected, scale):
     if not got.dtype.is_floating_point:
         return torch.equal(got, expected)
-    limit = 1e-4 * scale * max(1.0, expected.double().abs().max().item() if expected.numel() else 1.0)
+    largest = expected.double().abs().max().item() if expected.numel() else 0.0
+    limit = 1e-4 * scale * max(1.0, largest)
     return torch.allclose(got.double(), expected.double(), rtol=0, atol=limit, equal_nan=True)
 
 
 def write_case(model, case, out, loaded):
-    """Runs the case in eager PyTorch and in the reloaded export, writes the arrays, returns the index line."""
+    """Runs the case in PyTorch, before and after export; writes the arrays, returns the counts."""
     eager = copy.deepcopy(model.module)
     exported = loaded.module()
     for step, args in enumerate(case.steps):
@@ -83,7 +87,7 @@ def write_case(model, case, out, loaded):
             outs = flat_tensors(eager(*copy.deepcopy(args), **copy.deepcopy(case.kwargs)))
         for k, (got, expected) in enumerate(zip(again, outs, strict=True)):
             if got.shape != expected.shape or not close(got, expected, model.scale):
-                raise SystemExit(f"{prefix}: output {k} of the reloaded export differs from eager PyTorch")
+                raise SystemExit(f"{prefix}: output {k} of the export differs from the model's")
         for k, tensor in enumerate(ins):
             write_npy(f"{out}/{prefix}.in{k}.npy", tensor)
         for k, tensor in enumerate(outs):
@@ -96,7 +100,7 @@ def index_line(name, file, counts, scale):
 
 
 def load_source(name):
-    """Imports a file of this folder under its relative name, which is what stack traces in the archives then say."""
+    """Imports a file of this folder under its relative name, for the archives' stack traces."""
     path = os.path.relpath(FOLDER + name + ".py")
     loader = importlib.machinery.SourceFileLoader(name, path)
     spec = importlib.util.spec_from_loader(name, loader)
@@ -141,17 +145,23 @@ def write_model(model, out):
             loaded = torch.export.load(extra)
             for case in model.all_cases():
                 write_case(model, case, out, loaded)
-                lines.append(index_line(case.name, os.path.basename(extra), counts[case.name], model.scale))
+                lines.append(
+                    index_line(case.name, os.path.basename(extra), counts[case.name], model.scale)
+                )
     return lines
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--small", action="store_true")
     size.add_argument("--full", action="store_true")
     parser.add_argument("--out", required=True)
-    parser.add_argument("--only", help="comma-separated source names; the index is then printed, not written")
+    parser.add_argument(
+        "--only", help="comma-separated source names; the index is then printed, not written"
+    )
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
     sys.dont_write_bytecode = True  # a cached module would remember another file name

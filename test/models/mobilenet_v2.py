@@ -6,7 +6,15 @@ from torch import nn
 from model import Model, randn, settle
 
 # expansion, channels, repeats, stride of the first
-STAGES = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+STAGES = [
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+]
 
 
 def conv_bn(inputs, outputs, kernel=1, stride=1, groups=1):
@@ -45,7 +53,9 @@ class MobileNetV2(nn.Module):
         blocks = [conv_bn(3, channels, 3, 2)]
         for expansion, outputs, repeats, stride in STAGES:
             for i in range(repeats):
-                blocks.append(InvertedResidual(channels, scaled(outputs), stride if i == 0 else 1, expansion))
+                blocks.append(
+                    InvertedResidual(channels, scaled(outputs), stride if i == 0 else 1, expansion)
+                )
                 channels = scaled(outputs)
         blocks.append(conv_bn(channels, last))
         self.features = nn.Sequential(*blocks)

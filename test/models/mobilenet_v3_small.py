@@ -60,7 +60,9 @@ class MobileNetV3Small(nn.Module):
         blocks = [conv_bn(3, channels, 3, 2, activation=nn.Hardswish)]
         for kernel, expanded, outputs, squeeze, swish, stride in BLOCKS:
             expanded, outputs = scaled(expanded), scaled(outputs)
-            blocks.append(InvertedResidual(channels, kernel, expanded, outputs, squeeze, swish, stride, step))
+            blocks.append(
+                InvertedResidual(channels, kernel, expanded, outputs, squeeze, swish, stride, step)
+            )
             channels = outputs
         blocks.append(conv_bn(channels, 6 * channels, activation=nn.Hardswish))
         self.features = nn.Sequential(*blocks)

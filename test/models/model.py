@@ -1,4 +1,4 @@
-"""What a test model is: a module, the arguments it is exported with, and the cases that it is run on."""
+"""What a test model is: a module, the arguments it is exported with, and the cases it is run on."""
 
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
@@ -8,7 +8,7 @@ import torch
 
 @dataclass
 class Case:
-    """One run (or, for a model with state, several consecutive runs) whose inputs and outputs are stored."""
+    """Stored inputs and outputs of one run, or of consecutive ones for a model with state."""
 
     name: str
     steps: list  # of argument tuples, one for each consecutive run
@@ -17,7 +17,7 @@ class Case:
 
 @dataclass
 class Model:
-    """A model to export to `name`.pt2, and its cases. Without cases, the export's arguments are the one case."""
+    """A model to export to `name`.pt2. Without cases, the export's arguments are the one case."""
 
     name: str
     module: torch.nn.Module
@@ -26,10 +26,10 @@ class Model:
     dynamic_shapes: Any = None
     cases: list = field(default_factory=list)
     scale: float = 1.0  # factor on the tolerance, for models that round a lot (half precision)
-    decomposed: bool = False  # also write `name`_decomposed.pt2, which went through run_decompositions()
+    decomposed: bool = False  # also write `name`_decomposed.pt2, after run_decompositions()
     loads: bool = True  # whether torch.export.load can read what torch.export.save wrote
     untouched: bool = False  # keep the archive as torch.export.save writes it
-    repack: Optional[Callable] = None  # writes further archive forms: repack(path of the .pt2) -> [paths]
+    repack: Optional[Callable] = None  # writes other archive forms: repack(path) -> [paths]
 
     def all_cases(self):
         return self.cases or [Case(self.name, [self.args], self.kwargs)]
@@ -49,7 +49,7 @@ def randint(high, *shape, seed):
 
 
 def settle(module, seed=0):
-    """Gives weights and batch-norm statistics that keep activations near one, as training would; no run needed."""
+    """Gives weights and batch-norm statistics that keep activations near one, as training would."""
     gen = seeded(seed)
     for part in module.modules():
         if isinstance(part, (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Linear)):

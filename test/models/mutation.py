@@ -7,7 +7,9 @@ from model import Case, Model, randn
 
 
 class InPlaceViews(nn.Module):
-    """Writes through slices, selects, transposes and reshapes of a fresh tensor; nothing outlives the call."""
+    """Writes through slices, selects, transposes and reshapes of a fresh tensor; nothing outlives
+    the call.
+    """
 
     def forward(self, x):
         y = x.clone()

@@ -1,4 +1,6 @@
-"""Recurrent networks: LSTM of two layers, both directions, with a given state; GRU; and a GRU cell in a loop."""
+"""Recurrent networks: LSTM of two layers, both directions, with a given state; GRU; and a GRU cell
+in a loop.
+"""
 
 import torch
 from torch import nn

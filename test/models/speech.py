@@ -1,4 +1,6 @@
-"""A 1-d convolutional speech network after Wav2Letter, and one on groups, dilation and causal padding."""
+"""A 1-d convolutional speech network after Wav2Letter, and one on groups, dilation and causal
+padding.
+"""
 
 import torch
 from torch import nn
@@ -13,7 +15,11 @@ class Wav2Letter(nn.Module):
         layers = [nn.Conv1d(features, width, 48, stride=2, padding=23), nn.ReLU(inplace=True)]
         for _ in range(3):
             layers += [nn.Conv1d(width, width, 7, padding=3), nn.ReLU(inplace=True)]
-        layers += [nn.Conv1d(width, 2 * width, 32, padding=16), nn.Hardtanh(0, 20), nn.Conv1d(2 * width, letters, 1)]
+        layers += [
+            nn.Conv1d(width, 2 * width, 32, padding=16),
+            nn.Hardtanh(0, 20),
+            nn.Conv1d(2 * width, letters, 1),
+        ]
         self.layers = nn.Sequential(*layers)
 
     def forward(self, x):

@@ -29,7 +29,7 @@ class Nested(nn.Module):
 
 
 class Words(Nested):
-    """The same, with a string among its inputs and outputs: PyTorch saves that, and cannot load it again."""
+    """The same with a string in and out: PyTorch saves that, and cannot load it again."""
 
     def forward(self, batch, scale, mode, rest=None, *, bias, extra=None):
         outputs = super().forward(batch, scale, mode == "negate", rest, bias=bias, extra=extra)

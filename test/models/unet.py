@@ -1,4 +1,6 @@
-"""U-Net: an encoder and a decoder joined by skips; the decoder grows by transposed convolution or by resizing."""
+"""U-Net: an encoder and a decoder joined by skips; the decoder grows by transposed convolution or
+by resizing.
+"""
 
 import torch
 from torch import nn
@@ -9,9 +11,9 @@ from model import Model, randn, settle
 
 def double_conv(inputs, outputs):
     return nn.Sequential(
-        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True),
-        nn.Conv2d(outputs, outputs, 3, padding="same"), nn.BatchNorm2d(outputs), nn.LeakyReLU(0.1),
-    )  # fmt: skip
+        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), nn.BatchNorm2d(outputs),
+        nn.ReLU(inplace=True), nn.Conv2d(outputs, outputs, 3, padding="same"),
+        nn.BatchNorm2d(outputs), nn.LeakyReLU(0.1), )  # fmt: skip
 
 
 class Resize(nn.Module):
@@ -50,7 +52,9 @@ class UNet(nn.Module):
 def transposed(width, level):
     if level == 0:
         return nn.ConvTranspose2d(width, width // 2, 2, stride=2)
-    return nn.ConvTranspose2d(width, width // 2, 3, stride=2, padding=1, output_padding=1, bias=False)
+    return nn.ConvTranspose2d(
+        width, width // 2, 3, stride=2, padding=1, output_padding=1, bias=False
+    )
 
 
 def resized(width, level):

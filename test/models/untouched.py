@@ -1,6 +1,7 @@
 """A model whose archive stays byte for byte as torch.export.save wrote it, all metadata included.
 
-It calls functions only, no torch.nn module with a forward of its own: those leave PyTorch's file names in the archive.
+It calls functions only, no torch.nn module with a forward of its own: those leave PyTorch's file
+names in the archive.
 """
 
 import torch

@@ -13,7 +13,11 @@ class Block(nn.Module):
         self.attention = nn.MultiheadAttention(width, heads, dropout=0.1, batch_first=True)
         self.norm2 = nn.LayerNorm(width, eps=1e-6)
         self.mlp = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Dropout(0.1), nn.Linear(4 * width, width), nn.Dropout(0.1)
+            nn.Linear(width, 4 * width),
+            nn.GELU(),
+            nn.Dropout(0.1),
+            nn.Linear(4 * width, width),
+            nn.Dropout(0.1),
         )
 
     def forward(self, x):
@@ -40,6 +44,8 @@ class ViT(nn.Module):
 
 
 def models(full):
-    size, patch, width, depth, heads, classes = (224, 16, 192, 12, 3, 1000) if full else (32, 8, 24, 2, 3, 10)
+    size, patch, width, depth, heads, classes = (
+        (224, 16, 192, 12, 3, 1000) if full else (32, 8, 24, 2, 3, 10)
+    )
     net = ViT(size, patch, width, depth, heads, classes)
     return [Model("vit_tiny", net, (randn(1, 3, size, size, seed=1),))]
