@@ -2,51 +2,10 @@
 
 #include "exir/decompose/builder.h"
 
-#include <cstring>
-
 #include "exir/ops/infer.h"
-#include "exir/ops/promote.h"
 #include "exir/ops/registry.h"
 
 namespace taper::exir {
-namespace {
-
-Argument parse_default(const SchemaArg& arg) {
-  const std::string& text = arg.default_text;
-  if (text == "None") return {};
-  if (text == "True") return true;
-  if (text == "False") return false;
-  if (text == "contiguous_format") return MemoryFormat::kContiguous;
-  if (text == "Mean") return 1;
-  if (text.front() == '[') {
-    Argument::List items;
-    for (size_t at = 1; at < text.size();) {
-      const size_t end = text.find_first_of(",]", at);
-      if (end > at) items.push_back(Argument(static_cast<int64_t>(std::stoll(text.substr(at)))));
-      at = end == std::string::npos ? text.size() : end + 1;
-    }
-    return items;
-  }
-  if (text.front() == '"' || text.front() == '\'') return text.substr(1, text.size() - 2);
-  const bool real = text.find_first_of(".eE") != std::string::npos || text == "inf";
-  Argument number = real ? Argument(std::stod(text)) : Argument(int64_t{std::stoll(text)});
-  if (!arg.type.list) return number;
-  return Argument::List(static_cast<size_t>(std::max(arg.type.list_size, 1)), number);
-}
-
-}  // namespace
-
-std::vector<Argument> with_defaults(const Schema& schema, std::vector<Argument> args) {
-  for (size_t i = args.size(); i < schema.args.size(); ++i) {
-    const SchemaArg& arg = schema.args[i];
-    if (!arg.has_default && !arg.type.optional) {
-      throw Failure(schema.name + ": argument '" + arg.name + "' is missing");
-    }
-    args.push_back(arg.has_default ? parse_default(arg) : Argument());
-  }
-  return args;
-}
-
 // ---- SizeTable ----
 
 SizeTable::SizeTable(const Graph& graph) {
@@ -138,10 +97,13 @@ void Builder::result(Value* value, size_t i) {
 std::vector<Value*> Builder::ops(std::string_view op, std::vector<Argument> args) {
   const bool full_name = op.find("::") != std::string_view::npos;
   const std::string target = full_name ? std::string(op) : "aten::" + std::string(op);
-  const std::shared_ptr<const Schema> schema = need_schema(target);
-  args = with_defaults(*schema, std::move(args));
-  std::vector<TensorType> types = infer_types(*schema, args);
-  return rewriter_.emit(target, std::move(args), std::move(types));
+  Node* node = rewriter_.emit_node(need_schema(target), std::move(args));
+  for (TensorType& type : infer_types(*node->schema, node->args)) {
+    Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, std::move(type));
+    value->producer = node;
+    node->outputs.push_back(value);
+  }
+  return node->outputs;
 }
 
 Value* Builder::op(std::string_view op, std::vector<Argument> args) {

@@ -93,10 +93,6 @@ class Builder {
   SizeTable& sizes_;
 };
 
-// Fills the arguments that `args` leaves out with the schema's defaults. Throws Failure if one has
-// none.
-std::vector<Argument> with_defaults(const Schema& schema, std::vector<Argument> args);
-
 inline Sym dim_of(const Value* x, int64_t d) {
   const auto rank = static_cast<int64_t>(x->type.rank());
   return x->type.sizes.at(static_cast<size_t>(d < 0 ? d + rank : d));

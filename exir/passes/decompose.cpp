@@ -1,0 +1,45 @@
+#include "exir/passes/decompose.h"
+
+#include "exir/decompose/rules.h"
+#include "exir/ir/rewrite.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr int kMaxRounds = 16;
+
+int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>& problems) {
+  SizeTable sizes(graph);
+  return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
+    sizes.note(node);
+    const Decomposition* entry = find_decomposition(node.target());
+    if (entry == nullptr || (keep && keep(node))) return false;
+    try {
+      Builder builder(node, rewriter, sizes);
+      entry->rule(builder);
+      return true;
+    } catch (const Failure& failure) {
+      problems.push_back({"cannot-decompose", failure.what(), node.name,
+                          node.source ? node.source->newest_frame() : "", ""});
+      return false;
+    }
+  });
+}
+
+}  // namespace
+
+int decompose(Graph& graph, const KeepWhole& keep) {
+  int total = 0;
+  std::vector<Diagnostic> problems;
+  for (Graph* g : all_graphs(graph)) {
+    for (int round = 0; round < kMaxRounds; ++round) {
+      const int replaced = decompose_once(*g, keep, problems);
+      total += replaced;
+      if (!problems.empty() || replaced == 0) break;
+    }
+  }
+  if (!problems.empty()) throw Failure("operators that cannot be decomposed", std::move(problems));
+  return total;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,228 @@
+#include "exir/passes/to_edge.h"
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "exir/decompose/builder.h"
+#include "exir/ir/rewrite.h"
+#include "exir/ops/promote.h"
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr std::string_view kAten = "aten::";
+
+bool is_tensor(const Argument& arg) {
+  return arg.is_value() && arg.value()->kind == ValueKind::kTensor;
+}
+bool is_number(const Argument& arg) {
+  return arg.is<int64_t>() || arg.is<double>() || arg.is<bool>() ||
+         (arg.is_value() && arg.value()->kind != ValueKind::kTensor);
+}
+
+// Binary operators whose Tensor overload has a Scalar twin, and its name.
+const std::unordered_map<std::string_view, const char*>& scalar_twins() {
+  static const std::unordered_map<std::string_view, const char*> map = {
+      {"aten::add.Tensor", "aten::add.Scalar"},
+      {"aten::sub.Tensor", "aten::sub.Scalar"},
+      {"aten::mul.Tensor", "aten::mul.Scalar"},
+      {"aten::div.Tensor", "aten::div.Scalar"},
+      {"aten::div.Tensor_mode", "aten::div.Scalar_mode"},
+      {"aten::eq.Tensor", "aten::eq.Scalar"},
+      {"aten::ne.Tensor", "aten::ne.Scalar"},
+      {"aten::lt.Tensor", "aten::lt.Scalar"},
+      {"aten::le.Tensor", "aten::le.Scalar"},
+      {"aten::gt.Tensor", "aten::gt.Scalar"},
+      {"aten::ge.Tensor", "aten::ge.Scalar"},
+      {"aten::remainder.Tensor", "aten::remainder.Scalar"},
+      {"aten::fmod.Tensor", "aten::fmod.Scalar"},
+      {"aten::pow.Tensor_Tensor", "aten::pow.Tensor_Scalar"},
+      {"aten::bitwise_and.Tensor", "aten::bitwise_and.Scalar"},
+      {"aten::bitwise_or.Tensor", "aten::bitwise_or.Scalar"},
+      {"aten::bitwise_xor.Tensor", "aten::bitwise_xor.Scalar"},
+      {"aten::bitwise_left_shift.Tensor", "aten::bitwise_left_shift.Tensor_Scalar"},
+      {"aten::bitwise_right_shift.Tensor", "aten::bitwise_right_shift.Tensor_Scalar"},
+  };
+  return map;
+}
+
+// Operators over two tensors with or without a Scalar twin: their operands share a dtype.
+bool is_binary(std::string_view target) {
+  static const std::unordered_set<std::string_view> others = {
+      "aten::maximum", "aten::minimum", "aten::atan2", "aten::logical_and", "aten::logical_or",
+      "aten::logical_xor"};
+  return scalar_twins().count(target) != 0 || others.count(target) != 0;
+}
+
+// Operators whose numbers in tensor slots have no other form: they become 0-d constants.
+Value* as_tensor(Builder& b, const Argument& number, ScalarType dtype) {
+  if (is_tensor(number)) return number.value();
+  if (number.is_value()) return b.op("scalar_tensor", {number, dtype});
+  return b.constant(number.to_double(), dtype);
+}
+
+Value* convert(Builder& b, Value* x, ScalarType dtype) {
+  if (x->type.dtype == dtype) return x;
+  Argument::List order;
+  for (uint8_t d : contiguous_order(x->type.rank())) order.push_back(int64_t{d});
+  return b.op("dim_order_ops::_to_dim_order_copy",
+              {x, dtype, Argument(), Argument(), Argument(), false, order});
+}
+
+// The dtype that both operands get: the result's own for arithmetic, the promoted one for
+// comparisons, whose result is bool.
+ScalarType operand_dtype(const Node& node) {
+  const ScalarType out = node.outputs[0]->type.dtype;
+  const std::vector<Argument> operands = {node.args[0], node.args[1]};
+  return out == ScalarType::kBool ? result_type(operands) : out;
+}
+
+// The number that came first goes second, where the operator allows it.
+bool swap_number(Builder& b, const Node& node) {
+  if (!is_number(node.args[0]) || !is_tensor(node.args[1])) return false;
+  static const std::unordered_map<std::string_view, const char*> swapped = {
+      {"aten::add.Tensor", "aten::add.Scalar"}, {"aten::mul.Tensor", "aten::mul.Scalar"},
+      {"aten::eq.Tensor", "aten::eq.Scalar"},   {"aten::ne.Tensor", "aten::ne.Scalar"},
+      {"aten::lt.Tensor", "aten::gt.Scalar"},   {"aten::gt.Tensor", "aten::lt.Scalar"},
+      {"aten::le.Tensor", "aten::ge.Scalar"},   {"aten::ge.Tensor", "aten::le.Scalar"},
+      {"aten::sub.Tensor", "aten::rsub.Scalar"}, {"aten::pow.Tensor_Tensor", "aten::pow.Scalar"}};
+  const auto twin = swapped.find(node.target());
+  if (twin == swapped.end()) return false;
+  const bool power = node.is("aten::pow.Tensor_Tensor");
+  const bool alpha = node.is("aten::add.Tensor") && node.args[2].to_double() != 1;
+  if (alpha) return false;
+  std::vector<Argument> args = {node.args[1], node.args[0]};
+  if (power) std::swap(args[0], args[1]);
+  if (node.is("aten::sub.Tensor")) args.push_back(node.args[2]);
+  b.result(b.op(twin->second, std::move(args)));
+  return true;
+}
+
+bool binary(Builder& b, Node& node) {
+  if (!is_binary(node.target())) return false;
+  if (swap_number(b, node)) return true;
+  const auto twin = scalar_twins().find(node.target());
+  if (is_tensor(node.args[0]) && is_number(node.args[1]) && twin != scalar_twins().end()) {
+    node.schema = need_schema(twin->second);
+    return false;
+  }
+  const ScalarType dtype = operand_dtype(node);
+  for (size_t i = 0; i < 2; ++i) {
+    node.args[i] = convert(b, as_tensor(b, node.args[i], dtype), dtype);
+  }
+  return false;
+}
+
+bool where(Builder& b, Node& node) {
+  if (!node.is("aten::where.self")) return false;
+  const ScalarType dtype = node.outputs[0]->type.dtype;
+  for (size_t i = 1; i < 3; ++i) {
+    node.args[i] = convert(b, as_tensor(b, node.args[i], dtype), dtype);
+  }
+  return false;
+}
+
+bool cat(Builder& b, Node& node) {
+  if (!node.is("aten::cat") && !node.is("aten::stack")) return false;
+  const ScalarType dtype = node.outputs[0]->type.dtype;
+  for (Argument& part : node.args[0].list()) part = convert(b, part.value(), dtype);
+  return false;
+}
+
+bool copies(Builder& b, Node& node) {
+  const bool convert_dtype = node.is("aten::_to_copy");
+  if (!convert_dtype && !node.is("aten::clone")) return false;
+  Value* x = node.args[0].value();
+  Argument::List order;
+  for (uint8_t d : contiguous_order(x->type.rank())) order.push_back(int64_t{d});
+  const ScalarType dtype = node.outputs[0]->type.dtype;
+  if (dtype == x->type.dtype) {
+    b.result(b.op("dim_order_ops::_clone_dim_order", {x, false, order}));
+  } else {
+    b.result(convert(b, x, dtype));
+  }
+  return true;
+}
+
+// "aten::select.int" -> "aten::select_copy.int"
+std::string copy_twin(std::string_view target) {
+  const size_t dot = target.find('.');
+  const std::string base(target.substr(0, dot));
+  return base + "_copy" + (dot == std::string_view::npos ? "" : std::string(target.substr(dot)));
+}
+
+void views(Node& node) {
+  if (!node.schema->returns_alias()) return;
+  if (std::shared_ptr<const Schema> twin = find_schema(copy_twin(node.target()))) {
+    node.schema = twin;
+  }
+}
+
+// Scalar arithmetic without a prim operator of its own.
+bool scalars(Node& node, Rewriter& r) {
+  Value* out = node.outputs.empty() ? nullptr : node.outputs[0];
+  const auto emit = [&](std::string_view target, std::vector<Argument> args, ValueKind kind) {
+    Node* fresh = r.emit_node(need_schema(target), std::move(args));
+    Value* value = r.graph().new_value(out->name, kind);
+    value->sym = out->sym;
+    value->producer = fresh;
+    fresh->outputs.push_back(value);
+    return value;
+  };
+  if (node.is("python::ne")) {
+    Value* same = emit("python::eq", node.args, ValueKind::kBool);
+    r.replace(out, emit("python::sym_not", {same}, ValueKind::kBool));
+    return true;
+  }
+  if (node.is("python::abs")) {
+    Value* negative = emit("python::neg", node.args, out->kind);
+    r.replace(out, emit("python::sym_max", {node.args[0], negative}, out->kind));
+    return true;
+  }
+  if (node.is("python::pos")) {
+    r.replace(out, node.args[0]);
+    return true;
+  }
+  if (node.is("aten::sym_numel")) {
+    Argument total = 1;
+    const Value* x = node.args[0].value();
+    for (size_t d = 0; d < x->type.rank(); ++d) {
+      Argument size = x->type.sizes[d].is_int()
+                          ? Argument(x->type.sizes[d].as_int())
+                          : Argument(emit("aten::sym_size.int",
+                                          {node.args[0], static_cast<int64_t>(d)},
+                                          ValueKind::kInt));
+      total = emit("python::mul", {total, size}, ValueKind::kInt);
+    }
+    r.replace(out, total);
+    return true;
+  }
+  return false;
+}
+
+int to_edge_one(Graph& graph) {
+  SizeTable sizes(graph);
+  return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
+    sizes.note(node);
+    if (node.target().substr(0, kAten.size()) != kAten || node.is("aten::sym_numel")) {
+      return scalars(node, rewriter);
+    }
+    if (node.outputs.empty()) return false;
+    Builder b(node, rewriter, sizes);
+    if (binary(b, node) || where(b, node) || cat(b, node) || copies(b, node)) return true;
+    views(node);
+    return false;
+  });
+}
+
+}  // namespace
+
+int to_edge(Graph& graph) {
+  int total = 0;
+  for (Graph* g : all_graphs(graph)) total += to_edge_one(*g);
+  return total;
+}
+
+}  // namespace taper::exir

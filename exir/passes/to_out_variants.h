@@ -1,0 +1,31 @@
+// From Edge to Backend: every call names the kernel that will run it.
+//
+//     before   %1 = aten::add.Tensor(%x, %y, 1)       after   %1 = aten::add.out(%x, %y, 1)
+//              %n = python::add(%s, 1)                        %n = executorch_prim::add.Scalar(%s, 1)
+//
+// The out arguments of an out variant are not listed: the node's results are them.
+//
+// Runs      after partitioning, before memory planning.
+// Keeps     types of all values.
+// Cost      one walk.
+
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// True if the target has a kernel of that name.
+using HasKernel = std::function<bool(std::string_view)>;
+
+// Returns the number of nodes changed. Throws Failure that lists every operator without an out
+// variant or kernel: how often it occurs, where, and what would help.
+int to_out_variants(Graph& graph, const HasKernel& has_kernel);
+
+// The arguments of an out variant that are its results: "out", "out0", "values", ...
+bool is_out_argument(const SchemaArg& arg);
+
+}  // namespace taper::exir
