@@ -180,6 +180,51 @@ bool Schema::returns_alias() const {
   });
 }
 
+namespace {
+
+std::string type_text(const ArgType& type, const std::string& alias) {
+  const auto name = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
+                                 [&](const TypeName& entry) { return entry.base == type.base; });
+  std::string out(name->text);
+  if (!alias.empty()) out += "(" + alias + ")";
+  if (type.list) {
+    if (type.optional_item) out += "?";
+    out += "[" + (type.list_size > 0 ? std::to_string(type.list_size) : "") + "]";
+  }
+  return type.optional ? out + "?" : out;
+}
+
+std::string arg_text(const SchemaArg& arg, size_t index) {
+  std::string out = type_text(arg.type, arg.alias) + " ";
+  out += arg.name.empty() ? "arg" + std::to_string(index) : arg.name;
+  return arg.has_default ? out + "=" + arg.default_text : out;
+}
+
+}  // namespace
+
+std::string to_text(const Schema& schema) {
+  std::string out = schema.name + "(";
+  bool keyword_only = false;
+  for (size_t i = 0; i < schema.args.size(); ++i) {
+    if (i != 0) out += ", ";
+    if (schema.args[i].keyword_only && !keyword_only) out += "*, ";
+    keyword_only = schema.args[i].keyword_only;
+    out += arg_text(schema.args[i], i);
+  }
+  out += ") -> ";
+  if (schema.returns.size() == 1 && schema.returns[0].name.empty()) {
+    return out + type_text(schema.returns[0].type, schema.returns[0].alias);
+  }
+  out += "(";
+  for (size_t i = 0; i < schema.returns.size(); ++i) {
+    const SchemaReturn& item = schema.returns[i];
+    if (i != 0) out += ", ";
+    out += type_text(item.type, item.alias);
+    if (!item.name.empty()) out += " " + item.name;
+  }
+  return out + ")";
+}
+
 Schema parse_schema(std::string_view text) { return Parser(text).parse(); }
 
 }  // namespace taper::exir

@@ -53,4 +53,7 @@ struct Schema {
 // Parses "ns::name.overload(args) -> returns". Throws Failure naming the text.
 Schema parse_schema(std::string_view text);
 
+// The text of a schema, as parse_schema reads it.
+std::string to_text(const Schema& schema);
+
 }  // namespace taper::exir
