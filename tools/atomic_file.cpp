@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -89,17 +91,19 @@ void write_file(const std::string& path, std::string_view bytes) {
   out.commit();
 }
 
-std::string read_file(const std::string& path) {
+namespace {
+
+std::string read_up_to(const std::string& path, size_t limit) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail("read", path, errno);
   struct stat info {};
   std::string bytes;
   if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-    bytes.reserve(static_cast<size_t>(info.st_size));
+    bytes.reserve(std::min(static_cast<size_t>(info.st_size), limit));
   }
   char block[1 << 16];
-  for (;;) {
-    const ssize_t n = ::read(file, block, sizeof(block));
+  while (bytes.size() < limit) {
+    const ssize_t n = ::read(file, block, std::min(sizeof(block), limit - bytes.size()));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int error = errno;
@@ -112,5 +116,11 @@ std::string read_file(const std::string& path) {
   ::close(file);
   return bytes;
 }
+
+}  // namespace
+
+std::string read_file(const std::string& path) { return read_up_to(path, SIZE_MAX); }
+
+std::string read_head(const std::string& path) { return read_up_to(path, 64); }
 
 }  // namespace taper::tools

@@ -44,5 +44,7 @@ void write_file(const std::string& path, std::string_view bytes);
 
 // The whole of a file. Throws InputError naming the path and the reason.
 std::string read_file(const std::string& path);
+// At most its first 64 bytes: enough to tell what it is.
+std::string read_head(const std::string& path);
 
 }  // namespace taper::tools

@@ -33,6 +33,7 @@ struct MethodSummary {
   std::map<std::string, int64_t> instruction_kinds;
   std::vector<DelegateSummary> delegates;
   std::vector<int64_t> arenas;  // Bytes of each planned arena.
+  uint64_t method_bytes = 0;    // What the runtime needs besides; 0 if not asked.
   int64_t constants = 0, mutable_buffers = 0;
   std::vector<std::string> external;  // Names of tensors whose bytes a .ptd holds.
 };

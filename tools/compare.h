@@ -1,0 +1,21 @@
+// Compares an array with what it should be: integers and bools must be equal, floating point may
+// differ by `tolerance` times max(1, the largest absolute expected value). NaN equals NaN, and an
+// infinity only itself.
+
+#pragma once
+
+#include <string>
+
+#include "tools/npy.h"
+
+namespace taper::tools {
+
+struct Comparison {
+  bool equal = false;
+  double largest_error = 0;
+  std::string text;  // "largest error 1.2e-06 of 3.4 allowed 3.4e-04", or what differs.
+};
+
+Comparison compare(const NpyArray& got, const NpyArray& expected, double tolerance);
+
+}  // namespace taper::tools

@@ -1,0 +1,17 @@
+// The two readers behind `taper inspect`.
+
+#pragma once
+
+#include <string>
+
+#include "tools/pte_summary.h"
+
+namespace taper::tools {
+
+// Verifies the program as the runtime does, then reads its tables. Throws InputError.
+PteSummary inspect_pte(const std::string& path);
+
+// Prints what is inside an exported program. Throws what the front end throws.
+int inspect_pt2(const std::string& path, bool as_json);
+
+}  // namespace taper::tools

@@ -1,0 +1,203 @@
+#include "tools/program_runner.h"
+
+#include <unistd.h>
+
+#include <chrono>
+
+#include "kernels_portable/kernel_table.h"
+#include "tools/error.h"
+
+namespace taper::tools {
+namespace {
+
+uint64_t memory_of_machine() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
+                               : uint64_t{1} << 32;
+}
+
+ModuleOptions module_options(const RunnerOptions& options) {
+  static const KernelTable tables[] = {portable::portable_kernels()};
+  ModuleOptions result;
+  result.kernels = tables;
+  result.data_path = options.data_path;
+  result.max_memory_bytes = memory_of_machine();
+  return result;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Several lines as one.
+std::string joined(const std::string& lines) {
+  std::string text;
+  for (const char c : lines) text += c == '\n' ? std::string("; ") : std::string(1, c);
+  return text;
+}
+
+std::string pick_method(Module& module, const std::string& wanted, const std::string& path) {
+  const std::vector<std::string> names = module.method_names();
+  std::string list;
+  for (const std::string& name : names) {
+    if (name == (wanted.empty() ? "forward" : wanted)) return name;
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  if (wanted.empty() && names.size() == 1) return names[0];
+  throw InputError("'" + path + "' has no method '" + (wanted.empty() ? "forward" : wanted) +
+                   "'; it has " + list);
+}
+
+MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = module.load();
+  *seconds = seconds_since(start);
+  if (!status.ok()) {
+    throw InputError("'" + options.path + "': " + joined(module.last_error_text()));
+  }
+  return module.method_meta(pick_method(module, options.method, options.path)).value();
+}
+
+std::string count_text(size_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+ProgramRunner::ProgramRunner(const RunnerOptions& options)
+    : path_(options.path),
+      options_(module_options(options)),
+      module_(options.path, options_),
+      meta_(open(module_, options, &open_seconds_)) {
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = module_.load_method(meta_.name());
+  load_seconds_ = seconds_since(start);
+  if (!status.ok()) fail(status);
+  method_ = module_.method(meta_.name());
+}
+
+void ProgramRunner::fail(const Status& status) {
+  const std::string& text = module_.last_error_text();
+  throw InputError("'" + path_ + "': " + (text.empty() ? status.message() : joined(text)));
+}
+
+void ProgramRunner::check_input(const NpyArray& array, const TensorInfo& info,
+                                const std::string& where) const {
+  const Span<const int32_t> sizes = info.sizes();
+  const bool dynamic = info.shape_dynamism() == ShapeDynamism::kDynamicBound;
+  const std::string expected = type_text(info.scalar_type(), sizes) + (dynamic ? " at most" : "");
+  const std::string given =
+      std::string(to_string(array.dtype)) + " " + shape_text(array.shape);
+  if (array.dtype != info.scalar_type() || array.shape.size() != sizes.size()) {
+    throw InputError(where + ": expected " + expected + ", given " + given);
+  }
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (array.shape[d] == sizes[d] || (dynamic && array.shape[d] < sizes[d])) continue;
+    throw InputError(where + ": expected " + expected + ", given " + given + ": dimension " +
+                     std::to_string(d) +
+                     (dynamic ? " is outside the declared range 0.." : " must be ") +
+                     std::to_string(sizes[d]));
+  }
+}
+
+void ProgramRunner::add_input(size_t i, const NpyArray* array, const std::string& where) {
+  const TensorInfo info = meta_.input_tensor_meta(i).value();
+  std::vector<int32_t> sizes(info.sizes().begin(), info.sizes().end());
+  if (array != nullptr) {
+    check_input(*array, info, where);
+    for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = static_cast<int32_t>(array->shape[d]);
+  }
+  HeldTensor& held = tensors_.emplace_back(info.scalar_type(), sizes, info.dim_order(),
+                                           options_.max_memory_bytes);
+  if (array != nullptr) {
+    held.set_row_major(array->data);
+  } else {
+    held.set_ones();
+  }
+  inputs_.push_back(EValue(&held.tensor()));
+}
+
+void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
+                               const std::vector<std::string>& names) {
+  size_t expected = 0;
+  for (size_t i = 0; i < meta_.num_inputs(); ++i) {
+    expected += meta_.input_tag(i).value() == Tag::kTensor;
+  }
+  if (arrays.size() != expected) {
+    throw InputError("method '" + std::string(meta_.name()) + "' takes " +
+                     count_text(expected, "tensor input") + ", given " +
+                     std::to_string(arrays.size()));
+  }
+  inputs_.clear();
+  tensors_.clear();
+  for (size_t i = 0; i < meta_.num_inputs(); ++i) {
+    if (meta_.input_tag(i).value() != Tag::kTensor) {
+      inputs_.push_back(meta_.input_value(i).value());
+      continue;
+    }
+    const size_t k = tensors_.size();
+    add_input(i, &arrays[k], "input " + std::to_string(k) + " ('" + names[k] + "')");
+  }
+}
+
+void ProgramRunner::set_ones() {
+  inputs_.clear();
+  tensors_.clear();
+  for (size_t i = 0; i < meta_.num_inputs(); ++i) {
+    if (meta_.input_tag(i).value() == Tag::kTensor) {
+      add_input(i, nullptr, "");
+    } else {
+      inputs_.push_back(meta_.input_value(i).value());
+    }
+  }
+}
+
+void ProgramRunner::overwrite_input(size_t i, std::string_view row_major) {
+  tensors_[i].set_row_major(row_major);
+}
+
+double ProgramRunner::execute() {
+  // Inputs first: memory of a planned input is reused by the run that it was set for.
+  Status status = method_->set_inputs(inputs_);
+  if (!status.ok()) throw InputError("'" + path_ + "': " + status.message());
+  const auto start = std::chrono::steady_clock::now();
+  status = method_->execute();
+  const double seconds = seconds_since(start);
+  if (status.ok()) return seconds;
+  const OperatorName op = method_->last_failure().op;
+  throw InputError("'" + path_ + "': " + (op.name.empty() ? "" : std::string(op.name) + ": ") +
+                   status.message());
+}
+
+std::vector<Output> ProgramRunner::outputs() {
+  std::vector<Output> result;
+  for (size_t i = 0; i < method_->num_outputs(); ++i) {
+    const EValue value = method_->get_output(i).value();
+    Output output;
+    output.is_tensor = value.is_tensor();
+    if (output.is_tensor) {
+      const Tensor& tensor = value.to_tensor();
+      output.array = {tensor.scalar_type(), shape_of(tensor.sizes()), row_major_bytes(tensor)};
+    } else {
+      output.text = plain_text(value);
+    }
+    result.push_back(std::move(output));
+  }
+  return result;
+}
+
+std::string plain_text(const EValue& value) {
+  char text[64];
+  switch (value.tag()) {
+    case Tag::kNone: return "none";
+    case Tag::kInt: return "int " + std::to_string(value.to_int());
+    case Tag::kBool: return value.to_bool() ? "bool True" : "bool False";
+    case Tag::kDouble:
+      std::snprintf(text, sizeof(text), "float %.17g", value.to_double());
+      return text;
+    case Tag::kString: return "string '" + std::string(value.to_string_view()) + "'";
+    default: return to_string(value.tag());
+  }
+}
+
+}  // namespace taper::tools

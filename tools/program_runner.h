@@ -1,0 +1,73 @@
+// One method of a .pte with its memory and inputs: what run, bench, verify and the demo share.
+//
+//   ProgramRunner runner({"model.pte"});
+//   runner.set_inputs({read_npy("a.npy")}, {"a.npy"});
+//   runner.execute();
+//   for (const Output& output : runner.outputs()) ...
+
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "taper/module.h"
+#include "tools/npy.h"
+#include "tools/tensor_bytes.h"
+
+namespace taper::tools {
+
+struct RunnerOptions {
+  std::string path;
+  std::string data_path;  // A .ptd, or empty.
+  std::string method;     // Empty: "forward", or the only method there is.
+};
+
+struct Output {
+  bool is_tensor = false;
+  NpyArray array;    // When it is one.
+  std::string text;  // When it is not: "int 3".
+};
+
+class ProgramRunner {
+ public:
+  // Opens the file and loads the method. Throws InputError; the text names every problem found.
+  explicit ProgramRunner(const RunnerOptions& options);
+
+  const MethodMeta& meta() const { return meta_; }
+  Module& module() { return module_; }
+  double open_seconds() const { return open_seconds_; }
+  double load_seconds() const { return load_seconds_; }
+
+  // The tensor inputs in flattened order; inputs of other kinds take the value that export baked in.
+  // `names` stand in messages. Throws InputError saying what was expected and what was given.
+  void set_inputs(const std::vector<NpyArray>& arrays, const std::vector<std::string>& names);
+  // Every tensor input full of ones, at its declared sizes.
+  void set_ones();
+  // Changes the elements of one tensor input, counted among the tensor inputs.
+  // REQUIRES: set_inputs() or set_ones() was called; as many bytes as that input has.
+  void overwrite_input(size_t i, std::string_view row_major);
+
+  // Runs once; state carries over. Returns the seconds it took. Throws InputError.
+  double execute();
+  std::vector<Output> outputs();
+
+ private:
+  void check_input(const NpyArray& array, const TensorInfo& info, const std::string& where) const;
+  void add_input(size_t i, const NpyArray* array, const std::string& where);
+  [[noreturn]] void fail(const Status& status);
+
+  std::string path_;
+  ModuleOptions options_;
+  Module module_;
+  MethodMeta meta_;
+  Method* method_ = nullptr;
+  double open_seconds_ = 0, load_seconds_ = 0;
+  std::deque<HeldTensor> tensors_;
+  std::vector<EValue> inputs_;
+};
+
+// The text of a value that is no tensor: "int 3", "none", "string 'a'".
+std::string plain_text(const EValue& value);
+
+}  // namespace taper::tools

@@ -1,0 +1,49 @@
+// Tensors that own their memory, and their elements in the order that .npy files have them.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "taper/tensor.h"
+
+namespace taper::tools {
+
+// A tensor of any dim order with everything it points to. Its address stays: no copy, no move.
+class HeldTensor {
+ public:
+  // Elements are zero. Throws InputError if they take more than `max_bytes`.
+  HeldTensor(ScalarType type, Span<const int32_t> sizes, Span<const uint8_t> dim_order,
+             uint64_t max_bytes);
+  HeldTensor(const HeldTensor&) = delete;
+  HeldTensor& operator=(const HeldTensor&) = delete;
+
+  Tensor& tensor() { return tensor_; }
+  // Sets the elements from row-major bytes. REQUIRES: as many as the tensor has.
+  void set_row_major(std::string_view bytes);
+  // Sets every element to 1.
+  void set_ones();
+
+ private:
+  std::vector<int32_t> sizes_, strides_;
+  std::vector<uint8_t> dim_order_;
+  std::vector<uint64_t> memory_;
+  Tensor tensor_;
+};
+
+// The elements of a tensor in row-major order.
+std::string row_major_bytes(const Tensor& tensor);
+
+std::vector<int64_t> shape_of(Span<const int32_t> sizes);
+
+// "float32 (2, 3)".
+std::string type_text(ScalarType type, Span<const int32_t> sizes);
+
+// Element `i` of row-major bytes as a number, for printing and comparing.
+double element_at(ScalarType type, std::string_view bytes, size_t i);
+// The same as text: integers exactly.
+std::string element_text(ScalarType type, std::string_view bytes, size_t i);
+
+}  // namespace taper::tools
