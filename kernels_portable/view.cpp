@@ -6,7 +6,9 @@
 #include <limits>
 #include <utility>
 
+#include "kernels_portable/arith.h"
 #include "kernels_portable/convert.h"
+#include "kernels_portable/cursor.h"
 #include "kernels_portable/strided.h"
 
 namespace taper::portable {
@@ -82,34 +84,6 @@ void transpose(const LoopNest& nest, char* to, const char* from) {
   });
 }
 
-// Steps a row-major index over a view; offset() is where it stands, in elements.
-class Cursor {
- public:
-  explicit Cursor(const View& view) : view_(view) {
-    if (view_.rank == 0) view_.add_dim(1, 1);
-  }
-
-  int64_t offset() const { return offset_; }
-  int64_t stride() const { return view_.strides[view_.rank - 1]; }
-  // Elements from here to the end of the innermost dimension.
-  int64_t left() const { return view_.sizes[view_.rank - 1] - index_[view_.rank - 1]; }
-
-  void advance(int64_t count) {  // REQUIRES: count <= left().
-    for (size_t d = view_.rank; d-- > 0; count = 1) {
-      index_[d] += count;
-      offset_ += count * view_.strides[d];
-      if (index_[d] < view_.sizes[d]) return;
-      offset_ -= index_[d] * view_.strides[d];
-      index_[d] = 0;
-    }
-  }
-
- private:
-  View view_;
-  int64_t index_[kMaxRank] = {};
-  int64_t offset_ = 0;
-};
-
 constexpr int64_t kChunk = 128;
 
 // Runs of any stride through a small buffer of C.
@@ -181,6 +155,17 @@ View broadcast_view(const View& from, const View& to) {
   return view;
 }
 
+int64_t View::numel() const {
+  int64_t count = is_empty() ? 0 : 1;
+  for (size_t d = 0; d < rank; ++d) {
+    if (!checked_mul(count, sizes[d], &count)) return std::numeric_limits<int64_t>::max();
+  }
+  return count;
+}
+
+SliceCopy::SliceCopy(const View& to, const View& from, size_t element)
+    : nest_(plan_copy(to, from)), element_(element) {}
+
 void copy_view(const View& to, const View& from, size_t element) {
   if (to.is_empty()) return;
   LoopNest nest = plan_copy(to, from);
@@ -206,8 +191,7 @@ void convert_view(const View& to, ScalarType to_type, const View& from, ScalarTy
 
 void copy_reshaped(const View& to, const View& from, size_t element) {
   if (to.is_empty()) return;
-  int64_t count = 1;
-  for (size_t d = 0; d < to.rank; ++d) count *= to.sizes[d];
+  int64_t count = to.numel();
   const int64_t size = static_cast<int64_t>(element);
   Cursor write(to);
   Cursor read(from);

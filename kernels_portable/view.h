@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "kernels_portable/strided.h"
 #include "taper/tensor.h"
 
 namespace taper::portable {
@@ -24,6 +25,8 @@ struct View {
   // Moves the origin by `count` elements of `element` bytes along dimension `d`.
   void advance(size_t d, int64_t count, size_t element);
   bool is_empty() const;
+  // The number of elements, or the largest int64_t if it is larger still.
+  int64_t numel() const;
 };
 
 // The tensor's memory as it lies.
@@ -37,7 +40,20 @@ View broadcast_view(const View& from, const View& to);
 // REQUIRES: the same sizes, elements of `element` bytes, no overlap.
 void copy_view(const View& to, const View& from, size_t element);
 
-// The same with elements of `from_type` converted to `to_type`, which may be equal.
+// A copy_view() planned once and done for many slices of the same sizes and strides.
+class SliceCopy {
+ public:
+  SliceCopy(const View& to, const View& from, size_t element);
+  void operator()(void* to, const void* from) const { copy_strided(nest_, to, from, element_); }
+  // The loops, with the destination as operand 0.
+  const LoopNest& nest() const { return nest_; }
+
+ private:
+  LoopNest nest_;
+  size_t element_;
+};
+
+// As copy_view(), with elements of `from_type` converted to `to_type`, which may be equal.
 void convert_view(const View& to, ScalarType to_type, const View& from, ScalarType from_type);
 
 // Copies elements in row-major order between two views of as many elements but other sizes.

@@ -1,0 +1,177 @@
+// Advanced indexing without a heap; indexing.h says how.
+
+#include "kernels_portable/indexing.h"
+
+#include <cstring>
+
+#include "kernels_portable/convert.h"
+
+namespace taper::portable {
+
+bool is_nonzero(const void* bytes, ScalarType type) {
+  uint64_t bits = 0;
+  const size_t size = element_size(type);
+  std::memcpy(&bits, bytes, size);
+  if (is_floating(type)) bits &= ~(uint64_t{1} << (size * 8 - 1));  // -0.0 is zero.
+  return bits != 0;
+}
+
+int64_t count_nonzero(const Tensor& tensor) {
+  const ScalarType type = tensor.scalar_type();
+  int64_t count = 0;
+  for (int64_t i = 0; i < tensor.numel(); ++i) {  // In memory order, which counts as well.
+    count += is_nonzero(element(tensor.const_data(), i, type), type);
+  }
+  return count;
+}
+
+int64_t read_index(const void* bytes, ScalarType type) {
+  if (type == ScalarType::kInt) {
+    int32_t narrow;
+    std::memcpy(&narrow, bytes, sizeof narrow);
+    return narrow;
+  }
+  int64_t value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// Widens the batch so that `shape` broadcasts to it.
+Status Indexing::add_to_batch(const View& shape) {
+  while (batch_.rank < shape.rank) batch_.insert_dim(0, 1, 0);
+  const size_t missing = batch_.rank - shape.rank;
+  for (size_t d = 0; d < shape.rank; ++d) {
+    int64_t& size = batch_.sizes[missing + d];
+    TAPER_REQUIRE(shape.sizes[d] == size || shape.sizes[d] == 1 || size == 1,
+                  Error::kInvalidArgument, "the indices do not broadcast to one shape");
+    if (size == 1) size = shape.sizes[d];
+  }
+  return {};
+}
+
+// Takes the index for dimension *d of self and moves *d behind what it covers.
+Status Indexing::add_index(const View& self, const Tensor& tensor, size_t* d) {
+  Index& index = indices_[count_++];
+  const ScalarType type = tensor.scalar_type();
+  index.tensor = &tensor;
+  index.is_mask = type == ScalarType::kBool || type == ScalarType::kByte;
+  index.size = self.sizes[*d];
+  index.stride = self.strides[*d];
+  if (!index.is_mask) {
+    TAPER_REQUIRE(is_index_type(type), Error::kInvalidArgument,
+                  "an index must be int32, int64 or a mask");
+    ++*d;
+    return add_to_batch(view_of(tensor));
+  }
+  const View mask = view_of(tensor);
+  TAPER_REQUIRE(mask.rank > 0 && mask.rank <= self.rank - *d, Error::kInvalidArgument,
+                "a mask has too many or no dimensions");
+  View target;
+  for (size_t i = 0; i < mask.rank; ++i, ++*d) {
+    TAPER_REQUIRE(mask.sizes[i] == self.sizes[*d], Error::kInvalidArgument,
+                  "the sizes of a mask differ from those it indexes");
+    target.add_dim(self.sizes[*d], self.strides[*d]);
+  }
+  index.cursor = Cursor(mask);
+  index.target = Cursor(target);
+  index.count = count_nonzero(tensor);
+  View shape;
+  shape.add_dim(index.count, 0);
+  return add_to_batch(shape);
+}
+
+Status Indexing::init(const Tensor& self, OptionalTensorList indices, bool negative) {
+  negative_ = negative;
+  const View whole = view_of(self);
+  bool neighbours = true;
+  size_t end = 0;  // Behind the last indexed dimension.
+  size_t d = 0;
+  for (const Tensor* tensor : indices) {
+    TAPER_REQUIRE(d < whole.rank, Error::kInvalidArgument, "more indices than dimensions");
+    if (tensor == nullptr) {
+      slice_.add_dim(whole.sizes[d], whole.strides[d]);
+      ++d;
+      continue;
+    }
+    if (count_ == 0) position_ = d;
+    if (count_ > 0 && d != end) neighbours = false;
+    TAPER_TRY(add_index(whole, *tensor, &d));
+    end = d;
+  }
+  for (; d < whole.rank; ++d) slice_.add_dim(whole.sizes[d], whole.strides[d]);
+  if (!neighbours) position_ = 0;
+  TAPER_REQUIRE(batch_.rank + slice_.rank <= kMaxRank, Error::kInvalidArgument,
+                "the result has more than 16 dimensions");
+  start();
+  return {};
+}
+
+// Sets each index of integers, now that the batch is known, to its first element.
+void Indexing::start() {
+  for (size_t i = 0; i < count_; ++i) {
+    Index& index = indices_[i];
+    if (!index.is_mask) index.cursor = Cursor(broadcast_view(view_of(*index.tensor), batch_));
+  }
+}
+
+View Indexing::result() const {
+  View view = slice_;
+  for (size_t d = 0; d < batch_.rank; ++d) view.insert_dim(position_ + d, batch_.sizes[d], 0);
+  return view;
+}
+
+View Indexing::batch_of(const View& result) const {
+  View view;
+  for (size_t d = 0; d < batch_.rank; ++d) {
+    view.add_dim(result.sizes[position_ + d], result.strides[position_ + d]);
+  }
+  return view;
+}
+
+View Indexing::slice_of(const View& result) const {
+  View view = result;
+  for (size_t d = 0; d < batch_.rank; ++d) view.remove_dim(position_);
+  return view;
+}
+
+// Advances a mask's cursors to a true element, from where they stand. There was one when the mask was
+// counted; if it shares memory with what is written, there may be none now.
+Status Indexing::find_true(Index* index) {
+  const ScalarType type = index->tensor->scalar_type();
+  const void* data = index->tensor->const_data();
+  for (int64_t left = index->tensor->numel(); left > 0; --left) {
+    if (is_nonzero(element(data, index->cursor.offset(), type), type)) return {};
+    index->cursor.advance(1);
+    index->target.advance(1);
+  }
+  return Status(Error::kInvalidArgument, "a mask changed while it was used");
+}
+
+// Adds what the index picks and moves it to the next element of the batch. The cursors of a mask
+// wrap around, so that a new row of the batch finds its first true element again.
+Status Indexing::step(Index* index, bool negative, int64_t* offset) {
+  if (index->is_mask) {
+    TAPER_TRY(find_true(index));
+    *offset += index->target.offset();
+    if (index->count == 1) return {};
+    index->cursor.advance(1);
+    index->target.advance(1);
+    return {};
+  }
+  const ScalarType type = index->tensor->scalar_type();
+  const int64_t value =
+      read_index(element(index->tensor->const_data(), index->cursor.offset(), type), type);
+  TAPER_REQUIRE(value < index->size && value >= (negative ? -index->size : 0),
+                Error::kInvalidArgument, "an index is outside of its dimension");
+  *offset += (value < 0 ? value + index->size : value) * index->stride;
+  index->cursor.advance(1);
+  return {};
+}
+
+Status Indexing::next(int64_t* offset) {
+  *offset = 0;
+  for (size_t i = 0; i < count_; ++i) TAPER_TRY(step(&indices_[i], negative_, offset));
+  return {};
+}
+
+}  // namespace taper::portable

@@ -1,0 +1,71 @@
+// self[indices] as PyTorch writes it: what index, index_put, index_select and embedding share.
+//
+// Each index is a tensor of integers for one dimension of self, a mask for as many dimensions as it
+// has, or None. The index tensors broadcast to one shape, the batch; each element of the batch picks
+// a slice, which has the dimensions that no index names. The result has the batch in place of the
+// indexed dimensions if these are neighbours, otherwise in front. A mask is never expanded: it is
+// searched for its next true element as the batch goes on.
+
+#pragma once
+
+#include "kernels_portable/cursor.h"
+#include "taper/kernel.h"
+
+namespace taper::portable {
+
+class Indexing {
+ public:
+  // Checks everything but the values of the indices. `negative` allows those that count from the end.
+  Status init(const Tensor& self, OptionalTensorList indices, bool negative = true);
+
+  // The sizes of self[indices]; its strides say nothing.
+  View result() const;
+  // The two parts of a view that has the result's sizes.
+  View batch_of(const View& result) const;
+  View slice_of(const View& result) const;
+  // The slice at offset 0 of self.
+  const View& slice() const { return slice_; }
+  int64_t batch_count() const { return batch_.numel(); }
+
+  // The offset in self, in elements, of the next slice; batch_count() calls are allowed.
+  Status next(int64_t* offset);
+
+ private:
+  struct Index {
+    const Tensor* tensor;
+    bool is_mask;
+    int64_t size;         // Of the indexed dimension, and its stride.
+    int64_t stride;
+    Cursor cursor;        // Over the broadcast integers, or over the mask.
+    Cursor target;        // Of a mask: over the dimensions of self that it covers.
+    int64_t count;        // Of a mask: its true elements.
+  };
+
+  Status add_index(const View& self, const Tensor& tensor, size_t* d);
+  Status add_to_batch(const View& shape);
+  static Status find_true(Index* index);
+  static Status step(Index* index, bool negative, int64_t* offset);
+  void start();
+
+  Index indices_[kMaxRank];
+  size_t count_ = 0;
+  View batch_;
+  View slice_;
+  size_t position_ = 0;  // Of the batch among the dimensions of the result.
+  bool negative_ = true;
+};
+
+// True if the element at `bytes` is not zero.
+bool is_nonzero(const void* bytes, ScalarType type);
+
+// How many elements are not zero.
+int64_t count_nonzero(const Tensor& tensor);
+
+// Reads an int32 or int64.
+int64_t read_index(const void* bytes, ScalarType type);
+
+constexpr bool is_index_type(ScalarType type) {
+  return type == ScalarType::kInt || type == ScalarType::kLong;
+}
+
+}  // namespace taper::portable
