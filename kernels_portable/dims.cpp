@@ -68,6 +68,16 @@ bool same_dim_order(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+Status check_dim_order(std::optional<IntList> dim_order, const Tensor& out) {
+  if (!dim_order.has_value()) return {};
+  bool same = dim_order->size() == out.dim_order().size();
+  for (size_t d = 0; same && d < dim_order->size(); ++d) {
+    same = (*dim_order)[d] == out.dim_order()[d];
+  }
+  TAPER_REQUIRE(same, Error::kInvalidArgument, "dim_order is not the dim order of out");
+  return {};
+}
+
 int64_t product(Span<const int32_t> sizes, int64_t first, int64_t last) {
   int64_t result = 1;
   for (int64_t d = first; d < last; ++d) result *= sizes[static_cast<size_t>(d)];

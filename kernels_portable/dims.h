@@ -40,6 +40,9 @@ bool same_sizes(const Tensor& a, const Tensor& b);
 // True if both tensors have the same rank and dim order.
 bool same_dim_order(const Tensor& a, const Tensor& b);
 
+// That `dim_order`, where it is given, is the dim order of `out`.
+Status check_dim_order(std::optional<IntList> dim_order, const Tensor& out);
+
 // The product of sizes[first..last).
 int64_t product(Span<const int32_t> sizes, int64_t first, int64_t last);
 

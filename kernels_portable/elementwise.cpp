@@ -201,7 +201,10 @@ Status elementwise(ScalarType common, ScalarType result, const Loops& loops, con
 }
 
 Status copy_elements(const Tensor& self, Tensor& out) {
-  TAPER_REQUIRE(same_sizes(self, out), Error::kInvalidArgument, "out has other sizes than self");
+  Sizes sizes;
+  TAPER_TRY(broadcast_sizes(self.sizes(), out.sizes(), &sizes));
+  TAPER_REQUIRE(self.dim() <= out.dim() && product(sizes, 0, out.dim()) == out.numel(),
+                Error::kInvalidArgument, "self does not broadcast to the sizes of out");
   LoopNest nest = LoopNest::over(out);
   nest.add_operand(out, self);
   nest.simplify();

@@ -154,8 +154,16 @@ Status binary_to_bool(const Op& op, const Operand& a, const Operand& b, Tensor& 
   return elementwise(result_type(in), ScalarType::kBool, binary_loops<Op>(), &op, in, out);
 }
 
-// Writes the elements of `self` to `out`, which has its sizes, converting the dtype if it differs:
-// any dtype to any other, float to integer too.
+// As binary, with a first operand that only chooses (a mask) and does not decide the dtype.
+template <typename Op>
+Status choose(const Op& op, const Tensor& mask, const Operand& a, const Operand& b,
+              ScalarType type, Tensor& out) {
+  const Operand in[] = {mask, a, b};
+  return elementwise(type, type, ternary_loops<Op>(), &op, in, out);
+}
+
+// Writes the elements of `self`, broadcast to the sizes of `out`, converting the dtype if it
+// differs: any dtype to any other, float to integer too.
 Status copy_elements(const Tensor& self, Tensor& out);
 
 // True if an integer or bool operand is zero somewhere: a divisor that integer division refuses.

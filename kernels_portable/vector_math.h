@@ -93,4 +93,31 @@ inline float erf_of(float x) {
 }
 inline double erf_of(double x) { return std::erf(x); }
 
+// Rounding without the C library, which has no vector form for the oldest x86-64. Adding the number
+// from which on all floats are integers drops the fraction, to nearest even.
+inline float integers_from(float) { return 8388608.0f; }
+inline double integers_from(double) { return 4503599627370496.0; }
+
+template <typename C>
+inline C round_of(C x) {
+  const C magnitude = std::fabs(x);
+  const C large = integers_from(x);
+  const C rounded = (magnitude + large) - large;
+  return std::copysign(magnitude < large ? rounded : magnitude, x);
+}
+template <typename C>
+inline C floor_of(C x) {
+  const C rounded = round_of(x);
+  return rounded > x ? rounded - 1 : rounded;
+}
+template <typename C>
+inline C ceil_of(C x) {
+  const C rounded = round_of(x);
+  return std::copysign(rounded < x ? rounded + 1 : rounded, x);
+}
+template <typename C>
+inline C trunc_of(C x) {
+  return std::copysign(floor_of(std::fabs(x)), x);
+}
+
 }  // namespace taper::portable

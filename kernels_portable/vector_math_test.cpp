@@ -60,5 +60,22 @@ TEST(VectorMath, SigmoidIsCloseEverywhere) {
   EXPECT_EQ(sigmoid_of(kInf), 1.0f);
 }
 
+TEST(VectorMath, RoundingAgreesWithTheLibrary) {
+  const float values[] = {0.0f,  -0.0f, 0.5f,  -0.5f, 1.5f,       -1.5f,    2.5f,  0.3f, -0.3f,
+                          0.75f, -0.7f, 1e9f,  -1e9f, 8388607.5f, 8388609,  kInf,  -kInf};
+  for (const float x : values) {
+    EXPECT_EQ(round_of(x), std::nearbyint(x)) << x;
+    EXPECT_EQ(floor_of(x), std::floor(x)) << x;
+    EXPECT_EQ(ceil_of(x), std::ceil(x)) << x;
+    EXPECT_EQ(trunc_of(x), std::trunc(x)) << x;
+    EXPECT_EQ(std::signbit(ceil_of(x)), std::signbit(std::ceil(x))) << x;
+    EXPECT_EQ(std::signbit(trunc_of(x)), std::signbit(std::trunc(x))) << x;
+    const double y = x;
+    EXPECT_EQ(round_of(y), std::nearbyint(y)) << x;
+    EXPECT_EQ(floor_of(y), std::floor(y)) << x;
+  }
+  EXPECT_TRUE(std::isnan(floor_of(kNan)));
+}
+
 }  // namespace
 }  // namespace taper::portable

@@ -1,0 +1,72 @@
+// aten::clamp: out = min(max(self, min), max); either bound may be absent, not both.
+//
+//   Types     the promoted dtype of self and the bounds, bool excepted.
+//   NaN       in self or in a bound gives NaN.
+//   Overloads out (numbers), Tensor_out (tensors, broadcast).
+
+#include "kernels_portable/clamp.h"
+#include "kernels_portable/elementwise.h"
+
+namespace taper::portable {
+namespace {
+
+struct AtLeast {
+  template <typename C>
+  C operator()(C x, C low) const {
+    return x < low || low != low ? low : x;
+  }
+};
+
+struct AtMost {
+  template <typename C>
+  C operator()(C x, C high) const {
+    return x > high || high != high ? high : x;
+  }
+};
+
+struct Between {
+  template <typename C>
+  C operator()(C x, C low, C high) const {
+    const C raised = AtLeast{}(x, low);
+    return raised != raised ? raised : AtMost{}(raised, high);
+  }
+};
+
+Status check(ScalarType type) {
+  TAPER_REQUIRE(type != ScalarType::kBool, Error::kInvalidType, "clamp: not defined for bool");
+  return {};
+}
+
+Status clamp_out(KernelContext&, const Tensor& self, std::optional<Scalar> min,
+                 std::optional<Scalar> max, Tensor& out) {
+  TAPER_REQUIRE(min.has_value() || max.has_value(), Error::kInvalidArgument,
+                "clamp: neither min nor max is given");
+  const Operand operands[] = {self, min ? *min : *max, max ? *max : *min};
+  const ScalarType type = result_type(operands);
+  TAPER_TRY(check(type));
+  const ClampToBounds op(min, max);
+  const Operand in[] = {self};
+  return elementwise(type, type, unary_loops<ClampToBounds>(), &op, in, out);
+}
+
+Status clamp_tensor_out(KernelContext&, const Tensor& self, const Tensor* min, const Tensor* max,
+                        Tensor& out) {
+  TAPER_REQUIRE(min != nullptr || max != nullptr, Error::kInvalidArgument,
+                "clamp: neither min nor max is given");
+  const Operand in[] = {self, min ? *min : *max, max ? *max : *min};
+  const ScalarType type = result_type(in);
+  TAPER_TRY(check(type));
+  if (max == nullptr) return binary(AtLeast{}, self, *min, out);
+  if (min == nullptr) return binary(AtMost{}, self, *max, out);
+  const Between op;
+  return elementwise(type, type, ternary_loops<Between>(), &op, in, out);
+}
+
+}  // namespace
+
+extern const Kernel kClampOut;
+extern const Kernel kClampTensorOut;
+const Kernel kClampOut = make_kernel<clamp_out>("aten::clamp.out");
+const Kernel kClampTensorOut = make_kernel<clamp_tensor_out>("aten::clamp.Tensor_out");
+
+}  // namespace taper::portable
