@@ -14,6 +14,8 @@ install(TARGETS ${installed} EXPORT taper-targets
 install(EXPORT taper-targets NAMESPACE taper:: FILE taper-config.cmake DESTINATION ${package_dir})
 install(DIRECTORY runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
+install(FILES kernels_portable/kernel_table.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels_portable)
 foreach(program taper executor_runner)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,0 +1,94 @@
+#include "examples/executor_runner/inputs.h"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+namespace taper::example {
+namespace {
+
+// The elements in a file: all of it, or what follows the header of a .npy.
+std::string elements_of(std::string bytes) {
+  if (bytes.compare(0, 6, "\x93NUMPY") != 0 || bytes.size() < 12) return bytes;
+  const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
+  size_t start = 10 + byte(8) + byte(9) * 256;
+  if (bytes[6] != 1) start += 2 + byte(10) * 65536 + byte(11) * 16777216;
+  return start <= bytes.size() ? bytes.substr(start) : "";
+}
+
+void fill_with_ones(Tensor& tensor) {
+  std::string one(element_size(tensor.scalar_type()), '\0');
+  switch (tensor.scalar_type()) {
+    case ScalarType::kHalf:
+      one = std::string("\x00\x3c", 2);
+      break;
+    case ScalarType::kBFloat16:
+      one = std::string("\x80\x3f", 2);
+      break;
+    case ScalarType::kFloat:
+      one = std::string("\x00\x00\x80\x3f", 4);
+      break;
+    case ScalarType::kDouble:
+      one = std::string("\x00\x00\x00\x00\x00\x00\xf0\x3f", 8);
+      break;
+    default:
+      one[0] = 1;
+  }
+  auto* data = static_cast<char*>(tensor.mutable_data());
+  for (size_t at = 0; at < tensor.nbytes(); at += one.size()) {
+    std::memcpy(data + at, one.data(), one.size());
+  }
+}
+
+std::string fill_from_file(Tensor& tensor, const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return "cannot read '" + path + "'";
+  const std::string bytes = elements_of({std::istreambuf_iterator<char>(in), {}});
+  if (bytes.size() != tensor.nbytes()) {
+    return "'" + path + "': expected " + std::to_string(tensor.nbytes()) + " bytes of " +
+           to_string(tensor.scalar_type()) + ", given " + std::to_string(bytes.size());
+  }
+  auto* data = static_cast<char*>(tensor.mutable_data());
+  std::memcpy(data, bytes.data(), bytes.size());
+  if (tensor.scalar_type() != ScalarType::kBool) return "";
+  for (size_t i = 0; i < bytes.size(); ++i) data[i] = data[i] != 0;
+  return "";
+}
+
+}  // namespace
+
+Inputs::Held& Inputs::add_tensor(const TensorInfo& info) {
+  tensors_.push_back({{info.sizes().begin(), info.sizes().end()},
+                      std::vector<int32_t>(info.sizes().size()),
+                      {info.dim_order().begin(), info.dim_order().end()},
+                      Block(info.nbytes()),
+                      Tensor()});
+  Held& held = tensors_.back();
+  held.tensor = Tensor(info.scalar_type(), held.sizes.size(), held.sizes.data(),
+                       held.dim_order.data(), held.strides.data(), held.block.span().data());
+  return held;
+}
+
+std::string Inputs::prepare(const MethodMeta& meta, const std::vector<std::string>& files) {
+  for (size_t i = 0; i < meta.num_inputs(); ++i) {
+    if (meta.input_tag(i).value() != Tag::kTensor) {
+      values_.push_back(meta.input_value(i).value());
+      continue;
+    }
+    Held& held = add_tensor(meta.input_tensor_meta(i).value());
+    values_.push_back(EValue(&held.tensor));
+    if (files.empty()) {
+      fill_with_ones(held.tensor);
+    } else if (tensors_.size() <= files.size()) {
+      const std::string problem = fill_from_file(held.tensor, files[tensors_.size() - 1]);
+      if (!problem.empty()) return problem;
+    }
+  }
+  if (!files.empty() && files.size() != tensors_.size()) {
+    return "expected " + std::to_string(tensors_.size()) + " input files, given " +
+           std::to_string(files.size());
+  }
+  return "";
+}
+
+}  // namespace taper::example

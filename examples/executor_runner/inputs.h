@@ -1,0 +1,36 @@
+// Input tensors for a method: from files, or full of ones.
+
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "examples/executor_runner/memory.h"
+#include "taper/evalue.h"
+#include "taper/method_meta.h"
+#include "taper/tensor.h"
+
+namespace taper::example {
+
+class Inputs {
+ public:
+  // Returns an empty text, or what is wrong with which file.
+  std::string prepare(const MethodMeta& meta, const std::vector<std::string>& files);
+  Span<const EValue> values() const { return {values_.data(), values_.size()}; }
+
+ private:
+  struct Held {
+    std::vector<int32_t> sizes, strides;
+    std::vector<uint8_t> dim_order;
+    Block block;
+    Tensor tensor;
+  };
+
+  Held& add_tensor(const TensorInfo& info);
+
+  std::deque<Held> tensors_;
+  std::vector<EValue> values_;
+};
+
+}  // namespace taper::example

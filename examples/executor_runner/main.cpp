@@ -1,0 +1,135 @@
+// executor_runner: the smallest complete application. It maps a .pte, gives a method exactly the
+// memory it asks for, sets the inputs, executes, prints the outputs. Copy it as a start.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+#include "examples/executor_runner/inputs.h"
+#include "examples/executor_runner/memory.h"
+#include "examples/executor_runner/options.h"
+#include "examples/executor_runner/print.h"
+#include "kernels_portable/kernel_table.h"
+#include "taper/external_data.h"
+#include "taper/file_data_loader.h"
+#include "taper/method.h"
+#include "taper/program.h"
+
+namespace taper::example {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  std::fprintf(stderr, "executor_runner: error: %s\n", what.c_str());
+  std::exit(1);
+}
+
+template <typename T>
+T take(Result<T> result, const std::string& what) {
+  if (!result.ok()) fail(what + ": " + result.status().message());
+  return std::move(*result);
+}
+
+// Collects what the runtime reports, one name after the other.
+void collect(void* context, const Diagnostic& diagnostic) {
+  auto& text = *static_cast<std::string*>(context);
+  text += (text.empty() ? "" : "; ") + std::string(diagnostic.status.message());
+  if (!diagnostic.subject.empty()) text += " '" + std::string(diagnostic.subject) + "'";
+}
+
+Method load_method(const Program& program, std::string_view name, const MethodMemory& memory,
+                   const ExternalData* weights) {
+  static const KernelTable tables[] = {portable::portable_kernels()};
+  std::string problems;
+  MethodOptions options;
+  options.kernels = tables;
+  options.external_data = weights;
+  options.diagnostics = {collect, &problems};
+  Result<Method> method = Method::load(program, name, memory.manager(), options);
+  if (method.ok()) return std::move(*method);
+  fail("cannot load method '" + std::string(name) +
+       "': " + (problems.empty() ? method.status().message() : problems));
+}
+
+// Outputs that the program did not plan get memory of their own.
+void bind_outputs(Method& method, std::deque<Block>& blocks) {
+  const MethodMeta meta = method.meta();
+  for (size_t i = 0; i < meta.num_outputs(); ++i) {
+    if (meta.output_tag(i).value() != Tag::kTensor) continue;
+    const TensorInfo info = meta.output_tensor_meta(i).value();
+    if (info.is_memory_planned()) continue;
+    const Span<uint8_t> memory = blocks.emplace_back(info.nbytes()).span();
+    const Status status = method.set_output_data(i, memory.data(), memory.size());
+    // An output that is an input, or another value under a second name, needs none.
+    if (!status.ok() && status.error() != Error::kInvalidState) fail(status.message());
+  }
+}
+
+void execute(Method& method, const Inputs& inputs, uint64_t times) {
+  double total_ms = 0;
+  for (uint64_t i = 0; i < times; ++i) {
+    Status status = method.set_inputs(inputs.values());
+    if (!status.ok()) fail(std::string("inputs: ") + status.message());
+    const auto start = std::chrono::steady_clock::now();
+    status = method.execute();
+    const std::chrono::duration<double, std::milli> passed =
+        std::chrono::steady_clock::now() - start;
+    total_ms += passed.count();
+    if (status.ok()) continue;
+    const OperatorName op = method.last_failure().op;
+    fail((op.name.empty() ? "" : std::string(op.name) + ": ") + status.message());
+  }
+  std::fprintf(stderr, "%llu executions, %.3f ms each\n", static_cast<unsigned long long>(times),
+               times == 0 ? 0.0 : total_ms / static_cast<double>(times));
+}
+
+int run(const Options& options) {
+  MmapDataLoader file =
+      take(MmapDataLoader::open(options.model_path.c_str()), "'" + options.model_path + "'");
+  std::string problems;
+  Result<Program> opened = Program::open(file, {collect, &problems});
+  if (!opened.ok()) {
+    fail("'" + options.model_path +
+         "': " + (problems.empty() ? opened.status().message() : problems));
+  }
+  const Program& program = *opened;
+  std::optional<MmapDataLoader> data_file;
+  std::optional<ExternalData> weights;
+  if (!options.data_path.empty()) {
+    const std::string name = "'" + options.data_path + "'";
+    data_file.emplace(take(MmapDataLoader::open(options.data_path.c_str()), name));
+    weights.emplace(take(ExternalData::open(*data_file), name));
+  }
+  const std::string name =
+      options.method_name.empty() ? std::string(program.method_name(0)) : options.method_name;
+  const MethodMeta meta = take(program.method_meta(name), "method '" + name + "'");
+  const MethodMemory memory(meta);
+  if (options.print_memory) print_memory(meta);
+
+  Inputs inputs;
+  const std::string problem = inputs.prepare(meta, options.inputs);
+  if (!problem.empty()) fail(problem);
+  std::deque<Block> output_blocks;
+  Method method = load_method(program, name, memory, weights ? &*weights : nullptr);
+  bind_outputs(method, output_blocks);
+  execute(method, inputs, options.num_executions);
+  if (options.num_executions == 0) return 0;
+  print_outputs(method, options.print_output);
+  if (!write_outputs(method, options.output_file)) {
+    fail("cannot write '" + options.output_file + "-0.bin' and those after it");
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace taper::example
+
+int main(int argc, char** argv) {
+  const taper::example::Options options = taper::example::parse_or_exit(argc, argv);
+  try {
+    return taper::example::run(options);
+  } catch (const std::bad_alloc&) {
+    taper::example::fail("out of memory");
+  }
+}

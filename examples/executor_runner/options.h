@@ -1,0 +1,24 @@
+// The command line of executor_runner, with ExecuTorch's names.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace taper::example {
+
+enum class PrintOutput { kNone, kSummary, kAll };
+
+struct Options {
+  std::string model_path, data_path, method_name, output_file;
+  std::vector<std::string> inputs;
+  uint64_t num_executions = 1;
+  PrintOutput print_output = PrintOutput::kSummary;
+  bool print_memory = false;
+};
+
+// Ends the process for --help (exit code 0) and for a bad command line (2).
+Options parse_or_exit(int argc, char** argv);
+
+}  // namespace taper::example
