@@ -1,0 +1,113 @@
+// Names of archive members, form by form.
+
+#include "exir/frontend/container.h"
+
+#include <algorithm>
+
+#include "exir/frontend/file_kind.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr std::string_view kOldProgram = "serialized_exported_program.json";
+constexpr std::string_view kMarker = "archive_format";
+
+std::string_view strip(std::string_view text) {
+  const size_t end = text.find_last_not_of(" \r\n");
+  return end == text.npos ? std::string_view() : text.substr(0, end + 1);
+}
+
+// The folder that holds everything, with its slash: that of archive_format.
+const ZipMember* find_marker(const ZipArchive& archive) {
+  for (const ZipMember& member : archive.members()) {
+    if (member.name == kMarker || member.name.ends_with("/archive_format")) return &member;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Container::Container(const Blob& file, std::string_view model, Budget& budget)
+    : weights(budget), constants(budget) {
+  if (!looks_like_zip(file.bytes)) refuse_by_content(file.bytes);
+  archive = std::make_unique<ZipArchive>(file, budget);
+  if (const ZipMember* marker = find_marker(*archive)) {
+    if (strip(archive->read(*marker).text()) != "pt2") refuse_by_members(*archive);
+    open_pt2(std::string(marker->name.substr(0, marker->name.size() - kMarker.size())), model);
+  } else if (archive->find(kOldProgram)) {
+    open_old_zip();
+  } else {
+    refuse_by_members(*archive);
+  }
+}
+
+void Container::check_markers(const std::string& root) const {
+  const ZipMember* version = archive->find(root + "archive_version");
+  if (version && strip(archive->read(*version).text()) != "0") {
+    refuse("unknown-version", "has archive version " +
+           in_quotes(strip(archive->read(*version).text())) + "; version 0 can be read");
+  }
+  const ZipMember* order = archive->find(root + "byteorder");
+  if (order && strip(archive->read(*order).text()) != "little") {
+    refuse("big-endian", "was written on a big-endian machine, which cannot be read");
+  }
+}
+
+std::string Container::choose_model(const std::string& root, std::string_view wanted) {
+  const std::string folder = root + "models/";
+  for (const ZipMember& member : archive->members()) {
+    if (!member.name.starts_with(folder) || !member.name.ends_with(".json")) continue;
+    const size_t size = member.name.size() - folder.size() - 5;
+    models.emplace_back(member.name.substr(folder.size(), size));
+  }
+  std::sort(models.begin(), models.end());
+  if (models.empty()) refuse_by_members(*archive);
+  if (wanted.empty() && models.size() == 1) return models[0];
+  if (std::find(models.begin(), models.end(), wanted) != models.end()) return std::string(wanted);
+  std::string list;
+  for (const std::string& name : models) list += (list.empty() ? "" : ", ") + in_quotes(name);
+  if (wanted.empty()) refuse("several-models", "holds several models: " + list, {}, "name one");
+  refuse("no-such-model", "holds no model " + in_quotes(wanted) + ", only " + list);
+}
+
+void Container::open_pt2(const std::string& root, std::string_view model) {
+  check_markers(root);
+  const std::string name = choose_model(root, model);
+  program_name = root + "models/" + name + ".json";
+  program = std::make_unique<JsonDocument>(archive->read_text(*archive->find(program_name)),
+                                           program_name);
+  const bool pickled =
+      open_store(weights, root + "data/weights/" + name, "_weights_config.json") |
+      open_store(constants, root + "data/constants/" + name, "_constants_config.json");
+  form = pickled ? "pt2 archive, pickled weights" : "pt2 archive, raw weights";
+}
+
+bool Container::open_store(TensorStore& store, const std::string& stem, const char* config) {
+  if (const ZipMember* listed = archive->find(stem + config)) {
+    store.open_config(*archive, *listed);
+    return false;
+  }
+  const ZipMember* pickled = archive->find(stem + ".pt");
+  if (pickled) store.open_pickle(*archive, *pickled);
+  return pickled != nullptr;
+}
+
+void Container::open_old_zip() {
+  form = "zip of PyTorch 2.6 and 2.7";
+  models = {"model"};
+  program_name = kOldProgram;
+  program = std::make_unique<JsonDocument>(archive->read_text(*archive->find(kOldProgram)),
+                                           program_name);
+  if (archive->find("serialized_state_dict.json")) {
+    refuse("unknown-version", "was saved by a PyTorch older than 2.3", {},
+           "export it again with PyTorch 2.6 or later");
+  }
+  if (const ZipMember* member = archive->find("serialized_state_dict.pt")) {
+    weights.open_pickle(*archive, *member);
+  }
+  if (const ZipMember* member = archive->find("serialized_constants.pt")) {
+    constants.open_pickle(*archive, *member);
+  }
+}
+
+}  // namespace taper::exir

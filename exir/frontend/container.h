@@ -1,0 +1,42 @@
+// Finds the parts of an exported program in whichever archive form it was saved. The form is told by
+// what is in the archive, never by its name or version:
+//
+//   raw       2.9 and later  <root>/models/M.json, data/weights/M_weights_config.json, a file each
+//   pickled   2.8            <root>/models/M.json, data/weights/M.pt
+//   old zip   2.6, 2.7       serialized_exported_program.json, serialized_state_dict.pt
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exir/frontend/json.h"
+#include "exir/frontend/tensor_store.h"
+#include "exir/frontend/zip_archive.h"
+
+namespace taper::exir {
+
+struct Container {
+  // `model` picks one of several; empty takes the only one. Throws Failure.
+  Container(const Blob& file, std::string_view model, Budget& budget);
+
+  std::string form;                 // "pt2 archive, raw weights", ...
+  std::vector<std::string> models;  // What the archive holds.
+  std::string program_name;         // Of the JSON member, for messages.
+  std::unique_ptr<ZipArchive> archive;
+  std::unique_ptr<JsonDocument> program;
+  TensorStore weights;    // Parameters and persistent buffers.
+  TensorStore constants;  // Lifted constants and other buffers.
+
+ private:
+  void open_pt2(const std::string& root, std::string_view model);
+  void open_old_zip();
+  // Returns whether the tensors are pickled.
+  bool open_store(TensorStore& store, const std::string& stem, const char* config);
+  void check_markers(const std::string& root) const;
+  std::string choose_model(const std::string& root, std::string_view wanted);
+};
+
+}  // namespace taper::exir

@@ -1,0 +1,326 @@
+// Nodes, one after the other.
+//
+// An operator in no table keeps its node: a schema is made up from the arguments that the file
+// gives, and a later stage refuses the node, or a user's own kernel runs it.
+
+#include "exir/frontend/graph_import.h"
+
+#include <algorithm>
+
+#include "exir/frontend/argument_import.h"
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr int kDeepestGraph = 16;
+constexpr std::string_view kHigherOrder = "higher_order::";
+
+bool is_target_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.' || c == ':';
+}
+
+std::string_view name_of(Json json) { return json_text(json_need(json, "name"), "name"); }
+
+// An argument as the file gives it.
+struct Given {
+  std::string_view name;  // Empty: positional.
+  Json json;
+};
+
+class NodeImporter {
+ public:
+  NodeImporter(Json json, Scope& scope) : json_(json), scope_(scope) {}
+
+  void run() {
+    target_ = import_target(json_text(json_need(json_, "target"), "target"));
+    for (const Json input : json_array(json_need(json_, "inputs"), "inputs")) {
+      given_.push_back({json_text_or(input, "name", ""), json_need(input, "arg")});
+    }
+    for (const Json output : json_array(json_need(json_, "outputs"), "outputs")) {
+      outputs_.push_back(output);
+    }
+    if (target_ == "higher_order::with_effects") unwrap_effects();
+    std::shared_ptr<const Schema> schema = find_schema(target_);
+    known_ = schema != nullptr;
+    if (target_ == "higher_order::scan") drop_scan_direction();
+    std::vector<Argument> args;
+    if (known_) {
+      args = bind(*schema);
+    } else {
+      schema = make_schema(&args);
+    }
+    Node* node = scope_.graph().append(std::move(schema), std::move(args));
+    node->source = scope_.context().source(json_);
+    for (const Json& output : outputs_) define_output(output, *node);
+    if (known_) check_outputs(*node);
+    node->name = node_name();
+  }
+
+  // "node 'add' (aten::add.Tensor)"
+  std::string where() const {
+    const std::string name = node_name();
+    return "node " + in_quotes(name) + (target_.empty() || name == target_ ? "" : " (" + target_ + ")");
+  }
+
+ private:
+  std::string node_name() const {
+    const std::string_view given = json_text_or(json_, "name", "");
+    if (!given.empty()) return std::string(given);
+    for (const Json& output : outputs_) {
+      const std::optional<Json> tensor = json_find(output, "as_tensor");
+      if (tensor) return std::string(json_text_or(*tensor, "name", target_));
+    }
+    return target_;
+  }
+
+  // with_effects(token, op, args...) -> (token, results...) orders calls that have side effects; our
+  // nodes are in order anyway.
+  void unwrap_effects() {
+    if (given_.size() < 2 || outputs_.empty()) refuse("bad-json", "with_effects lacks its operator");
+    const JsonVariant op = json_variant(given_[1].json, "operator");
+    target_ = import_target(json_text(op.value, "operator"));
+    given_.erase(given_.begin(), given_.begin() + 2);
+    const std::optional<Json> token = json_find(outputs_[0], "as_tensor");
+    if (!token) refuse("bad-json", "with_effects does not return a token");
+    scope_.define_token(name_of(*token));
+    outputs_.erase(outputs_.begin());
+  }
+
+  // PyTorch 2.6 passes dim and reverse before the last list; later ones have dim 0, forward.
+  void drop_scan_direction() {
+    if (given_.size() != 6) return;
+    const Argument dim = read_argument(given_[3].json, scope_);
+    const Argument reverse = read_argument(given_[4].json, scope_);
+    if (dim.to_int() != 0 || reverse.to_bool()) {
+      refuse("unsupported-argument", "a scan over a dimension other than 0, or backwards, cannot be "
+             "compiled", {}, "export with PyTorch 2.9 or later");
+    }
+    given_.erase(given_.begin() + 3, given_.begin() + 5);
+  }
+
+  std::vector<Argument> bind(const Schema& schema) {
+    std::vector<Argument> args(schema.args.size());
+    std::vector<bool> bound(schema.args.size(), false);
+    for (size_t i = 0, next = 0; i < given_.size(); ++i) {
+      const Given& given = given_[i];
+      const int found = given.name.empty() ? -1 : schema.find(given.name);
+      if (!given.name.empty() && found < 0) {
+        refuse("unknown-argument", "has no argument " + in_quotes(given.name));
+      }
+      size_t slot = given.name.empty() ? next++ : static_cast<size_t>(found);
+      if (slot >= args.size() && takes_rest(schema)) slot = args.size() - 1;
+      if (slot >= args.size()) refuse("unknown-argument", "has more arguments than its schema");
+      Argument value = read_argument(given.json, scope_);
+      const bool spread = slot + 1 == args.size() && takes_rest(schema) && !value.is_list();
+      if (spread) {
+        if (!bound[slot]) args[slot] = Argument::List();
+        args[slot].list().push_back(std::move(value));
+      } else {
+        if (bound[slot]) refuse("unknown-argument", in_quotes(schema.args[slot].name) + " is given twice");
+        args[slot] = std::move(value);
+      }
+      bound[slot] = true;
+    }
+    fill_in(schema, bound, &args);
+    return args;
+  }
+
+  // The last argument of a higher-order operator takes all that follow.
+  static bool takes_rest(const Schema& schema) {
+    return schema.name.starts_with(kHigherOrder) && !schema.args.empty() &&
+           schema.args.back().type.list;
+  }
+
+  void fill_in(const Schema& schema, const std::vector<bool>& bound, std::vector<Argument>* args) {
+    for (size_t i = 0; i < args->size(); ++i) {
+      const SchemaArg& declared = schema.args[i];
+      if (bound[i]) {
+        coerce((*args)[i], declared.type, declared.name);
+      } else if (declared.has_default) {
+        (*args)[i] = default_argument(declared);
+      } else if (takes_rest(schema) && i + 1 == args->size()) {
+        (*args)[i] = Argument::List();
+      } else if (!declared.type.optional) {
+        refuse("missing-argument", "argument " + in_quotes(declared.name) + " is missing");
+      }
+    }
+  }
+
+  std::shared_ptr<const Schema> make_schema(std::vector<Argument>* args) {
+    auto schema = std::make_shared<Schema>();
+    schema->name = target_;
+    for (const Given& given : given_) {
+      SchemaArg arg;
+      arg.name = given.name.empty() ? "arg" + std::to_string(args->size()) : std::string(given.name);
+      args->push_back(read_argument(given.json, scope_));
+      schema->args.push_back(std::move(arg));
+    }
+    for (const Json& output : outputs_) schema->returns.push_back({return_type(output), {}, {}});
+    return schema;
+  }
+
+  static ArgType return_type(Json output) {
+    const std::string_view kind = json_variant(output, "output").key;
+    ArgType type;
+    type.list = kind == "as_tensors" || kind == "as_optional_tensors";
+    if (kind == "as_tensor" || kind == "as_none" || type.list) type.base = TypeBase::kTensor;
+    if (kind == "as_sym_int" || kind == "as_int") type.base = TypeBase::kInt;
+    if (kind == "as_sym_float" || kind == "as_float") type.base = TypeBase::kFloat;
+    if (kind == "as_sym_bool" || kind == "as_bool") type.base = TypeBase::kBool;
+    return type;
+  }
+
+  // --- Results
+  void add_output(Node& node, Value* value) {
+    value->producer = &node;
+    node.outputs.push_back(value);
+  }
+
+  void define_output(Json output, Node& node) {
+    const auto [kind, json] = json_variant(output, "output");
+    if (kind == "as_tensor") {
+      add_output(node, scope_.define(name_of(json), ValueKind::kTensor));
+    } else if (kind == "as_tensors") {
+      for (const Json item : json_array(json, kind)) {
+        add_output(node, scope_.define(name_of(item), ValueKind::kTensor));
+      }
+    } else if (kind == "as_optional_tensors") {
+      for (const Json item : json_array(json, kind)) define_output(item, node);
+    } else if (kind == "as_none") {
+      add_output(node, scope_.define_unnamed(ValueKind::kTensor, Sym(0)));
+    } else if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool") {
+      define_symbolic(json_variant(json, kind), value_kind(kind), node);
+    } else if (kind == "as_int" || kind == "as_float" || kind == "as_bool") {
+      define_symbolic({kind, json}, value_kind(kind), node);
+    } else {
+      refuse("unsupported-output", "a result of the kind " + in_quotes(kind) + " cannot be compiled");
+    }
+  }
+
+  static ValueKind value_kind(std::string_view kind) {
+    if (kind.ends_with("int")) return ValueKind::kInt;
+    return kind.ends_with("float") ? ValueKind::kFloat : ValueKind::kBool;
+  }
+
+  void define_symbolic(const JsonVariant& variant, ValueKind kind, Node& node) {
+    if (variant.key == "as_name") {
+      add_output(node, scope_.define(json_text(variant.value, "as_name"), kind));
+      return;
+    }
+    const Sym known = kind == ValueKind::kInt    ? Sym(json_int(variant.value, "result"))
+                      : kind == ValueKind::kBool ? Sym(json_bool(variant.value, "result") ? 1 : 0)
+                                                 : Sym::from_float(json_double(variant.value, "result"));
+    add_output(node, scope_.define_unnamed(kind, known));
+  }
+
+  void check_outputs(const Node& node) const {
+    const std::vector<SchemaReturn>& returns = node.schema->returns;
+    const bool has_list =
+        std::any_of(returns.begin(), returns.end(), [](const SchemaReturn& r) { return r.type.list; });
+    if (!has_list && node.outputs.size() != returns.size()) {
+      refuse("bad-results", "has " + std::to_string(node.outputs.size()) + " results, its operator " +
+             std::to_string(returns.size()));
+    }
+  }
+
+  Json json_;
+  Scope& scope_;
+  std::string target_;
+  std::vector<Given> given_;
+  std::vector<Json> outputs_;
+  bool known_ = false;
+};
+
+// Says where it went wrong, unless a node further inside said so already.
+[[noreturn]] void refuse_at(const NodeImporter& importer, Json node, const Failure& failure,
+                            ImportContext& context) {
+  const bool plain = failure.diagnostics().empty();
+  const Diagnostic said =
+      plain ? Diagnostic{"bad-node", failure.what(), {}, {}, {}} : failure.diagnostics()[0];
+  if (said.where.starts_with("node ")) throw failure;
+  const std::shared_ptr<const Source> source = context.source(node);
+  refuse(said.id, said.message, importer.where(), said.remedy,
+         source ? source->newest_frame() : std::string());
+}
+
+}  // namespace
+
+std::string import_target(std::string_view target) {
+  constexpr size_t kLongest = 200;
+  std::string out;
+  if (target.starts_with("torch.ops.")) {
+    target.remove_prefix(std::string_view("torch.ops.").size());
+    const size_t dot = target.find('.');
+    if (dot == target.npos) refuse("bad-target", in_quotes(target) + " is no name of an operator");
+    std::string_view name = target.substr(dot + 1);
+    if (name.ends_with(".default")) name.remove_suffix(std::string_view(".default").size());
+    out = std::string(target.substr(0, dot)) + "::" + std::string(name);
+  } else if (target.starts_with("#")) {
+    const size_t colon = target.find(':');
+    out = colon == target.npos ? "" : std::string(target.substr(1, colon - 1)) + "::" +
+                                          std::string(target.substr(colon + 1));
+  } else {
+    for (std::string_view module : {"_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_"}) {
+      if (!target.starts_with(module)) continue;
+      out = "python::" + std::string(target.substr(target.find('.') + 1));
+      break;
+    }
+    if (out.empty()) out = "python::" + std::string(target);
+  }
+  if (out.size() > kLongest || out.ends_with(':') || !std::all_of(out.begin(), out.end(), is_target_char)) {
+    refuse("bad-target", in_quotes(target) + " is no name of an operator");
+  }
+  return out;
+}
+
+void import_nodes(Json json, Scope& scope) {
+  for (const Json node : json_array(json_need(json, "nodes"), "nodes")) {
+    scope.context().budget.take_items(4, "nodes");
+    NodeImporter importer(node, scope);
+    try {
+      importer.run();
+    } catch (const Failure& failure) {
+      refuse_at(importer, node, failure, scope.context());
+    }
+  }
+}
+
+Argument import_input(Json argument, Scope& scope) {
+  const JsonVariant variant = json_variant(argument, "input");
+  Value* value = nullptr;
+  if (variant.key == "as_tensor") {
+    value = scope.define(name_of(variant.value), ValueKind::kTensor);
+  } else if (variant.key.starts_with("as_sym_")) {
+    const JsonVariant inner = json_variant(variant.value, "input");
+    if (inner.key != "as_name") return read_argument(argument, scope);
+    const ValueKind kind = variant.key == "as_sym_int"     ? ValueKind::kInt
+                           : variant.key == "as_sym_float" ? ValueKind::kFloat
+                                                           : ValueKind::kBool;
+    value = scope.define(json_text(inner.value, "as_name"), kind);
+  } else {
+    return read_argument(argument, scope);
+  }
+  value->role = ValueRole::kInput;
+  return value;
+}
+
+std::shared_ptr<Graph> import_subgraph(Json json, std::string_view name, ImportContext& context) {
+  if (context.depth >= kDeepestGraph) refuse("too-deep", "has graphs nested too deeply");
+  ++context.depth;
+  auto graph = std::make_shared<Graph>();
+  graph->name = std::string(name);
+  Scope scope(*graph, json, context);
+  for (const Json input : json_array(json_need(json, "inputs"), "inputs")) {
+    graph->inputs.push_back(import_input(input, scope));
+  }
+  import_nodes(json, scope);
+  for (const Json output : json_array(json_need(json, "outputs"), "outputs")) {
+    graph->outputs.push_back(read_argument(output, scope));
+  }
+  --context.depth;
+  return graph;
+}
+
+}  // namespace taper::exir

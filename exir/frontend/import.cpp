@@ -1,0 +1,53 @@
+// The layers in order: file, archive, program.
+
+#include "exir/frontend/import.h"
+
+
+#include "exir/frontend/mapped_file.h"
+#include "exir/frontend/program_import.h"
+
+namespace taper::exir {
+namespace {
+
+ExportedProgram import_mapped(const std::string& path, std::string_view model) {
+  const Blob file = map_file(path);
+  Budget budget(file.bytes.size());
+  Container container(file, model, budget);
+  ExportedProgram out;
+  try {
+    out.graph = import_program(container, budget, &out.warnings);
+    const Json root = container.program->root();
+    const Json version = json_need(root, "schema_version");
+    out.schema_major = static_cast<int>(json_int(json_need(version, "major"), "major"));
+    out.schema_minor = static_cast<int>(json_int(json_need(version, "minor"), "minor"));
+    out.torch_version = std::string(json_text_or(root, "torch_version", "2.4 or older"));
+    if (const std::optional<Json> verifiers = json_find(root, "verifiers")) {
+      for (const Json item : json_array(*verifiers, "verifiers")) {
+        out.verifiers.emplace_back(json_text(item, "verifier"));
+      }
+    }
+  } catch (const Failure& failure) {
+    if (!failure.diagnostics().empty()) {
+      const Diagnostic& said = failure.diagnostics()[0];
+      if (said.where.empty() && said.id == "bad-json") {
+        refuse(said.id, said.message, container.program_name, said.remedy);
+      }
+    }
+    throw;
+  }
+  out.container = container.form;
+  out.models = container.models;
+  return out;
+}
+
+}  // namespace
+
+ExportedProgram import_pt2(const std::string& path, std::string_view model) {
+  try {
+    return import_mapped(path, model);
+  } catch (const Failure& failure) {
+    throw Failure(path + ": " + failure.what(), failure.diagnostics());
+  }
+}
+
+}  // namespace taper::exir

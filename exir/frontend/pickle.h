@@ -1,0 +1,60 @@
+// Reads the pickles that torch.save makes of plain tensors, and nothing else.
+//
+// A pickle is a program for a stack machine that may call any Python function. This machine knows
+// a dozen of them by name, all harmless, and refuses every other by its name: nothing is looked up,
+// nothing is run. What comes out is data: numbers, texts, containers and descriptions of tensors.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exir/frontend/blob.h"
+#include "exir/frontend/refuse.h"
+#include "taper/scalar_type.h"
+
+namespace taper::exir {
+
+// One tensor as a strided window into a storage; sizes and strides count elements.
+struct TensorView {
+  ScalarType dtype = ScalarType::kFloat;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+  int64_t offset = 0;
+  std::string storage;  // The member that holds the bytes, relative to the archive's root.
+};
+
+enum class PickleKind : uint8_t {
+  kNone, kBool, kInt, kFloat, kText, kTuple, kList, kDict, kGlobal, kStorage, kTensor, kMark,
+};
+
+struct PickleObject {
+  PickleKind kind = PickleKind::kNone;
+  ScalarType dtype = ScalarType::kFloat;  // kStorage; kGlobal when it names an element type.
+  int64_t number = 0;        // kBool, kInt; kGlobal: which; kTensor: index into tensors().
+  double real = 0;           // kFloat
+  std::string_view text;     // kText; kStorage: its key. Points into the pickle.
+  std::vector<uint32_t> items;  // kTuple, kList; kDict: key, value, key, value ...
+};
+
+class Pickle {
+ public:
+  // Runs the whole program. Throws Failure naming the first thing it does not accept.
+  Pickle(Blob program, Budget& budget, std::string_view name);
+
+  const PickleObject& root() const { return objects_[root_]; }
+  const PickleObject& operator[](uint32_t id) const { return objects_[id]; }
+  const TensorView& tensor(const PickleObject& object) const { return tensors_[object.number]; }
+
+ private:
+  friend class PickleMachine;
+  Blob program_;
+  std::deque<PickleObject> objects_;
+  std::vector<TensorView> tensors_;
+  uint32_t root_ = 0;
+};
+
+}  // namespace taper::exir

@@ -1,0 +1,271 @@
+// Binds the signature: which input of the graph is a parameter, which output a mutation.
+
+#include "exir/frontend/program_import.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "exir/frontend/argument_import.h"
+#include "exir/frontend/graph_import.h"
+#include "exir/frontend/scope.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr int64_t kSchemaMajor = 8, kNewestMinor = 20;
+
+bool is_symbol_name(std::string_view name) {
+  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_';
+         });
+}
+
+// A size is never negative; an unbacked symbol may stand for any number that a tensor held.
+int64_t lowest_of(std::string_view symbol) { return symbol[0] == 'u' ? INT64_MIN : 0; }
+
+SymRange read_range(std::string_view symbol, Json json) {
+  SymRange range{lowest_of(symbol), SymRange::kUnbounded};
+  const std::optional<Json> low = json_find(json, "min_val"), high = json_find(json, "max_val");
+  if (low && low->is_int64()) range.min = json_int(*low, "min_val");
+  if (high && high->is_int64()) range.max = json_int(*high, "max_val");
+  if (range.max == SymRange::kUnbounded - 1) range.max = SymRange::kUnbounded;
+  if (range.min > range.max) {
+    refuse("bad-range", "symbol " + in_quotes(symbol) + " has a range with nothing in it");
+  }
+  return range;
+}
+
+class ProgramImporter {
+ public:
+  ProgramImporter(Container& container, Budget& budget)
+      : container_(container),
+        context_(budget),
+        root_(container.program->root()),
+        module_(json_need(root_, "graph_module")),
+        json_(json_need(module_, "graph")),
+        graph_(std::make_unique<Graph>()),
+        scope_(*graph_, json_, context_) {}
+
+  std::unique_ptr<Graph> run() {
+    read_ranges();
+    import_inputs();
+    import_nodes(json_, scope_);
+    import_outputs();
+    bind_saved();
+    read_specs();
+    for (const std::string& symbol : context_.symbols) {
+      if (symbol[0] != 'z') graph_->ranges.try_emplace(symbol, SymRange{});
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  void read_ranges() {
+    const std::optional<Json> ranges = json_find(root_, "range_constraints");
+    if (!ranges) return;
+    for (const auto field : json_object(*ranges, "range_constraints")) {
+      context_.budget.take_items(1, "range_constraints");
+      if (is_symbol_name(field.key)) {
+        graph_->ranges[std::string(field.key)] = read_range(field.key, field.value);
+      }
+    }
+  }
+
+  // --- Inputs
+  void import_inputs() {
+    const Json signature = json_need(module_, "signature");
+    const JsonArray inputs = json_array(json_need(json_, "inputs"), "inputs");
+    const JsonArray specs = json_array(json_need(signature, "input_specs"), "input_specs");
+    auto spec = specs.begin();
+    for (const Json input : inputs) {
+      if (spec == specs.end()) break;
+      import_one_input(input, json_variant(*spec, "input_spec"));
+      ++spec;
+    }
+    if (inputs.size() != specs.size()) {
+      refuse("bad-signature", "has " + std::to_string(inputs.size()) + " inputs, but its signature " +
+             std::to_string(specs.size()));
+    }
+  }
+
+  void import_one_input(Json input, const JsonVariant& spec) {
+    if (spec.key == "user_input" || spec.key == "constant_input") {
+      graph_->inputs.push_back(import_input(input, scope_));
+    } else if (spec.key == "token") {
+      scope_.define_token(tensor_name(input, spec));
+    } else if (spec.key == "parameter") {
+      declare_saved(input, spec, "parameter_name");
+    } else if (spec.key == "buffer") {
+      declare_saved(input, spec, "buffer_name");
+    } else if (spec.key == "tensor_constant") {
+      declare_saved(input, spec, "tensor_constant_name");
+    } else {
+      refuse("unsupported-input", "has an input of the kind " + in_quotes(spec.key) +
+             ", which cannot be compiled");
+    }
+  }
+
+  // The name that input and signature agree on.
+  std::string_view tensor_name(Json input, const JsonVariant& spec) {
+    const JsonVariant variant = json_variant(input, "input");
+    const std::string_view said =
+        json_text(json_need(json_need(spec.value, "arg"), "name"), "name");
+    if (variant.key != "as_tensor" ||
+        json_text(json_need(variant.value, "name"), "name") != said) {
+      refuse("bad-signature", "the signature calls an input " + in_quotes(said) +
+             ", the graph does not");
+    }
+    return said;
+  }
+
+  void declare_saved(Json input, const JsonVariant& spec, const char* fqn_key) {
+    SavedTensor saved;
+    saved.name = tensor_name(input, spec);
+    saved.fqn = json_text(json_need(spec.value, fqn_key), fqn_key);
+    saved.kind = spec.key;
+    saved.persistent = spec.key == "parameter";
+    if (const std::optional<Json> persistent = json_find(spec.value, "persistent")) {
+      saved.persistent = json_bool(*persistent, "persistent");
+    }
+    saved_.push_back(saved);
+    scope_.define_saved(&saved_.back());
+  }
+
+  // --- Outputs
+  void import_outputs() {
+    const Json signature = json_need(module_, "signature");
+    size_t count = 0;
+    for (const Json spec : json_array(json_need(signature, "output_specs"), "output_specs")) {
+      import_output(json_variant(spec, "output_spec"));
+      ++count;
+    }
+    if (json_array(json_need(json_, "outputs"), "outputs").size() != count) {
+      refuse("bad-signature", "the signature does not have as many outputs as the graph");
+    }
+  }
+
+  void import_output(const JsonVariant& spec) {
+    if (spec.key == "user_output") {
+      graph_->outputs.push_back(read_argument(json_need(spec.value, "arg"), scope_));
+    } else if (spec.key == "buffer_mutation") {
+      add_mutation(spec.value, state("buffer", text_of(spec.value, "buffer_name")));
+    } else if (spec.key == "parameter_mutation") {
+      add_mutation(spec.value, state("parameter", text_of(spec.value, "parameter_name")));
+    } else if (spec.key == "user_input_mutation") {
+      Value* input = scope_.use(text_of(spec.value, "user_input_name"));
+      if (input->role != ValueRole::kInput) refuse("bad-signature", "mutates what is no input");
+      add_mutation(spec.value, input);
+    } else if (spec.key != "token") {
+      refuse("training-graph", "is a program for training (it has an output of the kind " +
+             in_quotes(spec.key) + ")", {}, "export the model in eval() mode, without a loss");
+    }
+  }
+
+  static std::string_view text_of(Json json, const char* key) {
+    return json_text(json_need(json, key), key);
+  }
+
+  Value* state(std::string_view kind, std::string_view fqn) {
+    for (SavedTensor& saved : saved_) {
+      if (saved.fqn != fqn || saved.kind != kind) continue;
+      Value* value = scope_.use(saved.name);
+      value->role = ValueRole::kState;
+      return value;
+    }
+    refuse("bad-signature", "mutates " + std::string(kind) + " " + in_quotes(fqn) +
+           ", which is no input");
+  }
+
+  void add_mutation(Json spec, Value* target) {
+    Value* source = scope_.use(text_of(json_need(spec, "arg"), "name"));
+    const bool same = target->kind == ValueKind::kTensor && source->kind == ValueKind::kTensor &&
+                      target->type.dtype == source->type.dtype &&
+                      target->type.sizes == source->type.sizes;
+    if (!same) {
+      refuse("bad-signature", "writes value " + in_quotes(source->name) + " over " +
+             in_quotes(target->name) + ", which has another type");
+    }
+    graph_->mutations.push_back({target, source});
+  }
+
+  // --- Saved tensors
+  void bind_saved() {
+    for (const SavedTensor& saved : saved_) {
+      if (!saved.value) continue;
+      const std::string where = std::string(saved.kind) + " " + in_quotes(saved.fqn);
+      try {
+        bind(saved);
+      } catch (const Failure& failure) {
+        if (failure.diagnostics().empty()) throw;
+        const Diagnostic& said = failure.diagnostics()[0];
+        refuse(said.id, said.message, said.where.empty() ? where : said.where, said.remedy);
+      }
+      graph_->constants.push_back(saved.value);
+    }
+  }
+
+  void bind(const SavedTensor& saved) {
+    TensorStore* first = &container_.weights;
+    TensorStore* second = &container_.constants;
+    if (!saved.persistent) std::swap(first, second);
+    TensorStore* store = first->has(saved.fqn) ? first : second;
+    if (!store->has(saved.fqn)) refuse("missing-weights", "is not in the archive");
+    TensorStore::Tensor tensor = store->load(saved.fqn);
+    TensorType& type = saved.value->type;
+    if (tensor.type.dtype != type.dtype || tensor.type.sizes != type.sizes) {
+      refuse("bad-weights", "is saved with another type or shape than the graph says");
+    }
+    type.dim_order = std::move(tensor.type.dim_order);
+    saved.value->data = std::move(tensor.data);
+  }
+
+  // --- Structure of inputs and outputs
+  void read_specs() {
+    const std::optional<Json> calls = json_find(module_, "module_call_graph");
+    if (!calls) return;
+    for (const Json entry : json_array(*calls, "module_call_graph")) {
+      const std::optional<Json> signature = json_find(entry, "signature");
+      if (!signature || !json_text_or(entry, "fqn", "").empty()) continue;
+      graph_->in_spec = std::string(json_text_or(*signature, "in_spec", ""));
+      graph_->out_spec = std::string(json_text_or(*signature, "out_spec", ""));
+      return;
+    }
+  }
+
+  Container& container_;
+  ImportContext context_;
+  Json root_, module_, json_;
+  std::unique_ptr<Graph> graph_;
+  Scope scope_;
+  std::deque<SavedTensor> saved_;
+};
+
+void check_version(Json root, std::vector<std::string>* warnings) {
+  const Json version = json_need(root, "schema_version");
+  const int64_t major = json_int(json_need(version, "major"), "major");
+  const int64_t minor = json_int(json_need(version, "minor"), "minor");
+  const std::string text = std::to_string(major) + "." + std::to_string(minor);
+  if (major != kSchemaMajor) {
+    refuse("unknown-version", "has schema version " + text + "; versions " +
+           std::to_string(kSchemaMajor) + ".x (PyTorch 2.6 to 2.14) can be read", {},
+           "export it with a PyTorch in that range");
+  }
+  if (minor > kNewestMinor) {
+    warnings->push_back("schema version " + text + " is newer than " +
+                        std::to_string(kSchemaMajor) + "." + std::to_string(kNewestMinor) +
+                        ", the newest known; unknown fields are ignored");
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Graph> import_program(Container& container, Budget& budget,
+                                      std::vector<std::string>* warnings) {
+  const Json root = container.program->root();
+  check_version(root, warnings);
+  return ProgramImporter(container, budget).run();
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,18 @@
+// The whole program: its main graph with signature, saved tensors and symbol ranges.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exir/frontend/container.h"
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// Appends to `warnings` what is odd but harmless. Throws Failure.
+std::unique_ptr<Graph> import_program(Container& container, Budget& budget,
+                                      std::vector<std::string>* warnings);
+
+}  // namespace taper::exir

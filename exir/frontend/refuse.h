@@ -1,0 +1,37 @@
+// How the front end says no to a file, and how much memory a file may claim.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "exir/ir/failure.h"
+
+namespace taper::exir {
+
+// Throws a Failure with one diagnostic; what() is "where: message; remedy". Text that comes from the
+// file may stand in all of them: control characters are masked and the length is limited.
+[[noreturn]] void refuse(std::string_view id, std::string_view message, std::string_view where = {},
+                         std::string_view remedy = {}, std::string_view source = {});
+
+// `name` between quotes, shortened to what fits a message.
+std::string in_quotes(std::string_view name);
+
+// What one file may make us allocate, in proportion to its size: inflated members and tensors that
+// have to be copied draw on `bytes`, decoded arguments and pickled objects on `items`.
+class Budget {
+ public:
+  explicit Budget(uint64_t file_bytes);
+  void take_bytes(uint64_t bytes, std::string_view where);
+  void take_items(uint64_t items, std::string_view where);
+  // The longest text (JSON, pickle) that a compressed member may become.
+  uint64_t text_limit() const { return text_limit_; }
+
+ private:
+  uint64_t bytes_left_;
+  uint64_t items_left_;
+  uint64_t text_limit_;
+};
+
+}  // namespace taper::exir

@@ -1,0 +1,113 @@
+// Numbers of element types; dimension orders from strides.
+
+#include "exir/frontend/tensor_meta.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "exir/frontend/refuse.h"
+
+namespace taper::exir {
+namespace {
+
+struct DtypeName {
+  int64_t code;
+  const char* name;
+};
+
+// Types that PyTorch knows and we do not.
+constexpr DtypeName kForeignTypes[] = {
+    {0, "unknown"},        {9, "complex32"},        {10, "complex64"},
+    {11, "complex128"},    {29, "float8_e4m3fn"},   {30, "float8_e5m2"},
+    {31, "float8_e4m3fnuz"}, {32, "float8_e5m2fnuz"}, {33, "float8_e8m0fnu"},
+};
+
+using Order = std::vector<uint8_t>;
+
+// Number is int64_t or Sym. Products of int64_t were checked by whoever calls.
+template <typename Number>
+bool is_dense_in(const Order& order, const std::vector<Number>& sizes,
+                 const std::vector<Number>& strides) {
+  Number expected = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    const size_t d = order[i];
+    if (sizes[d] == Number(1)) continue;
+    if (!(strides[d] == expected)) return false;
+    expected = expected * sizes[d];
+  }
+  return true;
+}
+
+// By falling stride; dimensions of size 1 stay behind their left neighbour.
+template <typename Number>
+Order order_by_stride(const std::vector<Number>& sizes, const std::vector<int64_t>& strides) {
+  Order order;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!(sizes[d] == Number(1))) order.push_back(static_cast<uint8_t>(d));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint8_t a, uint8_t b) { return strides[a] > strides[b]; });
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (!(sizes[d] == Number(1))) continue;
+    const auto left = d == 0 ? order.begin() : std::find(order.begin(), order.end(), d - 1) + 1;
+    order.insert(left, static_cast<uint8_t>(d));
+  }
+  return order;
+}
+
+template <typename Number>
+std::optional<Order> find_order(const std::vector<Number>& sizes,
+                                const std::vector<Number>& strides,
+                                const std::vector<int64_t>& hints) {
+  Order order(sizes.size());
+  std::iota(order.begin(), order.end(), uint8_t{0});
+  const bool empty = std::find(sizes.begin(), sizes.end(), Number(0)) != sizes.end();
+  if (empty || is_dense_in(order, sizes, strides)) return order;
+  if (order.size() == 4 || order.size() == 5) {
+    Order channels_last = order;
+    std::rotate(channels_last.begin() + 1, channels_last.begin() + 2, channels_last.end());
+    if (is_dense_in(channels_last, sizes, strides)) return channels_last;
+  }
+  order = order_by_stride(sizes, hints);
+  if (is_dense_in(order, sizes, strides)) return order;
+  return std::nullopt;
+}
+
+}  // namespace
+
+ScalarType import_dtype(int64_t code) {
+  switch (code) {
+    case 1: return ScalarType::kByte;
+    case 2: return ScalarType::kChar;
+    case 3: return ScalarType::kShort;
+    case 4: return ScalarType::kInt;
+    case 5: return ScalarType::kLong;
+    case 6: return ScalarType::kHalf;
+    case 7: return ScalarType::kFloat;
+    case 8: return ScalarType::kDouble;
+    case 12: return ScalarType::kBool;
+    case 13: return ScalarType::kBFloat16;
+    case 28: return ScalarType::kUInt16;
+    case 34: return ScalarType::kUInt32;
+    case 35: return ScalarType::kUInt64;
+    default: break;
+  }
+  std::string name = "number " + std::to_string(code);
+  for (const DtypeName& known : kForeignTypes) {
+    if (known.code == code) name = known.name;
+  }
+  refuse("unknown-dtype", "has element type " + name + ", which is not supported", {},
+         "convert the model to float32, float16 or bfloat16 before exporting");
+}
+
+std::optional<Order> dense_order(const std::vector<int64_t>& sizes,
+                                 const std::vector<int64_t>& strides) {
+  return find_order(sizes, strides, strides);
+}
+
+std::optional<Order> dense_order(const std::vector<Sym>& sizes, const std::vector<Sym>& strides,
+                                 const std::vector<int64_t>& hints) {
+  return find_order(sizes, strides, hints);
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,62 @@
+// The saved tensors of a program by name, however the archive keeps them, handed out as bytes that
+// lie densely in some order of dimensions: in place in the mapped file where they can, copied where
+// they cannot (a slice, an expanded tensor, an odd address).
+//
+// Tensors that share a storage in Python share it here: the same window gives the same pointer.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "exir/frontend/json.h"
+#include "exir/frontend/pickle.h"
+#include "exir/frontend/zip_archive.h"
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+class TensorStore {
+ public:
+  explicit TensorStore(Budget& budget) : budget_(&budget) {}
+
+  // The form of PyTorch 2.9 and later: `config` lists the tensors, one raw file per storage lies
+  // beside it. `archive` must outlive the store.
+  void open_config(const ZipArchive& archive, const ZipMember& config);
+  // The form up to 2.8: `member` is itself an archive, written by torch.save.
+  void open_pickle(const ZipArchive& archive, const ZipMember& member);
+
+  bool has(std::string_view name) const { return entries_.count(name) != 0; }
+
+  struct Tensor {
+    TensorType type;  // Static sizes.
+    TensorData data;
+  };
+  // REQUIRES has(name). Throws Failure naming the tensor if its bytes are not there.
+  Tensor load(std::string_view name);
+
+ private:
+  struct Entry {
+    Json config;              // open_config: PayloadMeta, looked at on load().
+    uint32_t pickled = 0;     // open_pickle: the object.
+  };
+
+  TensorView view_of(const Entry& entry) const;
+  const Blob& storage(const std::string& path);
+  TensorData copy_dense(const TensorView& view, const Blob& storage, uint64_t numel);
+
+  Budget* budget_;
+  std::string folder_;                   // Of the storages, with its slash.
+  const ZipArchive* archive_ = nullptr;  // The one that holds the storages.
+  std::unique_ptr<ZipArchive> inner_;    // open_pickle: the archive in the archive.
+  std::unique_ptr<JsonDocument> config_;
+  std::unique_ptr<Pickle> pickle_;
+  std::unordered_map<std::string_view, Entry> entries_;
+  std::unordered_map<std::string, Blob> storages_;
+  std::map<std::string, TensorData> copies_;  // By window.
+};
+
+}  // namespace taper::exir
