@@ -1,6 +1,6 @@
 # What the compiler and the command line need, as Debian 12 ships it:
 #
-#   taper::zip      libzip    reads .pt2 archives
+#   taper::zip      zlib      inflates and checks the members of .pt2 archives
 #   taper::json     simdjson  reads the program inside one
 #   taper::options  cxxopts   command lines; headers only, leaves only
 
@@ -14,6 +14,6 @@ function(taper_package alias module)
   add_library(taper::${alias} ALIAS PkgConfig::${module})
 endfunction()
 
-taper_package(zip libzip)
+taper_package(zip zlib)
 taper_package(json simdjson)
 taper_package(options cxxopts)

@@ -7,7 +7,7 @@
 set -eu
 
 packages="cmake ninja-build g++ make git pkg-config ccache
-  flatbuffers-compiler libflatbuffers-dev libzip-dev libsimdjson-dev libcxxopts-dev
+  flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
   libgtest-dev libbenchmark-dev"
 for extra in "$@"; do
   case "$extra" in
