@@ -1,0 +1,165 @@
+// What `make demo` runs: compiles a trained classifier of handwritten digits, runs every test image,
+// and compares with PyTorch's stored numbers.
+//
+//   taper_demo [FOLDER]      FOLDER holds digits.pt2 and the digits_*.npy files; default demo
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+#include "tools/atomic_file.h"
+#include "tools/compare.h"
+#include "tools/compile.h"
+#include "tools/error.h"
+#include "tools/program_runner.h"
+#include "tools/terminal.h"
+
+namespace taper::tools {
+namespace {
+
+constexpr double kTolerance = 1e-4;
+
+void line(const char* name, const std::string& value) {
+  std::printf("%s  %s\n", coloured(stdout, Colour::kBold, std::string(name)).c_str(),
+              value.c_str());
+}
+
+struct Digits {
+  NpyArray images, labels, logits;
+
+  explicit Digits(const std::string& folder)
+      : images(read_npy(folder + "/digits_images.npy")),
+        labels(read_npy(folder + "/digits_labels.npy")),
+        logits(read_npy(folder + "/digits_logits.npy")) {
+    const bool fits = images.dtype == ScalarType::kFloat && images.shape.size() == 4 &&
+                      logits.dtype == ScalarType::kFloat && logits.shape.size() == 2 &&
+                      labels.shape == std::vector<int64_t>{images.shape[0]} &&
+                      logits.shape[0] == images.shape[0] && images.shape[0] > 0;
+    if (!fits) throw InputError("the demo's arrays do not fit together");
+  }
+  size_t count() const { return static_cast<size_t>(images.shape[0]); }
+  size_t classes() const { return static_cast<size_t>(logits.shape[1]); }
+  std::string_view image(size_t i) const {
+    const size_t bytes = images.data.size() / count();
+    return std::string_view(images.data).substr(i * bytes, bytes);
+  }
+  int label(size_t i) const {
+    return static_cast<int>(element_at(labels.dtype, labels.data, i));
+  }
+};
+
+int best(std::string_view logits) {
+  int result = 0;
+  for (size_t i = 1; i < logits.size() / sizeof(float); ++i) {
+    const double value = element_at(ScalarType::kFloat, logits, i);
+    if (value > element_at(ScalarType::kFloat, logits, static_cast<size_t>(result))) {
+      result = static_cast<int>(i);
+    }
+  }
+  return result;
+}
+
+// Pictures side by side, two characters a pixel, and under each what the program says it is.
+void draw(const Digits& digits, const std::vector<size_t>& chosen,
+          const std::vector<int>& answers) {
+  constexpr char kShades[] = " .:-=+*#%@";
+  const auto height = static_cast<size_t>(digits.images.shape[2]);
+  const auto width = static_cast<size_t>(digits.images.shape[3]);
+  for (size_t row = 0; row < height; ++row) {
+    std::string text = "  ";
+    for (const size_t i : chosen) {
+      for (size_t column = 0; column < width; ++column) {
+        const double pixel =
+            element_at(ScalarType::kFloat, digits.image(i), row * width + column);
+        text.append(2, kShades[static_cast<int>(std::clamp(pixel, 0.0, 1.0) * 9)]);
+      }
+      text += "    ";
+    }
+    std::printf("%s\n", text.c_str());
+  }
+  std::string text = "  ";
+  for (const size_t i : chosen) {
+    std::string caption = "says " + std::to_string(answers[i]) + ", is " +
+                          std::to_string(digits.label(i));
+    caption.resize(std::max(caption.size(), 2 * width + 4), ' ');
+    text += caption;
+  }
+  std::printf("%s\n\n", text.c_str());
+}
+
+std::string percent(size_t part, size_t whole) {
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.2f %% (%zu of %zu)",
+                100.0 * static_cast<double>(part) / static_cast<double>(whole), part, whole);
+  return text;
+}
+
+struct Results {
+  NpyArray logits;
+  std::vector<int> answers;
+  size_t right = 0, right_in_pytorch = 0;
+  double seconds = 0;
+};
+
+// Runs every image, one at a time.
+Results evaluate(ProgramRunner& runner, const Digits& digits) {
+  Results results;
+  results.logits = {ScalarType::kFloat, digits.logits.shape, ""};
+  const size_t row = digits.classes() * sizeof(float);
+  runner.set_ones();
+  Progress progress("running", digits.count());
+  for (size_t i = 0; i < digits.count(); ++i) {
+    runner.overwrite_input(0, digits.image(i));
+    results.seconds += runner.execute();
+    const std::string logits = runner.outputs().at(0).array.data;
+    if (logits.size() != row) throw InputError("the classifier's output has another size");
+    results.logits.data += logits;
+    results.answers.push_back(best(logits));
+    results.right += results.answers.back() == digits.label(i);
+    const std::string_view stored = std::string_view(digits.logits.data).substr(i * row, row);
+    results.right_in_pytorch += best(stored) == digits.label(i);
+    progress.step();
+  }
+  return results;
+}
+
+int run(const std::string& folder) {
+  const Digits digits(folder);
+  const std::string target = "build/digits.pte";
+  const auto start = std::chrono::steady_clock::now();
+  CompileRequest request;
+  request.methods = {{"forward", folder + "/digits.pt2"}};
+  const Compiled compiled = compile(request);
+  const std::chrono::duration<double> export_time = std::chrono::steady_clock::now() - start;
+  write_file(target, compiled.pte);
+
+  ProgramRunner runner({target, "", "forward"});
+  const Results results = evaluate(runner, digits);
+  const Comparison comparison = compare(results.logits, digits.logits, kTolerance);
+  const size_t n = digits.count();
+  draw(digits, {0, n / 3, 2 * n / 3}, results.answers);
+  line("accuracy", percent(results.right, n) + ", in PyTorch " +
+                       percent(results.right_in_pytorch, n));
+  line("logits  ", comparison.text + " (against PyTorch's)");
+  line("export  ", time_text(export_time.count()) + ", no Python");
+  line("file    ", target + ", " + bytes_text(static_cast<double>(compiled.pte.size())));
+  line("memory  ", plan_text(compiled.methods.at(0)));
+  line("speed   ",
+       time_text(results.seconds / static_cast<double>(n)) + " per image, one thread");
+  if (comparison.equal) return 0;
+  throw InputError("the numbers differ from PyTorch's");
+}
+
+}  // namespace
+}  // namespace taper::tools
+
+int main(int argc, char** argv) {
+  try {
+    return taper::tools::run(argc > 1 ? argv[1] : "demo");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "taper_demo: error: %s\n", error.what());
+    return 1;
+  }
+}
