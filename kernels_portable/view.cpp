@@ -218,6 +218,30 @@ void copy_row_major(const Tensor& self, Tensor& out) {
   }
 }
 
+Status infer_sizes(Span<const int64_t> asked, int64_t numel, int64_t* sizes) {
+  TAPER_REQUIRE(asked.size() <= kMaxRank, Error::kInvalidArgument, "a view has too many sizes");
+  int64_t known = 1;
+  size_t free_dim = kMaxRank;
+  for (size_t d = 0; d < asked.size(); ++d) {
+    sizes[d] = asked[d];
+    if (asked[d] == -1 && free_dim == kMaxRank) {
+      free_dim = d;
+      continue;
+    }
+    TAPER_REQUIRE(asked[d] >= 0 && checked_mul(known, asked[d], &known), Error::kInvalidArgument,
+                  "a size of a view is negative or too large");
+  }
+  if (free_dim != kMaxRank) {
+    TAPER_REQUIRE(known > 0 && numel % known == 0, Error::kInvalidArgument,
+                  "no size of a view fits for -1");
+    sizes[free_dim] = numel / known;
+    known = numel;
+  }
+  TAPER_REQUIRE(known == numel, Error::kInvalidArgument,
+                "a view must keep the number of elements");
+  return {};
+}
+
 Status resize_out(Tensor& out, const int64_t* sizes, size_t rank) {
   int32_t narrow[kMaxRank];
   TAPER_REQUIRE(rank <= kMaxRank, Error::kInvalidArgument, "a tensor has at most 16 dimensions");

@@ -66,6 +66,10 @@ void copy_row_major(const Tensor& self, Tensor& out);
 // Resizes `out` to the view's sizes and copies. REQUIRES: elements have the dtype of `out`.
 Status write_view(const View& from, Tensor& out);
 
+// Copies the sizes that a view asks for, with -1, if there is one, replaced by what the others leave
+// of `numel` elements. REQUIRES: room for kMaxRank sizes.
+Status infer_sizes(Span<const int64_t> asked, int64_t numel, int64_t* sizes);
+
 // Resizes `out`; an error if a size fits no tensor.
 Status resize_out(Tensor& out, const int64_t* sizes, size_t rank);
 
