@@ -4,7 +4,8 @@
 usage: make_tables.py REFERENCE OUT      (needs PyTorch)
 
 REFERENCE is a folder with aten_schemas.txt (schema lines, each followed by an indented line of
-flags), ops_portable.csv and ops_quantized.csv (the out variants of ExecuTorch's kernel libraries).
+flags), cia_ops.csv (names of composite operators), ops_portable.csv and ops_quantized.csv (the out
+variants of ExecuTorch's kernel libraries).
 In-place twins, *_copy twins of views, and out variants that these lack come from PyTorch's own
 operator registry. What neither knows is in other_ops.def, written by hand.
 """
@@ -63,6 +64,34 @@ def registry():
 
 def is_composite(target):
     return torch._C._dispatch_has_kernel_for_dispatch_key(target, "CompositeImplicitAutograd")
+
+
+# Operators that exported programs name and that no reference table lists.
+MORE = re.compile(r"aten::(__i?(and|or|xor|lshift|rshift)__|fill|copy|zero|uniform_?|normal_?|random_?|"
+                  r"normal_functional|exponential_?|bernoulli_|transpose_|lift|signbit|sgn|"
+                  r"heaviside|copysign|xlogy|clamp_min|clamp_max|std_mean|count_nonzero|"
+                  r"unsafe_split_with_sizes|nextafter|fmax|fmin|logaddexp2?)(\.|$)")
+
+
+def add_more(schemas, flags, known, path):
+    """Composite operators by name, and what MORE matches."""
+    wanted = {"aten::" + row["op"] for row in csv.DictReader(open(path))}
+    for target, (schema, text) in known.items():
+        if target in schemas or any(a.is_out for a in schema.arguments):
+            continue
+        if target not in wanted and not MORE.match(target):
+            continue
+        infos = [r.alias_info for r in schema.returns if r.alias_info]
+        written = any(a.alias_info and a.alias_info.is_write for a in schema.arguments)
+        schemas[target], flags[target] = text, set()
+        if written:
+            flags[target].add("inplace")
+        elif infos:
+            flags[target].add("view")
+        if is_composite(target):
+            flags[target].add("composite")
+        if MORE.match(target) and re.search("uniform|normal|random|exponential|bernoulli", target):
+            flags[target].add("random")
 
 
 def add_twins(schemas, flags, known):
@@ -145,6 +174,7 @@ def quoted(text):
 def main(reference, out):
     schemas, flags = read_reference(os.path.join(reference, "aten_schemas.txt"))
     known = registry()
+    add_more(schemas, flags, known, os.path.join(reference, "cia_ops.csv"))
     add_twins(schemas, flags, known)
     pairs = find_out_variants(schemas, flags, known)
     extra = read_library(os.path.join(reference, "ops_portable.csv"), pairs)
