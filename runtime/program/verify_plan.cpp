@@ -328,6 +328,8 @@ class PlanVerifier {
     const wire::EValue& to = at(call.move_to());
     TAPER_REQUIRE(from.val_type() == to.val_type(), kBad,
                   "a move joins two values of different kinds");
+    TAPER_REQUIRE(from.val_type() < KernelTypes::IntList, Error::kNotSupported,
+                  "a move of a list is not supported");
     TAPER_REQUIRE(from.val_type() != KernelTypes::Tensor ||
                       from.val_as_Tensor()->scalar_type() == to.val_as_Tensor()->scalar_type(),
                   kBad, "a move joins two tensors of different dtypes");

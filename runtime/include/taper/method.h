@@ -82,8 +82,8 @@ class Method {
 
   // Sets one input; all must be set once before the first execute().
   //
-  //   tensor   dtype, rank and dim order as declared; sizes equal, or if the shape is dynamic with
-  //            no more elements than declared. A planned input is copied and must be set before every
+  //   tensor   dtype, rank and dim order as declared; sizes equal, or if the shape is dynamic none
+  //            larger than declared. A planned input is copied and must be set before every
   //            execute(), since the plan may reuse its memory; another is bound: the memory must be
   //            writable and outlive the executions and the use of outputs that alias it.
   //   others   None, numbers and strings are baked in by export: the value must be the same, a

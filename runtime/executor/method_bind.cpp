@@ -1,0 +1,363 @@
+// Instructions: kernels are found, arguments are matched, and what a slot may become is followed.
+//
+// A slot is not always the tensor it was: a move makes it another tensor, and a view kernel gives a
+// tensor another's memory. Three facts travel along those two kinds of edge until nothing changes:
+// the tensor may be a constant, it may have no memory yet, it may be a view that could outgrow what
+// it views. Where a kernel writes, the first and the last are refused; where it reads, the second
+// makes the instruction a checked one. Everything else is decided once and for all here.
+
+#include <new>
+
+#include "runtime/executor/method_state.h"
+#include "runtime/program/plan_access.h"
+#include "runtime/program/wire_access.h"
+
+namespace taper::internal {
+namespace {
+
+constexpr Error kBad = Error::kInvalidProgram;
+
+// Facts settle in one pass per nested loop of the program; no honest program nests so deep.
+constexpr int kMaxPasses = 32;
+
+// Stands for a kernel that was looked for and is missing.
+constexpr Kernel kMissing = {nullptr, nullptr, nullptr, 0};
+
+class Binder {
+ public:
+  Binder(MethodState& state, const MethodOptions& options, EValue** pointers)
+      : state_(state), options_(options), pointers_(pointers) {}
+
+  Status run() {
+    TAPER_TRY(find_kernels());
+    mark_roles();
+    TAPER_TRY(for_each_kernel(&Binder::mark_alias));
+    TAPER_TRY(follow_facts());
+    mark_tensors();
+    return fill_chains();
+  }
+
+ private:
+  // ---- Kernels ----
+
+  Status find_kernels() {
+    for (size_t i = 0; i < count(state_.plan->operators()); ++i) state_.kernels[i] = nullptr;
+    bool missing = false;
+    for (const wire::Chain* chain : *state_.plan->chains()) {
+      for (const wire::Instruction* step : *chain->instructions()) {
+        const wire::KernelCall* call = step->instr_args_as_KernelCall();
+        if (call == nullptr) continue;
+        const Kernel*& kernel = state_.kernels[call->op_index()];
+        if (kernel == nullptr) kernel = find_one(call->op_index());
+        missing = missing || kernel == &kMissing;
+      }
+    }
+    TAPER_REQUIRE(!missing, Error::kOperatorMissing,
+                  "the kernel tables lack operators that the method names");
+    return {};
+  }
+
+  const Kernel* find_one(int32_t op) {
+    char buffer[kMaxOperatorName];
+    const std::string_view name = joined_name(op, buffer);
+    for (const KernelTable& table : options_.kernels) {
+      if (const Kernel* kernel = find_kernel(table, name)) return kernel;
+    }
+    report(Status(Error::kOperatorMissing, "no kernel table has this operator"), name, -1);
+    return &kMissing;
+  }
+
+  // "name.overload" or "name". The verifier has limited the length.
+  std::string_view joined_name(int32_t op, char* buffer) const {
+    const wire::Operator& entry = *state_.plan->operators()->Get(static_cast<uint32_t>(op));
+    const std::string_view overload = text(entry.overload());
+    size_t size = text(entry.name()).copy(buffer, kMaxOperatorName);
+    if (overload.empty()) return {buffer, size};
+    buffer[size++] = '.';
+    size += overload.copy(buffer + size, kMaxOperatorName - size);
+    return {buffer, size};
+  }
+
+  void report(Status status, std::string_view subject, int64_t value) const {
+    options_.diagnostics({status, text(state_.plan->name()), subject, value, instruction_});
+  }
+
+  Status refuse(const wire::KernelCall& call, Status status, int64_t value) const {
+    char buffer[kMaxOperatorName];
+    report(status, joined_name(call.op_index(), buffer), value);
+    return status;
+  }
+
+  // ---- What may become of a slot ----
+
+  bool has(int32_t slot, uint8_t flags) const { return (state_.flags[slot] & flags) != 0; }
+
+  // Roles that follow from the file alone: inputs, outputs, targets of moves, lists with a None.
+  void mark_roles() {
+    uint8_t* flags = state_.flags;
+    // The application gives outputs and inputs their memory before anything runs.
+    for (int32_t slot : items(state_.plan->outputs())) flags[slot] &= ~kMayBeUnbound;
+    for (int32_t slot : items(state_.plan->inputs())) {
+      flags[slot] = static_cast<uint8_t>((flags[slot] & ~kMayBeUnbound) | kIsInput);
+    }
+    for (const wire::Chain* chain : *state_.plan->chains()) {
+      for (const wire::Instruction* step : *chain->instructions()) {
+        if (const wire::MoveCall* call = step->instr_args_as_MoveCall()) mark_move(*call);
+      }
+    }
+    for (uint32_t i = 0; i < state_.plan->values()->size(); ++i) {
+      const Tag tag = state_.values[i].tag();
+      if (tag != Tag::kTensorList && tag != Tag::kOptionalTensorList) continue;
+      has_lists_ = true;
+      for (const EValue* item : state_.values[i].list_items()) {
+        if (item == nullptr || item->is_none()) flags[i] |= kHasNone;
+      }
+    }
+  }
+
+  void mark_move(const wire::MoveCall& call) {
+    has_moves_ = true;
+    state_.flags[call.move_to()] |= kIsMoved | unbound_by_nature(call.move_to());
+  }
+
+  // An output that something rebinds gets no memory from the application.
+  uint8_t unbound_by_nature(int32_t slot) const {
+    const wire::Tensor* tensor = slot_at(*state_.plan, slot).val_as_Tensor();
+    const bool unbound =
+        tensor != nullptr && storage(*tensor) == Storage::kNone && !has(slot, kIsInput);
+    return unbound ? kMayBeUnbound : 0;
+  }
+
+  template <typename Visit>
+  Status for_each_kernel(Visit visit) {
+    for (const wire::Chain* chain : *state_.plan->chains()) {
+      instruction_ = 0;
+      for (const wire::Instruction* step : *chain->instructions()) {
+        if (const wire::KernelCall* call = step->instr_args_as_KernelCall()) {
+          TAPER_TRY((this->*visit)(*call, *state_.kernels[call->op_index()]));
+        }
+        ++instruction_;
+      }
+    }
+    instruction_ = -1;
+    return {};
+  }
+
+  // Checks argument counts, and marks the tensors that view kernels rebind.
+  Status mark_alias(const wire::KernelCall& call, const Kernel& kernel) {
+    if (count(call.args()) < kernel.arg_count) {
+      return refuse(call, Status(kBad, "an operator is given too few arguments"), -1);
+    }
+    for (uint8_t i = 0; i < kernel.arg_count; ++i) {
+      if (kernel.args[i].kind != ArgKind::kAliasTensor) continue;
+      const int32_t out = call.args()->Get(i);
+      const int32_t source = source_of(call, kernel);
+      const Status status = check_alias(out, source);
+      if (!status.ok()) return refuse(call, status, out);
+      has_views_ = true;
+      uint8_t& flags = state_.flags[out];
+      flags |= kIsAlias | unbound_by_nature(out);
+      const wire::Tensor& tensor = *slot_at(*state_.plan, out).val_as_Tensor();
+      if (tensor.shape_dynamism() != wire::TensorShapeDynamism::STATIC) flags |= kIsGrowingView;
+    }
+    return {};
+  }
+
+  // The first tensor argument, or -1.
+  static int32_t source_of(const wire::KernelCall& call, const Kernel& kernel) {
+    for (uint8_t i = 0; i < kernel.arg_count; ++i) {
+      if (kernel.args[i].kind == ArgKind::kTensor) return call.args()->Get(i);
+    }
+    return -1;
+  }
+
+  // A view needs a tensor of its own without memory, or one planned where its source is planned.
+  Status check_alias(int32_t out, int32_t source) const {
+    const wire::Tensor* to = slot_at(*state_.plan, out).val_as_Tensor();
+    const wire::Tensor* from =
+        source < 0 ? nullptr : slot_at(*state_.plan, source).val_as_Tensor();
+    TAPER_REQUIRE(to != nullptr && from != nullptr && out != source, kBad,
+                  "a view is not made from one tensor to another");
+    TAPER_REQUIRE(to->scalar_type() == from->scalar_type(), kBad,
+                  "a view has another dtype than what it views");
+    TAPER_REQUIRE(!has(out, kIsInput | kIsMoved), kBad,
+                  "a view would rebind an input or a moved value");
+    if (storage(*to) == Storage::kNone) return {};
+    const wire::AllocationDetails* a = to->allocation_info();
+    const wire::AllocationDetails* b = from->allocation_info();
+    TAPER_REQUIRE(a != nullptr && b != nullptr && a->memory_id() == b->memory_id() &&
+                      planned_offset(*a) == planned_offset(*b) && !has(source, kIsMoved),
+                  kBad, "a view has memory of its own");
+    return {};
+  }
+
+  Status follow_facts() {
+    changed_ = has_moves_ || has_views_ || has_lists_;
+    for (int pass = 0; changed_; ++pass) {
+      TAPER_REQUIRE(pass < kMaxPasses, Error::kNotSupported,
+                    "moves and views of the method are nested too deep");
+      changed_ = false;
+      if (has_moves_) follow_moves();
+      if (has_views_) TAPER_TRY(for_each_kernel(&Binder::follow_view));
+      if (has_lists_) follow_lists();
+    }
+    return {};
+  }
+
+  void add(int32_t slot, uint8_t flags) {
+    if ((flags & ~state_.flags[slot]) == 0) return;
+    state_.flags[slot] |= flags;
+    changed_ = true;
+  }
+
+  void follow_moves() {
+    for (const wire::Chain* chain : *state_.plan->chains()) {
+      for (const wire::Instruction* step : *chain->instructions()) {
+        const wire::MoveCall* call = step->instr_args_as_MoveCall();
+        if (call != nullptr) add(call->move_to(), state_.flags[call->move_from()] & kTravelsWithMoves);
+      }
+    }
+  }
+
+  Status follow_view(const wire::KernelCall& call, const Kernel& kernel) {
+    for (uint8_t i = 0; i < kernel.arg_count; ++i) {
+      if (kernel.args[i].kind != ArgKind::kAliasTensor) continue;
+      add(call.args()->Get(i), state_.flags[source_of(call, kernel)] & kMayBeConstant);
+    }
+    return {};
+  }
+
+  void follow_lists() {
+    for (uint32_t i = 0; i < state_.plan->values()->size(); ++i) {
+      const Tag tag = state_.values[i].tag();
+      if (tag != Tag::kTensorList && tag != Tag::kOptionalTensorList) continue;
+      for (const EValue* item : state_.values[i].list_items()) {
+        if (item == nullptr) continue;
+        add(static_cast<int32_t>(i), state_.flags[item - state_.values] & kTravelsWithMoves);
+      }
+    }
+  }
+
+  // What delegates see of it.
+  void mark_tensors() {
+    for (uint32_t i = 0; i < state_.plan->values()->size(); ++i) {
+      const bool fixed = has(static_cast<int32_t>(i), kMayBeConstant | kIsGrowingView);
+      if (fixed && state_.values[i].is_tensor()) state_.values[i].to_tensor().set_constant();
+    }
+  }
+
+  // ---- Instructions ----
+
+  Status fill_chains() {
+    Instruction* next = state_.instructions;
+    ChainState* chain_state = state_.chains;
+    state_.first_alias = kNoAlias;
+    for (const wire::Chain* chain : *state_.plan->chains()) {
+      const uint32_t size = chain->instructions()->size();
+      new (chain_state++) ChainState{next, size};
+      for (uint32_t i = 0; i < size; ++i) {
+        instruction_ = i;
+        TAPER_TRY(fill(*chain->instructions()->Get(i), new (next++) Instruction()));
+      }
+    }
+    instruction_ = -1;
+    return {};
+  }
+
+  Status fill(const wire::Instruction& step, Instruction* out) {
+    out->step = Step::kNothing;
+    if (const wire::KernelCall* call = step.instr_args_as_KernelCall()) {
+      out->args = take_arguments(call->args());
+      return fill_kernel(*call, *state_.kernels[call->op_index()], out);
+    }
+    if (const wire::DelegateCall* call = step.instr_args_as_DelegateCall()) {
+      out->step = Step::kDelegate;
+      out->delegate = &state_.delegates[call->delegate_index()];
+      out->args = take_arguments(call->args());
+      out->arg_count = static_cast<uint32_t>(count(call->args()));
+    }
+    if (const wire::MoveCall* call = step.instr_args_as_MoveCall()) {
+      out->step = Step::kMove;
+      out->from = &state_.values[call->move_from()];
+      out->to = &state_.values[call->move_to()];
+    }
+    if (const wire::JumpFalseCall* call = step.instr_args_as_JumpFalseCall()) {
+      out->step = Step::kJumpFalse;
+      out->from = &state_.values[call->cond_value_index()];
+      out->target = static_cast<uint32_t>(call->destination_instruction());
+    }
+    return {};
+  }
+
+  EValue** take_arguments(const flatbuffers::Vector<int32_t>* args) {
+    EValue** const first = pointers_;
+    for (int32_t slot : items(args)) *pointers_++ = &state_.values[slot];
+    return first;
+  }
+
+  Status fill_kernel(const wire::KernelCall& call, const Kernel& kernel, Instruction* out) {
+    bool checked = false;
+    bool rebinds = false;
+    for (uint8_t i = 0; i < kernel.arg_count; ++i) {
+      const int32_t slot = call.args()->Get(i);
+      const Status status = check_argument(kernel.args[i], slot);
+      if (!status.ok()) return refuse(call, status, slot);
+      if (kernel.args[i].kind == ArgKind::kAliasTensor) {
+        rebinds = rebinds || has(slot, kMayBeUnbound);
+      } else {
+        checked = checked || has(slot, kMayBeUnbound);
+      }
+    }
+    if (!checked && !rebinds) {
+      out->step = Step::kKernel;
+      out->run = kernel.run;
+      return {};
+    }
+    out->step = Step::kCheckedKernel;
+    out->kernel = &kernel;
+    out->next_alias = kNoAlias;
+    if (rebinds) {
+      out->next_alias = state_.first_alias;
+      state_.first_alias = static_cast<uint32_t>(out - state_.instructions);
+    }
+    return {};
+  }
+
+  Status check_argument(ArgSpec spec, int32_t slot) const {
+    TAPER_REQUIRE(matches(spec, slot), kBad, "an argument is not of the kind its operator takes");
+    const bool written =
+        spec.kind == ArgKind::kMutableTensor || spec.kind == ArgKind::kMutableTensorList;
+    TAPER_REQUIRE(!written || !has(slot, kMayBeConstant), kBad,
+                  "an operator would write a constant");
+    TAPER_REQUIRE(!written || !has(slot, kIsGrowingView), kBad,
+                  "an operator would write a view of dynamic shape");
+    return {};
+  }
+
+  // As accepts(), without a walk through the items of tensor lists.
+  bool matches(ArgSpec spec, int32_t slot) const {
+    const EValue& value = state_.values[slot];
+    const bool list = value.tag() == Tag::kTensorList || value.tag() == Tag::kOptionalTensorList;
+    if (!list) return accepts(spec, value);
+    if (spec.kind == ArgKind::kOptionalTensorList) return true;
+    return (spec.kind == ArgKind::kTensorList || spec.kind == ArgKind::kMutableTensorList) &&
+           !has(slot, kHasNone);
+  }
+
+  MethodState& state_;
+  const MethodOptions& options_;
+  EValue** pointers_;
+  int64_t instruction_ = -1;
+  bool has_moves_ = false;
+  bool has_views_ = false;
+  bool has_lists_ = false;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+Status bind_instructions(MethodState& state, const MethodOptions& options, EValue** cursor) {
+  return Binder(state, options, cursor).run();
+}
+
+}  // namespace taper::internal

@@ -1,0 +1,168 @@
+// Inputs, outputs and state of a loaded method.
+
+#include <cmath>
+#include <cstring>
+
+#include "runtime/executor/method_state.h"
+#include "runtime/program/plan_access.h"
+#include "runtime/program/wire_access.h"
+
+namespace taper {
+namespace {
+
+using internal::InputState;
+using internal::MethodState;
+using internal::OutputState;
+
+bool same_order(Span<const uint8_t> a, Span<const uint8_t> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+Status check_sizes(const Tensor& own, Span<const int32_t> declared, const Tensor& given) {
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (own.shape_dynamism() == ShapeDynamism::kStatic) {
+      TAPER_REQUIRE(given.sizes()[i] == declared[i], Error::kInvalidArgument,
+                    "an input's sizes differ from the declared ones");
+    } else {
+      TAPER_REQUIRE(given.sizes()[i] <= declared[i], Error::kInvalidArgument,
+                    "an input's size exceeds its declared bound");
+    }
+  }
+  return {};
+}
+
+Status check_tensor(const InputState& input, Span<const int32_t> declared, const Tensor& given) {
+  const Tensor& own = *input.tensor;
+  TAPER_REQUIRE(given.scalar_type() == own.scalar_type(), Error::kInvalidType,
+                "an input tensor has another dtype than declared");
+  TAPER_REQUIRE(given.dim() == own.dim(), Error::kInvalidArgument,
+                "an input tensor has another rank than declared");
+  TAPER_REQUIRE(same_order(given.dim_order(), own.dim_order()), Error::kInvalidArgument,
+                "an input tensor has another dim order than declared");
+  TAPER_TRY(check_sizes(own, declared, given));
+  const uintptr_t address = reinterpret_cast<uintptr_t>(given.const_data());
+  TAPER_REQUIRE(address != 0 || given.numel() == 0, Error::kInvalidArgument,
+                "an input tensor has no data");
+  TAPER_REQUIRE(address % element_size(given.scalar_type()) == 0 || input.planned,
+                Error::kInvalidArgument, "an input tensor's data is not aligned to its elements");
+  return {};
+}
+
+Status set_tensor(InputState& input, Span<const int32_t> declared, const Tensor& given) {
+  TAPER_TRY(check_tensor(input, declared, given));
+  Tensor& own = *input.tensor;
+  const int64_t capacity = own.capacity();
+  own.set_data(own.mutable_data(), input.capacity);
+  const Status resized = own.resize(given.sizes());
+  if (!resized.ok()) {
+    own.set_data(own.mutable_data(), capacity);
+    return resized;
+  }
+  if (!input.planned) {
+    own.set_data(const_cast<void*>(given.const_data()), given.numel());
+  } else if (given.nbytes() > 0) {
+    std::memmove(own.mutable_data(), given.const_data(), given.nbytes());
+  }
+  return {};
+}
+
+bool same_double(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (a == b) return true;
+  return std::fabs(a - b) <= 1e-5 * std::fmax(1.0, std::fabs(a));
+}
+
+bool same_value(const EValue& a, const EValue& b) {
+  switch (a.tag()) {
+    case Tag::kNone: return true;
+    case Tag::kInt: return a.to_int() == b.to_int();
+    case Tag::kBool: return a.to_bool() == b.to_bool();
+    case Tag::kDouble: return same_double(a.to_double(), b.to_double());
+    case Tag::kString: return a.to_string_view() == b.to_string_view();
+    default: return false;
+  }
+}
+
+}  // namespace
+
+namespace internal {
+
+void describe_inputs_and_outputs(MethodState& state) {
+  InputState* input = state.inputs;
+  for (int32_t slot : items(state.plan->inputs())) {
+    const wire::Tensor* wire = slot_at(*state.plan, slot).val_as_Tensor();
+    EValue* value = &state.values[slot];
+    Tensor* tensor = wire == nullptr ? nullptr : &value->to_tensor();
+    *input++ = {value, tensor, tensor == nullptr ? 0 : tensor->capacity(),
+                wire != nullptr && storage(*wire) != Storage::kNone, false};
+  }
+  OutputState* output = state.outputs;
+  for (int32_t slot : items(state.plan->outputs())) {
+    const wire::Tensor* wire = slot_at(*state.plan, slot).val_as_Tensor();
+    const bool bindable = wire != nullptr && storage(*wire) == Storage::kNone &&
+                          (state.flags[slot] & (kIsInput | kIsAlias | kIsMoved)) == 0;
+    EValue* value = &state.values[slot];
+    *output++ = {value, bindable ? &value->to_tensor() : nullptr};
+  }
+}
+
+}  // namespace internal
+
+Status Method::set_input(size_t i, const EValue& value) {
+  TAPER_REQUIRE(i < num_inputs(), Error::kInvalidArgument, "the method has fewer inputs");
+  InputState& input = state_->inputs[i];
+  const int32_t slot = state_->plan->inputs()->Get(static_cast<uint32_t>(i));
+  const wire::EValue& declared = internal::slot_at(*state_->plan, slot);
+  TAPER_REQUIRE(value.tag() == internal::tag_of(declared), Error::kInvalidType,
+                "an input is of another kind than declared");
+  if (input.tensor != nullptr) {
+    TAPER_TRY(set_tensor(input, internal::items(declared.val_as_Tensor()->sizes()),
+                         value.to_tensor()));
+    *input.slot = EValue(input.tensor);
+  } else {
+    const EValue traced = internal::plain_value(declared);
+    TAPER_REQUIRE(traced.tag() == value.tag(), Error::kNotSupported,
+                  "inputs that are lists cannot be set");
+    TAPER_REQUIRE(same_value(traced, value), Error::kInvalidArgument,
+                  "an input differs from the value that export baked in");
+    *input.slot = traced;
+  }
+  input.set = true;
+  return {};
+}
+
+Status Method::set_inputs(Span<const EValue> values) {
+  TAPER_REQUIRE(values.size() == num_inputs(), Error::kInvalidArgument,
+                "the number of inputs differs from the method's");
+  for (size_t i = 0; i < values.size(); ++i) TAPER_TRY(set_input(i, values[i]));
+  return {};
+}
+
+Status Method::set_output_data(size_t i, void* data, size_t bytes) {
+  TAPER_REQUIRE(i < num_outputs(), Error::kInvalidArgument, "the method has fewer outputs");
+  const OutputState& output = state_->outputs[i];
+  TAPER_REQUIRE(output.slot->is_tensor(), Error::kInvalidType, "this output is no tensor");
+  Tensor* tensor = output.unplanned;
+  TAPER_REQUIRE(tensor != nullptr, Error::kInvalidState,
+                "this output has its memory from the program");
+  const size_t element = element_size(tensor->scalar_type());
+  TAPER_REQUIRE(bytes / element >= static_cast<uint64_t>(tensor->capacity()),
+                Error::kInvalidArgument, "the memory is too small for this output");
+  TAPER_REQUIRE(data != nullptr || tensor->capacity() == 0, Error::kInvalidArgument,
+                "an output needs memory");
+  TAPER_REQUIRE(reinterpret_cast<uintptr_t>(data) % element == 0, Error::kInvalidArgument,
+                "the memory is not aligned to the output's elements");
+  tensor->set_data(data);
+  return {};
+}
+
+Result<EValue> Method::get_output(size_t i) const {
+  TAPER_REQUIRE(i < num_outputs(), Error::kInvalidArgument, "the method has fewer outputs");
+  return *state_->outputs[i].slot;
+}
+
+Status Method::reset_state() { return internal::load_saved_values(*state_); }
+
+Failure Method::last_failure() const { return state_->failure; }
+
+}  // namespace taper

@@ -1,0 +1,121 @@
+// The method block: counting its parts and laying them out.
+
+#include "runtime/executor/method_state.h"
+#include "runtime/program/wire_access.h"
+#include "taper/method_meta.h"
+
+namespace taper {
+namespace internal {
+namespace {
+
+void count_slot(const wire::EValue& slot, Counts* counts) {
+  using wire::KernelTypes;
+  switch (slot.val_type()) {
+    case KernelTypes::Tensor: {
+      const wire::Tensor& tensor = *slot.val_as_Tensor();
+      const bool dynamic = tensor.shape_dynamism() != wire::TensorShapeDynamism::STATIC;
+      counts->tensors += 1;
+      counts->dims += uint64_t{tensor.sizes()->size()} * (dynamic ? 2 : 1);
+      return;
+    }
+    case KernelTypes::IntList: {
+      const uint64_t size = slot.val_as_IntList()->items()->size();
+      counts->int_lists += 1;
+      counts->list_ints += size;
+      counts->pointers += size;
+      return;
+    }
+    case KernelTypes::TensorList:
+    case KernelTypes::OptionalTensorList: {
+      const uint64_t size = slot.val_type() == KernelTypes::TensorList
+                                ? slot.val_as_TensorList()->items()->size()
+                                : slot.val_as_OptionalTensorList()->items()->size();
+      counts->tensor_lists += 1;
+      counts->list_tensors += size;
+      counts->pointers += size;
+      return;
+    }
+    default: return;
+  }
+}
+
+void count_instruction(const wire::Instruction& step, Counts* counts) {
+  if (const wire::KernelCall* call = step.instr_args_as_KernelCall()) {
+    counts->pointers += count(call->args());
+  }
+  if (const wire::DelegateCall* call = step.instr_args_as_DelegateCall()) {
+    counts->pointers += count(call->args());
+  }
+}
+
+// Hands out one array after the other, each aligned to 8.
+class Carver {
+ public:
+  explicit Carver(uint8_t* base) : base_(base) {}
+
+  template <typename T>
+  void take(uint64_t size, T** out) {
+    static_assert(alignof(T) <= 8 && kMethodAlignment % 8 == 0, "parts are aligned to 8");
+    if (base_ != nullptr) *out = reinterpret_cast<T*>(base_ + used_);
+    const uint64_t bytes = size <= kLimit / sizeof(T) ? (size * sizeof(T) + 7) / 8 * 8 : kLimit;
+    used_ = used_ <= kLimit - bytes ? used_ + bytes : kLimit;
+  }
+  uint64_t used() const { return used_ >= kLimit ? UINT64_MAX : used_; }
+
+ private:
+  static constexpr uint64_t kLimit = SIZE_MAX / 2;
+
+  uint8_t* base_;
+  uint64_t used_ = 0;
+};
+
+}  // namespace
+
+Counts count_parts(const wire::ExecutionPlan& plan) {
+  Counts counts;
+  counts.values = count(plan.values());
+  counts.chains = count(plan.chains());
+  counts.inputs = count(plan.inputs());
+  counts.outputs = count(plan.outputs());
+  counts.operators = count(plan.operators());
+  counts.delegates = count(plan.delegates());
+  for (const wire::EValue* slot : *plan.values()) count_slot(*slot, &counts);
+  for (const wire::Chain* chain : *plan.chains()) {
+    counts.instructions += chain->instructions()->size();
+    for (const wire::Instruction* step : *chain->instructions()) count_instruction(*step, &counts);
+  }
+  return counts;
+}
+
+uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state) {
+  MethodState scratch;
+  MethodState& s = state == nullptr ? scratch : *state;
+  MethodState* self = nullptr;
+  Carver carver(base);
+  carver.take(1, &self);
+  carver.take(counts.values, &s.values);
+  carver.take(counts.tensors, &s.tensors);
+  carver.take(counts.chains, &s.chains);
+  carver.take(counts.instructions, &s.instructions);
+  carver.take(counts.inputs, &s.inputs);
+  carver.take(counts.outputs, &s.outputs);
+  carver.take(counts.operators, &s.kernels);
+  carver.take(counts.delegates, &s.delegates);
+  carver.take(counts.pointers, &s.pointers);
+  carver.take(counts.list_tensors, &s.list_tensors);
+  carver.take(counts.list_ints, &s.list_ints);
+  carver.take(counts.int_lists, &s.int_lists);
+  carver.take(counts.tensor_lists, &s.tensor_lists);
+  carver.take(counts.dims, &s.dims);
+  carver.take(counts.values, &s.flags);
+  return carver.used();
+}
+
+}  // namespace internal
+
+size_t MethodMeta::method_bytes() const {
+  const uint64_t bytes = internal::carve(internal::count_parts(*plan_), nullptr, nullptr);
+  return bytes > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(bytes);
+}
+
+}  // namespace taper

@@ -1,0 +1,146 @@
+// What a loaded method is: the contents of the method block.
+//
+// Everything lies in one block whose size follows from the file alone; carve() below hands out the
+// parts, with a null base to count and with the real one to load, so that the two cannot differ.
+
+#pragma once
+
+#include <cstdint>
+
+#include "schema/program_generated.h"
+#include "taper/method.h"
+
+namespace taper::internal {
+
+enum class Step : uint8_t {
+  kKernel,
+  kCheckedKernel,  // A kernel one of whose tensors may have no memory yet.
+  kDelegate,
+  kMove,
+  kJumpFalse,
+  kNothing,        // A free: planned memory needs none.
+};
+
+struct DelegateState {
+  BackendInterface* backend;
+  void* handle;
+};
+
+// One step, ready to run: nothing in it is looked up or checked again.
+struct Instruction {
+  union {
+    KernelFunction run;       // kKernel
+    const Kernel* kernel;     // kCheckedKernel
+    DelegateState* delegate;  // kDelegate
+    EValue* from;             // kMove; and the condition of kJumpFalse
+  };
+  union {
+    EValue** args;
+    EValue* to;
+  };
+  union {
+    uint32_t arg_count;   // kDelegate
+    uint32_t target;      // kJumpFalse
+    uint32_t next_alias;  // kCheckedKernel: the next that rebinds a tensor, or kNoAlias.
+  };
+  Step step;
+};
+
+inline constexpr uint32_t kNoAlias = UINT32_MAX;
+
+struct ChainState {
+  Instruction* first;
+  uint32_t size;
+};
+
+struct InputState {
+  EValue* slot;
+  Tensor* tensor;     // Null if the input is none.
+  int64_t capacity;   // As declared.
+  bool planned;
+  bool set;
+};
+
+struct OutputState {
+  EValue* slot;
+  Tensor* unplanned;  // Null unless the application binds its memory.
+};
+
+// What may become of a slot while the method runs, found when it is loaded.
+enum SlotFlag : uint8_t {
+  kMayBeConstant = 1,   // The tensor, or one it aliases, must not be written.
+  kMayBeUnbound = 2,    // The tensor may have no memory.
+  kIsGrowingView = 4,   // A view of dynamic shape: it could outgrow what it aliases.
+  kIsMoved = 8,         // A move writes it.
+  kIsAlias = 16,        // A kernel rebinds its memory.
+  kIsInput = 32,
+  kHasNone = 64,        // A tensor list with a None among its items.
+};
+inline constexpr uint8_t kTravelsWithMoves = kMayBeConstant | kMayBeUnbound | kIsGrowingView;
+
+struct MethodState {
+  const Program* program;
+  const wire::ExecutionPlan* plan;
+  const NamedDataMap* external;
+  uint64_t max_instructions;
+  KernelContext context;
+  Span<uint8_t> temp;
+  Failure failure;
+  uint32_t first_alias;
+  uint32_t live_delegates;   // Those whose init() succeeded.
+
+  EValue* values;
+  Tensor* tensors;
+  ChainState* chains;
+  Instruction* instructions;
+  InputState* inputs;
+  OutputState* outputs;
+  const Kernel** kernels;    // One per operator.
+  DelegateState* delegates;
+  EValue** pointers;         // Arguments of instructions, then items of lists.
+  Tensor** list_tensors;
+  int64_t* list_ints;
+  BoxedIntList* int_lists;
+  BoxedTensorList* tensor_lists;
+  int32_t* dims;             // Strides of every tensor, sizes of dynamic ones.
+  uint8_t* flags;            // One set of SlotFlags per slot.
+};
+
+// How many of each part a method has.
+struct Counts {
+  uint64_t values = 0, tensors = 0, chains = 0, instructions = 0, inputs = 0, outputs = 0;
+  uint64_t operators = 0, delegates = 0, pointers = 0, list_tensors = 0, list_ints = 0;
+  uint64_t int_lists = 0, tensor_lists = 0, dims = 0;
+};
+
+Counts count_parts(const wire::ExecutionPlan& plan);
+
+// Points the parts of `state` into the block at `base` (null to count only) and returns the bytes of
+// the whole block, the MethodState at its start included; UINT64_MAX if they cannot be counted.
+uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state);
+
+// Fills values, tensors and lists; `cursor` is left after the last of state.pointers it used.
+// Returns the last problem after telling `diagnostics` of each.
+Status fill_values(MethodState& state, const HierarchicalAllocator& planned,
+                   const Diagnostics& diagnostics, EValue*** cursor);
+
+// Finds every kernel, checks every argument against it, and fills the instructions.
+Status bind_instructions(MethodState& state, const MethodOptions& options, EValue** cursor);
+
+// Fills the descriptions of inputs and outputs. REQUIRES: the slots' flags are final.
+void describe_inputs_and_outputs(MethodState& state);
+
+// Finds every backend, then initialises every delegate. `spare` is what init() may allocate from.
+Status find_backends(MethodState& state, const MethodOptions& options);
+Status init_delegates(MethodState& state, const Diagnostics& diagnostics, Span<uint8_t> spare);
+
+// Destroys the delegates that are alive.
+void destroy_delegates(MethodState& state);
+
+// Puts every number and tensor slot back to what it held after loading.
+void restore_slots(MethodState& state);
+
+// Copies the saved values of mutable buffers into place.
+Status load_saved_values(MethodState& state);
+
+}  // namespace taper::internal
