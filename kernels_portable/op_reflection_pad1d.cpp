@@ -1,0 +1,18 @@
+// aten::reflection_pad1d.out: self with the last dimension mirrored at the edges.
+
+#include "kernels_portable/edge_pad.h"
+
+namespace taper::portable {
+namespace {
+
+Status reflection_pad1d_out(KernelContext&, const Tensor& self, IntList padding, Tensor& out) {
+  return pad_edges(self, padding, 1, EdgePadding::kReflect, out);
+}
+
+}  // namespace
+
+extern const Kernel kReflectionPad1dOut;
+const Kernel kReflectionPad1dOut =
+    make_kernel<reflection_pad1d_out>("aten::reflection_pad1d.out");
+
+}  // namespace taper::portable
