@@ -91,3 +91,39 @@ with family("op_convolution"):
     wrong(X, tensor([2, 2, 0, 2]), B, ONE, NONE, ONE, False, NONE, 1)
     wrong(X, W, B, ONE, NONE, ONE, False, NONE, 1, outs=tensor([1, 2, 2, 2], f16))
     wrong(X, W, B, ONE, NONE, ONE, False, NONE, 1, outs=tensor([1, 2, 3, 3]))
+
+with family("op_convolution_backward"):
+    NAME = "aten::convolution_backward.out"
+
+    def backward(in_sizes, weight_sizes, stride=1, padding=0, dilation=1, transposed=False,
+                 output_padding=0, groups=1, dtype=f32, last=False):
+        rank = len(in_sizes) - 2
+        each = lambda value: [value] * rank if isinstance(value, int) else value
+        x, w = small(in_sizes, dtype), small(weight_sizes, dtype)
+        x = channels_last(x) if last else x
+        options = (each(stride), each(padding), each(dilation), transposed, each(output_padding),
+                   groups)
+        y = torch.ops.aten.convolution(x, w, None, *options)
+        grad = small(y.shape, dtype)
+        case(NAME, grad, x, w, [y.shape[1]], *options, [True, True, True],
+             tolerance=LOOSE.get(dtype, (1e-5, 1e-5)),
+             expect=tuple(g.contiguous() for g in torch.ops.aten.convolution_backward(
+                 grad, x, w, [y.shape[1]], *options, [True, True, True])))
+
+    for dtype in FLOATS:
+        backward([1, 2, 4, 4], [3, 2, 3, 3], padding=1, dtype=dtype)
+    backward([2, 4, 5, 4], [6, 2, 3, 2], stride=2, padding=1, groups=2)
+    backward([1, 2, 6, 6], [2, 1, 3, 3], dilation=2, groups=2, last=True)
+    backward([1, 3, 3, 4], [3, 2, 2, 3], stride=2, transposed=True, output_padding=1)
+    backward([1, 4, 3, 3], [4, 2, 3, 3], stride=2, padding=1, transposed=True, groups=2)
+    backward([2, 3, 7], [2, 3, 3], stride=2)
+    backward([1, 2, 3, 3, 3], [2, 2, 2, 2, 2])
+    backward([1, 3, 3, 3], [2, 3, 1, 1])
+    X, W = tensor([1, 2, 3, 3]), tensor([2, 2, 2, 2])
+    outs = [X, W, tensor([2])]
+    refuse(NAME, tensor([1, 2, 3, 3]), X, W, [2], [1, 1], [0, 0], [1, 1], False, [0, 0], 1,
+           [True, True, True], outs=outs)
+    refuse(NAME, tensor([1, 2, 2, 2]), X, W, [2], [1, 1], [0, 0], [1, 1], False, [0, 0], 1,
+           [True, True], outs=outs)
+    refuse(NAME, tensor([1, 2, 2, 2]), X, W, [2], [0, 1], [0, 0], [1, 1], False, [0, 0], 1,
+           [True, True, True], outs=outs)

@@ -95,3 +95,32 @@ with family("op_linear"):
     refuse(NAME, tensor([2, 3]), tensor([4, 2]), outs=tensor([2, 4]))
     refuse(NAME, tensor([2, 3]), tensor([4, 3]), tensor([3]), outs=tensor([2, 4]))
     refuse(NAME, tensor([]), tensor([4, 3]), outs=tensor([4]))
+
+INF = float("inf")
+
+with family("op_cdist_forward"):
+    NAME = "aten::_cdist_forward.out"
+    for dtype in (f32, torch.float64):
+        case(NAME, small([3, 5], dtype), small([4, 5], dtype), 2.0, None, tolerance=(1e-4, 1e-5))
+    for dtype in (f16, torch.bfloat16):
+        x, y = small([3, 5], dtype), small([4, 5], dtype)
+        case(NAME, x, y, 2.0, None, tolerance=LOOSE[dtype],
+             expect=torch.cdist(x.float(), y.float()).to(dtype))
+    for p in (0.0, 1.0, 3.0, 0.5, INF):
+        case(NAME, small([2, 3, 5]), small([2, 4, 5]), p, None, tolerance=(1e-4, 1e-5))
+    case(NAME, small([2, 1, 3, 70]), small([3, 2, 70]), 2.0, None, tolerance=(1e-4, 1e-5))
+    case(NAME, small([0, 5]), small([4, 5]), 2.0, None)
+    case(NAME, small([3, 0]), small([4, 0]), 2.0, None)
+    refuse(NAME, small([3, 5]), small([4, 4]), 2.0, None, outs=small([3, 4]))
+    refuse(NAME, small([3, 5]), small([4, 5]), -1.0, None, outs=small([3, 4]))
+    refuse(NAME, small([5]), small([4, 5]), 2.0, None, outs=small([4]))
+
+with family("op_pdist_forward"):
+    NAME = "aten::_pdist_forward.out"
+    for dtype in (f32, torch.float64):
+        for p in (0.0, 1.0, 2.0, 3.0, INF):
+            case(NAME, small([4, 5], dtype), p)
+    case(NAME, small([1, 5]), 2.0)
+    case(NAME, small([3, 70]), 2.0)
+    refuse(NAME, small([3]), 2.0, outs=small([3]))
+    refuse(NAME, small([3, 2]), -2.0, outs=small([3]))
