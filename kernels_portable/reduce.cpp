@@ -119,11 +119,26 @@ ReducePlan plan_reduction(const Tensor& self, DimMask mask, bool keepdim, const 
   return plan;
 }
 
+int64_t folded_elements(const Tensor& self, DimMask mask) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) count *= (mask >> d & 1) != 0 ? self.size(d) : 1;
+  return count;
+}
+
+Status dtype_or(std::optional<int64_t> given, ScalarType otherwise, ScalarType* type) {
+  *type = otherwise;
+  if (!given.has_value()) return {};
+  TAPER_REQUIRE(*given >= 0 && *given <= INT8_MAX && is_valid(static_cast<ScalarType>(*given)),
+                Error::kInvalidArgument, "the dtype argument is no supported dtype");
+  *type = static_cast<ScalarType>(*given);
+  return {};
+}
+
 Status reduce(const Reduction& reduction, const Tensor& self, DimMask mask, bool keepdim,
-              ScalarType compute, double divisor, Tensor& out) {
+              ScalarType compute, ScalarType result, double divisor, Tensor& out) {
   TAPER_REQUIRE(self.scalar_type() != ScalarType::kUInt64, Error::kNotSupported,
                 "uint64 is not supported by reductions");
-  TAPER_REQUIRE(can_cast(compute, out.scalar_type()), Error::kInvalidType,
+  TAPER_REQUIRE(can_cast(result, out.scalar_type()), Error::kInvalidType,
                 "the result cannot be cast to the dtype of out");
   TAPER_TRY(out.resize(reduced_sizes(self, mask, keepdim)));
   const ReducePlan plan = plan_reduction(self, mask, keepdim, out);

@@ -63,9 +63,21 @@ struct ReducePlan {
 ReducePlan plan_reduction(const Tensor& self, DimMask mask, bool keepdim, const Tensor& out);
 
 // Resizes out, folds the elements of self read as `compute` (a float: in double, else in int64_t)
-// and writes the results, divided by `divisor` if compute is a float.
+// and writes the results, divided by `divisor` if compute is a float. `result` is the dtype of the
+// results, which must be castable to that of out.
 Status reduce(const Reduction& reduction, const Tensor& self, DimMask mask, bool keepdim,
-              ScalarType compute, double divisor, Tensor& out);
+              ScalarType compute, ScalarType result, double divisor, Tensor& out);
+
+// The number of elements that are folded into one.
+int64_t folded_elements(const Tensor& self, DimMask mask);
+
+// The dtype argument of sum, prod and their like: `given` if it is a dtype, else `otherwise`.
+Status dtype_or(std::optional<int64_t> given, ScalarType otherwise, ScalarType* type);
+
+// What sum and prod yield by default: integers and bool become int64.
+constexpr ScalarType sum_type(ScalarType type) {
+  return is_floating(type) ? type : ScalarType::kLong;
+}
 
 // Calls visit(block, count) with the elements of one output, whose first lies at `offset`, in
 // blocks of at most kReduceBlock values of type C.

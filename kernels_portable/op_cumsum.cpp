@@ -1,0 +1,50 @@
+// aten::cumsum.out: running sums along dim.
+//
+//   Types     floats keep theirs and accumulate in double; integers and bool become int64, unless
+//   dtype
+//             says otherwise.
+
+#include "kernels_portable/arith.h"
+#include "kernels_portable/lines.h"
+#include "kernels_portable/promote.h"
+#include "kernels_portable/reduce.h"
+
+namespace taper::portable {
+namespace {
+
+constexpr int64_t kBlock = 256;
+
+template <typename C>
+void sum_line(const Line& in, const Line& out) {
+  C sum = 0;
+  for_each_block(in.size, kBlock, [&](int64_t first, int64_t count) {
+    C buffer[kBlock];
+    C sums[kBlock];
+    const C* values = in.read(first, count, buffer);
+    for (int64_t i = 0; i < count; ++i) sums[i] = sum = wrap_add(sum, values[i]);
+    out.write(first, count, sums);
+  });
+}
+
+Status cumsum_out(KernelContext&, const Tensor& self, int64_t dim, std::optional<int64_t> dtype,
+                  Tensor& out) {
+  ScalarType type;
+  TAPER_TRY(dtype_or(dtype, sum_type(self.scalar_type()), &type));
+  TAPER_TRY(wrap_dim(dim, self.dim(), &dim));
+  TAPER_REQUIRE(can_cast(type, out.scalar_type()), Error::kInvalidType,
+                "cumsum: the result cannot be cast to the dtype of out");
+  TAPER_TRY(out.resize(self.sizes()));
+  if (is_floating(type)) {
+    for_each_line(self, dim, out, sum_line<double>);
+  } else {
+    for_each_line(self, dim, out, sum_line<int64_t>);
+  }
+  return {};
+}
+
+}  // namespace
+
+extern const Kernel kCumsumOut;
+const Kernel kCumsumOut = make_kernel<cumsum_out>("aten::cumsum.out");
+
+}  // namespace taper::portable
