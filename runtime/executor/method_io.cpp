@@ -158,7 +158,11 @@ Status Method::set_output_data(size_t i, void* data, size_t bytes) {
 
 Result<EValue> Method::get_output(size_t i) const {
   TAPER_REQUIRE(i < num_outputs(), Error::kInvalidArgument, "the method has fewer outputs");
-  return *state_->outputs[i].slot;
+  const EValue& value = *state_->outputs[i].slot;
+  TAPER_REQUIRE(!value.is_tensor() || value.to_tensor().const_data() != nullptr ||
+                    value.to_tensor().numel() == 0,
+                Error::kInvalidState, "this output has no memory: the method has not run");
+  return value;
 }
 
 Status Method::reset_state() { return internal::load_saved_values(*state_); }

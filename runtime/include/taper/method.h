@@ -112,7 +112,8 @@ class Method {
   Failure last_failure() const;
 
   // The value of output `i`. A tensor belongs to the Method and holds until the next execute(),
-  // set_input() or the end of the Method. kInvalidArgument if there is no such output.
+  // set_input() or the end of the Method. kInvalidArgument if there is no such output, kInvalidState
+  // if its tensor has no memory.
   Result<EValue> get_output(size_t i) const;
 
   // Sets mutable buffers back to their saved values. Buffers without saved values keep theirs.

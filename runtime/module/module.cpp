@@ -1,0 +1,321 @@
+// Module: a file, its methods and their memory behind one object.
+
+#include "taper/module.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "runtime/module/aligned_block.h"
+#include "taper/external_data.h"
+#include "taper/file_data_loader.h"
+
+namespace taper {
+namespace {
+
+using internal::AlignedBlock;
+
+// Where a program made with shared state keeps it: memory_id 2 on the wire.
+constexpr size_t kSharedBuffer = 1;
+
+// A method and the memory it lives in.
+struct LoadedMethod {
+  std::string name;
+  AlignedBlock block;
+  std::vector<AlignedBlock> arenas;       // Empty at the place of the shared one.
+  std::vector<Span<uint8_t>> arena_spans;
+  std::optional<Method> method;
+};
+
+// Bytes from a path or from memory: one of the three loaders.
+class FileSource {
+ public:
+  Status open(const std::string& path, LoadMode mode) {
+    if (mode == LoadMode::kMmap) {
+      Result<MmapDataLoader> mapped = MmapDataLoader::open(path.c_str());
+      if (mapped.ok()) mapped_.emplace(std::move(*mapped));
+      if (mapped.ok() || mapped.error() != Error::kNotSupported) return mapped.status();
+    }
+    Result<FileDataLoader> read = FileDataLoader::open(path.c_str());
+    if (read.ok()) read_.emplace(std::move(*read));
+    return read.status();
+  }
+  void serve(Span<const uint8_t> bytes) { buffer_.emplace(bytes.data(), bytes.size()); }
+  void close() {
+    mapped_.reset();
+    read_.reset();
+    buffer_.reset();
+  }
+  DataLoader& loader() {
+    if (mapped_) return *mapped_;
+    if (read_) return *read_;
+    return *buffer_;
+  }
+
+ private:
+  std::optional<MmapDataLoader> mapped_;
+  std::optional<FileDataLoader> read_;
+  std::optional<BufferDataLoader> buffer_;
+};
+
+std::string with_subject(const Diagnostic& found) {
+  std::string line(found.status.message());
+  if (line.empty()) line = to_string(found.status.error());
+  if (!found.subject.empty()) line += ": " + std::string(found.subject);
+  std::string place;
+  if (!found.method.empty()) place = "method " + std::string(found.method);
+  if (found.instruction >= 0) place += ", instruction " + std::to_string(found.instruction);
+  if (found.value >= 0) place += ", value " + std::to_string(found.value);
+  return place.empty() ? line : line + " (" + place + ")";
+}
+
+}  // namespace
+
+struct Module::State {
+  std::string path;
+  ModuleOptions options;
+  Span<const uint8_t> memory;
+  FileSource program_source;
+  FileSource data_source;
+  std::optional<Program> program;
+  std::optional<ExternalData> external;
+  std::vector<uint32_t> key_index;
+  AlignedBlock temp;
+  AlignedBlock shared;
+  std::vector<std::unique_ptr<LoadedMethod>> methods;
+  std::string error_text;
+
+  // Adds a line to the error text.
+  static void note(void* context, const Diagnostic& found) {
+    std::string& text = static_cast<State*>(context)->error_text;
+    if (!text.empty()) text += '\n';
+    text += with_subject(found);
+  }
+  Diagnostics diagnostics() { return {&State::note, this}; }
+
+  // Makes sure that a failure has a text, and passes it on.
+  Status fail(Status status, const std::string& subject) {
+    if (!status.ok() && error_text.empty()) {
+      note(this, Diagnostic{status, {}, subject, -1, -1});
+    }
+    return status;
+  }
+
+  Status open_data() {
+    if (options.data_path.empty()) return {};
+    TAPER_TRY(fail(data_source.open(options.data_path, options.load_mode), options.data_path));
+    Result<ExternalData> opened = ExternalData::open(data_source.loader(), diagnostics());
+    if (!opened.ok()) return fail(opened.status(), options.data_path);
+    external.emplace(std::move(*opened));
+    key_index.resize(external->num_keys());
+    return fail(external->build_index(key_index), options.data_path);
+  }
+
+  Status open_program() {
+    if (memory.data() != nullptr) {
+      program_source.serve(memory);
+    } else {
+      TAPER_TRY(fail(program_source.open(path, options.load_mode), path));
+    }
+    TAPER_TRY(open_data());
+    Result<Program> opened = Program::open(program_source.loader(), diagnostics());
+    if (!opened.ok()) return fail(opened.status(), path);
+    program.emplace(std::move(*opened));
+    return {};
+  }
+
+  LoadedMethod* find(std::string_view name) const {
+    for (const auto& loaded : methods) {
+      if (loaded->name == name) return loaded.get();
+    }
+    return nullptr;
+  }
+
+  // The largest buffer that any method wants to share.
+  Status make_shared_buffer() {
+    if (!options.share_mutable_buffers || !shared.bytes().empty()) return {};
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < program->num_methods(); ++i) {
+      Result<MethodMeta> meta = program->method_meta(program->method_name(i));
+      if (meta.ok() && kSharedBuffer < meta->num_memory_planned_buffers()) {
+        bytes = std::max(bytes, *meta->memory_planned_buffer_size(kSharedBuffer));
+      }
+    }
+    return allocate(bytes, &shared, 0);
+  }
+
+  // `total` is what the method has already.
+  Status allocate(uint64_t bytes, AlignedBlock* block, uint64_t total) {
+    const uint64_t limit = options.max_memory_bytes;
+    TAPER_REQUIRE(total <= limit && bytes <= limit - total, Error::kMemoryAllocationFailed,
+                  "the method needs more memory than the limit allows");
+    *block = AlignedBlock(bytes);
+    TAPER_REQUIRE(block->bytes().size() == bytes, Error::kMemoryAllocationFailed,
+                  "the method needs more memory than there is");
+    return {};
+  }
+
+  Status allocate_all(const MethodMeta& meta, LoadedMethod* loaded) {
+    uint64_t total = meta.method_bytes();
+    TAPER_TRY(allocate(total, &loaded->block, 0));
+    for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
+      const bool is_shared = options.share_mutable_buffers && i == kSharedBuffer;
+      const uint64_t bytes = is_shared ? 0 : *meta.memory_planned_buffer_size(i);
+      loaded->arenas.emplace_back();
+      TAPER_TRY(allocate(bytes, &loaded->arenas.back(), total));
+      total += bytes;
+      loaded->arena_spans.push_back(is_shared ? shared.bytes() : loaded->arenas.back().bytes());
+    }
+    if (temp.bytes().empty()) temp = AlignedBlock(options.temp_bytes);
+    return {};
+  }
+
+  Status load_one(std::string_view name) {
+    Result<MethodMeta> meta = program->method_meta(name);
+    if (!meta.ok()) return fail(meta.status(), std::string(name));
+    auto loaded = std::make_unique<LoadedMethod>();
+    loaded->name = name;
+    TAPER_TRY(fail(make_shared_buffer(), loaded->name));
+    TAPER_TRY(fail(allocate_all(*meta, loaded.get()), loaded->name));
+    MethodOptions method_options;
+    method_options.kernels = options.kernels;
+    method_options.backends = options.backends;
+    method_options.external_data = external ? &*external : nullptr;
+    method_options.diagnostics = diagnostics();
+    method_options.max_instructions = options.max_instructions;
+    const MemoryManager manager{loaded->block.bytes(), HierarchicalAllocator(loaded->arena_spans),
+                                temp.bytes()};
+    Result<Method> method = Method::load(*program, name, manager, method_options);
+    if (!method.ok()) return fail(method.status(), loaded->name);
+    loaded->method.emplace(std::move(*method));
+    methods.push_back(std::move(loaded));
+    return {};
+  }
+
+  // Sets the inputs; as many as tensor inputs alone will do.
+  Status set_inputs(Method& method, Span<const EValue> inputs) {
+    const MethodMeta meta = method.meta();
+    size_t tensors = 0;
+    for (size_t i = 0; i < meta.num_inputs(); ++i) tensors += *meta.input_tag(i) == Tag::kTensor;
+    const bool fill = inputs.size() != meta.num_inputs() && inputs.size() == tensors;
+    TAPER_REQUIRE(fill || inputs.size() == meta.num_inputs(), Error::kInvalidArgument,
+                  "the number of inputs differs from the method's");
+    size_t next = 0;
+    for (size_t i = 0; i < meta.num_inputs(); ++i) {
+      const bool baked = fill && *meta.input_tag(i) != Tag::kTensor;
+      Result<EValue> value = baked ? meta.input_value(i) : Result<EValue>(inputs[next]);
+      const Status status = value.ok() ? method.set_input(i, *value) : value.status();
+      if (!status.ok()) return fail(status, "input " + std::to_string(i));
+      next += baked ? 0 : 1;
+    }
+    return {};
+  }
+
+  Status describe_failure(const Method& method, Status status) {
+    const Failure failure = method.last_failure();
+    std::string subject(failure.op.name);
+    if (!failure.op.overload.empty()) subject += "." + std::string(failure.op.overload);
+    note(this, Diagnostic{status, method.meta().name(), subject, -1, failure.instruction});
+    return status;
+  }
+};
+
+Module::Module(std::string path, ModuleOptions options) : state_(std::make_unique<State>()) {
+  state_->path = std::move(path);
+  state_->options = std::move(options);
+}
+
+Module::Module(Span<const uint8_t> bytes, ModuleOptions options)
+    : Module(std::string(), std::move(options)) {
+  // An empty span still means memory, not a path.
+  static const uint8_t kNothing = 0;
+  state_->memory = bytes.data() == nullptr ? Span<const uint8_t>(&kNothing, 0) : bytes;
+}
+
+Module::~Module() = default;
+
+Status Module::load() {
+  if (state_->program) return {};
+  state_->error_text.clear();
+  const Status status = state_->open_program();
+  if (!status.ok()) {
+    state_->external.reset();
+    state_->program_source.close();
+    state_->data_source.close();
+  }
+  return status;
+}
+
+const Program* Module::program() const { return state_->program ? &*state_->program : nullptr; }
+
+std::vector<std::string> Module::method_names() {
+  std::vector<std::string> names;
+  if (!load().ok()) return names;
+  for (size_t i = 0; i < state_->program->num_methods(); ++i) {
+    names.emplace_back(state_->program->method_name(i));
+  }
+  return names;
+}
+
+Result<MethodMeta> Module::method_meta(std::string_view name) {
+  TAPER_TRY(load());
+  return state_->program->method_meta(name);
+}
+
+Status Module::load_method(std::string_view name) {
+  TAPER_TRY(load());
+  state_->error_text.clear();
+  if (state_->find(name) != nullptr) return {};
+  TAPER_TRY(state_->load_one(name));
+  if (!state_->options.share_mutable_buffers) return {};
+  for (size_t i = 0; i < state_->program->num_methods(); ++i) {
+    const std::string_view other = state_->program->method_name(i);
+    if (state_->find(other) == nullptr) TAPER_TRY(state_->load_one(other));
+  }
+  return {};
+}
+
+bool Module::is_method_loaded(std::string_view name) const {
+  return state_->find(name) != nullptr;
+}
+
+void Module::unload_method(std::string_view name) {
+  auto& methods = state_->methods;
+  methods.erase(std::remove_if(methods.begin(), methods.end(),
+                               [name](const auto& loaded) { return loaded->name == name; }),
+                methods.end());
+}
+
+Method* Module::method(std::string_view name) {
+  LoadedMethod* loaded = state_->find(name);
+  return loaded == nullptr ? nullptr : &*loaded->method;
+}
+
+Result<std::vector<EValue>> Module::execute(std::string_view name, Span<const EValue> inputs) {
+  TAPER_TRY(load_method(name));
+  Method& method = *this->method(name);
+  TAPER_TRY(state_->fail(state_->set_inputs(method, inputs), std::string(name)));
+  const Status status = method.execute();
+  if (!status.ok()) return state_->describe_failure(method, status);
+  std::vector<EValue> outputs;
+  outputs.reserve(method.num_outputs());
+  for (size_t i = 0; i < method.num_outputs(); ++i) {
+    Result<EValue> output = method.get_output(i);
+    if (!output.ok()) return state_->fail(output.status(), "output " + std::to_string(i));
+    outputs.push_back(*output);
+  }
+  return outputs;
+}
+
+Status Module::reset_state() {
+  state_->shared.zero();
+  for (const auto& loaded : state_->methods) {
+    for (AlignedBlock& arena : loaded->arenas) arena.zero();
+  }
+  for (const auto& loaded : state_->methods) TAPER_TRY(loaded->method->reset_state());
+  return {};
+}
+
+const std::string& Module::last_error_text() const { return state_->error_text; }
+
+}  // namespace taper
