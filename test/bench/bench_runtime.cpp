@@ -11,7 +11,7 @@
 #include "taper/data_loader.h"
 #include "taper/method.h"
 #include "taper/program.h"
-#include "test/bench/synthetic_program.h"
+#include "test/support/synthetic_program.h"
 
 namespace taper::bench {
 namespace {
@@ -32,7 +32,7 @@ const Kernel* const kNothings[] = {&kNothing};
 // Everything that one loaded method needs.
 struct Setup {
   explicit Setup(int32_t elements, KernelTable table)
-      : bytes(chain_of_adds(kCalls, elements)), loader(bytes.data(), bytes.size()),
+      : bytes(test::chain_of_adds(kCalls, elements)), loader(bytes.data(), bytes.size()),
         program(Program::open(loader)), tables{table}, sizes{elements}, input_data(elements) {
     require(program.status());
     const MethodMeta meta = *program->method_meta("forward");

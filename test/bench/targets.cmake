@@ -4,7 +4,7 @@ find_package(benchmark CONFIG QUIET)
 if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)
   foreach(name kernels runtime export)
     if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/bench_${name}.cpp)
-      taper_program(bench_${name} FILES test/bench/bench_${name}.cpp test/bench/synthetic_program.cpp
+      taper_program(bench_${name} FILES test/bench/bench_${name}.cpp test/support/synthetic_program.cpp
         LINK taper_tools benchmark::benchmark)
       target_compile_definitions(bench_${name} PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     endif()

@@ -1,8 +1,8 @@
-#include "test/bench/synthetic_program.h"
+#include "test/support/synthetic_program.h"
 
 #include "schema/program_generated.h"
 
-namespace taper::bench {
+namespace taper::test {
 namespace {
 
 using flatbuffers::FlatBufferBuilder;
@@ -57,4 +57,4 @@ std::vector<uint8_t> chain_of_adds(int calls, int32_t elements) {
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 
-}  // namespace taper::bench
+}  // namespace taper::test

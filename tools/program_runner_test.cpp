@@ -1,0 +1,106 @@
+// One method with its memory and inputs, on a program made by hand: x + 1 * x, then a chain.
+
+#include "tools/program_runner.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "test/support/synthetic_program.h"
+#include "tools/atomic_file.h"
+#include "tools/error.h"
+
+namespace taper::tools {
+namespace {
+
+NpyArray floats(std::vector<int64_t> shape, std::vector<float> values) {
+  NpyArray array{ScalarType::kFloat, std::move(shape), ""};
+  array.data.assign(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  return array;
+}
+
+class Runner : public testing::Test {
+ protected:
+  void SetUp() override {
+    char pattern[] = "/tmp/taper_runner_XXXXXX";
+    ASSERT_NE(mkdtemp(pattern), nullptr);
+    folder_ = pattern;
+    path_ = folder_ + "/adds.pte";
+    // y1 = x + x; y2 = y1 + x; y3 = y2 + x.
+    const std::vector<uint8_t> bytes = test::chain_of_adds(3, 4);
+    write_file(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string problem(const NpyArray& array) {
+    ProgramRunner runner({path_, "", ""});
+    try {
+      runner.set_inputs({array}, {"x.npy"});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  std::string folder_, path_;
+};
+
+TEST_F(Runner, RunsOnGivenInputsAndOnOnes) {
+  ProgramRunner runner({path_, "", ""});
+  runner.set_inputs({floats({4}, {1, 2, -3, 0.5f})}, {"x.npy"});
+  runner.execute();
+  EXPECT_EQ(runner.outputs().at(0).array.data, floats({4}, {4, 8, -12, 2}).data);
+  runner.set_ones();
+  runner.execute();
+  EXPECT_EQ(runner.outputs().at(0).array.data, floats({4}, {4, 4, 4, 4}).data);
+  runner.overwrite_input(0, floats({4}, {0, 1, 2, 3}).data);
+  runner.execute();
+  EXPECT_EQ(runner.outputs().at(0).array.data, floats({4}, {0, 4, 8, 12}).data);
+}
+
+TEST_F(Runner, SaysWhatWasExpectedAndWhatWasGiven) {
+  EXPECT_EQ(problem(floats({3}, {1, 2, 3})),
+            "input 0 ('x.npy'): expected float32 (4,), given float32 (3,): dimension 0 must be 4");
+  EXPECT_EQ(problem(floats({2, 2}, {1, 2, 3, 4})),
+            "input 0 ('x.npy'): expected float32 (4,), given float32 (2, 2)");
+  EXPECT_EQ(problem({ScalarType::kDouble, {4}, std::string(32, '\0')}),
+            "input 0 ('x.npy'): expected float32 (4,), given float64 (4,)");
+}
+
+TEST_F(Runner, CountsInputs) {
+  ProgramRunner runner({path_, "", ""});
+  try {
+    runner.set_inputs({}, {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "method 'forward' takes 1 tensor input, given 0");
+  }
+}
+
+TEST_F(Runner, NamesTheMethodsThereAre) {
+  try {
+    ProgramRunner runner({path_, "", "backward"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "'" + path_ + "' has no method 'backward'; it has forward");
+  }
+}
+
+TEST_F(Runner, NamesTheFileThatIsNoProgram) {
+  for (const std::string& bytes : {std::string(), std::string("ET12"), std::string(500, 'x')}) {
+    write_file(folder_ + "/bad.pte", bytes);
+    try {
+      ProgramRunner runner({folder_ + "/bad.pte", "", ""});
+      FAIL();
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("bad.pte"), std::string::npos);
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::tools
