@@ -10,6 +10,8 @@
 #include <limits>
 #include <memory>
 
+#include "exir/frontend/checksum.h"
+
 namespace taper::exir {
 namespace {
 
@@ -172,10 +174,6 @@ bool inflate_exactly(Bytes packed, uint8_t* out, size_t size) {
   return state == Z_STREAM_END && out_left == 1;
 }
 
-uint32_t crc_of(Bytes bytes) {
-  return static_cast<uint32_t>(crc32_z(crc32_z(0, nullptr, 0), bytes.data(), bytes.size()));
-}
-
 }  // namespace
 
 bool looks_like_zip(Bytes file) {
@@ -248,7 +246,7 @@ Blob ZipArchive::read(const ZipMember& member) const {
     }
     out = {{bytes.get(), static_cast<size_t>(member.size)}, bytes, kSlack};
   }
-  if (crc_of(out.bytes) != member.crc) {
+  if (crc32_of(out.bytes) != member.crc) {
     refuse("damaged-member", "is damaged: its checksum does not match", member.name,
            "copy or download the file again");
   }
