@@ -61,4 +61,26 @@ Status select_view(View* view, int64_t dim, int64_t index, size_t element) {
   return {};
 }
 
+Status diagonal_view(View* view, int64_t offset, int64_t dim1, int64_t dim2, size_t element) {
+  size_t a = 0;
+  size_t b = 0;
+  TAPER_TRY(find_dim(*view, dim1, &a));
+  TAPER_TRY(find_dim(*view, dim2, &b));
+  TAPER_REQUIRE(a != b, Error::kInvalidArgument, "a diagonal needs two dimensions");
+  const int64_t shift = clamp(offset, -view->sizes[a], view->sizes[b]);
+  const int64_t down = shift < 0 ? -shift : 0;   // Where it starts in each dimension.
+  const int64_t right = shift > 0 ? shift : 0;
+  const int64_t rows = view->sizes[a] - down;
+  const int64_t columns = view->sizes[b] - right;
+  const int64_t stride = view->strides[a] + view->strides[b];
+  if (rows > 0 && columns > 0) {
+    view->advance(a, down, element);
+    view->advance(b, right, element);
+  }
+  view->remove_dim(a > b ? a : b);
+  view->remove_dim(a > b ? b : a);
+  view->add_dim(rows < columns ? rows : columns, stride);
+  return {};
+}
+
 }  // namespace taper::portable

@@ -1,5 +1,5 @@
-// Choosing part of a view along one dimension: what slice, select, narrow, split and their
-// scatters share. Each refuses what does not fit the dimension.
+// Choosing part of a view: what slice, select, narrow, split, diagonal and their scatters share.
+// Each refuses what does not fit the dimension.
 
 #pragma once
 
@@ -18,5 +18,8 @@ Status narrow_view(View* view, int64_t dim, int64_t start, int64_t length, size_
 
 // One index; the dimension goes away.
 Status select_view(View* view, int64_t dim, int64_t index, size_t element);
+
+// The elements (i, i + offset) of dimensions dim1 and dim2, which make way for a last dimension.
+Status diagonal_view(View* view, int64_t offset, int64_t dim1, int64_t dim2, size_t element);
 
 }  // namespace taper::portable
