@@ -1,0 +1,170 @@
+// Exit codes and messages of `taper`, the command line apart from any model.
+
+#include <gtest/gtest.h>
+
+#include "test/cli/command.h"
+#include "test/support/synthetic_program.h"
+#include "tools/atomic_file.h"
+#include "tools/npy.h"
+
+namespace taper::test {
+namespace {
+
+constexpr const char* kCommands[] = {"export", "run", "inspect", "bench", "verify"};
+
+void expect_one_error(const Said& said, int code, const std::string& part) {
+  EXPECT_EQ(said.code, code) << said.err;
+  ASSERT_GE(said.error_lines().size(), 1u);
+  EXPECT_EQ(said.error_lines()[0].rfind("taper: error: ", 0), 0u) << said.err;
+  EXPECT_NE(said.error_lines()[0].find(part), std::string::npos) << said.err;
+  EXPECT_EQ(said.error_lines().size(), code == 2 ? 2u : 1u) << said.err;
+}
+
+// A program of three additions of four floats.
+std::string adds(const ScratchFolder& scratch) {
+  const std::vector<uint8_t> bytes = chain_of_adds(3, 4);
+  const std::string path = scratch / "adds.pte";
+  tools::write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return path;
+}
+
+TEST(Cli, HelpExplainsEveryCommand) {
+  const Said said = run("taper", {"--help"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_TRUE(said.err.empty());
+  for (const char* command : kCommands) {
+    EXPECT_NE(said.out.find(command), std::string::npos);
+    const Said help = run("taper", {command, "--help"});
+    EXPECT_EQ(help.code, 0) << command;
+    EXPECT_GT(help.out.size(), 200u) << command;
+    EXPECT_TRUE(help.err.empty()) << command;
+  }
+}
+
+TEST(Cli, AWrongCommandLineIsTwo) {
+  expect_one_error(run("taper", {}), 2, "no command given");
+  expect_one_error(run("taper", {"frobnicate"}), 2, "'frobnicate' is no command");
+  for (const char* command : kCommands) {
+    expect_one_error(run("taper", {command, "--no-such-option", "x"}), 2, "no-such-option");
+    expect_one_error(run("taper", {command}), 2, "no file given");
+  }
+  expect_one_error(run("taper", {"run", "a.pte", "--iterations", "many"}), 2, "many");
+  expect_one_error(run("taper", {"run", "a.pte", "--iterations", "0"}), 2, "--iterations");
+}
+
+TEST(Cli, AMissingFileIsOneAndIsNamed) {
+  for (const char* command : kCommands) {
+    std::vector<std::string> arguments = {command, "/tmp/no/such/file"};
+    if (std::string(command) == "export") arguments.insert(arguments.end(), {"-o", "/dev/null"});
+    expect_one_error(run("taper", arguments), 1, "/tmp/no/such/file");
+  }
+}
+
+TEST(Cli, RunWritesOutputsWholeWithTrueShapes) {
+  const ScratchFolder scratch;
+  const std::string data("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16);  // 1, 2, 3, 4
+  tools::write_file(scratch / "x.npy", tools::npy_bytes(ScalarType::kFloat, {4}, data));
+  const Said said = run("taper", {"run", adds(scratch), "--inputs", scratch / "x.npy", "--outputs",
+                                  scratch / "results"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.out, "output 0: float32 (4,) [4, 8, 12, 16]\n");
+  const tools::NpyArray out = tools::read_npy(scratch / "results/out0.npy");
+  EXPECT_EQ(out.shape, std::vector<int64_t>{4});
+  EXPECT_EQ(out.data, std::string("\0\0\x80\x40\0\0\0\x41\0\0\x40\x41\0\0\x80\x41", 16));
+}
+
+TEST(Cli, RunWithoutInputsUsesOnesAndCountsIterations) {
+  const ScratchFolder scratch;
+  const Said said = run("taper", {"run", adds(scratch), "--iterations", "5"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.out.find("[4, 4, 4, 4]"), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("5 runs: min "), std::string::npos) << said.out;
+  EXPECT_TRUE(said.err.empty()) << said.err;
+}
+
+TEST(Cli, BadInputsLeaveNoOutputs) {
+  const ScratchFolder scratch;
+  const std::string program = adds(scratch);
+  tools::write_file(scratch / "x.npy",
+                    tools::npy_bytes(ScalarType::kFloat, {3}, std::string(12, '\0')));
+  tools::write_file(scratch / "cut.npy", "\x93NUMPY");
+  expect_one_error(run("taper", {"run", program, "-i", scratch / "x.npy", "-o", scratch / "out"}),
+                   1, "expected float32 (4,), given float32 (3,)");
+  expect_one_error(run("taper", {"run", program, "-i", scratch / "cut.npy", "-o", scratch / "out"}),
+                   1, "cut.npy' is not a usable .npy file");
+  expect_one_error(
+      run("taper", {"run", program, "-i", (scratch / "x.npy") + "," + (scratch / "x.npy")}), 1,
+      "takes 1 tensor input, given 2");
+  expect_one_error(run("taper", {"run", program, "-m", "backward"}), 1, "it has forward");
+  expect_one_error(run("taper", {"run", program, "-o", program}), 1, "adds.pte");
+  EXPECT_EQ(scratch.files(), (std::vector<std::string>{"adds.pte", "cut.npy", "x.npy"}));
+}
+
+TEST(Cli, VerifyAndBenchAndInspect) {
+  const ScratchFolder scratch;
+  const std::string program = adds(scratch);
+  const Said verified = run("taper", {"verify", program});
+  EXPECT_EQ(verified.code, 0) << verified.err;
+  EXPECT_NE(verified.out.find("method forward"), std::string::npos);
+  const std::string sixteen("\0\0\x80\x40\0\0\x80\x40\0\0\x80\x40\0\0\x80\x40",
+                            16);  // 4 four times
+  tools::write_file(scratch / "y.npy", tools::npy_bytes(ScalarType::kFloat, {4}, sixteen));
+  EXPECT_EQ(run("taper", {"verify", program, "--expected", scratch / "y.npy"}).code, 0);
+  tools::write_file(scratch / "y.npy",
+                    tools::npy_bytes(ScalarType::kFloat, {4}, std::string(16, '\0')));
+  expect_one_error(run("taper", {"verify", program, "--expected", scratch / "y.npy"}), 1, "differ");
+
+  const Said timed = run("taper", {"bench", program, "--iterations", "5", "--json"});
+  EXPECT_EQ(timed.code, 0) << timed.err;
+  EXPECT_NE(timed.out.find("\"runs\":5"), std::string::npos);
+
+  const Said text = run("taper", {"inspect", program});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_NE(text.out.find("3  aten::add.out"), std::string::npos) << text.out;
+  const Said json = run("taper", {"inspect", program, "--json"});
+  EXPECT_EQ(json.code, 0);
+  EXPECT_NE(json.out.find("\"operators\":{\"aten::add.out\":3}"), std::string::npos) << json.out;
+}
+
+TEST(Cli, DamagedProgramsAreRefusedInOneLine) {
+  const ScratchFolder scratch;
+  const std::string good = tools::read_file(adds(scratch));
+  const std::string bad = scratch / "bad.pte";
+  for (const std::string& bytes :
+       {std::string(), good.substr(0, 20), good.substr(0, good.size() / 2),
+        std::string("XXXX") + good, std::string(1000, '\0')}) {
+    tools::write_file(bad, bytes);
+    for (const char* command : {"run", "inspect", "bench", "verify"}) {
+      expect_one_error(run("taper", {command, bad}), 1, "bad.pte");
+    }
+    EXPECT_EQ(run("executor_runner", {"--model_path", bad}).code, 1);
+  }
+}
+
+TEST(ExecutorRunner, SpeaksExecuTorchsFlags) {
+  const ScratchFolder scratch;
+  const std::string program = adds(scratch);
+  const Said said =
+      run("executor_runner", {"--model_path=" + program, "--num_executions=3", "--print_output=all",
+                              "--print_memory", "--output_file=" + (scratch / "y")});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.out.find("Output 0: tensor(sizes=[4], float32, [4, 4, 4, 4])"), std::string::npos)
+      << said.out;
+  EXPECT_NE(said.out.find("method block: "), std::string::npos);
+  EXPECT_NE(said.out.find("planned buffer 1: 128 bytes"), std::string::npos) << said.out;
+  EXPECT_EQ(tools::read_file(scratch / "y-0.bin").size(), 16u);
+  EXPECT_EQ(run("executor_runner", {"--print_output=loud"}).code, 2);
+  EXPECT_EQ(run("executor_runner", {"--no_such_flag"}).code, 2);
+  const Said missing = run("executor_runner", {"--model_path", "/tmp/no/such.pte"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_NE(missing.err.find("/tmp/no/such.pte"), std::string::npos);
+  tools::write_file(scratch / "x.bin", "123");
+  const Said input =
+      run("executor_runner", {"--model_path", program, "--inputs", scratch / "x.bin"});
+  EXPECT_EQ(input.code, 1);
+  EXPECT_NE(input.err.find("expected 16 bytes of float32, given 3"), std::string::npos)
+      << input.err;
+}
+
+}  // namespace
+}  // namespace taper::test

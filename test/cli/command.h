@@ -1,0 +1,37 @@
+// Runs a program of this build and collects what it says.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace taper::test {
+
+struct Said {
+  int code = -1;  // Exit code; 128 + the signal's number if one ended it.
+  std::string out, err;
+
+  // The lines on stderr.
+  std::vector<std::string> error_lines() const;
+};
+
+// `program` is "taper" or "executor_runner". stdin is empty and nothing is a terminal.
+Said run(const std::string& program, const std::vector<std::string>& arguments);
+
+// A fresh folder, removed with everything in it at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  ~ScratchFolder();
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+  // Names in the folder, sorted.
+  std::vector<std::string> files() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace taper::test
