@@ -37,6 +37,7 @@ std::vector<Value*> Rewriter::emit(std::string_view target, std::vector<Argument
     value->producer = node;
     node->outputs.push_back(value);
   }
+  if (node->name.empty() && !node->outputs.empty()) node->name = node->outputs[0]->name;
   return node->outputs;
 }
 
@@ -81,7 +82,8 @@ Argument Rewriter::resolve(const Argument& arg) const {
   return items;
 }
 
-int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit) {
+int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
+            const std::function<void(Rewriter&)>& at_end) {
   Rewriter rewriter(graph);
   std::vector<std::unique_ptr<Node>> nodes = std::move(graph.nodes);
   graph.nodes.clear();
@@ -97,6 +99,8 @@ int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit) {
       rewriter.out_.push_back(std::move(node));
     }
   }
+  rewriter.current_ = nullptr;
+  if (at_end) at_end(rewriter);
   graph.nodes = std::move(rewriter.out_);
   for (Argument& output : graph.outputs) output = rewriter.resolve(output);
   for (Mutation& mutation : graph.mutations) {

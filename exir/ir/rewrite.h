@@ -36,15 +36,18 @@ class Rewriter {
   Argument resolve(const Argument& arg) const;
 
  private:
-  friend int rewrite(Graph&, const std::function<bool(Node&, Rewriter&)>&);
+  friend int rewrite(Graph&, const std::function<bool(Node&, Rewriter&)>&,
+                     const std::function<void(Rewriter&)>&);
   Graph& graph_;
   Node* current_ = nullptr;
   std::vector<std::unique_ptr<Node>> out_;
   std::unordered_map<Value*, Argument> replaced_;
 };
 
-// Returns how many nodes `visit` replaced.
-int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit);
+// Returns how many nodes `visit` replaced. `at_end` may emit nodes after all others, before outputs
+// and mutations are remapped.
+int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
+            const std::function<void(Rewriter&)>& at_end = {});
 
 // `graph` and every graph nested in arguments of its nodes, innermost first.
 std::vector<Graph*> all_graphs(Graph& graph);

@@ -1,0 +1,256 @@
+#include "exir/passes/functionalize.h"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+#include "exir/ir/rewrite.h"
+#include "exir/passes/functionalize_view.h"
+#include "exir/passes/functionalize_write.h"
+
+namespace taper::exir {
+namespace {
+
+struct Alias;
+
+// One piece of memory. `version` counts the writes to it.
+struct Memory {
+  Value* owner = nullptr;
+  Alias* root = nullptr;
+  int version = 0;
+  bool unclear = false;  // Some result may or may not look into it.
+};
+
+// One call of a view, kept to derive its results again after a write.
+struct View {
+  std::shared_ptr<const Schema> schema;
+  std::vector<Argument> args;  // As functional values; args[0] is replaced by the parent's.
+  Alias* parent = nullptr;
+  std::vector<Alias*> results;
+  std::vector<TensorType> types;
+  bool identity = false;
+  std::string name;  // Of the node.
+  std::shared_ptr<const Source> source;
+};
+
+// What one tensor of the program stands for: `value` as long as no write made it stale.
+struct Alias {
+  Memory* memory = nullptr;
+  View* view = nullptr;  // Null for the memory itself.
+  size_t index = 0;      // Which result of the view.
+  Value* value = nullptr;
+  int version = 0;
+  TensorType type;
+  std::optional<Strides> strides;
+};
+
+class Functionalizer {
+ public:
+  Functionalizer(Graph& graph, bool is_body) : graph_(graph), is_body_(is_body) {}
+
+  int run() {
+    for (const Argument& input : graph_.inputs) {
+      if (input.is_value()) own(input.value());
+    }
+    for (Value* constant : graph_.constants) own(constant);
+    const auto each = [&](Node& node, Rewriter& rewriter) {
+      rewriter_ = &rewriter;
+      return visit(node);
+    };
+    rewrite(graph_, each, [&](Rewriter& rewriter) {
+      rewriter_ = &rewriter;
+      finish();
+    });
+    return writes_;
+  }
+
+ private:
+  static bool is_tensor(const Value* value) { return value->kind == ValueKind::kTensor; }
+
+  // The value is memory of its own.
+  void own(Value* value) {
+    if (!is_tensor(value)) return;
+    memories_.emplace_back();
+    Alias& alias = aliases_.emplace_back();
+    memories_.back().owner = value;
+    memories_.back().root = &alias;
+    alias.memory = &memories_.back();
+    alias.value = value;
+    alias.type = value->type;
+    alias.strides = dense_strides(value->type);
+    of_[value] = &alias;
+  }
+
+  Alias* alias_of(const Value* value) {
+    const auto found = of_.find(value);
+    if (found == of_.end()) throw Failure("%" + value->name + " is used before it is defined");
+    return found->second;
+  }
+
+  // The current contents of an alias.
+  Value* read(Alias* alias) {
+    if (alias->version == alias->memory->version) return alias->value;
+    View& view = *alias->view;
+    Value* parent = read(view.parent);
+    if (view.identity) {
+      alias->value = parent;
+      alias->version = alias->memory->version;
+      return parent;
+    }
+    view.args[0] = parent;
+    const std::vector<Value*> fresh =
+        rewriter_->emit(view.schema->name, view.args, view.types);
+    fresh[0]->producer->name = view.name;
+    fresh[0]->producer->source = view.source;
+    for (size_t i = 0; i < fresh.size(); ++i) {
+      view.results[i]->value = fresh[i];
+      view.results[i]->version = alias->memory->version;
+    }
+    return alias->value;
+  }
+
+  Argument read(const Argument& arg) {
+    if (arg.is_value()) return is_tensor(arg.value()) ? Argument(read(alias_of(arg.value()))) : arg;
+    if (!arg.is_list()) return arg;
+    Argument::List items;
+    for (const Argument& item : arg.list()) items.push_back(read(item));
+    return items;
+  }
+
+  void write(Alias* alias, Value* contents) {
+    if (alias->view == nullptr) {
+      alias->memory->version += 1;
+    } else if (alias->view->identity) {
+      write(alias->view->parent, contents);
+    } else {
+      const View& view = *alias->view;
+      Value* whole = read(view.parent);
+      const ViewCall call = {*view.schema, view.args, view.parent->type, view.types};
+      write(view.parent, write_through(*rewriter_, call, alias->index, whole, contents));
+    }
+    alias->value = contents;
+    alias->version = alias->memory->version;
+  }
+
+  bool visit(Node& node) {
+    std::vector<Argument> old_args = node.args;
+    for (Argument& arg : node.args) arg = read(arg);
+    if (node.schema->mutates()) return visit_write(node, old_args);
+    const bool view = node.schema->returns_alias() && !node.outputs.empty() &&
+                      !old_args.empty() && old_args[0].is_value() && is_tensor(old_args[0].value());
+    if (view) return visit_view(node, alias_of(old_args[0].value()));
+    for (Value* output : node.outputs) own(output);
+    return false;
+  }
+
+  bool visit_write(Node& node, const std::vector<Argument>& old_args) {
+    writes_ += 1;
+    const size_t at = written_argument(node);
+    Alias* target = alias_of(old_args[at].value());
+    if (const auto view = reshaping_twin(node)) {
+      node.schema = view;
+      const bool dropped = visit_view(node, target);
+      of_[old_args[at].value()] = alias_of(node.outputs.at(0));
+      return dropped;
+    }
+    Value* self = node.args[at].value();
+    Value* contents = written_value(*rewriter_, node, self);
+    if (contents != self) {
+      check_clear(node, *target);
+      write(target, contents);
+    }
+    for (const Value* output : node.outputs) of_[output] = target;
+    return true;
+  }
+
+  void check_clear(const Node& node, const Alias& target) const {
+    if (!target.memory->unclear) return;
+    Diagnostic out;
+    out.id = "unclear-alias";
+    out.message = node.schema->name + " writes to a tensor of which it is not known what shares it";
+    out.where = node.name;
+    if (node.source) out.source = node.source->newest_frame();
+    out.remedy = "clone() the tensor before it is written";
+    const std::string summary = out.message;
+    throw Failure(summary, {std::move(out)});
+  }
+
+  bool visit_view(Node& node, Alias* parent) {
+    ViewEffect effect = view_effect(node, parent->strides);
+    if (effect.kind == ViewKind::kCopy) {
+      for (Value* output : node.outputs) own(output);
+      return false;
+    }
+    if (effect.kind == ViewKind::kUnknown) parent->memory->unclear = true;
+    View& view = views_.emplace_back();
+    view.schema = node.schema;
+    view.args = node.args;
+    view.parent = parent;
+    view.identity = effect.kind == ViewKind::kIdentity;
+    view.name = node.name;
+    view.source = node.source;
+    for (Value* output : node.outputs) {
+      Alias& alias = aliases_.emplace_back();
+      alias.memory = parent->memory;
+      alias.view = &view;
+      alias.index = view.results.size();
+      alias.value = view.identity ? node.args[0].value() : output;
+      alias.version = parent->memory->version;
+      alias.type = output->type;
+      alias.strides = effect.strides;
+      of_[output] = &alias;
+      view.results.push_back(&alias);
+      view.types.push_back(output->type);
+    }
+    return view.identity;
+  }
+
+  // Outputs and mutations show what their tensors hold at the end; views of written memory may have
+  // to be derived once more for that.
+  void finish() {
+    for (Argument& output : graph_.outputs) output = read(output);
+    for (Mutation& mutation : graph_.mutations) {
+      if (is_tensor(mutation.source)) mutation.source = read(alias_of(mutation.source));
+    }
+    for (const Memory& memory : memories_) add_mutation(memory);
+  }
+
+  void add_mutation(const Memory& memory) {
+    Value* target = memory.owner;
+    if (target->role == ValueRole::kResult || memory.root->value == target) return;
+    if (is_body_) throw Failure("a body of control flow writes %" + target->name);
+    for (const Mutation& mutation : graph_.mutations) {
+      if (mutation.target == target) return;
+    }
+    if (target->role == ValueRole::kConstant) target->role = ValueRole::kState;
+    graph_.mutations.push_back({target, memory.root->value});
+  }
+
+  Graph& graph_;
+  const bool is_body_;
+  Rewriter* rewriter_ = nullptr;
+  std::deque<Memory> memories_;
+  std::deque<Alias> aliases_;
+  std::deque<View> views_;
+  std::unordered_map<const Value*, Alias*> of_;
+  int writes_ = 0;
+};
+
+bool writes(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const auto& node) { return node->schema->mutates(); });
+}
+
+}  // namespace
+
+int functionalize(Graph& graph) {
+  int total = 0;
+  for (Graph* each : all_graphs(graph)) {
+    if (!writes(*each)) continue;
+    total += Functionalizer(*each, each != &graph).run();
+    erase_dead(*each);
+  }
+  return total;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,327 @@
+#include "exir/passes/functionalize.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/dialect/verifier.h"
+
+namespace taper::exir {
+namespace {
+
+std::string run(const std::string& body) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  verify(*graph, Dialect::kAten);
+  functionalize(*graph);
+  verify(*graph, Dialect::kAten);
+  for (const auto& node : graph->nodes) EXPECT_FALSE(node->schema->mutates());
+  std::string text = print(*graph);
+  text.erase(0, text.find('\n') + 1);
+  return text.substr(0, text.rfind('}'));
+}
+
+std::string refusal(const std::string& body) {
+  try {
+    run(body);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+TEST(Functionalize, LeavesAFunctionalGraphAlone) {
+  EXPECT_EQ(run("  input %x: float32[2]\n"
+                "  %v: float32[1, 2] = aten::view(%x, [1, 2])\n"
+                "  return %v\n"),
+            "  input %x: float32[2]\n"
+            "  %v: float32[1, 2] = aten::view(%x, [1, 2])\n"
+            "  return %v\n");
+}
+
+TEST(Functionalize, AWriteMakesANewValue) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::exp(%x)
+  %b: float32[2] = aten::add_.Scalar(%a, 1, 1)
+  %c: float32[2] = aten::mul.Tensor(%a, %b)
+  return %c)"),
+            R"(  input %x: float32[2]
+  %a: float32[2] = aten::exp(%x)
+  %add: float32[2] = aten::add.Scalar(%a, 1, 1)
+  %c: float32[2] = aten::mul.Tensor(%add, %add)
+  return %c
+)");
+}
+
+TEST(Functionalize, AWrittenInputIsMutated) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %b: float32[2] = aten::mul_.Scalar(%x, 2)
+  return %b)"),
+            R"(  input %x: float32[2]
+  %mul: float32[2] = aten::mul.Scalar(%x, 2)
+  mutate %x = %mul
+  return %mul
+)");
+}
+
+TEST(Functionalize, AWrittenBufferBecomesAState) {
+  EXPECT_EQ(run(R"(  input %i: int64[1]
+  input %v: float32[1, 4]
+  constant %cache: float32[8, 4] "cache" = zeros
+  constant %w: float32[4] "w" = {1, 2, 3, 4}
+  %p: float32[8, 4] = aten::index_put_(%cache, [%i], %v, False)
+  %r: float32[8, 4] = aten::mul.Tensor(%cache, %w)
+  return %r)"),
+            R"(  input %i: int64[1]
+  input %v: float32[1, 4]
+  state %cache: float32[8, 4] "cache" = zeros
+  constant %w: float32[4] "w" = {1, 2, 3, 4}
+  %index_put: float32[8, 4] = aten::index_put(%cache, [%i], %v, False)
+  %r: float32[8, 4] = aten::mul.Tensor(%index_put, %w)
+  mutate %cache = %index_put
+  return %r
+)");
+}
+
+TEST(Functionalize, AWriteThroughASliceReachesItsBase) {
+  EXPECT_EQ(run(R"(  input %x: float32[4, 2]
+  input %v: float32[1, 2]
+  %s: float32[1, 2] = aten::slice.Tensor(%x, 0, 1, 2, 1)
+  %c: float32[1, 2] = aten::copy_(%s, %v, False)
+  %y: float32[4, 2] = aten::relu(%x)
+  return %y)"),
+            R"(  input %x: float32[4, 2]
+  input %v: float32[1, 2]
+  %slice_scatter: float32[4, 2] = aten::slice_scatter(%x, %v, 0, 1, 2, 1)
+  %y: float32[4, 2] = aten::relu(%slice_scatter)
+  mutate %x = %slice_scatter
+  return %y
+)");
+}
+
+TEST(Functionalize, OtherViewsAreDerivedAgainWhenTheyAreRead) {
+  EXPECT_EQ(run(R"(  input %x: float32[4]
+  %a: float32[4] = aten::exp(%x)
+  %v: float32[2, 2] = aten::view(%a, [2, 2])
+  %t: float32[2, 2] order(1, 0) = aten::t(%v)
+  %s: float32[2] = aten::select.int(%v, 0, 1)
+  %unused: float32[2] = aten::select.int(%v, 0, 0)
+  %z: float32[2] = aten::zero_(%s)
+  %u: float32[2, 2] order(1, 0) = aten::neg(%t)
+  return %u, %a)"),
+            R"(  input %x: float32[4]
+  %a: float32[4] = aten::exp(%x)
+  %v: float32[2, 2] = aten::view(%a, [2, 2])
+  %s: float32[2] = aten::select.int(%v, 0, 1)
+  %full_like: float32[2] = aten::full_like(%s, 0, None, None, None, None, None)
+  %select_scatter: float32[2, 2] = aten::select_scatter(%v, %full_like, 0, 1)
+  %view: float32[4] = aten::view(%select_scatter, [4])
+  %t_1: float32[2, 2] order(1, 0) = aten::t(%select_scatter)
+  %u: float32[2, 2] order(1, 0) = aten::neg(%t_1)
+  return %u, %view
+)");
+}
+
+TEST(Functionalize, UndoesPermutationsAndParts) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 3, 4]
+  %p: float32[4, 2, 3] order(1, 2, 0) = aten::permute(%x, [2, 0, 1])
+  %a: float32[4, 1, 3], %b: float32[4, 1, 3] = aten::split.Tensor(%p, 1, 1)
+  %w: float32[4, 1, 3] = aten::relu_(%b)
+  return)"),
+            R"(  input %x: float32[2, 3, 4]
+  %p: float32[4, 2, 3] order(1, 2, 0) = aten::permute(%x, [2, 0, 1])
+  %a: float32[4, 1, 3], %b: float32[4, 1, 3] = aten::split.Tensor(%p, 1, 1)
+  %relu: float32[4, 1, 3] = aten::relu(%b)
+  %slice_scatter: float32[4, 2, 3] order(1, 2, 0) = aten::slice_scatter(%p, %relu, 1, 1, 2, 1)
+  %permute: float32[2, 3, 4] = aten::permute(%slice_scatter, [1, 2, 0])
+  mutate %x = %permute
+  return
+)");
+}
+
+TEST(Functionalize, ReshapeOfATransposedTensorIsACopy) {
+  // The reshape of %t moves memory, so %x does not change; that of %x is a view, so it does.
+  EXPECT_EQ(run(R"(  input %x: float32[2, 3]
+  %t: float32[3, 2] order(1, 0) = aten::t(%x)
+  %copy: float32[6] = aten::reshape(%t, [6])
+  %c: float32[6] = aten::neg_(%copy)
+  %view: float32[6] = aten::reshape(%x, [6])
+  %v: float32[6] = aten::abs_(%view)
+  return %c)"),
+            R"(  input %x: float32[2, 3]
+  %t: float32[3, 2] order(1, 0) = aten::t(%x)
+  %copy: float32[6] = aten::reshape(%t, [6])
+  %neg: float32[6] = aten::neg(%copy)
+  %view: float32[6] = aten::reshape(%x, [6])
+  %abs: float32[6] = aten::abs(%view)
+  %view_1: float32[2, 3] = aten::view(%abs, [2, 3])
+  mutate %x = %view_1
+  return %neg
+)");
+}
+
+TEST(Functionalize, ConversionsShareMemoryOnlyIfNothingChanges) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %same: float32[2] = aten::to.dtype(%x, float32)
+  %other: float64[2] = aten::to.dtype(%x, float64)
+  %forced: float32[2] = aten::to.dtype(%x, float32, False, True)
+  %dense: float32[2] = aten::contiguous(%x)
+  %a: float64[2] = aten::neg_(%other)
+  %b: float32[2] = aten::sin_(%forced)
+  %c: float32[2] = aten::exp_(%same)
+  return %a, %b, %dense)"),
+            R"(  input %x: float32[2]
+  %other: float64[2] = aten::to.dtype(%x, float64, False, False, None)
+  %forced: float32[2] = aten::to.dtype(%x, float32, False, True, None)
+  %neg: float64[2] = aten::neg(%other)
+  %sin: float32[2] = aten::sin(%forced)
+  %exp: float32[2] = aten::exp(%x)
+  mutate %x = %exp
+  return %neg, %sin, %exp
+)");
+}
+
+TEST(Functionalize, ResultsGetTheTypeOfWhatIsWritten) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 2]
+  input %d: float64[2, 2]
+  input %i: int64[2]
+  %z: float32[2, 2] = aten::exp(%x)
+  %a: float32[2, 2] = aten::add_.Tensor(%z, %d, 1)
+  %b: float32[2, 2] = aten::eq_.Scalar(%a, 1)
+  %c: float32[2, 2] = aten::copy_(%x, %i)
+  return %b)"),
+            R"(  input %x: float32[2, 2]
+  input %d: float64[2, 2]
+  input %i: int64[2]
+  %z: float32[2, 2] = aten::exp(%x)
+  %add: float64[2, 2] = aten::add.Tensor(%z, %d, 1)
+  %_to_copy: float32[2, 2] = aten::_to_copy(%add, float32, None, None, None, False, None)
+  %eq: bool[2, 2] = aten::eq.Scalar(%_to_copy, 1)
+  %_to_copy_1: float32[2, 2] = aten::_to_copy(%eq, float32, None, None, None, False, None)
+  %_to_copy_2: float32[2] = aten::_to_copy(%i, float32, None, None, None, False, None)
+  %expand: float32[2, 2] = aten::expand(%_to_copy_2, [2, 2], False)
+  mutate %x = %expand
+  return %_to_copy_1
+)");
+}
+
+TEST(Functionalize, SymbolicSizesAreReadFromTheBase) {
+  EXPECT_EQ(run(R"(  range s0 = [1, 9]
+  input %x: float32[s0, 4]
+  %v: float32[4*s0] = aten::view(%x, [-1])
+  %w: float32[4*s0] = aten::relu_(%v)
+  return)"),
+            R"(  range s0 = [1, 9]
+  input %x: float32[s0, 4]
+  %v: float32[4*s0] = aten::view(%x, [-1])
+  %relu: float32[4*s0] = aten::relu(%v)
+  %sym_size: int(s0) = aten::sym_size.int(%x, 0)
+  %view: float32[s0, 4] = aten::view(%relu, [%sym_size, 4])
+  mutate %x = %view
+  return
+)");
+}
+
+TEST(Functionalize, NarrowWithAComputedStart) {
+  EXPECT_EQ(run(R"(  input %x: float32[8]
+  input %n: int(u0)
+  %v: float32[2] = aten::narrow(%x, 0, %n, 2)
+  %w: float32[2] = aten::relu_(%v)
+  return)"),
+            R"(  input %x: float32[8]
+  input %n: int(u0)
+  %v: float32[2] = aten::narrow(%x, 0, %n, 2)
+  %relu: float32[2] = aten::relu(%v)
+  %add: int(u0 + 2) = python::add(%n, 2)
+  %slice_scatter: float32[8] = aten::slice_scatter(%x, %relu, 0, %n, %add, 1)
+  mutate %x = %slice_scatter
+  return
+)");
+}
+
+TEST(Functionalize, InactiveDropoutAndDetachWriteNothing) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %d: float32[2] = aten::dropout_(%x, 0.5, False)
+  %e: float32[2] = aten::detach_(%d)
+  %y: float32[2] = aten::relu(%e)
+  return %y)"),
+            R"(  input %x: float32[2]
+  %y: float32[2] = aten::relu(%x)
+  return %y
+)");
+}
+
+TEST(Functionalize, SizesChangedInPlaceAreViews) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %u: float32[1, 2] = aten::unsqueeze_(%x, 0)
+  %r: float32[1, 2] = aten::relu_(%u)
+  return %r)"),
+            R"(  input %x: float32[2]
+  %u: float32[1, 2] = aten::unsqueeze(%x, 0)
+  %relu: float32[1, 2] = aten::relu(%u)
+  %view: float32[2] = aten::view(%relu, [2])
+  mutate %x = %view
+  return %relu
+)");
+}
+
+TEST(Functionalize, BodiesMayWriteTheirOwnValues) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %y: float32[2] = higher_order::cond(True, graph "t" {
+    input %a: float32[2]
+    %b: float32[2] = aten::exp(%a)
+    %c: float32[2] = aten::relu_(%b)
+    return %b
+  }, graph "f" {
+    input %a: float32[2]
+    return %a
+  }, [%x])
+  return %y)"),
+            R"(  input %x: float32[2]
+  %y: float32[2] = higher_order::cond(True, graph "t" {
+    input %a: float32[2]
+    %b: float32[2] = aten::exp(%a)
+    %relu: float32[2] = aten::relu(%b)
+    return %relu
+  }, graph "f" {
+    input %a: float32[2]
+    return %a
+  }, [%x])
+  return %y
+)");
+}
+
+TEST(Functionalize, ListsOfMutationsInTheFileAreKept) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  state %s: float32[2] = zeros
+  %a: float32[2] = aten::neg(%s)
+  %b: float32[2] = aten::relu_(%a)
+  mutate %s = %a
+  return %x)"),
+            R"(  input %x: float32[2]
+  state %s: float32[2] = zeros
+  %a: float32[2] = aten::neg(%s)
+  %relu: float32[2] = aten::relu(%a)
+  mutate %s = %relu
+  return %x
+)");
+}
+
+TEST(Functionalize, RefusesWhatItCannotKnow) {
+  const std::string x = "input %x: float32[2, 2]\n";
+  EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"
+                        "%w: float32[3, 2, 2] = aten::relu_(%e) return"),
+            "writing through aten::expand is not supported");
+  EXPECT_EQ(refusal(x + "%w: float32[4] = aten::resize_(%x, [4]) return"),
+            "aten::resize_ writes in place and has no functional twin");
+  EXPECT_EQ(refusal(x + "%w: float32[2, 2] = aten::atan2.out(%x, %x, %x) return"),
+            "aten::atan2.out writes its argument \"out\"");
+  EXPECT_EQ(refusal(x + "%u: float32[2, 1, 2] = aten::unfold(%x, 1, 2, 1)\n"
+                        "%f: float32[4] = aten::reshape(%u, [4])\n"
+                        "%w: float32[4] = aten::relu_(%f) return"),
+            "aten::relu_ writes to a tensor of which it is not known what shares it");
+  EXPECT_EQ(refusal(x + "%y: float32[2, 2] = higher_order::cond(True, graph \"t\" {\n"
+                        "input %a: float32[2, 2] %b: float32[2, 2] = aten::relu_(%a) return %b },\n"
+                        "graph \"f\" { input %a: float32[2, 2] return %a }, [%x]) return %y"),
+            "a body of control flow writes %a");
+}
+
+}  // namespace
+}  // namespace taper::exir

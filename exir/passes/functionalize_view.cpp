@@ -1,0 +1,325 @@
+#include "exir/passes/functionalize_view.h"
+
+#include <algorithm>
+
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+// Names of one operator are compared without "aten::".
+std::string_view short_target(const Schema& schema) {
+  std::string_view name = schema.name;
+  return name.substr(0, 6) == "aten::" ? name.substr(6) : name;
+}
+
+bool is_any(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_identity(std::string_view name) {
+  return is_any(name, {"detach", "alias", "lift_fresh", "lift", "positive", "resolve_conj",
+                       "resolve_neg", "real", "conj", "_conj", "pin_memory"});
+}
+
+// Operators that return an alias if the result would be the same, and a copy otherwise.
+bool is_conversion(std::string_view name) {
+  return name.substr(0, 3) == "to." || is_any(name, {"contiguous", "_autocast_to_full_precision",
+                                                     "_autocast_to_reduced_precision"});
+}
+
+bool is_reshape(std::string_view name) {
+  return is_any(name, {"reshape", "reshape_as", "flatten.using_ints", "ravel", "unflatten.int"});
+}
+
+bool is_one(const Sym& size) { return size.is_int() && size.as_int() == 1; }
+
+// The strides that show memory of `sizes` and `strides` as `wanted`; nullopt if there are none.
+// Walks from the innermost dimension; dimensions that continue each other form one run, which must
+// hold a whole number of the wanted dimensions.
+std::optional<Strides> view_strides(const std::vector<Sym>& sizes, const Strides& strides,
+                                    const std::vector<Sym>& wanted) {
+  Strides out(wanted.size(), Sym(1));
+  size_t left = wanted.size();  // Wanted dimensions not placed yet.
+  Sym run(1), step = strides.empty() ? Sym(1) : strides.back();
+  for (size_t d = sizes.size(); d-- > 0;) {
+    run = run * sizes[d];
+    const bool continues = d > 0 && (is_one(sizes[d - 1]) || strides[d - 1] == run * step);
+    if (continues) continue;
+    Sym filled(1);
+    while (left > 0 && (!(filled == run) || is_one(wanted[left - 1]))) {
+      out[--left] = filled * step;
+      filled = filled * wanted[left];
+    }
+    if (!(filled == run)) return std::nullopt;
+    if (d > 0) {
+      step = strides[d - 1];
+      run = Sym(1);
+    }
+  }
+  for (; left > 0; --left) {
+    if (!is_one(wanted[left - 1])) return std::nullopt;
+  }
+  return out;
+}
+
+bool same_strides(const TensorType& type, const Strides& a, const Strides& b) {
+  for (size_t d = 0; d < type.rank(); ++d) {
+    if (!is_one(type.sizes[d]) && !(a[d] == b[d])) return false;
+  }
+  return true;
+}
+
+int64_t wrapped(const Argument& dim, size_t rank) {
+  const int64_t d = dim.to_int();
+  return d < 0 ? d + static_cast<int64_t>(rank) : d;
+}
+
+size_t dim_of(const Argument& arg, size_t rank, const Schema& schema) {
+  const int64_t d = wrapped(arg, rank);
+  if (d < 0 || d >= static_cast<int64_t>(rank)) {
+    throw Failure(schema.name + ": dimension " + std::to_string(d) + " is out of range");
+  }
+  return static_cast<size_t>(d);
+}
+
+const Argument* find_arg(const Node& node, std::string_view name) {
+  const int index = node.schema->find(name);
+  return index < 0 ? nullptr : &node.args[static_cast<size_t>(index)];
+}
+
+ViewEffect conversion_effect(const Node& node, const std::optional<Strides>& strides) {
+  const TensorType& from = node.args[0].value()->type;
+  const TensorType& to = node.outputs[0]->type;
+  const Argument* copy = find_arg(node, "copy");
+  if (from.dtype != to.dtype || (copy != nullptr && !copy->is_none() && copy->to_bool())) {
+    return {ViewKind::kCopy, std::nullopt};
+  }
+  const Argument* format = find_arg(node, "memory_format");
+  const bool any_format = format == nullptr || format->is_none() ||
+                          std::get<MemoryFormat>(format->v) == MemoryFormat::kPreserve;
+  if (any_format) return {ViewKind::kIdentity, strides};
+  if (!strides) return {ViewKind::kUnknown, std::nullopt};
+  // The result is dense in the asked format; the argument is returned if it is so already.
+  const bool same = same_strides(from, *strides, dense_strides(to));
+  return {same ? ViewKind::kIdentity : ViewKind::kCopy, strides};
+}
+
+std::optional<Strides> permuted(const Node& node, const Strides& strides) {
+  const std::string_view name = short_target(*node.schema);
+  const size_t rank = strides.size();
+  Strides out = strides;
+  if (name == "permute") {
+    const std::vector<int64_t> dims = to_ints(node.args[1]);
+    if (dims.size() != rank) return std::nullopt;
+    for (size_t i = 0; i < rank; ++i) out[i] = strides[dim_of(dims[i], rank, *node.schema)];
+    return out;
+  }
+  if (is_any(name, {"transpose.int", "swapaxes", "swapdims"}) && rank > 0) {
+    std::swap(out[dim_of(node.args[1], rank, *node.schema)],
+              out[dim_of(node.args[2], rank, *node.schema)]);
+    return out;
+  }
+  if (is_any(name, {"t", "mT", "mH", "adjoint"}) && rank >= 2) {
+    std::swap(out[rank - 1], out[rank - 2]);
+    return out;
+  }
+  return name == "t" ? std::optional(out) : std::nullopt;
+}
+
+std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
+  const std::string_view name = short_target(*node.schema);
+  const size_t rank = strides.size();
+  const TensorType& to = node.outputs[0]->type;
+  if (auto out = permuted(node, strides)) return out;
+  if (is_any(name, {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim", "squeeze.dims",
+                    "unsqueeze"})) {
+    return view_strides(node.args[0].value()->type.sizes, strides, to.sizes);
+  }
+  Strides out = strides;
+  if (name == "slice.Tensor" && rank > 0 && node.args[4].is_int()) {
+    const size_t d = dim_of(node.args[1], rank, *node.schema);
+    out[d] = out[d] * Sym(node.args[4].to_int());
+    return out;
+  }
+  if (is_any(name, {"select.int", "unbind.int"}) && rank > 0) {
+    out.erase(out.begin() + static_cast<ptrdiff_t>(dim_of(node.args[1], rank, *node.schema)));
+    return out;
+  }
+  const bool part = is_any(name, {"narrow", "narrow.Tensor", "split.Tensor", "split.sizes", "chunk",
+                                  "split_with_sizes", "tensor_split.sections",
+                                  "tensor_split.indices"});
+  return part ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace
+
+Strides dense_strides(const TensorType& type) {
+  Strides out(type.rank(), Sym(1));
+  Sym step(1);
+  for (size_t i = type.rank(); i-- > 0;) {
+    const size_t d = type.dim_order[i];
+    out[d] = step;
+    step = step * type.sizes[d];
+  }
+  return out;
+}
+
+ViewEffect view_effect(const Node& node, const std::optional<Strides>& strides) {
+  const std::string_view name = short_target(*node.schema);
+  const TensorType& from = node.args[0].value()->type;
+  const TensorType& to = node.outputs[0]->type;
+  if (is_conversion(name)) return conversion_effect(node, strides);
+  const bool same_type = from.dtype == to.dtype && from.sizes == to.sizes;
+  if (is_identity(name) && same_type) return {ViewKind::kIdentity, strides};
+  if (is_reshape(name)) {
+    if (!strides) return {ViewKind::kUnknown, std::nullopt};
+    auto shown = view_strides(from.sizes, *strides, to.sizes);
+    if (!shown) return {ViewKind::kCopy, std::nullopt};
+    return {ViewKind::kAlias, std::move(shown)};
+  }
+  ViewEffect out;
+  if (strides) out.strides = alias_strides(node, *strides);
+  return out;
+}
+
+Argument size_arguments(Rewriter& rewriter, const std::vector<Sym>& sizes, Value* source) {
+  Argument::List out;
+  for (const Sym& size : sizes) {
+    if (size.is_int()) {
+      out.push_back(size.as_int());
+      continue;
+    }
+    const auto& have = source->type.sizes;
+    const auto at = std::find(have.begin(), have.end(), size);
+    if (at == have.end()) throw Failure("the size " + size.text() + " is not at hand");
+    Node* node = rewriter.emit_node(need_schema("aten::sym_size.int"),
+                                    {source, static_cast<int64_t>(at - have.begin())});
+    Value* value = rewriter.graph().new_value("sym_size", ValueKind::kInt);
+    value->sym = size;
+    value->producer = node;
+    node->outputs.push_back(value);
+    out.push_back(value);
+  }
+  return out;
+}
+
+namespace {
+
+class Inverse {
+ public:
+  Inverse(Rewriter& rewriter, const ViewCall& view, size_t index, Value* whole, Value* part)
+      : rewriter_(rewriter), view_(view), index_(index), whole_(whole), part_(part) {}
+
+  Value* run() {
+    const std::string_view name = short_target(view_.schema);
+    if (Value* out = reordered(name)) return out;
+    if (Value* out = scattered(name)) return out;
+    if (name == "view.dtype") {
+      const bool same_width =
+          element_size(view_.base.dtype) == element_size(view_.types[index_].dtype);
+      if (same_width) return emit("aten::view.dtype", {part_, view_.base.dtype});
+    }
+    const TensorType& type = view_.types[index_];
+    const bool covers = type.dtype == view_.base.dtype && type.numel() == view_.base.numel();
+    const bool may_overlap = is_any(name, {"unfold", "as_strided", "expand", "expand_as", "diagonal",
+                                           "broadcast_to", "view_as_real", "view_as_complex"});
+    if (type == view_.base) return part_;
+    if (covers && (!may_overlap || name.substr(0, 6) == "expand" || name == "broadcast_to")) {
+      return emit("aten::view", {part_, size_arguments(rewriter_, view_.base.sizes, whole_)});
+    }
+    throw Failure("writing through " + view_.schema.name + " is not supported");
+  }
+
+ private:
+  Value* emit(std::string_view target, std::vector<Argument> args) {
+    return rewriter_.emit(target, std::move(args), {view_.base})[0];
+  }
+  const Argument& arg(size_t i) const { return view_.args[i]; }
+  size_t rank() const { return view_.base.rank(); }
+
+  // Permutations are undone.
+  Value* reordered(std::string_view name) {
+    if (is_any(name, {"transpose.int", "swapaxes", "swapdims"})) {
+      return emit("aten::transpose.int", {part_, arg(1), arg(2)});
+    }
+    if (is_any(name, {"t", "mT", "mH", "adjoint", "matrix_H"}) && rank() >= 2) {
+      return emit("aten::transpose.int", {part_, -2, -1});
+    }
+    if (is_any(name, {"movedim.int", "moveaxis.int", "movedim.intlist", "moveaxis.intlist"})) {
+      const bool list = name.find("intlist") != name.npos;
+      return emit(list ? "aten::movedim.intlist" : "aten::movedim.int", {part_, arg(2), arg(1)});
+    }
+    if (name == "permute" || name == "numpy_T") {
+      std::vector<int64_t> inverse(rank());
+      for (size_t i = 0; i < rank(); ++i) {
+        const Argument from = name == "permute" ? arg(1).list().at(i)
+                                                : Argument(static_cast<int64_t>(rank() - 1 - i));
+        inverse[dim_of(from, rank(), view_.schema)] = static_cast<int64_t>(i);
+      }
+      return emit("aten::permute", {part_, int_list(inverse)});
+    }
+    return nullptr;
+  }
+
+  // Parts are put back into the whole.
+  Value* scattered(std::string_view name) {
+    if (name == "slice.Tensor") {
+      return emit("aten::slice_scatter", {whole_, part_, arg(1), arg(2), arg(3), arg(4)});
+    }
+    if (name == "select.int") return emit("aten::select_scatter", {whole_, part_, arg(1), arg(2)});
+    if (name == "unbind.int") {
+      return emit("aten::select_scatter", {whole_, part_, arg(1), static_cast<int64_t>(index_)});
+    }
+    if (name == "diagonal") {
+      return emit("aten::diagonal_scatter", {whole_, part_, arg(1), arg(2), arg(3)});
+    }
+    if (name == "narrow") return slice_back(dim_of(arg(1), rank(), view_.schema), arg(2));
+    if (is_any(name, {"split.Tensor", "split.sizes", "split_with_sizes", "chunk",
+                      "tensor_split.sections", "tensor_split.indices"})) {
+      const size_t dim = dim_of(arg(2), rank(), view_.schema);
+      int64_t start = 0;
+      for (size_t i = 0; i < index_; ++i) start += known_size(view_.types[i], dim);
+      return slice_back(dim, start);
+    }
+    return nullptr;
+  }
+
+  int64_t known_size(const TensorType& type, size_t dim) const {
+    if (type.rank() <= dim || !type.sizes[dim].is_int()) {
+      throw Failure("writing through " + view_.schema.name + " of unknown sizes is not supported");
+    }
+    return type.sizes[dim].as_int();
+  }
+
+  Value* slice_back(size_t dim, const Argument& start) {
+    const int64_t length = known_size(view_.types[index_], dim);
+    const auto at = static_cast<int64_t>(dim);
+    if (start.is_int()) {
+      int64_t from = start.to_int();
+      if (from < 0) from += known_size(view_.base, dim);
+      return emit("aten::slice_scatter", {whole_, part_, at, from, from + length, 1});
+    }
+    Node* sum = rewriter_.emit_node(need_schema("python::add"), {start, length});
+    Value* end = rewriter_.graph().new_value("add", ValueKind::kInt);
+    end->sym = start.value()->sym + Sym(length);
+    end->producer = sum;
+    sum->outputs.push_back(end);
+    return emit("aten::slice_scatter", {whole_, part_, at, start, end, 1});
+  }
+
+  Rewriter& rewriter_;
+  const ViewCall& view_;
+  const size_t index_;
+  Value* const whole_;
+  Value* const part_;
+};
+
+}  // namespace
+
+Value* write_through(Rewriter& rewriter, const ViewCall& view, size_t index, Value* whole,
+                     Value* part) {
+  return Inverse(rewriter, view, index, whole, part).run();
+}
+
+}  // namespace taper::exir

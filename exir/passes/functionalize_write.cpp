@@ -1,0 +1,142 @@
+#include "exir/passes/functionalize_write.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "exir/ops/infer.h"
+#include "exir/ops/registry.h"
+#include "exir/passes/functionalize_view.h"
+
+namespace taper::exir {
+namespace {
+
+[[noreturn]] void refuse(const Node& node, const std::string& why) {
+  Diagnostic out;
+  out.id = "unsupported-write";
+  out.message = node.schema->name + " " + why;
+  out.where = node.name;
+  if (node.source) out.source = node.source->newest_frame();
+  out.remedy = "write it without changing a tensor in place, or call run_decompositions() before saving";
+  const std::string summary = out.message;
+  throw Failure(summary, {std::move(out)});
+}
+
+Value* convert(Rewriter& rewriter, Value* value, ScalarType dtype) {
+  if (value->type.dtype == dtype) return value;
+  TensorType type = value->type;
+  type.dtype = dtype;
+  return rewriter.emit("aten::_to_copy", {value, dtype}, {type})[0];
+}
+
+// `source` with the dtype and the sizes of `self`.
+Value* spread(Rewriter& rewriter, Value* source, Value* self) {
+  Value* out = convert(rewriter, source, self->type.dtype);
+  if (out->type.sizes == self->type.sizes) return out;
+  return rewriter.emit("aten::expand", {out, size_arguments(rewriter, self->type.sizes, self)},
+                       {self->type})[0];
+}
+
+Value* filled(Rewriter& rewriter, const Node& node, Value* self) {
+  const Argument value = node.args.size() > 1 ? node.args[1] : Argument(0);
+  if (value.is_value() && value.value()->kind == ValueKind::kTensor) {
+    return spread(rewriter, value.value(), self);
+  }
+  return rewriter.emit("aten::full_like", {self, value}, {self->type})[0];
+}
+
+// "aten::add_.Tensor" -> "aten::add.Tensor"
+std::string twin_of(std::string_view target) {
+  static const std::unordered_map<std::string_view, const char*> irregular = {
+      {"aten::bernoulli_.float", "aten::bernoulli.p"},
+      {"aten::normal_", "aten::normal_functional"},
+      {"aten::_index_put_impl_", "aten::index_put"},
+  };
+  if (const auto found = irregular.find(target); found != irregular.end()) return found->second;
+  const size_t dot = std::min(target.find('.'), target.size());
+  std::string base(target.substr(0, dot));
+  if (base.substr(0, 9) == "aten::__i" && base.size() > 11) {
+    return "aten::__" + base.substr(9) + std::string(target.substr(dot));
+  }
+  if (base.back() != '_') return {};
+  base.pop_back();
+  return base + std::string(target.substr(dot));
+}
+
+bool returns_bool(std::string_view target) {
+  static const std::unordered_set<std::string_view> bases = {
+      "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
+      "greater", "greater_equal", "less", "less_equal", "not_equal"};
+  const size_t colon = target.rfind("::");
+  const std::string_view rest = target.substr(colon == target.npos ? 0 : colon + 2);
+  return bases.count(rest.substr(0, rest.find('.'))) != 0;
+}
+
+// The dtype that the functional twin computes, which the write then converts to that of self.
+ScalarType twin_dtype(const Schema& twin, const std::vector<Argument>& args, Value* self) {
+  if (returns_bool(twin.name)) return ScalarType::kBool;
+  if (!has_type_rule(twin.name)) return self->type.dtype;
+  try {
+    const std::vector<TensorType> types = infer_types(twin, args);
+    return types.empty() ? self->type.dtype : types[0].dtype;
+  } catch (const Failure&) {
+    return self->type.dtype;  // The verifier will say what is wrong with the arguments.
+  }
+}
+
+bool is_inactive_dropout(const Node& node) {
+  const bool dropout = node.is("aten::dropout_") || node.is("aten::feature_dropout_") ||
+                       node.is("aten::alpha_dropout_") || node.is("aten::feature_alpha_dropout_");
+  return dropout && !node.arg("train").to_bool();
+}
+
+}  // namespace
+
+std::shared_ptr<const Schema> reshaping_twin(const Node& node) {
+  const std::string twin = twin_of(node.target());
+  const std::shared_ptr<const Schema> schema = twin.empty() ? nullptr : find_schema(twin);
+  const bool keeps_contents = node.is("aten::detach_") || node.is("aten::requires_grad_");
+  if (schema == nullptr || !schema->returns_alias() || keeps_contents) return nullptr;
+  return node.outputs.size() == 1 ? schema : nullptr;
+}
+
+size_t written_argument(const Node& node) {
+  size_t found = node.args.size();
+  for (size_t i = 0; i < node.schema->args.size(); ++i) {
+    const SchemaArg& arg = node.schema->args[i];
+    if (!arg.written()) continue;
+    if (arg.keyword_only) refuse(node, "writes its argument \"" + arg.name + "\"");
+    if (found != node.args.size()) refuse(node, "writes more than one argument");
+    found = i;
+  }
+  if (found == node.args.size() || !node.args[found].is_value() ||
+      node.args[found].value()->kind != ValueKind::kTensor) {
+    refuse(node, "does not write a plain tensor");
+  }
+  return found;
+}
+
+Value* written_value(Rewriter& rewriter, const Node& node, Value* self) {
+  if (node.is("aten::detach_") || node.is("aten::requires_grad_") || is_inactive_dropout(node)) {
+    return self;
+  }
+  if (node.is("aten::copy_")) {
+    const Argument& source = node.args[1];
+    if (source.is_value() && source.value()->kind == ValueKind::kTensor) {
+      return spread(rewriter, source.value(), self);
+    }
+    return filled(rewriter, node, self);
+  }
+  if (node.is("aten::fill_.Scalar") || node.is("aten::fill_.Tensor") || node.is("aten::zero_")) {
+    return filled(rewriter, node, self);
+  }
+  const std::string name = twin_of(node.target());
+  const std::shared_ptr<const Schema> twin = name.empty() ? nullptr : find_schema(name);
+  if (twin == nullptr || twin->mutates() || twin->returns_alias()) refuse(node, "writes in place and has no functional twin");
+  std::vector<Argument> args = node.args;
+  if (args.size() > twin->args.size()) args.resize(twin->args.size());
+  TensorType type = self->type;
+  type.dtype = twin_dtype(*twin, args, self);
+  return convert(rewriter, rewriter.emit(twin->name, std::move(args), {type})[0], self->type.dtype);
+}
+
+}  // namespace taper::exir

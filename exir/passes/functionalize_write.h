@@ -1,0 +1,22 @@
+// Operators that write in place, as functions.
+
+#pragma once
+
+#include "exir/ir/rewrite.h"
+
+namespace taper::exir {
+
+// What `self` holds after the in-place operator `node`, whose arguments already are functional
+// values: a value of the type of `self`, or `self` itself where nothing changes. Throws Failure if
+// the operator has no functional twin.
+Value* written_value(Rewriter& rewriter, const Node& node, Value* self);
+
+// The index of the one argument that the operator writes. Throws Failure if there are more, or if
+// it is not a plain tensor.
+size_t written_argument(const Node& node);
+
+// squeeze_, t_ and others change the sizes of a tensor, not what it holds: the view that does the
+// same. Null for every other operator.
+std::shared_ptr<const Schema> reshaping_twin(const Node& node);
+
+}  // namespace taper::exir
