@@ -1,6 +1,6 @@
 // The type that an operator computes in: float (for half and bfloat16 too), double, or int64_t for
-// all integers. Kernels that do arithmetic over space are templates over these three alone, and read
-// and write their rows through loader() and storer().
+// all integers. Kernels that do arithmetic over space are templates over these three alone, and
+// read and write their rows through loader() and storer().
 
 #pragma once
 

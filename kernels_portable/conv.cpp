@@ -32,12 +32,11 @@ Status check_options(const Tensor& input, const Tensor& weight, const ConvOption
                 Error::kInvalidArgument,
                 "convolution: output_padding must not be negative, one for each dimension");
   const int64_t channels = input.size(1);
-  TAPER_REQUIRE(options.groups > 0 && channels % options.groups == 0 &&
-                    weight.size(0) % options.groups == 0,
-                Error::kInvalidArgument, "convolution: groups do not divide the channels");
   TAPER_REQUIRE(
-      options.transposed ? weight.size(0) == channels
-                         : weight.size(1) == channels / options.groups,
+      options.groups > 0 && channels % options.groups == 0 && weight.size(0) % options.groups == 0,
+      Error::kInvalidArgument, "convolution: groups do not divide the channels");
+  TAPER_REQUIRE(
+      options.transposed ? weight.size(0) == channels : weight.size(1) == channels / options.groups,
       Error::kInvalidArgument, "convolution: weight does not fit the channels of input");
   return {};
 }
@@ -48,8 +47,8 @@ Status output_size(const Convolution& conv, int d, int64_t output_padding, int64
     TAPER_REQUIRE(output_padding < std::max(conv.stride[d], conv.dilation[d]),
                   Error::kInvalidArgument,
                   "convolution: output_padding must be less than stride or dilation");
-    *size = (conv.in.size[d] - 1) * conv.stride[d] - 2 * conv.padding[d] + reach +
-            output_padding + 1;
+    *size =
+        (conv.in.size[d] - 1) * conv.stride[d] - 2 * conv.padding[d] + reach + output_padding + 1;
     TAPER_REQUIRE(*size >= 0 && *size <= INT32_MAX, Error::kInvalidArgument,
                   "convolution: the output would be empty or too large");
     return {};
@@ -88,8 +87,13 @@ int64_t ConvImage::position_stride() const {
 
 ConvImage conv_image(const Tensor& tensor) {
   const Span<const int32_t> strides = tensor.strides();
-  ConvImage image = {tensor.mutable_data(), tensor.scalar_type(), tensor.size(1), {1, 1, 1},
-                     strides[0], strides[1], {0, 0, 0}};
+  ConvImage image = {tensor.mutable_data(),
+                     tensor.scalar_type(),
+                     tensor.size(1),
+                     {1, 1, 1},
+                     strides[0],
+                     strides[1],
+                     {0, 0, 0}};
   const int missing = kSpatial + 2 - static_cast<int>(tensor.dim());
   for (int d = missing; d < kSpatial; ++d) {
     image.size[d] = tensor.size(d - missing + 2);

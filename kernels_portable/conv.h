@@ -2,8 +2,8 @@
 // the backward operators share.
 //
 // Spatial dimensions are always three here; those that a tensor lacks come first, with size 1. All
-// tensors are read and written through strides, so every dim order works as an input; an output must
-// have its positions evenly spaced (row-major and channels last have).
+// tensors are read and written through strides, so every dim order works as an input; an output
+// must have its positions evenly spaced (row-major and channels last have).
 
 #pragma once
 

@@ -41,8 +41,8 @@ float bias_of(const Convolution& conv, int64_t channel) {
 }
 
 // One row of one output channel, which holds the bias already.
-void add_row(const Convolution& conv, const float* plane, const float* weight, int64_t a,
-             int64_t b, float* row) {
+void add_row(const Convolution& conv, const float* plane, const float* weight, int64_t a, int64_t b,
+             float* row) {
   const ConvWeight& w = conv.weight;
   for (int64_t i = 0; i < w.size[0]; ++i) {
     const int64_t x0 = a * conv.stride[0] - conv.padding[0] + i * conv.dilation[0];
@@ -55,8 +55,8 @@ void add_row(const Convolution& conv, const float* plane, const float* weight, i
         const Range range = inside(conv, 2, k);
         if (range.high <= range.low) continue;
         const int64_t x2 = range.low * conv.stride[2] - conv.padding[2] + k * conv.dilation[2];
-        add_scaled(weight[w.tap_offset(i, j, k)], from + x2, conv.stride[2],
-                   range.high - range.low, row + range.low);
+        add_scaled(weight[w.tap_offset(i, j, k)], from + x2, conv.stride[2], range.high - range.low,
+                   row + range.low);
       }
     }
   }
@@ -70,8 +70,8 @@ void convolve_planes(const Convolution& conv) {
   const int64_t width = conv.out.size[2];
   for (int64_t n = 0; n < conv.batch; ++n) {
     for (int64_t channel = 0; channel < conv.out.channels; ++channel) {
-      const float* plane = in + n * conv.in.batch_stride +
-                           channel / conv.group_out() * conv.in.channel_stride;
+      const float* plane =
+          in + n * conv.in.batch_stride + channel / conv.group_out() * conv.in.channel_stride;
       float* row = out + n * conv.out.batch_stride + channel * conv.out.channel_stride;
       for (int64_t a = 0; a < conv.out.size[0]; ++a) {
         for (int64_t b = 0; b < conv.out.size[1]; ++b, row += width) {

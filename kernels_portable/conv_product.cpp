@@ -1,5 +1,5 @@
-// Convolution as a matrix product (gemm.h) whose operand of input patches is never stored: blocks of
-// it are gathered on the stack while the product runs.
+// Convolution as a matrix product (gemm.h) whose operand of input patches is never stored: blocks
+// of it are gathered on the stack while the product runs.
 //
 // Per image and group there are two forms. Where the positions of an output channel lie together:
 //
@@ -52,20 +52,17 @@ struct WeightRow {
 template <typename T>
 class ConvProduct : public Product<T> {
  protected:
-  ConvProduct(const Convolution& conv, int64_t image, int64_t group, int64_t rows,
-              int64_t columns)
+  ConvProduct(const Convolution& conv, int64_t image, int64_t group, int64_t rows, int64_t columns)
       : Product<T>(rows, columns, conv.group_in() * conv.weight.taps()),
         conv_(conv),
         load_(loader<T>(conv.in.type)),
         store_(storer<T>(conv.in.type)) {
     const int64_t out_channel = group * conv.group_out();
-    const int64_t weight_first = conv.transposed
-                                     ? group * conv.group_in() * conv.weight.in_stride
-                                     : out_channel * conv.weight.out_stride;
-    in_ = at(conv.in.data, image * conv.in.batch_stride +
-                               group * conv.group_in() * conv.in.channel_stride);
-    out_ = at(conv.out.data,
-              image * conv.out.batch_stride + out_channel * conv.out.channel_stride);
+    const int64_t weight_first = conv.transposed ? group * conv.group_in() * conv.weight.in_stride
+                                                 : out_channel * conv.weight.out_stride;
+    in_ = at(conv.in.data,
+             image * conv.in.batch_stride + group * conv.group_in() * conv.in.channel_stride);
+    out_ = at(conv.out.data, image * conv.out.batch_stride + out_channel * conv.out.channel_stride);
     weight_ = at(conv.weight.data, weight_first);
     if (conv.bias != nullptr) bias_ = at(conv.bias->mutable_data(), out_channel);
   }
@@ -117,8 +114,7 @@ class PlanarProduct final : public ConvProduct<T> {
   Block<const T> left(int64_t m, int64_t rows, int64_t k, int64_t depth, T* buffer) override {
     const ConvWeight& weight = this->conv_.weight;
     if (dense_ && this->native()) {
-      return {static_cast<const T*>(this->weight_) + m * weight.out_stride + k,
-              weight.out_stride};
+      return {static_cast<const T*>(this->weight_) + m * weight.out_stride + k, weight.out_stride};
     }
     WeightRow row = row_at(k);
     for (int64_t i = 0; i < depth; ++i, advance(row)) {
@@ -130,8 +126,7 @@ class PlanarProduct final : public ConvProduct<T> {
     return {buffer, depth};
   }
 
-  Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns,
-                       T* buffer) override {
+  Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns, T* buffer) override {
     const Point start = Point::of(n, this->conv_.out.size);
     WeightRow row = row_at(k);
     for (int64_t i = 0; i < depth; ++i, advance(row)) {
@@ -187,8 +182,8 @@ class PlanarProduct final : public ConvProduct<T> {
       if (x0 < 0 || x1 < 0) {
         std::fill_n(to, run, T{});
       } else {
-        const int64_t offset = row.channel * conv.in.channel_stride + x0 * conv.in.stride[0] +
-                               x1 * conv.in.stride[1];
+        const int64_t offset =
+            row.channel * conv.in.channel_stride + x0 * conv.in.stride[0] + x1 * conv.in.stride[1];
         if (conv.transposed) {
           gather_spread(offset, row.tap.at[2], c, run, to);
         } else {
@@ -208,13 +203,12 @@ class PlanarProduct final : public ConvProduct<T> {
     const int64_t stride = conv.stride[2];
     const int64_t shift = tap * conv.dilation[2] - conv.padding[2];  // x = y * stride + shift.
     const int64_t low = std::clamp(divide_up(-shift, stride) - first, int64_t{0}, count);
-    const int64_t high =
-        std::clamp(divide_up(conv.in.size[2] - shift, stride) - first, low, count);
+    const int64_t high = std::clamp(divide_up(conv.in.size[2] - shift, stride) - first, low, count);
     std::fill_n(to, low, T{});
     if (high > low) {
       const int64_t x = (first + low) * stride + shift;
-      this->load_(this->at(this->in_, offset + x * conv.in.stride[2]),
-                  conv.in.stride[2] * stride, high - low, to + low);
+      this->load_(this->at(this->in_, offset + x * conv.in.stride[2]), conv.in.stride[2] * stride,
+                  high - low, to + low);
     }
     std::fill_n(to + high, count - high, T{});
   }
@@ -262,8 +256,7 @@ class PointProduct final : public ConvProduct<T> {
     return {buffer, depth};
   }
 
-  Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns,
-                       T* buffer) override {
+  Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns, T* buffer) override {
     const ConvWeight& weight = this->conv_.weight;
     WeightRow row = row_at(k);
     for (int64_t i = 0; i < depth; ++i, advance(row)) {

@@ -1,5 +1,5 @@
-// Padding that repeats what lies inside: by reflection or by replication, over the last one to three
-// dimensions.
+// Padding that repeats what lies inside: by reflection or by replication, over the last one to
+// three dimensions.
 
 #pragma once
 

@@ -32,7 +32,8 @@ inline void sum_tile(Block<const T> left, const int64_t (&row)[kRows], Block<con
 #pragma GCC unroll 8
     for (int64_t i = 0; i < kRows; ++i) {
 #pragma GCC unroll 8
-      for (int64_t j = 0; j < kVectors; ++j) acc[i][j] += static_cast<Element>(a[i][k]) * factors[j];
+      for (int64_t j = 0; j < kVectors; ++j)
+        acc[i][j] += static_cast<Element>(a[i][k]) * factors[j];
     }
   }
   std::memcpy(sums, acc, sizeof(acc));

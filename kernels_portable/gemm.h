@@ -6,12 +6,12 @@
 // may build the part that is asked for in a small buffer, which is how convolution multiplies by
 // patches of its input without ever storing them, and how 16-bit floats are widened.
 //
-// The loops, from the outside: blocks of columns, staged blocks of rows, blocks of depth (right() is
-// called here, so its work is shared by all the rows), strips of four rows, tiles of four by eight
-// that stay in registers. Everything lies on the stack, at most 16 KB.
+// The loops, from the outside: blocks of columns, staged blocks of rows, blocks of depth (right()
+// is called here, so its work is shared by all the rows), strips of four rows, tiles of four by
+// eight that stay in registers. Everything lies on the stack, at most 16 KB.
 //
-// T is the type computed in: float (for float, half, bfloat16), double, or int64_t for all integers,
-// which wraps around as in PyTorch.
+// T is the type computed in: float (for float, half, bfloat16), double, or int64_t for all
+// integers, which wraps around as in PyTorch.
 
 #pragma once
 
@@ -50,8 +50,7 @@ class Product {
   virtual Block<const T> left(int64_t m, int64_t rows, int64_t k, int64_t depth, T* buffer) = 0;
   // right[k .. k+depth) x [n .. n+columns), in place or written to `buffer` with a stride of
   // kBlockColumns. In place only if columns is a multiple of kTileColumns.
-  virtual Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns,
-                               T* buffer) = 0;
+  virtual Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns, T* buffer) = 0;
   // Where out[m, n] and the elements right and below it may be summed, or null data: in the stage.
   virtual Block<T> target(int64_t m, int64_t n) = 0;
   // Receives the finished sums of out[m, n .. n+columns), which lie in the target if there is one.

@@ -69,11 +69,10 @@ class MatrixProduct final : public Product<T> {
     return {buffer, depth};
   }
 
-  Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns,
-                       T* buffer) override {
+  Block<const T> right(int64_t k, int64_t depth, int64_t n, int64_t columns, T* buffer) override {
     const MatrixView& view = problem_.right;
-    const bool in_place = holds<T>(view) && view.column_stride == 1 &&
-                          this->rows() <= kStripRows && columns % kTileColumns == 0;
+    const bool in_place = holds<T>(view) && view.column_stride == 1 && this->rows() <= kStripRows &&
+                          columns % kTileColumns == 0;
     if (in_place) return {at<T>(view, k, n), view.row_stride};
     if (holds<T>(view) && view.row_stride == 1) {
       load_transposed(at<T>(view, k, n), depth, columns, buffer);
@@ -171,8 +170,8 @@ void multiply_by_dots(const Matmul& problem, MatrixProduct<T>& product) {
     T sums[kStripRows] = {};
     for (int64_t k = 0; k < problem.depth; k += kDotLength) {
       const int64_t count = std::min(kDotLength, problem.depth - k);
-      const T* right = run_of(address(problem.right, k, n), problem.right.type, count,
-                              right_buffer);
+      const T* right =
+          run_of(address(problem.right, k, n), problem.right.type, count, right_buffer);
       for (int64_t m = 0; m < problem.rows; ++m) {
         const T* left = run_of(address(problem.left, m, k), problem.left.type, count, left_buffer);
         sums[m] = wrap_add(dot(left, right, count), sums[m]);
@@ -201,8 +200,7 @@ MatrixView broadcast_matrix(const Tensor& tensor, int64_t batch) {
   for (size_t d = 0; d < rank; ++d) {
     if (tensor.sizes()[d] != 1) strides[3 - rank + d] = tensor.strides()[d];
   }
-  return {tensor.mutable_data(), tensor.scalar_type(), batch * strides[0], strides[1],
-          strides[2]};
+  return {tensor.mutable_data(), tensor.scalar_type(), batch * strides[0], strides[1], strides[2]};
 }
 
 bool broadcasts_to(const Tensor& tensor, Span<const int64_t> sizes) {
@@ -272,8 +270,7 @@ Status check_product_types(const Tensor& left, const Tensor& right, const Tensor
 
 Status check_product_scalars(ScalarType type, Scalar alpha, Scalar beta) {
   TAPER_REQUIRE(is_floating(type) || (!alpha.is_double() && !beta.is_double()),
-                Error::kInvalidArgument,
-                "matrix product: integers cannot be scaled by a fraction");
+                Error::kInvalidArgument, "matrix product: integers cannot be scaled by a fraction");
   return {};
 }
 

@@ -79,8 +79,8 @@ Status avg_pool2d_out(KernelContext&, const Tensor& self, IntList kernel_size, I
   Pooling pooling;
   int64_t sizes[4];
   const int64_t one[] = {1};
-  TAPER_TRY(describe_pooling(self, {kernel_size, stride, padding, one, ceil_mode}, &pooling,
-                             sizes));
+  TAPER_TRY(
+      describe_pooling(self, {kernel_size, stride, padding, one, ceil_mode}, &pooling, sizes));
   TAPER_TRY(resize_out(out, sizes, static_cast<size_t>(self.dim())));
   pooling.out = images_of(out);
   return with_compute_type(type, [&](auto zero) -> Status {

@@ -46,8 +46,7 @@ void measure(const Tensor& x1, const Tensor& x2, double p, const Tensor& out) {
       const int64_t first2 = offsets[2] + i * nest.inner_stride(2);
       const T value = distance(element(x1.const_data(), first1, type), s1[1],
                                element(x2.const_data(), first2, type), s2[1]);
-      store(&value, 1,
-            element(out.mutable_data(), offsets[0] + i * nest.inner_stride(0), type), 1);
+      store(&value, 1, element(out.mutable_data(), offsets[0] + i * nest.inner_stride(0), type), 1);
     }
   });
 }
@@ -65,8 +64,8 @@ Status cdist_forward_out(KernelContext&, const Tensor& x1, const Tensor& x2, dou
                 "cdist: rows of x1 and x2 have different lengths");
   TAPER_REQUIRE(p >= 0, Error::kInvalidArgument, "cdist: p must not be negative");
   Sizes sizes;
-  TAPER_TRY(broadcast_sizes(x1.sizes().subspan(0, rank1 - 2), x2.sizes().subspan(0, rank2 - 2),
-                            &sizes));
+  TAPER_TRY(
+      broadcast_sizes(x1.sizes().subspan(0, rank1 - 2), x2.sizes().subspan(0, rank2 - 2), &sizes));
   sizes.push(x1.sizes()[rank1 - 2]);
   sizes.push(x2.sizes()[rank2 - 2]);
   TAPER_TRY(out.resize(sizes));

@@ -22,9 +22,9 @@ Status convolution_out(KernelContext&, const Tensor& input, const Tensor& weight
                 Error::kInvalidType, "convolution: all tensors must share one dtype");
   Convolution conv;
   int64_t sizes[kSpatial + 2];
-  TAPER_TRY(describe_convolution(
-      input, weight, {stride, padding, dilation, transposed, output_padding, groups}, &conv,
-      sizes));
+  TAPER_TRY(describe_convolution(input, weight,
+                                 {stride, padding, dilation, transposed, output_padding, groups},
+                                 &conv, sizes));
   TAPER_REQUIRE(bias == nullptr || (bias->dim() == 1 && bias->numel() == sizes[1]),
                 Error::kInvalidArgument,
                 "convolution: bias must have one element for each output channel");

@@ -1,5 +1,5 @@
-// aten::convolution_backward.out: the gradients of a convolution by its input, weight and bias; only
-// those are written that output_mask asks for.
+// aten::convolution_backward.out: the gradients of a convolution by its input, weight and bias;
+// only those are written that output_mask asks for.
 //
 // The gradient by the input is a convolution itself: of the same weight, transposed if the forward
 // one was plain and plain if it was transposed. The gradient by the weight pairs, for each tap, the
@@ -84,15 +84,14 @@ void weight_gradient(const Convolution& conv) {
       const Plane in = {&conv.in, group * conv.group_in() + i};
       // A transposed weight is stored [in, out / groups]: its groups advance along `in`.
       const int64_t first =
-          conv.transposed
-              ? in.channel * weight.in_stride + o % conv.group_out() * weight.out_stride
-              : o * weight.out_stride + i * weight.in_stride;
+          conv.transposed ? in.channel * weight.in_stride + o % conv.group_out() * weight.out_stride
+                          : o * weight.out_stride + i * weight.in_stride;
       int64_t tap[kSpatial];
       for (tap[0] = 0; tap[0] < weight.size[0]; ++tap[0]) {
         for (tap[1] = 0; tap[1] < weight.size[1]; ++tap[1]) {
           for (tap[2] = 0; tap[2] < weight.size[2]; ++tap[2]) {
-            const T sum = tap_gradient<T>(conv, conv.transposed ? in : out,
-                                          conv.transposed ? out : in, tap);
+            const T sum =
+                tap_gradient<T>(conv, conv.transposed ? in : out, conv.transposed ? out : in, tap);
             const int64_t at = first + weight.tap_offset(tap[0], tap[1], tap[2]);
             store_one(sum, element(weight.data, at, conv.in.type), conv.in.type);
           }
@@ -159,9 +158,9 @@ Status convolution_backward_out(KernelContext&, const Tensor& grad_output, const
   const ScalarType type = input.scalar_type();
   TAPER_REQUIRE(is_floating(type), Error::kInvalidType,
                 "convolution_backward: tensors must be floating point");
-  for (const Tensor* tensor : {&grad_output, &weight, static_cast<const Tensor*>(&grad_input),
-                               static_cast<const Tensor*>(&grad_weight),
-                               static_cast<const Tensor*>(&grad_bias)}) {
+  for (const Tensor* tensor :
+       {&grad_output, &weight, static_cast<const Tensor*>(&grad_input),
+        static_cast<const Tensor*>(&grad_weight), static_cast<const Tensor*>(&grad_bias)}) {
     TAPER_REQUIRE(tensor->scalar_type() == type, Error::kInvalidType,
                   "convolution_backward: all tensors must share one dtype");
   }
@@ -169,9 +168,9 @@ Status convolution_backward_out(KernelContext&, const Tensor& grad_output, const
                 "convolution_backward: output_mask must have three entries");
   Convolution conv;
   int64_t sizes[kSpatial + 2];
-  TAPER_TRY(describe_convolution(
-      input, weight, {stride, padding, dilation, transposed, output_padding, groups}, &conv,
-      sizes));
+  TAPER_TRY(describe_convolution(input, weight,
+                                 {stride, padding, dilation, transposed, output_padding, groups},
+                                 &conv, sizes));
   conv.out = conv_image(grad_output);
   TAPER_TRY(check_gradient(conv, grad_output, input, sizes));
   if (output_mask[0]) {

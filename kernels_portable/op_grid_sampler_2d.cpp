@@ -1,5 +1,5 @@
-// aten::grid_sampler_2d.out: samples images [n, c, h, w] at the points of a grid [n, y, x, 2], whose
-// pairs are (x, y) with -1 and 1 at the edges of the image.
+// aten::grid_sampler_2d.out: samples images [n, c, h, w] at the points of a grid [n, y, x, 2],
+// whose pairs are (x, y) with -1 and 1 at the edges of the image.
 //
 //   interpolation_mode  0 bilinear, 1 nearest, 2 bicubic
 //   padding_mode        outside the image: 0 zeros, 1 the border, 2 a reflection
@@ -71,8 +71,8 @@ class Sampler {
   T place(T x, int64_t size) const {
     if (padding_ == kZeros) return x;
     const T last = static_cast<T>(size - 1);
-    if (padding_ == kReflection) x = align_ ? reflect(x, T{0}, last)
-                                            : reflect(x, T(-0.5), last + T(0.5));
+    if (padding_ == kReflection)
+      x = align_ ? reflect(x, T{0}, last) : reflect(x, T(-0.5), last + T(0.5));
     return x > T{0} ? std::min(x, last) : T{0};  // NaN goes to the border too.
   }
   static T reflect(T x, T low, T high) {
@@ -86,8 +86,8 @@ class Sampler {
 
   // The input at whole coordinates, or 0 outside.
   T pixel(int64_t n, int64_t c, T x, T y) const {
-    const bool inside = x >= T{0} && x < static_cast<T>(in_.width) && y >= T{0} &&
-                        y < static_cast<T>(in_.height);
+    const bool inside =
+        x >= T{0} && x < static_cast<T>(in_.width) && y >= T{0} && y < static_cast<T>(in_.height);
     if (!inside) return T{};
     const int64_t column = std::min(static_cast<int64_t>(x), in_.width - 1);
     const int64_t row = std::min(static_cast<int64_t>(y), in_.height - 1);
@@ -104,9 +104,7 @@ class Sampler {
         weighted(n, c, left, top + 1, T(1) - wx) + weighted(n, c, left + 1, top + 1, wx);
     return above * (T(1) - wy) + below * wy;
   }
-  T weighted(int64_t n, int64_t c, T x, T y, T weight) const {
-    return pixel(n, c, x, y) * weight;
-  }
+  T weighted(int64_t n, int64_t c, T x, T y, T weight) const { return pixel(n, c, x, y) * weight; }
 
   T bicubic(int64_t n, int64_t c, T x, T y) const {
     const T left = std::floor(x), top = std::floor(y);
@@ -140,9 +138,9 @@ Status grid_sampler_2d_out(KernelContext&, const Tensor& input, const Tensor& gr
   const ScalarType type = input.scalar_type();
   TAPER_REQUIRE(is_floating(type) && grid.scalar_type() == type && out.scalar_type() == type,
                 Error::kInvalidType, "grid_sampler_2d: tensors must share one floating dtype");
-  TAPER_REQUIRE(input.dim() == 4 && grid.dim() == 4 && grid.size(3) == 2 &&
-                    grid.size(0) == input.size(0),
-                Error::kInvalidArgument, "grid_sampler_2d: grid does not fit input");
+  TAPER_REQUIRE(
+      input.dim() == 4 && grid.dim() == 4 && grid.size(3) == 2 && grid.size(0) == input.size(0),
+      Error::kInvalidArgument, "grid_sampler_2d: grid does not fit input");
   TAPER_REQUIRE(input.size(2) > 0 && input.size(3) > 0, Error::kInvalidArgument,
                 "grid_sampler_2d: input has no pixels");
   TAPER_REQUIRE(interpolation_mode >= kBilinear && interpolation_mode <= kBicubic &&

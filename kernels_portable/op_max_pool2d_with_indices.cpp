@@ -31,8 +31,7 @@ class MaxLanes final : public PoolLanes<T> {
       const T value = values[i];
       const bool better = value > best_[first + i] || value != value || where_[first + i] < 0;
       best_[first + i] = better ? value : best_[first + i];
-      where_[first + i] =
-          better ? static_cast<int32_t>(index + i * step) : where_[first + i];
+      where_[first + i] = better ? static_cast<int32_t>(index + i * step) : where_[first + i];
     }
   }
   void end(int64_t offset, int64_t stride) override {
@@ -54,14 +53,13 @@ Status max_pool2d_with_indices_out(KernelContext&, const Tensor& self, IntList k
                                    IntList stride, IntList padding, IntList dilation,
                                    bool ceil_mode, Tensor& out, Tensor& indices) {
   TAPER_REQUIRE(is_computable(self.scalar_type()) && out.scalar_type() == self.scalar_type(),
-                Error::kInvalidType,
-                "max_pool2d: self must be numbers and out of the same dtype");
+                Error::kInvalidType, "max_pool2d: self must be numbers and out of the same dtype");
   TAPER_REQUIRE(indices.scalar_type() == ScalarType::kLong, Error::kInvalidType,
                 "max_pool2d: indices must be int64");
   Pooling pooling;
   int64_t sizes[4];
-  TAPER_TRY(describe_pooling(self, {kernel_size, stride, padding, dilation, ceil_mode}, &pooling,
-                             sizes));
+  TAPER_TRY(
+      describe_pooling(self, {kernel_size, stride, padding, dilation, ceil_mode}, &pooling, sizes));
   const size_t rank = static_cast<size_t>(self.dim());
   TAPER_TRY(resize_out(out, sizes, rank));
   TAPER_TRY(resize_out(indices, sizes, rank));

@@ -39,8 +39,8 @@ Status max_pool2d_backward_out(KernelContext&, const Tensor& grad_output, const 
                 "max_pool2d_backward: gradients must be floating point and indices int64");
   Pooling pooling;
   int64_t sizes[4];
-  TAPER_TRY(describe_pooling(self, {kernel_size, stride, padding, dilation, ceil_mode}, &pooling,
-                             sizes));
+  TAPER_TRY(
+      describe_pooling(self, {kernel_size, stride, padding, dilation, ceil_mode}, &pooling, sizes));
   TAPER_REQUIRE(grad_output.dim() == self.dim() && same_sizes(grad_output, indices),
                 Error::kInvalidArgument,
                 "max_pool2d_backward: grad_output and indices must share one shape");

@@ -12,7 +12,6 @@ Status reflection_pad1d_out(KernelContext&, const Tensor& self, IntList padding,
 }  // namespace
 
 extern const Kernel kReflectionPad1dOut;
-const Kernel kReflectionPad1dOut =
-    make_kernel<reflection_pad1d_out>("aten::reflection_pad1d.out");
+const Kernel kReflectionPad1dOut = make_kernel<reflection_pad1d_out>("aten::reflection_pad1d.out");
 
 }  // namespace taper::portable

@@ -12,7 +12,6 @@ Status reflection_pad2d_out(KernelContext&, const Tensor& self, IntList padding,
 }  // namespace
 
 extern const Kernel kReflectionPad2dOut;
-const Kernel kReflectionPad2dOut =
-    make_kernel<reflection_pad2d_out>("aten::reflection_pad2d.out");
+const Kernel kReflectionPad2dOut = make_kernel<reflection_pad2d_out>("aten::reflection_pad2d.out");
 
 }  // namespace taper::portable

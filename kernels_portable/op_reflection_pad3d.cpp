@@ -12,7 +12,6 @@ Status reflection_pad3d_out(KernelContext&, const Tensor& self, IntList padding,
 }  // namespace
 
 extern const Kernel kReflectionPad3dOut;
-const Kernel kReflectionPad3dOut =
-    make_kernel<reflection_pad3d_out>("aten::reflection_pad3d.out");
+const Kernel kReflectionPad3dOut = make_kernel<reflection_pad3d_out>("aten::reflection_pad3d.out");
 
 }  // namespace taper::portable

@@ -1,4 +1,5 @@
-// aten::replication_pad2d.out: self with the last two dimensions continued with the edges' elements.
+// aten::replication_pad2d.out: self with the last two dimensions continued with the edges'
+// elements.
 
 #include "kernels_portable/edge_pad.h"
 

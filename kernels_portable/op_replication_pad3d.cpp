@@ -1,4 +1,5 @@
-// aten::replication_pad3d.out: self with the last three dimensions continued with the edges' elements.
+// aten::replication_pad3d.out: self with the last three dimensions continued with the edges'
+// elements.
 
 #include "kernels_portable/edge_pad.h"
 

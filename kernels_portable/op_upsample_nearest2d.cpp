@@ -31,10 +31,14 @@ void gather(const void* from, int64_t stride, const int64_t* index, int64_t coun
 using Gather = void (*)(const void*, int64_t, const int64_t*, int64_t, void*, int64_t);
 Gather gather_of(size_t bytes) {
   switch (bytes) {
-    case 1: return gather<uint8_t>;
-    case 2: return gather<uint16_t>;
-    case 4: return gather<uint32_t>;
-    default: return gather<uint64_t>;
+    case 1:
+      return gather<uint8_t>;
+    case 2:
+      return gather<uint16_t>;
+    case 4:
+      return gather<uint32_t>;
+    default:
+      return gather<uint64_t>;
   }
 }
 

@@ -19,7 +19,11 @@ int64_t option(IntList list, size_t d) { return list.size() == 1 ? list[0] : lis
 
 Status describe_window(const PoolOptions& options, size_t d, int64_t in, Window* window) {
   const IntList stride = options.stride.empty() ? options.kernel : options.stride;
-  *window = {in, 0, option(options.kernel, d), option(stride, d), option(options.padding, d),
+  *window = {in,
+             0,
+             option(options.kernel, d),
+             option(stride, d),
+             option(options.padding, d),
              option(options.dilation, d)};
   const int64_t reach = (window->kernel - 1) * window->dilation + 1;
   TAPER_REQUIRE(window->padding <= reach / 2, Error::kInvalidArgument,

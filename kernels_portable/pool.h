@@ -1,5 +1,5 @@
-// Pooling: every output pixel gathers a window of its input plane. Max and average pooling differ in
-// what they do with it.
+// Pooling: every output pixel gathers a window of its input plane. Max and average pooling differ
+// in what they do with it.
 //
 // Outputs are made up to 64 lanes at a time: neighbours in a row, or channels of one pixel when
 // those lie together. Each tap of the window is then one run of input elements.
@@ -54,8 +54,7 @@ class PoolLanes {
   virtual void begin(int64_t y, int64_t x, int64_t step, int64_t count) = 0;
   // One tap: lanes [first, first + count) meet `values`, which are elements index, index + step,
   // ... of their planes, counted in row-major order.
-  virtual void add(int64_t first, int64_t count, const T* values, int64_t index,
-                   int64_t step) = 0;
+  virtual void add(int64_t first, int64_t count, const T* values, int64_t index, int64_t step) = 0;
   // Writes the outputs, the first of which has this number in the output tensor.
   virtual void end(int64_t offset, int64_t stride) = 0;
 

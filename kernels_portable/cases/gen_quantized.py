@@ -1,0 +1,223 @@
+"""Cases of the operators on quantized numbers. PyTorch has no out variants of these: the expected
+values come from its functional operators, or from arithmetic spelled out here."""
+
+import torch
+import torch.ao.quantization.fx._decomposed  # Defines torch.ops.quantized_decomposed.
+
+from op_case import case, channels_last, family, in_order, refuse, tensor
+
+f16, bf16, f32, f64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
+u8, i8, i16, u16, i32, i64 = (torch.uint8, torch.int8, torch.int16, torch.uint16, torch.int32,
+                              torch.int64)
+Q = torch.ops.quantized_decomposed
+NS = "quantized_decomposed::"
+LAST = [0, 2, 3, 1]
+NARROW = {f16: (2e-3, 2e-3), bf16: (2e-2, 2e-2)}
+RANGES = {u8: (0, 255), i8: (-128, 127), i16: (-2**15, 2**15 - 1), u16: (0, 2**16 - 1),
+          i32: (-2**31, 2**31 - 1)}
+
+with family("op_quantize"):
+    NAME = NS + "quantize_per_tensor.out"
+    for dtype, (low, high) in RANGES.items():
+        zero = 3 if dtype != i32 else -7
+        args = (tensor([3, 5]), 0.03, zero, low, min(high, 2**31 - 200), dtype)
+        case(NAME, *args, expect=Q.quantize_per_tensor(*args))
+    for dtype in (f16, bf16):
+        args = (tensor([20], dtype), 0.1, 0, -128, 127, i8)
+        case(NAME, *args, expect=Q.quantize_per_tensor(*args))
+    ties = torch.arange(-6, 7) / 2
+    for zero in (0, 1):
+        args = (ties, 1.0, zero, -128, 127, i8)
+        case(NAME, *args, expect=Q.quantize_per_tensor(*args))
+    args = (tensor([300], f32, -100, 100), 0.37, 10, -20, 90, i8)
+    case(NAME, *args, expect=Q.quantize_per_tensor(*args))
+    args = (tensor([]), 0.5, 1, 0, 255, u8)
+    case(NAME, *args, expect=Q.quantize_per_tensor(*args))
+    args = (tensor([0, 3]), 0.5, 1, 0, 255, u8)
+    case(NAME, *args, expect=Q.quantize_per_tensor(*args))
+    args = (channels_last(tensor([2, 3, 2, 2])), 0.5, 1, 0, 255, u8)
+    case(NAME, *args, expect=Q.quantize_per_tensor(*args), out_order=LAST)
+    case(NAME, torch.tensor([float("inf"), -float("inf"), float("nan"), 1e30]), 0.5, 1, -100, 100,
+         i8, expect=torch.tensor([100, -100, -100, 100], dtype=i8))
+    X = tensor([3])
+    refuse(NAME, X, 0.5, 0, 0, 256, u8, outs=tensor([3], u8))
+    refuse(NAME, X, 0.5, 0, 100, 0, u8, outs=tensor([3], u8))
+    refuse(NAME, X, 0.5, 2**40, 0, 255, u8, outs=tensor([3], u8))
+    refuse(NAME, X, 0.5, 0, 0, 127, u8, outs=tensor([3], i8))
+    refuse(NAME, tensor([3], i32), 0.5, 0, 0, 127, u8, outs=tensor([3], u8))
+    refuse(NAME, X, 0.5, 0, 0, 127, i64, outs=tensor([3], i64))
+
+    NAME = NS + "quantize_per_tensor.Tensor_out"
+    for kind, zero in ((f64, i64), (f32, i32)):
+        args = (tensor([3, 5]), torch.tensor([0.03], dtype=kind), torch.tensor([3], dtype=zero),
+                -128, 127, i8)
+        case(NAME, *args, expect=Q.quantize_per_tensor.tensor(*args))
+    refuse(NAME, X, torch.tensor([0.5, 1.0]), torch.tensor([0, 0]), 0, 127, u8,
+           outs=tensor([3], u8))
+
+    NAME = NS + "quantize_per_channel.out"
+    scales, zeros = torch.tensor([0.03, 0.5, 0.1]), torch.tensor([0, 3, -2])
+    for axis, sizes in [(0, [3, 4]), (1, [4, 3]), (1, [2, 3, 5]), (2, [2, 2, 3])]:
+        args = (tensor(sizes), scales, zeros, axis, -128, 127, i8)
+        case(NAME, *args, expect=Q.quantize_per_channel(*args))
+    args = (tensor([2, 3]), torch.tensor([0.03, 0.5, 0.1], dtype=f64), zeros, 1, -128, 127, i8)
+    case(NAME, args[0], args[1], args[2], -1, -128, 127, i8, expect=Q.quantize_per_channel(*args))
+    args = (channels_last(tensor([2, 3, 2, 2])), scales, zeros, 1, -128, 127, i8)
+    case(NAME, *args, expect=Q.quantize_per_channel(*args), out_order=LAST)
+    refuse(NAME, tensor([2, 3]), scales, zeros, 0, -128, 127, i8, outs=tensor([2, 3], i8))
+    refuse(NAME, tensor([2, 3]), scales, zeros, 2, -128, 127, i8, outs=tensor([2, 3], i8))
+    refuse(NAME, tensor([2, 3]), scales, zeros[:2], 1, -128, 127, i8, outs=tensor([2, 3], i8))
+    refuse(NAME, tensor([]), scales[:1], zeros[:1], 0, -128, 127, i8, outs=tensor([], i8))
+
+    NAME = NS + "quantize_per_token.out"
+    for kind in (f32, f64):
+        args = (tensor([2, 2, 7]), torch.tensor([[[0.03], [0.5]], [[0.1], [0.2]]], dtype=kind),
+                torch.tensor([[[0], [3]], [[-4], [1]]]), -128, 127, i8)
+        case(NAME, *args, expect=Q.quantize_per_token(*args))
+    args = (ties.reshape(1, 13), torch.tensor([[1.0]]), torch.tensor([[1]]), -128, 127, i8)
+    case(NAME, *args, expect=Q.quantize_per_token(*args))
+    refuse(NAME, tensor([2, 3]), torch.tensor([[0.1]]), torch.tensor([[0]]), -128, 127, i8,
+           outs=tensor([2, 3], i8))
+
+with family("op_dequantize"):
+    NAME = NS + "dequantize_per_tensor.out"
+    for dtype, (low, high) in RANGES.items():
+        args = (tensor([3, 5], dtype, 0, 200 if dtype != i8 else 100), 0.03, 3, low, high, dtype)
+        case(NAME, *args, None, expect=Q.dequantize_per_tensor(*args))
+    for out in (f16, bf16, f64):
+        args = (tensor([20], i8, -100, 100), 0.1, -5, -128, 127, i8)
+        case(NAME, *args, out, expect=Q.dequantize_per_tensor(*args, out_dtype=out),
+             tolerance=NARROW.get(out))
+    args = (channels_last(tensor([2, 3, 2, 2], u8)), 0.5, 1, 0, 255, u8)
+    case(NAME, *args, None, expect=Q.dequantize_per_tensor(*args), out_order=LAST)
+    case(NAME, tensor([0], u8), 0.5, 1, 0, 255, u8, None, expect=tensor([0]))
+    refuse(NAME, tensor([3], i8), 0.5, 0, 0, 127, u8, None, outs=tensor([3]))
+    refuse(NAME, tensor([3], i8), 0.5, 0, 0, 127, i8, None, outs=tensor([3], f16))
+    refuse(NAME, tensor([3], i8), 0.5, 0, 0, 127, i8, f16, outs=tensor([3]))
+    refuse(NAME, tensor([3], i8), 0.5, 0, 0, 128, i8, None, outs=tensor([3]))
+
+    NAME = NS + "dequantize_per_tensor.Tensor_out"
+    args = (tensor([3, 5], u8, 0, 255), torch.tensor([0.03], dtype=f64), torch.tensor([3]), 0, 255,
+            u8)
+    case(NAME, *args, None, expect=Q.dequantize_per_tensor.tensor(*args))
+    refuse(NAME, tensor([3], u8), torch.tensor([]), torch.tensor([]), 0, 255, u8, None,
+           outs=tensor([3]))
+
+    NAME = NS + "dequantize_per_channel.out"
+    scales, zeros = torch.tensor([0.03, 0.5, 0.1]), torch.tensor([0, 3, -2])
+    for axis, sizes in [(0, [3, 4]), (1, [4, 3]), (1, [2, 3, 5]), (2, [2, 2, 3])]:
+        args = (tensor(sizes, i8, -100, 100), scales, zeros, axis, -128, 127, i8)
+        case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
+    args = (tensor([2, 3], i8, -100, 100), scales, None, 1, -128, 127, i8)
+    case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
+    args = (channels_last(tensor([2, 3, 2, 2], i8)), scales, zeros, 1, -128, 127, i8)
+    case(NAME, *args, None, expect=Q.dequantize_per_channel(*args), out_order=LAST)
+    refuse(NAME, tensor([2, 3], i8), scales, zeros, 0, -128, 127, i8, None, outs=tensor([2, 3]))
+    refuse(NAME, tensor([2, 3], i8), scales, zeros, -3, -128, 127, i8, None, outs=tensor([2, 3]))
+
+    NAME = NS + "dequantize_per_token.out"
+    for out in (f32, f16):
+        args = (tensor([2, 2, 7], i8, -100, 100),
+                torch.tensor([[[0.03], [0.5]], [[0.1], [0.2]]], dtype=f64),
+                torch.tensor([[[0], [3]], [[-4], [1]]]), -128, 127, i8, out)
+        case(NAME, *args, expect=Q.dequantize_per_token(*args), tolerance=NARROW.get(out))
+    refuse(NAME, tensor([2, 3], i8), torch.tensor([[0.1]]), torch.tensor([[0]]), -128, 127, i8, f32,
+           outs=tensor([2, 3]))
+
+with family("op_choose_qparams"):
+    NAME = NS + "choose_qparams.Tensor_out"
+    for x in (tensor([3, 5]), tensor([200], f32, 1, 3), tensor([5], f32, -3, -1), torch.zeros(3),
+              tensor([7], f16)):
+        for low, high, dtype in ((-128, 127, i8), (0, 255, u8)):
+            args = (low, high, 2.0**-12, dtype)
+            case(NAME, x, *args, expect=Q.choose_qparams.tensor(x.float(), *args))
+    outs = [tensor([1], f64), tensor([1], i64)]
+    refuse(NAME, tensor([0]), -128, 127, 1e-6, i8, outs=outs)
+    refuse(NAME, tensor([2]), 127, 127, 1e-6, i8, outs=outs)
+    refuse(NAME, tensor([2], i32), -128, 127, 1e-6, i8, outs=outs)
+
+    NAME = NS + "choose_qparams_per_token_asymmetric.out"
+    for x in (tensor([3, 5]), tensor([2, 2, 150]), tensor([4, 3], f32, 1, 3),
+              tensor([4, 3], f32, -3, -1), torch.zeros([1, 3])):
+        case(NAME, x, i8, expect=Q.choose_qparams_per_token_asymmetric(x, i8))
+    refuse(NAME, tensor([2, 0]), i8, outs=[tensor([2, 1], f64), tensor([2, 1], i64)])
+
+with family("op_quantized_add"):
+    NAME = NS + "add.out"
+
+    def added(a, sa, za, la, ha, b, sb, zb, lb, hb, so, zo, lo, ho):
+        x = (a.float() - za) * sa + (b.float() - zb) * sb
+        return torch.clamp(torch.round(x * (1.0 / so)) + zo, lo, ho).to(a.dtype)
+
+    for dtype, low, high in ((u8, 0, 255), (i8, -128, 127)):
+        args = (tensor([3, 70], dtype, low, high), 0.1, 3, low, high,
+                tensor([3, 70], dtype, low, high), 0.3, 5, low, high, 0.35, 4, low, high)
+        case(NAME, *args, expect=added(*args))
+    args = (tensor([2], u8), 0.1, 3, 0, 255)
+    refuse(NAME, *args, tensor([3], u8), *args[1:], *args[1:], outs=tensor([2], u8))
+    refuse(NAME, *args, tensor([2], i8), *args[1:], *args[1:], outs=tensor([2], u8))
+
+with family("op_quantized_embedding"):
+
+    def embedded(values, scales, zeros, indices):
+        groups = scales.shape[1] if scales.dim() == 2 else 1
+        grouped = values.float().reshape(values.shape[0], groups, -1)
+        zeros = torch.zeros_like(scales) if zeros is None else zeros
+        each = lambda param: param.float().reshape(values.shape[0], groups, 1)
+        rows = ((grouped - each(zeros)) * each(scales)).reshape(values.shape[0], -1)
+        return rows[indices.long()]
+
+    def packed(values, bits):
+        if bits == 8:
+            return values
+        if bits == 4:
+            pairs = (values + 8).to(u8).reshape(values.shape[0], -1, 2)
+            return pairs[..., 0] << 4 | pairs[..., 1]
+        fours = (values + 2).to(u8).reshape(values.shape[0], -1, 4)
+        return fours[..., 0] | fours[..., 1] << 2 | fours[..., 2] << 4 | fours[..., 3] << 6
+
+    for bits, word in ((8, "byte"), (4, "4bit"), (2, "2bit")):
+        low, high = -2**(bits - 1), 2**(bits - 1) - 1
+        values = tensor([5, 8], i8, low, high)
+        for scales, zeros in [(tensor([5], f32, 0, 1), None), (tensor([5, 2], f32, 0, 1),
+                                                               tensor([5, 2], f32, -2, 2))]:
+            for indices in (torch.tensor([4, 0, 4]), torch.tensor([[1, 2]], dtype=i32),
+                            torch.tensor(3)):
+                expect = embedded(values, scales, zeros, indices)
+                args = (packed(values, bits), scales, zeros, low, high, indices)
+                case(NS + f"embedding_{word}.out", *args, expect=expect)
+                case(NS + f"embedding_{word}.dtype_out", *args, None, expect=expect)
+        case(NS + f"embedding_{word}.dtype_out", *args, f16, expect=expect.to(f16))
+        for bad in (-1, 5):
+            refuse(NS + f"embedding_{word}.out", packed(values, bits), tensor([5]), None, low, high,
+                   torch.tensor([bad]), outs=tensor([1, 8]))
+        refuse(NS + f"embedding_{word}.out", packed(values, bits), tensor([5, 3]), None, low, high,
+               torch.tensor([0]), outs=tensor([1, 8]))
+        refuse(NS + f"embedding_{word}.out", packed(values, bits), tensor([4]), None, low, high,
+               torch.tensor([0]), outs=tensor([1, 8]))
+
+with family("op_quantized_matmul"):
+    NAME = NS + "mixed_mm.out"
+    for dtype in (f32, f16):
+        x, w, s = tensor([3, 40], dtype), tensor([40, 9], i8, -50, 50), tensor([40], dtype, 0, 1)
+        case(NAME, x, w, s, None, tolerance=(4e-3, 4e-3) if dtype == f16 else (1e-5, 1e-4),
+             expect=(x.double() @ (w * s.double()[:, None])).to(dtype))
+    x, w, s, z = tensor([2, 5]), tensor([5, 3], i8), tensor([5], f32, 0, 1), tensor([5])
+    case(NAME, x, w, s, z, expect=x @ ((w - z[:, None]) * s[:, None]))
+    refuse(NAME, x, w, tensor([3]), None, outs=tensor([2, 3]))
+    refuse(NAME, tensor([2, 4]), w, s, None, outs=tensor([2, 3]))
+    refuse(NAME, x, tensor([5, 3], u8), s, None, outs=tensor([2, 3]))
+
+    NAME = NS + "mixed_linear.out"
+    for rows, groups in ((1, 1), (6, 1), (3, 2), (3, 8)):
+        x, w = tensor([rows, 40]), tensor([9, 40], i8, -50, 50)
+        s = tensor([9] if groups == 1 else [9, groups], f32, 0, 1)
+        wide = s.reshape(9, groups).repeat_interleave(40 // groups, 1)
+        case(NAME, x, w, s, None, None, expect=x @ (w * wide).T, tolerance=(1e-5, 1e-4))
+    z = tensor([9, groups])
+    shift = z.repeat_interleave(40 // groups, 1)
+    case(NAME, x, w, s, z, None, expect=x @ ((w - shift) * wide).T, tolerance=(1e-5, 1e-4))
+    case(NAME, x, w, s, None, f16, expect=(x @ (w * wide).T).to(f16), tolerance=(4e-3, 4e-3))
+    refuse(NAME, x, w, tensor([9, 3]), None, None, outs=tensor([3, 9]))
+    refuse(NAME, x, w, tensor([8]), None, None, outs=tensor([3, 9]))
+    refuse(NAME, x, w, s, None, f16, outs=tensor([3, 9]))
