@@ -1,0 +1,150 @@
+#include "exir/passes/remove_noise.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "exir/ir/rewrite.h"
+#include "exir/passes/copy_guard.h"
+
+namespace taper::exir {
+namespace {
+
+using Names = std::unordered_set<std::string_view>;
+
+bool is_assert(const Node& node) {
+  static const Names names = {
+      "aten::_assert_tensor_metadata", "aten::_assert_scalar",     "aten::_assert_async",
+      "aten::_assert_async.msg",       "aten::_functional_assert_scalar",
+      "aten::sym_constrain_range",     "aten::sym_constrain_range_for_size",
+      "aten::_print"};
+  return names.count(node.target()) != 0;
+}
+
+// Their result holds what their first argument holds, whenever the types are the same.
+bool is_passive(const Node& node) {
+  static const Names names = {
+      "aten::detach",     "aten::alias",        "aten::lift_fresh",  "aten::lift_fresh_copy",
+      "aten::lift",       "aten::clone",        "aten::contiguous",  "aten::to.dtype",
+      "aten::to.device",  "aten::to.dtype_layout", "aten::to.other", "aten::_to_copy",
+      "aten::type_as",    "aten::resolve_conj", "aten::resolve_neg", "aten::positive",
+      "aten::conj",       "aten::_conj",        "aten::real",        "aten::view.dtype",
+      "aten::pin_memory", "aten::alias_copy",   "aten::detach_copy", "aten::_conj_physical",
+      "aten::conj_physical"};
+  return names.count(node.target()) != 0;
+}
+
+bool is_dropout(const Node& node) {
+  static const Names names = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout",
+                              "aten::feature_alpha_dropout", "aten::native_dropout"};
+  return names.count(node.target()) != 0;
+}
+
+bool is_batch_norm(const Node& node) {
+  static const Names names = {"aten::batch_norm", "aten::native_batch_norm",
+                              "aten::_batch_norm_impl_index", "aten::_native_batch_norm_legit"};
+  return names.count(node.target()) != 0;
+}
+
+class Remover {
+ public:
+  Remover(Graph& program, Graph& graph) : program_(program), guard_(graph, &program != &graph) {}
+
+  int run(Graph& graph) {
+    const int removed = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
+      const bool gone = visit(node, rewriter);
+      if (!gone) guard_.note(node);
+      return gone;
+    });
+    return removed;
+  }
+
+  std::vector<Diagnostic> problems;
+
+ private:
+  bool visit(const Node& node, Rewriter& rewriter) {
+    if (is_assert(node)) return drop_assert(node);
+    if (is_dropout(node)) return drop_dropout(node, rewriter);
+    if (is_batch_norm(node)) check_batch_norm(node);
+    if (!is_passive(node) || !node.args[0].is_value() || node.outputs.size() != 1) return false;
+    Value* from = node.args[0].value();
+    if (from->kind != ValueKind::kTensor || !(from->type == node.outputs[0]->type)) return false;
+    if (!guard_.removable(from, node.outputs[0])) return false;
+    rewriter.replace(node.outputs[0], from);
+    return true;
+  }
+
+  bool drop_assert(const Node& node) {
+    if (!node.outputs.empty()) return false;
+    if (node.target().find("sym_constrain_range") != std::string_view::npos) bound(node);
+    return true;
+  }
+
+  void bound(const Node& node) {
+    if (!node.args[0].is_value() || !node.args[0].value()->sym.is_symbol()) return;
+    const std::string& name = node.args[0].value()->sym.name();
+    const bool is_size = node.is("aten::sym_constrain_range_for_size");
+    const auto [found, fresh] = program_.ranges.try_emplace(name, SymRange{INT64_MIN, INT64_MAX});
+    SymRange& range = found->second;
+    if (fresh && name[0] == 's') range.min = 0;
+    const Argument &least = node.arg("min"), &most = node.arg("max");
+    if (is_size) range.min = std::max<int64_t>(range.min, 0);
+    if (least.is_int()) range.min = std::max(range.min, least.to_int());
+    if (most.is_int()) range.max = std::min(range.max, most.to_int());
+  }
+
+  bool drop_dropout(const Node& node, Rewriter& rewriter) {
+    const Argument& train = node.arg("train");
+    if (!train.is_none() && train.to_bool()) {
+      refuse(node, "drops values at random");
+      return false;
+    }
+    if (!node.args[0].is_value()) return false;
+    Value* from = node.args[0].value();
+    if (!guard_.removable(from, node.outputs[0])) return false;
+    rewriter.replace(node.outputs[0], from);
+    if (node.outputs.size() == 2) {
+      rewriter.replace(node.outputs[1], rewriter.emit("aten::full_like", {from, true, ScalarType::kBool},
+                                                      {node.outputs[1]->type})[0]);
+    }
+    return true;
+  }
+
+  void check_batch_norm(const Node& node) {
+    const bool training = node.arg("training").to_bool();
+    if (training && !node.arg("running_mean").is_none()) refuse(node, "updates its statistics");
+  }
+
+  void refuse(const Node& node, const std::string& what) {
+    Diagnostic out;
+    out.id = "training-mode";
+    out.message = node.schema->name + " " + what + ": the model is in training mode";
+    out.where = node.name;
+    if (node.source) out.source = node.source->newest_frame();
+    out.remedy = "call model.eval() before torch.export.export";
+    problems.push_back(std::move(out));
+  }
+
+  Graph& program_;
+  CopyGuard guard_;
+};
+
+}  // namespace
+
+int remove_noise(Graph& graph) {
+  int total = 0;
+  std::vector<Diagnostic> problems;
+  for (Graph* each : all_graphs(graph)) {
+    Remover remover(graph, *each);
+    total += remover.run(*each);
+    for (Diagnostic& problem : remover.problems) problems.push_back(std::move(problem));
+    total += erase_dead(*each);
+  }
+  if (!problems.empty()) {
+    const std::string summary = problems[0].message;
+    throw Failure(summary, std::move(problems));
+  }
+  return total;
+}
+
+}  // namespace taper::exir
