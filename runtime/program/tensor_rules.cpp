@@ -11,7 +11,7 @@ namespace {
 
 // Quantised, bit and 8-bit float types: known to the schema, unknown to kernels.
 bool is_known_elsewhere(int8_t type) {
-  return (type >= 12 && type <= 17) || (type >= 22 && type <= 26);
+  return (type >= 12 && type <= 14) || type == 16 || type == 17 || (type >= 22 && type <= 26);
 }
 
 }  // namespace

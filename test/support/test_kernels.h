@@ -1,0 +1,24 @@
+// A handful of operators for tests of the runtime, so that they need no kernel library.
+//
+//   test::add.out     (Tensor a, Tensor b, Tensor(a!) out)   float32, out takes the sizes of a
+//   test::fill        (Scalar value, Tensor(a!) out)         float32
+//   test::less        (Scalar a, Scalar b, Scalar(a!) out)   writes a bool slot
+//   test::increment   (Scalar(a!) value)                     writes an int slot
+//   test::view        (Tensor self, int[] size, Tensor(a) out) gives out the memory of self
+//   test::sum_list    (Tensor[] list, Tensor(a!) out)        float32
+//   test::kinds       one argument of every plain kind, checks nothing
+//   test::fail        (Tensor(a!) out)                       always kInvalidArgument
+//   test::scratch     (int bytes)                            kOutOfResources without that much temp
+
+#pragma once
+
+#include "taper/kernel.h"
+
+namespace taper::test {
+
+KernelTable test_kernels();
+
+// test_kernels() as the list of tables that MethodOptions takes.
+Span<const KernelTable> test_tables();
+
+}  // namespace taper::test
