@@ -20,19 +20,31 @@ namespace {
   throw InputError(std::string("cannot ") + verb + " '" + path + "': " + std::strerror(error));
 }
 
-// Writes everything to an open descriptor and closes it. Returns 0 or the errno.
-int write_all(int file, std::string_view bytes) {
+using Pieces = std::vector<std::span<const uint8_t>>;
+
+Pieces as_pieces(std::string_view bytes) {
+  return {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}};
+}
+
+// Returns 0 or the errno.
+int write_piece(int file, std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const int error = errno;
-      ::close(file);
-      return error;
-    }
-    bytes.remove_prefix(static_cast<size_t>(n));
+    if (n < 0) return errno;
+    bytes = bytes.subspan(static_cast<size_t>(n));
   }
-  return ::close(file) == 0 ? 0 : errno;
+  return 0;
+}
+
+// Writes everything to an open descriptor and closes it. Returns 0 or the errno.
+int write_all(int file, const Pieces& pieces) {
+  int error = 0;
+  for (const std::span<const uint8_t> piece : pieces) {
+    if (error == 0) error = write_piece(file, piece);
+  }
+  const bool closed = ::close(file) == 0;
+  return error != 0 || closed ? error : errno;
 }
 
 // The file that a name stands for: a symbolic link is followed, not replaced.
@@ -51,12 +63,18 @@ OutputFiles::~OutputFiles() {
   }
 }
 
-void OutputFiles::add(const std::string& given, std::string_view bytes) {
+void OutputFiles::add(const std::string& path, std::string_view bytes) {
+  add(path, as_pieces(bytes));
+}
+
+void OutputFiles::add(const std::string& given, const Pieces& pieces) {
   const std::string path = resolve(given);
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     if (S_ISDIR(info.st_mode)) fail("write", given, EISDIR);
-    pending_.push_back({path, "", std::string(bytes)});
+    std::string bytes;
+    for (const auto piece : pieces) bytes.append(piece.begin(), piece.end());
+    pending_.push_back({path, "", std::move(bytes)});
     return;
   }
   // A read-only file is refused although renaming over it would work.
@@ -68,7 +86,7 @@ void OutputFiles::add(const std::string& given, std::string_view bytes) {
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) fail("write", given, errno);
   pending_.push_back({path, temporary, ""});
-  if (const int error = write_all(file, bytes)) fail("write", given, error);
+  if (const int error = write_all(file, pieces)) fail("write", given, error);
 }
 
 void OutputFiles::commit() {
@@ -76,7 +94,9 @@ void OutputFiles::commit() {
     if (file.temporary.empty()) {
       const int direct = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
       if (direct < 0) fail("write", file.path, errno);
-      if (const int error = write_all(direct, file.direct_bytes)) fail("write", file.path, error);
+      if (const int error = write_all(direct, as_pieces(file.direct_bytes))) {
+        fail("write", file.path, error);
+      }
       continue;
     }
     if (::rename(file.temporary.c_str(), file.path.c_str()) != 0) fail("write", file.path, errno);

@@ -13,6 +13,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +28,10 @@ class OutputFiles {
   OutputFiles& operator=(const OutputFiles&) = delete;
   ~OutputFiles();  // Removes the temporary files of what was not committed.
 
-  // Writes the bytes next to `path`. Throws InputError naming the path and the reason.
+  // Writes the bytes, or the pieces one after another, next to `path`. Throws InputError naming the
+  // path and the reason.
   void add(const std::string& path, std::string_view bytes);
+  void add(const std::string& path, const std::vector<std::span<const uint8_t>>& pieces);
   // Puts every file in its place. Throws InputError; what was renamed before the failure stays.
   void commit();
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "exir/ir/failure.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/terminal.h"
@@ -60,6 +61,22 @@ int fail(int code, const std::string& message, const std::string& hint) {
   return code;
 }
 
+// What the compiler found: the summary, and each problem under it when that says more.
+int fail_with_diagnostics(const exir::Failure& failure) {
+  const std::string summary = failure.what();
+  fail(1, summary, "");
+  const auto said = [&](const std::string& part) { return summary.find(part) != summary.npos; };
+  for (const exir::Diagnostic& d : failure.diagnostics()) {
+    const bool more = !said(d.message) || !said(d.source) || !said(d.remedy);
+    if (!more) continue;
+    std::fprintf(stderr, "  %s%s%s\n", d.where.c_str(), d.where.empty() ? "" : ": ",
+                 d.message.c_str());
+    if (!d.source.empty()) std::fprintf(stderr, "      at %s\n", d.source.c_str());
+    if (!d.remedy.empty()) std::fprintf(stderr, "      %s\n", d.remedy.c_str());
+  }
+  return 1;
+}
+
 int run(const Command& command, int argc, char** argv) {
   try {
     const int code = command.run(argc, argv);
@@ -67,6 +84,8 @@ int run(const Command& command, int argc, char** argv) {
     return code;
   } catch (const UsageError& error) {
     return fail(2, error.what(), std::string("taper ") + command.name + " --help");
+  } catch (const exir::Failure& failure) {
+    return fail_with_diagnostics(failure);
   } catch (const std::bad_alloc&) {
     return fail(1, "out of memory", "");
   } catch (const std::exception& error) {

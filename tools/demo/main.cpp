@@ -9,10 +9,11 @@
 #include <cstring>
 #include <exception>
 
+#include "exir/export.h"
 #include "tools/atomic_file.h"
 #include "tools/compare.h"
-#include "tools/compile.h"
 #include "tools/error.h"
+#include "tools/plan_text.h"
 #include "tools/program_runner.h"
 #include "tools/terminal.h"
 
@@ -129,11 +130,13 @@ int run(const std::string& folder) {
   const Digits digits(folder);
   const std::string target = "build/digits.pte";
   const auto start = std::chrono::steady_clock::now();
-  CompileRequest request;
+  exir::ExportRequest request;
   request.methods = {{"forward", folder + "/digits.pt2"}};
-  const Compiled compiled = compile(request);
+  const exir::ExportResult compiled = exir::export_program(request);
   const std::chrono::duration<double> export_time = std::chrono::steady_clock::now() - start;
-  write_file(target, compiled.pte);
+  OutputFiles out;
+  out.add(target, compiled.files.pte.pieces());
+  out.commit();
 
   ProgramRunner runner({target, "", "forward"});
   const Results results = evaluate(runner, digits);
@@ -144,8 +147,8 @@ int run(const std::string& folder) {
                        percent(results.right_in_pytorch, n));
   line("logits  ", comparison.text + " (against PyTorch's)");
   line("export  ", time_text(export_time.count()) + ", no Python");
-  line("file    ", target + ", " + bytes_text(static_cast<double>(compiled.pte.size())));
-  line("memory  ", plan_text(compiled.methods.at(0)));
+  line("file    ", target + ", " + bytes_text(static_cast<double>(compiled.files.pte.size())));
+  line("memory  ", plan_text(compiled.methods.at(0).plan));
   line("speed   ",
        time_text(results.seconds / static_cast<double>(n)) + " per image, one thread");
   if (comparison.equal) return 0;

@@ -1,0 +1,206 @@
+// taper export: compiles exported PyTorch programs into one .pte.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "exir/export.h"
+#include "tools/atomic_file.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/options.h"
+#include "tools/plan_text.h"
+#include "tools/terminal.h"
+
+namespace taper::tools {
+namespace {
+
+struct ExportOptions {
+  exir::ExportRequest request;
+  std::string output, weights;
+  std::vector<std::string> dump_after;
+  bool report = false, time_passes = false;
+};
+
+cxxopts::Options describe() {
+  cxxopts::Options o("taper export",
+                     "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.14) into a .pte.\n\n"
+                     "Several programs become the methods of one file:\n"
+                     "  taper export encoder=a.pt2 decoder=b.pt2 -o model.pte\n");
+  o.custom_help("[NAME=]MODEL.pt2... [OPTIONS]");
+  o.positional_help("");
+  o.add_options("Output")
+      ("o,output", "The program to write (default: the model's name, .pte)",
+       cxxopts::value<std::string>()->default_value(""), "FILE.pte")
+      ("w,external-weights", "Put the weights into a file of their own",
+       cxxopts::value<std::string>()->default_value(""), "W.ptd")
+      ("backend", "Who runs the operators: portable",
+       cxxopts::value<std::string>()->default_value("portable"), "NAME")
+      ("report", "Print every node with where it runs, and the memory plan");
+  o.add_options("Compiler")
+      ("dump-after", "Print the graph after a pass, if it changed it; 'all' for every pass",
+       cxxopts::value<std::vector<std::string>>(), "PASS")
+      ("disable-pass", "Leave a pass out, to find the one that is wrong",
+       cxxopts::value<std::vector<std::string>>(), "PASS")
+      ("time-passes", "Print what each pass changed and how long it took")
+      ("list-passes", "Print the names of the passes, in order");
+  o.add_options("Other")("h,help", "Print this text");
+  o.add_options("Hidden")("file", "", cxxopts::value<std::vector<std::string>>());
+  o.parse_positional({"file"});
+  return o;
+}
+
+bool is_pass(const std::string& name) {
+  const std::vector<std::string>& names = exir::pass_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::vector<std::string> passes_of(const cxxopts::ParseResult& given, const std::string& option,
+                                   bool allow_all) {
+  std::vector<std::string> result;
+  if (given.count(option) == 0) return result;
+  for (const std::string& list : given[option].as<std::vector<std::string>>()) {
+    for (const std::string& name : split_list(list)) {
+      if (!is_pass(name) && !(allow_all && name == "all")) {
+        throw UsageError("--" + option + ": '" + name + "' is no pass; see --list-passes");
+      }
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+// "name=path" or a path, whose method is called forward.
+exir::ExportRequest::Method method_of(const std::string& argument) {
+  const size_t equals = argument.find('=');
+  const bool named = equals != std::string::npos && equals != 0 &&
+                     argument.find('/') > equals && !std::filesystem::exists(argument);
+  if (!named) return {"forward", argument};
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+std::vector<exir::ExportRequest::Method> methods_of(const cxxopts::ParseResult& given) {
+  if (given.count("file") == 0) throw UsageError("no file given");
+  std::vector<exir::ExportRequest::Method> methods;
+  for (const std::string& argument : given["file"].as<std::vector<std::string>>()) {
+    methods.push_back(method_of(argument));
+    for (size_t i = 0; i + 1 < methods.size(); ++i) {
+      if (methods[i].name != methods.back().name) continue;
+      throw UsageError("two methods are called '" + methods.back().name +
+                       "'; name them: NAME=FILE.pt2");
+    }
+  }
+  return methods;
+}
+
+ExportOptions options_of(const cxxopts::ParseResult& given) {
+  ExportOptions options;
+  options.request.methods = methods_of(given);
+  options.output = given["output"].as<std::string>();
+  options.weights = given["external-weights"].as<std::string>();
+  if (options.output.empty()) {
+    if (options.request.methods.size() > 1) throw UsageError("several programs need -o FILE.pte");
+    options.output =
+        std::filesystem::path(options.request.methods[0].path).stem().string() + ".pte";
+  }
+  const std::string backend = given["backend"].as<std::string>();
+  if (backend != "portable") throw UsageError("no backend '" + backend + "'; there is: portable");
+  options.request.weights_outside = !options.weights.empty();
+  options.dump_after = passes_of(given, "dump-after", true);
+  options.request.lowering.disabled = passes_of(given, "disable-pass", false);
+  options.report = given.count("report") != 0;
+  options.time_passes = given.count("time-passes") != 0;
+  return options;
+}
+
+void print_passes(const exir::ExportedMethod& method) {
+  std::printf("\npasses of %s\n", method.name.c_str());
+  for (const exir::PassReport& pass : method.passes) {
+    std::printf("  %-28s %6d changes  %s\n", pass.name.c_str(), pass.changes,
+                time_text(pass.seconds).c_str());
+  }
+}
+
+void print_report(const exir::ExportedMethod& method, const exir::Graph& graph) {
+  std::printf("\nmethod %s: %zu instructions\n", method.name.c_str(), method.instructions);
+  std::map<std::string, size_t> counts;
+  for (const auto& node : graph.nodes) {
+    ++counts[std::string(node->target())];
+    const std::string source = node->source ? node->source->newest_frame() : "";
+    std::printf("  %-24s %-40s portable  %s\n", node->name.c_str(),
+                std::string(node->target()).c_str(), source.c_str());
+  }
+  std::printf("  %zu nodes, %zu operators; all run on portable: no other backend was asked for\n",
+              graph.nodes.size(), counts.size());
+  for (const auto& [name, count] : counts) std::printf("    %6zu  %s\n", count, name.c_str());
+}
+
+exir::ExportResult compile(ExportOptions& options) {
+  if (!options.dump_after.empty()) {
+    options.request.lowering.after_pass = [&](std::string_view pass, const exir::Graph& graph) {
+      for (const std::string& name : options.dump_after) {
+        if (name != pass && name != "all") continue;
+        std::printf("# after %s\n%s\n", std::string(pass).c_str(), exir::print(graph).c_str());
+        return;
+      }
+    };
+  }
+  return exir::export_program(options.request);
+}
+
+void write(const ExportOptions& options, const exir::ExportResult& result) {
+  OutputFiles files;
+  files.add(options.output, result.files.pte.pieces());
+  if (!options.weights.empty()) files.add(options.weights, result.files.ptd.pieces());
+  files.commit();
+}
+
+void warn(const exir::ExportResult& result) {
+  for (const exir::ExportedMethod& method : result.methods) {
+    for (const std::string& warning : method.warnings) {
+      std::fprintf(stderr, "taper: warning: %s\n", warning.c_str());
+    }
+  }
+}
+
+void summarise(const ExportOptions& options, const exir::ExportResult& result, double seconds) {
+  for (size_t i = 0; i < result.methods.size(); ++i) {
+    if (options.time_passes) print_passes(result.methods[i]);
+    if (options.report) print_report(result.methods[i], *result.programs[i].graph);
+  }
+  std::printf("%s  %s  in %s\n", options.output.c_str(),
+              bytes_text(static_cast<double>(result.files.pte.size())).c_str(),
+              time_text(seconds).c_str());
+  if (!options.weights.empty()) {
+    std::printf("%s  %s\n", options.weights.c_str(),
+                bytes_text(static_cast<double>(result.files.ptd.size())).c_str());
+  }
+  for (const exir::ExportedMethod& method : result.methods) {
+    std::printf("  %s: %zu instructions, %s\n", method.name.c_str(), method.instructions,
+                plan_text(method.plan).c_str());
+  }
+}
+
+}  // namespace
+
+int export_command(int argc, char** argv) {
+  cxxopts::Options described = describe();
+  const auto given = parse_options(described, {"Output", "Compiler", "Other"}, argc, argv);
+  if (!given) return 0;
+  if (given->count("list-passes") != 0) {
+    for (const std::string& name : exir::pass_names()) std::printf("%s\n", name.c_str());
+    return 0;
+  }
+  ExportOptions options = options_of(*given);
+  const auto start = std::chrono::steady_clock::now();
+  const exir::ExportResult result = compile(options);
+  write(options, result);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  warn(result);
+  summarise(options, result, passed.count());
+  return 0;
+}
+
+}  // namespace taper::tools
