@@ -1,0 +1,32 @@
+// The models of test/models/data and what PyTorch computes for them.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/npy.h"
+
+namespace taper::test {
+
+struct ModelCase {
+  std::string name;      // Prefix of its arrays: "llama".
+  std::string file;      // "llama_slice.pt2".
+  size_t inputs = 0, outputs = 0, steps = 1;
+  double factor = 1;     // On the tolerance.
+
+  std::string path() const;  // Of the .pt2.
+  std::vector<std::string> input_paths(size_t step) const;
+  std::vector<std::string> output_paths(size_t step) const;
+  // 1e-4 times the factor.
+  double tolerance() const { return 1e-4 * factor; }
+  // Unique among the cases, letters and digits only: "llama_from_llama_slice".
+  std::string test_name() const;
+};
+
+// Every case of models.txt.
+const std::vector<ModelCase>& model_cases();
+
+std::vector<tools::NpyArray> read_arrays(const std::vector<std::string>& paths);
+
+}  // namespace taper::test

@@ -1,0 +1,83 @@
+// Every committed model from .pt2 to .pte to numbers, against PyTorch's. State carries over from step
+// to step, no step touches the heap, and exporting twice gives the same bytes.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "exir/export.h"
+#include "test/e2e/heap_count.h"
+#include "test/e2e/model_cases.h"
+#include "tools/atomic_file.h"
+#include "tools/compare.h"
+#include "tools/program_runner.h"
+
+namespace taper::test {
+namespace {
+
+std::string export_bytes(const std::string& path) {
+  exir::ExportRequest request;
+  request.methods = {{"forward", path}};
+  return exir::export_program(request).files.pte.joined();
+}
+
+// A path for one program, gone at the end.
+class TemporaryProgram {
+ public:
+  explicit TemporaryProgram(const std::string& bytes) {
+    char pattern[] = "/tmp/taper_e2e_XXXXXX";
+    const int file = ::mkstemp(pattern);
+    if (file >= 0) ::close(file);
+    path_ = pattern;
+    tools::write_file(path_, bytes);
+  }
+  TemporaryProgram(const TemporaryProgram&) = delete;
+  TemporaryProgram& operator=(const TemporaryProgram&) = delete;
+  ~TemporaryProgram() { ::unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+class Models : public testing::TestWithParam<ModelCase> {};
+
+void expect_outputs(tools::ProgramRunner& runner, const ModelCase& c, size_t step) {
+  const std::vector<tools::NpyArray> expected = read_arrays(c.output_paths(step));
+  std::vector<tools::NpyArray> got;
+  for (tools::Output& output : runner.outputs()) {
+    if (output.is_tensor) got.push_back(std::move(output.array));
+  }
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t k = 0; k < got.size(); ++k) {
+    const tools::Comparison result = tools::compare(got[k], expected[k], c.tolerance());
+    EXPECT_TRUE(result.equal) << "step " << step << " output " << k << ": " << result.text;
+  }
+}
+
+TEST_P(Models, GivePyTorchsNumbersWithoutTheHeap) {
+  const ModelCase& c = GetParam();
+  const std::string bytes = export_bytes(c.path());
+  const TemporaryProgram program(bytes);
+  tools::ProgramRunner runner({program.path(), "", ""});
+  for (size_t step = 0; step < c.steps; ++step) {
+    const std::vector<std::string> names = c.input_paths(step);
+    runner.set_inputs(read_arrays(names), names);
+    const size_t before = heap_calls();
+    runner.execute();
+    EXPECT_EQ(heap_calls(), before) << "execute() used the heap";
+    expect_outputs(runner, c, step);
+  }
+}
+
+TEST_P(Models, AreWrittenTheSameTwice) {
+  EXPECT_EQ(export_bytes(GetParam().path()), export_bytes(GetParam().path()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_cases()),
+                         [](const auto& info) { return info.param.test_name(); });
+
+TEST(ModelIndex, IsThere) { EXPECT_GE(model_cases().size(), 50u); }
+
+}  // namespace
+}  // namespace taper::test
