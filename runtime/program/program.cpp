@@ -69,11 +69,23 @@ Status check_structure(Span<const uint8_t> bytes) {
   return {};
 }
 
+Status check_offsets(const wire::SubsegmentOffsets* table) {
+  TAPER_REQUIRE(table == nullptr || internal::is_aligned(table->offsets()), kBad,
+                "a list's items are not aligned");
+  return {};
+}
+
 Status check_segments(const wire::Program& program, uint64_t room) {
   if (program.segments() != nullptr) {
     for (const wire::DataSegment* segment : *program.segments()) {
       TAPER_REQUIRE(fits(segment->offset(), segment->size(), room), kBad,
                     "a segment lies outside the file");
+    }
+  }
+  TAPER_TRY(check_offsets(program.constant_segment()));
+  if (program.mutable_data_segments() != nullptr) {
+    for (const wire::SubsegmentOffsets* table : *program.mutable_data_segments()) {
+      TAPER_TRY(check_offsets(table));
     }
   }
   if (program.named_data() != nullptr) {

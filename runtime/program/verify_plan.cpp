@@ -14,6 +14,7 @@ using wire::InstructionArguments;
 using wire::KernelTypes;
 
 constexpr Error kBad = Error::kInvalidProgram;
+constexpr char kCrooked[] = "a list's items are not aligned";
 
 class PlanVerifier {
  public:
@@ -59,6 +60,7 @@ class PlanVerifier {
   }
 
   Status buffers() {
+    TAPER_REQUIRE(is_aligned(plan_.non_const_buffer_sizes()), kBad, kCrooked);
     const Span<const int64_t> sizes = items(plan_.non_const_buffer_sizes());
     for (int64_t size : sizes) {
       TAPER_REQUIRE(size >= 0, kBad, "a planned buffer has a negative size");
@@ -92,6 +94,7 @@ class PlanVerifier {
       case KernelTypes::IntList: return int_list(entry.val_as_IntList()->items());
       case KernelTypes::DoubleList:
         TAPER_REQUIRE(entry.val_as_DoubleList()->items() != nullptr, kBad, "a list has no items");
+        TAPER_REQUIRE(is_aligned(entry.val_as_DoubleList()->items()), kBad, kCrooked);
         return {};
       case KernelTypes::BoolList: return bool_list(entry.val_as_BoolList()->items());
       case KernelTypes::TensorList:
@@ -105,6 +108,7 @@ class PlanVerifier {
 
   Status int_list(const flatbuffers::Vector<int64_t>* list) {
     TAPER_REQUIRE(list != nullptr, kBad, "a list has no items");
+    TAPER_REQUIRE(is_aligned(list), kBad, kCrooked);
     TAPER_TRY(spend(list->size()));
     for (int64_t item : items(list)) {
       TAPER_REQUIRE(is(item, KernelTypes::Int), kBad, "an item of an int list is no int value");

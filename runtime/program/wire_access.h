@@ -25,6 +25,12 @@ size_t count(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
+// FlatBuffers verifies that a vector's length is aligned, not that its items are.
+template <typename T>
+bool is_aligned(const flatbuffers::Vector<T>* vector) {
+  return vector == nullptr || reinterpret_cast<uintptr_t>(vector->data()) % alignof(T) == 0;
+}
+
 inline std::string_view text(const flatbuffers::String* string) {
   return string == nullptr ? std::string_view() : std::string_view(string->c_str(), string->size());
 }
