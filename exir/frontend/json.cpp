@@ -2,13 +2,22 @@
 
 #include "exir/frontend/json.h"
 
-#include <cstring>
+#include <simdjson.h>
+
+#include <bit>
 #include <limits>
+#include <string>
 
 #include "exir/frontend/refuse.h"
 
 namespace taper::exir {
 namespace {
+
+using Element = simdjson::dom::element;
+static_assert(sizeof(Element) == sizeof(Json) && std::is_trivially_copyable_v<Element>);
+
+Element element_of(const Json& json) { return std::bit_cast<Element>(json); }
+Json json_of(const Element& element) { return std::bit_cast<Json>(element); }
 
 // Nested graphs take about ten levels each.
 constexpr size_t kDeepest = 256;
@@ -55,59 +64,116 @@ std::string quote_bare_tokens(std::string_view text) {
 
 }  // namespace
 
-JsonDocument::JsonDocument(const Blob& text, std::string_view name) : text_(text) {
+struct JsonDocument::Parser {
+  simdjson::dom::parser parser;
+  Blob text;
+};
+
+JsonDocument::~JsonDocument() = default;
+
+JsonDocument::JsonDocument(const Blob& text, std::string_view name)
+    : parser_(std::make_unique<Parser>()) {
+  parser_->text = text;
+  Element root;
   auto parse = [&](const char* data, size_t size, bool padded) {
-    simdjson::error_code error = parser_.allocate(size, kDeepest);
-    if (!error) error = parser_.parse(data, size, !padded).get(root_);
+    simdjson::error_code error = parser_->parser.allocate(size, kDeepest);
+    if (!error) error = parser_->parser.parse(data, size, !padded).get(root);
     return error;
   };
-  simdjson::error_code error = parse(text_.text().data(), text_.text().size(),
-                                     text_.slack >= simdjson::SIMDJSON_PADDING);
+  simdjson::error_code error =
+      parse(text.text().data(), text.bytes.size(), text.slack >= simdjson::SIMDJSON_PADDING);
   if (error && error != simdjson::DEPTH_ERROR) {
-    const std::string fixed = quote_bare_tokens(text_.text());
-    if (fixed.size() != text_.bytes.size()) error = parse(fixed.data(), fixed.size(), false);
+    const std::string fixed = quote_bare_tokens(text.text());
+    if (fixed.size() != text.bytes.size()) error = parse(fixed.data(), fixed.size(), false);
   }
   if (error) {
     refuse("bad-json", std::string("is not valid JSON: ") + simdjson::error_message(error), name);
   }
+  root_ = json_of(root);
+}
+
+bool Json::is_object() const { return element_of(*this).is_object(); }
+bool Json::is_int64() const { return element_of(*this).is_int64(); }
+
+// simdjson's iterators are a position in its tape, as ours are.
+template <>
+Json JsonArray::Iterator::operator*() const {
+  return json_of(*std::bit_cast<simdjson::dom::array::iterator>(at_));
+}
+template <>
+JsonArray::Iterator& JsonArray::Iterator::operator++() {
+  auto next = std::bit_cast<simdjson::dom::array::iterator>(at_);
+  at_ = std::bit_cast<decltype(at_)>(++next);
+  return *this;
+}
+template <>
+JsonField JsonObject::Iterator::operator*() const {
+  const auto at = std::bit_cast<simdjson::dom::object::iterator>(at_);
+  return {at.key(), json_of(at.value())};
+}
+template <>
+JsonObject::Iterator& JsonObject::Iterator::operator++() {
+  auto next = std::bit_cast<simdjson::dom::object::iterator>(at_);
+  at_ = std::bit_cast<decltype(at_)>(++next);
+  return *this;
+}
+
+// REQUIRES the owner is a list, or an object.
+template <>
+JsonArray::JsonRange(Json owner) {
+  simdjson::dom::array array;
+  if (element_of(owner).get(array)) return;
+  begin_.at_ = std::bit_cast<decltype(begin_.at_)>(array.begin());
+  end_.at_ = std::bit_cast<decltype(end_.at_)>(array.end());
+}
+template <>
+JsonObject::JsonRange(Json owner) {
+  simdjson::dom::object object;
+  if (element_of(owner).get(object)) return;
+  begin_.at_ = std::bit_cast<decltype(begin_.at_)>(object.begin());
+  end_.at_ = std::bit_cast<decltype(end_.at_)>(object.end());
+}
+
+size_t json_size(const JsonArray& array) {
+  size_t count = 0;
+  for (auto at = array.begin(); at != array.end(); ++at) ++count;
+  return count;
 }
 
 JsonArray json_array(Json value, std::string_view what) {
-  JsonArray out;
-  if (value.get(out)) wrong_type(what, "a list");
-  return out;
+  if (!element_of(value).is_array()) wrong_type(what, "a list");
+  return JsonArray(value);
 }
 
 JsonObject json_object(Json value, std::string_view what) {
-  JsonObject out;
-  if (value.get(out)) wrong_type(what, "an object");
-  return out;
+  if (!element_of(value).is_object()) wrong_type(what, "an object");
+  return JsonObject(value);
 }
 
 std::string_view json_text(Json value, std::string_view what) {
   std::string_view out;
-  if (value.get(out)) wrong_type(what, "a text");
+  if (element_of(value).get(out)) wrong_type(what, "a text");
   return out;
 }
 
 int64_t json_int(Json value, std::string_view what) {
   int64_t out = 0;
-  if (!value.is_int64() || value.get(out)) wrong_type(what, "a 64-bit integer");
+  if (!value.is_int64() || element_of(value).get(out)) wrong_type(what, "a 64-bit integer");
   return out;
 }
 
 bool json_bool(Json value, std::string_view what) {
   bool out = false;
-  if (value.get(out)) wrong_type(what, "true or false");
+  if (element_of(value).get(out)) wrong_type(what, "true or false");
   return out;
 }
 
 double json_double(Json value, std::string_view what) {
   double out = 0;
-  if (!value.get(out)) return out;
+  if (!element_of(value).get(out)) return out;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   std::string_view text;
-  if (value.get(text)) wrong_type(what, "a number");
+  if (element_of(value).get(text)) wrong_type(what, "a number");
   if (text == "Infinity") return kInfinity;
   if (text == "-Infinity") return -kInfinity;
   if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
@@ -118,15 +184,15 @@ JsonVariant json_variant(Json value, std::string_view what) {
   const JsonObject object = json_object(value, what);
   auto first = object.begin();
   if (first == object.end()) wrong_type(what, "an object with one member");
-  const JsonVariant out{first.key(), first.value()};
+  const JsonVariant out{(*first).key, (*first).value};
   if (++first != object.end()) wrong_type(what, "an object with one member");
   return out;
 }
 
 std::optional<Json> json_find(Json object, std::string_view key) {
-  Json out;
-  if (object.at_key(key).get(out) || out.is_null()) return std::nullopt;
-  return out;
+  Element out;
+  if (element_of(object).at_key(key).get(out) || out.is_null()) return std::nullopt;
+  return json_of(out);
 }
 
 Json json_need(Json object, std::string_view key) {

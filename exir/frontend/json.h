@@ -3,33 +3,78 @@
 
 #pragma once
 
-#include <simdjson.h>
-
-#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include "exir/frontend/blob.h"
 
 namespace taper::exir {
 
-using Json = simdjson::dom::element;
-using JsonArray = simdjson::dom::array;
-using JsonObject = simdjson::dom::object;
+// One value in a document; cheap to copy, valid while the document lives. simdjson's element under
+// another name, which keeps its header out of everything but json.cpp.
+class Json {
+ public:
+  bool is_object() const;
+  bool is_int64() const;
 
-// Owns what all its elements point into.
+ private:
+  const void* document_ = nullptr;
+  size_t index_ = 0;
+};
+
+struct JsonField {
+  std::string_view key;
+  Json value;
+};
+
+// What a range-for needs over the items of a list or the members of an object.
+template <typename Item>
+class JsonRange {
+ public:
+  class Iterator {
+   public:
+    Item operator*() const;
+    Iterator& operator++();
+    bool operator!=(const Iterator& other) const { return at_.index != other.at_.index; }
+    bool operator==(const Iterator& other) const { return at_.index == other.at_.index; }
+
+   private:
+    friend JsonRange;
+    struct {
+      const void* document;
+      size_t index;
+    } at_ = {nullptr, 0};
+  };
+
+  JsonRange() = default;
+  explicit JsonRange(Json owner);
+  Iterator begin() const { return begin_; }
+  Iterator end() const { return end_; }
+
+ private:
+  Iterator begin_, end_;
+};
+
+using JsonArray = JsonRange<Json>;
+using JsonObject = JsonRange<JsonField>;
+size_t json_size(const JsonArray& array);
+
+// Owns what all its values point into.
 class JsonDocument {
  public:
   // `name` is what messages call it. Accepts the bare NaN and Infinity that PyTorch 2.6 writes.
   JsonDocument(const Blob& text, std::string_view name);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
+  ~JsonDocument();
   Json root() const { return root_; }
 
  private:
-  simdjson::dom::parser parser_;
-  Blob text_;
+  struct Parser;
+  std::unique_ptr<Parser> parser_;
   Json root_;
 };
 

@@ -84,9 +84,9 @@ class ProgramImporter {
       import_one_input(input, json_variant(*spec, "input_spec"));
       ++spec;
     }
-    if (inputs.size() != specs.size()) {
-      refuse("bad-signature", "has " + std::to_string(inputs.size()) + " inputs, but its signature " +
-             std::to_string(specs.size()));
+    if (json_size(inputs) != json_size(specs)) {
+      refuse("bad-signature", "has " + std::to_string(json_size(inputs)) +
+             " inputs, but its signature " + std::to_string(json_size(specs)));
     }
   }
 
@@ -141,7 +141,7 @@ class ProgramImporter {
       import_output(json_variant(spec, "output_spec"));
       ++count;
     }
-    if (json_array(json_need(json_, "outputs"), "outputs").size() != count) {
+    if (json_size(json_array(json_need(json_, "outputs"), "outputs")) != count) {
       refuse("bad-signature", "the signature does not have as many outputs as the graph");
     }
   }

@@ -3,10 +3,10 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "exir/frontend/json.h"
 #include "exir/ir/sym.h"
 #include "taper/scalar_type.h"
 
