@@ -133,27 +133,6 @@ class MatrixProduct final : public Product<T> {
 
 constexpr int64_t kDotLength = 256;
 
-template <typename T>
-T dot(const T* a, const T* b, int64_t count) {
-  using Vector = typename Lanes<T>::Type;
-  constexpr int64_t kStep = 4 * Lanes<T>::kCount;
-  Vector sums[4] = {};
-  int64_t i = 0;
-  for (; i + kStep <= count; i += kStep) {
-    Vector x[4], y[4];
-    std::memcpy(x, a + i, sizeof(x));
-    std::memcpy(y, b + i, sizeof(y));
-    for (int j = 0; j < 4; ++j) sums[j] += x[j] * y[j];
-  }
-  T lanes[Lanes<T>::kCount];
-  sums[0] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  std::memcpy(lanes, sums, sizeof(lanes));
-  T total = T{0};
-  for (const T lane : lanes) total = wrap_add(lane, total);
-  for (; i < count; ++i) total = multiply_add(a[i], b[i], total);
-  return total;
-}
-
 // `count` elements of one dtype that lie one after the other: in place, or widened into `buffer`.
 template <typename T>
 const T* run_of(const void* from, ScalarType type, int64_t count, T* buffer) {
