@@ -61,35 +61,32 @@ void convolution_with_flags(Builder& b) {
            b.arg("output_padding"));
 }
 
-// A kernel of aten::convolution exists for images and, through a dimension of 1, for sequences.
+// The form with a size and scales: the size rules.
 void upsample_size(Builder& b, std::string_view op, bool align) {
   std::vector<Argument> args = {b.in("self"), b.arg("output_size")};
   if (align) args.push_back(b.arg("align_corners"));
-  Argument scales;
-  if (b.has("scales_h") && b.has("scales_w")) {
-    // The kernel takes one of size and scales; the size rules.
-    scales = Argument();
-  }
-  args.push_back(scales);
+  args.push_back(Argument());
   b.result(b.op(op, args));
 }
 void upsample_nearest(Builder& b) { upsample_size(b, "upsample_nearest2d.vec", false); }
 void upsample_bilinear(Builder& b) { upsample_size(b, "upsample_bilinear2d.vec", true); }
 
-// A sequence is an image of height 1.
+// A sequence is an image of height 1: `list` with `lead` before its one entry.
+Argument lifted(Builder& b, std::string_view name, const Argument& lead) {
+  if (!b.has(name)) return {};
+  return Argument::List{lead, b.arg(name).list().at(0)};
+}
 void upsample_nearest1d(Builder& b) {
   Value* x = b.unsqueeze(b.in("input"), 2);
-  Argument size, scale;
-  if (b.has("output_size")) size = Argument::List{1, b.arg("output_size").list().at(0)};
-  if (b.has("scale_factors")) scale = Argument::List{1.0, b.arg("scale_factors").list().at(0)};
-  b.result(b.squeeze(b.op("upsample_nearest2d.vec", {x, size, scale}), 2));
+  b.result(b.squeeze(b.op("upsample_nearest2d.vec", {x, lifted(b, "output_size", 1),
+                                                     lifted(b, "scale_factors", 1.0)}),
+                     2));
 }
 void upsample_linear1d(Builder& b) {
   Value* x = b.unsqueeze(b.in("input"), 2);
-  Argument size, scale;
-  if (b.has("output_size")) size = Argument::List{1, b.arg("output_size").list().at(0)};
-  if (b.has("scale_factors")) scale = Argument::List{1.0, b.arg("scale_factors").list().at(0)};
-  Value* y = b.op("upsample_bilinear2d.vec", {x, size, b.arg("align_corners"), scale});
+  Value* y = b.op("upsample_bilinear2d.vec", {x, lifted(b, "output_size", 1),
+                                              b.arg("align_corners"),
+                                              lifted(b, "scale_factors", 1.0)});
   b.result(b.squeeze(y, 2));
 }
 

@@ -287,6 +287,33 @@ Types bmm(const Call& c) {
 Types addmm(const Call& c) {
   return {TensorType(c.tensor(1).dtype, {c.tensor(1).sizes.at(0), c.tensor(2).sizes.at(1)})};
 }
+Types linear(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  sizes.at(sizes.size() - 1) = c.tensor(1).sizes.at(0);
+  return {TensorType(c.tensor(0).dtype, sizes)};
+}
+Types matmul(const Call& c) {
+  Sizes a = c.tensor(0).sizes, b = c.tensor(1).sizes;
+  const bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), Sym(1));
+  if (column) b.push_back(Sym(1));
+  Sizes out = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+  if (!row) out.push_back(a[a.size() - 2]);
+  if (!column) out.push_back(b[b.size() - 1]);
+  return {TensorType(c.tensor(0).dtype, out)};
+}
+Types diagonal(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  const auto rank = static_cast<int64_t>(sizes.size());
+  const int64_t a = wrap_dim(c.integer("dim1"), rank), b = wrap_dim(c.integer("dim2"), rank);
+  const int64_t offset = c.integer("offset");
+  const Sym rows = sizes.at(static_cast<size_t>(a)) + Sym(std::min<int64_t>(offset, 0));
+  const Sym columns = sizes.at(static_cast<size_t>(b)) - Sym(std::max<int64_t>(offset, 0));
+  sizes.erase(sizes.begin() + std::max(a, b));
+  sizes.erase(sizes.begin() + std::min(a, b));
+  sizes.push_back(max(min(rows, columns), Sym(0)));
+  return {TensorType(c.tensor(0).dtype, sizes)};
+}
 Types embedding(const Call& c) {
   Sizes sizes = c.tensor(1).sizes;
   sizes.push_back(c.tensor(0).sizes.at(1));
@@ -344,6 +371,20 @@ Types adaptive_pool(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   const std::vector<Sym> out = to_syms(c.arg("output_size"));
   for (size_t i = 0; i < out.size(); ++i) sizes.at(sizes.size() - out.size() + i) = out[i];
+  return {TensorType(c.tensor(0).dtype, sizes)};
+}
+
+// Given by output_size, or by factors of the input's sizes.
+Types upsample(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  if (c.has("output_size")) return adaptive_pool(c);
+  const Argument::List& factors = c.arg("scale_factors").list();
+  for (size_t i = 0; i < factors.size(); ++i) {
+    Sym& size = sizes.at(sizes.size() - factors.size() + i);
+    const Sym scale = Sym::from_float(factors[i].to_double());
+    const Sym real = Sym::call(SymOp::kFloatMul, {Sym::call(SymOp::kToFloat, {size}), scale});
+    size = Sym::call(SymOp::kTruncToInt, {real});
+  }
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
 
@@ -463,7 +504,7 @@ const std::vector<Family>& families() {
         "select_scatter", "index_put", "scatter.src", "scatter.value", "scatter_add",
         "fill.Scalar", "fill.Tensor", "copy", "detach", "lift_fresh_copy", "contiguous",
         "relu6", "softmax.int", "log_softmax.int", "cumprod", "diagonal_scatter",
-        "masked_scatter"}},
+        "masked_scatter", "_safe_softmax", "log_sigmoid"}},
       {same_bool, {"isnan", "isinf", "logical_not", "isfinite", "signbit"}},
       {same_float,
        {"exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin",
@@ -509,11 +550,15 @@ const std::vector<Family>& families() {
       {mm, {"mm"}},
       {bmm, {"bmm"}},
       {addmm, {"addmm"}},
+      {linear, {"linear"}},
+      {matmul, {"matmul"}},
+      {diagonal, {"diagonal", "diagonal_copy"}},
       {embedding, {"embedding"}},
       {convolution, {"convolution"}},
       {pool, {"avg_pool2d", "max_pool2d"}},
       {pool_with_index, {"max_pool2d_with_indices"}},
       {adaptive_pool, {"_adaptive_avg_pool2d"}},
+      {upsample, {"upsample_nearest2d.vec", "upsample_bilinear2d.vec"}},
       {layer_norm, {"native_layer_norm"}},
       {group_norm, {"native_group_norm"}},
       {batch_norm, {"_native_batch_norm_legit_no_training"}},

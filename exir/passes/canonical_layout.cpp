@@ -79,7 +79,9 @@ int copy_inputs(Graph& graph) {
 // Asking for a memory format means nothing any more.
 void drop_memory_formats(Node& node) {
   const int at = node.schema->find("memory_format");
-  if (at >= 0) node.args[static_cast<size_t>(at)] = Argument();
+  if (at < 0) return;
+  const auto i = static_cast<size_t>(at);
+  node.args[i] = default_argument(node.schema->args[i]);
 }
 
 }  // namespace

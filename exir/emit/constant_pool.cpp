@@ -1,0 +1,70 @@
+#include "exir/emit/constant_pool.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace taper::exir {
+namespace {
+
+bool same_bytes(const TensorData& a, const TensorData& b) {
+  if (a.bytes != b.bytes) return false;
+  return a.bytes == 0 || a.data == b.data || std::memcmp(a.data, b.data, a.bytes) == 0;
+}
+
+}  // namespace
+
+uint64_t content_hash(const TensorData& data) {
+  uint64_t hash = 14695981039346656037u ^ data.bytes;
+  size_t i = 0;
+  for (; i + 8 <= data.bytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, data.data + i, 8);
+    hash = (hash ^ word) * 1099511628211u;
+    hash ^= hash >> 29;
+  }
+  for (; i < data.bytes; ++i) hash = (hash ^ data.data[i]) * 1099511628211u;
+  return hash;
+}
+
+uint32_t ConstantPool::add(const TensorData& data) {
+  const uint64_t hash = content_hash(data);
+  const auto [first, last] = by_hash_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (same_bytes(blobs_[it->second - 1], data)) return it->second;
+  }
+  blobs_.push_back(data);
+  const auto index = static_cast<uint32_t>(blobs_.size());
+  by_hash_.emplace(hash, index);
+  return index;
+}
+
+std::string ExternalWeights::add(const std::string& fqn, const TensorType& type,
+                                 const TensorData& data) {
+  ExternalWeight weight{fqn, type.dtype, {}, data};
+  for (const Sym& size : type.sizes) weight.sizes.push_back(static_cast<int32_t>(size.as_int()));
+  const auto fits = [&](const ExternalWeight& other) {
+    return other.dtype == weight.dtype && other.sizes == weight.sizes &&
+           same_bytes(other.data, data);
+  };
+  for (int attempt = 0;; ++attempt) {
+    if (attempt > 0 || fqn.empty()) {
+      char text[48];
+      std::snprintf(text, sizeof text, "constant_%016llx_%d",
+                    static_cast<unsigned long long>(content_hash(data)), attempt);
+      weight.key = text;
+    }
+    const auto [found, fresh] = by_key_.emplace(weight.key, weight);
+    if (fresh || fits(found->second)) return weight.key;
+  }
+}
+
+std::vector<ExternalWeight> ExternalWeights::sorted() const {
+  std::vector<ExternalWeight> out;
+  for (const auto& [key, weight] : by_key_) out.push_back(weight);
+  std::sort(out.begin(), out.end(),
+            [](const ExternalWeight& a, const ExternalWeight& b) { return a.key < b.key; });
+  return out;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,50 @@
+// The constants of a program, each content once, whatever its names, dtypes and shapes are.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+class ConstantPool {
+ public:
+  // The index of these bytes, from 1; index 0 is reserved by the format.
+  uint32_t add(const TensorData& data);
+  bool empty() const { return blobs_.empty(); }
+  const std::vector<TensorData>& blobs() const { return blobs_; }
+
+ private:
+  std::vector<TensorData> blobs_;
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_;
+};
+
+// FNV-1a over eight bytes at a time: fast, and only ever a hint; contents are compared.
+uint64_t content_hash(const TensorData& data);
+
+// Weights that go into a .ptd, by name.
+struct ExternalWeight {
+  std::string key;
+  ScalarType dtype;
+  std::vector<int32_t> sizes;
+  TensorData data;
+};
+
+class ExternalWeights {
+ public:
+  // The key under which these bytes will be found: `fqn`, or one made from the content if there is
+  // no name or another tensor has it.
+  std::string add(const std::string& fqn, const TensorType& type, const TensorData& data);
+  // Sorted by key.
+  std::vector<ExternalWeight> sorted() const;
+
+ private:
+  std::unordered_map<std::string, ExternalWeight> by_key_;
+};
+
+}  // namespace taper::exir

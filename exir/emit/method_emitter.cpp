@@ -1,0 +1,340 @@
+#include "exir/emit/method_emitter.h"
+
+#include <cstring>
+#include <map>
+#include <unordered_map>
+
+#include "exir/emit/pytree_text.h"
+#include "exir/passes/to_out_variants.h"
+
+namespace taper::exir {
+namespace {
+
+using flatbuffers::Offset;
+using Ids = std::vector<int32_t>;
+
+class MethodEmitter {
+ public:
+  MethodEmitter(const PlannedMethod& method, Pools& pools, flatbuffers::FlatBufferBuilder& builder)
+      : method_(method), graph_(*method.graph), pools_(pools), fbb_(builder) {
+    for (const Value* value : method.schedule.grown) grown_.insert(value);
+  }
+
+  Offset<wire::ExecutionPlan> run() {
+    Ids inputs, outputs;
+    for (const Argument& input : graph_.inputs) inputs.push_back(slot(input, {}));
+    emit_steps();
+    emit_write_backs();
+    for (const Argument& output : graph_.outputs) outputs.push_back(slot(output, {}));
+    std::vector<int64_t> buffers = {0};
+    if (!method_.storages.rows.empty()) {
+      buffers.push_back(static_cast<int64_t>(method_.plan.arena_bytes));
+    }
+    const auto chain = wire::CreateChainDirect(fbb_, nullptr, nullptr, &instructions_, nullptr);
+    const std::vector<Offset<wire::Chain>> chains = {chain};
+    const std::vector<Offset<wire::BackendDelegate>> delegates;
+    const auto structure =
+        wire::CreateContainerMetadataDirect(fbb_, pytree_text(graph_.in_spec).c_str(),
+                                            pytree_text(graph_.out_spec).c_str());
+    return wire::CreateExecutionPlanDirect(fbb_, method_.name.c_str(), structure, &values_, &inputs,
+                                           &outputs, &chains, &operators_, &delegates, &buffers,
+                                           nullptr);
+  }
+
+ private:
+  // ---- slots ----
+
+  template <typename Table>
+  int32_t add(wire::KernelTypes type, Offset<Table> table) {
+    values_.push_back(wire::CreateEValue(fbb_, type, table.Union()));
+    return static_cast<int32_t>(values_.size()) - 1;
+  }
+
+  // The slot of a literal, made at its first use. `key` tells kinds apart.
+  template <typename Make>
+  int32_t intern(const std::string& key, const Make& make) {
+    const auto found = literals_.find(key);
+    if (found != literals_.end()) return found->second;
+    const int32_t id = make();
+    literals_.emplace(key, id);
+    return id;
+  }
+
+  int32_t null_slot() {
+    return intern("n", [&] { return add(wire::KernelTypes::Null, wire::CreateNull(fbb_)); });
+  }
+  int32_t int_slot(int64_t value) {
+    return intern("i" + std::to_string(value), [&] {
+      return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, value));
+    });
+  }
+  int32_t double_slot(double value) {
+    std::string key(1 + sizeof value, 'd');
+    std::memcpy(&key[1], &value, sizeof value);
+    return intern(key, [&] {
+      return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, value));
+    });
+  }
+  int32_t bool_slot(bool value) {
+    return intern(value ? "b1" : "b0", [&] {
+      return add(wire::KernelTypes::Bool, wire::CreateBool(fbb_, value));
+    });
+  }
+  int32_t string_slot(const std::string& value) {
+    return intern("s" + value, [&] {
+      return add(wire::KernelTypes::String, wire::CreateStringDirect(fbb_, value.c_str()));
+    });
+  }
+
+  static std::string list_key(char kind, const Ids& ids) {
+    std::string key(1, kind);
+    for (int32_t id : ids) key += std::to_string(id) + ",";
+    return key;
+  }
+
+  int32_t int_list_slot(const Argument::List& items) {
+    Ids ids;
+    for (const Argument& item : items) ids.push_back(slot(item, {TypeBase::kInt}));
+    return intern(list_key('I', ids), [&] {
+      const std::vector<int64_t> wide(ids.begin(), ids.end());
+      return add(wire::KernelTypes::IntList, wire::CreateIntListDirect(fbb_, &wide));
+    });
+  }
+  int32_t double_list_slot(const Argument::List& items) {
+    std::vector<double> values;
+    for (const Argument& item : items) values.push_back(item.to_double());
+    return add(wire::KernelTypes::DoubleList, wire::CreateDoubleListDirect(fbb_, &values));
+  }
+  int32_t bool_list_slot(const Argument::List& items) {
+    std::vector<uint8_t> values;
+    for (const Argument& item : items) values.push_back(item.to_bool());
+    return add(wire::KernelTypes::BoolList, wire::CreateBoolListDirect(fbb_, &values));
+  }
+  int32_t tensor_list_slot(const Ids& ids) {
+    return intern(list_key('T', ids), [&] {
+      return add(wire::KernelTypes::TensorList, wire::CreateTensorListDirect(fbb_, &ids));
+    });
+  }
+  int32_t optional_list_slot(const Argument::List& items) {
+    Ids ids;
+    for (const Argument& item : items) ids.push_back(item.is_none() ? -1 : slot(item, {}));
+    return intern(list_key('O', ids), [&] {
+      return add(wire::KernelTypes::OptionalTensorList,
+                 wire::CreateOptionalTensorListDirect(fbb_, &ids));
+    });
+  }
+
+  int32_t list_slot(const Argument::List& items, const ArgType& type) {
+    switch (type.base) {
+      case TypeBase::kFloat: return double_list_slot(items);
+      case TypeBase::kBool: return bool_list_slot(items);
+      case TypeBase::kTensor: {
+        if (type.optional_item) return optional_list_slot(items);
+        Ids ids;
+        for (const Argument& item : items) ids.push_back(slot(item, {}));
+        return tensor_list_slot(ids);
+      }
+      default: return int_list_slot(items);
+    }
+  }
+
+  int32_t slot(const Argument& arg, const ArgType& type) {
+    if (arg.is_none()) return null_slot();
+    if (arg.is_value()) return value_slot(arg.value());
+    if (arg.is_list()) return list_slot(arg.list(), type);
+    if (type.list) return list_slot({arg}, type);
+    if (arg.is<int64_t>()) {
+      if (type.base == TypeBase::kFloat) return double_slot(arg.to_double());
+      if (type.base == TypeBase::kBool) return bool_slot(arg.to_int() != 0);
+      return int_slot(arg.to_int());
+    }
+    if (arg.is<double>()) return double_slot(std::get<double>(arg.v));
+    if (arg.is<bool>()) return bool_slot(std::get<bool>(arg.v));
+    if (arg.is<std::string>()) return string_slot(arg.text());
+    if (arg.is<ScalarType>()) return int_slot(static_cast<int64_t>(std::get<ScalarType>(arg.v)));
+    if (arg.is<Layout>()) return int_slot(0);
+    return null_slot();  // Device and memory format: there is one of each.
+  }
+
+  int32_t value_slot(const Value* value) {
+    const auto found = ids_.find(value);
+    if (found != ids_.end()) return found->second;
+    const int32_t id = make_value(value);
+    ids_.emplace(value, id);
+    return id;
+  }
+
+  int32_t make_value(const Value* value) {
+    switch (value->kind) {
+      case ValueKind::kInt: return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, 0));
+      case ValueKind::kFloat: return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, 0));
+      case ValueKind::kBool: return add(wire::KernelTypes::Bool, wire::CreateBool(fbb_, false));
+      default: return add(wire::KernelTypes::Tensor, tensor(value));
+    }
+  }
+
+  // ---- tensors ----
+
+  Offset<wire::AllocationDetails> allocation(const Value* value) {
+    const auto place = method_.storages.places.find(value);
+    if (place == method_.storages.places.end() || place->second.storage < 0) return 0;
+    const uint64_t offset =
+        method_.plan.offsets[static_cast<size_t>(place->second.storage)] + place->second.offset;
+    return wire::CreateAllocationDetails(fbb_, 1, static_cast<uint32_t>(offset),
+                                         static_cast<uint32_t>(offset >> 32));
+  }
+
+  // The constant that a value is, or is a view of.
+  const Value* constant_of(const Value* value) const {
+    if (value->role == ValueRole::kConstant) return value;
+    const auto place = method_.storages.places.find(value);
+    return place == method_.storages.places.end() ? nullptr : place->second.constant;
+  }
+
+  Offset<wire::Tensor> tensor(const Value* value) {
+    const std::vector<int64_t> upper = upper_sizes(value->type, graph_.ranges);
+    const std::vector<int32_t> sizes(upper.begin(), upper.end());
+    const bool dynamic = !value->type.is_static() || grown_.count(value) != 0;
+    uint32_t buffer = 0;
+    Offset<wire::ExtraTensorInfo> extra = 0;
+    if (const Value* constant = constant_of(value)) {
+      if (pools_.weights_outside) {
+        const std::string key = pools_.external.add(constant->fqn, value->type, constant->data);
+        extra = wire::CreateExtraTensorInfoDirect(fbb_, 0, key.c_str(),
+                                                  wire::TensorDataLocation::EXTERNAL);
+      } else {
+        buffer = pools_.constants.add(constant->data);
+      }
+    } else if (value->role == ValueRole::kState && value->data.bytes > 0) {
+      buffer = pools_.mutable_data.add(value->data);
+    }
+    if (value->role == ValueRole::kState && !value->fqn.empty()) {
+      extra = wire::CreateExtraTensorInfoDirect(fbb_, 0, value->fqn.c_str());
+    }
+    const auto plan = allocation(value);
+    return wire::CreateTensorDirect(
+        fbb_, static_cast<wire::ScalarType>(value->type.dtype), 0, &sizes, &value->type.dim_order,
+        false, buffer, plan, 0,
+        dynamic ? wire::TensorShapeDynamism::DYNAMIC_BOUND : wire::TensorShapeDynamism::STATIC,
+        extra);
+  }
+
+  // ---- instructions ----
+
+  int32_t operator_index(const std::string& target) {
+    const auto found = operator_ids_.find(target);
+    if (found != operator_ids_.end()) return found->second;
+    const size_t dot = target.find('.', target.find("::"));
+    const std::string overload = dot == std::string::npos ? "" : target.substr(dot + 1);
+    operators_.push_back(
+        wire::CreateOperatorDirect(fbb_, target.substr(0, dot).c_str(), overload.c_str()));
+    const auto index = static_cast<int32_t>(operators_.size()) - 1;
+    operator_ids_.emplace(target, index);
+    return index;
+  }
+
+  template <typename Table>
+  void add_instruction(wire::InstructionArguments type, Offset<Table> table) {
+    instructions_.push_back(wire::CreateInstruction(fbb_, type, table.Union()));
+  }
+
+  void call(const std::string& target, const Ids& args) {
+    add_instruction(wire::InstructionArguments::KernelCall,
+                    wire::CreateKernelCallDirect(fbb_, operator_index(target), &args));
+  }
+
+  void emit_call(const Node& node) {
+    Ids args, results;
+    const Schema& schema = *node.schema;
+    size_t outs = 0;
+    bool list_out = false;
+    for (const SchemaArg& arg : schema.args) {
+      if (!is_out_argument(arg)) continue;
+      ++outs;
+      list_out = list_out || arg.type.list;
+    }
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      args.push_back(slot(node.args[i], schema.args[i].type));
+    }
+    for (const Value* value : node.outputs) results.push_back(value_slot(value));
+    if (list_out) {
+      const int32_t list = tensor_list_slot(results);
+      args.insert(args.end(), {list, list});
+    } else {
+      args.insert(args.end(), results.begin(), results.end());
+      if (outs == 1) args.push_back(results.at(0));
+      if (outs > 1) args.push_back(tensor_list_slot(results));
+    }
+    call(schema.name, args);
+  }
+
+  // Jumps count steps; instructions leave out the elided ones.
+  std::vector<int32_t> instruction_of_step() const {
+    std::vector<int32_t> index;
+    int32_t next = 0;
+    for (size_t i = 0; i <= method_.schedule.steps.size(); ++i) {
+      index.push_back(next);
+      next += method_.storages.elided.count(i) == 0;
+    }
+    return index;
+  }
+
+  void emit_steps() {
+    const std::vector<int32_t> index = instruction_of_step();
+    for (size_t i = 0; i < method_.schedule.steps.size(); ++i) {
+      if (method_.storages.elided.count(i) != 0) continue;
+      const Step& step = method_.schedule.steps[i];
+      switch (step.kind) {
+        case StepKind::kCall:
+          emit_call(*step.node);
+          break;
+        case StepKind::kMove:
+          add_instruction(wire::InstructionArguments::MoveCall,
+                          wire::CreateMoveCall(fbb_, move_source(step), value_slot(step.to)));
+          break;
+        case StepKind::kJumpFalse:
+          add_instruction(wire::InstructionArguments::JumpFalseCall,
+                          wire::CreateJumpFalseCall(fbb_, slot(step.from, {TypeBase::kBool}),
+                                                    index[step.target]));
+          break;
+      }
+    }
+  }
+
+  // A literal takes the kind of the slot it goes to: tags never change at run time.
+  int32_t move_source(const Step& step) {
+    const TypeBase base = step.to->kind == ValueKind::kFloat  ? TypeBase::kFloat
+                          : step.to->kind == ValueKind::kBool ? TypeBase::kBool
+                                                              : TypeBase::kInt;
+    return slot(step.from, {base});
+  }
+
+  void emit_write_backs() {
+    for (const Mutation& mutation : graph_.mutations) {
+      if (method_.storages.written_back.count(mutation.source) != 0) continue;
+      const int32_t target = value_slot(mutation.target);
+      call("aten::copy_", {target, value_slot(mutation.source), bool_slot(false), target});
+    }
+  }
+
+  const PlannedMethod& method_;
+  const Graph& graph_;
+  Pools& pools_;
+  flatbuffers::FlatBufferBuilder& fbb_;
+  std::unordered_set<const Value*> grown_;
+  std::vector<Offset<wire::EValue>> values_;
+  std::vector<Offset<wire::Operator>> operators_;
+  std::vector<Offset<wire::Instruction>> instructions_;
+  std::map<std::string, int32_t> operator_ids_;
+  std::unordered_map<std::string, int32_t> literals_;
+  std::unordered_map<const Value*, int32_t> ids_;
+};
+
+}  // namespace
+
+Offset<wire::ExecutionPlan> emit_method(const PlannedMethod& method, Pools& pools,
+                                        flatbuffers::FlatBufferBuilder& builder) {
+  return MethodEmitter(method, pools, builder).run();
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,202 @@
+#include "exir/emit/program_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "schema/extended_header.h"
+#include "schema/flat_tensor_generated.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr uint64_t kSegmentAlignment = 128;
+constexpr uint64_t kConstantAlignment = 16;
+
+uint64_t align(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+// Blobs one after another, each aligned; what a segment of constants is.
+struct Packed {
+  std::vector<uint64_t> offsets = {0};  // Index 0 is reserved.
+  uint64_t bytes = 0;
+};
+
+Packed pack(const std::vector<TensorData>& blobs) {
+  Packed out;
+  for (const TensorData& blob : blobs) {
+    out.bytes = align(out.bytes, kConstantAlignment);
+    out.offsets.push_back(out.bytes);
+    out.bytes += blob.bytes;
+  }
+  return out;
+}
+
+void add_blobs(FilePieces& file, const std::vector<TensorData>& blobs) {
+  const uint64_t start = file.size();
+  for (const TensorData& blob : blobs) {
+    const uint64_t at = align(file.size() - start, kConstantAlignment);
+    file.add_owned(std::vector<uint8_t>(start + at - file.size()));
+    file.add({blob.data, blob.bytes});
+  }
+}
+
+// The finished flatbuffer with `block` bytes of room after its identifier.
+std::vector<uint8_t> with_room(const flatbuffers::FlatBufferBuilder& builder, size_t block) {
+  const uint8_t* bytes = builder.GetBufferPointer();
+  const size_t size = builder.GetSize();
+  std::vector<uint8_t> out(size + block, 0);
+  std::memcpy(out.data(), bytes, wire::kHeaderOffset);
+  std::memcpy(out.data() + wire::kHeaderOffset + block, bytes + wire::kHeaderOffset,
+              size - wire::kHeaderOffset);
+  wire::write_u32(out.data(), wire::read_u32(bytes) + static_cast<uint32_t>(block));
+  return out;
+}
+
+struct Segments {
+  Packed constants, mutable_data;
+  std::vector<flatbuffers::Offset<wire::DataSegment>> table;
+  uint64_t mutable_offset = 0;
+  uint64_t bytes = 0;
+};
+
+Segments lay_out_segments(const Pools& pools, flatbuffers::FlatBufferBuilder& builder) {
+  Segments out;
+  out.constants = pack(pools.constants.blobs());
+  out.mutable_data = pack(pools.mutable_data.blobs());
+  if (!pools.constants.empty()) {
+    out.table.push_back(wire::CreateDataSegment(builder, 0, out.constants.bytes));
+    out.bytes = out.constants.bytes;
+  }
+  if (!pools.mutable_data.empty()) {
+    out.mutable_offset = align(out.bytes, kSegmentAlignment);
+    out.table.push_back(
+        wire::CreateDataSegment(builder, out.mutable_offset, out.mutable_data.bytes));
+    out.bytes = out.mutable_offset + out.mutable_data.bytes;
+  }
+  return out;
+}
+
+void finish_program(const std::vector<flatbuffers::Offset<wire::ExecutionPlan>>& plans,
+                    const Segments& segments, const Pools& pools,
+                    flatbuffers::FlatBufferBuilder& builder) {
+  const auto constants =
+      wire::CreateSubsegmentOffsetsDirect(builder, 0, &segments.constants.offsets);
+  std::vector<flatbuffers::Offset<wire::SubsegmentOffsets>> mutable_data;
+  if (!pools.mutable_data.empty()) {
+    mutable_data.push_back(wire::CreateSubsegmentOffsetsDirect(
+        builder, pools.constants.empty() ? 0 : 1, &segments.mutable_data.offsets));
+  }
+  const std::vector<flatbuffers::Offset<wire::Buffer>> no_buffers;
+  const std::vector<flatbuffers::Offset<wire::BackendDelegateInlineData>> no_inline;
+  const std::vector<flatbuffers::Offset<wire::NamedData>> no_named;
+  const auto program = wire::CreateProgramDirect(
+      builder, 0, &plans, &no_buffers, &no_inline, &segments.table, constants,
+      mutable_data.empty() ? nullptr : &mutable_data, &no_named);
+  wire::FinishProgramBuffer(builder, program);
+}
+
+FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segments& segments,
+                     const Pools& pools) {
+  FilePieces file;
+  if (segments.bytes == 0) {
+    file.add_owned(with_room(builder, 0));
+    file.pad(kSegmentAlignment);  // Readers want at least 64 bytes.
+    return file;
+  }
+  std::vector<uint8_t> head = with_room(builder, wire::kHeaderBytes);
+  wire::ExtendedHeader header;
+  header.program_size = head.size();
+  header.segment_base_offset = align(head.size(), kSegmentAlignment);
+  header.segment_data_size = segments.bytes;
+  wire::write_header(head.data() + wire::kHeaderOffset, header);
+  file.add_owned(std::move(head));
+  file.pad(kSegmentAlignment);
+  add_blobs(file, pools.constants.blobs());
+  if (!pools.mutable_data.empty()) {
+    file.pad(kSegmentAlignment);
+    add_blobs(file, pools.mutable_data.blobs());
+  }
+  return file;
+}
+
+FilePieces write_ptd(const ExternalWeights& weights) {
+  namespace ptd = wire::ptd;
+  flatbuffers::FlatBufferBuilder builder;
+  ConstantPool pool;
+  std::vector<flatbuffers::Offset<ptd::NamedData>> names;
+  for (const ExternalWeight& weight : weights.sorted()) {
+    std::vector<uint8_t> order = contiguous_order(weight.sizes.size());
+    const auto layout = ptd::CreateTensorLayoutDirect(
+        builder, static_cast<wire::ScalarType>(weight.dtype), &weight.sizes, &order);
+    names.push_back(ptd::CreateNamedDataDirect(builder, weight.key.c_str(),
+                                               pool.add(weight.data) - 1, layout));
+  }
+  std::vector<flatbuffers::Offset<ptd::DataSegment>> segments;
+  uint64_t bytes = 0;
+  for (const TensorData& blob : pool.blobs()) {
+    bytes = align(bytes, kSegmentAlignment);
+    segments.push_back(ptd::CreateDataSegment(builder, bytes, blob.bytes));
+    bytes += blob.bytes;
+  }
+  ptd::FinishFlatTensorBuffer(builder, ptd::CreateFlatTensorDirect(builder, 0, &segments, &names));
+  const size_t block = align(wire::kPtdHeaderBytes, kConstantAlignment);
+  std::vector<uint8_t> head = with_room(builder, block);
+  wire::PtdHeader header;
+  header.flatbuffer_offset = block;
+  header.flatbuffer_size = builder.GetSize();
+  header.segment_base_offset = align(head.size(), kSegmentAlignment);
+  header.segment_data_size = bytes;
+  wire::write_ptd_header(head.data() + wire::kHeaderOffset, header);
+  FilePieces file;
+  file.add_owned(std::move(head));
+  for (const TensorData& blob : pool.blobs()) {
+    file.pad(kSegmentAlignment);
+    file.add({blob.data, blob.bytes});
+  }
+  return file;
+}
+
+}  // namespace
+
+void FilePieces::add(std::span<const uint8_t> bytes) {
+  if (bytes.empty()) return;
+  pieces_.push_back(bytes);
+  size_ += bytes.size();
+}
+
+void FilePieces::add_owned(std::vector<uint8_t> bytes) {
+  owned_.push_back(std::move(bytes));
+  add(owned_.back());
+}
+
+void FilePieces::pad(uint64_t alignment) {
+  add_owned(std::vector<uint8_t>(align(size_, alignment) - size_));
+}
+
+std::string FilePieces::joined() const {
+  std::string out;
+  out.reserve(size_);
+  for (std::span<const uint8_t> piece : pieces_) {
+    out.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  }
+  return out;
+}
+
+ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, bool weights_outside) {
+  std::sort(methods.begin(), methods.end(),
+            [](const PlannedMethod* a, const PlannedMethod* b) { return a->name < b->name; });
+  flatbuffers::FlatBufferBuilder builder(1 << 16);
+  Pools pools;
+  pools.weights_outside = weights_outside;
+  std::vector<flatbuffers::Offset<wire::ExecutionPlan>> plans;
+  for (const PlannedMethod* method : methods) {
+    plans.push_back(emit_method(*method, pools, builder));
+  }
+  const Segments segments = lay_out_segments(pools, builder);
+  finish_program(plans, segments, pools, builder);
+  ProgramFiles out;
+  out.pte = write_pte(builder, segments, pools);
+  if (weights_outside) out.ptd = write_ptd(pools.external);
+  return out;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,45 @@
+// Planned methods as the bytes of a .pte and, if asked for, a .ptd.
+//
+//     .pte   flatbuffer with the header inserted | pad to 128 | constants | mutable data
+//
+// Constants start at multiples of 16 in their segment, segments at multiples of 128 in the file.
+// Weights are not copied: a file is a list of pieces that point at them.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "exir/emit/method_emitter.h"
+
+namespace taper::exir {
+
+// A file in pieces, in order. Owns what it had to make; the rest must stay alive elsewhere.
+class FilePieces {
+ public:
+  void add(std::span<const uint8_t> bytes);
+  void add_owned(std::vector<uint8_t> bytes);
+  // Zeros up to a multiple of `alignment`.
+  void pad(uint64_t alignment);
+  uint64_t size() const { return size_; }
+  const std::vector<std::span<const uint8_t>>& pieces() const { return pieces_; }
+  std::string joined() const;
+
+ private:
+  std::vector<std::span<const uint8_t>> pieces_;
+  std::vector<std::vector<uint8_t>> owned_;
+  uint64_t size_ = 0;
+};
+
+struct ProgramFiles {
+  FilePieces pte;
+  FilePieces ptd;  // Empty unless weights go outside.
+};
+
+// `methods` in any order; they are written sorted by name. Throws Failure if the file would be
+// larger than the format allows.
+ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, bool weights_outside);
+
+}  // namespace taper::exir

@@ -1,0 +1,46 @@
+// The compiler in one call: exported programs in, program files out.
+//
+//   ExportResult result = export_program({{{"forward", "model.pt2"}}});
+//   result.files.pte.pieces();   // what belongs into model.pte
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exir/emit/program_file.h"
+#include "exir/frontend/import.h"
+#include "exir/lower.h"
+
+namespace taper::exir {
+
+struct ExportRequest {
+  struct Method {
+    std::string name;  // "forward"
+    std::string path;  // of a .pt2
+  };
+  std::vector<Method> methods;
+  bool weights_outside = false;
+  LowerOptions lowering;  // has_kernel is set by export_program if it is not.
+};
+
+struct ExportedMethod {
+  std::string name;
+  MemoryPlan plan;                    // Without offsets worth reading.
+  std::vector<PassReport> passes;
+  size_t instructions = 0;
+  std::vector<std::string> warnings;
+};
+
+struct ExportResult {
+  ProgramFiles files;  // Points into the archives, which `programs` keeps open.
+  std::vector<ExportedMethod> methods;
+  std::vector<ExportedProgram> programs;
+};
+
+// Throws Failure; the text names the method if there are several.
+ExportResult export_program(const ExportRequest& request);
+
+}  // namespace taper::exir

@@ -1,0 +1,127 @@
+// The table of contents of the compiler: every pass, in order, with the reason it stands there.
+//
+// Each pass is timed, skipped if disabled, and followed by the verifier of the dialect that it
+// leaves behind, in every build.
+
+#include "exir/lower.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "exir/dialect/verifier.h"
+#include "exir/ir/rewrite.h"
+#include "exir/passes/canonical_layout.h"
+#include "exir/passes/cse.h"
+#include "exir/passes/decompose.h"
+#include "exir/passes/functionalize.h"
+#include "exir/passes/inline_wrappers.h"
+#include "exir/passes/remove_noise.h"
+#include "exir/passes/remove_noops.h"
+#include "exir/passes/to_edge.h"
+#include "exir/passes/to_out_variants.h"
+
+namespace taper::exir {
+namespace {
+
+enum class Need { kAlways, kOptional };
+
+struct Pass {
+  const char* name;
+  Need need;
+  Dialect after;  // What the verifier checks when the pass is done.
+  int (*run)(Graph&, const LowerOptions&);
+};
+
+int run_out_variants(Graph& graph, const LowerOptions& options) {
+  return to_out_variants(graph, options.has_kernel);
+}
+template <int (*kPass)(Graph&)>
+int plain(Graph& graph, const LowerOptions&) {
+  return kPass(graph);
+}
+int run_decompose(Graph& graph, const LowerOptions&) { return decompose(graph); }
+int run_erase_dead(Graph& graph, const LowerOptions&) {
+  int erased = 0;
+  for (Graph* g : all_graphs(graph)) erased += erase_dead(*g);
+  return erased;
+}
+
+constexpr Pass kPasses[] = {
+    // ATen: make the graph a function of its inputs.
+    // Context managers of Python around parts of the graph: their bodies move into it.
+    {"inline_wrappers", Need::kAlways, Dialect::kAten, plain<inline_wrappers>},
+    // Strides in the file follow PyTorch's views; from here on every tensor is contiguous.
+    {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
+    // Writes become values, written buffers become states. All later passes rely on it.
+    {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},
+    // Assertions, detach, dropout: nothing that computes. Before decompose, which knows no rules
+    // for them.
+    {"remove_noise", Need::kAlways, Dialect::kAten, plain<remove_noise>},
+
+    // Core ATen: a small set of operators.
+    {"decompose", Need::kAlways, Dialect::kCoreAten, run_decompose},
+    // Dead results of decompositions would only slow down what follows.
+    {"erase_dead", Need::kOptional, Dialect::kCoreAten, run_erase_dead},
+
+    // Edge: everything explicit.
+    {"to_edge", Need::kAlways, Dialect::kEdge, plain<to_edge>},
+    // Before folding, so that one thing is folded once.
+    {"cse", Need::kOptional, Dialect::kEdge, plain<cse>},
+    // Weights that are permuted, cast or computed are so at compile time, by the device's kernels.
+    // After folding: the statistics are plain constants now.
+    // What the passes above left behind: copies and views that change nothing.
+    {"remove_noops", Need::kOptional, Dialect::kEdge, plain<remove_noops>},
+    {"cse_again", Need::kOptional, Dialect::kEdge, plain<cse>},
+    {"erase_dead_again", Need::kAlways, Dialect::kEdge, run_erase_dead},
+
+    // Backend: every node names its kernel. Memory planning and emission follow in export.cpp.
+    {"to_out_variants", Need::kAlways, Dialect::kBackend, run_out_variants},
+};
+
+bool listed(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+PassReport run_pass(const Pass& pass, Graph& graph, const LowerOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  PassReport report{pass.name, pass.run(graph, options), 0};
+  try {
+    const LegalOps any = [](std::string_view) { return true; };
+    verify(graph, pass.after, pass.after == Dialect::kBackend ? LegalOps() : any);
+  } catch (const Failure& failure) {
+    throw Failure(std::string("after pass ") + pass.name + ": " + failure.what(),
+                  failure.diagnostics());
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  report.seconds = took.count();
+  if (report.changes > 0 && options.after_pass) options.after_pass(pass.name, graph);
+  return report;
+}
+
+}  // namespace
+
+const std::vector<std::string>& pass_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const Pass& pass : kPasses) out.push_back(pass.name);
+    return out;
+  }();
+  return names;
+}
+
+std::vector<PassReport> lower(Graph& graph, const LowerOptions& options) {
+  for (const std::string& name : options.disabled) {
+    const auto pass = std::find_if(std::begin(kPasses), std::end(kPasses),
+                                   [&](const Pass& p) { return name == p.name; });
+    if (pass == std::end(kPasses)) throw Failure("there is no pass named " + name);
+    if (pass->need == Need::kAlways) throw Failure("the pass " + name + " cannot be disabled");
+  }
+  verify(graph, Dialect::kAten);
+  std::vector<PassReport> reports;
+  for (const Pass& pass : kPasses) {
+    if (!listed(options.disabled, pass.name)) reports.push_back(run_pass(pass, graph, options));
+  }
+  return reports;
+}
+
+}  // namespace taper::exir

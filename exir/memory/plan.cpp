@@ -1,0 +1,187 @@
+#include "exir/memory/plan.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "exir/ir/failure.h"
+
+namespace taper::exir {
+namespace {
+
+using Order = std::vector<size_t>;
+
+bool alive_together(const PlanRow& a, const PlanRow& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+// The lowest offset where `row` collides with nothing placed. `placed` is sorted by offset.
+uint64_t lowest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
+                    const Order& placed, const PlanRow& row) {
+  uint64_t at = 0;
+  for (size_t other : placed) {
+    if (!alive_together(rows[other], row)) continue;
+    if (offsets[other] >= at + row.bytes) break;
+    at = std::max(at, offsets[other] + rows[other].bytes);
+  }
+  return at;
+}
+
+// The smallest gap that fits, rather than the lowest.
+uint64_t tightest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
+                      const Order& placed, const PlanRow& row) {
+  uint64_t at = 0, best = UINT64_MAX, best_room = UINT64_MAX;
+  for (size_t other : placed) {
+    if (!alive_together(rows[other], row)) continue;
+    if (offsets[other] > at && offsets[other] - at >= row.bytes && offsets[other] - at < best_room) {
+      best = at;
+      best_room = offsets[other] - at;
+    }
+    at = std::max(at, offsets[other] + rows[other].bytes);
+  }
+  return best == UINT64_MAX ? at : best;
+}
+
+using Gap = decltype(&lowest_gap);
+
+std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Order& order, Gap gap,
+                            uint64_t* arena) {
+  std::vector<uint64_t> offsets(rows.size(), 0);
+  Order placed;
+  *arena = 0;
+  for (size_t i : order) {
+    if (rows[i].bytes == 0) continue;
+    offsets[i] = gap(rows, offsets, placed, rows[i]);
+    const auto spot = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) {
+      return offsets[a] < offsets[b];
+    });
+    placed.insert(spot, i);
+    *arena = std::max(*arena, offsets[i] + rows[i].bytes);
+  }
+  return offsets;
+}
+
+uint64_t most_alive(const std::vector<PlanRow>& rows) {
+  std::map<size_t, std::pair<uint64_t, uint64_t>> events;  // Step -> bytes born, bytes freed.
+  for (const PlanRow& row : rows) {
+    events[row.first].first += row.bytes;
+    events[row.last + 1].second += row.bytes;
+  }
+  uint64_t alive = 0, most = 0;
+  for (const auto& [step, change] : events) {
+    alive = alive - change.second + change.first;
+    most = std::max(most, alive);
+  }
+  return most;
+}
+
+// Rows in the order of a key, largest first; ties by index, so that plans are reproducible.
+Order sorted_by(const std::vector<PlanRow>& rows, const std::function<double(const PlanRow&)>& key) {
+  Order order(rows.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return key(rows[a]) > key(rows[b]); });
+  return order;
+}
+
+double span(const PlanRow& row) { return static_cast<double>(row.last - row.first + 1); }
+double size(const PlanRow& row) { return static_cast<double>(row.bytes); }
+
+struct Heuristic {
+  const char* name;
+  std::function<double(const PlanRow&)> key;
+};
+
+const std::vector<Heuristic>& heuristics() {
+  static const std::vector<Heuristic> list = {
+      {"largest first", size},
+      {"largest area first", [](const PlanRow& r) { return size(r) * span(r); }},
+      {"longest first", span},
+      {"earliest first", [](const PlanRow& r) { return -static_cast<double>(r.first); }},
+      {"latest first", [](const PlanRow& r) { return static_cast<double>(r.last); }},
+  };
+  return list;
+}
+
+constexpr size_t kSearchRows = 600;  // Above it the quadratic search would show.
+
+// Moves rows that stick out above the bound to the front of the order and packs again.
+void search(const std::vector<PlanRow>& rows, Order order, MemoryPlan& best) {
+  for (int round = 0; round < 200 && best.arena_bytes > best.lower_bound; ++round) {
+    uint64_t arena = 0;
+    const std::vector<uint64_t> offsets = place(rows, order, lowest_gap, &arena);
+    if (arena < best.arena_bytes) {
+      best.arena_bytes = arena;
+      best.offsets = offsets;
+      best.heuristic = "search";
+    }
+    size_t top = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].bytes > 0 && offsets[i] + rows[i].bytes == arena) top = i;
+    }
+    const auto at = std::find(order.begin(), order.end(), top);
+    if (at == order.begin()) return;
+    const auto jump = std::min<std::ptrdiff_t>(at - order.begin(), 1 + round % 7);
+    std::rotate(at - jump, at, at + 1);
+  }
+}
+
+}  // namespace
+
+double MemoryPlan::gap_percent() const {
+  if (lower_bound == 0) return 0;
+  return 100.0 * static_cast<double>(arena_bytes - lower_bound) / static_cast<double>(lower_bound);
+}
+
+MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
+  std::vector<PlanRow> rows = exact;
+  MemoryPlan best;
+  for (PlanRow& row : rows) {
+    row.bytes = (row.bytes + alignment - 1) / alignment * alignment;
+    best.naive_bytes += row.bytes;
+    if (row.bytes > (uint64_t{1} << 46) || best.naive_bytes > (uint64_t{1} << 48)) {
+      throw Failure("the tensors of this method need more than 256 TiB");
+    }
+  }
+  best.lower_bound = most_alive(rows);
+  best.arena_bytes = UINT64_MAX;
+  Order best_order;
+  for (const Heuristic& heuristic : heuristics()) {
+    const Order order = sorted_by(rows, heuristic.key);
+    for (Gap gap : {&lowest_gap, &tightest_gap}) {
+      uint64_t arena = 0;
+      std::vector<uint64_t> offsets = place(rows, order, gap, &arena);
+      if (arena >= best.arena_bytes) continue;
+      best.arena_bytes = arena;
+      best.offsets = std::move(offsets);
+      best.heuristic = heuristic.name;
+      best_order = order;
+    }
+    if (best.arena_bytes == best.lower_bound) return best;
+  }
+  if (rows.size() <= kSearchRows) search(rows, best_order, best);
+  return best;
+}
+
+void check_plan(const std::vector<PlanRow>& rows, const MemoryPlan& plan, uint64_t alignment) {
+  const auto fail = [](size_t i, const std::string& what) {
+    throw Failure("memory plan: storage " + std::to_string(i) + " " + what);
+  };
+  if (plan.offsets.size() != rows.size()) throw Failure("memory plan: a storage has no offset");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint64_t begin = plan.offsets[i], end = begin + rows[i].bytes;
+    if (begin % alignment != 0) fail(i, "is not aligned");
+    if (end > plan.arena_bytes) fail(i, "ends outside the arena");
+    for (size_t j = i + 1; j < rows.size(); ++j) {
+      const bool apart_in_time = rows[i].last < rows[j].first || rows[j].last < rows[i].first;
+      const bool apart_in_bytes =
+          end <= plan.offsets[j] || plan.offsets[j] + rows[j].bytes <= begin;
+      if (!apart_in_time && !apart_in_bytes) {
+        fail(i, "overlaps storage " + std::to_string(j) + " while both are alive");
+      }
+    }
+  }
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,50 @@
+// Packs storages into one arena.
+//
+// Input is one row per storage: the first and last step at which it is alive, and its size. Two rows
+// may share bytes exactly when their lifetimes do not overlap. The best answer is NP-hard to find,
+// so several orders are tried (largest first, longest first, largest area first, by start), each
+// row at the lowest gap that fits; the smallest arena wins, and the search ends early when it
+// reaches the lower bound: the most bytes alive at any one step, which no plan can undercut.
+//
+//     step      0    1    2    3
+//     %0  64 B  [=======]             offset  0
+//     %1  64 B       [=======]        offset 64      %0 is still alive at step 1
+//     %2  64 B            [=======]   offset  0      reuses the bytes of %0
+//     arena = 128 B = lower bound, gap 0 %
+//
+// Nothing downstream trusts the result: check_plan() proves that no two live rows overlap.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace taper::exir {
+
+struct PlanRow {
+  size_t first = 0;  // Alive from this step ...
+  size_t last = 0;   // ... to this one, both included.
+  uint64_t bytes = 0;
+};
+
+struct MemoryPlan {
+  std::vector<uint64_t> offsets;  // One per row, multiples of the alignment.
+  uint64_t arena_bytes = 0;
+  uint64_t naive_bytes = 0;       // Without any sharing.
+  uint64_t lower_bound = 0;       // No plan for these lifetimes is smaller.
+  std::string heuristic;          // The order that won.
+
+  // How far above the lower bound, in percent.
+  double gap_percent() const;
+};
+
+// REQUIRES: alignment is a power of two. Throws Failure if the sizes overflow.
+MemoryPlan plan_memory(const std::vector<PlanRow>& rows, uint64_t alignment);
+
+// Throws Failure naming two rows that overlap in time and bytes, or one outside the arena. Written
+// without the planner's code, so that a defect there shows here.
+void check_plan(const std::vector<PlanRow>& rows, const MemoryPlan& plan, uint64_t alignment);
+
+}  // namespace taper::exir

@@ -1,0 +1,48 @@
+// Which values share memory, and when that memory is alive.
+//
+// A value gets a storage of its own unless
+//   it is a view       of a value in a static storage: view, unsqueeze, squeeze, a slice of the
+//                      outermost dimension; the copy is elided, the value is an offset
+//   it is in place     made by an element-wise operator from a value of the same size that dies there
+//   it is a write-back the new value of a state that nobody reads in its old form any more: the
+//                      operator writes straight into the state
+//
+// Lifetimes count steps of the schedule; what is used inside a loop and made before it lives until
+// the loop ends. Dynamic values count with their upper bounds.
+
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "exir/memory/plan.h"
+#include "exir/memory/schedule.h"
+
+namespace taper::exir {
+
+// Where a value's bytes are: in a storage, or part of a constant (storage < 0).
+struct Place {
+  int64_t storage = -1;
+  uint64_t offset = 0;
+  const Value* constant = nullptr;
+};
+
+struct Storages {
+  std::unordered_map<const Value*, Place> places;
+  std::vector<PlanRow> rows;                      // One per storage.
+  std::unordered_set<size_t> elided;              // Steps that need no instruction.
+  std::unordered_set<const Value*> written_back;  // Mutation sources that already lie in the state.
+};
+
+// The most elements and the largest sizes that a type can have. Throws Failure naming a symbol that
+// has no upper bound.
+std::vector<int64_t> upper_sizes(const TensorType& type, const SymRanges& ranges);
+uint64_t upper_bytes(const TensorType& type, const SymRanges& ranges);
+
+Storages assign_storages(const Graph& graph, const Schedule& schedule);
+
+// Inputs that the program writes: they are bound to the caller's memory, not planned.
+std::unordered_set<const Value*> mutated_inputs(const Graph& graph);
+
+}  // namespace taper::exir
