@@ -69,7 +69,9 @@ std::string edge(const Node& node, std::string* remedy) {
 }
 
 std::string backend(const Node& node) {
-  if (in_namespace(node, "executorch_prim") || in_namespace(node, "higher_order")) return {};
+  for (const char* ns : {"executorch_prim", "higher_order", "delegate"}) {
+    if (in_namespace(node, ns)) return {};
+  }
   if (reads_scalar(node.target()) || node.schema->mutates()) return {};
   return quoted(node.target()) + " is no call of a kernel";
 }
