@@ -25,10 +25,12 @@ size_t count(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// FlatBuffers verifies that a vector's length is aligned, not that its items are.
+// FlatBuffers verifies that a vector's length is aligned, not that its items are. Writers align only
+// vectors that have items.
 template <typename T>
 bool is_aligned(const flatbuffers::Vector<T>* vector) {
-  return vector == nullptr || reinterpret_cast<uintptr_t>(vector->data()) % alignof(T) == 0;
+  return vector == nullptr || vector->size() == 0 ||
+         reinterpret_cast<uintptr_t>(vector->data()) % alignof(T) == 0;
 }
 
 inline std::string_view text(const flatbuffers::String* string) {
