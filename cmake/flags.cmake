@@ -2,7 +2,8 @@
 #
 #   taper::warnings      warnings are errors
 #   taper::freestanding  the device half: no exceptions, no RTTI, one section per function
-#   taper::fast_loops    the vectoriser on, for kernels whose loops are the product
+#   taper::fast_loops    the vectoriser on, for kernels whose loops are the product; they read
+#                        neither errno nor the floating-point exception flags
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Release, Debug, MinSizeRel or RelWithDebInfo" FORCE)
@@ -38,4 +39,5 @@ target_compile_options(taper_freestanding INTERFACE
 
 add_library(taper_fast_loops INTERFACE)
 add_library(taper::fast_loops ALIAS taper_fast_loops)
-target_compile_options(taper_fast_loops INTERFACE $<$<CONFIG:Release>:-O3>)
+target_compile_options(taper_fast_loops INTERFACE
+  $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math)
