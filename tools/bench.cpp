@@ -14,30 +14,21 @@
 namespace taper::tools {
 namespace {
 
-cxxopts::Options describe() {
-  cxxopts::Options o("taper bench",
-                     "Times a .pte on one thread: open, load, first run, steady state.\n\n"
-                     "Runs for at least --seconds and at least 5 times after a warm-up. Inputs are\n"
-                     "ones unless given.\n");
-  o.custom_help("FILE.pte [OPTIONS]");
-  o.positional_help("");
-  o.add_options("Bench")
-      ("m,method", "The method to run (default: forward, or the only one)",
-       cxxopts::value<std::string>()->default_value(""), "NAME")
-      ("i,inputs", "Tensor inputs in order", cxxopts::value<std::string>()->default_value(""),
-       "A.npy,B.npy")
-      ("n,iterations", "Run exactly N times instead",
-       cxxopts::value<uint64_t>()->default_value("0"), "N")
-      ("seconds", "Run at least so long", cxxopts::value<double>()->default_value("1"), "S")
-      ("warmup", "Runs before the clock starts", cxxopts::value<uint64_t>()->default_value("2"),
-       "N")
-      ("w,external-weights", "The .ptd that belongs to the program",
-       cxxopts::value<std::string>()->default_value(""), "W.ptd")
-      ("json", "Print JSON: seconds and bytes");
-  o.add_options("Other")("h,help", "Print this text");
-  o.add_options("Hidden")("file", "", cxxopts::value<std::vector<std::string>>());
-  o.parse_positional({"file"});
-  return o;
+CommandLine describe() {
+  return {
+      "taper bench",
+      "Times a .pte on one thread: open, load, first run, steady state.\n\n"
+      "Runs for at least --seconds and at least 5 times after a warm-up. Inputs are ones unless\n"
+      "given.\n",
+      "FILE.pte [OPTIONS]",
+      {{"Bench",
+        {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
+         {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
+         {"n,iterations", "Run exactly N times instead", "N"},
+         {"seconds", "Run at least so long", "S", "1"},
+         {"warmup", "Runs before the clock starts", "N", "2"},
+         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
+         {"json", "Print JSON: seconds and bytes"}}}}};
 }
 
 struct Figures {
@@ -102,25 +93,21 @@ void print_text(const Figures& figures) {
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  cxxopts::Options described = describe();
-  const auto parsed = parse_options(described, {"Bench", "Other"}, argc, argv);
-  if (!parsed) return 0;
-  const cxxopts::ParseResult& given = *parsed;
-  ProgramRunner runner({one_file(given, "file"), given["external-weights"].as<std::string>(),
-                        given["method"].as<std::string>()});
-  const std::vector<std::string> names = split_list(given["inputs"].as<std::string>());
-  if (names.empty()) {
-    runner.set_ones();
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  const uint64_t iterations =
+      line.given("iterations") ? line.integer("iterations", 1, 100'000'000) : 0;
+  const uint64_t warmup = line.integer("warmup", 0, 1'000'000);
+  const double seconds = line.number("seconds", 0, 86400);
+  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method")});
+  const std::vector<std::string> names = line.list("inputs");
+  if (line.given("inputs")) {
+    runner.set_inputs(read_all(names), names);
   } else {
-    std::vector<NpyArray> arrays;
-    for (const std::string& name : names) arrays.push_back(read_npy(name));
-    runner.set_inputs(arrays, names);
+    runner.set_ones();
   }
-  const double seconds = given["seconds"].as<double>();
-  if (!(seconds >= 0 && seconds <= 86400)) throw UsageError("--seconds must be 0 to 86400");
-  const Figures figures = measure(runner, given["warmup"].as<uint64_t>(),
-                                  given["iterations"].as<uint64_t>(), seconds);
-  given.count("json") ? print_json(figures) : print_text(figures);
+  const Figures figures = measure(runner, warmup, iterations, seconds);
+  line.given("json") ? print_json(figures) : print_text(figures);
   return 0;
 }
 

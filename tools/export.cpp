@@ -24,32 +24,23 @@ struct ExportOptions {
   bool report = false, time_passes = false;
 };
 
-cxxopts::Options describe() {
-  cxxopts::Options o("taper export",
-                     "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.14) into a .pte.\n\n"
-                     "Several programs become the methods of one file:\n"
-                     "  taper export encoder=a.pt2 decoder=b.pt2 -o model.pte\n");
-  o.custom_help("[NAME=]MODEL.pt2... [OPTIONS]");
-  o.positional_help("");
-  o.add_options("Output")
-      ("o,output", "The program to write (default: the model's name, .pte)",
-       cxxopts::value<std::string>()->default_value(""), "FILE.pte")
-      ("w,external-weights", "Put the weights into a file of their own",
-       cxxopts::value<std::string>()->default_value(""), "W.ptd")
-      ("backend", "Who runs the operators: portable",
-       cxxopts::value<std::string>()->default_value("portable"), "NAME")
-      ("report", "Print every node with where it runs, and the memory plan");
-  o.add_options("Compiler")
-      ("dump-after", "Print the graph after a pass, if it changed it; 'all' for every pass",
-       cxxopts::value<std::vector<std::string>>(), "PASS")
-      ("disable-pass", "Leave a pass out, to find the one that is wrong",
-       cxxopts::value<std::vector<std::string>>(), "PASS")
-      ("time-passes", "Print what each pass changed and how long it took")
-      ("list-passes", "Print the names of the passes, in order");
-  o.add_options("Other")("h,help", "Print this text");
-  o.add_options("Hidden")("file", "", cxxopts::value<std::vector<std::string>>());
-  o.parse_positional({"file"});
-  return o;
+CommandLine describe() {
+  return {"taper export",
+          "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.14) into a .pte.\n\n"
+          "Several programs become the methods of one file:\n"
+          "  taper export encoder=a.pt2 decoder=b.pt2 -o model.pte\n",
+          "[NAME=]MODEL.pt2... [OPTIONS]",
+          {{"Output",
+            {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
+             {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
+             {"backend", "Who runs the operators", "NAME", "portable"},
+             {"report", "Print every node with where it runs, and the memory plan"}}},
+           {"Compiler",
+            {{"dump-after", "Print the graph after a pass that changed it; 'all' for every one",
+              "PASS"},
+             {"disable-pass", "Leave a pass out, to find the one that is wrong", "PASS"},
+             {"time-passes", "Print what each pass changed and how long it took"},
+             {"list-passes", "Print the names of the passes, in order"}}}}};
 }
 
 bool is_pass(const std::string& name) {
@@ -57,34 +48,29 @@ bool is_pass(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<std::string> passes_of(const cxxopts::ParseResult& given, const std::string& option,
+std::vector<std::string> passes_of(const CommandLine& line, const std::string& option,
                                    bool allow_all) {
-  std::vector<std::string> result;
-  if (given.count(option) == 0) return result;
-  for (const std::string& list : given[option].as<std::vector<std::string>>()) {
-    for (const std::string& name : split_list(list)) {
-      if (!is_pass(name) && !(allow_all && name == "all")) {
-        throw UsageError("--" + option + ": '" + name + "' is no pass; see --list-passes");
-      }
-      result.push_back(name);
-    }
+  const std::vector<std::string> names = line.list(option);
+  for (const std::string& name : names) {
+    if (is_pass(name) || (allow_all && name == "all")) continue;
+    throw UsageError("--" + option + ": '" + name + "' is no pass; see --list-passes");
   }
-  return result;
+  return names;
 }
 
 // "name=path" or a path, whose method is called forward.
 exir::ExportRequest::Method method_of(const std::string& argument) {
   const size_t equals = argument.find('=');
-  const bool named = equals != std::string::npos && equals != 0 &&
-                     argument.find('/') > equals && !std::filesystem::exists(argument);
+  const bool named = equals != std::string::npos && equals != 0 && argument.find('/') > equals &&
+                     !std::filesystem::exists(argument);
   if (!named) return {"forward", argument};
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
-std::vector<exir::ExportRequest::Method> methods_of(const cxxopts::ParseResult& given) {
-  if (given.count("file") == 0) throw UsageError("no file given");
+std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
+  if (line.files().empty()) throw UsageError("no file given");
   std::vector<exir::ExportRequest::Method> methods;
-  for (const std::string& argument : given["file"].as<std::vector<std::string>>()) {
+  for (const std::string& argument : line.files()) {
     methods.push_back(method_of(argument));
     for (size_t i = 0; i + 1 < methods.size(); ++i) {
       if (methods[i].name != methods.back().name) continue;
@@ -95,23 +81,23 @@ std::vector<exir::ExportRequest::Method> methods_of(const cxxopts::ParseResult& 
   return methods;
 }
 
-ExportOptions options_of(const cxxopts::ParseResult& given) {
+ExportOptions options_of(const CommandLine& line) {
   ExportOptions options;
-  options.request.methods = methods_of(given);
-  options.output = given["output"].as<std::string>();
-  options.weights = given["external-weights"].as<std::string>();
+  options.request.methods = methods_of(line);
+  options.output = line.text("output");
+  options.weights = line.text("external-weights");
   if (options.output.empty()) {
     if (options.request.methods.size() > 1) throw UsageError("several programs need -o FILE.pte");
     options.output =
         std::filesystem::path(options.request.methods[0].path).stem().string() + ".pte";
   }
-  const std::string backend = given["backend"].as<std::string>();
+  const std::string backend = line.text("backend");
   if (backend != "portable") throw UsageError("no backend '" + backend + "'; there is: portable");
   options.request.weights_outside = !options.weights.empty();
-  options.dump_after = passes_of(given, "dump-after", true);
-  options.request.lowering.disabled = passes_of(given, "disable-pass", false);
-  options.report = given.count("report") != 0;
-  options.time_passes = given.count("time-passes") != 0;
+  options.dump_after = passes_of(line, "dump-after", true);
+  options.request.lowering.disabled = passes_of(line, "disable-pass", false);
+  options.report = line.given("report");
+  options.time_passes = line.given("time-passes");
   return options;
 }
 
@@ -186,14 +172,13 @@ void summarise(const ExportOptions& options, const exir::ExportResult& result, d
 }  // namespace
 
 int export_command(int argc, char** argv) {
-  cxxopts::Options described = describe();
-  const auto given = parse_options(described, {"Output", "Compiler", "Other"}, argc, argv);
-  if (!given) return 0;
-  if (given->count("list-passes") != 0) {
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  if (line.given("list-passes")) {
     for (const std::string& name : exir::pass_names()) std::printf("%s\n", name.c_str());
     return 0;
   }
-  ExportOptions options = options_of(*given);
+  ExportOptions options = options_of(line);
   const auto start = std::chrono::steady_clock::now();
   const exir::ExportResult result = compile(options);
   write(options, result);

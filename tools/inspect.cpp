@@ -14,18 +14,12 @@
 namespace taper::tools {
 namespace {
 
-cxxopts::Options describe() {
-  cxxopts::Options o("taper inspect",
-                     "Shows what is inside a .pte or a .pt2: methods, inputs, outputs, operators,\n"
-                     "memory, sizes, delegates. The file is not run.\n");
-  o.custom_help("FILE [OPTIONS]");
-  o.positional_help("");
-  o.add_options("Inspect")
-      ("json", "Print one JSON object; sizes are in bytes")
-      ("h,help", "Print this text");
-  o.add_options("Hidden")("file", "", cxxopts::value<std::vector<std::string>>());
-  o.parse_positional({"file"});
-  return o;
+CommandLine describe() {
+  return {"taper inspect",
+          "Shows what is inside a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
+          "sizes, delegates. The file is not run.\n",
+          "FILE [OPTIONS]",
+          {{"Inspect", {{"json", "Print one JSON object; sizes are in bytes"}}}}};
 }
 
 std::string bold(const std::string& text) { return coloured(stdout, Colour::kBold, text); }
@@ -52,7 +46,8 @@ void print_method(const MethodSummary& method) {
   }
   std::printf("  memory      %s planned (%s bytes)", bytes(planned).c_str(),
               arenas.empty() ? "0" : arenas.c_str());
-  if (method.method_bytes != 0) std::printf(", %s method block", bytes(method.method_bytes).c_str());
+  if (method.method_bytes != 0)
+    std::printf(", %s method block", bytes(method.method_bytes).c_str());
   std::printf("\n  constants   %lld, mutable buffers %lld, external %zu\n",
               static_cast<long long>(method.constants),
               static_cast<long long>(method.mutable_buffers), method.external.size());
@@ -131,13 +126,11 @@ void print_json(const PteSummary& summary) {
 }  // namespace
 
 int inspect_command(int argc, char** argv) {
-  cxxopts::Options described = describe();
-  const auto given = parse_options(described, {"Inspect"}, argc, argv);
-  if (!given) return 0;
-  const std::string path = one_file(*given, "file");
-  const bool as_json = given->count("json") != 0;
-  const std::string head = read_head(path);
-  if (head.substr(0, 2) == "PK") return inspect_pt2(path, as_json);
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  const std::string path = line.file();
+  const bool as_json = line.given("json");
+  if (read_head(path).substr(0, 2) == "PK") return inspect_pt2(path, as_json);
   const PteSummary summary = inspect_pte(path);
   as_json ? print_json(summary) : print_text(summary, path);
   return 0;

@@ -56,8 +56,7 @@ std::string bound(int64_t value) {
 void print_text(const exir::ExportedProgram& program, const std::string& path) {
   const Graph& graph = *program.graph;
   const Facts facts = facts_of(graph);
-  std::printf("%s  %s\n", coloured(stdout, Colour::kBold, path).c_str(),
-              program.container.c_str());
+  std::printf("%s  %s\n", coloured(stdout, Colour::kBold, path).c_str(), program.container.c_str());
   std::printf("  torch       %s, schema %d.%d\n", program.torch_version.c_str(),
               program.schema_major, program.schema_minor);
   for (const std::string& verifier : program.verifiers) {

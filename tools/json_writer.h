@@ -39,7 +39,8 @@ class JsonWriter {
   }
   JsonWriter& number(int64_t value) { return raw(std::to_string(value)); }
   JsonWriter& number(double value) {
-    if (!(value - value == 0)) return text(value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
+    if (!(value - value == 0))
+      return text(value != value ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
     char digits[32];
     std::snprintf(digits, sizeof(digits), "%.17g", value);
     return raw(digits);

@@ -20,10 +20,10 @@ struct DtypeCode {
 };
 
 constexpr DtypeCode kCodes[] = {
-    {"f2", ScalarType::kHalf},   {"f4", ScalarType::kFloat},  {"f8", ScalarType::kDouble},
-    {"i1", ScalarType::kChar},   {"i2", ScalarType::kShort},  {"i4", ScalarType::kInt},
-    {"i8", ScalarType::kLong},   {"u1", ScalarType::kByte},   {"u2", ScalarType::kUInt16},
-    {"u4", ScalarType::kUInt32}, {"u8", ScalarType::kUInt64}, {"b1", ScalarType::kBool},
+    {"f2", ScalarType::kHalf},     {"f4", ScalarType::kFloat},  {"f8", ScalarType::kDouble},
+    {"i1", ScalarType::kChar},     {"i2", ScalarType::kShort},  {"i4", ScalarType::kInt},
+    {"i8", ScalarType::kLong},     {"u1", ScalarType::kByte},   {"u2", ScalarType::kUInt16},
+    {"u4", ScalarType::kUInt32},   {"u8", ScalarType::kUInt64}, {"b1", ScalarType::kBool},
     {"V2", ScalarType::kBFloat16},
 };
 
@@ -219,6 +219,12 @@ NpyArray parse_npy(std::string_view file, const std::string& name) {
 }
 
 NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
+
+std::vector<NpyArray> read_all(const std::vector<std::string>& paths) {
+  std::vector<NpyArray> arrays;
+  for (const std::string& path : paths) arrays.push_back(read_npy(path));
+  return arrays;
+}
 
 std::string npy_bytes(ScalarType dtype, const std::vector<int64_t>& shape, std::string_view data) {
   const auto* code = std::find_if(std::begin(kCodes), std::end(kCodes),

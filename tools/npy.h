@@ -24,8 +24,9 @@ struct NpyArray {
 
 // Parses a file's bytes. `name` stands in messages. Throws InputError.
 NpyArray parse_npy(std::string_view file, const std::string& name);
-// Reads a file. Throws InputError.
+// Reads a file, or several. Throws InputError.
 NpyArray read_npy(const std::string& path);
+std::vector<NpyArray> read_all(const std::vector<std::string>& paths);
 // The bytes of a file. REQUIRES: data.size() is the element count times the element size.
 std::string npy_bytes(ScalarType dtype, const std::vector<int64_t>& shape, std::string_view data);
 

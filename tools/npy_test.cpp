@@ -65,9 +65,11 @@ TEST(Npy, TurnsBigEndianAndFortranOrderAround) {
 }
 
 TEST(Npy, WritesWhatItReads) {
-  for (const auto& [type, code] :
-       {std::pair{ScalarType::kFloat, "<f4"}, {ScalarType::kBFloat16, "|V2"},
-        {ScalarType::kBool, "|b1"}, {ScalarType::kLong, "<i8"}, {ScalarType::kHalf, "<f2"}}) {
+  for (const auto& [type, code] : {std::pair{ScalarType::kFloat, "<f4"},
+                                   {ScalarType::kBFloat16, "|V2"},
+                                   {ScalarType::kBool, "|b1"},
+                                   {ScalarType::kLong, "<i8"},
+                                   {ScalarType::kHalf, "<f2"}}) {
     const std::string data(3 * element_size(type), '\1');
     const std::string bytes = npy_bytes(type, {3, 1}, data);
     EXPECT_NE(bytes.find(code), std::string::npos);

@@ -1,31 +1,117 @@
 #include "tools/options.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+
+// A file name may hold a comma: lists are split by list(), where one is meant.
+#define CXXOPTS_VECTOR_DELIMITER '\x1f'
+#include <cxxopts.hpp>
 
 #include "tools/error.h"
 
 namespace taper::tools {
+namespace {
 
-std::optional<cxxopts::ParseResult> parse_options(cxxopts::Options& options,
-                                                  const std::vector<std::string>& groups, int argc,
-                                                  char** argv) {
-  try {
-    cxxopts::ParseResult given = options.parse(argc, argv);
-    if (given.count("help") != 0) {
-      std::fputs(options.help(groups).c_str(), stdout);
-      return std::nullopt;
+using Texts = std::vector<std::string>;
+
+// "m,method" is known as "method".
+std::string long_name(const Option& option) {
+  return option.names.substr(option.names.find(',') + 1);
+}
+
+}  // namespace
+
+CommandLine::CommandLine(std::string command, std::string intro, std::string usage,
+                         std::vector<OptionGroup> groups)
+    : command_(std::move(command)),
+      intro_(std::move(intro)),
+      usage_(std::move(usage)),
+      groups_(std::move(groups)) {
+  groups_.back().options.push_back({"h,help", "Print this text"});
+}
+
+bool CommandLine::parse(int argc, char** argv) {
+  cxxopts::Options described(command_, intro_);
+  described.custom_help(usage_).positional_help("");
+  Texts titles;
+  for (const OptionGroup& group : groups_) {
+    titles.push_back(group.title);
+    for (const Option& option : group.options) {
+      const bool flag = option.value.empty();
+      std::string help = option.help;
+      if (!option.default_text.empty()) help += " (default: " + option.default_text + ")";
+      const auto value = flag ? std::static_pointer_cast<cxxopts::Value>(cxxopts::value<bool>())
+                              : cxxopts::value<Texts>();
+      described.add_option(group.title, {option.names, help, value, option.value});
     }
-    return given;
+  }
+  described.add_option("hidden", {"file", "", cxxopts::value<Texts>(), ""});
+  described.parse_positional("file");
+  try {
+    const cxxopts::ParseResult result = described.parse(argc, argv);
+    if (result.count("help") != 0) {
+      std::fputs(described.help(titles).c_str(), stdout);
+      return false;
+    }
+    for (const OptionGroup& group : groups_) {
+      for (const Option& option : group.options) {
+        const std::string name = long_name(option);
+        if (result.count(name) == 0) continue;
+        values_[name] = option.value.empty() ? Texts{} : result[name].as<Texts>();
+      }
+    }
+    if (result.count("file") != 0) files_ = result["file"].as<Texts>();
+    return true;
   } catch (const cxxopts::exceptions::exception& error) {
     throw UsageError(error.what());
   }
 }
 
-std::string one_file(const cxxopts::ParseResult& given, const std::string& name) {
-  if (given.count(name) == 0) throw UsageError("no file given");
-  const auto files = given[name].as<std::vector<std::string>>();
-  if (files.size() != 1) throw UsageError("one file expected, '" + files[1] + "' is a second");
-  return files[0];
+std::string CommandLine::text(const std::string& name) const {
+  if (const auto found = values_.find(name); found != values_.end()) return found->second.back();
+  for (const OptionGroup& group : groups_) {
+    for (const Option& option : group.options) {
+      if (long_name(option) == name) return option.default_text;
+    }
+  }
+  return "";
+}
+
+std::vector<std::string> CommandLine::list(const std::string& name) const {
+  std::vector<std::string> items;
+  const auto found = values_.find(name);
+  if (found == values_.end()) return items;
+  for (const std::string& value : found->second) {
+    for (const std::string& item : split_list(value)) items.push_back(item);
+  }
+  return items;
+}
+
+uint64_t CommandLine::integer(const std::string& name, uint64_t low, uint64_t high) const {
+  const std::string value = text(name);
+  const bool digits = !value.empty() && value.size() < 19 &&
+                      value.find_first_not_of("0123456789") == std::string::npos;
+  const uint64_t result = digits ? std::strtoull(value.c_str(), nullptr, 10) : 0;
+  if (digits && result >= low && result <= high) return result;
+  throw UsageError("--" + name + " must be a whole number from " + std::to_string(low) + " to " +
+                   std::to_string(high) + ", not '" + value + "'");
+}
+
+double CommandLine::number(const std::string& name, double low, double high) const {
+  const std::string value = text(name);
+  char* end = nullptr;
+  const double result = std::strtod(value.c_str(), &end);
+  if (!value.empty() && *end == '\0' && result >= low && result <= high) return result;
+  char range[64];
+  std::snprintf(range, sizeof(range), "%g to %g", low, high);
+  throw UsageError("--" + name + " must be a number from " + range + ", not '" + value + "'");
+}
+
+std::string CommandLine::file() const {
+  if (files_.empty()) throw UsageError("no file given");
+  if (files_.size() > 1) throw UsageError("one file expected, '" + files_[1] + "' is a second");
+  return files_[0];
 }
 
 std::vector<std::string> split_list(const std::string& text, char separator) {

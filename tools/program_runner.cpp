@@ -86,17 +86,15 @@ void ProgramRunner::check_input(const NpyArray& array, const TensorInfo& info,
   const Span<const int32_t> sizes = info.sizes();
   const bool dynamic = info.shape_dynamism() == ShapeDynamism::kDynamicBound;
   const std::string expected = type_text(info.scalar_type(), sizes) + (dynamic ? " at most" : "");
-  const std::string given =
-      std::string(to_string(array.dtype)) + " " + shape_text(array.shape);
+  const std::string given = std::string(to_string(array.dtype)) + " " + shape_text(array.shape);
   if (array.dtype != info.scalar_type() || array.shape.size() != sizes.size()) {
     throw InputError(where + ": expected " + expected + ", given " + given);
   }
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (array.shape[d] == sizes[d] || (dynamic && array.shape[d] < sizes[d])) continue;
-    throw InputError(where + ": expected " + expected + ", given " + given + ": dimension " +
-                     std::to_string(d) +
-                     (dynamic ? " is outside the declared range 0.." : " must be ") +
-                     std::to_string(sizes[d]));
+    throw InputError(
+        where + ": expected " + expected + ", given " + given + ": dimension " + std::to_string(d) +
+        (dynamic ? " is outside the declared range 0.." : " must be ") + std::to_string(sizes[d]));
   }
 }
 
@@ -107,8 +105,8 @@ void ProgramRunner::add_input(size_t i, const NpyArray* array, const std::string
     check_input(*array, info, where);
     for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = static_cast<int32_t>(array->shape[d]);
   }
-  HeldTensor& held = tensors_.emplace_back(info.scalar_type(), sizes, info.dim_order(),
-                                           options_.max_memory_bytes);
+  HeldTensor& held =
+      tensors_.emplace_back(info.scalar_type(), sizes, info.dim_order(), options_.max_memory_bytes);
   if (array != nullptr) {
     held.set_row_major(array->data);
   } else {
@@ -189,14 +187,19 @@ std::vector<Output> ProgramRunner::outputs() {
 std::string plain_text(const EValue& value) {
   char text[64];
   switch (value.tag()) {
-    case Tag::kNone: return "none";
-    case Tag::kInt: return "int " + std::to_string(value.to_int());
-    case Tag::kBool: return value.to_bool() ? "bool True" : "bool False";
+    case Tag::kNone:
+      return "none";
+    case Tag::kInt:
+      return "int " + std::to_string(value.to_int());
+    case Tag::kBool:
+      return value.to_bool() ? "bool True" : "bool False";
     case Tag::kDouble:
       std::snprintf(text, sizeof(text), "float %.17g", value.to_double());
       return text;
-    case Tag::kString: return "string '" + std::string(value.to_string_view()) + "'";
-    default: return to_string(value.tag());
+    case Tag::kString:
+      return "string '" + std::string(value.to_string_view()) + "'";
+    default:
+      return to_string(value.tag());
   }
 }
 

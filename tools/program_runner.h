@@ -39,8 +39,8 @@ class ProgramRunner {
   double open_seconds() const { return open_seconds_; }
   double load_seconds() const { return load_seconds_; }
 
-  // The tensor inputs in flattened order; inputs of other kinds take the value that export baked in.
-  // `names` stand in messages. Throws InputError saying what was expected and what was given.
+  // The tensor inputs in flattened order; inputs of other kinds take the value that export baked
+  // in. `names` stand in messages. Throws InputError saying what was expected and what was given.
   void set_inputs(const std::vector<NpyArray>& arrays, const std::vector<std::string>& names);
   // Every tensor input full of ones, at its declared sizes.
   void set_ones();

@@ -169,7 +169,8 @@ PteSummary summarise_pte(std::string_view file, const std::string& name) {
     throw InputError("'" + name + "' has a broken header");
   }
   summary.program_bytes = std::min<uint64_t>(header.program_size, file.size());
-  // The runtime demands alignment of its caller; a std::string's bytes are aligned well enough here.
+  // The runtime demands alignment of its caller; a std::string's bytes are aligned well enough
+  // here.
   flatbuffers::Verifier verifier(bytes, summary.program_bytes, 64, 1u << 28, false);
   if (!wire::VerifyProgramBuffer(verifier)) {
     throw InputError("'" + name + "' is damaged: its tables do not verify");

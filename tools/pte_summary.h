@@ -12,12 +12,12 @@
 namespace taper::tools {
 
 struct ValueSummary {
-  std::string kind;             // "tensor", "int", "double", "bool", "string", "none", "... list"
-  std::string dtype;            // Of a tensor.
-  std::vector<int64_t> sizes;   // Of a tensor; the upper bound when dynamic.
+  std::string kind;            // "tensor", "int", "double", "bool", "string", "none", "... list"
+  std::string dtype;           // Of a tensor.
+  std::vector<int64_t> sizes;  // Of a tensor; the upper bound when dynamic.
   bool dynamic = false;
-  bool channels_last = false;   // Any dim order but 0,1,2,...
-  std::string text;             // A number's or string's value.
+  bool channels_last = false;  // Any dim order but 0,1,2,...
+  std::string text;            // A number's or string's value.
 };
 
 struct DelegateSummary {

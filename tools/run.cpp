@@ -25,29 +25,21 @@ struct RunOptions {
   uint64_t iterations = 1;
 };
 
-cxxopts::Options describe() {
-  cxxopts::Options o("taper run",
-                     "Runs one method of a .pte.\n\n"
-                     "Inputs are .npy files, one per tensor argument in flattened order; numbers,\n"
-                     "strings and None among the arguments were baked in by export and are filled\n"
-                     "in. Without --inputs every tensor is full of ones. Outputs are printed; with\n"
-                     "--outputs the tensors are also written as out0.npy, out1.npy, ...\n");
-  o.custom_help("FILE.pte [OPTIONS]");
-  o.positional_help("");
-  o.add_options("Run")
-      ("m,method", "The method to run (default: forward, or the only one)",
-       cxxopts::value<std::string>()->default_value(""), "NAME")
-      ("i,inputs", "Tensor inputs in order", cxxopts::value<std::vector<std::string>>(),
-       "A.npy,B.npy")
-      ("o,outputs", "Write the tensor outputs here", cxxopts::value<std::string>(), "DIR")
-      ("n,iterations", "Run N times, state carried over, and print min and median",
-       cxxopts::value<uint64_t>()->default_value("1"), "N")
-      ("w,external-weights", "The .ptd that belongs to the program",
-       cxxopts::value<std::string>()->default_value(""), "W.ptd");
-  o.add_options("Other")("h,help", "Print this text");
-  o.add_options("Hidden")("file", "", cxxopts::value<std::vector<std::string>>());
-  o.parse_positional({"file"});
-  return o;
+CommandLine describe() {
+  return {
+      "taper run",
+      "Runs one method of a .pte.\n\n"
+      "Inputs are .npy files, one per tensor argument in flattened order; numbers, strings and\n"
+      "None among the arguments were baked in by export and are filled in. Without --inputs\n"
+      "every tensor is full of ones. Outputs are printed; with --outputs the tensors are also\n"
+      "written as out0.npy, out1.npy, ...\n",
+      "FILE.pte [OPTIONS]",
+      {{"Run",
+        {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
+         {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
+         {"o,outputs", "Write the tensor outputs here", "DIR"},
+         {"n,iterations", "Run N times, state carried over; print min and median", "N", "1"},
+         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
 std::string preview(const NpyArray& array) {
@@ -88,9 +80,7 @@ void write_outputs(const std::vector<Output>& outputs, const std::string& folder
 int run_program(const RunOptions& options) {
   ProgramRunner runner(options.runner);
   if (options.inputs_given) {
-    std::vector<NpyArray> arrays;
-    for (const std::string& path : options.inputs) arrays.push_back(read_npy(path));
-    runner.set_inputs(arrays, options.inputs);
+    runner.set_inputs(read_all(options.inputs), options.inputs);
   } else {
     runner.set_ones();
   }
@@ -116,26 +106,17 @@ int run_program(const RunOptions& options) {
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  cxxopts::Options described = describe();
-  const auto given = parse_options(described, {"Run", "Other"}, argc, argv);
-  if (!given) return 0;
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
   RunOptions options;
-  options.runner = {one_file(*given, "file"), (*given)["external-weights"].as<std::string>(),
-                    (*given)["method"].as<std::string>()};
-  options.inputs_given = given->count("inputs") != 0;
-  if (options.inputs_given) {
-    for (const std::string& list : (*given)["inputs"].as<std::vector<std::string>>()) {
-      for (const std::string& path : split_list(list)) options.inputs.push_back(path);
-    }
+  options.runner = {line.file(), line.text("external-weights"), line.text("method")};
+  options.inputs_given = line.given("inputs");
+  options.inputs = line.list("inputs");
+  options.outputs = line.text("outputs");
+  if (line.given("outputs") && options.outputs.empty()) {
+    throw UsageError("--outputs needs a folder");
   }
-  if (given->count("outputs")) {
-    options.outputs = (*given)["outputs"].as<std::string>();
-    if (options.outputs.empty()) throw UsageError("--outputs needs a folder");
-  }
-  options.iterations = (*given)["iterations"].as<uint64_t>();
-  if (options.iterations == 0 || options.iterations > 100'000'000) {
-    throw UsageError("--iterations must be between 1 and 100000000");
-  }
+  options.iterations = line.integer("iterations", 1, 100'000'000);
   return run_program(options);
 }
 

@@ -89,11 +89,20 @@ void HeldTensor::set_row_major(std::string_view bytes) {
 void HeldTensor::set_ones() {
   std::string one(element_size(tensor_.scalar_type()), '\0');
   switch (tensor_.scalar_type()) {
-    case ScalarType::kHalf: one = std::string("\x00\x3c", 2); break;
-    case ScalarType::kBFloat16: one = std::string("\x80\x3f", 2); break;
-    case ScalarType::kFloat: one = std::string("\x00\x00\x80\x3f", 4); break;
-    case ScalarType::kDouble: one = std::string("\x00\x00\x00\x00\x00\x00\xf0\x3f", 8); break;
-    default: one[0] = 1;
+    case ScalarType::kHalf:
+      one = std::string("\x00\x3c", 2);
+      break;
+    case ScalarType::kBFloat16:
+      one = std::string("\x80\x3f", 2);
+      break;
+    case ScalarType::kFloat:
+      one = std::string("\x00\x00\x80\x3f", 4);
+      break;
+    case ScalarType::kDouble:
+      one = std::string("\x00\x00\x00\x00\x00\x00\xf0\x3f", 8);
+      break;
+    default:
+      one[0] = 1;
   }
   auto* data = static_cast<char*>(tensor_.mutable_data());
   for (size_t at = 0; at < tensor_.nbytes(); at += one.size()) {
@@ -127,19 +136,30 @@ std::string type_text(ScalarType type, Span<const int32_t> sizes) {
 double element_at(ScalarType type, std::string_view bytes, size_t i) {
   switch (type) {
     case ScalarType::kByte:
-    case ScalarType::kBool: return load<uint8_t>(bytes, i);
-    case ScalarType::kChar: return load<int8_t>(bytes, i);
-    case ScalarType::kShort: return load<int16_t>(bytes, i);
-    case ScalarType::kInt: return load<int32_t>(bytes, i);
-    case ScalarType::kLong: return static_cast<double>(load<int64_t>(bytes, i));
-    case ScalarType::kUInt16: return load<uint16_t>(bytes, i);
-    case ScalarType::kUInt32: return load<uint32_t>(bytes, i);
-    case ScalarType::kUInt64: return static_cast<double>(load<uint64_t>(bytes, i));
-    case ScalarType::kHalf: return half_to_float(load<uint16_t>(bytes, i));
+    case ScalarType::kBool:
+      return load<uint8_t>(bytes, i);
+    case ScalarType::kChar:
+      return load<int8_t>(bytes, i);
+    case ScalarType::kShort:
+      return load<int16_t>(bytes, i);
+    case ScalarType::kInt:
+      return load<int32_t>(bytes, i);
+    case ScalarType::kLong:
+      return static_cast<double>(load<int64_t>(bytes, i));
+    case ScalarType::kUInt16:
+      return load<uint16_t>(bytes, i);
+    case ScalarType::kUInt32:
+      return load<uint32_t>(bytes, i);
+    case ScalarType::kUInt64:
+      return static_cast<double>(load<uint64_t>(bytes, i));
+    case ScalarType::kHalf:
+      return half_to_float(load<uint16_t>(bytes, i));
     case ScalarType::kBFloat16:
       return std::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(bytes, i)) << 16);
-    case ScalarType::kFloat: return load<float>(bytes, i);
-    case ScalarType::kDouble: return load<double>(bytes, i);
+    case ScalarType::kFloat:
+      return load<float>(bytes, i);
+    case ScalarType::kDouble:
+      return load<double>(bytes, i);
   }
   return 0;
 }

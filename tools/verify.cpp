@@ -1,4 +1,5 @@
-// taper verify: checks that a .pte can be loaded and run, and on request that its numbers are right.
+// taper verify: checks that a .pte can be loaded and run, and on request that its numbers are
+// right.
 
 #include <algorithm>
 #include <cmath>
@@ -15,34 +16,20 @@
 namespace taper::tools {
 namespace {
 
-cxxopts::Options describe() {
-  cxxopts::Options o("taper verify",
-                     "Verifies a whole .pte and loads each of its methods: damage, missing kernels,\n"
-                     "missing delegates and missing weights are all named. With --inputs and\n"
-                     "--expected one method runs and its tensor outputs are compared.\n");
-  o.custom_help("FILE.pte [OPTIONS]");
-  o.positional_help("");
-  o.add_options("Verify")
-      ("m,method", "The method to run (default: forward, or the only one)",
-       cxxopts::value<std::string>()->default_value(""), "NAME")
-      ("i,inputs", "Tensor inputs in order", cxxopts::value<std::string>()->default_value(""),
-       "A.npy,B.npy")
-      ("e,expected", "What the tensor outputs must be, in order",
-       cxxopts::value<std::string>()->default_value(""), "X.npy,Y.npy")
-      ("t,tolerance", "Largest error, times max(1, largest expected value); integers must be equal",
-       cxxopts::value<double>()->default_value("1e-4"), "T")
-      ("w,external-weights", "The .ptd that belongs to the program",
-       cxxopts::value<std::string>()->default_value(""), "W.ptd");
-  o.add_options("Other")("h,help", "Print this text");
-  o.add_options("Hidden")("file", "", cxxopts::value<std::vector<std::string>>());
-  o.parse_positional({"file"});
-  return o;
-}
-
-std::vector<NpyArray> read_all(const std::vector<std::string>& names) {
-  std::vector<NpyArray> arrays;
-  for (const std::string& name : names) arrays.push_back(read_npy(name));
-  return arrays;
+CommandLine describe() {
+  return {"taper verify",
+          "Verifies a whole .pte and loads each of its methods: damage, missing kernels, missing\n"
+          "delegates and missing weights are all named. With --inputs and --expected one method\n"
+          "runs and its tensor outputs are compared.\n",
+          "FILE.pte [OPTIONS]",
+          {{"Verify",
+            {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
+             {"i,inputs", "Tensor inputs in order; default: ones", "A.npy,B.npy"},
+             {"e,expected", "What the tensor outputs must be, in order", "X.npy,Y.npy"},
+             {"t,tolerance",
+              "Largest error, times max(1, largest expected value); integers must be equal", "T",
+              "1e-4"},
+             {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
 // Compares the tensor outputs with the files; returns whether all are close enough.
@@ -68,17 +55,12 @@ bool compare_outputs(ProgramRunner& runner, const std::vector<std::string>& name
 }  // namespace
 
 int verify_command(int argc, char** argv) {
-  cxxopts::Options described = describe();
-  const auto parsed = parse_options(described, {"Verify", "Other"}, argc, argv);
-  if (!parsed) return 0;
-  const cxxopts::ParseResult& given = *parsed;
-  const std::vector<std::string> inputs = split_list(given["inputs"].as<std::string>());
-  const std::vector<std::string> expected = split_list(given["expected"].as<std::string>());
-  const double tolerance = given["tolerance"].as<double>();
-  if (!(tolerance >= 0)) throw UsageError("--tolerance must be a number from 0");
-
-  ProgramRunner runner({one_file(given, "file"), given["external-weights"].as<std::string>(),
-                        given["method"].as<std::string>()});
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  const std::vector<std::string> inputs = line.list("inputs");
+  const std::vector<std::string> expected = line.list("expected");
+  const double tolerance = line.number("tolerance", 0, 1e300);
+  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method")});
   for (const std::string& name : runner.module().method_names()) {
     const Status status = runner.module().load_method(name);
     if (!status.ok()) throw InputError(runner.module().last_error_text());

@@ -2,8 +2,8 @@
 //
 //   bench_export [FOLDER]     default: build/models (make models), else test/models/data
 //
-// Wall time is the median of 9 runs of the whole command, start to exit; memory is the peak resident
-// set, which counts the pages of the mapped .pt2.
+// Wall time is the median of 9 runs of the whole command, start to exit; memory is the peak
+// resident set, which counts the pages of the mapped .pt2.
 
 #include <fcntl.h>
 #include <sys/resource.h>

@@ -53,12 +53,12 @@ void convolution(benchmark::State& state) {
 }
 BENCHMARK(convolution)
     ->ArgNames({"in", "out", "side", "k", "stride", "groups"})
-    ->Args({3, 32, 224, 3, 2, 1})      // A first layer.
-    ->Args({64, 64, 56, 3, 1, 1})      // ResNet's body.
+    ->Args({3, 32, 224, 3, 2, 1})  // A first layer.
+    ->Args({64, 64, 56, 3, 1, 1})  // ResNet's body.
     ->Args({256, 256, 14, 3, 1, 1})
-    ->Args({96, 24, 56, 1, 1, 1})      // Point-wise.
+    ->Args({96, 24, 56, 1, 1, 1})  // Point-wise.
     ->Args({320, 1280, 7, 1, 1, 1})
-    ->Args({144, 144, 56, 3, 1, 144}); // Depth-wise.
+    ->Args({144, 144, 56, 3, 1, 144});  // Depth-wise.
 
 void softmax(benchmark::State& state) {
   KernelCall call("aten::_softmax.out");

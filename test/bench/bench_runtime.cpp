@@ -32,8 +32,12 @@ const Kernel* const kNothings[] = {&kNothing};
 // Everything that one loaded method needs.
 struct Setup {
   explicit Setup(int32_t elements, KernelTable table)
-      : bytes(test::chain_of_adds(kCalls, elements)), loader(bytes.data(), bytes.size()),
-        program(Program::open(loader)), tables{table}, sizes{elements}, input_data(elements) {
+      : bytes(test::chain_of_adds(kCalls, elements)),
+        loader(bytes.data(), bytes.size()),
+        program(Program::open(loader)),
+        tables{table},
+        sizes{elements},
+        input_data(elements) {
     require(program.status());
     const MethodMeta meta = *program->method_meta("forward");
     method_block.resize(meta.method_bytes() + 64);
@@ -64,8 +68,7 @@ struct Setup {
 
 void per_operator(benchmark::State& state) {
   using benchmark::Counter;
-  state.counters["s/op"] =
-      Counter(kCalls, Counter::kIsIterationInvariantRate | Counter::kInvert);
+  state.counters["s/op"] = Counter(kCalls, Counter::kIsIterationInvariantRate | Counter::kInvert);
 }
 
 void open(benchmark::State& state) {
@@ -83,8 +86,7 @@ BENCHMARK(open);
 void load(benchmark::State& state) {
   Setup setup(16, portable::portable_kernels());
   for (auto _ : state) {
-    Result<Method> method =
-        Method::load(*setup.program, "forward", setup.memory, setup.options);
+    Result<Method> method = Method::load(*setup.program, "forward", setup.memory, setup.options);
     require(method.status());
     benchmark::DoNotOptimize(method);
   }

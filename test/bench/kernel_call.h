@@ -22,7 +22,8 @@ namespace taper::bench {
 class KernelCall {
  public:
   explicit KernelCall(const char* name)
-      : kernel_(find_kernel(portable::portable_kernels(), name)), temp_(16u << 20),
+      : kernel_(find_kernel(portable::portable_kernels(), name)),
+        temp_(16u << 20),
         context_({temp_.data(), temp_.size()}) {}
 
   bool exists() const { return kernel_ != nullptr; }

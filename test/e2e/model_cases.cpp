@@ -52,10 +52,4 @@ const std::vector<ModelCase>& model_cases() {
   return cases;
 }
 
-std::vector<tools::NpyArray> read_arrays(const std::vector<std::string>& paths) {
-  std::vector<tools::NpyArray> arrays;
-  for (const std::string& path : paths) arrays.push_back(tools::read_npy(path));
-  return arrays;
-}
-
 }  // namespace taper::test

@@ -5,15 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "tools/npy.h"
-
 namespace taper::test {
 
 struct ModelCase {
-  std::string name;      // Prefix of its arrays: "llama".
-  std::string file;      // "llama_slice.pt2".
+  std::string name;  // Prefix of its arrays: "llama".
+  std::string file;  // "llama_slice.pt2".
   size_t inputs = 0, outputs = 0, steps = 1;
-  double factor = 1;     // On the tolerance.
+  double factor = 1;  // On the tolerance.
 
   std::string path() const;  // Of the .pt2.
   std::vector<std::string> input_paths(size_t step) const;
@@ -26,7 +24,5 @@ struct ModelCase {
 
 // Every case of models.txt.
 const std::vector<ModelCase>& model_cases();
-
-std::vector<tools::NpyArray> read_arrays(const std::vector<std::string>& paths);
 
 }  // namespace taper::test

@@ -1,5 +1,5 @@
-// Every committed model from .pt2 to .pte to numbers, against PyTorch's. State carries over from step
-// to step, no step touches the heap, and exporting twice gives the same bytes.
+// Every committed model from .pt2 to .pte to numbers, against PyTorch's. State carries over from
+// step to step, no step touches the heap, and exporting twice gives the same bytes.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ class TemporaryProgram {
 class Models : public testing::TestWithParam<ModelCase> {};
 
 void expect_outputs(tools::ProgramRunner& runner, const ModelCase& c, size_t step) {
-  const std::vector<tools::NpyArray> expected = read_arrays(c.output_paths(step));
+  const std::vector<tools::NpyArray> expected = tools::read_all(c.output_paths(step));
   std::vector<tools::NpyArray> got;
   for (tools::Output& output : runner.outputs()) {
     if (output.is_tensor) got.push_back(std::move(output.array));
@@ -62,7 +62,7 @@ TEST_P(Models, GivePyTorchsNumbersWithoutTheHeap) {
   tools::ProgramRunner runner({program.path(), "", ""});
   for (size_t step = 0; step < c.steps; ++step) {
     const std::vector<std::string> names = c.input_paths(step);
-    runner.set_inputs(read_arrays(names), names);
+    runner.set_inputs(tools::read_all(names), names);
     const size_t before = heap_calls();
     runner.execute();
     EXPECT_EQ(heap_calls(), before) << "execute() used the heap";

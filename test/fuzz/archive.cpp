@@ -58,11 +58,11 @@ std::vector<Member> unpack(std::string_view archive) {
     if (load<uint32_t>(archive, at) != kCentral || load<uint16_t>(archive, at + 10) != 0) break;
     const size_t size = load<uint32_t>(archive, at + 24), name = load<uint16_t>(archive, at + 28);
     const size_t local = load<uint32_t>(archive, at + 42);
-    const size_t data = local + 30 + load<uint16_t>(archive, local + 26) +
-                        load<uint16_t>(archive, local + 28);
+    const size_t data =
+        local + 30 + load<uint16_t>(archive, local + 26) + load<uint16_t>(archive, local + 28);
     if (at + 46 + name > archive.size() || data + size > archive.size()) break;
-    members.push_back({std::string(archive.substr(at + 46, name)),
-                       std::string(archive.substr(data, size))});
+    members.push_back(
+        {std::string(archive.substr(at + 46, name)), std::string(archive.substr(data, size))});
     at += 46 + name + load<uint16_t>(archive, at + 30) + load<uint16_t>(archive, at + 32);
   }
   return members;

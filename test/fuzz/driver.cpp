@@ -38,9 +38,9 @@ const char* current_kind = "";
 
 void report(const char* what) {
   char text[160];
-  const int n = std::snprintf(text, sizeof(text), "taper_fuzz: %s: --kind %s --first %llu --runs 1\n",
-                              what, current_kind,
-                              static_cast<unsigned long long>(current_mutant));
+  const int n =
+      std::snprintf(text, sizeof(text), "taper_fuzz: %s: --kind %s --first %llu --runs 1\n", what,
+                    current_kind, static_cast<unsigned long long>(current_mutant));
   if (::write(2, text, static_cast<size_t>(n)) < 0) _exit(3);
 }
 
@@ -61,13 +61,20 @@ bool parse(int argc, char** argv, Options* options) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string flag = argv[i];
     const char* value = argv[i + 1];
-    if (flag == "--kind") options->kind = value;
-    else if (flag == "--keep") options->keep = value;
-    else if (flag == "--seed") options->seeds.push_back(value);
-    else if (flag == "--first") options->first = std::strtoull(value, nullptr, 10);
-    else if (flag == "--runs") options->runs = std::strtoull(value, nullptr, 10);
-    else if (flag == "--seconds") options->seconds = std::strtoull(value, nullptr, 10);
-    else return false;
+    if (flag == "--kind")
+      options->kind = value;
+    else if (flag == "--keep")
+      options->keep = value;
+    else if (flag == "--seed")
+      options->seeds.push_back(value);
+    else if (flag == "--first")
+      options->first = std::strtoull(value, nullptr, 10);
+    else if (flag == "--runs")
+      options->runs = std::strtoull(value, nullptr, 10);
+    else if (flag == "--seconds")
+      options->seconds = std::strtoull(value, nullptr, 10);
+    else
+      return false;
   }
   return argc % 2 == 1 && (options->kind == "pte" || options->kind == "pt2");
 }
@@ -110,9 +117,10 @@ int run(const Options& options) {
     accepted += pte ? exercise_pte(mutant) : exercise_pt2(mutant);
     ::alarm(0);
   }
-  std::printf("taper_fuzz: %s: %llu mutants of %zu seeds, %llu accepted, %.0f s, nothing reported\n",
-              options.kind.c_str(), static_cast<unsigned long long>(done), seeds.size(),
-              static_cast<unsigned long long>(accepted), elapsed());
+  std::printf(
+      "taper_fuzz: %s: %llu mutants of %zu seeds, %llu accepted, %.0f s, nothing reported\n",
+      options.kind.c_str(), static_cast<unsigned long long>(done), seeds.size(),
+      static_cast<unsigned long long>(accepted), elapsed());
   return 0;
 }
 

@@ -45,12 +45,18 @@ void mutate_once(std::string& file, Random& random) {
 uint64_t awkward_integer(Random& random) {
   const uint64_t power = uint64_t{1} << random.below(64);
   switch (random.below(6)) {
-    case 0: return random.below(16);
-    case 1: return ~uint64_t{0} - random.below(16);
-    case 2: return power;
-    case 3: return power - 1;
-    case 4: return ~power + 1;
-    default: return random.next();
+    case 0:
+      return random.below(16);
+    case 1:
+      return ~uint64_t{0} - random.below(16);
+    case 2:
+      return power;
+    case 3:
+      return power - 1;
+    case 4:
+      return ~power + 1;
+    default:
+      return random.next();
   }
 }
 

@@ -11,7 +11,8 @@ struct Token {
   size_t begin, end;
 };
 
-// Strings, numbers and words of a JSON text; punctuation is left alone so that most edits stay JSON.
+// Strings, numbers and words of a JSON text; punctuation is left alone so that most edits stay
+// JSON.
 std::vector<Token> tokens_of(const std::string& json) {
   std::vector<Token> tokens;
   for (size_t at = 0; at < json.size();) {
@@ -53,10 +54,14 @@ Token value_at(const std::string& json, size_t at) {
 std::string awkward_token(const std::string& json, const std::vector<Token>& tokens,
                           Random& random) {
   switch (random.below(6)) {
-    case 0: return std::to_string(static_cast<int64_t>(awkward_integer(random)));
-    case 1: return "null";
-    case 2: return random.one_in(2) ? "\"\"" : "\"Infinity\"";
-    case 3: return random.one_in(2) ? "true" : "1e999";
+    case 0:
+      return std::to_string(static_cast<int64_t>(awkward_integer(random)));
+    case 1:
+      return "null";
+    case 2:
+      return random.one_in(2) ? "\"\"" : "\"Infinity\"";
+    case 3:
+      return random.one_in(2) ? "true" : "1e999";
     default: {  // Another token of the same file: an undefined name, a wrong type, a cycle.
       const Token other = tokens[random.below(tokens.size())];
       return json.substr(other.begin, other.end - other.begin);

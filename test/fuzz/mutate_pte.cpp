@@ -111,9 +111,8 @@ class Fields {
       table(program.constant_segment());
       items(program.constant_segment()->offsets());
     }
-    tables(program.mutable_data_segments(), [&](const wire::SubsegmentOffsets& offsets) {
-      items(offsets.offsets());
-    });
+    tables(program.mutable_data_segments(),
+           [&](const wire::SubsegmentOffsets& offsets) { items(offsets.offsets()); });
     tables(program.named_data(), [](const auto&) {});
   }
 

@@ -11,10 +11,11 @@ namespace {
 // Small ones that between them use every container form, dynamic shapes, control flow, state, other
 // dtypes and nested inputs.
 constexpr const char* kModels[] = {
-    "add",         "counter",       "cond",           "cond_twice", "map",        "scan",
-    "while_loop",  "dynamic_batch", "dynamic_rows",   "nested",     "float16",    "bfloat16",
-    "lstm",        "mixed_dtypes",  "in_place_views", "untouched",  "ring_buffer", "input_mutation",
-    "causal_conv1d", "forms",       "forms_2_8",      "forms_2_6",
+    "add",       "counter",     "cond",           "cond_twice",    "map",
+    "scan",      "while_loop",  "dynamic_batch",  "dynamic_rows",  "nested",
+    "float16",   "bfloat16",    "lstm",           "mixed_dtypes",  "in_place_views",
+    "untouched", "ring_buffer", "input_mutation", "causal_conv1d", "forms",
+    "forms_2_8", "forms_2_6",
 };
 
 // Made by ExecuTorch itself.
@@ -22,9 +23,7 @@ constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
 
 const std::string kRoot = TAPER_SOURCE_DIR;
 
-std::string model_path(const char* name) {
-  return kRoot + "/test/models/data/" + name + ".pt2";
-}
+std::string model_path(const char* name) { return kRoot + "/test/models/data/" + name + ".pt2"; }
 
 std::string contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -46,8 +46,7 @@ std::vector<uint8_t> chain_of_adds(int calls, int32_t elements) {
   }
   const auto none = b.CreateVector(std::vector<int32_t>{});
   const auto chain = wire::CreateChain(b, none, none, b.CreateVector(instructions));
-  const auto op =
-      wire::CreateOperator(b, b.CreateString("aten::add"), b.CreateString("out"));
+  const auto op = wire::CreateOperator(b, b.CreateString("aten::add"), b.CreateString("out"));
   const auto plan = wire::CreateExecutionPlan(
       b, b.CreateString("forward"), 0, values, b.CreateVector(std::vector<int32_t>{0}),
       b.CreateVector(std::vector<int32_t>{2 + (calls - 1) % 2}), b.CreateVector(&chain, 1),

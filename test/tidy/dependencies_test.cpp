@@ -1,6 +1,6 @@
 // Dependencies between folders point one way. The table is ARCHITECTURE.md's; the #include lines
-// are the evidence. A file obeys the rule with the longest matching folder; its own folder is always
-// allowed, and a test may also use test/support.
+// are the evidence. A file obeys the rule with the longest matching folder; its own folder is
+// always allowed, and a test may also use test/support.
 
 #include <gtest/gtest.h>
 

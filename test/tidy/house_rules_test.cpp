@@ -87,10 +87,10 @@ TEST(HouseRules, FilesOpenWithASentence) {
     bool quoted = false;
     const std::string stem = file.path.substr(0, file.path.rfind('.'));
     const std::string first = included(file.lines[0], &quoted);
-    const bool own_header = file.ends_with(".cpp") && first.size() > 2 &&
-                            stem.find(first.substr(first.find('/') + 1,
-                                                   first.rfind('.') - first.find('/') - 1)) !=
-                                std::string::npos;
+    const bool own_header =
+        file.ends_with(".cpp") && first.size() > 2 &&
+        stem.find(first.substr(first.find('/') + 1, first.rfind('.') - first.find('/') - 1)) !=
+            std::string::npos;
     EXPECT_TRUE(own_header || file.lines[0].rfind("//", 0) == 0) << file.path;
   }
 }
@@ -129,7 +129,7 @@ TEST(HouseRules, EveryFolderHasAShortReadme) {
 
 // The device half never prints, aborts, throws or touches the heap.
 TEST(HouseRules, TheDeviceHalfKeepsQuiet) {
-  const std::string words[] = {"printf(", "std::cout", "std::cerr", "abort(", "exit(",
+  const std::string words[] = {"printf(", "std::cout", "std::cerr",  "abort(",   "exit(",
                                "throw ",  "malloc(",   "<iostream>", "<vector>", "<string>"};
   for (const File& file : all_files()) {
     const bool device = file.is_under("runtime") || file.is_under("kernels_portable");

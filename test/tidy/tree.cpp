@@ -12,8 +12,8 @@ namespace fs = std::filesystem;
 
 // Data that is no text of ours.
 bool is_text(const fs::path& path) {
-  static const std::set<std::string> kExtensions = {".cpp", ".h",    ".def", ".fbs",   ".cmake",
-                                                    ".md",  ".py",   ".sh",  ".ir",    ".txt",
+  static const std::set<std::string> kExtensions = {".cpp",  ".h",   ".def", ".fbs", ".cmake",
+                                                    ".md",   ".py",  ".sh",  ".ir",  ".txt",
                                                     ".json", ".yml", ""};
   return kExtensions.count(path.extension().string()) != 0;
 }

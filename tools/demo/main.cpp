@@ -1,5 +1,5 @@
-// What `make demo` runs: compiles a trained classifier of handwritten digits, runs every test image,
-// and compares with PyTorch's stored numbers.
+// What `make demo` runs: compiles a trained classifier of handwritten digits, runs every test
+// image, and compares with PyTorch's stored numbers.
 //
 //   taper_demo [FOLDER]      FOLDER holds digits.pt2 and the digits_*.npy files; default demo
 
@@ -46,9 +46,7 @@ struct Digits {
     const size_t bytes = images.data.size() / count();
     return std::string_view(images.data).substr(i * bytes, bytes);
   }
-  int label(size_t i) const {
-    return static_cast<int>(element_at(labels.dtype, labels.data, i));
-  }
+  int label(size_t i) const { return static_cast<int>(element_at(labels.dtype, labels.data, i)); }
 };
 
 int best(std::string_view logits) {
@@ -72,8 +70,7 @@ void draw(const Digits& digits, const std::vector<size_t>& chosen,
     std::string text = "  ";
     for (const size_t i : chosen) {
       for (size_t column = 0; column < width; ++column) {
-        const double pixel =
-            element_at(ScalarType::kFloat, digits.image(i), row * width + column);
+        const double pixel = element_at(ScalarType::kFloat, digits.image(i), row * width + column);
         text.append(2, kShades[static_cast<int>(std::clamp(pixel, 0.0, 1.0) * 9)]);
       }
       text += "    ";
@@ -82,8 +79,8 @@ void draw(const Digits& digits, const std::vector<size_t>& chosen,
   }
   std::string text = "  ";
   for (const size_t i : chosen) {
-    std::string caption = "says " + std::to_string(answers[i]) + ", is " +
-                          std::to_string(digits.label(i));
+    std::string caption =
+        "says " + std::to_string(answers[i]) + ", is " + std::to_string(digits.label(i));
     caption.resize(std::max(caption.size(), 2 * width + 4), ' ');
     text += caption;
   }
@@ -143,14 +140,13 @@ int run(const std::string& folder) {
   const Comparison comparison = compare(results.logits, digits.logits, kTolerance);
   const size_t n = digits.count();
   draw(digits, {0, n / 3, 2 * n / 3}, results.answers);
-  line("accuracy", percent(results.right, n) + ", in PyTorch " +
-                       percent(results.right_in_pytorch, n));
+  line("accuracy",
+       percent(results.right, n) + ", in PyTorch " + percent(results.right_in_pytorch, n));
   line("logits  ", comparison.text + " (against PyTorch's)");
   line("export  ", time_text(export_time.count()) + ", no Python");
   line("file    ", target + ", " + bytes_text(static_cast<double>(compiled.files.pte.size())));
   line("memory  ", plan_text(compiled.methods.at(0).plan));
-  line("speed   ",
-       time_text(results.seconds / static_cast<double>(n)) + " per image, one thread");
+  line("speed   ", time_text(results.seconds / static_cast<double>(n)) + " per image, one thread");
   if (comparison.equal) return 0;
   throw InputError("the numbers differ from PyTorch's");
 }
