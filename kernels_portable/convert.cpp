@@ -50,9 +50,8 @@ LoadFunction<C> loader(ScalarType type) {
 template <typename C>
 StoreFunction<C> storer(ScalarType type) {
   if (!is_valid(type)) return nullptr;
-  return with_type(type, [](auto example) -> StoreFunction<C> {
-    return store_run<C, decltype(example)>;
-  });
+  return with_type(
+      type, [](auto example) -> StoreFunction<C> { return store_run<C, decltype(example)>; });
 }
 
 template LoadFunction<float> loader<float>(ScalarType);

@@ -87,19 +87,32 @@ inline void* element(void* data, int64_t index, ScalarType type) {
 template <typename Function>
 inline auto with_type(ScalarType type, Function&& function) {
   switch (type) {
-    case ScalarType::kByte: return function(uint8_t{});
-    case ScalarType::kChar: return function(int8_t{});
-    case ScalarType::kShort: return function(int16_t{});
-    case ScalarType::kInt: return function(int32_t{});
-    case ScalarType::kLong: return function(int64_t{});
-    case ScalarType::kHalf: return function(Half{});
-    case ScalarType::kFloat: return function(float{});
-    case ScalarType::kDouble: return function(double{});
-    case ScalarType::kBool: return function(bool{});
-    case ScalarType::kBFloat16: return function(BFloat16{});
-    case ScalarType::kUInt16: return function(uint16_t{});
-    case ScalarType::kUInt32: return function(uint32_t{});
-    case ScalarType::kUInt64: return function(uint64_t{});
+    case ScalarType::kByte:
+      return function(uint8_t{});
+    case ScalarType::kChar:
+      return function(int8_t{});
+    case ScalarType::kShort:
+      return function(int16_t{});
+    case ScalarType::kInt:
+      return function(int32_t{});
+    case ScalarType::kLong:
+      return function(int64_t{});
+    case ScalarType::kHalf:
+      return function(Half{});
+    case ScalarType::kFloat:
+      return function(float{});
+    case ScalarType::kDouble:
+      return function(double{});
+    case ScalarType::kBool:
+      return function(bool{});
+    case ScalarType::kBFloat16:
+      return function(BFloat16{});
+    case ScalarType::kUInt16:
+      return function(uint16_t{});
+    case ScalarType::kUInt32:
+      return function(uint32_t{});
+    case ScalarType::kUInt64:
+      return function(uint64_t{});
   }
   return function(uint8_t{});
 }

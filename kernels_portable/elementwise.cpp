@@ -70,8 +70,7 @@ class Engine {
     out_.element_bytes = element_size(out.scalar_type());
     out_.stride = nest.inner_stride(0);
     out_.narrows = out.scalar_type() != result_ && result_ != ScalarType::kBool;
-    out_.direct =
-        out.scalar_type() == native_type<C>() && out_.stride == 1 && !out_.narrows;
+    out_.direct = out.scalar_type() == native_type<C>() && out_.stride == 1 && !out_.narrows;
     out_.store = storer<C>(out.scalar_type());
   }
 
@@ -122,8 +121,8 @@ class Engine {
   static int64_t min_block(int64_t n) { return n < kBlock ? n : kBlock; }
 
   void write(int64_t offset, int64_t first, int64_t count, const C* const* blocks) {
-    char* to = out_.data +
-               (offset + first * out_.stride) * static_cast<int64_t>(out_.element_bytes);
+    char* to =
+        out_.data + (offset + first * out_.stride) * static_cast<int64_t>(out_.element_bytes);
     if (out_.direct) return loop_(op_, blocks, reinterpret_cast<C*>(to), count);
     loop_(op_, blocks, result_block_, count);
     if (out_.narrows) narrow_block(result_block_, count, result_);
@@ -232,8 +231,8 @@ bool has_integer_zero(const Operand& operand) {
   for (int64_t first = 0; first < tensor.numel(); first += kBlock) {
     const int64_t left = tensor.numel() - first;
     const int64_t count = left < kBlock ? left : kBlock;
-    loader<int64_t>(tensor.scalar_type())(
-        element(tensor.const_data(), first, tensor.scalar_type()), 1, count, block);
+    loader<int64_t>(tensor.scalar_type())(element(tensor.const_data(), first, tensor.scalar_type()),
+                                          1, count, block);
     for (int64_t i = 0; i < count; ++i) {
       if (block[i] == 0) return true;
     }

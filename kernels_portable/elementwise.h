@@ -156,8 +156,8 @@ Status binary_to_bool(const Op& op, const Operand& a, const Operand& b, Tensor& 
 
 // As binary, with a first operand that only chooses (a mask) and does not decide the dtype.
 template <typename Op>
-Status choose(const Op& op, const Tensor& mask, const Operand& a, const Operand& b,
-              ScalarType type, Tensor& out) {
+Status choose(const Op& op, const Tensor& mask, const Operand& a, const Operand& b, ScalarType type,
+              Tensor& out) {
   const Operand in[] = {mask, a, b};
   return elementwise(type, type, ternary_loops<Op>(), &op, in, out);
 }

@@ -13,8 +13,9 @@ namespace taper::portable {
 
 enum class Extreme { kMax, kMin };
 
-// Writes the extreme element along `dim` to values and its index to indices (int64), either of which
-// may be null. No dim: of all elements, with the index into the tensor flattened in row-major order.
+// Writes the extreme element along `dim` to values and its index to indices (int64), either of
+// which may be null. No dim: of all elements, with the index into the tensor flattened in row-major
+// order.
 Status find_extreme(Extreme extreme, const Tensor& self, std::optional<int64_t> dim, bool keepdim,
                     Tensor* values, Tensor* indices);
 

@@ -89,9 +89,14 @@ template <typename C>
 struct Channels {
   C scale[kBlock];
   C shift[kBlock];
+  int64_t held_first = -1;
+  int64_t held_count = 0;
 
   void set(const ChannelStatistics& statistics, const Tensor* weight, const Tensor* bias,
            int64_t first, int64_t count) {
+    if (first == held_first && count == held_count) return;
+    held_first = first;
+    held_count = count;
     C mean_buffer[kBlock], buffer[kBlock];
     const C* mean = row_of(statistics.mean, 0, 0).read(first, count, mean_buffer);
     const C* spread = row_of(statistics.spread, 0, 0).read(first, count, buffer);

@@ -28,8 +28,9 @@ void normalise_rows(const Tensor& input, int64_t rows, int64_t width, const Affi
 // `count` elements take up: only the number is compared).
 Status check_affine(const Tensor* weight, const Tensor* bias, int64_t count);
 
-// out = (input - mean[c]) / sqrt(variance[c] + eps) * weight[c] + bias[c] for channel c, dimension 1.
-// `mean` and `scale_is_rstd` choose what `spread` holds: variances, or reciprocal deviations.
+// out = (input - mean[c]) / sqrt(variance[c] + eps) * weight[c] + bias[c] for channel c,
+// dimension 1. `mean` and `scale_is_rstd` choose what `spread` holds: variances, or reciprocal
+// deviations.
 struct ChannelStatistics {
   const Tensor& mean;
   const Tensor& spread;

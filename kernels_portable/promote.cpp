@@ -28,9 +28,12 @@ ScalarType promote_integers(ScalarType a, ScalarType b) {
   if (is_unsigned(a) == is_unsigned(b)) return wider;
   if (!is_unsigned(wider) && element_size(wider) > element_size(other)) return wider;
   switch (element_size(wider)) {  // The signed type that is wider than the unsigned one.
-    case 1: return ScalarType::kShort;
-    case 2: return ScalarType::kInt;
-    default: return ScalarType::kLong;
+    case 1:
+      return ScalarType::kShort;
+    case 2:
+      return ScalarType::kInt;
+    default:
+      return ScalarType::kLong;
   }
 }
 

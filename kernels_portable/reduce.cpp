@@ -8,18 +8,6 @@
 namespace taper::portable {
 namespace {
 
-// Adding in four lanes keeps the adder busy and the rounding error small.
-template <typename C>
-C fold_sum(C sum, const C* values, int64_t count) {
-  C lanes[4] = {};
-  int64_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    for (int k = 0; k < 4; ++k) lanes[k] = wrap_add(lanes[k], values[i + k]);
-  }
-  for (; i < count; ++i) sum = wrap_add(sum, values[i]);
-  return wrap_add(sum, wrap_add(wrap_add(lanes[0], lanes[1]), wrap_add(lanes[2], lanes[3])));
-}
-
 struct Sum {
   template <typename C>
   static constexpr C start() {
@@ -44,9 +32,8 @@ void reduce_rows(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor
   const StoreFunction<C> store = storer<C>(out.scalar_type());
   for_each_output(plan, [&](int64_t self_offset, int64_t out_offset) {
     C sum = reducer.start;
-    visit_folded<C>(plan, self, self_offset, [&](const C* block, int64_t count) {
-      sum = reducer.fold(sum, block, count);
-    });
+    visit_folded<C>(plan, self, self_offset,
+                    [&](const C* block, int64_t count) { sum = reducer.fold(sum, block, count); });
     sum = divided(sum, divisor);
     store(&sum, 1, element(out.mutable_data(), out_offset, out.scalar_type()), 1);
   });
@@ -93,10 +80,7 @@ void reduce_as(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& 
 
 }  // namespace
 
-Reduction sum_reduction() {
-  return {{0, fold_sum<double>, combine_with<Sum, double>},
-          {0, fold_sum<int64_t>, combine_with<Sum, int64_t>}};
-}
+Reduction sum_reduction() { return reduction<Sum>(); }
 
 ReducePlan plan_reduction(const Tensor& self, DimMask mask, bool keepdim, const Tensor& out) {
   ReducePlan plan;

@@ -1,5 +1,8 @@
-// Three passes over each line, in blocks: the maximum; the sum of e^(x - max); the results. The
-// exponentials of the second pass are kept for the third where the line fits one block.
+// Three passes over each line: the maximum; the sum of e^(x - max); the results.
+//
+// Where the lines lie along memory, one line at a time, in blocks; the exponentials of the second
+// pass are kept for the third if the line fits one block. Where they lie across memory, many
+// neighbouring lines at a time, row by row.
 
 #include "kernels_portable/softmax.h"
 
@@ -9,6 +12,7 @@
 #include "kernels_portable/dims.h"
 #include "kernels_portable/line_math.h"
 #include "kernels_portable/lines.h"
+#include "kernels_portable/strided.h"
 #include "kernels_portable/vector_math.h"
 
 namespace taper::portable {
@@ -49,6 +53,89 @@ void softmax_line(const Line& in, const Line& out, bool logarithm) {
   });
 }
 
+// The loops over many neighbouring lines.
+struct Columns {
+  LoopNest nest;  // Over the other dims; operand 0 is self, 1 is out.
+  int64_t rows = 1;
+  int64_t self_step = 1;
+  int64_t out_step = 1;
+};
+
+Columns columns_of(const Tensor& self, int64_t dim, const Tensor& out) {
+  Columns columns;
+  columns.nest.operands = 2;
+  for (uint8_t d : self.dim_order()) {
+    const int64_t strides[] = {self.strides()[d], out.strides()[d]};
+    if (d != dim) {
+      columns.nest.add_loop(self.size(d), strides);
+      continue;
+    }
+    columns.rows = self.size(d);
+    columns.self_step = strides[0];
+    columns.out_step = strides[1];
+  }
+  columns.nest.simplify();
+  return columns;
+}
+
+// `count` columns whose first elements are at `from` and `to`.
+template <typename C>
+void softmax_columns(const Columns& columns, Line from, Line to, int64_t count, bool logarithm) {
+  C buffer[kBlock], max[kBlock], sum[kBlock];
+  const char* const begin = static_cast<const char*>(from.data);
+  const auto row = [&](int64_t r) {
+    from.data = element(begin, r * columns.self_step, from.type);
+    return from.read(0, count, buffer);
+  };
+  for (int64_t i = 0; i < count; ++i) max[i] = -std::numeric_limits<C>::infinity();
+  for (int64_t i = 0; i < count; ++i) sum[i] = 0;
+  for (int64_t r = 0; r < columns.rows; ++r) {
+    const C* x = row(r);
+    for (int64_t i = 0; i < count; ++i) max[i] = x[i] > max[i] ? x[i] : max[i];
+  }
+  for (int64_t r = 0; r < columns.rows; ++r) {
+    const C* x = row(r);
+    for (int64_t i = 0; i < count; ++i) sum[i] += exp_of(x[i] - max[i]);
+  }
+  for (int64_t i = 0; i < count; ++i) sum[i] = logarithm ? std::log(sum[i]) : C{1} / sum[i];
+  const char* const out_begin = static_cast<const char*>(to.data);
+  for (int64_t r = 0; r < columns.rows; ++r) {
+    C result[kBlock];
+    const C* x = row(r);
+    if (logarithm) {
+      for (int64_t i = 0; i < count; ++i) result[i] = x[i] - max[i] - sum[i];
+    } else {
+      for (int64_t i = 0; i < count; ++i) result[i] = exp_of(x[i] - max[i]) * sum[i];
+    }
+    to.data = element(out_begin, r * columns.out_step, to.type);
+    to.write(0, count, result);
+  }
+}
+
+template <typename C>
+void softmax_as(const Tensor& self, int64_t dim, bool logarithm, Tensor& out) {
+  const Columns columns = columns_of(self, dim, out);
+  const int64_t stride = columns.nest.inner_stride(0);
+  if (columns.nest.inner_size() == 1 || stride > columns.self_step) {
+    for_each_line(self, dim, out, [logarithm](const Line& from, const Line& to) {
+      softmax_line<C>(from, to, logarithm);
+    });
+    return;
+  }
+  const ScalarType type = self.scalar_type();
+  const ScalarType out_type = out.scalar_type();
+  const int64_t out_stride = columns.nest.inner_stride(1);
+  columns.nest.for_each_run([&](const int64_t* offsets, int64_t n) {
+    for_each_block(n, kBlock, [&](int64_t first, int64_t count) {
+      const int64_t at = offsets[0] + first * stride;
+      const int64_t out_at = offsets[1] + first * out_stride;
+      const Line from = {element(self.const_data(), at, type), type, stride, count};
+      const Line to = {element(out.const_data(), out_at, out_type), out_type, out_stride, count};
+      softmax_columns<C>(columns, from, to, count, logarithm);
+    });
+  });
+}
+
 }  // namespace
 
 Status softmax(const Tensor& self, int64_t dim, bool logarithm, Tensor& out) {
@@ -57,13 +144,9 @@ Status softmax(const Tensor& self, int64_t dim, bool logarithm, Tensor& out) {
   TAPER_TRY(wrap_dim(dim, self.dim(), &dim));
   TAPER_TRY(out.resize(self.sizes()));
   if (self.scalar_type() == ScalarType::kDouble) {
-    for_each_line(self, dim, out, [logarithm](const Line& from, const Line& to) {
-      softmax_line<double>(from, to, logarithm);
-    });
+    softmax_as<double>(self, dim, logarithm, out);
   } else {
-    for_each_line(self, dim, out, [logarithm](const Line& from, const Line& to) {
-      softmax_line<float>(from, to, logarithm);
-    });
+    softmax_as<float>(self, dim, logarithm, out);
   }
   return {};
 }

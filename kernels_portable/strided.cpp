@@ -73,10 +73,14 @@ void LoopNest::simplify() {
 
 void copy_strided(const LoopNest& nest, void* to, const void* from, size_t element_bytes) {
   switch (element_bytes) {
-    case 1: return copy_runs<uint8_t>(nest, to, from);
-    case 2: return copy_runs<uint16_t>(nest, to, from);
-    case 4: return copy_runs<uint32_t>(nest, to, from);
-    default: return copy_runs<uint64_t>(nest, to, from);
+    case 1:
+      return copy_runs<uint8_t>(nest, to, from);
+    case 2:
+      return copy_runs<uint16_t>(nest, to, from);
+    case 4:
+      return copy_runs<uint32_t>(nest, to, from);
+    default:
+      return copy_runs<uint64_t>(nest, to, from);
   }
 }
 

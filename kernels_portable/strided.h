@@ -17,8 +17,8 @@ struct LoopNest {
 
   int rank = 0;
   int operands = 0;
-  int64_t sizes[kMaxRank];                   // Outermost first.
-  int64_t strides[kMaxOperands][kMaxRank];   // In elements.
+  int64_t sizes[kMaxRank];                  // Outermost first.
+  int64_t strides[kMaxOperands][kMaxRank];  // In elements.
 
   // Loops over the dims of `tensor` from its outermost to its innermost in memory, with `tensor` as
   // the first operand.

@@ -23,7 +23,8 @@ inline float exp_of(float x) {
   constexpr float kLn2High = 0.693359375f;  // Few bits, so that n * kLn2High is exact.
   constexpr float kLn2Low = -2.12194440e-4f;
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer.
-  float y = x < -104.0f ? -104.0f : x;
+  const bool vanishes = x < -104.0f;  // Selected, since arithmetic that underflows is slow.
+  float y = vanishes ? 0.0f : x;
   y = y > 89.0f ? 89.0f : y;
   const float shifted = y * kLog2E + kRound;
   const float n = shifted - kRound;
@@ -39,7 +40,8 @@ inline float exp_of(float x) {
   p = p * r + 1.0f;
   p = p * r + 1.0f;
   const int32_t half = power >> 1;  // Two factors, since 2^n itself may not be a float.
-  return p * power_of_two(half) * power_of_two(power - half);
+  const float result = p * power_of_two(half) * power_of_two(power - half);
+  return vanishes ? 0.0f : result;
 }
 inline double exp_of(double x) { return std::exp(x); }
 
