@@ -1,0 +1,23 @@
+// A batch norm after a convolution becomes part of the convolution's weights.
+//
+//     before   %c = aten::convolution(%x, %w, %b, ...)        after   %c = aten::convolution(%x, %w', %b', ...)
+//              %y, .., .. = _native_batch_norm_legit_no_training(%c, %g, %h, %mean, %var, m, eps)
+//
+// With s = g / sqrt(var + eps) per channel: w' = w s, b' = (b - mean) s + h. Computed in double and
+// rounded once.
+//
+// Runs      in Core ATen or Edge, after fold_constants: the statistics must be plain constants.
+// Requires  nothing else uses %c or the saved statistics; weights and statistics are floating point
+//           constants.
+// Cost      one walk; one copy of each weight that changes.
+
+#pragma once
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// Returns the number of batch norms folded.
+int fold_batch_norm(Graph& graph);
+
+}  // namespace taper::exir

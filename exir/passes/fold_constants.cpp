@@ -1,0 +1,85 @@
+#include "exir/passes/fold_constants.h"
+
+#include <algorithm>
+
+#include "exir/ir/rewrite.h"
+#include "exir/ops/registry.h"
+#include "exir/passes/run_kernel.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr size_t kFreeBytes = size_t{1} << 20;
+
+// Operators without tensor arguments, such as full, are small programs and large data.
+constexpr size_t kFreeBytesOfNothing = size_t{1} << 16;
+
+size_t bytes_of(const TensorType& type) {
+  size_t bytes = element_size(type.dtype);
+  for (const Sym& size : type.sizes) {
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(size.as_int()), &bytes)) return SIZE_MAX;
+  }
+  return bytes;
+}
+
+bool is_foldable(const Node& node) {
+  if (node.outputs.empty() || node.schema->mutates() || op_facts(node.target()).random) return false;
+  // What empty returns is not defined; folding it would define it.
+  if (node.target().find("empty") != std::string_view::npos) return false;
+  const bool open = std::any_of(node.outputs.begin(), node.outputs.end(), [](const Value* output) {
+    return output->kind != ValueKind::kTensor || !output->type.is_static();
+  });
+  bool known = !open;
+  for (const Argument& arg : node.args) known = known && !arg.is<std::shared_ptr<Graph>>();
+  for_each_value(node, [&](const Value* value) {
+    known = known && (value->kind == ValueKind::kTensor ? value->role == ValueRole::kConstant
+                                                        : value->sym.is_int());
+  });
+  return known;
+}
+
+bool is_worth_it(const Node& node) {
+  size_t in = 0, out = 0;
+  for_each_value(node, [&](const Value* value) {
+    if (value->kind == ValueKind::kTensor) in += value->data.bytes;
+  });
+  for (const Value* output : node.outputs) {
+    const size_t bytes = bytes_of(output->type);
+    if (__builtin_add_overflow(out, bytes, &out)) return false;
+  }
+  return out <= in || out <= (in == 0 ? kFreeBytesOfNothing : kFreeBytes);
+}
+
+// "fc.weight" permuted is "fc.weight.permute_copy_2".
+std::string derived_name(const Node& node, const Value& constant) {
+  std::string from;
+  for_each_value(node, [&](const Value* value) {
+    if (from.empty()) from = value->fqn;
+  });
+  return from.empty() ? "" : from + "." + constant.name;
+}
+
+const TensorData* constant_data(const Value* value) {
+  return value->role == ValueRole::kConstant ? &value->data : nullptr;
+}
+
+}  // namespace
+
+int fold_constants(Graph& graph) {
+  const int folded = rewrite(graph, [](Node& node, Rewriter& rewriter) {
+    if (!is_foldable(node) || !is_worth_it(node)) return false;
+    const auto results = run_kernel(node, constant_data);
+    if (!results) return false;
+    for (size_t i = 0; i < results->size(); ++i) {
+      const Value* output = node.outputs[i];
+      Value* constant = rewriter.graph().new_constant(output->name, output->type, (*results)[i]);
+      constant->fqn = derived_name(node, *constant);
+      rewriter.replace(node.outputs[i], constant);
+    }
+    return true;
+  });
+  if (folded != 0) erase_dead(graph);
+  return folded;
+}
+
+}  // namespace taper::exir
