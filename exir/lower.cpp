@@ -13,6 +13,8 @@
 #include "exir/passes/canonical_layout.h"
 #include "exir/passes/cse.h"
 #include "exir/passes/decompose.h"
+#include "exir/passes/fold_batch_norm.h"
+#include "exir/passes/fold_constants.h"
 #include "exir/passes/functionalize.h"
 #include "exir/passes/inline_wrappers.h"
 #include "exir/passes/remove_noise.h"
@@ -68,7 +70,9 @@ constexpr Pass kPasses[] = {
     // Before folding, so that one thing is folded once.
     {"cse", Need::kOptional, Dialect::kEdge, plain<cse>},
     // Weights that are permuted, cast or computed are so at compile time, by the device's kernels.
+    {"fold_constants", Need::kOptional, Dialect::kEdge, plain<fold_constants>},
     // After folding: the statistics are plain constants now.
+    {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
     // What the passes above left behind: copies and views that change nothing.
     {"remove_noops", Need::kOptional, Dialect::kEdge, plain<remove_noops>},
     {"cse_again", Need::kOptional, Dialect::kEdge, plain<cse>},
