@@ -269,7 +269,8 @@ std::string import_target(std::string_view target) {
     }
     if (out.empty()) out = "python::" + std::string(target);
   }
-  if (out.size() > kLongest || out.ends_with(':') || !std::all_of(out.begin(), out.end(), is_target_char)) {
+  const bool named = !out.empty() && out.size() <= kLongest && !out.ends_with(':');
+  if (!named || !std::all_of(out.begin(), out.end(), is_target_char)) {
     refuse("bad-target", in_quotes(target) + " is no name of an operator");
   }
   return out;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <deque>
 
 #include "exir/frontend/archive_for_test.h"
 
@@ -61,9 +62,10 @@ constexpr const char* kA = R"({"as_tensor": {"name": "a"}})";
 constexpr const char* kY = R"({"as_tensor": {"name": "y"}})";
 
 // An operator in no table takes what the file gives, in its order.
-Argument any(const std::string& arg) {
-  const OneNode one("torch.ops.my.op.default", named("x", arg));
-  return one.arg(0);
+// The graphs stay, because arguments point into them.
+const Argument& any(const std::string& arg) {
+  static std::deque<OneNode> graphs;
+  return graphs.emplace_back("torch.ops.my.op.default", named("x", arg)).arg(0);
 }
 
 TEST(ArgumentKinds, ScalarsKeepTheirKind) {
@@ -91,16 +93,16 @@ TEST(ArgumentKinds, ListsKeepTheirItems) {
   EXPECT_EQ(any(R"({"as_strings": ["p", "q"]})").list()[1].text(), "q");
   EXPECT_EQ(any(R"({"as_tensors": [{"name": "b"}, {"name": "a"}]})").list()[0].value()->name, "b");
   EXPECT_TRUE(any(R"({"as_tensors": []})").list().empty());
-  const Argument gaps = any(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "a"}}]})");
+  const Argument& gaps = any(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "a"}}]})");
   EXPECT_TRUE(gaps.list()[0].is_none());
   EXPECT_EQ(gaps.list()[1].value()->name, "a");
-  const Argument mixed = any(R"({"as_sym_ints": [{"as_name": "n"}, {"as_int": 4}]})");
+  const Argument& mixed = any(R"({"as_sym_ints": [{"as_name": "n"}, {"as_int": 4}]})");
   EXPECT_EQ(mixed.list()[0].value()->kind, ValueKind::kInt);
   EXPECT_EQ(mixed.list()[1].to_int(), 4);
   EXPECT_EQ(any(R"({"as_nested_tensors": [[{"name": "a"}], []]})").list()[0].list().size(), 1u);
   EXPECT_EQ(to_ints(any(R"({"as_int_lists": [[1, 2], [3]]})").list()[0]), (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(any(R"({"as_float_lists": [[1.5]]})").list()[0].list()[0].to_double(), 1.5);
-  const Argument words = any(R"({"as_string_to_argument": {"k": {"as_int": 1}}})");
+  const Argument& words = any(R"({"as_string_to_argument": {"k": {"as_int": 1}}})");
   EXPECT_EQ(words.list()[0].text(), "k");
   EXPECT_EQ(words.list()[1].to_int(), 1);
 }
