@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "kernels_portable/kernel_table.h"
+#include "tools/atomic_file.h"
 #include "tools/error.h"
 
 namespace taper::tools {
@@ -29,13 +30,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Several lines as one.
-std::string joined(const std::string& lines) {
-  std::string text;
-  for (const char c : lines) text += c == '\n' ? std::string("; ") : std::string(1, c);
-  return text;
-}
-
 std::string pick_method(Module& module, const std::string& wanted, const std::string& path) {
   const std::vector<std::string> names = module.method_names();
   std::string list;
@@ -52,9 +46,7 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
   const auto start = std::chrono::steady_clock::now();
   const Status status = module.load();
   *seconds = seconds_since(start);
-  if (!status.ok()) {
-    throw InputError("'" + options.path + "': " + joined(module.last_error_text()));
-  }
+  if (!status.ok()) throw InputError(load_problem(module, status, options.path));
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
 
@@ -77,8 +69,7 @@ ProgramRunner::ProgramRunner(const RunnerOptions& options)
 }
 
 void ProgramRunner::fail(const Status& status) {
-  const std::string& text = module_.last_error_text();
-  throw InputError("'" + path_ + "': " + (text.empty() ? status.message() : joined(text)));
+  throw InputError(load_problem(module_, status, path_));
 }
 
 void ProgramRunner::check_input(const NpyArray& array, const TensorInfo& info,
@@ -182,6 +173,19 @@ std::vector<Output> ProgramRunner::outputs() {
     result.push_back(std::move(output));
   }
   return result;
+}
+
+std::string load_problem(const Module& module, const Status& status, const std::string& path) {
+  const std::string& lines = module.last_error_text();
+  std::string text;
+  for (const char c : lines) text += c == '\n' ? std::string("; ") : std::string(1, c);
+  if (text.empty()) text = status.message();
+  if (text.find(path) == std::string::npos) text = "'" + path + "': " + text;
+  if (status.error() != Error::kInvalidProgram) return text;
+  if (read_head(path).substr(0, 2) == "PK") {
+    text += "; it is a zip archive: compile a .pt2 with 'taper export' first";
+  }
+  return text;
 }
 
 std::string plain_text(const EValue& value) {

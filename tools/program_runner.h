@@ -60,12 +60,15 @@ class ProgramRunner {
   std::string path_;
   ModuleOptions options_;
   Module module_;
+  double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose making sets the first.
   MethodMeta meta_;
   Method* method_ = nullptr;
-  double open_seconds_ = 0, load_seconds_ = 0;
   std::deque<HeldTensor> tensors_;
   std::vector<EValue> inputs_;
 };
+
+// What a failed load says, in one line that names the file.
+std::string load_problem(const Module& module, const Status& status, const std::string& path);
 
 // The text of a value that is no tensor: "int 3", "none", "string 'a'".
 std::string plain_text(const EValue& value);

@@ -41,7 +41,7 @@ const std::vector<Rule>& rules() {
 // Libraries that only some folders may name.
 const std::vector<Rule>& libraries() {
   static const std::vector<Rule> table = {
-      {"zip.h", {"exir/frontend", "test"}},
+      {"zlib.h", {"exir/frontend", "test"}},
       {"simdjson.h", {"exir/frontend", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
       {"benchmark/benchmark.h", {"test/bench"}},
