@@ -67,6 +67,7 @@ int copy_inputs(Graph& graph) {
     node->args = {fresh, false, int_list(order)};
     node->outputs = {copy};
     copy->role = ValueRole::kResult;
+    copy->type.dim_order = contiguous_order(copy->type.rank());
     copy->producer = node.get();
     copies.push_back(std::move(node));
   }

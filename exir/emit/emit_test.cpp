@@ -1,0 +1,96 @@
+// Emission: what is shared is written once, what is asked for goes outside, bytes do not change.
+
+#include <gtest/gtest.h>
+
+#include "exir/emit/program_file.h"
+#include "exir/emit/pytree_text.h"
+#include "exir/passes/to_out_variants.h"
+#include "taper/data_loader.h"
+#include "taper/program.h"
+
+namespace taper::exir {
+namespace {
+
+struct Planned {
+  std::unique_ptr<Graph> graph;
+  PlannedMethod method;
+};
+
+Planned plan(const std::string& name, const std::string& body) {
+  Planned out;
+  out.graph = parse_graph("graph \"" + name + "\" {\n" + body + "\n}");
+  to_out_variants(*out.graph, [](std::string_view) { return true; });
+  out.method.name = name;
+  out.method.graph = out.graph.get();
+  out.method.schedule = make_schedule(*out.graph);
+  out.method.storages = assign_storages(*out.graph, out.method.schedule);
+  out.method.plan = plan_memory(out.method.storages.rows, 16);
+  return out;
+}
+
+constexpr const char* kScaled = R"(  input %x: float32[3]
+  constant %w: float32[3] "w" = {1, 2, 3}
+  constant %v: float32[3] "v" = {1, 2, 3}
+  %a: float32[3] = aten::mul.Tensor(%x, %w)
+  %b: float32[3] = aten::add.Tensor(%a, %v, 1)
+  return %b)";
+
+TEST(Emit, ProgramsOpenInTheRuntime) {
+  const Planned forward = plan("forward", kScaled), other = plan("encode", kScaled);
+  const std::string bytes = emit_program({&forward.method, &other.method}, false).pte.joined();
+  alignas(16) static uint8_t aligned[1 << 16];
+  ASSERT_LT(bytes.size(), sizeof aligned);
+  std::copy(bytes.begin(), bytes.end(), aligned);
+  BufferDataLoader loader(aligned, bytes.size());
+  Result<Program> program = Program::open(loader);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  ASSERT_EQ(program->num_methods(), 2u);
+  EXPECT_EQ(program->method_name(0), "encode");
+  EXPECT_EQ(program->method_name(1), "forward");
+}
+
+TEST(Emit, EqualConstantsAreStoredOnceAcrossMethods) {
+  const Planned one = plan("a", kScaled), two = plan("b", kScaled);
+  const uint64_t single = emit_program({&one.method}, false).pte.size();
+  const uint64_t both = emit_program({&one.method, &two.method}, false).pte.size();
+  EXPECT_LT(both, 2 * single);
+  ConstantPool pool;
+  EXPECT_EQ(pool.add(own_bytes({1, 2, 3})), 1u);
+  EXPECT_EQ(pool.add(own_bytes({1, 2, 4})), 2u);
+  EXPECT_EQ(pool.add(own_bytes({1, 2, 3})), 1u);
+}
+
+TEST(Emit, TheSameProgramGivesTheSameBytes) {
+  const Planned one = plan("forward", kScaled), two = plan("forward", kScaled);
+  EXPECT_EQ(emit_program({&one.method}, true).ptd.joined(),
+            emit_program({&two.method}, true).ptd.joined());
+  EXPECT_EQ(emit_program({&one.method}, false).pte.joined(),
+            emit_program({&two.method}, false).pte.joined());
+}
+
+TEST(ExternalWeights, KeysAreUniqueToTheirContent) {
+  ExternalWeights weights;
+  const TensorType type(ScalarType::kByte, {2});
+  EXPECT_EQ(weights.add("w", type, own_bytes({1, 2})), "w");
+  EXPECT_EQ(weights.add("w", type, own_bytes({1, 2})), "w");
+  EXPECT_NE(weights.add("w", type, own_bytes({3, 4})), "w");
+  EXPECT_NE(weights.add("", type, own_bytes({5, 6})), "");
+  EXPECT_EQ(weights.sorted().size(), 3u);
+}
+
+TEST(PytreeText, WritesContainersWithTheirLeafCounts) {
+  const std::string leaf = R"({"type":null,"context":null,"children_spec":[]})";
+  const std::string list =
+      R"({"type":"builtins.list","context":"null","children_spec":[)" + leaf + "," + leaf + "]}";
+  EXPECT_EQ(pytree_text("[1," + leaf + "]"), "$");
+  EXPECT_EQ(pytree_text("[1," + list + "]"), "L2#1#1($,$)");
+  EXPECT_EQ(pytree_text(R"([1,{"type":"builtins.dict","context":"[\"a\", \"b\"]","children_spec":[)" +
+                        leaf + "," + list + "]}]"),
+            R"(D2#1#2("a":$,"b":L2#1#1($,$)))");
+  EXPECT_EQ(pytree_text(R"([1,{"type":"my.Output","context":"x","children_spec":[)" + leaf + "]}]"),
+            "");
+  EXPECT_EQ(pytree_text("not json"), "");
+}
+
+}  // namespace
+}  // namespace taper::exir

@@ -1,0 +1,84 @@
+#include "exir/passes/decompose.h"
+
+#include <gtest/gtest.h>
+
+namespace taper::exir {
+namespace {
+
+std::string run(const std::string& body, const KeepWhole& keep = {}) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  decompose(*graph, keep);
+  std::string text = print(*graph);
+  text.erase(0, text.find('\n') + 1);
+  return text.substr(0, text.rfind('}'));
+}
+
+TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 5, 4]
+  constant %w: float32[3, 4] = zeros
+  constant %b: float32[3] = zeros
+  %y: float32[2, 5, 3] = aten::linear(%x, %w, %b)
+  return %y)"),
+            R"(  input %x: float32[2, 5, 4]
+  constant %w: float32[3, 4] = zeros
+  constant %b: float32[3] = zeros
+  %y_1: float32[10, 4] = aten::view(%x, [10, 4])
+  %y_2: float32[4, 3] = aten::permute(%w, [1, 0])
+  %y_3: float32[10, 3] = aten::addmm(%b, %y_1, %y_2, 1, 1)
+  %y_4: float32[2, 5, 3] = aten::view(%y_3, [2, 5, 3])
+  return %y_4
+)");
+}
+
+TEST(Decompose, OneSymbolicSizeIsLeftToView) {
+  EXPECT_EQ(run(R"(  range s0 = [1, 8]
+  input %x: float32[s0, 2, 3]
+  %y: float32[s0, 6] = aten::flatten.using_ints(%x, 1, -1)
+  return %y)"),
+            R"(  range s0 = [1, 8]
+  input %x: float32[s0, 2, 3]
+  %y_1: float32[s0, 6] = aten::view(%x, [-1, 6])
+  return %y_1
+)");
+}
+
+TEST(Decompose, SizesAreReadFromInputs) {
+  EXPECT_EQ(run(R"(  range s0 = [1, 8]
+  input %x: float32[s0]
+  %y: float32[s0] = aten::zeros_like(%x)
+  return %y)"),
+            R"(  range s0 = [1, 8]
+  input %x: float32[s0]
+  %size: int(s0) = aten::sym_size.int(%x, 0)
+  %y_1: float32[s0] = aten::full([%size], 0.0, float32, None, None, None)
+  return %y_1
+)");
+}
+
+TEST(Decompose, WhatABackendKeepsStaysWhole) {
+  const std::string text =
+      "  input %x: float32[4]\n"
+      "  %y: float32[4] = aten::silu(%x)\n"
+      "  return %y\n";
+  EXPECT_EQ(run(text, [](const Node& node) { return node.is("aten::silu"); }), text);
+  EXPECT_NE(run(text), text);
+}
+
+TEST(Decompose, RefusalsNameTheNodeAndTheReason) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 1, 5, 5]
+  %y: float32[1, 1, 3, 3], %i: int64[1, 1, 3, 3] = aten::adaptive_max_pool2d(%x, [3, 3])
+  return %y
+})");
+  try {
+    decompose(*graph);
+    FAIL() << "5 does not divide by 3";
+  } catch (const Failure& failure) {
+    ASSERT_EQ(failure.diagnostics().size(), 1u);
+    EXPECT_EQ(failure.diagnostics()[0].message,
+              "adaptive_max_pool2d from 5 to 3: only sizes that divide evenly are supported");
+  }
+}
+
+}  // namespace
+}  // namespace taper::exir
