@@ -35,7 +35,7 @@ TEST(ToOutVariants, NamesTheKernelOfEveryCall) {
 TEST(ToOutVariants, ListsAllThatHaveNoKernelWithTheirCount) {
   const auto graph = parse_graph(kGraph);
   const auto has = [](std::string_view name) {
-    return name.find("sh.out") == std::string_view::npos;
+    return name != "aten::sinh.out" && name != "aten::cosh.out";
   };
   try {
     to_out_variants(*graph, has);
