@@ -6,6 +6,7 @@
 // it views. Where a kernel writes, the first and the last are refused; where it reads, the second
 // makes the instruction a checked one. Everything else is decided once and for all here.
 
+#include <cstring>
 #include <new>
 
 #include "runtime/executor/method_state.h"
@@ -71,11 +72,12 @@ class Binder {
   std::string_view joined_name(int32_t op, char* buffer) const {
     const wire::Operator& entry = *state_.plan->operators()->Get(static_cast<uint32_t>(op));
     const std::string_view overload = text(entry.overload());
-    size_t size = text(entry.name()).copy(buffer, kMaxOperatorName);
-    if (overload.empty()) return {buffer, size};
-    buffer[size++] = '.';
-    size += overload.copy(buffer + size, kMaxOperatorName - size);
-    return {buffer, size};
+    const std::string_view name = text(entry.name());
+    std::memcpy(buffer, name.data(), name.size());
+    if (overload.empty()) return {buffer, name.size()};
+    buffer[name.size()] = '.';
+    std::memcpy(buffer + name.size() + 1, overload.data(), overload.size());
+    return {buffer, name.size() + 1 + overload.size()};
   }
 
   void report(Status status, std::string_view subject, int64_t value) const {
