@@ -2,6 +2,7 @@
 
 #include "exir/export.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "exir/ops/registry.h"
@@ -30,6 +31,27 @@ void separate_mutations(Graph& graph) {
   std::erase_if(graph.mutations, [](const Mutation& m) { return m.source == m.target; });
 }
 
+// Memory is planned for upper bounds, so every symbol needs one: the caller's, the program's, or its
+// value at the sample inputs, with a warning.
+void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings) {
+  for (auto& [symbol, range] : graph.ranges) {
+    if (const auto given = bounds.find(symbol); given != bounds.end()) {
+      if (given->second < range.min) {
+        throw Failure("the bound " + std::to_string(given->second) + " of " + symbol +
+                      " is below its minimum " + std::to_string(range.min));
+      }
+      range.max = given->second;
+      continue;
+    }
+    const auto hint = graph.hints.find(symbol);
+    if (range.max != SymRange::kUnbounded || hint == graph.hints.end()) continue;
+    range.max = std::max(range.min, hint->second);
+    warnings.push_back("the size " + symbol + " has no upper bound: planned for " +
+                       std::to_string(range.max) + ", its value at the sample inputs; export with "
+                       "torch.export.Dim(..., max=N) or use --bound " + symbol + "=N");
+  }
+}
+
 PlannedMethod plan_method(const std::string& name, Graph& graph) {
   PlannedMethod method;
   method.name = name;
@@ -46,13 +68,14 @@ bool portable_has(std::string_view name) {
   return find_kernel(portable::portable_kernels(), name) != nullptr;
 }
 
-PlannedMethod export_method(const ExportRequest::Method& method, const LowerOptions& options,
-                            ExportResult& result) {
+PlannedMethod export_method(const ExportRequest::Method& method, const ExportRequest& request,
+                            const LowerOptions& options, ExportResult& result) {
   result.programs.push_back(import_pt2(method.path));
   ExportedProgram& program = result.programs.back();
   ExportedMethod report;
   report.name = method.name;
   report.warnings = program.warnings;
+  bound_symbols(*program.graph, request.bounds, report.warnings);
   report.passes = lower(*program.graph, options);
   PlannedMethod planned = plan_method(method.name, *program.graph);
   report.plan = planned.plan;
@@ -71,7 +94,7 @@ ExportResult export_program(const ExportRequest& request) {
   planned.reserve(request.methods.size());
   for (const ExportRequest::Method& method : request.methods) {
     try {
-      planned.push_back(export_method(method, options, result));
+      planned.push_back(export_method(method, request, options, result));
     } catch (const Failure& failure) {
       if (request.methods.size() == 1) throw;
       throw Failure("method " + method.name + ": " + failure.what(), failure.diagnostics());

@@ -23,6 +23,8 @@ struct ExportRequest {
   };
   std::vector<Method> methods;
   bool weights_outside = false;
+  // Upper bounds of symbolic sizes by name, in place of the program's own.
+  SymValues bounds;
   LowerOptions lowering;  // has_kernel is set by export_program if it is not.
 };
 

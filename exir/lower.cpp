@@ -52,10 +52,11 @@ constexpr Pass kPasses[] = {
     // ATen: make the graph a function of its inputs.
     // Context managers of Python around parts of the graph: their bodies move into it.
     {"inline_wrappers", Need::kAlways, Dialect::kAten, plain<inline_wrappers>},
+    // Writes become values, written buffers become states. All later passes rely on it. It
+    // needs the layouts of the file to tell views from copies.
+    {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},
     // Strides in the file follow PyTorch's views; from here on every tensor is contiguous.
     {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
-    // Writes become values, written buffers become states. All later passes rely on it.
-    {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},
     // Assertions, detach, dropout: nothing that computes. Before decompose, which knows no rules
     // for them.
     {"remove_noise", Need::kAlways, Dialect::kAten, plain<remove_noise>},

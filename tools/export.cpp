@@ -1,6 +1,7 @@
 // taper export: compiles exported PyTorch programs into one .pte.
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -33,6 +34,7 @@ CommandLine describe() {
           {{"Output",
             {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
              {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
+             {"bound", "Plan for symbolic sizes up to this: s77=128,s12=4", "SYMBOL=N"},
              {"backend", "Who runs the operators", "NAME", "portable"},
              {"report", "Print every node with where it runs, and the memory plan"}}},
            {"Compiler",
@@ -81,6 +83,22 @@ std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
   return methods;
 }
 
+// "s77=128" of --bound.
+exir::SymValues bounds_of(const CommandLine& line) {
+  exir::SymValues bounds;
+  for (const std::string& item : line.list("bound")) {
+    const size_t equals = item.find('=');
+    int64_t value = 0;
+    const char* end = item.data() + item.size();
+    if (equals == std::string::npos || equals == 0 ||
+        std::from_chars(item.data() + equals + 1, end, value).ptr != end || value < 0) {
+      throw UsageError("--bound: '" + item + "' is not SYMBOL=N");
+    }
+    bounds[item.substr(0, equals)] = value;
+  }
+  return bounds;
+}
+
 ExportOptions options_of(const CommandLine& line) {
   ExportOptions options;
   options.request.methods = methods_of(line);
@@ -93,6 +111,7 @@ ExportOptions options_of(const CommandLine& line) {
   }
   const std::string backend = line.text("backend");
   if (backend != "portable") throw UsageError("no backend '" + backend + "'; there is: portable");
+  options.request.bounds = bounds_of(line);
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);

@@ -58,6 +58,7 @@ class ProgramImporter {
     for (const std::string& symbol : context_.symbols) {
       if (symbol[0] != 'z') graph_->ranges.try_emplace(symbol, SymRange{});
     }
+    graph_->hints = std::move(context_.hints);
     return std::move(graph_);
   }
 

@@ -28,6 +28,7 @@ Quantity read_quantity(Json json, ImportContext& context) {
   if (const std::optional<Json> hint = json_find(variant.value, "hint"); hint && hint->is_object()) {
     if (const std::optional<Json> known = json_find(*hint, "as_int"); known && known->is_int64()) {
       out.hint = json_int(*known, "hint");
+      if (out.sym.is_symbol()) context.hints.emplace(out.sym.name(), out.hint);
     }
   }
   return out;

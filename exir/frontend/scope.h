@@ -30,6 +30,7 @@ struct ImportContext {
   Budget& budget;
   SymRanges ranges;
   std::set<std::string> symbols;  // All that expressions name.
+  SymValues hints;                // Their values at the sample inputs, where known.
   int depth = 0;                  // Of graphs within graphs.
 
  private:

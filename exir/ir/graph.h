@@ -163,6 +163,7 @@ class Graph {
   std::vector<Argument> outputs;  // Each a Value* or a literal.
   std::vector<Mutation> mutations;
   SymRanges ranges;               // Bounds of the symbols (of the whole program).
+  SymValues hints;                // What symbols were at the sample inputs, where the file says so.
   std::string in_spec, out_spec;  // The exporter's pytree text; may be empty.
 
   // Makes a value owned by this graph, with a name derived from `hint` and unique here.

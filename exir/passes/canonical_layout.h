@@ -4,8 +4,8 @@
 //              %1 = aten::relu(%x)   (same order)                  %0 = _clone_dim_order(%x, [0,1,2,3])
 //                                                                  %1 = aten::relu(%0)   contiguous
 //
-// Runs      first: the strides in an exported file follow PyTorch's views, which do not survive
-//           functionalisation.
+// Runs      after functionalize, which reads layouts to tell views from copies: the strides in an
+//           exported file follow PyTorch's views, and there are none any more.
 // Keeps     the layout of inputs as declared; constants and states are laid out anew.
 // Cost      one walk, and a copy of each constant that is not contiguous.
 
