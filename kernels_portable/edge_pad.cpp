@@ -37,7 +37,8 @@ struct Edges {
 
 Status check_edges(const Edges& edges, EdgePadding mode) {
   const int64_t widest = int64_t{INT32_MAX};
-  TAPER_REQUIRE(std::abs(edges.before) <= widest && std::abs(edges.after) <= widest,
+  TAPER_REQUIRE(-widest <= edges.before && edges.before <= widest && -widest <= edges.after &&
+                    edges.after <= widest,
                 Error::kInvalidArgument, "pad: padding out of range");
   TAPER_REQUIRE(edges.in > 0 && edges.out() > 0 && edges.last() > edges.first(),
                 Error::kInvalidArgument, "pad: nothing of the input would be left");
