@@ -31,8 +31,8 @@ void separate_mutations(Graph& graph) {
   std::erase_if(graph.mutations, [](const Mutation& m) { return m.source == m.target; });
 }
 
-// Memory is planned for upper bounds, so every symbol needs one: the caller's, the program's, or its
-// value at the sample inputs, with a warning.
+// Memory is planned for upper bounds, so every symbol needs one: the caller's, the program's, or
+// its value at the sample inputs, with a warning.
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings) {
   for (auto& [symbol, range] : graph.ranges) {
     if (const auto given = bounds.find(symbol); given != bounds.end()) {

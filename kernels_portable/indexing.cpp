@@ -134,8 +134,8 @@ View Indexing::slice_of(const View& result) const {
   return view;
 }
 
-// Advances a mask's cursors to a true element, from where they stand. There was one when the mask was
-// counted; if it shares memory with what is written, there may be none now.
+// Advances a mask's cursors to a true element, from where they stand. There was one when the mask
+// was counted; if it shares memory with what is written, there may be none now.
 Status Indexing::find_true(Index* index) {
   const ScalarType type = index->tensor->scalar_type();
   const void* data = index->tensor->const_data();

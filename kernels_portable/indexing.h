@@ -1,10 +1,10 @@
 // self[indices] as PyTorch writes it: what index, index_put, index_select and embedding share.
 //
 // Each index is a tensor of integers for one dimension of self, a mask for as many dimensions as it
-// has, or None. The index tensors broadcast to one shape, the batch; each element of the batch picks
-// a slice, which has the dimensions that no index names. The result has the batch in place of the
-// indexed dimensions if these are neighbours, otherwise in front. A mask is never expanded: it is
-// searched for its next true element as the batch goes on.
+// has, or None. The index tensors broadcast to one shape, the batch; each element of the batch
+// picks a slice, which has the dimensions that no index names. The result has the batch in place of
+// the indexed dimensions if these are neighbours, otherwise in front. A mask is never expanded: it
+// is searched for its next true element as the batch goes on.
 
 #pragma once
 
@@ -15,7 +15,8 @@ namespace taper::portable {
 
 class Indexing {
  public:
-  // Checks everything but the values of the indices. `negative` allows those that count from the end.
+  // Checks everything but the values of the indices. `negative` allows those that count from the
+  // end.
   Status init(const Tensor& self, OptionalTensorList indices, bool negative = true);
 
   // The sizes of self[indices]; its strides say nothing.

@@ -1,5 +1,5 @@
-// et_copy::_h2d_copy.out and _d2h_copy.out: copies between a host's and a device's memory. Here both
-// are one memory, so they copy.
+// et_copy::_h2d_copy.out and _d2h_copy.out: copies between a host's and a device's memory. Here
+// both are one memory, so they copy.
 
 #include "kernels_portable/view.h"
 #include "taper/kernel.h"

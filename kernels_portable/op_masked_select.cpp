@@ -12,8 +12,8 @@
 namespace taper::portable {
 namespace {
 
-// Calls visit(offset in self) for each true element of the broadcast mask, in row-major order, until
-// it returns false.
+// Calls visit(offset in self) for each true element of the broadcast mask, in row-major order,
+// until it returns false.
 template <typename Visit>
 void for_each_masked(const View& self, const View& mask, Visit visit) {
   Cursor from(self);

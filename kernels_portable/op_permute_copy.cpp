@@ -45,7 +45,8 @@ Status transpose_copy(KernelContext&, const Tensor& self, int64_t dim0, int64_t 
 }
 
 Status t_copy(KernelContext& context, const Tensor& self, Tensor& out) {
-  TAPER_REQUIRE(self.dim() <= 2, Error::kInvalidArgument, "t_copy: self has more than 2 dimensions");
+  TAPER_REQUIRE(self.dim() <= 2, Error::kInvalidArgument,
+                "t_copy: self has more than 2 dimensions");
   return self.dim() == 2 ? transpose_copy(context, self, 0, 1, out)
                          : transpose_copy(context, self, 0, 0, out);
 }

@@ -86,7 +86,9 @@ Status sym_min(Scalar a, Scalar b, Scalar* out) {
   return *out = is_less(b, a) ? promoted(b, a) : promoted(a, b), Status();
 }
 
-Scalar neg(Scalar a) { return a.is_double() ? Scalar(-a.to_double()) : Scalar(wrap_neg(a.to_int())); }
+Scalar neg(Scalar a) {
+  return a.is_double() ? Scalar(-a.to_double()) : Scalar(wrap_neg(a.to_int()));
+}
 Scalar sym_float(Scalar a) { return a.to_double(); }
 Scalar sym_int(Scalar a) { return a.to_int(); }
 Scalar sym_not(Scalar a) { return !a.to_bool(); }

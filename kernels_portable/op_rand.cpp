@@ -1,7 +1,7 @@
 // aten::rand.out, rand_like.out: uniform numbers in [0, 1). randn.out, randn_like.out: normal ones.
 //
-// A kernel keeps no state, so every call yields the same numbers: element i is a hash of i. They are
-// not PyTorch's. A model that needs fresh numbers takes them as an input.
+// A kernel keeps no state, so every call yields the same numbers: element i is a hash of i. They
+// are not PyTorch's. A model that needs fresh numbers takes them as an input.
 
 #include <cmath>
 

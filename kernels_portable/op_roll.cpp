@@ -1,7 +1,7 @@
 // aten::roll.out: dimensions shifted, what leaves at the end coming back at the start.
 //
-// Each rolled dimension falls into two pieces that change places; every combination of pieces is one
-// strided copy. Without dims the elements are rolled as if they were a vector.
+// Each rolled dimension falls into two pieces that change places; every combination of pieces is
+// one strided copy. Without dims the elements are rolled as if they were a vector.
 
 #include "kernels_portable/arith.h"
 #include "kernels_portable/cursor.h"

@@ -1,5 +1,5 @@
-// What the prim operators share. They work on number slots: an argument is read as a Scalar, a result
-// overwrites its slot and keeps the slot's tag.
+// What the prim operators share. They work on number slots: an argument is read as a Scalar, a
+// result overwrites its slot and keeps the slot's tag.
 
 #pragma once
 

@@ -51,8 +51,8 @@ Status PickLoops::pick(const int64_t* offsets, int64_t first, int64_t count,
   const int64_t index_stride = nest_.inner_stride(kIndex);
   const int64_t table_stride = nest_.inner_stride(kTable);
   loader<int64_t>(index_type_)(
-      element(index_data_, offsets[kIndex] + first * index_stride, index_type_), index_stride, count,
-      picked);
+      element(index_data_, offsets[kIndex] + first * index_stride, index_type_), index_stride,
+      count, picked);
   for (int64_t i = 0; i < count; ++i) {
     TAPER_REQUIRE(picked[i] >= 0 && picked[i] < limit_, Error::kInvalidArgument,
                   "an index is outside of its dimension");

@@ -1,6 +1,6 @@
-// Partial sorting without scratch memory: the indices of the elements chosen so far are a heap in the
-// row of `indices` itself, with the worst of them on top. Taking the worst off again and again then
-// leaves the row sorted. Each row costs n log k comparisons.
+// Partial sorting without scratch memory: the indices of the elements chosen so far are a heap in
+// the row of `indices` itself, with the worst of them on top. Taking the worst off again and again
+// then leaves the row sorted. Each row costs n log k comparisons.
 
 #include "kernels_portable/sorting.h"
 
@@ -17,7 +17,11 @@ template <typename C>
 class Row {
  public:
   Row(const void* data, int64_t stride, ScalarType type, bool descending)
-      : data_(data), stride_(stride), type_(type), load_(loader<C>(type)), descending_(descending) {}
+      : data_(data),
+        stride_(stride),
+        type_(type),
+        load_(loader<C>(type)),
+        descending_(descending) {}
 
   // True if element a comes before element b.
   bool precedes(int64_t a, int64_t b) const {

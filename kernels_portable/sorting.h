@@ -11,8 +11,9 @@ struct SortOrder {
   int64_t count;  // How many elements of each row are wanted.
 };
 
-// Sorts along `dim`: resizes `indices` (int64) and, unless it is null, `values` to self's sizes with
-// `count` along `dim`. NaN is the largest; of equal elements the one that comes first comes first.
+// Sorts along `dim`: resizes `indices` (int64) and, unless it is null, `values` to self's sizes
+// with `count` along `dim`. NaN is the largest; of equal elements the one that comes first comes
+// first.
 Status write_sorted(const Tensor& self, int64_t dim, const SortOrder& order, Tensor* values,
                     Tensor& indices);
 

@@ -1,9 +1,9 @@
 // Views: how every operator that only moves elements is written.
 //
 // A View is memory with sizes and free strides: a slice, a permutation, an expansion or a diagonal
-// of a tensor is a View of the same memory, and the operator is one call of copy_view(), which picks
-// an order of loops that writes in sequence, joins loops and copies runs or tiles. It works on
-// bytes, so that one loop serves every dtype.
+// of a tensor is a View of the same memory, and the operator is one call of copy_view(), which
+// picks an order of loops that writes in sequence, joins loops and copies runs or tiles. It works
+// on bytes, so that one loop serves every dtype.
 
 #pragma once
 
@@ -66,8 +66,8 @@ void copy_row_major(const Tensor& self, Tensor& out);
 // Resizes `out` to the view's sizes and copies. REQUIRES: elements have the dtype of `out`.
 Status write_view(const View& from, Tensor& out);
 
-// Copies the sizes that a view asks for, with -1, if there is one, replaced by what the others leave
-// of `numel` elements. REQUIRES: room for kMaxRank sizes.
+// Copies the sizes that a view asks for, with -1, if there is one, replaced by what the others
+// leave of `numel` elements. REQUIRES: room for kMaxRank sizes.
 Status infer_sizes(Span<const int64_t> asked, int64_t numel, int64_t* sizes);
 
 // Resizes `out`; an error if a size fits no tensor.

@@ -1,3 +1,5 @@
+// A program's tables, after the runtime has verified them.
+
 #include "taper/module.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"

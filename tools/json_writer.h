@@ -1,7 +1,8 @@
 // Writes JSON text: commas and quoting are taken care of, nesting is the caller's.
 //
 //   JsonWriter json;
-//   json.open('{').key("name").text("forward").key("sizes").open('[').number(3).close(']').close('}');
+//   json.open('{').key("name").text("forward").key("sizes");
+//   json.open('[').number(3).close(']').close('}');
 
 #pragma once
 

@@ -73,7 +73,8 @@ void logsumexp(Builder& b) {
   Value* x = self(b);
   const Argument dims = dims_or_all(b);
   Value* top = b.op("amax", {x, dims, true});
-  Value* infinite = b.op("eq.Scalar", {b.op("abs", {top}), std::numeric_limits<double>::infinity()});
+  Value* infinite =
+      b.op("eq.Scalar", {b.op("abs", {top}), std::numeric_limits<double>::infinity()});
   top = b.op("where.self", {infinite, b.constant(0, x->type.dtype), top});
   Value* total = b.op("sum.dim_IntList", {b.op("exp", {b.sub(x, top)}), dims, true});
   Value* y = b.add(b.op("log", {total}), top);

@@ -116,14 +116,16 @@ class Verifier {
     }
     const Value* value = input.value();
     if (!define(scope, value)) return;
-    if (value->role != ValueRole::kInput) problem("the input %" + value->name + " has another role");
+    if (value->role != ValueRole::kInput)
+      problem("the input %" + value->name + " has another role");
   }
 
   void check_constant(Scope& scope, const Value* value) {
     if (!define(scope, value)) return;
     const bool role = value->role == ValueRole::kConstant || value->role == ValueRole::kState;
     if (!role) problem("the constant %" + value->name + " has another role");
-    if (value->kind != ValueKind::kTensor) return problem("the constant %" + value->name + " is no tensor");
+    if (value->kind != ValueKind::kTensor)
+      return problem("the constant %" + value->name + " is no tensor");
     if (!value->type.is_static()) {
       return problem("the sizes of the constant %" + value->name + " are not known");
     }
@@ -205,7 +207,9 @@ class Verifier {
     for_each_value(arg, [&](const Value* value) {
       if (value != nullptr && scope.defined.count(value) != 0) return;
       good = false;
-      problem(what + (value == nullptr ? " is missing" : " uses %" + value->name + ", which is not defined before"));
+      problem(what + (value == nullptr
+                          ? " is missing"
+                          : " uses %" + value->name + ", which is not defined before"));
     });
     return good;
   }
@@ -241,7 +245,8 @@ class Verifier {
     if (graph == nullptr || *graph == nullptr) return;
     if ((*graph)->inputs.size() != inputs) {
       problem("the body \"" + (*graph)->name + "\" of " + node.schema->name + " takes " +
-              std::to_string((*graph)->inputs.size()) + " inputs and gets " + std::to_string(inputs));
+              std::to_string((*graph)->inputs.size()) + " inputs and gets " +
+              std::to_string(inputs));
     }
     if ((*graph)->outputs.size() != outputs) {
       problem("the body \"" + (*graph)->name + "\" of " + node.schema->name + " returns " +

@@ -6,7 +6,8 @@ namespace taper::exir {
 namespace {
 
 // The first problem of a graph, "" if it is legal.
-std::string problem(const Graph& graph, Dialect dialect = Dialect::kAten, const LegalOps& legal = {}) {
+std::string problem(const Graph& graph, Dialect dialect = Dialect::kAten,
+                    const LegalOps& legal = {}) {
   try {
     verify(graph, dialect, legal);
   } catch (const Failure& failure) {
@@ -108,7 +109,9 @@ TEST(Verifier, CoreAtenIsFunctional) {
             "aten::silu is not in the Core ATen set");
   const auto graph = parse_graph(R"(graph "g" { input %x: float32[2]
     %y: float32[2] = aten::silu(%x) return %y })");
-  EXPECT_EQ(problem(*graph, Dialect::kCoreAten, [](std::string_view t) { return t == "aten::silu"; }), "");
+  EXPECT_EQ(
+      problem(*graph, Dialect::kCoreAten, [](std::string_view t) { return t == "aten::silu"; }),
+      "");
 }
 
 TEST(Verifier, EdgeIsExplicit) {

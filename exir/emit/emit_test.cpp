@@ -84,9 +84,10 @@ TEST(PytreeText, WritesContainersWithTheirLeafCounts) {
       R"({"type":"builtins.list","context":"null","children_spec":[)" + leaf + "," + leaf + "]}";
   EXPECT_EQ(pytree_text("[1," + leaf + "]"), "$");
   EXPECT_EQ(pytree_text("[1," + list + "]"), "L2#1#1($,$)");
-  EXPECT_EQ(pytree_text(R"([1,{"type":"builtins.dict","context":"[\"a\", \"b\"]","children_spec":[)" +
-                        leaf + "," + list + "]}]"),
-            R"(D2#1#2("a":$,"b":L2#1#1($,$)))");
+  EXPECT_EQ(
+      pytree_text(R"([1,{"type":"builtins.dict","context":"[\"a\", \"b\"]","children_spec":[)" +
+                  leaf + "," + list + "]}]"),
+      R"(D2#1#2("a":$,"b":L2#1#1($,$)))");
   EXPECT_EQ(pytree_text(R"([1,{"type":"my.Output","context":"x","children_spec":[)" + leaf + "]}]"),
             "");
   EXPECT_EQ(pytree_text("not json"), "");

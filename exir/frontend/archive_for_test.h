@@ -60,15 +60,18 @@ inline std::string zip_of(const std::vector<Member>& members, const ZipOptions& 
   std::string out, directory;
   for (const Member& m : members) {
     const std::string packed = m.deflated ? deflate_raw(m.data) : m.data;
-    const uint64_t size = m.claimed_size < 0 ? m.data.size() : static_cast<uint64_t>(m.claimed_size);
+    const uint64_t size =
+        m.claimed_size < 0 ? m.data.size() : static_cast<uint64_t>(m.claimed_size);
     const uint64_t stored = m.deflated || m.claimed_size < 0 ? packed.size() : size;
     const uint32_t crc = static_cast<uint32_t>(crc32_z(
         0, reinterpret_cast<const Bytef*>(m.data.data()), m.data.size())) ^ m.crc_error;
     const uint16_t method = m.method != 0xffff ? m.method : m.deflated ? 8 : 0;
     const std::string local = m.local_name.empty() ? m.name : m.local_name;
-    const uint64_t header = m.header_offset < 0 ? out.size() : static_cast<uint64_t>(m.header_offset);
-    const size_t extra = (options.alignment - (out.size() + 30 + local.size()) % options.alignment) %
-                         options.alignment;
+    const uint64_t header =
+        m.header_offset < 0 ? out.size() : static_cast<uint64_t>(m.header_offset);
+    const size_t extra =
+        (options.alignment - (out.size() + 30 + local.size()) % options.alignment) %
+        options.alignment;
     put(out, 0x04034b50, 4);
     for (uint64_t field : {uint64_t{20}, uint64_t{m.flags}, uint64_t{method}}) put(out, field, 2);
     put(out, 0, 4);
@@ -97,8 +100,8 @@ inline std::string zip_of(const std::vector<Member>& members, const ZipOptions& 
     put(directory, 24, 2);
     for (uint64_t field : {size, stored, header}) put(directory, field, 8);
   }
-  const uint64_t start = options.directory_offset < 0 ? out.size()
-                                                      : static_cast<uint64_t>(options.directory_offset);
+  const uint64_t start =
+      options.directory_offset < 0 ? out.size() : static_cast<uint64_t>(options.directory_offset);
   const uint64_t count = options.count < 0 ? members.size() : static_cast<uint64_t>(options.count);
   out += directory;
   const uint64_t end64 = out.size();
@@ -128,7 +131,8 @@ inline Blob blob_of(std::string_view bytes) {
   const size_t room = bytes.size() + 64;
   auto* start = static_cast<uint8_t*>(::operator new(room, std::align_val_t{64}));
   std::copy(bytes.begin(), bytes.end(), start);
-  std::shared_ptr<const void> owner(start, [](void* p) { ::operator delete(p, std::align_val_t{64}); });
+  std::shared_ptr<const void> owner(start,
+                                    [](void* p) { ::operator delete (p, std::align_val_t{64}); });
   return {{start, bytes.size()}, owner, 0};
 }
 
@@ -171,8 +175,9 @@ inline std::string small_program() {
          R"({"target": "torch.ops.aten.relu.default", "inputs": [)"
          R"({"name": "self", "arg": {"as_tensor": {"name": "add"}}, "kind": 1}], )"
          R"("outputs": [{"as_tensor": {"name": "relu"}}], "metadata": {}, "name": "relu"}], )"
-         R"("tensor_values": {"p_w": )" + meta + R"(, "x": )" + meta + R"(, "add": )" + meta +
-         R"(, "relu": )" + meta + R"(}, "sym_int_values": {}, "sym_bool_values": {}, )"
+         R"("tensor_values": {"p_w": )" +
+         meta + R"(, "x": )" + meta + R"(, "add": )" + meta + R"(, "relu": )" + meta +
+         R"(}, "sym_int_values": {}, "sym_bool_values": {}, )"
          R"("is_single_tensor_return": false}, "signature": {"input_specs": [)"
          R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}}, )"
          R"({"user_input": {"arg": {"as_tensor": {"name": "x"}}}}], "output_specs": [)"

@@ -14,9 +14,9 @@ namespace taper::exir {
 // looked up in `scope`. Throws Failure.
 Argument read_argument(Json json, Scope& scope);
 
-// Makes `arg` fit `type`: an int for a float becomes one, 3 for int[2] becomes [3, 3], a bool for an
-// int becomes one. A number where a tensor is declared stays: Python allows x + 1 for add.Tensor.
-// `name` is for the Failure that it throws if nothing fits.
+// Makes `arg` fit `type`: an int for a float becomes one, 3 for int[2] becomes [3, 3], a bool for
+// an int becomes one. A number where a tensor is declared stays: Python allows x + 1 for
+// add.Tensor. `name` is for the Failure that it throws if nothing fits.
 void coerce(Argument& arg, const ArgType& type, std::string_view name);
 
 }  // namespace taper::exir

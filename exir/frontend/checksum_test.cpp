@@ -17,7 +17,8 @@ TEST(Checksum, KnowsTheCheckValue) {
 TEST(Checksum, AgreesWithZlibAtEveryLengthAndAddress) {
   std::vector<uint8_t> bytes(400);
   uint32_t state = 1;
-  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  for (uint8_t& byte : bytes)
+    byte = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
   for (size_t start = 0; start < 3; ++start) {
     for (size_t size = 0; size + start <= bytes.size(); ++size) {
       const Bytes part(bytes.data() + start, size);

@@ -1,5 +1,5 @@
-// Finds the parts of an exported program in whichever archive form it was saved. The form is told by
-// what is in the archive, never by its name or version:
+// Finds the parts of an exported program in whichever archive form it was saved. The form is told
+// by what is in the archive, never by its name or version:
 //
 //   raw       2.9 and later  <root>/models/M.json, data/weights/M_weights_config.json, a file each
 //   pickled   2.8            <root>/models/M.json, data/weights/M.pt

@@ -31,7 +31,8 @@ TEST_P(ForeignFile, IsNamedForWhatItIs) {
 
 std::string zip_with(const std::vector<std::string>& names) {
   std::vector<Member> members;
-  for (const std::string& name : names) members.push_back({name, name.ends_with("format") ? "pt2" : "x"});
+  for (const std::string& name : names)
+    members.push_back({name, name.ends_with("format") ? "pt2" : "x"});
   return zip_of(members);
 }
 
@@ -42,14 +43,20 @@ INSTANTIATE_TEST_SUITE_P(
         Foreign{"pte", "\x30\0\0\0ET12"s + std::string(40, '\0'), "compiled program (.pte)"},
         Foreign{"ptd", "\x30\0\0\0FT01"s + std::string(40, '\0'), "file of weights (.ptd)"},
         Foreign{"safetensors", "\x02\0\0\0\0\0\0\0{}"s, "safetensors file"},
-        Foreign{"onnx", "\x08\x07\x12\x07pytorch\x1a\x03"s "2.1", "ONNX model"},
-        Foreign{"old_torch_save", "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s, "is a pickle"},
+        Foreign{"onnx",
+                "\x08\x07\x12\x07pytorch\x1a\x03"s
+                "2.1",
+                "ONNX model"},
+        Foreign{"old_torch_save", "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."s,
+                "is a pickle"},
         Foreign{"gguf", "GGUF\3\0\0\0"s, "GGUF"}, Foreign{"hdf5", "\x89HDF\r\n\x1a\n"s, "HDF5"},
         Foreign{"gzip", "\x1f\x8b\x08\0\0\0\0\0"s, "compressed with gzip"},
-        Foreign{"text", "import torch\n"s, "it is no zip archive"}, Foreign{"one_byte", "P"s, "no zip archive"},
+        Foreign{"text", "import torch\n"s, "it is no zip archive"},
+        Foreign{"one_byte", "P"s, "no zip archive"},
         Foreign{"torchscript", zip_with({"m/data.pkl", "m/code/__torch__.py", "m/constants.pkl"}),
                 "TorchScript model"},
-        Foreign{"state_dict", zip_with({"m/data.pkl", "m/data/0", "m/version"}), "written by torch.save"},
+        Foreign{"state_dict", zip_with({"m/data.pkl", "m/data/0", "m/version"}),
+                "written by torch.save"},
         Foreign{"aotinductor", zip_with({"m/archive_format", "m/data/aotinductor/model/x.so"}),
                 "AOTInductor package"},
         Foreign{"incomplete", zip_with({"m/archive_format", "m/data/weights/weight_0"}),

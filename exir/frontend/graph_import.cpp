@@ -61,7 +61,8 @@ class NodeImporter {
   // "node 'add' (aten::add.Tensor)"
   std::string where() const {
     const std::string name = node_name();
-    return "node " + in_quotes(name) + (target_.empty() || name == target_ ? "" : " (" + target_ + ")");
+    return "node " + in_quotes(name) +
+           (target_.empty() || name == target_ ? "" : " (" + target_ + ")");
   }
 
  private:
@@ -75,10 +76,11 @@ class NodeImporter {
     return target_;
   }
 
-  // with_effects(token, op, args...) -> (token, results...) orders calls that have side effects; our
-  // nodes are in order anyway.
+  // with_effects(token, op, args...) -> (token, results...) orders calls that have side effects;
+  // our nodes are in order anyway.
   void unwrap_effects() {
-    if (given_.size() < 2 || outputs_.empty()) refuse("bad-json", "with_effects lacks its operator");
+    if (given_.size() < 2 || outputs_.empty())
+      refuse("bad-json", "with_effects lacks its operator");
     const JsonVariant op = json_variant(given_[1].json, "operator");
     target_ = import_target(json_text(op.value, "operator"));
     given_.erase(given_.begin(), given_.begin() + 2);
@@ -94,8 +96,10 @@ class NodeImporter {
     const Argument dim = read_argument(given_[3].json, scope_);
     const Argument reverse = read_argument(given_[4].json, scope_);
     if (dim.to_int() != 0 || reverse.to_bool()) {
-      refuse("unsupported-argument", "a scan over a dimension other than 0, or backwards, cannot be "
-             "compiled", {}, "export with PyTorch 2.9 or later");
+      refuse("unsupported-argument",
+             "a scan over a dimension other than 0, or backwards, cannot be "
+             "compiled",
+             {}, "export with PyTorch 2.9 or later");
     }
     given_.erase(given_.begin() + 3, given_.begin() + 5);
   }
@@ -118,7 +122,8 @@ class NodeImporter {
         if (!bound[slot]) args[slot] = Argument::List();
         args[slot].list().push_back(std::move(value));
       } else {
-        if (bound[slot]) refuse("unknown-argument", in_quotes(schema.args[slot].name) + " is given twice");
+        if (bound[slot])
+          refuse("unknown-argument", in_quotes(schema.args[slot].name) + " is given twice");
         args[slot] = std::move(value);
       }
       bound[slot] = true;
@@ -153,7 +158,8 @@ class NodeImporter {
     schema->name = target_;
     for (const Given& given : given_) {
       SchemaArg arg;
-      arg.name = given.name.empty() ? "arg" + std::to_string(args->size()) : std::string(given.name);
+      arg.name =
+          given.name.empty() ? "arg" + std::to_string(args->size()) : std::string(given.name);
       args->push_back(read_argument(given.json, scope_));
       schema->args.push_back(std::move(arg));
     }
@@ -195,7 +201,8 @@ class NodeImporter {
     } else if (kind == "as_int" || kind == "as_float" || kind == "as_bool") {
       define_symbolic({kind, json}, value_kind(kind), node);
     } else {
-      refuse("unsupported-output", "a result of the kind " + in_quotes(kind) + " cannot be compiled");
+      refuse("unsupported-output",
+             "a result of the kind " + in_quotes(kind) + " cannot be compiled");
     }
   }
 
@@ -209,19 +216,20 @@ class NodeImporter {
       add_output(node, scope_.define(json_text(variant.value, "as_name"), kind));
       return;
     }
-    const Sym known = kind == ValueKind::kInt    ? Sym(json_int(variant.value, "result"))
-                      : kind == ValueKind::kBool ? Sym(json_bool(variant.value, "result") ? 1 : 0)
-                                                 : Sym::from_float(json_double(variant.value, "result"));
+    const Sym known = kind == ValueKind::kInt ? Sym(json_int(variant.value, "result"))
+                      : kind == ValueKind::kBool
+                          ? Sym(json_bool(variant.value, "result") ? 1 : 0)
+                          : Sym::from_float(json_double(variant.value, "result"));
     add_output(node, scope_.define_unnamed(kind, known));
   }
 
   void check_outputs(const Node& node) const {
     const std::vector<SchemaReturn>& returns = node.schema->returns;
-    const bool has_list =
-        std::any_of(returns.begin(), returns.end(), [](const SchemaReturn& r) { return r.type.list; });
+    const bool has_list = std::any_of(returns.begin(), returns.end(),
+                                      [](const SchemaReturn& r) { return r.type.list; });
     if (!has_list && node.outputs.size() != returns.size()) {
-      refuse("bad-results", "has " + std::to_string(node.outputs.size()) + " results, its operator " +
-             std::to_string(returns.size()));
+      refuse("bad-results", "has " + std::to_string(node.outputs.size()) +
+                                " results, its operator " + std::to_string(returns.size()));
     }
   }
 
@@ -262,7 +270,8 @@ std::string import_target(std::string_view target) {
     out = colon == target.npos ? "" : std::string(target.substr(1, colon - 1)) + "::" +
                                           std::string(target.substr(colon + 1));
   } else {
-    for (std::string_view module : {"_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_"}) {
+    for (std::string_view module :
+         {"_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_"}) {
       if (!target.starts_with(module)) continue;
       out = "python::" + std::string(target.substr(target.find('.') + 1));
       break;

@@ -12,8 +12,8 @@
 
 namespace taper::exir {
 
-// "torch.ops.aten.add.Tensor" -> "aten::add.Tensor", "_operator.add" -> "python::add". Throws Failure
-// if the text cannot be the name of an operator.
+// "torch.ops.aten.add.Tensor" -> "aten::add.Tensor", "_operator.add" -> "python::add". Throws
+// Failure if the text cannot be the name of an operator.
 std::string import_target(std::string_view target);
 
 // Appends the nodes of `json`, a Graph of the file whose inputs `scope` already knows. A Failure

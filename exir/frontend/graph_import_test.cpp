@@ -33,14 +33,15 @@ class OneNode {
  private:
   static std::string program(const std::string& target, const std::string& inputs,
                              const std::string& outputs) {
-    const std::string meta = R"({"dtype": 7, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}]})";
+    const std::string meta =
+        R"({"dtype": 7, "sizes": [{"as_int": 2}], "strides": [{"as_int": 1}]})";
     std::string values;
     for (const char* name : {"a", "b", "y", "z", "w"}) {
       values += (values.empty() ? "\"" : ", \"") + std::string(name) + "\": " + meta;
     }
     return R"({"inputs": [{"as_tensor": {"name": "a"}}, {"as_tensor": {"name": "b"}}, )"
-           R"({"as_sym_int": {"as_name": "n"}}], "nodes": [{"target": ")" + target +
-           R"(", "inputs": [)" + inputs + R"(], "outputs": [)" + outputs +
+           R"({"as_sym_int": {"as_name": "n"}}], "nodes": [{"target": ")" +
+           target + R"(", "inputs": [)" + inputs + R"(], "outputs": [)" + outputs +
            R"(], "metadata": {}}], "tensor_values": {)" + values +
            R"j(}, "sym_int_values": {"n": {"as_expr": {"expr_str": "Symbol('s0')", "hint": null}}, )j"
            R"("m": {"as_int": 3}}, "outputs": []})";
@@ -76,7 +77,8 @@ TEST(ArgumentKinds, ScalarsKeepTheirKind) {
   EXPECT_EQ(any(R"({"as_string": "tanh"})").text(), "tanh");
   EXPECT_TRUE(any(R"({"as_none": true})").is_none());
   EXPECT_EQ(std::get<ScalarType>(any(R"({"as_scalar_type": 13})").v), ScalarType::kBFloat16);
-  EXPECT_EQ(std::get<MemoryFormat>(any(R"({"as_memory_format": 2})").v), MemoryFormat::kChannelsLast);
+  EXPECT_EQ(std::get<MemoryFormat>(any(R"({"as_memory_format": 2})").v),
+            MemoryFormat::kChannelsLast);
   EXPECT_TRUE(any(R"({"as_layout": 7})").is<Layout>());
   EXPECT_TRUE(any(R"({"as_device": {"type": "cuda", "index": 0}})").is<Device>());
   EXPECT_EQ(any(R"({"as_sym_int": {"as_int": 5}})").to_int(), 5);
@@ -93,14 +95,16 @@ TEST(ArgumentKinds, ListsKeepTheirItems) {
   EXPECT_EQ(any(R"({"as_strings": ["p", "q"]})").list()[1].text(), "q");
   EXPECT_EQ(any(R"({"as_tensors": [{"name": "b"}, {"name": "a"}]})").list()[0].value()->name, "b");
   EXPECT_TRUE(any(R"({"as_tensors": []})").list().empty());
-  const Argument& gaps = any(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "a"}}]})");
+  const Argument& gaps =
+      any(R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "a"}}]})");
   EXPECT_TRUE(gaps.list()[0].is_none());
   EXPECT_EQ(gaps.list()[1].value()->name, "a");
   const Argument& mixed = any(R"({"as_sym_ints": [{"as_name": "n"}, {"as_int": 4}]})");
   EXPECT_EQ(mixed.list()[0].value()->kind, ValueKind::kInt);
   EXPECT_EQ(mixed.list()[1].to_int(), 4);
   EXPECT_EQ(any(R"({"as_nested_tensors": [[{"name": "a"}], []]})").list()[0].list().size(), 1u);
-  EXPECT_EQ(to_ints(any(R"({"as_int_lists": [[1, 2], [3]]})").list()[0]), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(to_ints(any(R"({"as_int_lists": [[1, 2], [3]]})").list()[0]),
+            (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(any(R"({"as_float_lists": [[1.5]]})").list()[0].list()[0].to_double(), 1.5);
   const Argument& words = any(R"({"as_string_to_argument": {"k": {"as_int": 1}}})");
   EXPECT_EQ(words.list()[0].text(), "k");
@@ -123,8 +127,9 @@ TEST(Coercion, FollowsTheSchema) {
   EXPECT_EQ(to_ints(pool.node().arg("padding")), (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(to_ints(pool.node().arg("dilation")), (std::vector<int64_t>{1, 1}));
   EXPECT_FALSE(pool.node().arg("ceil_mode").to_bool());
-  const OneNode index("torch.ops.aten.index.Tensor",
-                      named("self", kA) + ", " + named("indices", R"({"as_tensors": [{"name": "b"}]})"), kY);
+  const OneNode index(
+      "torch.ops.aten.index.Tensor",
+      named("self", kA) + ", " + named("indices", R"({"as_tensors": [{"name": "b"}]})"), kY);
   EXPECT_EQ(index.arg(1).list()[0].value(), index.input(1));
   const OneNode sub("torch.ops.aten.sub.Tensor",
                     named("self", R"({"as_float": 1.0})") + ", " + named("other", kA), kY);
@@ -154,9 +159,10 @@ TEST(Results, AreFlat) {
   EXPECT_EQ(split.node().outputs.size(), 2u);
   EXPECT_EQ(split.node().outputs[1]->name, "z");
   EXPECT_EQ(split.node().outputs[1]->producer, &split.node());
-  const OneNode mixed("torch.ops.my.op.default", named("x", kA),
-                      R"({"as_none": true}, {"as_tensor": {"name": "y"}}, {"as_sym_int": {"as_name": "m"}}, )"
-                      R"({"as_int": 8}, {"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "z"}}]})");
+  const OneNode mixed(
+      "torch.ops.my.op.default", named("x", kA),
+      R"({"as_none": true}, {"as_tensor": {"name": "y"}}, {"as_sym_int": {"as_name": "m"}}, )"
+      R"({"as_int": 8}, {"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "z"}}]})");
   const std::vector<Value*>& outputs = mixed.node().outputs;
   ASSERT_EQ(outputs.size(), 6u);
   EXPECT_EQ(outputs[1]->name, "y");
@@ -168,7 +174,8 @@ TEST(Results, AreFlat) {
 }
 
 TEST(UnknownOperators, KeepTheirNamesAndArguments) {
-  const OneNode one("torch.ops.my.op.v2", named("x", kA) + ", " + named("", R"({"as_int": 3})"), kY);
+  const OneNode one("torch.ops.my.op.v2", named("x", kA) + ", " + named("", R"({"as_int": 3})"),
+                    kY);
   EXPECT_EQ(one.node().target(), "my::op.v2");
   EXPECT_EQ(one.node().schema->args[0].name, "x");
   EXPECT_EQ(one.node().schema->args[1].name, "arg1");
@@ -182,8 +189,8 @@ constexpr const char* kBody =
 
 TEST(HigherOrder, SpreadOperandsAreCollected) {
   const OneNode one("torch.ops.higher_order.wrap_with_set_grad_enabled",
-                    named("", R"({"as_bool": false})") + ", " + named("", kBody) + ", " + named("", kA) +
-                        ", " + named("", R"({"as_tensor": {"name": "b"}})"),
+                    named("", R"({"as_bool": false})") + ", " + named("", kBody) + ", " +
+                        named("", kA) + ", " + named("", R"({"as_tensor": {"name": "b"}})"),
                     kY);
   EXPECT_FALSE(one.node().arg("enabled").to_bool());
   EXPECT_EQ(one.node().arg("operands").list().size(), 2u);
@@ -192,22 +199,26 @@ TEST(HigherOrder, SpreadOperandsAreCollected) {
 }
 
 TEST(HigherOrder, OldScanLosesItsDirection) {
-  const std::string lists = named("", kBody) + ", " + named("", R"({"as_tensors": [{"name": "a"}]})") + ", " +
+  const std::string lists = named("", kBody) + ", " +
+                            named("", R"({"as_tensors": [{"name": "a"}]})") + ", " +
                             named("", R"({"as_tensors": [{"name": "b"}]})") + ", ";
   const std::string rest = ", " + named("", R"({"as_tensors": []})");
-  const std::string forward = named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": false})");
+  const std::string forward =
+      named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": false})");
   const OneNode one("torch.ops.higher_order.scan", lists + forward + rest, kY);
   EXPECT_EQ(one.node().args.size(), 4u);
   EXPECT_EQ(one.node().arg("xs").list()[0].value(), one.input(1));
-  const std::string backward = named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": true})");
+  const std::string backward =
+      named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": true})");
   EXPECT_NE(failure_of([&] { OneNode("torch.ops.higher_order.scan", lists + backward + rest, kY); })
                 .find("backwards"), std::string::npos);
 }
 
 TEST(HigherOrder, EffectsAreUnwrapped) {
   const OneNode one("torch.ops.higher_order.with_effects",
-                    named("", kA) + ", " + named("", R"({"as_operator": "torch.ops.aten.relu.default"})") +
-                        ", " + named("", R"({"as_tensor": {"name": "b"}})"),
+                    named("", kA) + ", " +
+                        named("", R"({"as_operator": "torch.ops.aten.relu.default"})") + ", " +
+                        named("", R"({"as_tensor": {"name": "b"}})"),
                     R"({"as_tensor": {"name": "w"}}, {"as_tensor": {"name": "y"}})");
   EXPECT_EQ(one.node().target(), "aten::relu");
   EXPECT_EQ(one.arg(0).value(), one.input(1));
@@ -218,8 +229,9 @@ TEST(HigherOrder, NestingIsLimited) {
   std::string body = kBody;
   const std::string inner_nodes = R"("nodes": [])";
   for (int i = 0; i < 18; ++i) {
-    const std::string node = R"("nodes": [{"target": "torch.ops.my.op.default", "inputs": [{"name": "g", "arg": )" +
-                             body + R"(}], "outputs": []}])";
+    const std::string node =
+        R"("nodes": [{"target": "torch.ops.my.op.default", "inputs": [{"name": "g", "arg": )" +
+        body + R"(}], "outputs": []}])";
     body = test::replaced(kBody, inner_nodes, node);
   }
   EXPECT_NE(failure_of([&] { OneNode("torch.ops.my.op.default", named("g", body)); }), "");

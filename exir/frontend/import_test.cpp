@@ -90,7 +90,8 @@ TEST(Import, SaysWhichFormItRead) {
 TEST(Import, SmallModelIsRead) {
   const ExportedProgram program = import_model("add.pt2");
   const Graph& graph = *program.graph;
-  EXPECT_EQ(targets(graph), (std::vector<std::string>{"aten::mul.Tensor", "aten::add.Tensor", "aten::linear"}));
+  EXPECT_EQ(targets(graph),
+            (std::vector<std::string>{"aten::mul.Tensor", "aten::add.Tensor", "aten::linear"}));
   const Node& mul = *graph.nodes[0];
   EXPECT_EQ(mul.arg("other").to_int(), 2);  // A number where a tensor is declared stays.
   EXPECT_EQ(graph.nodes[1]->arg("alpha").to_int(), 1);
@@ -106,7 +107,8 @@ TEST(Import, SubGraphsHaveTheirOwnNames) {
   const Node& cond = *program.graph->nodes.back();
   ASSERT_TRUE(cond.is("higher_order::cond"));
   const auto& yes = std::get<std::shared_ptr<Graph>>(cond.arg("true_graph").v);
-  EXPECT_EQ(targets(*yes), (std::vector<std::string>{"aten::linear", "aten::sin", "aten::add.Tensor"}));
+  EXPECT_EQ(targets(*yes),
+            (std::vector<std::string>{"aten::linear", "aten::sin", "aten::add.Tensor"}));
   EXPECT_EQ(yes->inputs.size(), cond.arg("operands").list().size());
   EXPECT_NE(yes->inputs[0].value(), program.graph->inputs[0].value());
   EXPECT_EQ(yes->inputs[0].value()->name, "x");
@@ -165,50 +167,70 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"major_type", R"("major": 8)", R"("major": "8")", "'major' is not a 64-bit integer"},
         Edit{"no_graph", R"("graph":)", R"("grapf":)", "'graph' is missing"},
         Edit{"nodes_type", R"("nodes": [)", R"("nodes": 7, "nodez": [)", "'nodes' is not a list"},
-        Edit{"cut", R"("torch_version": "2.13.0"})", R"("torch_version": "2.1)", "m/models/model.json: is not valid JSON"},
-        Edit{"undefined", R"("arg": {"as_tensor": {"name": "add"}})", R"("arg": {"as_tensor": {"name": "ghost"}})",
+        Edit{"cut", R"("torch_version": "2.13.0"})", R"("torch_version": "2.1)",
+             "m/models/model.json: is not valid JSON"},
+        Edit{"undefined", R"("arg": {"as_tensor": {"name": "add"}})",
+             R"("arg": {"as_tensor": {"name": "ghost"}})",
              "node 'relu' (aten::relu): uses value 'ghost', which nothing defines"},
-        Edit{"cycle", R"("arg": {"as_tensor": {"name": "x"}})", R"("arg": {"as_tensor": {"name": "relu"}})",
+        Edit{"cycle", R"("arg": {"as_tensor": {"name": "x"}})",
+             R"("arg": {"as_tensor": {"name": "relu"}})",
              "node 'add' (aten::add.Tensor): uses value 'relu' before it is computed"},
-        Edit{"own_result", R"("arg": {"as_tensor": {"name": "add"}})", R"("arg": {"as_tensor": {"name": "relu"}})",
-             "before it is computed"},
+        Edit{"own_result", R"("arg": {"as_tensor": {"name": "add"}})",
+             R"("arg": {"as_tensor": {"name": "relu"}})", "before it is computed"},
         Edit{"twice", R"("outputs": [{"as_tensor": {"name": "relu"}}], "metadata")",
-             R"("outputs": [{"as_tensor": {"name": "add"}}], "metadata")", "value 'add' is defined twice"},
-        Edit{"input_twice", R"({"as_tensor": {"name": "x"}}], "outputs")", R"({"as_tensor": {"name": "p_w"}}], "outputs")",
-             "value 'p_w' is defined twice"},
-        Edit{"typed_twice", R"("tensor_values": {)", R"("tensor_values": {"x": {}, )", "'x' is given twice"},
+             R"("outputs": [{"as_tensor": {"name": "add"}}], "metadata")",
+             "value 'add' is defined twice"},
+        Edit{"input_twice", R"({"as_tensor": {"name": "x"}}], "outputs")",
+             R"({"as_tensor": {"name": "p_w"}}], "outputs")", "value 'p_w' is defined twice"},
+        Edit{"typed_twice", R"("tensor_values": {)", R"("tensor_values": {"x": {}, )",
+             "'x' is given twice"},
         Edit{"untyped", R"("relu": {"dtype")", R"("other": {"dtype")", "value 'relu' has no type"},
-        Edit{"dtype", R"("relu": {"dtype": 7)", R"("relu": {"dtype": 10)", "value 'relu': has element type complex64"},
-        Edit{"unknown_dtype", R"("relu": {"dtype": 7)", R"("relu": {"dtype": 99)", "element type number 99"},
-        Edit{"negative_size", R"("relu": {"dtype": 7, "sizes": [{"as_int": 2)", R"("relu": {"dtype": 7, "sizes": [{"as_int": -2)",
-             "negative entry in its sizes"},
+        Edit{"dtype", R"("relu": {"dtype": 7)", R"("relu": {"dtype": 10)",
+             "value 'relu': has element type complex64"},
+        Edit{"unknown_dtype", R"("relu": {"dtype": 7)", R"("relu": {"dtype": 99)",
+             "element type number 99"},
+        Edit{"negative_size", R"("relu": {"dtype": 7, "sizes": [{"as_int": 2)",
+             R"("relu": {"dtype": 7, "sizes": [{"as_int": -2)", "negative entry in its sizes"},
         Edit{"huge_size", R"("relu": {"dtype": 7, "sizes": [{"as_int": 2)",
              R"("relu": {"dtype": 7, "sizes": [{"as_int": 9223372036854775807)", "overflows"},
         Edit{"expression", R"("relu": {"dtype": 7, "sizes": [{"as_int": 2})",
-             R"("relu": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "exit", "hint": null}})", "cannot be read"},
-        Edit{"missing_argument", R"(, {"name": "other", "arg": {"as_tensor": {"name": "p_w"}}, "kind": 1})", "",
+             R"("relu": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "exit", "hint": null}})",
+             "cannot be read"},
+        Edit{"missing_argument",
+             R"(, {"name": "other", "arg": {"as_tensor": {"name": "p_w"}}, "kind": 1})", "",
              "argument 'other' is missing"},
-        Edit{"unknown_argument", R"("name": "other")", R"("name": "another")", "has no argument 'another'"},
+        Edit{"unknown_argument", R"("name": "other")", R"("name": "another")",
+             "has no argument 'another'"},
         Edit{"argument_twice", R"("name": "other")", R"("name": "self")", "'self' is given twice"},
-        Edit{"argument_type", R"("arg": {"as_tensor": {"name": "add"}})", R"("arg": {"as_string": "add"})",
-             "argument 'self' is not a tensor"},
-        Edit{"argument_kind", R"("arg": {"as_tensor": {"name": "add"}})", R"("arg": {"as_riddle": 1})", "the kind 'as_riddle'"},
-        Edit{"complex", R"("arg": {"as_tensor": {"name": "add"}})", R"("arg": {"as_complex": {"real": 1, "imag": 2}})",
+        Edit{"argument_type", R"("arg": {"as_tensor": {"name": "add"}})",
+             R"("arg": {"as_string": "add"})", "argument 'self' is not a tensor"},
+        Edit{"argument_kind", R"("arg": {"as_tensor": {"name": "add"}})",
+             R"("arg": {"as_riddle": 1})", "the kind 'as_riddle'"},
+        Edit{"complex", R"("arg": {"as_tensor": {"name": "add"}})",
+             R"("arg": {"as_complex": {"real": 1, "imag": 2}})",
              "a complex number cannot be compiled"},
         Edit{"object", R"("arg": {"as_tensor": {"name": "add"}})",
-             R"("arg": {"as_custom_obj": {"name": "o", "class_fqn": "my.Thing"}})", "class 'my.Thing'"},
-        Edit{"results", R"("outputs": [{"as_tensor": {"name": "relu"}}], "metadata")", R"("outputs": [], "metadata")",
-             "has 0 results, its operator 1"},
-        Edit{"target", "torch.ops.aten.relu.default", "torch.ops.aten;rm", "is no name of an operator"},
-        Edit{"signature_name", R"("arg": {"name": "p_w"})", R"("arg": {"name": "p_v"})", "the graph does not"},
-        Edit{"signature_count", R"(, {"user_input": {"arg": {"as_tensor": {"name": "x"}}}})", "", "has 2 inputs, but its signature 1"},
+             R"("arg": {"as_custom_obj": {"name": "o", "class_fqn": "my.Thing"}})",
+             "class 'my.Thing'"},
+        Edit{"results", R"("outputs": [{"as_tensor": {"name": "relu"}}], "metadata")",
+             R"("outputs": [], "metadata")", "has 0 results, its operator 1"},
+        Edit{"target", "torch.ops.aten.relu.default", "torch.ops.aten;rm",
+             "is no name of an operator"},
+        Edit{"signature_name", R"("arg": {"name": "p_w"})", R"("arg": {"name": "p_v"})",
+             "the graph does not"},
+        Edit{"signature_count", R"(, {"user_input": {"arg": {"as_tensor": {"name": "x"}}}})", "",
+             "has 2 inputs, but its signature 1"},
         Edit{"custom_object_input", R"({"parameter":)", R"({"custom_obj":)", "kind 'custom_obj'"},
         Edit{"training", R"({"user_output":)", R"({"loss_output":)", "program for training"},
         Edit{"no_such_buffer", R"({"user_output": {"arg": {"as_tensor": {"name": "relu"}}}})",
-             R"({"buffer_mutation": {"arg": {"name": "relu"}, "buffer_name": "k"}})", "mutates buffer 'k', which is no input"},
-        Edit{"missing_weight", R"("parameter_name": "fc.w")", R"("parameter_name": "fc.v")", "parameter 'fc.v': is not in the archive"},
-        Edit{"weight_type", R"("p_w": {"dtype": 7)", R"("p_w": {"dtype": 4)", "another type or shape"},
-        Edit{"range", R"("range_constraints": {})", R"("range_constraints": {"s0": {"min_val": 5, "max_val": 3}})",
+             R"({"buffer_mutation": {"arg": {"name": "relu"}, "buffer_name": "k"}})",
+             "mutates buffer 'k', which is no input"},
+        Edit{"missing_weight", R"("parameter_name": "fc.w")", R"("parameter_name": "fc.v")",
+             "parameter 'fc.v': is not in the archive"},
+        Edit{"weight_type", R"("p_w": {"dtype": 7)", R"("p_w": {"dtype": 4)",
+             "another type or shape"},
+        Edit{"range", R"("range_constraints": {})",
+             R"("range_constraints": {"s0": {"min_val": 5, "max_val": 3}})",
              "symbol 's0' has a range with nothing in it"},
         Edit{"layout", R"("layout": 7}, "x")", R"("layout": 2}, "x")", "sparse"}),
     [](const auto& info) { return info.param.name; });
@@ -216,14 +238,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(EditedConfig, ShortWeightsAreRefused) {
   std::vector<Member> members = small_archive();
   members[0].data.resize(20);
-  EXPECT_NE(import_failure(members).find("parameter 'fc.w': needs 6 elements, but its storage holds only 5"),
+  EXPECT_NE(import_failure(members).find(
+                "parameter 'fc.w': needs 6 elements, but its storage holds only 5"),
             std::string::npos);
   members[0].data.clear();
   EXPECT_NE(import_failure(members).find("exported with fake tensors"), std::string::npos);
   members.erase(members.begin());
-  EXPECT_NE(import_failure(members).find("'weight_0', which the archive does not hold"), std::string::npos);
-  EXPECT_NE(import_failure(small_archive(small_program(), replaced(small_config(), "\"as_int\": 0", "\"as_int\": 1")))
-                .find("needs 7 elements"), std::string::npos);
+  EXPECT_NE(import_failure(members).find("'weight_0', which the archive does not hold"),
+            std::string::npos);
+  EXPECT_NE(import_failure(small_archive(small_program(), replaced(small_config(), "\"as_int\": 0",
+                                                                   "\"as_int\": 1")))
+                .find("needs 7 elements"),
+            std::string::npos);
 }
 
 TEST(EditedMarkers, AreRefused) {
@@ -242,7 +268,8 @@ TEST(EditedMarkers, AreRefused) {
 
 TEST(Import, NewerMinorVersionsAreReadWithAWarning) {
   const std::string path = write_file(
-      "minor.pt2", zip_of(small_archive(replaced(small_program(), R"("minor": 20)", R"("minor": 21)"))));
+      "minor.pt2",
+      zip_of(small_archive(replaced(small_program(), R"("minor": 20)", R"("minor": 21)"))));
   const ExportedProgram program = import_pt2(path);
   ASSERT_EQ(program.warnings.size(), 1u);
   EXPECT_NE(program.warnings[0].find("8.21 is newer"), std::string::npos);
@@ -251,17 +278,20 @@ TEST(Import, NewerMinorVersionsAreReadWithAWarning) {
 TEST(Import, OneOfSeveralModelsIsPickedByName) {
   std::vector<Member> members = small_archive();
   members.push_back({"m/models/second.json", replaced(small_program(), "fc.w", "head.w")});
-  members.push_back({"m/data/weights/second_weights_config.json", replaced(small_config(), "fc.w", "head.w")});
+  members.push_back(
+      {"m/data/weights/second_weights_config.json", replaced(small_config(), "fc.w", "head.w")});
   const std::string path = write_file("two.pt2", zip_of(members));
   EXPECT_EQ(import_pt2(path, "second").graph->constants[0]->fqn, "head.w");
   EXPECT_EQ(import_pt2(path, "model").graph->constants[0]->fqn, "fc.w");
-  EXPECT_NE(failure_of([&] { import_pt2(path); }).find("several models: 'model', 'second'"), std::string::npos);
-  EXPECT_NE(failure_of([&] { import_pt2(path, "third"); }).find("no model 'third'"), std::string::npos);
+  EXPECT_NE(failure_of([&] { import_pt2(path); }).find("several models: 'model', 'second'"),
+            std::string::npos);
+  EXPECT_NE(failure_of([&] { import_pt2(path, "third"); }).find("no model 'third'"),
+            std::string::npos);
 }
 
 TEST(Import, UnusedParametersAreDropped) {
-  const std::string text =
-      replaced(small_program(), R"("arg": {"as_tensor": {"name": "p_w"}})", R"("arg": {"as_int": 1})");
+  const std::string text = replaced(small_program(), R"("arg": {"as_tensor": {"name": "p_w"}})",
+                                    R"("arg": {"as_int": 1})");
   std::vector<Member> members = small_archive(text);
   members[0].crc_error = 1;  // Never read, so never missed.
   const ExportedProgram program = import_pt2(write_file("unused.pt2", zip_of(members)));
@@ -270,15 +300,17 @@ TEST(Import, UnusedParametersAreDropped) {
 }
 
 TEST(Import, MutationsMakeStates) {
-  std::string text = replaced(small_program(), R"({"user_output": {"arg": {"as_tensor": {"name": "relu"}}}})",
-                                 R"({"buffer_mutation": {"arg": {"name": "add"}, "buffer_name": "fc.w"}}, )"
-                                 R"({"user_input_mutation": {"arg": {"name": "relu"}, "user_input_name": "x"}}, )"
-                                 R"({"user_output": {"arg": {"as_tensor": {"name": "relu"}}}})");
+  std::string text =
+      replaced(small_program(), R"({"user_output": {"arg": {"as_tensor": {"name": "relu"}}}})",
+               R"({"buffer_mutation": {"arg": {"name": "add"}, "buffer_name": "fc.w"}}, )"
+               R"({"user_input_mutation": {"arg": {"name": "relu"}, "user_input_name": "x"}}, )"
+               R"({"user_output": {"arg": {"as_tensor": {"name": "relu"}}}})");
   text = replaced(text, R"("outputs": [{"as_tensor": {"name": "relu"}}])",
-                     R"("outputs": [{"as_tensor": {"name": "add"}}, {"as_tensor": {"name": "relu"}}, )"
-                     R"({"as_tensor": {"name": "relu"}}])");
-  text = replaced(text, R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}})",
-                     R"({"buffer": {"arg": {"name": "p_w"}, "buffer_name": "fc.w", "persistent": true}})");
+                  R"("outputs": [{"as_tensor": {"name": "add"}}, {"as_tensor": {"name": "relu"}}, )"
+                  R"({"as_tensor": {"name": "relu"}}])");
+  text = replaced(
+      text, R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}})",
+      R"({"buffer": {"arg": {"name": "p_w"}, "buffer_name": "fc.w", "persistent": true}})");
   const ExportedProgram program = import_pt2(write_file("state.pt2", zip_of(small_archive(text))));
   const Graph& graph = *program.graph;
   ASSERT_EQ(graph.mutations.size(), 2u);
@@ -289,10 +321,14 @@ TEST(Import, MutationsMakeStates) {
 }
 
 TEST(Import, UnreadableFilesAreNamed) {
-  EXPECT_NE(failure_of([] { import_pt2("/nonexistent/x.pt2"); }).find("/nonexistent/x.pt2: cannot be read: No such file"),
+  EXPECT_NE(failure_of([] {
+              import_pt2("/nonexistent/x.pt2");
+            }).find("/nonexistent/x.pt2: cannot be read: No such file"),
             std::string::npos);
-  EXPECT_NE(failure_of([] { import_pt2(testing::TempDir()); }).find("Is a directory"), std::string::npos);
-  EXPECT_NE(failure_of([] { import_pt2(write_file("empty.pt2", "")); }).find("is empty"), std::string::npos);
+  EXPECT_NE(failure_of([] { import_pt2(testing::TempDir()); }).find("Is a directory"),
+            std::string::npos);
+  EXPECT_NE(failure_of([] { import_pt2(write_file("empty.pt2", "")); }).find("is empty"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -31,7 +31,8 @@ bool ends_token(char c) { return c == ',' || c == ']' || c == '}' || c == ' ' ||
 // The bare token that starts here, or an empty text.
 std::string_view bare_token(std::string_view rest) {
   for (std::string_view token : {"NaN", "Infinity", "-Infinity"}) {
-    if (rest.starts_with(token) && (rest.size() == token.size() || ends_token(rest[token.size()]))) {
+    if (rest.starts_with(token) &&
+        (rest.size() == token.size() || ends_token(rest[token.size()]))) {
       return token;
     }
   }

@@ -1,5 +1,5 @@
-// JSON as the front end wants it: parsed whole by simdjson, then read through accessors that throw a
-// Failure naming what is missing or of the wrong type. The file is never trusted to have a shape.
+// JSON as the front end wants it: parsed whole by simdjson, then read through accessors that throw
+// a Failure naming what is missing or of the wrong type. The file is never trusted to have a shape.
 
 #pragma once
 

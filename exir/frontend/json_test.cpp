@@ -48,8 +48,8 @@ TEST(Json, NullIsAsGoodAsMissing) {
 }
 
 TEST(Json, WrongTypesAreNamed) {
-  const JsonDocument doc(blob_of(R"({"a": 1.5, "b": [], "c": {"x": 1, "y": 2}, "d": 18446744073709551615})"),
-                         "x");
+  const JsonDocument doc(
+      blob_of(R"({"a": 1.5, "b": [], "c": {"x": 1, "y": 2}, "d": 18446744073709551615})"), "x");
   const Json a = json_need(doc.root(), "a"), b = json_need(doc.root(), "b");
   EXPECT_EQ(failure_of([&] { json_int(a, "a"); }), "'a' is not a 64-bit integer");
   EXPECT_EQ(failure_of([&] { json_text(a, "a"); }), "'a' is not a text");

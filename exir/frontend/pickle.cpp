@@ -268,10 +268,12 @@ class PickleMachine {
       object(stack_.back()).dtype = known.dtype;
       return;
     }
-    refuse("unsupported-pickle", "holds an object of the Python type " +
-           in_quotes(std::string(module) + "." + std::string(name)) + "; only plain dense tensors of "
-           "real numbers can be read", name_,
-           "export a model whose parameters and buffers are plain tensors");
+    refuse("unsupported-pickle",
+           "holds an object of the Python type " +
+               in_quotes(std::string(module) + "." + std::string(name)) +
+               "; only plain dense tensors of "
+               "real numbers can be read",
+           name_, "export a model whose parameters and buffers are plain tensors");
   }
 
   const Object& item(const Object& sequence, size_t i, Kind kind) {

@@ -37,7 +37,8 @@ std::string storage(const std::string& type, const std::string& key) {
 std::string tensor(const std::string& key, int offset = 0) {
   return global("torch._utils", "_rebuild_tensor_v2") + "(" +
          storage(global("torch", "FloatStorage"), key) + number(offset) + number(2) + number(3) +
-         "\x86" + number(3) + number(1) + "\x86\x89" + global("collections", "OrderedDict") + ")RtR";
+         "\x86" + number(3) + number(1) + "\x86\x89" + global("collections", "OrderedDict") +
+         ")RtR";
 }
 
 const std::string kHead = "\x80\x02";
@@ -52,7 +53,8 @@ std::string failure_of_running(const std::string& program) {
 }
 
 TEST(Pickle, ReadsADictionaryOfTensors) {
-  const Pickle p = run(kHead + "}q\x01(" + text("a") + tensor("0") + text("b") + tensor("0", 3) + "u.");
+  const Pickle p =
+      run(kHead + "}q\x01(" + text("a") + tensor("0") + text("b") + tensor("0", 3) + "u.");
   ASSERT_EQ(p.root().kind, PickleKind::kDict);
   ASSERT_EQ(p.root().items.size(), 4u);
   EXPECT_EQ(p[p.root().items[0]].text, "a");
@@ -103,20 +105,34 @@ TEST(Pickle, ReadsProtocolFour) {
 TEST(Pickle, ForeignFunctionsAreNamedAndNotRun) {
   const std::string said =
       failure_of_running(kHead + global("os", "system") + text("true") + "\x85R.");
-  EXPECT_NE(said.find("w.pt: holds an object of the Python type 'os.system'"), std::string::npos) << said;
+  EXPECT_NE(said.find("w.pt: holds an object of the Python type 'os.system'"), std::string::npos)
+      << said;
 }
 
 TEST(Pickle, BrokenProgramsAreRefused) {
   using namespace std::string_literals;
-  const std::string programs[] = {
-      "", ".", kHead + ".", kHead + "N", kHead + "t.", kHead + "Na.", kHead + "](Nu.", kHead + "h\x01.",
-      kHead + "NR.", kHead + "N)R.", kHead + "NQ.", kHead + ")Q.", kHead + "ctorch\n", kHead + "X\xff\xff\xff\xff",
-      kHead + "\x8a\x09" + std::string(9, '\1') + ".", kHead + "}(Nu.", kHead + "i.",
-      kHead + global("torch._utils", "_rebuild_tensor_v2") + ")R.",
-      kHead + global("collections", "OrderedDict") + "N\x85R.",
-      kHead + global("torch", "FloatStorage") + ")R.",
-      kHead + global("torch._tensor", "_rebuild_from_type_v2") + "(" +
-          global("torch._tensor", "_rebuild_from_type_v2") + "N)NtR."};
+  const std::string programs[] = {"",
+                                  ".",
+                                  kHead + ".",
+                                  kHead + "N",
+                                  kHead + "t.",
+                                  kHead + "Na.",
+                                  kHead + "](Nu.",
+                                  kHead + "h\x01.",
+                                  kHead + "NR.",
+                                  kHead + "N)R.",
+                                  kHead + "NQ.",
+                                  kHead + ")Q.",
+                                  kHead + "ctorch\n",
+                                  kHead + "X\xff\xff\xff\xff",
+                                  kHead + "\x8a\x09" + std::string(9, '\1') + ".",
+                                  kHead + "}(Nu.",
+                                  kHead + "i.",
+                                  kHead + global("torch._utils", "_rebuild_tensor_v2") + ")R.",
+                                  kHead + global("collections", "OrderedDict") + "N\x85R.",
+                                  kHead + global("torch", "FloatStorage") + ")R.",
+                                  kHead + global("torch._tensor", "_rebuild_from_type_v2") + "(" +
+                                      global("torch._tensor", "_rebuild_from_type_v2") + "N)NtR."};
   for (const std::string& program : programs) EXPECT_NE(failure_of_running(program), "") << program;
 }
 

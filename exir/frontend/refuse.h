@@ -10,8 +10,8 @@
 
 namespace taper::exir {
 
-// Throws a Failure with one diagnostic; what() is "where: message; remedy". Text that comes from the
-// file may stand in all of them: control characters are masked and the length is limited.
+// Throws a Failure with one diagnostic; what() is "where: message; remedy". Text that comes from
+// the file may stand in all of them: control characters are masked and the length is limited.
 [[noreturn]] void refuse(std::string_view id, std::string_view message, std::string_view where = {},
                          std::string_view remedy = {}, std::string_view source = {});
 

@@ -14,7 +14,8 @@ struct Quantity {
   int64_t hint = 0;
 };
 
-// {"as_int": 3}, {"as_float": 0.5}, {"as_bool": true} or {"as_expr": {"expr_str": ..., "hint": ...}}
+// {"as_int": 3}, {"as_float": 0.5}, {"as_bool": true} or {"as_expr": {"expr_str": ..., "hint":
+// ...}}
 Quantity read_quantity(Json json, ImportContext& context) {
   const JsonVariant variant = json_variant(json, "size");
   if (variant.key == "as_int") {
@@ -22,10 +23,12 @@ Quantity read_quantity(Json json, ImportContext& context) {
     return {Sym(value), value};
   }
   if (variant.key == "as_bool") return {Sym(json_bool(variant.value, "as_bool") ? 1 : 0), 0};
-  if (variant.key == "as_float") return {Sym::from_float(json_double(variant.value, "as_float")), 0};
+  if (variant.key == "as_float")
+    return {Sym::from_float(json_double(variant.value, "as_float")), 0};
   if (variant.key != "as_expr") refuse("bad-json", in_quotes(variant.key) + " is no kind of size");
   Quantity out{context.expression(json_text(json_need(variant.value, "expr_str"), "expr_str")), 0};
-  if (const std::optional<Json> hint = json_find(variant.value, "hint"); hint && hint->is_object()) {
+  if (const std::optional<Json> hint = json_find(variant.value, "hint");
+      hint && hint->is_object()) {
     if (const std::optional<Json> known = json_find(*hint, "as_int"); known && known->is_int64()) {
       out.hint = json_int(*known, "hint");
       if (out.sym.is_symbol()) context.hints.emplace(out.sym.name(), out.hint);
@@ -65,7 +68,8 @@ TensorType read_tensor_type(Json meta, ImportContext& context) {
   TensorType type(import_dtype(json_int(json_need(meta, "dtype"), "dtype")), std::move(sizes.syms));
   if (!json_find(meta, "strides")) return type;
   const Quantities strides = read_quantities(meta, "strides", context);
-  if (strides.syms.size() != type.rank()) refuse("bad-value", "has more strides than sizes or fewer");
+  if (strides.syms.size() != type.rank())
+    refuse("bad-value", "has more strides than sizes or fewer");
   if (type.is_static()) type.numel();  // Throws if it overflows.
   if (auto order = dense_order(type.sizes, strides.syms, strides.hints)) type.dim_order = *order;
   return type;
@@ -111,7 +115,8 @@ std::shared_ptr<const Source> ImportContext::source(Json node) {
   const std::string_view modules = json_text_or(*metadata, "nn_module_stack", "");
   if (trace.empty() && modules.empty()) return nullptr;
   std::shared_ptr<const Source>& known = sources_[{trace, modules}];
-  if (!known) known = std::make_shared<const Source>(Source{std::string(trace), module_path(modules)});
+  if (!known)
+    known = std::make_shared<const Source>(Source{std::string(trace), module_path(modules)});
   return known;
 }
 

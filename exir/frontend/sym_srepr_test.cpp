@@ -27,16 +27,21 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Symbol('s77', positive=True, integer=True)", 10},
         Case{"Symbol('u0', integer=True)", 4},
         Case{"Add(Mul(Integer(2), FloorDiv(Add(Symbol('s77', positive=True, integer=True), "
-             "Integer(-1)), Integer(2))), Integer(2))", 10},
+             "Integer(-1)), Integer(2))), Integer(2))",
+             10},
         Case{"Max(Integer(1), TruncToInt(Mul(Float('1.5', precision=53), ToFloat(Symbol('s0', "
-             "positive=True, integer=True)))))", 10},
+             "positive=True, integer=True)))))",
+             10},
         Case{"Mul(Rational(1, 2), Symbol('s77'))", 5},
         Case{"Mul(Rational(1, 2), Symbol('s0'), Add(Symbol('s0'), Integer(1)))", 28},
         Case{"Add(Mul(Rational(1, 2), Symbol('s0')), Rational(1, 2))", 4},
         Case{"Mul(Symbol('s77'), Pow(Symbol('u0'), Integer(-1)), Integer(2))", 5},
-        Case{"Pow(Symbol('s0'), Integer(2))", 49}, Case{"PowByNatural(Integer(2), Symbol('u0'))", 16},
-        Case{"Mod(Symbol('s77'), Symbol('u0'))", 2}, Case{"PythonMod(Symbol('s0'), Integer(-4))", -1},
-        Case{"CeilDiv(Symbol('s0'), Integer(2))", 4}, Case{"CleanDiv(Symbol('s77'), Integer(5))", 2},
+        Case{"Pow(Symbol('s0'), Integer(2))", 49},
+        Case{"PowByNatural(Integer(2), Symbol('u0'))", 16},
+        Case{"Mod(Symbol('s77'), Symbol('u0'))", 2},
+        Case{"PythonMod(Symbol('s0'), Integer(-4))", -1},
+        Case{"CeilDiv(Symbol('s0'), Integer(2))", 4},
+        Case{"CleanDiv(Symbol('s77'), Integer(5))", 2},
         Case{"FloorDiv(Mul(Integer(-1), Symbol('s0')), Integer(2))", -4},
         Case{"ModularIndexing(Symbol('s77'), Integer(2), Integer(3))", 2},
         Case{"Min(Symbol('s77'), Symbol('s0'), Integer(8))", 7},
@@ -47,11 +52,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"FloorToInt(OpaqueUnaryFn_sqrt(Symbol('s0')))", 2},
         Case{"LShift(Symbol('u0'), Integer(2))", 16}, Case{"RShift(Symbol('s77'), Integer(1))", 5},
         Case{"BitwiseFn_bitwise_xor(Symbol('s77'), Symbol('s0'))", 13},
-        Case{"Equality(Symbol('s0'), Integer(7))", 1}, Case{"Unequality(Symbol('s0'), Integer(7))", 0},
-        Case{"LessThan(Symbol('s0'), Integer(7))", 1}, Case{"GreaterThan(Symbol('s0'), Integer(8))", 0},
+        Case{"Equality(Symbol('s0'), Integer(7))", 1},
+        Case{"Unequality(Symbol('s0'), Integer(7))", 0},
+        Case{"LessThan(Symbol('s0'), Integer(7))", 1},
+        Case{"GreaterThan(Symbol('s0'), Integer(8))", 0},
         Case{"StrictGreaterThan(Symbol('s0'), Integer(7))", 0},
         Case{"And(Equality(Symbol('s0'), Integer(7)), Not(Equality(Symbol('u0'), Integer(7))))", 1},
-        Case{"Identity(Symbol('s0'))", 7}, Case{"TruncToInt(TruncToFloat(Float('-2.7', precision=53)))", -2}));
+        Case{"Identity(Symbol('s0'))", 7},
+        Case{"TruncToInt(TruncToFloat(Float('-2.7', precision=53)))", -2}));
 
 TEST(SreprEquality, CanonicalFormsAgree) {
   const Sym a = parse_srepr("Add(Mul(Integer(4), Symbol('s0')), Integer(4))");

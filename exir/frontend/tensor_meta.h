@@ -19,8 +19,8 @@ constexpr size_t kHighestRank = 64;
 ScalarType import_dtype(int64_t code);
 
 // The order of dimensions, outermost first, in which a tensor of these sizes and strides is dense;
-// nullopt if there is none. Dimensions of size 1 do not matter, so several orders may fit: contiguous
-// comes first, then channels last.
+// nullopt if there is none. Dimensions of size 1 do not matter, so several orders may fit:
+// contiguous comes first, then channels last.
 std::optional<std::vector<uint8_t>> dense_order(const std::vector<int64_t>& sizes,
                                                 const std::vector<int64_t>& strides);
 // With symbols; `hints` are strides at the sample inputs and suggest an order.

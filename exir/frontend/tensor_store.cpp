@@ -153,9 +153,10 @@ TensorView TensorStore::view_of(const Entry& entry) const {
   const std::optional<Json> pickled = json_find(entry.config, "use_pickle");
   const std::optional<Json> meta = json_find(entry.config, "tensor_meta");
   if (!meta || (pickled && json_bool(*pickled, "use_pickle"))) {
-    refuse("unsupported-weights", "is saved as a Python object (a tensor subclass or a custom class)"
-           "; only plain dense tensors can be read", {},
-           "export a model whose parameters and buffers are plain tensors");
+    refuse("unsupported-weights",
+           "is saved as a Python object (a tensor subclass or a custom class)"
+           "; only plain dense tensors can be read",
+           {}, "export a model whose parameters and buffers are plain tensors");
   }
   TensorView view;
   view.dtype = import_dtype(json_int(json_need(*meta, "dtype"), "dtype"));

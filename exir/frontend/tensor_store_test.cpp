@@ -33,7 +33,9 @@ std::string entry(const std::string& name, const std::string& path, int dtype,
 // Int16 numbers 0, 1, 2, ... 23 in `w_0`, nothing in `w_1`.
 struct Archive {
   explicit Archive(const std::string& entries)
-      : file(zip_of({{"d/w_0", numbers()}, {"d/w_1", ""}, {"d/c.json", "{\"config\": {" + entries + "}}"}})),
+      : file(zip_of({{"d/w_0", numbers()},
+                     {"d/w_1", ""},
+                     {"d/c.json", "{\"config\": {" + entries + "}}"}})),
         budget(file.size()),
         zip(blob_of(file), budget),
         store(budget) {
@@ -77,16 +79,16 @@ TEST_P(Window, HoldsTheNumbersThatPythonSees) {
 
 INSTANTIATE_TEST_SUITE_P(
     Views, Window,
-    testing::Values(Case{"whole", {2, 3}, {3, 1}, 0, {0, 1}, {0, 1, 2, 3, 4, 5}},
-                    Case{"aligned_offset", {3}, {1}, 8, {0}, {8, 9, 10}},
-                    Case{"odd_offset", {3}, {1}, 5, {0}, {5, 6, 7}},
-                    Case{"transposed", {3, 2}, {1, 3}, 0, {1, 0}, {0, 1, 2, 3, 4, 5}},
-                    Case{"transposed_odd_offset", {3, 2}, {1, 3}, 1, {1, 0}, {1, 2, 3, 4, 5, 6}},
-                    Case{"slice", {2, 2}, {6, 2}, 1, {0, 1}, {1, 3, 7, 9}},
-                    Case{"expanded", {2, 3}, {0, 1}, 4, {0, 1}, {4, 5, 6, 4, 5, 6}},
-                    Case{"scalar", {}, {}, 23, {}, {23}},
-                    Case{"empty", {0, 5}, {5, 1}, 0, {0, 1}, {}},
-                    Case{"odd_stride_of_one", {2, 1, 2}, {4, INT64_MAX, 2}, 0, {0, 1, 2}, {0, 2, 4, 6}}),
+    testing::Values(
+        Case{"whole", {2, 3}, {3, 1}, 0, {0, 1}, {0, 1, 2, 3, 4, 5}},
+        Case{"aligned_offset", {3}, {1}, 8, {0}, {8, 9, 10}},
+        Case{"odd_offset", {3}, {1}, 5, {0}, {5, 6, 7}},
+        Case{"transposed", {3, 2}, {1, 3}, 0, {1, 0}, {0, 1, 2, 3, 4, 5}},
+        Case{"transposed_odd_offset", {3, 2}, {1, 3}, 1, {1, 0}, {1, 2, 3, 4, 5, 6}},
+        Case{"slice", {2, 2}, {6, 2}, 1, {0, 1}, {1, 3, 7, 9}},
+        Case{"expanded", {2, 3}, {0, 1}, 4, {0, 1}, {4, 5, 6, 4, 5, 6}},
+        Case{"scalar", {}, {}, 23, {}, {23}}, Case{"empty", {0, 5}, {5, 1}, 0, {0, 1}, {}},
+        Case{"odd_stride_of_one", {2, 1, 2}, {4, INT64_MAX, 2}, 0, {0, 1, 2}, {0, 2, 4, 6}}),
     [](const auto& info) { return info.param.name; });
 
 TEST(TensorStore, DenseWeightsAreNotCopiedAndTiesShareThem) {
@@ -116,7 +118,8 @@ TEST_P(BadWindow, IsRefused) {
 INSTANTIATE_TEST_SUITE_P(
     Views, BadWindow,
     testing::Values(
-        Bad{"too_long", entry("t", "w_0", 3, {5, 5}, {5, 1}, 0), "needs 25 elements, but its storage holds only 24"},
+        Bad{"too_long", entry("t", "w_0", 3, {5, 5}, {5, 1}, 0),
+            "needs 25 elements, but its storage holds only 24"},
         Bad{"wider_type", entry("t", "w_0", 5, {7}, {1}, 0), "holds only 6"},
         Bad{"offset", entry("t", "w_0", 3, {1}, {1}, 24), "needs 25 elements"},
         Bad{"negative_offset", entry("t", "w_0", 3, {1}, {1}, -1), "impossible"},
@@ -126,12 +129,16 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"stride_overflow", entry("t", "w_0", 3, {3}, {1LL << 62}, 0), "impossible"},
         Bad{"expanded_bomb", entry("t", "w_0", 3, {1LL << 30}, {0}, 0), "unpacks to far more"},
         Bad{"no_strides", entry("t", "w_0", 3, {2, 2}, {1}, 0), "strides"},
-        Bad{"no_file", entry("t", "w_9", 3, {1}, {1}, 0), "lies in 'w_9', which the archive does not hold"},
+        Bad{"no_file", entry("t", "w_9", 3, {1}, {1}, 0),
+            "lies in 'w_9', which the archive does not hold"},
         Bad{"fake", entry("t", "w_1", 3, {1}, {1}, 0), "exported with fake tensors"},
         Bad{"dtype", entry("t", "w_0", 10, {1}, {1}, 0), "complex64"},
-        Bad{"pickled", R"("t": {"path_name": "w_0", "use_pickle": true, "tensor_meta": {}})", "tensor subclass"},
-        Bad{"object", R"("t": {"path_name": "w_0", "use_pickle": false, "tensor_meta": null})", "custom class"},
-        Bad{"no_meta", R"("t": {"path_name": "w_0", "tensor_meta": {"dtype": 3}})", "'sizes' is missing"}),
+        Bad{"pickled", R"("t": {"path_name": "w_0", "use_pickle": true, "tensor_meta": {}})",
+            "tensor subclass"},
+        Bad{"object", R"("t": {"path_name": "w_0", "use_pickle": false, "tensor_meta": null})",
+            "custom class"},
+        Bad{"no_meta", R"("t": {"path_name": "w_0", "tensor_meta": {"dtype": 3}})",
+            "'sizes' is missing"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(TensorStore, PickledWeightsMustBeAnArchive) {
@@ -139,7 +146,9 @@ TEST(TensorStore, PickledWeightsMustBeAnArchive) {
   Budget budget(file.size());
   const ZipArchive zip(blob_of(file), budget);
   TensorStore store(budget);
-  EXPECT_NE(failure_of([&] { store.open_pickle(zip, *zip.find("w.pt")); }).find("not what torch.save writes"),
+  EXPECT_NE(failure_of([&] {
+              store.open_pickle(zip, *zip.find("w.pt"));
+            }).find("not what torch.save writes"),
             std::string::npos);
 }
 

@@ -1,7 +1,8 @@
 // Reads a zip archive that lies in memory, trusting nothing in it.
 //
-// Only the central directory is believed; a local header is looked at to find where the bytes of its
-// member start, which is what libzip does not tell and what lets stored weights stay where they are:
+// Only the central directory is believed; a local header is looked at to find where the bytes of
+// its member start, which is what libzip does not tell and what lets stored weights stay where they
+// are:
 //
 //     [local header | name | extra | DATA] ... [central directory] [end record]
 //                                    ^ a stored member is handed out as this span

@@ -68,7 +68,8 @@ TEST(ZipArchive, ChangedBytesNeverDoMoreThanFail) {
   for (bool zip64 : {false, true}) {
     ZipOptions options;
     options.zip64 = zip64;
-    const std::string whole = zip_of({{"x", "hello hello hello"}, {"y", "there there", true}}, options);
+    const std::string whole =
+        zip_of({{"x", "hello hello hello"}, {"y", "there there", true}}, options);
     for (size_t at = 0; at < whole.size(); ++at) {
       for (int value : {0x00, 0x01, 0x7f, 0xff}) {
         std::string changed = whole;
@@ -111,31 +112,45 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"no_name", {member("")}, {}, "outside the archive"},
         Hostile{"twice", {member("x"), member("x")}, {}, "x: is in the archive twice"},
         Hostile{"overlap",
-                {member("x"), with(member("x"), [](Member& m) {
-                   m.name = "y";
-                   m.local_name = "x";
-                   m.header_offset = 0;
-                 })},
-                {}, "another name"},
-        Hostile{"outside", {with(member("x"), [](Member& m) { m.header_offset = 1 << 20; })}, {},
+                {member("x"), with(member("x"),
+                                   [](Member& m) {
+                                     m.name = "y";
+                                     m.local_name = "x";
+                                     m.header_offset = 0;
+                                   })},
+                {},
+                "another name"},
+        Hostile{"outside",
+                {with(member("x"), [](Member& m) { m.header_offset = 1 << 20; })},
+                {},
                 "local header is not where"},
-        Hostile{"too_long", {with(member("x"), [](Member& m) { m.claimed_size = 1 << 20; })}, {},
+        Hostile{"too_long",
+                {with(member("x"), [](Member& m) { m.claimed_size = 1 << 20; })},
+                {},
                 "run past the end"},
-        Hostile{"wrong_crc", {with(member("x"), [](Member& m) { m.crc_error = 4; })}, {},
+        Hostile{"wrong_crc",
+                {with(member("x"), [](Member& m) { m.crc_error = 4; })},
+                {},
                 "x: is damaged: its checksum does not match"},
-        Hostile{"encrypted", {with(member("x"), [](Member& m) { m.flags = 1; })}, {},
+        Hostile{"encrypted",
+                {with(member("x"), [](Member& m) { m.flags = 1; })},
+                {},
                 "x: is encrypted"},
         Hostile{"method", {with(member("x"), [](Member& m) { m.method = 12; })}, {}, "method 12"},
         Hostile{"count", {member("x")}, {64, false, 7, -1}, "too short"},
         Hostile{"directory", {member("x")}, {64, false, -1, 1 << 20}, "outside the file"},
         Hostile{"longer_than_said",
                 {with({"x", std::string(1000, 'x'), true}, [](Member& m) { m.claimed_size = 10; })},
-                {}, "compressed bytes are damaged"},
-        Hostile{"shorter_than_said",
-                {with({"x", std::string(1000, 'x'), true}, [](Member& m) { m.claimed_size = 2000; })},
-                {}, "compressed bytes are damaged"},
+                {},
+                "compressed bytes are damaged"},
+        Hostile{
+            "shorter_than_said",
+            {with({"x", std::string(1000, 'x'), true}, [](Member& m) { m.claimed_size = 2000; })},
+            {},
+            "compressed bytes are damaged"},
         Hostile{"impossible_ratio",
-                {with({"x", "x", true}, [](Member& m) { m.claimed_size = 0x7fffffff; })}, {},
+                {with({"x", "x", true}, [](Member& m) { m.claimed_size = 0x7fffffff; })},
+                {},
                 "impossible size"},
         Hostile{"bomb", {{"x", std::string(40 << 20, '\0'), true}}, {}, "unpacks to far more"}),
     [](const auto& info) { return info.param.name; });
@@ -154,8 +169,9 @@ TEST(ZipArchive, CompressedTextHasALowerLimit) {
   const std::string bytes = zip_of({{"x.json", std::string(6 << 20, ' '), true}});
   Budget budget(bytes.size());
   const ZipArchive archive(blob_of(bytes), budget);
-  EXPECT_NE(failure_of([&] { archive.read_text(archive.members()[0]); }).find("unpacks to far more"),
-            std::string::npos);
+  EXPECT_NE(
+      failure_of([&] { archive.read_text(archive.members()[0]); }).find("unpacks to far more"),
+      std::string::npos);
 }
 
 }  // namespace

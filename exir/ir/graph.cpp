@@ -39,9 +39,9 @@ TensorData own_bytes(std::vector<uint8_t> bytes) {
 namespace {
 
 std::string kind_of(const Argument& arg) {
-  static constexpr const char* kNames[] = {"None",     "a value",          "an int", "a float",
-                                           "a bool",   "a string",         "a dtype", "a memory format",
-                                           "a layout", "a device",         "a list", "a graph"};
+  static constexpr const char* kNames[] = {"None",     "a value",  "an int",  "a float",
+                                           "a bool",   "a string", "a dtype", "a memory format",
+                                           "a layout", "a device", "a list",  "a graph"};
   static_assert(std::size(kNames) == std::variant_size_v<decltype(arg.v)>);
   return kNames[arg.v.index()];
 }

@@ -76,7 +76,12 @@ struct Value {
   Node* producer = nullptr;  // kResult only.
 };
 
-enum class MemoryFormat : uint8_t { kContiguous = 1, kChannelsLast = 2, kChannelsLast3d = 3, kPreserve = 4 };
+enum class MemoryFormat : uint8_t {
+  kContiguous = 1,
+  kChannelsLast = 2,
+  kChannelsLast3d = 3,
+  kPreserve = 4
+};
 struct Layout {};  // Strided is the only one.
 struct Device {};  // CPU is the only one.
 

@@ -292,7 +292,8 @@ class Parser {
     size_t count = element_size(type.dtype);
     for (const Sym& size : type.sizes) {
       if (!size.is_int() || size.as_int() < 0) fail("a constant has sizes that are not known");
-      if (__builtin_mul_overflow(count, static_cast<size_t>(size.as_int()), &count)) count = SIZE_MAX;
+      if (__builtin_mul_overflow(count, static_cast<size_t>(size.as_int()), &count))
+        count = SIZE_MAX;
     }
     if (count > kMaxConstantBytes) fail("a constant is too large");
     std::vector<uint8_t> bytes(count);

@@ -9,7 +9,8 @@ namespace {
 
 // "aten::add.Tensor" -> "add", what its results are called.
 std::string_view short_name(std::string_view target) {
-  if (const size_t colon = target.rfind("::"); colon != target.npos) target.remove_prefix(colon + 2);
+  if (const size_t colon = target.rfind("::"); colon != target.npos)
+    target.remove_prefix(colon + 2);
   return target.substr(0, target.find('.'));
 }
 

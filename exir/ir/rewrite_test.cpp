@@ -47,8 +47,9 @@ TEST(Rewrite, FollowsChainsOfReplacements) {
 TEST(Rewrite, RefusesTooFewArguments) {
   const auto graph = parse_graph(R"(graph "g" { input %x: float32[2]
     %a: float32[2] = aten::relu(%x) return %a })");
-  EXPECT_THROW(rewrite(*graph, [](Node&, Rewriter& r) { return !r.emit("aten::mm", {}, {}).empty(); }),
-               Failure);
+  EXPECT_THROW(
+      rewrite(*graph, [](Node&, Rewriter& r) { return !r.emit("aten::mm", {}, {}).empty(); }),
+      Failure);
 }
 
 TEST(EraseDead, KeepsWhatIsUsedOrWrites) {

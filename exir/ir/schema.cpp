@@ -32,7 +32,8 @@ class Parser {
   Schema parse() {
     Schema out;
     out.name = std::string(until("("));
-    if (out.name.empty() || out.name.find("::") == std::string::npos) fail("the name lacks \"ns::\"");
+    if (out.name.empty() || out.name.find("::") == std::string::npos)
+      fail("the name lacks \"ns::\"");
     need("(");
     parse_args(out);
     need("->");

@@ -375,7 +375,8 @@ Sym Sym::call(SymOp op, std::vector<Sym> args, std::string_view name) {
   }
   if (const auto value = fold(op, args, name)) return *value;
   switch (op) {
-    case SymOp::kFloorDiv: return real ? opaque(op, args, {}) : make_floor_div(args[0], args[1], opaque);
+    case SymOp::kFloorDiv:
+      return real ? opaque(op, args, {}) : make_floor_div(args[0], args[1], opaque);
     case SymOp::kCeilDiv: {
       const bool positive = args[1].is_int() && args[1].as_int() > 0;
       if (positive) return floor_div(args[0] + args[1] - Sym(1), args[1]);
@@ -393,7 +394,10 @@ Sym Sym::call(SymOp op, std::vector<Sym> args, std::string_view name) {
       return opaque(op, args, {});
     case SymOp::kToFloat:
       return is_real(args[0]) ? args[0] : opaque(op, args, {});
-    case SymOp::kTruncToInt: case SymOp::kFloorToInt: case SymOp::kCeilToInt: case SymOp::kRoundToInt:
+    case SymOp::kTruncToInt:
+    case SymOp::kFloorToInt:
+    case SymOp::kCeilToInt:
+    case SymOp::kRoundToInt:
       if (!is_real(args[0])) return args[0];
       if (args[0].op() == SymOp::kToFloat) return args[0].args()[0];
       return opaque(op, args, {});

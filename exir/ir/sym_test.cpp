@@ -41,9 +41,10 @@ TEST(Sym, FoldsWhatIsKnown) {
 }
 
 TEST(Sym, ReadsItsOwnText) {
-  for (const char* text : {"(s0 + 1)//2", "2*(s0//2)", "max(2, s0)", "-s0*s1 - 3", "1e+300",
-                           "trunc(float_mul(1.5, to_float(s0)))", "(s0//2)//3", "-inf", "u0",
-                           "where(lt(s0, 3), s0, 2)", "sqrt(to_float(s0))", "-9223372036854775808"}) {
+  for (const char* text :
+       {"(s0 + 1)//2", "2*(s0//2)", "max(2, s0)", "-s0*s1 - 3", "1e+300",
+        "trunc(float_mul(1.5, to_float(s0)))", "(s0//2)//3", "-inf", "u0",
+        "where(lt(s0, 3), s0, 2)", "sqrt(to_float(s0))", "-9223372036854775808"}) {
     EXPECT_EQ(canonical(text), text);
     EXPECT_EQ(parse_sym(text), parse_sym(canonical(text)));
   }

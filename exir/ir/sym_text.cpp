@@ -146,7 +146,8 @@ class Parser {
       }
       ++at_;
     }
-    const std::string digits = (negative ? "-" : "") + std::string(text_.substr(start, at_ - start));
+    const std::string digits =
+        (negative ? "-" : "") + std::string(text_.substr(start, at_ - start));
     const char* end = digits.data() + digits.size();
     if (real) {
       double value = 0;

@@ -282,8 +282,10 @@ Interval call_interval(SymOp op, const std::vector<Interval>& args) {
 }
 
 Interval interval_of(const Sym& sym, const SymRanges& ranges) {
-  if (sym.is_int()) return {static_cast<long double>(sym.as_int()), static_cast<long double>(sym.as_int())};
-  if (sym.is_float()) return std::isnan(sym.as_float()) ? kAll : Interval{sym.as_float(), sym.as_float()};
+  if (sym.is_int())
+    return {static_cast<long double>(sym.as_int()), static_cast<long double>(sym.as_int())};
+  if (sym.is_float())
+    return std::isnan(sym.as_float()) ? kAll : Interval{sym.as_float(), sym.as_float()};
   if (sym.is_symbol()) return symbol_interval(sym.name(), ranges);
   std::vector<Interval> args;
   for (const Sym& arg : sym.args()) args.push_back(interval_of(arg, ranges));

@@ -14,7 +14,8 @@ namespace {
 void expect_same_text(const std::string& text) { EXPECT_EQ(print(*parse_graph(text)), text); }
 
 TEST(Text, ReadsBackWhatItPrints) {
-  expect_same_text(R"--(operator "mine::twist(Tensor x, int[]? by=None, *, str how=\"a\") -> (Tensor, Tensor)"
+  expect_same_text(
+      R"--(operator "mine::twist(Tensor x, int[]? by=None, *, str how=\"a\") -> (Tensor, Tensor)"
 graph "forward" {
   range s0 = [2, 100]
   range u0 = [0, inf]
@@ -108,7 +109,8 @@ class RandomGraph {
     }
     std::vector<uint8_t> bytes(8);
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_());
-    values.push_back(graph->new_constant("c", TensorType(ScalarType::kInt, {Sym(2)}), own_bytes(bytes)));
+    values.push_back(
+        graph->new_constant("c", TensorType(ScalarType::kInt, {Sym(2)}), own_bytes(bytes)));
     graph->ranges["s0"] = {static_cast<int64_t>(random_() % 5), 100};
     for (int i = 0; i < 8; ++i) {
       Node* node = graph->append(need_schema("higher_order::cond"), {});
@@ -129,8 +131,9 @@ class RandomGraph {
                                         ScalarType::kBFloat16, ScalarType::kUInt16};
     TensorType out(kTypes[random_() % 5], {});
     for (unsigned i = random_() % 4; i > 0; --i) {
-      out.sizes.push_back(random_() % 2 ? Sym(static_cast<int64_t>(random_() % 9))
-                                        : Sym::symbol("s0") * Sym(static_cast<int64_t>(random_() % 3)));
+      out.sizes.push_back(random_() % 2
+                              ? Sym(static_cast<int64_t>(random_() % 9))
+                              : Sym::symbol("s0") * Sym(static_cast<int64_t>(random_() % 3)));
     }
     out.dim_order = contiguous_order(out.sizes.size());
     std::shuffle(out.dim_order.begin(), out.dim_order.end(), random_);

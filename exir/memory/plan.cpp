@@ -34,7 +34,8 @@ uint64_t tightest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64
   uint64_t at = 0, best = UINT64_MAX, best_room = UINT64_MAX;
   for (size_t other : placed) {
     if (!alive_together(rows[other], row)) continue;
-    if (offsets[other] > at && offsets[other] - at >= row.bytes && offsets[other] - at < best_room) {
+    if (offsets[other] > at && offsets[other] - at >= row.bytes &&
+        offsets[other] - at < best_room) {
       best = at;
       best_room = offsets[other] - at;
     }
@@ -77,7 +78,8 @@ uint64_t most_alive(const std::vector<PlanRow>& rows) {
 }
 
 // Rows in the order of a key, largest first; ties by index, so that plans are reproducible.
-Order sorted_by(const std::vector<PlanRow>& rows, const std::function<double(const PlanRow&)>& key) {
+Order sorted_by(const std::vector<PlanRow>& rows,
+                const std::function<double(const PlanRow&)>& key) {
   Order order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -1,9 +1,9 @@
 // Packs storages into one arena.
 //
-// Input is one row per storage: the first and last step at which it is alive, and its size. Two rows
-// may share bytes exactly when their lifetimes do not overlap. The best answer is NP-hard to find,
-// so several orders are tried (largest first, longest first, largest area first, by start), each
-// row at the lowest gap that fits; the smallest arena wins, and the search ends early when it
+// Input is one row per storage: the first and last step at which it is alive, and its size. Two
+// rows may share bytes exactly when their lifetimes do not overlap. The best answer is NP-hard to
+// find, so several orders are tried (largest first, longest first, largest area first, by start),
+// each row at the lowest gap that fits; the smallest arena wins, and the search ends early when it
 // reaches the lower bound: the most bytes alive at any one step, which no plan can undercut.
 //
 //     step      0    1    2    3

@@ -54,7 +54,8 @@ class Scheduler {
     return **graph;
   }
 
-  // Replaces the inputs of a sub-graph by what the caller passes. Sub-graphs inside it see the same.
+  // Replaces the inputs of a sub-graph by what the caller passes. Sub-graphs inside it see the
+  // same.
   static void bind_inputs(Graph& graph, const Argument::List& operands) {
     if (operands.size() != graph.inputs.size()) {
       throw Failure("a sub-graph takes " + std::to_string(graph.inputs.size()) + " operands, not " +
@@ -173,7 +174,8 @@ class Scheduler {
   }
 
   void add_scan(const Node& node) {
-    const size_t last = node.args.size() - 1;  // 2.6 has dim and reverse before the additional ones.
+    const size_t last =
+        node.args.size() - 1;  // 2.6 has dim and reverse before the additional ones.
     if (last == 5 && (node.args[3].to_int() != 0 || node.args[4].to_bool())) refuse(node);
     add_iteration(node, node.args.at(1).list(), node.args.at(2).list(), node.args.at(last).list());
   }

@@ -58,8 +58,8 @@ TEST(Infer, ShapesOfTheUsualOperators) {
   EXPECT_EQ(infer("aten::convolution", {x, w, Argument(), int_list({2, 1}), int_list({1, 0}),
                                         int_list({1, 2}), false, int_list({0, 0}), 1}),
             "s0 6 4 5 ; ");
-  EXPECT_EQ(infer("aten::max_pool2d_with_indices",
-                  {x, int_list({3, 3}), int_list({2, 2}), int_list({1, 1}), int_list({1, 1}), true}),
+  EXPECT_EQ(infer("aten::max_pool2d_with_indices", {x, int_list({3, 3}), int_list({2, 2}),
+                                                    int_list({1, 1}), int_list({1, 1}), true}),
             "s0 3 5 5 ; s0 3 5 5 ; ");
   EXPECT_EQ(infer("aten::mean.dim", {x, int_list({-1, -2}), true}), "s0 3 1 1 ; ");
   EXPECT_EQ(infer("aten::slice.Tensor", {x, 2, 1, 100, 3}), "s0 3 3 9 ; ");

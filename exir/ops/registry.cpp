@@ -55,7 +55,8 @@ class Tables {
     entries_.reserve(std::size(kSchemas) + std::size(kOutVariants));
     for (const Row& row : kSchemas) entries_.try_emplace(target_of(row.schema), make(row));
     for (const OutRow& row : kOutVariants) {
-      Entry& out = entries_.try_emplace(target_of(row.schema), make({row.schema, ""})).first->second;
+      Entry& out =
+          entries_.try_emplace(target_of(row.schema), make({row.schema, ""})).first->second;
       const auto functional = entries_.find(row.functional);
       if (functional != entries_.end()) functional->second.out = &out;
     }
@@ -87,7 +88,8 @@ Tables& tables() {
 bool has_word(std::string_view words, std::string_view word) {
   for (size_t at = words.find(word); at != words.npos; at = words.find(word, at + 1)) {
     const size_t end = at + word.size();
-    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' ')) return true;
+    if ((at == 0 || words[at - 1] == ' ') && (end == words.size() || words[end] == ' '))
+      return true;
   }
   return false;
 }

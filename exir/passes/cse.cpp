@@ -91,7 +91,8 @@ int merge(Graph& graph) {
   std::string key;
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     if (first) {
-      for (const auto& [constant, other] : same) rewriter.replace(const_cast<Value*>(constant), other);
+      for (const auto& [constant, other] : same)
+        rewriter.replace(const_cast<Value*>(constant), other);
       for (Argument& arg : node.args) arg = rewriter.resolve(arg);
       first = false;
     }

@@ -23,7 +23,8 @@ size_t bytes_of(const TensorType& type) {
 }
 
 bool is_foldable(const Node& node) {
-  if (node.outputs.empty() || node.schema->mutates() || op_facts(node.target()).random) return false;
+  if (node.outputs.empty() || node.schema->mutates() || op_facts(node.target()).random)
+    return false;
   // What empty returns is not defined; folding it would define it.
   if (node.target().find("empty") != std::string_view::npos) return false;
   const bool open = std::any_of(node.outputs.begin(), node.outputs.end(), [](const Value* output) {

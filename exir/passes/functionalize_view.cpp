@@ -222,8 +222,9 @@ class Inverse {
     }
     const TensorType& type = view_.types[index_];
     const bool covers = type.dtype == view_.base.dtype && type.numel() == view_.base.numel();
-    const bool may_overlap = is_any(name, {"unfold", "as_strided", "expand", "expand_as", "diagonal",
-                                           "broadcast_to", "view_as_real", "view_as_complex"});
+    const bool may_overlap =
+        is_any(name, {"unfold", "as_strided", "expand", "expand_as", "diagonal", "broadcast_to",
+                      "view_as_real", "view_as_complex"});
     if (type == view_.base) return part_;
     if (covers && (!may_overlap || name.substr(0, 6) == "expand" || name == "broadcast_to")) {
       return emit("aten::view", {part_, size_arguments(rewriter_, view_.base.sizes, whole_)});

@@ -16,7 +16,8 @@ namespace {
   out.message = node.schema->name + " " + why;
   out.where = node.name;
   if (node.source) out.source = node.source->newest_frame();
-  out.remedy = "write it without changing a tensor in place, or call run_decompositions() before saving";
+  out.remedy =
+      "write it without changing a tensor in place, or call run_decompositions() before saving";
   const std::string summary = out.message;
   throw Failure(summary, {std::move(out)});
 }
@@ -131,7 +132,8 @@ Value* written_value(Rewriter& rewriter, const Node& node, Value* self) {
   }
   const std::string name = twin_of(node.target());
   const std::shared_ptr<const Schema> twin = name.empty() ? nullptr : find_schema(name);
-  if (twin == nullptr || twin->mutates() || twin->returns_alias()) refuse(node, "writes in place and has no functional twin");
+  if (twin == nullptr || twin->mutates() || twin->returns_alias())
+    refuse(node, "writes in place and has no functional twin");
   std::vector<Argument> args = node.args;
   if (args.size() > twin->args.size()) args.resize(twin->args.size());
   TensorType type = self->type;

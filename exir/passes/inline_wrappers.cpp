@@ -75,7 +75,8 @@ class Inliner {
     out.message = wrapper_.schema->name + ": " + why;
     out.where = wrapper_.name;
     if (wrapper_.source) out.source = wrapper_.source->newest_frame();
-    out.remedy = "export under torch.no_grad() without autocast, or call run_decompositions() first";
+    out.remedy =
+        "export under torch.no_grad() without autocast, or call run_decompositions() first";
     const std::string summary = out.message;
     throw Failure(summary, {std::move(out)});
   }

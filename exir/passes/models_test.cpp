@@ -20,7 +20,8 @@ namespace {
 
 std::vector<std::string> programs() {
   std::vector<std::string> out;
-  for (const auto& entry : std::filesystem::directory_iterator(TAPER_SOURCE_DIR "/test/models/data")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(TAPER_SOURCE_DIR "/test/models/data")) {
     if (entry.path().extension() == ".pt2") out.push_back(entry.path().string());
   }
   std::sort(out.begin(), out.end());

@@ -104,8 +104,9 @@ class Remover {
     if (!guard_.removable(from, node.outputs[0])) return false;
     rewriter.replace(node.outputs[0], from);
     if (node.outputs.size() == 2) {
-      rewriter.replace(node.outputs[1], rewriter.emit("aten::full_like", {from, true, ScalarType::kBool},
-                                                      {node.outputs[1]->type})[0]);
+      rewriter.replace(node.outputs[1],
+                       rewriter.emit("aten::full_like", {from, true, ScalarType::kBool},
+                                     {node.outputs[1]->type})[0]);
     }
     return true;
   }

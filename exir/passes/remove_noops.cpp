@@ -14,14 +14,31 @@ using Names = std::unordered_set<std::string_view>;
 
 // The same type in and out means the same contents.
 bool is_plain_movement(std::string_view target) {
-  static const Names names = {
-      "aten::view",         "aten::view_copy",         "aten::reshape",      "aten::_unsafe_view",
-      "aten::expand",       "aten::expand_copy",       "aten::slice.Tensor", "aten::slice_copy.Tensor",
-      "aten::clone",        "aten::_to_copy",          "aten::alias",        "aten::alias_copy",
-      "aten::detach",       "aten::detach_copy",       "aten::squeeze",      "aten::squeeze.dim",
-      "aten::squeeze.dims", "aten::squeeze_copy.dims", "aten::repeat",       "aten::flatten.using_ints",
-      "aten::contiguous",   "aten::constant_pad_nd",   "aten::narrow",
-      "dim_order_ops::_to_dim_order_copy", "dim_order_ops::_clone_dim_order"};
+  static const Names names = {"aten::view",
+                              "aten::view_copy",
+                              "aten::reshape",
+                              "aten::_unsafe_view",
+                              "aten::expand",
+                              "aten::expand_copy",
+                              "aten::slice.Tensor",
+                              "aten::slice_copy.Tensor",
+                              "aten::clone",
+                              "aten::_to_copy",
+                              "aten::alias",
+                              "aten::alias_copy",
+                              "aten::detach",
+                              "aten::detach_copy",
+                              "aten::squeeze",
+                              "aten::squeeze.dim",
+                              "aten::squeeze.dims",
+                              "aten::squeeze_copy.dims",
+                              "aten::repeat",
+                              "aten::flatten.using_ints",
+                              "aten::contiguous",
+                              "aten::constant_pad_nd",
+                              "aten::narrow",
+                              "dim_order_ops::_to_dim_order_copy",
+                              "dim_order_ops::_clone_dim_order"};
   return names.count(target) != 0;
 }
 

@@ -15,7 +15,8 @@ constexpr std::string_view kPython = "python::";
 bool stays(const Node& node) {
   return node.is("aten::sym_size.int") || node.is("aten::_local_scalar_dense") ||
          node.target().substr(0, 17) == "executorch_prim::" ||
-         node.target().substr(0, 14) == "higher_order::" || node.target().substr(0, 10) == "delegate::";
+         node.target().substr(0, 14) == "higher_order::" ||
+         node.target().substr(0, 10) == "delegate::";
 }
 
 std::shared_ptr<const Schema> kernel_schema(const Node& node) {
@@ -53,13 +54,14 @@ Failure unsupported(const std::map<std::string, Missing>& missing) {
   std::vector<Diagnostic> list;
   for (const auto& [target, where] : missing) {
     const std::string times = where.count == 1 ? "once" : std::to_string(where.count) + " times";
-    list.push_back({"unsupported-op", target + " (" + times + ")", where.first->name,
-                    where.first->source ? where.first->source->newest_frame() : "",
-                    "no kernel or decomposition for it yet: rewrite that line with other operators, "
-                    "or call run_decompositions() on the exported program before saving it"});
+    list.push_back(
+        {"unsupported-op", target + " (" + times + ")", where.first->name,
+         where.first->source ? where.first->source->newest_frame() : "",
+         "no kernel or decomposition for it yet: rewrite that line with other operators, "
+         "or call run_decompositions() on the exported program before saving it"});
   }
-  return Failure(std::to_string(list.size()) + (list.size() == 1 ? " operator is" : " operators are") +
-                     " not supported",
+  return Failure(std::to_string(list.size()) +
+                     (list.size() == 1 ? " operator is" : " operators are") + " not supported",
                  std::move(list));
 }
 

@@ -192,7 +192,8 @@ TEST(Views, DoNotOutliveAnExecution) {
   const int flag = model.m.tensor({.scalar_type = 11, .sizes = {{1}}});
   model.m.inputs.push_back(flag);
   auto& steps = model.m.chains[0];
-  steps.insert(steps.begin(), {.type = wire::InstructionArguments::JumpFalseCall, .a = flag, .b = 2});
+  steps.insert(steps.begin(),
+               {.type = wire::InstructionArguments::JumpFalseCall, .a = flag, .b = 2});
   LoadedMethod loaded(model.builder);
   ASSERT_TRUE(loaded.status().ok());
   Flag make(1);

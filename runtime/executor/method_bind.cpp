@@ -216,7 +216,8 @@ class Binder {
     for (const wire::Chain* chain : *state_.plan->chains()) {
       for (const wire::Instruction* step : *chain->instructions()) {
         const wire::MoveCall* call = step->instr_args_as_MoveCall();
-        if (call != nullptr) add(call->move_to(), state_.flags[call->move_from()] & kTravelsWithMoves);
+        if (call != nullptr)
+          add(call->move_to(), state_.flags[call->move_from()] & kTravelsWithMoves);
       }
     }
   }

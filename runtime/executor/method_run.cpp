@@ -145,7 +145,8 @@ Failure describe(const MethodState& state, size_t chain, uint32_t at) {
   if (const wire::KernelCall* call = step.instr_args_as_KernelCall()) {
     failure.op = MethodMeta(state.plan).operator_name(static_cast<size_t>(call->op_index()));
   } else if (const wire::DelegateCall* call = step.instr_args_as_DelegateCall()) {
-    failure.op.name = MethodMeta(state.plan).backend_name(static_cast<size_t>(call->delegate_index()));
+    failure.op.name =
+        MethodMeta(state.plan).backend_name(static_cast<size_t>(call->delegate_index()));
   }
   return failure;
 }

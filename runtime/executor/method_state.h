@@ -115,8 +115,8 @@ struct Counts {
 
 Counts count_parts(const wire::ExecutionPlan& plan);
 
-// Points the parts of `state` into the block at `base` (null to count only) and returns the bytes of
-// the whole block, the MethodState at its start included; UINT64_MAX if they cannot be counted.
+// Points the parts of `state` into the block at `base` (null to count only) and returns the bytes
+// of the whole block, the MethodState at its start included; UINT64_MAX if they cannot be counted.
 uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state);
 
 // Fills values, tensors and lists; `cursor` is left after the last of state.pointers it used.

@@ -30,7 +30,8 @@ struct Counter {
     const uint32_t constant = builder.constant(test::bytes_of(Floats{10, 20}));
     state = m.tensor({.sizes = {{2}}, .data_buffer_idx = saved, .memory_id = 1, .name = "count"});
     step = m.tensor({.sizes = {{2}}, .data_buffer_idx = constant, .name = "step"});
-    m.tensor({.scalar_type = 0, .sizes = {{1}}, .data_buffer_idx = odd, .memory_id = 1, .offset = 8});
+    m.tensor(
+        {.scalar_type = 0, .sizes = {{1}}, .data_buffer_idx = odd, .memory_id = 1, .offset = 8});
     m.buffer_sizes = {0, 9};
     m.outputs = {state};
     m.call("test::add", "out", {state, step, state, state});

@@ -101,19 +101,40 @@ INSTANTIATE_TEST_SUITE_P(
     Rules, HostilePtd,
     testing::Values(
         Case{"segment_smaller_than_the_layout", [](auto& b) { b.segments[0].resize(12); }},
-        Case{"layout_larger_than_the_segment", [](auto& b) { b.tensors[0].sizes = {{2, 3}}; }},
+        Case{"layout_larger_than_the_segment",
+             [](auto& b) {
+               b.tensors[0].sizes = {{2, 3}};
+             }},
         Case{"no_key", [](auto& b) { b.tensors[0].key.reset(); }},
         Case{"no_sizes", [](auto& b) { b.tensors[0].sizes.reset(); }},
         Case{"no_dim_order", [](auto& b) { b.tensors[0].dim_order.reset(); }},
         Case{"dim_order_shorter_than_sizes", [](auto& b) { b.tensors[0].dim_order = {{0}}; }},
-        Case{"dim_order_repeats", [](auto& b) { b.tensors[0].dim_order = {{0, 0}}; }},
-        Case{"negative_size", [](auto& b) { b.tensors[0].sizes = {{2, -2}}; }},
-        Case{"size_overflows", [](auto& b) { b.tensors[0].sizes = {{2147483647, 2147483647}}; }},
+        Case{"dim_order_repeats",
+             [](auto& b) {
+               b.tensors[0].dim_order = {{0, 0}};
+             }},
+        Case{"negative_size",
+             [](auto& b) {
+               b.tensors[0].sizes = {{2, -2}};
+             }},
+        Case{"size_overflows",
+             [](auto& b) {
+               b.tensors[0].sizes = {{2147483647, 2147483647}};
+             }},
         Case{"unknown_dtype", [](auto& b) { b.tensors[0].scalar_type = 99; }},
         Case{"segment_index", [](auto& b) { b.tensors[0].segment = 9; }},
-        Case{"segment_past_the_file", [](auto& b) { b.segment_places = {{{0, 16}, {1 << 20, 8}}}; }},
-        Case{"segment_wraps", [](auto& b) { b.segment_places = {{{0, 16}, {UINT64_MAX - 3, 8}}}; }},
-        Case{"segment_not_aligned", [](auto& b) { b.segment_places = {{{1, 16}, {128, 8}}}; }},
+        Case{"segment_past_the_file",
+             [](auto& b) {
+               b.segment_places = {{{0, 16}, {1 << 20, 8}}};
+             }},
+        Case{"segment_wraps",
+             [](auto& b) {
+               b.segment_places = {{{0, 16}, {UINT64_MAX - 3, 8}}};
+             }},
+        Case{"segment_not_aligned",
+             [](auto& b) {
+               b.segment_places = {{{1, 16}, {128, 8}}};
+             }},
         Case{"flatbuffer_end_four",
              [](auto& b) {
                b.header_flatbuffer_offset = 0;

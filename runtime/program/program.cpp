@@ -155,7 +155,8 @@ Status Program::load_constants() {
   if (!bytes.ok()) return bytes.status();
   const uintptr_t file_start =
       reinterpret_cast<uintptr_t>(bytes->data()) -
-      static_cast<uintptr_t>(segment_base_ + root_->segments()->Get(table->segment_index())->offset());
+      static_cast<uintptr_t>(segment_base_ +
+                             root_->segments()->Get(table->segment_index())->offset());
   TAPER_REQUIRE(file_start % kRequiredAlignment == 0, Error::kInvalidArgument,
                 "the memory of the constants is not aligned to 16 bytes");
   constants_ = *bytes;

@@ -148,19 +148,30 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"segment_base_wraps", kBad, [](auto& b) { b.header_segment_base = UINT64_MAX - 15; }},
         Case{"segment_base_inside_the_program", kBad, [](auto& b) { b.header_segment_base = 64; }},
         Case{"no_segment_base_but_segments", kBad, [](auto& b) { b.header_segment_base = 0; }},
-        Case{"segment_bytes_past_the_file", kBad, [](auto& b) { b.header_segment_bytes = 1 << 30; }},
+        Case{"segment_bytes_past_the_file", kBad,
+             [](auto& b) { b.header_segment_bytes = 1 << 30; }},
         Case{"segment_bytes_wrap", kBad, [](auto& b) { b.header_segment_bytes = UINT64_MAX; }},
         Case{"segment_bytes_cut_a_segment", kBad, [](auto& b) { b.header_segment_bytes = 2; }},
         Case{"constant_segment_wraps", kBad,
-             [](auto& b) { b.constant_segment_place = {{UINT64_MAX - 63, 8}}; }},
+             [](auto& b) {
+               b.constant_segment_place = {{UINT64_MAX - 63, 8}};
+             }},
         Case{"constant_segment_past_the_file", kBad,
-             [](auto& b) { b.constant_segment_place = {{0, 1 << 20}}; }},
+             [](auto& b) {
+               b.constant_segment_place = {{0, 1 << 20}};
+             }},
         Case{"identifier", kBad, [](auto& b) { b.identifier = "NOPE"; }},
         Case{"other_version", Error::kNotSupported, [](auto& b) { b.identifier = "ET13"; }},
         Case{"schema_version", Error::kNotSupported, [](auto& b) { b.version = 1; }},
         Case{"no_plans", kBad, [](auto& b) { b.no_plans = true; }},
-        Case{"named_data_without_key", kBad, [](auto& b) { b.named_data = {{std::nullopt, 0}}; }},
-        Case{"named_data_segment", kBad, [](auto& b) { b.named_data = {{"key", 9}}; }}),
+        Case{"named_data_without_key", kBad,
+             [](auto& b) {
+               b.named_data = {{std::nullopt, 0}};
+             }},
+        Case{"named_data_segment", kBad,
+             [](auto& b) {
+               b.named_data = {{"key", 9}};
+             }}),
     [](const auto& info) { return info.param.name; });
 
 TEST(HostileFile, OlderHeadersWithoutTheSegmentSizeAreRead) {

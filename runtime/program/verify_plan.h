@@ -1,5 +1,6 @@
 // The runtime's own look at one method, after FlatBuffers has verified the structure: every slot,
-// index, memory range and jump target. What passes can be loaded without a further check of the file.
+// index, memory range and jump target. What passes can be loaded without a further check of the
+// file.
 
 #pragma once
 

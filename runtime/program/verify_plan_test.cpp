@@ -81,46 +81,52 @@ constexpr int32_t kBig = 2147483647;
 
 INSTANTIATE_TEST_SUITE_P(
     Values, HostilePlan,
-    testing::Values(
-        Case{"no_values", kBad, "no values", [](Model& t) { t.m->no_values = true; }},
-        Case{"no_name", kBad, "no name", [](Model& t) { t.m->name.reset(); }},
-        Case{"empty_value", kBad, "value is empty", [](Model& t) { t.value(t.number).absent = true; }},
-        Case{"value_none_type", kBad, "value is empty",
-             [](Model& t) { t.value(t.number).type = KernelTypes::NONE; }},
-        Case{"value_of_unknown_kind", kBad, "unknown kind",
-             [](Model& t) { t.value(t.number).type = static_cast<KernelTypes>(12); }},
-        Case{"string_without_text", kBad, "no text",
-             [](Model& t) { t.m->add({.type = KernelTypes::String}); }},
-        Case{"int_list_without_items", kBad, "no items",
-             [](Model& t) { t.value(t.list).ints.reset(); }},
-        Case{"double_list_without_items", kBad, "no items",
-             [](Model& t) { t.m->add({.type = KernelTypes::DoubleList}); }},
-        Case{"bool_list_without_items", kBad, "no items",
-             [](Model& t) { t.m->add({.type = KernelTypes::BoolList}); }},
-        Case{"bool_list_item_two", kBad, "neither 0 nor 1", [](Model& t) { t.m->bool_list({1, 2}); }},
-        Case{"int_list_names_a_tensor", kBad, "no int value",
-             [](Model& t) { t.value(t.list).ints = {{t.x}}; }},
-        Case{"int_list_out_of_range", kBad, "no int value",
-             [](Model& t) { t.value(t.list).ints = {{99}}; }},
-        Case{"int_list_negative", kBad, "no int value",
-             [](Model& t) { t.value(t.list).ints = {{-1}}; }},
-        Case{"int_list_far_out_of_range", kBad, "no int value",
-             [](Model& t) { t.value(t.list).ints = {{int64_t{1} << 32}}; }},
-        Case{"tensor_list_names_an_int", kBad, "no tensor value",
-             [](Model& t) { t.value(t.tensors).tensors = {{t.number}}; }},
-        Case{"tensor_list_minus_one", kBad, "no tensor value",
-             [](Model& t) { t.value(t.tensors).tensors = {{-1}}; }},
-        Case{"optional_list_minus_two", kBad, "no tensor value",
-             [](Model& t) { t.m->tensor_list({-2}, true); }}),
+    testing::Values(Case{"no_values", kBad, "no values", [](Model& t) { t.m->no_values = true; }},
+                    Case{"no_name", kBad, "no name", [](Model& t) { t.m->name.reset(); }},
+                    Case{"empty_value", kBad, "value is empty",
+                         [](Model& t) { t.value(t.number).absent = true; }},
+                    Case{"value_none_type", kBad, "value is empty",
+                         [](Model& t) { t.value(t.number).type = KernelTypes::NONE; }},
+                    Case{"value_of_unknown_kind", kBad, "unknown kind",
+                         [](Model& t) { t.value(t.number).type = static_cast<KernelTypes>(12); }},
+                    Case{"string_without_text", kBad, "no text",
+                         [](Model& t) { t.m->add({.type = KernelTypes::String}); }},
+                    Case{"int_list_without_items", kBad, "no items",
+                         [](Model& t) { t.value(t.list).ints.reset(); }},
+                    Case{"double_list_without_items", kBad, "no items",
+                         [](Model& t) { t.m->add({.type = KernelTypes::DoubleList}); }},
+                    Case{"bool_list_without_items", kBad, "no items",
+                         [](Model& t) { t.m->add({.type = KernelTypes::BoolList}); }},
+                    Case{"bool_list_item_two", kBad, "neither 0 nor 1",
+                         [](Model& t) {
+                           t.m->bool_list({1, 2});
+                         }},
+                    Case{"int_list_names_a_tensor", kBad, "no int value",
+                         [](Model& t) { t.value(t.list).ints = {{t.x}}; }},
+                    Case{"int_list_out_of_range", kBad, "no int value",
+                         [](Model& t) { t.value(t.list).ints = {{99}}; }},
+                    Case{"int_list_negative", kBad, "no int value",
+                         [](Model& t) { t.value(t.list).ints = {{-1}}; }},
+                    Case{"int_list_far_out_of_range", kBad, "no int value",
+                         [](Model& t) { t.value(t.list).ints = {{int64_t{1} << 32}}; }},
+                    Case{"tensor_list_names_an_int", kBad, "no tensor value",
+                         [](Model& t) { t.value(t.tensors).tensors = {{t.number}}; }},
+                    Case{"tensor_list_minus_one", kBad, "no tensor value",
+                         [](Model& t) { t.value(t.tensors).tensors = {{-1}}; }},
+                    Case{"optional_list_minus_two", kBad, "no tensor value",
+                         [](Model& t) { t.m->tensor_list({-2}, true); }}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
     Tensors, HostilePlan,
     testing::Values(
         Case{"no_sizes", kBad, "no sizes", [](Model& t) { t.tensor(t.x).sizes.reset(); }},
-        Case{"no_dim_order", kBad, "dim order", [](Model& t) { t.tensor(t.x).no_dim_order = true; }},
+        Case{"no_dim_order", kBad, "dim order",
+             [](Model& t) { t.tensor(t.x).no_dim_order = true; }},
         Case{"dim_order_too_long", kBad, "dim order",
-             [](Model& t) { t.tensor(t.x).dim_order = {{0, 1}}; }},
+             [](Model& t) {
+               t.tensor(t.x).dim_order = {{0, 1}};
+             }},
         Case{"dim_order_repeats", kBad, "no permutation",
              [](Model& t) {
                t.tensor(t.x).sizes = {{2, 3}};
@@ -132,11 +138,17 @@ INSTANTIATE_TEST_SUITE_P(
              [](Model& t) { t.tensor(t.x).sizes = std::vector<int32_t>(17, 1); }},
         Case{"negative_size", kBad, "negative", [](Model& t) { t.tensor(t.x).sizes = {{-2}}; }},
         Case{"elements_overflow", kBad, "too large",
-             [](Model& t) { t.tensor(t.x).sizes = {{kBig, kBig, kBig}}; }},
+             [](Model& t) {
+               t.tensor(t.x).sizes = {{kBig, kBig, kBig}};
+             }},
         Case{"bytes_wrap_to_zero", kBad, "too large",
-             [](Model& t) { t.tensor(t.y).sizes = {{1 << 30, 1 << 30, 4}}; }},
+             [](Model& t) {
+               t.tensor(t.y).sizes = {{1 << 30, 1 << 30, 4}};
+             }},
         Case{"strides_overflow", kBad, "strides",
-             [](Model& t) { t.tensor(t.x).sizes = {{2, 65536, 65536}}; }},
+             [](Model& t) {
+               t.tensor(t.x).sizes = {{2, 65536, 65536}};
+             }},
         Case{"unknown_dtype", kBad, "unknown dtype",
              [](Model& t) { t.tensor(t.x).scalar_type = 99; }},
         Case{"complex_dtype", kBad, "unknown dtype",
@@ -216,7 +228,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"operator_index", kBad, "operator that does not exist",
              [](Model& t) { t.step().a = 1; }},
         Case{"operator_index_before_a_good_one", kBad, "operator that does not exist",
-             [](Model& t) { t.m->chains[0].insert(t.m->chains[0].begin(), {.a = 7, .args = {{}}}); }},
+             [](Model& t) {
+               t.m->chains[0].insert(t.m->chains[0].begin(), {.a = 7, .args = {{}}});
+             }},
         Case{"operator_index_negative", kBad, "operator that does not exist",
              [](Model& t) { t.step().a = -1; }},
         Case{"operator_without_name", kBad, "no name",
@@ -238,9 +252,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"move_int_over_tensor", kBad, "different kinds",
              [](Model& t) { t.m->move(t.number, t.y); }},
         Case{"move_between_dtypes", kBad, "different dtypes",
-             [](Model& t) {
-               t.m->move(t.m->tensor({.scalar_type = 4, .sizes = {{2}}}), t.y);
-             }},
+             [](Model& t) { t.m->move(t.m->tensor({.scalar_type = 4, .sizes = {{2}}}), t.y); }},
         Case{"move_of_a_list", kUnsupported, "move of a list",
              [](Model& t) { t.m->move(t.list, t.list); }},
         Case{"jump_negative", kBad, "leaves its chain",
@@ -306,7 +318,9 @@ TEST(VerifyPlan, TellsWhereTheProblemIs) {
   const Bytes file = model.builder.finish();
   BufferDataLoader loader(file.data(), file.size());
   Diagnostic seen = {};
-  const auto keep = [](void* to, const Diagnostic& found) { *static_cast<Diagnostic*>(to) = found; };
+  const auto keep = [](void* to, const Diagnostic& found) {
+    *static_cast<Diagnostic*>(to) = found;
+  };
   EXPECT_FALSE(Program::open(loader, {keep, &seen}).ok());
   EXPECT_EQ(seen.value, model.y);
   EXPECT_EQ(seen.instruction, -1);

@@ -25,8 +25,8 @@ size_t count(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// FlatBuffers verifies that a vector's length is aligned, not that its items are. Writers align only
-// vectors that have items.
+// FlatBuffers verifies that a vector's length is aligned, not that its items are. Writers align
+// only vectors that have items.
 template <typename T>
 bool is_aligned(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr || vector->size() == 0 ||

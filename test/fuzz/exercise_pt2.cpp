@@ -1,3 +1,5 @@
+// What `taper export` would do with an archive, and then the runtime with the result.
+
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,3 +1,5 @@
+// What an application would do with a program, under limits.
+
 #include <cstdlib>
 #include <cstring>
 #include <deque>

@@ -1,3 +1,5 @@
+// Blind damage: bits, bytes, awkward integers, blocks.
+
 #include <algorithm>
 #include <cstring>
 

@@ -1,3 +1,5 @@
+// Damage that knows JSON and archives.
+
 #include <algorithm>
 #include <vector>
 

@@ -1,3 +1,5 @@
+// Damage that knows a program's tables.
+
 #include <cstring>
 #include <vector>
 

@@ -32,7 +32,8 @@ using Bytes = std::vector<uint8_t>;
 struct TensorSpec {
   int8_t scalar_type = 6;  // float32
   std::optional<std::vector<int32_t>> sizes = std::vector<int32_t>{};
-  std::optional<std::vector<uint8_t>> dim_order = std::nullopt;  // 0, 1, 2, ... unless no_dim_order.
+  std::optional<std::vector<uint8_t>> dim_order =
+      std::nullopt;  // 0, 1, 2, ... unless no_dim_order.
   bool no_dim_order = false;
   int32_t storage_offset = 0;
   int8_t layout = 0;

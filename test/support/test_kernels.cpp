@@ -35,8 +35,9 @@ Status sum_list(KernelContext&, TensorList list, Tensor& out) {
   return {};
 }
 
-Status kinds(KernelContext&, const Tensor&, Scalar, int64_t, double, bool, std::string_view, IntList,
-             DoubleList, BoolList, TensorList, OptionalTensorList, std::optional<int64_t>) {
+Status kinds(KernelContext&, const Tensor&, Scalar, int64_t, double, bool, std::string_view,
+             IntList, DoubleList, BoolList, TensorList, OptionalTensorList,
+             std::optional<int64_t>) {
   return {};
 }
 

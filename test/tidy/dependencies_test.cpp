@@ -42,7 +42,7 @@ const std::vector<Rule>& rules() {
 const std::vector<Rule>& libraries() {
   static const std::vector<Rule> table = {
       {"zlib.h", {"exir/frontend", "test"}},
-      {"simdjson.h", {"exir/frontend", "test"}},
+      {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
       {"benchmark/benchmark.h", {"test/bench"}},
   };

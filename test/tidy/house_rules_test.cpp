@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMaxLines = 600;
 constexpr size_t kMaxColumns = 100;
+constexpr size_t kMaxColumnsOfDrawings = 112;  // Comments with columns in them.
+constexpr size_t kMaxColumnsOfTests = 160;     // Graphs and JSON as text.
 constexpr size_t kMaxReadmeLines = 70;
 
 // Tables may be long: they are lists of facts, not code to follow.
@@ -33,6 +35,14 @@ TEST(HouseRules, FilesAreShort) {
   }
 }
 
+size_t column_limit(const File& file, const std::string& line) {
+  if (file.is_test() || file.ends_with("_for_test.h")) return kMaxColumnsOfTests;
+  const size_t start = line.find_first_not_of(' ');
+  const bool comment = start != std::string::npos && line.compare(start, 2, "//") == 0;
+  return comment && line.find("   ", start) != std::string::npos ? kMaxColumnsOfDrawings
+                                                                  : kMaxColumns;
+}
+
 TEST(HouseRules, LinesAreNarrowAndAscii) {
   for (const File& file : all_files()) {
     if (!is_source(file)) continue;
@@ -40,7 +50,7 @@ TEST(HouseRules, LinesAreNarrowAndAscii) {
       const std::string& line = file.lines[i];
       const std::string where = file.path + ":" + std::to_string(i + 1);
       if (file.is_cpp()) {
-        EXPECT_LE(line.size(), kMaxColumns) << where;
+        EXPECT_LE(line.size(), column_limit(file, line)) << where;
       }
       for (const char c : line) {
         ASSERT_TRUE(static_cast<unsigned char>(c) < 0x80) << where << ": not ASCII";
@@ -107,6 +117,22 @@ TEST(HouseRules, FileNamesAreSnakeCase) {
   }
 }
 
+// A small folder may be described in the README above it, by its name in backquotes.
+bool is_named_by_parent(const std::string& folder) {
+  const size_t slash = folder.rfind('/');
+  if (slash == std::string::npos) return false;
+  for (const File& file : all_files()) {
+    if (file.path != folder.substr(0, slash) + "/README.md") continue;
+    for (const std::string& line : file.lines) {
+      const std::string name = folder.substr(slash + 1);
+      if (line.find("`" + name + "`") != line.npos || line.find("`" + name + "/`") != line.npos) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 TEST(HouseRules, EveryFolderHasAShortReadme) {
   std::set<std::string> folders;
   std::map<std::string, size_t> readmes;
@@ -119,7 +145,8 @@ TEST(HouseRules, EveryFolderHasAShortReadme) {
     if (file.ends_with("/README.md")) readmes[folder] = file.lines.size();
   }
   for (const std::string& folder : folders) {
-    EXPECT_TRUE(readmes.count(folder)) << folder << "/README.md is missing";
+    EXPECT_TRUE(readmes.count(folder) || is_named_by_parent(folder))
+        << folder << "/README.md is missing";
     // The specification of the wire is a document, not an introduction.
     if (folder != "schema") {
       EXPECT_LE(readmes[folder], kMaxReadmeLines) << folder << "/README.md";
@@ -134,7 +161,9 @@ TEST(HouseRules, TheDeviceHalfKeepsQuiet) {
   for (const File& file : all_files()) {
     const bool device = file.is_under("runtime") || file.is_under("kernels_portable");
     if (!device || !file.is_cpp() || file.is_test()) continue;
+    // Where the heap and the system are the point.
     if (file.is_under("runtime/platform") || file.is_under("runtime/module")) continue;
+    if (file.is_under("runtime/loader")) continue;
     if (file.path == "runtime/include/taper/module.h") continue;
     for (size_t i = 0; i < file.lines.size(); ++i) {
       const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));

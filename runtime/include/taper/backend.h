@@ -85,8 +85,8 @@ class BackendInterface {
   virtual bool is_available() const = 0;
 
   // Builds whatever executing `payload` needs and returns a handle of the backend's choice, which
-  // may be null. `payload` and `specs` hold as long as the Method. The payload comes from a file and
-  // must be checked as such: a bad one is refused with kDelegateInvalidCompatibility.
+  // may be null. `payload` and `specs` hold as long as the Method. The payload comes from a file
+  // and must be checked as such: a bad one is refused with kDelegateInvalidCompatibility.
   virtual Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                              CompileSpecs specs) = 0;
 

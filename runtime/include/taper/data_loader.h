@@ -21,18 +21,18 @@ class DataLoader {
   // Bytes in the whole file.
   virtual uint64_t size() const = 0;
 
-  // The bytes [offset, offset + size). They stay in place and unchanged until the loader dies, which
-  // must outlive every Program and Method made from it. The byte at a file offset that is a multiple
-  // of 16 lies at an address that is a multiple of 16.
-  // Returns kInvalidArgument if the range leaves the file; kAccessFailed if reading fails.
+  // The bytes [offset, offset + size). They stay in place and unchanged until the loader dies,
+  // which must outlive every Program and Method made from it. The byte at a file offset that is a
+  // multiple of 16 lies at an address that is a multiple of 16. Returns kInvalidArgument if the
+  // range leaves the file; kAccessFailed if reading fails.
   virtual Result<Span<const uint8_t>> load(uint64_t offset, uint64_t size) = 0;
 
  protected:
   ~DataLoader() = default;
 };
 
-// Serves caller-owned memory, without a copy. `data` must be aligned to 16; Program::open refuses it
-// otherwise.
+// Serves caller-owned memory, without a copy. `data` must be aligned to 16; Program::open refuses
+// it otherwise.
 class BufferDataLoader final : public DataLoader {
  public:
   BufferDataLoader(const void* data, size_t size)

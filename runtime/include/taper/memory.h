@@ -36,7 +36,8 @@ class HierarchicalAllocator {
   Span<uint8_t> buffer(size_t i) const { return buffers_[i]; }
 
   // The address of [offset, offset + size) in buffer `i`.
-  // Returns kInvalidArgument if there is no such buffer, kMemoryAllocationFailed if it is too small.
+  // Returns kInvalidArgument if there is no such buffer, kMemoryAllocationFailed if it is too
+  // small.
   Result<uint8_t*> address(size_t i, uint64_t offset, uint64_t size) const;
 
  private:

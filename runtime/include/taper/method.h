@@ -7,8 +7,8 @@
 //   method->execute();
 //   const Tensor& logits = method->get_output(0)->to_tensor();
 //
-// Three phases, three prices: Program::open looks at every byte once, Method::load at every argument
-// once, execute() at nothing: it calls.
+// Three phases, three prices: Program::open looks at every byte once, Method::load at every
+// argument once, execute() at nothing: it calls.
 
 #pragma once
 
@@ -57,8 +57,8 @@ struct Failure {
 // One thread at a time. Methods of one Program may run in parallel when their memory differs.
 class Method {
  public:
-  // Lays the method out in memory.method, binds every operator and backend, checks the type of every
-  // argument, and sets mutable buffers to their saved values. `program`, the memory, tables,
+  // Lays the method out in memory.method, binds every operator and backend, checks the type of
+  // every argument, and sets mutable buffers to their saved values. `program`, the memory, tables,
   // backends and external data must outlive the Method; `options` itself need not.
   //
   // Returns kNotFound                 no such method; or a backend or key is missing (all reported)
@@ -112,8 +112,8 @@ class Method {
   Failure last_failure() const;
 
   // The value of output `i`. A tensor belongs to the Method and holds until the next execute(),
-  // set_input() or the end of the Method. kInvalidArgument if there is no such output, kInvalidState
-  // if its tensor has no memory.
+  // set_input() or the end of the Method. kInvalidArgument if there is no such output,
+  // kInvalidState if its tensor has no memory.
   Result<EValue> get_output(size_t i) const;
 
   // Sets mutable buffers back to their saved values. Buffers without saved values keep theirs.

@@ -53,8 +53,8 @@ class MethodMeta {
 
   std::string_view name() const;
 
-  // Inputs and outputs in flattened order. An index out of range is kInvalidArgument; asking for the
-  // tensor of what is none, kInvalidType.
+  // Inputs and outputs in flattened order. An index out of range is kInvalidArgument; asking for
+  // the tensor of what is none, kInvalidType.
   size_t num_inputs() const;
   Result<Tag> input_tag(size_t i) const;
   Result<TensorInfo> input_tensor_meta(size_t i) const;

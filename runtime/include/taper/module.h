@@ -46,8 +46,8 @@ struct ModuleOptions {
   size_t temp_bytes = size_t{1} << 20;
   // Loading fails with kMemoryAllocationFailed rather than take more than this in one method.
   uint64_t max_memory_bytes = UINT64_MAX;
-  // Methods share planned buffer 2, where mutable state lies when a program was made so. All methods
-  // are then loaded together.
+  // Methods share planned buffer 2, where mutable state lies when a program was made so. All
+  // methods are then loaded together.
   bool share_mutable_buffers = false;
   // Passed on to each Method.
   uint64_t max_instructions = 10'000'000;
@@ -120,7 +120,8 @@ class Module {
     return execute("forward", inputs);
   }
 
-  // Zeroes the planned buffers of all loaded methods and sets mutable buffers to their saved values.
+  // Zeroes the planned buffers of all loaded methods and sets mutable buffers to their saved
+  // values.
   Status reset_state();
 
   // What went wrong last, with the names: one line per problem, no newline at the end.

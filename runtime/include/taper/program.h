@@ -39,9 +39,10 @@ class Program {
   // Looks at the identifier only.
   static HeaderStatus check_header(const void* data, size_t size);
 
-  // Verifies the whole file once: the flatbuffer's structure, every offset, size, type, index, shape,
-  // memory range and jump target. What is accepted can be loaded and run without a further look.
-  // `loader` must outlive the Program. Allocates nothing; time is linear in the file's program part.
+  // Verifies the whole file once: the flatbuffer's structure, every offset, size, type, index,
+  // shape, memory range and jump target. What is accepted can be loaded and run without a further
+  // look. `loader` must outlive the Program. Allocates nothing; time is linear in the file's
+  // program part.
   //
   // Returns kInvalidProgram    a rule of the format is broken; the text names it, and `diagnostics`
   //                            the method, value or instruction
