@@ -43,9 +43,7 @@ using Rule = Types (*)(const Call&);
 // ---- element-wise ----
 
 Types same(const Call& c) { return {TensorType(c.tensor(0).dtype, c.tensor(0).sizes)}; }
-
 Types same_bool(const Call& c) { return {TensorType(ScalarType::kBool, c.tensor(0).sizes)}; }
-
 Types same_float(const Call& c) {
   return {TensorType(float_result_type({c.args[0]}), c.tensor(0).sizes)};
 }
@@ -61,7 +59,6 @@ Sizes broadcast_all(const std::vector<Argument>& args) {
 }
 
 std::vector<Argument> first_two(const Call& c) { return {c.args[0], c.args[1]}; }
-
 Types binary(const Call& c) {
   return {TensorType(result_type(first_two(c)), broadcast_all(first_two(c)))};
 }
@@ -153,7 +150,6 @@ Types view(const Call& c) {
   }
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
-
 Types permute(const Call& c) {
   const Sizes& in = c.tensor(0).sizes;
   Sizes out;
@@ -162,7 +158,6 @@ Types permute(const Call& c) {
   }
   return {TensorType(c.tensor(0).dtype, out)};
 }
-
 Types expand(const Call& c) {
   const Sizes& in = c.tensor(0).sizes;
   Sizes out = to_syms(c.args[1]);
@@ -176,14 +171,12 @@ Types expand(const Call& c) {
   }
   return {TensorType(c.tensor(0).dtype, out)};
 }
-
 Types unsqueeze(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   const int64_t d = wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size()) + 1);
   sizes.insert(sizes.begin() + d, Sym(1));
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
-
 Types squeeze_dims(const Call& c) {
   const Sizes& in = c.tensor(0).sizes;
   const auto rank = static_cast<int64_t>(in.size());
@@ -218,7 +211,6 @@ Sym slice_length(const Sym& size, const Argument& start, const Argument& end, co
   if (step == Sym(1)) return length;
   return floor_div(length + step - Sym(1), step);
 }
-
 Types slice(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   Sym& size = sizes[static_cast<size_t>(
@@ -226,13 +218,11 @@ Types slice(const Call& c) {
   size = slice_length(size, c.arg("start"), c.arg("end"), to_sym(c.arg("step")));
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
-
 Types select(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   sizes.erase(sizes.begin() + wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size())));
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
-
 Types cat(const Call& c) {
   const Argument::List& parts = c.args[0].list();
   if (parts.empty()) throw Failure("aten::cat of no tensors");
@@ -249,7 +239,6 @@ Types cat(const Call& c) {
   if (sizes.empty()) sizes = parts[0].value()->type.sizes;
   return {TensorType(result_type({c.args[0]}), sizes)};
 }
-
 Types constant_pad(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   const std::vector<Sym> pad = to_syms(c.args[1]);
@@ -262,7 +251,6 @@ Types constant_pad(const Call& c) {
   }
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
-
 Types repeat(const Call& c) {
   const std::vector<Sym> times = to_syms(c.args[1]);
   const Sizes& in = c.tensor(0).sizes;
