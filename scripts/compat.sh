@@ -4,16 +4,17 @@
 #   scripts/compat.sh --available   exit 0 if the Python environment exists or can be made
 #   scripts/compat.sh [BUILD]       run it; BUILD defaults to build/release
 #
-# The environment lies in build/compat-venv and is kept. TAPER_COMPAT_PYTHON names a Python that
+# The environment lies in build/venv ($TAPER_VENV) and is kept. TAPER_PYTHON names a Python that
 # already has torch 2.13.0 and executorch 1.5.1; then nothing is made.
 set -eu
 cd "$(dirname "$0")/.."
-venv=build/compat-venv
+venv=${TAPER_VENV:-build/venv}
 
 if [ "${1:-}" = --available ]; then
   [ -f test/compat/run.py ] || exit 1
-  [ -z "${TAPER_COMPAT_PYTHON:-}" ] || exit 0
-  scripts/venv.sh "$venv" torch==2.13.0 executorch==1.5.1 numpy >/dev/null 2>&1
+  [ -z "${TAPER_PYTHON:-}" ] || exit 0
+  mkdir -p build
+  scripts/deps.sh python >/dev/null && test/compat/venv.sh "$venv" >build/compat-venv.log 2>&1
   exit
 fi
-exec "${TAPER_COMPAT_PYTHON:-$venv/bin/python}" test/compat/run.py --build "${1:-build/release}"
+exec "${TAPER_PYTHON:-$venv/bin/python}" test/compat/run.py --taper "${1:-build/release}/bin/taper"
