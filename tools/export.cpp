@@ -152,7 +152,14 @@ exir::ExportResult compile(ExportOptions& options) {
       }
     };
   }
-  return exir::export_program(options.request);
+  try {
+    return exir::export_program(options.request);
+  } catch (const exir::Failure& failure) {
+    // The front end names the file; the passes know only the graph.
+    const std::string text = failure.what(), path = options.request.methods[0].path;
+    if (options.request.methods.size() > 1 || text.find(path) != text.npos) throw;
+    throw exir::Failure(path + ": " + text, failure.diagnostics());
+  }
 }
 
 void write(const ExportOptions& options, const exir::ExportResult& result) {
