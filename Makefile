@@ -8,6 +8,10 @@ QUIET = >/dev/null
 MODELS_VENV ?= build/venv
 SOURCES = git ls-files '*.h' '*.cpp'
 
+# ccache, where there is one, serves every checkout of this tree.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+
 .DEFAULT_GOAL := help
 .PHONY: help demo build test asan bench size fuzz libfuzzer format lint models clean
 

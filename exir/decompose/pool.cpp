@@ -66,19 +66,34 @@ void adaptive_avg_pool(Builder& b, size_t spatial) {
 void adaptive_avg_pool1d(Builder& b) { adaptive_avg_pool(b, 1); }
 void adaptive_avg_pool2d(Builder& b) { adaptive_avg_pool(b, 2); }
 
-// With sizes that divide evenly an adaptive window is a plain one.
+// The largest of each adaptive window [i in/out, (i+1) in/out) along one dimension.
+Value* adaptive_max(Builder& b, Value* x, int64_t dim, int64_t out) {
+  const int64_t in = dim_of(x, dim).as_int();
+  std::vector<Value*> parts;
+  for (int64_t i = 0; i < out; ++i) {
+    Value* window = b.slice(x, dim, i * in / out, ((i + 1) * in + out - 1) / out);
+    parts.push_back(b.op("amax", {window, int_list({dim}), true}));
+  }
+  return b.cat(parts, dim);
+}
+
+// With sizes that divide evenly an adaptive window is a plain one; otherwise rows first, then
+// columns, and no indices.
 void adaptive_max_pool2d(Builder& b) {
   Value* x = b.in("self");
   const std::vector<int64_t> out = ints(b, "output_size", 2);
   std::vector<int64_t> kernel(2);
+  bool even = true;
   for (size_t i = 0; i < 2; ++i) {
     const Sym in = dim_of(x, static_cast<int64_t>(i) - 2);
-    if (!in.is_int() || out[i] < 1 || in.as_int() % out[i] != 0) {
+    if (!in.is_int() || out[i] < 1) {
       throw Failure("adaptive_max_pool2d from " + in.text() + " to " + std::to_string(out[i]) +
-                    ": only sizes that divide evenly are supported");
+                    ": the sizes must be known and positive");
     }
     kernel[i] = in.as_int() / out[i];
+    even = even && in.as_int() % out[i] == 0;
   }
+  if (!even) return b.result(adaptive_max(b, adaptive_max(b, x, -2, out[0]), -1, out[1]));
   std::vector<Value*> y = b.ops("max_pool2d_with_indices", {x, int_list(kernel), int_list(kernel)});
   for (size_t i = 0; i < b.node().outputs.size(); ++i) b.result(y[i], i);
 }

@@ -63,18 +63,25 @@ std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Order& order
   return offsets;
 }
 
-uint64_t most_alive(const std::vector<PlanRow>& rows) {
+struct Peak {
+  size_t step = 0;
+  uint64_t bytes = 0;
+};
+
+// The step at which most bytes are alive.
+Peak find_peak(const std::vector<PlanRow>& rows) {
   std::map<size_t, std::pair<uint64_t, uint64_t>> events;  // Step -> bytes born, bytes freed.
   for (const PlanRow& row : rows) {
     events[row.first].first += row.bytes;
     events[row.last + 1].second += row.bytes;
   }
-  uint64_t alive = 0, most = 0;
+  Peak peak;
+  uint64_t alive = 0;
   for (const auto& [step, change] : events) {
     alive = alive - change.second + change.first;
-    most = std::max(most, alive);
+    if (alive > peak.bytes) peak = {step, alive};
   }
-  return most;
+  return peak;
 }
 
 // Rows in the order of a key, largest first; ties by index, so that plans are reproducible.
@@ -106,26 +113,40 @@ const std::vector<Heuristic>& heuristics() {
   return list;
 }
 
-constexpr size_t kSearchRows = 600;  // Above it the quadratic search would show.
+// A small generator of its own, so that plans are the same everywhere.
+class Random {
+ public:
+  size_t below(size_t n) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<size_t>(state_ >> 33) % n;
+  }
 
-// Moves rows that stick out above the bound to the front of the order and packs again.
+ private:
+  uint64_t state_ = 1;
+};
+
+// Moves one row elsewhere in the order, packs again, keeps the order unless the arena grew. Ends at
+// the bound or when the work done would show.
 void search(const std::vector<PlanRow>& rows, Order order, MemoryPlan& best) {
-  for (int round = 0; round < 200 && best.arena_bytes > best.lower_bound; ++round) {
+  constexpr size_t kWork = 40'000'000;  // Pairs of rows looked at; some tens of milliseconds.
+  const size_t rounds = std::min<size_t>(4000, kWork / (rows.size() * rows.size() + 1));
+  Random random;
+  uint64_t current = UINT64_MAX;
+  for (size_t round = 0; round < rounds && best.arena_bytes > best.lower_bound; ++round) {
+    Order next = order;
+    const size_t from = random.below(next.size()), to = random.below(next.size());
+    const size_t row = next[from];
+    next.erase(next.begin() + static_cast<std::ptrdiff_t>(from));
+    next.insert(next.begin() + static_cast<std::ptrdiff_t>(to), row);
     uint64_t arena = 0;
-    const std::vector<uint64_t> offsets = place(rows, order, lowest_gap, &arena);
-    if (arena < best.arena_bytes) {
-      best.arena_bytes = arena;
-      best.offsets = offsets;
-      best.heuristic = "search";
-    }
-    size_t top = 0;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i].bytes > 0 && offsets[i] + rows[i].bytes == arena) top = i;
-    }
-    const auto at = std::find(order.begin(), order.end(), top);
-    if (at == order.begin()) return;
-    const auto jump = std::min<std::ptrdiff_t>(at - order.begin(), 1 + round % 7);
-    std::rotate(at - jump, at, at + 1);
+    std::vector<uint64_t> offsets = place(rows, next, lowest_gap, &arena);
+    if (arena > current) continue;
+    current = arena;
+    order = std::move(next);
+    if (arena >= best.arena_bytes) continue;
+    best.arena_bytes = arena;
+    best.offsets = std::move(offsets);
+    best.heuristic = "search";
   }
 }
 
@@ -146,10 +167,15 @@ MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
       throw Failure("the tensors of this method need more than 256 TiB");
     }
   }
-  best.lower_bound = most_alive(rows);
+  const Peak peak = find_peak(rows);
+  best.lower_bound = peak.bytes;
   best.arena_bytes = UINT64_MAX;
   Order best_order;
-  for (const Heuristic& heuristic : heuristics()) {
+  std::vector<Heuristic> candidates = heuristics();
+  candidates.push_back({"peak first", [step = peak.step](const PlanRow& r) {
+                          return size(r) + (r.first <= step && step <= r.last ? 1e18 : 0);
+                        }});
+  for (const Heuristic& heuristic : candidates) {
     const Order order = sorted_by(rows, heuristic.key);
     for (Gap gap : {&lowest_gap, &tightest_gap}) {
       uint64_t arena = 0;
@@ -162,7 +188,7 @@ MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
     }
     if (best.arena_bytes == best.lower_bound) return best;
   }
-  if (rows.size() <= kSearchRows) search(rows, best_order, best);
+  search(rows, best_order, best);
   return best;
 }
 

@@ -66,18 +66,28 @@ TEST(Decompose, WhatABackendKeepsStaysWhole) {
 
 TEST(Decompose, RefusalsNameTheNodeAndTheReason) {
   const auto graph = parse_graph(R"(graph "g" {
-  input %x: float32[1, 1, 5, 5]
+  range s0 = [3, 9]
+  input %x: float32[1, 1, s0, 5]
   %y: float32[1, 1, 3, 3], %i: int64[1, 1, 3, 3] = aten::adaptive_max_pool2d(%x, [3, 3])
   return %y
 })");
   try {
     decompose(*graph);
-    FAIL() << "5 does not divide by 3";
+    FAIL() << "s0 is not known";
   } catch (const Failure& failure) {
     ASSERT_EQ(failure.diagnostics().size(), 1u);
     EXPECT_EQ(failure.diagnostics()[0].message,
-              "adaptive_max_pool2d from 5 to 3: only sizes that divide evenly are supported");
+              "adaptive_max_pool2d from s0 to 3: the sizes must be known and positive");
   }
+}
+
+TEST(Decompose, UnevenAdaptiveMaxTakesRowsThenColumns) {
+  const std::string text = run(R"(  input %x: float32[1, 1, 3, 2]
+  %y: float32[1, 1, 2, 2], %i: int64[1, 1, 2, 2] = aten::adaptive_max_pool2d(%x, [2, 2])
+  return %y)");
+  // Rows [0, 2) and [1, 3); columns are whole.
+  EXPECT_NE(text.find("aten::slice.Tensor(%x, -2, 0, 2, 1)"), std::string::npos) << text;
+  EXPECT_NE(text.find("aten::slice.Tensor(%x, -2, 1, 3, 1)"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -60,16 +60,27 @@ std::optional<Doubles> numbers(const Argument& arg) {
   return out;
 }
 
-Value* new_weights(Rewriter& rewriter, const Value& like, TensorType type, const Doubles& data) {
-  const size_t width = element_size(type.dtype);
-  std::vector<uint8_t> bytes(data.size() * width);
-  for (size_t i = 0; i < data.size(); ++i) {
-    write_element(bytes.data() + i * width, type.dtype, data[i]);
-  }
+Value* new_weights(Rewriter& rewriter, const Value& like, TensorType type,
+                   std::vector<uint8_t> bytes) {
   Value* out = rewriter.graph().new_constant(like.name + "_folded", std::move(type),
                                              own_bytes(std::move(bytes)));
   if (!like.fqn.empty()) out->fqn = like.fqn + "." + out->name;
   return out;
+}
+
+std::vector<uint8_t> to_bytes(const Doubles& data, ScalarType type) {
+  const size_t width = element_size(type);
+  std::vector<uint8_t> bytes(data.size() * width);
+  for (size_t i = 0; i < data.size(); ++i) write_element(&bytes[i * width], type, data[i]);
+  return bytes;
+}
+
+// `count` elements times `factor`, computed in double and rounded once.
+void scale_elements(const uint8_t* in, uint8_t* out, size_t count, ScalarType type, double factor) {
+  const size_t width = element_size(type);
+  for (size_t i = 0; i < count; ++i) {
+    write_element(out + i * width, type, read_element(in + i * width, type) * factor);
+  }
 }
 
 // How often each value is used, outputs and mutations included.
@@ -88,24 +99,23 @@ class Folder {
   Folder(const Node& convolution, const Node& norm) : convolution_(convolution), norm_(norm) {}
 
   bool prepare() {
-    const auto weight = numbers(convolution_.arg("weight"));
     const auto mean = numbers(norm_.arg("running_mean"));
     const auto variance = numbers(norm_.arg("running_var"));
-    if (!weight || !mean || !variance || weight->empty()) return false;
+    if (!is_foldable_weight() || !mean || !variance) return false;
     channels_ = mean->size();
     const auto bias = optional_numbers(convolution_.arg("bias"), 0);
     const auto gain = optional_numbers(norm_.arg("weight"), 1);
     const auto shift = optional_numbers(norm_.arg("bias"), 0);
     if (!bias || !gain || !shift || variance->size() != channels_) return false;
     const double eps = norm_.arg("eps").to_double();
-    Doubles scale(channels_);
+    scale_.resize(channels_);
     bias_.resize(channels_);
     for (size_t c = 0; c < channels_; ++c) {
-      scale[c] = (*gain)[c] / std::sqrt((*variance)[c] + eps);
-      bias_[c] = ((*bias)[c] - (*mean)[c]) * scale[c] + (*shift)[c];
-      if (!std::isfinite(scale[c]) || !std::isfinite(bias_[c])) return false;
+      scale_[c] = (*gain)[c] / std::sqrt((*variance)[c] + eps);
+      bias_[c] = ((*bias)[c] - (*mean)[c]) * scale_[c] + (*shift)[c];
+      if (!std::isfinite(scale_[c]) || !std::isfinite(bias_[c])) return false;
     }
-    return scale_weight(*weight, scale);
+    return true;
   }
 
   // The convolution with the new weights in place of both nodes.
@@ -113,13 +123,15 @@ class Folder {
     const Value& weight = *convolution_.arg("weight").value();
     const Argument& bias = convolution_.arg("bias");
     std::vector<Argument> args = convolution_.args;
-    args[1] = new_weights(rewriter, weight, weight.type, weight_);
+    args[1] = new_weights(rewriter, weight, weight.type, scaled_weight(weight));
     const TensorType bias_type =
         bias.is_value() ? bias.value()->type
                         : TensorType(weight.type.dtype, {Sym(static_cast<int64_t>(channels_))});
-    args[2] = new_weights(rewriter, bias.is_value() ? *bias.value() : *norm_.arg("running_mean").value(),
-                          bias_type, bias_);
-    Value* result = rewriter.emit(convolution_.target(), std::move(args), {norm_.outputs[0]->type})[0];
+    args[2] =
+        new_weights(rewriter, bias.is_value() ? *bias.value() : *norm_.arg("running_mean").value(),
+                    bias_type, to_bytes(bias_, bias_type.dtype));
+    Value* result =
+        rewriter.emit(convolution_.target(), std::move(args), {norm_.outputs[0]->type})[0];
     result->producer->name = convolution_.name;
     rewriter.replace(norm_.outputs[0], result);
   }
@@ -134,31 +146,45 @@ class Folder {
 
   // Output channels are the first dimension of a weight, and group and second dimension of a
   // transposed one.
-  bool scale_weight(const Doubles& weight, const Doubles& scale) {
-    const TensorType& type = convolution_.arg("weight").value()->type;
-    if (type.rank() < 3) return false;
-    const auto first = static_cast<size_t>(type.sizes[0].as_int());
-    const auto second = static_cast<size_t>(type.sizes[1].as_int());
-    const bool transposed = convolution_.arg("transposed").to_bool();
+  bool is_foldable_weight() {
+    const Argument& arg = convolution_.arg("weight");
+    if (!arg.is_value() || arg.value()->role != ValueRole::kConstant) return false;
+    const Value& weight = *arg.value();
+    const TensorType& type = weight.type;
+    if (!is_floating(type.dtype) || !type.is_contiguous() || type.rank() < 3) return false;
+    first_ = static_cast<size_t>(type.sizes[0].as_int());
+    second_ = static_cast<size_t>(type.sizes[1].as_int());
     const int64_t groups = convolution_.arg("groups").to_int();
-    if (groups < 1 || first % static_cast<size_t>(groups) != 0) return false;
-    const size_t per_group = first / static_cast<size_t>(groups);
-    const size_t made = transposed ? second * static_cast<size_t>(groups) : first;
-    if (made != channels_) return false;
-    const size_t area = weight.size() / (first * second);
-    weight_.resize(weight.size());
-    for (size_t i = 0; i < weight.size(); ++i) {
-      const size_t row = i / area / second, column = i / area % second;
-      const size_t channel = transposed ? row / per_group * second + column : row;
-      weight_[i] = weight[i] * scale[channel];
+    if (weight.data.bytes == 0 || groups < 1 || first_ % static_cast<size_t>(groups) != 0) {
+      return false;
     }
-    return true;
+    transposed_ = convolution_.arg("transposed").to_bool();
+    per_group_ = first_ / static_cast<size_t>(groups);
+    const auto channels = numbers(norm_.arg("running_mean"));
+    return channels &&
+           channels->size() == (transposed_ ? second_ * static_cast<size_t>(groups) : first_);
+  }
+
+  std::vector<uint8_t> scaled_weight(const Value& weight) const {
+    std::vector<uint8_t> out(weight.data.bytes);
+    const size_t block = out.size() / (first_ * second_);
+    const size_t count = block / element_size(weight.type.dtype);
+    for (size_t row = 0; row < first_; ++row) {
+      for (size_t column = 0; column < second_; ++column) {
+        const size_t at = (row * second_ + column) * block;
+        const size_t channel = transposed_ ? row / per_group_ * second_ + column : row;
+        scale_elements(weight.data.data + at, &out[at], count, weight.type.dtype, scale_[channel]);
+      }
+    }
+    return out;
   }
 
   const Node& convolution_;
   const Node& norm_;
   size_t channels_ = 0;
-  Doubles weight_, bias_;
+  size_t first_ = 0, second_ = 0, per_group_ = 0;  // Of the weight.
+  bool transposed_ = false;
+  Doubles scale_, bias_;
 };
 
 }  // namespace
@@ -170,7 +196,8 @@ int fold_batch_norm(Graph& graph) {
     return found == uses.end() ? 0 : found->second;
   };
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    if (!node.is("aten::_native_batch_norm_legit_no_training") || node.outputs.size() != 3) return false;
+    if (!node.is("aten::_native_batch_norm_legit_no_training") || node.outputs.size() != 3)
+      return false;
     if (used(node.outputs[1]) != 0 || used(node.outputs[2]) != 0) return false;
     const Node* convolution = node.args[0].value()->producer;
     if (convolution == nullptr || !convolution->is("aten::convolution")) return false;
