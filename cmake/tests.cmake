@@ -33,12 +33,6 @@ if(TAPER_TESTS)
   endforeach()
 endif()
 
-# test/e2e counts heap calls.
-if(TARGET test_e2e_test)
-  target_link_options(test_e2e_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-    -Wl,--wrap=aligned_alloc,--wrap=posix_memalign)
-endif()
-
 foreach(folder bench size fuzz)
   if(EXISTS ${PROJECT_SOURCE_DIR}/test/${folder}/targets.cmake)
     include(${PROJECT_SOURCE_DIR}/test/${folder}/targets.cmake)

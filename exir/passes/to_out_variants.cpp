@@ -60,9 +60,10 @@ Failure unsupported(const std::map<std::string, Missing>& missing) {
          "no kernel or decomposition for it yet: rewrite that line with other operators, "
          "or call run_decompositions() on the exported program before saving it"});
   }
-  return Failure(std::to_string(list.size()) +
-                     (list.size() == 1 ? " operator is" : " operators are") + " not supported",
-                 std::move(list));
+  const std::string summary = std::to_string(list.size()) +
+                              (list.size() == 1 ? " operator is" : " operators are") +
+                              " not supported";
+  return Failure(summary, std::move(list));
 }
 
 }  // namespace

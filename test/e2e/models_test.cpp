@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "exir/export.h"
-#include "test/e2e/heap_count.h"
+#include "test/support/heap_counter.h"
 #include "test/e2e/model_cases.h"
 #include "tools/atomic_file.h"
 #include "tools/compare.h"
