@@ -250,7 +250,8 @@ class Call {
       case Tag::kTensor: return compare_tensor(want.tensors[0], got.to_tensor());
       case Tag::kInt: EXPECT_EQ(got.to_int(), parse_int(want.words[0])); return;
       case Tag::kBool: EXPECT_EQ(got.to_bool(), want.words[0] == "true"); return;
-      case Tag::kDouble: return compare_double(parse_double(want.words[0]), got.to_double(), {0, 0});
+      case Tag::kDouble:
+        return compare_double(parse_double(want.words[0]), got.to_double(), {0, 0});
       default: break;
     }
     for (size_t i = 0; i < want.tensors.size(); ++i) {
