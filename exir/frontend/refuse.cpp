@@ -40,7 +40,7 @@ std::string in_quotes(std::string_view name) {
 Budget::Budget(uint64_t file_bytes)
     : bytes_left_(16 * kMiB + 16 * file_bytes),
       items_left_(kMiB / 4 + file_bytes),
-      text_limit_(4 * kMiB + 4 * file_bytes) {}
+      text_limit_(3 * kMiB + 4 * file_bytes) {}
 
 void Budget::take_bytes(uint64_t bytes, std::string_view where) {
   if (bytes > bytes_left_) {
