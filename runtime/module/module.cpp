@@ -58,15 +58,20 @@ class FileSource {
   std::optional<BufferDataLoader> buffer_;
 };
 
-std::string with_subject(const Diagnostic& found) {
-  std::string line(found.status.message());
-  if (line.empty()) line = to_string(found.status.error());
-  if (!found.subject.empty()) line += ": " + std::string(found.subject);
+std::string message_of(const Diagnostic& found) {
+  const std::string message(found.status.message());
+  return message.empty() ? to_string(found.status.error()) : message;
+}
+
+// What the message is about and where: "aten::add.out (method forward, value 3)".
+std::string place_of(const Diagnostic& found) {
   std::string place;
   if (!found.method.empty()) place = "method " + std::string(found.method);
   if (found.instruction >= 0) place += ", instruction " + std::to_string(found.instruction);
   if (found.value >= 0) place += ", value " + std::to_string(found.value);
-  return place.empty() ? line : line + " (" + place + ")";
+  if (place.empty()) return std::string(found.subject);
+  if (found.subject.empty()) return "(" + place + ")";
+  return std::string(found.subject) + " (" + place + ")";
 }
 
 }  // namespace
@@ -84,12 +89,21 @@ struct Module::State {
   AlignedBlock shared;
   std::vector<std::unique_ptr<LoadedMethod>> methods;
   std::string error_text;
+  std::string last_message;  // Of the last line.
 
-  // Adds a line to the error text.
+  // Adds a line to the error text, or a name to the last line if it says the same.
   static void note(void* context, const Diagnostic& found) {
-    std::string& text = static_cast<State*>(context)->error_text;
+    State& state = *static_cast<State*>(context);
+    std::string& text = state.error_text;
+    const std::string message = message_of(found), place = place_of(found);
+    if (!text.empty() && message == state.last_message && !found.subject.empty()) {
+      text += ", " + place;
+      return;
+    }
     if (!text.empty()) text += '\n';
-    text += with_subject(found);
+    text += message;
+    if (!place.empty()) text += (found.subject.empty() ? " " : ": ") + place;
+    state.last_message = message;
   }
   Diagnostics diagnostics() { return {&State::note, this}; }
 
