@@ -99,8 +99,9 @@ int run(const Options& options) {
   const bool pte = options.kind == "pte";
   const std::vector<std::string> seeds = load_seeds(options);
   if (seeds.empty()) return usage("no seeds");
-  for (const std::string& seed : seeds) {
-    if (!(pte ? exercise_pte(seed) : exercise_pt2(seed))) return usage("a seed is not accepted");
+  for (size_t i = 0; i < seeds.size(); ++i) {
+    if (pte ? exercise_pte(seeds[i]) : exercise_pt2(seeds[i])) continue;
+    return usage(("seed " + std::to_string(i) + " is not accepted").c_str());
   }
   const auto start = std::chrono::steady_clock::now();
   const auto elapsed = [&] {

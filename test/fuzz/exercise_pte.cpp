@@ -96,7 +96,7 @@ class MethodRun {
       input.order.assign(info->dim_order().begin(), info->dim_order().end());
       input.strides.resize(input.sizes.size());
       Block& block = blocks_.emplace_back(info->nbytes());
-      std::memset(block.span().data(), 1, block.span().size());
+      std::memset(block.span().data(), 0, block.span().size());  // 0 is a valid index.
       input.tensor = Tensor(info->scalar_type(), input.sizes.size(), input.sizes.data(),
                             input.order.data(), input.strides.data(), block.span().data());
       values_.push_back(EValue(&input.tensor));
