@@ -125,24 +125,71 @@ class Random {
   uint64_t state_ = 1;
 };
 
-// Moves one row elsewhere in the order, packs again, keeps the order unless the arena grew. Ends at
-// the bound or when the work done would show.
-void search(const std::vector<PlanRow>& rows, Order order, MemoryPlan& best) {
+// The highest place below `ceiling`, or the lowest gap if there is none.
+uint64_t hanging_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
+                     const Order& placed, const PlanRow& row, uint64_t ceiling) {
+  uint64_t end = ceiling;
+  for (bool blocked = true; blocked && end >= row.bytes;) {
+    blocked = false;
+    for (size_t other : placed) {
+      const bool apart =
+          offsets[other] >= end || offsets[other] + rows[other].bytes <= end - row.bytes;
+      if (apart || !alive_together(rows[other], row)) continue;
+      end = offsets[other];
+      blocked = true;
+      break;
+    }
+  }
+  return end >= row.bytes ? end - row.bytes : lowest_gap(rows, offsets, placed, row);
+}
+
+// An order of placement, and which rows hang from the lower bound instead of standing on the floor.
+struct Candidate {
+  Order order;
+  std::vector<bool> hangs;
+};
+
+std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Candidate& candidate,
+                            uint64_t ceiling, uint64_t* arena) {
+  std::vector<uint64_t> offsets(rows.size(), 0);
+  Order placed;
+  *arena = 0;
+  for (size_t i : candidate.order) {
+    if (rows[i].bytes == 0) continue;
+    offsets[i] = candidate.hangs[i] ? hanging_gap(rows, offsets, placed, rows[i], ceiling)
+                                    : lowest_gap(rows, offsets, placed, rows[i]);
+    const auto spot = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) {
+      return offsets[a] < offsets[b];
+    });
+    placed.insert(spot, i);
+    *arena = std::max(*arena, offsets[i] + rows[i].bytes);
+  }
+  return offsets;
+}
+
+// Moves one row elsewhere in the order or to the other side, packs again, and keeps that unless the
+// arena grew. Ends at the bound or when the work done would show.
+void search(const std::vector<PlanRow>& rows, const Order& start, MemoryPlan& best) {
   constexpr size_t kWork = 40'000'000;  // Pairs of rows looked at; some tens of milliseconds.
   const size_t rounds = std::min<size_t>(4000, kWork / (rows.size() * rows.size() + 1));
   Random random;
+  Candidate now{start, std::vector<bool>(rows.size(), false)};
   uint64_t current = UINT64_MAX;
   for (size_t round = 0; round < rounds && best.arena_bytes > best.lower_bound; ++round) {
-    Order next = order;
-    const size_t from = random.below(next.size()), to = random.below(next.size());
-    const size_t row = next[from];
-    next.erase(next.begin() + static_cast<std::ptrdiff_t>(from));
-    next.insert(next.begin() + static_cast<std::ptrdiff_t>(to), row);
+    Candidate next = now;
+    const size_t from = random.below(rows.size()), to = random.below(rows.size());
+    const size_t row = next.order[from];
+    if (random.below(2) == 0) {
+      next.hangs[row] = !next.hangs[row];
+    } else {
+      next.order.erase(next.order.begin() + static_cast<std::ptrdiff_t>(from));
+      next.order.insert(next.order.begin() + static_cast<std::ptrdiff_t>(to), row);
+    }
     uint64_t arena = 0;
-    std::vector<uint64_t> offsets = place(rows, next, lowest_gap, &arena);
+    std::vector<uint64_t> offsets = place(rows, next, best.lower_bound, &arena);
     if (arena > current) continue;
     current = arena;
-    order = std::move(next);
+    now = std::move(next);
     if (arena >= best.arena_bytes) continue;
     best.arena_bytes = arena;
     best.offsets = std::move(offsets);
