@@ -19,7 +19,7 @@
 namespace taper::exir::test {
 
 inline void put(std::string& out, uint64_t value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(i < 8 ? value >> (8 * i) : 0);
 }
 
 inline std::string deflate_raw(std::string_view text) {

@@ -15,8 +15,10 @@ class AlignedBlock {
  public:
   AlignedBlock() = default;
   // calloc hands out untouched pages, so a large arena costs only what is used of it.
+  // No machine has the memory that a hostile file may ask for, so that is not even tried.
   explicit AlignedBlock(uint64_t bytes) {
-    if (bytes == 0 || bytes > SIZE_MAX / 2) return;
+    constexpr uint64_t kMostBytes = uint64_t{1} << (sizeof(size_t) == 8 ? 39 : 30);
+    if (bytes == 0 || bytes > kMostBytes) return;
     memory_ = std::calloc(static_cast<size_t>(bytes) + kAlignment, 1);
     if (memory_ == nullptr) return;
     const uintptr_t start =
