@@ -31,7 +31,7 @@ T load(std::string_view bytes, size_t at) {
 }
 
 void put(std::string& out, uint64_t value, size_t width) {
-  for (size_t i = 0; i < width; ++i) out += static_cast<char>(value >> (8 * i));
+  for (size_t i = 0; i < width; ++i) out += static_cast<char>(i < 8 ? value >> (8 * i) : 0);
 }
 
 // The fields that a local and a central record share, from "version needed" to "extra length".
