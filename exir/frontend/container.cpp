@@ -76,10 +76,12 @@ void Container::open_pt2(const std::string& root, std::string_view model) {
   program_name = root + "models/" + name + ".json";
   program = std::make_unique<JsonDocument>(archive->read_text(*archive->find(program_name)),
                                            program_name);
-  const bool pickled =
-      open_store(weights, root + "data/weights/" + name, "_weights_config.json") |
+  const bool pickled_weights =
+      open_store(weights, root + "data/weights/" + name, "_weights_config.json");
+  const bool pickled_constants =
       open_store(constants, root + "data/constants/" + name, "_constants_config.json");
-  form = pickled ? "pt2 archive, pickled weights" : "pt2 archive, raw weights";
+  form = pickled_weights || pickled_constants ? "pt2 archive, pickled weights"
+                                              : "pt2 archive, raw weights";
 }
 
 bool Container::open_store(TensorStore& store, const std::string& stem, const char* config) {

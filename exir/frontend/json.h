@@ -21,8 +21,8 @@ class Json {
   bool is_int64() const;
 
  private:
-  const void* document_ = nullptr;
-  size_t index_ = 0;
+  [[maybe_unused]] const void* document_ = nullptr;  // Read in json.cpp, as simdjson's element.
+  [[maybe_unused]] size_t index_ = 0;
 };
 
 struct JsonField {
