@@ -46,14 +46,16 @@ uint64_t tightest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64
 
 using Gap = decltype(&lowest_gap);
 
-std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Order& order, Gap gap,
+// Places rows one after another where `gap(offsets, placed, row index)` says.
+template <typename GapOf>
+std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Order& order, const GapOf& gap,
                             uint64_t* arena) {
   std::vector<uint64_t> offsets(rows.size(), 0);
   Order placed;
   *arena = 0;
   for (size_t i : order) {
     if (rows[i].bytes == 0) continue;
-    offsets[i] = gap(rows, offsets, placed, rows[i]);
+    offsets[i] = gap(offsets, placed, i);
     const auto spot = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) {
       return offsets[a] < offsets[b];
     });
@@ -149,24 +151,6 @@ struct Candidate {
   std::vector<bool> hangs;
 };
 
-std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Candidate& candidate,
-                            uint64_t ceiling, uint64_t* arena) {
-  std::vector<uint64_t> offsets(rows.size(), 0);
-  Order placed;
-  *arena = 0;
-  for (size_t i : candidate.order) {
-    if (rows[i].bytes == 0) continue;
-    offsets[i] = candidate.hangs[i] ? hanging_gap(rows, offsets, placed, rows[i], ceiling)
-                                    : lowest_gap(rows, offsets, placed, rows[i]);
-    const auto spot = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) {
-      return offsets[a] < offsets[b];
-    });
-    placed.insert(spot, i);
-    *arena = std::max(*arena, offsets[i] + rows[i].bytes);
-  }
-  return offsets;
-}
-
 // Moves one row elsewhere in the order or to the other side, packs again, and keeps that unless the
 // arena grew. Ends at the bound or when the work done would show.
 void search(const std::vector<PlanRow>& rows, const Order& start, MemoryPlan& best) {
@@ -186,7 +170,11 @@ void search(const std::vector<PlanRow>& rows, const Order& start, MemoryPlan& be
       next.order.insert(next.order.begin() + static_cast<std::ptrdiff_t>(to), row);
     }
     uint64_t arena = 0;
-    std::vector<uint64_t> offsets = place(rows, next, best.lower_bound, &arena);
+    const auto gap = [&](const std::vector<uint64_t>& offsets, const Order& placed, size_t i) {
+      return next.hangs[i] ? hanging_gap(rows, offsets, placed, rows[i], best.lower_bound)
+                           : lowest_gap(rows, offsets, placed, rows[i]);
+    };
+    std::vector<uint64_t> offsets = place(rows, next.order, gap, &arena);
     if (arena > current) continue;
     current = arena;
     now = std::move(next);
@@ -226,7 +214,10 @@ MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
     const Order order = sorted_by(rows, heuristic.key);
     for (Gap gap : {&lowest_gap, &tightest_gap}) {
       uint64_t arena = 0;
-      std::vector<uint64_t> offsets = place(rows, order, gap, &arena);
+      const auto gap_of = [&](const std::vector<uint64_t>& at, const Order& placed, size_t i) {
+        return gap(rows, at, placed, rows[i]);
+      };
+      std::vector<uint64_t> offsets = place(rows, order, gap_of, &arena);
       if (arena >= best.arena_bytes) continue;
       best.arena_bytes = arena;
       best.offsets = std::move(offsets);

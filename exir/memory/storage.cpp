@@ -161,10 +161,11 @@ class Assigner {
   }
 
   // The last step that reads any value in the storage.
-  size_t last_read(int64_t storage, const Value* but) const {
+  size_t last_read(int64_t storage) const {
     size_t last = 0;
     for (const Value* member : members_[static_cast<size_t>(storage)]) {
-      if (member != but) last = std::max(last, lives_.at(member).last);
+      const auto life = lives_.find(member);  // A state that nobody reads has none.
+      if (life != lives_.end()) last = std::max(last, life->second.last);
     }
     return last;
   }
@@ -208,12 +209,7 @@ class Assigner {
     const Value* state = mutation->second;
     const Place place = out_.places.at(state);
     if (!same_bytes(state, value)) return false;
-    size_t last = 0;
-    for (const Value* member : members_[static_cast<size_t>(place.storage)]) {
-      const auto life = lives_.find(member);
-      if (life != lives_.end()) last = std::max(last, life->second.last);
-    }
-    if (last > step || written_states_.count(state) != 0) return false;
+    if (last_read(place.storage) > step || written_states_.count(state) != 0) return false;
     if (in_loop(step)) return false;
     if (reads(node, place.storage) && !may_overwrite(node, state, value)) return false;
     written_states_.insert(state);
@@ -237,7 +233,7 @@ class Assigner {
       const Place place = found->second;
       const PlanRow& row = out_.rows[static_cast<size_t>(place.storage)];
       const bool dies = row.last == step && fixed_.count(place.storage) == 0;
-      if (!dies || last_read(place.storage, nullptr) != step) return;
+      if (!dies || last_read(place.storage) != step) return;
       if (!may_overwrite(node, operand, value)) return;
       join(value, place);
       placed = true;
