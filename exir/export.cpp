@@ -47,8 +47,10 @@ void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::strin
     if (range.max != SymRange::kUnbounded || hint == graph.hints.end()) continue;
     range.max = std::max(range.min, hint->second);
     warnings.push_back("the size " + symbol + " has no upper bound: planned for " +
-                       std::to_string(range.max) + ", its value at the sample inputs; export with "
-                       "torch.export.Dim(..., max=N) or use --bound " + symbol + "=N");
+                       std::to_string(range.max) +
+                       ", its value at the sample inputs; export with "
+                       "torch.export.Dim(..., max=N) or use --bound " +
+                       symbol + "=N");
   }
 }
 

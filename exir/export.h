@@ -30,7 +30,7 @@ struct ExportRequest {
 
 struct ExportedMethod {
   std::string name;
-  MemoryPlan plan;                    // Without offsets worth reading.
+  MemoryPlan plan;  // Without offsets worth reading.
   std::vector<PassReport> passes;
   size_t instructions = 0;
   std::vector<std::string> warnings;

@@ -35,11 +35,11 @@ class Indexing {
   struct Index {
     const Tensor* tensor;
     bool is_mask;
-    int64_t size;         // Of the indexed dimension, and its stride.
+    int64_t size;  // Of the indexed dimension, and its stride.
     int64_t stride;
-    Cursor cursor;        // Over the broadcast integers, or over the mask.
-    Cursor target;        // Of a mask: over the dimensions of self that it covers.
-    int64_t count;        // Of a mask: its true elements.
+    Cursor cursor;  // Over the broadcast integers, or over the mask.
+    Cursor target;  // Of a mask: over the dimensions of self that it covers.
+    int64_t count;  // Of a mask: its true elements.
   };
 
   Status add_index(const View& self, const Tensor& tensor, size_t* d);

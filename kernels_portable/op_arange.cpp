@@ -16,8 +16,8 @@ constexpr int64_t kChunk = 128;
 
 // How many steps lead from start to before end.
 Status count_steps(int64_t start, int64_t end, int64_t step, int64_t* count) {
-  TAPER_REQUIRE(step != 0 && (start == end || (start < end) == (step > 0)),
-                Error::kInvalidArgument, "arange: step must lead from start to end");
+  TAPER_REQUIRE(step != 0 && (start == end || (start < end) == (step > 0)), Error::kInvalidArgument,
+                "arange: step must lead from start to end");
   const uint64_t low = static_cast<uint64_t>(step > 0 ? start : end);
   const uint64_t high = static_cast<uint64_t>(step > 0 ? end : start);
   const uint64_t stride = static_cast<uint64_t>(step > 0 ? step : wrap_neg(step));
@@ -28,8 +28,8 @@ Status count_steps(int64_t start, int64_t end, int64_t step, int64_t* count) {
 }
 
 Status count_steps(double start, double end, double step, int64_t* count) {
-  TAPER_REQUIRE(step != 0 && (start == end || (start < end) == (step > 0)),
-                Error::kInvalidArgument, "arange: step must lead from start to end");
+  TAPER_REQUIRE(step != 0 && (start == end || (start < end) == (step > 0)), Error::kInvalidArgument,
+                "arange: step must lead from start to end");
   const double steps = std::ceil((end - start) / step);
   TAPER_REQUIRE(steps >= 0 && steps <= INT32_MAX, Error::kInvalidArgument,
                 "arange: a bound is not finite, or too many elements");

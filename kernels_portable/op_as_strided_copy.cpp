@@ -23,8 +23,8 @@ Status as_strided_copy(KernelContext&, const Tensor& self, IntList size, IntList
                   "as_strided_copy: a size or stride is negative");
     view.add_dim(size[d], stride[d]);
     int64_t span = 0;
-    fits = fits && (size[d] == 0 || (checked_mul(size[d] - 1, stride[d], &span) &&
-                                     checked_add(last, span, &last)));
+    fits = fits && (size[d] == 0 ||
+                    (checked_mul(size[d] - 1, stride[d], &span) && checked_add(last, span, &last)));
   }
   if (!view.is_empty()) {
     TAPER_REQUIRE(fits && last < self.numel(), Error::kInvalidArgument,

@@ -17,8 +17,8 @@ Status constant_pad_nd(KernelContext&, const Tensor& self, IntList pad, Scalar v
   int64_t sizes[kMaxRank];
   for (size_t d = 0; d < from.rank; ++d) sizes[d] = from.sizes[d];
   for (size_t i = 0; i < pad.size(); i += 2) {
-    const bool small = pad[i] >= -kLimit && pad[i] <= kLimit && pad[i + 1] >= -kLimit &&
-                       pad[i + 1] <= kLimit;
+    const bool small =
+        pad[i] >= -kLimit && pad[i] <= kLimit && pad[i + 1] >= -kLimit && pad[i + 1] <= kLimit;
     TAPER_REQUIRE(small, Error::kInvalidArgument, "constant_pad_nd: a padding is too large");
     sizes[from.rank - 1 - i / 2] += pad[i] + pad[i + 1];
   }

@@ -31,8 +31,7 @@ Status permute_copy(KernelContext&, const Tensor& self, IntList dims, Tensor& ou
   return write_permuted(self, order, out);
 }
 
-Status transpose_copy(KernelContext&, const Tensor& self, int64_t dim0, int64_t dim1,
-                      Tensor& out) {
+Status transpose_copy(KernelContext&, const Tensor& self, int64_t dim0, int64_t dim1, Tensor& out) {
   int64_t a = 0;
   int64_t b = 0;
   TAPER_TRY(wrap_dim(dim0, self.dim(), &a));

@@ -45,8 +45,8 @@ Status et_view(KernelContext&, EValue* const* args) {
   TAPER_TRY(infer_sizes(asked, self.numel(), sizes));
   TAPER_TRY(resize_out(out, sizes, asked.size()));
   const bool plain = self.is_contiguous() && out.is_contiguous();
-  TAPER_REQUIRE(plain || (same_sizes(self, out) && same_dim_order(self, out)),
-                Error::kNotSupported, "et_view: only contiguous tensors can take other sizes");
+  TAPER_REQUIRE(plain || (same_sizes(self, out) && same_dim_order(self, out)), Error::kNotSupported,
+                "et_view: only contiguous tensors can take other sizes");
   out.set_data(self.mutable_data());
   return {};
 }

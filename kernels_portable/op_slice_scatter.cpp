@@ -8,9 +8,8 @@ namespace taper::portable {
 namespace {
 
 Status copy_self(const Tensor& self, const Tensor& src, Tensor& out) {
-  TAPER_REQUIRE(
-      out.scalar_type() == self.scalar_type() && src.scalar_type() == self.scalar_type(),
-      Error::kInvalidArgument, "slice_scatter: src and out must have the dtype of self");
+  TAPER_REQUIRE(out.scalar_type() == self.scalar_type() && src.scalar_type() == self.scalar_type(),
+                Error::kInvalidArgument, "slice_scatter: src and out must have the dtype of self");
   return write_view(view_of(self), out);
 }
 

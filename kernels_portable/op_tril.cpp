@@ -37,8 +37,8 @@ Status keep_triangle(const Tensor& self, int64_t diagonal, bool lower, Tensor& o
     const View target = row_part(to, row, first, last, element);
     const View source = row_part(from, row, first, last, element);
     if (target.data != source.data) copy_view(target, source, element);
-    const View rest = lower ? row_part(to, row, split, columns, element)
-                            : row_part(to, row, 0, split, element);
+    const View rest =
+        lower ? row_part(to, row, split, columns, element) : row_part(to, row, 0, split, element);
     fill_view(rest, kZero, element);
   }
   return {};

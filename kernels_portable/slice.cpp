@@ -68,7 +68,7 @@ Status diagonal_view(View* view, int64_t offset, int64_t dim1, int64_t dim2, siz
   TAPER_TRY(find_dim(*view, dim2, &b));
   TAPER_REQUIRE(a != b, Error::kInvalidArgument, "a diagonal needs two dimensions");
   const int64_t shift = clamp(offset, -view->sizes[a], view->sizes[b]);
-  const int64_t down = shift < 0 ? -shift : 0;   // Where it starts in each dimension.
+  const int64_t down = shift < 0 ? -shift : 0;  // Where it starts in each dimension.
   const int64_t right = shift > 0 ? shift : 0;
   const int64_t rows = view->sizes[a] - down;
   const int64_t columns = view->sizes[b] - right;

@@ -23,7 +23,7 @@ inline float exp_of(float x) {
   constexpr float kLn2High = 0.693359375f;  // Few bits, so that n * kLn2High is exact.
   constexpr float kLn2Low = -2.12194440e-4f;
   constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer.
-  const bool vanishes = x < -104.0f;  // Selected, since arithmetic that underflows is slow.
+  const bool vanishes = x < -104.0f;     // Selected, since arithmetic that underflows is slow.
   float y = vanishes ? 0.0f : x;
   y = y > 89.0f ? 89.0f : y;
   const float shifted = y * kLog2E + kRound;

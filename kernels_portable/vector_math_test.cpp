@@ -61,8 +61,8 @@ TEST(VectorMath, SigmoidIsCloseEverywhere) {
 }
 
 TEST(VectorMath, RoundingAgreesWithTheLibrary) {
-  const float values[] = {0.0f,  -0.0f, 0.5f,  -0.5f, 1.5f,       -1.5f,    2.5f,  0.3f, -0.3f,
-                          0.75f, -0.7f, 1e9f,  -1e9f, 8388607.5f, 8388609,  kInf,  -kInf};
+  const float values[] = {0.0f,  -0.0f, 0.5f, -0.5f, 1.5f,       -1.5f,   2.5f, 0.3f, -0.3f,
+                          0.75f, -0.7f, 1e9f, -1e9f, 8388607.5f, 8388609, kInf, -kInf};
   for (const float x : values) {
     EXPECT_EQ(round_of(x), std::nearbyint(x)) << x;
     EXPECT_EQ(floor_of(x), std::floor(x)) << x;

@@ -171,10 +171,14 @@ void copy_view(const View& to, const View& from, size_t element) {
   LoopNest nest = plan_copy(to, from);
   if (!arrange_transpose(&nest)) return copy_strided(nest, to.data, from.data, element);
   switch (element) {
-    case 1: return transpose<uint8_t>(nest, to.data, from.data);
-    case 2: return transpose<uint16_t>(nest, to.data, from.data);
-    case 4: return transpose<uint32_t>(nest, to.data, from.data);
-    default: return transpose<uint64_t>(nest, to.data, from.data);
+    case 1:
+      return transpose<uint8_t>(nest, to.data, from.data);
+    case 2:
+      return transpose<uint16_t>(nest, to.data, from.data);
+    case 4:
+      return transpose<uint32_t>(nest, to.data, from.data);
+    default:
+      return transpose<uint64_t>(nest, to.data, from.data);
   }
 }
 
@@ -237,8 +241,7 @@ Status infer_sizes(Span<const int64_t> asked, int64_t numel, int64_t* sizes) {
     sizes[free_dim] = numel / known;
     known = numel;
   }
-  TAPER_REQUIRE(known == numel, Error::kInvalidArgument,
-                "a view must keep the number of elements");
+  TAPER_REQUIRE(known == numel, Error::kInvalidArgument, "a view must keep the number of elements");
   return {};
 }
 

@@ -22,12 +22,8 @@ Value* softplus_of(Builder& b, Value* x, const Argument& beta, const Argument& t
   Value* soft = b.div(b.op("log1p", {b.op("exp", {scaled})}), beta);
   return b.op("where.self", {b.op("gt.Scalar", {scaled, threshold}), x, soft});
 }
-void softplus(Builder& b) {
-  b.result(softplus_of(b, self(b), b.arg("beta"), b.arg("threshold")));
-}
-void mish(Builder& b) {
-  b.result(b.mul(self(b), b.op("tanh", {softplus_of(b, self(b), 1, 20)})));
-}
+void softplus(Builder& b) { b.result(softplus_of(b, self(b), b.arg("beta"), b.arg("threshold"))); }
+void mish(Builder& b) { b.result(b.mul(self(b), b.op("tanh", {softplus_of(b, self(b), 1, 20)}))); }
 
 // min(0, x) - log1p(exp(-|x|))
 void log_sigmoid(Builder& b) {
@@ -35,9 +31,7 @@ void log_sigmoid(Builder& b) {
   b.result(b.sub(b.op("clamp", {self(b), Argument(), 0}), tail));
 }
 
-void softsign(Builder& b) {
-  b.result(b.div(self(b), b.add(b.op("abs", {self(b)}), 1)));
-}
+void softsign(Builder& b) { b.result(b.div(self(b), b.add(b.op("abs", {self(b)}), 1))); }
 void tanhshrink(Builder& b) { b.result(b.sub(self(b), b.op("tanh", {self(b)}))); }
 
 void celu(Builder& b) {
@@ -45,8 +39,8 @@ void celu(Builder& b) {
   b.result(b.op("elu", {self(b), alpha, 1.0, 1.0 / alpha}));
 }
 void selu(Builder& b) {
-  b.result(b.op("elu", {self(b), 1.6732632423543772848170429916717,
-                        1.0507009873554804934193349852946, 1.0}));
+  b.result(b.op(
+      "elu", {self(b), 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0}));
 }
 
 // x where x > 0, else weight * x; one weight per channel (dimension 1).
@@ -90,12 +84,23 @@ void rrelu(Builder& b) {
 
 const Decompositions& activation_rules() {
   static const Decompositions table = {
-      {"silu", silu},           {"hardswish", hardswish},   {"hardsigmoid", hardsigmoid},
-      {"relu6", relu6},         {"softplus", softplus},     {"mish", mish},
-      {"log_sigmoid", log_sigmoid}, {"softsign", softsign}, {"tanhshrink", tanhshrink},
-      {"celu", celu},           {"selu", selu},             {"prelu", prelu},
-      {"_prelu_kernel", prelu}, {"threshold", threshold},   {"hardshrink", hardshrink},
-      {"softshrink", softshrink}, {"rrelu", rrelu},
+      {"silu", silu},
+      {"hardswish", hardswish},
+      {"hardsigmoid", hardsigmoid},
+      {"relu6", relu6},
+      {"softplus", softplus},
+      {"mish", mish},
+      {"log_sigmoid", log_sigmoid},
+      {"softsign", softsign},
+      {"tanhshrink", tanhshrink},
+      {"celu", celu},
+      {"selu", selu},
+      {"prelu", prelu},
+      {"_prelu_kernel", prelu},
+      {"threshold", threshold},
+      {"hardshrink", hardshrink},
+      {"softshrink", softshrink},
+      {"rrelu", rrelu},
   };
   return table;
 }

@@ -12,9 +12,7 @@ namespace {
 Value* self(Builder& b) { return b.in("self"); }
 Value* other(Builder& b) { return b.in("other"); }
 
-bool is_one(const Argument& arg) {
-  return !arg.is_value() && arg.to_double() == 1.0;
-}
+bool is_one(const Argument& arg) { return !arg.is_value() && arg.to_double() == 1.0; }
 Value* scaled(Builder& b, Argument x, const Argument& factor) {
   return is_one(factor) ? x.value() : b.mul(x, factor);
 }
@@ -22,9 +20,7 @@ Value* where(Builder& b, Value* condition, Argument yes, Argument no) {
   return b.op("where.self", {condition, std::move(yes), std::move(no)});
 }
 
-void rsub_tensor(Builder& b) {
-  b.result(b.sub(other(b), scaled(b, self(b), b.arg("alpha"))));
-}
+void rsub_tensor(Builder& b) { b.result(b.sub(other(b), scaled(b, self(b), b.arg("alpha")))); }
 void square(Builder& b) { b.result(b.mul(self(b), self(b))); }
 void exp2(Builder& b) { b.result(b.op("pow.Scalar", {2, self(b)})); }
 void erfc(Builder& b) { b.result(b.op("rsub.Scalar", {b.op("erf", {self(b)}), 1})); }
@@ -63,8 +59,8 @@ void logaddexp(Builder& b) {
 void xlogy(Builder& b) {
   Value* x = self(b);
   Value* product = b.mul(x, b.op("log", {other(b)}));
-  Value* zero = b.op("logical_and", {b.op("eq.Scalar", {x, 0}),
-                                     b.op("logical_not", {b.op("isnan", {other(b)})})});
+  Value* zero = b.op("logical_and",
+                     {b.op("eq.Scalar", {x, 0}), b.op("logical_not", {b.op("isnan", {other(b)})})});
   b.result(where(b, zero, b.constant(0, b.out_type().dtype), product));
 }
 void sinc(Builder& b) {
@@ -87,10 +83,14 @@ void isneginf(Builder& b) { isinf_signed(b, -1); }
 
 double largest(ScalarType type) {
   switch (type) {
-    case ScalarType::kHalf: return 65504.0;
-    case ScalarType::kBFloat16: return 3.3895313892515355e38;
-    case ScalarType::kFloat: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
+    case ScalarType::kHalf:
+      return 65504.0;
+    case ScalarType::kBFloat16:
+      return 3.3895313892515355e38;
+    case ScalarType::kFloat:
+      return std::numeric_limits<float>::max();
+    default:
+      return std::numeric_limits<double>::max();
   }
 }
 void nan_to_num(Builder& b) {

@@ -66,8 +66,8 @@ void attention(Builder& b) {
   const double scale = b.has("scale") ? b.arg("scale").to_double()
                                       : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
   const double half = std::sqrt(std::abs(scale));
-  Value* scores = b.op("matmul", {b.mul(query, scale < 0 ? -half : half),
-                                  b.mul(b.transpose(key, -2, -1), half)});
+  Value* scores = b.op(
+      "matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(b.transpose(key, -2, -1), half)});
   Value* mask = mask_of(b, query, key);
   if (mask == nullptr) {
     return b.result(b.op("matmul", {b.op("_softmax", {scores, -1, false}), value}));

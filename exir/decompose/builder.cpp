@@ -61,12 +61,18 @@ Argument SizeTable::get(const Sym& size, Rewriter& r) {
     return total;
   };
   switch (size.op()) {
-    case SymOp::kAdd: return fold("python::add");
-    case SymOp::kMul: return fold("python::mul");
-    case SymOp::kFloorDiv: return fold("python::floordiv");
-    case SymOp::kMod: return fold("python::mod");
-    case SymOp::kMax: return fold("python::sym_max");
-    case SymOp::kMin: return fold("python::sym_min");
+    case SymOp::kAdd:
+      return fold("python::add");
+    case SymOp::kMul:
+      return fold("python::mul");
+    case SymOp::kFloorDiv:
+      return fold("python::floordiv");
+    case SymOp::kMod:
+      return fold("python::mod");
+    case SymOp::kMax:
+      return fold("python::sym_max");
+    case SymOp::kMin:
+      return fold("python::sym_min");
     default:
       throw Failure("no value in the graph holds the size " + size.text());
   }
@@ -175,9 +181,7 @@ Value* Builder::transpose(Value* x, int64_t a, int64_t b) {
 
 Value* Builder::unsqueeze(Value* x, int64_t dim) { return op("unsqueeze", {x, dim}); }
 
-Value* Builder::squeeze(Value* x, int64_t dim) {
-  return op("squeeze.dims", {x, int_list({dim})});
-}
+Value* Builder::squeeze(Value* x, int64_t dim) { return op("squeeze.dims", {x, int_list({dim})}); }
 
 Value* Builder::slice(Value* x, int64_t dim, const Sym& start, const Sym& end) {
   if (start == Sym(0) && end == dim_of(x, dim)) return x;
@@ -207,8 +211,9 @@ Value* Builder::arange(const Sym& start, const Sym& end, ScalarType dtype) {
 }
 
 Value* Builder::constant(double value, ScalarType dtype) {
-  return op("full", {Argument::List(), is_floating(dtype) ? Argument(value)
-                                       : Argument(static_cast<int64_t>(value)), dtype});
+  return op("full",
+            {Argument::List(),
+             is_floating(dtype) ? Argument(value) : Argument(static_cast<int64_t>(value)), dtype});
 }
 
 }  // namespace taper::exir

@@ -78,15 +78,15 @@ Argument lifted(Builder& b, std::string_view name, const Argument& lead) {
 }
 void upsample_nearest1d(Builder& b) {
   Value* x = b.unsqueeze(b.in("input"), 2);
-  b.result(b.squeeze(b.op("upsample_nearest2d.vec", {x, lifted(b, "output_size", 1),
-                                                     lifted(b, "scale_factors", 1.0)}),
+  b.result(b.squeeze(b.op("upsample_nearest2d.vec",
+                          {x, lifted(b, "output_size", 1), lifted(b, "scale_factors", 1.0)}),
                      2));
 }
 void upsample_linear1d(Builder& b) {
   Value* x = b.unsqueeze(b.in("input"), 2);
-  Value* y = b.op("upsample_bilinear2d.vec", {x, lifted(b, "output_size", 1),
-                                              b.arg("align_corners"),
-                                              lifted(b, "scale_factors", 1.0)});
+  Value* y = b.op(
+      "upsample_bilinear2d.vec",
+      {x, lifted(b, "output_size", 1), b.arg("align_corners"), lifted(b, "scale_factors", 1.0)});
   b.result(b.squeeze(y, 2));
 }
 

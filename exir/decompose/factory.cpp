@@ -10,8 +10,7 @@ namespace {
 void filled(Builder& b, double value) {
   const TensorType& type = b.out_type();
   b.result(b.full(type.sizes,
-                  is_floating(type.dtype) ? Argument(value)
-                                          : Argument(static_cast<int64_t>(value)),
+                  is_floating(type.dtype) ? Argument(value) : Argument(static_cast<int64_t>(value)),
                   type.dtype));
 }
 void zeros(Builder& b) { filled(b, 0); }
@@ -52,15 +51,24 @@ void eye(Builder& b) {
 
 const Decompositions& factory_rules() {
   static const Decompositions table = {
-      {"zeros", zeros},         {"ones", ones},
-      {"zeros_like", zeros},    {"ones_like", ones},
-      {"new_zeros", zeros},     {"new_ones", ones},
-      {"empty.memory_format", zeros}, {"empty_like", zeros},
-      {"new_empty", zeros},     {"empty_strided", zeros},
-      {"new_empty_strided", zeros}, {"empty_permuted", zeros},
-      {"new_full", full},       {"full_like", full},
-      {"arange", arange},       {"arange.start", arange},
-      {"linspace", linspace},   {"eye", eye},
+      {"zeros", zeros},
+      {"ones", ones},
+      {"zeros_like", zeros},
+      {"ones_like", ones},
+      {"new_zeros", zeros},
+      {"new_ones", ones},
+      {"empty.memory_format", zeros},
+      {"empty_like", zeros},
+      {"new_empty", zeros},
+      {"empty_strided", zeros},
+      {"new_empty_strided", zeros},
+      {"empty_permuted", zeros},
+      {"new_full", full},
+      {"full_like", full},
+      {"arange", arange},
+      {"arange.start", arange},
+      {"linspace", linspace},
+      {"eye", eye},
       {"eye.m", eye},
   };
   return table;

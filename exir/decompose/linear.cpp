@@ -29,8 +29,8 @@ void linear(Builder& b) {
   }
   Value* flat = b.view(x, {product(in, 0, in.size() - 1), in.back()});
   Value* turned = b.permute(weight, {1, 0});
-  Value* y = b.has("bias") ? b.op("addmm", {b.in("bias"), flat, turned})
-                           : b.op("mm", {flat, turned});
+  Value* y =
+      b.has("bias") ? b.op("addmm", {b.in("bias"), flat, turned}) : b.op("mm", {flat, turned});
   b.result(b.view(y, b.out_type().sizes));
 }
 
@@ -83,9 +83,7 @@ void inner(Builder& b) {
   Value* flat = b.view(y, {product(y->type.sizes, 0, y->type.rank() - 1), dim_of(y, -1)});
   b.result(b.view(matmul_of(b, x, b.permute(flat, {1, 0})), b.out_type().sizes));
 }
-void outer(Builder& b) {
-  b.result(b.mul(b.unsqueeze(b.in("self"), 1), b.node().args[1].value()));
-}
+void outer(Builder& b) { b.result(b.mul(b.unsqueeze(b.in("self"), 1), b.node().args[1].value())); }
 
 // beta * self + alpha * x y
 void scaled_sum(Builder& b, Value* product) {
@@ -101,9 +99,7 @@ void addbmm(Builder& b) {
   Value* all = b.op("bmm", {b.in("batch1"), b.in("batch2")});
   scaled_sum(b, b.op("sum.dim_IntList", {all, int_list({0})}));
 }
-void addr(Builder& b) {
-  scaled_sum(b, b.mul(b.unsqueeze(b.in("vec1"), 1), b.in("vec2")));
-}
+void addr(Builder& b) { scaled_sum(b, b.mul(b.unsqueeze(b.in("vec1"), 1), b.in("vec2"))); }
 
 // y[n, o] = sum_ij x1[n, i] W[o, i, j] x2[n, j] + bias[o]
 void bilinear(Builder& b) {
@@ -167,8 +163,8 @@ Equation parse_equation(std::string text, const std::vector<Value*>& operands) {
   for (const auto& [letter, n] : count) {  // Upper case (the dots) sorts first, reversed below.
     if (n == 1 || letter < 'a') eq.output += letter;
   }
-  const auto small = std::find_if(eq.output.begin(), eq.output.end(),
-                                  [](char c) { return c >= 'a'; });
+  const auto small =
+      std::find_if(eq.output.begin(), eq.output.end(), [](char c) { return c >= 'a'; });
   std::reverse(eq.output.begin(), small);
   return eq;
 }
@@ -184,8 +180,10 @@ Labelled reduce_to(Builder& b, Labelled t, const std::string& keep) {
   std::vector<int64_t> dims;
   std::string rest;
   for (size_t i = 0; i < t.labels.size(); ++i) {
-    if (keep.find(t.labels[i]) == std::string::npos) dims.push_back(static_cast<int64_t>(i));
-    else rest += t.labels[i];
+    if (keep.find(t.labels[i]) == std::string::npos)
+      dims.push_back(static_cast<int64_t>(i));
+    else
+      rest += t.labels[i];
   }
   if (dims.empty()) return t;
   return {b.op("sum.dim_IntList", {t.x, int_list(dims)}), rest};
@@ -268,9 +266,9 @@ void einsum(Builder& b) {
 
 const Decompositions& linear_rules() {
   static const Decompositions table = {
-      {"linear", linear},   {"matmul", matmul}, {"mv", mv},         {"dot", dot},
-      {"vdot", dot},        {"inner", inner},   {"outer", outer},   {"baddbmm", baddbmm},
-      {"addmv", addmv},     {"addbmm", addbmm}, {"addr", addr},     {"bilinear", bilinear},
+      {"linear", linear}, {"matmul", matmul}, {"mv", mv},       {"dot", dot},
+      {"vdot", dot},      {"inner", inner},   {"outer", outer}, {"baddbmm", baddbmm},
+      {"addmv", addmv},   {"addbmm", addbmm}, {"addr", addr},   {"bilinear", bilinear},
       {"einsum", einsum},
   };
   return table;

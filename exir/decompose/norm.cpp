@@ -59,10 +59,14 @@ void instance_norm(Builder& b) {
 
 double machine_epsilon(ScalarType type) {
   switch (type) {
-    case ScalarType::kDouble: return 2.220446049250313e-16;
-    case ScalarType::kHalf: return 0.0009765625;
-    case ScalarType::kBFloat16: return 0.0078125;
-    default: return 1.1920928955078125e-07;
+    case ScalarType::kDouble:
+      return 2.220446049250313e-16;
+    case ScalarType::kHalf:
+      return 0.0009765625;
+    case ScalarType::kBFloat16:
+      return 0.0078125;
+    default:
+      return 1.1920928955078125e-07;
   }
 }
 
@@ -101,9 +105,12 @@ void cosine_similarity(Builder& b) {
 
 const Decompositions& norm_rules() {
   static const Decompositions table = {
-      {"layer_norm", layer_norm},       {"group_norm", group_norm},
-      {"batch_norm", batch_norm},       {"instance_norm", instance_norm},
-      {"rms_norm", rms_norm},           {"_fused_rms_norm", rms_norm},
+      {"layer_norm", layer_norm},
+      {"group_norm", group_norm},
+      {"batch_norm", batch_norm},
+      {"instance_norm", instance_norm},
+      {"rms_norm", rms_norm},
+      {"_fused_rms_norm", rms_norm},
       {"cosine_similarity", cosine_similarity},
   };
   return table;

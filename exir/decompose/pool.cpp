@@ -19,9 +19,9 @@ Argument lifted(const std::vector<int64_t>& list, int64_t height) {
 }
 
 void max_pool2d(Builder& b) {
-  b.result(b.op("max_pool2d_with_indices",
-                {b.in("self"), b.arg("kernel_size"), b.arg("stride"), b.arg("padding"),
-                 b.arg("dilation"), b.arg("ceil_mode")}));
+  b.result(
+      b.op("max_pool2d_with_indices", {b.in("self"), b.arg("kernel_size"), b.arg("stride"),
+                                       b.arg("padding"), b.arg("dilation"), b.arg("ceil_mode")}));
 }
 
 void max_pool1d(Builder& b) {
@@ -35,10 +35,9 @@ void max_pool1d(Builder& b) {
 
 void avg_pool1d(Builder& b) {
   Value* x = b.unsqueeze(b.in("self"), -2);
-  Value* y = b.op("avg_pool2d",
-                  {x, lifted(ints(b, "kernel_size", 1), 1), lifted(ints(b, "stride", 1), 1),
-                   lifted(ints(b, "padding", 1), 0), b.arg("ceil_mode"),
-                   b.arg("count_include_pad"), Argument()});
+  Value* y = b.op("avg_pool2d", {x, lifted(ints(b, "kernel_size", 1), 1),
+                                 lifted(ints(b, "stride", 1), 1), lifted(ints(b, "padding", 1), 0),
+                                 b.arg("ceil_mode"), b.arg("count_include_pad"), Argument()});
   b.result(b.squeeze(y, -2));
 }
 

@@ -15,7 +15,7 @@ enum class Cell { kLstm, kGru, kTanh, kRelu };
 struct Weights {
   Value* input;
   Value* hidden;
-  Value* input_bias;   // Null without biases.
+  Value* input_bias;  // Null without biases.
   Value* hidden_bias;
 };
 
@@ -55,10 +55,14 @@ State step(Builder& b, Cell cell, Value* x, const State& s, const Weights& w) {
   Value* h_gates = affine(b, s.h, w.hidden, w.hidden_bias);
   const Sym width = dim_of(s.h, -1);
   switch (cell) {
-    case Cell::kLstm: return lstm_step(b, b.add(x, h_gates), s, width);
-    case Cell::kGru: return gru_step(b, x, h_gates, s, width);
-    case Cell::kTanh: return {tanh(b, b.add(x, h_gates)), nullptr};
-    default: return {b.op("relu", {b.add(x, h_gates)}), nullptr};
+    case Cell::kLstm:
+      return lstm_step(b, b.add(x, h_gates), s, width);
+    case Cell::kGru:
+      return gru_step(b, x, h_gates, s, width);
+    case Cell::kTanh:
+      return {tanh(b, b.add(x, h_gates)), nullptr};
+    default:
+      return {b.op("relu", {b.add(x, h_gates)}), nullptr};
   }
 }
 
@@ -103,8 +107,10 @@ void recurrent(Builder& b, Cell cell) {
   const bool batch_first = b.arg("batch_first").to_bool();
   Value* x = b.in("input");
   const bool unbatched = x->type.rank() == 2;
-  if (unbatched) x = b.unsqueeze(x, 1);
-  else if (batch_first) x = b.transpose(x, 0, 1);
+  if (unbatched)
+    x = b.unsqueeze(x, 1);
+  else if (batch_first)
+    x = b.transpose(x, 0, 1);
   if (!x->type.sizes[0].is_int()) {
     throw Failure(std::string(b.node().target()) +
                   " over a symbolic number of time steps: export with a fixed length");
@@ -131,8 +137,10 @@ void recurrent(Builder& b, Cell cell) {
     }
     x = b.cat(sides, 2);
   }
-  if (unbatched) x = b.squeeze(x, 1);
-  else if (batch_first) x = b.transpose(x, 0, 1);
+  if (unbatched)
+    x = b.squeeze(x, 1);
+  else if (batch_first)
+    x = b.transpose(x, 0, 1);
   const auto last = [&](const std::vector<Value*>& all) {
     return b.view(b.cat(all, 0), b.out_type(1).sizes);
   };
@@ -168,10 +176,14 @@ void rnn_relu_cell(Builder& b) { b.result(cell_step(b, Cell::kRelu, {b.in("hx"),
 
 const Decompositions& recurrent_rules() {
   static const Decompositions table = {
-      {"lstm.input", lstm},         {"gru.input", gru},
-      {"rnn_tanh.input", rnn_tanh}, {"rnn_relu.input", rnn_relu},
-      {"lstm_cell", lstm_cell},     {"gru_cell", gru_cell},
-      {"rnn_tanh_cell", rnn_tanh_cell}, {"rnn_relu_cell", rnn_relu_cell},
+      {"lstm.input", lstm},
+      {"gru.input", gru},
+      {"rnn_tanh.input", rnn_tanh},
+      {"rnn_relu.input", rnn_relu},
+      {"lstm_cell", lstm_cell},
+      {"gru_cell", gru_cell},
+      {"rnn_tanh_cell", rnn_tanh_cell},
+      {"rnn_relu_cell", rnn_relu_cell},
   };
   return table;
 }

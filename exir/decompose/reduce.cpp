@@ -58,9 +58,7 @@ void all(Builder& b) {
   Value* some = whole ? b.op("any", {none}) : b.op("any.dims", {none, dims_or_all(b), keepdim(b)});
   b.result(b.op("logical_not", {some}));
 }
-void any_dim(Builder& b) {
-  b.result(b.op("any.dims", {self(b), dims_or_all(b), keepdim(b)}));
-}
+void any_dim(Builder& b) { b.result(b.op("any.dims", {self(b), dims_or_all(b), keepdim(b)})); }
 
 void aminmax(Builder& b) {
   const Argument dims = dims_or_all(b);

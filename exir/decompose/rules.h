@@ -19,7 +19,7 @@ struct Decomposition {
 };
 using Decompositions = std::vector<Decomposition>;
 
-const Decompositions& alias_rules();       // Other names of one operator.
+const Decompositions& alias_rules();  // Other names of one operator.
 const Decompositions& activation_rules();
 const Decompositions& arithmetic_rules();
 const Decompositions& attention_rules();

@@ -107,8 +107,7 @@ std::vector<Value*> tensors(Builder& b) {
   return out;
 }
 void stack(Builder& b) {
-  const int64_t dim = wrap_dim(b.arg("dim").to_int(),
-                               static_cast<int64_t>(b.out_type().rank()));
+  const int64_t dim = wrap_dim(b.arg("dim").to_int(), static_cast<int64_t>(b.out_type().rank()));
   std::vector<Value*> parts;
   for (Value* part : tensors(b)) parts.push_back(b.unsqueeze(part, dim));
   b.result(b.cat(parts, dim));
@@ -136,8 +135,10 @@ void tile(Builder& b) {
 void repeat_interleave(Builder& b) {
   Value* x = self(b);
   int64_t dim = 0;
-  if (b.has("dim")) dim = dim_arg(b);
-  else x = b.view(x, {x->type.numel()});
+  if (b.has("dim"))
+    dim = dim_arg(b);
+  else
+    x = b.view(x, {x->type.numel()});
   Sizes sizes = x->type.sizes;
   sizes.insert(sizes.begin() + dim + 1, to_sym(b.arg("repeats")));
   Value* wide = b.expand(b.unsqueeze(x, dim + 1), sizes);
@@ -146,8 +147,8 @@ void repeat_interleave(Builder& b) {
 
 void meshgrid(Builder& b) {
   const std::vector<Value*> in = tensors(b);
-  const bool swap = b.node().schema->find("indexing") >= 0 && b.arg("indexing").text() == "xy" &&
-                    in.size() >= 2;
+  const bool swap =
+      b.node().schema->find("indexing") >= 0 && b.arg("indexing").text() == "xy" && in.size() >= 2;
   for (size_t i = 0; i < in.size(); ++i) {
     const size_t axis = swap && i < 2 ? 1 - i : i;
     Sizes sizes(in.size(), Sym(1));
@@ -205,8 +206,8 @@ Value* upper_mask(Builder& b, Value* x, const Argument& diagonal) {
 }
 void triu(Builder& b) {
   Value* x = self(b);
-  b.result(b.op("where.self", {upper_mask(b, x, b.arg("diagonal")), x,
-                               b.constant(0, x->type.dtype)}));
+  b.result(
+      b.op("where.self", {upper_mask(b, x, b.arg("diagonal")), x, b.constant(0, x->type.dtype)}));
 }
 
 // Row by row, those of the triangle.
@@ -236,9 +237,7 @@ void triangle_indices(Builder& b, bool upper) {
 void triu_indices(Builder& b) { triangle_indices(b, true); }
 void tril_indices(Builder& b) { triangle_indices(b, false); }
 
-void atleast(Builder& b) {
-  b.result(b.view(self(b), b.out_type().sizes));
-}
+void atleast(Builder& b) { b.result(b.view(self(b), b.out_type().sizes)); }
 
 }  // namespace
 

@@ -15,8 +15,8 @@ bool in_namespace(const Node& node, std::string_view ns) {
 // Operators that read sizes and scalars of tensors; they have no out variant.
 bool reads_scalar(std::string_view target) {
   static const std::unordered_set<std::string_view> names = {
-      "aten::sym_size.int",      "aten::sym_stride.int", "aten::sym_numel",
-      "aten::sym_storage_offset", "aten::_local_scalar_dense"};
+      "aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel", "aten::sym_storage_offset",
+      "aten::_local_scalar_dense"};
   return names.count(target) != 0;
 }
 
@@ -82,10 +82,14 @@ std::string illegal_because(const Node& node, Dialect dialect, const LegalOps& a
                             std::string* remedy) {
   if (also_legal && also_legal(node.target())) return {};
   switch (dialect) {
-    case Dialect::kAten: return {};
-    case Dialect::kCoreAten: return core_aten(node, remedy);
-    case Dialect::kEdge: return edge(node, remedy);
-    case Dialect::kBackend: return backend(node);
+    case Dialect::kAten:
+      return {};
+    case Dialect::kCoreAten:
+      return core_aten(node, remedy);
+    case Dialect::kEdge:
+      return edge(node, remedy);
+    case Dialect::kBackend:
+      return backend(node);
   }
   return {};
 }

@@ -28,22 +28,32 @@ bool fits_item(const Argument& arg, TypeBase base, Dialect dialect) {
     case TypeBase::kTensor:
       if (is_value_of(arg, {ValueKind::kTensor})) return true;
       return dialect <= Dialect::kCoreAten && is_number(arg);
-    case TypeBase::kScalar: return is_number(arg);
+    case TypeBase::kScalar:
+      return is_number(arg);
     case TypeBase::kInt:
       return arg.is<int64_t>() || arg.is<bool>() ||
              is_value_of(arg, {ValueKind::kInt, ValueKind::kBool});
-    case TypeBase::kFloat: return is_number(arg);
+    case TypeBase::kFloat:
+      return is_number(arg);
     case TypeBase::kBool:
       return arg.is<bool>() || arg.is<int64_t>() ||
              is_value_of(arg, {ValueKind::kBool, ValueKind::kInt});
-    case TypeBase::kString: return arg.is<std::string>();
-    case TypeBase::kScalarType: return arg.is<ScalarType>();
-    case TypeBase::kLayout: return arg.is<Layout>();
-    case TypeBase::kDevice: return arg.is<Device>();
-    case TypeBase::kMemoryFormat: return arg.is<MemoryFormat>();
-    case TypeBase::kGenerator: return false;
-    case TypeBase::kGraph: return arg.is<std::shared_ptr<Graph>>();
-    case TypeBase::kAny: return true;
+    case TypeBase::kString:
+      return arg.is<std::string>();
+    case TypeBase::kScalarType:
+      return arg.is<ScalarType>();
+    case TypeBase::kLayout:
+      return arg.is<Layout>();
+    case TypeBase::kDevice:
+      return arg.is<Device>();
+    case TypeBase::kMemoryFormat:
+      return arg.is<MemoryFormat>();
+    case TypeBase::kGenerator:
+      return false;
+    case TypeBase::kGraph:
+      return arg.is<std::shared_ptr<Graph>>();
+    case TypeBase::kAny:
+      return true;
   }
   return false;
 }
@@ -162,7 +172,8 @@ class Verifier {
     if (!is_valid(type.dtype)) problem("%" + value.name + " has no element type");
     if (type.rank() > kMaxRank) {
       problem("%" + value.name + " has " + std::to_string(type.rank()) + " dimensions, at most " +
-              std::to_string(kMaxRank) + " are possible", "too-many-dimensions");
+                  std::to_string(kMaxRank) + " are possible",
+              "too-many-dimensions");
     }
     for (const Sym& size : type.sizes) {
       if (size.is_int() && size.as_int() < 0) problem("%" + value.name + " has a negative size");
@@ -313,10 +324,14 @@ class Verifier {
 
 const char* to_string(Dialect dialect) {
   switch (dialect) {
-    case Dialect::kAten: return "ATen";
-    case Dialect::kCoreAten: return "Core ATen";
-    case Dialect::kEdge: return "Edge";
-    case Dialect::kBackend: return "Backend";
+    case Dialect::kAten:
+      return "ATen";
+    case Dialect::kCoreAten:
+      return "Core ATen";
+    case Dialect::kEdge:
+      return "Edge";
+    case Dialect::kBackend:
+      return "Backend";
   }
   return "";
 }

@@ -26,7 +26,8 @@ std::string problem(std::string_view body, Dialect dialect = Dialect::kAten) {
 TEST(Verifier, AcceptsAnExportedGraph) {
   EXPECT_EQ(problem("%y: float32[2] = aten::add_.Tensor(%x, 1, 2) return %y"), "");
   EXPECT_EQ(problem("%n: int(2) = aten::sym_size.int(%x, 0) "
-                    "%y: float32[2] = aten::view(%x, [%n]) return %y, 3"), "");
+                    "%y: float32[2] = aten::view(%x, [%n]) return %y, 3"),
+            "");
   EXPECT_EQ(problem("%a: float32[1], %b: float32[1] = aten::split.Tensor(%x, 1) return %a"), "");
 }
 

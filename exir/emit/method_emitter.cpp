@@ -33,9 +33,8 @@ class MethodEmitter {
     const auto chain = wire::CreateChainDirect(fbb_, nullptr, nullptr, &instructions_, nullptr);
     const std::vector<Offset<wire::Chain>> chains = {chain};
     const std::vector<Offset<wire::BackendDelegate>> delegates;
-    const auto structure =
-        wire::CreateContainerMetadataDirect(fbb_, pytree_text(graph_.in_spec).c_str(),
-                                            pytree_text(graph_.out_spec).c_str());
+    const auto structure = wire::CreateContainerMetadataDirect(
+        fbb_, pytree_text(graph_.in_spec).c_str(), pytree_text(graph_.out_spec).c_str());
     return wire::CreateExecutionPlanDirect(fbb_, method_.name.c_str(), structure, &values_, &inputs,
                                            &outputs, &chains, &operators_, &delegates, &buffers,
                                            nullptr);
@@ -64,21 +63,18 @@ class MethodEmitter {
     return intern("n", [&] { return add(wire::KernelTypes::Null, wire::CreateNull(fbb_)); });
   }
   int32_t int_slot(int64_t value) {
-    return intern("i" + std::to_string(value), [&] {
-      return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, value));
-    });
+    return intern("i" + std::to_string(value),
+                  [&] { return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, value)); });
   }
   int32_t double_slot(double value) {
     std::string key(1 + sizeof value, 'd');
     std::memcpy(&key[1], &value, sizeof value);
-    return intern(key, [&] {
-      return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, value));
-    });
+    return intern(key,
+                  [&] { return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, value)); });
   }
   int32_t bool_slot(bool value) {
-    return intern(value ? "b1" : "b0", [&] {
-      return add(wire::KernelTypes::Bool, wire::CreateBool(fbb_, value));
-    });
+    return intern(value ? "b1" : "b0",
+                  [&] { return add(wire::KernelTypes::Bool, wire::CreateBool(fbb_, value)); });
   }
   int32_t string_slot(const std::string& value) {
     return intern("s" + value, [&] {
@@ -126,15 +122,18 @@ class MethodEmitter {
 
   int32_t list_slot(const Argument::List& items, const ArgType& type) {
     switch (type.base) {
-      case TypeBase::kFloat: return double_list_slot(items);
-      case TypeBase::kBool: return bool_list_slot(items);
+      case TypeBase::kFloat:
+        return double_list_slot(items);
+      case TypeBase::kBool:
+        return bool_list_slot(items);
       case TypeBase::kTensor: {
         if (type.optional_item) return optional_list_slot(items);
         Ids ids;
         for (const Argument& item : items) ids.push_back(slot(item, {}));
         return tensor_list_slot(ids);
       }
-      default: return int_list_slot(items);
+      default:
+        return int_list_slot(items);
     }
   }
 
@@ -166,10 +165,14 @@ class MethodEmitter {
 
   int32_t make_value(const Value* value) {
     switch (value->kind) {
-      case ValueKind::kInt: return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, 0));
-      case ValueKind::kFloat: return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, 0));
-      case ValueKind::kBool: return add(wire::KernelTypes::Bool, wire::CreateBool(fbb_, false));
-      default: return add(wire::KernelTypes::Tensor, tensor(value));
+      case ValueKind::kInt:
+        return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, 0));
+      case ValueKind::kFloat:
+        return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, 0));
+      case ValueKind::kBool:
+        return add(wire::KernelTypes::Bool, wire::CreateBool(fbb_, false));
+      default:
+        return add(wire::KernelTypes::Tensor, tensor(value));
     }
   }
 

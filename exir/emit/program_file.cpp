@@ -127,8 +127,8 @@ FilePieces write_ptd(const ExternalWeights& weights) {
     std::vector<uint8_t> order = contiguous_order(weight.sizes.size());
     const auto layout = ptd::CreateTensorLayoutDirect(
         builder, static_cast<wire::ScalarType>(weight.dtype), &weight.sizes, &order);
-    names.push_back(ptd::CreateNamedDataDirect(builder, weight.key.c_str(),
-                                               pool.add(weight.data) - 1, layout));
+    names.push_back(
+        ptd::CreateNamedDataDirect(builder, weight.key.c_str(), pool.add(weight.data) - 1, layout));
   }
   std::vector<flatbuffers::Offset<ptd::DataSegment>> segments;
   uint64_t bytes = 0;

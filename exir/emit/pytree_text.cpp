@@ -33,8 +33,10 @@ std::vector<std::string> keys_of(element context) {
   for (element item : items) {
     std::string_view name;
     int64_t number = 0;
-    if (item.get(name) == simdjson::SUCCESS) keys.push_back(quoted(name));
-    else if (item.get(number) == simdjson::SUCCESS) keys.push_back(std::to_string(number));
+    if (item.get(name) == simdjson::SUCCESS)
+      keys.push_back(quoted(name));
+    else if (item.get(number) == simdjson::SUCCESS)
+      keys.push_back(std::to_string(number));
   }
   return keys;
 }

@@ -41,9 +41,9 @@ struct Member {
   std::string name;
   std::string data;
   bool deflated = false;
-  int64_t claimed_size = -1;    // Of the unpacked data.
-  int64_t header_offset = -1;   // In the directory.
-  uint32_t crc_error = 0;       // Flips bits of the checksum.
+  int64_t claimed_size = -1;   // Of the unpacked data.
+  int64_t header_offset = -1;  // In the directory.
+  uint32_t crc_error = 0;      // Flips bits of the checksum.
   uint16_t flags = 0;
   uint16_t method = 0xffff;
   std::string local_name = {};  // If it is to differ.
@@ -64,7 +64,8 @@ inline std::string zip_of(const std::vector<Member>& members, const ZipOptions& 
         m.claimed_size < 0 ? m.data.size() : static_cast<uint64_t>(m.claimed_size);
     const uint64_t stored = m.deflated || m.claimed_size < 0 ? packed.size() : size;
     const uint32_t crc = static_cast<uint32_t>(crc32_z(
-        0, reinterpret_cast<const Bytef*>(m.data.data()), m.data.size())) ^ m.crc_error;
+                             0, reinterpret_cast<const Bytef*>(m.data.data()), m.data.size())) ^
+                         m.crc_error;
     const uint16_t method = m.method != 0xffff ? m.method : m.deflated ? 8 : 0;
     const std::string local = m.local_name.empty() ? m.name : m.local_name;
     const uint64_t header =
@@ -129,7 +130,7 @@ inline std::string zip_of(const std::vector<Member>& members, const ZipOptions& 
 // A copy at an address that is a multiple of 64, as a mapping has.
 inline Blob blob_of(std::string_view bytes) {
   const size_t room = bytes.size() + 64;
-  auto* start = static_cast<uint8_t*>(::operator new(room, std::align_val_t{64}));
+  auto* start = static_cast<uint8_t*>(::operator new (room, std::align_val_t{64}));
   std::copy(bytes.begin(), bytes.end(), start);
   std::shared_ptr<const void> owner(start,
                                     [](void* p) { ::operator delete (p, std::align_val_t{64}); });

@@ -45,8 +45,8 @@ Argument read_list(Json json, std::string_view key, Scope& scope, const ReadItem
 
 Argument read_memory_format(Json json) {
   const int64_t format = json_int(json, "as_memory_format");
-  if (format < 1 || format > 4) refuse("bad-json", "memory format " + std::to_string(format) +
-                                       " is not known");
+  if (format < 1 || format > 4)
+    refuse("bad-json", "memory format " + std::to_string(format) + " is not known");
   return static_cast<MemoryFormat>(format);
 }
 
@@ -129,10 +129,9 @@ constexpr Variant kVariants[] = {
 
 // --- Coercion
 
-constexpr const char* kTypeNames[] = {"a tensor", "a number",    "an integer", "a float",
-                                      "a bool",   "a text",      "a dtype",    "a layout",
-                                      "a device", "a memory format", "a generator", "a graph",
-                                      "anything"};
+constexpr const char* kTypeNames[] = {
+    "a tensor", "a number", "an integer",      "a float",     "a bool",  "a text",  "a dtype",
+    "a layout", "a device", "a memory format", "a generator", "a graph", "anything"};
 
 // Returns whether it fits now.
 bool coerce_item(Argument& arg, TypeBase base) {
@@ -150,14 +149,22 @@ bool coerce_item(Argument& arg, TypeBase base) {
     case TypeBase::kBool:
       if (arg.is_int()) arg = Argument(arg.to_int() != 0);
       return arg.is_value() || arg.is<bool>();
-    case TypeBase::kString: return arg.is<std::string>();
-    case TypeBase::kScalarType: return arg.is<ScalarType>();
-    case TypeBase::kLayout: return arg.is<Layout>();
-    case TypeBase::kDevice: return arg.is<Device>();
-    case TypeBase::kMemoryFormat: return arg.is<MemoryFormat>();
-    case TypeBase::kGraph: return arg.is<std::shared_ptr<Graph>>();
-    case TypeBase::kGenerator: return false;
-    case TypeBase::kAny: return true;
+    case TypeBase::kString:
+      return arg.is<std::string>();
+    case TypeBase::kScalarType:
+      return arg.is<ScalarType>();
+    case TypeBase::kLayout:
+      return arg.is<Layout>();
+    case TypeBase::kDevice:
+      return arg.is<Device>();
+    case TypeBase::kMemoryFormat:
+      return arg.is<MemoryFormat>();
+    case TypeBase::kGraph:
+      return arg.is<std::shared_ptr<Graph>>();
+    case TypeBase::kGenerator:
+      return false;
+    case TypeBase::kAny:
+      return true;
   }
   return false;
 }
@@ -203,7 +210,7 @@ void coerce(Argument& arg, const ArgType& type, std::string_view name) {
   if (type.base == TypeBase::kGenerator) unsupported("a random number generator of one's own");
   const char* wanted = kTypeNames[static_cast<size_t>(type.base)];
   refuse("wrong-type", "argument " + in_quotes(name) + " is not " +
-         (type.list ? "a list whose entries are each " : "") + wanted);
+                           (type.list ? "a list whose entries are each " : "") + wanted);
 }
 
 }  // namespace taper::exir

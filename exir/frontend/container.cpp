@@ -45,7 +45,8 @@ void Container::check_markers(const std::string& root) const {
   const ZipMember* version = archive->find(root + "archive_version");
   if (version && strip(archive->read(*version).text()) != "0") {
     refuse("unknown-version", "has archive version " +
-           in_quotes(strip(archive->read(*version).text())) + "; version 0 can be read");
+                                  in_quotes(strip(archive->read(*version).text())) +
+                                  "; version 0 can be read");
   }
   const ZipMember* order = archive->find(root + "byteorder");
   if (order && strip(archive->read(*order).text()) != "little") {
@@ -98,8 +99,8 @@ void Container::open_old_zip() {
   form = "zip of PyTorch 2.6 and 2.7";
   models = {"model"};
   program_name = kOldProgram;
-  program = std::make_unique<JsonDocument>(archive->read_text(*archive->find(kOldProgram)),
-                                           program_name);
+  program =
+      std::make_unique<JsonDocument>(archive->read_text(*archive->find(kOldProgram)), program_name);
   if (archive->find("serialized_state_dict.json")) {
     refuse("unknown-version", "was saved by a PyTorch older than 2.3", {},
            "export it again with PyTorch 2.6 or later");

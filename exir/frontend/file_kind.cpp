@@ -30,12 +30,16 @@ constexpr Signature kSignatures[] = {
     {0, "\x89HDF"sv, "is an HDF5 file (Keras keeps models in it)", kHowToExport},
     {0, "\x1f\x8b"sv, "is compressed with gzip", "unpack it first"},
     {0, "BZh"sv, "is compressed with bzip2", "unpack it first"},
-    {0, "\xfd"
-        "7zXZ"sv, "is compressed with xz", "unpack it first"},
+    {0,
+     "\xfd"
+     "7zXZ"sv,
+     "is compressed with xz", "unpack it first"},
     {0, "\x28\xb5\x2f\xfd"sv, "is compressed with zstd", "unpack it first"},
     {257, "ustar"sv, "is a tar archive", "unpack it first"},
-    {0, "\x7f"
-        "ELF"sv, "is a program or library of this machine", kHowToExport},
+    {0,
+     "\x7f"
+     "ELF"sv,
+     "is a program or library of this machine", kHowToExport},
     {0, "\x93NUMPY"sv, "is a NumPy array (.npy)", "give it as an input, and the .pt2 as the model"},
 };
 
@@ -61,9 +65,8 @@ bool is_onnx(Bytes file) {
 }
 
 bool any_member(const ZipArchive& archive, std::string_view text) {
-  return std::any_of(archive.members().begin(), archive.members().end(), [&](const ZipMember& m) {
-    return m.name.find(text) != m.name.npos;
-  });
+  return std::any_of(archive.members().begin(), archive.members().end(),
+                     [&](const ZipMember& m) { return m.name.find(text) != m.name.npos; });
 }
 
 }  // namespace

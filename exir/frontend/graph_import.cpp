@@ -267,8 +267,9 @@ std::string import_target(std::string_view target) {
     out = std::string(target.substr(0, dot)) + "::" + std::string(name);
   } else if (target.starts_with("#")) {
     const size_t colon = target.find(':');
-    out = colon == target.npos ? "" : std::string(target.substr(1, colon - 1)) + "::" +
-                                          std::string(target.substr(colon + 1));
+    out = colon == target.npos ? ""
+                               : std::string(target.substr(1, colon - 1)) +
+                                     "::" + std::string(target.substr(colon + 1));
   } else {
     for (std::string_view module :
          {"_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_"}) {

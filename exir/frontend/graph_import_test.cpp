@@ -117,12 +117,14 @@ TEST(Coercion, FollowsTheSchema) {
   EXPECT_EQ(clamp.arg(1).to_int(), 1);  // Scalar: kept.
   const OneNode norm("torch.ops.aten.rms_norm.default",
                      named("input", kA) + ", " + named("normalized_shape", R"({"as_ints": [2]})") +
-                         ", " + named("eps", R"({"as_int": 1})"), kY);
+                         ", " + named("eps", R"({"as_int": 1})"),
+                     kY);
   EXPECT_TRUE(norm.node().arg("eps").is<double>());
   EXPECT_TRUE(norm.node().arg("weight").is_none());
   const OneNode pool("torch.ops.aten.max_pool2d.default",
                      named("self", kA) + ", " + named("kernel_size", R"({"as_ints": [3]})") + ", " +
-                         named("padding", R"({"as_int": 1})"), kY);
+                         named("padding", R"({"as_int": 1})"),
+                     kY);
   EXPECT_EQ(to_ints(pool.node().arg("kernel_size")), (std::vector<int64_t>{3, 3}));
   EXPECT_EQ(to_ints(pool.node().arg("padding")), (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(to_ints(pool.node().arg("dilation")), (std::vector<int64_t>{1, 1}));
@@ -210,8 +212,10 @@ TEST(HigherOrder, OldScanLosesItsDirection) {
   EXPECT_EQ(one.node().arg("xs").list()[0].value(), one.input(1));
   const std::string backward =
       named("", R"({"as_int": 0})") + ", " + named("", R"({"as_bool": true})");
-  EXPECT_NE(failure_of([&] { OneNode("torch.ops.higher_order.scan", lists + backward + rest, kY); })
-                .find("backwards"), std::string::npos);
+  EXPECT_NE(failure_of([&] {
+              OneNode("torch.ops.higher_order.scan", lists + backward + rest, kY);
+            }).find("backwards"),
+            std::string::npos);
 }
 
 TEST(HigherOrder, EffectsAreUnwrapped) {

@@ -2,7 +2,6 @@
 
 #include "exir/frontend/import.h"
 
-
 #include "exir/frontend/mapped_file.h"
 #include "exir/frontend/program_import.h"
 

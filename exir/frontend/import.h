@@ -13,7 +13,7 @@ namespace taper::exir {
 
 struct ExportedProgram {
   std::unique_ptr<Graph> graph;
-  std::string torch_version;           // Of the writer: "2.13.0+cpu".
+  std::string torch_version;  // Of the writer: "2.13.0+cpu".
   int schema_major = 0, schema_minor = 0;
   std::vector<std::string> verifiers;  // {"TRAINING"} as exported, {"ATEN"} after decomposition.
   std::string container;               // "pt2 archive, raw weights", ...

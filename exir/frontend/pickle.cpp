@@ -9,20 +9,54 @@ namespace taper::exir {
 namespace {
 
 enum Op : uint8_t {
-  kMark = '(', kStop = '.', kBinInt = 'J', kBinInt1 = 'K', kBinInt2 = 'M', kNone = 'N',
-  kBinPersId = 'Q', kReduce = 'R', kBinUnicode = 'X', kAppend = 'a', kBuild = 'b', kGlobal = 'c',
-  kEmptyDict = '}', kAppends = 'e', kBinGet = 'h', kLongBinGet = 'j', kEmptyList = ']',
-  kBinPut = 'q', kLongBinPut = 'r', kSetItem = 's', kTuple = 't', kEmptyTuple = ')',
-  kSetItems = 'u', kBinFloat = 'G', kProto = 0x80, kTuple1 = 0x85, kTuple2 = 0x86, kTuple3 = 0x87,
-  kNewTrue = 0x88, kNewFalse = 0x89, kLong1 = 0x8a, kShortUnicode = 0x8c, kStackGlobal = 0x93,
-  kMemoize = 0x94, kFrame = 0x95,
+  kMark = '(',
+  kStop = '.',
+  kBinInt = 'J',
+  kBinInt1 = 'K',
+  kBinInt2 = 'M',
+  kNone = 'N',
+  kBinPersId = 'Q',
+  kReduce = 'R',
+  kBinUnicode = 'X',
+  kAppend = 'a',
+  kBuild = 'b',
+  kGlobal = 'c',
+  kEmptyDict = '}',
+  kAppends = 'e',
+  kBinGet = 'h',
+  kLongBinGet = 'j',
+  kEmptyList = ']',
+  kBinPut = 'q',
+  kLongBinPut = 'r',
+  kSetItem = 's',
+  kTuple = 't',
+  kEmptyTuple = ')',
+  kSetItems = 'u',
+  kBinFloat = 'G',
+  kProto = 0x80,
+  kTuple1 = 0x85,
+  kTuple2 = 0x86,
+  kTuple3 = 0x87,
+  kNewTrue = 0x88,
+  kNewFalse = 0x89,
+  kLong1 = 0x8a,
+  kShortUnicode = 0x8c,
+  kStackGlobal = 0x93,
+  kMemoize = 0x94,
+  kFrame = 0x95,
 };
 
 // The globals that may appear. Storage classes and element types stand for a dtype; the callables
 // are what call() below knows; the rest is only ever ignored state.
 enum class Known : uint8_t {
-  kStorageClass, kDtype, kRebuildTensor2, kRebuildTensor3, kRebuildParameter, kRebuildFromType,
-  kOrderedDict, kTensorType,
+  kStorageClass,
+  kDtype,
+  kRebuildTensor2,
+  kRebuildTensor3,
+  kRebuildParameter,
+  kRebuildFromType,
+  kOrderedDict,
+  kTensorType,
 };
 
 struct KnownGlobal {
@@ -88,9 +122,7 @@ class PickleMachine {
   using Kind = PickleKind;
   using Object = PickleObject;
 
-  [[noreturn]] void bad(const std::string& message) const {
-    refuse("bad-pickle", message, name_);
-  }
+  [[noreturn]] void bad(const std::string& message) const { refuse("bad-pickle", message, name_); }
 
   // --- Reading the program
   Bytes take(uint64_t size) {
@@ -195,50 +227,109 @@ class PickleMachine {
   // --- What the opcodes do
   bool step(uint8_t op) {
     switch (op) {
-      case kProto: next(); return true;
-      case kFrame: take(8); return true;
-      case kStop: return false;
-      case kMark: push_new(Kind::kMark); return true;
-      case kNone: push_new(Kind::kNone); return true;
-      case kNewTrue: push_new(Kind::kBool, 1); return true;
-      case kNewFalse: push_new(Kind::kBool, 0); return true;
-      case kBinInt: push_new(Kind::kInt, signed_number(4)); return true;
-      case kBinInt1: push_new(Kind::kInt, next()); return true;
-      case kBinInt2: push_new(Kind::kInt, static_cast<int64_t>(number(2))); return true;
-      case kLong1: push_new(Kind::kInt, signed_number(next())); return true;
-      case kBinUnicode: push_text(text(number(4))); return true;
-      case kShortUnicode: push_text(text(next())); return true;
+      case kProto:
+        next();
+        return true;
+      case kFrame:
+        take(8);
+        return true;
+      case kStop:
+        return false;
+      case kMark:
+        push_new(Kind::kMark);
+        return true;
+      case kNone:
+        push_new(Kind::kNone);
+        return true;
+      case kNewTrue:
+        push_new(Kind::kBool, 1);
+        return true;
+      case kNewFalse:
+        push_new(Kind::kBool, 0);
+        return true;
+      case kBinInt:
+        push_new(Kind::kInt, signed_number(4));
+        return true;
+      case kBinInt1:
+        push_new(Kind::kInt, next());
+        return true;
+      case kBinInt2:
+        push_new(Kind::kInt, static_cast<int64_t>(number(2)));
+        return true;
+      case kLong1:
+        push_new(Kind::kInt, signed_number(next()));
+        return true;
+      case kBinUnicode:
+        push_text(text(number(4)));
+        return true;
+      case kShortUnicode:
+        push_text(text(next()));
+        return true;
       case kBinFloat:
         push_new(Kind::kFloat);
         object(stack_.back()).real = big_endian_double();
         return true;
-      case kEmptyTuple: push_new(Kind::kTuple); return true;
-      case kEmptyList: push_new(Kind::kList); return true;
-      case kEmptyDict: push_new(Kind::kDict); return true;
-      case kTuple: push_tuple(pop_to_mark()); return true;
-      case kTuple1: push_tuple_of(1); return true;
-      case kTuple2: push_tuple_of(2); return true;
-      case kTuple3: push_tuple_of(3); return true;
-      case kBinPut: put(next()); return true;
-      case kLongBinPut: put(number(4)); return true;
-      case kMemoize: put(memo_.size()); return true;
-      case kBinGet: get(next()); return true;
-      case kLongBinGet: get(number(4)); return true;
-      default: return step_compound(op);
+      case kEmptyTuple:
+        push_new(Kind::kTuple);
+        return true;
+      case kEmptyList:
+        push_new(Kind::kList);
+        return true;
+      case kEmptyDict:
+        push_new(Kind::kDict);
+        return true;
+      case kTuple:
+        push_tuple(pop_to_mark());
+        return true;
+      case kTuple1:
+        push_tuple_of(1);
+        return true;
+      case kTuple2:
+        push_tuple_of(2);
+        return true;
+      case kTuple3:
+        push_tuple_of(3);
+        return true;
+      case kBinPut:
+        put(next());
+        return true;
+      case kLongBinPut:
+        put(number(4));
+        return true;
+      case kMemoize:
+        put(memo_.size());
+        return true;
+      case kBinGet:
+        get(next());
+        return true;
+      case kLongBinGet:
+        get(number(4));
+        return true;
+      default:
+        return step_compound(op);
     }
   }
 
   bool step_compound(uint8_t op) {
     switch (op) {
-      case kAppend: extend(Kind::kList, {pop()}); return true;
-      case kAppends: extend(Kind::kList, pop_to_mark()); return true;
-      case kSetItems: extend(Kind::kDict, pop_to_mark()); return true;
+      case kAppend:
+        extend(Kind::kList, {pop()});
+        return true;
+      case kAppends:
+        extend(Kind::kList, pop_to_mark());
+        return true;
+      case kSetItems:
+        extend(Kind::kDict, pop_to_mark());
+        return true;
       case kSetItem: {
         const uint32_t value = pop(), key = pop();
         extend(Kind::kDict, {key, value});
         return true;
       }
-      case kBuild: pop(); top(); return true;  // Attributes of a container: nothing we need.
+      case kBuild:
+        pop();
+        top();
+        return true;  // Attributes of a container: nothing we need.
       case kGlobal: {
         const std::string_view module = line();
         push_global(module, line());
@@ -250,14 +341,17 @@ class PickleMachine {
         push_global(module.text, name.text);
         return true;
       }
-      case kBinPersId: push_storage(object(pop())); return true;
+      case kBinPersId:
+        push_storage(object(pop()));
+        return true;
       case kReduce: {
         const Object& args = object(pop());
         call(object(pop()), args);
         return true;
       }
-      default: bad("its pickled data needs the pickle opcode " + std::to_string(op) +
-                   ", which plain tensors do not use");
+      default:
+        bad("its pickled data needs the pickle opcode " + std::to_string(op) +
+            ", which plain tensors do not use");
     }
   }
 
@@ -331,8 +425,10 @@ class PickleMachine {
       bad("its pickled data calls something that is no function");
     }
     switch (static_cast<Known>(callee.number)) {
-      case Known::kRebuildTensor2: return push_tensor(args, false);
-      case Known::kRebuildTensor3: return push_tensor(args, true);
+      case Known::kRebuildTensor2:
+        return push_tensor(args, false);
+      case Known::kRebuildTensor3:
+        return push_tensor(args, true);
       case Known::kRebuildParameter:
         item(args, 0, Kind::kTensor);
         return push(args.items[0]);
@@ -341,8 +437,10 @@ class PickleMachine {
         if (is_global(inner, Known::kRebuildFromType)) break;
         return call(inner, item(args, 2, Kind::kTuple));
       }
-      case Known::kOrderedDict: return push_ordered_dict(args);
-      default: break;
+      case Known::kOrderedDict:
+        return push_ordered_dict(args);
+      default:
+        break;
     }
     bad("its pickled data calls something that is no function");
   }
@@ -371,8 +469,7 @@ class PickleMachine {
   std::unordered_map<uint64_t, uint32_t> memo_;
 };
 
-Pickle::Pickle(Blob program, Budget& budget, std::string_view name)
-    : program_(std::move(program)) {
+Pickle::Pickle(Blob program, Budget& budget, std::string_view name) : program_(std::move(program)) {
   PickleMachine(*this, budget, name).run();
 }
 

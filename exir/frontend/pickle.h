@@ -28,15 +28,26 @@ struct TensorView {
 };
 
 enum class PickleKind : uint8_t {
-  kNone, kBool, kInt, kFloat, kText, kTuple, kList, kDict, kGlobal, kStorage, kTensor, kMark,
+  kNone,
+  kBool,
+  kInt,
+  kFloat,
+  kText,
+  kTuple,
+  kList,
+  kDict,
+  kGlobal,
+  kStorage,
+  kTensor,
+  kMark,
 };
 
 struct PickleObject {
   PickleKind kind = PickleKind::kNone;
   ScalarType dtype = ScalarType::kFloat;  // kStorage; kGlobal when it names an element type.
-  int64_t number = 0;        // kBool, kInt; kGlobal: which; kTensor: index into tensors().
-  double real = 0;           // kFloat
-  std::string_view text;     // kText; kStorage: its key. Points into the pickle.
+  int64_t number = 0;           // kBool, kInt; kGlobal: which; kTensor: index into tensors().
+  double real = 0;              // kFloat
+  std::string_view text;        // kText; kStorage: its key. Points into the pickle.
   std::vector<uint32_t> items;  // kTuple, kList; kDict: key, value, key, value ...
 };
 

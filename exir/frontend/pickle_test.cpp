@@ -71,19 +71,19 @@ TEST(Pickle, ReadsParametersAndTypedTensors) {
                                 "\x88" + global("collections", "OrderedDict") + ")RtR";
   const Pickle p = run(kHead + parameter + ".");
   EXPECT_EQ(p.root().kind, PickleKind::kTensor);
-  const Pickle q = run(kHead + global("torch._utils", "_rebuild_tensor_v3") + "(" +
-                       storage(global("torch.storage", "UntypedStorage"), "7") + number(0) +
-                       number(2) + "\x85" + number(1) + "\x85\x89" +
-                       global("collections", "OrderedDict") + ")R" + global("torch", "uint16") +
-                       "tR.");
+  const Pickle q =
+      run(kHead + global("torch._utils", "_rebuild_tensor_v3") + "(" +
+          storage(global("torch.storage", "UntypedStorage"), "7") + number(0) + number(2) + "\x85" +
+          number(1) + "\x85\x89" + global("collections", "OrderedDict") + ")R" +
+          global("torch", "uint16") + "tR.");
   EXPECT_EQ(q.tensor(q.root()).dtype, ScalarType::kUInt16);
 }
 
 TEST(Pickle, ReadsNumbersTextsAndTheMemo) {
   using namespace std::string_literals;
-  const Pickle p = run(kHead + "(" + number(-5) + "K\xff" + "M\x01\x02" + "\x8a\x02\xff\xff"s +
-                       "\x8a\x00"s + "G\x3f\xf8\0\0\0\0\0\0"s + "Nq\x05" + "h\x05" + "r\0\1\0\0"s +
-                       "j\0\1\0\0"s + "\x88t.");
+  const Pickle p =
+      run(kHead + "(" + number(-5) + "K\xff" + "M\x01\x02" + "\x8a\x02\xff\xff"s + "\x8a\x00"s +
+          "G\x3f\xf8\0\0\0\0\0\0"s + "Nq\x05" + "h\x05" + "r\0\1\0\0"s + "j\0\1\0\0"s + "\x88t.");
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < 5; ++i) numbers.push_back(p[p.root().items[i]].number);
   EXPECT_EQ(numbers, (std::vector<int64_t>{-5, 255, 513, -1, 0}));
@@ -96,7 +96,8 @@ TEST(Pickle, ReadsNumbersTextsAndTheMemo) {
 TEST(Pickle, ReadsProtocolFour) {
   using namespace std::string_literals;
   const Pickle p = run("\x80\x04\x95\x00\x00\x00\x00\x00\x00\x00\x00"s + "}\x94\x8c\x01k" +
-                       "\x8c\x0b" "collections\x8c\x0bOrderedDict\x93)Rs.");
+                       "\x8c\x0b"
+                       "collections\x8c\x0bOrderedDict\x93)Rs.");
   ASSERT_EQ(p.root().kind, PickleKind::kDict);
   EXPECT_EQ(p[p.root().items[0]].text, "k");
   EXPECT_EQ(p[p.root().items[1]].kind, PickleKind::kDict);
@@ -137,7 +138,9 @@ TEST(Pickle, BrokenProgramsAreRefused) {
 }
 
 TEST(Pickle, SelfReferenceIsHarmless) {
-  EXPECT_EQ(failure_of_running(kHead + "]q\x01h\x01" "a."), "");
+  EXPECT_EQ(failure_of_running(kHead + "]q\x01h\x01"
+                                       "a."),
+            "");
 }
 
 TEST(Pickle, RepeatedCallsOnOneBigListRunOutOfBudget) {

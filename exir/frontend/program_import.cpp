@@ -87,7 +87,7 @@ class ProgramImporter {
     }
     if (json_size(inputs) != json_size(specs)) {
       refuse("bad-signature", "has " + std::to_string(json_size(inputs)) +
-             " inputs, but its signature " + std::to_string(json_size(specs)));
+                                  " inputs, but its signature " + std::to_string(json_size(specs)));
     }
   }
 
@@ -103,8 +103,8 @@ class ProgramImporter {
     } else if (spec.key == "tensor_constant") {
       declare_saved(input, spec, "tensor_constant_name");
     } else {
-      refuse("unsupported-input", "has an input of the kind " + in_quotes(spec.key) +
-             ", which cannot be compiled");
+      refuse("unsupported-input",
+             "has an input of the kind " + in_quotes(spec.key) + ", which cannot be compiled");
     }
   }
 
@@ -113,10 +113,9 @@ class ProgramImporter {
     const JsonVariant variant = json_variant(input, "input");
     const std::string_view said =
         json_text(json_need(json_need(spec.value, "arg"), "name"), "name");
-    if (variant.key != "as_tensor" ||
-        json_text(json_need(variant.value, "name"), "name") != said) {
-      refuse("bad-signature", "the signature calls an input " + in_quotes(said) +
-             ", the graph does not");
+    if (variant.key != "as_tensor" || json_text(json_need(variant.value, "name"), "name") != said) {
+      refuse("bad-signature",
+             "the signature calls an input " + in_quotes(said) + ", the graph does not");
     }
     return said;
   }
@@ -159,8 +158,9 @@ class ProgramImporter {
       if (input->role != ValueRole::kInput) refuse("bad-signature", "mutates what is no input");
       add_mutation(spec.value, input);
     } else if (spec.key != "token") {
-      refuse("training-graph", "is a program for training (it has an output of the kind " +
-             in_quotes(spec.key) + ")", {}, "export the model in eval() mode, without a loss");
+      refuse("training-graph",
+             "is a program for training (it has an output of the kind " + in_quotes(spec.key) + ")",
+             {}, "export the model in eval() mode, without a loss");
     }
   }
 
@@ -175,8 +175,8 @@ class ProgramImporter {
       value->role = ValueRole::kState;
       return value;
     }
-    refuse("bad-signature", "mutates " + std::string(kind) + " " + in_quotes(fqn) +
-           ", which is no input");
+    refuse("bad-signature",
+           "mutates " + std::string(kind) + " " + in_quotes(fqn) + ", which is no input");
   }
 
   void add_mutation(Json spec, Value* target) {
@@ -186,7 +186,7 @@ class ProgramImporter {
                       target->type.sizes == source->type.sizes;
     if (!same) {
       refuse("bad-signature", "writes value " + in_quotes(source->name) + " over " +
-             in_quotes(target->name) + ", which has another type");
+                                  in_quotes(target->name) + ", which has another type");
     }
     graph_->mutations.push_back({target, source});
   }
@@ -249,9 +249,10 @@ void check_version(Json root, std::vector<std::string>* warnings) {
   const int64_t minor = json_int(json_need(version, "minor"), "minor");
   const std::string text = std::to_string(major) + "." + std::to_string(minor);
   if (major != kSchemaMajor) {
-    refuse("unknown-version", "has schema version " + text + "; versions " +
-           std::to_string(kSchemaMajor) + ".x (PyTorch 2.6 to 2.14) can be read", {},
-           "export it with a PyTorch in that range");
+    refuse("unknown-version",
+           "has schema version " + text + "; versions " + std::to_string(kSchemaMajor) +
+               ".x (PyTorch 2.6 to 2.14) can be read",
+           {}, "export it with a PyTorch in that range");
   }
   if (minor > kNewestMinor) {
     warnings->push_back("schema version " + text + " is newer than " +

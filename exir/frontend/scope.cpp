@@ -158,8 +158,8 @@ Value* Scope::make(std::string_view name, ValueKind kind) {
     return value;
   } catch (const Failure& failure) {
     const bool plain = failure.diagnostics().empty();
-    const Diagnostic said = plain ? Diagnostic{"bad-value", failure.what(), {}, {}, {}}
-                                  : failure.diagnostics()[0];
+    const Diagnostic said =
+        plain ? Diagnostic{"bad-value", failure.what(), {}, {}, {}} : failure.diagnostics()[0];
     refuse(said.id, "value " + in_quotes(name) + ": " + said.message, said.where, said.remedy);
   }
 }

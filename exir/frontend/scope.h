@@ -40,9 +40,9 @@ struct ImportContext {
 
 // A parameter, buffer or constant of the signature.
 struct SavedTensor {
-  std::string_view name;   // In the graph.
+  std::string_view name;  // In the graph.
   std::string_view fqn;
-  std::string_view kind;   // "parameter", "buffer", "tensor_constant"
+  std::string_view kind;  // "parameter", "buffer", "tensor_constant"
   bool persistent = true;
   Value* value = nullptr;  // Once something uses it.
 };

@@ -79,8 +79,8 @@ class Parser {
 
  private:
   [[noreturn]] void fail(std::string_view why) const {
-    refuse("bad-expression", "the size expression " + in_quotes(text_) + " cannot be read: " +
-           std::string(why));
+    refuse("bad-expression",
+           "the size expression " + in_quotes(text_) + " cannot be read: " + std::string(why));
   }
 
   static Sym whole(const Fraction& f) {
@@ -143,8 +143,8 @@ class Parser {
   Fraction expression() {
     if (++depth_ > kDeepest) fail("it is nested too deeply");
     skip_space();
-    const bool number = at_ < text_.size() && is_number(text_[at_]) && text_[at_] != 'e' &&
-                        text_[at_] != 'E';
+    const bool number =
+        at_ < text_.size() && is_number(text_[at_]) && text_[at_] != 'e' && text_[at_] != 'E';
     const Fraction out = number ? bare_number() : named();
     --depth_;
     return out;

@@ -17,8 +17,8 @@ struct DtypeName {
 
 // Types that PyTorch knows and we do not.
 constexpr DtypeName kForeignTypes[] = {
-    {0, "unknown"},        {9, "complex32"},        {10, "complex64"},
-    {11, "complex128"},    {29, "float8_e4m3fn"},   {30, "float8_e5m2"},
+    {0, "unknown"},          {9, "complex32"},        {10, "complex64"},
+    {11, "complex128"},      {29, "float8_e4m3fn"},   {30, "float8_e5m2"},
     {31, "float8_e4m3fnuz"}, {32, "float8_e5m2fnuz"}, {33, "float8_e8m0fnu"},
 };
 
@@ -77,20 +77,34 @@ std::optional<Order> find_order(const std::vector<Number>& sizes,
 
 ScalarType import_dtype(int64_t code) {
   switch (code) {
-    case 1: return ScalarType::kByte;
-    case 2: return ScalarType::kChar;
-    case 3: return ScalarType::kShort;
-    case 4: return ScalarType::kInt;
-    case 5: return ScalarType::kLong;
-    case 6: return ScalarType::kHalf;
-    case 7: return ScalarType::kFloat;
-    case 8: return ScalarType::kDouble;
-    case 12: return ScalarType::kBool;
-    case 13: return ScalarType::kBFloat16;
-    case 28: return ScalarType::kUInt16;
-    case 34: return ScalarType::kUInt32;
-    case 35: return ScalarType::kUInt64;
-    default: break;
+    case 1:
+      return ScalarType::kByte;
+    case 2:
+      return ScalarType::kChar;
+    case 3:
+      return ScalarType::kShort;
+    case 4:
+      return ScalarType::kInt;
+    case 5:
+      return ScalarType::kLong;
+    case 6:
+      return ScalarType::kHalf;
+    case 7:
+      return ScalarType::kFloat;
+    case 8:
+      return ScalarType::kDouble;
+    case 12:
+      return ScalarType::kBool;
+    case 13:
+      return ScalarType::kBFloat16;
+    case 28:
+      return ScalarType::kUInt16;
+    case 34:
+      return ScalarType::kUInt32;
+    case 35:
+      return ScalarType::kUInt64;
+    default:
+      break;
   }
   std::string name = "number " + std::to_string(code);
   for (const DtypeName& known : kForeignTypes) {

@@ -25,8 +25,7 @@ TEST_P(DenseOrder, IsFoundFromStrides) {
 INSTANTIATE_TEST_SUITE_P(
     Strides, DenseOrder,
     testing::Values(
-        Case{"scalar", {}, {}, Order{}},
-        Case{"contiguous", {2, 3, 4}, {12, 4, 1}, Order{0, 1, 2}},
+        Case{"scalar", {}, {}, Order{}}, Case{"contiguous", {2, 3, 4}, {12, 4, 1}, Order{0, 1, 2}},
         Case{"channels_last", {2, 3, 4, 5}, {60, 1, 15, 3}, Order{0, 2, 3, 1}},
         Case{"channels_last_3d", {2, 3, 4, 5, 6}, {360, 1, 90, 18, 3}, Order{0, 2, 3, 4, 1}},
         Case{"one_channel_is_contiguous", {2, 1, 4, 5}, {20, 1, 5, 1}, Order{0, 1, 2, 3}},
@@ -34,8 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"transposed", {4, 3}, {1, 4}, Order{1, 0}},
         Case{"permuted", {5, 2, 4, 3}, {1, 60, 5, 20}, Order{1, 3, 2, 0}},
         Case{"strides_of_ones_do_not_matter", {1, 3}, {999, 1}, Order{0, 1}},
-        Case{"slice", {3, 5}, {10, 1}, std::nullopt},
-        Case{"expanded", {5}, {0}, std::nullopt},
+        Case{"slice", {3, 5}, {10, 1}, std::nullopt}, Case{"expanded", {5}, {0}, std::nullopt},
         Case{"overlapping", {3, 3}, {1, 1}, std::nullopt},
         Case{"empty", {0, 3}, {7, 9}, Order{0, 1}}),
     [](const auto& info) { return info.param.name; });

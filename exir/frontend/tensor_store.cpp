@@ -61,9 +61,7 @@ uint64_t check_window(const TensorView& view, uint64_t room) {
   return static_cast<uint64_t>(numel);
 }
 
-std::vector<Sym> to_syms(const std::vector<int64_t>& sizes) {
-  return {sizes.begin(), sizes.end()};
-}
+std::vector<Sym> to_syms(const std::vector<int64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
 
 // Gathers the elements of a strided window in row-major order.
 void gather(const TensorView& view, const uint8_t* from, size_t item, uint8_t* to) {

@@ -40,8 +40,8 @@ class TensorStore {
 
  private:
   struct Entry {
-    Json config;              // open_config: PayloadMeta, looked at on load().
-    uint32_t pickled = 0;     // open_pickle: the object.
+    Json config;           // open_config: PayloadMeta, looked at on load().
+    uint32_t pickled = 0;  // open_pickle: the object.
   };
 
   TensorView view_of(const Entry& entry) const;

@@ -26,8 +26,8 @@ std::string entry(const std::string& name, const std::string& path, int dtype,
                   int64_t offset) {
   return "\"" + name + "\": {\"path_name\": \"" + path + "\", \"use_pickle\": false, " +
          "\"tensor_meta\": {\"dtype\": " + std::to_string(dtype) + ", \"sizes\": " + ints(sizes) +
-         ", \"strides\": " + ints(strides) + ", \"storage_offset\": {\"as_int\": " +
-         std::to_string(offset) + "}}}";
+         ", \"strides\": " + ints(strides) +
+         ", \"storage_offset\": {\"as_int\": " + std::to_string(offset) + "}}}";
 }
 
 // Int16 numbers 0, 1, 2, ... 23 in `w_0`, nothing in `w_1`.

@@ -124,8 +124,8 @@ void check_name(std::string_view name) {
   }
   const bool odd = name.find('\\') != name.npos || name.find('\0') != name.npos;
   if (rooted || climbs || odd) {
-    refuse("unsafe-member-name", "a member is named " + in_quotes(name) +
-           ", which points outside the archive");
+    refuse("unsafe-member-name",
+           "a member is named " + in_quotes(name) + ", which points outside the archive");
   }
 }
 
@@ -177,8 +177,8 @@ bool inflate_exactly(Bytes packed, uint8_t* out, size_t size) {
 }  // namespace
 
 bool looks_like_zip(Bytes file) {
-  return file.size() >= 4 && (std::memcmp(file.data(), "PK\3\4", 4) == 0 ||
-                              std::memcmp(file.data(), "PK\5\6", 4) == 0);
+  return file.size() >= 4 &&
+         (std::memcmp(file.data(), "PK\3\4", 4) == 0 || std::memcmp(file.data(), "PK\5\6", 4) == 0);
 }
 
 ZipArchive::ZipArchive(Blob file, Budget& budget) : file_(std::move(file)), budget_(&budget) {
@@ -214,8 +214,10 @@ void ZipArchive::add_member(const ZipMember& member) {
     bad_zip("is in the archive twice", member.name);
   }
   if (member.method != kStored && member.method != kDeflated) {
-    bad_zip("is packed by method " + std::to_string(member.method) + "; only stored and deflated "
-            "members can be read", member.name);
+    bad_zip("is packed by method " + std::to_string(member.method) +
+                "; only stored and deflated "
+                "members can be read",
+            member.name);
   }
   if (member.method == kStored && member.packed != member.size) {
     bad_zip("is stored, yet its two sizes differ", member.name);

@@ -27,7 +27,7 @@ struct ZipMember {
   uint64_t packed = 0;    // Bytes in the archive.
   uint64_t size = 0;      // Bytes when unpacked.
   uint32_t crc = 0;
-  uint16_t method = 0;    // 0 stored, 8 deflated.
+  uint16_t method = 0;  // 0 stored, 8 deflated.
 };
 
 // Does the file begin like a zip archive?

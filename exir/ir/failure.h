@@ -12,12 +12,12 @@
 namespace taper::exir {
 
 struct Diagnostic {
-  std::string id;        // Stable: "unsupported-op", "bad-archive", ...
-  std::string message;   // What is wrong, naming the thing.
-  std::string where;     // Node name, member name; may be empty.
+  std::string id;       // Stable: "unsupported-op", "bad-archive", ...
+  std::string message;  // What is wrong, naming the thing.
+  std::string where;    // Node name, member name; may be empty.
   std::string
       source;  // The user's own line: "model.py:12 in forward: y = torch.foo(x)"; may be empty.
-  std::string remedy;    // What would work; may be empty.
+  std::string remedy;  // What would work; may be empty.
 };
 
 class Failure : public std::runtime_error {

@@ -69,10 +69,10 @@ struct Value {
   std::string name;  // Unique in its graph, without the '%'.
   ValueKind kind = ValueKind::kTensor;
   ValueRole role = ValueRole::kResult;
-  TensorType type;   // kTensor only.
-  Sym sym;           // kInt, kFloat, kBool: what it is known to be; a symbol or expression.
-  TensorData data;   // kConstant, kState.
-  std::string fqn;   // kConstant, kState: "layer.0.weight"; may be empty.
+  TensorType type;           // kTensor only.
+  Sym sym;                   // kInt, kFloat, kBool: what it is known to be; a symbol or expression.
+  TensorData data;           // kConstant, kState.
+  std::string fqn;           // kConstant, kState: "layer.0.weight"; may be empty.
   Node* producer = nullptr;  // kResult only.
 };
 
@@ -88,9 +88,9 @@ struct Device {};  // CPU is the only one.
 // One argument of a node.
 struct Argument {
   using List = std::vector<Argument>;
-  using Variant = std::variant<std::monostate, Value*, int64_t, double, bool, std::string,
-                               ScalarType, MemoryFormat, Layout, Device, List,
-                               std::shared_ptr<Graph>>;
+  using Variant =
+      std::variant<std::monostate, Value*, int64_t, double, bool, std::string, ScalarType,
+                   MemoryFormat, Layout, Device, List, std::shared_ptr<Graph>>;
   Variant v;
 
   Argument() = default;
@@ -103,7 +103,9 @@ struct Argument {
 
   bool is_none() const { return std::holds_alternative<std::monostate>(v); }
   template <typename T>
-  bool is() const { return std::holds_alternative<T>(v); }
+  bool is() const {
+    return std::holds_alternative<T>(v);
+  }
   bool is_value() const { return is<Value*>(); }
   bool is_int() const { return is<int64_t>(); }
   bool is_list() const { return is<List>(); }
@@ -135,10 +137,10 @@ struct Source {
 };
 
 struct Node {
-  std::string name;                  // For messages: the exporter's name, or that of its origin.
+  std::string name;  // For messages: the exporter's name, or that of its origin.
   std::shared_ptr<const Schema> schema;
-  std::vector<Argument> args;        // One per schema argument, defaults filled in.
-  std::vector<Value*> outputs;       // Flat: a Tensor[] return gives one value per element.
+  std::vector<Argument> args;   // One per schema argument, defaults filled in.
+  std::vector<Value*> outputs;  // Flat: a Tensor[] return gives one value per element.
   std::shared_ptr<const Source> source;
 
   std::string_view target() const { return schema->name; }
@@ -165,7 +167,7 @@ class Graph {
   std::vector<Argument> inputs;   // Each a Value* (role kInput) or a literal that export baked in.
   std::vector<Value*> constants;  // Roles kConstant and kState, in signature order.
   std::vector<std::unique_ptr<Node>> nodes;  // In execution order.
-  std::vector<Argument> outputs;  // Each a Value* or a literal.
+  std::vector<Argument> outputs;             // Each a Value* or a literal.
   std::vector<Mutation> mutations;
   SymRanges ranges;               // Bounds of the symbols (of the whole program).
   SymValues hints;                // What symbols were at the sample inputs, where the file says so.

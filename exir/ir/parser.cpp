@@ -269,14 +269,23 @@ class Parser {
   }
   void literal(std::vector<uint8_t>& bytes, ScalarType type) {
     switch (type) {
-      case ScalarType::kFloat: return write_numbers<float>(bytes);
-      case ScalarType::kDouble: return write_numbers<double>(bytes);
-      case ScalarType::kLong: return write_numbers<int64_t>(bytes);
-      case ScalarType::kInt: return write_numbers<int32_t>(bytes);
-      case ScalarType::kShort: return write_numbers<int16_t>(bytes);
-      case ScalarType::kChar: return write_numbers<int8_t>(bytes);
-      case ScalarType::kByte: case ScalarType::kBool: return write_numbers<uint8_t>(bytes);
-      default: fail("this element type has no literals: write hex");
+      case ScalarType::kFloat:
+        return write_numbers<float>(bytes);
+      case ScalarType::kDouble:
+        return write_numbers<double>(bytes);
+      case ScalarType::kLong:
+        return write_numbers<int64_t>(bytes);
+      case ScalarType::kInt:
+        return write_numbers<int32_t>(bytes);
+      case ScalarType::kShort:
+        return write_numbers<int16_t>(bytes);
+      case ScalarType::kChar:
+        return write_numbers<int8_t>(bytes);
+      case ScalarType::kByte:
+      case ScalarType::kBool:
+        return write_numbers<uint8_t>(bytes);
+      default:
+        fail("this element type has no literals: write hex");
     }
   }
   void hex(std::vector<uint8_t>& bytes) {

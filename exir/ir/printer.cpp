@@ -71,15 +71,24 @@ std::string literal(const TensorData& data) {
 // The numbers, or empty where the element type or a NaN has no literal.
 std::string literal_of(const TensorData& data, ScalarType type) {
   switch (type) {
-    case ScalarType::kFloat: return literal<float>(data);
-    case ScalarType::kDouble: return literal<double>(data);
-    case ScalarType::kLong: return literal<int64_t>(data);
-    case ScalarType::kInt: return literal<int32_t>(data);
-    case ScalarType::kShort: return literal<int16_t>(data);
-    case ScalarType::kChar: return literal<int8_t>(data);
-    case ScalarType::kByte: return literal<uint8_t>(data);
-    case ScalarType::kBool: return literal<uint8_t>(data);
-    default: return {};
+    case ScalarType::kFloat:
+      return literal<float>(data);
+    case ScalarType::kDouble:
+      return literal<double>(data);
+    case ScalarType::kLong:
+      return literal<int64_t>(data);
+    case ScalarType::kInt:
+      return literal<int32_t>(data);
+    case ScalarType::kShort:
+      return literal<int16_t>(data);
+    case ScalarType::kChar:
+      return literal<int8_t>(data);
+    case ScalarType::kByte:
+      return literal<uint8_t>(data);
+    case ScalarType::kBool:
+      return literal<uint8_t>(data);
+    default:
+      return {};
   }
 }
 
@@ -111,20 +120,28 @@ std::string type_text(const TensorType& type) {
 std::string definition(const Value& value) {
   std::string out = "%" + value.name + ": ";
   switch (value.kind) {
-    case ValueKind::kTensor: return out + type_text(value.type);
-    case ValueKind::kInt: return out + "int(" + value.sym.text() + ")";
-    case ValueKind::kFloat: return out + "float(" + value.sym.text() + ")";
-    case ValueKind::kBool: return out + "bool(" + value.sym.text() + ")";
+    case ValueKind::kTensor:
+      return out + type_text(value.type);
+    case ValueKind::kInt:
+      return out + "int(" + value.sym.text() + ")";
+    case ValueKind::kFloat:
+      return out + "float(" + value.sym.text() + ")";
+    case ValueKind::kBool:
+      return out + "bool(" + value.sym.text() + ")";
   }
   return out;
 }
 
 const char* format_name(MemoryFormat format) {
   switch (format) {
-    case MemoryFormat::kContiguous: return "contiguous_format";
-    case MemoryFormat::kChannelsLast: return "channels_last";
-    case MemoryFormat::kChannelsLast3d: return "channels_last_3d";
-    case MemoryFormat::kPreserve: return "preserve_format";
+    case MemoryFormat::kContiguous:
+      return "contiguous_format";
+    case MemoryFormat::kChannelsLast:
+      return "channels_last";
+    case MemoryFormat::kChannelsLast3d:
+      return "channels_last_3d";
+    case MemoryFormat::kPreserve:
+      return "preserve_format";
   }
   return "preserve_format";
 }

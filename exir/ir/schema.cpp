@@ -14,14 +14,22 @@ struct TypeName {
 };
 
 constexpr TypeName kTypeNames[] = {
-    {"Tensor", TypeBase::kTensor},         {"Scalar", TypeBase::kScalar},
-    {"int", TypeBase::kInt},               {"SymInt", TypeBase::kInt},
-    {"float", TypeBase::kFloat},           {"SymFloat", TypeBase::kFloat},
-    {"bool", TypeBase::kBool},             {"SymBool", TypeBase::kBool},
-    {"str", TypeBase::kString},            {"ScalarType", TypeBase::kScalarType},
-    {"Layout", TypeBase::kLayout},         {"Device", TypeBase::kDevice},
-    {"MemoryFormat", TypeBase::kMemoryFormat}, {"Generator", TypeBase::kGenerator},
-    {"Graph", TypeBase::kGraph},           {"Any", TypeBase::kAny},
+    {"Tensor", TypeBase::kTensor},
+    {"Scalar", TypeBase::kScalar},
+    {"int", TypeBase::kInt},
+    {"SymInt", TypeBase::kInt},
+    {"float", TypeBase::kFloat},
+    {"SymFloat", TypeBase::kFloat},
+    {"bool", TypeBase::kBool},
+    {"SymBool", TypeBase::kBool},
+    {"str", TypeBase::kString},
+    {"ScalarType", TypeBase::kScalarType},
+    {"Layout", TypeBase::kLayout},
+    {"Device", TypeBase::kDevice},
+    {"MemoryFormat", TypeBase::kMemoryFormat},
+    {"Generator", TypeBase::kGenerator},
+    {"Graph", TypeBase::kGraph},
+    {"Any", TypeBase::kAny},
     {"number", TypeBase::kScalar},
 };
 

@@ -11,8 +11,19 @@
 namespace taper::exir {
 
 enum class TypeBase : uint8_t {
-  kTensor, kScalar, kInt, kFloat, kBool, kString, kScalarType, kLayout, kDevice, kMemoryFormat,
-  kGenerator, kGraph, kAny,  // kAny: arguments of custom and higher-order operators.
+  kTensor,
+  kScalar,
+  kInt,
+  kFloat,
+  kBool,
+  kString,
+  kScalarType,
+  kLayout,
+  kDevice,
+  kMemoryFormat,
+  kGenerator,
+  kGraph,
+  kAny,  // kAny: arguments of custom and higher-order operators.
 };
 
 struct ArgType {
@@ -26,7 +37,7 @@ struct ArgType {
 struct SchemaArg {
   std::string name;
   ArgType type;
-  std::string alias;         // "" none, "a" aliases, "a!" written
+  std::string alias;  // "" none, "a" aliases, "a!" written
   bool keyword_only = false;
   bool has_default = false;
   std::string default_text;  // "1", "None", "[]", "True", ...

@@ -129,13 +129,20 @@ std::string call_text(const Sym::Expr& expr) {
 
 std::string text_of(const Sym::Expr& expr) {
   switch (expr.op) {
-    case SymOp::kInt: return std::to_string(expr.number);
-    case SymOp::kFloat: return real_text(expr.real);
-    case SymOp::kSymbol: return expr.name;
-    case SymOp::kAdd: return sum_text(expr.args);
-    case SymOp::kMul: return product_text(expr.args);
-    case SymOp::kFloorDiv: return factor_text(expr.args[0]) + "//" + factor_text(expr.args[1]);
-    default: return call_text(expr);
+    case SymOp::kInt:
+      return std::to_string(expr.number);
+    case SymOp::kFloat:
+      return real_text(expr.real);
+    case SymOp::kSymbol:
+      return expr.name;
+    case SymOp::kAdd:
+      return sum_text(expr.args);
+    case SymOp::kMul:
+      return product_text(expr.args);
+    case SymOp::kFloorDiv:
+      return factor_text(expr.args[0]) + "//" + factor_text(expr.args[1]);
+    default:
+      return call_text(expr);
   }
 }
 
@@ -190,15 +197,24 @@ const std::string& Sym::text() const { return expr_->text; }
 
 bool is_real(const Sym& sym) {
   switch (sym.op()) {
-    case SymOp::kFloat: case SymOp::kTrueDiv: case SymOp::kToFloat: case SymOp::kFloatMul:
-    case SymOp::kFloatAdd: case SymOp::kFloatPow: case SymOp::kUnary:
+    case SymOp::kFloat:
+    case SymOp::kTrueDiv:
+    case SymOp::kToFloat:
+    case SymOp::kFloatMul:
+    case SymOp::kFloatAdd:
+    case SymOp::kFloatPow:
+    case SymOp::kUnary:
       return true;
-    case SymOp::kSymbol: return sym.name()[0] == 'z';
-    case SymOp::kMax: case SymOp::kMin: case SymOp::kWhere: {
+    case SymOp::kSymbol:
+      return sym.name()[0] == 'z';
+    case SymOp::kMax:
+    case SymOp::kMin:
+    case SymOp::kWhere: {
       const std::vector<Sym>& args = sym.args();
       return std::any_of(args.begin() + (sym.op() == SymOp::kWhere), args.end(), is_real);
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -385,10 +401,15 @@ Sym Sym::call(SymOp op, std::vector<Sym> args, std::string_view name) {
     case SymOp::kMod:
     case SymOp::kPythonMod:
       return real ? opaque(SymOp::kMod, args, {}) : make_mod(args[0], args[1], opaque);
-    case SymOp::kModularIndexing: return mod(floor_div(args[0], args[1]), args[2]);
-    case SymOp::kMax: case SymOp::kMin: case SymOp::kAnd: case SymOp::kOr:
+    case SymOp::kModularIndexing:
+      return mod(floor_div(args[0], args[1]), args[2]);
+    case SymOp::kMax:
+    case SymOp::kMin:
+    case SymOp::kAnd:
+    case SymOp::kOr:
       return make_sorted(op, args, opaque);
-    case SymOp::kPow: return make_pow(args[0], args[1], opaque);
+    case SymOp::kPow:
+      return make_pow(args[0], args[1], opaque);
     case SymOp::kWhere:
       if (args[0].is_int()) return args[0].as_int() != 0 ? args[1] : args[2];
       return opaque(op, args, {});
@@ -411,7 +432,8 @@ Sym Sym::call(SymOp op, std::vector<Sym> args, std::string_view name) {
         return floor_div(args[0], Sym(int64_t{1} << args[1].as_int()));
       }
       return opaque(op, args, {});
-    default: break;
+    default:
+      break;
   }
   if (is_bool_op(op) && args.size() == 2 && args[0] == args[1]) {
     return Sym(op == SymOp::kEq || op == SymOp::kLe || op == SymOp::kGe);

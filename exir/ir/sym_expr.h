@@ -8,9 +8,9 @@ namespace taper::exir {
 
 struct Sym::Expr {
   SymOp op = SymOp::kInt;
-  int64_t number = 0;     // kInt
-  double real = 0;        // kFloat
-  std::string name;       // kSymbol, kUnary
+  int64_t number = 0;  // kInt
+  double real = 0;     // kFloat
+  std::string name;    // kSymbol, kUnary
   std::vector<Sym> args;
   std::string text;
   int depth = 0;

@@ -103,13 +103,20 @@ struct Random {
     }
     const std::string a = expression(depth - 1), b = expression(depth - 1);
     switch (number(0, 6)) {
-      case 0: return "(" + a + " + " + b + ")";
-      case 1: return "(" + a + " - " + b + ")";
-      case 2: return "((" + a + ")*(" + b + "))";
-      case 3: return "((" + a + ")//" + std::to_string(number(1, 6)) + ")";
-      case 4: return "mod(" + a + ", " + std::to_string(number(1, 6)) + ")";
-      case 5: return "max(" + a + ", " + b + ")";
-      default: return "min(" + a + ", " + b + ")";
+      case 0:
+        return "(" + a + " + " + b + ")";
+      case 1:
+        return "(" + a + " - " + b + ")";
+      case 2:
+        return "((" + a + ")*(" + b + "))";
+      case 3:
+        return "((" + a + ")//" + std::to_string(number(1, 6)) + ")";
+      case 4:
+        return "mod(" + a + ", " + std::to_string(number(1, 6)) + ")";
+      case 5:
+        return "max(" + a + ", " + b + ")";
+      default:
+        return "min(" + a + ", " + b + ")";
     }
   }
 };
@@ -171,9 +178,8 @@ TEST(Sym, RandomExpressionsKeepTheirValueAndTheirBounds) {
     EXPECT_EQ(parse_sym(sym.text()), sym) << text << " became " << sym.text();
     const SymRange range = sym.range({{"s0", {1, 9}}, {"s1", {0, 5}}, {"s2", {3, 30}}});
     for (int i = 0; i < 4; ++i) {
-      const SymValues values = {{"s0", random.number(1, 9)},
-                                {"s1", random.number(0, 5)},
-                                {"s2", random.number(3, 30)}};
+      const SymValues values = {
+          {"s0", random.number(1, 9)}, {"s1", random.number(0, 5)}, {"s2", random.number(3, 30)}};
       size_t at = 0;
       const int64_t want = naive(text, at, values);
       ASSERT_EQ(sym.evaluate(values), want) << text << " became " << sym.text();

@@ -73,9 +73,9 @@ std::optional<Number> unary(std::string_view name, double x) {
     double (*function)(double);
   };
   static constexpr Entry kFunctions[] = {
-      {"sqrt", std::sqrt}, {"cos", std::cos},     {"cosh", std::cosh},   {"sin", std::sin},
-      {"sinh", std::sinh}, {"tan", std::tan},     {"tanh", std::tanh},   {"asin", std::asin},
-      {"acos", std::acos}, {"atan", std::atan},   {"exp", std::exp},     {"log", std::log},
+      {"sqrt", std::sqrt}, {"cos", std::cos},     {"cosh", std::cosh},        {"sin", std::sin},
+      {"sinh", std::sinh}, {"tan", std::tan},     {"tanh", std::tanh},        {"asin", std::asin},
+      {"acos", std::acos}, {"atan", std::atan},   {"exp", std::exp},          {"log", std::log},
       {"log2", std::log2}, {"asinh", std::asinh}, {"trunc_float", std::trunc}};
   for (const Entry& entry : kFunctions) {
     if (entry.name == name) return real(entry.function(x));
@@ -99,8 +99,12 @@ std::optional<SymNumber> apply_sym(SymOp op, const std::vector<Number>& args,
   const Number a = args.empty() ? Number{} : args[0];
   const Number b = args.size() < 2 ? Number{} : args[1];
   switch (op) {
-    case SymOp::kAdd: case SymOp::kFloatAdd: return add_or_multiply(args, false);
-    case SymOp::kMul: case SymOp::kFloatMul: return add_or_multiply(args, true);
+    case SymOp::kAdd:
+    case SymOp::kFloatAdd:
+      return add_or_multiply(args, false);
+    case SymOp::kMul:
+    case SymOp::kFloatMul:
+      return add_or_multiply(args, true);
     case SymOp::kFloorDiv:
       if (!a.real && !b.real) return floor_divide(a.i, b.i, false);
       return b.to_double() == 0 ? std::nullopt : real(std::floor(a.to_double() / b.to_double()));
@@ -110,41 +114,68 @@ std::optional<SymNumber> apply_sym(SymOp op, const std::vector<Number>& args,
       if (!down || down->i == INT64_MIN) return std::nullopt;
       return whole(-down->i);
     }
-    case SymOp::kMod: case SymOp::kPythonMod:
+    case SymOp::kMod:
+    case SymOp::kPythonMod:
       if (!a.real && !b.real) return floor_divide(a.i, b.i, true);
       return std::nullopt;
     case SymOp::kModularIndexing: {
       const auto q = a.real || b.real ? std::nullopt : floor_divide(a.i, b.i, false);
       return q ? floor_divide(q->i, args[2].i, true) : std::nullopt;
     }
-    case SymOp::kMax: return *std::max_element(args.begin(), args.end(), less);
-    case SymOp::kMin: return *std::min_element(args.begin(), args.end(), less);
+    case SymOp::kMax:
+      return *std::max_element(args.begin(), args.end(), less);
+    case SymOp::kMin:
+      return *std::min_element(args.begin(), args.end(), less);
     case SymOp::kPow:
       if (!a.real && !b.real) return integer_power(a.i, b.i);
       return real(std::pow(a.to_double(), b.to_double()));
-    case SymOp::kFloatPow: return real(std::pow(a.to_double(), b.to_double()));
-    case SymOp::kWhere: return truth(a) ? b : args[2];
+    case SymOp::kFloatPow:
+      return real(std::pow(a.to_double(), b.to_double()));
+    case SymOp::kWhere:
+      return truth(a) ? b : args[2];
     case SymOp::kTrueDiv:
       return b.to_double() == 0 ? std::nullopt : real(a.to_double() / b.to_double());
-    case SymOp::kToFloat: return real(a.to_double());
-    case SymOp::kTruncToInt: return a.real ? to_whole(std::trunc(a.d)) : a;
-    case SymOp::kFloorToInt: return a.real ? to_whole(std::floor(a.d)) : a;
-    case SymOp::kCeilToInt: return a.real ? to_whole(std::ceil(a.d)) : a;
-    case SymOp::kRoundToInt: return a.real ? to_whole(std::nearbyint(a.d)) : a;
-    case SymOp::kLShift: case SymOp::kRShift:
+    case SymOp::kToFloat:
+      return real(a.to_double());
+    case SymOp::kTruncToInt:
+      return a.real ? to_whole(std::trunc(a.d)) : a;
+    case SymOp::kFloorToInt:
+      return a.real ? to_whole(std::floor(a.d)) : a;
+    case SymOp::kCeilToInt:
+      return a.real ? to_whole(std::ceil(a.d)) : a;
+    case SymOp::kRoundToInt:
+      return a.real ? to_whole(std::nearbyint(a.d)) : a;
+    case SymOp::kLShift:
+    case SymOp::kRShift:
       return a.real || b.real ? std::nullopt : shift(a.i, b.i, op == SymOp::kLShift);
-    case SymOp::kBitAnd: return a.real || b.real ? std::nullopt : whole(a.i & b.i);
-    case SymOp::kBitOr: return a.real || b.real ? std::nullopt : whole(a.i | b.i);
-    case SymOp::kBitXor: return a.real || b.real ? std::nullopt : whole(a.i ^ b.i);
-    case SymOp::kUnary: return unary(name, a.to_double());
-    case SymOp::kEq: return whole(!less(a, b) && !less(b, a));
-    case SymOp::kNe: return whole(less(a, b) || less(b, a));
-    case SymOp::kLt: return whole(less(a, b));
-    case SymOp::kGt: return whole(less(b, a));
-    case SymOp::kLe: return whole(!less(b, a));
-    case SymOp::kGe: return whole(!less(a, b));
-    case SymOp::kAnd: case SymOp::kOr: case SymOp::kNot: return logic(op, args);
-    case SymOp::kInt: case SymOp::kFloat: case SymOp::kSymbol: break;
+    case SymOp::kBitAnd:
+      return a.real || b.real ? std::nullopt : whole(a.i & b.i);
+    case SymOp::kBitOr:
+      return a.real || b.real ? std::nullopt : whole(a.i | b.i);
+    case SymOp::kBitXor:
+      return a.real || b.real ? std::nullopt : whole(a.i ^ b.i);
+    case SymOp::kUnary:
+      return unary(name, a.to_double());
+    case SymOp::kEq:
+      return whole(!less(a, b) && !less(b, a));
+    case SymOp::kNe:
+      return whole(less(a, b) || less(b, a));
+    case SymOp::kLt:
+      return whole(less(a, b));
+    case SymOp::kGt:
+      return whole(less(b, a));
+    case SymOp::kLe:
+      return whole(!less(b, a));
+    case SymOp::kGe:
+      return whole(!less(a, b));
+    case SymOp::kAnd:
+    case SymOp::kOr:
+    case SymOp::kNot:
+      return logic(op, args);
+    case SymOp::kInt:
+    case SymOp::kFloat:
+    case SymOp::kSymbol:
+      break;
   }
   return std::nullopt;
 }
@@ -186,8 +217,8 @@ Interval hull(std::initializer_list<long double> corners) {
 }
 
 Interval product(const Interval& a, const Interval& b) {
-  return hull({times(a.low, b.low), times(a.low, b.high), times(a.high, b.low),
-               times(a.high, b.high)});
+  return hull(
+      {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)});
 }
 
 // a / b at one corner; a divisor of infinity gives the limit 0 from the right side.
@@ -251,33 +282,54 @@ Interval extreme(const std::vector<Interval>& args, bool highest) {
 
 Interval call_interval(SymOp op, const std::vector<Interval>& args) {
   switch (op) {
-    case SymOp::kAdd: case SymOp::kFloatAdd: {
+    case SymOp::kAdd:
+    case SymOp::kFloatAdd: {
       Interval out = {0, 0};
       for (const Interval& arg : args) out = {out.low + arg.low, out.high + arg.high};
       return out;
     }
-    case SymOp::kMul: case SymOp::kFloatMul: {
+    case SymOp::kMul:
+    case SymOp::kFloatMul: {
       Interval out = {1, 1};
       for (const Interval& arg : args) out = product(out, arg);
       return out;
     }
-    case SymOp::kFloorDiv: return divide(args[0], args[1], true);
-    case SymOp::kTrueDiv: return divide(args[0], args[1], false);
-    case SymOp::kMod: return modulo(args[0], args[1]);
-    case SymOp::kMax: return extreme(args, true);
-    case SymOp::kMin: return extreme(args, false);
-    case SymOp::kPow: return power(args[0], args[1]);
+    case SymOp::kFloorDiv:
+      return divide(args[0], args[1], true);
+    case SymOp::kTrueDiv:
+      return divide(args[0], args[1], false);
+    case SymOp::kMod:
+      return modulo(args[0], args[1]);
+    case SymOp::kMax:
+      return extreme(args, true);
+    case SymOp::kMin:
+      return extreme(args, false);
+    case SymOp::kPow:
+      return power(args[0], args[1]);
     case SymOp::kWhere:
       return {std::min(args[1].low, args[2].low), std::max(args[1].high, args[2].high)};
-    case SymOp::kToFloat: return args[0];
-    case SymOp::kTruncToInt: return {std::trunc(args[0].low), std::trunc(args[0].high)};
-    case SymOp::kFloorToInt: return {std::floor(args[0].low), std::floor(args[0].high)};
-    case SymOp::kCeilToInt: return {std::ceil(args[0].low), std::ceil(args[0].high)};
-    case SymOp::kRoundToInt: return {std::nearbyint(args[0].low), std::nearbyint(args[0].high)};
-    case SymOp::kEq: case SymOp::kNe: case SymOp::kLt: case SymOp::kLe: case SymOp::kGt:
-    case SymOp::kGe: case SymOp::kAnd: case SymOp::kOr: case SymOp::kNot:
+    case SymOp::kToFloat:
+      return args[0];
+    case SymOp::kTruncToInt:
+      return {std::trunc(args[0].low), std::trunc(args[0].high)};
+    case SymOp::kFloorToInt:
+      return {std::floor(args[0].low), std::floor(args[0].high)};
+    case SymOp::kCeilToInt:
+      return {std::ceil(args[0].low), std::ceil(args[0].high)};
+    case SymOp::kRoundToInt:
+      return {std::nearbyint(args[0].low), std::nearbyint(args[0].high)};
+    case SymOp::kEq:
+    case SymOp::kNe:
+    case SymOp::kLt:
+    case SymOp::kLe:
+    case SymOp::kGt:
+    case SymOp::kGe:
+    case SymOp::kAnd:
+    case SymOp::kOr:
+    case SymOp::kNot:
       return {0, 1};
-    default: return kAll;
+    default:
+      return kAll;
   }
 }
 
@@ -318,8 +370,9 @@ SymRange Sym::range(const SymRanges& ranges) const {
   const long double low = std::floor(bounds.low), high = std::ceil(bounds.high);
   SymRange out;
   out.min = low <= -kLimit ? INT64_MIN : low >= kLimit ? INT64_MAX : static_cast<int64_t>(low);
-  out.max = high >= kLimit ? SymRange::kUnbounded
-                           : high <= -kLimit ? INT64_MIN : static_cast<int64_t>(high);
+  out.max = high >= kLimit    ? SymRange::kUnbounded
+            : high <= -kLimit ? INT64_MIN
+                              : static_cast<int64_t>(high);
   return out;
 }
 

@@ -141,18 +141,30 @@ class RandomGraph {
   }
   Argument argument(const std::vector<Value*>& values, int depth) {
     switch (random_() % (depth > 0 ? 12 : 11)) {
-      case 0: return {};
-      case 1: return static_cast<int64_t>(random_()) - 5;
-      case 2: return static_cast<double>(random_()) / 7;
-      case 3: return random_() % 2 == 0;
-      case 4: return "text \"with\" \\ marks\n";
-      case 5: return ScalarType::kHalf;
-      case 6: return MemoryFormat::kChannelsLast3d;
-      case 7: return Layout{};
-      case 8: return Device{};
-      case 9: return Argument::List{argument(values, 0), values[random_() % values.size()]};
-      case 10: return values[random_() % values.size()];
-      default: return std::shared_ptr<Graph>(make(depth - 1));
+      case 0:
+        return {};
+      case 1:
+        return static_cast<int64_t>(random_()) - 5;
+      case 2:
+        return static_cast<double>(random_()) / 7;
+      case 3:
+        return random_() % 2 == 0;
+      case 4:
+        return "text \"with\" \\ marks\n";
+      case 5:
+        return ScalarType::kHalf;
+      case 6:
+        return MemoryFormat::kChannelsLast3d;
+      case 7:
+        return Layout{};
+      case 8:
+        return Device{};
+      case 9:
+        return Argument::List{argument(values, 0), values[random_() % values.size()]};
+      case 10:
+        return values[random_() % values.size()];
+      default:
+        return std::shared_ptr<Graph>(make(depth - 1));
     }
   }
 

@@ -53,8 +53,8 @@ std::vector<ViewOf> expand(const Node& node) {
   const Value* base = tensor(node.args[0]);
   const Value* out = node.outputs[0];
   if (!out->type.is_static()) return {};
-  const bool same = numel(base->type.sizes, 0, base->type.rank()) ==
-                    numel(out->type.sizes, 0, out->type.rank());
+  const bool same =
+      numel(base->type.sizes, 0, base->type.rank()) == numel(out->type.sizes, 0, out->type.rank());
   return same ? std::vector<ViewOf>{{base, 0}} : std::vector<ViewOf>{};
 }
 
@@ -72,8 +72,8 @@ uint64_t bytes_before(const Value* base, size_t dim, int64_t index) {
 
 std::vector<ViewOf> slice(const Node& node) {
   const Value* base = tensor(node.args[0]);
-  const auto dim = static_cast<size_t>(
-      wrap_dim(node.args[1].to_int(), static_cast<int64_t>(base->type.rank())));
+  const auto dim =
+      static_cast<size_t>(wrap_dim(node.args[1].to_int(), static_cast<int64_t>(base->type.rank())));
   if (!outermost(base, dim) || !is_literal_or_none(node.args[2]) || !node.args[4].is_int() ||
       node.args[4].to_int() != 1) {
     return {};
@@ -87,8 +87,8 @@ std::vector<ViewOf> slice(const Node& node) {
 
 std::vector<ViewOf> select(const Node& node) {
   const Value* base = tensor(node.args[0]);
-  const auto dim = static_cast<size_t>(
-      wrap_dim(node.args[1].to_int(), static_cast<int64_t>(base->type.rank())));
+  const auto dim =
+      static_cast<size_t>(wrap_dim(node.args[1].to_int(), static_cast<int64_t>(base->type.rank())));
   if (!outermost(base, dim) || !node.args[2].is_int()) return {};
   int64_t index = node.args[2].to_int();
   if (index < 0) index += base->type.sizes[dim].as_int();
@@ -97,8 +97,8 @@ std::vector<ViewOf> select(const Node& node) {
 
 std::vector<ViewOf> split(const Node& node) {
   const Value* base = tensor(node.args[0]);
-  const auto dim = static_cast<size_t>(
-      wrap_dim(node.args[2].to_int(), static_cast<int64_t>(base->type.rank())));
+  const auto dim =
+      static_cast<size_t>(wrap_dim(node.args[2].to_int(), static_cast<int64_t>(base->type.rank())));
   if (!outermost(base, dim)) return {};
   std::vector<ViewOf> out;
   int64_t at = 0;
@@ -111,20 +111,56 @@ std::vector<ViewOf> split(const Node& node) {
 }
 
 const std::unordered_set<std::string_view>& in_place_kernels() {
-  static const std::unordered_set<std::string_view> set = {
-      "aten::abs.out", "aten::neg.out", "aten::relu.out", "aten::sigmoid.out", "aten::tanh.out",
-      "aten::exp.out", "aten::log.out", "aten::sqrt.out", "aten::rsqrt.out", "aten::sin.out",
-      "aten::cos.out", "aten::erf.out", "aten::floor.out", "aten::ceil.out", "aten::round.out",
-      "aten::trunc.out", "aten::sign.out", "aten::reciprocal.out", "aten::expm1.out",
-      "aten::log1p.out", "aten::log2.out", "aten::log10.out", "aten::logical_not.out",
-      "aten::bitwise_not.out", "aten::hardtanh.out", "aten::leaky_relu.out", "aten::elu.out",
-      "aten::gelu.out", "aten::clamp.out", "aten::add.out", "aten::add.Scalar_out",
-      "aten::sub.out", "aten::sub.Scalar_out", "aten::mul.out", "aten::mul.Scalar_out",
-      "aten::div.out", "aten::div.Scalar_out", "aten::div.out_mode", "aten::div.Scalar_mode_out",
-      "aten::rsub.Scalar_out", "aten::maximum.out", "aten::minimum.out",
-      "aten::pow.Tensor_Scalar_out", "aten::remainder.Scalar_out", "aten::where.self_out",
-      "aten::logical_and.out", "aten::logical_or.out", "aten::bitwise_and.Tensor_out",
-      "aten::bitwise_or.Tensor_out", "aten::bitwise_xor.Tensor_out"};
+  static const std::unordered_set<std::string_view> set = {"aten::abs.out",
+                                                           "aten::neg.out",
+                                                           "aten::relu.out",
+                                                           "aten::sigmoid.out",
+                                                           "aten::tanh.out",
+                                                           "aten::exp.out",
+                                                           "aten::log.out",
+                                                           "aten::sqrt.out",
+                                                           "aten::rsqrt.out",
+                                                           "aten::sin.out",
+                                                           "aten::cos.out",
+                                                           "aten::erf.out",
+                                                           "aten::floor.out",
+                                                           "aten::ceil.out",
+                                                           "aten::round.out",
+                                                           "aten::trunc.out",
+                                                           "aten::sign.out",
+                                                           "aten::reciprocal.out",
+                                                           "aten::expm1.out",
+                                                           "aten::log1p.out",
+                                                           "aten::log2.out",
+                                                           "aten::log10.out",
+                                                           "aten::logical_not.out",
+                                                           "aten::bitwise_not.out",
+                                                           "aten::hardtanh.out",
+                                                           "aten::leaky_relu.out",
+                                                           "aten::elu.out",
+                                                           "aten::gelu.out",
+                                                           "aten::clamp.out",
+                                                           "aten::add.out",
+                                                           "aten::add.Scalar_out",
+                                                           "aten::sub.out",
+                                                           "aten::sub.Scalar_out",
+                                                           "aten::mul.out",
+                                                           "aten::mul.Scalar_out",
+                                                           "aten::div.out",
+                                                           "aten::div.Scalar_out",
+                                                           "aten::div.out_mode",
+                                                           "aten::div.Scalar_mode_out",
+                                                           "aten::rsub.Scalar_out",
+                                                           "aten::maximum.out",
+                                                           "aten::minimum.out",
+                                                           "aten::pow.Tensor_Scalar_out",
+                                                           "aten::remainder.Scalar_out",
+                                                           "aten::where.self_out",
+                                                           "aten::logical_and.out",
+                                                           "aten::logical_or.out",
+                                                           "aten::bitwise_and.Tensor_out",
+                                                           "aten::bitwise_or.Tensor_out",
+                                                           "aten::bitwise_xor.Tensor_out"};
   return set;
 }
 

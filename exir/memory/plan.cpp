@@ -56,9 +56,8 @@ std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Order& order
   for (size_t i : order) {
     if (rows[i].bytes == 0) continue;
     offsets[i] = gap(offsets, placed, i);
-    const auto spot = std::upper_bound(placed.begin(), placed.end(), i, [&](size_t a, size_t b) {
-      return offsets[a] < offsets[b];
-    });
+    const auto spot = std::upper_bound(placed.begin(), placed.end(), i,
+                                       [&](size_t a, size_t b) { return offsets[a] < offsets[b]; });
     placed.insert(spot, i);
     *arena = std::max(*arena, offsets[i] + rows[i].bytes);
   }

@@ -32,9 +32,9 @@ struct PlanRow {
 struct MemoryPlan {
   std::vector<uint64_t> offsets;  // One per row, multiples of the alignment.
   uint64_t arena_bytes = 0;
-  uint64_t naive_bytes = 0;       // Without any sharing.
-  uint64_t lower_bound = 0;       // No plan for these lifetimes is smaller.
-  std::string heuristic;          // The order that won.
+  uint64_t naive_bytes = 0;  // Without any sharing.
+  uint64_t lower_bound = 0;  // No plan for these lifetimes is smaller.
+  std::string heuristic;     // The order that won.
 
   // How far above the lower bound, in percent.
   double gap_percent() const;

@@ -24,9 +24,7 @@ TEST(PlanMemory, RoundsUpToTheAlignment) {
   EXPECT_EQ(plan.arena_bytes, 48u);
 }
 
-TEST(PlanMemory, NothingNeedsNothing) {
-  EXPECT_EQ(plan_memory({}, 16).arena_bytes, 0u);
-}
+TEST(PlanMemory, NothingNeedsNothing) { EXPECT_EQ(plan_memory({}, 16).arena_bytes, 0u); }
 
 TEST(PlanMemory, RefusesSizesThatOverflow) {
   EXPECT_THROW(plan_memory({{0, 0, UINT64_MAX / 2}}, 16), Failure);

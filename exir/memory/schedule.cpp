@@ -32,12 +32,18 @@ class Scheduler {
  private:
   void add_graph(Graph& graph) {
     for (const auto& node : graph.nodes) {
-      if (node->is("higher_order::cond")) add_cond(*node);
-      else if (node->is("higher_order::while_loop")) add_while(*node);
-      else if (node->is("higher_order::scan")) add_scan(*node);
-      else if (node->is("higher_order::map_impl")) add_map(*node);
-      else if (node->target().substr(0, 14) == "higher_order::") refuse(*node);
-      else add_call(node.get());
+      if (node->is("higher_order::cond"))
+        add_cond(*node);
+      else if (node->is("higher_order::while_loop"))
+        add_while(*node);
+      else if (node->is("higher_order::scan"))
+        add_scan(*node);
+      else if (node->is("higher_order::map_impl"))
+        add_map(*node);
+      else if (node->target().substr(0, 14) == "higher_order::")
+        refuse(*node);
+      else
+        add_call(node.get());
     }
   }
 

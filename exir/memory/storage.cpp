@@ -24,7 +24,9 @@ bool is_tensor(const Value* value) { return value->kind == ValueKind::kTensor; }
 class Assigner {
  public:
   Assigner(const Graph& graph, const Schedule& schedule)
-      : graph_(graph), schedule_(schedule), end_(schedule.steps.size()),
+      : graph_(graph),
+        schedule_(schedule),
+        end_(schedule.steps.size()),
         external_(mutated_inputs(graph)) {}
 
   Storages run() {
@@ -219,9 +221,8 @@ class Assigner {
   }
 
   bool in_loop(size_t step) const {
-    return std::any_of(schedule_.loops.begin(), schedule_.loops.end(), [&](const Loop& loop) {
-      return loop.first <= step && step <= loop.last;
-    });
+    return std::any_of(schedule_.loops.begin(), schedule_.loops.end(),
+                       [&](const Loop& loop) { return loop.first <= step && step <= loop.last; });
   }
 
   bool place_in_operand(size_t step, const Node& node, const Value* value) {
@@ -248,8 +249,8 @@ class Assigner {
   std::unordered_map<const Value*, Life> lives_;
   std::unordered_map<const Value*, const Value*> state_of_;  // New value -> state.
   std::unordered_set<const Value*> written_states_;
-  std::unordered_set<int64_t> fixed_;                       // Storages of states.
-  std::vector<std::vector<const Value*>> members_;          // Per storage.
+  std::unordered_set<int64_t> fixed_;               // Storages of states.
+  std::vector<std::vector<const Value*>> members_;  // Per storage.
   Storages out_;
 };
 
@@ -268,7 +269,8 @@ std::vector<int64_t> upper_sizes(const TensorType& type, const SymRanges& ranges
   for (const Sym& size : type.sizes) {
     const int64_t most = size.is_int() ? size.as_int() : size.range(ranges).max;
     if (most == SymRange::kUnbounded) {
-      throw Failure("the size " + size.text() + " has no upper bound: export with "
+      throw Failure("the size " + size.text() +
+                    " has no upper bound: export with "
                     "torch.export.Dim(\"...\", max=...) for each symbol in it");
     }
     if (most < 0 || most > INT32_MAX) {

@@ -68,9 +68,7 @@ Types binary_bool(const Call& c) {
 Types binary_float(const Call& c) {
   return {TensorType(float_result_type(first_two(c)), broadcast_all(first_two(c)))};
 }
-Types divide_mode(const Call& c) {
-  return c.has("rounding_mode") ? binary(c) : binary_float(c);
-}
+Types divide_mode(const Call& c) { return c.has("rounding_mode") ? binary(c) : binary_float(c); }
 Types clamp(const Call& c) {
   return {TensorType(result_type({c.args.begin(), c.args.begin() + 3}),
                      broadcast_all({c.args.begin(), c.args.begin() + 3}))};
@@ -100,8 +98,10 @@ Sizes reduced_sizes(const Call& c, const Argument& dims, bool keepdim) {
   }
   Sizes out;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (!gone[i]) out.push_back(in[i]);
-    else if (keepdim) out.push_back(1);
+    if (!gone[i])
+      out.push_back(in[i]);
+    else if (keepdim)
+      out.push_back(1);
   }
   return out;
 }
@@ -140,8 +140,10 @@ Types view(const Call& c) {
   Sym known = 1;
   int64_t open = -1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == Sym(-1)) open = static_cast<int64_t>(i);
-    else known = known * sizes[i];
+    if (sizes[i] == Sym(-1))
+      open = static_cast<int64_t>(i);
+    else
+      known = known * sizes[i];
   }
   if (open >= 0) {
     const Sym total = c.tensor(0).numel();
@@ -213,8 +215,8 @@ Sym slice_length(const Sym& size, const Argument& start, const Argument& end, co
 }
 Types slice(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
-  Sym& size = sizes[static_cast<size_t>(
-      wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size())))];
+  Sym& size =
+      sizes[static_cast<size_t>(wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size())))];
   size = slice_length(size, c.arg("start"), c.arg("end"), to_sym(c.arg("step")));
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
@@ -406,9 +408,7 @@ ScalarType number_type(const Argument& fill) {
 Types full(const Call& c) {
   return {TensorType(c.dtype_or(number_type(c.args[1])), to_syms(c.args[0]))};
 }
-Types scalar_tensor(const Call& c) {
-  return {TensorType(c.dtype_or(ScalarType::kFloat), Sizes{})};
-}
+Types scalar_tensor(const Call& c) { return {TensorType(c.dtype_or(ScalarType::kFloat), Sizes{})}; }
 Types full_like(const Call& c) {
   return {TensorType(c.dtype_or(c.tensor(0).dtype), c.tensor(0).sizes)};
 }
@@ -421,9 +421,7 @@ Types arange(const Call& c) {
 
 // ---- indexing ----
 
-Types like_index(const Call& c) {
-  return {TensorType(c.tensor(0).dtype, c.tensor("index").sizes)};
-}
+Types like_index(const Call& c) { return {TensorType(c.tensor(0).dtype, c.tensor("index").sizes)}; }
 Types index_select(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   const int64_t d = wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size()));
@@ -486,27 +484,90 @@ struct Family {
 const std::vector<Family>& families() {
   static const std::vector<Family> table = {
       {same,
-       {"abs", "neg", "relu", "floor", "ceil", "round", "trunc", "sign", "clone", "alias",
-        "hardtanh", "leaky_relu", "elu", "gelu", "bitwise_not", "flip", "roll", "tril", "triu",
-        "silu", "hardswish", "hardsigmoid", "_softmax", "_log_softmax", "slice_scatter",
-        "select_scatter", "index_put", "scatter.src", "scatter.value", "scatter_add",
-        "fill.Scalar", "fill.Tensor", "copy", "detach", "lift_fresh_copy", "contiguous",
-        "relu6", "softmax.int", "log_softmax.int", "cumprod", "diagonal_scatter",
-        "masked_scatter", "_safe_softmax", "log_sigmoid"}},
+       {"abs",
+        "neg",
+        "relu",
+        "floor",
+        "ceil",
+        "round",
+        "trunc",
+        "sign",
+        "clone",
+        "alias",
+        "hardtanh",
+        "leaky_relu",
+        "elu",
+        "gelu",
+        "bitwise_not",
+        "flip",
+        "roll",
+        "tril",
+        "triu",
+        "silu",
+        "hardswish",
+        "hardsigmoid",
+        "_softmax",
+        "_log_softmax",
+        "slice_scatter",
+        "select_scatter",
+        "index_put",
+        "scatter.src",
+        "scatter.value",
+        "scatter_add",
+        "fill.Scalar",
+        "fill.Tensor",
+        "copy",
+        "detach",
+        "lift_fresh_copy",
+        "contiguous",
+        "relu6",
+        "softmax.int",
+        "log_softmax.int",
+        "cumprod",
+        "diagonal_scatter",
+        "masked_scatter",
+        "_safe_softmax",
+        "log_sigmoid"}},
       {same_bool, {"isnan", "isinf", "logical_not", "isfinite", "signbit"}},
       {same_float,
-       {"exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin",
-        "cos", "tan", "sinh", "cosh", "asin", "acos", "atan", "asinh", "acosh", "atanh", "erf",
-        "reciprocal", "logit", "exp2", "erfc"}},
+       {"exp",   "log",   "log2",  "log10", "log1p",      "expm1", "sqrt", "rsqrt", "sigmoid",
+        "tanh",  "sin",   "cos",   "tan",   "sinh",       "cosh",  "asin", "acos",  "atan",
+        "asinh", "acosh", "atanh", "erf",   "reciprocal", "logit", "exp2", "erfc"}},
       {binary,
-       {"add.Tensor", "add.Scalar", "sub.Tensor", "sub.Scalar", "mul.Tensor", "mul.Scalar",
-        "rsub.Scalar", "rsub.Tensor", "maximum", "minimum", "remainder.Tensor", "remainder.Scalar",
-        "fmod.Tensor", "fmod.Scalar", "pow.Tensor_Tensor", "pow.Tensor_Scalar", "pow.Scalar",
-        "floor_divide", "floor_divide.Scalar", "bitwise_and.Tensor", "bitwise_or.Tensor",
-        "bitwise_xor.Tensor", "bitwise_and.Scalar", "bitwise_or.Scalar", "bitwise_xor.Scalar",
-        "bitwise_left_shift.Tensor", "bitwise_right_shift.Tensor",
-        "bitwise_left_shift.Tensor_Scalar", "bitwise_right_shift.Tensor_Scalar", "prelu",
-        "clamp_min", "clamp_max", "clamp_min.Tensor", "clamp_max.Tensor"}},
+       {"add.Tensor",
+        "add.Scalar",
+        "sub.Tensor",
+        "sub.Scalar",
+        "mul.Tensor",
+        "mul.Scalar",
+        "rsub.Scalar",
+        "rsub.Tensor",
+        "maximum",
+        "minimum",
+        "remainder.Tensor",
+        "remainder.Scalar",
+        "fmod.Tensor",
+        "fmod.Scalar",
+        "pow.Tensor_Tensor",
+        "pow.Tensor_Scalar",
+        "pow.Scalar",
+        "floor_divide",
+        "floor_divide.Scalar",
+        "bitwise_and.Tensor",
+        "bitwise_or.Tensor",
+        "bitwise_xor.Tensor",
+        "bitwise_and.Scalar",
+        "bitwise_or.Scalar",
+        "bitwise_xor.Scalar",
+        "bitwise_left_shift.Tensor",
+        "bitwise_right_shift.Tensor",
+        "bitwise_left_shift.Tensor_Scalar",
+        "bitwise_right_shift.Tensor_Scalar",
+        "prelu",
+        "clamp_min",
+        "clamp_max",
+        "clamp_min.Tensor",
+        "clamp_max.Tensor"}},
       {binary_bool,
        {"eq.Tensor", "eq.Scalar", "ne.Tensor", "ne.Scalar", "lt.Tensor", "lt.Scalar", "le.Tensor",
         "le.Scalar", "gt.Tensor", "gt.Scalar", "ge.Tensor", "ge.Scalar", "logical_and",

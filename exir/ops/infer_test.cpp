@@ -65,8 +65,7 @@ TEST(Infer, ShapesOfTheUsualOperators) {
   EXPECT_EQ(infer("aten::slice.Tensor", {x, 2, 1, 100, 3}), "s0 3 3 9 ; ");
   EXPECT_EQ(infer("aten::view", {x, int_list({-1, 216})}), "s0 216 ; ");
   EXPECT_EQ(infer("aten::matmul", {x, o.tensor(ScalarType::kFloat, {9, 2})}), "s0 3 8 2 ; ");
-  EXPECT_EQ(infer("aten::native_layer_norm",
-                  {x, int_list({8, 9}), Argument(), Argument(), 1e-5}),
+  EXPECT_EQ(infer("aten::native_layer_norm", {x, int_list({8, 9}), Argument(), Argument(), 1e-5}),
             "s0 3 8 9 ; s0 3 1 1 ; s0 3 1 1 ; ");
   EXPECT_EQ(infer("aten::diagonal", {x, 1, 2, 3}), "s0 3 8 ; ");
 }

@@ -13,8 +13,8 @@ int category(ScalarType type) {
 }
 
 bool is_unsigned(ScalarType type) {
-  return type == ScalarType::kByte || type == ScalarType::kUInt16 ||
-         type == ScalarType::kUInt32 || type == ScalarType::kUInt64;
+  return type == ScalarType::kByte || type == ScalarType::kUInt16 || type == ScalarType::kUInt32 ||
+         type == ScalarType::kUInt64;
 }
 
 ScalarType promote_integers(ScalarType a, ScalarType b) {

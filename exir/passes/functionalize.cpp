@@ -98,8 +98,7 @@ class Functionalizer {
       return parent;
     }
     view.args[0] = parent;
-    const std::vector<Value*> fresh =
-        rewriter_->emit(view.schema->name, view.args, view.types);
+    const std::vector<Value*> fresh = rewriter_->emit(view.schema->name, view.args, view.types);
     fresh[0]->producer->name = view.name;
     fresh[0]->producer->source = view.source;
     for (size_t i = 0; i < fresh.size(); ++i) {
@@ -136,8 +135,8 @@ class Functionalizer {
     std::vector<Argument> old_args = node.args;
     for (Argument& arg : node.args) arg = read(arg);
     if (node.schema->mutates()) return visit_write(node, old_args);
-    const bool view = node.schema->returns_alias() && !node.outputs.empty() &&
-                      !old_args.empty() && old_args[0].is_value() && is_tensor(old_args[0].value());
+    const bool view = node.schema->returns_alias() && !node.outputs.empty() && !old_args.empty() &&
+                      old_args[0].is_value() && is_tensor(old_args[0].value());
     if (view) return visit_view(node, alias_of(old_args[0].value()));
     for (Value* output : node.outputs) own(output);
     return false;

@@ -146,9 +146,9 @@ std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
     out.erase(out.begin() + static_cast<ptrdiff_t>(dim_of(node.args[1], rank, *node.schema)));
     return out;
   }
-  const bool part = is_any(name, {"narrow", "narrow.Tensor", "split.Tensor", "split.sizes", "chunk",
-                                  "split_with_sizes", "tensor_split.sections",
-                                  "tensor_split.indices"});
+  const bool part =
+      is_any(name, {"narrow", "narrow.Tensor", "split.Tensor", "split.sizes", "chunk",
+                    "split_with_sizes", "tensor_split.sections", "tensor_split.indices"});
   return part ? std::optional(out) : std::nullopt;
 }
 

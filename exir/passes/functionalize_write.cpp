@@ -65,8 +65,9 @@ std::string twin_of(std::string_view target) {
 
 bool returns_bool(std::string_view target) {
   static const std::unordered_set<std::string_view> bases = {
-      "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor", "logical_not",
-      "greater", "greater_equal", "less", "less_equal", "not_equal"};
+      "eq",          "ne",         "lt",          "le",          "gt",      "ge",
+      "logical_and", "logical_or", "logical_xor", "logical_not", "greater", "greater_equal",
+      "less",        "less_equal", "not_equal"};
   const size_t colon = target.rfind("::");
   const std::string_view rest = target.substr(colon == target.npos ? 0 : colon + 2);
   return bases.count(rest.substr(0, rest.find('.'))) != 0;

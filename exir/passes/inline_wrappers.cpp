@@ -14,26 +14,55 @@ using Names = std::unordered_set<std::string_view>;
 
 // What autocast does on the CPU, by operator name without overload.
 const Names& reduced_precision() {
-  static const Names names = {
-      "aten::conv1d",  "aten::conv2d",  "aten::conv3d",  "aten::bmm",    "aten::mm",
-      "aten::linear",  "aten::addmm",   "aten::addbmm",  "aten::baddbmm", "aten::matmul",
-      "aten::conv_transpose1d", "aten::conv_transpose2d", "aten::conv_transpose3d",
-      "aten::prelu",   "aten::scaled_dot_product_attention", "aten::_convolution",
-      "aten::linalg_vecdot", "aten::conv_tbc"};
+  static const Names names = {"aten::conv1d",
+                              "aten::conv2d",
+                              "aten::conv3d",
+                              "aten::bmm",
+                              "aten::mm",
+                              "aten::linear",
+                              "aten::addmm",
+                              "aten::addbmm",
+                              "aten::baddbmm",
+                              "aten::matmul",
+                              "aten::conv_transpose1d",
+                              "aten::conv_transpose2d",
+                              "aten::conv_transpose3d",
+                              "aten::prelu",
+                              "aten::scaled_dot_product_attention",
+                              "aten::_convolution",
+                              "aten::linalg_vecdot",
+                              "aten::conv_tbc"};
   return names;
 }
 
 const Names& full_precision() {
-  static const Names names = {
-      "aten::avg_pool3d",       "aten::grid_sampler",        "aten::polar",
-      "aten::prod",             "aten::quantile",            "aten::nanquantile",
-      "aten::stft",             "aten::cdist",               "aten::trace",
-      "aten::cholesky",         "aten::inverse",             "aten::mse_loss",
-      "aten::cosine_embedding_loss", "aten::nll_loss",       "aten::smooth_l1_loss",
-      "aten::cross_entropy_loss", "aten::l1_loss",           "aten::adaptive_avg_pool3d",
-      "aten::binary_cross_entropy", "aten::kl_div",          "aten::huber_loss",
-      "aten::linalg_inv",       "aten::linalg_norm",         "aten::linalg_vector_norm",
-      "aten::linalg_matrix_norm", "aten::linalg_det",        "aten::linalg_svd"};
+  static const Names names = {"aten::avg_pool3d",
+                              "aten::grid_sampler",
+                              "aten::polar",
+                              "aten::prod",
+                              "aten::quantile",
+                              "aten::nanquantile",
+                              "aten::stft",
+                              "aten::cdist",
+                              "aten::trace",
+                              "aten::cholesky",
+                              "aten::inverse",
+                              "aten::mse_loss",
+                              "aten::cosine_embedding_loss",
+                              "aten::nll_loss",
+                              "aten::smooth_l1_loss",
+                              "aten::cross_entropy_loss",
+                              "aten::l1_loss",
+                              "aten::adaptive_avg_pool3d",
+                              "aten::binary_cross_entropy",
+                              "aten::kl_div",
+                              "aten::huber_loss",
+                              "aten::linalg_inv",
+                              "aten::linalg_norm",
+                              "aten::linalg_vector_norm",
+                              "aten::linalg_matrix_norm",
+                              "aten::linalg_det",
+                              "aten::linalg_svd"};
   return names;
 }
 

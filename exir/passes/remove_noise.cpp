@@ -13,23 +13,26 @@ namespace {
 using Names = std::unordered_set<std::string_view>;
 
 bool is_assert(const Node& node) {
-  static const Names names = {
-      "aten::_assert_tensor_metadata", "aten::_assert_scalar",     "aten::_assert_async",
-      "aten::_assert_async.msg",       "aten::_functional_assert_scalar",
-      "aten::sym_constrain_range",     "aten::sym_constrain_range_for_size",
-      "aten::_print"};
+  static const Names names = {"aten::_assert_tensor_metadata",
+                              "aten::_assert_scalar",
+                              "aten::_assert_async",
+                              "aten::_assert_async.msg",
+                              "aten::_functional_assert_scalar",
+                              "aten::sym_constrain_range",
+                              "aten::sym_constrain_range_for_size",
+                              "aten::_print"};
   return names.count(node.target()) != 0;
 }
 
 // Their result holds what their first argument holds, whenever the types are the same.
 bool is_passive(const Node& node) {
   static const Names names = {
-      "aten::detach",     "aten::alias",        "aten::lift_fresh",  "aten::lift_fresh_copy",
-      "aten::lift",       "aten::clone",        "aten::contiguous",  "aten::to.dtype",
-      "aten::to.device",  "aten::to.dtype_layout", "aten::to.other", "aten::_to_copy",
-      "aten::type_as",    "aten::resolve_conj", "aten::resolve_neg", "aten::positive",
-      "aten::conj",       "aten::_conj",        "aten::real",        "aten::view.dtype",
-      "aten::pin_memory", "aten::alias_copy",   "aten::detach_copy", "aten::_conj_physical",
+      "aten::detach",       "aten::alias",           "aten::lift_fresh",  "aten::lift_fresh_copy",
+      "aten::lift",         "aten::clone",           "aten::contiguous",  "aten::to.dtype",
+      "aten::to.device",    "aten::to.dtype_layout", "aten::to.other",    "aten::_to_copy",
+      "aten::type_as",      "aten::resolve_conj",    "aten::resolve_neg", "aten::positive",
+      "aten::conj",         "aten::_conj",           "aten::real",        "aten::view.dtype",
+      "aten::pin_memory",   "aten::alias_copy",      "aten::detach_copy", "aten::_conj_physical",
       "aten::conj_physical"};
   return names.count(node.target()) != 0;
 }

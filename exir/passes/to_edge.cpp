@@ -51,8 +51,8 @@ const std::unordered_map<std::string_view, const char*>& scalar_twins() {
 // Operators over two tensors with or without a Scalar twin: their operands share a dtype.
 bool is_binary(std::string_view target) {
   static const std::unordered_set<std::string_view> others = {
-      "aten::maximum", "aten::minimum", "aten::atan2", "aten::logical_and", "aten::logical_or",
-      "aten::logical_xor"};
+      "aten::maximum",     "aten::minimum",    "aten::atan2",
+      "aten::logical_and", "aten::logical_or", "aten::logical_xor"};
   return scalar_twins().count(target) != 0 || others.count(target) != 0;
 }
 
@@ -83,10 +83,10 @@ ScalarType operand_dtype(const Node& node) {
 bool swap_number(Builder& b, const Node& node) {
   if (!is_number(node.args[0]) || !is_tensor(node.args[1])) return false;
   static const std::unordered_map<std::string_view, const char*> swapped = {
-      {"aten::add.Tensor", "aten::add.Scalar"}, {"aten::mul.Tensor", "aten::mul.Scalar"},
-      {"aten::eq.Tensor", "aten::eq.Scalar"},   {"aten::ne.Tensor", "aten::ne.Scalar"},
-      {"aten::lt.Tensor", "aten::gt.Scalar"},   {"aten::gt.Tensor", "aten::lt.Scalar"},
-      {"aten::le.Tensor", "aten::ge.Scalar"},   {"aten::ge.Tensor", "aten::le.Scalar"},
+      {"aten::add.Tensor", "aten::add.Scalar"},  {"aten::mul.Tensor", "aten::mul.Scalar"},
+      {"aten::eq.Tensor", "aten::eq.Scalar"},    {"aten::ne.Tensor", "aten::ne.Scalar"},
+      {"aten::lt.Tensor", "aten::gt.Scalar"},    {"aten::gt.Tensor", "aten::lt.Scalar"},
+      {"aten::le.Tensor", "aten::ge.Scalar"},    {"aten::ge.Tensor", "aten::le.Scalar"},
       {"aten::sub.Tensor", "aten::rsub.Scalar"}, {"aten::pow.Tensor_Tensor", "aten::pow.Scalar"}};
   const auto twin = swapped.find(node.target());
   if (twin == swapped.end()) return false;
@@ -189,11 +189,11 @@ bool scalars(Node& node, Rewriter& r) {
     Argument total = 1;
     const Value* x = node.args[0].value();
     for (size_t d = 0; d < x->type.rank(); ++d) {
-      Argument size = x->type.sizes[d].is_int()
-                          ? Argument(x->type.sizes[d].as_int())
-                          : Argument(emit("aten::sym_size.int",
-                                          {node.args[0], static_cast<int64_t>(d)},
-                                          ValueKind::kInt));
+      Argument size =
+          x->type.sizes[d].is_int()
+              ? Argument(x->type.sizes[d].as_int())
+              : Argument(emit("aten::sym_size.int", {node.args[0], static_cast<int64_t>(d)},
+                              ValueKind::kInt));
       total = emit("python::mul", {total, size}, ValueKind::kInt);
     }
     r.replace(out, total);

@@ -6,17 +6,28 @@ namespace taper {
 
 const char* to_string(Tag tag) {
   switch (tag) {
-    case Tag::kNone: return "None";
-    case Tag::kTensor: return "Tensor";
-    case Tag::kString: return "String";
-    case Tag::kDouble: return "Double";
-    case Tag::kInt: return "Int";
-    case Tag::kBool: return "Bool";
-    case Tag::kBoolList: return "BoolList";
-    case Tag::kDoubleList: return "DoubleList";
-    case Tag::kIntList: return "IntList";
-    case Tag::kTensorList: return "TensorList";
-    case Tag::kOptionalTensorList: return "OptionalTensorList";
+    case Tag::kNone:
+      return "None";
+    case Tag::kTensor:
+      return "Tensor";
+    case Tag::kString:
+      return "String";
+    case Tag::kDouble:
+      return "Double";
+    case Tag::kInt:
+      return "Int";
+    case Tag::kBool:
+      return "Bool";
+    case Tag::kBoolList:
+      return "BoolList";
+    case Tag::kDoubleList:
+      return "DoubleList";
+    case Tag::kIntList:
+      return "IntList";
+    case Tag::kTensorList:
+      return "TensorList";
+    case Tag::kOptionalTensorList:
+      return "OptionalTensorList";
   }
   return "Unknown";
 }

@@ -39,16 +39,24 @@ bool accepts(ArgSpec spec, const EValue& value) {
   switch (spec.kind) {
     case ArgKind::kTensor:
     case ArgKind::kMutableTensor:
-    case ArgKind::kAliasTensor: return tag == Tag::kTensor;
+    case ArgKind::kAliasTensor:
+      return tag == Tag::kTensor;
     case ArgKind::kScalar:
-    case ArgKind::kNumberOut: return value.is_number();
+    case ArgKind::kNumberOut:
+      return value.is_number();
     case ArgKind::kInt:
-    case ArgKind::kBool: return tag == Tag::kInt || tag == Tag::kBool;
-    case ArgKind::kDouble: return value.is_number();
-    case ArgKind::kString: return tag == Tag::kString;
-    case ArgKind::kIntList: return tag == Tag::kIntList;
-    case ArgKind::kDoubleList: return tag == Tag::kDoubleList;
-    case ArgKind::kBoolList: return tag == Tag::kBoolList;
+    case ArgKind::kBool:
+      return tag == Tag::kInt || tag == Tag::kBool;
+    case ArgKind::kDouble:
+      return value.is_number();
+    case ArgKind::kString:
+      return tag == Tag::kString;
+    case ArgKind::kIntList:
+      return tag == Tag::kIntList;
+    case ArgKind::kDoubleList:
+      return tag == Tag::kDoubleList;
+    case ArgKind::kBoolList:
+      return tag == Tag::kBoolList;
     case ArgKind::kTensorList:
     case ArgKind::kMutableTensorList:
       return (tag == Tag::kTensorList || tag == Tag::kOptionalTensorList) &&

@@ -9,8 +9,8 @@
 namespace taper {
 namespace {
 
-using test::FloatTensor;
 using test::floats;
+using test::FloatTensor;
 using test::LoadedMethod;
 using test::MethodSpec;
 using test::ProgramBuilder;

@@ -12,8 +12,8 @@ namespace taper {
 namespace {
 
 using test::Bytes;
-using test::FloatTensor;
 using test::floats;
+using test::FloatTensor;
 using test::LoadedMethod;
 using test::MethodSpec;
 using test::PayloadBackend;

@@ -176,8 +176,7 @@ class Binder {
   // A view needs a tensor of its own without memory, or one planned where its source is planned.
   Status check_alias(int32_t out, int32_t source) const {
     const wire::Tensor* to = slot_at(*state_.plan, out).val_as_Tensor();
-    const wire::Tensor* from =
-        source < 0 ? nullptr : slot_at(*state_.plan, source).val_as_Tensor();
+    const wire::Tensor* from = source < 0 ? nullptr : slot_at(*state_.plan, source).val_as_Tensor();
     TAPER_REQUIRE(to != nullptr && from != nullptr && out != source, kBad,
                   "a view is not made from one tensor to another");
     TAPER_REQUIRE(to->scalar_type() == from->scalar_type(), kBad,

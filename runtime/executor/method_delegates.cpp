@@ -85,8 +85,8 @@ Status init_delegates(MethodState& state, const Diagnostics& diagnostics, Span<u
     Result<Span<const uint8_t>> payload = payload_of(*state.program, *delegate.processed());
     if (!payload.ok()) return payload.status();
     BackendInitContext context(text(state.plan->name()), state.program, state.external, spare);
-    Result<void*> handle = state.delegates[i].backend->init(
-        context, *payload, CompileSpecs(delegate.compile_specs()));
+    Result<void*> handle =
+        state.delegates[i].backend->init(context, *payload, CompileSpecs(delegate.compile_specs()));
     spare = context.remaining();
     if (!handle.ok()) {
       diagnostics({handle.status(), text(state.plan->name()), text(delegate.id()), -1, -1});

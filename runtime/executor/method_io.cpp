@@ -74,12 +74,18 @@ bool same_double(double a, double b) {
 
 bool same_value(const EValue& a, const EValue& b) {
   switch (a.tag()) {
-    case Tag::kNone: return true;
-    case Tag::kInt: return a.to_int() == b.to_int();
-    case Tag::kBool: return a.to_bool() == b.to_bool();
-    case Tag::kDouble: return same_double(a.to_double(), b.to_double());
-    case Tag::kString: return a.to_string_view() == b.to_string_view();
-    default: return false;
+    case Tag::kNone:
+      return true;
+    case Tag::kInt:
+      return a.to_int() == b.to_int();
+    case Tag::kBool:
+      return a.to_bool() == b.to_bool();
+    case Tag::kDouble:
+      return same_double(a.to_double(), b.to_double());
+    case Tag::kString:
+      return a.to_string_view() == b.to_string_view();
+    default:
+      return false;
   }
 }
 
@@ -116,8 +122,8 @@ Status Method::set_input(size_t i, const EValue& value) {
   TAPER_REQUIRE(value.tag() == internal::tag_of(declared), Error::kInvalidType,
                 "an input is of another kind than declared");
   if (input.tensor != nullptr) {
-    TAPER_TRY(set_tensor(input, internal::items(declared.val_as_Tensor()->sizes()),
-                         value.to_tensor()));
+    TAPER_TRY(
+        set_tensor(input, internal::items(declared.val_as_Tensor()->sizes()), value.to_tensor()));
     *input.slot = EValue(input.tensor);
   } else {
     const EValue traced = internal::plain_value(declared);

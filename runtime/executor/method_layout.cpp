@@ -35,7 +35,8 @@ void count_slot(const wire::EValue& slot, Counts* counts) {
       counts->pointers += size;
       return;
     }
-    default: return;
+    default:
+      return;
   }
 }
 

@@ -115,8 +115,12 @@ Status run_chain(MethodState& state, const ChainState& chain, uint64_t* budget, 
         status = run_checked(context, step);
         context.reset_temp();
         break;
-      case Step::kDelegate: status = run_delegate(state, step); break;
-      case Step::kMove: *step.to = *step.from; break;
+      case Step::kDelegate:
+        status = run_delegate(state, step);
+        break;
+      case Step::kMove:
+        *step.to = *step.from;
+        break;
       case Step::kJumpFalse: {
         bool holds = true;
         status = read_condition(*step.from, &holds);
@@ -126,7 +130,8 @@ Status run_chain(MethodState& state, const ChainState& chain, uint64_t* budget, 
         }
         break;
       }
-      case Step::kNothing: break;
+      case Step::kNothing:
+        break;
     }
     if (!status.ok()) break;
     ++pc;

@@ -18,7 +18,7 @@ enum class Step : uint8_t {
   kDelegate,
   kMove,
   kJumpFalse,
-  kNothing,        // A free: planned memory needs none.
+  kNothing,  // A free: planned memory needs none.
 };
 
 struct DelegateState {
@@ -55,8 +55,8 @@ struct ChainState {
 
 struct InputState {
   EValue* slot;
-  Tensor* tensor;     // Null if the input is none.
-  int64_t capacity;   // As declared.
+  Tensor* tensor;    // Null if the input is none.
+  int64_t capacity;  // As declared.
   bool planned;
   bool set;
 };
@@ -68,13 +68,13 @@ struct OutputState {
 
 // What may become of a slot while the method runs, found when it is loaded.
 enum SlotFlag : uint8_t {
-  kMayBeConstant = 1,   // The tensor, or one it aliases, must not be written.
-  kMayBeUnbound = 2,    // The tensor may have no memory.
-  kIsGrowingView = 4,   // A view of dynamic shape: it could outgrow what it aliases.
-  kIsMoved = 8,         // A move writes it.
-  kIsAlias = 16,        // A kernel rebinds its memory.
+  kMayBeConstant = 1,  // The tensor, or one it aliases, must not be written.
+  kMayBeUnbound = 2,   // The tensor may have no memory.
+  kIsGrowingView = 4,  // A view of dynamic shape: it could outgrow what it aliases.
+  kIsMoved = 8,        // A move writes it.
+  kIsAlias = 16,       // A kernel rebinds its memory.
   kIsInput = 32,
-  kHasNone = 64,        // A tensor list with a None among its items.
+  kHasNone = 64,  // A tensor list with a None among its items.
 };
 inline constexpr uint8_t kTravelsWithMoves = kMayBeConstant | kMayBeUnbound | kIsGrowingView;
 
@@ -87,7 +87,7 @@ struct MethodState {
   Span<uint8_t> temp;
   Failure failure;
   uint32_t first_alias;
-  uint32_t live_delegates;   // Those whose init() succeeded.
+  uint32_t live_delegates;  // Those whose init() succeeded.
 
   EValue* values;
   Tensor* tensors;
@@ -95,15 +95,15 @@ struct MethodState {
   Instruction* instructions;
   InputState* inputs;
   OutputState* outputs;
-  const Kernel** kernels;    // One per operator.
+  const Kernel** kernels;  // One per operator.
   DelegateState* delegates;
-  EValue** pointers;         // Arguments of instructions, then items of lists.
+  EValue** pointers;  // Arguments of instructions, then items of lists.
   Tensor** list_tensors;
   int64_t* list_ints;
   BoxedIntList* int_lists;
   BoxedTensorList* tensor_lists;
-  int32_t* dims;             // Strides of every tensor, sizes of dynamic ones.
-  uint8_t* flags;            // One set of SlotFlags per slot.
+  int32_t* dims;   // Strides of every tensor, sizes of dynamic ones.
+  uint8_t* flags;  // One set of SlotFlags per slot.
 };
 
 // How many of each part a method has.

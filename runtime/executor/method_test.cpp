@@ -13,8 +13,8 @@
 namespace taper {
 namespace {
 
-using test::FloatTensor;
 using test::floats;
+using test::FloatTensor;
 using test::LoadedMethod;
 using test::MethodSpec;
 using test::ProgramBuilder;
@@ -310,67 +310,77 @@ int two(MethodSpec& m) { return m.int_list({m.integer(2)}); }
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, HostileArguments,
-    testing::Values(
-        Case{"int_where_a_tensor_is", "not of the kind",
-             [](AddTwice& t) {
-               const int number = t.m.integer(1);
-               t.m.call("test::add", "out", {number, t.x, t.y});
-             }},
-        Case{"none_where_a_tensor_is", "not of the kind",
-             [](AddTwice& t) {
-               const int none = t.m.none();
-               t.m.call("test::add", "out", {none, t.x, t.y});
-             }},
-        Case{"too_few_arguments", "too few",
-             [](AddTwice& t) { t.m.call("test::add", "out", {t.x, t.x}); }},
-        Case{"no_arguments", "too few", [](AddTwice& t) { t.m.call("test::add", "out", {}); }},
-        Case{"a_constant_is_written", "write a constant",
-             [](AddTwice& t) { t.m.call("test::add", "out", {t.x, t.x, t.weight}); }},
-        Case{"a_constant_is_written_through_a_view", "write a constant",
-             [](AddTwice& t) {
-               const int view = t.m.tensor({.sizes = {{2}}});
-               t.m.call("test::view", "", {t.weight, two(t.m), view});
-               t.m.call("test::add", "out", {t.x, t.x, view});
-             }},
-        Case{"a_constant_is_written_through_a_move", "write a constant",
-             [](AddTwice& t) {
-               t.m.move(t.weight, t.t);
-               t.m.call("test::add", "out", {t.x, t.x, t.t});
-             }},
-        Case{"a_constant_is_written_through_a_view_made_later", "write a constant",
-             [](AddTwice& t) {
-               const int view = t.m.tensor({.sizes = {{2}}});
-               t.m.call("test::add", "out", {t.x, t.x, view});
-               t.m.call("test::view", "", {t.weight, two(t.m), view});
-             }},
-        Case{"none_in_a_tensor_list", "not of the kind",
-             [](AddTwice& t) {
-               const int list = t.m.tensor_list({t.x, -1}, true);
-               t.m.call("test::sum_list", "", {list, t.y});
-             }},
-        Case{"an_input_becomes_a_view", "rebind an input",
-             [](AddTwice& t) { t.m.call("test::view", "", {t.y, two(t.m), t.x}); }},
-        Case{"a_moved_value_becomes_a_view", "rebind an input or a moved",
-             [](AddTwice& t) {
-               const int view = t.m.tensor({.sizes = {{2}}});
-               t.m.move(t.y, view);
-               t.m.call("test::view", "", {t.y, two(t.m), view});
-             }},
-        Case{"a_planned_tensor_becomes_a_view", "memory of its own",
-             [](AddTwice& t) { t.m.call("test::view", "", {t.t, two(t.m), t.y}); }},
-        Case{"a_constant_becomes_a_view", "memory of its own",
-             [](AddTwice& t) { t.m.call("test::view", "", {t.t, two(t.m), t.weight}); }},
-        Case{"a_view_of_another_dtype", "another dtype",
-             [](AddTwice& t) {
-               const int view = t.m.tensor({.scalar_type = 4, .sizes = {{2}}});
-               t.m.call("test::view", "", {t.t, two(t.m), view});
-             }},
-        Case{"a_view_of_dynamic_shape_is_written", "view of dynamic shape",
-             [](AddTwice& t) {
-               const int view = t.m.tensor({.sizes = {{100}}, .dynamism = 1});
-               t.m.call("test::view", "", {t.t, two(t.m), view});
-               t.m.call("test::add", "out", {t.x, t.x, view});
-             }}),
+    testing::Values(Case{"int_where_a_tensor_is", "not of the kind",
+                         [](AddTwice& t) {
+                           const int number = t.m.integer(1);
+                           t.m.call("test::add", "out", {number, t.x, t.y});
+                         }},
+                    Case{"none_where_a_tensor_is", "not of the kind",
+                         [](AddTwice& t) {
+                           const int none = t.m.none();
+                           t.m.call("test::add", "out", {none, t.x, t.y});
+                         }},
+                    Case{"too_few_arguments", "too few",
+                         [](AddTwice& t) {
+                           t.m.call("test::add", "out", {t.x, t.x});
+                         }},
+                    Case{"no_arguments", "too few",
+                         [](AddTwice& t) { t.m.call("test::add", "out", {}); }},
+                    Case{"a_constant_is_written", "write a constant",
+                         [](AddTwice& t) {
+                           t.m.call("test::add", "out", {t.x, t.x, t.weight});
+                         }},
+                    Case{"a_constant_is_written_through_a_view", "write a constant",
+                         [](AddTwice& t) {
+                           const int view = t.m.tensor({.sizes = {{2}}});
+                           t.m.call("test::view", "", {t.weight, two(t.m), view});
+                           t.m.call("test::add", "out", {t.x, t.x, view});
+                         }},
+                    Case{"a_constant_is_written_through_a_move", "write a constant",
+                         [](AddTwice& t) {
+                           t.m.move(t.weight, t.t);
+                           t.m.call("test::add", "out", {t.x, t.x, t.t});
+                         }},
+                    Case{"a_constant_is_written_through_a_view_made_later", "write a constant",
+                         [](AddTwice& t) {
+                           const int view = t.m.tensor({.sizes = {{2}}});
+                           t.m.call("test::add", "out", {t.x, t.x, view});
+                           t.m.call("test::view", "", {t.weight, two(t.m), view});
+                         }},
+                    Case{"none_in_a_tensor_list", "not of the kind",
+                         [](AddTwice& t) {
+                           const int list = t.m.tensor_list({t.x, -1}, true);
+                           t.m.call("test::sum_list", "", {list, t.y});
+                         }},
+                    Case{"an_input_becomes_a_view", "rebind an input",
+                         [](AddTwice& t) {
+                           t.m.call("test::view", "", {t.y, two(t.m), t.x});
+                         }},
+                    Case{"a_moved_value_becomes_a_view", "rebind an input or a moved",
+                         [](AddTwice& t) {
+                           const int view = t.m.tensor({.sizes = {{2}}});
+                           t.m.move(t.y, view);
+                           t.m.call("test::view", "", {t.y, two(t.m), view});
+                         }},
+                    Case{"a_planned_tensor_becomes_a_view", "memory of its own",
+                         [](AddTwice& t) {
+                           t.m.call("test::view", "", {t.t, two(t.m), t.y});
+                         }},
+                    Case{"a_constant_becomes_a_view", "memory of its own",
+                         [](AddTwice& t) {
+                           t.m.call("test::view", "", {t.t, two(t.m), t.weight});
+                         }},
+                    Case{"a_view_of_another_dtype", "another dtype",
+                         [](AddTwice& t) {
+                           const int view = t.m.tensor({.scalar_type = 4, .sizes = {{2}}});
+                           t.m.call("test::view", "", {t.t, two(t.m), view});
+                         }},
+                    Case{"a_view_of_dynamic_shape_is_written", "view of dynamic shape",
+                         [](AddTwice& t) {
+                           const int view = t.m.tensor({.sizes = {{100}}, .dynamism = 1});
+                           t.m.call("test::view", "", {t.t, two(t.m), view});
+                           t.m.call("test::add", "out", {t.x, t.x, view});
+                         }}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Method, EveryKindOfArgumentIsPassed) {

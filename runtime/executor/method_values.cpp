@@ -57,8 +57,11 @@ class ValueFiller {
   Status fill(const wire::EValue& slot, EValue* value, uint8_t* flags) {
     *flags = 0;
     switch (slot.val_type()) {
-      case KernelTypes::Tensor: return tensor(*slot.val_as_Tensor(), value, flags);
-      case KernelTypes::IntList: int_list(items(slot.val_as_IntList()->items()), value); break;
+      case KernelTypes::Tensor:
+        return tensor(*slot.val_as_Tensor(), value, flags);
+      case KernelTypes::IntList:
+        int_list(items(slot.val_as_IntList()->items()), value);
+        break;
       case KernelTypes::DoubleList: {
         const Span<const double> list = items(slot.val_as_DoubleList()->items());
         new (value) EValue(list.data(), static_cast<uint32_t>(list.size()));
@@ -76,7 +79,8 @@ class ValueFiller {
         tensor_list(items(slot.val_as_OptionalTensorList()->items()), Tag::kOptionalTensorList,
                     value);
         break;
-      default: new (value) EValue(plain_value(slot));
+      default:
+        new (value) EValue(plain_value(slot));
     }
     return {};
   }
@@ -95,9 +99,9 @@ class ValueFiller {
       dims_ += rank;
     }
     uint8_t* order = const_cast<uint8_t*>(items(wire.dim_order()).data());
-    Tensor* made = new (tensors_++)
-        Tensor(scalar_type(wire), rank, sizes, order, dims_, nullptr,
-               dynamic ? ShapeDynamism::kDynamicBound : ShapeDynamism::kStatic);
+    Tensor* made =
+        new (tensors_++) Tensor(scalar_type(wire), rank, sizes, order, dims_, nullptr,
+                                dynamic ? ShapeDynamism::kDynamicBound : ShapeDynamism::kStatic);
     dims_ += rank;
     new (value) EValue(made);
     return bind(wire, *made, flags);
@@ -186,8 +190,8 @@ Status fill_values(MethodState& state, const HierarchicalAllocator& planned,
     if (status.ok()) continue;
     const wire::Tensor* tensor = slot.val_as_Tensor();
     const bool external = tensor != nullptr && is_external(storage(*tensor));
-    diagnostics({status, text(state.plan->name()), external ? key_of(*tensor) : std::string_view(),
-                 i, -1});
+    diagnostics(
+        {status, text(state.plan->name()), external ? key_of(*tensor) : std::string_view(), i, -1});
     result = status;
   }
   *cursor = filler.pointers;

@@ -15,8 +15,8 @@ namespace taper {
 namespace {
 
 using test::Bytes;
-using test::FloatTensor;
 using test::floats;
+using test::FloatTensor;
 using test::MethodMemory;
 using test::MethodSpec;
 using test::PayloadBackend;

@@ -22,7 +22,7 @@ constexpr size_t kSharedBuffer = 1;
 struct LoadedMethod {
   std::string name;
   AlignedBlock block;
-  std::vector<AlignedBlock> arenas;       // Empty at the place of the shared one.
+  std::vector<AlignedBlock> arenas;  // Empty at the place of the shared one.
   std::vector<Span<uint8_t>> arena_spans;
   std::optional<Method> method;
 };
@@ -289,9 +289,7 @@ Status Module::load_method(std::string_view name) {
   return {};
 }
 
-bool Module::is_method_loaded(std::string_view name) const {
-  return state_->find(name) != nullptr;
-}
+bool Module::is_method_loaded(std::string_view name) const { return state_->find(name) != nullptr; }
 
 void Module::unload_method(std::string_view name) {
   auto& methods = state_->methods;

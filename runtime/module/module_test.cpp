@@ -126,8 +126,7 @@ TEST(ModuleErrors, MemoryBeyondTheLimitIsRefused) {
   const Bytes small = add_program();
   ModuleOptions options = with_test_kernels();
   options.max_memory_bytes = 100;
-  EXPECT_EQ(Module(small, options).load_method("forward").error(),
-            Error::kMemoryAllocationFailed);
+  EXPECT_EQ(Module(small, options).load_method("forward").error(), Error::kMemoryAllocationFailed);
 }
 
 // Two methods over one state in planned buffer 2: "write" adds, "read" shows.

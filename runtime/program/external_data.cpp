@@ -190,8 +190,8 @@ Result<NamedData> ExternalData::find(std::string_view key) const {
   const wire::ptd::NamedData& entry = *root_->named_data()->Get(static_cast<uint32_t>(at));
   const wire::ptd::DataSegment& segment = *root_->segments()->Get(entry.segment_index());
   NamedData data;
-  data.bytes = segments_.subspan(static_cast<size_t>(segment.offset()),
-                                 static_cast<size_t>(segment.size()));
+  data.bytes =
+      segments_.subspan(static_cast<size_t>(segment.offset()), static_cast<size_t>(segment.size()));
   if (const wire::ptd::TensorLayout* layout = entry.tensor_layout()) {
     data.is_tensor = true;
     data.scalar_type = static_cast<ScalarType>(layout->scalar_type());

@@ -27,30 +27,45 @@ const wire::EValue& slot_at(const wire::ExecutionPlan& plan, int64_t index) {
 
 Tag tag_of(const wire::EValue& slot) {
   switch (slot.val_type()) {
-    case wire::KernelTypes::Int: return Tag::kInt;
-    case wire::KernelTypes::Bool: return Tag::kBool;
-    case wire::KernelTypes::Double: return Tag::kDouble;
-    case wire::KernelTypes::Tensor: return Tag::kTensor;
-    case wire::KernelTypes::String: return Tag::kString;
-    case wire::KernelTypes::IntList: return Tag::kIntList;
-    case wire::KernelTypes::DoubleList: return Tag::kDoubleList;
-    case wire::KernelTypes::BoolList: return Tag::kBoolList;
-    case wire::KernelTypes::TensorList: return Tag::kTensorList;
-    case wire::KernelTypes::OptionalTensorList: return Tag::kOptionalTensorList;
-    default: return Tag::kNone;
+    case wire::KernelTypes::Int:
+      return Tag::kInt;
+    case wire::KernelTypes::Bool:
+      return Tag::kBool;
+    case wire::KernelTypes::Double:
+      return Tag::kDouble;
+    case wire::KernelTypes::Tensor:
+      return Tag::kTensor;
+    case wire::KernelTypes::String:
+      return Tag::kString;
+    case wire::KernelTypes::IntList:
+      return Tag::kIntList;
+    case wire::KernelTypes::DoubleList:
+      return Tag::kDoubleList;
+    case wire::KernelTypes::BoolList:
+      return Tag::kBoolList;
+    case wire::KernelTypes::TensorList:
+      return Tag::kTensorList;
+    case wire::KernelTypes::OptionalTensorList:
+      return Tag::kOptionalTensorList;
+    default:
+      return Tag::kNone;
   }
 }
 
 EValue plain_value(const wire::EValue& slot) {
   switch (slot.val_type()) {
-    case wire::KernelTypes::Int: return EValue(int64_t{slot.val_as_Int()->int_val()});
-    case wire::KernelTypes::Bool: return EValue(slot.val_as_Bool()->bool_val());
-    case wire::KernelTypes::Double: return EValue(slot.val_as_Double()->double_val());
+    case wire::KernelTypes::Int:
+      return EValue(int64_t{slot.val_as_Int()->int_val()});
+    case wire::KernelTypes::Bool:
+      return EValue(slot.val_as_Bool()->bool_val());
+    case wire::KernelTypes::Double:
+      return EValue(slot.val_as_Double()->double_val());
     case wire::KernelTypes::String: {
       const std::string_view value = text(slot.val_as_String()->string_val());
       return EValue(value.data(), static_cast<uint32_t>(value.size()));
     }
-    default: return EValue();
+    default:
+      return EValue();
   }
 }
 
@@ -83,8 +98,8 @@ Result<TensorInfo> tensor(const wire::ExecutionPlan& plan, const SlotIndices* in
 
 bool is_attribute(const wire::EValue& slot) {
   const wire::Tensor* found = slot.val_as_Tensor();
-  return found != nullptr && (storage(*found) == Storage::kMutable ||
-                              storage(*found) == Storage::kExternalMutable);
+  return found != nullptr &&
+         (storage(*found) == Storage::kMutable || storage(*found) == Storage::kExternalMutable);
 }
 
 }  // namespace
@@ -145,8 +160,7 @@ size_t MethodMeta::num_memory_planned_buffers() const {
 Result<uint64_t> MethodMeta::memory_planned_buffer_size(size_t i) const {
   TAPER_REQUIRE(i < num_memory_planned_buffers(), Error::kInvalidArgument,
                 "the method has fewer planned buffers");
-  return static_cast<uint64_t>(
-      plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(i + 1)));
+  return static_cast<uint64_t>(plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(i + 1)));
 }
 
 size_t MethodMeta::num_instructions() const {

@@ -24,10 +24,12 @@ Status read_head(DataLoader& loader, wire::ExtendedHeader* header) {
   Result<Span<const uint8_t>> head = loader.load(0, Program::kMinHeadBytes);
   if (!head.ok()) return head.status();
   switch (Program::check_header(head->data(), head->size())) {
-    case HeaderStatus::kCompatible: break;
+    case HeaderStatus::kCompatible:
+      break;
     case HeaderStatus::kIncompatible:
       return Status(Error::kNotSupported, "the program is of another version of the format");
-    default: return Status(kBad, "this is no program: the identifier ET12 is missing");
+    default:
+      return Status(kBad, "this is no program: the identifier ET12 is missing");
   }
   const wire::HeaderState state = wire::read_header(head->data(), header);
   TAPER_REQUIRE(state != wire::HeaderState::kBad, kBad, "the extended header is too short");

@@ -71,9 +71,9 @@ class PlanVerifier {
     for (const wire::NonConstBufferDevice* entry : *plan_.non_const_buffer_device()) {
       TAPER_REQUIRE(entry->device_type() == wire::DeviceType::CPU, Error::kNotSupported,
                     "a planned buffer lies on a device other than the CPU");
-      TAPER_REQUIRE(entry->buffer_idx() >= 0 &&
-                        static_cast<size_t>(entry->buffer_idx()) < sizes.size(),
-                    kBad, "a device is given for a planned buffer that does not exist");
+      TAPER_REQUIRE(
+          entry->buffer_idx() >= 0 && static_cast<size_t>(entry->buffer_idx()) < sizes.size(), kBad,
+          "a device is given for a planned buffer that does not exist");
     }
     return {};
   }
@@ -85,23 +85,28 @@ class PlanVerifier {
       case KernelTypes::Null:
       case KernelTypes::Int:
       case KernelTypes::Bool:
-      case KernelTypes::Double: return {};
-      case KernelTypes::Tensor: return tensor(*entry.val_as_Tensor());
+      case KernelTypes::Double:
+        return {};
+      case KernelTypes::Tensor:
+        return tensor(*entry.val_as_Tensor());
       case KernelTypes::String:
         TAPER_REQUIRE(entry.val_as_String()->string_val() != nullptr, kBad,
                       "a string value has no text");
         return {};
-      case KernelTypes::IntList: return int_list(entry.val_as_IntList()->items());
+      case KernelTypes::IntList:
+        return int_list(entry.val_as_IntList()->items());
       case KernelTypes::DoubleList:
         TAPER_REQUIRE(entry.val_as_DoubleList()->items() != nullptr, kBad, "a list has no items");
         TAPER_REQUIRE(is_aligned(entry.val_as_DoubleList()->items()), kBad, kCrooked);
         return {};
-      case KernelTypes::BoolList: return bool_list(entry.val_as_BoolList()->items());
+      case KernelTypes::BoolList:
+        return bool_list(entry.val_as_BoolList()->items());
       case KernelTypes::TensorList:
         return tensor_list(entry.val_as_TensorList()->items(), false);
       case KernelTypes::OptionalTensorList:
         return tensor_list(entry.val_as_OptionalTensorList()->items(), true);
-      default: break;
+      default:
+        break;
     }
     return Status(kBad, "a value is of an unknown kind");
   }
@@ -145,10 +150,12 @@ class PlanVerifier {
     TAPER_REQUIRE(tensor.layout() == 0, kBad, "a tensor's layout is not strided");
     switch (tensor.shape_dynamism()) {
       case wire::TensorShapeDynamism::STATIC:
-      case wire::TensorShapeDynamism::DYNAMIC_BOUND: break;
+      case wire::TensorShapeDynamism::DYNAMIC_BOUND:
+        break;
       case wire::TensorShapeDynamism::DYNAMIC_UNBOUND:
         return Status(Error::kNotSupported, "a tensor has no upper bound on its sizes");
-      default: return Status(kBad, "a tensor's shape dynamism is unknown");
+      default:
+        return Status(kBad, "a tensor's shape dynamism is unknown");
     }
     TAPER_TRY(extra(tensor));
     return storage_of(tensor, bytes);
@@ -182,13 +189,13 @@ class PlanVerifier {
       TAPER_REQUIRE(offset % alignment == 0, kBad,
                     "a tensor's planned offset is not aligned to its elements");
     }
-    TAPER_REQUIRE(!is_constant(where) ||
-                      tensor.shape_dynamism() == wire::TensorShapeDynamism::STATIC,
-                  kBad, "a constant tensor has a dynamic shape");
+    TAPER_REQUIRE(
+        !is_constant(where) || tensor.shape_dynamism() == wire::TensorShapeDynamism::STATIC, kBad,
+        "a constant tensor has a dynamic shape");
     if (where == Storage::kConstant) {
       uint64_t start = 0;
-      TAPER_TRY(subsegment(file_.program->constant_segment(), tensor.data_buffer_idx(), bytes,
-                           &start));
+      TAPER_TRY(
+          subsegment(file_.program->constant_segment(), tensor.data_buffer_idx(), bytes, &start));
       TAPER_REQUIRE(start % alignment == 0, kBad, "a constant is not aligned to its elements");
     }
     if (where == Storage::kMutable) {
@@ -224,9 +231,9 @@ class PlanVerifier {
     for (int32_t index : items(plan_.inputs())) {
       TAPER_REQUIRE(is_slot(index), kBad, "an input is no value of the method");
       value = index;
-      TAPER_REQUIRE(!is(index, KernelTypes::Tensor) ||
-                        !is_constant(storage(*at(index).val_as_Tensor())),
-                    kBad, "an input is a constant");
+      TAPER_REQUIRE(
+          !is(index, KernelTypes::Tensor) || !is_constant(storage(*at(index).val_as_Tensor())),
+          kBad, "an input is a constant");
     }
     value = -1;
     for (int32_t index : items(plan_.outputs())) {
@@ -272,9 +279,9 @@ class PlanVerifier {
     TAPER_REQUIRE(reference.location() == wire::DataLocation::INLINE, kBad,
                   "a delegate's payload lies in an unknown place");
     const auto* list = file_.program->backend_delegate_data();
-    TAPER_REQUIRE(reference.index() < count(list) &&
-                      list->Get(reference.index())->data() != nullptr,
-                  kBad, "a delegate's inline payload does not exist");
+    TAPER_REQUIRE(
+        reference.index() < count(list) && list->Get(reference.index())->data() != nullptr, kBad,
+        "a delegate's inline payload does not exist");
     return {};
   }
 
@@ -293,9 +300,9 @@ class PlanVerifier {
     switch (step.instr_args_type()) {
       case InstructionArguments::KernelCall: {
         const wire::KernelCall& call = *step.instr_args_as_KernelCall();
-        TAPER_REQUIRE(call.op_index() >= 0 &&
-                          static_cast<size_t>(call.op_index()) < count(plan_.operators()),
-                      kBad, "an instruction calls an operator that does not exist");
+        TAPER_REQUIRE(
+            call.op_index() >= 0 && static_cast<size_t>(call.op_index()) < count(plan_.operators()),
+            kBad, "an instruction calls an operator that does not exist");
         return arguments(call.args());
       }
       case InstructionArguments::DelegateCall: {
@@ -305,14 +312,16 @@ class PlanVerifier {
                       kBad, "an instruction calls a delegate that does not exist");
         return arguments(call.args());
       }
-      case InstructionArguments::MoveCall: return move(*step.instr_args_as_MoveCall());
+      case InstructionArguments::MoveCall:
+        return move(*step.instr_args_as_MoveCall());
       case InstructionArguments::JumpFalseCall:
         return jump(*step.instr_args_as_JumpFalseCall(), chain_size);
       case InstructionArguments::FreeCall:
         TAPER_REQUIRE(is(step.instr_args_as_FreeCall()->value_index(), KernelTypes::Tensor), kBad,
                       "a free instruction names no tensor");
         return {};
-      default: break;
+      default:
+        break;
     }
     return Status(kBad, "an instruction is of an unknown kind");
   }
@@ -346,9 +355,9 @@ class PlanVerifier {
                         at(condition).val_as_Tensor()->scalar_type() == wire::ScalarType::BOOL;
     TAPER_REQUIRE(tensor || is(condition, KernelTypes::Bool), kBad,
                   "a jump's condition is neither a bool nor a bool tensor");
-    TAPER_REQUIRE(call.destination_instruction() >= 0 &&
-                      call.destination_instruction() <= chain_size,
-                  kBad, "a jump leaves its chain");
+    TAPER_REQUIRE(
+        call.destination_instruction() >= 0 && call.destination_instruction() <= chain_size, kBad,
+        "a jump leaves its chain");
     return {};
   }
 

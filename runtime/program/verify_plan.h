@@ -16,7 +16,7 @@ namespace taper::internal {
 // What a method may refer to outside itself.
 struct FileContext {
   const wire::Program* program;
-  uint64_t segment_base;   // Of the file.
+  uint64_t segment_base;  // Of the file.
   // How many list items and arguments may still be read. Tables in a flatbuffer may share vectors,
   // so without a limit a small file could ask for endless work; no honest file comes near it.
   uint64_t budget;

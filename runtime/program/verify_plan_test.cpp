@@ -170,47 +170,59 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Memory, HostilePlan,
-    testing::Values(
-        Case{"memory_id_zero", kBad, "buffer that does not exist",
-             [](Model& t) { t.tensor(t.y).memory_id = 0; }},
-        Case{"memory_id_too_big", kBad, "buffer that does not exist",
-             [](Model& t) { t.tensor(t.y).memory_id = 2; }},
-        Case{"offset_past_the_end", kBad, "past the end",
-             [](Model& t) { t.tensor(t.y).offset = 24; }},
-        Case{"offset_wraps", kBad, "past the end",
-             [](Model& t) { t.tensor(t.y).offset = UINT64_MAX - 3; }},
-        Case{"tensor_larger_than_buffer", kBad, "past the end",
-             [](Model& t) { t.tensor(t.y).sizes = {{1 << 20}}; }},
-        Case{"offset_not_aligned", kBad, "not aligned", [](Model& t) { t.tensor(t.y).offset = 1; }},
-        Case{"buffer_size_negative", kBad, "negative size",
-             [](Model& t) { t.m->buffer_sizes = {0, -24}; }},
-        Case{"buffer_on_a_device", kUnsupported, "device",
-             [](Model& t) { t.m->buffer_devices = {{1, int8_t{1}}}; }},
-        Case{"device_of_no_buffer", kBad, "does not exist",
-             [](Model& t) { t.m->buffer_devices = {{7, int8_t{0}}}; }},
-        Case{"constant_index", kBad, "does not exist",
-             [](Model& t) { t.tensor(t.weight).data_buffer_idx = 9; }},
-        Case{"constant_offset", kBad, "past the end",
-             [](Model& t) { t.builder.constant_offsets = {{0, 4096}}; }},
-        Case{"constant_offset_wraps", kBad, "past the end",
-             [](Model& t) { t.builder.constant_offsets = {{0, UINT64_MAX - 3}}; }},
-        Case{"constant_not_aligned", kBad, "not aligned",
-             [](Model& t) {
-               t.tensor(t.weight).sizes = {{1}};
-               t.builder.constant_offsets = {{0, 2}};
-             }},
-        Case{"constant_larger_than_segment", kBad, "past the end",
-             [](Model& t) { t.tensor(t.weight).sizes = {{3}}; }},
-        Case{"constant_of_dynamic_shape", kBad, "dynamic shape",
-             [](Model& t) { t.tensor(t.weight).dynamism = 1; }},
-        Case{"mutable_index", kBad, "does not exist",
-             [](Model& t) { t.tensor(t.state).data_buffer_idx = 9; }},
-        Case{"mutable_offset_wraps", kBad, "past the end",
-             [](Model& t) { t.builder.mutable_offsets = {{0, UINT64_MAX}}; }},
-        Case{"mutable_segment_index", kBad, "does not exist",
-             [](Model& t) { t.tensor(t.state).mutable_segment = 1; }},
-        Case{"input_is_a_constant", kBad, "input is a constant",
-             [](Model& t) { t.m->inputs = {t.weight}; }}),
+    testing::Values(Case{"memory_id_zero", kBad, "buffer that does not exist",
+                         [](Model& t) { t.tensor(t.y).memory_id = 0; }},
+                    Case{"memory_id_too_big", kBad, "buffer that does not exist",
+                         [](Model& t) { t.tensor(t.y).memory_id = 2; }},
+                    Case{"offset_past_the_end", kBad, "past the end",
+                         [](Model& t) { t.tensor(t.y).offset = 24; }},
+                    Case{"offset_wraps", kBad, "past the end",
+                         [](Model& t) { t.tensor(t.y).offset = UINT64_MAX - 3; }},
+                    Case{"tensor_larger_than_buffer", kBad, "past the end",
+                         [](Model& t) { t.tensor(t.y).sizes = {{1 << 20}}; }},
+                    Case{"offset_not_aligned", kBad, "not aligned",
+                         [](Model& t) { t.tensor(t.y).offset = 1; }},
+                    Case{"buffer_size_negative", kBad, "negative size",
+                         [](Model& t) {
+                           t.m->buffer_sizes = {0, -24};
+                         }},
+                    Case{"buffer_on_a_device", kUnsupported, "device",
+                         [](Model& t) {
+                           t.m->buffer_devices = {{1, int8_t{1}}};
+                         }},
+                    Case{"device_of_no_buffer", kBad, "does not exist",
+                         [](Model& t) {
+                           t.m->buffer_devices = {{7, int8_t{0}}};
+                         }},
+                    Case{"constant_index", kBad, "does not exist",
+                         [](Model& t) { t.tensor(t.weight).data_buffer_idx = 9; }},
+                    Case{"constant_offset", kBad, "past the end",
+                         [](Model& t) {
+                           t.builder.constant_offsets = {{0, 4096}};
+                         }},
+                    Case{"constant_offset_wraps", kBad, "past the end",
+                         [](Model& t) {
+                           t.builder.constant_offsets = {{0, UINT64_MAX - 3}};
+                         }},
+                    Case{"constant_not_aligned", kBad, "not aligned",
+                         [](Model& t) {
+                           t.tensor(t.weight).sizes = {{1}};
+                           t.builder.constant_offsets = {{0, 2}};
+                         }},
+                    Case{"constant_larger_than_segment", kBad, "past the end",
+                         [](Model& t) { t.tensor(t.weight).sizes = {{3}}; }},
+                    Case{"constant_of_dynamic_shape", kBad, "dynamic shape",
+                         [](Model& t) { t.tensor(t.weight).dynamism = 1; }},
+                    Case{"mutable_index", kBad, "does not exist",
+                         [](Model& t) { t.tensor(t.state).data_buffer_idx = 9; }},
+                    Case{"mutable_offset_wraps", kBad, "past the end",
+                         [](Model& t) {
+                           t.builder.mutable_offsets = {{0, UINT64_MAX}};
+                         }},
+                    Case{"mutable_segment_index", kBad, "does not exist",
+                         [](Model& t) { t.tensor(t.state).mutable_segment = 1; }},
+                    Case{"input_is_a_constant", kBad, "input is a constant",
+                         [](Model& t) { t.m->inputs = {t.weight}; }}),
     [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -270,28 +282,31 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Delegates, HostilePlan,
-    testing::Values(
-        Case{"no_id", kBad, "no id", [](Model& t) { t.m->delegates[0].id.reset(); }},
-        Case{"no_payload", kBad, "no payload",
-             [](Model& t) { t.m->delegates[0].no_payload = true; }},
-        Case{"segment_out_of_range", kBad, "does not exist",
-             [](Model& t) { t.m->delegates[0].index = 77; }},
-        Case{"unknown_location", kBad, "unknown place",
-             [](Model& t) { t.m->delegates[0].location = 2; }},
-        Case{"inline_list_missing", kBad, "does not exist",
-             [](Model& t) {
-               t.m->delegates[0].location = 0;
-               t.builder.no_inline_data = true;
-             }},
-        Case{"inline_data_missing", kBad, "does not exist",
-             [](Model& t) {
-               t.m->delegates[0].location = 0;
-               t.builder.inline_data = {std::nullopt};
-             }},
-        Case{"compile_spec_without_key", kBad, "key or value",
-             [](Model& t) { t.m->delegates[0].specs = {{std::nullopt, Bytes{1}}}; }},
-        Case{"compile_spec_without_value", kBad, "key or value",
-             [](Model& t) { t.m->delegates[0].specs = {{"key", std::nullopt}}; }}),
+    testing::Values(Case{"no_id", kBad, "no id", [](Model& t) { t.m->delegates[0].id.reset(); }},
+                    Case{"no_payload", kBad, "no payload",
+                         [](Model& t) { t.m->delegates[0].no_payload = true; }},
+                    Case{"segment_out_of_range", kBad, "does not exist",
+                         [](Model& t) { t.m->delegates[0].index = 77; }},
+                    Case{"unknown_location", kBad, "unknown place",
+                         [](Model& t) { t.m->delegates[0].location = 2; }},
+                    Case{"inline_list_missing", kBad, "does not exist",
+                         [](Model& t) {
+                           t.m->delegates[0].location = 0;
+                           t.builder.no_inline_data = true;
+                         }},
+                    Case{"inline_data_missing", kBad, "does not exist",
+                         [](Model& t) {
+                           t.m->delegates[0].location = 0;
+                           t.builder.inline_data = {std::nullopt};
+                         }},
+                    Case{"compile_spec_without_key", kBad, "key or value",
+                         [](Model& t) {
+                           t.m->delegates[0].specs = {{std::nullopt, Bytes{1}}};
+                         }},
+                    Case{"compile_spec_without_value", kBad, "key or value",
+                         [](Model& t) {
+                           t.m->delegates[0].specs = {{"key", std::nullopt}};
+                         }}),
     [](const auto& info) { return info.param.name; });
 
 // Vectors in a flatbuffer may be shared; a file of a few kilobytes must not ask for hours of work.

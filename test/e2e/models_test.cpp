@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "exir/export.h"
-#include "test/support/heap_counter.h"
 #include "test/e2e/model_cases.h"
+#include "test/support/heap_counter.h"
 #include "tools/atomic_file.h"
 #include "tools/compare.h"
 #include "tools/program_runner.h"

@@ -23,8 +23,8 @@ int main(int argc, char**) {
   Result<Program> program = Program::open(loader);
   if (!program.ok()) return 1;
   const Span<uint8_t> planned[] = {{arena, sizeof(arena)}};
-  const MemoryManager memory = {{method_block, sizeof(method_block)},
-                                HierarchicalAllocator(planned), {}};
+  const MemoryManager memory = {
+      {method_block, sizeof(method_block)}, HierarchicalAllocator(planned), {}};
   static const Kernel* const kernels[] = {&portable::kAddOut};
   const KernelTable tables[] = {kernels};
   MethodOptions options;

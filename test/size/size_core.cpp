@@ -20,8 +20,8 @@ int main(int argc, char**) {
   Result<Program> program = Program::open(loader);
   if (!program.ok()) return 1;
   const Span<uint8_t> planned[] = {{arena, sizeof(arena)}};
-  const MemoryManager memory = {{method_block, sizeof(method_block)},
-                                HierarchicalAllocator(planned), {}};
+  const MemoryManager memory = {
+      {method_block, sizeof(method_block)}, HierarchicalAllocator(planned), {}};
   MethodOptions options;
   Result<Method> method = Method::load(*program, "forward", memory, options);
   if (!method.ok()) return 1;

@@ -20,10 +20,9 @@ class LoadedMethod {
   explicit LoadedMethod(const ProgramBuilder& builder, MethodOptions options = {test_tables()},
                         size_t temp_bytes = 0, const std::string& name = "forward")
       : file_(builder.finish()), loader_(file_.data(), file_.size()) {
-    options.diagnostics = {[](void* to, const Diagnostic& found) {
-                             static_cast<LoadedMethod*>(to)->remember(found);
-                           },
-                           this};
+    options.diagnostics = {
+        [](void* to, const Diagnostic& found) { static_cast<LoadedMethod*>(to)->remember(found); },
+        this};
     Result<Program> opened = Program::open(loader_, options.diagnostics);
     status_ = opened.status();
     if (!status_.ok()) return;

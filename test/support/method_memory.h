@@ -3,10 +3,10 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <algorithm>
 #include <vector>
 
 #include "taper/memory.h"

@@ -16,9 +16,9 @@ struct TypeName {
 };
 
 constexpr TypeName kTypeNames[] = {
-    {"u8", ScalarType::kByte},    {"i8", ScalarType::kChar},    {"i16", ScalarType::kShort},
-    {"i32", ScalarType::kInt},    {"i64", ScalarType::kLong},   {"f16", ScalarType::kHalf},
-    {"f32", ScalarType::kFloat},  {"f64", ScalarType::kDouble}, {"bool", ScalarType::kBool},
+    {"u8", ScalarType::kByte},       {"i8", ScalarType::kChar},    {"i16", ScalarType::kShort},
+    {"i32", ScalarType::kInt},       {"i64", ScalarType::kLong},   {"f16", ScalarType::kHalf},
+    {"f32", ScalarType::kFloat},     {"f64", ScalarType::kDouble}, {"bool", ScalarType::kBool},
     {"bf16", ScalarType::kBFloat16}, {"u16", ScalarType::kUInt16}, {"u32", ScalarType::kUInt32},
     {"u64", ScalarType::kUInt64},
 };
@@ -29,10 +29,11 @@ struct TagName {
 };
 
 constexpr TagName kTagNames[] = {
-    {"none", Tag::kNone},         {"int", Tag::kInt},           {"float", Tag::kDouble},
-    {"bool", Tag::kBool},         {"string", Tag::kString},     {"ints", Tag::kIntList},
-    {"floats", Tag::kDoubleList}, {"bools", Tag::kBoolList},    {"tensors", Tag::kTensorList},
-    {"optional_tensors", Tag::kOptionalTensorList},
+    {"none", Tag::kNone},          {"int", Tag::kInt},
+    {"float", Tag::kDouble},       {"bool", Tag::kBool},
+    {"string", Tag::kString},      {"ints", Tag::kIntList},
+    {"floats", Tag::kDoubleList},  {"bools", Tag::kBoolList},
+    {"tensors", Tag::kTensorList}, {"optional_tensors", Tag::kOptionalTensorList},
 };
 
 std::vector<std::string> split(const std::string& line) {

@@ -56,9 +56,12 @@ void store(void* to, T value) {
 
 double load_double(ScalarType type, const void* from) {
   switch (type) {
-    case ScalarType::kFloat: return load<float>(from);
-    case ScalarType::kDouble: return load<double>(from);
-    case ScalarType::kHalf: return half_to_float(load<uint16_t>(from));
+    case ScalarType::kFloat:
+      return load<float>(from);
+    case ScalarType::kDouble:
+      return load<double>(from);
+    case ScalarType::kHalf:
+      return half_to_float(load<uint16_t>(from));
     default: {
       const uint32_t bits = static_cast<uint32_t>(load<uint16_t>(from)) << 16;
       return load<float>(&bits);
@@ -69,13 +72,20 @@ double load_double(ScalarType type, const void* from) {
 int64_t load_int(ScalarType type, const void* from) {
   switch (type) {
     case ScalarType::kByte:
-    case ScalarType::kBool: return load<uint8_t>(from);
-    case ScalarType::kChar: return load<int8_t>(from);
-    case ScalarType::kShort: return load<int16_t>(from);
-    case ScalarType::kInt: return load<int32_t>(from);
-    case ScalarType::kUInt16: return load<uint16_t>(from);
-    case ScalarType::kUInt32: return load<uint32_t>(from);
-    default: return load<int64_t>(from);
+    case ScalarType::kBool:
+      return load<uint8_t>(from);
+    case ScalarType::kChar:
+      return load<int8_t>(from);
+    case ScalarType::kShort:
+      return load<int16_t>(from);
+    case ScalarType::kInt:
+      return load<int32_t>(from);
+    case ScalarType::kUInt16:
+      return load<uint16_t>(from);
+    case ScalarType::kUInt32:
+      return load<uint32_t>(from);
+    default:
+      return load<int64_t>(from);
   }
 }
 
@@ -89,14 +99,18 @@ double parse_double(const std::string& text) { return std::strtod(text.c_str(), 
 
 void store_text(ScalarType type, const std::string& text, void* to) {
   switch (type) {
-    case ScalarType::kFloat: return store(to, std::strtof(text.c_str(), nullptr));
-    case ScalarType::kDouble: return store(to, parse_double(text));
-    case ScalarType::kHalf: return store(to, half_from_float(std::strtof(text.c_str(), nullptr)));
+    case ScalarType::kFloat:
+      return store(to, std::strtof(text.c_str(), nullptr));
+    case ScalarType::kDouble:
+      return store(to, parse_double(text));
+    case ScalarType::kHalf:
+      return store(to, half_from_float(std::strtof(text.c_str(), nullptr)));
     case ScalarType::kBFloat16: {
       const float value = std::strtof(text.c_str(), nullptr);
       return store(to, static_cast<uint16_t>(load<uint32_t>(&value) >> 16));
     }
-    default: break;
+    default:
+      break;
   }
   const int64_t value = parse_int(text);
   std::memcpy(to, &value, element_size(type));  // Little endian, as the wire is.
@@ -126,10 +140,14 @@ struct Tolerance {
 
 Tolerance tolerance_of(ScalarType type) {
   switch (type) {
-    case ScalarType::kDouble: return {1e-10, 1e-12};
-    case ScalarType::kHalf: return {2e-3, 1e-3};
-    case ScalarType::kBFloat16: return {2e-2, 1e-2};
-    default: return {1e-5, 1e-6};
+    case ScalarType::kDouble:
+      return {1e-10, 1e-12};
+    case ScalarType::kHalf:
+      return {2e-3, 1e-3};
+    case ScalarType::kBFloat16:
+      return {2e-2, 1e-2};
+    default:
+      return {1e-5, 1e-6};
   }
 }
 
@@ -219,13 +237,19 @@ class Call {
     const uint32_t count = static_cast<uint32_t>(text.words.size());
     const std::string word = count ? text.words[0] : "";
     switch (text.tag) {
-      case Tag::kTensor: return &values_.emplace_back(make_tensor(text.tensors[0], output));
+      case Tag::kTensor:
+        return &values_.emplace_back(make_tensor(text.tensors[0], output));
       case Tag::kTensorList:
-      case Tag::kOptionalTensorList: return make_list(text, output);
-      case Tag::kIntList: return make_ints(text);
-      case Tag::kInt: return &values_.emplace_back(output ? int64_t{77} : parse_int(word));
-      case Tag::kDouble: return &values_.emplace_back(output ? 77.0 : parse_double(word));
-      case Tag::kBool: return &values_.emplace_back((word == "true") != output);
+      case Tag::kOptionalTensorList:
+        return make_list(text, output);
+      case Tag::kIntList:
+        return make_ints(text);
+      case Tag::kInt:
+        return &values_.emplace_back(output ? int64_t{77} : parse_int(word));
+      case Tag::kDouble:
+        return &values_.emplace_back(output ? 77.0 : parse_double(word));
+      case Tag::kBool:
+        return &values_.emplace_back((word == "true") != output);
       case Tag::kString: {
         const std::string& kept = strings_.emplace_back(word);
         return &values_.emplace_back(kept.data(), static_cast<uint32_t>(kept.size()));
@@ -240,19 +264,26 @@ class Call {
         for (size_t i = 0; i < count; ++i) items[i] = text.words[i] == "true";
         return &values_.emplace_back(items.get(), count);
       }
-      case Tag::kNone: break;
+      case Tag::kNone:
+        break;
     }
     return &values_.emplace_back();
   }
 
   void compare(const CaseValue& want, const EValue& got) {
     switch (want.tag) {
-      case Tag::kTensor: return compare_tensor(want.tensors[0], got.to_tensor());
-      case Tag::kInt: EXPECT_EQ(got.to_int(), parse_int(want.words[0])); return;
-      case Tag::kBool: EXPECT_EQ(got.to_bool(), want.words[0] == "true"); return;
+      case Tag::kTensor:
+        return compare_tensor(want.tensors[0], got.to_tensor());
+      case Tag::kInt:
+        EXPECT_EQ(got.to_int(), parse_int(want.words[0]));
+        return;
+      case Tag::kBool:
+        EXPECT_EQ(got.to_bool(), want.words[0] == "true");
+        return;
       case Tag::kDouble:
         return compare_double(parse_double(want.words[0]), got.to_double(), {0, 0});
-      default: break;
+      default:
+        break;
     }
     for (size_t i = 0; i < want.tensors.size(); ++i) {
       compare_tensor(want.tensors[i], got.list_items()[i]->to_tensor());

@@ -21,8 +21,7 @@ class PayloadBackend final : public BackendInterface {
   bool is_available() const override { return available; }
   Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                      CompileSpecs specs) override;
-  Status execute(BackendExecutionContext& context, void* handle,
-                 Span<EValue* const> args) override;
+  Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
   void destroy(void* handle) override;
 
   bool available = true;

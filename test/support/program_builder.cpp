@@ -57,8 +57,8 @@ Offset<void> write_tensor(FlatBufferBuilder& fbb, const TensorSpec& t) {
   const auto sizes = vector(fbb, t.sizes);
   Offset<flatbuffers::Vector<uint8_t>> order = 0;
   if (!t.no_dim_order) {
-    order = fbb.CreateVector(t.dim_order ? *t.dim_order
-                                         : natural_order(t.sizes ? t.sizes->size() : 0));
+    order =
+        fbb.CreateVector(t.dim_order ? *t.dim_order : natural_order(t.sizes ? t.sizes->size() : 0));
   }
   return wire::CreateTensor(fbb, static_cast<wire::ScalarType>(t.scalar_type), t.storage_offset,
                             sizes, order, false, t.data_buffer_idx, place, t.layout,
@@ -69,12 +69,24 @@ Offset<void> write_tensor(FlatBufferBuilder& fbb, const TensorSpec& t) {
 Offset<wire::EValue> write_value(FlatBufferBuilder& fbb, const ValueSpec& v) {
   Offset<void> value = 0;
   switch (v.type) {
-    case KernelTypes::Null: value = wire::CreateNull(fbb).Union(); break;
-    case KernelTypes::Int: value = wire::CreateInt(fbb, v.integer).Union(); break;
-    case KernelTypes::Bool: value = wire::CreateBool(fbb, v.integer != 0).Union(); break;
-    case KernelTypes::Double: value = wire::CreateDouble(fbb, v.real).Union(); break;
-    case KernelTypes::Tensor: value = write_tensor(fbb, v.tensor); break;
-    case KernelTypes::String: value = wire::CreateString(fbb, string(fbb, v.text)).Union(); break;
+    case KernelTypes::Null:
+      value = wire::CreateNull(fbb).Union();
+      break;
+    case KernelTypes::Int:
+      value = wire::CreateInt(fbb, v.integer).Union();
+      break;
+    case KernelTypes::Bool:
+      value = wire::CreateBool(fbb, v.integer != 0).Union();
+      break;
+    case KernelTypes::Double:
+      value = wire::CreateDouble(fbb, v.real).Union();
+      break;
+    case KernelTypes::Tensor:
+      value = write_tensor(fbb, v.tensor);
+      break;
+    case KernelTypes::String:
+      value = wire::CreateString(fbb, string(fbb, v.text)).Union();
+      break;
     case KernelTypes::IntList:
       value = wire::CreateIntList(fbb, vector(fbb, v.ints)).Union();
       break;
@@ -90,7 +102,9 @@ Offset<wire::EValue> write_value(FlatBufferBuilder& fbb, const ValueSpec& v) {
     case KernelTypes::OptionalTensorList:
       value = wire::CreateOptionalTensorList(fbb, vector(fbb, v.tensors)).Union();
       break;
-    default: value = wire::CreateNull(fbb).Union(); break;
+    default:
+      value = wire::CreateNull(fbb).Union();
+      break;
   }
   return wire::CreateEValue(fbb, v.type, v.absent ? Offset<void>(0) : value);
 }
@@ -104,11 +118,15 @@ Offset<wire::Instruction> write_instruction(FlatBufferBuilder& fbb, const Instru
     case InstructionArguments::DelegateCall:
       args = wire::CreateDelegateCall(fbb, s.a, vector(fbb, s.args)).Union();
       break;
-    case InstructionArguments::MoveCall: args = wire::CreateMoveCall(fbb, s.a, s.b).Union(); break;
+    case InstructionArguments::MoveCall:
+      args = wire::CreateMoveCall(fbb, s.a, s.b).Union();
+      break;
     case InstructionArguments::JumpFalseCall:
       args = wire::CreateJumpFalseCall(fbb, s.a, s.b).Union();
       break;
-    default: args = wire::CreateFreeCall(fbb, s.a).Union(); break;
+    default:
+      args = wire::CreateFreeCall(fbb, s.a).Union();
+      break;
   }
   return wire::CreateInstruction(fbb, s.type, s.absent ? Offset<void>(0) : args);
 }
@@ -166,9 +184,9 @@ Offset<wire::ExecutionPlan> write_method(FlatBufferBuilder& fbb, const MethodSpe
   const auto delegates = write_all(fbb, m.delegates, write_delegate);
   const auto sizes = fbb.CreateVector(m.buffer_sizes);
   const auto devices = write_all(fbb, m.buffer_devices, write_device);
-  return wire::CreateExecutionPlan(
-      fbb, name, 0, m.no_values ? decltype(values)(0) : values, inputs, outputs,
-      m.no_chains ? decltype(chains)(0) : chains, operators, delegates, sizes, devices);
+  return wire::CreateExecutionPlan(fbb, name, 0, m.no_values ? decltype(values)(0) : values, inputs,
+                                   outputs, m.no_chains ? decltype(chains)(0) : chains, operators,
+                                   delegates, sizes, devices);
 }
 
 Offset<wire::BackendDelegateInlineData> write_inline(FlatBufferBuilder& fbb,
@@ -209,12 +227,8 @@ int MethodSpec::add(ValueSpec value) {
   values.push_back(std::move(value));
   return static_cast<int>(values.size()) - 1;
 }
-int MethodSpec::integer(int64_t value) {
-  return add({.type = KernelTypes::Int, .integer = value});
-}
-int MethodSpec::boolean(bool value) {
-  return add({.type = KernelTypes::Bool, .integer = value});
-}
+int MethodSpec::integer(int64_t value) { return add({.type = KernelTypes::Int, .integer = value}); }
+int MethodSpec::boolean(bool value) { return add({.type = KernelTypes::Bool, .integer = value}); }
 int MethodSpec::real(double value) { return add({.type = KernelTypes::Double, .real = value}); }
 int MethodSpec::string(std::string value) {
   return add({.type = KernelTypes::String, .text = std::move(value)});
@@ -313,11 +327,10 @@ Bytes ProgramBuilder::finish() const {
       fbb, mutable_segment, fbb.CreateVector(mutable_offsets.value_or(mutables_.offsets)));
   const auto mutable_list = fbb.CreateVector(std::vector{mutables});
   const auto named = write_all(fbb, named_data, write_named);
-  fbb.Finish(wire::CreateProgram(
-                 fbb, version, no_plans ? decltype(plan_list)(0) : plan_list, 0,
-                 no_inline_data ? decltype(inline_list)(0) : inline_list, segments,
-                 has_constants ? constants : decltype(constants)(0),
-                 has_mutables ? mutable_list : decltype(mutable_list)(0), named),
+  fbb.Finish(wire::CreateProgram(fbb, version, no_plans ? decltype(plan_list)(0) : plan_list, 0,
+                                 no_inline_data ? decltype(inline_list)(0) : inline_list, segments,
+                                 has_constants ? constants : decltype(constants)(0),
+                                 has_mutables ? mutable_list : decltype(mutable_list)(0), named),
              identifier);
 
   Bytes file = with_room(fbb, kHeaderBlock);

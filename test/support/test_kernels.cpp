@@ -96,7 +96,7 @@ constexpr Kernel kScratch = make_kernel<scratch>("test::scratch");
 constexpr Kernel kSumList = make_kernel<sum_list>("test::sum_list");
 constexpr Kernel kView = {"test::view", view, kViewArgs, 3};
 
-constexpr const Kernel* kTable[] = {&kAdd,   &kFail, &kFill,    &kIncrement, &kKinds,
+constexpr const Kernel* kTable[] = {&kAdd,  &kFail,    &kFill,    &kIncrement, &kKinds,
                                     &kLess, &kScratch, &kSumList, &kView};
 
 }  // namespace

@@ -40,7 +40,7 @@ size_t column_limit(const File& file, const std::string& line) {
   const size_t start = line.find_first_not_of(' ');
   const bool comment = start != std::string::npos && line.compare(start, 2, "//") == 0;
   return comment && line.find("   ", start) != std::string::npos ? kMaxColumnsOfDrawings
-                                                                  : kMaxColumns;
+                                                                 : kMaxColumns;
 }
 
 TEST(HouseRules, LinesAreNarrowAndAscii) {

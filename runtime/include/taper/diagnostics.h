@@ -14,10 +14,10 @@ namespace taper {
 
 struct Diagnostic {
   Status status;
-  std::string_view method;     // Empty if the problem is not inside a method.
-  std::string_view subject;    // The operator, backend, key or name in question; may be empty.
-  int64_t value = -1;          // Index of the slot, or -1.
-  int64_t instruction = -1;    // Index of the instruction within its chain, or -1.
+  std::string_view method;   // Empty if the problem is not inside a method.
+  std::string_view subject;  // The operator, backend, key or name in question; may be empty.
+  int64_t value = -1;        // Index of the slot, or -1.
+  int64_t instruction = -1;  // Index of the instruction within its chain, or -1.
 };
 
 // Receives diagnostics. The views inside one hold only during the call. A null `report` is silence.

@@ -33,14 +33,14 @@ class EValue;
 
 // Integers that are themselves slots of the program, so that a computed size can be a list item.
 struct BoxedIntList {
-  EValue** items;     // Each an Int slot.
-  int64_t* unboxed;   // Scratch of `count`; filled by EValue::to_int_list().
+  EValue** items;    // Each an Int slot.
+  int64_t* unboxed;  // Scratch of `count`; filled by EValue::to_int_list().
 };
 
 // Tensors that are themselves slots. In the optional form an item may be a None slot or null.
 struct BoxedTensorList {
   EValue** items;
-  Tensor** unboxed;   // Scratch of `count`; None becomes a null pointer.
+  Tensor** unboxed;  // Scratch of `count`; None becomes a null pointer.
 };
 
 class EValue {

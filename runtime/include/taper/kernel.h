@@ -125,9 +125,9 @@ struct ArgSpec {
 using KernelFunction = Status (*)(KernelContext& context, EValue* const* args);
 
 struct Kernel {
-  const char* name;        // "aten::add.out": namespace, name, and the overload if there is one.
+  const char* name;  // "aten::add.out": namespace, name, and the overload if there is one.
   KernelFunction run;
-  const ArgSpec* args;     // One per schema argument, out arguments last.
+  const ArgSpec* args;  // One per schema argument, out arguments last.
   uint8_t arg_count;
 };
 

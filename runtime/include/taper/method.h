@@ -50,8 +50,8 @@ struct MethodOptions {
 // Where the last failed execute() stopped.
 struct Failure {
   int64_t chain = -1;
-  int64_t instruction = -1;   // Within its chain; -1 if no instruction failed.
-  OperatorName op;            // Or the delegate's id as `name`; empty for other instructions.
+  int64_t instruction = -1;  // Within its chain; -1 if no instruction failed.
+  OperatorName op;           // Or the delegate's id as `name`; empty for other instructions.
 };
 
 // One thread at a time. Methods of one Program may run in parallel when their memory differs.

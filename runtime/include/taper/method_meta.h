@@ -77,8 +77,8 @@ class MethodMeta {
   // What a method runs. The operators are each named once.
   size_t num_instructions() const;
   size_t num_operators() const;
-  OperatorName operator_name(size_t i) const;  // REQUIRES: i < num_operators().
-  size_t num_backends() const;                 // One per delegate; names may repeat.
+  OperatorName operator_name(size_t i) const;     // REQUIRES: i < num_operators().
+  size_t num_backends() const;                    // One per delegate; names may repeat.
   std::string_view backend_name(size_t i) const;  // REQUIRES: i < num_backends().
   bool uses_backend(std::string_view name) const;
 

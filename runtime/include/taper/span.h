@@ -18,14 +18,13 @@ class Span {
   // Any contiguous container, and Span<T> to Span<const T>.
   template <typename Container,
             typename = std::enable_if_t<std::is_convertible_v<
-                std::remove_pointer_t<decltype(std::declval<Container&>().data())> (*)[],
-                T (*)[]>>>
+                std::remove_pointer_t<decltype(std::declval<Container&>().data())> (*)[], T (*)[]>>>
   constexpr Span(Container& other) : data_(other.data()), size_(other.size()) {}
-  template <typename Container,
-            typename = std::enable_if_t<std::is_convertible_v<
-                std::remove_pointer_t<decltype(std::declval<const Container&>().data())> (*)[],
-                T (*)[]>>,
-            typename = void>
+  template <
+      typename Container,
+      typename = std::enable_if_t<std::is_convertible_v<
+          std::remove_pointer_t<decltype(std::declval<const Container&>().data())> (*)[], T (*)[]>>,
+      typename = void>
   constexpr Span(const Container& other) : data_(other.data()), size_(other.size()) {}
   template <size_t N>
   constexpr Span(T (&array)[N]) : data_(array), size_(N) {}

@@ -21,19 +21,19 @@ namespace taper {
 // Codes keep ExecuTorch's numbers where they mean the same.
 enum class Error : uint32_t {
   kOk = 0x00,
-  kInternal = 0x01,               // A defect in Taper itself.
-  kInvalidState = 0x02,           // A call out of order: execute before the inputs are set.
+  kInternal = 0x01,      // A defect in Taper itself.
+  kInvalidState = 0x02,  // A call out of order: execute before the inputs are set.
   kEndOfMethod = 0x03,
-  kNotSupported = 0x10,           // Well formed, but this build or kernel does not do it.
+  kNotSupported = 0x10,  // Well formed, but this build or kernel does not do it.
   kNotImplemented = 0x11,
-  kInvalidArgument = 0x12,        // The caller's argument does not fit (shape, count, name).
-  kInvalidType = 0x13,            // The caller's argument has another type or dtype.
-  kOperatorMissing = 0x14,        // The kernel table lacks an operator that the program names.
-  kNotFound = 0x20,               // A name, key or file that is not there.
-  kMemoryAllocationFailed = 0x21, // A buffer handed in is too small.
-  kAccessFailed = 0x22,           // The file could not be opened, read or mapped.
-  kInvalidProgram = 0x23,         // The .pte breaks a rule of the format.
-  kInvalidExternalData = 0x24,    // The .ptd breaks a rule of the format or lacks a key.
+  kInvalidArgument = 0x12,         // The caller's argument does not fit (shape, count, name).
+  kInvalidType = 0x13,             // The caller's argument has another type or dtype.
+  kOperatorMissing = 0x14,         // The kernel table lacks an operator that the program names.
+  kNotFound = 0x20,                // A name, key or file that is not there.
+  kMemoryAllocationFailed = 0x21,  // A buffer handed in is too small.
+  kAccessFailed = 0x22,            // The file could not be opened, read or mapped.
+  kInvalidProgram = 0x23,          // The .pte breaks a rule of the format.
+  kInvalidExternalData = 0x24,     // The .ptd breaks a rule of the format or lacks a key.
   kOutOfResources = 0x25,
   kDelegateInvalidCompatibility = 0x30,
   kDelegateMemoryAllocationFailed = 0x31,
@@ -102,14 +102,14 @@ class [[nodiscard]] Result {
 }  // namespace taper
 
 // Returns `error` with `text` from the enclosing function unless `condition` holds.
-#define TAPER_REQUIRE(condition, error, text)             \
-  do {                                                    \
+#define TAPER_REQUIRE(condition, error, text)              \
+  do {                                                     \
     if (!(condition)) return ::taper::Status(error, text); \
   } while (false)
 
 // Returns the Status of `expression` from the enclosing function unless it is ok.
-#define TAPER_TRY(expression)                    \
-  do {                                           \
+#define TAPER_TRY(expression)                              \
+  do {                                                     \
     const ::taper::Status taper_try_status = (expression); \
     if (!taper_try_status.ok()) return taper_try_status;   \
   } while (false)
