@@ -151,8 +151,8 @@ Status update_cache(const Tensor& value, int64_t start, Tensor& cache) {
   const ScalarType type = cache.scalar_type();
   const size_t bytes = value.nbytes() / static_cast<size_t>(value.size(0));
   for (int64_t batch = 0; batch < value.size(0); ++batch) {
-    std::memcpy(element(cache.mutable_data(), row_offset(cache, batch, start, 0), type),
-                element(value.const_data(), row_offset(value, batch, 0, 0), type), bytes);
+    std::memmove(element(cache.mutable_data(), row_offset(cache, batch, start, 0), type),
+                 element(value.const_data(), row_offset(value, batch, 0, 0), type), bytes);
   }
   return {};
 }

@@ -24,7 +24,7 @@ Status gather(KernelContext&, const Tensor& self, int64_t dim, const Tensor& ind
   return loops.for_each_chunk(
       [&](const int64_t* picked, int64_t offset, int64_t stride, int64_t count) {
         for (int64_t i = 0; i < count; ++i) {
-          std::memcpy(to + (offset + i * stride) * bytes, from + picked[i] * bytes, size);
+          std::memmove(to + (offset + i * stride) * bytes, from + picked[i] * bytes, size);
         }
       });
 }

@@ -51,7 +51,7 @@ Status masked_select(KernelContext&, const Tensor& self, const Tensor& mask, Ten
   char* to = static_cast<char*>(out.mutable_data());
   for_each_masked(from, chosen, [&](int64_t offset) {
     if (count-- == 0) return false;
-    std::memcpy(to, from.data + offset * static_cast<int64_t>(size), size);
+    std::memmove(to, from.data + offset * static_cast<int64_t>(size), size);
     to += size;
     return true;
   });
@@ -76,7 +76,7 @@ Status masked_scatter(KernelContext&, const Tensor& self, const Tensor& mask, co
   for_each_masked(to, chosen, [&](int64_t offset) {
     enough = left-- > 0;
     if (!enough) return false;
-    std::memcpy(to.data + offset * size, values + next.offset() * size, static_cast<size_t>(size));
+    std::memmove(to.data + offset * size, values + next.offset() * size, static_cast<size_t>(size));
     next.advance(1);
     return true;
   });

@@ -29,7 +29,7 @@ Status scatter_view(int64_t dim, const Tensor& index, const View& from, Tensor& 
   return loops.for_each_chunk(
       [&](const int64_t* picked, int64_t offset, int64_t stride, int64_t count) {
         for (int64_t i = 0; i < count; ++i) {
-          std::memcpy(to + picked[i] * bytes, from.data + (offset + i * stride) * bytes, size);
+          std::memmove(to + picked[i] * bytes, from.data + (offset + i * stride) * bytes, size);
         }
       });
 }

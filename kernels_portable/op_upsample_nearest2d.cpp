@@ -52,7 +52,7 @@ void resample_row(const Resampling& r, int64_t y, int64_t x, Gather gather) {
     if (r.out.channels_together() && r.in.channel_stride == 1) {
       const size_t bytes = static_cast<size_t>(r.out.channels) * element_size(r.out.type);
       for (int64_t i = 0; i < count; ++i) {
-        std::memcpy(r.out.at(n, 0, y, x + i), r.in.at(n, 0, row, index[i]), bytes);
+        std::memmove(r.out.at(n, 0, y, x + i), r.in.at(n, 0, row, index[i]), bytes);
       }
       continue;
     }

@@ -107,7 +107,7 @@ void sort_rows(const Tensor& self, const View& rows, const Along& along, const S
              order.count);
     for (int64_t i = 0; value_rows != nullptr && i < order.count; ++i) {
       void* to = element(value_rows->data, to_values.offset() + i * along.values_stride, type);
-      std::memcpy(to, element(data, heap[i] * along.self_stride, type), size);
+      std::memmove(to, element(data, heap[i] * along.self_stride, type), size);
     }
     from.advance(1);
     to_values.advance(1);

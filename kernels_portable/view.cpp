@@ -218,7 +218,7 @@ void copy_row_major(const Tensor& self, Tensor& out) {
     return copy_reshaped(view_of(out), view_of(self), element_size(out.scalar_type()));
   }
   if (out.nbytes() > 0 && out.const_data() != self.const_data()) {
-    std::memcpy(out.mutable_data(), self.const_data(), out.nbytes());
+    std::memmove(out.mutable_data(), self.const_data(), out.nbytes());
   }
 }
 

@@ -21,6 +21,10 @@ constexpr Error kBad = Error::kInvalidProgram;
 // Facts settle in one pass per nested loop of the program; no honest program nests so deep.
 constexpr int kMaxPasses = 32;
 
+// How many items of tensor lists are looked at in all: programs whose calls share long lists could
+// ask for a product of the two.
+constexpr uint64_t kMaxListItems = uint64_t{1} << 24;
+
 // Stands for a kernel that was looked for and is missing.
 constexpr Kernel kMissing = {nullptr, nullptr, nullptr, 0};
 
@@ -310,6 +314,8 @@ class Binder {
         checked = checked || has(slot, kMayBeUnbound);
       }
     }
+    const Status status = check_overlaps(call, kernel);
+    if (!status.ok()) return refuse(call, status, -1);
     if (!checked && !rebinds) {
       out->step = Step::kKernel;
       out->run = kernel.run;
@@ -325,10 +331,52 @@ class Binder {
     return {};
   }
 
+  static bool is_written(ArgKind kind) {
+    return kind == ArgKind::kMutableTensor || kind == ArgKind::kMutableTensorList;
+  }
+
+  // A result may lie exactly where an argument lies (that is in place), or nowhere near it.
+  Status check_overlaps(const wire::KernelCall& call, const Kernel& kernel) {
+    for (uint8_t i = 0; i < kernel.arg_count; ++i) {
+      if (!is_written(kernel.args[i].kind)) continue;
+      for (uint8_t j = 0; j < kernel.arg_count; ++j) {
+        if (j < i && is_written(kernel.args[j].kind)) continue;  // That pair was looked at.
+        const EValue& written = state_.values[call.args()->Get(i)];
+        TAPER_TRY(for_each_tensor(written, [&](const Tensor& result) {
+          return for_each_tensor(state_.values[call.args()->Get(j)], [&](const Tensor& other) {
+            TAPER_REQUIRE(!partly_overlap(result, other), kBad,
+                          "the planned memory of a result overlaps that of another argument");
+            return Status();
+          });
+        }));
+      }
+    }
+    return {};
+  }
+
+  // Memory that is bound later belongs to the application, or to a tensor that is looked at itself.
+  static bool partly_overlap(const Tensor& a, const Tensor& b) {
+    const uintptr_t first = reinterpret_cast<uintptr_t>(a.const_data());
+    const uintptr_t second = reinterpret_cast<uintptr_t>(b.const_data());
+    return first != 0 && second != 0 && first != second && first < second + b.nbytes() &&
+           second < first + a.nbytes();
+  }
+
+  template <typename Visit>
+  Status for_each_tensor(const EValue& value, Visit visit) {
+    if (value.is_tensor()) return visit(value.to_tensor());
+    if (value.tag() != Tag::kTensorList && value.tag() != Tag::kOptionalTensorList) return {};
+    for (const EValue* item : value.list_items()) {
+      TAPER_REQUIRE(++list_items_ <= kMaxListItems, Error::kNotSupported,
+                    "the tensor lists of a method are too long");
+      if (item != nullptr && item->is_tensor()) TAPER_TRY(visit(item->to_tensor()));
+    }
+    return {};
+  }
+
   Status check_argument(ArgSpec spec, int32_t slot) const {
     TAPER_REQUIRE(matches(spec, slot), kBad, "an argument is not of the kind its operator takes");
-    const bool written =
-        spec.kind == ArgKind::kMutableTensor || spec.kind == ArgKind::kMutableTensorList;
+    const bool written = is_written(spec.kind);
     TAPER_REQUIRE(!written || !has(slot, kMayBeConstant), kBad,
                   "an operator would write a constant");
     TAPER_REQUIRE(!written || !has(slot, kIsGrowingView), kBad,
@@ -350,6 +398,7 @@ class Binder {
   const MethodOptions& options_;
   EValue** pointers_;
   int64_t instruction_ = -1;
+  uint64_t list_items_ = 0;
   bool has_moves_ = false;
   bool has_views_ = false;
   bool has_lists_ = false;

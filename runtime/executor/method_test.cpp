@@ -375,6 +375,18 @@ INSTANTIATE_TEST_SUITE_P(
                            const int view = t.m.tensor({.scalar_type = 4, .sizes = {{2}}});
                            t.m.call("test::view", "", {t.t, two(t.m), view});
                          }},
+                    Case{"a_result_that_overlaps_an_argument", "overlaps",
+                         [](AddTwice& t) {
+                           const int out =
+                               t.m.tensor({.sizes = {{2}}, .memory_id = 1, .offset = 4});
+                           t.m.call("test::add", "out", {t.x, t.y, out, out});
+                         }},
+                    Case{"a_result_that_overlaps_an_item_of_a_list", "overlaps",
+                         [](AddTwice& t) {
+                           const int wide = t.m.tensor({.sizes = {{2}}, .memory_id = 1});
+                           const int out = t.m.tensor({.memory_id = 1, .offset = 4});
+                           t.m.call("test::sum_list", "", {t.m.tensor_list({t.x, wide}), out});
+                         }},
                     Case{"a_view_of_dynamic_shape_is_written", "view of dynamic shape",
                          [](AddTwice& t) {
                            const int view = t.m.tensor({.sizes = {{100}}, .dynamism = 1});
