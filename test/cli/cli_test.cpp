@@ -10,7 +10,7 @@
 namespace taper::test {
 namespace {
 
-constexpr const char* kCommands[] = {"export", "run", "inspect", "bench", "verify"};
+constexpr const char* kCommands[] = {"export", "run", "inspect", "bench", "verify", "batch"};
 
 void expect_one_error(const Said& said, int code, const std::string& part) {
   EXPECT_EQ(said.code, code) << said.err;
@@ -80,6 +80,23 @@ TEST(Cli, RunWithoutInputsUsesOnesAndCountsIterations) {
   EXPECT_NE(said.out.find("[4, 4, 4, 4]"), std::string::npos) << said.out;
   EXPECT_NE(said.out.find("5 runs: min "), std::string::npos) << said.out;
   EXPECT_TRUE(said.err.empty()) << said.err;
+}
+
+TEST(Cli, BatchRunsEveryLineAndCountsFailures) {
+  const ScratchFolder scratch;
+  const std::string program = adds(scratch), list = scratch / "list of commands";
+  tools::write_file(list, "# three commands\n\nrun \"" + program + "\" -n 1\nrun no_such.pte\n" +
+                              "run\t" + program + "\nbatch -\n");
+  const Said said = run("taper", {"batch", list});
+  EXPECT_EQ(said.code, 1);
+  const std::string result = "output 0: float32 (4,) [4, 4, 4, 4]\n";
+  EXPECT_EQ(said.out, result + "line 3: exit 0\nline 4: exit 1\n" + result + "line 5: exit 0\n");
+  ASSERT_EQ(said.error_lines().size(), 2u) << said.err;
+  EXPECT_NE(said.error_lines()[0].find("no_such.pte"), std::string::npos);
+  EXPECT_NE(said.error_lines()[1].find("cannot run another"), std::string::npos);
+
+  tools::write_file(list, "run \"half a name\n");
+  expect_one_error(run("taper", {"batch", list}), 1, "line 1: a quote does not end");
 }
 
 TEST(Cli, BadInputsLeaveNoOutputs) {

@@ -1,0 +1,331 @@
+"""PyTorch's OpInfo database drives Taper: the same calls in PyTorch and through .pt2 -> .pte.
+
+    opinfo.py --taper build/release/bin/taper [--quick] [--only REGEX] [--jobs N] [--samples N]
+
+See README.md for what counts and how.
+"""
+
+import argparse
+import collections
+import hashlib
+import multiprocessing
+import os
+import pickle
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+
+import torch
+
+import archive
+import samples
+import taper_process
+
+HERE = pathlib.Path(__file__).parent
+OK, REFUSED, WRONG, UNEXPORTED = "ok", "refused", "wrong", "unexported"
+
+
+class Result:
+    def __init__(self, case, verdict, text=""):
+        self.operator, self.dtype, self.index = case.operator, case.dtype, case.index
+        self.verdict, self.text = verdict, text
+
+    def key(self):
+        return f"{self.operator} {self.dtype} #{self.index}"
+
+
+class Worker:
+    """Runs the cases of one operator after another in one folder with one Taper process."""
+
+    def __init__(self, program, folder, cache):
+        self.taper = taper_process.Taper(program)
+        self.folder = tempfile.mkdtemp(dir=folder)
+        self.cache = cache
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def operator(self, name, count):
+        self.info = samples.operators()[name]
+        groups, results = self.groups(name, count)
+        for entries, cases in groups:
+            results += self.run(entries, cases)
+        return results
+
+    def groups(self, name, count):
+        """([(archive, cases)], results of what was not exported), from the cache if it is there."""
+        path = self.cache and os.path.join(self.cache, f"{name}.{count}")
+        if path and os.path.exists(path):
+            with open(path, "rb") as file:
+                return pickle.load(file)
+        info = self.info
+        cases = [c for dtype in samples.DTYPES for c in samples.draw(name, info, dtype, count)]
+        made = ([], [])
+        if cases:
+            self.export(cases, *made)
+        if path:
+            with open(path + ".part", "wb") as file:
+                pickle.dump(made, file)
+            os.rename(path + ".part", path)
+        return made
+
+    def export(self, cases, groups, failed):
+        """Exports the cases together; what torch.export refuses is divided and tried again."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                groups.append((archive.export(self.info, cases)[0], cases))
+        except Exception as error:
+            if len(cases) == 1:
+                failed.append(Result(cases[0], UNEXPORTED, str(error)[:200]))
+                return
+            parts = collections.defaultdict(list)
+            for case in cases:
+                parts[case.dtype].append(case)
+            if len(parts) == 1:
+                parts = {i: [case] for i, case in enumerate(cases)}
+            for part in parts.values():
+                self.export(part, groups, failed)
+
+    def run(self, entries, cases):
+        """The whole; if that does not come out, each case for itself."""
+        outputs, stage, text = self.attempt(entries, [t for c in cases for t in c.tensors])
+        if outputs is None and len(cases) > 1:
+            return self.separately(entries, cases)
+        if outputs is None:
+            verdict = WRONG if stage == "died" else REFUSED
+            return [Result(cases[0], verdict, f"{stage}: {text}")]
+        results, at = [], 0
+        for case in cases:
+            end = at + len(case.expected)
+            problem = compare(self.info, case, outputs[at:end])
+            results.append(Result(case, WRONG if problem else OK, problem))
+            at = end
+        return results
+
+    def separately(self, entries, cases):
+        results, first_input, first_output = [], 0, 0
+        for case in cases:
+            part = archive.cut(entries, first_input, len(case.tensors), first_output,
+                               len(case.expected))
+            results.extend(self.run(part, [case]))
+            first_input += len(case.tensors)
+            first_output += len(case.expected)
+        return results
+
+    def attempt(self, entries, tensors):
+        """(outputs, "", "") or (None, stage, message)."""
+        shutil.rmtree(self.path("out"), ignore_errors=True)
+        archive.write(self.path("m.pt2"), entries)
+        names = []
+        for i, tensor in enumerate(tensors):
+            names.append(self.path(f"in{i}.npy"))
+            taper_process.save(names[-1], tensor)
+        try:
+            code, text = self.taper.run("export", self.path("m.pt2"), "-o", self.path("m.pte"))
+            if code != 0:
+                return None, "export", message(text)
+            words = ["run", self.path("m.pte"), "--outputs", self.path("out")]
+            if names:
+                words += ["--inputs", ",".join(names)]
+            code, text = self.taper.run(*words)
+            if code != 0:
+                return None, "run", message(text)
+        except taper_process.Died as error:
+            return None, "died", str(error)
+        count = len(os.listdir(self.path("out")))
+        return [taper_process.load(self.path(f"out/out{i}.npy")) for i in range(count)], "", ""
+
+
+def message(text):
+    lines = [line for line in text.splitlines() if not line.startswith("taper: warning")]
+    errors = [line for line in lines if "error:" in line]
+    text = " | ".join((errors or lines)[:1] + [line.strip() for line in lines if line not in errors][:3])
+    return re.sub(r"/\S*/m\.(pt2|pte)", r"m.\1", text)[:400]
+
+
+def compare(info, case, outputs):
+    """What is wrong with the outputs, or ""."""
+    if len(outputs) != len(case.expected):
+        return f"{len(outputs)} outputs, expected {len(case.expected)}"
+    rtol, atol = samples.tolerance(info, case.dtype)
+    exact = None
+    for i, (ours, theirs) in enumerate(zip(outputs, case.expected)):
+        if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+            return (f"output {i}: {ours.dtype} {tuple(ours.shape)}, "
+                    f"expected {theirs.dtype} {tuple(theirs.shape)}")
+        if case.random or differs(ours, theirs, rtol, atol) == "":
+            continue
+        # Not PyTorch's rounding; but the right number all the same?
+        exact = exact or case.run_exact(info) or []
+        if ours.is_floating_point() and i < len(exact) and exact[i].shape == ours.shape:
+            if differs(ours, exact[i].to(ours.dtype), rtol, atol) == "":
+                continue
+        return f"output {i}: " + differs(ours, theirs, rtol, atol) + describe(case)
+    return ""
+
+
+def differs(ours, theirs, rtol, atol):
+    if ours.is_floating_point():
+        rtol2, atol2 = torch.testing._comparison.default_tolerances(ours.dtype)
+        rtol, atol = max(rtol, rtol2), max(atol, atol2)
+    else:
+        rtol, atol = 0, 0
+    try:
+        torch.testing.assert_close(ours, theirs, rtol=rtol, atol=atol, equal_nan=True)
+        return ""
+    except AssertionError as error:
+        lines = [line for line in str(error).splitlines() if line][1:3]
+        return "; ".join(lines) + f"; ours {flat(ours, theirs)}"
+
+
+def flat(ours, theirs):
+    a, b = ours.flatten(), theirs.flatten()
+    bad = [i for i in range(len(a)) if not torch.isclose(
+        a[i].double(), b[i].double(), rtol=1e-2, atol=1e-3, equal_nan=True)][:4] or [0]
+    return f"{[a[i].item() for i in bad]}, PyTorch {[b[i].item() for i in bad]} at {bad}"
+
+
+def describe(case):
+    shapes = [f"{str(t.dtype)[6:]}{list(t.shape)}" for t in case.tensors]
+    return f"; inputs {' '.join(shapes)}, others {[x for x in case.leaves if x is not None]}"
+
+
+# ---- many processes ----
+
+worker = None
+
+
+def start_worker(program, folder, cache):
+    global worker
+    torch.set_num_threads(1)
+    worker = Worker(program, folder, cache)
+
+
+def run_operator(job):
+    name, count = job
+    start = time.time()
+    try:
+        results = worker.operator(name, count)
+    except Exception as error:  # The harness itself: say where.
+        import traceback
+        return name, [], time.time() - start, traceback.format_exc()
+    return name, results, time.time() - start, ""
+
+
+def read_classes():
+    classes = {}
+    for line in (HERE / "classes.txt").read_text().splitlines() if (HERE / "classes.txt").exists() else []:
+        if line and not line.startswith("#"):
+            name, kind = line.split()[:2]
+            classes[name] = kind
+    return classes
+
+
+def read_expected():
+    """[(operator, set of dtypes or None for all, reason)]"""
+    lines = []
+    path = HERE / "expected_failures.txt"
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if line.strip() and not line.startswith("#"):
+            name, dtypes, reason = line.split(None, 2)
+            lines.append((name, None if dtypes == "*" else set(dtypes.split(",")), reason))
+    return lines
+
+
+def is_expected(result, expected):
+    return any(name == result.operator and (dtypes is None or result.dtype in dtypes)
+               for name, dtypes, _ in expected)
+
+
+def stale_lines(results, expected):
+    """Operator and dtype listed as failing, and every case of it passed."""
+    seen = collections.defaultdict(set)
+    for r in results:
+        seen[r.operator, r.dtype].add(r.verdict)
+    return [f"{name} {dtype}" for (name, dtype), verdicts in seen.items()
+            if verdicts == {OK} and any(n == name and (d is None or dtype in d)
+                                        for n, d, _ in expected)]
+
+
+def summary(results, classes):
+    table = collections.defaultdict(collections.Counter)
+    for r in results:
+        table[classes.get(r.operator, "other")][r.verdict] += 1
+    print(f"{'class':8} {'cases':>6} {'ok':>6} {'rate':>7} {'refused':>8} {'wrong':>6}   not exported by torch")
+    for kind, counts in sorted(table.items()):
+        cases = counts[OK] + counts[REFUSED] + counts[WRONG]
+        print(f"{kind:8} {cases:6} {counts[OK]:6} {100 * counts[OK] / max(cases, 1):6.2f}% "
+              f"{counts[REFUSED]:8} {counts[WRONG]:6}   {counts[UNEXPORTED]}")
+
+
+def cache_folder(folder):
+    """A folder of its own for this PyTorch and this way of drawing samples."""
+    if not folder:
+        return None
+    digest = hashlib.sha256(torch.__version__.encode())
+    for name in ("samples.py", "archive.py"):
+        digest.update((HERE / name).read_bytes())
+    path = pathlib.Path(folder) / digest.hexdigest()[:12]
+    path.mkdir(parents=True, exist_ok=True)
+    return str(path)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--taper", required=True)
+    parser.add_argument("--only", default="", help="operators whose name matches")
+    parser.add_argument("--quick", action="store_true", help="every fourth operator")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--samples", type=int, default=4, help="per operator and dtype")
+    parser.add_argument("--verbose", action="store_true", help="a line per operator")
+    parser.add_argument("--cache", help="keep the exported programs in this folder")
+    parser.add_argument("--report", help="write every case that is not ok to this file")
+    options = parser.parse_args()
+    names = [n for n in samples.operators() if re.search(options.only, n)]
+    if options.quick:
+        names = names[::4]
+    cache = cache_folder(options.cache)
+    start, results, slow, broken = time.time(), [], [], 0
+    classes, expected = read_classes(), read_expected()
+    with tempfile.TemporaryDirectory() as folder:
+        context = multiprocessing.get_context("fork")
+        with context.Pool(options.jobs, start_worker, (options.taper, folder, cache)) as pool:
+            jobs = [(name, options.samples) for name in names]
+            for name, part, seconds, trouble in pool.imap_unordered(run_operator, jobs):
+                results += part
+                if options.verbose:
+                    print(name, collections.Counter(r.verdict for r in part), f"{seconds:.1f} s",
+                          flush=True)
+                slow.append((seconds, name))
+                if trouble:
+                    broken += 1
+                    print(f"harness failed at {name}: {trouble}")
+    bad = [r for r in results if r.verdict in (REFUSED, WRONG)]
+    if options.report:
+        with open(options.report, "w") as file:
+            for r in sorted(results, key=lambda r: r.key()):
+                if r.verdict != OK:
+                    kind = classes.get(r.operator, "other")
+                    file.write(f"{kind}\t{r.verdict}\t{r.key()}\t{r.text}\n")
+    surprises = [r for r in bad if not is_expected(r, expected) and
+                 (r.verdict == WRONG or classes.get(r.operator) == "core")]
+    for r in surprises[:200]:
+        print(f"{r.verdict}: {r.key()}: {r.text[:300]}")
+    stale = stale_lines(results, expected)
+    for line in stale:
+        print(f"passes unexpectedly: {line}; take it out of expected_failures.txt")
+    print("slowest:", ", ".join(f"{n} {s:.1f} s" for s, n in sorted(slow)[-5:]))
+    summary(results, classes)
+    failed = len(surprises) + len(stale) + broken
+    print(f"{len(results)} cases in {time.time() - start:.0f} s; "
+          f"{failed} surprises, {len(bad) - len(surprises)} known failures")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+// taper batch: many command lines in one process, so that a script pays for one start.
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/options.h"
+
+namespace taper::tools {
+namespace {
+
+CommandLine describe() {
+  return {"taper batch",
+          "Runs many commands in one process, one per line:\n"
+          "  export model.pt2 -o model.pte\n"
+          "  run model.pte --inputs \"my image.npy\" --outputs out\n\n"
+          "Words are separated by blanks; double quotes keep a word together. Empty lines and\n"
+          "lines that begin with # are passed over. A command that fails does not end the batch.\n"
+          "After each one a line like 'line 2: exit 0' goes to stdout. '-' reads from stdin, and\n"
+          "each command runs as soon as its line is there.\n",
+          "FILE|-",
+          {{"Batch", {}}}};
+}
+
+// The words of a line. Throws InputError for a quote that does not end.
+std::vector<std::string> words_of(const std::string& line, size_t number) {
+  std::vector<std::string> words;
+  bool quoted = false, in_word = false;
+  for (const char c : line) {
+    const bool blank = !quoted && (c == ' ' || c == '\t' || c == '\r');
+    if (!blank && !in_word) words.emplace_back();
+    in_word = !blank;
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (!blank) {
+      words.back() += c;
+    }
+  }
+  if (quoted) throw InputError("line " + std::to_string(number) + ": a quote does not end");
+  return words;
+}
+
+int run_line(std::vector<std::string> words) {
+  if (words[0] == "batch") throw InputError("a batch cannot run another one");
+  std::string program = "taper";
+  std::vector<char*> argv = {program.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  const int argc = static_cast<int>(argv.size());
+  argv.push_back(nullptr);
+  return run_taper(argc, argv.data());
+}
+
+// Returns the number of commands that failed.
+size_t run_lines(std::istream& in) {
+  size_t number = 0, failed = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    const std::vector<std::string> words = words_of(line, number);
+    if (words.empty() || words[0][0] == '#') continue;
+    const int code = run_line(words);
+    failed += code != 0;
+    std::fflush(stderr);
+    std::printf("line %zu: exit %d\n", number, code);
+    std::fflush(stdout);
+  }
+  return failed;
+}
+
+}  // namespace
+
+int batch_command(int argc, char** argv) {
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  const std::string path = line.file();
+  if (path == "-") return run_lines(std::cin) == 0 ? 0 : 1;
+  std::ifstream file(path);
+  if (!file) throw InputError(path + ": " + std::strerror(errno));
+  return run_lines(file) == 0 ? 0 : 1;
+}
+
+}  // namespace taper::tools

@@ -1,0 +1,113 @@
+// Picks a sub-command, and turns what it throws into one line and an exit code.
+//
+//   0  done      1  a file, a model or a value is wrong      2  the command line is wrong
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "exir/ir/failure.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/terminal.h"
+
+namespace taper::tools {
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(int argc, char** argv);
+  const char* what;
+};
+
+constexpr Command kCommands[] = {
+    {"export", export_command, "compile a PyTorch .pt2 into a .pte"},
+    {"run", run_command, "run a .pte on .npy inputs"},
+    {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},
+    {"bench", bench_command, "time a .pte: load, first run, steady state"},
+    {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
+    {"batch", batch_command, "run many commands, one per line of a file"},
+};
+
+constexpr char kIntro[] =
+    "taper carries a PyTorch model to a device: .pt2 in, .pte out, no Python.\n"
+    "\n"
+    "Usage:\n"
+    "  taper COMMAND [OPTIONS]\n"
+    "  taper COMMAND --help\n"
+    "\n"
+    "Commands:\n";
+
+constexpr char kExample[] =
+    "\n"
+    "A first try:\n"
+    "  taper export model.pt2 -o model.pte\n"
+    "  taper run model.pte --inputs image.npy --outputs .\n"
+    "\n"
+    "Exit codes: 0 done, 1 a file, model or value is wrong, 2 the command line is wrong.\n";
+
+void print_help() {
+  std::fputs(kIntro, stdout);
+  for (const Command& command : kCommands) std::printf("  %-9s %s\n", command.name, command.what);
+  std::fputs(kExample, stdout);
+}
+
+int fail(int code, const std::string& message, const std::string& hint) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "taper: %s %s\n", coloured(stderr, Colour::kRed, "error:").c_str(),
+               message.c_str());
+  if (!hint.empty()) std::fprintf(stderr, "Try '%s'.\n", hint.c_str());
+  return code;
+}
+
+// What the compiler found: the summary, and each problem under it when that says more.
+int fail_with_diagnostics(const exir::Failure& failure) {
+  const std::string summary = failure.what();
+  fail(1, summary, "");
+  const auto said = [&](const std::string& part) { return summary.find(part) != summary.npos; };
+  for (const exir::Diagnostic& d : failure.diagnostics()) {
+    const bool more = !said(d.message) || !said(d.source) || !said(d.remedy);
+    if (!more) continue;
+    std::fprintf(stderr, "  %s%s%s\n", d.where.c_str(), d.where.empty() ? "" : ": ",
+                 d.message.c_str());
+    if (!d.source.empty()) std::fprintf(stderr, "      at %s\n", d.source.c_str());
+    if (!d.remedy.empty()) std::fprintf(stderr, "      %s\n", d.remedy.c_str());
+  }
+  return 1;
+}
+
+int run(const Command& command, int argc, char** argv) {
+  try {
+    const int code = command.run(argc, argv);
+    if (std::fflush(stdout) != 0) return fail(1, "cannot write the result to stdout", "");
+    return code;
+  } catch (const UsageError& error) {
+    return fail(2, error.what(), std::string("taper ") + command.name + " --help");
+  } catch (const exir::Failure& failure) {
+    return fail_with_diagnostics(failure);
+  } catch (const std::bad_alloc&) {
+    return fail(1, "out of memory", "");
+  } catch (const std::exception& error) {
+    return fail(1, error.what(), "");
+  }
+}
+
+}  // namespace
+
+int run_taper(int argc, char** argv) {
+  const char* name = argc > 1 ? argv[1] : "";
+  if (std::strcmp(name, "--help") == 0 || std::strcmp(name, "-h") == 0 ||
+      std::strcmp(name, "help") == 0) {
+    print_help();
+    return 0;
+  }
+  if (*name == '\0') return fail(2, "no command given", "taper --help");
+  for (const Command& command : kCommands) {
+    if (std::strcmp(name, command.name) == 0) return run(command, argc - 1, argv + 1);
+  }
+  return fail(2, std::string("'") + name + "' is no command", "taper --help");
+}
+
+}  // namespace taper::tools
