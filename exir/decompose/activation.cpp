@@ -1,5 +1,7 @@
 // Activations: each in terms of element-wise operators that have kernels.
 
+#include <limits>
+
 #include "exir/decompose/rules.h"
 
 namespace taper::exir {
@@ -80,6 +82,36 @@ void rrelu(Builder& b) {
   b.result(b.op("leaky_relu", {self(b), slope}));
 }
 
+// Horner's form, highest power first.
+Value* polynomial(Builder& b, Value* x, const std::vector<double>& factors) {
+  Value* y = b.add(b.mul(x, factors[0]), factors[1]);
+  for (size_t i = 2; i < factors.size(); ++i) y = b.add(b.mul(y, x), factors[i]);
+  return y;
+}
+
+// Giles' approximation in w = -log(1 - x^2), near the middle and in the tails; float64 needs two
+// steps of Newton on erf besides. Beyond 1 the logarithm is NaN; at 1 the result is infinite.
+void erfinv(Builder& b) {
+  Value* x = b.cast(b.in("self"), b.out_type().dtype);
+  Value* w = b.op("neg", {b.op("log", {b.mul(b.op("rsub.Scalar", {x, 1}), b.add(x, 1))})});
+  Value* middle =
+      polynomial(b, b.sub(w, 2.5),
+                 {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                  -0.00125372503, -0.00417768164, 0.246640727, 1.50140941});
+  Value* tail = polynomial(b, b.sub(b.op("sqrt", {w}), 3),
+                           {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844,
+                            0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682});
+  Value* y = b.mul(b.op("where.self", {b.op("lt.Scalar", {w, 5}), middle, tail}), x);
+  constexpr double kSlope = 1.1283791670955126;  // 2 / sqrt(pi)
+  for (int step = x->type.dtype == ScalarType::kDouble ? 0 : 2; step < 2; ++step) {
+    Value* slope = b.mul(b.op("exp", {b.op("neg", {b.mul(y, y)})}), kSlope);
+    y = b.sub(y, b.div(b.sub(b.op("erf", {y}), x), slope));
+  }
+  Value* end = b.op("eq.Scalar", {b.op("abs", {x}), 1});
+  Value* infinite = b.mul(x, std::numeric_limits<double>::infinity());
+  b.result(b.op("where.self", {end, infinite, y}));
+}
+
 }  // namespace
 
 const Decompositions& activation_rules() {
@@ -101,6 +133,8 @@ const Decompositions& activation_rules() {
       {"hardshrink", hardshrink},
       {"softshrink", softshrink},
       {"rrelu", rrelu},
+      {"erfinv", erfinv},
+      {"special_erfinv", erfinv},
   };
   return table;
 }

@@ -1,5 +1,7 @@
 // Reading and writing at computed positions.
 
+#include <limits>
+
 #include "exir/decompose/rules.h"
 #include "exir/ops/infer.h"
 
@@ -84,6 +86,52 @@ void diag_embed(Builder& b) {
   b.result(b.op("where.self", {on, b.unsqueeze(x, -1), b.constant(0, x->type.dtype)}));
 }
 
+// Which of the N indices each of the bags holds, [bags, N]: those from its offset up to the next.
+Value* members(Builder& b, Value* indices, int64_t padding) {
+  Value* offsets = b.in("offsets");
+  const Sym count = dim_of(indices, 0), listed = dim_of(offsets, 0);
+  const bool closed = b.arg("include_last_offset").to_bool();
+  const Sym bags = closed ? listed - Sym(1) : listed;
+  Value* place = b.unsqueeze(b.arange(0, count, offsets->type.dtype), 0);
+  Value* end = b.slice(offsets, 0, 1, listed);
+  if (!closed) end = b.cat({end, b.full({Sym(1)}, b.size(count), offsets->type.dtype)}, 0);
+  Value* start = b.unsqueeze(b.slice(offsets, 0, 0, bags), 1);
+  Value* inside = b.op("logical_and", {b.op("ge.Tensor", {place, start}),
+                                       b.op("lt.Tensor", {place, b.unsqueeze(end, 1)})});
+  if (padding < 0) return inside;
+  return b.op("logical_and", {inside, b.unsqueeze(b.op("ne.Scalar", {indices, padding}), 0)});
+}
+
+// Sum, mean or maximum of the rows of each bag; nothing in a bag gives zeros.
+void embedding_bag(Builder& b) {
+  Value* weight = b.in("weight");
+  Value* indices = b.in("indices");
+  int64_t padding = -1;
+  if (b.node().schema->find("padding_idx") >= 0 && b.has("padding_idx")) {
+    padding = b.arg("padding_idx").to_int();
+    if (padding < -1 && dim_of(weight, 0).is_int()) padding += dim_of(weight, 0).as_int();
+  }
+  Value* inside = members(b, indices, padding);
+  Value* rows = b.op("embedding", {weight, indices});
+  const ScalarType dtype = rows->type.dtype;
+  const int64_t mode = b.arg("mode").to_int();
+  if (b.has("per_sample_weights")) {
+    rows = b.mul(rows, b.unsqueeze(b.in("per_sample_weights"), 1));
+  }
+  if (mode == 2) {
+    Value* low = b.constant(-std::numeric_limits<double>::infinity(), dtype);
+    Value* wide = b.op("where.self", {b.unsqueeze(inside, 2), b.unsqueeze(rows, 0), low});
+    Value* some = b.op("any.dim", {inside, 1, true});
+    Value* most = b.op("amax", {wide, int_list({1})});
+    return b.result(b.op("where.self", {some, most, b.constant(0, dtype)}));
+  }
+  Value* chosen = b.cast(inside, dtype);
+  Value* sum = b.op("mm", {chosen, rows});
+  if (mode == 0) return b.result(sum);
+  Value* count = b.op("sum.dim_IntList", {chosen, int_list({1}), true});
+  b.result(b.div(sum, b.op("clamp", {count, 1, Argument()})));
+}
+
 }  // namespace
 
 const Decompositions& index_rules() {
@@ -96,6 +144,10 @@ const Decompositions& index_rules() {
       {"linalg_cross", cross},
       {"cross", cross},
       {"diag_embed", diag_embed},
+      {"embedding_bag", embedding_bag},
+      {"embedding_bag.padding_idx", embedding_bag},
+      {"_embedding_bag", embedding_bag},
+      {"_embedding_bag_forward_only", embedding_bag},
   };
   return table;
 }

@@ -97,6 +97,73 @@ void adaptive_max_pool2d(Builder& b) {
   for (size_t i = 0; i < b.node().outputs.size(); ++i) b.result(y[i], i);
 }
 
+// ---- volumes: windows over the planes, then over depth ----
+
+using Sizes = std::vector<Sym>;
+
+// Calls pool(images, kind of axes) twice: 1 for height and width of [1, C D, H, W], 0 for depth as
+// the height of [1, C, D, H W]. `pool` returns the pooled value.
+template <typename Pool>
+void pool_volume(Builder& b, const Pool& pool) {
+  Value* x = b.in("self");
+  const Sizes in = x->type.sizes, out = b.out_type().sizes;
+  const size_t rank = in.size();
+  Sym lead = 1;
+  for (size_t i = 0; i + 3 < rank; ++i) lead = lead * in[i];
+  const Sym area = out.at(rank - 2) * out.at(rank - 1);
+  Value* planes = pool(b.view(x, {Sym(1), lead * in.at(rank - 3), in[rank - 2], in[rank - 1]}), 1);
+  b.result(b.view(pool(b.view(planes, {Sym(1), lead, in[rank - 3], area}), 0), out));
+}
+
+// The two entries of a 3-d parameter that a pass needs; `neutral` for the flattened planes.
+Argument axes(Builder& b, std::string_view name, size_t pass, int64_t neutral) {
+  const std::vector<int64_t> list = ints(b, name, 3);
+  if (list.empty()) return Argument::List();  // A stride that is the kernel.
+  return pass == 1 ? int_list({list.at(1), list.at(2)}) : int_list({list.at(0), neutral});
+}
+
+void max_pool3d(Builder& b) {
+  pool_volume(b, [&](Value* x, size_t pass) {
+    return b.op("max_pool2d_with_indices",
+                {x, axes(b, "kernel_size", pass, 1), axes(b, "stride", pass, 1),
+                 axes(b, "padding", pass, 0), axes(b, "dilation", pass, 1), b.arg("ceil_mode")});
+  });
+}
+
+// A divisor of the caller's choice divides once: the sums of the planes are divided by 1.
+void avg_pool3d(Builder& b) {
+  pool_volume(b, [&](Value* x, size_t pass) {
+    Argument divisor = b.arg("divisor_override");
+    if (!divisor.is_none() && pass == 1) divisor = 1;
+    return b.op("avg_pool2d", {x, axes(b, "kernel_size", pass, 1), axes(b, "stride", pass, 1),
+                               axes(b, "padding", pass, 0), b.arg("ceil_mode"),
+                               b.arg("count_include_pad"), divisor});
+  });
+}
+
+void adaptive_avg_pool3d(Builder& b) {
+  const std::vector<int64_t> out = ints(b, "output_size", 3);
+  if (all_ones(out)) return adaptive_avg_pool(b, 3);
+  pool_volume(b, [&](Value* x, size_t pass) {
+    const Argument size =
+        pass == 1 ? int_list({out[1], out[2]}) : int_list({out[0], out[1] * out[2]});
+    return b.op("_adaptive_avg_pool2d", {x, size});
+  });
+}
+
+void adaptive_max(Builder& b, size_t spatial) {
+  const std::vector<int64_t> out = ints(b, "output_size", spatial);
+  Value* x = b.in("self");
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t dim = static_cast<int64_t>(i) - static_cast<int64_t>(spatial);
+    if (!dim_of(x, dim).is_int()) throw Failure("adaptive max pooling over a symbolic size");
+    x = adaptive_max(b, x, dim, out[i]);
+  }
+  b.result(x);
+}
+void adaptive_max_pool1d(Builder& b) { adaptive_max(b, 1); }
+void adaptive_max_pool3d(Builder& b) { adaptive_max(b, 3); }
+
 }  // namespace
 
 const Decompositions& pool_rules() {
@@ -108,6 +175,13 @@ const Decompositions& pool_rules() {
       {"adaptive_avg_pool1d", adaptive_avg_pool1d},
       {"adaptive_avg_pool2d", adaptive_avg_pool2d},
       {"adaptive_max_pool2d", adaptive_max_pool2d},
+      {"max_pool3d", max_pool3d},
+      {"max_pool3d_with_indices", max_pool3d},
+      {"avg_pool3d", avg_pool3d},
+      {"adaptive_avg_pool3d", adaptive_avg_pool3d},
+      {"_adaptive_avg_pool3d", adaptive_avg_pool3d},
+      {"adaptive_max_pool1d", adaptive_max_pool1d},
+      {"adaptive_max_pool3d", adaptive_max_pool3d},
   };
   return table;
 }

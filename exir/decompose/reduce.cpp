@@ -7,6 +7,8 @@
 namespace taper::exir {
 namespace {
 
+using Sizes = std::vector<Sym>;
+
 Value* self(Builder& b) { return b.in("self"); }
 
 Argument dims_or_all(Builder& b) {
@@ -128,6 +130,49 @@ void trace(Builder& b) {
   b.result(b.op("sum.dim_IntList", {b.op("diagonal", {self(b), 0, 0, 1}), int_list({0})}));
 }
 
+// ---- prefixes ----
+
+// y[i] = x[0] . x[1] ... x[i], in log2(n) rounds: each combines y[i] with y[i - step].
+template <typename Combine>
+void scan(Builder& b, double neutral, const Combine& combine) {
+  Value* y = b.cast(self(b), b.out_type().dtype);
+  if (y->type.rank() == 0) return b.result(y);
+  const int64_t dim = b.arg("dim").to_int();
+  const Sym size = dim_of(y, dim);
+  if (!size.is_int()) {
+    throw Failure(std::string(b.node().target()) + " over the symbolic size " + size.text());
+  }
+  Sizes edge = y->type.sizes;
+  const auto at = static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(edge.size()) : dim);
+  for (int64_t step = 1; step < size.as_int(); step *= 2) {
+    edge.at(at) = step;
+    Value* before = b.full(
+        edge,
+        is_floating(y->type.dtype) ? Argument(neutral) : Argument(static_cast<int64_t>(neutral)),
+        y->type.dtype);
+    y = combine(y, b.cat({before, b.slice(y, dim, 0, size.as_int() - step)}, dim));
+  }
+  b.result(y);
+}
+
+void cumprod(Builder& b) {
+  scan(b, 1, [&](Value* x, Value* y) { return b.mul(x, y); });
+}
+
+// ---- losses ----
+
+// reduction: 0 none, 1 mean, 2 sum.
+void reduce_loss(Builder& b, Value* loss) {
+  const int64_t reduction = b.arg("reduction").to_int();
+  if (reduction == 0) return b.result(loss);
+  b.result(b.op(reduction == 1 ? "mean.dim" : "sum.dim_IntList", {loss, Argument::List()}));
+}
+void mse_loss(Builder& b) {
+  Value* gap = b.sub(self(b), b.in("target"));
+  reduce_loss(b, b.mul(gap, gap));
+}
+void l1_loss(Builder& b) { reduce_loss(b, b.op("abs", {b.sub(self(b), b.in("target"))})); }
+
 }  // namespace
 
 const Decompositions& reduce_rules() {
@@ -159,6 +204,9 @@ const Decompositions& reduce_rules() {
       {"nansum", nansum},
       {"sort", sort_default},
       {"trace", trace},
+      {"cumprod", cumprod},
+      {"mse_loss", mse_loss},
+      {"l1_loss", l1_loss},
   };
   return table;
 }

@@ -31,6 +31,7 @@ const Decompositions& norm_rules();
 const Decompositions& pool_rules();
 const Decompositions& recurrent_rules();
 const Decompositions& reduce_rules();
+const Decompositions& resample_rules();
 const Decompositions& shape_rules();
 
 // The rule for "aten::silu", or null.

@@ -157,6 +157,28 @@ void meshgrid(Builder& b) {
   }
 }
 
+// x[1:] - x[:-1] along dim, n times over; of bools whether they differ.
+void diff(Builder& b) {
+  const int64_t dim = dim_arg(b);
+  std::vector<Value*> parts;
+  if (b.has("prepend")) parts.push_back(b.in("prepend"));
+  parts.push_back(self(b));
+  if (b.has("append")) parts.push_back(b.in("append"));
+  Value* x = b.cat(parts, dim);
+  for (int64_t left = b.arg("n").to_int(); left > 0 && !(dim_of(x, dim) == Sym(0)); --left) {
+    const Sym size = dim_of(x, dim);
+    Value* next = b.slice(x, dim, 1, size);
+    Value* here = b.slice(x, dim, 0, size - Sym(1));
+    x = x->type.dtype == ScalarType::kBool ? b.op("logical_xor", {next, here}) : b.sub(next, here);
+  }
+  b.result(x);
+}
+
+void broadcast_tensors(Builder& b) {
+  const std::vector<Value*> in = tensors(b);
+  for (size_t i = 0; i < in.size(); ++i) b.result(b.expand(in[i], b.out_type(i).sizes), i);
+}
+
 void channel_shuffle(Builder& b) {
   const Sizes in = self(b)->type.sizes;
   const Sym groups = to_sym(b.arg("groups"));
@@ -294,6 +316,8 @@ const Decompositions& shape_rules() {
       {"repeat_interleave.self_int", repeat_interleave},
       {"meshgrid", meshgrid},
       {"meshgrid.indexing", meshgrid},
+      {"diff", diff},
+      {"broadcast_tensors", broadcast_tensors},
       {"channel_shuffle", channel_shuffle},
       {"pad", pad},
       {"triu", triu},
