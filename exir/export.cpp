@@ -2,10 +2,7 @@
 
 #include "exir/export.h"
 
-#include <algorithm>
-#include <unordered_set>
-
-#include "exir/ops/registry.h"
+#include "exir/bounds.h"
 #include "kernels_portable/kernel_table.h"
 #include "taper/kernel.h"
 
@@ -14,51 +11,11 @@ namespace {
 
 constexpr uint64_t kArenaAlignment = 16;
 
-// A mutation whose source is itself written by a mutation, or is an input or constant, gets a copy
-// first: the write-backs run one after another and must not see each other.
-void separate_mutations(Graph& graph) {
-  std::unordered_set<const Value*> targets;
-  for (const Mutation& mutation : graph.mutations) targets.insert(mutation.target);
-  for (Mutation& mutation : graph.mutations) {
-    if (targets.count(mutation.source) == 0 || mutation.source == mutation.target) continue;
-    Node* node = graph.append(need_schema("aten::clone.out"), {mutation.source, Argument()});
-    Value* copy = graph.new_tensor(mutation.source->name, mutation.source->type);
-    node->name = mutation.source->name;
-    copy->producer = node;
-    node->outputs.push_back(copy);
-    mutation.source = copy;
-  }
-  std::erase_if(graph.mutations, [](const Mutation& m) { return m.source == m.target; });
-}
-
-// Memory is planned for upper bounds, so every symbol needs one: the caller's, the program's, or
-// its value at the sample inputs, with a warning.
-void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings) {
-  for (auto& [symbol, range] : graph.ranges) {
-    if (const auto given = bounds.find(symbol); given != bounds.end()) {
-      if (given->second < range.min) {
-        throw Failure("the bound " + std::to_string(given->second) + " of " + symbol +
-                      " is below its minimum " + std::to_string(range.min));
-      }
-      range.max = given->second;
-      continue;
-    }
-    const auto hint = graph.hints.find(symbol);
-    if (range.max != SymRange::kUnbounded || hint == graph.hints.end()) continue;
-    range.max = std::max(range.min, hint->second);
-    warnings.push_back("the size " + symbol + " has no upper bound: planned for " +
-                       std::to_string(range.max) +
-                       ", its value at the sample inputs; export with "
-                       "torch.export.Dim(..., max=N) or use --bound " +
-                       symbol + "=N");
-  }
-}
-
 PlannedMethod plan_method(const std::string& name, Graph& graph) {
   PlannedMethod method;
   method.name = name;
   method.graph = &graph;
-  separate_mutations(graph);
+  check_bounds(graph);
   method.schedule = make_schedule(graph);
   method.storages = assign_storages(graph, method.schedule);
   method.plan = plan_memory(method.storages.rows, kArenaAlignment);

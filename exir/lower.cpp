@@ -17,6 +17,7 @@
 #include "exir/passes/fold_constants.h"
 #include "exir/passes/functionalize.h"
 #include "exir/passes/inline_wrappers.h"
+#include "exir/passes/keep_old_values.h"
 #include "exir/passes/remove_noise.h"
 #include "exir/passes/remove_noops.h"
 #include "exir/passes/to_edge.h"
@@ -78,6 +79,8 @@ constexpr Pass kPasses[] = {
     {"remove_noops", Need::kOptional, Dialect::kEdge, plain<remove_noops>},
     {"cse_again", Need::kOptional, Dialect::kEdge, plain<cse>},
     {"erase_dead_again", Need::kAlways, Dialect::kEdge, run_erase_dead},
+    // Last of all that sees values: the copies must stay.
+    {"keep_old_values", Need::kAlways, Dialect::kEdge, plain<keep_old_values>},
 
     // Backend: every node names its kernel. Memory planning and emission follow in export.cpp.
     {"to_out_variants", Need::kAlways, Dialect::kBackend, run_out_variants},

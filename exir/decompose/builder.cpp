@@ -216,4 +216,50 @@ Value* Builder::constant(double value, ScalarType dtype) {
              is_floating(dtype) ? Argument(value) : Argument(static_cast<int64_t>(value)), dtype});
 }
 
+std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
+                                  const std::vector<Value*>& over,
+                                  const std::vector<Value*>& constants, const Step& step) {
+  auto body = std::make_shared<Graph>();
+  body->name = "step";
+  std::vector<Value*> inputs;
+  const auto input = [&](const Value* like, size_t first_dim) {
+    const TensorType& type = like->type;
+    const auto from = type.sizes.begin() + static_cast<ptrdiff_t>(first_dim);
+    inputs.push_back(
+        body->new_tensor(like->name, TensorType(type.dtype, {from, type.sizes.end()})));
+    inputs.back()->role = ValueRole::kInput;
+    body->inputs.push_back(inputs.back());
+  };
+  for (const Value* value : initial) input(value, 0);
+  for (const Value* value : over) input(value, 1);
+  for (const Value* value : constants) input(value, 0);
+  const auto write = [&](Rewriter& rewriter) {
+    SizeTable sizes(*body);
+    Builder inner(node_, rewriter, sizes);
+    for (Value* output : step(inner, inputs)) body->outputs.push_back(output);
+  };
+  rewrite(
+      *body, [](Node&, Rewriter&) { return false; }, write);
+
+  const auto list = [](const std::vector<Value*>& values) {
+    return Argument(Argument::List(values.begin(), values.end()));
+  };
+  Node* node = rewriter_.emit_node(need_schema("higher_order::scan"),
+                                   {body, list(initial), list(over), list(constants)});
+  for (size_t i = 0; i < body->outputs.size(); ++i) {
+    TensorType type = body->outputs[i].value()->type;
+    if (i < initial.size()) {
+      type = initial[i]->type;
+    } else {
+      type = TensorType(type.dtype, type.sizes);
+      type.sizes.insert(type.sizes.begin(), over.at(0)->type.sizes.at(0));
+      type.dim_order = contiguous_order(type.rank());
+    }
+    Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, std::move(type));
+    value->producer = node;
+    node->outputs.push_back(value);
+  }
+  return node->outputs;
+}
+
 }  // namespace taper::exir

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -82,6 +83,13 @@ class Builder {
   Value* arange(const Sym& start, const Sym& end, ScalarType dtype = ScalarType::kLong);
   // A 0-d constant of that dtype.
   Value* constant(double value, ScalarType dtype);
+
+  // higher_order::scan: `step` writes the body, which is given the carried values, one slice of each
+  // of `over` and the constants, and returns the next carried values and what is stacked. Returns
+  // the last carried values and the stacks.
+  using Step = std::function<std::vector<Value*>(Builder& body, const std::vector<Value*>& inputs)>;
+  std::vector<Value*> scan(const std::vector<Value*>& initial, const std::vector<Value*>& over,
+                           const std::vector<Value*>& constants, const Step& step);
 
   Argument size(const Sym& size) { return sizes_.get(size, rewriter_); }
   Argument size_list(const std::vector<Sym>& sizes);

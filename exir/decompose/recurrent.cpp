@@ -1,9 +1,12 @@
-// LSTM, GRU and plain RNN layers over a known number of time steps.
+// LSTM, GRU and plain RNN layers.
 //
 // The input half of the gates does not depend on the state, so it is one matrix product for all
 // steps of a layer; what remains per step is one small product and the gates.
 //
 //     gates[t] = (x W_ih^T + b_ih)[t] + h[t-1] W_hh^T + b_hh
+//
+// A few known steps are written out; more, or a number that is known at run time only, become the
+// body of a scan.
 
 #include "exir/decompose/rules.h"
 
@@ -12,11 +15,15 @@ namespace {
 
 enum class Cell { kLstm, kGru, kTanh, kRelu };
 
+constexpr int64_t kMostStepsWrittenOut = 64;
+
+// Those of the step are turned: the product is h * hidden. Null if there are none.
 struct Weights {
   Value* input;
+  Value* input_bias;
   Value* hidden;
-  Value* input_bias;  // Null without biases.
   Value* hidden_bias;
+  Value* projection;
 };
 
 struct State {
@@ -35,13 +42,15 @@ Value* gate(Builder& b, Value* gates, int64_t index, const Sym& width) {
   return b.slice(gates, -1, Sym(index) * width, Sym(index + 1) * width);
 }
 
-State lstm_step(Builder& b, Value* gates, const State& s, const Sym& width) {
+State lstm_step(Builder& b, Value* gates, const State& s, const Weights& w) {
+  const Sym width = dim_of(s.c, -1);
   Value* in = sigmoid(b, gate(b, gates, 0, width));
   Value* forget = sigmoid(b, gate(b, gates, 1, width));
   Value* fresh = tanh(b, gate(b, gates, 2, width));
   Value* out = sigmoid(b, gate(b, gates, 3, width));
   Value* c = b.add(b.mul(forget, s.c), b.mul(in, fresh));
-  return {b.mul(out, tanh(b, c)), c};
+  Value* h = b.mul(out, tanh(b, c));
+  return {w.projection ? b.op("mm", {h, w.projection}) : h, c};
 }
 
 State gru_step(Builder& b, Value* x, Value* h_gates, const State& s, const Sym& width) {
@@ -52,13 +61,13 @@ State gru_step(Builder& b, Value* x, Value* h_gates, const State& s, const Sym& 
 }
 
 State step(Builder& b, Cell cell, Value* x, const State& s, const Weights& w) {
-  Value* h_gates = affine(b, s.h, w.hidden, w.hidden_bias);
-  const Sym width = dim_of(s.h, -1);
+  Value* h_gates =
+      w.hidden_bias ? b.op("addmm", {w.hidden_bias, s.h, w.hidden}) : b.op("mm", {s.h, w.hidden});
   switch (cell) {
     case Cell::kLstm:
-      return lstm_step(b, b.add(x, h_gates), s, width);
+      return lstm_step(b, b.add(x, h_gates), s, w);
     case Cell::kGru:
-      return gru_step(b, x, h_gates, s, width);
+      return gru_step(b, x, h_gates, s, dim_of(s.h, -1));
     case Cell::kTanh:
       return {tanh(b, b.add(x, h_gates)), nullptr};
     default:
@@ -66,17 +75,45 @@ State step(Builder& b, Cell cell, Value* x, const State& s, const Weights& w) {
   }
 }
 
-// One direction of one layer over x [T, B, I]; returns [T, B, H] and leaves the last state in `s`.
-Value* run_direction(Builder& b, Cell cell, Value* x, State* s, const Weights& w, bool backward) {
-  const int64_t steps = x->type.sizes[0].as_int();
-  Value* projected = affine(b, x, w.input, w.input_bias);
+Value* written_out(Builder& b, Cell cell, Value* gates, State* s, const Weights& w, bool backward) {
+  const int64_t steps = gates->type.sizes[0].as_int();
   std::vector<Value*> outputs(static_cast<size_t>(steps));
   for (int64_t i = 0; i < steps; ++i) {
     const int64_t t = backward ? steps - 1 - i : i;
-    *s = step(b, cell, b.select(projected, 0, t), *s, w);
+    *s = step(b, cell, b.select(gates, 0, t), *s, w);
     outputs[static_cast<size_t>(t)] = b.unsqueeze(s->h, 0);
   }
   return b.cat(outputs, 0);
+}
+
+Value* scanned(Builder& b, Cell cell, Value* gates, State* s, const Weights& w, bool backward) {
+  const auto turn = [&](Value* x) { return backward ? b.op("flip", {x, int_list({0})}) : x; };
+  std::vector<Value*> initial = {s->h}, constant = {w.hidden};
+  if (s->c) initial.push_back(s->c);
+  for (Value* one : {w.hidden_bias, w.projection}) {
+    if (one) constant.push_back(one);
+  }
+  const auto body = [&](Builder& inner, const std::vector<Value*>& in) {
+    size_t at = 0;
+    const auto next = [&](const Value* like) { return like ? in.at(at++) : nullptr; };
+    State state = {next(s->h), next(s->c)};
+    Value* x = in.at(at++);
+    Weights weights = {nullptr, nullptr, next(w.hidden), next(w.hidden_bias), next(w.projection)};
+    state = step(inner, cell, x, state, weights);
+    return state.c ? std::vector{state.h, state.c, state.h} : std::vector{state.h, state.h};
+  };
+  const std::vector<Value*> out = b.scan(initial, {turn(gates)}, constant, body);
+  *s = {out[0], s->c ? out[1] : nullptr};
+  return turn(out.back());
+}
+
+// One direction of one layer over x [T, B, I]; returns [T, B, H] and leaves the last state in `s`.
+Value* run_direction(Builder& b, Cell cell, Value* x, State* s, const Weights& w, bool backward) {
+  Value* gates = affine(b, x, w.input, w.input_bias);
+  const Sym& steps = gates->type.sizes[0];
+  const bool few = steps.is_int() && steps.as_int() <= kMostStepsWrittenOut;
+  return few ? written_out(b, cell, gates, s, w, backward)
+             : scanned(b, cell, gates, s, w, backward);
 }
 
 struct Layers {
@@ -90,14 +127,19 @@ Layers read_layers(Builder& b, Cell cell) {
   const Argument::List& params = b.arg("params").list();
   const bool biases = b.arg("has_biases").to_bool();
   Layers layers{cell, {}, b.arg("num_layers").to_int(), b.arg("bidirectional").to_bool() ? 2 : 1};
-  const size_t each = biases ? 4 : 2;
   const auto count = static_cast<size_t>(layers.count * layers.directions);
+  const size_t plain = biases ? 4 : 2;
+  const bool projects = cell == Cell::kLstm && params.size() == count * (plain + 1);
+  const size_t each = plain + projects;
   if (params.size() != count * each) {
-    throw Failure(std::string(b.node().target()) + ": projections (proj_size) are not supported");
+    throw Failure(std::string(b.node().target()) + " is given " + std::to_string(params.size()) +
+                  " weights where " + std::to_string(count * plain) + " are expected");
   }
   for (size_t i = 0; i < count; ++i) {
     const auto at = [&](size_t k) { return params[i * each + k].value(); };
-    layers.weights.push_back({at(0), at(1), biases ? at(2) : nullptr, biases ? at(3) : nullptr});
+    const auto turned = [&](size_t k) { return b.permute(at(k), {1, 0}); };
+    layers.weights.push_back({at(0), biases ? at(2) : nullptr, turned(1), biases ? at(3) : nullptr,
+                              projects ? turned(plain) : nullptr});
   }
   return layers;
 }
@@ -111,10 +153,6 @@ void recurrent(Builder& b, Cell cell) {
     x = b.unsqueeze(x, 1);
   else if (batch_first)
     x = b.transpose(x, 0, 1);
-  if (!x->type.sizes[0].is_int()) {
-    throw Failure(std::string(b.node().target()) +
-                  " over a symbolic number of time steps: export with a fixed length");
-  }
   const Argument& hx = b.arg("hx");
   const auto initial = [&](size_t k, int64_t i) -> Value* {
     if (!hx.is_list()) return k == 0 ? b.select(hx.value(), 0, i) : nullptr;
@@ -141,12 +179,12 @@ void recurrent(Builder& b, Cell cell) {
     x = b.squeeze(x, 1);
   else if (batch_first)
     x = b.transpose(x, 0, 1);
-  const auto last = [&](const std::vector<Value*>& all) {
-    return b.view(b.cat(all, 0), b.out_type(1).sizes);
+  const auto last = [&](const std::vector<Value*>& all, size_t result) {
+    b.result(b.view(b.cat(all, 0), b.out_type(result).sizes), result);
   };
   b.result(x, 0);
-  b.result(last(hs), 1);
-  if (cell == Cell::kLstm) b.result(last(cs), 2);
+  last(hs, 1);
+  if (cell == Cell::kLstm) last(cs, 2);
 }
 
 void lstm(Builder& b) { recurrent(b, Cell::kLstm); }
@@ -156,7 +194,8 @@ void rnn_relu(Builder& b) { recurrent(b, Cell::kRelu); }
 
 Weights cell_weights(Builder& b) {
   const auto optional = [&](std::string_view name) { return b.has(name) ? b.in(name) : nullptr; };
-  return {b.in("w_ih"), b.in("w_hh"), optional("b_ih"), optional("b_hh")};
+  return {b.in("w_ih"), optional("b_ih"), b.permute(b.in("w_hh"), {1, 0}), optional("b_hh"),
+          nullptr};
 }
 State cell_step(Builder& b, Cell cell, const State& s) {
   const Weights w = cell_weights(b);

@@ -44,7 +44,8 @@ struct Entry {
   std::string_view text;
   std::string_view flags;
   std::shared_ptr<const Schema> parsed;
-  Entry* out = nullptr;  // Its out variant.
+  Entry* out = nullptr;         // Its out variant.
+  Entry* functional = nullptr;  // What it is the out variant of.
 };
 
 std::string_view target_of(std::string_view schema) { return schema.substr(0, schema.find('(')); }
@@ -58,7 +59,9 @@ class Tables {
       Entry& out =
           entries_.try_emplace(target_of(row.schema), make({row.schema, ""})).first->second;
       const auto functional = entries_.find(row.functional);
-      if (functional != entries_.end()) functional->second.out = &out;
+      if (functional == entries_.end()) continue;
+      functional->second.out = &out;
+      if (out.functional == nullptr) out.functional = &functional->second;
     }
   }
 
@@ -74,7 +77,7 @@ class Tables {
   }
 
  private:
-  static Entry make(const Row& row) { return {row.schema, row.flags, nullptr, nullptr}; }
+  static Entry make(const Row& row) { return {row.schema, row.flags, nullptr, nullptr, nullptr}; }
 
   std::unordered_map<std::string_view, Entry> entries_;  // References stay valid as it grows.
   std::mutex mutex_;
@@ -109,6 +112,12 @@ std::shared_ptr<const Schema> need_schema(std::string_view target) {
 std::shared_ptr<const Schema> out_variant(std::string_view target) {
   Entry* entry = tables().find(target);
   return entry == nullptr || entry->out == nullptr ? nullptr : tables().schema(*entry->out);
+}
+
+std::shared_ptr<const Schema> functional_variant(std::string_view out) {
+  Entry* entry = tables().find(out);
+  const bool known = entry != nullptr && entry->functional != nullptr;
+  return known ? tables().schema(*entry->functional) : nullptr;
 }
 
 OpFacts op_facts(std::string_view target) {

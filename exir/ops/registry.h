@@ -22,6 +22,9 @@ std::shared_ptr<const Schema> need_schema(std::string_view target);
 // there is none. Arguments of the out variant are found by name; `out...` come last.
 std::shared_ptr<const Schema> out_variant(std::string_view target);
 
+// The other way: "aten::add.out" -> schema of "aten::add.Tensor".
+std::shared_ptr<const Schema> functional_variant(std::string_view out);
+
 // The registry's tags. All false for an operator in no table.
 struct OpFacts {
   bool core = false;       // In the Core ATen opset.

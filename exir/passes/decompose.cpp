@@ -31,12 +31,11 @@ int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>&
 int decompose(Graph& graph, const KeepWhole& keep) {
   int total = 0;
   std::vector<Diagnostic> problems;
-  for (Graph* g : all_graphs(graph)) {
-    for (int round = 0; round < kMaxRounds; ++round) {
-      const int replaced = decompose_once(*g, keep, problems);
-      total += replaced;
-      if (!problems.empty() || replaced == 0) break;
-    }
+  for (int round = 0, replaced = 1; replaced != 0 && round < kMaxRounds; ++round) {
+    replaced = 0;  // A rule may make a graph of its own, which is looked at in the next round.
+    for (Graph* g : all_graphs(graph)) replaced += decompose_once(*g, keep, problems);
+    total += replaced;
+    if (!problems.empty()) break;
   }
   if (!problems.empty()) throw Failure("operators that cannot be decomposed", std::move(problems));
   return total;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "exir/ir/rewrite.h"
+#include "exir/ops/registry.h"
 #include "exir/passes/functionalize_view.h"
 #include "exir/passes/functionalize_write.h"
 
@@ -41,7 +42,7 @@ struct Alias {
   Value* value = nullptr;
   int version = 0;
   TensorType type;
-  std::optional<Strides> strides;
+  Placement placement;
 };
 
 class Functionalizer {
@@ -52,7 +53,7 @@ class Functionalizer {
     for (const Argument& input : graph_.inputs) {
       if (input.is_value()) own(input.value());
     }
-    for (Value* constant : graph_.constants) own(constant);
+    own_constants();
     const auto each = [&](Node& node, Rewriter& rewriter) {
       rewriter_ = &rewriter;
       return visit(node);
@@ -77,8 +78,50 @@ class Functionalizer {
     alias.memory = &memories_.back();
     alias.value = value;
     alias.type = value->type;
-    alias.strides = dense_strides(value->type);
+    alias.placement = {dense_strides(value->type), Sym(0)};
     of_[value] = &alias;
+  }
+
+  // Buffers that share memory in the program are views of the largest of them.
+  void own_constants() {
+    std::vector<Value*> sorted = graph_.constants;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Value* a, const Value* b) {
+      const std::less<const uint8_t*> before;
+      if (a->data.data != b->data.data) return before(a->data.data, b->data.data);
+      return a->data.bytes > b->data.bytes;
+    });
+    Value* whole = nullptr;
+    for (Value* value : sorted) {
+      const bool shared = whole != nullptr && value->data.bytes != 0 &&
+                          value->data.data < whole->data.data + whole->data.bytes;
+      if (shared && tie(value, whole)) continue;
+      own(value);
+      if (shared) alias_of(value)->memory->unclear = alias_of(whole)->memory->unclear = true;
+      if (!shared) whole = value;
+    }
+  }
+
+  // False if `part` is not a plain view of `whole`.
+  bool tie(Value* part, Value* whole) {
+    const auto distance = static_cast<size_t>(part->data.data - whole->data.data);
+    const size_t width = element_size(part->type.dtype);
+    const bool inside = distance + part->data.bytes <= whole->data.bytes;
+    if (!inside || part->type.dtype != whole->type.dtype || distance % width != 0) return false;
+    if (part->type == whole->type) {
+      of_[part] = alias_of(whole);
+      return true;
+    }
+    if (!whole->type.is_contiguous()) return false;
+    Node call;
+    call.schema = need_schema("aten::as_strided");
+    Argument::List sizes, strides;
+    for (const Sym& size : part->type.sizes) sizes.push_back(size.as_int());
+    for (const Sym& stride : dense_strides(part->type)) strides.push_back(stride.as_int());
+    const auto offset = static_cast<int64_t>(distance / width);
+    call.args = {whole, std::move(sizes), std::move(strides), offset};
+    call.outputs = {part};
+    add_view(call, alias_of(whole), {ViewKind::kAlias, {dense_strides(part->type), Sym(offset)}});
+    return true;
   }
 
   Alias* alias_of(const Value* value) {
@@ -99,7 +142,7 @@ class Functionalizer {
     }
     view.args[0] = parent;
     const std::vector<Value*> fresh = rewriter_->emit(view.schema->name, view.args, view.types);
-    fresh[0]->producer->name = view.name;
+    fresh[0]->producer->name = view.name.empty() ? fresh[0]->name : view.name;
     fresh[0]->producer->source = view.source;
     for (size_t i = 0; i < fresh.size(); ++i) {
       view.results[i]->value = fresh[i];
@@ -144,6 +187,7 @@ class Functionalizer {
 
   bool visit_write(Node& node, const std::vector<Argument>& old_args) {
     writes_ += 1;
+    if (writes_out(node)) return visit_out(node, old_args);
     const size_t at = written_argument(node);
     Alias* target = alias_of(old_args[at].value());
     if (const auto view = reshaping_twin(node)) {
@@ -162,25 +206,67 @@ class Functionalizer {
     return true;
   }
 
-  void check_clear(const Node& node, const Alias& target) const {
+  // f(x, out=y) computes f(x) and writes y.
+  bool visit_out(Node& node, const std::vector<Argument>& old_args) {
+    std::vector<Alias*> targets;
+    for (size_t i = 0; i < old_args.size(); ++i) {
+      if (!node.schema->args[i].written()) continue;
+      for_each_value(old_args[i], [&](Value* value) { targets.push_back(alias_of(value)); });
+    }
+    const std::vector<Value*> contents = out_values(*rewriter_, node);
+    for (size_t i = 0; i < targets.size(); ++i) {
+      check_clear(node, *targets[i]);
+      write(targets[i], contents.at(i));
+      if (i < node.outputs.size()) of_[node.outputs[i]] = targets[i];
+    }
+    return true;
+  }
+
+  static void check_clear(const Node& node, const Alias& target) {
     if (!target.memory->unclear) return;
+    refuse(node, "unclear-alias", "writes to a tensor of which it is not known what shares it",
+           "clone() the tensor before it is written");
+  }
+
+  [[noreturn]] static void refuse(const Node& node, const char* id, const std::string& why,
+                                  const char* remedy) {
     Diagnostic out;
-    out.id = "unclear-alias";
-    out.message = node.schema->name + " writes to a tensor of which it is not known what shares it";
+    out.id = id;
+    out.message = node.schema->name + " " + why;
     out.where = node.name;
     if (node.source) out.source = node.source->newest_frame();
-    out.remedy = "clone() the tensor before it is written";
+    out.remedy = remedy;
     const std::string summary = out.message;
     throw Failure(summary, {std::move(out)});
   }
 
   bool visit_view(Node& node, Alias* parent) {
-    ViewEffect effect = view_effect(node, parent->strides);
+    if (node.is("aten::as_strided")) parent = whole_of(node, parent);
+    const ViewEffect effect = view_effect(node, parent->placement);
     if (effect.kind == ViewKind::kCopy) {
       for (Value* output : node.outputs) own(output);
       return false;
     }
     if (effect.kind == ViewKind::kUnknown) parent->memory->unclear = true;
+    add_view(node, parent, effect);
+    return effect.kind == ViewKind::kIdentity;
+  }
+
+  // as_strided looks past the view that it is given, at all of the memory.
+  Alias* whole_of(Node& node, const Alias* view) {
+    Alias* whole = view->memory->root;
+    if (node.args[3].is_none() && view->placement.offset && view->placement.offset->is_int()) {
+      node.args[3] = view->placement.offset->as_int();
+    }
+    if (node.args[3].is_none() || !whole->type.is_contiguous()) {
+      refuse(node, "unclear-alias", "is given a view whose place in memory is not known",
+             "use slices and reshape instead, or clone() the tensor before");
+    }
+    node.args[0] = read(whole);
+    return whole;
+  }
+
+  void add_view(const Node& node, Alias* parent, const ViewEffect& effect) {
     View& view = views_.emplace_back();
     view.schema = node.schema;
     view.args = node.args;
@@ -196,12 +282,11 @@ class Functionalizer {
       alias.value = view.identity ? node.args[0].value() : output;
       alias.version = parent->memory->version;
       alias.type = output->type;
-      alias.strides = effect.strides;
+      alias.placement = effect.placement;
       of_[output] = &alias;
       view.results.push_back(&alias);
       view.types.push_back(output->type);
     }
-    return view.identity;
   }
 
   // Outputs and mutations show what their tensors hold at the end; views of written memory may have
@@ -235,9 +320,10 @@ class Functionalizer {
   int writes_ = 0;
 };
 
-bool writes(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [](const auto& node) { return node->schema->mutates(); });
+bool concerns(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+    return node->schema->mutates() || node->is("aten::as_strided");
+  });
 }
 
 }  // namespace
@@ -245,7 +331,7 @@ bool writes(const Graph& graph) {
 int functionalize(Graph& graph) {
   int total = 0;
   for (Graph* each : all_graphs(graph)) {
-    if (!writes(*each)) continue;
+    if (!concerns(*each)) continue;
     total += Functionalizer(*each, each != &graph).run();
     erase_dead(*each);
   }

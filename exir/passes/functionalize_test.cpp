@@ -304,6 +304,53 @@ TEST(Functionalize, ListsOfMutationsInTheFileAreKept) {
 )");
 }
 
+TEST(Functionalize, OutArgumentsAreWritten) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 2]
+  %e: float32[3, 2] = aten::zeros([3, 2])
+  %v: float32[2, 2] = aten::slice.Tensor(%e, 0, 1, 3, 1)
+  %w: float32[2, 2] = aten::abs.out(%x, %v)
+  return %e, %w)"),
+            R"(  input %x: float32[2, 2]
+  %e: float32[3, 2] = aten::zeros([3, 2], None, None, None, None)
+  %abs: float32[2, 2] = aten::abs(%x)
+  %slice_scatter: float32[3, 2] = aten::slice_scatter(%e, %abs, 0, 1, 3, 1)
+  return %slice_scatter, %abs
+)");
+}
+
+TEST(Functionalize, ViewsWithoutAnInverseAreWrittenByNumber) {
+  EXPECT_EQ(run(R"(  input %x: float32[4]
+  %y: float32[4] = aten::exp(%x)
+  %u: float32[2, 2] = aten::unfold(%y, 0, 2, 2)
+  %w: float32[2, 2] = aten::relu_(%u)
+  return %y)"),
+            R"(  input %x: float32[4]
+  %y: float32[4] = aten::exp(%x)
+  %u: float32[2, 2] = aten::unfold(%y, 0, 2, 2)
+  %relu: float32[2, 2] = aten::relu(%u)
+  %arange: int64[4] = aten::arange(4, int64, None, None, None)
+  %view: int64[4] = aten::view(%arange, [4])
+  %unfold: int64[2, 2] = aten::unfold(%view, 0, 2, 2)
+  %flatten: int64[4] = aten::flatten.using_ints(%unfold, 0, -1)
+  %flatten_1: float32[4] = aten::flatten.using_ints(%relu, 0, -1)
+  %flatten_2: float32[4] = aten::flatten.using_ints(%y, 0, -1)
+  %index_put: float32[4] = aten::index_put(%flatten_2, [%flatten], %flatten_1, False)
+  %view_as: float32[4] = aten::view_as(%index_put, %y)
+  return %view_as
+)");
+}
+
+TEST(Functionalize, AsStridedLooksAtTheWholeMemory) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 3]
+  %row: float32[3] = aten::select.int(%x, 0, 1)
+  %s: float32[2] = aten::as_strided(%row, [2], [2], None)
+  return %s)"),
+            R"(  input %x: float32[2, 3]
+  %s: float32[2] = aten::as_strided(%x, [2], [2], 3)
+  return %s
+)");
+}
+
 TEST(Functionalize, RefusesWhatItCannotKnow) {
   const std::string x = "input %x: float32[2, 2]\n";
   EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"
@@ -311,8 +358,8 @@ TEST(Functionalize, RefusesWhatItCannotKnow) {
             "writing through aten::expand is not supported");
   EXPECT_EQ(refusal(x + "%w: float32[4] = aten::resize_(%x, [4]) return"),
             "aten::resize_ writes in place and has no functional twin");
-  EXPECT_EQ(refusal(x + "%w: float32[2, 2] = aten::atan2.out(%x, %x, %x) return"),
-            "aten::atan2.out writes its argument \"out\"");
+  EXPECT_EQ(refusal(x + "%w: float32[4] = aten::abs.out(%x, %x) return"),
+            "aten::abs.out gives its out= other sizes");
   EXPECT_EQ(refusal(x + "%u: float32[2, 1, 2] = aten::unfold(%x, 1, 2, 1)\n"
                         "%f: float32[4] = aten::reshape(%u, [4])\n"
                         "%w: float32[4] = aten::relu_(%f) return"),

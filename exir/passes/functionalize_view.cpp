@@ -88,21 +88,21 @@ const Argument* find_arg(const Node& node, std::string_view name) {
   return index < 0 ? nullptr : &node.args[static_cast<size_t>(index)];
 }
 
-ViewEffect conversion_effect(const Node& node, const std::optional<Strides>& strides) {
+ViewEffect conversion_effect(const Node& node, const Placement& placement) {
   const TensorType& from = node.args[0].value()->type;
   const TensorType& to = node.outputs[0]->type;
   const Argument* copy = find_arg(node, "copy");
   if (from.dtype != to.dtype || (copy != nullptr && !copy->is_none() && copy->to_bool())) {
-    return {ViewKind::kCopy, std::nullopt};
+    return {ViewKind::kCopy, {}};
   }
   const Argument* format = find_arg(node, "memory_format");
   const bool any_format = format == nullptr || format->is_none() ||
                           std::get<MemoryFormat>(format->v) == MemoryFormat::kPreserve;
-  if (any_format) return {ViewKind::kIdentity, strides};
-  if (!strides) return {ViewKind::kUnknown, std::nullopt};
+  if (any_format) return {ViewKind::kIdentity, placement};
+  if (!placement.strides) return {ViewKind::kUnknown, {}};
   // The result is dense in the asked format; the argument is returned if it is so already.
-  const bool same = same_strides(from, *strides, dense_strides(to));
-  return {same ? ViewKind::kIdentity : ViewKind::kCopy, strides};
+  const bool same = same_strides(from, *placement.strides, dense_strides(to));
+  return {same ? ViewKind::kIdentity : ViewKind::kCopy, placement};
 }
 
 std::optional<Strides> permuted(const Node& node, const Strides& strides) {
@@ -136,6 +136,14 @@ std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
                     "unsqueeze"})) {
     return view_strides(node.args[0].value()->type.sizes, strides, to.sizes);
   }
+  if (name == "as_strided") {
+    Strides given;
+    for (const Argument& stride : node.args[2].list()) {
+      if (!stride.is_int()) return std::nullopt;
+      given.push_back(Sym(stride.to_int()));
+    }
+    return given;
+  }
   Strides out = strides;
   if (name == "slice.Tensor" && rank > 0 && node.args[4].is_int()) {
     const size_t d = dim_of(node.args[1], rank, *node.schema);
@@ -152,6 +160,37 @@ std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
   return part ? std::optional(out) : std::nullopt;
 }
 
+// The argument as a size: an integer, known or not.
+std::optional<Sym> sym_of(const Argument& arg) {
+  if (arg.is_int()) return Sym(arg.to_int());
+  if (arg.is_value() && arg.value()->kind == ValueKind::kInt) return arg.value()->sym;
+  return std::nullopt;
+}
+
+// Where the first element of a view lies in its memory.
+std::optional<Sym> alias_offset(const Node& node, const Placement& placement) {
+  const std::string_view name = short_target(*node.schema);
+  const std::vector<Sym>& sizes = node.args[0].value()->type.sizes;
+  const bool takes_part = is_any(name, {"select.int", "slice.Tensor", "narrow"});
+  const bool several = node.outputs.size() > 1 || name == "diagonal";
+  if (name == "as_strided") return sym_of(node.args[3]);
+  if (!placement.offset || several) return std::nullopt;
+  if (!takes_part) return placement.offset;
+  const size_t d = dim_of(node.args[1], sizes.size(), *node.schema);
+  std::optional<Sym> start = node.args[2].is_none() ? Sym(0) : sym_of(node.args[2]);
+  if (!start) return std::nullopt;
+  if (start->is_int() && start->as_int() < 0) start = *start + sizes[d];
+  if (!start->is_int() && !node.args[2].is_int()) return std::nullopt;  // May be negative.
+  if (name == "slice.Tensor" && start->is_int()) {  // A slice may start beyond both ends.
+    if (!sizes[d].is_int()) {
+      if (start->as_int() != 0) return std::nullopt;
+    } else {
+      start = Sym(std::clamp<int64_t>(start->as_int(), 0, sizes[d].as_int()));
+    }
+  }
+  return *placement.offset + *start * (*placement.strides)[d];
+}
+
 }  // namespace
 
 Strides dense_strides(const TensorType& type) {
@@ -165,21 +204,22 @@ Strides dense_strides(const TensorType& type) {
   return out;
 }
 
-ViewEffect view_effect(const Node& node, const std::optional<Strides>& strides) {
+ViewEffect view_effect(const Node& node, const Placement& placement) {
   const std::string_view name = short_target(*node.schema);
   const TensorType& from = node.args[0].value()->type;
   const TensorType& to = node.outputs[0]->type;
-  if (is_conversion(name)) return conversion_effect(node, strides);
+  if (is_conversion(name)) return conversion_effect(node, placement);
   const bool same_type = from.dtype == to.dtype && from.sizes == to.sizes;
-  if (is_identity(name) && same_type) return {ViewKind::kIdentity, strides};
+  if (is_identity(name) && same_type) return {ViewKind::kIdentity, placement};
+  const std::optional<Strides>& strides = placement.strides;
   if (is_reshape(name)) {
-    if (!strides) return {ViewKind::kUnknown, std::nullopt};
+    if (!strides) return {ViewKind::kUnknown, {}};
     auto shown = view_strides(from.sizes, *strides, to.sizes);
-    if (!shown) return {ViewKind::kCopy, std::nullopt};
-    return {ViewKind::kAlias, std::move(shown)};
+    if (!shown) return {ViewKind::kCopy, {}};
+    return {ViewKind::kAlias, {std::move(shown), placement.offset}};
   }
   ViewEffect out;
-  if (strides) out.strides = alias_strides(node, *strides);
+  if (strides) out.placement = {alias_strides(node, *strides), alias_offset(node, placement)};
   return out;
 }
 
@@ -221,15 +261,16 @@ class Inverse {
       if (same_width) return emit("aten::view.dtype", {part_, view_.base.dtype});
     }
     const TensorType& type = view_.types[index_];
-    const bool covers = type.dtype == view_.base.dtype && type.numel() == view_.base.numel();
-    const bool may_overlap =
-        is_any(name, {"unfold", "as_strided", "expand", "expand_as", "diagonal", "broadcast_to",
-                      "view_as_real", "view_as_complex"});
-    if (type == view_.base) return part_;
-    if (covers && (!may_overlap || name.substr(0, 6) == "expand" || name == "broadcast_to")) {
+    const bool covers = type.numel() == view_.base.numel();
+    const bool repeats = is_any(name, {"expand", "expand_as", "broadcast_to"}) && !covers;
+    if (type.dtype != view_.base.dtype || repeats) {
+      throw Failure("writing through " + view_.schema.name + " is not supported");
+    }
+    if (keeps_order(name) && covers) {
+      if (type == view_.base) return part_;
       return emit("aten::view", {part_, size_arguments(rewriter_, view_.base.sizes, whole_)});
     }
-    throw Failure("writing through " + view_.schema.name + " is not supported");
+    return by_number();
   }
 
  private:
@@ -238,6 +279,14 @@ class Inverse {
   }
   const Argument& arg(size_t i) const { return view_.args[i]; }
   size_t rank() const { return view_.base.rank(); }
+
+  // Shows the elements in the order in which the whole has them, if it shows all.
+  static bool keeps_order(std::string_view name) {
+    return is_identity(name) || is_reshape(name) || is_conversion(name) ||
+           is_any(name, {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim",
+                         "squeeze.dims", "unsqueeze", "slice.Tensor", "narrow", "expand",
+                         "expand_as", "broadcast_to", "t"});
+  }
 
   // Permutations are undone.
   Value* reordered(std::string_view name) {
@@ -275,6 +324,7 @@ class Inverse {
     if (name == "diagonal") {
       return emit("aten::diagonal_scatter", {whole_, part_, arg(1), arg(2), arg(3)});
     }
+    if (!view_.base.is_static()) return nullptr;
     if (name == "narrow") return slice_back(dim_of(arg(1), rank(), view_.schema), arg(2));
     if (is_any(name, {"split.Tensor", "split.sizes", "split_with_sizes", "chunk",
                       "tensor_split.sections", "tensor_split.indices"})) {
@@ -286,11 +336,42 @@ class Inverse {
     return nullptr;
   }
 
-  int64_t known_size(const TensorType& type, size_t dim) const {
-    if (type.rank() <= dim || !type.sizes[dim].is_int()) {
-      throw Failure("writing through " + view_.schema.name + " of unknown sizes is not supported");
+  Value* emit(std::string_view target, std::vector<Argument> args, TensorType type) {
+    return rewriter_.emit(target, std::move(args), {std::move(type)})[0];
+  }
+
+  // 0, 1, 2, ... in the sizes of the whole.
+  Value* numbered() {
+    TensorType type(ScalarType::kLong, view_.base.sizes);
+    const TensorType flat(ScalarType::kLong, {view_.base.numel()});
+    if (type.is_static()) {
+      Value* numbers = emit("aten::arange", {flat.sizes[0].as_int(), ScalarType::kLong}, flat);
+      return emit("aten::view", {numbers, size_arguments(rewriter_, type.sizes, whole_)}, type);
     }
-    return type.sizes[dim].as_int();
+    Value* ones = emit("aten::full_like", {whole_, 1, ScalarType::kLong}, type);
+    Value* sums = emit("aten::cumsum", {emit("aten::flatten.using_ints", {ones}, flat), 0}, flat);
+    Value* numbers = emit("aten::sub.Scalar", {sums, 1}, flat);
+    return emit("aten::view_as", {numbers, whole_}, type);
+  }
+
+  // The view shows where each element of the part lies in the whole.
+  Value* by_number() {
+    std::vector<Argument> args = view_.args;
+    args[0] = numbered();
+    std::vector<TensorType> types = view_.types;
+    for (TensorType& type : types) type.dtype = ScalarType::kLong;
+    Value* places = rewriter_.emit(view_.schema.name, std::move(args), types)[index_];
+    const TensorType flat(view_.base.dtype, {view_.base.numel()});
+    const std::vector<Sym> count = {view_.types[index_].numel()};
+    places = emit("aten::flatten.using_ints", {places}, {ScalarType::kLong, count});
+    Value* part = emit("aten::flatten.using_ints", {part_}, {flat.dtype, count});
+    Value* whole = emit("aten::flatten.using_ints", {whole_}, flat);
+    whole = emit("aten::index_put", {whole, Argument::List{places}, part}, flat);
+    return emit("aten::view_as", {whole, whole_});
+  }
+
+  static int64_t known_size(const TensorType& type, size_t dim) {
+    return type.sizes.at(dim).as_int();
   }
 
   Value* slice_back(size_t dim, const Argument& start) {

@@ -22,13 +22,19 @@ enum class ViewKind : uint8_t {
   kUnknown,   // Cannot be told from what is known.
 };
 
-struct ViewEffect {
-  ViewKind kind = ViewKind::kAlias;
-  std::optional<Strides> strides;  // Of the first result.
+// Where a tensor lies in its memory, as far as it is known.
+struct Placement {
+  std::optional<Strides> strides;
+  std::optional<Sym> offset;  // Of its first element, in elements.
 };
 
-// `strides` are those of the argument, if known.
-ViewEffect view_effect(const Node& node, const std::optional<Strides>& strides);
+struct ViewEffect {
+  ViewKind kind = ViewKind::kAlias;
+  Placement placement;  // Of each result; without offset if they have different ones.
+};
+
+// `placement` is that of the argument.
+ViewEffect view_effect(const Node& node, const Placement& placement);
 
 // A view to invert: `node` gave the results `types` from an argument of type `base`.
 struct ViewCall {
@@ -39,7 +45,9 @@ struct ViewCall {
 };
 
 // The argument of the view as it is after its result number `index` became `part`. `whole` is the
-// argument before. Throws Failure if the view overlaps itself or is not known.
+// argument before. Views without an inverse of their own are shown the elements' numbers, and the
+// part is put where its numbers say. Throws Failure if the view repeats
+// elements or shows bytes as another type.
 Value* write_through(Rewriter& rewriter, const ViewCall& view, size_t index, Value* whole,
                      Value* part);
 

@@ -1,5 +1,6 @@
 #include "exir/passes/functionalize_write.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -51,6 +52,12 @@ std::string twin_of(std::string_view target) {
       {"aten::bernoulli_.float", "aten::bernoulli.p"},
       {"aten::normal_", "aten::normal_functional"},
       {"aten::_index_put_impl_", "aten::index_put"},
+      {"aten::transpose_", "aten::transpose.int"},
+      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
+      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
+      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
+      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"},
+      {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
   };
   if (const auto found = irregular.find(target); found != irregular.end()) return found->second;
   const size_t dot = std::min(target.find('.'), target.size());
@@ -99,6 +106,42 @@ std::shared_ptr<const Schema> reshaping_twin(const Node& node) {
   const bool keeps_contents = node.is("aten::detach_") || node.is("aten::requires_grad_");
   if (schema == nullptr || !schema->returns_alias() || keeps_contents) return nullptr;
   return node.outputs.size() == 1 ? schema : nullptr;
+}
+
+bool writes_out(const Node& node) {
+  const std::vector<SchemaArg>& args = node.schema->args;
+  return std::all_of(args.begin(), args.end(),
+                     [](const SchemaArg& arg) { return !arg.written() || arg.keyword_only; });
+}
+
+std::vector<Value*> out_values(Rewriter& rewriter, const Node& node) {
+  const std::shared_ptr<const Schema> twin = functional_variant(node.target());
+  if (twin == nullptr) refuse(node, "writes in place and has no functional twin");
+  std::vector<Argument> args;
+  std::vector<TensorType> types;
+  for (const SchemaArg& arg : twin->args) {
+    const int at = node.schema->find(arg.name);
+    args.push_back(at < 0 ? default_argument(arg) : node.args[static_cast<size_t>(at)]);
+  }
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    if (!node.schema->args[i].written()) continue;
+    for_each_value(node.args[i], [&](const Value* out) { types.push_back(out->type); });
+  }
+  for (size_t i = 0; i < types.size() && i < node.outputs.size(); ++i) {
+    if (node.outputs[i]->type.sizes != types[i].sizes) refuse(node, "gives its out= other sizes");
+  }
+  const std::vector<TensorType> wanted = types;
+  if (has_type_rule(twin->name)) {
+    const std::vector<TensorType> computed = infer_types(*twin, args);
+    for (size_t i = 0; i < types.size() && i < computed.size(); ++i) {
+      types[i].dtype = computed[i].dtype;
+    }
+  } else if (returns_bool(twin->name)) {
+    for (TensorType& type : types) type.dtype = ScalarType::kBool;
+  }
+  std::vector<Value*> out = rewriter.emit(twin->name, std::move(args), std::move(types));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = convert(rewriter, out[i], wanted[i].dtype);
+  return out;
 }
 
 size_t written_argument(const Node& node) {

@@ -11,6 +11,13 @@ namespace taper::exir {
 // the operator has no functional twin.
 Value* written_value(Rewriter& rewriter, const Node& node, Value* self);
 
+// f(x, out=y): an operator whose written arguments are all keywords.
+bool writes_out(const Node& node);
+
+// What the written arguments of such an operator hold after it, in their order and with their
+// types. Throws Failure if no operator computes that, or an argument would change its sizes.
+std::vector<Value*> out_values(Rewriter& rewriter, const Node& node);
+
 // The index of the one argument that the operator writes. Throws Failure if there are more, or if
 // it is not a plain tensor.
 size_t written_argument(const Node& node);

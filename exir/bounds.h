@@ -1,0 +1,20 @@
+// Upper bounds of the sizes that a program leaves open: memory is planned for them.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// Gives every symbol the bound in `bounds`, or that of the program, or with a warning its value at
+// the sample inputs. Throws Failure if a given bound is below what the program needs.
+void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings);
+
+// Throws Failure if the size of a tensor has no upper bound, naming every symbol that lacks one,
+// where it comes from and what to write there.
+void check_bounds(Graph& graph);
+
+}  // namespace taper::exir

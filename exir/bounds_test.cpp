@@ -1,0 +1,52 @@
+#include "exir/bounds.h"
+
+#include <gtest/gtest.h>
+
+namespace taper::exir {
+namespace {
+
+TEST(Bounds, EverySymbolWithoutOneIsNamedWithItsOrigin) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range u0 = [0, inf]
+  input %x: float32[s0, 2]
+  input %n: int64[]
+  %i: int(u0) = aten::item(%n)
+  %z: float32[u0] = aten::zeros([%i])
+  return %x, %z
+})");
+  try {
+    check_bounds(*graph);
+    FAIL() << "two sizes have no bound";
+  } catch (const Failure& failure) {
+    ASSERT_EQ(failure.diagnostics().size(), 2u);
+    EXPECT_EQ(failure.diagnostics()[0].message,
+              "the size s0 (dimension 0 of the input x) has no upper bound, so no memory can be "
+              "planned for it");
+    EXPECT_EQ(failure.diagnostics()[0].remedy,
+              "export with torch.export.Dim(\"...\", max=N), or use --bound s0=N");
+    EXPECT_EQ(failure.diagnostics()[1].remedy,
+              "write torch._check(size <= N) after that line, or use --bound u0=N");
+  }
+}
+
+TEST(Bounds, TheCallersBoundWinsAndTheSampleIsTheLastResort) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range s1 = [0, inf]
+  input %x: float32[s0, s1]
+  return %x
+})");
+  graph->hints = {{"s0", 3}, {"s1", 5}};
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {{"s0", 4}}, warnings);
+  EXPECT_EQ(graph->ranges.at("s0").max, 4);
+  EXPECT_EQ(graph->ranges.at("s1").max, 5);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_EQ(warnings[0].rfind("the size s1 (dimension 1 of the input x) has no upper bound", 0),
+            0u);
+  check_bounds(*graph);
+  EXPECT_THROW(bound_symbols(*graph, {{"s0", 1}}, warnings), Failure);
+}
+
+}  // namespace
+}  // namespace taper::exir
