@@ -87,7 +87,8 @@ class Builder {
   // higher_order::scan: `step` writes the body, which is given the carried values, one slice of each
   // of `over` and the constants, and returns the next carried values and what is stacked. Returns
   // the last carried values and the stacks.
-  using Step = std::function<std::vector<Value*>(Builder& body, const std::vector<Value*>& inputs)>;
+  using Values = std::vector<Value*>;
+  using Step = std::function<Values(Builder& body, const Values& inputs)>;
   std::vector<Value*> scan(const std::vector<Value*>& initial, const std::vector<Value*>& over,
                            const std::vector<Value*>& constants, const Step& step);
 
