@@ -42,7 +42,13 @@ template <int (*kPass)(Graph&)>
 int plain(Graph& graph, const LowerOptions&) {
   return kPass(graph);
 }
-int run_decompose(Graph& graph, const LowerOptions&) { return decompose(graph); }
+// A product with a weight as PyTorch stores it needs no turned copy of the weight, neither in the
+// file nor in memory.
+bool stays_whole(const Node& node) {
+  return node.target() == "aten::linear" && is_floating(node.outputs[0]->type.dtype) &&
+         node.arg("weight").value()->type.rank() == 2;
+}
+int run_decompose(Graph& graph, const LowerOptions&) { return decompose(graph, stays_whole); }
 int run_erase_dead(Graph& graph, const LowerOptions&) {
   int erased = 0;
   for (Graph* g : all_graphs(graph)) erased += erase_dead(*g);

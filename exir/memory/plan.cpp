@@ -6,63 +6,13 @@
 #include <numeric>
 
 #include "exir/ir/failure.h"
+#include "exir/memory/packing.h"
+#include "exir/memory/search.h"
 
 namespace taper::exir {
 namespace {
 
-using Order = std::vector<size_t>;
-
-bool alive_together(const PlanRow& a, const PlanRow& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
-
-// The lowest offset where `row` collides with nothing placed. `placed` is sorted by offset.
-uint64_t lowest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
-                    const Order& placed, const PlanRow& row) {
-  uint64_t at = 0;
-  for (size_t other : placed) {
-    if (!alive_together(rows[other], row)) continue;
-    if (offsets[other] >= at + row.bytes) break;
-    at = std::max(at, offsets[other] + rows[other].bytes);
-  }
-  return at;
-}
-
-// The smallest gap that fits, rather than the lowest.
-uint64_t tightest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
-                      const Order& placed, const PlanRow& row) {
-  uint64_t at = 0, best = UINT64_MAX, best_room = UINT64_MAX;
-  for (size_t other : placed) {
-    if (!alive_together(rows[other], row)) continue;
-    if (offsets[other] > at && offsets[other] - at >= row.bytes &&
-        offsets[other] - at < best_room) {
-      best = at;
-      best_room = offsets[other] - at;
-    }
-    at = std::max(at, offsets[other] + rows[other].bytes);
-  }
-  return best == UINT64_MAX ? at : best;
-}
-
 using Gap = decltype(&lowest_gap);
-
-// Places rows one after another where `gap(offsets, placed, row index)` says.
-template <typename GapOf>
-std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const Order& order, const GapOf& gap,
-                            uint64_t* arena) {
-  std::vector<uint64_t> offsets(rows.size(), 0);
-  Order placed;
-  *arena = 0;
-  for (size_t i : order) {
-    if (rows[i].bytes == 0) continue;
-    offsets[i] = gap(offsets, placed, i);
-    const auto spot = std::upper_bound(placed.begin(), placed.end(), i,
-                                       [&](size_t a, size_t b) { return offsets[a] < offsets[b]; });
-    placed.insert(spot, i);
-    *arena = std::max(*arena, offsets[i] + rows[i].bytes);
-  }
-  return offsets;
-}
 
 struct Peak {
   size_t step = 0;
@@ -86,9 +36,9 @@ Peak find_peak(const std::vector<PlanRow>& rows) {
 }
 
 // Rows in the order of a key, largest first; ties by index, so that plans are reproducible.
-Order sorted_by(const std::vector<PlanRow>& rows,
-                const std::function<double(const PlanRow&)>& key) {
-  Order order(rows.size());
+RowOrder sorted_by(const std::vector<PlanRow>& rows,
+                   const std::function<double(const PlanRow&)>& key) {
+  RowOrder order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return key(rows[a]) > key(rows[b]); });
@@ -114,76 +64,6 @@ const std::vector<Heuristic>& heuristics() {
   return list;
 }
 
-// A small generator of its own, so that plans are the same everywhere.
-class Random {
- public:
-  size_t below(size_t n) {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<size_t>(state_ >> 33) % n;
-  }
-
- private:
-  uint64_t state_ = 1;
-};
-
-// The highest place below `ceiling`, or the lowest gap if there is none.
-uint64_t hanging_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
-                     const Order& placed, const PlanRow& row, uint64_t ceiling) {
-  uint64_t end = ceiling;
-  for (bool blocked = true; blocked && end >= row.bytes;) {
-    blocked = false;
-    for (size_t other : placed) {
-      const bool apart =
-          offsets[other] >= end || offsets[other] + rows[other].bytes <= end - row.bytes;
-      if (apart || !alive_together(rows[other], row)) continue;
-      end = offsets[other];
-      blocked = true;
-      break;
-    }
-  }
-  return end >= row.bytes ? end - row.bytes : lowest_gap(rows, offsets, placed, row);
-}
-
-// An order of placement, and which rows hang from the lower bound instead of standing on the floor.
-struct Candidate {
-  Order order;
-  std::vector<bool> hangs;
-};
-
-// Moves one row elsewhere in the order or to the other side, packs again, and keeps that unless the
-// arena grew. Ends at the bound or when the work done would show.
-void search(const std::vector<PlanRow>& rows, const Order& start, MemoryPlan& best) {
-  constexpr size_t kWork = 40'000'000;  // Pairs of rows looked at; some tens of milliseconds.
-  const size_t rounds = std::min<size_t>(4000, kWork / (rows.size() * rows.size() + 1));
-  Random random;
-  Candidate now{start, std::vector<bool>(rows.size(), false)};
-  uint64_t current = UINT64_MAX;
-  for (size_t round = 0; round < rounds && best.arena_bytes > best.lower_bound; ++round) {
-    Candidate next = now;
-    const size_t from = random.below(rows.size()), to = random.below(rows.size());
-    const size_t row = next.order[from];
-    if (random.below(2) == 0) {
-      next.hangs[row] = !next.hangs[row];
-    } else {
-      next.order.erase(next.order.begin() + static_cast<std::ptrdiff_t>(from));
-      next.order.insert(next.order.begin() + static_cast<std::ptrdiff_t>(to), row);
-    }
-    uint64_t arena = 0;
-    const auto gap = [&](const std::vector<uint64_t>& offsets, const Order& placed, size_t i) {
-      return next.hangs[i] ? hanging_gap(rows, offsets, placed, rows[i], best.lower_bound)
-                           : lowest_gap(rows, offsets, placed, rows[i]);
-    };
-    std::vector<uint64_t> offsets = place(rows, next.order, gap, &arena);
-    if (arena > current) continue;
-    current = arena;
-    now = std::move(next);
-    if (arena >= best.arena_bytes) continue;
-    best.arena_bytes = arena;
-    best.offsets = std::move(offsets);
-    best.heuristic = "search";
-  }
-}
-
 }  // namespace
 
 double MemoryPlan::gap_percent() const {
@@ -204,16 +84,16 @@ MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
   const Peak peak = find_peak(rows);
   best.lower_bound = peak.bytes;
   best.arena_bytes = UINT64_MAX;
-  Order best_order;
+  RowOrder best_order;
   std::vector<Heuristic> candidates = heuristics();
   candidates.push_back({"peak first", [step = peak.step](const PlanRow& r) {
                           return size(r) + (r.first <= step && step <= r.last ? 1e18 : 0);
                         }});
   for (const Heuristic& heuristic : candidates) {
-    const Order order = sorted_by(rows, heuristic.key);
+    const RowOrder order = sorted_by(rows, heuristic.key);
     for (Gap gap : {&lowest_gap, &tightest_gap}) {
       uint64_t arena = 0;
-      const auto gap_of = [&](const std::vector<uint64_t>& at, const Order& placed, size_t i) {
+      const auto gap_of = [&](const std::vector<uint64_t>& at, const RowOrder& placed, size_t i) {
         return gap(rows, at, placed, rows[i]);
       };
       std::vector<uint64_t> offsets = place(rows, order, gap_of, &arena);
@@ -225,7 +105,7 @@ MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
     }
     if (best.arena_bytes == best.lower_bound) return best;
   }
-  search(rows, best_order, best);
+  search_plan(rows, best_order, best);
   return best;
 }
 

@@ -1,0 +1,116 @@
+// Local search with a small chance of going uphill. What is searched is not where rows lie but the
+// order in which they are placed, and for each row whether it stands on the floor or hangs from the
+// lower bound; packing does the rest. What is brought down is the bytes that stick out above the
+// bound. Most moves are aimed: a row that sticks out goes before one that it is alive with.
+
+#include "exir/memory/search.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr size_t kMaxRounds = 4000;
+constexpr size_t kWork = 40'000'000;  // Pairs of rows looked at.
+constexpr size_t kAimed = 4;          // All moves but one in so many.
+constexpr size_t kUphill = 100;       // One in so many moves is kept although it is worse.
+
+// A small generator of its own, so that plans are the same everywhere.
+class Random {
+ public:
+  size_t below(size_t n) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<size_t>(state_ >> 33) % n;
+  }
+  bool one_in(size_t n) { return below(n) == 0; }
+
+ private:
+  uint64_t state_ = 1;
+};
+
+struct Candidate {
+  RowOrder order;
+  std::vector<bool> hangs;
+};
+
+class Search {
+ public:
+  Search(const std::vector<PlanRow>& rows, const RowOrder& start, MemoryPlan& best)
+      : rows_(rows), best_(best), now_{start, std::vector<bool>(rows.size(), false)} {}
+
+  void run() {
+    const size_t rounds = std::min(kMaxRounds, kWork / (rows_.size() * rows_.size() + 1));
+    keep(Candidate(now_));
+    for (size_t round = 1; round < rounds && best_.arena_bytes > best_.lower_bound; ++round) {
+      keep(neighbour());
+    }
+  }
+
+ private:
+  // The current candidate with one row earlier in the order, or on the other side.
+  Candidate neighbour() {
+    Candidate next = now_;
+    const bool aimed = !random_.one_in(kAimed);
+    const size_t from = aimed ? high_[random_.below(high_.size())] : random_.below(rows_.size());
+    const size_t row = next.order[from];
+    RowOrder before;  // Places in the order.
+    for (size_t at = 0; at < from; ++at) {
+      if (!aimed || alive_together(rows_[next.order[at]], rows_[row])) before.push_back(at);
+    }
+    const size_t choice = random_.below(4);
+    if (choice == 0 || before.empty()) {
+      next.hangs[row] = !next.hangs[row];
+      return next;
+    }
+    const size_t to = before[random_.below(before.size())];
+    if (choice == 1) {
+      const size_t other = next.order[to];
+      next.hangs[other] = !next.hangs[other];
+      return next;
+    }
+    const auto place = next.order.begin();
+    std::rotate(place + static_cast<std::ptrdiff_t>(to), place + static_cast<std::ptrdiff_t>(from),
+                place + static_cast<std::ptrdiff_t>(from) + 1);
+    return next;
+  }
+
+  // Packs `next` and goes on from it unless it is worse.
+  void keep(Candidate next) {
+    const auto gap = [&](const std::vector<uint64_t>& offsets, const RowOrder& placed, size_t i) {
+      return next.hangs[i] ? hanging_gap(rows_, offsets, placed, rows_[i], best_.lower_bound)
+                           : lowest_gap(rows_, offsets, placed, rows_[i]);
+    };
+    uint64_t arena = 0;
+    std::vector<uint64_t> offsets = place(rows_, next.order, gap, &arena);
+    uint64_t excess = 0;
+    RowOrder high;
+    for (size_t at = 0; at < rows_.size(); ++at) {
+      const size_t i = next.order[at];
+      const uint64_t end = offsets[i] + rows_[i].bytes;
+      if (rows_[i].bytes == 0 || end <= best_.lower_bound) continue;
+      excess += end - best_.lower_bound;
+      high.push_back(at);
+    }
+    if (excess > excess_ && !random_.one_in(kUphill)) return;
+    excess_ = excess;
+    high_ = std::move(high);
+    now_ = std::move(next);
+    if (arena >= best_.arena_bytes) return;
+    best_.arena_bytes = arena;
+    best_.offsets = std::move(offsets);
+    best_.heuristic = "search";
+  }
+
+  const std::vector<PlanRow>& rows_;
+  MemoryPlan& best_;
+  Candidate now_;
+  Random random_;
+  uint64_t excess_ = UINT64_MAX;  // Bytes of the current candidate above the bound.
+  RowOrder high_;                 // Places in its order of the rows that stick out.
+};
+
+}  // namespace
+
+void search_plan(const std::vector<PlanRow>& rows, const RowOrder& start, MemoryPlan& best) {
+  Search(rows, start, best).run();
+}
+
+}  // namespace taper::exir
