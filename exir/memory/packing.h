@@ -1,4 +1,4 @@
-// Rows placed one after another into an arena: what the heuristics and the search of plan.cpp share.
+// Rows placed one after another into an arena: what the heuristics and the search share.
 
 #pragma once
 
