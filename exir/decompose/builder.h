@@ -84,9 +84,9 @@ class Builder {
   // A 0-d constant of that dtype.
   Value* constant(double value, ScalarType dtype);
 
-  // higher_order::scan: `step` writes the body, which is given the carried values, one slice of each
-  // of `over` and the constants, and returns the next carried values and what is stacked. Returns
-  // the last carried values and the stacks.
+  // higher_order::scan: `step` writes the body, which is given the carried values, one slice of
+  // each of `over` and the constants, and returns the next carried values and what is stacked.
+  // Returns the last carried values and the stacks.
   using Values = std::vector<Value*>;
   using Step = std::function<Values(Builder& body, const Values& inputs)>;
   std::vector<Value*> scan(const std::vector<Value*>& initial, const std::vector<Value*>& over,
