@@ -20,6 +20,7 @@
 #include "exir/passes/keep_old_values.h"
 #include "exir/passes/remove_noise.h"
 #include "exir/passes/remove_noops.h"
+#include "exir/passes/spell_updates.h"
 #include "exir/passes/to_edge.h"
 #include "exir/passes/to_out_variants.h"
 
@@ -59,6 +60,8 @@ constexpr Pass kPasses[] = {
     // ATen: make the graph a function of its inputs.
     // Context managers of Python around parts of the graph: their bodies move into it.
     {"inline_wrappers", Need::kAlways, Dialect::kAten, plain<inline_wrappers>},
+    // Updates of caches become writes that functionalize knows.
+    {"spell_updates", Need::kAlways, Dialect::kAten, plain<spell_updates>},
     // Writes become values, written buffers become states. All later passes rely on it. It
     // needs the layouts of the file to tell views from copies.
     {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},

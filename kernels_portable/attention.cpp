@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels_portable/compute.h"
+#include "kernels_portable/dims.h"
 #include "kernels_portable/lanes.h"
 
 namespace taper::portable {
@@ -17,18 +17,44 @@ namespace {
 constexpr int64_t kMaxElements = 512;  // Of one head; rows of that length lie on the stack.
 constexpr int64_t kKeys = 32;          // Keys that are scored together.
 
-int64_t row_offset(const Tensor& tensor, int64_t batch, int64_t position, int64_t head) {
-  const int64_t row = (batch * tensor.size(1) + position) * tensor.size(2) + head;
-  return row * tensor.size(3);
-}
+struct Row {
+  int64_t batch;
+  int64_t position;
+  int64_t head;
+};
+
+// A tensor of four dimensions as rows.
+struct RowLayout {
+  RowLayout(const Tensor& tensor, bool by_head)
+      : positions(tensor.size(by_head ? 2 : 1)),
+        heads(tensor.size(by_head ? 1 : 2)),
+        elements(tensor.size(3)),
+        heads_first(by_head) {}
+
+  int64_t index(const Row& row) const {
+    if (heads_first) return (row.batch * heads + row.head) * positions + row.position;
+    return (row.batch * positions + row.position) * heads + row.head;
+  }
+
+  int64_t positions;
+  int64_t heads;
+  int64_t elements;
+  bool heads_first;
+};
 
 // A row in place, or widened into `buffer`.
 template <typename T>
-const T* row_of(const Tensor& tensor, int64_t batch, int64_t position, int64_t head, T* buffer) {
-  const ScalarType type = tensor.scalar_type();
-  const void* from = element(tensor.const_data(), row_offset(tensor, batch, position, head), type);
+const T* read_row(const HeadRows& rows, const RowLayout& layout, const Row& row, T* buffer) {
+  const ScalarType type = rows.data.scalar_type();
+  const int64_t index = layout.index(row);
+  const void* from = element(rows.data.const_data(), index * layout.elements, type);
   if (type == native_type<T>()) return static_cast<const T*>(from);
-  loader<T>(type)(from, 1, tensor.size(3), buffer);
+  loader<T>(type)(from, 1, layout.elements, buffer);
+  if (rows.scales != nullptr) {
+    const T zero_point = static_cast<T>(rows.zero_points->const_data_ptr<int8_t>()[index]);
+    const T scale = static_cast<T>(rows.scales->const_data_ptr<float>()[index]);
+    for (int64_t d = 0; d < layout.elements; ++d) buffer[d] = (buffer[d] - zero_point) * scale;
+  }
   return buffer;
 }
 
@@ -58,103 +84,113 @@ struct Running {
 };
 
 template <typename T>
-void attend_query(const Attention& a, int64_t batch, int64_t position, int64_t head, T scale,
-                  Tensor& out) {
-  const ScalarType type = out.scalar_type();
-  const int64_t length = a.query.size(3);
-  const int64_t key_head = head / (a.query.size(2) / a.key.size(2));
-  const int64_t keys = a.start + (a.causal ? position + 1 : a.query.size(1));
+void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
+  const RowLayout queries(a.query.data, a.heads_first);
+  const RowLayout cache(a.key.data, a.heads_first);
+  const int64_t length = queries.elements;
+  const int64_t key_head = at.head / (queries.heads / cache.heads);
+  const int64_t visible = a.start + (a.causal ? at.position + 1 : queries.positions);
+  const int64_t keys = a.mask == nullptr ? visible : cache.positions;
   T query_buffer[kMaxElements], buffer[kMaxElements], scores[kKeys], masks[kKeys];
-  const T* query = row_of(a.query, batch, position, head, query_buffer);
+  const T* query = read_row(a.query, queries, at, query_buffer);
   Running<T> running;
   for (int64_t first = 0; first < keys; first += kKeys) {
     const int64_t count = std::min(kKeys, keys - first);
-    for (int64_t i = 0; i < count; ++i) {
-      scores[i] = scale * dot(query, row_of(a.key, batch, first + i, key_head, buffer), length);
-    }
+    const auto key_row = [&](const HeadRows& rows, int64_t i) {
+      return read_row<T>(rows, cache, {at.batch, first + i, key_head}, buffer);
+    };
+    for (int64_t i = 0; i < count; ++i) scores[i] = scale * dot(query, key_row(a.key, i), length);
     if (a.mask != nullptr) {
       const ScalarType mask_type = a.mask->scalar_type();
-      const int64_t offset = position * a.mask->size(1) + first;
+      const int64_t offset = at.position * keys + first;
       loader<T>(mask_type)(element(a.mask->const_data(), offset, mask_type), 1, count, masks);
       for (int64_t i = 0; i < count; ++i) scores[i] += masks[i];
     }
-    running.take(scores, count, length,
-                 [&](int64_t i) { return row_of(a.value, batch, first + i, key_head, buffer); });
+    running.take(scores, count, length, [&](int64_t i) { return key_row(a.value, i); });
   }
   if (running.total > T{0}) {
     for (int64_t d = 0; d < length; ++d) running.sums[d] /= running.total;
   }
+  const ScalarType type = out.scalar_type();
   storer<T>(type)(running.sums, length,
-                  element(out.mutable_data(), row_offset(out, batch, position, head), type), 1);
+                  element(out.mutable_data(), queries.index(at) * length, type), 1);
+}
+
+Status check_rows(const HeadRows& rows, ScalarType type) {
+  TAPER_REQUIRE(rows.data.scalar_type() == type, Error::kInvalidType,
+                "attention: query, key and value must share one dtype");
+  TAPER_REQUIRE(rows.data.dim() == 4, Error::kInvalidArgument,
+                "attention: query, key and value must have four dimensions");
+  TAPER_REQUIRE(rows.data.is_contiguous(), Error::kNotSupported,
+                "attention: tensors must be contiguous");
+  if (is_floating(type)) return {};
+  TAPER_REQUIRE(type == ScalarType::kChar && rows.zero_points != nullptr && rows.scales != nullptr,
+                Error::kInvalidType,
+                "attention: rows must be floats, or int8 with zero points and scales");
+  for (const Tensor* each : {rows.zero_points, rows.scales}) {
+    bool fits = each->dim() == 4 && each->size(3) == 1 && each->is_contiguous();
+    for (int64_t d = 0; fits && d < 3; ++d) fits = each->size(d) == rows.data.size(d);
+    TAPER_REQUIRE(fits, Error::kInvalidArgument,
+                  "attention: there must be one zero point and one scale for each row");
+  }
+  TAPER_REQUIRE(rows.zero_points->scalar_type() == ScalarType::kChar &&
+                    rows.scales->scalar_type() == ScalarType::kFloat,
+                Error::kInvalidType, "attention: zero points must be int8 and scales float32");
+  return {};
+}
+
+Status check_mask(const Attention& a, int64_t queries, int64_t keys) {
+  if (a.mask == nullptr) {
+    TAPER_REQUIRE(a.start >= 0 && a.start <= keys - queries, Error::kInvalidArgument,
+                  "attention: start_pos + positions of query exceeds the cache");
+    return {};
+  }
+  TAPER_REQUIRE(!a.causal, Error::kInvalidArgument, "attention: causal and a mask exclude another");
+  TAPER_REQUIRE(is_floating(a.mask->scalar_type()), Error::kInvalidType,
+                "attention: the mask must be floating point");
+  TAPER_REQUIRE(a.mask->dim() == 2 && a.mask->size(0) == queries && a.mask->size(1) == keys &&
+                    a.mask->is_contiguous(),
+                Error::kInvalidArgument,
+                "attention: the mask must be contiguous, [positions of query, positions of cache]");
+  return {};
 }
 
 Status check_attention(const Attention& a, const Tensor& out) {
-  const ScalarType type = a.query.scalar_type();
-  TAPER_REQUIRE(is_floating(type) && a.key.scalar_type() == type && a.value.scalar_type() == type &&
-                    out.scalar_type() == type,
-                Error::kInvalidType, "attention: tensors must share one floating dtype");
-  TAPER_REQUIRE(a.query.dim() == 4 && a.key.dim() == 4 && a.value.dim() == 4,
-                Error::kInvalidArgument, "attention: tensors must have four dimensions");
-  TAPER_REQUIRE(a.query.is_contiguous() && a.key.is_contiguous() && a.value.is_contiguous() &&
-                    out.is_contiguous() && (a.mask == nullptr || a.mask->is_contiguous()),
-                Error::kNotSupported, "attention: tensors must be contiguous");
-  for (int64_t d = 0; d < 4; ++d) {
-    TAPER_REQUIRE(a.key.size(d) == a.value.size(d), Error::kInvalidArgument,
-                  "attention: key and value differ in size");
-  }
-  TAPER_REQUIRE(a.key.size(0) == a.query.size(0) && a.key.size(3) == a.query.size(3) &&
-                    a.key.size(2) > 0 && a.query.size(2) % a.key.size(2) == 0,
-                Error::kInvalidArgument, "attention: query and key do not fit");
-  TAPER_REQUIRE(a.query.size(3) > 0 && a.query.size(3) <= kMaxElements, Error::kNotSupported,
+  const ScalarType type = a.query.data.scalar_type();
+  for (const HeadRows* rows : {&a.query, &a.key, &a.value}) TAPER_TRY(check_rows(*rows, type));
+  TAPER_REQUIRE(out.scalar_type() == (is_floating(type) ? type : ScalarType::kFloat),
+                Error::kInvalidType, "attention: out must have query's dtype, float32 for int8");
+  TAPER_REQUIRE(out.is_contiguous(), Error::kNotSupported, "attention: out must be contiguous");
+  TAPER_REQUIRE(same_sizes(a.key.data, a.value.data), Error::kInvalidArgument,
+                "attention: key and value differ in size");
+  const RowLayout query(a.query.data, a.heads_first), key(a.key.data, a.heads_first);
+  TAPER_REQUIRE(a.key.data.size(0) == a.query.data.size(0) && key.elements == query.elements,
+                Error::kInvalidArgument, "attention: query and key differ in batch or head size");
+  TAPER_REQUIRE(key.heads > 0 && query.heads % key.heads == 0, Error::kInvalidArgument,
+                "attention: heads of query must be a multiple of heads of key");
+  TAPER_REQUIRE(query.elements > 0 && query.elements <= kMaxElements, Error::kNotSupported,
                 "attention: heads may have up to 512 elements");
-  TAPER_REQUIRE(a.start >= 0 && a.start <= a.key.size(1) - a.query.size(1), Error::kInvalidArgument,
-                "attention: start_pos lies outside the cache");
-  if (a.mask == nullptr) return {};
-  TAPER_REQUIRE(!a.causal && is_floating(a.mask->scalar_type()) && a.mask->dim() == 2 &&
-                    a.mask->size(0) == a.query.size(1) &&
-                    a.mask->size(1) >= a.start + a.query.size(1),
-                Error::kInvalidArgument,
-                "attention: the mask must be floating point, [queries, keys], and not causal too");
-  return {};
+  return check_mask(a, query.positions, key.positions);
 }
 
 }  // namespace
 
 Status attend(const Attention& a, Tensor& out) {
   TAPER_TRY(check_attention(a, out));
-  TAPER_TRY(out.resize(a.query.sizes()));
+  TAPER_TRY(out.resize(a.query.data.sizes()));
   return with_float_type(out.scalar_type(), [&](auto zero) -> Status {
     using T = decltype(zero);
-    const double scale = a.scale.value_or(1.0 / std::sqrt(static_cast<double>(a.query.size(3))));
-    for (int64_t batch = 0; batch < a.query.size(0); ++batch) {
-      for (int64_t head = 0; head < a.query.size(2); ++head) {
-        for (int64_t position = 0; position < a.query.size(1); ++position) {
-          attend_query(a, batch, position, head, static_cast<T>(scale), out);
+    const RowLayout rows(a.query.data, a.heads_first);
+    const double scale = a.scale.value_or(1.0 / std::sqrt(static_cast<double>(rows.elements)));
+    for (int64_t batch = 0; batch < out.size(0); ++batch) {
+      for (int64_t head = 0; head < rows.heads; ++head) {
+        for (int64_t position = 0; position < rows.positions; ++position) {
+          attend_query(a, {batch, position, head}, static_cast<T>(scale), out);
         }
       }
     }
     return {};
   });
-}
-
-Status update_cache(const Tensor& value, int64_t start, Tensor& cache) {
-  TAPER_REQUIRE(value.dim() == 4 && cache.dim() == 4 && value.size(0) == cache.size(0) &&
-                    value.size(2) == cache.size(2) && value.size(3) == cache.size(3),
-                Error::kInvalidArgument, "update_cache: value and cache do not fit");
-  TAPER_REQUIRE(value.scalar_type() == cache.scalar_type(), Error::kInvalidType,
-                "update_cache: value and cache must share one dtype");
-  TAPER_REQUIRE(value.is_contiguous() && cache.is_contiguous(), Error::kNotSupported,
-                "update_cache: tensors must be contiguous");
-  TAPER_REQUIRE(start >= 0 && start <= cache.size(1) - value.size(1), Error::kInvalidArgument,
-                "update_cache: start_pos lies outside the cache");
-  if (value.numel() == 0) return {};
-  const ScalarType type = cache.scalar_type();
-  const size_t bytes = value.nbytes() / static_cast<size_t>(value.size(0));
-  for (int64_t batch = 0; batch < value.size(0); ++batch) {
-    std::memmove(element(cache.mutable_data(), row_offset(cache, batch, start, 0), type),
-                 element(value.const_data(), row_offset(value, batch, 0, 0), type), bytes);
-  }
-  return {};
 }
 
 }  // namespace taper::portable

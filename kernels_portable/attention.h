@@ -6,16 +6,26 @@
 
 namespace taper::portable {
 
-// All tensors are [batch, position, head, element] and contiguous. Query head h reads key head
-// h / (heads of query / heads of key).
+// The query, the key or the value: floats, or int8 with a zero point (int8) and a scale (float32)
+// per row, so that a row is (data - zero point) * scale.
+struct HeadRows {
+  const Tensor& data;
+  const Tensor* zero_points = nullptr;
+  const Tensor* scales = nullptr;
+};
+
+// All tensors are contiguous: [batch, position, head, element], or [batch, head, position, element]
+// if heads come first. Query head h reads key head h / (heads of query / heads of key).
 struct Attention {
-  const Tensor& query;
-  const Tensor& key;
-  const Tensor& value;
-  int64_t start;       // The position of the first query; keys [0, start + queries) are there.
-  const Tensor* mask;  // Null, or [queries, keys] to be added to the scores.
+  HeadRows query;
+  HeadRows key;
+  HeadRows value;
+  int64_t start;       // The position of the first query. Without a mask keys from
+                       // start + queries on are not there yet, with a mask it does not matter.
+  const Tensor* mask;  // Null, or [queries, all keys] to be added to the scores.
   bool causal;         // Query i sees keys up to start + i alone.
   std::optional<double> scale;  // 1 / sqrt(elements) if absent.
+  bool heads_first = false;
 };
 
 // out = softmax(query x key^T * scale + mask) x value. A query that sees nothing yields zeros.
@@ -23,5 +33,8 @@ Status attend(const Attention& attention, Tensor& out);
 
 // Copies the positions of `value` into `cache`, from position `start` on.
 Status update_cache(const Tensor& value, int64_t start, Tensor& cache);
+
+// Copies position i of batch b to position indices[b][i].
+Status update_cache_at(const Tensor& value, const Tensor& indices, Tensor& cache);
 
 }  // namespace taper::portable

@@ -1,7 +1,8 @@
 // aten::clone.out and the operators that functional graphs leave in its place: out = self.
 //
-//   clone, dim_order_ops::_clone_dim_order, lift_fresh_copy, detach_copy, alias_copy. The dtype is
-//   kept; the dim order is that of out, and a dim_order argument must agree with it.
+//   clone, dim_order_ops::_clone_dim_order, lift_fresh_copy, detach_copy, alias_copy,
+//   llama::fallback. The dtype is kept; the dim order is that of out, and a dim_order argument must
+//   agree with it.
 
 #include "kernels_portable/dims.h"
 #include "kernels_portable/elementwise.h"
@@ -33,11 +34,13 @@ extern const Kernel kCloneDimOrderOut;
 extern const Kernel kLiftFreshCopyOut;
 extern const Kernel kDetachCopyOut;
 extern const Kernel kAliasCopyOut;
+extern const Kernel kFallbackOut;
 const Kernel kCloneOut = make_kernel<clone_out>("aten::clone.out");
 const Kernel kCloneDimOrderOut =
     make_kernel<clone_dim_order_out>("dim_order_ops::_clone_dim_order.out");
 const Kernel kLiftFreshCopyOut = make_kernel<copy_of>("aten::lift_fresh_copy.out");
 const Kernel kDetachCopyOut = make_kernel<copy_of>("aten::detach_copy.out");
 const Kernel kAliasCopyOut = make_kernel<copy_of>("aten::alias_copy.out");
+const Kernel kFallbackOut = make_kernel<copy_of>("llama::fallback.out");
 
 }  // namespace taper::portable

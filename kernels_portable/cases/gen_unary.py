@@ -226,7 +226,8 @@ with family("op_to_copy"):
 with family("op_clone"):
     for name, args in [("aten::clone.out", (None,)), ("aten::alias_copy.out", ()),
                        ("dim_order_ops::_clone_dim_order.out", (False, None)),
-                       ("aten::lift_fresh_copy.out", ()), ("aten::detach_copy.out", ())]:
+                       ("aten::lift_fresh_copy.out", ()), ("aten::detach_copy.out", ()),
+                       ("llama::fallback.out", ())]:
         for value in [tensor([2, 3], dtype) for dtype in ALL] + [
                 tensor([]), tensor([0, 2]), channels_last(tensor([2, 3, 2, 2])), SPECIAL]:
             case(name, value, *args, expect=value)

@@ -1,0 +1,75 @@
+#include "exir/passes/spell_updates.h"
+
+#include "exir/decompose/builder.h"
+#include "exir/ops/infer.h"
+
+namespace taper::exir {
+namespace {
+
+// cache[:, start : start + positions of value] = value
+void write_positions(Builder& b, Value* cache, Value* value, const Argument& start) {
+  const Sym first = to_sym(start);
+  const Argument end = b.size(first + dim_of(value, 1));
+  Value* part = b.rewriter().emit("aten::slice.Tensor", {cache, 1, b.size(first), end, 1},
+                                  {TensorType(cache->type.dtype, value->type.sizes)})[0];
+  b.rewriter().emit("aten::copy_", {part, value, false}, {part->type});
+}
+
+// What the updates return is a tensor that stands for the cache; its contents mean nothing.
+void no_result(Builder& b) {
+  b.result(b.full(b.out_type().sizes, Argument(0), b.out_type().dtype));
+}
+
+void update_cache(Builder& b) {
+  write_positions(b, b.in("cache"), b.in("value"), b.arg("start_pos"));
+  no_result(b);
+}
+
+// cache[batch, indices[batch]] = value[batch]
+void update_cache_with_indices(Builder& b) {
+  Value* cache = b.in("cache");
+  Value* batch = b.unsqueeze(b.arange(0, dim_of(cache, 0)), 1);
+  const Argument::List indices = {batch, b.in("indices")};
+  b.rewriter().emit("aten::index_put_", {cache, indices, b.in("value"), false}, {cache->type});
+  no_result(b);
+}
+
+void sdpa_with_kv_cache(Builder& b) {
+  write_positions(b, b.in("key_cache"), b.in("key"), b.arg("start_pos"));
+  write_positions(b, b.in("value_cache"), b.in("value"), b.arg("start_pos"));
+  b.result(
+      b.rewriter().emit("llama::custom_sdpa",
+                        {b.in("query"), b.in("key_cache"), b.in("value_cache"), b.arg("start_pos"),
+                         b.arg("attn_mask"), b.arg("drpout_p"), b.arg("is_causal"), b.arg("scale")},
+                        {b.out_type()})[0]);
+}
+
+bool spell(Node& node, Builder& b) {
+  if (node.is("llama::update_cache")) {
+    update_cache(b);
+  } else if (node.is("llama::update_cache_with_indices")) {
+    update_cache_with_indices(b);
+  } else if (node.is("llama::sdpa_with_kv_cache")) {
+    sdpa_with_kv_cache(b);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int spell_updates(Graph& graph) {
+  int total = 0;
+  for (Graph* each : all_graphs(graph)) {
+    SizeTable sizes(*each);
+    total += rewrite(*each, [&](Node& node, Rewriter& rewriter) {
+      sizes.note(node);
+      Builder builder(node, rewriter, sizes);
+      return spell(node, builder);
+    });
+  }
+  return total;
+}
+
+}  // namespace taper::exir
