@@ -13,9 +13,11 @@ const Decomposition* find_decomposition(std::string_view target) {
     for (const Decompositions* table :
          {&alias_rules(), &activation_rules(), &arithmetic_rules(), &attention_rules(),
           &convolution_rules(), &factory_rules(), &index_rules(), &linear_rules(), &norm_rules(),
-          &pool_rules(), &recurrent_rules(), &reduce_rules(), &resample_rules(), &shape_rules()}) {
+          &pool_rules(), &quantized_rules(), &recurrent_rules(), &reduce_rules(), &resample_rules(),
+          &shape_rules()}) {
       for (const Decomposition& entry : *table) {
-        out.emplace(std::string("aten::") + entry.target, &entry);
+        const std::string name = entry.target;
+        out.emplace(name.find("::") == name.npos ? "aten::" + name : name, &entry);
       }
     }
     return out;

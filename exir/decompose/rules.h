@@ -14,7 +14,7 @@
 namespace taper::exir {
 
 struct Decomposition {
-  const char* target;  // Without "aten::".
+  const char* target;  // "aten::" is left out.
   void (*rule)(Builder&);
 };
 using Decompositions = std::vector<Decomposition>;
@@ -29,6 +29,7 @@ const Decompositions& index_rules();
 const Decompositions& linear_rules();
 const Decompositions& norm_rules();
 const Decompositions& pool_rules();
+const Decompositions& quantized_rules();
 const Decompositions& recurrent_rules();
 const Decompositions& reduce_rules();
 const Decompositions& resample_rules();

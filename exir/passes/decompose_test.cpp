@@ -30,6 +30,22 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+TEST(Decompose, GroupsOfARowShareAScale) {
+  EXPECT_EQ(run(R"(  input %x: int8[2, 8]
+  input %s: float32[2, 2]
+  %y: float32[2, 8] = quantized_decomposed::dequantize_per_channel_group()"
+                R"(%x, %s, None, -8, 7, int8, 4, float32)
+  return %y)"),
+            R"(  input %x: int8[2, 8]
+  input %s: float32[2, 2]
+  %y_1: int8[4, 4] = aten::view(%x, [4, 4])
+  %y_2: float32[4, 1] = aten::view(%s, [4, 1])
+  %y_3: float32[4, 4] = aten::mul.Tensor(%y_1, %y_2)
+  %y_4: float32[2, 8] = aten::view(%y_3, [2, 8])
+  return %y_4
+)");
+}
+
 TEST(Decompose, OneSymbolicSizeIsLeftToView) {
   EXPECT_EQ(run(R"(  range s0 = [1, 8]
   input %x: float32[s0, 2, 3]
