@@ -2,9 +2,8 @@
 //
 //   Floats in their own dtype (16-bit ones computed as float), integers and bool as float.
 
-#include <cmath>
-
 #include "kernels_portable/elementwise.h"
+#include "kernels_portable/trig.h"
 
 namespace taper::portable {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 struct Atan {
   template <typename C>
   C operator()(C x) const {
-    return std::atan(x);
+    return atan_of(x);
   }
 };
 

@@ -2,9 +2,8 @@
 //
 //   Floats in the promoted dtype; integers as float.
 
-#include <cmath>
-
 #include "kernels_portable/elementwise.h"
+#include "kernels_portable/trig.h"
 
 namespace taper::portable {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 struct Atan2 {
   template <typename C>
   C operator()(C a, C b) const {
-    return std::atan2(a, b);
+    return atan2_of(a, b);
   }
 };
 
