@@ -23,9 +23,17 @@ struct Line {
     loader<C>(type)(from, stride, count, buffer);
     return buffer;
   }
+  // Where results of elements [first, ...) may be made: in the tensor if they lie there as C, else
+  // in `buffer`. write() takes them from either.
+  template <typename C>
+  C* target(int64_t first, C* buffer) const {
+    if (stride != 1 || type != native_type<C>()) return buffer;
+    return static_cast<C*>(const_cast<void*>(element(data, first, type)));
+  }
   template <typename C>
   void write(int64_t first, int64_t count, const C* values) const {
     void* to = const_cast<void*>(element(data, first * stride, type));
+    if (to == values) return;
     storer<C>(type)(values, count, to, stride);
   }
 };

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "kernels_portable/dims.h"
+#include "kernels_portable/elementwise.h"
 #include "kernels_portable/line_math.h"
 #include "kernels_portable/lines.h"
 #include "kernels_portable/strided.h"
@@ -22,7 +23,14 @@ constexpr int64_t kBlock = 512;
 
 template <typename C>
 void exponentials(const C* values, int64_t count, C max, C* result) {
+  TAPER_INDEPENDENT_LOOP
   for (int64_t i = 0; i < count; ++i) result[i] = exp_of(values[i] - max);
+}
+
+template <typename C>
+void subtract(const C* values, int64_t count, C max, C shift, C* result) {
+  TAPER_INDEPENDENT_LOOP
+  for (int64_t i = 0; i < count; ++i) result[i] = values[i] - max - shift;
 }
 
 template <typename C>
@@ -33,23 +41,24 @@ void softmax_line(const Line& in, const Line& out, bool logarithm) {
   for_each_block(in.size, kBlock, [&](int64_t first, int64_t count) {
     max = max_of_block(max, in.read(first, count, buffer), count);
   });
+  const bool kept = in.size <= kBlock;  // The exponentials are of the whole line.
   double sum = 0;
   for_each_block(in.size, kBlock, [&](int64_t first, int64_t count) {
-    exponentials(in.read(first, count, buffer), count, max, result);
-    sum += static_cast<double>(sum_of_block(result, count));
+    C* exps = kept ? out.target(first, result) : result;
+    exponentials(in.read(first, count, buffer), count, max, exps);
+    sum += static_cast<double>(sum_of_block(exps, count));
   });
   const C scale = static_cast<C>(1 / sum);
   const C shift = static_cast<C>(std::log(sum));
-  const bool kept = in.size <= kBlock;  // `result` holds the whole line.
   for_each_block(in.size, kBlock, [&](int64_t first, int64_t count) {
+    C* to = out.target(first, result);
     if (logarithm) {
-      const C* values = in.read(first, count, buffer);
-      for (int64_t i = 0; i < count; ++i) result[i] = values[i] - max - shift;
+      subtract(in.read(first, count, buffer), count, max, shift, to);
     } else {
-      if (!kept) exponentials(in.read(first, count, buffer), count, max, result);
-      for (int64_t i = 0; i < count; ++i) result[i] *= scale;
+      if (!kept) exponentials(in.read(first, count, buffer), count, max, to);
+      for (int64_t i = 0; i < count; ++i) to[i] *= scale;
     }
-    out.write(first, count, result);
+    out.write(first, count, to);
   });
 }
 

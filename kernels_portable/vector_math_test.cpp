@@ -27,12 +27,12 @@ double worst_error(float low, float high, Got got, Want want) {
 
 TEST(VectorMath, ExpIsCloseEverywhere) {
   const auto got = [](float x) { return static_cast<double>(exp_of(x)); };
-  EXPECT_LT(worst_error(-87, 88, got, [](double x) { return std::exp(x); }), 2.5e-7);
+  EXPECT_LT(worst_error(-86.5f, 88.7f, got, [](double x) { return std::exp(x); }), 2.5e-7);
   EXPECT_EQ(exp_of(0.0f), 1.0f);
   EXPECT_EQ(exp_of(89.0f), kInf);
   EXPECT_EQ(exp_of(kInf), kInf);
   EXPECT_EQ(exp_of(-kInf), 0.0f);
-  EXPECT_NEAR(exp_of(-100.0f), 3.783506e-44f, 1.5e-45f);  // A subnormal.
+  EXPECT_EQ(exp_of(-100.0f), 0.0f);  // Subnormals are not made.
   EXPECT_TRUE(std::isnan(exp_of(kNan)));
 }
 
