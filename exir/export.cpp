@@ -3,6 +3,7 @@
 #include "exir/export.h"
 
 #include "exir/bounds.h"
+#include "exir/emit/signature.h"
 #include "kernels_portable/kernel_table.h"
 #include "taper/kernel.h"
 
@@ -35,8 +36,10 @@ PlannedMethod export_method(const ExportRequest::Method& method, const ExportReq
   report.name = method.name;
   report.warnings = program.warnings;
   bound_symbols(*program.graph, request.bounds, report.warnings);
+  const std::string signature = signature_text(signature_of(*program.graph));
   report.passes = lower(*program.graph, options);
   PlannedMethod planned = plan_method(method.name, *program.graph);
+  planned.signature = signature;
   report.plan = planned.plan;
   report.instructions = planned.schedule.steps.size() - planned.storages.elided.size();
   result.methods.push_back(std::move(report));

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "exir/emit/signature.h"
+#include "exir/ir/failure.h"
 #include "kernels_portable/kernel_table.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
@@ -89,6 +91,25 @@ void ProgramRunner::check_input(const NpyArray& array, const TensorInfo& info,
   }
 }
 
+void ProgramRunner::check_sizes(const std::vector<NpyArray>& arrays) const {
+  const std::string key = std::string(exir::kSignatureKey) + std::string(meta_.name());
+  const Result<Span<const uint8_t>> text = module_.program()->named_data(key);
+  if (!text.ok()) return;
+  std::vector<std::vector<int64_t>> shapes(meta_.num_inputs());
+  size_t k = 0;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (meta_.input_tag(i).value() == Tag::kTensor) shapes[i] = arrays[k++].shape;
+  }
+  std::string problem;
+  try {
+    problem = exir::contradiction(
+        exir::parse_signature({reinterpret_cast<const char*>(text->data()), text->size()}), shapes);
+  } catch (const exir::Failure& failure) {
+    problem = "its signature cannot be read: " + std::string(failure.what());
+  }
+  if (!problem.empty()) throw InputError("'" + path_ + "': " + problem);
+}
+
 void ProgramRunner::add_input(size_t i, const NpyArray* array, const std::string& where) {
   const TensorInfo info = meta_.input_tensor_meta(i).value();
   std::vector<int32_t> sizes(info.sizes().begin(), info.sizes().end());
@@ -117,6 +138,7 @@ void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
                      count_text(expected, "tensor input") + ", given " +
                      std::to_string(arrays.size()));
   }
+  check_sizes(arrays);
   inputs_.clear();
   tensors_.clear();
   for (size_t i = 0; i < meta_.num_inputs(); ++i) {

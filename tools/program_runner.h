@@ -54,6 +54,8 @@ class ProgramRunner {
 
  private:
   void check_input(const NpyArray& array, const TensorInfo& info, const std::string& where) const;
+  // Throws InputError if sizes of different inputs contradict what the program says of them.
+  void check_sizes(const std::vector<NpyArray>& arrays) const;
   void add_input(size_t i, const NpyArray* array, const std::string& where);
   [[noreturn]] void fail(const Status& status);
 

@@ -19,6 +19,7 @@ namespace taper::exir {
 // A method ready to be written.
 struct PlannedMethod {
   std::string name;
+  std::string signature;  // signature_text() of the inputs as exported.
   const Graph* graph = nullptr;
   Schedule schedule;
   Storages storages;

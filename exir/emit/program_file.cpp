@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exir/emit/signature.h"
 #include "schema/extended_header.h"
 #include "schema/flat_tensor_generated.h"
 
@@ -51,14 +52,20 @@ std::vector<uint8_t> with_room(const flatbuffers::FlatBufferBuilder& builder, si
   return out;
 }
 
+struct NamedText {
+  std::string key, text;
+};
+
 struct Segments {
   Packed constants, mutable_data;
   std::vector<flatbuffers::Offset<wire::DataSegment>> table;
+  std::vector<flatbuffers::Offset<wire::NamedData>> named;
   uint64_t mutable_offset = 0;
   uint64_t bytes = 0;
 };
 
-Segments lay_out_segments(const Pools& pools, flatbuffers::FlatBufferBuilder& builder) {
+Segments lay_out_segments(const Pools& pools, const std::vector<NamedText>& texts,
+                          flatbuffers::FlatBufferBuilder& builder) {
   Segments out;
   out.constants = pack(pools.constants.blobs());
   out.mutable_data = pack(pools.mutable_data.blobs());
@@ -71,6 +78,13 @@ Segments lay_out_segments(const Pools& pools, flatbuffers::FlatBufferBuilder& bu
     out.table.push_back(
         wire::CreateDataSegment(builder, out.mutable_offset, out.mutable_data.bytes));
     out.bytes = out.mutable_offset + out.mutable_data.bytes;
+  }
+  for (const NamedText& named : texts) {
+    const uint64_t at = align(out.bytes, kSegmentAlignment);
+    out.named.push_back(wire::CreateNamedDataDirect(builder, named.key.c_str(),
+                                                    static_cast<uint32_t>(out.table.size())));
+    out.table.push_back(wire::CreateDataSegment(builder, at, named.text.size()));
+    out.bytes = at + named.text.size();
   }
   return out;
 }
@@ -87,15 +101,14 @@ void finish_program(const std::vector<flatbuffers::Offset<wire::ExecutionPlan>>&
   }
   const std::vector<flatbuffers::Offset<wire::Buffer>> no_buffers;
   const std::vector<flatbuffers::Offset<wire::BackendDelegateInlineData>> no_inline;
-  const std::vector<flatbuffers::Offset<wire::NamedData>> no_named;
   const auto program = wire::CreateProgramDirect(
       builder, 0, &plans, &no_buffers, &no_inline, &segments.table, constants,
-      mutable_data.empty() ? nullptr : &mutable_data, &no_named);
+      mutable_data.empty() ? nullptr : &mutable_data, &segments.named);
   wire::FinishProgramBuffer(builder, program);
 }
 
 FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segments& segments,
-                     const Pools& pools) {
+                     const Pools& pools, const std::vector<NamedText>& texts) {
   FilePieces file;
   if (segments.bytes == 0) {
     file.add_owned(with_room(builder, 0));
@@ -114,6 +127,10 @@ FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segmen
   if (!pools.mutable_data.empty()) {
     file.pad(kSegmentAlignment);
     add_blobs(file, pools.mutable_data.blobs());
+  }
+  for (const NamedText& named : texts) {
+    file.pad(kSegmentAlignment);
+    file.add_owned({named.text.begin(), named.text.end()});
   }
   return file;
 }
@@ -188,13 +205,16 @@ ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, bool weight
   Pools pools;
   pools.weights_outside = weights_outside;
   std::vector<flatbuffers::Offset<wire::ExecutionPlan>> plans;
+  std::vector<NamedText> texts;
   for (const PlannedMethod* method : methods) {
     plans.push_back(emit_method(*method, pools, builder));
+    if (method->signature.empty()) continue;
+    texts.push_back({std::string(kSignatureKey) + method->name, method->signature});
   }
-  const Segments segments = lay_out_segments(pools, builder);
+  const Segments segments = lay_out_segments(pools, texts, builder);
   finish_program(plans, segments, pools, builder);
   ProgramFiles out;
-  out.pte = write_pte(builder, segments, pools);
+  out.pte = write_pte(builder, segments, pools, texts);
   if (weights_outside) out.ptd = write_ptd(pools.external);
   return out;
 }

@@ -1,6 +1,6 @@
 // Planned methods as the bytes of a .pte and, if asked for, a .ptd.
 //
-//     .pte   flatbuffer with the header inserted | pad to 128 | constants | mutable data
+//     .pte   flatbuffer with the header inserted | pad to 128 | constants | mutable data | named data
 //
 // Constants start at multiples of 16 in their segment, segments at multiples of 128 in the file.
 // Weights are not copied: a file is a list of pieces that point at them.
