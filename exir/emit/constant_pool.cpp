@@ -12,12 +12,11 @@ bool same_bytes(const TensorData& a, const TensorData& b) {
   return a.bytes == 0 || a.data == b.data || std::memcmp(a.data, b.data, a.bytes) == 0;
 }
 
-}  // namespace
-
-uint64_t content_hash(const TensorData& data) {
+// FNV-1a over words of eight bytes that start `step` bytes apart.
+uint64_t hash_of(const TensorData& data, size_t step) {
   uint64_t hash = 14695981039346656037u ^ data.bytes;
   size_t i = 0;
-  for (; i + 8 <= data.bytes; i += 8) {
+  for (; i + 8 <= data.bytes; i += step) {
     uint64_t word;
     std::memcpy(&word, data.data + i, 8);
     hash = (hash ^ word) * 1099511628211u;
@@ -27,15 +26,20 @@ uint64_t content_hash(const TensorData& data) {
   return hash;
 }
 
+}  // namespace
+
+uint64_t content_hash(const TensorData& data) { return hash_of(data, 8); }
+
 uint32_t ConstantPool::add(const TensorData& data) {
-  const uint64_t hash = content_hash(data);
-  const auto [first, last] = by_hash_.equal_range(hash);
+  constexpr size_t kSamples = 256;  // Contents are compared, so a hint will do.
+  const uint64_t hash = hash_of(data, std::max<size_t>(8, data.bytes / kSamples));
+  const auto [first, last] = by_sample_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     if (same_bytes(blobs_[it->second - 1], data)) return it->second;
   }
   blobs_.push_back(data);
   const auto index = static_cast<uint32_t>(blobs_.size());
-  by_hash_.emplace(hash, index);
+  by_sample_.emplace(hash, index);
   return index;
 }
 

@@ -21,10 +21,10 @@ class ConstantPool {
 
  private:
   std::vector<TensorData> blobs_;
-  std::unordered_multimap<uint64_t, uint32_t> by_hash_;
+  std::unordered_multimap<uint64_t, uint32_t> by_sample_;
 };
 
-// FNV-1a over eight bytes at a time: fast, and only ever a hint; contents are compared.
+// Of all bytes; for names made from contents.
 uint64_t content_hash(const TensorData& data);
 
 // Weights that go into a .ptd, by name.
