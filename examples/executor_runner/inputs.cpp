@@ -1,4 +1,4 @@
-#include "examples/executor_runner/inputs.h"
+#include "inputs.h"
 
 #include <cstring>
 #include <fstream>

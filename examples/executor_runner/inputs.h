@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/executor_runner/memory.h"
+#include "memory.h"
 #include "taper/evalue.h"
 #include "taper/method_meta.h"
 #include "taper/tensor.h"

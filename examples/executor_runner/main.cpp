@@ -7,10 +7,10 @@
 #include <new>
 #include <optional>
 
-#include "examples/executor_runner/inputs.h"
-#include "examples/executor_runner/memory.h"
-#include "examples/executor_runner/options.h"
-#include "examples/executor_runner/print.h"
+#include "inputs.h"
+#include "memory.h"
+#include "options.h"
+#include "print.h"
 #include "kernels_portable/kernel_table.h"
 #include "taper/external_data.h"
 #include "taper/file_data_loader.h"

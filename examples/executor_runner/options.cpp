@@ -1,4 +1,4 @@
-#include "examples/executor_runner/options.h"
+#include "options.h"
 
 #include <cstdio>
 #include <cstdlib>

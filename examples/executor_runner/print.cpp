@@ -1,4 +1,4 @@
-#include "examples/executor_runner/print.h"
+#include "print.h"
 
 #include <cmath>
 #include <cstdio>

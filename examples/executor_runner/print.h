@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "examples/executor_runner/options.h"
+#include "options.h"
 #include "taper/method.h"
 
 namespace taper::example {

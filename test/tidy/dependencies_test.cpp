@@ -117,7 +117,8 @@ TEST(Dependencies, OurHeadersAreQuotedAndNamedFromTheRoot) {
         EXPECT_TRUE(quoted) << file.path << ": " << line;
       }
       EXPECT_EQ(include.find(".."), std::string::npos) << file.path << ": " << line;
-      if (quoted) {
+      const bool copied_alone = file.path.rfind("examples/", 0) == 0;  // Finds its own beside it.
+      if (quoted && !copied_alone) {
         EXPECT_NE(include.find('/'), std::string::npos) << file.path << ": " << line;
       }
     }
