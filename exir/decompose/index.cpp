@@ -86,6 +86,39 @@ void diag_embed(Builder& b) {
   b.result(b.op("where.self", {on, b.unsqueeze(x, -1), b.constant(0, x->type.dtype)}));
 }
 
+// The sum of what meets at each place over how many those are.
+void scatter_mean(Builder& b) {
+  Value* x = self(b);
+  Value* src = b.in("src");
+  const ScalarType dtype = x->type.dtype;
+  const Argument &dim = b.arg("dim"), &index = b.arg("index");
+  const bool include_self = b.arg("include_self").to_bool();
+  Value* start = include_self ? x : b.op("scatter.value", {x, dim, index, 0});
+  Value* sum = b.op("scatter_add", {start, dim, index, src});
+  Value* one = b.full(src->type.sizes, 1.0, ScalarType::kFloat);
+  Value* own = b.full(x->type.sizes, include_self ? 1.0 : 0.0, ScalarType::kFloat);
+  Value* count = b.op("clamp", {b.op("scatter_add", {own, dim, index, one}), 1, Argument()});
+  b.result(b.op("div.Tensor_mode",
+                {sum, b.cast(count, dtype), is_floating(dtype) ? Argument() : Argument("floor")}));
+}
+bool is_mean(const Node& node) { return node.arg("reduce").text() == "mean"; }
+
+// How many elements fall into each of `bins` equal parts of [min, max]; max itself is in the last.
+void histc(Builder& b) {
+  Value* x = b.view(self(b), {self(b)->type.numel()});
+  const ScalarType dtype = x->type.dtype;
+  const int64_t bins = b.arg("bins").to_int();
+  const double low = b.arg("min").to_double(), high = b.arg("max").to_double();
+  if (low == high) throw Failure("histc over the range of its data: give it min and max");
+  Value* place = b.op("floor", {b.div(b.mul(b.sub(x, low), bins), high - low)});
+  place = b.op("clamp", {place, Argument(), bins - 1});
+  Value* inside = b.op("logical_and", {b.op("ge.Scalar", {x, low}), b.op("le.Scalar", {x, high})});
+  place = b.op("where.self", {inside, place, b.constant(-1, dtype)});
+  Value* bin = b.unsqueeze(b.arange(0, bins, dtype), 1);
+  Value* hit = b.op("eq.Tensor", {bin, b.unsqueeze(place, 0)});
+  b.result(b.op("sum.dim_IntList", {b.cast(hit, dtype), int_list({1})}));
+}
+
 // Which of the N indices each of the bags holds, [bags, N]: those from its offset up to the next.
 Value* members(Builder& b, Value* indices, int64_t padding) {
   Value* offsets = b.in("offsets");
@@ -144,6 +177,8 @@ const Decompositions& index_rules() {
       {"linalg_cross", cross},
       {"cross", cross},
       {"diag_embed", diag_embed},
+      {"scatter_reduce.two", scatter_mean, is_mean},
+      {"histc", histc},
       {"embedding_bag", embedding_bag},
       {"embedding_bag.padding_idx", embedding_bag},
       {"_embedding_bag", embedding_bag},

@@ -262,14 +262,72 @@ void einsum(Builder& b) {
   b.result(order(b, total, eq.output));
 }
 
+// ---- rows in groups, each with a matrix of its own ----
+
+constexpr int64_t kMostGroups = 4096;
+
+// x [T, K], y [G, K, N]: row t of group g, where ends[g - 1] <= t < ends[g], times y[g]; rows past
+// the last end give zeros. Few rows fetch their matrix each, many meet every matrix.
+Value* grouped(Builder& b, Value* x, Value* y, Value* ends) {
+  const Sym rows = dim_of(x, 0), groups = dim_of(y, 0);
+  if (!groups.is_int() || groups.as_int() < 1 || groups.as_int() > kMostGroups) {
+    throw Failure("a grouped product of " + groups.text() + " groups");
+  }
+  Value* at = b.unsqueeze(b.arange(0, rows, ends->type.dtype), 1);
+  Value* past = b.op("ge.Tensor", {at, b.unsqueeze(ends, 0)});
+  Value* group = b.op("sum.dim_IntList", {past, int_list({1})});
+  Value* zero = b.constant(0, x->type.dtype);
+  if (rows.is_int() && rows.as_int() <= groups.as_int()) {
+    Value* index = b.op("clamp", {group, Argument(), groups.as_int() - 1});
+    Value* own = b.op("index_select", {y, 0, index});
+    Value* product = b.squeeze(b.op("bmm", {b.unsqueeze(x, 1), own}), 1);
+    Value* inside = b.unsqueeze(b.op("lt.Scalar", {group, groups.as_int()}), 1);
+    return b.op("where.self", {inside, product, zero});
+  }
+  Value* total = nullptr;
+  for (int64_t g = 0; g < groups.as_int(); ++g) {
+    Value* mine = b.unsqueeze(b.op("eq.Scalar", {group, g}), 1);
+    Value* product = b.op("mm", {x, b.select(y, 0, g)});
+    total = b.op("where.self", {mine, product, total != nullptr ? total : zero});
+  }
+  return total;
+}
+
+void grouped_mm(Builder& b) {
+  Value* x = b.in("self");
+  Value* y = b.in("mat2");
+  if (b.has("bias")) throw Failure("_grouped_mm with a bias");
+  if (x->type.rank() == 3 && y->type.rank() == 3) return b.result(b.op("bmm", {x, y}));
+  if (x->type.rank() != 2 || y->type.rank() != 3 || !b.has("offs")) {
+    throw Failure("_grouped_mm of ranks other than 2 by 3 and 3 by 3");
+  }
+  b.result(grouped(b, x, y, b.in("offs")));
+}
+// What transformers exports for dtypes that _grouped_mm does not take.
+void grouped_mm_fallback(Builder& b) {
+  b.result(grouped(b, b.node().args.at(0).value(), b.node().args.at(1).value(),
+                   b.node().args.at(2).value()));
+}
+
 }  // namespace
 
 const Decompositions& linear_rules() {
   static const Decompositions table = {
-      {"linear", linear}, {"matmul", matmul}, {"mv", mv},       {"dot", dot},
-      {"vdot", dot},      {"inner", inner},   {"outer", outer}, {"baddbmm", baddbmm},
-      {"addmv", addmv},   {"addbmm", addbmm}, {"addr", addr},   {"bilinear", bilinear},
+      {"linear", linear},
+      {"matmul", matmul},
+      {"mv", mv},
+      {"dot", dot},
+      {"vdot", dot},
+      {"inner", inner},
+      {"outer", outer},
+      {"baddbmm", baddbmm},
+      {"addmv", addmv},
+      {"addbmm", addbmm},
+      {"addr", addr},
+      {"bilinear", bilinear},
       {"einsum", einsum},
+      {"_grouped_mm", grouped_mm},
+      {"transformers::grouped_mm_fallback", grouped_mm_fallback},
   };
   return table;
 }

@@ -89,6 +89,19 @@ void rms_norm(Builder& b) {
   if (b.node().outputs.size() > 1) b.result(scale, 1);
 }
 
+// g * v / norm(v), the norm over all dimensions but `dim`; over all of them if that is -1.
+void weight_norm(Builder& b) {
+  Value* v = b.in("v");
+  const int64_t dim = b.arg("dim").to_int();
+  std::vector<int64_t> dims;
+  for (int64_t d = 0; d < static_cast<int64_t>(v->type.rank()); ++d) {
+    if (d != dim) dims.push_back(d);
+  }
+  Value* norm = b.op("sqrt", {b.op("sum.dim_IntList", {b.mul(v, v), int_list(dims), true})});
+  b.result(b.mul(v, b.div(b.in("g"), norm)));
+  if (b.node().outputs.size() > 1) b.result(norm, 1);
+}
+
 // x / max(norm(x), eps) per operand, multiplied and summed.
 void cosine_similarity(Builder& b) {
   Value* x = b.in("x1");
@@ -111,6 +124,8 @@ const Decompositions& norm_rules() {
       {"instance_norm", instance_norm},
       {"rms_norm", rms_norm},
       {"_fused_rms_norm", rms_norm},
+      {"_weight_norm", weight_norm},
+      {"_weight_norm_interface", weight_norm},
       {"cosine_similarity", cosine_similarity},
   };
   return table;

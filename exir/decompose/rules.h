@@ -16,6 +16,7 @@ namespace taper::exir {
 struct Decomposition {
   const char* target;  // "aten::" is left out.
   void (*rule)(Builder&);
+  bool (*applies)(const Node&) = nullptr;  // When given: which calls; the others stay whole.
 };
 using Decompositions = std::vector<Decomposition>;
 

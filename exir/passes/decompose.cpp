@@ -13,7 +13,8 @@ int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>&
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     sizes.note(node);
     const Decomposition* entry = find_decomposition(node.target());
-    if (entry == nullptr || (keep && keep(node))) return false;
+    if (entry == nullptr || (entry->applies != nullptr && !entry->applies(node))) return false;
+    if (keep && keep(node)) return false;
     try {
       Builder builder(node, rewriter, sizes);
       entry->rule(builder);

@@ -145,6 +145,27 @@ with family("op_scatter"):
     case("aten::scatter.value_out", tensor([3, 4], i32), 0, indices([[2, 0, 1]]), 2.75)
     case("aten::scatter.value_out", tensor([]), 0, indices(0), 1.5)
 
+with family("op_scatter_reduce"):
+    NAME = "aten::scatter_reduce.two_out"
+    for dtype in ALL:
+        for how in ("sum", "prod", "amax", "amin"):
+            if dtype == torch.bool and how in ("sum", "prod"):
+                continue
+            for with_self in (True, False):
+                case(NAME, tensor([3, 4], dtype), 1, indices([[0, 0], [1, 2], [3, 3]]),
+                     tensor([3, 2], dtype), how, include_self=with_self)
+    nan = torch.tensor([1.0, float("nan"), 3.0, float("-inf")])
+    for how in ("amax", "amin"):
+        for values in (nan, nan.flip(0)):
+            case(NAME, tensor([2]), 0, indices([0, 0, 1, 1]), values, how, include_self=False)
+            case(NAME, nan, 0, indices([0, 1, 3, 0]), values, how)
+    case(NAME, tensor([2, 3, 2]), -2, indices([[[2], [0]]]), tensor([1, 2, 2]), "sum")
+    case(NAME, tensor([]), 0, indices(0), tensor([]), "prod")
+    case(NAME, tensor([3, 4]), 1, torch.zeros([3, 0], dtype=i64), tensor([3, 4]), "amax")
+    refuse(NAME, tensor([3]), 0, indices([3]), tensor([1]), "sum", True, outs=tensor([3]))
+    refuse(NAME, tensor([3]), 0, indices([0]), tensor([1]), "mean", True, outs=tensor([3]))
+    refuse(NAME, tensor([3]), 0, indices([0]), tensor([1], i64), "sum", True, outs=tensor([3]))
+
 with family("op_nonzero"):
     for dtype in ALL:
         case("aten::nonzero.out", tensor([3, 4], dtype, -1, 1), out_order=[0, 1])

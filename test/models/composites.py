@@ -74,12 +74,42 @@ class Tables(nn.Module):
         )
 
 
+class Groups(nn.Module):
+    """Rows in groups with a matrix each, counts, means of scattered rows, normalised weights."""
+
+    def __init__(self):
+        super().__init__()
+        # Small whole numbers: their products are exact in bfloat16, which grouped_mm wants.
+        self.register_buffer("experts", randint(5, 3, 8, 8, seed=11).bfloat16() - 2)
+        conv = nn.Conv1d(4, 2, 3)
+        self.conv = nn.utils.parametrizations.weight_norm(conv, dim=2)
+
+    def forward(self, x, many, ends, index):
+        spread = index[:, None].expand_as(x)
+        zero = torch.zeros(3, 4)
+        return (
+            F.grouped_mm(many, self.experts, offs=ends).float(),
+            F.grouped_mm(many[:2], self.experts, offs=ends.clamp(max=2)).float(),
+            torch.histc(index.float(), bins=3, min=0, max=2),
+            torch.histc(x, bins=5, min=-1, max=1.5),
+            zero.scatter_reduce(0, spread, x, "mean", include_self=False),
+            zero.scatter_reduce(0, spread, x, "mean"),
+            zero.scatter_reduce(0, spread, x, "amax", include_self=False),
+            zero.scatter_reduce(0, spread, x, "prod"),
+            self.conv(x.T[None]),
+        )
+
+
 def models(full):
     ids = torch.tensor([1, 2, 9, 2, 0, 4])
     tables = (ids, torch.tensor([0, 3, 3]), randn(6, seed=2), randn(3, 5, seed=3))
     image, volume = randn(2, 3, 5, 6, seed=4), randn(2, 1, 3, 4, 3, seed=5)
+    many = randint(5, 7, 8, seed=10).bfloat16() - 2
+    ends = torch.tensor([1, 4, 7], dtype=torch.int32)
+    groups = (randn(7, 4, seed=9), many, ends, torch.tensor([0, 2, 2, 0, 2, 0, 0]))
     return [
         Model("volumes", Volumes(), (randn(2, 3, 6, 7, 8, seed=1),)),
         Model("resample", Resample(), (image, volume, randn(2, 2, 3, seed=6), randn(2, 3, 4, seed=7))),
+        Model("groups", Groups(), groups),
         Model("tables", Tables(), (*tables, randint(2, 3, 6, seed=8) == 1)),
     ]
