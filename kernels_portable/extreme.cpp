@@ -2,6 +2,8 @@
 
 #include "kernels_portable/extreme.h"
 
+#include <limits>
+
 #include "kernels_portable/promote.h"
 #include "kernels_portable/reduce.h"
 
@@ -15,22 +17,49 @@ struct Found {
   int64_t index = -1;
 };
 
+// The better of two floats or vectors of them; NaN if one is NaN.
+template <Extreme kExtreme>
+struct Better {
+  template <typename V>
+  V operator()(V best, V value) const {
+    const V chosen = (kExtreme == Extreme::kMax ? value > best : value < best) ? value : best;
+    return value != value ? value : chosen;
+  }
+};
+
+// Finds the best float with vectors first, then, if it is better than before, where it is.
+template <Extreme kExtreme, typename C>
+void scan_floats(const C* block, int64_t count, int64_t first, Found<C>* found) {
+  constexpr C kInfinity = std::numeric_limits<C>::infinity();
+  const Better<kExtreme> better;
+  const C worst = kExtreme == Extreme::kMax ? -kInfinity : kInfinity;
+  const C best = fold_block(worst, block, count, better, better);
+  const bool is_nan = best != best;
+  const bool improves = kExtreme == Extreme::kMax ? best > found->value : best < found->value;
+  if (count == 0 || !(found->index < 0 || is_nan || improves)) return;
+  int64_t i = 0;
+  while (is_nan ? block[i] == block[i] : block[i] != best) ++i;
+  *found = {block[i], first + i};
+}
+
+void scan_integers(Extreme extreme, const int64_t* block, int64_t count, int64_t first,
+                   Found<int64_t>* found) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t x = block[i];
+    const bool better = extreme == Extreme::kMax ? x > found->value : x < found->value;
+    if (found->index < 0 || better) *found = {x, first + i};
+  }
+}
+
 template <typename C>
 void scan(Extreme extreme, const C* block, int64_t count, int64_t first, Found<C>* found) {
-  C best = found->value;
-  int64_t index = found->index;
-  for (int64_t i = 0; i < count; ++i) {
-    const C x = block[i];
-    const bool better = extreme == Extreme::kMax ? x > best : x < best;
-    const bool first_nan = x != x && best == best;
-    if (index < 0 || better || first_nan) {
-      best = x;
-      index = first + i;
-    }
-    if (best != best) break;
+  if constexpr (std::is_integral_v<C>) {
+    scan_integers(extreme, block, count, first, found);
+  } else if (extreme == Extreme::kMax) {
+    scan_floats<Extreme::kMax>(block, count, first, found);
+  } else {
+    scan_floats<Extreme::kMin>(block, count, first, found);
   }
-  found->value = best;
-  found->index = index;
 }
 
 template <typename C>
@@ -95,7 +124,9 @@ Status find_extreme(Extreme extreme, const Tensor& self, std::optional<int64_t> 
                 "there is no largest or smallest of no elements");
   ReducePlan plan = plan_reduction(self, mask, keepdim, out);
   if (!dim.has_value()) plan.folded = flattened(self);
-  if (is_floating(self.scalar_type())) {
+  if (is_floating(self.scalar_type()) && self.scalar_type() != ScalarType::kDouble) {
+    find_as<float>(extreme, plan, self, values, indices);
+  } else if (is_floating(self.scalar_type())) {
     find_as<double>(extreme, plan, self, values, indices);
   } else {
     find_as<int64_t>(extreme, plan, self, values, indices);

@@ -10,75 +10,55 @@
 
 namespace taper::portable {
 
-// Folds values[0, count) with step(accumulator, value), for vectors and single values alike, from
-// `start` on, which must not change what it is folded with.
-template <typename C, typename Step>
-inline C fold_block(C start, const C* values, int64_t count, Step step) {
+// Folds values[0, count) into one value with step(accumulator, value), which takes vectors and
+// single values alike; join() puts accumulators together. `start` must change nothing.
+template <typename C, typename Step, typename Join>
+inline C fold_block(C start, const C* values, int64_t count, Step step, Join join) {
   using Vector = typename Lanes<C>::Type;
   constexpr int64_t kCount = Lanes<C>::kCount;
-  Vector folded[2] = {Vector{} + start, Vector{} + start};
+  Vector folded[4];
+  for (Vector& each : folded) each = Vector{} + start;
   int64_t i = 0;
-  for (; i + 2 * kCount <= count; i += 2 * kCount) {
-    Vector block[2];
+  for (; i + 4 * kCount <= count; i += 4 * kCount) {
+    Vector block[4];
     std::memcpy(block, values + i, sizeof(block));
-    folded[0] = step(folded[0], block[0]);
-    folded[1] = step(folded[1], block[1]);
+    for (int k = 0; k < 4; ++k) folded[k] = step(folded[k], block[k]);
   }
-  C lanes[2 * kCount];
-  std::memcpy(lanes, folded, sizeof(lanes));
   C result = start;
   for (; i < count; ++i) result = step(result, values[i]);
-  for (int64_t k = 1; k < 2 * kCount; ++k) lanes[0] = step.join(lanes[0], lanes[k]);
-  return step.join(result, lanes[0]);
+  C lanes[kCount];
+  folded[0] = join(join(folded[0], folded[1]), join(folded[2], folded[3]));
+  std::memcpy(lanes, folded, sizeof(lanes));
+  for (const C lane : lanes) result = join(result, lane);
+  return result;
 }
 
-struct Largest {
-  template <typename V>
-  V operator()(V a, V b) const {
-    return b > a ? b : a;
-  }
-  template <typename V>
-  V join(V a, V b) const {
-    return b > a ? b : a;
-  }
-};
-
-struct Sum {
+struct AddUp {
   template <typename V>
   V operator()(V a, V b) const {
     return a + b;
   }
-  template <typename V>
-  V join(V a, V b) const {
-    return a + b;
-  }
-};
-
-template <typename C>
-struct SquaredDistance {
-  template <typename V>
-  V operator()(V a, V b) const {
-    return a + (b - mean) * (b - mean);
-  }
-  C join(C a, C b) const { return a + b; }
-  C mean;
 };
 
 // The largest of the values and of `start`; NaN may be passed over.
 template <typename C>
 C max_of_block(C start, const C* values, int64_t count) {
-  return fold_block(start, values, count, Largest{});
+  const auto larger = [](auto a, auto b) { return b > a ? b : a; };
+  return fold_block(start, values, count, larger, larger);
 }
 
 template <typename C>
 C sum_of_block(const C* values, int64_t count) {
-  return fold_block(C{0}, values, count, Sum{});
+  return fold_block(C{0}, values, count, AddUp(), AddUp());
 }
 
 // The sum of (value - mean)^2.
 template <typename C>
 C squares_of_block(const C* values, int64_t count, C mean) {
-  return fold_block(C{0}, values, count, SquaredDistance<C>{mean});
+  const auto square = [mean](auto sum, auto value) {
+    return sum + (value - mean) * (value - mean);
+  };
+  return fold_block(C{0}, values, count, square, AddUp());
 }
 
 }  // namespace taper::portable

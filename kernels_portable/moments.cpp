@@ -5,19 +5,13 @@
 namespace taper::portable {
 
 Moments moments_of(const ReducePlan& plan, const Tensor& self, int64_t offset) {
-  const Reducer<double> sum = sum_reduction().f64;
   Moments moments = {0, 0};
   visit_folded<double>(plan, self, offset, [&](const double* block, int64_t count) {
-    moments.mean = sum.fold(moments.mean, block, count);
+    moments.mean += sum_of_block(block, count);
   });
   moments.mean /= static_cast<double>(plan.folded_count);
   visit_folded<double>(plan, self, offset, [&](const double* block, int64_t count) {
-    double squares[kReduceBlock];
-    for (int64_t i = 0; i < count; ++i) {
-      const double distance = block[i] - moments.mean;
-      squares[i] = distance * distance;
-    }
-    moments.squares = sum.fold(moments.squares, squares, count);
+    moments.squares += squares_of_block(block, count, moments.mean);
   });
   return moments;
 }

@@ -17,8 +17,8 @@ struct Amin {
   }
   template <typename C>
   C operator()(C best, C value) const {
-    const C chosen = best < value ? best : value;
-    return best != best ? best : chosen;  // If the value is NaN it was chosen.
+    const C chosen = value < best ? value : best;  // If the best is NaN it was chosen.
+    return value != value ? value : chosen;
   }
 };
 
@@ -28,7 +28,7 @@ Status amin_out(KernelContext&, const Tensor& self, IntList dims, bool keepdim, 
   TAPER_REQUIRE(folded_elements(self, mask) > 0, Error::kInvalidArgument,
                 "amin: a dim that is folded has no elements");
   const ScalarType type = self.scalar_type();
-  return reduce(reduction<Amin>(), self, mask, keepdim, type, type, 1, out);
+  return reduce(fast_reduction<Amin>(), self, mask, keepdim, type, type, 1, out);
 }
 
 }  // namespace

@@ -14,14 +14,18 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 
-template <typename C>
+// Values are read and results written as V, sums are of type A.
+template <typename V, typename A>
 void sum_line(const Line& in, const Line& out) {
-  C sum = 0;
+  A sum = 0;
   for_each_block(in.size, kBlock, [&](int64_t first, int64_t count) {
-    C buffer[kBlock];
-    C sums[kBlock];
-    const C* values = in.read(first, count, buffer);
-    for (int64_t i = 0; i < count; ++i) sums[i] = sum = wrap_add(sum, values[i]);
+    V buffer[kBlock], results[kBlock];
+    const V* values = in.read(first, count, buffer);
+    V* sums = out.target(first, results);
+    for (int64_t i = 0; i < count; ++i) {
+      sum = wrap_add(sum, static_cast<A>(values[i]));
+      sums[i] = static_cast<V>(sum);
+    }
     out.write(first, count, sums);
   });
 }
@@ -34,10 +38,13 @@ Status cumsum_out(KernelContext&, const Tensor& self, int64_t dim, std::optional
   TAPER_REQUIRE(can_cast(type, out.scalar_type()), Error::kInvalidType,
                 "cumsum: the result cannot be cast to the dtype of out");
   TAPER_TRY(out.resize(self.sizes()));
-  if (is_floating(type)) {
-    for_each_line(self, dim, out, sum_line<double>);
+  if (!is_floating(type)) {
+    for_each_line(self, dim, out, sum_line<int64_t, int64_t>);
+  } else if (is_floating(self.scalar_type()) && type != ScalarType::kDouble &&
+             self.scalar_type() != ScalarType::kDouble) {
+    for_each_line(self, dim, out, sum_line<float, double>);
   } else {
-    for_each_line(self, dim, out, sum_line<int64_t>);
+    for_each_line(self, dim, out, sum_line<double, double>);
   }
   return {};
 }

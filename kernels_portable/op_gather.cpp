@@ -3,12 +3,32 @@
 //   Sizes    out has the sizes of index, which is no larger than self except along dim.
 //   Indices  int32 or int64, from 0 on.
 
-#include <cstring>
-
+#include "kernels_portable/convert.h"
 #include "kernels_portable/scatter.h"
 
 namespace taper::portable {
 namespace {
+
+template <typename T>
+void take(const int64_t* picked, const void* from, int64_t stride, int64_t count, void* to) {
+  const T* source = static_cast<const T*>(from);
+  T* target = static_cast<T*>(to);
+  for (int64_t i = 0; i < count; ++i) target[i * stride] = source[picked[i]];
+}
+
+// For elements of that many bytes.
+auto taker(size_t bytes) {
+  switch (bytes) {
+    case 1:
+      return take<uint8_t>;
+    case 2:
+      return take<uint16_t>;
+    case 4:
+      return take<uint32_t>;
+    default:
+      return take<uint64_t>;
+  }
+}
 
 Status gather(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index, bool,
               Tensor& out) {
@@ -17,16 +37,12 @@ Status gather(KernelContext&, const Tensor& self, int64_t dim, const Tensor& ind
   TAPER_TRY(out.resize(index.sizes()));
   PickLoops loops;
   TAPER_TRY(loops.init(self, dim, index, view_of(out)));
-  const size_t size = element_size(self.scalar_type());
-  const char* from = static_cast<const char*>(self.const_data());
-  char* to = static_cast<char*>(out.mutable_data());
-  const int64_t bytes = static_cast<int64_t>(size);
-  return loops.for_each_chunk(
-      [&](const int64_t* picked, int64_t offset, int64_t stride, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) {
-          std::memmove(to + (offset + i * stride) * bytes, from + picked[i] * bytes, size);
-        }
-      });
+  const ScalarType type = self.scalar_type();
+  const auto take_chunk = taker(element_size(type));
+  return loops.for_each_chunk([&](const int64_t* picked, int64_t offset, int64_t stride,
+                                  int64_t count) {
+    take_chunk(picked, self.const_data(), stride, count, element(out.mutable_data(), offset, type));
+  });
 }
 
 }  // namespace

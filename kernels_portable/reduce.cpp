@@ -15,7 +15,11 @@ struct Sum {
   }
   template <typename C>
   C operator()(C sum, C value) const {
-    return wrap_add(sum, value);
+    if constexpr (std::is_integral_v<C>) {
+      return wrap_add(sum, value);
+    } else {
+      return sum + value;
+    }
   }
 };
 
@@ -26,42 +30,53 @@ C divided(C value, double divisor) {
 }
 
 // The innermost dimension is folded: one output at a time.
-template <typename C>
-void reduce_rows(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& self,
+template <typename V, typename A>
+void reduce_rows(const Reducer<V, A>& reducer, const ReducePlan& plan, const Tensor& self,
                  double divisor, Tensor& out) {
-  const StoreFunction<C> store = storer<C>(out.scalar_type());
+  const StoreFunction<A> store = storer<A>(out.scalar_type());
   for_each_output(plan, [&](int64_t self_offset, int64_t out_offset) {
-    C sum = reducer.start;
-    visit_folded<C>(plan, self, self_offset,
-                    [&](const C* block, int64_t count) { sum = reducer.fold(sum, block, count); });
+    A sum = reducer.start;
+    visit_folded<V>(plan, self, self_offset,
+                    [&](const V* block, int64_t count) { sum = reducer.fold(sum, block, count); });
     sum = divided(sum, divisor);
     store(&sum, 1, element(out.mutable_data(), out_offset, out.scalar_type()), 1);
   });
 }
 
-// The innermost dimension is kept: a block of outputs at a time, so that memory is read in order.
-template <typename C>
-void reduce_columns(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& self,
-                    double divisor, Tensor& out) {
+// Combines the folded rows of `count` elements, the first of which begins at `offset`.
+template <typename V, typename A>
+void combine_rows(const Reducer<V, A>& reducer, const ReducePlan& plan, const Tensor& self,
+                  int64_t offset, int64_t count, A* sums) {
   const ScalarType type = self.scalar_type();
-  const LoadFunction<C> load = loader<C>(type);
-  const StoreFunction<C> store = storer<C>(out.scalar_type());
+  const LoadFunction<V> load = loader<V>(type);
+  const int64_t stride = plan.kept.inner_stride(0);
+  const int64_t step = plan.folded.inner_stride(0);
+  plan.folded.for_each_run([&](const int64_t* folded, int64_t rows) {
+    const void* from = element(self.const_data(), offset + folded[0], type);
+    if (stride == 1 && type == native_type<V>()) {
+      return reducer.combine(sums, static_cast<const V*>(from), count, rows, step);
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      V block[kReduceBlock];
+      load(element(from, row * step, type), stride, count, block);
+      reducer.combine(sums, block, count, 1, 0);
+    }
+  });
+}
+
+// The innermost dimension is kept: a block of outputs at a time, so that memory is read in order.
+template <typename V, typename A>
+void reduce_columns(const Reducer<V, A>& reducer, const ReducePlan& plan, const Tensor& self,
+                    double divisor, Tensor& out) {
+  const StoreFunction<A> store = storer<A>(out.scalar_type());
   const int64_t stride = plan.kept.inner_stride(0);
   const int64_t out_stride = plan.kept.inner_stride(1);
-  const int64_t step = plan.folded.inner_stride(0);
-  C sums[kReduceBlock];
-  C block[kReduceBlock];
+  A sums[kReduceBlock];
   plan.kept.for_each_run([&](const int64_t* kept, int64_t n) {
     for (int64_t first = 0; first < n; first += kReduceBlock) {
       const int64_t count = n - first < kReduceBlock ? n - first : kReduceBlock;
       for (int64_t i = 0; i < count; ++i) sums[i] = reducer.start;
-      plan.folded.for_each_run([&](const int64_t* folded, int64_t rows) {
-        for (int64_t row = 0; row < rows; ++row) {
-          const int64_t offset = kept[0] + first * stride + folded[0] + row * step;
-          load(element(self.const_data(), offset, type), stride, count, block);
-          reducer.combine(sums, block, count);
-        }
-      });
+      combine_rows(reducer, plan, self, kept[0] + first * stride, count, sums);
       for (int64_t i = 0; i < count; ++i) sums[i] = divided(sums[i], divisor);
       const int64_t offset = kept[1] + first * out_stride;
       store(sums, count, element(out.mutable_data(), offset, out.scalar_type()), out_stride);
@@ -69,8 +84,8 @@ void reduce_columns(const Reducer<C>& reducer, const ReducePlan& plan, const Ten
   });
 }
 
-template <typename C>
-void reduce_as(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& self,
+template <typename V, typename A>
+void reduce_as(const Reducer<V, A>& reducer, const ReducePlan& plan, const Tensor& self,
                double divisor, Tensor& out) {
   const bool columns = plan.kept.inner_size() > 1 && plan.folded_count > 1 &&
                        plan.kept.inner_stride(0) < plan.folded.inner_stride(0);
@@ -80,7 +95,7 @@ void reduce_as(const Reducer<C>& reducer, const ReducePlan& plan, const Tensor& 
 
 }  // namespace
 
-Reduction sum_reduction() { return reduction<Sum>(); }
+Reduction sum_reduction() { return fast_reduction<Sum>(); }
 
 ReducePlan plan_reduction(const Tensor& self, DimMask mask, bool keepdim, const Tensor& out) {
   ReducePlan plan;
@@ -126,7 +141,11 @@ Status reduce(const Reduction& reduction, const Tensor& self, DimMask mask, bool
                 "the result cannot be cast to the dtype of out");
   TAPER_TRY(out.resize(reduced_sizes(self, mask, keepdim)));
   const ReducePlan plan = plan_reduction(self, mask, keepdim, out);
-  if (is_floating(compute)) {
+  const bool is_narrow = self.scalar_type() != ScalarType::kDouble && is_floating(compute) &&
+                         is_floating(self.scalar_type()) && compute != ScalarType::kDouble;
+  if (is_narrow && reduction.f32.fold != nullptr) {
+    reduce_as(reduction.f32, plan, self, divisor, out);
+  } else if (is_floating(compute)) {
     reduce_as(reduction.f64, plan, self, divisor, out);
   } else {
     reduce_as(reduction.i64, plan, self, divisor, out);

@@ -12,50 +12,90 @@
 
 #include "kernels_portable/convert.h"
 #include "kernels_portable/dims.h"
+#include "kernels_portable/line_math.h"
 #include "kernels_portable/strided.h"
 #include "taper/kernel.h"
 
 namespace taper::portable {
 
-template <typename C>
+inline constexpr int64_t kReduceBlock = 256;
+
+// Values of type V are folded into accumulators of type A.
+template <typename V, typename A>
 struct Reducer {
-  C start;
-  C (*fold)(C accumulator, const C* values, int64_t count);
-  void (*combine)(C* accumulators, const C* values, int64_t count);
+  A start = 0;
+  A (*fold)(A accumulator, const V* values, int64_t count) = nullptr;
+  // Rows of `count` values, `step` values apart, into `count` accumulators. REQUIRES: count is at
+  // most kReduceBlock.
+  void (*combine)(A* accumulators, const V* values, int64_t count, int64_t rows,
+                  int64_t step) = nullptr;
 };
 
 struct Reduction {
-  Reducer<double> f64;
-  Reducer<int64_t> i64;
+  Reducer<float, double> f32;  // Where it is empty, floats are read as doubles.
+  Reducer<double, double> f64;
+  Reducer<int64_t, int64_t> i64;
 };
 
 // Makes both loops from a struct with a templated call operator (accumulator, value) -> accumulator
-// that takes its arguments in any order, and a templated static start(). Folding in four lanes
-// keeps the arithmetic units busy and the rounding error small.
-template <typename Op, typename C>
-C fold_with(C accumulator, const C* values, int64_t count) {
+// that takes its arguments in any order, and a templated static start(). Floats, for which the
+// operator must take vectors too, are folded as floats in short runs, and those in double.
+template <typename Op, typename V, typename A>
+A fold_with(A accumulator, const V* values, int64_t count) {
   const Op op;
-  C lanes[4];
-  for (C& lane : lanes) lane = Op::template start<C>();
   int64_t i = 0;
+  if constexpr (!std::is_same_v<V, A>) {
+    constexpr int64_t kRun = 256;
+    for (; i < count; i += kRun) {
+      const int64_t run = count - i < kRun ? count - i : kRun;
+      accumulator =
+          op(accumulator,
+             static_cast<A>(fold_block(Op::template start<V>(), values + i, run, op, op)));
+    }
+    return accumulator;
+  }
+  V lanes[4];
+  for (V& lane : lanes) lane = Op::template start<V>();
   for (; i + 4 <= count; i += 4) {
     for (int k = 0; k < 4; ++k) lanes[k] = op(lanes[k], values[i + k]);
   }
   for (; i < count; ++i) lanes[0] = op(lanes[0], values[i]);
-  for (const C lane : lanes) accumulator = op(accumulator, lane);
+  for (const V lane : lanes) accumulator = op(accumulator, static_cast<A>(lane));
   return accumulator;
 }
-template <typename Op, typename C>
-void combine_with(C* accumulators, const C* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) accumulators[i] = Op()(accumulators[i], values[i]);
+template <typename Op, typename V, typename A>
+void combine_with(A* accumulators, const V* values, int64_t count, int64_t rows, int64_t step) {
+  const Op op;
+  int64_t row = 0;
+  if constexpr (!std::is_same_v<V, A>) {
+    for (; row + 4 <= rows; row += 4, values += 4 * step) {
+      const V* const rest[] = {values + step, values + 2 * step, values + 3 * step};
+      V four[kReduceBlock];
+      for (int64_t i = 0; i < count; ++i) {
+        four[i] = op(op(values[i], rest[0][i]), op(rest[1][i], rest[2][i]));
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        accumulators[i] = op(accumulators[i], static_cast<A>(four[i]));
+      }
+    }
+  }
+  for (; row < rows; ++row, values += step) {
+    for (int64_t i = 0; i < count; ++i) {
+      accumulators[i] = op(accumulators[i], static_cast<A>(values[i]));
+    }
+  }
 }
-template <typename Op, typename C>
-constexpr Reducer<C> reducer() {
-  return {Op::template start<C>(), fold_with<Op, C>, combine_with<Op, C>};
+template <typename Op, typename V, typename A = V>
+constexpr Reducer<V, A> reducer() {
+  return {Op::template start<A>(), fold_with<Op, V, A>, combine_with<Op, V, A>};
 }
 template <typename Op>
 constexpr Reduction reduction() {
-  return {reducer<Op, double>(), reducer<Op, int64_t>()};
+  return {{}, reducer<Op, double>(), reducer<Op, int64_t>()};
+}
+template <typename Op>
+constexpr Reduction fast_reduction() {
+  return {reducer<Op, float, double>(), reducer<Op, double>(), reducer<Op, int64_t>()};
 }
 
 Reduction sum_reduction();
@@ -87,20 +127,21 @@ constexpr ScalarType sum_type(ScalarType type) {
   return is_floating(type) ? type : ScalarType::kLong;
 }
 
-// Calls visit(block, count) with the elements of one output, whose first lies at `offset`, in
-// blocks of at most kReduceBlock values of type C.
-inline constexpr int64_t kReduceBlock = 256;
+// Calls visit(block, count) with the elements of one output, whose first lies at `offset`: where
+// they lie if they are values of type C in a run, else in blocks of at most kReduceBlock.
 template <typename C, typename Visit>
 void visit_folded(const ReducePlan& plan, const Tensor& self, int64_t offset, Visit&& visit) {
   const ScalarType type = self.scalar_type();
   const LoadFunction<C> load = loader<C>(type);
   const int64_t stride = plan.folded.inner_stride(0);
+  const bool in_place = stride == 1 && type == native_type<C>();
   plan.folded.for_each_run([&](const int64_t* offsets, int64_t n) {
+    const void* from = element(self.const_data(), offset + offsets[0], type);
+    if (in_place) return visit(static_cast<const C*>(from), n);
     for (int64_t first = 0; first < n; first += kReduceBlock) {
       const int64_t count = n - first < kReduceBlock ? n - first : kReduceBlock;
       C block[kReduceBlock];
-      load(element(self.const_data(), offset + offsets[0] + first * stride, type), stride, count,
-           block);
+      load(element(from, first * stride, type), stride, count, block);
       visit(static_cast<const C*>(block), count);
     }
   });
