@@ -1,5 +1,5 @@
-// aten::scatter_reduce.two_out: self with every src[i][j] combined into out[index[i][j]][j], for dim
-// 0 of a matrix, by "sum", "prod", "amax" or "amin".
+// aten::scatter_reduce.two_out: self with every src[i][j] combined into out[index[i][j]][j], for
+// dim 0 of a matrix, by "sum", "prod", "amax" or "amin".
 //
 //   Sizes    out has the sizes of self. index is no larger than src, nor than self except along dim.
 //   Indices  int32 or int64, from 0 on. With include_self = false what self holds at a place that an
