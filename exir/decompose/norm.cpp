@@ -21,16 +21,6 @@ void group_norm(Builder& b) {
                  b.size(dim_of(x, 1)), b.size(area), b.arg("num_groups"), b.arg("eps")}));
 }
 
-void batch_norm(Builder& b) {
-  const bool statistics = b.has("running_mean") && b.has("running_var");
-  if (b.arg("training").to_bool() || !statistics) {
-    throw Failure("batch_norm in training mode: call model.eval() before torch.export.export");
-  }
-  b.result(b.op("_native_batch_norm_legit_no_training",
-                {b.in("input"), optional(b, "weight"), optional(b, "bias"), b.arg("running_mean"),
-                 b.arg("running_var"), b.arg("momentum"), b.arg("eps")}));
-}
-
 // One value per channel, shaped to broadcast over [N, C, ...].
 Value* per_channel(Builder& b, Value* x, size_t rank) {
   std::vector<Sym> sizes(rank, Sym(1));
@@ -38,23 +28,42 @@ Value* per_channel(Builder& b, Value* x, size_t rank) {
   return b.view(x, sizes);
 }
 
-// Each channel of each sample by its own mean and variance over space.
-void instance_norm(Builder& b) {
-  Value* x = b.in("input");
+// (x - mean) / sqrt(variance + eps) * weight + bias, with x's own statistics over `dims`.
+Value* standardise(Builder& b, Value* x, const std::vector<int64_t>& dims) {
   const size_t rank = x->type.rank();
-  if (!b.arg("use_input_stats").to_bool()) {
-    return b.result(b.op("_native_batch_norm_legit_no_training",
-                         {x, optional(b, "weight"), optional(b, "bias"), b.arg("running_mean"),
-                          b.arg("running_var"), b.arg("momentum"), b.arg("eps")}));
-  }
-  std::vector<int64_t> space;
-  for (size_t d = 2; d < rank; ++d) space.push_back(static_cast<int64_t>(d));
-  Value* mean = b.op("mean.dim", {x, int_list(space), true});
-  Value* variance = b.op("var.correction", {x, int_list(space), 0, true});
+  Value* mean = b.op("mean.dim", {x, int_list(dims), true});
+  Value* variance = b.op("var.correction", {x, int_list(dims), 0, true});
   Value* y = b.mul(b.sub(x, mean), b.op("rsqrt", {b.add(variance, b.arg("eps"))}));
   if (b.has("weight")) y = b.mul(y, per_channel(b, b.in("weight"), rank));
-  if (b.has("bias")) y = b.add(y, per_channel(b, b.in("bias"), rank));
-  b.result(y);
+  return b.has("bias") ? b.add(y, per_channel(b, b.in("bias"), rank)) : y;
+}
+
+Value* normalise_by_running(Builder& b) {
+  return b.op("_native_batch_norm_legit_no_training",
+              {b.in("input"), optional(b, "weight"), optional(b, "bias"), b.arg("running_mean"),
+               b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
+}
+
+// Without running statistics each channel is normalised by its own, over batch and space.
+void batch_norm(Builder& b) {
+  const bool statistics = b.has("running_mean") && b.has("running_var");
+  if (statistics && b.arg("training").to_bool()) {
+    throw Failure("batch_norm in training mode: call model.eval() before torch.export.export");
+  }
+  if (statistics) return b.result(normalise_by_running(b));
+  Value* x = b.in("input");
+  std::vector<int64_t> dims = {0};
+  for (size_t d = 2; d < x->type.rank(); ++d) dims.push_back(static_cast<int64_t>(d));
+  b.result(standardise(b, x, dims));
+}
+
+// Each channel of each sample by its own statistics, over space.
+void instance_norm(Builder& b) {
+  if (!b.arg("use_input_stats").to_bool()) return b.result(normalise_by_running(b));
+  Value* x = b.in("input");
+  std::vector<int64_t> space;
+  for (size_t d = 2; d < x->type.rank(); ++d) space.push_back(static_cast<int64_t>(d));
+  b.result(standardise(b, x, space));
 }
 
 double machine_epsilon(ScalarType type) {

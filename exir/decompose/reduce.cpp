@@ -102,6 +102,15 @@ void vector_norm(Builder& b, const Argument& order) {
   b.result(b.op("pow.Tensor_Scalar", {total, 1 / p}));
 }
 void linalg_norm(Builder& b) { vector_norm(b, b.arg("ord")); }
+// Of vectors: the whole tensor without an order, or one dimension.
+void norm_of_vectors(Builder& b) {
+  const bool whole = !b.has("dim");
+  const bool one = !whole && b.arg("dim").is_list() && b.arg("dim").list().size() == 1;
+  if (!one && b.has("ord") && !(whole && self(b)->type.rank() == 1)) {
+    throw Failure("linalg_norm of matrices");
+  }
+  vector_norm(b, b.arg("ord"));
+}
 void norm(Builder& b) { vector_norm(b, b.arg("p")); }
 
 void count_nonzero(Builder& b) {
@@ -197,6 +206,7 @@ const Decompositions& reduce_rules() {
       {"aminmax", aminmax},
       {"logsumexp", logsumexp},
       {"linalg_vector_norm", linalg_norm},
+      {"linalg_norm", norm_of_vectors},
       {"norm.Scalar", norm},
       {"norm.ScalarOpt_dim", norm},
       {"count_nonzero", count_nonzero},

@@ -97,6 +97,9 @@ class Groups(nn.Module):
             zero.scatter_reduce(0, spread, x, "amax", include_self=False),
             zero.scatter_reduce(0, spread, x, "prod"),
             self.conv(x.T[None]),
+            F.batch_norm(x[None], None, None, training=True),
+            torch.linalg.norm(x, dim=-1, keepdim=True),
+            torch.linalg.norm(x),
         )
 
 
@@ -109,7 +112,9 @@ def models(full):
     groups = (randn(7, 4, seed=9), many, ends, torch.tensor([0, 2, 2, 0, 2, 0, 0]))
     return [
         Model("volumes", Volumes(), (randn(2, 3, 6, 7, 8, seed=1),)),
-        Model("resample", Resample(), (image, volume, randn(2, 2, 3, seed=6), randn(2, 3, 4, seed=7))),
+        Model(
+            "resample", Resample(), (image, volume, randn(2, 2, 3, seed=6), randn(2, 3, 4, seed=7))
+        ),
         Model("groups", Groups(), groups),
         Model("tables", Tables(), (*tables, randint(2, 3, 6, seed=8) == 1)),
     ]

@@ -1,0 +1,139 @@
+"""The table of results: docs/models.md."""
+
+import os
+import re
+
+HEAD = """# Models
+
+Architectures of public libraries with random weights, from `torch.export` (not strict) to numbers.
+A model matches when every output differs from PyTorch's by at most 1e-4 x max(1, largest expected).
+
+{summary}
+
+Made by `scripts/zoo.sh` with torch {torch}; float32, one thread, on {processor};
+the kernels are built for {target}.
+
+- *nodes*: operator calls in the compiled program; *kinds*: different operators among them.
+- *export*: processor time of `taper export`, whole process. *run*: best of three, portable kernels.
+- *memory*: the planned arena; *gap*: how far that is above the lower bound that no plan can beat.
+- *ExecuTorch*: the same through ExecuTorch {executorch}'s portable lowering and runtime: the processor
+  time of lowering where it matches; empty where it was not measured.
+
+Inputs and layer counts are smaller than in the published models where the architecture allows;
+weights are scaled so that every layer matters. A model counts only if `torch.export` exports it.
+"""
+
+
+def failures(rows):
+    return [r for r in rows if "error" in r.get("taper", {})]
+
+
+def exported(rows):
+    return [r for r in rows if "error" not in r["made"]]
+
+
+def median(values):
+    values = sorted(values)
+    return values[len(values) // 2] if values else 0
+
+
+def summary(rows):
+    whole, bad = exported(rows), failures(rows)
+    good = [r["taper"] for r in whole if "error" not in r["taper"]]
+    text = f"{len(whole)} models, {len(whole) - len(bad)} match"
+    text += f", {len(bad)} do not" if bad else ""
+    if good:
+        exports = [t["export_s"] for t in good]
+        gaps = [t["gap"] for t in good]
+        text += f"; export {median(exports):.2f} s in the median, {max(exports):.2f} s at most"
+        text += f"; memory {median(gaps):.1f} % above the lower bound in the median, "
+        text += f"{max(gaps):.1f} % at most"
+    peers = [r["peer"] for r in whole if "peer" in r]
+    if peers:
+        fine = sum("error" not in p for p in peers)
+        text += f"; of {len(peers)} that ExecuTorch was given too {fine} match there"
+    return text + "."
+
+
+def size(count):
+    return f"{count / 1e6:.2f} MB" if count >= 1e5 else f"{count / 1e3:.1f} KB"
+
+
+def duration(seconds):
+    return f"{seconds:.1f} s" if seconds >= 10 else f"{seconds * 1e3:.3g} ms"
+
+
+def peer_cell(row):
+    peer = row.get("peer")
+    if peer is None:
+        return ""
+    if "error" not in peer:
+        return f"{peer['export_s']:.1f} s"
+    what = {"lower": "does not lower", "run": "does not run", "match": "differs"}
+    return what.get(peer.get("stage"), "fails")
+
+
+def line(row):
+    taper = row["taper"]
+    name = row["name"].split("/", 1)[1]
+    if "error" in taper:
+        cells = [name, row["family"], "", "", "no", "", "", "", "", peer_cell(row)]
+    else:
+        operators = taper["operators"]
+        cells = [
+            name, row["family"], sum(operators.values()), len(operators), f"{taper['worst']:.0e}",
+            f"{taper['export_s'] * 1e3:.0f} ms", size(taper["planned"]), f"{taper['gap']} %",
+            duration(taper["run_s"]), peer_cell(row),
+        ]  # fmt: skip
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+COLUMNS = "model, kind, nodes, kinds, difference, export, memory, gap, run, ExecuTorch".split(", ")
+
+
+def section(library, rows):
+    out = [f"\n## {library}\n", "| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
+    return out + [line(row) for row in rows]
+
+
+def processor():
+    """What the machine calls its processor, and which vectors it has."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            text = file.read()
+    except OSError:
+        return "an unknown processor"
+    flags = set(re.search(r"^flags\s*:(.*)$", text, re.M).group(1).split())
+    has = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if flag in flags]
+    return f"{os.cpu_count()} cores of a shared x86-64 machine with " + " and ".join(
+        has or ["SSE2"]
+    )
+
+
+def write(path, rows, versions):
+    rows = exported(rows)
+    text = HEAD.format(
+        summary=summary(rows), processor=processor(), target="plain x86-64 (SSE2)", **versions
+    )
+    changed = [r["name"] for r in rows if (r["made"].get("changed_by_export") or 0) > 1e-5]
+    if changed:
+        text += "\nThese compute something else when they are traced, and are compared with what "
+        text += "PyTorch computes from the\nexported program: " + ", ".join(changed) + ".\n"
+    failed = failures(rows)
+    if failed:
+        text += "\nFailures:\n\n"
+        text += "\n".join(f"- {r['name']}: {reason(r)}" for r in failed) + "\n"
+    lines = []
+    for library in dict.fromkeys(r["name"].split("/")[0] for r in rows):
+        lines += section(library, [r for r in rows if r["name"].startswith(library + "/")])
+    with open(path, "w") as file:
+        file.write(text + "\n".join(lines) + "\n")
+
+
+def reason(row):
+    """The error without folders, and how exact float32 is for that model anyway."""
+    text = re.sub(r"\S*/", "", row["taper"]["error"])[:160]
+    rounding = row["made"].get("rounding")
+    if text.startswith("RuntimeError: differs") and rounding is not None:
+        text += f" (PyTorch's float32 is off by {rounding:.1e} from its float64)"
+    return text

@@ -1,0 +1,210 @@
+"""Exports public architectures with random weights, compiles and runs them, compares with PyTorch.
+
+    python test/zoo/zoo.py --taper build/release/bin/taper [--only 'timm/*'] [--quick] [--peers]
+
+What was made and measured is kept in --work, so a run goes on where the last one stopped. Each
+model is exported in a process of its own with a time limit.
+"""
+
+import argparse
+import fnmatch
+import importlib
+import json
+import multiprocessing
+import os
+import sys
+import time
+import warnings
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(FOLDER))
+SOURCES = "nn_models vision_models timm_models transformers_models".split()
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--taper", required=True)
+    parser.add_argument("--work", default=os.path.join(ROOT, "build", "zoo"))
+    parser.add_argument("--only", default="*", help="patterns over names, comma-separated")
+    parser.add_argument("--quick", action="store_true", help="a dozen small models")
+    parser.add_argument("--peers", action="store_true", help="also ExecuTorch's portable lowering")
+    parser.add_argument("--seconds", type=int, default=300, help="limit for each step of a model")
+    parser.add_argument("--again", action="store_true", help="measure again what was measured")
+    parser.add_argument("--table", help="write the table here: docs/models.md")
+    parser.add_argument("--list", action="store_true")
+    return parser.parse_args()
+
+
+def read(path):
+    try:
+        with open(path) as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
+def write(path, result):
+    with open(path + ".part", "w") as file:
+        json.dump(result, file, indent=1)
+    os.replace(path + ".part", path)
+
+
+def guarded(path, step, args):
+    """The body of a child: an exception becomes a result."""
+    sys.stdout = open(os.devnull, "w")
+    try:
+        result = step(*args)
+    except BaseException as error:  # whatever a library throws
+        lines = [line for line in str(error).strip().splitlines() if line.strip()] or [""]
+        text = f"{type(error).__name__}: {lines[0]}"
+        result = {"error": text[:300], "text": str(error)[:4000]}
+    write(path, result)
+    os._exit(0)
+
+
+def in_child(path, step, args, seconds):
+    """Runs a step in a process of its own and returns what it wrote to `path`."""
+    if os.path.exists(path):
+        os.remove(path)
+    child = multiprocessing.get_context("fork").Process(target=guarded, args=(path, step, args))
+    child.start()
+    child.join(seconds)
+    if child.is_alive():
+        child.kill()
+        child.join()
+        write(path, {"error": f"takes more than {seconds} s"})
+    elif read(path) is None:
+        write(path, {"error": f"the process died, exit code {child.exitcode}"})
+    return read(path)
+
+
+def step(folder, name, key, again, work):
+    """The stored result of a step, if it was made from the same things; else does the step."""
+    path = os.path.join(folder, name + ".json")
+    result = read(path)
+    if result is None or result.get("key") != key or again:
+        result = work(path)
+        result["key"] = key
+        write(path, result)
+    return result
+
+
+def versions():
+    import torch
+
+    return f"torch {torch.__version__.split('+')[0]} seed 0 form 2"
+
+
+def one(entry, options, taper_key):
+    import make
+    import measure
+
+    folder = os.path.join(options.work, entry.name.replace("/", "-"))
+    os.makedirs(folder, exist_ok=True)
+    key = entry.key(versions())
+    row = {"name": entry.name, "family": entry.family}
+    row["made"] = step(
+        folder,
+        "made",
+        key,
+        False,
+        lambda path: in_child(path, make.make, (entry, folder), options.seconds),
+    )
+    if "error" in row["made"]:
+        return row
+    row["taper"] = step(
+        folder,
+        "taper",
+        key + taper_key,
+        options.again,
+        lambda path: in_child(
+            path, measure.taper, (options.taper, folder, options.seconds), 4 * options.seconds
+        ),
+    )
+    if options.peers:
+        import peer
+
+        row["peer"] = step(
+            folder,
+            "peer",
+            key + peer.version(),
+            False,
+            lambda path: in_child(path, peer.executorch, (entry, folder), options.seconds),
+        )
+    return row
+
+
+def line(row, seconds):
+    taper = row.get("taper", {})
+    if "error" in row["made"]:
+        text = "not exported: " + row["made"]["error"]
+    elif "error" in taper:
+        text = f"FAILED: {taper['error']}, float32 itself {row['made'].get('rounding')}"
+    else:
+        text = f"ok {taper['worst']:.1e}  export {taper['export_s']:.2f} s  "
+        text += (
+            f"{taper['planned'] / 1e6:.2f} MB +{taper['gap']} %  run {taper['run_s'] * 1e3:.1f} ms"
+        )
+    if "peer" in row:
+        text += "  | ExecuTorch: " + row["peer"].get("error", "ok")
+    return f"{row['name']:44} {text}  ({seconds:.0f} s)"
+
+
+def chosen(options):
+    patterns = options.only.split(",")
+    for source in SOURCES:
+        if not os.path.exists(os.path.join(FOLDER, source + ".py")):
+            continue
+        for entry in importlib.import_module(source).entries():
+            wanted = any(fnmatch.fnmatch(entry.name, p) for p in patterns)
+            if wanted and (entry.quick or not options.quick):
+                yield entry
+
+
+def warm_up(torch, peers):
+    """Imports what the exporter imports late, once and not in each child."""
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)).eval()
+    with torch.no_grad():
+        program = torch.export.export(model, (torch.ones(1, 2),), strict=False)
+    if peers:
+        from executorch.exir import to_edge
+        from executorch.runtime import Runtime
+
+        Runtime.get()
+        to_edge(program).to_executorch()
+
+
+def main():
+    options = parse()
+    sys.path.insert(0, FOLDER)
+    warnings.filterwarnings("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    warm_up(torch, options.peers)
+    os.makedirs(options.work, exist_ok=True)
+    stat = os.stat(options.taper)
+    taper_key = f" taper {stat.st_size} {stat.st_mtime_ns}"
+    rows, started = [], time.monotonic()
+    for entry in chosen(options):
+        if options.list:
+            print(entry.name)
+            continue
+        begin = time.monotonic()
+        rows.append(one(entry, options, taper_key))
+        print(line(rows[-1], time.monotonic() - begin), flush=True)
+    write(os.path.join(options.work, "results.json"), rows)
+    import table
+
+    if options.table:
+        table.write(options.table, rows, {"torch": torch.__version__, "executorch": "1.5.1"})
+    for row in table.failures(rows):
+        print(f"failed: {row['name']}: {row['taper']['error']}")
+    print(f"{table.summary(rows)} ({time.monotonic() - started:.0f} s)")
+    return 1 if table.failures(rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
