@@ -10,60 +10,87 @@ namespace {
 
 bool is_unbacked(std::string_view symbol) { return !symbol.empty() && symbol[0] == 'u'; }
 
-// "dimension 0 of the input x"; empty if no input has that size.
-std::string input_with(const Graph& graph, const std::string& symbol) {
+bool mentions(const Sym& sym, const std::string& symbol) {
+  const std::vector<std::string> names = sym.symbols();
+  return std::find(names.begin(), names.end(), symbol) != names.end();
+}
+
+bool mentions(const Value& value, const std::string& symbol) {
+  if (value.kind != ValueKind::kTensor) return mentions(value.sym, symbol);
+  return std::any_of(value.type.sizes.begin(), value.type.sizes.end(),
+                     [&](const Sym& size) { return mentions(size, symbol); });
+}
+
+// The input that has the size; `value` is null if there is none.
+struct SizedInput {
+  const Value* value = nullptr;
+  size_t dim = 0;
+
+  // "dimension 0 of the input x".
+  std::string text() const {
+    if (value == nullptr) return {};
+    const bool tensor = value->kind == ValueKind::kTensor;
+    return (tensor ? "dimension " + std::to_string(dim) + " of " : "") + "the input " + value->name;
+  }
+};
+
+SizedInput input_with(const Graph& graph, const std::string& symbol) {
   for (const Argument& input : graph.inputs) {
-    if (!input.is_value()) continue;
+    if (!input.is_value() || !mentions(*input.value(), symbol)) continue;
     const Value& value = *input.value();
-    if (value.kind != ValueKind::kTensor) {
-      if (value.sym.is_symbol() && value.sym.name() == symbol) return "the input " + value.name;
-      continue;
-    }
-    for (size_t d = 0; d < value.type.rank(); ++d) {
-      const std::vector<std::string> names = value.type.sizes[d].symbols();
-      if (std::find(names.begin(), names.end(), symbol) == names.end()) continue;
-      return "dimension " + std::to_string(d) + " of the input " + value.name;
-    }
+    size_t d = 0;
+    while (d < value.type.rank() && !mentions(value.type.sizes[d], symbol)) ++d;
+    return {&value, d};
   }
   return {};
 }
 
-bool mentions(const Value& value, const std::string& symbol) {
-  const auto has = [&](const Sym& sym) {
-    const std::vector<std::string> names = sym.symbols();
-    return std::find(names.begin(), names.end(), symbol) != names.end();
-  };
-  if (value.kind != ValueKind::kTensor) return has(value.sym);
-  return std::any_of(value.type.sizes.begin(), value.type.sizes.end(), has);
-}
-
-const Node* maker_of(Graph& graph, const std::string& symbol) {
+// The first node that has the size in a result, or else works on the input that has it.
+const Node* first_use(Graph& graph, const std::string& symbol, const Value* input) {
+  const Node* reader = nullptr;
   for (Graph* each : all_graphs(graph)) {
     for (const auto& node : each->nodes) {
       for (const Value* output : node->outputs) {
-        if (mentions(*output, symbol)) return node.get();
+        if (!mentions(*output, symbol)) continue;
+        if (node->source) return node.get();
+        reader = reader == nullptr ? node.get() : reader;
       }
+      for_each_value(*node, [&](const Value* value) {
+        if (value == input && reader == nullptr) reader = node.get();
+      });
     }
   }
-  return nullptr;
+  return reader;
+}
+
+std::string remedy_for(const std::string& symbol, const SizedInput& input) {
+  const std::string option = ", or use --bound " + symbol + "=N";
+  if (is_unbacked(symbol)) return "write torch._check(size <= N) after that line" + option;
+  const std::string dim = "torch.export.Dim(\"" + symbol + "\", max=N)";
+  if (input.value == nullptr || input.value->kind != ValueKind::kTensor) {
+    return "export with " + dim + option;
+  }
+  return "export with dynamic_shapes={\"" + input.value->name + "\": {" +
+         std::to_string(input.dim) + ": " + dim + "}}" + option;
 }
 
 Diagnostic unbounded(Graph& graph, const std::string& symbol) {
   Diagnostic out;
   out.id = "no-upper-bound";
   out.message = "the size " + symbol;
-  const std::string input = input_with(graph, symbol);
-  const Node* maker = maker_of(graph, symbol);
-  if (!input.empty()) {
-    out.message += " (" + input + ")";
-  } else if (maker != nullptr) {
-    out.where = maker->name;
-    if (maker->source) out.source = maker->source->newest_frame();
+  const SizedInput input = input_with(graph, symbol);
+  const Node* use = first_use(graph, symbol, input.value);
+  if (input.value != nullptr) {
+    out.message += " (" + input.text() + ")";
+    out.where = input.value->name;
+  } else if (use != nullptr) {
+    out.where = use->name;
   }
+  if (use != nullptr && use->source) out.source = use->source->newest_frame();
   out.message += " has no upper bound, so no memory can be planned for it";
-  out.remedy = (is_unbacked(symbol) ? "write torch._check(size <= N) after that line"
-                                    : "export with torch.export.Dim(\"...\", max=N)") +
-               std::string(", or use --bound ") + symbol + "=N";
+  out.expected = "an upper bound";
+  out.actual = "none";
+  out.remedy = remedy_for(symbol, input);
   return out;
 }
 
@@ -93,13 +120,22 @@ void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::strin
     const auto hint = graph.hints.find(symbol);
     if (range.max != SymRange::kUnbounded || hint == graph.hints.end()) continue;
     range.max = std::max(range.min, hint->second);
-    const std::string input = input_with(graph, symbol);
+    const std::string input = input_with(graph, symbol).text();
     warnings.push_back("the size " + symbol + (input.empty() ? "" : " (" + input + ")") +
                        " has no upper bound: planned for " + std::to_string(range.max) +
                        ", its value at the sample inputs; export with "
                        "torch.export.Dim(\"...\", max=N) or use --bound " +
                        symbol + "=N");
   }
+}
+
+std::vector<Diagnostic> sampled_symbols(Graph& graph, const SymValues& bounds) {
+  std::vector<Diagnostic> out;
+  for (const auto& [symbol, range] : graph.ranges) {
+    const bool open = range.max == SymRange::kUnbounded && bounds.count(symbol) == 0;
+    if (open && graph.hints.count(symbol) != 0) out.push_back(unbounded(graph, symbol));
+  }
+  return out;
 }
 
 void check_bounds(Graph& graph) {

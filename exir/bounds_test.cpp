@@ -23,7 +23,8 @@ TEST(Bounds, EverySymbolWithoutOneIsNamedWithItsOrigin) {
               "the size s0 (dimension 0 of the input x) has no upper bound, so no memory can be "
               "planned for it");
     EXPECT_EQ(failure.diagnostics()[0].remedy,
-              "export with torch.export.Dim(\"...\", max=N), or use --bound s0=N");
+              "export with dynamic_shapes={\"x\": {0: torch.export.Dim(\"s0\", max=N)}}, or use "
+              "--bound s0=N");
     EXPECT_EQ(failure.diagnostics()[1].remedy,
               "write torch._check(size <= N) after that line, or use --bound u0=N");
   }

@@ -4,8 +4,6 @@
 
 #include "exir/bounds.h"
 #include "exir/emit/signature.h"
-#include "kernels_portable/kernel_table.h"
-#include "taper/kernel.h"
 
 namespace taper::exir {
 namespace {
@@ -24,46 +22,77 @@ PlannedMethod plan_method(const std::string& name, Graph& graph) {
   return method;
 }
 
-bool portable_has(std::string_view name) {
-  return find_kernel(portable::portable_kernels(), name) != nullptr;
+// One method on its way.
+struct Exported {
+  ExportedProgram program;
+  ExportedMethod report;
+  PlannedMethod planned;
+};
+
+// The same with the method's name everywhere.
+Failure of_method(const std::string& name, const Failure& failure) {
+  std::vector<Diagnostic> diagnostics = failure.diagnostics();
+  for (Diagnostic& d : diagnostics) d.where = name + (d.where.empty() ? "" : "." + d.where);
+  return Failure("method " + name + ": " + failure.what(), std::move(diagnostics));
 }
 
-PlannedMethod export_method(const ExportRequest::Method& method, const ExportRequest& request,
-                            const LowerOptions& options, ExportResult& result) {
-  result.programs.push_back(import_pt2(method.path));
-  ExportedProgram& program = result.programs.back();
-  ExportedMethod report;
-  report.name = method.name;
-  report.warnings = program.warnings;
-  bound_symbols(*program.graph, request.bounds, report.warnings);
-  const std::string signature = signature_text(signature_of(*program.graph));
-  report.passes = lower(*program.graph, options);
-  PlannedMethod planned = plan_method(method.name, *program.graph);
-  planned.signature = signature;
-  report.plan = planned.plan;
-  report.instructions = planned.schedule.steps.size() - planned.storages.elided.size();
-  result.methods.push_back(std::move(report));
-  return planned;
+// Runs a stage; what it refuses is kept. Returns whether it went through.
+template <typename Stage>
+bool try_stage(const char* name, Findings& findings, const Stage& stage) {
+  try {
+    stage();
+    return true;
+  } catch (const Failure& failure) {
+    findings.add(name, failure);
+    return false;
+  }
+}
+
+void export_method(const ExportRequest::Method& method, const ExportRequest& request, Exported& out,
+                   Findings& findings) {
+  std::vector<Diagnostic> problems;
+  out.program = import_pt2(method.path, "", &problems);
+  findings.add("import", std::move(problems));
+  Graph& graph = *out.program.graph;
+  out.report.name = method.name;
+  out.report.warnings = out.program.warnings;
+  if (request.bounds_required) findings.add("bounds", sampled_symbols(graph, request.bounds));
+  try_stage("bounds", findings, [&] { bound_symbols(graph, request.bounds, out.report.warnings); });
+  const std::string signature = signature_text(signature_of(graph));
+  const bool lowered =
+      try_stage("lower", findings, [&] { out.report.passes = lower(graph, request.lowering); });
+  try_stage("bounds", findings, [&] { check_bounds(graph); });
+  if (!lowered || !findings.empty()) return;
+  try_stage("plan", findings, [&] { out.planned = plan_method(method.name, graph); });
+  out.planned.signature = signature;
+  out.report.plan = out.planned.plan;
+  out.report.instructions = out.planned.schedule.steps.size() - out.planned.storages.elided.size();
 }
 
 }  // namespace
 
 ExportResult export_program(const ExportRequest& request) {
-  LowerOptions options = request.lowering;
-  if (!options.has_kernel) options.has_kernel = portable_has;
-  ExportResult result;
-  std::vector<PlannedMethod> planned;
-  planned.reserve(request.methods.size());
-  for (const ExportRequest::Method& method : request.methods) {
+  std::vector<Exported> all(request.methods.size());
+  Findings everything;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const ExportRequest::Method& method = request.methods[i];
+    Findings findings;
+    try_stage("import", findings, [&] { export_method(method, request, all[i], findings); });
     try {
-      planned.push_back(export_method(method, request, options, result));
+      findings.throw_if_any();
     } catch (const Failure& failure) {
-      if (request.methods.size() == 1) throw;
-      throw Failure("method " + method.name + ": " + failure.what(), failure.diagnostics());
+      if (all.size() == 1) throw;
+      everything.add("", of_method(method.name, failure));
     }
   }
+  everything.throw_if_any();
+  ExportResult result;
   std::vector<const PlannedMethod*> methods;
-  for (const PlannedMethod& method : planned) methods.push_back(&method);
+  for (Exported& each : all) {
+    methods.push_back(&each.planned);
+    result.methods.push_back(std::move(each.report));
+    result.programs.push_back(std::move(each.program));
+  }
   result.files = emit_program(std::move(methods), request.weights_outside);
   return result;
 }

@@ -25,7 +25,9 @@ struct ExportRequest {
   bool weights_outside = false;
   // Upper bounds of symbolic sizes by name, in place of the program's own.
   SymValues bounds;
-  LowerOptions lowering;  // has_kernel is set by export_program if it is not.
+  // A symbolic size without an upper bound is a problem, not a warning.
+  bool bounds_required = false;
+  LowerOptions lowering;
 };
 
 struct ExportedMethod {
@@ -42,7 +44,8 @@ struct ExportResult {
   std::vector<ExportedProgram> programs;
 };
 
-// Throws Failure; the text names the method if there are several.
+// Throws Failure with the problems of all stages and methods; the text names the method if there
+// are several.
 ExportResult export_program(const ExportRequest& request);
 
 }  // namespace taper::exir

@@ -10,7 +10,9 @@
 
 #include "exir/dialect/verifier.h"
 #include "exir/ir/rewrite.h"
+#include "exir/ops/registry.h"
 #include "exir/passes/canonical_layout.h"
+#include "exir/passes/check_kernels.h"
 #include "exir/passes/cse.h"
 #include "exir/passes/decompose.h"
 #include "exir/passes/fold_batch_norm.h"
@@ -23,6 +25,7 @@
 #include "exir/passes/spell_updates.h"
 #include "exir/passes/to_edge.h"
 #include "exir/passes/to_out_variants.h"
+#include "kernels_portable/kernel_table.h"
 
 namespace taper::exir {
 namespace {
@@ -36,8 +39,12 @@ struct Pass {
   int (*run)(Graph&, const LowerOptions&);
 };
 
+bool has_kernel(std::string_view name) {
+  return is_declared(name) || find_kernel(portable::portable_kernels(), name) != nullptr;
+}
+
 int run_out_variants(Graph& graph, const LowerOptions& options) {
-  return to_out_variants(graph, options.has_kernel);
+  return to_out_variants(graph, options.has_kernel ? options.has_kernel : has_kernel);
 }
 template <int (*kPass)(Graph&)>
 int plain(Graph& graph, const LowerOptions&) {
@@ -91,6 +98,9 @@ constexpr Pass kPasses[] = {
     // Last of all that sees values: the copies must stay.
     {"keep_old_values", Need::kAlways, Dialect::kEdge, plain<keep_old_values>},
 
+    // Dtypes are final: the kernels are asked whether they take them.
+    {"check_kernels", Need::kAlways, Dialect::kEdge, plain<check_kernels>},
+
     // Backend: every node names its kernel. Memory planning and emission follow in export.cpp.
     {"to_out_variants", Need::kAlways, Dialect::kBackend, run_out_variants},
 };
@@ -115,6 +125,17 @@ PassReport run_pass(const Pass& pass, Graph& graph, const LowerOptions& options)
   return report;
 }
 
+// A pass that refuses nodes leaves a whole graph, in which the passes after it may find more.
+// Returns whether they may: false if the graph is broken.
+bool is_whole(const Graph& graph, Dialect dialect) {
+  try {
+    verify(graph, dialect, [](std::string_view) { return true; });
+    return true;
+  } catch (const Failure&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 const std::vector<std::string>& pass_names() {
@@ -133,11 +154,28 @@ std::vector<PassReport> lower(Graph& graph, const LowerOptions& options) {
     if (pass == std::end(kPasses)) throw Failure("there is no pass named " + name);
     if (pass->need == Need::kAlways) throw Failure("the pass " + name + " cannot be disabled");
   }
-  verify(graph, Dialect::kAten);
   std::vector<PassReport> reports;
-  for (const Pass& pass : kPasses) {
-    if (!listed(options.disabled, pass.name)) reports.push_back(run_pass(pass, graph, options));
+  Findings findings;
+  try {
+    verify(graph, Dialect::kAten);
+  } catch (const Failure& failure) {
+    findings.add("import", failure);
+    findings.throw_if_any();
   }
+  for (const Pass& pass : kPasses) {
+    if (pass.after > options.until) break;
+    if (listed(options.disabled, pass.name)) continue;
+    try {
+      reports.push_back(run_pass(pass, graph, options));
+    } catch (const Failure& failure) {
+      findings.add(pass.name, failure);
+      if (!is_whole(graph, pass.after)) break;
+    } catch (const std::exception&) {
+      if (findings.empty()) throw;
+      break;  // A graph with refused nodes misled the pass.
+    }
+  }
+  findings.throw_if_any();
   return reports;
 }
 

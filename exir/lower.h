@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exir/dialect/verifier.h"
 #include "exir/ir/graph.h"
 
 namespace taper::exir {
@@ -23,12 +24,16 @@ struct LowerOptions {
   std::vector<std::string> disabled;
   // Called with a pass's name and the graph's text after it changed something; for --dump-after.
   std::function<void(std::string_view pass, const Graph& graph)> after_pass;
-  // Whether the target has a kernel of that name. REQUIRES: set.
+  // The last dialect to lower to; the passes after it are left out.
+  Dialect until = Dialect::kBackend;
+  // Whether the target has a kernel of that name. If not set: the portable kernels, and those that
+  // a declaration names, which the application brings.
   std::function<bool(std::string_view)> has_kernel;
 };
 
 // Lowers in place. Returns what each pass did. Throws Failure: problems of the user's model with
-// their source lines, or a broken rule of the compiler itself, naming the pass.
+// their source lines, those of all passes together, or a broken rule of the compiler itself, naming
+// the pass.
 std::vector<PassReport> lower(Graph& graph, const LowerOptions& options);
 
 // The names of all passes, in order.

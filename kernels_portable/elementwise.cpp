@@ -141,10 +141,15 @@ class Engine {
   C result_block_[kBlock];
 };
 
+// True if there is a loop for the compute type of `common`.
+bool has_loop(const Loops& loops, ScalarType common) {
+  if (common == ScalarType::kDouble) return loops.f64 != nullptr;
+  return is_floating(common) ? loops.f32 != nullptr : loops.i64 != nullptr;
+}
+
 template <typename C>
 Status run_engine(Loop<C> loop, const void* op, ScalarType common, ScalarType result,
                   const LoopNest& nest, Span<const Operand> in, Tensor& out) {
-  TAPER_REQUIRE(loop != nullptr, Error::kInvalidType, "the operator does not take this dtype");
   Engine<C>(loop, op, common, result).run(nest, in, out);
   return {};
 }
@@ -184,8 +189,10 @@ Status elementwise(ScalarType common, ScalarType result, const Loops& loops, con
                    Span<const Operand> in, Tensor& out) {
   TAPER_REQUIRE(can_cast(result, out.scalar_type()), Error::kInvalidType,
                 "the result cannot be cast to the dtype of out");
-  TAPER_REQUIRE(!has_uint64(in) && out.scalar_type() != ScalarType::kUInt64, Error::kNotSupported,
+  TAPER_REQUIRE(!has_uint64(in) && out.scalar_type() != ScalarType::kUInt64, Error::kInvalidType,
                 "uint64 is not supported by element-wise operators");
+  TAPER_REQUIRE(has_loop(loops, common), Error::kInvalidType,
+                "the operator does not take this dtype");
   TAPER_TRY(resize_to_broadcast(in, out));
   LoopNest nest = LoopNest::over(out);
   for (const Operand& operand : in) {

@@ -139,8 +139,6 @@ Convolution carried_back(const Convolution& forward, const Tensor& grad_input) {
 
 Status check_gradient(const Convolution& conv, const Tensor& grad_output, const Tensor& input,
                       const int64_t* sizes) {
-  TAPER_REQUIRE(grad_output.dim() == input.dim(), Error::kInvalidArgument,
-                "convolution_backward: grad_output has a wrong rank");
   for (int64_t d = 0; d < input.dim(); ++d) {
     TAPER_REQUIRE(grad_output.size(d) == sizes[d], Error::kInvalidArgument,
                   "convolution_backward: grad_output does not have the convolution's sizes");
@@ -171,6 +169,8 @@ Status convolution_backward_out(KernelContext&, const Tensor& grad_output, const
   TAPER_TRY(describe_convolution(input, weight,
                                  {stride, padding, dilation, transposed, output_padding, groups},
                                  &conv, sizes));
+  TAPER_REQUIRE(grad_output.dim() == input.dim(), Error::kInvalidArgument,
+                "convolution_backward: grad_output has a wrong rank");
   conv.out = conv_image(grad_output);
   TAPER_TRY(check_gradient(conv, grad_output, input, sizes));
   if (output_mask[0]) {

@@ -11,6 +11,7 @@
 #include "exir/ir/failure.h"
 #include "tools/commands.h"
 #include "tools/error.h"
+#include "tools/problems.h"
 #include "tools/terminal.h"
 
 namespace taper::tools {
@@ -24,6 +25,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"export", export_command, "compile a PyTorch .pt2 into a .pte"},
+    {"check", check_command, "list all that stands in the way of compiling a .pt2"},
     {"run", run_command, "run a .pte on .npy inputs"},
     {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},
     {"bench", bench_command, "time a .pte: load, first run, steady state"},
@@ -64,17 +66,8 @@ int fail(int code, const std::string& message, const std::string& hint) {
 
 // What the compiler found: the summary, and each problem under it when that says more.
 int fail_with_diagnostics(const exir::Failure& failure) {
-  const std::string summary = failure.what();
-  fail(1, summary, "");
-  const auto said = [&](const std::string& part) { return summary.find(part) != summary.npos; };
-  for (const exir::Diagnostic& d : failure.diagnostics()) {
-    const bool more = !said(d.message) || !said(d.source) || !said(d.remedy);
-    if (!more) continue;
-    std::fprintf(stderr, "  %s%s%s\n", d.where.c_str(), d.where.empty() ? "" : ": ",
-                 d.message.c_str());
-    if (!d.source.empty()) std::fprintf(stderr, "      at %s\n", d.source.c_str());
-    if (!d.remedy.empty()) std::fprintf(stderr, "      %s\n", d.remedy.c_str());
-  }
+  fail(1, failure.what(), "");
+  print_problems(stderr, failure.diagnostics(), failure.what());
   return 1;
 }
 

@@ -1,7 +1,6 @@
 // taper export: compiles exported PyTorch programs into one .pte.
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -11,7 +10,7 @@
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
 #include "tools/error.h"
-#include "tools/options.h"
+#include "tools/model_arguments.h"
 #include "tools/plan_text.h"
 #include "tools/terminal.h"
 
@@ -34,9 +33,9 @@ CommandLine describe() {
           {{"Output",
             {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
              {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
-             {"bound", "Plan for symbolic sizes up to this: s77=128,s12=4", "SYMBOL=N"},
              {"backend", "Who runs the operators", "NAME", "portable"},
              {"report", "Print every node with where it runs, and the memory plan"}}},
+           {"Model", model_options()},
            {"Compiler",
             {{"dump-after", "Print the graph after a pass that changed it; 'all' for every one",
               "PASS"},
@@ -60,48 +59,9 @@ std::vector<std::string> passes_of(const CommandLine& line, const std::string& o
   return names;
 }
 
-// "name=path" or a path, whose method is called forward.
-exir::ExportRequest::Method method_of(const std::string& argument) {
-  const size_t equals = argument.find('=');
-  const bool named = equals != std::string::npos && equals != 0 && argument.find('/') > equals &&
-                     !std::filesystem::exists(argument);
-  if (!named) return {"forward", argument};
-  return {argument.substr(0, equals), argument.substr(equals + 1)};
-}
-
-std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
-  if (line.files().empty()) throw UsageError("no file given");
-  std::vector<exir::ExportRequest::Method> methods;
-  for (const std::string& argument : line.files()) {
-    methods.push_back(method_of(argument));
-    for (size_t i = 0; i + 1 < methods.size(); ++i) {
-      if (methods[i].name != methods.back().name) continue;
-      throw UsageError("two methods are called '" + methods.back().name +
-                       "'; name them: NAME=FILE.pt2");
-    }
-  }
-  return methods;
-}
-
-// "s77=128" of --bound.
-exir::SymValues bounds_of(const CommandLine& line) {
-  exir::SymValues bounds;
-  for (const std::string& item : line.list("bound")) {
-    const size_t equals = item.find('=');
-    int64_t value = 0;
-    const char* end = item.data() + item.size();
-    if (equals == std::string::npos || equals == 0 ||
-        std::from_chars(item.data() + equals + 1, end, value).ptr != end || value < 0) {
-      throw UsageError("--bound: '" + item + "' is not SYMBOL=N");
-    }
-    bounds[item.substr(0, equals)] = value;
-  }
-  return bounds;
-}
-
 ExportOptions options_of(const CommandLine& line) {
   ExportOptions options;
-  options.request.methods = methods_of(line);
+  options.request = model_request(line);
   options.output = line.text("output");
   options.weights = line.text("external-weights");
   if (options.output.empty()) {
@@ -111,7 +71,6 @@ ExportOptions options_of(const CommandLine& line) {
   }
   const std::string backend = line.text("backend");
   if (backend != "portable") throw UsageError("no backend '" + backend + "'; there is: portable");
-  options.request.bounds = bounds_of(line);
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);
@@ -155,10 +114,7 @@ exir::ExportResult compile(ExportOptions& options) {
   try {
     return exir::export_program(options.request);
   } catch (const exir::Failure& failure) {
-    // The front end names the file; the passes know only the graph.
-    const std::string text = failure.what(), path = options.request.methods[0].path;
-    if (options.request.methods.size() > 1 || text.find(path) != text.npos) throw;
-    throw exir::Failure(path + ": " + text, failure.diagnostics());
+    throw naming_the_file(options.request, failure);
   }
 }
 

@@ -7,7 +7,7 @@
 #include "tools/error.h"
 #include "tools/inspect.h"
 #include "tools/json_writer.h"
-#include "tools/options.h"
+#include "tools/model_arguments.h"
 #include "tools/pte_summary.h"
 #include "tools/terminal.h"
 
@@ -19,7 +19,10 @@ CommandLine describe() {
           "Shows what is inside a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
           "sizes, delegates. The file is not run.\n",
           "FILE [OPTIONS]",
-          {{"Inspect", {{"json", "Print one JSON object; sizes are in bytes"}}}}};
+          {{"Inspect",
+            {{"json", "Print one JSON object; sizes are in bytes"},
+             {"dialect", "Print a .pt2 as a program: aten, core, edge or backend", "DIALECT"},
+             {"ops", "Declarations of operators of your own", "OPS.txt"}}}}};
 }
 
 std::string bold(const std::string& text) { return coloured(stdout, Colour::kBold, text); }
@@ -130,7 +133,13 @@ int inspect_command(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   const std::string path = line.file();
   const bool as_json = line.given("json");
-  if (read_head(path).substr(0, 2) == "PK") return inspect_pt2(path, as_json);
+  const bool pt2 = read_head(path).substr(0, 2) == "PK";
+  if (line.given("dialect")) {
+    if (!pt2) throw UsageError("--dialect needs a .pt2");
+    declare_operators_of(line);
+    return inspect_dialect(path, line.text("dialect"));
+  }
+  if (pt2) return inspect_pt2(path, as_json);
   const PteSummary summary = inspect_pte(path);
   as_json ? print_json(summary) : print_text(summary, path);
   return 0;

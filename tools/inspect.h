@@ -14,4 +14,8 @@ PteSummary inspect_pte(const std::string& path);
 // Prints what is inside an exported program. Throws what the front end throws.
 int inspect_pt2(const std::string& path, bool as_json);
 
+// Prints the program lowered to a dialect: "aten", "core", "edge" or "backend". Throws UsageError
+// for another name, and what the compiler throws.
+int inspect_dialect(const std::string& path, const std::string& dialect);
+
 }  // namespace taper::tools

@@ -2,8 +2,11 @@
 
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "exir/frontend/import.h"
+#include "exir/lower.h"
+#include "tools/error.h"
 #include "tools/inspect.h"
 #include "tools/json_writer.h"
 #include "tools/terminal.h"
@@ -119,6 +122,24 @@ int inspect_pt2(const std::string& path, bool as_json) {
   const exir::ExportedProgram program = exir::import_pt2(path);
   as_json ? print_json(program) : print_text(program, path);
   return 0;
+}
+
+int inspect_dialect(const std::string& path, const std::string& dialect) {
+  constexpr std::pair<const char*, exir::Dialect> kDialects[] = {
+      {"aten", exir::Dialect::kAten},
+      {"core", exir::Dialect::kCoreAten},
+      {"edge", exir::Dialect::kEdge},
+      {"backend", exir::Dialect::kBackend}};
+  for (const auto& [name, value] : kDialects) {
+    if (dialect != name) continue;
+    const exir::ExportedProgram program = exir::import_pt2(path);
+    exir::LowerOptions options;
+    options.until = value;
+    if (value != exir::Dialect::kAten) exir::lower(*program.graph, options);
+    std::printf("%s\n", exir::print(*program.graph).c_str());
+    return 0;
+  }
+  throw UsageError("--dialect: '" + dialect + "' is none of aten, core, edge, backend");
 }
 
 }  // namespace taper::tools

@@ -80,7 +80,7 @@ std::string backend(const Node& node) {
 
 std::string illegal_because(const Node& node, Dialect dialect, const LegalOps& also_legal,
                             std::string* remedy) {
-  if (also_legal && also_legal(node.target())) return {};
+  if (is_refused(node) || (also_legal && also_legal(node.target()))) return {};
   switch (dialect) {
     case Dialect::kAten:
       return {};

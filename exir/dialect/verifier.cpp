@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "exir/dialect/legal.h"
+#include "exir/passes/to_out_variants.h"
 #include "taper/tensor.h"
 
 namespace taper::exir {
@@ -238,11 +239,12 @@ class Verifier {
     };
     const bool open = std::any_of(returns.begin(), returns.end(), is_open);
     const bool lists = returns.empty() && node.schema->mutates();  // Tensor(a!)[] out -> ()
-    if (!open && !lists && node.outputs.size() != returns.size()) {
+    const bool writes = dialect_ == Dialect::kBackend && !written_results(node).empty();
+    if (!open && !lists && !writes && node.outputs.size() != returns.size()) {
       return problem(node.schema->name + " returns " + std::to_string(returns.size()) +
                      " values and has " + std::to_string(node.outputs.size()));
     }
-    for (size_t i = 0; !open && i < returns.size(); ++i) {
+    for (size_t i = 0; !open && i < std::min(returns.size(), node.outputs.size()); ++i) {
       const bool tensor = returns[i].type.base == TypeBase::kTensor;
       if (tensor != (node.outputs[i]->kind == ValueKind::kTensor)) {
         problem("result " + std::to_string(i) + " of " + node.schema->name + " has the wrong kind");

@@ -246,6 +246,27 @@ class MethodEmitter {
                     wire::CreateKernelCallDirect(fbb_, operator_index(target), &args));
   }
 
+  // True if the kernel finds the old contents where it writes the new ones.
+  bool lies_in_argument(const Node& node, const WrittenResult& written) const {
+    const auto& places = method_.storages.places;
+    const auto from = places.find(node.args[written.arg].value());
+    const auto to = places.find(node.outputs[written.output]);
+    return from != places.end() && to != places.end() && from->second.storage >= 0 &&
+           from->second.storage == to->second.storage && from->second.offset == to->second.offset;
+  }
+
+  // Of a step: the call, and a copy for each argument that it writes elsewhere.
+  int32_t instructions_of(size_t step) const {
+    if (method_.storages.elided.count(step) != 0) return 0;
+    int32_t count = 1;
+    if (step < method_.schedule.steps.size() && method_.schedule.steps[step].node != nullptr) {
+      const Node& node = *method_.schedule.steps[step].node;
+      for (const WrittenResult& each : written_results(node))
+        count += !lies_in_argument(node, each);
+    }
+    return count;
+  }
+
   void emit_call(const Node& node) {
     Ids args, results;
     const Schema& schema = *node.schema;
@@ -260,6 +281,16 @@ class MethodEmitter {
       args.push_back(slot(node.args[i], schema.args[i].type));
     }
     for (const Value* value : node.outputs) results.push_back(value_slot(value));
+    const std::vector<WrittenResult> written = written_results(node);
+    for (const WrittenResult& each : written) {
+      const int32_t target = results[each.output];
+      if (!lies_in_argument(node, each)) {
+        call("aten::copy_", {target, args[each.arg], bool_slot(false), target});
+      }
+      args[each.arg] = target;
+    }
+    if (outs == 0 && schema.returns.size() == 1 && !written.empty()) args.push_back(results[0]);
+    results.resize(results.size() - written.size());
     if (list_out) {
       const int32_t list = tensor_list_slot(results);
       args.insert(args.end(), {list, list});
@@ -277,7 +308,7 @@ class MethodEmitter {
     int32_t next = 0;
     for (size_t i = 0; i <= method_.schedule.steps.size(); ++i) {
       index.push_back(next);
-      next += method_.storages.elided.count(i) == 0;
+      next += instructions_of(i);
     }
     return index;
   }

@@ -51,11 +51,43 @@ class NodeImporter {
     } else {
       schema = make_schema(&args);
     }
-    Node* node = scope_.graph().append(std::move(schema), std::move(args));
-    node->source = scope_.context().source(json_);
-    for (const Json& output : outputs_) define_output(output, *node);
-    if (known_) check_outputs(*node);
-    node->name = node_name();
+    node_ = scope_.graph().append(std::move(schema), std::move(args));
+    node_->source = scope_.context().source(json_);
+    for (const Json& output : outputs_) define_output(output, *node_);
+    if (known_) check_outputs(*node_);
+    node_->name = node_name();
+    refuse_unknown(*node_);
+  }
+
+  Diagnostic located(const Failure& failure) const {
+    Diagnostic out{"bad-node", failure.what(), {}, {}, {}};
+    if (!failure.diagnostics().empty()) out = failure.diagnostics()[0];
+    out.message = (target_.empty() ? "" : target_ + ": ") + out.message;
+    out.where = node_name();
+    out.source = source_line();
+    return out;
+  }
+
+  std::string source_line() const {
+    const std::shared_ptr<const Source> source = scope_.context().source(json_);
+    return source ? source->newest_frame() : "";
+  }
+
+  // After run() threw: a refused node with the results, for the nodes that use them.
+  void stand_in() {
+    if (target_.empty()) target_ = "unknown::operator";
+    if (node_ == nullptr) {
+      auto schema = std::make_shared<Schema>();
+      schema->name = target_;
+      for (const Json& output : outputs_) schema->returns.push_back({return_type(output), {}, {}});
+      node_ = scope_.graph().append(std::move(schema), {});
+      node_->source = scope_.context().source(json_);
+    }
+    node_->name = node_name();
+    for (size_t i = node_->outputs.size(); i < outputs_.size(); ++i) {
+      define_output(outputs_[i], *node_);
+    }
+    mark_refused(*node_);
   }
 
   // "node 'add' (aten::add.Tensor)"
@@ -66,6 +98,17 @@ class NodeImporter {
   }
 
  private:
+  // Without types nothing can be said about what follows from them.
+  void refuse_unknown(Node& node) const {
+    const auto& unknown = scope_.context().unknown;
+    if (unknown.empty()) return;
+    bool found = false;
+    const auto look = [&](const Value* value) { found = found || unknown.count(value) != 0; };
+    for_each_value(node, look);
+    for (const Value* output : node.outputs) look(output);
+    if (found) mark_refused(node);
+  }
+
   std::string node_name() const {
     const std::string_view given = json_text_or(json_, "name", "");
     if (!given.empty()) return std::string(given);
@@ -239,6 +282,7 @@ class NodeImporter {
   std::vector<Given> given_;
   std::vector<Json> outputs_;
   bool known_ = false;
+  Node* node_ = nullptr;
 };
 
 // Says where it went wrong, unless a node further inside said so already.
@@ -290,10 +334,17 @@ void import_nodes(Json json, Scope& scope) {
   for (const Json node : json_array(json_need(json, "nodes"), "nodes")) {
     scope.context().budget.take_items(4, "nodes");
     NodeImporter importer(node, scope);
+    std::vector<Diagnostic>* problems = scope.context().problems;
+    const size_t before = problems == nullptr ? 0 : problems->size();
     try {
       importer.run();
     } catch (const Failure& failure) {
-      refuse_at(importer, node, failure, scope.context());
+      if (problems == nullptr) refuse_at(importer, node, failure, scope.context());
+      problems->push_back(importer.located(failure));
+      importer.stand_in();
+    }
+    for (size_t i = before; problems != nullptr && i < problems->size(); ++i) {
+      if ((*problems)[i].source.empty()) (*problems)[i].source = importer.source_line();
     }
   }
 }

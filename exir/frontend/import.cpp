@@ -8,13 +8,14 @@
 namespace taper::exir {
 namespace {
 
-ExportedProgram import_mapped(const std::string& path, std::string_view model) {
+ExportedProgram import_mapped(const std::string& path, std::string_view model,
+                              std::vector<Diagnostic>* problems) {
   const Blob file = map_file(path);
   Budget budget(file.bytes.size());
   Container container(file, model, budget);
   ExportedProgram out;
   try {
-    out.graph = import_program(container, budget, &out.warnings);
+    out.graph = import_program(container, budget, &out.warnings, problems);
     const Json root = container.program->root();
     const Json version = json_need(root, "schema_version");
     out.schema_major = static_cast<int>(json_int(json_need(version, "major"), "major"));
@@ -41,9 +42,10 @@ ExportedProgram import_mapped(const std::string& path, std::string_view model) {
 
 }  // namespace
 
-ExportedProgram import_pt2(const std::string& path, std::string_view model) {
+ExportedProgram import_pt2(const std::string& path, std::string_view model,
+                           std::vector<Diagnostic>* problems) {
   try {
-    return import_mapped(path, model);
+    return import_mapped(path, model, problems);
   } catch (const Failure& failure) {
     throw Failure(path + ": " + failure.what(), failure.diagnostics());
   }

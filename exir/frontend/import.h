@@ -27,6 +27,9 @@ struct ExportedProgram {
 //
 // Throws Failure, its what() one line that starts with `path`, for every file that is something
 // else or is damaged.
-ExportedProgram import_pt2(const std::string& path, std::string_view model = "");
+// With `problems`, what is wrong with single nodes goes there instead, and those nodes are refused
+// (ir/graph.h, mark_refused).
+ExportedProgram import_pt2(const std::string& path, std::string_view model = "",
+                           std::vector<Diagnostic>* problems = nullptr);
 
 }  // namespace taper::exir

@@ -39,14 +39,16 @@ SymRange read_range(std::string_view symbol, Json json) {
 
 class ProgramImporter {
  public:
-  ProgramImporter(Container& container, Budget& budget)
+  ProgramImporter(Container& container, Budget& budget, std::vector<Diagnostic>* problems)
       : container_(container),
         context_(budget),
         root_(container.program->root()),
         module_(json_need(root_, "graph_module")),
         json_(json_need(module_, "graph")),
         graph_(std::make_unique<Graph>()),
-        scope_(*graph_, json_, context_) {}
+        scope_(*graph_, json_, context_) {
+    context_.problems = problems;
+  }
 
   std::unique_ptr<Graph> run() {
     read_ranges();
@@ -264,10 +266,11 @@ void check_version(Json root, std::vector<std::string>* warnings) {
 }  // namespace
 
 std::unique_ptr<Graph> import_program(Container& container, Budget& budget,
-                                      std::vector<std::string>* warnings) {
+                                      std::vector<std::string>* warnings,
+                                      std::vector<Diagnostic>* problems) {
   const Json root = container.program->root();
   check_version(root, warnings);
-  return ProgramImporter(container, budget).run();
+  return ProgramImporter(container, budget, problems).run();
 }
 
 }  // namespace taper::exir

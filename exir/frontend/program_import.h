@@ -11,8 +11,10 @@
 
 namespace taper::exir {
 
-// Appends to `warnings` what is odd but harmless. Throws Failure.
+// Appends to `warnings` what is odd but harmless. Throws Failure; with `problems` what is wrong
+// with single nodes goes there, and the nodes are refused (mark_refused).
 std::unique_ptr<Graph> import_program(Container& container, Budget& budget,
-                                      std::vector<std::string>* warnings);
+                                      std::vector<std::string>* warnings,
+                                      std::vector<Diagnostic>* problems);
 
 }  // namespace taper::exir

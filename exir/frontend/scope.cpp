@@ -150,11 +150,25 @@ Value* Scope::make(std::string_view name, ValueKind kind) {
     refuse("untyped-value", "value " + in_quotes(name) + " has no type in the file");
   }
   try {
-    if (kind == ValueKind::kTensor) {
-      return graph_.new_tensor(name, read_tensor_type(meta->second.json, context_));
+    return make_typed(name, kind, meta->second.json);
+  } catch (const Failure& failure) {
+    if (context_.problems == nullptr) throw;
+    for (Diagnostic said : failure.diagnostics()) {
+      if (said.where.empty()) said.where = std::string(name);
+      context_.problems->push_back(std::move(said));
     }
     Value* value = graph_.new_value(name, kind);
-    value->sym = read_quantity(meta->second.json, context_).sym;
+    context_.unknown.insert(value);
+    return value;
+  }
+}
+
+Value* Scope::make_typed(std::string_view name, ValueKind kind, Json meta) {
+  try {
+    if (kind == ValueKind::kTensor)
+      return graph_.new_tensor(name, read_tensor_type(meta, context_));
+    Value* value = graph_.new_value(name, kind);
+    value->sym = read_quantity(meta, context_).sym;
     return value;
   } catch (const Failure& failure) {
     const bool plain = failure.diagnostics().empty();

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "exir/frontend/json.h"
 #include "exir/frontend/refuse.h"
@@ -32,6 +33,11 @@ struct ImportContext {
   std::set<std::string> symbols;  // All that expressions name.
   SymValues hints;                // Their values at the sample inputs, where known.
   int depth = 0;                  // Of graphs within graphs.
+
+  // Where problems with single nodes and values go, so that all are found; null: the first throws.
+  std::vector<Diagnostic>* problems = nullptr;
+  // Values whose type could not be read. Nodes that use them are refused without a word.
+  std::unordered_set<const Value*> unknown;
 
  private:
   std::unordered_map<std::string_view, Sym> expressions_;
@@ -61,6 +67,7 @@ class Scope {
   Value* define_unnamed(ValueKind kind, const Sym& sym);
   void define_saved(SavedTensor* saved);
   void define_token(std::string_view name);
+  bool is_defined(std::string_view name) const { return entries_.count(name) != 0; }
 
   // Throws Failure if the name is not defined yet, or is a token.
   Value* use(std::string_view name);
@@ -79,6 +86,7 @@ class Scope {
   void read_table(Json json, const char* key, ValueKind kind);
   void claim(std::string_view name, Entry entry);
   Value* make(std::string_view name, ValueKind kind);
+  Value* make_typed(std::string_view name, ValueKind kind, Json meta);
 
   Graph& graph_;
   ImportContext& context_;

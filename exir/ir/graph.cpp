@@ -169,6 +169,36 @@ Value* Graph::new_constant(std::string_view hint, TensorType type, TensorData da
   return value;
 }
 
+namespace {
+
+constexpr std::string_view kRefused = "refused::";
+
+}  // namespace
+
+void mark_refused(Node& node) {
+  if (is_refused(node)) return;
+  auto schema = std::make_shared<Schema>(*node.schema);
+  schema->name = std::string(kRefused) + node.schema->name;
+  for (SchemaArg& arg : schema->args) {
+    arg.type = ArgType();
+    arg.alias.clear();
+  }
+  for (SchemaReturn& item : schema->returns) item.alias.clear();
+  node.schema = std::move(schema);
+}
+
+bool is_refused(const Node& node) { return node.target().starts_with(kRefused); }
+
+Diagnostic diagnose(const Node& node, std::string id, std::string message, std::string remedy) {
+  Diagnostic out;
+  out.id = std::move(id);
+  out.message = std::move(message);
+  out.where = node.name;
+  out.remedy = std::move(remedy);
+  if (node.source) out.source = node.source->newest_frame();
+  return out;
+}
+
 Node* Graph::append(std::shared_ptr<const Schema> schema, std::vector<Argument> args) {
   auto node = std::make_unique<Node>();
   node->schema = std::move(schema);

@@ -150,6 +150,15 @@ struct Node {
   const Argument& arg(std::string_view name) const;
 };
 
+// Turns a node that cannot be compiled into one that every stage passes over, so that later stages
+// can say what else is wrong: its operator becomes "refused::aten::foo", which aliases and writes
+// nothing. The program is not emitted.
+void mark_refused(Node& node);
+bool is_refused(const Node& node);
+
+// What is wrong with a node, with its name and the user's line.
+Diagnostic diagnose(const Node& node, std::string id, std::string message, std::string remedy = {});
+
 // One result that a user sees: a value or a literal (None, int, ...).
 // A mutation: after the call, `target` (a state or an input) holds the value `source`.
 struct Mutation {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "exir/ops/infer.h"
+#include "exir/passes/to_out_variants.h"
 
 namespace taper::exir {
 namespace {
@@ -173,6 +174,12 @@ const std::unordered_set<std::string_view>& updates_first_operand() {
   return set;
 }
 
+size_t uses_of(const Node& node, const Value* operand) {
+  size_t uses = 0;
+  for_each_value(node, [&](Value* value) { uses += value == operand; });
+  return uses;
+}
+
 }  // namespace
 
 std::vector<ViewOf> views_of(const Node& node) {
@@ -194,13 +201,15 @@ std::vector<ViewOf> views_of(const Node& node) {
   return {};
 }
 
-bool writes_in_place(const Node& node, const Value* operand) {
+bool writes_in_place(const Node& node, const Value* operand, const Value* result) {
+  for (const WrittenResult& written : written_results(node)) {
+    if (node.outputs[written.output] != result) continue;
+    return tensor(node.args[written.arg]) == operand && uses_of(node, operand) == 1;
+  }
   if (in_place_kernels().count(node.target()) != 0) return true;
   if (updates_first_operand().count(node.target()) == 0) return false;
   if (tensor(node.args[0]) != operand) return false;
-  size_t uses = 0;
-  for_each_value(node, [&](Value* value) { uses += value == operand; });
-  return uses == 1;
+  return uses_of(node, operand) == 1;
 }
 
 }  // namespace taper::exir

@@ -18,8 +18,9 @@ struct ViewOf {
 // operators. Sizes must be static for a view to be found.
 std::vector<ViewOf> views_of(const Node& node);
 
-// True if the kernel computes element i of a result from element i of `operand` and nothing later
-// reads it: the result may be written over the operand when both have the same type.
-bool writes_in_place(const Node& node, const Value* operand);
+// True if the kernel computes element i of `result` from element i of `operand` and nothing later
+// reads it, or writes that argument itself: the result may be written over the operand when both
+// have the same type.
+bool writes_in_place(const Node& node, const Value* operand, const Value* result);
 
 }  // namespace taper::exir

@@ -179,7 +179,7 @@ class Assigner {
   // True if `node` may write `value` where `operand` lies: every other operand in that storage is
   // the same whole tensor.
   bool may_overwrite(const Node& node, const Value* operand, const Value* value) const {
-    if (!same_bytes(operand, value) || !writes_in_place(node, operand)) return false;
+    if (!same_bytes(operand, value) || !writes_in_place(node, operand, value)) return false;
     const Place place = out_.places.at(operand);
     bool safe = true;
     for_each_value(node, [&](Value* other) {
@@ -187,7 +187,7 @@ class Assigner {
       const auto found = out_.places.find(other);
       if (found == out_.places.end() || found->second.storage != place.storage) return;
       safe = safe && found->second.offset == place.offset && same_bytes(other, value) &&
-             writes_in_place(node, other);
+             writes_in_place(node, other, value);
     });
     for (const Value* other : node.outputs) {  // Two results never share.
       const auto found = other == value ? out_.places.end() : out_.places.find(other);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "exir/ops/infer_call.h"
+#include "exir/ops/registry.h"
 
 namespace taper::exir {
 namespace {
@@ -31,7 +32,10 @@ const std::unordered_map<std::string, TypeRule>& rules() {
 
 std::vector<TensorType> infer_types(const Schema& schema, const std::vector<Argument>& args) {
   const auto found = rules().find(schema.name);
-  if (found == rules().end()) throw Failure("no type rule for " + schema.name);
+  if (found == rules().end()) {
+    if (auto declared = declared_types(schema, args)) return *std::move(declared);
+    throw Failure("no type rule for " + schema.name);
+  }
   try {
     return found->second({schema, args});
   } catch (const std::out_of_range&) {

@@ -1,10 +1,14 @@
 #include "exir/ops/registry.h"
 
+#include <algorithm>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "exir/ir/failure.h"
+#include "exir/ops/declare.h"
+#include "exir/ops/infer.h"
 
 // The tables are string literals. An index from operator name to entry is made at the first call;
 // a schema is parsed when it is first asked for and then kept.
@@ -46,6 +50,8 @@ struct Entry {
   std::shared_ptr<const Schema> parsed;
   Entry* out = nullptr;         // Its out variant.
   Entry* functional = nullptr;  // What it is the out variant of.
+  TypeRule rule;                // Of a declared operator.
+  bool declared = false;
 };
 
 std::string_view target_of(std::string_view schema) { return schema.substr(0, schema.find('(')); }
@@ -54,10 +60,9 @@ class Tables {
  public:
   Tables() {
     entries_.reserve(std::size(kSchemas) + std::size(kOutVariants));
-    for (const Row& row : kSchemas) entries_.try_emplace(target_of(row.schema), make(row));
+    for (const Row& row : kSchemas) add(row.schema, row.flags);
     for (const OutRow& row : kOutVariants) {
-      Entry& out =
-          entries_.try_emplace(target_of(row.schema), make({row.schema, ""})).first->second;
+      Entry& out = add(row.schema, "");
       const auto functional = entries_.find(row.functional);
       if (functional == entries_.end()) continue;
       functional->second.out = &out;
@@ -66,6 +71,7 @@ class Tables {
   }
 
   Entry* find(std::string_view target) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     const auto found = entries_.find(target);
     return found == entries_.end() ? nullptr : &found->second;
   }
@@ -76,10 +82,55 @@ class Tables {
     return entry.parsed;
   }
 
+  void declare(const Declaration& op) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::string text = to_text(op.schema);
+    const auto known = entries_.find(op.schema.name);
+    if (known != entries_.end() && (!known->second.declared || known->second.text != text)) {
+      throw Failure("the operator " + op.schema.name + " is known already, as " +
+                    std::string(known->second.text));
+    }
+    Entry& entry = add(keep(text), op.random ? "random" : "");
+    entry.declared = true;
+    entry.rule = op.rule;
+    if (op.kernel) {
+      Entry& out = add(keep(to_text(*op.kernel)), "");
+      out.declared = true;
+      entry.out = &out;
+    }
+  }
+
+  void forget() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(entries_, [](const auto& named) { return named.second.declared; });
+  }
+
+  // The entry of the functional form of `entry`, made at the first call.
+  Entry* functional(Entry& entry, const Schema& form) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Entry& made = add(keep(to_text(form)), entry.flags);
+    made.declared = entry.declared;
+    made.out = entry.out != nullptr ? entry.out : &entry;
+    return &made;
+  }
+
+  std::vector<std::string> names() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::string> out;
+    for (const auto& [name, entry] : entries_) out.emplace_back(name);
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
  private:
-  static Entry make(const Row& row) { return {row.schema, row.flags, nullptr, nullptr, nullptr}; }
+  Entry& add(std::string_view schema, std::string_view flags) {
+    return entries_.try_emplace(target_of(schema), Entry{schema, flags, {}, {}, {}, {}, {}})
+        .first->second;
+  }
+  std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::unordered_map<std::string_view, Entry> entries_;  // References stay valid as it grows.
+  std::deque<std::string> texts_;                        // Of what was declared.
   std::mutex mutex_;
 };
 
@@ -118,6 +169,34 @@ std::shared_ptr<const Schema> functional_variant(std::string_view out) {
   Entry* entry = tables().find(out);
   const bool known = entry != nullptr && entry->functional != nullptr;
   return known ? tables().schema(*entry->functional) : nullptr;
+}
+
+std::shared_ptr<const Schema> functional_form(std::string_view target) {
+  Entry* entry = tables().find(target);
+  if (entry == nullptr) return nullptr;
+  const std::optional<Schema> form = form_without_writes(*tables().schema(*entry));
+  if (!form) return nullptr;
+  return tables().schema(*tables().functional(*entry, *form));
+}
+
+std::vector<std::string> operator_names() { return tables().names(); }
+
+void declare_operators(std::string_view text, std::string_view where) {
+  for_each_declaration(text, where, [](const Declaration& op) { tables().declare(op); });
+}
+
+void forget_declarations() { tables().forget(); }
+
+bool is_declared(std::string_view target) {
+  const Entry* entry = tables().find(target);
+  return entry != nullptr && entry->declared;
+}
+
+std::optional<std::vector<TensorType>> declared_types(const Schema& schema,
+                                                      const std::vector<Argument>& args) {
+  const Entry* entry = tables().find(schema.name);
+  if (entry == nullptr || entry->rule.empty()) return std::nullopt;
+  return types_by_rule(entry->rule, schema, args);
 }
 
 OpFacts op_facts(std::string_view target) {

@@ -20,8 +20,8 @@ int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>&
       entry->rule(builder);
       return true;
     } catch (const Failure& failure) {
-      problems.push_back({"cannot-decompose", failure.what(), node.name,
-                          node.source ? node.source->newest_frame() : "", ""});
+      problems.push_back(diagnose(node, "cannot-decompose", failure.what()));
+      mark_refused(node);
       return false;
     }
   });
@@ -36,7 +36,6 @@ int decompose(Graph& graph, const KeepWhole& keep) {
     replaced = 0;  // A rule may make a graph of its own, which is looked at in the next round.
     for (Graph* g : all_graphs(graph)) replaced += decompose_once(*g, keep, problems);
     total += replaced;
-    if (!problems.empty()) break;
   }
   if (!problems.empty()) throw Failure("operators that cannot be decomposed", std::move(problems));
   return total;

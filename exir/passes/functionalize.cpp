@@ -49,6 +49,9 @@ class Functionalizer {
  public:
   Functionalizer(Graph& graph, bool is_body) : graph_(graph), is_body_(is_body) {}
 
+  // Nodes that cannot be made functional are refused and left in place.
+  std::vector<Diagnostic> problems;
+
   int run() {
     for (const Argument& input : graph_.inputs) {
       if (input.is_value()) own(input.value());
@@ -56,7 +59,12 @@ class Functionalizer {
     own_constants();
     const auto each = [&](Node& node, Rewriter& rewriter) {
       rewriter_ = &rewriter;
-      return visit(node);
+      try {
+        return visit(node);
+      } catch (const Failure& failure) {
+        give_up(node, failure);
+        return false;
+      }
     };
     rewrite(graph_, each, [&](Rewriter& rewriter) {
       rewriter_ = &rewriter;
@@ -67,6 +75,18 @@ class Functionalizer {
 
  private:
   static bool is_tensor(const Value* value) { return value->kind == ValueKind::kTensor; }
+
+  void give_up(Node& node, const Failure& failure) {
+    if (failure.diagnostics().empty()) {
+      problems.push_back(diagnose(node, "unsupported-write", failure.what()));
+    } else {
+      problems.insert(problems.end(), failure.diagnostics().begin(), failure.diagnostics().end());
+    }
+    mark_refused(node);
+    for (Value* output : node.outputs) {
+      if (of_.count(output) == 0) own(output);
+    }
+  }
 
   // The value is memory of its own.
   void own(Value* value) {
@@ -188,6 +208,7 @@ class Functionalizer {
   bool visit_write(Node& node, const std::vector<Argument>& old_args) {
     writes_ += 1;
     if (writes_out(node)) return visit_out(node, old_args);
+    if (const auto form = written_form(node)) return visit_form(node, form, old_args);
     const size_t at = written_argument(node);
     Alias* target = alias_of(old_args[at].value());
     if (const auto view = reshaping_twin(node)) {
@@ -203,6 +224,43 @@ class Functionalizer {
       write(target, contents);
     }
     for (const Value* output : node.outputs) of_[output] = target;
+    return true;
+  }
+
+  // An operator that only has its kernel: the functional form returns the new contents of what the
+  // kernel writes.
+  bool visit_form(Node& node, const std::shared_ptr<const Schema>& form,
+                  const std::vector<Argument>& old_args) {
+    std::vector<Alias*> written;
+    std::unordered_map<std::string_view, Alias*> by_mark;  // "a!"
+    for (size_t i = 0; i < node.args.size(); ++i) {
+      if (!node.schema->args[i].written()) continue;
+      written.push_back(alias_of(old_args[i].value()));
+      by_mark[node.schema->args[i].alias] = written.back();
+      check_clear(node, *written.back());
+      for (size_t k = 0; k + 1 < written.size(); ++k) {
+        if (written[k]->memory != written.back()->memory) continue;
+        throw Failure(node.schema->name + " writes two arguments that share memory");
+      }
+    }
+    Node* call = rewriter_->emit_node(form, node.args);
+    call->name = node.name;
+    const auto result = [&](std::string_view name, const TensorType& type) {
+      Value* value = graph_.new_tensor(name, type);
+      value->producer = call;
+      call->outputs.push_back(value);
+      return value;
+    };
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (is_written_return(*node.schema, i)) {
+        of_[node.outputs[i]] = by_mark.at(node.schema->returns[i].alias);
+        continue;
+      }
+      Value* fresh = result(node.outputs[i]->name, node.outputs[i]->type);
+      own(fresh);
+      of_[node.outputs[i]] = alias_of(fresh);
+    }
+    for (Alias* target : written) write(target, result(target->value->name, target->type));
     return true;
   }
 
@@ -230,12 +288,7 @@ class Functionalizer {
 
   [[noreturn]] static void refuse(const Node& node, const char* id, const std::string& why,
                                   const char* remedy) {
-    Diagnostic out;
-    out.id = id;
-    out.message = node.schema->name + " " + why;
-    out.where = node.name;
-    if (node.source) out.source = node.source->newest_frame();
-    out.remedy = remedy;
+    Diagnostic out = diagnose(node, id, node.schema->name + " " + why, remedy);
     const std::string summary = out.message;
     throw Failure(summary, {std::move(out)});
   }
@@ -330,10 +383,17 @@ bool concerns(const Graph& graph) {
 
 int functionalize(Graph& graph) {
   int total = 0;
+  std::vector<Diagnostic> problems;
   for (Graph* each : all_graphs(graph)) {
     if (!concerns(*each)) continue;
-    total += Functionalizer(*each, each != &graph).run();
-    erase_dead(*each);
+    Functionalizer functionalizer(*each, each != &graph);
+    total += functionalizer.run();
+    for (Diagnostic& d : functionalizer.problems) problems.push_back(std::move(d));
+    if (problems.empty()) erase_dead(*each);
+  }
+  if (!problems.empty()) {
+    const std::string summary = problems[0].message;
+    throw Failure(summary, std::move(problems));
   }
   return total;
 }

@@ -14,7 +14,8 @@
 // Runs      after inline_wrappers, before everything else that moves or merges nodes.
 // Keeps     the types of all values; views stay views, but nothing is written through them.
 // Refuses   writes whose effect on memory is not known: through overlapping views, resize_, set_,
-//           out= arguments, custom operators that write, states written in bodies of control flow.
+//           out= arguments, custom operators that nobody declared, states written in bodies of
+//           control flow.
 // Cost      one walk. A graph that writes nothing is left as it is.
 
 #pragma once

@@ -12,13 +12,9 @@ namespace taper::exir {
 namespace {
 
 [[noreturn]] void refuse(const Node& node, const std::string& why) {
-  Diagnostic out;
-  out.id = "unsupported-write";
-  out.message = node.schema->name + " " + why;
-  out.where = node.name;
-  if (node.source) out.source = node.source->newest_frame();
-  out.remedy =
-      "write it without changing a tensor in place, or call run_decompositions() before saving";
+  Diagnostic out = diagnose(
+      node, "unsupported-write", node.schema->name + " " + why,
+      "write it without changing a tensor in place, or call run_decompositions() before saving");
   const std::string summary = out.message;
   throw Failure(summary, {std::move(out)});
 }
@@ -142,6 +138,23 @@ std::vector<Value*> out_values(Rewriter& rewriter, const Node& node) {
   std::vector<Value*> out = rewriter.emit(twin->name, std::move(args), std::move(types));
   for (size_t i = 0; i < out.size(); ++i) out[i] = convert(rewriter, out[i], wanted[i].dtype);
   return out;
+}
+
+std::shared_ptr<const Schema> written_form(const Node& node) {
+  if (node.target().substr(0, 6) == "aten::") return nullptr;
+  const std::shared_ptr<const Schema> form = functional_form(node.target());
+  if (form == nullptr) return nullptr;
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    const bool tensor = node.args[i].is_value() && node.args[i].value()->kind == ValueKind::kTensor;
+    if (node.schema->args[i].written() && !tensor) {
+      refuse(node, "writes its argument \"" + node.schema->args[i].name + "\", which is no tensor");
+    }
+  }
+  return form;
+}
+
+bool is_written_return(const Schema& schema, size_t result) {
+  return result < schema.returns.size() && !schema.returns[result].alias.empty();
 }
 
 size_t written_argument(const Node& node) {

@@ -17,6 +17,12 @@ bool writes_out(const Node& node);
 // What the written arguments of such an operator hold after it, in their order and with their
 // types. Throws Failure if no operator computes that, or an argument would change its sizes.
 std::vector<Value*> out_values(Rewriter& rewriter, const Node& node);
+// The functional form of an operator of somebody's own that writes plain arguments; null if it is
+// none. Throws Failure if an argument that it writes is no tensor.
+std::shared_ptr<const Schema> written_form(const Node& node);
+
+// True if a result is one of the written arguments again: "Tensor(a!)".
+bool is_written_return(const Schema& schema, size_t result);
 
 // The index of the one argument that the operator writes. Throws Failure if there are more, or if
 // it is not a plain tensor.

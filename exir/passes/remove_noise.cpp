@@ -65,7 +65,7 @@ class Remover {
   std::vector<Diagnostic> problems;
 
  private:
-  bool visit(const Node& node, Rewriter& rewriter) {
+  bool visit(Node& node, Rewriter& rewriter) {
     if (is_assert(node)) return drop_assert(node);
     if (is_dropout(node)) return drop_dropout(node, rewriter);
     if (is_batch_norm(node)) check_batch_norm(node);
@@ -96,7 +96,7 @@ class Remover {
     if (most.is_int()) range.max = std::min(range.max, most.to_int());
   }
 
-  bool drop_dropout(const Node& node, Rewriter& rewriter) {
+  bool drop_dropout(Node& node, Rewriter& rewriter) {
     const Argument& train = node.arg("train");
     if (!train.is_none() && train.to_bool()) {
       refuse(node, "drops values at random");
@@ -114,19 +114,16 @@ class Remover {
     return true;
   }
 
-  void check_batch_norm(const Node& node) {
+  void check_batch_norm(Node& node) {
     const bool training = node.arg("training").to_bool();
     if (training && !node.arg("running_mean").is_none()) refuse(node, "updates its statistics");
   }
 
-  void refuse(const Node& node, const std::string& what) {
-    Diagnostic out;
-    out.id = "training-mode";
-    out.message = node.schema->name + " " + what + ": the model is in training mode";
-    out.where = node.name;
-    if (node.source) out.source = node.source->newest_frame();
-    out.remedy = "call model.eval() before torch.export.export";
-    problems.push_back(std::move(out));
+  void refuse(Node& node, const std::string& what) {
+    problems.push_back(diagnose(node, "training-mode",
+                                node.schema->name + " " + what + ": the model is in training mode",
+                                "call model.eval() before torch.export.export"));
+    mark_refused(node);
   }
 
   Graph& program_;

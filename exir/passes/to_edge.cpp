@@ -202,18 +202,28 @@ bool scalars(Node& node, Rewriter& r) {
   return false;
 }
 
-int to_edge_one(Graph& graph) {
+bool visit(Node& node, Rewriter& rewriter, SizeTable& sizes) {
+  if (node.target().substr(0, kAten.size()) != kAten || node.is("aten::sym_numel")) {
+    return scalars(node, rewriter);
+  }
+  if (node.outputs.empty()) return false;
+  Builder b(node, rewriter, sizes);
+  if (binary(b, node) || where(b, node) || cat(b, node) || copies(b, node)) return true;
+  views(node);
+  return false;
+}
+
+int to_edge_one(Graph& graph, std::vector<Diagnostic>& problems) {
   SizeTable sizes(graph);
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     sizes.note(node);
-    if (node.target().substr(0, kAten.size()) != kAten || node.is("aten::sym_numel")) {
-      return scalars(node, rewriter);
+    try {
+      return visit(node, rewriter, sizes);
+    } catch (const Failure& failure) {
+      problems.push_back(diagnose(node, "cannot-make-explicit", failure.what()));
+      mark_refused(node);
+      return false;
     }
-    if (node.outputs.empty()) return false;
-    Builder b(node, rewriter, sizes);
-    if (binary(b, node) || where(b, node) || cat(b, node) || copies(b, node)) return true;
-    views(node);
-    return false;
   });
 }
 
@@ -221,7 +231,12 @@ int to_edge_one(Graph& graph) {
 
 int to_edge(Graph& graph) {
   int total = 0;
-  for (Graph* g : all_graphs(graph)) total += to_edge_one(*g);
+  std::vector<Diagnostic> problems;
+  for (Graph* g : all_graphs(graph)) total += to_edge_one(*g, problems);
+  if (!problems.empty()) {
+    const std::string summary = problems[0].where + ": " + problems[0].message;
+    throw Failure(summary, std::move(problems));
+  }
   return total;
 }
 

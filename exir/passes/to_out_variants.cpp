@@ -1,9 +1,11 @@
 #include "exir/passes/to_out_variants.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "exir/ir/rewrite.h"
+#include "exir/ops/declare.h"
 #include "exir/ops/registry.h"
 
 namespace taper::exir {
@@ -13,7 +15,8 @@ constexpr std::string_view kPython = "python::";
 
 // Operators that run as they are: they return numbers, or the emitter expands them.
 bool stays(const Node& node) {
-  return node.is("aten::sym_size.int") || node.is("aten::_local_scalar_dense") ||
+  return is_refused(node) || node.is("aten::sym_size.int") ||
+         node.is("aten::_local_scalar_dense") ||
          node.target().substr(0, 17) == "executorch_prim::" ||
          node.target().substr(0, 14) == "higher_order::" ||
          node.target().substr(0, 10) == "delegate::";
@@ -44,24 +47,43 @@ std::vector<Argument> arguments_for(const Schema& out, const Node& node) {
   return args;
 }
 
-// One kind of operator that cannot run, and where it occurs.
+// Calls of one operator on one line of the user's that cannot run.
 struct Missing {
   int count = 0;
   const Node* first = nullptr;
 };
+// By operator, then by line.
+using MissingCalls = std::map<std::pair<std::string, std::string>, Missing>;
 
-Failure unsupported(const std::map<std::string, Missing>& missing) {
+void note(MissingCalls& missing, const Node& node) {
+  const std::string line = node.source ? node.source->newest_frame() : "";
+  Missing& entry = missing[{std::string(node.target()), line}];
+  if (entry.count++ == 0) entry.first = &node;
+}
+
+Failure unsupported(const MissingCalls& missing) {
   std::vector<Diagnostic> list;
-  for (const auto& [target, where] : missing) {
+  std::set<std::string> operators;
+  for (const auto& [key, where] : missing) {
+    const std::string& target = key.first;
+    operators.insert(target);
     const std::string times = where.count == 1 ? "once" : std::to_string(where.count) + " times";
+    const bool foreign = find_schema(target) == nullptr && target.substr(0, 6) != "aten::" &&
+                         target.substr(0, kPython.size()) != kPython;
     list.push_back(
-        {"unsupported-op", target + " (" + times + ")", where.first->name,
-         where.first->source ? where.first->source->newest_frame() : "",
-         "no kernel or decomposition for it yet: rewrite that line with other operators, "
-         "or call run_decompositions() on the exported program before saving it"});
+        foreign
+            ? diagnose(*where.first, "undeclared-op",
+                       target + " (" + times + ") is an operator of a namespace that is not known",
+                       "declare it: write the line \"" + suggested_declaration(*where.first) +
+                           "\" into a file, pass that with --ops, and hand its kernel to the "
+                           "runtime (examples/custom_op)")
+            : diagnose(*where.first, "unsupported-op", target + " (" + times + ")",
+                       "no kernel or decomposition for it yet: rewrite that line with other "
+                       "operators, or call run_decompositions() on the exported program before "
+                       "saving it"));
   }
-  const std::string summary = std::to_string(list.size()) +
-                              (list.size() == 1 ? " operator is" : " operators are") +
+  const std::string summary = std::to_string(operators.size()) +
+                              (operators.size() == 1 ? " operator is" : " operators are") +
                               " not supported";
   return Failure(summary, std::move(list));
 }
@@ -70,16 +92,28 @@ Failure unsupported(const std::map<std::string, Missing>& missing) {
 
 bool is_out_argument(const SchemaArg& arg) { return arg.written() && arg.keyword_only; }
 
+std::vector<WrittenResult> written_results(const Node& node) {
+  std::vector<WrittenResult> found;
+  size_t outs = 0;
+  for (size_t i = 0; i < node.schema->args.size(); ++i) {
+    const SchemaArg& arg = node.schema->args[i];
+    if (is_out_argument(arg)) ++outs;
+    if (arg.written() && !arg.keyword_only) found.push_back({i, 0});
+  }
+  if (found.empty() || node.outputs.size() != outs + found.size()) return {};
+  for (size_t k = 0; k < found.size(); ++k) found[k].output = outs + k;
+  return found;
+}
+
 int to_out_variants(Graph& graph, const HasKernel& has_kernel) {
   int changed = 0;
-  std::map<std::string, Missing> missing;
+  MissingCalls missing;
   for (Graph* g : all_graphs(graph)) {
     for (const auto& node : g->nodes) {
       if (stays(*node)) continue;
       const std::shared_ptr<const Schema> out = kernel_schema(*node);
       if (out == nullptr || !has_kernel(out->name)) {
-        Missing& entry = missing[std::string(node->target())];
-        if (entry.count++ == 0) entry.first = node.get();
+        note(missing, *node);
         continue;
       }
       node->args = arguments_for(*out, *node);

@@ -25,6 +25,15 @@ using HasKernel = std::function<bool(std::string_view)>;
 // variant or kernel: how often it occurs, where, and what would help.
 int to_out_variants(Graph& graph, const HasKernel& has_kernel);
 
+// A plain argument that a kernel writes, and the result that is its new contents: both by index.
+struct WrittenResult {
+  size_t arg = 0;
+  size_t output = 0;
+};
+// Those of a kernel call that came from an operator's functional form; results that are out
+// arguments come before them.
+std::vector<WrittenResult> written_results(const Node& node);
+
 // The arguments of an out variant that are its results: "out", "out0", "values", ...
 bool is_out_argument(const SchemaArg& arg);
 

@@ -1,0 +1,260 @@
+#include "exir/ops/declare.h"
+
+#include <algorithm>
+
+#include "exir/ops/infer.h"
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+bool is_tensor(const ArgType& type) { return type.base == TypeBase::kTensor; }
+bool is_fresh(const SchemaReturn& item) { return item.alias.empty(); }
+
+// "my::scale" -> "my::scale.out", "my::scale.int" -> "my::scale.int_out".
+std::string with_overload(const std::string& name, const std::string& word) {
+  return name + (name.find('.') == std::string::npos ? "." : "_") + word;
+}
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = text.find_first_not_of(" \t,", at);
+    if (begin == text.npos) break;
+    at = std::min(text.find_first_of(" \t,", begin), text.size());
+    words.push_back(text.substr(begin, at - begin));
+  }
+  return words;
+}
+
+// Where the schema ends: behind the type, or the brackets, that follow the arrow.
+size_t end_of_schema(std::string_view line) {
+  const size_t arrow = line.find("->");
+  if (arrow == line.npos) throw Failure("\"->\" and the results are missing");
+  size_t at = line.find_first_not_of(" \t", arrow + 2);
+  if (at == line.npos) throw Failure("the results are missing");
+  for (int depth = 0; at < line.size(); ++at) {
+    if (line[at] == '(') ++depth;
+    if (line[at] == ')') --depth;
+    if (depth == 0 && (line[at] == ' ' || line[at] == '\t')) break;
+  }
+  return at;
+}
+
+void check_schema(const Schema& schema) {
+  if (schema.name.starts_with("aten::") || schema.name.starts_with("prim::")) {
+    throw Failure("the namespace of " + schema.name + " is PyTorch's own");
+  }
+  for (const SchemaReturn& item : schema.returns) {
+    if (!is_tensor(item.type) || item.type.optional) throw Failure("results must be tensors");
+    if (item.type.list && schema.returns.size() > 1) {
+      throw Failure("a list of tensors must be the only result");
+    }
+  }
+  for (const SchemaArg& arg : schema.args) {
+    const bool plain = is_tensor(arg.type) && !arg.type.list && !arg.type.optional;
+    if (arg.written() && !plain) throw Failure("only single tensors can be written");
+  }
+  for (const SchemaReturn& item : schema.returns) {
+    const bool known =
+        item.alias.empty() ||
+        std::any_of(schema.args.begin(), schema.args.end(),
+                    [&](const SchemaArg& arg) { return arg.written() && arg.alias == item.alias; });
+    if (!known) throw Failure("a result aliases \"" + item.alias + "\", which no argument does");
+  }
+  if (schema.returns_alias()) {
+    throw Failure("an operator of one's own cannot return a view: return a new tensor");
+  }
+}
+
+// The out variant: what is returned anew is written to arguments at the end.
+std::optional<Schema> kernel_of(const Schema& schema, std::string name) {
+  Schema out = schema;
+  out.returns.clear();
+  const auto fresh = std::count_if(schema.returns.begin(), schema.returns.end(), is_fresh);
+  if (fresh == 0 && name.empty()) return std::nullopt;
+  out.name = !name.empty() ? name : with_overload(schema.name, "out");
+  if (fresh == 0) {
+    out.returns = schema.returns;
+    return out;
+  }
+  size_t made = 0;
+  for (const SchemaReturn& item : schema.returns) {
+    if (!is_fresh(item)) continue;
+    SchemaArg arg;
+    arg.type = item.type;
+    arg.name = fresh == 1 ? "out" : "out" + std::to_string(made);
+    while (out.find(arg.name) >= 0) arg.name += "_";
+    arg.alias = "o" + std::to_string(made++) + "!";
+    arg.keyword_only = true;
+    if (!item.type.list) out.returns.push_back({arg.type, "", arg.alias});
+    out.args.push_back(std::move(arg));
+  }
+  return out;
+}
+
+class LineParser {
+ public:
+  explicit LineParser(std::string_view line) : line_(line) {}
+
+  Declaration parse() {
+    const size_t end = end_of_schema(line_);
+    op_.schema = parse_schema(line_.substr(0, end));
+    check_schema(op_.schema);
+    words_ = words_of(line_.substr(end));
+    while (at_ < words_.size()) clause(words_[at_++]);
+    op_.kernel = kernel_of(op_.schema, kernel_);
+    return std::move(op_);
+  }
+
+ private:
+  std::string next(std::string_view after) {
+    if (at_ == words_.size()) throw Failure("a name must follow \"" + std::string(after) + "\"");
+    return std::string(words_[at_++]);
+  }
+
+  void clause(std::string_view word) {
+    if (word == "random") {
+      op_.random = true;
+    } else if (word == "kernel") {
+      kernel_ = next(word);
+      if (kernel_.find("::") == std::string::npos)
+        throw Failure("the kernel's name lacks \"ns::\"");
+    } else if (word == "as") {
+      op_.rule.as = next(word);
+      if (!has_type_rule(op_.rule.as)) throw Failure("no type rule is called " + op_.rule.as);
+    } else if (word == "like") {
+      like();
+    } else {
+      throw Failure("\"" + std::string(word) + "\" is none of like, as, kernel, random");
+    }
+  }
+
+  void like() {
+    while (op_.rule.like.size() < std::max<size_t>(op_.schema.returns.size(), 1) &&
+           at_ < words_.size()) {
+      const std::string name(words_[at_]);
+      const int arg = op_.schema.find(name);
+      if (arg < 0 || !is_tensor(op_.schema.args[static_cast<size_t>(arg)].type)) break;
+      op_.rule.like.push_back(name);
+      ++at_;
+    }
+    if (op_.rule.like.size() == op_.schema.returns.size() && !op_.rule.like.empty()) return;
+    throw Failure("\"like\" needs the name of a tensor argument for each result");
+  }
+
+  std::string_view line_;
+  std::vector<std::string_view> words_;
+  size_t at_ = 0;
+  Declaration op_;
+  std::string kernel_;
+};
+
+std::string_view without_comment(std::string_view line) {
+  line = line.substr(0, line.find('#'));
+  const size_t begin = line.find_first_not_of(" \t\r");
+  if (begin == line.npos) return {};
+  return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+}  // namespace
+
+void for_each_declaration(std::string_view text, std::string_view where,
+                          const std::function<void(const Declaration&)>& visit) {
+  size_t number = 0;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = without_comment(text.substr(at, end - at));
+    at = end + 1;
+    ++number;
+    if (line.empty()) continue;
+    try {
+      visit(LineParser(line).parse());
+    } catch (const Failure& failure) {
+      throw Failure(std::string(where) + ":" + std::to_string(number) + ": " + failure.what());
+    }
+  }
+}
+
+std::vector<TensorType> types_by_rule(const TypeRule& rule, const Schema& schema,
+                                      const std::vector<Argument>& args) {
+  if (!rule.as.empty()) {
+    const std::shared_ptr<const Schema> model = need_schema(rule.as);
+    std::vector<Argument> given(
+        args.begin(), args.begin() + static_cast<long>(std::min(args.size(), model->args.size())));
+    for (size_t i = given.size(); i < model->args.size(); ++i) {
+      given.push_back(default_argument(model->args[i]));
+    }
+    return infer_types(*model, given);
+  }
+  std::vector<TensorType> types;
+  for (const std::string& name : rule.like) {
+    const Argument& arg = args.at(static_cast<size_t>(schema.find(name)));
+    if (!arg.is_value())
+      throw Failure(schema.name + ": the argument \"" + name + "\" is no tensor");
+    types.push_back(arg.value()->type);
+  }
+  return types;
+}
+
+std::optional<Schema> form_without_writes(const Schema& schema) {
+  Schema form = schema;
+  form.name = with_overload(schema.name, "functional");
+  form.returns.clear();
+  for (const SchemaReturn& item : schema.returns) {
+    if (is_fresh(item)) form.returns.push_back(item);
+  }
+  bool writes = false;
+  for (SchemaArg& arg : form.args) {
+    if (!arg.written()) {
+      arg.alias.clear();
+      continue;
+    }
+    if (arg.keyword_only || !is_tensor(arg.type) || arg.type.list || arg.type.optional) {
+      return std::nullopt;
+    }
+    arg.alias.clear();
+    form.returns.push_back({arg.type, "", ""});
+    writes = true;
+  }
+  if (!writes || schema.returns_alias()) return std::nullopt;
+  return form;
+}
+
+namespace {
+
+std::string type_of(const Argument& arg) {
+  if (arg.is_value()) {
+    static constexpr const char* kKinds[] = {"Tensor", "int", "float", "bool"};
+    return kKinds[static_cast<size_t>(arg.value()->kind)];
+  }
+  if (arg.is_int()) return "int";
+  if (arg.is<double>()) return "float";
+  if (arg.is<bool>()) return "bool";
+  if (arg.is<std::string>()) return "str";
+  if (arg.is<ScalarType>()) return "ScalarType";
+  if (arg.is_list()) return (arg.list().empty() ? "int" : type_of(arg.list()[0])) + "[]";
+  return "Tensor?";
+}
+
+}  // namespace
+
+std::string suggested_declaration(const Node& node) {
+  std::string out = node.schema->name + "(";
+  bool writes = node.outputs.empty();
+  for (size_t i = 0; i < node.args.size(); ++i) {
+    std::string type = type_of(node.args[i]);
+    if (writes && type == "Tensor") {
+      type = "Tensor(a!)";
+      writes = false;
+    }
+    out += (i == 0 ? "" : ", ") + type + " " + node.schema->args.at(i).name;
+  }
+  out += ") -> ";
+  if (node.outputs.size() == 1) return out + "Tensor";
+  out += "(";
+  for (size_t i = 0; i < node.outputs.size(); ++i) out += i == 0 ? "Tensor" : ", Tensor";
+  return out + ")";
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,126 @@
+// taper check and the operators of one's own: what is found, what is said, and what then runs.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "test/cli/command.h"
+#include "tools/atomic_file.h"
+#include "tools/npy.h"
+
+namespace taper::test {
+namespace {
+
+const std::string kData = TAPER_SOURCE_DIR "/test/cli/data/";
+const std::string kExample = TAPER_SOURCE_DIR "/examples/custom_op/";
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Check, NamesEverythingThatStandsInTheWayAtOnce) {
+  const Said said = run("taper", {"check", kData + "many.pt2"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.err, "taper: error: " + kData + "many.pt2: 6 problems\n");
+  for (const char* part :
+       {"unknown-dtype, found by import", "complex64", "training-mode, found by remove_noise",
+        "unsupported-dtype, found by check_kernels", "no kernel takes uint64",
+        "unsupported-op, found by to_out_variants", "aten::special_bessel_j0",
+        "make.py:29 in forward: y = torch.special.bessel_j0(x) + torch.ops.my.shrink(x, 0.5)",
+        "my::shrink(Tensor x, float by) -> Tensor", "--ops"}) {
+    EXPECT_TRUE(has(said.out, part)) << part << "\n" << said.out;
+  }
+}
+
+TEST(Check, SaysTheSameAsJson) {
+  const Said said = run("taper", {"check", "--json", kData + "many.pt2"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_EQ(said.out.rfind("{\"ok\":false,\"files\":[", 0), 0u) << said.out;
+  EXPECT_EQ(count(said.out, "\"id\":"), 6u);
+  EXPECT_EQ(count(said.out, "\"source\":\"make.py:"), 6u) << said.out;
+  EXPECT_TRUE(has(said.out, "\"id\":\"unsupported-dtype\",\"stage\":\"check_kernels\",\"node\":"));
+  EXPECT_TRUE(has(said.out, "\"actual\":\"uint64\"")) << said.out;
+}
+
+TEST(Check, ExportSaysItToo) {
+  const ScratchFolder scratch;
+  const Said said = run("taper", {"export", kData + "many.pt2", "-o", scratch / "m.pte"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_TRUE(has(said.err, "6 problems")) << said.err;
+  EXPECT_TRUE(has(said.err, "unsupported-dtype")) << said.err;
+  EXPECT_TRUE(scratch.files().empty());
+}
+
+TEST(Check, ASizeWithoutABoundIsAProblemHereAndAWarningInExport) {
+  const Said said = run("taper", {"check", kData + "open.pt2"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_TRUE(has(said.out, "(dimension 0 of the input x) has no upper bound")) << said.out;
+  EXPECT_TRUE(has(said.out, "make.py:36 in forward: return torch.relu(x) + x.sum(0)")) << said.out;
+  EXPECT_TRUE(has(said.out, "dynamic_shapes={\"x\": {0: torch.export.Dim(\"s77\", max=N)}}"));
+  EXPECT_EQ(run("taper", {"check", kData + "open.pt2", "--bound", "s77=8"}).code, 0);
+  const Said exported = run("taper", {"export", kData + "open.pt2", "-o", "/dev/null"});
+  EXPECT_EQ(exported.code, 0);
+  EXPECT_TRUE(has(exported.err,
+                  "taper: warning: the size s77 (dimension 0 of the input x) has no upper bound"))
+      << exported.err;
+}
+
+TEST(Check, AGoodModelPasses) {
+  const Said said = run("taper", {"check", TAPER_SOURCE_DIR "/test/models/data/add.pt2", "--json"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_TRUE(has(said.out, "{\"ok\":true,")) << said.out;
+}
+
+TEST(Inspect, PrintsEachDialect) {
+  const auto print = [](const char* dialect) {
+    return run("taper", {"inspect", std::string("--dialect=") + dialect, "--ops",
+                         kExample + "ops.txt", kExample + "model.pt2"})
+        .out;
+  };
+  EXPECT_TRUE(has(print("aten"), "  my::accumulate_(%b_total, %shrink)\n"));
+  EXPECT_TRUE(has(print("core"), "aten::mul.Tensor(%x, 2)"));
+  EXPECT_TRUE(has(print("core"), "mutate %b_total = "));
+  EXPECT_TRUE(has(print("edge"), "aten::mul.Scalar(%x, 2)"));
+  EXPECT_TRUE(has(print("backend"), "my::shrink.out(%mul, 0.5)"));
+  EXPECT_EQ(run("taper", {"inspect", "--dialect=mlir", kExample + "model.pt2"}).code, 2);
+}
+
+TEST(CustomOp, TheExampleGivesPyTorchsNumbers) {
+  const ScratchFolder scratch;
+  const Said exported = run("taper", {"export", kExample + "model.pt2", "--ops",
+                                      kExample + "ops.txt", "-o", scratch / "model.pte"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  const Said said = run("custom_op", {scratch / "model.pte"});
+  ASSERT_EQ(said.code, 0) << said.err;
+  const tools::NpyArray expected = tools::read_npy(kExample + "expected.npy");
+  std::istringstream numbers(said.out);
+  for (size_t i = 0; i < expected.data.size() / sizeof(float); ++i) {
+    float got = NAN, wanted = 0;
+    numbers >> got;
+    expected.data.copy(reinterpret_cast<char*>(&wanted), sizeof wanted, i * sizeof wanted);
+    EXPECT_NEAR(got, wanted, 1e-6) << i;
+  }
+  // Without the kernels the program says what is missing.
+  const Said missing = run("taper", {"run", scratch / "model.pte"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_TRUE(has(missing.err, "my::shrink.out") && has(missing.err, "my::accumulate_"));
+}
+
+TEST(CustomOp, ABadDeclarationIsNamedWithItsLine) {
+  const ScratchFolder scratch;
+  tools::write_file(scratch / "ops.txt", "# mine\nmy::f(Tensor x) -> Tensor  like y\n");
+  const Said said = run("taper", {"check", kExample + "model.pt2", "--ops", scratch / "ops.txt"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_TRUE(has(said.err, "ops.txt:2: \"like\" needs the name of a tensor argument")) << said.err;
+  const Said without = run("taper", {"check", kExample + "model.pt2"});
+  EXPECT_EQ(without.code, 1);
+  EXPECT_TRUE(has(without.out, "my::accumulate_(Tensor(a!) total, Tensor x) -> ()")) << without.out;
+}
+
+}  // namespace
+}  // namespace taper::test

@@ -1,0 +1,53 @@
+"""Writes the programs of check_test.cpp, which cannot be compiled.
+
+usage: make.py          (needs PyTorch; run it in the project's root)
+"""
+
+import os
+import sys
+import warnings
+
+import torch
+
+FOLDER = os.path.dirname(os.path.abspath(__file__)) + "/"
+sys.dont_write_bytecode = True
+sys.path.insert(0, FOLDER + "../../models")
+import archive  # noqa: E402
+
+library = torch.library.Library("my", "DEF")
+library.define("shrink(Tensor x, float by) -> Tensor")
+
+
+@torch.library.impl(library, "shrink", "CompositeExplicitAutograd")
+def shrink(x, by):
+    return torch.clamp(x.abs() - by, min=0)
+
+
+class Many(torch.nn.Module):
+    def forward(self, x):
+        spectrum = torch.fft.rfft(x).abs()
+        y = torch.special.bessel_j0(x) + torch.ops.my.shrink(x, 0.5)
+        y = torch.nn.functional.dropout(y, 0.5, True)
+        return y, spectrum, torch.special.bessel_j0(y), x.to(torch.uint64) + 1
+
+
+class Open(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) + x.sum(0)
+
+
+def write(name, module, args, **options):
+    path = f"{FOLDER}{name}.pt2"
+    torch.export.save(torch.export.export(module.eval(), args, **options), path)
+    archive.neutral(path, (FOLDER,), "test/cli/data/")
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    x = torch.randn(3, 4)
+    write("many", Many(), (x,))
+    write("open", Open(), (x,), dynamic_shapes={"x": {0: torch.export.Dim("batch")}})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+// taper check: everything that stands between exported programs and a .pte, at once.
+
+#include <cstdio>
+
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/model_arguments.h"
+#include "tools/problems.h"
+
+namespace taper::tools {
+namespace {
+
+CommandLine describe() {
+  OptionGroup group = {"Check", model_options()};
+  group.options.push_back({"json", "Print the problems as JSON"});
+  return {"taper check",
+          "Compiles exported programs without writing anything and lists all that stands in the\n"
+          "way: each problem with an id, the stage that found it, the node, the user's own line\n"
+          "and a remedy. Sizes without an upper bound count as problems here; 'taper export'\n"
+          "plans them for the sample inputs and warns.\n\n"
+          "Exit codes: 0 nothing in the way, 1 something is, 2 the command line is wrong.\n",
+          "[NAME=]MODEL.pt2... [OPTIONS]",
+          {std::move(group)}};
+}
+
+struct Findings {
+  std::vector<exir::Diagnostic> problems;
+  std::vector<std::string> warnings;
+  std::string summary;
+};
+
+Findings look(const exir::ExportRequest& request) {
+  Findings out;
+  try {
+    for (const exir::ExportedMethod& method : exir::export_program(request).methods) {
+      out.warnings.insert(out.warnings.end(), method.warnings.begin(), method.warnings.end());
+    }
+  } catch (const exir::Failure& failure) {
+    const exir::Failure named = naming_the_file(request, failure);
+    out.summary = named.what();
+    out.problems = named.diagnostics();
+    if (out.problems.empty()) out.problems.push_back({"refused", out.summary, "", "", ""});
+  }
+  return out;
+}
+
+void print_json(const exir::ExportRequest& request, const Findings& found) {
+  JsonWriter json;
+  json.open('{').key("ok").boolean(found.problems.empty()).key("files").open('[');
+  for (const auto& method : request.methods) json.text(method.path);
+  json.close(']').key("problems");
+  add_problems(json, found.problems);
+  json.key("warnings").open('[');
+  for (const std::string& warning : found.warnings) json.text(warning);
+  json.close(']').close('}');
+  std::printf("%s\n", json.str().c_str());
+}
+
+}  // namespace
+
+int check_command(int argc, char** argv) {
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  exir::ExportRequest request = model_request(line);
+  request.bounds_required = true;
+  const Findings found = look(request);
+  if (line.given("json")) {
+    print_json(request, found);
+  } else if (!found.problems.empty()) {
+    print_problems(stdout, found.problems);
+  } else {
+    std::printf("%s: nothing stands in the way\n", request.methods[0].path.c_str());
+    for (const std::string& warning : found.warnings) {
+      std::fprintf(stderr, "taper: warning: %s\n", warning.c_str());
+    }
+  }
+  if (!found.problems.empty()) throw InputError(found.summary);
+  return 0;
+}
+
+}  // namespace taper::tools

@@ -1,0 +1,81 @@
+#include "tools/model_arguments.h"
+
+#include <charconv>
+#include <filesystem>
+
+#include "exir/ops/registry.h"
+#include "tools/atomic_file.h"
+#include "tools/error.h"
+
+namespace taper::tools {
+namespace {
+
+// "name=path" or a path, whose method is called forward.
+exir::ExportRequest::Method method_of(const std::string& argument) {
+  const size_t equals = argument.find('=');
+  const bool named = equals != std::string::npos && equals != 0 && argument.find('/') > equals &&
+                     !std::filesystem::exists(argument);
+  if (!named) return {"forward", argument};
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
+  if (line.files().empty()) throw UsageError("no file given");
+  std::vector<exir::ExportRequest::Method> methods;
+  for (const std::string& argument : line.files()) {
+    methods.push_back(method_of(argument));
+    for (size_t i = 0; i + 1 < methods.size(); ++i) {
+      if (methods[i].name != methods.back().name) continue;
+      throw UsageError("two methods are called '" + methods.back().name +
+                       "'; name them: NAME=FILE.pt2");
+    }
+  }
+  return methods;
+}
+
+// "s77=128" of --bound.
+exir::SymValues bounds_of(const CommandLine& line) {
+  exir::SymValues bounds;
+  for (const std::string& item : line.list("bound")) {
+    const size_t equals = item.find('=');
+    int64_t value = 0;
+    const char* end = item.data() + item.size();
+    if (equals == std::string::npos || equals == 0 ||
+        std::from_chars(item.data() + equals + 1, end, value).ptr != end || value < 0) {
+      throw UsageError("--bound: '" + item + "' is not SYMBOL=N");
+    }
+    bounds[item.substr(0, equals)] = value;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+std::vector<Option> model_options() {
+  return {{"bound", "Plan for symbolic sizes up to this: s77=128,s12=4", "SYMBOL=N"},
+          {"ops", "Declarations of operators of your own; see examples/custom_op", "OPS.txt"}};
+}
+
+exir::ExportRequest model_request(const CommandLine& line) {
+  exir::ExportRequest request;
+  request.methods = methods_of(line);
+  request.bounds = bounds_of(line);
+  declare_operators_of(line);
+  return request;
+}
+
+void declare_operators_of(const CommandLine& line) {
+  exir::forget_declarations();  // Those of an earlier command of the same process.
+  for (const std::string& path : line.list("ops")) {
+    exir::declare_operators(read_file(path), path);
+  }
+}
+
+exir::Failure naming_the_file(const exir::ExportRequest& request, const exir::Failure& failure) {
+  // The front end names the file; the passes know only the graph.
+  const std::string text = failure.what(), path = request.methods[0].path;
+  if (request.methods.size() > 1 || text.find(path) != text.npos) return failure;
+  return exir::Failure(path + ": " + text, failure.diagnostics());
+}
+
+}  // namespace taper::tools
