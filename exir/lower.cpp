@@ -25,6 +25,7 @@
 #include "exir/passes/spell_updates.h"
 #include "exir/passes/to_edge.h"
 #include "exir/passes/to_out_variants.h"
+#include "exir/passes/unwrap_functionalized.h"
 #include "kernels_portable/kernel_table.h"
 
 namespace taper::exir {
@@ -67,6 +68,8 @@ constexpr Pass kPasses[] = {
     // ATen: make the graph a function of its inputs.
     // Context managers of Python around parts of the graph: their bodies move into it.
     {"inline_wrappers", Need::kAlways, Dialect::kAten, plain<inline_wrappers>},
+    // Operators of one's own that write come wrapped when a program was decomposed.
+    {"unwrap_functionalized", Need::kAlways, Dialect::kAten, plain<unwrap_functionalized>},
     // Updates of caches become writes that functionalize knows.
     {"spell_updates", Need::kAlways, Dialect::kAten, plain<spell_updates>},
     // Writes become values, written buffers become states. All later passes rely on it. It

@@ -26,6 +26,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"export", export_command, "compile a PyTorch .pt2 into a .pte"},
     {"check", check_command, "list all that stands in the way of compiling a .pt2"},
+    {"ops", ops_command, "list every operator: dialect, kernel, dtypes, who runs it"},
     {"run", run_command, "run a .pte on .npy inputs"},
     {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},
     {"bench", bench_command, "time a .pte: load, first run, steady state"},

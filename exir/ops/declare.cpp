@@ -52,6 +52,9 @@ void check_schema(const Schema& schema) {
     }
   }
   for (const SchemaArg& arg : schema.args) {
+    if (arg.written() && arg.keyword_only) {
+      throw Failure("declare the operator without out=; its out variant follows from it");
+    }
     const bool plain = is_tensor(arg.type) && !arg.type.list && !arg.type.optional;
     if (arg.written() && !plain) throw Failure("only single tensors can be written");
   }

@@ -96,6 +96,7 @@ class Tables {
     if (op.kernel) {
       Entry& out = add(keep(to_text(*op.kernel)), "");
       out.declared = true;
+      out.functional = &entry;
       entry.out = &out;
     }
   }

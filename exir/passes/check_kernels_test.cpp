@@ -71,7 +71,7 @@ TEST(KernelDtypes, AreWhatTheKernelTakes) {
 
 TEST(Findings, KeepGoingAfterANodeIsRefused) {
   const auto graph = parse_graph(
-      "graph \"g\" { input %x: float32[2, 2] %a: float32[2, 2] = aten::dropout(%x, 0.5, true) "
+      "graph \"g\" { input %x: float32[2, 2] %a: float32[2, 2] = aten::dropout(%x, 0.5, True) "
       "%b: float32[2] = aten::linalg_svdvals(%a) %c: float32[2, 2] = aten::bitwise_not(%x) "
       "return %b, %c }");
   try {

@@ -42,30 +42,6 @@ Value* filled(Rewriter& rewriter, const Node& node, Value* self) {
   return rewriter.emit("aten::full_like", {self, value}, {self->type})[0];
 }
 
-// "aten::add_.Tensor" -> "aten::add.Tensor"
-std::string twin_of(std::string_view target) {
-  static const std::unordered_map<std::string_view, const char*> irregular = {
-      {"aten::bernoulli_.float", "aten::bernoulli.p"},
-      {"aten::normal_", "aten::normal_functional"},
-      {"aten::_index_put_impl_", "aten::index_put"},
-      {"aten::transpose_", "aten::transpose.int"},
-      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
-      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
-      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
-      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"},
-      {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
-  };
-  if (const auto found = irregular.find(target); found != irregular.end()) return found->second;
-  const size_t dot = std::min(target.find('.'), target.size());
-  std::string base(target.substr(0, dot));
-  if (base.substr(0, 9) == "aten::__i" && base.size() > 11) {
-    return "aten::__" + base.substr(9) + std::string(target.substr(dot));
-  }
-  if (base.back() != '_') return {};
-  base.pop_back();
-  return base + std::string(target.substr(dot));
-}
-
 bool returns_bool(std::string_view target) {
   static const std::unordered_set<std::string_view> bases = {
       "eq",          "ne",         "lt",          "le",          "gt",      "ge",
@@ -96,8 +72,38 @@ bool is_inactive_dropout(const Node& node) {
 
 }  // namespace
 
+std::string functional_twin(std::string_view target) {
+  static const std::unordered_map<std::string_view, const char*> irregular = {
+      {"aten::bernoulli_.float", "aten::bernoulli.p"},
+      {"aten::normal_", "aten::normal_functional"},
+      {"aten::_index_put_impl_", "aten::index_put"},
+      {"aten::transpose_", "aten::transpose.int"},
+      {"aten::floor_divide_.Tensor", "aten::floor_divide"},
+      {"aten::pow_.Scalar", "aten::pow.Tensor_Scalar"},
+      {"aten::pow_.Tensor", "aten::pow.Tensor_Tensor"},
+      {"aten::float_power_.Scalar", "aten::float_power.Tensor_Scalar"},
+      {"aten::float_power_.Tensor", "aten::float_power.Tensor_Tensor"},
+  };
+  if (const auto found = irregular.find(target); found != irregular.end()) return found->second;
+  const size_t dot = std::min(target.find('.'), target.size());
+  std::string base(target.substr(0, dot));
+  if (base.substr(0, 9) == "aten::__i" && base.size() > 11) {
+    return "aten::__" + base.substr(9) + std::string(target.substr(dot));
+  }
+  if (base.back() != '_') return {};
+  base.pop_back();
+  return base + std::string(target.substr(dot));
+}
+
+bool writes_plainly(std::string_view target) {
+  static const std::unordered_set<std::string_view> names = {
+      "aten::copy_", "aten::fill_.Scalar", "aten::fill_.Tensor",
+      "aten::zero_", "aten::detach_",      "aten::requires_grad_"};
+  return names.count(target) != 0;
+}
+
 std::shared_ptr<const Schema> reshaping_twin(const Node& node) {
-  const std::string twin = twin_of(node.target());
+  const std::string twin = functional_twin(node.target());
   const std::shared_ptr<const Schema> schema = twin.empty() ? nullptr : find_schema(twin);
   const bool keeps_contents = node.is("aten::detach_") || node.is("aten::requires_grad_");
   if (schema == nullptr || !schema->returns_alias() || keeps_contents) return nullptr;
@@ -187,7 +193,7 @@ Value* written_value(Rewriter& rewriter, const Node& node, Value* self) {
   if (node.is("aten::fill_.Scalar") || node.is("aten::fill_.Tensor") || node.is("aten::zero_")) {
     return filled(rewriter, node, self);
   }
-  const std::string name = twin_of(node.target());
+  const std::string name = functional_twin(node.target());
   const std::shared_ptr<const Schema> twin = name.empty() ? nullptr : find_schema(name);
   if (twin == nullptr || twin->mutates() || twin->returns_alias())
     refuse(node, "writes in place and has no functional twin");

@@ -11,6 +11,13 @@ namespace taper::exir {
 // the operator has no functional twin.
 Value* written_value(Rewriter& rewriter, const Node& node, Value* self);
 
+// The operator that computes what an in-place one writes, by name: "aten::add_.Tensor" ->
+// "aten::add.Tensor". Empty if the name has no such form.
+std::string functional_twin(std::string_view target);
+
+// Operators that write what they are given, unchanged: copy_, fill_, zero_ and those that keep it.
+bool writes_plainly(std::string_view target);
+
 // f(x, out=y): an operator whose written arguments are all keywords.
 bool writes_out(const Node& node);
 

@@ -12,7 +12,7 @@ namespace {
 
 using Names = std::unordered_set<std::string_view>;
 
-bool is_assert(const Node& node) {
+bool is_assert(std::string_view target) {
   static const Names names = {"aten::_assert_tensor_metadata",
                               "aten::_assert_scalar",
                               "aten::_assert_async",
@@ -21,11 +21,11 @@ bool is_assert(const Node& node) {
                               "aten::sym_constrain_range",
                               "aten::sym_constrain_range_for_size",
                               "aten::_print"};
-  return names.count(node.target()) != 0;
+  return names.count(target) != 0;
 }
 
 // Their result holds what their first argument holds, whenever the types are the same.
-bool is_passive(const Node& node) {
+bool is_passive(std::string_view target) {
   static const Names names = {
       "aten::detach",       "aten::alias",           "aten::lift_fresh",  "aten::lift_fresh_copy",
       "aten::lift",         "aten::clone",           "aten::contiguous",  "aten::to.dtype",
@@ -34,13 +34,13 @@ bool is_passive(const Node& node) {
       "aten::conj",         "aten::_conj",           "aten::real",        "aten::view.dtype",
       "aten::pin_memory",   "aten::alias_copy",      "aten::detach_copy", "aten::_conj_physical",
       "aten::conj_physical"};
-  return names.count(node.target()) != 0;
+  return names.count(target) != 0;
 }
 
-bool is_dropout(const Node& node) {
+bool is_dropout(std::string_view target) {
   static const Names names = {"aten::dropout", "aten::feature_dropout", "aten::alpha_dropout",
                               "aten::feature_alpha_dropout", "aten::native_dropout"};
-  return names.count(node.target()) != 0;
+  return names.count(target) != 0;
 }
 
 bool is_batch_norm(const Node& node) {
@@ -66,10 +66,11 @@ class Remover {
 
  private:
   bool visit(Node& node, Rewriter& rewriter) {
-    if (is_assert(node)) return drop_assert(node);
-    if (is_dropout(node)) return drop_dropout(node, rewriter);
+    if (is_assert(node.target())) return drop_assert(node);
+    if (is_dropout(node.target())) return drop_dropout(node, rewriter);
     if (is_batch_norm(node)) check_batch_norm(node);
-    if (!is_passive(node) || !node.args[0].is_value() || node.outputs.size() != 1) return false;
+    if (!is_passive(node.target()) || !node.args[0].is_value() || node.outputs.size() != 1)
+      return false;
     Value* from = node.args[0].value();
     if (from->kind != ValueKind::kTensor || !(from->type == node.outputs[0]->type)) return false;
     if (!guard_.removable(from, node.outputs[0])) return false;
@@ -131,6 +132,10 @@ class Remover {
 };
 
 }  // namespace
+
+bool is_noise(std::string_view target) {
+  return is_assert(target) || is_passive(target) || is_dropout(target);
+}
 
 int remove_noise(Graph& graph) {
   int total = 0;

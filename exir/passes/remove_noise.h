@@ -16,11 +16,16 @@
 
 #pragma once
 
+#include <string_view>
+
 #include "exir/ir/graph.h"
 
 namespace taper::exir {
 
 // Returns the number of nodes removed.
 int remove_noise(Graph& graph);
+
+// True if the pass may take a call of the operator out.
+bool is_noise(std::string_view target);
 
 }  // namespace taper::exir

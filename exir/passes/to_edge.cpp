@@ -146,13 +146,6 @@ bool copies(Builder& b, Node& node) {
   return true;
 }
 
-// "aten::select.int" -> "aten::select_copy.int"
-std::string copy_twin(std::string_view target) {
-  const size_t dot = target.find('.');
-  const std::string base(target.substr(0, dot));
-  return base + "_copy" + (dot == std::string_view::npos ? "" : std::string(target.substr(dot)));
-}
-
 void views(Node& node) {
   if (!node.schema->returns_alias()) return;
   if (std::shared_ptr<const Schema> twin = find_schema(copy_twin(node.target()))) {
@@ -228,6 +221,12 @@ int to_edge_one(Graph& graph, std::vector<Diagnostic>& problems) {
 }
 
 }  // namespace
+
+std::string copy_twin(std::string_view target) {
+  const size_t dot = target.find('.');
+  const std::string base(target.substr(0, dot));
+  return base + "_copy" + (dot == std::string_view::npos ? "" : std::string(target.substr(dot)));
+}
 
 int to_edge(Graph& graph) {
   int total = 0;

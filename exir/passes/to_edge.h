@@ -14,11 +14,17 @@
 
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "exir/ir/graph.h"
 
 namespace taper::exir {
 
 // Returns the number of nodes replaced.
 int to_edge(Graph& graph);
+
+// The operator that copies where `target` makes a view: "aten::select.int" -> "aten::select_copy.int".
+std::string copy_twin(std::string_view target);
 
 }  // namespace taper::exir

@@ -22,16 +22,6 @@ bool stays(const Node& node) {
          node.target().substr(0, 10) == "delegate::";
 }
 
-std::shared_ptr<const Schema> kernel_schema(const Node& node) {
-  const std::string_view target = node.target();
-  if (target.substr(0, kPython.size()) == kPython) {
-    std::string prim = "executorch_prim::" + std::string(target.substr(kPython.size()));
-    if (prim.find('.') == std::string::npos) prim += ".Scalar";
-    return find_schema(prim);
-  }
-  return out_variant(target);
-}
-
 std::vector<Argument> arguments_for(const Schema& out, const Node& node) {
   std::vector<Argument> args;
   for (size_t i = 0; i < out.args.size(); ++i) {
@@ -92,6 +82,16 @@ Failure unsupported(const MissingCalls& missing) {
 
 bool is_out_argument(const SchemaArg& arg) { return arg.written() && arg.keyword_only; }
 
+std::shared_ptr<const Schema> kernel_schema(const Schema& schema) {
+  const std::string_view target = schema.name;
+  if (target.substr(0, kPython.size()) == kPython) {
+    std::string prim = "executorch_prim::" + std::string(target.substr(kPython.size()));
+    if (prim.find('.') == std::string::npos) prim += ".Scalar";
+    return find_schema(prim);
+  }
+  return out_variant(target);
+}
+
 std::vector<WrittenResult> written_results(const Node& node) {
   std::vector<WrittenResult> found;
   size_t outs = 0;
@@ -111,7 +111,7 @@ int to_out_variants(Graph& graph, const HasKernel& has_kernel) {
   for (Graph* g : all_graphs(graph)) {
     for (const auto& node : g->nodes) {
       if (stays(*node)) continue;
-      const std::shared_ptr<const Schema> out = kernel_schema(*node);
+      const std::shared_ptr<const Schema> out = kernel_schema(*node->schema);
       if (out == nullptr || !has_kernel(out->name)) {
         note(missing, *node);
         continue;

@@ -90,6 +90,30 @@ TEST(Inspect, PrintsEachDialect) {
   EXPECT_EQ(run("taper", {"inspect", "--dialect=mlir", kExample + "model.pt2"}).code, 2);
 }
 
+TEST(Ops, TheDocumentIsUpToDate) {
+  const Said said = run("taper", {"ops", "--markdown"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_TRUE(said.out == tools::read_file(TAPER_SOURCE_DIR "/docs/operators.md"))
+      << "run: taper ops --markdown > docs/operators.md";
+}
+
+TEST(Ops, TellsWhatBecomesOfAnOperator) {
+  const Said said = run("taper", {"ops", "--json"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  for (
+      const char* part :
+      {R"({"name":"aten::add.Tensor","dialect":"core","becomes":"aten::add.out","kernel":"aten::add.out","dtypes":["float32",)",
+       R"({"name":"aten::add_.Tensor","dialect":"aten","becomes":"aten::add.Tensor")",
+       R"({"name":"aten::silu","dialect":"decomposed","becomes":"simpler operators")",
+       R"({"name":"aten::select.int","dialect":"core","becomes":"aten::select_copy.int_out")",
+       R"({"name":"higher_order::cond","dialect":"backend","becomes":"jumps and moves")",
+       R"({"name":"aten::nonzero","dialect":"core","becomes":"aten::nonzero.out")",
+       R"("dynamic":"bounded","delegates":["portable"])"}) {
+    EXPECT_TRUE(has(said.out, part)) << part;
+  }
+  EXPECT_EQ(run("taper", {"ops", "x.pt2"}).code, 2);
+}
+
 TEST(CustomOp, TheExampleGivesPyTorchsNumbers) {
   const ScratchFolder scratch;
   const Said exported = run("taper", {"export", kExample + "model.pt2", "--ops",

@@ -1,0 +1,125 @@
+// taper ops: every operator, what becomes of it, and who runs it.
+
+#include <cstdio>
+
+#include "exir/support.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/json_writer.h"
+#include "tools/options.h"
+
+namespace taper::tools {
+namespace {
+
+using exir::OperatorRow;
+using exir::OperatorTable;
+
+CommandLine describe() {
+  return {"taper ops",
+          "Lists every operator that an exported program may name: its dialect, what it becomes,\n"
+          "the kernel with the dtypes that it takes, whether sizes may change from call to call,\n"
+          "and the backends that run it. Dtypes are what the kernels themselves accept.\n",
+          "[OPTIONS]",
+          {{"Ops",
+            {{"json", "Print one JSON object; what is not supported is listed too"},
+             {"markdown", "Print docs/operators.md"}}}}};
+}
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : " ") + item;
+  return out;
+}
+
+std::string dtypes_of(const OperatorRow& row) {
+  std::vector<std::string> names;
+  for (const ScalarType dtype : row.dtypes) names.push_back(exir::short_name(dtype));
+  return joined(names);
+}
+
+void print_text(const OperatorTable& table) {
+  std::printf("%-52s %-11s %-44s %-8s %-9s %s\n", "operator", "dialect", "becomes", "dynamic",
+              "delegates", "dtypes");
+  for (const OperatorRow& row : table.rows) {
+    std::printf("%-52s %-11s %-44s %-8s %-9s %s\n", row.name.c_str(), row.dialect.c_str(),
+                row.becomes.c_str(), row.dynamic.c_str(), joined(row.delegates).c_str(),
+                dtypes_of(row).c_str());
+  }
+}
+
+void print_json(const OperatorTable& table) {
+  JsonWriter json;
+  json.open('{').key("operators").open('[');
+  for (const OperatorRow& row : table.rows) {
+    json.open('{').key("name").text(row.name).key("dialect").text(row.dialect);
+    json.key("becomes").text(row.becomes).key("kernel").text(row.kernel).key("dtypes").open('[');
+    for (const ScalarType dtype : row.dtypes) json.text(to_string(dtype));
+    json.close(']').key("dynamic").text(row.dynamic).key("delegates").open('[');
+    for (const std::string& name : row.delegates) json.text(name);
+    json.close(']').close('}');
+  }
+  json.close(']').key("unsupported").open('[');
+  for (const std::string& name : table.unsupported) json.text(name);
+  json.close(']').close('}');
+  std::printf("%s\n", json.str().c_str());
+}
+
+constexpr char kIntro[] =
+    "# Operators\n"
+    "\n"
+    "Made by `taper ops --markdown > docs/operators.md`; a test compares. Every operator that an "
+    "exported\n"
+    "program may name and what becomes of it.\n"
+    "\n"
+    "| dialect | is |\n"
+    "|---|---|\n"
+    "| core | in the Core ATen set |\n"
+    "| decomposed | a rule of `exir/decompose` breaks it down into simpler ones |\n"
+    "| aten | in exported programs only: writes become values, views copies, the rest goes |\n"
+    "| edge | kept whole for its kernel, though not in the Core ATen set |\n"
+    "| backend | a kernel or control flow that only a compiled program names |\n"
+    "\n"
+    "Dtypes are those of the first tensor with which the kernel, when called, succeeds. Dynamic: "
+    "`any`\n"
+    "size may change from call to call, `bounded` results depend on values and need an upper "
+    "bound,\n"
+    "`parts` as the operators that it becomes.\n"
+    "\n";
+
+void print_markdown(const OperatorTable& table) {
+  std::fputs(kIntro, stdout);
+  std::printf("%zu operators:\n\n| operator | dialect | becomes | dtypes | dynamic | delegates |\n",
+              table.rows.size());
+  std::puts("|---|---|---|---|---|---|");
+  for (const OperatorRow& row : table.rows) {
+    const bool name = row.becomes.find("::") != std::string::npos;
+    const std::string quote = name ? "`" : "";
+    std::printf("| `%s` | %s | %s | %s | %s | %s |\n", row.name.c_str(), row.dialect.c_str(),
+                (quote + row.becomes + quote).c_str(), dtypes_of(row).c_str(), row.dynamic.c_str(),
+                joined(row.delegates).c_str());
+  }
+  std::printf(
+      "\n## Not supported\n\nKnown by name and schema, refused with the line that calls them "
+      "(%zu):\n\n",
+      table.unsupported.size());
+  for (const std::string& name : table.unsupported) std::printf("- `%s`\n", name.c_str());
+}
+
+}  // namespace
+
+int ops_command(int argc, char** argv) {
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  if (!line.files().empty()) throw UsageError("'" + line.files()[0] + "': no file is expected");
+  const OperatorTable table = exir::operator_table();
+  if (line.given("json")) {
+    print_json(table);
+  } else if (line.given("markdown")) {
+    print_markdown(table);
+  } else {
+    print_text(table);
+  }
+  return 0;
+}
+
+}  // namespace taper::tools
