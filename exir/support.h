@@ -1,5 +1,5 @@
-// What becomes of every operator that the compiler knows, worked out from the tables that the passes
-// themselves use. `taper ops` prints it; docs/operators.md is made from it.
+// What becomes of every operator that the compiler knows, worked out from the tables that the
+// passes themselves use. `taper ops` prints it; docs/operators.md is made from it.
 
 #pragma once
 

@@ -23,8 +23,15 @@ std::string printable(std::string_view text) {
 
 void refuse(std::string_view id, std::string_view message, std::string_view where,
             std::string_view remedy, std::string_view source) {
-  const Diagnostic diagnostic{std::string(id), printable(message), printable(where),
-                              printable(source), printable(remedy)};
+  refuse(Diagnostic{std::string(id), std::string(message), std::string(where), std::string(source),
+                    std::string(remedy)});
+}
+
+void refuse(Diagnostic diagnostic) {
+  for (std::string* part : {&diagnostic.message, &diagnostic.where, &diagnostic.source,
+                            &diagnostic.remedy, &diagnostic.expected, &diagnostic.actual}) {
+    *part = printable(*part);
+  }
   std::string summary = diagnostic.message;
   if (!diagnostic.where.empty()) summary = diagnostic.where + ": " + summary;
   if (!diagnostic.source.empty()) summary += " [" + diagnostic.source + "]";

@@ -15,6 +15,9 @@ namespace taper::exir {
 [[noreturn]] void refuse(std::string_view id, std::string_view message, std::string_view where = {},
                          std::string_view remedy = {}, std::string_view source = {});
 
+// The same for a diagnostic that says more.
+[[noreturn]] void refuse(Diagnostic diagnostic);
+
 // `name` between quotes, shortened to what fits a message.
 std::string in_quotes(std::string_view name);
 

@@ -172,9 +172,10 @@ Value* Scope::make_typed(std::string_view name, ValueKind kind, Json meta) {
     return value;
   } catch (const Failure& failure) {
     const bool plain = failure.diagnostics().empty();
-    const Diagnostic said =
+    Diagnostic said =
         plain ? Diagnostic{"bad-value", failure.what(), {}, {}, {}} : failure.diagnostics()[0];
-    refuse(said.id, "value " + in_quotes(name) + ": " + said.message, said.where, said.remedy);
+    said.message = "value " + in_quotes(name) + ": " + said.message;
+    refuse(std::move(said));
   }
 }
 

@@ -110,8 +110,13 @@ ScalarType import_dtype(int64_t code) {
   for (const DtypeName& known : kForeignTypes) {
     if (known.code == code) name = known.name;
   }
-  refuse("unknown-dtype", "has element type " + name + ", which is not supported", {},
-         "convert the model to float32, float16 or bfloat16 before exporting");
+  Diagnostic out;
+  out.id = "unknown-dtype";
+  out.message = "has element type " + name + ", which is not supported";
+  out.remedy = "convert the model to float32, float16 or bfloat16 before exporting";
+  out.expected = "a bool, integer or floating type of 8 to 64 bits";
+  out.actual = name;
+  refuse(std::move(out));
 }
 
 std::optional<Order> dense_order(const std::vector<int64_t>& sizes,

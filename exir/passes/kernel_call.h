@@ -25,7 +25,7 @@ struct CallInputs {
 enum class CallMode {
   kSample,  // Tensors hold ones; results may be resized within the room for 64 elements.
   kRun,     // Results have their sizes.
-  kProbe,  // Results have other sizes and cannot be resized: the kernel checks its arguments, stops.
+  kProbe,  // Results have other sizes and stay so: the kernel checks its arguments and stops.
 };
 
 // Memory for one tensor, zeros, aligned as on the device. Pages that nobody touches cost nothing.

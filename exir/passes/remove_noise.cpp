@@ -124,6 +124,8 @@ class Remover {
     problems.push_back(diagnose(node, "training-mode",
                                 node.schema->name + " " + what + ": the model is in training mode",
                                 "call model.eval() before torch.export.export"));
+    problems.back().expected = "a model in eval() mode";
+    problems.back().actual = "training mode";
     mark_refused(node);
   }
 

@@ -24,7 +24,8 @@ namespace taper::exir {
 // Returns the number of nodes replaced.
 int to_edge(Graph& graph);
 
-// The operator that copies where `target` makes a view: "aten::select.int" -> "aten::select_copy.int".
+// The operator that copies where `target` makes a view: "aten::select.int" ->
+// "aten::select_copy.int".
 std::string copy_twin(std::string_view target);
 
 }  // namespace taper::exir

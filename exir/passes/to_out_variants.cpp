@@ -51,6 +51,26 @@ void note(MissingCalls& missing, const Node& node) {
   if (entry.count++ == 0) entry.first = &node;
 }
 
+// "aten::foo(float32[2, 3], 1)", what has no kernel.
+std::string call_text(const Node& node) {
+  std::string text = std::string(node.target()) + "(";
+  bool first = true;
+  for_each_value(node, [&](const Value* value) {
+    text += first ? "" : ", ";
+    first = false;
+    if (value->kind != ValueKind::kTensor) {
+      text += "%" + value->name;
+      return;
+    }
+    text += to_string(value->type.dtype);
+    for (size_t d = 0; d < value->type.rank(); ++d) {
+      text += (d == 0 ? "[" : ", ") + value->type.sizes[d].text();
+    }
+    text += value->type.rank() == 0 ? "[]" : "]";
+  });
+  return text + ")";
+}
+
 Failure unsupported(const MissingCalls& missing) {
   std::vector<Diagnostic> list;
   std::set<std::string> operators;
@@ -71,6 +91,9 @@ Failure unsupported(const MissingCalls& missing) {
                        "no kernel or decomposition for it yet: rewrite that line with other "
                        "operators, or call run_decompositions() on the exported program before "
                        "saving it"));
+    list.back().expected =
+        foreign ? "a declaration" : "an operator with a kernel, or a rule that breaks it down";
+    list.back().actual = call_text(*where.first);
   }
   const std::string summary = std::to_string(operators.size()) +
                               (operators.size() == 1 ? " operator is" : " operators are") +

@@ -25,8 +25,8 @@ using HasKernel = std::function<bool(std::string_view)>;
 // variant or kernel: how often it occurs, where, and what would help.
 int to_out_variants(Graph& graph, const HasKernel& has_kernel);
 
-// The schema of the kernel that runs a call of the operator, a prim for arithmetic on numbers. Null if
-// there is none.
+// The schema of the kernel that runs a call of the operator, a prim for arithmetic on numbers. Null
+// if there is none.
 std::shared_ptr<const Schema> kernel_schema(const Schema& schema);
 
 // A plain argument that a kernel writes, and the result that is its new contents: both by index.

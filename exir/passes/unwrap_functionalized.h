@@ -1,6 +1,6 @@
 // Operators that run_decompositions() wrapped because they write their arguments, unwrapped again.
 //
-//     before   %0, %1 = higher_order::auto_functionalized_v2("torch.ops.my.push_.default", %x, 0, [%c])
+//     before   %0, %1 = higher_order::auto_functionalized_v2("my.push_.default", %x, 0, [%c])
 //     after    %1 = aten::clone(%c)
 //              my::push_(%1, %x)
 //
