@@ -32,7 +32,10 @@ void positive(Builder& b) { b.result(self(b)); }
 
 void addcmul(Builder& b) {
   Value* product = b.mul(b.in("tensor1"), b.in("tensor2"));
-  b.result(b.add(self(b), scaled(b, product, b.arg("value"))));
+  Argument value = b.arg("value");  // Among integers it loses its fraction first.
+  const bool whole = value.is<double>() && !is_floating(b.out_type().dtype);
+  if (whole) value = static_cast<int64_t>(value.to_double());
+  b.result(b.add(self(b), scaled(b, product, value)));
 }
 void addcdiv(Builder& b) {
   Value* quotient = b.div(b.in("tensor1"), b.in("tensor2"));

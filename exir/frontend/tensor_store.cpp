@@ -184,6 +184,15 @@ TensorData TensorStore::copy_dense(const TensorView& view, const Blob& storage, 
   return copy = own_bytes(std::move(bytes));
 }
 
+// Elements from the first to the last. REQUIRES: check_window passed, and no size is 0.
+static size_t span_of(const TensorView& view) {
+  size_t last = 0;
+  for (size_t d = 0; d < view.sizes.size(); ++d) {
+    last += static_cast<size_t>(view.sizes[d] - 1) * static_cast<size_t>(view.strides[d]);
+  }
+  return last + 1;
+}
+
 TensorStore::Tensor TensorStore::load(std::string_view name) {
   const TensorView view = view_of(entries_.at(name));
   Tensor out{TensorType(view.dtype, to_syms(view.sizes)), {}};
@@ -200,6 +209,9 @@ TensorStore::Tensor TensorStore::load(std::string_view name) {
   }
   if (!order) {
     out.data = copy_dense(view, bytes, numel);
+    out.data.home = start;
+    out.data.home_bytes = span_of(view) * item;
+    out.data.dense = false;
     return out;
   }
   TensorView line = view;  // Dense, at an odd address: move it as it lies.
@@ -207,6 +219,8 @@ TensorStore::Tensor TensorStore::load(std::string_view name) {
   line.strides = {1};
   out.type.dim_order = *order;
   out.data = copy_dense(line, bytes, numel);
+  out.data.home = start;
+  out.data.home_bytes = numel * item;
   return out;
 }
 

@@ -52,6 +52,10 @@ struct TensorData {
   const uint8_t* data = nullptr;
   size_t bytes = 0;
   std::shared_ptr<const void> owner;
+  // Where the file holds them if `data` is a copy: tensors that overlap there are tied.
+  const uint8_t* home = nullptr;
+  size_t home_bytes = 0;  // From the first to the last; 0 if there is none.
+  bool dense = true;      // Lies there as it does here.
 };
 
 TensorData own_bytes(std::vector<uint8_t> bytes);

@@ -102,31 +102,44 @@ class Functionalizer {
     of_[value] = &alias;
   }
 
+  struct Home {
+    const uint8_t* data;
+    size_t bytes;
+  };
+  static Home home_of(const Value* value) {
+    const TensorData& data = value->data;
+    return data.home ? Home{data.home, data.home_bytes} : Home{data.data, data.bytes};
+  }
+
   // Buffers that share memory in the program are views of the largest of them.
   void own_constants() {
     std::vector<Value*> sorted = graph_.constants;
     std::stable_sort(sorted.begin(), sorted.end(), [](const Value* a, const Value* b) {
+      const Home x = home_of(a), y = home_of(b);
       const std::less<const uint8_t*> before;
-      if (a->data.data != b->data.data) return before(a->data.data, b->data.data);
-      return a->data.bytes > b->data.bytes;
+      return x.data != y.data ? before(x.data, y.data) : x.bytes > y.bytes;
     });
     Value* whole = nullptr;
     for (Value* value : sorted) {
-      const bool shared = whole != nullptr && value->data.bytes != 0 &&
-                          value->data.data < whole->data.data + whole->data.bytes;
+      const Home home = home_of(value);
+      const Home last = whole ? home_of(whole) : Home{nullptr, 0};
+      const bool shared = home.bytes != 0 && home.data < last.data + last.bytes;
       if (shared && tie(value, whole)) continue;
       own(value);
       if (shared) alias_of(value)->memory->unclear = alias_of(whole)->memory->unclear = true;
-      if (!shared) whole = value;
+      const bool reaches_further = home.data + home.bytes > last.data + last.bytes;
+      if (!shared || reaches_further) whole = value;
     }
   }
 
   // False if `part` is not a plain view of `whole`.
   bool tie(Value* part, Value* whole) {
-    const auto distance = static_cast<size_t>(part->data.data - whole->data.data);
+    const Home inner = home_of(part), outer = home_of(whole);
+    const auto distance = static_cast<size_t>(inner.data - outer.data);
     const size_t width = element_size(part->type.dtype);
-    const bool inside = distance + part->data.bytes <= whole->data.bytes;
-    if (!inside || part->type.dtype != whole->type.dtype || distance % width != 0) return false;
+    const bool inside = distance + inner.bytes <= outer.bytes;
+    if (!inside || !part->data.dense || !whole->data.dense) return false;
+    if (part->type.dtype != whole->type.dtype || distance % width != 0) return false;
     if (part->type == whole->type) {
       of_[part] = alias_of(whole);
       return true;
@@ -198,11 +211,22 @@ class Functionalizer {
     std::vector<Argument> old_args = node.args;
     for (Argument& arg : node.args) arg = read(arg);
     if (node.schema->mutates()) return visit_write(node, old_args);
-    const bool view = node.schema->returns_alias() && !node.outputs.empty() && !old_args.empty() &&
-                      old_args[0].is_value() && is_tensor(old_args[0].value());
-    if (view) return visit_view(node, alias_of(old_args[0].value()));
+    const bool view = node.schema->returns_alias() || may_return_alias(node);
+    const bool of_tensor = !node.outputs.empty() && !old_args.empty() && old_args[0].is_value() &&
+                           is_tensor(old_args[0].value());
+    if (view && of_tensor) return visit_view(node, alias_of(old_args[0].value()));
     for (Value* output : node.outputs) own(output);
+    if (view) blur(node, old_args);
     return false;
+  }
+
+  // Results that look into some of several tensors: none of them can be written any more.
+  void blur(const Node& node, const std::vector<Argument>& old_args) {
+    const auto blur_one = [&](Value* value) {
+      if (is_tensor(value)) alias_of(value)->memory->unclear = true;
+    };
+    for (const Argument& arg : old_args) for_each_value(arg, blur_one);
+    for (Value* output : node.outputs) blur_one(output);
   }
 
   bool visit_write(Node& node, const std::vector<Argument>& old_args) {

@@ -351,6 +351,44 @@ TEST(Functionalize, AsStridedLooksAtTheWholeMemory) {
 )");
 }
 
+TEST(Functionalize, SomeResultsAreViewsThoughNoSchemaSaysSo) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %y: float32[2] = aten::exp(%x)
+  %rows: float32[1, 2] = aten::atleast_2d(%y)
+  %same: float32[1, 2] = aten::dropout(%rows, 0.5, False)
+  %w: float32[1, 2] = aten::relu_(%same)
+  return %y)"),
+            R"(  input %x: float32[2]
+  %y: float32[2] = aten::exp(%x)
+  %rows: float32[1, 2] = aten::atleast_2d(%y)
+  %relu: float32[1, 2] = aten::relu(%rows)
+  %view: float32[2] = aten::view(%relu, [2])
+  return %view
+)");
+}
+
+TEST(Functionalize, TiedBuffersAreOneMemory) {
+  const auto graph = parse_graph(R"(graph "g" {
+  constant %a: float32[2, 2] "a" = {1, 2, 3, 4}
+  constant %b: float32[2, 2] "b" = {1, 2, 3, 4}
+  constant %row: float32[2] "row" = {3, 4}
+  %w: float32[2, 2] = aten::neg_(%a)
+  return %b, %row
+})");
+  graph->constants[1]->data = graph->constants[0]->data;
+  graph->constants[2]->data.home = graph->constants[0]->data.data + 8;
+  graph->constants[2]->data.home_bytes = 8;
+  functionalize(*graph);
+  EXPECT_EQ(print(*graph), R"(graph "g" {
+  state %a: float32[2, 2] "a" = {1, 2, 3, 4}
+  %neg: float32[2, 2] = aten::neg(%a)
+  %as_strided: float32[2] = aten::as_strided(%neg, [2], [1], 2)
+  mutate %a = %neg
+  return %neg, %as_strided
+}
+)");
+}
+
 TEST(Functionalize, RefusesWhatItCannotKnow) {
   const std::string x = "input %x: float32[2, 2]\n";
   EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"

@@ -24,8 +24,9 @@ bool is_identity(std::string_view name) {
 
 // Operators that return an alias if the result would be the same, and a copy otherwise.
 bool is_conversion(std::string_view name) {
-  return name.substr(0, 3) == "to." || is_any(name, {"contiguous", "_autocast_to_full_precision",
-                                                     "_autocast_to_reduced_precision"});
+  return name.substr(0, 3) == "to." ||
+         is_any(name, {"contiguous", "type_as", "_autocast_to_full_precision",
+                       "_autocast_to_reduced_precision"});
 }
 
 bool is_reshape(std::string_view name) {
@@ -88,6 +89,14 @@ const Argument* find_arg(const Node& node, std::string_view name) {
   return index < 0 ? nullptr : &node.args[static_cast<size_t>(index)];
 }
 
+bool is_inactive_dropout(const Node& node) {
+  if (!is_any(short_target(*node.schema),
+              {"dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"})) {
+    return false;
+  }
+  return !node.arg("train").to_bool();
+}
+
 ViewEffect conversion_effect(const Node& node, const Placement& placement) {
   const TensorType& from = node.args[0].value()->type;
   const TensorType& to = node.outputs[0]->type;
@@ -133,7 +142,7 @@ std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
   const TensorType& to = node.outputs[0]->type;
   if (auto out = permuted(node, strides)) return out;
   if (is_any(name, {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim", "squeeze.dims",
-                    "unsqueeze"})) {
+                    "unsqueeze", "atleast_1d", "atleast_2d", "atleast_3d"})) {
     return view_strides(node.args[0].value()->type.sizes, strides, to.sizes);
   }
   if (name == "as_strided") {
@@ -204,13 +213,24 @@ Strides dense_strides(const TensorType& type) {
   return out;
 }
 
+bool may_return_alias(const Node& node) {
+  const std::string_view name = short_target(*node.schema);
+  if (name == "einsum") return node.args[1].is_list() && node.args[1].list().size() == 1;
+  return is_inactive_dropout(node) ||
+         is_any(name, {"type_as", "sum_to_size", "atleast_1d", "atleast_2d", "atleast_3d",
+                       "atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence",
+                       "broadcast_tensors", "meshgrid", "meshgrid.indexing"});
+}
+
 ViewEffect view_effect(const Node& node, const Placement& placement) {
   const std::string_view name = short_target(*node.schema);
   const TensorType& from = node.args[0].value()->type;
   const TensorType& to = node.outputs[0]->type;
   if (is_conversion(name)) return conversion_effect(node, placement);
   const bool same_type = from.dtype == to.dtype && from.sizes == to.sizes;
-  if (is_identity(name) && same_type) return {ViewKind::kIdentity, placement};
+  const bool passes_on = is_identity(name) || is_inactive_dropout(node) || name == "sum_to_size";
+  if (passes_on && same_type) return {ViewKind::kIdentity, placement};
+  if (name == "sum_to_size") return {ViewKind::kCopy, {}};
   const std::optional<Strides>& strides = placement.strides;
   if (is_reshape(name)) {
     if (!strides) return {ViewKind::kUnknown, {}};
@@ -283,9 +303,27 @@ class Inverse {
   // Shows the elements in the order in which the whole has them, if it shows all.
   static bool keeps_order(std::string_view name) {
     return is_identity(name) || is_reshape(name) || is_conversion(name) ||
-           is_any(name, {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim",
-                         "squeeze.dims", "unsqueeze", "slice.Tensor", "narrow", "expand",
-                         "expand_as", "broadcast_to", "t"});
+           is_any(name, {"view",
+                         "view_as",
+                         "_unsafe_view",
+                         "squeeze",
+                         "squeeze.dim",
+                         "dropout",
+                         "feature_dropout",
+                         "alpha_dropout",
+                         "feature_alpha_dropout",
+                         "sum_to_size",
+                         "atleast_1d",
+                         "atleast_2d",
+                         "atleast_3d",
+                         "squeeze.dims",
+                         "unsqueeze",
+                         "slice.Tensor",
+                         "narrow",
+                         "expand",
+                         "expand_as",
+                         "broadcast_to",
+                         "t"});
   }
 
   // Permutations are undone.

@@ -28,6 +28,9 @@ struct Placement {
   std::optional<Sym> offset;  // Of its first element, in elements.
 };
 
+// Operators whose schema does not say it, and which all the same may return what they are given.
+bool may_return_alias(const Node& node);
+
 struct ViewEffect {
   ViewKind kind = ViewKind::kAlias;
   Placement placement;  // Of each result; without offset if they have different ones.

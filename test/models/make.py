@@ -40,6 +40,7 @@ control_flow
 structure
 dtypes
 mutation
+aliasing
 composites
 forms
 untouched

@@ -1,0 +1,219 @@
+"""Random programs through torch.export, taper export and taper run, compared with eager PyTorch.
+
+    python test/oracle/random_graphs.py --taper build/release/bin/taper [--programs 2000]
+
+A program that differs is shrunk and printed as Python. The seeds are fixed, so program N is the
+same everywhere. Several programs share one export, which is what takes the time.
+"""
+
+import argparse
+import collections
+import logging
+import multiprocessing
+import os
+import shutil
+import sys
+import tempfile
+import time
+import warnings
+
+import torch
+from torch.export import Dim
+
+import random_program
+import shrink
+from taper_process import Died, Taper, load, save
+from verdict import Verdict, differs, is_unstable
+
+TOGETHER = 48  # Programs of one task.
+
+
+class Bundle(torch.nn.Module):
+    """Programs side by side: all inputs in, all outputs out."""
+
+    def __init__(self, programs):
+        super().__init__()
+        self.functions = [p.function() for p in programs]
+        names, calls = [], []
+        for i, program in enumerate(programs):
+            mine = [f"p{i}_{x.name}" for x in program.inputs]
+            names += mine
+            calls.append(f"*self.functions[{i}]({', '.join(mine)})")
+        scope = {}
+        exec(f"def forward(self, {', '.join(names)}): return ({', '.join(calls)},)", scope)
+        self.forward = scope["forward"].__get__(self)
+        self.names = names
+
+
+def dynamic_shapes(programs, names):
+    shapes, at = {}, 0
+    for i, program in enumerate(programs):
+        for x in program.inputs:
+            named = {d: Dim(f"{n}{i}", min=3, max=random_program.LARGEST)
+                     for d, n in enumerate(x.dims) if n}
+            shapes[names[at]] = named or None
+            at += 1
+    return shapes
+
+
+def export(programs, path):
+    """Writes the .pt2; returns the exported program. Raises what torch.export raises."""
+    bundle = Bundle(programs)
+    args = tuple(x.values[0].clone() for p in programs for x in p.inputs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exported = torch.export.export(
+            bundle, args, dynamic_shapes=dynamic_shapes(programs, bundle.names))
+        torch.export.save(exported, path)
+    return exported
+
+
+class Checker:
+    def __init__(self, taper, folder):
+        self.taper, self.folder = Taper(taper), folder
+
+    def run_taper(self, programs, environment):
+        """The outputs of all programs, in order."""
+        paths = []
+        for p in programs:
+            for x in p.inputs:
+                value = x.values[min(environment, len(x.values) - 1)]
+                paths.append(f"{self.folder}/in{len(paths)}.npy")
+                save(paths[-1], value)
+        code, text = self.taper.run("run", f"{self.folder}/m.pte", "--inputs", ",".join(paths),
+                                    "--outputs", f"{self.folder}/out")
+        if code:
+            raise RuntimeError(text)
+        return lambda k: load(f"{self.folder}/out/out{k}.npy")
+
+    def check_all(self, programs):
+        """The verdict of each; half of them at a time where something is wrong."""
+        if len(programs) == 1:
+            return [self.check(programs[0])]
+        if self.all_right(programs):
+            return [Verdict("ok")] * len(programs)
+        middle = len(programs) // 2
+        return self.check_all(programs[:middle]) + self.check_all(programs[middle:])
+
+    def all_right(self, programs):
+        try:
+            export(programs, f"{self.folder}/m.pt2")
+        except Exception:  # torch.export raises anything
+            return False
+        try:
+            code, _ = self.taper.run("export", f"{self.folder}/m.pt2", "-o", f"{self.folder}/m.pte")
+            most = max(p.environments for p in programs)
+            return code == 0 and all(self.agree(programs, e) for e in range(most))
+        except (Died, RuntimeError):
+            return False
+
+    def agree(self, programs, environment):
+        got, k = self.run_taper(programs, environment), 0
+        for p in programs:
+            for expected in p.run(min(environment, p.environments - 1)):
+                if differs(got(k), expected):
+                    return False
+                k += 1
+        return True
+
+    def check(self, program):
+        try:
+            exported = export([program], f"{self.folder}/m.pt2")
+        except Exception as error:
+            return Verdict("unexported", str(error).strip().split("\n")[0])
+        try:
+            code, text = self.taper.run("export", f"{self.folder}/m.pt2", "-o",
+                                        f"{self.folder}/m.pte")
+            if code:
+                return Verdict("refused", text)
+            for environment in range(program.environments):
+                verdict = self.compare(program, exported, environment)
+                if verdict.kind != "ok":
+                    return verdict
+        except Died as death:
+            return Verdict("died", str(death))
+        except RuntimeError as error:
+            return Verdict("refused", str(error))
+        return Verdict("ok")
+
+    def compare(self, program, exported, environment):
+        got = self.run_taper([program], environment)
+        for k, expected in enumerate(program.run(environment)):
+            why = differs(got(k), expected)
+            if not why:
+                continue
+            args = [x.values[environment].clone() for x in program.inputs]
+            if differs(exported.module()(*args)[k], expected):
+                return Verdict("misexported", why)
+            if is_unstable(program, environment, k, got(k)):
+                return Verdict("unstable", why)
+            return Verdict("wrong", f"output {k} at sizes {environment}: {why}")
+        return Verdict("ok")
+
+
+def shrunk(checker, seed, program, verdict):
+    """(seed, verdict, text of the shrunk program)"""
+    if not verdict.is_failure():
+        return seed, verdict, ""
+    most = 20 if verdict.kind == "refused" else 120
+    program = shrink.shrink(program, verdict, checker.check, most)
+    return seed, checker.check(program), program.script()
+
+
+def work(task):
+    """Checks the programs of some seeds; static and dynamic ones do not share an export."""
+    taper, seeds, length = task
+    logging.disable(logging.ERROR)
+    torch.set_num_threads(1)
+    folder = tempfile.mkdtemp(prefix="random_graphs")
+    checker = Checker(taper, folder)
+    try:
+        drawn = [(seed, random_program.draw(seed, length)) for seed in seeds]
+        out = []
+        for dynamic, together in ((False, 16), (True, 6)):
+            mine = [(s, p) for s, p in drawn if (p.environments > 1) == dynamic]
+            for i in range(0, len(mine), together):
+                some = mine[i : i + together]
+                verdicts = checker.check_all([p for _, p in some])
+                out += [shrunk(checker, s, p, v) for (s, p), v in zip(some, verdicts)]
+        return out
+    finally:
+        checker.taper.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--taper", required=True)
+    parser.add_argument("--programs", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--length", type=int, default=20, help="lines of a program")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after that long")
+    return parser.parse_args()
+
+
+def main():
+    options = parse()
+    start, counts = time.time(), collections.Counter()
+    seeds = range(options.first, options.first + options.programs)
+    tasks = [(options.taper, seeds[i : i + TOGETHER], options.length)
+             for i in range(0, len(seeds), TOGETHER)]
+    failures = 0
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        for results in pool.imap_unordered(work, tasks):
+            for seed, verdict, text in results:
+                counts[verdict.kind] += 1
+                if verdict.is_failure():
+                    failures += 1
+                    print(f"== program {seed}: {verdict}\n{text}", flush=True)
+            if time.time() - start > options.seconds:
+                pool.terminate()
+                break
+    total = ", ".join(f"{n} {kind}" for kind, n in counts.most_common())
+    print(f"{sum(counts.values())} random programs in {time.time() - start:.0f} s: {total}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

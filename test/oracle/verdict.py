@@ -1,0 +1,90 @@
+"""When two results differ, and whether a difference is rounding that the program blew up."""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map_only
+
+RELATIVE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
+ROUNDING = {torch.float64: 1e-15, torch.float32: 1e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
+EXACT = {"abs", "neg", "relu", "maximum", "minimum", "cat", "stack", "index", "where", "clone",
+         "sign", "floor", "ceil", "round", "trunc", "amax", "amin", "max", "min", "flip", "sort",
+         "zeros_like", "ones_like", "full_like", "full", "clamp", "gather", "roll", "repeat",
+         "clamp_min", "clamp_max", "index_select", "constant_pad_nd", "tril", "triu", "arange"}
+
+
+class Verdict:
+    """kind: ok, wrong, refused, died; unstable (rounding), unexported and misexported (torch's)."""
+
+    def __init__(self, kind, detail=""):
+        self.kind, self.detail = kind, detail
+
+    def is_failure(self):
+        return self.kind in ("wrong", "refused", "died")
+
+    def __str__(self):
+        return f"{self.kind}: {self.detail}".strip()
+
+
+def differs(got, expected):
+    """Why they differ; empty if they do not."""
+    if got.dtype != expected.dtype or got.shape != expected.shape:
+        return f"{got.dtype} {tuple(got.shape)}, not {expected.dtype} {tuple(expected.shape)}"
+    if not expected.dtype.is_floating_point:
+        return "" if torch.equal(got, expected) else f"{few(got)}, not {few(expected)}"
+    finite = expected[torch.isfinite(expected)].double()
+    largest = finite.abs().max().item() if finite.numel() else 0.0
+    limit = RELATIVE[expected.dtype] * max(1.0, largest)
+    same = torch.allclose(got.double(), expected.double(), rtol=0, atol=limit, equal_nan=True)
+    return "" if same else f"{few(got)}, not {few(expected)}"
+
+
+def few(tensor):
+    return str(tensor.flatten()[:6].tolist())
+
+
+class Jitter(TorchDispatchMode):
+    """Every rounded result of an operator off by a little more than rounding."""
+
+    def __init__(self, seed):
+        super().__init__()
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def shaken(self, value):
+        if value.dtype not in ROUNDING:
+            return value
+        noise = torch.randn(value.shape, generator=self.generator) * ROUNDING[value.dtype]
+        return (value.double() * (1 + noise)).to(value.dtype)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        schema = func._schema
+        name = schema.name.split("::")[1].rstrip("_")
+        if name in EXACT:
+            return out
+        if schema.is_mutable:
+            if name not in ("copy", "fill", "zero", "masked_fill", "index_put") and args:
+                args[0].copy_(self.shaken(args[0].clone()))
+            return out
+        if any(r.alias_info for r in schema.returns):
+            return out
+        return tree_map_only(torch.Tensor, self.shaken, out)
+
+
+def is_unstable(program, environment, output, got):
+    """True if a little noise moves the result about as far as `got` is away."""
+    def distance(a, b):
+        gap = (a.double() - b.double()).abs()
+        return torch.nan_to_num(gap, nan=1e30, posinf=1e30).max().item() if gap.numel() else 0.0
+
+    expected = program.run(environment)[output]
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return False
+    moved = 0.0
+    for seed in range(6):
+        with Jitter(seed):
+            try:
+                shaken = program.run(environment)[output]
+            except (RuntimeError, IndexError):
+                return True
+        moved = max(moved, distance(shaken, expected))
+    return distance(got, expected) <= 10 * moved
