@@ -7,6 +7,7 @@
 #include "tools/error.h"
 #include "tools/inspect.h"
 #include "tools/json_writer.h"
+#include "tools/memory_map.h"
 #include "tools/model_arguments.h"
 #include "tools/pte_summary.h"
 #include "tools/terminal.h"
@@ -22,7 +23,9 @@ CommandLine describe() {
           {{"Inspect",
             {{"json", "Print one JSON object; sizes are in bytes"},
              {"dialect", "Print a .pt2 as a program: aten, core, edge or backend", "DIALECT"},
-             {"ops", "Declarations of operators of your own", "OPS.txt"}}}}};
+             {"ops", "Declarations of operators of your own", "OPS.txt"},
+             {"memory", "Of a .pte: what lies where in the planned buffers, and when"},
+             {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
 }
 
 std::string bold(const std::string& text) { return coloured(stdout, Colour::kBold, text); }
@@ -126,6 +129,15 @@ void print_json(const PteSummary& summary) {
   std::printf("%s\n", json.str().c_str());
 }
 
+int show_memory(const CommandLine& line, const PteSummary& summary) {
+  const std::vector<MethodMemory> methods = read_memory(read_file(line.file()));
+  for (size_t i = 0; i < methods.size(); ++i) {
+    print_memory(methods[i], summary.methods[i].method_bytes);
+  }
+  if (line.given("svg")) write_file(line.text("svg"), memory_svg(methods));
+  return 0;
+}
+
 }  // namespace
 
 int inspect_command(int argc, char** argv) {
@@ -141,6 +153,7 @@ int inspect_command(int argc, char** argv) {
   }
   if (pt2) return inspect_pt2(path, as_json);
   const PteSummary summary = inspect_pte(path);
+  if (line.given("memory") || line.given("svg")) return show_memory(line, summary);
   as_json ? print_json(summary) : print_text(summary, path);
   return 0;
 }

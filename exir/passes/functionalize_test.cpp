@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ops/registry.h"
 
 namespace taper::exir {
 namespace {
@@ -25,6 +26,25 @@ std::string refusal(const std::string& body) {
     return failure.what();
   }
   return "";
+}
+
+TEST(Functionalize, ADeclaredOperatorReturnsWhatItWrites) {
+  declare_operators("functionalize_test::put(Tensor(a!) c, Tensor x) -> Tensor", "ops.txt");
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  state %c: float32[3, 2] "c" = zeros
+  %row: float32[2] = aten::select.int(%c, 0, 1)
+  %r: float32[2] = functionalize_test::put(%row, %x)
+  %y: float32[2] = aten::add.Tensor(%r, %row)
+  return %y)"),
+            R"(  input %x: float32[2]
+  state %c: float32[3, 2] "c" = zeros
+  %row: float32[2] = aten::select.int(%c, 0, 1)
+  %r_1: float32[2], %row_1: float32[2] = functionalize_test::put.functional(%row, %x)
+  %select_scatter: float32[3, 2] = aten::select_scatter(%c, %row_1, 0, 1)
+  %y: float32[2] = aten::add.Tensor(%r_1, %row_1, 1)
+  mutate %c = %select_scatter
+  return %y
+)");
 }
 
 TEST(Functionalize, LeavesAFunctionalGraphAlone) {

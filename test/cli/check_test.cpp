@@ -90,6 +90,24 @@ TEST(Inspect, PrintsEachDialect) {
   EXPECT_EQ(run("taper", {"inspect", "--dialect=mlir", kExample + "model.pt2"}).code, 2);
 }
 
+TEST(Inspect, ShowsWhatLiesWhereInMemory) {
+  const ScratchFolder scratch;
+  ASSERT_EQ(run("taper", {"export", kExample + "model.pt2", "--ops", kExample + "ops.txt", "-o",
+                          scratch / "m.pte"})
+                .code,
+            0);
+  const Said said =
+      run("taper", {"inspect", "--memory", "--svg", scratch / "m.svg", scratch / "m.pte"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  // While shrink runs: the buffer, what it reads and what it writes, 24 bytes each.
+  EXPECT_TRUE(has(said.out, "buffer 1     96 B planned, peak 72 B at instruction 1")) << said.out;
+  EXPECT_TRUE(has(said.out, "  input 0\n")) << said.out;
+  EXPECT_TRUE(has(said.out, "  state\n")) << said.out;
+  const std::string picture = tools::read_file(scratch / "m.svg");
+  EXPECT_EQ(picture.rfind("<svg xmlns=", 0), 0u);
+  EXPECT_EQ(count(picture, "<title>"), count(said.out, "\n") - 4);
+}
+
 TEST(Ops, TheDocumentIsUpToDate) {
   const Said said = run("taper", {"ops", "--markdown"});
   EXPECT_EQ(said.code, 0) << said.err;

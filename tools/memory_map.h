@@ -1,0 +1,42 @@
+// Where the tensors of a .pte lie in its planned buffers, and from which instruction to which: as
+// rows, and as a picture with time to the right and addresses upward.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taper::tools {
+
+// One tensor in a planned buffer.
+struct MemoryRow {
+  uint32_t buffer = 0;
+  uint64_t offset = 0, bytes = 0;
+  size_t first = 0, last = 0;  // Instructions, both included.
+  std::string origin;          // "input 0", "state", or the operator that first names it.
+};
+
+struct BufferUse {
+  uint64_t bytes = 0;  // As planned.
+  uint64_t peak = 0;   // Most bytes alive at once.
+  size_t peak_at = 0;  // The instruction.
+};
+
+struct MethodMemory {
+  std::string name;
+  size_t instructions = 0;
+  std::vector<BufferUse> buffers;  // Buffer i + 1 of the program.
+  std::vector<MemoryRow> rows;     // By first use.
+};
+
+// REQUIRES: the runtime has verified the file.
+std::vector<MethodMemory> read_memory(std::string_view file);
+
+void print_memory(const MethodMemory& method, uint64_t method_bytes);
+
+// An SVG of all methods, one below the other.
+std::string memory_svg(const std::vector<MethodMemory>& methods);
+
+}  // namespace taper::tools
