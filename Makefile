@@ -5,7 +5,6 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD = cmake --build --preset
 SETUP = scripts/deps.sh && cmake --preset
 QUIET = >/dev/null
-MODELS_VENV ?= build/venv
 SOURCES = git ls-files '*.h' '*.cpp'
 
 # ccache, where there is one, serves every checkout of this tree.
@@ -63,8 +62,8 @@ lint: ## format check, clang warnings, clang-tidy 14
 	@cmake --preset clang $(QUIET) && $(BUILD) clang -j $(JOBS)
 	@git ls-files '*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/clang
 
-models: ## the full-size models that the benchmarks export (needs PyTorch 2.13: makes a venv)
-	@scripts/models.sh $(MODELS_VENV)
+models: ## the full-size models that the benchmarks export (scripts/venv.sh makes the Python for it)
+	@scripts/models.sh
 
 clean: ## removes build/
 	@rm -rf build

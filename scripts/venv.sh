@@ -1,17 +1,34 @@
 #!/bin/sh
-# Makes, or finds again, a virtual environment with PyTorch for the scripts that make models.
+# The Python environment of everything that makes models or compares with PyTorch. Makes it, or
+# finds it again, and prints the path of its python.
 #
-#   scripts/venv.sh DIR [PACKAGE...]      default: torch==2.13.0 numpy scikit-learn
+#   python=$(scripts/venv.sh)
 #
-# TAPER_PYTHON names a Python that already has the packages; then nothing is made.
+# It lies in $TAPER_VENV, else in the user's cache, where all checkouts share it; it is made anew
+# when this list changes. TAPER_PYTHON names a Python that has the packages already.
 set -eu
-dir=${1:?usage: venv.sh DIR [PACKAGE...]}
-shift
-[ $# -gt 0 ] || set -- torch==2.13.0 numpy scikit-learn
-stamp="$dir/.installed"
-wanted=$(echo "$@")
-if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ]; then exit 0; fi
-"$(dirname "$0")"/deps.sh python
-python3 -m venv "$dir"
-"$dir"/bin/pip install --quiet --disable-pip-version-check "$@"
-echo "$wanted" >"$stamp"
+packages="torch==2.13.0 numpy expecttest==0.3.0 scikit-learn==1.9.1 pillow
+  executorch==1.5.1 transformers==5.23.0"
+alone="torchvision==0.28.0 timm==1.0.31"  # Without what they ask for: other builds of PyTorch.
+
+if [ -n "${TAPER_PYTHON:-}" ]; then
+  echo "$TAPER_PYTHON"
+  exit 0
+fi
+venv=${TAPER_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/taper/venv}
+wanted=$(echo $packages $alone)
+stamp="$venv/.installed"
+if ! [ -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
+  "$(dirname "$0")"/deps.sh python >&2
+  rm -rf "$venv"
+  mkdir -p "$(dirname "$venv")"
+  python3 -m venv "$venv"
+  pip="$venv/bin/pip install --quiet --disable-pip-version-check"
+  # torch first: what asks for it would let pip choose a larger build.
+  $pip torch==2.13.0 numpy >&2
+  $pip $packages >&2
+  $pip --no-deps $alone >&2
+  "$venv/bin/python" -c "from executorch.runtime import Runtime; Runtime.get()" >/dev/null 2>&1
+  echo "$wanted" >"$stamp"
+fi
+echo "$venv/bin/python"

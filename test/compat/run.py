@@ -7,7 +7,7 @@
 
 Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). What is known to fail
 stands in expected_failures.txt with its reason; a pass there is a failure too. Needs the
-environment of venv.sh.
+environment of scripts/venv.sh.
 """
 
 import argparse
