@@ -387,6 +387,30 @@ TEST(Functionalize, SomeResultsAreViewsThoughNoSchemaSaysSo) {
 )");
 }
 
+TEST(Functionalize, ReshapesOfSparseViewsAreToldFromCopies) {
+  const std::string body = R"(  input %x: float32[2, 3, 4]
+  %y: float32[2, 3, 4] = aten::exp(%x)
+  %m: float32[3, 4, 2] = aten::movedim.int(%y, 0, -1)
+  %f: float32[12, 2] = aten::flatten.using_ints(%m, 0, 1)
+  %d: float32[4, 2] = aten::diagonal(%y, 0, 0, 1)
+  %c: float32[8] = aten::reshape(%d, [8])
+  %w: float32[12, 2] = aten::relu_(%f)
+  %v: float32[8] = aten::neg_(%c)
+  return %y, %c)";
+  EXPECT_EQ(run(body), R"(  input %x: float32[2, 3, 4]
+  %y: float32[2, 3, 4] = aten::exp(%x)
+  %m: float32[3, 4, 2] = aten::movedim.int(%y, 0, -1)
+  %f: float32[12, 2] = aten::flatten.using_ints(%m, 0, 1)
+  %d: float32[4, 2] = aten::diagonal(%y, 0, 0, 1)
+  %c: float32[8] = aten::reshape(%d, [8])
+  %relu: float32[12, 2] = aten::relu(%f)
+  %view: float32[3, 4, 2] = aten::view(%relu, [3, 4, 2])
+  %movedim: float32[2, 3, 4] = aten::movedim.int(%view, -1, 0)
+  %neg: float32[8] = aten::neg(%c)
+  return %movedim, %neg
+)");
+}
+
 TEST(Functionalize, TiedBuffersAreOneMemory) {
   const auto graph = parse_graph(R"(graph "g" {
   constant %a: float32[2, 2] "a" = {1, 2, 3, 4}
@@ -414,11 +438,17 @@ TEST(Functionalize, RefusesWhatItCannotKnow) {
   EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"
                         "%w: float32[3, 2, 2] = aten::relu_(%e) return"),
             "writing through aten::expand is not supported");
+  EXPECT_EQ(refusal(x + "%u: float32[2, 1, 2] = aten::unfold(%x, 0, 2, 1)\n"
+                        "%w: float32[2, 1, 2] = aten::relu_(%u) return"),
+            "writing through aten::unfold is not supported");
+  EXPECT_EQ(refusal(x + "%s: float32[2, 2] = aten::as_strided(%x, [2, 2], [1, 1], 0)\n"
+                        "%w: float32[2, 2] = aten::relu_(%s) return"),
+            "writing through aten::as_strided is not supported");
   EXPECT_EQ(refusal(x + "%w: float32[4] = aten::resize_(%x, [4]) return"),
             "aten::resize_ writes in place and has no functional twin");
   EXPECT_EQ(refusal(x + "%w: float32[4] = aten::abs.out(%x, %x) return"),
             "aten::abs.out gives its out= other sizes");
-  EXPECT_EQ(refusal(x + "%u: float32[2, 1, 2] = aten::unfold(%x, 1, 2, 1)\n"
+  EXPECT_EQ(refusal(x + "%u: float32[2, 2] = aten::einsum(\"ij->ji\", [%x], None)\n"
                         "%f: float32[4] = aten::reshape(%u, [4])\n"
                         "%w: float32[4] = aten::relu_(%f) return"),
             "aten::relu_ writes to a tensor of which it is not known what shares it");

@@ -114,10 +114,36 @@ ViewEffect conversion_effect(const Node& node, const Placement& placement) {
   return {same ? ViewKind::kIdentity : ViewKind::kCopy, placement};
 }
 
+// The dimensions that movedim leaves where they are keep their order.
+Strides moved(const Node& node, const Strides& strides) {
+  const bool list = node.args[1].is_list();
+  const Argument::List from = list ? node.args[1].list() : Argument::List{node.args[1]};
+  const Argument::List to = list ? node.args[2].list() : Argument::List{node.args[2]};
+  const size_t rank = strides.size();
+  std::vector<std::optional<Sym>> out(rank);
+  std::vector<bool> taken(rank, false);
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t source = dim_of(from[i], rank, *node.schema);
+    out[dim_of(to.at(i), rank, *node.schema)] = strides[source];
+    taken[source] = true;
+  }
+  Strides result;
+  size_t next = 0;
+  for (const std::optional<Sym>& stride : out) {
+    while (!stride && next < rank && taken[next]) ++next;
+    result.push_back(stride ? *stride : strides.at(next++));
+  }
+  return result;
+}
+
 std::optional<Strides> permuted(const Node& node, const Strides& strides) {
   const std::string_view name = short_target(*node.schema);
   const size_t rank = strides.size();
   Strides out = strides;
+  if (name.substr(0, 7) == "movedim" || name.substr(0, 8) == "moveaxis") {
+    return moved(node, strides);
+  }
+  if (name == "numpy_T") return Strides(strides.rbegin(), strides.rend());
   if (name == "permute") {
     const std::vector<int64_t> dims = to_ints(node.args[1]);
     if (dims.size() != rank) return std::nullopt;
@@ -136,11 +162,44 @@ std::optional<Strides> permuted(const Node& node, const Strides& strides) {
   return name == "t" ? std::optional(out) : std::nullopt;
 }
 
+// Of views that show elements more than once, or leave some out.
+std::optional<Strides> sparse_strides(const Node& node, const Strides& strides) {
+  const std::string_view name = short_target(*node.schema);
+  const size_t rank = strides.size();
+  Strides out = strides;
+  if (name == "diagonal") {
+    const size_t a = dim_of(node.args[2], rank, *node.schema);
+    const size_t b = dim_of(node.args[3], rank, *node.schema);
+    out.erase(out.begin() + static_cast<ptrdiff_t>(std::max(a, b)));
+    out.erase(out.begin() + static_cast<ptrdiff_t>(std::min(a, b)));
+    out.push_back(strides[a] + strides[b]);
+    return out;
+  }
+  if (name == "unfold" && rank > 0) {
+    const size_t d = dim_of(node.args[1], rank, *node.schema);
+    out[d] = out[d] * Sym(node.args[3].to_int());
+    out.push_back(strides[d]);
+    return out;
+  }
+  if (is_any(name, {"expand", "expand_as", "broadcast_to"})) {
+    const std::vector<Sym>& from = node.args[0].value()->type.sizes;
+    const std::vector<Sym>& to = node.outputs[0]->type.sizes;
+    const size_t lead = to.size() - rank;
+    out.insert(out.begin(), lead, Sym(0));
+    for (size_t d = 0; d < rank; ++d) {
+      if (!(from[d] == to[lead + d])) out[lead + d] = Sym(0);
+    }
+    return out;
+  }
+  return std::nullopt;
+}
+
 std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
   const std::string_view name = short_target(*node.schema);
   const size_t rank = strides.size();
   const TensorType& to = node.outputs[0]->type;
   if (auto out = permuted(node, strides)) return out;
+  if (auto out = sparse_strides(node, strides)) return out;
   if (is_any(name, {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim", "squeeze.dims",
                     "unsqueeze", "atleast_1d", "atleast_2d", "atleast_3d"})) {
     return view_strides(node.args[0].value()->type.sizes, strides, to.sizes);
@@ -282,8 +341,7 @@ class Inverse {
     }
     const TensorType& type = view_.types[index_];
     const bool covers = type.numel() == view_.base.numel();
-    const bool repeats = is_any(name, {"expand", "expand_as", "broadcast_to"}) && !covers;
-    if (type.dtype != view_.base.dtype || repeats) {
+    if (type.dtype != view_.base.dtype || repeats(name, covers)) {
       throw Failure("writing through " + view_.schema.name + " is not supported");
     }
     if (keeps_order(name) && covers) {
@@ -299,6 +357,27 @@ class Inverse {
   }
   const Argument& arg(size_t i) const { return view_.args[i]; }
   size_t rank() const { return view_.base.rank(); }
+
+  // Shows some element more than once, or may do so.
+  bool repeats(std::string_view name, bool covers) const {
+    if (is_any(name, {"expand", "expand_as", "broadcast_to"})) return !covers;
+    if (name == "unfold") return arg(2).to_int() > arg(3).to_int();
+    if (name != "as_strided") return false;
+    const TensorType& type = view_.types[index_];
+    if (!type.is_static()) return true;
+    std::vector<std::pair<int64_t, int64_t>> steps;  // Stride and size, the smallest first.
+    for (size_t d = 0; d < type.rank(); ++d) {
+      const int64_t size = type.sizes[d].as_int();
+      if (size != 1) steps.emplace_back(arg(2).list().at(d).to_int(), size);
+    }
+    std::sort(steps.begin(), steps.end());
+    int64_t reach = 0;  // Of the dimensions so far, in elements.
+    for (const auto& [stride, size] : steps) {
+      if (stride <= reach) return true;
+      reach += stride * (size - 1);
+    }
+    return false;
+  }
 
   // Shows the elements in the order in which the whole has them, if it shows all.
   static bool keeps_order(std::string_view name) {

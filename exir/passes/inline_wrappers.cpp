@@ -81,20 +81,28 @@ bool is_wrapper(const Node& node) {
          node.is("higher_order::wrap_with_autocast");
 }
 
+// The autocast that operators run under: the innermost one counts.
+struct Autocast {
+  bool enabled = false;
+  ScalarType type = ScalarType::kBFloat16;
+};
+
 class Inliner {
  public:
-  Inliner(const Node& wrapper, Rewriter& rewriter) : wrapper_(wrapper), rewriter_(rewriter) {}
+  Inliner(const Node& wrapper, Rewriter& rewriter, Autocast around)
+      : wrapper_(wrapper), rewriter_(rewriter), autocast_(around) {}
 
-  void run() {
+  // What stands for the results of the wrapper.
+  std::vector<Argument> run() {
     read_arguments();
     for (const Value* constant : body_->constants) copy_constant(*constant);
     for (const auto& node : body_->nodes) copy_node(*node);
     if (body_->outputs.size() != wrapper_.outputs.size() || !body_->mutations.empty()) {
       fail("its body does not return what it should");
     }
-    for (size_t i = 0; i < body_->outputs.size(); ++i) {
-      rewriter_.replace(wrapper_.outputs[i], mapped(body_->outputs[i]));
-    }
+    std::vector<Argument> results;
+    for (const Argument& output : body_->outputs) results.push_back(mapped(output));
+    return results;
   }
 
  private:
@@ -135,13 +143,14 @@ class Inliner {
   }
 
   void read_autocast() {
-    autocast_ = wrapper_.arg("enabled").to_bool();
-    if (!autocast_) return;
+    autocast_.enabled = wrapper_.arg("enabled").to_bool();
+    if (!autocast_.enabled) return;
     const Argument& dtype = wrapper_.arg("dtype");
-    type_ = dtype.is<ScalarType>() ? std::get<ScalarType>(dtype.v) : ScalarType::kBFloat16;
+    ScalarType& type = autocast_.type;
+    type = dtype.is<ScalarType>() ? std::get<ScalarType>(dtype.v) : ScalarType::kBFloat16;
     if (wrapper_.arg("device").text() != "cpu") fail("only autocast for the CPU is supported");
-    if (type_ != ScalarType::kBFloat16 && type_ != ScalarType::kHalf) {
-      fail(std::string("autocast to ") + to_string(type_) + " is not supported");
+    if (type != ScalarType::kBFloat16 && type != ScalarType::kHalf) {
+      fail(std::string("autocast to ") + to_string(type) + " is not supported");
     }
   }
 
@@ -165,11 +174,13 @@ class Inliner {
 
   void copy_node(const Node& node) {
     std::vector<Argument> args;
-    for (const Argument& arg : node.args) {
-      if (autocast_ && arg.is<std::shared_ptr<Graph>>()) fail("its body holds control flow");
-      args.push_back(mapped(arg));
+    for (const Argument& arg : node.args) args.push_back(mapped(arg));
+    if (is_wrapper(node)) return inline_nested(node, std::move(args));
+    for (const Argument& arg : args) {
+      const bool graph = arg.is<std::shared_ptr<Graph>>();
+      if (graph && autocast_.enabled) fail("its body holds control flow");
     }
-    if (autocast_) cast_operands(node, args);
+    if (autocast_.enabled) cast_operands(node, args);
     if (node.schema->mutates()) casts_.clear();  // A cast is of the old contents.
     Node* copy = rewriter_.emit_node(node.schema, std::move(args));
     copy->name = node.name;
@@ -184,11 +195,23 @@ class Inliner {
     }
   }
 
+  void inline_nested(const Node& node, std::vector<Argument> args) {
+    Node call;
+    call.name = node.name;
+    call.schema = node.schema;
+    call.args = std::move(args);
+    call.outputs = node.outputs;
+    call.source = node.source;
+    casts_.clear();  // It may write.
+    const std::vector<Argument> results = Inliner(call, rewriter_, autocast_).run();
+    for (size_t i = 0; i < results.size(); ++i) map_[node.outputs[i]] = results[i];
+  }
+
   void cast_operands(const Node& node, std::vector<Argument>& args) {
     const std::string_view name = base_name(node.target());
     if (reduced_precision().count(name) != 0) {
-      for (Argument& arg : args) cast(arg, type_);
-      check_result(node, type_);
+      for (Argument& arg : args) cast(arg, autocast_.type);
+      check_result(node, autocast_.type);
     } else if (full_precision().count(name) != 0) {
       for (Argument& arg : args) cast(arg, ScalarType::kFloat);
     } else if (widest_precision().count(name) != 0) {
@@ -240,23 +263,27 @@ class Inliner {
   std::shared_ptr<Graph> body_;
   std::unordered_map<const Value*, Argument> map_;
   std::map<std::pair<Value*, ScalarType>, Value*> casts_;
-  bool autocast_ = false;
-  ScalarType type_ = ScalarType::kBFloat16;
+  Autocast autocast_;
 };
 
-}  // namespace
-
-int inline_wrappers(Graph& graph) {
-  int total = 0;
-  // Innermost first, so that a wrapper in the body of another is gone when that one is copied.
-  for (Graph* each : all_graphs(graph)) {
-    total += rewrite(*each, [](Node& node, Rewriter& rewriter) {
-      if (!is_wrapper(node)) return false;
-      Inliner(node, rewriter).run();
-      return true;
-    });
+int inline_in(Graph& graph) {
+  int total = rewrite(graph, [](Node& node, Rewriter& rewriter) {
+    if (!is_wrapper(node)) return false;
+    const std::vector<Argument> results = Inliner(node, rewriter, {}).run();
+    for (size_t i = 0; i < results.size(); ++i) rewriter.replace(node.outputs[i], results[i]);
+    return true;
+  });
+  for (const auto& node : graph.nodes) {
+    for (const Argument& arg : node->args) {
+      const auto* body = std::get_if<std::shared_ptr<Graph>>(&arg.v);
+      if (body != nullptr && *body) total += inline_in(**body);
+    }
   }
   return total;
 }
+
+}  // namespace
+
+int inline_wrappers(Graph& graph) { return inline_in(graph); }
 
 }  // namespace taper::exir

@@ -53,6 +53,28 @@ TEST(InlineWrappers, InlinesNestedWrappersAndDisabledAutocast) {
 )");
 }
 
+TEST(InlineWrappers, TheInnermostAutocastCounts) {
+  EXPECT_EQ(run(R"(graph "g" {
+    input %x: float32[2, 2]
+    %y: float32[2, 2] = higher_order::wrap_with_autocast("cpu", bfloat16, True, None, graph "b" {
+      input %a: float32[2, 2]
+      %b: float32[2, 2] = higher_order::wrap_with_autocast("cpu", bfloat16, False, None, graph "i" {
+        input %c: float32[2, 2]
+        %d: float32[2, 2] = aten::mm(%c, %c)
+        return %d
+      }, [%a])
+      return %b
+    }, [%x])
+    return %y
+  })"),
+            R"(graph "g" {
+  input %x: float32[2, 2]
+  %d: float32[2, 2] = aten::mm(%x, %x)
+  return %d
+}
+)");
+}
+
 TEST(InlineWrappers, AutocastCastsTheOperandsOfMatrixProducts) {
   EXPECT_EQ(run(R"(graph "g" {
     input %x: float32[2, 2]

@@ -25,7 +25,7 @@ import shrink
 from taper_process import Died, Taper, load, save
 from verdict import Verdict, differs, is_unstable
 
-TOGETHER = 48  # Programs of one task.
+TOGETHER = 24  # Programs of one task.
 
 
 class Bundle(torch.nn.Module):
@@ -155,7 +155,7 @@ def shrunk(checker, seed, program, verdict):
     """(seed, verdict, text of the shrunk program)"""
     if not verdict.is_failure():
         return seed, verdict, ""
-    most = 20 if verdict.kind == "refused" else 120
+    most = 6 if verdict.kind == "refused" else 120
     program = shrink.shrink(program, verdict, checker.check, most)
     return seed, checker.check(program), program.script()
 

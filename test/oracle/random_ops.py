@@ -27,8 +27,11 @@ def has_dims(t):
 
 
 def writable(t):
-    """PyTorch lets one write to what shares elements with itself, but not what that means."""
-    return all(n == 1 or s != 0 for n, s in zip(t.shape, t.stride()))
+    """False if it shows an element twice: PyTorch may let one write it, with no fixed meaning."""
+    places = torch.zeros(1, dtype=torch.int64)
+    for size, stride in zip(t.shape, t.stride()):
+        places = (places[:, None] + torch.arange(size) * stride).flatten()
+    return places.unique().numel() == t.numel()
 
 
 def dim_of(g, x):
@@ -268,7 +271,7 @@ def matmul(g):
                       f"F.linear({x}, torch.ones(2, {n}, dtype={t.dtype}), torch.ones(2, dtype={t.dtype}))"]
     if t.dim() == 2:
         forms += [f"torch.mm({x}, {x}.t())", f"torch.addmm({x}.t().sum(1), {x}, {x}.t() @ {x})",
-                  f"torch.einsum('ij,kj->ik', {x}, {x})", f"torch.einsum('ij->ji', {x})"]
+                  f"torch.einsum('ij,kj->ik', {x}, {x})", f"torch.einsum('ij->ji', {x}).clone()"]
     if t.dim() == 3:
         forms += [f"torch.bmm({x}, {x}.transpose(1, 2))", f"torch.einsum('bij,bkj->bik', {x}, {x})",
                   f"F.scaled_dot_product_attention({x}, {x}, {x})"]
