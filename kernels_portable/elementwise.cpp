@@ -233,7 +233,9 @@ bool has_integer_zero(const Operand& operand) {
     return !operand.scalar.is_double() && operand.scalar.to_int() == 0;
   }
   const Tensor& tensor = *operand.tensor;
-  if (is_floating(tensor.scalar_type())) return false;
+  // Element-wise operators refuse uint64 anyway, and dtypes before values.
+  if (is_floating(tensor.scalar_type()) || tensor.scalar_type() == ScalarType::kUInt64)
+    return false;
   int64_t block[kBlock];
   for (int64_t first = 0; first < tensor.numel(); first += kBlock) {
     const int64_t left = tensor.numel() - first;

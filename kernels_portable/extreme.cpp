@@ -93,7 +93,7 @@ LoopNest flattened(const Tensor& self) {
 }
 
 Status check_outputs(const Tensor& self, Tensor* values, Tensor* indices) {
-  TAPER_REQUIRE(self.scalar_type() != ScalarType::kUInt64, Error::kNotSupported,
+  TAPER_REQUIRE(self.scalar_type() != ScalarType::kUInt64, Error::kInvalidType,
                 "uint64 is not supported by max and min");
   TAPER_REQUIRE(values == nullptr || values->scalar_type() == self.scalar_type(),
                 Error::kInvalidType, "the values must have the dtype of self");

@@ -28,6 +28,8 @@ Status resize_to(Tensor& tensor, int64_t size) {
 Status with_running_statistics(const Tensor& input, const Tensor* weight, const Tensor* bias,
                                const Tensor& mean, const Tensor& variance, double eps, Tensor& out,
                                Tensor& save_mean, Tensor& save_invstd) {
+  TAPER_REQUIRE(is_floating(input.scalar_type()), Error::kInvalidType,
+                "batch norm: input and outputs must be floats");
   TAPER_TRY(resize_to(save_mean, 0));
   TAPER_TRY(resize_to(save_invstd, 0));
   return normalise_channels(input, weight, bias, {mean, variance, false, eps}, out);

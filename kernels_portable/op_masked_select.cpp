@@ -39,7 +39,7 @@ Status broadcast_both(const Tensor& self, const Tensor& mask, View* from, View* 
 }
 
 Status masked_select(KernelContext&, const Tensor& self, const Tensor& mask, Tensor& out) {
-  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidArgument,
+  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidType,
                 "masked_select: out must have the dtype of self");
   View from;
   View chosen;
@@ -62,7 +62,7 @@ Status masked_scatter(KernelContext&, const Tensor& self, const Tensor& mask, co
                       Tensor& out) {
   TAPER_REQUIRE(
       out.scalar_type() == self.scalar_type() && source.scalar_type() == self.scalar_type(),
-      Error::kInvalidArgument, "masked_scatter: out and source must have the dtype of self");
+      Error::kInvalidType, "masked_scatter: out and source must have the dtype of self");
   View from;
   View chosen;
   TAPER_TRY(broadcast_both(self, mask, &from, &chosen));

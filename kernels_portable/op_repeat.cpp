@@ -24,7 +24,7 @@ void double_along(const View& box, size_t d, int64_t filled, size_t element) {
 }
 
 Status repeat(KernelContext&, const Tensor& self, IntList repeats, Tensor& out) {
-  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidArgument,
+  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidType,
                 "repeat: out must have the dtype of self");
   View source = view_of(self);
   TAPER_REQUIRE(repeats.size() >= source.rank && repeats.size() <= kMaxRank,
@@ -51,9 +51,10 @@ Status repeat(KernelContext&, const Tensor& self, IntList repeats, Tensor& out) 
 Status repeat_interleave(KernelContext&, const Tensor& repeats, std::optional<int64_t> output_size,
                          Tensor& out) {
   const ScalarType type = repeats.scalar_type();
-  TAPER_REQUIRE(repeats.dim() == 1 && is_index_type(type) && is_index_type(out.scalar_type()),
-                Error::kInvalidArgument,
-                "repeat_interleave: repeats must be a vector of int32 or int64, and so must out");
+  TAPER_REQUIRE(is_index_type(type) && is_index_type(out.scalar_type()), Error::kInvalidType,
+                "repeat_interleave: repeats and out must be int32 or int64");
+  TAPER_REQUIRE(repeats.dim() == 1, Error::kInvalidArgument,
+                "repeat_interleave: repeats must be a vector");
   int64_t total = 0;
   for (int64_t i = 0; i < repeats.numel(); ++i) {
     const int64_t count = read_index(element(repeats.const_data(), i, type), type);

@@ -135,7 +135,7 @@ Status dtype_or(std::optional<int64_t> given, ScalarType otherwise, ScalarType* 
 
 Status reduce(const Reduction& reduction, const Tensor& self, DimMask mask, bool keepdim,
               ScalarType compute, ScalarType result, double divisor, Tensor& out) {
-  TAPER_REQUIRE(self.scalar_type() != ScalarType::kUInt64, Error::kNotSupported,
+  TAPER_REQUIRE(self.scalar_type() != ScalarType::kUInt64, Error::kInvalidType,
                 "uint64 is not supported by reductions");
   TAPER_REQUIRE(can_cast(result, out.scalar_type()), Error::kInvalidType,
                 "the result cannot be cast to the dtype of out");

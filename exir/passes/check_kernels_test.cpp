@@ -69,6 +69,18 @@ TEST(KernelDtypes, AreWhatTheKernelTakes) {
   EXPECT_GE(dtypes("aten::convolution.out").size(), 9u);
 }
 
+TEST(KernelDtypes, AreRefusedBeforeSizesAndValues) {
+  for (const Kernel* kernel : portable::portable_kernels()) {
+    const std::shared_ptr<const Schema> schema = find_schema(kernel->name);
+    if (schema == nullptr) continue;
+    std::string dtypes;
+    for (const ScalarType dtype : overlooked_dtypes(*kernel, *schema)) {
+      dtypes += std::string(" ") + to_string(dtype);
+    }
+    EXPECT_EQ(dtypes, "") << kernel->name << ": return kInvalidType before anything else";
+  }
+}
+
 TEST(Findings, KeepGoingAfterANodeIsRefused) {
   const auto graph = parse_graph(
       "graph \"g\" { input %x: float32[2, 2] %a: float32[2, 2] = aten::dropout(%x, 0.5, True) "

@@ -112,7 +112,7 @@ class Prober {
  public:
   Prober(const Kernel& kernel, const Schema& schema) : kernel_(kernel), schema_(schema) {}
 
-  std::vector<ScalarType> run() {
+  std::vector<ScalarType> run() const {
     std::vector<ScalarType> taken;
     const Sample* good = has(TypeBase::kTensor) ? find_sample() : nullptr;
     if (good == nullptr) return taken;
@@ -120,6 +120,18 @@ class Prober {
       if (works(*good, dtype)) taken.push_back(dtype);
     }
     return taken;
+  }
+
+  std::vector<ScalarType> overlooked() const {
+    std::vector<ScalarType> found;
+    const Sample* good = has(TypeBase::kTensor) ? find_sample() : nullptr;
+    if (good == nullptr) return found;
+    for (const ScalarType dtype : kDtypes) {
+      if (works(*good, dtype)) continue;
+      const Error error = call(*good, dtype, kCombinations[0], CallMode::kProbe);
+      if (error != Error::kInvalidType) found.push_back(dtype);
+    }
+    return found;
   }
 
  private:
@@ -211,7 +223,8 @@ class Prober {
   }
 
   // kInternal if the kernel cannot be called so at all.
-  Error call(const Sample& sample, ScalarType dtype, const Dtypes& types) const {
+  Error call(const Sample& sample, ScalarType dtype, const Dtypes& types,
+             CallMode mode = CallMode::kSample) const {
     Graph graph;
     Node node;
     node.schema = std::shared_ptr<const Schema>(std::shared_ptr<void>(), &schema_);
@@ -229,20 +242,22 @@ class Prober {
         continue;
       }
       const bool index = arg.name == "index" || arg.name == "indices";
-      const ScalarType other = index ? ScalarType::kLong : types.others.value_or(dtype);
+      const ScalarType other = index                ? ScalarType::kLong
+                               : arg.name == "mask" ? ScalarType::kBool
+                                                    : types.others.value_or(dtype);
       Value* value = tensor(graph, first ? sample.first : sample.others, first ? dtype : other);
       node.args.push_back(arg.type.list ? Argument(Argument::List{Argument(value)})
                                         : Argument(value));
       first = false;
     }
-    return run(node);
+    return run(node, mode);
   }
 
-  Error run(const Node& node) const {
+  Error run(const Node& node, CallMode mode) const {
     CallInputs inputs;
     inputs.type = [](const Value* value) { return std::optional(value->type); };
     inputs.number = [](const Value*) { return std::optional<int64_t>(); };
-    KernelCall call(node, inputs, CallMode::kSample);
+    KernelCall call(node, inputs, mode);
     if (!call.prepare(schema_)) return Error::kInternal;
     const std::optional<Status> status = call.run(kernel_);
     return status ? status->error() : Error::kInternal;
@@ -256,6 +271,10 @@ class Prober {
 
 std::vector<ScalarType> kernel_dtypes(const Kernel& kernel, const Schema& schema) {
   return Prober(kernel, schema).run();
+}
+
+std::vector<ScalarType> overlooked_dtypes(const Kernel& kernel, const Schema& schema) {
+  return Prober(kernel, schema).overlooked();
 }
 
 }  // namespace taper::exir

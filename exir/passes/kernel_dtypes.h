@@ -14,4 +14,8 @@ namespace taper::exir {
 // the kernel succeeds. Empty for kernels that no sample call fits, and for those without tensors.
 std::vector<ScalarType> kernel_dtypes(const Kernel& kernel, const Schema& schema);
 
+// The dtypes that the kernel refuses, but not with kInvalidType before it looks at anything else:
+// check_kernels would overlook them. A kernel that keeps the rules has none.
+std::vector<ScalarType> overlooked_dtypes(const Kernel& kernel, const Schema& schema);
+
 }  // namespace taper::exir
