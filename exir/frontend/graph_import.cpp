@@ -14,6 +14,7 @@ namespace taper::exir {
 namespace {
 
 constexpr int kDeepestGraph = 16;
+constexpr size_t kMostProblems = 200;  // One more ends the import.
 constexpr std::string_view kHigherOrder = "higher_order::";
 
 bool is_target_char(char c) {
@@ -339,7 +340,9 @@ void import_nodes(Json json, Scope& scope) {
     try {
       importer.run();
     } catch (const Failure& failure) {
-      if (problems == nullptr) refuse_at(importer, node, failure, scope.context());
+      if (problems == nullptr || problems->size() >= kMostProblems) {
+        refuse_at(importer, node, failure, scope.context());
+      }
       problems->push_back(importer.located(failure));
       importer.stand_in();
     }

@@ -84,7 +84,9 @@ class Unwrapper {
   Argument view_of_base(const std::string& name) {
     const std::string prefix = "_" + name;
     const Argument& index = need(prefix + "_base_index");
-    if (!index.is_int()) fail(op_->name + " writes what is no single tensor");
+    const bool known = index.is_int() && index.to_int() >= 0 &&
+                       static_cast<size_t>(index.to_int()) < copies_.size();
+    if (!known) fail(op_->name + " writes what is no single tensor of its bases");
     Value* base = copies_.at(static_cast<size_t>(index.to_int()));
     if (const Argument* dim = find(prefix + "_slice_dim")) {
       const Argument start = need(prefix + "_slice_start"), end = need(prefix + "_slice_end");
