@@ -41,7 +41,34 @@ size_t end_of_schema(std::string_view line) {
   return at;
 }
 
+// "ns::name" or "ns::name.overload".
+bool is_operator_name(std::string_view name) {
+  const size_t colon = name.find("::");
+  const auto is_word = [](std::string_view word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+  };
+  if (colon == name.npos || !is_word(name.substr(0, colon))) return false;
+  const std::string_view rest = name.substr(colon + 2);
+  const size_t dot = rest.find('.');
+  return is_word(rest.substr(0, dot)) && (dot == rest.npos || is_word(rest.substr(dot + 1)));
+}
+
+void check_names(const Schema& schema) {
+  if (!is_operator_name(schema.name)) {
+    throw Failure("\"" + schema.name.substr(0, 80) +
+                  "\" is no name like ns::op or ns::op.overload");
+  }
+  for (size_t i = 0; i < schema.args.size(); ++i) {
+    if (static_cast<size_t>(schema.find(schema.args[i].name)) != i) {
+      throw Failure("two arguments are called " + schema.args[i].name);
+    }
+  }
+}
+
 void check_schema(const Schema& schema) {
+  check_names(schema);
   if (schema.name.starts_with("aten::") || schema.name.starts_with("prim::")) {
     throw Failure("the namespace of " + schema.name + " is PyTorch's own");
   }
@@ -121,8 +148,9 @@ class LineParser {
       op_.random = true;
     } else if (word == "kernel") {
       kernel_ = next(word);
-      if (kernel_.find("::") == std::string::npos)
-        throw Failure("the kernel's name lacks \"ns::\"");
+      if (!is_operator_name(kernel_))
+        throw Failure("\"" + kernel_.substr(0, 80) +
+                      "\" is no name like ns::op or ns::op.overload");
     } else if (word == "as") {
       op_.rule.as = next(word);
       if (!has_type_rule(op_.rule.as)) throw Failure("no type rule is called " + op_.rule.as);

@@ -47,6 +47,9 @@ TEST(Declare, NamesTheLineAndWhatIsWrong) {
   EXPECT_NE(problem("t::f(Tensor x ->").find("ops.txt:1: "), std::string::npos);
   EXPECT_EQ(problem("aten::f(Tensor x) -> Tensor"),
             "ops.txt:1: the namespace of aten::f is PyTorch's own");
+  EXPECT_EQ(problem("::f(Tensor x) -> Tensor"),
+            "ops.txt:1: \"::f\" is no name like ns::op or ns::op.overload");
+  EXPECT_EQ(problem("t::f(Tensor x, int x) -> Tensor"), "ops.txt:1: two arguments are called x");
   EXPECT_EQ(problem("t::f(Tensor x) -> int"), "ops.txt:1: results must be tensors");
   EXPECT_EQ(problem("t::f(Tensor(a!)? x) -> ()"), "ops.txt:1: only single tensors can be written");
   EXPECT_EQ(problem("t::f(Tensor(a) x) -> Tensor(a)"),
@@ -76,6 +79,10 @@ TEST(Declare, MakesOperatorsKnown) {
   // The same again is no error, something else is.
   declare_operators("declare_test::f(Tensor x, Tensor y) -> Tensor", "ops.txt");
   EXPECT_THROW(declare_operators("declare_test::f(Tensor x) -> Tensor", "ops.txt"), Failure);
+  EXPECT_THROW(
+      declare_operators("declare_test::g(Tensor x) -> Tensor kernel aten::relu.out", "ops.txt"),
+      Failure);
+  EXPECT_FALSE(is_declared("aten::relu.out"));
 }
 
 TEST(Declare, SuggestsALineForAnUnknownOperator) {

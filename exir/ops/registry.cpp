@@ -85,11 +85,8 @@ class Tables {
   void declare(const Declaration& op) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const std::string text = to_text(op.schema);
-    const auto known = entries_.find(op.schema.name);
-    if (known != entries_.end() && (!known->second.declared || known->second.text != text)) {
-      throw Failure("the operator " + op.schema.name + " is known already, as " +
-                    std::string(known->second.text));
-    }
+    check_free(op.schema.name, text);
+    if (op.kernel) check_free(op.kernel->name, to_text(*op.kernel));
     Entry& entry = add(keep(text), op.random ? "random" : "");
     entry.declared = true;
     entry.rule = op.rule;
@@ -124,6 +121,14 @@ class Tables {
   }
 
  private:
+  // Throws Failure if the name stands for something else already.
+  void check_free(const std::string& name, const std::string& text) const {
+    const auto known = entries_.find(name);
+    if (known == entries_.end() || (known->second.declared && known->second.text == text)) return;
+    throw Failure("the operator " + name + " is known already, as " +
+                  std::string(known->second.text));
+  }
+
   Entry& add(std::string_view schema, std::string_view flags) {
     return entries_.try_emplace(target_of(schema), Entry{schema, flags, {}, {}, {}, {}, {}})
         .first->second;
