@@ -26,12 +26,23 @@ def has_dims(t):
     return t.dim() > 0
 
 
-def writable(t):
-    """False if it shows an element twice: PyTorch may let one write it, with no fixed meaning."""
+def repeats(t):
+    """True if it shows an element twice: PyTorch may let one write it, with no fixed meaning."""
     places = torch.zeros(1, dtype=torch.int64)
     for size, stride in zip(t.shape, t.stride()):
         places = (places[:, None] + torch.arange(size) * stride).flatten()
-    return places.unique().numel() == t.numel()
+    return places.unique().numel() != t.numel()
+
+
+def writable(g):
+    """What fits: nothing repeated, and no part of what is repeated elsewhere."""
+    def fits(t):
+        memory = t.untyped_storage()
+        whole = t.numel() * t.element_size() == memory.nbytes()
+        others = [g.value(n) for n in g.names]
+        return not repeats(t) and (whole or not any(
+            o.untyped_storage().data_ptr() == memory.data_ptr() and repeats(o) for o in others))
+    return fits
 
 
 def dim_of(g, x):
@@ -201,7 +212,7 @@ def written(g, x):
 
 
 def in_place(g):
-    x = g.pick(writable)
+    x = g.pick(writable(g))
     if x is None:
         return None
     t, w = g.value(x), written(g, x)
@@ -219,7 +230,7 @@ def in_place(g):
 
 
 def assign(g):
-    x = g.pick(lambda t: has_dims(t) and writable(t))
+    x = g.pick(lambda t: has_dims(t) and writable(g)(t))
     if x is None:
         return None
     y = g.pick()

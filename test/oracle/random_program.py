@@ -89,7 +89,7 @@ class Drawer:
     def __init__(self, seed, length):
         self.rng = random.Random(seed)
         self.length = length
-        self.dynamic = self.rng.random() < 0.35
+        self.dynamic = self.rng.random() < 0.25
         self.lines, self.inputs, self.names = [], [], []
         self.environments = [dict(NAMES) for _ in (HINTS if self.dynamic else HINTS[:1])]
 
