@@ -1,6 +1,7 @@
 // aten::clamp: out = min(max(self, min), max); either bound may be absent, not both.
 //
-//   Types     the promoted dtype of self and the bounds, bool excepted.
+//   Types     the promoted dtype of self and the bounds, bool excepted. A negative bound wraps
+//             around among unsigned numbers, as PyTorch has it: clamp(uint8, -1, 2) is 2.
 //   NaN       in self or in a bound gives NaN.
 //   Overloads out (numbers), Tensor_out (tensors, broadcast).
 
@@ -37,6 +38,11 @@ Status check(ScalarType type) {
   return {};
 }
 
+void wrap(ScalarType type, int64_t& bound) {
+  if (type == ScalarType::kByte) bound = static_cast<uint8_t>(bound);
+  if (type == ScalarType::kUInt16) bound = static_cast<uint16_t>(bound);
+}
+
 Status clamp_out(KernelContext&, const Tensor& self, std::optional<Scalar> min,
                  std::optional<Scalar> max, Tensor& out) {
   TAPER_REQUIRE(min.has_value() || max.has_value(), Error::kInvalidArgument,
@@ -44,7 +50,9 @@ Status clamp_out(KernelContext&, const Tensor& self, std::optional<Scalar> min,
   const Operand operands[] = {self, min ? *min : *max, max ? *max : *min};
   const ScalarType type = result_type(operands);
   TAPER_TRY(check(type));
-  const ClampToBounds op(min, max);
+  ClampToBounds op(min, max);
+  if (min.has_value()) wrap(type, op.low_int);
+  if (max.has_value()) wrap(type, op.high_int);
   const Operand in[] = {self};
   return elementwise(type, type, unary_loops<ClampToBounds>(), &op, in, out);
 }

@@ -153,11 +153,13 @@ class NodeImporter {
     std::vector<bool> bound(schema.args.size(), false);
     for (size_t i = 0, next = 0; i < given_.size(); ++i) {
       const Given& given = given_[i];
-      const int found = given.name.empty() ? -1 : schema.find(given.name);
-      if (!given.name.empty() && found < 0) {
+      // Python's functions have names of their own for what they take.
+      const bool in_order = given.name.empty() || schema.name.starts_with("python::");
+      const int found = in_order ? -1 : schema.find(given.name);
+      if (!in_order && found < 0) {
         refuse("unknown-argument", "has no argument " + in_quotes(given.name));
       }
-      size_t slot = given.name.empty() ? next++ : static_cast<size_t>(found);
+      size_t slot = in_order ? next++ : static_cast<size_t>(found);
       if (slot >= args.size() && takes_rest(schema)) slot = args.size() - 1;
       if (slot >= args.size()) refuse("unknown-argument", "has more arguments than its schema");
       Argument value = read_argument(given.json, scope_);

@@ -178,6 +178,16 @@ bool scalars(Node& node, Rewriter& r) {
     r.replace(out, node.args[0]);
     return true;
   }
+  if (node.is("python::pow") || node.is("python::_sym_sqrt") || node.is("python::sym_sqrt")) {
+    if (out->kind != ValueKind::kFloat) return false;
+    // There is no prim operator for them: they go through tensors of one number.
+    const TensorType one(ScalarType::kDouble, {});
+    Argument x = r.emit("aten::scalar_tensor", {node.args[0], ScalarType::kDouble}, {one})[0];
+    x = node.is("python::pow") ? r.emit("aten::pow.Tensor_Scalar", {x, node.args[1]}, {one})[0]
+                               : r.emit("aten::sqrt", {x}, {one})[0];
+    r.replace(out, emit("aten::_local_scalar_dense", {x}, ValueKind::kFloat));
+    return true;
+  }
   if (node.is("aten::sym_numel")) {
     Argument total = 1;
     const Value* x = node.args[0].value();

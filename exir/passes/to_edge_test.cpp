@@ -45,6 +45,22 @@ TEST(ToEdge, OperandsGetTheDtypeThatPyTorchComputesIn) {
 )");
 }
 
+TEST(ToEdge, RootsOfSizesGoThroughTensorsOfOneNumber) {
+  EXPECT_EQ(run(R"(  input %x: float32[s0]
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %r: float(r) = python::_sym_sqrt(%n)
+  %y: float32[s0] = aten::mul.Scalar(%x, %r)
+  return %y)"),
+            R"(  input %x: float32[s0]
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %scalar_tensor: float64[] = aten::scalar_tensor(%n, float64, None, None, None)
+  %sqrt: float64[] = aten::sqrt(%scalar_tensor)
+  %r_1: float(r) = aten::_local_scalar_dense(%sqrt)
+  %y: float32[s0] = aten::mul.Scalar(%x, %r_1)
+  return %y
+)");
+}
+
 TEST(ToEdge, ViewsBecomeCopies) {
   EXPECT_EQ(run(R"(  input %x: float32[2, 3]
   %a: float32[6] = aten::view(%x, [6])

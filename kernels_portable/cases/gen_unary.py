@@ -135,7 +135,7 @@ with family("op_clamp"):
     for low, high in [(0.1, None), (None, 0.7), (3.0, 1.0), (nan, None), (None, nan), (1.0, nan)]:
         case(name, SPECIAL, low, high)
     case(name, tensor([5], i32), -1.5, 2)
-    case(name, torch.tensor([200, 3], dtype=u8), -5, 100, expect=torch.tensor([100, 3], dtype=u8))
+    case(name, torch.tensor([200, 3], dtype=u8), -5, 100)
     for low, high in [(tensor([3]), None), (None, tensor([3])), (tensor([3]), tensor([])),
                       (tensor([2, 1, 3]), tensor([2, 1])), (tensor([3], f64), tensor([3], i32))]:
         case(tensor_name, tensor([2, 3]), low, high)
