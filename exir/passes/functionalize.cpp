@@ -335,12 +335,27 @@ class Functionalizer {
     if (node.args[3].is_none() && view->placement.offset && view->placement.offset->is_int()) {
       node.args[3] = view->placement.offset->as_int();
     }
-    if (node.args[3].is_none() || !whole->type.is_contiguous()) {
+    if (node.args[3].is_none()) {
       refuse(node, "unclear-alias", "is given a view whose place in memory is not known",
              "use slices and reshape instead, or clone() the tensor before");
     }
+    if (!whole->type.is_contiguous()) whole = in_memory_order(whole);
     node.args[0] = read(whole);
     return whole;
+  }
+
+  // A view of all of the memory, whose dimensions follow each other as they lie there.
+  Alias* in_memory_order(Alias* whole) {
+    std::vector<int64_t> order;
+    TensorType type(whole->type.dtype, {});
+    for (const uint8_t d : whole->type.dim_order) {
+      order.push_back(d);
+      type.sizes.push_back(whole->type.sizes[d]);
+    }
+    type.dim_order = contiguous_order(type.rank());
+    Value* turned = rewriter_->emit("aten::permute", {read(whole), int_list(order)}, {type})[0];
+    add_view(*turned->producer, whole, {ViewKind::kAlias, {dense_strides(type), Sym(0)}});
+    return alias_of(turned);
   }
 
   void add_view(const Node& node, Alias* parent, const ViewEffect& effect) {

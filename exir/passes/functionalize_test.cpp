@@ -371,6 +371,17 @@ TEST(Functionalize, AsStridedLooksAtTheWholeMemory) {
 )");
 }
 
+TEST(Functionalize, AsStridedFollowsTheOrderOfTheMemory) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 3] order(1, 0)
+  %s: float32[2] = aten::as_strided(%x, [2], [2], 1)
+  return %s)"),
+            R"(  input %x: float32[2, 3] order(1, 0)
+  %permute: float32[3, 2] = aten::permute(%x, [1, 0])
+  %s: float32[2] = aten::as_strided(%permute, [2], [2], 1)
+  return %s
+)");
+}
+
 TEST(Functionalize, SomeResultsAreViewsThoughNoSchemaSaysSo) {
   EXPECT_EQ(run(R"(  input %x: float32[2]
   %y: float32[2] = aten::exp(%x)

@@ -272,9 +272,26 @@ Strides dense_strides(const TensorType& type) {
   return out;
 }
 
+namespace {
+
+// An einsum of one operand that sums over nothing: a transpose or a diagonal.
+bool reorders_only(const Node& node) {
+  const bool alone = node.args[1].is_list() && node.args[1].list().size() == 1;
+  const std::string& equation = node.args[0].text();
+  const size_t arrow = std::min(equation.find("->"), equation.size());
+  const auto is_kept = [&](char letter) {
+    const bool counts = letter != ' ' && letter != '.';
+    return !counts || equation.find(letter, arrow) != equation.npos;
+  };
+  const auto end = equation.begin() + static_cast<ptrdiff_t>(arrow);
+  return alone && (arrow == equation.size() || std::all_of(equation.begin(), end, is_kept));
+}
+
+}  // namespace
+
 bool may_return_alias(const Node& node) {
   const std::string_view name = short_target(*node.schema);
-  if (name == "einsum") return node.args[1].is_list() && node.args[1].list().size() == 1;
+  if (name == "einsum") return reorders_only(node);
   return is_inactive_dropout(node) ||
          is_any(name, {"type_as", "sum_to_size", "atleast_1d", "atleast_2d", "atleast_3d",
                        "atleast_1d.Sequence", "atleast_2d.Sequence", "atleast_3d.Sequence",

@@ -282,7 +282,7 @@ def matmul(g):
                       f"F.linear({x}, torch.ones(2, {n}, dtype={t.dtype}), torch.ones(2, dtype={t.dtype}))"]
     if t.dim() == 2:
         forms += [f"torch.mm({x}, {x}.t())", f"torch.addmm({x}.t().sum(1), {x}, {x}.t() @ {x})",
-                  f"torch.einsum('ij,kj->ik', {x}, {x})", f"torch.einsum('ij->ji', {x}).clone()"]
+                  f"torch.einsum('ij,kj->ik', {x}, {x})", f"torch.einsum('ij->i', {x})"]
     if t.dim() == 3:
         forms += [f"torch.bmm({x}, {x}.transpose(1, 2))", f"torch.einsum('bij,bkj->bik', {x}, {x})",
                   f"F.scaled_dot_product_attention({x}, {x}, {x})"]
