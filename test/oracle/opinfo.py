@@ -311,7 +311,7 @@ def main():
             for r in sorted(results, key=lambda r: r.key()):
                 if r.verdict != OK:
                     kind = classes.get(r.operator, "other")
-                    file.write(f"{kind}\t{r.verdict}\t{r.key()}\t{r.text}\n")
+                    file.write(f"{kind}\t{r.verdict}\t{r.key()}\t{" ".join(r.text.split())}\n")
     surprises = [r for r in bad if not is_expected(r, expected) and
                  (r.verdict == WRONG or classes.get(r.operator) == "core")]
     for r in surprises[:200]:
