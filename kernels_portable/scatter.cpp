@@ -16,7 +16,7 @@ View at_least_vector(View view) {
 }  // namespace
 
 Status PickLoops::init(const Tensor& table, int64_t dim, const Tensor& index, const View& other) {
-  TAPER_REQUIRE(is_index_type(index.scalar_type()), Error::kInvalidArgument,
+  TAPER_REQUIRE(is_index_type(index.scalar_type()) || index.numel() == 0, Error::kInvalidArgument,
                 "index must be int32 or int64");
   int64_t d = 0;
   TAPER_TRY(wrap_dim(dim, table.dim(), &d));

@@ -60,7 +60,7 @@ void prelu(Builder& b) {
 void threshold(Builder& b) {
   Value* x = self(b);
   Value* other = b.constant(b.arg("value").to_double(), x->type.dtype);
-  b.result(b.op("where.self", {b.op("gt.Scalar", {x, b.arg("threshold")}), x, other}));
+  b.result(b.where(b.op("le.Scalar", {x, b.arg("threshold")}), other, x));
 }
 
 void hardshrink(Builder& b) {
@@ -74,12 +74,6 @@ void softshrink(Builder& b) {
   Value* outside = b.op("gt.Scalar", {b.op("abs", {x}), b.arg("lambd")});
   Value* moved = b.sub(x, b.mul(b.op("sign", {x}), b.arg("lambd")));
   b.result(b.op("where.self", {outside, moved, b.mul(x, 0)}));
-}
-
-// In inference the slope is the middle of the range.
-void rrelu(Builder& b) {
-  const double slope = (b.arg("lower").to_double() + b.arg("upper").to_double()) / 2;
-  b.result(b.op("leaky_relu", {self(b), slope}));
 }
 
 // Horner's form, highest power first.
@@ -116,23 +110,22 @@ void erfinv(Builder& b) {
 
 const Decompositions& activation_rules() {
   static const Decompositions table = {
-      {"silu", silu},
-      {"hardswish", hardswish},
-      {"hardsigmoid", hardsigmoid},
+      {"silu", silu, kWide},
+      {"hardswish", hardswish, kWide},
+      {"hardsigmoid", hardsigmoid, kWide},
       {"relu6", relu6},
-      {"softplus", softplus},
-      {"mish", mish},
-      {"log_sigmoid", log_sigmoid},
-      {"softsign", softsign},
-      {"tanhshrink", tanhshrink},
+      {"softplus", softplus, kWide},
+      {"mish", mish, kWide},
+      {"log_sigmoid", log_sigmoid, kWide},
+      {"softsign", softsign, kWide},
+      {"tanhshrink", tanhshrink, kWide},
       {"celu", celu},
       {"selu", selu},
-      {"prelu", prelu},
-      {"_prelu_kernel", prelu},
+      {"prelu", prelu, kWide},
+      {"_prelu_kernel", prelu, kWide},
       {"threshold", threshold},
       {"hardshrink", hardshrink},
-      {"softshrink", softshrink},
-      {"rrelu", rrelu},
+      {"softshrink", softshrink, kWide},
       {"erfinv", erfinv},
       {"special_erfinv", erfinv},
   };

@@ -22,12 +22,23 @@ Value* where(Builder& b, Value* condition, Argument yes, Argument no) {
 
 void rsub_tensor(Builder& b) { b.result(b.sub(other(b), scaled(b, self(b), b.arg("alpha")))); }
 void square(Builder& b) { b.result(b.mul(self(b), self(b))); }
-void exp2(Builder& b) { b.result(b.op("pow.Scalar", {2, self(b)})); }
-void erfc(Builder& b) { b.result(b.op("rsub.Scalar", {b.op("erf", {self(b)}), 1})); }
+void exp2(Builder& b) {
+  Value* x = self(b);
+  if (!is_floating(x->type.dtype)) x = b.cast(x, b.out_type().dtype);
+  b.result(b.op("pow.Scalar", {2.0, x}));
+}
 void frac(Builder& b) { b.result(b.sub(self(b), b.op("trunc", {self(b)}))); }
 void deg2rad(Builder& b) { b.result(b.mul(self(b), M_PI / 180)); }
 void rad2deg(Builder& b) { b.result(b.mul(self(b), 180 / M_PI)); }
-void signbit(Builder& b) { b.result(b.op("lt.Scalar", {self(b), 0})); }
+// True for -0.0 too: 1 / -0.0 is below zero.
+Value* is_negative(Builder& b, Value* x) {
+  if (x->type.dtype == ScalarType::kBool) return b.op("ne.Tensor", {x, x});
+  Value* below = b.op("lt.Scalar", {x, 0});
+  if (!is_floating(x->type.dtype)) return below;
+  Value* zero = b.op("eq.Scalar", {x, 0});
+  return b.where(zero, b.op("lt.Scalar", {b.op("reciprocal", {x}), 0}), below);
+}
+void signbit(Builder& b) { b.result(is_negative(b, self(b))); }
 void positive(Builder& b) { b.result(self(b)); }
 
 void addcmul(Builder& b) {
@@ -41,9 +52,19 @@ void addcdiv(Builder& b) {
   Value* quotient = b.div(b.in("tensor1"), b.in("tensor2"));
   b.result(b.add(self(b), scaled(b, quotient, b.arg("value"))));
 }
+// Counted from the nearer end.
 void lerp(Builder& b) {
   Value* end = b.in("end");
-  b.result(b.add(self(b), b.mul(b.sub(end, self(b)), b.arg("weight"))));
+  Value* gap = b.sub(end, self(b));
+  const Argument& weight = b.arg("weight");
+  const auto from_start = [&] { return b.add(self(b), b.mul(gap, weight)); };
+  const auto from_end = [&](const Argument& rest) { return b.sub(end, b.mul(gap, rest)); };
+  if (!weight.is_value()) {
+    const double w = weight.to_double();
+    return b.result(std::abs(w) < 0.5 ? from_start() : from_end(1 - w));
+  }
+  Value* near = b.op("lt.Scalar", {b.op("abs", {weight}), 0.5});
+  b.result(b.where(near, from_start(), from_end(b.op("rsub.Scalar", {weight, 1}))));
 }
 void hypot(Builder& b) {
   b.result(b.op("sqrt", {b.add(b.mul(self(b), self(b)), b.mul(other(b), other(b)))}));
@@ -124,9 +145,15 @@ void heaviside(Builder& b) {
   Value* step = b.cast(b.op("gt.Scalar", {x, 0}), x->type.dtype);
   b.result(where(b, b.op("eq.Scalar", {x, 0}), b.in("values"), step));
 }
-void copysign_tensor(Builder& b) {
-  Value* size = b.op("abs", {self(b)});
-  b.result(where(b, b.op("lt.Scalar", {other(b), 0}), b.op("neg", {size}), size));
+void copysign(Builder& b) {
+  Value* x = b.cast(self(b), b.out_type().dtype);
+  Value* size = b.op("abs", {x});
+  Value* negative_size = b.op("neg", {size});
+  const Argument& sign = b.arg("other");
+  if (sign.is_value()) {
+    return b.result(b.where(is_negative(b, sign.value()), negative_size, size));
+  }
+  b.result(std::signbit(sign.to_double()) ? negative_size : size);
 }
 
 void clamp_below(Builder& b) { b.result(b.op("clamp", {self(b), b.arg("min"), Argument()})); }
@@ -167,23 +194,22 @@ void masked_fill(Builder& b) {
 
 const Decompositions& arithmetic_rules() {
   static const Decompositions table = {
-      {"rsub.Tensor", rsub_tensor},
-      {"square", square},
-      {"exp2", exp2},
-      {"erfc", erfc},
-      {"frac", frac},
-      {"deg2rad", deg2rad},
-      {"rad2deg", rad2deg},
+      {"rsub.Tensor", rsub_tensor, kWide},
+      {"square", square, kWide},
+      {"exp2", exp2, kWide},
+      {"frac", frac, kWide},
+      {"deg2rad", deg2rad, kWide},
+      {"rad2deg", rad2deg, kWide},
       {"signbit", signbit},
       {"positive", positive},
-      {"addcmul", addcmul},
-      {"addcdiv", addcdiv},
-      {"lerp.Scalar", lerp},
-      {"lerp.Tensor", lerp},
-      {"hypot", hypot},
-      {"logaddexp", logaddexp},
-      {"xlogy.Tensor", xlogy},
-      {"sinc", sinc},
+      {"addcmul", addcmul, kWide},
+      {"addcdiv", addcdiv, kWide},
+      {"lerp.Scalar", lerp, kWide},
+      {"lerp.Tensor", lerp, kWide},
+      {"hypot", hypot, kWide},
+      {"logaddexp", logaddexp, kWide},
+      {"xlogy.Tensor", xlogy, kWide},
+      {"sinc", sinc, kWide},
       {"isfinite", isfinite},
       {"isposinf", isposinf},
       {"isneginf", isneginf},
@@ -192,7 +218,8 @@ const Decompositions& arithmetic_rules() {
       {"fmin", fmin},
       {"sgn", sgn},
       {"heaviside", heaviside},
-      {"copysign.Tensor", copysign_tensor},
+      {"copysign.Tensor", copysign},
+      {"copysign.Scalar", copysign},
       {"clamp_min", clamp_below},
       {"clamp_max", clamp_above},
       {"clamp_min.Tensor", clamp_min_tensor},

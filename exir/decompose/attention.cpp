@@ -91,7 +91,7 @@ void safe_softmax(Builder& b) {
 
 const Decompositions& attention_rules() {
   static const Decompositions table = {
-      {"scaled_dot_product_attention", attention},
+      {"scaled_dot_product_attention", attention, kWide},
       {"_safe_softmax", safe_softmax},
   };
   return table;

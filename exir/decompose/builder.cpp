@@ -80,6 +80,31 @@ Argument SizeTable::get(const Sym& size, Rewriter& r) {
 
 // ---- Builder ----
 
+Builder::Builder(Node& node, Rewriter& rewriter, SizeTable& sizes, Precision precision)
+    : node_(node), rewriter_(rewriter), sizes_(sizes), args_(node.args) {
+  if (precision == Precision::kSame) return;
+  const auto widen = [this](Argument& arg) {
+    if (!arg.is_value() || arg.value()->kind != ValueKind::kTensor) return;
+    const ScalarType dtype = arg.value()->type.dtype;
+    if (dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16) {
+      arg = cast(arg.value(), ScalarType::kFloat);
+    }
+  };
+  for (Argument& arg : args_) {
+    widen(arg);
+    if (!arg.is_list()) continue;
+    Argument::List items = arg.list();
+    for (Argument& item : items) widen(item);
+    arg = items;
+  }
+}
+
+const Argument& Builder::arg(std::string_view name) const {
+  const int index = node_.schema->find(name);
+  if (index < 0 || static_cast<size_t>(index) >= args_.size()) return node_.arg(name);
+  return args_[static_cast<size_t>(index)];
+}
+
 void Builder::result(Value* value, size_t i) {
   Value* old = node_.outputs.at(i);
   value = cast(value, old->type.dtype);
@@ -126,6 +151,19 @@ Value* Builder::binary(std::string_view op, Argument a, Argument b) {
   if (op == "sub") return this->op("rsub.Scalar", {b, a});
   if (op == "div") return mul(this->op("reciprocal", {b}), a);
   throw Failure("no overload of " + name + " takes a number first");
+}
+
+Value* Builder::where(Value* condition, Argument yes, Argument no) {
+  const auto fill = [this](Argument& arg, const Argument& other) {
+    if (!arg.is_value()) arg = constant(arg.to_double(), other.value()->type.dtype);
+  };
+  fill(yes, no);
+  fill(no, yes);
+  return op("where.self", {condition, std::move(yes), std::move(no)});
+}
+
+Value* Builder::sum(Value* x, const std::vector<int64_t>& dims, bool keepdim) {
+  return op("sum.dim_IntList", {x, int_list(dims), keepdim});
 }
 
 Argument Builder::size_list(const std::vector<Sym>& sizes) {
@@ -208,6 +246,23 @@ Value* Builder::full(const std::vector<Sym>& sizes, Argument value, ScalarType d
 
 Value* Builder::arange(const Sym& start, const Sym& end, ScalarType dtype) {
   return op("arange.start_step", {size(start), size(end), 1, dtype});
+}
+
+namespace {
+template <typename T>
+Value* constant_line(Graph& graph, const std::vector<T>& line, ScalarType dtype) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(line.data());
+  const TensorType type(dtype, {static_cast<int64_t>(line.size())});
+  return graph.new_constant(
+      "numbers", type, own_bytes(std::vector<uint8_t>(bytes, bytes + line.size() * sizeof(T))));
+}
+}  // namespace
+
+Value* Builder::numbers(const std::vector<int64_t>& line) {
+  return constant_line(rewriter_.graph(), line, ScalarType::kLong);
+}
+Value* Builder::numbers(const std::vector<float>& line) {
+  return constant_line(rewriter_.graph(), line, ScalarType::kFloat);
 }
 
 Value* Builder::constant(double value, ScalarType dtype) {

@@ -38,14 +38,19 @@ class SizeTable {
   std::unordered_map<std::string, Dim> dims_;
 };
 
+// Whether a rule sees its 16-bit float operands as they are, or as float32. PyTorch's kernels compute
+// in float32 and round once; so must a rule that takes several steps.
+enum class Precision { kSame, kWide };
+
 class Builder {
  public:
-  Builder(Node& node, Rewriter& rewriter, SizeTable& sizes)
-      : node_(node), rewriter_(rewriter), sizes_(sizes) {}
+  Builder(Node& node, Rewriter& rewriter, SizeTable& sizes, Precision precision = Precision::kSame);
 
   // The node being replaced, and its arguments by schema name.
   const Node& node() const { return node_; }
-  const Argument& arg(std::string_view name) const { return node_.arg(name); }
+  const Argument& arg(std::string_view name) const;
+  const std::vector<Argument>& args() const { return args_; }
+  bool knows(std::string_view name) const { return node_.schema->find(name) >= 0; }
   bool has(std::string_view name) const { return !arg(name).is_none(); }
   Value* in(std::string_view name) const { return arg(name).value(); }
   const TensorType& out_type(size_t i = 0) const { return node_.outputs[i]->type; }
@@ -64,6 +69,11 @@ class Builder {
   Value* div(Argument a, Argument b) { return binary("div", std::move(a), std::move(b)); }
   Value* binary(std::string_view op, Argument a, Argument b);
 
+  // Element by element; a number takes the dtype of the other one, of which one must be a tensor.
+  Value* where(Value* condition, Argument yes, Argument no);
+  // Over some dims, or over all if the list is empty.
+  Value* sum(Value* x, const std::vector<int64_t>& dims = {}, bool keepdim = false);
+
   // Shape operators. Sizes may be symbolic.
   Value* view(Value* x, const std::vector<Sym>& sizes);
   Value* expand(Value* x, const std::vector<Sym>& sizes);
@@ -81,6 +91,9 @@ class Builder {
   Value* full(const std::vector<Sym>& sizes, Argument value, ScalarType dtype);
   // start, start + step, ... below end; int64 unless said.
   Value* arange(const Sym& start, const Sym& end, ScalarType dtype = ScalarType::kLong);
+  // A constant line of int64 or float32 numbers.
+  Value* numbers(const std::vector<int64_t>& line);
+  Value* numbers(const std::vector<float>& line);
   // A 0-d constant of that dtype.
   Value* constant(double value, ScalarType dtype);
 
@@ -100,6 +113,7 @@ class Builder {
   Node& node_;
   Rewriter& rewriter_;
   SizeTable& sizes_;
+  std::vector<Argument> args_;  // The node's, widened.
 };
 
 inline Sym dim_of(const Value* x, int64_t d) {

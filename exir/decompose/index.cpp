@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include <cstdlib>
+
 #include "exir/decompose/rules.h"
 #include "exir/ops/infer.h"
 
@@ -21,25 +23,38 @@ int64_t dim_arg(Builder& b) {
   return wrap_dim(b.arg("dim").to_int(), static_cast<int64_t>(self(b)->type.rank()));
 }
 
-// The values have the rank of self, with the index's length at `dim`.
-void index_copy(Builder& b) {
-  const int64_t dim = dim_arg(b);
-  b.result(b.op("index_put", {self(b), along(dim, b.in("index")), b.in("source"), false}));
+// Writes `values` at the positions `index` along dim; a 0-d tensor is a line of one.
+void put(Builder& b, Value* values, bool accumulate) {
+  Value* x = self(b);
+  const bool lone = x->type.rank() == 0;
+  if (lone) x = b.unsqueeze(x, 0);
+  Value* index = b.in("index");
+  if (index->type.rank() == 0) index = b.unsqueeze(index, 0);
+  const int64_t dim = wrap_dim(b.arg("dim").to_int(), static_cast<int64_t>(x->type.rank()));
+  if (values->type.rank() == 0 && lone) values = b.unsqueeze(values, 0);
+  Value* y = b.op("index_put", {x, along(dim, index), values, accumulate});
+  b.result(b.view(y, b.out_type().sizes));
 }
+void index_copy(Builder& b) { put(b, b.in("source"), false); }
 void index_add(Builder& b) {
   Value* source = b.in("source");
   if (b.arg("alpha").to_double() != 1) source = b.mul(source, b.arg("alpha"));
-  b.result(b.op("index_put", {self(b), along(dim_arg(b), b.in("index")), source, true}));
+  put(b, source, true);
 }
 void index_fill(Builder& b) {
-  Value* value = b.constant(b.arg("value").to_double(), self(b)->type.dtype);
-  b.result(b.op("index_put", {self(b), along(dim_arg(b), b.in("index")), value, false}));
+  const Argument& value = b.arg("value");
+  const ScalarType dtype = self(b)->type.dtype;
+  put(b, value.is_value() ? b.cast(value.value(), dtype) : b.constant(value.to_double(), dtype),
+      false);
 }
 
 void take_along_dim(Builder& b) {
   Value* x = self(b);
   Value* index = b.in("indices");
-  if (!b.has("dim")) return b.result(b.op("gather", {b.view(x, {x->type.numel()}), 0, index}));
+  if (!b.has("dim")) {
+    Value* flat = b.view(x, {x->type.numel()});
+    return b.result(b.op("gather", {flat, 0, b.view(index, {index->type.numel()})}));
+  }
   const int64_t dim = dim_arg(b);
   std::vector<Sym> xs = x->type.sizes, is = index->type.sizes;
   xs[static_cast<size_t>(dim)] = is[static_cast<size_t>(dim)] = 1;
@@ -74,16 +89,82 @@ void cross(Builder& b) {
   b.result(b.sub(b.mul(turn(x, 1), turn(y, 2)), b.mul(turn(x, 2), turn(y, 1))));
 }
 
-void diag_embed(Builder& b) {
-  const auto rank = static_cast<int64_t>(b.out_type().rank());
-  if (b.arg("offset").to_int() != 0 || wrap_dim(b.arg("dim1").to_int(), rank) != rank - 2 ||
-      wrap_dim(b.arg("dim2").to_int(), rank) != rank - 1) {
-    throw Failure("diag_embed other than on the main diagonal of the last two dimensions");
+// The line x[..., n] on a diagonal of a square of n + |offset|, rows along dim1, columns along dim2.
+void on_diagonal(Builder& b, Value* x, int64_t offset, int64_t dim1, int64_t dim2) {
+  const auto rank = static_cast<int64_t>(x->type.rank()) + 1;
+  const Sym side = dim_of(x, -1) + Sym(std::abs(offset));
+  Value* row = b.unsqueeze(b.arange(0, side), 1);
+  Value* column = b.unsqueeze(b.arange(0, side), 0);
+  Value* on = b.op("eq.Tensor", {offset == 0 ? row : b.add(row, offset), column});
+  if (offset != 0) {
+    x = b.op("constant_pad_nd", {x, int_list({0, std::abs(offset)}), 0});
   }
+  Value* square = b.where(on, b.unsqueeze(x, offset >= 0 ? -1 : -2), 0);
+  dim1 = wrap_dim(dim1, rank);
+  dim2 = wrap_dim(dim2, rank);
+  std::vector<int64_t> order;
+  for (int64_t d = 0, next = 0; d < rank; ++d) {
+    order.push_back(d == dim1 ? rank - 2 : d == dim2 ? rank - 1 : next++);
+  }
+  b.result(b.permute(square, order));
+}
+void diag_embed(Builder& b) {
+  on_diagonal(b, self(b), b.arg("offset").to_int(), b.arg("dim1").to_int(), b.arg("dim2").to_int());
+}
+void diagflat(Builder& b) {
+  on_diagonal(b, b.view(self(b), {self(b)->type.numel()}), b.arg("offset").to_int(), 0, 1);
+}
+void diag(Builder& b) {
+  const int64_t offset = b.arg("diagonal").to_int();
+  if (self(b)->type.rank() == 1) return on_diagonal(b, self(b), offset, 0, 1);
+  b.result(b.op("diagonal", {self(b), offset, 0, 1}));
+}
+
+void take(Builder& b) {
+  Value* flat = b.view(self(b), {self(b)->type.numel()});
+  b.result(b.op("index.Tensor", {flat, Argument::List{b.in("index")}}));
+}
+
+// The elements of self in memory order, those of a strided pattern replaced.
+void as_strided_scatter(Builder& b) {
   Value* x = self(b);
-  Value* row = b.unsqueeze(b.arange(0, dim_of(x, -1)), 1);
-  Value* on = b.op("eq.Tensor", {row, b.unsqueeze(b.arange(0, dim_of(x, -1)), 0)});
-  b.result(b.op("where.self", {on, b.unsqueeze(x, -1), b.constant(0, x->type.dtype)}));
+  const std::vector<int64_t> size = to_ints(b.arg("size")), stride = to_ints(b.arg("stride"));
+  const int64_t offset = b.has("storage_offset") ? b.arg("storage_offset").to_int() : 0;
+  Value* at = b.full({}, offset, ScalarType::kLong);
+  for (size_t d = 0; d < size.size(); ++d) {
+    std::vector<Sym> line(size.size(), Sym(1));
+    line[d] = size[d];
+    at = b.add(at, b.mul(b.view(b.arange(0, size[d]), line), stride[d]));
+  }
+  Value* flat = b.view(x, {x->type.numel()});
+  flat = b.op("index_put", {flat, Argument::List{at}, b.in("src"), false});
+  b.result(b.view(flat, x->type.sizes));
+}
+
+// How many of the sorted values lie before each number: all pairs are compared.
+Value* count_before(Builder& b, Value* sorted, Argument numbers, bool right) {
+  Value* before = nullptr;
+  if (numbers.is_value()) {
+    Value* column = b.unsqueeze(numbers.value(), -1);
+    Value* row = sorted->type.rank() == 1 ? sorted : b.unsqueeze(sorted, -2);
+    // NaN comes after all numbers: sorted < x is "not x <= sorted".
+    before = b.op("logical_not", {b.op(right ? "gt.Tensor" : "ge.Tensor", {row, column})});
+  } else {
+    before = b.op(right ? "le.Scalar" : "lt.Scalar", {sorted, numbers});
+  }
+  return b.sum(before, {-1});
+}
+bool right_side(Builder& b) {
+  if (b.arg("right").to_bool()) return true;
+  return b.knows("side") && b.has("side") && b.arg("side").text() == "right";
+}
+void searchsorted(Builder& b) {
+  Value* sorted = b.in("sorted_sequence");
+  if (b.has("sorter")) sorted = b.op("gather", {sorted, -1, b.in("sorter")});
+  b.result(count_before(b, sorted, b.arg("self"), right_side(b)));
+}
+void bucketize(Builder& b) {
+  b.result(count_before(b, b.in("boundaries"), b.arg("self"), b.arg("right").to_bool()));
 }
 
 // The sum of what meets at each place over how many those are.
@@ -102,6 +183,33 @@ void scatter_mean(Builder& b) {
                 {sum, b.cast(count, dtype), is_floating(dtype) ? Argument() : Argument("floor")}));
 }
 bool is_mean(const Node& node) { return node.arg("reduce").text() == "mean"; }
+
+// The older forms: "add" or "multiply", with a tensor or a number.
+void scatter_with(Builder& b) {
+  Value* x = self(b);
+  const Argument &dim = b.arg("dim"), &index = b.arg("index");
+  Value* src = b.knows("src") ? b.in("src")
+                              : b.full(b.in("index")->type.sizes, b.arg("value"), x->type.dtype);
+  if (b.arg("reduce").text() == "add") {
+    return b.result(b.op("scatter_add", {x, dim, index, src}));
+  }
+  b.result(b.op("scatter_reduce.two", {x, dim, index, src, "prod", true}));
+}
+void index_reduce(Builder& b) {
+  Value* x = self(b);
+  Value* source = b.in("source");
+  const bool lone = x->type.rank() == 0;
+  if (lone) x = b.unsqueeze(x, 0);
+  if (source->type.rank() == 0) source = b.unsqueeze(source, 0);
+  const int64_t dim = wrap_dim(b.arg("dim").to_int(), static_cast<int64_t>(x->type.rank()));
+  Value* index = b.in("index");
+  std::vector<Sym> line(x->type.rank(), Sym(1));
+  line[static_cast<size_t>(dim)] = index->type.numel();
+  index = b.expand(b.view(index, line), source->type.sizes);
+  Value* y =
+      b.op("scatter_reduce.two", {x, dim, index, source, b.arg("reduce"), b.arg("include_self")});
+  b.result(b.view(y, b.out_type().sizes));
+}
 
 // How many elements fall into each of `bins` equal parts of [min, max]; max itself is in the last.
 void histc(Builder& b) {
@@ -177,7 +285,19 @@ const Decompositions& index_rules() {
       {"linalg_cross", cross},
       {"cross", cross},
       {"diag_embed", diag_embed},
-      {"scatter_reduce.two", scatter_mean, is_mean},
+      {"diagflat", diagflat},
+      {"diag", diag},
+      {"take", take},
+      {"as_strided_scatter", as_strided_scatter},
+      {"index_fill.int_Tensor", index_fill},
+      {"searchsorted.Tensor", searchsorted},
+      {"searchsorted.Scalar", searchsorted},
+      {"bucketize.Tensor", bucketize},
+      {"bucketize.Scalar", bucketize},
+      {"scatter_reduce.two", scatter_mean, kWide, is_mean},
+      {"scatter.reduce", scatter_with},
+      {"scatter.value_reduce", scatter_with},
+      {"index_reduce", index_reduce},
       {"histc", histc},
       {"embedding_bag", embedding_bag},
       {"embedding_bag.padding_idx", embedding_bag},

@@ -85,21 +85,49 @@ void inner(Builder& b) {
 }
 void outer(Builder& b) { b.result(b.mul(b.unsqueeze(b.in("self"), 1), b.node().args[1].value())); }
 
-// beta * self + alpha * x y
-void scaled_sum(Builder& b, Value* product) {
-  const Argument beta = b.arg("beta"), alpha = b.arg("alpha");
-  if (alpha.to_double() != 1) product = b.mul(product, alpha);
-  if (beta.to_double() == 0) return b.result(b.expand(product, b.out_type().sizes));
+// A factor of a product; PyTorch cuts the fraction off where the product is of integers.
+Argument factor(Builder& b, std::string_view name) {
+  const double value = b.arg(name).to_double();
+  if (is_floating(b.out_type().dtype)) return value;
+  return static_cast<int64_t>(value);
+}
+
+// beta * self + alpha * x y; what is added broadcasts over the product.
+void add_product(Builder& b, Value* self, Value* x, Value* y) {
+  Value* sum = b.op("addmm", {self, x, y, factor(b, "beta"), factor(b, "alpha")});
+  b.result(b.view(sum, b.out_type().sizes));
+}
+void baddbmm_of_integers(Builder& b) {
+  b.result(b.rewriter().emit(
+      "aten::baddbmm",
+      {b.in("self"), b.in("batch1"), b.in("batch2"), factor(b, "beta"), factor(b, "alpha")},
+      {b.out_type()})[0]);
+}
+bool scales_integers_by_fraction(const Node& node) {
+  const auto fraction = [&](std::string_view name) { return !node.arg(name).is_int(); };
+  return !is_floating(node.outputs[0]->type.dtype) && (fraction("beta") || fraction("alpha"));
+}
+void addmv(Builder& b) {
   Value* self = b.in("self");
-  b.result(b.add(beta.to_double() == 1 ? self : b.mul(self, beta), product));
+  if (self->type.rank() == 1) self = b.unsqueeze(self, 1);
+  add_product(b, self, b.in("mat"), b.unsqueeze(b.in("vec"), 1));
 }
-void baddbmm(Builder& b) { scaled_sum(b, b.op("bmm", {b.in("batch1"), b.in("batch2")})); }
-void addmv(Builder& b) { scaled_sum(b, matmul_of(b, b.in("mat"), b.in("vec"))); }
+// The sum over the batch is one product: the matrices side by side times those below each other.
 void addbmm(Builder& b) {
-  Value* all = b.op("bmm", {b.in("batch1"), b.in("batch2")});
-  scaled_sum(b, b.op("sum.dim_IntList", {all, int_list({0})}));
+  Value* x = b.in("batch1");
+  Value* y = b.in("batch2");
+  const Sym depth = dim_of(x, 0) * dim_of(x, 2);
+  Value* left = b.view(b.permute(x, {1, 0, 2}), {dim_of(x, 1), depth});
+  add_product(b, b.in("self"), left, b.view(y, {depth, dim_of(y, 2)}));
 }
-void addr(Builder& b) { scaled_sum(b, b.mul(b.unsqueeze(b.in("vec1"), 1), b.in("vec2"))); }
+void addr(Builder& b) {
+  const Argument beta = factor(b, "beta"), alpha = factor(b, "alpha");
+  Value* product = b.mul(b.unsqueeze(b.in("vec1"), 1), b.in("vec2"));
+  if (alpha.to_double() != 1) product = b.mul(product, alpha);
+  if (beta.to_double() == 0) return b.result(product);
+  Value* self = beta.to_double() == 1 ? b.in("self") : b.mul(b.in("self"), beta);
+  b.result(b.add(self, product));
+}
 
 // y[n, o] = sum_ij x1[n, i] W[o, i, j] x2[n, j] + bias[o]
 void bilinear(Builder& b) {
@@ -320,10 +348,10 @@ const Decompositions& linear_rules() {
       {"vdot", dot},
       {"inner", inner},
       {"outer", outer},
-      {"baddbmm", baddbmm},
+      {"baddbmm", baddbmm_of_integers, Precision::kSame, scales_integers_by_fraction},
       {"addmv", addmv},
       {"addbmm", addbmm},
-      {"addr", addr},
+      {"addr", addr, kWide},
       {"bilinear", bilinear},
       {"einsum", einsum},
       {"_grouped_mm", grouped_mm},

@@ -130,12 +130,12 @@ const Decompositions& norm_rules() {
       {"layer_norm", layer_norm},
       {"group_norm", group_norm},
       {"batch_norm", batch_norm},
-      {"instance_norm", instance_norm},
+      {"instance_norm", instance_norm, kWide},
       {"rms_norm", rms_norm},
       {"_fused_rms_norm", rms_norm},
-      {"_weight_norm", weight_norm},
-      {"_weight_norm_interface", weight_norm},
-      {"cosine_similarity", cosine_similarity},
+      {"_weight_norm", weight_norm, kWide},
+      {"_weight_norm_interface", weight_norm, kWide},
+      {"cosine_similarity", cosine_similarity, kWide},
   };
   return table;
 }

@@ -65,34 +65,60 @@ void adaptive_avg_pool(Builder& b, size_t spatial) {
 void adaptive_avg_pool1d(Builder& b) { adaptive_avg_pool(b, 1); }
 void adaptive_avg_pool2d(Builder& b) { adaptive_avg_pool(b, 2); }
 
+// Values and where each came from, counted over all spatial dimensions together.
+struct Found {
+  Value* values;
+  Value* places;
+};
+
 // The largest of each adaptive window [i in/out, (i+1) in/out) along one dimension.
-Value* adaptive_max(Builder& b, Value* x, int64_t dim, int64_t out) {
-  const int64_t in = dim_of(x, dim).as_int();
-  std::vector<Value*> parts;
+Found adaptive_max(Builder& b, const Found& from, int64_t dim, int64_t out) {
+  const int64_t in = dim_of(from.values, dim).as_int();
+  std::vector<Value*> values, places;
   for (int64_t i = 0; i < out; ++i) {
-    Value* window = b.slice(x, dim, i * in / out, ((i + 1) * in + out - 1) / out);
-    parts.push_back(b.op("amax", {window, int_list({dim}), true}));
+    const int64_t first = i * in / out, last = ((i + 1) * in + out - 1) / out;
+    const std::vector<Value*> top =
+        b.ops("max.dim", {b.slice(from.values, dim, first, last), dim, true});
+    values.push_back(top[0]);
+    places.push_back(b.op("gather", {b.slice(from.places, dim, first, last), dim, top[1]}));
   }
-  return b.cat(parts, dim);
+  return {b.cat(values, dim), b.cat(places, dim)};
 }
 
-// With sizes that divide evenly an adaptive window is a plain one; otherwise rows first, then
-// columns, and no indices.
+// The last dimension first: of equal values the one that comes first in memory is meant.
+void adaptive_max_pool(Builder& b, size_t spatial) {
+  const std::vector<int64_t> out = ints(b, "output_size", spatial);
+  Value* x = b.in("self");
+  const std::vector<Sym>& in = x->type.sizes;
+  const std::vector<Sym> space(in.end() - static_cast<int64_t>(spatial), in.end());
+  Sym count = 1;
+  for (const Sym& size : space) {
+    if (!size.is_int()) throw Failure("adaptive max pooling over the symbolic size " + size.text());
+    count = count * size;
+  }
+  Found found = {x, b.expand(b.view(b.arange(0, count), space), in)};
+  for (size_t i = spatial; i-- > 0;) {
+    const int64_t dim = static_cast<int64_t>(i) - static_cast<int64_t>(spatial);
+    if (!(dim_of(x, dim) == Sym(out[i]))) found = adaptive_max(b, found, dim, out[i]);
+  }
+  b.result(found.values);
+  if (b.node().outputs.size() > 1) b.result(found.places, 1);
+}
+void adaptive_max_pool1d(Builder& b) { adaptive_max_pool(b, 1); }
+void adaptive_max_pool3d(Builder& b) { adaptive_max_pool(b, 3); }
+
+// With sizes that divide evenly an adaptive window is a plain one.
 void adaptive_max_pool2d(Builder& b) {
   Value* x = b.in("self");
   const std::vector<int64_t> out = ints(b, "output_size", 2);
   std::vector<int64_t> kernel(2);
-  bool even = true;
   for (size_t i = 0; i < 2; ++i) {
     const Sym in = dim_of(x, static_cast<int64_t>(i) - 2);
-    if (!in.is_int() || out[i] < 1) {
-      throw Failure("adaptive_max_pool2d from " + in.text() + " to " + std::to_string(out[i]) +
-                    ": the sizes must be known and positive");
+    if (!in.is_int() || out[i] < 1 || in.as_int() % out[i] != 0 || in.as_int() < out[i]) {
+      return adaptive_max_pool(b, 2);
     }
     kernel[i] = in.as_int() / out[i];
-    even = even && in.as_int() % out[i] == 0;
   }
-  if (!even) return b.result(adaptive_max(b, adaptive_max(b, x, -2, out[0]), -1, out[1]));
   std::vector<Value*> y = b.ops("max_pool2d_with_indices", {x, int_list(kernel), int_list(kernel)});
   for (size_t i = 0; i < b.node().outputs.size(); ++i) b.result(y[i], i);
 }
@@ -107,6 +133,7 @@ template <typename Pool>
 void pool_volume(Builder& b, const Pool& pool) {
   Value* x = b.in("self");
   const Sizes in = x->type.sizes, out = b.out_type().sizes;
+  if (b.out_type().numel() == Sym(0)) return b.result(b.full(out, 0, b.out_type().dtype));
   const size_t rank = in.size();
   Sym lead = 1;
   for (size_t i = 0; i + 3 < rank; ++i) lead = lead * in[i];
@@ -122,16 +149,41 @@ Argument axes(Builder& b, std::string_view name, size_t pass, int64_t neutral) {
   return pass == 1 ? int_list({list.at(1), list.at(2)}) : int_list({list.at(0), neutral});
 }
 
+// Where: the place in its plane of the value that depth chose, and the plane it chose.
 void max_pool3d(Builder& b) {
+  Value* planes_from = nullptr;
+  Value* depth_from = nullptr;
   pool_volume(b, [&](Value* x, size_t pass) {
-    return b.op("max_pool2d_with_indices",
-                {x, axes(b, "kernel_size", pass, 1), axes(b, "stride", pass, 1),
-                 axes(b, "padding", pass, 0), axes(b, "dilation", pass, 1), b.arg("ceil_mode")});
+    const std::vector<Value*> y =
+        b.ops("max_pool2d_with_indices",
+              {x, axes(b, "kernel_size", pass, 1), axes(b, "stride", pass, 1),
+               axes(b, "padding", pass, 0), axes(b, "dilation", pass, 1), b.arg("ceil_mode")});
+    (pass == 1 ? planes_from : depth_from) = y[1];
+    return y[0];
   });
+  if (b.node().outputs.size() < 2 || planes_from == nullptr) return;
+  const Sizes& in = b.in("self")->type.sizes;
+  const Sizes& out = b.out_type().sizes;
+  const size_t rank = in.size();
+  const Sym lead = dim_of(depth_from, 1), area = out.at(rank - 2) * out.at(rank - 1);
+  Value* chosen = b.view(depth_from, {lead, out.at(rank - 3) * area});
+  Value* inside = b.op("gather", {b.view(planes_from, {lead, in.at(rank - 3) * area}), 1, chosen});
+  Value* plane = b.op("div.Scalar_mode", {chosen, b.size(area), "floor"});
+  Value* place = b.add(b.mul(plane, b.size(in.at(rank - 2) * in.at(rank - 1))), inside);
+  b.result(b.view(place, out), 1);
+}
+
+// Through float64, which is cut to an integer once.
+void avg_pool3d_of_integers(Builder& b) {
+  std::vector<Argument> args = b.node().args;
+  args[0] = b.cast(b.in("self"), ScalarType::kDouble);
+  const TensorType type(ScalarType::kDouble, b.out_type().sizes);
+  b.result(b.rewriter().emit("aten::avg_pool3d", args, {type})[0]);
 }
 
 // A divisor of the caller's choice divides once: the sums of the planes are divided by 1.
 void avg_pool3d(Builder& b) {
+  if (!is_floating(b.out_type().dtype)) return avg_pool3d_of_integers(b);
   pool_volume(b, [&](Value* x, size_t pass) {
     Argument divisor = b.arg("divisor_override");
     if (!divisor.is_none() && pass == 1) divisor = 1;
@@ -151,19 +203,6 @@ void adaptive_avg_pool3d(Builder& b) {
   });
 }
 
-void adaptive_max(Builder& b, size_t spatial) {
-  const std::vector<int64_t> out = ints(b, "output_size", spatial);
-  Value* x = b.in("self");
-  for (size_t i = 0; i < spatial; ++i) {
-    const int64_t dim = static_cast<int64_t>(i) - static_cast<int64_t>(spatial);
-    if (!dim_of(x, dim).is_int()) throw Failure("adaptive max pooling over a symbolic size");
-    x = adaptive_max(b, x, dim, out[i]);
-  }
-  b.result(x);
-}
-void adaptive_max_pool1d(Builder& b) { adaptive_max(b, 1); }
-void adaptive_max_pool3d(Builder& b) { adaptive_max(b, 3); }
-
 }  // namespace
 
 const Decompositions& pool_rules() {
@@ -177,9 +216,9 @@ const Decompositions& pool_rules() {
       {"adaptive_max_pool2d", adaptive_max_pool2d},
       {"max_pool3d", max_pool3d},
       {"max_pool3d_with_indices", max_pool3d},
-      {"avg_pool3d", avg_pool3d},
-      {"adaptive_avg_pool3d", adaptive_avg_pool3d},
-      {"_adaptive_avg_pool3d", adaptive_avg_pool3d},
+      {"avg_pool3d", avg_pool3d, kWide},
+      {"adaptive_avg_pool3d", adaptive_avg_pool3d, kWide},
+      {"_adaptive_avg_pool3d", adaptive_avg_pool3d, kWide},
       {"adaptive_max_pool1d", adaptive_max_pool1d},
       {"adaptive_max_pool3d", adaptive_max_pool3d},
   };

@@ -71,6 +71,7 @@ void aminmax(Builder& b) {
 // From the maximum, so that exp does not overflow; an infinite maximum counts as 0.
 void logsumexp(Builder& b) {
   Value* x = self(b);
+  if (!is_floating(x->type.dtype)) x = b.cast(x, b.out_type().dtype);
   const Argument dims = dims_or_all(b);
   Value* top = b.op("amax", {x, dims, true});
   Value* infinite =
@@ -102,15 +103,6 @@ void vector_norm(Builder& b, const Argument& order) {
   b.result(b.op("pow.Tensor_Scalar", {total, 1 / p}));
 }
 void linalg_norm(Builder& b) { vector_norm(b, b.arg("ord")); }
-// Of vectors: the whole tensor without an order, or one dimension.
-void norm_of_vectors(Builder& b) {
-  const bool whole = !b.has("dim");
-  const bool one = !whole && b.arg("dim").is_list() && b.arg("dim").list().size() == 1;
-  if (!one && b.has("ord") && !(whole && self(b)->type.rank() == 1)) {
-    throw Failure("linalg_norm of matrices");
-  }
-  vector_norm(b, b.arg("ord"));
-}
 void norm(Builder& b) { vector_norm(b, b.arg("p")); }
 
 void count_nonzero(Builder& b) {
@@ -124,15 +116,17 @@ void nansum(Builder& b) {
   b.result(b.op("sum.dim_IntList", {clean, dims_or_all(b), keepdim(b)}));
 }
 
-// All pairs of dim and result have kernels but these whole-tensor forms with a dim of None.
-void sort_default(Builder& b) {
-  const int64_t dim = b.arg("dim").to_int();
+// Of those that are numbers.
+void nanmean(Builder& b) {
   Value* x = self(b);
-  if (x->type.rank() == 0) throw Failure("sort of a 0-d tensor");
-  const std::vector<Value*> y =
-      b.ops("topk", {x, b.size(dim_of(x, dim)), dim, b.arg("descending"), true});
-  b.result(y[0], 0);
-  b.result(y[1], 1);
+  Value* number = b.op("logical_not", {b.op("isnan", {x})});
+  Value* total = b.op("sum.dim_IntList", {b.where(number, x, 0), dims_or_all(b), keepdim(b)});
+  Value* count = b.op("sum.dim_IntList", {number, dims_or_all(b), keepdim(b)});
+  b.result(b.div(total, count));
+}
+void dist(Builder& b) {
+  Value* gap = b.sub(self(b), b.in("other"));
+  b.result(b.op("linalg_vector_norm", {gap, b.has("p") ? b.arg("p") : Argument(2)}));
 }
 
 void trace(Builder& b) {
@@ -168,20 +162,6 @@ void cumprod(Builder& b) {
   scan(b, 1, [&](Value* x, Value* y) { return b.mul(x, y); });
 }
 
-// ---- losses ----
-
-// reduction: 0 none, 1 mean, 2 sum.
-void reduce_loss(Builder& b, Value* loss) {
-  const int64_t reduction = b.arg("reduction").to_int();
-  if (reduction == 0) return b.result(loss);
-  b.result(b.op(reduction == 1 ? "mean.dim" : "sum.dim_IntList", {loss, Argument::List()}));
-}
-void mse_loss(Builder& b) {
-  Value* gap = b.sub(self(b), b.in("target"));
-  reduce_loss(b, b.mul(gap, gap));
-}
-void l1_loss(Builder& b) { reduce_loss(b, b.op("abs", {b.sub(self(b), b.in("target"))})); }
-
 }  // namespace
 
 const Decompositions& reduce_rules() {
@@ -191,9 +171,9 @@ const Decompositions& reduce_rules() {
       {"sum", sum},
       {"var", var},
       {"var.dim", var},
-      {"std", stddev},
-      {"std.dim", stddev},
-      {"std.correction", stddev},
+      {"std", stddev, kWide},
+      {"std.dim", stddev, kWide},
+      {"std.correction", stddev, kWide},
       {"var_mean", var_mean},
       {"var_mean.dim", var_mean},
       {"std_mean", std_mean},
@@ -204,19 +184,19 @@ const Decompositions& reduce_rules() {
       {"all.dims", all},
       {"any.dim", any_dim},
       {"aminmax", aminmax},
-      {"logsumexp", logsumexp},
-      {"linalg_vector_norm", linalg_norm},
-      {"linalg_norm", norm_of_vectors},
-      {"norm.Scalar", norm},
-      {"norm.ScalarOpt_dim", norm},
+      {"logsumexp", logsumexp, kWide},
+      {"linalg_vector_norm", linalg_norm, kWide},
+      {"norm.Scalar", norm, kWide},
+      {"norm.ScalarOpt_dim", norm, kWide},
+      {"norm.ScalarOpt_dtype", norm, kWide},
+      {"norm.ScalarOpt_dim_dtype", norm, kWide},
       {"count_nonzero", count_nonzero},
       {"count_nonzero.dim_IntList", count_nonzero},
       {"nansum", nansum},
-      {"sort", sort_default},
+      {"nanmean", nanmean, kWide},
+      {"dist", dist, kWide},
       {"trace", trace},
       {"cumprod", cumprod},
-      {"mse_loss", mse_loss},
-      {"l1_loss", l1_loss},
   };
   return table;
 }

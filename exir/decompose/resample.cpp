@@ -61,7 +61,7 @@ Value* resize2d(Builder& b, const char* op, Value* x, const Sizes& out, Argument
 }
 
 void resize3d(Builder& b, const char* op) {
-  Value* x = b.node().args[0].value();
+  Value* x = b.args()[0].value();
   const Sizes in = x->type.sizes, out = b.out_type().sizes;
   const Sym lead = in.at(0) * in.at(1);
   Value* planes = resize2d(b, op, b.view(x, {Sym(1), lead * in.at(2), in.at(3), in.at(4)}),
@@ -94,8 +94,8 @@ double step_of(int64_t in, int64_t out, bool align_corners, const Argument& scal
 }
 
 // The four neighbours of each output's place; those beyond the edge count as the edge.
-std::vector<float> cubic_weights(int64_t in, int64_t out, double step, bool align_corners) {
-  std::vector<float> weights(static_cast<size_t>(in * out));
+std::vector<double> cubic_weights(int64_t in, int64_t out, double step, bool align_corners) {
+  std::vector<double> weights(static_cast<size_t>(in * out));
   for (int64_t o = 0; o < out; ++o) {
     const double d = static_cast<double>(o);
     const double place = align_corners ? d * step : (d + 0.5) * step - 0.5;
@@ -103,7 +103,7 @@ std::vector<float> cubic_weights(int64_t in, int64_t out, double step, bool alig
     for (int64_t k = -1; k <= 2; ++k) {
       const int64_t i = std::clamp<int64_t>(static_cast<int64_t>(floor) + k, 0, in - 1);
       const double distance = place - floor - static_cast<double>(k);
-      weights[static_cast<size_t>(o * in + i)] += static_cast<float>(cubic(distance));
+      weights[static_cast<size_t>(o * in + i)] += cubic(distance);
     }
   }
   return weights;
@@ -120,16 +120,19 @@ Value* cubic_matrix(Builder& b, Value* x, size_t d, const Argument& scale) {
   }
   const bool align = b.arg("align_corners").to_bool();
   Value* weights = constant(b, cubic_weights(in, out, step_of(in, out, align, scale), align),
-                            ScalarType::kFloat, {Sym(out), Sym(in)});
+                            ScalarType::kDouble, {Sym(out), Sym(in)});
   return b.cast(weights, x->type.dtype);
 }
 
 void bicubic2d(Builder& b) {
-  Value* x = b.node().args[0].value();
+  Value* x = b.args()[0].value();
+  if (!is_floating(x->type.dtype)) x = b.cast(x, ScalarType::kFloat);
   Value* rows = cubic_matrix(b, x, 0, scale_of(b, b.node().schema->find("scales_h") < 0 ? 0 : 1));
   Value* columns =
       cubic_matrix(b, x, 1, scale_of(b, b.node().schema->find("scales_h") < 0 ? 1 : 2));
-  b.result(b.op("matmul", {b.op("matmul", {rows, x}), b.transpose(columns, 0, 1)}));
+  Value* y = b.op("matmul", {b.op("matmul", {rows, x}), b.transpose(columns, 0, 1)});
+  if (!is_floating(b.out_type().dtype)) y = b.op("clamp", {b.op("round", {y}), 0, 255});
+  b.result(y);
 }
 
 // ---- grids ----
@@ -263,11 +266,11 @@ const Decompositions& resample_rules() {
   static const Decompositions table = {
       {"upsample_nearest3d", nearest3d},
       {"upsample_nearest3d.vec", nearest3d},
-      {"upsample_trilinear3d", trilinear3d},
-      {"upsample_trilinear3d.vec", trilinear3d},
-      {"upsample_bicubic2d", bicubic2d},
-      {"upsample_bicubic2d.vec", bicubic2d},
-      {"affine_grid_generator", affine_grid},
+      {"upsample_trilinear3d", trilinear3d, kWide},
+      {"upsample_trilinear3d.vec", trilinear3d, kWide},
+      {"upsample_bicubic2d", bicubic2d, kWide},
+      {"upsample_bicubic2d.vec", bicubic2d, kWide},
+      {"affine_grid_generator", affine_grid, kWide},
       {"grid_sampler", grid_sampler},
       {"im2col", im2col},
       {"col2im", col2im},

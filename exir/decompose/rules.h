@@ -16,25 +16,33 @@ namespace taper::exir {
 struct Decomposition {
   const char* target;  // "aten::" is left out.
   void (*rule)(Builder&);
+  Precision precision = Precision::kSame;
   bool (*applies)(const Node&) = nullptr;  // When given: which calls; the others stay whole.
 };
+inline constexpr Precision kWide = Precision::kWide;
 using Decompositions = std::vector<Decomposition>;
 
 const Decompositions& alias_rules();  // Other names of one operator.
 const Decompositions& activation_rules();
 const Decompositions& arithmetic_rules();
 const Decompositions& attention_rules();
+const Decompositions& chance_rules();
 const Decompositions& convolution_rules();
 const Decompositions& factory_rules();
 const Decompositions& index_rules();
 const Decompositions& linear_rules();
+const Decompositions& loss_rules();
+const Decompositions& matrix_rules();
 const Decompositions& norm_rules();
+const Decompositions& order_rules();
+const Decompositions& piece_rules();
 const Decompositions& pool_rules();
 const Decompositions& quantized_rules();
 const Decompositions& recurrent_rules();
 const Decompositions& reduce_rules();
 const Decompositions& resample_rules();
 const Decompositions& shape_rules();
+const Decompositions& special_rules();
 
 // The rule for "aten::silu", or null.
 const Decomposition* find_decomposition(std::string_view target);

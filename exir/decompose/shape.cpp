@@ -159,6 +159,7 @@ void meshgrid(Builder& b) {
 
 // x[1:] - x[:-1] along dim, n times over; of bools whether they differ.
 void diff(Builder& b) {
+  if (b.arg("n").to_int() == 0) return b.result(self(b));
   const int64_t dim = dim_arg(b);
   std::vector<Value*> parts;
   if (b.has("prepend")) parts.push_back(b.in("prepend"));
@@ -205,6 +206,24 @@ Value* circular(Builder& b, Value* x, const std::vector<int64_t>& pad) {
   return x;
 }
 
+// Edges repeated or mirrored where some are cut off: each position of the result names its source.
+Value* pad_by_position(Builder& b, Value* x, const std::vector<int64_t>& pad, bool mirror) {
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int64_t dim = rank_of(x) - 1 - static_cast<int64_t>(i);
+    const int64_t size = dim_of(x, dim).as_int();
+    const int64_t length = size + pad[2 * i] + pad[2 * i + 1];
+    std::vector<int64_t> from;
+    for (int64_t p = -pad[2 * i]; p < length - pad[2 * i]; ++p) {
+      const int64_t turned = p < 0 ? -p : p >= size ? 2 * (size - 1) - p : p;
+      from.push_back(std::clamp<int64_t>(mirror ? turned : p, 0, size - 1));
+    }
+    Argument::List index(static_cast<size_t>(dim));
+    index.push_back(b.numbers(from));
+    x = b.op("index.Tensor", {x, index});
+  }
+  return x;
+}
+
 void pad(Builder& b) {
   const std::string& mode = b.arg("mode").text();
   if (mode == "constant") {
@@ -213,6 +232,9 @@ void pad(Builder& b) {
   }
   const std::vector<int64_t> list = to_ints(b.arg("pad"));
   if (mode == "circular") return b.result(circular(b, self(b), list));
+  if (std::any_of(list.begin(), list.end(), [](int64_t n) { return n < 0; })) {
+    return b.result(pad_by_position(b, self(b), list, mode == "reflect"));
+  }
   const std::string kind = mode == "reflect" ? "reflection_pad" : "replication_pad";
   const std::string target = "aten::" + kind + std::to_string(list.size() / 2) + "d";
   b.result(b.rewriter().emit(target, {self(b), b.arg("pad")}, {b.out_type()})[0]);

@@ -41,6 +41,7 @@ Types clamp(const Call& c) {
   return {TensorType(result_type({c.args.begin(), c.args.begin() + 3}),
                      broadcast_all({c.args.begin(), c.args.begin() + 3}))};
 }
+Types lerp(const Call& c) { return {TensorType(result_type(first_two(c)), broadcast_all(c.args))}; }
 Types where(const Call& c) {
   return {TensorType(result_type({c.args[1], c.args[2]}), broadcast_all(c.args))};
 }
@@ -139,6 +140,7 @@ const std::vector<Family>& element_families() {
         "scatter.src",
         "scatter.value",
         "scatter_add",
+        "scatter_reduce.two",
         "fill.Scalar",
         "fill.Tensor",
         "copy",
@@ -200,6 +202,7 @@ const std::vector<Family>& element_families() {
       {binary_float, {"div.Tensor", "div.Scalar", "atan2"}},
       {divide_mode, {"div.Tensor_mode", "div.Scalar_mode"}},
       {clamp, {"clamp", "clamp.Tensor"}},
+      {lerp, {"lerp.Tensor", "lerp.Scalar"}},
       {where, {"where.self", "where.ScalarSelf", "where.ScalarOther", "where.Scalar"}},
       {masked_fill, {"masked_fill.Scalar", "masked_fill.Tensor"}},
       {to_copy, {"_to_copy"}},

@@ -203,6 +203,13 @@ Types topk(const Call& c) {
   }
   return {TensorType(c.tensor(0).dtype, sizes), TensorType(ScalarType::kLong, sizes)};
 }
+Types sort(const Call& c) {
+  const TensorType& in = c.tensor(0);
+  return {in, TensorType(ScalarType::kLong, in.sizes)};
+}
+Types random(const Call& c) {
+  return {TensorType(c.dtype_or(ScalarType::kFloat), to_syms(c.args[0]))};
+}
 Types split_sizes(const Call& c) {
   Types out;
   const Sizes& in = c.tensor(0).sizes;
@@ -238,6 +245,8 @@ const std::vector<Family>& shape_families() {
       {index_select, {"index_select"}},
       {index, {"index.Tensor"}},
       {topk, {"topk"}},
+      {sort, {"sort", "sort.stable"}},
+      {random, {"rand", "randn"}},
   };
   return table;
 }

@@ -1,5 +1,7 @@
 #include "exir/passes/decompose.h"
 
+#include <stdexcept>
+
 #include "exir/decompose/rules.h"
 #include "exir/ir/rewrite.h"
 
@@ -16,9 +18,14 @@ int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>&
     if (entry == nullptr || (entry->applies != nullptr && !entry->applies(node))) return false;
     if (keep && keep(node)) return false;
     try {
-      Builder builder(node, rewriter, sizes);
+      Builder builder(node, rewriter, sizes, entry->precision);
       entry->rule(builder);
       return true;
+    } catch (const std::out_of_range&) {
+      problems.push_back({"cannot-decompose",
+                          std::string(node.target()) + ": a list or a tensor has too few entries",
+                          node.name, node.source ? node.source->newest_frame() : "", ""});
+      return false;
     } catch (const Failure& failure) {
       problems.push_back(diagnose(node, "cannot-decompose", failure.what()));
       mark_refused(node);

@@ -27,7 +27,8 @@ def forms(name, *args, low=-4, high=4, dtype=f32, **kwargs):
 # Operators that compute integers as float: (name, range in which they are defined).
 for op, low, high in [
         ("acos", -1, 1), ("acosh", 1, 9), ("asin", -1, 1), ("asinh", -9, 9), ("atan", -9, 9),
-        ("atanh", -1, 1), ("cos", -9, 9), ("cosh", -5, 5), ("erf", -4, 4), ("exp", -9, 9),
+        ("atanh", -1, 1), ("cos", -9, 9), ("cosh", -5, 5), ("erf", -4, 4), ("erfc", -4, 4),
+        ("exp", -9, 9),
         ("expm1", -5, 5), ("log", 0, 9), ("log10", 0, 9), ("log1p", -1, 9), ("log2", 0, 9),
         ("reciprocal", -4, 4), ("rsqrt", 0, 9), ("sigmoid", -9, 9), ("sin", -9, 9),
         ("sinh", -5, 5), ("sqrt", 0, 9), ("tan", -4, 4), ("tanh", -4, 4)]:

@@ -28,7 +28,12 @@ REDUCED = (torch.float16, torch.bfloat16)
 UNWRITTEN = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
              "new_empty_strided", "resize_", "resize_as_"}
 # The calls of these families on NaN tell nothing: PyTorch refuses, or answers with noise.
-NO_SPECIAL = ("linalg.", "fft.", "sparse.", "masked.", "torch.", "signal.", "special.")
+# What becomes of NaN as an integer, and of infinity times a weight of zero, differs between
+# processors and between PyTorch's own kernels.
+NO_SPECIAL = ("linalg.", "fft.", "sparse.", "masked.", "torch.", "signal.", "special.", "byte",
+              "char", "int", "long", "short", "to", "type_as", "nn.functional.interpolate",
+              "nn.functional.upsample", "nn.functional.conv_transpose", "mode",
+              "nn.functional.embedding_bag", "nn.functional.instance_norm")
 SPECIAL_DTYPES = (torch.float32, torch.bfloat16, torch.int32, torch.int8)
 ELEMENTWISE = (UnaryUfuncInfo, BinaryUfuncInfo, ReductionOpInfo)
 MOST_ELEMENTS = 300_000
@@ -85,7 +90,7 @@ class Case:
                 torch.manual_seed(1)
                 self.expected = [t.clone() for t in self.call(info, self.copies())]
                 torch.manual_seed(2)
-                again = self.call(info, self.copies())
+                again = self.call_unseeded(info)
             except Exception:
                 return False
         if not self.expected or any(unusable(t) for t in self.expected):
@@ -96,6 +101,14 @@ class Case:
             torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
             for a, b in zip(self.expected, again))
         return True
+
+    def call_unseeded(self, info):
+        """Some entries of the database set the seed themselves, which would hide that they draw."""
+        seed, torch.manual_seed = torch.manual_seed, lambda *_: None
+        try:
+            return self.call(info, self.copies())
+        finally:
+            torch.manual_seed = seed
 
     def run_exact(self, info):
         """PyTorch's results in double on the same numbers, or None."""

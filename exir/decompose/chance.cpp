@@ -1,0 +1,112 @@
+// Random numbers of other distributions, from uniform and normal ones.
+
+#include <cmath>
+
+#include "exir/decompose/rules.h"
+
+namespace taper::exir {
+namespace {
+
+// In float32 at least, so that a 16-bit result is rounded once.
+ScalarType wide_type(const Builder& b) {
+  return b.out_type().dtype == ScalarType::kDouble ? ScalarType::kDouble : ScalarType::kFloat;
+}
+Value* draw(Builder& b, const char* op) {
+  return b.op(op, {b.size_list(b.out_type().sizes), wide_type(b)});
+}
+Value* uniform_draw(Builder& b) { return draw(b, "rand"); }
+Value* normal_draw(Builder& b) { return draw(b, "randn"); }
+
+void rand(Builder& b) { b.result(uniform_draw(b)); }
+void randn(Builder& b) { b.result(normal_draw(b)); }
+
+void uniform(Builder& b) {
+  const double from = b.arg("from").to_double(), to = b.arg("to").to_double();
+  b.result(b.add(b.mul(uniform_draw(b), to - from), from));
+}
+void normal(Builder& b) {
+  Value* x = normal_draw(b);
+  b.result(b.add(b.mul(x, b.arg("std")), b.arg("mean")));
+}
+void log_normal(Builder& b) {
+  Value* x = b.add(b.mul(normal_draw(b), b.arg("std")), b.arg("mean"));
+  b.result(b.op("exp", {x}));
+}
+
+// -log(1 - u), where u is below 1.
+Value* waiting_time(Builder& b) {
+  return b.op("neg", {b.op("log1p", {b.op("neg", {uniform_draw(b)})})});
+}
+void exponential(Builder& b) { b.result(b.mul(waiting_time(b), 1 / b.arg("lambd").to_double())); }
+void geometric(Builder& b) {
+  const double rate = -std::log1p(-b.arg("p").to_double());
+  Value* trials = b.op("floor", {b.mul(waiting_time(b), 1 / rate)});
+  b.result(b.add(trials, 1));
+}
+void cauchy(Builder& b) {
+  Value* angle = b.mul(b.sub(uniform_draw(b), 0.5), M_PI);
+  Value* x = b.mul(b.op("tan", {angle}), b.arg("sigma"));
+  b.result(b.add(x, b.arg("median")));
+}
+
+void bernoulli(Builder& b) {
+  const Argument& p = b.arg(b.knows("p") ? "p" : "self");
+  const bool tensor = p.is_value() && p.value()->kind == ValueKind::kTensor;
+  Value* u = uniform_draw(b);
+  b.result(tensor ? b.op("lt.Tensor", {u, p}) : b.op("lt.Scalar", {u, p}));
+}
+
+// Whole numbers from low up to, not including, high.
+void integers(Builder& b, double low, double high) {
+  Value* x = b.op(
+      "floor",
+      {b.mul(b.op("rand", {b.size_list(b.out_type().sizes), ScalarType::kDouble}), high - low)});
+  b.result(b.add(x, low));
+}
+void randint(Builder& b) {
+  const double low = b.knows("low") ? b.arg("low").to_double() : 0;
+  integers(b, low, b.arg("high").to_double());
+}
+
+// A random order: the positions of random numbers, sorted.
+void randperm(Builder& b) { b.result(b.ops("sort.stable", {uniform_draw(b), true, 0, false})[1]); }
+
+// In inference the slope is the middle of the range.
+void rrelu(Builder& b) {
+  Value* x = b.in("self");
+  const double low = b.arg("lower").to_double(), high = b.arg("upper").to_double();
+  if (!b.arg("training").to_bool()) return b.result(b.op("leaky_relu", {x, (low + high) / 2}));
+  Value* slope = b.add(b.mul(uniform_draw(b), high - low), low);
+  b.result(b.where(b.op("gt.Scalar", {x, 0}), x, b.mul(x, slope)));
+}
+
+}  // namespace
+
+const Decompositions& chance_rules() {
+  static const Decompositions table = {
+      {"rand_like", rand},
+      {"randn_like", randn},
+      {"uniform", uniform},
+      {"normal_functional", normal},
+      {"normal.Tensor_Tensor", normal},
+      {"normal.Tensor_float", normal},
+      {"normal.float_Tensor", normal},
+      {"normal.float_float", normal},
+      {"log_normal", log_normal},
+      {"exponential", exponential},
+      {"geometric", geometric},
+      {"cauchy", cauchy},
+      {"bernoulli", bernoulli, kWide},
+      {"bernoulli.p", bernoulli, kWide},
+      {"bernoulli.Tensor", bernoulli, kWide},
+      {"randint", randint},
+      {"randint.low", randint},
+      {"randint_like", randint},
+      {"randint_like.low_dtype", randint},
+      {"randperm", randperm},
+      {"rrelu", rrelu, kWide},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,175 @@
+// Order statistics: each sorts its rows and picks.
+
+#include <cmath>
+
+#include "exir/decompose/rules.h"
+#include "exir/ops/infer.h"
+
+namespace taper::exir {
+namespace {
+
+using Sizes = std::vector<Sym>;
+
+Value* self(Builder& b) { return b.in("self"); }
+int64_t rank_of(const Value* x) { return static_cast<int64_t>(x->type.rank()); }
+bool has_nan(const Value* x) { return is_floating(x->type.dtype); }
+
+struct Sorted {
+  Value* values;
+  Value* indices;
+};
+Sorted sorted(Builder& b, Value* x, int64_t dim, Argument descending = false) {
+  const std::vector<Value*> y = b.ops("sort.stable", {x, true, dim, std::move(descending)});
+  return {y[0], y[1]};
+}
+
+void sort_indices(Builder& b) {
+  b.result(sorted(b, self(b), b.arg("dim").to_int(), b.arg("descending")).indices);
+}
+void sort_rows(Builder& b) { b.result(sorted(b, self(b), 0).values); }
+
+// The elements at `place`, an int64 tensor that broadcasts, along dim; with their old positions.
+void pick(Builder& b, const Sorted& rows, int64_t dim, Value* place) {
+  Sizes sizes = rows.values->type.sizes;
+  sizes.at(static_cast<size_t>(dim)) = 1;
+  place = b.expand(place, sizes);
+  const auto at = [&](Value* x) {
+    return b.view(b.op("gather", {x, dim, place}), b.out_type().sizes);
+  };
+  b.result(at(rows.values));
+  if (b.node().outputs.size() > 1) b.result(at(rows.indices), 1);
+}
+
+// What is reduced: self and the dim, or all of self as one row.
+struct Rows {
+  Value* x;
+  int64_t dim;
+};
+Rows rows_of(Builder& b) {
+  Value* x = self(b);
+  if (rank_of(x) > 0 && b.knows("dim") && b.has("dim")) {
+    return {x, wrap_dim(b.arg("dim").to_int(), rank_of(x))};
+  }
+  return {b.view(x, {x->type.numel()}), 0};
+}
+int64_t length_of(const Rows& rows) { return dim_of(rows.x, rows.dim).as_int(); }
+
+Value* nan_count(Builder& b, const Rows& rows) {
+  return b.sum(b.op("isnan", {rows.x}), {rows.dim}, true);
+}
+Value* at_position(Builder& b, int64_t position) { return b.full({}, position, ScalarType::kLong); }
+
+void kthvalue(Builder& b) {
+  const Rows rows = rows_of(b);
+  pick(b, sorted(b, rows.x, rows.dim), rows.dim, at_position(b, b.arg("k").to_int() - 1));
+}
+
+// The lower middle; NaN if there is one.
+void median(Builder& b) {
+  const Rows rows = rows_of(b);
+  const int64_t length = length_of(rows);
+  if (length == 0) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
+  Value* place = at_position(b, (length - 1) / 2);
+  if (has_nan(rows.x)) {
+    Value* nans = nan_count(b, rows);
+    Value* first_nan = b.op("rsub.Scalar", {nans, length});
+    place = b.where(b.op("gt.Scalar", {nans, 0}), first_nan, place);
+  }
+  pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
+}
+
+// The lower middle of those that are numbers.
+void nanmedian(Builder& b) {
+  const Rows rows = rows_of(b);
+  const int64_t length = length_of(rows);
+  if (length == 0) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
+  Value* place = at_position(b, (length - 1) / 2);
+  if (has_nan(rows.x)) {
+    Value* last = b.op("rsub.Scalar", {nan_count(b, rows), length - 1});
+    place = b.op("div.Scalar_mode", {b.op("clamp", {last, 0, Argument()}), 2, "floor"});
+  }
+  pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
+}
+
+// The most frequent value, the smallest of several: how often each occurs, by comparing all pairs.
+void mode(Builder& b) {
+  const Rows rows = rows_of(b);
+  const Sorted order = sorted(b, rows.x, rows.dim);
+  Value* last = b.transpose(order.values, rows.dim, -1);
+  Value* equal = b.op("eq.Tensor", {b.unsqueeze(last, -1), b.unsqueeze(last, -2)});
+  Value* counts = b.transpose(b.sum(equal, {-1}), rows.dim, -1);
+  pick(b, order, rows.dim, b.op("argmax", {counts, rows.dim, true}));
+}
+
+// Between the two elements at both sides of the position q * (n - 1) of each row.
+Value* interpolated(Builder& b, Value* x, Value* place) {
+  const std::string& how = b.arg("interpolation").text();
+  if (how == "nearest") place = b.op("round", {place});
+  const auto at = [&](const char* rounding) {
+    Value* index = b.cast(b.op(rounding, {place}), ScalarType::kLong);
+    return b.op("gather", {x, rank_of(x) - 1, index});
+  };
+  Value* below = at("floor");
+  if (how == "lower" || how == "nearest") return below;
+  Value* above = at("ceil");
+  if (how == "higher") return above;
+  if (how == "midpoint") return b.add(below, b.mul(b.sub(above, below), 0.5));
+  Value* part = b.sub(place, b.op("floor", {place}));
+  return b.op("lerp.Tensor", {below, above, part});
+}
+
+// q is a number or a line of them; a line makes a new first dimension.
+void quantile_of(Builder& b, bool skip_nan) {
+  const Rows rows = rows_of(b);
+  const ScalarType dtype = rows.x->type.dtype;
+  Value* x = sorted(b, b.transpose(rows.x, rows.dim, -1), -1).values;
+  const Sym length = dim_of(x, -1);
+  Value* q = b.arg("q").is_value() ? b.in("q") : b.constant(b.arg("q").to_double(), dtype);
+  const bool line = q->type.rank() == 1;
+  Sizes wide = x->type.sizes;
+  wide.back() = line ? dim_of(q, 0) : Sym(1);
+  Value* nans = b.sum(b.op("isnan", {x}), {-1}, true);
+  Value* last = b.cast(b.op("rsub.Scalar", {nans, length.as_int() - 1}), dtype);
+  Value* place = nullptr;
+  if (skip_nan) {
+    place = b.mul(b.op("clamp", {last, 0, Argument()}), q);
+  } else {
+    place = b.mul(q, static_cast<double>(length.as_int() - 1));
+    place = b.where(b.op("gt.Scalar", {nans, 0}), static_cast<double>(length.as_int() - 1), place);
+  }
+  Value* y = interpolated(b, x, b.expand(place, wide));
+  y = b.transpose(y, rows.dim, -1);
+  if (line) {
+    std::vector<int64_t> order = {rows.dim};
+    for (int64_t d = 0; d < rank_of(y); ++d) {
+      if (d != rows.dim) order.push_back(d);
+    }
+    y = b.permute(y, order);
+  }
+  b.result(b.view(y, b.out_type().sizes));
+}
+void quantile(Builder& b) { quantile_of(b, false); }
+void nanquantile(Builder& b) { quantile_of(b, true); }
+
+}  // namespace
+
+const Decompositions& order_rules() {
+  static const Decompositions table = {
+      {"argsort", sort_indices},
+      {"argsort.stable", sort_indices},
+      {"msort", sort_rows},
+      {"kthvalue", kthvalue},
+      {"median", median},
+      {"median.dim", median},
+      {"nanmedian", nanmedian},
+      {"nanmedian.dim", nanmedian},
+      {"mode", mode},
+      {"quantile", quantile},
+      {"quantile.scalar", quantile},
+      {"nanquantile", nanquantile},
+      {"nanquantile.scalar", nanquantile},
+  };
+  return table;
+}
+
+}  // namespace taper::exir
