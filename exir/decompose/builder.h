@@ -38,8 +38,8 @@ class SizeTable {
   std::unordered_map<std::string, Dim> dims_;
 };
 
-// Whether a rule sees its 16-bit float operands as they are, or as float32. PyTorch's kernels compute
-// in float32 and round once; so must a rule that takes several steps.
+// Whether a rule sees its 16-bit float operands as they are, or as float32. PyTorch's kernels
+// compute in float32 and round once; so must a rule that takes several steps.
 enum class Precision { kSame, kWide };
 
 class Builder {

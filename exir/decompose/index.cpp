@@ -89,7 +89,8 @@ void cross(Builder& b) {
   b.result(b.sub(b.mul(turn(x, 1), turn(y, 2)), b.mul(turn(x, 2), turn(y, 1))));
 }
 
-// The line x[..., n] on a diagonal of a square of n + |offset|, rows along dim1, columns along dim2.
+// The line x[..., n] on a diagonal of a square of n + |offset|: rows along dim1, columns along
+// dim2.
 void on_diagonal(Builder& b, Value* x, int64_t offset, int64_t dim1, int64_t dim2) {
   const auto rank = static_cast<int64_t>(x->type.rank()) + 1;
   const Sym side = dim_of(x, -1) + Sym(std::abs(offset));

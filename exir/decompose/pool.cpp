@@ -92,9 +92,12 @@ void adaptive_max_pool(Builder& b, size_t spatial) {
   const std::vector<Sym>& in = x->type.sizes;
   const std::vector<Sym> space(in.end() - static_cast<int64_t>(spatial), in.end());
   Sym count = 1;
-  for (const Sym& size : space) {
-    if (!size.is_int()) throw Failure("adaptive max pooling over the symbolic size " + size.text());
-    count = count * size;
+  for (size_t i = 0; i < spatial; ++i) {
+    if (!space[i].is_int() || out[i] < 1) {
+      throw Failure(std::string(b.node().target().substr(6)) + " from " + space[i].text() + " to " +
+                    std::to_string(out[i]) + ": the sizes must be known and positive");
+    }
+    count = count * space[i];
   }
   Found found = {x, b.expand(b.view(b.arange(0, count), space), in)};
   for (size_t i = spatial; i-- > 0;) {

@@ -199,7 +199,7 @@ const std::vector<Family>& element_families() {
        {"eq.Tensor", "eq.Scalar", "ne.Tensor", "ne.Scalar", "lt.Tensor", "lt.Scalar", "le.Tensor",
         "le.Scalar", "gt.Tensor", "gt.Scalar", "ge.Tensor", "ge.Scalar", "logical_and",
         "logical_or", "logical_xor"}},
-      {binary_float, {"div.Tensor", "div.Scalar", "atan2"}},
+      {binary_float, {"div.Tensor", "div.Scalar", "atan2", "xlogy.Tensor"}},
       {divide_mode, {"div.Tensor_mode", "div.Scalar_mode"}},
       {clamp, {"clamp", "clamp.Tensor"}},
       {lerp, {"lerp.Tensor", "lerp.Scalar"}},

@@ -14,6 +14,7 @@ int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>&
   SizeTable sizes(graph);
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     sizes.note(node);
+    if (node.outputs.empty()) return false;  // What a rule that gave up has left.
     const Decomposition* entry = find_decomposition(node.target());
     if (entry == nullptr || (entry->applies != nullptr && !entry->applies(node))) return false;
     if (keep && keep(node)) return false;
@@ -22,9 +23,9 @@ int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>&
       entry->rule(builder);
       return true;
     } catch (const std::out_of_range&) {
-      problems.push_back({"cannot-decompose",
-                          std::string(node.target()) + ": a list or a tensor has too few entries",
-                          node.name, node.source ? node.source->newest_frame() : "", ""});
+      problems.push_back(
+          diagnose(node, "cannot-decompose", "a list or a tensor has too few entries"));
+      mark_refused(node);
       return false;
     } catch (const Failure& failure) {
       problems.push_back(diagnose(node, "cannot-decompose", failure.what()));

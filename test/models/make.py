@@ -42,6 +42,7 @@ dtypes
 mutation
 aliasing
 composites
+measures
 forms
 untouched
 """.split()
