@@ -168,6 +168,39 @@ void bucketize(Builder& b) {
   b.result(count_before(b, b.in("boundaries"), b.arg("self"), b.arg("right").to_bool()));
 }
 
+// The coordinates of what is not zero, [count, rank].
+Value* places_of(Builder& b, Value* x, const Sym& count) {
+  const TensorType type(ScalarType::kLong, {count, Sym(static_cast<int64_t>(x->type.rank()))});
+  return b.rewriter().emit("aten::nonzero", {x}, {type})[0];
+}
+void argwhere(Builder& b) { b.result(places_of(b, self(b), b.out_type().sizes[0])); }
+
+// One vector for each dimension; a number counts as a vector of one.
+void where_places(Builder& b) {
+  Value* x = b.in("condition");
+  if (x->type.rank() == 0) x = b.unsqueeze(x, 0);
+  Value* places = places_of(b, x, b.out_type().sizes.at(0));
+  for (size_t i = 0; i < b.node().outputs.size(); ++i) {
+    b.result(b.select(places, 1, static_cast<int64_t>(i)), i);
+  }
+}
+
+// Row i of the result is row places[i] of self, where places holds each number as often as asked.
+void repeat_interleave(Builder& b) {
+  const bool flat = !b.has("dim");
+  Value* x = flat ? b.view(self(b), {self(b)->type.numel()}) : self(b);
+  const int64_t dim = flat ? 0 : b.arg("dim").to_int();
+  Value* repeats = b.in("repeats");
+  const Sym rows = dim_of(x, dim);
+  if (repeats->type.numel() == Sym(1)) repeats = b.expand(b.view(repeats, {Sym(1)}), {rows});
+  const auto rank = static_cast<int64_t>(b.out_type().rank());
+  const Sym total = b.out_type().sizes.at(static_cast<size_t>(dim < 0 ? dim + rank : dim));
+  Value* places =
+      b.rewriter().emit("aten::repeat_interleave.Tensor", {repeats, b.arg("output_size")},
+                        {TensorType(ScalarType::kLong, {total})})[0];
+  b.result(b.op("index_select", {x, dim, places}));
+}
+
 // The sum of what meets at each place over how many those are.
 void scatter_mean(Builder& b) {
   Value* x = self(b);
@@ -278,6 +311,9 @@ void embedding_bag(Builder& b) {
 
 const Decompositions& index_rules() {
   static const Decompositions table = {
+      {"argwhere", argwhere},
+      {"where", where_places},
+      {"repeat_interleave.self_Tensor", repeat_interleave},
       {"index_copy", index_copy},
       {"index_add", index_add},
       {"index_fill.int_Scalar", index_fill},

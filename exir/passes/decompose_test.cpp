@@ -30,6 +30,43 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+TEST(Decompose, PlacesOfWhatIsNotZero) {
+  EXPECT_EQ(run(R"(  input %c: bool[3, 4]
+  %y: int64[u0], %z: int64[u0] = aten::where(%c)
+  return %y, %z)"),
+            R"(  input %c: bool[3, 4]
+  %nonzero: int64[u0, 2] = aten::nonzero(%c)
+  %y_1: int64[u0] = aten::select.int(%nonzero, 1, 0)
+  %y_2: int64[u0] = aten::select.int(%nonzero, 1, 1)
+  return %y_1, %y_2
+)");
+}
+
+TEST(Decompose, RowsRepeatAsOftenAsATensorSays) {
+  EXPECT_EQ(run(R"(  input %x: float32[3, 2]
+  input %n: int64[3]
+  %y: float32[u0, 2] = aten::repeat_interleave.self_Tensor(%x, %n, 0)
+  return %y)"),
+            R"(  input %x: float32[3, 2]
+  input %n: int64[3]
+  %repeat_interleave: int64[u0] = aten::repeat_interleave.Tensor(%n, None)
+  %y_1: float32[u0, 2] = aten::index_select(%x, 0, %repeat_interleave)
+  return %y_1
+)");
+}
+
+TEST(Decompose, ManyStepsBecomeAScan) {
+  const std::string text = run(R"(  input %x: float32[s0, 2, 4]
+  input %h: float32[1, 2, 3]
+  constant %wi: float32[3, 4] = zeros
+  constant %wh: float32[3, 3] = zeros
+  %y: float32[s0, 2, 3], %n: float32[1, 2, 3] = aten::rnn_tanh.input(%x, %h, [%wi, %wh], False, )"
+                               R"(1, 0.0, False, False, False)
+  return %y, %n)");
+  EXPECT_NE(text.find("higher_order::scan(graph \"step\""), std::string::npos) << text;
+  EXPECT_EQ(text.find("aten::linear"), std::string::npos) << text;
+}
+
 TEST(Decompose, GroupsOfARowShareAScale) {
   EXPECT_EQ(run(R"(  input %x: int8[2, 8]
   input %s: float32[2, 2]
