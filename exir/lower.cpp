@@ -23,6 +23,7 @@
 #include "exir/passes/remove_noise.h"
 #include "exir/passes/remove_noops.h"
 #include "exir/passes/spell_updates.h"
+#include "exir/passes/split_complex.h"
 #include "exir/passes/to_edge.h"
 #include "exir/passes/to_out_variants.h"
 #include "exir/passes/unwrap_functionalized.h"
@@ -77,6 +78,8 @@ constexpr Pass kPasses[] = {
     {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},
     // Strides in the file follow PyTorch's views; from here on every tensor is contiguous.
     {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
+    // No kernel computes with complex numbers: everything after works on real and imaginary parts.
+    {"split_complex", Need::kAlways, Dialect::kAten, plain<split_complex>},
     // Assertions, detach, dropout: nothing that computes. Before decompose, which knows no rules
     // for them.
     {"remove_noise", Need::kAlways, Dialect::kAten, plain<remove_noise>},

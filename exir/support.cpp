@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "exir/decompose/complex.h"
 #include "exir/decompose/rules.h"
 #include "exir/ops/registry.h"
 #include "exir/passes/functionalize_write.h"
@@ -99,7 +100,9 @@ class Table {
       use_kernel(row, *kernel, *out);
       return row;
     }
-    return view(name, schema, core, depth);
+    if (const auto row = view(name, schema, core, depth)) return row;
+    if (find_complex_rule(name) == nullptr) return std::nullopt;
+    return row_of(name, "decomposed", "real operators");  // Of complex numbers only.
   }
 
   // x.add_(y) is x = x.add(y).

@@ -117,7 +117,7 @@ constexpr Variant kVariants[] = {
     {"as_sym_bool", read_sym},
     {"as_sym_bools", read_items<read_sym>},
     {"as_scalar_type", [](Json json, std::string_view key,
-                          Scope&) { return Argument(import_dtype(json_int(json, key))); }},
+                          Scope&) { return Argument(import_part_dtype(json_int(json, key))); }},
     {"as_memory_format",
      [](Json json, std::string_view, Scope&) { return read_memory_format(json); }},
     {"as_layout", [](Json json, std::string_view, Scope&) { return read_layout(json); }},

@@ -25,6 +25,7 @@ struct TensorView {
   std::vector<int64_t> strides;
   int64_t offset = 0;
   std::string storage;  // The member that holds the bytes, relative to the archive's root.
+  bool pairs = false;   // Complex numbers: the last dimension is real and imaginary part.
 };
 
 enum class PickleKind : uint8_t {

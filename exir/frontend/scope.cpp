@@ -56,6 +56,16 @@ Quantities read_quantities(Json meta, std::string_view key, ImportContext& conte
   return out;
 }
 
+// Of complex numbers to those of their parts.
+void split_strides(Quantities& strides) {
+  for (Sym& stride : strides.syms) {
+    stride = stride.is_int() ? Sym(doubled(stride.as_int())) : stride * Sym(2);
+  }
+  for (int64_t& hint : strides.hints) hint = doubled(hint);
+  strides.syms.push_back(1);
+  strides.hints.push_back(1);
+}
+
 TensorType read_tensor_type(Json meta, ImportContext& context) {
   constexpr int64_t kStridedLayout = 7;
   if (const std::optional<Json> layout = json_find(meta, "layout")) {
@@ -65,9 +75,14 @@ TensorType read_tensor_type(Json meta, ImportContext& context) {
     }
   }
   Quantities sizes = read_quantities(meta, "sizes", context);
-  TensorType type(import_dtype(json_int(json_need(meta, "dtype"), "dtype")), std::move(sizes.syms));
+  const int64_t code = json_int(json_need(meta, "dtype"), "dtype");
+  const std::optional<ScalarType> part = complex_part(code);
+  if (part) sizes.syms.push_back(2);
+  TensorType type(import_part_dtype(code), std::move(sizes.syms));
+  type.pairs = part.has_value();
   if (!json_find(meta, "strides")) return type;
-  const Quantities strides = read_quantities(meta, "strides", context);
+  Quantities strides = read_quantities(meta, "strides", context);
+  if (part) split_strides(strides);
   if (strides.syms.size() != type.rank())
     refuse("bad-value", "has more strides than sizes or fewer");
   if (type.is_static()) type.numel();  // Throws if it overflows.

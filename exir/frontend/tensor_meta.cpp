@@ -119,6 +119,23 @@ ScalarType import_dtype(int64_t code) {
   refuse(std::move(out));
 }
 
+std::optional<ScalarType> complex_part(int64_t code) {
+  if (code == 10) return ScalarType::kFloat;
+  if (code == 11) return ScalarType::kDouble;
+  return std::nullopt;
+}
+
+ScalarType import_part_dtype(int64_t code) {
+  const std::optional<ScalarType> part = complex_part(code);
+  return part ? *part : import_dtype(code);
+}
+
+int64_t doubled(int64_t stride) {
+  int64_t out = 0;
+  if (__builtin_mul_overflow(stride, 2, &out)) refuse("bad-value", "has an impossible stride");
+  return out;
+}
+
 std::optional<Order> dense_order(const std::vector<int64_t>& sizes,
                                  const std::vector<int64_t>& strides) {
   return find_order(sizes, strides, strides);

@@ -157,11 +157,20 @@ TensorView TensorStore::view_of(const Entry& entry) const {
            {}, "export a model whose parameters and buffers are plain tensors");
   }
   TensorView view;
-  view.dtype = import_dtype(json_int(json_need(*meta, "dtype"), "dtype"));
+  const int64_t code = json_int(json_need(*meta, "dtype"), "dtype");
+  const std::optional<ScalarType> part = complex_part(code);
+  view.dtype = import_part_dtype(code);
   view.sizes = static_ints(*meta, "sizes");
   view.strides = static_ints(*meta, "strides");
   view.offset = static_int(json_need(*meta, "storage_offset"), "storage_offset");
   view.storage = std::string(json_text(json_need(entry.config, "path_name"), "path_name"));
+  if (part) {
+    view.pairs = true;
+    view.offset = doubled(view.offset);
+    for (int64_t& stride : view.strides) stride = doubled(stride);
+    view.sizes.push_back(2);
+    view.strides.push_back(1);
+  }
   return view;
 }
 
@@ -196,6 +205,7 @@ static size_t span_of(const TensorView& view) {
 TensorStore::Tensor TensorStore::load(std::string_view name) {
   const TensorView view = view_of(entries_.at(name));
   Tensor out{TensorType(view.dtype, to_syms(view.sizes)), {}};
+  out.type.pairs = view.pairs;
   const size_t item = element_size(view.dtype);
   const Blob& bytes = storage(view.storage);
   const uint64_t numel = check_window(view, bytes.bytes.size() / item);

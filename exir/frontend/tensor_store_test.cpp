@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"no_file", entry("t", "w_9", 3, {1}, {1}, 0),
             "lies in 'w_9', which the archive does not hold"},
         Bad{"fake", entry("t", "w_1", 3, {1}, {1}, 0), "exported with fake tensors"},
-        Bad{"dtype", entry("t", "w_0", 10, {1}, {1}, 0), "complex64"},
+        Bad{"dtype", entry("t", "w_0", 9, {1}, {1}, 0), "complex32"},
         Bad{"pickled", R"("t": {"path_name": "w_0", "use_pickle": true, "tensor_meta": {}})",
             "tensor subclass"},
         Bad{"object", R"("t": {"path_name": "w_0", "use_pickle": false, "tensor_meta": null})",

@@ -33,6 +33,8 @@ struct TensorType {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<Sym> sizes;
   std::vector<uint8_t> dim_order;
+  // Complex numbers: the last dimension, of two, is real and imaginary part. Until split_complex.
+  bool pairs = false;
 
   TensorType() = default;
   // Contiguous.

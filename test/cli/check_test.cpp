@@ -28,7 +28,7 @@ TEST(Check, NamesEverythingThatStandsInTheWayAtOnce) {
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.err, "taper: error: " + kData + "many.pt2: 6 problems\n");
   for (const char* part :
-       {"unknown-dtype, found by import", "complex64", "training-mode, found by remove_noise",
+       {"unknown-dtype, found by import", "complex32", "training-mode, found by remove_noise",
         "unsupported-dtype, found by check_kernels", "no kernel takes uint64",
         "unsupported-op, found by to_out_variants", "aten::special_bessel_j0",
         "make.py:29 in forward: y = torch.special.bessel_j0(x) + torch.ops.my.shrink(x, 0.5)",

@@ -43,6 +43,7 @@ mutation
 aliasing
 composites
 measures
+spectra
 forms
 untouched
 """.split()

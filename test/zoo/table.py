@@ -113,7 +113,10 @@ def processor():
 def write(path, rows, versions):
     rows = exported(rows)
     text = HEAD.format(
-        summary=summary(rows), processor=processor(), target="plain x86-64 (SSE2)", **versions
+        summary="- " + summary(rows).replace("; ", "\n- "),
+        processor=processor(),
+        target="plain x86-64 (SSE2)",
+        **versions,
     )
     changed = [r["name"] for r in rows if (r["made"].get("changed_by_export") or 0) > 1e-5]
     if changed:

@@ -25,7 +25,7 @@ def shrink(x, by):
 
 class Many(torch.nn.Module):
     def forward(self, x):
-        spectrum = torch.fft.rfft(x).abs()
+        spectrum = torch.complex(x.half(), x.half()).abs()
         y = torch.special.bessel_j0(x) + torch.ops.my.shrink(x, 0.5)
         y = torch.nn.functional.dropout(y, 0.5, True)
         return y, spectrum, torch.special.bessel_j0(y), x.to(torch.uint64) + 1

@@ -1,0 +1,340 @@
+// Arithmetic, parts and shapes of complex tensors, in terms of real ones.
+
+#include "exir/decompose/complex.h"
+
+#include <unordered_map>
+
+#include "exir/ops/infer.h"
+
+namespace taper::exir {
+
+Parts parts_of(Builder& b, Value* x) {
+  if (!x->type.pairs) return {x, nullptr};
+  return {b.select(x, -1, 0), b.select(x, -1, 1)};
+}
+
+Value* pack(Builder& b, Value* re, Value* im) {
+  const std::vector<Sym> sizes = broadcast(re->type.sizes, im->type.sizes);
+  Value* z =
+      b.cat({b.unsqueeze(b.expand(re, sizes), -1), b.unsqueeze(b.expand(im, sizes), -1)}, -1);
+  z->type.pairs = true;
+  return z;
+}
+
+namespace {
+
+using Sizes = std::vector<Sym>;
+
+Value* self(Builder& b) { return b.node().args.at(0).value(); }
+bool is_tensor(const Argument& arg) {
+  return arg.is_value() && arg.value()->kind == ValueKind::kTensor;
+}
+bool is_complex(const Argument& arg) { return is_tensor(arg) && arg.value()->type.pairs; }
+int64_t complex_rank(const Value* x) { return static_cast<int64_t>(x->type.rank()) - 1; }
+
+// Puts a value in the place of result `i`, and marks it if that is complex.
+void give(Builder& b, Value* value, size_t i = 0) {
+  const bool pairs = b.out_type(i).pairs;
+  // A value that serves elsewhere too, perhaps as a real one, keeps its own type.
+  if (value->type.pairs != pairs) value = b.op("alias", {value});
+  value->type.pairs = pairs;
+  b.result(value, i);
+}
+
+// ---- parts ----
+
+void same_bytes(Builder& b) { give(b, b.op("alias", {self(b)})); }
+// A real number is one without an imaginary part; the way back drops that.
+void convert(Builder& b) {
+  Value* x = self(b);
+  const bool to_pairs = b.out_type().pairs;
+  if (x->type.pairs == to_pairs) return same_bytes(b);
+  if (!to_pairs) return give(b, parts_of(b, x).re);
+  Value* re = b.cast(x, b.out_type().dtype);
+  give(b, pack(b, re, b.full(re->type.sizes, 0.0, re->type.dtype)));
+}
+void real(Builder& b) { give(b, parts_of(b, self(b)).re); }
+void imag(Builder& b) { give(b, parts_of(b, self(b)).im); }
+void conj(Builder& b) {
+  const Parts z = parts_of(b, self(b));
+  give(b, pack(b, z.re, b.op("neg", {z.im})));
+}
+Value* square_size(Builder& b, const Parts& z) {
+  return b.add(b.mul(z.re, z.re), b.mul(z.im, z.im));
+}
+void absolute(Builder& b) { give(b, b.op("sqrt", {square_size(b, parts_of(b, self(b)))})); }
+void angle(Builder& b) {
+  const Parts z = parts_of(b, self(b));
+  give(b, b.op("atan2", {z.im, z.re}));
+}
+void from_parts(Builder& b) { give(b, pack(b, b.in("real"), b.in("imag"))); }
+void polar(Builder& b) {
+  Value* size = b.in("abs");
+  Value* turn = b.in("angle");
+  Value* re = b.mul(size, b.op("cos", {turn}));
+  give(b, pack(b, re, b.mul(size, b.op("sin", {turn}))));
+}
+void exponential(Builder& b) {
+  const Parts z = parts_of(b, self(b));
+  Value* size = b.op("exp", {z.re});
+  Value* re = b.mul(size, b.op("cos", {z.im}));
+  give(b, pack(b, re, b.mul(size, b.op("sin", {z.im}))));
+}
+
+// ---- arithmetic ----
+
+const Argument& left(Builder& b) { return b.node().args.at(0); }
+const Argument& right(Builder& b) { return b.node().args.at(1); }
+
+// A real operand beside pairs: one more dimension, unless it is a number.
+Argument beside_pairs(Builder& b, const Argument& x) {
+  return is_tensor(x) ? Argument(b.unsqueeze(x.value(), -1)) : x;
+}
+
+Value* product(Builder& b, const Parts& x, const Parts& y) {
+  return pack(b, b.sub(b.mul(x.re, y.re), b.mul(x.im, y.im)),
+              b.add(b.mul(x.re, y.im), b.mul(x.im, y.re)));
+}
+void mul(Builder& b) {
+  const Argument &x = left(b), &y = right(b);
+  if (is_complex(x) && is_complex(y)) {
+    return give(b, product(b, parts_of(b, x.value()), parts_of(b, y.value())));
+  }
+  const bool first = is_complex(x);
+  give(b, b.mul(first ? x : y, beside_pairs(b, first ? y : x)));
+}
+
+// x / y = x conj(y) / |y|^2
+void div(Builder& b) {
+  const Argument &x = left(b), &y = right(b);
+  if (!is_complex(y)) return give(b, b.div(x, beside_pairs(b, y)));
+  const Parts d = parts_of(b, y.value());
+  const Parts turned = {d.re, b.op("neg", {d.im})};
+  Value* top = is_complex(x) ? product(b, parts_of(b, x.value()), turned)
+                             : b.mul(pack(b, turned.re, turned.im), beside_pairs(b, x));
+  give(b, b.div(top, b.unsqueeze(square_size(b, d), -1)));
+}
+
+void reciprocal(Builder& b) {
+  const Parts z = parts_of(b, self(b));
+  Value* turned = pack(b, z.re, b.op("neg", {z.im}));
+  give(b, b.div(turned, b.unsqueeze(square_size(b, z), -1)));
+}
+
+// A number is added to the real part only.
+void sum_with(Builder& b, bool minus) {
+  const Argument& x = left(b);
+  Argument y = right(b);
+  const Argument& alpha = b.arg("alpha");
+  const bool times = !(alpha.is_int() && alpha.to_int() == 1);
+  if (times && !is_tensor(y)) throw Failure("adding a multiple of a number to complex ones");
+  if (times) {
+    Value* scaled = b.mul(y, alpha);
+    scaled->type.pairs = is_complex(right(b));
+    y = scaled;
+  }
+  const auto combine = [&](const Argument& p, const Argument& q) {
+    return minus ? b.sub(p, q) : b.add(p, q);
+  };
+  if (is_complex(x) && is_complex(right(b))) return give(b, combine(x, y));
+  if (is_complex(x)) {
+    const Parts z = parts_of(b, x.value());
+    return give(b, pack(b, combine(z.re, y), z.im));
+  }
+  const Parts z = parts_of(b, y.value());
+  give(b, pack(b, combine(x, z.re), minus ? b.op("neg", {z.im}) : z.im));
+}
+void add(Builder& b) { sum_with(b, false); }
+void sub(Builder& b) { sum_with(b, true); }
+void neg(Builder& b) { give(b, b.op("neg", {self(b)})); }
+
+void matmul(Builder& b) {
+  Value *x = b.node().args.at(0).value(), *y = b.node().args.at(1).value();
+  const Parts p = parts_of(b, x), q = parts_of(b, y);
+  const auto times = [&](Value* u, Value* v) { return b.op("matmul", {u, v}); };
+  Value* re = times(p.re, q.re);
+  Value* im = nullptr;
+  if (p.im != nullptr && q.im != nullptr) re = b.sub(re, times(p.im, q.im));
+  if (p.im != nullptr) im = times(p.im, q.re);
+  if (q.im != nullptr) im = im ? b.add(im, times(p.re, q.im)) : times(p.re, q.im);
+  give(b, pack(b, re, im));
+}
+
+void where(Builder& b) {
+  give(b, b.op("where.self", {b.unsqueeze(b.in("condition"), -1), b.in("self"), b.in("other")}));
+}
+
+// ---- shapes: the last dimension stays behind ----
+
+// Sizes that the program states.
+void view(Builder& b) { give(b, b.view(self(b), b.out_type().sizes)); }
+void expand(Builder& b) { give(b, b.expand(self(b), b.out_type().sizes)); }
+
+void transpose(Builder& b) {
+  const int64_t rank = complex_rank(self(b));
+  give(b, b.transpose(self(b), wrap_dim(b.node().args.at(1).to_int(), rank),
+                      wrap_dim(b.node().args.at(2).to_int(), rank)));
+}
+void transpose_matrix(Builder& b) {
+  const int64_t rank = complex_rank(self(b));
+  give(b, rank < 2 ? self(b) : b.transpose(self(b), rank - 2, rank - 1));
+}
+void permute(Builder& b) {
+  const int64_t rank = complex_rank(self(b));
+  std::vector<int64_t> dims = to_ints(b.arg("dims"));
+  for (int64_t& d : dims) d = wrap_dim(d, rank);
+  dims.push_back(rank);
+  give(b, b.permute(self(b), dims));
+}
+
+// The same call, its dimensions counted from the front.
+void along_dims(Builder& b) {
+  const Schema& schema = *b.node().schema;
+  std::vector<Argument> args = b.node().args;
+  const bool list = args.at(0).is_list();
+  const Value* x = list ? args[0].list().at(0).value() : args[0].value();
+  // stack counts the dimension that it adds.
+  const int64_t rank = complex_rank(x) + (schema.name == "aten::stack" ? 1 : 0);
+  for (const char* name : {"dim", "dims"}) {
+    const int at = schema.find(name);
+    if (at < 0) continue;
+    Argument& dims = args[static_cast<size_t>(at)];
+    if (dims.is_int()) dims = wrap_dim(dims.to_int(), rank);
+    if (!dims.is_list()) continue;
+    std::vector<int64_t> all = to_ints(dims);
+    for (int64_t& d : all) d = wrap_dim(d, rank);
+    dims = int_list(all);
+  }
+  std::vector<TensorType> types;
+  for (const Value* out : b.node().outputs) types.push_back(out->type);
+  const std::vector<Value*> results = b.rewriter().emit(schema.name, args, types);
+  for (size_t i = 0; i < results.size(); ++i) give(b, results[i], i);
+}
+
+void repeat(Builder& b) {
+  Argument::List times = b.arg("repeats").list();
+  times.push_back(1);
+  give(b, b.op("repeat", {self(b), times}));
+}
+void pad(Builder& b) {
+  Argument::List list = b.arg("pad").list();
+  list.insert(list.begin(), 2, Argument(0));
+  give(b, b.op("constant_pad_nd", {self(b), list, 0.0}));
+}
+void index(Builder& b) { give(b, b.op("index.Tensor", {self(b), b.arg("indices")})); }
+
+// Over some dimensions, counted from the front; all but the last if none is named.
+void reduce(Builder& b, const char* op) {
+  const int64_t rank = complex_rank(self(b));
+  std::vector<int64_t> dims;
+  const bool named = b.node().schema->find("dim") >= 0 && b.has("dim");
+  if (named) dims = to_ints(b.arg("dim"));
+  for (int64_t& d : dims) d = wrap_dim(d, rank);
+  for (int64_t d = 0; dims.size() < static_cast<size_t>(rank) && !named; ++d) dims.push_back(d);
+  const bool keep = b.node().schema->find("keepdim") >= 0 && b.arg("keepdim").to_bool();
+  give(b, b.op(op, {self(b), int_list(dims), keep}));
+}
+void sum(Builder& b) { reduce(b, "sum.dim_IntList"); }
+void mean(Builder& b) { reduce(b, "mean.dim"); }
+
+}  // namespace
+
+const Decompositions& complex_rules() {
+  static const Decompositions table = {
+      {"view_as_real", same_bytes},
+      {"view_as_complex", same_bytes},
+      {"view_as_real_copy", same_bytes},
+      {"view_as_complex_copy", same_bytes},
+      {"real", real},
+      {"imag", imag},
+      {"conj", conj},
+      {"_conj", conj},
+      {"conj_physical", conj},
+      {"_conj_physical", conj},
+      {"abs", absolute},
+      {"angle", angle},
+      {"complex", from_parts},
+      {"polar", polar},
+      {"exp", exponential},
+      {"mul.Tensor", mul},
+      {"mul.Scalar", mul},
+      {"div.Tensor", div},
+      {"div.Scalar", div},
+      {"add.Tensor", add},
+      {"add.Scalar", add},
+      {"sub.Tensor", sub},
+      {"sub.Scalar", sub},
+      {"reciprocal", reciprocal},
+      {"neg", neg},
+      {"matmul", matmul},
+      {"mm", matmul},
+      {"bmm", matmul},
+      {"where.self", where},
+      {"sum", sum},
+      {"sum.dim_IntList", sum},
+      {"mean", mean},
+      {"mean.dim", mean},
+      {"alias", same_bytes},
+      {"clone", same_bytes},
+      {"contiguous", same_bytes},
+      {"detach", same_bytes},
+      {"lift_fresh_copy", same_bytes},
+      {"resolve_conj", same_bytes},
+      {"resolve_neg", same_bytes},
+      {"to.dtype", convert},
+      {"to.device", convert},
+      {"to.dtype_layout", convert},
+      {"_to_copy", convert},
+      {"view", view},
+      {"reshape", view},
+      {"_unsafe_view", view},
+      {"view_as", view},
+      {"flatten.using_ints", view},
+      {"unflatten.int", view},
+      {"squeeze", view},
+      {"squeeze.dim", view},
+      {"squeeze.dims", view},
+      {"unsqueeze", view},
+      {"expand", expand},
+      {"expand_as", expand},
+      {"broadcast_to", expand},
+      {"transpose.int", transpose},
+      {"t", transpose_matrix},
+      {"mT", transpose_matrix},
+      {"permute", permute},
+      {"slice.Tensor", along_dims},
+      {"select.int", along_dims},
+      {"narrow", along_dims},
+      {"index_select", along_dims},
+      {"unbind.int", along_dims},
+      {"split.Tensor", along_dims},
+      {"split_with_sizes", along_dims},
+      {"chunk", along_dims},
+      {"cat", along_dims},
+      {"concat", along_dims},
+      {"stack", along_dims},
+      {"roll", along_dims},
+      {"flip", along_dims},
+      {"repeat", repeat},
+      {"pad", pad},
+      {"constant_pad_nd", pad},
+      {"index.Tensor", index},
+  };
+  return table;
+}
+
+const Decomposition* find_complex_rule(std::string_view target) {
+  static const std::unordered_map<std::string, const Decomposition*> map = [] {
+    std::unordered_map<std::string, const Decomposition*> out;
+    for (const Decompositions* table : {&complex_rules(), &fourier_rules()}) {
+      for (const Decomposition& entry : *table) {
+        out.emplace(std::string("aten::") + entry.target, &entry);
+      }
+    }
+    return out;
+  }();
+  const auto found = map.find(std::string(target));
+  return found == map.end() ? nullptr : found->second;
+}
+
+}  // namespace taper::exir
