@@ -78,7 +78,6 @@ const std::unordered_map<std::string_view, const char*>& names() {
       {"trapz.dx", "trapezoid.dx"},
       {"matrix_power", "linalg_matrix_power"},
       {"matrix_H", "mH"},
-      {"resize_as", "alias"},
       {"_reshape_alias", "view"},
       {"item", "_local_scalar_dense"},
       {"__and__.Tensor", "bitwise_and.Tensor"},

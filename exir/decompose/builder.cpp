@@ -99,6 +99,12 @@ Builder::Builder(Node& node, Rewriter& rewriter, SizeTable& sizes, Precision pre
   }
 }
 
+ScalarType Builder::wide_type() const {
+  const ScalarType dtype = out_type().dtype;
+  const bool half = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
+  return half ? ScalarType::kFloat : dtype;
+}
+
 const Argument& Builder::arg(std::string_view name) const {
   const int index = node_.schema->find(name);
   if (index < 0 || static_cast<size_t>(index) >= args_.size()) return node_.arg(name);

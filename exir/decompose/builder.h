@@ -54,6 +54,8 @@ class Builder {
   bool has(std::string_view name) const { return !arg(name).is_none(); }
   Value* in(std::string_view name) const { return arg(name).value(); }
   const TensorType& out_type(size_t i = 0) const { return node_.outputs[i]->type; }
+  // The result's dtype, or float32 for a 16-bit one.
+  ScalarType wide_type() const;
 
   // Puts `value` in the place of result `i`, converted to its dtype. Sizes must agree.
   void result(Value* value, size_t i = 0);

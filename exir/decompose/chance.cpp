@@ -8,11 +8,9 @@ namespace taper::exir {
 namespace {
 
 // In float32 at least, so that a 16-bit result is rounded once.
-ScalarType wide_type(const Builder& b) {
-  return b.out_type().dtype == ScalarType::kDouble ? ScalarType::kDouble : ScalarType::kFloat;
-}
 Value* draw(Builder& b, const char* op) {
-  return b.op(op, {b.size_list(b.out_type().sizes), wide_type(b)});
+  return b.op(op, {b.size_list(b.out_type().sizes),
+                   is_floating(b.wide_type()) ? b.wide_type() : ScalarType::kFloat});
 }
 Value* uniform_draw(Builder& b) { return draw(b, "rand"); }
 Value* normal_draw(Builder& b) { return draw(b, "randn"); }
@@ -80,6 +78,17 @@ void rrelu(Builder& b) {
   b.result(b.where(b.op("gt.Scalar", {x, 0}), x, b.mul(x, slope)));
 }
 
+// Dropped nothing in inference.
+void without_dropping(Builder& b) {
+  if (b.arg("train").to_bool()) {
+    throw Failure(std::string(b.node().target()) + " drops values at random: the model trains");
+  }
+  b.result(b.args()[0].value());
+}
+void dropout_backward(Builder& b) {
+  b.result(b.mul(b.mul(b.in("grad_output"), b.in("mask")), b.arg("scale")));
+}
+
 }  // namespace
 
 const Decompositions& chance_rules() {
@@ -104,6 +113,8 @@ const Decompositions& chance_rules() {
       {"randint_like", randint},
       {"randint_like.low_dtype", randint},
       {"randperm", randperm},
+      {"feature_alpha_dropout", without_dropping},
+      {"native_dropout_backward", dropout_backward, kWide},
       {"rrelu", rrelu, kWide},
   };
   return table;

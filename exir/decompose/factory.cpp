@@ -40,6 +40,27 @@ void linspace(Builder& b) {
   b.result(b.cat({head, tail}, 0));
 }
 
+// The same from tensors, in float64; and powers of a base.
+Value* line_between(Builder& b) {
+  const auto number = [&](std::string_view name) {
+    const Argument& arg = b.arg(name);
+    return arg.is_value() ? b.cast(arg.value(), ScalarType::kDouble)
+                          : b.constant(arg.to_double(), ScalarType::kDouble);
+  };
+  const int64_t steps = b.arg("steps").to_int();
+  Value* start = number("start");
+  Value* end = number("end");
+  if (steps <= 1) return b.expand(b.view(start, {Sym(1)}), {Sym(steps)});
+  Value* step = b.div(b.sub(end, start), static_cast<double>(steps - 1));
+  Value* head = b.add(b.mul(b.arange(0, steps / 2, ScalarType::kDouble), step), start);
+  Value* back = b.op("rsub.Scalar", {b.arange(steps / 2, steps, ScalarType::kDouble), steps - 1});
+  return b.cat({head, b.sub(end, b.mul(back, step))}, 0);
+}
+void linspace_of_tensors(Builder& b) { b.result(line_between(b)); }
+void logspace(Builder& b) {
+  b.result(b.op("pow.Scalar", {b.arg("base").to_double(), line_between(b)}));
+}
+
 void eye(Builder& b) {
   const TensorType& type = b.out_type();
   Value* row = b.unsqueeze(b.arange(0, type.sizes[0]), 1);
@@ -68,6 +89,13 @@ const Decompositions& factory_rules() {
       {"arange", arange},
       {"arange.start", arange},
       {"linspace", linspace},
+      {"linspace.Tensor_Tensor", linspace_of_tensors},
+      {"linspace.Tensor_Scalar", linspace_of_tensors},
+      {"linspace.Scalar_Tensor", linspace_of_tensors},
+      {"logspace", logspace},
+      {"logspace.Tensor_Tensor", logspace},
+      {"logspace.Tensor_Scalar", logspace},
+      {"logspace.Scalar_Tensor", logspace},
       {"eye", eye},
       {"eye.m", eye},
   };

@@ -284,7 +284,10 @@ void embedding_bag(Builder& b) {
   int64_t padding = -1;
   if (b.node().schema->find("padding_idx") >= 0 && b.has("padding_idx")) {
     padding = b.arg("padding_idx").to_int();
-    if (padding < -1 && dim_of(weight, 0).is_int()) padding += dim_of(weight, 0).as_int();
+    // The public form counts -1 from the end; to the inner ones it says that there is none.
+    const bool wraps =
+        padding < -1 || (padding == -1 && b.node().is("aten::embedding_bag.padding_idx"));
+    if (wraps && dim_of(weight, 0).is_int()) padding += dim_of(weight, 0).as_int();
   }
   Value* inside = members(b, indices, padding);
   Value* rows = b.op("embedding", {weight, indices});
@@ -305,6 +308,32 @@ void embedding_bag(Builder& b) {
   if (mode == 0) return b.result(sum);
   Value* count = b.op("sum.dim_IntList", {chosen, int_list({1}), true});
   b.result(b.div(sum, b.op("clamp", {count, 1, Argument()})));
+}
+
+// The indices brought into range; what they pick there is masked out.
+Argument::List clamped(Builder& b) {
+  Argument::List out;
+  const Argument::List& list = b.arg("indices").list();
+  for (size_t i = 0; i < list.size(); ++i) {
+    out.push_back(list[i]);
+    if (list[i].is_none()) continue;
+    const Sym last = self(b)->type.sizes.at(i) - Sym(1);
+    out.back() = b.op("clamp", {list[i], 0, b.size(last)});
+  }
+  return out;
+}
+void masked_index(Builder& b) {
+  const TensorType& type = b.out_type();
+  if (self(b)->type.numel() == Sym(0)) {
+    return b.result(b.full(type.sizes, b.arg("fill"), type.dtype));
+  }
+  Value* picked = b.op("index.Tensor", {self(b), clamped(b)});
+  b.result(b.where(b.in("mask"), picked, b.arg("fill")));
+}
+void masked_index_put(Builder& b) {
+  if (self(b)->type.numel() == Sym(0)) return b.result(self(b));
+  Value* values = b.where(b.in("mask"), b.in("values"), 0);
+  b.result(b.op("index_put", {self(b), clamped(b), values, true}));
 }
 
 }  // namespace
@@ -335,6 +364,8 @@ const Decompositions& index_rules() {
       {"scatter.reduce", scatter_with},
       {"scatter.value_reduce", scatter_with},
       {"index_reduce", index_reduce},
+      {"_unsafe_masked_index", masked_index},
+      {"_unsafe_masked_index_put_accumulate", masked_index_put},
       {"histc", histc},
       {"embedding_bag", embedding_bag},
       {"embedding_bag.padding_idx", embedding_bag},

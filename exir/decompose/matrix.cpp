@@ -53,13 +53,13 @@ Value* matrix_norm(Builder& b, Value* x, const Argument& order, std::vector<int6
   throw Failure("the matrix norm of order " + std::to_string(p) + " needs singular values");
 }
 void linalg_matrix_norm(Builder& b) {
-  Value* x = b.cast(self(b), b.out_type().dtype);
+  Value* x = b.cast(self(b), b.wide_type());
   b.result(matrix_norm(b, x, b.arg("ord"), to_ints(b.arg("dim")), b.arg("keepdim").to_bool()));
 }
 
 // Of vectors over one dim or all elements; of matrices over two dims, or of a matrix with an order.
 void linalg_norm(Builder& b) {
-  Value* x = b.cast(self(b), b.out_type().dtype);
+  Value* x = b.cast(self(b), b.wide_type());
   const Argument& order = b.arg("ord");
   const bool keep = b.arg("keepdim").to_bool();
   std::vector<int64_t> dims;
@@ -124,9 +124,9 @@ void tensordot(Builder& b) {
   for (size_t i = 0; i < xd.size(); ++i) {  // A size of 1 broadcasts: the other is summed.
     if (dim_of(x, xd[i]) == dim_of(y, yd.at(i))) continue;
     if (dim_of(x, xd[i]) == Sym(1))
-      y = b.sum(y, {yd[i]}, true);
+      y = b.cast(b.sum(y, {yd[i]}, true), y->type.dtype);
     else
-      x = b.sum(x, {xd[i]}, true);
+      x = b.cast(b.sum(x, {xd[i]}, true), x->type.dtype);
   }
   std::vector<int64_t> left = xs, right = yd;
   left.insert(left.end(), xd.begin(), xd.end());

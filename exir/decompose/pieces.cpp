@@ -225,6 +225,21 @@ void renorm(Builder& b) {
   b.result(b.mul(x, b.where(b.op("gt.Scalar", {norm, most}), factor, 1.0)));
 }
 
+// Zero frequency in the middle, and back.
+void shift(Builder& b, int64_t rounding) {
+  Value* x = self(b);
+  std::vector<int64_t> dims, by;
+  for (int64_t d = 0; d < rank_of(x); ++d) dims.push_back(d);
+  if (b.has("dim")) {
+    const Argument& dim = b.arg("dim");
+    dims = dim.is_list() ? to_ints(dim) : std::vector<int64_t>{dim.to_int()};
+  }
+  for (int64_t d : dims) by.push_back((dim_of(x, d).as_int() + rounding) / 2);
+  b.result(dims.empty() ? x : b.op("roll", {x, int_list(by), int_list(dims)}));
+}
+void fftshift(Builder& b) { shift(b, 0); }
+void ifftshift(Builder& b) { shift(b, 1); }
+
 }  // namespace
 
 const Decompositions& piece_rules() {
@@ -251,6 +266,8 @@ const Decompositions& piece_rules() {
       {"trapezoid.dx", trapezoid, kWide},
       {"cumulative_trapezoid.x", cumulative_trapezoid, kWide},
       {"cumulative_trapezoid.dx", cumulative_trapezoid, kWide},
+      {"fft_fftshift", fftshift},
+      {"fft_ifftshift", ifftshift},
       {"sum_to_size", sum_to_size},
       {"kron", kron},
       {"renorm", renorm, kWide},

@@ -206,6 +206,25 @@ void adaptive_avg_pool3d(Builder& b) {
   });
 }
 
+// Each value back where its maximum was, zeros elsewhere.
+void max_unpool(Builder& b) {
+  const Sizes& in = b.in("self")->type.sizes;
+  const Sizes& out = b.out_type().sizes;
+  const size_t lead = in.size() - b.arg("output_size").list().size();
+  Sizes flat_in(in.begin(), in.begin() + static_cast<int64_t>(lead)), flat_out = flat_in;
+  Sym taken = 1, whole = 1;
+  for (size_t d = lead; d < in.size(); ++d) {
+    taken = taken * in[d];
+    whole = whole * out[d];
+  }
+  flat_in.push_back(taken);
+  flat_out.push_back(whole);
+  Value* zeros = b.full(flat_out, 0, b.out_type().dtype);
+  Value* y = b.op("scatter.src",
+                  {zeros, -1, b.view(b.in("indices"), flat_in), b.view(b.in("self"), flat_in)});
+  b.result(b.view(y, out));
+}
+
 }  // namespace
 
 const Decompositions& pool_rules() {
@@ -217,6 +236,8 @@ const Decompositions& pool_rules() {
       {"adaptive_avg_pool1d", adaptive_avg_pool1d},
       {"adaptive_avg_pool2d", adaptive_avg_pool2d},
       {"adaptive_max_pool2d", adaptive_max_pool2d},
+      {"max_unpool2d", max_unpool},
+      {"max_unpool3d", max_unpool},
       {"max_pool3d", max_pool3d},
       {"max_pool3d_with_indices", max_pool3d},
       {"avg_pool3d", avg_pool3d, kWide},

@@ -83,7 +83,7 @@ void logsumexp(Builder& b) {
 }
 
 void vector_norm(Builder& b, const Argument& order) {
-  Value* x = b.cast(self(b), b.out_type().dtype);
+  Value* x = b.cast(self(b), b.wide_type());
   const double p = order.is_none() ? 2 : order.to_double();
   const Argument dims = dims_or_all(b);
   const Argument keep = keepdim(b);
@@ -162,6 +162,14 @@ void cumprod(Builder& b) {
   scan(b, 1, [&](Value* x, Value* y) { return b.mul(x, y); });
 }
 
+// (g - sum(g y)) y, with y the softmax.
+void softmax_backward(Builder& b) {
+  Value* y = b.in("output");
+  Value* product = b.mul(b.in("grad_output"), y);
+  Value* total = b.sum(product, {b.arg("dim").to_int()}, true);
+  b.result(b.sub(product, b.mul(y, total)));
+}
+
 }  // namespace
 
 const Decompositions& reduce_rules() {
@@ -193,6 +201,7 @@ const Decompositions& reduce_rules() {
       {"count_nonzero", count_nonzero},
       {"count_nonzero.dim_IntList", count_nonzero},
       {"nansum", nansum},
+      {"_softmax_backward_data", softmax_backward, kWide},
       {"nanmean", nanmean, kWide},
       {"dist", dist, kWide},
       {"trace", trace},

@@ -126,6 +126,12 @@ void round_decimals(Builder& b) {
 
 void isreal(Builder& b) { b.result(b.full(b.out_type().sizes, 1, ScalarType::kBool)); }
 
+// The normal distribution up to x.
+void ndtr(Builder& b) {
+  Value* x = b.mul(operand(b, "self"), -std::sqrt(0.5));
+  b.result(b.mul(b.op("erfc", {x}), 0.5));
+}
+
 }  // namespace
 
 const Decompositions& special_rules() {
@@ -138,6 +144,7 @@ const Decompositions& special_rules() {
       {"special_xlog1py", xlog1py, kWide},
       {"special_xlog1py.self_scalar", xlog1py, kWide},
       {"special_xlog1py.other_scalar", xlog1py, kWide},
+      {"special_ndtr", ndtr, kWide},
       {"special_entr", entr, kWide},
       {"logaddexp2", logaddexp2, kWide},
       {"float_power.Tensor_Tensor", float_power},
