@@ -227,6 +227,7 @@ def start_worker(program, folder, cache):
     global worker
     torch.set_num_threads(1)
     torch._logging.set_logs(all=logging.ERROR)
+    warnings.simplefilter("ignore", FutureWarning)
     worker = Worker(program, folder, cache)
 
 

@@ -139,7 +139,7 @@ def tidy(tensor):
 
 
 def unusable(tensor):
-    return tensor.layout != torch.strided or tensor.is_complex() or tensor.is_quantized
+    return tensor.layout != torch.strided or tensor.dtype not in DTYPES.values()
 
 
 def traits(case):
