@@ -10,28 +10,33 @@ namespace {
 
 constexpr int kMaxRounds = 16;
 
+bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const KeepWhole& keep,
+                    std::vector<Diagnostic>& problems) {
+  if (node.outputs.empty()) return false;  // What a rule that gave up has left.
+  const Decomposition* entry = find_decomposition(node.target());
+  if (entry == nullptr || (entry->applies != nullptr && !entry->applies(node))) return false;
+  if (keep && keep(node)) return false;
+  std::string problem;
+  try {
+    Builder builder(node, rewriter, sizes, entry->precision);
+    entry->rule(builder);
+    return true;
+  } catch (const std::out_of_range&) {
+    problem = "a list or a tensor has too few entries";
+  } catch (const Failure& failure) {
+    problem = failure.what();
+  }
+  problems.push_back(diagnose(node, "cannot-decompose", problem));
+  mark_refused(node);
+  return false;
+}
+
 int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>& problems) {
   SizeTable sizes(graph);
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    sizes.note(node);
-    if (node.outputs.empty()) return false;  // What a rule that gave up has left.
-    const Decomposition* entry = find_decomposition(node.target());
-    if (entry == nullptr || (entry->applies != nullptr && !entry->applies(node))) return false;
-    if (keep && keep(node)) return false;
-    try {
-      Builder builder(node, rewriter, sizes, entry->precision);
-      entry->rule(builder);
-      return true;
-    } catch (const std::out_of_range&) {
-      problems.push_back(
-          diagnose(node, "cannot-decompose", "a list or a tensor has too few entries"));
-      mark_refused(node);
-      return false;
-    } catch (const Failure& failure) {
-      problems.push_back(diagnose(node, "cannot-decompose", failure.what()));
-      mark_refused(node);
-      return false;
-    }
+    const bool replaced = decompose_node(node, rewriter, sizes, keep, problems);
+    sizes.note(node);  // Afterwards: a rule cannot ask the result that it makes for a size.
+    return replaced;
   });
 }
 

@@ -378,9 +378,13 @@ class Inverse {
   // Shows some element more than once, or may do so.
   bool repeats(std::string_view name, bool covers) const {
     if (is_any(name, {"expand", "expand_as", "broadcast_to"})) return !covers;
-    if (name == "unfold") return arg(2).to_int() > arg(3).to_int();
-    if (name != "as_strided") return false;
     const TensorType& type = view_.types[index_];
+    if (name == "unfold") {
+      const int64_t dim = arg(1).to_int() + (arg(1).to_int() < 0 ? view_.base.rank() : 0);
+      const Sym windows = type.sizes.at(static_cast<size_t>(dim));
+      return arg(2).to_int() > arg(3).to_int() && !(windows.is_int() && windows.as_int() <= 1);
+    }
+    if (name != "as_strided") return false;
     if (!type.is_static()) return true;
     std::vector<std::pair<int64_t, int64_t>> steps;  // Stride and size, the smallest first.
     for (size_t d = 0; d < type.rank(); ++d) {
