@@ -7,16 +7,10 @@
 #include "schema/program_generated.h"
 #include "taper/scalar_type.h"
 #include "tools/terminal.h"
+#include "tools/wire_text.h"
 
 namespace taper::tools {
 namespace {
-
-template <typename T>
-size_t count_of(const flatbuffers::Vector<T>* vector) {
-  return vector ? vector->size() : 0;
-}
-
-std::string text_of(const flatbuffers::String* text) { return text ? text->str() : ""; }
 
 uint64_t bytes_of(const wire::Tensor& tensor) {
   uint64_t bytes = element_size(static_cast<ScalarType>(tensor.scalar_type()));
@@ -85,7 +79,8 @@ class MemoryReader {
 
   void read_step(const wire::Instruction& step) {
     if (const auto* call = step.instr_args_as_KernelCall()) {
-      use_all(call->args(), operator_name(static_cast<unsigned>(call->op_index())));
+      use_all(call->args(),
+              operator_name(*plan_.operators()->Get(static_cast<unsigned>(call->op_index()))));
     } else if (const auto* delegate = step.instr_args_as_DelegateCall()) {
       use_all(delegate->args(), "delegate");
     } else if (const auto* move = step.instr_args_as_MoveCall()) {
@@ -96,12 +91,6 @@ class MemoryReader {
       const auto to = static_cast<size_t>(jump->destination_instruction());
       if (to <= now_) loops_.push_back({to, now_});
     }
-  }
-
-  std::string operator_name(unsigned index) const {
-    const wire::Operator& op = *plan_.operators()->Get(index);
-    const std::string overload = text_of(op.overload());
-    return text_of(op.name()) + (overload.empty() ? "" : "." + overload);
   }
 
   void finish() {

@@ -8,19 +8,13 @@
 #include "taper/scalar_type.h"
 #include "tools/error.h"
 #include "tools/npy.h"
+#include "tools/wire_text.h"
 
 namespace taper::tools {
 namespace {
 
 using flatbuffers::Offset;
 using flatbuffers::Vector;
-
-std::string text_of(const flatbuffers::String* text) { return text ? text->str() : ""; }
-
-template <typename T>
-size_t count_of(const Vector<T>* vector) {
-  return vector ? vector->size() : 0;
-}
 
 ValueSummary tensor_summary(const wire::Tensor& tensor) {
   ValueSummary result;
@@ -88,11 +82,9 @@ class PlanReader {
     return result;
   }
 
-  std::string operator_name(uint32_t index) const {
+  std::string operator_at(uint32_t index) const {
     if (index >= count_of(plan_.operators())) throw InputError("an instruction names no operator");
-    const wire::Operator& op = *plan_.operators()->Get(index);
-    const std::string overload = text_of(op.overload());
-    return text_of(op.name()) + (overload.empty() ? "" : "." + overload);
+    return operator_name(*plan_.operators()->Get(index));
   }
 
   void read_instructions() {
@@ -105,7 +97,7 @@ class PlanReader {
             instruction->instr_args_type())];
         const wire::KernelCall* call = instruction->instr_args_as_KernelCall();
         if (call == nullptr) continue;
-        ++method_.operators[operator_name(static_cast<uint32_t>(call->op_index()))];
+        ++method_.operators[operator_at(static_cast<uint32_t>(call->op_index()))];
       }
     }
   }

@@ -3,6 +3,7 @@
 #include "exir/decompose/builder.h"
 
 #include "exir/ops/infer.h"
+#include "exir/ops/promote.h"
 #include "exir/ops/registry.h"
 
 namespace taper::exir {
@@ -24,10 +25,6 @@ void SizeTable::note(Value* value) {
     const Sym& size = value->type.sizes[d];
     if (!size.is_int()) dims_.emplace(size.text(), Dim{value, static_cast<int64_t>(d)});
   }
-}
-
-void SizeTable::note(const Node& node) {
-  for (Value* value : node.outputs) note(value);
 }
 
 Argument SizeTable::call(std::string_view target, Argument a, Argument b, const Sym& size,
@@ -78,6 +75,15 @@ Argument SizeTable::get(const Sym& size, Rewriter& r) {
   }
 }
 
+int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeTable&)>& visit) {
+  SizeTable sizes(graph);
+  return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
+    const bool replaced = visit(node, rewriter, sizes);
+    for (Value* value : node.outputs) sizes.note(value);
+    return replaced;
+  });
+}
+
 // ---- Builder ----
 
 Builder::Builder(Node& node, Rewriter& rewriter, SizeTable& sizes, Precision precision)
@@ -85,10 +91,7 @@ Builder::Builder(Node& node, Rewriter& rewriter, SizeTable& sizes, Precision pre
   if (precision == Precision::kSame) return;
   const auto widen = [this](Argument& arg) {
     if (!arg.is_value() || arg.value()->kind != ValueKind::kTensor) return;
-    const ScalarType dtype = arg.value()->type.dtype;
-    if (dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16) {
-      arg = cast(arg.value(), ScalarType::kFloat);
-    }
+    arg = cast(arg.value(), exir::wide_type(arg.value()->type.dtype));
   };
   for (Argument& arg : args_) {
     widen(arg);
@@ -99,11 +102,7 @@ Builder::Builder(Node& node, Rewriter& rewriter, SizeTable& sizes, Precision pre
   }
 }
 
-ScalarType Builder::wide_type() const {
-  const ScalarType dtype = out_type().dtype;
-  const bool half = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
-  return half ? ScalarType::kFloat : dtype;
-}
+ScalarType Builder::wide_type() const { return exir::wide_type(out_type().dtype); }
 
 const Argument& Builder::arg(std::string_view name) const {
   const int index = node_.schema->find(name);

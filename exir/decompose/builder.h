@@ -22,12 +22,11 @@ namespace taper::exir {
 class SizeTable {
  public:
   explicit SizeTable(const Graph& graph);
-  // Makes what `node` defines known. Call for each node in order.
-  void note(const Node& node);
   // A literal if `size` is known, else an integer value. Throws Failure if a symbol has no source.
   Argument get(const Sym& size, Rewriter& rewriter);
 
  private:
+  friend int rewrite_sized(Graph&, const std::function<bool(Node&, Rewriter&, SizeTable&)>&);
   struct Dim {
     Value* tensor;
     int64_t dim;
@@ -37,6 +36,10 @@ class SizeTable {
   std::unordered_map<std::string, Value*> values_;
   std::unordered_map<std::string, Dim> dims_;
 };
+
+// rewrite() with the sizes that hold before each node: what a node defines is known only after it,
+// for a rule cannot ask the result that it makes for a size.
+int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeTable&)>& visit);
 
 // Whether a rule sees its 16-bit float operands as they are, or as float32. PyTorch's kernels
 // compute in float32 and round once; so must a rule that takes several steps.

@@ -1,6 +1,7 @@
 // Normalisation layers in inference.
 
 #include "exir/decompose/rules.h"
+#include "exir/ops/promote.h"
 
 namespace taper::exir {
 namespace {
@@ -83,8 +84,7 @@ double machine_epsilon(ScalarType type) {
 void rms_norm(Builder& b) {
   Value* input = b.in("input");
   const ScalarType dtype = input->type.dtype;
-  const bool half = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
-  Value* x = half ? b.cast(input, ScalarType::kFloat) : input;
+  Value* x = b.cast(input, wide_type(dtype));
   std::vector<int64_t> dims;
   for (size_t i = b.arg("normalized_shape").list().size(); i > 0; --i) {
     dims.push_back(-static_cast<int64_t>(i));

@@ -17,9 +17,7 @@ bool is_tensor(const Argument& arg) {
 // A tensor operand, or a number as a 0-d tensor; integers become the result's dtype.
 Value* operand(Builder& b, std::string_view name) {
   const Argument& arg = b.arg(name);
-  const ScalarType dtype = b.out_type().dtype;
-  const bool half = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
-  const ScalarType wide = half ? ScalarType::kFloat : dtype;
+  const ScalarType wide = b.wide_type();
   if (!is_tensor(arg)) return b.constant(arg.to_double(), wide);
   return is_floating(arg.value()->type.dtype) ? arg.value() : b.cast(arg.value(), wide);
 }

@@ -86,4 +86,9 @@ ScalarType float_result_type(const std::vector<Argument>& operands) {
   return is_floating(common) ? common : ScalarType::kFloat;
 }
 
+ScalarType wide_type(ScalarType type) {
+  const bool half = type == ScalarType::kHalf || type == ScalarType::kBFloat16;
+  return half ? ScalarType::kFloat : type;
+}
+
 }  // namespace taper::exir

@@ -21,4 +21,7 @@ ScalarType result_type(const std::vector<Argument>& operands);
 // result_type, but bool and integers become float: division, sqrt, sigmoid, ...
 ScalarType float_result_type(const std::vector<Argument>& operands);
 
+// float for a 16-bit float, else the type itself.
+ScalarType wide_type(ScalarType type);
+
 }  // namespace taper::exir

@@ -32,11 +32,8 @@ bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const Keep
 }
 
 int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>& problems) {
-  SizeTable sizes(graph);
-  return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    const bool replaced = decompose_node(node, rewriter, sizes, keep, problems);
-    sizes.note(node);  // Afterwards: a rule cannot ask the result that it makes for a size.
-    return replaced;
+  return rewrite_sized(graph, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
+    return decompose_node(node, rewriter, sizes, keep, problems);
   });
 }
 

@@ -1,7 +1,7 @@
 // Composite operators become operators that have kernels.
 //
-//     before   %1 = aten::linear(%x, %w, %b)       after   %0 = aten::permute(%w, [1, 0])
-//                                                          %1 = aten::addmm(%b, %x, %0)
+//     before   %1 = aten::silu(%x)       after   %0 = aten::sigmoid(%x)
+//                                                %1 = aten::mul.Tensor(%x, %0)
 //
 // Runs      after functionalisation, before to_edge. Backends pick before it what stays whole.
 // Requires  no writes; contiguous values.

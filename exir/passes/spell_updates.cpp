@@ -62,9 +62,7 @@ bool spell(Node& node, Builder& b) {
 int spell_updates(Graph& graph) {
   int total = 0;
   for (Graph* each : all_graphs(graph)) {
-    SizeTable sizes(*each);
-    total += rewrite(*each, [&](Node& node, Rewriter& rewriter) {
-      sizes.note(node);
+    total += rewrite_sized(*each, [](Node& node, Rewriter& rewriter, SizeTable& sizes) {
       Builder builder(node, rewriter, sizes);
       return spell(node, builder);
     });

@@ -29,9 +29,7 @@ bool is_check(const Node& node) { return node.outputs.empty(); }
 class Splitter {
  public:
   int run(Graph& graph) {
-    SizeTable sizes(graph);
-    return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-      sizes.note(node);
+    return rewrite_sized(graph, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
       return touches(node) && !is_higher_order(node) && !is_check(node) &&
              replace(node, rewriter, sizes);
     });

@@ -217,9 +217,7 @@ bool visit(Node& node, Rewriter& rewriter, SizeTable& sizes) {
 }
 
 int to_edge_one(Graph& graph, std::vector<Diagnostic>& problems) {
-  SizeTable sizes(graph);
-  return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    sizes.note(node);
+  return rewrite_sized(graph, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
     try {
       return visit(node, rewriter, sizes);
     } catch (const Failure& failure) {
