@@ -1,5 +1,5 @@
-# taper::schema: C++ accessors and verifiers generated from schema/*.fbs. They are included as
-# "schema/program_generated.h". FlatBuffers is headers only here; nothing is linked.
+# taper::schema: C++ accessors and verifiers generated from schema/*.fbs and from each
+# backend's schema.fbs. They are included as "schema/program_generated.h". FlatBuffers is headers only here; nothing is linked.
 
 find_program(TAPER_FLATC flatc)
 if(NOT TAPER_FLATC)
@@ -7,21 +7,27 @@ if(NOT TAPER_FLATC)
 endif()
 
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
-file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/schema/*.fbs)
 set(generated)
-foreach(schema IN LISTS schemas)
-  get_filename_component(base ${schema} NAME_WE)
-  set(header ${generated_dir}/schema/${base}_generated.h)
-  add_custom_command(
-    OUTPUT ${header}
-    COMMAND ${TAPER_FLATC} --cpp --scoped-enums --cpp-std c++17 --include-prefix schema
-            -I ${PROJECT_SOURCE_DIR}/schema -I ${PROJECT_SOURCE_DIR}
-            -o ${generated_dir}/schema ${schema}
-    DEPENDS ${schemas}
-    COMMENT "Generating schema/${base}_generated.h"
-    VERBATIM)
-  list(APPEND generated ${header})
-endforeach()
+# One folder's schemas, which may include each other.
+function(taper_generate folder)
+  file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.fbs)
+  foreach(schema IN LISTS schemas)
+    get_filename_component(base ${schema} NAME_WE)
+    set(header ${generated_dir}/${folder}/${base}_generated.h)
+    add_custom_command(
+      OUTPUT ${header}
+      COMMAND ${TAPER_FLATC} --cpp --scoped-enums --cpp-std c++17 --include-prefix ${folder}
+              -I ${PROJECT_SOURCE_DIR}/${folder} -I ${PROJECT_SOURCE_DIR}
+              -o ${generated_dir}/${folder} ${schema}
+      DEPENDS ${schemas}
+      COMMENT "Generating ${folder}/${base}_generated.h"
+      VERBATIM)
+    list(APPEND generated ${header})
+  endforeach()
+  set(generated ${generated} PARENT_SCOPE)
+endfunction()
+taper_generate(schema)
+taper_generate(backends/xnnpack)
 
 add_library(taper_schema INTERFACE)
 add_library(taper::schema ALIAS taper_schema)

@@ -4,16 +4,19 @@
 #   scripts/deps.sh          to build and test
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
+#   scripts/deps.sh xnnpack  also XNNPACK, built from source (scripts/xnnpack.sh)
 set -eu
 
 packages="cmake ninja-build g++ make git pkg-config ccache
   flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
   libgtest-dev libbenchmark-dev"
+then=true
 for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
     python) packages="$packages python3 python3-venv" ;;
-    *) echo "deps.sh: unknown argument '$extra' (clang, python)" >&2; exit 2 ;;
+    xnnpack) then="$(dirname "$0")/xnnpack.sh" ;;
+    *) echo "deps.sh: unknown argument '$extra' (clang, python, xnnpack)" >&2; exit 2 ;;
   esac
 done
 
@@ -27,7 +30,7 @@ for package in $packages; do
   state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$state" = installed ] || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+[ -n "$missing" ] || exec $then
 
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
@@ -49,3 +52,4 @@ if ! $install $missing >"$log" 2>&1; then
     exit 1
   }
 fi
+$then

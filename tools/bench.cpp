@@ -17,7 +17,7 @@ namespace {
 CommandLine describe() {
   return {
       "taper bench",
-      "Times a .pte on one thread: open, load, first run, steady state.\n\n"
+      "Times a .pte: open, load, first run, steady state.\n\n"
       "Runs for at least --seconds and at least 5 times after a warm-up. Inputs are ones unless\n"
       "given.\n",
       "FILE.pte [OPTIONS]",
@@ -26,6 +26,7 @@ CommandLine describe() {
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
          {"n,iterations", "Run exactly N times instead", "N"},
          {"seconds", "Run at least so long", "S", "1"},
+         {"t,threads", "Threads of a backend", "N", "1"},
          {"warmup", "Runs before the clock starts", "N", "2"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"json", "Print JSON: seconds and bytes"}}}}};
@@ -99,7 +100,8 @@ int bench_command(int argc, char** argv) {
       line.given("iterations") ? line.integer("iterations", 1, 100'000'000) : 0;
   const uint64_t warmup = line.integer("warmup", 0, 1'000'000);
   const double seconds = line.number("seconds", 0, 86400);
-  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method")});
+  const auto threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
+  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads});
   const std::vector<std::string> names = line.list("inputs");
   if (line.given("inputs")) {
     runner.set_inputs(read_all(names), names);

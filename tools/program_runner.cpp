@@ -19,10 +19,11 @@ uint64_t memory_of_machine() {
                                : uint64_t{1} << 32;
 }
 
-ModuleOptions module_options(const RunnerOptions& options) {
+ModuleOptions module_options(const RunnerOptions& options, const Backends& backends) {
   static const KernelTable tables[] = {portable::portable_kernels()};
   ModuleOptions result;
   result.kernels = tables;
+  result.backends = backends.table();
   result.data_path = options.data_path;
   result.max_memory_bytes = memory_of_machine();
   return result;
@@ -60,7 +61,8 @@ std::string count_text(size_t n, const char* what) {
 
 ProgramRunner::ProgramRunner(const RunnerOptions& options)
     : path_(options.path),
-      options_(module_options(options)),
+      backends_(options.threads),
+      options_(module_options(options, backends_)),
       module_(options.path, options_),
       meta_(open(module_, options, &open_seconds_)) {
   const auto start = std::chrono::steady_clock::now();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "taper/module.h"
+#include "tools/backends.h"
 #include "tools/npy.h"
 #include "tools/tensor_bytes.h"
 
@@ -21,6 +22,7 @@ struct RunnerOptions {
   std::string path;
   std::string data_path;  // A .ptd, or empty.
   std::string method;     // Empty: "forward", or the only method there is.
+  uint32_t threads = 0;   // Of backends; 0: as they see fit.
 };
 
 struct Output {
@@ -60,6 +62,7 @@ class ProgramRunner {
   [[noreturn]] void fail(const Status& status);
 
   std::string path_;
+  Backends backends_;
   ModuleOptions options_;
   Module module_;
   double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose making sets the first.

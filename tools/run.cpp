@@ -39,6 +39,7 @@ CommandLine describe() {
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
          {"o,outputs", "Write the tensor outputs here", "DIR"},
          {"n,iterations", "Run N times, state carried over; print min and median", "N", "1"},
+         {"t,threads", "Threads of a backend; default: as many as there are cores, up to 4", "N"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
@@ -110,6 +111,9 @@ int run_command(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   RunOptions options;
   options.runner = {line.file(), line.text("external-weights"), line.text("method")};
+  if (line.given("threads")) {
+    options.runner.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
+  }
   options.inputs_given = line.given("inputs");
   options.inputs = line.list("inputs");
   options.outputs = line.text("outputs");

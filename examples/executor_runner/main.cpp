@@ -8,10 +8,13 @@
 #include <optional>
 
 #include "inputs.h"
+#include "kernels_portable/kernel_table.h"
 #include "memory.h"
 #include "options.h"
 #include "print.h"
-#include "kernels_portable/kernel_table.h"
+#if TAPER_XNNPACK
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#endif
 #include "taper/external_data.h"
 #include "taper/file_data_loader.h"
 #include "taper/method.h"
@@ -38,12 +41,26 @@ void collect(void* context, const Diagnostic& diagnostic) {
   if (!diagnostic.subject.empty()) text += " '" + std::string(diagnostic.subject) + "'";
 }
 
+#if TAPER_XNNPACK
+// The backend that this build has. It lives as long as the methods that it runs in.
+BackendTable backends(uint32_t threads) {
+  XnnpackOptions options;
+  options.threads = threads;
+  static XnnpackBackend xnnpack(options);
+  static const Backend table[] = {{kXnnpackBackendId, &xnnpack}};
+  return table;
+}
+#else
+BackendTable backends(uint32_t) { return {}; }
+#endif
+
 Method load_method(const Program& program, std::string_view name, const MethodMemory& memory,
-                   const ExternalData* weights) {
+                   const ExternalData* weights, uint32_t threads) {
   static const KernelTable tables[] = {portable::portable_kernels()};
   std::string problems;
   MethodOptions options;
   options.kernels = tables;
+  options.backends = backends(threads);
   options.external_data = weights;
   options.diagnostics = {collect, &problems};
   Result<Method> method = Method::load(program, name, memory.manager(), options);
@@ -111,7 +128,8 @@ int run(const Options& options) {
   const std::string problem = inputs.prepare(meta, options.inputs);
   if (!problem.empty()) fail(problem);
   std::deque<Block> output_blocks;
-  Method method = load_method(program, name, memory, weights ? &*weights : nullptr);
+  Method method =
+      load_method(program, name, memory, weights ? &*weights : nullptr, options.threads);
   bind_outputs(method, output_blocks);
   execute(method, inputs, options.num_executions);
   if (options.num_executions == 0) return 0;

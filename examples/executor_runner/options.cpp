@@ -26,7 +26,7 @@ cxxopts::Options describe() {
       cxxopts::value<std::vector<std::string>>(),
       "A,B")("num_executions", "Run N times, state carried over",
              cxxopts::value<uint64_t>()->default_value("1"),
-             "N")("cpu_threads", "Accepted for scripts; the portable kernels use one thread",
+             "N")("cpu_threads", "Threads of a backend; the portable kernels use one",
                   cxxopts::value<int>()->default_value("-1"), "N");
   o.add_options("Output")("print_output", "none, summary (type, shape, first elements) or all",
                           cxxopts::value<std::string>()->default_value("summary"), "HOW")(
@@ -68,6 +68,8 @@ Options parse_or_exit(int argc, char** argv) {
     options.output_file = given["output_file"].as<std::string>();
     options.num_executions = given["num_executions"].as<uint64_t>();
     options.print_output = print_output(given["print_output"].as<std::string>());
+    const int threads = given["cpu_threads"].as<int>();
+    options.threads = threads > 0 ? static_cast<uint32_t>(threads) : 0;
     options.print_memory = given.count("print_memory") != 0;
     if (given.count("inputs")) options.inputs = given["inputs"].as<std::vector<std::string>>();
     return options;

@@ -16,6 +16,7 @@ struct Options {
   uint64_t num_executions = 1;
   PrintOutput print_output = PrintOutput::kSummary;
   bool print_memory = false;
+  uint32_t threads = 0;  // Of a backend; 0: as it sees fit.
 };
 
 // Ends the process for --help (exit code 0) and for a bad command line (2).

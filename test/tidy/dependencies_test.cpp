@@ -29,11 +29,12 @@ const std::vector<Rule>& rules() {
         "runtime/loader"}},
       {"kernels_portable", {"taper"}},
       {"kernels_optimized", {"taper", "kernels_portable"}},
+      {"backends/xnnpack/runtime", {"taper", "backends/xnnpack"}},
       {"exir", {"taper", "schema", "runtime", "kernels_portable"}},
       {"selective_build", {"taper", "schema", "runtime/program", "kernels_portable"}},
-      {"tools", {"taper", "schema", "exir", "kernels_portable"}},
-      {"examples", {"taper", "exir", "kernels_portable"}},
-      {"test", {"taper", "schema", "runtime", "kernels_portable", "exir", "tools"}},
+      {"tools", {"taper", "schema", "exir", "kernels_portable", "backends"}},
+      {"examples", {"taper", "exir", "kernels_portable", "backends"}},
+      {"test", {"taper", "schema", "runtime", "kernels_portable", "exir", "tools", "backends"}},
   };
   return table;
 }
@@ -44,6 +45,8 @@ const std::vector<Rule>& libraries() {
       {"zlib.h", {"exir/frontend", "test"}},
       {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
+      {"xnnpack.h", {"backends/xnnpack/runtime"}},
+      {"pthreadpool.h", {"backends/xnnpack/runtime", "examples", "test"}},
       {"benchmark/benchmark.h", {"test/bench"}},
   };
   return table;

@@ -1,0 +1,193 @@
+// Payloads made by hand, right or wrong, and a backend run without a program around it.
+
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/schema_generated.h"
+
+namespace taper::xnnpack {
+
+using Floats = std::vector<float>;
+using Sizes = std::vector<uint32_t>;
+
+// Every field can be made wrong before finish().
+class PayloadBuilder {
+ public:
+  struct Tensor {
+    Sizes sizes;
+    uint32_t flags = 0;
+    uint32_t external = UINT32_MAX;
+    uint32_t constant = 0;
+    wire::DataType type = wire::DataType::FP32;
+    std::optional<uint32_t> id = std::nullopt;  // If it is not its place.
+    std::optional<uint32_t> rank = std::nullopt;
+    std::optional<float> scale = std::nullopt;  // Quantised.
+    int32_t zero_point = 0;
+  };
+  struct Node {
+    wire::NodeContent kind;
+    flatbuffers::Offset<void> content;
+    std::optional<std::pair<float, float>> range = std::nullopt;
+  };
+  struct Constant {
+    uint64_t offset = 0, size = 0;
+    std::string name = {};
+  };
+
+  std::deque<Tensor> tensors;
+  std::vector<Node> nodes;
+  std::vector<Constant> constants = {{}};
+  std::vector<uint8_t> data;
+  uint32_t extern_count = 0;
+  flatbuffers::FlatBufferBuilder fbb;
+
+  uint32_t input(Sizes sizes) { return add({std::move(sizes), 1, extern_count++}); }
+  uint32_t output(Sizes sizes) { return add({std::move(sizes), 2, extern_count++}); }
+  uint32_t inner(Sizes sizes) { return add({std::move(sizes)}); }
+  uint32_t constant(Sizes sizes, const Floats& values) {
+    const size_t bytes = values.size() * sizeof(float);
+    constants.push_back({data.size(), bytes});
+    data.resize(data.size() + (bytes + 15) / 16 * 16);
+    std::memcpy(data.data() + constants.back().offset, values.data(), bytes);
+    Tensor tensor{std::move(sizes)};
+    tensor.constant = static_cast<uint32_t>(constants.size() - 1);
+    return add(tensor);
+  }
+  uint32_t add(Tensor tensor) {
+    tensors.push_back(std::move(tensor));
+    return static_cast<uint32_t>(tensors.size() - 1);
+  }
+
+  void unary(wire::NodeContent kind, uint32_t x, uint32_t y) {
+    nodes.push_back({kind, wire::CreateUnary(fbb, x, y).Union()});
+  }
+  void binary(wire::NodeContent kind, uint32_t a, uint32_t b, uint32_t y) {
+    nodes.push_back({kind, wire::CreateBinary(fbb, a, b, y).Union()});
+  }
+  void connected(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y) {
+    nodes.push_back({wire::NodeContent::FullyConnected,
+                     wire::CreateFullyConnected(fbb, x, filter, bias, y).Union()});
+  }
+
+  std::vector<uint8_t> finish() {
+    std::vector<flatbuffers::Offset<wire::Value>> values;
+    for (size_t i = 0; i < tensors.size(); ++i) values.push_back(value(i));
+    std::vector<flatbuffers::Offset<wire::Node>> list;
+    for (const Node& node : nodes) {
+      flatbuffers::Offset<wire::Range> range;
+      if (node.range) range = wire::CreateRange(fbb, node.range->first, node.range->second);
+      list.push_back(wire::CreateNode(fbb, node.kind, node.content, 0, range));
+    }
+    std::vector<flatbuffers::Offset<wire::Constant>> entries;
+    for (const Constant& c : constants) {
+      flatbuffers::Offset<flatbuffers::String> name;
+      if (!c.name.empty()) name = fbb.CreateString(c.name);
+      entries.push_back(wire::CreateConstant(fbb, c.offset, c.size, name));
+    }
+    fbb.Finish(wire::CreateGraphDirect(fbb, "0", &list, &values, extern_count, nullptr, nullptr,
+                                       nullptr, nullptr, &entries),
+               wire::GraphIdentifier());
+    return with_header();
+  }
+
+ private:
+  flatbuffers::Offset<wire::Value> value(size_t i) {
+    const Tensor& t = tensors[i];
+    const uint32_t rank = t.rank.value_or(static_cast<uint32_t>(t.sizes.size()));
+    const auto tensor =
+        wire::CreateTensorDirect(fbb, t.type, rank, &t.sizes, t.constant, t.external, t.flags,
+                                 t.id.value_or(static_cast<uint32_t>(i)));
+    if (!t.scale) return wire::CreateValue(fbb, wire::ValueContent::Tensor, tensor.Union());
+    const auto quantized =
+        wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::PerTensor,
+                                    wire::CreatePerTensor(fbb, *t.scale, t.zero_point).Union());
+    return wire::CreateValue(fbb, wire::ValueContent::QuantizedTensor, quantized.Union());
+  }
+
+  std::vector<uint8_t> with_header() const {
+    const auto padded = (fbb.GetSize() + 15) / 16 * 16;
+    std::vector<uint8_t> bytes(32 + padded, 0);
+    const auto put = [&](size_t at, auto number) {
+      std::memcpy(bytes.data() + at, &number, sizeof(number));
+    };
+    std::memcpy(bytes.data() + 4, "XH00", 4);
+    put(8, uint16_t{30});
+    put(10, uint32_t{32});
+    put(14, uint32_t{fbb.GetSize()});
+    put(18, static_cast<uint32_t>(32 + padded));
+    put(22, uint64_t{data.size()});
+    std::memcpy(bytes.data() + 32, fbb.GetBufferPointer(), fbb.GetSize());
+    bytes.insert(bytes.end(), data.begin(), data.end());
+    return bytes;
+  }
+};
+
+// A tensor and its memory.
+struct HeldFloats {
+  std::vector<int32_t> sizes, strides;
+  std::vector<uint8_t> order;
+  Floats data;
+  taper::Tensor tensor;
+  EValue value;
+
+  HeldFloats(std::vector<int32_t> shape, Floats values, size_t capacity = 0)
+      : sizes(std::move(shape)), strides(sizes.size()), data(std::move(values)) {
+    for (size_t d = 0; d < sizes.size(); ++d) order.push_back(static_cast<uint8_t>(d));
+    data.resize(std::max(capacity, data.size()) + 8);
+    tensor = taper::Tensor(ScalarType::kFloat, sizes.size(), sizes.data(), order.data(),
+                           strides.data(), data.data(), ShapeDynamism::kDynamicBound);
+    if (capacity > 0) tensor.set_data(data.data(), static_cast<int64_t>(capacity));
+    value = EValue(&tensor);
+  }
+  HeldFloats(const HeldFloats&) = delete;
+  Floats result() const {
+    return Floats(data.begin(), data.begin() + static_cast<ptrdiff_t>(tensor.numel()));
+  }
+};
+
+// One payload in a backend.
+class Loaded {
+ public:
+  explicit Loaded(std::vector<uint8_t> payload, XnnpackOptions options = one_thread())
+      : bytes_(payload.size() + 16), backend_(options) {
+    // As in a file: at a multiple of 16.
+    const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
+    std::memcpy(bytes_.data() + skip, payload.data(), payload.size());
+    BackendInitContext context("forward", nullptr, nullptr, {});
+    Result<void*> handle =
+        backend_.init(context, {bytes_.data() + skip, payload.size()}, CompileSpecs());
+    status = handle.status();
+    if (handle.ok()) handle_ = *handle;
+  }
+  ~Loaded() {
+    if (handle_ != nullptr) backend_.destroy(handle_);
+  }
+  Loaded(const Loaded&) = delete;
+
+  static XnnpackOptions one_thread() {
+    XnnpackOptions options;
+    options.threads = 1;
+    return options;
+  }
+
+  Status run(const std::vector<EValue*>& args) {
+    BackendExecutionContext context("forward", {});
+    return backend_.execute(context, handle_, args);
+  }
+
+  Status status;
+
+ private:
+  std::vector<uint8_t> bytes_;
+  XnnpackBackend backend_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace taper::xnnpack

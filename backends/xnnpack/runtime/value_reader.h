@@ -1,0 +1,40 @@
+// Reads one value of a payload: its type, sizes, quantisation and, for a constant, where it lies.
+
+#pragma once
+
+#include "backends/xnnpack/runtime/graph.h"
+
+namespace taper::xnnpack {
+
+class ValueReader {
+ public:
+  // Views all of them.
+  ValueReader(const wire::Graph& graph, Span<const uint8_t> constants,
+              const BackendInitContext& context)
+      : graph_(graph), constants_(constants), context_(context) {}
+
+  // `id` is what nodes call the value: its place in the list.
+  Status read(const wire::Value& wire, uint32_t id, Value& value) const;
+
+ private:
+  Status read_tensor(const wire::Tensor& tensor, uint32_t id, Value& value) const;
+  Status read_quantization(const wire::QuantizedTensor& tensor, Value& value) const;
+  Status read_channels(const wire::PerChannel& channels, Value& value) const;
+  Status read_groups(const wire::PerGroup& groups, Value& value) const;
+  Status read_constant(const wire::Tensor& tensor, Value& value) const;
+  // The bytes of a constant of the graph by its number.
+  Result<Span<const uint8_t>> constant(uint32_t number) const;
+
+  const wire::Graph& graph_;
+  Span<const uint8_t> constants_;
+  const BackendInitContext& context_;
+};
+
+// True if XNNPACK may read past the end of so many bytes there: it reads up to XNN_EXTRA_BYTES too
+// many, which is safe as long as they lie in the same page.
+bool may_be_read_past(const void* data, uint64_t bytes);
+
+// The bytes that a constant of that type and shape has; UINT64_MAX if it cannot be one.
+uint64_t stored_bytes(wire::DataType type, const Shape& shape);
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,279 @@
+// Payloads that run, and what is refused.
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/xnnpack/runtime/payload_for_test.h"
+#include "test/support/heap_counter.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::NodeContent;
+
+// y = max(0, a + b) of [2, 2] and [2].
+PayloadBuilder sum() {
+  PayloadBuilder p;
+  const uint32_t a = p.input({2, 2}), b = p.input({2}), y = p.output({2, 2});
+  p.binary(NodeContent::Add, a, b, y);
+  p.nodes[0].range = {0.f, 1000.f};
+  return p;
+}
+
+TEST(XnnpackBackend, AddsAndClamps) {
+  Loaded loaded(sum().finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats a({2, 2}, {1, 2, 3, 4}), b({2}, {-2, 10}), y({2, 2}, {0, 0, 0, 0});
+  ASSERT_TRUE(loaded.run({&a.value, &b.value, &y.value}).ok());
+  EXPECT_EQ(y.result(), (Floats{0, 12, 1, 14}));
+  b.data[0] = -3;
+  ASSERT_TRUE(loaded.run({&a.value, &b.value, &y.value}).ok());
+  EXPECT_EQ(y.result(), (Floats{0, 12, 0, 14}));
+}
+
+TEST(XnnpackBackend, MultipliesByWeights) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({2, 3}), y = p.output({2, 2});
+  const uint32_t w = p.constant({2, 3}, {1, 0, 0, 1, 1, 1}), b = p.constant({2}, {0.5, -1});
+  p.connected(x, w, b, y);
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats in({2, 3}, {1, 2, 3, 4, 5, 6}), out({2, 2}, {0, 0, 0, 0});
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), (Floats{1.5, 5, 4.5, 14}));
+}
+
+TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({4, 2}), t = p.inner({4, 2}), y = p.output({4, 2});
+  p.unary(NodeContent::Square, x, t);
+  p.unary(NodeContent::Negate, t, y);
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok());
+  HeldFloats in({1, 2}, {3, 4}, 8), out({4, 2}, Floats(8), 8);
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.tensor.size(0), 1);
+  EXPECT_EQ(out.result(), (Floats{-9, -16}));
+  HeldFloats more({3, 2}, {1, 2, 3, 4, 5, 6}, 8);
+  ASSERT_TRUE(loaded.run({&more.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), (Floats{-1, -4, -9, -16, -25, -36}));
+}
+
+TEST(XnnpackBackend, SizesThatDoNotFitAreRefusedAndTheNextRunIsRight) {
+  Loaded loaded(sum().finish());
+  HeldFloats a({2, 2}, {1, 2, 3, 4}), b({3}, {1, 2, 3}), y({2, 2}, Floats(4));
+  EXPECT_FALSE(loaded.run({&a.value, &b.value, &y.value}).ok());
+  HeldFloats c({2}, {1, 2});
+  ASSERT_TRUE(loaded.run({&a.value, &c.value, &y.value}).ok());
+  EXPECT_EQ(y.result(), (Floats{2, 4, 4, 6}));
+}
+
+TEST(XnnpackBackend, RunsOnSeveralThreads) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({64, 64}), y = p.output({64, 64});
+  p.unary(NodeContent::Abs, x, y);
+  XnnpackOptions options;
+  options.threads = 2;
+  Loaded loaded(p.finish(), options);
+  HeldFloats in({64, 64}, Floats(64 * 64, -2)), out({64, 64}, Floats(64 * 64));
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), Floats(64 * 64, 2));
+}
+
+TEST(XnnpackBackend, ExecutionTakesNothingFromTheHeap) {
+  Loaded loaded(sum().finish());
+  HeldFloats a({2, 2}, {1, 2, 3, 4}), b({2}, {1, 1}), y({2, 2}, Floats(4));
+  std::vector<EValue*> args = {&a.value, &b.value, &y.value};
+  ASSERT_TRUE(loaded.run(args).ok());
+  const uint64_t before = test::heap_calls();
+  const bool ok = loaded.run(args).ok();
+  EXPECT_EQ(test::heap_calls(), before);
+  EXPECT_TRUE(ok);
+}
+
+// A payload that must be refused, with a reason.
+void expect_refused(PayloadBuilder& p, const char* what) {
+  Loaded loaded(p.finish());
+  EXPECT_FALSE(loaded.status.ok()) << what;
+  EXPECT_STRNE(loaded.status.message(), "") << what;
+}
+
+TEST(XnnpackPayload, TensorsThatLieAreRefused) {
+  using Tensor = PayloadBuilder::Tensor;
+  const std::pair<const char*, void (*)(std::deque<Tensor>&)> lies[] = {
+      {"another rank", [](std::deque<Tensor>& t) { t[0].rank = 3; }},
+      {"too many dimensions", [](std::deque<Tensor>& t) { t[0].sizes = {1, 1, 1, 1, 1, 1, 4}; }},
+      {"no elements",
+       [](std::deque<Tensor>& t) {
+         t[0].sizes = {0, 2};
+       }},
+      {"sizes that overflow",
+       [](std::deque<Tensor>& t) {
+         t[0].sizes = {4000000000, 4000000000, 4000000000};
+       }},
+      {"another place", [](std::deque<Tensor>& t) { t[0].id = 1; }},
+      {"a type without a meaning", [](std::deque<Tensor>& t) { t[0].type = wire::DataType(77); }},
+      {"a type that none can have",
+       [](std::deque<Tensor>& t) { t[0].type = wire::DataType::BF16; }},
+      {"a quantised type without a scale",
+       [](std::deque<Tensor>& t) { t[0].type = wire::DataType::QINT8; }},
+      {"an unknown flag", [](std::deque<Tensor>& t) { t[0].flags = 8; }},
+      {"two directions", [](std::deque<Tensor>& t) { t[0].flags = 3; }},
+      {"an argument twice", [](std::deque<Tensor>& t) { t[1].external = 0; }},
+      {"an argument outside", [](std::deque<Tensor>& t) { t[1].external = 9; }},
+      {"a constant outside", [](std::deque<Tensor>& t) { t[0].constant = 5; }},
+      {"an input that is none", [](std::deque<Tensor>& t) { t[1].flags = 0; }},
+      {"an output of another rank", [](std::deque<Tensor>& t) { t[2].sizes = {4}; }},
+  };
+  for (const auto& [what, tell] : lies) {
+    PayloadBuilder p = sum();
+    tell(p.tensors);
+    expect_refused(p, what);
+  }
+}
+
+TEST(XnnpackPayload, ScalesThatAreNoneAreRefused) {
+  for (const float scale : {0.f, -1.f, NAN, INFINITY, 1e-42f}) {
+    PayloadBuilder p = sum();
+    for (auto& t : p.tensors) {
+      t.type = wire::DataType::QINT8;
+      t.scale = 0.5f;
+    }
+    p.tensors[1].scale = scale;
+    expect_refused(p, "scale");
+  }
+  PayloadBuilder p = sum();
+  for (auto& t : p.tensors) {
+    t.type = wire::DataType::QUINT8;
+    t.scale = 0.5f;
+  }
+  p.tensors[2].zero_point = 256;
+  expect_refused(p, "zero point");
+}
+
+TEST(XnnpackPayload, NodesThatLieAreRefused) {
+  const std::pair<const char*, void (*)(PayloadBuilder&)> lies[] = {
+      {"an argument that is no value",
+       [](PayloadBuilder& p) {
+         p.binary(NodeContent::Add, 0, 99, p.inner({2, 2}));
+       }},
+      {"an argument that is missing",
+       [](PayloadBuilder& p) {
+         p.binary(NodeContent::Add, 0, UINT32_MAX, p.inner({2, 2}));
+       }},
+      {"a result that is no value", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 99); }},
+      {"a result written twice", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 2); }},
+      {"a result that is an input", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 1); }},
+      {"a cycle",
+       [](PayloadBuilder& p) {
+         const uint32_t t = p.inner({2, 2});
+         p.unary(NodeContent::Abs, t, t);
+       }},
+      {"an unknown kind",
+       [](PayloadBuilder& p) {
+         p.nodes.push_back({NodeContent::Attention, wire::CreateAttention(p.fbb).Union()});
+       }},
+      {"a range that holds nothing",
+       [](PayloadBuilder& p) {
+         p.nodes[0].range = {2.f, 1.f};
+       }},
+      {"a range that is no number",
+       [](PayloadBuilder& p) {
+         p.nodes[0].range = {NAN, 1.f};
+       }},
+      {"shapes that do not fit", [](PayloadBuilder& p) { p.tensors[1].sizes = {3}; }},
+      {"a filter that does not fit",
+       [](PayloadBuilder& p) {
+         p.connected(0, p.constant({2, 3}, Floats(6)), UINT32_MAX, p.inner({2, 2}));
+       }},
+      {"a constant that is too short",
+       [](PayloadBuilder& p) {
+         p.connected(0, p.constant({900, 2}, Floats(4)), UINT32_MAX, p.inner({2, 900}));
+       }},
+      {"a constant outside the payload",
+       [](PayloadBuilder& p) {
+         p.connected(0, p.constant({2, 2}, Floats(4)), UINT32_MAX, p.inner({2, 2}));
+         p.constants[1].offset = UINT64_MAX - 4;
+       }},
+      {"a permutation that is none",
+       [](PayloadBuilder& p) {
+         const Sizes perm = {1, 1};
+         p.nodes.push_back(
+             {NodeContent::Transpose,
+              wire::CreateTransposeDirect(p.fbb, 2, &perm, 0, p.inner({2, 2})).Union()});
+       }},
+      {"a slice over the end",
+       [](PayloadBuilder& p) {
+         const Sizes offsets = {1, 0}, sizes = {2, 2};
+         p.nodes.push_back(
+             {NodeContent::Slice,
+              wire::CreateSliceDirect(p.fbb, 2, &offsets, &sizes, 0, p.inner({2, 2})).Union()});
+       }},
+      {"a pool without a window",
+       [](PayloadBuilder& p) {
+         const uint32_t x = p.input({1, 2, 2, 1});
+         p.nodes.push_back(
+             {NodeContent::MaxPool2d,
+              wire::CreatePooling(p.fbb, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1, x, p.inner({1, 1, 1, 1}))
+                  .Union()});
+       }},
+      {"more memory than there may be",
+       [](PayloadBuilder& p) {
+         const Sizes pre = {1 << 24, 8}, post = {0, 0};
+         uint32_t x = 0;
+         for (int i = 0; i < 20; ++i) {
+           const uint32_t y = p.inner({2, 2});
+           p.nodes.push_back({NodeContent::ConstantPad,
+                              wire::CreateConstantPadDirect(p.fbb, &pre, &post, 0, x, y).Union()});
+           x = y;
+         }
+       }},
+  };
+  for (const auto& [what, tell] : lies) {
+    PayloadBuilder p = sum();
+    tell(p);
+    expect_refused(p, what);
+  }
+}
+
+TEST(XnnpackPayload, EveryCutAndEveryChangedByteIsSurvived) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({2, 3}), t = p.inner({2, 2}), y = p.output({2, 2});
+  p.connected(x, p.constant({2, 3}, {1, 2, 3, 4, 5, 6}), p.constant({2}, {1, 2}), t);
+  p.unary(NodeContent::Softmax, t, y);
+  const std::vector<uint8_t> good = p.finish();
+  ASSERT_TRUE(Loaded(good).status.ok());
+  HeldFloats in({2, 3}, Floats(6, 1)), out({2, 2}, Floats(4));
+  for (size_t size = 0; size < good.size(); ++size) {
+    Loaded loaded({good.begin(), good.begin() + static_cast<ptrdiff_t>(size)});
+    if (size + 64 < good.size()) {
+      EXPECT_FALSE(loaded.status.ok()) << size;
+    }
+  }
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const uint8_t change : {1, 0x80, 0xff}) {
+      std::vector<uint8_t> bad = good;
+      bad[i] = static_cast<uint8_t>(bad[i] ^ change);
+      Loaded loaded(bad);
+      if (loaded.status.ok()) (void)loaded.run({&in.value, &out.value}).ok();
+    }
+  }
+}
+
+TEST(XnnpackBackend, ArgumentsOfTheCallAreChecked) {
+  Loaded loaded(sum().finish());
+  HeldFloats a({2, 2}, Floats(4)), b({2}, Floats(2)), y({2, 2}, Floats(4)), line({4}, Floats(4));
+  EXPECT_FALSE(loaded.run({&a.value, &b.value}).ok());
+  EValue number(int64_t{1});
+  EXPECT_FALSE(loaded.run({&a.value, &number, &y.value}).ok());
+  EXPECT_FALSE(loaded.run({&line.value, &b.value, &y.value}).ok());
+  EXPECT_FALSE(loaded.run({&a.value, &b.value, &line.value}).ok());
+  y.tensor.set_constant();
+  EXPECT_FALSE(loaded.run({&a.value, &b.value, &y.value}).ok());
+}
+
+}  // namespace
+}  // namespace taper::xnnpack
