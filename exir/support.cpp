@@ -153,6 +153,12 @@ const char* short_name(ScalarType dtype) {
       return "i32";
     case ScalarType::kLong:
       return "i64";
+    case ScalarType::kComplexHalf:
+      return "c32";
+    case ScalarType::kComplexFloat:
+      return "c64";
+    case ScalarType::kComplexDouble:
+      return "c128";
     case ScalarType::kBool:
       return "bool";
     case ScalarType::kUInt16:

@@ -36,7 +36,7 @@ void store_run(const C* from, int64_t count, void* to, int64_t stride) {
 
 template <typename C>
 LoadFunction<C> loader(ScalarType type) {
-  if (!is_valid(type)) return nullptr;
+  if (!is_valid(type) || is_complex(type)) return nullptr;
   return with_type(type, [](auto example) -> LoadFunction<C> {
     using T = decltype(example);
     if constexpr (std::is_same_v<T, bool>) {
@@ -49,7 +49,7 @@ LoadFunction<C> loader(ScalarType type) {
 
 template <typename C>
 StoreFunction<C> storer(ScalarType type) {
-  if (!is_valid(type)) return nullptr;
+  if (!is_valid(type) || is_complex(type)) return nullptr;
   return with_type(
       type, [](auto example) -> StoreFunction<C> { return store_run<C, decltype(example)>; });
 }

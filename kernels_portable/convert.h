@@ -48,7 +48,7 @@ using LoadFunction = void (*)(const void* from, int64_t stride, int64_t count, C
 template <typename C>
 using StoreFunction = void (*)(const C* from, int64_t count, void* to, int64_t stride);
 
-// Defined for C = float, double and int64_t. Null if `type` is no valid dtype.
+// Defined for C = float, double and int64_t. Null if `type` is complex or no valid dtype.
 template <typename C>
 LoadFunction<C> loader(ScalarType type);
 template <typename C>
@@ -113,6 +113,10 @@ inline auto with_type(ScalarType type, Function&& function) {
       return function(uint32_t{});
     case ScalarType::kUInt64:
       return function(uint64_t{});
+    case ScalarType::kComplexHalf:
+    case ScalarType::kComplexFloat:
+    case ScalarType::kComplexDouble:
+      break;
   }
   return function(uint8_t{});
 }

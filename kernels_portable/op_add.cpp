@@ -5,6 +5,7 @@
 //   Overloads out (tensor other), Scalar_out.
 
 #include "kernels_portable/arith.h"
+#include "kernels_portable/complex.h"
 #include "kernels_portable/elementwise.h"
 
 namespace taper::portable {
@@ -30,6 +31,9 @@ struct AddScaled {
 };
 
 Status add(const Tensor& self, const Operand& other, Scalar alpha, Tensor& out) {
+  if (any_complex(self, other)) {
+    return complex_binary(ComplexOp::kAdd, self, other, alpha.to_double(), out);
+  }
   const Operand in[] = {self, other};
   TAPER_REQUIRE(is_floating(result_type(in)) || !alpha.is_double(), Error::kInvalidArgument,
                 "add: alpha must be an integer for integer operands");
@@ -49,7 +53,8 @@ Status add_scalar_out(KernelContext&, const Tensor& self, Scalar other, Scalar a
 
 extern const Kernel kAddOut;
 extern const Kernel kAddScalarOut;
-const Kernel kAddOut = make_kernel<add_out>("aten::add.out");
-const Kernel kAddScalarOut = make_kernel<add_scalar_out>("aten::add.Scalar_out");
+const Kernel kAddOut = make_kernel<add_out, Takes::kComplexToo>("aten::add.out");
+const Kernel kAddScalarOut =
+    make_kernel<add_scalar_out, Takes::kComplexToo>("aten::add.Scalar_out");
 
 }  // namespace taper::portable

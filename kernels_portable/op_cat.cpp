@@ -15,7 +15,12 @@ bool is_skipped(const Tensor& tensor) { return tensor.dim() == 1 && tensor.size(
 Status check_types(TensorList tensors, const Tensor& out) {
   TAPER_REQUIRE(!tensors.empty(), Error::kInvalidArgument, "cat: the list of tensors is empty");
   ScalarType type = tensors[0]->scalar_type();
-  for (const Tensor* tensor : tensors) type = promote_types(type, tensor->scalar_type());
+  for (const Tensor* tensor : tensors) {
+    const bool same = tensor->scalar_type() == type;
+    TAPER_REQUIRE(same || !(is_complex(type) || is_complex(tensor->scalar_type())),
+                  Error::kNotSupported, "cat: complex tensors must share one dtype");
+    if (!same) type = promote_types(type, tensor->scalar_type());
+  }
   TAPER_REQUIRE(can_cast(type, out.scalar_type()), Error::kInvalidArgument,
                 "cat: the tensors' dtype cannot be cast to that of out");
   return {};
@@ -92,8 +97,8 @@ Status stack(KernelContext&, TensorList tensors, int64_t dim, Tensor& out) {
 }  // namespace
 
 extern const Kernel kCatOut;
-const Kernel kCatOut = make_kernel<cat>("aten::cat.out");
+const Kernel kCatOut = make_kernel<cat, Takes::kComplexToo>("aten::cat.out");
 extern const Kernel kStackOut;
-const Kernel kStackOut = make_kernel<stack>("aten::stack.out");
+const Kernel kStackOut = make_kernel<stack, Takes::kComplexToo>("aten::stack.out");
 
 }  // namespace taper::portable

@@ -35,12 +35,13 @@ extern const Kernel kLiftFreshCopyOut;
 extern const Kernel kDetachCopyOut;
 extern const Kernel kAliasCopyOut;
 extern const Kernel kFallbackOut;
-const Kernel kCloneOut = make_kernel<clone_out>("aten::clone.out");
+const Kernel kCloneOut = make_kernel<clone_out, Takes::kComplexToo>("aten::clone.out");
 const Kernel kCloneDimOrderOut =
-    make_kernel<clone_dim_order_out>("dim_order_ops::_clone_dim_order.out");
-const Kernel kLiftFreshCopyOut = make_kernel<copy_of>("aten::lift_fresh_copy.out");
-const Kernel kDetachCopyOut = make_kernel<copy_of>("aten::detach_copy.out");
-const Kernel kAliasCopyOut = make_kernel<copy_of>("aten::alias_copy.out");
+    make_kernel<clone_dim_order_out, Takes::kComplexToo>("dim_order_ops::_clone_dim_order.out");
+const Kernel kLiftFreshCopyOut =
+    make_kernel<copy_of, Takes::kComplexToo>("aten::lift_fresh_copy.out");
+const Kernel kDetachCopyOut = make_kernel<copy_of, Takes::kComplexToo>("aten::detach_copy.out");
+const Kernel kAliasCopyOut = make_kernel<copy_of, Takes::kComplexToo>("aten::alias_copy.out");
 const Kernel kFallbackOut = make_kernel<copy_of>("llama::fallback.out");
 
 }  // namespace taper::portable

@@ -4,6 +4,7 @@
 //             that integers stay integers; an integer divided by zero is refused.
 //   Overloads out, Scalar_out, out_mode, Scalar_mode_out.
 
+#include "kernels_portable/complex.h"
 #include "kernels_portable/divide.h"
 #include "kernels_portable/elementwise.h"
 
@@ -18,6 +19,7 @@ struct Divide {
 };
 
 Status div(const Tensor& self, const Operand& other, Tensor& out) {
+  if (any_complex(self, other)) return complex_binary(ComplexOp::kDivide, self, other, 1, out);
   return binary_to_float(Divide{}, self, other, out);
 }
 
@@ -53,8 +55,9 @@ extern const Kernel kDivOut;
 extern const Kernel kDivScalarOut;
 extern const Kernel kDivOutMode;
 extern const Kernel kDivScalarModeOut;
-const Kernel kDivOut = make_kernel<div_out>("aten::div.out");
-const Kernel kDivScalarOut = make_kernel<div_scalar_out>("aten::div.Scalar_out");
+const Kernel kDivOut = make_kernel<div_out, Takes::kComplexToo>("aten::div.out");
+const Kernel kDivScalarOut =
+    make_kernel<div_scalar_out, Takes::kComplexToo>("aten::div.Scalar_out");
 const Kernel kDivOutMode = make_kernel<div_out_mode>("aten::div.out_mode");
 const Kernel kDivScalarModeOut = make_kernel<div_scalar_mode_out>("aten::div.Scalar_mode_out");
 

@@ -30,6 +30,6 @@ Status expand_copy(KernelContext&, const Tensor& self, IntList size, bool, Tenso
 }  // namespace
 
 extern const Kernel kExpandCopyOut;
-const Kernel kExpandCopyOut = make_kernel<expand_copy>("aten::expand_copy.out");
+const Kernel kExpandCopyOut = make_kernel<expand_copy, Takes::kComplexToo>("aten::expand_copy.out");
 
 }  // namespace taper::portable

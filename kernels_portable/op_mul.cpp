@@ -4,6 +4,7 @@
 //   Overloads out (tensor other), Scalar_out.
 
 #include "kernels_portable/arith.h"
+#include "kernels_portable/complex.h"
 #include "kernels_portable/elementwise.h"
 
 namespace taper::portable {
@@ -16,19 +17,25 @@ struct Mul {
   }
 };
 
-Status mul_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
+Status mul(const Tensor& self, const Operand& other, Tensor& out) {
+  if (any_complex(self, other)) return complex_binary(ComplexOp::kMultiply, self, other, 1, out);
   return binary(Mul{}, self, other, out);
 }
 
+Status mul_out(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
+  return mul(self, other, out);
+}
+
 Status mul_scalar_out(KernelContext&, const Tensor& self, Scalar other, Tensor& out) {
-  return binary(Mul{}, self, other, out);
+  return mul(self, other, out);
 }
 
 }  // namespace
 
 extern const Kernel kMulOut;
 extern const Kernel kMulScalarOut;
-const Kernel kMulOut = make_kernel<mul_out>("aten::mul.out");
-const Kernel kMulScalarOut = make_kernel<mul_scalar_out>("aten::mul.Scalar_out");
+const Kernel kMulOut = make_kernel<mul_out, Takes::kComplexToo>("aten::mul.out");
+const Kernel kMulScalarOut =
+    make_kernel<mul_scalar_out, Takes::kComplexToo>("aten::mul.Scalar_out");
 
 }  // namespace taper::portable

@@ -53,10 +53,12 @@ Status t_copy(KernelContext& context, const Tensor& self, Tensor& out) {
 }  // namespace
 
 extern const Kernel kPermuteCopyOut;
-const Kernel kPermuteCopyOut = make_kernel<permute_copy>("aten::permute_copy.out");
+const Kernel kPermuteCopyOut =
+    make_kernel<permute_copy, Takes::kComplexToo>("aten::permute_copy.out");
 extern const Kernel kTransposeCopyIntOut;
-const Kernel kTransposeCopyIntOut = make_kernel<transpose_copy>("aten::transpose_copy.int_out");
+const Kernel kTransposeCopyIntOut =
+    make_kernel<transpose_copy, Takes::kComplexToo>("aten::transpose_copy.int_out");
 extern const Kernel kTCopyOut;
-const Kernel kTCopyOut = make_kernel<t_copy>("aten::t_copy.out");
+const Kernel kTCopyOut = make_kernel<t_copy, Takes::kComplexToo>("aten::t_copy.out");
 
 }  // namespace taper::portable

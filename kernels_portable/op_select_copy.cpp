@@ -17,6 +17,7 @@ Status select_copy(KernelContext&, const Tensor& self, int64_t dim, int64_t inde
 }  // namespace
 
 extern const Kernel kSelectCopyIntOut;
-const Kernel kSelectCopyIntOut = make_kernel<select_copy>("aten::select_copy.int_out");
+const Kernel kSelectCopyIntOut =
+    make_kernel<select_copy, Takes::kComplexToo>("aten::select_copy.int_out");
 
 }  // namespace taper::portable

@@ -21,6 +21,7 @@ Status slice_copy(KernelContext&, const Tensor& self, int64_t dim, std::optional
 }  // namespace
 
 extern const Kernel kSliceCopyTensorOut;
-const Kernel kSliceCopyTensorOut = make_kernel<slice_copy>("aten::slice_copy.Tensor_out");
+const Kernel kSliceCopyTensorOut =
+    make_kernel<slice_copy, Takes::kComplexToo>("aten::slice_copy.Tensor_out");
 
 }  // namespace taper::portable

@@ -51,12 +51,16 @@ Status unsqueeze_copy(KernelContext&, const Tensor& self, int64_t dim, Tensor& o
 }  // namespace
 
 extern const Kernel kSqueezeCopyOut;
-const Kernel kSqueezeCopyOut = make_kernel<squeeze_copy>("aten::squeeze_copy.out");
+const Kernel kSqueezeCopyOut =
+    make_kernel<squeeze_copy, Takes::kComplexToo>("aten::squeeze_copy.out");
 extern const Kernel kSqueezeCopyDimOut;
-const Kernel kSqueezeCopyDimOut = make_kernel<squeeze_copy_dim>("aten::squeeze_copy.dim_out");
+const Kernel kSqueezeCopyDimOut =
+    make_kernel<squeeze_copy_dim, Takes::kComplexToo>("aten::squeeze_copy.dim_out");
 extern const Kernel kSqueezeCopyDimsOut;
-const Kernel kSqueezeCopyDimsOut = make_kernel<squeeze_copy_dims>("aten::squeeze_copy.dims_out");
+const Kernel kSqueezeCopyDimsOut =
+    make_kernel<squeeze_copy_dims, Takes::kComplexToo>("aten::squeeze_copy.dims_out");
 extern const Kernel kUnsqueezeCopyOut;
-const Kernel kUnsqueezeCopyOut = make_kernel<unsqueeze_copy>("aten::unsqueeze_copy.out");
+const Kernel kUnsqueezeCopyOut =
+    make_kernel<unsqueeze_copy, Takes::kComplexToo>("aten::unsqueeze_copy.out");
 
 }  // namespace taper::portable

@@ -5,6 +5,7 @@
 //   Overloads out (tensor other), Scalar_out.
 
 #include "kernels_portable/arith.h"
+#include "kernels_portable/complex.h"
 #include "kernels_portable/elementwise.h"
 
 namespace taper::portable {
@@ -30,6 +31,9 @@ struct SubScaled {
 };
 
 Status sub(const Tensor& self, const Operand& other, Scalar alpha, Tensor& out) {
+  if (any_complex(self, other)) {
+    return complex_binary(ComplexOp::kSubtract, self, other, alpha.to_double(), out);
+  }
   const Operand in[] = {self, other};
   const ScalarType type = result_type(in);
   TAPER_REQUIRE(type != ScalarType::kBool, Error::kInvalidType, "sub: not defined for bool");
@@ -51,7 +55,8 @@ Status sub_scalar_out(KernelContext&, const Tensor& self, Scalar other, Scalar a
 
 extern const Kernel kSubOut;
 extern const Kernel kSubScalarOut;
-const Kernel kSubOut = make_kernel<sub_out>("aten::sub.out");
-const Kernel kSubScalarOut = make_kernel<sub_scalar_out>("aten::sub.Scalar_out");
+const Kernel kSubOut = make_kernel<sub_out, Takes::kComplexToo>("aten::sub.out");
+const Kernel kSubScalarOut =
+    make_kernel<sub_scalar_out, Takes::kComplexToo>("aten::sub.Scalar_out");
 
 }  // namespace taper::portable

@@ -4,23 +4,35 @@
 //   Floats
 //             accumulate in double.
 
+#include "kernels_portable/complex.h"
 #include "kernels_portable/reduce.h"
 
 namespace taper::portable {
 namespace {
 
+// The sums of the parts, which are one more dimension that is kept.
+Status sum_of_complex(const Tensor& self, DimMask mask, bool keepdim, Tensor& out) {
+  TAPER_TRY(check_parts(self));
+  TAPER_TRY(check_parts(out));
+  TAPER_TRY(out.resize(reduced_sizes(self, mask, keepdim)));
+  Parts from(self), to(out);
+  const ScalarType type = to.tensor().scalar_type();
+  return reduce(sum_reduction(), from.tensor(), mask, keepdim, type, type, 1, to.tensor());
+}
+
 Status sum_out(KernelContext&, const Tensor& self, std::optional<IntList> dims, bool keepdim,
                std::optional<int64_t> dtype, Tensor& out) {
-  ScalarType type;
-  TAPER_TRY(dtype_or(dtype, sum_type(self.scalar_type()), &type));
   DimMask mask = 0;
   TAPER_TRY(make_dim_mask(dims, self.dim(), &mask));
+  if (is_complex(self.scalar_type())) return sum_of_complex(self, mask, keepdim, out);
+  ScalarType type;
+  TAPER_TRY(dtype_or(dtype, sum_type(self.scalar_type()), &type));
   return reduce(sum_reduction(), self, mask, keepdim, type, type, 1, out);
 }
 
 }  // namespace
 
 extern const Kernel kSumIntListOut;
-const Kernel kSumIntListOut = make_kernel<sum_out>("aten::sum.IntList_out");
+const Kernel kSumIntListOut = make_kernel<sum_out, Takes::kComplexToo>("aten::sum.IntList_out");
 
 }  // namespace taper::portable

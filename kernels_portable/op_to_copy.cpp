@@ -3,30 +3,39 @@
 //
 //   Of the arguments only dim_order is looked at, and only compared: it must be that of out.
 
+#include "kernels_portable/complex.h"
 #include "kernels_portable/dims.h"
 #include "kernels_portable/elementwise.h"
 
 namespace taper::portable {
 namespace {
 
-Status to_copy_out(KernelContext&, const Tensor& self, bool, std::optional<int64_t>, Tensor& out) {
+// Complex numbers may become other complex ones, real numbers complex ones.
+Status convert(const Tensor& self, Tensor& out) {
   TAPER_TRY(out.resize(self.sizes()));
-  return copy_elements(self, out);
+  const bool same = self.scalar_type() == out.scalar_type();
+  if (same || !(is_complex(self.scalar_type()) || is_complex(out.scalar_type()))) {
+    return copy_elements(self, out);
+  }
+  return complex_binary(ComplexOp::kAdd, self, Scalar(int64_t{0}), 1, out);
+}
+
+Status to_copy_out(KernelContext&, const Tensor& self, bool, std::optional<int64_t>, Tensor& out) {
+  return convert(self, out);
 }
 
 Status to_dim_order_copy_out(KernelContext&, const Tensor& self, bool,
                              std::optional<IntList> dim_order, Tensor& out) {
   TAPER_TRY(check_dim_order(dim_order, out));
-  TAPER_TRY(out.resize(self.sizes()));
-  return copy_elements(self, out);
+  return convert(self, out);
 }
 
 }  // namespace
 
 extern const Kernel kToCopyOut;
 extern const Kernel kToDimOrderCopyOut;
-const Kernel kToCopyOut = make_kernel<to_copy_out>("aten::_to_copy.out");
+const Kernel kToCopyOut = make_kernel<to_copy_out, Takes::kComplexToo>("aten::_to_copy.out");
 const Kernel kToDimOrderCopyOut =
-    make_kernel<to_dim_order_copy_out>("dim_order_ops::_to_dim_order_copy.out");
+    make_kernel<to_dim_order_copy_out, Takes::kComplexToo>("dim_order_ops::_to_dim_order_copy.out");
 
 }  // namespace taper::portable

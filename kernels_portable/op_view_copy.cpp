@@ -20,8 +20,8 @@ Status view_copy(KernelContext&, const Tensor& self, IntList size, Tensor& out) 
 }  // namespace
 
 extern const Kernel kViewCopyOut;
-const Kernel kViewCopyOut = make_kernel<view_copy>("aten::view_copy.out");
+const Kernel kViewCopyOut = make_kernel<view_copy, Takes::kComplexToo>("aten::view_copy.out");
 extern const Kernel kUnsafeViewOut;
-const Kernel kUnsafeViewOut = make_kernel<view_copy>("aten::_unsafe_view.out");
+const Kernel kUnsafeViewOut = make_kernel<view_copy, Takes::kComplexToo>("aten::_unsafe_view.out");
 
 }  // namespace taper::portable

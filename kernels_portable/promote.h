@@ -35,6 +35,7 @@ constexpr ScalarType to_floating(ScalarType type) {
 // becomes an integer, and only a bool becomes a bool.
 constexpr bool can_cast(ScalarType from, ScalarType to) {
   if (from == to) return true;
+  if (is_complex(from) || is_complex(to)) return false;
   if (is_floating(from)) return is_floating(to);
   return from == ScalarType::kBool || to != ScalarType::kBool;
 }

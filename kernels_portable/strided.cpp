@@ -79,8 +79,10 @@ void copy_strided(const LoopNest& nest, void* to, const void* from, size_t eleme
       return copy_runs<uint16_t>(nest, to, from);
     case 4:
       return copy_runs<uint32_t>(nest, to, from);
-    default:
+    case 8:
       return copy_runs<uint64_t>(nest, to, from);
+    default:
+      return copy_runs<TwoWords>(nest, to, from);
   }
 }
 

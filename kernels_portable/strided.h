@@ -12,6 +12,11 @@
 
 namespace taper::portable {
 
+// The largest element: a complex double.
+struct TwoWords {
+  uint64_t words[2];
+};
+
 struct LoopNest {
   static constexpr int kMaxOperands = 4;
 

@@ -177,8 +177,10 @@ void copy_view(const View& to, const View& from, size_t element) {
       return transpose<uint16_t>(nest, to.data, from.data);
     case 4:
       return transpose<uint32_t>(nest, to.data, from.data);
-    default:
+    case 8:
       return transpose<uint64_t>(nest, to.data, from.data);
+    default:
+      return transpose<TwoWords>(nest, to.data, from.data);
   }
 }
 

@@ -27,11 +27,12 @@ Comparison compare(const NpyArray& got, const NpyArray& expected, double toleran
                   shape_text(got.shape);
     return result;
   }
-  const size_t count = got.data.size() / element_size(got.dtype);
-  if (!is_floating(got.dtype)) {
+  const ScalarType part = part_type(got.dtype);
+  const size_t count = got.data.size() / element_size(part);
+  if (!is_floating(part)) {
     size_t different = 0;
     for (size_t i = 0; i < count; ++i) {
-      const size_t size = element_size(got.dtype);
+      const size_t size = element_size(part);
       different += got.data.compare(i * size, size, expected.data, i * size, size) != 0;
     }
     result.equal = different == 0;
@@ -41,9 +42,9 @@ Comparison compare(const NpyArray& got, const NpyArray& expected, double toleran
   }
   double scale = 1;
   for (size_t i = 0; i < count; ++i) {
-    const double want = element_at(expected.dtype, expected.data, i);
+    const double want = element_at(part, expected.data, i);
     if (std::isfinite(want)) scale = std::max(scale, std::fabs(want));
-    const double error = distance(element_at(got.dtype, got.data, i), want);
+    const double error = distance(element_at(part, got.data, i), want);
     result.largest_error = std::max(result.largest_error, error);
   }
   result.equal = result.largest_error <= tolerance * scale;

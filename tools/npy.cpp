@@ -20,11 +20,14 @@ struct DtypeCode {
 };
 
 constexpr DtypeCode kCodes[] = {
-    {"f2", ScalarType::kHalf},     {"f4", ScalarType::kFloat},  {"f8", ScalarType::kDouble},
-    {"i1", ScalarType::kChar},     {"i2", ScalarType::kShort},  {"i4", ScalarType::kInt},
-    {"i8", ScalarType::kLong},     {"u1", ScalarType::kByte},   {"u2", ScalarType::kUInt16},
-    {"u4", ScalarType::kUInt32},   {"u8", ScalarType::kUInt64}, {"b1", ScalarType::kBool},
-    {"V2", ScalarType::kBFloat16},
+    {"f2", ScalarType::kHalf},           {"f4", ScalarType::kFloat},
+    {"f8", ScalarType::kDouble},         {"i1", ScalarType::kChar},
+    {"i2", ScalarType::kShort},          {"i4", ScalarType::kInt},
+    {"i8", ScalarType::kLong},           {"u1", ScalarType::kByte},
+    {"u2", ScalarType::kUInt16},         {"u4", ScalarType::kUInt32},
+    {"u8", ScalarType::kUInt64},         {"b1", ScalarType::kBool},
+    {"V2", ScalarType::kBFloat16},       {"c8", ScalarType::kComplexFloat},
+    {"c16", ScalarType::kComplexDouble},
 };
 
 // The header's Python dict: {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }.
@@ -211,7 +214,8 @@ NpyArray parse_npy(std::string_view file, const std::string& name) {
                 std::to_string(bytes) + " bytes, it has " + std::to_string(data.size()));
   }
   array.data = std::string(data);
-  if (order == '>' && element > 1) swap_bytes(array.data, element);
+  const size_t part = element_size(part_type(array.dtype));
+  if (order == '>' && part > 1) swap_bytes(array.data, part);
   if (header.fortran() && array.shape.size() > 1) {
     array.data = from_fortran(array.data, array.shape, element);
   }

@@ -87,8 +87,9 @@ void HeldTensor::set_row_major(std::string_view bytes) {
 }
 
 void HeldTensor::set_ones() {
-  std::string one(element_size(tensor_.scalar_type()), '\0');
-  switch (tensor_.scalar_type()) {
+  const ScalarType part = part_type(tensor_.scalar_type());
+  std::string one(element_size(part), '\0');
+  switch (part) {
     case ScalarType::kHalf:
       one = std::string("\x00\x3c", 2);
       break;
@@ -160,6 +161,10 @@ double element_at(ScalarType type, std::string_view bytes, size_t i) {
       return load<float>(bytes, i);
     case ScalarType::kDouble:
       return load<double>(bytes, i);
+    case ScalarType::kComplexHalf:
+    case ScalarType::kComplexFloat:
+    case ScalarType::kComplexDouble:
+      return element_at(part_type(type), bytes, 2 * i);
   }
   return 0;
 }
@@ -168,6 +173,11 @@ std::string element_text(ScalarType type, std::string_view bytes, size_t i) {
   if (type == ScalarType::kBool) return load<uint8_t>(bytes, i) ? "True" : "False";
   if (type == ScalarType::kLong) return std::to_string(load<int64_t>(bytes, i));
   if (type == ScalarType::kUInt64) return std::to_string(load<uint64_t>(bytes, i));
+  if (is_complex(type)) {
+    const std::string imaginary = element_text(part_type(type), bytes, 2 * i + 1);
+    return element_text(part_type(type), bytes, 2 * i) + (imaginary[0] == '-' ? "" : "+") +
+           imaginary + "j";
+  }
   char text[40];
   std::snprintf(text, sizeof(text), is_floating(type) ? "%.6g" : "%.0f",
                 element_at(type, bytes, i));

@@ -20,6 +20,7 @@ DTYPES = {
     torch.uint8: ("u8", 0), torch.int8: ("i8", 1), torch.int16: ("i16", 2), torch.int32: ("i32", 3),
     torch.int64: ("i64", 4), torch.float16: ("f16", 5), torch.float32: ("f32", 6),
     torch.float64: ("f64", 7), torch.bool: ("bool", 11), torch.bfloat16: ("bf16", 15),
+    torch.complex32: ("c32", 8), torch.complex64: ("c64", 9), torch.complex128: ("c128", 10),
     torch.uint16: ("u16", 27), torch.uint32: ("u32", 28), torch.uint64: ("u64", 29),
 }
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -56,6 +57,9 @@ def family(name):
 
 def tensor(sizes, dtype=torch.float32, low=-4.0, high=4.0):
     """Random values; floats are multiples of 1/16 so that the text stays short."""
+    if dtype.is_complex:
+        parts = tensor([*sizes, 2], torch.float64, low, high)
+        return torch.view_as_complex(parts).to(dtype)
     if dtype == torch.bool:
         return torch.randint(0, 2, sizes).to(torch.bool)
     if dtype in FLOATS:
@@ -255,6 +259,8 @@ def _tensor_text(value, values, order):
 
 
 def _element_texts(value):
+    if value.dtype.is_complex:
+        return _element_texts(torch.view_as_real(value.resolve_conj().contiguous()))
     flat = value.detach().reshape(-1)
     if value.dtype == torch.float64:
         return [_short(repr(x)) for x in flat.tolist()]

@@ -6,10 +6,16 @@ namespace taper {
 namespace {
 
 // An item of `list` that is no tensor (None or null) is allowed only if `optional`.
-bool holds_tensors(const EValue& list, bool optional) {
+// A tensor of a dtype that the kernel takes.
+bool fits(ArgSpec spec, const EValue& value) {
+  return value.is_tensor() && (spec.complex || !is_complex(value.to_tensor().scalar_type()));
+}
+
+bool holds_tensors(const EValue& list, ArgSpec spec) {
+  const bool optional = spec.kind == ArgKind::kOptionalTensorList;
   for (const EValue* item : list.list_items()) {
     const bool none = item == nullptr || item->is_none();
-    if (none ? !optional : !item->is_tensor()) return false;
+    if (none ? !optional : !fits(spec, *item)) return false;
   }
   return true;
 }
@@ -40,7 +46,7 @@ bool accepts(ArgSpec spec, const EValue& value) {
     case ArgKind::kTensor:
     case ArgKind::kMutableTensor:
     case ArgKind::kAliasTensor:
-      return tag == Tag::kTensor;
+      return fits(spec, value);
     case ArgKind::kScalar:
     case ArgKind::kNumberOut:
       return value.is_number();
@@ -59,11 +65,9 @@ bool accepts(ArgSpec spec, const EValue& value) {
       return tag == Tag::kBoolList;
     case ArgKind::kTensorList:
     case ArgKind::kMutableTensorList:
-      return (tag == Tag::kTensorList || tag == Tag::kOptionalTensorList) &&
-             holds_tensors(value, false);
     case ArgKind::kOptionalTensorList:
       return (tag == Tag::kTensorList || tag == Tag::kOptionalTensorList) &&
-             holds_tensors(value, true);
+             holds_tensors(value, spec);
   }
   return false;
 }

@@ -50,6 +50,10 @@ TEST(Accepts, TagsThatReadTheSame) {
   EXPECT_TRUE(accepts({ArgKind::kBool, false}, integer));
   EXPECT_FALSE(accepts({ArgKind::kInt, false}, real));
   EXPECT_TRUE(accepts({ArgKind::kScalar, false}, boolean));
+  Tensor pair(ScalarType::kComplexFloat, 0, nullptr, nullptr, nullptr, nullptr);
+  const EValue complex(&pair);
+  EXPECT_FALSE(accepts({ArgKind::kTensor, false}, complex));
+  EXPECT_TRUE(accepts({ArgKind::kTensor, false, true}, complex));
   EXPECT_FALSE(accepts({ArgKind::kTensor, false}, none));
   EXPECT_TRUE(accepts({ArgKind::kTensor, true}, none));
   EXPECT_FALSE(accepts({ArgKind::kTensor, false}, integer));

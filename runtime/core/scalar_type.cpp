@@ -22,6 +22,12 @@ const char* to_string(ScalarType type) {
       return "float32";
     case ScalarType::kDouble:
       return "float64";
+    case ScalarType::kComplexHalf:
+      return "complex32";
+    case ScalarType::kComplexFloat:
+      return "complex64";
+    case ScalarType::kComplexDouble:
+      return "complex128";
     case ScalarType::kBool:
       return "bool";
     case ScalarType::kBFloat16:

@@ -116,7 +116,11 @@ class Binder {
       if (tag != Tag::kTensorList && tag != Tag::kOptionalTensorList) continue;
       has_lists_ = true;
       for (const EValue* item : state_.values[i].list_items()) {
-        if (item == nullptr || item->is_none()) flags[i] |= kHasNone;
+        if (item == nullptr || item->is_none()) {
+          flags[i] |= kHasNone;
+        } else if (item->is_tensor() && is_complex(item->to_tensor().scalar_type())) {
+          flags[i] |= kHasComplex;
+        }
       }
     }
   }
@@ -389,6 +393,7 @@ class Binder {
     const EValue& value = state_.values[slot];
     const bool list = value.tag() == Tag::kTensorList || value.tag() == Tag::kOptionalTensorList;
     if (!list) return accepts(spec, value);
+    if (!spec.complex && has(slot, kHasComplex)) return false;
     if (spec.kind == ArgKind::kOptionalTensorList) return true;
     return (spec.kind == ArgKind::kTensorList || spec.kind == ArgKind::kMutableTensorList) &&
            !has(slot, kHasNone);

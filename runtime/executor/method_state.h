@@ -74,7 +74,8 @@ enum SlotFlag : uint8_t {
   kIsMoved = 8,        // A move writes it.
   kIsAlias = 16,       // A kernel rebinds its memory.
   kIsInput = 32,
-  kHasNone = 64,  // A tensor list with a None among its items.
+  kHasNone = 64,      // A tensor list with a None among its items.
+  kHasComplex = 128,  // One with a complex tensor.
 };
 inline constexpr uint8_t kTravelsWithMoves = kMayBeConstant | kMayBeUnbound | kIsGrowingView;
 

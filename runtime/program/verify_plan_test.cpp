@@ -151,8 +151,6 @@ INSTANTIATE_TEST_SUITE_P(
              }},
         Case{"unknown_dtype", kBad, "unknown dtype",
              [](Model& t) { t.tensor(t.x).scalar_type = 99; }},
-        Case{"complex_dtype", kBad, "unknown dtype",
-             [](Model& t) { t.tensor(t.x).scalar_type = 9; }},
         Case{"quantised_dtype", kUnsupported, "does not compute",
              [](Model& t) { t.tensor(t.x).scalar_type = 12; }},
         Case{"storage_offset", kBad, "storage offset",

@@ -16,11 +16,14 @@ struct TypeName {
 };
 
 constexpr TypeName kTypeNames[] = {
-    {"u8", ScalarType::kByte},       {"i8", ScalarType::kChar},    {"i16", ScalarType::kShort},
-    {"i32", ScalarType::kInt},       {"i64", ScalarType::kLong},   {"f16", ScalarType::kHalf},
-    {"f32", ScalarType::kFloat},     {"f64", ScalarType::kDouble}, {"bool", ScalarType::kBool},
-    {"bf16", ScalarType::kBFloat16}, {"u16", ScalarType::kUInt16}, {"u32", ScalarType::kUInt32},
-    {"u64", ScalarType::kUInt64},
+    {"u8", ScalarType::kByte},          {"i8", ScalarType::kChar},
+    {"i16", ScalarType::kShort},        {"i32", ScalarType::kInt},
+    {"i64", ScalarType::kLong},         {"f16", ScalarType::kHalf},
+    {"f32", ScalarType::kFloat},        {"f64", ScalarType::kDouble},
+    {"bool", ScalarType::kBool},        {"bf16", ScalarType::kBFloat16},
+    {"u16", ScalarType::kUInt16},       {"u32", ScalarType::kUInt32},
+    {"u64", ScalarType::kUInt64},       {"c32", ScalarType::kComplexHalf},
+    {"c64", ScalarType::kComplexFloat}, {"c128", ScalarType::kComplexDouble},
 };
 
 struct TagName {

@@ -116,7 +116,9 @@ void store_text(ScalarType type, const std::string& text, void* to) {
   std::memcpy(to, &value, element_size(type));  // Little endian, as the wire is.
 }
 
-// Calls visit(i, element) for every element in row-major order.
+int64_t parts_of(ScalarType type) { return is_complex(type) ? 2 : 1; }
+
+// Calls visit(i, element) for every element in row-major order, for each part if it is complex.
 template <typename Visit>
 void for_each_element(const Tensor& tensor, Visit visit) {
   std::vector<int64_t> index(static_cast<size_t>(tensor.dim()), 0);
@@ -125,7 +127,12 @@ void for_each_element(const Tensor& tensor, Visit visit) {
   for (int64_t i = 0; i < tensor.numel(); ++i) {
     int64_t offset = 0;
     for (size_t d = 0; d < index.size(); ++d) offset += index[d] * tensor.strides()[d];
-    visit(static_cast<size_t>(i), data + offset * static_cast<int64_t>(size));
+    char* at = data + offset * static_cast<int64_t>(size);
+    const int64_t parts = parts_of(tensor.scalar_type());
+    for (int64_t part = 0; part < parts; ++part) {
+      const size_t step = element_size(part_type(tensor.scalar_type()));
+      visit(static_cast<size_t>(i * parts + part), at + static_cast<size_t>(part) * step);
+    }
     for (size_t d = index.size(); d-- > 0;) {
       if (++index[d] < tensor.size(static_cast<int64_t>(d))) break;
       index[d] = 0;
@@ -202,9 +209,10 @@ class Call {
         tensors_.emplace_back(text.type, sizes, text.dim_order,
                               dynamic ? ShapeDynamism::kDynamicBound : ShapeDynamism::kStatic);
     if (!output) {
-      EXPECT_EQ(text.values.size(), static_cast<size_t>(owner->numel())) << "values of an argument";
+      EXPECT_EQ(text.values.size(), static_cast<size_t>(owner->numel() * parts_of(text.type)))
+          << "values of an argument";
       for_each_element(*owner, [&](size_t i, void* element) {
-        if (i < text.values.size()) store_text(text.type, text.values[i], element);
+        if (i < text.values.size()) store_text(part_type(text.type), text.values[i], element);
       });
     }
     return &*owner;
@@ -303,15 +311,16 @@ class Call {
     const std::vector<int32_t> sizes(got.sizes().begin(), got.sizes().end());
     ASSERT_EQ(sizes, want.sizes) << "sizes of the output";
     if (want.values.empty() && got.numel() > 0) return;
-    Tolerance allowed = tolerance_of(want.type);
+    const ScalarType type = part_type(want.type);
+    Tolerance allowed = tolerance_of(type);
     if (case_.relative >= 0) allowed = {case_.relative, case_.absolute};
     for_each_element(got, [&](size_t i, void* element) {
       if (testing::Test::HasFailure()) return;
       SCOPED_TRACE("element " + std::to_string(i));
-      if (is_floating(want.type)) {
-        compare_double(parse_double(want.values[i]), load_double(want.type, element), allowed);
+      if (is_floating(type)) {
+        compare_double(parse_double(want.values[i]), load_double(type, element), allowed);
       } else {
-        EXPECT_EQ(load_int(want.type, element), parse_int(want.values[i]));
+        EXPECT_EQ(load_int(type, element), parse_int(want.values[i]));
       }
     });
   }

@@ -116,10 +116,11 @@ enum class ArgKind : uint8_t {
   kAliasTensor,  // A tensor whose memory the kernel rebinds to that of its first tensor argument.
 };
 
-// One argument: its kind, and whether None will do.
+// One argument: its kind, whether None will do, and whether tensors may be complex.
 struct ArgSpec {
   ArgKind kind;
   bool optional;
+  bool complex = false;
 };
 
 using KernelFunction = Status (*)(KernelContext& context, EValue* const* args);
@@ -222,12 +223,13 @@ struct Arg<std::optional<T>> : ArgBase<Arg<T>::kSpec.kind, true> {
   }
 };
 
-template <auto kFunction>
+template <auto kFunction, bool kComplex>
 struct Boxed;
 
-template <typename... Args, Status (*kFunction)(KernelContext&, Args...)>
-struct Boxed<kFunction> {
-  static constexpr ArgSpec kSpecs[] = {Arg<Args>::kSpec...};
+template <typename... Args, Status (*kFunction)(KernelContext&, Args...), bool kComplex>
+struct Boxed<kFunction, kComplex> {
+  static constexpr ArgSpec kSpecs[] = {
+      {Arg<Args>::kSpec.kind, Arg<Args>::kSpec.optional, kComplex}...};
   static constexpr uint8_t kCount = sizeof...(Args);
 
   template <size_t... kIndex>
@@ -243,9 +245,11 @@ struct Boxed<kFunction> {
 }  // namespace internal
 
 // Wraps a plain function; see the top of this file. `name` must be a constant that outlives it.
-template <auto kFunction>
+// Only a kernel that says so is ever given complex tensors.
+enum class Takes : bool { kReal, kComplexToo };
+template <auto kFunction, Takes kTakes = Takes::kReal>
 constexpr Kernel make_kernel(const char* name) {
-  using Wrapper = internal::Boxed<kFunction>;
+  using Wrapper = internal::Boxed<kFunction, kTakes == Takes::kComplexToo>;
   return {name, Wrapper::run, Wrapper::kSpecs, Wrapper::kCount};
 }
 

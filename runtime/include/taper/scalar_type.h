@@ -8,15 +8,18 @@
 namespace taper {
 
 enum class ScalarType : int8_t {
-  kByte = 0,    // uint8
-  kChar = 1,    // int8
-  kShort = 2,   // int16
-  kInt = 3,     // int32
-  kLong = 4,    // int64
-  kHalf = 5,    // IEEE binary16
-  kFloat = 6,   // binary32
-  kDouble = 7,  // binary64
-  kBool = 11,   // one byte, 0 or 1
+  kByte = 0,            // uint8
+  kChar = 1,            // int8
+  kShort = 2,           // int16
+  kInt = 3,             // int32
+  kLong = 4,            // int64
+  kHalf = 5,            // IEEE binary16
+  kFloat = 6,           // binary32
+  kDouble = 7,          // binary64
+  kComplexHalf = 8,     // Two halves: the real and the imaginary part.
+  kComplexFloat = 9,    // Two floats.
+  kComplexDouble = 10,  // Two doubles.
+  kBool = 11,           // one byte, 0 or 1
   kBFloat16 = 15,
   kUInt16 = 27,
   kUInt32 = 28,
@@ -38,11 +41,15 @@ constexpr size_t element_size(ScalarType type) {
     case ScalarType::kInt:
     case ScalarType::kFloat:
     case ScalarType::kUInt32:
+    case ScalarType::kComplexHalf:
       return 4;
     case ScalarType::kLong:
     case ScalarType::kDouble:
     case ScalarType::kUInt64:
+    case ScalarType::kComplexFloat:
       return 8;
+    case ScalarType::kComplexDouble:
+      return 16;
   }
   return 0;
 }
@@ -54,12 +61,24 @@ constexpr bool is_floating(ScalarType type) {
          type == ScalarType::kBFloat16;
 }
 
-// Integers, bool not included.
-constexpr bool is_integral(ScalarType type) {
-  return is_valid(type) && !is_floating(type) && type != ScalarType::kBool;
+constexpr bool is_complex(ScalarType type) {
+  return type == ScalarType::kComplexHalf || type == ScalarType::kComplexFloat ||
+         type == ScalarType::kComplexDouble;
 }
 
-// The dtype's PyTorch name: "float32", "int64", "bool", "bfloat16", ...; "unknown" otherwise.
+// What the two parts of a complex number are; every other type itself.
+constexpr ScalarType part_type(ScalarType type) {
+  if (type == ScalarType::kComplexHalf) return ScalarType::kHalf;
+  if (type == ScalarType::kComplexFloat) return ScalarType::kFloat;
+  return type == ScalarType::kComplexDouble ? ScalarType::kDouble : type;
+}
+
+// Integers, bool not included.
+constexpr bool is_integral(ScalarType type) {
+  return is_valid(type) && !is_floating(type) && !is_complex(type) && type != ScalarType::kBool;
+}
+
+// The dtype's PyTorch name: "float32", "int64", "bool", "complex64", ...; "unknown" otherwise.
 const char* to_string(ScalarType type);
 
 }  // namespace taper
