@@ -35,8 +35,10 @@ bool has_sizes(const Tensor& tensor, Span<const int64_t> sizes) {
 Status check_delta_rule(const DeltaRule& r, const Tensor& out, const Tensor& state) {
   for (const Tensor* each :
        {&r.query, &r.key, &r.value, &r.decay, &r.beta, &r.initial_state, &out, &state}) {
-    TAPER_REQUIRE(each->scalar_type() == ScalarType::kFloat && each->is_contiguous(),
-                  Error::kNotSupported, "gated_delta_rule: tensors must be contiguous float32");
+    TAPER_REQUIRE(each->scalar_type() == ScalarType::kFloat, Error::kInvalidType,
+                  "gated_delta_rule: tensors must be float32");
+    TAPER_REQUIRE(each->is_contiguous(), Error::kNotSupported,
+                  "gated_delta_rule: tensors must be contiguous");
   }
   TAPER_REQUIRE(r.query.dim() == 4 && r.key.dim() == 4 && r.value.dim() == 4,
                 Error::kInvalidArgument,
