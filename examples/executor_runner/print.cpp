@@ -67,6 +67,22 @@ void print_element(const Tensor& tensor, size_t i) {
     case ScalarType::kDouble:
       std::printf("%.17g", tensor.const_data_ptr<double>()[i]);
       break;
+    case ScalarType::kComplexHalf: {
+      const uint16_t* parts = tensor.const_data_ptr<uint16_t>() + 2 * i;
+      std::printf("%g%+gj", static_cast<double>(half_to_float(parts[0])),
+                  static_cast<double>(half_to_float(parts[1])));
+      break;
+    }
+    case ScalarType::kComplexFloat: {
+      const float* parts = tensor.const_data_ptr<float>() + 2 * i;
+      std::printf("%.7g%+.7gj", static_cast<double>(parts[0]), static_cast<double>(parts[1]));
+      break;
+    }
+    case ScalarType::kComplexDouble: {
+      const double* parts = tensor.const_data_ptr<double>() + 2 * i;
+      std::printf("%.17g%+.17gj", parts[0], parts[1]);
+      break;
+    }
   }
 }
 
