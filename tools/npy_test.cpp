@@ -97,8 +97,8 @@ TEST(Npy, RefusesWithTheReason) {
             prefix + "it ends inside its header");
   EXPECT_EQ(message_of(std::string("\x93NUMPY\2\0\xff\xff\xff\xff{", 13)),
             prefix + "it ends inside its header");
-  EXPECT_EQ(message_of(file(1, dict("<c8", "(1,)"), "12345678")),
-            prefix + "dtype '<c8' is not supported");
+  EXPECT_EQ(message_of(file(1, dict("<M8", "(1,)"), "12345678")),
+            prefix + "dtype '<M8' is not supported");
   EXPECT_EQ(message_of(file(1, "{'descr': [('a', '<f4')], }", "")),
             prefix + "structured dtypes are not supported");
   EXPECT_EQ(message_of(file(1, dict("<f4", "(2, 3)"), "1234")),
