@@ -78,7 +78,7 @@ constexpr Pass kPasses[] = {
     {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},
     // Strides in the file follow PyTorch's views; from here on every tensor is contiguous.
     {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
-    // No kernel computes with complex numbers: everything after works on real and imaginary parts.
+    // Few kernels take complex numbers, no rule does: from here on all is real and imaginary parts.
     {"split_complex", Need::kAlways, Dialect::kAten, plain<split_complex>},
     // Assertions, detach, dropout: nothing that computes. Before decompose, which knows no rules
     // for them.

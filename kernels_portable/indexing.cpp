@@ -2,6 +2,7 @@
 
 #include "kernels_portable/indexing.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels_portable/convert.h"
@@ -9,8 +10,12 @@
 namespace taper::portable {
 
 bool is_nonzero(const void* bytes, ScalarType type) {
+  if (is_complex(type)) {
+    const ScalarType part = part_type(type);
+    return is_nonzero(bytes, part) || is_nonzero(element(bytes, 1, part), part);
+  }
   uint64_t bits = 0;
-  const size_t size = element_size(type);
+  const size_t size = std::min(element_size(type), sizeof bits);
   std::memcpy(&bits, bytes, size);
   if (is_floating(type)) bits &= ~(uint64_t{1} << (size * 8 - 1));  // -0.0 is zero.
   return bits != 0;
