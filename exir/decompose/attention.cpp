@@ -50,6 +50,21 @@ Value* mask_of(Builder& b, Value* query, Value* key) {
   return mask->type.dtype == ScalarType::kBool ? additive(b, mask, query->type.dtype) : mask;
 }
 
+// query key^T times the scale, of which each side takes the root: 16-bit floats stay in range.
+Value* scaled_scores(Builder& b, Value* query, Value* key) {
+  Value* turned = b.transpose(key, -2, -1);
+  const Sym width = dim_of(query, -1);
+  if (!b.has("scale") && !width.is_int()) {
+    Value* size = b.op("scalar_tensor", {b.size(width), query->type.dtype});
+    Value* half = b.op("pow.Tensor_Scalar", {size, -0.25});
+    return b.op("matmul", {b.mul(query, half), b.mul(turned, half)});
+  }
+  const double scale = b.has("scale") ? b.arg("scale").to_double()
+                                      : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
+  const double half = std::sqrt(std::abs(scale));
+  return b.op("matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(turned, half)});
+}
+
 void attention(Builder& b) {
   Value* query = b.in("query");
   Value* key = b.in("key");
@@ -59,15 +74,7 @@ void attention(Builder& b) {
     key = repeat_heads(b, key, heads);
     value = repeat_heads(b, value, heads);
   }
-  const Sym width = dim_of(query, -1);
-  if (!b.has("scale") && !width.is_int()) {
-    throw Failure("attention over a symbolic head size needs an explicit scale");
-  }
-  const double scale = b.has("scale") ? b.arg("scale").to_double()
-                                      : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
-  const double half = std::sqrt(std::abs(scale));
-  Value* scores = b.op(
-      "matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(b.transpose(key, -2, -1), half)});
+  Value* scores = scaled_scores(b, query, key);
   Value* mask = mask_of(b, query, key);
   if (mask == nullptr) {
     return b.result(b.op("matmul", {b.op("_softmax", {scores, -1, false}), value}));

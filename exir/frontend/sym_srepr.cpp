@@ -176,7 +176,27 @@ class Parser {
       if (under <= 0) fail("a fraction has no positive denominator");
       return closed({Sym(over), Sym(under)});
     }
+    if (head == "Piecewise") return piecewise();
     return call(head, arguments());
+  }
+
+  // Piecewise(ExprCondPair(value, condition), ...): the first value whose condition holds.
+  Fraction piecewise() {
+    if (++depth_ > kDeepest) fail("it is nested too deeply");
+    if (take_while(is_name) != "ExprCondPair") fail("a pair of value and condition is expected");
+    expect('(');
+    const Sym value = whole(expression());
+    expect(',');
+    const Sym condition = whole(expression());
+    expect(')');
+    Fraction out{value};
+    if (take(',')) {
+      out = {Sym::call(SymOp::kWhere, {condition, value, whole(piecewise())})};
+    } else {
+      expect(')');
+    }
+    --depth_;
+    return out;
   }
 
   Fraction closed(Fraction f) {

@@ -52,6 +52,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"FloorToInt(OpaqueUnaryFn_sqrt(Symbol('s0')))", 2},
         Case{"LShift(Symbol('u0'), Integer(2))", 16}, Case{"RShift(Symbol('s77'), Integer(1))", 5},
         Case{"BitwiseFn_bitwise_xor(Symbol('s77'), Symbol('s0'))", 13},
+        Case{"Piecewise(ExprCondPair(Integer(1), StrictLessThan(Symbol('s0'), Integer(7))), "
+             "ExprCondPair(Integer(2), Equality(Symbol('u0'), Integer(4))), "
+             "ExprCondPair(Symbol('s77'), true))",
+             2},
         Case{"Equality(Symbol('s0'), Integer(7))", 1},
         Case{"Unequality(Symbol('s0'), Integer(7))", 0},
         Case{"LessThan(Symbol('s0'), Integer(7))", 1},
@@ -77,6 +81,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "Integer(99999999999999999999)", "Symbol(s0)", "Symbol('s0", "Symbol('s 0')",
                     "Symbol('s0', positive)", "Rational(1, 0)", "Rational(1, -2)", "Float('x')",
                     "__import__('os')", "Foo(Integer(1))", "Not(Integer(1), Integer(2))",
+                    "Piecewise(Integer(1))", "Piecewise(ExprCondPair(Integer(1)))",
                     "Pow(Integer(2))", "Pow(Integer(2), Integer(-9999))", "1.2.3", "-",
                     "OpaqueUnaryFn_system(Integer(1), Integer(2))", "lambda: 0",
                     "Mul(Integer(9223372036854775807), Integer(2))"));

@@ -153,6 +153,48 @@ void views(Node& node) {
   }
 }
 
+// Scalar arithmetic that no prim operator does, and the operator that does it on tensors of one
+// number. Its first `tensors` operands are tensors there.
+struct Detour {
+  std::string_view target;
+  std::string_view kernel;
+  size_t tensors;
+};
+
+constexpr Detour kDetours[] = {
+    {"python::pow", "aten::pow.Tensor_Scalar", 1},
+    {"python::_sym_sqrt", "aten::sqrt", 1},
+    {"python::sym_sqrt", "aten::sqrt", 1},
+    {"python::lshift", "aten::bitwise_left_shift.Tensor", 2},
+    {"python::rshift", "aten::bitwise_right_shift.Tensor", 2},
+    {"python::and_", "aten::bitwise_and.Tensor", 2},
+    {"python::or_", "aten::bitwise_or.Tensor", 2},
+    {"python::sym_ite", "aten::where.self", 3},
+};
+
+const Detour* find_detour(const Node& node) {
+  for (const Detour& detour : kDetours) {
+    if (node.is(detour.target)) return &detour;
+  }
+  return nullptr;
+}
+
+ScalarType scalar_type_of(ValueKind kind) {
+  if (kind == ValueKind::kBool) return ScalarType::kBool;
+  return kind == ValueKind::kFloat ? ScalarType::kDouble : ScalarType::kLong;
+}
+
+Argument through_tensors(const Detour& detour, const Node& node, Rewriter& r) {
+  const ScalarType dtype = scalar_type_of(node.outputs[0]->kind);
+  std::vector<Argument> args = node.args;
+  for (size_t i = 0; i < detour.tensors; ++i) {
+    const bool condition = i == 0 && node.is("python::sym_ite");
+    const ScalarType type = condition ? ScalarType::kBool : dtype;
+    args[i] = r.emit("aten::scalar_tensor", {args[i], type}, {TensorType(type, {})})[0];
+  }
+  return r.emit(detour.kernel, std::move(args), {TensorType(dtype, {})})[0];
+}
+
 // Scalar arithmetic without a prim operator of its own.
 bool scalars(Node& node, Rewriter& r) {
   Value* out = node.outputs.empty() ? nullptr : node.outputs[0];
@@ -178,14 +220,9 @@ bool scalars(Node& node, Rewriter& r) {
     r.replace(out, node.args[0]);
     return true;
   }
-  if (node.is("python::pow") || node.is("python::_sym_sqrt") || node.is("python::sym_sqrt")) {
-    if (out->kind != ValueKind::kFloat) return false;
-    // There is no prim operator for them: they go through tensors of one number.
-    const TensorType one(ScalarType::kDouble, {});
-    Argument x = r.emit("aten::scalar_tensor", {node.args[0], ScalarType::kDouble}, {one})[0];
-    x = node.is("python::pow") ? r.emit("aten::pow.Tensor_Scalar", {x, node.args[1]}, {one})[0]
-                               : r.emit("aten::sqrt", {x}, {one})[0];
-    r.replace(out, emit("aten::_local_scalar_dense", {x}, ValueKind::kFloat));
+  if (const Detour* detour = find_detour(node)) {
+    const Argument x = through_tensors(*detour, node, r);
+    r.replace(out, emit("aten::_local_scalar_dense", {x}, out->kind));
     return true;
   }
   if (node.is("aten::sym_numel")) {

@@ -61,6 +61,21 @@ TEST(ToEdge, RootsOfSizesGoThroughTensorsOfOneNumber) {
 )");
 }
 
+TEST(ToEdge, SoDoConditionsThatAreJoined) {
+  EXPECT_EQ(run(R"(  input %a: bool(1)
+  input %b: bool(1)
+  %c: bool(1) = python::and_(%a, %b)
+  return %c)"),
+            R"(  input %a: bool(1)
+  input %b: bool(1)
+  %scalar_tensor: bool[] = aten::scalar_tensor(%a, bool, None, None, None)
+  %scalar_tensor_1: bool[] = aten::scalar_tensor(%b, bool, None, None, None)
+  %bitwise_and: bool[] = aten::bitwise_and.Tensor(%scalar_tensor, %scalar_tensor_1)
+  %c_1: bool(1) = aten::_local_scalar_dense(%bitwise_and)
+  return %c_1
+)");
+}
+
 TEST(ToEdge, ViewsBecomeCopies) {
   EXPECT_EQ(run(R"(  input %x: float32[2, 3]
   %a: float32[6] = aten::view(%x, [6])

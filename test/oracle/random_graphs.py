@@ -26,6 +26,7 @@ from taper_process import Died, Taper, load, save
 from verdict import Verdict, differs, is_unstable
 
 TOGETHER = 24  # Programs of one task.
+DECLINED = "writing through aten::expand"  # Elements that are one in memory cannot differ.
 
 
 class Bundle(torch.nn.Module):
@@ -66,6 +67,18 @@ def export(programs, path):
             bundle, args, dynamic_shapes=dynamic_shapes(programs, bundle.names))
         torch.export.save(exported, path)
     return exported
+
+
+def narrowed(program, exported, environment):
+    """Whether PyTorch refuses the program's sizes: a number of pieces is a constant of the export,
+    and its guard says so only when it runs."""
+    if environment == 0:
+        return False
+    try:
+        exported.module()(*(x.values[environment].clone() for x in program.inputs))
+    except (AssertionError, RuntimeError):
+        return True
+    return False
 
 
 class Checker:
@@ -125,8 +138,10 @@ class Checker:
             code, text = self.taper.run("export", f"{self.folder}/m.pt2", "-o",
                                         f"{self.folder}/m.pte")
             if code:
-                return Verdict("refused", text)
+                return Verdict("declined" if DECLINED in text else "refused", text)
             for environment in range(program.environments):
+                if narrowed(program, exported, environment):
+                    return Verdict("misexported", "torch's own module refuses these sizes")
                 verdict = self.compare(program, exported, environment)
                 if verdict.kind != "ok":
                     return verdict

@@ -217,6 +217,8 @@ def in_place(g):
         return None
     t, w = g.value(x), written(g, x)
     y = partner(g, x) if w == x else g.rng.choice(["1", "2", "-1"])
+    if "[" in y:  # What PyTorch gives when it writes where it still reads hangs on the loop's order.
+        y += ".clone()"
     if is_bool(t):
         return g.rng.choice([f"{w}.logical_not_()", f"{w}.fill_(True)", f"{w}.zero_()"])
     forms = ["{w}.add_({y})", "{w}.mul_({y})", "{w}.sub_({y})", "{w}.fill_(2)", "{w}.zero_()",
@@ -234,9 +236,9 @@ def assign(g):
     if x is None:
         return None
     y = g.pick()
-    forms = [f"{x}[0] = {x}[-1].clone()", f"{x}[1:] = 1", f"{x}[..., -1] = {y}", f"{x}[-1] = {y}",
+    forms = [f"{x}[0] = {x}[-1].clone()", f"{x}[1:] = 1", f"{x}[..., -1] = {y}.clone()", f"{x}[-1] = {y}.clone()",
              f"{x}[::2] = 0", f"{x}[{x} > 1] = 0", f"{x}[torch.tensor([0, 1])] = 1",
-             f"{x}.index_fill_(0, torch.tensor([0]), 1)", f"{x}[:] = {y}", f"{x}[0] += 1",
+             f"{x}.index_fill_(0, torch.tensor([0]), 1)", f"{x}[:] = {y}.clone()", f"{x}[0] += 1",
              f"{x}[1:] *= 2", f"{x}[:-1] += {x}[1:].clone()", f"{x}.index_add_(0, torch.tensor([0, 0]), {x}[:2].clone())",
              f"{x}.index_copy_(0, torch.tensor([1, 0]), {x}[:2].clone())",
              f"{x}.index_put_((torch.tensor([1, 1]),), {x}[0].clone(), accumulate=True)",
@@ -306,8 +308,8 @@ def join(g):
              f"torch.take_along_dim({x}, {x}.argsort({d}, stable=True), {d})",
              f"torch.full_like({x}, 1).cumsum({d})", f"{x}.new_zeros({n})", f"{x}.new_ones(2, {n})",
              f"torch.arange({n}, dtype=torch.float32).unsqueeze(-1)", f"torch.eye({n})[0] + {x}.float()",
-             f"{x}.scatter({d}, ({x} > 0).long(), 1)", f"torch.select_scatter({x}, {x}.select({d}, 0), {d}, -1)",
-             f"torch.slice_scatter({x}, {x}[:1], 0, 1, 2)", f"torch.where({x} > 0, {x}, {x}.flip({d}))",
+             f"{x}.scatter({d}, ({x} > 0).long(), 1)", f"torch.select_scatter({x}.clone(), {x}.select({d}, 0), {d}, -1)",
+             f"torch.slice_scatter({x}.clone(), {x}[:1], 0, 1, 2)", f"torch.where({x} > 0, {x}, {x}.flip({d}))",
              f"torch.full(({n}, 2), 1.5)", f"{x}.sum() * {n}", f"{x} * {n}", f"{x} + {g.size(x, d)} // 2"]
     return f"{g.fresh()} = {g.rng.choice(forms)}"
 
