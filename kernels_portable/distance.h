@@ -11,12 +11,19 @@
 
 namespace taper::portable {
 
+// What becomes of NaN where the largest difference is looked for; other norms spread it.
+enum class LargestNaN { kSpreads, kIgnored };
+
 // Vectors of `length` elements of one floating dtype, `stride` apart.
 template <typename T>
 class Distance {
  public:
-  Distance(double p, ScalarType type, int64_t length)
-      : p_(p), type_(type), length_(length), load_(loader<T>(type)) {}
+  Distance(double p, ScalarType type, int64_t length, LargestNaN nan)
+      : p_(p),
+        type_(type),
+        length_(length),
+        spreads_(nan == LargestNaN::kSpreads),
+        load_(loader<T>(type)) {}
 
   T operator()(const void* a, int64_t a_stride, const void* b, int64_t b_stride) const {
     T total = T{0};
@@ -34,14 +41,16 @@ class Distance {
  private:
   static constexpr int64_t kPart = 64;
 
-  static T largest(const T* x, int64_t count, T start) {
-    for (int64_t j = 0; j < count; ++j) start = x[j] > start || x[j] != x[j] ? x[j] : start;
+  T largest(const T* x, int64_t count, T start) const {
+    for (int64_t j = 0; j < count; ++j) {
+      start = x[j] > start || (spreads_ && x[j] != x[j]) ? x[j] : start;
+    }
     return start;
   }
   T sum(const T* x, int64_t count) const {
     T total = T{0};
     if (p_ == 0) {
-      for (int64_t j = 0; j < count; ++j) total += x[j] == T{0} ? T{0} : T{1};
+      for (int64_t j = 0; j < count; ++j) total += std::min(std::ceil(x[j]), T{1});
     } else if (p_ == 1) {
       for (int64_t j = 0; j < count; ++j) total += x[j];
     } else if (p_ == 2) {
@@ -60,6 +69,7 @@ class Distance {
   double p_;
   ScalarType type_;
   int64_t length_;
+  bool spreads_;
   LoadFunction<T> load_;
 };
 

@@ -1,6 +1,7 @@
 // aten::arange.out and .start_out: start, start + step, ... before end.
 //
-//   Types  integers are exact; otherwise values are computed in double and rounded once.
+//   Types  floats are computed in double and rounded once. Into integers start and step are cut to
+//          whole numbers; how many values there are is found before that, except in int64.
 
 #include <cmath>
 
@@ -38,10 +39,7 @@ Status count_steps(double start, double end, double step, int64_t* count) {
 }
 
 template <typename C>
-Status write_steps(C start, C end, C step, Tensor& out) {
-  int64_t count = 0;
-  TAPER_TRY(count_steps(start, end, step, &count));
-  TAPER_TRY(resize_out(out, &count, 1));
+void write_steps(C start, C step, int64_t count, Tensor& out) {
   const ScalarType type = out.scalar_type();
   const StoreFunction<C> store = storer<C>(type);
   C values[kChunk];
@@ -52,14 +50,23 @@ Status write_steps(C start, C end, C step, Tensor& out) {
     }
     store(values, length, element(out.mutable_data(), first, type), 1);
   }
-  return {};
 }
 
 Status arange_start(KernelContext&, Scalar start, Scalar end, Scalar step, Tensor& out) {
-  if (start.is_double() || end.is_double() || step.is_double()) {
-    return write_steps(start.to_double(), end.to_double(), step.to_double(), out);
+  const ScalarType type = out.scalar_type();
+  const bool whole = !start.is_double() && !end.is_double() && !step.is_double();
+  int64_t count = 0;
+  TAPER_TRY(count_steps(start.to_double(), end.to_double(), step.to_double(), &count));
+  if (whole || type == ScalarType::kLong) {
+    TAPER_TRY(count_steps(start.to_int(), end.to_int(), step.to_int(), &count));
   }
-  return write_steps(start.to_int(), end.to_int(), step.to_int(), out);
+  TAPER_TRY(resize_out(out, &count, 1));
+  if (whole || !is_floating(type)) {
+    write_steps(start.to_int(), step.to_int(), count, out);
+  } else {
+    write_steps(start.to_double(), step.to_double(), count, out);
+  }
+  return {};
 }
 
 Status arange(KernelContext& context, Scalar end, Tensor& out) {

@@ -1,6 +1,7 @@
 // aten::_cdist_forward.out: the distances of all pairs of rows of x1 [.., m, k] and x2 [.., n, k];
 // leading dimensions broadcast. out is [.., m, n].
 //
+// NaN spreads, but p = inf does not see it, as in PyTorch.
 // compute_mode, which chooses between ways of rounding in PyTorch, changes nothing here.
 
 #include "kernels_portable/dims.h"
@@ -25,7 +26,7 @@ template <typename T>
 void measure(const Tensor& x1, const Tensor& x2, double p, const Tensor& out) {
   const ScalarType type = out.scalar_type();
   const size_t rank = static_cast<size_t>(out.dim());
-  const Distance<T> distance(p, type, x1.size(x1.dim() - 1));
+  const Distance<T> distance(p, type, x1.size(x1.dim() - 1), LargestNaN::kIgnored);
   const StoreFunction<T> store = storer<T>(type);
   int64_t of1[kMaxRank], of2[kMaxRank];
   batch_strides(x1, rank - 2, of1);

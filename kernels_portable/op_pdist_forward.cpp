@@ -10,7 +10,7 @@ namespace {
 template <typename T>
 void measure(const Tensor& self, double p, const Tensor& out) {
   const ScalarType type = out.scalar_type();
-  const Distance<T> distance(p, type, self.size(1));
+  const Distance<T> distance(p, type, self.size(1), LargestNaN::kSpreads);
   const Span<const int32_t> strides = self.strides();
   int64_t pair = 0;
   for (int64_t i = 0; i < self.size(0); ++i) {

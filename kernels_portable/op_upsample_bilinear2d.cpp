@@ -2,12 +2,12 @@
 // it, weighted by nearness.
 //
 //   align_corners  the centres of the corner pixels coincide; else the outer edges do.
-//   Types          floating point, and uint8, which is rounded to the nearest.
+//   Types          floating point, and uint8 (resample_bytes.h).
 
 #include <algorithm>
 
 #include "kernels_portable/compute.h"
-#include "kernels_portable/resample.h"
+#include "kernels_portable/resample_bytes.h"
 #include "kernels_portable/view.h"
 
 namespace taper::portable {
@@ -89,7 +89,7 @@ class Bilinear {
       const Between<T>& at = columns_[i];
       result[i] = mix(above[at.low - first], above[at.high - first], at.weight);
     }
-    store(result, count, r_.out.at(n, c, y, x), r_.out.column_stride);
+    store_(result, count, r_.out.at(n, c, y, x), r_.out.column_stride);
   }
 
   void mix_channels(int64_t n, int64_t y, int64_t x) {
@@ -105,15 +105,8 @@ class Bilinear {
         values[0][i] = mix(mix(values[0][i], values[1][i], at.weight),
                            mix(values[2][i], values[3][i], at.weight), row_.weight);
       }
-      store(values[0], count, r_.out.at(n, c, y, x), r_.out.channel_stride);
+      store_(values[0], count, r_.out.at(n, c, y, x), r_.out.channel_stride);
     }
-  }
-
-  void store(T* values, int64_t count, void* to, int64_t stride) {
-    if (r_.out.type == ScalarType::kByte) {
-      for (int64_t i = 0; i < count; ++i) values[i] += T(0.5);
-    }
-    store_(values, count, to, stride);
   }
 
   const Resampling& r_;
@@ -132,6 +125,10 @@ Status upsample_bilinear2d_out(KernelContext&, const Tensor& input,
                 "upsample_bilinear2d: input must be floating point or uint8");
   Resampling resampling;
   TAPER_TRY(describe_resampling(input, output_size, scale_factors, out, &resampling));
+  if (type == ScalarType::kByte) {
+    resample_bytes(resampling, align_corners, false);
+    return {};
+  }
   return with_float_type(type, [&](auto zero) -> Status {
     Bilinear<decltype(zero)>(resampling, align_corners).run();
     return {};

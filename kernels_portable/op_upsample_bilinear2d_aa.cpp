@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "kernels_portable/compute.h"
-#include "kernels_portable/resample.h"
+#include "kernels_portable/resample_bytes.h"
 #include "kernels_portable/view.h"
 
 namespace taper::portable {
@@ -72,8 +72,7 @@ void resample(const Resampling& r, bool align_corners) {
       const Filter<T> columns(r.columns, align_corners, x);
       for (int64_t n = 0; n < r.out.batch; ++n) {
         for (int64_t c = 0; c < r.out.channels; ++c) {
-          T value = filtered(r.in, load, n, c, rows, columns);
-          if (r.out.type == ScalarType::kByte) value += T(0.5);
+          const T value = filtered(r.in, load, n, c, rows, columns);
           store(&value, 1, r.out.at(n, c, y, x), 1);
         }
       }
@@ -91,6 +90,10 @@ Status upsample_bilinear2d_aa_out(KernelContext&, const Tensor& self, IntList ou
   TAPER_TRY(describe_resampling(self, output_size, std::nullopt, out, &resampling));
   resampling.rows.factor = scales_h.value_or(0);
   resampling.columns.factor = scales_w.value_or(0);
+  if (type == ScalarType::kByte) {
+    resample_bytes(resampling, align_corners, true);
+    return {};
+  }
   return with_float_type(type, [&](auto zero) -> Status {
     resample<decltype(zero)>(resampling, align_corners);
     return {};

@@ -1,5 +1,7 @@
 """Cases of the matrix products."""
 
+import math
+
 import torch
 
 from op_case import FLOATS, INTS, case, family, in_order, refuse, tensor
@@ -108,6 +110,8 @@ with family("op_cdist_forward"):
              expect=torch.cdist(x.float(), y.float()).to(dtype))
     for p in (0.0, 1.0, 3.0, 0.5, INF):
         case(NAME, small([2, 3, 5]), small([2, 4, 5]), p, None, tolerance=(1e-4, 1e-5))
+        case(NAME, torch.tensor([[math.nan, 0, 1], [1, 2, 3], [INF, 1, 0]]),
+             torch.tensor([[0, math.nan, 1], [1, 2, 4], [INF, INF, 0]]), p, None)
     case(NAME, small([2, 1, 3, 70]), small([3, 2, 70]), 2.0, None, tolerance=(1e-4, 1e-5))
     case(NAME, small([0, 5]), small([4, 5]), 2.0, None)
     case(NAME, small([3, 0]), small([4, 0]), 2.0, None)
@@ -120,6 +124,8 @@ with family("op_pdist_forward"):
     for dtype in (f32, torch.float64):
         for p in (0.0, 1.0, 2.0, 3.0, INF):
             case(NAME, small([4, 5], dtype), p)
+    for p in (0.0, 1.0, 2.0, 3.0, INF):
+        case(NAME, torch.tensor([[math.nan, 0, 1], [1, 2, 3], [INF, 1, 0], [INF, 2, 2]]), p)
     case(NAME, small([1, 5]), 2.0)
     case(NAME, small([3, 70]), 2.0)
     refuse(NAME, small([3]), 2.0, outs=small([3]))

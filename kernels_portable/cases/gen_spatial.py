@@ -11,15 +11,10 @@ LOOSE = {torch.float16: (4e-3, 4e-3), torch.bfloat16: (3e-2, 3e-2)}
 NAN = float("nan")
 
 
-def both(sizes, dtype=f32):
+def both(sizes, dtype=f32, *limits):
     """A tensor in two dim orders."""
-    value = tensor(sizes, dtype)
+    value = tensor(sizes, dtype, *limits)
     return [(value, None), (channels_last(value), LAST)]
-
-
-def rounded(value):
-    """To bytes; PyTorch's own bytes are up to one off, for it computes them in fixed point."""
-    return (value + 0.5).floor().to(u8)
 
 
 SIZES = [([5, 4], None), ([8, 6], None), ([2, 9], None), ([1, 1], None), ([4, 3], None),
@@ -47,9 +42,12 @@ with family("op_upsample_bilinear2d"):
     for dtype in FLOATS:
         case(NAME, tensor([1, 2, 3, 2], dtype, 0, 200), [5, 4], False, None,
              tolerance=LOOSE.get(dtype))
-    bytes_ = tensor([1, 2, 3, 2], u8, 0, 200)
-    case(NAME, bytes_, [5, 4], False, None, expect=rounded(
-        torch.ops.aten.upsample_bilinear2d.vec(bytes_.float(), [5, 4], False, None)))
+    for align in (False, True):
+        # Bytes to a size of 1 x 1: PyTorch fails an assertion of its own.
+        bytes_to = [pair for pair in SIZES if pair[0] != [1, 1]]
+        for size, factors in bytes_to + [([5, 11], None), ([40, 2], None), (None, [1.0, 2.3])]:
+            for value, order in both([2, 3, 5, 11], u8, 0, 255):
+                case(NAME, value, size, align, factors, out_order=order)
     for align in (False, True):
         for size, factors in SIZES:
             for value, order in both([2, 3, 4, 3]):
@@ -64,9 +62,12 @@ with family("op_upsample_bilinear2d_aa"):
     NAME = "aten::_upsample_bilinear2d_aa.out"
     for dtype in (f32, torch.float64):
         case(NAME, tensor([1, 2, 7, 5], dtype, 0, 200), [3, 4], False, tolerance=CLOSE)
-    bytes_ = tensor([1, 2, 7, 5], u8, 0, 200)
-    case(NAME, bytes_, [3, 4], False, expect=rounded(
-        torch.ops.aten._upsample_bilinear2d_aa(bytes_.float(), [3, 4], False)))
+    for align in (False, True):
+        for size in ([3, 4], [9, 20], [5, 2], [2, 11]):
+            for value, order in both([2, 3, 5, 11], u8, 0, 255):
+                case(NAME, value, size, align, out_order=order)
+    case(NAME, tensor([1, 2, 4, 300], u8, 0, 255), [3, 2], False)
+    case(NAME, tensor([1, 2, 8, 8], u8, 0, 255), [4, 3], False, 0.5, 0.4)
     for align in (False, True):
         for size in ([5, 4], [9, 2], [1, 1], [2, 3]):
             for value, order in both([2, 3, 6, 7]):
