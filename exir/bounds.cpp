@@ -4,6 +4,7 @@
 #include <set>
 
 #include "exir/ir/rewrite.h"
+#include "exir/ops/infer.h"
 
 namespace taper::exir {
 namespace {
@@ -105,6 +106,36 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
   }
 }
 
+// How many elements a call whose result's size depends on values can at most choose; kUnbounded for
+// other calls.
+int64_t most_chosen(const Node& node, const SymRanges& ranges) {
+  static const std::set<std::string_view> kChoosing = {"aten::nonzero", "aten::nonzero_numpy",
+                                                       "aten::argwhere", "aten::where",
+                                                       "aten::masked_select"};
+  if (kChoosing.count(node.target()) == 0) return SymRange::kUnbounded;
+  Sym count = node.args.at(0).value()->type.numel();
+  if (node.is("aten::masked_select")) {
+    const TensorType all(ScalarType::kBool, broadcast(node.args[0].value()->type.sizes,
+                                                      node.args[1].value()->type.sizes));
+    count = all.numel();
+  }
+  return count.range(ranges).max;
+}
+
+// Bounds of what calls choose, by what they choose from, where the program states none.
+void bound_choices(Graph& graph) {
+  for (Graph* each : all_graphs(graph)) {
+    for (const auto& node : each->nodes) {
+      if (node->outputs.empty() || node->outputs[0]->kind != ValueKind::kTensor) continue;
+      const TensorType& type = node->outputs[0]->type;
+      if (type.rank() == 0) continue;
+      const auto range = graph.ranges.find(type.sizes[0].text());
+      if (range == graph.ranges.end() || range->second.max != SymRange::kUnbounded) continue;
+      range->second.max = std::max(range->second.min, most_chosen(*node, graph.ranges));
+    }
+  }
+}
+
 }  // namespace
 
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings) {
@@ -127,6 +158,7 @@ void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::strin
                        "torch.export.Dim(\"...\", max=N) or use --bound " +
                        symbol + "=N");
   }
+  bound_choices(graph);
 }
 
 std::vector<Diagnostic> sampled_symbols(Graph& graph, const SymValues& bounds) {

@@ -10,7 +10,8 @@
 namespace taper::exir {
 
 // Gives every symbol the bound in `bounds`, or that of the program, or with a warning its value at
-// the sample inputs. Throws Failure if a given bound is below what the program needs.
+// the sample inputs; how many elements a call chooses, as by a mask, the number of all of them.
+// Throws Failure if a given bound is below what the program needs.
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings);
 
 // The symbols that bound_symbols() would bound by their value at the sample inputs: one diagnostic

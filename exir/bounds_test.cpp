@@ -49,5 +49,26 @@ TEST(Bounds, TheCallersBoundWinsAndTheSampleIsTheLastResort) {
   EXPECT_THROW(bound_symbols(*graph, {{"s0", 1}}, warnings), Failure);
 }
 
+TEST(Bounds, WhatAMaskChoosesIsAtMostAll) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range u0 = [0, inf]
+  range u1 = [0, 5]
+  range u2 = [0, inf]
+  input %x: float32[s0, 3]
+  input %m: bool[4, 1, 3]
+  %y: float32[u0] = aten::masked_select(%x, %m)
+  %p: int64[u1, 1] = aten::nonzero(%y)
+  %q: int64[u2, 1] = aten::nonzero(%p)
+  return %q
+})");
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {}, warnings);
+  EXPECT_EQ(graph->ranges.at("u0").max, 4 * 9 * 3);
+  EXPECT_EQ(graph->ranges.at("u1").max, 5);
+  EXPECT_EQ(graph->ranges.at("u2").max, 5);
+  EXPECT_TRUE(warnings.empty());
+}
+
 }  // namespace
 }  // namespace taper::exir

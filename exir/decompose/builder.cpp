@@ -269,6 +269,9 @@ Value* Builder::numbers(const std::vector<int64_t>& line) {
 Value* Builder::numbers(const std::vector<float>& line) {
   return constant_line(rewriter_.graph(), line, ScalarType::kFloat);
 }
+Value* Builder::numbers(const std::vector<double>& line) {
+  return constant_line(rewriter_.graph(), line, ScalarType::kDouble);
+}
 
 Value* Builder::constant(double value, ScalarType dtype) {
   return op("full",

@@ -96,9 +96,10 @@ class Builder {
   Value* full(const std::vector<Sym>& sizes, Argument value, ScalarType dtype);
   // start, start + step, ... below end; int64 unless said.
   Value* arange(const Sym& start, const Sym& end, ScalarType dtype = ScalarType::kLong);
-  // A constant line of int64 or float32 numbers.
+  // A constant line of int64, float32 or float64 numbers.
   Value* numbers(const std::vector<int64_t>& line);
   Value* numbers(const std::vector<float>& line);
+  Value* numbers(const std::vector<double>& line);
   // A 0-d constant of that dtype.
   Value* constant(double value, ScalarType dtype);
 

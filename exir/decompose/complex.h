@@ -21,6 +21,9 @@ Value* pack(Builder& b, Value* re, Value* im);
 const Decompositions& complex_rules();  // Arithmetic, parts and shapes.
 const Decompositions& fourier_rules();  // Transforms between signals and spectra.
 
+// Whether that is a transform of fourier_rules().
+bool is_fourier(std::string_view target);
+
 // The rule that writes a call over complex numbers with real ones, or null.
 const Decomposition* find_complex_rule(std::string_view target);
 

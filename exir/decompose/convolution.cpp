@@ -61,34 +61,35 @@ void convolution_with_flags(Builder& b) {
            b.arg("output_padding"));
 }
 
-// The form with a size and scales: the size rules.
+// The form with a size and scales: places follow from the scales, if there are any.
 void upsample_size(Builder& b, std::string_view op, bool align) {
-  std::vector<Argument> args = {b.in("self"), b.arg("output_size")};
+  const bool scaled = b.has("scales_h") && b.has("scales_w");
+  if (scaled != (b.has("scales_h") || b.has("scales_w"))) throw Failure("one scale of two");
+  std::vector<Argument> args = {b.in("self"), scaled ? Argument() : b.arg("output_size")};
   if (align) args.push_back(b.arg("align_corners"));
-  args.push_back(Argument());
+  args.push_back(scaled ? Argument::List{b.arg("scales_h"), b.arg("scales_w")} : Argument());
   b.result(b.op(op, args));
 }
 void upsample_nearest(Builder& b) { upsample_size(b, "upsample_nearest2d.vec", false); }
 void upsample_bilinear(Builder& b) { upsample_size(b, "upsample_bilinear2d.vec", true); }
 
-// A sequence is an image of height 1: `list` with `lead` before its one entry.
-Argument lifted(Builder& b, std::string_view name, const Argument& lead) {
-  if (!b.has(name)) return {};
-  return Argument::List{lead, b.arg(name).list().at(0)};
+// A sequence is an image of height 1: the size or the scale of its one dimension with that of the
+// height before it.
+void upsample1d(Builder& b, std::string_view op, bool align) {
+  std::vector<Argument> args = {b.unsqueeze(b.args()[0].value(), 2), Argument()};
+  if (align) args.push_back(b.arg("align_corners"));
+  args.push_back(Argument());
+  const char* scale = b.knows("scales") ? "scales" : "scale_factors";
+  if (b.has(scale)) {
+    const Argument& factor = b.arg(scale);
+    args.back() = Argument::List{1.0, factor.is_list() ? factor.list().at(0) : factor};
+  } else {
+    args[1] = Argument::List{1, b.arg("output_size").list().at(0)};
+  }
+  b.result(b.squeeze(b.op(op, args), 2));
 }
-void upsample_nearest1d(Builder& b) {
-  Value* x = b.unsqueeze(b.in("input"), 2);
-  b.result(b.squeeze(b.op("upsample_nearest2d.vec",
-                          {x, lifted(b, "output_size", 1), lifted(b, "scale_factors", 1.0)}),
-                     2));
-}
-void upsample_linear1d(Builder& b) {
-  Value* x = b.unsqueeze(b.in("input"), 2);
-  Value* y = b.op(
-      "upsample_bilinear2d.vec",
-      {x, lifted(b, "output_size", 1), b.arg("align_corners"), lifted(b, "scale_factors", 1.0)});
-  b.result(b.squeeze(y, 2));
-}
+void upsample_nearest1d(Builder& b) { upsample1d(b, "upsample_nearest2d.vec", false); }
+void upsample_linear1d(Builder& b) { upsample1d(b, "upsample_bilinear2d.vec", true); }
 
 }  // namespace
 
@@ -106,6 +107,8 @@ const Decompositions& convolution_rules() {
       {"_convolution", convolution_with_flags},
       {"upsample_nearest2d", upsample_nearest},
       {"upsample_bilinear2d", upsample_bilinear},
+      {"upsample_nearest1d", upsample_nearest1d},
+      {"upsample_linear1d", upsample_linear1d},
       {"upsample_nearest1d.vec", upsample_nearest1d},
       {"upsample_linear1d.vec", upsample_linear1d},
   };

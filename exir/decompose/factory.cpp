@@ -1,10 +1,15 @@
 // Tensors made from nothing: all become full or arange.start_step, which fold when sizes are known.
 
+#include <cmath>
+#include <functional>
+
 #include "exir/decompose/rules.h"
 #include "exir/ops/infer.h"
 
 namespace taper::exir {
 namespace {
+
+constexpr int64_t kMostEntries = int64_t{1} << 24;
 
 // A filled tensor of the result's own dtype and sizes.
 void filled(Builder& b, double value) {
@@ -68,6 +73,36 @@ void eye(Builder& b) {
   b.result(b.cast(b.op("eq.Tensor", {row, column}), type.dtype));
 }
 
+// ---- windows: weights that rise from the edges to the middle ----
+
+// `shape` of the place in a turn. A periodic window is one that is longer by one, without its end.
+void window(Builder& b, const std::function<double(double)>& shape) {
+  const int64_t length = b.arg("window_length").to_int();
+  const bool periodic = !b.knows("periodic") || b.arg("periodic").to_bool();
+  if (length > kMostEntries) throw Failure("a window of " + std::to_string(length) + " places");
+  const double steps = static_cast<double>(periodic ? length : length - 1);
+  std::vector<double> line;
+  for (int64_t i = 0; i < length; ++i) {
+    line.push_back(length == 1 ? 1 : shape(static_cast<double>(i) / steps));
+  }
+  b.result(b.numbers(line));
+}
+double cosine(double turns) { return std::cos(2 * M_PI * turns); }
+void hann_window(Builder& b) {
+  window(b, [](double t) { return 0.5 - 0.5 * cosine(t); });
+}
+void hamming_window(Builder& b) {
+  const double alpha = b.knows("alpha") ? b.arg("alpha").to_double() : 0.54;
+  const double beta = b.knows("beta") ? b.arg("beta").to_double() : 0.46;
+  window(b, [&](double t) { return alpha - beta * cosine(t); });
+}
+void blackman_window(Builder& b) {
+  window(b, [](double t) { return 0.42 - 0.5 * cosine(t) + 0.08 * cosine(2 * t); });
+}
+void bartlett_window(Builder& b) {
+  window(b, [](double t) { return 1 - std::abs(2 * t - 1); });
+}
+
 }  // namespace
 
 const Decompositions& factory_rules() {
@@ -98,6 +133,16 @@ const Decompositions& factory_rules() {
       {"logspace.Scalar_Tensor", logspace},
       {"eye", eye},
       {"eye.m", eye},
+      {"hann_window", hann_window},
+      {"hann_window.periodic", hann_window},
+      {"hamming_window", hamming_window},
+      {"hamming_window.periodic", hamming_window},
+      {"hamming_window.periodic_alpha", hamming_window},
+      {"hamming_window.periodic_alpha_beta", hamming_window},
+      {"blackman_window", blackman_window},
+      {"blackman_window.periodic", blackman_window},
+      {"bartlett_window", bartlett_window},
+      {"bartlett_window.periodic", bartlett_window},
   };
   return table;
 }

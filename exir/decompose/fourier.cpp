@@ -47,11 +47,16 @@ double turn(int64_t i, int64_t o, int64_t n) {
   return kTwoPi * static_cast<double>((i * o) % n) / static_cast<double>(n);
 }
 
-// How a transform of n places is scaled: norm is "backward", "ortho" or "forward".
+// How a transform of n places is scaled: norm is "backward", "ortho" or "forward", normalization
+// a number: not, by the root of n, by n.
 double scale_of(Builder& b, int64_t n, bool inverse) {
-  std::string norm = "backward";
-  if (b.node().schema->find("norm") >= 0 && b.has("norm")) norm = b.arg("norm").text();
   const double count = static_cast<double>(n);
+  if (b.knows("normalization")) {
+    const int64_t how = b.arg("normalization").to_int();
+    return how == 0 ? 1 : how == 1 ? 1 / std::sqrt(count) : 1 / count;
+  }
+  std::string norm = "backward";
+  if (b.knows("norm") && b.has("norm")) norm = b.arg("norm").text();
   if (norm == "ortho") return 1 / std::sqrt(count);
   return (norm == "forward") != inverse ? 1 / count : 1;
 }
@@ -84,18 +89,18 @@ Parts transform(Builder& b, Parts z, int64_t n, int64_t out, bool inverse) {
 
 // From the first n / 2 + 1 frequencies of a real signal back to its n places. The others mirror
 // them; the imaginary parts of the first and of the middle one do not count.
-Value* to_signal(Builder& b, const Parts& half, int64_t n) {
+Value* to_signal(Builder& b, const Parts& half, int64_t n, bool inverse) {
   const int64_t in = n / 2 + 1;
-  const double scale = scale_of(b, n, true);
+  const double scale = scale_of(b, n, inverse), sign = inverse ? -1 : 1;
   const auto weight = [&](int64_t i) { return i == 0 || 2 * i == n ? scale : 2 * scale; };
   const Parts z = each(half, [&](Value* x) { return fit(b, x, in); });
   Value* cosines = matrix(
       b, in, n, z.re, [&](int64_t i, int64_t o) { return weight(i) * std::cos(turn(i, o, n)); });
   Value* sines = matrix(b, in, n, z.re, [&](int64_t i, int64_t o) {
-    return i == 0 || 2 * i == n ? 0 : weight(i) * std::sin(turn(i, o, n));
+    return i == 0 || 2 * i == n ? 0 : sign * weight(i) * std::sin(turn(i, o, n));
   });
   Value* re = b.op("matmul", {z.re, cosines});
-  return z.im == nullptr ? re : b.sub(re, b.op("matmul", {z.im, sines}));
+  return z.im == nullptr ? re : b.add(re, b.op("matmul", {z.im, sines}));
 }
 
 // `change` sees `dim` as the last dimension.
@@ -112,7 +117,7 @@ struct Axes {
 };
 
 std::vector<int64_t> ints_or_none(Builder& b, const char* name) {
-  if (b.node().schema->find(name) < 0 || !b.has(name)) return {};
+  if (!b.knows(name) || !b.has(name)) return {};
   const Argument& arg = b.arg(name);
   return arg.is_list() ? to_ints(arg) : std::vector<int64_t>{arg.to_int()};
 }
@@ -126,9 +131,16 @@ Axes axes_of(Builder& b) {
     for (int64_t d = rank - count; d < rank; ++d) axes.dims.push_back(d);
   }
   for (int64_t& d : axes.dims) d = wrap_dim(d, rank);
+  if (axes.dims.empty()) throw Failure("a transform over no dimensions");
   axes.sizes.resize(axes.dims.size(), 0);
   for (int64_t& n : axes.sizes) n = n > 0 ? n : 0;
+  if (b.knows("last_dim_size")) axes.sizes.back() = b.arg("last_dim_size").to_int();
   return axes;
+}
+
+// What is transformed, in the precision of the result: a real tensor may be one of integers.
+Parts operand(Builder& b) {
+  return each(parts_of(b, self(b)), [&](Value* x) { return b.cast(x, b.out_type().dtype); });
 }
 
 Parts complex_axis(Builder& b, const Parts& z, int64_t dim, int64_t size, bool inverse) {
@@ -142,7 +154,7 @@ void give_pairs(Builder& b, const Parts& z) { b.result(pack(b, z.re, z.im)); }
 
 void complex_to_complex(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
-  Parts z = parts_of(b, self(b));
+  Parts z = operand(b);
   for (size_t i = axes.dims.size(); i-- > 0;) {
     z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
   }
@@ -150,41 +162,54 @@ void complex_to_complex(Builder& b, bool inverse) {
 }
 void fft(Builder& b) { complex_to_complex(b, false); }
 void ifft(Builder& b) { complex_to_complex(b, true); }
+void fft_c2c(Builder& b) { complex_to_complex(b, !b.arg("forward").to_bool()); }
 
 // The last dimension gives half a spectrum, the others follow.
-void rfft(Builder& b) {
+void real_to_complex(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
-  Parts z = along(b, {self(b), nullptr}, axes.dims.back(), [&](Parts p) {
+  const bool half = !b.knows("onesided") || b.arg("onesided").to_bool();
+  Parts z = along(b, operand(b), axes.dims.back(), [&](Parts p) {
     const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : known(b, dim_of(p.re, -1));
-    return transform(b, p, n, n / 2 + 1, false);
+    return transform(b, p, n, half ? n / 2 + 1 : n, inverse);
   });
   for (size_t i = axes.dims.size() - 1; i-- > 0;) {
-    z = complex_axis(b, z, axes.dims[i], axes.sizes[i], false);
+    z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
   }
   give_pairs(b, z);
 }
+void rfft(Builder& b) { real_to_complex(b, false); }
+void ihfft(Builder& b) { real_to_complex(b, true); }
 
-void irfft(Builder& b) {
+void complex_to_real(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
-  Parts z = parts_of(b, self(b));
+  Parts z = operand(b);
   for (size_t i = 0; i + 1 < axes.dims.size(); ++i) {
-    z = complex_axis(b, z, axes.dims[i], axes.sizes[i], true);
+    z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
   }
   z = along(b, z, axes.dims.back(), [&](Parts p) -> Parts {
     const int64_t have = known(b, dim_of(p.re, -1));
     const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : 2 * (have - 1);
-    return {to_signal(b, p, known(b, n)), nullptr};
+    return {to_signal(b, p, known(b, n), inverse), nullptr};
   });
   b.result(z.re);
 }
+void irfft(Builder& b) { complex_to_real(b, true); }
+void hfft(Builder& b) { complex_to_real(b, false); }
 
 // ---- windows of a signal ----
 
-// A window as long as a frame: given, or ones, with zeros on both sides.
+// A window as long as a frame: given, or ones, with zeros on both sides; null for ones alone.
 Value* window_of(Builder& b, int64_t frame, ScalarType dtype) {
-  if (!b.has("window")) return nullptr;
-  Value* window = b.in("window");
-  const int64_t length = known(b, dim_of(window, -1));
+  int64_t length = b.has("win_length") ? b.arg("win_length").to_int() : frame;
+  Value* window = nullptr;
+  if (b.has("window")) {
+    window = b.in("window");
+    length = known(b, dim_of(window, -1));
+  } else if (length == frame) {
+    return nullptr;
+  } else {
+    window = b.full({Sym(length)}, 1.0, dtype);
+  }
   if (length == frame) return b.cast(window, dtype);
   const int64_t before = (frame - length) / 2;
   return b.cast(b.op("constant_pad_nd", {window, int_list({before, frame - length - before}), 0.0}),
@@ -229,16 +254,68 @@ void stft(Builder& b) {
   b.result(out);
 }
 
+// The frames [..., frames, frame] at their places, `hop` apart, added where they overlap.
+Value* overlap_add(Builder& b, Value* frames, int64_t hop) {
+  const int64_t count = known(b, dim_of(frames, -2)), frame = known(b, dim_of(frames, -1));
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t k = 0; k < frame; ++k) places.push_back(i * hop + k);
+  }
+  Sym rows = 1;
+  for (size_t d = 0; d + 2 < frames->type.rank(); ++d) rows = rows * frames->type.sizes[d];
+  Value* line = b.full({rows, Sym(frame + hop * (count - 1))}, 0.0, frames->type.dtype);
+  Value* values = b.view(frames, {rows, Sym(count * frame)});
+  return b.op("index_put", {line, Argument::List{Argument(), b.numbers(places)}, values, true});
+}
+
+// Fills with zeros up to `end` and cuts.
+Value* between(Builder& b, Value* x, int64_t start, int64_t end) {
+  return b.slice(fit(b, x, std::max(end, dim_of(x, -1).as_int())), -1, start, end);
+}
+
+// Each frame back to a signal, windowed again; the sum over the sum of the squared windows.
+void istft(Builder& b) {
+  const int64_t frame = b.arg("n_fft").to_int();
+  const int64_t hop = b.has("hop_length") ? b.arg("hop_length").to_int() : frame / 4;
+  if (b.arg("return_complex").to_bool()) throw Failure("istft to a complex signal");
+  if (frame < 1 || hop < 1) throw Failure("istft of empty frames");
+  Parts z = parts_of(b, self(b));
+  const int64_t have = known(b, dim_of(z.re, -2)), count = known(b, dim_of(z.re, -1));
+  if (count > kMostEntries / frame) throw Failure("istft of " + std::to_string(count) + " frames");
+  const bool half = b.has("onesided") ? b.arg("onesided").to_bool() : have != frame;
+  z = each(z, [&](Value* part) { return b.transpose(part, -1, -2); });
+  Value* frames = half ? to_signal(b, z, frame, true) : transform(b, z, frame, frame, true).re;
+  if (b.arg("normalized").to_bool()) frames = b.mul(frames, std::sqrt(static_cast<double>(frame)));
+  Value* window = window_of(b, frame, frames->type.dtype);
+  if (window == nullptr) window = b.full({Sym(frame)}, 1.0, frames->type.dtype);
+  Value* sum = overlap_add(b, b.mul(frames, window), hop);
+  Value* weight = overlap_add(b, b.expand(b.mul(window, window), {Sym(count), Sym(frame)}), hop);
+  const int64_t start = b.arg("center").to_bool() ? frame / 2 : 0;
+  const int64_t length = known(b, dim_of(b.node().outputs[0], -1));
+  const int64_t end = std::min(start + length, known(b, dim_of(sum, -1)));
+  Value* y = b.div(between(b, sum, start, end), between(b, weight, start, end));
+  b.result(b.view(fit(b, y, length), b.out_type().sizes));
+}
+
 }  // namespace
 
 const Decompositions& fourier_rules() {
   static const Decompositions table = {
-      {"fft_fft", fft},    {"fft_ifft", ifft},    {"fft_fft2", fft},     {"fft_ifft2", ifft},
-      {"fft_fftn", fft},   {"fft_ifftn", ifft},   {"fft_rfft", rfft},    {"fft_rfft2", rfft},
-      {"fft_rfftn", rfft}, {"fft_irfft", irfft},  {"fft_irfft2", irfft}, {"fft_irfftn", irfft},
-      {"stft", stft},      {"stft.center", stft},
+      {"fft_fft", fft},      {"fft_ifft", ifft},    {"fft_fft2", fft},     {"fft_ifft2", ifft},
+      {"fft_fftn", fft},     {"fft_ifftn", ifft},   {"fft_rfft", rfft},    {"fft_rfft2", rfft},
+      {"fft_rfftn", rfft},   {"fft_irfft", irfft},  {"fft_irfft2", irfft}, {"fft_irfftn", irfft},
+      {"fft_hfft", hfft},    {"fft_hfft2", hfft},   {"fft_hfftn", hfft},   {"fft_ihfft", ihfft},
+      {"fft_ihfft2", ihfft}, {"fft_ihfftn", ihfft}, {"_fft_c2c", fft_c2c}, {"_fft_r2c", rfft},
+      {"_fft_c2r", irfft},   {"istft", istft},      {"stft", stft},        {"stft.center", stft},
   };
   return table;
+}
+
+bool is_fourier(std::string_view target) {
+  for (const Decomposition& entry : fourier_rules()) {
+    if (target.starts_with("aten::") && target.substr(6) == entry.target) return true;
+  }
+  return false;
 }
 
 }  // namespace taper::exir

@@ -177,7 +177,7 @@ void argwhere(Builder& b) { b.result(places_of(b, self(b), b.out_type().sizes[0]
 
 // One vector for each dimension; a number counts as a vector of one.
 void where_places(Builder& b) {
-  Value* x = b.in("condition");
+  Value* x = b.args()[0].value();
   if (x->type.rank() == 0) x = b.unsqueeze(x, 0);
   Value* places = places_of(b, x, b.out_type().sizes.at(0));
   for (size_t i = 0; i < b.node().outputs.size(); ++i) {
@@ -342,6 +342,7 @@ const Decompositions& index_rules() {
   static const Decompositions table = {
       {"argwhere", argwhere},
       {"where", where_places},
+      {"nonzero_numpy", where_places},
       {"repeat_interleave.self_Tensor", repeat_interleave},
       {"index_copy", index_copy},
       {"index_add", index_add},

@@ -64,6 +64,29 @@ void column_stack(Builder& b) {
   b.result(b.cat(parts, 1));
 }
 
+// Each tensor filled with zeros to `num_chunks` equal pieces along dim, the pieces made one row
+// each, and the rows of all tensors side by side.
+void chunk_cat(Builder& b) {
+  const int64_t chunks = b.arg("num_chunks").to_int();
+  std::vector<Value*> rows;
+  int64_t dim = b.arg("dim").to_int();
+  for (Value* x : alike(b)) {
+    dim = wrap_dim(dim, rank_of(x));
+    const int64_t size = dim_of(x, dim).as_int(), piece = (size + chunks - 1) / chunks;
+    if (const int64_t missing = piece * chunks - size; missing != 0) {
+      std::vector<int64_t> padding(2 * static_cast<size_t>(rank_of(x) - dim), 0);
+      padding.back() = missing;
+      x = b.op("constant_pad_nd", {x, int_list(padding), 0});
+    }
+    Sizes sizes(x->type.sizes.begin(), x->type.sizes.begin() + dim);
+    sizes.push_back(chunks);
+    sizes.push_back(piece);
+    for (int64_t d = dim + 1; d < rank_of(x); ++d) sizes.back() = sizes.back() * dim_of(x, d);
+    rows.push_back(b.view(x, sizes));
+  }
+  b.result(b.cat(rows, dim + 1));
+}
+
 // Each matrix widened with zeros to the left and right, then one below the other.
 void block_diag(Builder& b) {
   std::vector<Value*> parts = alike(b);
@@ -175,6 +198,95 @@ void cumulative_trapezoid(Builder& b) {
   b.result(b.op("cumsum", {areas(b, dim), dim}));
 }
 
+// x[i + start] for all i up to x[end + i], where end counts from the last one.
+Value* part(Builder& b, Value* x, int64_t dim, int64_t start, int64_t end) {
+  return b.slice(x, dim, start, dim_of(x, dim) + Sym(end));
+}
+
+// What is known of the places along one dim: a distance, or a line of coordinates.
+struct Spacing {
+  double step = 1;
+  Value* places = nullptr;  // Shaped to broadcast along the dim.
+};
+
+// The slopes at the first or the last places, by the nearest two or three values.
+Value* slope_at_end(Builder& b, Value* x, int64_t dim, const Spacing& by, bool last,
+                    int64_t order) {
+  const auto at = [&](Value* v, int64_t i) {
+    const Sym place = last ? dim_of(v, dim) - Sym(1 + i) : Sym(i);
+    return b.slice(v, dim, place, place + Sym(1));
+  };
+  const double sign = last ? -1 : 1;
+  if (order == 1) {
+    Value* rise = b.mul(b.sub(at(x, 1), at(x, 0)), sign);
+    if (by.places == nullptr) return b.div(rise, by.step);
+    return b.div(rise, b.mul(b.sub(at(by.places, 1), at(by.places, 0)), sign));
+  }
+  if (by.places == nullptr) {
+    Value* near = b.sub(b.mul(at(x, 1), 2), b.mul(at(x, 0), 1.5));
+    return b.div(b.sub(near, b.mul(at(x, 2), 0.5)), sign * by.step);
+  }
+  // The parabola through three places: with distances p from the first to the second, q onwards.
+  Value* p = b.sub(at(by.places, 1), at(by.places, 0));
+  Value* q = b.sub(at(by.places, 2), at(by.places, 1));
+  Value* both = b.add(p, q);
+  Value* first = b.div(b.add(both, p), b.mul(p, both));
+  Value* second = b.div(both, b.mul(p, q));
+  Value* third = b.div(p, b.mul(q, both));
+  Value* y = b.sub(b.mul(second, at(x, 1)), b.mul(first, at(x, 0)));
+  return b.sub(y, b.mul(third, at(x, 2)));
+}
+
+// The slopes between the ends, by the values on both sides.
+Value* slope_between(Builder& b, Value* x, int64_t dim, const Spacing& by) {
+  Value *low = part(b, x, dim, 0, -2), *high = part(b, x, dim, 2, 0);
+  if (by.places == nullptr) return b.div(b.sub(high, low), 2 * by.step);
+  Value* steps = b.sub(part(b, by.places, dim, 1, 0), part(b, by.places, dim, 0, -1));
+  Value *p = part(b, steps, dim, 0, -1), *q = part(b, steps, dim, 1, 0);
+  Value* both = b.add(p, q);
+  Value* left = b.div(q, b.mul(p, both));
+  Value* middle = b.div(b.sub(q, p), b.mul(p, q));
+  Value* right = b.div(p, b.mul(q, both));
+  Value* y = b.sub(b.mul(middle, part(b, x, dim, 1, -1)), b.mul(left, low));
+  return b.add(y, b.mul(right, high));
+}
+
+Spacing spacing_of(Builder& b, size_t i, int64_t dim) {
+  Spacing out;
+  if (!b.knows("spacing") || !b.has("spacing")) return out;
+  const Argument& all = b.arg("spacing");
+  const Argument& one = all.is_list() ? all.list().at(i) : all;
+  if (!one.is_value()) {
+    out.step = one.to_double();
+    return out;
+  }
+  Sizes line(static_cast<size_t>(rank_of(self(b))), Sym(1));
+  line.at(static_cast<size_t>(dim)) = dim_of(one.value(), 0);
+  out.places = b.view(one.value(), line);
+  return out;
+}
+
+// One tensor of slopes for each dim.
+void gradient(Builder& b) {
+  Value* x = self(b);
+  std::vector<int64_t> dims;
+  if (b.has("dim")) {
+    const Argument& dim = b.arg("dim");
+    dims = dim.is_list() ? to_ints(dim) : std::vector<int64_t>{dim.to_int()};
+  } else {
+    for (int64_t d = 0; d < rank_of(x); ++d) dims.push_back(d);
+  }
+  const int64_t order = b.arg("edge_order").to_int();
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = wrap_dim(dims[i], rank_of(x));
+    const Spacing by = spacing_of(b, i, dim);
+    b.result(b.cat({slope_at_end(b, x, dim, by, false, order), slope_between(b, x, dim, by),
+                    slope_at_end(b, x, dim, by, true, order)},
+                   dim),
+             i);
+  }
+}
+
 // Sums over the dims in which the wanted sizes are 1 or missing.
 void sum_to_size(Builder& b) {
   Value* x = self(b);
@@ -257,6 +369,7 @@ const Decompositions& piece_rules() {
       {"dstack", dstack},
       {"column_stack", column_stack},
       {"block_diag", block_diag},
+      {"_chunk_cat", chunk_cat},
       {"cartesian_prod", cartesian_prod},
       {"combinations", combinations},
       {"fliplr", flip_columns},
@@ -268,6 +381,13 @@ const Decompositions& piece_rules() {
       {"cumulative_trapezoid.dx", cumulative_trapezoid, kWide},
       {"fft_fftshift", fftshift},
       {"fft_ifftshift", ifftshift},
+      {"gradient.scalarint", gradient, kWide},
+      {"gradient.scalararray", gradient, kWide},
+      {"gradient.array", gradient, kWide},
+      {"gradient.scalarrayint", gradient, kWide},
+      {"gradient.scalarrayarray", gradient, kWide},
+      {"gradient.tensorarrayint", gradient, kWide},
+      {"gradient.tensorarray", gradient, kWide},
       {"sum_to_size", sum_to_size},
       {"kron", kron},
       {"renorm", renorm, kWide},

@@ -74,14 +74,45 @@ void resize3d(Builder& b, const char* op) {
 void nearest3d(Builder& b) { resize3d(b, "upsample_nearest2d.vec"); }
 void trilinear3d(Builder& b) { resize3d(b, "upsample_bilinear2d.vec"); }
 
+// ---- the nearest centre ----
+
+// Entry `i` of the scale factors of a call over `spatial` dimensions.
+Argument factor_of(Builder& b, size_t i, size_t spatial) {
+  return scale_of(b, b.knows("scale_factors") ? i : i + 3 - spatial);
+}
+
+// The nearest input of each place along one dimension: floor((i + 0.5) * step), in float32.
+Value* nearest_places(Builder& b, const Sym& in, const Sym& out, const Argument& factor) {
+  Value* centres = b.add(b.arange(0, out, ScalarType::kFloat), 0.5);
+  if (factor.is_none()) {
+    Value* from = b.full({}, b.size(in), ScalarType::kFloat);
+    centres = b.mul(centres, b.div(from, b.full({}, b.size(out), ScalarType::kFloat)));
+  } else {
+    const auto step = static_cast<float>(1.0 / factor.to_double());
+    centres = b.mul(centres, static_cast<double>(step));
+  }
+  return b.op("clamp", {b.cast(centres, ScalarType::kLong), 0, b.size(in - Sym(1))});
+}
+
+void nearest_exact(Builder& b) {
+  Value* x = b.args()[0].value();
+  const size_t spatial = x->type.rank() - 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    const auto dim = static_cast<int64_t>(i + 2);
+    Value* places =
+        nearest_places(b, dim_of(x, dim), b.out_type().sizes[i + 2], factor_of(b, i, spatial));
+    x = b.op("index_select", {x, dim, places});
+  }
+  b.result(x);
+}
+
 // ---- bicubic ----
 
-// Keys' cubic kernel with a = -0.75, at a distance of `x`.
-double cubic(double x) {
-  constexpr double kA = -0.75;
+// Keys' cubic kernel, at a distance of `x`.
+double cubic(double x, double a) {
   x = std::abs(x);
-  if (x <= 1) return ((kA + 2) * x - (kA + 3)) * x * x + 1;
-  if (x < 2) return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA;
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
   return 0;
 }
 
@@ -103,13 +134,44 @@ std::vector<double> cubic_weights(int64_t in, int64_t out, double step, bool ali
     for (int64_t k = -1; k <= 2; ++k) {
       const int64_t i = std::clamp<int64_t>(static_cast<int64_t>(floor) + k, 0, in - 1);
       const double distance = place - floor - static_cast<double>(k);
-      weights[static_cast<size_t>(o * in + i)] += cubic(distance);
+      weights[static_cast<size_t>(o * in + i)] += cubic(distance, -0.75);
     }
   }
   return weights;
 }
 
+// The same with a kernel as wide as the step, where that is above one: no input is left out. The
+// weights of one output add up to one.
+std::vector<double> smooth_weights(int64_t in, int64_t out, double step) {
+  std::vector<double> weights(static_cast<size_t>(in * out));
+  const double widened = std::max(step, 1.0);
+  for (int64_t o = 0; o < out; ++o) {
+    const double centre = step * (static_cast<double>(o) + 0.5);
+    const auto first = static_cast<int64_t>(std::max(centre - 2 * widened + 0.5, 0.0));
+    const int64_t end = std::min(static_cast<int64_t>(centre + 2 * widened + 0.5), in);
+    double* row = &weights[static_cast<size_t>(o * in)];
+    double total = 0;
+    for (int64_t i = first; i < end; ++i) {
+      row[i] = cubic((static_cast<double>(i) - centre + 0.5) / widened, -0.5);
+      total += row[i];
+    }
+    for (int64_t i = first; i < end && total != 0; ++i) row[i] /= total;
+  }
+  return weights;
+}
+
 constexpr int64_t kMostWeights = int64_t{1} << 24;
+
+// Bytes are resampled in whole numbers: the weights rounded to the finest parts of a power of two
+// of which the largest weight has no more than 2^15.
+void round_weights(std::vector<double>& weights) {
+  const double most = *std::max_element(weights.begin(), weights.end());
+  int precision = 0;
+  while (precision < 22 && std::ldexp(most, precision + 1) + 0.5 < 1 << 15) ++precision;
+  for (double& w : weights) {
+    w = std::ldexp(std::trunc(std::ldexp(w, precision) + (w < 0 ? -0.5 : 0.5)), -precision);
+  }
+}
 
 // [out, in] for dimension `d` of the two last ones.
 Value* cubic_matrix(Builder& b, Value* x, size_t d, const Argument& scale) {
@@ -119,20 +181,40 @@ Value* cubic_matrix(Builder& b, Value* x, size_t d, const Argument& scale) {
     throw Failure("bicubic from " + std::to_string(in) + " to " + std::to_string(out));
   }
   const bool align = b.arg("align_corners").to_bool();
-  Value* weights = constant(b, cubic_weights(in, out, step_of(in, out, align, scale), align),
-                            ScalarType::kDouble, {Sym(out), Sym(in)});
-  return b.cast(weights, x->type.dtype);
+  const double step = step_of(in, out, align, scale);
+  const bool smooth = b.node().target().find("_aa") != std::string_view::npos;
+  std::vector<double> weights =
+      smooth ? smooth_weights(in, out, step) : cubic_weights(in, out, step, align);
+  if (!is_floating(b.out_type().dtype)) round_weights(weights);
+  Value* table = constant(b, weights, ScalarType::kDouble, {Sym(out), Sym(in)});
+  return b.cast(table, x->type.dtype);
 }
 
 void bicubic2d(Builder& b) {
   Value* x = b.args()[0].value();
-  if (!is_floating(x->type.dtype)) x = b.cast(x, ScalarType::kFloat);
-  Value* rows = cubic_matrix(b, x, 0, scale_of(b, b.node().schema->find("scales_h") < 0 ? 0 : 1));
-  Value* columns =
-      cubic_matrix(b, x, 1, scale_of(b, b.node().schema->find("scales_h") < 0 ? 1 : 2));
-  Value* y = b.op("matmul", {b.op("matmul", {rows, x}), b.transpose(columns, 0, 1)});
-  if (!is_floating(b.out_type().dtype)) y = b.op("clamp", {b.op("round", {y}), 0, 255});
-  b.result(y);
+  const bool bytes = !is_floating(x->type.dtype);
+  if (bytes) x = b.cast(x, ScalarType::kDouble);  // Which holds the sums exactly.
+  const auto whole = [&](Value* y) {
+    return bytes ? b.op("clamp", {b.op("floor", {b.add(y, 0.5)}), 0, 255}) : y;
+  };
+  // Bytes stay as they are along a dimension that keeps its size.
+  const auto keeps = [&](size_t d) {
+    return bytes && dim_of(x, 2 + d) == b.out_type().sizes[2 + d];
+  };
+  if (!keeps(1)) {
+    Value* columns = cubic_matrix(b, x, 1, factor_of(b, 1, 2));
+    x = whole(b.op("matmul", {x, b.transpose(columns, 0, 1)}));
+  }
+  if (!keeps(0)) x = whole(b.op("matmul", {cubic_matrix(b, x, 0, factor_of(b, 0, 2)), x}));
+  b.result(x);
+}
+
+void bilinear2d_smooth(Builder& b) {
+  const Sizes& out = b.out_type().sizes;
+  b.result(b.rewriter().emit("aten::_upsample_bilinear2d_aa",
+                             {b.in("input"), b.size_list({out[2], out[3]}), b.arg("align_corners"),
+                              factor_of(b, 0, 2), factor_of(b, 1, 2)},
+                             {b.out_type()})[0]);
 }
 
 // ---- grids ----
@@ -270,6 +352,13 @@ const Decompositions& resample_rules() {
       {"upsample_trilinear3d.vec", trilinear3d, kWide},
       {"upsample_bicubic2d", bicubic2d, kWide},
       {"upsample_bicubic2d.vec", bicubic2d, kWide},
+      {"_upsample_bicubic2d_aa", bicubic2d, kWide},
+      {"_upsample_bicubic2d_aa.vec", bicubic2d, kWide},
+      {"_upsample_bilinear2d_aa.vec", bilinear2d_smooth},
+      {"_upsample_nearest_exact1d.vec", nearest_exact},
+      {"_upsample_nearest_exact2d", nearest_exact},
+      {"_upsample_nearest_exact2d.vec", nearest_exact},
+      {"_upsample_nearest_exact3d.vec", nearest_exact},
       {"affine_grid_generator", affine_grid, kWide},
       {"grid_sampler", grid_sampler},
       {"im2col", im2col},

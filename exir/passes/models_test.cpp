@@ -14,6 +14,7 @@
 #include "exir/passes/inline_wrappers.h"
 #include "exir/passes/remove_noise.h"
 #include "exir/passes/remove_noops.h"
+#include "exir/passes/spell_updates.h"
 
 namespace taper::exir {
 namespace {
@@ -50,6 +51,7 @@ TEST_P(Models, BecomeFunctional) {
   const std::string before = signature(*graph);
   inline_wrappers(*graph);
   verify(*graph, Dialect::kAten);
+  spell_updates(*graph);
   functionalize(*graph);
   verify(*graph, Dialect::kAten);
   for (const Graph* each : all_graphs(*graph)) {

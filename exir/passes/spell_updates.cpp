@@ -44,8 +44,30 @@ void sdpa_with_kv_cache(Builder& b) {
                         {b.out_type()})[0]);
 }
 
+// The same memory with other sizes.
+void resize(Builder& b) {
+  Value* x = b.in("self");
+  const std::vector<Sym>& sizes = b.out_type().sizes;
+  const Sym before = x->type.numel(), after = b.out_type().numel();
+  if (before.is_int() && after.is_int() && after.as_int() > before.as_int()) {
+    throw Failure(std::string(b.node().target()) + " makes a tensor of " + before.text() +
+                  " elements larger: nothing is known of the new ones");
+  }
+  if (sizes == x->type.sizes) {
+    return b.result(b.rewriter().emit("aten::alias", {x}, {x->type})[0]);
+  }
+  std::vector<Sym> strides(sizes.size(), Sym(1));
+  for (size_t d = sizes.size(); d-- > 1;) strides[d - 1] = strides[d] * sizes[d];
+  b.result(b.rewriter().emit("aten::as_strided",
+                             {x, b.size_list(sizes), b.size_list(strides), Argument()},
+                             {TensorType(x->type.dtype, sizes)})[0]);
+}
+
 bool spell(Node& node, Builder& b) {
-  if (node.is("llama::update_cache")) {
+  if (node.is("aten::resize_") || node.is("aten::resize_as_")) {
+    if (b.knows("memory_format") && b.has("memory_format")) return false;
+    resize(b);
+  } else if (node.is("llama::update_cache")) {
     update_cache(b);
   } else if (node.is("llama::update_cache_with_indices")) {
     update_cache_with_indices(b);

@@ -86,5 +86,17 @@ TEST(SpellUpdates, AttentionWithItsCache) {
 )");
 }
 
+TEST(SpellUpdates, OtherSizesForTheSameMemory) {
+  EXPECT_EQ(run(R"(  input %c: float32[4, 5]
+  %r: float32[2, 3] = aten::resize_(%c, [2, 3], None)
+  %s: float32[2, 3] = aten::resize_(%r, [2, 3], None)
+  return %s)"),
+            R"(  input %c: float32[4, 5]
+  %as_strided: float32[2, 3] = aten::as_strided(%c, [2, 3], [3, 1], None)
+  %alias: float32[2, 3] = aten::alias(%as_strided)
+  return %alias
+)");
+}
+
 }  // namespace
 }  // namespace taper::exir

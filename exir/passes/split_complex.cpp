@@ -19,8 +19,8 @@ bool touches(const Node& node) {
   for (const Value* out : node.outputs) {
     if (out->type.pairs) return true;
   }
-  // Its result may be real already, as pairs that nobody calls complex.
-  return node.is("aten::stft") || node.is("aten::stft.center");
+  // Transforms of real numbers into real numbers, or into pairs that nobody calls complex.
+  return is_fourier(node.target());
 }
 
 bool is_higher_order(const Node& node) { return node.target().starts_with("higher_order::"); }

@@ -44,6 +44,7 @@ aliasing
 composites
 measures
 spectra
+signals
 forms
 untouched
 """.split()
