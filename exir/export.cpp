@@ -59,8 +59,12 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   if (request.bounds_required) findings.add("bounds", sampled_symbols(graph, request.bounds));
   try_stage("bounds", findings, [&] { bound_symbols(graph, request.bounds, out.report.warnings); });
   const std::string signature = signature_text(signature_of(graph));
+  LowerOptions lowering = request.lowering;
+  lowering.outside = [&](const Node& node, const std::string& why) {
+    out.report.outside[&node] = why;
+  };
   const bool lowered =
-      try_stage("lower", findings, [&] { out.report.passes = lower(graph, request.lowering); });
+      try_stage("lower", findings, [&] { out.report.passes = lower(graph, lowering); });
   try_stage("bounds", findings, [&] { check_bounds(graph); });
   if (!lowered || !findings.empty()) return;
   try_stage("plan", findings, [&] { out.planned = plan_method(method.name, graph); });

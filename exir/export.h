@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "exir/emit/program_file.h"
@@ -36,6 +37,8 @@ struct ExportedMethod {
   std::vector<PassReport> passes;
   size_t instructions = 0;
   std::vector<std::string> warnings;
+  // Of nodes that a backend was asked for and did not take: why.
+  std::unordered_map<const Node*, std::string> outside;
 };
 
 struct ExportResult {

@@ -58,7 +58,14 @@ bool stays_whole(const Node& node) {
   return node.target() == "aten::linear" && is_floating(node.outputs[0]->type.dtype) &&
          node.arg("weight").value()->type.rank() == 2;
 }
-int run_decompose(Graph& graph, const LowerOptions&) { return decompose(graph, stays_whole); }
+int run_decompose(Graph& graph, const LowerOptions& options) {
+  return decompose(graph, [&](const Node& node) {
+    return stays_whole(node) || (options.backend != nullptr && options.backend->keeps_whole(node));
+  });
+}
+int run_partition(Graph& graph, const LowerOptions& options) {
+  return options.backend == nullptr ? 0 : partition(graph, *options.backend, options.outside);
+}
 int run_erase_dead(Graph& graph, const LowerOptions&) {
   int erased = 0;
   for (Graph* g : all_graphs(graph)) erased += erase_dead(*g);
@@ -103,6 +110,9 @@ constexpr Pass kPasses[] = {
     {"erase_dead_again", Need::kAlways, Dialect::kEdge, run_erase_dead},
     // Last of all that sees values: the copies must stay.
     {"keep_old_values", Need::kAlways, Dialect::kEdge, plain<keep_old_values>},
+
+    // What a backend takes becomes calls of it; kernels run the rest.
+    {"partition", Need::kOptional, Dialect::kEdge, run_partition},
 
     // Dtypes are final: the kernels are asked whether they take them.
     {"check_kernels", Need::kAlways, Dialect::kEdge, plain<check_kernels>},

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exir/delegate/partition.h"
 #include "exir/dialect/verifier.h"
 #include "exir/ir/graph.h"
 
@@ -26,6 +27,10 @@ struct LowerOptions {
   std::function<void(std::string_view pass, const Graph& graph)> after_pass;
   // The last dialect to lower to; the passes after it are left out.
   Dialect until = Dialect::kBackend;
+  // Who runs what it takes; null: kernels run everything. Outlives the call.
+  const BackendCompiler* backend = nullptr;
+  // Told of every node that stays outside of the backend, and why.
+  NoteOutside outside;
   // Whether the target has a kernel of that name. If not set: the portable kernels, and those that
   // a declaration names, which the application brings.
   std::function<bool(std::string_view)> has_kernel;

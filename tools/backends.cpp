@@ -1,5 +1,7 @@
 #include "tools/backends.h"
 
+#include "backends/xnnpack/aot/xnnpack_compiler.h"
+
 #if TAPER_XNNPACK
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #endif
@@ -37,5 +39,12 @@ BackendTable Backends::table() const { return {}; }
 
 Backends::Backends(uint32_t threads) : state_(std::make_unique<State>(threads)) {}
 Backends::~Backends() = default;
+
+const exir::BackendCompiler* find_backend_compiler(const std::string& name) {
+  static const xnnpack::XnnpackCompiler xnnpack;
+  return name == xnnpack.name() ? &xnnpack : nullptr;
+}
+
+std::vector<std::string> backend_names() { return {"xnnpack"}; }
 
 }  // namespace taper::tools

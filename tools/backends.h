@@ -1,10 +1,15 @@
-// The backends that this build has, for the commands that run programs.
+// The backends that there are: their compiler halves by name, and their device halves where this
+// build has them.
 
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include <string>
+#include <vector>
+
+#include "exir/delegate/backend_compiler.h"
 #include "taper/backend.h"
 
 namespace taper::tools {
@@ -21,5 +26,10 @@ class Backends {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The compiler half of that name; null if there is none.
+const exir::BackendCompiler* find_backend_compiler(const std::string& name);
+// Their names, sorted.
+std::vector<std::string> backend_names();
 
 }  // namespace taper::tools

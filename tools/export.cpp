@@ -8,6 +8,7 @@
 
 #include "exir/export.h"
 #include "tools/atomic_file.h"
+#include "tools/backends.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/model_arguments.h"
@@ -21,7 +22,7 @@ struct ExportOptions {
   exir::ExportRequest request;
   std::string output, weights;
   std::vector<std::string> dump_after;
-  bool report = false, time_passes = false;
+  bool report = false, time_passes = false, full_delegation = false;
 };
 
 CommandLine describe() {
@@ -33,8 +34,9 @@ CommandLine describe() {
           {{"Output",
             {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
              {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
-             {"backend", "Who runs the operators", "NAME", "portable"},
-             {"report", "Print every node with where it runs, and the memory plan"}}},
+             {"backend", "Who runs the operators: portable, xnnpack", "NAME", "portable"},
+             {"require-full-delegation", "Refuse a program that the backend cannot run alone"},
+             {"report", "Print every node with where it runs and why, and the memory plan"}}},
            {"Model", model_options()},
            {"Compiler",
             {{"dump-after", "Print the graph after a pass that changed it; 'all' for every one",
@@ -70,7 +72,16 @@ ExportOptions options_of(const CommandLine& line) {
         std::filesystem::path(options.request.methods[0].path).stem().string() + ".pte";
   }
   const std::string backend = line.text("backend");
-  if (backend != "portable") throw UsageError("no backend '" + backend + "'; there is: portable");
+  options.request.lowering.backend = find_backend_compiler(backend);
+  if (options.request.lowering.backend == nullptr && backend != "portable") {
+    std::string names = "portable";
+    for (const std::string& name : backend_names()) names += ", " + name;
+    throw UsageError("no backend '" + backend + "'; there are: " + names);
+  }
+  options.full_delegation = line.given("require-full-delegation");
+  if (options.full_delegation && options.request.lowering.backend == nullptr) {
+    throw UsageError("--require-full-delegation needs --backend");
+  }
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);
@@ -87,18 +98,58 @@ void print_passes(const exir::ExportedMethod& method) {
   }
 }
 
-void print_report(const exir::ExportedMethod& method, const exir::Graph& graph) {
+// "xnnpack  52 nodes", or "portable  why  the user's line".
+std::string where_it_runs(const exir::Node& node, const exir::ExportedMethod& method,
+                          const exir::Graph& graph, const exir::BackendCompiler* backend) {
+  if (node.is("delegate::call")) {
+    const auto& delegate = graph.delegates.at(static_cast<size_t>(node.arg(0).to_int()));
+    return std::string(backend->name()) + "  " + std::to_string(delegate->nodes) + " nodes";
+  }
+  const auto why = method.outside.find(&node);
+  const std::string source = node.source ? node.source->newest_frame() : "";
+  return "portable  " + (why == method.outside.end() ? "" : why->second + "  ") + source;
+}
+
+void print_report(const exir::ExportedMethod& method, const exir::Graph& graph,
+                  const exir::BackendCompiler* backend) {
   std::printf("\nmethod %s: %zu instructions\n", method.name.c_str(), method.instructions);
   std::map<std::string, size_t> counts;
+  size_t delegated = 0;
+  for (const auto& delegate : graph.delegates) delegated += delegate->nodes;
   for (const auto& node : graph.nodes) {
     ++counts[std::string(node->target())];
-    const std::string source = node->source ? node->source->newest_frame() : "";
-    std::printf("  %-24s %-40s portable  %s\n", node->name.c_str(),
-                std::string(node->target()).c_str(), source.c_str());
+    std::printf("  %-24s %-40s %s\n", node->name.c_str(), std::string(node->target()).c_str(),
+                where_it_runs(*node, method, graph, backend).c_str());
   }
-  std::printf("  %zu nodes, %zu operators; all run on portable: no other backend was asked for\n",
-              graph.nodes.size(), counts.size());
+  if (backend == nullptr) {
+    std::printf("  %zu nodes, %zu operators; all run on portable: no other backend was asked for\n",
+                graph.nodes.size(), counts.size());
+  } else {
+    std::printf("  %zu nodes in %zu calls of %s, %zu on portable\n", delegated,
+                graph.delegates.size(), std::string(backend->name()).c_str(),
+                graph.nodes.size() - graph.delegates.size());
+  }
   for (const auto& [name, count] : counts) std::printf("    %6zu  %s\n", count, name.c_str());
+}
+
+// Every node that runs outside is a problem.
+void require_full_delegation(const exir::ExportResult& result) {
+  std::vector<exir::Diagnostic> problems;
+  for (size_t i = 0; i < result.methods.size(); ++i) {
+    for (const auto& node : result.programs[i].graph->nodes) {
+      const auto why = result.methods[i].outside.find(node.get());
+      if (why == result.methods[i].outside.end()) continue;
+      problems.push_back(exir::diagnose(*node, "not-delegated",
+                                        std::string(node->target()) + ": " + why->second,
+                                        "leave out --require-full-delegation to run it on "
+                                        "portable kernels"));
+    }
+  }
+  if (problems.empty()) return;
+  const std::string summary = std::to_string(problems.size()) +
+                              (problems.size() == 1 ? " node runs" : " nodes run") +
+                              " outside of the backend";
+  throw exir::Failure(summary, std::move(problems));
 }
 
 exir::ExportResult compile(ExportOptions& options) {
@@ -112,7 +163,9 @@ exir::ExportResult compile(ExportOptions& options) {
     };
   }
   try {
-    return exir::export_program(options.request);
+    exir::ExportResult result = exir::export_program(options.request);
+    if (options.full_delegation) require_full_delegation(result);
+    return result;
   } catch (const exir::Failure& failure) {
     throw naming_the_file(options.request, failure);
   }
@@ -136,7 +189,9 @@ void warn(const exir::ExportResult& result) {
 void summarise(const ExportOptions& options, const exir::ExportResult& result, double seconds) {
   for (size_t i = 0; i < result.methods.size(); ++i) {
     if (options.time_passes) print_passes(result.methods[i]);
-    if (options.report) print_report(result.methods[i], *result.programs[i].graph);
+    if (options.report) {
+      print_report(result.methods[i], *result.programs[i].graph, options.request.lowering.backend);
+    }
   }
   std::printf("%s  %s  in %s\n", options.output.c_str(),
               bytes_text(static_cast<double>(result.files.pte.size())).c_str(),

@@ -28,6 +28,13 @@ uint64_t hash_of(const TensorData& data, size_t step) {
 
 }  // namespace
 
+void NamedPool::add(const std::string& name, const TensorData& data) {
+  const auto [found, fresh] = entries_.emplace(name, data);
+  if (!fresh && !same_bytes(found->second, data)) {
+    throw Failure("two constants of delegates are called " + name);
+  }
+}
+
 uint64_t content_hash(const TensorData& data) { return hash_of(data, 8); }
 
 uint32_t ConstantPool::add(const TensorData& data) {

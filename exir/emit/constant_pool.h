@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +23,17 @@ class ConstantPool {
  private:
   std::vector<TensorData> blobs_;
   std::unordered_multimap<uint64_t, uint32_t> by_sample_;
+};
+
+// Bytes by name.
+class NamedPool {
+ public:
+  // Throws Failure if the name stands for other bytes.
+  void add(const std::string& name, const TensorData& data);
+  const std::map<std::string, TensorData>& entries() const { return entries_; }
+
+ private:
+  std::map<std::string, TensorData> entries_;
 };
 
 // Of all bytes; for names made from contents.

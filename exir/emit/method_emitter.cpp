@@ -32,7 +32,7 @@ class MethodEmitter {
     }
     const auto chain = wire::CreateChainDirect(fbb_, nullptr, nullptr, &instructions_, nullptr);
     const std::vector<Offset<wire::Chain>> chains = {chain};
-    const std::vector<Offset<wire::BackendDelegate>> delegates;
+    const std::vector<Offset<wire::BackendDelegate>> delegates = emit_delegates();
     const auto structure = wire::CreateContainerMetadataDirect(
         fbb_, pytree_text(graph_.in_spec).c_str(), pytree_text(graph_.out_spec).c_str());
     return wire::CreateExecutionPlanDirect(fbb_, method_.name.c_str(), structure, &values_, &inputs,
@@ -267,7 +267,32 @@ class MethodEmitter {
     return count;
   }
 
+  // Payloads are numbered within the file; program_file.cpp makes segments of them, the first ones.
+  std::vector<Offset<wire::BackendDelegate>> emit_delegates() {
+    std::vector<Offset<wire::BackendDelegate>> out;
+    for (const auto& delegate : graph_.delegates) {
+      for (const Delegate::Data& data : delegate->data) pools_.named.add(data.name, data.bytes);
+      const auto index = static_cast<uint32_t>(pools_.payloads.size());
+      pools_.payloads.push_back(delegate->payload);
+      const auto place =
+          wire::CreateBackendDelegateDataReference(fbb_, wire::DataLocation::SEGMENT, index);
+      const std::vector<Offset<wire::CompileSpec>> specs;
+      out.push_back(wire::CreateBackendDelegateDirect(fbb_, delegate->id.c_str(), place, &specs));
+    }
+    return out;
+  }
+
+  void emit_delegate_call(const Node& node) {
+    Ids args;
+    for (const Argument& input : node.args.at(1).list()) args.push_back(slot(input, {}));
+    for (const Value* value : node.outputs) args.push_back(value_slot(value));
+    add_instruction(wire::InstructionArguments::DelegateCall,
+                    wire::CreateDelegateCallDirect(
+                        fbb_, static_cast<int32_t>(node.args.at(0).to_int()), &args));
+  }
+
   void emit_call(const Node& node) {
+    if (node.is("delegate::call")) return emit_delegate_call(node);
     Ids args, results;
     const Schema& schema = *node.schema;
     size_t outs = 0;

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "exir/emit/constant_pool.h"
@@ -31,7 +32,9 @@ struct Pools {
   ConstantPool constants;
   ConstantPool mutable_data;
   ExternalWeights external;
-  bool weights_outside = false;  // Constants go into `external`.
+  NamedPool named;                                 // What delegates ask for.
+  std::vector<std::span<const uint8_t>> payloads;  // Of delegates; owned by the graphs.
+  bool weights_outside = false;                    // Constants go into `external`.
 };
 
 flatbuffers::Offset<wire::ExecutionPlan> emit_method(const PlannedMethod& method, Pools& pools,

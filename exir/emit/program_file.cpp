@@ -58,9 +58,9 @@ struct NamedText {
 
 struct Segments {
   Packed constants, mutable_data;
+  uint32_t constants_index = 0, mutable_index = 0;
   std::vector<flatbuffers::Offset<wire::DataSegment>> table;
   std::vector<flatbuffers::Offset<wire::NamedData>> named;
-  uint64_t mutable_offset = 0;
   uint64_t bytes = 0;
 };
 
@@ -69,35 +69,32 @@ Segments lay_out_segments(const Pools& pools, const std::vector<NamedText>& text
   Segments out;
   out.constants = pack(pools.constants.blobs());
   out.mutable_data = pack(pools.mutable_data.blobs());
-  if (!pools.constants.empty()) {
-    out.table.push_back(wire::CreateDataSegment(builder, 0, out.constants.bytes));
-    out.bytes = out.constants.bytes;
-  }
-  if (!pools.mutable_data.empty()) {
-    out.mutable_offset = align(out.bytes, kSegmentAlignment);
-    out.table.push_back(
-        wire::CreateDataSegment(builder, out.mutable_offset, out.mutable_data.bytes));
-    out.bytes = out.mutable_offset + out.mutable_data.bytes;
-  }
-  for (const NamedText& named : texts) {
+  const auto add = [&](uint64_t bytes) {
     const uint64_t at = align(out.bytes, kSegmentAlignment);
-    out.named.push_back(wire::CreateNamedDataDirect(builder, named.key.c_str(),
-                                                    static_cast<uint32_t>(out.table.size())));
-    out.table.push_back(wire::CreateDataSegment(builder, at, named.text.size()));
-    out.bytes = at + named.text.size();
-  }
+    out.table.push_back(wire::CreateDataSegment(builder, at, bytes));
+    out.bytes = at + bytes;
+    return static_cast<uint32_t>(out.table.size()) - 1;
+  };
+  for (const auto& payload : pools.payloads) add(payload.size());
+  if (!pools.constants.empty()) out.constants_index = add(out.constants.bytes);
+  if (!pools.mutable_data.empty()) out.mutable_index = add(out.mutable_data.bytes);
+  const auto add_named = [&](const std::string& key, uint64_t bytes) {
+    out.named.push_back(wire::CreateNamedDataDirect(builder, key.c_str(), add(bytes)));
+  };
+  for (const NamedText& named : texts) add_named(named.key, named.text.size());
+  for (const auto& [key, data] : pools.named.entries()) add_named(key, data.bytes);
   return out;
 }
 
 void finish_program(const std::vector<flatbuffers::Offset<wire::ExecutionPlan>>& plans,
                     const Segments& segments, const Pools& pools,
                     flatbuffers::FlatBufferBuilder& builder) {
-  const auto constants =
-      wire::CreateSubsegmentOffsetsDirect(builder, 0, &segments.constants.offsets);
+  const auto constants = wire::CreateSubsegmentOffsetsDirect(builder, segments.constants_index,
+                                                             &segments.constants.offsets);
   std::vector<flatbuffers::Offset<wire::SubsegmentOffsets>> mutable_data;
   if (!pools.mutable_data.empty()) {
-    mutable_data.push_back(wire::CreateSubsegmentOffsetsDirect(
-        builder, pools.constants.empty() ? 0 : 1, &segments.mutable_data.offsets));
+    mutable_data.push_back(wire::CreateSubsegmentOffsetsDirect(builder, segments.mutable_index,
+                                                               &segments.mutable_data.offsets));
   }
   const std::vector<flatbuffers::Offset<wire::Buffer>> no_buffers;
   const std::vector<flatbuffers::Offset<wire::BackendDelegateInlineData>> no_inline;
@@ -122,6 +119,10 @@ FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segmen
   header.segment_data_size = segments.bytes;
   wire::write_header(head.data() + wire::kHeaderOffset, header);
   file.add_owned(std::move(head));
+  for (const auto& payload : pools.payloads) {
+    file.pad(kSegmentAlignment);
+    file.add(payload);
+  }
   file.pad(kSegmentAlignment);
   add_blobs(file, pools.constants.blobs());
   if (!pools.mutable_data.empty()) {
@@ -131,6 +132,10 @@ FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segmen
   for (const NamedText& named : texts) {
     file.pad(kSegmentAlignment);
     file.add_owned({named.text.begin(), named.text.end()});
+  }
+  for (const auto& [key, data] : pools.named.entries()) {
+    file.pad(kSegmentAlignment);
+    file.add({data.data, data.bytes});
   }
   return file;
 }

@@ -165,11 +165,22 @@ bool is_refused(const Node& node);
 // What is wrong with a node, with its name and the user's line.
 Diagnostic diagnose(const Node& node, std::string id, std::string message, std::string remedy = {});
 
-// One result that a user sees: a value or a literal (None, int, ...).
 // A mutation: after the call, `target` (a state or an input) holds the value `source`.
 struct Mutation {
   Value* target = nullptr;
   Value* source = nullptr;
+};
+
+// What a backend made of a group of nodes.
+struct Delegate {
+  struct Data {
+    std::string name;  // Unique per content.
+    TensorData bytes;
+  };
+  std::string id;  // The backend's name on the wire.
+  std::vector<uint8_t> payload;
+  std::vector<Data> data;  // What the payload asks for by name.
+  size_t nodes = 0;        // Of the graph that went into it.
 };
 
 class Graph {
@@ -184,6 +195,7 @@ class Graph {
   std::vector<std::unique_ptr<Node>> nodes;  // In execution order.
   std::vector<Argument> outputs;             // Each a Value* or a literal.
   std::vector<Mutation> mutations;
+  std::vector<std::shared_ptr<const Delegate>> delegates;  // By the index of delegate::call.
   SymRanges ranges;               // Bounds of the symbols (of the whole program).
   SymValues hints;                // What symbols were at the sample inputs, where the file says so.
   std::string in_spec, out_spec;  // The exporter's pytree text; may be empty.

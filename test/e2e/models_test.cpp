@@ -1,5 +1,6 @@
 // Every committed model from .pt2 to .pte to numbers, against PyTorch's. State carries over from
-// step to step, no step touches the heap, and exporting twice gives the same bytes.
+// step to step, no step touches the heap, and exporting twice gives the same bytes. The same with
+// the XNNPACK backend, which runs where this build has it.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -9,15 +10,17 @@
 #include "test/e2e/model_cases.h"
 #include "test/support/heap_counter.h"
 #include "tools/atomic_file.h"
+#include "tools/backends.h"
 #include "tools/compare.h"
 #include "tools/program_runner.h"
 
 namespace taper::test {
 namespace {
 
-std::string export_bytes(const std::string& path) {
+std::string export_bytes(const std::string& path, const char* backend = "portable") {
   exir::ExportRequest request;
   request.methods = {{"forward", path}};
+  request.lowering.backend = tools::find_backend_compiler(backend);
   return exir::export_program(request).files.pte.joined();
 }
 
@@ -73,6 +76,25 @@ TEST_P(Models, GivePyTorchsNumbersWithoutTheHeap) {
 TEST_P(Models, AreWrittenTheSameTwice) {
   EXPECT_EQ(export_bytes(GetParam().path()), export_bytes(GetParam().path()));
 }
+
+TEST_P(Models, AreWrittenTheSameTwiceForXnnpack) {
+  const std::string path = GetParam().path();
+  EXPECT_EQ(export_bytes(path, "xnnpack"), export_bytes(path, "xnnpack"));
+}
+
+#if TAPER_XNNPACK
+TEST_P(Models, GivePyTorchsNumbersOnXnnpack) {
+  const ModelCase& c = GetParam();
+  const TemporaryProgram program(export_bytes(c.path(), "xnnpack"));
+  tools::ProgramRunner runner({program.path(), "", ""});
+  for (size_t step = 0; step < c.steps; ++step) {
+    const std::vector<std::string> names = c.input_paths(step);
+    runner.set_inputs(tools::read_all(names), names);
+    runner.execute();
+    expect_outputs(runner, c, step);
+  }
+}
+#endif
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_cases()),
                          [](const auto& info) { return info.param.test_name(); });

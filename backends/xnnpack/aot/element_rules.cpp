@@ -1,0 +1,210 @@
+// Element by element.
+
+#include <cmath>
+
+#include "backends/xnnpack/aot/op_table.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Node;
+using exir::Value;
+using wire::NodeContent;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// In whichever layout the tensor has.
+bool layout_of(Lowering& l, const Value* x, Id* id) {
+  const bool image = l.is_image(x);
+  *id = image ? l.image(x) : l.plain(x);
+  return image;
+}
+
+template <NodeContent kKind>
+void unary(Lowering& l, const Node& node) {
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  l.set_like(node.outputs[0], image, l.unary(kKind, x));
+}
+
+void clamp_to(Lowering& l, const Node& node, float min, float max) {
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  if (!l.clamp_maker(tensor(node), x, min, max)) x = l.clamp(x, min, max);
+  l.set_like(node.outputs[0], image, x);
+}
+
+void relu(Lowering& l, const Node& node) { clamp_to(l, node, 0, kInfinity); }
+
+float bound(const exir::Argument& arg, float open) {
+  return arg.is_none() ? open : static_cast<float>(arg.to_double());
+}
+void clamp(Lowering& l, const Node& node) {
+  clamp_to(l, node, bound(node.arg(1), -kInfinity), bound(node.arg(2), kInfinity));
+}
+std::string clamp_refusal(const Node& node) {
+  for (size_t i : {1, 2}) {
+    if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is computed";
+  }
+  const float min = bound(node.arg(1), -kInfinity), max = bound(node.arg(2), kInfinity);
+  return min < max ? "" : "the bounds hold no range";
+}
+
+void with_number(Lowering& l, const Node& node, NodeContent kind, float number) {
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  NodeSpec spec;
+  spec.kind = kind;
+  spec.inputs = {x};
+  spec.number = number;
+  l.set_like(node.outputs[0], image, l.out().add(std::move(spec), l.out().dims(x)));
+}
+void leaky_relu(Lowering& l, const Node& node) {
+  with_number(l, node, NodeContent::LeakyRelu, static_cast<float>(node.arg(1).to_double()));
+}
+std::string leaky_relu_refusal(const Node& node) {
+  return is_known(node.arg(1)) && std::isfinite(node.arg(1).to_double()) ? ""
+                                                                         : "the slope is computed";
+}
+void elu(Lowering& l, const Node& node) {
+  with_number(l, node, NodeContent::Elu, static_cast<float>(node.arg(1).to_double()));
+}
+std::string elu_refusal(const Node& node) {
+  const bool plain = is_known(node.arg(1)) && is_known(node.arg(2)) && is_known(node.arg(3)) &&
+                     node.arg(1).to_double() > 1e-30 && node.arg(2).to_double() == 1 &&
+                     node.arg(3).to_double() == 1;
+  return plain ? "" : "its factors are not those of a plain elu";
+}
+
+std::string gelu_refusal(const Node& node) {
+  return node.arg(1).text() == "none" ? "" : "it is the approximation by tanh";
+}
+
+// x^2, x^0.5 and the like.
+void power(Lowering& l, const Node& node) {
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  const double exponent = node.arg(1).to_double();
+  const NodeContent kind = exponent == 2     ? NodeContent::Square
+                           : exponent == 0.5 ? NodeContent::SquareRoot
+                                             : NodeContent::ReciprocalSquareRoot;
+  l.set_like(node.outputs[0], image, l.unary(kind, x));
+}
+std::string power_refusal(const Node& node) {
+  if (!is_known(node.arg(1))) return "the exponent is computed";
+  const double exponent = node.arg(1).to_double();
+  return exponent == 2 || exponent == 0.5 || exponent == -0.5
+             ? ""
+             : "the exponent is none of 2, 0.5 and -0.5";
+}
+
+void reciprocal(Lowering& l, const Node& node) {
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  l.set_like(node.outputs[0], image, l.binary(NodeContent::Divide, l.number(1), x));
+}
+
+// ---- two tensors ----
+
+// As an image, whatever its rank: in front are dimensions of size 1.
+Id as_image(Lowering& l, const Value* value, size_t rank) {
+  if (value->type.rank() == rank) return l.image(value);
+  Dims dims(rank - value->type.rank(), exir::Sym(1));
+  dims.insert(dims.end(), value->type.sizes.begin(), value->type.sizes.end());
+  return l.transpose(l.reshape(l.plain(value), std::move(dims)), to_image(rank));
+}
+
+void two(Lowering& l, const Node& node, NodeContent kind, float alpha) {
+  const Value *a = tensor(node, 0), *b = tensor(node, 1), *y = node.outputs[0];
+  const size_t rank = y->type.rank();
+  const bool image =
+      (l.is_image(a) && a->type.rank() == rank) || (l.is_image(b) && b->type.rank() == rank);
+  const Id x = image ? as_image(l, a, rank) : l.plain(a);
+  Id other = image ? as_image(l, b, rank) : l.plain(b);
+  if (alpha != 1) other = l.binary(NodeContent::Multiply, other, l.number(alpha));
+  l.set_like(y, image, l.binary(kind, x, other));
+}
+template <NodeContent kKind>
+void binary(Lowering& l, const Node& node) {
+  two(l, node, kKind, 1);
+}
+template <NodeContent kKind>
+void scaled_binary(Lowering& l, const Node& node) {
+  two(l, node, kKind, static_cast<float>(node.arg("alpha").to_double()));
+}
+std::string alpha_refusal(const Node& node) {
+  return is_known(node.arg("alpha")) ? "" : "alpha is computed";
+}
+
+// ---- a tensor and a number ----
+
+std::string number_refusal(const Node& node) {
+  for (size_t i = 1; i < node.args.size(); ++i) {
+    if (!is_known(node.arg(i))) return "a number is computed";
+  }
+  return std::isfinite(node.arg(1).to_double()) ? "" : "the number is not finite";
+}
+
+void with_scalar(Lowering& l, const Node& node, NodeContent kind, double number, bool reversed) {
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  const Id n = l.number(static_cast<float>(number));
+  l.set_like(node.outputs[0], image, reversed ? l.binary(kind, n, x) : l.binary(kind, x, n));
+}
+template <NodeContent kKind>
+void scalar(Lowering& l, const Node& node) {
+  with_scalar(l, node, kKind, node.arg(1).to_double(), false);
+}
+template <NodeContent kKind>
+void scaled_scalar(Lowering& l, const Node& node) {
+  with_scalar(l, node, kKind, node.arg(1).to_double() * node.arg("alpha").to_double(), false);
+}
+void reversed_subtract(Lowering& l, const Node& node) {
+  with_scalar(l, node, NodeContent::Subtract, node.arg(1).to_double(), true);
+}
+std::string rsub_refusal(const Node& node) {
+  const std::string why = number_refusal(node);
+  return !why.empty() || node.arg("alpha").to_double() == 1 ? why : "alpha is not 1";
+}
+
+constexpr OpRule kTable[] = {
+    {"aten::abs", nullptr, unary<NodeContent::Abs>, 1},
+    {"aten::ceil", nullptr, unary<NodeContent::Ceiling>, 1},
+    {"aten::exp", nullptr, unary<NodeContent::Exp>, 1},
+    {"aten::floor", nullptr, unary<NodeContent::Floor>, 1},
+    {"aten::gelu", gelu_refusal, unary<NodeContent::Gelu>, 1},
+    {"aten::hardswish", nullptr, unary<NodeContent::Hardswish>, 1},
+    {"aten::log", nullptr, unary<NodeContent::Log>, 1},
+    {"aten::neg", nullptr, unary<NodeContent::Negate>, 1},
+    {"aten::rsqrt", nullptr, unary<NodeContent::ReciprocalSquareRoot>, 1},
+    {"aten::sigmoid", nullptr, unary<NodeContent::Sigmoid>, 1},
+    {"aten::sqrt", nullptr, unary<NodeContent::SquareRoot>, 1},
+    {"aten::tanh", nullptr, unary<NodeContent::Tanh>, 1},
+
+    {"aten::relu", nullptr, relu, 1},
+    {"aten::hardtanh", clamp_refusal, clamp, 1},
+    {"aten::clamp", clamp_refusal, clamp, 1},
+    {"aten::leaky_relu", leaky_relu_refusal, leaky_relu, 1},
+    {"aten::elu", elu_refusal, elu, 1},
+    {"aten::pow.Tensor_Scalar", power_refusal, power, 1},
+    {"aten::reciprocal", nullptr, reciprocal, 1},
+
+    {"aten::add.Tensor", alpha_refusal, scaled_binary<NodeContent::Add>, 1},
+    {"aten::sub.Tensor", alpha_refusal, scaled_binary<NodeContent::Subtract>, 1},
+    {"aten::mul.Tensor", nullptr, binary<NodeContent::Multiply>, 1},
+    {"aten::div.Tensor", nullptr, binary<NodeContent::Divide>, 1},
+    {"aten::minimum", nullptr, binary<NodeContent::Minimum>, 1},
+    {"aten::maximum", nullptr, binary<NodeContent::Maximum>, 1},
+
+    {"aten::add.Scalar", number_refusal, scaled_scalar<NodeContent::Add>, 1},
+    {"aten::sub.Scalar", number_refusal, scaled_scalar<NodeContent::Subtract>, 1},
+    {"aten::mul.Scalar", number_refusal, scalar<NodeContent::Multiply>, 1},
+    {"aten::div.Scalar", number_refusal, scalar<NodeContent::Divide>, 1},
+    {"aten::rsub.Scalar", rsub_refusal, reversed_subtract, 1},
+};
+
+}  // namespace
+
+const std::span<const OpRule> kElementRules{kTable};
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,83 @@
+// What the rows of the operator table work with: the tensors of a part as values of the payload,
+// in the layouts that were asked for so far.
+//
+// A tensor of rank 3 or 4 may exist twice: plain, as PyTorch has it ([n, c, h, w]), and as an
+// image, channels last ([n, h, w, c]). Whoever needs the other form asks for it, which turns it
+// around once; so a run of convolutions stays channels last, and what does not care about the
+// layout takes the one that is there.
+
+#pragma once
+
+#include <unordered_map>
+
+#include "backends/xnnpack/aot/payload_writer.h"
+#include "exir/delegate/backend_compiler.h"
+
+namespace taper::xnnpack {
+
+class Lowering {
+ public:
+  explicit Lowering(const exir::Part& part);
+
+  PayloadWriter& out() { return out_; }
+
+  // The value of a tensor in a layout.
+  Id plain(const exir::Value* value);
+  // REQUIRES: rank 3 or 4.
+  Id image(const exir::Value* value);
+  // Weights or a bias, which XNNPACK packs: a value of its own, since runtimes may let go of the
+  // bytes once they are packed. REQUIRES: a constant.
+  Id weights(const exir::Value* value);
+  // True if the tensor exists as an image and was not asked for in plain form.
+  bool is_image(const exir::Value* value) const;
+
+  void set_plain(const exir::Value* value, Id id) { set_like(value, false, id); }
+  void set_image(const exir::Value* value, Id id) { set_like(value, true, id); }
+  // In the layout that `like` has there.
+  void set_like(const exir::Value* value, bool image, Id id);
+
+  // Nodes whose sizes follow from their arguments.
+  Id unary(wire::NodeContent kind, Id x);
+  Id binary(wire::NodeContent kind, Id a, Id b);
+  Id clamp(Id x, float min, float max);
+  // At once if x is a constant.
+  Id transpose(Id x, const std::vector<uint32_t>& perm);
+  // At most one size may be symbolic; others must be those of x, or known.
+  Id reshape(Id x, Dims dims);
+  // The mean over the last `count` dimensions, which stay as ones.
+  Id mean_of_last(Id x, size_t count);
+  Id number(float value);
+
+  // Clamps the result of the node that made `id` within that node, if it can and nobody else reads
+  // `value`, the tensor that it is. False if a node of its own is needed.
+  bool clamp_maker(const exir::Value* value, Id id, float min, float max);
+
+  // How often a tensor is read, inside or outside of the part.
+  size_t uses(const exir::Value* value) const;
+
+  // Marks the part's results.
+  void finish_outputs();
+
+ private:
+  struct Forms {
+    Id plain = kNone, image = kNone, weights = kNone;
+  };
+
+  Id first_form(const exir::Value* value);
+
+  const exir::Part& part_;
+  PayloadWriter out_;
+  std::unordered_map<const exir::Value*, Forms> forms_;
+  std::unordered_map<const exir::Value*, size_t> uses_;
+  std::unordered_map<Id, size_t> holders_;  // How many tensors a value of the payload is.
+  std::unordered_map<float, Id> numbers_;
+};
+
+// The permutation from plain to channels last and back.
+std::vector<uint32_t> to_image(size_t rank);
+std::vector<uint32_t> to_plain(size_t rank);
+
+// The sizes of the result of an element-wise operator.
+Dims broadcast(const Dims& a, const Dims& b);
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,210 @@
+// What only moves elements.
+
+#include <algorithm>
+
+#include "backends/xnnpack/aot/op_table.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Node;
+using exir::Value;
+using wire::NodeContent;
+
+std::string static_refusal(const Node& node) {
+  const bool known = tensor(node)->type.is_static() && node.outputs[0]->type.is_static();
+  return known ? "" : "a size is open";
+}
+std::string one_open_refusal(const Node& node) {
+  int open = 0;
+  for (const exir::Sym& size : node.outputs[0]->type.sizes) open += !size.is_int();
+  return open <= 1 ? "" : "more than one size is open";
+}
+
+void same(Lowering& l, const Node& node) {
+  const Value* x = tensor(node);
+  const bool image = l.is_image(x);
+  l.set_like(node.outputs[0], image, image ? l.image(x) : l.plain(x));
+}
+
+// [n, c, 1, 1] to [n, c] lies the same in both layouts.
+void reshape(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  l.set_plain(y, l.reshape(l.plain(x), y->type.sizes));
+}
+
+// Of an image the permutation is that of how it lies; one that restores how a plain tensor lies, or
+// makes an image of it, moves nothing.
+void permute(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t rank = x->type.rank();
+  std::vector<uint32_t> perm;
+  for (const exir::Argument& dim : node.arg(1).list()) {
+    perm.push_back(static_cast<uint32_t>(dim_of(dim, rank)));
+  }
+  if (l.is_image(x)) {
+    const std::vector<uint32_t> back = to_plain(rank);  // Where a dimension lies in the image.
+    for (uint32_t& d : perm) d = back[d];
+    return l.set_plain(
+        y, std::is_sorted(perm.begin(), perm.end()) ? l.image(x) : l.transpose(l.image(x), perm));
+  }
+  if (rank == 4 && perm == to_plain(rank)) return l.set_image(y, l.plain(x));
+  l.set_plain(y, l.transpose(l.plain(x), perm));
+}
+
+Id slice_of(Lowering& l, Id x, size_t dim, int64_t start, int64_t size) {
+  Dims dims = l.out().dims(x);
+  if (start == 0 && dims[dim].as_int() == size) return x;
+  NodeSpec spec;
+  spec.kind = NodeContent::Slice;
+  spec.inputs = {x};
+  for (size_t d = 0; d < dims.size(); ++d) {
+    spec.list.push_back(d == dim ? static_cast<uint32_t>(start) : 0);
+    spec.list2.push_back(static_cast<uint32_t>(d == dim ? size : dims[d].as_int()));
+  }
+  dims[dim] = size;
+  return l.out().add(std::move(spec), std::move(dims));
+}
+
+// Where a dimension lies in the layout that the tensor has.
+size_t place_of(size_t dim, size_t rank, bool image) { return image ? to_plain(rank)[dim] : dim; }
+
+int64_t clipped(int64_t index, int64_t size) {
+  return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
+}
+
+void slice(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t rank = x->type.rank(), dim = dim_of(node.arg(1), rank);
+  const bool image = l.is_image(x);
+  const int64_t start =
+      node.arg(2).is_none() ? 0 : clipped(node.arg(2).to_int(), x->type.sizes[dim].as_int());
+  l.set_like(y, image,
+             slice_of(l, image ? l.image(x) : l.plain(x), place_of(dim, rank, image), start,
+                      y->type.sizes[dim].as_int()));
+}
+std::string slice_refusal(const Node& node) {
+  for (size_t i = 2; i < 5; ++i) {
+    if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is computed";
+  }
+  if (node.arg(4).to_int() != 1) return "the step is not 1";
+  return static_refusal(node);
+}
+
+void select(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t dim = dim_of(node.arg(1), x->type.rank());
+  const int64_t index = clipped(node.arg(2).to_int(), x->type.sizes[dim].as_int());
+  l.set_plain(y, l.reshape(slice_of(l, l.plain(x), dim, index, 1), y->type.sizes));
+}
+std::string select_refusal(const Node& node) {
+  return is_known(node.arg(2)) ? static_refusal(node) : "the index is computed";
+}
+
+void split(Lowering& l, const Node& node) {
+  const Value* x = tensor(node);
+  const size_t rank = x->type.rank(), dim = dim_of(node.arg(2), rank);
+  const bool image = l.is_image(x);
+  int64_t start = 0;
+  for (const Value* y : node.outputs) {
+    const int64_t size = y->type.sizes[dim].as_int();
+    l.set_like(
+        y, image,
+        slice_of(l, image ? l.image(x) : l.plain(x), place_of(dim, rank, image), start, size));
+    start += size;
+  }
+}
+std::string split_refusal(const Node& node) {
+  for (const Value* y : node.outputs) {
+    if (!y->type.is_static() || y->type.numel() == exir::Sym(0)) return "a piece has no known size";
+  }
+  return static_refusal(node);
+}
+
+Id concatenated(Lowering& l, const std::vector<Id>& ids, size_t axis) {
+  constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
+                                    NodeContent::Concatenate4, NodeContent::Concatenate5};
+  NodeSpec spec;
+  spec.kind = kKinds[ids.size() - 2];
+  spec.inputs = ids;
+  spec.list = {static_cast<uint32_t>(axis)};
+  Dims dims = l.out().dims(ids[0]);
+  for (size_t i = 1; i < ids.size(); ++i) dims[axis] = dims[axis] + l.out().dims(ids[i])[axis];
+  return l.out().add(std::move(spec), std::move(dims));
+}
+
+void cat(Lowering& l, const Node& node) {
+  const Value* y = node.outputs[0];
+  const size_t rank = y->type.rank(), dim = dim_of(node.arg(1), rank);
+  const exir::Argument::List& items = node.arg(0).list();
+  const bool image = std::any_of(items.begin(), items.end(),
+                                 [&](const exir::Argument& x) { return l.is_image(x.value()); });
+  const size_t axis = place_of(dim, rank, image);
+  std::vector<Id> ids;
+  for (const exir::Argument& item : items) {
+    ids.push_back(image ? l.image(item.value()) : l.plain(item.value()));
+    if (ids.size() == 5) ids = {concatenated(l, ids, axis)};
+  }
+  l.set_like(y, image, ids.size() == 1 ? ids[0] : concatenated(l, ids, axis));
+}
+std::string cat_refusal(const Node& node) {
+  const exir::Argument::List& items = node.arg(0).list();
+  const size_t rank = node.outputs[0]->type.rank();
+  for (const exir::Argument& item : items) {
+    if (item.value()->type.rank() != rank) return "an empty tensor is among them";
+  }
+  return items.size() >= 2 ? "" : "there is one tensor only";
+}
+
+// Pairs from the last dimension on: before and after.
+void pad(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t rank = x->type.rank();
+  const bool image = l.is_image(x);
+  const std::vector<int64_t> pairs = exir::to_ints(node.arg(1));
+  NodeSpec spec;
+  spec.kind = NodeContent::ConstantPad;
+  spec.inputs = {image ? l.image(x) : l.plain(x)};
+  spec.number = static_cast<float>(node.arg(2).to_double());
+  spec.list.resize(rank);
+  spec.list2.resize(rank);
+  Dims dims(rank);
+  for (size_t d = 0; d < rank; ++d) {
+    const size_t place = place_of(d, rank, image), pair = 2 * (rank - 1 - d);
+    if (pair < pairs.size()) {
+      spec.list[place] = static_cast<uint32_t>(pairs[pair]);
+      spec.list2[place] = static_cast<uint32_t>(pairs[pair + 1]);
+    }
+    dims[place] = y->type.sizes[d];
+  }
+  l.set_like(y, image, l.out().add(std::move(spec), std::move(dims)));
+}
+std::string pad_refusal(const Node& node) {
+  for (const exir::Argument& item : node.arg(1).list()) {
+    if (!is_known(item)) return "a padding is computed";
+    if (item.to_int() < 0) return "a padding is negative";
+  }
+  if (tensor(node)->type.rank() == 0) return "the input has no dimension";
+  return is_known(node.arg(2)) ? "" : "the value is computed";
+}
+
+constexpr OpRule kTable[] = {
+    {"aten::clone", nullptr, same, 0},
+    {"dim_order_ops::_to_dim_order_copy", nullptr, same, 0},
+    {"aten::view_copy", one_open_refusal, reshape, 0},
+    {"aten::unsqueeze_copy", one_open_refusal, reshape, 0},
+    {"aten::squeeze_copy.dims", one_open_refusal, reshape, 0},
+    {"aten::permute_copy", nullptr, permute, 0},
+    {"aten::slice_copy.Tensor", slice_refusal, slice, 0},
+    {"aten::select_copy.int", select_refusal, select, 0},
+    {"aten::split_with_sizes_copy", split_refusal, split, 0},
+    {"aten::split_copy.Tensor", split_refusal, split, 0},
+    {"aten::cat", cat_refusal, cat, 0},
+    {"aten::constant_pad_nd", pad_refusal, pad, 0},
+};
+
+}  // namespace
+
+const std::span<const OpRule> kMovementRules{kTable};
+
+}  // namespace taper::xnnpack

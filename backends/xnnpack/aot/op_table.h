@@ -1,0 +1,52 @@
+// The one table of what the XNNPACK backend takes: an operator of the Edge dialect, what must hold
+// for it beyond what holds for all, and what it becomes.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backends/xnnpack/aot/lowering.h"
+
+namespace taper::xnnpack {
+
+struct OpRule {
+  std::string_view target;
+  // Why this call is not taken; empty if it is. Null: nothing more is asked.
+  std::string (*refusal)(const exir::Node& node);
+  void (*lower)(Lowering& l, const exir::Node& node);
+  // What a call computes, per element of its result: 0 for movement, 1 for arithmetic, 2 for what
+  // alone makes a call of the backend worth it.
+  int weight;
+  // Results that are not computed must not be read.
+  bool first_result_only = false;
+};
+
+// The rows, by what they are about.
+extern const std::span<const OpRule> kElementRules;
+extern const std::span<const OpRule> kMatrixRules;
+extern const std::span<const OpRule> kWindowRules;
+extern const std::span<const OpRule> kReduceRules;
+extern const std::span<const OpRule> kMovementRules;
+
+// Null if there is none.
+const OpRule* find_rule(std::string_view target);
+
+// Shared by the rows.
+inline const exir::Value* tensor(const exir::Node& node, size_t i = 0) {
+  return node.arg(i).value();
+}
+inline const exir::Value* tensor(const exir::Node& node, std::string_view name) {
+  return node.arg(name).value();
+}
+bool is_constant(const exir::Value* value);
+// A number that is known; false if it is not.
+bool is_known(const exir::Argument& arg);
+// Dimensions counted from the front, sorted; all of them if the list is empty or None.
+std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank);
+size_t dim_of(const exir::Argument& arg, size_t rank);
+// The integers of a list such as a stride; one stands for as many as there should be.
+std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count);
+
+}  // namespace taper::xnnpack

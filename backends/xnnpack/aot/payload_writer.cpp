@@ -1,0 +1,248 @@
+#include "backends/xnnpack/aot/payload_writer.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "exir/delegate/content_name.h"
+#include "exir/ir/failure.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Failure;
+using exir::Sym;
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+using wire::NodeContent;
+
+constexpr char kDelegateId[] = "XnnpackBackend";
+constexpr size_t kHeaderBytes = 32;  // 30, and what aligns the next part.
+constexpr size_t kPartAlignment = 16;
+constexpr uint64_t kNamed = UINT64_MAX;
+
+uint32_t upper(const Sym& size, const exir::SymRanges& ranges) {
+  const int64_t most = size.is_int() ? size.as_int() : size.range(ranges).max;
+  if (most < 0 || most > INT32_MAX) throw Failure("a size of a delegate has no bound");
+  return static_cast<uint32_t>(most);
+}
+
+// Writes one node's table.
+class NodeTables {
+ public:
+  explicit NodeTables(FlatBufferBuilder& fbb) : fbb_(fbb) {}
+
+  Offset<void> operator()(const NodeSpec& n) {
+    switch (n.kind) {
+      case NodeContent::Add:
+      case NodeContent::Divide:
+      case NodeContent::Minimum:
+      case NodeContent::Multiply:
+      case NodeContent::Subtract:
+      case NodeContent::Maximum:
+      case NodeContent::PRelu:
+      case NodeContent::BatchMatrixMultiply:
+        return wire::CreateBinary(fbb_, in(n, 0), in(n, 1), n.output, n.flags).Union();
+      case NodeContent::FullyConnected:
+        return wire::CreateFullyConnected(fbb_, in(n, 0), in(n, 1), in(n, 2), n.output, n.flags)
+            .Union();
+      case NodeContent::Conv2d:
+      case NodeContent::DepthwiseConv2d:
+      case NodeContent::ConvTranspose2d:
+        return convolution(n);
+      case NodeContent::AvgPool2d:
+      case NodeContent::MaxPool2d:
+        return pooling(n);
+      case NodeContent::Transpose:
+        return wire::CreateTransposeDirect(fbb_, length(n.list), &n.list, in(n, 0), n.output)
+            .Union();
+      case NodeContent::Reshape:
+        return wire::CreateReshapeDirect(fbb_, length(n.list), &n.list, in(n, 0), n.output).Union();
+      case NodeContent::Slice:
+        return wire::CreateSliceDirect(fbb_, length(n.list), &n.list, &n.list2, in(n, 0), n.output)
+            .Union();
+      case NodeContent::ConstantPad:
+        return wire::CreateConstantPadDirect(fbb_, &n.list, &n.list2, n.number, in(n, 0), n.output)
+            .Union();
+      case NodeContent::ResizeBilinear:
+        return wire::CreateResizeBilinear(fbb_, n.list.at(0), n.list.at(1), in(n, 0), n.output,
+                                          n.flags)
+            .Union();
+      case NodeContent::LeakyRelu:
+        return wire::CreateLeakyRelu(fbb_, n.number, in(n, 0), n.output, n.flags).Union();
+      case NodeContent::Elu:
+        return wire::CreateElu(fbb_, n.number, in(n, 0), n.output, n.flags).Union();
+      case NodeContent::Concatenate2:
+      case NodeContent::Concatenate3:
+      case NodeContent::Concatenate4:
+      case NodeContent::Concatenate5:
+        return wire::CreateConcatenate(fbb_, n.list.at(0), in(n, 0), in(n, 1), in(n, 2), in(n, 3),
+                                       n.output, n.flags, in(n, 4))
+            .Union();
+      default:
+        return wire::CreateUnary(fbb_, in(n, 0), n.output, n.flags).Union();
+    }
+  }
+
+ private:
+  static Id in(const NodeSpec& n, size_t i) { return i < n.inputs.size() ? n.inputs[i] : kNone; }
+  static uint32_t length(const std::vector<uint32_t>& list) {
+    return static_cast<uint32_t>(list.size());
+  }
+
+  Offset<void> convolution(const NodeSpec& n) {
+    const Window& w = n.window;
+    return wire::CreateConvolution(fbb_, w.padding[0], w.padding[1], w.padding[2], w.padding[3],
+                                   w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
+                                   w.dilation[0], w.dilation[1], w.group_in, w.group_out, w.groups,
+                                   w.adjustment[0], w.adjustment[1], in(n, 0), in(n, 1), in(n, 2),
+                                   n.output, n.flags)
+        .Union();
+  }
+
+  Offset<void> pooling(const NodeSpec& n) {
+    const Window& w = n.window;
+    return wire::CreatePooling(fbb_, w.padding[0], w.padding[1], w.padding[2], w.padding[3],
+                               w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
+                               w.dilation[1], in(n, 0), n.output, n.flags)
+        .Union();
+  }
+
+  FlatBufferBuilder& fbb_;
+};
+
+Offset<wire::Node> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
+  const Offset<void> content = NodeTables(fbb)(spec);
+  Offset<wire::Range> range;
+  if (std::isfinite(spec.min) || std::isfinite(spec.max)) {
+    range = wire::CreateRange(fbb, spec.min, spec.max);
+  }
+  return wire::CreateNode(fbb, spec.kind, content, 0, range);
+}
+
+template <typename T>
+void put(std::vector<uint8_t>& bytes, size_t at, T number) {
+  std::memcpy(bytes.data() + at, &number, sizeof(number));
+}
+
+std::vector<uint8_t> with_header(const FlatBufferBuilder& fbb) {
+  const size_t size = fbb.GetSize();
+  const size_t padded = (size + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
+  std::vector<uint8_t> bytes(kHeaderBytes + padded, 0);
+  std::memcpy(bytes.data() + 4, "XH00", 4);
+  put<uint16_t>(bytes, 8, 30);
+  put<uint32_t>(bytes, 10, kHeaderBytes);
+  put<uint32_t>(bytes, 14, static_cast<uint32_t>(size));
+  put<uint32_t>(bytes, 18, static_cast<uint32_t>(kHeaderBytes + padded));
+  put<uint64_t>(bytes, 22, 0);  // All constants have names.
+  std::memcpy(bytes.data() + kHeaderBytes, fbb.GetBufferPointer(), size);
+  return bytes;
+}
+
+}  // namespace
+
+Id PayloadWriter::add_input(Dims dims) {
+  ValueSpec value;
+  value.dims = std::move(dims);
+  value.is_input = true;
+  value.external = extern_count_++;
+  values_.push_back(std::move(value));
+  return static_cast<Id>(values_.size()) - 1;
+}
+
+Id PayloadWriter::add_constant(Dims dims, exir::TensorData data) {
+  constants_.push_back(std::move(data));
+  ValueSpec value;
+  value.dims = std::move(dims);
+  value.constant = static_cast<uint32_t>(constants_.size());
+  values_.push_back(std::move(value));
+  return static_cast<Id>(values_.size()) - 1;
+}
+
+Id PayloadWriter::add_number(float number) {
+  std::vector<uint8_t> bytes(sizeof(float));
+  std::memcpy(bytes.data(), &number, sizeof(float));
+  return add_constant({Sym(1)}, exir::own_bytes(std::move(bytes)));
+}
+
+Id PayloadWriter::add(NodeSpec spec, Dims dims) {
+  ValueSpec value;
+  value.dims = std::move(dims);
+  value.maker = static_cast<int64_t>(nodes_.size());
+  for (const Id id : spec.inputs) {
+    if (id != kNone) values_[id].is_read = true;
+  }
+  values_.push_back(std::move(value));
+  spec.output = static_cast<Id>(values_.size()) - 1;
+  nodes_.push_back(std::move(spec));
+  return nodes_.back().output;
+}
+
+void PayloadWriter::set_output(Id id) {
+  values_[id].is_output = true;
+  values_[id].external = extern_count_++;
+}
+
+NodeSpec* PayloadWriter::maker(Id id) {
+  return values_[id].maker < 0 ? nullptr : &nodes_[static_cast<size_t>(values_[id].maker)];
+}
+
+std::vector<bool> PayloadWriter::live_nodes() const {
+  std::vector<bool> read(values_.size());
+  for (size_t i = 0; i < values_.size(); ++i) read[i] = values_[i].is_output;
+  std::vector<bool> live(nodes_.size());
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    live[i] = read[nodes_[i].output];
+    for (const Id id : nodes_[i].inputs) {
+      if (live[i] && id != kNone) read[id] = true;
+    }
+  }
+  return live;
+}
+
+// Values that nothing reads stay in the list, so that numbers need not change: only their tables
+// are written. Constants that nothing reads are not written.
+exir::Delegate PayloadWriter::finish() {
+  FlatBufferBuilder fbb(4096);
+  const std::vector<bool> live = live_nodes();
+  std::vector<bool> read(values_.size());
+  std::vector<Offset<wire::Node>> nodes;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (!live[i]) continue;
+    for (const Id id : nodes_[i].inputs) {
+      if (id != kNone) read[id] = true;
+    }
+    nodes.push_back(write_node(nodes_[i], fbb));
+  }
+  exir::Delegate out;
+  std::vector<Offset<wire::Constant>> constants = {wire::CreateConstant(fbb, 0, 0)};
+  std::vector<Offset<wire::Value>> values;
+  std::vector<uint32_t> inputs, outputs;
+  for (Id id = 0; id < values_.size(); ++id) {
+    const ValueSpec& value = values_[id];
+    uint32_t constant = 0;
+    if (value.constant != 0 && read[id]) {
+      const exir::TensorData& data = constants_[value.constant - 1];
+      out.data.push_back({exir::content_name(data), data});
+      constants.push_back(
+          wire::CreateConstantDirect(fbb, kNamed, data.bytes, out.data.back().name.c_str()));
+      constant = static_cast<uint32_t>(constants.size()) - 1;
+    }
+    if (value.is_input) inputs.push_back(id);
+    if (value.is_output) outputs.push_back(id);
+    std::vector<uint32_t> dims;
+    for (const Sym& size : value.dims) dims.push_back(upper(size, ranges_));
+    const uint32_t flags = (value.is_input ? 1u : 0u) | (value.is_output ? 2u : 0u);
+    const auto tensor =
+        wire::CreateTensorDirect(fbb, wire::DataType::FP32, static_cast<uint32_t>(dims.size()),
+                                 &dims, constant, value.external, flags, id);
+    values.push_back(wire::CreateValue(fbb, wire::ValueContent::Tensor, tensor.Union()));
+  }
+  const auto graph = wire::CreateGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
+                                             &outputs, nullptr, nullptr, &constants);
+  fbb.Finish(graph, wire::GraphIdentifier());
+  out.id = kDelegateId;
+  out.payload = with_header(fbb);
+  return out;
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,86 @@
+// A graph of XNNPACK while it is put together, and its bytes.
+//
+// Sizes are symbolic like those of the compiler's tensors; the payload holds their upper bounds.
+// Results that nothing reads are left out when the bytes are made.
+
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "backends/xnnpack/schema_generated.h"
+#include "exir/ir/graph.h"
+
+namespace taper::xnnpack {
+
+using Id = uint32_t;
+inline constexpr Id kNone = UINT32_MAX;
+using Dims = std::vector<exir::Sym>;
+
+struct Window {
+  // Top, right, bottom, left.
+  uint32_t padding[4] = {0, 0, 0, 0};
+  uint32_t kernel[2] = {1, 1};
+  uint32_t stride[2] = {1, 1};
+  uint32_t dilation[2] = {1, 1};
+  uint32_t adjustment[2] = {0, 0};
+  uint32_t groups = 1, group_in = 1, group_out = 1;
+};
+
+struct NodeSpec {
+  wire::NodeContent kind = wire::NodeContent::NONE;
+  std::vector<Id> inputs;
+  Id output = kNone;
+  uint32_t flags = 0;
+  float min = -std::numeric_limits<float>::infinity();
+  float max = std::numeric_limits<float>::infinity();
+  float number = 0;  // Slope, alpha, padding value.
+  std::vector<uint32_t> list,
+      list2;  // Permutation, sizes, offsets, paddings; new height and width.
+  Window window;
+};
+
+class PayloadWriter {
+ public:
+  explicit PayloadWriter(const exir::SymRanges& ranges) : ranges_(ranges) {}
+
+  // A tensor that comes with the call; in the order of these calls.
+  Id add_input(Dims dims);
+  Id add_constant(Dims dims, exir::TensorData data);
+  Id add_number(float value);
+  // A result of `spec`, which becomes a node.
+  Id add(NodeSpec spec, Dims dims);
+  // Makes the result one of the call's, after all inputs; in the order of these calls.
+  void set_output(Id id);
+
+  const Dims& dims(Id id) const { return values_[id].dims; }
+  bool is_constant(Id id) const { return values_[id].constant != 0; }
+  const exir::TensorData& data(Id id) const { return constants_[values_[id].constant - 1]; }
+  bool may_be_output(Id id) const { return values_[id].maker >= 0 && !values_[id].is_output; }
+  // True if a node reads it.
+  bool is_read(Id id) const { return values_[id].is_read; }
+  // The node that makes the value; null if none does.
+  NodeSpec* maker(Id id);
+
+  exir::Delegate finish();
+
+ private:
+  struct ValueSpec {
+    Dims dims;
+    uint32_t constant = 0;
+    bool is_input = false, is_output = false, is_read = false;
+    uint32_t external = kNone;
+    int64_t maker = -1;
+  };
+
+  std::vector<bool> live_nodes() const;
+
+  const exir::SymRanges& ranges_;
+  std::vector<ValueSpec> values_;
+  std::vector<NodeSpec> nodes_;
+  std::vector<exir::TensorData> constants_;
+  uint32_t extern_count_ = 0;
+};
+
+}  // namespace taper::xnnpack

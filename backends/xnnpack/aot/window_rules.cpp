@@ -1,0 +1,328 @@
+// Windows over images: convolutions, pools, resizes. All of them want channels last. A signal of
+// [n, c, l] is an image of height 1.
+
+#include <algorithm>
+
+#include "backends/xnnpack/aot/op_table.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Node;
+using exir::Sym;
+using exir::Value;
+using wire::NodeContent;
+
+bool is_static_image(const Value* value) {
+  return value->type.rank() == 4 && value->type.sizes[2].is_int() && value->type.sizes[3].is_int();
+}
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
+
+// The constant weights of a convolution, [a, b, height, width], whose sizes are known.
+struct Filter {
+  const float* data;
+  int64_t a, b, height, width;
+
+  explicit Filter(const Value* weight)
+      : data(reinterpret_cast<const float*>(weight->data.data)),
+        a(weight->type.sizes[0].as_int()),
+        b(weight->type.sizes[1].as_int()),
+        height(weight->type.rank() == 4 ? weight->type.sizes[2].as_int() : 1),
+        width(weight->type.sizes.back().as_int()) {}
+  float at(int64_t i, int64_t j, int64_t h, int64_t w) const {
+    return data[((i * b + j) * height + h) * width + w];
+  }
+};
+
+class FilterBytes {
+ public:
+  explicit FilterBytes(size_t count) { floats_.reserve(count); }
+  void add(float value) { floats_.push_back(value); }
+  exir::TensorData finish() const {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(floats_.data());
+    return exir::own_bytes({bytes, bytes + floats_.size() * sizeof(float)});
+  }
+
+ private:
+  std::vector<float> floats_;
+};
+
+// [out, height, width, in of a group].
+Id dense_filter(Lowering& l, const Filter& f) {
+  FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
+  for (int64_t o = 0; o < f.a; ++o) {
+    for (int64_t h = 0; h < f.height; ++h) {
+      for (int64_t w = 0; w < f.width; ++w) {
+        for (int64_t i = 0; i < f.b; ++i) bytes.add(f.at(o, i, h, w));
+      }
+    }
+  }
+  return l.out().add_constant({f.a, f.height, f.width, f.b}, bytes.finish());
+}
+
+// [1, height, width, out].
+Id depthwise_filter(Lowering& l, const Filter& f) {
+  FilterBytes bytes(static_cast<size_t>(f.a * f.height * f.width));
+  for (int64_t h = 0; h < f.height; ++h) {
+    for (int64_t w = 0; w < f.width; ++w) {
+      for (int64_t o = 0; o < f.a; ++o) bytes.add(f.at(o, 0, h, w));
+    }
+  }
+  return l.out().add_constant({1, f.height, f.width, f.a}, bytes.finish());
+}
+
+// From [in, out of a group, height, width] to [out, height, width, in of a group].
+Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
+  const int64_t in = f.a / groups;
+  FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
+  for (int64_t o = 0; o < groups * f.b; ++o) {
+    for (int64_t h = 0; h < f.height; ++h) {
+      for (int64_t w = 0; w < f.width; ++w) {
+        for (int64_t i = 0; i < in; ++i) bytes.add(f.at(o / f.b * in + i, o % f.b, h, w));
+      }
+    }
+  }
+  return l.out().add_constant({groups * f.b, f.height, f.width, in}, bytes.finish());
+}
+
+// Numbers for height and width; of a signal the height is `one`.
+void spread(const std::vector<int64_t>& items, int64_t one, uint32_t out[2]) {
+  out[0] = u32(items.size() == 1 ? one : items[0]);
+  out[1] = u32(items.back());
+}
+
+Window convolution_window(const Node& node, const Filter& f) {
+  const size_t dims = tensor(node)->type.rank() - 2;
+  Window w;
+  uint32_t padding[2];
+  spread(ints_of(node.arg("stride"), dims), 1, w.stride);
+  spread(ints_of(node.arg("padding"), dims), 0, padding);
+  spread(ints_of(node.arg("dilation"), dims), 1, w.dilation);
+  spread(ints_of(node.arg("output_padding"), dims), 0, w.adjustment);
+  w.kernel[0] = u32(f.height);
+  w.kernel[1] = u32(f.width);
+  w.padding[0] = w.padding[2] = padding[0];
+  w.padding[1] = w.padding[3] = padding[1];
+  w.groups = u32(node.arg("groups").to_int());
+  return w;
+}
+
+void convolution(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const Filter filter(tensor(node, "weight"));
+  NodeSpec spec;
+  spec.window = convolution_window(node, filter);
+  Window& w = spec.window;
+  const bool transposed = node.arg("transposed").to_bool();
+  const int64_t out = transposed ? filter.b * w.groups : filter.a;
+  const int64_t in = transposed ? filter.a : filter.b * w.groups;
+  w.group_in = u32(in / w.groups);
+  w.group_out = u32(out / w.groups);
+  Id weights;
+  if (transposed) {
+    spec.kind = NodeContent::ConvTranspose2d;
+    weights = transposed_filter(l, filter, w.groups);
+  } else if (w.group_in == 1 && w.groups > 1) {
+    spec.kind = NodeContent::DepthwiseConv2d;
+    weights = depthwise_filter(l, filter);
+  } else {
+    spec.kind = NodeContent::Conv2d;
+    weights = dense_filter(l, filter);
+  }
+  const exir::Argument& bias = node.arg("bias");
+  const bool signal = x->type.rank() == 3;
+  Id image = l.image(x);
+  Dims dims = {y->type.sizes[0], y->type.sizes.back(), out};
+  if (signal) {
+    const Dims& flat = l.out().dims(image);
+    image = l.reshape(image, {flat[0], 1, flat[1], flat[2]});
+    dims.insert(dims.begin() + 1, Sym(1));
+  } else {
+    dims.insert(dims.begin() + 1, y->type.sizes[2]);
+  }
+  spec.inputs = {image, weights, bias.is_none() ? kNone : l.weights(bias.value())};
+  Id result = l.out().add(std::move(spec), dims);
+  if (signal) result = l.reshape(result, {dims[0], dims[2], dims[3]});
+  l.set_image(y, result);
+}
+
+std::string convolution_refusal(const Node& node) {
+  const size_t rank = tensor(node)->type.rank();
+  if (rank != 3 && rank != 4) return "it is neither over a signal nor over an image";
+  if (!is_constant(tensor(node, "weight"))) return "the weights are not constant";
+  const exir::Argument& bias = node.arg("bias");
+  if (!bias.is_none() && !is_constant(bias.value())) return "the bias is not constant";
+  for (const char* name : {"stride", "padding", "dilation", "output_padding"}) {
+    for (const int64_t item : ints_of(node.arg(name), rank - 2)) {
+      if (item < 0) return "a padding is negative";
+    }
+  }
+  if (rank == 3 && !tensor(node)->type.is_static()) return "the length of the signal is open";
+  return "";
+}
+
+// ---- pools ----
+
+struct Pool {
+  std::vector<int64_t> kernel, stride, padding, dilation = {1, 1};
+  bool ceil = false;
+};
+
+Pool pool_of(const Node& node) {
+  Pool p;
+  p.kernel = ints_of(node.arg("kernel_size"), 2);
+  const exir::Argument& stride = node.arg("stride");
+  const bool given = !stride.is_none() && !(stride.is_list() && stride.list().empty());
+  p.stride = given ? ints_of(stride, 2) : p.kernel;
+  p.padding = ints_of(node.arg("padding"), 2);
+  if (node.schema->find("dilation") >= 0) p.dilation = ints_of(node.arg("dilation"), 2);
+  p.ceil = node.arg("ceil_mode").to_bool();
+  return p;
+}
+
+// Rows or columns that lie past the end when sizes are rounded up; negative if a window would.
+int64_t overhang(const Pool& p, const Node& node, size_t d) {
+  const int64_t in = tensor(node)->type.sizes[2 + d].as_int();
+  const int64_t out = node.outputs[0]->type.sizes[2 + d].as_int();
+  const int64_t reach = (out - 1) * p.stride[d] + p.dilation[d] * (p.kernel[d] - 1) + 1;
+  return reach - (in + 2 * p.padding[d]);
+}
+
+std::string pool_refusal(const Node& node) {
+  if (tensor(node)->type.rank() != 4) return "the input is no image of rank 4";
+  const Pool p = pool_of(node);
+  if (p.kernel[0] * p.kernel[1] == 1) return "the window is a single pixel";
+  for (size_t d = 0; d < 2; ++d) {
+    if (p.stride[d] > p.kernel[d]) return "the stride is larger than the window";
+  }
+  if (p.ceil && !is_static_image(tensor(node))) return "sizes are rounded up and not known";
+  return "";
+}
+
+Id pool(Lowering& l, const Node& node, NodeContent kind, Id x, const Pool& p) {
+  NodeSpec spec;
+  spec.kind = kind;
+  spec.inputs = {x};
+  Window& w = spec.window;
+  for (size_t d = 0; d < 2; ++d) {
+    w.kernel[d] = u32(p.kernel[d]);
+    w.stride[d] = u32(p.stride[d]);
+    w.dilation[d] = u32(p.dilation[d]);
+    const int64_t more = p.ceil ? std::max<int64_t>(0, overhang(p, node, d)) : 0;
+    w.padding[d == 0 ? 0 : 3] = u32(p.padding[d]);
+    w.padding[d == 0 ? 2 : 1] = u32(p.padding[d] + more);
+  }
+  const Dims& y = node.outputs[0]->type.sizes;
+  return l.out().add(std::move(spec), {y[0], y[2], y[3], y[1]});
+}
+
+void max_pool(Lowering& l, const Node& node) {
+  l.set_image(node.outputs[0],
+              pool(l, node, NodeContent::MaxPool2d, l.image(tensor(node)), pool_of(node)));
+}
+
+// XNNPACK counts only pixels of the image; zeros that count are made pixels first.
+void mean_pool(Lowering& l, const Node& node) {
+  Pool p = pool_of(node);
+  Id x = l.image(tensor(node));
+  if (p.padding[0] + p.padding[1] > 0 && node.arg("count_include_pad").to_bool()) {
+    const uint32_t h = u32(p.padding[0]), w = u32(p.padding[1]);
+    NodeSpec pad;
+    pad.kind = NodeContent::ConstantPad;
+    pad.inputs = {x};
+    pad.list = pad.list2 = {0, h, w, 0};
+    Dims dims = l.out().dims(x);
+    dims[1] = dims[1] + 2 * p.padding[0];
+    dims[2] = dims[2] + 2 * p.padding[1];
+    x = l.out().add(std::move(pad), std::move(dims));
+    p.padding = {0, 0};
+    p.ceil = false;  // mean_pool_refusal: no window reaches further.
+  }
+  l.set_image(node.outputs[0], pool(l, node, NodeContent::AvgPool2d, x, p));
+}
+std::string mean_pool_refusal(const Node& node) {
+  const std::string why = pool_refusal(node);
+  if (!why.empty()) return why;
+  const Pool p = pool_of(node);
+  if (!node.arg("divisor_override").is_none()) return "the divisor is not that of the window";
+  const bool over = p.ceil && (overhang(p, node, 0) > 0 || overhang(p, node, 1) > 0);
+  return over && node.arg("count_include_pad").to_bool() && p.padding[0] + p.padding[1] > 0
+             ? "a window reaches past the padding"
+             : "";
+}
+
+void global_mean(Lowering& l, const Value* y, Id image, bool keep) {
+  const Dims x = l.out().dims(image);
+  NodeSpec spec;
+  spec.kind = NodeContent::GlobalAvgPool2d;
+  spec.inputs = {image};
+  spec.flags = 64;
+  const Id mean = l.out().add(std::move(spec), {x[0], 1, 1, x[3]});
+  if (keep) {
+    l.set_image(y, mean);
+  } else {
+    l.set_plain(y, l.reshape(mean, {x[0], x[3]}));
+  }
+}
+
+void adaptive_mean(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const std::vector<int64_t> size = ints_of(node.arg(1), 2);
+  if (size[0] == 1 && size[1] == 1) return global_mean(l, y, l.image(x), true);
+  Pool p;
+  for (size_t d = 0; d < 2; ++d) p.kernel.push_back(x->type.sizes[2 + d].as_int() / size[d]);
+  p.stride = p.kernel;
+  p.padding = {0, 0};
+  l.set_image(y, pool(l, node, NodeContent::AvgPool2d, l.image(x), p));
+}
+std::string adaptive_mean_refusal(const Node& node) {
+  const Value* x = tensor(node);
+  if (x->type.rank() != 4) return "the input is no image of rank 4";
+  const std::vector<int64_t> size = ints_of(node.arg(1), 2);
+  if (size[0] == 1 && size[1] == 1) return "";
+  if (!is_static_image(x)) return "the size of the image is open";
+  const int64_t h = x->type.sizes[2].as_int(), w = x->type.sizes[3].as_int();
+  if (h % size[0] != 0 || w % size[1] != 0) return "its windows have several sizes";
+  return h / size[0] * (w / size[1]) == 1 ? "the window is a single pixel" : "";
+}
+
+// ---- resize ----
+
+void bilinear(Lowering& l, const Node& node) {
+  const Dims& y = node.outputs[0]->type.sizes;
+  NodeSpec spec;
+  spec.kind = NodeContent::ResizeBilinear;
+  spec.inputs = {l.image(tensor(node))};
+  spec.list = {u32(y[2].as_int()), u32(y[3].as_int())};
+  spec.flags = node.arg("align_corners").to_bool() ? 8 : 0;
+  l.set_image(node.outputs[0], l.out().add(std::move(spec), {y[0], y[2], y[3], y[1]}));
+}
+// Factors are taken as they are given, which XNNPACK cannot: it takes the ratio of the sizes.
+std::string bilinear_refusal(const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is open";
+  const exir::Argument& factors = node.arg("scale_factors");
+  if (factors.is_none() || node.arg("align_corners").to_bool()) return "";
+  for (size_t d = 0; d < 2; ++d) {
+    const double factor = factors.list().at(d).to_double();
+    const auto in = static_cast<double>(x->type.sizes[2 + d].as_int());
+    const auto out = static_cast<double>(y->type.sizes[2 + d].as_int());
+    if (in * factor != out) return "its factors are not the ratio of the sizes";
+  }
+  return "";
+}
+
+constexpr OpRule kTable[] = {
+    {"aten::convolution", convolution_refusal, convolution, 2},
+    {"aten::max_pool2d_with_indices", pool_refusal, max_pool, 2, true},
+    {"aten::avg_pool2d", mean_pool_refusal, mean_pool, 2},
+    {"aten::_adaptive_avg_pool2d", adaptive_mean_refusal, adaptive_mean, 2},
+    {"aten::upsample_bilinear2d.vec", bilinear_refusal, bilinear, 2},
+};
+
+}  // namespace
+
+const std::span<const OpRule> kWindowRules{kTable};
+
+}  // namespace taper::xnnpack

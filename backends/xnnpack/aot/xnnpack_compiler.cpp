@@ -1,0 +1,138 @@
+// What holds for every operator is asked here; op_table.h has the rest.
+
+#include "backends/xnnpack/aot/xnnpack_compiler.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "backends/xnnpack/aot/op_table.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Graph;
+using exir::Node;
+using exir::Part;
+using exir::Value;
+
+constexpr size_t kMaxRank = 6;
+constexpr int64_t kMinElements = 4096;  // Of arithmetic alone, below which a call does not pay.
+
+std::string type_problem(const Value* value, const Graph& graph) {
+  if (value->kind != exir::ValueKind::kTensor) return {};
+  if (value->type.dtype != ScalarType::kFloat) {
+    return std::string("it computes with ") + to_string(value->type.dtype) + ", not float32";
+  }
+  if (value->type.rank() > kMaxRank) return "a tensor has more than six dimensions";
+  if (!value->type.is_contiguous()) return "a tensor is not contiguous";
+  for (const exir::Sym& size : value->type.sizes) {
+    const exir::SymRange range = size.range(graph.ranges);
+    if (range.max <= 0) return "a tensor has no elements";
+    if (range.max > INT32_MAX) return "the size " + size.text() + " has no bound";
+  }
+  return {};
+}
+
+// Results other than the first that somebody reads.
+bool reads_more_than_first(const Node& node, const Graph& graph) {
+  const std::unordered_set<const Value*> others(node.outputs.begin() + 1, node.outputs.end());
+  bool found = false;
+  const auto look = [&](const Value* value) { found = found || others.count(value) != 0; };
+  for (const auto& each : graph.nodes) exir::for_each_value(*each, look);
+  for (const exir::Argument& output : graph.outputs) exir::for_each_value(output, look);
+  for (const exir::Mutation& mutation : graph.mutations) look(mutation.source);
+  return found;
+}
+
+int64_t most_elements(const Value* value, const Graph& graph) {
+  int64_t count = 1;
+  for (const exir::Sym& size : value->type.sizes) {
+    if (__builtin_mul_overflow(count, size.range(graph.ranges).max, &count)) return INT64_MAX;
+  }
+  return count;
+}
+
+}  // namespace
+
+bool is_constant(const Value* value) { return value->role == exir::ValueRole::kConstant; }
+
+bool is_known(const exir::Argument& arg) {
+  return arg.is<int64_t>() || arg.is<double>() || arg.is<bool>();
+}
+
+size_t dim_of(const exir::Argument& arg, size_t rank) {
+  const int64_t dim = arg.to_int();
+  return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim);
+}
+
+std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank) {
+  std::vector<size_t> dims;
+  if (arg.is_list()) {
+    for (const exir::Argument& item : arg.list()) dims.push_back(dim_of(item, rank));
+  } else if (arg.is_int()) {
+    dims.push_back(dim_of(arg, rank));
+  }
+  for (size_t d = 0; dims.empty() && d < rank; ++d) dims.push_back(d);
+  std::sort(dims.begin(), dims.end());
+  return dims;
+}
+
+std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count) {
+  if (arg.is_int()) return std::vector<int64_t>(count, arg.to_int());
+  std::vector<int64_t> items = exir::to_ints(arg);
+  if (items.size() == 1) items.resize(count, items[0]);
+  return items;
+}
+
+const OpRule* find_rule(std::string_view target) {
+  for (const auto& rules :
+       {kElementRules, kMatrixRules, kWindowRules, kReduceRules, kMovementRules}) {
+    for (const OpRule& rule : rules) {
+      if (rule.target == target) return &rule;
+    }
+  }
+  return nullptr;
+}
+
+bool XnnpackCompiler::keeps_whole(const Node& node) const {
+  return node.is("aten::hardswish") && node.outputs[0]->type.dtype == ScalarType::kFloat;
+}
+
+std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const {
+  const OpRule* rule = find_rule(node.target());
+  if (rule == nullptr || exir::is_refused(node)) return "XNNPACK does not have it";
+  std::string problem;
+  const auto check = [&](const Value* value) {
+    if (problem.empty()) problem = type_problem(value, graph);
+  };
+  exir::for_each_value(node, check);
+  check(node.outputs[0]);
+  if (!problem.empty()) return problem;
+  if (rule->first_result_only && node.outputs.size() > 1 && reads_more_than_first(node, graph)) {
+    return "its other results are read";
+  }
+  return rule->refusal == nullptr ? "" : rule->refusal(node);
+}
+
+bool XnnpackCompiler::pays(const Part& part) const {
+  int64_t arithmetic = 0;
+  for (const Node* node : part.nodes) {
+    const int weight = find_rule(node->target())->weight;
+    if (weight >= 2) return true;
+    if (weight == 1) {
+      arithmetic += std::min(most_elements(node->outputs[0], *part.graph), kMinElements);
+    }
+  }
+  return arithmetic >= kMinElements;
+}
+
+std::shared_ptr<const exir::Delegate> XnnpackCompiler::compile(const Part& part) const {
+  Lowering lowering(part);
+  for (const Node* node : part.nodes) find_rule(node->target())->lower(lowering, *node);
+  lowering.finish_outputs();
+  auto delegate = std::make_shared<exir::Delegate>(lowering.out().finish());
+  delegate->nodes = part.nodes.size();
+  return delegate;
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,113 @@
+// Graphs as text in, the nodes of the payload out.
+
+#include "backends/xnnpack/aot/xnnpack_compiler.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/xnnpack/schema_generated.h"
+#include "exir/delegate/partition.h"
+
+namespace taper::xnnpack {
+namespace {
+
+struct Result {
+  std::unique_ptr<exir::Graph> graph;
+  std::vector<std::string> outside;
+
+  const wire::Graph& payload(size_t i = 0) const {
+    return *wire::GetGraph(graph->delegates.at(i)->payload.data() + 32);
+  }
+  // "Conv2d Add": the kinds of the nodes in order.
+  std::string kinds(size_t i = 0) const {
+    std::string text;
+    for (const wire::Node* node : *payload(i).nodes()) {
+      text += (text.empty() ? "" : " ") + std::string(EnumNameNodeContent(node->content_type()));
+      if (node->range() != nullptr) text += "*";
+    }
+    return text;
+  }
+};
+
+Result compile(const std::string& body) {
+  Result result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  exir::partition(*result.graph, XnnpackCompiler(),
+                  [&](const exir::Node& node, const std::string& why) {
+                    result.outside.push_back(std::string(node.target()) + ": " + why);
+                  });
+  return result;
+}
+
+constexpr char kConv[] = R"(  input %x: float32[1, 3, 8, 8]
+  constant %w: float32[4, 3, 1, 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+  constant %b: float32[4] = {1, 2, 3, 4}
+  %c: float32[1, 4, 8, 8] = aten::convolution(%x, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+)";
+
+TEST(XnnpackCompiler, AConvolutionTakesItsClamp) {
+  const Result r = compile(std::string(kConv) +
+                           "  %y: float32[1, 4, 8, 8] = aten::hardtanh(%c, 0, 6)\n  return %y");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d* Transpose");
+  EXPECT_EQ(r.payload().nodes()->Get(1)->range()->max(), 6);
+  EXPECT_EQ(r.graph->delegates[0]->data.size(), 2u);  // Weights and bias, by name.
+}
+
+TEST(XnnpackCompiler, AClampOfAResultThatOthersReadIsANode) {
+  const Result r = compile(std::string(kConv) +
+                           "  %y: float32[1, 4, 8, 8] = aten::relu(%c)\n"
+                           "  %z: float32[1, 4, 8, 8] = aten::add.Tensor(%y, %c)\n  return %z");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d Clamp* Add Transpose");
+}
+
+TEST(XnnpackCompiler, ARunOfImagesStaysChannelsLast) {
+  const Result r = compile(std::string(kConv) +
+                           "  constant %s: float32[4, 1, 1] = {1, 2, 3, 4}\n"
+                           "  %m: float32[1, 4, 8, 8] = aten::mul.Tensor(%c, %s)\n"
+                           "  %k: float32[1, 8, 8, 8] = aten::cat([%m, %c], 1)\n"
+                           "  %p: float32[1, 8, 1, 1] = aten::mean.dim(%k, [2, 3], True)\n"
+                           "  %v: float32[1, 8] = aten::view_copy(%p, [1, 8])\n  return %v");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d Multiply Concatenate2 GlobalAvgPool2d Reshape");
+}
+
+TEST(XnnpackCompiler, ADepthwiseFilterIsTurned) {
+  const Result r = compile(R"(  input %x: float32[1, 2, 4, 4]
+  constant %w: float32[2, 1, 1, 2] = {1, 2, 3, 4}
+  %y: float32[1, 2, 4, 3] = aten::convolution(%x, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 2)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "Transpose DepthwiseConv2d Transpose");
+  const float* w = reinterpret_cast<const float*>(r.graph->delegates[0]->data[0].bytes.data);
+  EXPECT_EQ(std::vector<float>(w, w + 4), (std::vector<float>{1, 3, 2, 4}));
+}
+
+TEST(XnnpackCompiler, AnAttentionIsOneCall) {
+  const Result r = compile(R"(  input %q: float32[2, 5, 8]
+  input %k: float32[2, 5, 8]
+  %t: float32[2, 8, 5] = aten::permute_copy(%k, [0, 2, 1])
+  %s: float32[2, 5, 5] = aten::bmm(%q, %t)
+  %p: float32[2, 5, 5] = aten::_softmax(%s, -1, False)
+  %y: float32[2, 5, 8] = aten::bmm(%p, %k)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "BatchMatrixMultiply Softmax BatchMatrixMultiply");
+  EXPECT_EQ(r.payload().nodes()->Get(0)->content_as_BatchMatrixMultiply()->flags(), 1u);
+}
+
+TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
+  const Result r = compile(R"(  input %x: float64[64, 64]
+  input %y: float32[64, 64]
+  input %w: float32[64, 64]
+  %a: float64[64, 64] = aten::relu(%x)
+  %b: float32[64, 64] = aten::linear(%y, %w)
+  %c: float32[64, 64] = aten::erf(%y)
+  %d: float32[64, 64] = aten::pow.Tensor_Scalar(%y, 3)
+  %e: float32[1, 1] = aten::slice_copy.Tensor(%y, 0, 0, 1, 1)
+  return %a, %b, %c, %d, %e)");
+  ASSERT_EQ(r.outside.size(), 5u);
+  EXPECT_EQ(r.outside[0], "aten::relu: it computes with float64, not float32");
+  EXPECT_EQ(r.outside[1], "aten::linear: the weights are not constant");
+  EXPECT_EQ(r.outside[2], "aten::erf: XNNPACK does not have it");
+  EXPECT_EQ(r.outside[3], "aten::pow.Tensor_Scalar: the exponent is none of 2, 0.5 and -0.5");
+  EXPECT_TRUE(r.graph->delegates.empty());
+}
+
+}  // namespace
+}  // namespace taper::xnnpack

@@ -1,0 +1,188 @@
+#include "exir/delegate/partition.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "exir/ops/registry.h"
+
+namespace taper::exir {
+namespace {
+
+const std::shared_ptr<const Schema>& call_schema() {
+  static const auto schema = std::make_shared<const Schema>(
+      parse_schema("delegate::call(int index, Tensor[] inputs) -> Tensor[]"));
+  return schema;
+}
+
+// Calls `visit` for every value that a node needs, bodies of control flow included.
+void for_each_needed(const Argument& arg, const std::function<void(const Value*)>& visit) {
+  if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&arg.v)) {
+    if (*body == nullptr) return;
+    for (const auto& node : (*body)->nodes) {
+      for (const Argument& inner : node->args) for_each_needed(inner, visit);
+    }
+    for (const Argument& output : (*body)->outputs) for_each_needed(output, visit);
+  } else if (arg.is_list()) {
+    for (const Argument& item : arg.list()) for_each_needed(item, visit);
+  } else if (arg.is_value()) {
+    visit(arg.value());
+  }
+}
+
+// Calls whose order among themselves must stay.
+bool keeps_its_turn(const Node& node) {
+  return op_facts(node.target()).random || node.schema->mutates() || node.outputs.empty();
+}
+
+struct Entry {
+  std::string why;   // Empty: the backend takes the node.
+  size_t level = 0;  // Of a node outside: after so many groups.
+};
+
+class Partitioner {
+ public:
+  Partitioner(Graph& graph, const BackendCompiler& backend) : graph_(graph), backend_(backend) {}
+
+  int run(const NoteOutside& outside) {
+    for (const auto& node : graph_.nodes) entries_.push_back({backend_.refusal(*node, graph_), 0});
+    while (find_levels(), give_up_what_does_not_pay()) {
+    }
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      if (outside && !entries_[i].why.empty()) outside(*graph_.nodes[i], entries_[i].why);
+    }
+    return rebuild();
+  }
+
+ private:
+  bool taken(size_t i) const { return entries_[i].why.empty(); }
+
+  void find_levels() {
+    std::unordered_map<const Value*, size_t> maker;
+    size_t turn = 0;
+    levels_ = 0;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const Node& node = *graph_.nodes[i];
+      size_t level = 0;
+      const auto look = [&](const Value* value) {
+        const auto found = maker.find(value);
+        if (found == maker.end()) return;
+        const bool comes_out = taken(found->second) && !taken(i);
+        level = std::max(level, entries_[found->second].level + (comes_out ? 1 : 0));
+      };
+      for (const Argument& arg : node.args) {
+        // Sizes are worked out anew inside a delegate.
+        if (!taken(i)) {
+          for_each_needed(arg, look);
+        } else {
+          for_each_value(arg, [&](const Value* value) {
+            if (value->kind == ValueKind::kTensor) look(value);
+          });
+        }
+      }
+      if (!taken(i) && keeps_its_turn(node)) turn = level = std::max(level, turn);
+      entries_[i].level = level;
+      levels_ = std::max(levels_, level + 1);
+      for (const Value* output : node.outputs) maker[output] = i;
+    }
+  }
+
+  std::vector<Part> parts() const {
+    std::vector<Part> parts(levels_);
+    std::unordered_map<const Value*, size_t> inside;  // Made by the part of that level.
+    std::unordered_set<const Value*> read_outside;
+    const auto note = [&](const Value* value) { read_outside.insert(value); };
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const Node& node = *graph_.nodes[i];
+      if (!taken(i)) {
+        for (const Argument& arg : node.args) for_each_needed(arg, note);
+        continue;
+      }
+      const size_t level = entries_[i].level;
+      parts[level].graph = &graph_;
+      parts[level].nodes.push_back(&node);
+      for (const Value* output : node.outputs) inside[output] = level;
+      for_each_value(node, [&](Value* value) {
+        if (value->kind != ValueKind::kTensor || value->role == ValueRole::kConstant) return;
+        const auto made = inside.find(value);
+        if (made != inside.end() && made->second == level) return;
+        if (made != inside.end()) note(value);
+        std::vector<Value*>& inputs = parts[level].inputs;
+        if (std::find(inputs.begin(), inputs.end(), value) == inputs.end()) inputs.push_back(value);
+      });
+    }
+    for (const Argument& output : graph_.outputs) for_each_value(output, note);
+    for (const Mutation& mutation : graph_.mutations) note(mutation.source);
+    for (Part& part : parts) {
+      for (const Node* node : part.nodes) {
+        for (Value* output : node->outputs) {
+          if (read_outside.count(output) != 0) part.outputs.push_back(output);
+        }
+      }
+    }
+    return parts;
+  }
+
+  // True if the levels must be found again.
+  bool give_up_what_does_not_pay() {
+    parts_ = parts();
+    bool changed = false;
+    for (const Part& part : parts_) {
+      if (part.nodes.empty() || (!part.outputs.empty() && backend_.pays(part))) continue;
+      const std::unordered_set<const Node*> members(part.nodes.begin(), part.nodes.end());
+      for (size_t i = 0; i < entries_.size(); ++i) {
+        if (members.count(graph_.nodes[i].get()) != 0) {
+          entries_[i].why = "alone among others it would cost more than it saves";
+        }
+      }
+      changed = true;
+    }
+    return changed;
+  }
+
+  std::unique_ptr<Node> call_of(const Part& part) {
+    auto call = std::make_unique<Node>();
+    call->schema = call_schema();
+    call->name = "delegate_" + std::to_string(graph_.delegates.size());
+    call->source = part.nodes[0]->source;
+    Argument::List inputs(part.inputs.begin(), part.inputs.end());
+    call->args = {static_cast<int64_t>(graph_.delegates.size()), std::move(inputs)};
+    call->outputs = part.outputs;
+    graph_.delegates.push_back(backend_.compile(part));
+    for (Value* output : part.outputs) output->producer = call.get();
+    return call;
+  }
+
+  // Level by level: first what is outside, then the group.
+  int rebuild() {
+    int count = 0;
+    std::vector<std::unique_ptr<Node>> nodes;
+    std::vector<std::unique_ptr<Node>> old = std::move(graph_.nodes);
+    for (size_t level = 0; level < levels_; ++level) {
+      for (size_t i = 0; i < old.size(); ++i) {
+        if (old[i] != nullptr && !taken(i) && entries_[i].level == level) {
+          nodes.push_back(std::move(old[i]));
+        }
+      }
+      if (parts_[level].nodes.empty()) continue;
+      count += static_cast<int>(parts_[level].nodes.size());
+      nodes.push_back(call_of(parts_[level]));
+    }
+    graph_.nodes = std::move(nodes);
+    return count;
+  }
+
+  Graph& graph_;
+  const BackendCompiler& backend_;
+  std::vector<Entry> entries_;
+  std::vector<Part> parts_;
+  size_t levels_ = 0;
+};
+
+}  // namespace
+
+int partition(Graph& graph, const BackendCompiler& backend, const NoteOutside& outside) {
+  return Partitioner(graph, backend).run(outside);
+}
+
+}  // namespace taper::exir

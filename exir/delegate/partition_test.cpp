@@ -1,0 +1,129 @@
+#include "exir/delegate/partition.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/dialect/verifier.h"
+
+namespace taper::exir {
+namespace {
+
+// Takes what is in its list; groups of fewer nodes than `least` do not pay.
+class ListCompiler final : public BackendCompiler {
+ public:
+  explicit ListCompiler(std::vector<std::string> takes, size_t least = 1)
+      : takes_(std::move(takes)), least_(least) {}
+  std::string_view name() const override { return "list"; }
+  bool keeps_whole(const Node&) const override { return false; }
+  std::string refusal(const Node& node, const Graph&) const override {
+    for (const std::string& each : takes_) {
+      if (node.is(each)) return "";
+    }
+    return "not in the list";
+  }
+  bool pays(const Part& part) const override { return part.nodes.size() >= least_; }
+  std::shared_ptr<const Delegate> compile(const Part& part) const override {
+    auto delegate = std::make_shared<Delegate>();
+    delegate->id = "ListBackend";
+    for (const Node* node : part.nodes) {
+      delegate->payload.push_back(static_cast<uint8_t>(node->outputs[0]->name[0]));
+    }
+    delegate->nodes = part.nodes.size();
+    return delegate;
+  }
+
+ private:
+  std::vector<std::string> takes_;
+  size_t least_;
+};
+
+struct Result {
+  std::string text;                   // Of the graph's body.
+  std::vector<std::string> payloads;  // The names of the results in each call.
+  std::vector<std::string> outside;
+};
+
+Result run(const std::string& body, const ListCompiler& compiler) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  Result result;
+  partition(*graph, compiler, [&](const Node& node, const std::string& why) {
+    result.outside.push_back(std::string(node.target()) + ": " + why);
+  });
+  verify(*graph, Dialect::kEdge, [](std::string_view) { return true; });
+  for (const auto& node : graph->nodes) {
+    result.text += std::string(node->target()) + "(";
+    for_each_value(*node, [&](const Value* value) { result.text += value->name; });
+    result.text += ")";
+    for (const Value* output : node->outputs) result.text += output->name;
+    result.text += " ";
+  }
+  for (const auto& delegate : graph->delegates) {
+    result.payloads.emplace_back(delegate->payload.begin(), delegate->payload.end());
+  }
+  return result;
+}
+
+TEST(Partition, NodesThatAreTakenBecomeOneCall) {
+  const Result result = run(R"(  input %x: float32[2]
+  constant %w: float32[2] = {1, 2}
+  %a: float32[2] = aten::relu(%x)
+  %b: float32[2] = aten::mul.Tensor(%a, %w)
+  return %b)",
+                            ListCompiler({"aten::relu", "aten::mul.Tensor"}));
+  EXPECT_EQ(result.text, "delegate::call(x)b ");
+  EXPECT_EQ(result.payloads, (std::vector<std::string>{"ab"}));
+  EXPECT_TRUE(result.outside.empty());
+}
+
+TEST(Partition, ANodeOutsideSeparatesOnlyWhatDependsOnIt) {
+  const Result result = run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::relu(%x)
+  %u: float32[2] = aten::sin(%a)
+  %b: float32[2] = aten::relu(%u)
+  %c: float32[2] = aten::neg(%x)
+  %d: float32[2] = aten::relu(%c)
+  return %b, %d, %c)",
+                            ListCompiler({"aten::relu"}));
+  EXPECT_EQ(result.text, "aten::neg(x)c delegate::call(xc)ad aten::sin(a)u delegate::call(u)b ");
+  EXPECT_EQ(result.payloads, (std::vector<std::string>{"ad", "b"}));
+  EXPECT_EQ(result.outside,
+            (std::vector<std::string>{"aten::sin: not in the list", "aten::neg: not in the list"}));
+}
+
+TEST(Partition, WhatDoesNotPayStaysAndOthersGrowTogether) {
+  const Result result = run(R"(  input %x: float32[2]
+  %u: float32[2] = aten::sin(%x)
+  %a: float32[2] = aten::relu(%u)
+  %b: float32[2] = aten::relu(%a)
+  %v: float32[2] = aten::sin(%x)
+  %c: float32[2] = aten::relu(%v)
+  %w: float32[2] = aten::sin(%c)
+  %d: float32[2] = aten::relu(%w)
+  return %b, %d)",
+                            ListCompiler({"aten::relu"}, 2));
+  EXPECT_EQ(result.payloads, (std::vector<std::string>{"abc"}));
+  EXPECT_EQ(result.outside.back(),
+            "aten::relu: alone among others it would cost more than it saves");
+}
+
+TEST(Partition, SizesDoNotTieNodesTogether) {
+  const Result result = run(R"(  input %x: float32[s0, 2]
+  %a: float32[s0, 2] = aten::relu(%x)
+  %n: int(s0) = aten::sym_size.int(%a, 0)
+  %b: float32[s0, 2, 1] = aten::view_copy(%a, [%n, 2, 1])
+  return %b)",
+                            ListCompiler({"aten::relu", "aten::view_copy"}));
+  EXPECT_EQ(result.payloads, (std::vector<std::string>{"ab"}));
+}
+
+TEST(Partition, RandomNumbersAreDrawnInTheirOrder) {
+  const Result result = run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::relu(%x)
+  %b: float32[2] = aten::rand_like(%a)
+  %c: float32[2] = aten::rand_like(%x)
+  return %b, %c)",
+                            ListCompiler({"aten::relu"}));
+  EXPECT_EQ(result.text, "delegate::call(x)a aten::rand_like(a)b aten::rand_like(x)c ");
+}
+
+}  // namespace
+}  // namespace taper::exir
