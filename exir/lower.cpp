@@ -66,6 +66,16 @@ int run_decompose(Graph& graph, const LowerOptions& options) {
 int run_partition(Graph& graph, const LowerOptions& options) {
   return options.backend == nullptr ? 0 : partition(graph, *options.backend, options.outside);
 }
+// What was kept whole for a backend and stayed outside of it, or in a body of control flow.
+int run_decompose_rest(Graph& graph, const LowerOptions& options) {
+  if (options.backend == nullptr) return 0;
+  const int count =
+      decompose(graph, [](const Node& node) { return out_variant(node.target()) != nullptr; });
+  if (count == 0) return 0;
+  to_edge(graph);
+  for (Graph* g : all_graphs(graph)) erase_dead(*g);
+  return count;
+}
 int run_erase_dead(Graph& graph, const LowerOptions&) {
   int erased = 0;
   for (Graph* g : all_graphs(graph)) erased += erase_dead(*g);
@@ -113,6 +123,9 @@ constexpr Pass kPasses[] = {
 
     // What a backend takes becomes calls of it; kernels run the rest.
     {"partition", Need::kOptional, Dialect::kEdge, run_partition},
+
+    // What it wanted whole and did not take after all needs kernels, too.
+    {"decompose_rest", Need::kAlways, Dialect::kEdge, run_decompose_rest},
 
     // Dtypes are final: the kernels are asked whether they take them.
     {"check_kernels", Need::kAlways, Dialect::kEdge, plain<check_kernels>},

@@ -65,7 +65,22 @@ Value* scaled_scores(Builder& b, Value* query, Value* key) {
   return b.op("matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(turned, half)});
 }
 
+// A mask of truth values is one of numbers from then on, which a backend may take.
+bool with_numbers(Builder& b) {
+  if (b.arg("is_causal").to_bool() || !b.has("attn_mask")) return false;
+  Value* mask = b.in("attn_mask");
+  if (mask->type.dtype != ScalarType::kBool) return false;
+  Value* query = b.in("query");
+  const size_t rank = query->type.rank();
+  if (b.in("key")->type.rank() != rank || b.in("value")->type.rank() != rank) return false;
+  b.result(b.op("scaled_dot_product_attention",
+                {query, b.in("key"), b.in("value"), additive(b, mask, query->type.dtype),
+                 b.arg("dropout_p"), false, b.arg("scale"), b.arg("enable_gqa")}));
+  return true;
+}
+
 void attention(Builder& b) {
+  if (with_numbers(b)) return;
   Value* query = b.in("query");
   Value* key = b.in("key");
   Value* value = b.in("value");

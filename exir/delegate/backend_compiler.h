@@ -30,8 +30,8 @@ class BackendCompiler {
   // As --backend says it.
   virtual std::string_view name() const = 0;
 
-  // Whether a composite operator is not broken down, since the backend runs it whole. It must have
-  // a kernel, for the case that the node stays outside.
+  // Whether a composite operator is not broken down, since the backend runs it whole. What then
+  // stays outside is broken down late, unless it has a kernel.
   virtual bool keeps_whole(const Node& node) const = 0;
 
   // Why the backend does not take a node of the Edge dialect; empty if it does.

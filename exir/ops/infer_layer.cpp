@@ -25,6 +25,17 @@ Types linear(const Call& c) {
   sizes.at(sizes.size() - 1) = c.tensor(1).sizes.at(0);
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
+// Of tensors of one rank, whose batches broadcast.
+Types attention(const Call& c) {
+  Sizes sizes = c.tensor("query").sizes;
+  const Sizes &key = c.tensor("key").sizes, &value = c.tensor("value").sizes;
+  for (size_t d = 0; d + 2 < sizes.size(); ++d) {
+    if (sizes[d] == Sym(1)) sizes[d] = key.at(d);
+    if (sizes[d] == Sym(1)) sizes[d] = value.at(d);
+  }
+  sizes.at(sizes.size() - 1) = value.at(value.size() - 1);
+  return {TensorType(c.tensor("query").dtype, sizes)};
+}
 Types matmul(const Call& c) {
   Sizes a = c.tensor(0).sizes, b = c.tensor(1).sizes;
   const bool row = a.size() == 1, column = b.size() == 1;
@@ -150,6 +161,7 @@ const std::vector<Family>& layer_families() {
       {bmm, {"bmm"}},
       {addmm, {"addmm"}},
       {linear, {"linear"}},
+      {attention, {"scaled_dot_product_attention"}},
       {matmul, {"matmul"}},
       {diagonal, {"diagonal", "diagonal_copy"}},
       {embedding, {"embedding"}},

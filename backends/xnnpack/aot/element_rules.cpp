@@ -114,13 +114,20 @@ Id as_image(Lowering& l, const Value* value, size_t rank) {
   return l.transpose(l.reshape(l.plain(value), std::move(dims)), to_image(rank));
 }
 
+bool is_result(const Dims& dims, const Value* y) { return dims == y->type.sizes; }
+
 void two(Lowering& l, const Node& node, NodeContent kind, float alpha) {
   const Value *a = tensor(node, 0), *b = tensor(node, 1), *y = node.outputs[0];
   const size_t rank = y->type.rank();
   const bool image =
       (l.is_image(a) && a->type.rank() == rank) || (l.is_image(b) && b->type.rank() == rank);
-  const Id x = image ? as_image(l, a, rank) : l.plain(a);
-  Id other = image ? as_image(l, b, rank) : l.plain(b);
+  const bool loose =
+      !image && is_result(broadcast(l.out().dims(l.loose(a)), l.out().dims(l.loose(b))), y);
+  const auto form = [&](const Value* v) {
+    return image ? as_image(l, v, rank) : loose ? l.loose(v) : l.plain(v);
+  };
+  const Id x = form(a);
+  Id other = form(b);
   if (alpha != 1) other = l.binary(NodeContent::Multiply, other, l.number(alpha));
   l.set_like(y, image, l.binary(kind, x, other));
 }

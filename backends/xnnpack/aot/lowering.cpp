@@ -117,6 +117,9 @@ size_t Lowering::uses(const Value* value) const {
 
 Id Lowering::first_form(const Value* value) {
   Forms& forms = forms_[value];
+  if (forms.plain == kNone && forms.image == kNone && forms.loose != kNone) {
+    forms.plain = repeated(forms.loose, value->type.sizes);
+  }
   if (forms.plain == kNone && forms.image == kNone) {
     if (value->role != exir::ValueRole::kConstant) {
       throw Failure("%" + value->name + " is read before it is made");
@@ -131,6 +134,22 @@ Id Lowering::plain(const Value* value) {
   Forms& forms = forms_[value];
   if (forms.plain == kNone) forms.plain = transpose(forms.image, to_plain(value->type.rank()));
   return forms.plain;
+}
+
+Id Lowering::loose(const Value* value) {
+  const auto found = forms_.find(value);
+  const bool has = found != forms_.end() && found->second.loose != kNone;
+  return has ? found->second.loose : plain(value);
+}
+
+// XNNPACK of 2024 has no broadcast of its own.
+Id Lowering::repeated(Id x, const Dims& dims) {
+  size_t count = 1;
+  for (const Sym& size : dims) count *= static_cast<size_t>(size.as_int());
+  const std::vector<float> ones(count, 1);
+  const auto* bytes = reinterpret_cast<const uint8_t*>(ones.data());
+  return binary(NodeContent::Multiply, x,
+                out_.add_constant(dims, exir::own_bytes({bytes, bytes + count * sizeof(float)})));
 }
 
 Id Lowering::weights(const Value* value) {

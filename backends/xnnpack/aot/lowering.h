@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <map>
+#include <string_view>
 #include <unordered_map>
 
 #include "backends/xnnpack/aot/payload_writer.h"
@@ -25,6 +27,9 @@ class Lowering {
   Id plain(const exir::Value* value);
   // REQUIRES: rank 3 or 4.
   Id image(const exir::Value* value);
+  // For who broadcasts: with sizes of 1 where the tensor only repeats what it holds.
+  Id loose(const exir::Value* value);
+  void set_loose(const exir::Value* value, Id id) { forms_[value].loose = id; }
   // Weights or a bias, which XNNPACK packs: a value of its own, since runtimes may let go of the
   // bytes once they are packed. REQUIRES: a constant.
   Id weights(const exir::Value* value);
@@ -52,6 +57,16 @@ class Lowering {
   // `value`, the tensor that it is. False if a node of its own is needed.
   bool clamp_maker(const exir::Value* value, Id id, float min, float max);
 
+  // What `make` makes of a tensor, made once.
+  template <typename Make>
+  Id once(const exir::Value* value, std::string_view what, const Make& make) {
+    const auto found = made_.find({value, what});
+    if (found != made_.end()) return found->second;
+    const Id id = make();
+    made_[{value, what}] = id;
+    return id;
+  }
+
   // How often a tensor is read, inside or outside of the part.
   size_t uses(const exir::Value* value) const;
 
@@ -60,10 +75,11 @@ class Lowering {
 
  private:
   struct Forms {
-    Id plain = kNone, image = kNone, weights = kNone;
+    Id plain = kNone, image = kNone, loose = kNone, weights = kNone;
   };
 
   Id first_form(const exir::Value* value);
+  Id repeated(Id x, const Dims& dims);
 
   const exir::Part& part_;
   PayloadWriter out_;
@@ -71,6 +87,7 @@ class Lowering {
   std::unordered_map<const exir::Value*, size_t> uses_;
   std::unordered_map<Id, size_t> holders_;  // How many tensors a value of the payload is.
   std::unordered_map<float, Id> numbers_;
+  std::map<std::pair<const exir::Value*, std::string_view>, Id> made_;
 };
 
 // The permutation from plain to channels last and back.

@@ -27,6 +27,21 @@ void same(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, image ? l.image(x) : l.plain(x));
 }
 
+constexpr int64_t kMostRepeated = 1 << 18;  // Elements, should somebody need them all.
+
+void expand(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  Dims dims(y->type.rank() - x->type.rank(), exir::Sym(1));
+  const Dims given = l.out().dims(l.loose(x));
+  dims.insert(dims.end(), given.begin(), given.end());
+  l.set_loose(y, l.reshape(l.loose(x), std::move(dims)));
+}
+std::string expand_refusal(const Node& node) {
+  const std::string why = static_refusal(node);
+  if (!why.empty()) return why;
+  return node.outputs[0]->type.numel().as_int() <= kMostRepeated ? "" : "the result is large";
+}
+
 // [n, c, 1, 1] to [n, c] lies the same in both layouts.
 void reshape(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
@@ -194,6 +209,7 @@ constexpr OpRule kTable[] = {
     {"aten::view_copy", one_open_refusal, reshape, 0},
     {"aten::unsqueeze_copy", one_open_refusal, reshape, 0},
     {"aten::squeeze_copy.dims", one_open_refusal, reshape, 0},
+    {"aten::expand_copy", expand_refusal, expand, 0},
     {"aten::permute_copy", nullptr, permute, 0},
     {"aten::slice_copy.Tensor", slice_refusal, slice, 0},
     {"aten::select_copy.int", select_refusal, select, 0},

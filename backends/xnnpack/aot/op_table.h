@@ -29,6 +29,7 @@ extern const std::span<const OpRule> kMatrixRules;
 extern const std::span<const OpRule> kWindowRules;
 extern const std::span<const OpRule> kReduceRules;
 extern const std::span<const OpRule> kMovementRules;
+extern const std::span<const OpRule> kAttentionRules;
 
 // Null if there is none.
 const OpRule* find_rule(std::string_view target);

@@ -86,7 +86,7 @@ std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count) {
 
 const OpRule* find_rule(std::string_view target) {
   for (const auto& rules :
-       {kElementRules, kMatrixRules, kWindowRules, kReduceRules, kMovementRules}) {
+       {kElementRules, kMatrixRules, kWindowRules, kReduceRules, kMovementRules, kAttentionRules}) {
     for (const OpRule& rule : rules) {
       if (rule.target == target) return &rule;
     }
@@ -95,7 +95,8 @@ const OpRule* find_rule(std::string_view target) {
 }
 
 bool XnnpackCompiler::keeps_whole(const Node& node) const {
-  return node.is("aten::hardswish") && node.outputs[0]->type.dtype == ScalarType::kFloat;
+  if (node.is("aten::hardswish")) return node.outputs[0]->type.dtype == ScalarType::kFloat;
+  return node.is("aten::scaled_dot_product_attention") && refusal(node, Graph()).empty();
 }
 
 std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const {

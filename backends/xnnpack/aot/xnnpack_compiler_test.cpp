@@ -91,6 +91,34 @@ TEST(XnnpackCompiler, AnAttentionIsOneCall) {
   EXPECT_EQ(r.payload().nodes()->Get(0)->content_as_BatchMatrixMultiply()->flags(), 1u);
 }
 
+TEST(XnnpackCompiler, AttentionIsKeptWholeAndAnOpenMaskIsGuarded) {
+  const std::string inputs = R"(  input %q: float32[1, 2, 4, 8]
+  input %k: float32[1, 2, 4, 8]
+)";
+  const std::string call =
+      "  %y: float32[1, 2, 4, 8] = aten::scaled_dot_product_attention(%q, %k, %k, ";
+  EXPECT_EQ(compile(inputs + call + "None, 0.0, True)\n  return %y").kinds(),
+            "Multiply BatchMatrixMultiply Add Softmax BatchMatrixMultiply");
+  const std::string mask = "  constant %m: float32[1, 4] = {0, -inf, 0, 0}\n";
+  EXPECT_EQ(compile(inputs + mask + call + "%m)\n  return %y").kinds(),
+            "Multiply BatchMatrixMultiply Add Softmax BatchMatrixMultiply");
+  // Rows of a mask that comes with the call may be empty.
+  EXPECT_EQ(compile(inputs + "  input %m: float32[4, 4]\n" + call + "%m)\n  return %y").kinds(),
+            "Multiply BatchMatrixMultiply Add Add Clamp* Reshape GlobalAvgPool2d Reshape Multiply "
+            "Clamp* Subtract Log Maximum Add Softmax BatchMatrixMultiply Multiply");
+}
+
+TEST(XnnpackCompiler, WhatIsOnlyRepeatedBroadcasts) {
+  const std::string body = R"(  input %x: float32[64, 1]
+  input %z: float32[64, 64]
+  %e: float32[64, 64] = aten::expand_copy(%x, [64, 64])
+)";
+  EXPECT_EQ(compile(body + "  %y: float32[64, 64] = aten::add.Tensor(%z, %e)\n  return %y").kinds(),
+            "Add");
+  EXPECT_EQ(compile(body + "  %y: float32[64, 64] = aten::tanh(%e)\n  return %y").kinds(),
+            "Multiply Tanh");
+}
+
 TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
   const Result r = compile(R"(  input %x: float64[64, 64]
   input %y: float32[64, 64]

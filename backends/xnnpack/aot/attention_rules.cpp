@@ -1,0 +1,159 @@
+// Scaled dot product attention, kept whole: two products around a softmax.
+
+#include <cmath>
+#include <cstring>
+
+#include "backends/xnnpack/aot/op_table.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Node;
+using exir::Sym;
+using exir::Value;
+using wire::NodeContent;
+
+constexpr uint32_t kTransposedB = 1;
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+Id product(Lowering& l, Id a, Id b, bool turned) {
+  NodeSpec spec;
+  spec.kind = NodeContent::BatchMatrixMultiply;
+  spec.inputs = {a, b};
+  spec.flags = turned ? kTransposedB : 0;
+  const Dims &x = l.out().dims(a), &y = l.out().dims(b);
+  Dims dims = broadcast({x.begin(), x.end() - 2}, {y.begin(), y.end() - 2});
+  dims.push_back(x[x.size() - 2]);
+  dims.push_back(y[y.size() - (turned ? 2 : 1)]);
+  return l.out().add(std::move(spec), std::move(dims));
+}
+
+// 0 below and on the diagonal, -inf above it.
+Id causal_mask(Lowering& l, int64_t rows, int64_t columns) {
+  std::vector<float> mask;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) {
+      mask.push_back(c <= r ? 0 : -std::numeric_limits<float>::infinity());
+    }
+  }
+  const auto* bytes = reinterpret_cast<const uint8_t*>(mask.data());
+  return l.out().add_constant({rows, columns},
+                              exir::own_bytes({bytes, bytes + mask.size() * sizeof(float)}));
+}
+
+// True if every row of a constant mask lets something through.
+bool has_no_empty_row(const Value* mask) {
+  if (!is_constant(mask) || mask->type.rank() == 0) return false;
+  const auto width = static_cast<size_t>(mask->type.sizes.back().as_int());
+  const auto* data = reinterpret_cast<const float*>(mask->data.data);
+  for (size_t at = 0; at < mask->data.bytes / sizeof(float); at += width) {
+    bool any = false;
+    for (size_t i = 0; i < width; ++i) any = any || !(std::isinf(data[at + i]) && data[at + i] < 0);
+    if (!any) return false;
+  }
+  return true;
+}
+
+// 1 for rows of the mask that let something through, 0 for those that are -inf throughout.
+Id gate_of(Lowering& l, Id mask) {
+  const Id above =
+      l.binary(NodeContent::Add, l.binary(NodeContent::Add, mask, l.number(kLargest)), l.number(1));
+  const Id share = l.mean_of_last(l.clamp(above, 0, 1), 1);
+  return l.clamp(l.binary(NodeContent::Multiply, share, l.number(0x1p31f)), 0, 1);
+}
+
+// The mask with empty rows made zero, so that their softmax is a number.
+Id filled(Lowering& l, Id mask, Id gate) {
+  const Id closed = l.binary(NodeContent::Subtract, l.number(1), gate);
+  return l.binary(NodeContent::Maximum, mask, l.unary(NodeContent::Log, closed));
+}
+
+// Heads of k and v that serve several of q: a dimension of their own.
+Id grouped(Lowering& l, Id q, const Sym& kv_heads, int64_t times) {
+  Dims dims = l.out().dims(q);
+  dims[dims.size() - 3] = times;
+  dims.insert(dims.end() - 3, kv_heads);
+  return l.reshape(q, std::move(dims));
+}
+Id with_one(Lowering& l, Id x) {
+  Dims dims = l.out().dims(x);
+  dims.insert(dims.end() - 2, Sym(1));
+  return l.reshape(x, std::move(dims));
+}
+
+double scale_of(const Node& node) {
+  if (!node.arg("scale").is_none()) return node.arg("scale").to_double();
+  return 1 / std::sqrt(static_cast<double>(tensor(node)->type.sizes.back().as_int()));
+}
+
+int64_t heads_of(const Value* x) {
+  return x->type.rank() < 3 ? 1 : x->type.sizes[x->type.rank() - 3].as_int();
+}
+bool is_grouped(const Node& node) {
+  return node.arg("enable_gqa").to_bool() && heads_of(tensor(node, 0)) != heads_of(tensor(node, 1));
+}
+
+// Adds the mask; `gate` is what the result is to be multiplied by, if anything.
+Id masked(Lowering& l, const Node& node, Id scores, Id* gate) {
+  *gate = kNone;
+  if (node.arg("is_causal").to_bool()) {
+    const int64_t rows = tensor(node, 0)->type.sizes.end()[-2].as_int();
+    const int64_t columns = tensor(node, 1)->type.sizes.end()[-2].as_int();
+    return l.binary(NodeContent::Add, scores, causal_mask(l, rows, columns));
+  }
+  if (node.arg("attn_mask").is_none()) return scores;
+  const Value* mask = tensor(node, "attn_mask");
+  const Id given = l.loose(mask);
+  if (has_no_empty_row(mask)) return l.binary(NodeContent::Add, scores, given);
+  *gate = l.once(mask, "gate", [&] { return gate_of(l, given); });
+  const Id mended = l.once(mask, "filled", [&] { return filled(l, given, *gate); });
+  return l.binary(NodeContent::Add, scores, mended);
+}
+
+void attention(Lowering& l, const Node& node) {
+  const Value *query = tensor(node, 0), *key = tensor(node, 1), *y = node.outputs[0];
+  Id q = l.plain(query), k = l.plain(key), v = l.plain(tensor(node, 2));
+  q = l.binary(NodeContent::Multiply, q, l.number(static_cast<float>(scale_of(node))));
+  if (is_grouped(node)) {
+    const int64_t heads = heads_of(key);
+    q = grouped(l, q, heads, heads_of(query) / heads);
+    k = with_one(l, k);
+    v = with_one(l, v);
+  }
+  Id gate;
+  const Id scores = masked(l, node, product(l, q, k, true), &gate);
+  Id out = product(l, l.unary(NodeContent::Softmax, scores), v, false);
+  if (gate != kNone) out = l.binary(NodeContent::Multiply, out, gate);
+  l.set_plain(y, l.reshape(out, y->type.sizes));
+}
+
+std::string refusal(const Node& node) {
+  const Value *query = tensor(node, 0), *key = tensor(node, 1);
+  const size_t rank = query->type.rank();
+  if (rank < 2 || key->type.rank() != rank || tensor(node, 2)->type.rank() != rank) {
+    return "its tensors have different ranks";
+  }
+  if (node.arg("scale").is_none() ? !query->type.sizes.back().is_int()
+                                  : !is_known(node.arg("scale"))) {
+    return "its scale is computed";
+  }
+  if (!is_known(node.arg("dropout_p")) || node.arg("dropout_p").to_double() != 0) {
+    return "it drops elements";
+  }
+  const bool known = query->type.sizes.end()[-2].is_int() && key->type.sizes.end()[-2].is_int();
+  if (node.arg("is_causal").to_bool() && !known) return "the length of the sequence is open";
+  if (!node.arg("enable_gqa").to_bool()) return "";
+  const bool fits = rank >= 3 && rank <= 5 && query->type.is_static() && key->type.is_static() &&
+                    node.arg("attn_mask").is_none();
+  return fits || !is_grouped(node) ? "" : "groups of heads with a mask or an open size";
+}
+
+constexpr OpRule kTable[] = {
+    {"aten::scaled_dot_product_attention", refusal, attention, 2},
+};
+
+}  // namespace
+
+const std::span<const OpRule> kAttentionRules{kTable};
+
+}  // namespace taper::xnnpack
