@@ -13,7 +13,6 @@
 namespace taper::tools {
 namespace {
 
-using flatbuffers::Offset;
 using flatbuffers::Vector;
 
 ValueSummary tensor_summary(const wire::Tensor& tensor) {

@@ -146,7 +146,7 @@ Value* Builder::op(std::string_view op, std::vector<Argument> args) {
   return ops(op, std::move(args))[0];
 }
 
-Value* Builder::binary(std::string_view op, Argument a, Argument b) {
+Value* Builder::binary(std::string_view op, const Argument& a, const Argument& b) {
   const bool a_tensor = a.is_value() && a.value()->kind == ValueKind::kTensor;
   const bool b_tensor = b.is_value() && b.value()->kind == ValueKind::kTensor;
   const std::string name(op);

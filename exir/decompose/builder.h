@@ -72,7 +72,7 @@ class Builder {
   Value* sub(Argument a, Argument b) { return binary("sub", std::move(a), std::move(b)); }
   Value* mul(Argument a, Argument b) { return binary("mul", std::move(a), std::move(b)); }
   Value* div(Argument a, Argument b) { return binary("div", std::move(a), std::move(b)); }
-  Value* binary(std::string_view op, Argument a, Argument b);
+  Value* binary(std::string_view op, const Argument& a, const Argument& b);
 
   // Element by element; a number takes the dtype of the other one, of which one must be a tensor.
   Value* where(Value* condition, Argument yes, Argument no);

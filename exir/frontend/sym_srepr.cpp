@@ -145,7 +145,7 @@ class Parser {
     skip_space();
     const bool number =
         at_ < text_.size() && is_number(text_[at_]) && text_[at_] != 'e' && text_[at_] != 'E';
-    const Fraction out = number ? bare_number() : named();
+    Fraction out = number ? bare_number() : named();
     --depth_;
     return out;
   }
@@ -243,6 +243,7 @@ class Parser {
     if (head == "Mul") return product(args);
     if (head == "Pow") return power(args);
     std::vector<Sym> values;
+    values.reserve(args.size());
     for (const Fraction& arg : args) values.push_back(whole(arg));
     if (head == "Identity" && values.size() == 1) return {values[0]};
     if (head == "TruncToFloat" && values.size() == 1) {

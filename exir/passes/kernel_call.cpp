@@ -1,5 +1,7 @@
 #include "exir/passes/kernel_call.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -33,9 +35,17 @@ void fill_with_ones(ScalarType dtype, size_t bytes, unsigned char* to) {
 
 }  // namespace
 
-CallBlock::CallBlock(size_t size)
-    : bytes(static_cast<unsigned char*>(std::calloc(size + kAlignment, 1)), std::free) {
-  if (bytes == nullptr) throw std::bad_alloc();
+CallBlock::CallBlock(size_t size, CallMode mode) {
+  if (mode == CallMode::kProbe) {
+    void* pages = mmap(nullptr, size + kAlignment, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    bytes.reset(static_cast<unsigned char*>(pages),
+                [size](unsigned char* mapped) { munmap(mapped, size + kAlignment); });
+  } else {
+    bytes.reset(static_cast<unsigned char*>(std::calloc(size + kAlignment, 1)), std::free);
+    if (bytes == nullptr) throw std::bad_alloc();
+  }
   const size_t off = reinterpret_cast<uintptr_t>(bytes.get()) % kAlignment;
   data = bytes.get() + (kAlignment - off) % kAlignment;
 }
@@ -54,7 +64,7 @@ std::optional<Status> KernelCall::run(const Kernel& kernel) {
   }
   size_t scratch = size_t{1} << 20;
   for (const TensorSlot& slot : tensors_) scratch += 2 * slot.tensor.nbytes();
-  const CallBlock temp(scratch);
+  const CallBlock temp(scratch, mode_);
   KernelContext context(Span<unsigned char>(temp.data, scratch));
   return kernel.run(context, args_.data());
 }
@@ -94,7 +104,7 @@ EValue* KernelCall::next_out() {
   const size_t bytes = bytes_of(*type);
   if (bytes > kMaxBytes) return nullptr;
   if (mode_ == CallMode::kSample) return sample_out(*type);
-  outs_.push_back(&blocks_.emplace_back(bytes));
+  outs_.push_back(&blocks_.emplace_back(bytes, mode_));
   out_bytes_.push_back(bytes);
   return tensor(*type, blocks_.back().data);
 }
@@ -102,7 +112,7 @@ EValue* KernelCall::next_out() {
 EValue* KernelCall::sample_out(const TensorType& type) {
   constexpr int64_t kRoom = 64;
   const size_t bytes = kRoom * element_size(type.dtype);
-  outs_.push_back(&blocks_.emplace_back(bytes));
+  outs_.push_back(&blocks_.emplace_back(bytes, mode_));
   out_bytes_.push_back(bytes);
   EValue* slot = tensor(type, blocks_.back().data);
   TensorSlot& made = tensors_.back();
@@ -128,7 +138,7 @@ EValue* KernelCall::constant(const Value* value) {
   const size_t bytes = bytes_of(*type);
   if (bytes > kMaxBytes) return nullptr;
   if (mode_ != CallMode::kRun) {
-    unsigned char* made = blocks_.emplace_back(bytes).data;
+    unsigned char* made = blocks_.emplace_back(bytes, mode_).data;
     if (mode_ == CallMode::kSample) fill_with_ones(type->dtype, bytes, made);
     return tensor(*type, made);
   }
@@ -137,7 +147,7 @@ EValue* KernelCall::constant(const Value* value) {
   if (reinterpret_cast<uintptr_t>(data->data) % kAlignment == 0) {
     return tensor(*type, const_cast<uint8_t*>(data->data));
   }
-  CallBlock& copy = blocks_.emplace_back(bytes);
+  CallBlock& copy = blocks_.emplace_back(bytes, mode_);
   if (bytes != 0) std::memcpy(copy.data, data->data, bytes);
   return tensor(*type, copy.data);
 }

@@ -25,12 +25,13 @@ struct CallInputs {
 enum class CallMode {
   kSample,  // Tensors hold ones; results may be resized within the room for 64 elements.
   kRun,     // Results have their sizes.
-  kProbe,  // Results have other sizes and stay so: the kernel checks its arguments and stops.
+  kProbe,   // Results have other sizes and stay so: the kernel checks its arguments and stops.
 };
 
-// Memory for one tensor, zeros, aligned as on the device. Pages that nobody touches cost nothing.
+// Memory for one tensor, zeros, aligned as on the device. A probe touches none of it, so only
+// addresses are reserved: any size costs nothing. Throws std::bad_alloc.
 struct CallBlock {
-  explicit CallBlock(size_t size);
+  CallBlock(size_t size, CallMode mode);
   std::shared_ptr<unsigned char[]> bytes;
   unsigned char* data = nullptr;
 };

@@ -192,7 +192,7 @@ def view(g):
     if g.is_static(x):
         count = g.value(x).numel()
         forms += [f"{x}.reshape({w}, -1)" for w in (2, 3, 4) if count % w == 0]
-        forms += [f"{x}.clone().as_strided(({max(count // 2, 1)}, 2), (2, 1))"]
+        forms += [f"{x}.flatten().clone().as_strided(({max(count // 2, 1)}, 2), (2, 1))"]
     return f"{g.fresh()} = {g.rng.choice(forms)}"
 
 

@@ -75,6 +75,8 @@ class Jitter(TorchDispatchMode):
             return torch.where(out == 0, 0.0 * sign, out).to(out.dtype)
         if name in OPERAND_SIZED and not schema.is_mutable:
             return self.shaken(out, args[0])
+        if name == "native_layer_norm":  # A difference of operands, times the third result.
+            return self.shaken(out[0], args[0] * out[2]), *out[1:]
         if schema.is_mutable:
             if name not in ("copy", "fill", "zero", "masked_fill", "index_put") and args:
                 args[0].copy_(self.shaken(args[0].clone()))
