@@ -109,10 +109,11 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
 // How many elements a call whose result's size depends on values can at most choose; kUnbounded for
 // other calls.
 int64_t most_chosen(const Node& node, const SymRanges& ranges) {
-  static const std::set<std::string_view> kChoosing = {"aten::nonzero", "aten::nonzero_numpy",
-                                                       "aten::argwhere", "aten::where",
-                                                       "aten::masked_select"};
-  if (kChoosing.count(node.target()) == 0) return SymRange::kUnbounded;
+  constexpr std::string_view kChoosing[] = {"aten::nonzero", "aten::nonzero_numpy",
+                                            "aten::argwhere", "aten::where", "aten::masked_select"};
+  if (std::count(std::begin(kChoosing), std::end(kChoosing), node.target()) == 0) {
+    return SymRange::kUnbounded;
+  }
   Sym count = node.args.at(0).value()->type.numel();
   if (node.is("aten::masked_select")) {
     const TensorType all(ScalarType::kBool, broadcast(node.args[0].value()->type.sizes,

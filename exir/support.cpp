@@ -100,7 +100,7 @@ class Table {
       use_kernel(row, *kernel, *out);
       return row;
     }
-    if (const auto row = view(name, schema, core, depth)) return row;
+    if (auto row = view(name, schema, core, depth)) return row;
     if (find_complex_rule(name) == nullptr) return std::nullopt;
     return row_of(name, "decomposed", "real operators");  // Of complex numbers only.
   }

@@ -66,8 +66,9 @@ void describe_weight(const Tensor& weight, bool transposed, ConvWeight* result) 
   if (transposed) std::swap(result->out_stride, result->in_stride);
   const int missing = kSpatial + 2 - static_cast<int>(weight.dim());
   for (int d = missing; d < kSpatial; ++d) {
-    result->size[d] = weight.size(d - missing + 2);
-    result->stride[d] = strides[static_cast<size_t>(d - missing + 2)];
+    const int from = d - missing + 2;
+    result->size[d] = weight.size(from);
+    result->stride[d] = strides[from];
   }
 }
 
@@ -96,8 +97,9 @@ ConvImage conv_image(const Tensor& tensor) {
                      {0, 0, 0}};
   const int missing = kSpatial + 2 - static_cast<int>(tensor.dim());
   for (int d = missing; d < kSpatial; ++d) {
-    image.size[d] = tensor.size(d - missing + 2);
-    image.stride[d] = strides[static_cast<size_t>(d - missing + 2)];
+    const int from = d - missing + 2;
+    image.size[d] = tensor.size(from);
+    image.stride[d] = strides[from];
   }
   return image;
 }

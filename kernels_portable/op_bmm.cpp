@@ -15,7 +15,7 @@ void complex_dot(ScalarType type, const void* a, int64_t a_stride, const void* b
                  int64_t length, double* re, double* im) {
   *re = *im = 0;
   for_each_block(length, kBlock, [&](int64_t first, int64_t count) {
-    double x[2][kBlock], y[2][kBlock];
+    double x[2][kBlock] = {}, y[2][kBlock] = {};
     for (const bool part : {false, true}) {
       load_part(element(a, first * a_stride, type), type, a_stride, count, part, x[part]);
       load_part(element(b, first * b_stride, type), type, b_stride, count, part, y[part]);

@@ -14,7 +14,7 @@ Status constant_pad_nd(KernelContext&, const Tensor& self, IntList pad, Scalar v
   TAPER_REQUIRE(pad.size() % 2 == 0 && pad.size() / 2 <= from.rank, Error::kInvalidArgument,
                 "constant_pad_nd: pad needs two numbers for each of the last dimensions");
   constexpr int64_t kLimit = INT32_MAX;
-  int64_t sizes[kMaxRank];
+  int64_t sizes[kMaxRank] = {};
   for (size_t d = 0; d < from.rank; ++d) sizes[d] = from.sizes[d];
   for (size_t i = 0; i < pad.size(); i += 2) {
     const bool small =

@@ -22,7 +22,7 @@ Status write_permuted(const Tensor& self, const size_t* order, Tensor& out) {
 Status permute_copy(KernelContext&, const Tensor& self, IntList dims, Tensor& out) {
   TAPER_REQUIRE(static_cast<int64_t>(dims.size()) == self.dim(), Error::kInvalidArgument,
                 "permute_copy: dims must name every dimension of self");
-  size_t order[kMaxRank];
+  size_t order[kMaxRank] = {};
   DimMask mask = 0;
   if (!dims.empty()) TAPER_TRY(make_dim_mask(dims, self.dim(), &mask));  // Refuses repeated ones.
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -36,7 +36,7 @@ Status transpose_copy(KernelContext&, const Tensor& self, int64_t dim0, int64_t 
   int64_t b = 0;
   TAPER_TRY(wrap_dim(dim0, self.dim(), &a));
   TAPER_TRY(wrap_dim(dim1, self.dim(), &b));
-  size_t order[kMaxRank];
+  size_t order[kMaxRank] = {};
   for (size_t d = 0; d < kMaxRank; ++d) order[d] = d;
   order[a] = static_cast<size_t>(b);
   order[b] = static_cast<size_t>(a);

@@ -30,7 +30,7 @@ Status repeat(KernelContext&, const Tensor& self, IntList repeats, Tensor& out) 
   TAPER_REQUIRE(repeats.size() >= source.rank && repeats.size() <= kMaxRank,
                 Error::kInvalidArgument, "repeat: there must be one repeat for each dimension");
   while (source.rank < repeats.size()) source.insert_dim(0, 1, 0);
-  int64_t sizes[kMaxRank];
+  int64_t sizes[kMaxRank] = {};
   for (size_t d = 0; d < source.rank; ++d) {
     TAPER_REQUIRE(repeats[d] >= 0 && checked_mul(repeats[d], source.sizes[d], &sizes[d]),
                   Error::kInvalidArgument, "repeat: a repeat is negative or too large");

@@ -53,7 +53,7 @@ bool is_pass(const std::string& name) {
 
 std::vector<std::string> passes_of(const CommandLine& line, const std::string& option,
                                    bool allow_all) {
-  const std::vector<std::string> names = line.list(option);
+  std::vector<std::string> names = line.list(option);
   for (const std::string& name : names) {
     if (is_pass(name) || (allow_all && name == "all")) continue;
     throw UsageError("--" + option + ": '" + name + "' is no pass; see --list-passes");

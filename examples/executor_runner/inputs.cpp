@@ -80,7 +80,7 @@ std::string Inputs::prepare(const MethodMeta& meta, const std::vector<std::strin
     if (files.empty()) {
       fill_with_ones(held.tensor);
     } else if (tensors_.size() <= files.size()) {
-      const std::string problem = fill_from_file(held.tensor, files[tensors_.size() - 1]);
+      std::string problem = fill_from_file(held.tensor, files[tensors_.size() - 1]);
       if (!problem.empty()) return problem;
     }
   }

@@ -13,7 +13,7 @@ Value* self(Builder& b) { return b.in("self"); }
 Value* other(Builder& b) { return b.in("other"); }
 
 bool is_one(const Argument& arg) { return !arg.is_value() && arg.to_double() == 1.0; }
-Value* scaled(Builder& b, Argument x, const Argument& factor) {
+Value* scaled(Builder& b, const Argument& x, const Argument& factor) {
   return is_one(factor) ? x.value() : b.mul(x, factor);
 }
 Value* where(Builder& b, Value* condition, Argument yes, Argument no) {

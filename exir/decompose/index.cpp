@@ -143,7 +143,7 @@ void as_strided_scatter(Builder& b) {
 }
 
 // How many of the sorted values lie before each number: all pairs are compared.
-Value* count_before(Builder& b, Value* sorted, Argument numbers, bool right) {
+Value* count_before(Builder& b, Value* sorted, const Argument& numbers, bool right) {
   Value* before = nullptr;
   if (numbers.is_value()) {
     Value* column = b.unsqueeze(numbers.value(), -1);

@@ -84,7 +84,6 @@ std::string literal_of(const TensorData& data, ScalarType type) {
     case ScalarType::kChar:
       return literal<int8_t>(data);
     case ScalarType::kByte:
-      return literal<uint8_t>(data);
     case ScalarType::kBool:
       return literal<uint8_t>(data);
     default:

@@ -42,10 +42,10 @@ std::vector<Value*> Rewriter::emit(std::string_view target, std::vector<Argument
   return node->outputs;
 }
 
-Node* Rewriter::emit_node(std::shared_ptr<const Schema> schema, std::vector<Argument> args) {
+Node* Rewriter::emit_node(std::shared_ptr<const Schema> schema, const std::vector<Argument>& args) {
   auto node = std::make_unique<Node>();
   node->schema = std::move(schema);
-  for (Argument& arg : args) node->args.push_back(resolve(arg));
+  for (const Argument& arg : args) node->args.push_back(resolve(arg));
   fill_defaults(*node->schema, node->args);
   if (current_ != nullptr) {
     node->name = current_->name;

@@ -29,7 +29,7 @@ class Rewriter {
   // defaults. One result value per type; they are new and named after the operator.
   std::vector<Value*> emit(std::string_view target, std::vector<Argument> args,
                            std::vector<TensorType> types);
-  Node* emit_node(std::shared_ptr<const Schema> schema, std::vector<Argument> args);
+  Node* emit_node(std::shared_ptr<const Schema> schema, const std::vector<Argument>& args);
   void replace(Value* old_value, Value* new_value);
   // A replacement by a literal or value.
   void replace(Value* old_value, Argument new_argument);

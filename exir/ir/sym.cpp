@@ -293,7 +293,7 @@ Sym make_mod(const Sym& a, const Sym& b, Opaque opaque) {
   if (b.is_int() && b.as_int() > 1) {
     Poly quotient, rest;
     divide_poly(to_poly(a), b.as_int(), &quotient, &rest);
-    const Sym tail = from_poly(rest, opaque);
+    Sym tail = from_poly(rest, opaque);
     if (tail.is_int()) return tail;
     return opaque(SymOp::kMod, {tail, b}, {});
   }

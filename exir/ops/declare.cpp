@@ -98,7 +98,7 @@ void check_schema(const Schema& schema) {
 }
 
 // The out variant: what is returned anew is written to arguments at the end.
-std::optional<Schema> kernel_of(const Schema& schema, std::string name) {
+std::optional<Schema> kernel_of(const Schema& schema, const std::string& name) {
   Schema out = schema;
   out.returns.clear();
   const auto fresh = std::count_if(schema.returns.begin(), schema.returns.end(), is_fresh);

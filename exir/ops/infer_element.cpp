@@ -107,7 +107,7 @@ Types scan_sum(const Call& c) {
 Types same_type(const Call& c) { return same(c); }
 Types converted_type(const Call& c) { return to_copy(c); }
 
-const std::vector<Family>& element_families() {
+const std::vector<Family>& element_families() {  // NOLINT(readability-function-size): a table
   static const std::vector<Family> table = {
       {same,
        {"abs",

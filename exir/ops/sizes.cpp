@@ -50,7 +50,7 @@ Sym window_length(const Sym& in, int64_t kernel, int64_t stride, int64_t padding
   }
   const Sym room = in + Sym(2 * padding - dilation * (kernel - 1) - 1);
   if (!ceil_mode) return floor_div(room, Sym(stride)) + Sym(1);
-  const Sym count = floor_div(room + Sym(stride - 1), Sym(stride)) + Sym(1);
+  Sym count = floor_div(room + Sym(stride - 1), Sym(stride)) + Sym(1);
   // The last window must start inside the input or its left padding.
   if (count.is_int() && in.is_int() && (count.as_int() - 1) * stride >= in.as_int() + padding) {
     return count - Sym(1);

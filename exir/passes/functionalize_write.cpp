@@ -148,7 +148,7 @@ std::vector<Value*> out_values(Rewriter& rewriter, const Node& node) {
 
 std::shared_ptr<const Schema> written_form(const Node& node) {
   if (node.target().substr(0, 6) == "aten::") return nullptr;
-  const std::shared_ptr<const Schema> form = functional_form(node.target());
+  std::shared_ptr<const Schema> form = functional_form(node.target());
   if (form == nullptr) return nullptr;
   for (size_t i = 0; i < node.args.size(); ++i) {
     const bool tensor = node.args[i].is_value() && node.args[i].value()->kind == ValueKind::kTensor;

@@ -11,7 +11,6 @@ namespace taper {
 namespace {
 
 using internal::InputState;
-using internal::MethodState;
 using internal::OutputState;
 
 bool same_order(Span<const uint8_t> a, Span<const uint8_t> b) {

@@ -134,7 +134,7 @@ struct Module::State {
     TAPER_TRY(open_data());
     Result<Program> opened = Program::open(program_source.loader(), diagnostics());
     if (!opened.ok()) return fail(opened.status(), path);
-    program.emplace(std::move(*opened));
+    program.emplace(*opened);
     return {};
   }
 
@@ -242,7 +242,7 @@ Module::Module(std::string path, ModuleOptions options) : state_(std::make_uniqu
 Module::Module(Span<const uint8_t> bytes, ModuleOptions options)
     : Module(std::string(), std::move(options)) {
   // An empty span still means memory, not a path.
-  static const uint8_t kNothing = 0;
+  static constexpr uint8_t kNothing = 0;
   state_->memory = bytes.data() == nullptr ? Span<const uint8_t>(&kNothing, 0) : bytes;
 }
 

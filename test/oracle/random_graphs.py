@@ -140,9 +140,12 @@ class Checker:
             if code:
                 return Verdict("declined" if DECLINED in text else "refused", text)
             for environment in range(program.environments):
-                if narrowed(program, exported, environment):
-                    return Verdict("misexported", "torch's own module refuses these sizes")
-                verdict = self.compare(program, exported, environment)
+                try:
+                    verdict = self.compare(program, exported, environment)
+                except RuntimeError:
+                    if narrowed(program, exported, environment):
+                        return Verdict("misexported", "torch's own module refuses these sizes")
+                    raise
                 if verdict.kind != "ok":
                     return verdict
         except Died as death:

@@ -104,8 +104,8 @@ constexpr const Kernel* kTable[] = {&kAdd,  &kFail,    &kFill,    &kIncrement, &
 KernelTable test_kernels() { return kTable; }
 
 Span<const KernelTable> test_tables() {
-  static const KernelTable kTables[] = {test_kernels()};
-  return kTables;
+  static const KernelTable tables[] = {test_kernels()};
+  return tables;
 }
 
 }  // namespace taper::test
