@@ -48,6 +48,19 @@ struct WeightRow {
   }
 };
 
+// Along dimension d: the input coordinate that output coordinate `y` meets at tap `t`, or -1.
+int64_t meet(const Convolution& conv, int d, int64_t y, int64_t t) {
+  int64_t x;
+  if (conv.transposed) {
+    const int64_t scaled = y + conv.padding[d] - t * conv.dilation[d];
+    if (scaled < 0 || scaled % conv.stride[d] != 0) return -1;
+    x = scaled / conv.stride[d];
+  } else {
+    x = y * conv.stride[d] - conv.padding[d] + t * conv.dilation[d];
+  }
+  return x >= 0 && x < conv.in.size[d] ? x : -1;
+}
+
 // One group of one image.
 template <typename T>
 class ConvProduct : public Product<T> {
@@ -74,18 +87,7 @@ class ConvProduct : public Product<T> {
     load_(at(bias_, first), 1, count, to);
   }
 
-  // Along dimension d: the input coordinate that output coordinate `y` meets at tap `t`, or -1.
-  int64_t meet(int d, int64_t y, int64_t t) const {
-    int64_t x;
-    if (conv_.transposed) {
-      const int64_t scaled = y + conv_.padding[d] - t * conv_.dilation[d];
-      if (scaled < 0 || scaled % conv_.stride[d] != 0) return -1;
-      x = scaled / conv_.stride[d];
-    } else {
-      x = y * conv_.stride[d] - conv_.padding[d] + t * conv_.dilation[d];
-    }
-    return x >= 0 && x < conv_.in.size[d] ? x : -1;
-  }
+  int64_t meet(int d, int64_t y, int64_t t) const { return taper::portable::meet(conv_, d, y, t); }
 
   const Convolution& conv_;
   LoadFunction<T> load_;
@@ -322,6 +324,66 @@ class PointProduct final : public ConvProduct<T> {
   bool in_place_;
 };
 
+// ---- weights that are not finite ----
+//
+// The products above multiply the zeros of a spread input too, and zero times infinity is not zero.
+
+template <typename T>
+bool has_infinite_weight(const Convolution& conv) {
+  if (!is_floating(conv.in.type)) return false;
+  const int64_t count = conv.in.channels * conv.group_out() * conv.weight.taps();
+  for (int64_t i = 0; i < count; ++i) {  // In memory order, which serves as well.
+    const T value = load_one<T>(element(conv.weight.data, i, conv.in.type), conv.in.type);
+    if (value - value != T{}) return true;
+  }
+  return false;
+}
+
+// What one input channel gives to the output at `y`.
+template <typename T>
+T sum_of_taps(const Convolution& conv, const Point& y, const void* in, const void* weight) {
+  T sum{};
+  Point tap = {};
+  do {
+    int64_t offset = 0;
+    bool inside = true;
+    for (int d = 0; d < kSpatial; ++d) {
+      const int64_t x = meet(conv, d, y.at[d], tap.at[d]);
+      inside = inside && x >= 0;
+      offset += x * conv.in.stride[d];
+    }
+    if (!inside) continue;
+    const int64_t at = conv.weight.tap_offset(tap.at[0], tap.at[1], tap.at[2]);
+    const T value = load_one<T>(element(in, offset, conv.in.type), conv.in.type);
+    sum = wrap_add(sum,
+                   wrap_mul(value, load_one<T>(element(weight, at, conv.in.type), conv.in.type)));
+  } while (!tap.next(conv.weight.size));
+  return sum;
+}
+
+// One output channel of one image, by the definition.
+template <typename T>
+void convolve_channel(const Convolution& conv, int64_t image, int64_t channel) {
+  const ScalarType type = conv.in.type;
+  const int64_t group = channel / conv.group_out(), first = group * conv.group_in();
+  Point y = {};
+  do {
+    T sum{};
+    if (conv.bias != nullptr)
+      sum = load_one<T>(element(conv.bias->const_data(), channel, type), type);
+    for (int64_t c = first; c < first + conv.group_in(); ++c) {
+      const int64_t in = image * conv.in.batch_stride + c * conv.in.channel_stride;
+      const int64_t weight =
+          c * conv.weight.in_stride + channel % conv.group_out() * conv.weight.out_stride;
+      sum = wrap_add(sum, sum_of_taps<T>(conv, y, element(conv.in.data, in, type),
+                                         element(conv.weight.data, weight, type)));
+    }
+    int64_t to = image * conv.out.batch_stride + channel * conv.out.channel_stride;
+    for (int d = 0; d < kSpatial; ++d) to += y.at[d] * conv.out.stride[d];
+    store_one(sum, element(conv.out.data, to, type), type);
+  } while (!y.next(conv.out.size));
+}
+
 // A convolution that meets every position once does not need to know of rows and columns.
 void flatten_pointwise(Convolution& conv) {
   const int64_t in_step = conv.in.position_stride();
@@ -351,7 +413,12 @@ Status convolve(const Convolution& given) {
   const bool channels_together = conv.out.channel_stride == 1 && step != 1;
   return with_compute_type(conv.in.type, [&](auto zero) -> Status {
     using T = decltype(zero);
+    const bool directly = conv.transposed && has_infinite_weight<T>(conv);
     for (int64_t image = 0; image < conv.batch; ++image) {
+      if (directly) {
+        for (int64_t o = 0; o < conv.out.channels; ++o) convolve_channel<T>(conv, image, o);
+        continue;
+      }
       for (int64_t group = 0; group < conv.groups; ++group) {
         if (channels_together) {
           PointProduct<T> product(conv, image, group);

@@ -1,5 +1,7 @@
 """Cases of convolution."""
 
+import math
+
 import torch
 
 from op_case import FLOATS, case, channels_last, family, refuse, tensor
@@ -67,6 +69,14 @@ with family("op_convolution"):
     conv([1, 2, 5, 5], [2, 1, 2, 2], dtype=torch.int8, groups=2)
     conv([0, 2, 5, 5], [3, 2, 2, 2])
     conv([1, 40, 3, 3], [27, 40, 1, 1], dtype=f16)
+
+    # Weights that are not finite meet the input alone, not the zeros that spread it.
+    weight = small([2, 2, 3, 3])
+    weight[0, 0, 1, 1], weight[0, 1, 0, 2], weight[1, 1, 2, 2] = math.inf, -math.inf, math.nan
+    for value, order in [(small([1, 2, 3, 4]), None), (channels_last(small([1, 2, 3, 4])), LAST)]:
+        case(NAME, value, weight, small([2]), [2, 2], [1, 1], [1, 1], True, [1, 0], 1,
+             out_order=order)
+    case(NAME, small([2, 4, 5]), weight[:, :1, 1].repeat(2, 1, 1), None, [3], [0], [1], True, [0], 2)
 
     def wrong(*args, outs=tensor([1, 2, 2, 2])):
         refuse(NAME, *args, outs=outs)
