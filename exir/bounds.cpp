@@ -109,8 +109,9 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
 // How many elements a call whose result's size depends on values can at most choose; kUnbounded for
 // other calls.
 int64_t most_chosen(const Node& node, const SymRanges& ranges) {
-  constexpr std::string_view kChoosing[] = {"aten::nonzero", "aten::nonzero_numpy",
-                                            "aten::argwhere", "aten::where", "aten::masked_select"};
+  constexpr std::string_view kChoosing[] = {
+      "aten::nonzero",       "aten::nonzero_numpy", "aten::argwhere",          "aten::where",
+      "aten::masked_select", "aten::_unique2",      "aten::unique_consecutive"};
   if (std::count(std::begin(kChoosing), std::end(kChoosing), node.target()) == 0) {
     return SymRange::kUnbounded;
   }

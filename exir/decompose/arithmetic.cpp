@@ -167,6 +167,14 @@ void floor_divide(Builder& b) {
   b.result(b.op(tensor ? "div.Tensor_mode" : "div.Scalar_mode", {self(b), other, "floor"}));
 }
 
+// A number shifted by a tensor has the tensor's dtype.
+void shift_number(Builder& b) {
+  const bool left = b.node().is("aten::bitwise_left_shift.Scalar_Tensor");
+  Value* number = b.full({}, b.arg("self"), b.out_type().dtype);
+  b.result(
+      b.op(left ? "bitwise_left_shift.Tensor" : "bitwise_right_shift.Tensor", {number, other(b)}));
+}
+
 // The literals of a where become 0-d constants of the result's dtype.
 Value* operand(Builder& b, std::string_view name) {
   const Argument& arg = b.arg(name);
@@ -226,6 +234,8 @@ const Decompositions& arithmetic_rules() {
       {"clamp_max.Tensor", clamp_max_tensor},
       {"floor_divide", floor_divide},
       {"floor_divide.Scalar", floor_divide},
+      {"bitwise_left_shift.Scalar_Tensor", shift_number},
+      {"bitwise_right_shift.Scalar_Tensor", shift_number},
       {"where.Scalar", where_scalar},
       {"where.ScalarOther", where_scalar},
       {"where.ScalarSelf", where_scalar},

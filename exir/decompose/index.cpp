@@ -185,6 +185,32 @@ void where_places(Builder& b) {
   }
 }
 
+// The first `size` places of what is not zero, and `fill_value` in the rows after the last.
+void nonzero_static(Builder& b) {
+  Value* x = self(b);
+  const Sym size = b.out_type().sizes.at(0);
+  const Sym count = x->type.numel();
+  if (x->type.rank() == 0 || count == Sym(0)) {
+    return b.result(b.full(b.out_type().sizes, b.arg("fill_value"), ScalarType::kLong));
+  }
+  Value* hit = b.op("ne.Scalar", {b.view(x, {count}), 0});
+  Value* row = b.sub(b.op("cumsum", {hit, 0}), 1);
+  row = b.where(hit, b.op("clamp", {row, Argument(), b.size(size)}), size.as_int());
+  Value* none = b.full({size + Sym(1)}, -1, ScalarType::kLong);
+  Value* place = b.op("index_put", {none, Argument::List{row}, b.arange(0, count), false});
+  place = b.slice(place, 0, 0, size);
+  std::vector<Value*> columns;
+  Sym step = count;
+  for (const Sym& length : x->type.sizes) {
+    step = step.as_int() / length.as_int();
+    Value* at = b.op("div.Scalar_mode", {place, step.as_int(), "floor"});
+    at = b.op("remainder.Scalar", {at, length.as_int()});
+    at = b.where(b.op("lt.Scalar", {place, 0}), b.arg("fill_value"), at);
+    columns.push_back(b.unsqueeze(at, 1));
+  }
+  b.result(b.cat(columns, 1));
+}
+
 // Row i of the result is row places[i] of self, where places holds each number as often as asked.
 void repeat_interleave(Builder& b) {
   const bool flat = !b.has("dim");
@@ -261,52 +287,81 @@ void histc(Builder& b) {
   b.result(b.op("sum.dim_IntList", {b.cast(hit, dtype), int_list({1})}));
 }
 
-// Which of the N indices each of the bags holds, [bags, N]: those from its offset up to the next.
-Value* members(Builder& b, Value* indices, int64_t padding) {
+struct Bags {
+  Value* offsets;
+  bool closed;  // The last offset is where the last bag ends.
+  Sym count;
+};
+Bags bags_of(Builder& b) {
   Value* offsets = b.in("offsets");
-  const Sym count = dim_of(indices, 0), listed = dim_of(offsets, 0);
   const bool closed = b.arg("include_last_offset").to_bool();
-  const Sym bags = closed ? listed - Sym(1) : listed;
+  return {offsets, closed, closed ? dim_of(offsets, 0) - Sym(1) : dim_of(offsets, 0)};
+}
+
+// The row that stands for nothing, counted from the start; -1 if there is none.
+int64_t padding_of(Builder& b) {
+  if (!b.knows("padding_idx") || !b.has("padding_idx")) return -1;
+  const int64_t padding = b.arg("padding_idx").to_int();
+  // The public form counts -1 from the end; to the inner ones it says that there is none.
+  const bool wraps =
+      padding < -1 || (padding == -1 && b.node().is("aten::embedding_bag.padding_idx"));
+  const Sym rows = dim_of(b.in("weight"), 0);
+  return wraps && rows.is_int() ? padding + rows.as_int() : padding;
+}
+
+// Which of the N indices each of the bags holds, [bags, N]: those from its offset up to the next.
+Value* members(Builder& b, const Bags& bags, const Sym& count) {
+  Value* offsets = bags.offsets;
   Value* place = b.unsqueeze(b.arange(0, count, offsets->type.dtype), 0);
-  Value* end = b.slice(offsets, 0, 1, listed);
-  if (!closed) end = b.cat({end, b.full({Sym(1)}, b.size(count), offsets->type.dtype)}, 0);
-  Value* start = b.unsqueeze(b.slice(offsets, 0, 0, bags), 1);
-  Value* inside = b.op("logical_and", {b.op("ge.Tensor", {place, start}),
-                                       b.op("lt.Tensor", {place, b.unsqueeze(end, 1)})});
-  if (padding < 0) return inside;
-  return b.op("logical_and", {inside, b.unsqueeze(b.op("ne.Scalar", {indices, padding}), 0)});
+  Value* end = b.slice(offsets, 0, 1, dim_of(offsets, 0));
+  if (!bags.closed) end = b.cat({end, b.full({Sym(1)}, b.size(count), offsets->type.dtype)}, 0);
+  Value* start = b.unsqueeze(b.slice(offsets, 0, 0, bags.count), 1);
+  return b.op("logical_and",
+              {b.op("ge.Tensor", {place, start}), b.op("lt.Tensor", {place, b.unsqueeze(end, 1)})});
+}
+
+Value* largest_in_bags(Builder& b, Value* inside, Value* rows) {
+  const ScalarType dtype = rows->type.dtype;
+  Value* low = b.constant(-std::numeric_limits<double>::infinity(), dtype);
+  Value* wide = b.op("where.self", {b.unsqueeze(inside, 2), b.unsqueeze(rows, 0), low});
+  Value* some = b.op("any.dim", {inside, 1, true});
+  return b.where(some, b.op("amax", {wide, int_list({1})}), 0.0);
+}
+
+// Adds each of `parts` to its bag: as many as offsets lie before or at it. One bag more takes what
+// comes after the last offset, if that ends a bag.
+Value* sum_in_bags(Builder& b, const Bags& bags, Value* parts) {
+  Value* place = b.unsqueeze(b.arange(0, dim_of(parts, 0), bags.offsets->type.dtype), 1);
+  Value* begun = b.op("le.Tensor", {b.unsqueeze(bags.offsets, 0), place});
+  Value* bag = b.sub(b.sum(begun, {1}), 1);
+  std::vector<Sym> sizes = parts->type.sizes;
+  sizes[0] = bags.count + Sym(1);
+  Value* none = b.full(sizes, 0.0, parts->type.dtype);
+  Value* sums = b.op("index_put", {none, Argument::List{bag}, parts, true});
+  return b.slice(sums, 0, 0, bags.count);
 }
 
 // Sum, mean or maximum of the rows of each bag; nothing in a bag gives zeros.
 void embedding_bag(Builder& b) {
-  Value* weight = b.in("weight");
   Value* indices = b.in("indices");
-  int64_t padding = -1;
-  if (b.node().schema->find("padding_idx") >= 0 && b.has("padding_idx")) {
-    padding = b.arg("padding_idx").to_int();
-    // The public form counts -1 from the end; to the inner ones it says that there is none.
-    const bool wraps =
-        padding < -1 || (padding == -1 && b.node().is("aten::embedding_bag.padding_idx"));
-    if (wraps && dim_of(weight, 0).is_int()) padding += dim_of(weight, 0).as_int();
-  }
-  Value* inside = members(b, indices, padding);
-  Value* rows = b.op("embedding", {weight, indices});
+  const Bags bags = bags_of(b);
+  Value* rows = b.cast(b.op("embedding", {b.in("weight"), indices}), b.wide_type());
   const ScalarType dtype = rows->type.dtype;
-  const int64_t mode = b.arg("mode").to_int();
   if (b.has("per_sample_weights")) {
-    rows = b.mul(rows, b.unsqueeze(b.in("per_sample_weights"), 1));
+    rows = b.mul(rows, b.unsqueeze(b.cast(b.in("per_sample_weights"), dtype), 1));
   }
+  const int64_t mode = b.arg("mode").to_int(), padding = padding_of(b);
+  Value* real = padding < 0 ? nullptr : b.op("ne.Scalar", {indices, padding});
   if (mode == 2) {
-    Value* low = b.constant(-std::numeric_limits<double>::infinity(), dtype);
-    Value* wide = b.op("where.self", {b.unsqueeze(inside, 2), b.unsqueeze(rows, 0), low});
-    Value* some = b.op("any.dim", {inside, 1, true});
-    Value* most = b.op("amax", {wide, int_list({1})});
-    return b.result(b.op("where.self", {some, most, b.constant(0, dtype)}));
+    Value* inside = members(b, bags, dim_of(indices, 0));
+    if (real != nullptr) inside = b.op("logical_and", {inside, b.unsqueeze(real, 0)});
+    return b.result(largest_in_bags(b, inside, rows));
   }
-  Value* chosen = b.cast(inside, dtype);
-  Value* sum = b.op("mm", {chosen, rows});
+  if (real != nullptr) rows = b.where(b.unsqueeze(real, 1), rows, 0.0);
+  Value* sum = sum_in_bags(b, bags, rows);
   if (mode == 0) return b.result(sum);
-  Value* count = b.op("sum.dim_IntList", {chosen, int_list({1}), true});
+  Value* ones = real != nullptr ? b.cast(real, dtype) : b.full({dim_of(indices, 0)}, 1.0, dtype);
+  Value* count = b.unsqueeze(sum_in_bags(b, bags, ones), 1);
   b.result(b.div(sum, b.op("clamp", {count, 1, Argument()})));
 }
 
@@ -343,6 +398,7 @@ const Decompositions& index_rules() {
       {"argwhere", argwhere},
       {"where", where_places},
       {"nonzero_numpy", where_places},
+      {"nonzero_static", nonzero_static},
       {"repeat_interleave.self_Tensor", repeat_interleave},
       {"index_copy", index_copy},
       {"index_add", index_add},

@@ -29,14 +29,18 @@ Value* per_channel(Builder& b, Value* x, size_t rank) {
   return b.view(x, sizes);
 }
 
-// (x - mean) / sqrt(variance + eps) * weight + bias, with x's own statistics over `dims`.
+// (x - mean) / sqrt(variance + eps) * weight + bias, with x's own statistics over `dims`: one
+// product and one sum for each element, as PyTorch computes it.
 Value* standardise(Builder& b, Value* x, const std::vector<int64_t>& dims) {
   const size_t rank = x->type.rank();
   Value* mean = b.op("mean.dim", {x, int_list(dims), true});
   Value* variance = b.op("var.correction", {x, int_list(dims), 0, true});
-  Value* y = b.mul(b.sub(x, mean), b.op("rsqrt", {b.add(variance, b.arg("eps"))}));
-  if (b.has("weight")) y = b.mul(y, per_channel(b, b.in("weight"), rank));
-  return b.has("bias") ? b.add(y, per_channel(b, b.in("bias"), rank)) : y;
+  Value* scale = b.op("rsqrt", {b.add(variance, b.arg("eps"))});
+  if (b.has("weight")) scale = b.mul(scale, per_channel(b, b.in("weight"), rank));
+  Value* moved = b.mul(mean, scale);
+  Value* shift =
+      b.has("bias") ? b.sub(per_channel(b, b.in("bias"), rank), moved) : b.op("neg", {moved});
+  return b.add(b.mul(x, scale), shift);
 }
 
 Value* normalise_by_running(Builder& b) {

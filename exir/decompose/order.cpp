@@ -151,6 +151,58 @@ void quantile_of(Builder& b, bool skip_nan) {
 void quantile(Builder& b) { quantile_of(b, false); }
 void nanquantile(Builder& b) { quantile_of(b, true); }
 
+// ---- runs of equal values ----
+
+// Of the runs in a line: their values, how long they are, and for each place the number of its run.
+struct Runs {
+  Value* values;
+  Value* counts;
+  Value* numbers;
+};
+
+Runs runs_of(Builder& b, Value* line) {
+  const Sym length = dim_of(line, 0), found = b.out_type().sizes.at(0);
+  Value* begins =
+      b.op("ne.Tensor", {b.slice(line, 0, 1, length), b.slice(line, 0, 0, length - Sym(1))});
+  begins = b.cat({b.full({Sym(1)}, true, ScalarType::kBool), begins}, 0);
+  const auto chosen = [&](Value* x) {
+    return b.rewriter().emit("aten::masked_select", {x, begins},
+                             {TensorType(x->type.dtype, {found})})[0];
+  };
+  Value* numbers = b.sub(b.op("cumsum", {begins, 0}), 1);
+  Value* zeros = b.full({length}, 0, ScalarType::kLong);
+  Value* ones = b.full({length}, 1, ScalarType::kLong);
+  Value* counts = b.op("index_put", {zeros, Argument::List{numbers}, ones, true});
+  return {chosen(line), chosen(b.op("index_select", {counts, 0, numbers})), numbers};
+}
+
+// What a call is not asked for may be empty.
+void give_runs(Builder& b, const Runs& runs) {
+  b.result(runs.values);
+  Value* rest[] = {runs.numbers, runs.counts};
+  for (size_t i = 1; i <= 2; ++i) {
+    const Sizes& sizes = b.out_type(i).sizes;
+    const bool empty = sizes.size() == 1 && sizes[0] == Sym(0);
+    b.result(empty ? b.full(sizes, 0, ScalarType::kLong) : b.view(rest[i - 1], sizes), i);
+  }
+}
+
+Value* line_of(Builder& b) {
+  if (self(b)->type.numel() == Sym(0)) throw Failure("unique values of an empty tensor");
+  return b.view(self(b), {self(b)->type.numel()});
+}
+void unique_consecutive(Builder& b) {
+  if (b.has("dim") && rank_of(self(b)) != 1) throw Failure("unique_consecutive of rows");
+  give_runs(b, runs_of(b, line_of(b)));
+}
+void unique(Builder& b) {
+  const Sorted line = sorted(b, line_of(b), 0);
+  Runs runs = runs_of(b, line.values);
+  Value* zeros = b.full(line.indices->type.sizes, 0, ScalarType::kLong);
+  runs.numbers = b.op("index_put", {zeros, Argument::List{line.indices}, runs.numbers, false});
+  give_runs(b, runs);
+}
+
 }  // namespace
 
 const Decompositions& order_rules() {
@@ -168,6 +220,8 @@ const Decompositions& order_rules() {
       {"quantile.scalar", quantile},
       {"nanquantile", nanquantile},
       {"nanquantile.scalar", nanquantile},
+      {"unique_consecutive", unique_consecutive},
+      {"_unique2", unique},
   };
   return table;
 }

@@ -4,11 +4,29 @@
 
 #include "exir/decompose/rules.h"
 #include "exir/ir/rewrite.h"
+#include "exir/ops/promote.h"
 
 namespace taper::exir {
 namespace {
 
 constexpr int kMaxRounds = 16;
+
+// PyTorch takes a number for a tensor: 7 // x is floor_divide(7, x). Rules know numbers on the
+// right; one on the left becomes a 0-d tensor, which weighs as little when dtypes are promoted.
+void lift_left_number(Node& node, Rewriter& rewriter) {
+  if (node.args.empty() || node.schema->args.empty()) return;
+  const ArgType& type = node.schema->args[0].type;
+  Argument& left = node.args[0];
+  const bool tensor = left.is_value() && left.value()->kind == ValueKind::kTensor;
+  if (type.base != TypeBase::kTensor || type.list || tensor || left.is_none()) return;
+  bool exact = false;
+  for_each_value(node, [&](const Value* value) {
+    exact |= value->kind == ValueKind::kTensor && value->type.dtype == ScalarType::kDouble;
+  });
+  const ScalarType found = result_type({left});
+  const ScalarType dtype = is_floating(found) && exact ? ScalarType::kDouble : found;
+  left = rewriter.emit("aten::scalar_tensor", {left, dtype}, {TensorType(dtype, {})})[0];
+}
 
 bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const KeepWhole& keep,
                     std::vector<Diagnostic>& problems) {
@@ -18,6 +36,7 @@ bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const Keep
   if (keep && keep(node)) return false;
   std::string problem;
   try {
+    lift_left_number(node, rewriter);
     Builder builder(node, rewriter, sizes, entry->precision);
     entry->rule(builder);
     return true;

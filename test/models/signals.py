@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn.functional import interpolate
 
-from model import Model, randint, randn
+from model import Model, randint, randn, seeded
 
 
 class Signals(nn.Module):
@@ -62,6 +62,26 @@ class Slopes(nn.Module):
         )
 
 
+class Choices(nn.Module):
+    """Values that differ, places of a known number, and numbers on the left of an operator."""
+
+    def forward(self, x, f):
+        values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
+        runs = torch.unique_consecutive(x > 3, return_counts=True)
+        return (
+            inverse,
+            values.sum() + 100 * counts.max(),
+            runs[1].max(),
+            torch.nonzero_static(x > 3, size=4),
+            torch.nonzero_static(x, size=20, fill_value=7),
+            2 << x,
+            (1000 >> x.to(torch.int16)),
+            7 // (x + 1),
+            7.5 // f,
+            torch.nn.functional.embedding_bag(x[:2], f.log(), mode="sum"),
+        )
+
+
 def models(full):
     places = torch.tensor([0.0, 1.0, 2.5, 3.0, 7.0])
     return [
@@ -69,4 +89,5 @@ def models(full):
         Model("images", Images(), (randn(2, 3, 5, 7, seed=3),
                                    randint(256, 2, 3, 5, 6, seed=4).to(torch.uint8))),
         Model("slopes", Slopes(), (randn(4, 5, seed=5), places, torch.tensor(1.5))),
+        Model("choices", Choices(), (randint(9, 3, 4, seed=6), torch.rand(9, 4, generator=seeded(7)))),
     ]

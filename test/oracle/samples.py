@@ -32,8 +32,7 @@ UNWRITTEN = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empt
 # processors and between PyTorch's own kernels.
 NO_SPECIAL = ("linalg.", "fft.", "sparse.", "masked.", "torch.", "signal.", "special.", "byte",
               "char", "int", "long", "short", "to", "type_as", "nn.functional.interpolate",
-              "nn.functional.upsample", "nn.functional.conv_transpose", "mode",
-              "nn.functional.embedding_bag", "nn.functional.instance_norm")
+              "nn.functional.upsample", "mode")
 SPECIAL_DTYPES = (torch.float32, torch.bfloat16, torch.int32, torch.int8)
 ELEMENTWISE = (UnaryUfuncInfo, BinaryUfuncInfo, ReductionOpInfo)
 MOST_ELEMENTS = 300_000
