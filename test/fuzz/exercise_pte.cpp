@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "kernels_portable/kernel_table.h"
+#if TAPER_XNNPACK
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#endif
 #include "taper/data_loader.h"
 #include "taper/method.h"
 #include "taper/program.h"
@@ -47,6 +50,14 @@ class MethodRun {
     const KernelTable tables[] = {portable::portable_kernels()};
     MethodOptions options;
     options.kernels = tables;
+#if TAPER_XNNPACK
+    XnnpackOptions limits;
+    limits.threads = 1;
+    limits.max_bytes = kMaxBytes;
+    XnnpackBackend xnnpack(limits);
+    const Backend backends[] = {{kXnnpackBackendId, &xnnpack}};
+    options.backends = backends;
+#endif
     options.max_instructions = kMaxInstructions;
     const MemoryManager memory = {blocks_[0].span(), HierarchicalAllocator(planned_),
                                   blocks_[1].span()};

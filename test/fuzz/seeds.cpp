@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "exir/export.h"
+#include "tools/backends.h"
 
 namespace taper::fuzz {
 namespace {
@@ -20,6 +21,13 @@ constexpr const char* kModels[] = {
 
 // Made by ExecuTorch itself.
 constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
+
+#if TAPER_XNNPACK
+// With delegates: ours, and ExecuTorch's.
+constexpr const char* kDelegatedModels[] = {"dynamic_batch", "vit_tiny", "inception", "lstm"};
+constexpr const char* kDelegatedPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
+                                              "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
+#endif
 
 const std::string kRoot = TAPER_SOURCE_DIR;
 
@@ -40,14 +48,22 @@ std::vector<std::string> pt2_seeds() {
 
 std::vector<std::string> pte_seeds() {
   std::vector<std::string> seeds;
-  for (const char* name : kModels) {
+  const auto add_model = [&](const char* name, const exir::BackendCompiler* backend) {
     exir::ExportRequest request;
     request.methods = {{"forward", model_path(name)}};
+    request.lowering.backend = backend;
     seeds.push_back(exir::export_program(request).files.pte.joined());
-  }
-  for (const char* name : kExecuTorchPrograms) {
+  };
+  const auto add_program = [&](const char* name) {
     seeds.push_back(contents(kRoot + "/test/compat/data/" + name + ".pte"));
-  }
+  };
+  for (const char* name : kModels) add_model(name, nullptr);
+  for (const char* name : kExecuTorchPrograms) add_program(name);
+#if TAPER_XNNPACK
+  const exir::BackendCompiler* xnnpack = tools::find_backend_compiler("xnnpack");
+  for (const char* name : kDelegatedModels) add_model(name, xnnpack);
+  for (const char* name : kDelegatedPrograms) add_program(name);
+#endif
   return seeds;
 }
 

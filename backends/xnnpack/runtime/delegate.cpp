@@ -134,9 +134,10 @@ Status Delegate::build(pthreadpool_t pool) {
   TAPER_TRY(
       status_of(xnn_create_subgraph(arguments, 0, &subgraph.graph), "XNNPACK cannot make a graph"));
   for (Value& value : graph_.values()) {
-    if (value.is_known) TAPER_TRY(define_value(subgraph.graph, value));
+    if (value.is_known && value.is_needed) TAPER_TRY(define_value(subgraph.graph, value));
   }
   for (const Node& node : graph_.nodes()) {
+    if (!node.is_needed) continue;
     TAPER_TRY(status_of(node.kind->define(subgraph.graph, node, graph_.values()),
                         "XNNPACK refuses a node of the graph"));
   }

@@ -66,6 +66,7 @@ Status Graph::read(Span<const uint8_t> payload, const BackendInitContext& contex
   TAPER_TRY(read_values(graph, parts->constants, context));
   TAPER_TRY(read_arguments(graph));
   TAPER_TRY(read_nodes(graph));
+  find_needed();
   TAPER_TRY(infer_shapes());
   for (uint32_t id : arguments()) {
     const Value& value = values_[id];
@@ -138,6 +139,17 @@ Status Graph::read_nodes(const wire::Graph& graph) {
     TAPER_TRY(node.kind->check(node, values()));
   }
   return {};
+}
+
+void Graph::find_needed() {
+  for (uint32_t id : arguments()) values_[id].is_needed = true;
+  for (size_t i = node_count_; i-- > 0;) {
+    Node& node = nodes_[i];
+    node.is_needed = values_[node.output].is_needed;
+    for (uint32_t id : node.inputs) {
+      if (node.is_needed && id != kNone) values_[id].is_needed = true;
+    }
+  }
 }
 
 Status Graph::infer_shapes() {

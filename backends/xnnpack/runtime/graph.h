@@ -53,7 +53,8 @@ struct Value {
   uint32_t external_id = kNone;  // The argument that it is.
   bool is_input = false;
   bool is_output = false;
-  bool is_known = false;  // A constant, an input, or computed by a node read so far.
+  bool is_needed = false;  // An argument, or read on the way to one.
+  bool is_known = false;   // A constant, an input, or computed by a node read so far.
   uint32_t xnn_id = kNone;
 };
 
@@ -66,6 +67,7 @@ struct Node {
   uint32_t output = kNone;
   uint32_t flags = 0;
   float min = 0, max = 0;
+  bool is_needed = false;  // Its result is; XNNPACK ends the process over nodes whose is not.
 
   template <typename Table>
   const Table& as() const {
@@ -92,6 +94,7 @@ class Graph {
   Status read_values(const wire::Graph& graph, Span<const uint8_t> constants,
                      const BackendInitContext& context);
   Status read_nodes(const wire::Graph& graph);
+  void find_needed();
   Status check_budget(uint64_t max_bytes) const;
 
   std::unique_ptr<Value[]> values_;

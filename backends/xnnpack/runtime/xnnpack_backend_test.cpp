@@ -94,6 +94,18 @@ TEST(XnnpackBackend, ExecutionTakesNothingFromTheHeap) {
   EXPECT_TRUE(ok);
 }
 
+TEST(XnnpackBackend, WhatNobodyReadsIsLeftOut) {
+  PayloadBuilder p = sum();
+  const uint32_t t = p.inner({2, 2});
+  p.unary(NodeContent::Square, 0, t);
+  p.unary(NodeContent::Negate, t, p.inner({2, 2}));
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats a({2, 2}, {1, 2, 3, 4}), b({2}, {1, 1}), y({2, 2}, Floats(4));
+  ASSERT_TRUE(loaded.run({&a.value, &b.value, &y.value}).ok());
+  EXPECT_EQ(y.result(), (Floats{2, 3, 4, 5}));
+}
+
 // A payload that must be refused, with a reason.
 void expect_refused(PayloadBuilder& p, const char* what) {
   Loaded loaded(p.finish());
