@@ -68,10 +68,10 @@ class Builder {
   std::vector<Value*> ops(std::string_view op, std::vector<Argument> args);
 
   // Arithmetic over tensors and numbers; the right overload is chosen.
-  Value* add(Argument a, Argument b) { return binary("add", std::move(a), std::move(b)); }
-  Value* sub(Argument a, Argument b) { return binary("sub", std::move(a), std::move(b)); }
-  Value* mul(Argument a, Argument b) { return binary("mul", std::move(a), std::move(b)); }
-  Value* div(Argument a, Argument b) { return binary("div", std::move(a), std::move(b)); }
+  Value* add(const Argument& a, const Argument& b) { return binary("add", a, b); }
+  Value* sub(const Argument& a, const Argument& b) { return binary("sub", a, b); }
+  Value* mul(const Argument& a, const Argument& b) { return binary("mul", a, b); }
+  Value* div(const Argument& a, const Argument& b) { return binary("div", a, b); }
   Value* binary(std::string_view op, const Argument& a, const Argument& b);
 
   // Element by element; a number takes the dtype of the other one, of which one must be a tensor.

@@ -310,6 +310,8 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="a line per operator")
     parser.add_argument("--cache", help="keep the exported programs in this folder")
     parser.add_argument("--report", help="write every case that is not ok to this file")
+    parser.add_argument("--peers", type=int, nargs="?", const=500, metavar="N",
+                        help="run a sample of N core cases (500) in ExecuTorch too")
     options = parser.parse_args()
     names = [n for n in samples.operators() if re.search(options.only, n)]
     if options.quick:
@@ -347,6 +349,14 @@ def main():
         print(f"passes unexpectedly: {line}; take it out of expected_failures.txt")
     print("slowest:", ", ".join(f"{n} {s:.1f} s" for s, n in sorted(slow)[-5:]))
     summary(results, classes)
+    if options.peers:
+        import peers
+
+        judged = peers.measure(results, classes, options.peers, options.samples, options.jobs)
+        if options.report:
+            with open(options.report + ".peers", "w") as file:
+                for r, verdict, text in judged:
+                    file.write(f"{verdict}\t{r.key()}\t{' '.join(text.split())}\n")
     failed = len(surprises) + len(stale) + broken
     print(f"{len(results)} cases in {time.time() - start:.0f} s; "
           f"{failed} surprises, {len(bad) - len(surprises)} known failures")
