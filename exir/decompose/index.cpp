@@ -126,6 +126,14 @@ void take(Builder& b) {
   b.result(b.op("index.Tensor", {flat, Argument::List{b.in("index")}}));
 }
 
+void put(Builder& b) {
+  Value* flat = b.view(self(b), {self(b)->type.numel()});
+  Value* at = b.view(b.in("index"), {b.in("index")->type.numel()});
+  Value* values = b.view(b.in("source"), at->type.sizes);
+  flat = b.op("index_put", {flat, Argument::List{at}, values, b.arg("accumulate")});
+  b.result(b.view(flat, self(b)->type.sizes));
+}
+
 // The elements of self in memory order, those of a strided pattern replaced.
 void as_strided_scatter(Builder& b) {
   Value* x = self(b);
@@ -411,6 +419,7 @@ const Decompositions& index_rules() {
       {"diagflat", diagflat},
       {"diag", diag},
       {"take", take},
+      {"put", put},
       {"as_strided_scatter", as_strided_scatter},
       {"index_fill.int_Tensor", index_fill},
       {"searchsorted.Tensor", searchsorted},

@@ -352,10 +352,31 @@ void shift(Builder& b, int64_t rounding) {
 void fftshift(Builder& b) { shift(b, 0); }
 void ifftshift(Builder& b) { shift(b, 1); }
 
+// Sequences of known lengths, each padded to the longest, side by side.
+void pad_sequence(Builder& b) {
+  const bool at_left = b.arg("padding_side").text() == "left";
+  int64_t longest = 0;
+  for (const Argument& item : b.arg("sequences").list()) {
+    const Sym length = dim_of(item.value(), 0);
+    if (!length.is_int()) throw Failure("the length " + length.text() + " must be a number");
+    longest = std::max(longest, length.as_int());
+  }
+  std::vector<Value*> padded;
+  for (const Argument& item : b.arg("sequences").list()) {
+    Value* x = b.cast(item.value(), b.out_type().dtype);
+    std::vector<int64_t> ends(2 * x->type.rank(), 0);
+    ends[ends.size() - (at_left ? 2 : 1)] = longest - dim_of(x, 0).as_int();
+    x = b.op("constant_pad_nd", {x, int_list(ends), b.arg("padding_value")});
+    padded.push_back(b.unsqueeze(x, b.arg("batch_first").to_bool() ? 0 : 1));
+  }
+  b.result(b.cat(padded, b.arg("batch_first").to_bool() ? 0 : 1));
+}
+
 }  // namespace
 
 const Decompositions& piece_rules() {
   static const Decompositions table = {
+      {"pad_sequence", pad_sequence},
       {"hsplit.int", hsplit},
       {"hsplit.array", hsplit},
       {"vsplit.int", vsplit},

@@ -6,6 +6,7 @@
 // A result is converted to the dtype that the program states.
 
 #include "exir/decompose/rules.h"
+#include "exir/ops/infer.h"
 
 namespace taper::exir {
 namespace {
@@ -62,6 +63,26 @@ void fake_quant_per_channel(Builder& b) {
   b.result(b.mul(b.sub(clamped(b, b.add(x, zero_point)), zero_point), scale));
 }
 
+// aten: by scales and zero points that are numbers, or one for each channel.
+void fake_quantize(Builder& b, const Argument& inverse, const Argument& scale,
+                   const Argument& zero_point) {
+  Value* x = b.add(b.op("round", {b.mul(b.in("self"), inverse)}), zero_point);
+  b.result(b.mul(b.sub(clamped(b, x), zero_point), scale));
+}
+void fake_quantize_per_tensor(Builder& b) {
+  const auto scale = static_cast<float>(b.arg("scale").to_double());
+  fake_quantize(b, double{1 / scale}, double{scale}, b.arg("zero_point"));
+}
+void fake_quantize_per_channel(Builder& b) {
+  const Value* x = b.in("self");
+  const int64_t axis = wrap_dim(b.arg("axis").to_int(), static_cast<int64_t>(x->type.rank()));
+  std::vector<Sym> sizes(x->type.rank(), Sym(1));
+  sizes.at(static_cast<size_t>(axis)) = dim_of(x, axis);
+  Value* scale = b.view(b.in("scale"), sizes);
+  fake_quantize(b, b.op("reciprocal", {scale}), scale,
+                b.view(b.cast(b.in("zero_point"), scale->type.dtype), sizes));
+}
+
 // Symmetric, int8: the largest magnitude of a row becomes 127.
 void choose_qparams_per_token(Builder& b) {
   Value* largest = b.op("amax", {b.op("abs", {b.in("input")}), Argument::List{-1}, true});
@@ -112,6 +133,8 @@ const Decompositions& quantized_rules() {
       {"quantized_decomposed::quantize_per_channel_group", quantize_per_channel_group},
       {"quantized_decomposed::dequantize_per_channel_group", dequantize_per_channel_group},
       {"quantized_decomposed::fake_quant_per_channel", fake_quant_per_channel},
+      {"fake_quantize_per_tensor_affine", fake_quantize_per_tensor},
+      {"fake_quantize_per_channel_affine", fake_quantize_per_channel},
       {"quantized_decomposed::choose_qparams_per_token", choose_qparams_per_token},
       {"quantized_decomposed::choose_qparams_symmetric.tensor", choose_qparams_symmetric},
       {"quantized_decomposed::quantize_per_tensor.tensor2", quantize_per_tensor},

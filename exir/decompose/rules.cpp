@@ -13,10 +13,10 @@ const Decomposition* find_decomposition(std::string_view target) {
     for (const Decompositions* table :
          {&alias_rules(),     &activation_rules(),  &arithmetic_rules(), &attention_rules(),
           &chance_rules(),    &convolution_rules(), &factory_rules(),    &index_rules(),
-          &linear_rules(),    &loss_rules(),        &matrix_rules(),     &norm_rules(),
-          &order_rules(),     &piece_rules(),       &pool_rules(),       &quantized_rules(),
-          &recurrent_rules(), &reduce_rules(),      &resample_rules(),   &shape_rules(),
-          &special_rules()}) {
+          &linalg_rules(),    &linear_rules(),      &loss_rules(),       &matrix_rules(),
+          &norm_rules(),      &order_rules(),       &piece_rules(),      &pool_rules(),
+          &quantized_rules(), &recurrent_rules(),   &reduce_rules(),     &resample_rules(),
+          &shape_rules(),     &special_rules()}) {
       for (const Decomposition& entry : *table) {
         const std::string name = entry.target;
         out.emplace(name.find("::") == name.npos ? "aten::" + name : name, &entry);

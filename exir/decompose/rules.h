@@ -30,6 +30,7 @@ const Decompositions& chance_rules();
 const Decompositions& convolution_rules();
 const Decompositions& factory_rules();
 const Decompositions& index_rules();
+const Decompositions& linalg_rules();
 const Decompositions& linear_rules();
 const Decompositions& loss_rules();
 const Decompositions& matrix_rules();

@@ -153,6 +153,35 @@ Types batch_norm(const Call& c) {
   return {TensorType(dtype, c.tensor(0).sizes), none, none};
 }
 
+// ---- linear algebra: sizes without the last `dropped` ----
+
+TensorType without_last(const TensorType& of, size_t dropped, ScalarType dtype) {
+  if (of.rank() < 2) throw Failure("linear algebra needs matrices");
+  return TensorType(dtype, Sizes(of.sizes.begin(), of.sizes.end() - static_cast<int>(dropped)));
+}
+Types linalg_det(const Call& c) {
+  const TensorType& a = c.tensor(0);
+  return {without_last(a, 2, a.dtype), TensorType(a.dtype, a.sizes),
+          without_last(a, 1, ScalarType::kInt)};
+}
+Types linalg_slogdet(const Call& c) {
+  Types types = linalg_det(c);
+  types.insert(types.begin(), types[0]);
+  return types;
+}
+Types linalg_solve(const Call& c) {
+  const TensorType& a = c.tensor(0);
+  return {TensorType(c.tensor(1).dtype, c.tensor(1).sizes), TensorType(a.dtype, a.sizes),
+          without_last(a, 1, ScalarType::kInt), without_last(a, 2, ScalarType::kInt)};
+}
+Types linalg_cholesky(const Call& c) {
+  const TensorType& a = c.tensor(0);
+  return {TensorType(a.dtype, a.sizes), without_last(a, 2, ScalarType::kInt)};
+}
+Types linalg_triangular(const Call& c) {
+  return {TensorType(c.tensor(1).dtype, c.tensor(1).sizes)};
+}
+
 }  // namespace
 
 const std::vector<Family>& layer_families() {
@@ -170,6 +199,11 @@ const std::vector<Family>& layer_families() {
       {pool_with_index, {"max_pool2d_with_indices"}},
       {adaptive_pool, {"_adaptive_avg_pool2d"}},
       {upsample, {"upsample_nearest2d.vec", "upsample_bilinear2d.vec"}},
+      {linalg_det, {"_linalg_det"}},
+      {linalg_slogdet, {"_linalg_slogdet"}},
+      {linalg_solve, {"_linalg_solve_ex"}},
+      {linalg_cholesky, {"linalg_cholesky_ex"}},
+      {linalg_triangular, {"linalg_solve_triangular"}},
       {layer_norm, {"native_layer_norm"}},
       {group_norm, {"native_group_norm"}},
       {batch_norm, {"_native_batch_norm_legit_no_training"}},

@@ -1,0 +1,102 @@
+// Linear algebra over batches of matrices: inverses, determinants, solutions.
+//
+//   inverse(A) = solve(A, identity)         x A = B  is  solve with left = false
+
+#include <limits>
+
+#include "exir/decompose/rules.h"
+#include "exir/ops/infer.h"
+
+namespace taper::exir {
+namespace {
+
+using Sizes = std::vector<Sym>;
+
+Sizes leading(const Value* x) { return {x->type.sizes.begin(), x->type.sizes.end() - 2}; }
+
+Value* with_leading(Builder& b, Value* x, Sizes sizes) {
+  sizes.push_back(dim_of(x, -2));
+  sizes.push_back(dim_of(x, -1));
+  return b.expand(x, sizes);
+}
+
+Value* identity_like(Builder& b, const Value* matrices) {
+  const Sym n = dim_of(matrices, -1);
+  Value* line = b.arange(0, n);
+  Value* ones = b.op("eq.Tensor", {b.unsqueeze(line, 1), line});
+  return b.expand(b.cast(ones, matrices->type.dtype), matrices->type.sizes);
+}
+
+std::vector<Value*> inverse_and_info(Builder& b, bool check) {
+  Value* a = b.node().args.at(0).value();
+  const auto solved = b.ops("_linalg_solve_ex", {a, identity_like(b, a), true, check});
+  return {solved[0], solved[3]};
+}
+
+void inverse(Builder& b) { b.result(inverse_and_info(b, true)[0]); }
+void inverse_ex(Builder& b) {
+  const auto found = inverse_and_info(b, b.arg("check_errors").to_bool());
+  b.result(found[0], 0);
+  b.result(found[1], 1);
+}
+
+// B may be a vector, or a batch of vectors of the sizes of A without its last dimension.
+std::vector<Value*> solved(Builder& b, bool check) {
+  Value* a = b.in("A");
+  Value* right = b.in("B");
+  const Sizes rows(a->type.sizes.begin(), a->type.sizes.end() - 1);
+  const bool vector = right->type.rank() == 1 || right->type.sizes == rows;
+  if (vector) right = b.unsqueeze(right, -1);
+  const Sizes both = broadcast(leading(a), leading(right));
+  const auto found =
+      b.ops("_linalg_solve_ex",
+            {with_leading(b, a, both), with_leading(b, right, both), b.arg("left"), check});
+  return {vector ? b.squeeze(found[0], -1) : found[0], found[3]};
+}
+
+void solve(Builder& b) { b.result(solved(b, true)[0]); }
+void solve_ex(Builder& b) {
+  const auto found = solved(b, b.arg("check_errors").to_bool());
+  b.result(found[0], 0);
+  b.result(found[1], 1);
+}
+
+void determinant(Builder& b) { b.result(b.ops("_linalg_det", {b.node().args.at(0)})[0]); }
+
+void sign_and_logarithm(Builder& b) {
+  const auto found = b.ops("_linalg_slogdet", {b.node().args.at(0)});
+  b.result(found[0], 0);
+  b.result(found[1], 1);
+}
+
+void logdet(Builder& b) {
+  const auto found = b.ops("_linalg_slogdet", {b.in("self")});
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  b.result(b.where(b.op("eq.Scalar", {found[0], -1.0}), kNan, found[1]));
+}
+
+void cholesky(Builder& b) {
+  b.result(b.ops("linalg_cholesky_ex", {b.in("self"), b.arg("upper"), true})[0]);
+}
+
+}  // namespace
+
+const Decompositions& linalg_rules() {
+  static const Decompositions table = {
+      {"inverse", inverse},
+      {"linalg_inv", inverse},
+      {"linalg_inv_ex", inverse_ex},
+      {"linalg_solve", solve},
+      {"linalg_solve_ex", solve_ex},
+      {"det", determinant},
+      {"linalg_det", determinant},
+      {"slogdet", sign_and_logarithm},
+      {"logdet", logdet},
+      {"linalg_slogdet", sign_and_logarithm},
+      {"cholesky", cholesky},
+      {"linalg_cholesky", cholesky},
+  };
+  return table;
+}
+
+}  // namespace taper::exir
