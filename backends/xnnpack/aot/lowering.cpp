@@ -230,8 +230,26 @@ Id Lowering::reshape(Id x, Dims dims) {
   return out_.add(std::move(spec), std::move(dims));
 }
 
+// A product with 1/n, where n is known: means of rows are not what XNNPACK's pools are made for.
+Id Lowering::mean_of_rows(Id x) {
+  Dims dims = out_.dims(x);
+  const int64_t count = dims.back().as_int();
+  if (means_.count(count) == 0) {
+    const std::vector<float> parts(static_cast<size_t>(count), 1 / static_cast<float>(count));
+    const auto* bytes = reinterpret_cast<const uint8_t*>(parts.data());
+    means_[count] = out_.add_constant(
+        {1, count}, exir::own_bytes({bytes, bytes + parts.size() * sizeof(float)}));
+  }
+  NodeSpec spec;
+  spec.kind = NodeContent::FullyConnected;
+  spec.inputs = {x, means_[count], kNone};
+  dims.back() = 1;
+  return out_.add(std::move(spec), std::move(dims));
+}
+
 Id Lowering::mean_of_last(Id x, size_t count) {
   const Dims dims = out_.dims(x);
+  if (count == 1 && dims.back().is_int()) return mean_of_rows(x);
   Sym rows = 1, columns = 1;
   Dims result = dims;
   for (size_t d = 0; d < dims.size(); ++d) {

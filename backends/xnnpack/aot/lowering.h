@@ -80,6 +80,7 @@ class Lowering {
 
   Id first_form(const exir::Value* value);
   Id repeated(Id x, const Dims& dims);
+  Id mean_of_rows(Id x);
 
   const exir::Part& part_;
   PayloadWriter out_;
@@ -87,6 +88,7 @@ class Lowering {
   std::unordered_map<const exir::Value*, size_t> uses_;
   std::unordered_map<Id, size_t> holders_;  // How many tensors a value of the payload is.
   std::unordered_map<float, Id> numbers_;
+  std::unordered_map<int64_t, Id> means_;  // Weights of a mean of so many.
   std::map<std::pair<const exir::Value*, std::string_view>, Id> made_;
 };
 

@@ -61,15 +61,16 @@ Id dense_filter(Lowering& l, const Filter& f) {
   return l.out().add_constant({f.a, f.height, f.width, f.b}, bytes.finish());
 }
 
-// [1, height, width, out].
-Id depthwise_filter(Lowering& l, const Filter& f) {
+// [1, height, width, out], of the rows `first`, `first` + `step`, ...
+Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
   FilterBytes bytes(static_cast<size_t>(f.a * f.height * f.width));
-  for (int64_t h = 0; h < f.height; ++h) {
+  int64_t rows = 0;
+  for (int64_t h = first; h < f.height; h += step, ++rows) {
     for (int64_t w = 0; w < f.width; ++w) {
       for (int64_t o = 0; o < f.a; ++o) bytes.add(f.at(o, 0, h, w));
     }
   }
-  return l.out().add_constant({1, f.height, f.width, f.a}, bytes.finish());
+  return l.out().add_constant({1, rows, f.width, f.a}, bytes.finish());
 }
 
 // From [in, out of a group, height, width] to [out, height, width, in of a group].
@@ -108,6 +109,41 @@ Window convolution_window(const Node& node, const Filter& f) {
   return w;
 }
 
+// The most pixels of a depthwise window for which XNNPACK has kernels; above, it does without them
+// and takes ten times as long.
+constexpr int64_t kMostDepthwise = 25;
+
+// The parts in which a depthwise filter is applied: every so manieth row.
+int64_t depthwise_parts(const Filter& f, const Window& w) {
+  if (f.height * f.width <= kMostDepthwise || f.width > kMostDepthwise) return 1;
+  const int64_t rows = kMostDepthwise / f.width;
+  const int64_t parts = (f.height + rows - 1) / rows;
+  // The rows of a part start and end within the padding.
+  const int64_t reach = (parts - 1) * w.dilation[0];
+  return reach <= w.padding[0] && reach <= w.padding[2] ? parts : 1;
+}
+
+// A large depthwise filter as the sum of smaller ones, whose rows lie further apart.
+Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims) {
+  const int64_t parts = depthwise_parts(f, whole.window);
+  Id sum = kNone;
+  for (int64_t part = 0; part < parts; ++part) {
+    NodeSpec spec = whole;
+    spec.inputs[1] = depthwise_filter(l, f, part, parts);
+    if (part > 0) spec.inputs[2] = kNone;
+    const int64_t rows = l.out().dims(spec.inputs[1])[1].as_int();
+    const int64_t after = f.height - 1 - (part + (rows - 1) * parts);
+    Window& w = spec.window;
+    w.kernel[0] = u32(rows);
+    w.padding[0] -= u32(part) * w.dilation[0];
+    w.padding[2] -= u32(after) * w.dilation[0];
+    if (rows > 1) w.dilation[0] *= u32(parts);
+    const Id y = l.out().add(std::move(spec), dims);
+    sum = part == 0 ? y : l.binary(NodeContent::Add, sum, y);
+  }
+  return sum;
+}
+
 void convolution(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const Filter filter(tensor(node, "weight"));
@@ -119,13 +155,12 @@ void convolution(Lowering& l, const Node& node) {
   const int64_t in = transposed ? filter.a : filter.b * w.groups;
   w.group_in = u32(in / w.groups);
   w.group_out = u32(out / w.groups);
-  Id weights;
+  Id weights = kNone;
   if (transposed) {
     spec.kind = NodeContent::ConvTranspose2d;
     weights = transposed_filter(l, filter, w.groups);
   } else if (w.group_in == 1 && w.groups > 1) {
     spec.kind = NodeContent::DepthwiseConv2d;
-    weights = depthwise_filter(l, filter);
   } else {
     spec.kind = NodeContent::Conv2d;
     weights = dense_filter(l, filter);
@@ -142,7 +177,8 @@ void convolution(Lowering& l, const Node& node) {
     dims.insert(dims.begin() + 1, y->type.sizes[2]);
   }
   spec.inputs = {image, weights, bias.is_none() ? kNone : l.weights(bias.value())};
-  Id result = l.out().add(std::move(spec), dims);
+  Id result = spec.kind == NodeContent::DepthwiseConv2d ? depthwise(l, spec, filter, dims)
+                                                        : l.out().add(std::move(spec), dims);
   if (signal) result = l.reshape(result, {dims[0], dims[2], dims[3]});
   l.set_image(y, result);
 }

@@ -79,6 +79,21 @@ TEST(XnnpackCompiler, ADepthwiseFilterIsTurned) {
   EXPECT_EQ(std::vector<float>(w, w + 4), (std::vector<float>{1, 3, 2, 4}));
 }
 
+TEST(XnnpackCompiler, ALargeDepthwiseFilterIsASumOfSmallerOnes) {
+  const Result r = compile(R"(  input %x: float32[1, 2, 9, 9]
+  constant %w: float32[2, 1, 7, 7] = zeros
+  %y: float32[1, 2, 9, 9] = aten::convolution(%x, %w, None, [1, 1], [3, 3], [1, 1], False, [0, 0], 2)
+  %z: float32[1, 2, 9, 9] = aten::relu(%y)
+  return %z)");
+  EXPECT_EQ(r.kinds(),
+            "Transpose DepthwiseConv2d DepthwiseConv2d Add DepthwiseConv2d Add* Transpose");
+  const wire::Convolution& second = *r.payload().nodes()->Get(2)->content_as_DepthwiseConv2d();
+  EXPECT_EQ(second.kernel_height(), 2u);  // Rows 1 and 4.
+  EXPECT_EQ(second.dilation_height(), 3u);
+  EXPECT_EQ(second.padding_top(), 2u);
+  EXPECT_EQ(second.padding_bottom(), 1u);
+}
+
 TEST(XnnpackCompiler, AnAttentionIsOneCall) {
   const Result r = compile(R"(  input %q: float32[2, 5, 8]
   input %k: float32[2, 5, 8]
@@ -104,7 +119,7 @@ TEST(XnnpackCompiler, AttentionIsKeptWholeAndAnOpenMaskIsGuarded) {
             "Multiply BatchMatrixMultiply Add Softmax BatchMatrixMultiply");
   // Rows of a mask that comes with the call may be empty.
   EXPECT_EQ(compile(inputs + "  input %m: float32[4, 4]\n" + call + "%m)\n  return %y").kinds(),
-            "Multiply BatchMatrixMultiply Add Add Clamp* Reshape GlobalAvgPool2d Reshape Multiply "
+            "Multiply BatchMatrixMultiply Add Add Clamp* FullyConnected Multiply "
             "Clamp* Subtract Log Maximum Add Softmax BatchMatrixMultiply Multiply");
 }
 
