@@ -39,6 +39,13 @@ Value* is_negative(Builder& b, Value* x) {
   return b.where(zero, b.op("lt.Scalar", {b.op("reciprocal", {x}), 0}), below);
 }
 void signbit(Builder& b) { b.result(is_negative(b, self(b))); }
+// Of a real number: 0, or pi below zero.
+void angle(Builder& b) {
+  Value* x = self(b);
+  const ScalarType dtype = b.out_type().dtype;
+  Value* turned = b.where(b.op("lt.Scalar", {x, 0}), b.constant(M_PI, dtype), 0.0);
+  b.result(is_floating(x->type.dtype) ? b.where(b.op("isnan", {x}), x, turned) : turned);
+}
 void positive(Builder& b) { b.result(self(b)); }
 
 void addcmul(Builder& b) {
@@ -209,6 +216,7 @@ const Decompositions& arithmetic_rules() {
       {"deg2rad", deg2rad, kWide},
       {"rad2deg", rad2deg, kWide},
       {"signbit", signbit},
+      {"angle", angle},
       {"positive", positive},
       {"addcmul", addcmul, kWide},
       {"addcdiv", addcdiv, kWide},

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "exir/decompose/rules.h"
+#include "exir/ops/infer.h"
 
 namespace taper::exir {
 namespace {
@@ -162,6 +163,41 @@ void cumprod(Builder& b) {
   scan(b, 1, [&](Value* x, Value* y) { return b.mul(x, y); });
 }
 
+// The best of x[0] ... x[i] and where the last such is, in as many rounds; NaN is the best of all.
+void cumulative_extreme(Builder& b, const char* better) {
+  Value* y = self(b);
+  if (y->type.rank() == 0) {
+    b.result(y);
+    return b.result(b.full({}, 0, ScalarType::kLong), 1);
+  }
+  const int64_t dim = wrap_dim(b.arg("dim").to_int(), static_cast<int64_t>(y->type.rank()));
+  const Sym size = dim_of(y, dim);
+  if (!size.is_int()) {
+    throw Failure(std::string(b.node().target()) + " over the symbolic size " + size.text());
+  }
+  Sizes line(y->type.rank(), Sym(1));
+  line[static_cast<size_t>(dim)] = size;
+  Value* at = b.expand(b.view(b.arange(0, size), line), y->type.sizes);
+  for (int64_t step = 1; step < size.as_int(); step *= 2) {
+    const auto early = [&](Value* x) { return b.slice(x, dim, 0, size.as_int() - step); };
+    const auto late = [&](Value* x) { return b.slice(x, dim, step, size); };
+    Value* take = b.op(better, {early(y), late(y)});
+    if (is_floating(y->type.dtype)) {
+      take = b.op("logical_or", {take, b.op("isnan", {early(y)})});
+      take = b.op("logical_and", {take, b.op("logical_not", {b.op("isnan", {late(y)})})});
+    }
+    const auto joined = [&](Value* x) {
+      return b.cat({b.slice(x, dim, 0, step), b.where(take, early(x), late(x))}, dim);
+    };
+    y = joined(y);
+    at = joined(at);
+  }
+  b.result(y);
+  b.result(at, 1);
+}
+void cummax(Builder& b) { cumulative_extreme(b, "gt.Tensor"); }
+void cummin(Builder& b) { cumulative_extreme(b, "lt.Tensor"); }
+
 // (g - sum(g y)) y, with y the softmax.
 void softmax_backward(Builder& b) {
   Value* y = b.in("output");
@@ -205,6 +241,8 @@ const Decompositions& reduce_rules() {
       {"nanmean", nanmean, kWide},
       {"dist", dist, kWide},
       {"trace", trace},
+      {"cummax", cummax},
+      {"cummin", cummin},
       {"cumprod", cumprod},
   };
   return table;
