@@ -79,6 +79,13 @@ class Choices(nn.Module):
             7 // (x + 1),
             7.5 // f,
             torch.nn.functional.embedding_bag(x[:2], f.log(), mode="sum"),
+            *torch.cummax(x, 1),
+            *torch.cummin(torch.where(f > 0.8, torch.nan, f), 0),
+            torch.put(f, x, x + 0.5, accumulate=True),
+            torch.angle(f - 0.5),
+            torch.lgamma(5 * f - 3),
+            torch.digamma(5 * f - 3),
+            torch.mvlgamma(f + 1, 2),
         )
 
 
