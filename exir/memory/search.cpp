@@ -9,9 +9,11 @@ namespace taper::exir {
 namespace {
 
 constexpr size_t kMaxRounds = 4000;
-constexpr size_t kWork = 40'000'000;  // Pairs of rows looked at.
-constexpr size_t kAimed = 4;          // All moves but one in so many.
-constexpr size_t kUphill = 100;       // One in so many moves is kept although it is worse.
+constexpr size_t kWork = 40'000'000;         // Pairs of rows looked at,
+constexpr size_t kMostWork = 1'000'000'000;  // and while the gap is above one part in kFair.
+constexpr uint64_t kFair = 20;
+constexpr size_t kAimed = 4;     // All moves but one in so many.
+constexpr size_t kUphill = 100;  // One in so many moves is kept although it is worse.
 
 // A small generator of its own, so that plans are the same everywhere.
 class Random {
@@ -37,14 +39,21 @@ class Search {
       : rows_(rows), best_(best), now_{start, std::vector<bool>(rows.size(), false)} {}
 
   void run() {
-    const size_t rounds = std::min(kMaxRounds, kWork / (rows_.size() * rows_.size() + 1));
+    const size_t pairs = rows_.size() * rows_.size() + 1;
+    const size_t rounds = std::min(kMaxRounds, kWork / pairs);
+    const size_t most = std::min(kMaxRounds, kMostWork / pairs);
     keep(Candidate(now_));
-    for (size_t round = 1; round < rounds && best_.arena_bytes > best_.lower_bound; ++round) {
+    for (size_t round = 1; round < (is_fair() ? rounds : most); ++round) {
+      if (best_.arena_bytes == best_.lower_bound) return;
       keep(neighbour());
     }
   }
 
  private:
+  bool is_fair() const {
+    return best_.arena_bytes - best_.lower_bound <= best_.lower_bound / kFair;
+  }
+
   // The current candidate with one row earlier in the order, or on the other side.
   Candidate neighbour() {
     Candidate next = now_;
