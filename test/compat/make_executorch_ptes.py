@@ -1,6 +1,7 @@
-"""Lowers the test models with ExecuTorch itself: portable operators only, one .pte for each .pt2.
+"""Lowers the test models with ExecuTorch itself: portable operators only, or with its XNNPACK
+delegate; one .pte for each .pt2.
 
-    python test/compat/make_executorch_ptes.py --out DIR [--models DIR] [--only add,llama]
+    python test/compat/make_executorch_ptes.py --out DIR [--models DIR] [--only add] [--xnnpack]
 
 Prints a line for each model; those that ExecuTorch cannot lower come with its error. Needs
 executorch 1.5.1.
@@ -18,7 +19,7 @@ def first_line(error):
     return f"{type(error).__name__}: {lines[0] if lines else ''}"[:200]
 
 
-def lower(path):
+def lower(path, xnnpack=False):
     """The bytes of the .pte; raises whatever ExecuTorch raises."""
     import torch
     from executorch.exir import (
@@ -28,10 +29,17 @@ def lower(path):
     )
     from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
 
+    partitioner = None
+    if xnnpack:
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+        partitioner = [XnnpackPartitioner()]
     program = torch.export.load(path)
     with torch.no_grad():
         edge = to_edge_transform_and_lower(
-            program, compile_config=EdgeCompileConfig(_check_ir_validity=False)
+            program,
+            partitioner=partitioner,
+            compile_config=EdgeCompileConfig(_check_ir_validity=False),
         )
         # Without this pass, state would start from whatever memory holds. Buffers are named b_...
         initial = InitializedMutableBufferPass(["b_"])
@@ -49,7 +57,7 @@ def pt2_files(folder):
     return files
 
 
-def lower_all(folder, out, only=None):
+def lower_all(folder, out, only=None, xnnpack=False):
     """Writes the .pte files; returns {stem: error text} of those that did not lower."""
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
@@ -60,7 +68,7 @@ def lower_all(folder, out, only=None):
         if only and stem not in only:
             continue
         try:
-            data = lower(os.path.join(folder, file))
+            data = lower(os.path.join(folder, file), xnnpack)
             with open(os.path.join(out, stem + ".pte"), "wb") as pte:
                 pte.write(data)
             print(f"{stem:28} {len(data)} bytes", flush=True)
@@ -79,8 +87,10 @@ def main():
     parser.add_argument("--models", default="test/models/data")
     parser.add_argument("--out", required=True)
     parser.add_argument("--only", help="comma-separated stems")
+    parser.add_argument("--xnnpack", action="store_true", help="with its XNNPACK delegate")
     options = parser.parse_args()
-    lower_all(options.models, options.out, options.only and options.only.split(","))
+    only = options.only and options.only.split(",")
+    lower_all(options.models, options.out, only, options.xnnpack)
 
 
 if __name__ == "__main__":

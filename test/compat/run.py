@@ -4,6 +4,8 @@
 
 - theirs: ExecuTorch lowers the .pt2, `taper run` runs that .pte (the first step of a case).
 - ours: `taper export` compiles the .pt2, ExecuTorch's runtime runs that .pte, every step.
+- ours-xnnpack, theirs-xnnpack: the same with the XNNPACK delegate; the second for a few models, and
+  where this build of taper has XNNPACK.
 
 Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). What is known to fail
 stands in expected_failures.txt with its reason; a pass there is a failure too. Needs the
@@ -22,6 +24,7 @@ import warnings
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 SECONDS = 120  # for one run of one program; far more than any needs
+DELEGATED = "mobilenet_v2 resnet18 bert_mini vit_tiny dynamic_batch lstm unet".split()
 
 
 class Expected:
@@ -36,6 +39,7 @@ class Expected:
                     self.entries.append((words[0], words[1], words[2].strip()))
 
     def reason(self, way, key):
+        way = way.removesuffix("-xnnpack")  # What fails, fails for other reasons than the delegate.
         for entry in self.entries:
             if entry[0] == way and fnmatch.fnmatch(key, entry[1]):
                 self.used.add(entry)
@@ -65,7 +69,7 @@ class Table:
         self.counts[kind] += 1
         if kind == "FAILED":
             self.failures.append(f"{way} {key}: {text}")
-        print(f"{way:7} {key:44} {kind:6} {text}", flush=True)
+        print(f"{way:14} {key:44} {kind:6} {text}", flush=True)
 
     def finish(self, whole):
         if whole:
@@ -111,14 +115,14 @@ def newer(made, sources):
     )
 
 
-def lower_theirs(options, files):
+def lower_theirs(options, files, xnnpack=False):
     """The folder of ExecuTorch's .pte files, and {stem: error} of those it cannot make.
 
     Files of an earlier run are kept where nothing changed.
     """
     import make_executorch_ptes as maker
 
-    folder = os.path.join(options.work, "theirs")
+    folder = os.path.join(options.work, "theirs_xnnpack" if xnnpack else "theirs")
     os.makedirs(folder, exist_ok=True)
     stale = []
     for file in files:
@@ -126,7 +130,7 @@ def lower_theirs(options, files):
         sources = [os.path.join(options.models, file), maker.__file__]
         if not newer(os.path.join(folder, stem + ".pte"), sources):
             stale.append(stem)
-    errors = maker.lower_all(options.models, folder, stale) if stale else {}
+    errors = maker.lower_all(options.models, folder, stale, xnnpack) if stale else {}
     return folder, errors
 
 
@@ -217,6 +221,47 @@ def parse():
     return options
 
 
+def has_xnnpack(options):
+    """Whether this build of taper runs delegates."""
+    pte = os.path.join(FOLDER, "data/xnnpack_dynamic_batch.pte")
+    return call([options.taper, "run", pte]) is None
+
+
+def all_theirs(options, cases, files, table):
+    folder, errors = lower_theirs(options, files)
+    check_lowering(table, files, errors)
+    for case in cases:
+        stem = case.file.removesuffix(".pt2")
+        if stem not in errors:
+            pte = os.path.join(folder, stem + ".pte")
+            table.add("theirs", case.key(), *run_theirs(options, case, pte))
+    if not has_xnnpack(options):
+        print("theirs-xnnpack: not run, this taper has no XNNPACK")
+        return
+    few = [case for case in cases if case.file.removesuffix(".pt2") in DELEGATED]
+    folder, errors = lower_theirs(options, [case.file for case in few], xnnpack=True)
+    for case in few:
+        stem = case.file.removesuffix(".pt2")
+        pte = os.path.join(folder, stem + ".pte")
+        result = (0.0, errors[stem]) if stem in errors else run_theirs(options, case, pte)
+        table.add("theirs-xnnpack", case.key(), *result)
+
+
+def all_ours(options, cases, table):
+    for way, backend in (("ours", "portable"), ("ours-xnnpack", "xnnpack")):
+        folder = os.path.join(options.work, way)
+        os.makedirs(folder, exist_ok=True)
+        exported = {}
+        for case in cases:
+            pte = os.path.join(folder, case.file.removesuffix(".pt2") + ".pte")
+            if case.file not in exported:
+                pt2 = os.path.join(options.models, case.file)
+                command = [options.taper, "export", pt2, "-o", pte, "--backend", backend]
+                exported[case.file] = call(command)
+            wrong = exported[case.file]
+            table.add(way, case.key(), *((0.0, wrong) if wrong else run_ours(options, case, pte)))
+
+
 def main():
     options = parse()
     warnings.filterwarnings("ignore")
@@ -228,28 +273,9 @@ def main():
     files = list(dict.fromkeys(c.file for c in cases))
     table = Table(Expected(os.path.join(FOLDER, "expected_failures.txt")))
     if options.way != "ours":
-        folder, errors = lower_theirs(options, files)
-        check_lowering(table, files, errors)
-        for case in cases:
-            stem = case.file.removesuffix(".pt2")
-            if stem not in errors:
-                table.add(
-                    "theirs",
-                    case.key(),
-                    *run_theirs(options, case, os.path.join(folder, stem + ".pte")),
-                )
+        all_theirs(options, cases, files, table)
     if options.way != "theirs":
-        os.makedirs(os.path.join(options.work, "ours"), exist_ok=True)
-        exported = {}
-        for case in cases:
-            pte = os.path.join(options.work, "ours", case.file.removesuffix(".pt2") + ".pte")
-            if case.file not in exported:
-                pt2 = os.path.join(options.models, case.file)
-                exported[case.file] = call([options.taper, "export", pt2, "-o", pte])
-            wrong = exported[case.file]
-            table.add(
-                "ours", case.key(), *((0.0, wrong) if wrong else run_ours(options, case, pte))
-            )
+        all_ours(options, cases, table)
     return table.finish(whole=not options.only and not options.way)
 
 
