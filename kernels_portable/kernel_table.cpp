@@ -12,7 +12,7 @@ namespace taper::portable {
 namespace {
 
 const Kernel* const kAllKernels[] = {
-#define TAPER_OP(variable, file, schema) &variable,
+#define TAPER_OP(variable, file, schema) &(variable),
 #include "kernels_portable/ops.def"
 #undef TAPER_OP
 };

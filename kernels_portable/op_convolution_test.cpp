@@ -15,7 +15,7 @@ TEST(Convolution, AgreesWithPyTorch) { test::run_op_cases("op_convolution"); }
 
 // With all ones, an output counts the inputs under the kernel: 9 a channel inside, 6 at an edge, 4
 // in a corner.
-void expect_counts(std::vector<uint8_t> order, int channels, int groups) {
+void expect_counts(const std::vector<uint8_t>& order, int channels, int groups) {
   constexpr int kSize = 20;
   TestTensor in(ScalarType::kFloat, {2, channels, kSize, kSize}, order);
   TestTensor weight(ScalarType::kFloat, {channels, channels / groups, 3, 3});

@@ -18,7 +18,7 @@ Status call(const char* name, std::initializer_list<EValue*> args) {
 }
 
 struct IntListSlot {
-  explicit IntListSlot(std::vector<int64_t> values) : unboxed(values.size()) {
+  explicit IntListSlot(const std::vector<int64_t>& values) : unboxed(values.size()) {
     for (int64_t value : values) items.emplace_back(value);
     for (EValue& item : items) pointers.push_back(&item);
     list = {pointers.data(), unboxed.data()};

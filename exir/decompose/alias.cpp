@@ -102,7 +102,7 @@ void rename(Builder& b) {
   const std::shared_ptr<const Schema> schema = need_schema(real);
   std::vector<Argument> args = b.node().args;
   if (args.size() > schema->args.size()) args.resize(schema->args.size());
-  Node* node = b.rewriter().emit_node(schema, std::move(args));
+  Node* node = b.rewriter().emit_node(schema, args);
   for (Value* old : b.node().outputs) {
     Value* fresh = b.rewriter().graph().new_value(old->name, old->kind);
     fresh->type = old->type;

@@ -130,10 +130,10 @@ void Builder::result(Value* value, size_t i) {
   rewriter_.replace(old, value);
 }
 
-std::vector<Value*> Builder::ops(std::string_view op, std::vector<Argument> args) {
+std::vector<Value*> Builder::ops(std::string_view op, const std::vector<Argument>& args) {
   const bool full_name = op.find("::") != std::string_view::npos;
   const std::string target = full_name ? std::string(op) : "aten::" + std::string(op);
-  Node* node = rewriter_.emit_node(need_schema(target), std::move(args));
+  Node* node = rewriter_.emit_node(need_schema(target), args);
   for (TensorType& type : infer_types(*node->schema, node->args)) {
     Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, std::move(type));
     value->producer = node;
@@ -142,8 +142,8 @@ std::vector<Value*> Builder::ops(std::string_view op, std::vector<Argument> args
   return node->outputs;
 }
 
-Value* Builder::op(std::string_view op, std::vector<Argument> args) {
-  return ops(op, std::move(args))[0];
+Value* Builder::op(std::string_view op, const std::vector<Argument>& args) {
+  return ops(op, args)[0];
 }
 
 Value* Builder::binary(std::string_view op, const Argument& a, const Argument& b) {

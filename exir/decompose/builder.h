@@ -64,8 +64,8 @@ class Builder {
   void result(Value* value, size_t i = 0);
 
   // Calls "aten::<op>" (or a full name with "::"); arguments left out take their defaults.
-  Value* op(std::string_view op, std::vector<Argument> args);
-  std::vector<Value*> ops(std::string_view op, std::vector<Argument> args);
+  Value* op(std::string_view op, const std::vector<Argument>& args);
+  std::vector<Value*> ops(std::string_view op, const std::vector<Argument>& args);
 
   // Arithmetic over tensors and numbers; the right overload is chosen.
   Value* add(const Argument& a, const Argument& b) { return binary("add", a, b); }

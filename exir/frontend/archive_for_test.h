@@ -138,7 +138,7 @@ inline Blob blob_of(std::string_view bytes) {
 }
 
 inline std::string write_file(const std::string& name, std::string_view bytes) {
-  const std::string path = ::testing::TempDir() + "taper_frontend_" + name;
+  std::string path = ::testing::TempDir() + "taper_frontend_" + name;
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }

@@ -130,7 +130,7 @@ TEST(Import, LiteralInputsAndOutputsStay) {
 
 std::string import_failure(const std::vector<Member>& members) {
   const std::string path = write_file("bad.pt2", zip_of(members));
-  const std::string said = failure_of([&] { import_pt2(path); });
+  std::string said = failure_of([&] { import_pt2(path); });
   EXPECT_TRUE(said.empty() || said.starts_with(path + ": ")) << said;
   return said;
 }

@@ -29,10 +29,10 @@ void fill_defaults(const Schema& schema, std::vector<Argument>& args) {
 
 }  // namespace
 
-std::vector<Value*> Rewriter::emit(std::string_view target, std::vector<Argument> args,
+std::vector<Value*> Rewriter::emit(std::string_view target, const std::vector<Argument>& args,
                                    std::vector<TensorType> types) {
   const std::shared_ptr<const Schema> schema = need_schema(target);
-  Node* node = emit_node(schema, std::move(args));
+  Node* node = emit_node(schema, args);
   for (TensorType& type : types) {
     Value* value = graph_.new_tensor(short_name(target), std::move(type));
     value->producer = node;

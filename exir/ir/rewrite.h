@@ -27,7 +27,7 @@ class Rewriter {
   Graph& graph() { return graph_; }
   // Appends a call of the registered operator `target`; arguments left out at the end get their
   // defaults. One result value per type; they are new and named after the operator.
-  std::vector<Value*> emit(std::string_view target, std::vector<Argument> args,
+  std::vector<Value*> emit(std::string_view target, const std::vector<Argument>& args,
                            std::vector<TensorType> types);
   Node* emit_node(std::shared_ptr<const Schema> schema, const std::vector<Argument>& args);
   void replace(Value* old_value, Value* new_value);

@@ -127,8 +127,9 @@ class RandomGraph {
 
  private:
   TensorType type() {
-    static const ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kBool, ScalarType::kLong,
-                                        ScalarType::kBFloat16, ScalarType::kUInt16};
+    static constexpr ScalarType kTypes[] = {ScalarType::kFloat, ScalarType::kBool,
+                                            ScalarType::kLong, ScalarType::kBFloat16,
+                                            ScalarType::kUInt16};
     TensorType out(kTypes[random_() % 5], {});
     for (unsigned i = random_() % 4; i > 0; --i) {
       out.sizes.push_back(random_() % 2

@@ -22,7 +22,7 @@ class Operands {
 
 TEST(Promote, FollowsCategoriesAndGroups) {
   Operands o;
-  const auto type = [&](Argument a, Argument b) { return result_type({a, b}); };
+  const auto type = [&](const Argument& a, const Argument& b) { return result_type({a, b}); };
   Value* i8 = o.tensor(ScalarType::kChar, {2});
   Value* f16 = o.tensor(ScalarType::kHalf, {2});
   EXPECT_EQ(type(i8, 1), ScalarType::kChar);

@@ -130,8 +130,7 @@ class Folder {
     args[2] =
         new_weights(rewriter, bias.is_value() ? *bias.value() : *norm_.arg("running_mean").value(),
                     bias_type, to_bytes(bias_, bias_type.dtype));
-    Value* result =
-        rewriter.emit(convolution_.target(), std::move(args), {norm_.outputs[0]->type})[0];
+    Value* result = rewriter.emit(convolution_.target(), args, {norm_.outputs[0]->type})[0];
     result->producer->name = convolution_.name;
     rewriter.replace(norm_.outputs[0], result);
   }

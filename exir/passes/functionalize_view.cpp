@@ -370,7 +370,7 @@ class Inverse {
 
  private:
   Value* emit(std::string_view target, std::vector<Argument> args) {
-    return rewriter_.emit(target, std::move(args), {view_.base})[0];
+    return rewriter_.emit(target, args, {view_.base})[0];
   }
   const Argument& arg(size_t i) const { return view_.args[i]; }
   size_t rank() const { return view_.base.rank(); }
@@ -475,7 +475,7 @@ class Inverse {
   }
 
   Value* emit(std::string_view target, std::vector<Argument> args, TensorType type) {
-    return rewriter_.emit(target, std::move(args), {std::move(type)})[0];
+    return rewriter_.emit(target, args, {std::move(type)})[0];
   }
 
   // 0, 1, 2, ... in the sizes of the whole.
@@ -498,7 +498,7 @@ class Inverse {
     args[0] = numbered();
     std::vector<TensorType> types = view_.types;
     for (TensorType& type : types) type.dtype = ScalarType::kLong;
-    Value* places = rewriter_.emit(view_.schema.name, std::move(args), types)[index_];
+    Value* places = rewriter_.emit(view_.schema.name, args, types)[index_];
     const TensorType flat(view_.base.dtype, {view_.base.numel()});
     const std::vector<Sym> count = {view_.types[index_].numel()};
     places = emit("aten::flatten.using_ints", {places}, {ScalarType::kLong, count});

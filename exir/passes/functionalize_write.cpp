@@ -141,7 +141,7 @@ std::vector<Value*> out_values(Rewriter& rewriter, const Node& node) {
   } else if (returns_bool(twin->name)) {
     for (TensorType& type : types) type.dtype = ScalarType::kBool;
   }
-  std::vector<Value*> out = rewriter.emit(twin->name, std::move(args), std::move(types));
+  std::vector<Value*> out = rewriter.emit(twin->name, args, std::move(types));
   for (size_t i = 0; i < out.size(); ++i) out[i] = convert(rewriter, out[i], wanted[i].dtype);
   return out;
 }
@@ -201,7 +201,7 @@ Value* written_value(Rewriter& rewriter, const Node& node, Value* self) {
   if (args.size() > twin->args.size()) args.resize(twin->args.size());
   TensorType type = self->type;
   type.dtype = twin_dtype(*twin, args, self);
-  return convert(rewriter, rewriter.emit(twin->name, std::move(args), {type})[0], self->type.dtype);
+  return convert(rewriter, rewriter.emit(twin->name, args, {type})[0], self->type.dtype);
 }
 
 }  // namespace taper::exir

@@ -182,7 +182,7 @@ class Inliner {
     }
     if (autocast_.enabled) cast_operands(node, args);
     if (node.schema->mutates()) casts_.clear();  // A cast is of the old contents.
-    Node* copy = rewriter_.emit_node(node.schema, std::move(args));
+    Node* copy = rewriter_.emit_node(node.schema, args);
     copy->name = node.name;
     copy->source = node.source;
     for (const Value* output : node.outputs) {

@@ -96,7 +96,7 @@ bool swap_number(Builder& b, const Node& node) {
   std::vector<Argument> args = {node.args[1], node.args[0]};
   if (power) std::swap(args[0], args[1]);
   if (node.is("aten::sub.Tensor")) args.push_back(node.args[2]);
-  b.result(b.op(twin->second, std::move(args)));
+  b.result(b.op(twin->second, args));
   return true;
 }
 
@@ -192,14 +192,15 @@ Argument through_tensors(const Detour& detour, const Node& node, Rewriter& r) {
     const ScalarType type = condition ? ScalarType::kBool : dtype;
     args[i] = r.emit("aten::scalar_tensor", {args[i], type}, {TensorType(type, {})})[0];
   }
-  return r.emit(detour.kernel, std::move(args), {TensorType(dtype, {})})[0];
+  return r.emit(detour.kernel, args, {TensorType(dtype, {})})[0];
 }
 
 // Scalar arithmetic without a prim operator of its own.
 bool scalars(Node& node, Rewriter& r) {
   Value* out = node.outputs.empty() ? nullptr : node.outputs[0];
-  const auto emit = [&](std::string_view target, std::vector<Argument> args, ValueKind kind) {
-    Node* fresh = r.emit_node(need_schema(target), std::move(args));
+  const auto emit = [&](std::string_view target, const std::vector<Argument>& args,
+                        ValueKind kind) {
+    Node* fresh = r.emit_node(need_schema(target), args);
     Value* value = r.graph().new_value(out->name, kind);
     value->sym = out->sym;
     value->producer = fresh;

@@ -22,7 +22,7 @@ class Unwrapper {
     for (const SchemaArg& arg : op_->args) {
       args.push_back(!arg.written() ? given(arg) : second ? view_of_base(arg.name) : copy_of(arg));
     }
-    Node* call = rewriter_.emit_node(op_, std::move(args));
+    Node* call = rewriter_.emit_node(op_, args);
     const size_t own = wrapper_.outputs.size() - std::min(copies_.size(), wrapper_.outputs.size());
     add_results(*call, own);
     for (size_t i = 0; i < copies_.size() && own + i < wrapper_.outputs.size(); ++i) {

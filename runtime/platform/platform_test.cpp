@@ -16,14 +16,14 @@ TEST(Platform, TheClockDoesNotRunBackwards) {
 
 TEST(Platform, TheTableCanBeReplaced) {
   const Platform before = platform();
-  static const Platform kMine = {[](LogLevel, std::string_view line) { seen = line; },
-                                 [] { return uint64_t{42}; }, before.abort};
-  set_platform(kMine);
+  static const Platform mine = {[](LogLevel, std::string_view line) { seen = line; },
+                                [] { return uint64_t{42}; }, before.abort};
+  set_platform(mine);
   platform().log(LogLevel::kInfo, "hello");
   EXPECT_EQ(seen, "hello");
   EXPECT_EQ(platform().now_ns(), 42u);
-  static const Platform kBefore = before;
-  set_platform(kBefore);
+  static const Platform kept = before;
+  set_platform(kept);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void expect_one_error(const Said& said, int code, const std::string& part) {
 // A program of three additions of four floats.
 std::string adds(const ScratchFolder& scratch) {
   const std::vector<uint8_t> bytes = chain_of_adds(3, 4);
-  const std::string path = scratch / "adds.pte";
+  std::string path = scratch / "adds.pte";
   tools::write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   return path;
 }

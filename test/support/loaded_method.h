@@ -26,7 +26,7 @@ class LoadedMethod {
     Result<Program> opened = Program::open(loader_, options.diagnostics);
     status_ = opened.status();
     if (!status_.ok()) return;
-    program_.emplace(std::move(*opened));
+    program_.emplace(*opened);
     memory_.emplace(*program_->method_meta(name), temp_bytes);
     Result<Method> loaded = Method::load(*program_, name, memory_->manager(), options);
     status_ = loaded.status();

@@ -12,10 +12,10 @@ namespace fs = std::filesystem;
 
 // Data that is no text of ours.
 bool is_text(const fs::path& path) {
-  static const std::set<std::string> kExtensions = {".cpp",  ".h",   ".def", ".fbs", ".cmake",
-                                                    ".md",   ".py",  ".sh",  ".ir",  ".txt",
-                                                    ".json", ".yml", ""};
-  return kExtensions.count(path.extension().string()) != 0;
+  static const std::set<std::string> extensions = {".cpp",  ".h",   ".def", ".fbs", ".cmake",
+                                                   ".md",   ".py",  ".sh",  ".ir",  ".txt",
+                                                   ".json", ".yml", ""};
+  return extensions.count(path.extension().string()) != 0;
 }
 
 bool is_ignored(const std::string& name) {

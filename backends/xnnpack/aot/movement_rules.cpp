@@ -37,7 +37,7 @@ void expand(Lowering& l, const Node& node) {
   l.set_loose(y, l.reshape(l.loose(x), std::move(dims)));
 }
 std::string expand_refusal(const Node& node) {
-  const std::string why = static_refusal(node);
+  std::string why = static_refusal(node);
   if (!why.empty()) return why;
   return node.outputs[0]->type.numel().as_int() <= kMostRepeated ? "" : "the result is large";
 }

@@ -278,7 +278,7 @@ void mean_pool(Lowering& l, const Node& node) {
   l.set_image(node.outputs[0], pool(l, node, NodeContent::AvgPool2d, x, p));
 }
 std::string mean_pool_refusal(const Node& node) {
-  const std::string why = pool_refusal(node);
+  std::string why = pool_refusal(node);
   if (!why.empty()) return why;
   const Pool p = pool_of(node);
   if (!node.arg("divisor_override").is_none()) return "the divisor is not that of the window";

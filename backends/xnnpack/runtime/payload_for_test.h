@@ -159,7 +159,7 @@ class Loaded {
       : bytes_(payload.size() + 16), backend_(options) {
     // As in a file: at a multiple of 16.
     const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
-    std::memcpy(bytes_.data() + skip, payload.data(), payload.size());
+    std::copy(payload.begin(), payload.end(), bytes_.begin() + static_cast<ptrdiff_t>(skip));
     BackendInitContext context("forward", nullptr, nullptr, {});
     Result<void*> handle =
         backend_.init(context, {bytes_.data() + skip, payload.size()}, CompileSpecs());
