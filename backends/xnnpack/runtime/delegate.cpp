@@ -141,8 +141,13 @@ Status Delegate::build(pthreadpool_t pool) {
     TAPER_TRY(status_of(node.kind->define(subgraph.graph, node, graph_.values()),
                         "XNNPACK refuses a node of the graph"));
   }
-  return status_of(xnn_create_runtime_v4(subgraph.graph, nullptr, nullptr, pool, 0, &runtime_),
-                   "XNNPACK refuses the graph");
+  // One of its own would leak when XNNPACK refuses the graph; the runtime holds this one too.
+  xnn_workspace_t workspace = nullptr;
+  TAPER_TRY(status_of(xnn_create_workspace(&workspace), "there is no memory for the workspace"));
+  const xnn_status made =
+      xnn_create_runtime_v4(subgraph.graph, nullptr, workspace, pool, 0, &runtime_);
+  xnn_release_workspace(workspace);
+  return status_of(made, "XNNPACK refuses the graph");
 }
 
 Status Delegate::make_arguments() {
