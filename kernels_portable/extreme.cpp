@@ -119,6 +119,7 @@ Status find_extreme(Extreme extreme, const Tensor& self, std::optional<int64_t> 
   const Sizes sizes = reduced_sizes(self, mask, keepdim);
   if (values != nullptr) TAPER_TRY(values->resize(sizes));
   if (indices != nullptr) TAPER_TRY(indices->resize(sizes));
+  // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of the two is given.
   const Tensor& out = values != nullptr ? *values : *indices;
   TAPER_REQUIRE(out.numel() == 0 || folded_elements(self, mask) > 0, Error::kInvalidArgument,
                 "there is no largest or smallest of no elements");

@@ -25,6 +25,12 @@ namespace {
 
 using Sizes = std::vector<Sym>;
 
+// A file may say of a real tensor that a part of it is imaginary.
+Parts complex_parts(Builder& b, Value* x) {
+  if (!x->type.pairs) throw Failure("%" + x->name + " is no complex tensor");
+  return parts_of(b, x);
+}
+
 Value* self(Builder& b) { return b.node().args.at(0).value(); }
 bool is_tensor(const Argument& arg) {
   return arg.is_value() && arg.value()->kind == ValueKind::kTensor;
@@ -49,22 +55,22 @@ void convert(Builder& b) {
   Value* x = self(b);
   const bool to_pairs = b.out_type().pairs;
   if (x->type.pairs == to_pairs) return same_bytes(b);
-  if (!to_pairs) return give(b, parts_of(b, x).re);
+  if (!to_pairs) return give(b, complex_parts(b, x).re);
   Value* re = b.cast(x, b.out_type().dtype);
   give(b, pack(b, re, b.full(re->type.sizes, 0.0, re->type.dtype)));
 }
 void real(Builder& b) { give(b, parts_of(b, self(b)).re); }
-void imag(Builder& b) { give(b, parts_of(b, self(b)).im); }
+void imag(Builder& b) { give(b, complex_parts(b, self(b)).im); }
 void conj(Builder& b) {
-  const Parts z = parts_of(b, self(b));
+  const Parts z = complex_parts(b, self(b));
   give(b, pack(b, z.re, b.op("neg", {z.im})));
 }
 Value* square_size(Builder& b, const Parts& z) {
   return b.add(b.mul(z.re, z.re), b.mul(z.im, z.im));
 }
-void absolute(Builder& b) { give(b, b.op("sqrt", {square_size(b, parts_of(b, self(b)))})); }
+void absolute(Builder& b) { give(b, b.op("sqrt", {square_size(b, complex_parts(b, self(b)))})); }
 void angle(Builder& b) {
-  const Parts z = parts_of(b, self(b));
+  const Parts z = complex_parts(b, self(b));
   give(b, b.op("atan2", {z.im, z.re}));
 }
 void from_parts(Builder& b) { give(b, pack(b, b.in("real"), b.in("imag"))); }
@@ -75,7 +81,7 @@ void polar(Builder& b) {
   give(b, pack(b, re, b.mul(size, b.op("sin", {turn}))));
 }
 void exponential(Builder& b) {
-  const Parts z = parts_of(b, self(b));
+  const Parts z = complex_parts(b, self(b));
   Value* size = b.op("exp", {z.re});
   Value* re = b.mul(size, b.op("cos", {z.im}));
   give(b, pack(b, re, b.mul(size, b.op("sin", {z.im}))));
@@ -98,7 +104,7 @@ Value* product(Builder& b, const Parts& x, const Parts& y) {
 void mul(Builder& b) {
   const Argument &x = left(b), &y = right(b);
   if (is_complex(x) && is_complex(y)) {
-    return give(b, product(b, parts_of(b, x.value()), parts_of(b, y.value())));
+    return give(b, product(b, complex_parts(b, x.value()), complex_parts(b, y.value())));
   }
   const bool first = is_complex(x);
   give(b, b.mul(first ? x : y, beside_pairs(b, first ? y : x)));
@@ -108,15 +114,15 @@ void mul(Builder& b) {
 void div(Builder& b) {
   const Argument &x = left(b), &y = right(b);
   if (!is_complex(y)) return give(b, b.div(x, beside_pairs(b, y)));
-  const Parts d = parts_of(b, y.value());
+  const Parts d = complex_parts(b, y.value());
   const Parts turned = {d.re, b.op("neg", {d.im})};
-  Value* top = is_complex(x) ? product(b, parts_of(b, x.value()), turned)
+  Value* top = is_complex(x) ? product(b, complex_parts(b, x.value()), turned)
                              : b.mul(pack(b, turned.re, turned.im), beside_pairs(b, x));
   give(b, b.div(top, b.unsqueeze(square_size(b, d), -1)));
 }
 
 void reciprocal(Builder& b) {
-  const Parts z = parts_of(b, self(b));
+  const Parts z = complex_parts(b, self(b));
   Value* turned = pack(b, z.re, b.op("neg", {z.im}));
   give(b, b.div(turned, b.unsqueeze(square_size(b, z), -1)));
 }
@@ -138,10 +144,10 @@ void sum_with(Builder& b, bool minus) {
   };
   if (is_complex(x) && is_complex(right(b))) return give(b, combine(x, y));
   if (is_complex(x)) {
-    const Parts z = parts_of(b, x.value());
+    const Parts z = complex_parts(b, x.value());
     return give(b, pack(b, combine(z.re, y), z.im));
   }
-  const Parts z = parts_of(b, y.value());
+  const Parts z = complex_parts(b, y.value());
   give(b, pack(b, combine(x, z.re), minus ? b.op("neg", {z.im}) : z.im));
 }
 void add(Builder& b) { sum_with(b, false); }
@@ -157,6 +163,7 @@ void matmul(Builder& b) {
   if (p.im != nullptr && q.im != nullptr) re = b.sub(re, times(p.im, q.im));
   if (p.im != nullptr) im = times(p.im, q.re);
   if (q.im != nullptr) im = im ? b.add(im, times(p.re, q.im)) : times(p.re, q.im);
+  if (im == nullptr) throw Failure("the product of real matrices is no complex tensor");
   give(b, pack(b, re, im));
 }
 

@@ -153,15 +153,17 @@ void matrix_power(Builder& b) {
   int64_t n = b.arg("n").to_int();
   if (n < 0) throw Failure("a negative power of a matrix needs its inverse");
   Value* base = self(b);
+  if (n == 0) {
+    Value* line = b.arange(0, dim_of(base, -1));
+    Value* one = b.op("eq.Tensor", {b.unsqueeze(line, 1), line});
+    return b.result(b.expand(b.cast(one, base->type.dtype), base->type.sizes));
+  }
   Value* y = nullptr;
   for (; n > 0; n /= 2) {
     if (n % 2 == 1) y = y == nullptr ? base : b.op("matmul", {y, base});
     if (n > 1) base = b.op("matmul", {base, base});
   }
-  if (y != nullptr) return b.result(y);
-  Value* row = b.unsqueeze(b.arange(0, dim_of(base, -1)), 1);
-  Value* one = b.op("eq.Tensor", {row, b.arange(0, dim_of(base, -1))});
-  b.result(b.expand(b.cast(one, base->type.dtype), base->type.sizes));
+  b.result(y);
 }
 
 // x^0, x^1, ... along a new last dimension.

@@ -369,7 +369,7 @@ class Inverse {
   }
 
  private:
-  Value* emit(std::string_view target, std::vector<Argument> args) {
+  Value* emit(std::string_view target, const std::vector<Argument>& args) {
     return rewriter_.emit(target, args, {view_.base})[0];
   }
   const Argument& arg(size_t i) const { return view_.args[i]; }
@@ -474,7 +474,7 @@ class Inverse {
     return nullptr;
   }
 
-  Value* emit(std::string_view target, std::vector<Argument> args, TensorType type) {
+  Value* emit(std::string_view target, const std::vector<Argument>& args, TensorType type) {
     return rewriter_.emit(target, args, {std::move(type)})[0];
   }
 

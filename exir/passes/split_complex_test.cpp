@@ -48,6 +48,14 @@ TEST(SplitComplex, WhatHasNoRuleIsNamed) {
   }
 }
 
+TEST(SplitComplex, RealNumbersHaveNoImaginaryPart) {
+  for (const char* last : {"aten::imag(%r)", "aten::conj(%r)", "aten::angle(%r)"}) {
+    const auto graph = polar_graph(last);
+    graph->nodes[1]->outputs[0]->type.pairs = true;
+    EXPECT_THROW(split_complex(*graph), Failure) << last;
+  }
+}
+
 TEST(SplitComplex, InputsAreReal) {
   const auto graph = polar_graph("aten::imag(%z)");
   graph->inputs[0].value()->type.pairs = true;

@@ -39,7 +39,9 @@ class MethodMemory {
   using Block = std::unique_ptr<uint8_t, Free>;
 
   // malloc() aligns to 16 on the systems that run the tests.
-  static Block block(size_t bytes) { return Block(static_cast<uint8_t*>(std::malloc(bytes))); }
+  static Block block(size_t bytes) {
+    return Block(static_cast<uint8_t*>(std::malloc(bytes == 0 ? 1 : bytes)));
+  }
 
   Block method_;
   Block temp_;
