@@ -12,7 +12,10 @@ namespace {
 
 using Sizes = std::vector<Sym>;
 
-Sizes leading(const Value* x) { return {x->type.sizes.begin(), x->type.sizes.end() - 2}; }
+Sizes leading(const Value* x) {
+  if (x->type.rank() < 2) throw Failure("linear algebra needs matrices");
+  return {x->type.sizes.begin(), x->type.sizes.end() - 2};
+}
 
 Value* with_leading(Builder& b, Value* x, Sizes sizes) {
   sizes.push_back(dim_of(x, -2));
@@ -44,7 +47,8 @@ void inverse_ex(Builder& b) {
 std::vector<Value*> solved(Builder& b, bool check) {
   Value* a = b.in("A");
   Value* right = b.in("B");
-  const Sizes rows(a->type.sizes.begin(), a->type.sizes.end() - 1);
+  Sizes rows = leading(a);
+  rows.push_back(dim_of(a, -2));
   const bool vector = right->type.rank() == 1 || right->type.sizes == rows;
   if (vector) right = b.unsqueeze(right, -1);
   const Sizes both = broadcast(leading(a), leading(right));

@@ -45,6 +45,7 @@ Value* batched(Builder& b, Value* x, const Sizes& batch) {
 
 Value* matmul_of(Builder& b, Value* x, Value* y) {
   const size_t rx = x->type.rank(), ry = y->type.rank();
+  if (rx == 0 || ry == 0) throw Failure("a matrix product needs at least one dimension");
   if (rx == 1 && ry == 1) return b.op("sum.dim_IntList", {b.mul(x, y), int_list({0})});
   if (rx == 1) {
     return b.squeeze(matmul_of(b, b.unsqueeze(x, 0), y), -2);

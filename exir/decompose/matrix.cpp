@@ -84,6 +84,7 @@ void frobenius_norm(Builder& b) {
 void cdist(Builder& b) {
   Value* x = b.in("x1");
   Value* y = b.in("x2");
+  if (x->type.rank() < 2 || y->type.rank() < 2) throw Failure("cdist needs rows of points");
   const Sizes xs(x->type.sizes.begin(), x->type.sizes.end() - 2);
   const Sizes ys(y->type.sizes.begin(), y->type.sizes.end() - 2);
   const auto wide = [&](Value* v) {

@@ -56,6 +56,7 @@ Value* resize2d(Builder& b, const char* op, Value* x, const Sizes& out, Argument
     args.push_back(Argument::List{std::move(first), std::move(second)});
   }
   Sizes sizes = x->type.sizes;
+  if (sizes.size() < 2) throw Failure("an image has rows and columns");
   std::copy(out.begin(), out.end(), sizes.end() - 2);
   return b.rewriter().emit(std::string("aten::") + op, args, {TensorType(x->type.dtype, sizes)})[0];
 }

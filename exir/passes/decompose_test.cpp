@@ -134,6 +134,16 @@ TEST(Decompose, RefusalsNameTheNodeAndTheReason) {
   }
 }
 
+TEST(Decompose, OperandsOfTooFewDimensionsAreRefused) {
+  for (const char* call : {"aten::matmul(%x, %x)", "aten::linalg_inv(%x)", "aten::cdist(%x, %x)",
+                           "aten::linalg_solve(%x, %x)"}) {
+    EXPECT_THROW(
+        run(std::string("  input %x: float32[]\n  %y: float32[] = ") + call + "\n  return %y"),
+        Failure)
+        << call;
+  }
+}
+
 TEST(Decompose, UnevenAdaptiveMaxTakesRowsThenColumns) {
   const std::string text = run(R"(  input %x: float32[1, 1, 3, 2]
   %y: float32[1, 1, 2, 2], %i: int64[1, 1, 2, 2] = aten::adaptive_max_pool2d(%x, [2, 2])
