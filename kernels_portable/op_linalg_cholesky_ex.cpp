@@ -4,6 +4,7 @@
 //   out   L [..., n, n], zeros in the other triangle; info int32 [...]: 0, or the order of the first
 //         leading part that is not positive definite, for which there is an error if `check_errors`.
 
+#include "kernels_portable/compute.h"
 #include "kernels_portable/linalg.h"
 
 namespace taper::portable {
@@ -46,10 +47,9 @@ Status cholesky(KernelContext&, const Tensor& self, bool upper, bool check_error
   TAPER_TRY(resize_leading(out, self, 0, self.scalar_type()));
   TAPER_TRY(resize_leading(info, self, 2, ScalarType::kInt));
   copy_matrices(self, false, out);
-  if (self.scalar_type() == ScalarType::kDouble) {
-    return factor_all<double>(upper, check_errors, out, info);
-  }
-  return factor_all<float>(upper, check_errors, out, info);
+  return with_float_type(self.scalar_type(), [&](auto zero) {
+    return factor_all<decltype(zero)>(upper, check_errors, out, info);
+  });
 }
 
 }  // namespace

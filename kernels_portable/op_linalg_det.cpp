@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "kernels_portable/compute.h"
 #include "kernels_portable/linalg.h"
 
 namespace taper::portable {
@@ -57,12 +58,10 @@ void logarithms(Tensor& sign, Tensor& logabsdet, Tensor& lu, Tensor& pivots) {
 Status det(KernelContext&, const Tensor& a, Tensor& result, Tensor& lu, Tensor& pivots) {
   TAPER_TRY(prepare(a, lu, pivots));
   TAPER_TRY(resize_leading(result, a, 2, a.scalar_type()));
-  if (a.scalar_type() == ScalarType::kDouble) {
-    determinants<double>(result, lu, pivots);
-  } else {
-    determinants<float>(result, lu, pivots);
-  }
-  return {};
+  return with_float_type(a.scalar_type(), [&](auto zero) {
+    determinants<decltype(zero)>(result, lu, pivots);
+    return Status();
+  });
 }
 
 Status slogdet(KernelContext&, const Tensor& a, Tensor& sign, Tensor& logabsdet, Tensor& lu,
@@ -70,12 +69,10 @@ Status slogdet(KernelContext&, const Tensor& a, Tensor& sign, Tensor& logabsdet,
   TAPER_TRY(prepare(a, lu, pivots));
   TAPER_TRY(resize_leading(sign, a, 2, a.scalar_type()));
   TAPER_TRY(resize_leading(logabsdet, a, 2, a.scalar_type()));
-  if (a.scalar_type() == ScalarType::kDouble) {
-    logarithms<double>(sign, logabsdet, lu, pivots);
-  } else {
-    logarithms<float>(sign, logabsdet, lu, pivots);
-  }
-  return {};
+  return with_float_type(a.scalar_type(), [&](auto zero) {
+    logarithms<decltype(zero)>(sign, logabsdet, lu, pivots);
+    return Status();
+  });
 }
 
 }  // namespace

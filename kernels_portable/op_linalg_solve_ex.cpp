@@ -5,6 +5,7 @@
 //   out   x [..., n, k], LU [..., n, n], pivots int32 [..., n], info int32 [...]: 0, or the number of
 //         the first pivot that is zero, for which there is an error if `check_errors`.
 
+#include "kernels_portable/compute.h"
 #include "kernels_portable/linalg.h"
 
 namespace taper::portable {
@@ -43,10 +44,9 @@ Status solve(KernelContext&, const Tensor& a, const Tensor& b, bool left, bool c
   TAPER_TRY(resize_leading(info, a, 2, ScalarType::kInt));
   copy_matrices(a, !left, lu);
   copy_matrices(b, false, result);
-  if (a.scalar_type() == ScalarType::kDouble) {
-    return solve_all<double>(left, check_errors, result, lu, pivots, info);
-  }
-  return solve_all<float>(left, check_errors, result, lu, pivots, info);
+  return with_float_type(a.scalar_type(), [&](auto zero) {
+    return solve_all<decltype(zero)>(left, check_errors, result, lu, pivots, info);
+  });
 }
 
 }  // namespace

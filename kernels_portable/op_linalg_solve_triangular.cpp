@@ -5,6 +5,7 @@
 //   left   false solves x A = B, with x and B [..., k, n].
 //   A diagonal with a zero gives infinities or NaN, as in PyTorch.
 
+#include "kernels_portable/compute.h"
 #include "kernels_portable/linalg.h"
 
 namespace taper::portable {
@@ -28,12 +29,10 @@ Status solve_triangular(KernelContext&, const Tensor& self, const Tensor& b, boo
   TAPER_TRY(check_sides(self, b, left));
   TAPER_TRY(resize_leading(out, b, 0, self.scalar_type()));
   copy_matrices(b, false, out);
-  if (self.scalar_type() == ScalarType::kDouble) {
-    solve_all<double>(self, upper, left, unitriangular, out);
-  } else {
-    solve_all<float>(self, upper, left, unitriangular, out);
-  }
-  return {};
+  return with_float_type(self.scalar_type(), [&](auto zero) {
+    solve_all<decltype(zero)>(self, upper, left, unitriangular, out);
+    return Status();
+  });
 }
 
 }  // namespace

@@ -263,6 +263,12 @@ Value* constant_line(Graph& graph, const std::vector<T>& line, ScalarType dtype)
 }
 }  // namespace
 
+Value* Builder::eye(const Sym& rows, const Sym& columns, ScalarType dtype) {
+  Value* row = unsqueeze(arange(0, rows), 1);
+  Value* column = unsqueeze(arange(0, columns), 0);
+  return cast(op("eq.Tensor", {row, column}), dtype);
+}
+
 Value* Builder::numbers(const std::vector<int64_t>& line) {
   return constant_line(rewriter_.graph(), line, ScalarType::kLong);
 }
@@ -323,6 +329,12 @@ std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
     node->outputs.push_back(value);
   }
   return node->outputs;
+}
+
+Sym product(const std::vector<Sym>& sizes, size_t first, size_t last) {
+  Sym total = 1;
+  for (size_t i = first; i < last; ++i) total = total * sizes[i];
+  return total;
 }
 
 }  // namespace taper::exir

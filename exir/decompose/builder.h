@@ -96,6 +96,8 @@ class Builder {
   Value* full(const std::vector<Sym>& sizes, Argument value, ScalarType dtype);
   // start, start + step, ... below end; int64 unless said.
   Value* arange(const Sym& start, const Sym& end, ScalarType dtype = ScalarType::kLong);
+  // Ones on the diagonal, zeros elsewhere.
+  Value* eye(const Sym& rows, const Sym& columns, ScalarType dtype);
   // A constant line of int64, float32 or float64 numbers.
   Value* numbers(const std::vector<int64_t>& line);
   Value* numbers(const std::vector<float>& line);
@@ -121,6 +123,9 @@ class Builder {
   SizeTable& sizes_;
   std::vector<Argument> args_;  // The node's, widened.
 };
+
+// Of the sizes from `first` up to `last`.
+Sym product(const std::vector<Sym>& sizes, size_t first, size_t last);
 
 inline Sym dim_of(const Value* x, int64_t d) {
   const auto rank = static_cast<int64_t>(x->type.rank());

@@ -68,9 +68,7 @@ void logspace(Builder& b) {
 
 void eye(Builder& b) {
   const TensorType& type = b.out_type();
-  Value* row = b.unsqueeze(b.arange(0, type.sizes[0]), 1);
-  Value* column = b.unsqueeze(b.arange(0, type.sizes[1]), 0);
-  b.result(b.cast(b.op("eq.Tensor", {row, column}), type.dtype));
+  b.result(b.eye(type.sizes[0], type.sizes[1], type.dtype));
 }
 
 // ---- windows: weights that rise from the edges to the middle ----

@@ -25,9 +25,7 @@ Value* with_leading(Builder& b, Value* x, Sizes sizes) {
 
 Value* identity_like(Builder& b, const Value* matrices) {
   const Sym n = dim_of(matrices, -1);
-  Value* line = b.arange(0, n);
-  Value* ones = b.op("eq.Tensor", {b.unsqueeze(line, 1), line});
-  return b.expand(b.cast(ones, matrices->type.dtype), matrices->type.sizes);
+  return b.expand(b.eye(n, n, matrices->type.dtype), matrices->type.sizes);
 }
 
 std::vector<Value*> inverse_and_info(Builder& b, bool check) {

@@ -12,12 +12,6 @@ namespace {
 
 using Sizes = std::vector<Sym>;
 
-Sym product(const Sizes& sizes, size_t first, size_t last) {
-  Sym total = 1;
-  for (size_t i = first; i < last; ++i) total = total * sizes[i];
-  return total;
-}
-
 // x W^T + bias with x folded to two dimensions.
 void linear(Builder& b) {
   Value* x = b.in("input");

@@ -17,12 +17,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 Value* self(Builder& b) { return b.in("self"); }
 int64_t rank_of(const Value* x) { return static_cast<int64_t>(x->type.rank()); }
 
-Sym product(const Sizes& sizes, size_t first, size_t last) {
-  Sym total = 1;
-  for (size_t i = first; i < last; ++i) total = total * sizes[i];
-  return total;
-}
-
 // ---- norms ----
 
 Value* vector_norm(Builder& b, Value* x, const Argument& order, const Argument& dims, bool keep) {
@@ -155,9 +149,8 @@ void matrix_power(Builder& b) {
   if (n < 0) throw Failure("a negative power of a matrix needs its inverse");
   Value* base = self(b);
   if (n == 0) {
-    Value* line = b.arange(0, dim_of(base, -1));
-    Value* one = b.op("eq.Tensor", {b.unsqueeze(line, 1), line});
-    return b.result(b.expand(b.cast(one, base->type.dtype), base->type.sizes));
+    const Sym rows = dim_of(base, -1);
+    return b.result(b.expand(b.eye(rows, rows, base->type.dtype), base->type.sizes));
   }
   Value* y = nullptr;
   for (; n > 0; n /= 2) {

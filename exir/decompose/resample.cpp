@@ -15,12 +15,6 @@ namespace {
 
 using Sizes = std::vector<Sym>;
 
-Sym product(const Sizes& sizes, size_t from, size_t to) {
-  Sym total = 1;
-  for (size_t i = from; i < to; ++i) total = total * sizes[i];
-  return total;
-}
-
 int64_t known(const Sym& size, const Node& node) {
   if (size.is_int()) return size.as_int();
   throw Failure(std::string(node.target()) + " over the symbolic size " + size.text());

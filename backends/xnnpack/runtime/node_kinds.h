@@ -28,7 +28,7 @@ struct NodeKind {
 // Null if there is no such kind.
 const NodeKind* find_kind(wire::NodeContent content);
 
-// The kinds, by what they are about. Each array ends where `name` is null.
+// The kinds, by what they are about.
 struct NodeKindEntry {
   wire::NodeContent content;
   NodeKind kind;
