@@ -1,4 +1,4 @@
-# bench_kernels, bench_runtime, bench_export: Google Benchmark programs that print figures.
+# bench_kernels, bench_runtime, bench_export, bench_xnnpack: Google Benchmark programs that print figures.
 
 find_package(benchmark CONFIG QUIET)
 if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)
@@ -9,4 +9,8 @@ if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)
       target_compile_definitions(bench_${name} PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     endif()
   endforeach()
+  if(TAPER_HAS_XNNPACK)
+    taper_program(bench_xnnpack FILES test/bench/bench_xnnpack.cpp
+      LINK taper_xnnpack taper::xnnpack_library benchmark::benchmark)
+  endif()
 endif()

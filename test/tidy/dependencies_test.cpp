@@ -46,7 +46,7 @@ const std::vector<Rule>& libraries() {
       {"zlib.h", {"exir/frontend", "test"}},
       {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
-      {"xnnpack.h", {"backends/xnnpack/runtime"}},
+      {"xnnpack.h", {"backends/xnnpack/runtime", "test/bench"}},
       {"pthreadpool.h", {"backends/xnnpack/runtime", "examples", "test"}},
       {"benchmark/benchmark.h", {"test/bench"}},
   };

@@ -91,9 +91,9 @@ Delegate::~Delegate() {
 }
 
 Status Delegate::load(Span<const uint8_t> payload, const BackendInitContext& context,
-                      uint64_t max_bytes, pthreadpool_t pool) {
+                      uint64_t max_bytes, const Shared& shared) {
   TAPER_TRY(graph_.read(payload, context, max_bytes));
-  TAPER_TRY(build(pool));
+  TAPER_TRY(build(shared));
   TAPER_TRY(make_arguments());
   return reshape();
 }
@@ -128,7 +128,7 @@ Status Delegate::define_value(xnn_subgraph_t graph, Value& value) const {
   return status_of(status, "XNNPACK refuses a tensor of the graph");
 }
 
-Status Delegate::build(pthreadpool_t pool) {
+Status Delegate::build(const Shared& shared) {
   Subgraph subgraph;
   const auto arguments = static_cast<uint32_t>(graph_.arguments().size());
   TAPER_TRY(
@@ -142,11 +142,13 @@ Status Delegate::build(pthreadpool_t pool) {
                         "XNNPACK refuses a node of the graph"));
   }
   // One of its own would leak when XNNPACK refuses the graph; the runtime holds this one too.
-  xnn_workspace_t workspace = nullptr;
-  TAPER_TRY(status_of(xnn_create_workspace(&workspace), "there is no memory for the workspace"));
+  xnn_workspace_t workspace = shared.workspace;
+  if (workspace == nullptr) {
+    TAPER_TRY(status_of(xnn_create_workspace(&workspace), "there is no memory for the workspace"));
+  }
   const xnn_status made =
-      xnn_create_runtime_v4(subgraph.graph, nullptr, workspace, pool, 0, &runtime_);
-  xnn_release_workspace(workspace);
+      xnn_create_runtime_v4(subgraph.graph, nullptr, workspace, shared.pool, 0, &runtime_);
+  if (shared.workspace == nullptr) xnn_release_workspace(workspace);
   return status_of(made, "XNNPACK refuses the graph");
 }
 

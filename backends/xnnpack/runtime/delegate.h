@@ -11,6 +11,12 @@
 
 namespace taper::xnnpack {
 
+// What a delegate uses of its backend; null: one thread, a workspace of its own.
+struct Shared {
+  pthreadpool_t pool = nullptr;
+  xnn_workspace_t workspace = nullptr;
+};
+
 class Delegate {
  public:
   Delegate() = default;
@@ -18,9 +24,9 @@ class Delegate {
   Delegate(const Delegate&) = delete;
   Delegate& operator=(const Delegate&) = delete;
 
-  // Reads and builds everything. `pool` may be null: one thread.
+  // Reads and builds everything.
   Status load(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
-              pthreadpool_t pool);
+              const Shared& shared);
   Status execute(Span<EValue* const> args);
 
  private:
@@ -30,7 +36,7 @@ class Delegate {
     uint64_t capacity = 0;
   };
 
-  Status build(pthreadpool_t pool);
+  Status build(const Shared& shared);
   Status define_value(xnn_subgraph_t graph, Value& value) const;
   Status make_arguments();
   // Takes the sizes of the inputs over.

@@ -155,16 +155,13 @@ struct HeldFloats {
 // One payload in a backend.
 class Loaded {
  public:
-  explicit Loaded(std::vector<uint8_t> payload, XnnpackOptions options = one_thread())
-      : bytes_(payload.size() + 16), backend_(options) {
-    // As in a file: at a multiple of 16.
-    const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
-    std::copy(payload.begin(), payload.end(), bytes_.begin() + static_cast<ptrdiff_t>(skip));
-    BackendInitContext context("forward", nullptr, nullptr, {});
-    Result<void*> handle =
-        backend_.init(context, {bytes_.data() + skip, payload.size()}, CompileSpecs());
-    status = handle.status();
-    if (handle.ok()) handle_ = *handle;
+  explicit Loaded(const std::vector<uint8_t>& payload, XnnpackOptions options = one_thread())
+      : own_(std::in_place, options), backend_(*own_) {
+    load(payload);
+  }
+  // In a backend that others use too.
+  Loaded(const std::vector<uint8_t>& payload, XnnpackBackend& backend) : backend_(backend) {
+    load(payload);
   }
   ~Loaded() {
     if (handle_ != nullptr) backend_.destroy(handle_);
@@ -185,8 +182,21 @@ class Loaded {
   Status status;
 
  private:
+  void load(const std::vector<uint8_t>& payload) {
+    bytes_.resize(payload.size() + 16);
+    // As in a file: at a multiple of 16.
+    const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
+    std::copy(payload.begin(), payload.end(), bytes_.begin() + static_cast<ptrdiff_t>(skip));
+    BackendInitContext context("forward", nullptr, nullptr, {});
+    Result<void*> handle =
+        backend_.init(context, {bytes_.data() + skip, payload.size()}, CompileSpecs());
+    status = handle.status();
+    if (handle.ok()) handle_ = *handle;
+  }
+
   std::vector<uint8_t> bytes_;
-  XnnpackBackend backend_;
+  std::optional<XnnpackBackend> own_;
+  XnnpackBackend& backend_;
   void* handle_ = nullptr;
 };
 

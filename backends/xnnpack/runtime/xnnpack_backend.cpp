@@ -3,49 +3,56 @@
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
 #include <pthreadpool.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <new>
 
 #include "backends/xnnpack/runtime/delegate.h"
+#include "backends/xnnpack/runtime/fast_cores.h"
 
 namespace taper {
 namespace {
 
 constexpr uint32_t kMostThreads = 4;
 
-uint32_t usable_cores() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 1;
-  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&cores)));
+// Holds the mutex of a workspace if there is one to hold.
+std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
+  return shared ? std::unique_lock<std::mutex>(mutex) : std::unique_lock<std::mutex>();
 }
 
 }  // namespace
 
 XnnpackBackend::~XnnpackBackend() {
+  if (workspace_ != nullptr) xnn_release_workspace(workspace_);
   if (own_pool_ != nullptr) pthreadpool_destroy(own_pool_);
 }
 
 bool XnnpackBackend::is_available() const { return xnn_initialize(nullptr) == xnn_status_success; }
 
-pthreadpool* XnnpackBackend::threads() {
-  if (options_.pool != nullptr) return options_.pool;
-  const uint32_t wanted =
-      options_.threads != 0 ? options_.threads : std::min(usable_cores(), kMostThreads);
-  if (wanted == 1) return nullptr;
+Status XnnpackBackend::prepare() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (own_pool_ == nullptr) own_pool_ = pthreadpool_create(wanted);
-  return own_pool_;
+  if (options_.share_workspace && workspace_ == nullptr) {
+    TAPER_REQUIRE(xnn_create_workspace(&workspace_) == xnn_status_success,
+                  Error::kDelegateMemoryAllocationFailed, "there is no memory for the workspace");
+  }
+  if (options_.pool != nullptr || own_pool_ != nullptr) return {};
+  const uint32_t wanted =
+      options_.threads != 0 ? options_.threads : std::min(xnnpack::fast_cores(), kMostThreads);
+  if (wanted > 1) own_pool_ = pthreadpool_create(wanted);
+  return {};
 }
 
 Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
                                    CompileSpecs) {
   TAPER_REQUIRE(is_available(), Error::kNotSupported, "XNNPACK has no kernels for this processor");
+  TAPER_TRY(prepare());
   auto* delegate = new (std::nothrow) xnnpack::Delegate();
   TAPER_REQUIRE(delegate != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the XNNPACK graph");
-  const Status status = delegate->load(payload, context, options_.max_bytes, threads());
+  const auto lock = hold(workspace_mutex_, options_.share_workspace);
+  const Status status =
+      delegate->load(payload, context, options_.max_bytes,
+                     {options_.pool != nullptr ? options_.pool : own_pool_, workspace_});
   if (!status.ok()) {
     delete delegate;
     return status;
@@ -54,9 +61,13 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
 }
 
 Status XnnpackBackend::execute(BackendExecutionContext&, void* handle, Span<EValue* const> args) {
+  const auto lock = hold(workspace_mutex_, options_.share_workspace);
   return static_cast<xnnpack::Delegate*>(handle)->execute(args);
 }
 
-void XnnpackBackend::destroy(void* handle) { delete static_cast<xnnpack::Delegate*>(handle); }
+void XnnpackBackend::destroy(void* handle) {
+  const auto lock = hold(workspace_mutex_, options_.share_workspace);
+  delete static_cast<xnnpack::Delegate*>(handle);
+}
 
 }  // namespace taper

@@ -4,9 +4,12 @@
 //   const Backend backends[] = {{kXnnpackBackendId, &xnnpack}};
 //   method_options.backends = backends;
 //
+// Options are those of one backend object; a Module that wants others has one of its own.
+//
 // Threads: as BackendInterface says. Handles share nothing but the pool of threads, which serves
-// one of them at a time. Memory: init() takes what XNNPACK needs from the heap; execute() takes
-// none, unless XNNPACK needs more than before because an input has grown.
+// one of them at a time, and their workspace if XnnpackOptions says so; no lock is shared between
+// backend objects. Memory: init() takes what XNNPACK needs from the heap; execute() takes none,
+// unless XNNPACK needs more than before because an input has grown.
 
 #pragma once
 
@@ -16,16 +19,21 @@
 #include "taper/backend.h"
 
 struct pthreadpool;
+struct xnn_workspace;
 
 namespace taper {
 
 inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
 
 struct XnnpackOptions {
-  // Threads that a graph runs on; 0: as many as the process may use cores, four at most.
+  // Threads that a graph runs on; 0: as many as the process may use fast cores, four at most.
   uint32_t threads = 0;
-  // The application's own threads, in place of those above. It outlives the backend.
+  // The application's own threads, in place of those above. It outlives the backend, and may be
+  // that of several.
   pthreadpool* pool = nullptr;
+  // All handles keep what they compute on the way in the same memory, as much as the largest one
+  // needs. They then run one after another, also when called from several threads.
+  bool share_workspace = false;
   // The most that one payload may ask for, counted before anything is built: a bound for files that
   // are not trusted.
   uint64_t max_bytes = uint64_t{8} << 30;
@@ -46,12 +54,14 @@ class XnnpackBackend final : public BackendInterface {
   void destroy(void* handle) override;
 
  private:
-  // The pool, made when the first handle is; null for one thread.
-  pthreadpool* threads();
+  // Make what all handles share when the first one is made.
+  Status prepare();
 
   const XnnpackOptions options_;
-  std::mutex mutex_;  // Of own_pool_; never held while anything runs.
+  std::mutex mutex_;  // Of the two below; never held while anything runs.
   pthreadpool* own_pool_ = nullptr;
+  xnn_workspace* workspace_ = nullptr;
+  std::mutex workspace_mutex_;  // Held while a handle uses the workspace; only if it is shared.
 };
 
 }  // namespace taper
