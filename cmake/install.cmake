@@ -5,6 +5,11 @@ include(GNUInstallDirs)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
 set(installed taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module
   taper_kernels_portable)
+if(TAPER_HAS_OPTIMIZED)
+  list(APPEND installed taper_kernels_optimized)
+  install(FILES kernels_optimized/kernel_table.h kernels_optimized/gemm.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels_optimized)
+endif()
 foreach(target IN LISTS installed)
   string(REPLACE "taper_" "" short ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${short})

@@ -9,7 +9,7 @@ set -eu
 
 packages="cmake ninja-build g++ make git pkg-config ccache
   flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
-  libgtest-dev libbenchmark-dev"
+  libgtest-dev libbenchmark-dev libhwy-dev"
 then=true
 for extra in "$@"; do
   case "$extra" in

@@ -27,6 +27,7 @@ CommandLine describe() {
          {"n,iterations", "Run exactly N times instead", "N"},
          {"seconds", "Run at least so long", "S", "1"},
          {"t,threads", "Threads of a backend", "N", "1"},
+         {"portable-only", "Leave out the fast kernels of this processor"},
          {"warmup", "Runs before the clock starts", "N", "2"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"json", "Print JSON: seconds and bytes"}}}}};
@@ -101,7 +102,8 @@ int bench_command(int argc, char** argv) {
   const uint64_t warmup = line.integer("warmup", 0, 1'000'000);
   const double seconds = line.number("seconds", 0, 86400);
   const auto threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
-  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads});
+  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads,
+                        !line.given("portable-only")});
   const std::vector<std::string> names = line.list("inputs");
   if (line.given("inputs")) {
     runner.set_inputs(read_all(names), names);

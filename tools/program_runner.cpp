@@ -7,6 +7,9 @@
 #include "exir/emit/signature.h"
 #include "exir/ir/failure.h"
 #include "kernels_portable/kernel_table.h"
+#if TAPER_OPTIMIZED
+#include "kernels_optimized/kernel_table.h"
+#endif
 #include "tools/atomic_file.h"
 #include "tools/error.h"
 
@@ -19,10 +22,21 @@ uint64_t memory_of_machine() {
                                : uint64_t{1} << 32;
 }
 
-ModuleOptions module_options(const RunnerOptions& options, const Backends& backends) {
+// The last of them is the portable one, which has every operator.
+Span<const KernelTable> kernel_tables([[maybe_unused]] bool optimized) {
+#if TAPER_OPTIMIZED
+  static const KernelTable tables[] = {optimized::optimized_kernels(),
+                                       portable::portable_kernels()};
+  return {tables + (optimized ? 0 : 1), optimized ? size_t{2} : size_t{1}};
+#else
   static const KernelTable tables[] = {portable::portable_kernels()};
+  return tables;
+#endif
+}
+
+ModuleOptions module_options(const RunnerOptions& options, const Backends& backends) {
   ModuleOptions result;
-  result.kernels = tables;
+  result.kernels = kernel_tables(options.optimized);
   result.backends = backends.table();
   result.data_path = options.data_path;
   result.max_memory_bytes = memory_of_machine();

@@ -23,6 +23,7 @@ struct RunnerOptions {
   std::string data_path;  // A .ptd, or empty.
   std::string method;     // Empty: "forward", or the only method there is.
   uint32_t threads = 0;   // Of backends; 0: as they see fit.
+  bool optimized = true;  // False: portable kernels only.
 };
 
 struct Output {

@@ -9,6 +9,9 @@
 
 #include "inputs.h"
 #include "kernels_portable/kernel_table.h"
+#if TAPER_OPTIMIZED
+#include "kernels_optimized/kernel_table.h"
+#endif
 #include "memory.h"
 #include "options.h"
 #include "print.h"
@@ -56,7 +59,12 @@ BackendTable backends(uint32_t) { return {}; }
 
 Method load_method(const Program& program, std::string_view name, const MethodMemory& memory,
                    const ExternalData* weights, uint32_t threads) {
+#if TAPER_OPTIMIZED
+  static const KernelTable tables[] = {optimized::optimized_kernels(),
+                                       portable::portable_kernels()};
+#else
   static const KernelTable tables[] = {portable::portable_kernels()};
+#endif
   std::string problems;
   MethodOptions options;
   options.kernels = tables;

@@ -15,14 +15,18 @@
 #include <vector>
 
 #include "kernels_portable/kernel_table.h"
+#if TAPER_OPTIMIZED
+#include "kernels_optimized/kernel_table.h"
+#endif
 #include "taper/kernel.h"
 
 namespace taper::bench {
 
 class KernelCall {
  public:
-  explicit KernelCall(const char* name)
-      : kernel_(find_kernel(portable::portable_kernels(), name)),
+  // The fast kernel of that name, or the portable one if there is none or it is asked for.
+  explicit KernelCall(const char* name, bool portable_only = false)
+      : kernel_(find(name, portable_only)),
         temp_(16u << 20),
         context_({temp_.data(), temp_.size()}) {}
 
@@ -66,6 +70,14 @@ class KernelCall {
       std::fprintf(stderr, "%s: %s\n", kernel_->name, status.message());
       std::exit(1);
     }
+  }
+
+  static const Kernel* find(const char* name, [[maybe_unused]] bool portable_only) {
+#if TAPER_OPTIMIZED
+    const Kernel* fast = find_kernel(optimized::optimized_kernels(), name);
+    if (fast != nullptr && !portable_only) return fast;
+#endif
+    return find_kernel(portable::portable_kernels(), name);
   }
 
  private:

@@ -355,14 +355,17 @@ void run_case(const OpCase& c, const Kernel& kernel) {
 
 }  // namespace
 
-void run_op_case_file(KernelTable table, const std::string& path) {
+void run_op_case_file(Span<const KernelTable> tables, const std::string& path) {
   std::string problem;
   const std::vector<OpCase> cases = read_op_cases(path, &problem);
   ASSERT_EQ(problem, "");
   ASSERT_FALSE(cases.empty()) << path << " holds no case";
   for (const OpCase& c : cases) {
     SCOPED_TRACE(c.kernel + ", " + path + ":" + std::to_string(c.line));
-    const Kernel* kernel = find_kernel(table, c.kernel);
+    const Kernel* kernel = nullptr;
+    for (const KernelTable& table : tables) {
+      if (kernel == nullptr) kernel = find_kernel(table, c.kernel);
+    }
     ASSERT_NE(kernel, nullptr) << "no such kernel";
     run_case(c, *kernel);
     if (testing::Test::HasFailure()) return;

@@ -13,14 +13,14 @@
 
 namespace taper::test {
 
-// Runs the cases of the file at `path` with the kernels of `table`.
-void run_op_case_file(KernelTable table, const std::string& path);
+// Runs the cases of the file at `path` with the kernels of `tables`, searched in order.
+void run_op_case_file(Span<const KernelTable> tables, const std::string& path);
 
 #ifdef TAPER_SOURCE_DIR
 // Runs kernels_portable/cases/<family>.txt with the portable kernels; `family` is "op_add".
 inline void run_op_cases(const std::string& family) {
-  run_op_case_file(portable::portable_kernels(),
-                   TAPER_SOURCE_DIR "/kernels_portable/cases/" + family + ".txt");
+  const KernelTable tables[] = {portable::portable_kernels()};
+  run_op_case_file(tables, TAPER_SOURCE_DIR "/kernels_portable/cases/" + family + ".txt");
 }
 #endif
 

@@ -33,9 +33,11 @@ const std::vector<Rule>& rules() {
       {"backends/xnnpack/aot", {"taper", "backends/xnnpack", "exir/ir", "exir/delegate"}},
       {"exir", {"taper", "schema", "runtime", "kernels_portable"}},
       {"selective_build", {"taper", "schema", "runtime/program", "kernels_portable"}},
-      {"tools", {"taper", "schema", "exir", "kernels_portable", "backends"}},
-      {"examples", {"taper", "exir", "kernels_portable", "backends"}},
-      {"test", {"taper", "schema", "runtime", "kernels_portable", "exir", "tools", "backends"}},
+      {"tools", {"taper", "schema", "exir", "kernels_portable", "kernels_optimized", "backends"}},
+      {"examples", {"taper", "exir", "kernels_portable", "kernels_optimized", "backends"}},
+      {"test",
+       {"taper", "schema", "runtime", "kernels_portable", "kernels_optimized", "exir", "tools",
+        "backends"}},
   };
   return table;
 }
@@ -46,6 +48,7 @@ const std::vector<Rule>& libraries() {
       {"zlib.h", {"exir/frontend", "test"}},
       {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
+      {"hwy/highway.h", {"kernels_optimized"}},
       {"xnnpack.h", {"backends/xnnpack/runtime", "test/bench"}},
       {"pthreadpool.h", {"backends/xnnpack/runtime", "examples", "test"}},
       {"benchmark/benchmark.h", {"test/bench"}},

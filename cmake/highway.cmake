@@ -1,0 +1,20 @@
+# Highway, whose headers alone kernels_optimized uses. TAPER_HAS_OPTIMIZED says whether it is built.
+
+set(TAPER_OPTIMIZED AUTO CACHE STRING "Build kernels_optimized: ON, OFF, or AUTO when Highway is found")
+find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h DOC "The folder with hwy/highway.h")
+mark_as_advanced(TAPER_HIGHWAY_INCLUDE)
+set(TAPER_HAS_OPTIMIZED ${TAPER_OPTIMIZED})
+if(TAPER_OPTIMIZED STREQUAL "AUTO")
+  set(TAPER_HAS_OPTIMIZED OFF)
+  if(TAPER_HIGHWAY_INCLUDE)
+    set(TAPER_HAS_OPTIMIZED ON)
+  endif()
+endif()
+
+if(TAPER_HAS_OPTIMIZED AND NOT TAPER_HIGHWAY_INCLUDE)
+  message(FATAL_ERROR "Highway is missing: run scripts/deps.sh, or set TAPER_HIGHWAY_INCLUDE")
+elseif(NOT TAPER_HAS_OPTIMIZED)
+  message(STATUS "Without kernels_optimized: portable kernels only (scripts/deps.sh gets Highway)")
+else()
+  message(STATUS "With kernels_optimized: Highway in ${TAPER_HIGHWAY_INCLUDE}")
+endif()

@@ -1,0 +1,408 @@
+// The blocked loops of the matrix product; gemm.h says how they nest.
+
+#include "kernels_optimized/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/gemm.cpp"
+#include "kernels_optimized/dispatch.h"
+// After the choice of targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/vectors.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+#if HWY_TARGET == HWY_AVX3
+constexpr int64_t kStripRows = 12;
+#elif HWY_ARCH_X86
+constexpr int64_t kStripRows = 6;
+#else
+constexpr int64_t kStripRows = 8;
+#endif
+constexpr int64_t kPanelColumns = 2 * kLanes;
+
+// One tile's operands. Rows of the left one are `left_stride` apart, its columns lie together.
+struct Tile {
+  const float* left;
+  int64_t left_stride;
+  const float* right;
+  int64_t right_stride;
+  int64_t depth;
+  float alpha;
+  float* out;
+  int64_t out_stride;
+  int64_t columns;  // That are stored.
+  bool add;         // To what out holds.
+};
+
+template <int kRows, int kVectors>
+HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors]) {
+  const Vec alpha = hn::Set(kTag, tile.alpha);
+  for (int i = 0; i < kRows; ++i) {
+    float* out = tile.out + i * tile.out_stride;
+    for (int j = 0; j < kVectors; ++j, out += kLanes) {
+      const int64_t count = tile.columns - j * kLanes;
+      if (count >= kLanes) {
+        const Vec before = tile.add ? hn::LoadU(kTag, out) : hn::Zero(kTag);
+        hn::StoreU(hn::MulAdd(sums[i][j], alpha, before), kTag, out);
+      } else if (count > 0) {
+        const Vec before = tile.add ? load_some(out, count) : hn::Zero(kTag);
+        store_some(hn::MulAdd(sums[i][j], alpha, before), out, count);
+      }
+    }
+  }
+}
+
+// The loop where the time is spent.
+template <int kRows, int kVectors>
+void run_tile(const Tile& tile) {
+  Vec sums[kRows][kVectors];
+  TAPER_UNROLL
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kVectors; ++j) sums[i][j] = hn::Zero(kTag);
+  }
+  const float* left = tile.left;
+  const float* right = tile.right;
+  const int64_t stride = tile.left_stride;
+  for (int64_t k = 0; k < tile.depth; ++k, right += tile.right_stride) {
+    Vec factors[kVectors];
+    for (int j = 0; j < kVectors; ++j) factors[j] = hn::LoadU(kTag, right + j * kLanes);
+    TAPER_UNROLL
+    for (int i = 0; i < kRows; ++i) {
+      const Vec factor = hn::Set(kTag, left[i * stride + k]);
+      for (int j = 0; j < kVectors; ++j) sums[i][j] = hn::MulAdd(factor, factors[j], sums[i][j]);
+    }
+  }
+  store_tile<kRows, kVectors>(tile, sums);
+}
+
+template <int kRows>
+void run_rows(const Tile& tile) {
+  if (tile.columns > kLanes) return run_tile<kRows, 2>(tile);
+  run_tile<kRows, 1>(tile);
+}
+
+// The height of the next strip when `rows` are left.
+int64_t strip_height(int64_t rows) {
+  if (rows >= kStripRows) return kStripRows;
+  return rows >= 8 ? 8 : rows >= 6 ? 6 : rows;
+}
+
+void run_strip(int64_t rows, const Tile& tile) {
+  switch (rows) {
+    case 1:
+      return run_rows<1>(tile);
+    case 2:
+      return run_rows<2>(tile);
+    case 3:
+      return run_rows<3>(tile);
+    case 4:
+      return run_rows<4>(tile);
+    case 5:
+      return run_rows<5>(tile);
+    case 6:
+      return run_rows<6>(tile);
+    case 8:
+      return run_rows<8>(tile);
+    default:
+      return run_rows<kStripRows>(tile);
+  }
+}
+
+// ---- The right operand ----
+
+// Rows of `columns` floats that lie together, into panels' rows.
+void pack_rows(const float* from, int64_t from_stride, int64_t depth, int64_t columns, float* to) {
+  for (int64_t k = 0; k < depth; ++k, from += from_stride, to += kPanelColumns) {
+    if (columns == kPanelColumns) {
+      hn::StoreU(hn::LoadU(kTag, from), kTag, to);
+      hn::StoreU(hn::LoadU(kTag, from + kLanes), kTag, to + kLanes);
+    } else {
+      std::memcpy(to, from, static_cast<size_t>(columns) * sizeof(float));
+    }
+  }
+}
+
+// Four columns that lie one after the other, four rows at a time.
+void pack_four_columns(const float* from, int64_t stride, int64_t depth, float* to,
+                       int64_t to_stride) {
+  const hn::FixedTag<float, 4> four;
+  const hn::Repartition<double, decltype(four)> two;
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    const auto a = hn::LoadU(four, from + k);
+    const auto b = hn::LoadU(four, from + stride + k);
+    const auto c = hn::LoadU(four, from + 2 * stride + k);
+    const auto d = hn::LoadU(four, from + 3 * stride + k);
+    const auto ab_low = hn::BitCast(two, hn::InterleaveLower(four, a, b));
+    const auto ab_high = hn::BitCast(two, hn::InterleaveUpper(four, a, b));
+    const auto cd_low = hn::BitCast(two, hn::InterleaveLower(four, c, d));
+    const auto cd_high = hn::BitCast(two, hn::InterleaveUpper(four, c, d));
+    float* row = to + k * to_stride;
+    hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, ab_low, cd_low)), four, row);
+    row += to_stride;
+    hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, ab_low, cd_low)), four, row);
+    row += to_stride;
+    hn::StoreU(hn::BitCast(four, hn::InterleaveLower(two, ab_high, cd_high)), four, row);
+    row += to_stride;
+    hn::StoreU(hn::BitCast(four, hn::InterleaveUpper(two, ab_high, cd_high)), four, row);
+  }
+  for (; k < depth; ++k) {
+    for (int64_t j = 0; j < 4; ++j) to[k * to_stride + j] = from[j * stride + k];
+  }
+}
+
+void pack_columns(const float* from, int64_t stride, int64_t depth, int64_t columns, float* to) {
+  int64_t j = 0;
+  for (; j + 4 <= columns; j += 4) {
+    pack_four_columns(from + j * stride, stride, depth, to + j, kPanelColumns);
+  }
+  for (; j < columns; ++j) {
+    for (int64_t k = 0; k < depth; ++k) to[k * kPanelColumns + j] = from[j * stride + k];
+  }
+}
+
+void pack_any(const FloatMatrix& from, int64_t depth, int64_t columns, float* to) {
+  for (int64_t k = 0; k < depth; ++k) {
+    for (int64_t j = 0; j < columns; ++j) {
+      to[k * kPanelColumns + j] = from.data[k * from.row_stride + j * from.column_stride];
+    }
+  }
+}
+
+// One panel: rows [k, k + depth) of columns [n, n + columns), up to kPanelColumns of them. What
+// follows the last column is multiplied too, so it must be some number.
+void pack_panel(const Gemm& g, int64_t k, int64_t depth, int64_t n, int64_t columns, float* to) {
+  if (columns < kPanelColumns) std::fill_n(to, depth * kPanelColumns, 0.0f);
+  if (g.packed_right.pack != nullptr) {
+    return g.packed_right.pack(g.packed_right.source, k, depth, n, columns, to, kPanelColumns);
+  }
+  const FloatMatrix& r = g.right;
+  const float* from = r.data + k * r.row_stride + n * r.column_stride;
+  if (r.column_stride == 1) return pack_rows(from, r.row_stride, depth, columns, to);
+  if (r.row_stride == 1) return pack_columns(from, r.column_stride, depth, columns, to);
+  pack_any({from, r.row_stride, r.column_stride}, depth, columns, to);
+}
+
+// ---- The left operand ----
+
+// Rows [m, m + rows) x columns [k, k + depth): in place, or copied so that a row lies together.
+const float* left_strip(const Gemm& g, int64_t m, int64_t rows, int64_t k, int64_t depth,
+                        float* buffer, int64_t* stride) {
+  const FloatMatrix& l = g.left;
+  const float* from = l.data + m * l.row_stride + k * l.column_stride;
+  *stride = l.column_stride == 1 ? l.row_stride : depth;
+  if (l.column_stride == 1) return from;
+  for (int64_t i = 0; i < depth; ++i) {
+    for (int64_t j = 0; j < rows; ++j) {
+      buffer[j * depth + i] = from[j * l.row_stride + i * l.column_stride];
+    }
+  }
+  return buffer;
+}
+
+// ---- The loops ----
+
+// beta * added for a rectangle of out.
+void prepare_out(const Gemm& g, int64_t m, int64_t rows, int64_t n, int64_t columns) {
+  for (int64_t i = m; i < m + rows; ++i) {
+    const float* from = g.added.data + i * g.added.row_stride + n * g.added.column_stride;
+    float* to = g.out + i * g.out_stride + n;
+    if (g.added.column_stride == 1) {
+      for (int64_t j = 0; j < columns; ++j) to[j] = g.beta * from[j];
+    } else {
+      for (int64_t j = 0; j < columns; ++j) to[j] = g.beta * from[j * g.added.column_stride];
+    }
+  }
+}
+
+bool adds(const Gemm& g) { return g.added.data != nullptr && g.beta != 0; }
+
+struct Blocks {
+  int64_t depth;
+  int64_t columns;
+  float* left;
+  float* right;
+};
+
+// As large as the scratch allows; blocks of depth are of about equal size.
+Blocks choose_blocks(const Gemm& g, Span<float> scratch) {
+  const auto room = static_cast<int64_t>(scratch.size());
+  const int64_t most = room >= (int64_t{32} << 10) ? 256 : 96;
+  const int64_t count = std::max(int64_t{1}, (g.depth + most - 1) / most);
+  Blocks blocks;
+  blocks.depth = std::max(int64_t{1}, (g.depth + count - 1) / count);
+  const int64_t left = kStripRows * blocks.depth;
+  blocks.columns = (room - left) / blocks.depth / kPanelColumns * kPanelColumns;
+  blocks.left = scratch.data();
+  blocks.right = scratch.data() + left;
+  return blocks;
+}
+
+// All rows against columns [n, n + columns), whose rows [k, k + depth) are packed.
+void multiply_block(const Gemm& g, const Blocks& blocks, int64_t k, int64_t depth, int64_t n,
+                    int64_t columns) {
+  int64_t rows;
+  for (int64_t m = 0; m < g.rows; m += rows) {
+    rows = strip_height(g.rows - m);
+    if (k == 0 && adds(g)) prepare_out(g, m, rows, n, columns);
+    Tile tile;
+    tile.left = left_strip(g, m, rows, k, depth, blocks.left, &tile.left_stride);
+    tile.right = blocks.right;
+    tile.right_stride = kPanelColumns;
+    tile.depth = depth;
+    tile.alpha = g.alpha;
+    tile.out = g.out + m * g.out_stride + n;
+    tile.out_stride = g.out_stride;
+    tile.add = k > 0 || adds(g);
+    for (int64_t j = 0; j < columns; j += kPanelColumns) {
+      tile.columns = std::min(kPanelColumns, columns - j);
+      run_strip(rows, tile);
+      tile.right += kPanelColumns * depth;
+      tile.out += kPanelColumns;
+    }
+  }
+}
+
+void multiply_packed(const Gemm& g, Span<float> scratch) {
+  const Blocks blocks = choose_blocks(g, scratch);
+  for (int64_t n = 0; n < g.columns; n += blocks.columns) {
+    const int64_t columns = std::min(blocks.columns, g.columns - n);
+    int64_t k = 0;
+    do {  // Once at least, so that a product of no depth is written too.
+      const int64_t depth = std::min(blocks.depth, g.depth - k);
+      for (int64_t j = 0; j < columns; j += kPanelColumns) {
+        pack_panel(g, k, depth, n + j, std::min(kPanelColumns, columns - j),
+                   blocks.right + j * depth);
+      }
+      multiply_block(g, blocks, k, depth, n, columns);
+      k += depth;
+    } while (k < g.depth);
+  }
+}
+
+// One strip of rows: whole panels of the right operand are read where they lie. A single row takes
+// wide ones, whose reads follow each other for longer.
+void multiply_in_place(const Gemm& g, Span<float> scratch) {
+  constexpr int64_t kWide = 8 * kLanes;
+  const int64_t whole = g.columns / kPanelColumns * kPanelColumns;
+  if (adds(g)) prepare_out(g, 0, g.rows, 0, whole);
+  Tile tile = {g.left.data, g.left.row_stride, nullptr,      g.right.row_stride, g.depth,
+               g.alpha,     nullptr,           g.out_stride, kPanelColumns,      adds(g)};
+  const int64_t wide = g.rows == 1 ? g.columns / kWide * kWide : 0;
+  for (int64_t n = 0; n < whole; n += tile.columns) {
+    tile.columns = n < wide ? kWide : kPanelColumns;
+    tile.right = g.right.data + n;
+    tile.out = g.out + n;
+    n < wide ? run_tile<1, 8>(tile) : run_strip(g.rows, tile);
+  }
+  if (whole == g.columns) return;
+  Gemm rest = g;
+  rest.columns -= whole;
+  rest.right.data += whole;
+  rest.out += whole;
+  if (rest.added.data != nullptr) rest.added.data += whole * rest.added.column_stride;
+  multiply_packed(rest, scratch);
+}
+
+// kRows rows by four columns of a right operand whose columns lie together.
+template <int kRows, int kColumns>
+void run_dots(const Gemm& g, int64_t m, int64_t n) {
+  Vec sums[kRows][kColumns];
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) sums[i][j] = hn::Zero(kTag);
+  }
+  const float* left = g.left.data + m * g.left.row_stride;
+  const float* right = g.right.data + n * g.right.column_stride;
+  for (int64_t k = 0; k < g.depth; k += kLanes) {
+    const int64_t count = std::min(kLanes, g.depth - k);
+    Vec factors[kColumns];
+    for (int j = 0; j < kColumns; ++j) {
+      const float* at = right + j * g.right.column_stride + k;
+      factors[j] = count == kLanes ? hn::LoadU(kTag, at) : load_some(at, count);
+    }
+    for (int i = 0; i < kRows; ++i) {
+      const float* at = left + i * g.left.row_stride + k;
+      const Vec factor = count == kLanes ? hn::LoadU(kTag, at) : load_some(at, count);
+      for (int j = 0; j < kColumns; ++j) sums[i][j] = hn::MulAdd(factor, factors[j], sums[i][j]);
+    }
+  }
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kColumns; ++j) {
+      float* to = g.out + (m + i) * g.out_stride + n + j;
+      const float sum = g.alpha * hn::GetLane(hn::SumOfLanes(kTag, sums[i][j]));
+      *to = adds(g) ? *to + sum : sum;
+    }
+  }
+}
+
+template <int kRows>
+void run_dot_rows(const Gemm& g, int64_t m) {
+  int64_t n = 0;
+  for (; n + 4 <= g.columns; n += 4) run_dots<kRows, 4>(g, m, n);
+  for (; n < g.columns; ++n) run_dots<kRows, 1>(g, m, n);
+}
+
+void multiply_by_dots(const Gemm& g) {
+  if (adds(g)) prepare_out(g, 0, g.rows, 0, g.columns);
+  int64_t m = 0;
+  for (; m + 4 <= g.rows; m += 4) run_dot_rows<4>(g, m);
+  for (; m < g.rows; ++m) run_dot_rows<1>(g, m);
+}
+
+}  // namespace
+
+void gemm_form(const Gemm& g, Span<float> scratch) {
+  const bool stored = g.packed_right.pack == nullptr;
+  const bool left_lies = g.left.column_stride == 1;
+  if (stored && left_lies && g.right.row_stride == 1 && g.rows <= 8 && g.depth >= kLanes) {
+    return multiply_by_dots(g);
+  }
+  if (stored && left_lies && g.right.column_stride == 1 && g.depth > 0 &&
+      g.rows == strip_height(g.rows)) {
+    return multiply_in_place(g, scratch);
+  }
+  multiply_packed(g, scratch);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(const Gemm&, Span<float>);
+
+constexpr size_t kStackFloats = size_t{8} << 10;
+
+void run_on_stack(Form form, const Gemm& problem) {
+  float scratch[kStackFloats];
+  form(problem, {scratch, kStackFloats});
+}
+
+}  // namespace
+
+bool gemm(const Gemm& problem, Span<float> scratch) {
+  const Form form = TAPER_CHOOSE(Form, gemm_form);
+  if (form == nullptr) return false;
+  if (problem.rows == 0 || problem.columns == 0) return true;
+  if (scratch.size() < kStackFloats) {
+    run_on_stack(form, problem);
+  } else {
+    form(problem, scratch);
+  }
+  return true;
+}
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE

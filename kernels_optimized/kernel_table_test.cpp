@@ -1,0 +1,84 @@
+// The table is sorted, each kernel has a portable one behind it with the same arguments, and every
+// case of the portable suite runs through it at every level that this processor has.
+
+#include "kernels_optimized/kernel_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "kernels_optimized/dispatch.h"
+#include "kernels_portable/kernel_table.h"
+#include "test/support/op_cases.h"
+
+namespace taper::optimized {
+namespace {
+
+TEST(OptimizedTable, IsSortedByName) {
+  const KernelTable table = optimized_kernels();
+  for (size_t i = 1; i < table.size(); ++i) {
+    EXPECT_LT(std::strcmp(table[i - 1]->name, table[i]->name), 0) << table[i]->name;
+  }
+}
+
+TEST(OptimizedTable, TakesWhatThePortableKernelTakes) {
+  for (const Kernel* kernel : optimized_kernels()) {
+    const Kernel* portable = find_kernel(portable::portable_kernels(), kernel->name);
+    ASSERT_NE(portable, nullptr) << kernel->name;
+    ASSERT_EQ(kernel->arg_count, portable->arg_count) << kernel->name;
+    for (int i = 0; i < kernel->arg_count; ++i) {
+      EXPECT_EQ(kernel->args[i].kind, portable->args[i].kind) << kernel->name << " argument " << i;
+      EXPECT_EQ(kernel->args[i].optional, portable->args[i].optional) << kernel->name;
+      EXPECT_EQ(kernel->args[i].complex, portable->args[i].complex) << kernel->name;
+    }
+  }
+}
+
+TEST(OptimizedTable, EveryLineOfOpsDefNamesItsKernel) {
+  const char* const names[] = {
+#define TAPER_OP(variable, file, schema) schema,
+#include "kernels_optimized/ops.def"
+#undef TAPER_OP
+  };
+  ASSERT_EQ(optimized_kernels().size(), sizeof(names) / sizeof(names[0]));
+  for (size_t i = 0; i < optimized_kernels().size(); ++i) {
+    EXPECT_STREQ(optimized_kernels()[i]->name, names[i]);
+  }
+}
+
+// The files of cases that the kernels of the table have.
+std::set<std::string> families() {
+  std::set<std::string> result;
+  const auto add = [&](const char* file, const char* schema) {
+    if (find_kernel(optimized_kernels(), schema) != nullptr) result.insert(file);
+  };
+#define TAPER_OP(variable, file, schema) add(#file, schema);
+#include "kernels_portable/ops.def"
+#undef TAPER_OP
+  return result;
+}
+
+class Conformance : public testing::TestWithParam<std::tuple<std::string, Level>> {
+ protected:
+  ~Conformance() override { limit_level(Level::kAvx512); }
+};
+
+TEST_P(Conformance, AgreesWithPyTorch) {
+  limit_level(std::get<1>(GetParam()));
+  const KernelTable tables[] = {optimized_kernels(), portable::portable_kernels()};
+  test::run_op_case_file(
+      tables, TAPER_SOURCE_DIR "/kernels_portable/cases/" + std::get<0>(GetParam()) + ".txt");
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimized, Conformance,
+                         testing::Combine(testing::ValuesIn(families()),
+                                          testing::Values(Level::kBaseline, Level::kAvx2,
+                                                          Level::kAvx512)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param) + "_level_" +
+                                  std::to_string(static_cast<int>(std::get<1>(info.param)));
+                         });
+
+}  // namespace
+}  // namespace taper::optimized

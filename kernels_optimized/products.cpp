@@ -1,0 +1,162 @@
+// mm, bmm, addmm, baddbmm and linear of floats over the fast matrix product (gemm.h). Every layout
+// of operands will do; the rows of out must lie together.
+
+#include <initializer_list>
+#include <utility>
+
+#include "kernels_optimized/gemm.h"
+#include "kernels_optimized/overlay.h"
+#include "kernels_optimized/scratch.h"
+#include "kernels_portable/matmul.h"
+
+namespace taper::optimized {
+namespace {
+
+using portable::MatrixView;
+
+FloatMatrix floats_of(const MatrixView& view) {
+  return {static_cast<const float*>(view.data) + view.first, view.row_stride, view.column_stride};
+}
+
+FloatMatrix turned(const FloatMatrix& m) { return {m.data, m.column_stride, m.row_stride}; }
+
+Span<float> gemm_scratch(KernelContext& context) {
+  return scratch_floats(context, kGemmScratchFloats);
+}
+
+// A problem in the words of the portable kernels.
+bool multiply(Span<float> scratch, const portable::Matmul& problem) {
+  Gemm g;
+  g.rows = problem.rows;
+  g.columns = problem.columns;
+  g.depth = problem.depth;
+  g.left = floats_of(problem.left);
+  g.right = floats_of(problem.right);
+  g.alpha = static_cast<float>(problem.alpha.to_double());
+  g.beta = static_cast<float>(problem.beta.to_double());
+  if (problem.added != nullptr) g.added = floats_of(*problem.added);
+  MatrixView out = problem.out;
+  // A single column is a row read along the diagonal.
+  if (g.columns == 1 && out.row_stride == 1) {
+    std::swap(g.rows, g.columns);
+    std::swap(g.left, g.right);
+    g.left = turned(g.left);
+    g.right = turned(g.right);
+    g.added = turned(g.added);
+    std::swap(out.row_stride, out.column_stride);
+  }
+  if (out.column_stride != 1 && g.columns != 1) return false;
+  g.out = static_cast<float*>(out.data) + out.first;
+  g.out_stride = out.row_stride;
+  return gemm(g, scratch);
+}
+
+bool resize(Tensor& out, std::initializer_list<int64_t> sizes) {
+  int32_t narrow[3];
+  size_t rank = 0;
+  for (const int64_t size : sizes) narrow[rank++] = static_cast<int32_t>(size);
+  return static_cast<size_t>(out.dim()) == rank && out.resize({narrow, rank}).ok();
+}
+
+bool are_matrices(const Tensor& left, const Tensor& right) {
+  return left.dim() == 2 && right.dim() == 2 && left.size(1) == right.size(0);
+}
+
+bool are_batches(const Tensor& left, const Tensor& right) {
+  return left.dim() == 3 && right.dim() == 3 && left.size(0) == right.size(0) &&
+         left.size(2) == right.size(1);
+}
+
+bool fast_mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
+  if (!are_float(self, mat2, out) || !are_matrices(self, mat2)) return false;
+  if (!resize(out, {self.size(0), mat2.size(1)})) return false;
+  return multiply(gemm_scratch(context),
+                  {self.size(0), mat2.size(1), self.size(1), portable::matrix_of(self),
+                   portable::matrix_of(mat2), portable::matrix_of(out)});
+}
+
+bool fast_addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
+                Scalar beta, Scalar alpha, Tensor& out) {
+  if (!are_float(self, mat1, mat2, out) || !are_matrices(mat1, mat2)) return false;
+  const int64_t sizes[] = {mat1.size(0), mat2.size(1)};
+  if (!portable::broadcasts_to(self, {sizes, 2}) || !resize(out, {sizes[0], sizes[1]})) {
+    return false;
+  }
+  const MatrixView added = portable::broadcast_matrix(self);
+  return multiply(gemm_scratch(context),
+                  {sizes[0], sizes[1], mat1.size(1), portable::matrix_of(mat1),
+                   portable::matrix_of(mat2), portable::matrix_of(out), &added, alpha, beta});
+}
+
+bool fast_bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
+  if (!are_float(self, mat2, out) || !are_batches(self, mat2)) return false;
+  const int64_t batches = self.size(0), rows = self.size(1), columns = mat2.size(2);
+  if (!resize(out, {batches, rows, columns})) return false;
+  const Span<float> scratch = gemm_scratch(context);
+  for (int64_t b = 0; b < batches; ++b) {
+    if (!multiply(scratch, {rows, columns, self.size(2), portable::matrix_of(self, b),
+                            portable::matrix_of(mat2, b), portable::matrix_of(out, b)})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool fast_baddbmm(KernelContext& context, const Tensor& self, const Tensor& batch1,
+                  const Tensor& batch2, Scalar beta, Scalar alpha, Tensor& out) {
+  if (!are_float(self, batch1, batch2, out) || !are_batches(batch1, batch2)) return false;
+  const int64_t sizes[] = {batch1.size(0), batch1.size(1), batch2.size(2)};
+  if (!portable::broadcasts_to(self, {sizes, 3}) || !resize(out, {sizes[0], sizes[1], sizes[2]})) {
+    return false;
+  }
+  const Span<float> scratch = gemm_scratch(context);
+  for (int64_t b = 0; b < sizes[0]; ++b) {
+    const MatrixView added = portable::broadcast_matrix(self, b);
+    if (!multiply(scratch, {sizes[1], sizes[2], batch1.size(2), portable::matrix_of(batch1, b),
+                            portable::matrix_of(batch2, b), portable::matrix_of(out, b), &added,
+                            alpha, beta})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Input of any rank, weight [features, k].
+bool fast_linear(KernelContext& context, const Tensor& input, const Tensor& weight,
+                 const Tensor* bias, Tensor& out) {
+  const int64_t rank = input.dim();
+  if (!are_float(input, weight, out) || weight.dim() != 2 || rank < 1 || out.dim() != rank ||
+      !input.is_contiguous() || !out.is_contiguous() || input.size(rank - 1) != weight.size(1)) {
+    return false;
+  }
+  const int64_t depth = weight.size(1), features = weight.size(0);
+  if (bias != nullptr &&
+      (!are_float(*bias) || bias->dim() > 1 || (bias->numel() != features && bias->numel() != 1))) {
+    return false;
+  }
+  int32_t sizes[kMaxRank];
+  int64_t rows = 1;
+  for (int64_t d = 0; d < rank - 1; ++d) rows *= sizes[d] = input.sizes()[static_cast<size_t>(d)];
+  sizes[rank - 1] = static_cast<int32_t>(features);
+  if (!out.resize({sizes, static_cast<size_t>(rank)}).ok()) return false;
+  const ScalarType type = ScalarType::kFloat;
+  const MatrixView added = bias != nullptr ? portable::broadcast_matrix(*bias) : MatrixView{};
+  return multiply(gemm_scratch(context), {rows,
+                                          features,
+                                          depth,
+                                          {input.mutable_data(), type, 0, depth, 1},
+                                          portable::transposed(portable::matrix_of(weight)),
+                                          {out.mutable_data(), type, 0, features, 1},
+                                          bias != nullptr ? &added : nullptr});
+}
+
+}  // namespace
+
+extern const Kernel kMmOut, kAddmmOut, kBmmOut, kBaddbmmOut, kLinearOut;
+const Kernel kMmOut = overlay<fast_mm, portable::kMmOut>("aten::mm.out");
+const Kernel kAddmmOut = overlay<fast_addmm, portable::kAddmmOut>("aten::addmm.out");
+const Kernel kBmmOut = overlay<fast_bmm, portable::kBmmOut, Takes::kComplexToo>("aten::bmm.out");
+const Kernel kBaddbmmOut = overlay<fast_baddbmm, portable::kBaddbmmOut>("aten::baddbmm.out");
+const Kernel kLinearOut = overlay<fast_linear, portable::kLinearOut>("aten::linear.out");
+
+}  // namespace taper::optimized

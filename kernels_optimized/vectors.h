@@ -1,0 +1,63 @@
+// What all files of vector code share: the vector type of this form, and reads and writes of the
+// last few elements. Included once per instruction set, so there is no ordinary guard.
+
+#if defined(TAPER_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPER_VECTORS_INL
+#undef TAPER_VECTORS_INL
+#else
+#define TAPER_VECTORS_INL
+#endif
+
+#include <cstdint>
+#include <cstring>
+
+#include "hwy/highway.h"
+#include "kernels_optimized/dispatch.h"
+
+// The compiler must unroll the loops over rows of a tile, whose sums stay in registers.
+#undef TAPER_UNROLL
+#if defined(__clang__)
+#define TAPER_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define TAPER_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = hn::ScalableTag<float>;
+using Vec = hn::Vec<Tag>;
+constexpr Tag kTag = {};
+constexpr int64_t kLanes = static_cast<int64_t>(HWY_LANES(float));
+
+// The first `count` elements at `from`, fewer than a vector has; the others are 0.
+HWY_INLINE Vec load_some(const float* from, int64_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN float buffer[kLanes] = {};
+  std::memcpy(buffer, from, static_cast<size_t>(count) * sizeof(float));
+  return hn::Load(kTag, buffer);
+#else
+  return hn::MaskedLoad(hn::FirstN(kTag, static_cast<size_t>(count)), kTag, from);
+#endif
+}
+
+// Writes the first `count` elements, fewer than a vector has, and nothing else.
+HWY_INLINE void store_some(Vec value, float* to, int64_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN float buffer[kLanes];
+  hn::Store(value, kTag, buffer);
+  std::memcpy(to, buffer, static_cast<size_t>(count) * sizeof(float));
+#else
+  hn::BlendedStore(value, hn::FirstN(kTag, static_cast<size_t>(count)), kTag, to);
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#endif  // Once per instruction set.
