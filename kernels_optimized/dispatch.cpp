@@ -1,4 +1,4 @@
-// What the processor can do. The compiler's library asks it once and remembers.
+// What the processor can do. It is asked once; asking twice at the same time does no harm.
 
 #include "kernels_optimized/dispatch.h"
 
@@ -9,6 +9,7 @@ namespace taper::optimized {
 namespace {
 
 std::atomic<Level> level_limit{Level::kAvx512};
+std::atomic<int> known_level{-1};  // Or -1: not asked yet.
 
 Level level_of_processor() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -28,7 +29,12 @@ Level level_of_processor() {
 }  // namespace
 
 Level level() {
-  return std::min(level_limit.load(std::memory_order_relaxed), level_of_processor());
+  int known = known_level.load(std::memory_order_relaxed);
+  if (known < 0) {
+    known = static_cast<int>(level_of_processor());
+    known_level.store(known, std::memory_order_relaxed);
+  }
+  return std::min(level_limit.load(std::memory_order_relaxed), static_cast<Level>(known));
 }
 
 void limit_level(Level limit) { level_limit.store(limit, std::memory_order_relaxed); }

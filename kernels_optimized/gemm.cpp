@@ -45,8 +45,10 @@ struct Tile {
 template <int kRows, int kVectors>
 HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors]) {
   const Vec alpha = hn::Set(kTag, tile.alpha);
+  TAPER_UNROLL
   for (int i = 0; i < kRows; ++i) {
     float* out = tile.out + i * tile.out_stride;
+    TAPER_UNROLL
     for (int j = 0; j < kVectors; ++j, out += kLanes) {
       const int64_t count = tile.columns - j * kLanes;
       if (count >= kLanes) {
@@ -66,6 +68,7 @@ void run_tile(const Tile& tile) {
   Vec sums[kRows][kVectors];
   TAPER_UNROLL
   for (int i = 0; i < kRows; ++i) {
+    TAPER_UNROLL
     for (int j = 0; j < kVectors; ++j) sums[i][j] = hn::Zero(kTag);
   }
   const float* left = tile.left;
@@ -73,10 +76,12 @@ void run_tile(const Tile& tile) {
   const int64_t stride = tile.left_stride;
   for (int64_t k = 0; k < tile.depth; ++k, right += tile.right_stride) {
     Vec factors[kVectors];
+    TAPER_UNROLL
     for (int j = 0; j < kVectors; ++j) factors[j] = hn::LoadU(kTag, right + j * kLanes);
     TAPER_UNROLL
     for (int i = 0; i < kRows; ++i) {
       const Vec factor = hn::Set(kTag, left[i * stride + k]);
+      TAPER_UNROLL
       for (int j = 0; j < kVectors; ++j) sums[i][j] = hn::MulAdd(factor, factors[j], sums[i][j]);
     }
   }

@@ -15,24 +15,28 @@ namespace taper::portable {
 // e^x = 2^n * e^r with n the integer nearest to x / ln 2 and |r| <= ln(2) / 2. The float added to
 // find n leaves 126 + n in its low bits, which become the exponent of 2^(n-1); e^r is twice half of
 // a polynomial of degree 6 (fitted, error 3e-9). Overflows to infinity; results below 2^-125 are 0.
+inline constexpr float kLog2E = 1.44269504f;
+inline constexpr float kLn2High = 0.693359375f;  // Few bits, so that n * kLn2High is exact.
+inline constexpr float kLn2Low = -2.12194440e-4f;
+inline constexpr float kRound = 12583038.0f;  // 1.5 * 2^23 + 126
+inline constexpr float kExpVanishes = -86.5f;
+inline constexpr float kExpOverflows = 89.0f;
+inline constexpr float kExpP[] = {2 * 0.001381455222f,
+                                  2 * 0.008368745446f,
+                                  2 * 0.041668388993f,
+                                  2 * 0.166665211320f,
+                                  2 * 0.499999940395f,
+                                  2.0f,
+                                  2.0f};
 inline float exp_of(float x) {
-  constexpr float kLog2E = 1.44269504f;
-  constexpr float kLn2High = 0.693359375f;  // Few bits, so that n * kLn2High is exact.
-  constexpr float kLn2Low = -2.12194440e-4f;
-  constexpr float kRound = 12583038.0f;  // 1.5 * 2^23 + 126
-  const bool vanishes = x < -86.5f;
+  const bool vanishes = x < kExpVanishes;
   float y = vanishes ? 0.0f : x;
-  y = y > 89.0f ? 89.0f : y;
+  y = y > kExpOverflows ? kExpOverflows : y;
   const float shifted = y * kLog2E + kRound;
   const float n = shifted - kRound;
   const float r = (y - n * kLn2High) - n * kLn2Low;
-  float p = 2 * 0.001381455222f;
-  p = p * r + 2 * 0.008368745446f;
-  p = p * r + 2 * 0.041668388993f;
-  p = p * r + 2 * 0.166665211320f;
-  p = p * r + 2 * 0.499999940395f;
-  p = p * r + 2.0f;
-  p = p * r + 2.0f;
+  float p = kExpP[0];
+  for (int i = 1; i < 7; ++i) p = p * r + kExpP[i];
   const float result = p * float_from_bits(float_bits(shifted) << 23);
   return vanishes ? 0.0f : result;
 }
@@ -58,21 +62,20 @@ inline float odd_ratio(float x, float limit, const float (&p)[kP], const float (
 }
 
 // Fitted on [0, 9], error 2e-8.
-inline float tanh_of(float x) {
-  constexpr float kP[] = {1.3354705e-08f, 2.0609115e-05f, 0.0034955903f, 0.13381028f, 1.0f};
-  constexpr float kQ[] = {7.776577e-07f, 0.00032856382f, 0.025876991f, 0.46714342f, 1.0f};
-  return odd_ratio(x, 9.5f, kP, kQ);
-}
+inline constexpr float kTanhLimit = 9.5f;
+inline constexpr float kTanhP[] = {1.3354705e-08f, 2.0609115e-05f, 0.0034955903f, 0.13381028f,
+                                   1.0f};
+inline constexpr float kTanhQ[] = {7.776577e-07f, 0.00032856382f, 0.025876991f, 0.46714342f, 1.0f};
+inline float tanh_of(float x) { return odd_ratio(x, kTanhLimit, kTanhP, kTanhQ); }
 inline double tanh_of(double x) { return std::tanh(x); }
 
 // Fitted on [0, 3.92], error 2e-8.
-inline float erf_of(float x) {
-  constexpr float kP[] = {2.0500893e-06f, 0.00028488322f, 0.0037656275f,
-                          0.05274876f,    0.19040668f,    1.1283791f};
-  constexpr float kQ[] = {3.8091763e-05f, 0.0011625385f, 0.014969238f,
-                          0.1141092f,     0.50207627f,   1.0f};
-  return odd_ratio(x, 4.04f, kP, kQ);
-}
+inline constexpr float kErfLimit = 4.04f;
+inline constexpr float kErfP[] = {2.0500893e-06f, 0.00028488322f, 0.0037656275f,
+                                  0.05274876f,    0.19040668f,    1.1283791f};
+inline constexpr float kErfQ[] = {3.8091763e-05f, 0.0011625385f, 0.014969238f,
+                                  0.1141092f,     0.50207627f,   1.0f};
+inline float erf_of(float x) { return odd_ratio(x, kErfLimit, kErfP, kErfQ); }
 inline double erf_of(double x) { return std::erf(x); }
 
 // Rounding without the C library, which has no vector form for the oldest x86-64. Adding the number

@@ -1,8 +1,8 @@
-# bench_kernels, bench_runtime, bench_export, bench_xnnpack: Google Benchmark programs that print figures.
+# bench_kernels, bench_optimized, bench_runtime, bench_export, bench_xnnpack: Google Benchmark programs that print figures.
 
 find_package(benchmark CONFIG QUIET)
 if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)
-  foreach(name kernels runtime export)
+  foreach(name kernels optimized runtime export)
     if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/bench_${name}.cpp)
       taper_program(bench_${name} FILES test/bench/bench_${name}.cpp test/support/synthetic_program.cpp
         LINK taper_tools benchmark::benchmark)

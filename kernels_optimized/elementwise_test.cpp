@@ -1,0 +1,163 @@
+// Element-wise operators against the C library in double, at every level: ranges far beyond what
+// models hold, NaN and infinities, counts that leave tails, broadcasting.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "kernels_optimized/dispatch.h"
+#include "kernels_optimized/kernel_table.h"
+#include "test/support/test_tensor.h"
+
+namespace taper::optimized {
+namespace {
+
+using test::TestTensor;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr Level kLevels[] = {Level::kBaseline, Level::kAvx2, Level::kAvx512};
+
+struct LevelLimit {
+  explicit LevelLimit(Level level) { limit_level(level); }
+  ~LevelLimit() { limit_level(Level::kAvx512); }
+};
+
+void call(const char* name, std::initializer_list<EValue> values) {
+  std::vector<EValue> slots(values);
+  std::vector<EValue*> args;
+  for (EValue& slot : slots) args.push_back(&slot);
+  KernelContext context;
+  ASSERT_TRUE(find_kernel(optimized_kernels(), name)->run(context, args.data()).ok()) << name;
+}
+
+// Values from -110 to 110 with every kind of special one in between.
+TestTensor probes(int32_t count) {
+  const float special[] = {0.0f,  -0.0f,  kInfinity, -kInfinity, NAN,   1e-40f,
+                           88.8f, -88.8f, 1e30f,     -1e30f,     -3.0f, 3.0f};
+  TestTensor result(ScalarType::kFloat, {count});
+  float* to = result->mutable_data_ptr<float>();
+  for (int32_t i = 0; i < count; ++i) {
+    const float step = static_cast<float>(i) / static_cast<float>(count) - 0.5f;
+    to[i] = i % 17 == 3 ? special[(i / 17) % 12] : i % 2 != 0 ? step * 220 : step * 12;
+  }
+  return result;
+}
+
+void expect_close(float got, double want, double x, const char* name) {
+  if (std::isnan(want)) {
+    EXPECT_TRUE(std::isnan(got)) << name << " of " << x << " is " << got;
+  } else if (std::isinf(want) || std::fabs(want) > 3.4e38) {
+    EXPECT_TRUE(std::isinf(got) && (got > 0) == (want > 0)) << name << " of " << x << ": " << got;
+  } else {
+    EXPECT_NEAR(static_cast<double>(got), want, 2e-6 * std::fabs(want) + 1e-6)
+        << name << " of " << x;
+  }
+}
+
+double gelu_tanh(double x) {
+  return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+}
+
+struct UnaryCase {
+  const char* name;
+  double (*want)(double);
+  const char* approximate = nullptr;
+};
+
+TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
+  const UnaryCase cases[] = {
+      {"aten::exp.out", [](double x) { return std::exp(x); }},
+      {"aten::sigmoid.out", [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {"aten::silu.out", [](double x) { return x / (1 + std::exp(-x)); }},
+      {"aten::tanh.out", [](double x) { return std::tanh(x); }},
+      {"aten::erf.out", [](double x) { return std::erf(x); }},
+      {"aten::hardswish.out",
+       [](double x) {
+         return x * (x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3) / 6;
+       }},
+      {"aten::gelu.out", [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); },
+       "none"},
+      {"aten::gelu.out", gelu_tanh, "tanh"},
+  };
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const UnaryCase& c : cases) {
+      for (const int32_t count : {0, 1, 3, 15, 16, 33, 4001}) {
+        TestTensor in = probes(count), out(ScalarType::kFloat, {count});
+        if (c.approximate != nullptr) {
+          call(c.name, {EValue(&*in), EValue(c.approximate, 4), EValue(&*out)});
+        } else {
+          call(c.name, {EValue(&*in), EValue(&*out)});
+        }
+        const std::vector<float> x = in.values<float>(), got = out.values<float>();
+        for (size_t i = 0; i < x.size() && !HasFailure(); ++i) {
+          const double wide = static_cast<double>(x[i]);
+          expect_close(got[i], c.want(wide), wide, c.name);
+        }
+      }
+    }
+  }
+}
+
+struct BinaryCase {
+  const char* name;
+  double (*want)(double, double);
+  bool has_alpha;
+};
+
+void check_broadcast(const BinaryCase& c, std::vector<int32_t> a_sizes,
+                     std::vector<int32_t> b_sizes) {
+  SCOPED_TRACE(c.name);
+  TestTensor a(ScalarType::kFloat, a_sizes), b(ScalarType::kFloat, b_sizes);
+  TestTensor out(ScalarType::kFloat, {3, 5, 21});
+  for (int64_t i = 0; i < a->numel(); ++i) {
+    a->mutable_data_ptr<float>()[i] = static_cast<float>(i % 23) - 11;
+  }
+  for (int64_t i = 0; i < b->numel(); ++i) {
+    b->mutable_data_ptr<float>()[i] = 0.5f + static_cast<float>(i % 7);
+  }
+  if (c.has_alpha) {
+    call(c.name, {EValue(&*a), EValue(&*b), EValue(2.0), EValue(&*out)});
+  } else {
+    call(c.name, {EValue(&*a), EValue(&*b), EValue(&*out)});
+  }
+  const auto at = [](TestTensor& t, const std::vector<int32_t>& sizes, int32_t i, int32_t j,
+                     int32_t k) {
+    const int32_t index[] = {i, j, k};
+    int32_t offset = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      offset = offset * sizes[d] + (sizes[d] == 1 ? 0 : index[3 - sizes.size() + d]);
+    }
+    return static_cast<double>(t->const_data_ptr<float>()[offset]);
+  };
+  for (int32_t i = 0; i < 315; ++i) {
+    const int32_t x = i / 105, y = i / 21 % 5, z = i % 21;
+    const double want = c.want(at(a, a_sizes, x, y, z), at(b, b_sizes, x, y, z));
+    EXPECT_NEAR(out->const_data_ptr<float>()[i], want, 1e-6 * std::fabs(want)) << i;
+  }
+}
+
+TEST(Elementwise, BinaryBroadcasts) {
+  const BinaryCase cases[] = {
+      {"aten::add.out", [](double a, double b) { return a + 2 * b; }, true},
+      {"aten::sub.out", [](double a, double b) { return a - 2 * b; }, true},
+      {"aten::mul.out", [](double a, double b) { return a * b; }, false},
+      {"aten::div.out", [](double a, double b) { return a / b; }, false},
+  };
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const BinaryCase& c : cases) {
+      check_broadcast(c, {3, 5, 21}, {3, 5, 21});
+      check_broadcast(c, {3, 5, 21}, {21});
+      check_broadcast(c, {3, 5, 21}, {});
+      check_broadcast(c, {1}, {3, 5, 21});
+      check_broadcast(c, {3, 5, 21}, {5, 1});
+      check_broadcast(c, {3, 1, 21}, {5, 1});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::optimized

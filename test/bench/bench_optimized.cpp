@@ -1,0 +1,124 @@
+// What the fast kernels gain: each is timed in turns with the portable kernel of the same name, one
+// thread, and the ratio is printed. An argument restricts it to the rows whose names contain it.
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "test/bench/kernel_call.h"
+
+namespace taper::bench {
+namespace {
+
+constexpr int kRounds = 15;
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double time_of(KernelCall& call, int count) {
+  const double start = cpu_seconds();
+  for (int i = 0; i < count; ++i) call.run();
+  return (cpu_seconds() - start) / count;
+}
+
+struct Row {
+  std::string name;
+  const char* kernel;
+  std::function<void(KernelCall&)> arguments;
+};
+
+void measure(const Row& row) {
+  KernelCall portable(row.kernel, true), fast(row.kernel);
+  row.arguments(portable);
+  row.arguments(fast);
+  const int count = std::max(1, static_cast<int>(2e-3 / (time_of(portable, 2) + 1e-9)));
+  std::vector<double> slow_times, fast_times;
+  for (int i = 0; i < kRounds; ++i) {
+    slow_times.push_back(time_of(portable, count));
+    fast_times.push_back(time_of(fast, count));
+  }
+  std::sort(slow_times.begin(), slow_times.end());
+  std::sort(fast_times.begin(), fast_times.end());
+  const double slow = slow_times[kRounds / 2], quick = fast_times[kRounds / 2];
+  std::printf("%-28s %12.1f %12.1f %8.2f\n", row.name.c_str(), slow * 1e6, quick * 1e6,
+              slow / quick);
+}
+
+Row product(const char* name, const char* kernel, std::vector<int32_t> a, std::vector<int32_t> b,
+            std::vector<int32_t> out) {
+  return {name, kernel, [=](KernelCall& call) { call.tensor(a).tensor(b).tensor(out); }};
+}
+
+Row linear(const char* name, int32_t rows, int32_t depth, int32_t features) {
+  return {name, "aten::linear.out", [=](KernelCall& call) {
+            call.tensor({rows, depth}).tensor({features, depth}).tensor({features});
+            call.tensor({rows, features});
+          }};
+}
+
+Row unary(const char* name, const char* kernel) {
+  return {name, kernel, [](KernelCall& call) { call.tensor({1, 197, 768}).tensor({1, 197, 768}); }};
+}
+
+Row binary(const char* name, const char* kernel, std::vector<int32_t> b, bool alpha) {
+  return {name, kernel, [=](KernelCall& call) {
+            call.tensor({1, 64, 56, 56}).tensor(b);
+            if (alpha) call.number(int64_t{1});
+            call.tensor({1, 64, 56, 56});
+          }};
+}
+
+std::vector<Row> rows() {
+  return {
+      product("mm 256", "aten::mm.out", {256, 256}, {256, 256}, {256, 256}),
+      product("mm 1x1024x1024", "aten::mm.out", {1, 1024}, {1024, 1024}, {1, 1024}),
+      product("bmm q k", "aten::bmm.out", {12, 197, 64}, {12, 64, 197}, {12, 197, 197}),
+      product("bmm weights v", "aten::bmm.out", {12, 197, 197}, {12, 197, 64}, {12, 197, 64}),
+      product("bmm tiny", "aten::bmm.out", {8, 4, 5}, {8, 5, 6}, {8, 4, 6}),
+      linear("linear 128 rows", 128, 256, 1024),
+      linear("linear 8 rows", 8, 288, 768),
+      linear("linear 1 row", 1, 288, 768),
+      unary("exp", "aten::exp.out"),
+      unary("sigmoid", "aten::sigmoid.out"),
+      unary("silu", "aten::silu.out"),
+      unary("tanh", "aten::tanh.out"),
+      unary("erf", "aten::erf.out"),
+      unary("hardswish", "aten::hardswish.out"),
+      binary("add", "aten::add.out", {1, 64, 56, 56}, true),
+      {"add small", "aten::add.out",
+       [](KernelCall& c) {
+         c.tensor({64, 64}).tensor({64, 64}).number(int64_t{1}).tensor({64, 64});
+       }},
+      {"mul row small", "aten::mul.out",
+       [](KernelCall& c) {
+         c.tensor({64, 768}).tensor({768}).tensor({64, 768});
+       }},
+      {"mul rows small", "aten::mul.out",
+       [](KernelCall& c) {
+         c.tensor({64, 768}).tensor({64, 1}).tensor({64, 768});
+       }},
+      {"add tiny", "aten::add.out",
+       [](KernelCall& c) { c.tensor({4}).tensor({4}).number(int64_t{1}).tensor({4}); }},
+      binary("add row", "aten::add.out", {56}, true),
+      binary("add channel", "aten::add.out", {64, 1, 1}, true),
+      binary("mul", "aten::mul.out", {1, 64, 56, 56}, false),
+      binary("mul number", "aten::mul.out", {}, false),
+      binary("div", "aten::div.out", {1, 64, 56, 56}, false),
+  };
+}
+
+}  // namespace
+}  // namespace taper::bench
+
+int main(int argc, char** argv) {
+  std::printf("%-28s %12s %12s %8s\n", "kernel", "portable us", "fast us", "ratio");
+  for (const taper::bench::Row& row : taper::bench::rows()) {
+    if (argc < 2 || row.name.find(argv[1]) != std::string::npos) taper::bench::measure(row);
+  }
+  return 0;
+}
