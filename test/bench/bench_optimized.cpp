@@ -73,8 +73,34 @@ Row binary(const char* name, const char* kernel, std::vector<int32_t> b, bool al
           }};
 }
 
+Row softmax(const char* name, const char* kernel, std::vector<int32_t> sizes, int64_t dim) {
+  return {name, kernel,
+          [=](KernelCall& call) { call.tensor(sizes).number(dim).flag(false).tensor(sizes); }};
+}
+
+Row layer_norm() {
+  return {"layer_norm", "aten::native_layer_norm.out", [](KernelCall& call) {
+            call.tensor({197, 768}).list({768}).tensor({768}).tensor({768}).number(1e-5);
+            call.tensor({197, 768}).tensor({197, 1}).tensor({197, 1});
+          }};
+}
+
+Row group_norm() {
+  return {"group_norm", "aten::native_group_norm.out", [](KernelCall& call) {
+            call.tensor({1, 64, 56, 56}).tensor({64}).tensor({64}).number(int64_t{1});
+            call.number(int64_t{64}).number(int64_t{56 * 56}).number(int64_t{8}).number(1e-5);
+            call.tensor({1, 64, 56, 56}).tensor({1, 8}).tensor({1, 8});
+          }};
+}
+
 std::vector<Row> rows() {
   return {
+      softmax("softmax last dim", "aten::_softmax.out", {12, 197, 197}, -1),
+      softmax("softmax channels", "aten::_softmax.out", {1, 64, 56, 56}, 1),
+      softmax("softmax small", "aten::_softmax.out", {8, 10}, 1),
+      softmax("log_softmax", "aten::_log_softmax.out", {8, 30000}, -1),
+      layer_norm(),
+      group_norm(),
       product("mm 256", "aten::mm.out", {256, 256}, {256, 256}, {256, 256}),
       product("mm 1x1024x1024", "aten::mm.out", {1, 1024}, {1024, 1024}, {1, 1024}),
       product("bmm q k", "aten::bmm.out", {12, 197, 64}, {12, 64, 197}, {12, 197, 197}),

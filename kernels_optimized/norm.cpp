@@ -1,0 +1,241 @@
+// native_layer_norm and native_group_norm of floats: for each row the mean, the mean square of what
+// is left, and the scaled result; three passes over a row that stays in the first cache.
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels_optimized/overlay.h"
+#include "kernels_portable/dims.h"
+#include "kernels_portable/norm.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/norm.cpp"
+#include "kernels_optimized/dispatch.h"
+// After the choice of targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/vector_math.h"
+
+// What all forms share: this file is read once for each.
+#ifndef TAPER_NORM_TYPES
+#define TAPER_NORM_TYPES
+namespace taper::optimized {
+namespace {
+
+// Rows of `width` elements. Weight and bias may be null; each entry holds for `repeat` elements in
+// a row, and row r begins with entry (r * row_step) % entries.
+struct Rows {
+  const float* in;
+  float* out;
+  float* mean;
+  float* rstd;
+  int64_t count;
+  int64_t width;
+  double eps;
+  const float* weight;
+  const float* bias;
+  int64_t entries;
+  int64_t row_step;
+  int64_t repeat;
+};
+
+}  // namespace
+}  // namespace taper::optimized
+#endif
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int64_t kBlock = 2048;  // Elements that are summed as floats.
+
+// The sum of x - shift, or of its square, over a block.
+template <bool kSquare>
+float add_block(const float* x, int64_t count, float shift) {
+  const Vec less = constant(shift);
+  const auto add = [less](Vec sum, Vec value) HWY_ATTR {
+    const Vec y = hn::Sub(value, less);
+    return kSquare ? hn::MulAdd(y, y, sum) : hn::Add(sum, y);
+  };
+  Vec sums[4];
+  for (Vec& each : sums) each = hn::Zero(kTag);
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    TAPER_UNROLL
+    for (int j = 0; j < 4; ++j) sums[j] = add(sums[j], hn::LoadU(kTag, x + i + j * kLanes));
+  }
+  for (; i + kLanes <= count; i += kLanes) sums[0] = add(sums[0], hn::LoadU(kTag, x + i));
+  if (i < count) {
+    const auto there = hn::FirstN(kTag, static_cast<size_t>(count - i));
+    sums[1] = add(sums[1], hn::IfThenElse(there, load_some(x + i, count - i), less));
+  }
+  return sum_of(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])));
+}
+
+template <bool kSquare>
+double add_row(const float* x, int64_t count, float shift) {
+  double sum = 0;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    sum += static_cast<double>(add_block<kSquare>(x + i, std::min(kBlock, count - i), shift));
+  }
+  return sum;
+}
+
+// out = (x - mean) * scale + shift
+void scale_run(const float* x, int64_t count, float mean, float scale, float shift, float* out) {
+  const Vec less = constant(mean), times = constant(scale), plus = constant(shift);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(hn::MulAdd(hn::Sub(hn::LoadU(kTag, x + i), less), times, plus), kTag, out + i);
+  }
+  if (i == count) return;
+  const Vec rest = load_some(x + i, count - i);
+  store_some(hn::MulAdd(hn::Sub(rest, less), times, plus), out + i, count - i);
+}
+
+// out = (x - mean) * rstd * weight + bias, element by element.
+void scale_elements(const float* x, int64_t count, float mean, float rstd, const float* weight,
+                    const float* bias, float* out) {
+  const Vec less = constant(mean), times = constant(rstd);
+  const auto apply = [=](Vec value, Vec w, Vec b) HWY_ATTR {
+    return hn::MulAdd(hn::Mul(hn::Sub(value, less), times), w, b);
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Vec w = weight != nullptr ? hn::LoadU(kTag, weight + i) : constant(1);
+    const Vec b = bias != nullptr ? hn::LoadU(kTag, bias + i) : constant(0);
+    hn::StoreU(apply(hn::LoadU(kTag, x + i), w, b), kTag, out + i);
+  }
+  if (i == count) return;
+  const int64_t rest = count - i;
+  const Vec w = weight != nullptr ? load_some(weight + i, rest) : constant(1);
+  const Vec b = bias != nullptr ? load_some(bias + i, rest) : constant(0);
+  store_some(apply(load_some(x + i, rest), w, b), out + i, rest);
+}
+
+void scale_row(const Rows& rows, int64_t row, float mean, float rstd) {
+  const float* x = rows.in + row * rows.width;
+  float* out = rows.out + row * rows.width;
+  const int64_t begin = row * rows.row_step % rows.entries;
+  const float* weight = rows.weight != nullptr ? rows.weight + begin : nullptr;
+  const float* bias = rows.bias != nullptr ? rows.bias + begin : nullptr;
+  if (rows.repeat == 1) {
+    return scale_elements(x, rows.width, mean, rstd, weight, bias, out);
+  }
+  for (int64_t i = 0; i < rows.width / rows.repeat; ++i, x += rows.repeat, out += rows.repeat) {
+    scale_run(x, rows.repeat, mean, weight != nullptr ? rstd * weight[i] : rstd,
+              bias != nullptr ? bias[i] : 0, out);
+  }
+}
+
+}  // namespace
+
+void norm_form(const Rows& rows) {
+  const double width = static_cast<double>(rows.width);
+  for (int64_t row = 0; row < rows.count; ++row) {
+    const float* x = rows.in + row * rows.width;
+    const float mean = static_cast<float>(add_row<false>(x, rows.width, 0) / width);
+    const double variance = add_row<true>(x, rows.width, mean) / width;
+    const float rstd = static_cast<float>(1 / std::sqrt(variance + rows.eps));
+    scale_row(rows, row, mean, rstd);
+    rows.mean[row] = mean;
+    rows.rstd[row] = rstd;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(const Rows&);
+
+bool are_plain(const Tensor& input, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+  return are_float(input, out, mean, rstd) && input.is_contiguous() && out.is_contiguous() &&
+         mean.is_contiguous() && rstd.is_contiguous() && input.numel() > 0;
+}
+
+bool is_plain(const Tensor* parameter, int64_t count) {
+  return parameter == nullptr ||
+         (are_float(*parameter) && parameter->numel() == count && parameter->is_contiguous());
+}
+
+const float* data_of(const Tensor* parameter) {
+  return parameter != nullptr ? parameter->const_data_ptr<float>() : nullptr;
+}
+
+bool normalise(const Tensor& input, const Tensor* weight, const Tensor* bias, Rows rows,
+               const portable::Sizes& row_sizes, Tensor& out, Tensor& mean, Tensor& rstd) {
+  const Form form = TAPER_CHOOSE(Form, norm_form);
+  if (form == nullptr || !is_plain(weight, rows.entries) || !is_plain(bias, rows.entries)) {
+    return false;
+  }
+  if (!out.resize(input.sizes()).ok() || !mean.resize(row_sizes).ok() ||
+      !rstd.resize(row_sizes).ok()) {
+    return false;
+  }
+  rows.in = input.const_data_ptr<float>();
+  rows.out = out.mutable_data_ptr<float>();
+  rows.mean = mean.mutable_data_ptr<float>();
+  rows.rstd = rstd.mutable_data_ptr<float>();
+  rows.weight = data_of(weight);
+  rows.bias = data_of(bias);
+  form(rows);
+  return true;
+}
+
+bool fast_layer_norm(KernelContext&, const Tensor& input, IntList shape, const Tensor* weight,
+                     const Tensor* bias, double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
+  const int64_t first = input.dim() - static_cast<int64_t>(shape.size());
+  if (!are_plain(input, out, mean, rstd) || shape.size() == 0 || first < 0) return false;
+  portable::DimMask mask = 0;
+  for (int64_t d = first; d < input.dim(); ++d) {
+    if (shape[static_cast<size_t>(d - first)] != input.size(d)) return false;
+    mask |= portable::DimMask{1} << d;
+  }
+  Rows rows = {};
+  rows.count = portable::product(input.sizes(), 0, first);
+  rows.width = rows.entries = portable::product(input.sizes(), first, input.dim());
+  rows.repeat = 1;
+  rows.eps = eps;
+  return normalise(input, weight, bias, rows, portable::reduced_sizes(input, mask, true), out, mean,
+                   rstd);
+}
+
+bool fast_group_norm(KernelContext&, const Tensor& input, const Tensor* weight, const Tensor* bias,
+                     int64_t n, int64_t c, int64_t hxw, int64_t group, double eps, Tensor& out,
+                     Tensor& mean, Tensor& rstd) {
+  if (!are_plain(input, out, mean, rstd) || input.dim() < 2 || input.size(0) != n ||
+      input.size(1) != c || portable::product(input.sizes(), 2, input.dim()) != hxw || group <= 0 ||
+      group > c || c % group != 0) {
+    return false;
+  }
+  portable::Sizes sizes;
+  sizes.push(n);
+  sizes.push(group);
+  Rows rows = {};
+  rows.count = n * group;
+  rows.width = c / group * hxw;
+  rows.entries = c;
+  rows.row_step = c / group;
+  rows.repeat = hxw;
+  rows.eps = eps;
+  return normalise(input, weight, bias, rows, sizes, out, mean, rstd);
+}
+
+}  // namespace
+
+extern const Kernel kNativeLayerNormOut, kNativeGroupNormOut;
+const Kernel kNativeLayerNormOut =
+    overlay<fast_layer_norm, portable::kNativeLayerNormOut>("aten::native_layer_norm.out");
+const Kernel kNativeGroupNormOut =
+    overlay<fast_group_norm, portable::kNativeGroupNormOut>("aten::native_group_norm.out");
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE
