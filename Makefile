@@ -38,7 +38,13 @@ bench: build ## the measured figures: export, load, dispatch, kernels
 	@scripts/bench.sh build/release
 
 size: ## bytes of the runtime on a device, beside the stored limit
-	@$(SETUP) size $(QUIET)
+	@$(SETUP) release $(QUIET)
+	@$(BUILD) release -j $(JOBS) --target taper $(QUIET)
+	@mkdir -p build/size-models
+	@build/release/bin/taper export demo/digits.pt2 -o build/size-models/digits.pte $(QUIET)
+	@build/release/bin/taper export test/models/data/mobilenet_v2.pt2 -o build/size-models/mobilenet_v2.pte $(QUIET)
+	@cmake --preset size -DTAPER_COMMAND=$(CURDIR)/build/release/bin/taper \
+	  "-DTAPER_SIZE_MODELS=$(CURDIR)/build/size-models/digits.pte;$(CURDIR)/build/size-models/mobilenet_v2.pte" $(QUIET)
 	@$(BUILD) size -j $(JOBS) $(QUIET)
 	@scripts/size.sh build/size
 

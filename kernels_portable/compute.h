@@ -8,6 +8,7 @@
 
 #include "kernels_portable/arith.h"
 #include "kernels_portable/convert.h"
+#include "taper/dtypes.h"
 #include "taper/status.h"
 
 namespace taper::portable {
@@ -29,15 +30,15 @@ constexpr bool is_computable(ScalarType type) {
 // Calls f(T{}) with the type that `type` is computed in.
 template <typename F>
 Status with_compute_type(ScalarType type, F f) {
-  if (type == ScalarType::kDouble) return f(double{});
-  if (is_floating(type)) return f(float{});
+  if (in_double(type)) return f(double{});
+  if (in_float(type)) return f(float{});
   return f(int64_t{});
 }
 
 // The same for floating point alone.
 template <typename F>
 Status with_float_type(ScalarType type, F f) {
-  if (type == ScalarType::kDouble) return f(double{});
+  if (in_double(type)) return f(double{});
   return f(float{});
 }
 

@@ -2,6 +2,14 @@
 
 #include "kernels_portable/convert.h"
 
+namespace taper {
+
+#ifdef TAPER_SEEN_DTYPES
+DtypeSet seen_dtypes = 0;
+#endif
+
+}  // namespace taper
+
 namespace taper::portable {
 namespace {
 

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "kernels_portable/half.h"
-#include "taper/scalar_type.h"
+#include "taper/dtypes.h"
 
 namespace taper::portable {
 
@@ -83,41 +83,29 @@ inline void* element(void* data, int64_t index, ScalarType type) {
 }
 
 // Calls `function` with a value of the C++ type of `type` (Half and BFloat16 for the 16-bit
-// floats); its result type must be the same for all. Use it sparingly: it makes 13 copies of code.
+// floats); its result type must be the same for all. Use it sparingly: it makes a copy of code for
+// each of the 13 that is selected.
 template <typename Function>
 inline auto with_type(ScalarType type, Function&& function) {
-  switch (type) {
-    case ScalarType::kByte:
-      return function(uint8_t{});
-    case ScalarType::kChar:
-      return function(int8_t{});
-    case ScalarType::kShort:
-      return function(int16_t{});
-    case ScalarType::kInt:
-      return function(int32_t{});
-    case ScalarType::kLong:
-      return function(int64_t{});
-    case ScalarType::kHalf:
-      return function(Half{});
-    case ScalarType::kFloat:
-      return function(float{});
-    case ScalarType::kDouble:
-      return function(double{});
-    case ScalarType::kBool:
-      return function(bool{});
-    case ScalarType::kBFloat16:
-      return function(BFloat16{});
-    case ScalarType::kUInt16:
-      return function(uint16_t{});
-    case ScalarType::kUInt32:
-      return function(uint32_t{});
-    case ScalarType::kUInt64:
-      return function(uint64_t{});
-    case ScalarType::kComplexHalf:
-    case ScalarType::kComplexFloat:
-    case ScalarType::kComplexDouble:
-      break;
+  note_dtype(type);
+#define TAPER_CASE(name, T)                   \
+  if constexpr (is_selected(name)) {          \
+    if (type == (name)) return function(T{}); \
   }
+  TAPER_CASE(ScalarType::kByte, uint8_t)
+  TAPER_CASE(ScalarType::kChar, int8_t)
+  TAPER_CASE(ScalarType::kShort, int16_t)
+  TAPER_CASE(ScalarType::kInt, int32_t)
+  TAPER_CASE(ScalarType::kLong, int64_t)
+  TAPER_CASE(ScalarType::kHalf, Half)
+  TAPER_CASE(ScalarType::kFloat, float)
+  TAPER_CASE(ScalarType::kDouble, double)
+  TAPER_CASE(ScalarType::kBool, bool)
+  TAPER_CASE(ScalarType::kBFloat16, BFloat16)
+  TAPER_CASE(ScalarType::kUInt16, uint16_t)
+  TAPER_CASE(ScalarType::kUInt32, uint32_t)
+  TAPER_CASE(ScalarType::kUInt64, uint64_t)
+#undef TAPER_CASE
   return function(uint8_t{});
 }
 

@@ -143,8 +143,8 @@ class Engine {
 
 // True if there is a loop for the compute type of `common`.
 bool has_loop(const Loops& loops, ScalarType common) {
-  if (common == ScalarType::kDouble) return loops.f64 != nullptr;
-  return is_floating(common) ? loops.f32 != nullptr : loops.i64 != nullptr;
+  if (in_double(common)) return loops.f64 != nullptr;
+  return in_float(common) ? loops.f32 != nullptr : loops.i64 != nullptr;
 }
 
 template <typename C>
@@ -191,6 +191,8 @@ Status elementwise(ScalarType common, ScalarType result, const Loops& loops, con
                 "the result cannot be cast to the dtype of out");
   TAPER_REQUIRE(!has_uint64(in) && out.scalar_type() != ScalarType::kUInt64, Error::kInvalidType,
                 "uint64 is not supported by element-wise operators");
+  TAPER_REQUIRE(is_selected(common) && is_selected(result), Error::kInvalidType,
+                "the kernels were built without a dtype that the operator computes in");
   TAPER_REQUIRE(has_loop(loops, common), Error::kInvalidType,
                 "the operator does not take this dtype");
   TAPER_TRY(resize_to_broadcast(in, out));
@@ -199,10 +201,10 @@ Status elementwise(ScalarType common, ScalarType result, const Loops& loops, con
     if (operand.tensor) nest.add_operand(out, *operand.tensor);
   }
   nest.simplify();
-  if (common == ScalarType::kDouble) {
+  if (in_double(common)) {
     return run_engine(loops.f64, op, common, result, nest, in, out);
   }
-  if (is_floating(common)) return run_engine(loops.f32, op, common, result, nest, in, out);
+  if (in_float(common)) return run_engine(loops.f32, op, common, result, nest, in, out);
   return run_engine(loops.i64, op, common, result, nest, in, out);
 }
 
@@ -218,9 +220,10 @@ Status copy_elements(const Tensor& self, Tensor& out) {
   const ScalarType to = out.scalar_type();
   if (from == to) {
     copy_strided(nest, out.mutable_data(), self.const_data(), element_size(from));
-  } else if (from == ScalarType::kDouble || (from == ScalarType::kUInt64 && is_floating(to))) {
+  } else if (in_double(from) ||
+             (is_selected(ScalarType::kUInt64) && from == ScalarType::kUInt64 && is_floating(to))) {
     convert_elements<double>(nest, self, out);
-  } else if (is_floating(from)) {
+  } else if (in_float(from)) {
     convert_elements<float>(nest, self, out);
   } else {
     convert_elements<int64_t>(nest, self, out);

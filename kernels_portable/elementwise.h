@@ -21,6 +21,7 @@
 #include "kernels_portable/convert.h"
 #include "kernels_portable/dims.h"
 #include "kernels_portable/promote.h"
+#include "taper/dtypes.h"
 #include "taper/kernel.h"
 
 // Says that the iterations of the next loop do not depend on each other, so that it is vectorised
@@ -78,17 +79,33 @@ void ternary_loop(const void* op_pointer, const C* const* in, C* out, int64_t co
   for (int64_t i = 0; i < count; ++i) out[i] = op(a[i], b[i], c[i]);
 }
 
+// The loops of the compute types that this build selects, of floats alone, and of integers alone.
+template <typename Op>
+constexpr Loops unary_loops_of_float() {
+  return {kInFloat ? unary_loop<Op, float> : nullptr, kInDouble ? unary_loop<Op, double> : nullptr};
+}
 template <typename Op>
 constexpr Loops unary_loops() {
-  return {unary_loop<Op, float>, unary_loop<Op, double>, unary_loop<Op, int64_t>};
+  Loops loops = unary_loops_of_float<Op>();
+  if constexpr (kInInt) loops.i64 = unary_loop<Op, int64_t>;
+  return loops;
+}
+template <typename Op>
+constexpr Loops binary_loops_of_float() {
+  return {kInFloat ? binary_loop<Op, float> : nullptr,
+          kInDouble ? binary_loop<Op, double> : nullptr};
 }
 template <typename Op>
 constexpr Loops binary_loops() {
-  return {binary_loop<Op, float>, binary_loop<Op, double>, binary_loop<Op, int64_t>};
+  Loops loops = binary_loops_of_float<Op>();
+  if constexpr (kInInt) loops.i64 = binary_loop<Op, int64_t>;
+  return loops;
 }
 template <typename Op>
 constexpr Loops ternary_loops() {
-  return {ternary_loop<Op, float>, ternary_loop<Op, double>, ternary_loop<Op, int64_t>};
+  return {kInFloat ? ternary_loop<Op, float> : nullptr,
+          kInDouble ? ternary_loop<Op, double> : nullptr,
+          kInInt ? ternary_loop<Op, int64_t> : nullptr};
 }
 
 // out has the dtype of self (or one it can be cast to).
@@ -104,7 +121,7 @@ template <typename Op>
 Status unary_of_float(const Op& op, const Tensor& self, Tensor& out) {
   const ScalarType type = self.scalar_type();
   const Operand in[] = {self};
-  return elementwise(type, type, {unary_loop<Op, float>, unary_loop<Op, double>}, &op, in, out);
+  return elementwise(type, type, unary_loops_of_float<Op>(), &op, in, out);
 }
 
 // Integers are computed as float: exp, sigmoid, sqrt.
@@ -112,7 +129,7 @@ template <typename Op>
 Status unary_to_float(const Op& op, const Tensor& self, Tensor& out) {
   const ScalarType type = to_floating(self.scalar_type());
   const Operand in[] = {self};
-  return elementwise(type, type, {unary_loop<Op, float>, unary_loop<Op, double>}, &op, in, out);
+  return elementwise(type, type, unary_loops_of_float<Op>(), &op, in, out);
 }
 
 // The result is a bool.
@@ -144,7 +161,7 @@ template <typename Op>
 Status binary_to_float(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
   const Operand in[] = {a, b};
   const ScalarType type = to_floating(result_type(in));
-  return elementwise(type, type, {binary_loop<Op, float>, binary_loop<Op, double>}, &op, in, out);
+  return elementwise(type, type, binary_loops_of_float<Op>(), &op, in, out);
 }
 
 // The result is a bool.

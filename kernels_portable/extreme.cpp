@@ -125,10 +125,10 @@ Status find_extreme(Extreme extreme, const Tensor& self, std::optional<int64_t> 
                 "there is no largest or smallest of no elements");
   ReducePlan plan = plan_reduction(self, mask, keepdim, out);
   if (!dim.has_value()) plan.folded = flattened(self);
-  if (is_floating(self.scalar_type()) && self.scalar_type() != ScalarType::kDouble) {
-    find_as<float>(extreme, plan, self, values, indices);
-  } else if (is_floating(self.scalar_type())) {
+  if (in_double(self.scalar_type())) {
     find_as<double>(extreme, plan, self, values, indices);
+  } else if (in_float(self.scalar_type())) {
+    find_as<float>(extreme, plan, self, values, indices);
   } else {
     find_as<int64_t>(extreme, plan, self, values, indices);
   }

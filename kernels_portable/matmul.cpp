@@ -233,8 +233,8 @@ void matmul(const Matmul& problem) {
   if (problem.rows == 0 || problem.columns == 0) return;
   if (problem.columns == 1 && problem.rows > 1) return matmul_transposed(problem);
   const ScalarType type = problem.out.type;
-  if (type == ScalarType::kDouble) return matmul_as<double>(problem);
-  if (is_floating(type)) return matmul_as<float>(problem);
+  if (in_double(type)) return matmul_as<double>(problem);
+  if (in_float(type)) return matmul_as<float>(problem);
   matmul_as<int64_t>(problem);
 }
 

@@ -149,7 +149,7 @@ void normalise_channels_as(const LoopNest& nest, const Tensor& input, const Tens
 
 void normalise_rows(const Tensor& input, int64_t rows, int64_t width, const Affine& affine,
                     double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
-  if (input.scalar_type() == ScalarType::kDouble) {
+  if (in_double(input.scalar_type())) {
     normalise_rows_as<double>(input, rows, width, affine, eps, out, mean, rstd);
   } else {
     normalise_rows_as<float>(input, rows, width, affine, eps, out, mean, rstd);
@@ -179,7 +179,7 @@ Status normalise_channels(const Tensor& input, const Tensor* weight, const Tenso
   nest.operands = 3;
   nest.simplify();
   if (nest.inner_stride(2) > 1) return Status(Error::kInternal, "batch norm: channel stride");
-  if (input.scalar_type() == ScalarType::kDouble) {
+  if (in_double(input.scalar_type())) {
     normalise_channels_as<double>(nest, input, weight, bias, statistics, out);
   } else {
     normalise_channels_as<float>(nest, input, weight, bias, statistics, out);

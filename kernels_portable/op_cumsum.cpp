@@ -38,10 +38,9 @@ Status cumsum_out(KernelContext&, const Tensor& self, int64_t dim, std::optional
   TAPER_REQUIRE(can_cast(type, out.scalar_type()), Error::kInvalidType,
                 "cumsum: the result cannot be cast to the dtype of out");
   TAPER_TRY(out.resize(self.sizes()));
-  if (!is_floating(type)) {
+  if (!in_double(type) && !in_float(type)) {
     for_each_line(self, dim, out, sum_line<int64_t, int64_t>);
-  } else if (is_floating(self.scalar_type()) && type != ScalarType::kDouble &&
-             self.scalar_type() != ScalarType::kDouble) {
+  } else if (!in_double(type) && !in_double(self.scalar_type()) && in_float(self.scalar_type())) {
     for_each_line(self, dim, out, sum_line<float, double>);
   } else {
     for_each_line(self, dim, out, sum_line<double, double>);

@@ -31,7 +31,7 @@ Status glu_out(KernelContext&, const Tensor& self, int64_t dim, Tensor& out) {
   Sizes sizes;
   for (int64_t d = 0; d < self.dim(); ++d) sizes.push(d == dim ? self.size(d) / 2 : self.size(d));
   TAPER_TRY(out.resize(sizes));
-  if (self.scalar_type() == ScalarType::kDouble) {
+  if (in_double(self.scalar_type())) {
     for_each_line(self, dim, out, glu_line<double>);
   } else {
     for_each_line(self, dim, out, glu_line<float>);

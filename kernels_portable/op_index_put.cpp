@@ -33,8 +33,8 @@ void add_slice(const LoopNest& nest, ScalarType type, void* to, const void* from
 using AddSlice = void (*)(const LoopNest&, ScalarType, void*, const void*);
 
 AddSlice slice_adder(ScalarType type) {
-  if (type == ScalarType::kDouble) return add_slice<double>;
-  return is_floating(type) ? add_slice<float> : add_slice<int64_t>;
+  if (in_double(type)) return add_slice<double>;
+  return in_float(type) ? add_slice<float> : add_slice<int64_t>;
 }
 
 // `values` as if it had the sizes of `result`.

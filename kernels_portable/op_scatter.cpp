@@ -79,8 +79,8 @@ Status scatter_add(KernelContext&, const Tensor& self, int64_t dim, const Tensor
   TAPER_TRY(copy_self(self, out));
   PickLoops loops;
   TAPER_TRY(loops.init(out, dim, index, view_of(src)));
-  if (out.scalar_type() == ScalarType::kDouble) return add_picked<double>(loops, src, out);
-  return is_floating(out.scalar_type()) ? add_picked<float>(loops, src, out)
+  if (in_double(out.scalar_type())) return add_picked<double>(loops, src, out);
+  return in_float(out.scalar_type()) ? add_picked<float>(loops, src, out)
                                         : add_picked<int64_t>(loops, src, out);
 }
 

@@ -93,10 +93,10 @@ Status scatter_reduce(KernelContext&, const Tensor& self, int64_t dim, const Ten
   TAPER_TRY(write_view(view_of(self), out));
   PickLoops loops;
   TAPER_TRY(loops.init(out, dim, index, view_of(src)));
-  if (out.scalar_type() == ScalarType::kDouble) {
+  if (in_double(out.scalar_type())) {
     return reduce<double>(fold, include_self, loops, src, out);
   }
-  return is_floating(out.scalar_type()) ? reduce<float>(fold, include_self, loops, src, out)
+  return in_float(out.scalar_type()) ? reduce<float>(fold, include_self, loops, src, out)
                                         : reduce<int64_t>(fold, include_self, loops, src, out);
 }
 

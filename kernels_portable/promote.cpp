@@ -68,6 +68,24 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   return is_floating(b) ? b : promote_integers(a, b);
 }
 
+DtypeSet closed_under_promotion(DtypeSet set) {
+  set |= dtype_bit(ScalarType::kFloat);
+  if ((set & ~kFloatingDtypes) != 0) set |= dtype_bit(ScalarType::kLong);
+  const DtypeSet given = set;
+  for (int a = 0; a < 32; ++a) {
+    const ScalarType left = static_cast<ScalarType>(a);
+    if (holds(given, left)) set |= dtype_bit(part_type(left));
+    for (int b = 0; b < a; ++b) {
+      const ScalarType right = static_cast<ScalarType>(b);
+      const bool both = holds(given, left) && holds(given, right);
+      if (both && !is_complex(left) && !is_complex(right)) {
+        set |= dtype_bit(promote_types(left, right));
+      }
+    }
+  }
+  return set;
+}
+
 ScalarType result_type(Span<const Operand> operands) {
   Group tensors, zero_d, numbers;
   for (const Operand& operand : operands) {

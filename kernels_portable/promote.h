@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "taper/dtypes.h"
 #include "taper/kernel.h"
 #include "taper/scalar_type.h"
 #include "taper/span.h"
@@ -25,6 +26,11 @@ ScalarType promote_types(ScalarType a, ScalarType b);
 // The dtype of an expression over `operands`. Tensors with dimensions decide; 0-d tensors, then
 // numbers, matter only when they are of a higher category (bool, integer, float).
 ScalarType result_type(Span<const Operand> operands);
+
+// The dtypes that operators on tensors of `set` may compute in: what pairs of them promote to,
+// float32, to which numbers and divisions lead, int64 where there are integers or bool, and the
+// parts of complex numbers.
+DtypeSet closed_under_promotion(DtypeSet set);
 
 // `type` if it is a float, else float: what true division and sqrt yield.
 constexpr ScalarType to_floating(ScalarType type) {

@@ -158,7 +158,7 @@ void quantize_run(const Run& from, const QuantParams& params, QuantRange range, 
 }
 
 void dequantize_run(const Run& from, const QuantParams& params, const Run& to) {
-  if (to.type == ScalarType::kDouble) return dequantize_as<double>(from, params, to);
+  if (in_double(to.type)) return dequantize_as<double>(from, params, to);
   dequantize_as<float>(from, params, to);
 }
 

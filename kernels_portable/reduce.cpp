@@ -141,11 +141,11 @@ Status reduce(const Reduction& reduction, const Tensor& self, DimMask mask, bool
                 "the result cannot be cast to the dtype of out");
   TAPER_TRY(out.resize(reduced_sizes(self, mask, keepdim)));
   const ReducePlan plan = plan_reduction(self, mask, keepdim, out);
-  const bool is_narrow = self.scalar_type() != ScalarType::kDouble && is_floating(compute) &&
-                         is_floating(self.scalar_type()) && compute != ScalarType::kDouble;
+  const bool is_narrow = !in_double(self.scalar_type()) && !in_double(compute) &&
+                         in_float(self.scalar_type()) && in_float(compute);
   if (is_narrow && reduction.f32.fold != nullptr) {
     reduce_as(reduction.f32, plan, self, divisor, out);
-  } else if (is_floating(compute)) {
+  } else if (in_double(compute) || in_float(compute)) {
     reduce_as(reduction.f64, plan, self, divisor, out);
   } else {
     reduce_as(reduction.i64, plan, self, divisor, out);

@@ -152,7 +152,7 @@ Status softmax(const Tensor& self, int64_t dim, bool logarithm, Tensor& out) {
                 Error::kInvalidType, "softmax: self and out must be floats");
   TAPER_TRY(wrap_dim(dim, self.dim(), &dim));
   TAPER_TRY(out.resize(self.sizes()));
-  if (self.scalar_type() == ScalarType::kDouble) {
+  if (in_double(self.scalar_type())) {
     softmax_as<double>(self, dim, logarithm, out);
   } else {
     softmax_as<float>(self, dim, logarithm, out);

@@ -150,9 +150,9 @@ Status write_sorted(const Tensor& self, int64_t dim, const SortOrder& order, Ten
   const View value_rows = rows_of(values != nullptr ? *values : indices, d, &along.values_stride);
   const View* to = values != nullptr ? &value_rows : nullptr;
   const ScalarType type = self.scalar_type();
-  if (type == ScalarType::kDouble) {
+  if (in_double(type)) {
     sort_rows<double>(self, rows, along, order, to, index_rows);
-  } else if (is_floating(type)) {
+  } else if (in_float(type)) {
     sort_rows<float>(self, rows, along, order, to, index_rows);
   } else {
     sort_rows<int64_t>(self, rows, along, order, to, index_rows);

@@ -1,12 +1,15 @@
 #!/bin/sh
 # Prints what the runtime adds to a statically linked program: text + data of test/size's programs
-# minus those of an empty one. Exits 1 when the core, or it with all kernels, outgrew its limit.
+# minus those of an empty one. Exits 1 when the core, it with all kernels, or a binary trimmed to a
+# model outgrew its limit.
 #
 #   scripts/size.sh build/size
 set -eu
 bin=${1:?usage: size.sh BUILD}/bin
 limit=49152
 limit_all=512000
+limit_digits=92160
+limit_mobilenet_v2=122880
 
 bytes() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
 
@@ -24,6 +27,18 @@ if [ -x "$bin"/size_all ]; then
     exit 1
   fi
 fi
+# What one model takes, trimmed to its operators and dtypes.
+trimmed() {
+  [ -x "$bin/size_of_$1" ] || return 0
+  sized=$(($(bytes "$bin/size_of_$1") - empty))
+  printf '%-30s %s bytes (limit %s)\n' "trimmed to $1" "$sized" "$2"
+  if [ "$sized" -gt "$2" ]; then
+    echo "size.sh: the binary trimmed to $1 is over its limit" >&2
+    exit 1
+  fi
+}
+trimmed digits "$limit_digits"
+trimmed mobilenet_v2 "$limit_mobilenet_v2"
 if [ "$core" -gt "$limit" ]; then
   echo "size.sh: the core runtime is over its limit" >&2
   exit 1

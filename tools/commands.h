@@ -12,6 +12,7 @@ int run_command(int argc, char** argv);
 int inspect_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
+int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 
 // A whole command line, argv[1] naming the sub-command. Prints what went wrong; never throws.

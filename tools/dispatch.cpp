@@ -31,6 +31,7 @@ constexpr Command kCommands[] = {
     {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},
     {"bench", bench_command, "time a .pte: load, first run, steady state"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
+    {"select", select_command, "choose the kernels for a binary, by its programs"},
     {"batch", batch_command, "run many commands, one per line of a file"},
 };
 

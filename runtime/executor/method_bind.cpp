@@ -26,7 +26,9 @@ constexpr int kMaxPasses = 32;
 constexpr uint64_t kMaxListItems = uint64_t{1} << 24;
 
 // Stands for a kernel that was looked for and is missing.
-constexpr Kernel kMissing = {nullptr, nullptr, nullptr, 0};
+constexpr Kernel kMissing = {nullptr, nullptr, nullptr, 0, kAllDtypes};
+
+constexpr char kDtypeLeftOut[] = "the kernel was built without the dtype of one of its tensors";
 
 class Binder {
  public:
@@ -35,6 +37,7 @@ class Binder {
 
   Status run() {
     TAPER_TRY(find_kernels());
+    TAPER_TRY(check_dtypes());
     mark_roles();
     TAPER_TRY(for_each_kernel(&Binder::mark_alias));
     TAPER_TRY(follow_facts());
@@ -59,6 +62,44 @@ class Binder {
     }
     TAPER_REQUIRE(!missing, Error::kOperatorMissing,
                   "the kernel tables lack operators that the method names");
+    return {};
+  }
+
+  // What a build has left out is named at once too, each operator with one of its tensors.
+  Status check_dtypes() {
+    bool missing = false;
+    for (const wire::Chain* chain : *state_.plan->chains()) {
+      instruction_ = 0;
+      for (const wire::Instruction* step : *chain->instructions()) {
+        if (const wire::KernelCall* call = step->instr_args_as_KernelCall()) {
+          TAPER_TRY(check_call(*call, &missing));
+        }
+        ++instruction_;
+      }
+    }
+    instruction_ = -1;
+    TAPER_REQUIRE(!missing, Error::kOperatorMissing,
+                  "the kernels were built without dtypes that the method uses");
+    return {};
+  }
+
+  Status check_call(const wire::KernelCall& call, bool* missing) {
+    const Kernel*& kernel = state_.kernels[call.op_index()];
+    if (kernel->dtypes == kAllDtypes) return {};
+    for (int32_t slot : items(call.args())) {
+      bool held = true;
+      TAPER_TRY(for_each_tensor(state_.values[slot], [&](const Tensor& tensor) -> Status {
+        held = held && holds(kernel->dtypes, tensor.scalar_type());
+        return {};
+      }));
+      if (held) continue;
+      char buffer[kMaxOperatorName];
+      report(Status(Error::kOperatorMissing, kDtypeLeftOut), joined_name(call.op_index(), buffer),
+             slot);
+      *missing = true;
+      kernel = &kMissing;  // Takes every dtype: the operator is named once.
+      return {};
+    }
     return {};
   }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 
+#include "kernels_portable/promote.h"
 #include "test/support/op_case_file.h"
 #include "test/support/test_tensor.h"
 
@@ -184,6 +185,9 @@ class Call {
     for (size_t i = 0; i < slots_.size(); ++i) {
       ASSERT_TRUE(accepts(kernel_.args[i], *slots_[i])) << "argument " << i << " is not accepted";
     }
+#ifdef TAPER_SEEN_DTYPES
+    seen_dtypes = 0;
+#endif
     const std::unique_ptr<unsigned char[]> temp(new unsigned char[kTempBytes]);
     KernelContext context(Span<unsigned char>(temp.get(), kTempBytes));
     const Status status = kernel_.run(context, slots_.data());
@@ -196,9 +200,21 @@ class Call {
       compare(case_.results[i], *slots_[case_.args.size() + i]);
     }
     for (const auto& [index, value] : case_.after) compare(value, *slots_[index]);
+    expect_foreseen_dtypes();
   }
 
  private:
+  // What selective build leaves out must be what the kernel does not need: builds for tests note by
+  // which dtypes code was chosen.
+  void expect_foreseen_dtypes() const {
+#ifdef TAPER_SEEN_DTYPES
+    DtypeSet given = 0;
+    for (const Tensor* tensor : made_) given |= dtype_bit(tensor->scalar_type());
+    EXPECT_EQ(seen_dtypes & ~portable::closed_under_promotion(given), 0u)
+        << "dtypes that no tensor of the call has";
+#endif
+  }
+
   Tensor* make_tensor(const CaseTensor& text, bool output) {
     std::vector<int32_t> sizes = text.sizes;
     const bool dynamic = output && outputs_ == Outputs::kDynamic;
@@ -215,7 +231,8 @@ class Call {
         if (i < text.values.size()) store_text(part_type(text.type), text.values[i], element);
       });
     }
-    return &*owner;
+    made_.push_back(&*owner);
+    return made_.back();
   }
 
   EValue* make_list(const CaseValue& text, bool output) {
@@ -331,6 +348,7 @@ class Call {
   std::vector<EValue*> slots_;
   std::deque<EValue> values_;
   std::deque<TestTensor> tensors_;
+  std::vector<Tensor*> made_;  // Those.
   std::deque<std::vector<EValue*>> pointers_;
   std::deque<std::vector<Tensor*>> tensor_scratch_;
   std::deque<std::vector<int64_t>> ints_;

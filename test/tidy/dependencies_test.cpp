@@ -33,11 +33,13 @@ const std::vector<Rule>& rules() {
       {"backends/xnnpack/aot", {"taper", "backends/xnnpack", "exir/ir", "exir/delegate"}},
       {"exir", {"taper", "schema", "runtime", "kernels_portable"}},
       {"selective_build", {"taper", "schema", "runtime/program", "kernels_portable"}},
-      {"tools", {"taper", "schema", "exir", "kernels_portable", "kernels_optimized", "backends"}},
+      {"tools",
+       {"taper", "schema", "exir", "selective_build", "kernels_portable", "kernels_optimized",
+        "backends"}},
       {"examples", {"taper", "exir", "kernels_portable", "kernels_optimized", "backends"}},
       {"test",
-       {"taper", "schema", "runtime", "kernels_portable", "kernels_optimized", "exir", "tools",
-        "backends"}},
+       {"taper", "schema", "runtime", "kernels_portable", "kernels_optimized", "exir",
+        "selective_build", "tools", "backends"}},
   };
   return table;
 }

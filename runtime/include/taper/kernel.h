@@ -39,6 +39,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "taper/dtypes.h"
 #include "taper/evalue.h"
 #include "taper/span.h"
 #include "taper/status.h"
@@ -130,6 +131,7 @@ struct Kernel {
   KernelFunction run;
   const ArgSpec* args;  // One per schema argument, out arguments last.
   uint8_t arg_count;
+  DtypeSet dtypes = kSelectedDtypes;  // Tensors of other dtypes are refused by Method::load.
 };
 
 // Kernels sorted by name (strcmp order), each name once. The tables are searched in order, so a

@@ -1,0 +1,90 @@
+# taper_selected_kernels(TARGET app [MODELS a.pte...] [OPERATORS name...] [OPERATOR_LIST file] [ALL]
+#                        [EXCLUDE name...] [OWN name...] [BACKENDS name...] [DTYPES all|used|name...])
+#
+# Gives `app` the kernels that its models use and nothing else: a table (taper/selected_kernels.h)
+# and the kernels, compiled for the dtypes that the models have (DTYPES used, which is the default),
+# for all, or for those named. Configuring fails, with the whole list, when the selection lacks what
+# a model needs; it is done anew when a model changes. The target <app>_sizes prints the bill: bytes
+# by operator, by dtype and by part.
+#
+# The `taper` command is found beside the package, in build/release, in the PATH, or where
+# TAPER_COMMAND says.
+
+# Where the kernels' sources and their public headers are: here, or share/taper of the package.
+get_filename_component(here ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+set(TAPER_SELECT_ROOT ${here} CACHE INTERNAL "The folder that holds kernels_portable/")
+
+# Calls `taper select` now and stops the configuration with what it says.
+function(taper_run_select target fragment)
+  find_program(TAPER_COMMAND taper HINTS ${TAPER_PREFIX_DIR}/bin ${TAPER_SELECT_ROOT}/build/release/bin
+               DOC "The taper command line, which chooses kernels")
+  if(NOT TAPER_COMMAND)
+    message(FATAL_ERROR "taper_selected_kernels(${target}): the taper command is missing; build it "
+      "for this machine (make build) and set TAPER_COMMAND to it")
+  endif()
+  execute_process(COMMAND ${TAPER_COMMAND} select ${ARGN} RESULT_VARIABLE failed
+                  OUTPUT_QUIET ERROR_VARIABLE said)
+  if(failed)
+    message(FATAL_ERROR "taper_selected_kernels(${target}):\n${said}")
+  endif()
+endfunction()
+
+# The library of the chosen kernels and of all that they may stand on, compiled for those dtypes.
+function(taper_add_kernel_library name files dtypes)
+  set(folder ${TAPER_SELECT_ROOT}/kernels_portable)
+  file(GLOB sources ${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "(_test|/kernel_table|/op_[a-z0-9_]*)\\.cpp$")
+  foreach(file IN LISTS files)
+    list(APPEND sources ${folder}/${file}.cpp)
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  target_include_directories(${name} PRIVATE ${TAPER_SELECT_ROOT})
+  target_link_libraries(${name} PUBLIC taper::runtime PRIVATE taper::freestanding taper::fast_loops)
+  target_compile_definitions(${name} PUBLIC TAPER_DTYPES=${dtypes})
+endfunction()
+
+function(taper_selected_kernels)
+  cmake_parse_arguments(ARG "ALL" "TARGET;OPERATOR_LIST"
+    "MODELS;OPERATORS;EXCLUDE;OWN;BACKENDS;DTYPES" ${ARGN})
+  if(NOT TARGET "${ARG_TARGET}")
+    message(FATAL_ERROR "taper_selected_kernels: TARGET '${ARG_TARGET}' is no target")
+  elseif(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "taper_selected_kernels(${ARG_TARGET}): '${ARG_UNPARSED_ARGUMENTS}' is not understood")
+  endif()
+  set(arguments)
+  foreach(model IN LISTS ARG_MODELS)
+    get_filename_component(model ${model} ABSOLUTE)
+    list(APPEND arguments ${model})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${model})
+  endforeach()
+  if(ARG_OPERATOR_LIST)
+    get_filename_component(list ${ARG_OPERATOR_LIST} ABSOLUTE)
+    list(APPEND arguments --operator-list ${list})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  endif()
+  foreach(name OPERATORS EXCLUDE OWN BACKENDS DTYPES)
+    if(ARG_${name})
+      string(TOLOWER ${name} option)
+      string(REPLACE ";" "," value "${ARG_${name}}")
+      list(APPEND arguments --${option} ${value})
+    endif()
+  endforeach()
+  if(ARG_ALL)
+    list(APPEND arguments --all)
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${ARG_TARGET}_kernels)
+  file(MAKE_DIRECTORY ${folder})
+  taper_run_select(${ARG_TARGET} ${folder} ${arguments} --output ${folder}/kernels.cpp
+                   --cmake ${folder}/kernels.cmake)
+  include(${folder}/kernels.cmake)
+  message(STATUS "${ARG_TARGET}: kernels for ${TAPER_SELECTED_DTYPE_NAMES}")
+  set(library ${ARG_TARGET}_taper_kernels)
+  taper_add_kernel_library(${library} "${TAPER_SELECTED_FILES}" ${TAPER_SELECTED_DTYPES})
+  target_sources(${ARG_TARGET} PRIVATE ${folder}/kernels.cpp)
+  target_link_libraries(${ARG_TARGET} PRIVATE ${library})
+  target_link_options(${ARG_TARGET} PRIVATE -Wl,--gc-sections -Wl,-Map=${folder}/link.map,--cref)
+  add_custom_target(${ARG_TARGET}_sizes
+    COMMAND ${TAPER_COMMAND} select ${arguments} --report --map ${folder}/link.map
+    DEPENDS ${ARG_TARGET} VERBATIM USES_TERMINAL)
+endfunction()

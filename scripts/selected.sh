@@ -1,0 +1,79 @@
+#!/bin/sh
+# Selective build from end to end: test/selected/README.md says what is looked at.
+#
+#   scripts/selected.sh build/release
+set -eu
+cd "$(dirname "$0")/.."
+taper=$(pwd)/${1:?usage: selected.sh BUILD}/bin/taper
+out=$(pwd)/build/selected
+mkdir -p "$out/models" "$out/groups"
+rm -f "$out"/groups/*
+
+fail() {
+  echo "selected.sh: $1" >&2
+  exit 1
+}
+
+# Models of the same dtypes share a group.
+for model in test/models/data/*.pt2; do
+  name=$(basename "$model" .pt2)
+  "$taper" export "$model" -o "$out/models/$name.pte" >/dev/null
+  "$taper" select "$out/models/$name.pte" -o "$out/table.cpp" --cmake "$out/table.cmake"
+  dtypes=$(sed -n 's/.*DTYPES \(0x[0-9a-f]*\).*/\1/p' "$out/table.cmake")
+  echo "$name" >>"$out/groups/$dtypes"
+done
+
+list=""
+for group in "$out"/groups/*; do
+  models=$(sed "s|.*|$out/models/&.pte|" "$group" | paste -s -d '|')
+  list="$list${list:+;}$models"
+done
+cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_HOST=OFF \
+  -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF -DTAPER_XNNPACK=OFF -DTAPER_COMMAND="$taper" \
+  "-DTAPER_SELECTED_MODELS=$list" >/dev/null
+cmake --build "$out/build" >"$out/build.log" || { tail -20 "$out/build.log"; fail "does not build"; }
+
+number=0
+for group in "$out"/groups/*; do
+  "$out/build/bin/selected_$number" "$out/models" $(cat "$group") || fail "group $number differs"
+  number=$((number + 1))
+done
+
+# refused TEXT ARGUMENTS...: `taper select` must fail and say so.
+refused() {
+  text=$1
+  shift
+  if "$taper" select "$@" -o "$out/refused.cpp" 2>"$out/refused.txt"; then fail "$* was taken"; fi
+  grep -q "$text" "$out/refused.txt" || { cat "$out/refused.txt"; fail "does not say '$text'"; }
+  [ ! -e "$out/refused.cpp" ] || fail "a refused table was written"
+}
+model=$out/models/mobilenet_v2.pte
+refused "aten::convolution.out is excluded" "$model" --exclude aten::convolution.out
+refused "called with float16, which is not built" "$out/models/float16.pte" --dtypes float32,int64
+refused "aten::no_such.out.* has no portable kernel" "$model" --operators aten::no_such.out
+"$taper" export test/models/data/mobilenet_v2.pt2 --backend xnnpack -o "$out/xnnpack.pte" >/dev/null
+refused "backend XnnpackBackend is not linked" "$out/xnnpack.pte"
+
+# A line that stands twice.
+"$taper" select "$model" -o "$out/table.cpp"
+compile="${CXX:-c++} -std=c++17 -fsyntax-only -I runtime/include"
+$compile "$out/table.cpp" || fail "the table does not compile"
+sed '/kAddOut,$/p; /"aten::add.out"/p' "$out/table.cpp" >"$out/twice.cpp"
+if $compile "$out/twice.cpp" 2>"$out/twice.txt"; then fail "a table with a kernel twice compiles"; fi
+grep -q "a kernel stands twice" "$out/twice.txt" || fail "does not say that a kernel stands twice"
+
+# An application that leaves out what its model needs is not configured.
+mkdir -p "$out/bad"
+cat >"$out/bad/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(bad LANGUAGES CXX)
+add_subdirectory($(pwd) taper)
+add_executable(bad $(pwd)/test/size/size_selected.cpp)
+taper_selected_kernels(TARGET bad MODELS $model EXCLUDE aten::mean.out)
+END
+if cmake -S "$out/bad" -B "$out/bad/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_XNNPACK=OFF \
+  -DTAPER_COMMAND="$taper" >/dev/null 2>"$out/bad.txt"; then
+  fail "an application that lacks a kernel was configured"
+fi
+grep -q "aten::mean.out is excluded" "$out/bad.txt" || fail "configuring does not name the kernel"
+echo "$number trimmed binaries match"

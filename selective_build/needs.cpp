@@ -1,0 +1,145 @@
+// Walks the instructions of every method. The runtime's verifier has checked each index before.
+
+#include "selective_build/needs.h"
+
+#include <cstring>
+#include <memory>
+
+#include "kernels_portable/promote.h"
+#include "runtime/program/wire_access.h"
+#include "taper/program.h"
+
+namespace taper::select {
+namespace {
+
+using internal::items;
+
+// A copy aligned as the runtime wants a program in memory.
+class AlignedCopy {
+ public:
+  explicit AlignedCopy(std::string_view bytes)
+      : words_(new Word[bytes.size() / sizeof(Word) + 1]), size_(bytes.size()) {
+    std::memcpy(words_.get(), bytes.data(), bytes.size());
+  }
+  const void* data() const { return words_.get(); }
+  size_t size() const { return size_; }
+
+ private:
+  struct alignas(64) Word {
+    unsigned char bytes[64];
+  };
+  std::unique_ptr<Word[]> words_;
+  size_t size_;
+};
+
+const wire::EValue& slot(const wire::ExecutionPlan& plan, int32_t index) {
+  return *plan.values()->Get(static_cast<uint32_t>(index));
+}
+
+// The dtypes of a tensor, or of the tensors of a list.
+DtypeSet dtypes_of(const wire::ExecutionPlan& plan, const wire::EValue& value) {
+  if (const wire::Tensor* tensor = value.val_as_Tensor()) {
+    return dtype_bit(internal::scalar_type(*tensor));
+  }
+  Span<const int32_t> indices;
+  if (const wire::TensorList* list = value.val_as_TensorList()) indices = items(list->items());
+  if (const auto* list = value.val_as_OptionalTensorList()) indices = items(list->items());
+  DtypeSet set = 0;
+  for (const int32_t index : indices) {
+    if (index < 0) continue;  // None.
+    const wire::Tensor* tensor = slot(plan, index).val_as_Tensor();
+    if (tensor != nullptr) set |= dtype_bit(internal::scalar_type(*tensor));
+  }
+  return set;
+}
+
+std::string operator_name(const wire::Operator& op) {
+  const std::string name(internal::text(op.name()));
+  const std::string_view overload = internal::text(op.overload());
+  return overload.empty() ? name : name + "." + std::string(overload);
+}
+
+class PlanReader {
+ public:
+  PlanReader(const Program& program, const wire::ExecutionPlan& plan, const std::string& model,
+             Needs* needs)
+      : program_(program), plan_(plan), model_(model), needs_(*needs) {}
+
+  void read() {
+    for (const wire::Chain* chain : *plan_.chains()) {
+      for (const wire::Instruction* step : *chain->instructions()) {
+        ++needs_.instructions[wire::EnumNameInstructionArguments(step->instr_args_type())];
+        if (const wire::KernelCall* call = step->instr_args_as_KernelCall()) read_call(*call);
+        if (const auto* call = step->instr_args_as_DelegateCall()) {
+          ++backend(call->delegate_index()).calls;
+        }
+      }
+    }
+    for (uint32_t i = 0; i < internal::count(plan_.delegates()); ++i) {
+      BackendNeed& need = backend(static_cast<int32_t>(i));
+      need.models.insert(model_);
+      need.payload_bytes += payload_bytes(*plan_.delegates()->Get(i));
+    }
+  }
+
+ private:
+  void read_call(const wire::KernelCall& call) {
+    const auto index = static_cast<uint32_t>(call.op_index());
+    OperatorNeed& need = needs_.operators[operator_name(*plan_.operators()->Get(index))];
+    ++need.calls;
+    need.models.insert(model_);
+    for (const int32_t arg : items(call.args())) need.dtypes |= dtypes_of(plan_, slot(plan_, arg));
+  }
+
+  BackendNeed& backend(int32_t index) {
+    const wire::BackendDelegate* delegate = plan_.delegates()->Get(static_cast<uint32_t>(index));
+    return needs_.backends[std::string(internal::text(delegate->id()))];
+  }
+
+  uint64_t payload_bytes(const wire::BackendDelegate& delegate) const {
+    const wire::BackendDelegateDataReference* data = delegate.processed();
+    if (data == nullptr) return 0;
+    if (data->location() == wire::DataLocation::SEGMENT) {
+      const Result<Span<const uint8_t>> segment = program_.segment(data->index());
+      return segment.ok() ? segment->size() : 0;
+    }
+    const auto* payloads = program_.wire().backend_delegate_data();
+    if (data->index() >= internal::count(payloads)) return 0;
+    return internal::count(payloads->Get(data->index())->data());
+  }
+
+  const Program& program_;
+  const wire::ExecutionPlan& plan_;
+  const std::string& model_;
+  Needs& needs_;
+};
+
+// "'forward': an instruction names no operator", of the first problem that was reported.
+struct Problem {
+  std::string text;
+  static void keep(void* context, const Diagnostic& diagnostic) {
+    std::string& text = static_cast<Problem*>(context)->text;
+    if (!text.empty()) return;
+    text = diagnostic.status.message();
+    if (!diagnostic.subject.empty()) text += " (" + std::string(diagnostic.subject) + ")";
+  }
+};
+
+}  // namespace
+
+std::string add_needs(std::string_view file, const std::string& name, Needs* needs) {
+  const AlignedCopy copy(file);
+  BufferDataLoader loader(copy.data(), copy.size());
+  Problem problem;
+  const Result<Program> program = Program::open(loader, {Problem::keep, &problem});
+  if (!program.ok()) {
+    return name + ": " + (problem.text.empty() ? program.status().message() : problem.text);
+  }
+  needs->models.push_back(name);
+  for (const wire::ExecutionPlan* plan : *program->wire().execution_plan()) {
+    PlanReader(*program, *plan, name, needs).read();
+  }
+  return "";
+}
+
+}  // namespace taper::select

@@ -1,0 +1,140 @@
+#include "selective_build/selection.h"
+
+#include <algorithm>
+
+#include "kernels_portable/promote.h"
+
+namespace taper::select {
+namespace {
+
+constexpr PortableKernel kPortable[] = {
+#define TAPER_OP(variable, file, schema) {#variable, #file, schema},
+#include "kernels_portable/ops.def"
+#undef TAPER_OP
+};
+
+constexpr int kDtypeNumbers = 32;
+
+bool contains(const std::vector<std::string>& list, const std::string& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+std::string joined(const std::set<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+class Selector {
+ public:
+  Selector(const Needs& needs, const Request& request, std::vector<std::string>* problems)
+      : needs_(needs), request_(request), problems_(*problems) {}
+
+  Selection run() {
+    selection_.needs = needs_;
+    for (const auto& [name, need] : needs_.operators) take_needed(name, need);
+    for (const std::string& name : request_.names) take_named(name);
+    if (request_.all) {
+      for (const PortableKernel& kernel : kPortable) take(kernel, {});
+    }
+    for (const auto& [name, need] : needs_.backends) {
+      if (contains(request_.backends, name)) continue;
+      problems_.push_back("backend " + name + " is not linked; needed by " + joined(need.models));
+    }
+    choose_dtypes();
+    std::sort(selection_.kernels.begin(), selection_.kernels.end(),
+              [](const auto& a, const auto& b) {
+                return std::string_view(a.kernel.name) < std::string_view(b.kernel.name);
+              });
+    return std::move(selection_);
+  }
+
+ private:
+  void take_needed(const std::string& name, const OperatorNeed& need) {
+    needed_ |= need.dtypes;
+    if (contains(request_.own, name)) return;
+    const PortableKernel* kernel = find_portable_kernel(name);
+    if (contains(request_.without, name)) {
+      problems_.push_back("operator " + name + " is excluded; needed by " + joined(need.models));
+    } else if (kernel == nullptr) {
+      problems_.push_back("operator " + name + " has no portable kernel; needed by " +
+                          joined(need.models) + " (a kernel of yours is named by --own)");
+    } else {
+      take(*kernel, need);
+    }
+  }
+
+  void take_named(const std::string& name) {
+    if (contains(request_.own, name)) return;
+    const PortableKernel* kernel = find_portable_kernel(name);
+    if (kernel == nullptr) {
+      problems_.push_back("operator " + name +
+                          ", which the list names, has no portable kernel; `taper ops` lists all");
+    } else {
+      take(*kernel, {});
+    }
+  }
+
+  void take(const PortableKernel& kernel, const OperatorNeed& need) {
+    if (contains(request_.without, kernel.name) || !taken_.insert(kernel.name).second) return;
+    selection_.kernels.push_back({kernel, need});
+    selection_.files.insert(kernel.file);
+  }
+
+  // A kernel that no program names may be given anything.
+  void choose_dtypes() {
+    const bool open_ended = std::any_of(selection_.kernels.begin(), selection_.kernels.end(),
+                                        [](const auto& each) { return each.need.calls == 0; });
+    selection_.dtypes = open_ended ? kAllDtypes : portable::closed_under_promotion(needed_);
+    if (!request_.dtypes.has_value()) return;
+    selection_.dtypes = portable::closed_under_promotion(*request_.dtypes);
+    for (const SelectedKernel& each : selection_.kernels) {
+      const DtypeSet lacking = each.need.dtypes & ~selection_.dtypes;
+      if (lacking == 0) continue;
+      problems_.push_back("operator " + std::string(each.kernel.name) + " is called with " +
+                          dtype_names(lacking) + ", which is not built; needed by " +
+                          joined(each.need.models));
+    }
+  }
+
+  const Needs& needs_;
+  const Request& request_;
+  std::vector<std::string>& problems_;
+  Selection selection_;
+  std::set<std::string> taken_;
+  DtypeSet needed_ = 0;
+};
+
+}  // namespace
+
+const PortableKernel* find_portable_kernel(std::string_view name) {
+  const auto* found = std::lower_bound(
+      std::begin(kPortable), std::end(kPortable), name,
+      [](const PortableKernel& kernel, std::string_view key) { return kernel.name < key; });
+  return found != std::end(kPortable) && found->name == name ? found : nullptr;
+}
+
+Selection select(const Needs& needs, const Request& request, std::vector<std::string>* problems) {
+  return Selector(needs, request, problems).run();
+}
+
+std::string dtype_names(DtypeSet set) {
+  if (set == kAllDtypes) return "all";
+  std::string text;
+  for (int i = 0; i < kDtypeNumbers; ++i) {
+    const ScalarType type = static_cast<ScalarType>(i);
+    if (!is_valid(type) || !holds(set, type)) continue;
+    text += (text.empty() ? "" : " ") + std::string(to_string(type));
+  }
+  return text;
+}
+
+std::optional<ScalarType> dtype_of_name(std::string_view name) {
+  for (int i = 0; i < kDtypeNumbers; ++i) {
+    const ScalarType type = static_cast<ScalarType>(i);
+    if (is_valid(type) && name == to_string(type)) return type;
+  }
+  return std::nullopt;
+}
+
+}  // namespace taper::select

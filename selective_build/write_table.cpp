@@ -1,0 +1,103 @@
+#include "selective_build/write_table.h"
+
+#include <cstdio>
+
+namespace taper::select {
+namespace {
+
+std::string hex(DtypeSet set) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%xu", set);
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c >= ' ' && c < 0x7f ? c : '?';
+  }
+  return out + "\"";
+}
+
+// "constexpr const char* kNAME[] = {...};", or nothing if there are none.
+std::string names_array(const char* name, const std::vector<std::string>& items) {
+  if (items.empty()) return "";
+  std::string out = std::string("constexpr const char* ") + name + "[] = {";
+  for (size_t i = 0; i < items.size(); ++i) out += (i == 0 ? "" : ", ") + quoted(items[i]);
+  return out + "};\n";
+}
+
+template <typename Map>
+std::vector<std::string> keys(const Map& map) {
+  std::vector<std::string> out;
+  for (const auto& entry : map) out.push_back(entry.first);
+  return out;
+}
+
+std::string span(const char* name, bool empty) { return empty ? "{}" : name; }
+
+std::string opening(const Selection& selection) {
+  std::string out = "// The kernels that these programs use, made by `taper select`:\n//\n";
+  for (const std::string& model : selection.needs.models) out += "//   " + model + "\n";
+  out += "//\n// Compiled for " + dtype_names(selection.dtypes) + ".\n\n";
+  return out + "#include \"taper/selected_kernels.h\"\n\n";
+}
+
+std::string table(const std::vector<SelectedKernel>& kernels) {
+  if (kernels.empty()) return "KernelTable selected_kernels() { return {}; }\n\n";
+  std::string out = "namespace {\nconst Kernel* const kKernels[] = {\n";
+  for (const SelectedKernel& each : kernels) {
+    out += "    &portable::" + std::string(each.kernel.variable) + ",\n";
+  }
+  out += "};\n\n// The same, with the dtypes of their tensors.\n";
+  out += "constexpr SelectedOperator kOperators[] = {\n";
+  for (const SelectedKernel& each : kernels) {
+    out += "    {" + quoted(each.kernel.name) + ", " + hex(each.need.dtypes) + "},";
+    if (each.need.calls != 0) out += "  // " + dtype_names(each.need.dtypes);
+    out += "\n";
+  }
+  out +=
+      "};\nstatic_assert(internal::is_kernel_order(kOperators), \"a kernel stands twice, or out "
+      "of order\");\n"
+      "static_assert(sizeof(kKernels) / sizeof(*kKernels) == sizeof(kOperators) / "
+      "sizeof(*kOperators),\n              \"the two lists differ\");\n"
+      "}  // namespace\n\n";
+  return out + "KernelTable selected_kernels() { return kKernels; }\n\n";
+}
+
+}  // namespace
+
+std::string table_source(const Selection& selection, const std::vector<std::string>& own) {
+  const std::vector<std::string> instructions = keys(selection.needs.instructions);
+  const std::vector<std::string> backends = keys(selection.needs.backends);
+  std::string out = opening(selection);
+  out += "namespace taper::portable {\n";
+  for (const SelectedKernel& each : selection.kernels) {
+    out += "extern const Kernel " + std::string(each.kernel.variable) + ";\n";
+  }
+  out += "}  // namespace taper::portable\n\nnamespace taper {\n\n";
+  out += table(selection.kernels);
+  out += "namespace {\n";
+  out += names_array("kInstructions", instructions);
+  out += names_array("kBackends", backends);
+  out += names_array("kOwn", own);
+  out += "const SelectionManifest kManifest = {" + span("kOperators", selection.kernels.empty()) +
+         ", " + span("kInstructions", instructions.empty()) + ", " +
+         span("kBackends", backends.empty()) + ", " + span("kOwn", own.empty()) + ", " +
+         hex(selection.dtypes) + "};\n";
+  out += "}  // namespace\n\n";
+  return out + "const SelectionManifest& selection_manifest() { return kManifest; }\n\n" +
+         "}  // namespace taper\n";
+}
+
+std::string cmake_fragment(const Selection& selection) {
+  std::string out = "# Made by `taper select` for taper_selected_kernels().\n";
+  out += "set(TAPER_SELECTED_FILES";
+  for (const std::string& file : selection.files) out += " " + file;
+  out += ")\nset(TAPER_SELECTED_DTYPES " + hex(selection.dtypes) + ")\n";
+  out += "set(TAPER_SELECTED_DTYPE_NAMES \"" + dtype_names(selection.dtypes) + "\")\n";
+  return out;
+}
+
+}  // namespace taper::select
