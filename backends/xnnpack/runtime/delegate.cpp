@@ -1,5 +1,5 @@
-// Builds XNNPACK's graph once. An execution tells XNNPACK only what has changed since the last one:
-// new sizes lead to new shapes, checked by our own rules first; new memory is bound.
+// Builds the stages once. An execution tells them only what has changed since the last one: new
+// sizes lead to new shapes, checked by our own rules first; new memory is bound.
 
 #include "backends/xnnpack/runtime/delegate.h"
 
@@ -14,21 +14,6 @@ namespace {
 
 using wire::DataType;
 
-Status status_of(xnn_status status, const char* text) {
-  if (status == xnn_status_success) return {};
-  return Status(status == xnn_status_out_of_memory ? Error::kDelegateMemoryAllocationFailed
-                                                   : Error::kDelegateInvalidCompatibility,
-                text);
-}
-
-// Deletes XNNPACK's description of a graph when it goes.
-struct Subgraph {
-  xnn_subgraph_t graph = nullptr;
-  ~Subgraph() {
-    if (graph != nullptr) xnn_delete_subgraph(graph);
-  }
-};
-
 ScalarType scalar_type(DataType type) {
   switch (type) {
     case DataType::FP16:
@@ -39,33 +24,6 @@ ScalarType scalar_type(DataType type) {
       return ScalarType::kByte;
     default:
       return ScalarType::kFloat;
-  }
-}
-
-xnn_datatype xnn_type(DataType type) {
-  switch (type) {
-    case DataType::FP32:
-      return xnn_datatype_fp32;
-    case DataType::FP16:
-      return xnn_datatype_fp16;
-    case DataType::QINT8:
-      return xnn_datatype_qint8;
-    case DataType::QUINT8:
-      return xnn_datatype_quint8;
-    case DataType::QINT32:
-      return xnn_datatype_qint32;
-    case DataType::QCINT8:
-      return xnn_datatype_qcint8;
-    case DataType::QCINT32:
-      return xnn_datatype_qcint32;
-    case DataType::QCINT4:
-      return xnn_datatype_qcint4;
-    case DataType::QDINT8:
-      return xnn_datatype_qdint8;
-    case DataType::QBINT4:
-      return xnn_datatype_qbint4;
-    default:
-      return xnn_datatype_invalid;
   }
 }
 
@@ -86,78 +44,21 @@ bool physical_shape(const Tensor& tensor, uint32_t rank, Shape* shape) {
 
 }  // namespace
 
-Delegate::~Delegate() {
-  if (runtime_ != nullptr) xnn_delete_runtime(runtime_);
-}
-
 Status Delegate::load(Span<const uint8_t> payload, const BackendInitContext& context,
                       uint64_t max_bytes, const Shared& shared) {
   TAPER_TRY(graph_.read(payload, context, max_bytes));
-  TAPER_TRY(build(shared));
+  TAPER_TRY(stages_.build(graph_, max_bytes - graph_.total_bytes(), shared));
   TAPER_TRY(make_arguments());
-  return reshape();
-}
-
-Status Delegate::define_value(xnn_subgraph_t graph, Value& value) const {
-  size_t dims[kMaxRank];
-  for (uint32_t d = 0; d < value.shape.rank; ++d) dims[d] = value.shape.dims[d];
-  const size_t rank = value.shape.rank;
-  const xnn_datatype type = xnn_type(value.type);
-  const uint32_t flags = (value.is_input ? XNN_VALUE_FLAG_EXTERNAL_INPUT : 0u) |
-                         (value.is_output ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT : 0u);
-  xnn_status status;
-  if (value.nonbatch_dims > 0) {
-    status = xnn_define_dynamically_quantized_tensor_value(
-        graph, type, rank, value.nonbatch_dims, dims, value.external_id, flags, &value.xnn_id);
-  } else if (value.group_scales != nullptr) {
-    status = xnn_define_blockwise_quantized_tensor_value(
-        graph, type, value.zero_point, value.group_scales, rank, value.channel_dim,
-        value.group_size, dims, value.data, value.external_id, flags, &value.xnn_id);
-  } else if (value.scales != nullptr) {
-    status = xnn_define_channelwise_quantized_tensor_value_v2(
-        graph, type, value.zero_point, value.scales, rank, value.channel_dim, dims, value.data,
-        value.external_id, flags, &value.xnn_id);
-  } else if (value.scale > 0) {
-    status =
-        xnn_define_quantized_tensor_value(graph, type, value.zero_point, value.scale, rank, dims,
-                                          value.data, value.external_id, flags, &value.xnn_id);
-  } else {
-    status = xnn_define_tensor_value(graph, type, rank, dims, value.data, value.external_id, flags,
-                                     &value.xnn_id);
-  }
-  return status_of(status, "XNNPACK refuses a tensor of the graph");
-}
-
-Status Delegate::build(const Shared& shared) {
-  Subgraph subgraph;
-  const auto arguments = static_cast<uint32_t>(graph_.arguments().size());
-  TAPER_TRY(
-      status_of(xnn_create_subgraph(arguments, 0, &subgraph.graph), "XNNPACK cannot make a graph"));
-  for (Value& value : graph_.values()) {
-    if (value.is_known && value.is_needed) TAPER_TRY(define_value(subgraph.graph, value));
-  }
-  for (const Node& node : graph_.nodes()) {
-    if (!node.is_needed) continue;
-    TAPER_TRY(status_of(node.kind->define(subgraph.graph, node, graph_.values()),
-                        "XNNPACK refuses a node of the graph"));
-  }
-  // One of its own would leak when XNNPACK refuses the graph; the runtime holds this one too.
-  xnn_workspace_t workspace = shared.workspace;
-  if (workspace == nullptr) {
-    TAPER_TRY(status_of(xnn_create_workspace(&workspace), "there is no memory for the workspace"));
-  }
-  const xnn_status made =
-      xnn_create_runtime_v4(subgraph.graph, nullptr, workspace, shared.pool, 0, &runtime_);
-  if (shared.workspace == nullptr) xnn_release_workspace(workspace);
-  return status_of(made, "XNNPACK refuses the graph");
+  TAPER_TRY(stages_.reshape());
+  is_shaped_ = true;
+  return {};
 }
 
 Status Delegate::make_arguments() {
   const size_t count = graph_.arguments().size();
   arguments_.reset(new (std::nothrow) Argument[count + 1]);
-  external_.reset(new (std::nothrow) xnn_external_value[count + 1]);
-  TAPER_REQUIRE(arguments_ != nullptr && external_ != nullptr,
-                Error::kDelegateMemoryAllocationFailed, "there is no memory for the arguments");
+  TAPER_REQUIRE(arguments_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the arguments");
   for (size_t i = 0; i < count; ++i) {
     const Value& value = graph_.values()[graph_.arguments()[i]];
     if (!value.is_input) continue;
@@ -176,11 +77,13 @@ Status Delegate::execute(Span<EValue* const> args) {
   TAPER_TRY(read_sizes(args));
   if (!is_shaped_) {
     TAPER_TRY(graph_.infer_shapes());
-    TAPER_TRY(reshape());
+    TAPER_TRY(stages_.reshape());
+    is_shaped_ = true;
+    is_bound_ = false;
   }
   TAPER_TRY(resize_outputs(args));
   TAPER_TRY(bind(args));
-  return status_of(xnn_invoke_runtime(runtime_), "XNNPACK cannot run the graph");
+  return stages_.run();
 }
 
 Status Delegate::read_sizes(Span<EValue* const> args) {
@@ -201,23 +104,6 @@ Status Delegate::read_sizes(Span<EValue* const> args) {
     value.shape = shape;
     is_shaped_ = false;
   }
-  return {};
-}
-
-Status Delegate::reshape() {
-  for (uint32_t id : graph_.arguments()) {
-    const Value& value = graph_.values()[id];
-    if (!value.is_input) continue;
-    size_t dims[kMaxRank];
-    for (uint32_t d = 0; d < value.shape.rank; ++d) dims[d] = value.shape.dims[d];
-    TAPER_TRY(
-        status_of(xnn_reshape_external_value(runtime_, value.external_id, value.shape.rank, dims),
-                  "XNNPACK refuses the sizes of an input"));
-  }
-  TAPER_TRY(
-      status_of(xnn_reshape_runtime(runtime_), "XNNPACK cannot run the graph at these sizes"));
-  is_shaped_ = true;
-  is_bound_ = false;
   return {};
 }
 
@@ -264,11 +150,10 @@ Status Delegate::bind(Span<EValue* const> args) {
     }
     changed |= argument.bound != data;
     argument.bound = data;
-    external_[i] = {static_cast<uint32_t>(i), data};
+    stages_.place(i, data);
   }
   if (!changed) return {};
-  TAPER_TRY(status_of(xnn_setup_runtime_v2(runtime_, args.size(), external_.get()),
-                      "XNNPACK refuses the memory of the arguments"));
+  TAPER_TRY(stages_.bind());
   is_bound_ = true;
   return {};
 }

@@ -74,7 +74,9 @@ Status Graph::read(Span<const uint8_t> payload, const BackendInitContext& contex
     TAPER_XNNPACK_REQUIRE(value.shape.rank == value.declared.rank,
                           "an output has another rank than it declares");
   }
-  return check_budget(max_bytes);
+  TAPER_REQUIRE(total_bytes() <= max_bytes, Error::kOutOfResources,
+                "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
+  return {};
 }
 
 Status Graph::read_values(const wire::Graph& graph, Span<const uint8_t> constants,
@@ -162,7 +164,7 @@ Status Graph::infer_shapes() {
   return {};
 }
 
-Status Graph::check_budget(uint64_t max_bytes) const {
+uint64_t Graph::total_bytes() const {
   uint64_t total = 0;
   for (size_t i = 0; i < node_count_; ++i) {
     const Node& node = nodes_[i];
@@ -177,9 +179,7 @@ Status Graph::check_budget(uint64_t max_bytes) const {
     const uint64_t windows = times(result.shape.dims[1], result.shape.dims[2]);
     total = plus(total, times(times(windows, node.kind->window(node)), sizeof(void*)));
   }
-  TAPER_REQUIRE(total <= max_bytes, Error::kOutOfResources,
-                "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
-  return {};
+  return total;
 }
 
 }  // namespace taper::xnnpack

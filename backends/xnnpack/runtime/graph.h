@@ -55,6 +55,7 @@ struct Value {
   bool is_output = false;
   bool is_needed = false;  // An argument, or read on the way to one.
   bool is_known = false;   // A constant, an input, or computed by a node read so far.
+  bool is_shared = false;  // An argument, or used by several stages.
   uint32_t xnn_id = kNone;
 };
 
@@ -86,6 +87,8 @@ class Graph {
   // The value of every argument of the call.
   Span<const uint32_t> arguments() const { return {arguments_.get(), argument_count_}; }
 
+  // What all of it takes, counted generously.
+  uint64_t total_bytes() const;
   // Works out the shape of every result from those of the inputs.
   Status infer_shapes();
 
@@ -95,7 +98,6 @@ class Graph {
                      const BackendInitContext& context);
   Status read_nodes(const wire::Graph& graph);
   void find_needed();
-  Status check_budget(uint64_t max_bytes) const;
 
   std::unique_ptr<Value[]> values_;
   std::unique_ptr<Node[]> nodes_;

@@ -75,6 +75,20 @@ class PayloadBuilder {
     nodes.push_back({wire::NodeContent::FullyConnected,
                      wire::CreateFullyConnected(fbb, x, filter, bias, y).Union()});
   }
+  // One step at a time, with the same padding on all sides.
+  void convolved(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y, uint32_t padding) {
+    const Sizes& window = tensors[filter].sizes;
+    wire::ConvolutionBuilder c(fbb);
+    c.add_padding_top(padding), c.add_padding_right(padding);
+    c.add_padding_bottom(padding), c.add_padding_left(padding);
+    c.add_kernel_height(window[1]), c.add_kernel_width(window[2]);
+    c.add_stride_height(1), c.add_stride_width(1);
+    c.add_dilation_height(1), c.add_dilation_width(1);
+    c.add_group_output_channels(window[0]), c.add_group_input_channels(window[3]);
+    c.add_groups(1);
+    c.add_input(x), c.add_filter(filter), c.add_bias(bias), c.add_output(y);
+    nodes.push_back({wire::NodeContent::Conv2d, c.Finish().Union()});
+  }
 
   std::vector<uint8_t> finish() {
     std::vector<flatbuffers::Offset<wire::Value>> values;

@@ -1,0 +1,227 @@
+// Nodes in a row that XNNPACK computes are one stage, a convolution that has a faster way is one of
+// its own. A value that crosses from stage to stage has a buffer for as long as it is needed.
+
+#include "backends/xnnpack/runtime/stages.h"
+
+#include <algorithm>
+#include <new>
+
+#include "backends/xnnpack/runtime/segment.h"
+#include "backends/xnnpack/runtime/value_reader.h"
+#if defined(TAPER_OPTIMIZED)
+#include "backends/xnnpack/runtime/winograd_stage.h"
+#endif
+
+namespace taper::xnnpack {
+namespace {
+
+constexpr size_t kAlignment = 64;
+// Bounds the work of placing the buffers.
+constexpr size_t kMostParts = 512;
+constexpr size_t kMostBuffers = 512;
+
+uint64_t round_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+Status no_memory() {
+  return Status(Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the stages of the XNNPACK graph");
+}
+
+template <typename T>
+std::unique_ptr<T[]> make_array(size_t count) {
+  return std::unique_ptr<T[]>(new (std::nothrow) T[count + 1]());
+}
+
+// Releases the workspace of a delegate that has its own; XNNPACK's graphs hold it too.
+struct Workspace {
+  xnn_workspace_t own = nullptr;
+  ~Workspace() {
+    if (own != nullptr) xnn_release_workspace(own);
+  }
+};
+
+#if defined(TAPER_OPTIMIZED)
+uint32_t best_tile(const Node& node, Span<const Value> values, uint64_t& spare_bytes) {
+  const uint32_t tile = WinogradStage::best_tile(node, values);
+  if (tile == 0) return 0;
+  const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
+  if (bytes > spare_bytes) return 0;
+  spare_bytes -= bytes;
+  return tile;
+}
+
+Status make_convolution(const Graph& graph, size_t node, uint32_t tile, const Shared& shared,
+                        std::unique_ptr<Stage>& stage) {
+  auto* made = new (std::nothrow) WinogradStage();
+  if (made == nullptr) return no_memory();
+  stage.reset(made);
+  return made->build(graph.nodes()[node], graph.values(), tile, shared.pool);
+}
+#else
+uint32_t best_tile(const Node&, Span<const Value>, uint64_t&) { return 0; }
+Status make_convolution(const Graph&, size_t, uint32_t, const Shared&, std::unique_ptr<Stage>&) {
+  return {};
+}
+#endif
+
+Status make_segment(const Graph& graph, size_t first, size_t last, const Shared& shared,
+                    std::unique_ptr<Stage>& stage) {
+  auto* made = new (std::nothrow) Segment();
+  if (made == nullptr) return no_memory();
+  stage.reset(made);
+  return made->build(graph, first, last, shared);
+}
+
+}  // namespace
+
+#if defined(TAPER_OPTIMIZED)
+bool has_fast_convolutions() { return optimized::has_winograd(); }
+#else
+bool has_fast_convolutions() { return false; }
+#endif
+
+Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& shared) {
+  graph_ = &graph;
+  places_ = make_array<void*>(graph.values().size());
+  if (places_ == nullptr) return no_memory();
+  TAPER_TRY(cut(spare_bytes));
+  TAPER_TRY(find_buffers());
+  if (is_cut_badly()) {
+    TAPER_TRY(cut(0));
+    TAPER_TRY(find_buffers());
+  }
+  Workspace workspace;
+  Shared all = shared;
+  // One that XNNPACK makes itself would leak when it refuses the graph.
+  if (all.workspace == nullptr) {
+    TAPER_TRY(
+        status_of(xnn_create_workspace(&workspace.own), "there is no memory for the workspace"));
+    all.workspace = workspace.own;
+  }
+  stages_ = make_array<std::unique_ptr<Stage>>(part_count_);
+  if (stages_ == nullptr) return no_memory();
+  for (size_t p = 0; p < part_count_; ++p) {
+    const Part& part = parts_[p];
+    TAPER_TRY(part.tile != 0 ? make_convolution(graph, part.first, part.tile, all, stages_[p])
+                             : make_segment(graph, part.first, part.last, all, stages_[p]));
+  }
+  return {};
+}
+
+Status Stages::cut(uint64_t spare_bytes) {
+  parts_ = make_array<Part>(kMostParts);
+  if (parts_ == nullptr) return no_memory();
+  part_count_ = 0;
+  for (size_t n = 0; n < graph_->nodes().size(); ++n) {
+    const Node& node = graph_->nodes()[n];
+    if (!node.is_needed) continue;
+    const bool has_room = part_count_ + 2 < kMostParts;
+    const uint32_t tile = has_room ? best_tile(node, graph_->values(), spare_bytes) : 0;
+    const bool goes_on = part_count_ > 0 && tile == 0 && parts_[part_count_ - 1].tile == 0;
+    if (!goes_on) parts_[part_count_++] = {n, n, tile};
+    parts_[part_count_ - 1].last = n + 1;
+  }
+  return {};
+}
+
+// Values that one part computes and another reads, and from where to where they are needed.
+Status Stages::find_buffers() {
+  const Span<Value> values = graph_->values();
+  const auto uses = make_array<Buffer>(values.size());
+  if (uses == nullptr) return no_memory();
+  for (Value& value : values) value.is_shared = value.is_input || value.is_output;
+  buffer_count_ = 0;
+  for (size_t p = 0; p < part_count_; ++p) {
+    for (size_t n = parts_[p].first; n < parts_[p].last; ++n) {
+      const Node& node = graph_->nodes()[n];
+      if (!node.is_needed) continue;
+      uses[node.output] = {node.output, p, p};
+      for (uint32_t id : node.inputs) {
+        if (id == kNone || uses[id].value == kNone || uses[id].first == p) continue;
+        uses[id].last = p;
+        if (!values[id].is_shared) ++buffer_count_;
+        values[id].is_shared = true;
+      }
+    }
+  }
+  buffers_ = make_array<Buffer>(buffer_count_);
+  if (buffers_ == nullptr) return no_memory();
+  size_t found = 0;
+  for (size_t id = 0; id < values.size(); ++id) {
+    const bool is_argument = values[id].is_input || values[id].is_output;
+    if (values[id].is_shared && !is_argument) buffers_[found++] = uses[id];
+  }
+  return {};
+}
+
+// What XNNPACK quantises on the way cannot leave its graph.
+bool Stages::is_cut_badly() const {
+  if (buffer_count_ > kMostBuffers) return true;
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    if (graph_->values()[buffers_[b].value].nonbatch_dims > 0) return true;
+  }
+  return false;
+}
+
+Status Stages::reshape() {
+  uint64_t scratch = 0;
+  for (size_t p = 0; p < part_count_; ++p) {
+    TAPER_TRY(stages_[p]->reshape(graph_->values()));
+    scratch = std::max(scratch, stages_[p]->scratch_bytes());
+  }
+  const uint64_t bytes = place_buffers(round_up(scratch)) + kAlignment;
+  if (bytes > memory_bytes_) {
+    memory_bytes_ = 0;
+    memory_.reset(new (std::nothrow) uint8_t[bytes]);
+    if (memory_ == nullptr) return no_memory();
+    memory_bytes_ = bytes;
+  }
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    places_[buffers_[b].value] = scratch_memory() + buffers_[b].offset;
+  }
+  return {};
+}
+
+uint8_t* Stages::scratch_memory() const {
+  const auto address = reinterpret_cast<uintptr_t>(memory_.get());
+  return memory_.get() + (round_up(address) - address);
+}
+
+// Every buffer at the lowest place after `begin` that is free while it is needed. Returns the end.
+uint64_t Stages::place_buffers(uint64_t begin) {
+  uint64_t end = begin;
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    Buffer& buffer = buffers_[b];
+    const Value& value = graph_->values()[buffer.value];
+    buffer.bytes = round_up(stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES);
+    buffer.offset = begin;
+    for (size_t other = 0; other < b;) {
+      const Buffer& placed = buffers_[other++];
+      const bool at_once = placed.first <= buffer.last && buffer.first <= placed.last;
+      const bool overlap = placed.offset < buffer.offset + buffer.bytes &&
+                           buffer.offset < placed.offset + placed.bytes;
+      if (!at_once || !overlap) continue;
+      buffer.offset = placed.offset + placed.bytes;
+      other = 0;
+    }
+    end = std::max(end, buffer.offset + buffer.bytes);
+  }
+  return end;
+}
+
+void Stages::place(size_t argument, void* data) { places_[graph_->arguments()[argument]] = data; }
+
+Status Stages::bind() {
+  const Span<void* const> places(places_.get(), graph_->values().size());
+  for (size_t p = 0; p < part_count_; ++p) {
+    TAPER_TRY(stages_[p]->bind(places, scratch_memory()));
+  }
+  return {};
+}
+
+Status Stages::run() {
+  for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->run());
+  return {};
+}
+
+}  // namespace taper::xnnpack

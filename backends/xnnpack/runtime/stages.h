@@ -1,0 +1,60 @@
+// A graph as stages that run one after another, and the memory in between.
+
+#pragma once
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/stage.h"
+
+namespace taper::xnnpack {
+
+// False where this build or this processor has but one way to compute a convolution.
+bool has_fast_convolutions();
+
+class Stages {
+ public:
+  Stages() = default;
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
+
+  // Splits and builds the graph, which must live as long as this. What is taken beyond what the
+  // graph itself needs stays within `spare_bytes`.
+  Status build(const Graph& graph, uint64_t spare_bytes, const Shared& shared);
+  // Makes ready for the shapes that the values of the graph have now.
+  Status reshape();
+  // Where the argument with that place in the graph's list lies. Counts from the next bind() on.
+  void place(size_t argument, void* data);
+  Status bind();
+  Status run();
+  size_t size() const { return part_count_; }
+
+ private:
+  // Nodes [first, last); one convolution if it has a tile.
+  struct Part {
+    size_t first = 0, last = 0;
+    uint32_t tile = 0;
+  };
+  struct Buffer {
+    uint32_t value = kNone;
+    size_t first = 0, last = 0;  // The stages that use it.
+    uint64_t bytes = 0, offset = 0;
+  };
+
+  Status cut(uint64_t spare_bytes);
+  Status find_buffers();
+  bool is_cut_badly() const;
+  uint64_t place_buffers(uint64_t begin);
+  uint8_t* scratch_memory() const;
+
+  const Graph* graph_ = nullptr;
+  std::unique_ptr<Part[]> parts_;
+  std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
+  size_t part_count_ = 0;
+  std::unique_ptr<Buffer[]> buffers_;
+  size_t buffer_count_ = 0;
+  std::unique_ptr<void*[]> places_;  // Of the values that several stages use.
+  std::unique_ptr<uint8_t[]> memory_;
+  uint64_t memory_bytes_ = 0;
+};
+
+}  // namespace taper::xnnpack

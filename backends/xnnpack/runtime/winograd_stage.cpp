@@ -1,0 +1,184 @@
+// The tiles are computed in blocks whose matrices stay in the cache between the three steps.
+
+#include "backends/xnnpack/runtime/winograd_stage.h"
+
+#include <pthreadpool.h>
+
+#include <algorithm>
+#include <new>
+
+#include "backends/xnnpack/runtime/node_kinds.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using optimized::WinogradShape;
+using optimized::WinogradTiles;
+
+// The matrices of a block, all together; a block has at least so many tiles.
+constexpr int64_t kBlockBytes = int64_t{1} << 20;
+constexpr int64_t kBlockTiles = 48;
+// Tiles that a thread transforms at a time.
+constexpr int64_t kTaskTiles = 8;
+
+constexpr size_t kAlignment = 64;
+
+// What costs about as much as reading a weight once: multiplications that are done meanwhile.
+constexpr int64_t kReadCost = 16;
+// Rows that XNNPACK's kernels compute at once, about: fewer cost as much.
+constexpr int64_t kRowsAtOnce = 7;
+// A transform costs about so many multiplications per number that it writes or reads.
+constexpr int64_t kTransformCost = 12;
+
+int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+size_t matrix_bytes(int64_t points, int64_t rows, int64_t columns) {
+  const size_t floats = static_cast<size_t>(points) * static_cast<size_t>(rows * columns);
+  return (floats * sizeof(float) + XNN_EXTRA_BYTES + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+WinogradShape shape_of(const Node& node, Span<const Value> values, int64_t tile) {
+  const auto& t = node.as<wire::Convolution>();
+  const uint32_t* in = input(node, values).shape.dims;
+  const uint32_t* out = values[node.output].shape.dims;
+  return {in[0], in[1], in[2], in[3], out[1], out[2], out[3], t.padding_top(), t.padding_left(),
+          tile};
+}
+
+// Multiplications, counted per pair of an input and an output channel, with all that costs as much.
+int64_t direct_cost(const WinogradShape& s) {
+  return 9 * (round_up(s.images * s.out_height * s.out_width, kRowsAtOnce) + kReadCost);
+}
+int64_t winograd_cost(const WinogradShape& s) {
+  const int64_t products = s.points() * (round_up(s.tiles(), kRowsAtOnce) + kReadCost);
+  const int64_t transforms = s.points() * s.tiles() * kTransformCost;
+  return products + transforms / s.channels + transforms / s.out_channels;
+}
+
+bool is_eligible(const Node& node, Span<const Value> values) {
+  if (node.kind != find_kind(wire::NodeContent::Conv2d)) return false;
+  const auto& t = node.as<wire::Convolution>();
+  const bool has_window = t.kernel_height() == 3 && t.kernel_width() == 3;
+  const bool has_steps = t.stride_height() == 1 && t.stride_width() == 1 &&
+                         t.dilation_height() == 1 && t.dilation_width() == 1;
+  if (!has_window || !has_steps || t.groups() != 1) return false;
+  for (uint32_t id : {node.inputs[0], node.inputs[1], node.inputs[2], node.output}) {
+    if (id != kNone && values[id].type != wire::DataType::FP32) return false;
+  }
+  return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
+}
+
+}  // namespace
+
+uint32_t WinogradStage::best_tile(const Node& node, Span<const Value> values) {
+  if (!is_eligible(node, values) || !optimized::has_winograd()) return 0;
+  // Only if it saves a fifth: it takes more memory.
+  int64_t least = direct_cost(shape_of(node, values, 2)) * 4 / 5;
+  uint32_t best = 0;
+  for (uint32_t tile : {2u, 4u}) {
+    const int64_t cost = winograd_cost(shape_of(node, values, tile));
+    if (cost >= least) continue;
+    least = cost;
+    best = tile;
+  }
+  return best;
+}
+
+uint64_t WinogradStage::extra_bytes(const Node& node, uint32_t tile) {
+  const auto& t = node.as<wire::Convolution>();
+  const uint64_t points = uint64_t{tile + 2} * (tile + 2);
+  const uint64_t in = t.group_input_channels(), out = t.group_output_channels();
+  // The filters transformed, and again as XNNPACK packs them, in panels of 64 columns at most.
+  const uint64_t filters = points * in * (out + 64) * sizeof(float) * 2;
+  return filters + points * kBlockTiles * (in + out) * sizeof(float) + kBlockBytes;
+}
+
+WinogradStage::~WinogradStage() {
+  if (product_ != nullptr) xnn_delete_operator(product_);
+}
+
+Status WinogradStage::build(const Node& node, Span<const Value> values, uint32_t tile,
+                            pthreadpool_t pool) {
+  node_ = &node;
+  pool_ = pool;
+  shape_ = shape_of(node, values, tile);
+  last_ = {node.inputs[2] != kNone
+               ? static_cast<const float*>(static_cast<const void*>(input(node, values, 2).data))
+               : nullptr,
+           node.min, node.max};
+  const auto channels = static_cast<size_t>(shape_.channels);
+  const auto points = static_cast<size_t>(shape_.points());
+  const auto out_channels = static_cast<size_t>(shape_.out_channels);
+  zeros_.reset(new (std::nothrow) float[channels]());
+  const std::unique_ptr<float[]> filters(
+      new (std::nothrow) float[points * out_channels * channels]);
+  TAPER_REQUIRE(zeros_ != nullptr && filters != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the filters of a convolution");
+  const void* given = input(node, values, 1).data;
+  optimized::winograd_filters(shape_, static_cast<const float*>(given), filters.get());
+  return status_of(
+      xnn_create_batch_matrix_multiply_nc_f32_const_weights(
+          points, channels, out_channels, filters.get(), XNN_FLAG_TRANSPOSE_B, &product_),
+      "XNNPACK refuses the filters of a convolution");
+}
+
+Status WinogradStage::reshape(Span<const Value> values) {
+  shape_ = shape_of(*node_, values, shape_.tile);
+  const int64_t tile_bytes = shape_.points() * (shape_.channels + shape_.out_channels) * 4;
+  const int64_t most = std::max(kBlockTiles, kBlockBytes / tile_bytes);
+  const int64_t blocks = (shape_.tiles() + most - 1) / most;
+  tiles_.rows = (shape_.tiles() + blocks - 1) / blocks;
+  const auto points = static_cast<size_t>(shape_.points());
+  size_t workspace = 0, alignment = 0;
+  return status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
+                       product_, 1, &points, &points, static_cast<size_t>(tiles_.rows),
+                       static_cast<size_t>(shape_.channels),
+                       static_cast<size_t>(shape_.out_channels), &workspace, &alignment, pool_),
+                   "XNNPACK cannot run a convolution at these sizes");
+}
+
+uint64_t WinogradStage::scratch_bytes() const {
+  return matrix_bytes(shape_.points(), tiles_.rows, shape_.channels) +
+         matrix_bytes(shape_.points(), tiles_.rows, shape_.out_channels);
+}
+
+Status WinogradStage::bind(Span<void* const> places, void* scratch) {
+  image_ = static_cast<const float*>(places[node_->inputs[0]]);
+  result_ = static_cast<float*>(places[node_->output]);
+  transformed_ = static_cast<float*>(scratch);
+  products_ =
+      transformed_ + matrix_bytes(shape_.points(), tiles_.rows, shape_.channels) / sizeof(float);
+  return status_of(
+      xnn_setup_batch_matrix_multiply_nc_f32(product_, nullptr, transformed_, nullptr, products_),
+      "XNNPACK refuses the memory of a convolution");
+}
+
+void WinogradStage::transform_input(void* stage, size_t begin, size_t count) {
+  const auto& self = *static_cast<WinogradStage*>(stage);
+  WinogradTiles tiles = self.tiles_;
+  tiles.begin = static_cast<int64_t>(begin);
+  tiles.end = static_cast<int64_t>(begin + count);
+  optimized::winograd_input(self.shape_, tiles, self.image_, self.zeros_.get(), self.transformed_);
+}
+
+void WinogradStage::transform_output(void* stage, size_t begin, size_t count) {
+  const auto& self = *static_cast<WinogradStage*>(stage);
+  WinogradTiles tiles = self.tiles_;
+  tiles.begin = static_cast<int64_t>(begin);
+  tiles.end = static_cast<int64_t>(begin + count);
+  optimized::winograd_output(self.shape_, tiles, self.products_, self.last_, self.result_);
+}
+
+Status WinogradStage::run() {
+  const auto rows = static_cast<size_t>(tiles_.rows);
+  for (int64_t done = 0; done < shape_.tiles(); done += tiles_.rows) {
+    // The last block begins earlier if it would not be full: it computes some tiles again.
+    tiles_.first = std::min(done, shape_.tiles() - tiles_.rows);
+    pthreadpool_parallelize_1d_tile_1d(pool_, transform_input, this, rows, kTaskTiles, 0);
+    TAPER_TRY(status_of(xnn_run_operator(product_, pool_), "XNNPACK cannot run a convolution"));
+    pthreadpool_parallelize_1d_tile_1d(pool_, transform_output, this, rows, kTaskTiles, 0);
+  }
+  return {};
+}
+
+}  // namespace taper::xnnpack

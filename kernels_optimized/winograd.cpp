@@ -1,0 +1,307 @@
+// The transforms are products with small constant matrices from both sides, for as many channels at
+// once as a vector has. The matrices are tables; their zeros and ones cost nothing.
+
+#include "kernels_optimized/winograd.h"
+
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/winograd.cpp"
+#include "kernels_optimized/dispatch.h"
+// After the choice of targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/vectors.h"
+
+#ifndef TAPER_WINOGRAD_MATRICES
+#define TAPER_WINOGRAD_MATRICES
+namespace taper::optimized {
+
+// Of the paper's section 4.1, with the interpolation points 0, 1, -1 (and 2, -2 for tiles of 4).
+template <int kTile>
+struct Winograd;
+
+template <>
+struct Winograd<2> {
+  struct Input {
+    static constexpr int kRows = 4, kColumns = 4;
+    static constexpr float kValues[4][4] = {
+        {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+  };
+  struct Output {
+    static constexpr int kRows = 2, kColumns = 4;
+    static constexpr float kValues[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+  };
+  struct Filter {
+    static constexpr int kRows = 4, kColumns = 3;
+    static constexpr float kValues[4][3] = {
+        {1, 0, 0}, {0.5f, 0.5f, 0.5f}, {0.5f, -0.5f, 0.5f}, {0, 0, 1}};
+  };
+};
+
+template <>
+struct Winograd<4> {
+  struct Input {
+    static constexpr int kRows = 6, kColumns = 6;
+    static constexpr float kValues[6][6] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0},
+                                            {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0},
+                                            {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+  };
+  struct Output {
+    static constexpr int kRows = 4, kColumns = 6;
+    static constexpr float kValues[4][6] = {
+        {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+  };
+  struct Filter {
+    static constexpr int kRows = 6, kColumns = 3;
+    static constexpr float kValues[6][3] = {{1 / 4.f, 0, 0},
+                                            {-1 / 6.f, -1 / 6.f, -1 / 6.f},
+                                            {-1 / 6.f, 1 / 6.f, -1 / 6.f},
+                                            {1 / 24.f, 1 / 12.f, 1 / 6.f},
+                                            {1 / 24.f, -1 / 12.f, 1 / 6.f},
+                                            {0, 0, 1}};
+  };
+};
+
+}  // namespace taper::optimized
+#endif  // TAPER_WINOGRAD_MATRICES
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+// sum + the rest of a row of the matrix times x.
+template <typename Matrix, int kRow, int kColumn, bool kHasSum>
+HWY_INLINE Vec add_terms(const Vec* x, Vec sum) {
+  if constexpr (kColumn == Matrix::kColumns) {
+    return sum;
+  } else {
+    constexpr float kFactor = Matrix::kValues[kRow][kColumn];
+    constexpr bool kCounts = kFactor != 0;
+    if constexpr (kFactor == 1) {
+      sum = kHasSum ? hn::Add(sum, x[kColumn]) : x[kColumn];
+    } else if constexpr (kFactor == -1) {
+      sum = kHasSum ? hn::Sub(sum, x[kColumn]) : hn::Neg(x[kColumn]);
+    } else if constexpr (kCounts) {
+      const Vec factor = hn::Set(kTag, kFactor);
+      sum = kHasSum ? hn::MulAdd(factor, x[kColumn], sum) : hn::Mul(factor, x[kColumn]);
+    }
+    return add_terms < Matrix, kRow, kColumn + 1, kHasSum || kCounts > (x, sum);
+  }
+}
+
+template <typename Matrix, int... kRow>
+HWY_INLINE void multiply_rows(const Vec* x, Vec* y, std::integer_sequence<int, kRow...>) {
+  ((y[kRow] = add_terms<Matrix, kRow, 0, false>(x, hn::Zero(kTag))), ...);
+}
+
+// y = matrix * x, for a column x.
+template <typename Matrix>
+HWY_INLINE void multiply(const Vec* x, Vec* y) {
+  multiply_rows<Matrix>(x, y, std::make_integer_sequence<int, Matrix::kRows>());
+}
+
+HWY_INLINE Vec load(const float* from, int64_t count) {
+  return count >= kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
+}
+HWY_INLINE void store(Vec value, float* to, int64_t count) {
+  if (count >= kLanes) {
+    hn::StoreU(value, kTag, to);
+  } else {
+    store_some(value, to, count);
+  }
+}
+
+// to[i][j] = matrix * from * transposed matrix, where from[i][j] lies where from[i * columns + j]
+// points, and to[i][j] at to + (i * rows + j) * stride.
+template <typename Matrix>
+HWY_INLINE void transform(const float* const* from, int64_t channel, int64_t count, float* to,
+                          int64_t stride) {
+  Vec between[Matrix::kColumns][Matrix::kRows];
+  TAPER_UNROLL
+  for (int j = 0; j < Matrix::kColumns; ++j) {
+    Vec x[Matrix::kColumns];
+    TAPER_UNROLL
+    for (int i = 0; i < Matrix::kColumns; ++i) {
+      x[i] = load(from[i * Matrix::kColumns + j] + channel, count);
+    }
+    multiply<Matrix>(x, between[j]);
+  }
+  TAPER_UNROLL
+  for (int i = 0; i < Matrix::kRows; ++i) {
+    Vec x[Matrix::kColumns], y[Matrix::kRows];
+    TAPER_UNROLL
+    for (int j = 0; j < Matrix::kColumns; ++j) x[j] = between[j][i];
+    multiply<Matrix>(x, y);
+    TAPER_UNROLL
+    for (int j = 0; j < Matrix::kRows; ++j) {
+      store(y[j], to + (i * Matrix::kRows + j) * stride + channel, count);
+    }
+  }
+}
+
+template <typename Matrix>
+HWY_INLINE void transform_channels(const float* const* from, int64_t channels, float* to,
+                                   int64_t stride) {
+  int64_t c = 0;
+  for (; c + kLanes <= channels; c += kLanes) transform<Matrix>(from, c, kLanes, to, stride);
+  if (c < channels) transform<Matrix>(from, c, channels - c, to, stride);
+}
+
+// Where a tile of the results begins.
+struct Corner {
+  int64_t image, row, column;
+};
+
+HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
+  const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
+  const int64_t image = tile / each, inside = tile % each;
+  return {image, inside / across * s.tile, inside % across * s.tile};
+}
+
+template <int kTile>
+void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
+                     const float* zeros, float* to) {
+  constexpr int kSide = kTile + 2;
+  for (int64_t r = tiles.begin; r < tiles.end; ++r) {
+    const Corner corner = corner_of(s, tiles.first + r);
+    const float* pixels[kSide * kSide];
+    for (int i = 0; i < kSide; ++i) {
+      const int64_t y = corner.row + i - s.padding_top;
+      for (int j = 0; j < kSide; ++j) {
+        const int64_t x = corner.column + j - s.padding_left;
+        const bool inside = y >= 0 && y < s.height && x >= 0 && x < s.width;
+        const int64_t place = (corner.image * s.height + y) * s.width + x;
+        pixels[i * kSide + j] = inside ? image + place * s.channels : zeros;
+      }
+    }
+    transform_channels<typename Winograd<kTile>::Input>(pixels, s.channels, to + r * s.channels,
+                                                        tiles.rows * s.channels);
+  }
+}
+
+// One vector of channels of one tile, from the products to the pixels that lie inside.
+template <int kTile>
+HWY_INLINE void finish_tile(const WinogradShape& s, const float* products, int64_t stride,
+                            const WinogradOutput& last, float* const* pixels, int64_t channel,
+                            int64_t count) {
+  using Matrix = typename Winograd<kTile>::Output;
+  constexpr int kSide = kTile + 2;
+  Vec between[kSide][kTile];
+  TAPER_UNROLL
+  for (int j = 0; j < kSide; ++j) {
+    Vec x[kSide];
+    TAPER_UNROLL
+    for (int i = 0; i < kSide; ++i) {
+      x[i] = load(products + (i * kSide + j) * stride + channel, count);
+    }
+    multiply<Matrix>(x, between[j]);
+  }
+  const Vec bias = last.bias != nullptr ? load(last.bias + channel, count) : hn::Zero(kTag);
+  const Vec min = hn::Set(kTag, last.min), max = hn::Set(kTag, last.max);
+  TAPER_UNROLL
+  for (int i = 0; i < kTile; ++i) {
+    Vec x[kSide], y[kTile];
+    TAPER_UNROLL
+    for (int j = 0; j < kSide; ++j) x[j] = between[j][i];
+    multiply<Matrix>(x, y);
+    TAPER_UNROLL
+    for (int j = 0; j < kTile; ++j) {
+      float* pixel = pixels[i * kTile + j];
+      if (pixel == nullptr) continue;
+      // In this order a NaN stays one.
+      store(hn::Min(max, hn::Max(min, hn::Add(y[j], bias))), pixel + channel, count);
+    }
+  }
+}
+
+template <int kTile>
+void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const float* products,
+                      const WinogradOutput& last, float* out) {
+  const int64_t channels = s.out_channels;
+  for (int64_t r = tiles.begin; r < tiles.end; ++r) {
+    const Corner corner = corner_of(s, tiles.first + r);
+    float* pixels[kTile * kTile];
+    for (int i = 0; i < kTile; ++i) {
+      for (int j = 0; j < kTile; ++j) {
+        const int64_t y = corner.row + i, x = corner.column + j;
+        const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
+        const bool inside = y < s.out_height && x < s.out_width;
+        pixels[i * kTile + j] = inside ? out + place * channels : nullptr;
+      }
+    }
+    const float* row = products + r * channels;
+    const int64_t stride = tiles.rows * channels;
+    int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) {
+      finish_tile<kTile>(s, row, stride, last, pixels, c, kLanes);
+    }
+    if (c < channels) finish_tile<kTile>(s, row, stride, last, pixels, c, channels - c);
+  }
+}
+
+template <int kTile>
+void transform_filters(const WinogradShape& s, const float* filters, float* to) {
+  for (int64_t o = 0; o < s.out_channels; ++o) {
+    const float* taps[9];
+    for (int k = 0; k < 9; ++k) taps[k] = filters + (o * 9 + k) * s.channels;
+    transform_channels<typename Winograd<kTile>::Filter>(taps, s.channels, to + o * s.channels,
+                                                         s.out_channels * s.channels);
+  }
+}
+
+}  // namespace
+
+void input_form(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
+                const float* zeros, float* to) {
+  s.tile == 2 ? transform_input<2>(s, tiles, image, zeros, to)
+              : transform_input<4>(s, tiles, image, zeros, to);
+}
+
+void output_form(const WinogradShape& s, const WinogradTiles& tiles, const float* products,
+                 const WinogradOutput& last, float* out) {
+  s.tile == 2 ? transform_output<2>(s, tiles, products, last, out)
+              : transform_output<4>(s, tiles, products, last, out);
+}
+
+void filters_form(const WinogradShape& s, const float* filters, float* to) {
+  s.tile == 2 ? transform_filters<2>(s, filters, to) : transform_filters<4>(s, filters, to);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Input = void (*)(const WinogradShape&, const WinogradTiles&, const float*, const float*,
+                       float*);
+using Output = void (*)(const WinogradShape&, const WinogradTiles&, const float*,
+                        const WinogradOutput&, float*);
+using Filters = void (*)(const WinogradShape&, const float*, float*);
+
+}  // namespace
+
+bool has_winograd() { return TAPER_CHOOSE(Filters, filters_form) != nullptr; }
+
+void winograd_filters(const WinogradShape& shape, const float* filters, float* to) {
+  TAPER_CHOOSE(Filters, filters_form)(shape, filters, to);
+}
+
+void winograd_input(const WinogradShape& shape, const WinogradTiles& tiles, const float* image,
+                    const float* zeros, float* to) {
+  TAPER_CHOOSE(Input, input_form)(shape, tiles, image, zeros, to);
+}
+
+void winograd_output(const WinogradShape& shape, const WinogradTiles& tiles, const float* products,
+                     const WinogradOutput& last, float* out) {
+  TAPER_CHOOSE(Output, output_form)(shape, tiles, products, last, out);
+}
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE
