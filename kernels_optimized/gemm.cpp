@@ -395,12 +395,29 @@ void run_on_stack(Form form, const Gemm& problem) {
   form(problem, {scratch, kStackFloats});
 }
 
+FloatMatrix turned(const FloatMatrix& m) { return {m.data, m.column_stride, m.row_stride}; }
+
+// A single column is a row, read along the diagonal.
+Gemm turned(const Gemm& g) {
+  Gemm other = g;
+  other.rows = g.columns;
+  other.columns = g.rows;
+  other.left = turned(g.right);
+  other.right = turned(g.left);
+  other.added = turned(g.added);
+  other.out_stride = g.rows;
+  return other;
+}
+
 }  // namespace
 
 bool gemm(const Gemm& problem, Span<float> scratch) {
   const Form form = TAPER_CHOOSE(Form, gemm_form);
   if (form == nullptr) return false;
   if (problem.rows == 0 || problem.columns == 0) return true;
+  const bool is_column = problem.columns == 1 && problem.rows > 1 && problem.out_stride == 1 &&
+                         problem.packed_right.pack == nullptr;
+  if (is_column) return gemm(turned(problem), scratch);
   if (scratch.size() < kStackFloats) {
     run_on_stack(form, problem);
   } else {

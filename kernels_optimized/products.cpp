@@ -2,7 +2,6 @@
 // of operands will do; the rows of out must lie together.
 
 #include <initializer_list>
-#include <utility>
 
 #include "kernels_optimized/gemm.h"
 #include "kernels_optimized/overlay.h"
@@ -17,8 +16,6 @@ using portable::MatrixView;
 FloatMatrix floats_of(const MatrixView& view) {
   return {static_cast<const float*>(view.data) + view.first, view.row_stride, view.column_stride};
 }
-
-FloatMatrix turned(const FloatMatrix& m) { return {m.data, m.column_stride, m.row_stride}; }
 
 Span<float> gemm_scratch(KernelContext& context) {
   return scratch_floats(context, kGemmScratchFloats);
@@ -35,16 +32,7 @@ bool multiply(Span<float> scratch, const portable::Matmul& problem) {
   g.alpha = static_cast<float>(problem.alpha.to_double());
   g.beta = static_cast<float>(problem.beta.to_double());
   if (problem.added != nullptr) g.added = floats_of(*problem.added);
-  MatrixView out = problem.out;
-  // A single column is a row read along the diagonal.
-  if (g.columns == 1 && out.row_stride == 1) {
-    std::swap(g.rows, g.columns);
-    std::swap(g.left, g.right);
-    g.left = turned(g.left);
-    g.right = turned(g.right);
-    g.added = turned(g.added);
-    std::swap(out.row_stride, out.column_stride);
-  }
+  const MatrixView& out = problem.out;
   if (out.column_stride != 1 && g.columns != 1) return false;
   g.out = static_cast<float*>(out.data) + out.first;
   g.out_stride = out.row_stride;

@@ -78,6 +78,18 @@ Row softmax(const char* name, const char* kernel, std::vector<int32_t> sizes, in
           [=](KernelCall& call) { call.tensor(sizes).number(dim).flag(false).tensor(sizes); }};
 }
 
+Row convolution(const char* name, int32_t in, int32_t out, int32_t side, int32_t k, int64_t stride,
+                int64_t groups) {
+  const int32_t pad = k / 2;
+  const auto side_out = static_cast<int32_t>((side + 2 * pad - k) / stride + 1);
+  const auto per_group = static_cast<int32_t>(in / groups);
+  return {name, "aten::convolution.out", [=](KernelCall& call) {
+            call.tensor({1, in, side, side}).tensor({out, per_group, k, k}).tensor({out});
+            call.list({stride, stride}).list({pad, pad}).list({1, 1}).flag(false).list({0, 0});
+            call.number(groups).tensor({1, out, side_out, side_out});
+          }};
+}
+
 Row layer_norm() {
   return {"layer_norm", "aten::native_layer_norm.out", [](KernelCall& call) {
             call.tensor({197, 768}).list({768}).tensor({768}).tensor({768}).number(1e-5);
@@ -95,6 +107,19 @@ Row group_norm() {
 
 std::vector<Row> rows() {
   return {
+      convolution("conv first layer", 3, 32, 224, 3, 2, 1),
+      convolution("conv 7x7 first layer", 3, 64, 224, 7, 2, 1),
+      convolution("conv 3x3 64x56", 64, 64, 56, 3, 1, 1),
+      convolution("conv 3x3 256x14", 256, 256, 14, 3, 1, 1),
+      convolution("conv 3x3 512x7", 512, 512, 7, 3, 1, 1),
+      convolution("conv 1x1 96x56", 96, 24, 56, 1, 1, 1),
+      convolution("conv 1x1 320x7", 320, 1280, 7, 1, 1, 1),
+      convolution("conv 1x1 one position", 96, 24, 1, 1, 1, 1),
+      convolution("conv groups of 4", 128, 128, 28, 3, 1, 32),
+      convolution("depthwise 3x3 144x56", 144, 144, 56, 3, 1, 144),
+      convolution("depthwise 3x3 s2 96x112", 96, 96, 112, 3, 2, 96),
+      convolution("depthwise 5x5 240x14", 240, 240, 14, 5, 1, 240),
+      convolution("depthwise 3x3 960x7", 960, 960, 7, 3, 1, 960),
       softmax("softmax last dim", "aten::_softmax.out", {12, 197, 197}, -1),
       softmax("softmax channels", "aten::_softmax.out", {1, 64, 56, 56}, 1),
       softmax("softmax small", "aten::_softmax.out", {8, 10}, 1),
