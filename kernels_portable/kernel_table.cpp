@@ -3,6 +3,9 @@
 
 #include "kernels_portable/kernel_table.h"
 
+#include "taper/c_tables.h"
+#include "taper/taper.h"
+
 namespace taper::portable {
 
 #define TAPER_OP(variable, file, schema) extern const Kernel variable;
@@ -22,3 +25,8 @@ const Kernel* const kAllKernels[] = {
 KernelTable portable_kernels() { return kAllKernels; }
 
 }  // namespace taper::portable
+
+extern "C" const taper_kernels* taper_portable_kernels(void) {
+  static const taper_kernels table = {taper::portable::kAllKernels};
+  return &table;
+}

@@ -1,8 +1,14 @@
 #!/bin/sh
-# Files exchanged with ExecuTorch: theirs in our runtime, ours in theirs (test/compat/run.py).
+# Files exchanged with ExecuTorch: theirs in our runtime, ours in theirs (test/compat/run.py); and
+# the shared library called from Python.
 #
 #   scripts/compat.sh [BUILD]       BUILD defaults to build/release
 set -eu
 cd "$(dirname "$0")/.."
 python=$(scripts/venv.sh)
-exec "$python" test/compat/run.py --taper "${1:-build/release}/bin/taper"
+build=${1:-build/release}
+library=$(ls "$build"/libtaper.so 2>/dev/null || true)
+if [ -n "$library" ]; then
+  "$python" test/compat/call_from_python.py "$build/bin/taper" "$library"
+fi
+exec "$python" test/compat/run.py --taper "$build/bin/taper"

@@ -41,7 +41,9 @@ std::string opening(const Selection& selection) {
   std::string out = "// The kernels that these programs use, made by `taper select`:\n//\n";
   for (const std::string& model : selection.needs.models) out += "//   " + model + "\n";
   out += "//\n// Compiled for " + dtype_names(selection.dtypes) + ".\n\n";
-  return out + "#include \"taper/selected_kernels.h\"\n\n";
+  return out +
+         "#include \"taper/c_tables.h\"\n#include \"taper/selected_kernels.h\"\n#include "
+         "\"taper/taper.h\"\n\n";
 }
 
 std::string table(const std::vector<SelectedKernel>& kernels) {
@@ -88,7 +90,11 @@ std::string table_source(const Selection& selection, const std::vector<std::stri
          hex(selection.dtypes) + "};\n";
   out += "}  // namespace\n\n";
   return out + "const SelectionManifest& selection_manifest() { return kManifest; }\n\n" +
-         "}  // namespace taper\n";
+         "}  // namespace taper\n\n"
+         "extern \"C\" const taper_kernels* taper_selected_kernels(void) {\n"
+         "  static const taper_kernels table = {taper::selected_kernels()};\n"
+         "  return &table;\n"
+         "}\n";
 }
 
 std::string cmake_fragment(const Selection& selection) {

@@ -1,0 +1,71 @@
+/* Runs a program from C: opens it, prints what it takes and gives, runs it on ones. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "taper/taper.h"
+
+static int fail(const taper_error* error) {
+  fprintf(stderr, "c_api: %s: %s (%s)\n", error->site, error->message,
+          taper_code_name(error->code));
+  return 1;
+}
+
+static void print_info(const char* what, size_t index, const taper_value_info* info) {
+  printf("%s %zu %s (", what, index, taper_dtype_name(info->dtype));
+  for (int d = 0; d < info->rank; ++d) printf("%s%d", d > 0 ? ", " : "", (int)info->sizes[d]);
+  printf(")\n");
+}
+
+/* Sets input `index` to ones of its largest size, if it is a tensor of floats. */
+static taper_code set_ones(taper_model model, size_t index, taper_error* error) {
+  taper_value_info info;
+  taper_code code = taper_describe_input(model, "forward", index, &info, error);
+  if (code != TAPER_OK || info.kind != TAPER_TENSOR) return code;
+  print_info("input", index, &info);
+  taper_value value = {0};
+  value.kind = TAPER_TENSOR;
+  value.dtype = info.dtype;
+  value.rank = info.rank;
+  for (int d = 0; d < info.rank; ++d) value.sizes[d] = info.sizes[d];
+  value.bytes = (size_t)info.bytes;
+  float* ones = malloc(value.bytes + sizeof(float));
+  for (size_t i = 0; i < value.bytes / sizeof(float); ++i) ones[i] = 1;
+  value.data = ones;
+  code = taper_set_input(model, "forward", index, &value, error);
+  free(ones); /* Inputs are copied. */
+  return code;
+}
+
+static taper_code print_output(taper_model model, size_t index, taper_error* error) {
+  taper_value_info info;
+  taper_code code = taper_describe_output(model, "forward", index, &info, error);
+  if (code != TAPER_OK) return code;
+  print_info("output", index, &info);
+  taper_value value;
+  code = taper_get_output(model, "forward", index, &value, error);
+  if (code != TAPER_OK || value.kind != TAPER_TENSOR || value.dtype != TAPER_FLOAT32) return code;
+  const float* data = value.data;
+  for (size_t i = 0; i < value.bytes / sizeof(float); ++i) printf(" %g", (double)data[i]);
+  printf("\n");
+  return TAPER_OK;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) return fprintf(stderr, "usage: c_api MODEL.pte\n"), 2;
+  taper_options options = {0};
+  options.struct_size = sizeof(options);
+  options.kernels = taper_portable_kernels();
+  taper_model model;
+  taper_error error;
+  if (taper_open_path(argv[1], &options, &model, &error) != TAPER_OK) return fail(&error);
+  taper_method_info method;
+  taper_code code = taper_describe_method(model, "forward", &method, &error);
+  for (size_t i = 0; code == TAPER_OK && i < method.inputs; ++i) code = set_ones(model, i, &error);
+  if (code == TAPER_OK) code = taper_run(model, "forward", &error);
+  for (size_t i = 0; code == TAPER_OK && i < method.outputs; ++i) {
+    code = print_output(model, i, &error);
+  }
+  taper_close(model);
+  return code == TAPER_OK ? 0 : fail(&error);
+}

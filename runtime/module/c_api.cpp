@@ -1,0 +1,371 @@
+// taper/taper.h over Module. Every function is one Call: it takes the model behind the handle, does
+// one thing, and turns what is wrong into a code, a line and a place.
+
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "runtime/module/model_table.h"
+#include "runtime/module/value_copy.h"
+#include "taper/taper.h"
+
+namespace taper {
+namespace {
+
+static_assert(TAPER_INVALID_ARGUMENT == static_cast<int>(Error::kInvalidArgument));
+static_assert(TAPER_OUT_OF_MEMORY == static_cast<int>(Error::kMemoryAllocationFailed));
+static_assert(TAPER_INVALID_PROGRAM == static_cast<int>(Error::kInvalidProgram));
+static_assert(TAPER_TENSOR == static_cast<int>(Tag::kTensor));
+static_assert(TAPER_BOOL == static_cast<int>(Tag::kBool));
+static_assert(TAPER_MAX_RANK == kMaxRank);
+
+// Lives as long as the library, so that models may be closed at any time, exit() included.
+ModelTable& models() {
+  static ModelTable* const table = new ModelTable();
+  return *table;
+}
+
+template <size_t kSize>
+void put(char (&to)[kSize], const std::string& text) {
+  const size_t length = std::min(text.size(), kSize - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+  for (size_t i = 0; i < length; ++i) {
+    if (to[i] == '\n') to[i] = ';';
+  }
+}
+
+taper_code report(taper_error* error, Error code, const std::string& site,
+                  const std::string& message) {
+  if (error != nullptr) {
+    error->code = static_cast<taper_code>(code);
+    put(error->message, message);
+    put(error->site, site);
+  }
+  return static_cast<taper_code>(code);
+}
+
+// One call for one model, and for one method of it unless `method` is not asked for.
+class Call {
+ public:
+  Call(const char* function, taper_model handle, taper_error* error)
+      : site_(function), handle_(handle), error_(error) {
+    switch (models().take(handle, &model_)) {
+      case ModelTable::Found::kYes:
+        code_ = report(error, Error::kOk, "", "");
+        break;
+      case ModelTable::Found::kNone:
+        fail(Error::kInvalidArgument, "the handle is no open model");
+        break;
+      case ModelTable::Found::kBusy:
+        fail(Error::kInvalidState, "the model is in use by another thread");
+        break;
+    }
+  }
+  Call(const char* function, taper_model handle, const char* method, taper_error* error)
+      : Call(function, handle, error) {
+    if (!ok()) return;
+    if (method == nullptr) {
+      fail(Error::kInvalidArgument, "the method's name is a null pointer");
+      return;
+    }
+    site_ += std::string(" ") + method;
+    find(method);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() {
+    if (model_ != nullptr) models().give_back(handle_);
+  }
+
+  bool ok() const { return code_ == TAPER_OK; }
+  taper_code code() const { return code_; }
+  Model& model() { return *model_; }
+  MethodRecord& method() { return *record_; }
+  MethodMeta meta() { return *model_->module.method_meta(record_->name); }
+
+  taper_code fail(Error error, const std::string& message) {
+    return code_ = report(error_, error, site_, message);
+  }
+  // With the names that the module has noted.
+  taper_code fail(Status status) {
+    const std::string& text = model_->module.last_error_text();
+    return fail(status.error(), text.empty() ? status.message() : text);
+  }
+  taper_code check(Status status) { return status.ok() ? code_ : fail(status); }
+  // False, with an error, if the caller gave no place for the answer.
+  bool asks(const void* pointer, const char* what) {
+    if (ok() && pointer == nullptr) {
+      fail(Error::kInvalidArgument, std::string(what) + " is a null pointer");
+    }
+    return ok();
+  }
+  bool in_range(size_t index, size_t count, const char* what) {
+    if (ok() && index >= count) {
+      fail(Error::kInvalidArgument, "there are " + std::to_string(count) + " " + what +
+                                        "s, no number " + std::to_string(index));
+    }
+    return ok();
+  }
+
+ private:
+  void find(const std::string& name) {
+    for (const auto& each : model_->methods) {
+      if (each->name == name) record_ = each.get();
+    }
+    if (record_ != nullptr) return;
+    std::string known;
+    for (const std::string& each : model_->method_names) {
+      known += (known.empty() ? "" : ", ") + each;
+      if (each != name) continue;
+      model_->methods.push_back(std::make_unique<MethodRecord>());
+      record_ = model_->methods.back().get();
+      record_->name = name;
+      record_->inputs.resize(model_->module.method_meta(name)->num_inputs());
+      return;
+    }
+    fail(Error::kNotFound, "no method has that name; there are: " + known);
+  }
+
+  std::string site_;
+  const taper_model handle_;
+  taper_error* const error_;
+  Model* model_ = nullptr;
+  MethodRecord* record_ = nullptr;
+  taper_code code_ = TAPER_OK;
+};
+
+// The options as the module wants them; false if they are not what this library knows.
+bool read_options(const taper_options* from, ModuleOptions* to) {
+  if (from == nullptr) return true;
+  if (from->struct_size < sizeof(taper_options) || from->struct_size > 4096) return false;
+  if (from->backends != nullptr) to->backends = from->backends->table;
+  if (from->data_path != nullptr) to->data_path = from->data_path;
+  if (from->max_memory_bytes != 0) to->max_memory_bytes = from->max_memory_bytes;
+  if (from->max_instructions != 0) to->max_instructions = from->max_instructions;
+  return true;
+}
+
+template <typename Source>
+taper_code open(const char* site, const Source& source, const taper_options* options,
+                taper_model* handle, taper_error* error) {
+  ModuleOptions module_options;
+  if (!read_options(options, &module_options)) {
+    return report(error, Error::kInvalidArgument, site,
+                  "options.struct_size is not sizeof(taper_options)");
+  }
+  const KernelTable table =
+      options == nullptr || options->kernels == nullptr ? KernelTable() : options->kernels->table;
+  auto model = std::make_unique<Model>(source, module_options, table);
+  const Status status = model->module.load();
+  if (!status.ok()) {
+    const std::string& text = model->module.last_error_text();
+    return report(error, status.error(), site, text.empty() ? status.message() : text);
+  }
+  model->method_names = model->module.method_names();
+  *handle = models().add(std::move(model));
+  return report(error, Error::kOk, "", "");
+}
+
+taper_code describe(Call& call, Result<Tag> tag, Result<TensorInfo> tensor,
+                    taper_value_info* info) {
+  *info = {};
+  if (!tag.ok()) return call.check(tag.status());
+  info->kind = static_cast<int32_t>(*tag);
+  if (*tag == Tag::kTensor) {
+    if (!tensor.ok()) return call.check(tensor.status());
+    describe_tensor(*tensor, info);
+  }
+  return call.code();
+}
+
+taper_code run(Call& call) {
+  MethodRecord& record = call.method();
+  record.outputs.clear();
+  const MethodMeta meta = call.meta();
+  std::vector<std::unique_ptr<BoundInput>> bound;
+  std::vector<EValue> values;
+  for (size_t i = 0; i < record.inputs.size(); ++i) {
+    if (*meta.input_tag(i) != Tag::kTensor) continue;
+    if (!record.inputs[i].set) {
+      return call.fail(Error::kInvalidState, "input " + std::to_string(i) + " was never set");
+    }
+    bound.push_back(std::make_unique<BoundInput>(record.inputs[i]));
+    values.emplace_back(&bound.back()->tensor());
+  }
+  Result<std::vector<EValue>> outputs = call.model().module.execute(record.name, values);
+  if (!outputs.ok()) return call.fail(outputs.status());
+  record.outputs = std::move(*outputs);
+  record.ran = true;
+  return call.code();
+}
+
+}  // namespace
+}  // namespace taper
+
+using taper::Call;
+using taper::Error;
+using taper::Tag;
+
+extern "C" {
+
+uint32_t taper_version(void) { return TAPER_VERSION; }
+
+const char* taper_version_text(void) {
+#define TAPER_TEXT(x) #x
+#define TAPER_VERSION_TEXT(a, b, c) TAPER_TEXT(a) "." TAPER_TEXT(b) "." TAPER_TEXT(c)
+  return TAPER_VERSION_TEXT(TAPER_VERSION_MAJOR, TAPER_VERSION_MINOR, TAPER_VERSION_PATCH);
+}
+
+const char* taper_code_name(taper_code code) { return taper::to_string(static_cast<Error>(code)); }
+
+const char* taper_dtype_name(int32_t dtype) {
+  return taper::is_dtype(dtype) ? taper::to_string(static_cast<taper::ScalarType>(dtype))
+                                : "unknown";
+}
+
+size_t taper_dtype_size(int32_t dtype) {
+  return taper::is_dtype(dtype) ? taper::element_size(static_cast<taper::ScalarType>(dtype)) : 0;
+}
+
+taper_code taper_open_path(const char* path, const taper_options* options, taper_model* model,
+                           taper_error* error) {
+  if (model == nullptr || path == nullptr) {
+    return taper::report(error, Error::kInvalidArgument, __func__,
+                         path == nullptr ? "path is a null pointer" : "model is a null pointer");
+  }
+  *model = 0;
+  return taper::open(__func__, std::string(path), options, model, error);
+}
+
+taper_code taper_open_memory(const void* data, size_t size, const taper_options* options,
+                             taper_model* model, taper_error* error) {
+  if (model == nullptr || data == nullptr) {
+    return taper::report(error, Error::kInvalidArgument, __func__,
+                         data == nullptr ? "data is a null pointer" : "model is a null pointer");
+  }
+  *model = 0;
+  if (reinterpret_cast<uintptr_t>(data) % 16 != 0) {
+    return taper::report(error, Error::kInvalidArgument, __func__,
+                         "data is not aligned to 16 bytes");
+  }
+  const taper::Span<const uint8_t> bytes(static_cast<const uint8_t*>(data), size);
+  return taper::open(__func__, bytes, options, model, error);
+}
+
+taper_code taper_close(taper_model model) {
+  taper::Model* found = nullptr;
+  switch (taper::models().take(model, &found)) {
+    case taper::ModelTable::Found::kNone:
+      return TAPER_INVALID_ARGUMENT;
+    case taper::ModelTable::Found::kBusy:
+      return TAPER_INVALID_STATE;
+    case taper::ModelTable::Found::kYes:
+      break;
+  }
+  taper::models().remove(model);
+  return TAPER_OK;
+}
+
+taper_code taper_method_count(taper_model model, size_t* count, taper_error* error) {
+  Call call(__func__, model, error);
+  if (call.asks(count, "count")) *count = call.model().method_names.size();
+  return call.code();
+}
+
+taper_code taper_method_name(taper_model model, size_t index, const char** name,
+                             taper_error* error) {
+  Call call(__func__, model, error);
+  if (!call.asks(name, "name")) return call.code();
+  *name = nullptr;
+  const std::vector<std::string>& names = call.model().method_names;
+  if (call.in_range(index, names.size(), "method")) *name = names[index].c_str();
+  return call.code();
+}
+
+taper_code taper_load_method(taper_model model, const char* method, taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.ok()) return call.code();
+  return call.check(call.model().module.load_method(call.method().name));
+}
+
+taper_code taper_describe_method(taper_model model, const char* method, taper_method_info* info,
+                                 taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.asks(info, "info")) return call.code();
+  const taper::MethodMeta meta = call.meta();
+  *info = {meta.num_inputs(), meta.num_outputs(), meta.method_bytes(), 0};
+  for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
+    info->planned_bytes += *meta.memory_planned_buffer_size(i);
+  }
+  return call.code();
+}
+
+taper_code taper_describe_input(taper_model model, const char* method, size_t index,
+                                taper_value_info* info, taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.asks(info, "info")) return call.code();
+  const taper::MethodMeta meta = call.meta();
+  if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
+  return taper::describe(call, meta.input_tag(index), meta.input_tensor_meta(index), info);
+}
+
+taper_code taper_describe_output(taper_model model, const char* method, size_t index,
+                                 taper_value_info* info, taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.asks(info, "info")) return call.code();
+  const taper::MethodMeta meta = call.meta();
+  if (!call.in_range(index, meta.num_outputs(), "output")) return call.code();
+  return taper::describe(call, meta.output_tag(index), meta.output_tensor_meta(index), info);
+}
+
+taper_code taper_set_input(taper_model model, const char* method, size_t index,
+                           const taper_value* value, taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.asks(value, "value")) return call.code();
+  const taper::MethodMeta meta = call.meta();
+  if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
+  if (*meta.input_tag(index) != Tag::kTensor) {
+    return call.fail(Error::kInvalidType, "input " + std::to_string(index) +
+                                              " is no tensor: export has fixed its value");
+  }
+  std::string problem;
+  const Error code = taper::copy_input(*meta.input_tensor_meta(index), *value,
+                                       &call.method().inputs[index], &problem);
+  if (code == Error::kOk) {
+    call.method().outputs.clear();
+    call.method().ran = false;
+    return call.code();
+  }
+  return call.fail(code, "input " + std::to_string(index) + ": " + problem);
+}
+
+taper_code taper_run(taper_model model, const char* method, taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.ok()) return call.code();
+  call.method().ran = false;
+  return taper::run(call);
+}
+
+taper_code taper_get_output(taper_model model, const char* method, size_t index, taper_value* value,
+                            taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.asks(value, "value")) return call.code();
+  *value = {};
+  if (!call.method().ran) {
+    return call.fail(Error::kInvalidState, "there are no outputs before a run that succeeded");
+  }
+  const std::vector<taper::EValue>& outputs = call.method().outputs;
+  if (call.in_range(index, outputs.size(), "output")) taper::show_value(outputs[index], value);
+  return call.code();
+}
+
+taper_code taper_reset_state(taper_model model, taper_error* error) {
+  Call call(__func__, model, error);
+  if (!call.ok()) return call.code();
+  for (const auto& method : call.model().methods) method->ran = false;
+  return call.check(call.model().module.reset_state());
+}
+
+}  // extern "C"

@@ -1,0 +1,41 @@
+// Values of taper/taper.h and those of the runtime, one from the other.
+
+#pragma once
+
+#include <string>
+
+#include "runtime/module/model_table.h"
+#include "taper/taper.h"
+
+namespace taper {
+
+// True if it is the number of a dtype that tensors have.
+bool is_dtype(int32_t number);
+
+void describe_tensor(const TensorInfo& from, taper_value_info* to);
+
+// Copies the elements if dtype, sizes and bytes are what `info` takes. Otherwise `problem` says
+// what was expected and what was given, and `to` stays as it was.
+Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
+                 std::string* problem);
+
+// What the caller may read of an output.
+void show_value(const EValue& from, taper_value* to);
+
+// A tensor over the elements of a held input, for the length of one run.
+class BoundInput {
+ public:
+  explicit BoundInput(HeldInput& input)
+      : tensor_(input.dtype, input.sizes.size(), input.sizes.data(), input.dim_order.data(),
+                strides_, input.words.get()) {}
+  BoundInput(const BoundInput&) = delete;
+  BoundInput& operator=(const BoundInput&) = delete;
+
+  Tensor& tensor() { return tensor_; }
+
+ private:
+  int32_t strides_[kMaxRank] = {};
+  Tensor tensor_;
+};
+
+}  // namespace taper
