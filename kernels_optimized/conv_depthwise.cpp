@@ -1,5 +1,6 @@
 // Depthwise convolution: a vector of neighbouring outputs at a time, summed over the taps. Zeros
-// stand for what lies outside the input (conv_rows.h), so edges are vectors too.
+// stand for what lies outside the input (conv_rows.h), so edges are vectors too. Square kernels of
+// three and five taps go down the image strip by strip, with weights and masks of edges at hand.
 
 #include "kernels_optimized/conv_planes.h"
 
@@ -24,6 +25,7 @@ struct Line {
   int64_t a, b;  // Which row of the output.
 };
 
+// One row of the taps, over the input row that it meets.
 HWY_INLINE Vec add_taps(const portable::Convolution& conv, const float* row, const float* weight,
                         int64_t x, Vec sum) {
   const int64_t width = conv.in.size[2], stride = conv.stride[2];
@@ -51,8 +53,9 @@ HWY_INLINE Vec sum_taps(const portable::Convolution& conv, const Line& line, int
   return sum;
 }
 
-void convolve_channel(const portable::Convolution& conv, Line line, float* out) {
+void convolve_channel(const portable::Convolution& conv, const Line& plane, float* out) {
   const int64_t width = conv.out.size[2];
+  Line line = plane;
   for (line.a = 0; line.a < conv.out.size[0]; ++line.a) {
     for (line.b = 0; line.b < conv.out.size[1]; ++line.b, out += width) {
       for (int64_t c = 0; c < width; c += kLanes) {
@@ -62,10 +65,101 @@ void convolve_channel(const portable::Convolution& conv, Line line, float* out) 
   }
 }
 
+#if !HWY_MEM_OPS_MIGHT_FAULT
+
+// Which lanes of a vector read at x, and of the next one, lie inside a row.
+struct Inside {
+  explicit Inside(int64_t x, int64_t width)
+      : low(lanes(x, width)), high(lanes(x + kLanes, width)) {}
+  static hn::Mask<Tag> lanes(int64_t x, int64_t width) {
+    const auto bound = [](int64_t i) HWY_ATTR {
+      return hn::FirstN(kTag, static_cast<size_t>(std::clamp(i, int64_t{0}, kLanes)));
+    };
+    return hn::AndNot(bound(-x), bound(width - x));
+  }
+  hn::Mask<Tag> low, high;
+};
+
+// The strip's inputs for one tap, read at `from`.
+template <int kStride, bool kEdge>
+HWY_INLINE Vec load_tap(const float* from, const Inside& inside) {
+  if constexpr (kStride == 1) {
+    return kEdge ? hn::MaskedLoad(inside.low, kTag, from) : hn::LoadU(kTag, from);
+  } else {
+    const Vec low = kEdge ? hn::MaskedLoad(inside.low, kTag, from) : hn::LoadU(kTag, from);
+    const Vec high =
+        kEdge ? hn::MaskedLoad(inside.high, kTag, from + kLanes) : hn::LoadU(kTag, from + kLanes);
+    return hn::ConcatEven(kTag, high, low);
+  }
+}
+
+// Outputs [c, c + kLanes) of all rows.
+template <int kTaps, int kStride, bool kEdge>
+void convolve_strip(const portable::Convolution& conv, const Line& line, int64_t c, float* out) {
+  const int64_t in_width = conv.in.size[2], width = conv.out.size[2];
+  const int64_t x = c * kStride - conv.padding[2], count = width - c;
+  const Inside inside[] = {Inside(x, in_width), Inside(x + 1, in_width), Inside(x + 2, in_width),
+                           Inside(x + 3, in_width), Inside(x + 4, in_width)};
+  Vec weights[kTaps * kTaps];
+  for (int i = 0; i < kTaps * kTaps; ++i) weights[i] = hn::Set(kTag, line.weight[i]);
+  for (int64_t b = 0; b < conv.out.size[1]; ++b) {
+    const int64_t y = b * conv.stride[1] - conv.padding[1];
+    Vec sum = hn::Set(kTag, line.bias);
+    TAPER_UNROLL
+    for (int j = 0; j < kTaps; ++j) {
+      if (y + j < 0 || y + j >= conv.in.size[1]) continue;
+      const float* row = line.plane + (y + j) * in_width + x;
+      TAPER_UNROLL
+      for (int k = 0; k < kTaps; ++k) {
+        const Vec values = load_tap<kStride, kEdge>(row + k, inside[k]);
+        sum = hn::MulAdd(weights[j * kTaps + k], values, sum);
+      }
+    }
+    store_count(sum, out + b * width + c, count);
+  }
+}
+
+template <int kTaps, int kStride>
+void convolve_square(const portable::Convolution& conv, const Line& line, float* out) {
+  for (int64_t c = 0; c < conv.out.size[2]; c += kLanes) {
+    const int64_t x = c * kStride - conv.padding[2];
+    if (x >= 0 && x + kTaps - 1 + kStride * kLanes <= conv.in.size[2]) {
+      convolve_strip<kTaps, kStride, false>(conv, line, c, out);
+    } else {
+      convolve_strip<kTaps, kStride, true>(conv, line, c, out);
+    }
+  }
+}
+
+using Channel = void (*)(const portable::Convolution&, const Line&, float*);
+
+// The form for a square kernel, or null.
+Channel square_form(const portable::Convolution& conv) {
+  const int64_t taps = conv.weight.size[2], stride = conv.stride[2];
+  if (conv.in.size[0] != 1 || conv.weight.size[0] != 1 || conv.out.size[0] != 1 ||
+      conv.weight.size[1] != taps || conv.dilation[1] != 1 || conv.dilation[2] != 1 ||
+      conv.padding[0] != 0) {
+    return nullptr;
+  }
+  if (taps == 3 && stride == 1) return convolve_square<3, 1>;
+  if (taps == 3 && stride == 2) return convolve_square<3, 2>;
+  if (taps == 5 && stride == 1) return convolve_square<5, 1>;
+  if (taps == 5 && stride == 2) return convolve_square<5, 2>;
+  return nullptr;
+}
+
+#endif  // !HWY_MEM_OPS_MIGHT_FAULT
+
 }  // namespace
 
 void depthwise_form(const portable::Convolution& conv) {
   const int64_t taps = conv.weight.taps();
+#if HWY_MEM_OPS_MIGHT_FAULT
+  const auto channel_form = convolve_channel;
+#else
+  const Channel square = square_form(conv);
+  const Channel channel_form = square != nullptr ? square : convolve_channel;
+#endif
   for (int64_t n = 0; n < conv.batch; ++n) {
     const float* in = static_cast<const float*>(conv.in.data) + n * conv.in.batch_stride;
     float* out = static_cast<float*>(conv.out.data) + n * conv.out.batch_stride;
@@ -74,7 +168,7 @@ void depthwise_form(const portable::Convolution& conv) {
       line.plane = in + channel / conv.group_out() * conv.in.channel_stride;
       line.weight = static_cast<const float*>(conv.weight.data) + channel * taps;
       line.bias = conv.bias != nullptr ? conv.bias->const_data_ptr<float>()[channel] : 0;
-      convolve_channel(conv, line, out + channel * conv.out.channel_stride);
+      channel_form(conv, line, out + channel * conv.out.channel_stride);
     }
   }
 }

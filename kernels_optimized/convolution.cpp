@@ -1,4 +1,4 @@
-// convolution.out of contiguous floats that is not transposed, in one to three dimensions.
+// convolution.out of contiguous floats in one to three dimensions, plain or transposed.
 
 #include "kernels_optimized/conv_planes.h"
 #include "kernels_optimized/gemm.h"
@@ -26,7 +26,7 @@ bool resize(Tensor& out, const int64_t* sizes) {
 bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor* bias, IntList stride, IntList padding, IntList dilation,
                       bool transposed, IntList output_padding, int64_t groups, Tensor& out) {
-  if (transposed || !are_plain(input, weight, bias, out)) return false;
+  if (!are_plain(input, weight, bias, out)) return false;
   portable::Convolution conv;
   int64_t sizes[portable::kSpatial + 2];
   const portable::ConvOptions options = {stride,     padding,        dilation,
@@ -34,9 +34,13 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
   if (!portable::describe_convolution(input, weight, options, &conv, sizes).ok()) return false;
   if (bias != nullptr && (bias->dim() != 1 || bias->numel() != sizes[1])) return false;
   if (!resize(out, sizes)) return false;
-  if (out.numel() == 0) return true;
+  if (out.numel() == 0 || input.numel() == 0) return false;
   conv.out = portable::conv_image(out);
   conv.bias = bias;
+  if (transposed) {
+    const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
+    return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
+  }
   if (conv.group_in() == 1 && conv.groups > 1) return convolve_planes(conv);
   return convolve_dense(conv, scratch_floats(context, kGemmScratchFloats));
 }

@@ -139,6 +139,72 @@ const Shape kShapes[] = {
     {1, 3, 3, {1, 1, 33}, {1, 1, 31}, 1, 15, 1, 3},  //
 };
 
+// out[n, o] += in[n, i] * weight[i, o] at every tap of every position.
+TEST(TransposedConvolution, AgreesWithTheDefinition) {
+  struct Case {
+    int64_t in, out, side, kernel, stride, padding, dilation, groups;
+  };
+  const Case cases[] = {{9, 7, 11, 2, 2, 0, 1, 1},  {8, 6, 40, 3, 2, 1, 1, 2},
+                        {5, 4, 9, 4, 2, 1, 1, 1},   {3, 3, 20, 3, 1, 1, 1, 3},
+                        {4, 2, 13, 3, 3, 2, 2, 1},  {40, 30, 36, 2, 2, 0, 1, 1},
+                        {300, 5, 4, 3, 1, 2, 1, 1}, {2, 2, 3, 5, 4, 0, 1, 1}};
+  std::mt19937 random(11);
+  std::uniform_real_distribution<float> range(-1, 1);
+  const auto fill = [&](TestTensor& tensor) {
+    for (int64_t i = 0; i < tensor->numel(); ++i) {
+      tensor->mutable_data_ptr<float>()[i] = range(random);
+    }
+  };
+  for (const Case& c : cases) {
+    const int64_t to = (c.side - 1) * c.stride - 2 * c.padding + c.dilation * (c.kernel - 1) + 1;
+    const auto size = [](int64_t value) { return static_cast<int32_t>(value); };
+    const int64_t per_group = c.out / c.groups;
+    TestTensor x(ScalarType::kFloat, {1, size(c.in), size(c.side), size(c.side)});
+    TestTensor w(ScalarType::kFloat, {size(c.in), size(per_group), size(c.kernel), size(c.kernel)});
+    TestTensor b(ScalarType::kFloat, {size(c.out)});
+    TestTensor y(ScalarType::kFloat, {1, size(c.out), size(to), size(to)});
+    fill(x), fill(w), fill(b);
+    std::vector<double> want(static_cast<size_t>(c.out * to * to));
+    for (int64_t i = 0; i < c.out * to * to; ++i) {
+      want[static_cast<size_t>(i)] = static_cast<double>(b->const_data_ptr<float>()[i / (to * to)]);
+    }
+    for (int64_t i = 0; i < c.in * c.side * c.side; ++i) {
+      const int64_t channel = i / (c.side * c.side), y0 = i / c.side % c.side, x0 = i % c.side;
+      const int64_t group = channel / (c.in / c.groups);
+      for (int64_t k = 0; k < per_group * c.kernel * c.kernel; ++k) {
+        const int64_t o = group * per_group + k / (c.kernel * c.kernel);
+        const int64_t y1 = y0 * c.stride - c.padding + k / c.kernel % c.kernel * c.dilation;
+        const int64_t x1 = x0 * c.stride - c.padding + k % c.kernel * c.dilation;
+        if (y1 < 0 || y1 >= to || x1 < 0 || x1 >= to) continue;
+        const float weight =
+            w->const_data_ptr<float>()[channel * per_group * c.kernel * c.kernel + k];
+        want[static_cast<size_t>((o * to + y1) * to + x1)] +=
+            static_cast<double>(x->const_data_ptr<float>()[i]) * static_cast<double>(weight);
+      }
+    }
+    Ints stride({c.stride, c.stride}), padding({c.padding, c.padding});
+    Ints dilation({c.dilation, c.dilation}), none({0, 0});
+    EValue slots[] = {EValue(&*x),      EValue(&*w),      EValue(&*b),  stride.value(),
+                      padding.value(),  dilation.value(), EValue(true), none.value(),
+                      EValue(c.groups), EValue(&*y)};
+    std::vector<EValue*> args;
+    for (EValue& slot : slots) args.push_back(&slot);
+    for (const Level level : {Level::kBaseline, Level::kAvx2, Level::kAvx512}) {
+      limit_level(level);
+      std::vector<unsigned char> temp(1 << 20);
+      KernelContext context({temp.data(), temp.size()});
+      ASSERT_TRUE(find_kernel(optimized_kernels(), "aten::convolution.out")
+                      ->run(context, args.data())
+                      .ok());
+      for (int64_t i = 0; i < y->numel(); ++i) {
+        ASSERT_NEAR(static_cast<double>(y->const_data_ptr<float>()[i]),
+                    want[static_cast<size_t>(i)], 3e-5)
+            << c.kernel << " stride " << c.stride << " at " << i;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, Convolution,
                          testing::Combine(testing::Values(Level::kBaseline, Level::kAvx2,
                                                           Level::kAvx512),

@@ -28,6 +28,9 @@ constexpr int64_t kStripRows = 8;
 #endif
 constexpr int64_t kPanelColumns = 2 * kLanes;
 
+// What a tile's sums are added to.
+enum class Start { kZero, kOut, kRowConstants, kMatrix };
+
 // One tile's operands. Rows of the left one are `left_stride` apart, its columns lie together.
 struct Tile {
   const float* left;
@@ -39,8 +42,24 @@ struct Tile {
   float* out;
   int64_t out_stride;
   int64_t columns;  // That are stored.
-  bool add;         // To what out holds.
+  Start start;
+  float beta;          // For the last two forms of start,
+  const float* added;  // one number a row, or rows whose columns lie together.
+  int64_t added_stride;
 };
+
+HWY_INLINE Vec load_count(const float* from, int64_t count) {
+  return count >= kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
+}
+
+// What the sums of row i are added to from column j on.
+HWY_INLINE Vec start_of(const Tile& tile, int64_t i, int64_t j, int64_t count) {
+  if (tile.start == Start::kZero) return hn::Zero(kTag);
+  if (tile.start == Start::kOut) return load_count(tile.out + i * tile.out_stride + j, count);
+  const float* added = tile.added + i * tile.added_stride;
+  if (tile.start == Start::kRowConstants) return hn::Set(kTag, tile.beta * *added);
+  return hn::Mul(hn::Set(kTag, tile.beta), load_count(added + j, count));
+}
 
 template <int kRows, int kVectors>
 HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors]) {
@@ -51,12 +70,12 @@ HWY_INLINE void store_tile(const Tile& tile, const Vec (&sums)[kRows][kVectors])
     TAPER_UNROLL
     for (int j = 0; j < kVectors; ++j, out += kLanes) {
       const int64_t count = tile.columns - j * kLanes;
+      if (count <= 0) continue;
+      const Vec value = hn::MulAdd(sums[i][j], alpha, start_of(tile, i, j * kLanes, count));
       if (count >= kLanes) {
-        const Vec before = tile.add ? hn::LoadU(kTag, out) : hn::Zero(kTag);
-        hn::StoreU(hn::MulAdd(sums[i][j], alpha, before), kTag, out);
-      } else if (count > 0) {
-        const Vec before = tile.add ? load_some(out, count) : hn::Zero(kTag);
-        store_some(hn::MulAdd(sums[i][j], alpha, before), out, count);
+        hn::StoreU(value, kTag, out);
+      } else {
+        store_some(value, out, count);
       }
     }
   }
@@ -205,7 +224,13 @@ const float* left_strip(const Gemm& g, int64_t m, int64_t rows, int64_t k, int64
   const float* from = l.data + m * l.row_stride + k * l.column_stride;
   *stride = l.column_stride == 1 ? l.row_stride : depth;
   if (l.column_stride == 1) return from;
-  for (int64_t i = 0; i < depth; ++i) {
+  int64_t i = 0;
+  if (l.row_stride == 1) {
+    for (; i + 4 <= depth; i += 4) {
+      pack_four_columns(from + i * l.column_stride, l.column_stride, rows, buffer + i, depth);
+    }
+  }
+  for (; i < depth; ++i) {
     for (int64_t j = 0; j < rows; ++j) {
       buffer[j * depth + i] = from[j * l.row_stride + i * l.column_stride];
     }
@@ -214,6 +239,20 @@ const float* left_strip(const Gemm& g, int64_t m, int64_t rows, int64_t k, int64
 }
 
 // ---- The loops ----
+
+bool adds(const Gemm& g) { return g.added.data != nullptr && g.beta != 0; }
+
+// Lets the tile whose first element is (m, n) begin with what is added to the product. Forms that
+// tiles do not know are written to out before.
+void begin_tile(const Gemm& g, int64_t m, int64_t n, Tile* tile) {
+  tile->start = Start::kZero;
+  if (!adds(g)) return;
+  const int64_t step = g.added.column_stride;
+  tile->start = step == 0 ? Start::kRowConstants : step == 1 ? Start::kMatrix : Start::kOut;
+  tile->beta = g.beta;
+  tile->added = g.added.data + m * g.added.row_stride + n * step;
+  tile->added_stride = g.added.row_stride;
+}
 
 // beta * added for a rectangle of out.
 void prepare_out(const Gemm& g, int64_t m, int64_t rows, int64_t n, int64_t columns) {
@@ -227,8 +266,6 @@ void prepare_out(const Gemm& g, int64_t m, int64_t rows, int64_t n, int64_t colu
     }
   }
 }
-
-bool adds(const Gemm& g) { return g.added.data != nullptr && g.beta != 0; }
 
 struct Blocks {
   int64_t depth;
@@ -257,8 +294,10 @@ void multiply_block(const Gemm& g, const Blocks& blocks, int64_t k, int64_t dept
   int64_t rows;
   for (int64_t m = 0; m < g.rows; m += rows) {
     rows = strip_height(g.rows - m);
-    if (k == 0 && adds(g)) prepare_out(g, m, rows, n, columns);
-    Tile tile;
+    Tile tile = {};
+    tile.start = Start::kOut;
+    if (k == 0) begin_tile(g, m, n, &tile);
+    if (k == 0 && tile.start == Start::kOut) prepare_out(g, m, rows, n, columns);
     tile.left = left_strip(g, m, rows, k, depth, blocks.left, &tile.left_stride);
     tile.right = blocks.right;
     tile.right_stride = kPanelColumns;
@@ -266,12 +305,12 @@ void multiply_block(const Gemm& g, const Blocks& blocks, int64_t k, int64_t dept
     tile.alpha = g.alpha;
     tile.out = g.out + m * g.out_stride + n;
     tile.out_stride = g.out_stride;
-    tile.add = k > 0 || adds(g);
     for (int64_t j = 0; j < columns; j += kPanelColumns) {
       tile.columns = std::min(kPanelColumns, columns - j);
       run_strip(rows, tile);
       tile.right += kPanelColumns * depth;
       tile.out += kPanelColumns;
+      if (tile.start == Start::kMatrix) tile.added += kPanelColumns;
     }
   }
 }
@@ -298,14 +337,20 @@ void multiply_packed(const Gemm& g, Span<float> scratch) {
 void multiply_in_place(const Gemm& g, Span<float> scratch) {
   constexpr int64_t kWide = 8 * kLanes;
   const int64_t whole = g.columns / kPanelColumns * kPanelColumns;
-  if (adds(g)) prepare_out(g, 0, g.rows, 0, whole);
-  Tile tile = {g.left.data, g.left.row_stride, nullptr,      g.right.row_stride, g.depth,
-               g.alpha,     nullptr,           g.out_stride, kPanelColumns,      adds(g)};
+  Tile tile = {};
+  tile.left = g.left.data;
+  tile.left_stride = g.left.row_stride;
+  tile.right_stride = g.right.row_stride;
+  tile.depth = g.depth;
+  tile.alpha = g.alpha;
+  tile.out_stride = g.out_stride;
   const int64_t wide = g.rows == 1 ? g.columns / kWide * kWide : 0;
   for (int64_t n = 0; n < whole; n += tile.columns) {
     tile.columns = n < wide ? kWide : kPanelColumns;
     tile.right = g.right.data + n;
     tile.out = g.out + n;
+    begin_tile(g, 0, n, &tile);
+    if (tile.start == Start::kOut) prepare_out(g, 0, g.rows, n, tile.columns);
     n < wide ? run_tile<1, 8>(tile) : run_strip(g.rows, tile);
   }
   if (whole == g.columns) return;
@@ -410,6 +455,8 @@ Gemm turned(const Gemm& g) {
 }
 
 }  // namespace
+
+bool has_vectors() { return TAPER_CHOOSE(Form, gemm_form) != nullptr; }
 
 bool gemm(const Gemm& problem, Span<float> scratch) {
   const Form form = TAPER_CHOOSE(Form, gemm_form);

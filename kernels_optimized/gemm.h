@@ -48,6 +48,9 @@ struct Gemm {
 // How much scratch is worth giving. Any amount works; with less than 32 KB the stack is used.
 inline constexpr int64_t kGemmScratchFloats = int64_t{72} << 10;
 
+// True if this processor has a vector form.
+bool has_vectors();
+
 // False if this processor has no vector form, and nothing is written. REQUIRES: sizes >= 0, out
 // does not overlap with the operands, scratch is not used by anybody else meanwhile.
 bool gemm(const Gemm& problem, Span<float> scratch);

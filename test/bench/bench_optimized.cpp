@@ -90,6 +90,15 @@ Row convolution(const char* name, int32_t in, int32_t out, int32_t side, int32_t
           }};
 }
 
+Row transposed(const char* name, int32_t in, int32_t out, int32_t side, int32_t k, int64_t stride) {
+  const auto side_out = static_cast<int32_t>((side - 1) * stride + k);
+  return {name, "aten::convolution.out", [=](KernelCall& call) {
+            call.tensor({1, in, side, side}).tensor({in, out, k, k}).tensor({out});
+            call.list({stride, stride}).list({0, 0}).list({1, 1}).flag(true).list({0, 0});
+            call.number(int64_t{1}).tensor({1, out, side_out, side_out});
+          }};
+}
+
 Row layer_norm() {
   return {"layer_norm", "aten::native_layer_norm.out", [](KernelCall& call) {
             call.tensor({197, 768}).list({768}).tensor({768}).tensor({768}).number(1e-5);
@@ -120,6 +129,8 @@ std::vector<Row> rows() {
       convolution("depthwise 3x3 s2 96x112", 96, 96, 112, 3, 2, 96),
       convolution("depthwise 5x5 240x14", 240, 240, 14, 5, 1, 240),
       convolution("depthwise 3x3 960x7", 960, 960, 7, 3, 1, 960),
+      transposed("transposed 2x2 s2 128x28", 128, 64, 28, 2, 2),
+      transposed("transposed 4x4 s2 64x28", 64, 32, 28, 4, 2),
       softmax("softmax last dim", "aten::_softmax.out", {12, 197, 197}, -1),
       softmax("softmax channels", "aten::_softmax.out", {1, 64, 56, 56}, 1),
       softmax("softmax small", "aten::_softmax.out", {8, 10}, 1),
