@@ -73,6 +73,11 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
       {"aten::silu.out", [](double x) { return x / (1 + std::exp(-x)); }},
       {"aten::tanh.out", [](double x) { return std::tanh(x); }},
       {"aten::erf.out", [](double x) { return std::erf(x); }},
+      {"aten::relu.out", [](double x) { return x < 0 ? 0 : x; }},
+      {"aten::hardsigmoid.out",
+       [](double x) {
+         return (x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3) / 6;
+       }},
       {"aten::hardswish.out",
        [](double x) {
          return x * (x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3) / 6;

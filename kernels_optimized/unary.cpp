@@ -1,5 +1,9 @@
-// exp, sigmoid, silu, gelu, tanh, erf and hardswish of floats: one pass over the memory,
-// which is dense whatever the dim order, so that input and output need only share it.
+// exp, sigmoid, silu, gelu, tanh, erf, hardswish, hardsigmoid, relu, leaky_relu, hardtanh and clamp
+// of floats: one pass over the memory, which is dense whatever the dim order, so that input and
+// output need only share it.
+
+#include <cmath>
+#include <limits>
 
 #include "kernels_optimized/overlay.h"
 #include "kernels_portable/dims.h"
@@ -18,7 +22,25 @@
 namespace taper::optimized {
 namespace {
 
-enum class Unary { kExp, kSigmoid, kSilu, kGelu, kGeluTanh, kTanh, kErf, kHardswish };
+enum class Unary {
+  kExp,
+  kSigmoid,
+  kSilu,
+  kGelu,
+  kGeluTanh,
+  kTanh,
+  kErf,
+  kHardswish,
+  kHardsigmoid,
+  kClamp,
+  kLeakyRelu
+};
+
+// Of clamp: the bounds. Of leaky_relu: the slope. None of them is NaN.
+struct Parameters {
+  float low = 0;
+  float high = 0;
+};
 
 }  // namespace
 }  // namespace taper::optimized
@@ -31,7 +53,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <Unary kOp>
-HWY_INLINE Vec apply(Vec x) {
+HWY_INLINE Vec apply(Vec x, Vec low, Vec high) {
   if constexpr (kOp == Unary::kExp) return exp_of(x);
   if constexpr (kOp == Unary::kSigmoid) return sigmoid_of(x);
   if constexpr (kOp == Unary::kSilu) {
@@ -48,41 +70,53 @@ HWY_INLINE Vec apply(Vec x) {
   }
   if constexpr (kOp == Unary::kTanh) return tanh_of(x);
   if constexpr (kOp == Unary::kErf) return erf_of(x);
-  if constexpr (kOp == Unary::kHardswish) {
+  if constexpr (kOp == Unary::kHardswish || kOp == Unary::kHardsigmoid) {
     const Vec gate = at_most(at_least(hn::Add(x, constant(3)), constant(0)), constant(6));
-    return hn::Div(hn::Mul(x, gate), constant(6));
+    return hn::Div(kOp == Unary::kHardswish ? hn::Mul(x, gate) : gate, constant(6));
+  }
+  if constexpr (kOp == Unary::kClamp) return at_most(at_least(x, low), high);
+  if constexpr (kOp == Unary::kLeakyRelu) {
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(kTag)), x, hn::Mul(x, low));
   }
 }
 
 template <Unary kOp>
-void run(const float* in, float* out, int64_t count) {
+void run(const Parameters& parameters, const float* in, float* out, int64_t count) {
+  const Vec low = constant(parameters.low), high = constant(parameters.high);
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    hn::StoreU(apply<kOp>(hn::LoadU(kTag, in + i)), kTag, out + i);
+    hn::StoreU(apply<kOp>(hn::LoadU(kTag, in + i), low, high), kTag, out + i);
   }
-  if (i < count) store_some(apply<kOp>(load_some(in + i, count - i)), out + i, count - i);
+  if (i < count)
+    store_some(apply<kOp>(load_some(in + i, count - i), low, high), out + i, count - i);
 }
 
 }  // namespace
 
-void unary_form(Unary op, const float* in, float* out, int64_t count) {
+void unary_form(Unary op, const Parameters& p, const float* in, float* out, int64_t count) {
   switch (op) {
     case Unary::kExp:
-      return run<Unary::kExp>(in, out, count);
+      return run<Unary::kExp>(p, in, out, count);
     case Unary::kSigmoid:
-      return run<Unary::kSigmoid>(in, out, count);
+      return run<Unary::kSigmoid>(p, in, out, count);
     case Unary::kSilu:
-      return run<Unary::kSilu>(in, out, count);
+      return run<Unary::kSilu>(p, in, out, count);
     case Unary::kGelu:
-      return run<Unary::kGelu>(in, out, count);
+      return run<Unary::kGelu>(p, in, out, count);
     case Unary::kGeluTanh:
-      return run<Unary::kGeluTanh>(in, out, count);
+      return run<Unary::kGeluTanh>(p, in, out, count);
     case Unary::kTanh:
-      return run<Unary::kTanh>(in, out, count);
+      return run<Unary::kTanh>(p, in, out, count);
     case Unary::kErf:
-      return run<Unary::kErf>(in, out, count);
+      return run<Unary::kErf>(p, in, out, count);
     case Unary::kHardswish:
-      return run<Unary::kHardswish>(in, out, count);
+      return run<Unary::kHardswish>(p, in, out, count);
+    case Unary::kHardsigmoid:
+      return run<Unary::kHardsigmoid>(p, in, out, count);
+    case Unary::kClamp:
+      return run<Unary::kClamp>(p, in, out, count);
+    case Unary::kLeakyRelu:
+      return run<Unary::kLeakyRelu>(p, in, out, count);
   }
 }
 
@@ -95,13 +129,13 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Form = void (*)(Unary, const float*, float*, int64_t);
+using Form = void (*)(Unary, const Parameters&, const float*, float*, int64_t);
 
-bool unary(Unary op, const Tensor& self, Tensor& out) {
+bool unary(Unary op, const Tensor& self, Tensor& out, const Parameters& parameters = {}) {
   if (!are_float(self, out) || !portable::same_dim_order(self, out)) return false;
   const Form form = TAPER_CHOOSE(Form, unary_form);
   if (form == nullptr || !out.resize(self.sizes()).ok()) return false;
-  form(op, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(), self.numel());
+  form(op, parameters, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(), self.numel());
   return true;
 }
 
@@ -115,9 +149,37 @@ bool fast_gelu(KernelContext&, const Tensor& self, std::string_view approximate,
   return approximate == "none" && unary(Unary::kGelu, self, out);
 }
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+bool clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max, Tensor& out) {
+  Parameters bounds = {-kInfinity, kInfinity};
+  if (min.has_value()) bounds.low = static_cast<float>(min->to_double());
+  if (max.has_value()) bounds.high = static_cast<float>(max->to_double());
+  if (std::isnan(bounds.low) || std::isnan(bounds.high)) return false;
+  return unary(Unary::kClamp, self, out, bounds);
+}
+
+bool fast_clamp(KernelContext&, const Tensor& self, std::optional<Scalar> min,
+                std::optional<Scalar> max, Tensor& out) {
+  return (min.has_value() || max.has_value()) && clamp(self, min, max, out);
+}
+
+bool fast_hardtanh(KernelContext&, const Tensor& self, Scalar min, Scalar max, Tensor& out) {
+  return clamp(self, min, max, out);
+}
+
+bool fast_relu(KernelContext&, const Tensor& self, Tensor& out) {
+  return unary(Unary::kClamp, self, out, {0, kInfinity});
+}
+
+bool fast_leaky_relu(KernelContext&, const Tensor& self, Scalar slope, Tensor& out) {
+  return unary(Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
+}
+
 }  // namespace
 
-extern const Kernel kExpOut, kSigmoidOut, kSiluOut, kGeluOut, kTanhOut, kErfOut, kHardswishOut;
+extern const Kernel kExpOut, kSigmoidOut, kSiluOut, kGeluOut, kTanhOut, kErfOut, kHardswishOut,
+    kHardsigmoidOut, kClampOut, kHardtanhOut, kReluOut, kLeakyReluOut;
 const Kernel kExpOut = overlay<fast_unary<Unary::kExp>, portable::kExpOut>("aten::exp.out");
 const Kernel kSigmoidOut =
     overlay<fast_unary<Unary::kSigmoid>, portable::kSigmoidOut>("aten::sigmoid.out");
@@ -127,6 +189,14 @@ const Kernel kTanhOut = overlay<fast_unary<Unary::kTanh>, portable::kTanhOut>("a
 const Kernel kErfOut = overlay<fast_unary<Unary::kErf>, portable::kErfOut>("aten::erf.out");
 const Kernel kHardswishOut =
     overlay<fast_unary<Unary::kHardswish>, portable::kHardswishOut>("aten::hardswish.out");
+
+const Kernel kHardsigmoidOut =
+    overlay<fast_unary<Unary::kHardsigmoid>, portable::kHardsigmoidOut>("aten::hardsigmoid.out");
+const Kernel kClampOut = overlay<fast_clamp, portable::kClampOut>("aten::clamp.out");
+const Kernel kHardtanhOut = overlay<fast_hardtanh, portable::kHardtanhOut>("aten::hardtanh.out");
+const Kernel kReluOut = overlay<fast_relu, portable::kReluOut>("aten::relu.out");
+const Kernel kLeakyReluOut =
+    overlay<fast_leaky_relu, portable::kLeakyReluOut>("aten::leaky_relu.out");
 
 }  // namespace taper::optimized
 #endif  // HWY_ONCE

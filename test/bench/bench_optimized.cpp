@@ -151,6 +151,23 @@ std::vector<Row> rows() {
       unary("tanh", "aten::tanh.out"),
       unary("erf", "aten::erf.out"),
       unary("hardswish", "aten::hardswish.out"),
+      unary("relu", "aten::relu.out"),
+      {"sum last dim", "aten::sum.IntList_out",
+       [](KernelCall& call) {
+         call.tensor({197, 768}).list({1}).flag(false).none().tensor({197});
+       }},
+      {"mean image", "aten::mean.out",
+       [](KernelCall& call) {
+         call.tensor({64, 56 * 56}).list({1}).flag(false).none().tensor({64});
+       }},
+      {"mean first dim", "aten::mean.out",
+       [](KernelCall& call) {
+         call.tensor({197, 768}).list({0}).flag(false).none().tensor({768});
+       }},
+      {"amax last dim", "aten::amax.out",
+       [](KernelCall& call) {
+         call.tensor({197, 768}).list({1}).flag(false).tensor({197});
+       }},
       binary("add", "aten::add.out", {1, 64, 56, 56}, true),
       {"add small", "aten::add.out",
        [](KernelCall& c) {

@@ -1,0 +1,204 @@
+// sum, mean, amax and amin of contiguous floats over dimensions that stand side by side: those of
+// [outer, size, inner] in the middle. Lines along memory are folded in four vectors, lines across
+// it side by side. Sums are made of short sums, so that rounding grows slowly.
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels_optimized/overlay.h"
+#include "kernels_portable/dims.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/reduce.cpp"
+#include "kernels_optimized/dispatch.h"
+// After the choice of targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/vector_math.h"
+
+// What all forms share: this file is read once for each.
+#ifndef TAPER_FOLDS
+#define TAPER_FOLDS
+namespace taper::optimized {
+namespace {
+
+enum class Fold { kSum, kMax, kMin };
+
+}  // namespace
+}  // namespace taper::optimized
+#endif
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int64_t kBlock = 1024;  // Elements that are summed as floats.
+constexpr int64_t kRows = 64;     // Rows that are.
+
+template <Fold kFold>
+HWY_INLINE Vec start() {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return constant(kFold == Fold::kSum ? 0 : kFold == Fold::kMax ? -kInfinity : kInfinity);
+}
+
+// NaN stays, on either side.
+template <Fold kFold>
+HWY_INLINE Vec fold(Vec so_far, Vec x) {
+  if constexpr (kFold == Fold::kSum) return hn::Add(so_far, x);
+  const auto worse = kFold == Fold::kMax ? hn::Le(x, so_far) : hn::Ge(x, so_far);
+  return hn::IfThenElse(hn::Or(worse, hn::IsNaN(so_far)), so_far, x);
+}
+
+template <Fold kFold>
+float fold_block(const float* x, int64_t count) {
+  Vec all[4] = {start<kFold>(), start<kFold>(), start<kFold>(), start<kFold>()};
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    TAPER_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      all[j] = fold<kFold>(all[j], hn::LoadU(kTag, x + i + j * kLanes));
+    }
+  }
+  for (; i + kLanes <= count; i += kLanes) all[0] = fold<kFold>(all[0], hn::LoadU(kTag, x + i));
+  if (i < count) {
+    const auto there = hn::FirstN(kTag, static_cast<size_t>(count - i));
+    const Vec rest = hn::IfThenElse(there, load_some(x + i, count - i), start<kFold>());
+    all[1] = fold<kFold>(all[1], rest);
+  }
+  all[0] = fold<kFold>(fold<kFold>(all[0], all[1]), fold<kFold>(all[2], all[3]));
+  if constexpr (kFold == Fold::kSum) return sum_of(all[0]);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(all[0], kTag, lanes);
+  float best = lanes[0];
+  for (const float lane : lanes) {
+    const bool better = kFold == Fold::kMax ? lane > best : lane < best;
+    if (best == best && (better || lane != lane)) best = lane;
+  }
+  return best;
+}
+
+template <Fold kFold>
+float fold_line(const float* x, int64_t count, double divisor) {
+  if constexpr (kFold != Fold::kSum) return fold_block<kFold>(x, count);
+  double sum = 0;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    sum += static_cast<double>(fold_block<kFold>(x + i, std::min(kBlock, count - i)));
+  }
+  return static_cast<float>(sum / divisor);
+}
+
+// `count` neighbouring lines, at most a vector of them, whose elements are `step` apart.
+template <Fold kFold>
+Vec fold_across(const float* x, int64_t size, int64_t step, int64_t count) {
+  Vec all = start<kFold>();
+  for (int64_t first = 0; first < size; first += kRows) {
+    Vec some = start<kFold>();
+    const int64_t last = std::min(size, first + kRows);
+    if (count == kLanes) {
+      for (int64_t i = first; i < last; ++i) {
+        some = fold<kFold>(some, hn::LoadU(kTag, x + i * step));
+      }
+    } else {
+      for (int64_t i = first; i < last; ++i) {
+        some = fold<kFold>(some, load_some(x + i * step, count));
+      }
+    }
+    all = fold<kFold>(all, some);
+  }
+  return all;
+}
+
+template <Fold kFold>
+void run(const float* x, const portable::AroundDim& around, double divisor, float* out) {
+  const int64_t size = around.size, inner = around.inner;
+  const Vec scale = constant(static_cast<float>(divisor));
+  for (int64_t o = 0; o < around.outer; ++o, x += size * inner, out += inner) {
+    if (inner == 1) {
+      *out = fold_line<kFold>(x, size, divisor);
+      continue;
+    }
+    for (int64_t i = 0; i < inner; i += kLanes) {
+      const int64_t count = std::min(kLanes, inner - i);
+      const Vec result = hn::Div(fold_across<kFold>(x + i, size, inner, count), scale);
+      if (count == kLanes) {
+        hn::StoreU(result, kTag, out + i);
+      } else {
+        store_some(result, out + i, count);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void fold_form(Fold fold, const float* x, const portable::AroundDim& around, double divisor,
+               float* out) {
+  if (fold == Fold::kSum) return run<Fold::kSum>(x, around, divisor, out);
+  if (fold == Fold::kMax) return run<Fold::kMax>(x, around, divisor, out);
+  run<Fold::kMin>(x, around, divisor, out);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(Fold, const float*, const portable::AroundDim&, double, float*);
+
+// The dims of `mask` as the middle of three; false if others stand between them.
+bool describe(const Tensor& self, portable::DimMask mask, portable::AroundDim* around) {
+  int64_t d = 0;
+  for (; d < self.dim() && (mask >> d & 1) == 0; ++d) around->outer *= self.size(d);
+  for (; d < self.dim() && (mask >> d & 1) != 0; ++d) around->size *= self.size(d);
+  for (; d < self.dim() && (mask >> d & 1) == 0; ++d) around->inner *= self.size(d);
+  return d == self.dim();
+}
+
+bool reduce(Fold fold, const Tensor& self, std::optional<IntList> dims, bool keepdim, bool mean,
+            Tensor& out) {
+  const Form form = TAPER_CHOOSE(Form, fold_form);
+  portable::DimMask mask = 0;
+  portable::AroundDim around;
+  if (form == nullptr || !are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
+      self.numel() == 0 || !portable::make_dim_mask(dims, self.dim(), &mask).ok() ||
+      !describe(self, mask, &around) ||
+      !out.resize(portable::reduced_sizes(self, mask, keepdim)).ok()) {
+    return false;
+  }
+  form(fold, self.const_data_ptr<float>(), around, mean ? static_cast<double>(around.size) : 1,
+       out.mutable_data_ptr<float>());
+  return true;
+}
+
+bool keeps_float(std::optional<int64_t> dtype) {
+  return !dtype.has_value() || *dtype == static_cast<int64_t>(ScalarType::kFloat);
+}
+
+template <bool kMean>
+bool fast_sum(KernelContext&, const Tensor& self, std::optional<IntList> dims, bool keepdim,
+              std::optional<int64_t> dtype, Tensor& out) {
+  return keeps_float(dtype) && reduce(Fold::kSum, self, dims, keepdim, kMean, out);
+}
+
+template <Fold kFold>
+bool fast_extreme(KernelContext&, const Tensor& self, IntList dims, bool keepdim, Tensor& out) {
+  return reduce(kFold, self, dims, keepdim, false, out);
+}
+
+}  // namespace
+
+extern const Kernel kSumIntListOut, kMeanOut, kAmaxOut, kAminOut;
+const Kernel kSumIntListOut =
+    overlay<fast_sum<false>, portable::kSumIntListOut, Takes::kComplexToo>("aten::sum.IntList_out");
+const Kernel kMeanOut = overlay<fast_sum<true>, portable::kMeanOut>("aten::mean.out");
+const Kernel kAmaxOut = overlay<fast_extreme<Fold::kMax>, portable::kAmaxOut>("aten::amax.out");
+const Kernel kAminOut = overlay<fast_extreme<Fold::kMin>, portable::kAminOut>("aten::amin.out");
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE
