@@ -64,7 +64,8 @@ int run_decompose(Graph& graph, const LowerOptions& options) {
   });
 }
 int run_partition(Graph& graph, const LowerOptions& options) {
-  return options.backend == nullptr ? 0 : partition(graph, *options.backend, options.outside);
+  if (options.backend == nullptr) return 0;
+  return partition(graph, *options.backend, options.delegated, options.outside);
 }
 // What was kept whole for a backend and stayed outside of it, or in a body of control flow.
 int run_decompose_rest(Graph& graph, const LowerOptions& options) {

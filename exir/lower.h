@@ -29,6 +29,8 @@ struct LowerOptions {
   Dialect until = Dialect::kBackend;
   // Who runs what it takes; null: kernels run everything. Outlives the call.
   const BackendCompiler* backend = nullptr;
+  // Which groups of nodes it runs.
+  Groups delegated = Groups::kThatPay;
   // Told of every node that stays outside of the backend, and why.
   NoteOutside outside;
   // Whether the target has a kernel of that name. If not set: the portable kernels, and those that

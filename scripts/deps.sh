@@ -7,7 +7,7 @@
 #   scripts/deps.sh xnnpack  also XNNPACK, built from source (scripts/xnnpack.sh)
 set -eu
 
-packages="cmake ninja-build g++ make git pkg-config ccache
+packages="cmake ninja-build g++ make git patch pkg-config ccache
   flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
   libgtest-dev libbenchmark-dev libhwy-dev"
 then=true

@@ -9,7 +9,7 @@
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
 # stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-4  # To be changed with anything below that changes what is built.
+recipe=20241108-5  # To be changed with anything below that changes what is built.
 
 # SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
 sources="\
@@ -96,6 +96,11 @@ sed -i 's/define XNN_EXTRA_QUANTIZATION_PARAMS 10/define XNN_EXTRA_QUANTIZATION_
 # one by one in the innermost loop. The option counts only behind the last -O, so not in CMAKE_C_FLAGS.
 sed -i 's/COMPILE_FLAGS " -fno-math-errno ")/COMPILE_FLAGS " -fno-math-errno -fno-slp-vectorize ")/' \
   "$work/xnnpack/CMakeLists.txt"
+
+# The x86 kernels that approximate square roots turn infinity, and 0 under a reciprocal, into NaN.
+x86='__\(avx512f\|fma3\|avx\|sse\)_rsqrt_u[0-9]*;'
+sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/__scalar_rsqrt_u1;/" \
+  "$work/xnnpack/src/configs/unary-elementwise-config.c"
 
 patch --quiet -d "$work/xnnpack" -p1 <"$here/xnnpack_columns_first.patch" ||
   fail "xnnpack_columns_first.patch does not fit the sources"

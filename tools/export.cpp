@@ -36,6 +36,7 @@ CommandLine describe() {
              {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
              {"backend", "Who runs the operators: portable, xnnpack", "NAME", "portable"},
              {"require-full-delegation", "Refuse a program that the backend cannot run alone"},
+             {"delegate-all", "Give the backend what costs more than it saves, too: to test it"},
              {"report", "Print every node with where it runs and why, and the memory plan"}}},
            {"Model", model_options()},
            {"Compiler",
@@ -82,6 +83,7 @@ ExportOptions options_of(const CommandLine& line) {
   if (options.full_delegation && options.request.lowering.backend == nullptr) {
     throw UsageError("--require-full-delegation needs --backend");
   }
+  if (line.given("delegate-all")) options.request.lowering.delegated = exir::Groups::kAll;
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);

@@ -42,7 +42,8 @@ struct Entry {
 
 class Partitioner {
  public:
-  Partitioner(Graph& graph, const BackendCompiler& backend) : graph_(graph), backend_(backend) {}
+  Partitioner(Graph& graph, const BackendCompiler& backend, Groups groups)
+      : graph_(graph), backend_(backend), groups_(groups) {}
 
   int run(const NoteOutside& outside) {
     for (const auto& node : graph_.nodes) entries_.push_back({backend_.refusal(*node, graph_), 0});
@@ -123,12 +124,14 @@ class Partitioner {
     return parts;
   }
 
+  bool is_wanted(const Part& part) const { return groups_ == Groups::kAll || backend_.pays(part); }
+
   // True if the levels must be found again.
   bool give_up_what_does_not_pay() {
     parts_ = parts();
     bool changed = false;
     for (const Part& part : parts_) {
-      if (part.nodes.empty() || (!part.outputs.empty() && backend_.pays(part))) continue;
+      if (part.nodes.empty() || (!part.outputs.empty() && is_wanted(part))) continue;
       const std::unordered_set<const Node*> members(part.nodes.begin(), part.nodes.end());
       for (size_t i = 0; i < entries_.size(); ++i) {
         if (members.count(graph_.nodes[i].get()) != 0) {
@@ -174,6 +177,7 @@ class Partitioner {
 
   Graph& graph_;
   const BackendCompiler& backend_;
+  const Groups groups_;
   std::vector<Entry> entries_;
   std::vector<Part> parts_;
   size_t levels_ = 0;
@@ -181,8 +185,9 @@ class Partitioner {
 
 }  // namespace
 
-int partition(Graph& graph, const BackendCompiler& backend, const NoteOutside& outside) {
-  return Partitioner(graph, backend).run(outside);
+int partition(Graph& graph, const BackendCompiler& backend, Groups groups,
+              const NoteOutside& outside) {
+  return Partitioner(graph, backend, groups).run(outside);
 }
 
 }  // namespace taper::exir

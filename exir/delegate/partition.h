@@ -23,7 +23,11 @@ namespace taper::exir {
 // Told of every node that stays outside, and why.
 using NoteOutside = std::function<void(const Node& node, const std::string& why)>;
 
+// Which groups become calls.
+enum class Groups { kThatPay, kAll };
+
 // Returns the number of nodes that went into delegates. Bodies of control flow stay outside.
-int partition(Graph& graph, const BackendCompiler& backend, const NoteOutside& outside);
+int partition(Graph& graph, const BackendCompiler& backend, Groups groups,
+              const NoteOutside& outside);
 
 }  // namespace taper::exir

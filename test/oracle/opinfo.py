@@ -42,8 +42,11 @@ class Result:
 class Worker:
     """Runs the cases of one operator after another in one folder with one Taper process."""
 
-    def __init__(self, program, folder, cache):
+    def __init__(self, program, backend, folder, cache):
         self.taper = taper_process.Taper(program)
+        self.export_options = ["--backend", backend]
+        if backend != "portable":
+            self.export_options.append("--delegate-all")
         self.folder = tempfile.mkdtemp(dir=folder)
         self.cache = cache
 
@@ -127,7 +130,8 @@ class Worker:
             names.append(self.path(f"in{i}.npy"))
             taper_process.save(names[-1], tensor)
         try:
-            code, text = self.taper.run("export", self.path("m.pt2"), "-o", self.path("m.pte"))
+            code, text = self.taper.run("export", self.path("m.pt2"), "-o", self.path("m.pte"),
+                                        *self.export_options)
             if code != 0:
                 return None, "export", message(text)
             words = ["run", self.path("m.pte"), "--outputs", self.path("out")]
@@ -223,12 +227,12 @@ def describe(case):
 worker = None
 
 
-def start_worker(program, folder, cache):
+def start_worker(program, backend, folder, cache):
     global worker
     torch.set_num_threads(1)
     torch._logging.set_logs(all=logging.ERROR)
     warnings.simplefilter("ignore", FutureWarning)
-    worker = Worker(program, folder, cache)
+    worker = Worker(program, backend, folder, cache)
 
 
 def run_operator(job):
@@ -251,14 +255,15 @@ def read_classes():
     return classes
 
 
-def read_expected():
-    """[(operator, set of dtypes or None for all, reason)]"""
+def read_expected(backend):
+    """[(operator, set of dtypes or None for all, reason)], those of all backends and its own."""
     lines = []
-    path = HERE / "expected_failures.txt"
-    for line in path.read_text().splitlines() if path.exists() else []:
-        if line.strip() and not line.startswith("#"):
-            name, dtypes, reason = line.split(None, 2)
-            lines.append((name, None if dtypes == "*" else set(dtypes.split(",")), reason))
+    for name in ("expected_failures.txt", f"expected_failures_{backend}.txt"):
+        path = HERE / name
+        for line in path.read_text().splitlines() if path.exists() else []:
+            if line.strip() and not line.startswith("#"):
+                name, dtypes, reason = line.split(None, 2)
+                lines.append((name, None if dtypes == "*" else set(dtypes.split(",")), reason))
     return lines
 
 
@@ -303,6 +308,7 @@ def cache_folder(folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--taper", required=True)
+    parser.add_argument("--backend", default="portable", help="that runs what it takes")
     parser.add_argument("--only", default="", help="operators whose name matches")
     parser.add_argument("--quick", action="store_true", help="every fourth operator")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -318,10 +324,11 @@ def main():
         names = names[::4]
     cache = cache_folder(options.cache)
     start, results, slow, broken = time.time(), [], [], 0
-    classes, expected = read_classes(), read_expected()
+    classes, expected = read_classes(), read_expected(options.backend)
     with tempfile.TemporaryDirectory() as folder:
         context = multiprocessing.get_context("fork")
-        with context.Pool(options.jobs, start_worker, (options.taper, folder, cache)) as pool:
+        worker_args = (options.taper, options.backend, folder, cache)
+        with context.Pool(options.jobs, start_worker, worker_args) as pool:
             jobs = [(name, options.samples) for name in names]
             for name, part, seconds, trouble in pool.imap_unordered(run_operator, jobs):
                 results += part

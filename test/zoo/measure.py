@@ -66,12 +66,12 @@ def plan_of(text):
     return float(gap.group(1)) if gap else None
 
 
-def taper(program, folder, seconds):
+def taper(program, backend, folder, seconds):
     pt2, pte = os.path.join(folder, "model.pt2"), os.path.join(folder, "model.pte")
     out = os.path.join(folder, "got")
     shutil.rmtree(out, ignore_errors=True)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    text = call([program, "export", pt2, "-o", pte], seconds)
+    text = call([program, "export", pt2, "--backend", backend, "-o", pte], seconds)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     export_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     inspected = json.loads(call([program, "inspect", "--json", pte], seconds))

@@ -26,6 +26,7 @@ def parse():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--taper", required=True)
+    parser.add_argument("--backend", default="portable", help="that runs what it takes")
     parser.add_argument("--work", default=os.path.join(ROOT, "build", "zoo"))
     parser.add_argument("--only", default="*", help="patterns over names, comma-separated")
     parser.add_argument("--quick", action="store_true", help="a dozen small models")
@@ -120,7 +121,10 @@ def one(entry, options, taper_key):
         key + taper_key,
         options.again,
         lambda path: in_child(
-            path, measure.taper, (options.taper, folder, options.seconds), 4 * options.seconds
+            path,
+            measure.taper,
+            (options.taper, options.backend, folder, options.seconds),
+            4 * options.seconds,
         ),
     )
     if options.peers:
@@ -186,7 +190,7 @@ def main():
     warm_up(torch, options.peers)
     os.makedirs(options.work, exist_ok=True)
     stat = os.stat(options.taper)
-    taper_key = f" taper {stat.st_size} {stat.st_mtime_ns}"
+    taper_key = f" taper {stat.st_size} {stat.st_mtime_ns} {options.backend}"
     rows, started = [], time.monotonic()
     for entry in chosen(options):
         if options.list:
