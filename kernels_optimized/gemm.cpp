@@ -332,11 +332,11 @@ void multiply_packed(const Gemm& g, Span<float> scratch) {
   }
 }
 
-// One strip of rows: whole panels of the right operand are read where they lie. A single row takes
+// One strip of rows: whole vectors of the right operand are read where they lie. A single row takes
 // wide ones, whose reads follow each other for longer.
 void multiply_in_place(const Gemm& g, Span<float> scratch) {
   constexpr int64_t kWide = 8 * kLanes;
-  const int64_t whole = g.columns / kPanelColumns * kPanelColumns;
+  const int64_t whole = g.columns / kLanes * kLanes;
   Tile tile = {};
   tile.left = g.left.data;
   tile.left_stride = g.left.row_stride;
@@ -346,7 +346,7 @@ void multiply_in_place(const Gemm& g, Span<float> scratch) {
   tile.out_stride = g.out_stride;
   const int64_t wide = g.rows == 1 ? g.columns / kWide * kWide : 0;
   for (int64_t n = 0; n < whole; n += tile.columns) {
-    tile.columns = n < wide ? kWide : kPanelColumns;
+    tile.columns = n < wide ? kWide : std::min(kPanelColumns, whole - n);
     tile.right = g.right.data + n;
     tile.out = g.out + n;
     begin_tile(g, 0, n, &tile);

@@ -2,6 +2,8 @@
 // e^(x - max), whose terms are kept where they are wanted; the results. Lines that lie across
 // memory go side by side, a few vectors of them at a time.
 
+#include "kernels_optimized/softmax.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -180,18 +182,22 @@ using Form = void (*)(const float*, const portable::AroundDim&, bool, float*);
 
 template <bool kLogarithm>
 bool fast_softmax(KernelContext&, const Tensor& self, int64_t dim, bool, Tensor& out) {
-  const Form form = TAPER_CHOOSE(Form, softmax_form);
-  if (form == nullptr || !are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
+  if (!are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
       !portable::wrap_dim(dim, self.dim(), &dim).ok() || !out.resize(self.sizes()).ok()) {
     return false;
   }
   if (self.numel() == 0) return true;
-  form(self.const_data_ptr<float>(), portable::around_dim(self, dim), kLogarithm,
-       out.mutable_data_ptr<float>());
-  return true;
+  return softmax(self.const_data_ptr<float>(), portable::around_dim(self, dim), kLogarithm,
+                 out.mutable_data_ptr<float>());
 }
 
 }  // namespace
+
+bool softmax(const float* x, const portable::AroundDim& around, bool logarithm, float* out) {
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  if (form != nullptr) form(x, around, logarithm, out);
+  return form != nullptr;
+}
 
 extern const Kernel kSoftmaxOut, kLogSoftmaxOut;
 const Kernel kSoftmaxOut =

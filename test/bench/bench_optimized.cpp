@@ -114,8 +114,17 @@ Row group_norm() {
           }};
 }
 
+Row attention(const char* name, int32_t queries, int64_t start) {
+  return {name, "llama::custom_sdpa.out", [=](KernelCall& call) {
+            call.tensor({1, queries, 6, 48}).tensor({1, 512, 6, 48}).tensor({1, 512, 6, 48});
+            call.number(start).none().number(0.0).flag(true).none().tensor({1, queries, 6, 48});
+          }};
+}
+
 std::vector<Row> rows() {
   return {
+      attention("attention, 1 query of 256", 1, 255),
+      attention("attention, 64 queries", 64, 0),
       convolution("conv first layer", 3, 32, 224, 3, 2, 1),
       convolution("conv 7x7 first layer", 3, 64, 224, 7, 2, 1),
       convolution("conv 3x3 64x56", 64, 64, 56, 3, 1, 1),
