@@ -1,28 +1,88 @@
-# Installs the device half, so that an application says find_package(taper) and links
-# taper::module (convenient) or taper::runtime (no heap) with taper::kernels_portable.
+# Installs what applications use: find_package(Taper COMPONENTS runtime kernels optimized xnnpack
+# compiler shared), pkg-config files, and public headers alone.
+#
+#   runtime    taper::runtime (no heap), taper::module (convenient)
+#   kernels    taper::kernels_portable, and taper_selected_kernels() for those that models use
+#   optimized  taper::kernels_optimized    xnnpack  taper::xnnpack    shared  taper::shared, C API
+#   compiler   taper::exir, and the `taper` command
 
 include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
-set(installed taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module
-  taper_kernels_portable)
+set(include_dir ${CMAKE_INSTALL_INCLUDEDIR})
+
+# taper_install(COMPONENT target...): one file of targets for each component.
+function(taper_install component)
+  foreach(target IN LISTS ARGN)
+    string(REPLACE "taper_" "" short ${target})
+    set_target_properties(${target} PROPERTIES EXPORT_NAME ${short})
+  endforeach()
+  install(TARGETS ${ARGN} EXPORT taper-${component} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    INCLUDES DESTINATION ${include_dir})
+  install(EXPORT taper-${component} NAMESPACE taper:: DESTINATION ${package_dir})
+endfunction()
+
+taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module)
+taper_install(kernels taper_kernels_portable)
+install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")
+install(FILES kernels_portable/kernel_table.h DESTINATION ${include_dir}/kernels_portable)
+# The sources that taper_selected_kernels() compiles for the dtypes of the application.
+install(DIRECTORY kernels_portable DESTINATION ${CMAKE_INSTALL_DATADIR}/taper
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "ops.def" PATTERN "*_test.cpp" EXCLUDE
+  PATTERN "cases" EXCLUDE)
+install(FILES cmake/select.cmake DESTINATION ${package_dir})
+
 if(TAPER_HAS_OPTIMIZED)
-  list(APPEND installed taper_kernels_optimized)
+  taper_install(optimized taper_kernels_optimized)
   install(FILES kernels_optimized/kernel_table.h kernels_optimized/gemm.h
-    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels_optimized)
+    DESTINATION ${include_dir}/kernels_optimized)
 endif()
-foreach(target IN LISTS installed)
-  string(REPLACE "taper_" "" short ${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${short})
-endforeach()
-install(TARGETS ${installed} EXPORT taper-targets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT taper-targets NAMESPACE taper:: FILE taper-config.cmake DESTINATION ${package_dir})
-install(DIRECTORY runtime/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h")
-install(FILES kernels_portable/kernel_table.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernels_portable)
-foreach(program taper executor_runner)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endif()
-endforeach()
+if(TAPER_HAS_XNNPACK)
+  taper_install(xnnpack taper_xnnpack taper_xnnpack_library)
+  install(FILES ${TAPER_XNNPACK_ARCHIVES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taper)
+  install(FILES backends/xnnpack/runtime/xnnpack_backend.h
+    DESTINATION ${include_dir}/backends/xnnpack/runtime)
+endif()
+if(TAPER_SHARED)
+  taper_install(shared taper_shared)
+endif()
+if(TARGET taper_exir)
+  taper_install(compiler taper_exir taper)
+  set(compiler_headers ${include_dir}/taper-compiler)
+  target_include_directories(taper_exir INTERFACE $<INSTALL_INTERFACE:${compiler_headers}>)
+  install(FILES exir/export.h exir/lower.h DESTINATION ${compiler_headers}/exir)
+  foreach(folder ir emit memory delegate)
+    install(DIRECTORY exir/${folder} DESTINATION ${compiler_headers}/exir
+      FILES_MATCHING PATTERN "*.h")
+  endforeach()
+  install(FILES exir/frontend/import.h DESTINATION ${compiler_headers}/exir/frontend)
+  install(FILES exir/dialect/verifier.h DESTINATION ${compiler_headers}/exir/dialect)
+  install(DIRECTORY ${generated_dir}/schema DESTINATION ${compiler_headers}
+    FILES_MATCHING PATTERN "*.h")
+endif()
+if(TARGET executor_runner)
+  install(TARGETS executor_runner RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(package ${PROJECT_BINARY_DIR}/package)
+configure_package_config_file(cmake/taper-config.cmake.in ${package}/taper-config.cmake
+  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${package}/taper-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+# The package may be moved: pkg-config finds the rest from where its file is.
+file(RELATIVE_PATH prefix_from_pc /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
+configure_file(cmake/taper.pc.in ${package}/taper.pc @ONLY)
+configure_file(cmake/taper-static.pc.in ${package}/taper-static.pc @ONLY)
+install(FILES ${package}/taper-config.cmake ${package}/taper-config-version.cmake
+  DESTINATION ${package_dir})
+install(FILES ${package}/taper.pc ${package}/taper-static.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The macros of taper/taper.h say the version that is built.
+file(STRINGS runtime/include/taper/taper.h version REGEX "define TAPER_VERSION_(MAJOR|MINOR|PATCH) ")
+string(REGEX REPLACE "[^0-9;]" "" version "${version}")
+string(REPLACE ";" "." version "${version}")
+if(NOT version STREQUAL PROJECT_VERSION)
+  message(FATAL_ERROR "taper/taper.h is of version ${version}, the project of ${PROJECT_VERSION}")
+endif()

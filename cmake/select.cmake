@@ -11,8 +11,10 @@
 # TAPER_COMMAND says.
 
 # Where the kernels' sources and their public headers are: here, or share/taper of the package.
-get_filename_component(here ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
-set(TAPER_SELECT_ROOT ${here} CACHE INTERNAL "The folder that holds kernels_portable/")
+if(NOT TAPER_PREFIX_DIR)
+  get_filename_component(here ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+  set(TAPER_SELECT_ROOT ${here} CACHE INTERNAL "The folder that holds kernels_portable/" FORCE)
+endif()
 
 # Calls `taper select` now and stops the configuration with what it says.
 function(taper_run_select target fragment)

@@ -27,10 +27,14 @@ else()
   find_package(Threads REQUIRED)
   add_library(taper_xnnpack_library INTERFACE)
   add_library(taper::xnnpack_library ALIAS taper_xnnpack_library)
-  target_include_directories(taper_xnnpack_library SYSTEM INTERFACE ${xnnpack_root}/include)
+  target_include_directories(taper_xnnpack_library SYSTEM INTERFACE
+    $<BUILD_INTERFACE:${xnnpack_root}/include>)
+  set(TAPER_XNNPACK_ARCHIVES)  # Here, and where an installed package has them.
   set(archives)
   foreach(name XNNPACK microkernels-prod pthreadpool cpuinfo)
-    list(APPEND archives ${xnnpack_root}/lib/lib${name}.a)
+    list(APPEND TAPER_XNNPACK_ARCHIVES ${xnnpack_root}/lib/lib${name}.a)
+    list(APPEND archives $<BUILD_INTERFACE:${xnnpack_root}/lib/lib${name}.a>
+      $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/lib/taper/lib${name}.a>)
   endforeach()
   target_link_libraries(taper_xnnpack_library INTERFACE
     -Wl,--start-group ${archives} -Wl,--end-group Threads::Threads m)

@@ -1,0 +1,130 @@
+#!/bin/sh
+# Installs a build into an empty folder, copies every example into another, and builds each there
+# against the package alone; runs what was built. Then pkg-config, and the headers one by one.
+#
+#   scripts/package.sh build/release
+set -eu
+cd "$(dirname "$0")/.."
+build=${1:?usage: package.sh BUILD}
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+prefix=$out/prefix
+
+fail() {
+  echo "package.sh: $1" >&2
+  exit 1
+}
+quietly() {
+  "$@" >"$out/log" 2>&1 || { tail -30 "$out/log" >&2; fail "failed: $*"; }
+}
+
+quietly cmake --install "$build" --prefix "$prefix"
+if find "$prefix" -name '*_test*' -o -name '*_internal*' | grep .; then fail "tests are installed"; fi
+data=test/models/data
+taper=$prefix/bin/taper
+"$taper" export demo/digits.pt2 -o "$out/digits.pte" >/dev/null
+"$taper" export $data/llama.pt2 -o "$out/llama.pte" >/dev/null
+"$taper" export add=$data/add.pt2 digits=demo/digits.pt2 -o "$out/both.pte" >/dev/null
+"$taper" export examples/custom_op/model.pt2 --ops examples/custom_op/ops.txt -o "$out/custom.pte" \
+  >/dev/null
+
+# example NAME [CMAKE ARGUMENTS]: builds a copy of that folder.
+example() {
+  name=$1
+  shift
+  cp -r "examples/$name" "$out/$name"
+  (cd "$out" && quietly cmake -S "$name" -B "$name/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    "-DCMAKE_PREFIX_PATH=$prefix" "$@" && quietly cmake --build "$name/build")
+}
+# says TEXT COMMAND...: its output holds the text.
+says() {
+  text=$1
+  shift
+  "$@" >"$out/said" 2>&1 || { cat "$out/said" >&2; fail "failed: $*"; }
+  grep -qF -- "$text" "$out/said" || { cat "$out/said" >&2; fail "$* does not say '$text'"; }
+}
+
+logits="-0.604 -0.483 -0.436 -0.976 -0.413 -1.010 -0.212 -0.990 4.734 -1.021"
+example hello
+says "$logits" "$out/hello/build/hello" "$out/digits.pte"
+example selected "-DMODEL=$out/digits.pte"
+says "$logits" "$out/selected/build/selected" "$out/digits.pte"
+says "5 kernels" "$out/selected/build/selected" "$out/digits.pte"
+quietly cmake --build "$out/selected/build" --target selected_sizes
+grep -q "kernels: operators" "$out/log" || fail "selected_sizes prints no bill"
+if "$out/selected/build/selected" "$out/llama.pte" >"$out/said" 2>&1; then fail "llama ran"; fi
+grep -q "aten::embedding.out" "$out/said" || fail "a missing kernel is not named"
+example c_api
+says " 4.73386" "$out/c_api/build/c_api" "$out/digits.pte"
+example custom_op
+says "" "$out/custom_op/build/custom_op" "$out/custom.pte"
+example multi_method
+says "digits: 1 inputs, 1 outputs" "$out/multi_method/build/multi_method" "$out/both.pte"
+says "add: 2 inputs, 1 outputs" "$out/multi_method/build/multi_method" "$out/both.pte"
+example decoder
+says "5 17 40" "$out/decoder/build/decoder" "$out/llama.pte" 5 17 40
+[ "$(sort -u "$out/said" | wc -l)" -eq 1 ] || fail "reset_state() does not begin anew"
+example executor_runner
+says "Output 0: tensor(sizes=[1, 10], float32, [-0.6037" "$out/executor_runner/build/executor_runner" \
+  --model_path "$out/digits.pte"
+
+# Without CMake.
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name taper.pc)")
+export PKG_CONFIG_PATH
+quietly ${CC:-cc} -std=c99 examples/c_api/main.c -o "$out/by_pkg_config" \
+  $(pkg-config --cflags --libs taper) "-Wl,-rpath,$(pkg-config --variable=libdir taper)"
+says " 4.73386" "$out/by_pkg_config" "$out/digits.pte"
+quietly ${CXX:-c++} -std=c++17 examples/hello/main.cpp -o "$out/hello_static" \
+  $(pkg-config --cflags --libs taper-static)
+says "$logits" "$out/hello_static" "$out/digits.pte"
+
+# Every public header stands alone, and needs nothing that is not installed.
+for header in $(cd "$prefix/include" && find taper -name '*.h'); do
+  echo "#include \"$header\"" >"$out/header.cpp"
+  quietly ${CXX:-c++} -std=c++17 -fsyntax-only "-I$prefix/include" "$out/header.cpp"
+done
+
+# A component that is not there, and one that no Taper has.
+mkdir "$out/lacking"
+cat >"$out/lacking/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(lacking LANGUAGES CXX)
+find_package(Taper REQUIRED COMPONENTS runtime vulkan)
+END
+if cmake -S "$out/lacking" -B "$out/lacking/build" "-DCMAKE_PREFIX_PATH=$prefix" >"$out/log" 2>&1
+then
+  fail "a component that is not installed was found"
+fi
+grep -q "installed without 'vulkan'" "$out/log" || fail "does not name the missing component"
+# The compiler and, where it is, XNNPACK, from the package.
+cat >"$out/lacking/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(compiling LANGUAGES CXX)
+find_package(Taper REQUIRED COMPONENTS runtime kernels compiler OPTIONAL_COMPONENTS xnnpack)
+add_executable(compiling main.cpp)
+target_link_libraries(compiling PRIVATE taper::exir taper::module)
+if(TARGET taper::xnnpack)
+  target_link_libraries(compiling PRIVATE taper::xnnpack)
+  target_compile_definitions(compiling PRIVATE WITH_XNNPACK)
+endif()
+END
+cat >"$out/lacking/main.cpp" <<'END'
+#include <cstdio>
+#include "exir/export.h"
+#ifdef WITH_XNNPACK
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#endif
+int main(int, char** argv) {
+  taper::exir::ExportRequest request;
+  request.methods = {{"forward", argv[1]}};
+  std::printf("%zu bytes", taper::exir::export_program(request).files.pte.joined().size());
+#ifdef WITH_XNNPACK
+  return taper::XnnpackBackend().is_available() ? 0 : 1;
+#endif
+}
+END
+rm -rf "$out/lacking/build"
+quietly cmake -S "$out/lacking" -B "$out/lacking/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix"
+quietly cmake --build "$out/lacking/build"
+says " bytes" "$out/lacking/build/compiling" demo/digits.pt2
+echo "the package and 7 examples work"
