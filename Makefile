@@ -12,7 +12,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test asan bench size fuzz libfuzzer format lint models clean
+.PHONY: help demo build test asan bench size amalgamation fuzz libfuzzer format lint models clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -47,6 +47,11 @@ size: ## bytes of the runtime on a device, beside the stored limit
 	  "-DTAPER_SIZE_MODELS=$(CURDIR)/build/size-models/digits.pte;$(CURDIR)/build/size-models/mobilenet_v2.pte" $(QUIET)
 	@$(BUILD) size -j $(JOBS) $(QUIET)
 	@scripts/size.sh build/size
+
+amalgamation: ## the runtime as taper_runtime.h and taper_runtime.cpp, in build/amalgamation
+	@$(SETUP) release $(QUIET)
+	@$(BUILD) release -j $(JOBS) --target taper_schema_headers $(QUIET)
+	@scripts/amalgamate.sh build/release build/amalgamation
 
 fuzz: ## mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
 	@$(SETUP) asan $(QUIET)

@@ -78,6 +78,13 @@ quietly ${CXX:-c++} -std=c++17 examples/hello/main.cpp -o "$out/hello_static" \
   $(pkg-config --cflags --libs taper-static)
 says "$logits" "$out/hello_static" "$out/digits.pte"
 
+# The runtime in one file, with the kernels of the package.
+quietly scripts/amalgamate.sh "$build" "$out/amalgamation"
+quietly ${CC:-cc} -std=c99 "-I$prefix/include" examples/c_api/main.c \
+  "$out/amalgamation/taper_runtime.o" "$(find "$prefix" -name libtaper_kernels_portable.a)" \
+  -lstdc++ -lm -o "$out/amalgamated"
+says " 4.73386" "$out/amalgamated" "$out/digits.pte"
+
 # Every public header stands alone, and needs nothing that is not installed.
 for header in $(cd "$prefix/include" && find taper -name '*.h'); do
   echo "#include \"$header\"" >"$out/header.cpp"

@@ -16,7 +16,7 @@
 namespace taper::internal {
 namespace {
 
-constexpr Error kBad = Error::kInvalidProgram;
+constexpr Error kBadCall = Error::kInvalidProgram;
 
 // Facts settle in one pass per nested loop of the program; no honest program nests so deep.
 constexpr int kMaxPasses = 32;
@@ -197,7 +197,7 @@ class Binder {
   // Checks argument counts, and marks the tensors that view kernels rebind.
   Status mark_alias(const wire::KernelCall& call, const Kernel& kernel) {
     if (count(call.args()) < kernel.arg_count) {
-      return refuse(call, Status(kBad, "an operator is given too few arguments"), -1);
+      return refuse(call, Status(kBadCall, "an operator is given too few arguments"), -1);
     }
     for (uint8_t i = 0; i < kernel.arg_count; ++i) {
       if (kernel.args[i].kind != ArgKind::kAliasTensor) continue;
@@ -226,18 +226,18 @@ class Binder {
   Status check_alias(int32_t out, int32_t source) const {
     const wire::Tensor* to = slot_at(*state_.plan, out).val_as_Tensor();
     const wire::Tensor* from = source < 0 ? nullptr : slot_at(*state_.plan, source).val_as_Tensor();
-    TAPER_REQUIRE(to != nullptr && from != nullptr && out != source, kBad,
+    TAPER_REQUIRE(to != nullptr && from != nullptr && out != source, kBadCall,
                   "a view is not made from one tensor to another");
-    TAPER_REQUIRE(to->scalar_type() == from->scalar_type(), kBad,
+    TAPER_REQUIRE(to->scalar_type() == from->scalar_type(), kBadCall,
                   "a view has another dtype than what it views");
-    TAPER_REQUIRE(!has(out, kIsInput | kIsMoved), kBad,
+    TAPER_REQUIRE(!has(out, kIsInput | kIsMoved), kBadCall,
                   "a view would rebind an input or a moved value");
     if (storage(*to) == Storage::kNone) return {};
     const wire::AllocationDetails* a = to->allocation_info();
     const wire::AllocationDetails* b = from->allocation_info();
     TAPER_REQUIRE(a != nullptr && b != nullptr && a->memory_id() == b->memory_id() &&
                       planned_offset(*a) == planned_offset(*b) && !has(source, kIsMoved),
-                  kBad, "a view has memory of its own");
+                  kBadCall, "a view has memory of its own");
     return {};
   }
 
@@ -389,7 +389,7 @@ class Binder {
         const EValue& written = state_.values[call.args()->Get(i)];
         TAPER_TRY(for_each_tensor(written, [&](const Tensor& result) {
           return for_each_tensor(state_.values[call.args()->Get(j)], [&](const Tensor& other) {
-            TAPER_REQUIRE(!partly_overlap(result, other), kBad,
+            TAPER_REQUIRE(!partly_overlap(result, other), kBadCall,
                           "the planned memory of a result overlaps that of another argument");
             return Status();
           });
@@ -420,11 +420,12 @@ class Binder {
   }
 
   Status check_argument(ArgSpec spec, int32_t slot) const {
-    TAPER_REQUIRE(matches(spec, slot), kBad, "an argument is not of the kind its operator takes");
+    TAPER_REQUIRE(matches(spec, slot), kBadCall,
+                  "an argument is not of the kind its operator takes");
     const bool written = is_written(spec.kind);
-    TAPER_REQUIRE(!written || !has(slot, kMayBeConstant), kBad,
+    TAPER_REQUIRE(!written || !has(slot, kMayBeConstant), kBadCall,
                   "an operator would write a constant");
-    TAPER_REQUIRE(!written || !has(slot, kIsGrowingView), kBad,
+    TAPER_REQUIRE(!written || !has(slot, kIsGrowingView), kBadCall,
                   "an operator would write a view of dynamic shape");
     return {};
   }

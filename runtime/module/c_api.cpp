@@ -148,8 +148,8 @@ bool read_options(const taper_options* from, ModuleOptions* to) {
 }
 
 template <typename Source>
-taper_code open(const char* site, const Source& source, const taper_options* options,
-                taper_model* handle, taper_error* error) {
+taper_code open_model(const char* site, const Source& source, const taper_options* options,
+                      taper_model* handle, taper_error* error) {
   ModuleOptions module_options;
   if (!read_options(options, &module_options)) {
     return report(error, Error::kInvalidArgument, site,
@@ -236,7 +236,7 @@ taper_code taper_open_path(const char* path, const taper_options* options, taper
                          path == nullptr ? "path is a null pointer" : "model is a null pointer");
   }
   *model = 0;
-  return taper::open(__func__, std::string(path), options, model, error);
+  return taper::open_model(__func__, std::string(path), options, model, error);
 }
 
 taper_code taper_open_memory(const void* data, size_t size, const taper_options* options,
@@ -251,7 +251,7 @@ taper_code taper_open_memory(const void* data, size_t size, const taper_options*
                          "data is not aligned to 16 bytes");
   }
   const taper::Span<const uint8_t> bytes(static_cast<const uint8_t*>(data), size);
-  return taper::open(__func__, bytes, options, model, error);
+  return taper::open_model(__func__, bytes, options, model, error);
 }
 
 taper_code taper_close(taper_model model) {

@@ -15,33 +15,34 @@ using internal::fits;
 using internal::items;
 using internal::text;
 
-constexpr Error kBad = Error::kInvalidExternalData;
-constexpr uint64_t kRequiredAlignment = 16;
+constexpr Error kBadData = Error::kInvalidExternalData;
+constexpr uint64_t kDataAlignment = 16;
 constexpr uint64_t kPtdHeadBytes = wire::kHeaderOffset + wire::kPtdHeaderBytes;
 
 Status read_head(DataLoader& loader, wire::PtdHeader* header) {
-  TAPER_REQUIRE(loader.size() >= kPtdHeadBytes, kBad, "the weight file is shorter than its header");
+  TAPER_REQUIRE(loader.size() >= kPtdHeadBytes, kBadData,
+                "the weight file is shorter than its header");
   Result<Span<const uint8_t>> head = loader.load(0, kPtdHeadBytes);
   if (!head.ok()) return head.status();
   TAPER_REQUIRE(head->size() == kPtdHeadBytes, Error::kAccessFailed,
                 "the loader gave fewer bytes than asked for");
   TAPER_REQUIRE(
       wire::has_magic(head->data(), wire::kIdentifierOffset, wire::ptd::FlatTensorIdentifier()),
-      kBad, "this is no weight file: the identifier FT01 is missing");
-  TAPER_REQUIRE(wire::read_ptd_header(head->data(), header) == wire::HeaderState::kPresent, kBad,
-                "the weight file has no header");
+      kBadData, "this is no weight file: the identifier FT01 is missing");
+  TAPER_REQUIRE(wire::read_ptd_header(head->data(), header) == wire::HeaderState::kPresent,
+                kBadData, "the weight file has no header");
   return {};
 }
 
 // Gives the bytes from 0 to the end of the flatbuffer, and the room that segments have.
 Status check_header_numbers(const wire::PtdHeader& header, uint64_t file_size, uint64_t* end,
                             uint64_t* room) {
-  TAPER_REQUIRE(fits(header.flatbuffer_offset, header.flatbuffer_size, file_size), kBad,
+  TAPER_REQUIRE(fits(header.flatbuffer_offset, header.flatbuffer_size, file_size), kBadData,
                 "the weight file is cut: its flatbuffer ends past the end");
   *end = header.flatbuffer_offset + header.flatbuffer_size;
-  TAPER_REQUIRE(*end >= kPtdHeadBytes && *end < FLATBUFFERS_MAX_BUFFER_SIZE, kBad,
+  TAPER_REQUIRE(*end >= kPtdHeadBytes && *end < FLATBUFFERS_MAX_BUFFER_SIZE, kBadData,
                 "the weight file's flatbuffer has an impossible size");
-  TAPER_REQUIRE(fits(header.segment_base_offset, header.segment_data_size, file_size), kBad,
+  TAPER_REQUIRE(fits(header.segment_base_offset, header.segment_data_size, file_size), kBadData,
                 "the weight file is cut: its segments end past the end");
   *room = header.segment_data_size;
   return {};
@@ -49,19 +50,19 @@ Status check_header_numbers(const wire::PtdHeader& header, uint64_t file_size, u
 
 Status check_entry(const wire::ptd::FlatTensor& root, const wire::ptd::NamedData& entry,
                    uint64_t segment_base) {
-  TAPER_REQUIRE(!text(entry.key()).empty(), kBad, "an entry of the weight file has no key");
-  TAPER_REQUIRE(entry.segment_index() < count(root.segments()), kBad,
+  TAPER_REQUIRE(!text(entry.key()).empty(), kBadData, "an entry of the weight file has no key");
+  TAPER_REQUIRE(entry.segment_index() < count(root.segments()), kBadData,
                 "an entry of the weight file lies in a segment that does not exist");
   const wire::ptd::TensorLayout* layout = entry.tensor_layout();
   if (layout == nullptr) return {};
   uint64_t bytes = 0;
-  TAPER_REQUIRE(layout->sizes() != nullptr, kBad, "a tensor of the weight file has no sizes");
-  TAPER_TRY(internal::check_shape(kBad, static_cast<int8_t>(layout->scalar_type()),
+  TAPER_REQUIRE(layout->sizes() != nullptr, kBadData, "a tensor of the weight file has no sizes");
+  TAPER_TRY(internal::check_shape(kBadData, static_cast<int8_t>(layout->scalar_type()),
                                   items(layout->sizes()), items(layout->dim_order()), &bytes));
   const wire::ptd::DataSegment& segment = *root.segments()->Get(entry.segment_index());
-  TAPER_REQUIRE(bytes <= segment.size(), kBad, "a tensor is larger than its segment");
+  TAPER_REQUIRE(bytes <= segment.size(), kBadData, "a tensor is larger than its segment");
   const size_t alignment = element_size(static_cast<ScalarType>(layout->scalar_type()));
-  TAPER_REQUIRE((segment_base + segment.offset()) % alignment == 0, kBad,
+  TAPER_REQUIRE((segment_base + segment.offset()) % alignment == 0, kBadData,
                 "a tensor of the weight file is not aligned to its elements");
   return {};
 }
@@ -72,7 +73,7 @@ Status check_tables(const wire::ptd::FlatTensor& root, uint64_t segment_base, ui
                 "the weight file is of a newer schema version");
   if (root.segments() != nullptr) {
     for (const wire::ptd::DataSegment* segment : *root.segments()) {
-      TAPER_REQUIRE(fits(segment->offset(), segment->size(), room), kBad,
+      TAPER_REQUIRE(fits(segment->offset(), segment->size(), room), kBadData,
                     "a segment lies outside the weight file");
     }
   }
@@ -120,15 +121,15 @@ Result<ExternalData> ExternalData::open(DataLoader& loader, Diagnostics diagnost
                 "the loader gave fewer bytes than asked for");
   const uintptr_t base = reinterpret_cast<uintptr_t>(segments->data()) -
                          static_cast<uintptr_t>(header.segment_base_offset);
-  TAPER_REQUIRE(reinterpret_cast<uintptr_t>(bytes->data()) % kRequiredAlignment == 0 &&
-                    (room == 0 || base % kRequiredAlignment == 0),
+  TAPER_REQUIRE(reinterpret_cast<uintptr_t>(bytes->data()) % kDataAlignment == 0 &&
+                    (room == 0 || base % kDataAlignment == 0),
                 Error::kInvalidArgument, "the weight file's memory is not aligned to 16 bytes");
 
   flatbuffers::Verifier::Options options;
   options.max_depth = 16;
   options.max_tables = static_cast<flatbuffers::uoffset_t>(end / 4 + 16);
   flatbuffers::Verifier verifier(bytes->data(), bytes->size(), options);
-  TAPER_REQUIRE(wire::ptd::VerifyFlatTensorBuffer(verifier), kBad,
+  TAPER_REQUIRE(wire::ptd::VerifyFlatTensorBuffer(verifier), kBadData,
                 "the weight file's flatbuffer is malformed");
   ExternalData data;
   data.root_ = wire::ptd::GetFlatTensor(bytes->data());
@@ -156,7 +157,7 @@ Status ExternalData::build_index(Span<uint32_t> index) {
   for (uint32_t i = 0; i < keys; ++i) entries[i] = i;
   sort(entries, [this](uint32_t a, uint32_t b) { return key(a) < key(b); });
   for (size_t i = 1; i < keys; ++i) {
-    TAPER_REQUIRE(key(entries[i - 1]) != key(entries[i]), kBad,
+    TAPER_REQUIRE(key(entries[i - 1]) != key(entries[i]), kBadData,
                   "a key occurs twice in the weight file");
   }
   index_ = entries;

@@ -13,7 +13,7 @@ using Values = flatbuffers::Vector<flatbuffers::Offset<wire::EValue>>;
 using wire::InstructionArguments;
 using wire::KernelTypes;
 
-constexpr Error kBad = Error::kInvalidProgram;
+constexpr Error kBadPlan = Error::kInvalidProgram;
 constexpr char kCrooked[] = "a list's items are not aligned";
 
 class PlanVerifier {
@@ -22,9 +22,9 @@ class PlanVerifier {
       : file_(file), plan_(plan), values_(plan.values()) {}
 
   Status run() {
-    TAPER_REQUIRE(!text(plan_.name()).empty(), kBad, "a method has no name");
-    TAPER_REQUIRE(values_ != nullptr, kBad, "a method has no values");
-    TAPER_REQUIRE(plan_.chains() != nullptr, kBad, "a method has no instruction chains");
+    TAPER_REQUIRE(!text(plan_.name()).empty(), kBadPlan, "a method has no name");
+    TAPER_REQUIRE(values_ != nullptr, kBadPlan, "a method has no values");
+    TAPER_REQUIRE(plan_.chains() != nullptr, kBadPlan, "a method has no instruction chains");
     TAPER_TRY(buffers());
     for (value = 0; value < static_cast<int64_t>(values_->size()); ++value) {
       TAPER_TRY(slot(*values_->Get(static_cast<uint32_t>(value))));
@@ -54,17 +54,17 @@ class PlanVerifier {
   }
 
   Status spend(size_t items) {
-    TAPER_REQUIRE(items <= file_.budget, kBad, "the lists of a method repeat too much data");
+    TAPER_REQUIRE(items <= file_.budget, kBadPlan, "the lists of a method repeat too much data");
     file_.budget -= items;
     return {};
   }
 
   Status buffers() {
-    TAPER_REQUIRE(is_aligned(plan_.non_const_buffer_sizes()), kBad, kCrooked);
+    TAPER_REQUIRE(is_aligned(plan_.non_const_buffer_sizes()), kBadPlan, kCrooked);
     const Span<const int64_t> sizes = items(plan_.non_const_buffer_sizes());
     for (int64_t size : sizes) {
-      TAPER_REQUIRE(size >= 0, kBad, "a planned buffer has a negative size");
-      TAPER_REQUIRE(static_cast<uint64_t>(size) <= SIZE_MAX / 2, kBad,
+      TAPER_REQUIRE(size >= 0, kBadPlan, "a planned buffer has a negative size");
+      TAPER_REQUIRE(static_cast<uint64_t>(size) <= SIZE_MAX / 2, kBadPlan,
                     "a planned buffer is larger than the address space");
     }
     if (plan_.non_const_buffer_device() == nullptr) return {};
@@ -72,14 +72,14 @@ class PlanVerifier {
       TAPER_REQUIRE(entry->device_type() == wire::DeviceType::CPU, Error::kNotSupported,
                     "a planned buffer lies on a device other than the CPU");
       TAPER_REQUIRE(
-          entry->buffer_idx() >= 0 && static_cast<size_t>(entry->buffer_idx()) < sizes.size(), kBad,
-          "a device is given for a planned buffer that does not exist");
+          entry->buffer_idx() >= 0 && static_cast<size_t>(entry->buffer_idx()) < sizes.size(),
+          kBadPlan, "a device is given for a planned buffer that does not exist");
     }
     return {};
   }
 
   Status slot(const wire::EValue& entry) {
-    TAPER_REQUIRE(entry.val_type() != KernelTypes::NONE && entry.val() != nullptr, kBad,
+    TAPER_REQUIRE(entry.val_type() != KernelTypes::NONE && entry.val() != nullptr, kBadPlan,
                   "a value is empty");
     switch (entry.val_type()) {
       case KernelTypes::Null:
@@ -90,14 +90,15 @@ class PlanVerifier {
       case KernelTypes::Tensor:
         return tensor(*entry.val_as_Tensor());
       case KernelTypes::String:
-        TAPER_REQUIRE(entry.val_as_String()->string_val() != nullptr, kBad,
+        TAPER_REQUIRE(entry.val_as_String()->string_val() != nullptr, kBadPlan,
                       "a string value has no text");
         return {};
       case KernelTypes::IntList:
         return int_list(entry.val_as_IntList()->items());
       case KernelTypes::DoubleList:
-        TAPER_REQUIRE(entry.val_as_DoubleList()->items() != nullptr, kBad, "a list has no items");
-        TAPER_REQUIRE(is_aligned(entry.val_as_DoubleList()->items()), kBad, kCrooked);
+        TAPER_REQUIRE(entry.val_as_DoubleList()->items() != nullptr, kBadPlan,
+                      "a list has no items");
+        TAPER_REQUIRE(is_aligned(entry.val_as_DoubleList()->items()), kBadPlan, kCrooked);
         return {};
       case KernelTypes::BoolList:
         return bool_list(entry.val_as_BoolList()->items());
@@ -108,46 +109,46 @@ class PlanVerifier {
       default:
         break;
     }
-    return Status(kBad, "a value is of an unknown kind");
+    return Status(kBadPlan, "a value is of an unknown kind");
   }
 
   Status int_list(const flatbuffers::Vector<int64_t>* list) {
-    TAPER_REQUIRE(list != nullptr, kBad, "a list has no items");
-    TAPER_REQUIRE(is_aligned(list), kBad, kCrooked);
+    TAPER_REQUIRE(list != nullptr, kBadPlan, "a list has no items");
+    TAPER_REQUIRE(is_aligned(list), kBadPlan, kCrooked);
     TAPER_TRY(spend(list->size()));
     for (int64_t item : items(list)) {
-      TAPER_REQUIRE(is(item, KernelTypes::Int), kBad, "an item of an int list is no int value");
+      TAPER_REQUIRE(is(item, KernelTypes::Int), kBadPlan, "an item of an int list is no int value");
     }
     return {};
   }
 
   Status bool_list(const flatbuffers::Vector<uint8_t>* list) {
-    TAPER_REQUIRE(list != nullptr, kBad, "a list has no items");
+    TAPER_REQUIRE(list != nullptr, kBadPlan, "a list has no items");
     TAPER_TRY(spend(list->size()));
     for (uint8_t item : items(list)) {
-      TAPER_REQUIRE(item <= 1, kBad, "an item of a bool list is neither 0 nor 1");
+      TAPER_REQUIRE(item <= 1, kBadPlan, "an item of a bool list is neither 0 nor 1");
     }
     return {};
   }
 
   Status tensor_list(const flatbuffers::Vector<int32_t>* list, bool optional) {
-    TAPER_REQUIRE(list != nullptr, kBad, "a list has no items");
+    TAPER_REQUIRE(list != nullptr, kBadPlan, "a list has no items");
     TAPER_TRY(spend(list->size()));
     for (int32_t item : items(list)) {
       const bool none = optional && (item == -1 || is(item, KernelTypes::Null));
-      TAPER_REQUIRE(none || is(item, KernelTypes::Tensor), kBad,
+      TAPER_REQUIRE(none || is(item, KernelTypes::Tensor), kBadPlan,
                     "an item of a tensor list is no tensor value");
     }
     return {};
   }
 
   Status tensor(const wire::Tensor& tensor) {
-    TAPER_REQUIRE(tensor.sizes() != nullptr, kBad, "a tensor has no sizes");
+    TAPER_REQUIRE(tensor.sizes() != nullptr, kBadPlan, "a tensor has no sizes");
     uint64_t bytes = 0;
-    TAPER_TRY(check_shape(kBad, static_cast<int8_t>(tensor.scalar_type()), items(tensor.sizes()),
-                          items(tensor.dim_order()), &bytes));
-    TAPER_REQUIRE(tensor.storage_offset() == 0, kBad, "a tensor's storage offset is not 0");
-    TAPER_REQUIRE(tensor.layout() == 0, kBad, "a tensor's layout is not strided");
+    TAPER_TRY(check_shape(kBadPlan, static_cast<int8_t>(tensor.scalar_type()),
+                          items(tensor.sizes()), items(tensor.dim_order()), &bytes));
+    TAPER_REQUIRE(tensor.storage_offset() == 0, kBadPlan, "a tensor's storage offset is not 0");
+    TAPER_REQUIRE(tensor.layout() == 0, kBadPlan, "a tensor's layout is not strided");
     switch (tensor.shape_dynamism()) {
       case wire::TensorShapeDynamism::STATIC:
       case wire::TensorShapeDynamism::DYNAMIC_BOUND:
@@ -155,7 +156,7 @@ class PlanVerifier {
       case wire::TensorShapeDynamism::DYNAMIC_UNBOUND:
         return Status(Error::kNotSupported, "a tensor has no upper bound on its sizes");
       default:
-        return Status(kBad, "a tensor's shape dynamism is unknown");
+        return Status(kBadPlan, "a tensor's shape dynamism is unknown");
     }
     TAPER_TRY(extra(tensor));
     return storage_of(tensor, bytes);
@@ -168,10 +169,10 @@ class PlanVerifier {
                   "a tensor lies on a device other than the CPU");
     TAPER_REQUIRE(extra->location() == wire::TensorDataLocation::SEGMENT ||
                       extra->location() == wire::TensorDataLocation::EXTERNAL,
-                  kBad, "a tensor's data location is unknown");
+                  kBadPlan, "a tensor's data location is unknown");
     TAPER_REQUIRE(extra->location() == wire::TensorDataLocation::SEGMENT ||
                       !text(extra->fully_qualified_name()).empty(),
-                  kBad, "an external tensor has no name");
+                  kBadPlan, "an external tensor has no name");
     return {};
   }
 
@@ -181,28 +182,28 @@ class PlanVerifier {
     if (is_planned(where)) {
       const Span<const int64_t> sizes = items(plan_.non_const_buffer_sizes());
       const wire::AllocationDetails& place = *tensor.allocation_info();
-      TAPER_REQUIRE(place.memory_id() > 0 && place.memory_id() < sizes.size(), kBad,
+      TAPER_REQUIRE(place.memory_id() > 0 && place.memory_id() < sizes.size(), kBadPlan,
                     "a tensor is planned into a buffer that does not exist");
       const uint64_t offset = planned_offset(place);
-      TAPER_REQUIRE(fits(offset, bytes, static_cast<uint64_t>(sizes[place.memory_id()])), kBad,
+      TAPER_REQUIRE(fits(offset, bytes, static_cast<uint64_t>(sizes[place.memory_id()])), kBadPlan,
                     "a tensor ends past the end of its planned buffer");
-      TAPER_REQUIRE(offset % alignment == 0, kBad,
+      TAPER_REQUIRE(offset % alignment == 0, kBadPlan,
                     "a tensor's planned offset is not aligned to its elements");
     }
     TAPER_REQUIRE(
-        !is_constant(where) || tensor.shape_dynamism() == wire::TensorShapeDynamism::STATIC, kBad,
-        "a constant tensor has a dynamic shape");
+        !is_constant(where) || tensor.shape_dynamism() == wire::TensorShapeDynamism::STATIC,
+        kBadPlan, "a constant tensor has a dynamic shape");
     if (where == Storage::kConstant) {
       uint64_t start = 0;
       TAPER_TRY(
           subsegment(file_.program->constant_segment(), tensor.data_buffer_idx(), bytes, &start));
-      TAPER_REQUIRE(start % alignment == 0, kBad, "a constant is not aligned to its elements");
+      TAPER_REQUIRE(start % alignment == 0, kBadPlan, "a constant is not aligned to its elements");
     }
     if (where == Storage::kMutable) {
       const auto* segments = file_.program->mutable_data_segments();
       const wire::ExtraTensorInfo* extra = tensor.extra_tensor_info();
       const uint64_t index = extra == nullptr ? 0 : extra->mutable_data_segments_idx();
-      TAPER_REQUIRE(index < count(segments), kBad,
+      TAPER_REQUIRE(index < count(segments), kBadPlan,
                     "a mutable tensor names a data segment that does not exist");
       uint64_t start = 0;
       return subsegment(segments->Get(static_cast<uint32_t>(index)), tensor.data_buffer_idx(),
@@ -216,12 +217,12 @@ class PlanVerifier {
                     uint64_t* start) {
     const Span<const uint64_t> offsets =
         table == nullptr ? Span<const uint64_t>() : items(table->offsets());
-    TAPER_REQUIRE(index < offsets.size(), kBad, "a tensor's data buffer does not exist");
+    TAPER_REQUIRE(index < offsets.size(), kBadPlan, "a tensor's data buffer does not exist");
     const auto* segments = file_.program->segments();
-    TAPER_REQUIRE(table->segment_index() < count(segments), kBad,
+    TAPER_REQUIRE(table->segment_index() < count(segments), kBadPlan,
                   "tensor data lies in a segment that does not exist");
     const wire::DataSegment& segment = *segments->Get(table->segment_index());
-    TAPER_REQUIRE(fits(offsets[index], bytes, segment.size()), kBad,
+    TAPER_REQUIRE(fits(offsets[index], bytes, segment.size()), kBadPlan,
                   "a tensor's data ends past the end of its segment");
     *start = file_.segment_base + segment.offset() + offsets[index];
     return {};
@@ -229,15 +230,15 @@ class PlanVerifier {
 
   Status inputs_and_outputs() {
     for (int32_t index : items(plan_.inputs())) {
-      TAPER_REQUIRE(is_slot(index), kBad, "an input is no value of the method");
+      TAPER_REQUIRE(is_slot(index), kBadPlan, "an input is no value of the method");
       value = index;
       TAPER_REQUIRE(
           !is(index, KernelTypes::Tensor) || !is_constant(storage(*at(index).val_as_Tensor())),
-          kBad, "an input is a constant");
+          kBadPlan, "an input is a constant");
     }
     value = -1;
     for (int32_t index : items(plan_.outputs())) {
-      TAPER_REQUIRE(is_slot(index), kBad, "an output is no value of the method");
+      TAPER_REQUIRE(is_slot(index), kBadPlan, "an output is no value of the method");
     }
     return {};
   }
@@ -246,10 +247,10 @@ class PlanVerifier {
     if (plan_.operators() == nullptr) return {};
     for (const wire::Operator* op : *plan_.operators()) {
       const std::string_view name = text(op->name());
-      TAPER_REQUIRE(!name.empty(), kBad, "an operator has no name");
+      TAPER_REQUIRE(!name.empty(), kBadPlan, "an operator has no name");
       TAPER_REQUIRE(name.size() < kMaxOperatorName &&
                         text(op->overload()).size() < kMaxOperatorName - name.size(),
-                    kBad, "an operator's name is too long");
+                    kBadPlan, "an operator's name is too long");
     }
     return {};
   }
@@ -257,13 +258,13 @@ class PlanVerifier {
   Status delegates() {
     if (plan_.delegates() == nullptr) return {};
     for (const wire::BackendDelegate* delegate : *plan_.delegates()) {
-      TAPER_REQUIRE(!text(delegate->id()).empty(), kBad, "a delegate has no id");
-      TAPER_REQUIRE(delegate->processed() != nullptr, kBad, "a delegate has no payload");
+      TAPER_REQUIRE(!text(delegate->id()).empty(), kBadPlan, "a delegate has no id");
+      TAPER_REQUIRE(delegate->processed() != nullptr, kBadPlan, "a delegate has no payload");
       TAPER_TRY(payload(*delegate->processed()));
       if (delegate->compile_specs() == nullptr) continue;
       TAPER_TRY(spend(delegate->compile_specs()->size()));
       for (const wire::CompileSpec* spec : *delegate->compile_specs()) {
-        TAPER_REQUIRE(spec->key() != nullptr && spec->value() != nullptr, kBad,
+        TAPER_REQUIRE(spec->key() != nullptr && spec->value() != nullptr, kBadPlan,
                       "a delegate's compile spec lacks its key or value");
       }
     }
@@ -272,21 +273,21 @@ class PlanVerifier {
 
   Status payload(const wire::BackendDelegateDataReference& reference) {
     if (reference.location() == wire::DataLocation::SEGMENT) {
-      TAPER_REQUIRE(reference.index() < count(file_.program->segments()), kBad,
+      TAPER_REQUIRE(reference.index() < count(file_.program->segments()), kBadPlan,
                     "a delegate's payload lies in a segment that does not exist");
       return {};
     }
-    TAPER_REQUIRE(reference.location() == wire::DataLocation::INLINE, kBad,
+    TAPER_REQUIRE(reference.location() == wire::DataLocation::INLINE, kBadPlan,
                   "a delegate's payload lies in an unknown place");
     const auto* list = file_.program->backend_delegate_data();
     TAPER_REQUIRE(
-        reference.index() < count(list) && list->Get(reference.index())->data() != nullptr, kBad,
-        "a delegate's inline payload does not exist");
+        reference.index() < count(list) && list->Get(reference.index())->data() != nullptr,
+        kBadPlan, "a delegate's inline payload does not exist");
     return {};
   }
 
   Status instructions(const wire::Chain& chain) {
-    TAPER_REQUIRE(chain.instructions() != nullptr, kBad, "a chain has no instructions");
+    TAPER_REQUIRE(chain.instructions() != nullptr, kBadPlan, "a chain has no instructions");
     const int64_t size = chain.instructions()->size();
     for (instruction = 0; instruction < size; ++instruction) {
       TAPER_TRY(one(*chain.instructions()->Get(static_cast<uint32_t>(instruction)), size));
@@ -296,20 +297,20 @@ class PlanVerifier {
   }
 
   Status one(const wire::Instruction& step, int64_t chain_size) {
-    TAPER_REQUIRE(step.instr_args() != nullptr, kBad, "an instruction is empty");
+    TAPER_REQUIRE(step.instr_args() != nullptr, kBadPlan, "an instruction is empty");
     switch (step.instr_args_type()) {
       case InstructionArguments::KernelCall: {
         const wire::KernelCall& call = *step.instr_args_as_KernelCall();
         TAPER_REQUIRE(
             call.op_index() >= 0 && static_cast<size_t>(call.op_index()) < count(plan_.operators()),
-            kBad, "an instruction calls an operator that does not exist");
+            kBadPlan, "an instruction calls an operator that does not exist");
         return arguments(call.args());
       }
       case InstructionArguments::DelegateCall: {
         const wire::DelegateCall& call = *step.instr_args_as_DelegateCall();
         TAPER_REQUIRE(call.delegate_index() >= 0 &&
                           static_cast<size_t>(call.delegate_index()) < count(plan_.delegates()),
-                      kBad, "an instruction calls a delegate that does not exist");
+                      kBadPlan, "an instruction calls a delegate that does not exist");
         return arguments(call.args());
       }
       case InstructionArguments::MoveCall:
@@ -317,35 +318,35 @@ class PlanVerifier {
       case InstructionArguments::JumpFalseCall:
         return jump(*step.instr_args_as_JumpFalseCall(), chain_size);
       case InstructionArguments::FreeCall:
-        TAPER_REQUIRE(is(step.instr_args_as_FreeCall()->value_index(), KernelTypes::Tensor), kBad,
-                      "a free instruction names no tensor");
+        TAPER_REQUIRE(is(step.instr_args_as_FreeCall()->value_index(), KernelTypes::Tensor),
+                      kBadPlan, "a free instruction names no tensor");
         return {};
       default:
         break;
     }
-    return Status(kBad, "an instruction is of an unknown kind");
+    return Status(kBadPlan, "an instruction is of an unknown kind");
   }
 
   Status arguments(const flatbuffers::Vector<int32_t>* args) {
     TAPER_TRY(spend(count(args)));
     for (int32_t index : items(args)) {
-      TAPER_REQUIRE(is_slot(index), kBad, "an argument is no value of the method");
+      TAPER_REQUIRE(is_slot(index), kBadPlan, "an argument is no value of the method");
     }
     return {};
   }
 
   Status move(const wire::MoveCall& call) {
-    TAPER_REQUIRE(is_slot(call.move_from()) && is_slot(call.move_to()), kBad,
+    TAPER_REQUIRE(is_slot(call.move_from()) && is_slot(call.move_to()), kBadPlan,
                   "a move names no value of the method");
     const wire::EValue& from = at(call.move_from());
     const wire::EValue& to = at(call.move_to());
-    TAPER_REQUIRE(from.val_type() == to.val_type(), kBad,
+    TAPER_REQUIRE(from.val_type() == to.val_type(), kBadPlan,
                   "a move joins two values of different kinds");
     TAPER_REQUIRE(from.val_type() < KernelTypes::IntList, Error::kNotSupported,
                   "a move of a list is not supported");
     TAPER_REQUIRE(from.val_type() != KernelTypes::Tensor ||
                       from.val_as_Tensor()->scalar_type() == to.val_as_Tensor()->scalar_type(),
-                  kBad, "a move joins two tensors of different dtypes");
+                  kBadPlan, "a move joins two tensors of different dtypes");
     return {};
   }
 
@@ -353,11 +354,11 @@ class PlanVerifier {
     const int64_t condition = call.cond_value_index();
     const bool tensor = is(condition, KernelTypes::Tensor) &&
                         at(condition).val_as_Tensor()->scalar_type() == wire::ScalarType::BOOL;
-    TAPER_REQUIRE(tensor || is(condition, KernelTypes::Bool), kBad,
+    TAPER_REQUIRE(tensor || is(condition, KernelTypes::Bool), kBadPlan,
                   "a jump's condition is neither a bool nor a bool tensor");
     TAPER_REQUIRE(
-        call.destination_instruction() >= 0 && call.destination_instruction() <= chain_size, kBad,
-        "a jump leaves its chain");
+        call.destination_instruction() >= 0 && call.destination_instruction() <= chain_size,
+        kBadPlan, "a jump leaves its chain");
     return {};
   }
 
