@@ -11,6 +11,7 @@
 #include "tools/backends.h"
 #include "tools/commands.h"
 #include "tools/error.h"
+#include "tools/memory_budget.h"
 #include "tools/model_arguments.h"
 #include "tools/plan_text.h"
 #include "tools/terminal.h"
@@ -22,6 +23,7 @@ struct ExportOptions {
   exir::ExportRequest request;
   std::string output, weights;
   std::vector<std::string> dump_after;
+  uint64_t budget = UINT64_MAX;
   bool report = false, time_passes = false, full_delegation = false;
 };
 
@@ -37,6 +39,8 @@ CommandLine describe() {
              {"backend", "Who runs the operators: portable, xnnpack", "NAME", "portable"},
              {"require-full-delegation", "Refuse a program that the backend cannot run alone"},
              {"delegate-all", "Give the backend what costs more than it saves, too: to test it"},
+             {"memory-budget",
+              "Refuse a program whose method needs more: its block and planned buffers", "256K"},
              {"report", "Print every node with where it runs and why, and the memory plan"}}},
            {"Model", model_options()},
            {"Compiler",
@@ -87,6 +91,9 @@ ExportOptions options_of(const CommandLine& line) {
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);
+  if (line.given("memory-budget")) {
+    options.budget = bytes_of_text(line.text("memory-budget"), "memory-budget");
+  }
   options.report = line.given("report");
   options.time_passes = line.given("time-passes");
   return options;
@@ -220,6 +227,7 @@ int export_command(int argc, char** argv) {
   ExportOptions options = options_of(line);
   const auto start = std::chrono::steady_clock::now();
   const exir::ExportResult result = compile(options);
+  if (options.budget != UINT64_MAX) require_budget(result.files.pte.joined(), options.budget);
   write(options, result);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   warn(result);

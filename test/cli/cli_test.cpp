@@ -184,5 +184,24 @@ TEST(ExecutorRunner, SpeaksExecuTorchsFlags) {
       << input.err;
 }
 
+TEST(Cli, AMemoryBudgetIsHeld) {
+  const ScratchFolder scratch;
+  const std::string model = TAPER_SOURCE_DIR "/demo/digits.pt2", out = scratch / "a.pte";
+  EXPECT_EQ(run("taper", {"export", model, "-o", out, "--memory-budget", "64K"}).code, 0);
+  const Said refused =
+      run("taper", {"export", model, "-o", scratch / "b.pte", "--memory-budget", "16K"});
+  EXPECT_EQ(refused.code, 1);
+  for (const char* part : {"method forward takes 20480 bytes of planned buffers and ",
+                           " of its block, the budget is 16384", "at its peak, instruction ",
+                           "aten::convolution.out, instructions "}) {
+    EXPECT_NE(refused.err.find(part), std::string::npos) << refused.err;
+  }
+  EXPECT_EQ(scratch.files(), std::vector<std::string>{"a.pte"});
+  for (const char* size : {"", "K", "16k", "1T", "12345678901", "-1"}) {
+    const std::string option = std::string("--memory-budget=") + size;
+    EXPECT_EQ(run("taper", {"export", model, "-o", out, option}).code, 2) << size;
+  }
+}
+
 }  // namespace
 }  // namespace taper::test

@@ -1,0 +1,80 @@
+#include "tools/memory_budget.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "taper/program.h"
+#include "tools/error.h"
+#include "tools/memory_map.h"
+
+namespace taper::tools {
+namespace {
+
+constexpr size_t kListed = 5;
+
+struct alignas(64) Line {
+  unsigned char bytes[64];
+};
+
+// What is alive at the peak of the largest buffer, the largest first.
+void list_peak(const MethodMemory& method) {
+  size_t largest = 0;
+  for (size_t i = 1; i < method.buffers.size(); ++i) {
+    if (method.buffers[i].bytes > method.buffers[largest].bytes) largest = i;
+  }
+  if (method.buffers.empty()) return;
+  const size_t at = method.buffers[largest].peak_at;
+  std::vector<MemoryRow> alive;
+  for (const MemoryRow& row : method.rows) {
+    if (row.buffer == largest + 1 && row.first <= at && at <= row.last) alive.push_back(row);
+  }
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
+  std::fprintf(stderr, "  at its peak, instruction %zu, method %s holds\n", at,
+               method.name.c_str());
+  for (size_t i = 0; i < std::min(alive.size(), kListed); ++i) {
+    std::fprintf(stderr, "  %12llu bytes  %s, instructions %zu to %zu\n",
+                 static_cast<unsigned long long>(alive[i].bytes), alive[i].origin.c_str(),
+                 alive[i].first, alive[i].last);
+  }
+  if (alive.size() > kListed) std::fprintf(stderr, "  and %zu more\n", alive.size() - kListed);
+}
+
+}  // namespace
+
+uint64_t bytes_of_text(const std::string& text, const std::string& option) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string unit = text.substr(digits);
+  const char* const units[] = {"", "K", "M", "G"};
+  for (int shift = 0; shift < 4; ++shift) {
+    if (digits == 0 || digits > 9 || unit != units[shift]) continue;
+    return std::strtoull(text.c_str(), nullptr, 10) << (10 * shift);
+  }
+  throw UsageError("--" + option + ": '" + text + "' is no size; say 4096, 256K, 1M or 2G");
+}
+
+void require_budget(std::string_view file, uint64_t budget) {
+  std::vector<Line> aligned(file.size() / sizeof(Line) + 1);
+  std::memcpy(aligned.data(), file.data(), file.size());
+  BufferDataLoader loader(aligned.data(), file.size());
+  const Result<Program> program = Program::open(loader);
+  if (!program.ok()) throw InputError(program.status().message());
+  std::string problem;
+  for (const MethodMemory& method : read_memory(file)) {
+    const Result<MethodMeta> meta = program->method_meta(method.name);
+    if (!meta.ok()) throw InputError(meta.status().message());
+    uint64_t planned = 0;
+    for (const BufferUse& buffer : method.buffers) planned += buffer.bytes;
+    if (planned + meta->method_bytes() <= budget) continue;
+    list_peak(method);
+    if (!problem.empty()) continue;
+    problem = "method " + method.name + " takes " + std::to_string(planned) +
+              " bytes of planned buffers and " + std::to_string(meta->method_bytes()) +
+              " of its block, the budget is " + std::to_string(budget);
+  }
+  if (!problem.empty()) throw InputError(problem);
+}
+
+}  // namespace taper::tools
