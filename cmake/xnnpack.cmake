@@ -36,6 +36,9 @@ else()
     list(APPEND archives $<BUILD_INTERFACE:${xnnpack_root}/lib/lib${name}.a>
       $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/lib/taper/lib${name}.a>)
   endforeach()
+  # Which library it is: weights packed by another one are of no use.
+  file(SHA256 ${xnnpack_root}/lib/libXNNPACK.a xnnpack_hash)
+  target_compile_definitions(taper_xnnpack_library INTERFACE TAPER_XNNPACK_LIBRARY="${xnnpack_hash}")
   target_link_libraries(taper_xnnpack_library INTERFACE
     -Wl,--start-group ${archives} -Wl,--end-group Threads::Threads m)
 endif()

@@ -9,7 +9,7 @@
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
 # stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-5  # To be changed with anything below that changes what is built.
+recipe=20241108-13  # To be changed with anything below that changes what is built.
 
 # SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
 sources="\
@@ -104,6 +104,17 @@ sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/
 
 patch --quiet -d "$work/xnnpack" -p1 <"$here/xnnpack_columns_first.patch" ||
   fail "xnnpack_columns_first.patch does not fit the sources"
+
+# Look-ups of packed weights say how many bytes they will read, where they come before the packing;
+# elsewhere they say 0. A cache can then refuse an entry of another size.
+operators=$work/xnnpack/src/operators
+sed -i '/^struct xnn_weights_cache_look_up_key {/,/^};/ s/^  const void\* bias;/&\n  size_t size;/' \
+  "$work/xnnpack/include/xnnpack.h"
+sed -i 's/^\( *struct xnn_weights_cache_look_up_key cache_key\);/\1 = {0};/' "$operators"/*.c
+sed -i 's/^\( *\)cache_key.bias = bias;/&\n\1cache_key.size = aligned_total_weights_size;/' \
+  "$operators/fully-connected-nc.c"
+sed -i '/^static enum xnn_status create_gemm_or_igemm(/,/xnn_weights_cache_look_up(/ s/^\( *\)cache_key.bias = bias;/&\n\1cache_key.size = round_up_po2((((kernel_size * k_stride) << log2_filter_element_size) + bias_element_size + extra_weights_bytes) * n_stride * groups, XNN_ALLOCATION_ALIGNMENT);/' \
+  "$operators/convolution-nhwc.c"
 
 echo "xnnpack.sh: building XNNPACK once into $prefix (about two minutes)" >&2
 flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=."

@@ -11,33 +11,68 @@ namespace taper::tools {
 #if TAPER_XNNPACK
 
 namespace {
-XnnpackOptions xnnpack_options(uint32_t threads) {
-  XnnpackOptions options;
-  options.threads = threads;
-  return options;
+
+XnnpackOptions xnnpack_options(const BackendOptions& options, const std::string& cache_path) {
+  XnnpackOptions result;
+  result.threads = options.threads;
+  if (!cache_path.empty()) result.cache_path = cache_path.c_str();
+  return result;
 }
+
 }  // namespace
 
 struct Backends::State {
-  explicit State(uint32_t threads)
-      : xnnpack(xnnpack_options(threads)), table{{kXnnpackBackendId, &xnnpack}} {}
+  explicit State(const BackendOptions& options)
+      : cache_path(options.cache_path),
+        xnnpack(xnnpack_options(options, cache_path)),
+        table{{kXnnpackBackendId, &xnnpack}} {}
+  const std::string cache_path;
   XnnpackBackend xnnpack;
   Backend table[1];
 };
 
 BackendTable Backends::table() const { return {state_->table, 1}; }
 
+std::string Backends::save_packed(const std::string& program) {
+  const XnnpackCacheReport report = state_->xnnpack.cache_report();
+  std::string note;
+  if (*report.program_problem != 0) {
+    note = "the packed weights in '" + program + "' are not used: " + report.program_problem;
+  }
+  const std::string& path = state_->cache_path;
+  if (path.empty()) return note;
+  const Status saved = state_->xnnpack.save_packed();
+  if (report.packed == 0) return note;
+  if (!note.empty()) note += "; ";
+  note += "packed weights: '" + path + "' ";
+  if (*report.problem != 0) {
+    note += std::string("is not used: ") + report.problem;
+    note += saved.ok() ? "; it is made anew" : "; it is not made anew either: ";
+  } else {
+    note += saved.ok() ? "is written" : "cannot be written: ";
+  }
+  return note + saved.message();
+}
+
+bool has_xnnpack() { return true; }
+const char* packed_weights_key() { return kXnnpackPackedKey; }
+
 #else
 
+bool has_xnnpack() { return false; }
+const char* packed_weights_key() { return ""; }
+
 struct Backends::State {
-  explicit State(uint32_t) {}
+  explicit State(const BackendOptions&) {}
 };
 
 BackendTable Backends::table() const { return {}; }
 
+std::string Backends::save_packed(const std::string&) { return {}; }
+
 #endif
 
-Backends::Backends(uint32_t threads) : state_(std::make_unique<State>(threads)) {}
+Backends::Backends(const BackendOptions& options) : state_(std::make_unique<State>(options)) {}
 Backends::~Backends() = default;
 
 const exir::BackendCompiler* find_backend_compiler(const std::string& name) {

@@ -29,6 +29,8 @@ CommandLine describe() {
          {"t,threads", "Threads of a backend", "N", "1"},
          {"portable-only", "Leave out the fast kernels of this processor"},
          {"warmup", "Runs before the clock starts", "N", "2"},
+         {"cache",
+          "Keep the weights as XNNPACK packs them in FILE.xnncache; used whenever it is there"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"json", "Print JSON: seconds and bytes"}}}}};
 }
@@ -103,7 +105,8 @@ int bench_command(int argc, char** argv) {
   const double seconds = line.number("seconds", 0, 86400);
   const auto threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads,
-                        !line.given("portable-only")});
+                        !line.given("portable-only"), line.given("cache")});
+  print_note(runner.cache_note());
   const std::vector<std::string> names = line.list("inputs");
   if (line.given("inputs")) {
     runner.set_inputs(read_all(names), names);

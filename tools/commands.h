@@ -10,6 +10,7 @@ int check_command(int argc, char** argv);
 int ops_command(int argc, char** argv);
 int run_command(int argc, char** argv);
 int inspect_command(int argc, char** argv);
+int pack_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
 int select_command(int argc, char** argv);

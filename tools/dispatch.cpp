@@ -29,6 +29,7 @@ constexpr Command kCommands[] = {
     {"ops", ops_command, "list every operator: dialect, kernel, dtypes, who runs it"},
     {"run", run_command, "run a .pte on .npy inputs"},
     {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},
+    {"pack", pack_command, "put weights packed for this processor into a .pte"},
     {"bench", bench_command, "time a .pte: load, first run, steady state"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
     {"select", select_command, "choose the kernels for a binary, by its programs"},

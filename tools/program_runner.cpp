@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "exir/emit/signature.h"
 #include "exir/ir/failure.h"
@@ -67,6 +68,13 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
 
+BackendOptions backend_options(const RunnerOptions& options) {
+  const std::string cache = cache_path_of(options.path);
+  std::error_code ignored;
+  const bool is_there = std::filesystem::exists(cache, ignored);
+  return {options.threads, options.make_cache || is_there ? cache : ""};
+}
+
 std::string count_text(size_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
@@ -75,7 +83,7 @@ std::string count_text(size_t n, const char* what) {
 
 ProgramRunner::ProgramRunner(const RunnerOptions& options)
     : path_(options.path),
-      backends_(options.threads),
+      backends_(backend_options(options)),
       options_(module_options(options, backends_)),
       module_(options.path, options_),
       meta_(open(module_, options, &open_seconds_)) {
@@ -84,6 +92,7 @@ ProgramRunner::ProgramRunner(const RunnerOptions& options)
   load_seconds_ = seconds_since(start);
   if (!status.ok()) fail(status);
   method_ = module_.method(meta_.name());
+  cache_note_ = backends_.save_packed(path_);
 }
 
 void ProgramRunner::fail(const Status& status) {
@@ -211,6 +220,10 @@ std::vector<Output> ProgramRunner::outputs() {
     result.push_back(std::move(output));
   }
   return result;
+}
+
+std::string cache_path_of(const std::string& program) {
+  return std::filesystem::path(program).replace_extension(".xnncache").string();
 }
 
 std::string load_problem(const Module& module, const Status& status, const std::string& path) {

@@ -24,6 +24,9 @@ struct RunnerOptions {
   std::string method;     // Empty: "forward", or the only method there is.
   uint32_t threads = 0;   // Of backends; 0: as they see fit.
   bool optimized = true;  // False: portable kernels only.
+  // Makes a file of packed weights beside the program. One that is there is used in any case, and
+  // made anew if it is of no use.
+  bool make_cache = false;
 };
 
 struct Output {
@@ -41,6 +44,8 @@ class ProgramRunner {
   Module& module() { return module_; }
   double open_seconds() const { return open_seconds_; }
   double load_seconds() const { return load_seconds_; }
+  // What to tell about packed weights; empty if nothing.
+  const std::string& cache_note() const { return cache_note_; }
 
   // The tensor inputs in flattened order; inputs of other kinds take the value that export baked
   // in. `names` stand in messages. Throws InputError saying what was expected and what was given.
@@ -69,9 +74,13 @@ class ProgramRunner {
   double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose making sets the first.
   MethodMeta meta_;
   Method* method_ = nullptr;
+  std::string cache_note_;
   std::deque<HeldTensor> tensors_;
   std::vector<EValue> inputs_;
 };
+
+// "model.xnncache" for "model.pte".
+std::string cache_path_of(const std::string& program);
 
 // What a failed load says, in one line that names the file.
 std::string load_problem(const Module& module, const Status& status, const std::string& path);

@@ -40,6 +40,8 @@ CommandLine describe() {
          {"o,outputs", "Write the tensor outputs here", "DIR"},
          {"n,iterations", "Run N times, state carried over; print min and median", "N", "1"},
          {"t,threads", "Threads of a backend; default: one for each fast core, up to 4", "N"},
+         {"cache",
+          "Keep the weights as XNNPACK packs them in FILE.xnncache; used whenever it is there"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
@@ -80,6 +82,7 @@ void write_outputs(const std::vector<Output>& outputs, const std::string& folder
 
 int run_program(const RunOptions& options) {
   ProgramRunner runner(options.runner);
+  print_note(runner.cache_note());
   if (options.inputs_given) {
     runner.set_inputs(read_all(options.inputs), options.inputs);
   } else {
@@ -114,6 +117,7 @@ int run_command(int argc, char** argv) {
   if (line.given("threads")) {
     options.runner.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   }
+  options.runner.make_cache = line.given("cache");
   options.inputs_given = line.given("inputs");
   options.inputs = line.list("inputs");
   options.outputs = line.text("outputs");

@@ -15,6 +15,10 @@ std::string coloured(std::FILE* stream, Colour colour, const std::string& text) 
   return std::string("\x1b[") + codes[static_cast<int>(colour)] + "m" + text + "\x1b[0m";
 }
 
+void print_note(const std::string& text) {
+  if (!text.empty()) std::fprintf(stderr, "taper: note: %s\n", text.c_str());
+}
+
 Progress::Progress(std::string label, size_t total)
     : label_(std::move(label)), total_(total), on_(is_terminal(stderr)) {}
 

@@ -15,6 +15,9 @@ bool is_terminal(std::FILE* stream);
 enum class Colour { kBold, kGreen, kRed, kDim };
 std::string coloured(std::FILE* stream, Colour colour, const std::string& text);
 
+// "taper: note: ..." on stderr; nothing for an empty text.
+void print_note(const std::string& text);
+
 // One line on stderr that counts up; erased at the end.
 class Progress {
  public:

@@ -19,14 +19,24 @@ CompileSpec CompileSpecs::operator[](size_t i) const {
 }
 
 Result<NamedData> BackendInitContext::find_data(std::string_view key) const {
+  TAPER_REQUIRE(program_ != nullptr, Error::kNotFound, "there is no data of that name");
   Result<Span<const uint8_t>> bytes = program_->named_data(key);
   if (bytes.ok()) {
     NamedData data;
     data.bytes = *bytes;
+    data.is_in_program = true;
     return data;
   }
   TAPER_REQUIRE(external_ != nullptr, Error::kNotFound, "there is no data of that name");
   return external_->find(key);
+}
+
+void BackendInitContext::release(Span<const uint8_t> bytes) const {
+  if (program_ != nullptr) program_->release(bytes);
+}
+
+uint64_t BackendInitContext::version_of(Span<const uint8_t> bytes) const {
+  return program_ != nullptr ? program_->version_of(bytes) : 0;
 }
 
 void* BackendInitContext::allocate(size_t bytes, size_t alignment) {

@@ -63,9 +63,10 @@ Result<Span<const uint8_t>> FileDataLoader::load(uint64_t offset, uint64_t size)
 }
 
 Result<MmapDataLoader> MmapDataLoader::open(const char* path) {
-  Result<Span<const uint8_t>> bytes = internal::map_file(path);
+  uint64_t version = 0;
+  Result<Span<const uint8_t>> bytes = internal::map_file(path, &version);
   if (!bytes.ok()) return bytes.status();
-  return MmapDataLoader(*bytes);
+  return MmapDataLoader(*bytes, version);
 }
 
 MmapDataLoader::~MmapDataLoader() { internal::unmap_file(bytes_); }
@@ -73,5 +74,11 @@ MmapDataLoader::~MmapDataLoader() { internal::unmap_file(bytes_); }
 Result<Span<const uint8_t>> MmapDataLoader::load(uint64_t offset, uint64_t size) {
   return BufferDataLoader(bytes_.data(), bytes_.size()).load(offset, size);
 }
+
+uint64_t MmapDataLoader::version_of(Span<const uint8_t> bytes) const {
+  return internal::contains(bytes_, bytes) ? version_ : 0;
+}
+
+void MmapDataLoader::release(Span<const uint8_t> bytes) { internal::release_mapped(bytes_, bytes); }
 
 }  // namespace taper

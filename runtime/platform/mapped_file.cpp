@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #else
 #define TAPER_POSIX 0
@@ -15,14 +16,49 @@
 
 namespace taper::internal {
 
+bool contains(Span<const uint8_t> whole, Span<const uint8_t> bytes) {
+  const uintptr_t start = reinterpret_cast<uintptr_t>(whole.data());
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(bytes.data());
+  return begin >= start && begin - start <= whole.size() &&
+         bytes.size() <= whole.size() - (begin - start);
+}
+
 #if TAPER_POSIX
 
 namespace {
 
-Result<Span<const uint8_t>> map_descriptor(int descriptor) {
+// Changes as young as this could happen again within one tick of the file system's clock.
+constexpr int64_t kTooYoungSeconds = 3;
+
+// Which file it is and when it last changed: the system notes every change in the inode.
+uint64_t version_of(const struct stat& info) {
+  timespec now;
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+#if defined(__APPLE__)
+  const timespec changed = info.st_ctimespec, modified = info.st_mtimespec;
+#else
+  const timespec changed = info.st_ctim, modified = info.st_mtim;
+#endif
+  if (changed.tv_sec > now.tv_sec - kTooYoungSeconds) return 0;
+  const uint64_t facts[] = {
+      static_cast<uint64_t>(info.st_dev),      static_cast<uint64_t>(info.st_ino),
+      static_cast<uint64_t>(info.st_size),     static_cast<uint64_t>(changed.tv_sec),
+      static_cast<uint64_t>(changed.tv_nsec),  static_cast<uint64_t>(modified.tv_sec),
+      static_cast<uint64_t>(modified.tv_nsec),
+  };
+  uint64_t version = 0xcbf29ce484222325;  // FNV-1a, by words.
+  for (const uint64_t fact : facts) {
+    version = (version ^ fact) * 0x100000001b3;
+    version ^= version >> 32;
+  }
+  return version != 0 ? version : 1;
+}
+
+Result<Span<const uint8_t>> map_descriptor(int descriptor, uint64_t* version) {
   struct stat info;
   TAPER_REQUIRE(fstat(descriptor, &info) == 0, Error::kAccessFailed, "the file cannot be read");
   TAPER_REQUIRE(S_ISREG(info.st_mode), Error::kAccessFailed, "this is no regular file");
+  if (version != nullptr) *version = version_of(info);
   if (info.st_size == 0) return Span<const uint8_t>();
   const size_t size = static_cast<size_t>(info.st_size);
   void* memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
@@ -32,17 +68,26 @@ Result<Span<const uint8_t>> map_descriptor(int descriptor) {
 
 }  // namespace
 
-Result<Span<const uint8_t>> map_file(const char* path) {
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+Result<Span<const uint8_t>> map_file(const char* path, uint64_t* version) {
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // A pipe does not wait.
   TAPER_REQUIRE(descriptor >= 0 || errno != ENOENT, Error::kNotFound, "there is no such file");
   TAPER_REQUIRE(descriptor >= 0, Error::kAccessFailed, "the file cannot be opened");
-  Result<Span<const uint8_t>> bytes = map_descriptor(descriptor);
+  Result<Span<const uint8_t>> bytes = map_descriptor(descriptor, version);
   close(descriptor);
   return bytes;
 }
 
 void unmap_file(Span<const uint8_t> bytes) {
   if (!bytes.empty()) munmap(const_cast<uint8_t*>(bytes.data()), bytes.size());
+}
+
+void release_mapped(Span<const uint8_t> whole, Span<const uint8_t> bytes) {
+  if (bytes.empty() || !contains(whole, bytes)) return;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(bytes.data());
+  const long page = sysconf(_SC_PAGESIZE);
+  if (page <= 0) return;
+  const uintptr_t skipped = begin % static_cast<uintptr_t>(page);
+  madvise(const_cast<uint8_t*>(bytes.data() - skipped), bytes.size() + skipped, MADV_DONTNEED);
 }
 
 bool is_directory(const char* path) {
@@ -52,11 +97,13 @@ bool is_directory(const char* path) {
 
 #else
 
-Result<Span<const uint8_t>> map_file(const char*) {
+Result<Span<const uint8_t>> map_file(const char*, uint64_t*) {
   return Status(Error::kNotSupported, "files cannot be mapped on this system");
 }
 
 void unmap_file(Span<const uint8_t>) {}
+
+void release_mapped(Span<const uint8_t>, Span<const uint8_t>) {}
 
 bool is_directory(const char*) { return false; }
 

@@ -44,13 +44,23 @@ bool physical_shape(const Tensor& tensor, uint32_t rank, Shape* shape) {
 
 }  // namespace
 
+Delegate::~Delegate() {
+  if (cache_ != nullptr) cache_->remove(packed_);
+}
+
 Status Delegate::load(Span<const uint8_t> payload, const BackendInitContext& context,
-                      uint64_t max_bytes, const Shared& shared) {
+                      uint64_t max_bytes, const Shared& shared, PackedCache& cache) {
   TAPER_TRY(graph_.read(payload, context, max_bytes));
-  TAPER_TRY(stages_.build(graph_, max_bytes - graph_.total_bytes(), shared));
+  TAPER_TRY(cache.begin(packed_, graph_, context));
+  Shared all = shared;
+  all.weights = packed_.weights.provider();
+  TAPER_TRY(stages_.build(graph_, max_bytes - graph_.total_bytes(), all));
+  packed_.weights.end();
   TAPER_TRY(make_arguments());
   TAPER_TRY(stages_.reshape());
   is_shaped_ = true;
+  cache.add(packed_);
+  cache_ = &cache;
   return {};
 }
 

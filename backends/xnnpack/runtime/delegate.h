@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/packed_cache.h"
 #include "backends/xnnpack/runtime/stages.h"
 
 namespace taper::xnnpack {
@@ -12,12 +13,13 @@ namespace taper::xnnpack {
 class Delegate {
  public:
   Delegate() = default;
+  ~Delegate();
   Delegate(const Delegate&) = delete;
   Delegate& operator=(const Delegate&) = delete;
 
-  // Reads and builds everything.
+  // Reads and builds everything. `cache` outlives this.
   Status load(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
-              const Shared& shared);
+              const Shared& shared, PackedCache& cache);
   Status execute(Span<EValue* const> args);
 
  private:
@@ -34,6 +36,8 @@ class Delegate {
   Status bind(Span<EValue* const> args);
 
   Graph graph_;
+  PackedCache::User packed_;      // Outlives the stages, which use its memory.
+  PackedCache* cache_ = nullptr;  // Once it knows of packed_.
   Stages stages_;
   std::unique_ptr<Argument[]> arguments_;
   bool is_shaped_ = false;  // The stages know the shapes that graph_ has.

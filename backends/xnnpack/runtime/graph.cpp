@@ -63,6 +63,7 @@ Status Graph::read(Span<const uint8_t> payload, const BackendInitContext& contex
   Result<Payload> parts = open_payload(payload);
   if (!parts.ok()) return parts.status();
   const wire::Graph& graph = *parts->graph;
+  description_ = parts->description;
   TAPER_TRY(read_values(graph, parts->constants, context));
   TAPER_TRY(read_arguments(graph));
   TAPER_TRY(read_nodes(graph));

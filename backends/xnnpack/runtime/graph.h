@@ -38,6 +38,7 @@ struct Value {
   Shape shape;  // For the sizes that the inputs have now.
 
   const uint8_t* data = nullptr;     // Of a constant; at least what its type and shape ask for.
+  bool is_in_program = false;        // Its bytes are of the program file.
   std::unique_ptr<uint8_t[]> owned;  // Holds `data` if the bytes of the file will not do.
 
   float scale = 0;  // One for the whole tensor.
@@ -82,6 +83,8 @@ class Graph {
   // packed weights may take. Returns kDelegateInvalidCompatibility if anything in it is not so.
   Status read(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes);
 
+  // The bytes of the payload that say what the graph is, without its constants.
+  Span<const uint8_t> description() const { return description_; }
   Span<Value> values() const { return {values_.get(), value_count_}; }
   Span<const Node> nodes() const { return {nodes_.get(), node_count_}; }
   // The value of every argument of the call.
@@ -99,6 +102,7 @@ class Graph {
   Status read_nodes(const wire::Graph& graph);
   void find_needed();
 
+  Span<const uint8_t> description_;
   std::unique_ptr<Value[]> values_;
   std::unique_ptr<Node[]> nodes_;
   std::unique_ptr<uint32_t[]> arguments_;

@@ -56,6 +56,7 @@ Result<Payload> open_payload(Span<const uint8_t> bytes) {
   TAPER_XNNPACK_REQUIRE(verifier.VerifyBuffer<wire::Graph>(nullptr),
                         "the XNNPACK payload is damaged");
   payload.graph = wire::GetGraph(graph.data());
+  payload.description = graph;
   return payload;
 }
 

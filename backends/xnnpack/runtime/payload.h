@@ -10,6 +10,7 @@ namespace taper::xnnpack {
 
 struct Payload {
   const wire::Graph* graph = nullptr;  // Verified.
+  Span<const uint8_t> description;     // Its bytes.
   Span<const uint8_t> constants;
 };
 

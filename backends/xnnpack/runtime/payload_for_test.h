@@ -174,7 +174,9 @@ class Loaded {
     load(payload);
   }
   // In a backend that others use too.
-  Loaded(const std::vector<uint8_t>& payload, XnnpackBackend& backend) : backend_(backend) {
+  Loaded(const std::vector<uint8_t>& payload, XnnpackBackend& backend,
+         std::string_view method = "forward")
+      : method_(method), backend_(backend) {
     load(payload);
   }
   ~Loaded() {
@@ -201,13 +203,14 @@ class Loaded {
     // As in a file: at a multiple of 16.
     const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
     std::copy(payload.begin(), payload.end(), bytes_.begin() + static_cast<ptrdiff_t>(skip));
-    BackendInitContext context("forward", nullptr, nullptr, {});
+    BackendInitContext context(method_, nullptr, nullptr, {});
     Result<void*> handle =
         backend_.init(context, {bytes_.data() + skip, payload.size()}, CompileSpecs());
     status = handle.status();
     if (handle.ok()) handle_ = *handle;
   }
 
+  std::string_view method_ = "forward";
   std::vector<uint8_t> bytes_;
   std::optional<XnnpackBackend> own_;
   XnnpackBackend& backend_;

@@ -74,9 +74,9 @@ Status Segment::build(const Graph& graph, size_t first, size_t last, const Share
   const Status defined = define(subgraph.graph, graph, first, last);
   for (Value& value : graph.values()) value.xnn_id = kNone;
   TAPER_TRY(defined);
-  return status_of(
-      xnn_create_runtime_v4(subgraph.graph, nullptr, shared.workspace, shared.pool, 0, &runtime_),
-      "XNNPACK refuses the graph");
+  return status_of(xnn_create_runtime_v4(subgraph.graph, shared.weights, shared.workspace,
+                                         shared.pool, 0, &runtime_),
+                   "XNNPACK refuses the graph");
 }
 
 // Numbers them in the order of first use, with xnn_id as the mark of those that have a number.

@@ -16,6 +16,8 @@ namespace taper::xnnpack {
 struct Shared {
   pthreadpool_t pool = nullptr;
   xnn_workspace_t workspace = nullptr;
+  // Has the weights that are packed already, and memory for the others.
+  xnn_weights_cache_t weights = nullptr;
 };
 
 class Stage {

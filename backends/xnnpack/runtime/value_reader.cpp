@@ -132,7 +132,8 @@ Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, Value& 
   return tensor.constant() != 0 ? read_constant(tensor, value) : Status();
 }
 
-Result<Span<const uint8_t>> ValueReader::constant(uint32_t number) const {
+Result<Span<const uint8_t>> ValueReader::constant(uint32_t number, bool* is_in_program) const {
+  if (is_in_program != nullptr) *is_in_program = true;
   const auto* list = graph_.constants();
   if (list != nullptr && list->size() > 0) {
     TAPER_XNNPACK_REQUIRE(number < list->size(), "a constant of the graph is not in its list");
@@ -140,6 +141,7 @@ Result<Span<const uint8_t>> ValueReader::constant(uint32_t number) const {
     if (entry.name() != nullptr) {
       Result<NamedData> data = context_.find_data(entry.name()->string_view());
       if (!data.ok()) return data.status();
+      if (is_in_program != nullptr) *is_in_program = data->is_in_program;
       return data->bytes;
     }
     TAPER_XNNPACK_REQUIRE(
@@ -157,7 +159,7 @@ Result<Span<const uint8_t>> ValueReader::constant(uint32_t number) const {
 }
 
 Status ValueReader::read_constant(const wire::Tensor& tensor, Value& value) const {
-  Result<Span<const uint8_t>> bytes = constant(tensor.constant());
+  Result<Span<const uint8_t>> bytes = constant(tensor.constant(), &value.is_in_program);
   if (!bytes.ok()) return bytes.status();
   const uint64_t needed = stored_bytes(value.type, value.declared);
   TAPER_XNNPACK_REQUIRE(needed <= bytes->size(), "a constant of the graph is shorter than it says");

@@ -22,8 +22,8 @@ class ValueReader {
   Status read_channels(const wire::PerChannel& channels, Value& value) const;
   Status read_groups(const wire::PerGroup& groups, Value& value) const;
   Status read_constant(const wire::Tensor& tensor, Value& value) const;
-  // The bytes of a constant of the graph by its number.
-  Result<Span<const uint8_t>> constant(uint32_t number) const;
+  // The bytes of a constant of the graph by its number, and whether the program file holds them.
+  Result<Span<const uint8_t>> constant(uint32_t number, bool* is_in_program = nullptr) const;
 
   const wire::Graph& graph_;
   Span<const uint8_t> constants_;

@@ -9,6 +9,7 @@
 
 #include "backends/xnnpack/runtime/delegate.h"
 #include "backends/xnnpack/runtime/fast_cores.h"
+#include "backends/xnnpack/runtime/packed_cache.h"
 
 namespace taper {
 namespace {
@@ -22,6 +23,9 @@ std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
 
 }  // namespace
 
+XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
+    : options_(options), cache_(new (std::nothrow) xnnpack::PackedCache(options.cache_path)) {}
+
 XnnpackBackend::~XnnpackBackend() {
   if (workspace_ != nullptr) xnn_release_workspace(workspace_);
   if (own_pool_ != nullptr) pthreadpool_destroy(own_pool_);
@@ -30,6 +34,8 @@ XnnpackBackend::~XnnpackBackend() {
 bool XnnpackBackend::is_available() const { return xnn_initialize(nullptr) == xnn_status_success; }
 
 Status XnnpackBackend::prepare() {
+  TAPER_REQUIRE(cache_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the XNNPACK backend");
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.share_workspace && workspace_ == nullptr) {
     TAPER_REQUIRE(xnn_create_workspace(&workspace_) == xnn_status_success,
@@ -52,7 +58,7 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   const auto lock = hold(workspace_mutex_, options_.share_workspace);
   const Status status =
       delegate->load(payload, context, options_.max_bytes,
-                     {options_.pool != nullptr ? options_.pool : own_pool_, workspace_});
+                     {options_.pool != nullptr ? options_.pool : own_pool_, workspace_}, *cache_);
   if (!status.ok()) {
     delete delegate;
     return status;
@@ -68,6 +74,12 @@ Status XnnpackBackend::execute(BackendExecutionContext&, void* handle, Span<EVal
 void XnnpackBackend::destroy(void* handle) {
   const auto lock = hold(workspace_mutex_, options_.share_workspace);
   delete static_cast<xnnpack::Delegate*>(handle);
+}
+
+Status XnnpackBackend::save_packed() { return cache_ != nullptr ? cache_->save() : Status(); }
+
+XnnpackCacheReport XnnpackBackend::cache_report() const {
+  return cache_ != nullptr ? cache_->report() : XnnpackCacheReport();
 }
 
 }  // namespace taper

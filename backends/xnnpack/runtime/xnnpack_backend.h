@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 
 #include "taper/backend.h"
@@ -23,7 +24,13 @@ struct xnn_workspace;
 
 namespace taper {
 
+namespace xnnpack {
+class PackedCache;
+}
+
 inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
+// The named data of a program that holds packed weights, as a file of them does.
+inline constexpr char kXnnpackPackedKey[] = "taper.xnncache";
 
 struct XnnpackOptions {
   // Threads that a graph runs on; 0: as many as the process may use fast cores, four at most.
@@ -34,14 +41,29 @@ struct XnnpackOptions {
   // All handles keep what they compute on the way in the same memory, as much as the largest one
   // needs. They then run one after another, also when called from several threads.
   bool share_workspace = false;
+  // A file of packed weights beside the model, "model.xnncache", mapped and shared between
+  // processes. It need not be there: save_packed() makes it, and makes it anew where it is of no
+  // use. Null: weights are packed whenever a graph is loaded, unless the program holds packed ones.
+  // The text outlives the backend.
+  const char* cache_path = nullptr;
   // The most that one payload may ask for, counted before anything is built: a bound for files that
   // are not trusted.
   uint64_t max_bytes = uint64_t{8} << 30;
 };
 
+// Where the packed weights of the graphs loaded so far came from.
+struct XnnpackCacheReport {
+  uint32_t found = 0;   // Taken from the file or the program.
+  uint32_t packed = 0;  // Packed anew. Those that XNNPACK always packs are not counted.
+  // Why the file, or what the program holds, was not used for all of them; empty if it was, or if
+  // there is none. What is of no use is packed anew, so that results are right in any case.
+  const char* problem = "";
+  const char* program_problem = "";
+};
+
 class XnnpackBackend final : public BackendInterface {
  public:
-  explicit XnnpackBackend(const XnnpackOptions& options = {}) : options_(options) {}
+  explicit XnnpackBackend(const XnnpackOptions& options = {});
   ~XnnpackBackend();
   XnnpackBackend(const XnnpackBackend&) = delete;
   XnnpackBackend& operator=(const XnnpackBackend&) = delete;
@@ -53,11 +75,19 @@ class XnnpackBackend final : public BackendInterface {
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
   void destroy(void* handle) override;
 
+  // Writes the packed weights of all handles that there are to XnnpackOptions::cache_path, if some
+  // of them are not there yet. To be called when everything is loaded. The file is replaced whole:
+  // several processes may do so at once. Returns kAccessFailed with the reason if it cannot be
+  // written; nothing else is affected.
+  Status save_packed();
+  XnnpackCacheReport cache_report() const;
+
  private:
-  // Make what all handles share when the first one is made.
+  // Makes what all handles share when the first one is made.
   Status prepare();
 
   const XnnpackOptions options_;
+  const std::unique_ptr<xnnpack::PackedCache> cache_;  // Null if there is no memory for it.
   std::mutex mutex_;  // Of the two below; never held while anything runs.
   pthreadpool* own_pool_ = nullptr;
   xnn_workspace* workspace_ = nullptr;

@@ -49,6 +49,14 @@ class BackendInitContext {
   // The bytes hold as long as the Method.
   Result<NamedData> find_data(std::string_view key) const;
 
+  // Says that bytes of the program file, the payload's among them, will hardly be read again, so
+  // that memory may be given back for them. They stay valid.
+  void release(Span<const uint8_t> bytes) const;
+
+  // What stands for the content of the program file if these bytes are of it: DataLoader's
+  // version_of(). 0 if that is not known.
+  uint64_t version_of(Span<const uint8_t> bytes) const;
+
   // Memory that lives as long as the Method: what the application's method block holds beyond
   // MethodMeta::method_bytes(). Null when used up; `alignment` is a power of two.
   void* allocate(size_t bytes, size_t alignment = 16);

@@ -27,6 +27,15 @@ class DataLoader {
   // range leaves the file; kAccessFailed if reading fails.
   virtual Result<Span<const uint8_t>> load(uint64_t offset, uint64_t size) = 0;
 
+  // Says that bytes of load() will hardly be read again, so that memory may be given back for them.
+  // They stay as valid as before. Does nothing with bytes of others.
+  virtual void release(Span<const uint8_t>) {}
+
+  // A number that stands for all that the file of these bytes holds: it is another one after every
+  // change, as far as the system notes changes. 0 if it cannot be known, or not yet because the
+  // last change is only seconds old, or if the bytes are not of load().
+  virtual uint64_t version_of(Span<const uint8_t>) const { return 0; }
+
  protected:
   ~DataLoader() = default;
 };

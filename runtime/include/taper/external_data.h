@@ -26,6 +26,7 @@ struct NamedData {
   ScalarType scalar_type = ScalarType::kByte;
   Span<const int32_t> sizes;
   Span<const uint8_t> dim_order;
+  bool is_in_program = false;  // Of the program file, not of a map.
 };
 
 // Derive from it to merge several files or to fetch weights from elsewhere. What find() returns for

@@ -37,17 +37,23 @@ class MmapDataLoader final : public DataLoader {
  public:
   // Returns kNotFound, kAccessFailed as FileDataLoader; kNotSupported where files cannot be mapped.
   static Result<MmapDataLoader> open(const char* path);
-  MmapDataLoader(MmapDataLoader&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MmapDataLoader(MmapDataLoader&& other) noexcept
+      : bytes_(std::exchange(other.bytes_, {})), version_(other.version_) {}
   MmapDataLoader& operator=(MmapDataLoader&&) = delete;
   ~MmapDataLoader();
 
   uint64_t size() const override { return bytes_.size(); }
   Result<Span<const uint8_t>> load(uint64_t offset, uint64_t size) override;
+  // Lets go of the pages; reading them again gets them from the system's cache of the file.
+  void release(Span<const uint8_t> bytes) override;
+  // The file's inode and the times of its last change.
+  uint64_t version_of(Span<const uint8_t> bytes) const override;
 
  private:
-  explicit MmapDataLoader(Span<const uint8_t> bytes) : bytes_(bytes) {}
+  MmapDataLoader(Span<const uint8_t> bytes, uint64_t version) : bytes_(bytes), version_(version) {}
 
   Span<const uint8_t> bytes_;
+  uint64_t version_;
 };
 
 }  // namespace taper

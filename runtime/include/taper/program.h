@@ -63,6 +63,11 @@ class Program {
   // REQUIRES: i < num_named_data().
   std::string_view named_data_key(size_t i) const;
 
+  // Says that bytes of the file will hardly be read again: DataLoader::release().
+  void release(Span<const uint8_t> bytes) const { loader_->release(bytes); }
+  // DataLoader::version_of().
+  uint64_t version_of(Span<const uint8_t> bytes) const { return loader_->version_of(bytes); }
+
   // For the executor and tools inside Taper: the flatbuffer, and segments by index (checked).
   const wire::Program& wire() const { return *root_; }
   Result<Span<const uint8_t>> segment(size_t i) const;

@@ -1,0 +1,155 @@
+// Weights packed ahead of time: beside the model with --cache, in it with taper pack.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "test/cli/command.h"
+#include "tools/atomic_file.h"
+#include "tools/backends.h"
+
+namespace taper::test {
+namespace {
+
+const std::string kModels = TAPER_SOURCE_DIR "/test/models/data/";
+
+// ResNet-18 in small, for XNNPACK.
+std::string exported(const ScratchFolder& scratch, const std::string& model = "resnet18") {
+  std::string path = scratch / (model + ".pte");
+  const Said said =
+      run("taper", {"export", kModels + model + ".pt2", "--backend", "xnnpack", "-o", path});
+  EXPECT_EQ(said.code, 0) << said.err;
+  return path;
+}
+
+Said run_model(const std::string& path, bool cache = false) {
+  std::vector<std::string> arguments = {"run", path, "--threads", "1"};
+  if (cache) arguments.push_back("--cache");
+  Said said = run("taper", arguments);
+  EXPECT_EQ(said.code, 0) << said.err;
+  return said;
+}
+
+bool has(const Said& said, const std::string& part) {
+  return said.err.find(part) != std::string::npos;
+}
+
+class Cache : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!tools::has_xnnpack()) {
+      const Said said = run("taper", {"pack", exported(scratch_), "--for", "this-cpu"});
+      EXPECT_EQ(said.code, 1);
+      EXPECT_TRUE(has(said, "built without XNNPACK")) << said.err;
+      return;
+    }
+    is_there_ = true;
+    path_ = exported(scratch_);
+    cache_ = scratch_ / "resnet18.xnncache";
+    plain_ = run_model(path_).out;
+  }
+
+  ScratchFolder scratch_;
+  std::string path_, cache_, plain_;
+  bool is_there_ = false;
+};
+
+TEST_F(Cache, IsMadeWhenAskedForAndUsedWhenItIsThere) {
+  if (!is_there_) return;
+  EXPECT_FALSE(std::filesystem::exists(cache_));
+  const Said made = run_model(path_, true);
+  EXPECT_EQ(made.err, "taper: note: packed weights: '" + cache_ + "' is written\n");
+  const std::string bytes = tools::read_file(cache_);
+  const Said used = run_model(path_);
+  EXPECT_EQ(used.err, "");
+  EXPECT_EQ(made.out, plain_);
+  EXPECT_EQ(used.out, plain_);
+  EXPECT_EQ(tools::read_file(cache_), bytes);
+}
+
+TEST_F(Cache, WhatIsOfNoUseIsToldOnceAndMadeAnew) {
+  if (!is_there_) return;
+  run_model(path_, true);
+  const std::string good = tools::read_file(cache_);
+  for (const size_t size : {size_t{0}, size_t{10}, good.size() / 2, good.size() - 1}) {
+    tools::write_file(cache_, good.substr(0, size));
+    const Said said = run_model(path_);
+    EXPECT_EQ(said.out, plain_);
+    EXPECT_EQ(said.error_lines().size(), 1u) << said.err;
+    EXPECT_TRUE(has(said, "is not used: it is damaged or cut short; it is made anew")) << said.err;
+    EXPECT_EQ(run_model(path_).err, "");
+  }
+}
+
+TEST_F(Cache, IsNotThatOfAModelThatHasTakenThePlace) {
+  if (!is_there_) return;
+  run_model(path_, true);
+  const std::string other = exported(scratch_, "mobilenet_v2");
+  const std::string expected = run_model(other).out;
+  std::filesystem::rename(other, path_);
+  const Said said = run_model(path_);
+  EXPECT_EQ(said.out, expected);
+  EXPECT_TRUE(has(said, "it was made for another model; it is made anew")) << said.err;
+  EXPECT_EQ(run_model(path_).err, "");
+}
+
+TEST_F(Cache, ChangedWeightsAreNoticed) {
+  if (!is_there_) return;
+  run_model(path_, true);
+  // The same graph, other weights: the last bytes that are not those of names and padding.
+  std::string bytes = tools::read_file(path_);
+  for (size_t i = bytes.size() / 2; i < bytes.size() / 2 + 4096; i += 4) bytes[i] ^= 1;
+  tools::write_file(path_, bytes);
+  std::filesystem::rename(cache_, scratch_ / "kept");
+  const std::string expected = run_model(path_).out;
+  std::filesystem::rename(scratch_ / "kept", cache_);
+  const Said said = run_model(path_);
+  EXPECT_EQ(said.out, expected);
+  EXPECT_TRUE(has(said, "it was made for another model; it is made anew")) << said.err;
+}
+
+TEST_F(Cache, IsPutIntoTheProgram) {
+  if (!is_there_) return;
+  const auto size = std::filesystem::file_size(path_);
+  const std::string packed = scratch_ / "packed.pte";
+  const Said said = run("taper", {"pack", path_, "--for", "this-cpu", "-o", packed});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(std::filesystem::file_size(path_), size);
+  EXPECT_GT(std::filesystem::file_size(packed), size + size / 2);
+  const Said used = run_model(packed);
+  EXPECT_EQ(used.out, plain_);
+  EXPECT_EQ(used.err, "");
+  EXPECT_EQ(run("taper", {"verify", packed}).code, 0);
+  // Again, and in place.
+  const auto once = std::filesystem::file_size(packed);
+  EXPECT_EQ(run("taper", {"pack", packed, "--for", "this-cpu"}).code, 0);
+  EXPECT_LT(std::filesystem::file_size(packed), once + 4096);
+  EXPECT_EQ(run_model(packed).out, plain_);
+  EXPECT_EQ(scratch_.files(), (std::vector<std::string>{"packed.pte", "resnet18.pte"}));
+}
+
+TEST_F(Cache, WhatIsDamagedInTheProgramIsNotUsed) {
+  if (!is_there_) return;
+  EXPECT_EQ(run("taper", {"pack", path_, "--for", "this-cpu"}).code, 0);
+  std::string bytes = tools::read_file(path_);
+  bytes[bytes.size() - 1000] ^= 1;
+  tools::write_file(path_, bytes);
+  const Said said = run_model(path_);
+  EXPECT_EQ(said.out, plain_);
+  EXPECT_TRUE(has(said, "are not used: it is damaged or cut short")) << said.err;
+}
+
+TEST_F(Cache, OnlyThisProcessorAndOnlyDelegatesOfXnnpack) {
+  if (!is_there_) return;
+  EXPECT_EQ(run("taper", {"pack", path_}).code, 2);
+  EXPECT_EQ(run("taper", {"pack", path_, "--for", "another"}).code, 2);
+  const std::string portable = scratch_ / "add.pte";
+  ASSERT_EQ(run("taper", {"export", kModels + "add.pt2", "-o", portable}).code, 0);
+  const Said said = run("taper", {"pack", portable, "--for", "this-cpu"});
+  EXPECT_EQ(said.code, 1);
+  EXPECT_TRUE(has(said, "export it with --backend xnnpack")) << said.err;
+  EXPECT_EQ(run("taper", {"pack", scratch_ / "none.pte", "--for", "this-cpu"}).code, 1);
+}
+
+}  // namespace
+}  // namespace taper::test
