@@ -1,6 +1,6 @@
-// What `make demo` runs: compiles a trained classifier of handwritten digits, for XNNPACK where this
-// build has it and for our own kernels, runs every test image, and compares with PyTorch's stored
-// numbers.
+// What `make demo` runs: compiles a trained classifier of handwritten digits, for XNNPACK where
+// this build has it and for our own kernels, runs every test image, and compares with the numbers
+// that PyTorch computed.
 //
 //   taper_demo [FOLDER]      FOLDER holds digits.pt2 and the digits_*.npy files; default demo
 
