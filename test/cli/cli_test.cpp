@@ -132,6 +132,7 @@ TEST(Cli, VerifyAndBenchAndInspect) {
                     tools::npy_bytes(ScalarType::kFloat, {4}, std::string(16, '\0')));
   expect_one_error(run("taper", {"verify", program, "--expected", scratch / "y.npy"}), 1, "differ");
 
+  EXPECT_EQ(run("taper", {"bench", program, "--iterations", "5", "--portable-only"}).code, 0);
   const Said timed = run("taper", {"bench", program, "--iterations", "5", "--json"});
   EXPECT_EQ(timed.code, 0) << timed.err;
   EXPECT_NE(timed.out.find("\"runs\":5"), std::string::npos);
