@@ -17,7 +17,8 @@
 #define TAPER_WINOGRAD_MATRICES
 namespace taper::optimized {
 
-// Of the paper's section 4.1, with the interpolation points 0, 1, -1 (and 2, -2 for tiles of 4).
+// Polynomials are multiplied by their values at a few points. For tiles of 2 these are 0, 1, -1 and
+// infinity.
 template <int kTile>
 struct Winograd;
 
@@ -39,27 +40,29 @@ struct Winograd<2> {
   };
 };
 
+// For tiles of 4 they are 0, a, -a, b, -b and infinity. With 1 and 2, as in the paper, errors are
+// four times those of the plain sum; with these, not twice. All entries of Input are exact.
 template <>
 struct Winograd<4> {
+  static constexpr float a = 0.625f, a2 = a * a, a3 = a * a2;
+  static constexpr float b = 1.5f, b2 = b * b, b3 = b * b2;
+  static constexpr float p = 2 * a2 * (a2 - b2), q = 2 * b2 * (b2 - a2);
   struct Input {
     static constexpr int kRows = 6, kColumns = 6;
-    static constexpr float kValues[6][6] = {{4, 0, -5, 0, 1, 0},  {0, -4, -4, 1, 1, 0},
-                                            {0, 4, -4, -1, 1, 0}, {0, -2, -1, 2, 1, 0},
-                                            {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}};
+    static constexpr float kValues[6][6] = {
+        {a2 * b2, 0, -a2 - b2, 0, 1, 0}, {0, -a* b2, -b2, a, 1, 0}, {0, a* b2, -b2, -a, 1, 0},
+        {0, -b* a2, -a2, b, 1, 0},       {0, b* a2, -a2, -b, 1, 0}, {0, a2* b2, 0, -a2 - b2, 0, 1}};
   };
   struct Output {
     static constexpr int kRows = 4, kColumns = 6;
     static constexpr float kValues[4][6] = {
-        {1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}};
+        {1, 1, 1, 1, 1, 0}, {0, a, -a, b, -b, 0}, {0, a2, a2, b2, b2, 0}, {0, a3, -a3, b3, -b3, 1}};
   };
   struct Filter {
     static constexpr int kRows = 6, kColumns = 3;
-    static constexpr float kValues[6][3] = {{1 / 4.f, 0, 0},
-                                            {-1 / 6.f, -1 / 6.f, -1 / 6.f},
-                                            {-1 / 6.f, 1 / 6.f, -1 / 6.f},
-                                            {1 / 24.f, 1 / 12.f, 1 / 6.f},
-                                            {1 / 24.f, -1 / 12.f, 1 / 6.f},
-                                            {0, 0, 1}};
+    static constexpr float kValues[6][3] = {{1 / (a2 * b2), 0, 0},   {1 / p, a / p, a2 / p},
+                                            {1 / p, -a / p, a2 / p}, {1 / q, b / q, b2 / q},
+                                            {1 / q, -b / q, b2 / q}, {0, 0, 1}};
   };
 };
 

@@ -88,7 +88,7 @@ Floats run(const WinogradShape& s, const Floats& image, const Floats& filters,
 void check(const WinogradShape& s, const WinogradOutput& last, const Floats& image,
            const Floats& filters) {
   const Floats out = run(s, image, filters, last);
-  const double tolerance = 2e-5 * std::sqrt(9.0 * static_cast<double>(s.channels));
+  const double tolerance = 2e-6 * std::sqrt(9.0 * static_cast<double>(s.channels));
   size_t i = 0;
   for (int64_t n = 0; n < s.images; ++n) {
     for (int64_t y = 0; y < s.out_height; ++y) {

@@ -11,6 +11,8 @@ import subprocess
 import numpy as np
 
 LIMIT = 1e-4  # x max(1, largest expected)
+# What float32 itself is off by in PyTorch, so many times, where that is more: sums in another order.
+ROUNDINGS = 3
 
 
 def call(command, seconds):
@@ -50,7 +52,9 @@ def compare(folder, got, expected):
     if len(got) != len(expected):
         raise RuntimeError(f"differs: {len(got)} outputs for {len(expected)}")
     worst = max((difference(g, e) for g, e in zip(got, expected)), default=0.0)
-    if not worst <= LIMIT:
+    with open(os.path.join(folder, "made.json")) as file:
+        rounding = json.load(file).get("rounding") or 0.0
+    if not worst <= max(LIMIT, ROUNDINGS * rounding):
         raise RuntimeError(f"differs: by {worst:.2e}")
     return worst
 

@@ -6,7 +6,8 @@ import re
 HEAD = """# Models
 
 Architectures of public libraries with random weights, from `torch.export` (not strict) to numbers.
-A model matches when every output differs from PyTorch's by at most 1e-4 x max(1, largest expected).
+A model matches when every output differs from PyTorch's by at most 1e-4 x max(1, largest expected), or three
+times what PyTorch's own float32 differs from its float64.
 
 {summary}
 
