@@ -2,35 +2,15 @@
 
 #include "selective_build/needs.h"
 
-#include <cstring>
-#include <memory>
-
 #include "kernels_portable/promote.h"
 #include "runtime/program/wire_access.h"
+#include "selective_build/aligned_copy.h"
 #include "taper/program.h"
 
 namespace taper::select {
 namespace {
 
 using internal::items;
-
-// A copy aligned as the runtime wants a program in memory.
-class AlignedCopy {
- public:
-  explicit AlignedCopy(std::string_view bytes)
-      : words_(new Word[bytes.size() / sizeof(Word) + 1]), size_(bytes.size()) {
-    std::memcpy(words_.get(), bytes.data(), bytes.size());
-  }
-  const void* data() const { return words_.get(); }
-  size_t size() const { return size_; }
-
- private:
-  struct alignas(64) Word {
-    unsigned char bytes[64];
-  };
-  std::unique_ptr<Word[]> words_;
-  size_t size_;
-};
 
 const wire::EValue& slot(const wire::ExecutionPlan& plan, int32_t index) {
   return *plan.values()->Get(static_cast<uint32_t>(index));

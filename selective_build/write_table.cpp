@@ -5,12 +5,6 @@
 namespace taper::select {
 namespace {
 
-std::string hex(DtypeSet set) {
-  char text[16];
-  std::snprintf(text, sizeof(text), "0x%xu", set);
-  return text;
-}
-
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -55,7 +49,7 @@ std::string table(const std::vector<SelectedKernel>& kernels) {
   out += "};\n\n// The same, with the dtypes of their tensors.\n";
   out += "constexpr SelectedOperator kOperators[] = {\n";
   for (const SelectedKernel& each : kernels) {
-    out += "    {" + quoted(each.kernel.name) + ", " + hex(each.need.dtypes) + "},";
+    out += "    {" + quoted(each.kernel.name) + ", " + dtype_mask(each.need.dtypes) + "},";
     if (each.need.calls != 0) out += "  // " + dtype_names(each.need.dtypes);
     out += "\n";
   }
@@ -69,6 +63,12 @@ std::string table(const std::vector<SelectedKernel>& kernels) {
 }
 
 }  // namespace
+
+std::string dtype_mask(DtypeSet set) {
+  char text[16];
+  std::snprintf(text, sizeof(text), "0x%xu", set);
+  return text;
+}
 
 std::string table_source(const Selection& selection, const std::vector<std::string>& own) {
   const std::vector<std::string> instructions = keys(selection.needs.instructions);
@@ -87,7 +87,7 @@ std::string table_source(const Selection& selection, const std::vector<std::stri
   out += "const SelectionManifest kManifest = {" + span("kOperators", selection.kernels.empty()) +
          ", " + span("kInstructions", instructions.empty()) + ", " +
          span("kBackends", backends.empty()) + ", " + span("kOwn", own.empty()) + ", " +
-         hex(selection.dtypes) + "};\n";
+         dtype_mask(selection.dtypes) + "};\n";
   out += "}  // namespace\n\n";
   return out + "const SelectionManifest& selection_manifest() { return kManifest; }\n\n" +
          "}  // namespace taper\n\n"
@@ -101,7 +101,7 @@ std::string cmake_fragment(const Selection& selection) {
   std::string out = "# Made by `taper select` for taper_selected_kernels().\n";
   out += "set(TAPER_SELECTED_FILES";
   for (const std::string& file : selection.files) out += " " + file;
-  out += ")\nset(TAPER_SELECTED_DTYPES " + hex(selection.dtypes) + ")\n";
+  out += ")\nset(TAPER_SELECTED_DTYPES " + dtype_mask(selection.dtypes) + ")\n";
   out += "set(TAPER_SELECTED_DTYPE_NAMES \"" + dtype_names(selection.dtypes) + "\")\n";
   return out;
 }

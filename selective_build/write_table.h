@@ -16,4 +16,7 @@ std::string table_source(const Selection& selection, const std::vector<std::stri
 // TAPER_SELECTED_FILES and TAPER_SELECTED_DTYPES, for include().
 std::string cmake_fragment(const Selection& selection);
 
+// "0x40u", as TAPER_DTYPES takes it.
+std::string dtype_mask(DtypeSet set);
+
 }  // namespace taper::select

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "exir/export.h"
+#include "selective_build/firmware.h"
 #include "tools/atomic_file.h"
 #include "tools/backends.h"
 #include "tools/commands.h"
@@ -24,31 +25,34 @@ struct ExportOptions {
   std::string output, weights;
   std::vector<std::string> dump_after;
   uint64_t budget = UINT64_MAX;
+  bool sources = false;  // --format=c
   bool report = false, time_passes = false, full_delegation = false;
 };
 
 CommandLine describe() {
-  return {"taper export",
-          "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.14) into a .pte.\n\n"
-          "Several programs become the methods of one file:\n"
-          "  taper export encoder=a.pt2 decoder=b.pt2 -o model.pte\n",
-          "[NAME=]MODEL.pt2... [OPTIONS]",
-          {{"Output",
-            {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
-             {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
-             {"backend", "Who runs the operators: portable, xnnpack", "NAME", "portable"},
-             {"require-full-delegation", "Refuse a program that the backend cannot run alone"},
-             {"delegate-all", "Give the backend what costs more than it saves, too: to test it"},
-             {"memory-budget",
-              "Refuse a program whose method needs more: its block and planned buffers", "256K"},
-             {"report", "Print every node with where it runs and why, and the memory plan"}}},
-           {"Model", model_options()},
-           {"Compiler",
-            {{"dump-after", "Print the graph after a pass that changed it; 'all' for every one",
-              "PASS"},
-             {"disable-pass", "Leave a pass out, to find the one that is wrong", "PASS"},
-             {"time-passes", "Print what each pass changed and how long it took"},
-             {"list-passes", "Print the names of the passes, in order"}}}}};
+  return {
+      "taper export",
+      "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.14) into a .pte.\n\n"
+      "Several programs become the methods of one file:\n"
+      "  taper export encoder=a.pt2 decoder=b.pt2 -o model.pte\n",
+      "[NAME=]MODEL.pt2... [OPTIONS]",
+      {{"Output",
+        {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
+         {"format", "pte, or c: a folder of sources for a firmware (-o names it)", "FORMAT", "pte"},
+         {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
+         {"backend", "Who runs the operators: portable, xnnpack", "NAME", "portable"},
+         {"require-full-delegation", "Refuse a program that the backend cannot run alone"},
+         {"delegate-all", "Give the backend what costs more than it saves, too: to test it"},
+         {"memory-budget",
+          "Refuse a program whose method needs more: its block and planned buffers", "256K"},
+         {"report", "Print every node with where it runs and why, and the memory plan"}}},
+       {"Model", model_options()},
+       {"Compiler",
+        {{"dump-after", "Print the graph after a pass that changed it; 'all' for every one",
+          "PASS"},
+         {"disable-pass", "Leave a pass out, to find the one that is wrong", "PASS"},
+         {"time-passes", "Print what each pass changed and how long it took"},
+         {"list-passes", "Print the names of the passes, in order"}}}}};
 }
 
 bool is_pass(const std::string& name) {
@@ -71,6 +75,13 @@ ExportOptions options_of(const CommandLine& line) {
   options.request = model_request(line);
   options.output = line.text("output");
   options.weights = line.text("external-weights");
+  const std::string format = line.text("format");
+  options.sources = format == "c";
+  if (format != "pte" && format != "c")
+    throw UsageError("--format is pte or c, not '" + format + "'");
+  if (options.sources && (options.output.empty() || !options.weights.empty())) {
+    throw UsageError("--format=c needs -o FOLDER, and keeps the weights in it");
+  }
   if (options.output.empty()) {
     if (options.request.methods.size() > 1) throw UsageError("several programs need -o FILE.pte");
     options.output =
@@ -180,7 +191,25 @@ exir::ExportResult compile(ExportOptions& options) {
   }
 }
 
+// The program as sources; see selective_build/firmware.h.
+void write_sources(const std::string& folder, const std::string& pte) {
+  select::Needs needs;
+  select::FirmwareFiles made;
+  const std::string refused = select::add_needs(pte, "the model", &needs);
+  if (!refused.empty()) throw InputError(refused);
+  const select::Selection selection = select::select(needs, {}, &made.problems);
+  if (made.problems.empty()) made = select::firmware_files(pte, selection);
+  if (!made.problems.empty()) throw InputError("--format=c: " + made.problems[0]);
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem) throw InputError(folder + ": " + problem.message());
+  OutputFiles files;
+  for (const auto& [name, text] : made.files) files.add(folder + "/" + name, text);
+  files.commit();
+}
+
 void write(const ExportOptions& options, const exir::ExportResult& result) {
+  if (options.sources) return write_sources(options.output, result.files.pte.joined());
   OutputFiles files;
   files.add(options.output, result.files.pte.pieces());
   if (!options.weights.empty()) files.add(options.weights, result.files.ptd.pieces());

@@ -114,6 +114,42 @@ uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state) {
 
 }  // namespace internal
 
+namespace {
+
+// Bytes of the parts where pointers have 32 bits and int64_t is aligned to 8.
+struct PartsOf32 {
+  static constexpr uint64_t kState = 152, kTensor = 40, kChain = 8, kInstruction = 16, kInput = 24,
+                            kTwoPointers = 8;
+};
+static_assert(sizeof(void*) != 4 || alignof(int64_t) != 8 ||
+                  (sizeof(internal::MethodState) == PartsOf32::kState &&
+                   sizeof(Tensor) == PartsOf32::kTensor &&
+                   sizeof(internal::ChainState) == PartsOf32::kChain &&
+                   sizeof(internal::Instruction) == PartsOf32::kInstruction &&
+                   sizeof(internal::InputState) == PartsOf32::kInput &&
+                   sizeof(internal::OutputState) == PartsOf32::kTwoPointers &&
+                   sizeof(internal::DelegateState) == PartsOf32::kTwoPointers &&
+                   sizeof(BoxedIntList) == PartsOf32::kTwoPointers),
+              "the table of sizes is not that of this machine");
+
+constexpr uint64_t padded(uint64_t count, uint64_t size) { return (count * size + 7) / 8 * 8; }
+
+}  // namespace
+
+// As carve(), by the table.
+size_t MethodMeta::method_bytes_on_32_bits() const {
+  const internal::Counts c = internal::count_parts(*plan_);
+  using Parts = PartsOf32;
+  const uint64_t fixed = Parts::kState + c.values * sizeof(EValue) + c.tensors * Parts::kTensor +
+                         c.chains * Parts::kChain + c.instructions * Parts::kInstruction +
+                         c.inputs * Parts::kInput + c.list_ints * sizeof(int64_t);
+  const uint64_t pairs = c.outputs + c.delegates + c.int_lists + c.tensor_lists;
+  const uint64_t pointers =
+      padded(c.operators, 4) + padded(c.pointers, 4) + padded(c.list_tensors, 4);
+  return static_cast<size_t>(fixed + pairs * Parts::kTwoPointers + pointers +
+                             padded(c.dims, sizeof(int32_t)) + padded(c.values, 1));
+}
+
 size_t MethodMeta::method_bytes() const {
   const uint64_t bytes = internal::carve(internal::count_parts(*plan_), nullptr, nullptr);
   return bytes > SIZE_MAX ? SIZE_MAX : static_cast<size_t>(bytes);

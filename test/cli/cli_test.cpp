@@ -204,5 +204,28 @@ TEST(Cli, AMemoryBudgetIsHeld) {
   }
 }
 
+TEST(Cli, AModelBecomesSourcesForAFirmware) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch / "model";
+  const Said said =
+      run("taper", {"export", "--format=c", TAPER_SOURCE_DIR "/demo/digits.pt2", "-o", folder});
+  EXPECT_EQ(said.code, 0) << said.err;
+  const std::string header = tools::read_file(folder + "/model.h");
+  for (const char* part :
+       {"// input_0: float32 (1, 1, 8, 8)\n", "#define MODEL_ARENA_BYTES 20480\n",
+        "int32_t model_run(const float* input_0, float* output_0);\n"}) {
+    EXPECT_NE(header.find(part), std::string::npos) << header;
+  }
+  for (const char* file : {"/model.cpp", "/program.cpp", "/kernels.cpp", "/sources.txt"}) {
+    EXPECT_FALSE(tools::read_file(folder + file).empty());
+  }
+  const std::string dynamic = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";
+  expect_one_error(run("taper", {"export", "--format=c", dynamic, "-o", scratch / "other"}), 1,
+                   "has sizes that change");
+  EXPECT_EQ(scratch.files(), std::vector<std::string>{"model"});
+  expect_one_error(run("taper", {"export", "--format=c", dynamic}), 2, "needs -o FOLDER");
+  expect_one_error(run("taper", {"export", "--format=d", dynamic}), 2, "'d'");
+}
+
 }  // namespace
 }  // namespace taper::test

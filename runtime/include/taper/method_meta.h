@@ -70,6 +70,8 @@ class MethodMeta {
 
   // Memory, all in bytes. The method block must hold exactly method_bytes(); see taper/memory.h.
   size_t method_bytes() const;
+  // The same where pointers have 32 bits, for a program that is compiled into a firmware.
+  size_t method_bytes_on_32_bits() const;
   size_t num_memory_planned_buffers() const;
   // Index 0 is the first planned buffer (memory_id 1 on the wire).
   Result<uint64_t> memory_planned_buffer_size(size_t i) const;
