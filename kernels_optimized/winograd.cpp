@@ -11,7 +11,7 @@
 // After the choice of targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels_optimized/vectors.h"
+#include "kernels_optimized/vector_math.h"
 
 #ifndef TAPER_WINOGRAD_MATRICES
 #define TAPER_WINOGRAD_MATRICES
@@ -187,9 +187,8 @@ void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const f
 
 // One vector of channels of one tile, from the products to the pixels that lie inside.
 template <int kTile>
-HWY_INLINE void finish_tile(const WinogradShape& s, const float* products, int64_t stride,
-                            const WinogradOutput& last, float* const* pixels, int64_t channel,
-                            int64_t count) {
+HWY_INLINE void finish_tile(const float* products, int64_t stride, const WinogradOutput& last,
+                            float* const* pixels, int64_t channel, int64_t count) {
   using Matrix = typename Winograd<kTile>::Output;
   constexpr int kSide = kTile + 2;
   Vec between[kSide][kTile];
@@ -214,8 +213,7 @@ HWY_INLINE void finish_tile(const WinogradShape& s, const float* products, int64
     for (int j = 0; j < kTile; ++j) {
       float* pixel = pixels[i * kTile + j];
       if (pixel == nullptr) continue;
-      // In this order a NaN stays one.
-      store(hn::Min(max, hn::Max(min, hn::Add(y[j], bias))), pixel + channel, count);
+      store(at_most(at_least(hn::Add(y[j], bias), min), max), pixel + channel, count);
     }
   }
 }
@@ -239,9 +237,9 @@ void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const 
     const int64_t stride = tiles.rows * channels;
     int64_t c = 0;
     for (; c + kLanes <= channels; c += kLanes) {
-      finish_tile<kTile>(s, row, stride, last, pixels, c, kLanes);
+      finish_tile<kTile>(row, stride, last, pixels, c, kLanes);
     }
-    if (c < channels) finish_tile<kTile>(s, row, stride, last, pixels, c, channels - c);
+    if (c < channels) finish_tile<kTile>(row, stride, last, pixels, c, channels - c);
   }
 }
 

@@ -3,9 +3,9 @@
 //
 // The results fall into square tiles, 2 or 4 wide. Each needs a patch of the image that is 2 wider.
 // Patches are transformed, all at once, so that the convolution becomes (tile + 2)^2 products of
-// matrices [tiles, channels] x [channels, out channels], whose results are transformed back: 16
-// multiplications in place of 36 for tiles of 2, 36 in place of 144 for tiles of 4. Errors are up to
-// twice those of the plain sum.
+// matrices [tiles, channels] x [channels, out channels], whose results are transformed back:
+// 16 multiplications in place of 36 for tiles of 2, 36 in place of 144 for tiles of 4. Errors are
+// up to twice those of the plain sum.
 //
 // Here are the three transforms; the products are the caller's. Images are [images, height, width,
 // channels], filters [out channels, 3, 3, channels]. Threads: functions only touch what they name.
