@@ -85,6 +85,10 @@ function(taper_selected_kernels)
   taper_add_kernel_library(${library} "${TAPER_SELECTED_FILES}" ${TAPER_SELECTED_DTYPES})
   target_sources(${ARG_TARGET} PRIVATE ${folder}/kernels.cpp)
   target_link_libraries(${ARG_TARGET} PRIVATE ${library})
+  if(APPLE)  # Whose linker writes another kind of map.
+    target_link_options(${ARG_TARGET} PRIVATE -Wl,-dead_strip)
+    return()
+  endif()
   target_link_options(${ARG_TARGET} PRIVATE -Wl,--gc-sections -Wl,-Map=${folder}/link.map,--cref)
   add_custom_target(${ARG_TARGET}_sizes
     COMMAND ${TAPER_COMMAND} select ${arguments} --report --map ${folder}/link.map

@@ -5,6 +5,7 @@
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
 #   scripts/deps.sh firmware also a compiler for Cortex-M and the board that runs it
+#   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run what it makes
 #   scripts/deps.sh xnnpack  also XNNPACK, built from source (scripts/xnnpack.sh)
 set -eu
 
@@ -16,10 +17,11 @@ for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
     python) packages="$packages python3 python3-venv" ;;
+    arm64) packages="$packages g++-aarch64-linux-gnu qemu-user" ;;
     firmware) packages="$packages gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
     xnnpack) then="$(dirname "$0")/xnnpack.sh" ;;
-    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, xnnpack)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, arm64, xnnpack)" >&2; exit 2 ;;
   esac
 done
 
