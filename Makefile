@@ -12,10 +12,10 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test asan bench size amalgamation fuzz libfuzzer format lint models clean
+.PHONY: help demo build test asan bench bench-peers size amalgamation fuzz libfuzzer format lint models clean
 
 help: ## what there is
-	@grep -hE '^[a-z]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 demo: ## export a trained classifier, run 360 images through it, compare with PyTorch's numbers
 	@$(SETUP) release $(QUIET)
@@ -36,6 +36,9 @@ asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 
 bench: build ## the measured figures: export, load, dispatch, kernels
 	@scripts/bench.sh build/release
+
+bench-peers: ## Taper beside ExecuTorch, ONNX Runtime, OpenVINO and others, into docs/benchmarks.md
+	@scripts/bench_peers.sh
 
 size: ## bytes of the runtime on a device, beside the stored limit
 	@$(SETUP) release $(QUIET)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -37,6 +38,7 @@ CommandLine describe() {
 
 struct Figures {
   double open = 0, load = 0, first = 0;
+  double cpu = 0;            // Of a run, by all threads of the process; the mean.
   std::vector<double> runs;  // Sorted.
   uint64_t planned_bytes = 0, method_bytes = 0;
 
@@ -56,10 +58,13 @@ Figures measure(ProgramRunner& runner, uint64_t warmup, uint64_t iterations, dou
     if (iterations != 0) return figures.runs.size() >= iterations;
     return figures.runs.size() >= 5 && total >= seconds;
   };
+  const std::clock_t start = std::clock();
   while (!enough()) {
     figures.runs.push_back(runner.execute());
     total += figures.runs.back();
   }
+  figures.cpu = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC /
+                static_cast<double>(figures.runs.size());
   std::sort(figures.runs.begin(), figures.runs.end());
   figures.method_bytes = runner.meta().method_bytes();
   for (size_t i = 0; i < runner.meta().num_memory_planned_buffers(); ++i) {
@@ -75,6 +80,7 @@ void print_json(const Figures& figures) {
   json.key("runs").number(static_cast<int64_t>(figures.runs.size()));
   json.key("min_s").number(figures.at(0)).key("median_s").number(figures.at(0.5));
   json.key("p90_s").number(figures.at(0.9)).key("max_s").number(figures.at(1));
+  json.key("cpu_s").number(figures.cpu);
   json.key("planned_bytes").number(static_cast<int64_t>(figures.planned_bytes));
   json.key("method_bytes").number(static_cast<int64_t>(figures.method_bytes)).close('}');
   std::printf("%s\n", json.str().c_str());
@@ -90,6 +96,7 @@ void print_text(const Figures& figures) {
   line("steady", "min " + time_text(figures.at(0)) + ", median " + time_text(figures.at(0.5)) +
                      ", p90 " + time_text(figures.at(0.9)) + "  (" +
                      std::to_string(figures.runs.size()) + " runs)");
+  line("CPU time", time_text(figures.cpu) + " a run, by all threads");
   line("memory", bytes_text(static_cast<double>(figures.planned_bytes)) + " planned, " +
                      bytes_text(static_cast<double>(figures.method_bytes)) + " method block");
 }

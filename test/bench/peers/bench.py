@@ -1,0 +1,288 @@
+"""Measures Taper beside its peers and writes the report.
+
+    bench.py --taper build/release/bin/taper --out build/peers [--models a,b] [--peers x,y] ...
+
+For every model, form and number of threads all peers are loaded at once, each in a process of its
+own, and run in turns; so whatever else the machine does meets all of them. What has been measured
+is kept in results.json and not measured again unless --again is given; --report only writes.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+
+import numpy as np
+
+import models
+import peers
+import report
+
+SECONDS_PER_TURN = 0.25
+HERE = os.path.dirname(os.path.abspath(__file__))
+TAPER = "taper"
+KINDS = (("f32", 1), ("f32", 2), ("int8", 1), ("int8", 2))
+
+
+class Worker:
+    """A peer in a process: worker.py, or the command line of Taper itself."""
+
+    def __init__(self, path, name, file, inputs, threads):
+        environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+        environment["PEERS_START"] = str(time.monotonic())
+        self.process = subprocess.Popen(
+            [sys.executable, os.path.join(path, "worker.py"), name, file, inputs, str(threads)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment)  # fmt: skip
+        self.first = self.answer()
+
+    def answer(self):
+        for line in self.process.stdout:
+            if line.startswith("PEER "):
+                return json.loads(line[5:])
+        last = (self.process.stderr.read().strip().splitlines() or ["it ended"])[-1]
+        raise RuntimeError(last[:160])
+
+    def turn(self, count):
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.kill()
+        self.process.wait()
+
+
+class TaperRuns:
+    """Every turn is a `taper bench`, which says how long each run took, without the load."""
+
+    def __init__(self, taper, file, arrays, threads, is_cold):
+        self.command = [taper, "bench", file, "--json", "--threads", str(threads)]
+        self.inputs = arrays
+        self.first = self.cold(taper, file, threads) if is_cold else {}
+
+    def cold(self, taper, file, threads):
+        """Process start to first result, with and without packed weights beside the model."""
+        cache = os.path.splitext(file)[0] + ".xnncache"
+        command = [taper, "run", file, "-i", ",".join(self.inputs), "-t", str(threads)]
+        base = self.spawn([taper, "--version"])[1]
+        if os.path.exists(cache):
+            os.remove(cache)
+        plain = min(self.spawn(command) for _ in range(3))
+        peers.run_checked([*command, "--cache"])
+        time.sleep(3.5)  # From then on the file counts as unchanged.
+        self.spawn(command)
+        packed = min(self.spawn(command) for _ in range(3))
+        return {"first_s": plain[0], "process_s": plain[0], "rss_kb": plain[1] - base,
+                "cached_s": packed[0], "cached_rss_kb": packed[1] - base}  # fmt: skip
+
+    @staticmethod
+    def spawn(command):
+        start = time.perf_counter()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        errors = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise RuntimeError(errors.decode().strip()[:160])
+        return time.perf_counter() - start, usage.ru_maxrss
+
+    def turn(self, count):
+        text = peers.run_checked(
+            [*self.command, "-i", ",".join(self.inputs), "-n", str(count), "--warmup", "1"]
+        )
+        figures = json.loads(text)
+        return {"wall_s": [figures["median_s"]], "cpu_s": figures["cpu_s"]}
+
+    def close(self):
+        pass
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        os.makedirs(options.out, exist_ok=True)
+        self.file = os.path.join(options.out, "results.json")
+        self.results = {}
+        if os.path.exists(self.file):
+            with open(self.file) as file:
+                self.results = json.load(file)
+        self.contexts = {}
+        self.exported = {}  # In this session: the file, or why there is none.
+
+    def context(self, model):
+        if model not in self.contexts:
+            self.contexts = {}  # One at a time: they hold weights.
+            folder = os.path.join(self.options.out, "models")
+            os.makedirs(folder, exist_ok=True)
+            self.contexts[model] = peers.Context(model, folder, self.options.taper)
+        return self.contexts[model]
+
+    def inputs(self, model):
+        """The arguments as a .npz for workers and as .npy files for Taper."""
+        context = self.context(model)
+        arrays = [a.numpy() for a in context.model[1]]
+        path = context.path("inputs.npz")
+        np.savez(path, **{f"in{i}": a for i, a in enumerate(arrays)})
+        names = [context.path(f"in{i}.npy") for i in range(len(arrays))]
+        for name, array in zip(names, arrays):
+            np.save(name, array)
+        return path, names
+
+    def export(self, model, name, dtype):
+        """The peer's file. What an earlier session made is used again, but for Taper's own."""
+        key = (model, name, dtype)
+        where = self.context(model).path(f"{dtype}.{name}.where")
+        if key not in self.exported:
+            self.exported[key] = None
+            if name == TAPER or self.options.again or not os.path.exists(where):
+                self.exported[key] = self.make(",".join(key))
+        if self.exported[key] is not None:
+            raise RuntimeError(self.exported[key])
+        with open(where) as file:
+            return file.read()
+
+    def make(self, what):
+        """Exports in a process of its own, which may be stopped. Returns what went wrong."""
+        command = [sys.executable, os.path.join(HERE, "bench.py"), "--export", what,
+                   "--taper", self.options.taper, "--out", self.options.out]  # fmt: skip
+        try:
+            peers.run_checked(command, timeout=self.options.export_timeout)
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            return reason(error)
+        return None
+
+    def start(self, model, name, dtype, threads, inputs):
+        path = self.export(model, name, dtype)
+        if name == TAPER:
+            is_cold = (dtype, threads) == KINDS[0]  # The report shows no other.
+            return TaperRuns(self.options.taper, path, inputs[1], threads, is_cold), path
+        return Worker(HERE, name, path, inputs[0], threads), path
+
+    def measure(self, model, dtype, threads):
+        key = f"{model}/{dtype}/{threads}"
+        row = {} if self.options.again else self.results.get(key, {})
+        names = [n for n in self.options.peers if n not in row]
+        if not names:
+            return
+        if TAPER in self.options.peers and TAPER not in names:
+            names.insert(0, TAPER)  # Ratios are of one session.
+        inputs, runners = self.inputs(model), {}
+        for name in names:
+            try:
+                runners[name], path = self.start(model, name, dtype, threads, inputs)
+                row[name] = {**runners[name].first, "file_bytes": size_of(path)}
+            except Exception as error:  # Whatever a peer does is its line in the report.
+                row[name] = {"error": reason(error)}
+        figures = self.take_turns(runners, row)
+        for name, (walls, cpus) in figures.items():
+            row[name].update(wall_s=statistics.median(walls), cpu_s=statistics.median(cpus))
+        row["load"] = os.getloadavg()[0]
+        self.results[key] = row
+        self.save()
+        print(key, {n: f"{r['wall_s'] * 1e3:.3g} ms" if "wall_s" in r else r["error"][:60]
+                    for n, r in row.items() if isinstance(r, dict)}, flush=True)  # fmt: skip
+
+    def take_turns(self, runners, row):
+        figures = {name: ([], []) for name in runners}
+        counts = {}
+        for name, runner in list(runners.items()):
+            try:
+                runner.turn(2)
+                once = max(1e-6, statistics.median(runner.turn(3)["wall_s"]))
+                counts[name] = max(3, min(20000, int(SECONDS_PER_TURN / once)))
+            except Exception as error:
+                row[name] = {"error": reason(error)}
+                del figures[name]
+        for _ in range(self.options.rounds):
+            for name in counts:
+                turn = runners[name].turn(counts[name])
+                figures[name][0].append(statistics.median(turn["wall_s"]))
+                figures[name][1].append(turn["cpu_s"])
+        for runner in runners.values():
+            runner.close()
+        return figures
+
+    def save(self):
+        with open(self.file + ".new", "w") as file:
+            json.dump(self.results, file, indent=1)
+        os.replace(self.file + ".new", self.file)
+
+
+def reason(error):
+    if isinstance(error, subprocess.TimeoutExpired):
+        return f"not done in {error.timeout:.0f} s"
+    if isinstance(error, ModuleNotFoundError):
+        return f"not installed ({error.name})"
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:160]
+
+
+def size_of(path):
+    """Of a file, or of the two that ncnn has."""
+    parts = (path, path + ".param", path + ".bin")
+    return sum(os.path.getsize(part) for part in parts if os.path.exists(part))
+
+
+def export(options):
+    """In a process of its own: writes the peer's file, and where it is."""
+    model, name, dtype = options.export.split(",")
+    context = Bench(options).context(model)
+    try:
+        path = peers.PEERS[name].export(context, dtype)
+    except Exception as error:
+        if options.verbose:
+            traceback.print_exc()
+        print(reason(error), file=sys.stderr)
+        return 1
+    with open(context.path(f"{dtype}.{name}.where"), "w") as file:
+        file.write(path)
+    return 0
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--taper", required=True, help="the program to measure")
+    parser.add_argument("--out", required=True, help="a folder for models and results")
+    parser.add_argument("--markdown", help="write the report here")
+    parser.add_argument("--models", default=",".join(models.ENTRIES))
+    parser.add_argument("--peers", default=",".join(peers.PEERS))
+    parser.add_argument("--kinds", default=",".join(f"{d}x{t}" for d, t in KINDS),
+                        help="forms and threads: f32x1,int8x2")  # fmt: skip
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--export-timeout", type=int, default=300)
+    parser.add_argument("--again", action="store_true", help="measure what has been measured")
+    parser.add_argument("--report", action="store_true", help="measure nothing, write the report")
+    parser.add_argument("--export", help=argparse.SUPPRESS)
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    options.peers = options.peers.split(",")
+    options.taper = os.path.abspath(options.taper)
+    options.out = os.path.abspath(options.out)
+    return options
+
+
+def main():
+    options = parse()
+    if options.export:
+        return export(options)
+    bench = Bench(options)
+    if not options.report:
+        for model in options.models.split(","):
+            for kind in options.kinds.split(","):
+                dtype, threads = kind.rsplit("x", 1)
+                if dtype == "f32" or models.ENTRIES[model].int8:
+                    bench.measure(model, dtype, int(threads))
+    if options.markdown:
+        text = report.write(bench.results)
+        with open(options.markdown, "w") as file:
+            file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

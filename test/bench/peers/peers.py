@@ -1,0 +1,351 @@
+"""The peers: how each one gets a model, and how it runs it.
+
+A peer has `export(context, dtype)`, which writes its file from the exported program, and
+`load(path, threads)`, which returns a function of a list of numpy arrays. Both raise an exception
+whose first line goes into the report. Imports lie inside, so that a worker holds its own peer
+alone.
+"""
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass
+class Context:
+    """A model on its way to the peers; what is costly is made once."""
+
+    name: str
+    folder: str
+    taper: str
+    made: dict = field(default_factory=dict)
+
+    def path(self, ending):
+        return os.path.join(self.folder, f"{self.name}.{ending}")
+
+    @cached_property
+    def model(self):
+        import models
+
+        return models.make(self.name)
+
+    @cached_property
+    def program(self):
+        import torch
+
+        with torch.no_grad():
+            return torch.export.export(*self.model)
+
+    @cached_property
+    def pt2(self):
+        import torch
+
+        path = self.path("pt2")
+        if not os.path.exists(path):
+            torch.export.save(self.program, path)
+        return path
+
+    @cached_property
+    def onnx(self):
+        import torch
+
+        path = self.path("onnx")
+        if not os.path.exists(path):
+            module, args = self.model
+            with torch.no_grad():
+                torch.onnx.export(module, args, path, dynamo=True, external_data=False,
+                                  verbose=False)  # fmt: skip
+        return path
+
+    @cached_property
+    def int8_onnx(self):
+        """Quantised by ONNX Runtime: per channel, in and out of every operator."""
+        from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_static
+
+        path = self.path("int8.onnx")
+        names, args = onnx_inputs(self.onnx), [a.numpy() for a in self.model[1]]
+
+        class Once(CalibrationDataReader):
+            left = 2
+
+            def get_next(self):
+                self.left -= 1
+                return dict(zip(names, args)) if self.left >= 0 else None
+
+        if not os.path.exists(path):
+            types = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
+            quantize_static(self.onnx, path, Once(), per_channel=True, **types)
+        return path
+
+
+def onnx_inputs(path):
+    import onnx
+
+    graph = onnx.load(path).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    return [value.name for value in graph.input if value.name not in constants]
+
+
+def run_checked(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout or "no message").strip().splitlines()
+        raise RuntimeError(lines[-1] if lines else f"exit code {done.returncode}")
+    return done.stdout
+
+
+class Peer:
+    def version(self):
+        raise NotImplementedError
+
+
+class Taper(Peer):
+    """Our own: measured through its command line, in a process of its own."""
+
+    name = "taper"
+    label = "Taper"
+
+    def version(self):
+        return "this tree"
+
+    def export(self, context, dtype):
+        path = context.path(f"{dtype}.taper.pte")
+        if dtype == "int8":  # ExecuTorch's own quantised file: the same numbers.
+            theirs = ExecuTorch().export(context, dtype)
+            if not os.path.exists(path):
+                os.link(theirs, path)
+            return path
+        run_checked([context.taper, "export", "--backend", "xnnpack", context.pt2, "-o", path])
+        return path
+
+
+class ExecuTorch(Peer):
+    name = "executorch"
+    label = "ExecuTorch"
+
+    def version(self):
+        import importlib.metadata
+
+        return importlib.metadata.version("executorch")
+
+    def export(self, context, dtype):
+        import torch
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+        from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+
+        path = context.path(f"{dtype}.executorch.pte")
+        if os.path.exists(path):
+            return path
+        program = context.program
+        if dtype == "int8":
+            program = torch.export.export(self.quantized(context), context.model[1])
+        with torch.no_grad():
+            edge = to_edge_transform_and_lower(
+                program, partitioner=[XnnpackPartitioner()],
+                compile_config=EdgeCompileConfig(_check_ir_validity=False))  # fmt: skip
+            data = edge.to_executorch().buffer
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    @staticmethod
+    def quantized(context):
+        import torch
+        from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xq
+        from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+        quantizer = xq.XNNPACKQuantizer()
+        quantizer.set_global(xq.get_symmetric_quantization_config(is_per_channel=True))
+        module = prepare_pt2e(context.program.module(), quantizer)
+        with torch.no_grad():
+            for _ in range(2):
+                module(*context.model[1])
+        return convert_pt2e(module)
+
+    def load(self, path, threads):
+        import torch
+        from executorch.extension.pybindings import portable_lib
+
+        torch.set_num_threads(1)
+        portable_lib._unsafe_reset_threadpool(threads)
+        method = portable_lib._load_for_executorch(path)
+        return lambda arrays: method.forward([torch.from_numpy(a) for a in arrays])
+
+
+class OnnxRuntime(Peer):
+    name = "onnxruntime"
+    label = "ONNX Runtime"
+
+    def version(self):
+        import onnxruntime
+
+        return onnxruntime.__version__
+
+    def export(self, context, dtype):
+        return context.int8_onnx if dtype == "int8" else context.onnx
+
+    def load(self, path, threads):
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        names = [value.name for value in session.get_inputs()]
+        return lambda arrays: session.run(None, dict(zip(names, arrays)))
+
+
+class OpenVino(Peer):
+    name = "openvino"
+    label = "OpenVINO"
+
+    def version(self):
+        import openvino
+
+        return openvino.__version__.split("-")[0]
+
+    def export(self, context, dtype):
+        return context.int8_onnx if dtype == "int8" else context.onnx
+
+    def load(self, path, threads):
+        import openvino
+
+        # Its default is bfloat16 where the processor has it.
+        compiled = openvino.Core().compile_model(
+            path, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
+                          "INFERENCE_PRECISION_HINT": "f32"})  # fmt: skip
+        request = compiled.create_infer_request()
+        return lambda arrays: request.infer(arrays)
+
+
+class Ncnn(Peer):
+    name = "ncnn"
+    label = "ncnn"
+
+    def version(self):
+        import ncnn
+
+        return ncnn.__version__
+
+    def export(self, context, dtype):
+        import torch
+
+        if dtype != "f32":
+            raise RuntimeError("not measured: needs a calibration of its own")
+        base = context.path("ncnn")
+        if os.path.exists(base + ".param"):
+            return base
+        module, args = context.model
+        script = base + ".pt"
+        with torch.no_grad():
+            torch.jit.trace(module, args, check_trace=False).save(script)
+        shapes = ",".join(
+            str(list(a.shape)).replace(" ", "") + {torch.int64: "i64"}.get(a.dtype, "f32")
+            for a in args
+        )
+        import pnnx
+
+        command = [pnnx.EXEC_PATH, os.path.basename(script), f"inputshape={shapes}",
+                   "fp16=0", f"ncnnparam={os.path.basename(base)}.param",
+                   f"ncnnbin={os.path.basename(base)}.bin"]  # fmt: skip
+        run_checked(command, cwd=context.folder, timeout=300)
+        with open(base + ".param") as file:
+            kinds = {line.split()[0] for line in file if line.split()}
+        left = sorted(kind for kind in kinds if kind.startswith(("aten::", "pnnx.")))
+        if left:
+            os.remove(base + ".param")
+            raise RuntimeError("pnnx leaves operators: " + ", ".join(left[:3]))
+        return base
+
+    def load(self, path, threads):
+        import ncnn
+
+        net = ncnn.Net()
+        net.opt.num_threads = threads
+        net.opt.use_vulkan_compute = False
+        for option in ("fp16_packed", "fp16_storage", "fp16_arithmetic", "bf16_storage"):
+            setattr(net.opt, "use_" + option, False)
+        if net.load_param(path + ".param") != 0 or net.load_model(path + ".bin") != 0:
+            raise RuntimeError("ncnn cannot load the file")
+
+        def run(arrays):
+            extractor = net.create_extractor()
+            kept = [ncnn.Mat(np.ascontiguousarray(a[0])) for a in arrays]
+            for name, mat in zip(net.input_names(), kept):
+                extractor.input(name, mat)
+            for name in net.output_names():
+                code, out = extractor.extract(name)
+                if code != 0:
+                    raise RuntimeError("ncnn cannot run it")
+                np.array(out)
+
+        return run
+
+
+class LiteRt(Peer):
+    name = "litert"
+    label = "LiteRT"
+
+    def version(self):
+        import importlib.metadata
+
+        return importlib.metadata.version("ai-edge-litert")
+
+    def export(self, context, dtype):
+        if dtype != "f32":
+            raise RuntimeError("not measured: needs a calibration of its own")
+        path = context.path("tflite")
+        if not os.path.exists(path):
+            import litert_torch
+
+            module, args = context.model
+            litert_torch.convert(module, args).export(path)
+        return path
+
+    def load(self, path, threads):
+        from ai_edge_litert.interpreter import Interpreter
+
+        interpreter = Interpreter(model_path=path, num_threads=threads)
+        interpreter.allocate_tensors()
+        places = [detail["index"] for detail in interpreter.get_input_details()]
+
+        def run(arrays):
+            for place, array in zip(places, arrays):
+                interpreter.set_tensor(place, array)
+            interpreter.invoke()
+
+        return run
+
+
+class Eager(Peer):
+    """PyTorch itself, on the exported program's module."""
+
+    name = "pytorch"
+    label = "PyTorch eager"
+
+    def version(self):
+        import torch
+
+        return torch.__version__
+
+    def export(self, context, dtype):
+        if dtype != "f32":
+            raise RuntimeError("not measured: has no such form of the model")
+        return context.pt2
+
+    def load(self, path, threads):
+        import torch
+
+        torch.set_num_threads(threads)
+        torch.set_grad_enabled(False)
+        module = torch.export.load(path).module()
+        return lambda arrays: module(*[torch.from_numpy(a) for a in arrays])
+
+
+PEERS = {
+    peer.name: peer
+    for peer in (Taper(), ExecuTorch(), OnnxRuntime(), OpenVino(), Ncnn(), LiteRt(), Eager())
+}

@@ -1,0 +1,190 @@
+"""The report: every measured line, also those that are lost, and what could not be had."""
+
+import math
+import os
+import platform
+import time
+
+import peers
+
+TAPER = "taper"
+HEAD = """# Benchmarks
+
+Written by `make bench-peers`; `test/bench/peers/README.md` says how. All peers run in turns in one
+session on the same inputs: medians of rounds. Ratios are the peer's figure over Taper's: above 1
+Taper is ahead, below 1 it is behind. Full-size models, seeded random weights, batch 1; OpenVINO is
+held to f32, since its default is bfloat16 where the processor has that. In int8 Taper and
+ExecuTorch run ExecuTorch's file, ONNX Runtime and OpenVINO the file of ONNX Runtime's quantiser."""
+FEATURES = ("sse4_2", "avx2", "fma", "avx512f", "avx512vl", "avx512_vnni", "avx_vnni", "amx_tile",
+            "asimd", "asimddp", "i8mm", "sve")  # fmt: skip
+
+
+def machine():
+    """The processor by what it can do, the cores, the versions."""
+    with open("/proc/cpuinfo") as file:
+        lines = file.read().splitlines()
+    names = [line for line in lines if line.startswith(("flags", "Features"))]
+    flags = names[0].split(":")[1].split() if names else []
+    cores = len(os.sched_getaffinity(0))
+    versions = []
+    for peer in peers.PEERS.values():
+        try:
+            versions.append(f"{peer.label} {peer.version()}")
+        except Exception:
+            versions.append(f"{peer.label}: not installed")
+    has = ", ".join(f for f in FEATURES if f in flags)
+    return [f"- Processor: {platform.machine()} with {has or 'no known features'}; {cores} cores.",
+            f"- Versions: {'; '.join(versions)}.",
+            f"- Written {time.strftime('%Y-%m-%d', time.gmtime())}."]  # fmt: skip
+
+
+def table(header, rows):
+    yield "| " + " | ".join(header) + " |"
+    yield "|---" * len(header) + "|"
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def number(value):
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else None
+
+
+def of_kind(results, kind):
+    """(model, row) of one form and one number of threads, in the order of the models."""
+    dtype, threads = kind
+    for key, row in results.items():
+        model, d, t = key.split("/")
+        if d == dtype and int(t) == threads and TAPER in row:
+            yield model, row
+
+
+def figure(row, name, field):
+    return row.get(name, {}).get(field)
+
+
+def others(results):
+    names = {n for row in results.values() for n in row if n in peers.PEERS and n != TAPER}
+    return [n for n in peers.PEERS if n in names]
+
+
+def compared(results, kind, field, scale, ours=None):
+    """A table of one figure, with the peer's figure over ours in brackets; above 1 is a gain."""
+    names = others(results)
+    rows, ratios = [], {n: [] for n in names}
+    for model, row in of_kind(results, kind):
+        mine = figure(row, TAPER, ours or field)
+        cells = [model, number(mine * scale) if mine else "-"]
+        for name in names:
+            theirs = figure(row, name, field)
+            if theirs and mine:
+                ratios[name].append(theirs / mine)
+                cells.append(f"{number(theirs * scale)} ({theirs / mine:.2f})")
+            else:
+                cells.append(number(theirs * scale) if theirs else "-")
+        rows.append(cells)
+    if not rows:
+        return
+    means = [f"{mean(ratios[n]):.2f}" if ratios[n] else "-" for n in names]
+    rows.append(["**geometric mean**", "", *(f"**{m}**" if m != "-" else m for m in means)])
+    yield from table(["model", "Taper", *(peers.PEERS[n].label for n in names)], rows)
+
+
+def latency(results):
+    for kind in (("f32", 1), ("f32", 2), ("int8", 1), ("int8", 2)):
+        if not any(of_kind(results, kind)):
+            continue
+        dtype, threads = kind
+        loads = [row.get("load", 0) for _, row in of_kind(results, kind)]
+        title = f"{dtype}, {threads} thread" + ("s" if threads > 1 else "")
+        yield f"## Latency, {title}: milliseconds (ratio to Taper's)"
+        yield ""
+        yield f"Wall time. System load while measuring: {min(loads):.1f} to {max(loads):.1f}."
+        yield ""
+        yield from compared(results, kind, "wall_s", 1e3)
+        yield f"### CPU time, {title}"
+        yield ""
+        yield from compared(results, kind, "cpu_s", 1e3)
+
+
+def speedup(results):
+    """What the second thread brings."""
+    names = [TAPER, *others(results)]
+    two = dict(of_kind(results, ("f32", 2)))
+    rows = []
+    for model, one in of_kind(results, ("f32", 1)):
+        pairs = [(figure(one, n, "wall_s"), figure(two.get(model, {}), n, "wall_s")) for n in names]
+        rows.append([model, *(f"{a / b:.2f}" if a and b else "-" for a, b in pairs)])
+    if rows:
+        yield "## Two threads over one, f32"
+        yield ""
+        yield from table(["model", *(peers.PEERS[n].label for n in names)], rows)
+
+
+def cold(results):
+    kind = ("f32", 1)
+    if not any(of_kind(results, kind)):
+        return
+    yield "## Cold start, f32, 1 thread: milliseconds"
+    yield ""
+    yield "Files in the page cache. Taper: from process start to the first result, with packed"
+    yield "weights beside the model (`--cache`), and without. Peers: from the call that loads the"
+    yield "model to the first result, so without the start of Python and of its imports."
+    yield ""
+    names = others(results)
+    rows = []
+    for model, row in of_kind(results, kind):
+        mine = figure(row, TAPER, "cached_s")
+        cells = [model, *(number(v * 1e3) if v else "-"
+                          for v in (mine, figure(row, TAPER, "first_s")))]  # fmt: skip
+        for name in names:
+            theirs = figure(row, name, "first_s")
+            ratio = f" ({theirs / mine:.2f})" if theirs and mine else ""
+            cells.append(number(theirs * 1e3) + ratio if theirs else "-")
+        rows.append(cells)
+    labels = [peers.PEERS[n].label for n in names]
+    yield from table(["model", "Taper, packed", "Taper", *labels], rows)
+    yield "### From process start to the first result, imports included"
+    yield ""
+    yield from compared(results, kind, "process_s", 1e3, ours="cached_s")
+
+
+def memory(results):
+    kind = ("f32", 1)
+    if not any(of_kind(results, kind)):
+        return
+    yield "## Peak resident memory above the idle runtime, f32, 1 thread: MB"
+    yield ""
+    yield "Pages of the packed weights count, although processes share them."
+    yield ""
+    yield from compared(results, kind, "rss_kb", 1e-3, ours="cached_rss_kb")
+    yield "## File size, f32: MB"
+    yield ""
+    yield from compared(results, kind, "file_bytes", 1e-6)
+
+
+def missing(results):
+    seen = {}
+    for key, row in results.items():
+        for name, figures in row.items():
+            if isinstance(figures, dict) and "error" in figures:
+                text = figures["error"].replace("|", "/")
+                seen.setdefault((peers.PEERS[name].label, text), []).append(key)
+    if not seen:
+        return
+    yield "## What could not be had"
+    yield ""
+    rows = [[label, ", ".join(keys), text] for (label, text), keys in seen.items()]
+    yield from table(["peer", "model/form/threads", "why"], rows)
+
+
+def write(results):
+    """The whole file as text."""
+    lines = [*HEAD.splitlines(), "", *machine(), ""]
+    for part in (latency, speedup, cold, memory, missing):
+        lines.extend(part(results))
+    return "\n".join(lines).rstrip() + "\n"
