@@ -112,8 +112,8 @@ struct BinaryCase {
   bool has_alpha;
 };
 
-void check_broadcast(const BinaryCase& c, std::vector<int32_t> a_sizes,
-                     std::vector<int32_t> b_sizes) {
+void check_broadcast(const BinaryCase& c, const std::vector<int32_t>& a_sizes,
+                     const std::vector<int32_t>& b_sizes) {
   SCOPED_TRACE(c.name);
   TestTensor a(ScalarType::kFloat, a_sizes), b(ScalarType::kFloat, b_sizes);
   TestTensor out(ScalarType::kFloat, {3, 5, 21});

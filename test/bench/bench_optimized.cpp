@@ -49,8 +49,8 @@ void measure(const Row& row) {
               slow / quick);
 }
 
-Row product(const char* name, const char* kernel, std::vector<int32_t> a, std::vector<int32_t> b,
-            std::vector<int32_t> out) {
+Row product(const char* name, const char* kernel, const std::vector<int32_t>& a,
+            const std::vector<int32_t>& b, const std::vector<int32_t>& out) {
   return {name, kernel, [=](KernelCall& call) { call.tensor(a).tensor(b).tensor(out); }};
 }
 
@@ -65,7 +65,7 @@ Row unary(const char* name, const char* kernel) {
   return {name, kernel, [](KernelCall& call) { call.tensor({1, 197, 768}).tensor({1, 197, 768}); }};
 }
 
-Row binary(const char* name, const char* kernel, std::vector<int32_t> b, bool alpha) {
+Row binary(const char* name, const char* kernel, const std::vector<int32_t>& b, bool alpha) {
   return {name, kernel, [=](KernelCall& call) {
             call.tensor({1, 64, 56, 56}).tensor(b);
             if (alpha) call.number(int64_t{1});
@@ -73,7 +73,7 @@ Row binary(const char* name, const char* kernel, std::vector<int32_t> b, bool al
           }};
 }
 
-Row softmax(const char* name, const char* kernel, std::vector<int32_t> sizes, int64_t dim) {
+Row softmax(const char* name, const char* kernel, const std::vector<int32_t>& sizes, int64_t dim) {
   return {name, kernel,
           [=](KernelCall& call) { call.tensor(sizes).number(dim).flag(false).tensor(sizes); }};
 }
