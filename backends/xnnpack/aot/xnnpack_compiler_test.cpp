@@ -31,7 +31,7 @@ struct Result {
 Result compile(const std::string& body) {
   Result result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  exir::partition(*result.graph, XnnpackCompiler(),
+  exir::partition(*result.graph, XnnpackCompiler(), exir::Groups::kThatPay,
                   [&](const exir::Node& node, const std::string& why) {
                     result.outside.push_back(std::string(node.target()) + ": " + why);
                   });
