@@ -27,6 +27,6 @@ KernelTable portable_kernels() { return kAllKernels; }
 }  // namespace taper::portable
 
 extern "C" const taper_kernels* taper_portable_kernels(void) {
-  static const taper_kernels table = {taper::portable::kAllKernels};
-  return &table;
+  static constexpr taper_kernels kTable = {taper::portable::kAllKernels};
+  return &kTable;
 }

@@ -92,8 +92,10 @@ std::string table_source(const Selection& selection, const std::vector<std::stri
   return out + "const SelectionManifest& selection_manifest() { return kManifest; }\n\n" +
          "}  // namespace taper\n\n"
          "extern \"C\" const taper_kernels* taper_selected_kernels(void) {\n"
-         "  static const taper_kernels table = {taper::selected_kernels()};\n"
-         "  return &table;\n"
+         "  static constexpr taper_kernels kTable = {" +
+         (selection.kernels.empty() ? "{}" : "taper::kKernels") +
+         "};\n"
+         "  return &kTable;\n"
          "}\n";
 }
 
