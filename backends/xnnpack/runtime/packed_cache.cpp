@@ -18,9 +18,9 @@ struct Collected {
   uint32_t section_count = 0, entry_count = 0;
 
   bool make(size_t most_sections, size_t most_entries) {
-    sections.reset(new (std::nothrow) PackedSection[most_sections]);
-    entries.reset(new (std::nothrow) PackedEntry[most_entries]);
-    bytes.reset(new (std::nothrow) const uint8_t*[most_entries]);
+    sections.reset(new (std::nothrow) PackedSection[most_sections + 1]);
+    entries.reset(new (std::nothrow) PackedEntry[most_entries + 1]);
+    bytes.reset(new (std::nothrow) const uint8_t*[most_entries + 1]);
     return sections != nullptr && entries != nullptr && bytes != nullptr;
   }
   void begin(uint64_t graph, uint64_t method) {
@@ -86,11 +86,10 @@ Status PackedCache::begin(User& user, const Graph& graph, const BackendInitConte
     user.embedded = open_embedded(context);
     open_file();
     if (!file_.sections().empty()) file = &file_;
-    if (!user.embedded.find(hash, 0).empty()) {
-      file = &user.embedded;
-    } else if (!user.embedded.sections().empty() && file == nullptr) {
-      file = &user.embedded;  // Says that it is another model's.
-    }
+    const bool is_known = !user.embedded.find(hash, 0).empty();
+    // Without a file what is another model's is used as well: it is found out there.
+    const bool is_alone = file == nullptr && !user.embedded.sections().empty();
+    if (is_known || is_alone) file = &user.embedded;
   }
   return user.weights.begin(graph, context, file, file == &user.embedded, path_ != nullptr);
 }
