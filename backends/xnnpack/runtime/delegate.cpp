@@ -3,7 +3,9 @@
 
 #include "backends/xnnpack/runtime/delegate.h"
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
 
 #include "backends/xnnpack/runtime/node_kinds.h"
@@ -67,7 +69,8 @@ Status Delegate::load(Span<const uint8_t> payload, const BackendInitContext& con
 Status Delegate::make_arguments() {
   const size_t count = graph_.arguments().size();
   arguments_.reset(new (std::nothrow) Argument[count + 1]);
-  TAPER_REQUIRE(arguments_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+  ranges_.reset(new (std::nothrow) Range[count + 1]);
+  TAPER_REQUIRE(arguments_ != nullptr && ranges_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the arguments");
   for (size_t i = 0; i < count; ++i) {
     const Value& value = graph_.values()[graph_.arguments()[i]];
@@ -142,6 +145,26 @@ Status Delegate::resize_outputs(Span<EValue* const> args) {
   return {};
 }
 
+Status Delegate::check_apart(Span<EValue* const> args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Tensor& tensor = args[i]->to_tensor();
+    const auto* data = static_cast<const uint8_t*>(tensor.const_data());
+    ranges_[i] = {data, data + tensor.nbytes(), graph_.values()[graph_.arguments()[i]].is_output};
+  }
+  std::sort(ranges_.get(), ranges_.get() + args.size(),
+            [](const Range& a, const Range& b) { return std::less<>()(a.begin, b.begin); });
+  const uint8_t* end = nullptr;  // Of what lies before, and of the results among it.
+  const uint8_t* end_of_outputs = nullptr;
+  for (const Range& range : Span<const Range>(ranges_.get(), args.size())) {
+    const uint8_t* before = range.is_output ? end : end_of_outputs;
+    TAPER_REQUIRE(before == nullptr || !std::less<>()(range.begin, before), Error::kInvalidProgram,
+                  "a result of the XNNPACK graph lies over another argument");
+    end = std::max(end, range.end, std::less<>());
+    if (range.is_output) end_of_outputs = std::max(end_of_outputs, range.end, std::less<>());
+  }
+  return {};
+}
+
 Status Delegate::bind(Span<EValue* const> args) {
   bool changed = !is_bound_;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -163,6 +186,8 @@ Status Delegate::bind(Span<EValue* const> args) {
     stages_.place(i, data);
   }
   if (!changed) return {};
+  is_bound_ = false;
+  TAPER_TRY(check_apart(args));
   TAPER_TRY(stages_.bind());
   is_bound_ = true;
   return {};

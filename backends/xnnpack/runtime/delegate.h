@@ -28,8 +28,15 @@ class Delegate {
     std::unique_ptr<uint8_t[]> padded;  // For inputs that must not be read past their end.
     uint64_t capacity = 0;
   };
+  struct Range {
+    const uint8_t* begin;
+    const uint8_t* end;
+    bool is_output;
+  };
 
   Status make_arguments();
+  // Refuses results that lie over other arguments.
+  Status check_apart(Span<EValue* const> args);
   // Takes the sizes of the inputs over.
   Status read_sizes(Span<EValue* const> args);
   Status resize_outputs(Span<EValue* const> args);
@@ -40,7 +47,8 @@ class Delegate {
   PackedCache* cache_ = nullptr;  // Once it knows of packed_.
   Stages stages_;
   std::unique_ptr<Argument[]> arguments_;
-  bool is_shaped_ = false;  // The stages know the shapes that graph_ has.
+  std::unique_ptr<Range[]> ranges_;  // For check_apart().
+  bool is_shaped_ = false;           // The stages know the shapes that graph_ has.
   bool is_bound_ = false;
 };
 

@@ -167,6 +167,9 @@ Status Graph::infer_shapes() {
 
 uint64_t Graph::total_bytes() const {
   uint64_t total = 0;
+  for (uint32_t id : arguments()) {
+    if (values_[id].is_input) total = plus(total, times(element_count(values_[id].declared), 4));
+  }
   for (size_t i = 0; i < node_count_; ++i) {
     const Node& node = nodes_[i];
     const Value& result = values_[node.output];

@@ -30,6 +30,7 @@ uint32_t out_channels(const Node& node, const Value& filter) {
 Status check_connected(const Node& node, Span<const Value> values) {
   const Value& x = input(node, values);
   const Value& filter = input(node, values, 1);
+  TAPER_TRY(check_connected_filter(node, values));
   TAPER_XNNPACK_REQUIRE(filter.declared.rank == 2, "fully connected: the filter is no matrix");
   TAPER_XNNPACK_REQUIRE(filter.data != nullptr || filter.type == DataType::FP32,
                         "fully connected: the filter is not constant");

@@ -53,6 +53,56 @@ Status check_numbers(const Node& node, Span<const Value> values) {
   return {};
 }
 
+namespace {
+
+// XNNPACK does not return from combinations that it has never heard of.
+struct FilterTypes {
+  DataType input, filter, output;
+};
+constexpr FilterTypes kFilters[] = {
+    {DataType::FP32, DataType::FP32, DataType::FP32},
+    {DataType::FP16, DataType::FP32, DataType::FP16},
+    {DataType::QINT8, DataType::QINT8, DataType::QINT8},
+    {DataType::QINT8, DataType::QCINT8, DataType::QINT8},
+    {DataType::QUINT8, DataType::QUINT8, DataType::QUINT8},
+    {DataType::QDINT8, DataType::QCINT8, DataType::FP32},
+    {DataType::QDINT8, DataType::QCINT8, DataType::FP16},
+};
+constexpr FilterTypes kMoreOfLayers[] = {
+    {DataType::FP16, DataType::FP16, DataType::FP16},
+    {DataType::FP32, DataType::QCINT8, DataType::FP32},
+    {DataType::FP32, DataType::QCINT4, DataType::FP32},
+    {DataType::QDINT8, DataType::QCINT4, DataType::FP32},
+    {DataType::QDINT8, DataType::QCINT4, DataType::FP16},
+    {DataType::QDINT8, DataType::QBINT4, DataType::FP32},
+    {DataType::QDINT8, DataType::QBINT4, DataType::FP16},
+};
+
+bool is_among(Span<const FilterTypes> known, const Node& node, Span<const Value> values) {
+  for (const FilterTypes& types : known) {
+    if (types.input == input(node, values).type && types.filter == input(node, values, 1).type &&
+        types.output == values[node.output].type) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Status check_filter(const Node& node, Span<const Value> values) {
+  TAPER_XNNPACK_REQUIRE(is_among(kFilters, node, values),
+                        "a convolution's input, filter and result have types that do not go "
+                        "together");
+  return {};
+}
+
+Status check_connected_filter(const Node& node, Span<const Value> values) {
+  TAPER_XNNPACK_REQUIRE(is_among(kFilters, node, values) || is_among(kMoreOfLayers, node, values),
+                        "a layer's input, weights and result have types that do not go together");
+  return {};
+}
+
 bool is_list_of(const flatbuffers::Vector<uint32_t>* list, uint32_t rank) {
   return list != nullptr && list->size() == rank && rank <= kMaxRank;
 }

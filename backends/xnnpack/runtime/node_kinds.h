@@ -65,6 +65,9 @@ void two_inputs(Node& node);
 // All arguments and results have one type: a float, a float or a quantised byte.
 Status check_floats(const Node& node, Span<const Value> values);
 Status check_numbers(const Node& node, Span<const Value> values);
+// What the node multiplies its input with has a type that goes with those of the input and result.
+Status check_filter(const Node& node, Span<const Value> values);            // A convolution's.
+Status check_connected_filter(const Node& node, Span<const Value> values);  // Weights of a layer.
 // A vector of the payload with as many items as `rank` says, which fits.
 bool is_list_of(const flatbuffers::Vector<uint32_t>* list, uint32_t rank);
 

@@ -71,6 +71,7 @@ Status check_convolution(const Node& node, Span<const Value> values) {
   TAPER_XNNPACK_REQUIRE(
       is_window(t, t.kernel_height(), t.kernel_width()) && has_strides(t) && has_dilations(t),
       "convolution: a stride, dilation, padding or the kernel is out of range");
+  TAPER_TRY(check_filter(node, values));
   const Value& filter = input(node, values, 1);
   TAPER_XNNPACK_REQUIRE(filter.data != nullptr, "convolution: the filter is not constant");
   const Value& x = input(node, values);

@@ -147,6 +147,50 @@ TEST(XnnpackPayload, TensorsThatLieAreRefused) {
   }
 }
 
+// XNNPACK does not return from them.
+TEST(XnnpackPayload, FiltersOfTypesThatDoNotGoWithTheInputAreRefused) {
+  for (const wire::DataType type : {wire::DataType::FP16, wire::DataType::QINT32}) {
+    PayloadBuilder p;
+    const uint32_t x = p.input({1, 4, 4, 8}), y = p.output({1, 4, 4, 8});
+    const uint32_t filter = p.constant({8, 3, 3, 8}, Floats(8 * 9 * 8));
+    p.tensors[filter].type = type;
+    if (type == wire::DataType::QINT32) p.tensors[filter].scale = 1.f;
+    p.convolved(x, filter, UINT32_MAX, y, 1);
+    expect_refused(p, "a filter");
+    PayloadBuilder q;
+    const uint32_t in = q.input({2, 3}), out = q.output({2, 2});
+    const uint32_t weights = q.constant({2, 3}, Floats(6));
+    q.tensors[weights].type = type;
+    if (type == wire::DataType::QINT32) q.tensors[weights].scale = 1.f;
+    q.connected(in, weights, UINT32_MAX, out);
+    expect_refused(q, "weights");
+  }
+}
+
+TEST(XnnpackPayload, InputsThatDeclareMoreThanTheBoundAreRefused) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1 << 15, 1 << 15}), y = p.output({1, 1});
+  p.unary(NodeContent::Abs, p.input({1, 1}), y);
+  p.unary(NodeContent::Abs, x, p.inner({1, 1}));
+  XnnpackOptions options = Loaded::one_thread();
+  options.max_bytes = 1 << 20;
+  const Loaded loaded(p.finish(), options);
+  EXPECT_EQ(loaded.status.error(), Error::kOutOfResources);
+}
+
+TEST(XnnpackBackend, ResultsThatLieOverOtherArgumentsAreRefused) {
+  Loaded loaded(sum().finish());
+  HeldFloats a({2, 2}, {1, 2, 3, 4}, 8), b({2}, {1, 2}), y({2, 2}, Floats(4));
+  float* const own = y.data.data();
+  y.tensor.set_data(a.data.data() + 3, 4);
+  EXPECT_EQ(loaded.run({&a.value, &b.value, &y.value}).error(), Error::kInvalidProgram);
+  y.tensor.set_data(a.data.data() + 4, 4);
+  EXPECT_TRUE(loaded.run({&a.value, &b.value, &y.value}).ok());
+  y.tensor.set_data(own, 4);
+  b.tensor.set_data(a.data.data() + 1, 2);
+  EXPECT_TRUE(loaded.run({&a.value, &b.value, &y.value}).ok());
+}
+
 TEST(XnnpackPayload, ScalesThatAreNoneAreRefused) {
   for (const float scale : {0.f, -1.f, NAN, INFINITY, 1e-42f}) {
     PayloadBuilder p = sum();
