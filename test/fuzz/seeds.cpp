@@ -23,8 +23,8 @@ constexpr const char* kModels[] = {
 constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
 
 #if TAPER_XNNPACK
-// With delegates: ours, and ExecuTorch's.
-constexpr const char* kDelegatedModels[] = {"dynamic_batch", "vit_tiny", "inception", "lstm"};
+// With delegates: all of the above, these, and ExecuTorch's.
+constexpr const char* kDelegatedModels[] = {"vit_tiny", "inception"};
 constexpr const char* kDelegatedPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
                                               "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
 #endif
@@ -52,6 +52,7 @@ std::vector<std::string> pte_seeds() {
     exir::ExportRequest request;
     request.methods = {{"forward", model_path(name)}};
     request.lowering.backend = backend;
+    request.lowering.delegated = exir::Groups::kAll;
     seeds.push_back(exir::export_program(request).files.pte.joined());
   };
   const auto add_program = [&](const char* name) {
@@ -61,6 +62,7 @@ std::vector<std::string> pte_seeds() {
   for (const char* name : kExecuTorchPrograms) add_program(name);
 #if TAPER_XNNPACK
   const exir::BackendCompiler* xnnpack = tools::find_backend_compiler("xnnpack");
+  for (const char* name : kModels) add_model(name, xnnpack);
   for (const char* name : kDelegatedModels) add_model(name, xnnpack);
   for (const char* name : kDelegatedPrograms) add_program(name);
 #endif
