@@ -8,6 +8,7 @@
 #include <functional>
 #include <new>
 
+#include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
 #include "backends/xnnpack/runtime/value_reader.h"
 
@@ -68,8 +69,8 @@ Status Delegate::load(Span<const uint8_t> payload, const BackendInitContext& con
 
 Status Delegate::make_arguments() {
   const size_t count = graph_.arguments().size();
-  arguments_.reset(new (std::nothrow) Argument[count + 1]);
-  ranges_.reset(new (std::nothrow) Range[count + 1]);
+  arguments_ = make_array<Argument>(count);
+  ranges_ = make_array<Range>(count);
   TAPER_REQUIRE(arguments_ != nullptr && ranges_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the arguments");
   for (size_t i = 0; i < count; ++i) {

@@ -5,8 +5,8 @@
 
 #include <iterator>
 #include <limits>
-#include <new>
 
+#include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
 #include "backends/xnnpack/runtime/payload.h"
 #include "backends/xnnpack/runtime/value_reader.h"
@@ -15,11 +15,6 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr uint32_t kMaxArguments = 4096;
-
-template <typename T>
-std::unique_ptr<T[]> make_array(size_t count) {
-  return std::unique_ptr<T[]>(new (std::nothrow) T[count > 0 ? count : 1]());
-}
 
 template <typename Vector>
 size_t count_of(const Vector* vector) {

@@ -2,8 +2,7 @@
 
 #include "backends/xnnpack/runtime/segment.h"
 
-#include <new>
-
+#include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
 
 namespace taper::xnnpack {
@@ -46,6 +45,15 @@ xnn_datatype xnn_type(DataType type) {
   }
 }
 
+// A shape as XNNPACK takes it.
+struct Dims {
+  explicit Dims(const Shape& shape) : rank(shape.rank) {
+    for (size_t d = 0; d < rank; ++d) sizes[d] = shape.dims[d];
+  }
+  size_t rank;
+  size_t sizes[kMaxRank] = {};
+};
+
 // Every value that one of the nodes reads or writes, some more than once.
 template <typename Visit>
 void visit_values(const Graph& graph, size_t first, size_t last, Visit visit) {
@@ -86,8 +94,8 @@ Status Segment::find_externals(const Graph& graph, size_t first, size_t last) {
     if (!values[id].is_shared || values[id].xnn_id != kNone) return;
     values[id].xnn_id = static_cast<uint32_t>(external_count_++);
   });
-  externals_.reset(new (std::nothrow) External[external_count_ + 1]);
-  bound_.reset(new (std::nothrow) xnn_external_value[external_count_ + 1]());
+  externals_ = make_array<External>(external_count_);
+  bound_ = make_array<xnn_external_value>(external_count_);
   const bool has_memory = externals_ != nullptr && bound_ != nullptr;
   visit_values(graph, first, last, [&](uint32_t id, bool is_result) {
     const uint32_t place = values[id].xnn_id;
@@ -124,9 +132,9 @@ Status Segment::define(xnn_subgraph_t subgraph, const Graph& graph, size_t first
 }
 
 Status Segment::define_value(xnn_subgraph_t subgraph, uint32_t place, Value& value) const {
-  size_t dims[kMaxRank];
-  for (uint32_t d = 0; d < value.shape.rank; ++d) dims[d] = value.shape.dims[d];
-  const size_t rank = value.shape.rank;
+  const Dims shape(value.shape);
+  const size_t rank = shape.rank;
+  const size_t* dims = shape.sizes;
   const xnn_datatype type = xnn_type(value.type);
   uint32_t flags = 0;
   if (place != XNN_INVALID_VALUE_ID) {
@@ -158,10 +166,8 @@ Status Segment::define_value(xnn_subgraph_t subgraph, uint32_t place, Value& val
 Status Segment::reshape(Span<const Value> values) {
   for (uint32_t place = 0; place < external_count_; ++place) {
     if (externals_[place].is_result) continue;
-    const Shape& shape = values[externals_[place].id].shape;
-    size_t dims[kMaxRank];
-    for (uint32_t d = 0; d < shape.rank; ++d) dims[d] = shape.dims[d];
-    TAPER_TRY(status_of(xnn_reshape_external_value(runtime_, place, shape.rank, dims),
+    const Dims shape(values[externals_[place].id].shape);
+    TAPER_TRY(status_of(xnn_reshape_external_value(runtime_, place, shape.rank, shape.sizes),
                         "XNNPACK refuses the sizes of an input"));
   }
   is_bound_ = false;

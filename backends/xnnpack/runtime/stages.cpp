@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <new>
 
+#include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/segment.h"
 #include "backends/xnnpack/runtime/value_reader.h"
 #if defined(TAPER_OPTIMIZED)
@@ -25,11 +26,6 @@ uint64_t round_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment
 Status no_memory() {
   return Status(Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the stages of the XNNPACK graph");
-}
-
-template <typename T>
-std::unique_ptr<T[]> make_array(size_t count) {
-  return std::unique_ptr<T[]>(new (std::nothrow) T[count + 1]());
 }
 
 // Releases the workspace of a delegate that has its own; XNNPACK's graphs hold it too.

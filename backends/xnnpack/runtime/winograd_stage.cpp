@@ -153,20 +153,23 @@ Status WinogradStage::bind(Span<void* const> places, void* scratch) {
       "XNNPACK refuses the memory of a convolution");
 }
 
-void WinogradStage::transform_input(void* stage, size_t begin, size_t count) {
-  const auto& self = *static_cast<WinogradStage*>(stage);
-  WinogradTiles tiles = self.tiles_;
+WinogradTiles WinogradStage::tiles_at(size_t begin, size_t count) const {
+  WinogradTiles tiles = tiles_;
   tiles.begin = static_cast<int64_t>(begin);
   tiles.end = static_cast<int64_t>(begin + count);
-  optimized::winograd_input(self.shape_, tiles, self.image_, self.zeros_.get(), self.transformed_);
+  return tiles;
+}
+
+void WinogradStage::transform_input(void* stage, size_t begin, size_t count) {
+  const auto& self = *static_cast<WinogradStage*>(stage);
+  optimized::winograd_input(self.shape_, self.tiles_at(begin, count), self.image_,
+                            self.zeros_.get(), self.transformed_);
 }
 
 void WinogradStage::transform_output(void* stage, size_t begin, size_t count) {
   const auto& self = *static_cast<WinogradStage*>(stage);
-  WinogradTiles tiles = self.tiles_;
-  tiles.begin = static_cast<int64_t>(begin);
-  tiles.end = static_cast<int64_t>(begin + count);
-  optimized::winograd_output(self.shape_, tiles, self.products_, self.last_, self.result_);
+  optimized::winograd_output(self.shape_, self.tiles_at(begin, count), self.products_, self.last_,
+                             self.result_);
 }
 
 Status WinogradStage::run() {

@@ -29,7 +29,9 @@ class WinogradStage final : public Stage {
   Status run() override;
 
  private:
-  // Tasks of the pool: rows [begin, begin + count) of the tiles at tiles_.
+  // Rows [begin, begin + count) of the tiles that are being computed.
+  optimized::WinogradTiles tiles_at(size_t begin, size_t count) const;
+  // Tasks of the pool for those rows.
   static void transform_input(void* stage, size_t begin, size_t count);
   static void transform_output(void* stage, size_t begin, size_t count);
 
