@@ -5,6 +5,7 @@
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
 #   scripts/deps.sh firmware also a compiler for Cortex-M and the board that runs it
+#   scripts/deps.sh riscv    also one for RISC-V, and its board
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run what it makes
 #   scripts/deps.sh xnnpack  also XNNPACK, built from source (scripts/xnnpack.sh)
 set -eu
@@ -20,8 +21,10 @@ for extra in "$@"; do
     arm64) packages="$packages g++-aarch64-linux-gnu qemu-user" ;;
     firmware) packages="$packages gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
+    riscv) packages="$packages gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
+      libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # C++ headers: see firmware.sh.
     xnnpack) then="$(dirname "$0")/xnnpack.sh" ;;
-    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, arm64, xnnpack)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, arm64, xnnpack)" >&2; exit 2 ;;
   esac
 done
 

@@ -1,24 +1,45 @@
 #!/bin/sh
-# The firmware form from end to end: test/firmware/README.md says what is looked at.
+# The firmware form from end to end, on one board: test/firmware/README.md says what is looked at.
 #
-#   scripts/firmware.sh build/release
+#   scripts/firmware.sh build/release [cortex_m4 | riscv32]
 set -eu
 cd "$(dirname "$0")/.."
-build=${1:?usage: firmware.sh BUILD}
-out=build/firmware
+build=${1:?usage: firmware.sh BUILD [BOARD]}
+board=${2:-cortex_m4}
+out=build/firmware/$board
 mkdir -p "$out/include"
-cxx="${CCACHE:-$(command -v ccache || true)} arm-none-eabi-g++"
 
 fail() {
   echo "firmware.sh: $1" >&2
   exit 1
 }
 
+core_limit=0
+case $board in
+cortex_m4)
+  tools=arm-none-eabi
+  machine="-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16"
+  libraries="--specs=nano.specs"
+  emulator="qemu-system-arm -M mps2-an386"
+  core_limit=24576
+  ;;
+riscv32) # Debian has no C++ headers for it; those for ARM, of the same compiler, serve.
+  tools=riscv64-unknown-elf
+  headers=$(ls -d /usr/include/newlib/c++/* | tail -1)
+  machine="-march=rv32imafc -mabi=ilp32f --specs=picolibc.specs -isystem $headers
+    -isystem $headers/arm-none-eabi"
+  libraries="-nodefaultlibs -lm -lc -lgcc -Wl,--no-warn-rwx-segments"
+  emulator="qemu-system-riscv32 -M virt -bios none -m 16M"
+  ;;
+*) fail "no board $board: cortex_m4 or riscv32" ;;
+esac
+cxx="${CCACHE:-$(command -v ccache || true)} $tools-g++"
+
 # FlatBuffers' headers by themselves: the host's others must not be seen.
 flatbuffers=$(echo '#include "flatbuffers/flatbuffers.h"' | ${CXX:-c++} -x c++ -E - |
   sed -n 's|^# [0-9]* "\(.*\)/flatbuffers.h".*|\1|p' | head -1)
 ln -sfn "$flatbuffers" "$out/include/flatbuffers"
-flags="-std=c++17 -Os -DNDEBUG -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16
+flags="-std=c++17 -Os -DNDEBUG $machine
   -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffunction-sections
   -fdata-sections -fno-math-errno -fno-trapping-math -DTAPER_ERROR_TEXT=0 -Wall -Wextra
   -Iruntime/include -I. -isystem $build/generated -isystem $out/include"
@@ -39,12 +60,12 @@ compile "$out/runtime" "" $sources
 shared=$(ls kernels_portable/*.cpp | grep -vE '_test|/op_|/kernel_table')
 
 link_image() {
-  arm-none-eabi-g++ $flags -nostartfiles --specs=nano.specs -Wl,--gc-sections \
-    -T test/firmware/mps2.ld "$1"/model/*.o "$1"/kernels/*.o "$out"/runtime/*.o \
-    -o "$1/image.elf" 2>"$1/link.txt" || { cat "$1/link.txt"; fail "$1 does not link"; }
+  $tools-g++ $flags -nostartfiles -Wl,--gc-sections \
+    -T "test/firmware/$board.ld" "$1"/model/*.o "$1"/kernels/*.o "$out"/runtime/*.o \
+    $libraries -o "$1/image.elf" 2>"$1/link.txt" || { cat "$1/link.txt"; fail "$1 does not link"; }
 }
 run_image() {
-  timeout 300 qemu-system-arm -M mps2-an386 -nographic -monitor none -serial none -semihosting \
+  timeout 300 $emulator -nographic -monitor none -serial none -semihosting \
     -kernel "$1/image.elf" 2>&1
 }
 
@@ -62,27 +83,32 @@ model() {
   compile "$folder/kernels" "-DTAPER_DTYPES=$dtypes" $shared $operators
   compile "$folder/model" "-I$folder" "$folder"/model.cpp "$folder"/kernels.cpp "$folder"/program.cpp
   $cxx $flags "-I$folder" "-DTEST_NAMES=$names" -c test/firmware/main.cpp -o "$folder/model/main.o"
-  $cxx $flags -c test/firmware/start.cpp -o "$folder/model/start.o"
+  $cxx $flags -c "test/firmware/start_$board.cpp" -o "$folder/model/start.o"
   link_image "$folder"
   for symbol in malloc _malloc_r printf fopen _sbrk _write __cxa_throw; do
-    if arm-none-eabi-nm "$folder/image.elf" | grep -q " [TtWw] $symbol\$"; then
+    if $tools-nm "$folder/image.elf" | grep -q " [TtWw] $symbol\$"; then
       fail "$symbol is in the image of $name"
     fi
   done
   said=$(run_image "$folder") || fail "$name: $said"
   program=$(sed -n 's/.*model_program_bytes = \([0-9]*\);.*/\1/p' "$folder/program.cpp")
-  code=$(arm-none-eabi-size "$folder/image.elf" | awk 'NR == 2 { print $1 + $2 }')
+  code=$($tools-size "$folder/image.elf" | awk 'NR == 2 { print $1 + $2 }')
   echo "$name: $said; $((code - program)) bytes of code, $program of the program," \
     "$(sed -n 's/#define MODEL_ARENA_BYTES //p' "$folder/model.h") of arena," \
     "$(sed -n 's/#define MODEL_BLOCK_BYTES //p' "$folder/model.h" | head -1) of block"
 }
 
+# The core by itself: the whole image, what starts the board included.
+compile "$out/core" "" test/size/size_core.cpp "test/firmware/start_$board.cpp"
+$tools-g++ $flags -nostartfiles -Wl,--gc-sections -T "test/firmware/$board.ld" \
+  "$out"/core/*.o "$out"/runtime/*.o $libraries -o "$out/core.elf"
+core=$($tools-size "$out/core.elf" | awk 'NR == 2 { print $1 + $2 }')
+echo "core runtime with its verifier, $board: $core bytes"
+if [ "$core_limit" -ne 0 ] && [ "$core" -gt "$core_limit" ]; then
+  fail "the core runtime is over its limit of $core_limit bytes"
+fi
+
 data=test/models/data
-compile "$out/core" "" test/size/size_core.cpp test/firmware/start.cpp
-arm-none-eabi-g++ $flags -nostartfiles --specs=nano.specs -Wl,--gc-sections -T test/firmware/mps2.ld \
-  "$out"/core/*.o "$out"/runtime/*.o -o "$out/core.elf"
-echo "core runtime with its verifier on a Cortex-M4: $(arm-none-eabi-size "$out/core.elf" |
-  awk 'NR == 2 { print $1 + $2 }') bytes"
 model mobilenet_v2 $data/mobilenet_v2.pt2 "$PWD/$data/mobilenet_v2"
 model bert_mini $data/bert_mini.pt2 "$PWD/$data/bert_mini"
 model llama $data/llama.pt2 "$PWD/$data/llama.step0" "$PWD/$data/llama.step1" "$PWD/$data/llama.step2"
@@ -94,4 +120,4 @@ compile "$out/llama/model" "-I$out/llama" "$out/llama/model.cpp"
 link_image "$out/llama"
 if said=$(run_image "$out/llama"); then fail "a block that is a byte too small was taken"; fi
 [ "$said" = "model_run_all() fails" ] || fail "a byte too small: $said"
-echo "3 models run on a Cortex-M4"
+echo "3 models run on $board"

@@ -7,19 +7,21 @@
 namespace taper::internal {
 
 int64_t count_elements(Span<const int32_t> sizes) {
-  constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 8;
-  int64_t count = 1;
+  constexpr uint32_t kMaxHigh = UINT32_MAX >> 4;  // That of 2^60 - 1.
+  uint64_t count = 1;
   bool empty = false;
   for (int32_t size : sizes) {
     if (size < 0) return -1;
     empty = empty || size == 0;
   }
   if (empty) return 0;
-  for (int32_t size : sizes) {
-    if (count > kMaxElements / size) return -1;
-    count *= size;
+  for (int32_t size : sizes) {  // In halves: neither product can overflow, nothing is divided.
+    const uint64_t low = (count & UINT32_MAX) * static_cast<uint32_t>(size);
+    const uint64_t high = (count >> 32) * static_cast<uint32_t>(size) + (low >> 32);
+    if (high > kMaxHigh) return -1;
+    count = high << 32 | (low & UINT32_MAX);
   }
-  return count;
+  return static_cast<int64_t>(count);
 }
 
 bool strides_fit(Span<const int32_t> sizes, const uint8_t* dim_order) {

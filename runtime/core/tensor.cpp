@@ -49,11 +49,11 @@ Status Tensor::resize(Span<const int32_t> new_sizes) {
 
 // A dimension of size 0 counts as 1, so that strides of empty tensors match PyTorch's.
 void Tensor::update_strides() {
-  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
-  int64_t stride = 1;
+  constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+  int32_t stride = 1;
   for (size_t i = rank_; i-- > 0;) {
     const uint8_t d = dim_order_[i];
-    strides_[d] = static_cast<int32_t>(stride);
+    strides_[d] = stride;
     if (sizes_[d] > 1) stride = stride > kMax / sizes_[d] ? kMax : stride * sizes_[d];
   }
 }

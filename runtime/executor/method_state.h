@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "schema/flatbuffers.h"
 #include "schema/program_generated.h"
 #include "taper/method.h"
 

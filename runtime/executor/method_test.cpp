@@ -179,7 +179,8 @@ TEST(MethodInput, PlannedInputsAreCopied) {
 TEST(MethodInput, BakedInValuesMustBeTheSame) {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");
-  m.inputs = {m.integer(3), m.boolean(true), m.real(0.5), m.string("mean"), m.none(), m.real(NAN)};
+  m.inputs = {m.integer(3), m.boolean(true), m.real(0.5),      m.string("mean"),
+              m.none(),     m.real(NAN),     m.real(INFINITY), m.real(1e300)};
   LoadedMethod loaded(builder);
   ASSERT_TRUE(loaded.status().ok());
   EXPECT_TRUE(loaded->set_input(0, EValue(int64_t{3})).ok());
@@ -193,7 +194,13 @@ TEST(MethodInput, BakedInValuesMustBeTheSame) {
   EXPECT_TRUE(loaded->set_input(4, EValue()).ok());
   EXPECT_EQ(loaded->set_input(4, EValue(1.0)).error(), Error::kInvalidType);
   EXPECT_EQ(loaded->execute().error(), Error::kInvalidState);
+  EXPECT_FALSE(loaded->set_input(5, EValue(1.0)).ok());
   EXPECT_TRUE(loaded->set_input(5, EValue(std::nan(""))).ok());
+  EXPECT_FALSE(loaded->set_input(6, EValue(-INFINITY)).ok());
+  EXPECT_FALSE(loaded->set_input(6, EValue(1e300)).ok());
+  EXPECT_TRUE(loaded->set_input(6, EValue(INFINITY)).ok());
+  EXPECT_FALSE(loaded->set_input(7, EValue(1e200)).ok());
+  EXPECT_TRUE(loaded->set_input(7, EValue(1e300)).ok());
   EXPECT_TRUE(loaded->execute().ok());
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "schema/flatbuffers.h"
 #include "schema/program_generated.h"
 #include "taper/evalue.h"
 #include "taper/method_meta.h"

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "taper/span.h"
@@ -19,5 +20,8 @@ Status check_shape(Error code, int8_t scalar_type, Span<const int32_t> sizes,
 constexpr bool fits(uint64_t offset, uint64_t size, uint64_t room) {
   return offset <= room && size <= room - offset;
 }
+
+// True if `offset` is a multiple of `power`, a power of two. A device of 32 bits cannot divide 64.
+constexpr bool is_multiple(uint64_t offset, size_t power) { return (offset & (power - 1)) == 0; }
 
 }  // namespace taper::internal

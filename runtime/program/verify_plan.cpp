@@ -178,7 +178,7 @@ class PlanVerifier {
 
   Status storage_of(const wire::Tensor& tensor, uint64_t bytes) {
     const Storage where = storage(tensor);
-    const uint64_t alignment = element_size(scalar_type(tensor));
+    const size_t alignment = element_size(scalar_type(tensor));
     if (is_planned(where)) {
       const Span<const int64_t> sizes = items(plan_.non_const_buffer_sizes());
       const wire::AllocationDetails& place = *tensor.allocation_info();
@@ -187,7 +187,7 @@ class PlanVerifier {
       const uint64_t offset = planned_offset(place);
       TAPER_REQUIRE(fits(offset, bytes, static_cast<uint64_t>(sizes[place.memory_id()])), kBadPlan,
                     "a tensor ends past the end of its planned buffer");
-      TAPER_REQUIRE(offset % alignment == 0, kBadPlan,
+      TAPER_REQUIRE(is_multiple(offset, alignment), kBadPlan,
                     "a tensor's planned offset is not aligned to its elements");
     }
     TAPER_REQUIRE(
@@ -197,7 +197,8 @@ class PlanVerifier {
       uint64_t start = 0;
       TAPER_TRY(
           subsegment(file_.program->constant_segment(), tensor.data_buffer_idx(), bytes, &start));
-      TAPER_REQUIRE(start % alignment == 0, kBadPlan, "a constant is not aligned to its elements");
+      TAPER_REQUIRE(is_multiple(start, alignment), kBadPlan,
+                    "a constant is not aligned to its elements");
     }
     if (where == Storage::kMutable) {
       const auto* segments = file_.program->mutable_data_segments();

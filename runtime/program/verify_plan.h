@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "schema/flatbuffers.h"
 #include "schema/program_generated.h"
 #include "taper/diagnostics.h"
 #include "taper/span.h"

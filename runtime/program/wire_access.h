@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "schema/flatbuffers.h"
 #include "schema/program_generated.h"
 #include "taper/scalar_type.h"
 #include "taper/span.h"

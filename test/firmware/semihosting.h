@@ -1,4 +1,5 @@
-// ARM's semihosting calls: files of the host for the test's data, text, and the end.
+// Semihosting, as ARM defined it and RISC-V took it over: files of the host for the test's data,
+// text, and the end.
 
 #pragma once
 
@@ -6,10 +7,27 @@
 #include <stdint.h>
 
 inline uint32_t semihost(uint32_t call, const void* arguments) {
+#ifdef __riscv
+  register uint32_t a0 __asm("a0") = call;
+  register const void* a1 __asm("a1") = arguments;
+  __asm volatile(
+      ".balign 16\n"  // The three instructions mark the call; they must lie in one page.
+      ".option push\n"
+      ".option norvc\n"
+      "slli x0, x0, 0x1f\n"
+      "ebreak\n"
+      "srai x0, x0, 7\n"
+      ".option pop"
+      : "+r"(a0)
+      : "r"(a1)
+      : "memory");
+  return a0;
+#else
   register uint32_t r0 __asm("r0") = call;
   register const void* r1 __asm("r1") = arguments;
   __asm volatile("bkpt 0xAB" : "+r"(r0) : "r"(r1) : "memory");
   return r0;
+#endif
 }
 
 inline void say(const char* text) { semihost(0x04, text); }
