@@ -9,7 +9,7 @@
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
 # stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-13  # To be changed with anything below that changes what is built.
+recipe=20241108-14  # To be changed with anything below that changes what is built.
 
 # SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
 sources="\
@@ -30,6 +30,7 @@ case "${1:-}" in
 esac
 
 here=$(cd "$(dirname "$0")" && pwd)
+library=$here/../backends/xnnpack/library
 "$here"/deps.sh clang
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")
@@ -102,8 +103,12 @@ x86='__\(avx512f\|fma3\|avx\|sse\)_rsqrt_u[0-9]*;'
 sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/__scalar_rsqrt_u1;/" \
   "$work/xnnpack/src/configs/unary-elementwise-config.c"
 
-patch --quiet -d "$work/xnnpack" -p1 <"$here/xnnpack_columns_first.patch" ||
-  fail "xnnpack_columns_first.patch does not fit the sources"
+# Code of ours, and changes that say why at their head.
+mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
+cp "$library"/*.h "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
+for change in "$library"/*.patch; do
+  patch --quiet -d "$work/xnnpack" -p1 <"$change" || fail "$change does not fit the sources"
+done
 
 # Look-ups of packed weights say how many bytes they will read, where they come before the packing;
 # elsewhere they say 0. A cache can then refuse an entry of another size.

@@ -29,6 +29,7 @@ const std::vector<Rule>& rules() {
         "runtime/loader"}},
       {"kernels_portable", {"taper"}},
       {"kernels_optimized", {"taper", "kernels_portable"}},
+      {"backends/xnnpack/library", {"backends/xnnpack/library", "xnnpack"}},
       {"backends/xnnpack/runtime", {"taper", "backends/xnnpack", "kernels_optimized"}},
       {"backends/xnnpack/aot", {"taper", "backends/xnnpack", "exir/ir", "exir/delegate"}},
       {"exir", {"taper", "schema", "runtime", "kernels_portable"}},

@@ -1,0 +1,23 @@
+// What is compiled into XNNPACK beside its own microkernels, declared as XNNPACK declares those. A
+// gemm takes as many rows as its name says, or fewer; an igemm too, with pointers in groups of as
+// many.
+
+#pragma once
+
+#include "xnnpack/gemm.h"
+#include "xnnpack/igemm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+DECLARE_F32_GEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_gemm_14x32__avx512f)
+DECLARE_F32_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_igemm_12x32__avx512f)
+DECLARE_F32_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_igemm_6x32__avx512f)
+
+DECLARE_F32_GEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_gemm_6x16__fma3)
+DECLARE_F32_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_igemm_6x16__fma3)
+
+#ifdef __cplusplus
+}
+#endif
