@@ -13,20 +13,7 @@ using exir::Sym;
 using exir::Value;
 using wire::NodeContent;
 
-constexpr uint32_t kTransposedB = 1;
 constexpr float kLargest = std::numeric_limits<float>::max();
-
-Id product(Lowering& l, Id a, Id b, bool turned) {
-  NodeSpec spec;
-  spec.kind = NodeContent::BatchMatrixMultiply;
-  spec.inputs = {a, b};
-  spec.flags = turned ? kTransposedB : 0;
-  const Dims &x = l.out().dims(a), &y = l.out().dims(b);
-  Dims dims = broadcast({x.begin(), x.end() - 2}, {y.begin(), y.end() - 2});
-  dims.push_back(x[x.size() - 2]);
-  dims.push_back(y[y.size() - (turned ? 2 : 1)]);
-  return l.out().add(std::move(spec), std::move(dims));
-}
 
 // 0 below and on the diagonal, -inf above it.
 Id causal_mask(Lowering& l, int64_t rows, int64_t columns) {
@@ -36,9 +23,7 @@ Id causal_mask(Lowering& l, int64_t rows, int64_t columns) {
       mask.push_back(c <= r ? 0 : -std::numeric_limits<float>::infinity());
     }
   }
-  const auto* bytes = reinterpret_cast<const uint8_t*>(mask.data());
-  return l.out().add_constant({rows, columns},
-                              exir::own_bytes({bytes, bytes + mask.size() * sizeof(float)}));
+  return l.constant({rows, columns}, mask);
 }
 
 // True if every row of a constant mask lets something through.
@@ -121,8 +106,8 @@ void attention(Lowering& l, const Node& node) {
     v = with_one(l, v);
   }
   Id gate;
-  const Id scores = masked(l, node, product(l, q, k, true), &gate);
-  Id out = product(l, l.unary(NodeContent::Softmax, scores), v, false);
+  const Id scores = masked(l, node, l.product(q, k, true), &gate);
+  Id out = l.product(l.unary(NodeContent::Softmax, scores), v, false);
   if (gate != kNone) out = l.binary(NodeContent::Multiply, out, gate);
   l.set_plain(y, l.reshape(out, y->type.sizes));
 }

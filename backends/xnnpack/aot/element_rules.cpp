@@ -76,26 +76,58 @@ std::string elu_refusal(const Node& node) {
   return plain ? "" : "its factors are not those of a plain elu";
 }
 
-std::string gelu_refusal(const Node& node) {
-  return node.arg(1).text() == "none" ? "" : "it is the approximation by tanh";
+// By tanh: x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)).
+void gelu(Lowering& l, const Node& node) {
+  if (node.arg(1).text() == "none") return unary<NodeContent::Gelu>(l, node);
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  const double factor = 2 * std::sqrt(2 / 3.14159265358979323846);
+  Id sum = l.binary(NodeContent::Multiply, l.unary(NodeContent::Square, x),
+                    l.number(static_cast<float>(factor * 0.044715)));
+  sum = l.binary(NodeContent::Add, sum, l.number(static_cast<float>(factor)));
+  const Id gate = l.unary(NodeContent::Sigmoid, l.binary(NodeContent::Multiply, sum, x));
+  l.set_like(node.outputs[0], image, l.binary(NodeContent::Multiply, x, gate));
 }
 
-// x^2, x^0.5 and the like.
+constexpr double kPowers[] = {2, 0.5, -0.5, 3, -1, -2};
+
+// x to one of kPowers.
+Id power_of(Lowering& l, Id x, double exponent) {
+  if (exponent == 0.5) return l.unary(NodeContent::SquareRoot, x);
+  if (exponent == -0.5) return l.unary(NodeContent::ReciprocalSquareRoot, x);
+  if (exponent == -1) return l.binary(NodeContent::Divide, l.number(1), x);
+  const Id square = l.unary(NodeContent::Square, x);
+  if (exponent == 3) return l.binary(NodeContent::Multiply, square, x);
+  return exponent == 2 ? square : l.binary(NodeContent::Divide, l.number(1), square);
+}
 void power(Lowering& l, const Node& node) {
   Id x;
   const bool image = layout_of(l, tensor(node), &x);
-  const double exponent = node.arg(1).to_double();
-  const NodeContent kind = exponent == 2     ? NodeContent::Square
-                           : exponent == 0.5 ? NodeContent::SquareRoot
-                                             : NodeContent::ReciprocalSquareRoot;
-  l.set_like(node.outputs[0], image, l.unary(kind, x));
+  l.set_like(node.outputs[0], image, power_of(l, x, node.arg(1).to_double()));
 }
 std::string power_refusal(const Node& node) {
   if (!is_known(node.arg(1))) return "the exponent is computed";
-  const double exponent = node.arg(1).to_double();
-  return exponent == 2 || exponent == 0.5 || exponent == -0.5
-             ? ""
-             : "the exponent is none of 2, 0.5 and -0.5";
+  for (const double known : kPowers) {
+    if (node.arg(1).to_double() == known) return "";
+  }
+  return "the exponent is none of 2, 3, -1, -2, 0.5 and -0.5";
+}
+
+// The first half times the sigmoid of the second.
+void glu(Lowering& l, const Node& node) {
+  const Value* x = tensor(node);
+  const size_t rank = x->type.rank(), dim = dim_of(node.arg(1), rank);
+  Id both;
+  const bool image = layout_of(l, x, &both);
+  const size_t place = image ? to_plain(rank)[dim] : dim;
+  const int64_t half = x->type.sizes[dim].as_int() / 2;
+  const Id gate = l.unary(NodeContent::Sigmoid, l.slice(both, place, half, half));
+  const Id y = l.binary(NodeContent::Multiply, l.slice(both, place, 0, half), gate);
+  l.set_like(node.outputs[0], image, y);
+}
+std::string glu_refusal(const Node& node) {
+  const Value* x = tensor(node);
+  return x->type.sizes[dim_of(node.arg(1), x->type.rank())].is_int() ? "" : "a size is open";
 }
 
 void reciprocal(Lowering& l, const Node& node) {
@@ -177,13 +209,16 @@ std::string rsub_refusal(const Node& node) {
 constexpr OpRule kTable[] = {
     {"aten::abs", nullptr, unary<NodeContent::Abs>, 1},
     {"aten::ceil", nullptr, unary<NodeContent::Ceiling>, 1},
+    {"aten::cos", nullptr, unary<NodeContent::Cos>, 1},
     {"aten::exp", nullptr, unary<NodeContent::Exp>, 1},
     {"aten::floor", nullptr, unary<NodeContent::Floor>, 1},
-    {"aten::gelu", gelu_refusal, unary<NodeContent::Gelu>, 1},
+    {"aten::gelu", nullptr, gelu, 1},
+    {"aten::glu", glu_refusal, glu, 1},
     {"aten::hardswish", nullptr, unary<NodeContent::Hardswish>, 1},
     {"aten::log", nullptr, unary<NodeContent::Log>, 1},
     {"aten::neg", nullptr, unary<NodeContent::Negate>, 1},
     {"aten::rsqrt", nullptr, unary<NodeContent::ReciprocalSquareRoot>, 1},
+    {"aten::sin", nullptr, unary<NodeContent::Sin>, 1},
     {"aten::sigmoid", nullptr, unary<NodeContent::Sigmoid>, 1},
     {"aten::sqrt", nullptr, unary<NodeContent::SquareRoot>, 1},
     {"aten::tanh", nullptr, unary<NodeContent::Tanh>, 1},

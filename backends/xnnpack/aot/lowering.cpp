@@ -13,6 +13,8 @@ using exir::Sym;
 using exir::Value;
 using wire::NodeContent;
 
+constexpr uint32_t kTransposedB = 1;
+
 bool is_one(const Sym& size) { return size.is_int() && size.as_int() == 1; }
 
 // A permutation that moves only dimensions of size 1 leaves the bytes where they are.
@@ -26,6 +28,13 @@ bool moves_nothing(const Dims& dims, const std::vector<uint32_t>& perm) {
     any = true;
   }
   return true;
+}
+
+// Of the sizes [first, last).
+Sym count_of(const Dims& dims, size_t first, size_t last) {
+  Sym count = 1;
+  for (size_t d = first; d < last; ++d) count = count * dims[d];
+  return count;
 }
 
 Dims permuted(const Dims& dims, const std::vector<uint32_t>& perm) {
@@ -146,10 +155,14 @@ Id Lowering::loose(const Value* value) {
 Id Lowering::repeated(Id x, const Dims& dims) {
   size_t count = 1;
   for (const Sym& size : dims) count *= static_cast<size_t>(size.as_int());
-  const std::vector<float> ones(count, 1);
-  const auto* bytes = reinterpret_cast<const uint8_t*>(ones.data());
-  return binary(NodeContent::Multiply, x,
-                out_.add_constant(dims, exir::own_bytes({bytes, bytes + count * sizeof(float)})));
+  return binary(NodeContent::Multiply, x, constant(dims, std::vector<float>(count, 1)));
+}
+
+Id Lowering::copies(Id x, size_t dim, int64_t times) {
+  const Dims& dims = out_.dims(x);
+  const Sym before = count_of(dims, 0, dim), after = count_of(dims, dim, dims.size());
+  const std::vector<float> ones(static_cast<size_t>(times), 1);
+  return binary(NodeContent::Multiply, reshape(x, {before, 1, after}), constant({times, 1}, ones));
 }
 
 Id Lowering::weights(const Value* value) {
@@ -230,21 +243,74 @@ Id Lowering::reshape(Id x, Dims dims) {
   return out_.add(std::move(spec), std::move(dims));
 }
 
-// A product with 1/n, where n is known: means of rows are not what XNNPACK's pools are made for.
-Id Lowering::mean_of_rows(Id x) {
+Id Lowering::slice(Id x, size_t dim, int64_t start, int64_t size) {
   Dims dims = out_.dims(x);
-  const int64_t count = dims.back().as_int();
-  if (means_.count(count) == 0) {
-    const std::vector<float> parts(static_cast<size_t>(count), 1 / static_cast<float>(count));
-    const auto* bytes = reinterpret_cast<const uint8_t*>(parts.data());
-    means_[count] = out_.add_constant(
-        {1, count}, exir::own_bytes({bytes, bytes + parts.size() * sizeof(float)}));
+  if (start == 0 && dims[dim] == Sym(size)) return x;
+  NodeSpec spec;
+  spec.kind = NodeContent::Slice;
+  spec.inputs = {x};
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int64_t all = dims[d].is_int() ? dims[d].as_int() : 0;  // 0: whatever there is.
+    spec.list.push_back(d == dim ? static_cast<uint32_t>(start) : 0);
+    spec.list2.push_back(static_cast<uint32_t>(d == dim ? size : all));
   }
+  dims[dim] = size;
+  return out_.add(std::move(spec), std::move(dims));
+}
+
+Id Lowering::product(Id a, Id b, bool turned) {
+  const Dims &x = out_.dims(a), &y = out_.dims(b);
+  Dims dims = broadcast({x.begin(), x.end() - 2}, {y.begin(), y.end() - 2});
+  dims.push_back(x[x.size() - 2]);
+  dims.push_back(y[y.size() - (turned ? 2 : 1)]);
+  NodeSpec spec;
+  spec.kind = NodeContent::BatchMatrixMultiply;
+  spec.inputs = {a, b};
+  spec.flags = turned ? kTransposedB : 0;
+  return out_.add(std::move(spec), std::move(dims));
+}
+
+// XNNPACK takes five at a time: fives, then fives of those, so that nothing is moved often.
+Id Lowering::concatenated(const std::vector<Id>& ids, size_t dim) {
+  constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
+                                    NodeContent::Concatenate4, NodeContent::Concatenate5};
+  if (ids.size() == 1) return ids[0];
+  std::vector<Id> groups;
+  for (size_t first = 0; ids.size() > 5 && first < ids.size(); first += 5) {
+    const auto begin = ids.begin() + static_cast<ptrdiff_t>(first);
+    groups.push_back(concatenated({begin, begin + std::min<ptrdiff_t>(5, ids.end() - begin)}, dim));
+  }
+  if (!groups.empty()) return concatenated(groups, dim);
+  NodeSpec spec;
+  spec.kind = kKinds[ids.size() - 2];
+  spec.inputs = ids;
+  spec.list = {static_cast<uint32_t>(dim)};
+  Dims dims = out_.dims(ids[0]);
+  for (size_t i = 1; i < ids.size(); ++i) dims[dim] = dims[dim] + out_.dims(ids[i])[dim];
+  return out_.add(std::move(spec), std::move(dims));
+}
+
+Id Lowering::connected(Id x, Id weights, Id bias) {
+  Dims dims = out_.dims(x);
+  dims.back() = out_.dims(weights)[0];
   NodeSpec spec;
   spec.kind = NodeContent::FullyConnected;
-  spec.inputs = {x, means_[count], kNone};
-  dims.back() = 1;
+  spec.inputs = {x, weights, bias};
   return out_.add(std::move(spec), std::move(dims));
+}
+
+// A product with a vector that says how much each counts: means of rows are not what XNNPACK's
+// pools are made for, and it has no sums.
+Id Lowering::weighted_rows(Id x, float weight) {
+  const int64_t count = out_.dims(x).back().as_int();
+  Id& weights = row_weights_.try_emplace({count, weight}, kNone).first->second;
+  if (weights == kNone) {
+    weights = constant({1, count}, std::vector<float>(static_cast<size_t>(count), weight));
+  }
+  return connected(x, weights, kNone);
+}
+Id Lowering::mean_of_rows(Id x) {
+  return weighted_rows(x, 1 / static_cast<float>(out_.dims(x).back().as_int()));
 }
 
 Id Lowering::mean_of_last(Id x, size_t count) {
@@ -262,6 +328,67 @@ Id Lowering::mean_of_last(Id x, size_t count) {
   spec.inputs = {reshape(x, {rows, 1, columns, 1})};
   spec.flags = 64;  // The dimensions stay.
   return reshape(out_.add(std::move(spec), {rows, 1, 1, 1}), std::move(result));
+}
+
+// Dimensions [first, last) that lie between others: images of as many rows, their channels what
+// comes after.
+Id Lowering::mean_between(Id x, size_t first, size_t last) {
+  Dims dims = out_.dims(x);
+  const Sym before = count_of(dims, 0, first), channels = count_of(dims, last, dims.size());
+  NodeSpec spec;
+  spec.kind = NodeContent::GlobalAvgPool2d;
+  spec.flags = 64;  // The dimensions stay.
+  const bool is_image = dims.size() == 4 && first == 1 && last == 3;
+  spec.inputs = {is_image ? x : reshape(x, {before, count_of(dims, first, last), 1, channels})};
+  const Id mean = out_.add(std::move(spec), {before, 1, 1, channels});
+  std::fill(dims.begin() + static_cast<ptrdiff_t>(first),
+            dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
+  return reshape(mean, std::move(dims));
+}
+
+// Products with ones, so that sums of whole numbers are whole.
+Id Lowering::sum_between(Id x, size_t first, size_t last) {
+  Dims dims = out_.dims(x);
+  const Sym before = count_of(dims, 0, first), count = count_of(dims, first, last);
+  const Sym after = count_of(dims, last, dims.size());
+  std::fill(dims.begin() + static_cast<ptrdiff_t>(first),
+            dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
+  if (after == Sym(1)) {
+    return reshape(weighted_rows(reshape(x, {before, count}), 1), std::move(dims));
+  }
+  const std::vector<float> ones(static_cast<size_t>(count.as_int()), 1);
+  const Id sum = product(constant({1, 1, count}, ones), reshape(x, {before, count, after}), false);
+  return reshape(sum, std::move(dims));
+}
+
+// Dimensions that lie side by side at once, from the last on.
+template <typename Fold>
+Id Lowering::in_turns(Id x, const std::vector<size_t>& dims, const Fold& fold) {
+  for (size_t end = dims.size(); end > 0;) {
+    size_t begin = end - 1;
+    while (begin > 0 && dims[begin - 1] + 1 == dims[begin]) --begin;
+    x = fold(x, dims[begin], dims[end - 1] + 1);
+    end = begin;
+  }
+  return x;
+}
+
+Id Lowering::mean(Id x, const std::vector<size_t>& dims) {
+  return in_turns(x, dims, [&](Id id, size_t first, size_t last) {
+    const bool are_last = last == out_.dims(id).size();
+    return are_last ? mean_of_last(id, last - first) : mean_between(id, first, last);
+  });
+}
+
+Id Lowering::sum(Id x, const std::vector<size_t>& dims) {
+  return in_turns(x, dims,
+                  [&](Id id, size_t first, size_t last) { return sum_between(id, first, last); });
+}
+
+Id Lowering::constant(Dims dims, const std::vector<float>& values) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return out_.add_constant(std::move(dims),
+                           exir::own_bytes({bytes, bytes + values.size() * sizeof(float)}));
 }
 
 Id Lowering::number(float value) {

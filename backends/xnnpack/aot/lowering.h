@@ -9,7 +9,7 @@
 #pragma once
 
 #include <map>
-#include <string_view>
+#include <string>
 #include <unordered_map>
 
 #include "backends/xnnpack/aot/payload_writer.h"
@@ -49,9 +49,25 @@ class Lowering {
   Id transpose(Id x, const std::vector<uint32_t>& perm);
   // At most one size may be symbolic; others must be those of x, or known.
   Id reshape(Id x, Dims dims);
+  // `size` elements of a dimension from `start` on.
+  Id slice(Id x, size_t dim, int64_t start, int64_t size);
+  // One behind another along a dimension.
+  Id concatenated(const std::vector<Id>& ids, size_t dim);
+  // [all before `dim`, times, all from `dim` on]: copies side by side. REQUIRES: at most one of
+  // these sizes is open.
+  Id copies(Id x, size_t dim, int64_t times);
   // The mean over the last `count` dimensions, which stay as ones.
   Id mean_of_last(Id x, size_t count);
+  // Over dimensions in rising order, which stay as ones. REQUIRES: at most one size of x is open,
+  // and none of those that are added up.
+  Id mean(Id x, const std::vector<size_t>& dims);
+  Id sum(Id x, const std::vector<size_t>& dims);
+  // Of matrices [..., n, k] and [..., k, m], or [..., m, k] if it is turned.
+  Id product(Id a, Id b, bool turned);
+  // Weights are constants of [out, in].
+  Id connected(Id x, Id weights, Id bias);
   Id number(float value);
+  Id constant(Dims dims, const std::vector<float>& values);
 
   // Clamps the result of the node that made `id` within that node, if it can and nobody else reads
   // `value`, the tensor that it is. False if a node of its own is needed.
@@ -59,7 +75,7 @@ class Lowering {
 
   // What `make` makes of a tensor, made once.
   template <typename Make>
-  Id once(const exir::Value* value, std::string_view what, const Make& make) {
+  Id once(const exir::Value* value, const std::string& what, const Make& make) {
     const auto found = made_.find({value, what});
     if (found != made_.end()) return found->second;
     const Id id = make();
@@ -80,7 +96,12 @@ class Lowering {
 
   Id first_form(const exir::Value* value);
   Id repeated(Id x, const Dims& dims);
+  Id weighted_rows(Id x, float weight);
   Id mean_of_rows(Id x);
+  Id mean_between(Id x, size_t first, size_t last);
+  Id sum_between(Id x, size_t first, size_t last);
+  template <typename Fold>
+  Id in_turns(Id x, const std::vector<size_t>& dims, const Fold& fold);
 
   const exir::Part& part_;
   PayloadWriter out_;
@@ -88,8 +109,8 @@ class Lowering {
   std::unordered_map<const exir::Value*, size_t> uses_;
   std::unordered_map<Id, size_t> holders_;  // How many tensors a value of the payload is.
   std::unordered_map<float, Id> numbers_;
-  std::unordered_map<int64_t, Id> means_;  // Weights of a mean of so many.
-  std::map<std::pair<const exir::Value*, std::string_view>, Id> made_;
+  std::map<std::pair<int64_t, float>, Id> row_weights_;  // So many of the same.
+  std::map<std::pair<const exir::Value*, std::string>, Id> made_;
 };
 
 // The permutation from plain to channels last and back.

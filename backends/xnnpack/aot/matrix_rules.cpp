@@ -6,58 +6,55 @@ namespace taper::xnnpack {
 namespace {
 
 using exir::Node;
+using exir::Sym;
 using exir::Value;
 using wire::NodeContent;
 
-constexpr uint32_t kTransposedB = 1;
+bool is_known_one(const exir::Argument& arg) { return is_known(arg) && arg.to_double() == 1; }
 
-void connected(Lowering& l, const Value* y, Id x, Id filter, Id bias) {
-  Dims dims = l.out().dims(x);
-  dims.back() = l.out().dims(filter)[0];
-  NodeSpec spec;
-  spec.kind = NodeContent::FullyConnected;
-  spec.inputs = {x, filter, bias};
-  l.set_plain(y, l.out().add(std::move(spec), std::move(dims)));
-}
-
-Id optional_bias(Lowering& l, const exir::Argument& arg) {
-  return arg.is_none() ? kNone : l.weights(arg.value());
+// x times the transpose of a matrix that is computed, too.
+Id computed_layer(Lowering& l, Id x, Id weights) {
+  const Dims given = l.out().dims(x);
+  Sym rows = 1;
+  for (size_t d = 0; d + 1 < given.size(); ++d) rows = rows * given[d];
+  const Id y = l.product(l.reshape(x, {rows, given.back()}), weights, true);
+  Dims dims = given;
+  dims.back() = l.out().dims(weights)[0];
+  return l.reshape(y, std::move(dims));
 }
 
 void linear(Lowering& l, const Node& node) {
-  connected(l, node.outputs[0], l.plain(tensor(node, 0)), l.weights(tensor(node, 1)),
-            optional_bias(l, node.arg(2)));
+  const Value *weights = tensor(node, 1), *y = node.outputs[0];
+  const Value* bias = node.arg(2).is_none() ? nullptr : tensor(node, 2);
+  const Id x = l.plain(tensor(node, 0));
+  if (is_constant(weights) && (bias == nullptr || is_constant(bias))) {
+    const Id id = bias == nullptr ? kNone : l.weights(bias);
+    return l.set_plain(y, l.connected(x, l.weights(weights), id));
+  }
+  const Id id = is_constant(weights) ? l.connected(x, l.weights(weights), kNone)
+                                     : computed_layer(l, x, l.plain(weights));
+  l.set_plain(y, bias == nullptr ? id : l.binary(NodeContent::Add, id, l.plain(bias)));
 }
 std::string linear_refusal(const Node& node) {
-  if (tensor(node, 0)->type.rank() == 0) return "the input has no dimension";
-  if (!is_constant(tensor(node, 1)) || tensor(node, 1)->type.rank() != 2) {
-    return "the weights are not constant";
-  }
-  return node.arg(2).is_none() || is_constant(node.arg(2).value()) ? ""
-                                                                   : "the bias is not constant";
+  const Value *x = tensor(node, 0), *weights = tensor(node, 1);
+  if (x->type.rank() == 0 || weights->type.rank() != 2) return "the weights are no matrix";
+  if (is_constant(weights)) return "";
+  int open = 0;
+  for (const Sym& size : node.outputs[0]->type.sizes) open += !size.is_int();
+  return open <= 1 ? "" : "the weights are not constant and more than one size is open";
 }
 
-void addmm(Lowering& l, const Node& node) {
-  connected(l, node.outputs[0], l.plain(tensor(node, 1)),
-            l.transpose(l.weights(tensor(node, 2)), {1, 0}), l.weights(tensor(node, 0)));
-}
-std::string addmm_refusal(const Node& node) {
-  const Value *bias = tensor(node, 0), *weights = tensor(node, 2);
-  if (!is_constant(weights) || !is_constant(bias)) return "the weights or bias are not constant";
-  if (bias->type.rank() != 1 || bias->type.sizes[0] != weights->type.sizes[1]) {
-    return "what is added is no bias";
-  }
-  for (const char* name : {"beta", "alpha"}) {
-    if (!is_known(node.arg(name)) || node.arg(name).to_double() != 1) return "a factor is not 1";
-  }
-  return "";
+// [out, in] of a constant [in, out].
+Id turned_weights(Lowering& l, const Value* value) { return l.transpose(l.weights(value), {1, 0}); }
+
+bool is_bias(const Value* bias, const Value* weights) {
+  return is_constant(bias) && bias->type.rank() == 1 &&
+         bias->type.sizes[0] == weights->type.sizes[1];
 }
 
-Dims product_dims(const Dims& a, const Dims& b, bool turned) {
-  Dims dims = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
-  dims.push_back(a[a.size() - 2]);
-  dims.push_back(b[b.size() - (turned ? 2 : 1)]);
-  return dims;
+Id scaled(Lowering& l, Id x, const exir::Argument& factor) {
+  if (factor.to_double() == 1) return x;
+  return l.binary(NodeContent::Multiply, x, l.number(static_cast<float>(factor.to_double())));
 }
 
 // A transpose of the last two dimensions right before the product is a flag of it.
@@ -70,31 +67,46 @@ bool is_turned(const NodeSpec* maker) {
   return rank >= 2 && maker->list[rank - 1] == rank - 2;
 }
 
-void product(Lowering& l, const Node& node) {
-  const Id a = l.plain(tensor(node, 0));
-  Id b = l.plain(tensor(node, 1));
-  NodeSpec spec;
-  spec.kind = NodeContent::BatchMatrixMultiply;
-  const NodeSpec* maker = l.out().maker(b);
-  if (is_turned(maker)) {
-    b = maker->inputs[0];
-    spec.flags = kTransposedB;
+Id product_of(Lowering& l, const Value* x, const Value* y) {
+  if (y->type.rank() == 2 && is_constant(y)) {
+    return l.connected(l.plain(x), turned_weights(l, y), kNone);
   }
-  spec.inputs = {a, b};
-  Dims dims = product_dims(l.out().dims(a), l.out().dims(b), spec.flags != 0);
-  l.set_plain(node.outputs[0], l.out().add(std::move(spec), std::move(dims)));
+  const Id a = l.plain(x), b = l.plain(y);
+  const NodeSpec* maker = l.out().maker(b);
+  return is_turned(maker) ? l.product(a, maker->inputs[0], true) : l.product(a, b, false);
 }
 
-void mm(Lowering& l, const Node& node) {
-  if (!is_constant(tensor(node, 1))) return product(l, node);
-  connected(l, node.outputs[0], l.plain(tensor(node, 0)),
-            l.transpose(l.weights(tensor(node, 1)), {1, 0}), kNone);
+void product(Lowering& l, const Node& node) {
+  l.set_plain(node.outputs[0], product_of(l, tensor(node, 0), tensor(node, 1)));
+}
+
+// beta * added + alpha * a @ b.
+void added_product(Lowering& l, const Node& node) {
+  const Value *added = tensor(node, 0), *a = tensor(node, 1), *b = tensor(node, 2);
+  const bool ones = is_known_one(node.arg("beta")) && is_known_one(node.arg("alpha"));
+  if (ones && is_constant(b) && b->type.rank() == 2 && is_bias(added, b)) {
+    const Id y = l.connected(l.plain(a), turned_weights(l, b), l.weights(added));
+    return l.set_plain(node.outputs[0], y);
+  }
+  const Id y = scaled(l, product_of(l, a, b), node.arg("alpha"));
+  l.set_plain(node.outputs[0],
+              l.binary(NodeContent::Add, y, scaled(l, l.plain(added), node.arg("beta"))));
+}
+// A factor of 0 makes even what is no number 0.
+std::string added_refusal(const Node& node) {
+  for (const char* name : {"beta", "alpha"}) {
+    if (!is_known(node.arg(name)) || node.arg(name).to_double() == 0) {
+      return "a factor is 0 or computed";
+    }
+  }
+  return "";
 }
 
 constexpr OpRule kTable[] = {
     {"aten::linear", linear_refusal, linear, 2},
-    {"aten::addmm", addmm_refusal, addmm, 2},
-    {"aten::mm", nullptr, mm, 2},
+    {"aten::addmm", added_refusal, added_product, 2},
+    {"aten::baddbmm", added_refusal, added_product, 2},
+    {"aten::mm", nullptr, product, 2},
     {"aten::bmm", nullptr, product, 2},
 };
 

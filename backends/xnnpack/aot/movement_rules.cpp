@@ -67,20 +67,6 @@ void permute(Lowering& l, const Node& node) {
   l.set_plain(y, l.transpose(l.plain(x), perm));
 }
 
-Id slice_of(Lowering& l, Id x, size_t dim, int64_t start, int64_t size) {
-  Dims dims = l.out().dims(x);
-  if (start == 0 && dims[dim].as_int() == size) return x;
-  NodeSpec spec;
-  spec.kind = NodeContent::Slice;
-  spec.inputs = {x};
-  for (size_t d = 0; d < dims.size(); ++d) {
-    spec.list.push_back(d == dim ? static_cast<uint32_t>(start) : 0);
-    spec.list2.push_back(static_cast<uint32_t>(d == dim ? size : dims[d].as_int()));
-  }
-  dims[dim] = size;
-  return l.out().add(std::move(spec), std::move(dims));
-}
-
 // Where a dimension lies in the layout that the tensor has.
 size_t place_of(size_t dim, size_t rank, bool image) { return image ? to_plain(rank)[dim] : dim; }
 
@@ -88,32 +74,73 @@ int64_t clipped(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
 }
 
+// How the elements of a slice are spread. Of every so manieth, groups of that many must be there.
+struct Strides {
+  int64_t start, step;
+};
+Strides strides_of(const Node& node) {
+  const Value* x = tensor(node);
+  const exir::Sym& size = x->type.sizes[dim_of(node.arg(1), x->type.rank())];
+  const int64_t start = node.arg(2).is_none() ? 0 : node.arg(2).to_int();
+  return {size.is_int() ? clipped(start, size.as_int()) : start, node.arg(4).to_int()};
+}
+
+// Groups of `step` elements stand side by side, so what is wanted is a row of their transpose:
+// made once for all slices of the tensor.
+Id every(Lowering& l, const Value* x, size_t dim, Strides s) {
+  const Dims& sizes = x->type.sizes;
+  int64_t before = 1, after = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (d != dim) (d < dim ? before : after) *= sizes[d].as_int();
+  }
+  const int64_t groups = sizes[dim].as_int() / s.step;
+  const Id turned = l.once(x, "every " + std::to_string(dim) + " " + std::to_string(s.step), [&] {
+    return l.transpose(l.reshape(l.plain(x), {before * groups, s.step, after}), {1, 0, 2});
+  });
+  return l.slice(turned, 0, s.start, 1);
+}
+
 void slice(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t rank = x->type.rank(), dim = dim_of(node.arg(1), rank);
+  const Strides strides = strides_of(node);
+  if (strides.step != 1) {
+    return l.set_plain(y, l.reshape(every(l, x, dim, strides), y->type.sizes));
+  }
   const bool image = l.is_image(x);
-  const int64_t start =
-      node.arg(2).is_none() ? 0 : clipped(node.arg(2).to_int(), x->type.sizes[dim].as_int());
   l.set_like(y, image,
-             slice_of(l, image ? l.image(x) : l.plain(x), place_of(dim, rank, image), start,
-                      y->type.sizes[dim].as_int()));
+             l.slice(image ? l.image(x) : l.plain(x), place_of(dim, rank, image), strides.start,
+                     y->type.sizes[dim].as_int()));
 }
 std::string slice_refusal(const Node& node) {
   for (size_t i = 2; i < 5; ++i) {
     if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is computed";
   }
-  if (node.arg(4).to_int() != 1) return "the step is not 1";
-  return static_refusal(node);
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t dim = dim_of(node.arg(1), x->type.rank());
+  const Strides s = strides_of(node);
+  if (!y->type.sizes[dim].is_int() || s.start < 0) return "a size is open";
+  if (s.step == 1) return "";
+  if (!x->type.is_static()) return "the step is not 1 and a size is open";
+  const int64_t size = x->type.sizes[dim].as_int();
+  const bool whole = size % s.step == 0 && s.start < s.step;
+  return whole && y->type.sizes[dim].as_int() == size / s.step ? "" : "its steps leave a rest";
 }
 
 void select(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t dim = dim_of(node.arg(1), x->type.rank());
-  const int64_t index = clipped(node.arg(2).to_int(), x->type.sizes[dim].as_int());
-  l.set_plain(y, l.reshape(slice_of(l, l.plain(x), dim, index, 1), y->type.sizes));
+  const exir::Sym& size = x->type.sizes[dim];
+  const int64_t index = node.arg(2).to_int();
+  const int64_t from = size.is_int() ? clipped(index, size.as_int()) : index;
+  l.set_plain(y, l.reshape(l.slice(l.plain(x), dim, from, 1), y->type.sizes));
 }
 std::string select_refusal(const Node& node) {
-  return is_known(node.arg(2)) ? static_refusal(node) : "the index is computed";
+  if (!is_known(node.arg(2))) return "the index is computed";
+  const Value* x = tensor(node);
+  const bool known = x->type.sizes[dim_of(node.arg(1), x->type.rank())].is_int();
+  if (!known && node.arg(2).to_int() < 0) return "it counts from an end that is open";
+  return one_open_refusal(node);
 }
 
 void split(Lowering& l, const Node& node) {
@@ -123,29 +150,18 @@ void split(Lowering& l, const Node& node) {
   int64_t start = 0;
   for (const Value* y : node.outputs) {
     const int64_t size = y->type.sizes[dim].as_int();
-    l.set_like(
-        y, image,
-        slice_of(l, image ? l.image(x) : l.plain(x), place_of(dim, rank, image), start, size));
+    const Id id = image ? l.image(x) : l.plain(x);
+    l.set_like(y, image, l.slice(id, place_of(dim, rank, image), start, size));
     start += size;
   }
 }
 std::string split_refusal(const Node& node) {
+  const size_t dim = dim_of(node.arg(2), tensor(node)->type.rank());
   for (const Value* y : node.outputs) {
-    if (!y->type.is_static() || y->type.numel() == exir::Sym(0)) return "a piece has no known size";
+    const exir::Sym& size = y->type.sizes[dim];
+    if (!size.is_int() || size.as_int() == 0) return "a piece has no known size";
   }
-  return static_refusal(node);
-}
-
-Id concatenated(Lowering& l, const std::vector<Id>& ids, size_t axis) {
-  constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
-                                    NodeContent::Concatenate4, NodeContent::Concatenate5};
-  NodeSpec spec;
-  spec.kind = kKinds[ids.size() - 2];
-  spec.inputs = ids;
-  spec.list = {static_cast<uint32_t>(axis)};
-  Dims dims = l.out().dims(ids[0]);
-  for (size_t i = 1; i < ids.size(); ++i) dims[axis] = dims[axis] + l.out().dims(ids[i])[axis];
-  return l.out().add(std::move(spec), std::move(dims));
+  return tensor(node)->type.sizes[dim].is_int() ? "" : "a size is open";
 }
 
 void cat(Lowering& l, const Node& node) {
@@ -158,9 +174,8 @@ void cat(Lowering& l, const Node& node) {
   std::vector<Id> ids;
   for (const exir::Argument& item : items) {
     ids.push_back(image ? l.image(item.value()) : l.plain(item.value()));
-    if (ids.size() == 5) ids = {concatenated(l, ids, axis)};
   }
-  l.set_like(y, image, ids.size() == 1 ? ids[0] : concatenated(l, ids, axis));
+  l.set_like(y, image, l.concatenated(ids, axis));
 }
 std::string cat_refusal(const Node& node) {
   const exir::Argument::List& items = node.arg(0).list();
@@ -203,6 +218,54 @@ std::string pad_refusal(const Node& node) {
   return is_known(node.arg(2)) ? "" : "the value is computed";
 }
 
+// ---- what comes round, and again ----
+
+void roll(Lowering& l, const Node& node) {
+  const Value* x = tensor(node);
+  const size_t rank = x->type.rank();
+  const bool image = l.is_image(x);
+  Id id = image ? l.image(x) : l.plain(x);
+  const std::vector<int64_t> shifts = exir::to_ints(node.arg(1));
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    const size_t dim = dim_of(node.arg(2).list()[i], rank);
+    const int64_t size = x->type.sizes[dim].as_int();
+    const int64_t shift = (shifts[i] % size + size) % size;
+    if (shift == 0) continue;
+    const size_t place = place_of(dim, rank, image);
+    const Id end = l.slice(id, place, size - shift, shift);
+    id = l.concatenated({end, l.slice(id, place, 0, size - shift)}, place);
+  }
+  l.set_like(node.outputs[0], image, id);
+}
+std::string roll_refusal(const Node& node) {
+  if (!node.arg(2).is_list() || node.arg(2).list().empty()) return "it rolls all dimensions as one";
+  for (const exir::Argument& shift : node.arg(1).list()) {
+    if (!is_known(shift)) return "a shift is computed";
+  }
+  return static_refusal(node);
+}
+
+// From the last dimension on, so that those before are still as they were.
+void repeat(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const std::vector<int64_t> times = exir::to_ints(node.arg(1));
+  Dims dims(times.size() - x->type.rank(), exir::Sym(1));
+  dims.insert(dims.end(), x->type.sizes.begin(), x->type.sizes.end());
+  Id id = l.reshape(l.plain(x), dims);
+  for (size_t d = times.size(); d-- > 0;) {
+    if (times[d] == 1) continue;
+    dims[d] = dims[d] * times[d];
+    id = l.reshape(l.copies(id, d, times[d]), dims);
+  }
+  l.set_plain(y, id);
+}
+std::string repeat_refusal(const Node& node) {
+  for (const exir::Argument& times : node.arg(1).list()) {
+    if (!is_known(times)) return "how often is computed";
+  }
+  return static_refusal(node);
+}
+
 constexpr OpRule kTable[] = {
     {"aten::clone", nullptr, same, 0},
     {"dim_order_ops::_to_dim_order_copy", nullptr, same, 0},
@@ -217,6 +280,8 @@ constexpr OpRule kTable[] = {
     {"aten::split_copy.Tensor", split_refusal, split, 0},
     {"aten::cat", cat_refusal, cat, 0},
     {"aten::constant_pad_nd", pad_refusal, pad, 0},
+    {"aten::roll", roll_refusal, roll, 0},
+    {"aten::repeat", repeat_refusal, repeat, 0},
 };
 
 }  // namespace

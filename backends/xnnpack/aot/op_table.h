@@ -28,6 +28,7 @@ extern const std::span<const OpRule> kElementRules;
 extern const std::span<const OpRule> kMatrixRules;
 extern const std::span<const OpRule> kWindowRules;
 extern const std::span<const OpRule> kReduceRules;
+extern const std::span<const OpRule> kNormRules;
 extern const std::span<const OpRule> kMovementRules;
 extern const std::span<const OpRule> kAttentionRules;
 

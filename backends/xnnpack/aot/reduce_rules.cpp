@@ -1,4 +1,6 @@
-// Means, softmax and norms.
+// Sums, means and softmax.
+
+#include <algorithm>
 
 #include "backends/xnnpack/aot/op_table.h"
 
@@ -9,40 +11,88 @@ using exir::Node;
 using exir::Value;
 using wire::NodeContent;
 
-bool is_of_image(const std::vector<size_t>& dims, size_t rank) {
-  return rank == 4 && dims == std::vector<size_t>{2, 3};
-}
-bool are_last(const std::vector<size_t>& dims, size_t rank) {
-  return !dims.empty() && dims.back() == rank - 1 && dims.front() == rank - dims.size();
+// The dimensions of a call, where they lie in the layout that its tensor has.
+std::vector<size_t> places_of(const std::vector<size_t>& dims, size_t rank, bool image) {
+  std::vector<size_t> places = dims;
+  for (size_t& d : places) d = image ? to_plain(rank)[d] : d;
+  std::sort(places.begin(), places.end());
+  return places;
 }
 
-void mean(Lowering& l, const Node& node) {
+// True if what is left of an image lies as what is left of a plain tensor.
+bool lies_plain(const Value* y, const std::vector<size_t>& dims, size_t rank) {
+  uint32_t last = 0;
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (std::find(dims.begin(), dims.end(), d) != dims.end()) continue;
+    if (to_plain(rank)[d] < last) return false;
+    last = to_plain(rank)[d];
+  }
+  return y->type.rank() < rank;
+}
+
+// Dimensions become one, or go.
+template <typename Fold>
+void reduce(Lowering& l, const Node& node, const Fold& fold) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t rank = x->type.rank();
-  const std::vector<size_t> dims = dims_of(node.arg(1), rank);
+  const std::vector<size_t> dims = dims_of(node.arg("dim"), rank);
   const bool keep = node.arg("keepdim").to_bool();
-  if (!is_of_image(dims, rank) || !l.is_image(x)) {
-    const Id result = l.mean_of_last(l.plain(x), dims.size());
-    return l.set_plain(y, l.reshape(result, y->type.sizes));
-  }
-  const Dims image = l.out().dims(l.image(x));
-  NodeSpec spec;
-  spec.kind = NodeContent::GlobalAvgPool2d;
-  spec.inputs = {l.image(x)};
-  spec.flags = 64;  // The dimensions stay.
-  const Id result = l.out().add(std::move(spec), {image[0], 1, 1, image[3]});
-  keep ? l.set_image(y, result) : l.set_plain(y, l.reshape(result, {image[0], image[3]}));
+  const bool image = l.is_image(x) && (keep || lies_plain(y, dims, rank));
+  const Id folded = fold(image ? l.image(x) : l.plain(x), places_of(dims, rank, image));
+  if (image && keep) return l.set_image(y, folded);
+  l.set_plain(y, l.reshape(folded, y->type.sizes));
 }
 
-std::string mean_refusal(const Node& node) {
+std::string reduce_refusal(const Node& node) {
   const Value* x = tensor(node);
-  const size_t rank = x->type.rank();
-  if (rank == 0) return "the input has no dimension";
-  const std::vector<size_t> dims = dims_of(node.arg(1), rank);
-  if (!are_last(dims, rank)) return "it is not over the last dimensions";
+  if (x->type.rank() == 0) return "the input has no dimension";
   int open = 0;
   for (const exir::Sym& size : x->type.sizes) open += !size.is_int();
   return open <= 1 ? "" : "more than one size is open";
+}
+std::string static_reduce_refusal(const Node& node) {
+  const std::string why = reduce_refusal(node);
+  if (!why.empty()) return why;
+  for (const size_t d : dims_of(node.arg("dim"), tensor(node)->type.rank())) {
+    if (!tensor(node)->type.sizes[d].is_int()) return "how much is added up is open";
+  }
+  return "";
+}
+
+void mean(Lowering& l, const Node& node) {
+  reduce(l, node, [&](Id x, const std::vector<size_t>& dims) { return l.mean(x, dims); });
+}
+void sum(Lowering& l, const Node& node) {
+  reduce(l, node, [&](Id x, const std::vector<size_t>& dims) { return l.sum(x, dims); });
+}
+
+double correction_of(const Node& node) {
+  return node.arg("correction").is_none() ? 1 : node.arg("correction").to_double();
+}
+double count_of(const Node& node) {
+  double count = 1;
+  for (const size_t d : dims_of(node.arg("dim"), tensor(node)->type.rank())) {
+    count *= static_cast<double>(tensor(node)->type.sizes[d].as_int());
+  }
+  return count;
+}
+void variance(Lowering& l, const Node& node) {
+  reduce(l, node, [&](Id x, const std::vector<size_t>& dims) {
+    const Id centered = l.binary(NodeContent::Subtract, x, l.mean(x, dims));
+    const Id mean = l.mean(l.unary(NodeContent::Square, centered), dims);
+    const double count = count_of(node), correction = correction_of(node);
+    if (correction == 0) return mean;
+    return l.binary(NodeContent::Multiply, mean,
+                    l.number(static_cast<float>(count / (count - correction))));
+  });
+}
+std::string variance_refusal(const Node& node) {
+  const std::string why = static_reduce_refusal(node);
+  if (!why.empty()) return why;
+  if (!node.arg("correction").is_none() && !is_known(node.arg("correction"))) {
+    return "the correction is computed";
+  }
+  return correction_of(node) < count_of(node) ? "" : "there are too few numbers";
 }
 
 void softmax(Lowering& l, const Node& node) {
@@ -64,36 +114,11 @@ std::string softmax_refusal(const Node& node) {
   return node.arg(2).to_bool() ? "it changes the type" : "";
 }
 
-// (x - mean) / sqrt(variance + eps) * weight + bias.
-void layer_norm(Lowering& l, const Node& node) {
-  const Value *x = tensor(node), *y = node.outputs[0];
-  const size_t count = node.arg("normalized_shape").list().size();
-  const Id in = l.plain(x);
-  const Id centered = l.binary(NodeContent::Subtract, in, l.mean_of_last(in, count));
-  const Id variance = l.mean_of_last(l.unary(NodeContent::Square, centered), count);
-  const auto eps = static_cast<float>(node.arg("eps").to_double());
-  const Id factor = l.unary(NodeContent::ReciprocalSquareRoot,
-                            l.binary(NodeContent::Add, variance, l.number(eps)));
-  Id out = l.binary(NodeContent::Multiply, centered, factor);
-  if (!node.arg("weight").is_none()) {
-    out = l.binary(NodeContent::Multiply, out, l.plain(tensor(node, "weight")));
-  }
-  if (!node.arg("bias").is_none()) {
-    out = l.binary(NodeContent::Add, out, l.plain(tensor(node, "bias")));
-  }
-  l.set_plain(y, out);
-}
-std::string layer_norm_refusal(const Node& node) {
-  int open = 0;
-  for (const exir::Sym& size : tensor(node)->type.sizes) open += !size.is_int();
-  if (open > 1) return "more than one size is open";
-  return is_known(node.arg("eps")) ? "" : "eps is computed";
-}
-
 constexpr OpRule kTable[] = {
-    {"aten::mean.dim", mean_refusal, mean, 1},
+    {"aten::mean.dim", reduce_refusal, mean, 1},
+    {"aten::sum.dim_IntList", static_reduce_refusal, sum, 1},
+    {"aten::var.correction", variance_refusal, variance, 1},
     {"aten::_softmax", softmax_refusal, softmax, 2},
-    {"aten::native_layer_norm", layer_norm_refusal, layer_norm, 2, true},
 };
 
 }  // namespace

@@ -225,10 +225,15 @@ int64_t overhang(const Pool& p, const Node& node, size_t d) {
   return reach - (in + 2 * p.padding[d]);
 }
 
+bool is_pixel(const Pool& p) { return p.kernel[0] * p.kernel[1] == 1; }
+
 std::string pool_refusal(const Node& node) {
   if (tensor(node)->type.rank() != 4) return "the input is no image of rank 4";
   const Pool p = pool_of(node);
-  if (p.kernel[0] * p.kernel[1] == 1) return "the window is a single pixel";
+  if (is_pixel(p)) {
+    const bool plain = p.padding[0] + p.padding[1] == 0 && is_static_image(tensor(node));
+    return plain ? "" : "the window is a single pixel, and padded or of an open size";
+  }
   for (size_t d = 0; d < 2; ++d) {
     if (p.stride[d] > p.kernel[d]) return "the stride is larger than the window";
   }
@@ -253,14 +258,40 @@ Id pool(Lowering& l, const Node& node, NodeContent kind, Id x, const Pool& p) {
   return l.out().add(std::move(spec), {y[0], y[2], y[3], y[1]});
 }
 
+// Pixels of every so manieth row and column: the image is made a multiple of the stride, each block
+// of which keeps its first pixel.
+Id pixels(Lowering& l, const Node& node, const Pool& p) {
+  const Dims& y = node.outputs[0]->type.sizes;
+  Id x = l.image(tensor(node));
+  Dims dims = l.out().dims(x);
+  NodeSpec pad;
+  pad.kind = NodeContent::ConstantPad;
+  pad.inputs = {x};
+  pad.list = pad.list2 = {0, 0, 0, 0};
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t more = y[2 + d].as_int() * p.stride[d] - dims[1 + d].as_int();
+    if (more < 0) dims[1 + d] = dims[1 + d] + more;
+    if (more < 0) x = l.slice(x, 1 + d, 0, dims[1 + d].as_int());
+    pad.list2[1 + d] = u32(std::max<int64_t>(0, more));
+    dims[1 + d] = dims[1 + d] + std::max<int64_t>(0, more);
+  }
+  pad.inputs = {x};
+  if (dims != l.out().dims(x)) x = l.out().add(std::move(pad), dims);
+  x = l.reshape(x, {dims[0] * y[2], p.stride[0], y[3], dims[3] * p.stride[1]});
+  x = l.slice(l.slice(x, 1, 0, 1), 3, 0, dims[3].as_int());
+  return l.reshape(x, {dims[0], y[2], y[3], dims[3]});
+}
+
 void max_pool(Lowering& l, const Node& node) {
-  l.set_image(node.outputs[0],
-              pool(l, node, NodeContent::MaxPool2d, l.image(tensor(node)), pool_of(node)));
+  const Pool p = pool_of(node);
+  if (is_pixel(p)) return l.set_image(node.outputs[0], pixels(l, node, p));
+  l.set_image(node.outputs[0], pool(l, node, NodeContent::MaxPool2d, l.image(tensor(node)), p));
 }
 
 // XNNPACK counts only pixels of the image; zeros that count are made pixels first.
 void mean_pool(Lowering& l, const Node& node) {
   Pool p = pool_of(node);
+  if (is_pixel(p)) return l.set_image(node.outputs[0], pixels(l, node, p));
   Id x = l.image(tensor(node));
   if (p.padding[0] + p.padding[1] > 0 && node.arg("count_include_pad").to_bool()) {
     const uint32_t h = u32(p.padding[0]), w = u32(p.padding[1]);
@@ -288,42 +319,77 @@ std::string mean_pool_refusal(const Node& node) {
              : "";
 }
 
-void global_mean(Lowering& l, const Value* y, Id image, bool keep) {
-  const Dims x = l.out().dims(image);
-  NodeSpec spec;
-  spec.kind = NodeContent::GlobalAvgPool2d;
-  spec.inputs = {image};
-  spec.flags = 64;
-  const Id mean = l.out().add(std::move(spec), {x[0], 1, 1, x[3]});
-  if (keep) {
-    l.set_image(y, mean);
-  } else {
-    l.set_plain(y, l.reshape(mean, {x[0], x[3]}));
+constexpr int64_t kMostPieces = 64;  // Rows and columns of windows.
+
+// Windows that are not of one size: number `to` is from in * to / out, rounded down, to
+// in * (to + 1) / out, rounded up.
+Id mean_of_windows(Lowering& l, Id x, size_t dim, int64_t out) {
+  const int64_t in = l.out().dims(x)[dim].as_int();
+  std::vector<Id> means;
+  for (int64_t to = 0; to < out; ++to) {
+    const int64_t begin = in * to / out, end = (in * (to + 1) + out - 1) / out;
+    means.push_back(l.mean(l.slice(x, dim, begin, end - begin), {dim}));
   }
+  return l.concatenated(means, dim);
 }
 
 void adaptive_mean(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const std::vector<int64_t> size = ints_of(node.arg(1), 2);
-  if (size[0] == 1 && size[1] == 1) return global_mean(l, y, l.image(x), true);
+  const Id image = l.image(x);
+  if (size[0] == 1 && size[1] == 1) return l.set_image(y, l.mean(image, {1, 2}));
+  const int64_t h = x->type.sizes[2].as_int(), w = x->type.sizes[3].as_int();
+  if (h == size[0] && w == size[1]) return l.set_image(y, image);
+  if (h % size[0] != 0 || w % size[1] != 0) {
+    return l.set_image(y, mean_of_windows(l, mean_of_windows(l, image, 1, size[0]), 2, size[1]));
+  }
   Pool p;
-  for (size_t d = 0; d < 2; ++d) p.kernel.push_back(x->type.sizes[2 + d].as_int() / size[d]);
+  p.kernel = {h / size[0], w / size[1]};
   p.stride = p.kernel;
   p.padding = {0, 0};
-  l.set_image(y, pool(l, node, NodeContent::AvgPool2d, l.image(x), p));
+  l.set_image(y, pool(l, node, NodeContent::AvgPool2d, image, p));
 }
 std::string adaptive_mean_refusal(const Node& node) {
   const Value* x = tensor(node);
   if (x->type.rank() != 4) return "the input is no image of rank 4";
   const std::vector<int64_t> size = ints_of(node.arg(1), 2);
   if (size[0] == 1 && size[1] == 1) return "";
-  if (!is_static_image(x)) return "the size of the image is open";
-  const int64_t h = x->type.sizes[2].as_int(), w = x->type.sizes[3].as_int();
-  if (h % size[0] != 0 || w % size[1] != 0) return "its windows have several sizes";
-  return h / size[0] * (w / size[1]) == 1 ? "the window is a single pixel" : "";
+  return !is_static_image(x)               ? "the size of the image is open"
+         : size[0] + size[1] > kMostPieces ? "it has too many windows of several sizes"
+                                           : "";
 }
 
 // ---- resize ----
+
+// Pixels side by side, then rows. The kernels' way to find a pixel is to multiply with the inverse
+// of the factor, in floats.
+void nearest(Lowering& l, const Node& node) {
+  const Dims& y = node.outputs[0]->type.sizes;
+  const Id x = l.image(tensor(node));
+  const Dims in = l.out().dims(x);
+  const int64_t down = y[2].as_int() / in[1].as_int(), across = y[3].as_int() / in[2].as_int();
+  Id id = l.reshape(l.copies(l.reshape(x, {in[0] * in[1] * in[2], in[3]}), 1, across),
+                    {in[0] * in[1], y[3] * in[3]});
+  id = l.copies(id, 1, down);
+  l.set_image(node.outputs[0], l.reshape(id, {y[0], y[2], y[3], y[1]}));
+}
+std::string nearest_refusal(const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is open";
+  const exir::Argument& factors = node.arg("scale_factors");
+  for (size_t d = 0; d < 2; ++d) {
+    const int64_t in = x->type.sizes[2 + d].as_int(), out = y->type.sizes[2 + d].as_int();
+    if (out % in != 0) return "its factors are not whole";
+    const auto ratio = static_cast<float>(in) / static_cast<float>(out);
+    const float scale =
+        factors.is_none() ? ratio : static_cast<float>(1 / factors.list().at(d).to_double());
+    for (int64_t to = 0; to < out; ++to) {
+      const auto from = static_cast<int64_t>(static_cast<float>(to) * scale);
+      if (std::min(from, in - 1) != to / (out / in)) return "its factors are not whole";
+    }
+  }
+  return "";
+}
 
 void bilinear(Lowering& l, const Node& node) {
   const Dims& y = node.outputs[0]->type.sizes;
@@ -354,6 +420,7 @@ constexpr OpRule kTable[] = {
     {"aten::max_pool2d_with_indices", pool_refusal, max_pool, 2, true},
     {"aten::avg_pool2d", mean_pool_refusal, mean_pool, 2},
     {"aten::_adaptive_avg_pool2d", adaptive_mean_refusal, adaptive_mean, 2},
+    {"aten::upsample_nearest2d.vec", nearest_refusal, nearest, 1},
     {"aten::upsample_bilinear2d.vec", bilinear_refusal, bilinear, 2},
 };
 

@@ -72,7 +72,9 @@ std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank) {
   } else if (arg.is_int()) {
     dims.push_back(dim_of(arg, rank));
   }
-  for (size_t d = 0; dims.empty() && d < rank; ++d) dims.push_back(d);
+  if (dims.empty()) {
+    for (size_t d = 0; d < rank; ++d) dims.push_back(d);
+  }
   std::sort(dims.begin(), dims.end());
   return dims;
 }
@@ -85,8 +87,8 @@ std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count) {
 }
 
 const OpRule* find_rule(std::string_view target) {
-  for (const auto& rules :
-       {kElementRules, kMatrixRules, kWindowRules, kReduceRules, kMovementRules, kAttentionRules}) {
+  for (const auto& rules : {kElementRules, kMatrixRules, kWindowRules, kReduceRules, kNormRules,
+                            kMovementRules, kAttentionRules}) {
     for (const OpRule& rule : rules) {
       if (rule.target == target) return &rule;
     }

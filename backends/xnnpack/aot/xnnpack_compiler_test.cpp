@@ -134,21 +134,100 @@ TEST(XnnpackCompiler, WhatIsOnlyRepeatedBroadcasts) {
             "Multiply Tanh");
 }
 
+TEST(XnnpackCompiler, SumsAndMeansAreOverAnyDimensions) {
+  const std::string input =
+      "  input %i: float32[4, 40, 40, 3]\n  %x: float32[4, 40, 40, 3] = aten::tanh(%i)\n";
+  const auto kinds = [&](const std::string& call) {
+    return compile(input + "  %y: float32" + call + "\n  return %y").kinds();
+  };
+  EXPECT_EQ(kinds("[4, 40, 3] = aten::mean.dim(%x, [1])"), "Tanh Reshape GlobalAvgPool2d Reshape");
+  EXPECT_EQ(kinds("[40, 40] = aten::mean.dim(%x, [0, 3])"),
+            "Tanh FullyConnected Reshape GlobalAvgPool2d Reshape");
+  EXPECT_EQ(kinds("[4, 40, 40] = aten::sum.dim_IntList(%x, [3])"),
+            "Tanh Reshape FullyConnected Reshape");
+  EXPECT_EQ(kinds("[4, 1, 40, 3] = aten::sum.dim_IntList(%x, [1], True)"),
+            "Tanh Reshape BatchMatrixMultiply Reshape");
+  EXPECT_EQ(kinds("[] = aten::var.correction(%x, None, 1)"),
+            "Tanh Reshape GlobalAvgPool2d Subtract Square Reshape GlobalAvgPool2d "
+            "Multiply Reshape");
+}
+
+TEST(XnnpackCompiler, ABatchNormAloneIsAProductAndASum) {
+  const Result r = compile(R"(  input %x: float32[1, 2, 50, 50]
+  constant %w: float32[2] = {1, 2}
+  constant %b: float32[2] = {3, 4}
+  constant %m: float32[2] = {1, 1}
+  constant %v: float32[2] = {4, 4}
+  %y: float32[1, 2, 50, 50], %s: float32[0], %t: float32[0] = aten::_native_batch_norm_legit_no_training(%x, %w, %b, %m, %v, 0.1, 0)
+  %z: float32[1, 2, 50, 50] = aten::relu(%y)
+  return %z)");
+  EXPECT_EQ(r.kinds(), "Multiply Add*");
+  const auto numbers = [&](size_t i) {
+    const float* data = reinterpret_cast<const float*>(r.graph->delegates[0]->data[i].bytes.data);
+    return std::vector<float>(data, data + 2);
+  };
+  EXPECT_EQ(numbers(0), (std::vector<float>{0.5f, 1}));
+  EXPECT_EQ(numbers(1), (std::vector<float>{2.5f, 3}));
+}
+
+TEST(XnnpackCompiler, AGroupNormStaysAnImage) {
+  const Result r = compile(std::string(kConv) + R"(  constant %g: float32[4] = {1, 2, 3, 4}
+  %y: float32[1, 4, 8, 8], %s: float32[1, 2], %t: float32[1, 2] = aten::native_group_norm(%c, %g, %b, 1, 4, 64, 2, 1e-5)
+  %z: float32[1, 4, 8, 8] = aten::relu(%y)
+  return %z)");
+  EXPECT_EQ(r.kinds(),
+            "Transpose Conv2d GlobalAvgPool2d Reshape FullyConnected Multiply Reshape "
+            "Subtract Square GlobalAvgPool2d Reshape FullyConnected Multiply Reshape "
+            "Add ReciprocalSquareRoot Multiply Multiply Add* Transpose");
+}
+
+TEST(XnnpackCompiler, EveryOtherElementIsARowOfATransposeThatIsMadeOnce) {
+  const Result r = compile(R"(  input %x: float32[64, 128]
+  %a: float32[64, 64] = aten::slice_copy.Tensor(%x, 1, 0, 9223372036854775807, 2)
+  %b: float32[64, 64] = aten::slice_copy.Tensor(%x, 1, 1, 9223372036854775807, 2)
+  %y: float32[64, 64] = aten::mul.Tensor(%a, %b)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "Reshape Transpose Slice Reshape Slice Reshape Multiply");
+}
+
+TEST(XnnpackCompiler, WhatIsRepeatedIsMultipliedWithOnes) {
+  EXPECT_EQ(compile(R"(  input %x: float32[1, 4, 20, 20]
+  %y: float32[1, 4, 40, 60] = aten::upsample_nearest2d.vec(%x, [40, 60], None)
+  return %y)")
+                .kinds(),
+            "Transpose Reshape Multiply Reshape Multiply Reshape Transpose");
+  const Result r = compile(R"(  input %x: float32[64, 64]
+  %y: float32[128, 192] = aten::repeat(%x, [2, 3])
+  %z: float32[128, 192] = aten::tanh(%y)
+  return %z)");
+  EXPECT_EQ(r.kinds(), "Reshape Multiply Reshape Multiply Reshape Tanh");
+}
+
+TEST(XnnpackCompiler, WeightsMayBeComputed) {
+  const Result r = compile(R"(  input %x: float32[2, 8, 16]
+  input %w: float32[4, 16]
+  input %b: float32[4]
+  %y: float32[2, 8, 4] = aten::linear(%x, %w, %b)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "Reshape BatchMatrixMultiply Reshape Add");
+}
+
 TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
   const Result r = compile(R"(  input %x: float64[64, 64]
   input %y: float32[64, 64]
   input %w: float32[64, 64]
   %a: float64[64, 64] = aten::relu(%x)
-  %b: float32[64, 64] = aten::linear(%y, %w)
+  %b: float32[64, 64] = aten::hardtanh(%y, 1, 1)
   %c: float32[64, 64] = aten::erf(%y)
-  %d: float32[64, 64] = aten::pow.Tensor_Scalar(%y, 3)
+  %d: float32[64, 64] = aten::pow.Tensor_Scalar(%y, 5)
   %e: float32[1, 1] = aten::slice_copy.Tensor(%y, 0, 0, 1, 1)
   return %a, %b, %c, %d, %e)");
   ASSERT_EQ(r.outside.size(), 5u);
   EXPECT_EQ(r.outside[0], "aten::relu: it computes with float64, not float32");
-  EXPECT_EQ(r.outside[1], "aten::linear: the weights are not constant");
+  EXPECT_EQ(r.outside[1], "aten::hardtanh: the bounds hold no range");
   EXPECT_EQ(r.outside[2], "aten::erf: XNNPACK does not have it");
-  EXPECT_EQ(r.outside[3], "aten::pow.Tensor_Scalar: the exponent is none of 2, 0.5 and -0.5");
+  EXPECT_EQ(r.outside[3],
+            "aten::pow.Tensor_Scalar: the exponent is none of 2, 3, -1, -2, 0.5 and -0.5");
   EXPECT_TRUE(r.graph->delegates.empty());
 }
 

@@ -1,0 +1,140 @@
+// Norms, written in primitive operators.
+
+#include <cmath>
+
+#include "backends/xnnpack/aot/op_table.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Node;
+using exir::Sym;
+using exir::Value;
+using wire::NodeContent;
+
+float eps_of(const Node& node) { return static_cast<float>(node.arg("eps").to_double()); }
+
+// (x - mean) / sqrt(variance + eps).
+template <typename Mean>
+Id normalized(Lowering& l, Id x, float eps, const Mean& mean) {
+  const Id centered = l.binary(NodeContent::Subtract, x, mean(x));
+  const Id variance = mean(l.unary(NodeContent::Square, centered));
+  const Id factor = l.unary(NodeContent::ReciprocalSquareRoot,
+                            l.binary(NodeContent::Add, variance, l.number(eps)));
+  return l.binary(NodeContent::Multiply, centered, factor);
+}
+
+void layer_norm(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const size_t count = node.arg("normalized_shape").list().size();
+  const Id in = l.plain(x);
+  Id out = normalized(l, in, eps_of(node), [&](Id id) { return l.mean_of_last(id, count); });
+  if (!node.arg("weight").is_none()) {
+    out = l.binary(NodeContent::Multiply, out, l.plain(tensor(node, "weight")));
+  }
+  if (!node.arg("bias").is_none()) {
+    out = l.binary(NodeContent::Add, out, l.plain(tensor(node, "bias")));
+  }
+  l.set_plain(y, out);
+}
+std::string layer_norm_refusal(const Node& node) {
+  int open = 0;
+  for (const exir::Sym& size : tensor(node)->type.sizes) open += !size.is_int();
+  if (open > 1) return "more than one size is open";
+  return is_known(node.arg("eps")) ? "" : "eps is computed";
+}
+
+// ---- batch norm that no convolution takes up ----
+
+const float* floats(const exir::Argument& arg) {
+  return arg.is_none() ? nullptr : reinterpret_cast<const float*>(arg.value()->data.data);
+}
+
+// Sizes of one number for each channel, where it lies.
+Dims channel_dims(int64_t channels, size_t rank, bool image) {
+  Dims dims = {channels};
+  if (!image) dims.insert(dims.end(), rank - 2, Sym(1));
+  return dims;
+}
+
+void batch_norm(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const auto channels = static_cast<size_t>(x->type.sizes[1].as_int());
+  const float *weight = floats(node.arg("weight")), *bias = floats(node.arg("bias"));
+  const float *mean = floats(node.arg("running_mean")), *var = floats(node.arg("running_var"));
+  const double eps = node.arg("eps").to_double();
+  std::vector<float> factors, offsets;
+  for (size_t c = 0; c < channels; ++c) {
+    const double factor = (weight == nullptr ? 1 : weight[c]) / std::sqrt(var[c] + eps);
+    factors.push_back(static_cast<float>(factor));
+    offsets.push_back(static_cast<float>((bias == nullptr ? 0 : bias[c]) - mean[c] * factor));
+  }
+  const bool image = l.is_image(x);
+  const Dims dims = channel_dims(x->type.sizes[1].as_int(), x->type.rank(), image);
+  const Id scaled =
+      l.binary(NodeContent::Multiply, image ? l.image(x) : l.plain(x), l.constant(dims, factors));
+  l.set_like(y, image, l.binary(NodeContent::Add, scaled, l.constant(dims, offsets)));
+}
+std::string batch_norm_refusal(const Node& node) {
+  const Value* x = tensor(node);
+  if (x->type.rank() < 2 || !x->type.sizes[1].is_int()) return "the number of channels is open";
+  for (const char* name : {"weight", "bias", "running_mean", "running_var"}) {
+    const exir::Argument& arg = node.arg(name);
+    if (!arg.is_none() && !is_constant(arg.value())) return "its statistics are not constant";
+  }
+  return is_known(node.arg("eps")) ? "" : "eps is computed";
+}
+
+// ---- group norm: instance norm, where a group is a channel ----
+
+// From the means of all channels [n, 1, ..., c] those of their groups, for each channel of it.
+Id mean_of_groups(Lowering& l, Id means, int64_t groups) {
+  const Dims dims = l.out().dims(means);
+  const int64_t size = dims.back().as_int() / groups;
+  const Id mean = l.mean(l.reshape(means, {dims[0] * groups, size}), {1});
+  const std::vector<float> ones(static_cast<size_t>(size), 1);
+  return l.reshape(l.binary(NodeContent::Multiply, mean, l.constant({1, size}, ones)), dims);
+}
+
+void group_norm(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const int64_t groups = node.arg("group").to_int();
+  const bool mixes = node.arg("C").to_int() != groups;
+  const Id image = l.image(x);
+  const size_t rank = x->type.rank();
+  const std::vector<size_t> area = rank == 3 ? std::vector<size_t>{1} : std::vector<size_t>{1, 2};
+  Id out = normalized(l, image, eps_of(node), [&](Id id) {
+    const Id mean = l.mean(id, area);
+    return mixes ? mean_of_groups(l, mean, groups) : mean;
+  });
+  if (!node.arg("weight").is_none()) {
+    out = l.binary(NodeContent::Multiply, out, l.plain(tensor(node, "weight")));
+  }
+  if (!node.arg("bias").is_none()) {
+    out = l.binary(NodeContent::Add, out, l.plain(tensor(node, "bias")));
+  }
+  l.set_image(y, out);
+}
+
+std::string group_norm_refusal(const Node& node) {
+  const Value* x = tensor(node);
+  if (x->type.rank() != 3 && x->type.rank() != 4) return "it is neither over a signal nor an image";
+  for (const char* name : {"C", "group", "eps"}) {
+    if (!is_known(node.arg(name))) return "a number is computed";
+  }
+  int open = 0;
+  for (const Sym& size : x->type.sizes) open += !size.is_int();
+  return open <= 1 ? "" : "more than one size is open";
+}
+
+constexpr OpRule kTable[] = {
+    {"aten::_native_batch_norm_legit_no_training", batch_norm_refusal, batch_norm, 1, true},
+    {"aten::native_group_norm", group_norm_refusal, group_norm, 2, true},
+    {"aten::native_layer_norm", layer_norm_refusal, layer_norm, 2, true},
+};
+
+}  // namespace
+
+const std::span<const OpRule> kNormRules{kTable};
+
+}  // namespace taper::xnnpack
