@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "exir/decompose/recurrent.h"
 #include "exir/dialect/verifier.h"
 #include "exir/ir/rewrite.h"
+#include "exir/ops/executorch_kernels.h"
 #include "exir/ops/registry.h"
 #include "exir/passes/canonical_layout.h"
 #include "exir/passes/check_kernels.h"
@@ -45,7 +47,17 @@ bool has_kernel(std::string_view name) {
   return is_declared(name) || find_kernel(portable::portable_kernels(), name) != nullptr;
 }
 
+bool executorch_has(std::string_view name) {
+  return is_declared(name) || executorch_has_kernel(name);
+}
+
 int run_out_variants(Graph& graph, const LowerOptions& options) {
+  if (options.for_executorch) {
+    return to_out_variants(graph, executorch_has,
+                           "ExecuTorch's runtime has no kernel for it: leave out "
+                           "--compat=executorch, rewrite that line with other operators, or let a "
+                           "backend run it");
+  }
   return to_out_variants(graph, options.has_kernel ? options.has_kernel : has_kernel);
 }
 template <int (*kPass)(Graph&)>
@@ -58,10 +70,16 @@ bool stays_whole(const Node& node) {
   return node.target() == "aten::linear" && is_floating(node.outputs[0]->type.dtype) &&
          node.arg("weight").value()->type.rank() == 2;
 }
+// Layers that ExecuTorch has no operator for.
+const Decompositions& own_rules(const LowerOptions& options) {
+  static const Decompositions none;
+  return options.for_executorch ? none : recurrent_layer_rules();
+}
 int run_decompose(Graph& graph, const LowerOptions& options) {
-  return decompose(graph, [&](const Node& node) {
+  const KeepWhole keep = [&](const Node& node) {
     return stays_whole(node) || (options.backend != nullptr && options.backend->keeps_whole(node));
-  });
+  };
+  return decompose(graph, keep, own_rules(options));
 }
 int run_partition(Graph& graph, const LowerOptions& options) {
   if (options.backend == nullptr) return 0;
@@ -70,8 +88,9 @@ int run_partition(Graph& graph, const LowerOptions& options) {
 // What was kept whole for a backend and stayed outside of it, or in a body of control flow.
 int run_decompose_rest(Graph& graph, const LowerOptions& options) {
   if (options.backend == nullptr) return 0;
-  const int count =
-      decompose(graph, [](const Node& node) { return out_variant(node.target()) != nullptr; });
+  const int count = decompose(
+      graph, [](const Node& node) { return out_variant(node.target()) != nullptr; },
+      own_rules(options));
   if (count == 0) return 0;
   to_edge(graph);
   for (Graph* g : all_graphs(graph)) erase_dead(*g);

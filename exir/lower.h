@@ -31,6 +31,9 @@ struct LowerOptions {
   const BackendCompiler* backend = nullptr;
   // Which groups of nodes it runs.
   Groups delegated = Groups::kThatPay;
+  // Whether ExecuTorch's runtime, as its wheel brings it, is to run the program: nothing is left in
+  // it that this runtime alone can run, and what it has no kernel for is refused.
+  bool for_executorch = false;
   // Told of every node that stays outside of the backend, and why.
   NoteOutside outside;
   // Whether the target has a kernel of that name. If not set: the portable kernels, and those that

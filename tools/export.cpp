@@ -41,6 +41,7 @@ CommandLine describe() {
          {"format", "pte, or c: a folder of sources for a firmware (-o names it)", "FORMAT", "pte"},
          {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
          {"backend", "Who runs the operators: portable, xnnpack", "NAME", "portable"},
+         {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
          {"require-full-delegation", "Refuse a program that the backend cannot run alone"},
          {"delegate-all", "Give the backend what costs more than it saves, too: to test it"},
          {"memory-budget",
@@ -99,6 +100,12 @@ ExportOptions options_of(const CommandLine& line) {
     throw UsageError("--require-full-delegation needs --backend");
   }
   if (line.given("delegate-all")) options.request.lowering.delegated = exir::Groups::kAll;
+  if (line.given("compat")) {
+    if (line.text("compat") != "executorch") {
+      throw UsageError("--compat is executorch, not '" + line.text("compat") + "'");
+    }
+    options.request.lowering.for_executorch = true;
+  }
   options.request.weights_outside = !options.weights.empty();
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);

@@ -1,4 +1,4 @@
-// LSTM, GRU and plain RNN layers.
+// LSTM, GRU and plain RNN layers, step by step.
 //
 // The input half of the gates does not depend on the state, so it is one matrix product for all
 // steps of a layer; what remains per step is one small product and the gates.
@@ -8,12 +8,10 @@
 // A few known steps are written out; more, or a number that is known at run time only, become the
 // body of a scan.
 
-#include "exir/decompose/rules.h"
+#include "exir/decompose/recurrent.h"
 
 namespace taper::exir {
 namespace {
-
-enum class Cell { kLstm, kGru, kTanh, kRelu };
 
 constexpr int64_t kMostStepsWrittenOut = 64;
 
@@ -116,36 +114,13 @@ Value* run_direction(Builder& b, Cell cell, Value* x, State* s, const Weights& w
              : scanned(b, cell, gates, s, w, backward);
 }
 
-struct Layers {
-  Cell cell;
-  std::vector<Weights> weights;  // Layer by layer, forward then backward.
-  int64_t count;
-  int64_t directions;
-};
-
-Layers read_layers(Builder& b, Cell cell) {
-  const Argument::List& params = b.arg("params").list();
-  const bool biases = b.arg("has_biases").to_bool();
-  Layers layers{cell, {}, b.arg("num_layers").to_int(), b.arg("bidirectional").to_bool() ? 2 : 1};
-  const auto count = static_cast<size_t>(layers.count * layers.directions);
-  const size_t plain = biases ? 4 : 2;
-  const bool projects = cell == Cell::kLstm && params.size() == count * (plain + 1);
-  const size_t each = plain + projects;
-  if (params.size() != count * each) {
-    throw Failure(std::string(b.node().target()) + " is given " + std::to_string(params.size()) +
-                  " weights where " + std::to_string(count * plain) + " are expected");
-  }
-  for (size_t i = 0; i < count; ++i) {
-    const auto at = [&](size_t k) { return params[i * each + k].value(); };
-    const auto turned = [&](size_t k) { return b.permute(at(k), {1, 0}); };
-    layers.weights.push_back({at(0), biases ? at(2) : nullptr, turned(1), biases ? at(3) : nullptr,
-                              projects ? turned(plain) : nullptr});
-  }
-  return layers;
+Weights turned(Builder& b, const LayerWeights& w) {
+  return {w.input, w.input_bias, b.permute(w.hidden, {1, 0}), w.hidden_bias,
+          w.projection != nullptr ? b.permute(w.projection, {1, 0}) : nullptr};
 }
 
 void recurrent(Builder& b, Cell cell) {
-  const Layers layers = read_layers(b, cell);
+  const RecurrentCall call = read_recurrent(b, cell);
   const bool batch_first = b.arg("batch_first").to_bool();
   Value* x = b.in("input");
   const bool unbatched = x->type.rank() == 2;
@@ -159,17 +134,17 @@ void recurrent(Builder& b, Cell cell) {
     return k < hx.list().size() ? b.select(hx.list()[k].value(), 0, i) : nullptr;
   };
   std::vector<Value*> hs, cs;
-  for (int64_t layer = 0; layer < layers.count; ++layer) {
+  for (int64_t layer = 0; layer < call.layers; ++layer) {
     std::vector<Value*> sides;
-    for (int64_t side = 0; side < layers.directions; ++side) {
-      const int64_t i = layer * layers.directions + side;
+    for (int64_t side = 0; side < call.directions; ++side) {
+      const int64_t i = layer * call.directions + side;
       State s = {initial(0, i), cell == Cell::kLstm ? initial(1, i) : nullptr};
       if (unbatched) {
         s.h = b.unsqueeze(s.h, 0);
         if (s.c) s.c = b.unsqueeze(s.c, 0);
       }
-      sides.push_back(
-          run_direction(b, cell, x, &s, layers.weights[static_cast<size_t>(i)], side == 1));
+      const Weights weights = turned(b, call.weights[static_cast<size_t>(i)]);
+      sides.push_back(run_direction(b, cell, x, &s, weights, side == 1));
       hs.push_back(b.unsqueeze(s.h, 0));
       if (s.c) cs.push_back(b.unsqueeze(s.c, 0));
     }
@@ -212,6 +187,27 @@ void rnn_tanh_cell(Builder& b) { b.result(cell_step(b, Cell::kTanh, {b.in("hx"),
 void rnn_relu_cell(Builder& b) { b.result(cell_step(b, Cell::kRelu, {b.in("hx"), nullptr}).h); }
 
 }  // namespace
+
+RecurrentCall read_recurrent(Builder& b, Cell cell) {
+  const Argument::List& params = b.arg("params").list();
+  const bool biases = b.arg("has_biases").to_bool();
+  RecurrentCall call{
+      cell, {}, b.arg("num_layers").to_int(), b.arg("bidirectional").to_bool() ? 2 : 1};
+  const auto count = static_cast<size_t>(call.layers * call.directions);
+  const size_t plain = biases ? 4 : 2;
+  const bool projects = cell == Cell::kLstm && params.size() == count * (plain + 1);
+  const size_t each = plain + projects;
+  if (params.size() != count * each) {
+    throw Failure(std::string(b.node().target()) + " is given " + std::to_string(params.size()) +
+                  " weights where " + std::to_string(count * plain) + " are expected");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const auto at = [&](size_t k) { return params[i * each + k].value(); };
+    call.weights.push_back({at(0), at(1), biases ? at(2) : nullptr, biases ? at(3) : nullptr,
+                            projects ? at(plain) : nullptr});
+  }
+  return call;
+}
 
 const Decompositions& recurrent_rules() {
   static const Decompositions table = {

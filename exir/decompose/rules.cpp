@@ -7,6 +7,14 @@
 
 namespace taper::exir {
 
+const Decomposition* find_decomposition(const Decompositions& table, std::string_view target) {
+  if (target.substr(0, 6) != "aten::") return nullptr;
+  for (const Decomposition& entry : table) {
+    if (target.substr(6) == entry.target) return &entry;
+  }
+  return nullptr;
+}
+
 const Decomposition* find_decomposition(std::string_view target) {
   static const std::unordered_map<std::string, const Decomposition*> map = [] {
     std::unordered_map<std::string, const Decomposition*> out;

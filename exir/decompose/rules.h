@@ -47,5 +47,7 @@ const Decompositions& special_rules();
 
 // The rule for "aten::silu", or null.
 const Decomposition* find_decomposition(std::string_view target);
+// The same, of one short table.
+const Decomposition* find_decomposition(const Decompositions& table, std::string_view target);
 
 }  // namespace taper::exir

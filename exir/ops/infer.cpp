@@ -23,6 +23,8 @@ const std::unordered_map<std::string, TypeRule>& rules() {
     }
     out.emplace("dim_order_ops::_clone_dim_order", same_type);
     out.emplace("dim_order_ops::_to_dim_order_copy", converted_type);
+    out.emplace("taper::lstm", lstm_types);
+    out.emplace("taper::gru", gru_types);
     return out;
   }();
   return map;

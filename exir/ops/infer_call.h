@@ -51,5 +51,7 @@ const std::vector<Family>& layer_families();
 // For operators of another namespace.
 Types same_type(const Call& c);
 Types converted_type(const Call& c);
+Types lstm_types(const Call& c);
+Types gru_types(const Call& c);
 
 }  // namespace taper::exir

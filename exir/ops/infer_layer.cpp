@@ -182,7 +182,23 @@ Types linalg_triangular(const Call& c) {
   return {TensorType(c.tensor(1).dtype, c.tensor(1).sizes)};
 }
 
+// ---- recurrent layers ----
+
+Types recurrent_results(const Call& c) {
+  Sizes out = c.tensor("gates").sizes;
+  out.at(2) = c.tensor("weight").sizes.at(0) * c.tensor("h0").sizes.at(2);
+  const ScalarType dtype = c.tensor("gates").dtype;
+  return {TensorType(dtype, out), TensorType(dtype, c.tensor("h0").sizes)};
+}
+
 }  // namespace
+
+Types gru_types(const Call& c) { return recurrent_results(c); }
+Types lstm_types(const Call& c) {
+  Types types = recurrent_results(c);
+  types.emplace_back(types[0].dtype, c.tensor("c0").sizes);
+  return types;
+}
 
 const std::vector<Family>& layer_families() {
   static const std::vector<Family> table = {

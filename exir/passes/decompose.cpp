@@ -28,12 +28,27 @@ void lift_left_number(Node& node, Rewriter& rewriter) {
   left = rewriter.emit("aten::scalar_tensor", {left, dtype}, {TensorType(dtype, {})})[0];
 }
 
-bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const KeepWhole& keep,
+bool applies(const Decomposition* entry, const Node& node) {
+  return entry != nullptr && (entry->applies == nullptr || entry->applies(node));
+}
+
+struct Rules {
+  const KeepWhole& keep;
+  const Decompositions& first;
+
+  // Null: the node stays as it is.
+  const Decomposition* find(const Node& node) const {
+    if (node.outputs.empty()) return nullptr;  // What a rule that gave up has left.
+    const Decomposition* entry = find_decomposition(first, node.target());
+    if (!applies(entry, node)) entry = find_decomposition(node.target());
+    return applies(entry, node) && !(keep && keep(node)) ? entry : nullptr;
+  }
+};
+
+bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const Rules& rules,
                     std::vector<Diagnostic>& problems) {
-  if (node.outputs.empty()) return false;  // What a rule that gave up has left.
-  const Decomposition* entry = find_decomposition(node.target());
-  if (entry == nullptr || (entry->applies != nullptr && !entry->applies(node))) return false;
-  if (keep && keep(node)) return false;
+  const Decomposition* entry = rules.find(node);
+  if (entry == nullptr) return false;
   std::string problem;
   try {
     lift_left_number(node, rewriter);
@@ -50,20 +65,20 @@ bool decompose_node(Node& node, Rewriter& rewriter, SizeTable& sizes, const Keep
   return false;
 }
 
-int decompose_once(Graph& graph, const KeepWhole& keep, std::vector<Diagnostic>& problems) {
+int decompose_once(Graph& graph, const Rules& rules, std::vector<Diagnostic>& problems) {
   return rewrite_sized(graph, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
-    return decompose_node(node, rewriter, sizes, keep, problems);
+    return decompose_node(node, rewriter, sizes, rules, problems);
   });
 }
 
 }  // namespace
 
-int decompose(Graph& graph, const KeepWhole& keep) {
+int decompose(Graph& graph, const KeepWhole& keep, const Decompositions& first) {
   int total = 0;
   std::vector<Diagnostic> problems;
   for (int round = 0, replaced = 1; replaced != 0 && round < kMaxRounds; ++round) {
     replaced = 0;  // A rule may make a graph of its own, which is looked at in the next round.
-    for (Graph* g : all_graphs(graph)) replaced += decompose_once(*g, keep, problems);
+    for (Graph* g : all_graphs(graph)) replaced += decompose_once(*g, {keep, first}, problems);
     total += replaced;
   }
   if (!problems.empty()) throw Failure("operators that cannot be decomposed", std::move(problems));

@@ -13,6 +13,7 @@
 
 #include <functional>
 
+#include "exir/decompose/rules.h"
 #include "exir/ir/graph.h"
 
 namespace taper::exir {
@@ -20,8 +21,8 @@ namespace taper::exir {
 // True for operators that a backend wants whole.
 using KeepWhole = std::function<bool(const Node&)>;
 
-// Returns the number of nodes replaced. Throws Failure with one diagnostic per node whose rule
-// refuses it.
-int decompose(Graph& graph, const KeepWhole& keep = {});
+// Returns the number of nodes replaced. Rules in `first` go before all others. Throws Failure with
+// one diagnostic per node whose rule refuses it.
+int decompose(Graph& graph, const KeepWhole& keep = {}, const Decompositions& first = {});
 
 }  // namespace taper::exir

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "exir/decompose/recurrent.h"
+
 namespace taper::exir {
 namespace {
 
-std::string run(const std::string& body, const KeepWhole& keep = {}) {
+std::string run(const std::string& body, const KeepWhole& keep = {},
+                const Decompositions& first = {}) {
   const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
-  decompose(*graph, keep);
+  decompose(*graph, keep, first);
   std::string text = print(*graph);
   text.erase(0, text.find('\n') + 1);
   return text.substr(0, text.rfind('}'));
@@ -65,6 +68,36 @@ TEST(Decompose, ManyStepsBecomeAScan) {
   return %y, %n)");
   EXPECT_NE(text.find("higher_order::scan(graph \"step\""), std::string::npos) << text;
   EXPECT_EQ(text.find("aten::linear"), std::string::npos) << text;
+}
+
+TEST(Decompose, AGruLayerBecomesOneProductAndTheSteps) {
+  const std::string text =
+      run(R"(  input %x: float32[s0, 2, 4]
+  input %h: float32[1, 2, 3]
+  constant %wi: float32[9, 4] = zeros
+  constant %wh: float32[9, 3] = zeros
+  %y: float32[s0, 2, 3], %n: float32[1, 2, 3] = aten::gru.input(%x, %h, [%wi, %wh], False, )"
+          R"(1, 0.0, False, False, False)
+  return %y, %n)",
+          [](const Node& node) { return node.is("aten::linear"); }, recurrent_layer_rules());
+  EXPECT_NE(text.find("float32[s0, 2, 9] = aten::linear(%x, %wi, None)"), text.npos) << text;
+  EXPECT_NE(text.find("float32[1, 1, 3, 48] = aten::view("), text.npos) << text;
+  EXPECT_NE(text.find("= taper::gru("), text.npos) << text;
+  EXPECT_EQ(text.find("higher_order::scan"), text.npos) << text;
+}
+
+// Weights of another dtype than the input: step by step, where every operator promotes.
+TEST(Decompose, ALayerOfSeveralDtypesIsWrittenStepByStep) {
+  const std::string text =
+      run(R"(  input %x: float32[1, 2, 4]
+  input %h: float32[1, 2, 3]
+  constant %wi: float64[9, 4] = zeros
+  constant %wh: float64[9, 3] = zeros
+  %y: float32[1, 2, 3], %n: float32[1, 2, 3] = aten::gru.input(%x, %h, [%wi, %wh], False, )"
+          R"(1, 0.0, False, False, False)
+  return %y, %n)",
+          [](const Node& node) { return node.is("aten::linear"); }, recurrent_layer_rules());
+  EXPECT_EQ(text.find("taper::gru"), text.npos) << text;
 }
 
 TEST(Decompose, GroupsOfARowShareAScale) {

@@ -71,7 +71,7 @@ std::string call_text(const Node& node) {
   return text + ")";
 }
 
-Failure unsupported(const MissingCalls& missing) {
+Failure unsupported(const MissingCalls& missing, const std::string& remedy) {
   std::vector<Diagnostic> list;
   std::set<std::string> operators;
   for (const auto& [key, where] : missing) {
@@ -87,10 +87,7 @@ Failure unsupported(const MissingCalls& missing) {
                        "declare it: write the line \"" + suggested_declaration(*where.first) +
                            "\" into a file, pass that with --ops, and hand its kernel to the "
                            "runtime (examples/custom_op)")
-            : diagnose(*where.first, "unsupported-op", target + " (" + times + ")",
-                       "no kernel or decomposition for it yet: rewrite that line with other "
-                       "operators, or call run_decompositions() on the exported program before "
-                       "saving it"));
+            : diagnose(*where.first, "unsupported-op", target + " (" + times + ")", remedy));
     list.back().expected =
         foreign ? "a declaration" : "an operator with a kernel, or a rule that breaks it down";
     list.back().actual = call_text(*where.first);
@@ -128,7 +125,7 @@ std::vector<WrittenResult> written_results(const Node& node) {
   return found;
 }
 
-int to_out_variants(Graph& graph, const HasKernel& has_kernel) {
+int to_out_variants(Graph& graph, const HasKernel& has_kernel, const std::string& remedy) {
   int changed = 0;
   MissingCalls missing;
   for (Graph* g : all_graphs(graph)) {
@@ -144,7 +141,7 @@ int to_out_variants(Graph& graph, const HasKernel& has_kernel) {
       ++changed;
     }
   }
-  if (!missing.empty()) throw unsupported(missing);
+  if (!missing.empty()) throw unsupported(missing, remedy);
   return changed;
 }
 

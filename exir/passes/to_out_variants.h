@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "exir/ir/graph.h"
@@ -21,9 +22,15 @@ namespace taper::exir {
 // True if the target has a kernel of that name.
 using HasKernel = std::function<bool(std::string_view)>;
 
+// What helps where this runtime has no kernel.
+inline constexpr char kNoKernelRemedy[] =
+    "no kernel or decomposition for it yet: rewrite that line with other operators, or call "
+    "run_decompositions() on the exported program before saving it";
+
 // Returns the number of nodes changed. Throws Failure that lists every operator without an out
 // variant or kernel: how often it occurs, where, and what would help.
-int to_out_variants(Graph& graph, const HasKernel& has_kernel);
+int to_out_variants(Graph& graph, const HasKernel& has_kernel,
+                    const std::string& remedy = kNoKernelRemedy);
 
 // The schema of the kernel that runs a call of the operator, a prim for arithmetic on numbers. Null
 // if there is none.

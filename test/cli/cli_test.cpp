@@ -204,6 +204,26 @@ TEST(Cli, AMemoryBudgetIsHeld) {
   }
 }
 
+TEST(Cli, ForExecuTorchNothingOfOurOwnIsLeft) {
+  const ScratchFolder scratch;
+  const std::string models = TAPER_SOURCE_DIR "/test/models/data/";
+  const std::vector<std::string> lstm = {"export", models + "lstm.pt2", "-o", scratch / "m.pte",
+                                         "--report"};
+  EXPECT_NE(run("taper", lstm).out.find("taper::lstm.out"), std::string::npos);
+  std::vector<std::string> arguments = lstm;
+  arguments.emplace_back("--compat=executorch");
+  const Said said = run("taper", arguments);
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(said.out.find("taper::"), std::string::npos) << said.out;
+  arguments[1] = models + "statistics.pt2";
+  const Said refused = run("taper", arguments);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("aten::sort"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("ExecuTorch's runtime has no kernel"), std::string::npos);
+  arguments.back() = "--compat=onnx";
+  expect_one_error(run("taper", arguments), 2, "--compat");
+}
+
 TEST(Cli, AModelBecomesSourcesForAFirmware) {
   const ScratchFolder scratch;
   const std::string folder = scratch / "model";

@@ -3,7 +3,8 @@
     python test/compat/run.py --taper build/release/bin/taper [--only llama,cond]
 
 - theirs: ExecuTorch lowers the .pt2, `taper run` runs that .pte (the first step of a case).
-- ours: `taper export` compiles the .pt2, ExecuTorch's runtime runs that .pte, every step.
+- ours: `taper export --compat=executorch` compiles the .pt2, ExecuTorch's runtime runs that .pte,
+  every step.
 - ours-xnnpack, theirs-xnnpack: the same with the XNNPACK delegate; the second for a few models, and
   where this build of taper has XNNPACK.
 
@@ -257,6 +258,7 @@ def all_ours(options, cases, table):
             if case.file not in exported:
                 pt2 = os.path.join(options.models, case.file)
                 command = [options.taper, "export", pt2, "-o", pte, "--backend", backend]
+                command.append("--compat=executorch")
                 exported[case.file] = call(command)
             wrong = exported[case.file]
             table.add(way, case.key(), *((0.0, wrong) if wrong else run_ours(options, case, pte)))

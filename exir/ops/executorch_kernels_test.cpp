@@ -1,0 +1,32 @@
+// The table of ExecuTorch's kernels is sorted, and knows what its wheel has and lacks.
+
+#include "exir/ops/executorch_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace taper::exir {
+namespace {
+
+TEST(ExecutorchKernels, AreSorted) {
+  const std::vector<std::string_view> names = {
+#define TAPER_EXECUTORCH_KERNEL(name) name,
+#include "exir/ops/executorch_kernels.def"
+#undef TAPER_EXECUTORCH_KERNEL
+  };
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(ExecutorchKernels, WhatIsThereAndWhatIsNot) {
+  EXPECT_TRUE(executorch_has_kernel("aten::add.out"));
+  EXPECT_TRUE(executorch_has_kernel("executorch_prim::et_view.default"));
+  EXPECT_TRUE(executorch_has_kernel("quantized_decomposed::dequantize_per_tensor.out"));
+  EXPECT_FALSE(executorch_has_kernel("aten::sort.values_stable"));
+  EXPECT_FALSE(executorch_has_kernel("taper::lstm.out"));
+}
+
+}  // namespace
+}  // namespace taper::exir
