@@ -28,7 +28,7 @@ taper_install(kernels taper_kernels_portable)
 install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")
 install(FILES kernels_portable/kernel_table.h DESTINATION ${include_dir}/kernels_portable)
 # The sources that taper_selected_kernels() compiles for the dtypes of the application.
-install(DIRECTORY kernels_portable DESTINATION ${CMAKE_INSTALL_DATADIR}/taper
+install(DIRECTORY kernels_portable kernels_optimized DESTINATION ${CMAKE_INSTALL_DATADIR}/taper
   FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "ops.def" PATTERN "*_test.cpp" EXCLUDE
   PATTERN "cases" EXCLUDE)
 install(FILES cmake/select.cmake DESTINATION ${package_dir})

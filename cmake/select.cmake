@@ -1,11 +1,13 @@
 # taper_selected_kernels(TARGET app [MODELS a.pte...] [OPERATORS name...] [OPERATOR_LIST file] [ALL]
-#                        [EXCLUDE name...] [OWN name...] [BACKENDS name...] [DTYPES all|used|name...])
+#                        [EXCLUDE name...] [OWN name[=file.cpp]...] [BACKENDS name...]
+#                        [DTYPES all|used|name...] [OPTIMIZED])
 #
 # Gives `app` the kernels that its models use and nothing else: a table (taper/selected_kernels.h)
-# and the kernels, compiled for the dtypes that the models have (DTYPES used, which is the default),
-# for all, or for those named. Configuring fails, with the whole list, when the selection lacks what
-# a model needs; it is done anew when a model changes. The target <app>_sizes prints the bill: bytes
-# by operator, by dtype and by part.
+# and the kernels, each compiled for the dtypes that its operators are handed (DTYPES used, which is
+# the default), for all, or for those named; with OPTIMIZED, the fast form of those that have one.
+# Configuring fails, with the whole list, when the selection lacks what a model needs; it is done
+# anew when a model changes. The target <app>_sizes prints the bill: bytes by operator, by dtype and
+# by part.
 #
 # The `taper` command is found beside the package, in build/release, in the PATH, or where
 # TAPER_COMMAND says.
@@ -31,23 +33,62 @@ function(taper_run_select target fragment)
   endif()
 endfunction()
 
-# The library of the chosen kernels and of all that they may stand on, compiled for those dtypes.
-function(taper_add_kernel_library name files dtypes)
-  set(folder ${TAPER_SELECT_ROOT}/kernels_portable)
-  file(GLOB sources ${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "(_test|/kernel_table|/op_[a-z0-9_]*)\\.cpp$")
-  foreach(file IN LISTS files)
-    list(APPEND sources ${folder}/${file}.cpp)
-  endforeach()
-  add_library(${name} STATIC ${sources})
+# What all libraries of kernels have in common.
+function(taper_set_up_kernels name dtypes)
   target_compile_features(${name} PRIVATE cxx_std_17)
   target_include_directories(${name} PRIVATE ${TAPER_SELECT_ROOT})
   target_link_libraries(${name} PUBLIC taper::runtime PRIVATE taper::freestanding taper::fast_loops)
-  target_compile_definitions(${name} PUBLIC TAPER_DTYPES=${dtypes})
+  target_compile_definitions(${name} PRIVATE TAPER_DTYPES=${dtypes})
+endfunction()
+
+# The library of the chosen kernels, each compiled for the dtypes of its operators, and of all that
+# they may stand on, compiled for those of all. Reads what `taper select` wrote.
+function(taper_add_kernel_library name target)
+  set(folder ${TAPER_SELECT_ROOT}/kernels_portable)
+  file(GLOB sources ${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "(_test|/kernel_table|/op_[a-z0-9_]*)\\.cpp$")
+  foreach(dtypes IN LISTS TAPER_SELECTED_GROUPS)
+    set(files)
+    foreach(file IN LISTS TAPER_SELECTED_FILES_${dtypes})
+      list(APPEND files ${folder}/${file}.cpp)
+    endforeach()
+    foreach(file IN LISTS TAPER_SELECTED_OWN_FILES_${dtypes})
+      get_filename_component(file ${file} ABSOLUTE)
+      list(APPEND files ${file})
+    endforeach()
+    if(dtypes STREQUAL TAPER_SELECTED_DTYPES)
+      list(APPEND sources ${files})
+    else()
+      add_library(${name}_${dtypes} OBJECT ${files})
+      taper_set_up_kernels(${name}_${dtypes} ${dtypes})
+      target_include_directories(${name}_${dtypes} PRIVATE
+        $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+      list(APPEND sources $<TARGET_OBJECTS:${name}_${dtypes}>)
+    endif()
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  taper_set_up_kernels(${name} ${TAPER_SELECTED_DTYPES})
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${name} INTERFACE TAPER_DTYPES=${TAPER_SELECTED_DTYPES})
+endfunction()
+
+# The fast forms, which hand what they do not take to the kernels in `portable`.
+function(taper_add_optimized_library name portable)
+  find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h DOC "The folder with hwy/highway.h")
+  if(NOT TAPER_HIGHWAY_INCLUDE)
+    message(FATAL_ERROR "taper_selected_kernels(OPTIMIZED): Highway's headers are missing; install "
+      "libhwy-dev, or set TAPER_HIGHWAY_INCLUDE to the folder with hwy/highway.h")
+  endif()
+  file(GLOB sources ${TAPER_SELECT_ROOT}/kernels_optimized/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "(_test|/kernel_table)\\.cpp$")
+  add_library(${name} STATIC ${sources})
+  taper_set_up_kernels(${name} ${TAPER_SELECTED_DTYPES})
+  target_include_directories(${name} SYSTEM PRIVATE ${TAPER_HIGHWAY_INCLUDE})
+  target_link_libraries(${name} PUBLIC ${portable})
 endfunction()
 
 function(taper_selected_kernels)
-  cmake_parse_arguments(ARG "ALL" "TARGET;OPERATOR_LIST"
+  cmake_parse_arguments(ARG "ALL;OPTIMIZED" "TARGET;OPERATOR_LIST"
     "MODELS;OPERATORS;EXCLUDE;OWN;BACKENDS;DTYPES" ${ARGN})
   if(NOT TARGET "${ARG_TARGET}")
     message(FATAL_ERROR "taper_selected_kernels: TARGET '${ARG_TARGET}' is no target")
@@ -75,6 +116,9 @@ function(taper_selected_kernels)
   if(ARG_ALL)
     list(APPEND arguments --all)
   endif()
+  if(ARG_OPTIMIZED)
+    list(APPEND arguments --optimized)
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${ARG_TARGET}_kernels)
   file(MAKE_DIRECTORY ${folder})
   taper_run_select(${ARG_TARGET} ${folder} ${arguments} --output ${folder}/kernels.cpp
@@ -82,7 +126,11 @@ function(taper_selected_kernels)
   include(${folder}/kernels.cmake)
   message(STATUS "${ARG_TARGET}: kernels for ${TAPER_SELECTED_DTYPE_NAMES}")
   set(library ${ARG_TARGET}_taper_kernels)
-  taper_add_kernel_library(${library} "${TAPER_SELECTED_FILES}" ${TAPER_SELECTED_DTYPES})
+  taper_add_kernel_library(${library} ${ARG_TARGET})
+  if(TAPER_SELECTED_OPTIMIZED)
+    taper_add_optimized_library(${library}_optimized ${library})
+    target_link_libraries(${ARG_TARGET} PRIVATE ${library}_optimized)
+  endif()
   target_sources(${ARG_TARGET} PRIVATE ${folder}/kernels.cpp)
   target_link_libraries(${ARG_TARGET} PRIVATE ${library})
   if(APPLE)  # Whose linker writes another kind of map.

@@ -29,7 +29,7 @@ constexpr bool is_computable(ScalarType type) {
 
 // Calls f(T{}) with the type that `type` is computed in.
 template <typename F>
-Status with_compute_type(ScalarType type, F f) {
+static Status with_compute_type(ScalarType type, F f) {
   if (in_double(type)) return f(double{});
   if (in_float(type)) return f(float{});
   return f(int64_t{});
@@ -37,7 +37,7 @@ Status with_compute_type(ScalarType type, F f) {
 
 // The same for floating point alone.
 template <typename F>
-Status with_float_type(ScalarType type, F f) {
+static Status with_float_type(ScalarType type, F f) {
   if (in_double(type)) return f(double{});
   return f(float{});
 }

@@ -86,7 +86,7 @@ inline void* element(void* data, int64_t index, ScalarType type) {
 // floats); its result type must be the same for all. Use it sparingly: it makes a copy of code for
 // each of the 13 that is selected.
 template <typename Function>
-inline auto with_type(ScalarType type, Function&& function) {
+static inline auto with_type(ScalarType type, Function&& function) {
   note_dtype(type);
 #define TAPER_CASE(name, T)                   \
   if constexpr (is_selected(name)) {          \

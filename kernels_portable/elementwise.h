@@ -81,28 +81,28 @@ void ternary_loop(const void* op_pointer, const C* const* in, C* out, int64_t co
 
 // The loops of the compute types that this build selects, of floats alone, and of integers alone.
 template <typename Op>
-constexpr Loops unary_loops_of_float() {
+static constexpr Loops unary_loops_of_float() {
   return {kInFloat ? unary_loop<Op, float> : nullptr, kInDouble ? unary_loop<Op, double> : nullptr};
 }
 template <typename Op>
-constexpr Loops unary_loops() {
+static constexpr Loops unary_loops() {
   Loops loops = unary_loops_of_float<Op>();
   if constexpr (kInInt) loops.i64 = unary_loop<Op, int64_t>;
   return loops;
 }
 template <typename Op>
-constexpr Loops binary_loops_of_float() {
+static constexpr Loops binary_loops_of_float() {
   return {kInFloat ? binary_loop<Op, float> : nullptr,
           kInDouble ? binary_loop<Op, double> : nullptr};
 }
 template <typename Op>
-constexpr Loops binary_loops() {
+static constexpr Loops binary_loops() {
   Loops loops = binary_loops_of_float<Op>();
   if constexpr (kInInt) loops.i64 = binary_loop<Op, int64_t>;
   return loops;
 }
 template <typename Op>
-constexpr Loops ternary_loops() {
+static constexpr Loops ternary_loops() {
   return {kInFloat ? ternary_loop<Op, float> : nullptr,
           kInDouble ? ternary_loop<Op, double> : nullptr,
           kInInt ? ternary_loop<Op, int64_t> : nullptr};
@@ -110,7 +110,7 @@ constexpr Loops ternary_loops() {
 
 // out has the dtype of self (or one it can be cast to).
 template <typename Op>
-Status unary(const Op& op, const Tensor& self, Tensor& out) {
+static Status unary(const Op& op, const Tensor& self, Tensor& out) {
   const ScalarType type = self.scalar_type();
   const Operand in[] = {self};
   return elementwise(type, type, unary_loops<Op>(), &op, in, out);
@@ -118,7 +118,7 @@ Status unary(const Op& op, const Tensor& self, Tensor& out) {
 
 // As unary, for operators that take floats only.
 template <typename Op>
-Status unary_of_float(const Op& op, const Tensor& self, Tensor& out) {
+static Status unary_of_float(const Op& op, const Tensor& self, Tensor& out) {
   const ScalarType type = self.scalar_type();
   const Operand in[] = {self};
   return elementwise(type, type, unary_loops_of_float<Op>(), &op, in, out);
@@ -126,7 +126,7 @@ Status unary_of_float(const Op& op, const Tensor& self, Tensor& out) {
 
 // Integers are computed as float: exp, sigmoid, sqrt.
 template <typename Op>
-Status unary_to_float(const Op& op, const Tensor& self, Tensor& out) {
+static Status unary_to_float(const Op& op, const Tensor& self, Tensor& out) {
   const ScalarType type = to_floating(self.scalar_type());
   const Operand in[] = {self};
   return elementwise(type, type, unary_loops_of_float<Op>(), &op, in, out);
@@ -134,14 +134,14 @@ Status unary_to_float(const Op& op, const Tensor& self, Tensor& out) {
 
 // The result is a bool.
 template <typename Op>
-Status unary_to_bool(const Op& op, const Tensor& self, Tensor& out) {
+static Status unary_to_bool(const Op& op, const Tensor& self, Tensor& out) {
   const Operand in[] = {self};
   return elementwise(self.scalar_type(), ScalarType::kBool, unary_loops<Op>(), &op, in, out);
 }
 
 // Computes in the promoted dtype of both operands and yields it.
 template <typename Op>
-Status binary(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+static Status binary(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
   const Operand in[] = {a, b};
   const ScalarType type = result_type(in);
   return elementwise(type, type, binary_loops<Op>(), &op, in, out);
@@ -149,7 +149,7 @@ Status binary(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
 
 // As binary, for operators on integers and bool only.
 template <typename Op>
-Status binary_of_int(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+static Status binary_of_int(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
   const Operand in[] = {a, b};
   const ScalarType type = result_type(in);
   const Loops loops = {nullptr, nullptr, binary_loop<Op, int64_t>};
@@ -158,7 +158,7 @@ Status binary_of_int(const Op& op, const Operand& a, const Operand& b, Tensor& o
 
 // As binary, with integers computed as float: div, atan2.
 template <typename Op>
-Status binary_to_float(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+static Status binary_to_float(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
   const Operand in[] = {a, b};
   const ScalarType type = to_floating(result_type(in));
   return elementwise(type, type, binary_loops_of_float<Op>(), &op, in, out);
@@ -166,15 +166,15 @@ Status binary_to_float(const Op& op, const Operand& a, const Operand& b, Tensor&
 
 // The result is a bool.
 template <typename Op>
-Status binary_to_bool(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
+static Status binary_to_bool(const Op& op, const Operand& a, const Operand& b, Tensor& out) {
   const Operand in[] = {a, b};
   return elementwise(result_type(in), ScalarType::kBool, binary_loops<Op>(), &op, in, out);
 }
 
 // As binary, with a first operand that only chooses (a mask) and does not decide the dtype.
 template <typename Op>
-Status choose(const Op& op, const Tensor& mask, const Operand& a, const Operand& b, ScalarType type,
-              Tensor& out) {
+static Status choose(const Op& op, const Tensor& mask, const Operand& a, const Operand& b,
+                     ScalarType type, Tensor& out) {
   const Operand in[] = {mask, a, b};
   return elementwise(type, type, ternary_loops<Op>(), &op, in, out);
 }

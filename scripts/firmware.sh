@@ -77,10 +77,13 @@ model() {
   folder=$out/$name
   rm -rf "$folder"
   "$build/bin/taper" export --format=c "$pt2" -o "$folder" >/dev/null
-  dtypes=$(sed -n 's/.*-DTAPER_DTYPES=\([0-9a-fx]*u\).*/\1/p' "$folder/sources.txt")
-  operators=$(grep -v '^#' "$folder/sources.txt" | sed 's|^|kernels_portable/|')
+  dtypes=$(sed -n 's/^#.*-DTAPER_DTYPES=\([0-9a-fx]*u\).*/\1/p' "$folder/sources.txt")
   names=$(printf '"%s",' "$@")
-  compile "$folder/kernels" "-DTAPER_DTYPES=$dtypes" $shared $operators
+  compile "$folder/kernels" "-DTAPER_DTYPES=$dtypes" $shared
+  for own in $(sed -n 's/^[^#].* //p' "$folder/sources.txt" | sort -u); do
+    compile "$folder/kernels" "$own" \
+      $(awk -v own="$own" '$2 == own { print "kernels_portable/" $1 }' "$folder/sources.txt")
+  done
   compile "$folder/model" "-I$folder" "$folder"/model.cpp "$folder"/kernels.cpp "$folder"/program.cpp
   $cxx $flags "-I$folder" "-DTEST_NAMES=$names" -c test/firmware/main.cpp -o "$folder/model/main.o"
   $cxx $flags -c "test/firmware/start_$board.cpp" -o "$folder/model/start.o"

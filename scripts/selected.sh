@@ -30,7 +30,7 @@ for group in "$out"/groups/*; do
 done
 cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_HOST=OFF \
   -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF -DTAPER_XNNPACK=OFF -DTAPER_COMMAND="$taper" \
-  "-DTAPER_SELECTED_MODELS=$list" >/dev/null
+  "-DTAPER_SELECTED_MODELS=$list" "-DTAPER_SELECTED_FAST=${list%%;*}" >/dev/null
 cmake --build "$out/build" >"$out/build.log" || { tail -20 "$out/build.log"; fail "does not build"; }
 
 number=0
@@ -38,6 +38,9 @@ for group in "$out"/groups/*; do
   "$out/build/bin/selected_$number" "$out/models" $(cat "$group") || fail "group $number differs"
   number=$((number + 1))
 done
+
+"$out/build/bin/selected_fast_0" "$out/models" $(cat "$(ls "$out"/groups/* | head -1)") ||
+  fail "fast kernels differ"
 
 # refused TEXT ARGUMENTS...: `taper select` must fail and say so.
 refused() {
@@ -61,6 +64,27 @@ $compile "$out/table.cpp" || fail "the table does not compile"
 sed '/kAddOut,$/p; /"aten::add.out"/p' "$out/table.cpp" >"$out/twice.cpp"
 if $compile "$out/twice.cpp" 2>"$out/twice.txt"; then fail "a table with a kernel twice compiles"; fi
 grep -q "a kernel stands twice" "$out/twice.txt" || fail "does not say that a kernel stands twice"
+
+# A kernel of the application's own is compiled for what its operator is handed, whatever else is.
+mkdir -p "$out/own"
+"$taper" export examples/custom_op/model.pt2 --ops examples/custom_op/ops.txt -o "$out/own/own.pte" \
+  >/dev/null
+cat >"$out/own/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION 3.22)
+project(own LANGUAGES CXX)
+add_subdirectory($(pwd) taper)
+add_executable(own $(pwd)/test/size/size_selected.cpp)
+taper_selected_kernels(TARGET own MODELS own.pte OPERATORS aten::sub.out
+  OWN my::shrink.out=shrink.cpp my::accumulate_)
+END
+cat >"$out/own/shrink.cpp" <<END
+#include "taper/dtypes.h"
+static_assert(taper::kSelectedDtypes == taper::dtype_bit(taper::ScalarType::kFloat), "for float32");
+END
+cmake -S "$out/own" -B "$out/own/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_XNNPACK=OFF \
+  -DTAPER_COMMAND="$taper" >/dev/null || fail "an application with its own kernel is not configured"
+cmake --build "$out/own/build" --target own_taper_kernels_0x40u >"$out/own.txt" ||
+  { cat "$out/own.txt"; fail "a kernel of the application's own does not compile"; }
 
 # An application that leaves out what its model needs is not configured.
 mkdir -p "$out/bad"

@@ -21,11 +21,15 @@ std::string stem_of(const std::string& object) {
 }
 
 bool is_kernel(const std::string& object) {
-  return contains(object, "kernels_portable") || contains(object, "_taper_kernels");
+  for (const char* part : {"kernels_portable", "kernels_optimized", "_taper_kernels"}) {
+    if (contains(object, part)) return true;
+  }
+  return false;
 }
 
 const char* part_of(const std::string& object) {
   if (object == "padding") return "padding";
+  if (contains(object, "kernels_optimized")) return "kernels: optimized";
   if (is_kernel(object)) {
     return stem_of(object).rfind("op_", 0) == 0 ? "kernels: operators" : "kernels: shared";
   }
@@ -110,12 +114,15 @@ Bill make_bill(const LinkMap& map, const Selection& selection) {
   Bill bill;
   bill.zeroed = map.zeroed;
   std::map<std::string, uint64_t> objects;
+  std::map<std::string, std::map<std::string, uint64_t>> dtypes_of_objects;
   for (const Piece& piece : map.pieces) {
     bill.total += piece.bytes;
     bill.parts[part_of(piece.object)] += piece.bytes;
     if (!is_kernel(piece.object)) continue;
     objects[piece.object] += piece.bytes;
-    bill.by_dtype[dtype_of(piece.section)] += piece.bytes;
+    const std::string dtype = dtype_of(piece.section);
+    bill.by_dtype[dtype] += piece.bytes;
+    dtypes_of_objects[piece.object][dtype] += piece.bytes;
   }
   const std::set<std::string> everything = reached(map.references, "");
   for (const auto& [object, bytes] : objects) {
@@ -124,7 +131,7 @@ Bill make_bill(const LinkMap& map, const Selection& selection) {
       bill.shared[stem] += bytes;
       continue;
     }
-    OperatorBill line = {stem, bytes, bytes, {}};
+    OperatorBill line = {stem, bytes, bytes, {}, dtypes_of_objects[object]};
     const std::set<std::string> rest = reached(map.references, object);
     for (const auto& [other, size] : objects) {
       if (other != object && everything.count(other) && !rest.count(other)) line.saved += size;
@@ -151,7 +158,8 @@ std::string selection_report(const Selection& selection) {
       continue;
     }
     out += "  " + std::to_string(each.need.calls) + " calls  " + dtype_names(each.need.dtypes) +
-           "  by " + joined({each.need.models.begin(), each.need.models.end()}) + "\n";
+           (each.optimized ? "  fast" : "") + "  by " +
+           joined({each.need.models.begin(), each.need.models.end()}) + "\n";
   }
   for (const auto& [name, need] : selection.needs.backends) {
     out += "  backend " + name + "  " + std::to_string(need.calls) + " calls  " +
@@ -169,8 +177,12 @@ std::string bill_report(const Bill& bill) {
   for (const auto& [part, bytes] : bill.parts) out += columns(bytes, part);
   out += "\nwhat each operator costs, and what goes at least when it goes\n";
   for (const OperatorBill& line : bill.operators) {
-    out += columns(line.own, "saves " + std::to_string(line.saved) + "  " + line.file + "  " +
-                                 joined(line.names));
+    std::string text = "saves " + std::to_string(line.saved) + "  " + line.file;
+    for (const auto& [dtype, bytes] : line.by_dtype) {
+      text += (dtype == line.by_dtype.begin()->first ? " (" : ", ") + std::to_string(bytes) + " " +
+              dtype;
+    }
+    out += columns(line.own, text + ")  " + joined(line.names));
   }
   out += "\nwhat several operators stand on\n";
   for (const auto& [file, bytes] : bill.shared) out += columns(bytes, file);

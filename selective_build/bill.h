@@ -13,15 +13,17 @@
 namespace taper::select {
 
 struct OperatorBill {
-  std::string file;                // "op_add"
-  uint64_t own = 0;                // Bytes of its own object.
-  uint64_t saved = 0;              // At least so much goes when the operator goes.
-  std::vector<std::string> names;  // Of the selected operators in that file.
+  std::string file;                          // "op_add"
+  uint64_t own = 0;                          // Bytes of its own object.
+  uint64_t saved = 0;                        // At least so much goes when the operator goes.
+  std::vector<std::string> names;            // Of the selected operators in that file.
+  std::map<std::string, uint64_t> by_dtype;  // Its own bytes.
 };
 
 struct Bill {
   uint64_t total = 0, zeroed = 0;
-  // "runtime", "kernels: operators", "kernels: shared", "backends", "application", "libraries"
+  // "runtime", "kernels: operators", "kernels: shared", "kernels: optimized", "backends",
+  // "application", "libraries"
   std::map<std::string, uint64_t> parts;
   std::vector<OperatorBill> operators;       // The dearest first.
   std::map<std::string, uint64_t> shared;    // Kernel files that several operators stand on.

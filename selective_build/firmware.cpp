@@ -309,9 +309,11 @@ class Writer {
         "# To compile beside this folder's sources: the runtime (taper_runtime.cpp of `make\n"
         "# amalgamation`, or runtime/core, runtime/program and runtime/executor), the shared files "
         "of\n"
-        "# kernels_portable, and these of it; with -DTAPER_DTYPES=" +
-        dtype_mask(selection_.dtypes) + " for the kernels.\n";
-    for (const std::string& file : selection_.files) out += file + ".cpp\n";
+        "# kernels_portable with -DTAPER_DTYPES=" +
+        dtype_mask(selection_.dtypes) + ", and these of it with what stands beside them.\n";
+    for (const auto& [file, dtypes] : selection_.files) {
+      out += file + ".cpp -DTAPER_DTYPES=" + dtype_mask(dtypes) + "\n";
+    }
     return out;
   }
 

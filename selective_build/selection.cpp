@@ -7,11 +7,22 @@
 namespace taper::select {
 namespace {
 
-constexpr PortableKernel kPortable[] = {
 #define TAPER_OP(variable, file, schema) {#variable, #file, schema},
+constexpr KernelSource kPortable[] = {
 #include "kernels_portable/ops.def"
-#undef TAPER_OP
 };
+constexpr KernelSource kOptimized[] = {
+#include "kernels_optimized/ops.def"
+};
+#undef TAPER_OP
+
+template <size_t kCount>
+const KernelSource* find(const KernelSource (&kernels)[kCount], std::string_view name) {
+  const auto* found = std::lower_bound(
+      std::begin(kernels), std::end(kernels), name,
+      [](const KernelSource& kernel, std::string_view key) { return kernel.name < key; });
+  return found != std::end(kernels) && found->name == name ? found : nullptr;
+}
 
 constexpr int kDtypeNumbers = 32;
 
@@ -32,16 +43,18 @@ class Selector {
 
   Selection run() {
     selection_.needs = needs_;
+    selection_.optimized = request_.optimized;
     for (const auto& [name, need] : needs_.operators) take_needed(name, need);
     for (const std::string& name : request_.names) take_named(name);
     if (request_.all) {
-      for (const PortableKernel& kernel : kPortable) take(kernel, {});
+      for (const KernelSource& kernel : kPortable) take(kernel, {});
     }
     for (const auto& [name, need] : needs_.backends) {
       if (contains(request_.backends, name)) continue;
       problems_.push_back("backend " + name + " is not linked; needed by " + joined(need.models));
     }
     choose_dtypes();
+    list_files();
     std::sort(selection_.kernels.begin(), selection_.kernels.end(),
               [](const auto& a, const auto& b) {
                 return std::string_view(a.kernel.name) < std::string_view(b.kernel.name);
@@ -52,8 +65,8 @@ class Selector {
  private:
   void take_needed(const std::string& name, const OperatorNeed& need) {
     needed_ |= need.dtypes;
-    if (contains(request_.own, name)) return;
-    const PortableKernel* kernel = find_portable_kernel(name);
+    if (take_own(name, need)) return;
+    const KernelSource* kernel = find_portable_kernel(name);
     if (contains(request_.without, name)) {
       problems_.push_back("operator " + name + " is excluded; needed by " + joined(need.models));
     } else if (kernel == nullptr) {
@@ -65,8 +78,8 @@ class Selector {
   }
 
   void take_named(const std::string& name) {
-    if (contains(request_.own, name)) return;
-    const PortableKernel* kernel = find_portable_kernel(name);
+    if (take_own(name, {})) return;
+    const KernelSource* kernel = find_portable_kernel(name);
     if (kernel == nullptr) {
       problems_.push_back("operator " + name +
                           ", which the list names, has no portable kernel; `taper ops` lists all");
@@ -75,17 +88,38 @@ class Selector {
     }
   }
 
-  void take(const PortableKernel& kernel, const OperatorNeed& need) {
+  void take(const KernelSource& kernel, const OperatorNeed& need) {
     if (contains(request_.without, kernel.name) || !taken_.insert(kernel.name).second) return;
-    selection_.kernels.push_back({kernel, need});
-    selection_.files.insert(kernel.file);
+    const bool fast = request_.optimized && find_optimized_kernel(kernel.name) != nullptr;
+    selection_.kernels.push_back({kernel, need, 0, fast});
+  }
+
+  // "my::op.out", or "my::op.out=x.cpp": that file is compiled for what the operator is handed.
+  bool take_own(const std::string& name, const OperatorNeed& need) {
+    for (const std::string& own : request_.own) {
+      const size_t equals = own.find('=');
+      if (own.substr(0, equals) != name) continue;
+      if (equals != own.npos) {
+        selection_.own_files[own.substr(equals + 1)] |= dtypes_for(need);
+      }
+      return true;
+    }
+    return false;
   }
 
   // A kernel that no program names may be given anything.
+  DtypeSet dtypes_for(const OperatorNeed& need) const {
+    if (request_.dtypes.has_value()) return portable::closed_under_promotion(*request_.dtypes);
+    return need.calls == 0 ? kAllDtypes : portable::closed_under_promotion(need.dtypes);
+  }
+
+  // Each kernel is compiled for its own; what they share, for those of all.
   void choose_dtypes() {
-    const bool open_ended = std::any_of(selection_.kernels.begin(), selection_.kernels.end(),
-                                        [](const auto& each) { return each.need.calls == 0; });
-    selection_.dtypes = open_ended ? kAllDtypes : portable::closed_under_promotion(needed_);
+    selection_.dtypes = portable::closed_under_promotion(needed_);
+    for (SelectedKernel& each : selection_.kernels) {
+      each.dtypes = dtypes_for(each.need);
+      selection_.dtypes |= each.dtypes;
+    }
     if (!request_.dtypes.has_value()) return;
     selection_.dtypes = portable::closed_under_promotion(*request_.dtypes);
     for (const SelectedKernel& each : selection_.kernels) {
@@ -94,6 +128,19 @@ class Selector {
       problems_.push_back("operator " + std::string(each.kernel.name) + " is called with " +
                           dtype_names(lacking) + ", which is not built; needed by " +
                           joined(each.need.models));
+    }
+  }
+
+  // A file of fast kernels says for all of them which dtypes they are built for, so that the
+  // portable ones behind them are built for as many.
+  void list_files() {
+    for (SelectedKernel& each : selection_.kernels) {
+      if (each.optimized) each.dtypes = selection_.dtypes;
+      selection_.files[each.kernel.file] |= each.dtypes;
+    }
+    if (!request_.optimized) return;
+    for (const KernelSource& fast : kOptimized) {
+      selection_.files[find_portable_kernel(fast.name)->file] = selection_.dtypes;
     }
   }
 
@@ -107,12 +154,8 @@ class Selector {
 
 }  // namespace
 
-const PortableKernel* find_portable_kernel(std::string_view name) {
-  const auto* found = std::lower_bound(
-      std::begin(kPortable), std::end(kPortable), name,
-      [](const PortableKernel& kernel, std::string_view key) { return kernel.name < key; });
-  return found != std::end(kPortable) && found->name == name ? found : nullptr;
-}
+const KernelSource* find_portable_kernel(std::string_view name) { return find(kPortable, name); }
+const KernelSource* find_optimized_kernel(std::string_view name) { return find(kOptimized, name); }
 
 Selection select(const Needs& needs, const Request& request, std::vector<std::string>* problems) {
   return Selector(needs, request, problems).run();

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,30 +19,38 @@ struct Request {
   bool all = false;                   // Every portable kernel.
   std::vector<std::string> names;     // Operators that no program here names.
   std::vector<std::string> without;   // Operators that must stay out.
-  std::vector<std::string> own;       // Operators whose kernels are the application's own.
+  std::vector<std::string> own;       // Operators whose kernels are the application's own; with
+                                      // "=x.cpp", where one lies that is to be compiled.
   std::vector<std::string> backends;  // That the application hands to its methods.
   std::optional<DtypeSet> dtypes;     // The dtypes that are built; empty: those that are needed.
+  bool optimized = false;             // Take the fast form of a kernel where there is one.
 };
 
-// A line of kernels_portable/ops.def.
-struct PortableKernel {
+// A line of kernels_portable/ops.def, or of kernels_optimized/ops.def.
+struct KernelSource {
   const char* variable;
   const char* file;  // Without folder and ".cpp".
   const char* name;
 };
-// Sorted by name. Null if there is none of that name.
-const PortableKernel* find_portable_kernel(std::string_view name);
+// Null if there is none of that name.
+const KernelSource* find_portable_kernel(std::string_view name);
+const KernelSource* find_optimized_kernel(std::string_view name);
 
 struct SelectedKernel {
-  PortableKernel kernel;
-  OperatorNeed need;  // No calls if only the request names it.
+  KernelSource kernel;  // The portable one.
+  OperatorNeed need;    // No calls if only the request names it.
+  DtypeSet dtypes = 0;  // What it is compiled for.
+  bool optimized = false;
 };
 
 struct Selection {
   Needs needs;
   std::vector<SelectedKernel> kernels;  // Sorted by name.
-  std::set<std::string> files;          // Of the kernels.
-  DtypeSet dtypes = 0;                  // What the kernels are compiled for.
+  DtypeSet dtypes = 0;                  // What all of them together are compiled for.
+  bool optimized = false;
+  // Source files with the dtypes of their operators: of kernels_portable, without folder and
+  // ".cpp"; and of the application's own.
+  std::map<std::string, DtypeSet> files, own_files;
 };
 
 // Selects. What a program needs and the selection lacks comes back in `problems`, one line each;

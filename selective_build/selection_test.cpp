@@ -69,7 +69,7 @@ TEST(Selection, IsWhatTheProgramsName) {
   const Selection one = selected(needs_of({adding(ScalarType::kFloat)}));
   EXPECT_EQ(names(one), std::vector<std::string>{"aten::add.out"});
   EXPECT_EQ(one.dtypes, kF32);
-  EXPECT_EQ(one.files, std::set<std::string>{"op_add"});
+  EXPECT_EQ(one.files, (std::map<std::string, DtypeSet>{{"op_add", kF32}}));
   const Selection two =
       selected(needs_of({adding(ScalarType::kFloat), adding(ScalarType::kShort)}));
   EXPECT_EQ(two.kernels.size(), 1u);
@@ -77,6 +77,45 @@ TEST(Selection, IsWhatTheProgramsName) {
   EXPECT_EQ(two.kernels[0].need.models, (std::set<std::string>{"m0", "m1"}));
   EXPECT_EQ(two.kernels[0].need.dtypes, kF32 | dtype_bit(ScalarType::kShort));
   EXPECT_EQ(two.dtypes, kF32 | kI64 | dtype_bit(ScalarType::kShort));
+}
+
+TEST(Selection, EachOperatorIsBuiltForItsOwnDtypes) {
+  Request request;
+  request.names = {"aten::sub.out"};
+  request.own = {"my::op.out=src/my op.cpp"};
+  Selection selection = selected(needs_of({adding(ScalarType::kFloat, true)}), request);
+  EXPECT_EQ(selection.files,
+            (std::map<std::string, DtypeSet>{{"op_add", kF32}, {"op_sub", kAllDtypes}}));
+  EXPECT_EQ(selection.own_files, (std::map<std::string, DtypeSet>{{"src/my op.cpp", kF32}}));
+  EXPECT_EQ(selection.dtypes, kAllDtypes) << "what they share";
+  const std::string fragment = cmake_fragment(selection);
+  for (const char* part : {"set(TAPER_SELECTED_FILES_0x40u op_add)\n",
+                           "set(TAPER_SELECTED_OWN_FILES_0x40u \"src/my op.cpp\")\n",
+                           "set(TAPER_SELECTED_FILES_0xffffffffu op_sub)\n"}) {
+    EXPECT_NE(fragment.find(part), fragment.npos) << part << "\n" << fragment;
+  }
+  request.dtypes = kF32 | kI64;
+  selection = selected(needs_of({adding(ScalarType::kFloat, true)}), request);
+  EXPECT_EQ(selection.files.at("op_add"), kF32 | kI64) << "as asked";
+}
+
+TEST(Selection, FastFormsStandBeforePortableOnes) {
+  Request request;
+  request.optimized = true;
+  request.names = {"aten::abs.out"};
+  const Selection selection = selected(needs_of({adding(ScalarType::kFloat)}), request);
+  ASSERT_EQ(names(selection), (std::vector<std::string>{"aten::abs.out", "aten::add.out"}));
+  EXPECT_FALSE(selection.kernels[0].optimized) << "it has none";
+  EXPECT_TRUE(selection.kernels[1].optimized);
+  const std::string source = table_source(selection, {});
+  EXPECT_NE(source.find("    &portable::kAbsOut,\n    &optimized::kAddOut,\n"), source.npos)
+      << source;
+  EXPECT_NE(source.find("namespace taper::optimized {\nextern const Kernel kAddOut;\n}"),
+            source.npos)
+      << source;
+  // A file of fast kernels names the portable ones behind all of them, built for as much.
+  EXPECT_EQ(selection.files.at("op_add"), selection.dtypes);
+  EXPECT_EQ(selection.files.count("op_gelu"), 1u);
 }
 
 TEST(Selection, ListsAndProgramsCombine) {
@@ -149,9 +188,12 @@ TEST(WriteTable, NamesKernelsDtypesAndKinds) {
         "kOwn[] = {\"my::op.out\"}", "static_assert(internal::is_kernel_order(kOperators)"}) {
     EXPECT_NE(source.find(part), source.npos) << part << "\n" << source;
   }
-  EXPECT_NE(cmake_fragment(selection).find("set(TAPER_SELECTED_FILES op_add)\n"
-                                           "set(TAPER_SELECTED_DTYPES 0x40u)"),
-            std::string::npos);
+  const std::string fragment = cmake_fragment(selection);
+  for (const char* part :
+       {"set(TAPER_SELECTED_DTYPES 0x40u)\n", "set(TAPER_SELECTED_GROUPS 0x40u)\n",
+        "set(TAPER_SELECTED_FILES_0x40u op_add)\n"}) {
+    EXPECT_NE(fragment.find(part), source.npos) << part << "\n" << fragment;
+  }
   EXPECT_NE(table_source({}, {}).find("return {};"), std::string::npos);
 }
 
@@ -214,7 +256,9 @@ TEST(Bill, AddsUpWhatIsLoaded) {
   EXPECT_EQ(bill.operators[0].saved, 0x2cu) << "sum.cpp goes with it";
   EXPECT_EQ(bill.operators[0].names, std::vector<std::string>{"aten::add.out"});
   EXPECT_FALSE(read_link_map("hello\n", &map));
-  EXPECT_NE(bill_report(bill).find("saves 44  op_add  aten::add.out"), std::string::npos);
+  EXPECT_NE(bill_report(bill).find("saves 44  op_add (32 float32, 8 float64)  aten::add.out"),
+            std::string::npos)
+      << bill_report(bill);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "selective_build/write_table.h"
 
 #include <cstdio>
+#include <map>
 
 namespace taper::select {
 namespace {
@@ -40,11 +41,25 @@ std::string opening(const Selection& selection) {
          "\"taper/taper.h\"\n\n";
 }
 
+const char* folder(const SelectedKernel& kernel) {
+  return kernel.optimized ? "optimized" : "portable";
+}
+
+std::string declarations(const std::vector<SelectedKernel>& kernels, bool optimized) {
+  std::string out;
+  for (const SelectedKernel& each : kernels) {
+    if (each.optimized != optimized) continue;
+    if (out.empty()) out = std::string("namespace taper::") + folder(each) + " {\n";
+    out += "extern const Kernel " + std::string(each.kernel.variable) + ";\n";
+  }
+  return out.empty() ? out : out + "}\n\n";
+}
+
 std::string table(const std::vector<SelectedKernel>& kernels) {
   if (kernels.empty()) return "KernelTable selected_kernels() { return {}; }\n\n";
   std::string out = "namespace {\nconst Kernel* const kKernels[] = {\n";
   for (const SelectedKernel& each : kernels) {
-    out += "    &portable::" + std::string(each.kernel.variable) + ",\n";
+    out += "    &" + std::string(folder(each)) + "::" + each.kernel.variable + ",\n";
   }
   out += "};\n\n// The same, with the dtypes of their tensors.\n";
   out += "constexpr SelectedOperator kOperators[] = {\n";
@@ -71,19 +86,18 @@ std::string dtype_mask(DtypeSet set) {
 }
 
 std::string table_source(const Selection& selection, const std::vector<std::string>& own) {
+  std::vector<std::string> own_names;
+  for (const std::string& each : own) own_names.push_back(each.substr(0, each.find('=')));
   const std::vector<std::string> instructions = keys(selection.needs.instructions);
   const std::vector<std::string> backends = keys(selection.needs.backends);
   std::string out = opening(selection);
-  out += "namespace taper::portable {\n";
-  for (const SelectedKernel& each : selection.kernels) {
-    out += "extern const Kernel " + std::string(each.kernel.variable) + ";\n";
-  }
-  out += "}  // namespace taper::portable\n\nnamespace taper {\n\n";
+  out += declarations(selection.kernels, false) + declarations(selection.kernels, true);
+  out += "namespace taper {\n\n";
   out += table(selection.kernels);
   out += "namespace {\n";
   out += names_array("kInstructions", instructions);
   out += names_array("kBackends", backends);
-  out += names_array("kOwn", own);
+  out += names_array("kOwn", own_names);
   out += "const SelectionManifest kManifest = {" + span("kOperators", selection.kernels.empty()) +
          ", " + span("kInstructions", instructions.empty()) + ", " +
          span("kBackends", backends.empty()) + ", " + span("kOwn", own.empty()) + ", " +
@@ -100,11 +114,24 @@ std::string table_source(const Selection& selection, const std::vector<std::stri
 }
 
 std::string cmake_fragment(const Selection& selection) {
+  // Files by what they are compiled for.
+  std::map<DtypeSet, std::pair<std::string, std::string>> groups;
+  for (const auto& [file, dtypes] : selection.files) groups[dtypes].first += " " + file;
+  for (const auto& [file, dtypes] : selection.own_files) {
+    groups[dtypes].second += " " + quoted(file);
+  }
   std::string out = "# Made by `taper select` for taper_selected_kernels().\n";
-  out += "set(TAPER_SELECTED_FILES";
-  for (const std::string& file : selection.files) out += " " + file;
-  out += ")\nset(TAPER_SELECTED_DTYPES " + dtype_mask(selection.dtypes) + ")\n";
+  out += "set(TAPER_SELECTED_DTYPES " + dtype_mask(selection.dtypes) + ")\n";
   out += "set(TAPER_SELECTED_DTYPE_NAMES \"" + dtype_names(selection.dtypes) + "\")\n";
+  out +=
+      std::string("set(TAPER_SELECTED_OPTIMIZED ") + (selection.optimized ? "ON" : "OFF") + ")\n";
+  out += "set(TAPER_SELECTED_GROUPS";
+  for (const auto& group : groups) out += " " + dtype_mask(group.first);
+  out += ")\n";
+  for (const auto& [dtypes, files] : groups) {
+    out += "set(TAPER_SELECTED_FILES_" + dtype_mask(dtypes) + files.first + ")\n";
+    out += "set(TAPER_SELECTED_OWN_FILES_" + dtype_mask(dtypes) + files.second + ")\n";
+  }
   return out;
 }
 

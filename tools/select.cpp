@@ -28,8 +28,10 @@ CommandLine describe() {
          {"operators", "Operators to hold besides", "NAMES"},
          {"operator-list", "The same from a file, one a line; # begins a comment", "FILE"},
          {"all", "Hold every portable kernel"},
+         {"optimized", "Take the fast form of a kernel where there is one"},
          {"exclude", "Operators that must stay out", "NAMES"},
-         {"own", "Operators whose kernels are your own", "NAMES"},
+         {"own", "Operators whose kernels are your own; NAME=x.cpp to compile with the others",
+          "NAMES"},
          {"backends", "Backends that the application links", "NAMES"},
          {"dtypes", "all, used (as the programs do), or names: float32,int64", "DTYPES", "used"},
          {"report", "Print the bill of materials"},
@@ -67,6 +69,7 @@ std::vector<std::string> names_in(const std::string& path) {
 select::Request request_of(const CommandLine& line) {
   select::Request request;
   request.all = line.given("all");
+  request.optimized = line.given("optimized");
   request.names = line.list("operators");
   if (line.given("operator-list")) {
     for (std::string& name : names_in(line.text("operator-list"))) {

@@ -2,16 +2,26 @@
 # list of .pte files with | between them; scripts/selected.sh makes it.
 
 set(TAPER_SELECTED_MODELS "" CACHE STRING "a.pte|b.pte;c.pte: groups of models for trimmed binaries")
-set(group 0)
-foreach(models IN LISTS TAPER_SELECTED_MODELS)
+set(TAPER_SELECTED_FAST "" CACHE STRING "The same, with the fast forms of kernels")
+
+function(taper_selected_program name models)
   string(REPLACE "|" ";" models "${models}")
-  set(name selected_${group})
   add_executable(${name} test/selected/main.cpp test/e2e/model_cases.cpp tools/npy.cpp
     tools/compare.cpp tools/tensor_bytes.cpp tools/atomic_file.cpp)
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_compile_definitions(${name} PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE taper::warnings taper_module)
-  taper_selected_kernels(TARGET ${name} MODELS ${models})
+  taper_selected_kernels(TARGET ${name} MODELS ${models} ${ARGN})
+endfunction()
+
+set(group 0)
+foreach(models IN LISTS TAPER_SELECTED_MODELS)
+  taper_selected_program(selected_${group} "${models}")
+  math(EXPR group "${group} + 1")
+endforeach()
+set(group 0)
+foreach(models IN LISTS TAPER_SELECTED_FAST)
+  taper_selected_program(selected_fast_${group} "${models}" OPTIMIZED)
   math(EXPR group "${group} + 1")
 endforeach()

@@ -1,10 +1,11 @@
 // The dtypes that the kernels of this build take, known at compile time.
 //
-// A build that selects compiles its kernels with TAPER_DTYPES: bit i for the dtype whose number is
-// i. Without it all are taken. Kernels ask here wherever they choose code by dtype, so what no
-// program of the application uses is never compiled in; that is the whole mechanism, for every
-// kernel library and for kernels of your own. Each Kernel carries the set it was built with, and
-// Method::load compares: a program that hands a kernel another dtype is refused by name.
+// A build that selects compiles every file of kernels with TAPER_DTYPES: bit i for the dtype whose
+// number is i, set if a program hands it to one of the file's operators. Without it all are taken.
+// Kernels ask here wherever they choose code by dtype, so what no program of the application uses
+// is never compiled in; that is the whole mechanism, for every kernel library and for kernels of
+// your own. Each Kernel carries the set it was built with, and Method::load compares: a program
+// that hands a kernel another dtype is refused by name.
 //
 // A kernel computes in double, in float (16-bit floats too) or in int64_t (all integers and bool):
 //
@@ -12,7 +13,8 @@
 //   if (in_float(type)) return run<float>(...);
 //   return run<int64_t>(...);
 //
-// All functions have internal linkage: libraries of different sets may meet in one program.
+// All functions have internal linkage, as must have whatever calls them from a header: files of
+// different sets meet in one program.
 
 #pragma once
 
