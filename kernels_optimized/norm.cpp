@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels_optimized/norm.h"
 #include "kernels_optimized/overlay.h"
 #include "kernels_portable/dims.h"
 #include "kernels_portable/norm.h"
@@ -15,33 +16,6 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels_optimized/vector_math.h"
-
-// What all forms share: this file is read once for each.
-#ifndef TAPER_NORM_TYPES
-#define TAPER_NORM_TYPES
-namespace taper::optimized {
-namespace {
-
-// Rows of `width` elements. Weight and bias may be null; each entry holds for `repeat` elements in
-// a row, and row r begins with entry (r * row_step) % entries.
-struct Rows {
-  const float* in;
-  float* out;
-  float* mean;
-  float* rstd;
-  int64_t count;
-  int64_t width;
-  double eps;
-  const float* weight;
-  const float* bias;
-  int64_t entries;
-  int64_t row_step;
-  int64_t repeat;
-};
-
-}  // namespace
-}  // namespace taper::optimized
-#endif
 
 #if TAPER_VECTOR_TARGET
 HWY_BEFORE_NAMESPACE();
@@ -115,7 +89,7 @@ void scale_elements(const float* x, int64_t count, float mean, float rstd, const
   store_some(apply(load_some(x + i, rest), w, b), out + i, rest);
 }
 
-void scale_row(const Rows& rows, int64_t row, float mean, float rstd) {
+void scale_row(const NormRows& rows, int64_t row, float mean, float rstd) {
   const float* x = rows.in + row * rows.width;
   float* out = rows.out + row * rows.width;
   const int64_t begin = row * rows.row_step % rows.entries;
@@ -132,16 +106,17 @@ void scale_row(const Rows& rows, int64_t row, float mean, float rstd) {
 
 }  // namespace
 
-void norm_form(const Rows& rows) {
+void norm_form(const NormRows& rows) {
   const double width = static_cast<double>(rows.width);
   for (int64_t row = 0; row < rows.count; ++row) {
     const float* x = rows.in + row * rows.width;
-    const float mean = static_cast<float>(add_row<false>(x, rows.width, 0) / width);
+    const float mean =
+        rows.is_centred ? static_cast<float>(add_row<false>(x, rows.width, 0) / width) : 0;
     const double variance = add_row<true>(x, rows.width, mean) / width;
     const float rstd = static_cast<float>(1 / std::sqrt(variance + rows.eps));
     scale_row(rows, row, mean, rstd);
-    rows.mean[row] = mean;
-    rows.rstd[row] = rstd;
+    if (rows.mean != nullptr) rows.mean[row] = mean;
+    if (rows.rstd != nullptr) rows.rstd[row] = rstd;
   }
 }
 
@@ -154,7 +129,7 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Form = void (*)(const Rows&);
+using Form = void (*)(const NormRows&);
 
 bool are_plain(const Tensor& input, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
   return are_float(input, out, mean, rstd) && input.is_contiguous() && out.is_contiguous() &&
@@ -170,7 +145,7 @@ const float* data_of(const Tensor* parameter) {
   return parameter != nullptr ? parameter->const_data_ptr<float>() : nullptr;
 }
 
-bool normalise(const Tensor& input, const Tensor* weight, const Tensor* bias, Rows rows,
+bool normalise(const Tensor& input, const Tensor* weight, const Tensor* bias, NormRows rows,
                const portable::Sizes& row_sizes, Tensor& out, Tensor& mean, Tensor& rstd) {
   const Form form = TAPER_CHOOSE(Form, norm_form);
   if (form == nullptr || !is_plain(weight, rows.entries) || !is_plain(bias, rows.entries)) {
@@ -199,7 +174,7 @@ bool fast_layer_norm(KernelContext&, const Tensor& input, IntList shape, const T
     if (shape[static_cast<size_t>(d - first)] != input.size(d)) return false;
     mask |= portable::DimMask{1} << d;
   }
-  Rows rows = {};
+  NormRows rows = {};
   rows.count = portable::product(input.sizes(), 0, first);
   rows.width = rows.entries = portable::product(input.sizes(), first, input.dim());
   rows.repeat = 1;
@@ -219,7 +194,7 @@ bool fast_group_norm(KernelContext&, const Tensor& input, const Tensor* weight, 
   portable::Sizes sizes;
   sizes.push(n);
   sizes.push(group);
-  Rows rows = {};
+  NormRows rows = {};
   rows.count = n * group;
   rows.width = c / group * hxw;
   rows.entries = c;
@@ -230,6 +205,8 @@ bool fast_group_norm(KernelContext&, const Tensor& input, const Tensor* weight, 
 }
 
 }  // namespace
+
+void normalise(const NormRows& rows) { TAPER_CHOOSE(Form, norm_form)(rows); }
 
 extern const Kernel kNativeLayerNormOut, kNativeGroupNormOut;
 const Kernel kNativeLayerNormOut =

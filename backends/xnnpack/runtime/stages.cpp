@@ -1,5 +1,6 @@
-// Nodes in a row that XNNPACK computes are one stage, a convolution that has a faster way is one of
-// its own. A value that crosses from stage to stage has a buffer for as long as it is needed.
+// Nodes in a row that XNNPACK computes are one stage; a convolution that has a faster way is one of
+// its own, and so are nodes that are one function. A value that crosses from stage to stage has a
+// buffer for as long as it is needed; a function writes over what nobody reads after it.
 
 #include "backends/xnnpack/runtime/stages.h"
 
@@ -46,6 +47,10 @@ uint32_t best_tile(const Node& node, Span<const Value> values, uint64_t& spare_b
   return tile;
 }
 
+Fusion fusion_at(const Graph& graph, Span<const uint32_t> uses, size_t node) {
+  return has_fast_convolutions() ? find_fusion(graph, uses, node) : Fusion();
+}
+
 Status make_convolution(const Graph& graph, size_t node, uint32_t tile, const Shared& shared,
                         std::unique_ptr<Stage>& stage) {
   auto* made = new (std::nothrow) WinogradStage();
@@ -53,11 +58,18 @@ Status make_convolution(const Graph& graph, size_t node, uint32_t tile, const Sh
   stage.reset(made);
   return made->build(graph.nodes()[node], graph.values(), tile, shared.pool);
 }
+
+Status make_fusion(const Fusion& fusion, const Shared& shared, std::unique_ptr<Stage>& stage) {
+  stage.reset(new (std::nothrow) FusedStage(fusion, shared.pool));
+  return stage != nullptr ? Status() : no_memory();
+}
 #else
 uint32_t best_tile(const Node&, Span<const Value>, uint64_t&) { return 0; }
+Fusion fusion_at(const Graph&, Span<const uint32_t>, size_t) { return {}; }
 Status make_convolution(const Graph&, size_t, uint32_t, const Shared&, std::unique_ptr<Stage>&) {
   return {};
 }
+Status make_fusion(const Fusion&, const Shared&, std::unique_ptr<Stage>&) { return {}; }
 #endif
 
 Status make_segment(const Graph& graph, size_t first, size_t last, const Shared& shared,
@@ -80,10 +92,10 @@ Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& sha
   graph_ = &graph;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
-  TAPER_TRY(cut(spare_bytes));
+  TAPER_TRY(cut(false, spare_bytes));
   TAPER_TRY(find_buffers());
   if (is_cut_badly()) {
-    TAPER_TRY(cut(0));
+    TAPER_TRY(cut(true, 0));
     TAPER_TRY(find_buffers());
   }
   Workspace workspace;
@@ -98,24 +110,58 @@ Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& sha
   if (stages_ == nullptr) return no_memory();
   for (size_t p = 0; p < part_count_; ++p) {
     const Part& part = parts_[p];
-    TAPER_TRY(part.tile != 0 ? make_convolution(graph, part.first, part.tile, all, stages_[p])
-                             : make_segment(graph, part.first, part.last, all, stages_[p]));
+    if (part.tile != 0) {
+      TAPER_TRY(make_convolution(graph, part.first, part.tile, all, stages_[p]));
+    } else if (part.fusion.nodes > 0) {
+      TAPER_TRY(make_fusion(part.fusion, all, stages_[p]));
+    } else {
+      TAPER_TRY(make_segment(graph, part.first, part.last, all, stages_[p]));
+    }
   }
   return {};
 }
 
-Status Stages::cut(uint64_t spare_bytes) {
+// How often each value is read; arguments count as read by many more.
+std::unique_ptr<uint32_t[]> Stages::count_uses() const {
+  constexpr uint32_t kMany = 1 << 20;
+  const Span<Value> values = graph_->values();
+  auto uses = make_array<uint32_t>(values.size());
+  if (uses == nullptr) return uses;
+  for (size_t id = 0; id < values.size(); ++id) {
+    if (values[id].is_input || values[id].is_output) uses[id] = kMany;
+  }
+  for (const Node& node : graph_->nodes()) {
+    for (uint32_t id : node.inputs) {
+      if (node.is_needed && id != kNone) ++uses[id];
+    }
+  }
+  return uses;
+}
+
+Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
   parts_ = make_array<Part>(kMostParts);
-  if (parts_ == nullptr) return no_memory();
+  const auto uses = count_uses();
+  if (parts_ == nullptr || uses == nullptr) return no_memory();
   part_count_ = 0;
-  for (size_t n = 0; n < graph_->nodes().size(); ++n) {
+  const size_t count = graph_->nodes().size();
+  for (size_t n = 0; n < count;) {
     const Node& node = graph_->nodes()[n];
+    Part part;
+    part.first = n;
+    part.last = n + 1;
+    if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
+      part.tile = best_tile(node, graph_->values(), spare_bytes);
+      part.fusion = fusion_at(*graph_, {uses.get(), graph_->values().size()}, n);
+      part.last = n + std::max(size_t{1}, part.fusion.nodes);
+    }
+    n = part.last;
     if (!node.is_needed) continue;
-    const bool has_room = part_count_ + 2 < kMostParts;
-    const uint32_t tile = has_room ? best_tile(node, graph_->values(), spare_bytes) : 0;
-    const bool goes_on = part_count_ > 0 && tile == 0 && parts_[part_count_ - 1].tile == 0;
-    if (!goes_on) parts_[part_count_++] = {n, n, tile};
-    parts_[part_count_ - 1].last = n + 1;
+    Part* before = part_count_ > 0 ? &parts_[part_count_ - 1] : nullptr;
+    if (before != nullptr && !before->is_ours() && !part.is_ours()) {
+      before->last = part.last;
+    } else {
+      parts_[part_count_++] = part;
+    }
   }
   return {};
 }
@@ -131,7 +177,8 @@ Status Stages::find_buffers() {
     for (size_t n = parts_[p].first; n < parts_[p].last; ++n) {
       const Node& node = graph_->nodes()[n];
       if (!node.is_needed) continue;
-      uses[node.output] = {node.output, p, p};
+      uses[node.output].value = node.output;
+      uses[node.output].first = uses[node.output].last = p;
       for (uint32_t id : node.inputs) {
         if (id == kNone || uses[id].value == kNone || uses[id].first == p) continue;
         uses[id].last = p;
@@ -142,12 +189,31 @@ Status Stages::find_buffers() {
   }
   buffers_ = make_array<Buffer>(buffer_count_);
   if (buffers_ == nullptr) return no_memory();
+  write_over({uses.get(), values.size()});
   size_t found = 0;
   for (size_t id = 0; id < values.size(); ++id) {
     const bool is_argument = values[id].is_input || values[id].is_output;
     if (values[id].is_shared && !is_argument) buffers_[found++] = uses[id];
   }
   return {};
+}
+
+// Lets a function write its result where an argument lies that nobody reads after it.
+void Stages::write_over(Span<Buffer> uses) {
+  const Span<Value> values = graph_->values();
+  const auto has_buffer = [&](uint32_t id) {
+    return values[id].is_shared && !values[id].is_input && !values[id].is_output;
+  };
+  for (size_t p = 0; p < part_count_; ++p) {
+    const Fusion& fusion = parts_[p].fusion;
+    if (fusion.nodes == 0 || !has_buffer(fusion.output)) continue;
+    for (uint32_t id : fusion.inputs) {
+      if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
+      uses[fusion.output].first = uses[id].first;
+      uses[id].successor = fusion.output;
+      break;
+    }
+  }
 }
 
 // What XNNPACK quantises on the way cannot leave its graph.
@@ -173,9 +239,17 @@ Status Stages::reshape() {
     memory_bytes_ = bytes;
   }
   for (size_t b = 0; b < buffer_count_; ++b) {
-    places_[buffers_[b].value] = scratch_memory() + buffers_[b].offset;
+    const Buffer* buffer = &buffers_[b];
+    while (buffer->successor != kNone) buffer = buffer_of(buffer->successor);
+    places_[buffers_[b].value] = scratch_memory() + buffer->offset;
   }
   return {};
+}
+
+// Buffers are in the order of their values.
+const Stages::Buffer* Stages::buffer_of(uint32_t value) const {
+  return std::lower_bound(buffers_.get(), buffers_.get() + buffer_count_, value,
+                          [](const Buffer& b, uint32_t id) { return b.value < id; });
 }
 
 uint8_t* Stages::scratch_memory() const {
@@ -188,12 +262,14 @@ uint64_t Stages::place_buffers(uint64_t begin) {
   uint64_t end = begin;
   for (size_t b = 0; b < buffer_count_; ++b) {
     Buffer& buffer = buffers_[b];
+    if (buffer.successor != kNone) continue;
     const Value& value = graph_->values()[buffer.value];
     buffer.bytes = round_up(stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES);
     buffer.offset = begin;
     for (size_t other = 0; other < b;) {
       const Buffer& placed = buffers_[other++];
-      const bool at_once = placed.first <= buffer.last && buffer.first <= placed.last;
+      const bool at_once =
+          placed.successor == kNone && placed.first <= buffer.last && buffer.first <= placed.last;
       const bool overlap = placed.offset < buffer.offset + buffer.bytes &&
                            buffer.offset < placed.offset + placed.bytes;
       if (!at_once || !overlap) continue;

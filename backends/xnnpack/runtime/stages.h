@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "backends/xnnpack/runtime/fused_stage.h"
 #include "backends/xnnpack/runtime/stage.h"
 
 namespace taper::xnnpack {
@@ -29,19 +30,27 @@ class Stages {
   size_t size() const { return part_count_; }
 
  private:
-  // Nodes [first, last); one convolution if it has a tile.
+  // Nodes [first, last): one convolution if it has a tile, one function if it is a fusion.
   struct Part {
     size_t first = 0, last = 0;
     uint32_t tile = 0;
+    Fusion fusion;
+
+    bool is_ours() const { return tile != 0 || fusion.nodes > 0; }
   };
   struct Buffer {
     uint32_t value = kNone;
     size_t first = 0, last = 0;  // The stages that use it.
     uint64_t bytes = 0, offset = 0;
+    uint32_t successor = kNone;  // The value that is written over it, if any, and has the memory.
   };
 
-  Status cut(uint64_t spare_bytes);
+  // `is_whole`: into one part.
+  Status cut(bool is_whole, uint64_t spare_bytes);
+  std::unique_ptr<uint32_t[]> count_uses() const;
   Status find_buffers();
+  void write_over(Span<Buffer> uses);
+  const Buffer* buffer_of(uint32_t value) const;
   bool is_cut_badly() const;
   uint64_t place_buffers(uint64_t begin);
   uint8_t* scratch_memory() const;

@@ -1,0 +1,85 @@
+#include "kernels_optimized/fused.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/fused.cpp"
+#include "kernels_optimized/dispatch.h"
+// After the choice of targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/vector_math.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+// 1 / x for 1 <= x < 2^126: a guess and one step of Newton's method, since dividing takes longer
+// than all the rest.
+HWY_INLINE Vec reciprocal(Vec x) {
+  const Vec guess = hn::ApproximateReciprocal(x);
+  return hn::Mul(guess, hn::NegMulAdd(x, guess, constant(2)));
+}
+
+HWY_INLINE Vec swish_of(Vec x) {
+  // exp(87) is below 2^126; what is left there is no more than its inverse.
+  const auto vanishes = hn::Lt(x, constant(-87));
+  const Vec power = exp_of(hn::Neg(at_least(x, constant(-87))));
+  const Vec share = reciprocal(hn::Add(constant(1), power));
+  return hn::Mul(x, hn::IfThenZeroElse(vanishes, share));
+}
+
+template <typename Apply>
+HWY_INLINE void for_vectors(int64_t count, Apply apply) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) apply(i, kLanes);
+  if (i < count) apply(i, count - i);
+}
+
+HWY_INLINE Vec load_count(const float* from, int64_t count) {
+  return count == kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
+}
+HWY_INLINE void store_count(Vec value, float* to, int64_t count) {
+  count == kLanes ? hn::StoreU(value, kTag, to) : store_some(value, to, count);
+}
+
+}  // namespace
+
+void swish_form(const float* in, float* out, int64_t count) {
+  for_vectors(count, [=](int64_t i, int64_t n)
+                         HWY_ATTR { store_count(swish_of(load_count(in + i, n)), out + i, n); });
+}
+
+void add_clamped_form(const float* a, const float* b, float low, float high, float* out,
+                      int64_t count) {
+  const Vec least = constant(low), most = constant(high);
+  for_vectors(count, [=](int64_t i, int64_t n) HWY_ATTR {
+    const Vec sum = hn::Add(load_count(a + i, n), load_count(b + i, n));
+    store_count(at_most(at_least(sum, least), most), out + i, n);
+  });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Swish = void (*)(const float*, float*, int64_t);
+using AddClamped = void (*)(const float*, const float*, float, float, float*, int64_t);
+
+}  // namespace
+
+void swish(const float* in, float* out, int64_t count) {
+  TAPER_CHOOSE(Swish, swish_form)(in, out, count);
+}
+
+void add_clamped(const float* a, const float* b, float low, float high, float* out, int64_t count) {
+  TAPER_CHOOSE(AddClamped, add_clamped_form)(a, b, low, high, out, count);
+}
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE

@@ -1,0 +1,18 @@
+// What backends compute in one pass where their library takes several.
+//
+// REQUIRES of all: has_vectors() (kernels_optimized/gemm.h). `out` may be an input. Threads: they
+// touch only what they name.
+
+#pragma once
+
+#include <cstdint>
+
+namespace taper::optimized {
+
+// in * sigmoid(in)
+void swish(const float* in, float* out, int64_t count);
+
+// a + b, but at least `low` and at most `high`.
+void add_clamped(const float* a, const float* b, float low, float high, float* out, int64_t count);
+
+}  // namespace taper::optimized
