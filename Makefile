@@ -18,7 +18,9 @@ help: ## what there is
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 demo: ## export a trained classifier, run 360 images through it, compare with PyTorch's numbers
-	@$(SETUP) release $(QUIET)
+	@scripts/deps.sh
+	@scripts/deps.sh xnnpack || echo "make demo: goes on without XNNPACK, on the kernels of Taper itself" >&2
+	@cmake --preset release $(QUIET)
 	@$(BUILD) release -j $(JOBS) --target taper_demo $(QUIET)
 	@build/release/bin/taper_demo demo
 

@@ -5,11 +5,12 @@
 #include "kernels_portable/attention.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "kernels_optimized/gemm.h"
 #include "kernels_optimized/overlay.h"
-#include "kernels_optimized/scratch.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_optimized/softmax.h"
 #include "kernels_portable/dims.h"
 
@@ -101,18 +102,30 @@ bool attend_block(const Heads& h, int64_t batch, int64_t head, int64_t first, in
   return gemm(sums, scratch.product);
 }
 
-bool attend(KernelContext& context, const Heads& h) {
-  const Span<float> scores = scratch_floats(context, kScoreFloats);
-  if (scores.size() == 0) return false;
-  const Scratch scratch = {scores.data(), scratch_floats(context, kGemmScratchFloats)};
+bool attend_heads(const Heads& h, int64_t begin, int64_t end, const Scratch& scratch) {
   const int64_t block = std::min(kMostQueries, kScoreFloats / h.keys);
-  for (int64_t i = 0; i < h.batches * h.heads; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     for (int64_t first = 0; first < h.queries; first += block) {
       const int64_t count = std::min(block, h.queries - first);
       if (!attend_block(h, i / h.heads, i % h.heads, first, count, scratch)) return false;
     }
   }
   return true;
+}
+
+bool attend(KernelContext& context, const Heads& h) {
+  const int64_t keys = h.visible(h.queries - 1);
+  const int64_t work = 2 * h.queries * keys * h.elements / kMultiplicationsPerUnit;
+  std::atomic<bool> done{true};
+  for_parts_with_scratch(
+      context, h.batches * h.heads, work, kScoreFloats + kGemmScratchFloats,
+      [&](int64_t begin, int64_t end, Span<float> scratch) {
+        const bool has_room = scratch.size() != 0;
+        const Scratch own = {
+            scratch.data(), has_room ? scratch.subspan(kScoreFloats, kGemmScratchFloats) : scratch};
+        if (!has_room || !attend_heads(h, begin, end, own)) done = false;
+      });
+  return done;
 }
 
 bool fast_custom_sdpa(KernelContext& context, const Tensor& query, const Tensor& key,

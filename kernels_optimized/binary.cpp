@@ -2,6 +2,7 @@
 // sizes, a number, a row, a channel.
 
 #include "kernels_optimized/overlay.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_portable/dims.h"
 #include "kernels_portable/promote.h"
 #include "kernels_portable/strided.h"
@@ -103,7 +104,8 @@ bool has_dense_runs(const portable::LoopNest& nest) {
 }
 
 // out = a op (b * scale). REQUIRES: all are floats.
-bool binary_tensors(Binary op, const Tensor& a, const Tensor& b, float scale, Tensor& out) {
+bool binary_tensors(const KernelContext& context, Binary op, const Tensor& a, const Tensor& b,
+                    float scale, Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, binary_form);
   portable::Sizes sizes;
   if (form == nullptr || !portable::broadcast_sizes(a.sizes(), b.sizes(), &sizes).ok() ||
@@ -118,9 +120,12 @@ bool binary_tensors(Binary op, const Tensor& a, const Tensor& b, float scale, Te
   const float* const x = a.const_data_ptr<float>();
   const float* const y = b.const_data_ptr<float>();
   float* const to = out.mutable_data_ptr<float>();
+  const int64_t x_step = nest.inner_stride(1), y_step = nest.inner_stride(2);
   nest.for_each_run([&](const int64_t* offsets, int64_t count) {
-    form(op, {x + offsets[1], nest.inner_stride(1)}, {y + offsets[2], nest.inner_stride(2)}, scale,
-         to + offsets[0], count);
+    for_parts(context.pool(), count, 1, kLineFloats, [&](int64_t begin, int64_t end) {
+      form(op, {x + offsets[1] + begin * x_step, x_step}, {y + offsets[2] + begin * y_step, y_step},
+           scale, to + offsets[0] + begin, end - begin);
+    });
   });
   return true;
 }
@@ -130,7 +135,8 @@ float as_float(Scalar value) {
                            : static_cast<float>(value.to_int());
 }
 
-bool binary_number(Binary op, const Tensor& a, Scalar b, float scale, Tensor& out) {
+bool binary_number(const KernelContext& context, Binary op, const Tensor& a, Scalar b, float scale,
+                   Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, binary_form);
   if (form == nullptr || !are_float(a, out) || !portable::same_dim_order(a, out) ||
       !out.resize(a.sizes()).ok()) {
@@ -138,29 +144,34 @@ bool binary_number(Binary op, const Tensor& a, Scalar b, float scale, Tensor& ou
   }
   const float number = as_float(b);
   if (a.numel() == 0) return true;
-  form(op, {a.const_data_ptr<float>(), 1}, {&number, 0}, scale, out.mutable_data_ptr<float>(),
-       a.numel());
+  const float* x = a.const_data_ptr<float>();
+  float* to = out.mutable_data_ptr<float>();
+  for_parts(context.pool(), a.numel(), 1, kLineFloats, [&](int64_t begin, int64_t end) {
+    form(op, {x + begin, 1}, {&number, 0}, scale, to + begin, end - begin);
+  });
   return true;
 }
 
 // Sums and differences.
 template <int kSign>
-bool fast_sum(KernelContext&, const Tensor& self, const Tensor& other, Scalar alpha, Tensor& out) {
+bool fast_sum(KernelContext& context, const Tensor& self, const Tensor& other, Scalar alpha,
+              Tensor& out) {
   return are_float(self, other, out) &&
-         binary_tensors(Binary::kAdd, self, other, kSign * as_float(alpha), out);
+         binary_tensors(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
 }
 template <int kSign>
-bool fast_sum_number(KernelContext&, const Tensor& self, Scalar other, Scalar alpha, Tensor& out) {
-  return binary_number(Binary::kAdd, self, other, kSign * as_float(alpha), out);
+bool fast_sum_number(KernelContext& context, const Tensor& self, Scalar other, Scalar alpha,
+                     Tensor& out) {
+  return binary_number(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
 }
 
 template <Binary kOp>
-bool fast_product(KernelContext&, const Tensor& self, const Tensor& other, Tensor& out) {
-  return are_float(self, other, out) && binary_tensors(kOp, self, other, 1, out);
+bool fast_product(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  return are_float(self, other, out) && binary_tensors(context, kOp, self, other, 1, out);
 }
 template <Binary kOp>
-bool fast_product_number(KernelContext&, const Tensor& self, Scalar other, Tensor& out) {
-  return binary_number(kOp, self, other, 1, out);
+bool fast_product_number(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {
+  return binary_number(context, kOp, self, other, 1, out);
 }
 
 constexpr Takes kComplexToo = Takes::kComplexToo;

@@ -6,6 +6,7 @@
 
 #include "kernels_optimized/conv_planes.h"
 #include "kernels_optimized/gemm.h"
+#include "kernels_optimized/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/conv_dense.cpp"
@@ -147,34 +148,50 @@ bool is_pointwise(const portable::Convolution& conv) {
   return result;
 }
 
-}  // namespace
-
-bool convolve_dense(const portable::Convolution& conv, Span<float> scratch) {
-  const Form form = TAPER_CHOOSE(Form, pack_form);
-  if (form == nullptr) return false;
+// One group of one image.
+void convolve_group(const portable::Convolution& conv, Form form, int64_t index,
+                    Span<float> scratch, const ThreadPool& pool) {
   const int64_t depth = conv.group_in() * conv.weight.taps(), positions = conv.out.positions();
+  const int64_t image = index / conv.groups, group = index % conv.groups;
+  const int64_t channel = group * conv.group_out();
+  const float* in = static_cast<const float*>(conv.in.data) + image * conv.in.batch_stride +
+                    group * conv.group_in() * conv.in.channel_stride;
+  const Patches patches = {&conv, in};
   Gemm g;
   g.rows = conv.group_out();
   g.columns = positions;
   g.depth = depth;
-  g.out_stride = positions;
-  for (int64_t i = 0; i < conv.batch * conv.groups; ++i) {
-    const int64_t image = i / conv.groups, group = i % conv.groups;
-    const float* in = static_cast<const float*>(conv.in.data) + image * conv.in.batch_stride +
-                      group * conv.group_in() * conv.in.channel_stride;
-    const int64_t channel = group * conv.group_out();
-    const Patches patches = {&conv, in};
-    g.left = {static_cast<const float*>(conv.weight.data) + channel * depth, depth, 1};
-    if (is_pointwise(conv)) {
-      g.right = {in, positions, 1};
-    } else {
-      g.packed_right = {form, &patches};
-    }
-    if (conv.bias != nullptr) g.added = {conv.bias->const_data_ptr<float>() + channel, 1, 0};
-    g.out =
-        static_cast<float*>(conv.out.data) + image * conv.out.batch_stride + channel * positions;
-    if (!gemm(g, scratch)) return false;
+  g.left = {static_cast<const float*>(conv.weight.data) + channel * depth, depth, 1};
+  if (is_pointwise(conv)) {
+    g.right = {in, positions, 1};
+  } else {
+    g.packed_right = {form, &patches};
   }
+  if (conv.bias != nullptr) g.added = {conv.bias->const_data_ptr<float>() + channel, 1, 0};
+  g.out = static_cast<float*>(conv.out.data) + image * conv.out.batch_stride + channel * positions;
+  g.out_stride = positions;
+  gemm(g, scratch, pool);
+}
+
+}  // namespace
+
+bool convolve_dense(const portable::Convolution& conv, KernelContext& context) {
+  const Form form = TAPER_CHOOSE(Form, pack_form);
+  if (form == nullptr) return false;
+  const int64_t count = conv.batch * conv.groups;
+  if (count < context.pool().threads || context.pool().run == nullptr) {
+    const Span<float> scratch = shared_scratch(context, kGemmScratchFloats);
+    for (int64_t i = 0; i < count; ++i) convolve_group(conv, form, i, scratch, context.pool());
+    return true;
+  }
+  const int64_t work = conv.group_out() * conv.group_in() * conv.weight.taps() *
+                       conv.out.positions() / kMultiplicationsPerUnit;
+  for_parts_with_scratch(context, count, work, kGemmScratchFloats,
+                         [&](int64_t begin, int64_t end, Span<float> scratch) {
+                           for (int64_t i = begin; i < end; ++i) {
+                             convolve_group(conv, form, i, scratch, {});
+                           }
+                         });
   return true;
 }
 

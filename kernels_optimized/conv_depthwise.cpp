@@ -3,6 +3,7 @@
 // three and five taps go down the image strip by strip, with weights and masks of edges at hand.
 
 #include "kernels_optimized/conv_planes.h"
+#include "kernels_optimized/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/conv_depthwise.cpp"
@@ -152,7 +153,8 @@ Channel square_form(const portable::Convolution& conv) {
 
 }  // namespace
 
-void depthwise_form(const portable::Convolution& conv) {
+// Channels [begin, end), counted through all images.
+void depthwise_form(const portable::Convolution& conv, int64_t begin, int64_t end) {
   const int64_t taps = conv.weight.taps();
 #if HWY_MEM_OPS_MIGHT_FAULT
   const auto channel_form = convolve_channel;
@@ -160,16 +162,15 @@ void depthwise_form(const portable::Convolution& conv) {
   const Channel square = square_form(conv);
   const Channel channel_form = square != nullptr ? square : convolve_channel;
 #endif
-  for (int64_t n = 0; n < conv.batch; ++n) {
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t n = i / conv.out.channels, channel = i % conv.out.channels;
     const float* in = static_cast<const float*>(conv.in.data) + n * conv.in.batch_stride;
     float* out = static_cast<float*>(conv.out.data) + n * conv.out.batch_stride;
-    for (int64_t channel = 0; channel < conv.out.channels; ++channel) {
-      Line line = {};
-      line.plane = in + channel / conv.group_out() * conv.in.channel_stride;
-      line.weight = static_cast<const float*>(conv.weight.data) + channel * taps;
-      line.bias = conv.bias != nullptr ? conv.bias->const_data_ptr<float>()[channel] : 0;
-      channel_form(conv, line, out + channel * conv.out.channel_stride);
-    }
+    Line line = {};
+    line.plane = in + channel / conv.group_out() * conv.in.channel_stride;
+    line.weight = static_cast<const float*>(conv.weight.data) + channel * taps;
+    line.bias = conv.bias != nullptr ? conv.bias->const_data_ptr<float>()[channel] : 0;
+    channel_form(conv, line, out + channel * conv.out.channel_stride);
   }
 }
 
@@ -181,12 +182,15 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace taper::optimized {
 
-using DepthwiseForm = void (*)(const portable::Convolution&);
+using DepthwiseForm = void (*)(const portable::Convolution&, int64_t, int64_t);
 
-bool convolve_planes(const portable::Convolution& conv) {
+bool convolve_planes(const portable::Convolution& conv, const ThreadPool& pool) {
   const DepthwiseForm form = TAPER_CHOOSE(DepthwiseForm, depthwise_form);
-  if (form != nullptr) form(conv);
-  return form != nullptr;
+  if (form == nullptr) return false;
+  const int64_t work = conv.out.positions() * (1 + conv.weight.taps() / 8);
+  for_parts(pool, conv.batch * conv.out.channels, work, 1,
+            [&](int64_t begin, int64_t end) { form(conv, begin, end); });
+  return true;
 }
 
 }  // namespace taper::optimized

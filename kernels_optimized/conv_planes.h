@@ -12,10 +12,10 @@ namespace taper::optimized {
 
 // As a matrix product per image and group, out[o, y] = sum of weight[o, k] * patch[k, y], whose
 // patches are gathered panel by panel (gemm.h).
-bool convolve_dense(const portable::Convolution& conv, Span<float> scratch);
+bool convolve_dense(const portable::Convolution& conv, KernelContext& context);
 
 // One input channel for each output channel: row by row, tap by tap.
-bool convolve_planes(const portable::Convolution& conv);
+bool convolve_planes(const portable::Convolution& conv, const ThreadPool& pool);
 
 // A transposed one: a product of all taps with a block of the input, added where each tap falls.
 // False too, and nothing is done, if there is no room for products.

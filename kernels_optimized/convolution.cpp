@@ -41,8 +41,8 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
     const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
     return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
   }
-  if (conv.group_in() == 1 && conv.groups > 1) return convolve_planes(conv);
-  return convolve_dense(conv, scratch_floats(context, kGemmScratchFloats));
+  if (conv.group_in() == 1 && conv.groups > 1) return convolve_planes(conv, context.pool());
+  return convolve_dense(conv, context);
 }
 
 }  // namespace

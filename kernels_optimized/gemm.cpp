@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels_optimized/parallel.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/gemm.cpp"
 #include "kernels_optimized/dispatch.h"
@@ -206,7 +208,8 @@ void pack_any(const FloatMatrix& from, int64_t depth, int64_t columns, float* to
 void pack_panel(const Gemm& g, int64_t k, int64_t depth, int64_t n, int64_t columns, float* to) {
   if (columns < kPanelColumns) std::fill_n(to, depth * kPanelColumns, 0.0f);
   if (g.packed_right.pack != nullptr) {
-    return g.packed_right.pack(g.packed_right.source, k, depth, n, columns, to, kPanelColumns);
+    const PackedRight& right = g.packed_right;
+    return right.pack(right.source, k, depth, right.first + n, columns, to, kPanelColumns);
   }
   const FloatMatrix& r = g.right;
   const float* from = r.data + k * r.row_stride + n * r.column_stride;
@@ -407,20 +410,34 @@ void multiply_by_dots(const Gemm& g) {
   for (; m < g.rows; ++m) run_dot_rows<1>(g, m);
 }
 
-}  // namespace
+enum class Way { kDots, kInPlace, kPacked };
 
-void gemm_form(const Gemm& g, Span<float> scratch) {
+// Does not depend on the number of columns.
+Way way_of(const Gemm& g) {
   const bool stored = g.packed_right.pack == nullptr;
   const bool left_lies = g.left.column_stride == 1;
-  if (stored && left_lies && g.right.row_stride == 1 && g.rows <= 8 && g.depth >= kLanes) {
-    return multiply_by_dots(g);
-  }
-  if (stored && left_lies && g.right.column_stride == 1 && g.depth > 0 &&
-      g.rows == strip_height(g.rows)) {
-    return multiply_in_place(g, scratch);
-  }
-  multiply_packed(g, scratch);
+  if (!stored || !left_lies) return Way::kPacked;
+  if (g.right.row_stride == 1 && g.rows <= 8 && g.depth >= kLanes) return Way::kDots;
+  const bool in_place = g.right.column_stride == 1 && g.depth > 0 && g.rows == strip_height(g.rows);
+  return in_place ? Way::kInPlace : Way::kPacked;
 }
+
+}  // namespace
+
+void packed_form(const Gemm& g, Span<float> scratch) { multiply_packed(g, scratch); }
+
+void gemm_form(const Gemm& g, Span<float> scratch) {
+  switch (way_of(g)) {
+    case Way::kDots:
+      return multiply_by_dots(g);
+    case Way::kInPlace:
+      return multiply_in_place(g, scratch);
+    case Way::kPacked:
+      return multiply_packed(g, scratch);
+  }
+}
+
+bool packs_form(const Gemm& g) { return way_of(g) == Way::kPacked; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace taper::optimized
@@ -432,6 +449,7 @@ namespace taper::optimized {
 namespace {
 
 using Form = void (*)(const Gemm&, Span<float>);
+using Packs = bool (*)(const Gemm&);
 
 constexpr size_t kStackFloats = size_t{8} << 10;
 
@@ -454,6 +472,53 @@ Gemm turned(const Gemm& g) {
   return other;
 }
 
+bool is_column(const Gemm& g) {
+  return g.columns == 1 && g.rows > 1 && g.out_stride == 1 && g.packed_right.pack == nullptr;
+}
+
+// Multiples of what tiles of all forms are wide and high.
+constexpr int64_t kColumnStep = 32, kRowStep = 24;
+
+Gemm columns_of(const Gemm& g, int64_t begin, int64_t end) {
+  Gemm part = g;
+  part.columns = end - begin;
+  part.right.data += begin * g.right.column_stride;
+  part.packed_right.first += begin;
+  if (g.added.data != nullptr) part.added.data += begin * g.added.column_stride;
+  part.out += begin;
+  return part;
+}
+Gemm rows_of(const Gemm& g, int64_t begin, int64_t end) {
+  Gemm part = g;
+  part.rows = end - begin;
+  part.left.data += begin * g.left.row_stride;
+  if (g.added.data != nullptr) part.added.data += begin * g.added.row_stride;
+  part.out += begin * g.out_stride;
+  return part;
+}
+
+// A product cut into `parts`, each with its share of the scratch. Rows only where the right operand
+// is packed, for then each element is summed up in the same order however many rows there are.
+struct Cut {
+  const Gemm& problem;
+  bool by_rows;
+  int64_t parts;
+  Form form;
+  Span<float> scratch;
+
+  void operator()(size_t i) const {
+    const auto part = static_cast<int64_t>(i);
+    const int64_t step = by_rows ? kRowStep : kColumnStep;
+    const int64_t size = by_rows ? problem.rows : problem.columns;
+    const int64_t steps = (size + step - 1) / step;
+    const int64_t begin = part * steps / parts * step;
+    const int64_t end = std::min(size, (part + 1) * steps / parts * step);
+    const auto share = static_cast<int64_t>(scratch.size()) / parts / kLineFloats * kLineFloats;
+    const Span<float> own(scratch.data() + part * share, static_cast<size_t>(share));
+    form(by_rows ? rows_of(problem, begin, end) : columns_of(problem, begin, end), own);
+  }
+};
+
 }  // namespace
 
 bool has_vectors() { return TAPER_CHOOSE(Form, gemm_form) != nullptr; }
@@ -462,14 +527,31 @@ bool gemm(const Gemm& problem, Span<float> scratch) {
   const Form form = TAPER_CHOOSE(Form, gemm_form);
   if (form == nullptr) return false;
   if (problem.rows == 0 || problem.columns == 0) return true;
-  const bool is_column = problem.columns == 1 && problem.rows > 1 && problem.out_stride == 1 &&
-                         problem.packed_right.pack == nullptr;
-  if (is_column) return gemm(turned(problem), scratch);
+  if (is_column(problem)) return gemm(turned(problem), scratch);
   if (scratch.size() < kStackFloats) {
     run_on_stack(form, problem);
   } else {
     form(problem, scratch);
   }
+  return true;
+}
+
+bool gemm(const Gemm& problem, Span<float> scratch, const ThreadPool& pool) {
+  const Packs packs = TAPER_CHOOSE(Packs, packs_form);
+  if (pool.run == nullptr || packs == nullptr) return gemm(problem, scratch);
+  if (is_column(problem)) return gemm(turned(problem), scratch, pool);
+  const double units = static_cast<double>(problem.rows) * static_cast<double>(problem.columns) *
+                       static_cast<double>(problem.depth) / kMultiplicationsPerUnit;
+  const int64_t room = static_cast<int64_t>(scratch.size()) / kGemmScratchFloats;
+  const int64_t most = parts_of(pool, static_cast<int64_t>(std::min(units, 1e15)), room);
+  const int64_t columns = (problem.columns + kColumnStep - 1) / kColumnStep;
+  const int64_t rows = packs(problem) ? (problem.rows + kRowStep - 1) / kRowStep : 1;
+  const bool by_rows = columns < 2 * most && rows > columns;
+  const int64_t parts = std::min(most, by_rows ? rows : columns);
+  if (parts <= 1) return gemm(problem, scratch);
+  Cut cut = {problem, by_rows, parts,
+             by_rows ? TAPER_CHOOSE(Form, packed_form) : TAPER_CHOOSE(Form, gemm_form), scratch};
+  parallel_for(pool, static_cast<size_t>(parts), cut);
   return true;
 }
 

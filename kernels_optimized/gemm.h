@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "taper/span.h"
+#include "taper/thread_pool.h"
 
 namespace taper::optimized {
 
@@ -29,6 +30,7 @@ struct PackedRight {
   void (*pack)(const void* source, int64_t k, int64_t depth, int64_t n, int64_t columns, float* to,
                int64_t stride) = nullptr;
   const void* source = nullptr;
+  int64_t first = 0;  // Column 0 of the product is this one of the source.
 };
 
 struct Gemm {
@@ -54,5 +56,7 @@ bool has_vectors();
 // False if this processor has no vector form, and nothing is written. REQUIRES: sizes >= 0, out
 // does not overlap with the operands, scratch is not used by anybody else meanwhile.
 bool gemm(const Gemm& problem, Span<float> scratch);
+// The same on several threads, as many as the scratch has kGemmScratchFloats for.
+bool gemm(const Gemm& problem, Span<float> scratch, const ThreadPool& pool);
 
 }  // namespace taper::optimized

@@ -6,6 +6,7 @@
 
 #include "kernels_optimized/norm.h"
 #include "kernels_optimized/overlay.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_portable/dims.h"
 #include "kernels_portable/norm.h"
 
@@ -106,9 +107,9 @@ void scale_row(const NormRows& rows, int64_t row, float mean, float rstd) {
 
 }  // namespace
 
-void norm_form(const NormRows& rows) {
+void norm_form(const NormRows& rows, int64_t begin, int64_t end) {
   const double width = static_cast<double>(rows.width);
-  for (int64_t row = 0; row < rows.count; ++row) {
+  for (int64_t row = begin; row < end; ++row) {
     const float* x = rows.in + row * rows.width;
     const float mean =
         rows.is_centred ? static_cast<float>(add_row<false>(x, rows.width, 0) / width) : 0;
@@ -129,7 +130,7 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Form = void (*)(const NormRows&);
+using Form = void (*)(const NormRows&, int64_t, int64_t);
 
 bool are_plain(const Tensor& input, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
   return are_float(input, out, mean, rstd) && input.is_contiguous() && out.is_contiguous() &&
@@ -145,8 +146,9 @@ const float* data_of(const Tensor* parameter) {
   return parameter != nullptr ? parameter->const_data_ptr<float>() : nullptr;
 }
 
-bool normalise(const Tensor& input, const Tensor* weight, const Tensor* bias, NormRows rows,
-               const portable::Sizes& row_sizes, Tensor& out, Tensor& mean, Tensor& rstd) {
+bool normalise(const KernelContext& context, const Tensor& input, const Tensor* weight,
+               const Tensor* bias, NormRows rows, const portable::Sizes& row_sizes, Tensor& out,
+               Tensor& mean, Tensor& rstd) {
   const Form form = TAPER_CHOOSE(Form, norm_form);
   if (form == nullptr || !is_plain(weight, rows.entries) || !is_plain(bias, rows.entries)) {
     return false;
@@ -161,12 +163,14 @@ bool normalise(const Tensor& input, const Tensor* weight, const Tensor* bias, No
   rows.rstd = rstd.mutable_data_ptr<float>();
   rows.weight = data_of(weight);
   rows.bias = data_of(bias);
-  form(rows);
+  for_parts(context.pool(), rows.count, 2 * rows.width, 1,
+            [&](int64_t begin, int64_t end) { form(rows, begin, end); });
   return true;
 }
 
-bool fast_layer_norm(KernelContext&, const Tensor& input, IntList shape, const Tensor* weight,
-                     const Tensor* bias, double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
+bool fast_layer_norm(KernelContext& context, const Tensor& input, IntList shape,
+                     const Tensor* weight, const Tensor* bias, double eps, Tensor& out,
+                     Tensor& mean, Tensor& rstd) {
   const int64_t first = input.dim() - static_cast<int64_t>(shape.size());
   if (!are_plain(input, out, mean, rstd) || shape.size() == 0 || first < 0) return false;
   portable::DimMask mask = 0;
@@ -179,13 +183,13 @@ bool fast_layer_norm(KernelContext&, const Tensor& input, IntList shape, const T
   rows.width = rows.entries = portable::product(input.sizes(), first, input.dim());
   rows.repeat = 1;
   rows.eps = eps;
-  return normalise(input, weight, bias, rows, portable::reduced_sizes(input, mask, true), out, mean,
-                   rstd);
+  return normalise(context, input, weight, bias, rows, portable::reduced_sizes(input, mask, true),
+                   out, mean, rstd);
 }
 
-bool fast_group_norm(KernelContext&, const Tensor& input, const Tensor* weight, const Tensor* bias,
-                     int64_t n, int64_t c, int64_t hxw, int64_t group, double eps, Tensor& out,
-                     Tensor& mean, Tensor& rstd) {
+bool fast_group_norm(KernelContext& context, const Tensor& input, const Tensor* weight,
+                     const Tensor* bias, int64_t n, int64_t c, int64_t hxw, int64_t group,
+                     double eps, Tensor& out, Tensor& mean, Tensor& rstd) {
   if (!are_plain(input, out, mean, rstd) || input.dim() < 2 || input.size(0) != n ||
       input.size(1) != c || portable::product(input.sizes(), 2, input.dim()) != hxw || group <= 0 ||
       group > c || c % group != 0) {
@@ -201,12 +205,12 @@ bool fast_group_norm(KernelContext&, const Tensor& input, const Tensor* weight, 
   rows.row_step = c / group;
   rows.repeat = hxw;
   rows.eps = eps;
-  return normalise(input, weight, bias, rows, sizes, out, mean, rstd);
+  return normalise(context, input, weight, bias, rows, sizes, out, mean, rstd);
 }
 
 }  // namespace
 
-void normalise(const NormRows& rows) { TAPER_CHOOSE(Form, norm_form)(rows); }
+void normalise(const NormRows& rows) { TAPER_CHOOSE(Form, norm_form)(rows, 0, rows.count); }
 
 extern const Kernel kNativeLayerNormOut, kNativeGroupNormOut;
 const Kernel kNativeLayerNormOut =

@@ -1,11 +1,12 @@
 // mm, bmm, addmm, baddbmm and linear of floats over the fast matrix product (gemm.h). Every layout
 // of operands will do; the rows of out must lie together.
 
+#include <atomic>
 #include <initializer_list>
 
 #include "kernels_optimized/gemm.h"
 #include "kernels_optimized/overlay.h"
-#include "kernels_optimized/scratch.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_portable/matmul.h"
 
 namespace taper::optimized {
@@ -17,12 +18,8 @@ FloatMatrix floats_of(const MatrixView& view) {
   return {static_cast<const float*>(view.data) + view.first, view.row_stride, view.column_stride};
 }
 
-Span<float> gemm_scratch(KernelContext& context) {
-  return scratch_floats(context, kGemmScratchFloats);
-}
-
 // A problem in the words of the portable kernels.
-bool multiply(Span<float> scratch, const portable::Matmul& problem) {
+bool multiply(Span<float> scratch, const ThreadPool& pool, const portable::Matmul& problem) {
   Gemm g;
   g.rows = problem.rows;
   g.columns = problem.columns;
@@ -36,7 +33,33 @@ bool multiply(Span<float> scratch, const portable::Matmul& problem) {
   if (out.column_stride != 1 && g.columns != 1) return false;
   g.out = static_cast<float*>(out.data) + out.first;
   g.out_stride = out.row_stride;
-  return gemm(g, scratch);
+  return gemm(g, scratch, pool);
+}
+
+bool multiply(KernelContext& context, const portable::Matmul& problem) {
+  return multiply(shared_scratch(context, kGemmScratchFloats), context.pool(), problem);
+}
+
+// Whether all of `count` products were computed, problem_of(i) each. Several at a time where there
+// are enough of them; else each on all threads.
+template <typename ProblemOf>
+bool multiply_batch(KernelContext& context, int64_t count, int64_t multiplications,
+                    ProblemOf problem_of) {
+  if (count < context.pool().threads) {
+    const Span<float> scratch = shared_scratch(context, kGemmScratchFloats);
+    for (int64_t b = 0; b < count; ++b) {
+      if (!problem_of(b, scratch, context.pool())) return false;
+    }
+    return true;
+  }
+  std::atomic<bool> done{true};
+  for_parts_with_scratch(context, count, multiplications / kMultiplicationsPerUnit,
+                         kGemmScratchFloats, [&](int64_t begin, int64_t end, Span<float> scratch) {
+                           for (int64_t b = begin; b < end; ++b) {
+                             if (!problem_of(b, scratch, ThreadPool())) done = false;
+                           }
+                         });
+  return done;
 }
 
 bool resize(Tensor& out, std::initializer_list<int64_t> sizes) {
@@ -58,9 +81,8 @@ bool are_batches(const Tensor& left, const Tensor& right) {
 bool fast_mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
   if (!are_float(self, mat2, out) || !are_matrices(self, mat2)) return false;
   if (!resize(out, {self.size(0), mat2.size(1)})) return false;
-  return multiply(gemm_scratch(context),
-                  {self.size(0), mat2.size(1), self.size(1), portable::matrix_of(self),
-                   portable::matrix_of(mat2), portable::matrix_of(out)});
+  return multiply(context, {self.size(0), mat2.size(1), self.size(1), portable::matrix_of(self),
+                            portable::matrix_of(mat2), portable::matrix_of(out)});
 }
 
 bool fast_addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
@@ -71,7 +93,7 @@ bool fast_addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, 
     return false;
   }
   const MatrixView added = portable::broadcast_matrix(self);
-  return multiply(gemm_scratch(context),
+  return multiply(context,
                   {sizes[0], sizes[1], mat1.size(1), portable::matrix_of(mat1),
                    portable::matrix_of(mat2), portable::matrix_of(out), &added, alpha, beta});
 }
@@ -80,14 +102,13 @@ bool fast_bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Te
   if (!are_float(self, mat2, out) || !are_batches(self, mat2)) return false;
   const int64_t batches = self.size(0), rows = self.size(1), columns = mat2.size(2);
   if (!resize(out, {batches, rows, columns})) return false;
-  const Span<float> scratch = gemm_scratch(context);
-  for (int64_t b = 0; b < batches; ++b) {
-    if (!multiply(scratch, {rows, columns, self.size(2), portable::matrix_of(self, b),
-                            portable::matrix_of(mat2, b), portable::matrix_of(out, b)})) {
-      return false;
-    }
-  }
-  return true;
+  const int64_t depth = self.size(2);
+  const auto problem = [&](int64_t b, Span<float> scratch, const ThreadPool& pool) {
+    return multiply(scratch, pool,
+                    {rows, columns, depth, portable::matrix_of(self, b),
+                     portable::matrix_of(mat2, b), portable::matrix_of(out, b)});
+  };
+  return multiply_batch(context, batches, rows * columns * depth, problem);
 }
 
 bool fast_baddbmm(KernelContext& context, const Tensor& self, const Tensor& batch1,
@@ -97,16 +118,15 @@ bool fast_baddbmm(KernelContext& context, const Tensor& self, const Tensor& batc
   if (!portable::broadcasts_to(self, {sizes, 3}) || !resize(out, {sizes[0], sizes[1], sizes[2]})) {
     return false;
   }
-  const Span<float> scratch = gemm_scratch(context);
-  for (int64_t b = 0; b < sizes[0]; ++b) {
+  const int64_t depth = batch1.size(2);
+  const auto problem = [&](int64_t b, Span<float> scratch, const ThreadPool& pool) {
     const MatrixView added = portable::broadcast_matrix(self, b);
-    if (!multiply(scratch, {sizes[1], sizes[2], batch1.size(2), portable::matrix_of(batch1, b),
-                            portable::matrix_of(batch2, b), portable::matrix_of(out, b), &added,
-                            alpha, beta})) {
-      return false;
-    }
-  }
-  return true;
+    return multiply(
+        scratch, pool,
+        {sizes[1], sizes[2], depth, portable::matrix_of(batch1, b), portable::matrix_of(batch2, b),
+         portable::matrix_of(out, b), &added, alpha, beta});
+  };
+  return multiply_batch(context, sizes[0], sizes[1] * sizes[2] * depth, problem);
 }
 
 // Input of any rank, weight [features, k].
@@ -129,13 +149,13 @@ bool fast_linear(KernelContext& context, const Tensor& input, const Tensor& weig
   if (!out.resize({sizes, static_cast<size_t>(rank)}).ok()) return false;
   const ScalarType type = ScalarType::kFloat;
   const MatrixView added = bias != nullptr ? portable::broadcast_matrix(*bias) : MatrixView{};
-  return multiply(gemm_scratch(context), {rows,
-                                          features,
-                                          depth,
-                                          {input.mutable_data(), type, 0, depth, 1},
-                                          portable::transposed(portable::matrix_of(weight)),
-                                          {out.mutable_data(), type, 0, features, 1},
-                                          bias != nullptr ? &added : nullptr});
+  return multiply(context, {rows,
+                            features,
+                            depth,
+                            {input.mutable_data(), type, 0, depth, 1},
+                            portable::transposed(portable::matrix_of(weight)),
+                            {out.mutable_data(), type, 0, features, 1},
+                            bias != nullptr ? &added : nullptr});
 }
 
 }  // namespace

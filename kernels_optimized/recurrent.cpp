@@ -5,12 +5,18 @@
 #include <cstring>
 
 #include "kernels_optimized/overlay.h"
-#include "kernels_optimized/scratch.h"
+#include "kernels_optimized/parallel.h"
+#include "kernels_optimized/recurrent_team.h"
 
 namespace taper::optimized {
 namespace {
 
 using portable::Recurrence;
+
+// A step that is worth fewer units of work is done by one thread.
+constexpr int64_t kStepWork = 6000;
+// So many items for each thread make up for weights that every thread reads.
+constexpr int64_t kItemsApart = 4;
 
 const float* floats_of(const Tensor& tensor) { return tensor.const_data_ptr<float>(); }
 
@@ -28,17 +34,38 @@ bool begin(int64_t count, const Tensor& gates, const Tensor& h0, const Tensor& w
   return true;
 }
 
-void run_steps(const RecurrentLayer& layer, RecurrentStep step) {
-  for (int64_t d = 0; d < layer.r.directions; ++d) {
-    for (int64_t i = 0; i < layer.r.steps; ++i) step(layer, i, {d, 0, layer.r.blocks()});
+// All steps of one direction for some items.
+void run_items(const RecurrentLayer& layer, RecurrentStep step, const RecurrentPart& part) {
+  for (int64_t i = 0; i < layer.r.steps; ++i) step(layer, i, part);
+}
+
+void run_steps(const ThreadPool& pool, const RecurrentLayer& layer, RecurrentStep step) {
+  const Recurrence& r = layer.r;
+  const int64_t per_item = r.blocks() * portable::kUnitsTogether * r.gates * r.outputs;
+  const int64_t work = per_item * r.batch * r.directions / kMultiplicationsPerUnit;
+  const int64_t parts = parts_of(pool, r.steps > 0 ? work * r.steps : 0, kMostMembers);
+  // Directions and items do not wait for each other; blocks do, after every step.
+  const int64_t apart = r.directions * std::max<int64_t>(1, r.batch / kItemsApart);
+  if (parts <= apart || work < kStepWork) {
+    const int64_t groups = std::max<int64_t>(1, std::min(parts, apart) / r.directions);
+    const auto run = [&](size_t i) {
+      const auto d = static_cast<int64_t>(i) / groups, group = static_cast<int64_t>(i) % groups;
+      run_items(layer, step,
+                {d, 0, r.blocks(), group * r.batch / groups, (group + 1) * r.batch / groups});
+    };
+    parallel_for(parts > 1 ? pool : ThreadPool(), static_cast<size_t>(r.directions * groups), run);
+    return;
   }
+  RecurrentTeam team(layer, step, std::min(parts, r.directions * r.blocks()));
+  const auto join = [&](size_t member) { team.join(static_cast<int64_t>(member)); };
+  parallel_for(pool, static_cast<size_t>(team.members()), join);
 }
 
 void run_projected(const RecurrentLayer& layer, RecurrentStep step, const float* projection) {
   const RecurrentProjection project = lstm_projection();
   for (int64_t d = 0; d < layer.r.directions; ++d) {
     for (int64_t i = 0; i < layer.r.steps; ++i) {
-      step(layer, i, {d, 0, layer.r.blocks()});
+      step(layer, i, {d, 0, layer.r.blocks(), 0, layer.r.batch});
       project(layer, i, d, projection);
     }
   }
@@ -70,13 +97,13 @@ bool fast_lstm(KernelContext& context, const Tensor& gates, const Tensor& h0, co
   if (projection != nullptr) {
     run_projected(layer, step, floats_of(*projection));
   } else {
-    run_steps(layer, step);
+    run_steps(context.pool(), layer, step);
   }
   portable::finish_recurrence(r, h0, out, h);
   return true;
 }
 
-bool fast_gru(KernelContext&, const Tensor& gates, const Tensor& h0, const Tensor& weight,
+bool fast_gru(KernelContext& context, const Tensor& gates, const Tensor& h0, const Tensor& weight,
               const Tensor* bias, bool batch_first, Tensor& out, Tensor& h) {
   const RecurrentStep step = gru_step();
   RecurrentLayer layer;
@@ -87,7 +114,7 @@ bool fast_gru(KernelContext&, const Tensor& gates, const Tensor& h0, const Tenso
     if (!portable::check_part(*bias, gates, {r.directions, 1, r.units}).ok()) return false;
     layer.bias = floats_of(*bias);
   }
-  run_steps(layer, step);
+  run_steps(context.pool(), layer, step);
   portable::finish_recurrence(r, h0, out, h);
   return true;
 }

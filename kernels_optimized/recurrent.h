@@ -21,10 +21,11 @@ struct RecurrentLayer {
   float* whole = nullptr;  // Where [batch, units] go that are then projected; null: to out.
 };
 
-// Some of the blocks of 16 units, in one direction.
+// Some of the blocks of 16 units, in one direction, for some items of the batch.
 struct RecurrentPart {
   int64_t direction = 0;
   int64_t begin = 0, end = 0;
+  int64_t first_item = 0, last_item = 0;
 
   // Of its weights.
   int64_t bytes(const portable::Recurrence& r) const {
@@ -32,8 +33,8 @@ struct RecurrentPart {
   }
 };
 
-// Null if this processor has no vector form. Computes step `i` of a part, for all items of the
-// batch; the steps before must be complete.
+// Null if this processor has no vector form. Computes step `i` of a part; of the steps before
+// all blocks must be complete.
 using RecurrentStep = void (*)(const RecurrentLayer& layer, int64_t i, const RecurrentPart& part);
 RecurrentStep lstm_step();
 RecurrentStep gru_step();

@@ -173,11 +173,11 @@ constexpr int most_items() {
   return std::max(1, kMostSums / (Cell::kGates * static_cast<int>(kVectors)));
 }
 
-// All items of the batch, a few at a time, against one block.
+// Items up to `last`, a few at a time, against one block.
 template <typename Cell, int kItems>
 HWY_INLINE void run_items(const RecurrentLayer& layer, int64_t i, int64_t d, int64_t block,
-                          int64_t* b) {
-  for (; *b + kItems <= layer.r.batch; *b += kItems) {
+                          int64_t last, int64_t* b) {
+  for (; *b + kItems <= last; *b += kItems) {
     Item items[kItems];
     for (int m = 0; m < kItems; ++m) items[m] = item_of(layer, Cell::kGates, d, i, *b + m);
     run_tile<Cell, kItems, 1>(layer, items, d, block);
@@ -197,8 +197,8 @@ void run_step(const RecurrentLayer& layer, int64_t i, const RecurrentPart& part)
   constexpr int kItems = most_items<Cell>();
   const int64_t d = part.direction;
   int64_t block = part.begin;
-  if (layer.r.batch == 1) {
-    const Item item = item_of(layer, Cell::kGates, d, i, 0);
+  if (part.last_item - part.first_item == 1) {
+    const Item item = item_of(layer, Cell::kGates, d, i, part.first_item);
     // From the first cache sums are the limit, from the second one it is what is read in a row.
     if (part.bytes(layer.r) <= kFirstCacheBytes) {
       if constexpr (kItems >= 4) run_blocks<Cell, 4>(layer, item, d, part.end, &block);
@@ -208,11 +208,11 @@ void run_step(const RecurrentLayer& layer, int64_t i, const RecurrentPart& part)
     return;
   }
   for (; block < part.end; ++block) {
-    int64_t b = 0;
-    run_items<Cell, kItems>(layer, i, d, block, &b);
-    if constexpr (kItems > 4) run_items<Cell, 4>(layer, i, d, block, &b);
-    if constexpr (kItems > 2) run_items<Cell, 2>(layer, i, d, block, &b);
-    if constexpr (kItems > 1) run_items<Cell, 1>(layer, i, d, block, &b);
+    int64_t b = part.first_item;
+    run_items<Cell, kItems>(layer, i, d, block, part.last_item, &b);
+    if constexpr (kItems > 4) run_items<Cell, 4>(layer, i, d, block, part.last_item, &b);
+    if constexpr (kItems > 2) run_items<Cell, 2>(layer, i, d, block, part.last_item, &b);
+    if constexpr (kItems > 1) run_items<Cell, 1>(layer, i, d, block, part.last_item, &b);
   }
 }
 

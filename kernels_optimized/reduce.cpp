@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels_optimized/overlay.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_portable/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -160,8 +161,8 @@ bool describe(const Tensor& self, portable::DimMask mask, portable::AroundDim* a
   return d == self.dim();
 }
 
-bool reduce(Fold fold, const Tensor& self, std::optional<IntList> dims, bool keepdim, bool mean,
-            Tensor& out) {
+bool reduce(const KernelContext& context, Fold fold, const Tensor& self,
+            std::optional<IntList> dims, bool keepdim, bool mean, Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, fold_form);
   portable::DimMask mask = 0;
   portable::AroundDim around;
@@ -171,8 +172,14 @@ bool reduce(Fold fold, const Tensor& self, std::optional<IntList> dims, bool kee
       !out.resize(portable::reduced_sizes(self, mask, keepdim)).ok()) {
     return false;
   }
-  form(fold, self.const_data_ptr<float>(), around, mean ? static_cast<double>(around.size) : 1,
-       out.mutable_data_ptr<float>());
+  const double divisor = mean ? static_cast<double>(around.size) : 1;
+  const float* x = self.const_data_ptr<float>();
+  float* to = out.mutable_data_ptr<float>();
+  const int64_t block = around.size * around.inner;
+  for_parts(context.pool(), around.outer, block, 1, [&](int64_t begin, int64_t end) {
+    form(fold, x + begin * block, {end - begin, around.size, around.inner}, divisor,
+         to + begin * around.inner);
+  });
   return true;
 }
 
@@ -181,14 +188,15 @@ bool keeps_float(std::optional<int64_t> dtype) {
 }
 
 template <bool kMean>
-bool fast_sum(KernelContext&, const Tensor& self, std::optional<IntList> dims, bool keepdim,
+bool fast_sum(KernelContext& context, const Tensor& self, std::optional<IntList> dims, bool keepdim,
               std::optional<int64_t> dtype, Tensor& out) {
-  return keeps_float(dtype) && reduce(Fold::kSum, self, dims, keepdim, kMean, out);
+  return keeps_float(dtype) && reduce(context, Fold::kSum, self, dims, keepdim, kMean, out);
 }
 
 template <Fold kFold>
-bool fast_extreme(KernelContext&, const Tensor& self, IntList dims, bool keepdim, Tensor& out) {
-  return reduce(kFold, self, dims, keepdim, false, out);
+bool fast_extreme(KernelContext& context, const Tensor& self, IntList dims, bool keepdim,
+                  Tensor& out) {
+  return reduce(context, kFold, self, dims, keepdim, false, out);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kernels_optimized/overlay.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_portable/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -181,14 +182,24 @@ namespace {
 using Form = void (*)(const float*, const portable::AroundDim&, bool, float*);
 
 template <bool kLogarithm>
-bool fast_softmax(KernelContext&, const Tensor& self, int64_t dim, bool, Tensor& out) {
+bool fast_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
   if (!are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
       !portable::wrap_dim(dim, self.dim(), &dim).ok() || !out.resize(self.sizes()).ok()) {
     return false;
   }
   if (self.numel() == 0) return true;
-  return softmax(self.const_data_ptr<float>(), portable::around_dim(self, dim), kLogarithm,
-                 out.mutable_data_ptr<float>());
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  if (form == nullptr) return false;
+  const portable::AroundDim around = portable::around_dim(self, dim);
+  const int64_t block = around.size * around.inner;
+  const float* x = self.const_data_ptr<float>();
+  float* y = out.mutable_data_ptr<float>();
+  for_parts(context.pool(), around.outer, block * kExponentialWork, 1,
+            [&](int64_t begin, int64_t end) {
+              form(x + begin * block, {end - begin, around.size, around.inner}, kLogarithm,
+                   y + begin * block);
+            });
+  return true;
 }
 
 }  // namespace

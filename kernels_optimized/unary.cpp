@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels_optimized/overlay.h"
+#include "kernels_optimized/parallel.h"
 #include "kernels_portable/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -131,49 +132,64 @@ namespace {
 
 using Form = void (*)(Unary, const Parameters&, const float*, float*, int64_t);
 
-bool unary(Unary op, const Tensor& self, Tensor& out, const Parameters& parameters = {}) {
+// Whether an element takes an exponential or its like.
+bool is_costly(Unary op) {
+  return op != Unary::kClamp && op != Unary::kLeakyRelu && op != Unary::kHardswish &&
+         op != Unary::kHardsigmoid;
+}
+
+bool unary(const KernelContext& context, Unary op, const Tensor& self, Tensor& out,
+           const Parameters& parameters = {}) {
   if (!are_float(self, out) || !portable::same_dim_order(self, out)) return false;
   const Form form = TAPER_CHOOSE(Form, unary_form);
   if (form == nullptr || !out.resize(self.sizes()).ok()) return false;
-  form(op, parameters, self.const_data_ptr<float>(), out.mutable_data_ptr<float>(), self.numel());
+  const float* from = self.const_data_ptr<float>();
+  float* to = out.mutable_data_ptr<float>();
+  for_parts(context.pool(), self.numel(), is_costly(op) ? kExponentialWork : 1, kLineFloats,
+            [&](int64_t begin, int64_t end) {
+              form(op, parameters, from + begin, to + begin, end - begin);
+            });
   return true;
 }
 
 template <Unary kOp>
-bool fast_unary(KernelContext&, const Tensor& self, Tensor& out) {
-  return unary(kOp, self, out);
+bool fast_unary(KernelContext& context, const Tensor& self, Tensor& out) {
+  return unary(context, kOp, self, out);
 }
 
-bool fast_gelu(KernelContext&, const Tensor& self, std::string_view approximate, Tensor& out) {
-  if (approximate == "tanh") return unary(Unary::kGeluTanh, self, out);
-  return approximate == "none" && unary(Unary::kGelu, self, out);
+bool fast_gelu(KernelContext& context, const Tensor& self, std::string_view approximate,
+               Tensor& out) {
+  if (approximate == "tanh") return unary(context, Unary::kGeluTanh, self, out);
+  return approximate == "none" && unary(context, Unary::kGelu, self, out);
 }
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-bool clamp(const Tensor& self, std::optional<Scalar> min, std::optional<Scalar> max, Tensor& out) {
+bool clamp(const KernelContext& context, const Tensor& self, std::optional<Scalar> min,
+           std::optional<Scalar> max, Tensor& out) {
   Parameters bounds = {-kInfinity, kInfinity};
   if (min.has_value()) bounds.low = static_cast<float>(min->to_double());
   if (max.has_value()) bounds.high = static_cast<float>(max->to_double());
   if (std::isnan(bounds.low) || std::isnan(bounds.high)) return false;
-  return unary(Unary::kClamp, self, out, bounds);
+  return unary(context, Unary::kClamp, self, out, bounds);
 }
 
-bool fast_clamp(KernelContext&, const Tensor& self, std::optional<Scalar> min,
+bool fast_clamp(KernelContext& context, const Tensor& self, std::optional<Scalar> min,
                 std::optional<Scalar> max, Tensor& out) {
-  return (min.has_value() || max.has_value()) && clamp(self, min, max, out);
+  return (min.has_value() || max.has_value()) && clamp(context, self, min, max, out);
 }
 
-bool fast_hardtanh(KernelContext&, const Tensor& self, Scalar min, Scalar max, Tensor& out) {
-  return clamp(self, min, max, out);
+bool fast_hardtanh(KernelContext& context, const Tensor& self, Scalar min, Scalar max,
+                   Tensor& out) {
+  return clamp(context, self, min, max, out);
 }
 
-bool fast_relu(KernelContext&, const Tensor& self, Tensor& out) {
-  return unary(Unary::kClamp, self, out, {0, kInfinity});
+bool fast_relu(KernelContext& context, const Tensor& self, Tensor& out) {
+  return unary(context, Unary::kClamp, self, out, {0, kInfinity});
 }
 
-bool fast_leaky_relu(KernelContext&, const Tensor& self, Scalar slope, Tensor& out) {
-  return unary(Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
+bool fast_leaky_relu(KernelContext& context, const Tensor& self, Scalar slope, Tensor& out) {
+  return unary(context, Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
 }
 
 }  // namespace

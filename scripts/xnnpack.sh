@@ -68,6 +68,7 @@ from_debian() {
 
 is_good() { [ -f "$2" ] && echo "$1  $2" | sha256sum --check --status; }
 
+echo "xnnpack.sh: XNNPACK is not here yet: getting its sources, then building them (minutes, once)" >&2
 mkdir "$work/archives"
 while read -r sum archive package; do
   place=$work/archives/$archive

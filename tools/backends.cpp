@@ -4,6 +4,9 @@
 
 #if TAPER_XNNPACK
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/xnnpack_threads.h"
+#else
+#include "tools/own_threads.h"
 #endif
 
 namespace taper::tools {
@@ -12,9 +15,10 @@ namespace taper::tools {
 
 namespace {
 
-XnnpackOptions xnnpack_options(const BackendOptions& options, const std::string& cache_path) {
+XnnpackOptions xnnpack_options(const XnnpackThreads& threads, const std::string& cache_path) {
   XnnpackOptions result;
-  result.threads = options.threads;
+  result.threads = threads.count();
+  result.pool = threads.pool();
   if (!cache_path.empty()) result.cache_path = cache_path.c_str();
   return result;
 }
@@ -24,14 +28,17 @@ XnnpackOptions xnnpack_options(const BackendOptions& options, const std::string&
 struct Backends::State {
   explicit State(const BackendOptions& options)
       : cache_path(options.cache_path),
-        xnnpack(xnnpack_options(options, cache_path)),
+        threads(options.threads),
+        xnnpack(xnnpack_options(threads, cache_path)),
         table{{kXnnpackBackendId, &xnnpack}} {}
   const std::string cache_path;
+  XnnpackThreads threads;
   XnnpackBackend xnnpack;
   Backend table[1];
 };
 
 BackendTable Backends::table() const { return {state_->table, 1}; }
+ThreadPool Backends::thread_pool() const { return state_->threads.thread_pool(); }
 
 std::string Backends::save_packed(const std::string& program) {
   const XnnpackCacheReport report = state_->xnnpack.cache_report();
@@ -63,10 +70,12 @@ bool has_xnnpack() { return false; }
 const char* packed_weights_key() { return ""; }
 
 struct Backends::State {
-  explicit State(const BackendOptions&) {}
+  explicit State(const BackendOptions& options) : threads(options.threads) {}
+  OwnThreads threads;
 };
 
 BackendTable Backends::table() const { return {}; }
+ThreadPool Backends::thread_pool() const { return state_->threads.thread_pool(); }
 
 std::string Backends::save_packed(const std::string&) { return {}; }
 

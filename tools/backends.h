@@ -11,11 +11,12 @@
 
 #include "exir/delegate/backend_compiler.h"
 #include "taper/backend.h"
+#include "taper/thread_pool.h"
 
 namespace taper::tools {
 
 struct BackendOptions {
-  uint32_t threads = 0;    // 0: as they see fit.
+  uint32_t threads = 0;    // 0: one for each fast core, four at most.
   std::string cache_path;  // Of packed weights; empty: none are read or written.
 };
 
@@ -25,6 +26,8 @@ class Backends {
   ~Backends();
 
   BackendTable table() const;
+  // Threads for kernels: those of the backends where there are some.
+  ThreadPool thread_pool() const;
   // When everything is loaded: writes the packed weights if the file lacks some. Returns what a
   // person should know: that a file was made, or why what there is was not used, or not written;
   // empty if there is nothing to tell. `program` is named if what it holds is of no use.

@@ -27,7 +27,7 @@ CommandLine describe() {
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
          {"n,iterations", "Run exactly N times instead", "N"},
          {"seconds", "Run at least so long", "S", "1"},
-         {"t,threads", "Threads of a backend", "N", "1"},
+         {"t,threads", "Threads of kernels and backends", "N", "1"},
          {"portable-only", "Leave out the fast kernels of this processor"},
          {"warmup", "Runs before the clock starts", "N", "2"},
          {"cache",

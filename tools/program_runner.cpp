@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -39,6 +40,8 @@ ModuleOptions module_options(const RunnerOptions& options, const Backends& backe
   ModuleOptions result;
   result.kernels = kernel_tables(options.optimized);
   result.backends = backends.table();
+  result.pool = backends.thread_pool();
+  result.temp_bytes *= std::min(result.pool.threads, uint32_t{64});
   result.data_path = options.data_path;
   result.max_memory_bytes = memory_of_machine();
   return result;

@@ -22,7 +22,7 @@ struct RunnerOptions {
   std::string path;
   std::string data_path;  // A .ptd, or empty.
   std::string method;     // Empty: "forward", or the only method there is.
-  uint32_t threads = 0;   // Of backends; 0: as they see fit.
+  uint32_t threads = 0;   // 0: one for each fast core, four at most.
   bool optimized = true;  // False: portable kernels only.
   // Makes a file of packed weights beside the program. One that is there is used in any case, and
   // made anew if it is of no use.

@@ -39,7 +39,8 @@ CommandLine describe() {
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
          {"o,outputs", "Write the tensor outputs here", "DIR"},
          {"n,iterations", "Run N times, state carried over; print min and median", "N", "1"},
-         {"t,threads", "Threads of a backend; default: one for each fast core, up to 4", "N"},
+         {"t,threads", "Threads of kernels and backends; default: one for each fast core, up to 4",
+          "N"},
          {"cache",
           "Keep the weights as XNNPACK packs them in FILE.xnncache; used whenever it is there"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};

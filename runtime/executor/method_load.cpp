@@ -73,7 +73,7 @@ Result<Method> Method::load(const Program& program, std::string_view name,
   state->external = options.external_data;
   state->max_instructions = options.max_instructions;
   state->temp = memory.temp;
-  state->context = KernelContext(memory.temp);
+  state->context = KernelContext(memory.temp, options.pool);
   const Status status = fill(*state, memory, options, bytes);
   if (!status.ok()) {
     internal::destroy_delegates(*state);

@@ -1,6 +1,8 @@
 // taper/taper.h over Module. Every function is one Call: it takes the model behind the handle, does
 // one thing, and turns what is wrong into a code, a line and a place.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -137,13 +139,22 @@ class Call {
 };
 
 // The options as the module wants them; false if they are not what this library knows.
-bool read_options(const taper_options* from, ModuleOptions* to) {
-  if (from == nullptr) return true;
-  if (from->struct_size < sizeof(taper_options) || from->struct_size > 4096) return false;
+bool read_options(const taper_options* given, ModuleOptions* to) {
+  if (given == nullptr) return true;
+  // Callers of version 0.1 know the fields up to the pool.
+  constexpr size_t kLeast = offsetof(taper_options, parallel_for);
+  if (given->struct_size < kLeast || given->struct_size > 4096) return false;
+  taper_options known = {};
+  std::memcpy(&known, given, std::min(sizeof(known), given->struct_size));
+  const taper_options* from = &known;
   if (from->backends != nullptr) to->backends = from->backends->table;
   if (from->data_path != nullptr) to->data_path = from->data_path;
   if (from->max_memory_bytes != 0) to->max_memory_bytes = from->max_memory_bytes;
   if (from->max_instructions != 0) to->max_instructions = from->max_instructions;
+  if (from->parallel_for != nullptr && from->threads > 1) {
+    to->pool = {from->parallel_for, from->parallel_context, from->threads};
+    to->temp_bytes *= std::min<uint32_t>(from->threads, 64);
+  }
   return true;
 }
 

@@ -207,6 +207,34 @@ TEST_F(CApi, OpeningCanFail) {
   EXPECT_EQ(taper_close(model), TAPER_OK);
 }
 
+// Kernels of the tests add element by element on the pool.
+TEST_F(CApi, ThreadsOfTheApplicationAreUsed) {
+  size_t tasks = 0;
+  options_.parallel_for = [](void* context, size_t count, taper_task task, void* data) {
+    *static_cast<size_t*>(context) += count;
+    for (size_t i = count; i-- > 0;) task(data, i);
+  };
+  options_.parallel_context = &tasks;
+  const auto sum_with = [&](uint32_t threads, size_t struct_size) {
+    options_.threads = threads;
+    options_.struct_size = struct_size;
+    taper_close(model_);
+    EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+              TAPER_OK)
+        << error_.message;
+    set("forward", 0, {1, 2});
+    set("forward", 2, {10, 20});
+    EXPECT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
+  };
+  sum_with(2, sizeof(options_));
+  EXPECT_GT(tasks, 0u);
+  tasks = 0;
+  sum_with(1, sizeof(options_));
+  // A caller that was compiled before there were threads.
+  sum_with(2, offsetof(taper_options, parallel_for));
+  EXPECT_EQ(tasks, 0u);
+}
+
 TEST_F(CApi, ASecondThreadIsTurnedAway) {
   set("forward", 0, {1, 2});
   set("forward", 2, {1, 2});

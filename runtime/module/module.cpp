@@ -197,6 +197,7 @@ struct Module::State {
     method_options.external_data = external ? &*external : nullptr;
     method_options.diagnostics = diagnostics();
     method_options.max_instructions = options.max_instructions;
+    method_options.pool = options.pool;
     const MemoryManager manager{loaded->block.bytes(), HierarchicalAllocator(loaded->arena_spans),
                                 temp.bytes()};
     Result<Method> method = Method::load(*program, name, manager, method_options);

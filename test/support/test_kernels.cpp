@@ -5,14 +5,15 @@
 namespace taper::test {
 namespace {
 
-Status add(KernelContext&, const Tensor& a, const Tensor& b, Tensor& out) {
+Status add(KernelContext& context, const Tensor& a, const Tensor& b, Tensor& out) {
   TAPER_TRY(out.resize(a.sizes()));
   TAPER_REQUIRE(b.numel() == a.numel() && out.scalar_type() == ScalarType::kFloat &&
                     a.scalar_type() == ScalarType::kFloat && b.scalar_type() == ScalarType::kFloat,
                 Error::kInvalidArgument, "add: sizes or dtypes differ");
-  for (int64_t i = 0; i < a.numel(); ++i) {
+  const auto add_one = [&](size_t i) {
     out.mutable_data_ptr<float>()[i] = a.const_data_ptr<float>()[i] + b.const_data_ptr<float>()[i];
-  }
+  };
+  parallel_for(context.pool(), static_cast<size_t>(a.numel()), add_one);
   return {};
 }
 

@@ -45,7 +45,7 @@ uint32_t count_fast(Span<const Core> cores) {
 
 uint32_t fast_cores() {
   cpu_set_t usable;
-  if (sched_getaffinity(0, sizeof(usable), &usable) != 0) return 1;
+  if (!cpuinfo_initialize() || sched_getaffinity(0, sizeof(usable), &usable) != 0) return 1;
   Core cores[kMostCores];
   const cpuinfo_core* seen[kMostCores];
   size_t count = 0;

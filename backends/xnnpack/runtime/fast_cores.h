@@ -18,7 +18,7 @@ struct Core {
 uint32_t count_fast(Span<const Core> cores);
 
 // The fast cores among those that this process may run on, each counted once however many threads
-// it runs at a time. At least 1. REQUIRES: xnn_initialize() has succeeded.
+// it runs at a time. At least 1.
 uint32_t fast_cores();
 
 }  // namespace taper::xnnpack

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <xnnpack.h>
 
 namespace taper::xnnpack {
 namespace {
@@ -21,7 +20,6 @@ TEST(FastCores, WhereNothingTellsThemApartAllAre) {
 }
 
 TEST(FastCores, OnlyThoseThatTheProcessMayUse) {
-  ASSERT_EQ(xnn_initialize(nullptr), xnn_status_success);
   cpu_set_t all, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
   EXPECT_LE(fast_cores(), static_cast<uint32_t>(CPU_COUNT(&all)));

@@ -2,19 +2,14 @@
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
-#include <pthreadpool.h>
-
-#include <algorithm>
 #include <new>
 
 #include "backends/xnnpack/runtime/delegate.h"
-#include "backends/xnnpack/runtime/fast_cores.h"
 #include "backends/xnnpack/runtime/packed_cache.h"
+#include "backends/xnnpack/runtime/xnnpack_threads.h"
 
 namespace taper {
 namespace {
-
-constexpr uint32_t kMostThreads = 4;
 
 // Holds the mutex of a workspace if there is one to hold.
 std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
@@ -28,7 +23,6 @@ XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
 
 XnnpackBackend::~XnnpackBackend() {
   if (workspace_ != nullptr) xnn_release_workspace(workspace_);
-  if (own_pool_ != nullptr) pthreadpool_destroy(own_pool_);
 }
 
 bool XnnpackBackend::is_available() const { return xnn_initialize(nullptr) == xnn_status_success; }
@@ -41,10 +35,10 @@ Status XnnpackBackend::prepare() {
     TAPER_REQUIRE(xnn_create_workspace(&workspace_) == xnn_status_success,
                   Error::kDelegateMemoryAllocationFailed, "there is no memory for the workspace");
   }
-  if (options_.pool != nullptr || own_pool_ != nullptr) return {};
-  const uint32_t wanted =
-      options_.threads != 0 ? options_.threads : std::min(xnnpack::fast_cores(), kMostThreads);
-  if (wanted > 1) own_pool_ = pthreadpool_create(wanted);
+  if (options_.pool != nullptr || own_threads_ != nullptr) return {};
+  own_threads_.reset(new (std::nothrow) XnnpackThreads(options_.threads));
+  TAPER_REQUIRE(own_threads_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the threads of XNNPACK");
   return {};
 }
 
@@ -56,9 +50,9 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   TAPER_REQUIRE(delegate != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the XNNPACK graph");
   const auto lock = hold(workspace_mutex_, options_.share_workspace);
-  const Status status =
-      delegate->load(payload, context, options_.max_bytes,
-                     {options_.pool != nullptr ? options_.pool : own_pool_, workspace_}, *cache_);
+  const Status status = delegate->load(
+      payload, context, options_.max_bytes,
+      {options_.pool != nullptr ? options_.pool : own_threads_->pool(), workspace_}, *cache_);
   if (!status.ok()) {
     delete delegate;
     return status;

@@ -27,6 +27,7 @@ namespace taper {
 namespace xnnpack {
 class PackedCache;
 }
+class XnnpackThreads;
 
 inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
 // The named data of a program that holds packed weights, as a file of them does.
@@ -35,8 +36,8 @@ inline constexpr char kXnnpackPackedKey[] = "taper.xnncache";
 struct XnnpackOptions {
   // Threads that a graph runs on; 0: as many as the process may use fast cores, four at most.
   uint32_t threads = 0;
-  // The application's own threads, in place of those above. It outlives the backend, and may be
-  // that of several.
+  // The application's own threads, in place of those above: xnnpack_threads.h makes some that serve
+  // kernels too. It outlives the backend, and may be that of several.
   pthreadpool* pool = nullptr;
   // All handles keep what they compute on the way in the same memory, as much as the largest one
   // needs. They then run one after another, also when called from several threads.
@@ -89,7 +90,7 @@ class XnnpackBackend final : public BackendInterface {
   const XnnpackOptions options_;
   const std::unique_ptr<xnnpack::PackedCache> cache_;  // Null if there is no memory for it.
   std::mutex mutex_;  // Of the two below; never held while anything runs.
-  pthreadpool* own_pool_ = nullptr;
+  std::unique_ptr<XnnpackThreads> own_threads_;
   xnn_workspace* workspace_ = nullptr;
   std::mutex workspace_mutex_;  // Held while a handle uses the workspace; only if it is shared.
 };

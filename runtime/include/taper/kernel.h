@@ -44,6 +44,7 @@
 #include "taper/span.h"
 #include "taper/status.h"
 #include "taper/tensor.h"
+#include "taper/thread_pool.h"
 
 namespace taper {
 
@@ -83,19 +84,24 @@ struct TensorList : Span<Tensor* const> {};
 struct OptionalTensorList : Span<Tensor* const> {};
 struct MutableTensorList : Span<Tensor* const> {};
 
-// What a kernel may use besides its arguments: scratch memory for the length of one call.
+// What a kernel may use besides its arguments: scratch memory for the length of one call, and
+// threads.
 class KernelContext {
  public:
   KernelContext() = default;
-  explicit KernelContext(Span<unsigned char> temp) : temp_(temp) {}
+  explicit KernelContext(Span<unsigned char> temp, const ThreadPool& pool = {})
+      : temp_(temp), pool_(pool) {}
 
   // `bytes` of scratch aligned to 64, or null if the temp memory is used up.
   void* allocate_temp(size_t bytes);
   // Makes all scratch free again. Called between instructions.
   void reset_temp() { used_ = 0; }
 
+  const ThreadPool& pool() const { return pool_; }
+
  private:
   Span<unsigned char> temp_;
+  ThreadPool pool_;
   size_t used_ = 0;
 };
 

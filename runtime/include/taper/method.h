@@ -27,6 +27,7 @@
 #include "taper/program.h"
 #include "taper/span.h"
 #include "taper/status.h"
+#include "taper/thread_pool.h"
 
 namespace taper {
 
@@ -45,6 +46,8 @@ struct MethodOptions {
   // execute() gives up with kInvalidProgram after so many instructions, so that a file whose loop
   // never ends cannot hang the caller.
   uint64_t max_instructions = 10'000'000;
+  // Threads for kernels; what it points to outlives the Method.
+  ThreadPool pool = {};
 };
 
 // Where the last failed execute() stopped.

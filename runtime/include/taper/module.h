@@ -51,6 +51,8 @@ struct ModuleOptions {
   bool share_mutable_buffers = false;
   // Passed on to each Method.
   uint64_t max_instructions = 10'000'000;
+  // Threads for kernels. Each uses temp memory of its own: give temp_bytes for every thread.
+  ThreadPool pool = {};
 };
 
 // A tensor with its sizes, and its data unless the caller's is used. Contiguous; zero at first.

@@ -21,7 +21,6 @@
 // Memory: what a function hands out (names, output data) belongs to the model and holds until the
 // next call that runs, resets or closes it. Inputs are copied.
 
-
 #pragma once
 
 #include <stddef.h>
@@ -85,6 +84,12 @@ TAPER_API const taper_kernels* taper_portable_kernels(void);
 const taper_kernels* taper_selected_kernels(void);
 const taper_backends* taper_xnnpack_backends(void);
 
+// Threads of the application's own for the kernels that use some: calls task(data, i) once for
+// every i below `count`, in any order and on any threads, and returns when all calls have returned.
+// Results are the same for any number of threads.
+typedef void (*taper_task)(void* data, size_t index);
+typedef void (*taper_parallel_for)(void* context, size_t count, taper_task task, void* data);
+
 typedef struct taper_options {
   size_t struct_size;            // sizeof(taper_options); fields may be added at the end.
   const taper_kernels* kernels;  // Must outlive the model. Null: no operator is known.
@@ -92,6 +97,9 @@ typedef struct taper_options {
   const char* data_path;      // A .ptd with weights, or null.
   uint64_t max_memory_bytes;  // Loading fails rather than take more in one method. 0: no limit.
   uint64_t max_instructions;  // Running gives up after so many. 0: ten million.
+  taper_parallel_for parallel_for;  // Null: kernels run on the thread that calls.
+  void* parallel_context;           // Handed to it.
+  uint32_t threads;                 // That it has. 0 and 1: it is not used.
 } taper_options;
 
 // Versions: of the library that is linked, as TAPER_VERSION and as "0.1.0".
@@ -179,4 +187,3 @@ TAPER_API taper_code taper_reset_state(taper_model model, taper_error* error);
 #ifdef __cplusplus
 }
 #endif
-

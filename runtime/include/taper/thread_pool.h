@@ -1,0 +1,44 @@
+// Threads that an application hands in for kernels to run on.
+//
+//   ThreadPool pool;
+//   pool.run = [](void* context, size_t count, ThreadPool::Task task, void* data) {
+//     static_cast<MyThreads*>(context)->for_each(count, [=](size_t i) { task(data, i); });
+//   };
+//   pool.context = &my_threads;
+//   pool.threads = my_threads.size();
+//   method_options.pool = pool;
+//
+// Kernels ask for work in parts, as many as there are threads at most, and only where a part is
+// worth it. What they compute is the same to the bit for any number of threads. They allocate
+// nothing and take no lock; what the pool does is its own.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace taper {
+
+struct ThreadPool {
+  using Task = void (*)(void* data, size_t index);
+
+  // Calls task(data, i) once for every i below `count`, in any order and on any threads, that of
+  // the caller among them, and returns when all calls have returned. Tasks may be run one after
+  // another: none waits for one that was not begun. Null: there are no threads.
+  void (*run)(void* context, size_t count, Task task, void* data) = nullptr;
+  void* context = nullptr;
+  uint32_t threads = 1;
+};
+
+// each(i) for every i below `count`, on the pool if there is one.
+template <typename Each>
+void parallel_for(const ThreadPool& pool, size_t count, const Each& each) {
+  if (pool.run == nullptr || count <= 1) {
+    for (size_t i = 0; i < count; ++i) each(i);
+    return;
+  }
+  const auto task = [](void* data, size_t i) { (*static_cast<const Each*>(data))(i); };
+  pool.run(pool.context, count, task, const_cast<Each*>(&each));
+}
+
+}  // namespace taper

@@ -1,0 +1,46 @@
+// Threads for kernels where the build has no XNNPACK, whose threads serve both.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "taper/thread_pool.h"
+
+namespace taper::tools {
+
+class OwnThreads {
+ public:
+  // That of the caller counts as one. 0: as many as there are cores, four at most.
+  explicit OwnThreads(uint32_t count);
+  ~OwnThreads();
+  OwnThreads(const OwnThreads&) = delete;
+  OwnThreads& operator=(const OwnThreads&) = delete;
+
+  // To be used by one thread at a time; lives as long as this object.
+  ThreadPool thread_pool();
+
+ private:
+  struct Job {
+    size_t count = 0;
+    ThreadPool::Task task = nullptr;
+    void* data = nullptr;
+  };
+
+  void run(const Job& job);
+  void work();
+  void take_all();
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Job job_;  // Changed while nobody works.
+  std::atomic<uint64_t> round_{0};
+  std::atomic<size_t> next_{0}, idle_{0};
+  bool stopped_ = false;
+};
+
+}  // namespace taper::tools

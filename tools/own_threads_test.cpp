@@ -1,0 +1,27 @@
+// Every index is run once, however many rounds and threads there are.
+
+#include "tools/own_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace taper::tools {
+namespace {
+
+TEST(OwnThreads, RunEveryIndexOnce) {
+  for (const uint32_t count : {1u, 2u, 5u}) {
+    OwnThreads threads(count);
+    const ThreadPool pool = threads.thread_pool();
+    EXPECT_EQ(pool.threads, count);
+    for (size_t round = 0; round < 300; ++round) {
+      std::vector<int> runs(round % 7);
+      const auto each = [&](size_t i) { ++runs[i]; };
+      parallel_for(pool, runs.size(), each);
+      for (const int n : runs) EXPECT_EQ(n, 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::tools
