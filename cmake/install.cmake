@@ -41,7 +41,7 @@ endif()
 if(TAPER_HAS_XNNPACK)
   taper_install(xnnpack taper_xnnpack taper_xnnpack_library)
   install(FILES ${TAPER_XNNPACK_ARCHIVES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taper)
-  install(FILES backends/xnnpack/runtime/xnnpack_backend.h
+  install(FILES backends/xnnpack/runtime/xnnpack_backend.h backends/xnnpack/runtime/xnnpack_threads.h
     DESTINATION ${include_dir}/backends/xnnpack/runtime)
 endif()
 if(TAPER_SHARED)

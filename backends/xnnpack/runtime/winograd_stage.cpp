@@ -15,11 +15,13 @@ namespace {
 using optimized::WinogradShape;
 using optimized::WinogradTiles;
 
-// The matrices of a block, all together; a block has at least so many tiles.
+// The matrices of a block, all together, for each thread, whose caches share them; a block has at
+// least so many tiles.
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
+constexpr int64_t kMostShares = 4;
 constexpr int64_t kBlockTiles = 48;
 // Tiles that a thread transforms at a time.
-constexpr int64_t kTaskTiles = 8;
+constexpr int64_t kTaskTiles = 16;
 
 constexpr size_t kAlignment = 64;
 
@@ -90,7 +92,7 @@ uint64_t WinogradStage::extra_bytes(const Node& node, uint32_t tile) {
   const uint64_t in = t.group_input_channels(), out = t.group_output_channels();
   // The filters transformed, and again as XNNPACK packs them, in panels of 64 columns at most.
   const uint64_t filters = points * in * (out + 64) * sizeof(float) * 2;
-  return filters + points * kBlockTiles * (in + out) * sizeof(float) + kBlockBytes;
+  return filters + points * kBlockTiles * (in + out) * sizeof(float) + kBlockBytes * kMostShares;
 }
 
 WinogradStage::~WinogradStage() {
@@ -125,7 +127,9 @@ Status WinogradStage::build(const Node& node, Span<const Value> values, uint32_t
 Status WinogradStage::reshape(Span<const Value> values) {
   shape_ = shape_of(*node_, values, shape_.tile);
   const int64_t tile_bytes = shape_.points() * (shape_.channels + shape_.out_channels) * 4;
-  const int64_t most = std::max(kBlockTiles, kBlockBytes / tile_bytes);
+  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
+  const int64_t block_bytes = kBlockBytes * std::min(threads, kMostShares);
+  const int64_t most = std::max(kBlockTiles, block_bytes / tile_bytes);
   const int64_t blocks = (shape_.tiles() + most - 1) / most;
   tiles_.rows = (shape_.tiles() + blocks - 1) / blocks;
   const auto points = static_cast<size_t>(shape_.points());
