@@ -16,7 +16,7 @@ namespace taper::optimized {
 // a nanosecond. A part of fewer than so many units gains less than it takes to hand it over.
 inline constexpr int64_t kPartWork = int64_t{32} << 10;
 inline constexpr int64_t kExponentialWork = 3;          // An exponential or its like.
-inline constexpr int64_t kMultiplicationsPerUnit = 24;  // Of a matrix product.
+inline constexpr int64_t kMultiplicationsPerUnit = 12;  // Of a matrix product.
 
 // Parts of plain memory begin at multiples of so many floats, for caches and vectors.
 inline constexpr int64_t kLineFloats = 16;

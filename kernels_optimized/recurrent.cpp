@@ -14,7 +14,7 @@ namespace {
 using portable::Recurrence;
 
 // A step that is worth fewer units of work is done by one thread.
-constexpr int64_t kStepWork = 6000;
+constexpr int64_t kStepWork = 5000;
 // So many items for each thread make up for weights that every thread reads.
 constexpr int64_t kItemsApart = 4;
 

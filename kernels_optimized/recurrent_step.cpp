@@ -201,7 +201,6 @@ void run_step(const RecurrentLayer& layer, int64_t i, const RecurrentPart& part)
     const Item item = item_of(layer, Cell::kGates, d, i, part.first_item);
     // From the first cache sums are the limit, from the second one it is what is read in a row.
     if (part.bytes(layer.r) <= kFirstCacheBytes) {
-      if constexpr (kItems >= 4) run_blocks<Cell, 4>(layer, item, d, part.end, &block);
       if constexpr (kItems >= 2) run_blocks<Cell, 2>(layer, item, d, part.end, &block);
     }
     run_blocks<Cell, 1>(layer, item, d, part.end, &block);

@@ -121,8 +121,28 @@ Row attention(const char* name, int32_t queries, int64_t start) {
           }};
 }
 
+// 50 steps of a layer.
+Row lstm(const char* name, int32_t batch, int32_t units) {
+  return {name, "taper::lstm.out", [=](KernelCall& call) {
+            const std::vector<int32_t> state = {1, batch, units}, out = {50, batch, units};
+            call.tensor({50, batch, 4 * units}).tensor(state).tensor(state);
+            call.tensor({1, units / 16, units, 64}).none().flag(false);
+            call.tensor(out).tensor(state).tensor(state);
+          }};
+}
+Row gru(const char* name, int32_t batch, int32_t units) {
+  return {name, "taper::gru.out", [=](KernelCall& call) {
+            const std::vector<int32_t> state = {1, batch, units}, out = {50, batch, units};
+            call.tensor({50, batch, 3 * units}).tensor(state);
+            call.tensor({1, units / 16, units, 48}).none().flag(false).tensor(out).tensor(state);
+          }};
+}
+
 std::vector<Row> rows() {
   return {
+      lstm("lstm 256 units", 1, 256),
+      lstm("lstm 256 units, 8 items", 8, 256),
+      gru("gru 256 units", 1, 256),
       attention("attention, 1 query of 256", 1, 255),
       attention("attention, 64 queries", 64, 0),
       convolution("conv first layer", 3, 32, 224, 3, 2, 1),
