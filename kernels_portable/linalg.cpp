@@ -19,13 +19,19 @@ int64_t batch_offset(const Tensor& tensor, size_t inner, int64_t batch) {
   return offset;
 }
 
-Status check_square(const Tensor& matrices) {
+Status check_matrices(const Tensor& matrices) {
   TAPER_REQUIRE(
       matrices.scalar_type() == ScalarType::kFloat || matrices.scalar_type() == ScalarType::kDouble,
       Error::kInvalidType, "matrices must be float or double");
+  TAPER_REQUIRE(matrices.dim() >= 2, Error::kInvalidArgument, "matrices have two dimensions");
+  return {};
+}
+
+Status check_square(const Tensor& matrices) {
+  TAPER_TRY(check_matrices(matrices));
   const auto rank = static_cast<size_t>(matrices.dim());
-  TAPER_REQUIRE(rank >= 2 && matrices.sizes()[rank - 2] == matrices.sizes()[rank - 1],
-                Error::kInvalidArgument, "square matrices are needed");
+  TAPER_REQUIRE(matrices.sizes()[rank - 2] == matrices.sizes()[rank - 1], Error::kInvalidArgument,
+                "square matrices are needed");
   return {};
 }
 
@@ -53,6 +59,32 @@ Status resize_leading(Tensor& out, const Tensor& self, size_t dropped, ScalarTyp
   TAPER_REQUIRE(static_cast<size_t>(out.dim()) == rank, Error::kInvalidArgument,
                 "an output has another rank");
   return out.resize({self.sizes().data(), rank});
+}
+
+namespace {
+
+// `inner` sizes in place of the last two.
+Status resize_inner(Tensor& out, const Tensor& self, const int64_t* inner, size_t count) {
+  TAPER_REQUIRE(out.scalar_type() == self.scalar_type(), Error::kInvalidType,
+                "an output has another dtype");
+  const size_t leading = static_cast<size_t>(self.dim()) - 2;
+  TAPER_REQUIRE(static_cast<size_t>(out.dim()) == leading + count, Error::kInvalidArgument,
+                "an output has another rank");
+  int32_t sizes[kMaxRank];
+  for (size_t d = 0; d < leading; ++d) sizes[d] = self.sizes()[d];
+  for (size_t d = 0; d < count; ++d) sizes[leading + d] = static_cast<int32_t>(inner[d]);
+  return out.resize({sizes, leading + count});
+}
+
+}  // namespace
+
+Status resize_matrices(Tensor& out, const Tensor& self, int64_t rows, int64_t columns) {
+  const int64_t inner[] = {rows, columns};
+  return resize_inner(out, self, inner, 2);
+}
+
+Status resize_vectors(Tensor& out, const Tensor& self, int64_t length) {
+  return resize_inner(out, self, &length, 1);
 }
 
 }  // namespace taper::portable

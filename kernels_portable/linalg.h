@@ -36,7 +36,9 @@ Matrix<T> matrix_of(const Tensor& tensor, int64_t batch) {
           tensor.strides()[rank - 1]};
 }
 
-// Two dimensions or more, the last two equal, float or double.
+// Two dimensions or more, float or double.
+Status check_matrices(const Tensor& matrices);
+// The same, and the last two equal.
 Status check_square(const Tensor& matrices);
 // Copies matrices, or their transpositions. REQUIRES: `to` has the sizes of `from`.
 void copy_matrices(const Tensor& from, bool transposed, Tensor& to);
@@ -44,6 +46,10 @@ void copy_matrices(const Tensor& from, bool transposed, Tensor& to);
 Status check_sides(const Tensor& a, const Tensor& b, bool left);
 // `out` gets the sizes of `self` without the last `dropped`. Its dtype must be `type`.
 Status resize_leading(Tensor& out, const Tensor& self, size_t dropped, ScalarType type);
+// `out` gets the leading sizes of `self` and those of its matrices, or vectors; its dtype is that
+// of `self`.
+Status resize_matrices(Tensor& out, const Tensor& self, int64_t rows, int64_t columns);
+Status resize_vectors(Tensor& out, const Tensor& self, int64_t length);
 
 // What became of the rows: how often two changed places, and the first pivot of zero, from one.
 struct Factored {

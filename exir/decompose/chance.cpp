@@ -1,6 +1,7 @@
 // Random numbers of other distributions, from uniform and normal ones.
 
 #include <cmath>
+#include <limits>
 
 #include "exir/decompose/rules.h"
 
@@ -69,6 +70,26 @@ void randint(Builder& b) {
 // A random order: the positions of random numbers, sorted.
 void randperm(Builder& b) { b.result(b.ops("sort.stable", {uniform_draw(b), true, 0, false})[1]); }
 
+// Categories drawn by their weights: the smallest of waiting times, each divided by its weight. The
+// `n` smallest of one race are draws without replacement; with it, each draw is a race of its own.
+void multinomial(Builder& b) {
+  Value* weights = b.in("self");
+  weights = b.cast(weights, weights->type.dtype == ScalarType::kDouble ? ScalarType::kDouble
+                                                                       : ScalarType::kFloat);
+  const int64_t draws = b.arg("num_samples").to_int();
+  const bool again = b.arg("replacement").to_bool();
+  if (again) weights = b.unsqueeze(weights, -2);
+  std::vector<Sym> sizes = weights->type.sizes;
+  if (again) sizes[sizes.size() - 2] = draws;
+  Value* u = b.op("rand", {b.size_list(sizes), weights->type.dtype});
+  Value* time = b.op("neg", {b.op("log1p", {b.op("neg", {u})})});
+  Value* never = b.op("le.Scalar", {weights, 0.0});
+  time = b.where(never, std::numeric_limits<double>::infinity(), b.div(time, weights));
+  if (again) return b.result(b.op("argmin", {time, -1, false}));
+  Value* order = b.ops("sort.stable", {time, true, -1, false})[1];
+  b.result(b.slice(order, -1, 0, draws));
+}
+
 // In inference the slope is the middle of the range.
 void rrelu(Builder& b) {
   Value* x = b.in("self");
@@ -113,6 +134,7 @@ const Decompositions& chance_rules() {
       {"randint_like", randint},
       {"randint_like.low_dtype", randint},
       {"randperm", randperm},
+      {"multinomial", multinomial},
       {"feature_alpha_dropout", without_dropping},
       {"native_dropout_backward", dropout_backward, kWide},
       {"rrelu", rrelu, kWide},

@@ -167,6 +167,42 @@ void matmul(Builder& b) {
   give(b, pack(b, re, im));
 }
 
+// Sums of products: one einsum of real parts for each choice of a part of every complex operand; as
+// many imaginary ones as are in it, so many factors of i.
+void einsum(Builder& b) {
+  constexpr size_t kMostOperands = 4;
+  std::vector<Parts> operands;
+  for (const Argument& item : b.arg("tensors").list()) {
+    operands.push_back(parts_of(b, item.value()));
+  }
+  if (operands.size() > kMostOperands) throw Failure("einsum of so many complex tensors");
+  Sizes sizes = b.out_type().sizes;
+  sizes.pop_back();
+  Value* sums[2] = {nullptr, nullptr};
+  for (size_t choice = 0; choice < size_t{1} << operands.size(); ++choice) {
+    Argument::List terms;
+    size_t turns = 0;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const bool imaginary = (choice >> i & 1) != 0;
+      turns += imaginary ? 1 : 0;
+      Value* part = imaginary ? operands[i].im : operands[i].re;
+      if (part != nullptr) terms.push_back(part);
+    }
+    if (terms.size() < operands.size()) continue;
+    const TensorType type(terms[0].value()->type.dtype, sizes);
+    Value* term =
+        b.rewriter().emit("aten::einsum", {b.arg("equation"), terms, Argument()}, {type})[0];
+    Value*& sum = sums[turns % 2];
+    if (turns % 4 >= 2) {
+      sum = sum == nullptr ? b.op("neg", {term}) : b.sub(sum, term);
+    } else {
+      sum = sum == nullptr ? term : b.add(sum, term);
+    }
+  }
+  if (sums[1] == nullptr) throw Failure("einsum of real tensors is no complex one");
+  give(b, pack(b, sums[0], sums[1]));
+}
+
 void where(Builder& b) {
   give(b, b.op("where.self", {b.unsqueeze(b.in("condition"), -1), b.in("self"), b.in("other")}));
 }
@@ -276,6 +312,7 @@ const Decompositions& complex_rules() {
       {"matmul", matmul},
       {"mm", matmul},
       {"bmm", matmul},
+      {"einsum", einsum},
       {"where.self", where},
       {"sum", sum},
       {"sum.dim_IntList", sum},

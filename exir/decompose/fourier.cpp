@@ -47,6 +47,12 @@ double turn(int64_t i, int64_t o, int64_t n) {
   return kTwoPi * static_cast<double>((i * o) % n) / static_cast<double>(n);
 }
 
+// Its sine times a factor. Whole and half turns give 0 itself, never below it: the sign of an
+// imaginary part of 0 decides about an angle.
+double sine(int64_t i, int64_t o, int64_t n, double factor) {
+  return 2 * ((i * o) % n) % n == 0 ? 0.0 : factor * std::sin(turn(i, o, n));
+}
+
 // How a transform of n places is scaled: norm is "backward", "ortho" or "forward", normalization
 // a number: not, by the root of n, by n.
 double scale_of(Builder& b, int64_t n, bool inverse) {
@@ -78,9 +84,8 @@ Parts transform(Builder& b, Parts z, int64_t n, int64_t out, bool inverse) {
   const double scale = scale_of(b, n, inverse), sign = inverse ? 1 : -1;
   Value* cosines = matrix(b, n, out, z.re,
                           [&](int64_t i, int64_t o) { return scale * std::cos(turn(i, o, n)); });
-  Value* sines = matrix(b, n, out, z.re, [&](int64_t i, int64_t o) {
-    return sign * scale * std::sin(turn(i, o, n));
-  });
+  Value* sines =
+      matrix(b, n, out, z.re, [&](int64_t i, int64_t o) { return sine(i, o, n, sign * scale); });
   const auto times = [&](Value* x, Value* y) { return b.op("matmul", {x, y}); };
   Parts y = {times(z.re, cosines), times(z.re, sines)};
   if (z.im == nullptr) return y;
@@ -97,7 +102,7 @@ Value* to_signal(Builder& b, const Parts& half, int64_t n, bool inverse) {
   Value* cosines = matrix(
       b, in, n, z.re, [&](int64_t i, int64_t o) { return weight(i) * std::cos(turn(i, o, n)); });
   Value* sines = matrix(b, in, n, z.re, [&](int64_t i, int64_t o) {
-    return i == 0 || 2 * i == n ? 0 : sign * weight(i) * std::sin(turn(i, o, n));
+    return i == 0 || 2 * i == n ? 0 : sine(i, o, n, sign * weight(i));
   });
   Value* re = b.op("matmul", {z.re, cosines});
   return z.im == nullptr ? re : b.add(re, b.op("matmul", {z.im, sines}));

@@ -121,6 +121,36 @@ void diag(Builder& b) {
   b.result(b.op("diagonal", {self(b), offset, 0, 1}));
 }
 
+// The rows that `indices` names, scaled so that no norm is above max_norm.
+void embedding_renorm(Builder& b) {
+  Value* rows = self(b);
+  const double most = b.arg("max_norm").to_double();
+  Value* norm = b.op("linalg_vector_norm", {rows, b.arg("norm_type"), int_list({1}), true});
+  Value* scale = b.mul(b.op("reciprocal", {b.add(norm, 1e-7)}), most);
+  Value* shrunk = b.where(b.op("gt.Scalar", {norm, most}), b.mul(rows, scale), rows);
+  Value* named = b.view(b.in("indices"), {b.in("indices")->type.numel()});
+  Value* none = b.full({dim_of(rows, 0)}, 0, ScalarType::kBool);
+  Value* hit = b.op("index_put", {none, along(0, named), b.full({}, 1, ScalarType::kBool), false});
+  b.result(b.where(b.unsqueeze(hit, -1), shrunk, rows));
+}
+
+// Sets the diagonal, in a tall matrix again and again with a row between.
+void fill_diagonal(Builder& b) {
+  Value* x = self(b);
+  Sym stride = 0, length = x->type.numel(), below = 1;
+  for (size_t d = x->type.rank(); d-- > 0;) {  // One more in every dimension.
+    stride = stride + below;
+    below = below * x->type.sizes[d];
+  }
+  if (x->type.rank() == 2 && !b.arg("wrap").to_bool()) {
+    length = min(dim_of(x, 0), dim_of(x, 1)) * dim_of(x, 1);
+  }
+  Value* place = b.arange(0, x->type.numel());
+  Value* on = b.op("eq.Scalar", {b.op("remainder.Scalar", {place, b.size(stride)}), 0});
+  on = b.op("logical_and", {on, b.op("lt.Scalar", {place, b.size(length)})});
+  b.result(b.where(b.view(on, x->type.sizes), b.arg("fill_value"), x));
+}
+
 void take(Builder& b) {
   Value* flat = b.view(self(b), {self(b)->type.numel()});
   b.result(b.op("index.Tensor", {flat, Argument::List{b.in("index")}}));
@@ -418,6 +448,8 @@ const Decompositions& index_rules() {
       {"diag_embed", diag_embed},
       {"diagflat", diagflat},
       {"diag", diag},
+      {"fill_diagonal", fill_diagonal},
+      {"embedding_renorm", embedding_renorm, kWide},
       {"take", take},
       {"put", put},
       {"as_strided_scatter", as_strided_scatter},

@@ -1,5 +1,6 @@
 // Norms of matrices, distances between rows, and chains of products.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -31,20 +32,36 @@ Value* extreme_sum(Builder& b, Value* x, int64_t summed, int64_t other, double o
   return b.op("squeeze.dims", {y, int_list({summed, other})});
 }
 
+// The largest (2), the smallest (-2) or the sum ("nuc") of the singular values.
+Value* spectral_norm(Builder& b, Value* x, const Argument& order, const std::vector<int64_t>& dims,
+                     bool keep) {
+  std::vector<int64_t> turned;
+  for (int64_t d = 0; d < rank_of(x); ++d) {
+    if (d != dims.at(0) && d != dims.at(1)) turned.push_back(d);
+  }
+  turned.insert(turned.end(), dims.begin(), dims.end());
+  Value* values = b.ops("_linalg_svd", {b.permute(x, turned), false, true})[1];
+  const bool sum = order.is<std::string>();
+  Value* y = sum ? b.sum(values, {-1})
+                 : b.op(order.to_double() > 0 ? "amax" : "amin", {values, int_list({-1})});
+  if (!keep) return y;
+  for (int64_t d : {std::min(dims[0], dims[1]), std::max(dims[0], dims[1])}) y = b.unsqueeze(y, d);
+  return y;
+}
+
 Value* matrix_norm(Builder& b, Value* x, const Argument& order, std::vector<int64_t> dims,
                    bool keep) {
   for (int64_t& d : dims) d = wrap_dim(d, rank_of(x));
   if (order.is_none() || order.is<std::string>()) {
-    if (!order.is_none() && order.text() != "fro") {
-      throw Failure("the matrix norm '" + order.text() + "' needs singular values");
-    }
+    if (!order.is_none() && order.text() == "nuc") return spectral_norm(b, x, order, dims, keep);
     return vector_norm(b, x, 2, int_list(dims), keep);
   }
   const double p = order.to_double();
   const int64_t rows = dims.at(0), columns = dims.at(1);
   if (std::abs(p) == 1) return extreme_sum(b, x, rows, columns, p, keep);
   if (std::abs(p) == kInfinity) return extreme_sum(b, x, columns, rows, p, keep);
-  throw Failure("the matrix norm of order " + std::to_string(p) + " needs singular values");
+  if (std::abs(p) == 2) return spectral_norm(b, x, order, dims, keep);
+  throw Failure("a matrix has no norm of order " + std::to_string(p));
 }
 void linalg_matrix_norm(Builder& b) {
   Value* x = b.cast(self(b), b.wide_type());
@@ -146,8 +163,11 @@ void chain(Builder& b) {
 // By repeated squaring.
 void matrix_power(Builder& b) {
   int64_t n = b.arg("n").to_int();
-  if (n < 0) throw Failure("a negative power of a matrix needs its inverse");
   Value* base = self(b);
+  if (n < 0) {
+    base = b.rewriter().emit("aten::linalg_inv", {base}, {base->type})[0];
+    n = -n;
+  }
   if (n == 0) {
     const Sym rows = dim_of(base, -1);
     return b.result(b.expand(b.eye(rows, rows, base->type.dtype), base->type.sizes));
@@ -169,6 +189,7 @@ void vander(Builder& b) {
     power = b.op("flip", {power, int_list({0})});
   }
   x = b.cast(x, b.out_type().dtype);
+  if (x->type.rank() == 0) x = b.unsqueeze(x, 0);
   b.result(b.op("pow.Tensor_Tensor", {b.unsqueeze(x, -1), b.cast(power, x->type.dtype)}));
 }
 

@@ -206,6 +206,22 @@ void softmax_backward(Builder& b) {
   b.result(b.sub(product, b.mul(y, total)));
 }
 
+// The logarithm of running sums of exponentials: each place takes in the one 1, 2, 4, ... before
+// it, so that no sum leaves the range that its result has.
+void logcumsumexp(Builder& b) {
+  Value* x = b.in("self");
+  if (x->type.rank() == 0) return b.result(x);
+  const int64_t dim = wrap_dim(b.arg("dim").to_int(), static_cast<int64_t>(x->type.rank()));
+  const Sym size = dim_of(x, dim);
+  if (!size.is_int()) throw Failure("logcumsumexp over the symbolic size " + size.text());
+  for (int64_t step = 1; step < size.as_int(); step *= 2) {
+    Value* later = b.slice(x, dim, step, size);
+    Value* earlier = b.slice(x, dim, 0, size.as_int() - step);
+    x = b.cat({b.slice(x, dim, 0, step), b.op("logaddexp", {later, earlier})}, dim);
+  }
+  b.result(x);
+}
+
 }  // namespace
 
 const Decompositions& reduce_rules() {
@@ -236,6 +252,7 @@ const Decompositions& reduce_rules() {
       {"norm.ScalarOpt_dim_dtype", norm, kWide},
       {"count_nonzero", count_nonzero},
       {"count_nonzero.dim_IntList", count_nonzero},
+      {"logcumsumexp", logcumsumexp, kWide},
       {"nansum", nansum},
       {"_softmax_backward_data", softmax_backward, kWide},
       {"nanmean", nanmean, kWide},

@@ -6,12 +6,15 @@
 namespace taper::exir {
 namespace {
 
-// Mixes eight bytes at a time; every bit of a word reaches every bit of the state.
+uint64_t turned(uint64_t word, int by) { return (word << by) | (word >> (64 - by)); }
+
+// Mixes eight bytes at a time. The upper half of a product is turned down into the lower one before
+// the second product: floats that differ in their signs alone differ in most bits of the state.
 uint64_t hash(const TensorData& data, uint64_t seed) {
   uint64_t state = seed ^ (data.bytes * 0x9e3779b97f4a7c15);
   const auto mix = [&](uint64_t word) {
-    state = (state ^ word) * 0xff51afd7ed558ccd;
-    state ^= state >> 32;
+    state = turned((state ^ word) * 0xff51afd7ed558ccd, 31) * 0xc4ceb9fe1a85ec53;
+    state ^= state >> 29;
   };
   size_t at = 0;
   for (; at + 8 <= data.bytes; at += 8) {

@@ -194,6 +194,7 @@ const std::vector<Family>& element_families() {  // NOLINT(readability-function-
         "bitwise_left_shift.Tensor_Scalar",
         "bitwise_right_shift.Tensor_Scalar",
         "prelu",
+        "logaddexp",
         "clamp_min",
         "clamp_max",
         "clamp_min.Tensor",

@@ -178,6 +178,29 @@ Types linalg_cholesky(const Call& c) {
   const TensorType& a = c.tensor(0);
   return {TensorType(a.dtype, a.sizes), without_last(a, 2, ScalarType::kInt)};
 }
+// A [..., m, n] gives matrices [..., m, inner] and [..., inner, n].
+Types linalg_qr(const Call& c) {
+  const TensorType& a = c.tensor(0);
+  TensorType q = without_last(a, 0, a.dtype), r = q;
+  const Sym rows = q.sizes[q.rank() - 2], columns = q.sizes[q.rank() - 1];
+  const Sym inner = c.arg("mode").text() == "complete" ? rows : min(rows, columns);
+  q.sizes.back() = r.sizes[r.rank() - 2] = inner;
+  return {q, r};
+}
+Types linalg_svd(const Call& c) {
+  const TensorType& a = c.tensor(0);
+  TensorType u = without_last(a, 0, a.dtype), vh = u, s = without_last(a, 1, a.dtype);
+  const Sym rows = u.sizes[u.rank() - 2], columns = u.sizes[u.rank() - 1];
+  s.sizes.back() = min(rows, columns);
+  const bool full = c.arg("full_matrices").to_bool();
+  u.sizes.back() = full ? rows : s.sizes.back();
+  vh.sizes[vh.rank() - 2] = full ? columns : s.sizes.back();
+  return {u, s, vh};
+}
+Types linalg_eigh(const Call& c) {
+  const TensorType& a = c.tensor(0);
+  return {without_last(a, 1, a.dtype), TensorType(a.dtype, a.sizes)};
+}
 Types linalg_triangular(const Call& c) {
   return {TensorType(c.tensor(1).dtype, c.tensor(1).sizes)};
 }
@@ -219,6 +242,9 @@ const std::vector<Family>& layer_families() {
       {linalg_slogdet, {"_linalg_slogdet"}},
       {linalg_solve, {"_linalg_solve_ex"}},
       {linalg_cholesky, {"linalg_cholesky_ex"}},
+      {linalg_qr, {"linalg_qr"}},
+      {linalg_svd, {"_linalg_svd"}},
+      {linalg_eigh, {"_linalg_eigh"}},
       {linalg_triangular, {"linalg_solve_triangular"}},
       {layer_norm, {"native_layer_norm"}},
       {group_norm, {"native_group_norm"}},

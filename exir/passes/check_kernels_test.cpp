@@ -84,7 +84,7 @@ TEST(KernelDtypes, AreRefusedBeforeSizesAndValues) {
 TEST(Findings, KeepGoingAfterANodeIsRefused) {
   const auto graph = parse_graph(
       "graph \"g\" { input %x: float32[2, 2] %a: float32[2, 2] = aten::dropout(%x, 0.5, True) "
-      "%b: float32[2] = aten::linalg_svdvals(%a) %c: float32[2, 2] = aten::bitwise_not(%x) "
+      "%b: float32[2] = aten::linalg_eigvals(%a) %c: float32[2, 2] = aten::bitwise_not(%x) "
       "return %b, %c }");
   try {
     lower(*graph, {});

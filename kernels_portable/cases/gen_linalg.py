@@ -58,3 +58,31 @@ with family("op_linalg_cholesky_ex"):
     case(NAME, a @ a.mT, check_errors=True)
     refuse(NAME, torch.tensor([[1.0, 2.0], [2.0, 1.0]]), check_errors=True,
            outs=[tensor([2, 2]), tensor([], torch.int32)])
+
+with family("op_linalg_qr"):
+    NAME = "aten::linalg_qr.out"
+    for sizes in ([4, 3], [3, 4], [3, 3], [2, 5, 2], [1, 1], [3, 1], [1, 3], [0, 3, 2], [3, 0], [0, 3]):
+        for mode in ("reduced", "complete"):
+            case(NAME, tensor(sizes), mode, tolerance=TOLERANCE)
+    case(NAME, tensor([5, 4], f64))
+    case(NAME, torch.tensor([[1.0, 2.0], [0.0, 3.0], [0.0, 4.0]]))
+    case(NAME, torch.zeros(3, 2))
+    refuse(NAME, tensor([3, 2]), "r", outs=[tensor([0]), tensor([2, 2])])
+    refuse(NAME, tensor([3]), outs=[tensor([3, 2]), tensor([2, 2])])
+
+# Of factors the signs are free: matrices that leave no choice but to 1.
+with family("op_linalg_svd"):
+    NAME = "aten::_linalg_svd.U"
+    case(NAME, torch.tensor([[3.0]]))
+    case(NAME, torch.diag(torch.tensor([3.0, 2.0, 1.0])))
+    refuse(NAME, tensor([2]), outs=[tensor([2, 2]), tensor([2]), tensor([2, 2])])
+    refuse(NAME, torch.tensor([[1.0, float("nan")], [0.0, 1.0]]),
+           outs=[tensor([2, 2]), tensor([2]), tensor([2, 2])])
+
+with family("op_linalg_eigh"):
+    NAME = "aten::_linalg_eigh.eigenvalues"
+    case(NAME, torch.diag(torch.tensor([1.0, 2.0, 5.0])))
+    case(NAME, torch.tensor([[-3.0]], dtype=f64))
+    refuse(NAME, tensor([2, 3]), outs=[tensor([2]), tensor([2, 3])])
+    refuse(NAME, torch.tensor([[1.0, float("inf")], [0.0, 1.0]]), "U",
+           outs=[tensor([2]), tensor([2, 2])])

@@ -43,6 +43,7 @@ mutation
 aliasing
 composites
 measures
+factors
 spectra
 signals
 forms
@@ -129,9 +130,14 @@ def write_model(model, out):
     """Writes one model's archives and cases; returns its lines of the index."""
     model.module.eval()
     pristine = copy.deepcopy(model.module)
-    program = torch.export.export(
-        model.module, model.args, model.kwargs, dynamic_shapes=model.dynamic_shapes
-    )
+    with torch.set_grad_enabled(not model.strict):
+        program = torch.export.export(
+            model.module,
+            model.args,
+            model.kwargs,
+            dynamic_shapes=model.dynamic_shapes,
+            strict=model.strict,
+        )
     model.module = pristine
     path = f"{out}/{model.name}.pt2"
     loaded = save(program, path, model.untouched, model.loads)

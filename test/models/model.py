@@ -26,6 +26,7 @@ class Model:
     dynamic_shapes: Any = None
     cases: list = field(default_factory=list)
     scale: float = 1.0  # factor on the tolerance, for models that round a lot (half precision)
+    strict: bool = False  # export by Dynamo: PyTorch's fused layers of inference stay in
     decomposed: bool = False  # also write `name`_decomposed.pt2, after run_decompositions()
     loads: bool = True  # whether torch.export.load can read what torch.export.save wrote
     untouched: bool = False  # keep the archive as torch.export.save writes it

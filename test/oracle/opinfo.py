@@ -159,7 +159,8 @@ def compare(info, case, outputs):
         return f"{len(outputs)} outputs, expected {len(case.expected)}"
     rtol, atol = samples.tolerance(info, case.dtype)
     exact = None
-    for i, (ours, theirs) in enumerate(zip(outputs, case.expected)):
+    both = zip(without_signs(case, outputs), without_signs(case, case.expected))
+    for i, (ours, theirs) in enumerate(both):
         if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
             return (f"output {i}: {ours.dtype} {tuple(ours.shape)}, "
                     f"expected {theirs.dtype} {tuple(theirs.shape)}")
@@ -174,6 +175,20 @@ def compare(info, case, outputs):
                 continue
         return f"output {i}: " + differs(ours, theirs, rtol, atol) + describe(case)
     return ""
+
+
+def without_signs(case, outputs):
+    """Of factors whose columns may have either sign: what does not depend on it."""
+    if case.operator in ("svd", "linalg.svd") and len(outputs) == 3:
+        u, s, v = outputs
+        v = v.mT if case.operator == "svd" else v
+        k = s.shape[-1]
+        if u.shape[-2] and v.shape[-1] and bool(u.any()):
+            return [s, u[..., :k] * s.unsqueeze(-2) @ v[..., :k, :], u.mT @ u, v @ v.mT]
+    if case.operator == "linalg.eigh":
+        values, v = outputs
+        return [values, v * values.unsqueeze(-2) @ v.mT, v.mT @ v]
+    return outputs
 
 
 # (values, indices) where equal values leave open which index is meant.

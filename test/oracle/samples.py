@@ -24,8 +24,8 @@ DTYPES = {
     "bool": torch.bool,
 }
 REDUCED = (torch.float16, torch.bfloat16)
-# Their results are memory that nobody wrote.
-UNWRITTEN = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
+# Their results are memory that nobody wrote, or draws that agree by chance.
+UNWRITTEN = {"multinomial", "empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
              "new_empty_strided", "resize_", "resize_as_"}
 # The calls of these families on NaN tell nothing: PyTorch refuses, or answers with noise.
 # What becomes of NaN as an integer, and of infinity times a weight of zero, differs between

@@ -7,6 +7,7 @@ model is exported in a process of its own with a time limit.
 """
 
 import argparse
+import concurrent.futures
 import fnmatch
 import importlib
 import json
@@ -32,6 +33,7 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="a dozen small models")
     parser.add_argument("--peers", action="store_true", help="also ExecuTorch's portable lowering")
     parser.add_argument("--seconds", type=int, default=300, help="limit for each step of a model")
+    parser.add_argument("--jobs", type=int, default=1, help="models at a time")
     parser.add_argument("--again", action="store_true", help="measure again what was measured")
     parser.add_argument("--table", help="write the table here: docs/models.md")
     parser.add_argument("--list", action="store_true")
@@ -167,6 +169,27 @@ def chosen(options):
                 yield entry
 
 
+def timed(name, options, taper_key):
+    """By name, for what makes a module cannot be sent to another process."""
+    entry = next(e for e in chosen(options) if e.name == name)
+    begin = time.monotonic()
+    row = one(entry, options, taper_key)
+    return row, time.monotonic() - begin
+
+
+def all_rows(names, options, taper_key):
+    """The rows in the order of the names, each printed when it is there."""
+    rows = []
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+        waiting = [pool.submit(timed, name, options, taper_key) for name in names]
+        for done in waiting:
+            row, seconds = done.result()
+            print(line(row, seconds), flush=True)
+            rows.append(row)
+    return rows
+
+
 def warm_up(torch, peers):
     """Imports what the exporter imports late, once and not in each child."""
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)).eval()
@@ -191,14 +214,12 @@ def main():
     os.makedirs(options.work, exist_ok=True)
     stat = os.stat(options.taper)
     taper_key = f" taper {stat.st_size} {stat.st_mtime_ns} {options.backend}"
-    rows, started = [], time.monotonic()
-    for entry in chosen(options):
-        if options.list:
-            print(entry.name)
-            continue
-        begin = time.monotonic()
-        rows.append(one(entry, options, taper_key))
-        print(line(rows[-1], time.monotonic() - begin), flush=True)
+    started = time.monotonic()
+    names = [entry.name for entry in chosen(options)]
+    if options.list:
+        print(*names, sep="\n")
+        return 0
+    rows = all_rows(names, options, taper_key)
     write(os.path.join(options.work, "results.json"), rows)
     import table
 
