@@ -81,6 +81,9 @@ int run_decompose(Graph& graph, const LowerOptions& options) {
   };
   return decompose(graph, keep, own_rules(options));
 }
+int run_fold_constants(Graph& graph, const LowerOptions& options) {
+  return fold_constants(graph, options.backend != nullptr);
+}
 int run_partition(Graph& graph, const LowerOptions& options) {
   if (options.backend == nullptr) return 0;
   return partition(graph, *options.backend, options.delegated, options.outside);
@@ -131,7 +134,7 @@ constexpr Pass kPasses[] = {
     // Before folding, so that one thing is folded once.
     {"cse", Need::kOptional, Dialect::kEdge, plain<cse>},
     // Weights that are permuted, cast or computed are so at compile time, by the device's kernels.
-    {"fold_constants", Need::kOptional, Dialect::kEdge, plain<fold_constants>},
+    {"fold_constants", Need::kOptional, Dialect::kEdge, run_fold_constants},
     // After folding: the statistics are plain constants now.
     {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
     // What the passes above left behind: copies and views that change nothing.

@@ -62,6 +62,13 @@ struct TensorData {
 
 TensorData own_bytes(std::vector<uint8_t> bytes);
 
+// How a constant of floats was made from bytes: times a scale, one for all or one for each place
+// along a dimension. The zero points are 0.
+struct Scales {
+  std::vector<float> items;
+  size_t dim = 0;  // If there are several.
+};
+
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };
 
 enum class ValueRole : uint8_t {
@@ -80,6 +87,7 @@ struct Value {
   TensorData data;           // kConstant, kState.
   std::string fqn;           // kConstant, kState: "layer.0.weight"; may be empty.
   Node* producer = nullptr;  // kResult only.
+  std::shared_ptr<const Scales> scales;  // kConstant; null if it was not made from bytes.
 };
 
 enum class MemoryFormat : uint8_t {

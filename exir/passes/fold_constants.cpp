@@ -1,6 +1,7 @@
 #include "exir/passes/fold_constants.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "exir/ir/rewrite.h"
 #include "exir/ops/registry.h"
@@ -39,6 +40,11 @@ bool is_foldable(const Node& node) {
   return known;
 }
 
+bool is_dequantised(const Node& node) {
+  return node.target() == "quantized_decomposed::dequantize_per_channel" ||
+         node.target() == "quantized_decomposed::dequantize_per_tensor";
+}
+
 bool is_worth_it(const Node& node) {
   size_t in = 0, out = 0;
   for_each_value(node, [&](const Value* value) {
@@ -60,21 +66,53 @@ std::string derived_name(const Node& node, const Value& constant) {
   return from.empty() ? "" : from + "." + constant.name;
 }
 
+// Null if a zero point is not 0, or the bytes are none of int8.
+std::shared_ptr<const Scales> scales_of(const Node& node) {
+  if (!is_dequantised(node) || node.arg(0).value()->type.dtype != ScalarType::kChar) return nullptr;
+  if (node.outputs[0]->type.dtype != ScalarType::kFloat) return nullptr;
+  auto scales = std::make_shared<Scales>();
+  if (node.target() == "quantized_decomposed::dequantize_per_tensor") {
+    if (node.arg("zero_point").to_int() != 0) return nullptr;
+    scales->items = {static_cast<float>(node.arg("scale").to_double())};
+    return scales;
+  }
+  const Value* given = node.arg("scales").value();
+  const Argument& zero_points = node.arg("zero_points");
+  if (given->type.dtype != ScalarType::kFloat && given->type.dtype != ScalarType::kDouble) {
+    return nullptr;
+  }
+  for (size_t i = 0; !zero_points.is_none() && i < zero_points.value()->data.bytes; ++i) {
+    if (zero_points.value()->data.data[i] != 0) return nullptr;
+  }
+  const bool is_double = given->type.dtype == ScalarType::kDouble;
+  const size_t size = is_double ? sizeof(double) : sizeof(float);
+  for (size_t at = 0; at < given->data.bytes; at += size) {
+    double wide = 0;
+    float narrow = 0;
+    std::memcpy(is_double ? static_cast<void*>(&wide) : &narrow, given->data.data + at, size);
+    scales->items.push_back(is_double ? static_cast<float>(wide) : narrow);
+  }
+  scales->dim = static_cast<size_t>(node.arg("axis").to_int());
+  return scales;
+}
+
 const TensorData* constant_data(const Value* value) {
   return value->role == ValueRole::kConstant ? &value->data : nullptr;
 }
 
 }  // namespace
 
-int fold_constants(Graph& graph) {
-  const int folded = rewrite(graph, [](Node& node, Rewriter& rewriter) {
-    if (!is_foldable(node) || !is_worth_it(node)) return false;
+int fold_constants(Graph& graph, bool for_backend) {
+  const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
+    if (!is_foldable(node)) return false;
+    if (!is_worth_it(node) && !(for_backend && is_dequantised(node))) return false;
     const auto results = run_kernel(node, constant_data);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const Value* output = node.outputs[i];
       Value* constant = rewriter.graph().new_constant(output->name, output->type, (*results)[i]);
       constant->fqn = derived_name(node, *constant);
+      constant->scales = scales_of(node);
       rewriter.replace(node.outputs[i], constant);
     }
     return true;

@@ -7,6 +7,8 @@
 // Runs      in Edge, after cse: one thing is computed once.
 // Keeps     nodes whose results would make the file larger: more than 1 MiB and more than what they
 //           are made of; random operators; everything in bodies of control flow.
+//           For a backend weights of bytes become floats whatever their size: it makes bytes of
+//           them again, by the scales that the constant remembers, or computes with the floats.
 // Requires  functional graph.
 // Cost      that of the kernels run.
 
@@ -17,6 +19,6 @@
 namespace taper::exir {
 
 // Returns the number of nodes replaced by constants.
-int fold_constants(Graph& graph);
+int fold_constants(Graph& graph, bool for_backend = false);
 
 }  // namespace taper::exir

@@ -91,6 +91,11 @@ bool takes_range(NodeContent kind) {
 
 }  // namespace
 
+bool has_scales(const Value* value, size_t dim) {
+  return value->scales != nullptr &&
+         (value->scales->items.size() == 1 || value->scales->dim == dim);
+}
+
 std::vector<uint32_t> to_image(size_t rank) {
   return rank == 3 ? std::vector<uint32_t>{0, 2, 1} : std::vector<uint32_t>{0, 2, 3, 1};
 }
@@ -167,7 +172,9 @@ Id Lowering::copies(Id x, size_t dim, int64_t times) {
 
 Id Lowering::weights(const Value* value) {
   Id& id = forms_[value].weights;
-  if (id == kNone) id = out_.add_constant(value->type.sizes, value->data);
+  if (id != kNone) return id;
+  id = out_.add_constant(value->type.sizes, value->data);
+  if (has_scales(value, 0)) out_.set_made_from(id, value->scales);
   return id;
 }
 

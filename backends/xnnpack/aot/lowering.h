@@ -113,6 +113,9 @@ class Lowering {
   std::map<std::pair<const exir::Value*, std::string>, Id> made_;
 };
 
+// True if a constant was made from bytes with one scale, or one for each place along `dim`.
+bool has_scales(const exir::Value* value, size_t dim);
+
 // The permutation from plain to channels last and back.
 std::vector<uint32_t> to_image(size_t rank);
 std::vector<uint32_t> to_plain(size_t rank);

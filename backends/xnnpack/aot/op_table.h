@@ -21,6 +21,8 @@ struct OpRule {
   int weight;
   // Results that are not computed must not be read.
   bool first_result_only = false;
+  // Its tensors may be bytes, too.
+  bool takes_bytes = false;
 };
 
 // The rows, by what they are about.
@@ -31,6 +33,7 @@ extern const std::span<const OpRule> kReduceRules;
 extern const std::span<const OpRule> kNormRules;
 extern const std::span<const OpRule> kMovementRules;
 extern const std::span<const OpRule> kAttentionRules;
+extern const std::span<const OpRule> kQuantizedRules;
 
 // Null if there is none.
 const OpRule* find_rule(std::string_view target);

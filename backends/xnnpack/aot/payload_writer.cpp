@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backends/xnnpack/aot/compute_in_bytes.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
 
@@ -119,6 +120,17 @@ Offset<wire::Node> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
   return wire::CreateNode(fbb, spec.kind, content, 0, range);
 }
 
+Offset<wire::Value> write_quantized(const Quantization& q, Offset<wire::Tensor> tensor,
+                                    FlatBufferBuilder& fbb) {
+  const bool several = !q.scales.empty();
+  const Offset<void> how =
+      several ? wire::CreatePerChannelDirect(fbb, &q.scales, static_cast<int32_t>(q.dim)).Union()
+              : wire::CreatePerTensor(fbb, q.scale, q.zero_point).Union();
+  const auto kind = several ? wire::Quantization::PerChannel : wire::Quantization::PerTensor;
+  const auto value = wire::CreateQuantizedTensor(fbb, tensor, kind, how);
+  return wire::CreateValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
+}
+
 template <typename T>
 void put(std::vector<uint8_t>& bytes, size_t at, T number) {
   std::memcpy(bytes.data() + at, &number, sizeof(number));
@@ -145,17 +157,21 @@ Id PayloadWriter::add_input(Dims dims) {
   value.dims = std::move(dims);
   value.is_input = true;
   value.external = extern_count_++;
-  values_.push_back(std::move(value));
-  return static_cast<Id>(values_.size()) - 1;
+  list_.values.push_back(std::move(value));
+  return static_cast<Id>(list_.values.size()) - 1;
+}
+
+Id NodeList::add_constant(Dims dims, exir::TensorData data) {
+  constants.push_back(std::move(data));
+  ValueSpec value;
+  value.dims = std::move(dims);
+  value.constant = static_cast<uint32_t>(constants.size());
+  values.push_back(std::move(value));
+  return static_cast<Id>(values.size()) - 1;
 }
 
 Id PayloadWriter::add_constant(Dims dims, exir::TensorData data) {
-  constants_.push_back(std::move(data));
-  ValueSpec value;
-  value.dims = std::move(dims);
-  value.constant = static_cast<uint32_t>(constants_.size());
-  values_.push_back(std::move(value));
-  return static_cast<Id>(values_.size()) - 1;
+  return list_.add_constant(std::move(dims), std::move(data));
 }
 
 Id PayloadWriter::add_number(float number) {
@@ -167,32 +183,33 @@ Id PayloadWriter::add_number(float number) {
 Id PayloadWriter::add(NodeSpec spec, Dims dims) {
   ValueSpec value;
   value.dims = std::move(dims);
-  value.maker = static_cast<int64_t>(nodes_.size());
+  value.maker = static_cast<int64_t>(list_.nodes.size());
   for (const Id id : spec.inputs) {
-    if (id != kNone) values_[id].is_read = true;
+    if (id != kNone) list_.values[id].is_read = true;
   }
-  values_.push_back(std::move(value));
-  spec.output = static_cast<Id>(values_.size()) - 1;
-  nodes_.push_back(std::move(spec));
-  return nodes_.back().output;
+  list_.values.push_back(std::move(value));
+  spec.output = static_cast<Id>(list_.values.size()) - 1;
+  list_.nodes.push_back(std::move(spec));
+  return list_.nodes.back().output;
 }
 
 void PayloadWriter::set_output(Id id) {
-  values_[id].is_output = true;
-  values_[id].external = extern_count_++;
+  list_.values[id].is_output = true;
+  list_.values[id].external = extern_count_++;
 }
 
 NodeSpec* PayloadWriter::maker(Id id) {
-  return values_[id].maker < 0 ? nullptr : &nodes_[static_cast<size_t>(values_[id].maker)];
+  return list_.values[id].maker < 0 ? nullptr
+                                    : &list_.nodes[static_cast<size_t>(list_.values[id].maker)];
 }
 
-std::vector<bool> PayloadWriter::live_nodes() const {
-  std::vector<bool> read(values_.size());
-  for (size_t i = 0; i < values_.size(); ++i) read[i] = values_[i].is_output;
-  std::vector<bool> live(nodes_.size());
-  for (size_t i = nodes_.size(); i-- > 0;) {
-    live[i] = read[nodes_[i].output];
-    for (const Id id : nodes_[i].inputs) {
+std::vector<bool> NodeList::live_nodes() const {
+  std::vector<bool> read(values.size());
+  for (size_t i = 0; i < values.size(); ++i) read[i] = values[i].is_output;
+  std::vector<bool> live(nodes.size());
+  for (size_t i = nodes.size(); i-- > 0;) {
+    live[i] = read[nodes[i].output];
+    for (const Id id : nodes[i].inputs) {
       if (live[i] && id != kNone) read[id] = true;
     }
   }
@@ -202,26 +219,27 @@ std::vector<bool> PayloadWriter::live_nodes() const {
 // Values that nothing reads stay in the list, so that numbers need not change: only their tables
 // are written. Constants that nothing reads are not written.
 exir::Delegate PayloadWriter::finish() {
+  compute_in_bytes(list_);
   FlatBufferBuilder fbb(4096);
-  const std::vector<bool> live = live_nodes();
-  std::vector<bool> read(values_.size());
+  const std::vector<bool> live = list_.live_nodes();
+  std::vector<bool> read(list_.values.size());
   std::vector<Offset<wire::Node>> nodes;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
+  for (size_t i = 0; i < list_.nodes.size(); ++i) {
     if (!live[i]) continue;
-    for (const Id id : nodes_[i].inputs) {
+    for (const Id id : list_.nodes[i].inputs) {
       if (id != kNone) read[id] = true;
     }
-    nodes.push_back(write_node(nodes_[i], fbb));
+    nodes.push_back(write_node(list_.nodes[i], fbb));
   }
   exir::Delegate out;
   std::vector<Offset<wire::Constant>> constants = {wire::CreateConstant(fbb, 0, 0)};
   std::vector<Offset<wire::Value>> values;
   std::vector<uint32_t> inputs, outputs;
-  for (Id id = 0; id < values_.size(); ++id) {
-    const ValueSpec& value = values_[id];
+  for (Id id = 0; id < list_.values.size(); ++id) {
+    const ValueSpec& value = list_.values[id];
     uint32_t constant = 0;
     if (value.constant != 0 && read[id]) {
-      const exir::TensorData& data = constants_[value.constant - 1];
+      const exir::TensorData& data = list_.constants[value.constant - 1];
       out.data.push_back({exir::content_name(data), data});
       constants.push_back(
           wire::CreateConstantDirect(fbb, kNamed, data.bytes, out.data.back().name.c_str()));
@@ -232,10 +250,12 @@ exir::Delegate PayloadWriter::finish() {
     std::vector<uint32_t> dims;
     for (const Sym& size : value.dims) dims.push_back(upper(size, ranges_));
     const uint32_t flags = (value.is_input ? 1u : 0u) | (value.is_output ? 2u : 0u);
-    const auto tensor =
-        wire::CreateTensorDirect(fbb, wire::DataType::FP32, static_cast<uint32_t>(dims.size()),
-                                 &dims, constant, value.external, flags, id);
-    values.push_back(wire::CreateValue(fbb, wire::ValueContent::Tensor, tensor.Union()));
+    const wire::DataType type = value.quantization.type;
+    const auto tensor = wire::CreateTensorDirect(fbb, type, static_cast<uint32_t>(dims.size()),
+                                                 &dims, constant, value.external, flags, id);
+    values.push_back(type == wire::DataType::FP32
+                         ? wire::CreateValue(fbb, wire::ValueContent::Tensor, tensor.Union())
+                         : write_quantized(value.quantization, tensor, fbb));
   }
   const auto graph = wire::CreateGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
                                              &outputs, nullptr, nullptr, &constants);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -41,6 +42,38 @@ struct NodeSpec {
   Window window;
 };
 
+// Of a tensor of whole numbers. x is (number - zero_point) * scale.
+struct Quantization {
+  wire::DataType type = wire::DataType::FP32;  // This: none.
+  float scale = 0;
+  int32_t zero_point = 0;
+  std::vector<float> scales;  // One for each place along a dimension, instead; of constants.
+  uint32_t dim = 0;
+
+  bool operator==(const Quantization&) const = default;
+};
+
+struct ValueSpec {
+  Dims dims;
+  uint32_t constant = 0;
+  bool is_input = false, is_output = false, is_read = false;
+  uint32_t external = kNone;
+  int64_t maker = -1;
+  Quantization quantization;
+  std::shared_ptr<const exir::Scales> made_from;  // Of a constant of floats that were bytes.
+};
+
+// What the bytes are made from.
+struct NodeList {
+  std::vector<ValueSpec> values;
+  std::vector<NodeSpec> nodes;
+  std::vector<exir::TensorData> constants;  // Number n is at n - 1.
+
+  Id add_constant(Dims dims, exir::TensorData data);
+  // Those that results of the call depend on.
+  std::vector<bool> live_nodes() const;
+};
+
 class PayloadWriter {
  public:
   explicit PayloadWriter(const exir::SymRanges& ranges) : ranges_(ranges) {}
@@ -54,32 +87,29 @@ class PayloadWriter {
   // Makes the result one of the call's, after all inputs; in the order of these calls.
   void set_output(Id id);
 
-  const Dims& dims(Id id) const { return values_[id].dims; }
-  bool is_constant(Id id) const { return values_[id].constant != 0; }
-  const exir::TensorData& data(Id id) const { return constants_[values_[id].constant - 1]; }
-  bool may_be_output(Id id) const { return values_[id].maker >= 0 && !values_[id].is_output; }
+  // How the bytes of an input are to be read.
+  void set_quantization(Id id, Quantization how) { list_.values[id].quantization = std::move(how); }
+  void set_made_from(Id id, std::shared_ptr<const exir::Scales> scales) {
+    list_.values[id].made_from = std::move(scales);
+  }
+  const Dims& dims(Id id) const { return list_.values[id].dims; }
+  bool is_constant(Id id) const { return list_.values[id].constant != 0; }
+  const exir::TensorData& data(Id id) const {
+    return list_.constants[list_.values[id].constant - 1];
+  }
+  bool may_be_output(Id id) const {
+    return list_.values[id].maker >= 0 && !list_.values[id].is_output;
+  }
   // True if a node reads it.
-  bool is_read(Id id) const { return values_[id].is_read; }
+  bool is_read(Id id) const { return list_.values[id].is_read; }
   // The node that makes the value; null if none does.
   NodeSpec* maker(Id id);
 
   exir::Delegate finish();
 
  private:
-  struct ValueSpec {
-    Dims dims;
-    uint32_t constant = 0;
-    bool is_input = false, is_output = false, is_read = false;
-    uint32_t external = kNone;
-    int64_t maker = -1;
-  };
-
-  std::vector<bool> live_nodes() const;
-
   const exir::SymRanges& ranges_;
-  std::vector<ValueSpec> values_;
-  std::vector<NodeSpec> nodes_;
-  std::vector<exir::TensorData> constants_;
+  NodeList list_;
   uint32_t extern_count_ = 0;
 };
 

@@ -124,12 +124,14 @@ int64_t depthwise_parts(const Filter& f, const Window& w) {
 }
 
 // A large depthwise filter as the sum of smaller ones, whose rows lie further apart.
-Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims) {
+Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims,
+             const std::shared_ptr<const exir::Scales>& made_from) {
   const int64_t parts = depthwise_parts(f, whole.window);
   Id sum = kNone;
   for (int64_t part = 0; part < parts; ++part) {
     NodeSpec spec = whole;
     spec.inputs[1] = depthwise_filter(l, f, part, parts);
+    l.out().set_made_from(spec.inputs[1], made_from);
     if (part > 0) spec.inputs[2] = kNone;
     const int64_t rows = l.out().dims(spec.inputs[1])[1].as_int();
     const int64_t after = f.height - 1 - (part + (rows - 1) * parts);
@@ -165,6 +167,10 @@ void convolution(Lowering& l, const Node& node) {
     spec.kind = NodeContent::Conv2d;
     weights = dense_filter(l, filter);
   }
+  const Value* weight = tensor(node, "weight");
+  const bool by_channel = has_scales(weight, transposed ? 1 : 0) && (!transposed || w.groups == 1);
+  const std::shared_ptr<const exir::Scales> made_from = by_channel ? weight->scales : nullptr;
+  if (weights != kNone) l.out().set_made_from(weights, made_from);
   const exir::Argument& bias = node.arg("bias");
   const bool signal = x->type.rank() == 3;
   Id image = l.image(x);
@@ -177,8 +183,9 @@ void convolution(Lowering& l, const Node& node) {
     dims.insert(dims.begin() + 1, y->type.sizes[2]);
   }
   spec.inputs = {image, weights, bias.is_none() ? kNone : l.weights(bias.value())};
-  Id result = spec.kind == NodeContent::DepthwiseConv2d ? depthwise(l, spec, filter, dims)
-                                                        : l.out().add(std::move(spec), dims);
+  Id result = spec.kind == NodeContent::DepthwiseConv2d
+                  ? depthwise(l, spec, filter, dims, made_from)
+                  : l.out().add(std::move(spec), dims);
   if (signal) result = l.reshape(result, {dims[0], dims[2], dims[3]});
   l.set_image(y, result);
 }

@@ -18,9 +18,10 @@ using exir::Value;
 constexpr size_t kMaxRank = 6;
 constexpr int64_t kMinElements = 4096;  // Of arithmetic alone, below which a call does not pay.
 
-std::string type_problem(const Value* value, const Graph& graph) {
+std::string type_problem(const Value* value, const Graph& graph, bool takes_bytes) {
   if (value->kind != exir::ValueKind::kTensor) return {};
-  if (value->type.dtype != ScalarType::kFloat) {
+  const bool is_byte = takes_bytes && value->type.dtype == ScalarType::kChar;
+  if (value->type.dtype != ScalarType::kFloat && !is_byte) {
     return std::string("it computes with ") + to_string(value->type.dtype) + ", not float32";
   }
   if (value->type.rank() > kMaxRank) return "a tensor has more than six dimensions";
@@ -88,7 +89,7 @@ std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count) {
 
 const OpRule* find_rule(std::string_view target) {
   for (const auto& rules : {kElementRules, kMatrixRules, kWindowRules, kReduceRules, kNormRules,
-                            kMovementRules, kAttentionRules}) {
+                            kMovementRules, kAttentionRules, kQuantizedRules}) {
     for (const OpRule& rule : rules) {
       if (rule.target == target) return &rule;
     }
@@ -106,7 +107,7 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
   if (rule == nullptr || exir::is_refused(node)) return "XNNPACK does not have it";
   std::string problem;
   const auto check = [&](const Value* value) {
-    if (problem.empty()) problem = type_problem(value, graph);
+    if (problem.empty()) problem = type_problem(value, graph, rule->takes_bytes);
   };
   exir::for_each_value(node, check);
   check(node.outputs[0]);

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/schema_generated.h"
 #include "exir/delegate/partition.h"
+#include "exir/passes/fold_constants.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -210,6 +211,74 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
   %y: float32[2, 8, 4] = aten::linear(%x, %w, %b)
   return %y)");
   EXPECT_EQ(r.kinds(), "Reshape BatchMatrixMultiply Reshape Add");
+}
+
+// Weights as constant folding leaves them: floats that remember their scales.
+Result compile_bytes(const std::string& body) {
+  Result result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  exir::fold_constants(*result.graph, true);
+  exir::partition(*result.graph, XnnpackCompiler(), exir::Groups::kAll, nullptr);
+  return result;
+}
+
+constexpr char kBytes[] = R"(  input %x: float32[1, 2, 4, 4]
+  constant %i: int8[2, 2, 1, 1] = {1, 2, 3, -4}
+  constant %s: float32[2] = {0.5, 0.25}
+  constant %z: int64[2] = {0, 0}
+  constant %b: float32[2] = {1, -1}
+  %w: float32[2, 2, 1, 1] = quantized_decomposed::dequantize_per_channel(%i, %s, %z, 0, -127, 127, int8)
+  %q: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
+  %d: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 2, 4, 4] = aten::convolution(%d, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+)";
+
+TEST(XnnpackCompiler, BetweenBytesAConvolutionComputesWithBytes) {
+  const Result r = compile_bytes(std::string(kBytes) + R"(  %r: float32[1, 2, 4, 4] = aten::relu(%c)
+  %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%r, 0.25, -1, -128, 127, int8)
+  %y: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 0.25, -1, -128, 127, int8)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "Convert Transpose Conv2d* Transpose Convert");
+  const wire::Graph& g = r.payload();
+  const wire::Convolution& conv = *g.nodes()->Get(2)->content_as_Conv2d();
+  const auto value = [&](uint32_t id) { return g.values()->Get(id)->content_as_QuantizedTensor(); };
+  EXPECT_EQ(value(conv.input())->quantization_as_PerTensor()->zero_point(), 3);
+  EXPECT_EQ(value(conv.output())->quantization_as_PerTensor()->scale(), 0.25f);
+  EXPECT_EQ(value(conv.filter())->tensor()->datatype(), wire::DataType::QCINT8);
+  EXPECT_EQ(value(conv.filter())->quantization_as_PerChannel()->scale()->Get(1), 0.25f);
+  EXPECT_EQ(value(conv.bias())->tensor()->datatype(), wire::DataType::QCINT32);
+  // 1 in steps of 0.5 * 0.5, -1 in steps of 0.5 * 0.25.
+  for (const exir::Delegate::Data& data : r.graph->delegates[0]->data) {
+    if (data.bytes.bytes == 8) {
+      const auto* numbers = reinterpret_cast<const int32_t*>(data.bytes.data);
+      EXPECT_EQ(numbers[0], 4);
+      EXPECT_EQ(numbers[1], -8);
+    } else {
+      const auto* bytes = reinterpret_cast<const int8_t*>(data.bytes.data);
+      EXPECT_EQ(std::vector<int8_t>(bytes, bytes + 4), (std::vector<int8_t>{1, 2, 3, -4}));
+    }
+  }
+}
+
+TEST(XnnpackCompiler, AClampOfBytesIsARangeAndOneOfAnotherScaleIsConverted) {
+  const auto body = [](const std::string& scale) {
+    return std::string(kBytes) + R"(
+  %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%c, 0.25, -1, -128, 127, int8)
+  %f: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 0.25, -1, -128, 127, int8)
+  %h: float32[1, 2, 4, 4] = aten::hardtanh(%f, 0, 6)
+  %o: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%h, )" +
+           scale + R"(, -1, -128, 127, int8)
+  %y: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%o, )" +
+           scale + ", -1, -128, 127, int8)\n  return %y";
+  };
+  EXPECT_EQ(compile_bytes(body("0.25")).kinds(), "Convert Transpose Conv2d* Transpose Convert");
+  EXPECT_EQ(compile_bytes(body("0.5")).kinds(),
+            "Convert Transpose Conv2d* Convert Transpose Convert");
+}
+
+TEST(XnnpackCompiler, WhatIsNotQuantisedAfterwardsComputesWithFloats) {
+  EXPECT_EQ(compile_bytes(std::string(kBytes) + "  return %c").kinds(),
+            "Convert Transpose Convert Conv2d Transpose");
 }
 
 TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {

@@ -1,0 +1,313 @@
+#include "backends/xnnpack/aot/compute_in_bytes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::DataType;
+using wire::NodeContent;
+
+// Moves elements, or picks some: the result has the scale of the inputs.
+bool moves(const NodeSpec& node) {
+  switch (node.kind) {
+    case NodeContent::Transpose:
+    case NodeContent::Reshape:
+    case NodeContent::Slice:
+    case NodeContent::MaxPool2d:
+    case NodeContent::Copy:
+    case NodeContent::Concatenate2:
+    case NodeContent::Concatenate3:
+    case NodeContent::Concatenate4:
+    case NodeContent::Concatenate5:
+      return true;
+    case NodeContent::ConstantPad:
+      return node.number == 0;
+    default:
+      return false;
+  }
+}
+
+bool has_weights(NodeContent kind) {
+  return kind == NodeContent::Conv2d || kind == NodeContent::DepthwiseConv2d ||
+         kind == NodeContent::ConvTranspose2d || kind == NodeContent::FullyConnected;
+}
+
+// XNNPACK computes it with bytes, at any scales within bounds.
+bool computes_in_bytes(NodeContent kind) {
+  switch (kind) {
+    case NodeContent::Add:
+    case NodeContent::Subtract:
+    case NodeContent::Multiply:
+    case NodeContent::Clamp:
+    case NodeContent::GlobalAvgPool2d:
+      return true;
+    default:
+      return has_weights(kind);
+  }
+}
+
+class Converter {
+ public:
+  explicit Converter(NodeList& list) : list_(list) {}
+
+  void run() {
+    if (!any_bytes()) return;
+    sink();
+    count_readers();
+    const size_t count = list_.nodes.size();
+    for (size_t i = 0; i < count; ++i) fold(list_.nodes[i]);
+    settle();
+    count_readers();
+    for (NodeSpec& node : list_.nodes) fuse_clamp(node);
+    settle();
+  }
+
+ private:
+  ValueSpec& value(Id id) { return list_.values[id]; }
+  bool is_bytes(Id id) { return value(id).quantization.type == DataType::QINT8; }
+  double scale(Id id) { return value(id).quantization.scale; }
+  bool is_convert(const NodeSpec& node) { return node.kind == NodeContent::Convert; }
+
+  bool any_bytes() {
+    for (Id id = 0; id < list_.values.size(); ++id) {
+      if (is_bytes(id)) return true;
+    }
+    return false;
+  }
+
+  // The bytes that the floats `id` were made from; kNone if they were not.
+  Id source(Id id) {
+    if (value(id).maker < 0 || is_bytes(id)) return kNone;
+    const NodeSpec& node = list_.nodes[static_cast<size_t>(value(id).maker)];
+    return is_convert(node) && is_bytes(node.inputs[0]) ? node.inputs[0] : kNone;
+  }
+
+  // A clamp of bytes that nobody else reads is the range of the node before it.
+  void fuse_clamp(NodeSpec& node) {
+    if (node.kind != NodeContent::Clamp || !is_bytes(node.output)) return;
+    const Id id = node.inputs[0];
+    if (value(id).maker < 0 || value(id).is_output || readers_[id].size() != 1) return;
+    NodeSpec& maker = list_.nodes[static_cast<size_t>(value(id).maker)];
+    const bool takes = has_weights(maker.kind) || maker.kind == NodeContent::Add;
+    if (!takes || std::max(maker.min, node.min) >= std::min(maker.max, node.max)) return;
+    maker.min = std::max(maker.min, node.min);
+    maker.max = std::min(maker.max, node.max);
+    maker.output = node.output;
+    node.kind = NodeContent::NONE;
+  }
+
+  // XNNPACK converts between the scales.
+  bool converts(Id from, Id to) {
+    const double ratio = scale(from) / scale(to);
+    return ratio >= 0x1p-8 && ratio < 0x1p7;
+  }
+
+  // ---- what moves goes before what makes floats ----
+
+  void append(NodeSpec node) {
+    value(node.output).maker = static_cast<int64_t>(list_.nodes.size());
+    list_.nodes.push_back(std::move(node));
+  }
+
+  void sink() {
+    std::vector<NodeSpec> old;
+    old.swap(list_.nodes);
+    // Makers are told anew.
+    for (ValueSpec& each : list_.values) each.maker = -1;
+    std::vector<Id> same(list_.values.size());
+    for (Id id = 0; id < same.size(); ++id) same[id] = id;
+    for (NodeSpec& node : old) {
+      for (Id& id : node.inputs) id = id == kNone ? id : same[id];
+      if (is_convert(node) && is_bytes(node.output)) {
+        const Id from = source(node.inputs[0]);
+        if (from != kNone && value(from).quantization == value(node.output).quantization &&
+            !value(node.output).is_output) {
+          same[node.output] = from;
+          continue;
+        }
+        if (from != kNone && converts(from, node.output)) node.inputs[0] = from;
+      }
+      if (moves(node) && move_bytes(node)) continue;
+      append(std::move(node));
+    }
+  }
+
+  // False if the inputs were not bytes of one scale.
+  bool move_bytes(const NodeSpec& node) {
+    const Id first = source(node.inputs[0]);
+    for (const Id id : node.inputs) {
+      const Id from = source(id);
+      if (from == kNone || value(from).quantization != value(first).quantization) return false;
+    }
+    NodeSpec moved = node, back;
+    for (Id& id : moved.inputs) id = source(id);
+    ValueSpec bytes;
+    bytes.dims = value(node.output).dims;
+    bytes.quantization = value(first).quantization;
+    list_.values.push_back(std::move(bytes));
+    moved.output = static_cast<Id>(list_.values.size()) - 1;
+    back.kind = NodeContent::Convert;
+    back.inputs = {moved.output};
+    back.output = node.output;
+    append(std::move(moved));
+    append(std::move(back));
+    return true;
+  }
+
+  // ---- what computes between bytes ----
+
+  void count_readers() {
+    readers_.assign(list_.values.size(), {});
+    const std::vector<bool> live = list_.live_nodes();
+    for (size_t i = 0; i < list_.nodes.size(); ++i) {
+      for (const Id id : list_.nodes[i].inputs) {
+        if (live[i] && id != kNone) readers_[id].push_back(i);
+      }
+    }
+  }
+
+  // The node that makes bytes of the result, if it is the only one that reads it.
+  NodeSpec* sink_of(Id id) {
+    if (id >= readers_.size() || readers_[id].size() != 1 || value(id).is_output) return nullptr;
+    NodeSpec& node = list_.nodes[readers_[id][0]];
+    return is_convert(node) && is_bytes(node.output) ? &node : nullptr;
+  }
+
+  void fold(NodeSpec& node) {
+    if (!computes_in_bytes(node.kind)) return;
+    NodeSpec* last = sink_of(node.output);
+    if (last == nullptr) return;
+    const size_t count = has_weights(node.kind) ? 1 : node.inputs.size();
+    std::vector<Id> inputs = node.inputs;
+    for (size_t i = 0; i < count; ++i) inputs[i] = source(inputs[i]);
+    if (std::count(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(count), kNone) > 0) {
+      return;
+    }
+    if (node.kind == NodeContent::Clamp) return fold_clamp(node, inputs[0], *last);
+    if (!fits(node.kind, inputs, last->output)) return;
+    if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return;
+    node.inputs = std::move(inputs);
+    node.output = last->output;
+    last->kind = NodeContent::NONE;  // settle() drops it.
+  }
+
+  // Bytes are clamped in their own scale; then they are converted if another is wanted.
+  void fold_clamp(NodeSpec& node, Id from, NodeSpec& last) {
+    if (value(from).quantization == value(last.output).quantization) {
+      node.inputs = {from};
+      node.output = last.output;
+      last.kind = NodeContent::NONE;
+    } else if (converts(from, last.output)) {
+      node.inputs = {from};
+      value(node.output).quantization = value(from).quantization;
+    }
+  }
+
+  // The bounds of XNNPACK's arithmetic.
+  bool fits(NodeContent kind, const std::vector<Id>& inputs, Id output) {
+    const auto within = [](double ratio, double least, double most) {
+      return ratio >= least && ratio < most;
+    };
+    const double out = scale(output);
+    switch (kind) {
+      case NodeContent::Add:
+      case NodeContent::Subtract:
+        return within(scale(inputs[0]) / out, 0x1p-10, 0x1p8) &&
+               within(scale(inputs[1]) / out, 0x1p-10, 0x1p8);
+      case NodeContent::Multiply:
+        return within(scale(inputs[0]) * scale(inputs[1]) / out, 0x1p-16, 0x1p8);
+      case NodeContent::GlobalAvgPool2d:
+        return within(scale(inputs[0]) / out, 0x1p-8, 0x1p8);
+      default:
+        return true;
+    }
+  }
+
+  // Where the output channels of a filter are.
+  static uint32_t channel_dim(const NodeSpec& node) {
+    return node.kind == NodeContent::DepthwiseConv2d ? 3 : 0;
+  }
+
+  bool take_weights(const NodeSpec& node, std::vector<Id>& inputs, double out) {
+    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
+    if (made == nullptr) return false;
+    std::vector<float> steps;
+    for (const float each : made->items) {
+      const double step = scale(inputs[0]) * each;
+      if (!(std::isnormal(each) && each > 0) || !(step / out >= 0x1p-32 && step / out < 256)) {
+        return false;
+      }
+      steps.push_back(static_cast<float>(step));
+    }
+    const auto channels =
+        static_cast<size_t>(value(node.inputs[1]).dims[channel_dim(node)].as_int());
+    if (made->items.size() != 1 && made->items.size() != channels) return false;
+    const bool has_bias = inputs.size() > 2 && inputs[2] != kNone;
+    const std::optional<Id> bias =
+        has_bias ? in_steps<int32_t>(inputs[2], steps, 0, DataType::QINT32, DataType::QCINT32)
+                 : std::optional<Id>(kNone);
+    if (!bias) return false;
+    const std::optional<Id> weights = in_steps<int8_t>(
+        node.inputs[1], made->items, channel_dim(node), DataType::QINT8, DataType::QCINT8);
+    if (!weights) return false;
+    inputs[1] = *weights;
+    if (has_bias) inputs[2] = *bias;
+    return true;
+  }
+
+  // A constant of floats as whole numbers of steps: of one size, or one for each place along `dim`.
+  // Nothing if they do not hold a number.
+  template <typename T>
+  std::optional<Id> in_steps(Id id, const std::vector<float>& steps, uint32_t dim, DataType one,
+                             DataType several) {
+    const Dims dims = value(id).dims;
+    size_t inner = 1;
+    for (size_t d = dim + 1; d < dims.size(); ++d) inner *= static_cast<size_t>(dims[d].as_int());
+    const exir::TensorData& data = list_.constants[value(id).constant - 1];
+    const auto* floats = reinterpret_cast<const float*>(data.data);
+    std::vector<uint8_t> bytes(data.bytes / sizeof(float) * sizeof(T));
+    for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
+      const double step = steps[i / inner % steps.size()];
+      const double number = std::nearbyint(floats[i] / step);
+      if (!(number >= std::numeric_limits<T>::min() && number <= std::numeric_limits<T>::max())) {
+        return std::nullopt;
+      }
+      // Weights that another pass has changed are none of bytes.
+      const bool is_made = std::is_same_v<T, int32_t> ||
+                           std::abs(number * step - floats[i]) <= 1e-6 * std::abs(floats[i]);
+      if (!is_made) return std::nullopt;
+      const auto whole = static_cast<T>(number);
+      std::copy_n(reinterpret_cast<const uint8_t*>(&whole), sizeof(T), &bytes[i * sizeof(T)]);
+    }
+    const Id made = list_.add_constant(dims, exir::own_bytes(std::move(bytes)));
+    Quantization& how = value(made).quantization;
+    how.type = steps.size() == 1 ? one : several;
+    how.scale = steps[0];
+    how.dim = dim;
+    if (steps.size() > 1) how.scales = steps;
+    return made;
+  }
+
+  void settle() {
+    auto& nodes = list_.nodes;
+    const auto gone = [](const NodeSpec& node) { return node.kind == NodeContent::NONE; };
+    nodes.erase(std::remove_if(nodes.begin(), nodes.end(), gone), nodes.end());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      value(nodes[i].output).maker = static_cast<int64_t>(i);
+    }
+  }
+
+  NodeList& list_;
+  std::vector<std::vector<size_t>> readers_;
+};
+
+}  // namespace
+
+void compute_in_bytes(NodeList& list) { Converter(list).run(); }
+
+}  // namespace taper::xnnpack
