@@ -57,5 +57,22 @@ TEST(FoldConstants, KeepsWhatIsNotConstantOrTooLarge) {
   EXPECT_EQ(run(text), text);
 }
 
+TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %w: int8[2, 2] = {1, 2, 3, -4}
+  constant %s: float32[2] = {0.5, 0.25}
+  constant %z: int64[2] = {0, 0}
+  %d: float32[2, 2] = quantized_decomposed::dequantize_per_channel(%w, %s, %z, 0, -127, 127, int8)
+  %y: float32[1, 2] = aten::mm(%x, %d)
+  return %y
+})");
+  EXPECT_EQ(fold_constants(*graph), 1);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  EXPECT_EQ(weights->scales->items, (std::vector<float>{0.5f, 0.25f}));
+  EXPECT_EQ(weights->scales->dim, 0u);
+}
+
 }  // namespace
 }  // namespace taper::exir

@@ -75,7 +75,7 @@ class Converter {
 
   bool any_bytes() {
     for (Id id = 0; id < list_.values.size(); ++id) {
-      if (is_bytes(id)) return true;
+      if (value(id).quantization.type != DataType::FP32) return true;
     }
     return false;
   }
@@ -180,6 +180,7 @@ class Converter {
 
   void fold(NodeSpec& node) {
     if (!computes_in_bytes(node.kind)) return;
+    if (value(node.inputs[0]).quantization.type == DataType::QDINT8) return fold_rows(node);
     NodeSpec* last = sink_of(node.output);
     if (last == nullptr) return;
     const size_t count = has_weights(node.kind) ? 1 : node.inputs.size();
@@ -194,6 +195,28 @@ class Converter {
     node.inputs = std::move(inputs);
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
+  }
+
+  // A layer whose input is quantised while the program runs: each channel has a scale, the bias is
+  // of floats. Weights that are no longer bytes meet the floats that were to be quantised.
+  void fold_rows(NodeSpec& node) {
+    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
+    std::vector<float> steps = made == nullptr ? std::vector<float>() : made->items;
+    const auto channels = static_cast<size_t>(value(node.inputs[1]).dims[0].as_int());
+    if (steps.size() == 1) steps.resize(channels, steps[0]);
+    bool usable = steps.size() == channels;
+    for (const float step : steps) usable = usable && std::isnormal(step) && step > 0;
+    std::optional<Id> weights;
+    if (usable) {
+      weights = in_steps<int8_t>(node.inputs[1], steps, 0, DataType::QCINT8, DataType::QCINT8);
+    }
+    if (weights) {
+      node.inputs[1] = *weights;
+      Quantization& how = value(*weights).quantization;
+      how.scales = steps;  // A single one, too.
+    } else {
+      node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
+    }
   }
 
   // Bytes are clamped in their own scale; then they are converted if another is wanted.

@@ -11,6 +11,9 @@
 
 namespace taper::xnnpack {
 
+// Of the tensors of a call.
+enum class Types { kFloats, kBytesToo, kAny };
+
 struct OpRule {
   std::string_view target;
   // Why this call is not taken; empty if it is. Null: nothing more is asked.
@@ -21,8 +24,9 @@ struct OpRule {
   int weight;
   // Results that are not computed must not be read.
   bool first_result_only = false;
-  // Its tensors may be bytes, too.
-  bool takes_bytes = false;
+  Types types = Types::kFloats;
+  // Why it is not taken for what else the graph holds; empty if it is.
+  std::string (*refusal_in)(const exir::Node& node, const exir::Graph& graph) = nullptr;
 };
 
 // The rows, by what they are about.

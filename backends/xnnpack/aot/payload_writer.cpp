@@ -122,11 +122,17 @@ Offset<wire::Node> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
 
 Offset<wire::Value> write_quantized(const Quantization& q, Offset<wire::Tensor> tensor,
                                     FlatBufferBuilder& fbb) {
-  const bool several = !q.scales.empty();
-  const Offset<void> how =
-      several ? wire::CreatePerChannelDirect(fbb, &q.scales, static_cast<int32_t>(q.dim)).Union()
-              : wire::CreatePerTensor(fbb, q.scale, q.zero_point).Union();
-  const auto kind = several ? wire::Quantization::PerChannel : wire::Quantization::PerTensor;
+  Offset<void> how;
+  auto kind = wire::Quantization::PerTensor;
+  if (q.type == wire::DataType::QDINT8) {
+    how = wire::CreatePerToken(fbb, 1).Union();
+    kind = wire::Quantization::PerToken;
+  } else if (!q.scales.empty()) {
+    how = wire::CreatePerChannelDirect(fbb, &q.scales, static_cast<int32_t>(q.dim)).Union();
+    kind = wire::Quantization::PerChannel;
+  } else {
+    how = wire::CreatePerTensor(fbb, q.scale, q.zero_point).Union();
+  }
   const auto value = wire::CreateQuantizedTensor(fbb, tensor, kind, how);
   return wire::CreateValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
 }

@@ -1,5 +1,5 @@
-// Between floats and bytes. compute_in_bytes makes of these and of what lies between them nodes that
-// compute with the bytes.
+// Between floats and bytes. compute_in_bytes makes of these nodes, and of what lies between them,
+// such as compute with the bytes.
 
 #include <cmath>
 
@@ -8,6 +8,7 @@
 namespace taper::xnnpack {
 namespace {
 
+using exir::Graph;
 using exir::Node;
 using exir::Value;
 using wire::NodeContent;
@@ -75,9 +76,99 @@ std::string refusal(const Node& node) {
   return is_read_as_made(node) ? "" : "its bytes were not made with its scale";
 }
 
+// ---- quantised while the program runs, for layers whose weights are bytes ----
+//
+//     scale, zero point = choose_qparams(x)    layer(dequantize(quantize(x)))
+//
+// XNNPACK chooses for each row, which is finer.
+
+constexpr char kChoose[] = "quantized_decomposed::choose_qparams.tensor";
+constexpr char kQuantize[] = "quantized_decomposed::quantize_per_tensor.tensor";
+constexpr char kDequantize[] = "quantized_decomposed::dequantize_per_tensor.tensor";
+
+// True if all who read a value are so; false if it is a result of the graph.
+template <typename Test>
+bool all_readers(const Graph& graph, const Value* value, const Test& test) {
+  bool all = true;
+  for (const auto& node : graph.nodes) {
+    bool reads = false;
+    exir::for_each_value(*node, [&](const Value* v) { reads = reads || v == value; });
+    all = all && (!reads || test(*node));
+  }
+  const auto look = [&](const Value* v) { all = all && v != value; };
+  for (const exir::Argument& output : graph.outputs) exir::for_each_value(output, look);
+  for (const exir::Mutation& mutation : graph.mutations) look(mutation.source);
+  return all;
+}
+
+bool is_byte_layer(const Node& node, const Value* x) {
+  if (!node.is("aten::linear") || tensor(node, 0) != x || x->type.rank() < 2) return false;
+  const Value* weights = tensor(node, 1);
+  const bool constant = is_constant(weights) && weights->type.rank() == 2 &&
+                        (node.arg(2).is_none() || is_constant(node.arg(2).value()));
+  return constant && has_scales(weights, 0) && x->type.dtype == ScalarType::kFloat;
+}
+
+// The three calls before layers of bytes.
+bool is_before_layers(const Node& back, const Graph& graph) {
+  const Node* there = back.is(kDequantize) ? tensor(back)->producer : nullptr;
+  if (there == nullptr || !there->is(kQuantize)) return false;
+  const Node* choice = tensor(*there, 1)->producer;
+  if (choice == nullptr || !choice->is(kChoose) || tensor(*choice) != tensor(*there)) return false;
+  for (size_t i : {1, 2}) {
+    const Value* chosen = choice->outputs[i - 1];
+    if (tensor(*there, i) != chosen || tensor(back, i) != chosen) return false;
+  }
+  const Value* x = back.outputs[0];
+  return all_readers(graph, x, [&](const Node& node) { return is_byte_layer(node, x); });
+}
+
+bool is_quantize_before_layers(const Node& there, const Graph& graph) {
+  return there.is(kQuantize) && all_readers(graph, there.outputs[0], [&](const Node& node) {
+           return is_before_layers(node, graph);
+         });
+}
+
+std::string dynamic_refusal(const Node& node, const Graph& graph) {
+  bool taken = true;
+  if (node.is(kDequantize)) {
+    taken =
+        is_before_layers(node, graph) && is_quantize_before_layers(*tensor(node)->producer, graph);
+  } else if (node.is(kQuantize)) {
+    taken = is_quantize_before_layers(node, graph);
+  } else {
+    for (const Value* chosen : node.outputs) {
+      taken = taken && all_readers(graph, chosen, [&](const Node& reader) {
+                return is_quantize_before_layers(reader, graph) || is_before_layers(reader, graph);
+              });
+    }
+  }
+  return taken ? "" : "what it quantises goes to others than layers whose weights are bytes";
+}
+
+void nothing(Lowering&, const Node&) {}
+
+// Each row, as a whole, by a scale of its own.
+void quantize_rows(Lowering& l, const Node& node) {
+  const Value* x = tensor(*tensor(node)->producer);
+  NodeSpec spec;
+  spec.kind = NodeContent::Convert;
+  spec.inputs = {l.plain(x)};
+  const Id y = l.out().add(std::move(spec), x->type.sizes);
+  Quantization how;
+  how.type = wire::DataType::QDINT8;
+  l.out().set_quantization(y, how);
+  l.set_plain(node.outputs[0], y);
+}
+
 constexpr OpRule kTable[] = {
-    {"quantized_decomposed::quantize_per_tensor", refusal, quantize, 1, false, true},
-    {"quantized_decomposed::dequantize_per_tensor", refusal, dequantize, 1, false, true},
+    {kChoose, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kQuantize, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kDequantize, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
+
+    {"quantized_decomposed::quantize_per_tensor", refusal, quantize, 1, false, Types::kBytesToo},
+    {"quantized_decomposed::dequantize_per_tensor", refusal, dequantize, 1, false,
+     Types::kBytesToo},
 };
 
 }  // namespace

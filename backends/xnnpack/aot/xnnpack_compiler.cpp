@@ -18,10 +18,10 @@ using exir::Value;
 constexpr size_t kMaxRank = 6;
 constexpr int64_t kMinElements = 4096;  // Of arithmetic alone, below which a call does not pay.
 
-std::string type_problem(const Value* value, const Graph& graph, bool takes_bytes) {
+std::string type_problem(const Value* value, const Graph& graph, Types types) {
   if (value->kind != exir::ValueKind::kTensor) return {};
-  const bool is_byte = takes_bytes && value->type.dtype == ScalarType::kChar;
-  if (value->type.dtype != ScalarType::kFloat && !is_byte) {
+  const bool is_byte = types == Types::kBytesToo && value->type.dtype == ScalarType::kChar;
+  if (value->type.dtype != ScalarType::kFloat && !is_byte && types != Types::kAny) {
     return std::string("it computes with ") + to_string(value->type.dtype) + ", not float32";
   }
   if (value->type.rank() > kMaxRank) return "a tensor has more than six dimensions";
@@ -107,7 +107,7 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
   if (rule == nullptr || exir::is_refused(node)) return "XNNPACK does not have it";
   std::string problem;
   const auto check = [&](const Value* value) {
-    if (problem.empty()) problem = type_problem(value, graph, rule->takes_bytes);
+    if (problem.empty()) problem = type_problem(value, graph, rule->types);
   };
   exir::for_each_value(node, check);
   check(node.outputs[0]);
@@ -115,6 +115,8 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
   if (rule->first_result_only && node.outputs.size() > 1 && reads_more_than_first(node, graph)) {
     return "its other results are read";
   }
+  if (rule->refusal_in != nullptr) problem = rule->refusal_in(node, graph);
+  if (!problem.empty()) return problem;
   return rule->refusal == nullptr ? "" : rule->refusal(node);
 }
 

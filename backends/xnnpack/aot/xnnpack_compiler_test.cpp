@@ -6,7 +6,6 @@
 
 #include "backends/xnnpack/schema_generated.h"
 #include "exir/delegate/partition.h"
-#include "exir/passes/fold_constants.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -217,17 +216,19 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
 Result compile_bytes(const std::string& body) {
   Result result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  exir::fold_constants(*result.graph, true);
+  const auto scales = std::make_shared<const exir::Scales>(exir::Scales{{0.5f, 0.25f}, 0});
+  for (const auto& node : result.graph->nodes) {
+    exir::for_each_value(*node, [&](exir::Value* value) {
+      if (value->name == "w") value->scales = scales;
+    });
+  }
   exir::partition(*result.graph, XnnpackCompiler(), exir::Groups::kAll, nullptr);
   return result;
 }
 
 constexpr char kBytes[] = R"(  input %x: float32[1, 2, 4, 4]
-  constant %i: int8[2, 2, 1, 1] = {1, 2, 3, -4}
-  constant %s: float32[2] = {0.5, 0.25}
-  constant %z: int64[2] = {0, 0}
+  constant %w: float32[2, 2, 1, 1] = {0.5, 1, 0.75, -1}
   constant %b: float32[2] = {1, -1}
-  %w: float32[2, 2, 1, 1] = quantized_decomposed::dequantize_per_channel(%i, %s, %z, 0, -127, 127, int8)
   %q: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
   %d: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
   %c: float32[1, 2, 4, 4] = aten::convolution(%d, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
@@ -274,6 +275,24 @@ TEST(XnnpackCompiler, AClampOfBytesIsARangeAndOneOfAnotherScaleIsConverted) {
   EXPECT_EQ(compile_bytes(body("0.25")).kinds(), "Convert Transpose Conv2d* Transpose Convert");
   EXPECT_EQ(compile_bytes(body("0.5")).kinds(),
             "Convert Transpose Conv2d* Convert Transpose Convert");
+}
+
+TEST(XnnpackCompiler, ALayerOfBytesQuantisesItsInputWhileItRuns) {
+  const std::string body = R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %s: float64[1], %z: int64[1] = quantized_decomposed::choose_qparams.tensor(%x, -128, 127, 0.0001, int8)
+  %q: int8[3, 2] = quantized_decomposed::quantize_per_tensor.tensor(%x, %s, %z, -128, 127, int8)
+  %d: float32[3, 2] = quantized_decomposed::dequantize_per_tensor.tensor(%q, %s, %z, -128, 127, int8)
+  %y: float32[3, 2] = aten::linear(%d, %w)
+)";
+  const Result r = compile_bytes(body + "  return %y");
+  EXPECT_EQ(r.kinds(), "Convert FullyConnected");
+  const auto* bytes = reinterpret_cast<const int8_t*>(r.graph->delegates[0]->data[0].bytes.data);
+  EXPECT_EQ(std::vector<int8_t>(bytes, bytes + 4), (std::vector<int8_t>{1, 2, 3, -4}));
+  // Others want the numbers that the program rounds to.
+  const Result other =
+      compile_bytes(body + "  %t: float32[3, 2] = aten::tanh(%d)\n  return %y, %t");
+  EXPECT_EQ(other.kinds(), "FullyConnected Tanh");
 }
 
 TEST(XnnpackCompiler, WhatIsNotQuantisedAfterwardsComputesWithFloats) {
