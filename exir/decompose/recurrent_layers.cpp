@@ -146,6 +146,10 @@ void layers(Builder& b, Cell cell) {
 void lstm(Builder& b) { layers(b, Cell::kLstm); }
 void gru(Builder& b) { layers(b, Cell::kGru); }
 
+bool is_narrow(ScalarType type) {
+  return type == ScalarType::kHalf || type == ScalarType::kBFloat16;
+}
+
 // Whether all that the call is given is of one float type, and the weights' sizes are known.
 bool applies(const Node& node) {
   const Value* input = node.arg("input").value();
@@ -162,12 +166,18 @@ bool applies(const Node& node) {
   return all;
 }
 
+// PyTorch rounds a GRU of 16-bit floats after every operator, as the steps written out do; an LSTM
+// it rounds after every step, as taper::lstm does.
+bool gru_applies(const Node& node) {
+  return !is_narrow(node.arg("input").value()->type.dtype) && applies(node);
+}
+
 }  // namespace
 
 const Decompositions& recurrent_layer_rules() {
   static const Decompositions table = {
       {"lstm.input", lstm, Precision::kSame, applies},
-      {"gru.input", gru, Precision::kSame, applies},
+      {"gru.input", gru, Precision::kSame, gru_applies},
   };
   return table;
 }

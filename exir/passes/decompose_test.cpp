@@ -86,6 +86,19 @@ TEST(Decompose, AGruLayerBecomesOneProductAndTheSteps) {
   EXPECT_EQ(text.find("higher_order::scan"), text.npos) << text;
 }
 
+// As PyTorch computes it: each operator rounds.
+TEST(Decompose, AGruOfHalvesIsWrittenStepByStep) {
+  const std::string text = run(R"(  input %x: float16[1, 2, 4]
+  input %h: float16[1, 2, 3]
+  constant %wi: float16[9, 4] = zeros
+  constant %wh: float16[9, 3] = zeros
+  %y: float16[1, 2, 3], %n: float16[1, 2, 3] = aten::gru.input(%x, %h, [%wi, %wh], False, )"
+                               R"(1, 0.0, False, False, False)
+  return %y, %n)",
+                               {}, recurrent_layer_rules());
+  EXPECT_EQ(text.find("taper::gru"), text.npos) << text;
+}
+
 // Weights of another dtype than the input: step by step, where every operator promotes.
 TEST(Decompose, ALayerOfSeveralDtypesIsWrittenStepByStep) {
   const std::string text =

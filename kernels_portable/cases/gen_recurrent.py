@@ -10,7 +10,7 @@ from torch import nn
 from op_case import case, family, refuse, tensor
 
 f32, f64, f16, bf16 = torch.float32, torch.float64, torch.float16, torch.bfloat16
-# PyTorch rounds the 16-bit types after every operator, Taper after every step.
+# The operators round 16-bit types after every step; PyTorch rounds a GRU after every operator.
 TOLERANCE = {f32: (1e-5, 1e-6), f64: (1e-10, 1e-10), f16: (4e-3, 4e-3), bf16: (3e-2, 3e-2)}
 
 
