@@ -43,7 +43,12 @@ if(TAPER_TESTS)
 endif()
 
 if(TARGET test_cli_test AND TARGET taper_shared)
+  set(with_xnnpack 0)
+  if(TAPER_SHARED_FAST AND TAPER_HAS_XNNPACK)
+    set(with_xnnpack 1)
+  endif()
   target_compile_definitions(test_cli_test PRIVATE TAPER_SHARED=1
+    TAPER_SHARED_XNNPACK=${with_xnnpack}
     TAPER_SHARED_LIBRARY="$<TARGET_FILE:taper_shared>")
 endif()
 

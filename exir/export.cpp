@@ -10,14 +10,15 @@ namespace {
 
 constexpr uint64_t kArenaAlignment = 16;
 
-PlannedMethod plan_method(const std::string& name, Graph& graph) {
+PlannedMethod plan_method(const std::string& name, Graph& graph,
+                          const std::vector<MemoryBuffer>& memories) {
   PlannedMethod method;
   method.name = name;
   method.graph = &graph;
   check_bounds(graph);
   method.schedule = make_schedule(graph);
   method.storages = assign_storages(graph, method.schedule);
-  method.plan = plan_memory(method.storages.rows, kArenaAlignment);
+  method.plan = place_memory(method.storages.rows, kArenaAlignment, memories);
   check_plan(method.storages.rows, method.plan, kArenaAlignment);
   return method;
 }
@@ -67,7 +68,8 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
       try_stage("lower", findings, [&] { out.report.passes = lower(graph, lowering); });
   try_stage("bounds", findings, [&] { check_bounds(graph); });
   if (!lowered || !findings.empty()) return;
-  try_stage("plan", findings, [&] { out.planned = plan_method(method.name, graph); });
+  try_stage("plan", findings,
+            [&] { out.planned = plan_method(method.name, graph, request.memories); });
   out.planned.signature = signature;
   out.report.plan = out.planned.plan;
   out.report.instructions = out.planned.schedule.steps.size() - out.planned.storages.elided.size();

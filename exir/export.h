@@ -14,6 +14,7 @@
 #include "exir/emit/program_file.h"
 #include "exir/frontend/import.h"
 #include "exir/lower.h"
+#include "exir/memory/placement.h"
 
 namespace taper::exir {
 
@@ -28,6 +29,8 @@ struct ExportRequest {
   SymValues bounds;
   // A symbolic size without an upper bound is a problem, not a warning.
   bool bounds_required = false;
+  // The memories that tensors are divided among, the fastest first; none: all lie in one.
+  std::vector<MemoryBuffer> memories;
   LowerOptions lowering;
 };
 

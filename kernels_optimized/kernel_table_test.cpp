@@ -10,6 +10,8 @@
 
 #include "kernels_optimized/dispatch.h"
 #include "kernels_portable/kernel_table.h"
+#include "taper/c_tables.h"
+#include "taper/taper.h"
 #include "test/support/op_cases.h"
 
 namespace taper::optimized {
@@ -44,6 +46,15 @@ TEST(OptimizedTable, EveryLineOfOpsDefNamesItsKernel) {
   ASSERT_EQ(optimized_kernels().size(), sizeof(names) / sizeof(names[0]));
   for (size_t i = 0; i < optimized_kernels().size(); ++i) {
     EXPECT_STREQ(optimized_kernels()[i]->name, names[i]);
+  }
+}
+
+TEST(OptimizedTable, StandsInTheTableOfTheCApi) {
+  const KernelTable all = taper_fast_kernels()->table;
+  ASSERT_EQ(all.size(), portable::portable_kernels().size());
+  for (const Kernel* portable : portable::portable_kernels()) {
+    const Kernel* fast = find_kernel(optimized_kernels(), portable->name);
+    EXPECT_EQ(find_kernel(all, portable->name), fast != nullptr ? fast : portable);
   }
 }
 

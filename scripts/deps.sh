@@ -6,6 +6,7 @@
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
 #   scripts/deps.sh firmware also a compiler for Cortex-M and the board that runs it
 #   scripts/deps.sh riscv    also one for RISC-V, and its board
+#   scripts/deps.sh wasm     also one for WebAssembly, and Node to run what it makes
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run what it makes
 #   scripts/deps.sh xnnpack  also XNNPACK, built from source (scripts/xnnpack.sh)
 set -eu
@@ -23,8 +24,10 @@ for extra in "$@"; do
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
     riscv) packages="$packages gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
       libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # C++ headers: see firmware.sh.
+    wasm) packages="$packages clang-14 lld-14 wasi-libc libc++-14-dev-wasm32
+      libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs" ;;
     xnnpack) then="$(dirname "$0")/xnnpack.sh" ;;
-    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, arm64, xnnpack)" >&2; exit 2 ;;
+    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, wasm, arm64, xnnpack)" >&2; exit 2 ;;
   esac
 done
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The firmware form from end to end, on one board: test/firmware/README.md says what is looked at.
 #
-#   scripts/firmware.sh build/release [cortex_m4 | riscv32]
+#   scripts/firmware.sh build/release [cortex_m4 | riscv32 | wasm32]
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?usage: firmware.sh BUILD [BOARD]}
@@ -15,6 +15,7 @@ fail() {
 }
 
 core_limit=0
+libraries=""
 case $board in
 cortex_m4)
   tools=arm-none-eabi
@@ -31,16 +32,36 @@ riscv32) # Debian has no C++ headers for it; those for ARM, of the same compiler
   libraries="-nodefaultlibs -lm -lc -lgcc -Wl,--no-warn-rwx-segments"
   emulator="qemu-system-riscv32 -M virt -bios none -m 16M"
   ;;
-*) fail "no board $board: cortex_m4 or riscv32" ;;
+wasm32) ;; # No board: WebAssembly, which Node runs.
+*) fail "no board $board: cortex_m4, riscv32 or wasm32" ;;
 esac
-cxx="${CCACHE:-$(command -v ccache || true)} $tools-g++"
+if [ "$board" = wasm32 ]; then
+  compiler="clang++-14 --target=wasm32-wasi"
+  machine=-fhosted
+  link="-Wl,--gc-sections,--strip-all"
+  start=""
+  emulator="node --no-warnings test/firmware/run_wasm.mjs"
+else
+  compiler=$tools-g++
+  link="-nostartfiles -Wl,--gc-sections -T test/firmware/$board.ld"
+  start=test/firmware/start_$board.cpp
+  emulator="$emulator -nographic -monitor none -serial none -semihosting -kernel"
+fi
+cxx="${CCACHE:-$(command -v ccache || true)} $compiler"
+
+# size_of IMAGE: its bytes of code and data.
+size_of() {
+  if [ "$board" = wasm32 ]; then wc -c <"$1"; else
+    $tools-size "$1" | awk 'NR == 2 { print $1 + $2 }'
+  fi
+}
 
 # FlatBuffers' headers by themselves: the host's others must not be seen.
 flatbuffers=$(echo '#include "flatbuffers/flatbuffers.h"' | ${CXX:-c++} -x c++ -E - |
   sed -n 's|^# [0-9]* "\(.*\)/flatbuffers.h".*|\1|p' | head -1)
 ln -sfn "$flatbuffers" "$out/include/flatbuffers"
-flags="-std=c++17 -Os -DNDEBUG $machine
-  -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffunction-sections
+flags="-std=c++17 -Os -DNDEBUG -ffreestanding $machine
+  -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffunction-sections
   -fdata-sections -fno-math-errno -fno-trapping-math -DTAPER_ERROR_TEXT=0 -Wall -Wextra
   -Iruntime/include -I. -isystem $build/generated -isystem $out/include"
 flags=$(echo $flags)
@@ -60,13 +81,11 @@ compile "$out/runtime" "" $sources
 shared=$(ls kernels_portable/*.cpp | grep -vE '_test|/op_|/kernel_table')
 
 link_image() {
-  $tools-g++ $flags -nostartfiles -Wl,--gc-sections \
-    -T "test/firmware/$board.ld" "$1"/model/*.o "$1"/kernels/*.o "$out"/runtime/*.o \
+  $compiler $flags $link "$1"/model/*.o "$1"/kernels/*.o "$out"/runtime/*.o \
     $libraries -o "$1/image.elf" 2>"$1/link.txt" || { cat "$1/link.txt"; fail "$1 does not link"; }
 }
 run_image() {
-  timeout 300 $emulator -nographic -monitor none -serial none -semihosting \
-    -kernel "$1/image.elf" 2>&1
+  timeout 300 $emulator "$1/image.elf" 2>&1
 }
 
 # model NAME PT2 STEPS...: exported, compiled, run.
@@ -76,7 +95,7 @@ model() {
   shift 2
   folder=$out/$name
   rm -rf "$folder"
-  "$build/bin/taper" export --format=c "$pt2" -o "$folder" >/dev/null
+  "$build/bin/taper" export --format=c $memories "$pt2" -o "$folder" >/dev/null
   dtypes=$(sed -n 's/^#.*-DTAPER_DTYPES=\([0-9a-fx]*u\).*/\1/p' "$folder/sources.txt")
   names=$(printf '"%s",' "$@")
   compile "$folder/kernels" "-DTAPER_DTYPES=$dtypes" $shared
@@ -84,35 +103,38 @@ model() {
     compile "$folder/kernels" "$own" \
       $(awk -v own="$own" '$2 == own { print "kernels_portable/" $1 }' "$folder/sources.txt")
   done
-  compile "$folder/model" "-I$folder" "$folder"/model.cpp "$folder"/kernels.cpp "$folder"/program.cpp
+  compile "$folder/model" "-I$folder $places" "$folder"/model.cpp "$folder"/kernels.cpp "$folder"/program.cpp
   $cxx $flags "-I$folder" "-DTEST_NAMES=$names" -c test/firmware/main.cpp -o "$folder/model/main.o"
-  $cxx $flags -c "test/firmware/start_$board.cpp" -o "$folder/model/start.o"
+  [ -z "$start" ] || compile "$folder/model" "" "$start"
   link_image "$folder"
   for symbol in malloc _malloc_r printf fopen _sbrk _write __cxa_throw; do
+    [ "$board" != wasm32 ] || break  # The test's own files take a heap there.
     if $tools-nm "$folder/image.elf" | grep -q " [TtWw] $symbol\$"; then
       fail "$symbol is in the image of $name"
     fi
   done
   said=$(run_image "$folder") || fail "$name: $said"
   program=$(sed -n 's/.*model_program_bytes = \([0-9]*\);.*/\1/p' "$folder/program.cpp")
-  code=$($tools-size "$folder/image.elf" | awk 'NR == 2 { print $1 + $2 }')
+  code=$(size_of "$folder/image.elf")
   echo "$name: $said; $((code - program)) bytes of code, $program of the program," \
     "$(sed -n 's/#define MODEL_ARENA_BYTES //p' "$folder/model.h") of arena," \
     "$(sed -n 's/#define MODEL_BLOCK_BYTES //p' "$folder/model.h" | head -1) of block"
 }
 
 # The core by itself: the whole image, what starts the board included.
-compile "$out/core" "" test/size/size_core.cpp "test/firmware/start_$board.cpp"
-$tools-g++ $flags -nostartfiles -Wl,--gc-sections -T "test/firmware/$board.ld" \
-  "$out"/core/*.o "$out"/runtime/*.o $libraries -o "$out/core.elf"
-core=$($tools-size "$out/core.elf" | awk 'NR == 2 { print $1 + $2 }')
+compile "$out/core" "" test/size/size_core.cpp $start
+$compiler $flags $link "$out"/core/*.o "$out"/runtime/*.o $libraries -o "$out/core.elf"
+core=$(size_of "$out/core.elf")
 echo "core runtime with its verifier, $board: $core bytes"
 if [ "$core_limit" -ne 0 ] && [ "$core" -gt "$core_limit" ]; then
   fail "the core runtime is over its limit of $core_limit bytes"
 fi
 
 data=test/models/data
+memories="--memory sram=16K,dram" places=""
+if [ "$board" != wasm32 ]; then places="-DMODEL_BUFFER_1='[[gnu::section(\".bss.sram\")]]'"; fi
 model mobilenet_v2 $data/mobilenet_v2.pt2 "$PWD/$data/mobilenet_v2"
+memories="" places=""
 model bert_mini $data/bert_mini.pt2 "$PWD/$data/bert_mini"
 model llama $data/llama.pt2 "$PWD/$data/llama.step0" "$PWD/$data/llama.step1" "$PWD/$data/llama.step2"
 

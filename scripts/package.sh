@@ -56,6 +56,7 @@ if "$out/selected/build/selected" "$out/llama.pte" >"$out/said" 2>&1; then fail 
 grep -q "aten::embedding.out" "$out/said" || fail "a missing kernel is not named"
 example c_api
 says " 4.73386" "$out/c_api/build/c_api" "$out/digits.pte"
+says " 4.73386" "$out/c_api/build/c_api" "$out/digits.pte" fast
 example custom_op
 says "" "$out/custom_op/build/custom_op" "$out/custom.pte"
 example multi_method
@@ -80,7 +81,7 @@ says "$logits" "$out/hello_static" "$out/digits.pte"
 
 # The runtime in one file, with the kernels of the package.
 quietly scripts/amalgamate.sh "$build" "$out/amalgamation"
-quietly ${CC:-cc} -std=c99 "-I$prefix/include" examples/c_api/main.c \
+quietly ${CC:-cc} -std=c99 -DPORTABLE_ONLY "-I$prefix/include" examples/c_api/main.c \
   "$out/amalgamation/taper_runtime.o" "$(find "$prefix" -name libtaper_kernels_portable.a)" \
   -lstdc++ -lm -o "$out/amalgamated"
 says " 4.73386" "$out/amalgamated" "$out/digits.pte"

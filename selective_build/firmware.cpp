@@ -177,7 +177,11 @@ class Writer {
       const uint64_t bytes = *meta_.memory_planned_buffer_size(i);
       const std::string name = "buffer_" + std::to_string(i + 1);
       if (bytes != 0) {
-        out += "alignas(16) unsigned char " + name + "[" + std::to_string(bytes) + "];\n";
+        std::string place = "MODEL_BUFFER_" + std::to_string(i + 1);
+        out += "#ifndef " + place +
+               "  // Where it lies: __attribute__((section(\".sram\")))\n#define " + place +
+               "\n#endif\nalignas(16) " + place + " unsigned char " + name + "[" +
+               std::to_string(bytes) + "];\n";
       }
       spans += std::string(spans.empty() ? "" : ", ") + "{" + (bytes == 0 ? "block" : name) + ", " +
                std::to_string(bytes) + "}";

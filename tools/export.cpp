@@ -46,6 +46,7 @@ CommandLine describe() {
          {"delegate-all", "Give the backend what costs more than it saves, too: to test it"},
          {"memory-budget",
           "Refuse a program whose method needs more: its block and planned buffers", "256K"},
+         {"memory", "Memories that tensors are divided among, the fastest first", "sram=256K,dram"},
          {"report", "Print every node with where it runs and why, and the memory plan"}}},
        {"Model", model_options()},
        {"Compiler",
@@ -69,6 +70,23 @@ std::vector<std::string> passes_of(const CommandLine& line, const std::string& o
     throw UsageError("--" + option + ": '" + name + "' is no pass; see --list-passes");
   }
   return names;
+}
+
+// "sram=256K,dram": the last may have no bound.
+std::vector<exir::MemoryBuffer> memories_of(const CommandLine& line) {
+  std::vector<exir::MemoryBuffer> memories;
+  const std::vector<std::string> items = line.list("memory");
+  for (const std::string& item : items) {
+    const size_t equals = item.find('=');
+    exir::MemoryBuffer memory;
+    memory.name = item.substr(0, equals);
+    if (equals != item.npos) memory.bytes = bytes_of_text(item.substr(equals + 1), "memory");
+    memories.push_back(memory);
+    if (memory.name.empty() || (equals == item.npos && memories.size() < items.size())) {
+      throw UsageError("--memory: '" + item + "': every memory but the last is NAME=SIZE");
+    }
+  }
+  return memories;
 }
 
 ExportOptions options_of(const CommandLine& line) {
@@ -112,6 +130,7 @@ ExportOptions options_of(const CommandLine& line) {
   if (line.given("memory-budget")) {
     options.budget = bytes_of_text(line.text("memory-budget"), "memory-budget");
   }
+  options.request.memories = memories_of(line);
   options.report = line.given("report");
   options.time_passes = line.given("time-passes");
   return options;
@@ -248,6 +267,10 @@ void summarise(const ExportOptions& options, const exir::ExportResult& result, d
   for (const exir::ExportedMethod& method : result.methods) {
     std::printf("  %s: %zu instructions, %s\n", method.name.c_str(), method.instructions,
                 plan_text(method.plan).c_str());
+    for (size_t k = 0; k < options.request.memories.size(); ++k) {
+      std::printf("    %s: %llu bytes\n", options.request.memories[k].name.c_str(),
+                  static_cast<unsigned long long>(method.plan.buffer_bytes[k]));
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-/* Runs a program from C: opens it, prints what it takes and gives, runs it on ones. */
+/* Runs a program from C: opens it, prints what it takes and gives, runs it on ones. With "fast": on
+   the kernels for this processor, and with XNNPACK where the library has it. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +53,14 @@ static taper_code print_output(taper_model model, size_t index, taper_error* err
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) return fprintf(stderr, "usage: c_api MODEL.pte\n"), 2;
+  if (argc != 2 && argc != 3) return fprintf(stderr, "usage: c_api MODEL.pte [fast]\n"), 2;
   taper_options options = {0};
   options.struct_size = sizeof(options);
   options.kernels = taper_portable_kernels();
+#ifndef PORTABLE_ONLY /* Linked statically with nothing else, there are no others. */
+  if (argc == 3) options.kernels = taper_fast_kernels();
+  if (argc == 3) options.backends = taper_xnnpack_backends();
+#endif
   taper_model model;
   taper_error error;
   if (taper_open_path(argv[1], &options, &model, &error) != TAPER_OK) return fail(&error);

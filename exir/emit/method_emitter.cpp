@@ -28,7 +28,9 @@ class MethodEmitter {
     for (const Argument& output : graph_.outputs) outputs.push_back(slot(output, {}));
     std::vector<int64_t> buffers = {0};
     if (!method_.storages.rows.empty()) {
-      buffers.push_back(static_cast<int64_t>(method_.plan.arena_bytes));
+      for (const uint64_t bytes : method_.plan.buffer_bytes) {
+        buffers.push_back(static_cast<int64_t>(bytes));
+      }
     }
     const auto chain = wire::CreateChainDirect(fbb_, nullptr, nullptr, &instructions_, nullptr);
     const std::vector<Offset<wire::Chain>> chains = {chain};
@@ -181,9 +183,10 @@ class MethodEmitter {
   Offset<wire::AllocationDetails> allocation(const Value* value) {
     const auto place = method_.storages.places.find(value);
     if (place == method_.storages.places.end() || place->second.storage < 0) return 0;
-    const uint64_t offset =
-        method_.plan.offsets[static_cast<size_t>(place->second.storage)] + place->second.offset;
-    return wire::CreateAllocationDetails(fbb_, 1, static_cast<uint32_t>(offset),
+    const size_t storage = static_cast<size_t>(place->second.storage);
+    const uint64_t offset = method_.plan.offsets[storage] + place->second.offset;
+    const uint32_t memory_id = static_cast<uint32_t>(method_.plan.buffers[storage]) + 1;
+    return wire::CreateAllocationDetails(fbb_, memory_id, static_cast<uint32_t>(offset),
                                          static_cast<uint32_t>(offset >> 32));
   }
 

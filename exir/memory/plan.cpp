@@ -71,7 +71,9 @@ double MemoryPlan::gap_percent() const {
   return 100.0 * static_cast<double>(arena_bytes - lower_bound) / static_cast<double>(lower_bound);
 }
 
-MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
+namespace {
+
+MemoryPlan best_plan(const std::vector<PlanRow>& exact, uint64_t alignment) {
   std::vector<PlanRow> rows = exact;
   MemoryPlan best;
   for (PlanRow& row : rows) {
@@ -109,16 +111,29 @@ MemoryPlan plan_memory(const std::vector<PlanRow>& exact, uint64_t alignment) {
   return best;
 }
 
+}  // namespace
+
+MemoryPlan plan_memory(const std::vector<PlanRow>& rows, uint64_t alignment) {
+  MemoryPlan plan = best_plan(rows, alignment);
+  plan.buffers.assign(rows.size(), 0);
+  plan.buffer_bytes = {plan.arena_bytes};
+  return plan;
+}
+
 void check_plan(const std::vector<PlanRow>& rows, const MemoryPlan& plan, uint64_t alignment) {
   const auto fail = [](size_t i, const std::string& what) {
     throw Failure("memory plan: storage " + std::to_string(i) + " " + what);
   };
-  if (plan.offsets.size() != rows.size()) throw Failure("memory plan: a storage has no offset");
+  if (plan.offsets.size() != rows.size() || plan.buffers.size() != rows.size()) {
+    throw Failure("memory plan: a storage has no place");
+  }
   for (size_t i = 0; i < rows.size(); ++i) {
+    if (plan.buffers[i] >= plan.buffer_bytes.size()) fail(i, "is in a buffer that is not there");
     const uint64_t begin = plan.offsets[i], end = begin + rows[i].bytes;
     if (begin % alignment != 0) fail(i, "is not aligned");
-    if (end > plan.arena_bytes) fail(i, "ends outside the arena");
+    if (end > plan.buffer_bytes[plan.buffers[i]]) fail(i, "ends outside its buffer");
     for (size_t j = i + 1; j < rows.size(); ++j) {
+      if (plan.buffers[i] != plan.buffers[j]) continue;
       const bool apart_in_time = rows[i].last < rows[j].first || rows[j].last < rows[i].first;
       const bool apart_in_bytes =
           end <= plan.offsets[j] || plan.offsets[j] + rows[j].bytes <= begin;

@@ -30,11 +30,13 @@ struct PlanRow {
 };
 
 struct MemoryPlan {
-  std::vector<uint64_t> offsets;  // One per row, multiples of the alignment.
-  uint64_t arena_bytes = 0;
-  uint64_t naive_bytes = 0;  // Without any sharing.
-  uint64_t lower_bound = 0;  // No plan for these lifetimes is smaller.
-  std::string heuristic;     // The order that won.
+  std::vector<uint64_t> offsets;       // One per row, multiples of the alignment.
+  std::vector<size_t> buffers;         // The buffer that each row lies in.
+  std::vector<uint64_t> buffer_bytes;  // Of each buffer; one, unless placement.h split them.
+  uint64_t arena_bytes = 0;            // Of all buffers.
+  uint64_t naive_bytes = 0;            // Without any sharing.
+  uint64_t lower_bound = 0;            // No plan for these lifetimes is smaller.
+  std::string heuristic;               // The order that won.
 
   // How far above the lower bound, in percent.
   double gap_percent() const;
@@ -43,7 +45,7 @@ struct MemoryPlan {
 // REQUIRES: alignment is a power of two. Throws Failure if the sizes overflow.
 MemoryPlan plan_memory(const std::vector<PlanRow>& rows, uint64_t alignment);
 
-// Throws Failure naming two rows that overlap in time and bytes, or one outside the arena. Written
+// Throws Failure naming two rows that overlap in time and bytes, or one outside its buffer. Written
 // without the planner's code, so that a defect there shows here.
 void check_plan(const std::vector<PlanRow>& rows, const MemoryPlan& plan, uint64_t alignment);
 

@@ -73,6 +73,26 @@ TEST_P(Models, GivePyTorchsNumbersWithoutTheHeap) {
   }
 }
 
+// Planned into two memories of the application's, a small one and the rest.
+TEST_P(Models, GivePyTorchsNumbersInTwoMemories) {
+  const ModelCase& c = GetParam();
+  exir::ExportRequest request;
+  request.methods = {{"forward", c.path()}};
+  request.memories = {{"sram", 2048}, {"dram"}};
+  const exir::ExportResult exported = exir::export_program(request);
+  const std::vector<uint64_t>& sizes = exported.methods[0].plan.buffer_bytes;
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_LE(sizes[0], 2048u);
+  const TemporaryProgram program(exported.files.pte.joined());
+  tools::ProgramRunner runner({program.path(), "", ""});
+  for (size_t step = 0; step < c.steps; ++step) {
+    const std::vector<std::string> names = c.input_paths(step);
+    runner.set_inputs(tools::read_all(names), names);
+    runner.execute();
+    expect_outputs(runner, c, step);
+  }
+}
+
 TEST_P(Models, AreWrittenTheSameTwice) {
   EXPECT_EQ(export_bytes(GetParam().path()), export_bytes(GetParam().path()));
 }

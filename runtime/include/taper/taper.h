@@ -1,7 +1,7 @@
 // Taper for C, and for every language that calls C: open a program, ask what it takes and gives,
 // run it. One header, C99; the ABI is stable: functions are added, never changed.
 //
-//   taper_options options = {sizeof(options), taper_portable_kernels()};
+//   taper_options options = {sizeof(options), taper_fast_kernels(), taper_xnnpack_backends()};
 //   taper_model model;
 //   taper_error error;
 //   if (taper_open_path("model.pte", &options, &model, &error) != TAPER_OK) puts(error.message);
@@ -75,14 +75,17 @@ typedef struct taper_error {
 // A handle. 0 is none; a number that was closed never comes back.
 typedef uint64_t taper_model;
 
-// Kernels and backends that an application has: taper_portable_kernels(), or what
-// `taper select` made for its models, taper_selected_kernels(). The shared library holds the first
-// alone; the others are linked statically.
+// Kernels and backends that an application has. libtaper.so holds those of the first three, as do
+// the static libraries; taper_selected_kernels() is what `taper select` made for the application.
 typedef struct taper_kernels taper_kernels;
 typedef struct taper_backends taper_backends;
 TAPER_API const taper_kernels* taper_portable_kernels(void);
+// The same, each in the form that is fastest on this processor. A library that was built without
+// fast forms has the portable ones alone.
+TAPER_API const taper_kernels* taper_fast_kernels(void);
+// Runs programs that were exported with --backend xnnpack. Null if the library has none.
+TAPER_API const taper_backends* taper_xnnpack_backends(void);
 const taper_kernels* taper_selected_kernels(void);
-const taper_backends* taper_xnnpack_backends(void);
 
 // Threads of the application's own for the kernels that use some: calls task(data, i) once for
 // every i below `count`, in any order and on any threads, and returns when all calls have returned.
