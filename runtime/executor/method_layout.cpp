@@ -125,7 +125,7 @@ namespace {
 
 // Bytes of the parts where pointers have 32 bits and int64_t is aligned to 8.
 struct PartsOf32 {
-  static constexpr uint64_t kState = 152, kTensor = 40, kChain = 8, kInstruction = 16, kInput = 24,
+  static constexpr uint64_t kState = 160, kTensor = 40, kChain = 8, kInstruction = 16, kInput = 24,
                             kTwoPointers = 8;
 };
 static_assert(sizeof(void*) != 4 || alignof(int64_t) != 8 ||
