@@ -94,11 +94,11 @@ class Table {
       return row_of(name, core ? "core" : "decomposed", "simpler operators");
     }
     if (const auto out = kernel_schema(schema)) {
-      const Kernel* kernel = portable_kernel(out->name);
-      if (kernel == nullptr) return std::nullopt;
-      OperatorRow row = row_of(name, core ? "core" : "edge", "");
-      use_kernel(row, *kernel, *out);
-      return row;
+      if (const Kernel* kernel = portable_kernel(out->name)) {
+        OperatorRow row = row_of(name, core ? "core" : "edge", "");
+        use_kernel(row, *kernel, *out);
+        return row;
+      }
     }
     if (auto row = view(name, schema, core, depth)) return row;
     if (find_complex_rule(name) == nullptr) return std::nullopt;
@@ -107,7 +107,10 @@ class Table {
 
   // x.add_(y) is x = x.add(y).
   std::optional<OperatorRow> written(std::string_view name, int depth) {
-    if (writes_plainly(name)) return row_of(name, "aten", "the values written");
+    const bool aten = name.substr(0, 6) == "aten::";
+    if (writes_plainly(name) || (!aten && functional_form(name) != nullptr)) {
+      return row_of(name, "aten", "the values written");
+    }
     const std::string twin = functional_twin(name);
     const std::shared_ptr<const Schema> schema = twin.empty() ? nullptr : find_schema(twin);
     if (schema == nullptr || !resolve(twin, *schema, depth + 1)) return std::nullopt;

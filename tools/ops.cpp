@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "exir/refusals.h"
 #include "exir/support.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -102,7 +103,10 @@ void print_markdown(const OperatorTable& table) {
       "\n## Not supported\n\nKnown by name and schema, refused with the line that calls them "
       "(%zu):\n\n",
       table.unsupported.size());
-  for (const std::string& name : table.unsupported) std::printf("- `%s`\n", name.c_str());
+  for (const std::string& name : table.unsupported) {
+    const char* reason = exir::refusal_reason(name);
+    std::printf("- `%s`: %s\n", name.c_str(), reason != nullptr ? reason : "use other operators");
+  }
 }
 
 }  // namespace

@@ -108,6 +108,7 @@ const Decompositions& factory_rules() {
       {"zeros", zeros},
       {"ones", ones},
       {"zeros_like", zeros},
+      {"zero", zeros},
       {"ones_like", ones},
       {"new_zeros", zeros},
       {"new_ones", ones},

@@ -7,6 +7,7 @@
 #include "exir/ir/rewrite.h"
 #include "exir/ops/declare.h"
 #include "exir/ops/registry.h"
+#include "exir/refusals.h"
 
 namespace taper::exir {
 namespace {
@@ -90,6 +91,8 @@ Failure unsupported(const MissingCalls& missing, const std::string& remedy) {
             : diagnose(*where.first, "unsupported-op", target + " (" + times + ")", remedy));
     list.back().expected =
         foreign ? "a declaration" : "an operator with a kernel, or a rule that breaks it down";
+    const char* reason = foreign || remedy != kNoKernelRemedy ? nullptr : refusal_reason(target);
+    if (reason != nullptr) list.back().remedy = reason;
     list.back().actual = call_text(*where.first);
   }
   const std::string summary = std::to_string(operators.size()) +

@@ -1,0 +1,30 @@
+// Reasons of refusal: every operator that the table calls unsupported has one, but for a few.
+
+#include "exir/refusals.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "exir/support.h"
+
+namespace taper::exir {
+namespace {
+
+TEST(Refusals, AreExplained) {
+  std::string open;
+  for (const std::string& name : operator_table().unsupported) {
+    const bool ours = name.substr(0, 8) == "python::";  // Read as arithmetic of sizes.
+    if (!ours && refusal_reason(name) == nullptr) open += name + "\n";
+  }
+  EXPECT_EQ(open, "");
+}
+
+TEST(Refusals, SayWhatHelps) {
+  EXPECT_NE(std::string(refusal_reason("aten::to_sparse")).find("dense"), std::string::npos);
+  EXPECT_EQ(refusal_reason("aten::add.Tensor"), nullptr);
+}
+
+}  // namespace
+}  // namespace taper::exir
