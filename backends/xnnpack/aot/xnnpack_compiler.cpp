@@ -22,7 +22,10 @@ std::string type_problem(const Value* value, const Graph& graph, Types types) {
   if (value->kind != exir::ValueKind::kTensor) return {};
   const bool is_byte = types == Types::kBytesToo && value->type.dtype == ScalarType::kChar;
   if (value->type.dtype != ScalarType::kFloat && !is_byte && types != Types::kAny) {
-    return std::string("it computes with ") + to_string(value->type.dtype) + ", not float32";
+    const bool is_short =
+        value->type.dtype == ScalarType::kHalf || value->type.dtype == ScalarType::kBFloat16;
+    return std::string("it computes with ") + to_string(value->type.dtype) + ", not float32" +
+           (is_short ? "; exported in float32 it would run there" : "");
   }
   if (value->type.rank() > kMaxRank) return "a tensor has more than six dimensions";
   if (!value->type.is_contiguous()) return "a tensor is not contiguous";

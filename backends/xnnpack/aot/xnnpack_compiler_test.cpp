@@ -300,6 +300,16 @@ TEST(XnnpackCompiler, WhatIsNotQuantisedAfterwardsComputesWithFloats) {
             "Convert Transpose Convert Conv2d Transpose");
 }
 
+TEST(XnnpackCompiler, ShortFloatsStayOutside) {
+  const Result r = compile(R"(  input %x: bfloat16[64, 64]
+  %y: bfloat16[64, 64] = aten::relu(%x)
+  return %y)");
+  ASSERT_EQ(r.outside.size(), 1u);
+  EXPECT_EQ(r.outside[0],
+            "aten::relu: it computes with bfloat16, not float32; exported in float32 it would run "
+            "there");
+}
+
 TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
   const Result r = compile(R"(  input %x: float64[64, 64]
   input %y: float32[64, 64]
