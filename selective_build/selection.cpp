@@ -18,9 +18,10 @@ constexpr KernelSource kOptimized[] = {
 
 template <size_t kCount>
 const KernelSource* find(const KernelSource (&kernels)[kCount], std::string_view name) {
-  const auto* found = std::lower_bound(
-      std::begin(kernels), std::end(kernels), name,
-      [](const KernelSource& kernel, std::string_view key) { return kernel.name < key; });
+  const auto* found = std::lower_bound(std::begin(kernels), std::end(kernels), name,
+                                       [](const KernelSource& kernel, std::string_view key) {
+                                         return key.compare(kernel.name) > 0;
+                                       });
   return found != std::end(kernels) && found->name == name ? found : nullptr;
 }
 
