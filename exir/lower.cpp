@@ -86,7 +86,8 @@ int run_fold_constants(Graph& graph, const LowerOptions& options) {
 }
 int run_partition(Graph& graph, const LowerOptions& options) {
   if (options.backend == nullptr) return 0;
-  return partition(graph, *options.backend, options.delegated, options.outside);
+  return partition(graph, *options.backend, {options.delegated, options.for_executorch},
+                   options.outside);
 }
 // What was kept whole for a backend and stayed outside of it, or in a body of control flow.
 int run_decompose_rest(Graph& graph, const LowerOptions& options) {

@@ -14,21 +14,6 @@ namespace taper::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 1 / x for 1 <= x < 2^126: a guess and one step of Newton's method, since dividing takes longer
-// than all the rest.
-HWY_INLINE Vec reciprocal(Vec x) {
-  const Vec guess = hn::ApproximateReciprocal(x);
-  return hn::Mul(guess, hn::NegMulAdd(x, guess, constant(2)));
-}
-
-HWY_INLINE Vec swish_of(Vec x) {
-  // exp(87) is below 2^126; what is left there is no more than its inverse.
-  const auto vanishes = hn::Lt(x, constant(-87));
-  const Vec power = exp_of(hn::Neg(at_least(x, constant(-87))));
-  const Vec share = reciprocal(hn::Add(constant(1), power));
-  return hn::Mul(x, hn::IfThenZeroElse(vanishes, share));
-}
-
 template <typename Apply>
 HWY_INLINE void for_vectors(int64_t count, Apply apply) {
   int64_t i = 0;

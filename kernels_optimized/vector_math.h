@@ -1,4 +1,4 @@
-// exp, tanh, erf and sums over vectors. The formulas and their coefficients are those of the
+// exp, tanh, erf, swish and sums over vectors. The formulas and their coefficients are those of the
 // portable kernels (kernels_portable/vector_math.h). NaN gives NaN, infinities give the limits:
 // values are bounded by comparing, for minimum and maximum of a NaN differ between processors.
 
@@ -60,6 +60,21 @@ HWY_INLINE Vec tanh_of(Vec x) {
 }
 HWY_INLINE Vec erf_of(Vec x) {
   return odd_ratio(x, portable::kErfLimit, portable::kErfP, portable::kErfQ);
+}
+
+// 1 / x for 1 <= x < 2^126: a guess and one step of Newton's method, since dividing takes longer
+// than all the rest.
+HWY_INLINE Vec reciprocal(Vec x) {
+  const Vec guess = hn::ApproximateReciprocal(x);
+  return hn::Mul(guess, hn::NegMulAdd(x, guess, constant(2)));
+}
+
+HWY_INLINE Vec swish_of(Vec x) {
+  // exp(87) is below 2^126; what is left there is no more than its inverse.
+  const auto vanishes = hn::Lt(x, constant(-87));
+  const Vec power = exp_of(hn::Neg(at_least(x, constant(-87))));
+  const Vec share = reciprocal(hn::Add(constant(1), power));
+  return hn::Mul(x, hn::IfThenZeroElse(vanishes, share));
 }
 
 HWY_INLINE float sum_of(Vec x) { return hn::GetLane(hn::SumOfLanes(kTag, x)); }

@@ -19,7 +19,7 @@
 #if defined(__clang__)
 #define TAPER_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define TAPER_UNROLL _Pragma("GCC unroll 16")
+#define TAPER_UNROLL _Pragma("GCC unroll 32")
 #endif
 
 #if TAPER_VECTOR_TARGET

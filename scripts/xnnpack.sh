@@ -9,7 +9,7 @@
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
 # stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-14  # To be changed with anything below that changes what is built.
+recipe=20241108-16  # To be changed with anything below that changes what is built.
 
 # SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
 sources="\
@@ -106,7 +106,7 @@ sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/
 
 # Code of ours, and changes that say why at their head.
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
-cp "$library"/*.h "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
+cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
 for change in "$library"/*.patch; do
   patch --quiet -d "$work/xnnpack" -p1 <"$change" || fail "$change does not fit the sources"
 done

@@ -21,6 +21,8 @@ struct Part {
   std::vector<Value*>
       inputs;  // Tensors that they read and others make; constants are not among them.
   std::vector<Value*> outputs;  // Results that others read.
+  // Whether ExecuTorch's device half runs the call, so that only its habits count.
+  bool for_executorch = false;
 };
 
 class BackendCompiler {

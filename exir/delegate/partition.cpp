@@ -42,8 +42,8 @@ struct Entry {
 
 class Partitioner {
  public:
-  Partitioner(Graph& graph, const BackendCompiler& backend, Groups groups)
-      : graph_(graph), backend_(backend), groups_(groups) {}
+  Partitioner(Graph& graph, const BackendCompiler& backend, const PartitionOptions& options)
+      : graph_(graph), backend_(backend), options_(options) {}
 
   int run(const NoteOutside& outside) {
     for (const auto& node : graph_.nodes) entries_.push_back({backend_.refusal(*node, graph_), 0});
@@ -115,6 +115,7 @@ class Partitioner {
     for (const Argument& output : graph_.outputs) for_each_value(output, note);
     for (const Mutation& mutation : graph_.mutations) note(mutation.source);
     for (Part& part : parts) {
+      part.for_executorch = options_.for_executorch;
       for (const Node* node : part.nodes) {
         for (Value* output : node->outputs) {
           if (read_outside.count(output) != 0) part.outputs.push_back(output);
@@ -124,7 +125,9 @@ class Partitioner {
     return parts;
   }
 
-  bool is_wanted(const Part& part) const { return groups_ == Groups::kAll || backend_.pays(part); }
+  bool is_wanted(const Part& part) const {
+    return options_.groups == Groups::kAll || backend_.pays(part);
+  }
 
   // True if the levels must be found again.
   bool give_up_what_does_not_pay() {
@@ -177,7 +180,7 @@ class Partitioner {
 
   Graph& graph_;
   const BackendCompiler& backend_;
-  const Groups groups_;
+  const PartitionOptions options_;
   std::vector<Entry> entries_;
   std::vector<Part> parts_;
   size_t levels_ = 0;
@@ -185,9 +188,9 @@ class Partitioner {
 
 }  // namespace
 
-int partition(Graph& graph, const BackendCompiler& backend, Groups groups,
+int partition(Graph& graph, const BackendCompiler& backend, const PartitionOptions& options,
               const NoteOutside& outside) {
-  return Partitioner(graph, backend, groups).run(outside);
+  return Partitioner(graph, backend, options).run(outside);
 }
 
 }  // namespace taper::exir

@@ -26,8 +26,13 @@ using NoteOutside = std::function<void(const Node& node, const std::string& why)
 // Which groups become calls.
 enum class Groups { kThatPay, kAll };
 
+struct PartitionOptions {
+  Groups groups = Groups::kThatPay;
+  bool for_executorch = false;  // As Part has it.
+};
+
 // Returns the number of nodes that went into delegates. Bodies of control flow stay outside.
-int partition(Graph& graph, const BackendCompiler& backend, Groups groups,
+int partition(Graph& graph, const BackendCompiler& backend, const PartitionOptions& options,
               const NoteOutside& outside);
 
 }  // namespace taper::exir

@@ -45,7 +45,7 @@ struct Result {
 Result run(const std::string& body, const ListCompiler& compiler) {
   const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
   Result result;
-  partition(*graph, compiler, Groups::kThatPay, [&](const Node& node, const std::string& why) {
+  partition(*graph, compiler, {}, [&](const Node& node, const std::string& why) {
     result.outside.push_back(std::string(node.target()) + ": " + why);
   });
   verify(*graph, Dialect::kEdge, [](std::string_view) { return true; });

@@ -53,7 +53,7 @@ const std::vector<Rule>& libraries() {
       {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
       {"hwy/highway.h", {"kernels_optimized"}},
-      {"xnnpack.h", {"backends/xnnpack/runtime", "test/bench"}},
+      {"xnnpack.h", {"backends/xnnpack/runtime", "backends/xnnpack/library", "test/bench"}},
       {"pthreadpool.h", {"backends/xnnpack/runtime", "examples", "test"}},
       {"benchmark/benchmark.h", {"test/bench"}},
   };

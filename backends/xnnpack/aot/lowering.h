@@ -22,6 +22,7 @@ class Lowering {
   explicit Lowering(const exir::Part& part);
 
   PayloadWriter& out() { return out_; }
+  bool for_executorch() const { return part_.for_executorch; }
 
   // The value of a tensor in a layout.
   Id plain(const exir::Value* value);

@@ -110,12 +110,19 @@ Window convolution_window(const Node& node, const Filter& f) {
 }
 
 // The most pixels of a depthwise window for which XNNPACK has kernels; above, it does without them
-// and takes ten times as long.
+// and takes ten times as long. Our device half has one for square windows of 7 over
+// floats.
 constexpr int64_t kMostDepthwise = 25;
 
+bool is_known_window(const Filter& f, const Window& w) {
+  return f.height == 7 && f.width == 7 && w.stride[0] == w.stride[1] && w.stride[0] <= 2 &&
+         w.dilation[0] == 1 && w.dilation[1] == 1;
+}
+
 // The parts in which a depthwise filter is applied: every so manieth row.
-int64_t depthwise_parts(const Filter& f, const Window& w) {
+int64_t depthwise_parts(const Filter& f, const Window& w, bool may_be_whole) {
   if (f.height * f.width <= kMostDepthwise || f.width > kMostDepthwise) return 1;
+  if (may_be_whole && is_known_window(f, w)) return 1;
   const int64_t rows = kMostDepthwise / f.width;
   const int64_t parts = (f.height + rows - 1) / rows;
   // The rows of a part start and end within the padding.
@@ -126,7 +133,8 @@ int64_t depthwise_parts(const Filter& f, const Window& w) {
 // A large depthwise filter as the sum of smaller ones, whose rows lie further apart.
 Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims,
              const std::shared_ptr<const exir::Scales>& made_from) {
-  const int64_t parts = depthwise_parts(f, whole.window);
+  const bool may_be_whole = !l.for_executorch() && made_from == nullptr;
+  const int64_t parts = depthwise_parts(f, whole.window, may_be_whole);
   Id sum = kNone;
   for (int64_t part = 0; part < parts; ++part) {
     NodeSpec spec = whole;

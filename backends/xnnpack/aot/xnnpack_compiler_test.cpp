@@ -28,10 +28,10 @@ struct Result {
   }
 };
 
-Result compile(const std::string& body) {
+Result compile(const std::string& body, const exir::PartitionOptions& options = {}) {
   Result result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  exir::partition(*result.graph, XnnpackCompiler(), exir::Groups::kThatPay,
+  exir::partition(*result.graph, XnnpackCompiler(), options,
                   [&](const exir::Node& node, const std::string& why) {
                     result.outside.push_back(std::string(node.target()) + ": " + why);
                   });
@@ -79,12 +79,16 @@ TEST(XnnpackCompiler, ADepthwiseFilterIsTurned) {
   EXPECT_EQ(std::vector<float>(w, w + 4), (std::vector<float>{1, 3, 2, 4}));
 }
 
-TEST(XnnpackCompiler, ALargeDepthwiseFilterIsASumOfSmallerOnes) {
-  const Result r = compile(R"(  input %x: float32[1, 2, 9, 9]
+TEST(XnnpackCompiler, ForExecutorchALargeDepthwiseFilterIsASumOfSmallerOnes) {
+  const char* text = R"(  input %x: float32[1, 2, 9, 9]
   constant %w: float32[2, 1, 7, 7] = zeros
   %y: float32[1, 2, 9, 9] = aten::convolution(%x, %w, None, [1, 1], [3, 3], [1, 1], False, [0, 0], 2)
   %z: float32[1, 2, 9, 9] = aten::relu(%y)
-  return %z)");
+  return %z)";
+  EXPECT_EQ(compile(text).kinds(), "Transpose DepthwiseConv2d* Transpose");
+  exir::PartitionOptions options;
+  options.for_executorch = true;
+  const Result r = compile(text, options);
   EXPECT_EQ(r.kinds(),
             "Transpose DepthwiseConv2d DepthwiseConv2d Add DepthwiseConv2d Add* Transpose");
   const wire::Convolution& second = *r.payload().nodes()->Get(2)->content_as_DepthwiseConv2d();

@@ -98,98 +98,81 @@ template <typename Run>
   }
 }
 
-struct Gemm {
-  Result result;
-  size_t columns, panel_bytes;
-  size_t steps;
-  const float* a;
-  size_t a_bytes;  // From row to row.
-  const float* weights;
-};
+// XNNPACK's arguments, in its order. Sizes are in bytes but `rows` and `columns`, which are counts.
+using Gemm = void(size_t rows, size_t columns, size_t depth_bytes, const float* a, size_t a_bytes,
+                  const float* weights, float* c, size_t row_bytes, size_t panel_bytes,
+                  const xnn_f32_minmax_params* limits);
 
 template <int kRows>
-void gemm(const Gemm& g) {
-  const float* weights = g.weights;
-  for_panels(g.result, g.columns, g.panel_bytes, [&](const Result& result, auto width) {
+void gemm(size_t, size_t columns, size_t depth_bytes, const float* a, size_t a_bytes,
+          const float* weights, float* c, size_t row_bytes, size_t panel_bytes,
+          const xnn_f32_minmax_params* limits) {
+  const size_t steps = depth_bytes / sizeof(float);
+  const Result first = {c, row_bytes, 0, limits};
+  for_panels(first, columns, panel_bytes, [&](const Result& result, auto width) {
     Tile<kRows, width> tile(weights);
-    tile.add([&](int i) { return advance(g.a, i * g.a_bytes); }, weights + kPanel, g.steps);
+    tile.add([&](int i) { return advance(a, i * a_bytes); }, weights + kPanel, steps);
     tile.finish(result);
-    weights += (g.steps + 1) * kPanel;
+    weights += (steps + 1) * kPanel;
   });
 }
 
-struct Igemm {
-  Result result;
-  size_t columns, panel_bytes;
-  size_t steps;  // Per pointer.
-  // A pointer per place of the window and row, rows together, `height` of them. They count from
-  // `offset` but the ones to `zeros`.
-  const float* const* pointers;
-  size_t height, windows;
-  size_t offset;
-  const float* zeros;
-  const float* weights;
-};
+// `pointers`: one per place of the window and row, rows together, kHeight of them. They count from
+// `offset` but the ones to `zeros`. `channel_bytes`: what is read through each.
+using Igemm = void(size_t rows, size_t columns, size_t channel_bytes, size_t pointer_bytes,
+                   const float** pointers, const float* weights, float* c, size_t row_bytes,
+                   size_t panel_bytes, size_t offset, const float* zeros,
+                   const xnn_f32_minmax_params* limits);
 
-template <int kRows>
-void igemm(const Igemm& g) {
-  const float* weights = g.weights;
-  for_panels(g.result, g.columns, g.panel_bytes, [&](const Result& result, auto width) {
+template <int kRows, int kHeight>
+void igemm(size_t, size_t columns, size_t channel_bytes, size_t pointer_bytes,
+           const float** pointers, const float* weights, float* c, size_t row_bytes,
+           size_t panel_bytes, size_t offset, const float* zeros,
+           const xnn_f32_minmax_params* limits) {
+  const size_t steps = channel_bytes / sizeof(float);
+  const float** end = advance(pointers, pointer_bytes);
+  const Result first = {c, row_bytes, 0, limits};
+  for_panels(first, columns, panel_bytes, [&](const Result& result, auto width) {
     Tile<kRows, width> tile(weights);
     weights += kPanel;
-    const float* const* pointers = g.pointers;
-    for (size_t window = 0; window < g.windows; ++window, pointers += g.height) {
+    for (const float** place = pointers; place < end; place += kHeight) {
       const float* rows[kRows];
 #pragma clang loop unroll(full)
       for (int i = 0; i < kRows; ++i) {
-        rows[i] = pointers[i] == g.zeros ? g.zeros : advance(pointers[i], g.offset);
+        rows[i] = place[i] == zeros ? zeros : advance(place[i], offset);
       }
-      tile.add([&](int i) { return rows[i]; }, weights, g.steps);
-      weights += g.steps * kPanel;
+      tile.add([&](int i) { return rows[i]; }, weights, steps);
+      weights += steps * kPanel;
     }
     tile.finish(result);
   });
 }
 
-template <typename Problem>
-using Kernel = void (*)(const Problem&);
-
+// The function for each number of rows.
+template <typename Height>
+struct Tiles;
 template <int... kRows>
-void run_gemm(std::integer_sequence<int, kRows...>, size_t rows, const Gemm& g) {
-  static constexpr Kernel<Gemm> kernels[] = {gemm<kRows + 1>...};
-  kernels[rows - 1](g);
-}
-
-template <int... kRows>
-void run_igemm(std::integer_sequence<int, kRows...>, size_t rows, const Igemm& g) {
-  static constexpr Kernel<Igemm> kernels[] = {igemm<kRows + 1>...};
-  kernels[rows - 1](g);
-}
+struct Tiles<std::integer_sequence<int, kRows...>> {
+  static constexpr Gemm* kGemm[] = {gemm<kRows + 1>...};
+  static constexpr Igemm* kIgemm[] = {igemm<kRows + 1, sizeof...(kRows)>...};
+};
+template <int kHeight>
+using TilesUpTo = Tiles<std::make_integer_sequence<int, kHeight>>;
 
 }  // namespace
 
-// XNNPACK's interface. Sizes are in bytes but mr and nc, which are counts.
 #define TAPER_F32_GEMM(name, kHeight)                                                         \
   void name(size_t mr, size_t nc, size_t kc, const float* a, size_t a_stride, const float* w, \
             float* c, size_t cm_stride, size_t cn_stride,                                     \
             const union xnn_f32_minmax_params* params) {                                      \
-    run_gemm(std::make_integer_sequence<int, kHeight>(), mr,                                  \
-             {{c, cm_stride, 0, params}, nc, cn_stride, kc / sizeof(float), a, a_stride, w}); \
+    TilesUpTo<kHeight>::kGemm[mr - 1](mr, nc, kc, a, a_stride, w, c, cm_stride, cn_stride,    \
+                                      params);                                                \
   }
 
 #define TAPER_F32_IGEMM(name, kHeight)                                                             \
   void name(size_t mr, size_t nc, size_t kc, size_t ks, const float** a, const float* w, float* c, \
             size_t cm_stride, size_t cn_stride, size_t a_offset, const float* zero,                \
             const union xnn_f32_minmax_params* params) {                                           \
-    run_igemm(std::make_integer_sequence<int, kHeight>(), mr,                                      \
-              {{c, cm_stride, 0, params},                                                          \
-               nc,                                                                                 \
-               cn_stride,                                                                          \
-               kc / sizeof(float),                                                                 \
-               a,                                                                                  \
-               kHeight,                                                                            \
-               ks / (kHeight * sizeof(void*)),                                                     \
-               a_offset,                                                                           \
-               zero,                                                                               \
-               w});                                                                                \
+    TilesUpTo<kHeight>::kIgemm[mr - 1](mr, nc, kc, ks, a, w, c, cm_stride, cn_stride, a_offset,    \
+                                       zero, params);                                              \
   }

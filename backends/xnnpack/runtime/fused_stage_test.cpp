@@ -80,7 +80,7 @@ size_t stage_count(const std::vector<uint8_t>& payload) {
 // The result is the negative of what `function` makes of each row. `stages`: with vectors of ours.
 void expect_chain(Chain& chain, size_t stages, const Function& function, uint32_t threads = 1) {
   const std::vector<uint8_t> payload = chain.p.finish();
-  EXPECT_EQ(stage_count(payload), has_fast_convolutions() ? stages : 1);
+  EXPECT_EQ(stage_count(payload), has_own_stages() ? stages : 1);
   XnnpackOptions options;
   options.threads = threads;
   Loaded loaded(payload, options);

@@ -86,6 +86,39 @@ TEST_F(PackedWeightsInAFile, AreFoundAgain) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
+// Two 3 x 3 convolutions, of whose windows only the middle counts: y = 2 * (3 * x + 1).
+Bytes two_convolutions(uint32_t size, uint32_t channels) {
+  PayloadBuilder p;
+  const Sizes sizes = {1, size, size, channels}, window = {channels, 3, 3, channels};
+  const uint32_t x = p.input(sizes), t = p.inner(sizes), y = p.output(sizes);
+  Floats first(channels * 9 * channels), second = first;
+  for (uint32_t c = 0; c < channels; ++c) {
+    first[(c * 9 + 4) * channels + c] = 3;
+    second[(c * 9 + 4) * channels + c] = 2;
+  }
+  const uint32_t bias = p.constant({channels}, Floats(channels, 1));
+  p.convolved(x, p.constant(window, first), bias, t, 1);
+  p.convolved(t, p.constant(window, second), UINT32_MAX, y, 1);
+  return p.finish();
+}
+
+TEST_F(PackedWeightsInAFile, SoAreThoseOfConvolutions) {
+  constexpr uint32_t kSize = 28, kChannels = 32;
+  const Floats numbers(size_t{kSize} * kSize * kChannels, 5);
+  for (uint32_t found : {0u, 2u}) {
+    XnnpackBackend backend(options());
+    Loaded loaded(two_convolutions(kSize, kChannels), backend);
+    ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+    HeldFloats in({1, 28, 28, 32}, numbers), out({1, 28, 28, 32}, Floats(numbers.size()));
+    ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    for (float y : out.result()) ASSERT_NEAR(y, 32, 1e-4);
+    ASSERT_TRUE(backend.save_packed().ok());
+    EXPECT_EQ(backend.cache_report().found, found);
+    EXPECT_EQ(backend.cache_report().packed, 2 - found);
+    EXPECT_STREQ(backend.cache_report().problem, "");
+  }
+}
+
 TEST_F(PackedWeightsInAFile, NothingIsWrittenUnlessAskedFor) {
   EXPECT_EQ(run(5).packed, 2u);
   EXPECT_FALSE(std::filesystem::exists(path_));

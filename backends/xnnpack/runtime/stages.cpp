@@ -1,6 +1,6 @@
-// Nodes in a row that XNNPACK computes are one stage; a convolution that has a faster way is one of
-// its own, and so are nodes that are one function. A value that crosses from stage to stage has a
-// buffer for as long as it is needed; a function writes over what nobody reads after it.
+// Nodes in a row that XNNPACK computes are one stage; own_stage.h says what else is. A value that
+// crosses from stage to stage has a buffer for as long as it is needed; a function writes over what
+// nobody reads after it.
 
 #include "backends/xnnpack/runtime/stages.h"
 
@@ -10,9 +10,6 @@
 #include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/segment.h"
 #include "backends/xnnpack/runtime/value_reader.h"
-#if defined(TAPER_OPTIMIZED)
-#include "backends/xnnpack/runtime/winograd_stage.h"
-#endif
 
 namespace taper::xnnpack {
 namespace {
@@ -37,41 +34,6 @@ struct Workspace {
   }
 };
 
-#if defined(TAPER_OPTIMIZED)
-uint32_t best_tile(const Node& node, Span<const Value> values, uint64_t& spare_bytes) {
-  const uint32_t tile = WinogradStage::best_tile(node, values);
-  if (tile == 0) return 0;
-  const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
-  if (bytes > spare_bytes) return 0;
-  spare_bytes -= bytes;
-  return tile;
-}
-
-Fusion fusion_at(const Graph& graph, Span<const uint32_t> uses, size_t node) {
-  return has_fast_convolutions() ? find_fusion(graph, uses, node) : Fusion();
-}
-
-Status make_convolution(const Graph& graph, size_t node, uint32_t tile, const Shared& shared,
-                        std::unique_ptr<Stage>& stage) {
-  auto* made = new (std::nothrow) WinogradStage();
-  if (made == nullptr) return no_memory();
-  stage.reset(made);
-  return made->build(graph.nodes()[node], graph.values(), tile, shared.pool);
-}
-
-Status make_fusion(const Fusion& fusion, const Shared& shared, std::unique_ptr<Stage>& stage) {
-  stage.reset(new (std::nothrow) FusedStage(fusion, shared.pool));
-  return stage != nullptr ? Status() : no_memory();
-}
-#else
-uint32_t best_tile(const Node&, Span<const Value>, uint64_t&) { return 0; }
-Fusion fusion_at(const Graph&, Span<const uint32_t>, size_t) { return {}; }
-Status make_convolution(const Graph&, size_t, uint32_t, const Shared&, std::unique_ptr<Stage>&) {
-  return {};
-}
-Status make_fusion(const Fusion&, const Shared&, std::unique_ptr<Stage>&) { return {}; }
-#endif
-
 Status make_segment(const Graph& graph, size_t first, size_t last, const Shared& shared,
                     std::unique_ptr<Stage>& stage) {
   auto* made = new (std::nothrow) Segment();
@@ -82,10 +44,13 @@ Status make_segment(const Graph& graph, size_t first, size_t last, const Shared&
 
 }  // namespace
 
-#if defined(TAPER_OPTIMIZED)
-bool has_fast_convolutions() { return optimized::has_winograd(); }
-#else
-bool has_fast_convolutions() { return false; }
+#if !defined(TAPER_OPTIMIZED)
+bool has_own_stages() { return false; }
+OwnPart find_own_part(const Graph&, Span<const uint32_t>, size_t, uint64_t&) { return {}; }
+Status make_own_stage(const Graph&, size_t, const OwnPart&, const Shared&,
+                      std::unique_ptr<Stage>&) {
+  return {};
+}
 #endif
 
 Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& shared) {
@@ -110,13 +75,8 @@ Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& sha
   if (stages_ == nullptr) return no_memory();
   for (size_t p = 0; p < part_count_; ++p) {
     const Part& part = parts_[p];
-    if (part.tile != 0) {
-      TAPER_TRY(make_convolution(graph, part.first, part.tile, all, stages_[p]));
-    } else if (part.fusion.nodes > 0) {
-      TAPER_TRY(make_fusion(part.fusion, all, stages_[p]));
-    } else {
-      TAPER_TRY(make_segment(graph, part.first, part.last, all, stages_[p]));
-    }
+    TAPER_TRY(part.own.nodes > 0 ? make_own_stage(graph, part.first, part.own, all, stages_[p])
+                                 : make_segment(graph, part.first, part.last, all, stages_[p]));
   }
   return {};
 }
@@ -150,14 +110,13 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     part.first = n;
     part.last = n + 1;
     if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
-      part.tile = best_tile(node, graph_->values(), spare_bytes);
-      part.fusion = fusion_at(*graph_, {uses.get(), graph_->values().size()}, n);
-      part.last = n + std::max(size_t{1}, part.fusion.nodes);
+      part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
+      part.last = n + std::max(size_t{1}, part.own.nodes);
     }
     n = part.last;
     if (!node.is_needed) continue;
     Part* before = part_count_ > 0 ? &parts_[part_count_ - 1] : nullptr;
-    if (before != nullptr && !before->is_ours() && !part.is_ours()) {
+    if (before != nullptr && before->own.nodes == 0 && part.own.nodes == 0) {
       before->last = part.last;
     } else {
       parts_[part_count_++] = part;
@@ -205,8 +164,8 @@ void Stages::write_over(Span<Buffer> uses) {
     return values[id].is_shared && !values[id].is_input && !values[id].is_output;
   };
   for (size_t p = 0; p < part_count_; ++p) {
-    const Fusion& fusion = parts_[p].fusion;
-    if (fusion.nodes == 0 || !has_buffer(fusion.output)) continue;
+    const Fusion& fusion = parts_[p].own.fusion;
+    if (parts_[p].own.kind != OwnPart::Kind::kFusion || !has_buffer(fusion.output)) continue;
     for (uint32_t id : fusion.inputs) {
       if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
       uses[fusion.output].first = uses[id].first;

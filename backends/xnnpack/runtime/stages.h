@@ -4,13 +4,10 @@
 
 #include <memory>
 
-#include "backends/xnnpack/runtime/fused_stage.h"
+#include "backends/xnnpack/runtime/own_stage.h"
 #include "backends/xnnpack/runtime/stage.h"
 
 namespace taper::xnnpack {
-
-// False where this build or this processor has but one way to compute a convolution.
-bool has_fast_convolutions();
 
 class Stages {
  public:
@@ -30,13 +27,10 @@ class Stages {
   size_t size() const { return part_count_; }
 
  private:
-  // Nodes [first, last): one convolution if it has a tile, one function if it is a fusion.
+  // Nodes [first, last).
   struct Part {
     size_t first = 0, last = 0;
-    uint32_t tile = 0;
-    Fusion fusion;
-
-    bool is_ours() const { return tile != 0 || fusion.nodes > 0; }
+    OwnPart own;  // If it is one of ours.
   };
   struct Buffer {
     uint32_t value = kNone;

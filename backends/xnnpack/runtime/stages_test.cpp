@@ -112,7 +112,7 @@ size_t stages_of(ResidualBlock&& block, uint64_t spare_bytes) {
 }
 
 TEST(Stages, ConvolutionsThatGainAreOnesOfTheirOwn) {
-  if (!has_fast_convolutions()) return;
+  if (!has_own_stages()) return;
   EXPECT_EQ(stages_of(ResidualBlock(28), 1 << 30), 3u);
   EXPECT_EQ(stages_of(ResidualBlock(28), 0), 1u);
   // As few pixels as this do not pay for the transforms.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 
+#include "backends/xnnpack/library/cached_product.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
 
 namespace taper::xnnpack {
@@ -70,6 +71,24 @@ bool is_eligible(const Node& node, Span<const Value> values) {
   return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
 }
 
+// Filters that are transformed if a cache does not have them. Another transform, another seed.
+constexpr uint32_t kSeed = 0x57494E00;
+struct Filters {
+  WinogradShape shape;
+  const float* given;
+  std::unique_ptr<float[]> transformed;
+
+  static const float* make(void* self) {
+    Filters& f = *static_cast<Filters*>(self);
+    const int64_t count = f.shape.points() * f.shape.out_channels * f.shape.channels;
+    f.transformed.reset(new (std::nothrow) float[static_cast<size_t>(count)]);
+    if (f.transformed != nullptr) {
+      optimized::winograd_filters(f.shape, f.given, f.transformed.get());
+    }
+    return f.transformed.get();
+  }
+};
+
 }  // namespace
 
 uint32_t WinogradStage::best_tile(const Node& node, Span<const Value> values) {
@@ -100,27 +119,25 @@ WinogradStage::~WinogradStage() {
 }
 
 Status WinogradStage::build(const Node& node, Span<const Value> values, uint32_t tile,
-                            pthreadpool_t pool) {
+                            const Shared& shared) {
   node_ = &node;
-  pool_ = pool;
+  pool_ = shared.pool;
   shape_ = shape_of(node, values, tile);
   last_ = {node.inputs[2] != kNone
                ? static_cast<const float*>(static_cast<const void*>(input(node, values, 2).data))
                : nullptr,
            node.min, node.max};
   const auto channels = static_cast<size_t>(shape_.channels);
-  const auto points = static_cast<size_t>(shape_.points());
-  const auto out_channels = static_cast<size_t>(shape_.out_channels);
   zeros_.reset(new (std::nothrow) float[channels]());
-  const std::unique_ptr<float[]> filters(
-      new (std::nothrow) float[points * out_channels * channels]);
-  TAPER_REQUIRE(zeros_ != nullptr && filters != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the filters of a convolution");
-  const void* given = input(node, values, 1).data;
-  optimized::winograd_filters(shape_, static_cast<const float*>(given), filters.get());
+  TAPER_REQUIRE(zeros_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the padding of a convolution");
+  const Value& filter = input(node, values, 1);
+  Filters filters = {shape_, static_cast<const float*>(static_cast<const void*>(filter.data)), {}};
+  const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
+                                        &filters};
   return status_of(
-      xnn_create_batch_matrix_multiply_nc_f32_const_weights(
-          points, channels, out_channels, filters.get(), XNN_FLAG_TRANSPOSE_B, &product_),
+      taper_create_cached_product(static_cast<size_t>(shape_.points()), channels,
+                                  static_cast<size_t>(shape_.out_channels), &weights, &product_),
       "XNNPACK refuses the filters of a convolution");
 }
 

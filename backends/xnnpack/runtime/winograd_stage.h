@@ -20,8 +20,9 @@ class WinogradStage final : public Stage {
 
   ~WinogradStage() override;
 
-  // The node and its constants must live as long as this.
-  Status build(const Node& node, Span<const Value> values, uint32_t tile, pthreadpool_t pool);
+  // The node must live as long as this, and so must its bias. The filters are transformed unless
+  // the cache of `shared` has them.
+  Status build(const Node& node, Span<const Value> values, uint32_t tile, const Shared& shared);
 
   Status reshape(Span<const Value> values) override;
   uint64_t scratch_bytes() const override;

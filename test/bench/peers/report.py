@@ -73,12 +73,16 @@ def others(results):
 
 
 def compared(results, kind, field, scale, ours=None):
-    """A table of one figure, with the peer's figure over ours in brackets; above 1 is a gain."""
+    """A table of one figure, with the peer's figure over ours in brackets; above 1 is a gain.
+    `ours`: Taper's figure with packed weights, where there is one; the other comes beside it."""
     names = others(results)
     rows, ratios = [], {n: [] for n in names}
     for model, row in of_kind(results, kind):
         mine = figure(row, TAPER, ours or field)
         cells = [model, number(mine * scale) if mine else "-"]
+        if ours:
+            plain = figure(row, TAPER, field)
+            cells.append(number(plain * scale) if plain else "-")
         for name in names:
             theirs = figure(row, name, field)
             if theirs and mine:
@@ -89,9 +93,11 @@ def compared(results, kind, field, scale, ours=None):
         rows.append(cells)
     if not rows:
         return
+    labels = ["Taper, packed", "Taper"] if ours else ["Taper"]
     means = [f"{mean(ratios[n]):.2f}" if ratios[n] else "-" for n in names]
-    rows.append(["**geometric mean**", "", *(f"**{m}**" if m != "-" else m for m in means)])
-    yield from table(["model", "Taper", *(peers.PEERS[n].label for n in names)], rows)
+    means = [f"**{m}**" if m != "-" else m for m in means]
+    rows.append(["**geometric mean**", *("" for _ in labels), *means])
+    yield from table(["model", *labels, *(peers.PEERS[n].label for n in names)], rows)
 
 
 def latency(results):
@@ -131,24 +137,11 @@ def cold(results):
         return
     yield "## Cold start, f32, 1 thread: milliseconds"
     yield ""
-    yield "Files in the page cache. Taper: from process start to the first result, with packed"
-    yield "weights beside the model (`--cache`), and without. Peers: from the call that loads the"
-    yield "model to the first result, so without the start of Python and of its imports."
+    yield "From the call that loads the model to the first result, files in the page cache; Taper with"
+    yield "packed weights beside the model (`--cache`), and without, to which no ratio refers."
     yield ""
-    names = others(results)
-    rows = []
-    for model, row in of_kind(results, kind):
-        mine = figure(row, TAPER, "cached_s")
-        cells = [model, *(number(v * 1e3) if v else "-"
-                          for v in (mine, figure(row, TAPER, "first_s")))]  # fmt: skip
-        for name in names:
-            theirs = figure(row, name, "first_s")
-            ratio = f" ({theirs / mine:.2f})" if theirs and mine else ""
-            cells.append(number(theirs * 1e3) + ratio if theirs else "-")
-        rows.append(cells)
-    labels = [peers.PEERS[n].label for n in names]
-    yield from table(["model", "Taper, packed", "Taper", *labels], rows)
-    yield "### From process start to the first result, imports included"
+    yield from compared(results, kind, "first_s", 1e3, ours="cached_first_s")
+    yield "### From process start to the first result, imports of Python included"
     yield ""
     yield from compared(results, kind, "process_s", 1e3, ours="cached_s")
 

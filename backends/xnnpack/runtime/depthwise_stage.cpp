@@ -1,0 +1,108 @@
+#include "backends/xnnpack/runtime/depthwise_stage.h"
+
+#include <pthreadpool.h>
+
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/node_kinds.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using optimized::DepthwiseShape;
+
+// Multiplications that take about as long as a stage costs.
+constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
+// Rows of the image that one block of channels after the other passes over, while they stay in the
+// cache; and as few as a thread should have.
+constexpr int64_t kBandBytes = int64_t{512} << 10;
+constexpr int64_t kLeastRows = 4;
+
+const float* floats_of(const Value& value) {
+  return static_cast<const float*>(static_cast<const void*>(value.data));
+}
+
+DepthwiseShape shape_of(const Node& node, Span<const Value> values) {
+  const auto& t = node.as<wire::Convolution>();
+  const uint32_t* in = input(node, values).shape.dims;
+  const uint32_t* out = values[node.output].shape.dims;
+  DepthwiseShape shape;
+  shape.images = in[0];
+  shape.height = in[1];
+  shape.width = in[2];
+  shape.channels = in[3];
+  shape.out_height = out[1];
+  shape.out_width = out[2];
+  shape.padding_top = t.padding_top();
+  shape.padding_left = t.padding_left();
+  shape.window = t.kernel_height();
+  shape.step = t.stride_height();
+  return shape;
+}
+
+}  // namespace
+
+bool DepthwiseStage::is_better(const Node& node, Span<const Value> values) {
+  if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
+  for (uint32_t id : {node.inputs[0], node.inputs[1], node.inputs[2], node.output}) {
+    if (id != kNone && values[id].type != wire::DataType::FP32) return false;
+  }
+  const auto& t = node.as<wire::Convolution>();
+  const bool is_square =
+      t.kernel_height() == t.kernel_width() && t.stride_height() == t.stride_width();
+  const bool is_plain = t.dilation_height() == 1 && t.dilation_width() == 1 &&
+                        t.group_output_channels() == 1 && input(node, values).data == nullptr;
+  if (!is_square || !is_plain || !optimized::has_depthwise(t.kernel_height(), t.stride_height())) {
+    return false;
+  }
+  const uint64_t window = uint64_t{t.kernel_height()} * t.kernel_width();
+  return element_count(values[node.output].shape) * window >= kLeastProducts;
+}
+
+DepthwiseStage::DepthwiseStage(const Node& node, Span<const Value> values, bool is_swish,
+                               uint32_t output, pthreadpool_t pool)
+    : node_(node), output_(output), pool_(pool) {
+  data_.filter = floats_of(input(node, values, 1));
+  if (node.inputs[2] != kNone) data_.bias = floats_of(input(node, values, 2));
+  data_.is_swish = is_swish;
+  data_.min = node.min;
+  data_.max = node.max;
+}
+
+Status DepthwiseStage::reshape(Span<const Value> values) {
+  shape_ = shape_of(node_, values);
+  const int64_t row_bytes =
+      shape_.step * shape_.width * shape_.channels * static_cast<int64_t>(sizeof(float));
+  const int64_t rows = shape_.images * shape_.out_height;
+  int64_t band = std::max(kLeastRows, kBandBytes / row_bytes);
+  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
+  if (threads > 1) band = std::min(band, std::max(kLeastRows, rows / (2 * threads)));
+  rows_per_task_ = static_cast<size_t>(band);
+  return {};
+}
+
+Status DepthwiseStage::bind(Span<void* const> places, void*) {
+  data_.image = static_cast<const float*>(places[node_.inputs[0]]);
+  data_.out = static_cast<float*>(places[output_]);
+  return {};
+}
+
+void DepthwiseStage::run_part(void* stage, size_t row, size_t block, size_t rows, size_t blocks) {
+  const auto& self = *static_cast<DepthwiseStage*>(stage);
+  const int64_t step = optimized::depthwise_channels();
+  const int64_t first = static_cast<int64_t>(block) * step;
+  const int64_t channels =
+      std::min(static_cast<int64_t>(blocks) * step, self.shape_.channels - first);
+  optimized::depthwise(self.shape_, self.data_,
+                       {static_cast<int64_t>(row), static_cast<int64_t>(rows), first, channels});
+}
+
+Status DepthwiseStage::run() {
+  const auto rows = static_cast<size_t>(shape_.images * shape_.out_height);
+  const int64_t step = optimized::depthwise_channels();
+  const auto blocks = static_cast<size_t>((shape_.channels + step - 1) / step);
+  pthreadpool_parallelize_2d_tile_2d(pool_, run_part, this, rows, blocks, rows_per_task_, 1, 0);
+  return {};
+}
+
+}  // namespace taper::xnnpack

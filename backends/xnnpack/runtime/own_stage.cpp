@@ -1,0 +1,78 @@
+#include "backends/xnnpack/runtime/own_stage.h"
+
+#include <cmath>
+#include <new>
+
+#include "backends/xnnpack/runtime/depthwise_stage.h"
+#include "backends/xnnpack/runtime/winograd_stage.h"
+#include "kernels_optimized/gemm.h"
+
+namespace taper::xnnpack {
+namespace {
+
+OwnPart find_winograd(const Node& node, Span<const Value> values, uint64_t& spare_bytes) {
+  OwnPart part;
+  part.tile = WinogradStage::best_tile(node, values);
+  if (part.tile == 0) return {};
+  const uint64_t bytes = WinogradStage::extra_bytes(node, part.tile);
+  if (bytes > spare_bytes) return {};
+  spare_bytes -= bytes;
+  part.kind = OwnPart::Kind::kWinograd;
+  part.nodes = 1;
+  return part;
+}
+
+OwnPart find_depthwise(const Graph& graph, Span<const uint32_t> uses, size_t first) {
+  const Node& node = graph.nodes()[first];
+  if (!DepthwiseStage::is_better(node, graph.values())) return {};
+  OwnPart part;
+  part.kind = OwnPart::Kind::kDepthwise;
+  part.nodes = 1;
+  const bool has_bounds = node.min > -INFINITY || node.max < INFINITY;
+  if (has_bounds || uses[node.output] != 2 || first + 1 == graph.nodes().size()) return part;
+  const Fusion next = find_fusion(graph, uses, first + 1);
+  if (next.kind == Fusion::Kind::kSwish && next.inputs[0] == node.output) {
+    part.fusion = next;
+    part.nodes += next.nodes;
+  }
+  return part;
+}
+
+}  // namespace
+
+bool has_own_stages() { return optimized::has_vectors(); }
+
+OwnPart find_own_part(const Graph& graph, Span<const uint32_t> uses, size_t first,
+                      uint64_t& spare_bytes) {
+  if (!has_own_stages()) return {};
+  OwnPart part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_depthwise(graph, uses, first);
+  if (part.nodes > 0) return part;
+  part.fusion = find_fusion(graph, uses, first);
+  part.nodes = part.fusion.nodes;
+  if (part.nodes > 0) part.kind = OwnPart::Kind::kFusion;
+  return part;
+}
+
+Status make_own_stage(const Graph& graph, size_t first, const OwnPart& part, const Shared& shared,
+                      std::unique_ptr<Stage>& stage) {
+  const Node& node = graph.nodes()[first];
+  const Span<const Value> values = graph.values();
+  Status status;
+  if (part.kind == OwnPart::Kind::kWinograd) {
+    auto* made = new (std::nothrow) WinogradStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, part.tile, shared);
+  } else if (part.kind == OwnPart::Kind::kDepthwise) {
+    const bool is_swish = part.fusion.nodes > 0;
+    const uint32_t output = is_swish ? part.fusion.output : node.output;
+    stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, shared.pool));
+  } else {
+    stage.reset(new (std::nothrow) FusedStage(part.fusion, shared.pool));
+  }
+  TAPER_REQUIRE(stage != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the stages of the XNNPACK graph");
+  return status;
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,166 @@
+#include "kernels_optimized/depthwise.h"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/depthwise.cpp"
+#include "kernels_optimized/dispatch.h"
+// After the choice of targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/vector_math.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Results at once: their sums, a row of weights and a pixel stay in registers.
+constexpr int64_t kStrip = HWY_ARCH_X86 && kLanes < 16 ? 4 : 8;
+
+// A vector of channels from `channel` on, or the last few of them.
+template <bool kWhole>
+struct Block {
+  int64_t channel;
+  int64_t count;
+
+  HWY_INLINE Vec read(const float* from) const {
+    return kWhole ? hn::LoadU(kTag, from) : load_some(from, count);
+  }
+  HWY_INLINE void write(Vec value, float* to) const {
+    kWhole ? hn::StoreU(value, kTag, to) : store_some(value, to, count);
+  }
+};
+
+HWY_INLINE Vec finished(const DepthwiseData& d, Vec sum) {
+  if (d.is_swish) return swish_of(sum);
+  return at_most(at_least(sum, constant(d.min)), constant(d.max));
+}
+
+// Where a row of results is computed from: rows [begin, end) of the window lie in the image, the
+// first of them at `rows`.
+struct Row {
+  const float* rows;
+  int64_t begin, end;
+  float* out;
+};
+
+Row find_row(const DepthwiseShape& s, const DepthwiseData& d, int64_t row) {
+  const int64_t top = row % s.out_height * s.step - s.padding_top;
+  const int64_t begin = std::clamp(-top, int64_t{0}, s.window);
+  const int64_t first = row / s.out_height * s.height + top + begin;
+  return {d.image + first * s.width * s.channels, begin,
+          std::clamp(s.height - top, begin, s.window), d.out + row * s.out_width * s.channels};
+}
+
+// kCount results of a row, from column x on.
+template <int kWindow, int kStep, int kCount, typename Block>
+HWY_INLINE void run_strip(const DepthwiseShape& s, const DepthwiseData& d, Block block,
+                          const Row& row, int64_t x) {
+  constexpr int kPixels = (kCount - 1) * kStep + kWindow;
+  const Vec bias = d.bias != nullptr ? block.read(d.bias + block.channel) : hn::Zero(kTag);
+  Vec sums[kCount];
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) sums[i] = bias;
+  const int64_t left = x * kStep - s.padding_left;
+  const float* weights = d.filter + row.begin * kWindow * s.channels + block.channel;
+  const float* pixels = row.rows + block.channel;
+  for (int64_t k = row.begin; k < row.end; ++k, pixels += s.width * s.channels) {
+    Vec factors[kWindow];
+    TAPER_UNROLL
+    for (int j = 0; j < kWindow; ++j, weights += s.channels) factors[j] = block.read(weights);
+    TAPER_UNROLL
+    for (int p = 0; p < kPixels; ++p) {
+      const int64_t column = left + p;
+      if (column < 0 || column >= s.width) continue;
+      const Vec pixel = block.read(pixels + column * s.channels);
+      TAPER_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        const int j = p - i * kStep;
+        if (j >= 0 && j < kWindow) sums[i] = hn::MulAdd(pixel, factors[j], sums[i]);
+      }
+    }
+  }
+  float* out = row.out + block.channel;
+  TAPER_UNROLL
+  for (int i = 0; i < kCount; ++i) block.write(finished(d, sums[i]), out + (x + i) * s.channels);
+}
+
+// Strips of kCount results, the last of which may compute some again.
+template <int kWindow, int kStep, int kCount, typename Block>
+void run_strips(const DepthwiseShape& s, const DepthwiseData& d, Block block, const Row& row) {
+  for (int64_t x = 0; x < s.out_width; x += kCount) {
+    run_strip<kWindow, kStep, kCount>(s, d, block, row, std::min(x, s.out_width - kCount));
+  }
+}
+
+template <int kWindow, int kStep, typename Block>
+void run_row(const DepthwiseShape& s, const DepthwiseData& d, Block block, int64_t index) {
+  const Row row = find_row(s, d, index);
+  if (s.out_width >= kStrip) return run_strips<kWindow, kStep, kStrip>(s, d, block, row);
+  if (s.out_width >= 3) return run_strips<kWindow, kStep, 3>(s, d, block, row);
+  run_strips<kWindow, kStep, 1>(s, d, block, row);
+}
+
+template <int kWindow, int kStep>
+void run_part(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePart& part) {
+  const int64_t end = part.first_channel + part.channels;
+  for (int64_t channel = part.first_channel; channel < end; channel += kLanes) {
+    const int64_t count = std::min(kLanes, end - channel);
+    for (int64_t row = part.first_row; row < part.first_row + part.rows; ++row) {
+      if (count == kLanes) {
+        run_row<kWindow, kStep>(s, d, Block<true>{channel, count}, row);
+      } else {
+        run_row<kWindow, kStep>(s, d, Block<false>{channel, count}, row);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void depthwise_form(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePart& part) {
+  switch (s.window * 2 + s.step) {
+    case 5 * 2 + 1:
+      return run_part<5, 1>(s, d, part);
+    case 5 * 2 + 2:
+      return run_part<5, 2>(s, d, part);
+    case 7 * 2 + 1:
+      return run_part<7, 1>(s, d, part);
+    case 7 * 2 + 2:
+      return run_part<7, 2>(s, d, part);
+    default:
+      return;
+  }
+}
+
+int64_t lanes_form() { return kLanes; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(const DepthwiseShape&, const DepthwiseData&, const DepthwisePart&);
+using Lanes = int64_t (*)();
+
+}  // namespace
+
+bool has_depthwise(int64_t window, int64_t step) {
+  const bool is_compiled = (window == 5 || window == 7) && (step == 1 || step == 2);
+  return is_compiled && TAPER_CHOOSE(Form, depthwise_form) != nullptr;
+}
+
+int64_t depthwise_channels() { return TAPER_CHOOSE(Lanes, lanes_form)(); }
+
+void depthwise(const DepthwiseShape& shape, const DepthwiseData& data, const DepthwisePart& part) {
+  TAPER_CHOOSE(Form, depthwise_form)(shape, data, part);
+}
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE
