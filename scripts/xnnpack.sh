@@ -9,7 +9,7 @@
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
 # stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-16  # To be changed with anything below that changes what is built.
+recipe=20241108-17  # To be changed with anything below that changes what is built.
 
 # SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
 sources="\
@@ -103,6 +103,13 @@ sed -i 's/COMPILE_FLAGS " -fno-math-errno ")/COMPILE_FLAGS " -fno-math-errno -fn
 x86='__\(avx512f\|fma3\|avx\|sse\)_rsqrt_u[0-9]*;'
 sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/__scalar_rsqrt_u1;/" \
   "$work/xnnpack/src/configs/unary-elementwise-config.c"
+
+# Of two operands, one of them NaN, minimum and maximum on x86 give the second: the result, then, and
+# not its bound.
+for family in gemm igemm dwconv avgpool pavgpool vclamp vmulcaddc; do
+  find "$work/xnnpack/src/f32-$family" -name '*.c' -exec sed -i -E \
+    's/(_mm(256|512)?_m(ax|in)_ps)\((\w+), (v(output_)?m(in|ax))\)/\1(\5, \4)/' {} +
+done
 
 # Code of ours, and changes that say why at their head.
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"

@@ -110,7 +110,7 @@ Window convolution_window(const Node& node, const Filter& f) {
 }
 
 // The most pixels of a depthwise window for which XNNPACK has kernels; above, it does without them
-// and takes ten times as long. Our device half has one for square windows of 7 over
+// and takes ten times as long. Our device half has one for square windows of 7, over
 // floats.
 constexpr int64_t kMostDepthwise = 25;
 

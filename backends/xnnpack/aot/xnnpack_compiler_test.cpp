@@ -226,7 +226,9 @@ Result compile_bytes(const std::string& body) {
       if (value->name == "w") value->scales = scales;
     });
   }
-  exir::partition(*result.graph, XnnpackCompiler(), exir::Groups::kAll, nullptr);
+  exir::PartitionOptions options;
+  options.groups = exir::Groups::kAll;
+  exir::partition(*result.graph, XnnpackCompiler(), options, nullptr);
   return result;
 }
 

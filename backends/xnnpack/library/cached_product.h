@@ -22,10 +22,10 @@ struct taper_cached_weights {
   void* context;
 };
 
-// As xnn_create_batch_matrix_multiply_nc_f32_const_weights().
-enum xnn_status taper_create_cached_product(size_t batch, size_t depth, size_t columns,
-                                            const struct taper_cached_weights* weights,
-                                            xnn_operator_t* product);
+// As xnn_create_batch_matrix_multiply_nc_f32_const_weights(). No library shows it.
+__attribute__((visibility("hidden"))) enum xnn_status taper_create_cached_product(
+    size_t batch, size_t depth, size_t columns, const struct taper_cached_weights* weights,
+    xnn_operator_t* product);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
-// A depthwise convolution with a large window as a stage of its own, with the swish that follows it,
-// if one does: kernels_optimized/depthwise.h reads each pixel once where XNNPACK reads it for every
-// window.
+// A depthwise convolution with a large window as a stage of its own, with the swish that follows
+// it, if one does: kernels_optimized/depthwise.h reads each pixel once where XNNPACK reads it for
+// every window.
 
 #pragma once
 
