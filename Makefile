@@ -42,16 +42,10 @@ bench: build ## the measured figures: export, load, dispatch, kernels
 bench-peers: ## Taper beside ExecuTorch, ONNX Runtime, OpenVINO and others, into docs/benchmarks.md
 	@scripts/bench_peers.sh
 
-size: ## bytes of the runtime on a device, beside the stored limit
+size: ## bytes of the runtime on a device, beside limits and stored figures (STORE=1 stores them)
 	@$(SETUP) release $(QUIET)
 	@$(BUILD) release -j $(JOBS) --target taper $(QUIET)
-	@mkdir -p build/size-models
-	@build/release/bin/taper export demo/digits.pt2 -o build/size-models/digits.pte $(QUIET)
-	@build/release/bin/taper export test/models/data/mobilenet_v2.pt2 -o build/size-models/mobilenet_v2.pte $(QUIET)
-	@cmake --preset size -DTAPER_COMMAND=$(CURDIR)/build/release/bin/taper \
-	  "-DTAPER_SIZE_MODELS=$(CURDIR)/build/size-models/digits.pte;$(CURDIR)/build/size-models/mobilenet_v2.pte" $(QUIET)
-	@$(BUILD) size -j $(JOBS) $(QUIET)
-	@scripts/size.sh build/size
+	@scripts/size.sh build/release $(if $(STORE),--store)
 
 amalgamation: ## the runtime as taper_runtime.h and taper_runtime.cpp, in build/amalgamation
 	@$(SETUP) release $(QUIET)

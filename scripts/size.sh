@@ -1,45 +1,73 @@
 #!/bin/sh
-# Prints what the runtime adds to a statically linked program: text + data of test/size's programs
-# minus those of an empty one. Exits 1 when the core, it with all kernels, or a binary trimmed to a
-# model outgrew its limit.
+# Prints what the runtime adds to a statically linked program (test/size/README.md), for every
+# compiler that is here, beside the figures stored in test/size/sizes.txt. Exits 1 when the core, it
+# with all kernels, or a binary trimmed to a model outgrew its limit, or the stored figure by 2 %.
 #
-#   scripts/size.sh build/size
+#   scripts/size.sh build/release           compares
+#   scripts/size.sh build/release --store   writes the stored figures anew
 set -eu
-bin=${1:?usage: size.sh BUILD}/bin
-limit=49152
-limit_all=512000
-limit_digits=92160
-limit_mobilenet_v2=122880
+cd "$(dirname "$0")/.."
+taper=$(pwd)/${1:?usage: size.sh BUILD [--store]}/bin/taper
+stored=test/size/sizes.txt
+models=$(pwd)/build/size-models
+measured=build/size-measured.txt
+mkdir -p "$models"
+"$taper" export demo/digits.pt2 -o "$models/digits.pte" >/dev/null
+"$taper" export test/models/data/mobilenet_v2.pt2 -o "$models/mobilenet_v2.pte" >/dev/null
 
-bytes() { size "$1" | awk 'NR == 2 { print $1 + $2 }'; }
-
-empty=$(bytes "$bin"/size_empty)
-core=$(($(bytes "$bin"/size_core) - empty))
-echo "core runtime, no kernels       $core bytes text+data (limit $limit)"
-if [ -x "$bin"/size_add ]; then
-  echo "core and aten::add.out         $(($(bytes "$bin"/size_add) - empty)) bytes"
-fi
-if [ -x "$bin"/size_all ]; then
-  all=$(($(bytes "$bin"/size_all) - empty))
-  echo "core and every kernel          $all bytes (limit $limit_all)"
-  if [ "$all" -gt "$limit_all" ]; then
-    echo "size.sh: the kernels are over their limit" >&2
-    exit 1
-  fi
-fi
-# What one model takes, trimmed to its operators and dtypes.
-trimmed() {
-  [ -x "$bin/size_of_$1" ] || return 0
-  sized=$(($(bytes "$bin/size_of_$1") - empty))
-  printf '%-30s %s bytes (limit %s)\n' "trimmed to $1" "$sized" "$2"
-  if [ "$sized" -gt "$2" ]; then
-    echo "size.sh: the binary trimmed to $1 is over its limit" >&2
-    exit 1
-  fi
-}
-trimmed digits "$limit_digits"
-trimmed mobilenet_v2 "$limit_mobilenet_v2"
-if [ "$core" -gt "$limit" ]; then
-  echo "size.sh: the core runtime is over its limit" >&2
+fail() {
+  echo "size.sh: $1" >&2
   exit 1
-fi
+}
+
+# The most that a program may take on x86-64, compiled by gcc; nothing for those without a limit.
+limit_of() {
+  case $1 in
+    core) echo 49152 ;;
+    all) echo 512000 ;;
+    of_digits) echo 92160 ;;
+    of_mobilenet_v2) echo 122880 ;;
+  esac
+}
+
+# measure PRESET: builds its programs, prints and notes their sizes.
+measure() {
+  preset=$1
+  tool=size
+  [ "$preset" != size-arm64 ] || tool=aarch64-linux-gnu-size
+  cmake --preset "$preset" -DTAPER_COMMAND="$taper" \
+    "-DTAPER_SIZE_MODELS=$models/digits.pte;$models/mobilenet_v2.pte" >/dev/null
+  cmake --build "build/$preset" -j "$(nproc)" >"build/$preset/log" 2>&1 ||
+    fail "$preset does not build: $(tail -n 5 "build/$preset/log")"
+  empty=$($tool "build/$preset/bin/size_empty" | awk 'NR == 2 { print $1 + $2 }')
+  for name in core add all of_digits of_mobilenet_v2; do
+    bytes=$($tool "build/$preset/bin/size_$name" | awk 'NR == 2 { print $1 + $2 }')
+    echo "$preset $name $((bytes - empty))" >>"$measured"
+    compare "$preset" "$name" $((bytes - empty))
+  done
+}
+
+# compare PRESET NAME BYTES
+compare() {
+  limit=$(limit_of "$2")
+  [ "$1" = size ] || limit=""
+  before=$(awk -v p="$1" -v n="$2" '$1 == p && $2 == n { print $3 }' "$stored")
+  printf '%-11s %-16s %7d bytes%s%s\n' "$1" "$2" "$3" "${before:+, stored $before}" \
+    "${limit:+, limit $limit}"
+  [ -z "$limit" ] || [ "$3" -le "$limit" ] || fail "$1: $2 is over its limit"
+  [ -n "$storing" ] || [ -z "$before" ] || [ $(($3 * 100)) -le $((before * 102)) ] ||
+    fail "$1: $2 has grown by more than 2 %; if it must, store the figure (make size STORE=1)"
+}
+
+storing=""
+[ "${2:-}" != --store ] || storing=1
+rm -f "$measured"
+measure size
+for other in size-clang:clang++-14 size-arm64:aarch64-linux-gnu-g++; do
+  if command -v "${other#*:}" >/dev/null; then
+    measure "${other%%:*}"
+  else
+    echo "${other%%:*}: not measured, ${other#*:} is not here"
+  fi
+done
+[ -z "$storing" ] || cp "$measured" "$stored"
