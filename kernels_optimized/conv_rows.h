@@ -48,14 +48,6 @@ HWY_INLINE Vec load_steps(const float* row, int64_t x, int64_t stride, int64_t w
   return hn::Load(kTag, buffer);
 }
 
-HWY_INLINE void store_count(Vec value, float* to, int64_t count) {
-  if (count >= kLanes) {
-    hn::StoreU(value, kTag, to);
-  } else {
-    store_some(value, to, count);
-  }
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace taper::optimized
 HWY_AFTER_NAMESPACE();

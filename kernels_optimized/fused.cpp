@@ -21,13 +21,6 @@ HWY_INLINE void for_vectors(int64_t count, Apply apply) {
   if (i < count) apply(i, count - i);
 }
 
-HWY_INLINE Vec load_count(const float* from, int64_t count) {
-  return count == kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
-}
-HWY_INLINE void store_count(Vec value, float* to, int64_t count) {
-  count == kLanes ? hn::StoreU(value, kTag, to) : store_some(value, to, count);
-}
-
 }  // namespace
 
 void swish_form(const float* in, float* out, int64_t count) {

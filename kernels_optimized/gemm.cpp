@@ -50,10 +50,6 @@ struct Tile {
   int64_t added_stride;
 };
 
-HWY_INLINE Vec load_count(const float* from, int64_t count) {
-  return count >= kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
-}
-
 // What the sums of row i are added to from column j on.
 HWY_INLINE Vec start_of(const Tile& tile, int64_t i, int64_t j, int64_t count) {
   if (tile.start == Start::kZero) return hn::Zero(kTag);

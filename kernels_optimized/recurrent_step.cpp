@@ -31,17 +31,6 @@ constexpr int kMostSums = 12;
 constexpr int kMostSums = 24;
 #endif
 
-HWY_INLINE Vec load(const float* from, int64_t count) {
-  return count >= kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
-}
-HWY_INLINE void store(Vec value, float* to, int64_t count) {
-  if (count >= kLanes) {
-    hn::StoreU(value, kTag, to);
-  } else {
-    store_some(value, to, count);
-  }
-}
-
 constexpr int64_t kFirstCacheBytes = int64_t{32} << 10;
 
 // Where an item of the batch lies at one step.
@@ -82,13 +71,13 @@ struct LstmCell {
                                 Vec open) {
     const int64_t units = layer.r.units;
     const float* gates = item.gates + unit;
-    forget = sigmoid_of(hn::Add(load(gates + units, count), forget));
-    const Vec added = squashed_product(hn::Add(load(gates, count), in),
-                                       hn::Add(load(gates + 2 * units, count), fresh));
-    const Vec cell = hn::MulAdd(forget, load(item.cells + unit, count), added);
-    open = hn::Add(load(gates + 3 * units, count), open);
-    store(cell, item.cells + unit, count);
-    store(squashed_product(open, cell), item.out + unit, count);
+    forget = sigmoid_of(hn::Add(load_count(gates + units, count), forget));
+    const Vec added = squashed_product(hn::Add(load_count(gates, count), in),
+                                       hn::Add(load_count(gates + 2 * units, count), fresh));
+    const Vec cell = hn::MulAdd(forget, load_count(item.cells + unit, count), added);
+    open = hn::Add(load_count(gates + 3 * units, count), open);
+    store_count(cell, item.cells + unit, count);
+    store_count(squashed_product(open, cell), item.out + unit, count);
   }
   template <int64_t kStep>
   static HWY_INLINE void finish(const RecurrentLayer& layer, const Item& item, int64_t d,
@@ -105,13 +94,14 @@ struct GruCell {
                                 int64_t unit, int64_t count, const Vec* sums) {
     const int64_t units = layer.r.units;
     const float* gates = item.gates + unit;
-    const Vec reset = sigmoid_of(hn::Add(load(gates, count), sums[0]));
-    const Vec keep = sigmoid_of(hn::Add(load(gates + units, count), sums[kStep]));
+    const Vec reset = sigmoid_of(hn::Add(load_count(gates, count), sums[0]));
+    const Vec keep = sigmoid_of(hn::Add(load_count(gates + units, count), sums[kStep]));
     Vec fresh = sums[2 * kStep];
-    if (layer.bias != nullptr) fresh = hn::Add(fresh, load(layer.bias + d * units + unit, count));
-    fresh = tanh_of(hn::MulAdd(reset, fresh, load(gates + 2 * units, count)));
-    const Vec before = load(item.state + unit, count);
-    store(hn::MulAdd(keep, hn::Sub(before, fresh), fresh), item.out + unit, count);
+    if (layer.bias != nullptr)
+      fresh = hn::Add(fresh, load_count(layer.bias + d * units + unit, count));
+    fresh = tanh_of(hn::MulAdd(reset, fresh, load_count(gates + 2 * units, count)));
+    const Vec before = load_count(item.state + unit, count);
+    store_count(hn::MulAdd(keep, hn::Sub(before, fresh), fresh), item.out + unit, count);
   }
 };
 
@@ -226,12 +216,12 @@ HWY_INLINE void project_columns(const float* from, int64_t units, const float* w
     const Vec factor = hn::Set(kTag, from[k]);
     TAPER_UNROLL
     for (int j = 0; j < kWide; ++j) {
-      const Vec weight = load(weights + k * outputs + j * kLanes, count);
+      const Vec weight = load_count(weights + k * outputs + j * kLanes, count);
       sums[j] = hn::MulAdd(factor, weight, sums[j]);
     }
   }
   TAPER_UNROLL
-  for (int j = 0; j < kWide; ++j) store(sums[j], to + j * kLanes, count);
+  for (int j = 0; j < kWide; ++j) store_count(sums[j], to + j * kLanes, count);
 }
 
 }  // namespace

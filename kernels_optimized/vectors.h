@@ -55,6 +55,18 @@ HWY_INLINE void store_some(Vec value, float* to, int64_t count) {
 #endif
 }
 
+// A vector, or the first `count` elements if it has more.
+HWY_INLINE Vec load_count(const float* from, int64_t count) {
+  return count >= kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
+}
+HWY_INLINE void store_count(Vec value, float* to, int64_t count) {
+  if (count >= kLanes) {
+    hn::StoreU(value, kTag, to);
+  } else {
+    store_some(value, to, count);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace taper::optimized
 HWY_AFTER_NAMESPACE();

@@ -18,10 +18,6 @@ constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
 constexpr int64_t kBandBytes = int64_t{512} << 10;
 constexpr int64_t kLeastRows = 4;
 
-const float* floats_of(const Value& value) {
-  return static_cast<const float*>(static_cast<const void*>(value.data));
-}
-
 DepthwiseShape shape_of(const Node& node, Span<const Value> values) {
   const auto& t = node.as<wire::Convolution>();
   const uint32_t* in = input(node, values).shape.dims;
@@ -44,9 +40,7 @@ DepthwiseShape shape_of(const Node& node, Span<const Value> values) {
 
 bool DepthwiseStage::is_better(const Node& node, Span<const Value> values) {
   if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
-  for (uint32_t id : {node.inputs[0], node.inputs[1], node.inputs[2], node.output}) {
-    if (id != kNone && values[id].type != wire::DataType::FP32) return false;
-  }
+  if (!is_in_floats(node, values)) return false;
   const auto& t = node.as<wire::Convolution>();
   const bool is_square =
       t.kernel_height() == t.kernel_width() && t.stride_height() == t.stride_width();

@@ -3,7 +3,6 @@
 #include <pthreadpool.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/xnnpack/runtime/node_kinds.h"
 #include "kernels_optimized/fused.h"
@@ -28,7 +27,7 @@ class Reader {
   // The next node, if it is of that kind, computes floats and has no bounds; null otherwise.
   const Node* take(NodeContent kind) {
     const Node* node = peek(kind);
-    if (node == nullptr || node->min > -INFINITY || node->max < INFINITY) return nullptr;
+    if (node == nullptr || has_bounds(*node)) return nullptr;
     ++next_;
     return node;
   }
@@ -57,7 +56,7 @@ class Reader {
     if (v.data == nullptr || v.type != wire::DataType::FP32) return nullptr;
     if (element_count(v.shape) != count) return nullptr;
     if (count > 1 && v.shape.last() != count) return nullptr;
-    return static_cast<const float*>(static_cast<const void*>(v.data));
+    return floats_of(v);
   }
 
  private:
@@ -83,7 +82,7 @@ Fusion find_swish(Reader nodes) {
 
 Fusion find_sum(Reader nodes) {
   const Node* sum = nodes.peek(NodeContent::Add);
-  if (sum == nullptr || !(sum->min > -INFINITY || sum->max < INFINITY)) return {};
+  if (sum == nullptr || !has_bounds(*sum)) return {};
   const Value &a = nodes.value(sum->inputs[0]), &b = nodes.value(sum->inputs[1]);
   if (a.shape != b.shape) return {};
   Fusion fusion;
@@ -126,9 +125,10 @@ const Node* take_factor(Reader& nodes, uint32_t x, float& eps) {
   return nodes.is_read(root, 1) ? root : nullptr;
 }
 
-// If the next node multiplies the result so far with one number per element of a row, or adds one:
-// those, and its result is the one from then on.
+// If the next node alone reads the result so far and multiplies it with one number per element of a
+// row, or adds one: those, and its result is the one from then on.
 const float* take_entries(Reader& nodes, NodeContent kind, Fusion& fusion) {
+  if (!nodes.is_read(fusion.output, 1)) return nullptr;
   const Reader before = nodes;
   const Node* node = nodes.take(kind);
   const Shape& shape = nodes.value(fusion.output).shape;
@@ -166,11 +166,8 @@ Fusion find_norm(Reader nodes) {
   if (product == nullptr || Reader::other(product, factor->output) != centred) return {};
   fusion.inputs[0] = x;
   fusion.output = product->output;
-  if (nodes.is_read(product, 1)) {
-    fusion.weight = take_entries(nodes, NodeContent::Multiply, fusion);
-    const bool may_add = fusion.weight == nullptr || nodes.is_read(fusion.output, 1);
-    if (may_add) fusion.bias = take_entries(nodes, NodeContent::Add, fusion);
-  }
+  fusion.weight = take_entries(nodes, NodeContent::Multiply, fusion);
+  fusion.bias = take_entries(nodes, NodeContent::Add, fusion);
   fusion.nodes = nodes.taken();
   return fusion;
 }

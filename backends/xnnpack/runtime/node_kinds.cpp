@@ -2,6 +2,8 @@
 
 #include "backends/xnnpack/runtime/node_kinds.h"
 
+#include <cmath>
+
 namespace taper::xnnpack {
 
 using wire::DataType;
@@ -15,6 +17,15 @@ const NodeKind* find_kind(wire::NodeContent content) {
     }
   }
   return nullptr;
+}
+
+bool has_bounds(const Node& node) { return node.min > -INFINITY || node.max < INFINITY; }
+
+bool is_in_floats(const Node& node, Span<const Value> values) {
+  for (uint32_t id : node.inputs) {
+    if (id != kNone && values[id].type != DataType::FP32) return false;
+  }
+  return values[node.output].type == DataType::FP32;
 }
 
 void two_inputs(Node& node) {

@@ -53,6 +53,15 @@ inline uint32_t out_id(const Node& node, Span<const Value> values) {
   return id_of(node.output, values);
 }
 
+// Of a constant of floats.
+inline const float* floats_of(const Value& value) {
+  return static_cast<const float*>(static_cast<const void*>(value.data));
+}
+// Whether the result is held within bounds.
+bool has_bounds(const Node& node);
+// Whether all that it reads and writes is float32.
+bool is_in_floats(const Node& node, Span<const Value> values);
+
 template <typename Table>
 void one_input(Node& node) {
   const Table& table = node.as<Table>();

@@ -1,9 +1,9 @@
 #include "backends/xnnpack/runtime/own_stage.h"
 
-#include <cmath>
 #include <new>
 
 #include "backends/xnnpack/runtime/depthwise_stage.h"
+#include "backends/xnnpack/runtime/node_kinds.h"
 #include "backends/xnnpack/runtime/winograd_stage.h"
 #include "kernels_optimized/gemm.h"
 
@@ -28,8 +28,7 @@ OwnPart find_depthwise(const Graph& graph, Span<const uint32_t> uses, size_t fir
   OwnPart part;
   part.kind = OwnPart::Kind::kDepthwise;
   part.nodes = 1;
-  const bool has_bounds = node.min > -INFINITY || node.max < INFINITY;
-  if (has_bounds || uses[node.output] != 2 || first + 1 == graph.nodes().size()) return part;
+  if (has_bounds(node) || uses[node.output] != 2 || first + 1 == graph.nodes().size()) return part;
   const Fusion next = find_fusion(graph, uses, first + 1);
   if (next.kind == Fusion::Kind::kSwish && next.inputs[0] == node.output) {
     part.fusion = next;

@@ -65,9 +65,7 @@ bool is_eligible(const Node& node, Span<const Value> values) {
   const bool has_steps = t.stride_height() == 1 && t.stride_width() == 1 &&
                          t.dilation_height() == 1 && t.dilation_width() == 1;
   if (!has_window || !has_steps || t.groups() != 1) return false;
-  for (uint32_t id : {node.inputs[0], node.inputs[1], node.inputs[2], node.output}) {
-    if (id != kNone && values[id].type != wire::DataType::FP32) return false;
-  }
+  if (!is_in_floats(node, values)) return false;
   return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
 }
 
@@ -123,16 +121,14 @@ Status WinogradStage::build(const Node& node, Span<const Value> values, uint32_t
   node_ = &node;
   pool_ = shared.pool;
   shape_ = shape_of(node, values, tile);
-  last_ = {node.inputs[2] != kNone
-               ? static_cast<const float*>(static_cast<const void*>(input(node, values, 2).data))
-               : nullptr,
-           node.min, node.max};
+  last_ = {node.inputs[2] != kNone ? floats_of(input(node, values, 2)) : nullptr, node.min,
+           node.max};
   const auto channels = static_cast<size_t>(shape_.channels);
   zeros_.reset(new (std::nothrow) float[channels]());
   TAPER_REQUIRE(zeros_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the padding of a convolution");
   const Value& filter = input(node, values, 1);
-  Filters filters = {shape_, static_cast<const float*>(static_cast<const void*>(filter.data)), {}};
+  Filters filters = {shape_, floats_of(filter), {}};
   const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
                                         &filters};
   return status_of(
