@@ -1,7 +1,8 @@
 # Build type, compiler cache, and the flags that every target takes through interface targets:
 #
 #   taper::warnings      warnings are errors
-#   taper::freestanding  the device half: no exceptions, no RTTI, one section per function
+#   taper::freestanding  the device half: no exceptions, no RTTI, one section per function; in a
+#                        MinSizeRel build no tables for unwinding either, a tenth of the bytes
 #   taper::fast_loops    the vectoriser on, for kernels whose loops are the product; they read
 #                        neither errno nor the floating-point exception flags
 
@@ -46,7 +47,8 @@ target_compile_options(taper_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror
 add_library(taper_freestanding INTERFACE)
 add_library(taper::freestanding ALIAS taper_freestanding)
 target_compile_options(taper_freestanding INTERFACE
-  -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections)
+  -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections
+  "$<$<CONFIG:MinSizeRel>:-fno-asynchronous-unwind-tables;-fno-unwind-tables>")
 
 add_library(taper_fast_loops INTERFACE)
 add_library(taper::fast_loops ALIAS taper_fast_loops)

@@ -27,10 +27,20 @@ taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_run
 taper_install(kernels taper_kernels_portable)
 install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")
 install(FILES kernels_portable/kernel_table.h DESTINATION ${include_dir}/kernels_portable)
-# The sources that taper_selected_kernels() compiles for the dtypes of the application.
-install(DIRECTORY kernels_portable kernels_optimized DESTINATION ${CMAKE_INSTALL_DATADIR}/taper
+# The sources that taper_selected_kernels() compiles for the dtypes of the application, and with the
+# runtime's all that `taper export --format=c` asks for: what a compiler for another machine needs.
+set(source_dir ${CMAKE_INSTALL_DATADIR}/taper)
+install(DIRECTORY kernels_portable kernels_optimized DESTINATION ${source_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "ops.def" PATTERN "*_test.cpp" EXCLUDE
   PATTERN "cases" EXCLUDE)
+install(DIRECTORY runtime/core runtime/program runtime/executor runtime/include
+  DESTINATION ${source_dir}/runtime
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*_test.cpp" EXCLUDE)
+install(DIRECTORY schema ${generated_dir}/schema DESTINATION ${source_dir}
+  FILES_MATCHING PATTERN "*.h")
+find_path(TAPER_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+install(DIRECTORY ${TAPER_FLATBUFFERS_INCLUDE}/flatbuffers DESTINATION ${source_dir}
+  FILES_MATCHING PATTERN "*.h" PATTERN "pch" EXCLUDE)
 install(FILES cmake/select.cmake DESTINATION ${package_dir})
 
 if(TAPER_HAS_OPTIMIZED)

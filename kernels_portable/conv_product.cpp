@@ -61,15 +61,14 @@ int64_t meet(const Convolution& conv, int d, int64_t y, int64_t t) {
   return x >= 0 && x < conv.in.size[d] ? x : -1;
 }
 
-// One group of one image.
+// Where the tensors of one group of one image lie. A Product is constructed after it, with no call
+// in between: otherwise clang keeps the table of the abstract class, and with it what the C++
+// library does when a pure function is called, 49 KB.
 template <typename T>
-class ConvProduct : public Product<T> {
+class ConvOperands {
  protected:
-  ConvProduct(const Convolution& conv, int64_t image, int64_t group, int64_t rows, int64_t columns)
-      : Product<T>(rows, columns, conv.group_in() * conv.weight.taps()),
-        conv_(conv),
-        load_(loader<T>(conv.in.type)),
-        store_(storer<T>(conv.in.type)) {
+  ConvOperands(const Convolution& conv, int64_t image, int64_t group)
+      : conv_(conv), load_(loader<T>(conv.in.type)), store_(storer<T>(conv.in.type)) {
     const int64_t out_channel = group * conv.group_out();
     const int64_t weight_first = conv.transposed ? group * conv.group_in() * conv.weight.in_stride
                                                  : out_channel * conv.weight.out_stride;
@@ -100,10 +99,11 @@ class ConvProduct : public Product<T> {
 
 // out[o, y], for outputs whose positions are evenly spaced.
 template <typename T>
-class PlanarProduct final : public ConvProduct<T> {
+class PlanarProduct final : ConvOperands<T>, public Product<T> {
  public:
   PlanarProduct(const Convolution& conv, int64_t image, int64_t group)
-      : ConvProduct<T>(conv, image, group, conv.group_out(), conv.out.positions()),
+      : ConvOperands<T>(conv, image, group),
+        Product<T>(conv.group_out(), conv.out.positions(), conv.group_in() * conv.weight.taps()),
         step_(conv.out.position_stride()) {
     const ConvWeight& weight = conv.weight;
     const bool taps_dense = weight.size[0] * weight.size[1] * weight.size[2] == 1 ||
@@ -237,10 +237,11 @@ class PlanarProduct final : public ConvProduct<T> {
 
 // out[y, o], for outputs whose channels lie together.
 template <typename T>
-class PointProduct final : public ConvProduct<T> {
+class PointProduct final : ConvOperands<T>, public Product<T> {
  public:
   PointProduct(const Convolution& conv, int64_t image, int64_t group)
-      : ConvProduct<T>(conv, image, group, conv.out.positions(), conv.group_out()),
+      : ConvOperands<T>(conv, image, group),
+        Product<T>(conv.out.positions(), conv.group_out(), conv.group_in() * conv.weight.taps()),
         step_(conv.out.position_stride()),
         in_place_(this->native() && conv.weight.taps() == 1 && !conv.transposed &&
                   conv.stride[2] == 1 && conv.padding[2] == 0 && conv.in.size[1] == 1 &&

@@ -65,6 +65,10 @@ says "add: 2 inputs, 1 outputs" "$out/multi_method/build/multi_method" "$out/bot
 example decoder
 says "5 17 40" "$out/decoder/build/decoder" "$out/llama.pte" 5 17 40
 [ "$(sort -u "$out/said" | wc -l)" -eq 1 ] || fail "reset_state() does not begin anew"
+# As for a board: what is compiled is the model's sources and share/taper alone.
+"$taper" export --format=c demo/digits.pt2 -o "$out/model_dir" >/dev/null
+example firmware "-DMODEL_DIR=$out/model_dir"
+says "$logits" "$out/firmware/build/firmware"
 example executor_runner
 says "Output 0: tensor(sizes=[1, 10], float32, [-0.6037" "$out/executor_runner/build/executor_runner" \
   --model_path "$out/digits.pte"
@@ -135,4 +139,4 @@ rm -rf "$out/lacking/build"
 quietly cmake -S "$out/lacking" -B "$out/lacking/build" -G Ninja "-DCMAKE_PREFIX_PATH=$prefix"
 quietly cmake --build "$out/lacking/build"
 says " bytes" "$out/lacking/build/compiling" demo/digits.pt2
-echo "the package and 7 examples work"
+echo "the package and 8 examples work"

@@ -20,7 +20,7 @@ fail() {
   exit 1
 }
 
-# The most that a program may take on x86-64, compiled by gcc; nothing for those without a limit.
+# The most that a program may take, whoever compiles it; nothing for those without a limit.
 limit_of() {
   case $1 in
     core) echo 49152 ;;
@@ -50,7 +50,6 @@ measure() {
 # compare PRESET NAME BYTES
 compare() {
   limit=$(limit_of "$2")
-  [ "$1" = size ] || limit=""
   before=$(awk -v p="$1" -v n="$2" '$1 == p && $2 == n { print $3 }' "$stored")
   printf '%-11s %-16s %7d bytes%s%s\n' "$1" "$2" "$3" "${before:+, stored $before}" \
     "${limit:+, limit $limit}"

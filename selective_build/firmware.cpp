@@ -1,345 +1,200 @@
-// model.h, model.cpp, program.cpp, kernels.cpp, and sources.txt: what else to compile.
+// model.h, model.cpp, program.cpp, kernels.cpp; CMakeLists.txt, which compiles them with the
+// runtime and the kernels that they need; and sources.txt, the list of those for other builds.
 
 #include "selective_build/firmware.h"
 
-#include <algorithm>
+#include <set>
 
 #include "selective_build/aligned_copy.h"
+#include "selective_build/firmware_method.h"
+#include "selective_build/firmware_source.h"
 #include "selective_build/write_table.h"
 #include "taper/program.h"
 
 namespace taper::select {
 namespace {
 
-const char* c_type(ScalarType type) {
-  switch (type) {
-    case ScalarType::kFloat:
-      return "float";
-    case ScalarType::kDouble:
-      return "double";
-    case ScalarType::kLong:
-      return "int64_t";
-    case ScalarType::kInt:
-      return "int32_t";
-    case ScalarType::kShort:
-      return "int16_t";
-    case ScalarType::kChar:
-      return "int8_t";
-    case ScalarType::kUInt64:
-      return "uint64_t";
-    case ScalarType::kUInt32:
-      return "uint32_t";
-    case ScalarType::kUInt16:
-    case ScalarType::kHalf:
-    case ScalarType::kBFloat16:
-      return "uint16_t";
-    default:
-      return "uint8_t";
-  }
+std::string define(const std::string& name, const std::string& value) {
+  return "#define " + name + " " + value + "\n";
 }
 
-struct Port {
-  size_t index = 0;
-  TensorInfo info{nullptr};
-
-  std::string name(const char* what) const { return what + std::to_string(index); }
-  std::string type_text() const {
-    std::string text = std::string(to_string(info.scalar_type())) + " (";
-    for (size_t d = 0; d < info.sizes().size(); ++d) {
-      text += (d == 0 ? "" : ", ") + std::to_string(info.sizes()[d]);
-    }
-    return text + ")";
+// "{4, 40}"; an array of C has an element at least.
+std::string bytes_of(const std::vector<FirmwarePort>& ports) {
+  std::string text;
+  for (const FirmwarePort& port : ports) {
+    text += (text.empty() ? "{" : ", ") + std::to_string(port.bytes);
   }
-};
-
-template <typename Items>
-std::string numbers(const Items& items) {
-  std::string text = "{";
-  for (const auto item : items) text += (text.size() > 1 ? ", " : "") + std::to_string(item);
-  return (text.size() == 1 ? "{0" : text) + "}";
+  return text.empty() ? "{0}" : text + "}";
 }
 
-class Writer {
- public:
-  Writer(std::string_view pte, const Selection& selection, const MethodMeta& meta)
-      : pte_(pte), selection_(selection), meta_(meta) {}
+// What a method takes, gives and needs, and its functions.
+std::string declarations(const FirmwareMethod& method, bool several) {
+  std::string out = several ? "\n// ---- " + method.id + " ----\n\n" : "\n";
+  for (const auto* ports : {&method.inputs, &method.outputs}) {
+    for (const FirmwarePort& port : *ports) out += "// " + port.name + ": " + port.text + "\n";
+  }
+  for (const std::string& line : method.ranges) out += "//   " + line + "\n";
+  out += define(method.macro + "INPUTS", std::to_string(method.inputs.size()));
+  out += define(method.macro + "OUTPUTS", std::to_string(method.outputs.size()));
+  out += define(method.macro + "INPUT_BYTES", bytes_of(method.inputs));
+  out += define(method.macro + "OUTPUT_BYTES", bytes_of(method.outputs));
+  out += "#if UINTPTR_MAX == UINT32_MAX\n" +
+         define(method.macro + "BLOCK_BYTES", std::to_string(method.block_bytes_on_32_bits)) +
+         "#else\n" + define(method.macro + "BLOCK_BYTES", std::to_string(method.block_bytes)) +
+         "#endif\n";
+  const std::string function = "int32_t " + method.prefix;
+  return out + "\n" + function + "init(void);\n" + function + "run(" + firmware_parameters(method) +
+         ");\n" + function +
+         "run_all(const void* const* inputs, const int32_t* const* input_sizes,\n"
+         "    void* const* outputs, int32_t* const* output_sizes);\n" +
+         function + "reset(void);\n";
+}
 
-  FirmwareFiles run() {
-    take_inputs();
-    take_outputs();
-    if (!out_.problems.empty()) return std::move(out_);
-    out_.files = {{"model.h", header()},
-                  {"model.cpp", source()},
-                  {"program.cpp", program()},
-                  {"kernels.cpp", table_source(selection_, {})},
-                  {"sources.txt", sources()}};
-    return std::move(out_);
+bool is_dynamic(const std::vector<FirmwareMethod>& methods) {
+  for (const FirmwareMethod& method : methods) {
+    for (const FirmwarePort& port : method.inputs) {
+      if (port.dynamic) return true;
+    }
+    for (const FirmwarePort& port : method.outputs) {
+      if (port.dynamic) return true;
+    }
   }
+  return false;
+}
 
- private:
-  void take_inputs() {
-    for (size_t i = 0; i < meta_.num_inputs(); ++i) {
-      if (*meta_.input_tag(i) != Tag::kTensor) continue;
-      take(Port{i, *meta_.input_tensor_meta(i)}, "input ", &inputs_);
-    }
-  }
-  void take_outputs() {
-    for (size_t i = 0; i < meta_.num_outputs(); ++i) {
-      if (*meta_.output_tag(i) == Tag::kTensor) {
-        take(Port{i, *meta_.output_tensor_meta(i)}, "output ", &outputs_);
-      } else if (*meta_.output_tag(i) != Tag::kNone) {
-        out_.problems.push_back("output " + std::to_string(i) + " is no tensor");
-      }
-    }
-  }
-  void take(const Port& port, const char* what, std::vector<Port>* ports) {
-    if (port.info.shape_dynamism() != ShapeDynamism::kStatic) {
-      out_.problems.push_back(port.name(what) + ", " + port.type_text() +
-                              ", has sizes that change; export with fixed sizes");
-    }
-    ports->push_back(port);
-  }
-
-  // "const float* input_0, float* output_0"
-  std::string parameters() const {
-    std::string text;
-    for (const Port& port : inputs_) {
-      text += (text.empty() ? "" : ", ") + std::string("const ") + c_type(port.info.scalar_type()) +
-              "* " + port.name("input_");
-    }
-    for (const Port& port : outputs_) {
-      text += (text.empty() ? "" : ", ") + std::string(c_type(port.info.scalar_type())) + "* " +
-              port.name("output_");
-    }
-    return text.empty() ? "void" : text;
-  }
-
-  static std::string bytes_of(const std::vector<Port>& ports) {
-    std::vector<size_t> bytes;
-    for (const Port& port : ports) bytes.push_back(port.info.nbytes());
-    return numbers(bytes);
-  }
-
-  std::string header() const {
-    std::string out =
-        "// A model, made by `taper export --format=c`. No heap, no files, no system.\n\n"
-        "#pragma once\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-    for (const Port& port : inputs_) {
-      out += "// input_" + std::to_string(port.index) + ": " + port.type_text() + "\n";
-    }
-    for (const Port& port : outputs_) {
-      out += "// output_" + std::to_string(port.index) + ": " + port.type_text() + "\n";
-    }
-    out += "#define MODEL_INPUTS " + std::to_string(inputs_.size()) + "\n#define MODEL_OUTPUTS " +
-           std::to_string(outputs_.size()) + "\n#define MODEL_INPUT_BYTES " + bytes_of(inputs_) +
-           "\n#define MODEL_OUTPUT_BYTES " + bytes_of(outputs_) + "\n\n";
-    out += "// Memory that is taken besides the program of " + std::to_string(pte_.size()) +
-           " bytes, to the\n// byte: what the planner laid out, and the method's block.\n" +
-           "#define MODEL_ARENA_BYTES " + std::to_string(arena_bytes()) +
-           "\n#if UINTPTR_MAX == UINT32_MAX\n#define MODEL_BLOCK_BYTES " +
-           std::to_string(meta_.method_bytes_on_32_bits()) + "\n#else\n#define MODEL_BLOCK_BYTES " +
-           std::to_string(meta_.method_bytes()) + "\n#endif\n\n";
+std::string header(const std::vector<FirmwareMethod>& methods, size_t program_bytes,
+                   const std::vector<std::string>& own) {
+  std::string out =
+      "// A model, made by `taper export --format=c`. No heap, no files, no system.\n//\n"
+      "//   _init     verifies the program and binds the method's kernels, once; _run does it when "
+      "needed\n"
+      "//   _run      computes the outputs from the inputs; memory of outputs is the caller's\n"
+      "//   _run_all  the same with all pointers in arrays; a list of sizes may be null\n"
+      "//   _reset    sets the method's state back to what it was at first\n//\n"
+      "// Each returns 0 or a code of taper/taper.h. One call at a time: they share memory.\n";
+  if (is_dynamic(methods)) {
     out +=
-        "// Verifies the program and binds its kernels, once; model_run() does it when needed.\n"
-        "// 0, or a code of taper/taper.h.\n"
-        "int32_t model_init(void);\n"
-        "int32_t model_run(" +
-        parameters() +
-        ");\n"
-        "// The same with all pointers in two arrays.\n"
-        "int32_t model_run_all(const void* const* inputs, void* const* outputs);\n"
-        "// The model's state as it was at first.\n"
-        "int32_t model_reset(void);\n\n"
-        "#ifdef __cplusplus\n}\n#endif\n";
-    return out;
+        "//\n// Where sizes change, those of an input are handed in (null: the most), and those of "
+        "an output come\n// back; memory of outputs is as large as MODEL_OUTPUT_BYTES says.\n";
   }
-
-  uint64_t arena_bytes() const {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < meta_.num_memory_planned_buffers(); ++i) {
-      bytes += *meta_.memory_planned_buffer_size(i);
-    }
-    return bytes;
-  }
-
-  // Only Fourier transforms take scratch: a line of complex doubles.
-  uint64_t temp_bytes() const {
-    bool fourier = false;
-    for (const SelectedKernel& each : selection_.kernels) {
-      fourier |= std::string_view(each.kernel.name).find("_fft_") != std::string_view::npos;
-    }
-    return fourier ? std::max<uint64_t>(arena_bytes(), 1024) * 4 : 0;
-  }
-
-  std::string memory() const {
-    std::string out = "alignas(16) unsigned char block[MODEL_BLOCK_BYTES];\n", spans;
-    for (size_t i = 0; i < meta_.num_memory_planned_buffers(); ++i) {
-      const uint64_t bytes = *meta_.memory_planned_buffer_size(i);
-      const std::string name = "buffer_" + std::to_string(i + 1);
-      if (bytes != 0) {
-        std::string place = "MODEL_BUFFER_" + std::to_string(i + 1);
-        out += "#ifndef " + place +
-               "  // Where it lies: __attribute__((section(\".sram\")))\n#define " + place +
-               "\n#endif\nalignas(16) " + place + " unsigned char " + name + "[" +
-               std::to_string(bytes) + "];\n";
-      }
-      spans += std::string(spans.empty() ? "" : ", ") + "{" + (bytes == 0 ? "block" : name) + ", " +
-               std::to_string(bytes) + "}";
-    }
-    if (temp_bytes() != 0) {
-      out += "alignas(64) unsigned char scratch[" + std::to_string(temp_bytes()) + "];\n";
-    }
-    const bool planned = meta_.num_memory_planned_buffers() != 0;
+  if (!own.empty()) {
     out +=
-        "\nStatus load() {\n"
-        "  BufferDataLoader* loader = new (loader_memory) BufferDataLoader(model_program, "
-        "model_program_bytes);\n"
-        "  Result<Program> opened = Program::open(*loader);\n"
-        "  if (!opened.ok()) return opened.status();\n"
-        "  Program* program = new (program_memory) Program(*opened);\n";
-    if (planned) out += "  static const Span<uint8_t> planned[] = {" + spans + "};\n";
-    out += "  const MemoryManager memory = {{block, sizeof(block)}, HierarchicalAllocator(" +
-           std::string(planned ? "planned" : "Span<const Span<uint8_t>>()") + "), " +
-           (temp_bytes() != 0 ? "{scratch, sizeof(scratch)}" : "{}") + "};\n";
-    return out;
+        "//\n// The application defines taper::KernelTable model_own_kernels(), a table of its "
+        "kernels for:\n";
+    for (const std::string& name : own) out += "//   " + name + "\n";
   }
+  out += "\n#pragma once\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+  out += "// Memory that is taken besides the program of " + std::to_string(program_bytes) +
+         " bytes, to the byte: what the\n// planner laid out, and the block of each method.\n" +
+         define("MODEL_ARENA_BYTES", std::to_string(firmware_arena_bytes(methods)));
+  for (const FirmwareMethod& method : methods) out += declarations(method, methods.size() > 1);
+  return out +
+         "\n// What was wrong with the last call; empty where the runtime is built without "
+         "texts.\n"
+         "const char* model_error(void);\n\n#ifdef __cplusplus\n}\n#endif\n";
+}
 
-  std::string loading() const {
-    return "  const KernelTable tables[] = {selected_kernels()};\n"
-           "  MethodOptions options;\n"
-           "  options.kernels = tables;\n"
-           "  Result<Method> loaded = Method::load(*program, \"" +
-           std::string(meta_.name()) +
-           "\", memory, options);\n"
-           "  if (!loaded.ok()) return loaded.status();\n"
-           "  Method* made = new (method_memory) Method(std::move(*loaded));\n"
-           "  const MethodMeta meta = made->meta();\n"
-           "  for (size_t i = 0; i < meta.num_inputs(); ++i) {\n"
-           "    if (*meta.input_tag(i) == Tag::kTensor) continue;\n"
-           "    TAPER_TRY(made->set_input(i, *meta.input_value(i)));\n"
-           "  }\n"
-           "  method = made;\n"
-           "  return {};\n"
-           "}\n\n";
+std::string program_source(std::string_view pte) {
+  std::string out =
+      "// The program's file; made by `taper export --format=c`.\n\n#include <stddef.h>\n\n"
+      "extern \"C\" {\nextern const size_t model_program_bytes;\n"
+      "extern const unsigned char model_program[];\n"
+      "const size_t model_program_bytes = " +
+      std::to_string(pte.size()) + ";\nalignas(64) const unsigned char model_program[] = {";
+  for (size_t i = 0; i < pte.size(); ++i) {
+    out += (i % 24 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned char>(pte[i])) + ",";
   }
+  return out + "\n};\n}\n";
+}
 
-  std::string run_function() const {
-    std::string out =
-        "Status run(const void* const* inputs, void* const* outputs) {\n"
-        "  if (method == nullptr) TAPER_TRY(load());\n";
-    for (size_t k = 0; k < inputs_.size(); ++k) {
-      const Port& port = inputs_[k];
-      const std::string rank = std::to_string(port.info.sizes().size());
-      out += "  {\n    int32_t sizes[] = " + numbers(port.info.sizes()) +
-             ";\n    uint8_t order[] = " + numbers(port.info.dim_order()) +
-             ";\n    int32_t strides[" +
-             std::to_string(std::max<size_t>(port.info.sizes().size(), 1)) +
-             "];\n    Tensor tensor(static_cast<ScalarType>(" +
-             std::to_string(static_cast<int>(port.info.scalar_type())) + "), " + rank +
-             ", sizes, order, strides, const_cast<void*>(inputs[" + std::to_string(k) +
-             "]));\n    TAPER_TRY(method->set_input(" + std::to_string(port.index) +
-             ", EValue(&tensor)));\n  }\n";
-    }
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      if (outputs_[k].info.is_memory_planned()) continue;
-      // Refused for an output that is an input or a constant: it is copied below.
-      out += "  bound[" + std::to_string(k) + "] = method->set_output_data(" +
-             std::to_string(outputs_[k].index) + ", outputs[" + std::to_string(k) + "], " +
-             std::to_string(outputs_[k].info.nbytes()) + ").ok();\n";
-    }
-    out += "  TAPER_TRY(method->execute());\n";
-    for (size_t k = 0; k < outputs_.size(); ++k) {
-      const std::string index = std::to_string(k);
-      out += "  TAPER_TRY(copy_out(" + std::to_string(outputs_[k].index) + ", bound[" + index +
-             "], outputs[" + index + "]));\n";
-    }
-    return out + "  return {};\n}\n\n";
+std::string sources(const Selection& selection) {
+  std::string out =
+      "# What CMakeLists.txt compiles, for other builds. All of it lies in share/taper of an\n"
+      "# installed Taper: include that folder and its runtime/include. The runtime is\n"
+      "# runtime/core, runtime/program and runtime/executor. The files of kernels_portable that\n"
+      "# do not begin with op_, but for kernel_table.cpp, take -DTAPER_DTYPES=" +
+      dtype_mask(selection.dtypes) + ", and\n# these what stands beside them.\n";
+  for (const auto& [file, dtypes] : selection.files) {
+    out += file + ".cpp -DTAPER_DTYPES=" + dtype_mask(dtypes) + "\n";
   }
+  return out;
+}
 
-  std::string source() const {
-    std::string out =
-        "// Runs the program in program.cpp; made by `taper export --format=c`.\n\n"
-        "#include \"model.h\"\n\n#include <string.h>\n\n#include <new>\n#include <utility>\n\n"
-        "#include \"taper/method.h\"\n#include \"taper/selected_kernels.h\"\n\n"
-        "extern \"C\" const unsigned char model_program[];\n"
-        "extern \"C\" const size_t model_program_bytes;\n\n"
-        "namespace {\n\nusing namespace taper;\n\n"
-        "alignas(16) unsigned char loader_memory[sizeof(BufferDataLoader)];\n"
-        "alignas(16) unsigned char program_memory[sizeof(Program)];\n"
-        "alignas(16) unsigned char method_memory[sizeof(Method)];\n"
-        "Method* method;\n"
-        "bool bound[MODEL_OUTPUTS + 1];  // Whether an output is written where the caller wants "
-        "it.\n";
-    out += memory() + loading();
-    out +=
-        "[[maybe_unused]] Status copy_out(size_t index, bool is_bound, void* to) {\n"
-        "  if (is_bound) return {};\n"
-        "  const Result<EValue> value = method->get_output(index);\n"
-        "  if (!value.ok()) return value.status();\n"
-        "  const Tensor& tensor = value->to_tensor();\n"
-        "  memcpy(to, tensor.const_data(), tensor.nbytes());\n"
-        "  return {};\n}\n\n";
-    out += run_function();
-    out +=
-        "int32_t code(Status status) { return static_cast<int32_t>(status.error()); }\n\n"
-        "}  // namespace\n\nextern \"C\" {\n\n"
-        "int32_t model_init(void) { return method == nullptr ? code(load()) : 0; }\n\n"
-        "int32_t model_run_all(const void* const* inputs, void* const* outputs) {\n"
-        "  return code(run(inputs, outputs));\n}\n\n"
-        "int32_t model_reset(void) { return method == nullptr ? 0 : code(method->reset_state()); "
-        "}\n\n";
-    out += "int32_t model_run(" + parameters() + ") {\n  const void* inputs[] = {";
-    for (const Port& port : inputs_) out += port.name("input_") + ", ";
-    out += "nullptr};\n  void* outputs[] = {";
-    for (const Port& port : outputs_) out += port.name("output_") + ", ";
-    return out + "nullptr};\n  return model_run_all(inputs, outputs);\n}\n\n}  // extern \"C\"\n";
+constexpr const char* kProject =
+    R"(# The model as a static library; made by `taper export --format=c`.
+#
+#   add_subdirectory(MODEL_DIR)
+#   target_link_libraries(app PRIVATE model)
+#
+# TAPER_SOURCES is share/taper of an installed Taper, or a copy of that folder. MODEL_FLAGS and
+# MODEL_DEFINITIONS, if set before, replace what is below for a device without files or system.
+
+cmake_minimum_required(VERSION 3.22)
+project(model LANGUAGES CXX)
+
+find_path(TAPER_SOURCES schema/program_generated.h PATH_SUFFIXES share/taper NO_CMAKE_FIND_ROOT_PATH
+          DOC "share/taper of an installed Taper")
+if(NOT TAPER_SOURCES)
+  message(FATAL_ERROR "Taper's sources are not found; give -DTAPER_SOURCES=PREFIX/share/taper")
+endif()
+if(NOT DEFINED MODEL_FLAGS)
+  set(MODEL_FLAGS -Os -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics
+    -ffunction-sections -fdata-sections -fno-math-errno -fno-trapping-math)
+endif()
+if(NOT DEFINED MODEL_DEFINITIONS)
+  set(MODEL_DEFINITIONS NDEBUG TAPER_ERROR_TEXT=0)  # Without the latter model_error() has texts.
+endif()
+
+set(runtime ${TAPER_SOURCES}/runtime)
+set(kernels ${TAPER_SOURCES}/kernels_portable)
+file(GLOB sources ${runtime}/core/*.cpp ${runtime}/program/*.cpp ${runtime}/executor/*.cpp)
+file(GLOB shared ${kernels}/*.cpp)
+list(FILTER shared EXCLUDE REGEX "/(op_[a-z0-9_]*|kernel_table)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+list(FILTER shared EXCLUDE REGEX "_test\\.cpp$")
+set_property(SOURCE ${shared} PROPERTY COMPILE_DEFINITIONS TAPER_DTYPES=$ALL)
+# kernel(FILE DTYPES): an operator, compiled for the dtypes that it is handed.
+function(kernel file dtypes)
+  target_sources(model PRIVATE ${kernels}/${file}.cpp)
+  set_property(SOURCE ${kernels}/${file}.cpp PROPERTY COMPILE_DEFINITIONS TAPER_DTYPES=${dtypes})
+endfunction()
+
+add_library(model STATIC model.cpp kernels.cpp program.cpp ${sources} ${shared})
+target_compile_features(model PRIVATE cxx_std_17)
+target_compile_options(model PRIVATE ${MODEL_FLAGS})
+target_compile_definitions(model PRIVATE ${MODEL_DEFINITIONS})
+target_include_directories(model PRIVATE ${runtime}/include PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_include_directories(model SYSTEM PRIVATE ${TAPER_SOURCES})
+)";
+
+std::string project(const Selection& selection) {
+  std::string out = kProject;
+  const std::string all = "$ALL";
+  out.replace(out.find(all), all.size(), dtype_mask(selection.dtypes));
+  for (const auto& [file, dtypes] : selection.files) {
+    out += "kernel(" + file + " " + dtype_mask(dtypes) + ")\n";
   }
-
-  std::string program() const {
-    std::string out =
-        "// The program's file; made by `taper export --format=c`.\n\n#include <stddef.h>\n\n"
-        "extern \"C\" {\nextern const size_t model_program_bytes;\n"
-        "extern const unsigned char model_program[];\n"
-        "const size_t model_program_bytes = " +
-        std::to_string(pte_.size()) + ";\nalignas(64) const unsigned char model_program[] = {";
-    for (size_t i = 0; i < pte_.size(); ++i) {
-      out += (i % 24 == 0 ? "\n" : "") + std::to_string(static_cast<unsigned char>(pte_[i])) + ",";
-    }
-    return out + "\n};\n}\n";
-  }
-
-  std::string sources() const {
-    std::string out =
-        "# To compile beside this folder's sources: the runtime (taper_runtime.cpp of `make\n"
-        "# amalgamation`, or runtime/core, runtime/program and runtime/executor), the shared files "
-        "of\n"
-        "# kernels_portable with -DTAPER_DTYPES=" +
-        dtype_mask(selection_.dtypes) + ", and these of it with what stands beside them.\n";
-    for (const auto& [file, dtypes] : selection_.files) {
-      out += file + ".cpp -DTAPER_DTYPES=" + dtype_mask(dtypes) + "\n";
-    }
-    return out;
-  }
-
-  std::string_view pte_;
-  const Selection& selection_;
-  const MethodMeta& meta_;
-  std::vector<Port> inputs_, outputs_;
-  FirmwareFiles out_;
-};
+  return out;
+}
 
 }  // namespace
 
-FirmwareFiles firmware_files(std::string_view pte, const Selection& selection) {
+FirmwareFiles firmware_files(std::string_view pte, const Selection& selection,
+                             const std::vector<std::string>& own) {
   const AlignedCopy copy(pte);
   BufferDataLoader loader(copy.data(), copy.size());
   const Result<Program> program = Program::open(loader);
   if (!program.ok()) return {{}, {program.status().message()}};
-  if (program->num_methods() != 1)
-    return {{}, {"there are several methods; export them one by one"}};
-  const Result<MethodMeta> meta = program->method_meta(program->method_name(0));
-  if (!meta.ok()) return {{}, {meta.status().message()}};
-  return Writer(pte, selection, *meta).run();
+  FirmwareFiles out;
+  const std::vector<FirmwareMethod> methods = firmware_methods(*program, &out.problems);
+  if (!out.problems.empty()) return out;
+  out.files = {{"model.h", header(methods, pte.size(), own)},
+               {"model.cpp", firmware_source(methods, !own.empty())},
+               {"program.cpp", program_source(pte)},
+               {"kernels.cpp", table_source(selection, own)},
+               {"CMakeLists.txt", project(selection)},
+               {"sources.txt", sources(selection)}};
+  return out;
 }
 
 }  // namespace taper::select

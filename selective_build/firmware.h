@@ -1,5 +1,5 @@
 // A program as C and C++ sources for a device without files, heap or system: the file as a constant
-// array, the kernels that it uses, memory of the exact size, and one function that runs it.
+// array, the kernels that it uses, memory of the exact size, and one function that runs a method.
 
 #pragma once
 
@@ -14,10 +14,12 @@ namespace taper::select {
 
 struct FirmwareFiles {
   std::vector<std::pair<std::string, std::string>> files;  // Names and texts.
-  std::vector<std::string> problems;  // Why there are none: sizes that change, several methods.
+  std::vector<std::string> problems;                       // Why there are none.
 };
 
-// `pte` is a verified program of one method whose sizes are fixed, `selection` what it needs.
-FirmwareFiles firmware_files(std::string_view pte, const Selection& selection);
+// `pte` is a verified program, `selection` what it needs. `own` are operators whose kernels the
+// application brings in a table of its own, model_own_kernels().
+FirmwareFiles firmware_files(std::string_view pte, const Selection& selection,
+                             const std::vector<std::string>& own);
 
 }  // namespace taper::select

@@ -26,6 +26,7 @@ struct ExportOptions {
   std::vector<std::string> dump_after;
   uint64_t budget = UINT64_MAX;
   bool sources = false;  // --format=c
+  bool own_ops = false;  // --ops
   bool report = false, time_passes = false, full_delegation = false;
 };
 
@@ -96,6 +97,7 @@ ExportOptions options_of(const CommandLine& line) {
   options.weights = line.text("external-weights");
   const std::string format = line.text("format");
   options.sources = format == "c";
+  options.own_ops = line.given("ops");
   if (format != "pte" && format != "c")
     throw UsageError("--format is pte or c, not '" + format + "'");
   if (options.sources && (options.output.empty() || !options.weights.empty())) {
@@ -217,14 +219,22 @@ exir::ExportResult compile(ExportOptions& options) {
   }
 }
 
-// The program as sources; see selective_build/firmware.h.
-void write_sources(const std::string& folder, const std::string& pte) {
+// The program as sources; see selective_build/firmware.h. Operators that --ops declares and that no
+// kernel here computes are the application's.
+void write_sources(const ExportOptions& options, const std::string& pte) {
+  const std::string& folder = options.output;
   select::Needs needs;
-  select::FirmwareFiles made;
   const std::string refused = select::add_needs(pte, "the model", &needs);
   if (!refused.empty()) throw InputError(refused);
-  const select::Selection selection = select::select(needs, {}, &made.problems);
-  if (made.problems.empty()) made = select::firmware_files(pte, selection);
+  select::Request request;
+  for (const auto& [name, need] : needs.operators) {
+    if (options.own_ops && select::find_portable_kernel(name) == nullptr) {
+      request.own.push_back(name);
+    }
+  }
+  select::FirmwareFiles made;
+  const select::Selection selection = select::select(needs, request, &made.problems);
+  if (made.problems.empty()) made = select::firmware_files(pte, selection, request.own);
   if (!made.problems.empty()) throw InputError("--format=c: " + made.problems[0]);
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
@@ -235,7 +245,7 @@ void write_sources(const std::string& folder, const std::string& pte) {
 }
 
 void write(const ExportOptions& options, const exir::ExportResult& result) {
-  if (options.sources) return write_sources(options.output, result.files.pte.joined());
+  if (options.sources) return write_sources(options, result.files.pte.joined());
   OutputFiles files;
   files.add(options.output, result.files.pte.pieces());
   if (!options.weights.empty()) files.add(options.weights, result.files.ptd.pieces());

@@ -123,38 +123,47 @@ uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state) {
 
 namespace {
 
-// Bytes of the parts where pointers have 32 bits and int64_t is aligned to 8.
-struct PartsOf32 {
-  static constexpr uint64_t kState = 160, kTensor = 40, kChain = 8, kInstruction = 16, kInput = 24,
-                            kTwoPointers = 8;
+// Bytes of a part where pointers have 32 bits (and int64_t is aligned to 8), and where they have
+// 64. A part that changes must change here: what compiles this holds its own column against it.
+struct Part {
+  uint64_t on_32_bits, on_64_bits;
 };
-static_assert(sizeof(void*) != 4 || alignof(int64_t) != 8 ||
-                  (sizeof(internal::MethodState) == PartsOf32::kState &&
-                   sizeof(Tensor) == PartsOf32::kTensor &&
-                   sizeof(internal::ChainState) == PartsOf32::kChain &&
-                   sizeof(internal::Instruction) == PartsOf32::kInstruction &&
-                   sizeof(internal::InputState) == PartsOf32::kInput &&
-                   sizeof(internal::OutputState) == PartsOf32::kTwoPointers &&
-                   sizeof(internal::DelegateState) == PartsOf32::kTwoPointers &&
-                   sizeof(BoxedIntList) == PartsOf32::kTwoPointers),
-              "the table of sizes is not that of this machine");
+template <typename T>
+constexpr bool is_size_of(Part part) {
+  const bool aligned = alignof(int64_t) == 8;  // Not so on 32-bit x86, whose sizes are neither.
+  return !aligned || sizeof(T) == (sizeof(void*) == 4 ? part.on_32_bits : part.on_64_bits);
+}
+
+constexpr Part kState = {160, 272}, kValue = {16, 16}, kTensor = {40, 56}, kChain = {8, 16},
+               kInstruction = {16, 24}, kInput = {24, 32}, kOutput = {8, 16}, kDelegate = {8, 16},
+               kIntList = {8, 16}, kTensorList = {8, 16};
+static_assert(is_size_of<internal::MethodState>(kState), "not its size here");
+static_assert(is_size_of<EValue>(kValue), "not its size here");
+static_assert(is_size_of<Tensor>(kTensor), "not its size here");
+static_assert(is_size_of<internal::ChainState>(kChain), "not its size here");
+static_assert(is_size_of<internal::Instruction>(kInstruction), "not its size here");
+static_assert(is_size_of<internal::InputState>(kInput), "not its size here");
+static_assert(is_size_of<internal::OutputState>(kOutput), "not its size here");
+static_assert(is_size_of<internal::DelegateState>(kDelegate), "not its size here");
+static_assert(is_size_of<BoxedIntList>(kIntList), "not its size here");
+static_assert(is_size_of<BoxedTensorList>(kTensorList), "not its size here");
 
 constexpr uint64_t padded(uint64_t count, uint64_t size) { return (count * size + 7) / 8 * 8; }
 
 }  // namespace
 
-// As carve(), by the table.
+uint64_t internal::block_bytes(const Counts& c, uint64_t pointer) {
+  const auto of = [pointer](Part part) { return pointer == 4 ? part.on_32_bits : part.on_64_bits; };
+  return of(kState) + c.values * of(kValue) + c.tensors * of(kTensor) + c.chains * of(kChain) +
+         c.instructions * of(kInstruction) + c.inputs * of(kInput) + c.outputs * of(kOutput) +
+         padded(c.operators, pointer) + c.delegates * of(kDelegate) + padded(c.pointers, pointer) +
+         padded(c.list_tensors, pointer) + c.list_ints * sizeof(int64_t) +
+         c.int_lists * of(kIntList) + c.tensor_lists * of(kTensorList) +
+         padded(c.dims, sizeof(int32_t)) + padded(c.values, 1);
+}
+
 size_t MethodMeta::method_bytes_on_32_bits() const {
-  const internal::Counts c = internal::count_parts(*plan_);
-  using Parts = PartsOf32;
-  const uint64_t fixed = Parts::kState + c.values * sizeof(EValue) + c.tensors * Parts::kTensor +
-                         c.chains * Parts::kChain + c.instructions * Parts::kInstruction +
-                         c.inputs * Parts::kInput + c.list_ints * sizeof(int64_t);
-  const uint64_t pairs = c.outputs + c.delegates + c.int_lists + c.tensor_lists;
-  const uint64_t pointers =
-      padded(c.operators, 4) + padded(c.pointers, 4) + padded(c.list_tensors, 4);
-  return static_cast<size_t>(fixed + pairs * Parts::kTwoPointers + pointers +
-                             padded(c.dims, sizeof(int32_t)) + padded(c.values, 1));
+  return static_cast<size_t>(internal::block_bytes(internal::count_parts(*plan_), 4));
 }
 
 size_t MethodMeta::method_bytes() const {

@@ -121,6 +121,9 @@ Counts count_parts(const wire::ExecutionPlan& plan);
 // of the whole block, the MethodState at its start included; UINT64_MAX if they cannot be counted.
 uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state);
 
+// The same on a machine whose pointers have so many bytes, 4 or 8.
+uint64_t block_bytes(const Counts& counts, uint64_t pointer);
+
 // Fills values, tensors and lists; `cursor` is left after the last of state.pointers it used.
 // Returns the last problem after telling `diagnostics` of each.
 Status fill_values(MethodState& state, const HierarchicalAllocator& planned,

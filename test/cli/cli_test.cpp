@@ -239,12 +239,46 @@ TEST(Cli, AModelBecomesSourcesForAFirmware) {
   for (const char* file : {"/model.cpp", "/program.cpp", "/kernels.cpp", "/sources.txt"}) {
     EXPECT_FALSE(tools::read_file(folder + file).empty());
   }
+  EXPECT_NE(tools::read_file(folder + "/CMakeLists.txt").find("\nkernel(op_convolution 0x40u)\n"),
+            std::string::npos);
   const std::string dynamic = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";
-  expect_one_error(run("taper", {"export", "--format=c", dynamic, "-o", scratch / "other"}), 1,
-                   "has sizes that change");
-  EXPECT_EQ(scratch.files(), std::vector<std::string>{"model"});
   expect_one_error(run("taper", {"export", "--format=c", dynamic}), 2, "needs -o FOLDER");
   expect_one_error(run("taper", {"export", "--format=d", dynamic}), 2, "'d'");
+}
+
+TEST(Cli, SourcesHoldSeveralMethodsAndSizesThatChange) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch / "model", models = TAPER_SOURCE_DIR "/test/models/data/";
+  const Said said = run("taper", {"export", "--format=c", "batch-8=" + models + "dynamic_batch.pt2",
+                                  "counter=" + models + "counter.pt2", "-o", folder});
+  EXPECT_EQ(said.code, 0) << said.err;
+  const std::string header = tools::read_file(folder + "/model.h");
+  for (const char* part :
+       {"// input_0: float32 (8, 3, 16, 16) at most\n", "symbol s77 from 1 to 8\n",
+        "int32_t model_batch_8_run(const float* input_0, const int32_t input_0_sizes[4], "
+        "float* output_0, int32_t output_0_sizes[2]);\n",
+        "int32_t model_counter_reset(void);\n", "#define MODEL_COUNTER_INPUTS 1\n"}) {
+    EXPECT_NE(header.find(part), std::string::npos) << part << "\n" << header;
+  }
+  // What keeps state has memory of its own.
+  const std::string source = tools::read_file(folder + "/model.cpp");
+  for (const char* part : {" buffer_1[", " buffer_1_of_counter[", "\"batch\\0558\""}) {
+    EXPECT_NE(source.find(part), std::string::npos) << part << "\n" << source;
+  }
+  expect_one_error(run("taper", {"export", "--format=c", "a-b=" + models + "add.pt2",
+                                 "a_b=" + models + "add.pt2", "-o", scratch / "other"}),
+                   1, "same name in C");
+  EXPECT_EQ(scratch.files(), std::vector<std::string>{"model"});
+}
+
+TEST(Cli, SourcesTakeKernelsOfTheApplication) {
+  const ScratchFolder scratch;
+  const std::string folder = scratch / "model", own = TAPER_SOURCE_DIR "/examples/custom_op/";
+  const Said said = run(
+      "taper", {"export", "--format=c", own + "model.pt2", "--ops", own + "ops.txt", "-o", folder});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(tools::read_file(folder + "/model.cpp").find("model_own_kernels()"), std::string::npos);
+  EXPECT_NE(tools::read_file(folder + "/model.h").find("my::shrink.out"), std::string::npos);
 }
 
 }  // namespace

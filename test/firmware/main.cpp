@@ -1,5 +1,5 @@
-// Runs model_run_all() on the arrays that PyTorch was given, step after step, and compares with
-// what it computed. TEST_NAMES are the prefixes of the .npy files, one for each step.
+// Runs methods on the arrays that PyTorch was given, step after step, and compares with what it
+// computed. TEST_STEPS is a list of STEP(prefix of functions, of macros, of .npy files).
 
 #include <model.h>
 #include <string.h>
@@ -8,26 +8,61 @@
 
 namespace {
 
-constexpr size_t kMost = 1 << 20;
+constexpr size_t kMost = 1 << 20, kMostArguments = 16, kMostRank = 16;
 alignas(16) unsigned char inputs[kMost], outputs[kMost], file[kMost / 2];
-const size_t kInputBytes[] = MODEL_INPUT_BYTES;
-const size_t kOutputBytes[] = MODEL_OUTPUT_BYTES;
-const char* const kNames[] = {TEST_NAMES};
 
-// The elements of an .npy file; null if it is not of that size.
-const unsigned char* read_array(const char* name, const char* kind, char number, size_t bytes) {
+using RunAll = int32_t(const void* const*, const int32_t* const*, void* const*, int32_t* const*);
+struct Step {
+  RunAll* run;
+  size_t input_count, output_count;
+  const size_t *input_bytes, *output_bytes;  // The most.
+  const char* name;
+};
+
+// An array of an .npy file.
+struct Array {
+  const unsigned char* data = nullptr;  // Null: it cannot be read.
+  size_t bytes = 0;
+  bool is_float = false;
+  int32_t sizes[kMostRank] = {};
+  size_t rank = 0;
+};
+
+const char* after(const char* text, const char* what) {
+  const char* found = strstr(text, what);
+  return found == nullptr ? text : found + strlen(what);
+}
+
+// Of "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 6), }".
+void read_header(const char* text, Array* array) {
+  array->is_float = strncmp(after(text, "'descr': '"), "<f4", 3) == 0;
+  for (const char* at = after(text, "'shape': ("); *at != ')' && *at != 0; ++at) {
+    if (*at < '0' || *at > '9') continue;
+    int32_t& size = array->sizes[array->rank++ % kMostRank];
+    for (size = 0; *at >= '0' && *at <= '9'; ++at) size = size * 10 + (*at - '0');
+    --at;
+  }
+}
+
+// NAME + KIND + NUMBER + ".npy"; it holds until the next is read.
+Array read_array(const char* name, const char* kind, size_t number) {
   char path[512] = {};
-  if (strlen(name) > 400) return nullptr;
+  if (strlen(name) > 400) return {};
   strcpy(path, name);
   strcat(path, kind);
-  const char rest[] = {number, '.', 'n', 'p', 'y', 0};
+  const char rest[] = {static_cast<char>('0' + number), '.', 'n', 'p', 'y', 0};
   strcat(path, rest);
   const size_t size = read_host_file(path, file, sizeof(file));
-  if (size < 10) return nullptr;
+  if (size < 10) return {};
   const size_t start = 10 + file[8] + file[9] * 256u;
-  if (size != start + bytes) return nullptr;
-  memmove(file, file + start, bytes);
-  return file;
+  if (size < start) return {};
+  Array array;
+  file[start - 1] = 0;
+  read_header(reinterpret_cast<const char*>(file) + 10, &array);
+  array.bytes = size - start;
+  memmove(file, file + start, array.bytes);
+  array.data = file;
+  return array;
 }
 
 bool close_enough(const float* got, const float* wanted, size_t count) {
@@ -41,29 +76,45 @@ bool close_enough(const float* got, const float* wanted, size_t count) {
   return true;
 }
 
-int run_step(const char* name) {
-  const void* given[MODEL_INPUTS + 1] = {};
-  void* taken[MODEL_OUTPUTS + 1] = {};
+bool same(const Array& wanted, const void* got, const int32_t* sizes) {
+  // Sizes that are fixed do not come back.
+  if (sizes[0] != -1 && memcmp(sizes, wanted.sizes, wanted.rank * sizeof(int32_t)) != 0) {
+    return false;
+  }
+  if (!wanted.is_float) return memcmp(got, wanted.data, wanted.bytes) == 0;
+  return close_enough(static_cast<const float*>(got), reinterpret_cast<const float*>(wanted.data),
+                      wanted.bytes / 4);
+}
+
+int run_step(const Step& step) {
+  const void* given[kMostArguments] = {};
+  void* taken[kMostArguments] = {};
+  static int32_t sizes[2 * kMostArguments][kMostRank];
+  const int32_t* given_sizes[kMostArguments] = {};
+  int32_t* taken_sizes[kMostArguments] = {};
   size_t used = 0;
-  for (size_t i = 0; i < MODEL_INPUTS; ++i) {
-    const unsigned char* data = read_array(name, ".in", static_cast<char>('0' + i), kInputBytes[i]);
-    if (data == nullptr || used + kInputBytes[i] > kMost) return say("an input is missing\n"), 1;
-    given[i] = memcpy(inputs + used, data, kInputBytes[i]);
-    used += (kInputBytes[i] + 15) / 16 * 16;
+  for (size_t i = 0; i < step.input_count; ++i) {
+    const Array array = read_array(step.name, ".in", i);
+    if (array.data == nullptr || array.bytes > step.input_bytes[i] || used + array.bytes > kMost) {
+      return say("an input is missing\n"), 1;
+    }
+    given[i] = memcpy(inputs + used, array.data, array.bytes);
+    given_sizes[i] = static_cast<int32_t*>(memcpy(sizes[i], array.sizes, sizeof(array.sizes)));
+    used += (array.bytes + 15) / 16 * 16;
   }
   used = 0;
-  for (size_t i = 0; i < MODEL_OUTPUTS; ++i) {
+  for (size_t i = 0; i < step.output_count; ++i) {
     taken[i] = outputs + used;
-    used += (kOutputBytes[i] + 15) / 16 * 16;
+    taken_sizes[i] = sizes[kMostArguments + i];
+    taken_sizes[i][0] = -1;
+    used += (step.output_bytes[i] + 15) / 16 * 16;
     if (used > kMost) return say("the outputs are too large\n"), 1;
   }
-  if (model_run_all(given, taken) != 0) return say("model_run_all() fails\n"), 1;
-  for (size_t i = 0; i < MODEL_OUTPUTS; ++i) {
-    const unsigned char* data =
-        read_array(name, ".out", static_cast<char>('0' + i), kOutputBytes[i]);
-    if (data == nullptr) return say("an expected output is missing\n"), 1;
-    const float* wanted = reinterpret_cast<const float*>(data);
-    if (!close_enough(static_cast<const float*>(taken[i]), wanted, kOutputBytes[i] / 4)) {
+  if (step.run(given, given_sizes, taken, taken_sizes) != 0) return say("a run fails\n"), 1;
+  for (size_t i = 0; i < step.output_count; ++i) {
+    const Array wanted = read_array(step.name, ".out", i);
+    if (wanted.data == nullptr) return say("an expected output is missing\n"), 1;
+    if (!same(wanted, taken[i], taken_sizes[i])) {
       return say("an output differs from PyTorch's\n"), 1;
     }
   }
@@ -72,10 +123,18 @@ int run_step(const char* name) {
 
 }  // namespace
 
-int main() {
-  for (const char* name : kNames) {
-    if (run_step(name) != 0) return 1;
+#define STEP(functions, macros, name)                                                             \
+  {                                                                                               \
+    static const size_t input_bytes[] = macros##INPUT_BYTES;                                      \
+    static const size_t output_bytes[] = macros##OUTPUT_BYTES;                                    \
+    if (run_step({functions##run_all, macros##INPUTS, macros##OUTPUTS, input_bytes, output_bytes, \
+                  name}) != 0) {                                                                  \
+      return 1;                                                                                   \
+    }                                                                                             \
   }
+
+int main() {
+  TEST_STEPS
   say("matches\n");
   return 0;
 }
