@@ -7,6 +7,11 @@
 // general registers. The last rows and columns are computed by shorter and narrower tiles of the
 // same code, where XNNPACK's kernels compute rows twice and columns that nobody wants.
 //
+// A layer reads its weights once, mostly from memory, and memory is slow. So while a block of them
+// passes by all rows, the block behind it is fetched into the cache, a share by each tile of rows.
+// In a file of packed weights layers follow each other: the last block of one fetches the first of
+// the next.
+//
 // Whoever includes this defines `Vector` and its operations before. Packed weights lie as XNNPACK
 // has them: for every kPanel columns the biases, then a row for each step.
 
@@ -16,6 +21,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "backends/xnnpack/library/row_turn.h"
 #include "xnnpack/microparams.h"
 
 namespace {
@@ -27,6 +33,32 @@ constexpr size_t kPanel = kVectors * kLanes;
 template <typename T>
 T* advance(T* pointer, size_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
+}
+
+// A share of the block of weights that follows this one, as an address for each step of the
+// innermost loop: mostly a line that another step fetches too, which costs nothing.
+class Ahead {
+ public:
+  Ahead(const float* block, size_t bytes) : next_(reinterpret_cast<const char*>(block)) {
+    const size_t tiles = taper_row_turn.tiles;
+    if (tiles < 2) return;
+    next_ += bytes + bytes / tiles * taper_row_turn.tile;
+    step_bytes_ = (kPanel * sizeof(float) + tiles - 1) / tiles;
+  }
+
+  [[gnu::always_inline]] void fetch() {
+    __builtin_prefetch(next_, 0, 2);
+    next_ += step_bytes_;
+  }
+
+ private:
+  const char* next_;
+  size_t step_bytes_ = 0;
+};
+
+// The packed weights of so many columns.
+constexpr size_t block_bytes(size_t columns, size_t steps) {
+  return (columns + kPanel - 1) / kPanel * (steps + 1) * kPanel * sizeof(float);
 }
 
 // Where the tile's results go, `columns` of each row at most.
@@ -51,8 +83,9 @@ struct Tile {
 
   // Adds products of a number of each row and a row of the weights. row(i) is where row i begins.
   template <typename Row>
-  [[gnu::always_inline]] void add(Row row, const float* weights, size_t steps) {
+  [[gnu::always_inline]] void add(Row row, const float* weights, size_t steps, Ahead& ahead) {
     for (size_t k = 0; k < steps; ++k, weights += kPanel) {
+      ahead.fetch();
       Vector factors[kWidth];
 #pragma clang loop unroll(full)
       for (int j = 0; j < kWidth; ++j) factors[j] = load(weights + j * kLanes);
@@ -109,9 +142,10 @@ void gemm(size_t, size_t columns, size_t depth_bytes, const float* a, size_t a_b
           const xnn_f32_minmax_params* limits) {
   const size_t steps = depth_bytes / sizeof(float);
   const Result first = {c, row_bytes, 0, limits};
+  Ahead ahead(weights, block_bytes(columns, steps));
   for_panels(first, columns, panel_bytes, [&](const Result& result, auto width) {
     Tile<kRows, width> tile(weights);
-    tile.add([&](int i) { return advance(a, i * a_bytes); }, weights + kPanel, steps);
+    tile.add([&](int i) { return advance(a, i * a_bytes); }, weights + kPanel, steps, ahead);
     tile.finish(result);
     weights += (steps + 1) * kPanel;
   });
@@ -132,6 +166,8 @@ void igemm(size_t, size_t columns, size_t channel_bytes, size_t pointer_bytes,
   const size_t steps = channel_bytes / sizeof(float);
   const float** end = advance(pointers, pointer_bytes);
   const Result first = {c, row_bytes, 0, limits};
+  const size_t places = pointer_bytes / sizeof(*pointers) / kHeight;
+  Ahead ahead(weights, block_bytes(columns, places * steps));
   for_panels(first, columns, panel_bytes, [&](const Result& result, auto width) {
     Tile<kRows, width> tile(weights);
     weights += kPanel;
@@ -141,7 +177,7 @@ void igemm(size_t, size_t columns, size_t channel_bytes, size_t pointer_bytes,
       for (int i = 0; i < kRows; ++i) {
         rows[i] = place[i] == zeros ? zeros : advance(place[i], offset);
       }
-      tile.add([&](int i) { return rows[i]; }, weights, steps);
+      tile.add([&](int i) { return rows[i]; }, weights, steps, ahead);
       weights += steps * kPanel;
     }
     tile.finish(result);
