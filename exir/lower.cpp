@@ -77,7 +77,8 @@ const Decompositions& own_rules(const LowerOptions& options) {
 }
 int run_decompose(Graph& graph, const LowerOptions& options) {
   const KeepWhole keep = [&](const Node& node) {
-    return stays_whole(node) || (options.backend != nullptr && options.backend->keeps_whole(node));
+    return stays_whole(node) ||
+           (options.backend != nullptr && options.backend->keeps_whole(node, graph));
   };
   return decompose(graph, keep, own_rules(options));
 }
@@ -92,9 +93,14 @@ int run_partition(Graph& graph, const LowerOptions& options) {
 // What was kept whole for a backend and stayed outside of it, or in a body of control flow.
 int run_decompose_rest(Graph& graph, const LowerOptions& options) {
   if (options.backend == nullptr) return 0;
-  const int count = decompose(
-      graph, [](const Node& node) { return out_variant(node.target()) != nullptr; },
-      own_rules(options));
+  const auto runs_there = options.for_executorch ? executorch_has
+                          : options.has_kernel   ? options.has_kernel
+                                                 : HasKernel(has_kernel);
+  const KeepWhole keep = [&](const Node& node) {
+    const std::shared_ptr<const Schema> variant = out_variant(node.target());
+    return variant != nullptr && runs_there(variant->name);
+  };
+  const int count = decompose(graph, keep, own_rules(options));
   if (count == 0) return 0;
   to_edge(graph);
   for (Graph* g : all_graphs(graph)) erase_dead(*g);

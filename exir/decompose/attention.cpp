@@ -65,16 +65,22 @@ Value* scaled_scores(Builder& b, Value* query, Value* key) {
   return b.op("matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(turned, half)});
 }
 
-// A mask of truth values is one of numbers from then on, which a backend may take.
+// A mask of truth values is one of numbers from then on, and that of a causal attention over open
+// lengths is computed: a backend may take the rest.
 bool with_numbers(Builder& b) {
-  if (b.arg("is_causal").to_bool() || !b.has("attn_mask")) return false;
-  Value* mask = b.in("attn_mask");
-  if (mask->type.dtype != ScalarType::kBool) return false;
-  Value* query = b.in("query");
+  Value *query = b.in("query"), *key = b.in("key");
   const size_t rank = query->type.rank();
-  if (b.in("key")->type.rank() != rank || b.in("value")->type.rank() != rank) return false;
+  if (rank < 2 || key->type.rank() != rank || b.in("value")->type.rank() != rank) return false;
+  Value* mask = nullptr;
+  if (b.arg("is_causal").to_bool()) {
+    if (dim_of(query, -2).is_int() && dim_of(key, -2).is_int()) return false;
+    mask = causal(b, query, key);
+  } else if (b.has("attn_mask") && b.in("attn_mask")->type.dtype == ScalarType::kBool) {
+    mask = b.in("attn_mask");
+  }
+  if (mask == nullptr) return false;
   b.result(b.op("scaled_dot_product_attention",
-                {query, b.in("key"), b.in("value"), additive(b, mask, query->type.dtype),
+                {query, key, b.in("value"), additive(b, mask, query->type.dtype),
                  b.arg("dropout_p"), false, b.arg("scale"), b.arg("enable_gqa")}));
   return true;
 }

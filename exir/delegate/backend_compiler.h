@@ -25,6 +25,11 @@ struct Part {
   bool for_executorch = false;
 };
 
+struct Misfit {
+  const Node* node;
+  std::string why;
+};
+
 class BackendCompiler {
  public:
   virtual ~BackendCompiler() = default;
@@ -34,13 +39,16 @@ class BackendCompiler {
 
   // Whether a composite operator is not broken down, since the backend runs it whole. What then
   // stays outside is broken down late, unless it has a kernel.
-  virtual bool keeps_whole(const Node& node) const = 0;
+  virtual bool keeps_whole(const Node& node, const Graph& graph) const = 0;
 
   // Why the backend does not take a node of the Edge dialect; empty if it does.
   virtual std::string refusal(const Node& node, const Graph& graph) const = 0;
 
   // Whether a group is worth a call of its own. One that is not stays with the kernels.
   virtual bool pays(const Part& part) const = 0;
+
+  // The nodes that the backend takes, but not in this group, and why.
+  virtual std::vector<Misfit> misfits(const Part&) const { return {}; }
 
   // Throws Failure if the group cannot be compiled although every node was taken.
   virtual std::shared_ptr<const Delegate> compile(const Part& part) const = 0;

@@ -132,6 +132,7 @@ class Partitioner {
   // True if the levels must be found again.
   bool give_up_what_does_not_pay() {
     parts_ = parts();
+    if (give_up_misfits()) return true;
     bool changed = false;
     for (const Part& part : parts_) {
       if (part.nodes.empty() || (!part.outputs.empty() && is_wanted(part))) continue;
@@ -144,6 +145,21 @@ class Partitioner {
       changed = true;
     }
     return changed;
+  }
+
+  bool give_up_misfits() {
+    std::unordered_map<const Node*, std::string> misfits;
+    for (const Part& part : parts_) {
+      if (part.nodes.empty() || part.outputs.empty()) continue;
+      for (Misfit& misfit : backend_.misfits(part)) {
+        misfits.emplace(misfit.node, std::move(misfit.why));
+      }
+    }
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const auto found = misfits.find(graph_.nodes[i].get());
+      if (found != misfits.end()) entries_[i].why = found->second;
+    }
+    return !misfits.empty();
   }
 
   std::unique_ptr<Node> call_of(const Part& part) {

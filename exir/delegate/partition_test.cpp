@@ -7,13 +7,14 @@
 namespace taper::exir {
 namespace {
 
-// Takes what is in its list; groups of fewer nodes than `least` do not pay.
+// Takes what is in its list; groups of fewer nodes than `least` do not pay. What is named m goes only
+// where there is something before it.
 class ListCompiler final : public BackendCompiler {
  public:
   explicit ListCompiler(std::vector<std::string> takes, size_t least = 1)
       : takes_(std::move(takes)), least_(least) {}
   std::string_view name() const override { return "list"; }
-  bool keeps_whole(const Node&) const override { return false; }
+  bool keeps_whole(const Node&, const Graph&) const override { return false; }
   std::string refusal(const Node& node, const Graph&) const override {
     for (const std::string& each : takes_) {
       if (node.is(each)) return "";
@@ -21,6 +22,11 @@ class ListCompiler final : public BackendCompiler {
     return "not in the list";
   }
   bool pays(const Part& part) const override { return part.nodes.size() >= least_; }
+  std::vector<Misfit> misfits(const Part& part) const override {
+    const Node* first = part.nodes[0];
+    if (first->outputs[0]->name != "m") return {};
+    return {{first, "nothing is before it"}};
+  }
   std::shared_ptr<const Delegate> compile(const Part& part) const override {
     auto delegate = std::make_shared<Delegate>();
     delegate->id = "ListBackend";
@@ -60,6 +66,23 @@ Result run(const std::string& body, const ListCompiler& compiler) {
     result.payloads.emplace_back(delegate->payload.begin(), delegate->payload.end());
   }
   return result;
+}
+
+TEST(Partition, WhatDoesNotFitIntoItsGroupStaysOutside) {
+  const ListCompiler compiler({"aten::relu", "aten::neg"});
+  const Result fits = run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::relu(%x)
+  %m: float32[2] = aten::neg(%a)
+  return %m)",
+                          compiler);
+  EXPECT_EQ(fits.text, "delegate::call(x)m ");
+  const Result result = run(R"(  input %x: float32[2]
+  %m: float32[2] = aten::neg(%x)
+  %b: float32[2] = aten::relu(%m)
+  return %b)",
+                            compiler);
+  EXPECT_EQ(result.text, "aten::neg(x)m delegate::call(m)b ");
+  EXPECT_EQ(result.outside, (std::vector<std::string>{"aten::neg: nothing is before it"}));
 }
 
 TEST(Partition, NodesThatAreTakenBecomeOneCall) {

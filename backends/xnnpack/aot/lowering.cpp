@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/xnnpack/aot/size_sources.h"
 #include "exir/ir/failure.h"
 
 namespace taper::xnnpack {
@@ -156,8 +157,16 @@ Id Lowering::loose(const Value* value) {
   return has ? found->second.loose : plain(value);
 }
 
+bool Lowering::repeats_openly(const Value* value) const {
+  const auto found = forms_.find(value);
+  if (found == forms_.end() || found->second.loose == kNone) return false;
+  return found->second.plain == kNone && found->second.image == kNone &&
+         count_open(value->type.sizes) > 0;
+}
+
 // XNNPACK of 2024 has no broadcast of its own.
 Id Lowering::repeated(Id x, const Dims& dims) {
+  if (count_open(dims) > 0) throw Failure("what it repeats is of an open size");
   size_t count = 1;
   for (const Sym& size : dims) count *= static_cast<size_t>(size.as_int());
   return binary(NodeContent::Multiply, x, constant(dims, std::vector<float>(count, 1)));
@@ -223,7 +232,7 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
   if (out_.is_constant(x)) {
     return out_.add_constant(permuted(dims, perm), permuted_data(out_.data(x), dims, perm));
   }
-  if (moves_nothing(dims, perm)) return reshape(x, permuted(dims, perm));
+  if (count_open(dims) <= 1 && moves_nothing(dims, perm)) return reshape(x, permuted(dims, perm));
   NodeSpec spec;
   spec.kind = NodeContent::Transpose;
   spec.inputs = {x};
@@ -244,8 +253,9 @@ Id Lowering::reshape(Id x, Dims dims) {
   for (const Sym& size : dims) {
     spec.list.push_back(size.is_int() ? static_cast<uint32_t>(size.as_int()) : 0);
   }
-  if (std::count(spec.list.begin(), spec.list.end(), 0u) > 1) {
-    throw Failure("a reshape of XNNPACK leaves more than one size open");
+  if (count_open(dims) > 1) {
+    if (for_executorch()) throw Failure("a reshape in ExecuTorch leaves one size open at most");
+    if (!out_.knows_sizes(dims)) throw Failure("where several of its sizes come from is not known");
   }
   return out_.add(std::move(spec), std::move(dims));
 }
@@ -411,6 +421,13 @@ bool Lowering::clamp_maker(const Value* value, Id id, float min, float max) {
   maker->min = std::max(maker->min, min);
   maker->max = std::min(maker->max, max);
   return maker->min < maker->max;
+}
+
+void Lowering::leave_out(const exir::Node& node) {
+  for (const Value* output : node.outputs) {
+    Dims dims = output->type.sizes;
+    set_plain(output, out_.add_input(std::move(dims)));
+  }
 }
 
 void Lowering::finish_outputs() {

@@ -31,6 +31,8 @@ class Lowering {
   // For who broadcasts: with sizes of 1 where the tensor only repeats what it holds.
   Id loose(const exir::Value* value);
   void set_loose(const exir::Value* value, Id id) { forms_[value].loose = id; }
+  // True if all that there is of the tensor is less, and how much more it should be is open.
+  bool repeats_openly(const exir::Value* value) const;
   // Weights or a bias, which XNNPACK packs: a value of its own, since runtimes may let go of the
   // bytes once they are packed. REQUIRES: a constant.
   Id weights(const exir::Value* value);
@@ -48,19 +50,18 @@ class Lowering {
   Id clamp(Id x, float min, float max);
   // At once if x is a constant.
   Id transpose(Id x, const std::vector<uint32_t>& perm);
-  // At most one size may be symbolic; others must be those of x, or known.
+  // For ExecuTorch at most one size may be symbolic.
   Id reshape(Id x, Dims dims);
   // `size` elements of a dimension from `start` on.
   Id slice(Id x, size_t dim, int64_t start, int64_t size);
   // One behind another along a dimension.
   Id concatenated(const std::vector<Id>& ids, size_t dim);
-  // [all before `dim`, times, all from `dim` on]: copies side by side. REQUIRES: at most one of
-  // these sizes is open.
+  // [all before `dim`, times, all from `dim` on]: copies side by side.
   Id copies(Id x, size_t dim, int64_t times);
   // The mean over the last `count` dimensions, which stay as ones.
   Id mean_of_last(Id x, size_t count);
-  // Over dimensions in rising order, which stay as ones. REQUIRES: at most one size of x is open,
-  // and none of those that are added up.
+  // Over dimensions in rising order, which stay as ones. REQUIRES: no size that sum() adds up is
+  // open.
   Id mean(Id x, const std::vector<size_t>& dims);
   Id sum(Id x, const std::vector<size_t>& dims);
   // Of matrices [..., n, k] and [..., k, m], or [..., m, k] if it is turned.
@@ -87,6 +88,8 @@ class Lowering {
   // How often a tensor is read, inside or outside of the part.
   size_t uses(const exir::Value* value) const;
 
+  // Gives up on a node that could not be lowered: what it makes comes with the call.
+  void leave_out(const exir::Node& node);
   // Marks the part's results.
   void finish_outputs();
 

@@ -15,11 +15,6 @@ std::string static_refusal(const Node& node) {
   const bool known = tensor(node)->type.is_static() && node.outputs[0]->type.is_static();
   return known ? "" : "a size is open";
 }
-std::string one_open_refusal(const Node& node) {
-  int open = 0;
-  for (const exir::Sym& size : node.outputs[0]->type.sizes) open += !size.is_int();
-  return open <= 1 ? "" : "more than one size is open";
-}
 
 void same(Lowering& l, const Node& node) {
   const Value* x = tensor(node);
@@ -37,9 +32,8 @@ void expand(Lowering& l, const Node& node) {
   l.set_loose(y, l.reshape(l.loose(x), std::move(dims)));
 }
 std::string expand_refusal(const Node& node) {
-  std::string why = static_refusal(node);
-  if (!why.empty()) return why;
-  return node.outputs[0]->type.numel().as_int() <= kMostRepeated ? "" : "the result is large";
+  const exir::Sym count = node.outputs[0]->type.numel();
+  return !count.is_int() || count.as_int() <= kMostRepeated ? "" : "the result is large";
 }
 
 // [n, c, 1, 1] to [n, c] lies the same in both layouts.
@@ -140,7 +134,7 @@ std::string select_refusal(const Node& node) {
   const Value* x = tensor(node);
   const bool known = x->type.sizes[dim_of(node.arg(1), x->type.rank())].is_int();
   if (!known && node.arg(2).to_int() < 0) return "it counts from an end that is open";
-  return one_open_refusal(node);
+  return "";
 }
 
 void split(Lowering& l, const Node& node) {
@@ -269,9 +263,9 @@ std::string repeat_refusal(const Node& node) {
 constexpr OpRule kTable[] = {
     {"aten::clone", nullptr, same, 0},
     {"dim_order_ops::_to_dim_order_copy", nullptr, same, 0},
-    {"aten::view_copy", one_open_refusal, reshape, 0},
-    {"aten::unsqueeze_copy", one_open_refusal, reshape, 0},
-    {"aten::squeeze_copy.dims", one_open_refusal, reshape, 0},
+    {"aten::view_copy", nullptr, reshape, 0},
+    {"aten::unsqueeze_copy", nullptr, reshape, 0},
+    {"aten::squeeze_copy.dims", nullptr, reshape, 0},
     {"aten::expand_copy", expand_refusal, expand, 0},
     {"aten::permute_copy", nullptr, permute, 0},
     {"aten::slice_copy.Tensor", slice_refusal, slice, 0},

@@ -57,7 +57,9 @@ class NodeTables {
         return wire::CreateTransposeDirect(fbb_, length(n.list), &n.list, in(n, 0), n.output)
             .Union();
       case NodeContent::Reshape:
-        return wire::CreateReshapeDirect(fbb_, length(n.list), &n.list, in(n, 0), n.output).Union();
+        return wire::CreateReshapeDirect(fbb_, length(n.list), &n.list, in(n, 0), n.output, 0,
+                                         n.sources.empty() ? nullptr : &n.sources)
+            .Union();
       case NodeContent::Slice:
         return wire::CreateSliceDirect(fbb_, length(n.list), &n.list, &n.list2, in(n, 0), n.output)
             .Union();
@@ -163,8 +165,10 @@ Id PayloadWriter::add_input(Dims dims) {
   value.dims = std::move(dims);
   value.is_input = true;
   value.external = extern_count_++;
+  const auto id = static_cast<Id>(list_.values.size());
+  known_.add(id, value.dims);
   list_.values.push_back(std::move(value));
-  return static_cast<Id>(list_.values.size()) - 1;
+  return id;
 }
 
 Id NodeList::add_constant(Dims dims, exir::TensorData data) {
@@ -193,8 +197,9 @@ Id PayloadWriter::add(NodeSpec spec, Dims dims) {
   for (const Id id : spec.inputs) {
     if (id != kNone) list_.values[id].is_read = true;
   }
+  spec.output = static_cast<Id>(list_.values.size());
+  known_.add(spec.output, value.dims);
   list_.values.push_back(std::move(value));
-  spec.output = static_cast<Id>(list_.values.size()) - 1;
   list_.nodes.push_back(std::move(spec));
   return list_.nodes.back().output;
 }
@@ -222,11 +227,61 @@ std::vector<bool> NodeList::live_nodes() const {
   return live;
 }
 
+void NodeList::find_size_sources(const std::vector<bool>& live) {
+  KnownSizes known;
+  for (Id id = 0; id < values.size(); ++id) {
+    if (values[id].is_input) known.add(id, values[id].dims);
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!live[i]) continue;
+    const Dims& dims = values[nodes[i].output].dims;
+    if (nodes[i].kind == NodeContent::Reshape && count_open(dims) > 1) {
+      const auto sources = known.sources(dims);
+      if (!sources) throw Failure("several sizes of a reshape in a delegate are not known");
+      for (const SizeSource& s : *sources) {
+        nodes[i].sources.emplace_back(s.value, s.dim, s.times, s.over);
+      }
+    }
+    known.add(nodes[i].output, dims);
+  }
+}
+
+void NodeList::postpone_open_reshapes() {
+  std::vector<bool> made(values.size());
+  for (Id id = 0; id < values.size(); ++id) made[id] = values[id].maker < 0;
+  const auto is_ready = [&](const NodeSpec& node) {
+    for (const Id id : node.inputs) {
+      if (id != kNone && !made[id]) return false;
+    }
+    for (const wire::SizeSource& source : node.sources) {
+      if (source.value() != kNone && !made[source.value()]) return false;
+    }
+    return true;
+  };
+  std::vector<NodeSpec> ordered;
+  std::vector<bool> done(nodes.size());
+  // Takes what is ready, in order, of one sort; false if there was nothing.
+  const auto take = [&](bool is_reshape) {
+    bool any = false;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (done[i] || nodes[i].sources.empty() == is_reshape || !is_ready(nodes[i])) continue;
+      done[i] = any = made[nodes[i].output] = true;
+      ordered.push_back(std::move(nodes[i]));
+    }
+    return any;
+  };
+  while (take(false) || take(true)) {
+  }
+  nodes = std::move(ordered);
+}
+
 // Values that nothing reads stay in the list, so that numbers need not change: only their tables
 // are written. Constants that nothing reads are not written.
 exir::Delegate PayloadWriter::finish() {
   compute_in_bytes(list_);
   FlatBufferBuilder fbb(4096);
+  list_.find_size_sources(list_.live_nodes());
+  list_.postpone_open_reshapes();
   const std::vector<bool> live = list_.live_nodes();
   std::vector<bool> read(list_.values.size());
   std::vector<Offset<wire::Node>> nodes;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/xnnpack/aot/size_sources.h"
 #include "backends/xnnpack/schema_generated.h"
 #include "exir/ir/graph.h"
 
@@ -40,6 +41,7 @@ struct NodeSpec {
   std::vector<uint32_t> list,
       list2;  // Permutation, sizes, offsets, paddings; new height and width.
   Window window;
+  std::vector<wire::SizeSource> sources;  // Of a reshape with several open sizes; made last.
 };
 
 // Of a tensor of whole numbers. x is (number - zero_point) * scale.
@@ -70,6 +72,10 @@ struct NodeList {
   std::vector<exir::TensorData> constants;  // Number n is at n - 1.
 
   Id add_constant(Dims dims, exir::TensorData data);
+  // Says of reshapes with several open sizes where these come from. Throws Failure if it cannot.
+  void find_size_sources(const std::vector<bool>& live);
+  // Puts these off as long as possible: each ends what XNNPACK computes in a row.
+  void postpone_open_reshapes();
   // Those that results of the call depend on.
   std::vector<bool> live_nodes() const;
 };
@@ -100,6 +106,8 @@ class PayloadWriter {
   bool may_be_output(Id id) const {
     return list_.values[id].maker >= 0 && !list_.values[id].is_output;
   }
+  // Whether a reshape to these sizes can say where they come from.
+  bool knows_sizes(const Dims& dims) const { return known_.sources(dims).has_value(); }
   // True if a node reads it.
   bool is_read(Id id) const { return list_.values[id].is_read; }
   // The node that makes the value; null if none does.
@@ -110,6 +118,7 @@ class PayloadWriter {
  private:
   const exir::SymRanges& ranges_;
   NodeList list_;
+  KnownSizes known_;
   uint32_t extern_count_ = 0;
 };
 

@@ -44,11 +44,7 @@ void reduce(Lowering& l, const Node& node, const Fold& fold) {
 }
 
 std::string reduce_refusal(const Node& node) {
-  const Value* x = tensor(node);
-  if (x->type.rank() == 0) return "the input has no dimension";
-  int open = 0;
-  for (const exir::Sym& size : x->type.sizes) open += !size.is_int();
-  return open <= 1 ? "" : "more than one size is open";
+  return tensor(node)->type.rank() == 0 ? "the input has no dimension" : "";
 }
 std::string static_reduce_refusal(const Node& node) {
   const std::string why = reduce_refusal(node);

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "exir/ir/failure.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -100,9 +101,9 @@ const OpRule* find_rule(std::string_view target) {
   return nullptr;
 }
 
-bool XnnpackCompiler::keeps_whole(const Node& node) const {
+bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   if (node.is("aten::hardswish")) return node.outputs[0]->type.dtype == ScalarType::kFloat;
-  return node.is("aten::scaled_dot_product_attention") && refusal(node, Graph()).empty();
+  return node.is("aten::scaled_dot_product_attention") && refusal(node, graph).empty();
 }
 
 std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const {
@@ -121,6 +122,43 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
   if (rule->refusal_in != nullptr) problem = rule->refusal_in(node, graph);
   if (!problem.empty()) return problem;
   return rule->refusal == nullptr ? "" : rule->refusal(node);
+}
+
+// Where sizes are open, whether a node can be written follows from what else is in the group: where
+// its sizes can be read off, and who reads what it repeats. So it is tried.
+std::vector<exir::Misfit> XnnpackCompiler::misfits(const Part& part) const {
+  const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
+    return node->outputs[0]->type.is_static();
+  });
+  if (all_known) return {};
+  std::vector<exir::Misfit> found;
+  Lowering lowering(part);
+  const auto give_up = [&](const Node* node, const char* why) {
+    found.push_back({node, why});
+    lowering.leave_out(*node);
+  };
+  // To blame are those whose result is repeated only in name, if a reader wants all of it.
+  const auto attempt = [&](const Node* node, const auto& step) {
+    try {
+      return step();
+    } catch (const exir::Failure&) {
+      exir::for_each_value(*node, [&](const Value* value) {
+        if (lowering.repeats_openly(value)) give_up(value->producer, "a size is open");
+      });
+    }
+    try {
+      step();
+    } catch (const exir::Failure& failure) {
+      give_up(node, failure.what());
+    }
+  };
+  for (const Node* node : part.nodes) {
+    attempt(node, [&] { find_rule(node->target())->lower(lowering, *node); });
+  }
+  for (const Value* output : part.outputs) {
+    attempt(output->producer, [&] { lowering.plain(output); });
+  }
+  return found;
 }
 
 bool XnnpackCompiler::pays(const Part& part) const {

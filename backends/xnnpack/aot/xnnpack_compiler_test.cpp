@@ -138,6 +138,53 @@ TEST(XnnpackCompiler, WhatIsOnlyRepeatedBroadcasts) {
             "Multiply Tanh");
 }
 
+constexpr char kHeads[] = R"(  range s0 = [1, 8]
+  range s1 = [2, 32]
+  input %x: float32[s0, s1, 64]
+  constant %w: float32[64, 64] = zeros
+  %q: float32[s0, s1, 64] = aten::linear(%x, %w)
+  %v: float32[s0, s1, 4, 16] = aten::view_copy(%q, [-1, -1, 4, 16])
+  %y: float32[s0, 4, s1, 16] = aten::permute_copy(%v, [0, 2, 1, 3])
+  return %y)";
+
+TEST(XnnpackCompiler, SeveralOpenSizesOfAReshapeSayWhereTheyComeFrom) {
+  const Result r = compile(kHeads);
+  EXPECT_EQ(r.kinds(), "FullyConnected Reshape Transpose");
+  const auto& sources = *r.payload().nodes()->Get(1)->content_as_Reshape()->sources();
+  ASSERT_EQ(sources.size(), 4u);
+  EXPECT_EQ(sources.Get(0)->value(), 0u);  // The argument of the call.
+  EXPECT_EQ(sources.Get(1)->value(), 0u);
+  EXPECT_EQ(sources.Get(1)->dim(), 1u);
+  EXPECT_EQ(sources.Get(2)->value(), UINT32_MAX);
+}
+
+TEST(XnnpackCompiler, ForExecutorchAReshapeLeavesOneSizeOpen) {
+  exir::PartitionOptions options;
+  options.for_executorch = true;
+  const Result r = compile(kHeads, options);
+  EXPECT_EQ(r.kinds(), "FullyConnected");
+  ASSERT_EQ(r.outside.size(), 2u);
+  EXPECT_EQ(r.outside[0], "aten::view_copy: a reshape in ExecuTorch leaves one size open at most");
+}
+
+TEST(XnnpackCompiler, WhatIsRepeatedOpenlyIsTakenIfItsReaderBroadcasts) {
+  const std::string body = R"(  range s0 = [1, 8]
+  range s1 = [2, 32]
+  input %x: float32[s0, 1, 64]
+  input %z: float32[s0, s1, 64]
+  %e: float32[s0, s1, 64] = aten::expand_copy(%x, [-1, -1, 64])
+)";
+  const Result sum =
+      compile(body + "  %y: float32[s0, s1, 64] = aten::add.Tensor(%z, %e)\n  return %y");
+  EXPECT_EQ(sum.kinds(), "Add");
+  EXPECT_TRUE(sum.outside.empty());
+  const Result cat = compile(body + R"(  %t: float32[s0, s1, 64] = aten::tanh(%z)
+  %y: float32[s0, 2*s1, 64] = aten::cat([%e, %t], 1)
+  return %y)");
+  EXPECT_EQ(cat.kinds(), "Tanh Concatenate2");
+  EXPECT_EQ(cat.outside, (std::vector<std::string>{"aten::expand_copy: a size is open"}));
+}
+
 TEST(XnnpackCompiler, SumsAndMeansAreOverAnyDimensions) {
   const std::string input =
       "  input %i: float32[4, 40, 40, 3]\n  %x: float32[4, 40, 40, 3] = aten::tanh(%i)\n";

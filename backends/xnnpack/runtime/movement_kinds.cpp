@@ -43,11 +43,30 @@ xnn_status define_transpose(xnn_subgraph_t graph, const Node& node, Span<const V
 Status check_reshape(const Node& node, Span<const Value> values) {
   const auto& t = node.as<wire::Reshape>();
   TAPER_XNNPACK_REQUIRE(is_list_of(t.sizes(), t.rank()), "reshape: there are too many sizes");
+  if (t.sources() == nullptr) return check_numbers(node, values);
+  TAPER_XNNPACK_REQUIRE(t.sources()->size() == t.rank() && input(node, values).data == nullptr,
+                        "reshape: the sources of its sizes do not fit");
+  for (const wire::SizeSource* source : *t.sources()) {
+    if (source->value() == kNone) continue;
+    TAPER_XNNPACK_REQUIRE(source->value() < values.size() && source->value() != node.output &&
+                              values[source->value()].is_known && source->over() > 0,
+                          "reshape: a size comes from a value that nothing computed before");
+  }
   return check_numbers(node, values);
+}
+
+// What the source of an open size says now; 0 if there is no such size.
+uint32_t size_from(const wire::SizeSource& source, Span<const Value> values) {
+  const Shape& shape = values[source.value()].shape;
+  if (source.dim() >= shape.rank) return 0;
+  const uint64_t product = uint64_t{shape.dims[source.dim()]} * source.times();
+  const uint64_t size = product / source.over();
+  return product % source.over() == 0 && size <= UINT32_MAX ? static_cast<uint32_t>(size) : 0;
 }
 
 Status infer_reshape(const Node& node, Span<Value> values) {
   const auto& sizes = *node.as<wire::Reshape>().sizes();
+  const auto* sources = node.as<wire::Reshape>().sources();
   const uint64_t count = element_count(input(node, values).shape);
   Shape y;
   y.rank = sizes.size();
@@ -55,6 +74,10 @@ Status infer_reshape(const Node& node, Span<Value> values) {
   for (uint32_t d = 0; d < y.rank; ++d) {
     y.dims[d] = sizes.Get(d);
     if (y.dims[d] != 0) continue;
+    if (sources != nullptr && sources->Get(d)->value() != kNone) {
+      y.dims[d] = size_from(*sources->Get(d), values);
+      continue;
+    }
     TAPER_XNNPACK_REQUIRE(open == kNone, "reshape: more than one size is left open");
     open = d;
     y.dims[d] = 1;
@@ -68,7 +91,9 @@ Status infer_reshape(const Node& node, Span<Value> values) {
   return {};
 }
 
+// One whose sizes come from several places is not for XNNPACK: move_stage.h.
 xnn_status define_reshape(xnn_subgraph_t graph, const Node& node, Span<const Value> values) {
+  if (is_open_reshape(node)) return xnn_status_unsupported_parameter;
   const auto& sizes = *node.as<wire::Reshape>().sizes();
   size_t dims[kMaxRank] = {};
   for (uint32_t d = 0; d < sizes.size(); ++d) dims[d] = sizes.Get(d);
@@ -251,5 +276,9 @@ constexpr NodeKindEntry kTable[] = {
 }  // namespace
 
 const Span<const NodeKindEntry> kMovementKinds{kTable};
+
+bool is_open_reshape(const Node& node) {
+  return node.kind->infer == infer_reshape && node.as<wire::Reshape>().sources() != nullptr;
+}
 
 }  // namespace taper::xnnpack

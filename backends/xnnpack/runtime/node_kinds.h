@@ -59,6 +59,8 @@ inline const float* floats_of(const Value& value) {
 }
 // Whether the result is held within bounds.
 bool has_bounds(const Node& node);
+// A reshape of which more than one size is open, which XNNPACK does not have.
+bool is_open_reshape(const Node& node);
 // Whether all that it reads and writes is float32.
 bool is_in_floats(const Node& node, Span<const Value> values);
 

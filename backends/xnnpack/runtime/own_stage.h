@@ -11,11 +11,13 @@ namespace taper::xnnpack {
 
 // Nodes in a row that one stage of ours computes; none if there are none.
 struct OwnPart {
-  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kFusion };
+  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kFusion, kMove };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // Of kWinograd.
-  Fusion fusion;      // Of kFusion; of kDepthwise the swish that follows, if one does.
+  // Of kFusion; of kDepthwise the swish that follows, if one does; of kMove what it reads and
+  // makes.
+  Fusion fusion;
 };
 
 // False where this build or this processor has nothing of the kind.

@@ -8,6 +8,8 @@
 #include <new>
 
 #include "backends/xnnpack/runtime/make_array.h"
+#include "backends/xnnpack/runtime/move_stage.h"
+#include "backends/xnnpack/runtime/node_kinds.h"
 #include "backends/xnnpack/runtime/segment.h"
 #include "backends/xnnpack/runtime/value_reader.h"
 
@@ -18,6 +20,8 @@ constexpr size_t kAlignment = 64;
 // Bounds the work of placing the buffers.
 constexpr size_t kMostParts = 512;
 constexpr size_t kMostBuffers = 512;
+// With reshapes that XNNPACK cannot do, which have to be parts.
+constexpr size_t kMostPartsAtAll = 2048;
 
 uint64_t round_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -42,6 +46,23 @@ Status make_segment(const Graph& graph, size_t first, size_t last, const Shared&
   return made->build(graph, first, last, shared);
 }
 
+OwnPart move_part(const Node& node) {
+  OwnPart part;
+  part.kind = OwnPart::Kind::kMove;
+  part.nodes = 1;
+  part.fusion.inputs[0] = node.inputs[0];
+  part.fusion.output = node.output;
+  return part;
+}
+
+Status make_stage(const Graph& graph, size_t first, size_t last, const OwnPart& own,
+                  const Shared& shared, std::unique_ptr<Stage>& stage) {
+  if (own.kind == OwnPart::Kind::kNone) return make_segment(graph, first, last, shared, stage);
+  if (own.kind != OwnPart::Kind::kMove) return make_own_stage(graph, first, own, shared, stage);
+  stage.reset(new (std::nothrow) MoveStage(graph.nodes()[first]));
+  return stage != nullptr ? Status() : no_memory();
+}
+
 }  // namespace
 
 #if !defined(TAPER_OPTIMIZED)
@@ -59,9 +80,11 @@ Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& sha
   if (places_ == nullptr) return no_memory();
   TAPER_TRY(cut(false, spare_bytes));
   TAPER_TRY(find_buffers());
-  if (is_cut_badly()) {
+  if (is_cut_badly(kMostBuffers)) {
     TAPER_TRY(cut(true, 0));
     TAPER_TRY(find_buffers());
+    TAPER_XNNPACK_REQUIRE(part_count_ <= 1 || !is_cut_badly(kMostPartsAtAll),
+                          "the graph cannot be cut at its reshapes");
   }
   Workspace workspace;
   Shared all = shared;
@@ -75,8 +98,7 @@ Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& sha
   if (stages_ == nullptr) return no_memory();
   for (size_t p = 0; p < part_count_; ++p) {
     const Part& part = parts_[p];
-    TAPER_TRY(part.own.nodes > 0 ? make_own_stage(graph, part.first, part.own, all, stages_[p])
-                                 : make_segment(graph, part.first, part.last, all, stages_[p]));
+    TAPER_TRY(make_stage(graph, part.first, part.last, part.own, all, stages_[p]));
   }
   return {};
 }
@@ -99,7 +121,7 @@ std::unique_ptr<uint32_t[]> Stages::count_uses() const {
 }
 
 Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
-  parts_ = make_array<Part>(kMostParts);
+  parts_ = make_array<Part>(std::min(kMostPartsAtAll, graph_->nodes().size()));
   const auto uses = count_uses();
   if (parts_ == nullptr || uses == nullptr) return no_memory();
   part_count_ = 0;
@@ -109,7 +131,9 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     Part part;
     part.first = n;
     part.last = n + 1;
-    if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
+    if (node.is_needed && is_open_reshape(node)) {
+      part.own = move_part(node);
+    } else if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
       part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
       part.last = n + std::max(size_t{1}, part.own.nodes);
     }
@@ -119,6 +143,7 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     if (before != nullptr && before->own.nodes == 0 && part.own.nodes == 0) {
       before->last = part.last;
     } else {
+      TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll, "the graph has too many open reshapes");
       parts_[part_count_++] = part;
     }
   }
@@ -165,7 +190,9 @@ void Stages::write_over(Span<Buffer> uses) {
   };
   for (size_t p = 0; p < part_count_; ++p) {
     const Fusion& fusion = parts_[p].own.fusion;
-    if (parts_[p].own.kind != OwnPart::Kind::kFusion || !has_buffer(fusion.output)) continue;
+    const bool may_write =
+        parts_[p].own.kind == OwnPart::Kind::kFusion || parts_[p].own.kind == OwnPart::Kind::kMove;
+    if (!may_write || !has_buffer(fusion.output)) continue;
     for (uint32_t id : fusion.inputs) {
       if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
       uses[fusion.output].first = uses[id].first;
@@ -176,8 +203,8 @@ void Stages::write_over(Span<Buffer> uses) {
 }
 
 // What XNNPACK quantises on the way cannot leave its graph.
-bool Stages::is_cut_badly() const {
-  if (buffer_count_ > kMostBuffers) return true;
+bool Stages::is_cut_badly(size_t most_buffers) const {
+  if (buffer_count_ > most_buffers) return true;
   for (size_t b = 0; b < buffer_count_; ++b) {
     if (graph_->values()[buffers_[b].value].nonbatch_dims > 0) return true;
   }

@@ -45,7 +45,7 @@ class Stages {
   Status find_buffers();
   void write_over(Span<Buffer> uses);
   const Buffer* buffer_of(uint32_t value) const;
-  bool is_cut_badly() const;
+  bool is_cut_badly(size_t most_buffers) const;
   uint64_t place_buffers(uint64_t begin);
   uint8_t* scratch_memory() const;
 

@@ -62,6 +62,55 @@ TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
   EXPECT_EQ(out.result(), (Floats{-1, -4, -9, -16, -25, -36}));
 }
 
+// [a, b, 4] as [b, a, 2, 2], the sizes of which come from the input, between two steps of XNNPACK's.
+PayloadBuilder open_reshape(const std::vector<wire::SizeSource>& sources) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({4, 4, 4}), t = p.inner({4, 4, 4}), r = p.inner({4, 4, 2, 2});
+  const uint32_t y = p.output({4, 4, 2, 2});
+  p.unary(NodeContent::Square, x, t);
+  const Sizes sizes = {0, 0, 2, 2};
+  p.nodes.push_back({NodeContent::Reshape,
+                     wire::CreateReshapeDirect(p.fbb, 4, &sizes, t, r, 0, &sources).Union()});
+  p.unary(NodeContent::Negate, r, y);
+  return p;
+}
+constexpr uint32_t kNoSource = UINT32_MAX;
+
+TEST(XnnpackBackend, AReshapeMayHaveSeveralOpenSizes) {
+  const wire::SizeSource all[] = {{0, 1, 1, 1}, {0, 0, 2, 2}, {kNoSource, 0, 1, 1}};
+  Loaded loaded(open_reshape({all[0], all[1], all[2], all[2]}).finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats out({4, 4, 2, 2}, Floats(64), 64);
+  for (const auto& [a, b] : {std::pair{1, 2}, std::pair{2, 1}, std::pair{3, 4}}) {
+    Floats numbers(static_cast<size_t>(a * b * 4));
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+    HeldFloats in({a, b, 4}, numbers, 64);
+    ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    EXPECT_EQ(out.tensor.size(0), b);
+    EXPECT_EQ(out.tensor.size(1), a);
+    for (float& number : numbers) number = -number * number;
+    EXPECT_EQ(out.result(), numbers);
+  }
+}
+
+TEST(XnnpackPayload, SourcesOfSizesThatLieAreRefused) {
+  const wire::SizeSource a(0, 0, 1, 1), b(0, 1, 1, 1), none(kNoSource, 0, 1, 1);
+  const auto is_taken = [](const std::vector<wire::SizeSource>& sources) {
+    PayloadBuilder p = open_reshape(sources);
+    return Loaded(p.finish()).status.ok();
+  };
+  EXPECT_TRUE(is_taken({a, none, none, none}));
+  EXPECT_FALSE(is_taken({a, b, none}));
+  EXPECT_FALSE(is_taken({none, none, none, none}));
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(2, 1, 1, 1), none, none}));   // Its own result.
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(3, 1, 1, 1), none, none}));   // A later one.
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(99, 1, 1, 1), none, none}));  // No value.
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 9, 1, 1), none, none}));   // No dimension.
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, 1, 0), none, none}));
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, 1, 3), none, none}));  // 4 / 3 is no size.
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, UINT32_MAX, 1), none, none}));
+}
+
 TEST(XnnpackBackend, SizesThatDoNotFitAreRefusedAndTheNextRunIsRight) {
   Loaded loaded(sum().finish());
   HeldFloats a({2, 2}, {1, 2, 3, 4}), b({3}, {1, 2, 3}), y({2, 2}, Floats(4));

@@ -1,0 +1,58 @@
+// Sizes as expressions in, where they come from out.
+
+#include "backends/xnnpack/aot/size_sources.h"
+
+#include <gtest/gtest.h>
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Sym;
+
+// "1.0 * 2 / 3": dimension 0 of value 1, times 2, over 3.
+std::string text(const KnownSizes& known, const std::vector<Sym>& sizes) {
+  const auto sources = known.sources(sizes);
+  if (!sources) return "none";
+  std::string out;
+  for (const SizeSource& s : *sources) {
+    out += out.empty() ? "" : ", ";
+    if (s.value == UINT32_MAX) {
+      out += "-";
+      continue;
+    }
+    out += std::to_string(s.value) + "." + std::to_string(s.dim);
+    if (s.times != 1) out += " * " + std::to_string(s.times);
+    if (s.over != 1) out += " / " + std::to_string(s.over);
+  }
+  return out;
+}
+
+TEST(KnownSizes, AreFoundInTheFirstValueThatHasThem) {
+  const Sym b = Sym::symbol("s0"), t = Sym::symbol("s1");
+  KnownSizes known;
+  known.add(3, {b, 8, t * 64});
+  known.add(4, {t, b});
+  EXPECT_EQ(text(known, {b, t, 4, 16}), "3.0, 4.0, -, -");
+  EXPECT_EQ(text(known, {t * 64, b}), "3.2, 3.0");
+}
+
+TEST(KnownSizes, OneMayBeWhatIsLeft) {
+  const Sym b = Sym::symbol("s0"), t = Sym::symbol("s1");
+  KnownSizes known;
+  known.add(0, {b, t});
+  EXPECT_EQ(text(known, {b * t, 2, t}), "-, -, 0.1");
+  EXPECT_EQ(text(known, {b * t, b + t}), "none");
+}
+
+TEST(KnownSizes, MayBeMultipliedAndDivided) {
+  const Sym h = Sym::symbol("s0"), w = Sym::symbol("s1");
+  KnownSizes known;
+  known.add(0, {h * 4, w});
+  EXPECT_EQ(text(known, {h, 4, w * 3}), "0.0 / 4, -, 0.1 * 3");
+  EXPECT_EQ(text(known, {h * 6, w}), "0.0 * 3 / 2, 0.1");
+  // Whether that is a half depends on the size.
+  EXPECT_EQ(text(known, {exir::floor_div(w, 2), exir::floor_div(h, 3)}), "none");
+}
+
+}  // namespace
+}  // namespace taper::xnnpack
