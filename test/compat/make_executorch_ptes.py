@@ -28,6 +28,7 @@ def lower(path, xnnpack=False):
         to_edge_transform_and_lower,
     )
     from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
+    import executorch.kernels.quantized  # registers what int8 models call
 
     partitioner = None
     if xnnpack:

@@ -77,6 +77,7 @@ def with_constants(arrays, samples):
 
 def execute(pte, steps):
     """Loads the method, runs it on each list of inputs; returns the tensor outputs of each run."""
+    import executorch.kernels.quantized  # registers what int8 models call
     from executorch.runtime import Runtime, Verification
 
     program = Runtime.get().load_program(pte, verification=Verification.Minimal)

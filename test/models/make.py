@@ -47,6 +47,7 @@ factors
 spectra
 signals
 forms
+quantised
 untouched
 """.split()
 FULL_SOURCES = (

@@ -1,0 +1,62 @@
+"""Models in int8, as PyTorch's export quantisation (PT2E) makes them with ExecuTorch's quantizer for
+XNNPACK: a convnet whose scales are in the file, and layers whose inputs get theirs as they come.
+"""
+
+import torch
+from torch import nn
+
+from model import Model, randn, settle
+
+
+class Convnet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, 2, 1)
+        self.bn = nn.BatchNorm2d(16)
+        self.depthwise = nn.Conv2d(16, 16, 3, 1, 1, groups=16)
+        self.pointwise = nn.Conv2d(16, 16, 1)
+        self.head = nn.Linear(16, 10)
+
+    def forward(self, x):
+        x = torch.relu(self.bn(self.stem(x)))
+        x = x + self.pointwise(nn.functional.relu6(self.depthwise(x)))
+        x = nn.functional.max_pool2d(x, 2)
+        return self.head(torch.flatten(nn.functional.adaptive_avg_pool2d(x, 1), 1))
+
+
+class Quantised(nn.Module):
+    """Holds a module of PT2E, whose modes cannot be changed."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.module = module
+
+    def train(self, mode=True):
+        return self
+
+    def forward(self, x):
+        return self.module(x)
+
+
+def quantised(module, samples, is_dynamic):
+    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer as xnnpack
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    config = xnnpack.get_symmetric_quantization_config(is_per_channel=True, is_dynamic=is_dynamic)
+    graph = torch.export.export(module, (samples[0],)).module()
+    prepared = prepare_pt2e(graph, xnnpack.XNNPACKQuantizer().set_global(config))
+    with torch.no_grad():
+        for sample in samples:
+            prepared(sample)
+    return Quantised(convert_pt2e(prepared))
+
+
+def models(full):
+    images = [randn(1, 3, 20, 20, seed=s) for s in (1, 2, 3)]
+    rows = [randn(1, 32, seed=s) for s in (1, 2, 3)]  # XNNPACK: a scale for each
+    layers = settle(nn.Sequential(nn.Linear(32, 48), nn.ReLU(), nn.Linear(48, 16)), 1)
+    # A number that is rounded the other way is much more than floats would differ.
+    return [
+        Model("int8_convnet", quantised(settle(Convnet()), images, False), (images[0],), scale=100),
+        Model("int8_layers", quantised(layers, rows, True), (rows[0],), scale=100),
+    ]
