@@ -10,6 +10,7 @@
 #include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
+#include "tools/resident_memory.h"
 #include "tools/terminal.h"
 
 namespace taper::tools {
@@ -41,6 +42,7 @@ struct Figures {
   double cpu = 0;            // Of a run, by all threads of the process; the mean.
   std::vector<double> runs;  // Sorted.
   uint64_t planned_bytes = 0, method_bytes = 0;
+  uint64_t idle_bytes = 0, peak_bytes = 0;  // Resident: before the program is opened; the most.
 
   double at(double fraction) const {
     return runs[static_cast<size_t>(fraction * static_cast<double>(runs.size() - 1))];
@@ -82,7 +84,9 @@ void print_json(const Figures& figures) {
   json.key("p90_s").number(figures.at(0.9)).key("max_s").number(figures.at(1));
   json.key("cpu_s").number(figures.cpu);
   json.key("planned_bytes").number(static_cast<int64_t>(figures.planned_bytes));
-  json.key("method_bytes").number(static_cast<int64_t>(figures.method_bytes)).close('}');
+  json.key("method_bytes").number(static_cast<int64_t>(figures.method_bytes));
+  json.key("idle_resident_bytes").number(static_cast<int64_t>(figures.idle_bytes));
+  json.key("peak_resident_bytes").number(static_cast<int64_t>(figures.peak_bytes)).close('}');
   std::printf("%s\n", json.str().c_str());
 }
 
@@ -99,6 +103,9 @@ void print_text(const Figures& figures) {
   line("CPU time", time_text(figures.cpu) + " a run, by all threads");
   line("memory", bytes_text(static_cast<double>(figures.planned_bytes)) + " planned, " +
                      bytes_text(static_cast<double>(figures.method_bytes)) + " method block");
+  if (figures.peak_bytes == 0) return;
+  line("resident", bytes_text(static_cast<double>(figures.peak_bytes)) + " at the peak, " +
+                       bytes_text(static_cast<double>(figures.idle_bytes)) + " before opening");
 }
 
 }  // namespace
@@ -111,6 +118,7 @@ int bench_command(int argc, char** argv) {
   const uint64_t warmup = line.integer("warmup", 0, 1'000'000);
   const double seconds = line.number("seconds", 0, 86400);
   const auto threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
+  const uint64_t idle_bytes = resident_memory().now_bytes;
   ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads,
                         !line.given("portable-only"), line.given("cache")});
   print_note(runner.cache_note());
@@ -120,7 +128,9 @@ int bench_command(int argc, char** argv) {
   } else {
     runner.set_ones();
   }
-  const Figures figures = measure(runner, warmup, iterations, seconds);
+  Figures figures = measure(runner, warmup, iterations, seconds);
+  figures.idle_bytes = idle_bytes;
+  figures.peak_bytes = resident_memory().peak_bytes;
   line.given("json") ? print_json(figures) : print_text(figures);
   return 0;
 }

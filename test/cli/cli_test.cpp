@@ -136,6 +136,7 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   const Said timed = run("taper", {"bench", program, "--iterations", "5", "--json"});
   EXPECT_EQ(timed.code, 0) << timed.err;
   EXPECT_NE(timed.out.find("\"runs\":5"), std::string::npos);
+  EXPECT_NE(timed.out.find("\"peak_resident_bytes\":"), std::string::npos);
 
   const Said text = run("taper", {"inspect", program});
   EXPECT_EQ(text.code, 0) << text.err;

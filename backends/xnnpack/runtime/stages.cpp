@@ -171,14 +171,16 @@ Status Stages::find_buffers() {
       }
     }
   }
-  buffers_ = make_array<Buffer>(buffer_count_);
-  if (buffers_ == nullptr) return no_memory();
+  buffers_ = make_array<Buffer>(buffer_count_ + part_count_);
+  in_order_ = make_array<Buffer*>(buffer_count_ + part_count_);
+  if (buffers_ == nullptr || in_order_ == nullptr) return no_memory();
   write_over({uses.get(), values.size()});
   size_t found = 0;
   for (size_t id = 0; id < values.size(); ++id) {
     const bool is_argument = values[id].is_input || values[id].is_output;
     if (values[id].is_shared && !is_argument) buffers_[found++] = uses[id];
   }
+  for (size_t p = 0; p < part_count_; ++p) buffers_[found + p].first = buffers_[found + p].last = p;
   return {};
 }
 
@@ -212,12 +214,9 @@ bool Stages::is_cut_badly(size_t most_buffers) const {
 }
 
 Status Stages::reshape() {
-  uint64_t scratch = 0;
-  for (size_t p = 0; p < part_count_; ++p) {
-    TAPER_TRY(stages_[p]->reshape(graph_->values()));
-    scratch = std::max(scratch, stages_[p]->scratch_bytes());
-  }
-  const uint64_t bytes = place_buffers(round_up(scratch)) + kAlignment;
+  for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->reshape(graph_->values()));
+  measure_buffers();
+  const uint64_t bytes = place_buffers() + kAlignment;
   if (bytes > memory_bytes_) {
     memory_bytes_ = 0;
     memory_.reset(new (std::nothrow) uint8_t[bytes]);
@@ -227,44 +226,64 @@ Status Stages::reshape() {
   for (size_t b = 0; b < buffer_count_; ++b) {
     const Buffer* buffer = &buffers_[b];
     while (buffer->successor != kNone) buffer = buffer_of(buffer->successor);
-    places_[buffers_[b].value] = scratch_memory() + buffer->offset;
+    places_[buffers_[b].value] = memory_of(*buffer);
   }
   return {};
 }
 
-// Buffers are in the order of their values.
 const Stages::Buffer* Stages::buffer_of(uint32_t value) const {
   return std::lower_bound(buffers_.get(), buffers_.get() + buffer_count_, value,
                           [](const Buffer& b, uint32_t id) { return b.value < id; });
 }
 
-uint8_t* Stages::scratch_memory() const {
+uint8_t* Stages::memory_of(const Buffer& buffer) const {
   const auto address = reinterpret_cast<uintptr_t>(memory_.get());
-  return memory_.get() + (round_up(address) - address);
+  return memory_.get() + (round_up(address) - address) + buffer.offset;
 }
 
-// Every buffer at the lowest place after `begin` that is free while it is needed. Returns the end.
-uint64_t Stages::place_buffers(uint64_t begin) {
-  uint64_t end = begin;
+void Stages::measure_buffers() {
   for (size_t b = 0; b < buffer_count_; ++b) {
     Buffer& buffer = buffers_[b];
-    if (buffer.successor != kNone) continue;
     const Value& value = graph_->values()[buffer.value];
-    buffer.bytes = round_up(stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES);
-    buffer.offset = begin;
-    for (size_t other = 0; other < b;) {
-      const Buffer& placed = buffers_[other++];
-      const bool at_once =
-          placed.successor == kNone && placed.first <= buffer.last && buffer.first <= placed.last;
-      const bool overlap = placed.offset < buffer.offset + buffer.bytes &&
-                           buffer.offset < placed.offset + placed.bytes;
-      if (!at_once || !overlap) continue;
-      buffer.offset = placed.offset + placed.bytes;
-      other = 0;
-    }
-    end = std::max(end, buffer.offset + buffer.bytes);
+    const uint64_t bytes = stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES;
+    buffer.bytes = buffer.successor != kNone ? 0 : round_up(bytes);
+  }
+  for (size_t p = 0; p < part_count_; ++p) {
+    buffers_[buffer_count_ + p].bytes = round_up(stages_[p]->scratch_bytes());
+  }
+}
+
+// The largest buffers first, each at the lowest place that is free while it is needed. Returns the
+// end of all.
+uint64_t Stages::place_buffers() {
+  const size_t count = buffer_count_ + part_count_;
+  for (size_t b = 0; b < count; ++b) in_order_[b] = &buffers_[b];
+  std::sort(in_order_.get(), in_order_.get() + count, [](const Buffer* a, const Buffer* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
+  uint64_t end = 0;
+  for (size_t b = 0; b < count && in_order_[b]->bytes > 0; ++b) {
+    Buffer** const placed = in_order_.get();
+    Buffer& next = *placed[b];
+    end = std::max(end, place_buffer(next, {placed, b}));
+    // Those that have a place stand in the order of their places.
+    Buffer** const after = std::upper_bound(
+        placed, placed + b, next.offset,
+        [](uint64_t offset, const Buffer* other) { return offset < other->offset; });
+    std::rotate(after, placed + b, placed + b + 1);
   }
   return end;
+}
+
+uint64_t Stages::place_buffer(Buffer& buffer, Span<Buffer* const> placed) const {
+  buffer.offset = 0;
+  for (const Buffer* other : placed) {
+    const bool at_once = other->first <= buffer.last && buffer.first <= other->last;
+    if (!at_once || other->offset + other->bytes <= buffer.offset) continue;
+    if (buffer.offset + buffer.bytes <= other->offset) break;
+    buffer.offset = other->offset + other->bytes;
+  }
+  return buffer.offset + buffer.bytes;
 }
 
 void Stages::place(size_t argument, void* data) { places_[graph_->arguments()[argument]] = data; }
@@ -272,7 +291,7 @@ void Stages::place(size_t argument, void* data) { places_[graph_->arguments()[ar
 Status Stages::bind() {
   const Span<void* const> places(places_.get(), graph_->values().size());
   for (size_t p = 0; p < part_count_; ++p) {
-    TAPER_TRY(stages_[p]->bind(places, scratch_memory()));
+    TAPER_TRY(stages_[p]->bind(places, memory_of(buffers_[buffer_count_ + p])));
   }
   return {};
 }

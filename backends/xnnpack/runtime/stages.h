@@ -32,6 +32,7 @@ class Stages {
     size_t first = 0, last = 0;
     OwnPart own;  // If it is one of ours.
   };
+  // For a value, or what a stage needs while it runs.
   struct Buffer {
     uint32_t value = kNone;
     size_t first = 0, last = 0;  // The stages that use it.
@@ -46,16 +47,20 @@ class Stages {
   void write_over(Span<Buffer> uses);
   const Buffer* buffer_of(uint32_t value) const;
   bool is_cut_badly(size_t most_buffers) const;
-  uint64_t place_buffers(uint64_t begin);
-  uint8_t* scratch_memory() const;
+  void measure_buffers();
+  uint64_t place_buffers();
+  uint64_t place_buffer(Buffer& buffer, Span<Buffer* const> placed) const;
+  uint8_t* memory_of(const Buffer& buffer) const;
 
   const Graph* graph_ = nullptr;
   std::unique_ptr<Part[]> parts_;
   std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
   size_t part_count_ = 0;
+  // Of values, in the order of these; then one for each stage.
   std::unique_ptr<Buffer[]> buffers_;
-  size_t buffer_count_ = 0;
-  std::unique_ptr<void*[]> places_;  // Of the values that several stages use.
+  size_t buffer_count_ = 0;              // Of values.
+  std::unique_ptr<Buffer*[]> in_order_;  // While they are being placed.
+  std::unique_ptr<void*[]> places_;      // Of the values that several stages use.
   std::unique_ptr<uint8_t[]> memory_;
   uint64_t memory_bytes_ = 0;
 };

@@ -8,7 +8,6 @@ is kept in results.json and not measured again unless --again is given; --report
 """
 
 import argparse
-import contextlib
 import json
 import os
 import statistics
@@ -74,17 +73,14 @@ class TaperRuns:
         arguments = [file, "-i", ",".join(self.inputs), "-t", str(threads)]
         run = [taper, "run", *arguments]
         load = [taper, "bench", *arguments, "--json", "-n", "1", "--warmup", "0"]
-        base = self.peak_kb([taper, "--version"])
         if os.path.exists(cache):
             os.remove(cache)
-        figures = {"first_s": self.loading(load), "process_s": self.seconds(run),
-                   "rss_kb": self.peak_kb(run) - base}  # fmt: skip
+        figures = {"process_s": self.seconds(run), **self.loading(load, "")}
         peers.run_checked([*run, "--cache"])
         time.sleep(3.5)  # From then on the file counts as unchanged.
         run.append("--cache"), load.append("--cache")
         self.seconds(run)
-        return {**figures, "cached_first_s": self.loading(load),
-                "cached_s": self.seconds(run), "cached_rss_kb": self.peak_kb(run) - base}  # fmt: skip
+        return {**figures, "cached_s": self.seconds(run), **self.loading(load, "cached_")}
 
     @staticmethod
     def seconds(command):
@@ -96,28 +92,12 @@ class TaperRuns:
         return min(once() for _ in range(3))
 
     @staticmethod
-    def loading(command):
-        def once():
-            figures = json.loads(peers.run_checked(command))
-            return figures["open_s"] + figures["load_s"] + figures["first_s"]
-
-        return min(once() for _ in range(3))
-
-    @staticmethod
-    def peak_kb(command):
-        """The most that the process has had, asked until it ends. What the kernel tells afterwards
-        counts the process that it was forked from, which is this one, and larger."""
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        peak = 0
-        while process.poll() is None:
-            with contextlib.suppress(OSError, ProcessLookupError):
-                with open(f"/proc/{process.pid}/status") as status:
-                    lines = status.read().splitlines()
-                name = lines[0].split()[1]
-                high = [int(l.split()[1]) for l in lines if l.startswith("VmHWM")]
-                if name == os.path.basename(command[0]) and high:
-                    peak = max(peak, high[0])
-        return peak
+    def loading(command, prefix):
+        """The least of three: seconds to the first result, resident memory above what was there."""
+        runs = [json.loads(peers.run_checked(command)) for _ in range(3)]
+        seconds = min(r["open_s"] + r["load_s"] + r["first_s"] for r in runs)
+        memory = min(r["peak_resident_bytes"] - r["idle_resident_bytes"] for r in runs)
+        return {f"{prefix}first_s": seconds, f"{prefix}rss_kb": memory / 1024}
 
     def turn(self, count):
         text = peers.run_checked(

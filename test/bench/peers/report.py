@@ -19,19 +19,26 @@ FEATURES = ("sse4_2", "avx2", "fma", "avx512f", "avx512vl", "avx512_vnni", "avx_
             "asimd", "asimddp", "i8mm", "sve")  # fmt: skip
 
 
-def machine():
+def version_of(peer, results):
+    """The one that was measured; where none is noted, what is installed here."""
+    noted = [row[peer.name]["version"] for row in results.values()
+             if "version" in row.get(peer.name, {})]  # fmt: skip
+    if noted:
+        return noted[-1]
+    try:
+        return peer.version()
+    except Exception:
+        return "of unknown version"
+
+
+def machine(results):
     """The processor by what it can do, the cores, the versions."""
     with open("/proc/cpuinfo") as file:
         lines = file.read().splitlines()
     names = [line for line in lines if line.startswith(("flags", "Features"))]
     flags = names[0].split(":")[1].split() if names else []
     cores = len(os.sched_getaffinity(0))
-    versions = []
-    for peer in peers.PEERS.values():
-        try:
-            versions.append(f"{peer.label} {peer.version()}")
-        except Exception:
-            versions.append(f"{peer.label}: not installed")
+    versions = [f"{peer.label} {version_of(peer, results)}" for peer in peers.PEERS.values()]
     has = ", ".join(f for f in FEATURES if f in flags)
     return [f"- Processor: {platform.machine()} with {has or 'no known features'}; {cores} cores.",
             f"- Versions: {'; '.join(versions)}.",
@@ -177,7 +184,7 @@ def missing(results):
 
 def write(results):
     """The whole file as text."""
-    lines = [*HEAD.splitlines(), "", *machine(), ""]
+    lines = [*HEAD.splitlines(), "", *machine(results), ""]
     for part in (latency, speedup, cold, memory, missing):
         lines.extend(part(results))
     return "\n".join(lines).rstrip() + "\n"

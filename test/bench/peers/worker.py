@@ -47,7 +47,8 @@ def main():
     run(arrays)
     first = time.perf_counter() - start
     process = time.monotonic() - float(os.environ["PEERS_START"])
-    report = {"first_s": first, "process_s": process, "rss_kb": memory_kb("VmHWM") - before}
+    report = {"first_s": first, "process_s": process, "rss_kb": memory_kb("VmHWM") - before,
+              "version": peer.version()}  # fmt: skip
     print("PEER", json.dumps(report), flush=True)
     for line in sys.stdin:
         walls, cpu = [], time.process_time()

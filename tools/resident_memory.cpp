@@ -1,0 +1,22 @@
+// Linux says it in /proc.
+
+#include "tools/resident_memory.h"
+
+#include <fstream>
+#include <string>
+
+namespace taper::tools {
+
+ResidentMemory resident_memory() {
+  ResidentMemory memory;
+  std::ifstream file("/proc/self/status");
+  for (std::string name; file >> name;) {
+    uint64_t* bytes = nullptr;
+    if (name == "VmRSS:") bytes = &memory.now_bytes;
+    if (name == "VmHWM:") bytes = &memory.peak_bytes;
+    if (bytes != nullptr && file >> *bytes) *bytes *= 1024;
+  }
+  return memory;
+}
+
+}  // namespace taper::tools
