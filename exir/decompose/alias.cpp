@@ -79,6 +79,7 @@ const std::unordered_map<std::string_view, const char*>& names() {
       {"matrix_power", "linalg_matrix_power"},
       {"matrix_H", "mH"},
       {"_reshape_alias", "view"},
+      {"_neg_view", "neg"},
       {"item", "_local_scalar_dense"},
       {"__and__.Tensor", "bitwise_and.Tensor"},
       {"__and__.Scalar", "bitwise_and.Scalar"},

@@ -171,6 +171,15 @@ Value* Builder::sum(Value* x, const std::vector<int64_t>& dims, bool keepdim) {
   return op("sum.dim_IntList", {x, int_list(dims), keepdim});
 }
 
+void Builder::define_size(const Sym& size, Value* tensor) {
+  Node* node = rewriter_.emit_node(need_schema("aten::_local_scalar_dense"), {tensor});
+  Value* value = rewriter_.graph().new_value("size", ValueKind::kInt);
+  value->sym = size;
+  value->producer = node;
+  node->outputs.push_back(value);
+  sizes_.define(size, value);
+}
+
 Argument Builder::size_list(const std::vector<Sym>& sizes) {
   Argument::List list;
   for (const Sym& s : sizes) list.push_back(size(s));
@@ -285,23 +294,21 @@ Value* Builder::constant(double value, ScalarType dtype) {
              is_floating(dtype) ? Argument(value) : Argument(static_cast<int64_t>(value)), dtype});
 }
 
-std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
-                                  const std::vector<Value*>& over,
-                                  const std::vector<Value*>& constants, const Step& step) {
+// A graph that is given values like those, of some of them a slice.
+std::shared_ptr<Graph> Builder::body(const char* name, const Values& like, size_t first_sliced,
+                                     size_t sliced, const Step& step) {
   auto body = std::make_shared<Graph>();
-  body->name = "step";
-  std::vector<Value*> inputs;
-  const auto input = [&](const Value* like, size_t first_dim) {
-    const TensorType& type = like->type;
-    const auto from = type.sizes.begin() + static_cast<ptrdiff_t>(first_dim);
+  body->name = name;
+  Values inputs;
+  for (size_t i = 0; i < like.size(); ++i) {
+    const TensorType& type = like[i]->type;
+    const bool slice = i >= first_sliced && i < first_sliced + sliced;
+    const auto from = type.sizes.begin() + (slice ? 1 : 0);
     inputs.push_back(
-        body->new_tensor(like->name, TensorType(type.dtype, {from, type.sizes.end()})));
+        body->new_tensor(like[i]->name, TensorType(type.dtype, {from, type.sizes.end()})));
     inputs.back()->role = ValueRole::kInput;
     body->inputs.push_back(inputs.back());
-  };
-  for (const Value* value : initial) input(value, 0);
-  for (const Value* value : over) input(value, 1);
-  for (const Value* value : constants) input(value, 0);
+  }
   const auto write = [&](Rewriter& rewriter) {
     SizeTable sizes(*body);
     Builder inner(node_, rewriter, sizes);
@@ -309,14 +316,28 @@ std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
   };
   rewrite(
       *body, [](Node&, Rewriter&) { return false; }, write);
+  return body;
+}
 
-  const auto list = [](const std::vector<Value*>& values) {
-    return Argument(Argument::List(values.begin(), values.end()));
-  };
+namespace {
+Argument list_of(const Builder::Values& values) {
+  return Argument(Argument::List(values.begin(), values.end()));
+}
+Builder::Values joined(Builder::Values a, const Builder::Values& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+}  // namespace
+
+std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
+                                  const std::vector<Value*>& over,
+                                  const std::vector<Value*>& constants, const Step& step) {
+  const Values all = joined(joined(initial, over), constants);
+  const auto inner = body("step", all, initial.size(), over.size(), step);
   Node* node = rewriter_.emit_node(need_schema("higher_order::scan"),
-                                   {body, list(initial), list(over), list(constants)});
-  for (size_t i = 0; i < body->outputs.size(); ++i) {
-    TensorType type = body->outputs[i].value()->type;
+                                   {inner, list_of(initial), list_of(over), list_of(constants)});
+  for (size_t i = 0; i < inner->outputs.size(); ++i) {
+    TensorType type = inner->outputs[i].value()->type;
     if (i < initial.size()) {
       type = initial[i]->type;
     } else {
@@ -325,6 +346,21 @@ std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
       type.dim_order = contiguous_order(type.rank());
     }
     Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, std::move(type));
+    value->producer = node;
+    node->outputs.push_back(value);
+  }
+  return node->outputs;
+}
+
+std::vector<Value*> Builder::loop(const Values& initial, const Values& constants,
+                                  const Step& goes_on, const Step& step) {
+  const Values all = joined(initial, constants);
+  const auto condition = body("goes_on", all, 0, 0, goes_on);
+  const auto inner = body("step", all, 0, 0, step);
+  Node* node = rewriter_.emit_node(need_schema("higher_order::while_loop"),
+                                   {condition, inner, list_of(initial), list_of(constants)});
+  for (const Value* start : initial) {
+    Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, start->type);
     value->producer = node;
     node->outputs.push_back(value);
   }

@@ -24,6 +24,8 @@ class SizeTable {
   explicit SizeTable(const Graph& graph);
   // A literal if `size` is known, else an integer value. Throws Failure if a symbol has no source.
   Argument get(const Sym& size, Rewriter& rewriter);
+  // From here on `value`, an integer, is what holds it.
+  void define(const Sym& size, Value* value) { values_[size.text()] = value; }
 
  private:
   friend int rewrite_sized(Graph&, const std::function<bool(Node&, Rewriter&, SizeTable&)>&);
@@ -113,11 +115,20 @@ class Builder {
   std::vector<Value*> scan(const std::vector<Value*>& initial, const std::vector<Value*>& over,
                            const std::vector<Value*>& constants, const Step& step);
 
+  // higher_order::while_loop: as long as `goes_on` gives one true bool, `step` makes the next
+  // carried values. Both are given the carried values and the constants.
+  std::vector<Value*> loop(const Values& initial, const Values& constants, const Step& goes_on,
+                           const Step& step);
+
   Argument size(const Sym& size) { return sizes_.get(size, rewriter_); }
+  // The size that a tensor of one integer holds.
+  void define_size(const Sym& size, Value* tensor);
   Argument size_list(const std::vector<Sym>& sizes);
   Rewriter& rewriter() { return rewriter_; }
 
  private:
+  std::shared_ptr<Graph> body(const char* name, const Values& like, size_t first_sliced,
+                              size_t sliced, const Step& step);
   Node& node_;
   Rewriter& rewriter_;
   SizeTable& sizes_;

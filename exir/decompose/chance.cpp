@@ -99,6 +99,21 @@ void rrelu(Builder& b) {
   b.result(b.where(b.op("gt.Scalar", {x, 0}), x, b.mul(x, slope)));
 }
 
+void rrelu_with_noise(Builder& b) {
+  Value* x = b.in("self");
+  if (b.arg("training").to_bool()) {
+    const double low = b.arg("lower").to_double(), high = b.arg("upper").to_double();
+    Value* drawn = b.op("rand", {b.size_list(x->type.sizes), x->type.dtype});
+    drawn = b.add(b.mul(drawn, high - low), low);
+    Value* noise = b.where(b.op("gt.Scalar", {x, 0}), 1.0, drawn);
+    b.result(b.mul(x, noise), 0);
+    return b.result(noise, 1);
+  }
+  const double slope = (b.arg("lower").to_double() + b.arg("upper").to_double()) / 2;
+  b.result(b.op("leaky_relu", {x, slope}), 0);
+  b.result(b.in("noise"), 1);
+}
+
 // Dropped nothing in inference.
 void without_dropping(Builder& b) {
   if (b.arg("train").to_bool()) {
@@ -138,6 +153,7 @@ const Decompositions& chance_rules() {
       {"feature_alpha_dropout", without_dropping},
       {"native_dropout_backward", dropout_backward, kWide},
       {"rrelu", rrelu, kWide},
+      {"rrelu_with_noise_functional", rrelu_with_noise, kWide},
   };
   return table;
 }

@@ -91,10 +91,21 @@ void upsample1d(Builder& b, std::string_view op, bool align) {
 void upsample_nearest1d(Builder& b) { upsample1d(b, "upsample_nearest2d.vec", false); }
 void upsample_linear1d(Builder& b) { upsample1d(b, "upsample_bilinear2d.vec", true); }
 
+// A sequence with its time first: [time, batch, channels].
+void conv_tbc(Builder& b) {
+  Value* x = b.permute(b.in("self"), {1, 2, 0});
+  Value* weight = b.permute(b.in("weight"), {2, 1, 0});
+  const Argument pad = int_list({b.arg("pad").to_int()});
+  Value* y = b.op("convolution", {x, weight, b.in("bias"), int_list({1}), pad, int_list({1}), false,
+                                  int_list({0}), 1});
+  b.result(b.permute(y, {2, 0, 1}));
+}
+
 }  // namespace
 
 const Decompositions& convolution_rules() {
   static const Decompositions table = {
+      {"conv_tbc", conv_tbc},
       {"conv1d", conv},
       {"conv2d", conv},
       {"conv3d", conv},

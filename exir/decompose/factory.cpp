@@ -1,5 +1,6 @@
 // Tensors made from nothing: all become full or arange.start_step, which fold when sizes are known.
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -97,9 +98,41 @@ void hamming_window(Builder& b) {
 void blackman_window(Builder& b) {
   window(b, [](double t) { return 0.42 - 0.5 * cosine(t) + 0.08 * cosine(2 * t); });
 }
+// The modified Bessel function I0, by its series.
+double bessel_i0(double x) {
+  double term = 1, sum = 1;
+  for (int k = 1; term > sum * 1e-17; ++k) {
+    term *= x * x / (4.0 * k * k);
+    sum += term;
+  }
+  return sum;
+}
+void kaiser_window(Builder& b) {
+  const double beta = b.knows("beta") ? b.arg("beta").to_double() : 12;
+  if (!(std::abs(beta) < 600)) throw Failure("a Kaiser window with a beta of 600 or more");
+  window(b, [&](double t) {
+    const double x = 2 * t - 1;
+    return bessel_i0(beta * std::sqrt(std::max(1 - x * x, 0.0))) / bessel_i0(beta);
+  });
+}
 void bartlett_window(Builder& b) {
   window(b, [](double t) { return 1 - std::abs(2 * t - 1); });
 }
+
+// The frequencies of a Fourier transform of n samples at distances of d: up to the middle, then, of
+// all n, from the negative ones up.
+void frequencies(Builder& b, bool all) {
+  const int64_t n = b.arg("n").to_int();
+  if (n < 1 || n > kMostEntries) throw Failure("frequencies of " + std::to_string(n) + " samples");
+  std::vector<double> line;
+  for (int64_t i = 0; i < (all ? n : n / 2 + 1); ++i) {
+    const int64_t k = all && i > (n - 1) / 2 ? i - n : i;
+    line.push_back(static_cast<double>(k) / (static_cast<double>(n) * b.arg("d").to_double()));
+  }
+  b.result(b.numbers(line));
+}
+void fftfreq(Builder& b) { frequencies(b, true); }
+void rfftfreq(Builder& b) { frequencies(b, false); }
 
 }  // namespace
 
@@ -140,6 +173,11 @@ const Decompositions& factory_rules() {
       {"hamming_window.periodic_alpha_beta", hamming_window},
       {"blackman_window", blackman_window},
       {"blackman_window.periodic", blackman_window},
+      {"kaiser_window", kaiser_window},
+      {"kaiser_window.periodic", kaiser_window},
+      {"kaiser_window.beta", kaiser_window},
+      {"fft_fftfreq", fftfreq},
+      {"fft_rfftfreq", rfftfreq},
       {"bartlett_window", bartlett_window},
       {"bartlett_window.periodic", bartlett_window},
   };

@@ -314,11 +314,18 @@ void histc(Builder& b) {
   Value* x = b.view(self(b), {self(b)->type.numel()});
   const ScalarType dtype = x->type.dtype;
   const int64_t bins = b.arg("bins").to_int();
-  const double low = b.arg("min").to_double(), high = b.arg("max").to_double();
-  if (low == high) throw Failure("histc over the range of its data: give it min and max");
-  Value* place = b.op("floor", {b.div(b.mul(b.sub(x, low), bins), high - low)});
+  Value* low = b.constant(b.arg("min").to_double(), dtype);
+  Value* high = b.constant(b.arg("max").to_double(), dtype);
+  if (b.arg("min").to_double() == b.arg("max").to_double()) {  // The range of the data.
+    low = b.op("amin", {x, int_list({0})});
+    high = b.op("amax", {x, int_list({0})});
+    Value* none = b.cast(b.op("eq.Tensor", {low, high}), dtype);
+    low = b.sub(low, none);
+    high = b.add(high, none);
+  }
+  Value* place = b.op("floor", {b.div(b.mul(b.sub(x, low), bins), b.sub(high, low))});
   place = b.op("clamp", {place, Argument(), bins - 1});
-  Value* inside = b.op("logical_and", {b.op("ge.Scalar", {x, low}), b.op("le.Scalar", {x, high})});
+  Value* inside = b.op("logical_and", {b.op("ge.Tensor", {x, low}), b.op("le.Tensor", {x, high})});
   place = b.op("where.self", {inside, place, b.constant(-1, dtype)});
   Value* bin = b.unsqueeze(b.arange(0, bins, dtype), 1);
   Value* hit = b.op("eq.Tensor", {bin, b.unsqueeze(place, 0)});

@@ -56,11 +56,21 @@ std::vector<Value*> solved(Builder& b, bool check) {
   return {vector ? b.squeeze(found[0], -1) : found[0], found[3]};
 }
 
+// LU, pivots and info of A alone.
+std::vector<Value*> factors_of(Builder& b, Value* a) {
+  Sizes line = leading(a);
+  const TensorType info(ScalarType::kInt, line);
+  line.push_back(dim_of(a, -1));
+  const std::vector<TensorType> types = {a->type, TensorType(ScalarType::kInt, line), info};
+  return b.rewriter().emit("aten::linalg_lu_factor_ex", {a, true, false}, types);
+}
+
 void solve(Builder& b) { b.result(solved(b, true)[0]); }
 void solve_ex(Builder& b) {
   const auto found = solved(b, b.arg("check_errors").to_bool());
   b.result(found[0], 0);
-  b.result(found[1], 1);
+  const bool same = found[1]->type.sizes == b.out_type(1).sizes;
+  b.result(same ? found[1] : factors_of(b, b.in("A"))[2], 1);
 }
 
 void determinant(Builder& b) { b.result(b.ops("_linalg_det", {b.node().args.at(0)})[0]); }
@@ -81,6 +91,22 @@ void cholesky(Builder& b) {
   b.result(b.ops("linalg_cholesky_ex", {b.in("self"), b.arg("upper"), true})[0]);
 }
 
+// The kernel takes matrices of the same leading sizes; PyTorch's decompositions leave others too.
+bool needs_matching(const Node& node) {
+  const TensorType& a = node.args.at(0).value()->type;
+  const TensorType& right = node.args.at(1).value()->type;
+  const auto lead = [](const TensorType& type) {
+    return Sizes(type.sizes.begin(), type.sizes.end() - 2);
+  };
+  return a.rank() >= 2 && (right.rank() != a.rank() || lead(a) != lead(right));
+}
+void solve_matching(Builder& b) {
+  const auto found = solved(b, b.arg("check_errors").to_bool());
+  b.result(found[0], 0);
+  const auto factors = factors_of(b, b.in("A"));
+  for (size_t i = 1; i < 4; ++i) b.result(factors[i - 1], i);
+}
+
 }  // namespace
 
 const Decompositions& linalg_rules() {
@@ -90,6 +116,7 @@ const Decompositions& linalg_rules() {
       {"linalg_inv_ex", inverse_ex},
       {"linalg_solve", solve},
       {"linalg_solve_ex", solve_ex},
+      {"_linalg_solve_ex", solve_matching, Precision::kSame, needs_matching},
       {"det", determinant},
       {"linalg_det", determinant},
       {"slogdet", sign_and_logarithm},

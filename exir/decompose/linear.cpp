@@ -332,10 +332,23 @@ void grouped_mm_fallback(Builder& b) {
                    b.node().args.at(2).value()));
 }
 
+// What nn.Bilinear becomes: three operands with dims of 1 put in, multiplied and summed.
+void trilinear(Builder& b) {
+  Value* all = nullptr;
+  for (const char* which : {"1", "2", "3"}) {
+    Value* x = b.in(std::string("i") + which);
+    for (const int64_t d : to_ints(b.arg(std::string("expand") + which))) x = b.unsqueeze(x, d);
+    all = all == nullptr ? x : b.mul(all, x);
+  }
+  const std::vector<int64_t> dims = to_ints(b.arg("sumdim"));
+  b.result(dims.empty() ? all : b.sum(all, dims));
+}
+
 }  // namespace
 
 const Decompositions& linear_rules() {
   static const Decompositions table = {
+      {"_trilinear", trilinear, kWide},
       {"linear", linear},
       {"matmul", matmul},
       {"mv", mv},

@@ -98,7 +98,10 @@ void mode(Builder& b) {
   Value* last = b.transpose(order.values, rows.dim, -1);
   Value* equal = b.op("eq.Tensor", {b.unsqueeze(last, -1), b.unsqueeze(last, -2)});
   Value* counts = b.transpose(b.sum(equal, {-1}), rows.dim, -1);
-  pick(b, order, rows.dim, b.op("argmax", {counts, rows.dim, true}));
+  // PyTorch names the last of them.
+  Value* first = b.op("argmax", {counts, rows.dim, true});
+  Value* more = b.sub(b.op("amax", {counts, int_list({rows.dim}), true}), 1);
+  pick(b, order, rows.dim, b.add(first, more));
 }
 
 // Between the two elements at both sides of the position q * (n - 1) of each row.

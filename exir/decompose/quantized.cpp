@@ -67,7 +67,10 @@ void fake_quant_per_channel(Builder& b) {
 void fake_quantize(Builder& b, const Argument& inverse, const Argument& scale,
                    const Argument& zero_point) {
   Value* x = b.add(b.op("round", {b.mul(b.in("self"), inverse)}), zero_point);
-  b.result(b.mul(b.sub(clamped(b, x), zero_point), scale));
+  Value* inside = clamped(b, x);
+  b.result(b.mul(b.sub(inside, zero_point), scale));
+  // The second result, where there is one, says of which elements nothing was cut off.
+  if (b.node().outputs.size() > 1) b.result(b.op("eq.Tensor", {inside, x}), 1);
 }
 void fake_quantize_per_tensor(Builder& b) {
   const auto scale = static_cast<float>(b.arg("scale").to_double());
@@ -135,6 +138,8 @@ const Decompositions& quantized_rules() {
       {"quantized_decomposed::fake_quant_per_channel", fake_quant_per_channel},
       {"fake_quantize_per_tensor_affine", fake_quantize_per_tensor},
       {"fake_quantize_per_channel_affine", fake_quantize_per_channel},
+      {"fake_quantize_per_tensor_affine_cachemask", fake_quantize_per_tensor},
+      {"fake_quantize_per_channel_affine_cachemask", fake_quantize_per_channel},
       {"quantized_decomposed::choose_qparams_per_token", choose_qparams_per_token},
       {"quantized_decomposed::choose_qparams_symmetric.tensor", choose_qparams_symmetric},
       {"quantized_decomposed::quantize_per_tensor.tensor2", quantize_per_tensor},

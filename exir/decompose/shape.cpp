@@ -196,6 +196,9 @@ void channel_shuffle(Builder& b) {
 Value* circular(Builder& b, Value* x, const std::vector<int64_t>& pad) {
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t dim = rank_of(x) - 1 - static_cast<int64_t>(i);
+    const int64_t off_front = std::max<int64_t>(-pad[2 * i], 0);
+    const int64_t off_back = std::max<int64_t>(-pad[2 * i + 1], 0);
+    x = b.slice(x, dim, off_front, dim_of(x, dim) - Sym(off_back));
     const Sym size = dim_of(x, dim);
     std::vector<Value*> parts;
     if (pad[2 * i] > 0) parts.push_back(b.slice(x, dim, size - Sym(pad[2 * i]), size));

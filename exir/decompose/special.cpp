@@ -130,69 +130,6 @@ void ndtr(Builder& b) {
   b.result(b.mul(b.op("erfc", {x}), 0.5));
 }
 
-// ---- the gamma function, in float64 ----
-
-// How far x lies from the nearest integer, times pi: the sine, but for its sign, and the tangent of
-// it are those of pi x.
-Value* turn(Builder& b, Value* x) { return b.mul(b.sub(x, b.op("round", {x})), M_PI); }
-
-// Lanczos' series for log(gamma(x)), g = 7, from 1/2 on; below that by gamma(x) gamma(1 - x).
-Value* log_gamma(Builder& b, Value* x) {
-  constexpr double kSeries[] = {676.5203681218851,     -1259.1392167224028,  771.32342877765313,
-                                -176.61502916214059,   12.507343278686905,   -0.13857109526572012,
-                                9.9843695780195716e-6, 1.5056327351493116e-7};
-  Value* low = b.op("lt.Scalar", {x, 0.5});
-  Value* y = b.sub(b.where(low, b.op("rsub.Scalar", {x, 1.0}), x), 1.0);
-  Value* series = b.op("reciprocal", {b.add(y, 1.0)});
-  series = b.add(b.mul(series, kSeries[0]), 0.99999999999980993);
-  for (int i = 1; i < 8; ++i) {
-    series = b.add(series, b.mul(b.op("reciprocal", {b.add(y, i + 1.0)}), kSeries[i]));
-  }
-  Value* t = b.add(y, 7.5);
-  Value* power = b.sub(b.mul(b.add(y, 0.5), b.op("log", {t})), t);
-  Value* high = b.add(b.add(power, b.op("log", {series})), 0.5 * std::log(2 * M_PI));
-  Value* sine = b.op("log", {b.op("abs", {b.op("sin", {turn(b, x)})})});
-  Value* out = b.where(low, b.sub(b.op("rsub.Scalar", {sine, std::log(M_PI)}), high), high);
-  return b.where(b.op("isinf", {x}), kInfinity, out);
-}
-Value* wide_self(Builder& b) { return b.cast(b.in("self"), ScalarType::kDouble); }
-void lgamma(Builder& b) { b.result(log_gamma(b, wide_self(b))); }
-void multigammaln(Builder& b) {
-  const int64_t p = b.arg("p").to_int();
-  if (p < 1 || p > 1000) throw Failure("multigammaln of " + std::to_string(p) + " dimensions");
-  const double count = static_cast<double>(p);
-  Value* x = wide_self(b);
-  Value* sum = log_gamma(b, x);
-  for (int64_t i = 1; i < p; ++i) {
-    sum = b.add(sum, log_gamma(b, b.sub(x, 0.5 * static_cast<double>(i))));
-  }
-  b.result(b.add(sum, count * (count - 1) / 4 * std::log(M_PI)));
-}
-
-// The slope of log(gamma(x)): eight steps up, then its series for large x; below 1/2 by reflection.
-void digamma(Builder& b) {
-  if (b.knows("n") && b.arg("n").to_int() != 0) throw Failure("polygamma beyond digamma");
-  constexpr double kSeries[] = {-1.0 / 12, 1.0 / 120, -1.0 / 252, 1.0 / 240, -1.0 / 132};
-  Value* x = wide_self(b);
-  Value* low = b.op("lt.Scalar", {x, 0.5});
-  Value* y = b.where(low, b.op("rsub.Scalar", {x, 1.0}), x);
-  Value* steps = b.op("reciprocal", {y});
-  for (int i = 1; i < 8; ++i) steps = b.add(steps, b.op("reciprocal", {b.add(y, 1.0 * i)}));
-  Value* inverse = b.op("reciprocal", {b.add(y, 8.0)});
-  Value* square = b.mul(inverse, inverse);
-  Value* tail = b.mul(square, kSeries[4]);
-  for (int i = 3; i >= 0; --i) tail = b.mul(square, b.add(tail, kSeries[i]));
-  Value* out = b.sub(b.op("log", {b.add(y, 8.0)}), b.mul(inverse, 0.5));
-  out = b.sub(b.add(out, tail), steps);
-  Value* mirror = b.mul(b.op("reciprocal", {b.op("tan", {turn(b, x)})}), M_PI);
-  out = b.where(low, b.sub(out, mirror), out);
-  Value* whole = b.op("eq.Tensor", {x, b.op("floor", {x})});
-  Value* pole = b.op("logical_and", {whole, b.op("lt.Scalar", {x, 0})});
-  out = b.where(pole, std::numeric_limits<double>::quiet_NaN(), out);
-  Value* edge = b.op("neg", {b.op("reciprocal", {x})});
-  b.result(b.where(b.op("eq.Scalar", {x, 0}), edge, out));
-}
-
 }  // namespace
 
 const Decompositions& special_rules() {
@@ -219,15 +156,6 @@ const Decompositions& special_rules() {
       {"round.decimals", round_decimals, kWide},
       {"special_round", round_decimals, kWide},
       {"isreal", isreal},
-      {"lgamma", lgamma},
-      {"special_gammaln", lgamma},
-      {"mvlgamma", multigammaln},
-      {"special_multigammaln", multigammaln},
-      {"digamma", digamma},
-      {"special_digamma", digamma},
-      {"special_psi", digamma},
-      {"polygamma", digamma},
-      {"special_polygamma", digamma},
   };
   return table;
 }

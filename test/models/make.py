@@ -44,6 +44,7 @@ aliasing
 composites
 measures
 factors
+special
 spectra
 signals
 forms

@@ -34,6 +34,14 @@ def repeats(t):
     return places.unique().numel() != t.numel()
 
 
+def shares(g, x, y):
+    """True if y names another view of x's memory."""
+    if x == y or y not in g.names:
+        return False
+    a, b = g.value(x), g.value(y)
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
 def writable(g):
     """What fits: nothing repeated, and no part of what is repeated elsewhere."""
     def fits(t):
@@ -217,8 +225,8 @@ def in_place(g):
         return None
     t, w = g.value(x), written(g, x)
     y = partner(g, x) if w == x else g.rng.choice(["1", "2", "-1"])
-    if "[" in y:  # What PyTorch gives when it writes where it still reads hangs on the loop's order.
-        y += ".clone()"
+    if "[" in y or shares(g, x, y):
+        y += ".clone()"  # Written where it is still read, it hangs on the order of the loop.
     if is_bool(t):
         return g.rng.choice([f"{w}.logical_not_()", f"{w}.fill_(True)", f"{w}.zero_()"])
     forms = ["{w}.add_({y})", "{w}.mul_({y})", "{w}.sub_({y})", "{w}.fill_(2)", "{w}.zero_()",
