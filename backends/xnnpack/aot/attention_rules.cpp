@@ -74,6 +74,12 @@ double scale_of(const Node& node) {
 int64_t heads_of(const Value* x) {
   return x->type.rank() < 3 ? 1 : x->type.sizes[x->type.rank() - 3].as_int();
 }
+// A mask as the scores of heads in groups take it: with a dimension for those of a group.
+Id mask_of_groups(Lowering& l, Id mask, const Sym& kv_heads, int64_t times) {
+  const Dims& dims = l.out().dims(mask);
+  if (dims.size() < 3) return mask;
+  return dims[dims.size() - 3] == Sym(1) ? with_one(l, mask) : grouped(l, mask, kv_heads, times);
+}
 bool is_grouped(const Node& node) {
   return node.arg("enable_gqa").to_bool() && heads_of(tensor(node, 0)) != heads_of(tensor(node, 1));
 }
@@ -88,10 +94,16 @@ Id masked(Lowering& l, const Node& node, Id scores, Id* gate) {
   }
   if (node.arg("attn_mask").is_none()) return scores;
   const Value* mask = tensor(node, "attn_mask");
-  const Id given = l.loose(mask);
+  Id given = l.loose(mask);
+  std::string how;
+  if (is_grouped(node)) {
+    const int64_t heads = heads_of(tensor(node, 1)), times = heads_of(tensor(node, 0)) / heads;
+    how = " of groups " + std::to_string(heads);
+    given = l.once(mask, "mask" + how, [&] { return mask_of_groups(l, given, heads, times); });
+  }
   if (has_no_empty_row(mask)) return l.binary(NodeContent::Add, scores, given);
-  *gate = l.once(mask, "gate", [&] { return gate_of(l, given); });
-  const Id mended = l.once(mask, "filled", [&] { return filled(l, given, *gate); });
+  *gate = l.once(mask, "gate" + how, [&] { return gate_of(l, given); });
+  const Id mended = l.once(mask, "filled" + how, [&] { return filled(l, given, *gate); });
   return l.binary(NodeContent::Add, scores, mended);
 }
 
@@ -127,10 +139,11 @@ std::string refusal(const Node& node) {
   }
   const bool known = query->type.sizes.end()[-2].is_int() && key->type.sizes.end()[-2].is_int();
   if (node.arg("is_causal").to_bool() && !known) return "the length of the sequence is open";
-  if (!node.arg("enable_gqa").to_bool()) return "";
-  const bool fits = rank >= 3 && rank <= 5 && query->type.is_static() && key->type.is_static() &&
-                    node.arg("attn_mask").is_none();
-  return fits || !is_grouped(node) ? "" : "groups of heads with a mask or an open size";
+  if (!node.arg("enable_gqa").to_bool() || rank < 3) return "";
+  if (!query->type.sizes[rank - 3].is_int() || !key->type.sizes[rank - 3].is_int()) {
+    return "the number of heads is open";
+  }
+  return rank <= 5 || !is_grouped(node) ? "" : "groups of heads of more than five dimensions";
 }
 
 constexpr OpRule kTable[] = {

@@ -175,6 +175,40 @@ std::string alpha_refusal(const Node& node) {
   return is_known(node.arg("alpha")) ? "" : "alpha is computed";
 }
 
+// x where it is positive, else the slope of its channel times it.
+void prelu(Lowering& l, const Node& node) {
+  const Value *x = tensor(node), *slope = tensor(node, 1);
+  const size_t rank = x->type.rank();
+  const bool image = l.is_image(x) || (l.for_executorch() && (rank == 3 || rank == 4));
+  Dims dims = {slope->type.numel()};
+  if (!image && dims[0] != exir::Sym(1)) dims.insert(dims.end(), rank - 2, exir::Sym(1));
+  const Id in = image ? l.image(x) : l.plain(x);
+  const Id slopes = l.reshape(l.weights(slope), std::move(dims));
+  l.set_like(node.outputs[0], image, l.binary(NodeContent::PRelu, in, slopes));
+}
+std::string prelu_refusal(const Node& node) {
+  const Value *x = tensor(node), *slope = tensor(node, 1);
+  if (!is_constant(slope)) return "the slope is not constant";
+  const bool has_channels = x->type.rank() >= 2 && x->type.sizes[1] == slope->type.numel();
+  const size_t rank = slope->type.rank();
+  const bool by_channel =
+      has_channels &&
+      (rank == 1 || (rank == x->type.rank() && slope->type.sizes[1] == slope->type.numel()));
+  return by_channel || slope->type.numel() == exir::Sym(1) ? "" : "its slopes are not by channel";
+}
+
+// x * tanh(log(1 + e^x)), which is x * n / (n + 2) for n = e^x * (e^x + 2).
+void mish(Lowering& l, const Node& node) {
+  constexpr float kOneFromThere = 20;
+  Id x;
+  const bool image = layout_of(l, tensor(node), &x);
+  const Id two = l.number(2);
+  const Id power = l.unary(NodeContent::Exp, l.clamp(x, -kInfinity, kOneFromThere));
+  const Id n = l.binary(NodeContent::Multiply, power, l.binary(NodeContent::Add, power, two));
+  const Id share = l.binary(NodeContent::Divide, n, l.binary(NodeContent::Add, n, two));
+  l.set_like(node.outputs[0], image, l.binary(NodeContent::Multiply, x, share));
+}
+
 // ---- a tensor and a number ----
 
 std::string number_refusal(const Node& node) {
@@ -226,6 +260,9 @@ constexpr OpRule kTable[] = {
     {"aten::relu", nullptr, relu, 1},
     {"aten::hardtanh", clamp_refusal, clamp, 1},
     {"aten::clamp", clamp_refusal, clamp, 1},
+    {"aten::mish", nullptr, mish, 1},
+    {"aten::prelu", prelu_refusal, prelu, 1},
+    {"aten::_prelu_kernel", prelu_refusal, prelu, 1},
     {"aten::leaky_relu", leaky_relu_refusal, leaky_relu, 1},
     {"aten::elu", elu_refusal, elu, 1},
     {"aten::pow.Tensor_Scalar", power_refusal, power, 1},

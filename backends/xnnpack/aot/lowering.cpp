@@ -15,6 +15,8 @@ using exir::Value;
 using wire::NodeContent;
 
 constexpr uint32_t kTransposedB = 1;
+constexpr uint32_t kKeepDims = 64;  // Of global pools, which then have the rank of the image.
+constexpr uint32_t kSums = 1 << 16;
 
 bool is_one(const Sym& size) { return size.is_int() && size.as_int() == 1; }
 
@@ -340,11 +342,16 @@ Id Lowering::mean_of_last(Id x, size_t count) {
     (reduced ? columns : rows) = (reduced ? columns : rows) * dims[d];
     if (reduced) result[d] = 1;
   }
+  return reshape(pooled(x, {rows, 1, columns, 1}, kKeepDims), std::move(result));
+}
+
+// What a global pool makes of the elements as images of those sizes.
+Id Lowering::pooled(Id x, const Dims& image, uint32_t flags) {
   NodeSpec spec;
   spec.kind = NodeContent::GlobalAvgPool2d;
-  spec.inputs = {reshape(x, {rows, 1, columns, 1})};
-  spec.flags = 64;  // The dimensions stay.
-  return reshape(out_.add(std::move(spec), {rows, 1, 1, 1}), std::move(result));
+  spec.inputs = {reshape(x, image)};
+  spec.flags = flags;
+  return out_.add(std::move(spec), {image[0], 1, 1, image[3]});
 }
 
 // Dimensions [first, last) that lie between others: images of as many rows, their channels what
@@ -352,12 +359,9 @@ Id Lowering::mean_of_last(Id x, size_t count) {
 Id Lowering::mean_between(Id x, size_t first, size_t last) {
   Dims dims = out_.dims(x);
   const Sym before = count_of(dims, 0, first), channels = count_of(dims, last, dims.size());
-  NodeSpec spec;
-  spec.kind = NodeContent::GlobalAvgPool2d;
-  spec.flags = 64;  // The dimensions stay.
   const bool is_image = dims.size() == 4 && first == 1 && last == 3;
-  spec.inputs = {is_image ? x : reshape(x, {before, count_of(dims, first, last), 1, channels})};
-  const Id mean = out_.add(std::move(spec), {before, 1, 1, channels});
+  const Dims image = is_image ? dims : Dims{before, count_of(dims, first, last), 1, channels};
+  const Id mean = pooled(x, image, kKeepDims);
   std::fill(dims.begin() + static_cast<ptrdiff_t>(first),
             dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
   return reshape(mean, std::move(dims));
@@ -370,6 +374,10 @@ Id Lowering::sum_between(Id x, size_t first, size_t last) {
   const Sym after = count_of(dims, last, dims.size());
   std::fill(dims.begin() + static_cast<ptrdiff_t>(first),
             dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
+  if (!count.is_int()) {
+    if (for_executorch()) throw Failure("how much is added up is open");
+    return reshape(pooled(x, {before, count, 1, after}, kKeepDims | kSums), std::move(dims));
+  }
   if (after == Sym(1)) {
     return reshape(weighted_rows(reshape(x, {before, count}), 1), std::move(dims));
   }

@@ -60,8 +60,7 @@ class Lowering {
   Id copies(Id x, size_t dim, int64_t times);
   // The mean over the last `count` dimensions, which stay as ones.
   Id mean_of_last(Id x, size_t count);
-  // Over dimensions in rising order, which stay as ones. REQUIRES: no size that sum() adds up is
-  // open.
+  // Over dimensions in rising order, which stay as ones.
   Id mean(Id x, const std::vector<size_t>& dims);
   Id sum(Id x, const std::vector<size_t>& dims);
   // Of matrices [..., n, k] and [..., k, m], or [..., m, k] if it is turned.
@@ -100,6 +99,7 @@ class Lowering {
 
   Id first_form(const exir::Value* value);
   Id repeated(Id x, const Dims& dims);
+  Id pooled(Id x, const Dims& image, uint32_t flags);
   Id weighted_rows(Id x, float weight);
   Id mean_of_rows(Id x);
   Id mean_between(Id x, size_t first, size_t last);

@@ -79,15 +79,49 @@ Strides strides_of(const Node& node) {
   return {size.is_int() ? clipped(start, size.as_int()) : start, node.arg(4).to_int()};
 }
 
+// Of a slice: whether its steps end where the tensor does.
+bool is_of_whole_groups(const Strides& s, int64_t size, int64_t result) {
+  return size % s.step == 0 && s.start < s.step && result == size / s.step;
+}
+
+// From the first element on as many groups of `step` elements as the result has, with zeros behind
+// the end; of each group the first.
+Id first_of_groups(Lowering& l, Id x, size_t dim, Strides s, int64_t groups) {
+  const int64_t rest = l.out().dims(x)[dim].as_int() - s.start;
+  x = l.slice(x, dim, s.start, std::min(rest, groups * s.step));
+  Dims dims = l.out().dims(x);
+  if (rest < groups * s.step) {
+    NodeSpec pad;
+    pad.kind = NodeContent::ConstantPad;
+    pad.inputs = {x};
+    pad.list.resize(dims.size());
+    pad.list2.resize(dims.size());
+    pad.list2[dim] = static_cast<uint32_t>(groups * s.step - rest);
+    dims[dim] = groups * s.step;
+    x = l.out().add(std::move(pad), dims);
+  }
+  exir::Sym before = groups;
+  int64_t after = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (d < dim) before = before * dims[d];
+    if (d > dim) after *= dims[d].as_int();
+  }
+  return l.slice(l.reshape(x, {before, s.step * after}), 1, 0, after);
+}
+
 // Groups of `step` elements stand side by side, so what is wanted is a row of their transpose:
 // made once for all slices of the tensor.
-Id every(Lowering& l, const Value* x, size_t dim, Strides s) {
+Id every(Lowering& l, const Value* x, size_t dim, Strides s, int64_t groups) {
   const Dims& sizes = x->type.sizes;
-  int64_t before = 1, after = 1;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (d != dim) (d < dim ? before : after) *= sizes[d].as_int();
+  if (!is_of_whole_groups(s, sizes[dim].as_int(), groups)) {
+    return first_of_groups(l, l.plain(x), dim, s, groups);
   }
-  const int64_t groups = sizes[dim].as_int() / s.step;
+  exir::Sym before = 1;
+  int64_t after = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (d < dim) before = before * sizes[d];
+    if (d > dim) after *= sizes[d].as_int();
+  }
   const Id turned = l.once(x, "every " + std::to_string(dim) + " " + std::to_string(s.step), [&] {
     return l.transpose(l.reshape(l.plain(x), {before * groups, s.step, after}), {1, 0, 2});
   });
@@ -99,7 +133,8 @@ void slice(Lowering& l, const Node& node) {
   const size_t rank = x->type.rank(), dim = dim_of(node.arg(1), rank);
   const Strides strides = strides_of(node);
   if (strides.step != 1) {
-    return l.set_plain(y, l.reshape(every(l, x, dim, strides), y->type.sizes));
+    const int64_t count = y->type.sizes[dim].as_int();
+    return l.set_plain(y, l.reshape(every(l, x, dim, strides, count), y->type.sizes));
   }
   const bool image = l.is_image(x);
   l.set_like(y, image,
@@ -115,10 +150,10 @@ std::string slice_refusal(const Node& node) {
   const Strides s = strides_of(node);
   if (!y->type.sizes[dim].is_int() || s.start < 0) return "a size is open";
   if (s.step == 1) return "";
-  if (!x->type.is_static()) return "the step is not 1 and a size is open";
-  const int64_t size = x->type.sizes[dim].as_int();
-  const bool whole = size % s.step == 0 && s.start < s.step;
-  return whole && y->type.sizes[dim].as_int() == size / s.step ? "" : "its steps leave a rest";
+  for (size_t d = dim; d < x->type.rank(); ++d) {
+    if (!x->type.sizes[d].is_int()) return "the step is not 1 and a size is open";
+  }
+  return "";
 }
 
 void select(Lowering& l, const Node& node) {
@@ -239,6 +274,31 @@ std::string roll_refusal(const Node& node) {
   return static_refusal(node);
 }
 
+// Blocks of pixels become channels, or the other way. On the side of the pixels they are
+// [nc, h, r, w, r], as an image [nh, r, w, r, c].
+void shuffle(Lowering& l, const Node& node, bool to_pixels) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const Dims& large = (to_pixels ? y : x)->type.sizes;
+  const Dims& small = (to_pixels ? x : y)->type.sizes;
+  const exir::Sym r = node.arg(1).to_int();
+  const bool image = l.is_image(x);
+  const exir::Sym &n = small[0], &c = large[1], &h = small[2], &w = small[3];
+  const Dims channels = image ? Dims{n * h, w, c, r, r} : Dims{n * c, r, r, h, w};
+  const Dims pixels = image ? Dims{n * h, r, w, r, c} : Dims{n * c, h, r, w, r};
+  std::vector<uint32_t> perm = {0, 3, 1, 4, 2};
+  if (!to_pixels) perm = {0, 2, 4, 1, 3};
+  const Id turned =
+      l.transpose(l.reshape(image ? l.image(x) : l.plain(x), to_pixels ? channels : pixels), perm);
+  const Dims& out = y->type.sizes;
+  l.set_like(y, image, l.reshape(turned, image ? Dims{out[0], out[2], out[3], out[1]} : out));
+}
+void pixel_shuffle(Lowering& l, const Node& node) { shuffle(l, node, true); }
+void pixel_unshuffle(Lowering& l, const Node& node) { shuffle(l, node, false); }
+std::string shuffle_refusal(const Node& node) {
+  if (tensor(node)->type.rank() != 4) return "the input is no image of rank 4";
+  return is_known(node.arg(1)) ? "" : "the factor is computed";
+}
+
 // From the last dimension on, so that those before are still as they were.
 void repeat(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
@@ -274,6 +334,8 @@ constexpr OpRule kTable[] = {
     {"aten::split_copy.Tensor", split_refusal, split, 0},
     {"aten::cat", cat_refusal, cat, 0},
     {"aten::constant_pad_nd", pad_refusal, pad, 0},
+    {"aten::pixel_shuffle", shuffle_refusal, pixel_shuffle, 0},
+    {"aten::pixel_unshuffle", shuffle_refusal, pixel_unshuffle, 0},
     {"aten::roll", roll_refusal, roll, 0},
     {"aten::repeat", repeat_refusal, repeat, 0},
 };

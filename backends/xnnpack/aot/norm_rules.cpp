@@ -24,18 +24,21 @@ Id normalized(Lowering& l, Id x, float eps, const Mean& mean) {
   return l.binary(NodeContent::Multiply, centered, factor);
 }
 
+// What is normalized, times its weights plus its bias, where there are such.
+Id weighted(Lowering& l, const Node& node, Id x) {
+  for (const auto& [name, kind] :
+       {std::pair{"weight", NodeContent::Multiply}, std::pair{"bias", NodeContent::Add}}) {
+    if (!node.arg(name).is_none()) x = l.binary(kind, x, l.plain(tensor(node, name)));
+  }
+  return x;
+}
+
 void layer_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t count = node.arg("normalized_shape").list().size();
   const Id in = l.plain(x);
-  Id out = normalized(l, in, eps_of(node), [&](Id id) { return l.mean_of_last(id, count); });
-  if (!node.arg("weight").is_none()) {
-    out = l.binary(NodeContent::Multiply, out, l.plain(tensor(node, "weight")));
-  }
-  if (!node.arg("bias").is_none()) {
-    out = l.binary(NodeContent::Add, out, l.plain(tensor(node, "bias")));
-  }
-  l.set_plain(y, out);
+  const Id out = normalized(l, in, eps_of(node), [&](Id id) { return l.mean_of_last(id, count); });
+  l.set_plain(y, weighted(l, node, out));
 }
 std::string layer_norm_refusal(const Node& node) {
   return is_known(node.arg("eps")) ? "" : "eps is computed";
@@ -100,17 +103,11 @@ void group_norm(Lowering& l, const Node& node) {
   const Id image = l.image(x);
   const size_t rank = x->type.rank();
   const std::vector<size_t> area = rank == 3 ? std::vector<size_t>{1} : std::vector<size_t>{1, 2};
-  Id out = normalized(l, image, eps_of(node), [&](Id id) {
+  const Id out = normalized(l, image, eps_of(node), [&](Id id) {
     const Id mean = l.mean(id, area);
     return mixes ? mean_of_groups(l, mean, groups) : mean;
   });
-  if (!node.arg("weight").is_none()) {
-    out = l.binary(NodeContent::Multiply, out, l.plain(tensor(node, "weight")));
-  }
-  if (!node.arg("bias").is_none()) {
-    out = l.binary(NodeContent::Add, out, l.plain(tensor(node, "bias")));
-  }
-  l.set_image(y, out);
+  l.set_image(y, weighted(l, node, out));
 }
 
 std::string group_norm_refusal(const Node& node) {

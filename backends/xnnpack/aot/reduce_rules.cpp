@@ -46,15 +46,19 @@ void reduce(Lowering& l, const Node& node, const Fold& fold) {
 std::string reduce_refusal(const Node& node) {
   return tensor(node)->type.rank() == 0 ? "the input has no dimension" : "";
 }
-std::string static_reduce_refusal(const Node& node) {
-  const std::string why = reduce_refusal(node);
-  if (!why.empty()) return why;
+std::string known_count_refusal(const Node& node) {
   for (const size_t d : dims_of(node.arg("dim"), tensor(node)->type.rank())) {
     if (!tensor(node)->type.sizes[d].is_int()) return "how much is added up is open";
   }
   return "";
 }
 
+void mean_of_all(Lowering& l, const Node& node) {
+  const Value* x = tensor(node);
+  const bool image = l.is_image(x);
+  const std::vector<size_t> dims = dims_of(exir::Argument(), x->type.rank());
+  l.set_plain(node.outputs[0], l.reshape(l.mean(image ? l.image(x) : l.plain(x), dims), {}));
+}
 void mean(Lowering& l, const Node& node) {
   reduce(l, node, [&](Id x, const std::vector<size_t>& dims) { return l.mean(x, dims); });
 }
@@ -76,18 +80,22 @@ void variance(Lowering& l, const Node& node) {
   reduce(l, node, [&](Id x, const std::vector<size_t>& dims) {
     const Id centered = l.binary(NodeContent::Subtract, x, l.mean(x, dims));
     const Id mean = l.mean(l.unary(NodeContent::Square, centered), dims);
-    const double count = count_of(node), correction = correction_of(node);
+    const double correction = correction_of(node);
     if (correction == 0) return mean;
+    const double count = count_of(node);
     return l.binary(NodeContent::Multiply, mean,
                     l.number(static_cast<float>(count / (count - correction))));
   });
 }
 std::string variance_refusal(const Node& node) {
-  const std::string why = static_reduce_refusal(node);
+  std::string why = reduce_refusal(node);
   if (!why.empty()) return why;
   if (!node.arg("correction").is_none() && !is_known(node.arg("correction"))) {
     return "the correction is computed";
   }
+  if (correction_of(node) == 0) return "";
+  why = known_count_refusal(node);
+  if (!why.empty()) return why;
   return correction_of(node) < count_of(node) ? "" : "there are too few numbers";
 }
 
@@ -111,8 +119,9 @@ std::string softmax_refusal(const Node& node) {
 }
 
 constexpr OpRule kTable[] = {
+    {"aten::mean", reduce_refusal, mean_of_all, 1},
     {"aten::mean.dim", reduce_refusal, mean, 1},
-    {"aten::sum.dim_IntList", static_reduce_refusal, sum, 1},
+    {"aten::sum.dim_IntList", reduce_refusal, sum, 1},
     {"aten::var.correction", variance_refusal, variance, 1},
     {"aten::_softmax", softmax_refusal, softmax, 2},
 };

@@ -101,8 +101,11 @@ const OpRule* find_rule(std::string_view target) {
   return nullptr;
 }
 
+// What is asked of constants is not known yet: they may have to be folded first.
 bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
-  if (node.is("aten::hardswish")) return node.outputs[0]->type.dtype == ScalarType::kFloat;
+  for (const char* each : {"aten::hardswish", "aten::mish", "aten::prelu", "aten::_prelu_kernel"}) {
+    if (node.is(each)) return node.outputs[0]->type.dtype == ScalarType::kFloat;
+  }
   return node.is("aten::scaled_dot_product_attention") && refusal(node, graph).empty();
 }
 

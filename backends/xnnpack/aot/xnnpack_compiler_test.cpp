@@ -203,6 +203,56 @@ TEST(XnnpackCompiler, SumsAndMeansAreOverAnyDimensions) {
             "Multiply Reshape");
 }
 
+TEST(XnnpackCompiler, SumsOverAnOpenSizeArePoolsThatAdd) {
+  const char* text = R"(  range s0 = [1, 8]
+  range s1 = [2, 32]
+  input %i: float32[s0, s1, 64]
+  %x: float32[s0, s1, 64] = aten::tanh(%i)
+  %y: float32[s0, 64] = aten::sum.dim_IntList(%x, [1])
+  return %y)";
+  const Result r = compile(text);
+  EXPECT_EQ(r.kinds(), "Tanh Reshape GlobalAvgPool2d Reshape");
+  EXPECT_EQ(r.payload().nodes()->Get(2)->content_as_GlobalAvgPool2d()->flags(), 64u + 65536u);
+  exir::PartitionOptions options;
+  options.for_executorch = true;
+  EXPECT_EQ(compile(text, options).outside,
+            (std::vector<std::string>{"aten::sum.dim_IntList: how much is added up is open"}));
+}
+
+TEST(XnnpackCompiler, SlopesAreByChannel) {
+  const Result r =
+      compile(std::string(kConv) + "  %y: float32[1, 4, 8, 8] = aten::prelu(%c, %b)\n  return %y");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d PRelu Transpose");
+  const Result rows = compile(R"(  input %x: float32[64, 4, 32]
+  constant %b: float32[1, 4, 1] = {1, 2, 3, 4}
+  %y: float32[64, 4, 32] = aten::_prelu_kernel(%x, %b)
+  return %y)");
+  EXPECT_EQ(rows.kinds(), "PRelu");
+}
+
+TEST(XnnpackCompiler, MishIsAQuotient) {
+  const Result r =
+      compile("  input %x: float32[64, 64]\n  %y: float32[64, 64] = aten::mish(%x)\n  return %y");
+  EXPECT_EQ(r.kinds(), "Clamp* Exp Add Multiply Add Divide Multiply");
+}
+
+TEST(XnnpackCompiler, BlocksOfPixelsBecomeChannelsWhereTheyLie) {
+  const Result r = compile(std::string(kConv) +
+                           "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"
+                           "  %y: float32[1, 4, 8, 8] = aten::pixel_unshuffle(%s, 2)\n"
+                           "  %z: float32[1, 4, 8, 8] = aten::tanh(%y)\n  return %z");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d Reshape Transpose Transpose Reshape Tanh Transpose");
+}
+
+TEST(XnnpackCompiler, StepsThatLeaveARestArePaddedToWholeGroups) {
+  const Result r = compile(R"(  input %x: float32[11, 128]
+  %a: float32[4, 128] = aten::slice_copy.Tensor(%x, 0, 1, 9223372036854775807, 3)
+  %y: float32[4, 128] = aten::tanh(%a)
+  return %y)",
+                           {exir::Groups::kAll});
+  EXPECT_EQ(r.kinds(), "Slice ConstantPad Reshape Slice Tanh");
+}
+
 TEST(XnnpackCompiler, ABatchNormAloneIsAProductAndASum) {
   const Result r = compile(R"(  input %x: float32[1, 2, 50, 50]
   constant %w: float32[2] = {1, 2}

@@ -12,6 +12,7 @@ using wire::DataType;
 using wire::NodeContent;
 
 constexpr uint32_t kKeepDims = XNN_FLAG_KEEP_DIMS;
+constexpr uint32_t kSums = 1 << 16;           // Of global pools: no means.
 constexpr uint32_t kMaxParameter = 1u << 20;  // Of strides, paddings and the like.
 
 void convolution_arguments(Node& node) {
@@ -260,10 +261,23 @@ Status infer_global(const Node& node, Span<Value> values) {
   return {};
 }
 
+Status check_global(const Node& node, Span<const Value> values) {
+  const bool may_add = is_in_floats(node, values) && !has_bounds(node);
+  TAPER_XNNPACK_REQUIRE((node.flags & kSums) == 0 || may_add,
+                        "global pool: only floats without bounds are added up");
+  return check_numbers(node, values);
+}
+
 // The one way to a mean with bounds.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 xnn_status define_global(xnn_subgraph_t graph, const Node& node, Span<const Value> values) {
+  if ((node.flags & kSums) != 0) {
+    const size_t rank = input(node, values).shape.rank;
+    const size_t area[] = {rank - 3, rank - 2};
+    return xnn_define_static_reduce(graph, xnn_reduce_sum, 2, area, in_id(node, values),
+                                    out_id(node, values), node.flags & ~kSums);
+  }
   return xnn_define_global_average_pooling_2d(graph, node.min, node.max, in_id(node, values),
                                               out_id(node, values), node.flags);
 }
@@ -295,8 +309,8 @@ constexpr NodeKindEntry kTable[] = {
      {"average pool", one_input<wire::Pooling>, 1, kKeepDims, check_mean_pool, infer_pool,
       define_mean_pool, pool_window}},
     {NodeContent::GlobalAvgPool2d,
-     {"global average pool", one_input<wire::Unary>, 1, kKeepDims, check_numbers, infer_global,
-      define_global}},
+     {"global average pool", one_input<wire::Unary>, 1, kKeepDims | kSums, check_global,
+      infer_global, define_global}},
 };
 
 }  // namespace

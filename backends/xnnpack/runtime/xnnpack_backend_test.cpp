@@ -93,6 +93,26 @@ TEST(XnnpackBackend, AReshapeMayHaveSeveralOpenSizes) {
   }
 }
 
+TEST(XnnpackBackend, AGlobalPoolMayAddUp) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 2, 2, 2}), y = p.output({1, 1, 1, 2});
+  p.nodes.push_back(
+      {NodeContent::GlobalAvgPool2d, wire::CreateUnary(p.fbb, x, y, 64 | 1 << 16).Union()});
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats in({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), out({1, 1, 1, 2}, {0, 0});
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), (Floats{16, 20}));
+}
+
+TEST(XnnpackPayload, SumsWithBoundsAreRefused) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 2, 2, 2}), y = p.output({1, 1, 1, 2});
+  p.nodes.push_back({NodeContent::GlobalAvgPool2d,
+                     wire::CreateUnary(p.fbb, x, y, 64 | 1 << 16).Union(), std::pair{0.f, 1.f}});
+  EXPECT_FALSE(Loaded(p.finish()).status.ok());
+}
+
 TEST(XnnpackPayload, SourcesOfSizesThatLieAreRefused) {
   const wire::SizeSource a(0, 0, 1, 1), b(0, 1, 1, 1), none(kNoSource, 0, 1, 1);
   const auto is_taken = [](const std::vector<wire::SizeSource>& sources) {
