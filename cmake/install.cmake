@@ -38,7 +38,6 @@ install(DIRECTORY runtime/core runtime/program runtime/executor runtime/include
   FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*_test.cpp" EXCLUDE)
 install(DIRECTORY schema ${generated_dir}/schema DESTINATION ${source_dir}
   FILES_MATCHING PATTERN "*.h")
-find_path(TAPER_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h NO_CMAKE_FIND_ROOT_PATH REQUIRED)
 install(DIRECTORY ${TAPER_FLATBUFFERS_INCLUDE}/flatbuffers DESTINATION ${source_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "pch" EXCLUDE)
 install(FILES cmake/select.cmake DESTINATION ${package_dir})

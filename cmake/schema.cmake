@@ -6,6 +6,10 @@ if(NOT TAPER_FLATC)
   message(FATAL_ERROR "flatc is missing: run scripts/deps.sh")
 endif()
 
+get_filename_component(flatc_dir ${TAPER_FLATC} DIRECTORY)
+find_path(TAPER_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS ${flatc_dir}/../include
+          NO_CMAKE_FIND_ROOT_PATH REQUIRED DOC "The folder with flatbuffers/flatbuffers.h")
+
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
 set(generated)
 # One folder's schemas, which may include each other.
@@ -34,3 +38,10 @@ add_library(taper::schema ALIAS taper_schema)
 add_custom_target(taper_schema_headers DEPENDS ${generated})
 add_dependencies(taper_schema taper_schema_headers)
 target_include_directories(taper_schema SYSTEM INTERFACE $<BUILD_INTERFACE:${generated_dir}>)
+if(CMAKE_CROSSCOMPILING)  # Its headers by themselves: others of the building machine must not be seen.
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
+  file(CREATE_LINK ${TAPER_FLATBUFFERS_INCLUDE}/flatbuffers ${PROJECT_BINARY_DIR}/headers/flatbuffers
+       SYMBOLIC)
+  target_include_directories(taper_schema SYSTEM INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/headers>)
+endif()

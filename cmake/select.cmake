@@ -39,6 +39,19 @@ function(taper_set_up_kernels name dtypes)
   target_include_directories(${name} PRIVATE ${TAPER_SELECT_ROOT})
   target_link_libraries(${name} PUBLIC taper::runtime PRIVATE taper::freestanding taper::fast_loops)
   target_compile_definitions(${name} PRIVATE TAPER_DTYPES=${dtypes})
+  # Without a build type kernels would be many times slower and larger.
+  target_compile_options(${name} PRIVATE "$<$<CONFIG:>:-O2;-DNDEBUG>")
+endfunction()
+
+# Called when the folder's CMakeLists.txt has been read: whether a trimmed target still links all.
+function(taper_check_links target)
+  get_target_property(linked ${target} LINK_LIBRARIES)
+  foreach(all taper::kernels_portable taper::kernels_optimized)
+    if("${all}" IN_LIST linked)
+      message(WARNING "${target} links ${all}, which holds every kernel, beside the kernels that "
+        "taper_selected_kernels() gives it: leave it out of target_link_libraries()")
+    endif()
+  endforeach()
 endfunction()
 
 # The library of the chosen kernels, each compiled for the dtypes of its operators, and of all that
@@ -131,6 +144,7 @@ function(taper_selected_kernels)
     taper_add_optimized_library(${library}_optimized ${library})
     target_link_libraries(${ARG_TARGET} PRIVATE ${library}_optimized)
   endif()
+  cmake_language(EVAL CODE "cmake_language(DEFER CALL taper_check_links [[${ARG_TARGET}]])")
   target_sources(${ARG_TARGET} PRIVATE ${folder}/kernels.cpp)
   target_link_libraries(${ARG_TARGET} PRIVATE ${library})
   if(APPLE)  # Whose linker writes another kind of map.

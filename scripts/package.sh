@@ -73,6 +73,41 @@ example executor_runner
 says "Output 0: tensor(sizes=[1, 10], float32, [-0.6037" "$out/executor_runner/build/executor_runner" \
   --model_path "$out/digits.pte"
 
+# docs/embedding.md, typed: each program of CMake with the main.cpp that goes with it, and each
+# command of taper.
+block() { # block LANGUAGE N: the Nth piece of that language.
+  awk -v start="\`\`\`$1" -v wanted="$2" '/^```/ { on = $0 == start && ++n == wanted; next } on' \
+    docs/embedding.md
+}
+doc=$out/doc
+mkdir -p "$doc/plain" "$doc/trimmed" "$doc/xnnpack"
+cp demo/digits.pt2 "$doc/model.pt2"
+cp demo/digits.pt2 "$doc/wake.pt2"
+cp $data/add.pt2 "$doc/command.pt2"
+cp "$out/digits.pte" "$doc/model.pte"
+for name in a b; do cp "$out/digits.pte" "$doc/$name.pte"; done
+typed=0
+grep -E '^    taper ' docs/embedding.md >"$doc/commands"
+while read -r command; do
+  (cd "$doc" && PATH=$prefix/bin:$PATH && quietly $command)
+  typed=$((typed + 1))
+done <"$doc/commands"
+[ "$typed" -ge 7 ] || fail "docs/embedding.md has $typed commands"
+[ "$(block cmake 1 | sed 's/app/hello/')" = "$(cat examples/hello/CMakeLists.txt)" ] ||
+  fail "the five lines of docs/embedding.md are not those of examples/hello"
+cp "$doc/a.pte" "$doc/b.pte" examples/selected/main.cpp "$doc/trimmed"
+block cmake 3 >"$doc/trimmed/CMakeLists.txt"
+quietly cmake -S "$doc/trimmed" -B "$doc/trimmed/build" -DCMAKE_PREFIX_PATH="$prefix"
+quietly cmake --build "$doc/trimmed/build"
+says "5 kernels" "$doc/trimmed/build/app" "$doc/a.pte"
+if [ -e "$prefix/include/backends/xnnpack" ]; then
+  block cmake 4 >"$doc/xnnpack/CMakeLists.txt"
+  block cpp 2 >"$doc/xnnpack/main.cpp"
+  quietly cmake -S "$doc/xnnpack" -B "$doc/xnnpack/build" -DCMAKE_PREFIX_PATH="$prefix"
+  quietly cmake --build "$doc/xnnpack/build"
+  (cd "$doc" && says "runs" xnnpack/build/app)
+fi
+
 # Without CMake.
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name taper.pc)")
 export PKG_CONFIG_PATH

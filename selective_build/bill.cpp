@@ -44,6 +44,17 @@ const char* part_of(const std::string& object) {
                                                                        : "application";
 }
 
+// What stands between the first '<' and its '>'; nothing if there is none.
+std::string_view template_arguments(std::string_view name) {
+  const size_t first = name.find('<');
+  int depth = 0;
+  for (size_t i = first; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>' && --depth == 0) return name.substr(first, i - first + 1);
+  }
+  return {};
+}
+
 // The dtype in the template arguments of a function, the narrowest that is named; or "any".
 std::string dtype_of(const std::string& section) {
   const size_t at = section.find("_Z");
@@ -52,29 +63,29 @@ std::string dtype_of(const std::string& section) {
   const std::unique_ptr<char, void (*)(void*)> name(
       abi::__cxa_demangle(section.c_str() + at, nullptr, nullptr, &status), std::free);
   if (status != 0 || name == nullptr) return "any";
-  const std::string text = name.get();
-  const size_t first = text.find('<');
-  if (first == text.npos) return "any";
-  const std::string_view arguments = std::string_view(text).substr(first);
-  constexpr std::pair<const char*, const char*> kNames[] = {{"BFloat16", "bfloat16"},
-                                                            {"Half", "float16"},
+  const std::string_view arguments = template_arguments(name.get());
+  constexpr std::pair<const char*, const char*> kNames[] = {{"bool", "bool"},
                                                             {"unsigned char", "uint8"},
                                                             {"signed char", "int8"},
+                                                            {"BFloat16", "bfloat16"},
+                                                            {"Half", "float16"},
                                                             {"unsigned short", "uint16"},
                                                             {"short", "int16"},
+                                                            {"float", "float32"},
                                                             {"unsigned int", "uint32"},
                                                             {"int,", "int32"},
                                                             {"int>", "int32"},
-                                                            {"unsigned long", "uint64"},
                                                             {"double", "float64"},
-                                                            {"long", "int64"},
-                                                            {"bool", "bool"},
-                                                            {"float", "float32"}};
+                                                            {"unsigned long", "uint64"},
+                                                            {"long", "int64"}};
   for (const auto& [part, dtype] : kNames) {
     if (contains(arguments, part)) return dtype;
   }
   return "any";
 }
+
+// What sums and positions take, whatever a kernel is built for.
+constexpr DtypeSet kComputed = dtype_bit(ScalarType::kDouble) | dtype_bit(ScalarType::kLong);
 
 using Graph = std::map<std::string, std::set<std::string>>;
 
@@ -120,7 +131,10 @@ Bill make_bill(const LinkMap& map, const Selection& selection) {
     bill.parts[part_of(piece.object)] += piece.bytes;
     if (!is_kernel(piece.object)) continue;
     objects[piece.object] += piece.bytes;
-    const std::string dtype = dtype_of(piece.section);
+    std::string dtype = dtype_of(piece.section);
+    const std::optional<ScalarType> type = dtype_of_name(dtype);
+    // Sizes of memory and the like are numbers of types that no tensor here has.
+    if (type.has_value() && ((selection.dtypes | kComputed) & dtype_bit(*type)) == 0) dtype = "any";
     bill.by_dtype[dtype] += piece.bytes;
     dtypes_of_objects[piece.object][dtype] += piece.bytes;
   }

@@ -50,6 +50,11 @@ class Selector {
     if (request_.all) {
       for (const KernelSource& kernel : kPortable) take(kernel, {});
     }
+    for (const std::string& name : request_.without) {
+      if (find_portable_kernel(name) != nullptr || needs_.operators.count(name) != 0) continue;
+      problems_.push_back("operator " + name +
+                          ", which is excluded, is none; `taper ops` lists all");
+    }
     for (const auto& [name, need] : needs_.backends) {
       if (contains(request_.backends, name)) continue;
       problems_.push_back("backend " + name + " is not linked; needed by " + joined(need.models));

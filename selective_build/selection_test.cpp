@@ -151,6 +151,12 @@ TEST(Selection, WhatIsLackingIsListedWhole) {
             "lists all");
   request = {};
   request.own = {"my::op.out"};
+  request.without = {"aten::ad.out"};
+  EXPECT_EQ(
+      refusals(needs, request),
+      std::vector<std::string>{"operator aten::ad.out, which is excluded, is none; `taper ops` "
+                               "lists all"});
+  request.without = {"aten::sub.out"};
   request.dtypes = kI64;
   EXPECT_EQ(refusals(needs, request),
             std::vector<std::string>{"operator aten::add.out is called with int16, which is not "
@@ -226,6 +232,7 @@ constexpr char kMap[] =
     " .text.gone     0x0000000000000000       0x30 libapp_taper_kernels.a(op_add.cpp.o)\n"
     " .text.all      0x0000000000401038        0x4 libapp_taper_kernels.a(sum.cpp.o)\n"
     " *fill*         0x000000000040103c        0x4 \n"
+    " .text._Z4copyImEvv 0x0000000000401080   0x10 libapp_taper_kernels.a(op_add.cpp.o)\n"
     " .text.load     0x0000000000401040       0x40 libtaper_runtime.a(program.cpp.o)\n"
     ".bss            0x0000000000403000       0x50\n"
     " .bss           0x0000000000403000       0x50 main.o\n"
@@ -241,23 +248,25 @@ TEST(Bill, AddsUpWhatIsLoaded) {
   LinkMap map;
   ASSERT_TRUE(read_link_map(kMap, &map));
   const Bill bill = make_bill(map, selected(needs_of({adding(ScalarType::kFloat)})));
-  EXPECT_EQ(bill.total, 0x80u);
+  EXPECT_EQ(bill.total, 0x90u);
   EXPECT_EQ(bill.zeroed, 0x50u);
   EXPECT_EQ(bill.parts.at("application"), 0x10u);
   EXPECT_EQ(bill.parts.at("runtime"), 0x40u);
-  EXPECT_EQ(bill.parts.at("kernels: operators"), 0x28u);
+  EXPECT_EQ(bill.parts.at("kernels: operators"), 0x38u);
   EXPECT_EQ(bill.parts.at("kernels: shared"), 4u);
   EXPECT_EQ(bill.parts.at("padding"), 4u);
   EXPECT_EQ(bill.by_dtype.at("float32"), 0x20u);
   EXPECT_EQ(bill.by_dtype.at("float64"), 8u);
+  EXPECT_EQ(bill.by_dtype.at("any"), 0x14u) << "no tensor is uint64: copy<unsigned long>() is not";
   ASSERT_EQ(bill.operators.size(), 1u);
   EXPECT_EQ(bill.operators[0].file, "op_add");
-  EXPECT_EQ(bill.operators[0].own, 0x28u);
-  EXPECT_EQ(bill.operators[0].saved, 0x2cu) << "sum.cpp goes with it";
+  EXPECT_EQ(bill.operators[0].own, 0x38u);
+  EXPECT_EQ(bill.operators[0].saved, 0x3cu) << "sum.cpp goes with it";
   EXPECT_EQ(bill.operators[0].names, std::vector<std::string>{"aten::add.out"});
   EXPECT_FALSE(read_link_map("hello\n", &map));
-  EXPECT_NE(bill_report(bill).find("saves 44  op_add (32 float32, 8 float64)  aten::add.out"),
-            std::string::npos)
+  EXPECT_NE(
+      bill_report(bill).find("saves 60  op_add (16 any, 32 float32, 8 float64)  aten::add.out"),
+      std::string::npos)
       << bill_report(bill);
 }
 

@@ -92,10 +92,10 @@ select::Selection select_or_fail(const CommandLine& line, const select::Request&
   }
   select::Selection selection = select::select(needs, request, &problems);
   if (problems.empty()) return selection;
+  if (problems.size() == 1) throw InputError(problems[0]);
   for (const std::string& problem : problems) std::fprintf(stderr, "  %s\n", problem.c_str());
-  throw InputError("the selection lacks " + std::to_string(problems.size()) +
-                   (problems.size() == 1 ? " thing" : " things") +
-                   " that is needed: " + problems[0]);
+  throw InputError("the selection lacks these " + std::to_string(problems.size()) +
+                   " things; the first: " + problems[0]);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Module: the convenient way in. A path goes in, tensors go in, tensors come out.
 //
-//   static const KernelTable tables[] = {portable::kernel_table()};
+//   static const KernelTable tables[] = {portable::portable_kernels()};
 //   ModuleOptions options;
 //   options.kernels = tables;
 //   Module module("model.pte", options);
