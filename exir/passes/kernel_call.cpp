@@ -43,7 +43,9 @@ CallBlock::CallBlock(size_t size, CallMode mode) {
     bytes.reset(static_cast<unsigned char*>(pages),
                 [size](unsigned char* mapped) { munmap(mapped, size + kAlignment); });
   } else {
-    bytes.reset(static_cast<unsigned char*>(std::calloc(size + kAlignment, 1)), std::free);
+    void* block = mode == CallMode::kScratch ? std::malloc(size + kAlignment)
+                                             : std::calloc(size + kAlignment, 1);
+    bytes.reset(static_cast<unsigned char*>(block), std::free);
     if (bytes == nullptr) throw std::bad_alloc();
   }
   const size_t off = reinterpret_cast<uintptr_t>(bytes.get()) % kAlignment;
@@ -64,7 +66,7 @@ std::optional<Status> KernelCall::run(const Kernel& kernel) {
   }
   size_t scratch = size_t{1} << 20;
   for (const TensorSlot& slot : tensors_) scratch += 2 * slot.tensor.nbytes();
-  const CallBlock temp(scratch, mode_);
+  const CallBlock temp(scratch, mode_ == CallMode::kProbe ? mode_ : CallMode::kScratch);
   KernelContext context(Span<unsigned char>(temp.data, scratch));
   return kernel.run(context, args_.data());
 }

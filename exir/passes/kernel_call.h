@@ -23,9 +23,10 @@ struct CallInputs {
 };
 
 enum class CallMode {
-  kSample,  // Tensors hold ones; results may be resized within the room for 64 elements.
-  kRun,     // Results have their sizes.
-  kProbe,   // Results have other sizes and stay so: the kernel checks its arguments and stops.
+  kSample,   // Tensors hold ones; results may be resized within the room for 64 elements.
+  kRun,      // Results have their sizes.
+  kProbe,    // Results have other sizes and stay so: the kernel checks its arguments and stops.
+  kScratch,  // Of a block: memory of any contents, for the time of a call.
 };
 
 // Memory for one tensor, zeros, aligned as on the device. A probe touches none of it, so only

@@ -1,5 +1,6 @@
 // Element by element.
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/xnnpack/aot/op_table.h"
@@ -153,8 +154,11 @@ void two(Lowering& l, const Node& node, NodeContent kind, float alpha) {
   const size_t rank = y->type.rank();
   const bool image =
       (l.is_image(a) && a->type.rank() == rank) || (l.is_image(b) && b->type.rank() == rank);
-  const bool loose =
-      !image && is_result(broadcast(l.out().dims(l.loose(a)), l.out().dims(l.loose(b))), y);
+  bool loose = false;
+  if (!image) {  // Either call may move what dims() refers to.
+    const Id x = l.loose(a), other = l.loose(b);
+    loose = is_result(broadcast(l.out().dims(x), l.out().dims(other)), y);
+  }
   const auto form = [&](const Value* v) {
     return image ? as_image(l, v, rank) : loose ? l.loose(v) : l.plain(v);
   };
@@ -171,8 +175,18 @@ template <NodeContent kKind>
 void scaled_binary(Lowering& l, const Node& node) {
   two(l, node, kKind, static_cast<float>(node.arg("alpha").to_double()));
 }
+// A graph of XNNPACK is laid out for the largest sizes: those of both must be equal there too.
+std::string pair_refusal(const Node& node) {
+  const Dims &a = tensor(node, 0)->type.sizes, &b = tensor(node, 1)->type.sizes;
+  for (size_t d = 1; d <= std::min(a.size(), b.size()); ++d) {
+    const exir::Sym &x = a[a.size() - d], &y = b[b.size() - d];
+    const bool fits = x == y || x == exir::Sym(1) || y == exir::Sym(1);
+    if (!fits) return "that its sizes are equal is known only when it runs";
+  }
+  return "";
+}
 std::string alpha_refusal(const Node& node) {
-  return is_known(node.arg("alpha")) ? "" : "alpha is computed";
+  return is_known(node.arg("alpha")) ? pair_refusal(node) : "alpha is computed";
 }
 
 // x where it is positive, else the slope of its channel times it.
@@ -270,10 +284,10 @@ constexpr OpRule kTable[] = {
 
     {"aten::add.Tensor", alpha_refusal, scaled_binary<NodeContent::Add>, 1},
     {"aten::sub.Tensor", alpha_refusal, scaled_binary<NodeContent::Subtract>, 1},
-    {"aten::mul.Tensor", nullptr, binary<NodeContent::Multiply>, 1},
-    {"aten::div.Tensor", nullptr, binary<NodeContent::Divide>, 1},
-    {"aten::minimum", nullptr, binary<NodeContent::Minimum>, 1},
-    {"aten::maximum", nullptr, binary<NodeContent::Maximum>, 1},
+    {"aten::mul.Tensor", pair_refusal, binary<NodeContent::Multiply>, 1},
+    {"aten::div.Tensor", pair_refusal, binary<NodeContent::Divide>, 1},
+    {"aten::minimum", pair_refusal, binary<NodeContent::Minimum>, 1},
+    {"aten::maximum", pair_refusal, binary<NodeContent::Maximum>, 1},
 
     {"aten::add.Scalar", number_refusal, scaled_scalar<NodeContent::Add>, 1},
     {"aten::sub.Scalar", number_refusal, scaled_scalar<NodeContent::Subtract>, 1},

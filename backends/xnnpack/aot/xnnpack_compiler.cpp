@@ -19,6 +19,12 @@ using exir::Value;
 constexpr size_t kMaxRank = 6;
 constexpr int64_t kMinElements = 4096;  // Of arithmetic alone, below which a call does not pay.
 
+// PyTorch calls sizes that no input states u0, u1, ...
+bool hangs_on_values(const exir::Sym& size) {
+  const std::vector<std::string> names = size.symbols();
+  return std::any_of(names.begin(), names.end(), [](const auto& name) { return name[0] == 'u'; });
+}
+
 std::string type_problem(const Value* value, const Graph& graph, Types types) {
   if (value->kind != exir::ValueKind::kTensor) return {};
   const bool is_byte = types == Types::kBytesToo && value->type.dtype == ScalarType::kChar;
@@ -34,6 +40,9 @@ std::string type_problem(const Value* value, const Graph& graph, Types types) {
     const exir::SymRange range = size.range(graph.ranges);
     if (range.max <= 0) return "a tensor has no elements";
     if (range.max > INT32_MAX) return "the size " + size.text() + " has no bound";
+    if (range.min <= 0 && hangs_on_values(size)) {  // XNNPACK takes no empty tensors.
+      return "the size " + size.text() + " hangs on values and may be 0";
+    }
   }
   return {};
 }

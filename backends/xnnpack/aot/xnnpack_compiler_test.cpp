@@ -432,5 +432,37 @@ TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
   EXPECT_TRUE(r.graph->delegates.empty());
 }
 
+TEST(XnnpackCompiler, SizesThatHangOnValuesMayBeZeroOrDiffer) {
+  const Result empty = compile(R"(  range u0 = [0, 64]
+  input %x: float32[u0, 64]
+  %y: float32[u0, 64] = aten::tanh(%x)
+  return %y)");
+  EXPECT_EQ(empty.outside,
+            (std::vector<std::string>{"aten::tanh: the size u0 hangs on values and may be 0"}));
+  const Result sum = compile(R"(  range u0 = [1, 64]
+  range u1 = [1, 64]
+  input %x: float32[u0 + u1, 64]
+  input %z: float32[48, 1]
+  %y: float32[48, 64] = aten::mul.Tensor(%x, %z)
+  return %y)");
+  EXPECT_EQ(sum.outside,
+            (std::vector<std::string>{
+                "aten::mul.Tensor: that its sizes are equal is known only when it runs"}));
+}
+
+// The values of a payload may move while the sizes of an operand are looked at.
+TEST(XnnpackCompiler, OperandsThatAreMadeForASumDoNotDisturbIt) {
+  std::string body = "  input %x0: float32[8, 64]\n";
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i), next = std::to_string(i + 1);
+    body += "  constant %c" + n + ": float32[1, 64] = zeros\n";
+    body += "  %e" + n + ": float32[8, 64] = aten::expand_copy(%c" + n + ", [8, 64])\n";
+    body += "  %x" + next + ": float32[8, 64] = aten::add.Tensor(%x" + n + ", %e" + n + ")\n";
+  }
+  const Result r = compile(body + "  return %x40");
+  EXPECT_TRUE(r.outside.empty());
+  EXPECT_EQ(r.payload().nodes()->size(), 40u);
+}
+
 }  // namespace
 }  // namespace taper::xnnpack
