@@ -167,7 +167,7 @@ Status Delegate::check_apart(Span<EValue* const> args) {
 }
 
 Status Delegate::bind(Span<EValue* const> args) {
-  bool changed = !is_bound_;
+  bool changed = !is_bound_ || !stages_.is_placed();
   for (size_t i = 0; i < args.size(); ++i) {
     const Value& value = graph_.values()[graph_.arguments()[i]];
     const Tensor& tensor = args[i]->to_tensor();

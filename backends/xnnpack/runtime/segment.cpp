@@ -2,6 +2,7 @@
 
 #include "backends/xnnpack/runtime/segment.h"
 
+#include "backends/xnnpack/library/placed_workspace.h"
 #include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
 
@@ -71,6 +72,7 @@ void visit_values(const Graph& graph, size_t first, size_t last, Visit visit) {
 
 Segment::~Segment() {
   if (runtime_ != nullptr) xnn_delete_runtime(runtime_);
+  if (workspace_ != nullptr) xnn_release_workspace(workspace_);
 }
 
 Status Segment::build(const Graph& graph, size_t first, size_t last, const Shared& shared) {
@@ -82,9 +84,11 @@ Status Segment::build(const Graph& graph, size_t first, size_t last, const Share
   const Status defined = define(subgraph.graph, graph, first, last);
   for (Value& value : graph.values()) value.xnn_id = kNone;
   TAPER_TRY(defined);
-  return status_of(xnn_create_runtime_v4(subgraph.graph, shared.weights, shared.workspace,
-                                         shared.pool, 0, &runtime_),
-                   "XNNPACK refuses the graph");
+  TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
+                      "there is no memory for the workspace"));
+  return status_of(
+      xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, shared.pool, 0, &runtime_),
+      "XNNPACK refuses the graph");
 }
 
 // Numbers them in the order of first use, with xnn_id as the mark of those that have a number.
@@ -174,8 +178,12 @@ Status Segment::reshape(Span<const Value> values) {
   return status_of(xnn_reshape_runtime(runtime_), "XNNPACK cannot run the graph at these sizes");
 }
 
-Status Segment::bind(Span<void* const> places, void*) {
-  bool changed = !is_bound_;
+uint64_t Segment::scratch_bytes() const { return taper_workspace_bytes(workspace_); }
+
+Status Segment::bind(Span<void* const> places, void* scratch) {
+  bool changed = !is_bound_ || scratch != scratch_;
+  if (scratch != scratch_) taper_place_workspace(runtime_, scratch);
+  scratch_ = scratch;
   for (uint32_t place = 0; place < external_count_; ++place) {
     void* data = places[externals_[place].id];
     changed |= bound_[place].data != data;

@@ -12,11 +12,12 @@ class Segment final : public Stage {
  public:
   ~Segment() override;
 
-  // Builds nodes [first, last) of the graph, but those that nobody needs. The workspace of `shared`
-  // must be there. On return no value has an xnn_id.
+  // Builds nodes [first, last) of the graph, but those that nobody needs. On return no value has an
+  // xnn_id.
   Status build(const Graph& graph, size_t first, size_t last, const Shared& shared);
 
   Status reshape(Span<const Value> values) override;
+  uint64_t scratch_bytes() const override;
   Status bind(Span<void* const> places, void* scratch) override;
   Status run() override;
 
@@ -34,6 +35,8 @@ class Segment final : public Stage {
   std::unique_ptr<External[]> externals_;
   std::unique_ptr<xnn_external_value[]> bound_;
   size_t external_count_ = 0;
+  xnn_workspace_t workspace_ = nullptr;
+  void* scratch_ = nullptr;  // Where the workspace lies.
   xnn_runtime_t runtime_ = nullptr;
   bool is_bound_ = false;
 };

@@ -6,16 +6,17 @@
 #include <cstdint>
 
 #include "backends/xnnpack/runtime/graph.h"
+#include "backends/xnnpack/runtime/work_memory.h"
 
 // XNNPACK's own header.
 #include <xnnpack.h>
 
 namespace taper::xnnpack {
 
-// What a delegate uses of its backend; null: one thread, a workspace of its own.
+// What a delegate uses of its backend; null: one thread, memory of its own.
 struct Shared {
   pthreadpool_t pool = nullptr;
-  xnn_workspace_t workspace = nullptr;
+  WorkMemory* memory = nullptr;
   // Has the weights that are packed already, and memory for the others.
   xnn_weights_cache_t weights = nullptr;
 };

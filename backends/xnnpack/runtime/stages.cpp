@@ -16,7 +16,7 @@
 namespace taper::xnnpack {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr uint64_t kAlignment = WorkMemory::kAlignment;
 // Bounds the work of placing the buffers.
 constexpr size_t kMostParts = 512;
 constexpr size_t kMostBuffers = 512;
@@ -29,14 +29,6 @@ Status no_memory() {
   return Status(Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the stages of the XNNPACK graph");
 }
-
-// Releases the workspace of a delegate that has its own; XNNPACK's graphs hold it too.
-struct Workspace {
-  xnn_workspace_t own = nullptr;
-  ~Workspace() {
-    if (own != nullptr) xnn_release_workspace(own);
-  }
-};
 
 Status make_segment(const Graph& graph, size_t first, size_t last, const Shared& shared,
                     std::unique_ptr<Stage>& stage) {
@@ -76,6 +68,7 @@ Status make_own_stage(const Graph&, size_t, const OwnPart&, const Shared&,
 
 Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& shared) {
   graph_ = &graph;
+  if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
   TAPER_TRY(cut(false, spare_bytes));
@@ -86,19 +79,11 @@ Status Stages::build(const Graph& graph, uint64_t spare_bytes, const Shared& sha
     TAPER_XNNPACK_REQUIRE(part_count_ <= 1 || !is_cut_badly(kMostPartsAtAll),
                           "the graph cannot be cut at its reshapes");
   }
-  Workspace workspace;
-  Shared all = shared;
-  // One that XNNPACK makes itself would leak when it refuses the graph.
-  if (all.workspace == nullptr) {
-    TAPER_TRY(
-        status_of(xnn_create_workspace(&workspace.own), "there is no memory for the workspace"));
-    all.workspace = workspace.own;
-  }
   stages_ = make_array<std::unique_ptr<Stage>>(part_count_);
   if (stages_ == nullptr) return no_memory();
   for (size_t p = 0; p < part_count_; ++p) {
     const Part& part = parts_[p];
-    TAPER_TRY(make_stage(graph, part.first, part.last, part.own, all, stages_[p]));
+    TAPER_TRY(make_stage(graph, part.first, part.last, part.own, shared, stages_[p]));
   }
   return {};
 }
@@ -216,19 +201,8 @@ bool Stages::is_cut_badly(size_t most_buffers) const {
 Status Stages::reshape() {
   for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->reshape(graph_->values()));
   measure_buffers();
-  const uint64_t bytes = place_buffers() + kAlignment;
-  if (bytes > memory_bytes_) {
-    memory_bytes_ = 0;
-    memory_.reset(new (std::nothrow) uint8_t[bytes]);
-    if (memory_ == nullptr) return no_memory();
-    memory_bytes_ = bytes;
-  }
-  for (size_t b = 0; b < buffer_count_; ++b) {
-    const Buffer* buffer = &buffers_[b];
-    while (buffer->successor != kNone) buffer = buffer_of(buffer->successor);
-    places_[buffers_[b].value] = memory_of(*buffer);
-  }
-  return {};
+  memory_bytes_ = std::max(place_buffers(), kAlignment);  // Never none: a place has to be told.
+  return memory_->grow(memory_bytes_) ? Status() : no_memory();
 }
 
 const Stages::Buffer* Stages::buffer_of(uint32_t value) const {
@@ -236,9 +210,12 @@ const Stages::Buffer* Stages::buffer_of(uint32_t value) const {
                           [](const Buffer& b, uint32_t id) { return b.value < id; });
 }
 
-uint8_t* Stages::memory_of(const Buffer& buffer) const {
-  const auto address = reinterpret_cast<uintptr_t>(memory_.get());
-  return memory_.get() + (round_up(address) - address) + buffer.offset;
+void Stages::place_values() {
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    const Buffer* buffer = &buffers_[b];
+    while (buffer->successor != kNone) buffer = buffer_of(buffer->successor);
+    places_[buffers_[b].value] = memory_->begin() + buffer->offset;
+  }
 }
 
 void Stages::measure_buffers() {
@@ -289,10 +266,15 @@ uint64_t Stages::place_buffer(Buffer& buffer, Span<Buffer* const> placed) const 
 void Stages::place(size_t argument, void* data) { places_[graph_->arguments()[argument]] = data; }
 
 Status Stages::bind() {
+  // Of several that share the memory another may have lost it.
+  if (!memory_->grow(memory_bytes_)) return no_memory();
+  place_values();
   const Span<void* const> places(places_.get(), graph_->values().size());
   for (size_t p = 0; p < part_count_; ++p) {
-    TAPER_TRY(stages_[p]->bind(places, memory_of(buffers_[buffer_count_ + p])));
+    uint8_t* scratch = memory_->begin() + buffers_[buffer_count_ + p].offset;
+    TAPER_TRY(stages_[p]->bind(places, scratch));
   }
+  bound_memory_ = memory_->begin();
   return {};
 }
 

@@ -23,6 +23,8 @@ class Stages {
   // Where the argument with that place in the graph's list lies. Counts from the next bind() on.
   void place(size_t argument, void* data);
   Status bind();
+  // False if the memory has moved since the last bind().
+  bool is_placed() const { return memory_->begin() == bound_memory_; }
   Status run();
   size_t size() const { return part_count_; }
 
@@ -50,7 +52,7 @@ class Stages {
   void measure_buffers();
   uint64_t place_buffers();
   uint64_t place_buffer(Buffer& buffer, Span<Buffer* const> placed) const;
-  uint8_t* memory_of(const Buffer& buffer) const;
+  void place_values();
 
   const Graph* graph_ = nullptr;
   std::unique_ptr<Part[]> parts_;
@@ -61,8 +63,10 @@ class Stages {
   size_t buffer_count_ = 0;              // Of values.
   std::unique_ptr<Buffer*[]> in_order_;  // While they are being placed.
   std::unique_ptr<void*[]> places_;      // Of the values that several stages use.
-  std::unique_ptr<uint8_t[]> memory_;
-  uint64_t memory_bytes_ = 0;
+  WorkMemory own_memory_;
+  WorkMemory* memory_ = &own_memory_;
+  uint64_t memory_bytes_ = 0;  // As much of it is needed.
+  const uint8_t* bound_memory_ = nullptr;
 };
 
 }  // namespace taper::xnnpack

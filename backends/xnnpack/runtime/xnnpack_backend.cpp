@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/runtime/delegate.h"
 #include "backends/xnnpack/runtime/packed_cache.h"
+#include "backends/xnnpack/runtime/work_memory.h"
 #include "backends/xnnpack/runtime/xnnpack_threads.h"
 
 namespace taper {
@@ -21,9 +22,7 @@ std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
 XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
     : options_(options), cache_(new (std::nothrow) xnnpack::PackedCache(options.cache_path)) {}
 
-XnnpackBackend::~XnnpackBackend() {
-  if (workspace_ != nullptr) xnn_release_workspace(workspace_);
-}
+XnnpackBackend::~XnnpackBackend() = default;
 
 bool XnnpackBackend::is_available() const { return xnn_initialize(nullptr) == xnn_status_success; }
 
@@ -32,8 +31,9 @@ Status XnnpackBackend::prepare() {
                 "there is no memory for the XNNPACK backend");
   const std::lock_guard<std::mutex> lock(mutex_);
   if (options_.share_workspace && workspace_ == nullptr) {
-    TAPER_REQUIRE(xnn_create_workspace(&workspace_) == xnn_status_success,
-                  Error::kDelegateMemoryAllocationFailed, "there is no memory for the workspace");
+    workspace_.reset(new (std::nothrow) xnnpack::WorkMemory());
+    TAPER_REQUIRE(workspace_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                  "there is no memory for the workspace");
   }
   if (options_.pool != nullptr || own_threads_ != nullptr) return {};
   own_threads_.reset(new (std::nothrow) XnnpackThreads(options_.threads));
@@ -52,7 +52,7 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   const auto lock = hold(workspace_mutex_, options_.share_workspace);
   const Status status = delegate->load(
       payload, context, options_.max_bytes,
-      {options_.pool != nullptr ? options_.pool : own_threads_->pool(), workspace_}, *cache_);
+      {options_.pool != nullptr ? options_.pool : own_threads_->pool(), workspace_.get()}, *cache_);
   if (!status.ok()) {
     delete delegate;
     return status;

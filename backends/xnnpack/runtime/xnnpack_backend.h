@@ -20,13 +20,13 @@
 #include "taper/backend.h"
 
 struct pthreadpool;
-struct xnn_workspace;
 
 namespace taper {
 
 namespace xnnpack {
 class PackedCache;
-}
+class WorkMemory;
+}  // namespace xnnpack
 class XnnpackThreads;
 
 inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
@@ -91,8 +91,8 @@ class XnnpackBackend final : public BackendInterface {
   const std::unique_ptr<xnnpack::PackedCache> cache_;  // Null if there is no memory for it.
   std::mutex mutex_;  // Of the two below; never held while anything runs.
   std::unique_ptr<XnnpackThreads> own_threads_;
-  xnn_workspace* workspace_ = nullptr;
-  std::mutex workspace_mutex_;  // Held while a handle uses the workspace; only if it is shared.
+  std::unique_ptr<xnnpack::WorkMemory> workspace_;  // If it is shared.
+  std::mutex workspace_mutex_;                      // Then held while a handle uses it.
 };
 
 }  // namespace taper
