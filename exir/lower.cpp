@@ -22,6 +22,7 @@
 #include "exir/passes/functionalize.h"
 #include "exir/passes/inline_wrappers.h"
 #include "exir/passes/keep_old_values.h"
+#include "exir/passes/loop_samples.h"
 #include "exir/passes/remove_noise.h"
 #include "exir/passes/remove_noops.h"
 #include "exir/passes/spell_updates.h"
@@ -116,6 +117,8 @@ constexpr Pass kPasses[] = {
     // ATen: make the graph a function of its inputs.
     // Context managers of Python around parts of the graph: their bodies move into it.
     {"inline_wrappers", Need::kAlways, Dialect::kAten, plain<inline_wrappers>},
+    // What torch.vmap does by samples becomes a loop over them, which functionalize knows.
+    {"loop_samples", Need::kAlways, Dialect::kAten, plain<loop_samples>},
     // Operators of one's own that write come wrapped when a program was decomposed.
     {"unwrap_functionalized", Need::kAlways, Dialect::kAten, plain<unwrap_functionalized>},
     // Updates of caches become writes that functionalize knows.

@@ -45,6 +45,7 @@ composites
 measures
 factors
 special
+samples
 spectra
 signals
 forms
