@@ -26,7 +26,6 @@ constexpr Reason kReasons[] = {
     {"4bit", "opaque packed weights: quantise with quantized_decomposed operators (PT2E)"},
     {"moe_ffn", "opaque packed weights: write the experts with matrix products"},
     {"_scaled_mm", "of eight-bit floats, which the format does not have"},
-    {"_int_mm", "integer products of one device: use quantized_decomposed operators (PT2E)"},
     {"quantized_",
      "eager quantisation's cells: quantise with quantized_decomposed operators (PT2E)"},
     {"sparse", "sparse tensors: make them dense, or use index_add and scatter_add"},

@@ -46,6 +46,7 @@ const Decompositions& order_rules();
 const Decompositions& piece_rules();
 const Decompositions& polynomial_rules();
 const Decompositions& pool_rules();
+const Decompositions& affine_rules();
 const Decompositions& quantized_rules();
 const Decompositions& recurrent_rules();
 const Decompositions& reduce_rules();

@@ -11,6 +11,13 @@
 namespace taper::exir {
 namespace {
 
+// From bytes to float32, or to what is asked for.
+std::vector<TensorType> dequantized_type(const Call& c) {
+  const Argument& dtype = c.arg("out_dtype");
+  return {TensorType(dtype.is_none() ? ScalarType::kFloat : std::get<ScalarType>(dtype.v),
+                     c.tensor(0).sizes)};
+}
+
 const std::unordered_map<std::string, TypeRule>& rules() {
   static const std::unordered_map<std::string, TypeRule> map = [] {
     std::unordered_map<std::string, TypeRule> out;
@@ -23,6 +30,7 @@ const std::unordered_map<std::string, TypeRule>& rules() {
     }
     out.emplace("dim_order_ops::_clone_dim_order", same_type);
     out.emplace("dim_order_ops::_to_dim_order_copy", converted_type);
+    out.emplace("quantized_decomposed::dequantize_per_channel", dequantized_type);
     out.emplace("taper::lstm", lstm_types);
     out.emplace("taper::gru", gru_types);
     return out;

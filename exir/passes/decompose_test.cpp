@@ -33,6 +33,42 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+TEST(Decompose, WeightsOfTorchaoKeepTheirChannels) {
+  EXPECT_EQ(run(R"(  constant %w: int8[3, 4] = zeros
+  constant %s: float32[3, 1] = {1, 2, 3}
+  constant %z: int8[3, 1] = zeros
+  %y: float32[3, 4] = torchao::dequantize_affine(%w, [1, 4], %s, %z, int8, -8, 7)
+  return %y)"),
+            R"(  constant %w: int8[3, 4] = zeros
+  constant %s: float32[3, 1] = {1, 2, 3}
+  constant %z: int8[3, 1] = zeros
+  %y_1: int8[3] = aten::view(%z, [3])
+  %y_2: int64[3] = aten::_to_copy(%y_1, int64, None, None, None, False, None)
+  %y_3: float32[3] = aten::view(%s, [3])
+  %y_4: float32[3, 4] = quantized_decomposed::dequantize_per_channel(%w, %y_3, %y_2, 0, -8, 7, int8, None)
+  return %y_4
+)");
+}
+
+TEST(Decompose, BlocksOfTorchaoGetDimensionsOfTheirOwn) {
+  EXPECT_EQ(run(R"(  input %x: float32[3, 8]
+  input %s: float32[3, 2]
+  %y: int8[3, 8] = torchao::quantize_affine(%x, [1, 4], %s, None, int8)
+  return %y)"),
+            R"(  input %x: float32[3, 8]
+  input %s: float32[3, 2]
+  %y_1: float32[3, 2, 1] = aten::view(%s, [3, 2, 1])
+  %y_2: float32[3, 2, 1] = aten::reciprocal(%y_1)
+  %y_3: float32[3, 2, 4] = aten::view(%x, [3, 2, 4])
+  %y_4: float32[3, 2, 4] = aten::mul.Tensor(%y_3, %y_2)
+  %y_5: float32[3, 2, 4] = aten::round(%y_4)
+  %y_6: float32[3, 2, 4] = aten::clamp(%y_5, -128.0, 127.0)
+  %y_7: float32[3, 8] = aten::view(%y_6, [3, 8])
+  %y_8: int8[3, 8] = aten::_to_copy(%y_7, int8, None, None, None, False, None)
+  return %y_8
+)");
+}
+
 TEST(Decompose, PlacesOfWhatIsNotZero) {
   EXPECT_EQ(run(R"(  input %c: bool[3, 4]
   %y: int64[u0], %z: int64[u0] = aten::where(%c)

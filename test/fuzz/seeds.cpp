@@ -24,8 +24,8 @@ constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
 
 #if TAPER_XNNPACK
 // With delegates: all of the above, these, and ExecuTorch's.
-constexpr const char* kDelegatedModels[] = {"vit_tiny", "inception", "dynamic_encoder",
-                                            "int8_convnet", "int8_layers"};
+constexpr const char* kDelegatedModels[] = {"vit_tiny",     "inception",   "dynamic_encoder",
+                                            "int8_convnet", "int8_layers", "int8_rows"};
 constexpr const char* kDelegatedPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
                                               "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
 #endif

@@ -1,6 +1,9 @@
 """Models in int8, as PyTorch's export quantisation (PT2E) makes them with ExecuTorch's quantizer for
-XNNPACK: a convnet whose scales are in the file, and layers whose inputs get theirs as they come.
+XNNPACK: a convnet whose scales are in the file, and layers whose inputs get theirs as they come. And
+as torchao's quantize_ makes them: weights of eight bits, or of four in groups, rows as they come.
 """
+
+import copy
 
 import torch
 from torch import nn
@@ -51,7 +54,22 @@ def quantised(module, samples, is_dynamic):
     return Quantised(convert_pt2e(prepared))
 
 
+def by_rows(module, dtype, granularity):
+    """With scales for each row of the inputs, and of the weights by their granularity."""
+    from torchao.quantization import Int8DynamicActivationIntxWeightConfig, quantize_
+    from torchao.utils import unwrap_tensor_subclass
+
+    module = copy.deepcopy(module)
+    config = Int8DynamicActivationIntxWeightConfig(
+        weight_dtype=dtype, weight_granularity=granularity
+    )
+    quantize_(module, config)
+    return unwrap_tensor_subclass(module)
+
+
 def models(full):
+    from torchao.quantization import PerAxis, PerGroup
+
     images = [randn(1, 3, 20, 20, seed=s) for s in (1, 2, 3)]
     rows = [randn(1, 32, seed=s) for s in (1, 2, 3)]  # XNNPACK: a scale for each
     layers = settle(nn.Sequential(nn.Linear(32, 48), nn.ReLU(), nn.Linear(48, 16)), 1)
@@ -59,4 +77,6 @@ def models(full):
     return [
         Model("int8_convnet", quantised(settle(Convnet()), images, False), (images[0],), scale=100),
         Model("int8_layers", quantised(layers, rows, True), (rows[0],), scale=100),
+        Model("int8_rows", by_rows(layers, torch.int8, PerAxis(0)), (randn(2, 3, 32, seed=4),), scale=100),
+        Model("int4_groups", by_rows(layers, torch.int4, PerGroup(16)), (randn(4, 32, seed=5),), scale=100),
     ]

@@ -55,6 +55,8 @@ bool is_known(const exir::Argument& arg);
 // Dimensions counted from the front, sorted; all of them if the list is empty or None.
 std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank);
 size_t dim_of(const exir::Argument& arg, size_t rank);
+// Whether a call of torchao's is about rows of float32 as int8, which are computed.
+bool is_by_row(const exir::Node& node);
 // The integers of a list such as a stride; one stands for as many as there should be.
 std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count);
 

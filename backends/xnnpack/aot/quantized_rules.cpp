@@ -85,6 +85,20 @@ std::string refusal(const Node& node) {
 constexpr char kChoose[] = "quantized_decomposed::choose_qparams.tensor";
 constexpr char kQuantize[] = "quantized_decomposed::quantize_per_tensor.tensor";
 constexpr char kDequantize[] = "quantized_decomposed::dequantize_per_tensor.tensor";
+// The same of torchao, for each row.
+constexpr char kChooseRows[] = "torchao::choose_qparams_affine";
+constexpr char kQuantizeRows[] = "torchao::quantize_affine";
+constexpr char kDequantizeRows[] = "torchao::dequantize_affine";
+
+bool chooses(const Node& node) {
+  return node.is(kChoose) || (node.is(kChooseRows) && is_by_row(node));
+}
+bool quantizes(const Node& node) {
+  return node.is(kQuantize) || (node.is(kQuantizeRows) && is_by_row(node));
+}
+bool dequantizes(const Node& node) {
+  return node.is(kDequantize) || (node.is(kDequantizeRows) && is_by_row(node));
+}
 
 // True if all who read a value are so; false if it is a result of the graph.
 template <typename Test>
@@ -111,30 +125,32 @@ bool is_byte_layer(const Node& node, const Value* x) {
 
 // The three calls before layers of bytes.
 bool is_before_layers(const Node& back, const Graph& graph) {
-  const Node* there = back.is(kDequantize) ? tensor(back)->producer : nullptr;
-  if (there == nullptr || !there->is(kQuantize)) return false;
-  const Node* choice = tensor(*there, 1)->producer;
-  if (choice == nullptr || !choice->is(kChoose) || tensor(*choice) != tensor(*there)) return false;
-  for (size_t i : {1, 2}) {
-    const Value* chosen = choice->outputs[i - 1];
-    if (tensor(*there, i) != chosen || tensor(back, i) != chosen) return false;
+  const Node* there = dequantizes(back) ? tensor(back)->producer : nullptr;
+  if (there == nullptr || !quantizes(*there)) return false;
+  const Node* choice = tensor(*there, "scale")->producer;
+  if (choice == nullptr || !chooses(*choice) || tensor(*choice) != tensor(*there)) return false;
+  for (size_t i : {0, 1}) {
+    const char* name = i == 0 ? "scale" : "zero_point";
+    for (const Node* node : {there, &back}) {
+      if (node->arg(name).is_none() || tensor(*node, name) != choice->outputs[i]) return false;
+    }
   }
   const Value* x = back.outputs[0];
   return all_readers(graph, x, [&](const Node& node) { return is_byte_layer(node, x); });
 }
 
 bool is_quantize_before_layers(const Node& there, const Graph& graph) {
-  return there.is(kQuantize) && all_readers(graph, there.outputs[0], [&](const Node& node) {
+  return quantizes(there) && all_readers(graph, there.outputs[0], [&](const Node& node) {
            return is_before_layers(node, graph);
          });
 }
 
 std::string dynamic_refusal(const Node& node, const Graph& graph) {
   bool taken = true;
-  if (node.is(kDequantize)) {
+  if (dequantizes(node)) {
     taken =
         is_before_layers(node, graph) && is_quantize_before_layers(*tensor(node)->producer, graph);
-  } else if (node.is(kQuantize)) {
+  } else if (quantizes(node)) {
     taken = is_quantize_before_layers(node, graph);
   } else {
     for (const Value* chosen : node.outputs) {
@@ -165,6 +181,9 @@ constexpr OpRule kTable[] = {
     {kChoose, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kQuantize, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kDequantize, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
+    {kChooseRows, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kQuantizeRows, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kDequantizeRows, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
 
     {"quantized_decomposed::quantize_per_tensor", refusal, quantize, 1, false, Types::kBytesToo},
     {"quantized_decomposed::dequantize_per_tensor", refusal, dequantize, 1, false,
@@ -174,5 +193,21 @@ constexpr OpRule kTable[] = {
 }  // namespace
 
 const std::span<const OpRule> kQuantizedRules{kTable};
+
+bool is_by_row(const Node& node) {
+  const Value* x = tensor(node);
+  const exir::Argument::List& block = node.arg("block_size").list();
+  if (x->type.rank() < 2 || block.size() != x->type.rank() || is_constant(x)) return false;
+  for (size_t d = 0; d < block.size(); ++d) {
+    const bool is_last = d + 1 == block.size();
+    if (!block[d].is_int()) return false;
+    if (!(exir::Sym(block[d].to_int()) == (is_last ? x->type.sizes[d] : exir::Sym(1))))
+      return false;
+  }
+  const Value* bytes = node.is("torchao::quantize_affine") ? node.outputs[0] : x;
+  const Value* floats = node.is("torchao::dequantize_affine") ? node.outputs[0] : x;
+  return floats->type.dtype == ScalarType::kFloat &&
+         (node.is("torchao::choose_qparams_affine") || bytes->type.dtype == ScalarType::kChar);
+}
 
 }  // namespace taper::xnnpack

@@ -337,6 +337,19 @@ constexpr char kBytes[] = R"(  input %x: float32[1, 2, 4, 4]
   %c: float32[1, 2, 4, 4] = aten::convolution(%d, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
 )";
 
+TEST(XnnpackCompiler, RowsThatTorchaoQuantisesMeetBytes) {
+  const std::string text = R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %s: float32[3], %z: int8[3] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [1, 2], int8, -128, 127, None, None, int8)
+  %q: int8[3, 2] = torchao::quantize_affine(%x, [1, 2], %s, %z, int8, -128, 127)
+  %d: float32[3, 2] = torchao::dequantize_affine(%q, [1, 2], %s, %z, int8, -128, 127)
+  %y: float32[3, 2] = aten::linear(%d, %w)
+)";
+  const Result r = compile_bytes(text + "  return %y");
+  EXPECT_EQ(r.kinds(), "Convert FullyConnected");
+  EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
+}
+
 TEST(XnnpackCompiler, BetweenBytesAConvolutionComputesWithBytes) {
   const Result r = compile_bytes(std::string(kBytes) + R"(  %r: float32[1, 2, 4, 4] = aten::relu(%c)
   %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%r, 0.25, -1, -128, 127, int8)
