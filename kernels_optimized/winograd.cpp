@@ -106,17 +106,6 @@ HWY_INLINE void multiply(const Vec* x, Vec* y) {
   multiply_rows<Matrix>(x, y, std::make_integer_sequence<int, Matrix::kRows>());
 }
 
-HWY_INLINE Vec load(const float* from, int64_t count) {
-  return count >= kLanes ? hn::LoadU(kTag, from) : load_some(from, count);
-}
-HWY_INLINE void store(Vec value, float* to, int64_t count) {
-  if (count >= kLanes) {
-    hn::StoreU(value, kTag, to);
-  } else {
-    store_some(value, to, count);
-  }
-}
-
 // to[i][j] = matrix * from * transposed matrix, where from[i][j] lies where from[i * columns + j]
 // points, and to[i][j] at to + (i * rows + j) * stride.
 template <typename Matrix>
@@ -128,7 +117,7 @@ HWY_INLINE void transform(const float* const* from, int64_t channel, int64_t cou
     Vec x[Matrix::kColumns];
     TAPER_UNROLL
     for (int i = 0; i < Matrix::kColumns; ++i) {
-      x[i] = load(from[i * Matrix::kColumns + j] + channel, count);
+      x[i] = load_count(from[i * Matrix::kColumns + j] + channel, count);
     }
     multiply<Matrix>(x, between[j]);
   }
@@ -140,7 +129,7 @@ HWY_INLINE void transform(const float* const* from, int64_t channel, int64_t cou
     multiply<Matrix>(x, y);
     TAPER_UNROLL
     for (int j = 0; j < Matrix::kRows; ++j) {
-      store(y[j], to + (i * Matrix::kRows + j) * stride + channel, count);
+      store_count(y[j], to + (i * Matrix::kRows + j) * stride + channel, count);
     }
   }
 }
@@ -197,11 +186,11 @@ HWY_INLINE void finish_tile(const float* products, int64_t stride, const Winogra
     Vec x[kSide];
     TAPER_UNROLL
     for (int i = 0; i < kSide; ++i) {
-      x[i] = load(products + (i * kSide + j) * stride + channel, count);
+      x[i] = load_count(products + (i * kSide + j) * stride + channel, count);
     }
     multiply<Matrix>(x, between[j]);
   }
-  const Vec bias = last.bias != nullptr ? load(last.bias + channel, count) : hn::Zero(kTag);
+  const Vec bias = last.bias != nullptr ? load_count(last.bias + channel, count) : hn::Zero(kTag);
   const Vec min = hn::Set(kTag, last.min), max = hn::Set(kTag, last.max);
   TAPER_UNROLL
   for (int i = 0; i < kTile; ++i) {
@@ -213,7 +202,7 @@ HWY_INLINE void finish_tile(const float* products, int64_t stride, const Winogra
     for (int j = 0; j < kTile; ++j) {
       float* pixel = pixels[i * kTile + j];
       if (pixel == nullptr) continue;
-      store(at_most(at_least(hn::Add(y[j], bias), min), max), pixel + channel, count);
+      store_count(at_most(at_least(hn::Add(y[j], bias), min), max), pixel + channel, count);
     }
   }
 }
