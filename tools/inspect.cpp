@@ -4,6 +4,7 @@
 
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
+#include "tools/delegate_memory.h"
 #include "tools/error.h"
 #include "tools/inspect.h"
 #include "tools/json_writer.h"
@@ -129,10 +130,20 @@ void print_json(const PteSummary& summary) {
   std::printf("%s\n", json.str().c_str());
 }
 
+// What backends take is not in the file: they say when they are loaded.
+std::string delegates_text(const std::string& path, const std::string& method) {
+  const DelegateMemory found = delegate_memory(path, method);
+  if (!found.problem.empty()) return "not known: " + found.problem;
+  if (found.bytes == 0) return "not known here";
+  return bytes(found.bytes) + " besides, on this machine: packed weights and workspace";
+}
+
 int show_memory(const CommandLine& line, const PteSummary& summary) {
   const std::vector<MethodMemory> methods = read_memory(read_file(line.file()));
   for (size_t i = 0; i < methods.size(); ++i) {
-    print_memory(methods[i], summary.methods[i].method_bytes);
+    const MethodSummary& method = summary.methods[i];
+    print_memory(methods[i], method.method_bytes,
+                 method.delegates.empty() ? "" : delegates_text(line.file(), method.name));
   }
   if (line.given("svg")) write_file(line.text("svg"), memory_svg(methods));
   return 0;

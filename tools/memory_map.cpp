@@ -202,7 +202,7 @@ std::vector<MethodMemory> read_memory(std::string_view file) {
   return methods;
 }
 
-void print_memory(const MethodMemory& method, uint64_t method_bytes) {
+void print_memory(const MethodMemory& method, uint64_t method_bytes, const std::string& delegates) {
   std::printf("method %s: %zu instructions\n  method block %s\n", method.name.c_str(),
               method.instructions, bytes(method_bytes).c_str());
   for (size_t i = 0; i < method.buffers.size(); ++i) {
@@ -210,6 +210,7 @@ void print_memory(const MethodMemory& method, uint64_t method_bytes) {
     std::printf("  buffer %zu     %s planned, peak %s at instruction %zu\n", i + 1,
                 bytes(use.bytes).c_str(), bytes(use.peak).c_str(), use.peak_at);
   }
+  if (!delegates.empty()) std::printf("  delegates    %s\n", delegates.c_str());
   std::printf("  %6s %12s %12s %7s %7s  %s\n", "buffer", "offset", "bytes", "from", "to", "by");
   for (const MemoryRow& row : method.rows) {
     std::printf("  %6u %12llu %12llu %7zu %7zu  %s\n", row.buffer,

@@ -34,7 +34,8 @@ struct MethodMemory {
 // REQUIRES: the runtime has verified the file.
 std::vector<MethodMemory> read_memory(std::string_view file);
 
-void print_memory(const MethodMemory& method, uint64_t method_bytes);
+// `delegates` says what they take; empty if there are none.
+void print_memory(const MethodMemory& method, uint64_t method_bytes, const std::string& delegates);
 
 // An SVG of all methods, one below the other.
 std::string memory_svg(const std::vector<MethodMemory>& methods);

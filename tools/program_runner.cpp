@@ -16,15 +16,7 @@
 #include "tools/error.h"
 
 namespace taper::tools {
-namespace {
 
-uint64_t memory_of_machine() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
-                               : uint64_t{1} << 32;
-}
-
-// The last of them is the portable one, which has every operator.
 Span<const KernelTable> kernel_tables([[maybe_unused]] bool optimized) {
 #if TAPER_OPTIMIZED
   static const KernelTable tables[] = {optimized::optimized_kernels(),
@@ -34,6 +26,14 @@ Span<const KernelTable> kernel_tables([[maybe_unused]] bool optimized) {
   static const KernelTable tables[] = {portable::portable_kernels()};
   return tables;
 #endif
+}
+
+namespace {
+
+uint64_t memory_of_machine() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
+                               : uint64_t{1} << 32;
 }
 
 ModuleOptions module_options(const RunnerOptions& options, const Backends& backends) {

@@ -18,6 +18,9 @@
 
 namespace taper::tools {
 
+// The kernels of this build; the last table is the portable one, which has every operator.
+Span<const KernelTable> kernel_tables(bool optimized);
+
 struct RunnerOptions {
   std::string path;
   std::string data_path;  // A .ptd, or empty.

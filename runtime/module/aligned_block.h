@@ -1,4 +1,5 @@
-// A zeroed heap block aligned to 64, or none: what a Module gives a Method to live in.
+// A zeroed heap block aligned to 64, or memory of the application's, or none: what a Module gives a
+// Method to live in.
 
 #pragma once
 
@@ -7,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "taper/module.h"
 #include "taper/span.h"
 
 namespace taper::internal {
@@ -17,7 +19,6 @@ class AlignedBlock {
   // calloc hands out untouched pages, so a large arena costs only what is used of it.
   // No machine has the memory that a hostile file may ask for, so that is not even tried.
   explicit AlignedBlock(uint64_t bytes) {
-    constexpr uint64_t kMostBytes = uint64_t{1} << (sizeof(size_t) == 8 ? 39 : 30);
     if (bytes == 0 || bytes > kMostBytes) return;
     memory_ = std::calloc(static_cast<size_t>(bytes) + kAlignment, 1);
     if (memory_ == nullptr) return;
@@ -25,12 +26,30 @@ class AlignedBlock {
         (reinterpret_cast<uintptr_t>(memory_) + kAlignment - 1) & ~(kAlignment - 1);
     bytes_ = {reinterpret_cast<uint8_t*>(start), static_cast<size_t>(bytes)};
   }
+  // From `source`, if it has any to give; else from the heap.
+  AlignedBlock(const MemorySource& source, uint32_t id, uint64_t bytes) {
+    if (source.take == nullptr) {
+      *this = AlignedBlock(bytes);
+      return;
+    }
+    if (bytes == 0 || bytes > kMostBytes) return;
+    void* const taken = source.take(source.context, id, static_cast<size_t>(bytes));
+    if (taken == nullptr) return;
+    source_ = source;
+    id_ = id;
+    bytes_ = {static_cast<uint8_t*>(taken), static_cast<size_t>(bytes)};
+    zero();
+  }
   AlignedBlock(AlignedBlock&& other) noexcept { swap(other); }
   AlignedBlock& operator=(AlignedBlock&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~AlignedBlock() { std::free(memory_); }
+  ~AlignedBlock() {
+    std::free(memory_);
+    if (source_.give_back == nullptr || bytes_.empty()) return;
+    source_.give_back(source_.context, id_, bytes_.data(), bytes_.size());
+  }
 
   // Shorter than asked for if the heap had no room.
   Span<uint8_t> bytes() const { return bytes_; }
@@ -40,13 +59,18 @@ class AlignedBlock {
 
  private:
   static constexpr uintptr_t kAlignment = 64;
+  static constexpr uint64_t kMostBytes = uint64_t{1} << (sizeof(size_t) == 8 ? 39 : 30);
 
   void swap(AlignedBlock& other) {
     std::swap(memory_, other.memory_);
     std::swap(bytes_, other.bytes_);
+    std::swap(source_, other.source_);
+    std::swap(id_, other.id_);
   }
 
   void* memory_ = nullptr;
+  MemorySource source_;  // Empty if it is from the heap.
+  uint32_t id_ = 0;
   Span<uint8_t> bytes_;
 };
 

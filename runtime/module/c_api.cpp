@@ -155,6 +155,7 @@ bool read_options(const taper_options* given, ModuleOptions* to) {
     to->pool = {from->parallel_for, from->parallel_context, from->threads};
     to->temp_bytes *= std::min<uint32_t>(from->threads, 64);
   }
+  to->memory = {from->take_memory, from->give_memory_back, from->memory_context};
   return true;
 }
 

@@ -169,7 +169,7 @@ TEST_F(CApi, WrongValuesSayWhatWasExpected) {
   const std::vector<float> data(5);
   taper_value value = floats(data);
   expect_said(taper_set_input(model_, "grow", 0, &value, &error_), TAPER_INVALID_ARGUMENT,
-              "input 0: expected float32 (4), given float32 (5)", "taper_set_input grow");
+              "input 0: expected float32 (4) at most, given float32 (5)", "taper_set_input grow");
   value.sizes[0] = 2;
   expect_said(taper_set_input(model_, "forward", 0, &value, &error_), TAPER_INVALID_ARGUMENT,
               "float32 (2) at these sizes takes 8 bytes, given 20", "taper_set_input forward");
@@ -233,6 +233,37 @@ TEST_F(CApi, ThreadsOfTheApplicationAreUsed) {
   // A caller that was compiled before there were threads.
   sum_with(2, offsetof(taper_options, parallel_for));
   EXPECT_EQ(tasks, 0u);
+}
+
+TEST_F(CApi, MemoryOfTheApplicationIsUsed) {
+  struct Pool {
+    alignas(16) unsigned char bytes[4096];
+    size_t used, pieces;
+  } pool = {};
+  options_.take_memory = [](void* context, uint32_t, size_t bytes) -> void* {
+    Pool& self = *static_cast<Pool*>(context);
+    if (bytes > sizeof(self.bytes) - self.used) return nullptr;
+    self.used += (bytes + 15) / 16 * 16;
+    ++self.pieces;
+    return self.bytes + self.used - (bytes + 15) / 16 * 16;
+  };
+  options_.give_memory_back = [](void* context, uint32_t, void*, size_t) {
+    --static_cast<Pool*>(context)->pieces;
+  };
+  options_.memory_context = &pool;
+  taper_close(model_);
+  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+            TAPER_OK);
+  set("forward", 0, {1, 2});
+  set("forward", 2, {10, 20});
+  EXPECT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
+  EXPECT_GT(pool.pieces, 0u);
+  EXPECT_EQ(taper_close(model_), TAPER_OK);
+  EXPECT_EQ(pool.pieces, 0u);
+  pool.used = sizeof(pool.bytes);
+  taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_);
+  expect_said(taper_load_method(model_, "forward", &error_), TAPER_OUT_OF_MEMORY,
+              "more memory than there is", "taper_load_method forward");
 }
 
 TEST_F(CApi, ASecondThreadIsTurnedAway) {
@@ -310,6 +341,7 @@ class Monkey {
     options.kernels = odds(8) ? nullptr : kernels();
     options.max_instructions = odds(8) ? 1 : 0;
     options.max_memory_bytes = odds(8) ? pick(1000) : 0;
+    if (odds(16)) options.take_memory = [](void*, uint32_t, size_t) -> void* { return nullptr; };
     taper_model model = 0;
     const size_t size = odds(8) ? pick(file_.size) : file_.size;
     const taper_code code =

@@ -155,15 +155,15 @@ struct Module::State {
         bytes = std::max(bytes, *meta->memory_planned_buffer_size(kSharedBuffer));
       }
     }
-    return allocate(bytes, &shared, 0);
+    return allocate(bytes, kSharedBuffer + 1, &shared, 0);
   }
 
-  // `total` is what the method has already.
-  Status allocate(uint64_t bytes, AlignedBlock* block, uint64_t total) {
+  // `total` is what the method has already, `id` what MemorySource says.
+  Status allocate(uint64_t bytes, size_t id, AlignedBlock* block, uint64_t total) {
     const uint64_t limit = options.max_memory_bytes;
     TAPER_REQUIRE(total <= limit && bytes <= limit - total, Error::kMemoryAllocationFailed,
                   "the method needs more memory than the limit allows");
-    *block = AlignedBlock(bytes);
+    *block = AlignedBlock(options.memory, static_cast<uint32_t>(id), bytes);
     TAPER_REQUIRE(block->bytes().size() == bytes, Error::kMemoryAllocationFailed,
                   "the method needs more memory than there is");
     return {};
@@ -171,12 +171,12 @@ struct Module::State {
 
   Status allocate_all(const MethodMeta& meta, LoadedMethod* loaded) {
     uint64_t total = meta.method_bytes();
-    TAPER_TRY(allocate(total, &loaded->block, 0));
+    TAPER_TRY(allocate(total, 0, &loaded->block, 0));
     for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
       const bool is_shared = options.share_mutable_buffers && i == kSharedBuffer;
       const uint64_t bytes = is_shared ? 0 : *meta.memory_planned_buffer_size(i);
       loaded->arenas.emplace_back();
-      TAPER_TRY(allocate(bytes, &loaded->arenas.back(), total));
+      TAPER_TRY(allocate(bytes, i + 1, &loaded->arenas.back(), total));
       total += bytes;
       loaded->arena_spans.push_back(is_shared ? shared.bytes() : loaded->arenas.back().bytes());
     }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "test/support/program_builder.h"
@@ -157,6 +159,56 @@ TEST(ModuleState, IsSharedBetweenMethodsOnRequest) {
     ASSERT_TRUE(module.reset_state().ok());
     EXPECT_EQ(floats(module.execute("write", {})->at(0)), Floats{2});
   }
+}
+
+// Hands out pieces of its own, and knows which are not given back.
+struct Pieces {
+  alignas(16) uint8_t bytes[4096] = {};
+  size_t used = 0, odd = 0;
+  std::map<uint32_t, size_t> held;
+
+  MemorySource source() {
+    return {[](void* context, uint32_t id, size_t size) -> void* {
+              Pieces& self = *static_cast<Pieces*>(context);
+              if (self.used + size > sizeof(self.bytes)) return nullptr;
+              uint8_t* const piece = self.bytes + self.used + self.odd;
+              std::memset(piece, 0xff, size);  // Not zeroed.
+              self.used += (size + 15) / 16 * 16;
+              self.held[id] = size;
+              return piece;
+            },
+            [](void* context, uint32_t id, void*, size_t size) {
+              Pieces& self = *static_cast<Pieces*>(context);
+              EXPECT_EQ(self.held[id], size);
+              self.held.erase(id);
+            },
+            this};
+  }
+};
+
+TEST(ModuleMemory, LiesWhereTheApplicationWantsIt) {
+  const Bytes bytes = shared_state_program();
+  Pieces pieces;
+  ModuleOptions options = with_test_kernels();
+  options.memory = pieces.source();
+  {
+    Module module(bytes, options);
+    const auto outputs = module.execute("write", {});
+    ASSERT_TRUE(outputs.ok()) << module.last_error_text();
+    EXPECT_EQ(floats(outputs->at(0)), Floats{2});
+    EXPECT_EQ(pieces.held.at(0), module.method_meta("write")->method_bytes());
+    EXPECT_EQ(pieces.held.at(2), 4u);
+    EXPECT_EQ(pieces.held.count(1), 0u) << "it is empty";
+    const auto* data = outputs->at(0).to_tensor().const_data_ptr<uint8_t>();
+    EXPECT_TRUE(data >= pieces.bytes && data < pieces.bytes + sizeof(pieces.bytes));
+  }
+  EXPECT_TRUE(pieces.held.empty()) << "all is given back";
+  pieces.used = sizeof(pieces.bytes) - 16;
+  EXPECT_EQ(Module(bytes, options).load_method("write").error(), Error::kMemoryAllocationFailed);
+  pieces.used = 0;
+  pieces.odd = 4;
+  EXPECT_EQ(Module(bytes, options).load_method("write").error(), Error::kInvalidArgument);
+  EXPECT_TRUE(pieces.held.empty());
 }
 
 TEST(ModuleData, ExternalWeightsComeFromTheDataPath) {

@@ -44,7 +44,8 @@ Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
                  std::string* problem) {
   const size_t rank = info.sizes().size();
   const int32_t dtype = static_cast<int32_t>(info.scalar_type());
-  const std::string wanted = type_text(dtype, info.sizes().data(), rank);
+  std::string wanted = type_text(dtype, info.sizes().data(), rank);
+  if (info.shape_dynamism() != ShapeDynamism::kStatic) wanted += " at most";
   if (from.kind != TAPER_TENSOR) {
     *problem = "expected " + wanted + ", a value of kind TAPER_TENSOR; given kind " +
                std::to_string(from.kind);

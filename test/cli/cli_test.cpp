@@ -247,6 +247,18 @@ TEST(Cli, AModelBecomesSourcesForAFirmware) {
   expect_one_error(run("taper", {"export", "--format=d", dynamic}), 2, "'d'");
 }
 
+TEST(Cli, MemoryOfDelegatesIsFoundByLoadingThem) {
+  const ScratchFolder scratch;
+  const std::string out = scratch / "digits.pte";
+  ASSERT_EQ(run("taper",
+                {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", "xnnpack", "-o", out})
+                .code,
+            0);
+  const Said said = run("taper", {"inspect", out, "--memory"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.out.find("\n  delegates    "), std::string::npos) << said.out;
+}
+
 TEST(Cli, SourcesHoldSeveralMethodsAndSizesThatChange) {
   const ScratchFolder scratch;
   const std::string folder = scratch / "model", models = TAPER_SOURCE_DIR "/test/models/data/";

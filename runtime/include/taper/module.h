@@ -35,6 +35,16 @@ namespace taper {
 
 enum class LoadMode : uint8_t { kMmap, kFile };
 
+// Memory of the application's own for methods, each part where it wants it. `id` is 0 for a
+// method's block, else the number of a planned buffer: 1 is the first of `taper export --memory`.
+struct MemorySource {
+  // `bytes` of memory aligned to 16, for this part alone; null if there is none.
+  void* (*take)(void* context, uint32_t id, size_t bytes) = nullptr;
+  // It is needed no more. May be null.
+  void (*give_back)(void* context, uint32_t id, void* memory, size_t bytes) = nullptr;
+  void* context = nullptr;
+};
+
 struct ModuleOptions {
   // Tables and backends must outlive the Module; the spans' own memory too.
   Span<const KernelTable> kernels = {};
@@ -53,6 +63,8 @@ struct ModuleOptions {
   uint64_t max_instructions = 10'000'000;
   // Threads for kernels. Each uses temp memory of its own: give temp_bytes for every thread.
   ThreadPool pool = {};
+  // Without one memory comes from the heap.
+  MemorySource memory = {};
 };
 
 // A tensor with its sizes, and its data unless the caller's is used. Contiguous; zero at first.

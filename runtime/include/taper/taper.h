@@ -93,6 +93,12 @@ const taper_kernels* taper_selected_kernels(void);
 typedef void (*taper_task)(void* data, size_t index);
 typedef void (*taper_parallel_for)(void* context, size_t count, taper_task task, void* data);
 
+// Memory of the application's own, each part of a method where it wants it: `id` is 0 for the
+// method's block, else the number of a planned buffer (1: the first of `taper export --memory`).
+// Aligned to 16; null if there is none. It is given back when the model is closed.
+typedef void* (*taper_take_memory)(void* context, uint32_t id, size_t bytes);
+typedef void (*taper_give_memory_back)(void* context, uint32_t id, void* memory, size_t bytes);
+
 typedef struct taper_options {
   size_t struct_size;            // sizeof(taper_options); fields may be added at the end.
   const taper_kernels* kernels;  // Must outlive the model. Null: no operator is known.
@@ -100,9 +106,12 @@ typedef struct taper_options {
   const char* data_path;      // A .ptd with weights, or null.
   uint64_t max_memory_bytes;  // Loading fails rather than take more in one method. 0: no limit.
   uint64_t max_instructions;  // Running gives up after so many. 0: ten million.
-  taper_parallel_for parallel_for;  // Null: kernels run on the thread that calls.
-  void* parallel_context;           // Handed to it.
-  uint32_t threads;                 // That it has. 0 and 1: it is not used.
+  taper_parallel_for parallel_for;          // Null: kernels run on the thread that calls.
+  void* parallel_context;                   // Handed to it.
+  uint32_t threads;                         // That it has. 0 and 1: it is not used.
+  taper_take_memory take_memory;            // Null: memory comes from the heap.
+  taper_give_memory_back give_memory_back;  // May be null.
+  void* memory_context;                     // Handed to both.
 } taper_options;
 
 // Versions: of the library that is linked, as TAPER_VERSION and as "0.1.0".
