@@ -2,6 +2,7 @@
 
 #include "exir/decompose/complex.h"
 
+#include <cmath>
 #include <unordered_map>
 
 #include "exir/ops/infer.h"
@@ -41,6 +42,7 @@ int64_t complex_rank(const Value* x) { return static_cast<int64_t>(x->type.rank(
 // Puts a value in the place of result `i`, and marks it if that is complex.
 void give(Builder& b, Value* value, size_t i = 0) {
   const bool pairs = b.out_type(i).pairs;
+  value = b.cast(value, b.out_type(i).dtype);  // A cast later would not know of pairs.
   // A value that serves elsewhere too, perhaps as a real one, keeps its own type.
   if (value->type.pairs != pairs) value = b.op("alias", {value});
   value->type.pairs = pairs;
@@ -85,6 +87,55 @@ void exponential(Builder& b) {
   Value* size = b.op("exp", {z.re});
   Value* re = b.mul(size, b.op("cos", {z.im}));
   give(b, pack(b, re, b.mul(size, b.op("sin", {z.im}))));
+}
+
+// ---- functions ----
+
+Value* size_of(Builder& b, const Parts& z) { return b.op("sqrt", {square_size(b, z)}); }
+
+void logarithm(Builder& b) {
+  const Parts z = complex_parts(b, self(b));
+  give(b, pack(b, b.op("log", {size_of(b, z)}), b.op("atan2", {z.im, z.re})));
+}
+// The larger part of the root from |z| + |re|, which does not cancel; the other one from im.
+Parts root(Builder& b, const Parts& z) {
+  Value* sum = b.add(size_of(b, z), b.op("abs", {z.re}));
+  Value* large = b.op("sqrt", {b.mul(sum, 0.5)});
+  Value* nothing = b.op("eq.Scalar", {large, 0.0});
+  Value* half = b.mul(b.op("abs", {z.im}), 0.5);
+  Value* small = b.where(nothing, 0.0, b.div(half, large));
+  Value* right = b.op("ge.Scalar", {z.re, 0.0});
+  Value* im = b.op("where.self", {right, small, large});
+  Value* below = b.op("signbit", {z.im});
+  return {b.op("where.self", {right, large, small}),
+          b.op("where.self", {below, b.op("neg", {im}), im})};
+}
+void square_root(Builder& b) {
+  const Parts z = root(b, complex_parts(b, self(b)));
+  give(b, pack(b, z.re, z.im));
+}
+// f(re) g(im) and a second such product, of sines and cosines of both kinds.
+void wave(Builder& b, const char* f, const char* g, const char* h, const char* k, double sign) {
+  const Parts z = complex_parts(b, self(b));
+  Value* im = b.mul(b.op(h, {z.re}), b.op(k, {z.im}));
+  give(b, pack(b, b.mul(b.op(f, {z.re}), b.op(g, {z.im})), sign < 0 ? b.op("neg", {im}) : im));
+}
+void sine(Builder& b) { wave(b, "sin", "cosh", "cos", "sinh", 1); }
+void cosine(Builder& b) { wave(b, "cos", "cosh", "sin", "sinh", -1); }
+void hyperbolic_sine(Builder& b) { wave(b, "sinh", "cos", "cosh", "sin", 1); }
+void hyperbolic_cosine(Builder& b) { wave(b, "cosh", "cos", "sinh", "sin", 1); }
+void hyperbolic_tangent(Builder& b) {
+  const Parts z = complex_parts(b, self(b));
+  Value* x = b.mul(b.op("clamp", {z.re, -20.0, 20.0}), 2.0);  // Beyond it is 1.
+  Value* y = b.mul(z.im, 2.0);
+  Value* by = b.add(b.op("cosh", {x}), b.op("cos", {y}));
+  give(b, pack(b, b.div(b.op("sinh", {x}), by), b.div(b.op("sin", {y}), by)));
+}
+void sign(Builder& b) {
+  const Parts z = complex_parts(b, self(b));
+  Value* size = size_of(b, z);
+  Value* by = b.where(b.op("eq.Scalar", {size, 0.0}), 1.0, size);
+  give(b, pack(b, b.div(z.re, by), b.div(z.im, by)));
 }
 
 // ---- arithmetic ----
@@ -280,6 +331,73 @@ void reduce(Builder& b, const char* op) {
 void sum(Builder& b) { reduce(b, "sum.dim_IntList"); }
 void mean(Builder& b) { reduce(b, "mean.dim"); }
 
+void reversed_dims(Builder& b) {
+  std::vector<int64_t> dims;
+  for (int64_t d = complex_rank(self(b)); d-- > 0;) dims.push_back(d);
+  dims.push_back(complex_rank(self(b)));
+  give(b, b.permute(self(b), dims));
+}
+
+// Small whole powers are products, others |z|^n at n times the angle.
+void power(Builder& b) {
+  constexpr double kMostProducts = 8;
+  const Parts z = complex_parts(b, self(b));
+  const double n = b.knows("exponent") ? b.arg("exponent").to_double() : 2;
+  if (n == std::floor(n) && n > 0 && n <= kMostProducts) {
+    Value* y = pack(b, z.re, z.im);
+    for (int k = 1; k < static_cast<int>(n); ++k) y = product(b, parts_of(b, y), z);
+    return give(b, y);
+  }
+  if (n == 0) return give(b, pack(b, b.add(b.mul(z.re, 0.0), 1.0), b.mul(z.im, 0.0)));
+  Value* size = b.op("pow.Tensor_Scalar", {size_of(b, z), n});
+  Value* turn = b.mul(b.op("atan2", {z.im, z.re}), n);
+  Value* re = b.mul(size, b.op("cos", {turn}));
+  give(b, pack(b, re, b.mul(size, b.op("sin", {turn}))));
+}
+
+// Products of matrices of which one is complex, or both.
+Parts matrix_product(Builder& b, const Parts& x, const Parts& y) {
+  const auto times = [&](Value* l, Value* r) { return b.op("matmul", {l, r}); };
+  Parts z = {times(x.re, y.re), nullptr};
+  if (x.im != nullptr && y.im != nullptr) z.re = b.sub(z.re, times(x.im, y.im));
+  for (const auto& [l, r] : {std::pair{x.re, y.im}, std::pair{x.im, y.re}}) {
+    if (l == nullptr || r == nullptr) continue;
+    z.im = z.im == nullptr ? times(l, r) : b.add(z.im, times(l, r));
+  }
+  return z;
+}
+void add_parts(Builder& b, Parts& z, const Parts& more) {
+  z.re = b.add(z.re, more.re);
+  if (more.im != nullptr) z.im = z.im == nullptr ? more.im : b.add(z.im, more.im);
+}
+Value* packed(Builder& b, const Parts& z) {
+  return pack(b, z.re, z.im != nullptr ? z.im : b.mul(z.re, 0.0));
+}
+void linear(Builder& b) {
+  Parts w = parts_of(b, b.in("weight"));
+  w.re = b.transpose(w.re, 0, 1);
+  if (w.im != nullptr) w.im = b.transpose(w.im, 0, 1);
+  Parts z = matrix_product(b, parts_of(b, b.in("input")), w);
+  if (b.has("bias")) add_parts(b, z, parts_of(b, b.in("bias")));
+  give(b, packed(b, z));
+}
+void addmm(Builder& b) {
+  const auto scaled = [&](Parts z, const char* factor) {
+    if (b.arg(factor).to_double() == 1) return z;
+    z.re = b.mul(z.re, b.arg(factor));
+    if (z.im != nullptr) z.im = b.mul(z.im, b.arg(factor));
+    return z;
+  };
+  const Parts product = matrix_product(b, parts_of(b, b.in("mat1")), parts_of(b, b.in("mat2")));
+  Parts z = scaled(product, "alpha");
+  add_parts(b, z, scaled(parts_of(b, b.in("self")), "beta"));
+  give(b, packed(b, z));
+}
+void number(Builder& b) {
+  Value* re = b.op("scalar_tensor", {b.node().args.at(0), b.out_type().dtype});
+  give(b, pack(b, re, b.mul(re, 0.0)));
+}
+
 }  // namespace
 
 const Decompositions& complex_rules() {
@@ -299,6 +417,20 @@ const Decompositions& complex_rules() {
       {"complex", from_parts},
       {"polar", polar},
       {"exp", exponential},
+      {"log", logarithm},
+      {"sqrt", square_root},
+      {"sin", sine},
+      {"cos", cosine},
+      {"sinh", hyperbolic_sine},
+      {"cosh", hyperbolic_cosine},
+      {"tanh", hyperbolic_tangent},
+      {"sgn", sign},
+      {"square", power},
+      {"pow.Tensor_Scalar", power},
+      {"linear", linear},
+      {"addmm", addmm},
+      {"scalar_tensor", number},
+      {"numpy_T", reversed_dims},
       {"mul.Tensor", mul},
       {"mul.Scalar", mul},
       {"div.Tensor", div},

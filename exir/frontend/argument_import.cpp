@@ -71,6 +71,17 @@ Argument read_dictionary(Json json, std::string_view key, Scope& scope) {
   return out;
 }
 
+// A complex number becomes a 0-d tensor of one: its two parts.
+Argument read_complex(Json json, std::string_view, Scope& scope) {
+  const double parts[2] = {json_double(json_need(json, "real"), "real"),
+                           json_double(json_need(json, "imag"), "imag")};
+  const auto* bytes = reinterpret_cast<const uint8_t*>(parts);
+  TensorType type(ScalarType::kDouble, {Sym(2)});
+  type.pairs = true;
+  scope.context().budget.take_bytes(sizeof parts, "complex numbers");
+  return scope.graph().new_constant("complex", type, own_bytes({bytes, bytes + sizeof parts}));
+}
+
 struct Variant {
   std::string_view key;
   Argument (*read)(Json json, std::string_view key, Scope& scope);
@@ -124,6 +135,7 @@ constexpr Variant kVariants[] = {
     {"as_device", [](Json, std::string_view, Scope&) { return Argument(Device{}); }},
     {"as_graph", [](Json json, std::string_view, Scope& scope) { return read_graph(json, scope); }},
     {"as_operator", read_text},
+    {"as_complex", read_complex},
     {"as_string_to_argument", read_dictionary},
 };
 
@@ -137,8 +149,13 @@ constexpr const char* kTypeNames[] = {
 bool coerce_item(Argument& arg, TypeBase base) {
   const bool number = arg.is_int() || arg.is<double>() || arg.is<bool>();
   switch (base) {
-    case TypeBase::kTensor:
     case TypeBase::kScalar:
+      if (arg.is_value() && arg.value()->type.pairs) {
+        refuse("unsupported-argument", "a complex number cannot be compiled",
+               "write it as a tensor: torch.tensor(...)");
+      }
+      return arg.is_value() || number;
+    case TypeBase::kTensor:
       return arg.is_value() || number;
     case TypeBase::kInt:
       if (const bool* flag = std::get_if<bool>(&arg.v)) arg = Argument(int64_t{*flag});
@@ -195,7 +212,6 @@ Argument read_argument(Json json, Scope& scope) {
   for (const Variant& known : kVariants) {
     if (known.key == variant.key) return known.read(variant.value, variant.key, scope);
   }
-  if (variant.key == "as_complex") unsupported("a complex number");
   if (variant.key == "as_custom_obj") {
     unsupported("an object of the class " +
                 in_quotes(json_text_or(variant.value, "class_fqn", "unknown")));

@@ -67,6 +67,22 @@ class Lu(nn.Module):
         return (lu, pivots, info, *torch.linalg.lu(tall), *solved, r, tau, q, turned)
 
 
+class Complex(nn.Module):
+    """Functions of complex numbers, complex numbers as arguments, layers with complex weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 3, dtype=torch.cfloat)
+
+    def forward(self, a, b):
+        z = torch.complex(a, b)
+        functions = (z.log(), z.sqrt(), z.sin(), z.cos(), z.sinh(), z.cosh(), (9 * z).tanh())
+        powers = (z.sgn(), z.square(), z**3, z**-0.5, 0.1j * z + (1 - 2j), z / (1 + 1j))
+        places = torch.arange(4.0)
+        turns = torch.exp(-0.5j * torch.pi * places[:, None] * places)
+        return [torch.view_as_real(y) for y in (*functions, *powers, self.layer(z), z @ turns)]
+
+
 def models(full):
     orders = torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 2])
     parts = (
@@ -85,4 +101,5 @@ def models(full):
             "parts", Parts(), parts, cases=[Case("parts", [parts]), Case("parts_fewer", [more])]
         ),
         Model("lu", Lu(), lu, decomposed=True),
+        Model("complex", Complex(), (randn(3, 4, seed=68), randn(3, 4, seed=69)), decomposed=True),
     ]
