@@ -80,7 +80,7 @@ std::string header(const std::vector<FirmwareMethod>& methods, size_t program_by
   if (!own.empty()) {
     out +=
         "//\n// The application defines taper::KernelTable model_own_kernels(), a table of its "
-        "kernels for:\n";
+        "kernels\n// (taper/kernel.h, sorted by name), for:\n";
     for (const std::string& name : own) out += "//   " + name + "\n";
   }
   out += "\n#pragma once\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
@@ -138,11 +138,11 @@ if(NOT TAPER_SOURCES)
   message(FATAL_ERROR "Taper's sources are not found; give -DTAPER_SOURCES=PREFIX/share/taper")
 endif()
 if(NOT DEFINED MODEL_FLAGS)
-  set(MODEL_FLAGS -Os -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics
+  set(MODEL_FLAGS -Os -DNDEBUG -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics
     -ffunction-sections -fdata-sections -fno-math-errno -fno-trapping-math)
 endif()
 if(NOT DEFINED MODEL_DEFINITIONS)
-  set(MODEL_DEFINITIONS NDEBUG TAPER_ERROR_TEXT=0)  # Without the latter model_error() has texts.
+  set(MODEL_DEFINITIONS TAPER_ERROR_TEXT=0)  # Empty: model_error() has texts.
 endif()
 
 set(runtime ${TAPER_SOURCES}/runtime)
@@ -162,8 +162,9 @@ endfunction()
 add_library(model STATIC model.cpp kernels.cpp program.cpp ${sources} ${shared})
 target_compile_features(model PRIVATE cxx_std_17)
 target_compile_options(model PRIVATE ${MODEL_FLAGS})
-target_compile_definitions(model PRIVATE ${MODEL_DEFINITIONS})
-target_include_directories(model PRIVATE ${runtime}/include PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+# Kernels of the application's own are compiled with the same.
+target_compile_definitions(model PUBLIC ${MODEL_DEFINITIONS})
+target_include_directories(model PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${runtime}/include)
 target_include_directories(model SYSTEM PRIVATE ${TAPER_SOURCES})
 )";
 
