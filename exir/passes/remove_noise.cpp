@@ -105,8 +105,9 @@ class Remover {
     }
     if (!node.args[0].is_value()) return false;
     Value* from = node.args[0].value();
-    if (!guard_.removable(from, node.outputs[0])) return false;
-    rewriter.replace(node.outputs[0], from);
+    const bool removable = guard_.removable(from, node.outputs[0]);
+    rewriter.replace(node.outputs[0],
+                     removable ? from : rewriter.emit("aten::clone", {from}, {from->type})[0]);
     if (node.outputs.size() == 2) {
       rewriter.replace(node.outputs[1],
                        rewriter.emit("aten::full_like", {from, true, ScalarType::kBool},

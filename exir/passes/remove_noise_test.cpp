@@ -83,6 +83,16 @@ TEST(RemoveNoise, AResultIsNeverAnInputItself) {
   EXPECT_EQ(run(text), text);
 }
 
+TEST(RemoveNoise, DropoutBetweenInputAndResultIsACopy) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::alpha_dropout(%x, 0.5, False)
+  return %a)"),
+            R"(  input %x: float32[2]
+  %clone: float32[2] = aten::clone(%x, None)
+  return %clone
+)");
+}
+
 TEST(RemoveNoise, RefusesTrainingMode) {
   try {
     run(R"(  input %x: float32[1, 2]
