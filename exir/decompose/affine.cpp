@@ -73,21 +73,33 @@ void quantize(Builder& b) {
   b.result(b.view(x, b.out_type().sizes));
 }
 
-// Weights with a scale for each channel, as constant folding and backends know them.
+// Weights with a scale for each channel, or for groups of a row, as constant folding and backends
+// know them.
 bool dequantize_channels(Builder& b, const Blocks& blocks) {
   const Value* x = b.in("input");
   const bool is_plain = x->role == ValueRole::kConstant && x->type.dtype == ScalarType::kChar &&
                         b.out_type().dtype == ScalarType::kFloat;
-  if (!is_plain || blocks.is_split || blocks.single.size() != 1) return false;
+  if (!is_plain || blocks.single.size() != 1) return false;
+  const auto limit = [&](const char* name, bool is_upper) {
+    return static_cast<int64_t>(bound(b, name, "input_dtype", is_upper));
+  };
+  if (blocks.is_split) {
+    if (blocks.sizes.size() != 3 || blocks.single[0] != 0) return false;
+    const std::vector<Sym> groups = {blocks.sizes[0], blocks.sizes[1]};
+    Argument zero_points;
+    if (has_zero_point(b)) zero_points = b.view(b.in("zero_point"), groups);
+    b.result(b.op("quantized_decomposed::dequantize_per_channel_group",
+                  {b.in("input"), b.view(b.in("scale"), groups), zero_points,
+                   limit("quant_min", false), limit("quant_max", true), ScalarType::kChar,
+                   blocks.sizes[2].as_int(), ScalarType::kFloat}));
+    return true;
+  }
   const std::vector<Sym> channels = {x->type.sizes[blocks.single[0]]};
   Argument zero_points;
   if (has_zero_point(b)) {
     zero_points = b.cast(b.view(b.in("zero_point"), channels), ScalarType::kLong);
   }
   Value* scales = b.cast(b.view(b.in("scale"), channels), ScalarType::kFloat);
-  const auto limit = [&](const char* name, bool is_upper) {
-    return static_cast<int64_t>(bound(b, name, "input_dtype", is_upper));
-  };
   b.result(b.op("quantized_decomposed::dequantize_per_channel",
                 {b.in("input"), scales, zero_points, static_cast<int64_t>(blocks.single[0]),
                  limit("quant_min", false), limit("quant_max", true), ScalarType::kChar}));

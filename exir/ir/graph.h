@@ -66,7 +66,8 @@ TensorData own_bytes(std::vector<uint8_t> bytes);
 // along a dimension. The zero points are 0.
 struct Scales {
   std::vector<float> items;
-  size_t dim = 0;  // If there are several.
+  size_t dim = 0;     // If there are several.
+  int64_t group = 0;  // If not 0: of a matrix, one for so many elements of a row.
 };
 
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };

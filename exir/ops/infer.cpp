@@ -18,6 +18,10 @@ std::vector<TensorType> dequantized_type(const Call& c) {
                      c.tensor(0).sizes)};
 }
 
+std::vector<TensorType> dequantized_groups_type(const Call& c) {
+  return {TensorType(std::get<ScalarType>(c.arg("output_dtype").v), c.tensor(0).sizes)};
+}
+
 const std::unordered_map<std::string, TypeRule>& rules() {
   static const std::unordered_map<std::string, TypeRule> map = [] {
     std::unordered_map<std::string, TypeRule> out;
@@ -31,6 +35,7 @@ const std::unordered_map<std::string, TypeRule>& rules() {
     out.emplace("dim_order_ops::_clone_dim_order", same_type);
     out.emplace("dim_order_ops::_to_dim_order_copy", converted_type);
     out.emplace("quantized_decomposed::dequantize_per_channel", dequantized_type);
+    out.emplace("quantized_decomposed::dequantize_per_channel_group", dequantized_groups_type);
     out.emplace("taper::lstm", lstm_types);
     out.emplace("taper::gru", gru_types);
     return out;

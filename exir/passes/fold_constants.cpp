@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "exir/ir/rewrite.h"
 #include "exir/ops/registry.h"
@@ -40,6 +41,8 @@ bool is_foldable(const Node& node) {
   return known;
 }
 
+constexpr char kGroups[] = "quantized_decomposed::dequantize_per_channel_group";
+
 bool is_dequantised(const Node& node) {
   return node.target() == "quantized_decomposed::dequantize_per_channel" ||
          node.target() == "quantized_decomposed::dequantize_per_tensor";
@@ -68,7 +71,10 @@ std::string derived_name(const Node& node, const Value& constant) {
 
 // Null if a zero point is not 0, or the bytes are none of int8.
 std::shared_ptr<const Scales> scales_of(const Node& node) {
-  if (!is_dequantised(node) || node.arg(0).value()->type.dtype != ScalarType::kChar) return nullptr;
+  const bool has_groups = node.target() == kGroups;
+  if ((!is_dequantised(node) && !has_groups) ||
+      node.arg(0).value()->type.dtype != ScalarType::kChar)
+    return nullptr;
   if (node.outputs[0]->type.dtype != ScalarType::kFloat) return nullptr;
   auto scales = std::make_shared<Scales>();
   if (node.target() == "quantized_decomposed::dequantize_per_tensor") {
@@ -92,8 +98,40 @@ std::shared_ptr<const Scales> scales_of(const Node& node) {
     std::memcpy(is_double ? static_cast<void*>(&wide) : &narrow, given->data.data + at, size);
     scales->items.push_back(is_double ? static_cast<float>(wide) : narrow);
   }
-  scales->dim = static_cast<size_t>(node.arg("axis").to_int());
+  if (has_groups) {
+    scales->group = node.arg("group_size").to_int();
+  } else {
+    scales->dim = static_cast<size_t>(node.arg("axis").to_int());
+  }
   return scales;
+}
+
+// What no kernel computes: a matrix of bytes times a scale for each group of a row. Nothing if it
+// is something else, or a zero point is not 0.
+std::optional<std::vector<TensorData>> dequantised_groups(const Node& node) {
+  const Value *bytes = node.arg("input").value(), *scales = node.arg("scales").value();
+  const Argument& zero_points = node.arg("zero_points");
+  const int64_t group = node.arg("group_size").to_int();
+  if (bytes->type.dtype != ScalarType::kChar || scales->type.dtype != ScalarType::kFloat ||
+      node.outputs[0]->type.dtype != ScalarType::kFloat || group < 1 || bytes->type.rank() != 2 ||
+      bytes->data.bytes / static_cast<size_t>(group) * sizeof(float) != scales->data.bytes ||
+      bytes->type.sizes[1].as_int() % group != 0) {
+    return std::nullopt;
+  }
+  for (size_t i = 0; !zero_points.is_none() && i < zero_points.value()->data.bytes; ++i) {
+    if (zero_points.value()->data.data[i] != 0) return std::nullopt;
+  }
+  std::vector<uint8_t> out(bytes->data.bytes * sizeof(float));
+  for (size_t i = 0; i < bytes->data.bytes; ++i) {
+    float scale = 0;
+    std::memcpy(&scale, scales->data.data + i / static_cast<size_t>(group) * sizeof(float),
+                sizeof(scale));
+    const float number = static_cast<float>(static_cast<int8_t>(bytes->data.data[i])) * scale;
+    std::memcpy(&out[i * sizeof(float)], &number, sizeof(number));
+  }
+  std::vector<TensorData> results;
+  results.push_back(own_bytes(std::move(out)));
+  return results;
 }
 
 const TensorData* constant_data(const Value* value) {
@@ -105,8 +143,9 @@ const TensorData* constant_data(const Value* value) {
 int fold_constants(Graph& graph, bool for_backend) {
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     if (!is_foldable(node)) return false;
-    if (!is_worth_it(node) && !(for_backend && is_dequantised(node))) return false;
-    const auto results = run_kernel(node, constant_data);
+    const bool has_groups = for_backend && node.target() == kGroups;
+    if (!is_worth_it(node) && !has_groups && !(for_backend && is_dequantised(node))) return false;
+    const auto results = has_groups ? dequantised_groups(node) : run_kernel(node, constant_data);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const Value* output = node.outputs[i];

@@ -1,5 +1,5 @@
 """Models in int8, as PyTorch's export quantisation (PT2E) makes them with ExecuTorch's quantizer for
-XNNPACK: a convnet whose scales are in the file, and layers whose inputs get theirs as they come. And
+XNNPACK: a convnet whose scales are in the file, layers whose inputs get theirs as they come. And
 as torchao's quantize_ makes them: weights of eight bits, or of four in groups, rows as they come.
 """
 
@@ -73,10 +73,22 @@ def models(full):
     images = [randn(1, 3, 20, 20, seed=s) for s in (1, 2, 3)]
     rows = [randn(1, 32, seed=s) for s in (1, 2, 3)]  # XNNPACK: a scale for each
     layers = settle(nn.Sequential(nn.Linear(32, 48), nn.ReLU(), nn.Linear(48, 16)), 1)
-    # A number that is rounded the other way is much more than floats would differ.
+    wide = settle(nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16)), 2)
+    # A number that is rounded the other way is much more than floats would differ, and XNNPACK's
+    # scales of groups have eight bits.
     return [
         Model("int8_convnet", quantised(settle(Convnet()), images, False), (images[0],), scale=100),
         Model("int8_layers", quantised(layers, rows, True), (rows[0],), scale=100),
-        Model("int8_rows", by_rows(layers, torch.int8, PerAxis(0)), (randn(2, 3, 32, seed=4),), scale=100),
-        Model("int4_groups", by_rows(layers, torch.int4, PerGroup(16)), (randn(4, 32, seed=5),), scale=100),
+        Model(
+            "int8_rows",
+            by_rows(layers, torch.int8, PerAxis(0)),
+            (randn(2, 3, 32, seed=4),),
+            scale=100,
+        ),
+        Model(
+            "int4_groups",
+            by_rows(wide, torch.int4, PerGroup(32)),
+            (randn(4, 64, seed=5),),
+            scale=1000,
+        ),
     ]

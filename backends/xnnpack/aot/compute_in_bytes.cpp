@@ -51,6 +51,8 @@ bool computes_in_bytes(NodeContent kind) {
   }
 }
 
+constexpr int64_t kLeastGroup = 32;  // XNNPACK's.
+
 class Converter {
  public:
   explicit Converter(NodeList& list) : list_(list) {}
@@ -204,11 +206,17 @@ class Converter {
     std::vector<float> steps = made == nullptr ? std::vector<float>() : made->items;
     const auto channels = static_cast<size_t>(value(node.inputs[1]).dims[0].as_int());
     if (steps.size() == 1) steps.resize(channels, steps[0]);
-    bool usable = steps.size() == channels;
+    bool usable = !steps.empty();
     for (const float step : steps) usable = usable && std::isnormal(step) && step > 0;
     std::optional<Id> weights;
-    if (usable) {
-      weights = in_steps<int8_t>(node.inputs[1], steps, 0, DataType::QCINT8, DataType::QCINT8);
+    const int64_t group = made == nullptr ? 0 : made->group;
+    if (usable && group != 0) {
+      if (group % kLeastGroup == 0) weights = in_half_bytes(node.inputs[1], steps, group);
+    } else if (usable && steps.size() == channels) {
+      weights = in_half_bytes(node.inputs[1], steps, 0);
+      if (!weights) {
+        weights = in_steps<int8_t>(node.inputs[1], steps, 0, DataType::QCINT8, DataType::QCINT8);
+      }
     }
     if (weights) {
       node.inputs[1] = *weights;
@@ -313,6 +321,32 @@ class Converter {
     how.scale = steps[0];
     how.dim = dim;
     if (steps.size() > 1) how.scales = steps;
+    return made;
+  }
+
+  // A matrix of floats as numbers of four bits: steps of one size for each row, or for each group
+  // of so many elements of a row. Nothing if they do not hold a number.
+  std::optional<Id> in_half_bytes(Id id, const std::vector<float>& steps, int64_t group) {
+    const Dims dims = value(id).dims;
+    const auto width = static_cast<size_t>(dims[1].as_int());
+    const size_t span = group == 0 ? width : static_cast<size_t>(group);
+    if (width % 2 != 0 || width % span != 0) return std::nullopt;
+    const exir::TensorData& data = list_.constants[value(id).constant - 1];
+    const auto* floats = reinterpret_cast<const float*>(data.data);
+    const size_t count = data.bytes / sizeof(float);
+    if (count / span != steps.size()) return std::nullopt;
+    std::vector<uint8_t> bytes(count / 2);
+    for (size_t i = 0; i < count; ++i) {
+      const double step = steps[i / span];
+      const double number = std::nearbyint(floats[i] / step);
+      if (!(number >= -8 && number <= 7)) return std::nullopt;
+      if (!(std::abs(number * step - floats[i]) <= 1e-6 * std::abs(floats[i]))) return std::nullopt;
+      bytes[i / 2] |= static_cast<uint8_t>(static_cast<unsigned>(number + 8) << (i % 2 * 4));
+    }
+    const Id made = list_.add_constant(dims, exir::own_bytes(std::move(bytes)));
+    Quantization& how = value(made).quantization;
+    how.type = group == 0 ? DataType::QCINT4 : DataType::QBINT4;
+    how.group = static_cast<int32_t>(group);
     return made;
   }
 

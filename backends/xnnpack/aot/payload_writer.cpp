@@ -129,6 +129,9 @@ Offset<wire::Value> write_quantized(const Quantization& q, Offset<wire::Tensor> 
   if (q.type == wire::DataType::QDINT8) {
     how = wire::CreatePerToken(fbb, 1).Union();
     kind = wire::Quantization::PerToken;
+  } else if (q.group != 0) {
+    how = wire::CreatePerGroupDirect(fbb, &q.scales, 0, q.group).Union();
+    kind = wire::Quantization::PerGroup;
   } else if (!q.scales.empty()) {
     how = wire::CreatePerChannelDirect(fbb, &q.scales, static_cast<int32_t>(q.dim)).Union();
     kind = wire::Quantization::PerChannel;

@@ -51,6 +51,7 @@ struct Quantization {
   int32_t zero_point = 0;
   std::vector<float> scales;  // One for each place along a dimension, instead; of constants.
   uint32_t dim = 0;
+  int32_t group = 0;  // If not 0: one for so many elements of a row.
 
   bool operator==(const Quantization&) const = default;
 };

@@ -115,6 +115,9 @@ bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   for (const char* each : {"aten::hardswish", "aten::mish", "aten::prelu", "aten::_prelu_kernel"}) {
     if (node.is(each)) return node.outputs[0]->type.dtype == ScalarType::kFloat;
   }
+  if (node.is("quantized_decomposed::dequantize_per_channel_group")) {
+    return is_constant(tensor(node)) && node.outputs[0]->type.dtype == ScalarType::kFloat;
+  }
   if (node.target().substr(0, 9) == "torchao::") return is_by_row(node);
   return node.is("aten::scaled_dot_product_attention") && refusal(node, graph).empty();
 }

@@ -350,6 +350,24 @@ TEST(XnnpackCompiler, RowsThatTorchaoQuantisesMeetBytes) {
   EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
 }
 
+TEST(XnnpackCompiler, WeightsThatFitIntoFourBitsAreWrittenSo) {
+  const Result r = compile_bytes(R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %s: float32[3], %z: int8[3] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [1, 2], int8, -128, 127, None, None, int8)
+  %q: int8[3, 2] = torchao::quantize_affine(%x, [1, 2], %s, %z, int8, -128, 127)
+  %d: float32[3, 2] = torchao::dequantize_affine(%q, [1, 2], %s, %z, int8, -128, 127)
+  %y: float32[3, 2] = aten::linear(%d, %w)
+  return %y)");
+  const wire::FullyConnected& layer = *r.payload().nodes()->Get(1)->content_as_FullyConnected();
+  const auto& weights = *r.payload().values()->Get(layer.filter())->content_as_QuantizedTensor();
+  EXPECT_EQ(weights.tensor()->datatype(), wire::DataType::QCINT4);
+  // 1 and 2 halves; 3 and -4 quarters. Each plus 8, the even column in the lower half.
+  const exir::TensorData& bytes = r.graph->delegates[0]->data[0].bytes;
+  ASSERT_EQ(bytes.bytes, 2u);
+  EXPECT_EQ(bytes.data[0], 0xA9);
+  EXPECT_EQ(bytes.data[1], 0x4B);
+}
+
 TEST(XnnpackCompiler, BetweenBytesAConvolutionComputesWithBytes) {
   const Result r = compile_bytes(std::string(kBytes) + R"(  %r: float32[1, 2, 4, 4] = aten::relu(%c)
   %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%r, 0.25, -1, -128, 127, int8)
@@ -395,7 +413,7 @@ TEST(XnnpackCompiler, AClampOfBytesIsARangeAndOneOfAnotherScaleIsConverted) {
 
 TEST(XnnpackCompiler, ALayerOfBytesQuantisesItsInputWhileItRuns) {
   const std::string body = R"(  input %x: float32[3, 2]
-  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -4}
   %s: float64[1], %z: int64[1] = quantized_decomposed::choose_qparams.tensor(%x, -128, 127, 0.0001, int8)
   %q: int8[3, 2] = quantized_decomposed::quantize_per_tensor.tensor(%x, %s, %z, -128, 127, int8)
   %d: float32[3, 2] = quantized_decomposed::dequantize_per_tensor.tensor(%q, %s, %z, -128, 127, int8)
@@ -404,7 +422,7 @@ TEST(XnnpackCompiler, ALayerOfBytesQuantisesItsInputWhileItRuns) {
   const Result r = compile_bytes(body + "  return %y");
   EXPECT_EQ(r.kinds(), "Convert FullyConnected");
   const auto* bytes = reinterpret_cast<const int8_t*>(r.graph->delegates[0]->data[0].bytes.data);
-  EXPECT_EQ(std::vector<int8_t>(bytes, bytes + 4), (std::vector<int8_t>{1, 2, 3, -4}));
+  EXPECT_EQ(std::vector<int8_t>(bytes, bytes + 4), (std::vector<int8_t>{1, 2, 3, -16}));
   // Others want the numbers that the program rounds to.
   const Result other =
       compile_bytes(body + "  %t: float32[3, 2] = aten::tanh(%d)\n  return %y, %t");
