@@ -23,6 +23,11 @@ HWY_INLINE void for_vectors(int64_t count, Apply apply) {
 
 }  // namespace
 
+void exponential_form(const float* in, float* out, int64_t count) {
+  for_vectors(count, [=](int64_t i, int64_t n)
+                         HWY_ATTR { store_count(exp_of(load_count(in + i, n)), out + i, n); });
+}
+
 void swish_form(const float* in, float* out, int64_t count) {
   for_vectors(count, [=](int64_t i, int64_t n)
                          HWY_ATTR { store_count(swish_of(load_count(in + i, n)), out + i, n); });
@@ -46,13 +51,17 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Swish = void (*)(const float*, float*, int64_t);
+using Unary = void (*)(const float*, float*, int64_t);
 using AddClamped = void (*)(const float*, const float*, float, float, float*, int64_t);
 
 }  // namespace
 
+void exponential(const float* in, float* out, int64_t count) {
+  TAPER_CHOOSE(Unary, exponential_form)(in, out, count);
+}
+
 void swish(const float* in, float* out, int64_t count) {
-  TAPER_CHOOSE(Swish, swish_form)(in, out, count);
+  TAPER_CHOOSE(Unary, swish_form)(in, out, count);
 }
 
 void add_clamped(const float* a, const float* b, float low, float high, float* out, int64_t count) {

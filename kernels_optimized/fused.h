@@ -9,6 +9,9 @@
 
 namespace taper::optimized {
 
+// e^in
+void exponential(const float* in, float* out, int64_t count);
+
 // in * sigmoid(in)
 void swish(const float* in, float* out, int64_t count);
 

@@ -96,6 +96,17 @@ Fusion find_sum(Reader nodes) {
   return fusion;
 }
 
+Fusion find_exp(Reader nodes) {
+  const Node* node = nodes.take(NodeContent::Exp);
+  if (node == nullptr) return {};
+  Fusion fusion;
+  fusion.kind = Fusion::Kind::kExp;
+  fusion.nodes = 1;
+  fusion.inputs[0] = node->inputs[0];
+  fusion.output = node->output;
+  return fusion;
+}
+
 // The mean over the last dimension is written as a product with as many equal parts of one.
 const Node* take_mean(Reader& nodes, uint32_t of) {
   const Node* mean = nodes.take(NodeContent::FullyConnected);
@@ -183,6 +194,7 @@ Fusion find_fusion(const Graph& graph, Span<const uint32_t> uses, size_t first) 
   Fusion fusion = find_swish(nodes);
   if (fusion.nodes == 0) fusion = find_norm(nodes);
   if (fusion.nodes == 0) fusion = find_sum(nodes);
+  if (fusion.nodes == 0) fusion = find_exp(nodes);
   if (fusion.nodes == 0) return {};
   const Shape& shape = graph.values()[fusion.output].shape;
   const bool is_large = shape.rank > 0 && element_count(shape) >= kLeastElements;
@@ -227,6 +239,8 @@ void FusedStage::run_rows(void* stage, size_t begin, size_t count) {
     case Fusion::Kind::kSum:
       return optimized::add_clamped(in, self.inputs_[1] + first, fusion.min, fusion.max, out,
                                     static_cast<int64_t>(elements));
+    case Fusion::Kind::kExp:
+      return optimized::exponential(in, out, static_cast<int64_t>(elements));
     case Fusion::Kind::kNorm:
     case Fusion::Kind::kRms: {
       optimized::NormRows rows;

@@ -1,5 +1,5 @@
 // Nodes in a row that XNNPACK would compute one after the other, each of them through memory, as
-// one pass of ours.
+// one pass of ours; and single ones that XNNPACK has no fast kernel for.
 
 #pragma once
 
@@ -14,7 +14,8 @@ struct Fusion {
     kSwish,  // x * sigmoid(x)
     kNorm,   // Over the last dimension: (x - mean) / sqrt(variance + eps) * weight + bias
     kRms,    // The same without the mean.
-    kSum     // a + b within bounds, of one shape.
+    kSum,    // a + b within bounds, of one shape.
+    kExp     // e^x, which XNNPACK computes one by one.
   };
   Kind kind = Kind::kNone;
   size_t nodes = 0;  // In a row.

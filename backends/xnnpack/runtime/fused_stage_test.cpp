@@ -164,6 +164,14 @@ TEST(FusedStage, ShareOfSigmoidThatIsReadTwiceStays) {
   });
 }
 
+TEST(FusedStage, Exponential) {
+  Chain chain;
+  chain.end(chain.unary(NodeContent::Exp, chain.x));
+  expect_chain(chain, 2, [](Row& row) {
+    for (double& v : row) v = std::exp(v);
+  });
+}
+
 TEST(FusedStage, LayerNorm) {
   const Floats weight = some_numbers(kColumns, 5), bias = some_numbers(kColumns, 11);
   for (int form = 0; form < 4; ++form) {
