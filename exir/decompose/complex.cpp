@@ -251,7 +251,9 @@ void einsum(Builder& b) {
       sum = sum == nullptr ? term : b.add(sum, term);
     }
   }
-  if (sums[1] == nullptr) throw Failure("einsum of real tensors is no complex one");
+  if (sums[0] == nullptr || sums[1] == nullptr) {
+    throw Failure("einsum of real tensors is no complex one");
+  }
   give(b, pack(b, sums[0], sums[1]));
 }
 
