@@ -48,39 +48,68 @@ struct Row {
 
 Row find_row(const DepthwiseShape& s, const DepthwiseData& d, int64_t row) {
   const int64_t top = row % s.out_height * s.step - s.padding_top;
-  const int64_t begin = std::clamp(-top, int64_t{0}, s.window);
+  const int64_t begin = std::clamp(-top, int64_t{0}, s.window_height);
   const int64_t first = row / s.out_height * s.height + top + begin;
   return {d.image + first * s.width * s.channels, begin,
-          std::clamp(s.height - top, begin, s.window), d.out + row * s.out_width * s.channels};
+          std::clamp(s.height - top, begin, s.window_height),
+          d.out + row * s.out_width * s.channels};
 }
 
-// kCount results of a row, from column x on.
-template <int kWindow, int kStep, int kCount, typename Block>
+// Adds the products of kColumns columns of a row of the window and what lies under them for every
+// result; `left` is the column of the image under the first one.
+template <int kColumns, int kStep, int kCount, typename Block>
+HWY_INLINE void add_columns(const DepthwiseShape& s, Block block, const float* weights,
+                            const float* pixels, int64_t left, Vec (&sums)[kCount]) {
+  constexpr int kPixels = (kCount - 1) * kStep + kColumns;
+  Vec factors[kColumns];
+  TAPER_UNROLL
+  for (int j = 0; j < kColumns; ++j) factors[j] = block.read(weights + j * s.channels);
+  TAPER_UNROLL
+  for (int p = 0; p < kPixels; ++p) {
+    const int64_t column = left + p;
+    if (column < 0 || column >= s.width) continue;
+    const Vec pixel = block.read(pixels + column * s.channels);
+    TAPER_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const int j = p - i * kStep;
+      if (j >= 0 && j < kColumns) sums[i] = hn::MulAdd(pixel, factors[j], sums[i]);
+    }
+  }
+}
+
+// All columns of a row of the window, kAtOnce of them at a time.
+constexpr int kAtOnce = 4;
+template <int kStep, int kCount, typename Block>
+HWY_INLINE void add_row(const DepthwiseShape& s, Block block, const float* weights,
+                        const float* pixels, int64_t left, Vec (&sums)[kCount]) {
+  int64_t j = 0;
+  for (; j + kAtOnce <= s.window_width; j += kAtOnce) {
+    add_columns<kAtOnce, kStep>(s, block, weights + j * s.channels, pixels, left + j, sums);
+  }
+  for (; j < s.window_width; ++j) {
+    add_columns<1, kStep>(s, block, weights + j * s.channels, pixels, left + j, sums);
+  }
+}
+
+// kCount results of a row, from column x on. kWidth: of the window; 0: any.
+template <int kWidth, int kStep, int kCount, typename Block>
 HWY_INLINE void run_strip(const DepthwiseShape& s, const DepthwiseData& d, Block block,
                           const Row& row, int64_t x) {
-  constexpr int kPixels = (kCount - 1) * kStep + kWindow;
   const Vec bias = d.bias != nullptr ? block.read(d.bias + block.channel) : hn::Zero(kTag);
   Vec sums[kCount];
   TAPER_UNROLL
   for (int i = 0; i < kCount; ++i) sums[i] = bias;
   const int64_t left = x * kStep - s.padding_left;
-  const float* weights = d.filter + row.begin * kWindow * s.channels + block.channel;
+  const float* weights = d.filter + row.begin * s.window_width * s.channels + block.channel;
   const float* pixels = row.rows + block.channel;
-  for (int64_t k = row.begin; k < row.end; ++k, pixels += s.width * s.channels) {
-    Vec factors[kWindow];
-    TAPER_UNROLL
-    for (int j = 0; j < kWindow; ++j, weights += s.channels) factors[j] = block.read(weights);
-    TAPER_UNROLL
-    for (int p = 0; p < kPixels; ++p) {
-      const int64_t column = left + p;
-      if (column < 0 || column >= s.width) continue;
-      const Vec pixel = block.read(pixels + column * s.channels);
-      TAPER_UNROLL
-      for (int i = 0; i < kCount; ++i) {
-        const int j = p - i * kStep;
-        if (j >= 0 && j < kWindow) sums[i] = hn::MulAdd(pixel, factors[j], sums[i]);
-      }
+  for (int64_t k = row.begin; k < row.end; ++k) {
+    if constexpr (kWidth > 0) {
+      add_columns<kWidth, kStep>(s, block, weights, pixels, left, sums);
+    } else {
+      add_row<kStep>(s, block, weights, pixels, left, sums);
     }
+    weights += s.window_width * s.channels;
+    pixels += s.width * s.channels;
   }
   float* out = row.out + block.channel;
   TAPER_UNROLL
@@ -88,31 +117,31 @@ HWY_INLINE void run_strip(const DepthwiseShape& s, const DepthwiseData& d, Block
 }
 
 // Strips of kCount results, the last of which may compute some again.
-template <int kWindow, int kStep, int kCount, typename Block>
+template <int kWidth, int kStep, int kCount, typename Block>
 void run_strips(const DepthwiseShape& s, const DepthwiseData& d, Block block, const Row& row) {
   for (int64_t x = 0; x < s.out_width; x += kCount) {
-    run_strip<kWindow, kStep, kCount>(s, d, block, row, std::min(x, s.out_width - kCount));
+    run_strip<kWidth, kStep, kCount>(s, d, block, row, std::min(x, s.out_width - kCount));
   }
 }
 
-template <int kWindow, int kStep, typename Block>
+template <int kWidth, int kStep, typename Block>
 void run_row(const DepthwiseShape& s, const DepthwiseData& d, Block block, int64_t index) {
   const Row row = find_row(s, d, index);
-  if (s.out_width >= kStrip) return run_strips<kWindow, kStep, kStrip>(s, d, block, row);
-  if (s.out_width >= 3) return run_strips<kWindow, kStep, 3>(s, d, block, row);
-  run_strips<kWindow, kStep, 1>(s, d, block, row);
+  if (s.out_width >= kStrip) return run_strips<kWidth, kStep, kStrip>(s, d, block, row);
+  if (s.out_width >= 3) return run_strips<kWidth, kStep, 3>(s, d, block, row);
+  run_strips<kWidth, kStep, 1>(s, d, block, row);
 }
 
-template <int kWindow, int kStep>
+template <int kWidth, int kStep>
 void run_part(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePart& part) {
   const int64_t end = part.first_channel + part.channels;
   for (int64_t channel = part.first_channel; channel < end; channel += kLanes) {
     const int64_t count = std::min(kLanes, end - channel);
     for (int64_t row = part.first_row; row < part.first_row + part.rows; ++row) {
       if (count == kLanes) {
-        run_row<kWindow, kStep>(s, d, Block<true>{channel, count}, row);
+        run_row<kWidth, kStep>(s, d, Block<true>{channel, count}, row);
       } else {
-        run_row<kWindow, kStep>(s, d, Block<false>{channel, count}, row);
+        run_row<kWidth, kStep>(s, d, Block<false>{channel, count}, row);
       }
     }
   }
@@ -121,17 +150,14 @@ void run_part(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePa
 }  // namespace
 
 void depthwise_form(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePart& part) {
-  switch (s.window * 2 + s.step) {
-    case 5 * 2 + 1:
-      return run_part<5, 1>(s, d, part);
-    case 5 * 2 + 2:
-      return run_part<5, 2>(s, d, part);
-    case 7 * 2 + 1:
-      return run_part<7, 1>(s, d, part);
-    case 7 * 2 + 2:
-      return run_part<7, 2>(s, d, part);
+  const bool is_every = s.step == 1;
+  switch (s.window_width) {
+    case 5:
+      return is_every ? run_part<5, 1>(s, d, part) : run_part<5, 2>(s, d, part);
+    case 7:
+      return is_every ? run_part<7, 1>(s, d, part) : run_part<7, 2>(s, d, part);
     default:
-      return;
+      return is_every ? run_part<0, 1>(s, d, part) : run_part<0, 2>(s, d, part);
   }
 }
 
@@ -151,9 +177,9 @@ using Lanes = int64_t (*)();
 
 }  // namespace
 
-bool has_depthwise(int64_t window, int64_t step) {
-  const bool is_compiled = (window == 5 || window == 7) && (step == 1 || step == 2);
-  return is_compiled && TAPER_CHOOSE(Form, depthwise_form) != nullptr;
+bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step) {
+  const bool is_worth_it = window_height * window_width > 9 && (step == 1 || step == 2);
+  return is_worth_it && TAPER_CHOOSE(Form, depthwise_form) != nullptr;
 }
 
 int64_t depthwise_channels() { return TAPER_CHOOSE(Lanes, lanes_form)(); }

@@ -1,10 +1,11 @@
 // Depthwise convolutions of images whose channels lie together, [images, height, width, channels],
-// with square windows of 5 or 7 and steps of 1 or 2.
+// with windows that are wide or high, and steps of 1 or 2.
 //
 // A vector of channels of several results in a row is computed at once: each pixel is read once for
 // all windows of the row that it is in, each weight once for all results. So a multiplication needs
-// less than half a read, where it needs two when results are computed one by one. (Windows of 3 are
-// bound by the memory, and better read in the order in which it lies.)
+// less than half a read, where it needs two when results are computed one by one. Windows that are
+// not 5 or 7 wide are taken a few columns at a time. (Windows of 3 x 3 are bound by the memory, and
+// better read in the order in which it lies.)
 
 #pragma once
 
@@ -16,13 +17,13 @@ struct DepthwiseShape {
   int64_t images = 1, height = 0, width = 0, channels = 0;
   int64_t out_height = 0, out_width = 0;
   int64_t padding_top = 0, padding_left = 0;
-  int64_t window = 5;  // Its height and its width.
+  int64_t window_height = 5, window_width = 5;
   int64_t step = 1;
 };
 
 struct DepthwiseData {
   const float* image = nullptr;
-  const float* filter = nullptr;  // [window, window, channels]
+  const float* filter = nullptr;  // [window height, window width, channels]
   const float* bias = nullptr;    // One per channel; null: none.
   float* out = nullptr;
   // What is done to a result last.
@@ -37,8 +38,9 @@ struct DepthwisePart {
   int64_t first_channel = 0, channels = 0;
 };
 
-// False if there is no such form for the window and the step, or none for this processor.
-bool has_depthwise(int64_t window, int64_t step);
+// False if there is no such form for the step, or none for this processor, or if it is not worth it
+// for so small a window.
+bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step);
 
 // So many channels are computed at once.
 int64_t depthwise_channels();

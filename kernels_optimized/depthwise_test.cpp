@@ -30,15 +30,15 @@ struct Problem {
   explicit Problem(const DepthwiseShape& s)
       : shape(s),
         image(numbers(s.images * s.height * s.width * s.channels, 31)),
-        filter(numbers(s.window * s.window * s.channels, 17)),
+        filter(numbers(s.window_height * s.window_width * s.channels, 17)),
         bias(numbers(s.channels, 5)) {}
 
   double sum(int64_t n, int64_t y, int64_t x, int64_t c) const {
     const DepthwiseShape& s = shape;
     double total = static_cast<double>(bias[static_cast<size_t>(c)]);
-    for (int64_t k = 0; k < s.window * s.window; ++k) {
-      const int64_t row = y * s.step + k / s.window - s.padding_top;
-      const int64_t column = x * s.step + k % s.window - s.padding_left;
+    for (int64_t k = 0; k < s.window_height * s.window_width; ++k) {
+      const int64_t row = y * s.step + k / s.window_width - s.padding_top;
+      const int64_t column = x * s.step + k % s.window_width - s.padding_left;
       if (row < 0 || row >= s.height || column < 0 || column >= s.width) continue;
       const int64_t at = ((n * s.height + row) * s.width + column) * s.channels + c;
       total += static_cast<double>(image[static_cast<size_t>(at)]) *
@@ -93,22 +93,25 @@ class Depthwise : public testing::TestWithParam<Level> {
 };
 
 TEST_P(Depthwise, EveryWindowStepAndSize) {
-  for (int64_t window : {5, 7}) {
+  constexpr int64_t kWindows[][2] = {{5, 5}, {7, 7}, {9, 9}, {1, 31}, {1, 10}, {4, 5}, {11, 1}};
+  for (const auto& [height, width] : kWindows) {
     for (int64_t step : {1, 2}) {
-      if (!has_depthwise(window, step)) return;
+      if (!has_depthwise(height, width, step)) return;
       for (int64_t size : {1, 2, 5, 8, 19}) {
         for (int64_t channels : {3, 16, 21}) {
-          SCOPED_TRACE(testing::Message() << window << " step " << step << " size " << size
-                                          << " channels " << channels);
+          SCOPED_TRACE(testing::Message() << height << " x " << width << " step " << step
+                                          << " size " << size << " channels " << channels);
           DepthwiseShape s;
           s.images = 2;
           s.height = size;
           s.width = size + 1;
           s.channels = channels;
-          s.padding_top = s.padding_left = window / 2;
+          s.padding_top = height / 2;
+          s.padding_left = width / 2;
           s.out_height = (s.height - 1) / step + 1;
           s.out_width = (s.width - 1) / step + 1;
-          s.window = window;
+          s.window_height = height;
+          s.window_width = width;
           s.step = step;
           expect_right(Problem(s), within(-kInfinity, kInfinity), [](double v) { return v; });
         }
@@ -118,7 +121,7 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
 }
 
 TEST_P(Depthwise, BoundsAndSwish) {
-  if (!has_depthwise(5, 1)) return;
+  if (!has_depthwise(5, 5, 1)) return;
   DepthwiseShape s;
   s.height = s.width = 9;
   s.out_height = s.out_width = 5;
@@ -131,8 +134,9 @@ TEST_P(Depthwise, BoundsAndSwish) {
 }
 
 TEST(DepthwiseForms, OthersThanThoseAreNotThere) {
-  EXPECT_FALSE(has_depthwise(3, 1));
-  EXPECT_FALSE(has_depthwise(5, 3));
+  EXPECT_FALSE(has_depthwise(3, 3, 1));
+  EXPECT_FALSE(has_depthwise(1, 9, 1));
+  EXPECT_FALSE(has_depthwise(5, 5, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Depthwise,

@@ -31,8 +31,9 @@ DepthwiseShape shape_of(const Node& node, Span<const Value> values) {
   shape.out_width = out[2];
   shape.padding_top = t.padding_top();
   shape.padding_left = t.padding_left();
-  shape.window = t.kernel_height();
-  shape.step = t.stride_height();
+  shape.window_height = t.kernel_height();
+  shape.window_width = t.kernel_width();
+  shape.step = t.stride_width();
   return shape;
 }
 
@@ -42,11 +43,11 @@ bool DepthwiseStage::is_better(const Node& node, Span<const Value> values) {
   if (node.kind != find_kind(wire::NodeContent::DepthwiseConv2d)) return false;
   if (!is_in_floats(node, values)) return false;
   const auto& t = node.as<wire::Convolution>();
-  const bool is_square =
-      t.kernel_height() == t.kernel_width() && t.stride_height() == t.stride_width();
+  const bool is_even = t.stride_height() == t.stride_width();
   const bool is_plain = t.dilation_height() == 1 && t.dilation_width() == 1 &&
                         t.group_output_channels() == 1 && input(node, values).data == nullptr;
-  if (!is_square || !is_plain || !optimized::has_depthwise(t.kernel_height(), t.stride_height())) {
+  if (!is_even || !is_plain ||
+      !optimized::has_depthwise(t.kernel_height(), t.kernel_width(), t.stride_width())) {
     return false;
   }
   const uint64_t window = uint64_t{t.kernel_height()} * t.kernel_width();
