@@ -333,16 +333,28 @@ Id Lowering::mean_of_rows(Id x) {
 }
 
 Id Lowering::mean_of_last(Id x, size_t count) {
-  const Dims dims = out_.dims(x);
-  if (count == 1 && dims.back().is_int()) return mean_of_rows(x);
-  Sym rows = 1, columns = 1;
+  Dims dims = out_.dims(x);
   Dims result = dims;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const bool reduced = d + count >= dims.size();
-    (reduced ? columns : rows) = (reduced ? columns : rows) * dims[d];
-    if (reduced) result[d] = 1;
+  std::fill(result.end() - static_cast<ptrdiff_t>(count), result.end(), Sym(1));
+  const size_t first = dims.size() - count;
+  if (!std::all_of(dims.begin() + static_cast<ptrdiff_t>(first), dims.end(),
+                   [](const Sym& size) { return size.is_int(); })) {
+    const Sym rows = count_of(dims, 0, first), columns = count_of(dims, first, dims.size());
+    return reshape(pooled(x, {rows, 1, columns, 1}, kKeepDims), std::move(result));
   }
-  return reshape(pooled(x, {rows, 1, columns, 1}, kKeepDims), std::move(result));
+  // As products with a vector, for so many dimensions at once as keep that short.
+  constexpr int64_t kLongestRow = 4096;
+  while (dims.size() > first) {
+    int64_t columns = 1;
+    do {
+      columns *= dims.back().as_int();
+      dims.pop_back();
+    } while (dims.size() > first && columns * dims.back().as_int() <= kLongestRow);
+    Dims rows = dims;
+    rows.push_back(columns);
+    x = mean_of_rows(reshape(x, std::move(rows)));
+  }
+  return reshape(x, std::move(result));
 }
 
 // What a global pool makes of the elements as images of those sizes.

@@ -199,8 +199,8 @@ TEST(XnnpackCompiler, SumsAndMeansAreOverAnyDimensions) {
   EXPECT_EQ(kinds("[4, 1, 40, 3] = aten::sum.dim_IntList(%x, [1], True)"),
             "Tanh Reshape BatchMatrixMultiply Reshape");
   EXPECT_EQ(kinds("[] = aten::var.correction(%x, None, 1)"),
-            "Tanh Reshape GlobalAvgPool2d Subtract Square Reshape GlobalAvgPool2d "
-            "Multiply Reshape");
+            "Tanh Reshape FullyConnected Reshape FullyConnected Reshape Subtract Square "
+            "Reshape FullyConnected Reshape FullyConnected Reshape Multiply Reshape");
 }
 
 TEST(XnnpackCompiler, SumsOverAnOpenSizeArePoolsThatAdd) {

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "backends/xnnpack/runtime/depthwise_stage.h"
+#include "backends/xnnpack/runtime/grouped_stage.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
 #include "backends/xnnpack/runtime/winograd_stage.h"
 #include "kernels_optimized/gemm.h"
@@ -10,16 +11,28 @@
 namespace taper::xnnpack {
 namespace {
 
-OwnPart find_winograd(const Node& node, Span<const Value> values, uint64_t& spare_bytes) {
-  OwnPart part;
-  part.tile = WinogradStage::best_tile(node, values);
-  if (part.tile == 0) return {};
-  const uint64_t bytes = WinogradStage::extra_bytes(node, part.tile);
+// A part that is one node, if the bytes that it takes can be spared.
+OwnPart take_node(OwnPart::Kind kind, uint64_t bytes, uint64_t& spare_bytes) {
   if (bytes > spare_bytes) return {};
   spare_bytes -= bytes;
-  part.kind = OwnPart::Kind::kWinograd;
+  OwnPart part;
+  part.kind = kind;
   part.nodes = 1;
   return part;
+}
+
+OwnPart find_winograd(const Node& node, Span<const Value> values, uint64_t& spare_bytes) {
+  const uint32_t tile = WinogradStage::best_tile(node, values);
+  if (tile == 0) return {};
+  const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
+  OwnPart part = take_node(OwnPart::Kind::kWinograd, bytes, spare_bytes);
+  part.tile = tile;
+  return part;
+}
+
+OwnPart find_grouped(const Node& node, Span<const Value> values, uint64_t& spare_bytes) {
+  if (!GroupedStage::is_better(node, values)) return {};
+  return take_node(OwnPart::Kind::kGrouped, GroupedStage::extra_bytes(node, values), spare_bytes);
 }
 
 OwnPart find_depthwise(const Graph& graph, Span<const uint32_t> uses, size_t first) {
@@ -46,6 +59,7 @@ OwnPart find_own_part(const Graph& graph, Span<const uint32_t> uses, size_t firs
   if (!has_own_stages()) return {};
   OwnPart part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
+  if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
   part.nodes = part.fusion.nodes;
@@ -66,6 +80,10 @@ Status make_own_stage(const Graph& graph, size_t first, const OwnPart& part, con
     const bool is_swish = part.fusion.nodes > 0;
     const uint32_t output = is_swish ? part.fusion.output : node.output;
     stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, shared.pool));
+  } else if (part.kind == OwnPart::Kind::kGrouped) {
+    auto* made = new (std::nothrow) GroupedStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared.pool);
   } else {
     stage.reset(new (std::nothrow) FusedStage(part.fusion, shared.pool));
   }

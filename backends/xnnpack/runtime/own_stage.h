@@ -11,7 +11,7 @@ namespace taper::xnnpack {
 
 // Nodes in a row that one stage of ours computes; none if there are none.
 struct OwnPart {
-  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kFusion, kMove };
+  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kGrouped, kFusion, kMove };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // Of kWinograd.
