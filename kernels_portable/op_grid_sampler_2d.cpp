@@ -46,17 +46,17 @@ class Sampler {
   void sample(int64_t interpolation, int64_t n, int64_t y, int64_t x, T gx, T gy) const {
     const T px = unnormalise(gx, in_.width);
     const T py = unnormalise(gy, in_.height);
-    for (int64_t c = 0; c < in_.channels; ++c) {
-      T value = T{};
-      if (interpolation == kBilinear) {
-        value = bilinear(n, c, place(px, in_.width), place(py, in_.height));
-      } else if (interpolation == kNearest) {
-        value = pixel(n, c, std::nearbyint(place(px, in_.width)),
-                      std::nearbyint(place(py, in_.height)));
-      } else {
-        value = bicubic(n, c, px, py);
-      }
-      store_(&value, 1, out_.at(n, c, y, x), 1);
+    Taps taps;
+    if (interpolation == kBilinear) {
+      add_bilinear(taps, place(px, in_.width), place(py, in_.height));
+    } else if (interpolation == kNearest) {
+      taps.add(pixel(std::nearbyint(place(px, in_.width)), std::nearbyint(place(py, in_.height))),
+               T(1));
+    } else {
+      add_bicubic(taps, px, py);
+    }
+    for (int64_t c = 0; c < in_.channels; c += kChannels) {
+      sum_up(taps, n, c, std::min(kChannels, in_.channels - c), out_.at(n, c, y, x));
     }
   }
 
@@ -84,44 +84,66 @@ class Sampler {
     return odd ? high - rest : low + rest;
   }
 
-  // The input at whole coordinates, or 0 outside.
-  T pixel(int64_t n, int64_t c, T x, T y) const {
+  // Channels at a time.
+  static constexpr int64_t kChannels = 32;
+  static constexpr int64_t kOutside = -1;
+
+  // The pixels that a result is made of, and their weights. The same for all channels.
+  struct Taps {
+    int64_t pixels[16];
+    T weights[16];
+    int count = 0;
+
+    void add(int64_t pixel, T weight) {
+      pixels[count] = pixel;
+      weights[count++] = weight;
+    }
+  };
+
+  void sum_up(const Taps& taps, int64_t n, int64_t c, int64_t channels, void* to) const {
+    T sums[kChannels] = {}, values[kChannels];
+    for (int i = 0; i < taps.count; ++i) {
+      if (taps.pixels[i] == kOutside) {
+        std::fill_n(values, channels, T{});
+      } else {
+        const void* from = element(in_.at(n, c, 0, 0), taps.pixels[i], in_.type);
+        load_(from, in_.channel_stride, channels, values);
+      }
+      for (int64_t k = 0; k < channels; ++k) sums[k] += taps.weights[i] * values[k];
+    }
+    store_(sums, channels, to, out_.channel_stride);
+  }
+
+  // Where the pixel at whole coordinates lies in its plane.
+  int64_t pixel(T x, T y) const {
     const bool inside =
         x >= T{0} && x < static_cast<T>(in_.width) && y >= T{0} && y < static_cast<T>(in_.height);
-    if (!inside) return T{};
+    if (!inside) return kOutside;
     const int64_t column = std::min(static_cast<int64_t>(x), in_.width - 1);
     const int64_t row = std::min(static_cast<int64_t>(y), in_.height - 1);
-    T value;
-    load_(in_.at(n, c, row, column), 1, 1, &value);
-    return value;
+    return row * in_.row_stride + column * in_.column_stride;
   }
 
-  T bilinear(int64_t n, int64_t c, T x, T y) const {
+  void add_bilinear(Taps& taps, T x, T y) const {
     const T left = std::floor(x), top = std::floor(y);
-    const T wx = x - left, wy = y - top;
-    const T above = weighted(n, c, left, top, T(1) - wx) + weighted(n, c, left + 1, top, wx);
-    const T below =
-        weighted(n, c, left, top + 1, T(1) - wx) + weighted(n, c, left + 1, top + 1, wx);
-    return above * (T(1) - wy) + below * wy;
+    const T wx[] = {left + T(1) - x, x - left}, wy[] = {top + T(1) - y, y - top};
+    for (int i = 0; i < 4; ++i) {
+      const int down = i / 2, right = i % 2;
+      taps.add(pixel(left + static_cast<T>(right), top + static_cast<T>(down)),
+               wy[down] * wx[right]);
+    }
   }
-  T weighted(int64_t n, int64_t c, T x, T y, T weight) const { return pixel(n, c, x, y) * weight; }
 
-  T bicubic(int64_t n, int64_t c, T x, T y) const {
+  void add_bicubic(Taps& taps, T x, T y) const {
     const T left = std::floor(x), top = std::floor(y);
     T wx[4], wy[4];
     cubic_weights(x - left, wx);
     cubic_weights(y - top, wy);
-    T sum = T{};
-    for (int i = 0; i < 4; ++i) {
-      const T row = place(top + static_cast<T>(i - 1), in_.height);
-      T part = T{};
-      for (int j = 0; j < 4; ++j) {
-        const T column = place(left + static_cast<T>(j - 1), in_.width);
-        part += wx[j] * pixel(n, c, column, row);
-      }
-      sum += wy[i] * part;
+    for (int i = 0; i < 16; ++i) {
+      const T row = place(top + static_cast<T>(i / 4 - 1), in_.height);
+      const T column = place(left + static_cast<T>(i % 4 - 1), in_.width);
+      taps.add(pixel(column, row), wy[i / 4] * wx[i % 4]);
     }
-    return sum;
   }
 
   const Images& in_;
