@@ -9,7 +9,7 @@
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
 # stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-20  # To be changed with anything below that changes what is built.
+recipe=20241108-22  # To be changed with anything below that changes what is built.
 
 # SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
 sources="\
@@ -109,6 +109,14 @@ sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/
 for family in gemm igemm dwconv avgpool pavgpool vclamp vmulcaddc; do
   find "$work/xnnpack/src/f32-$family" -name '*.c' -exec sed -i -E \
     's/(_mm(256|512)?_m(ax|in)_ps)\((\w+), (v(output_)?m(in|ax))\)/\1(\5, \4)/' {} +
+done
+
+# The same where they are what is asked for.
+find "$work/xnnpack/src/f32-vbinary" "$work/xnnpack/src/f32-maxpool" -name '*.c' \
+  -exec grep -l '_mm[0-9]*_m\(ax\|in\)_ps' {} + | while read -r file; do
+  sed -i -E -e '1i #include "backends/xnnpack/library/nan_extremes.h"' \
+    -e 's/_mm512_maskz_(max|min)_ps\(vmask, /taper_\1_512(/g' \
+    -e 's/_mm_(max|min)_ps/taper_\1_128/g; s/_mm(256|512)_(max|min)_ps/taper_\2_\1/g' "$file"
 done
 
 # Code of ours, and changes that say why at their head.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "backends/xnnpack/runtime/payload_for_test.h"
 #include "test/support/heap_counter.h"
@@ -44,6 +45,51 @@ TEST(XnnpackBackend, MultipliesByWeights) {
   HeldFloats in({2, 3}, {1, 2, 3, 4, 5, 6}), out({2, 2}, {0, 0, 0, 0});
   ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
   EXPECT_EQ(out.result(), (Floats{1.5, 5, 4.5, 14}));
+}
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST(XnnpackBackend, ExtremesOfNanAreNan) {
+  for (const NodeContent kind : {NodeContent::Maximum, NodeContent::Minimum}) {
+    for (const bool is_constant : {false, true}) {
+      PayloadBuilder p;
+      constexpr int32_t kSize = 37;
+      const Floats ones(kSize, 1);
+      const uint32_t a = p.input({kSize}), b = p.input({kSize}), y = p.output({kSize});
+      p.binary(kind, a, is_constant ? p.constant({1}, {1}) : b, y);
+      Loaded loaded(p.finish());
+      ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+      HeldFloats left({kSize}, ones), right({kSize}, ones), out({kSize}, ones);
+      left.data[3] = left.data[35] = kNan;
+      if (!is_constant) right.data[8] = right.data[36] = kNan;
+      ASSERT_TRUE(loaded.run({&left.value, &right.value, &out.value}).ok());
+      const Floats got = out.result();
+      for (size_t i = 0; i < kSize; ++i) {
+        const bool is_nan = std::isnan(left.data[i]) || std::isnan(right.data[i]);
+        EXPECT_EQ(std::isnan(got[i]), is_nan) << i;
+      }
+    }
+  }
+}
+
+TEST(XnnpackBackend, TheMaximumOfAWindowWithNanIsNan) {
+  PayloadBuilder p;
+  constexpr int32_t kChannels = 5;
+  const uint32_t x = p.input({1, 3, 3, kChannels}), y = p.output({1, 1, 1, kChannels});
+  p.nodes.push_back({NodeContent::MaxPool2d,
+                     wire::CreatePooling(p.fbb, 0, 0, 0, 0, 3, 3, 1, 1, 1, 1, x, y).Union()});
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  for (size_t place = 0; place < 9; ++place) {
+    HeldFloats in({1, 3, 3, kChannels}, Floats(9 * kChannels, 2));
+    HeldFloats out({1, 1, 1, kChannels}, Floats(kChannels));
+    in.data[place * kChannels + 1] = in.data[place * kChannels + 4] = kNan;
+    ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    const Floats got = out.result();
+    for (size_t c = 0; c < kChannels; ++c) {
+      EXPECT_EQ(std::isnan(got[c]), c == 1 || c == 4) << place << ", " << c;
+    }
+  }
 }
 
 TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
