@@ -1,4 +1,4 @@
-// Tiles for AVX-512: 14 x 32 of the 32 registers, 12 x 32 where every row has a pointer.
+// Tiles for AVX-512: 14 x 32 of the 32 registers, 12 x 32 where every row has a pointer. And pools.
 
 #include <immintrin.h>
 
@@ -19,9 +19,20 @@ static inline void store_some(float* to, Vector value, size_t count) {
   _mm512_mask_storeu_ps(to, static_cast<__mmask16>(mask), value);
 }
 
+static inline Vector load_some(const float* from, size_t count) {
+  const unsigned mask = count >= 16 ? 0xFFFFu : (1u << count) - 1;
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), from);
+}
+
+#include "backends/xnnpack/library/nan_extremes.h"
+
+static inline Vector maximum(Vector a, Vector b) { return taper_max_512(a, b); }
+
 #include "backends/xnnpack/library/f32_tiles.h"
+#include "backends/xnnpack/library/max_pool.h"
 #include "backends/xnnpack/library/tall_tile.h"
 
 TAPER_F32_GEMM(taper_f32_gemm_14x32__avx512f, 14)
 TAPER_F32_IGEMM(taper_f32_igemm_12x32__avx512f, 12)
 TAPER_F32_IGEMM(taper_f32_igemm_6x32__avx512f, 6)
+TAPER_F32_MAX_POOL(taper_f32_max_pool__avx512f)
