@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "xnnpack/common.h"
 #include "xnnpack/gemm.h"
 #include "xnnpack/igemm.h"
 
@@ -18,10 +19,11 @@ DECLARE_F32_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_igemm_6x32__avx512f)
 DECLARE_F32_GEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_gemm_6x16__fma3)
 DECLARE_F32_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_igemm_6x16__fma3)
 
-#define TAPER_DECLARE_F32_MAX_POOL(name)                                                         \
-  void name(size_t output_pixels, size_t kernel_elements, size_t channels, const float** input,  \
-            size_t input_offset, float* output, size_t input_increment, size_t output_increment, \
-            const union xnn_f32_minmax_params* params);
+#define TAPER_DECLARE_F32_MAX_POOL(name)                                                \
+  XNN_INTERNAL void name(size_t output_pixels, size_t kernel_elements, size_t channels, \
+                         const float** input, size_t input_offset, float* output,       \
+                         size_t input_increment, size_t output_increment,               \
+                         const union xnn_f32_minmax_params* params);
 
 // Any number of pixels in a window.
 TAPER_DECLARE_F32_MAX_POOL(taper_f32_max_pool__avx512f)
