@@ -269,6 +269,9 @@ def main():
     warnings.filterwarnings("ignore")
     import run_in_executorch as et
 
+    # A child of fork() has none of its parent's threads and waits for OpenMP's for ever; the parent
+    # starts none.
+    et.torch.set_num_threads(1)
     cases = et.read_index(options.models)
     if options.only:
         cases = [c for c in cases if c.file.removesuffix(".pt2") in options.only.split(",")]
