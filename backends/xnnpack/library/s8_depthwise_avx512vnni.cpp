@@ -1,0 +1,170 @@
+// Depthwise convolutions of int8 with windows of up to nine places, 64 channels at a time, by
+// AVX-512's products of four bytes (VNNI): compiled into XNNPACK in place of its own microkernel,
+// whose interface this is.
+//
+// A product adds four neighbouring bytes of each lane, so the places of a window have to become
+// neighbours. They do by columns of three, and a window that moves by one or two places shares two
+// or one of its columns with the last: of nine places only three or six are loaded and shuffled.
+//
+// The instruction wants one unsigned factor: pixels count from -128, and the biases make up for it.
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/xnnpack/library/s8_tiles.h"
+#include "xnnpack/microparams.h"
+
+namespace {
+
+constexpr size_t kChannels = 64;
+constexpr size_t kPlaces = 3;   // Of a column.
+constexpr size_t kColumns = 3;  // Of a window.
+constexpr size_t kQuarters = 4;
+
+// Lane i of quarter j is about channels 16 * i + 4 * j and the three after it: so unpacking leaves
+// them, and packing finds them.
+struct Quarters {
+  __m512i values[kQuarters];
+};
+
+// The bytes of four places, those of a channel side by side.
+[[gnu::always_inline]] inline Quarters interleave(__m512i a, __m512i b, __m512i c, __m512i d) {
+  const __m512i low = _mm512_unpacklo_epi8(a, b), low_rest = _mm512_unpacklo_epi8(c, d);
+  const __m512i high = _mm512_unpackhi_epi8(a, b), high_rest = _mm512_unpackhi_epi8(c, d);
+  return {{_mm512_unpacklo_epi16(low, low_rest), _mm512_unpackhi_epi16(low, low_rest),
+           _mm512_unpacklo_epi16(high, high_rest), _mm512_unpackhi_epi16(high, high_rest)}};
+}
+
+// Four bytes for each of 64 channels, rearranged.
+Quarters arrange(const void* from) {
+  Quarters result;
+  for (size_t j = 0; j < kQuarters; ++j) {
+    alignas(64) char quarter[64];
+    for (size_t i = 0; i < 4; ++i) {
+      std::memcpy(quarter + 16 * i, static_cast<const char*>(from) + 64 * i + 16 * j, 16);
+    }
+    result.values[j] = _mm512_load_si512(quarter);
+  }
+  return result;
+}
+
+// What XNNPACK packs for 64 channels: biases, the weights of place after place, scales.
+struct Weights {
+  Quarters columns[kColumns];
+  Quarters biases;
+  Quarters scales;
+
+  explicit Weights(const char* packed) : biases(arrange(packed)) {
+    const char* weights = packed + kChannels * sizeof(int32_t);
+    const auto place = [&](size_t i) { return _mm512_loadu_si512(weights + i * kChannels); };
+    scales = arrange(weights + kColumns * kPlaces * kChannels);
+    for (size_t i = 0; i < kColumns; ++i) {
+      columns[i] = interleave(place(kPlaces * i), place(kPlaces * i + 1), place(kPlaces * i + 2),
+                              _mm512_setzero_si512());
+      for (size_t j = 0; j < kQuarters; ++j) {
+        const __m512i sum =
+            _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_set1_epi8(1), columns[i].values[j]);
+        biases.values[j] = _mm512_sub_epi32(biases.values[j], _mm512_slli_epi32(sum, 7));
+      }
+    }
+  }
+};
+
+struct Pixels {
+  size_t offset;
+  const int8_t* outside;  // The pointer to which the offset is not added.
+  size_t first_channel;
+  __mmask64 channels;
+
+  [[gnu::always_inline]] __m512i load(const int8_t* pixel) const {
+    if (pixel != outside) pixel += offset;
+    const __m512i values = _mm512_maskz_loadu_epi8(channels, pixel + first_channel);
+    return _mm512_xor_si512(values, _mm512_set1_epi8(-128));
+  }
+
+  [[gnu::always_inline]] Quarters column(const int8_t** places) const {
+    const __m512i third = load(places[2]);
+    return interleave(load(places[0]), load(places[1]), third, third);
+  }
+};
+
+struct Results {
+  __m512 max;  // Less the zero point.
+  __m512i zero_point;
+  __m512i min;
+
+  explicit Results(const xnn_qs8_qc8w_conv_minmax_params* params)
+      : max(_mm512_set1_ps(static_cast<float>(params->fp32_scalar.output_max -
+                                              params->fp32_scalar.output_zero_point))),
+        zero_point(_mm512_set1_epi16(params->fp32_scalar.output_zero_point)),
+        min(_mm512_set1_epi8(static_cast<char>(params->fp32_scalar.output_min))) {}
+
+  [[gnu::always_inline]] __m512i half(__m512i even, __m512i odd) const {
+    return _mm512_adds_epi16(_mm512_packs_epi32(even, odd), zero_point);
+  }
+
+  [[gnu::always_inline]] __m512i pixel(const Quarters (&columns)[kColumns],
+                                       const Weights& weights) const {
+    __m512i rounded[kQuarters];
+#pragma clang loop unroll(full)
+    for (size_t j = 0; j < kQuarters; ++j) {
+      __m512i sum = weights.biases.values[j];
+#pragma clang loop unroll(full)
+      for (size_t i = 0; i < kColumns; ++i) {
+        sum = _mm512_dpbusd_epi32(sum, columns[i].values[j], weights.columns[i].values[j]);
+      }
+      const __m512 scale = _mm512_castsi512_ps(weights.scales.values[j]);
+      const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale);
+      rounded[j] = _mm512_cvtps_epi32(_mm512_min_ps(scaled, max));
+    }
+    const __m512i bytes =
+        _mm512_packs_epi16(half(rounded[0], rounded[1]), half(rounded[2], rounded[3]));
+    return _mm512_max_epi8(bytes, min);
+  }
+};
+
+// A line of pixels, whose windows share kShared columns each with the one before.
+template <size_t kShared>
+void line(size_t count, const int8_t** places, intptr_t place_bytes, const Pixels& pixels,
+          const Weights& weights, const Results& results, int8_t* output, size_t output_bytes) {
+  Quarters columns[kColumns];
+#pragma clang loop unroll(full)
+  for (size_t i = 0; i < kShared; ++i)
+    columns[kColumns - kShared + i] = pixels.column(places + i * kPlaces);
+  for (; count > 0; --count) {
+#pragma clang loop unroll(full)
+    for (size_t i = 0; i < kColumns; ++i) {
+      columns[i] =
+          i < kShared ? columns[kColumns - kShared + i] : pixels.column(places + i * kPlaces);
+    }
+    _mm512_mask_storeu_epi8(output, pixels.channels, results.pixel(columns, weights));
+    places = reinterpret_cast<const int8_t**>(reinterpret_cast<uintptr_t>(places) + place_bytes);
+    output += output_bytes;
+  }
+}
+
+}  // namespace
+
+void taper_qs8_dwconv_9p64c__avx512vnni(size_t channels, size_t output_width, const int8_t** input,
+                                        const void* weights, int8_t* output, intptr_t input_stride,
+                                        size_t output_increment, size_t input_offset,
+                                        const int8_t* zero,
+                                        const union xnn_qs8_qc8w_conv_minmax_params* params) {
+  constexpr intptr_t kColumnBytes = kPlaces * sizeof(void*);
+  constexpr size_t kPacked = kChannels * (sizeof(int32_t) + kColumns * kPlaces + sizeof(float));
+  const auto run = input_stride == kColumnBytes       ? line<2>
+                   : input_stride == 2 * kColumnBytes ? line<1>
+                                                      : line<0>;
+  const Results results(params);
+  const auto* packed = static_cast<const char*>(weights);
+  for (size_t channel = 0; channel < channels; channel += kChannels, packed += kPacked) {
+    const size_t some = std::min(channels - channel, kChannels);
+    const __mmask64 wanted = some == kChannels ? ~0ull : (1ull << some) - 1;
+    run(output_width, input, input_stride, {input_offset, zero, channel, wanted}, Weights(packed),
+        results, output + channel, channels + output_increment);
+  }
+}

@@ -1,0 +1,31 @@
+// What is compiled into XNNPACK for int8 beside its own microkernels, declared as XNNPACK declares
+// those. A product takes as many rows as its name says, or fewer; an igemm has its pointers in
+// groups of as many.
+
+#pragma once
+
+#include "xnnpack/common.h"
+#include "xnnpack/gemm.h"
+#include "xnnpack/igemm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+DECLARE_QS8_QC8W_GEMM_MINMAX_UKERNEL_FUNCTION(taper_qs8_gemm_32x32c4__amx)
+DECLARE_QS8_QC8W_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_qs8_igemm_32x32c4__amx)
+DECLARE_QS8_QC8W_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_qs8_igemm_1x32c4__amx)
+
+DECLARE_QD8_F32_QC8W_GEMM_MINMAX_UKERNEL_FUNCTION(taper_qd8_f32_gemm_32x32c4__amx)
+DECLARE_QD8_F32_QC8W_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_qd8_f32_igemm_32x32c4__amx)
+DECLARE_QD8_F32_QC8W_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_qd8_f32_igemm_1x32c4__amx)
+
+// Depthwise, windows of up to nine places.
+XNN_INTERNAL void taper_qs8_dwconv_9p64c__avx512vnni(
+    size_t channels, size_t output_width, const int8_t** input, const void* weights, int8_t* output,
+    intptr_t input_stride, size_t output_increment, size_t input_offset, const int8_t* zero,
+    const union xnn_qs8_qc8w_conv_minmax_params* params);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,363 @@
+// Products of matrices and convolutions of int8 by the processor's matrix unit (AMX): compiled into
+// XNNPACK in place of its own microkernels, whose interface this is.
+//
+// The unit has eight tiles of 16 rows of 64 bytes. Four hold sums, 32 rows by 32 columns of int32;
+// two hold 64 steps of the rows, two 64 steps of the columns' weights: four loads for four
+// products, where one row of tiles would need five, and would read the weights twice as often.
+//
+// A tile is loaded from rows that lie equally far apart. Those of a product do; those of a
+// convolution are gathered before (s8_window.h). Steps are taken in slabs, so that those of the
+// rows stay in the first-level cache for all columns; between slabs the sums are put by.
+//
+// Packed weights lie as XNNPACK has them: for every 32 columns an int32 each, their biases or the
+// sums of their weights, then for every four steps 32 x 4 weights, then the scales.
+
+#include "backends/xnnpack/library/s8_tiles.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/xnnpack/library/row_turn.h"
+#include "backends/xnnpack/library/s8_window.h"
+#include "xnnpack/microparams.h"
+
+namespace {
+
+constexpr size_t kTileRows = 16;
+constexpr size_t kRows = 2 * kTileRows;
+constexpr size_t kColumns = 32;
+
+using Sums = int32_t[kRows][kColumns];
+
+template <typename T>
+T* advance(T* pointer, size_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
+}
+
+// Tiles 0 to 3 are sums, 4 and 5 steps of the upper and lower rows, 6 and 7 weights of the left and
+// right columns.
+void configure(size_t rows, size_t steps) {
+  struct alignas(64) Layout {
+    uint8_t palette = 1;
+    uint8_t start_row = 0;
+    uint8_t reserved[14] = {};
+    uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    uint8_t rows[16] = {};
+  } layout;
+  const auto upper = static_cast<uint8_t>(std::min(rows, kTileRows));
+  const auto lower = static_cast<uint8_t>(rows > kTileRows ? rows - kTileRows : 1);
+  const auto depth = static_cast<uint8_t>(std::min(steps, kChunk));
+  layout.rows[0] = layout.rows[1] = layout.rows[4] = upper;
+  layout.rows[2] = layout.rows[3] = layout.rows[5] = lower;
+  layout.rows[6] = layout.rows[7] = depth / 4;
+  layout.row_bytes[4] = layout.row_bytes[5] = depth;
+  _tile_loadconfig(&layout);
+}
+
+// A share of the block of weights that follows this one, fetched while this one is in use.
+class Ahead {
+ public:
+  Ahead(const void* block, size_t bytes) : next_(static_cast<const char*>(block)) {
+    const size_t tiles = taper_row_turn.tiles;
+    if (tiles < 2) return;
+    next_ += bytes + bytes / tiles * taper_row_turn.tile;
+    chunk_bytes_ = (kChunk * kColumns + tiles - 1) / tiles;
+  }
+
+  [[gnu::always_inline]] void fetch() {
+    const char* end = next_ + chunk_bytes_;
+    for (const char* line = next_; line < end; line += 64) __builtin_prefetch(line, 0, 2);
+    next_ = end;
+  }
+
+ private:
+  const char* next_;
+  size_t chunk_bytes_ = 0;
+};
+
+template <bool kLower, bool kRight>
+[[gnu::always_inline]] inline void add_chunk(const int8_t* rows, size_t row_bytes,
+                                             const int8_t* weights) {
+  _tile_loadd(4, rows, row_bytes);
+  _tile_loadd(6, weights, 4 * kColumns);
+  _tile_dpbssd(0, 4, 6);
+  if (kRight) {
+    _tile_loadd(7, weights + 64, 4 * kColumns);
+    _tile_dpbssd(1, 4, 7);
+  }
+  if (kLower) {
+    _tile_loadd(5, rows + kTileRows * row_bytes, row_bytes);
+    _tile_dpbssd(2, 5, 6);
+    if (kRight) _tile_dpbssd(3, 5, 7);
+  }
+}
+
+// Adds the products of steps from `first` on to the sums of a panel, which begin with zeros.
+template <bool kLower, bool kRight>
+void add_steps(const Steps& steps, size_t first, const int8_t* weights, Sums& sums, Ahead& ahead) {
+  constexpr size_t kStride = sizeof(sums[0]);
+  if (first == 0) {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  } else {
+    _tile_loadd(0, sums[0], kStride);
+    if (kRight) _tile_loadd(1, sums[0] + kTileRows, kStride);
+    if (kLower) _tile_loadd(2, sums[kTileRows], kStride);
+    if (kLower && kRight) _tile_loadd(3, sums[kTileRows] + kTileRows, kStride);
+  }
+  const int8_t* rows = steps.rows;
+  const int8_t* chunk = weights + first * kColumns;
+  for (size_t i = 0; i < steps.chunks; ++i) {
+    ahead.fetch();
+    add_chunk<kLower, kRight>(rows, steps.row_bytes, chunk);
+    rows += kChunk;
+    chunk += kChunk * kColumns;
+  }
+  if (steps.rest != nullptr) {
+    ahead.fetch();
+    add_chunk<kLower, kRight>(steps.rest, kChunk, weights + steps.rest_step * kColumns);
+  }
+  _tile_stored(0, sums[0], kStride);
+  if (kRight) _tile_stored(1, sums[0] + kTileRows, kStride);
+  if (kLower) _tile_stored(2, sums[kTileRows], kStride);
+  if (kLower && kRight) _tile_stored(3, sums[kTileRows] + kTileRows, kStride);
+}
+
+// Steps of rows that are multiplied where they lie. What is left of a row behind its last chunk is
+// put together with the steps before, as zeros.
+class Matrix {
+ public:
+  static constexpr size_t kPanels = 4;
+
+  Matrix(const int8_t* rows, size_t row_bytes, size_t count, size_t bytes)
+      : rows_(rows), row_bytes_(row_bytes), whole_(bytes / kChunk * kChunk) {
+    const size_t steps = round_up_4(bytes);
+    if (whole_ == steps) return;
+    rest_step_ = steps > kChunk ? steps - kChunk : 0;
+    const __mmask64 wanted = ones(bytes - rest_step_) & ~ones(whole_ - rest_step_);
+    for (size_t i = 0; i < count; ++i) {
+      const __m512i last = _mm512_maskz_loadu_epi8(wanted, rows + i * row_bytes + rest_step_);
+      _mm512_store_si512(rest_ + i * kChunk, last);
+    }
+  }
+
+  Steps some(size_t first, size_t steps) const {
+    const bool last = first + steps > whole_;
+    const size_t chunks = (last ? whole_ - first : steps) / kChunk;
+    return {rows_ + first, row_bytes_, chunks, last ? rest_ : nullptr, rest_step_};
+  }
+
+ private:
+  const int8_t* rows_;
+  size_t row_bytes_;
+  size_t whole_;
+  size_t rest_step_ = 0;
+  alignas(64) int8_t rest_[kRows * kChunk];
+};
+
+// One panel of packed weights.
+struct Panel {
+  const int32_t* biases;
+  const int8_t* weights;
+  const float* scales;
+};
+
+// Results in int8: sums times scales, rounded, from their own zero point.
+class Int8Results {
+ public:
+  using Result = int8_t;
+  static constexpr size_t kScales = 1;  // Floats for each column behind the weights.
+
+  explicit Int8Results(const xnn_qs8_qc8w_conv_minmax_params* params)
+      : zero_point_(params->fp32_scalar.output_zero_point),
+        min_(static_cast<int8_t>(params->fp32_scalar.output_min)),
+        max_(params->fp32_scalar.output_max) {}
+
+  void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, int8_t* c,
+             size_t row_bytes) const {
+    const Half left(panel, 0), right(panel, kTileRows);
+    const __m512i min = _mm512_set1_epi8(min_);
+    // After packing: four columns of the left, four of the right, then those of the next row.
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const auto wanted = static_cast<__mmask32>(ones(columns));
+    for (size_t i = 0; i < rows; i += 2, c += 2 * row_bytes) {
+      const __m512i upper = pack(sums[i], left, right);
+      const __m512i lower = pack(sums[i + 1], left, right);
+      const __m512i bytes = _mm512_max_epi8(_mm512_packs_epi16(upper, lower), min);
+      const __m512i both = _mm512_permutexvar_epi32(order, bytes);
+      _mm256_mask_storeu_epi8(c, wanted, _mm512_castsi512_si256(both));
+      if (i + 1 == rows) break;
+      _mm256_mask_storeu_epi8(c + row_bytes, wanted, _mm512_extracti64x4_epi64(both, 1));
+    }
+  }
+
+ private:
+  // Half of a panel's columns.
+  struct Half {
+    __m512i biases;
+    __m512 scales;
+    Half(const Panel& panel, size_t column)
+        : biases(_mm512_loadu_si512(panel.biases + column)),
+          scales(_mm512_loadu_ps(panel.scales + column)) {}
+  };
+
+  [[gnu::always_inline]] __m512i pack(const int32_t* sums, const Half& left,
+                                      const Half& right) const {
+    const __m512i packed = _mm512_packs_epi32(round(sums, left), round(sums + kTileRows, right));
+    return _mm512_adds_epi16(packed, _mm512_set1_epi16(zero_point_));
+  }
+
+  [[gnu::always_inline]] __m512i round(const int32_t* sums, const Half& half) const {
+    const __m512i sum = _mm512_add_epi32(_mm512_load_si512(sums), half.biases);
+    const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), half.scales);
+    const __m512 max = _mm512_set1_ps(static_cast<float>(max_ - zero_point_));
+    return _mm512_cvtps_epi32(_mm512_min_ps(scaled, max));
+  }
+
+  int16_t zero_point_;
+  int8_t min_;
+  int16_t max_;
+};
+
+// Results in floats, of rows with a scale and a zero point of their own.
+class FloatResults {
+ public:
+  using Result = float;
+  static constexpr size_t kScales = 2;  // And a bias.
+
+  // `next`: 1 where every row has parameters, 0 where all share one.
+  FloatResults(const xnn_f32_minmax_params* limits, const xnn_qd8_quantization_params* rows,
+               size_t next)
+      : limits_(limits), rows_(rows), next_(next) {}
+
+  void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, float* c,
+             size_t row_bytes) const {
+    const __m512 min = _mm512_set1_ps(limits_->scalar.min);
+    const __m512 max = _mm512_set1_ps(limits_->scalar.max);
+    for (size_t j = 0; j < columns; j += kTileRows) {
+      const auto wanted = static_cast<__mmask16>(ones(std::min(columns - j, kTileRows)));
+      const __m512i weight_sum = _mm512_loadu_si512(panel.biases + j);
+      const __m512 scale = _mm512_loadu_ps(panel.scales + j);
+      const __m512 bias = _mm512_loadu_ps(panel.scales + kColumns + j);
+      for (size_t i = 0; i < rows; ++i) {
+        const xnn_qd8_quantization_params& row = rows_[i * next_];
+        const __m512i zero = _mm512_mullo_epi32(weight_sum, _mm512_set1_epi32(row.zero_point));
+        const __m512i sum = _mm512_add_epi32(_mm512_load_si512(&sums[i][j]), zero);
+        const __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_set1_ps(row.inv_scale));
+        const __m512 result = _mm512_fmadd_ps(value, scale, bias);
+        const __m512 limited = _mm512_min_ps(max, _mm512_max_ps(min, result));
+        _mm512_mask_storeu_ps(advance(c, i * row_bytes) + j, wanted, limited);
+      }
+    }
+  }
+
+ private:
+  const xnn_f32_minmax_params* limits_;
+  const xnn_qd8_quantization_params* rows_;
+  size_t next_;
+};
+
+// Where the results go.
+template <typename Result>
+struct Place {
+  Result* c;
+  size_t row_bytes;
+  size_t panel_bytes;
+};
+
+// All columns of a few rows, Rows::kPanels panels at a time: first their products, then their
+// results, so that the unit need not wait for either.
+template <typename Rows, typename Results>
+void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const void* weights,
+              Place<typename Results::Result> place, const Results& results) {
+  static constexpr decltype(&add_steps<true, true>) kAddSteps[2][2] = {
+      {add_steps<false, false>, add_steps<false, true>},
+      {add_steps<true, false>, add_steps<true, true>}};
+  const size_t scales = kColumns * (sizeof(int32_t) + steps);
+  const size_t panel_bytes = scales + kColumns * Results::kScales * sizeof(float);
+  const auto panel = [&](size_t j) {
+    const auto* begin = static_cast<const char*>(weights) + j / kColumns * panel_bytes;
+    return Panel{reinterpret_cast<const int32_t*>(begin),
+                 reinterpret_cast<const int8_t*>(begin) + kColumns * sizeof(int32_t),
+                 reinterpret_cast<const float*>(begin + scales)};
+  };
+  Ahead ahead(weights, (columns + kColumns - 1) / kColumns * panel_bytes);
+  alignas(64) Sums sums[Rows::kPanels];
+  constexpr size_t kGroup = Rows::kPanels * kColumns;
+  configure(rows, steps);
+  for (size_t begin = 0; begin < columns; begin += kGroup) {
+    const size_t end = std::min(columns, begin + kGroup);
+    for (size_t step = 0; step < steps; step += kSlab) {
+      const Steps slab = source.some(step, std::min(steps - step, kSlab));
+      for (size_t j = begin; j < end; j += kColumns) {
+        kAddSteps[rows > kTileRows][end - j > kTileRows](slab, step, panel(j).weights,
+                                                         sums[(j - begin) / kColumns], ahead);
+      }
+    }
+    for (size_t j = begin; j < end; j += kColumns) {
+      results.store(sums[(j - begin) / kColumns], rows, std::min(end - j, kColumns), panel(j),
+                    advance(place.c, j / kColumns * place.panel_bytes), place.row_bytes);
+    }
+  }
+  _tile_release();
+}
+
+template <typename Results>
+void gemm(size_t rows, size_t columns, size_t bytes, const int8_t* a, size_t a_bytes,
+          const void* weights, const Place<typename Results::Result>& place,
+          const Results& results) {
+  Matrix matrix(a, a_bytes, rows, bytes);
+  multiply(rows, columns, round_up_4(bytes), matrix, weights, place, results);
+}
+
+// `pointer_bytes`: of all pointers.
+template <size_t kHeight, typename Results>
+void igemm(size_t rows, size_t columns, size_t channels, size_t pointer_bytes, const Pixels& pixels,
+           const void* weights, const Place<typename Results::Result>& place,
+           const Results& results) {
+  const size_t places = pointer_bytes / sizeof(void*) / kHeight;
+  Window<kHeight> window(pixels, rows, channels);
+  multiply(rows, columns, places * round_up_4(channels), window, weights, place, results);
+}
+
+}  // namespace
+
+void taper_qs8_gemm_32x32c4__amx(size_t mr, size_t nc, size_t kc, const int8_t* a, size_t a_stride,
+                                 const void* w, int8_t* c, size_t cm_stride, size_t cn_stride,
+                                 const union xnn_qs8_qc8w_conv_minmax_params* params) {
+  gemm(mr, nc, kc, a, a_stride, w, {c, cm_stride, cn_stride}, Int8Results(params));
+}
+
+void taper_qd8_f32_gemm_32x32c4__amx(size_t mr, size_t nc, size_t kc, const int8_t* a,
+                                     size_t a_stride, const void* w, float* c, size_t cm_stride,
+                                     size_t cn_stride, const union xnn_f32_minmax_params* params,
+                                     const struct xnn_qd8_quantization_params* rows) {
+  gemm(mr, nc, kc, a, a_stride, w, {c, cm_stride, cn_stride}, FloatResults(params, rows, 1));
+}
+
+#define TAPER_QS8_IGEMM(name, kHeight)                                                          \
+  void name(size_t mr, size_t nc, size_t kc, size_t ks, const int8_t** a, const void* w,        \
+            int8_t* c, size_t cm_stride, size_t cn_stride, size_t a_offset, const int8_t* zero, \
+            const union xnn_qs8_qc8w_conv_minmax_params* params) {                              \
+    igemm<kHeight>(mr, nc, kc, ks, {a, a_offset, zero, zero}, w, {c, cm_stride, cn_stride},     \
+                   Int8Results(params));                                                        \
+  }
+
+#define TAPER_QD8_IGEMM(name, kHeight)                                                             \
+  void name(size_t mr, size_t nc, size_t kc, size_t ks, const int8_t** a, const void* w, float* c, \
+            size_t cm_stride, size_t cn_stride, size_t a_offset, const int8_t* zero,               \
+            const int8_t* zero_data, const union xnn_f32_minmax_params* params,                    \
+            const struct xnn_qd8_quantization_params* image) {                                     \
+    igemm<kHeight>(mr, nc, kc, ks, {a, a_offset, zero, zero_data}, w, {c, cm_stride, cn_stride},   \
+                   FloatResults(params, image, 0));                                                \
+  }
+
+TAPER_QS8_IGEMM(taper_qs8_igemm_32x32c4__amx, 32)
+TAPER_QS8_IGEMM(taper_qs8_igemm_1x32c4__amx, 1)
+TAPER_QD8_IGEMM(taper_qd8_f32_igemm_32x32c4__amx, 32)
+TAPER_QD8_IGEMM(taper_qd8_f32_igemm_1x32c4__amx, 1)

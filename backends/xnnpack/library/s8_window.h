@@ -1,0 +1,182 @@
+// The pixels under a convolution's window as rows of a matrix, for AVX-512.
+//
+// XNNPACK gives a pointer for each place of the window and each row of a tile. Here the channels
+// that the pointers lead to are gathered, place after place, so that a row is one piece whatever
+// the number of channels. Where these are few, the places of a line of the window mostly lie side
+// by side in the image: then one load takes several of them.
+
+#pragma once
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+constexpr size_t kChunk = 64;  // Steps, of a byte each, that one product of tiles takes.
+constexpr size_t kSlab =
+    576;  // Steps that are multiplied at a time: 64 channels of a 3 x 3 window.
+
+constexpr size_t round_up_4(size_t count) { return (count + 3) / 4 * 4; }
+
+// `count` ones, all at most.
+inline __mmask64 ones(size_t count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
+
+// Some of the steps of all rows: chunks of equally distant rows, and `rest`, a last chunk that
+// begins with zeros where it would repeat steps.
+struct Steps {
+  const int8_t* rows;
+  size_t row_bytes;
+  size_t chunks;
+  const int8_t* rest;  // kChunk bytes a row, or null.
+  size_t rest_step;    // Where it begins among all steps.
+};
+
+// For each place of a window a group of pointers, one a row. They count from `offset` but those
+// that equal `outside`, for which `zeros` are read.
+struct Pixels {
+  const int8_t** pointers;
+  size_t offset;
+  const int8_t* outside;
+  const int8_t* zeros;
+
+  const int8_t* at(size_t pointer) const {
+    const int8_t* pixel = pointers[pointer];
+    return pixel == outside ? zeros : pixel + offset;
+  }
+};
+
+// Groups of kHeight pointers, of which `count` are rows. A pixel's channels are filled up with
+// zeros to a multiple of four steps.
+template <size_t kHeight>
+class Window {
+ public:
+  static constexpr size_t kPanels = 8;  // Which share what is gathered.
+
+  Window(const Pixels& pixels, size_t count, size_t channels)
+      : pixels_(pixels), count_(count), channels_(channels), place_steps_(round_up_4(channels)) {
+    size_t to = 0;
+    for (size_t from = 0; to + place_steps_ <= kChunk; from += channels) {
+      for (size_t k = 0; k < place_steps_; ++k) order_[to++] = static_cast<int8_t>(from + k);
+    }
+  }
+
+  // Gathers steps from `first` on, kSlab at most; the ones before are gone.
+  Steps some(size_t first, size_t steps) {
+    size_t place = first / place_steps_;
+    size_t channel = first % place_steps_;
+    for (size_t done = 0; done < steps;) {
+      const Run run = channel == 0 ? side_by_side(place, steps - done) : Run{1, 0};
+      if (run.places > 1) {
+        gather(place, run, rows_ + done);
+        done += run.places * place_steps_;
+      } else {
+        const size_t some = std::min(place_steps_ - channel, steps - done);
+        gather(place, channel, std::min(some, channels_ - channel), rows_ + done);
+        done += some;
+      }
+      channel = 0;
+      place += run.places;
+    }
+    if (first == 0 && steps < kChunk) return {rows_, kRowBytes, 1, nullptr, 0};
+    const size_t rest = steps % kChunk;
+    if (rest != 0) cut_rest(steps, rest);
+    return {rows_, kRowBytes, steps / kChunk, rest != 0 ? rest_ : nullptr, first + steps - kChunk};
+  }
+
+ private:
+  static constexpr size_t kRowBytes = kSlab + kChunk;  // A store may run over the end of a row.
+
+  // Places whose pixels lie side by side, in the rows that have a bit.
+  struct Run {
+    size_t places;
+    uint32_t rows;
+  };
+
+  // As many places as fill a chunk, unless that leaves less than half of the rows.
+  Run side_by_side(size_t place, size_t steps) const {
+    Run run = {1, static_cast<uint32_t>(ones(count_))};
+    if (kHeight < 8) return run;
+    const size_t most = std::min(kChunk, steps) / place_steps_;
+    while (run.places < most) {
+      const uint32_t rows = run.rows & beside_last(place + run.places);
+      if (2 * static_cast<size_t>(__builtin_popcount(rows)) < count_) break;
+      run = {run.places + 1, rows};
+    }
+    return run;
+  }
+
+  // The rows whose pixel at this place lies beside that of the place before.
+  uint32_t beside_last(size_t place) const {
+    const __m512i distance = _mm512_set1_epi64(static_cast<int64_t>(channels_));
+    const __m512i outside = _mm512_set1_epi64(reinterpret_cast<int64_t>(pixels_.outside));
+    const int8_t* const* here = pixels_.pointers + place * kHeight;
+    uint32_t rows = 0;
+    for (size_t i = 0; i < kHeight; i += 8) {
+      const __m512i left = _mm512_loadu_si512(here - kHeight + i);
+      const __m512i right = _mm512_loadu_si512(here + i);
+      __mmask8 beside = _mm512_cmpneq_epi64_mask(left, outside);
+      beside = _mm512_mask_cmpneq_epi64_mask(beside, right, outside);
+      beside = _mm512_mask_cmpeq_epi64_mask(beside, _mm512_sub_epi64(right, left), distance);
+      rows |= static_cast<uint32_t>(beside) << i;
+    }
+    return rows;
+  }
+
+  void gather(size_t place, const Run& run, int8_t* to) {
+    const __m512i order = _mm512_load_si512(order_);
+    const __mmask64 wanted = ones(run.places * channels_);
+    const Pixels pixels = pixels_;  // Whose members no store can change.
+    const size_t count = count_;
+    for (size_t i = 0; i < count; ++i, to += kRowBytes) {
+      if (run.rows >> i & 1) {
+        const int8_t* from = pixels.at(place * kHeight + i);
+        const __m512i places = _mm512_maskz_loadu_epi8(wanted, from);
+        _mm512_storeu_si512(to, _mm512_permutexvar_epi8(order, places));
+        continue;
+      }
+      for (size_t j = 0; j < run.places; ++j) {
+        const int8_t* from = pixels.at((place + j) * kHeight + i);
+        const __m512i channels = _mm512_maskz_loadu_epi8(ones(channels_), from);
+        _mm512_storeu_si512(to + j * place_steps_, channels);
+      }
+    }
+  }
+
+  void gather(size_t place, size_t channel, size_t bytes, int8_t* to) {
+    const int8_t* from[kHeight];
+    const Pixels pixels = pixels_;
+    const size_t count = count_;
+    for (size_t i = 0; i < count; ++i) from[i] = pixels.at(place * kHeight + i) + channel;
+    const size_t whole = bytes / kChunk * kChunk;
+    const __mmask64 last = ones(bytes - whole);
+    for (size_t i = 0; i < count; ++i, to += kRowBytes) {
+      for (size_t k = 0; k < whole; k += kChunk) {
+        _mm512_storeu_si512(to + k, _mm512_loadu_si512(from[i] + k));
+      }
+      if (last != 0) {
+        _mm512_storeu_si512(to + whole, _mm512_maskz_loadu_epi8(last, from[i] + whole));
+      }
+    }
+  }
+
+  void cut_rest(size_t steps, size_t rest) {
+    for (size_t i = 0; i < count_; ++i) {
+      const int8_t* chunk = rows_ + i * kRowBytes + steps - kChunk;
+      const __m512i last = _mm512_maskz_loadu_epi8(~ones(kChunk - rest), chunk);
+      _mm512_store_si512(rest_ + i * kChunk, last);
+    }
+  }
+
+  Pixels pixels_;
+  size_t count_;
+  size_t channels_;
+  size_t place_steps_;
+  alignas(64) int8_t order_[kChunk];  // From pixels side by side to their steps.
+  alignas(64) int8_t rest_[kHeight * kChunk];
+  alignas(64) int8_t rows_[kHeight * kRowBytes];
+};
+
+}  // namespace

@@ -1,0 +1,348 @@
+// The microkernels for int8 that are compiled into XNNPACK (backends/xnnpack/library), entered as
+// XNNPACK does, against sums of integers.
+
+#include <gtest/gtest.h>
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+extern "C" {
+// As XNNPACK has them.
+union xnn_qs8_qc8w_conv_minmax_params {
+  struct {
+    int16_t output_zero_point, output_min, output_max;
+  } fp32_scalar;
+};
+union xnn_f32_minmax_params {
+  struct {
+    float min, max;
+  } scalar;
+};
+struct xnn_qd8_quantization_params {
+  int32_t zero_point;
+  float inv_scale;
+};
+using Qs8Gemm = void(size_t, size_t, size_t, const int8_t*, size_t, const void*, int8_t*, size_t,
+                     size_t, const xnn_qs8_qc8w_conv_minmax_params*);
+using Qs8Igemm = void(size_t, size_t, size_t, size_t, const int8_t**, const void*, int8_t*, size_t,
+                      size_t, size_t, const int8_t*, const xnn_qs8_qc8w_conv_minmax_params*);
+using Qd8Gemm = void(size_t, size_t, size_t, const int8_t*, size_t, const void*, float*, size_t,
+                     size_t, const xnn_f32_minmax_params*, const xnn_qd8_quantization_params*);
+using Qd8Igemm = void(size_t, size_t, size_t, size_t, const int8_t**, const void*, float*, size_t,
+                      size_t, size_t, const int8_t*, const int8_t*, const xnn_f32_minmax_params*,
+                      const xnn_qd8_quantization_params*);
+using Qs8Dwconv = void(size_t, size_t, const int8_t**, const void*, int8_t*, intptr_t, size_t,
+                       size_t, const int8_t*, const xnn_qs8_qc8w_conv_minmax_params*);
+Qs8Gemm taper_qs8_gemm_32x32c4__amx;
+Qs8Igemm taper_qs8_igemm_32x32c4__amx, taper_qs8_igemm_1x32c4__amx;
+Qd8Gemm taper_qd8_f32_gemm_32x32c4__amx;
+Qd8Igemm taper_qd8_f32_igemm_32x32c4__amx, taper_qd8_f32_igemm_1x32c4__amx;
+Qs8Dwconv taper_qs8_dwconv_9p64c__avx512vnni;
+}
+
+namespace taper::xnnpack {
+namespace {
+
+constexpr size_t kPanel = 32;
+constexpr size_t kSpare = 3;  // Columns between the rows of a result, where nothing may be written.
+constexpr int8_t kNothing = -77;
+constexpr xnn_qs8_qc8w_conv_minmax_params kLimits = {{-5, -100, 90}};
+constexpr xnn_f32_minmax_params kFloatLimits = {{-900, 1000}};
+
+int8_t byte(size_t i) { return static_cast<int8_t>(i * 89 % 255 - 127); }
+
+std::vector<int8_t> bytes(size_t count, size_t first) {
+  std::vector<int8_t> all(count);
+  for (size_t i = 0; i < count; ++i) all[i] = byte(first + i);
+  return all;
+}
+
+int8_t quantised(int32_t sum, float scale) {
+  const auto& limits = kLimits.fp32_scalar;
+  const double value = std::nearbyint(static_cast<float>(sum) * scale) + limits.output_zero_point;
+  const double min = limits.output_min, max = limits.output_max;
+  return static_cast<int8_t>(std::clamp(value, min, max));
+}
+
+// Weights of `columns` columns for `places` times `channels` steps, and how they are packed.
+struct Weights {
+  size_t columns, places, channels;
+
+  int8_t at(size_t n, size_t place, size_t k) const {
+    return byte(7 + (n * places + place) * channels + k);
+  }
+  int32_t bias(size_t n) const { return static_cast<int32_t>(n * 1009 % 4001) - 2000; }
+  float scale(size_t n) const { return 0.25f / static_cast<float>(n % 5 + 3) / channels; }
+  float float_bias(size_t n) const { return static_cast<float>(n % 7) - 3; }
+
+  template <typename T>
+  static void put(std::vector<char>& to, T value) {
+    const auto* from = reinterpret_cast<const char*>(&value);
+    to.insert(to.end(), from, from + sizeof(T));
+  }
+
+  // `with_biases`: as floats behind the scales.
+  std::vector<char> packed(bool with_biases) const {
+    std::vector<char> to;
+    for (size_t n0 = 0; n0 < columns; n0 += kPanel) {
+      const auto each = [&](auto put_one) {
+        for (size_t n = n0; n < n0 + kPanel; ++n) put_one(n);
+      };
+      each([&](size_t n) { put(to, n < columns ? bias(n) : 0); });
+      for (size_t place = 0; place < places; ++place) {
+        for (size_t k0 = 0; k0 < channels; k0 += 4) {
+          each([&](size_t n) {
+            for (size_t k = k0; k < k0 + 4; ++k) {
+              put(to, n < columns && k < channels ? at(n, place, k) : int8_t{0});
+            }
+          });
+        }
+      }
+      each([&](size_t n) { put(to, scale(n)); });
+      if (with_biases) each([&](size_t n) { put(to, float_bias(n)); });
+    }
+    return to;
+  }
+
+  // pixel(place, k): what the weights are multiplied with.
+  template <typename Pixel>
+  int32_t sum(size_t n, Pixel pixel) const {
+    int32_t result = 0;
+    for (size_t place = 0; place < places; ++place) {
+      for (size_t k = 0; k < channels; ++k) result += pixel(place, k) * at(n, place, k);
+    }
+    return result;
+  }
+};
+
+// pixel(row, place, k): what the weights were multiplied with.
+template <typename Pixel>
+void check(const Weights& w, size_t rows, const std::vector<int8_t>& c, Pixel pixel) {
+  for (size_t i = 0; i < rows; ++i) {
+    const int8_t* row = &c[i * (w.columns + kSpare)];
+    for (size_t n = 0; n < w.columns; ++n) {
+      const int32_t sum = w.sum(n, [&](size_t place, size_t k) { return pixel(i, place, k); });
+      ASSERT_EQ(row[n], quantised(sum + w.bias(n), w.scale(n))) << "row " << i << ", column " << n;
+    }
+    for (size_t n = 0; n < kSpare; ++n) ASSERT_EQ(row[w.columns + n], kNothing);
+  }
+}
+
+// The same in floats; row i has parameters(i), and a bias counts how often the zero point is in a
+// sum.
+template <typename Parameters, typename Pixel>
+void check(const Weights& w, size_t rows, const std::vector<float>& c, Parameters parameters,
+           Pixel pixel) {
+  for (size_t i = 0; i < rows; ++i) {
+    const float* row = &c[i * (w.columns + kSpare)];
+    const xnn_qd8_quantization_params p = parameters(i);
+    for (size_t n = 0; n < w.columns; ++n) {
+      const int32_t sum = w.sum(n, [&](size_t place, size_t k) { return pixel(i, place, k); });
+      const double value = double{p.inv_scale} * w.scale(n) * (sum + w.bias(n) * p.zero_point);
+      const double limited = std::clamp(value + w.float_bias(n), -900.0, 1000.0);
+      ASSERT_NEAR(row[n], limited, 1e-3) << "row " << i << ", column " << n;
+    }
+    for (size_t n = 0; n < kSpare; ++n) ASSERT_EQ(row[w.columns + n], kNothing);
+  }
+}
+
+xnn_qd8_quantization_params of_row(size_t i) {
+  return {static_cast<int32_t>(i % 9) - 4, 0.5f + static_cast<float>(i % 3)};
+}
+
+void check_gemm(size_t rows, size_t columns, size_t depth) {
+  SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x " +
+               std::to_string(depth));
+  const Weights w = {columns, 1, depth};
+  const size_t stride = depth + 2;
+  const std::vector<int8_t> a = bytes((rows - 1) * stride + depth, 0);
+  const auto pixel = [&](size_t i, size_t, size_t k) { return a[i * stride + k]; };
+  const size_t spaced = columns + kSpare;
+
+  std::vector<int8_t> c(rows * spaced, kNothing);
+  taper_qs8_gemm_32x32c4__amx(rows, columns, depth, a.data(), stride, w.packed(false).data(),
+                              c.data(), spaced, kPanel, &kLimits);
+  check(w, rows, c, pixel);
+
+  std::vector<xnn_qd8_quantization_params> parameters(rows);
+  for (size_t i = 0; i < rows; ++i) parameters[i] = of_row(i);
+  std::vector<float> f(rows * spaced, kNothing);
+  taper_qd8_f32_gemm_32x32c4__amx(rows, columns, depth, a.data(), stride, w.packed(true).data(),
+                                  f.data(), spaced * sizeof(float), kPanel * sizeof(float),
+                                  &kFloatLimits, parameters.data());
+  check(w, rows, f, of_row, pixel);
+}
+
+// An image under a window of 2 lines by 3 pixels that moves along it, wrapping at 7 pixels; the
+// first place is outside for every fifth row.
+struct Image {
+  static constexpr size_t kPlaces = 6, kWidth = 7, kOffset = 5;
+  size_t channels;
+  std::vector<int8_t> pixels, zeros;
+
+  Image(size_t rows, size_t channels)
+      : channels(channels),
+        pixels(bytes((rows + 2 * kWidth + 3) * channels, 0)),
+        zeros(bytes(channels, 300)) {}
+
+  bool is_outside(size_t row, size_t place) const { return place == 0 && row % 5 == 0; }
+  const int8_t* at(size_t row, size_t place) const {
+    return &pixels[(row + place / 3 * kWidth + place % 3) * channels];
+  }
+  const int8_t* read(size_t row, size_t place) const {
+    return is_outside(row, place) ? zeros.data() : at(row, place);
+  }
+  // In groups of `height`.
+  std::vector<const int8_t*> pointers(size_t rows, size_t height) const {
+    std::vector<const int8_t*> all;
+    for (size_t place = 0; place < kPlaces; ++place) {
+      for (size_t i = 0; i < height; ++i) {
+        const size_t row = std::min(i, rows - 1);
+        all.push_back(is_outside(row, place) ? zeros.data() : at(row, place) - kOffset);
+      }
+    }
+    return all;
+  }
+};
+
+void check_igemm(Qs8Igemm* qs8, Qd8Igemm* qd8, size_t height, size_t rows, size_t columns,
+                 size_t channels) {
+  SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x 6 x " +
+               std::to_string(channels));
+  const Weights w = {columns, Image::kPlaces, channels};
+  const Image image(rows, channels);
+  const auto pixel = [&](size_t i, size_t place, size_t k) { return image.read(i, place)[k]; };
+  std::vector<const int8_t*> pointers = image.pointers(rows, height);
+  const size_t pointer_bytes = pointers.size() * sizeof(void*), spaced = columns + kSpare;
+
+  std::vector<int8_t> c(rows * spaced, kNothing);
+  qs8(rows, columns, channels, pointer_bytes, pointers.data(), w.packed(false).data(), c.data(),
+      spaced, kPanel, Image::kOffset, image.zeros.data(), &kLimits);
+  check(w, rows, c, pixel);
+
+  const xnn_qd8_quantization_params parameters = of_row(2);
+  const int8_t sentinel = 0;
+  for (auto& pointer : pointers) {
+    if (pointer == image.zeros.data()) pointer = &sentinel;
+  }
+  std::vector<float> f(rows * spaced, kNothing);
+  qd8(rows, columns, channels, pointer_bytes, pointers.data(), w.packed(true).data(), f.data(),
+      spaced * sizeof(float), kPanel * sizeof(float), Image::kOffset, &sentinel, image.zeros.data(),
+      &kFloatLimits, &parameters);
+  check(
+      w, rows, f, [&](size_t) { return parameters; }, pixel);
+}
+
+struct Features {
+  bool vnni, amx;
+
+  Features() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    const bool avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    vnni = avx512 && (c >> 11 & 1) != 0;
+    constexpr int kRequestPermission = 0x1023, kTileData = 18;
+    amx = vnni && (c >> 1 & 1) != 0 && (d >> 24 & 1) != 0 && (d >> 25 & 1) != 0 &&
+          syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  }
+};
+
+TEST(S8Tiles, Products) {
+  if (!Features().amx) return;
+  for (size_t rows : {1, 2, 15, 16, 17, 31, 32}) {
+    for (size_t columns : {1, 15, 16, 17, 32, 67, 130}) {
+      for (size_t depth : {1, 4, 63, 64, 65, 130}) check_gemm(rows, columns, depth);
+    }
+  }
+  check_gemm(32, 40, 576);
+  check_gemm(19, 40, 1221);
+}
+
+TEST(S8Tiles, Convolutions) {
+  if (!Features().amx) return;
+  const auto check = [](size_t rows, size_t columns, size_t channels) {
+    check_igemm(taper_qs8_igemm_32x32c4__amx, taper_qd8_f32_igemm_32x32c4__amx, 32, rows, columns,
+                channels);
+  };
+  for (size_t channels : {1, 3, 4, 8, 11, 16, 30, 32, 64, 70, 200}) {
+    for (size_t rows : {1, 7, 16, 17, 32}) check(rows, 33, channels);
+    check(9, 1, channels);
+  }
+  check(32, 300, 3);
+  check(20, 300, 100);
+  for (size_t channels : {1, 3, 64, 200}) {
+    check_igemm(taper_qs8_igemm_1x32c4__amx, taper_qd8_f32_igemm_1x32c4__amx, 1, 1, 35, channels);
+  }
+}
+
+// Nine weights a channel, as they are packed.
+std::vector<char> depthwise_weights(const Weights& w) {
+  constexpr size_t kChannels = 64;
+  std::vector<char> to;
+  for (size_t c0 = 0; c0 < w.columns; c0 += kChannels) {
+    const auto each = [&](auto put_one) {
+      for (size_t c = c0; c < c0 + kChannels; ++c) put_one(c);
+    };
+    each([&](size_t c) { Weights::put(to, c < w.columns ? w.bias(c) : 0); });
+    for (size_t place = 0; place < w.places; ++place) {
+      each([&](size_t c) { Weights::put(to, c < w.columns ? w.at(c, place, 0) : int8_t{0}); });
+    }
+    each([&](size_t c) { Weights::put(to, w.scale(c)); });
+  }
+  return to;
+}
+
+// A line of pixels whose windows are `step` pointers apart; every seventh pointer leads outside.
+void check_depthwise(size_t channels, size_t width, size_t step) {
+  SCOPED_TRACE(std::to_string(channels) + " channels, " + std::to_string(width) + " pixels, " +
+               std::to_string(step) + " apart");
+  constexpr size_t kOffset = 5;
+  const Weights w = {channels, 9, 1};
+  const size_t count = (width - 1) * step + w.places;
+  const std::vector<int8_t> pixels = bytes(count * channels, 0), zeros = bytes(channels, 300);
+  std::vector<const int8_t*> pointers(count);
+  for (size_t i = 0; i < count; ++i) {
+    pointers[i] = i % 7 == 0 ? zeros.data() : &pixels[i * channels] - kOffset;
+  }
+  std::vector<int8_t> c(width * (channels + kSpare), kNothing);
+  taper_qs8_dwconv_9p64c__avx512vnni(channels, width, pointers.data(), depthwise_weights(w).data(),
+                                     c.data(), static_cast<intptr_t>(step * sizeof(void*)), kSpare,
+                                     kOffset, zeros.data(), &kLimits);
+  for (size_t i = 0; i < width; ++i) {
+    for (size_t n = 0; n < channels; ++n) {
+      const int32_t sum = w.sum(n, [&](size_t place, size_t) {
+        const size_t at = i * step + place;
+        return at % 7 == 0 ? zeros[n] : pixels[at * channels + n];
+      });
+      ASSERT_EQ(c[i * (channels + kSpare) + n], quantised(sum + w.bias(n), w.scale(n)))
+          << "pixel " << i << ", channel " << n;
+    }
+    for (size_t n = 0; n < kSpare; ++n) {
+      ASSERT_EQ(c[i * (channels + kSpare) + channels + n], kNothing);
+    }
+  }
+}
+
+TEST(S8Tiles, Depthwise) {
+  if (!Features().vnni) return;
+  for (size_t channels : {1, 8, 16, 63, 64, 65, 200}) {
+    for (size_t width : {1, 2, 5}) {
+      for (size_t step : {1, 3, 6, 9}) check_depthwise(channels, width, step);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::xnnpack
+
+#endif  // __x86_64__
