@@ -4,6 +4,11 @@
 
 #include <cpuinfo.h>
 
+#if defined(__linux__) && defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "backends/xnnpack/runtime/content_hash.h"
 
 namespace taper::xnnpack {
@@ -14,6 +19,19 @@ constexpr char kLibrary[] = TAPER_XNNPACK_LIBRARY;
 
 using Question = bool (*)();
 
+// The matrix unit is there for processes that asked for it and were not refused, by an old kernel
+// or a sandbox. XNNPACK has asked.
+[[maybe_unused]] bool may_use_matrix_unit() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr int kGetPermissions = 0x1022, kTileData = 18;
+  uint64_t permitted = 0;
+  return syscall(SYS_arch_prctl, kGetPermissions, &permitted) == 0 &&
+         (permitted >> kTileData & 1) != 0;
+#else
+  return true;
+#endif
+}
+
 #if CPUINFO_ARCH_X86 || CPUINFO_ARCH_X86_64
 constexpr Question kQuestions[] = {
     cpuinfo_has_x86_sse2,       cpuinfo_has_x86_ssse3,         cpuinfo_has_x86_sse4_1,
@@ -22,7 +40,7 @@ constexpr Question kQuestions[] = {
     cpuinfo_has_x86_avx512bw,   cpuinfo_has_x86_avx512dq,      cpuinfo_has_x86_avx512vl,
     cpuinfo_has_x86_avx512vbmi, cpuinfo_has_x86_avx512vnni,    cpuinfo_has_x86_gfni,
     cpuinfo_has_x86_avx512fp16, cpuinfo_has_x86_amx_tile,      cpuinfo_has_x86_amx_int8,
-    cpuinfo_has_x86_avxvnni,    cpuinfo_has_x86_avx_vnni_int8,
+    cpuinfo_has_x86_avxvnni,    cpuinfo_has_x86_avx_vnni_int8, may_use_matrix_unit,
 };
 #else
 constexpr Question kQuestions[] = {
