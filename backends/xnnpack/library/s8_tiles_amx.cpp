@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "backends/xnnpack/library/row_turn.h"
 #include "backends/xnnpack/library/s8_window.h"
@@ -128,6 +129,74 @@ void add_steps(const Steps& steps, size_t first, const int8_t* weights, Sums& su
   if (kLower && kRight) _tile_stored(3, sums[kTileRows] + kTileRows, kStride);
 }
 
+// The same for a single row, which would leave the unit empty: products of four bytes (VNNI). They
+// want one unsigned factor, so steps count from -128, and what that adds is summed up beside.
+class RowSums {
+ public:
+  // From what add_row() left of the steps before, if there were any.
+  RowSums(const int32_t* sums, size_t first) {
+    if (first == 0) return;
+    even_.left = _mm512_load_si512(sums);
+    even_.right = _mm512_load_si512(sums + kTileRows);
+  }
+
+  void add(const int8_t* row, size_t steps, const int8_t* weights) {
+    size_t k = 0;
+    for (; k + 4 < steps; k += 8) {
+      even_.add(row + k, weights + k * kColumns);
+      odd_.add(row + k + 4, weights + (k + 4) * kColumns);
+    }
+    if (k < steps) even_.add(row + k, weights + k * kColumns);
+  }
+
+  void store(int32_t* to) const {
+    const auto all = [](__m512i even, __m512i odd, __m512i even_more, __m512i odd_more) {
+      return _mm512_sub_epi32(_mm512_add_epi32(even, odd), _mm512_add_epi32(even_more, odd_more));
+    };
+    _mm512_store_si512(to, all(even_.left, odd_.left, even_.left_more, odd_.left_more));
+    _mm512_store_si512(to + kTileRows,
+                       all(even_.right, odd_.right, even_.right_more, odd_.right_more));
+  }
+
+ private:
+  struct Part {
+    __m512i left = {}, right = {}, left_more = {}, right_more = {};
+
+    [[gnu::always_inline]] void add(const int8_t* steps, const int8_t* weights) {
+      const __m512i offset = _mm512_set1_epi8(-128);
+      int32_t four;
+      std::memcpy(&four, steps, sizeof(four));
+      const __m512i factors = _mm512_xor_si512(_mm512_set1_epi32(four), offset);
+      const __m512i left_weights = _mm512_loadu_si512(weights);
+      const __m512i right_weights = _mm512_loadu_si512(weights + 4 * kTileRows);
+      left = _mm512_dpbusd_epi32(left, factors, left_weights);
+      right = _mm512_dpbusd_epi32(right, factors, right_weights);
+      left_more = _mm512_dpbusd_epi32(left_more, offset, left_weights);
+      right_more = _mm512_dpbusd_epi32(right_more, offset, right_weights);
+    }
+  };
+
+  Part even_, odd_;
+};
+
+void add_row(const Steps& steps, size_t first, const int8_t* weights, Sums& sums, Ahead&) {
+  RowSums row(sums[0], first);
+  row.add(steps.rows, steps.chunks * steps.chunk_steps, weights + first * kColumns);
+  if (steps.rest != nullptr) {
+    row.add(steps.rest, steps.chunk_steps, weights + steps.rest_step * kColumns);
+  }
+  row.store(sums[0]);
+}
+
+using AddSteps = decltype(add_row);
+
+AddSteps* add_steps_of(size_t rows, size_t columns) {
+  if (rows == 1) return add_row;
+  if (rows <= kTileRows)
+    return columns > kTileRows ? add_steps<false, true> : add_steps<false, false>;
+  return columns > kTileRows ? add_steps<true, true> : add_steps<true, false>;
+}
+
 // Steps of rows that are multiplied where they lie. What is left of a row behind its last chunk is
 // put together with the steps before, as zeros.
 class Matrix {
@@ -137,6 +206,7 @@ class Matrix {
   Matrix(const int8_t* rows, size_t row_bytes, size_t count, size_t bytes)
       : rows_(rows), row_bytes_(row_bytes), whole_(bytes / kChunk * kChunk) {
     const size_t steps = round_up_4(bytes);
+    chunk_steps_ = std::min(steps, kChunk);
     if (whole_ == steps) return;
     rest_step_ = steps > kChunk ? steps - kChunk : 0;
     const __mmask64 wanted = ones(bytes - rest_step_) & ~ones(whole_ - rest_step_);
@@ -149,13 +219,14 @@ class Matrix {
   Steps some(size_t first, size_t steps) const {
     const bool last = first + steps > whole_;
     const size_t chunks = (last ? whole_ - first : steps) / kChunk;
-    return {rows_ + first, row_bytes_, chunks, last ? rest_ : nullptr, rest_step_};
+    return {rows_ + first, row_bytes_, chunks, chunk_steps_, last ? rest_ : nullptr, rest_step_};
   }
 
  private:
   const int8_t* rows_;
   size_t row_bytes_;
   size_t whole_;
+  size_t chunk_steps_;
   size_t rest_step_ = 0;
   alignas(64) int8_t rest_[kRows * kChunk];
 };
@@ -275,9 +346,6 @@ struct Place {
 template <typename Rows, typename Results>
 void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const void* weights,
               Place<typename Results::Result> place, const Results& results) {
-  static constexpr decltype(&add_steps<true, true>) kAddSteps[2][2] = {
-      {add_steps<false, false>, add_steps<false, true>},
-      {add_steps<true, false>, add_steps<true, true>}};
   const size_t scales = kColumns * (sizeof(int32_t) + steps);
   const size_t panel_bytes = scales + kColumns * Results::kScales * sizeof(float);
   const auto panel = [&](size_t j) {
@@ -289,14 +357,14 @@ void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const voi
   Ahead ahead(weights, (columns + kColumns - 1) / kColumns * panel_bytes);
   alignas(64) Sums sums[Rows::kPanels];
   constexpr size_t kGroup = Rows::kPanels * kColumns;
-  configure(rows, steps);
+  if (rows > 1) configure(rows, steps);
   for (size_t begin = 0; begin < columns; begin += kGroup) {
     const size_t end = std::min(columns, begin + kGroup);
     for (size_t step = 0; step < steps; step += kSlab) {
       const Steps slab = source.some(step, std::min(steps - step, kSlab));
       for (size_t j = begin; j < end; j += kColumns) {
-        kAddSteps[rows > kTileRows][end - j > kTileRows](slab, step, panel(j).weights,
-                                                         sums[(j - begin) / kColumns], ahead);
+        AddSteps* const add = add_steps_of(rows, end - j);
+        add(slab, step, panel(j).weights, sums[(j - begin) / kColumns], ahead);
       }
     }
     for (size_t j = begin; j < end; j += kColumns) {
@@ -304,7 +372,7 @@ void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const voi
                     advance(place.c, j / kColumns * place.panel_bytes), place.row_bytes);
     }
   }
-  _tile_release();
+  if (rows > 1) _tile_release();
 }
 
 template <typename Results>

@@ -30,6 +30,7 @@ struct Steps {
   const int8_t* rows;
   size_t row_bytes;
   size_t chunks;
+  size_t chunk_steps;  // kChunk, or all steps where these are fewer.
   const int8_t* rest;  // kChunk bytes a row, or null.
   size_t rest_step;    // Where it begins among all steps.
 };
@@ -80,10 +81,15 @@ class Window {
       channel = 0;
       place += run.places;
     }
-    if (first == 0 && steps < kChunk) return {rows_, kRowBytes, 1, nullptr, 0};
+    if (first == 0 && steps < kChunk) return {rows_, kRowBytes, 1, steps, nullptr, 0};
     const size_t rest = steps % kChunk;
     if (rest != 0) cut_rest(steps, rest);
-    return {rows_, kRowBytes, steps / kChunk, rest != 0 ? rest_ : nullptr, first + steps - kChunk};
+    return {rows_,
+            kRowBytes,
+            steps / kChunk,
+            kChunk,
+            rest != 0 ? rest_ : nullptr,
+            first + steps - kChunk};
   }
 
  private:
