@@ -266,6 +266,7 @@ TEST(S8Tiles, Products) {
   }
   check_gemm(32, 40, 576);
   check_gemm(19, 40, 1221);
+  check_gemm(1, 40, 1221);
 }
 
 TEST(S8Tiles, Convolutions) {
