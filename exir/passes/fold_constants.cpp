@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <unordered_map>
 
 #include "exir/ir/rewrite.h"
 #include "exir/ops/registry.h"
@@ -134,26 +135,75 @@ std::optional<std::vector<TensorData>> dequantised_groups(const Node& node) {
   return results;
 }
 
+// Other sizes for the same bytes: nothing to copy. REQUIRES: is_foldable(node).
+bool is_reshape(const Node& node) {
+  constexpr std::string_view kNames[] = {"aten::view", "aten::view_copy", "aten::unsqueeze_copy",
+                                         "aten::squeeze_copy.dims"};
+  if (std::find(std::begin(kNames), std::end(kNames), node.target()) == std::end(kNames)) {
+    return false;
+  }
+  const Value *from = node.arg(0).value(), *to = node.outputs[0];
+  return from->type.dtype == to->type.dtype && from->type.is_contiguous() &&
+         to->type.is_contiguous() && from->data.bytes == bytes_of(to->type);
+}
+
+std::vector<TensorData> same_data(const Node& node) {
+  const TensorData& data = node.arg(0).value()->data;
+  return {TensorData{data.data, data.bytes, data.owner}};
+}
+
 const TensorData* constant_data(const Value* value) {
   return value->role == ValueRole::kConstant ? &value->data : nullptr;
 }
 
+// A large weight goes through several nodes. What lies between is given back at once, or all of it
+// would be there at the end of the walk.
+class Intermediates {
+ public:
+  explicit Intermediates(const Graph& graph) {
+    const auto count = [&](Value* value) { ++uses_[value]; };
+    for (const auto& node : graph.nodes) for_each_value(*node, count);
+    for (const Argument& output : graph.outputs) for_each_value(output, count);
+    for (const Mutation& mutation : graph.mutations) count(mutation.source);
+  }
+
+  // The constant has the uses of the result that it stands for.
+  void add(const Value* result, Value* constant) { left_[constant] = uses_[result]; }
+
+  // The node, which read constants, is no longer.
+  void erase(const Node& node) {
+    for_each_value(node, [&](Value* value) {
+      const auto found = left_.find(value);
+      if (found != left_.end() && --found->second == 0) value->data = {};
+    });
+  }
+
+ private:
+  std::unordered_map<const Value*, size_t> uses_;
+  std::unordered_map<const Value*, size_t> left_;
+};
+
 }  // namespace
 
 int fold_constants(Graph& graph, bool for_backend) {
+  Intermediates intermediates(graph);
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     if (!is_foldable(node)) return false;
     const bool has_groups = for_backend && node.target() == kGroups;
     if (!is_worth_it(node) && !has_groups && !(for_backend && is_dequantised(node))) return false;
-    const auto results = has_groups ? dequantised_groups(node) : run_kernel(node, constant_data);
+    const auto results = has_groups         ? dequantised_groups(node)
+                         : is_reshape(node) ? same_data(node)
+                                            : run_kernel(node, constant_data);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const Value* output = node.outputs[i];
       Value* constant = rewriter.graph().new_constant(output->name, output->type, (*results)[i]);
       constant->fqn = derived_name(node, *constant);
       constant->scales = scales_of(node);
+      intermediates.add(output, constant);
       rewriter.replace(node.outputs[i], constant);
     }
+    intermediates.erase(node);
     return true;
   });
   if (folded != 0) erase_dead(graph);

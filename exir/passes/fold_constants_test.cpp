@@ -42,6 +42,26 @@ TEST(FoldConstants, ListsAndSeveralResults) {
 )");
 }
 
+// Intermediate results are given back when their last reader is gone, and reshapes share bytes.
+TEST(FoldConstants, ReadsAnIntermediateResultAsLongAsItIsUsed) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  constant %w: float32[4] = {1, 2, 3, 4}
+  %n: float32[4] = aten::neg(%w)
+  %v: float32[2, 2] = aten::view_copy(%n, [2, 2])
+  %a: float32[2, 2] = aten::add.Tensor(%v, %v, 1)
+  %p: float32[2, 2] = aten::permute_copy(%v, [1, 0])
+  %s: float32[2] = aten::select_copy.int(%p, 0, 0)
+  %y: float32[2] = aten::add.Tensor(%x, %s, 1)
+  return %y, %n, %a)"),
+            R"(  input %x: float32[2]
+  constant %n_1: float32[4] = {-1, -2, -3, -4}
+  constant %a_1: float32[2, 2] = {-2, -4, -6, -8}
+  constant %s_1: float32[2] = {-1, -3}
+  %y: float32[2] = aten::add.Tensor(%x, %s_1, 1)
+  return %y, %n_1, %a_1
+)");
+}
+
 TEST(FoldConstants, KeepsWhatIsNotConstantOrTooLarge) {
   const std::string text =
       "  input %x: float32[2]\n"

@@ -43,8 +43,8 @@ CallBlock::CallBlock(size_t size, CallMode mode) {
     bytes.reset(static_cast<unsigned char*>(pages),
                 [size](unsigned char* mapped) { munmap(mapped, size + kAlignment); });
   } else {
-    void* block = mode == CallMode::kScratch ? std::malloc(size + kAlignment)
-                                             : std::calloc(size + kAlignment, 1);
+    void* block = mode == CallMode::kSample ? std::calloc(size + kAlignment, 1)
+                                            : std::malloc(size + kAlignment);
     bytes.reset(static_cast<unsigned char*>(block), std::free);
     if (bytes == nullptr) throw std::bad_alloc();
   }

@@ -29,8 +29,9 @@ enum class CallMode {
   kScratch,  // Of a block: memory of any contents, for the time of a call.
 };
 
-// Memory for one tensor, zeros, aligned as on the device. A probe touches none of it, so only
-// addresses are reserved: any size costs nothing. Throws std::bad_alloc.
+// Memory for one tensor, aligned as on the device; zeros for a sample, of any contents else, as the
+// kernel writes all of it. A probe touches none of it, so only addresses are reserved: any size
+// costs nothing. Throws std::bad_alloc.
 struct CallBlock {
   CallBlock(size_t size, CallMode mode);
   std::shared_ptr<unsigned char[]> bytes;
