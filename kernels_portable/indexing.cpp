@@ -152,30 +152,56 @@ Status Indexing::find_true(Index* index) {
   return Status(Error::kInvalidArgument, "a mask changed while it was used");
 }
 
-// Adds what the index picks and moves it to the next element of the batch. The cursors of a mask
-// wrap around, so that a new row of the batch finds its first true element again.
-Status Indexing::step(Index* index, bool negative, int64_t* offset) {
-  if (index->is_mask) {
+// The cursors of a mask wrap around, so that a new row of the batch finds its first true element
+// again.
+Status Indexing::add_mask(Index* index, int64_t count, int64_t* offsets) {
+  for (int64_t i = 0; i < count; ++i) {
     TAPER_TRY(find_true(index));
-    *offset += index->target.offset();
-    if (index->count == 1) return {};
+    offsets[i] += index->target.offset();
+    if (index->count == 1) continue;
     index->cursor.advance(1);
     index->target.advance(1);
-    return {};
   }
-  const ScalarType type = index->tensor->scalar_type();
-  const int64_t value =
-      read_index(element(index->tensor->const_data(), index->cursor.offset(), type), type);
-  TAPER_REQUIRE(value < index->size && value >= (negative ? -index->size : 0),
-                Error::kInvalidArgument, "an index is outside of its dimension");
-  *offset += (value < 0 ? value + index->size : value) * index->stride;
-  index->cursor.advance(1);
   return {};
 }
 
-Status Indexing::next(int64_t* offset) {
-  *offset = 0;
-  for (size_t i = 0; i < count_; ++i) TAPER_TRY(step(&indices_[i], negative_, offset));
+// Adds value * stride for `count` numbers. False if one lies outside of [0, size), or, where
+// negative ones count from the end, of [-size, size).
+template <typename T>
+static bool add_line(const char* numbers, int64_t step, int64_t size, int64_t stride, bool negative,
+                     int64_t count, int64_t* offsets) {
+  bool inside = true;
+  for (int64_t i = 0; i < count; ++i) {
+    T narrow;
+    std::memcpy(&narrow, numbers + i * step * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    int64_t value = narrow;
+    if (negative && value < 0) value += size;
+    const bool fits = static_cast<uint64_t>(value) < static_cast<uint64_t>(size);
+    inside &= fits;
+    offsets[i] += fits ? value * stride : 0;
+  }
+  return inside;
+}
+
+Status Indexing::add_numbers(Index* index, bool negative, int64_t count, int64_t* offsets) {
+  const ScalarType type = index->tensor->scalar_type();
+  const auto add = type == ScalarType::kInt ? add_line<int32_t> : add_line<int64_t>;
+  const auto* numbers =
+      static_cast<const char*>(element(index->tensor->const_data(), index->cursor.offset(), type));
+  TAPER_REQUIRE(
+      add(numbers, index->cursor.stride(), index->size, index->stride, negative, count, offsets),
+      Error::kInvalidArgument, "an index is outside of its dimension");
+  index->cursor.advance(count);
+  return {};
+}
+
+Status Indexing::next(int64_t count, int64_t* offsets) {
+  std::fill(offsets, offsets + count, 0);
+  for (size_t i = 0; i < count_; ++i) {
+    Index& index = indices_[i];
+    TAPER_TRY(index.is_mask ? add_mask(&index, count, offsets)
+                            : add_numbers(&index, negative_, count, offsets));
+  }
   return {};
 }
 

@@ -28,8 +28,10 @@ class Indexing {
   const View& slice() const { return slice_; }
   int64_t batch_count() const { return batch_.numel(); }
 
-  // The offset in self, in elements, of the next slice; batch_count() calls are allowed.
-  Status next(int64_t* offset);
+  // The offsets in self, in elements, of the next `count` slices, at most kLine. REQUIRES: the batch
+  // has so many left in the line of its innermost dimension.
+  static constexpr int64_t kLine = 64;
+  Status next(int64_t count, int64_t* offsets);
 
  private:
   struct Index {
@@ -45,7 +47,8 @@ class Indexing {
   Status add_index(const View& self, const Tensor& tensor, size_t* d);
   Status add_to_batch(const View& shape);
   static Status find_true(Index* index);
-  static Status step(Index* index, bool negative, int64_t* offset);
+  static Status add_mask(Index* index, int64_t count, int64_t* offsets);
+  static Status add_numbers(Index* index, bool negative, int64_t count, int64_t* offsets);
   void start();
 
   Index indices_[kMaxRank];

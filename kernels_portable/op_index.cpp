@@ -4,6 +4,8 @@
 //   Indices  int32 or int64, checked against their dimension. Only index takes negative ones, and
 //            masks.
 
+#include <algorithm>
+
 #include "kernels_portable/dims.h"
 #include "kernels_portable/indexing.h"
 
@@ -23,11 +25,15 @@ Status write_indexed(const Tensor& self, Indexing* indexing, Tensor& out) {
   const int64_t bytes = static_cast<int64_t>(size);
   const char* from = static_cast<const char*>(self.const_data());
   Cursor batch(indexing->batch_of(to));
-  for (int64_t left = indexing->batch_count(); left > 0; --left) {
-    int64_t offset = 0;
-    TAPER_TRY(indexing->next(&offset));
-    copy(to.data + batch.offset() * bytes, from + offset * bytes);
-    batch.advance(1);
+  int64_t offsets[Indexing::kLine];
+  for (int64_t left = indexing->batch_count(), count = 0; left > 0; left -= count) {
+    count = std::min(batch.left(), Indexing::kLine);
+    TAPER_TRY(indexing->next(count, offsets));
+    char* line = to.data + batch.offset() * bytes;
+    for (int64_t i = 0; i < count; ++i) {
+      copy(line + i * batch.stride() * bytes, from + offsets[i] * bytes);
+    }
+    batch.advance(count);
   }
   return {};
 }

@@ -2,6 +2,8 @@
 //
 //   accumulate  adds instead; a slice picked twice gets both values. Integers wrap around.
 
+#include <algorithm>
+
 #include "kernels_portable/arith.h"
 #include "kernels_portable/convert.h"
 #include "kernels_portable/indexing.h"
@@ -64,17 +66,20 @@ Status index_put_(KernelContext&, Tensor& self, OptionalTensorList indices, cons
   const SliceCopy copy(indexing.slice(), indexing.slice_of(from), element_size(type));
   const AddSlice add = slice_adder(type);
   Cursor batch(indexing.batch_of(from));
-  for (int64_t left = indexing.batch_count(); left > 0; --left) {
-    int64_t offset = 0;
-    TAPER_TRY(indexing.next(&offset));
-    void* to = element(self.mutable_data(), offset, type);
-    const void* source = element(from.data, batch.offset(), type);
-    if (accumulate) {
-      add(copy.nest(), type, to, source);
-    } else {
-      copy(to, source);
+  int64_t offsets[Indexing::kLine];
+  for (int64_t left = indexing.batch_count(), count = 0; left > 0; left -= count) {
+    count = std::min(batch.left(), Indexing::kLine);
+    TAPER_TRY(indexing.next(count, offsets));
+    for (int64_t i = 0; i < count; ++i) {
+      void* to = element(self.mutable_data(), offsets[i], type);
+      const void* source = element(from.data, batch.offset() + i * batch.stride(), type);
+      if (accumulate) {
+        add(copy.nest(), type, to, source);
+      } else {
+        copy(to, source);
+      }
     }
-    batch.advance(1);
+    batch.advance(count);
   }
   return {};
 }

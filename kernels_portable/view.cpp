@@ -164,7 +164,11 @@ int64_t View::numel() const {
 }
 
 SliceCopy::SliceCopy(const View& to, const View& from, size_t element)
-    : nest_(plan_copy(to, from)), element_(element) {}
+    : nest_(plan_copy(to, from)), element_(element) {
+  const bool dense =
+      nest_.inner_size() == 1 || (nest_.inner_stride(kTo) == 1 && nest_.inner_stride(kFrom) == 1);
+  bytes_ = dense && nest_.rank == 1 ? static_cast<size_t>(nest_.inner_size()) * element : 0;
+}
 
 void copy_view(const View& to, const View& from, size_t element) {
   if (to.is_empty()) return;

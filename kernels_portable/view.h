@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <cstring>
+
 #include "kernels_portable/strided.h"
 #include "taper/tensor.h"
 
@@ -44,13 +46,20 @@ void copy_view(const View& to, const View& from, size_t element);
 class SliceCopy {
  public:
   SliceCopy(const View& to, const View& from, size_t element);
-  void operator()(void* to, const void* from) const { copy_strided(nest_, to, from, element_); }
+  void operator()(void* to, const void* from) const {
+    if (bytes_ == 0) return copy_strided(nest_, to, from, element_);
+    if (bytes_ != sizeof(uint32_t)) return static_cast<void>(std::memmove(to, from, bytes_));
+    uint32_t word;  // One float: not worth a call.
+    std::memcpy(&word, from, sizeof word);
+    std::memcpy(to, &word, sizeof word);
+  }
   // The loops, with the destination as operand 0.
   const LoopNest& nest() const { return nest_; }
 
  private:
   LoopNest nest_;
   size_t element_;
+  size_t bytes_;  // Of a slice that lies in one piece in both; 0 if it does not.
 };
 
 // As copy_view(), with elements of `from_type` converted to `to_type`, which may be equal.

@@ -192,16 +192,54 @@ class Functionalizer {
     return items;
   }
 
+  static bool any_shows_twice(const Alias* alias) {
+    for (; alias->view != nullptr; alias = alias->view->parent) {
+      const View& view = *alias->view;
+      const ViewCall call = {*view.schema, view.args, view.parent->type, view.types};
+      if (!view.identity && shows_twice(call, alias->index)) return true;
+    }
+    return false;
+  }
+
+  void write_parent(const Alias& alias, Value* contents) {
+    const View& view = *alias.view;
+    Value* whole = read(view.parent);
+    const ViewCall call = {*view.schema, view.args, view.parent->type, view.types};
+    write(view.parent, write_through(*rewriter_, call, alias.index, whole, contents));
+  }
+
+  // Past views that show elements twice, which no longer tell of an element whether it was written:
+  // by the places in the memory.
+  void write_root(const Alias& alias, Value* contents) {
+    Alias* root = alias.memory->root;
+    const Placement& at = alias.placement;
+    const auto known = [](const Sym& number) { return number.is_int(); };
+    const bool placed = at.strides && at.offset && known(*at.offset) && alias.type.is_static() &&
+                        std::all_of(at.strides->begin(), at.strides->end(), known);
+    if (!placed || root->type.dtype != alias.type.dtype) {
+      return write_parent(alias, contents);  // Says what cannot be done.
+    }
+    if (!root->type.is_contiguous()) root = in_memory_order(root);
+    Argument::List sizes, strides;
+    for (const Sym& size : alias.type.sizes) sizes.push_back(size.as_int());
+    for (const Sym& stride : *at.strides) strides.push_back(stride.as_int());
+    Value* whole = read(root);
+    const std::vector<Argument> args = {whole, std::move(sizes), std::move(strides),
+                                        at.offset->as_int()};
+    const std::vector<TensorType> types = {alias.type};
+    const ViewCall call = {*need_schema("aten::as_strided"), args, root->type, types};
+    write(root, write_through(*rewriter_, call, 0, whole, contents));
+  }
+
   void write(Alias* alias, Value* contents) {
     if (alias->view == nullptr) {
       alias->memory->version += 1;
     } else if (alias->view->identity) {
       write(alias->view->parent, contents);
+    } else if (any_shows_twice(alias->view->parent)) {
+      write_root(*alias, contents);
     } else {
-      const View& view = *alias->view;
-      Value* whole = read(view.parent);
-      const ViewCall call = {*view.schema, view.args, view.parent->type, view.types};
-      write(view.parent, write_through(*rewriter_, call, alias->index, whole, contents));
+      write_parent(*alias, contents);
     }
     alias->value = contents;
     alias->version = alias->memory->version;

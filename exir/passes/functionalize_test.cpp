@@ -444,6 +444,32 @@ TEST(Functionalize, TiedBuffersAreOneMemory) {
 )");
 }
 
+// Of windows that overlap every second one: none of these is written twice.
+TEST(Functionalize, PastViewsThatShowElementsTwiceTheMemoryIsWrittenByNumber) {
+  EXPECT_EQ(run(R"(  input %x: float32[5]
+  %y: float32[5] = aten::exp(%x)
+  %u: float32[4, 2] = aten::unfold(%y, 0, 2, 1)
+  %s: float32[2, 2] = aten::slice.Tensor(%u, 0, 1, 4, 2)
+  %w: float32[2, 2] = aten::relu_(%s)
+  return %y, %u)"),
+            R"(  input %x: float32[5]
+  %y: float32[5] = aten::exp(%x)
+  %u: float32[4, 2] = aten::unfold(%y, 0, 2, 1)
+  %s: float32[2, 2] = aten::slice.Tensor(%u, 0, 1, 4, 2)
+  %relu: float32[2, 2] = aten::relu(%s)
+  %arange: int64[5] = aten::arange(5, int64, None, None, None)
+  %view: int64[5] = aten::view(%arange, [5])
+  %as_strided: int64[2, 2] = aten::as_strided(%view, [2, 2], [2, 1], 1)
+  %flatten: int64[4] = aten::flatten.using_ints(%as_strided, 0, -1)
+  %flatten_1: float32[4] = aten::flatten.using_ints(%relu, 0, -1)
+  %flatten_2: float32[5] = aten::flatten.using_ints(%y, 0, -1)
+  %index_put: float32[5] = aten::index_put(%flatten_2, [%flatten], %flatten_1, False)
+  %view_as: float32[5] = aten::view_as(%index_put, %y)
+  %unfold: float32[4, 2] = aten::unfold(%view_as, 0, 2, 1)
+  return %view_as, %unfold
+)");
+}
+
 TEST(Functionalize, RefusesWhatItCannotKnow) {
   const std::string x = "input %x: float32[2, 2]\n";
   EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"

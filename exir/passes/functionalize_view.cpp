@@ -340,6 +340,34 @@ Argument size_arguments(Rewriter& rewriter, const std::vector<Sym>& sizes, Value
   return out;
 }
 
+bool shows_twice(const ViewCall& view, size_t index) {
+  const std::string_view name = short_target(view.schema);
+  const TensorType& type = view.types[index];
+  if (is_any(name, {"expand", "expand_as", "broadcast_to"})) {
+    return !(type.numel() == view.base.numel());
+  }
+  if (name == "unfold") {
+    const int64_t dim = view.args[1].to_int() + (view.args[1].to_int() < 0 ? view.base.rank() : 0);
+    const Sym windows = type.sizes.at(static_cast<size_t>(dim));
+    const bool overlap = view.args[2].to_int() > view.args[3].to_int();
+    return overlap && !(windows.is_int() && windows.as_int() <= 1);
+  }
+  if (name != "as_strided") return false;
+  if (!type.is_static()) return true;
+  std::vector<std::pair<int64_t, int64_t>> steps;  // Stride and size, the smallest first.
+  for (size_t d = 0; d < type.rank(); ++d) {
+    const int64_t size = type.sizes[d].as_int();
+    if (size != 1) steps.emplace_back(view.args[2].list().at(d).to_int(), size);
+  }
+  std::sort(steps.begin(), steps.end());
+  int64_t reach = 0;  // Of the dimensions so far, in elements.
+  for (const auto& [stride, size] : steps) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
 namespace {
 
 class Inverse {
@@ -358,7 +386,7 @@ class Inverse {
     }
     const TensorType& type = view_.types[index_];
     const bool covers = type.numel() == view_.base.numel();
-    if (type.dtype != view_.base.dtype || repeats(name, covers)) {
+    if (type.dtype != view_.base.dtype || shows_twice(view_, index_)) {
       throw Failure("writing through " + view_.schema.name + " is not supported");
     }
     if (keeps_order(name) && covers) {
@@ -374,31 +402,6 @@ class Inverse {
   }
   const Argument& arg(size_t i) const { return view_.args[i]; }
   size_t rank() const { return view_.base.rank(); }
-
-  // Shows some element more than once, or may do so.
-  bool repeats(std::string_view name, bool covers) const {
-    if (is_any(name, {"expand", "expand_as", "broadcast_to"})) return !covers;
-    const TensorType& type = view_.types[index_];
-    if (name == "unfold") {
-      const int64_t dim = arg(1).to_int() + (arg(1).to_int() < 0 ? view_.base.rank() : 0);
-      const Sym windows = type.sizes.at(static_cast<size_t>(dim));
-      return arg(2).to_int() > arg(3).to_int() && !(windows.is_int() && windows.as_int() <= 1);
-    }
-    if (name != "as_strided") return false;
-    if (!type.is_static()) return true;
-    std::vector<std::pair<int64_t, int64_t>> steps;  // Stride and size, the smallest first.
-    for (size_t d = 0; d < type.rank(); ++d) {
-      const int64_t size = type.sizes[d].as_int();
-      if (size != 1) steps.emplace_back(arg(2).list().at(d).to_int(), size);
-    }
-    std::sort(steps.begin(), steps.end());
-    int64_t reach = 0;  // Of the dimensions so far, in elements.
-    for (const auto& [stride, size] : steps) {
-      if (stride <= reach) return true;
-      reach += stride * (size - 1);
-    }
-    return false;
-  }
 
   // Shows the elements in the order in which the whole has them, if it shows all.
   static bool keeps_order(std::string_view name) {

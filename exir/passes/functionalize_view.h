@@ -47,6 +47,9 @@ struct ViewCall {
   const std::vector<TensorType>& types;
 };
 
+// True if the view shows some element more than once, or may do so.
+bool shows_twice(const ViewCall& view, size_t index);
+
 // The argument of the view as it is after its result number `index` became `part`. `whole` is the
 // argument before. Views without an inverse of their own are shown the elements' numbers, and the
 // part is put where its numbers say. Throws Failure if the view repeats

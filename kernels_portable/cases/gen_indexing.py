@@ -43,6 +43,10 @@ with family("op_index"):
     case(NAME, tensor([4, 3, 4]), [flags, None, indices([3, 1])])
     case(NAME, tensor([4, 3]), [flags, indices([[0], [2], [1]])])
     case(NAME, tensor([4, 3]), [torch.zeros([4], dtype=torch.bool)])
+    many = (torch.arange(150) * 7) % 9 - 4  # Longer than the lines that the kernel reads.
+    case(NAME, tensor([5]), [many])
+    case(NAME, tensor([5, 6]), [many.reshape(2, 75).to(i32), many.reshape(1, 2, 75)])
+    case(NAME, tensor([5, 2], i32), [many[:, None], indices([1, 0])])
     image = channels_last(tensor([2, 3, 2, 2]))
     case(NAME, image, [None, indices([2, 0])])
     case(NAME, image, [indices([1, 1, 0])], out_order=[0, 1, 2, 3])
@@ -93,6 +97,7 @@ with family("op_index_put"):
         for accumulate in [False, True]:
             case(NAME, data, chosen, tensor(sizes), accumulate)
     case(NAME, tensor([2]), [indices([1, 1, 1, 0])], tensor([4]), True)
+    case(NAME, tensor([90, 2]), [torch.arange(89, 4, -1)], tensor([85, 2]))
     state, update, at = tensor([1, 6, 2]), tensor([1, 2, 2]), indices([3, 4])
     after = state.clone()
     after[:, at] = update
