@@ -1,5 +1,5 @@
-// Sums, means, extremes and topk against plain loops, at every level: lines along and across memory,
-// tails, NaN, equal elements.
+// Sums, means, products, extremes and topk against plain loops, at every level: lines along and
+// across memory, tails, NaN, equal elements.
 
 #include <gtest/gtest.h>
 
@@ -53,25 +53,28 @@ TEST_P(Folds, TheMiddleOfThree) {
       if (size == 150) x->mutable_data_ptr<float>()[70 * inner] = NAN;
       TestTensor out[] = {
           TestTensor(ScalarType::kFloat, {2, inner}), TestTensor(ScalarType::kFloat, {2, inner}),
-          TestTensor(ScalarType::kFloat, {2, inner}), TestTensor(ScalarType::kFloat, {2, inner})};
+          TestTensor(ScalarType::kFloat, {2, inner}), TestTensor(ScalarType::kFloat, {2, inner}),
+          TestTensor(ScalarType::kFloat, {2, inner})};
       const EValue self(&*x), over(&dims, 1), no(false), none;
       call("aten::sum.IntList_out", {self, over, no, none, EValue(&*out[0])});
       call("aten::mean.out", {self, over, no, none, EValue(&*out[1])});
       call("aten::amax.out", {self, over, no, EValue(&*out[2])});
       call("aten::amin.out", {self, over, no, EValue(&*out[3])});
+      call("aten::prod.int_out", {self, dim, no, none, EValue(&*out[4])});
       for (int64_t line = 0; line < 2 * inner && !HasFailure(); ++line) {
         const float* first =
             x->const_data_ptr<float>() + line / inner * size * inner + line % inner;
-        double sum = 0, most = -10, least = 10;
+        double sum = 0, most = -10, least = 10, product = 1;
         for (int64_t i = 0; i < size; ++i) {
           const double value = static_cast<double>(first[i * inner]);
           sum += value;
+          product *= value;
           most = std::max(most, value);
           least = std::min(least, value);
         }
         const bool spoiled = std::isnan(sum);
-        const double want[] = {sum, sum / size, most, least};
-        for (int k = 0; k < 4; ++k) {
+        const double want[] = {sum, sum / size, most, least, product};
+        for (int k = 0; k < 5; ++k) {
           const double got = static_cast<double>(out[k]->const_data_ptr<float>()[line]);
           if (spoiled) {
             EXPECT_TRUE(std::isnan(got)) << k;

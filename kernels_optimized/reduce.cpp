@@ -1,9 +1,11 @@
-// sum, mean, amax and amin of contiguous floats over dimensions that stand side by side: those of
-// [outer, size, inner] in the middle. Lines along memory are folded in four vectors, lines across
-// it side by side. Sums are made of short sums, so that rounding grows slowly.
+// sum, mean, prod, amax and amin of contiguous floats over dimensions that stand side by side:
+// those of [outer, size, inner] in the middle. Lines along memory are folded in four vectors, lines
+// across it side by side. Sums are made of short sums, so that rounding grows slowly.
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "kernels_optimized/overlay.h"
 #include "kernels_optimized/parallel.h"
@@ -23,7 +25,7 @@
 namespace taper::optimized {
 namespace {
 
-enum class Fold { kSum, kMax, kMin };
+enum class Fold { kSum, kProduct, kMax, kMin };
 
 }  // namespace
 }  // namespace taper::optimized
@@ -41,13 +43,17 @@ constexpr int64_t kRows = 64;     // Rows that are.
 template <Fold kFold>
 HWY_INLINE Vec start() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  return constant(kFold == Fold::kSum ? 0 : kFold == Fold::kMax ? -kInfinity : kInfinity);
+  return constant(kFold == Fold::kSum       ? 0
+                  : kFold == Fold::kProduct ? 1
+                  : kFold == Fold::kMax     ? -kInfinity
+                                            : kInfinity);
 }
 
 // NaN stays, on either side.
 template <Fold kFold>
 HWY_INLINE Vec fold(Vec so_far, Vec x) {
   if constexpr (kFold == Fold::kSum) return hn::Add(so_far, x);
+  if constexpr (kFold == Fold::kProduct) return hn::Mul(so_far, x);
   const auto worse = kFold == Fold::kMax ? hn::Le(x, so_far) : hn::Ge(x, so_far);
   return hn::IfThenElse(hn::Or(worse, hn::IsNaN(so_far)), so_far, x);
 }
@@ -72,6 +78,9 @@ float fold_block(const float* x, int64_t count) {
   if constexpr (kFold == Fold::kSum) return sum_of(all[0]);
   HWY_ALIGN float lanes[kLanes];
   hn::Store(all[0], kTag, lanes);
+  if constexpr (kFold == Fold::kProduct) {
+    return std::accumulate(lanes, lanes + kLanes, 1.0f, std::multiplies<float>());
+  }
   float best = lanes[0];
   for (const float lane : lanes) {
     const bool better = kFold == Fold::kMax ? lane > best : lane < best;
@@ -137,6 +146,7 @@ void run(const float* x, const portable::AroundDim& around, double divisor, floa
 void fold_form(Fold fold, const float* x, const portable::AroundDim& around, double divisor,
                float* out) {
   if (fold == Fold::kSum) return run<Fold::kSum>(x, around, divisor, out);
+  if (fold == Fold::kProduct) return run<Fold::kProduct>(x, around, divisor, out);
   if (fold == Fold::kMax) return run<Fold::kMax>(x, around, divisor, out);
   run<Fold::kMin>(x, around, divisor, out);
 }
@@ -193,6 +203,18 @@ bool fast_sum(KernelContext& context, const Tensor& self, std::optional<IntList>
   return keeps_float(dtype) && reduce(context, Fold::kSum, self, dims, keepdim, kMean, out);
 }
 
+bool fast_product(KernelContext& context, const Tensor& self, std::optional<int64_t> dtype,
+                  Tensor& out) {
+  return keeps_float(dtype) &&
+         reduce(context, Fold::kProduct, self, std::nullopt, false, false, out);
+}
+
+bool fast_product_int(KernelContext& context, const Tensor& self, int64_t dim, bool keepdim,
+                      std::optional<int64_t> dtype, Tensor& out) {
+  return keeps_float(dtype) &&
+         reduce(context, Fold::kProduct, self, IntList(&dim, 1), keepdim, false, out);
+}
+
 template <Fold kFold>
 bool fast_extreme(KernelContext& context, const Tensor& self, IntList dims, bool keepdim,
                   Tensor& out) {
@@ -201,10 +223,12 @@ bool fast_extreme(KernelContext& context, const Tensor& self, IntList dims, bool
 
 }  // namespace
 
-extern const Kernel kSumIntListOut, kMeanOut, kAmaxOut, kAminOut;
+extern const Kernel kSumIntListOut, kMeanOut, kProdOut, kProdIntOut, kAmaxOut, kAminOut;
 const Kernel kSumIntListOut =
     overlay<fast_sum<false>, portable::kSumIntListOut, Takes::kComplexToo>("aten::sum.IntList_out");
 const Kernel kMeanOut = overlay<fast_sum<true>, portable::kMeanOut>("aten::mean.out");
+const Kernel kProdOut = overlay<fast_product, portable::kProdOut>("aten::prod.out");
+const Kernel kProdIntOut = overlay<fast_product_int, portable::kProdIntOut>("aten::prod.int_out");
 const Kernel kAmaxOut = overlay<fast_extreme<Fold::kMax>, portable::kAmaxOut>("aten::amax.out");
 const Kernel kAminOut = overlay<fast_extreme<Fold::kMin>, portable::kAminOut>("aten::amin.out");
 

@@ -28,8 +28,8 @@ class Indexing {
   const View& slice() const { return slice_; }
   int64_t batch_count() const { return batch_.numel(); }
 
-  // The offsets in self, in elements, of the next `count` slices, at most kLine. REQUIRES: the batch
-  // has so many left in the line of its innermost dimension.
+  // The offsets in self, in elements, of the next `count` slices, at most kLine.
+  // REQUIRES: the batch has so many left in the line of its innermost dimension.
   static constexpr int64_t kLine = 64;
   Status next(int64_t count, int64_t* offsets);
 

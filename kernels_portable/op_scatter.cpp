@@ -72,6 +72,16 @@ Status add_picked(const PickLoops& loops, const Tensor& src, Tensor& out) {
       });
 }
 
+// The same without calls for each element.
+Status add_floats(const PickLoops& loops, const Tensor& src, Tensor& out) {
+  auto* sums = static_cast<float*>(out.mutable_data());
+  const auto* terms = static_cast<const float*>(src.const_data());
+  return loops.for_each_chunk(
+      [&](const int64_t* picked, int64_t offset, int64_t stride, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) sums[picked[i]] += terms[offset + i * stride];
+      });
+}
+
 Status scatter_add(KernelContext&, const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src, Tensor& out) {
   TAPER_REQUIRE(src.scalar_type() == self.scalar_type(), Error::kInvalidArgument,
@@ -79,9 +89,10 @@ Status scatter_add(KernelContext&, const Tensor& self, int64_t dim, const Tensor
   TAPER_TRY(copy_self(self, out));
   PickLoops loops;
   TAPER_TRY(loops.init(out, dim, index, view_of(src)));
+  if (out.scalar_type() == ScalarType::kFloat) return add_floats(loops, src, out);
   if (in_double(out.scalar_type())) return add_picked<double>(loops, src, out);
   return in_float(out.scalar_type()) ? add_picked<float>(loops, src, out)
-                                        : add_picked<int64_t>(loops, src, out);
+                                     : add_picked<int64_t>(loops, src, out);
 }
 
 }  // namespace
