@@ -38,6 +38,7 @@ struct Value {
   Shape shape;  // For the sizes that the inputs have now.
 
   const uint8_t* data = nullptr;     // Of a constant; at least what its type and shape ask for.
+  const uint8_t* stored = nullptr;   // Where the file has it.
   bool is_in_program = false;        // Its bytes are of the program file.
   std::unique_ptr<uint8_t[]> owned;  // Holds `data` if the bytes of the file will not do.
 

@@ -62,6 +62,7 @@ PackedFile PackedCache::open_embedded(const BackendInitContext& context) {
 void PackedCache::open_file() {
   if (is_opened_ || path_ == nullptr) return;
   is_opened_ = true;
+  const uint64_t stamp = stamp_of(path_);
   Result<MmapDataLoader> loader = MmapDataLoader::open(path_);
   if (!loader.ok()) {
     if (loader.status().error() != Error::kNotFound) report_.problem = "it cannot be read";
@@ -70,7 +71,7 @@ void PackedCache::open_file() {
   loader_.emplace(std::move(*loader));
   const Result<Span<const uint8_t>> bytes = loader_->load(0, loader_->size());
   Result<PackedFile> file =
-      PackedFile::open(bytes.ok() ? *bytes : Span<const uint8_t>(), kernel_set());
+      PackedFile::open(bytes.ok() ? *bytes : Span<const uint8_t>(), kernel_set(), stamp);
   if (file.ok()) {
     file_ = *file;
   } else {
@@ -135,15 +136,25 @@ uint64_t PackedCache::program_version() const {
   return version;
 }
 
+// True if every byte of the file was hashed here, and is right.
+bool PackedCache::is_all_found() const {
+  for (const PackedSection& section : file_.sections()) {
+    bool is_found = false;
+    for (const User* user = users_; user != nullptr; user = user->next) {
+      is_found |= user->embedded.sections().empty() && user->weights.is_whole(section);
+    }
+    if (!is_found) return false;
+  }
+  return !file_.sections().empty();
+}
+
 Status PackedCache::save() {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (path_ == nullptr) return {};
   const uint64_t version = program_version();
   if (is_complete_) {
-    // All that was found was hashed; the next one need not.
-    if (version != 0 && !file_.sections().empty() && version != file_.program_version()) {
-      note_program_version(path_, file_, version);
-    }
+    const bool is_news = !file_.is_right() || (version != 0 && version != file_.program_version());
+    if (is_news && is_all_found()) note_right(path_, file_, version);
     return {};
   }
   size_t sections = file_.sections().size(), entries = 0;

@@ -40,6 +40,7 @@ class PackedCache {
   void open_file();
   uint64_t program_version() const;
   bool is_kept(const PackedSection& section) const;
+  bool is_all_found() const;
 
   const char* const path_;
   mutable std::mutex mutex_;  // Of all below.

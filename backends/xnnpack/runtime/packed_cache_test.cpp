@@ -1,5 +1,6 @@
 // Packed weights in a file: found again, and of no harm whatever the file holds.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -230,6 +231,53 @@ TEST_F(PackedWeightsInAFile, EveryCutAndEveryChangedByteIsNoticed) {
   }
   write(good);
   EXPECT_EQ(run(5).found, 2u);
+}
+
+// Makes a file say that it was written a while ago.
+void age(const std::string& path, time_t seconds) {
+  const timespec times[] = {{time(nullptr) - seconds, 5}, {time(nullptr) - seconds, 5}};
+  EXPECT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+
+uint64_t noted_stamp(const Bytes& bytes) {
+  PackedHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  return header.stamp_hash;
+}
+
+TEST_F(PackedWeightsInAFile, WhoFindsAllOfItRightNotesThat) {
+  run(5, true);
+  run(5, true);  // Too young.
+  EXPECT_EQ(noted_stamp(read()), 0u);
+  age(path_, 10);
+  const auto before = std::filesystem::last_write_time(path_);
+  EXPECT_EQ(run(5, true).found, 2u);
+  EXPECT_EQ(std::filesystem::last_write_time(path_), before);
+  const Bytes noted = read();
+  EXPECT_NE(noted_stamp(noted), 0u);
+  EXPECT_EQ(run(5, true).found, 2u);
+  EXPECT_EQ(read(), noted);
+}
+
+TEST_F(PackedWeightsInAFile, ANoteIsWorthNothingOnceTheFileHasChanged) {
+  run(5, true);
+  age(path_, 10);
+  EXPECT_EQ(run(5, true).found, 2u);
+  const Bytes noted = read();
+  Bytes bad = noted;
+  bad[bad.size() - 64] ^= 0x41;  // Of the last weight that was packed.
+  for (const time_t seconds : {0, 9}) {
+    write(bad);
+    age(path_, seconds);
+    const XnnpackCacheReport report = run(5);
+    EXPECT_EQ(report.found, 1u);
+    EXPECT_STREQ(report.problem, "it is damaged or cut short");
+  }
+  const std::string first = path_;
+  path_ = folder_ + "/copy.xnncache";
+  write(bad);
+  std::filesystem::last_write_time(path_, std::filesystem::last_write_time(first));
+  EXPECT_EQ(run(5).found, 1u);
 }
 
 TEST_F(PackedWeightsInAFile, ADamagedOneIsReplaced) {

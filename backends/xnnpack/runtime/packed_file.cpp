@@ -14,7 +14,7 @@ constexpr char kDamaged[] = "it is damaged or cut short";
 
 }  // namespace
 
-Result<PackedFile> PackedFile::open(Span<const uint8_t> bytes, uint64_t kernels) {
+Result<PackedFile> PackedFile::open(Span<const uint8_t> bytes, uint64_t kernels, uint64_t stamp) {
   PackedHeader header;
   if (bytes.size() < sizeof(header)) return no_use(kDamaged);
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kPackedAlignment != 0) {
@@ -40,6 +40,8 @@ Result<PackedFile> PackedFile::open(Span<const uint8_t> bytes, uint64_t kernels)
   if (header.note_hash == hash_note(header.tables_hash, header.program_version)) {
     file.program_version_ = header.program_version;
   }
+  file.stamp_ = stamp;
+  file.is_right_ = stamp != 0 && header.stamp_hash == hash_note(header.tables_hash, stamp);
   return file;
 }
 

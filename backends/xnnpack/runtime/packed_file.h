@@ -8,6 +8,10 @@
 // hashes that fit can make results wrong, as they could with the model itself, but cannot make
 // anything read outside the file: offsets and sizes are checked, and XNNPACK says how many bytes it
 // is going to read.
+//
+// Hashing takes as long as a small graph runs. So the first process that finds all bytes of a file
+// to be right notes that in it, and those after it believe the note as long as the file is the very
+// one and has not been written to since (stamp_of()). A copy is hashed again.
 
 #pragma once
 
@@ -42,10 +46,13 @@ class PackedFile {
   // The version of the program file (DataLoader::version_of()) that the weights are known to have
   // been packed from; 0 if none. Kernels in a file of that version need not be hashed.
   uint64_t program_version() const { return program_version_; }
+  // The packed bytes need not be hashed either.
+  bool is_right() const { return is_right_; }
 
   // Checks all but the packed bytes. kNotFound if there is nothing, kDelegateInvalidCompatibility
-  // with the reason if it is of no use. `kernels` is kernel_set().
-  static Result<PackedFile> open(Span<const uint8_t> bytes, uint64_t kernels);
+  // with the reason if it is of no use. `kernels` is kernel_set(), `stamp` that of the file from
+  // before it was opened; 0: it has none.
+  static Result<PackedFile> open(Span<const uint8_t> bytes, uint64_t kernels, uint64_t stamp = 0);
 
   Span<const PackedSection> sections() const { return sections_; }
   // Of a section of this.
@@ -60,13 +67,19 @@ class PackedFile {
 
  private:
   bool tables_hold() const;
-  friend void note_program_version(const char*, const PackedFile&, uint64_t);
+  friend void note_right(const char*, const PackedFile&, uint64_t);
 
   Span<const uint8_t> bytes_;
   Span<const PackedSection> sections_;
   Span<const PackedEntry> entries_;
   uint64_t program_version_ = 0;
+  uint64_t stamp_ = 0;
+  bool is_right_ = false;
 };
+
+// Stands for a file and when it was last written to; 0 if that is not known, or too short ago to
+// tell the next change from the last one.
+uint64_t stamp_of(const char* path);
 
 // What is to be written: entries in the order of the sections, each with its bytes. Offsets are
 // filled in; equal bytes are written once.
@@ -82,8 +95,9 @@ struct PackedContent {
 // one or the new one. Returns kAccessFailed with the reason.
 Status write_packed_file(const char* path, const PackedContent& content);
 
-// Notes in the file at `path` that `file`, which is open, was found to fit a program of that
-// version. Does nothing if it cannot. The note holds its own hash: half of it is none.
-void note_program_version(const char* path, const PackedFile& file, uint64_t version);
+// Notes in the file at `path` that all bytes of `file`, which is open, are right, and fit a program
+// of that version, if that is known. Does nothing if it cannot, or if another file is there now.
+// Notes hold their own hashes: half of one is none.
+void note_right(const char* path, const PackedFile& file, uint64_t program_version);
 
 }  // namespace taper::xnnpack

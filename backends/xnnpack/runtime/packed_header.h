@@ -10,7 +10,7 @@
 
 namespace taper::xnnpack {
 
-inline constexpr char kPackedMagic[] = "TPRXNC01";
+inline constexpr char kPackedMagic[] = "TPRXNC02";
 inline constexpr size_t kPackedAlignment = 64;  // The most that a kernel asks for.
 
 struct PackedHeader {
@@ -19,8 +19,8 @@ struct PackedHeader {
   uint64_t file_size;
   uint64_t kernels;
   uint32_t section_count, entry_count;
-  uint64_t unused;
   // Noted later than the rest, and not hashed with it.
+  uint64_t stamp_hash;
   uint64_t program_version;
   uint64_t note_hash;
 };
@@ -32,15 +32,15 @@ inline uint64_t tables_size(uint64_t sections, uint64_t entries) {
   return sizeof(PackedHeader) + sections * sizeof(PackedSection) + entries * sizeof(PackedEntry);
 }
 
-// Of a version that is noted in a file.
-inline uint64_t hash_note(uint64_t tables_hash, uint64_t program_version) {
-  return hash_of(program_version, tables_hash);
+// Of a version that is noted in a file, and of a stamp.
+inline uint64_t hash_note(uint64_t tables_hash, uint64_t noted) {
+  return hash_of(noted, tables_hash);
 }
 
 // `bytes` holds as many as tables_size() says.
 inline uint64_t hash_tables(const PackedHeader& header, const uint8_t* bytes) {
   constexpr size_t kBegin = offsetof(PackedHeader, file_size);
-  constexpr size_t kNote = offsetof(PackedHeader, program_version);
+  constexpr size_t kNote = offsetof(PackedHeader, stamp_hash);
   const uint64_t size = tables_size(header.section_count, header.entry_count);
   const uint64_t head = content_hash({bytes + kBegin, kNote - kBegin});
   return content_hash(

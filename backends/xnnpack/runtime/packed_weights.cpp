@@ -2,14 +2,12 @@
 
 #include "backends/xnnpack/runtime/packed_weights.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <new>
 
 #include "backends/xnnpack/runtime/content_hash.h"
 #include "backends/xnnpack/runtime/packed_header.h"
+#include "backends/xnnpack/runtime/pages.h"
 #include "backends/xnnpack/runtime/value_reader.h"
 
 namespace taper::xnnpack {
@@ -21,19 +19,8 @@ Span<const uint8_t> bytes_of(const void* data, uint64_t size) {
   return {static_cast<const uint8_t*>(data), static_cast<size_t>(size)};
 }
 
-// Maps all of it at once where the system can; what it cannot is mapped page by page as it is read.
-void map_ahead(Span<const uint8_t> bytes) {
-#ifdef MADV_POPULATE_READ
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t skipped = reinterpret_cast<uintptr_t>(bytes.data()) % page;
-  madvise(const_cast<uint8_t*>(bytes.data() - skipped), bytes.size() + skipped, MADV_POPULATE_READ);
-#else
-  (void)bytes;
-#endif
-}
-
 uint64_t hash_large(Span<const uint8_t> bytes, uint64_t seed = 0) {
-  map_ahead(bytes);
+  map_ahead(bytes.data(), bytes.size());
   return content_hash(bytes, seed);
 }
 
@@ -135,7 +122,7 @@ const Value* PackedWeights::value_of(const void* data) const {
 bool PackedWeights::is_unchanged(const Value& value) const {
   if (is_embedded_ && value.is_in_program) return true;
   const uint64_t version =
-      context_->version_of(bytes_of(value.data, stored_bytes(value.type, value.declared)));
+      context_->version_of(bytes_of(value.stored, stored_bytes(value.type, value.declared)));
   return version != 0 && version == file_->program_version();
 }
 
@@ -164,7 +151,9 @@ const uint8_t* PackedWeights::find(const PackedEntry& wanted) {
   }
   const Span<const uint8_t> bytes = file_->bytes(entry);
   problem_ = "it is damaged or cut short";
-  return hash_large(bytes) == entry.bytes_hash ? bytes.data() : nullptr;
+  map_ahead(bytes.data(), bytes.size());
+  if (!file_->is_right() && content_hash(bytes) != entry.bytes_hash) return nullptr;
+  return bytes.data();
 }
 
 size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
@@ -178,7 +167,7 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
   if (key.bias != nullptr) entry.bias_hash = hash_of_data(key.bias, known.bias_hash);
   if (entry.kernel_hash == 0 || (key.bias != nullptr && entry.bias_hash == 0)) return kNotFound;
   const Value& kernel = *value_of(key.kernel);
-  if (context_->version_of(bytes_of(kernel.data, 1)) == 0) program_version_ = 0;
+  if (context_->version_of(bytes_of(kernel.stored, 1)) == 0) program_version_ = 0;
   const char* before = problem_;
   const uint8_t* bytes = find(entry);
   bytes_[count_] = bytes;
@@ -198,6 +187,7 @@ void* PackedWeights::reserve(size_t size) {
   const size_t whole = (size + 2 * sizeof(Block) - 1) / sizeof(Block) * sizeof(Block);
   auto* block = static_cast<Block*>(std::aligned_alloc(kPackedAlignment, whole));
   if (block == nullptr) return nullptr;
+  take_ahead(block, whole);
   block->next = blocks_;
   blocks_ = block;
   return block + 1;

@@ -5,8 +5,8 @@
 // What lies there is taken only if it was packed in the same way, from the same numbers, to as many
 // bytes as XNNPACK is going to read, and if its bytes are what they were. The numbers are hashed,
 // unless they lie in a program file that has not changed since they were, or in one file with what
-// was packed from them. Depthwise filters and those of transposed convolutions, for which XNNPACK
-// does not ask first, are packed each time.
+// was packed from them; the bytes, unless their file is noted to be right. Depthwise filters and
+// those of transposed convolutions, for which XNNPACK does not ask first, are packed each time.
 
 #pragma once
 
@@ -45,6 +45,11 @@ class PackedWeights {
   // Of the program file, if all kernels lie in it; else 0.
   uint64_t program_version() const { return program_version_; }
   uint32_t found() const { return found_; }
+  // All entries of that section were looked for and found.
+  bool is_whole(const PackedSection& section) const {
+    return section.graph == graph_hash_ && section.method == method_hash_ &&
+           section.entry_count == found_;
+  }
   uint32_t packed() const { return static_cast<uint32_t>(count_) - found_; }
   // Why something that the file has was not taken; empty if nothing speaks against the file.
   const char* problem() const { return problem_; }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <new>
 
@@ -19,6 +20,8 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr int kAttempts = 16;
+// Changes as young as this could happen again within one tick of the file system's clock.
+constexpr int64_t kTooYoungSeconds = 3;
 
 Status failed(int error) {
   switch (error) {
@@ -116,6 +119,28 @@ int make_temporary(char* name, size_t length, const char* path) {
 // A file that its owner has made read-only stays as it is.
 bool may_replace(const char* path) { return access(path, F_OK) != 0 || access(path, W_OK) == 0; }
 
+timespec modified(const struct stat& info) {
+#if defined(__APPLE__)
+  return info.st_mtimespec;
+#else
+  return info.st_mtim;
+#endif
+}
+
+uint64_t stamp_of(const struct stat& info) {
+  timespec now;
+  const timespec time = modified(info);
+  if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
+  if (time.tv_sec > now.tv_sec - kTooYoungSeconds) return 0;
+  const uint64_t facts[] = {
+      static_cast<uint64_t>(info.st_dev),  static_cast<uint64_t>(info.st_ino),
+      static_cast<uint64_t>(info.st_size), static_cast<uint64_t>(time.tv_sec),
+      static_cast<uint64_t>(time.tv_nsec),
+  };
+  const uint64_t stamp = hash_of(facts);
+  return stamp != 0 ? stamp : 1;
+}
+
 }  // namespace
 
 Status write_packed_file(const char* path, const PackedContent& content) {
@@ -134,16 +159,28 @@ Status write_packed_file(const char* path, const PackedContent& content) {
   return failed(error);
 }
 
-void note_program_version(const char* path, const PackedFile& file, uint64_t version) {
+uint64_t stamp_of(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 ? stamp_of(info) : 0;
+}
+
+void note_right(const char* path, const PackedFile& file, uint64_t program_version) {
   const int target = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (target < 0) return;
   PackedHeader header;
   std::memcpy(&header, file.bytes_.data(), sizeof(header));
-  const uint64_t note[] = {version, hash_note(header.tables_hash, version)};
   struct stat info;
-  // Where another file has come in its place since, the hash does not fit that.
-  if (fstat(target, &info) == 0 && static_cast<uint64_t>(info.st_size) == header.file_size) {
-    (void)write_at(target, note, sizeof(note), offsetof(PackedHeader, program_version));
+  if (file.stamp_ != 0 && fstat(target, &info) == 0 && stamp_of(info) == file.stamp_) {
+    header.stamp_hash = hash_note(header.tables_hash, file.stamp_);
+    if (program_version != 0) {
+      header.program_version = program_version;
+      header.note_hash = hash_note(header.tables_hash, program_version);
+    }
+    constexpr size_t kNotes = offsetof(PackedHeader, stamp_hash);
+    (void)write_at(target, &header.stamp_hash, sizeof(header) - kNotes, kNotes);
+    // This is no change that has to be noticed.
+    const timespec times[] = {{0, UTIME_OMIT}, modified(info)};
+    (void)futimens(target, times);
   }
   close(target);
 }

@@ -132,8 +132,8 @@ Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, Value& 
   return tensor.constant() != 0 ? read_constant(tensor, value) : Status();
 }
 
-Result<Span<const uint8_t>> ValueReader::constant(uint32_t number, bool* is_in_program) const {
-  if (is_in_program != nullptr) *is_in_program = true;
+Result<ValueReader::Constant> ValueReader::constant(uint32_t number) const {
+  Constant constant;
   const auto* list = graph_.constants();
   if (list != nullptr && list->size() > 0) {
     TAPER_XNNPACK_REQUIRE(number < list->size(), "a constant of the graph is not in its list");
@@ -141,33 +141,42 @@ Result<Span<const uint8_t>> ValueReader::constant(uint32_t number, bool* is_in_p
     if (entry.name() != nullptr) {
       Result<NamedData> data = context_.find_data(entry.name()->string_view());
       if (!data.ok()) return data.status();
-      if (is_in_program != nullptr) *is_in_program = data->is_in_program;
-      return data->bytes;
+      constant.bytes = data->bytes;
+      constant.is_in_program = data->is_in_program;
+      return constant;
     }
     TAPER_XNNPACK_REQUIRE(
         entry.offset() <= constants_.size() && entry.size() <= constants_.size() - entry.offset(),
         "a constant of the graph lies outside the payload");
-    return constants_.subspan(static_cast<size_t>(entry.offset()),
-                              static_cast<size_t>(entry.size()));
+    constant.bytes =
+        constants_.subspan(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size()));
+    constant.end = constants_.end();
+    return constant;
   }
   const auto* buffers = graph_.constant_buffers();
   TAPER_XNNPACK_REQUIRE(buffers != nullptr && number < buffers->size(),
                         "a constant of the graph is not in its list");
   const auto* bytes = buffers->Get(number)->storage();
   TAPER_XNNPACK_REQUIRE(bytes != nullptr, "a constant of the graph has no bytes");
-  return Span<const uint8_t>(bytes->data(), bytes->size());
+  constant.bytes = Span<const uint8_t>(bytes->data(), bytes->size());
+  return constant;
 }
 
 Status ValueReader::read_constant(const wire::Tensor& tensor, Value& value) const {
-  Result<Span<const uint8_t>> bytes = constant(tensor.constant(), &value.is_in_program);
-  if (!bytes.ok()) return bytes.status();
+  Result<Constant> found = constant(tensor.constant());
+  if (!found.ok()) return found.status();
   const uint64_t needed = stored_bytes(value.type, value.declared);
-  TAPER_XNNPACK_REQUIRE(needed <= bytes->size(), "a constant of the graph is shorter than it says");
+  TAPER_XNNPACK_REQUIRE(needed <= found->bytes.size(),
+                        "a constant of the graph is shorter than it says");
   TAPER_XNNPACK_REQUIRE(value.external_id == kNone, "a constant of the graph is an argument");
-  value.data = bytes->data();
+  value.data = value.stored = found->bytes.data();
+  value.is_in_program = found->is_in_program;
   value.is_known = true;
-  if (is_aligned<uint32_t>(value.data) && !may_be_read_past(value.data, needed)) return {};
   const size_t size = static_cast<size_t>(needed);
+  const bool is_followed =
+      found->end != nullptr && found->end - (value.data + size) >= XNN_EXTRA_BYTES;
+  const bool may_stay = is_followed || !may_be_read_past(value.data, needed);
+  if (is_aligned<uint32_t>(value.data) && may_stay) return {};
   value.owned.reset(new (std::nothrow) uint8_t[size + XNN_EXTRA_BYTES]());
   TAPER_REQUIRE(value.owned != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for a constant of the XNNPACK graph");
@@ -219,11 +228,12 @@ Status ValueReader::read_channels(const wire::PerChannel& channels, Value& value
   value.scale_count = value.declared.dims[value.channel_dim];
   size_t count = channels.scale() != nullptr ? channels.scale()->size() : 0;
   if (channels.scale_buffer() != 0) {
-    Result<Span<const uint8_t>> bytes = constant(channels.scale_buffer());
-    if (!bytes.ok()) return bytes.status();
-    TAPER_XNNPACK_REQUIRE(is_aligned<float>(bytes->data()), "the scales are not aligned");
-    value.scales = reinterpret_cast<const float*>(bytes->data());
-    count = bytes->size() / sizeof(float);
+    Result<Constant> found = constant(channels.scale_buffer());
+    if (!found.ok()) return found.status();
+    const Span<const uint8_t> bytes = found->bytes;
+    TAPER_XNNPACK_REQUIRE(is_aligned<float>(bytes.data()), "the scales are not aligned");
+    value.scales = reinterpret_cast<const float*>(bytes.data());
+    count = bytes.size() / sizeof(float);
   } else if (count > 0) {
     value.scales = channels.scale()->data();
   }
@@ -248,12 +258,13 @@ Status ValueReader::read_groups(const wire::PerGroup& groups, Value& value) cons
   const uint64_t count =
       uint64_t{value.declared.dims[0]} * (value.declared.dims[1] / value.group_size);
   if (groups.scale_buffer() != 0) {
-    Result<Span<const uint8_t>> bytes = constant(groups.scale_buffer());
-    if (!bytes.ok()) return bytes.status();
+    Result<Constant> found = constant(groups.scale_buffer());
+    if (!found.ok()) return found.status();
+    const Span<const uint8_t> bytes = found->bytes;
     TAPER_XNNPACK_REQUIRE(
-        is_aligned<uint16_t>(bytes->data()) && bytes->size() / sizeof(uint16_t) >= count,
+        is_aligned<uint16_t>(bytes.data()) && bytes.size() / sizeof(uint16_t) >= count,
         "there are fewer scales than groups");
-    value.group_scales = reinterpret_cast<const uint16_t*>(bytes->data());
+    value.group_scales = reinterpret_cast<const uint16_t*>(bytes.data());
   } else {
     TAPER_XNNPACK_REQUIRE(groups.scale() != nullptr && groups.scale()->size() >= count,
                           "there are fewer scales than groups");

@@ -22,8 +22,13 @@ class ValueReader {
   Status read_channels(const wire::PerChannel& channels, Value& value) const;
   Status read_groups(const wire::PerGroup& groups, Value& value) const;
   Status read_constant(const wire::Tensor& tensor, Value& value) const;
-  // The bytes of a constant of the graph by its number, and whether the program file holds them.
-  Result<Span<const uint8_t>> constant(uint32_t number, bool* is_in_program = nullptr) const;
+  // The bytes of a constant of the graph by its number.
+  struct Constant {
+    Span<const uint8_t> bytes;
+    const uint8_t* end = nullptr;  // Up to there it is safe to read, if that is known.
+    bool is_in_program = true;     // The program file holds them.
+  };
+  Result<Constant> constant(uint32_t number) const;
 
   const wire::Graph& graph_;
   Span<const uint8_t> constants_;

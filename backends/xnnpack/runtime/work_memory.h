@@ -7,6 +7,8 @@
 #include <memory>
 #include <new>
 
+#include "backends/xnnpack/runtime/pages.h"
+
 namespace taper::xnnpack {
 
 class WorkMemory {
@@ -19,8 +21,10 @@ class WorkMemory {
     size_ = 0;
     bytes_.reset();  // Never both at once.
     bytes_.reset(new (std::nothrow) uint8_t[bytes + kAlignment]);
-    if (bytes_ != nullptr) size_ = bytes;
-    return bytes_ != nullptr;
+    if (bytes_ == nullptr) return false;
+    size_ = bytes;
+    take_ahead(bytes_.get(), static_cast<size_t>(bytes));
+    return true;
   }
 
   // Aligned; null if nothing was ever asked for.

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/runtime/delegate.h"
 #include "backends/xnnpack/runtime/packed_cache.h"
+#include "backends/xnnpack/runtime/pages.h"
 #include "backends/xnnpack/runtime/work_memory.h"
 #include "backends/xnnpack/runtime/xnnpack_threads.h"
 
@@ -24,7 +25,7 @@ XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
 
 XnnpackBackend::~XnnpackBackend() = default;
 
-bool XnnpackBackend::is_available() const { return xnn_initialize(nullptr) == xnn_status_success; }
+bool XnnpackBackend::is_available() const { return xnnpack::start_library(); }
 
 Status XnnpackBackend::prepare() {
   TAPER_REQUIRE(cache_ != nullptr, Error::kDelegateMemoryAllocationFailed,
