@@ -45,6 +45,7 @@ class NodeImporter {
     if (target_ == "higher_order::with_effects") unwrap_effects();
     std::shared_ptr<const Schema> schema = find_schema(target_);
     known_ = schema != nullptr;
+    if (known_ && says_nothing(*schema)) return;
     if (target_ == "higher_order::scan") drop_scan_direction();
     std::vector<Argument> args;
     if (known_) {
@@ -222,6 +223,13 @@ class NodeImporter {
     if (kind == "as_sym_float" || kind == "as_float") type.base = TypeBase::kFloat;
     if (kind == "as_sym_bool" || kind == "as_bool") type.base = TypeBase::kBool;
     return type;
+  }
+
+  // promote_types and result_type name a dtype, which the exporter has read off already: no node
+  // can take it.
+  bool says_nothing(const Schema& schema) const {
+    return schema.returns.size() == 1 && schema.returns[0].type.base == TypeBase::kScalarType &&
+           outputs_.size() == 1 && json_variant(outputs_[0], "output").key == "as_none";
   }
 
   // --- Results

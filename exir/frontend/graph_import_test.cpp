@@ -26,6 +26,7 @@ class OneNode {
     }
     import_nodes(document_.root(), scope_);
   }
+  bool is_empty() const { return graph_.nodes.empty(); }
   const Node& node() const { return *graph_.nodes.back(); }
   const Argument& arg(size_t i) const { return node().args[i]; }
   Value* input(size_t i) const { return graph_.inputs[i].value(); }
@@ -173,6 +174,14 @@ TEST(Results, AreFlat) {
   EXPECT_EQ(outputs[3]->sym, Sym(8));
   EXPECT_EQ(outputs[5]->name, "z");
   EXPECT_EQ(mixed.node().schema->returns.size(), 5u);
+}
+
+TEST(Results, OfADtypeAreOfNoUse) {
+  const OneNode none("torch.ops.aten.promote_types.default",
+                     named("type1", R"({"as_scalar_type": 7})") + ", " +
+                         named("type2", R"({"as_scalar_type": 4})"),
+                     R"({"as_none": true})");
+  EXPECT_TRUE(none.is_empty());
 }
 
 TEST(UnknownOperators, KeepTheirNamesAndArguments) {
