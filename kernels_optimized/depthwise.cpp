@@ -46,8 +46,8 @@ struct Row {
   float* out;
 };
 
-Row find_row(const DepthwiseShape& s, const DepthwiseData& d, int64_t row) {
-  const int64_t top = row % s.out_height * s.step - s.padding_top;
+Row find_row(const WindowShape& s, const DepthwiseData& d, int64_t row) {
+  const int64_t top = row % s.out_height * s.step_down - s.padding_top;
   const int64_t begin = std::clamp(-top, int64_t{0}, s.window_height);
   const int64_t first = row / s.out_height * s.height + top + begin;
   return {d.image + first * s.width * s.channels, begin,
@@ -58,7 +58,7 @@ Row find_row(const DepthwiseShape& s, const DepthwiseData& d, int64_t row) {
 // Adds the products of kColumns columns of a row of the window and what lies under them for every
 // result; `left` is the column of the image under the first one.
 template <int kColumns, int kStep, int kCount, typename Block>
-HWY_INLINE void add_columns(const DepthwiseShape& s, Block block, const float* weights,
+HWY_INLINE void add_columns(const WindowShape& s, Block block, const float* weights,
                             const float* pixels, int64_t left, Vec (&sums)[kCount]) {
   constexpr int kPixels = (kCount - 1) * kStep + kColumns;
   Vec factors[kColumns];
@@ -80,7 +80,7 @@ HWY_INLINE void add_columns(const DepthwiseShape& s, Block block, const float* w
 // All columns of a row of the window, kAtOnce of them at a time.
 constexpr int kAtOnce = 4;
 template <int kStep, int kCount, typename Block>
-HWY_INLINE void add_row(const DepthwiseShape& s, Block block, const float* weights,
+HWY_INLINE void add_row(const WindowShape& s, Block block, const float* weights,
                         const float* pixels, int64_t left, Vec (&sums)[kCount]) {
   int64_t j = 0;
   for (; j + kAtOnce <= s.window_width; j += kAtOnce) {
@@ -93,8 +93,8 @@ HWY_INLINE void add_row(const DepthwiseShape& s, Block block, const float* weigh
 
 // kCount results of a row, from column x on. kWidth: of the window; 0: any.
 template <int kWidth, int kStep, int kCount, typename Block>
-HWY_INLINE void run_strip(const DepthwiseShape& s, const DepthwiseData& d, Block block,
-                          const Row& row, int64_t x) {
+HWY_INLINE void run_strip(const WindowShape& s, const DepthwiseData& d, Block block, const Row& row,
+                          int64_t x) {
   const Vec bias = d.bias != nullptr ? block.read(d.bias + block.channel) : hn::Zero(kTag);
   Vec sums[kCount];
   TAPER_UNROLL
@@ -118,14 +118,14 @@ HWY_INLINE void run_strip(const DepthwiseShape& s, const DepthwiseData& d, Block
 
 // Strips of kCount results, the last of which may compute some again.
 template <int kWidth, int kStep, int kCount, typename Block>
-void run_strips(const DepthwiseShape& s, const DepthwiseData& d, Block block, const Row& row) {
+void run_strips(const WindowShape& s, const DepthwiseData& d, Block block, const Row& row) {
   for (int64_t x = 0; x < s.out_width; x += kCount) {
     run_strip<kWidth, kStep, kCount>(s, d, block, row, std::min(x, s.out_width - kCount));
   }
 }
 
 template <int kWidth, int kStep, typename Block>
-void run_row(const DepthwiseShape& s, const DepthwiseData& d, Block block, int64_t index) {
+void run_row(const WindowShape& s, const DepthwiseData& d, Block block, int64_t index) {
   const Row row = find_row(s, d, index);
   if (s.out_width >= kStrip) return run_strips<kWidth, kStep, kStrip>(s, d, block, row);
   if (s.out_width >= 3) return run_strips<kWidth, kStep, 3>(s, d, block, row);
@@ -133,7 +133,7 @@ void run_row(const DepthwiseShape& s, const DepthwiseData& d, Block block, int64
 }
 
 template <int kWidth, int kStep>
-void run_part(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePart& part) {
+void run_part(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
   const int64_t end = part.first_channel + part.channels;
   for (int64_t channel = part.first_channel; channel < end; channel += kLanes) {
     const int64_t count = std::min(kLanes, end - channel);
@@ -149,8 +149,8 @@ void run_part(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePa
 
 }  // namespace
 
-void depthwise_form(const DepthwiseShape& s, const DepthwiseData& d, const DepthwisePart& part) {
-  const bool is_every = s.step == 1;
+void depthwise_form(const WindowShape& s, const DepthwiseData& d, const DepthwisePart& part) {
+  const bool is_every = s.step_across == 1;
   switch (s.window_width) {
     case 5:
       return is_every ? run_part<5, 1>(s, d, part) : run_part<5, 2>(s, d, part);
@@ -172,7 +172,7 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Form = void (*)(const DepthwiseShape&, const DepthwiseData&, const DepthwisePart&);
+using Form = void (*)(const WindowShape&, const DepthwiseData&, const DepthwisePart&);
 using Lanes = int64_t (*)();
 
 }  // namespace
@@ -184,7 +184,7 @@ bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step) {
 
 int64_t depthwise_channels() { return TAPER_CHOOSE(Lanes, lanes_form)(); }
 
-void depthwise(const DepthwiseShape& shape, const DepthwiseData& data, const DepthwisePart& part) {
+void depthwise(const WindowShape& shape, const DepthwiseData& data, const DepthwisePart& part) {
   TAPER_CHOOSE(Form, depthwise_form)(shape, data, part);
 }
 

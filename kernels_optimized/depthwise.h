@@ -11,15 +11,9 @@
 
 #include <cstdint>
 
-namespace taper::optimized {
+#include "kernels_optimized/window_shape.h"
 
-struct DepthwiseShape {
-  int64_t images = 1, height = 0, width = 0, channels = 0;
-  int64_t out_height = 0, out_width = 0;
-  int64_t padding_top = 0, padding_left = 0;
-  int64_t window_height = 5, window_width = 5;
-  int64_t step = 1;
-};
+namespace taper::optimized {
 
 struct DepthwiseData {
   const float* image = nullptr;
@@ -45,7 +39,7 @@ bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step);
 // So many channels are computed at once.
 int64_t depthwise_channels();
 
-// REQUIRES: has_depthwise(). Threads: parts that do not overlap may be computed at once.
-void depthwise(const DepthwiseShape& shape, const DepthwiseData& data, const DepthwisePart& part);
+// REQUIRES: has_depthwise(), the same step down and across, no dilation. Threads: parts that do not overlap may be computed at once.
+void depthwise(const WindowShape& shape, const DepthwiseData& data, const DepthwisePart& part);
 
 }  // namespace taper::optimized

@@ -24,21 +24,21 @@ std::vector<float> numbers(int64_t count, int64_t step) {
 }
 
 struct Problem {
-  DepthwiseShape shape;
+  WindowShape shape;
   std::vector<float> image, filter, bias;
 
-  explicit Problem(const DepthwiseShape& s)
+  explicit Problem(const WindowShape& s)
       : shape(s),
         image(numbers(s.images * s.height * s.width * s.channels, 31)),
         filter(numbers(s.window_height * s.window_width * s.channels, 17)),
         bias(numbers(s.channels, 5)) {}
 
   double sum(int64_t n, int64_t y, int64_t x, int64_t c) const {
-    const DepthwiseShape& s = shape;
+    const WindowShape& s = shape;
     double total = static_cast<double>(bias[static_cast<size_t>(c)]);
     for (int64_t k = 0; k < s.window_height * s.window_width; ++k) {
-      const int64_t row = y * s.step + k / s.window_width - s.padding_top;
-      const int64_t column = x * s.step + k % s.window_width - s.padding_left;
+      const int64_t row = y * s.step_down + k / s.window_width - s.padding_top;
+      const int64_t column = x * s.step_across + k % s.window_width - s.padding_left;
       if (row < 0 || row >= s.height || column < 0 || column >= s.width) continue;
       const int64_t at = ((n * s.height + row) * s.width + column) * s.channels + c;
       total += static_cast<double>(image[static_cast<size_t>(at)]) *
@@ -69,7 +69,7 @@ struct Problem {
 template <typename Finish>
 void expect_right(const Problem& p, const DepthwiseData& data, Finish finish) {
   const std::vector<float> out = p.run(data);
-  const DepthwiseShape& s = p.shape;
+  const WindowShape& s = p.shape;
   for (size_t i = 0; i < out.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
     const int64_t pixel = at / s.channels, row = pixel / s.out_width;
@@ -101,7 +101,7 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
         for (int64_t channels : {3, 16, 21}) {
           SCOPED_TRACE(testing::Message() << height << " x " << width << " step " << step
                                           << " size " << size << " channels " << channels);
-          DepthwiseShape s;
+          WindowShape s;
           s.images = 2;
           s.height = size;
           s.width = size + 1;
@@ -112,7 +112,7 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
           s.out_width = (s.width - 1) / step + 1;
           s.window_height = height;
           s.window_width = width;
-          s.step = step;
+          s.step_down = s.step_across = step;
           expect_right(Problem(s), within(-kInfinity, kInfinity), [](double v) { return v; });
         }
       }
@@ -122,10 +122,11 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
 
 TEST_P(Depthwise, BoundsAndSwish) {
   if (!has_depthwise(5, 5, 1)) return;
-  DepthwiseShape s;
+  WindowShape s;
   s.height = s.width = 9;
   s.out_height = s.out_width = 5;
   s.channels = 20;
+  s.window_height = s.window_width = 5;
   const Problem problem(s);
   expect_right(problem, within(0, 1), [](double v) { return std::fmin(std::fmax(v, 0), 1); });
   DepthwiseData data;

@@ -9,16 +9,13 @@
 
 #include <cstdint>
 
+#include "kernels_optimized/window_shape.h"
+
 namespace taper::optimized {
 
-struct GroupedShape {
-  int64_t images = 1, height = 0, width = 0, channels = 0;
-  int64_t out_height = 0, out_width = 0, out_channels = 0;
+struct GroupedShape : WindowShape {
+  int64_t out_channels = 0;
   int64_t group_channels = 1, group_out_channels = 1;
-  int64_t window_height = 1, window_width = 1;
-  int64_t step_down = 1, step_across = 1;
-  int64_t dilation_down = 1, dilation_across = 1;
-  int64_t padding_top = 0, padding_left = 0;
 
   // Of each result.
   int64_t terms() const { return window_height * window_width * group_channels; }

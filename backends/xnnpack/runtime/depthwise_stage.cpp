@@ -5,11 +5,10 @@
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/node_kinds.h"
+#include "backends/xnnpack/runtime/window_shape.h"
 
 namespace taper::xnnpack {
 namespace {
-
-using optimized::DepthwiseShape;
 
 // Multiplications that take about as long as a stage costs.
 constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
@@ -17,25 +16,6 @@ constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
 // cache; and as few as a thread should have.
 constexpr int64_t kBandBytes = int64_t{512} << 10;
 constexpr int64_t kLeastRows = 4;
-
-DepthwiseShape shape_of(const Node& node, Span<const Value> values) {
-  const auto& t = node.as<wire::Convolution>();
-  const uint32_t* in = input(node, values).shape.dims;
-  const uint32_t* out = values[node.output].shape.dims;
-  DepthwiseShape shape;
-  shape.images = in[0];
-  shape.height = in[1];
-  shape.width = in[2];
-  shape.channels = in[3];
-  shape.out_height = out[1];
-  shape.out_width = out[2];
-  shape.padding_top = t.padding_top();
-  shape.padding_left = t.padding_left();
-  shape.window_height = t.kernel_height();
-  shape.window_width = t.kernel_width();
-  shape.step = t.stride_width();
-  return shape;
-}
 
 }  // namespace
 
@@ -65,9 +45,9 @@ DepthwiseStage::DepthwiseStage(const Node& node, Span<const Value> values, bool 
 }
 
 Status DepthwiseStage::reshape(Span<const Value> values) {
-  shape_ = shape_of(node_, values);
+  shape_ = window_shape(node_, values);
   const int64_t row_bytes =
-      shape_.step * shape_.width * shape_.channels * static_cast<int64_t>(sizeof(float));
+      shape_.step_down * shape_.width * shape_.channels * static_cast<int64_t>(sizeof(float));
   const int64_t rows = shape_.images * shape_.out_height;
   int64_t band = std::max(kLeastRows, kBandBytes / row_bytes);
   const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));

@@ -30,7 +30,7 @@ class DepthwiseStage final : public Stage {
   const Node& node_;
   const uint32_t output_;
   const pthreadpool_t pool_;
-  optimized::DepthwiseShape shape_;
+  optimized::WindowShape shape_;
   optimized::DepthwiseData data_;
   size_t rows_per_task_ = 1;
 };

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "backends/xnnpack/runtime/node_kinds.h"
+#include "backends/xnnpack/runtime/window_shape.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -23,26 +24,10 @@ bool is_depthwise(const Node& node) {
 
 GroupedShape shape_of(const Node& node, Span<const Value> values) {
   const auto& t = node.as<wire::Convolution>();
-  const uint32_t* in = input(node, values).shape.dims;
-  const uint32_t* out = values[node.output].shape.dims;
-  GroupedShape shape;
-  shape.images = in[0];
-  shape.height = in[1];
-  shape.width = in[2];
-  shape.channels = in[3];
-  shape.out_height = out[1];
-  shape.out_width = out[2];
-  shape.out_channels = out[3];
+  GroupedShape shape{window_shape(node, values)};
+  shape.out_channels = values[node.output].shape.dims[3];
   shape.group_channels = t.group_input_channels();
   shape.group_out_channels = t.group_output_channels();
-  shape.window_height = t.kernel_height();
-  shape.window_width = t.kernel_width();
-  shape.step_down = t.stride_height();
-  shape.step_across = t.stride_width();
-  shape.dilation_down = t.dilation_height();
-  shape.dilation_across = t.dilation_width();
-  shape.padding_top = t.padding_top();
-  shape.padding_left = t.padding_left();
   return shape;
 }
 
