@@ -39,7 +39,8 @@ bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step);
 // So many channels are computed at once.
 int64_t depthwise_channels();
 
-// REQUIRES: has_depthwise(), the same step down and across, no dilation. Threads: parts that do not overlap may be computed at once.
+// REQUIRES: has_depthwise(), the same step down and across, no dilation. Threads: parts that do not
+// overlap may be computed at once.
 void depthwise(const WindowShape& shape, const DepthwiseData& data, const DepthwisePart& part);
 
 }  // namespace taper::optimized
