@@ -225,11 +225,13 @@ class NodeImporter {
     return type;
   }
 
-  // promote_types and result_type name a dtype, which the exporter has read off already: no node
-  // can take it.
+  // promote_types and can_cast answer with a dtype or a truth, which the exporter has used already:
+  // no node takes it.
   bool says_nothing(const Schema& schema) const {
-    return schema.returns.size() == 1 && schema.returns[0].type.base == TypeBase::kScalarType &&
-           outputs_.size() == 1 && json_variant(outputs_[0], "output").key == "as_none";
+    if (schema.returns.size() != 1 || outputs_.size() != 1) return false;
+    const ArgType& type = schema.returns[0].type;
+    return !type.list && type.base != TypeBase::kTensor && type.base != TypeBase::kAny &&
+           json_variant(outputs_[0], "output").key == "as_none";
   }
 
   // --- Results

@@ -176,7 +176,7 @@ TEST(Results, AreFlat) {
   EXPECT_EQ(mixed.node().schema->returns.size(), 5u);
 }
 
-TEST(Results, OfADtypeAreOfNoUse) {
+TEST(Results, ThatTheExporterUsedLeaveNoNode) {
   const OneNode none("torch.ops.aten.promote_types.default",
                      named("type1", R"({"as_scalar_type": 7})") + ", " +
                          named("type2", R"({"as_scalar_type": 4})"),
