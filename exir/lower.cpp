@@ -9,6 +9,7 @@
 #include <chrono>
 
 #include "exir/decompose/recurrent.h"
+#include "exir/delegate/compute_in_float.h"
 #include "exir/dialect/verifier.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ops/executorch_kernels.h"
@@ -79,12 +80,17 @@ const Decompositions& own_rules(const LowerOptions& options) {
 int run_decompose(Graph& graph, const LowerOptions& options) {
   const KeepWhole keep = [&](const Node& node) {
     return stays_whole(node) ||
-           (options.backend != nullptr && options.backend->keeps_whole(node, graph));
+           (options.backend != nullptr && (options.backend->keeps_whole(node, graph) ||
+                                           keeps_whole_in_float(*options.backend, node, graph)));
   };
   return decompose(graph, keep, own_rules(options));
 }
 int run_fold_constants(Graph& graph, const LowerOptions& options) {
   return fold_constants(graph, options.backend != nullptr);
+}
+int run_compute_in_float(Graph& graph, const LowerOptions& options) {
+  if (options.backend == nullptr) return 0;
+  return compute_in_float(graph, *options.backend, options.delegated);
 }
 int run_partition(Graph& graph, const LowerOptions& options) {
   if (options.backend == nullptr) return 0;
@@ -154,6 +160,8 @@ constexpr Pass kPasses[] = {
     // Last of all that sees values: the copies must stay.
     {"keep_old_values", Need::kAlways, Dialect::kEdge, plain<keep_old_values>},
 
+    // Half of the numbers' width is not worth kernels of its own: such nodes become float32.
+    {"compute_in_float", Need::kOptional, Dialect::kEdge, run_compute_in_float},
     // What a backend takes becomes calls of it; kernels run the rest.
     {"partition", Need::kOptional, Dialect::kEdge, run_partition},
 
