@@ -85,6 +85,16 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
       {"aten::gelu.out", [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); },
        "none"},
       {"aten::gelu.out", gelu_tanh, "tanh"},
+      {"aten::log.out", [](double x) { return std::log(x); }},
+      {"aten::log2.out", [](double x) { return std::log2(x); }},
+      {"aten::log10.out", [](double x) { return std::log10(x); }},
+      {"aten::log1p.out", [](double x) { return std::log1p(x); }},
+      {"aten::expm1.out", [](double x) { return std::expm1(x); }},
+      {"aten::sin.out", [](double x) { return std::sin(x); }},
+      {"aten::cos.out", [](double x) { return std::cos(x); }},
+      {"aten::atan.out", [](double x) { return std::atan(x); }},
+      {"aten::sqrt.out", [](double x) { return std::sqrt(x); }},
+      {"aten::rsqrt.out", [](double x) { return 1 / std::sqrt(x); }},
   };
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
@@ -102,6 +112,74 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
           expect_close(got[i], c.want(wide), wide, c.name);
         }
       }
+    }
+  }
+}
+
+// Near 0 each of these is about its argument: the relative error counts, down to subnormal numbers.
+// Logarithms are small near 1.
+TEST(Elementwise, SmallResultsHaveAllTheirDigits) {
+  struct Near {
+    const char* name;
+    double (*want)(double);
+    float at;
+  };
+  const Near cases[] = {
+      {"aten::log1p.out", [](double x) { return std::log1p(x); }, 0},
+      {"aten::expm1.out", [](double x) { return std::expm1(x); }, 0},
+      {"aten::sin.out", [](double x) { return std::sin(x); }, 0},
+      {"aten::atan.out", [](double x) { return std::atan(x); }, 0},
+      {"aten::log.out", [](double x) { return std::log(x); }, 1},
+      {"aten::log2.out", [](double x) { return std::log2(x); }, 1},
+      {"aten::log10.out", [](double x) { return std::log10(x); }, 1},
+  };
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const Near& c : cases) {
+      TestTensor in(ScalarType::kFloat, {251}), out(ScalarType::kFloat, {251});
+      float* x = in->mutable_data_ptr<float>();
+      for (int i = 0; i < 251; ++i) {
+        x[i] = c.at + std::ldexp(i % 2 != 0 ? 1.37f : -1.37f, -(i / 2));
+      }
+      call(c.name, {EValue(&*in), EValue(&*out)});
+      for (int i = 0; i < 251; ++i) {
+        const double want = c.want(static_cast<double>(x[i]));
+        const double got = static_cast<double>(out.values<float>()[static_cast<size_t>(i)]);
+        if (std::isnan(want)) {
+          EXPECT_TRUE(std::isnan(got)) << c.name << " of " << x[i];
+        } else {
+          EXPECT_NEAR(got, want, 3e-7 * std::fabs(want)) << c.name << " of " << x[i];
+        }
+      }
+    }
+  }
+}
+
+TEST(Elementwise, SmallNumbersAndLargeAngles) {
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    TestTensor in(ScalarType::kFloat, {6}), out(ScalarType::kFloat, {6});
+    const float x[] = {1e-45f, 1e-40f, 8191.9f, 8192.5f, 3e9f, -1e30f};
+    std::copy(std::begin(x), std::end(x), in->mutable_data_ptr<float>());
+    call("aten::log.out", {EValue(&*in), EValue(&*out)});
+    for (size_t i = 0; i < 5; ++i) {
+      EXPECT_NEAR(out.values<float>()[i], std::log(static_cast<double>(x[i])), 1e-5) << x[i];
+    }
+    call("aten::sin.out", {EValue(&*in), EValue(&*out)});
+    for (size_t i = 2; i < 6; ++i) {
+      EXPECT_NEAR(out.values<float>()[i], std::sin(static_cast<double>(x[i])), 1e-6) << x[i];
+    }
+  }
+}
+
+TEST(Elementwise, EluHasThreeFactors) {
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    TestTensor in = probes(131), out(ScalarType::kFloat, {131});
+    call("aten::elu.out", {EValue(&*in), EValue(1.5), EValue(0.5), EValue(2.0), EValue(&*out)});
+    for (size_t i = 0; i < 131; ++i) {
+      const double x = static_cast<double>(in.values<float>()[i]);
+      expect_close(out.values<float>()[i], x > 0 ? x * 0.5 : 0.75 * std::expm1(2 * x), x, "elu");
     }
   }
 }

@@ -21,11 +21,40 @@ HWY_INLINE void for_vectors(int64_t count, Apply apply) {
   if (i < count) apply(i, count - i);
 }
 
+template <Function kFunction>
+HWY_INLINE Vec value_of(Vec x) {
+  if constexpr (kFunction == Function::kExp) return exp_of(x);
+  if constexpr (kFunction == Function::kLog) return log_of(x);
+  if constexpr (kFunction == Function::kSin) return sin_or_cos<false>(x);
+  if constexpr (kFunction == Function::kCos) return sin_or_cos<true>(x);
+  if constexpr (kFunction == Function::kSqrt) return hn::Sqrt(x);
+  if constexpr (kFunction == Function::kRsqrt) return hn::Div(constant(1), hn::Sqrt(x));
+}
+
+template <Function kFunction>
+void run(const float* in, float* out, int64_t count) {
+  for_vectors(count, [=](int64_t i, int64_t n) HWY_ATTR {
+    store_count(value_of<kFunction>(load_count(in + i, n)), out + i, n);
+  });
+}
+
 }  // namespace
 
-void exponential_form(const float* in, float* out, int64_t count) {
-  for_vectors(count, [=](int64_t i, int64_t n)
-                         HWY_ATTR { store_count(exp_of(load_count(in + i, n)), out + i, n); });
+void apply_form(Function function, const float* in, float* out, int64_t count) {
+  switch (function) {
+    case Function::kExp:
+      return run<Function::kExp>(in, out, count);
+    case Function::kLog:
+      return run<Function::kLog>(in, out, count);
+    case Function::kSin:
+      return run<Function::kSin>(in, out, count);
+    case Function::kCos:
+      return run<Function::kCos>(in, out, count);
+    case Function::kSqrt:
+      return run<Function::kSqrt>(in, out, count);
+    case Function::kRsqrt:
+      return run<Function::kRsqrt>(in, out, count);
+  }
 }
 
 void swish_form(const float* in, float* out, int64_t count) {
@@ -51,13 +80,14 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
+using Apply = void (*)(Function, const float*, float*, int64_t);
 using Unary = void (*)(const float*, float*, int64_t);
 using AddClamped = void (*)(const float*, const float*, float, float, float*, int64_t);
 
 }  // namespace
 
-void exponential(const float* in, float* out, int64_t count) {
-  TAPER_CHOOSE(Unary, exponential_form)(in, out, count);
+void apply(Function function, const float* in, float* out, int64_t count) {
+  TAPER_CHOOSE(Apply, apply_form)(function, in, out, count);
 }
 
 void swish(const float* in, float* out, int64_t count) {

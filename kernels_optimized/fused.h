@@ -9,8 +9,9 @@
 
 namespace taper::optimized {
 
-// e^in
-void exponential(const float* in, float* out, int64_t count);
+// What their library computes one by one.
+enum class Function : uint8_t { kExp, kLog, kSin, kCos, kSqrt, kRsqrt };
+void apply(Function function, const float* in, float* out, int64_t count);
 
 // in * sigmoid(in)
 void swish(const float* in, float* out, int64_t count);

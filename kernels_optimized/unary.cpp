@@ -1,5 +1,4 @@
-// exp, sigmoid, silu, gelu, tanh, erf, hardswish, hardsigmoid, relu, leaky_relu, hardtanh and clamp
-// of floats: one pass over the memory, which is dense whatever the dim order, so that input and
+// exp, logarithms, sine and cosine, roots and activations of floats: one pass over the memory, which is dense whatever the dim order, so that input and
 // output need only share it.
 
 #include <cmath>
@@ -34,13 +33,26 @@ enum class Unary {
   kHardswish,
   kHardsigmoid,
   kClamp,
-  kLeakyRelu
+  kLeakyRelu,
+  kElu,
+  kLog,
+  kLog2,
+  kLog10,
+  kLog1p,
+  kExpm1,
+  kSin,
+  kCos,
+  kAtan,
+  kSqrt,
+  kRsqrt
 };
 
-// Of clamp: the bounds. Of leaky_relu: the slope. None of them is NaN.
+// Of clamp: the bounds. Of leaky_relu: the slope. None of them is NaN. Of elu: what the negative
+// side is multiplied with, what the positive one is, and what its exponent is.
 struct Parameters {
   float low = 0;
   float high = 0;
+  float inner = 0;
 };
 
 }  // namespace
@@ -54,7 +66,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <Unary kOp>
-HWY_INLINE Vec apply(Vec x, Vec low, Vec high) {
+HWY_INLINE Vec apply(Vec x, Vec low, Vec high, Vec inner) {
   if constexpr (kOp == Unary::kExp) return exp_of(x);
   if constexpr (kOp == Unary::kSigmoid) return sigmoid_of(x);
   if constexpr (kOp == Unary::kSilu) {
@@ -79,17 +91,32 @@ HWY_INLINE Vec apply(Vec x, Vec low, Vec high) {
   if constexpr (kOp == Unary::kLeakyRelu) {
     return hn::IfThenElse(hn::Gt(x, hn::Zero(kTag)), x, hn::Mul(x, low));
   }
+  if constexpr (kOp == Unary::kElu) {
+    const Vec negative = hn::Mul(expm1_of(hn::Mul(x, inner)), low);
+    return hn::IfThenElse(hn::Gt(x, hn::Zero(kTag)), hn::Mul(x, high), negative);
+  }
+  if constexpr (kOp == Unary::kLog) return log_of(x);
+  if constexpr (kOp == Unary::kLog2) return log2_of(x);
+  if constexpr (kOp == Unary::kLog10) return log10_of(x);
+  if constexpr (kOp == Unary::kLog1p) return log1p_of(x);
+  if constexpr (kOp == Unary::kExpm1) return expm1_of(x);
+  if constexpr (kOp == Unary::kSin) return sin_or_cos<false>(x);
+  if constexpr (kOp == Unary::kCos) return sin_or_cos<true>(x);
+  if constexpr (kOp == Unary::kAtan) return atan_of(x);
+  if constexpr (kOp == Unary::kSqrt) return hn::Sqrt(x);
+  if constexpr (kOp == Unary::kRsqrt) return hn::Div(constant(1), hn::Sqrt(x));
 }
 
 template <Unary kOp>
 void run(const Parameters& parameters, const float* in, float* out, int64_t count) {
   const Vec low = constant(parameters.low), high = constant(parameters.high);
+  const Vec inner = constant(parameters.inner);
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    hn::StoreU(apply<kOp>(hn::LoadU(kTag, in + i), low, high), kTag, out + i);
+    hn::StoreU(apply<kOp>(hn::LoadU(kTag, in + i), low, high, inner), kTag, out + i);
   }
   if (i < count)
-    store_some(apply<kOp>(load_some(in + i, count - i), low, high), out + i, count - i);
+    store_some(apply<kOp>(load_some(in + i, count - i), low, high, inner), out + i, count - i);
 }
 
 }  // namespace
@@ -118,6 +145,28 @@ void unary_form(Unary op, const Parameters& p, const float* in, float* out, int6
       return run<Unary::kClamp>(p, in, out, count);
     case Unary::kLeakyRelu:
       return run<Unary::kLeakyRelu>(p, in, out, count);
+    case Unary::kElu:
+      return run<Unary::kElu>(p, in, out, count);
+    case Unary::kLog:
+      return run<Unary::kLog>(p, in, out, count);
+    case Unary::kLog2:
+      return run<Unary::kLog2>(p, in, out, count);
+    case Unary::kLog10:
+      return run<Unary::kLog10>(p, in, out, count);
+    case Unary::kLog1p:
+      return run<Unary::kLog1p>(p, in, out, count);
+    case Unary::kExpm1:
+      return run<Unary::kExpm1>(p, in, out, count);
+    case Unary::kSin:
+      return run<Unary::kSin>(p, in, out, count);
+    case Unary::kCos:
+      return run<Unary::kCos>(p, in, out, count);
+    case Unary::kAtan:
+      return run<Unary::kAtan>(p, in, out, count);
+    case Unary::kSqrt:
+      return run<Unary::kSqrt>(p, in, out, count);
+    case Unary::kRsqrt:
+      return run<Unary::kRsqrt>(p, in, out, count);
   }
 }
 
@@ -135,7 +184,7 @@ using Form = void (*)(Unary, const Parameters&, const float*, float*, int64_t);
 // Whether an element takes an exponential or its like.
 bool is_costly(Unary op) {
   return op != Unary::kClamp && op != Unary::kLeakyRelu && op != Unary::kHardswish &&
-         op != Unary::kHardsigmoid;
+         op != Unary::kHardsigmoid && op != Unary::kSqrt && op != Unary::kRsqrt;
 }
 
 bool unary(const KernelContext& context, Unary op, const Tensor& self, Tensor& out,
@@ -192,7 +241,29 @@ bool fast_leaky_relu(KernelContext& context, const Tensor& self, Scalar slope, T
   return unary(context, Unary::kLeakyRelu, self, out, {static_cast<float>(slope.to_double()), 0});
 }
 
+bool fast_elu(KernelContext& context, const Tensor& self, Scalar alpha, Scalar scale,
+              Scalar input_scale, Tensor& out) {
+  const auto outer = static_cast<float>(scale.to_double());
+  return unary(context, Unary::kElu, self, out,
+               {static_cast<float>(alpha.to_double()) * outer, outer,
+                static_cast<float>(input_scale.to_double())});
+}
+
 }  // namespace
+
+extern const Kernel kEluOut, kLogOut, kLog2Out, kLog10Out, kLog1pOut, kExpm1Out, kSinOut, kCosOut,
+    kAtanOut, kSqrtOut, kRsqrtOut;
+const Kernel kEluOut = overlay<fast_elu, portable::kEluOut>("aten::elu.out");
+const Kernel kLogOut = overlay<fast_unary<Unary::kLog>, portable::kLogOut>("aten::log.out");
+const Kernel kLog2Out = overlay<fast_unary<Unary::kLog2>, portable::kLog2Out>("aten::log2.out");
+const Kernel kLog10Out = overlay<fast_unary<Unary::kLog10>, portable::kLog10Out>("aten::log10.out");
+const Kernel kLog1pOut = overlay<fast_unary<Unary::kLog1p>, portable::kLog1pOut>("aten::log1p.out");
+const Kernel kExpm1Out = overlay<fast_unary<Unary::kExpm1>, portable::kExpm1Out>("aten::expm1.out");
+const Kernel kSinOut = overlay<fast_unary<Unary::kSin>, portable::kSinOut>("aten::sin.out");
+const Kernel kCosOut = overlay<fast_unary<Unary::kCos>, portable::kCosOut>("aten::cos.out");
+const Kernel kAtanOut = overlay<fast_unary<Unary::kAtan>, portable::kAtanOut>("aten::atan.out");
+const Kernel kSqrtOut = overlay<fast_unary<Unary::kSqrt>, portable::kSqrtOut>("aten::sqrt.out");
+const Kernel kRsqrtOut = overlay<fast_unary<Unary::kRsqrt>, portable::kRsqrtOut>("aten::rsqrt.out");
 
 extern const Kernel kExpOut, kSigmoidOut, kSiluOut, kGeluOut, kTanhOut, kErfOut, kHardswishOut,
     kHardsigmoidOut, kClampOut, kHardtanhOut, kReluOut, kLeakyReluOut;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "backends/xnnpack/runtime/node_kinds.h"
-#include "kernels_optimized/fused.h"
 #include "kernels_optimized/norm.h"
 
 namespace taper::xnnpack {
@@ -96,11 +95,29 @@ Fusion find_sum(Reader nodes) {
   return fusion;
 }
 
-Fusion find_exp(Reader nodes) {
-  const Node* node = nodes.take(NodeContent::Exp);
-  if (node == nullptr) return {};
+struct FunctionKind {
+  NodeContent kind;
+  optimized::Function function;
+};
+constexpr FunctionKind kFunctions[] = {
+    {NodeContent::Exp, optimized::Function::kExp},
+    {NodeContent::Log, optimized::Function::kLog},
+    {NodeContent::Sin, optimized::Function::kSin},
+    {NodeContent::Cos, optimized::Function::kCos},
+    {NodeContent::SquareRoot, optimized::Function::kSqrt},
+    {NodeContent::ReciprocalSquareRoot, optimized::Function::kRsqrt},
+};
+
+Fusion find_function(Reader nodes) {
   Fusion fusion;
-  fusion.kind = Fusion::Kind::kExp;
+  const Node* node = nullptr;
+  for (const FunctionKind& each : kFunctions) {
+    if (node != nullptr) break;
+    node = nodes.take(each.kind);
+    fusion.function = each.function;
+  }
+  if (node == nullptr) return {};
+  fusion.kind = Fusion::Kind::kFunction;
   fusion.nodes = 1;
   fusion.inputs[0] = node->inputs[0];
   fusion.output = node->output;
@@ -194,7 +211,7 @@ Fusion find_fusion(const Graph& graph, Span<const uint32_t> uses, size_t first) 
   Fusion fusion = find_swish(nodes);
   if (fusion.nodes == 0) fusion = find_norm(nodes);
   if (fusion.nodes == 0) fusion = find_sum(nodes);
-  if (fusion.nodes == 0) fusion = find_exp(nodes);
+  if (fusion.nodes == 0) fusion = find_function(nodes);
   if (fusion.nodes == 0) return {};
   const Shape& shape = graph.values()[fusion.output].shape;
   const bool is_large = shape.rank > 0 && element_count(shape) >= kLeastElements;
@@ -239,8 +256,8 @@ void FusedStage::run_rows(void* stage, size_t begin, size_t count) {
     case Fusion::Kind::kSum:
       return optimized::add_clamped(in, self.inputs_[1] + first, fusion.min, fusion.max, out,
                                     static_cast<int64_t>(elements));
-    case Fusion::Kind::kExp:
-      return optimized::exponential(in, out, static_cast<int64_t>(elements));
+    case Fusion::Kind::kFunction:
+      return optimized::apply(fusion.function, in, out, static_cast<int64_t>(elements));
     case Fusion::Kind::kNorm:
     case Fusion::Kind::kRms: {
       optimized::NormRows rows;

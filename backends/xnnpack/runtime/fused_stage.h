@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/xnnpack/runtime/stage.h"
+#include "kernels_optimized/fused.h"
 
 namespace taper::xnnpack {
 
@@ -11,13 +12,14 @@ namespace taper::xnnpack {
 struct Fusion {
   enum class Kind : uint8_t {
     kNone,
-    kSwish,  // x * sigmoid(x)
-    kNorm,   // Over the last dimension: (x - mean) / sqrt(variance + eps) * weight + bias
-    kRms,    // The same without the mean.
-    kSum,    // a + b within bounds, of one shape.
-    kExp     // e^x, which XNNPACK computes one by one.
+    kSwish,    // x * sigmoid(x)
+    kNorm,     // Over the last dimension: (x - mean) / sqrt(variance + eps) * weight + bias
+    kRms,      // The same without the mean.
+    kSum,      // a + b within bounds, of one shape.
+    kFunction  // e^x and others that XNNPACK computes one by one.
   };
   Kind kind = Kind::kNone;
+  optimized::Function function = optimized::Function::kExp;
   size_t nodes = 0;  // In a row.
   uint32_t inputs[2] = {kNone, kNone};
   uint32_t output = kNone;

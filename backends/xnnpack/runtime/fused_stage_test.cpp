@@ -172,6 +172,29 @@ TEST(FusedStage, Exponential) {
   });
 }
 
+TEST(FusedStage, FunctionsOfPositiveNumbers) {
+  struct Case {
+    NodeContent kind;
+    double (*want)(double);
+  };
+  const Case cases[] = {
+      {NodeContent::Log, [](double v) { return std::log(v); }},
+      {NodeContent::Sin, [](double v) { return std::sin(v); }},
+      {NodeContent::Cos, [](double v) { return std::cos(v); }},
+      {NodeContent::SquareRoot, [](double v) { return std::sqrt(v); }},
+      {NodeContent::ReciprocalSquareRoot, [](double v) { return 1 / std::sqrt(v); }},
+  };
+  for (const Case& c : cases) {
+    Chain chain;
+    const uint32_t square = chain.unary(NodeContent::Square, chain.x);
+    const uint32_t sum = chain.binary(NodeContent::Add, square, chain.p.constant({1}, {0.5f}));
+    chain.end(chain.unary(c.kind, sum));
+    expect_chain(chain, 3, [&](Row& row) {
+      for (double& v : row) v = c.want(v * v + 0.5);
+    });
+  }
+}
+
 TEST(FusedStage, LayerNorm) {
   const Floats weight = some_numbers(kColumns, 5), bias = some_numbers(kColumns, 11);
   for (int form = 0; form < 4; ++form) {
