@@ -41,6 +41,38 @@ class Folds : public testing::TestWithParam<Level> {
   std::mt19937 random_{17};
 };
 
+TEST_P(Folds, TheFirstOfTheMostExtremeAcrossMemory) {
+  for (const int32_t inner : {2, 3, 16, 45, 130}) {
+    SCOPED_TRACE(inner);
+    TestTensor x = numbers({2, 21, inner});
+    float* data = x->mutable_data_ptr<float>();
+    for (int64_t i = 0; i < x->numel(); ++i) data[i] = std::round(data[i] * 2);  // Many are equal.
+    data[3 * inner + 1] = data[9 * inner + 1] = NAN;
+    data[0] = INFINITY;
+    data[inner] = -INFINITY;
+    TestTensor values(ScalarType::kFloat, {2, inner}), at(ScalarType::kLong, {2, inner}),
+        only(ScalarType::kLong, {2, inner});
+    for (const bool is_max : {true, false}) {
+      call(is_max ? "aten::max.dim_max" : "aten::min.dim_min",
+           {EValue(&*x), EValue(int64_t{1}), EValue(false), EValue(&*values), EValue(&*at)});
+      call(is_max ? "aten::argmax.out" : "aten::argmin.out",
+           {EValue(&*x), EValue(int64_t{1}), EValue(false), EValue(&*only)});
+      EXPECT_EQ(at.values<int64_t>(), only.values<int64_t>());
+      for (int64_t line = 0; line < 2 * inner; ++line) {
+        const float* first = data + line / inner * 21 * inner + line % inner;
+        int64_t best = 0;
+        for (int64_t i = 1; i < 21; ++i) {
+          const float a = first[best * inner], b = first[i * inner];
+          if (a == a && (b != b || (is_max ? b > a : b < a))) best = i;
+        }
+        EXPECT_EQ(at.values<int64_t>()[static_cast<size_t>(line)], best);
+        const float got = values.values<float>()[static_cast<size_t>(line)];
+        EXPECT_TRUE(got == first[best * inner] || (got != got && first[best * inner] != got));
+      }
+    }
+  }
+}
+
 TEST_P(Folds, TheMiddleOfThree) {
   EValue dim(int64_t{1});
   EValue* items[] = {&dim};
