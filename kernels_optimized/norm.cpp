@@ -210,7 +210,9 @@ bool fast_group_norm(KernelContext& context, const Tensor& input, const Tensor* 
 
 }  // namespace
 
-void normalise(const NormRows& rows) { TAPER_CHOOSE(Form, norm_form)(rows, 0, rows.count); }
+void normalise(const NormRows& rows, int64_t first, int64_t last) {
+  TAPER_CHOOSE(Form, norm_form)(rows, first, last);
+}
 
 extern const Kernel kNativeLayerNormOut, kNativeGroupNormOut;
 const Kernel kNativeLayerNormOut =

@@ -27,7 +27,8 @@ struct NormRows {
   bool is_centred = true;  // Else the mean stays and counts as 0.
 };
 
-// REQUIRES: has_vectors() (kernels_optimized/gemm.h). Threads: touches only what `rows` names.
-void normalise(const NormRows& rows);
+// Rows [first, last). REQUIRES: has_vectors() (kernels_optimized/gemm.h). Threads: touches only
+// what `rows` names of these.
+void normalise(const NormRows& rows, int64_t first, int64_t last);
 
 }  // namespace taper::optimized

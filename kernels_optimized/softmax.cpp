@@ -151,22 +151,23 @@ void softmax_apart(const float* x, int64_t size, int64_t step, bool logarithm, f
 
 }  // namespace
 
-// All lines of [outer, size, inner] along the middle.
-void softmax_form(const float* x, const portable::AroundDim& around, bool logarithm, float* out) {
+// Lines [first, last) of each `inner` of [outer, size, inner] along the middle.
+void softmax_form(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
+                  bool logarithm, float* out) {
   const int64_t size = around.size, inner = around.inner, block = size * inner;
   for (int64_t o = 0; o < around.outer; ++o, x += block, out += block) {
     if (inner == 1) {
       softmax_line(x, size, logarithm, out);
       continue;
     }
-    int64_t i = 0;
-    for (; i + 4 * kLanes <= inner; i += 4 * kLanes) {
+    int64_t i = first;
+    for (; i + 4 * kLanes <= last; i += 4 * kLanes) {
       softmax_across<4>(x + i, size, inner, logarithm, out + i);
     }
-    for (; i + kLanes <= inner; i += kLanes) {
+    for (; i + kLanes <= last; i += kLanes) {
       softmax_across<1>(x + i, size, inner, logarithm, out + i);
     }
-    for (; i < inner; ++i) softmax_apart(x + i, size, inner, logarithm, out + i);
+    for (; i < last; ++i) softmax_apart(x + i, size, inner, logarithm, out + i);
   }
 }
 
@@ -179,7 +180,7 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Form = void (*)(const float*, const portable::AroundDim&, bool, float*);
+using Form = void (*)(const float*, const portable::AroundDim&, int64_t, int64_t, bool, float*);
 
 template <bool kLogarithm>
 bool fast_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
@@ -194,10 +195,15 @@ bool fast_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool,
   const int64_t block = around.size * around.inner;
   const float* x = self.const_data_ptr<float>();
   float* y = out.mutable_data_ptr<float>();
+  if (around.outer == 1 && around.inner > 1) {
+    for_parts(context.pool(), around.inner, around.size * kExponentialWork, kLineFloats,
+              [&](int64_t begin, int64_t end) { form(x, around, begin, end, kLogarithm, y); });
+    return true;
+  }
   for_parts(context.pool(), around.outer, block * kExponentialWork, 1,
             [&](int64_t begin, int64_t end) {
-              form(x + begin * block, {end - begin, around.size, around.inner}, kLogarithm,
-                   y + begin * block);
+              form(x + begin * block, {end - begin, around.size, around.inner}, 0, around.inner,
+                   kLogarithm, y + begin * block);
             });
   return true;
 }
@@ -206,7 +212,14 @@ bool fast_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool,
 
 bool softmax(const float* x, const portable::AroundDim& around, bool logarithm, float* out) {
   const Form form = TAPER_CHOOSE(Form, softmax_form);
-  if (form != nullptr) form(x, around, logarithm, out);
+  if (form != nullptr) form(x, around, 0, around.inner, logarithm, out);
+  return form != nullptr;
+}
+
+bool softmax_part(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
+                  float* out) {
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  if (form != nullptr) form(x, around, first, last, false, out);
   return form != nullptr;
 }
 

@@ -10,4 +10,8 @@ namespace taper::optimized {
 // vector form, and nothing is written.
 bool softmax(const float* x, const portable::AroundDim& around, bool logarithm, float* out);
 
+// The same of lines [first, last) of each `inner`.
+bool softmax_part(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
+                  float* out);
+
 }  // namespace taper::optimized

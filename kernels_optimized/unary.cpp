@@ -1,5 +1,5 @@
-// exp, logarithms, sine and cosine, roots and activations of floats: one pass over the memory, which is dense whatever the dim order, so that input and
-// output need only share it.
+// exp, logarithms, sine and cosine, roots and activations of floats: one pass over the memory,
+// which is dense whatever the dim order, so that input and output need only share it.
 
 #include <cmath>
 #include <limits>

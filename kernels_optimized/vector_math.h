@@ -1,7 +1,8 @@
-// exp, log, sine and their like over vectors. The formulas and coefficients of exp, tanh and erf are
-// those of the portable kernels (kernels_portable/vector_math.h); the others were fitted for here,
-// with errors below 3e-8, where those kernels have the C library. NaN gives NaN, infinities give the limits:
-// values are bounded by comparing, for minimum and maximum of a NaN differ between processors.
+// exp, log, sine and their like over vectors. The formulas and coefficients of exp, tanh and erf
+// are those of the portable kernels (kernels_portable/vector_math.h); the others were fitted for
+// here, with errors below 3e-8, where those kernels have the C library. NaN gives NaN, infinities
+// give the limits: values are bounded by comparing, for minimum and maximum of a NaN differ between
+// processors.
 
 #if defined(TAPER_VECTOR_MATH_FORM) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPER_VECTOR_MATH_FORM

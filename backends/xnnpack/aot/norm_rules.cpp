@@ -96,9 +96,38 @@ Id mean_of_groups(Lowering& l, Id means, int64_t groups) {
   return l.reshape(l.binary(NodeContent::Multiply, mean, l.constant({1, size}, ones)), dims);
 }
 
+// The elements of a group, if they are known and not too many for a mean as one product; else 0.
+int64_t group_size(const Value* x, int64_t groups) {
+  constexpr int64_t kMostElements = 1 << 16;
+  int64_t count = 1;
+  for (size_t d = 1; d < x->type.rank(); ++d) {
+    if (!x->type.sizes[d].is_int() || x->type.sizes[d].as_int() > kMostElements) return 0;
+    count *= x->type.sizes[d].as_int();
+    if (count / groups > kMostElements) return 0;
+  }
+  return count / groups;
+}
+
+// A group lies in one row where the image is plain: a layer norm without weights.
+void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const Id rows = l.reshape(l.plain(x), {x->type.sizes[0] * groups, size});
+  const auto mean = [&](Id id) { return l.mean_of_last(id, 1); };
+  Id out = l.reshape(normalized(l, rows, eps_of(node), mean), y->type.sizes);
+  const Dims channels = channel_dims(x->type.sizes[1].as_int(), x->type.rank(), false);
+  for (const auto& [name, kind] :
+       {std::pair{"weight", NodeContent::Multiply}, std::pair{"bias", NodeContent::Add}}) {
+    if (node.arg(name).is_none()) continue;
+    out = l.binary(kind, out, l.reshape(l.plain(tensor(node, name)), channels));
+  }
+  l.set_plain(y, out);
+}
+
 void group_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const int64_t groups = node.arg("group").to_int();
+  const int64_t in_row = group_size(x, groups);
+  if (!l.is_image(x) && in_row > 1) return norm_of_rows(l, node, groups, in_row);
   const bool mixes = node.arg("C").to_int() != groups;
   const Id image = l.image(x);
   const size_t rank = x->type.rank();

@@ -16,6 +16,7 @@ using wire::NodeContent;
 constexpr uint64_t kLeastElements = 8192;
 // Elements of a task of the pool, at least. Sums and swish have no rows: there a row is so many.
 constexpr size_t kTaskElements = 4096;
+constexpr int64_t kLinesOfATask = 512;  // Of a softmax across memory.
 
 // Reads nodes one after the other, as long as they are what a pattern says.
 class Reader {
@@ -124,6 +125,35 @@ Fusion find_function(Reader nodes) {
   return fusion;
 }
 
+// The dimension that a transpose swaps with the last one; kNone if it does something else.
+uint32_t swapped_with_last(const Node& node) {
+  const auto& perm = *node.as<wire::Transpose>().perm();
+  const uint32_t last = perm.size() - 1, axis = perm.Get(last);
+  for (uint32_t d = 0; d < last; ++d) {
+    if (perm.Get(d) != (d == axis ? last : d)) return kNone;
+  }
+  return axis == last ? kNone : axis;
+}
+
+Fusion find_softmax(Reader nodes) {
+  const Node* there = nodes.take(NodeContent::Transpose);
+  const Node* softmax = there != nullptr ? nodes.take(NodeContent::Softmax) : nullptr;
+  const Node* back = softmax != nullptr ? nodes.take(NodeContent::Transpose) : nullptr;
+  if (back == nullptr || softmax->inputs[0] != there->output ||
+      back->inputs[0] != softmax->output || !nodes.is_read(there, 1) ||
+      !nodes.is_read(softmax, 1)) {
+    return {};
+  }
+  Fusion fusion;
+  fusion.axis = swapped_with_last(*there);
+  if (fusion.axis == kNone || swapped_with_last(*back) != fusion.axis) return {};
+  fusion.kind = Fusion::Kind::kSoftmax;
+  fusion.nodes = nodes.taken();
+  fusion.inputs[0] = there->inputs[0];
+  fusion.output = back->output;
+  return fusion;
+}
+
 // The mean over the last dimension is written as a product with as many equal parts of one.
 const Node* take_mean(Reader& nodes, uint32_t of) {
   const Node* mean = nodes.take(NodeContent::FullyConnected);
@@ -170,6 +200,59 @@ const float* take_entries(Reader& nodes, NodeContent kind, Fusion& fusion) {
   return numbers;
 }
 
+// The numbers of the next node, if it alone reads the result so far and adds or multiplies one
+// number per channel.
+const float* take_channels(Reader& nodes, NodeContent kind, Fusion& fusion) {
+  if (!nodes.is_read(fusion.output, 1)) return nullptr;
+  const Reader before = nodes;
+  const Node* node = nodes.take(kind);
+  const uint32_t id = node != nullptr ? Reader::other(node, fusion.output) : kNone;
+  const Shape shape = nodes.value(fusion.output).shape;
+  if (id != kNone && nodes.value(node->output).shape == shape) {
+    const Value& entries = nodes.value(id);
+    const uint32_t rank = entries.shape.rank, behind = shape.rank - 1;
+    if (entries.data != nullptr && entries.type == wire::DataType::FP32 && rank >= behind &&
+        element_count(entries.shape) == fusion.channels &&
+        entries.shape.dims[rank - behind] == fusion.channels) {
+      fusion.output = node->output;
+      return floats_of(entries);
+    }
+  }
+  nodes = before;
+  return nullptr;
+}
+
+// The elements of a channel. REQUIRES: at least three dimensions.
+uint64_t area_of(const Shape& image) {
+  uint64_t area = 1;
+  for (uint32_t d = 2; d < image.rank; ++d) area *= image.dims[d];
+  return area;
+}
+
+// Of a group norm the rows become images again, before weights of each channel.
+void take_image(Reader& nodes, Fusion& fusion) {
+  if (!nodes.is_read(fusion.output, 1)) return;
+  Reader after = nodes;
+  const Node* reshape = after.take(NodeContent::Reshape);
+  if (reshape == nullptr || reshape->inputs[0] != fusion.output ||
+      reshape->as<wire::Reshape>().sources() != nullptr) {
+    return;
+  }
+  const Shape &rows = nodes.value(fusion.output).shape, &image = nodes.value(reshape->output).shape;
+  if (rows.rank != 2 || image.rank < 3) return;
+  const uint64_t area = area_of(image), width = rows.last();
+  if (area == 0 || width == 0 || width % area != 0 || image.dims[1] * area % width != 0) return;
+  Fusion with_image = fusion;
+  with_image.output = reshape->output;
+  with_image.channels = image.dims[1];
+  with_image.area = static_cast<uint32_t>(area);
+  with_image.weight = take_channels(after, NodeContent::Multiply, with_image);
+  with_image.bias = take_channels(after, NodeContent::Add, with_image);
+  if (with_image.weight == nullptr && with_image.bias == nullptr) return;
+  fusion = with_image;
+  nodes = after;
+}
+
 Fusion find_norm(Reader nodes) {
   Fusion fusion;
   uint32_t x = kNone, centred = kNone;
@@ -196,6 +279,8 @@ Fusion find_norm(Reader nodes) {
   fusion.output = product->output;
   fusion.weight = take_entries(nodes, NodeContent::Multiply, fusion);
   fusion.bias = take_entries(nodes, NodeContent::Add, fusion);
+  const bool is_bare = fusion.weight == nullptr && fusion.bias == nullptr;
+  if (is_bare && fusion.kind == Fusion::Kind::kNorm) take_image(nodes, fusion);
   fusion.nodes = nodes.taken();
   return fusion;
 }
@@ -211,6 +296,7 @@ Fusion find_fusion(const Graph& graph, Span<const uint32_t> uses, size_t first) 
   Fusion fusion = find_swish(nodes);
   if (fusion.nodes == 0) fusion = find_norm(nodes);
   if (fusion.nodes == 0) fusion = find_sum(nodes);
+  if (fusion.nodes == 0) fusion = find_softmax(nodes);
   if (fusion.nodes == 0) fusion = find_function(nodes);
   if (fusion.nodes == 0) return {};
   const Shape& shape = graph.values()[fusion.output].shape;
@@ -226,9 +312,21 @@ Status FusedStage::reshape(Span<const Value> values) {
   if (fusion_.kind == Fusion::Kind::kSum && shape != values[fusion_.inputs[1]].shape) {
     return refuse("the shapes of a sum within bounds were equal when the graph was loaded");
   }
+  if (fusion_.channels != 0) {
+    const Shape& image = values[fusion_.output].shape;
+    if (image.dims[1] != fusion_.channels || area_of(image) != fusion_.area) {
+      return refuse("the channels of a group norm are not those it had when the graph was loaded");
+    }
+  }
   count_ = static_cast<size_t>(element_count(shape));
   const bool has_rows = fusion_.kind == Fusion::Kind::kNorm || fusion_.kind == Fusion::Kind::kRms;
   width_ = has_rows ? shape.last() : kTaskElements;
+  if (fusion_.kind == Fusion::Kind::kSoftmax) {
+    around_ = {};
+    around_.size = shape.dims[fusion_.axis];
+    for (uint32_t d = 0; d < fusion_.axis; ++d) around_.outer *= shape.dims[d];
+    for (uint32_t d = fusion_.axis + 1; d < shape.rank; ++d) around_.inner *= shape.dims[d];
+  }
   return {};
 }
 
@@ -250,6 +348,7 @@ void FusedStage::run_rows(void* stage, size_t begin, size_t count) {
   float* out = self.output_ + first;
   switch (fusion.kind) {
     case Fusion::Kind::kNone:
+    case Fusion::Kind::kSoftmax:
       return;
     case Fusion::Kind::kSwish:
       return optimized::swish(in, out, static_cast<int64_t>(elements));
@@ -261,20 +360,43 @@ void FusedStage::run_rows(void* stage, size_t begin, size_t count) {
     case Fusion::Kind::kNorm:
     case Fusion::Kind::kRms: {
       optimized::NormRows rows;
-      rows.in = in;
-      rows.out = out;
-      rows.count = static_cast<int64_t>(count);
+      rows.in = self.inputs_[0];
+      rows.out = self.output_;
       rows.width = rows.entries = static_cast<int64_t>(self.width_);
+      if (fusion.channels != 0) {
+        rows.entries = fusion.channels;
+        rows.repeat = fusion.area;
+        rows.row_step = rows.width / rows.repeat;
+      }
       rows.eps = static_cast<double>(fusion.eps);
       rows.weight = fusion.weight;
       rows.bias = fusion.bias;
       rows.is_centred = fusion.kind == Fusion::Kind::kNorm;
-      return optimized::normalise(rows);
+      const auto row = static_cast<int64_t>(begin);
+      return optimized::normalise(rows, row, row + static_cast<int64_t>(count));
     }
   }
 }
 
+void FusedStage::run_lines(void* stage, size_t task) {
+  const auto& self = *static_cast<FusedStage*>(stage);
+  portable::AroundDim around = self.around_;
+  const int64_t parts = (around.inner + kLinesOfATask - 1) / kLinesOfATask;
+  const auto index = static_cast<int64_t>(task);
+  const int64_t first = index % parts * kLinesOfATask;
+  const int64_t offset = index / parts * around.size * around.inner;
+  around.outer = 1;
+  optimized::softmax_part(self.inputs_[0] + offset, around, first,
+                          std::min(first + kLinesOfATask, around.inner), self.output_ + offset);
+}
+
 Status FusedStage::run() {
+  if (fusion_.kind == Fusion::Kind::kSoftmax) {
+    const int64_t parts = (around_.inner + kLinesOfATask - 1) / kLinesOfATask;
+    pthreadpool_parallelize_1d(pool_, run_lines, this, static_cast<size_t>(around_.outer * parts),
+                               0);
+    return {};
+  }
   const size_t rows = (count_ + width_ - 1) / width_;
   const size_t rows_per_task = std::max(size_t{1}, kTaskElements / width_);
   pthreadpool_parallelize_1d_tile_1d(pool_, run_rows, this, rows, rows_per_task, 0);

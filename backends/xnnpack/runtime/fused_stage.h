@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/runtime/stage.h"
 #include "kernels_optimized/fused.h"
+#include "kernels_optimized/softmax.h"
 
 namespace taper::xnnpack {
 
@@ -16,6 +17,7 @@ struct Fusion {
     kNorm,     // Over the last dimension: (x - mean) / sqrt(variance + eps) * weight + bias
     kRms,      // The same without the mean.
     kSum,      // a + b within bounds, of one shape.
+    kSoftmax,  // Along any dimension, for which XNNPACK turns the tensor twice.
     kFunction  // e^x and others that XNNPACK computes one by one.
   };
   Kind kind = Kind::kNone;
@@ -27,7 +29,11 @@ struct Fusion {
   const float* weight = nullptr;
   const float* bias = nullptr;
   float eps = 0;
+  // Of kNorm, if not 0: weight and bias have an entry for each of so many channels, which holds for
+  // `area` elements.
+  uint32_t channels = 0, area = 0;
   float min = 0, max = 0;
+  uint32_t axis = 0;  // Of kSoftmax.
 };
 
 // What begins with that node, if anything does and it is worth a stage. `uses` says of every value
@@ -45,10 +51,13 @@ class FusedStage final : public Stage {
  private:
   // A task of the pool: rows [begin, begin + count).
   static void run_rows(void* stage, size_t begin, size_t count);
+  // Softmax of so many neighbouring lines.
+  static void run_lines(void* stage, size_t task);
 
   const Fusion fusion_;
   const pthreadpool_t pool_;
   size_t count_ = 0, width_ = 1;  // Elements, of all and of a row.
+  portable::AroundDim around_;    // Of kSoftmax.
   const float* inputs_[2] = {};
   float* output_ = nullptr;
 };

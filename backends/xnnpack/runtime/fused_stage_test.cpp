@@ -195,6 +195,120 @@ TEST(FusedStage, FunctionsOfPositiveNumbers) {
   }
 }
 
+// Rows of a group of channels; `groups` of 6 channels with 9 x 25 elements.
+void expect_group_norm(uint32_t groups, bool has_weight, bool has_bias, uint32_t threads) {
+  constexpr uint32_t kBatch = 8, kChannels = 6, kArea = 225;
+  const uint32_t width = kChannels / groups * kArea;
+  PayloadBuilder p;
+  const Sizes rows = {kBatch * groups, width}, column = {kBatch * groups, 1},
+              image = {kBatch, kChannels, 9, 25};
+  const uint32_t x = p.input(rows), y = p.output(image);
+  const auto mean = [&](uint32_t of) {
+    const uint32_t to = p.inner(column);
+    p.connected(of, p.constant({1, width}, Floats(width, 1.0f / static_cast<float>(width))),
+                UINT32_MAX, to);
+    return to;
+  };
+  const auto binary = [&](NodeContent kind, uint32_t a, uint32_t b, const Sizes& sizes) {
+    const uint32_t to = p.inner(sizes);
+    p.binary(kind, a, b, to);
+    return to;
+  };
+  const uint32_t centred = binary(NodeContent::Subtract, x, mean(x), rows);
+  const uint32_t square = p.inner(rows), root = p.inner(column), turned = p.inner(image);
+  p.unary(NodeContent::Square, centred, square);
+  p.unary(NodeContent::ReciprocalSquareRoot,
+          binary(NodeContent::Add, mean(square), p.constant({1}, {1e-3f}), column), root);
+  p.reshaped(binary(NodeContent::Multiply, centred, root, rows), image, turned);
+  const Floats weight = some_numbers(kChannels, 5), bias = some_numbers(kChannels, 11);
+  uint32_t last = turned;
+  if (has_weight) {
+    last = binary(NodeContent::Multiply, last, p.constant({kChannels, 1, 1}, weight), image);
+  }
+  if (has_bias) last = binary(NodeContent::Add, last, p.constant({kChannels, 1, 1}, bias), image);
+  p.unary(NodeContent::Negate, last, y);
+  const std::vector<uint8_t> payload = p.finish();
+  EXPECT_EQ(stage_count(payload), has_own_stages() ? 2u : 1u);
+  XnnpackOptions options;
+  options.threads = threads;
+  Loaded loaded(payload, options);
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  const size_t count = size_t{kBatch} * kChannels * kArea;
+  const Floats data = some_numbers(count, 37);
+  HeldFloats in({static_cast<int32_t>(kBatch * groups), static_cast<int32_t>(width)}, data);
+  HeldFloats out({kBatch, kChannels, 9, 25}, Floats(count));
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  const Floats got = out.result();
+  for (size_t first = 0; first < count; first += width) {
+    double sum = 0, square_sum = 0;
+    for (size_t i = 0; i < width; ++i) sum += static_cast<double>(data[first + i]) / width;
+    for (size_t i = 0; i < width; ++i) {
+      square_sum += std::pow(static_cast<double>(data[first + i]) - sum, 2) / width;
+    }
+    for (size_t i = first; i < first + width; ++i) {
+      const size_t channel = i / kArea % kChannels;
+      double want = (static_cast<double>(data[i]) - sum) / std::sqrt(square_sum + 1e-3);
+      if (has_weight) want *= static_cast<double>(weight[channel]);
+      if (has_bias) want += static_cast<double>(bias[channel]);
+      ASSERT_NEAR(got[i], -want, 2e-5) << i;
+    }
+  }
+}
+
+TEST(FusedStage, GroupNormWithAWeightForEachChannel) {
+  for (const uint32_t groups : {1u, 2u, 3u, 6u}) {
+    SCOPED_TRACE(groups);
+    expect_group_norm(groups, true, true, 1);
+    expect_group_norm(groups, true, true, 2);
+    expect_group_norm(groups, true, false, 1);
+    expect_group_norm(groups, false, true, 1);
+  }
+}
+
+// Each column of the first dimension is one line.
+TEST(FusedStage, SoftmaxAlongAnotherDimensionThanTheLast) {
+  PayloadBuilder p;
+  const Sizes sizes = {2, 21, 700}, turned = {2, 700, 21};
+  const uint32_t x = p.input(sizes), y = p.output(sizes);
+  const uint32_t there = p.inner(turned), softmax = p.inner(turned), back = p.inner(sizes);
+  p.transposed(x, {0, 2, 1}, there);
+  p.unary(NodeContent::Softmax, there, softmax);
+  p.transposed(softmax, {0, 2, 1}, back);
+  p.unary(NodeContent::Negate, back, y);
+  const std::vector<uint8_t> payload = p.finish();
+  EXPECT_EQ(stage_count(payload), has_own_stages() ? 2u : 1u);
+  for (const uint32_t threads : {1u, 2u}) {
+    XnnpackOptions options;
+    options.threads = threads;
+    Loaded loaded(payload, options);
+    ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+    const Floats data = some_numbers(2 * 21 * 700, 37);
+    HeldFloats in({2, 21, 700}, data), out({2, 21, 700}, Floats(data.size()));
+    ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    const Floats got = out.result();
+    for (size_t line = 0; line < 1400; ++line) {
+      const size_t first = line / 700 * 21 * 700 + line % 700;
+      double sum = 0;
+      for (size_t i = 0; i < 21; ++i) sum += std::exp(static_cast<double>(data[first + i * 700]));
+      for (size_t i = 0; i < 21; ++i) {
+        const double want = -std::exp(static_cast<double>(data[first + i * 700])) / sum;
+        ASSERT_NEAR(got[first + i * 700], want, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(FusedStage, SoftmaxThatIsTurnedBackInAnotherWayIsXnnpacks) {
+  PayloadBuilder p;
+  const Sizes sizes = {16, 32, 32}, turned = {16, 32, 32};
+  const uint32_t x = p.input(sizes), y = p.output(sizes);
+  const uint32_t there = p.inner(turned), softmax = p.inner(turned);
+  p.transposed(x, {0, 2, 1}, there);
+  p.unary(NodeContent::Softmax, there, softmax);
+  p.transposed(softmax, {2, 1, 0}, y);
+  EXPECT_EQ(stage_count(p.finish()), 1u);
+}
+
 TEST(FusedStage, LayerNorm) {
   const Floats weight = some_numbers(kColumns, 5), bias = some_numbers(kColumns, 11);
   for (int form = 0; form < 4; ++form) {

@@ -71,6 +71,16 @@ class PayloadBuilder {
   void binary(wire::NodeContent kind, uint32_t a, uint32_t b, uint32_t y) {
     nodes.push_back({kind, wire::CreateBinary(fbb, a, b, y).Union()});
   }
+  void transposed(uint32_t x, const std::vector<uint32_t>& perm, uint32_t y) {
+    const auto rank = static_cast<uint32_t>(perm.size());
+    nodes.push_back({wire::NodeContent::Transpose,
+                     wire::CreateTransposeDirect(fbb, rank, &perm, x, y).Union()});
+  }
+  void reshaped(uint32_t x, const Sizes& sizes, uint32_t y) {
+    const auto rank = static_cast<uint32_t>(sizes.size());
+    nodes.push_back(
+        {wire::NodeContent::Reshape, wire::CreateReshapeDirect(fbb, rank, &sizes, x, y).Union()});
+  }
   void connected(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y) {
     nodes.push_back({wire::NodeContent::FullyConnected,
                      wire::CreateFullyConnected(fbb, x, filter, bias, y).Union()});
