@@ -2,6 +2,8 @@
 
 #include "backends/xnnpack/runtime/segment.h"
 
+#include <algorithm>
+
 #include "backends/xnnpack/library/placed_workspace.h"
 #include "backends/xnnpack/runtime/make_array.h"
 #include "backends/xnnpack/runtime/node_kinds.h"
@@ -68,6 +70,39 @@ void visit_values(const Graph& graph, size_t first, size_t last, Visit visit) {
   }
 }
 
+// What a node costs: about as much as so many multiply-adds of a product in the cache.
+uint64_t work_of(const Node& node, Span<const Value> values) {
+  constexpr uint64_t kPerResult = 16;  // To read what it is made of, and to write it.
+  constexpr uint64_t kPerWeight = 4;
+  const Shape& result = values[node.output].shape;
+  const uint64_t count = element_count(result);
+  uint64_t depth = 1, weights = 0;
+  if (node.kind == find_kind(wire::NodeContent::BatchMatrixMultiply)) {
+    depth = input(node, values).shape.last();
+  } else if (node.inputs[1] != kNone && input(node, values, 1).data != nullptr) {
+    weights = element_count(input(node, values, 1).declared);
+    depth = weights / (result.rank > 0 ? result.last() : 1);
+  }
+  return count * (depth + kPerResult) + weights * kPerWeight;
+}
+
+// The pool, if the nodes gain more by it than it costs to hand each of them to other threads, to
+// fetch what those wrote before, and to wait for the last one.
+pthreadpool_t pool_for(const Graph& graph, size_t first, size_t last, pthreadpool_t pool) {
+  constexpr uint64_t kHandOver = 256 << 10;  // Multiply-adds in the time that it takes.
+  constexpr uint64_t kOneTask = 32 << 10;    // Less is not shared out by XNNPACK itself.
+  uint64_t work = 0, count = 0;
+  for (size_t n = first; n < last; ++n) {
+    const Node& node = graph.nodes()[n];
+    const uint64_t own = node.is_needed ? work_of(node, graph.values()) : 0;
+    if (own < kOneTask) continue;
+    work += std::min(own, uint64_t{1} << 40);
+    ++count;
+  }
+  // Two threads halve the work, and more do better.
+  return work / 2 > count * kHandOver ? pool : nullptr;
+}
+
 }  // namespace
 
 Segment::~Segment() {
@@ -86,8 +121,9 @@ Status Segment::build(const Graph& graph, size_t first, size_t last, const Share
   TAPER_TRY(defined);
   TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
                       "there is no memory for the workspace"));
+  const pthreadpool_t pool = pool_for(graph, first, last, shared.pool);
   return status_of(
-      xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, shared.pool, 0, &runtime_),
+      xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, pool, 0, &runtime_),
       "XNNPACK refuses the graph");
 }
 
