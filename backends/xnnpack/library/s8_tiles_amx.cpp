@@ -58,8 +58,8 @@ void configure(size_t rows, size_t steps) {
   _tile_loadconfig(&layout);
 }
 
-// A share of the block of weights that follows this one, fetched while this one is in use. Where few
-// tiles use a block, the shares are so large that fetching them holds up what is used now.
+// A share of the block of weights that follows this one, fetched while this one is in use. Where
+// few tiles use a block, the shares are so large that fetching them holds up what is used now.
 class Ahead {
  public:
   Ahead(const void* block, size_t bytes) : next_(static_cast<const char*>(block)) {
