@@ -209,16 +209,14 @@ class Functionalizer {
   }
 
   // Past views that show elements twice, which no longer tell of an element whether it was written:
-  // by the places in the memory.
+  // by the places in the memory. Where that cannot be, write_parent() says which view is at fault.
   void write_root(const Alias& alias, Value* contents) {
     Alias* root = alias.memory->root;
     const Placement& at = alias.placement;
     const auto known = [](const Sym& number) { return number.is_int(); };
     const bool placed = at.strides && at.offset && known(*at.offset) && alias.type.is_static() &&
                         std::all_of(at.strides->begin(), at.strides->end(), known);
-    if (!placed || root->type.dtype != alias.type.dtype) {
-      return write_parent(alias, contents);  // Says what cannot be done.
-    }
+    if (!placed || root->type.dtype != alias.type.dtype) return write_parent(alias, contents);
     if (!root->type.is_contiguous()) root = in_memory_order(root);
     Argument::List sizes, strides;
     for (const Sym& size : alias.type.sizes) sizes.push_back(size.as_int());
@@ -227,7 +225,9 @@ class Functionalizer {
     const std::vector<Argument> args = {whole, std::move(sizes), std::move(strides),
                                         at.offset->as_int()};
     const std::vector<TensorType> types = {alias.type};
-    const ViewCall call = {*need_schema("aten::as_strided"), args, root->type, types};
+    const std::shared_ptr<const Schema> schema = need_schema("aten::as_strided");
+    const ViewCall call = {*schema, args, root->type, types};
+    if (shows_twice(call, 0)) return write_parent(alias, contents);
     write(root, write_through(*rewriter_, call, 0, whole, contents));
   }
 

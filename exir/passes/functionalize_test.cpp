@@ -475,6 +475,10 @@ TEST(Functionalize, RefusesWhatItCannotKnow) {
   EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"
                         "%w: float32[3, 2, 2] = aten::relu_(%e) return"),
             "writing through aten::expand is not supported");
+  EXPECT_EQ(refusal(x + "%e: float32[3, 2, 2] = aten::expand(%x, [3, 2, 2])\n"
+                        "%s: float32[2, 2, 2] = aten::slice.Tensor(%e, 0, 1, 3, 1)\n"
+                        "%w: float32[2, 2, 2] = aten::relu_(%s) return"),
+            "writing through aten::expand is not supported");
   EXPECT_EQ(refusal(x + "%u: float32[2, 1, 2] = aten::unfold(%x, 0, 2, 1)\n"
                         "%w: float32[2, 1, 2] = aten::relu_(%u) return"),
             "writing through aten::unfold is not supported");
