@@ -49,7 +49,7 @@ Status DepthwiseStage::reshape(Span<const Value> values) {
   const int64_t row_bytes =
       shape_.step_down * shape_.width * shape_.channels * static_cast<int64_t>(sizeof(float));
   const int64_t rows = shape_.images * shape_.out_height;
-  int64_t band = std::max(kLeastRows, kBandBytes / row_bytes);
+  int64_t band = std::max(kLeastRows, kBandBytes / std::max(row_bytes, int64_t{1}));
   const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
   if (threads > 1) band = std::min(band, std::max(kLeastRows, rows / (2 * threads)));
   rows_per_task_ = static_cast<size_t>(band);
