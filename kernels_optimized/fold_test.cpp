@@ -25,7 +25,8 @@ class Folds : public testing::TestWithParam<Level> {
   static void call(const char* name, std::vector<EValue> slots) {
     std::vector<EValue*> args;
     for (EValue& slot : slots) args.push_back(&slot);
-    KernelContext context;
+    alignas(64) static unsigned char memory[1 << 17];
+    KernelContext context({memory, sizeof(memory)});
     ASSERT_TRUE(find_kernel(optimized_kernels(), name)->run(context, args.data()).ok()) << name;
   }
 
@@ -40,6 +41,77 @@ class Folds : public testing::TestWithParam<Level> {
 
   std::mt19937 random_{17};
 };
+
+// Rows of so many numbers `inner` apart, among them equal ones, both zeros, NaN and infinities.
+TEST_P(Folds, SortedRowsAreStable) {
+  for (const int32_t size : {3, 48, 259, 1000}) {
+    for (const int32_t inner : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << size << " x " << inner);
+      TestTensor x = numbers({2, size, inner});
+      float* data = x->mutable_data_ptr<float>();
+      const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 0.5f, NAN};
+      for (int64_t i = 0; i < x->numel(); i += 2) data[i] = special[i / 2 % 7];
+      TestTensor y(ScalarType::kFloat, {2, size, inner}), at(ScalarType::kLong, {2, size, inner}),
+          only(ScalarType::kLong, {2, size, inner});
+      for (const bool descending : {false, true}) {
+        const EValue self(&*x), dim(int64_t{1}), order(descending), yes(true);
+        call("aten::sort.values_stable", {self, yes, dim, order, EValue(&*y), EValue(&*at)});
+        call("aten::argsort.stable_out", {self, yes, dim, order, EValue(&*only)});
+        EXPECT_EQ(at.values<int64_t>(), only.values<int64_t>());
+        for (int64_t line = 0; line < 2 * inner; ++line) {
+          const int64_t first = line / inner * size * inner + line % inner;
+          std::vector<int64_t> want(static_cast<size_t>(size));
+          std::iota(want.begin(), want.end(), int64_t{0});
+          std::stable_sort(want.begin(), want.end(), [&](int64_t i, int64_t j) {
+            const float a = data[first + i * inner], b = data[first + j * inner];
+            return descending ? b < a || (a != a && b == b) : a < b || (b != b && a == a);
+          });
+          for (int64_t i = 0; i < size; ++i) {
+            const auto place = static_cast<size_t>(first + i * inner);
+            const int64_t from = want[static_cast<size_t>(i)];
+            ASSERT_EQ(at.values<int64_t>()[place], from);
+            const float value = data[first + from * inner], got = y.values<float>()[place];
+            ASSERT_TRUE(got == value || (got != got && value != value));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Folds, DistancesOfAllPairs) {
+  for (const int32_t n : {1, 16, 77, 200}) {
+    for (const int32_t k : {1, 3, 65}) {
+      TestTensor a = numbers({2, 5, k}), b = numbers({2, n, k});
+      TestTensor out(ScalarType::kFloat, {2, 5, n});
+      call("aten::_cdist_forward.out",
+           {EValue(&*a), EValue(&*b), EValue(2.0), EValue(), EValue(&*out)});
+      for (int64_t i = 0; i < out->numel(); ++i) {
+        const float* x = a->const_data_ptr<float>() + i / n * k;
+        const float* y = b->const_data_ptr<float>() + (i / (5 * n) * n + i % n) * k;
+        double sum = 0;
+        for (int64_t j = 0; j < k; ++j) sum += std::pow(static_cast<double>(x[j] - y[j]), 2);
+        ASSERT_NEAR(out.values<float>()[static_cast<size_t>(i)], std::sqrt(sum), 1e-5);
+      }
+    }
+  }
+}
+
+TEST_P(Folds, IntegersOfAnySizeAreSorted) {
+  for (const int64_t most : {int64_t{1000}, int64_t{1} << 40}) {
+    TestTensor x(ScalarType::kLong, {100}), y(ScalarType::kLong, {100}),
+        at(ScalarType::kLong, {100});
+    std::vector<int64_t> want(100);
+    for (size_t i = 0; i < 100; ++i) {
+      want[i] = (static_cast<int64_t>(i) * 7919 % 101 - 50) * (most / 50);
+      x->mutable_data_ptr<int64_t>()[i] = want[i];
+    }
+    std::sort(want.begin(), want.end());
+    call("aten::sort.values",
+         {EValue(&*x), EValue(int64_t{0}), EValue(false), EValue(&*y), EValue(&*at)});
+    EXPECT_EQ(y.values<int64_t>(), want);
+  }
+}
 
 TEST_P(Folds, TheFirstOfTheMostExtremeAcrossMemory) {
   for (const int32_t inner : {2, 3, 16, 45, 130}) {

@@ -3,6 +3,7 @@
 // NaN is the largest; of equal elements the one that comes first comes first.
 
 #include "kernels_optimized/overlay.h"
+#include "kernels_optimized/sort.h"
 #include "kernels_portable/dims.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -88,10 +89,11 @@ namespace {
 
 using Form = void (*)(const float*, int64_t, Best&);
 
-constexpr int64_t kMostWanted = 64;  // More of them are better kept in a heap.
+constexpr int64_t kMostWanted = 64;  // More of them are better had by sorting the row.
 
-bool fast_topk(KernelContext&, const Tensor& self, int64_t k, int64_t dim, bool largest, bool,
-               Tensor& values, Tensor& indices) {
+bool fast_topk(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
+               bool, Tensor& values, Tensor& indices) {
+  if (k > kMostWanted) return sort_rows(context, self, dim, largest, k, &values, indices);
   const Form form = TAPER_CHOOSE(Form, topk_form);
   const int64_t rank = self.dim();
   if (form == nullptr || !are_float(self, values) || indices.scalar_type() != ScalarType::kLong ||
@@ -100,7 +102,7 @@ bool fast_topk(KernelContext&, const Tensor& self, int64_t k, int64_t dim, bool 
     return false;
   }
   const int64_t length = self.size(rank - 1);
-  if (k < 1 || k > kMostWanted || k > length) return false;
+  if (k < 1 || k > length) return false;
   portable::Sizes sizes;
   for (int64_t d = 0; d < rank - 1; ++d) sizes.push(self.size(d));
   sizes.push(k);

@@ -1,0 +1,174 @@
+// sort and argsort of float32, int32, and int64 that fits into it: each element becomes a number of
+// 32 bits in the same order, with its index beneath; these are dealt out by eight bits after eight,
+// from the lowest on, each time keeping the order so far.
+
+#include "kernels_optimized/sort.h"
+
+#include <cstring>
+#include <utility>
+
+#include "kernels_optimized/overlay.h"
+#include "kernels_portable/dims.h"
+
+namespace taper::optimized {
+namespace {
+
+constexpr int64_t kFewElements = 48;  // Below, a heap is as fast.
+constexpr int kBits = 8, kDigits = 4;
+constexpr size_t kBuckets = size_t{1} << kBits;
+
+// False if the element has no such number.
+bool key_of(const float* x, uint32_t* key) {
+  uint32_t bits;
+  const float value = *x == 0 ? 0.0f : *x;  // The zeros are equal.
+  std::memcpy(&bits, &value, sizeof(bits));
+  *key = value != value ? UINT32_MAX : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+  return true;
+}
+bool key_of(const int32_t* x, uint32_t* key) {
+  *key = static_cast<uint32_t>(*x) ^ 0x80000000u;
+  return true;
+}
+bool key_of(const int64_t* x, uint32_t* key) {
+  const auto narrow = static_cast<int32_t>(*x);
+  return key_of(&narrow, key) && narrow == *x;
+}
+
+using Counts = uint32_t[kDigits][kBuckets];
+
+size_t digit_of(uint64_t entry, int digit) {
+  return static_cast<size_t>(entry >> (32 + kBits * digit)) & (kBuckets - 1);
+}
+
+// Writes the entries of a row and counts their digits; false if an element has no key.
+template <typename T>
+bool read_row(const T* row, int64_t length, int64_t step, bool descending, uint64_t* entries,
+              Counts& counts) {
+  std::memset(&counts, 0, sizeof(counts));
+  for (int64_t i = 0; i < length; ++i) {
+    uint32_t key;
+    if (!key_of(row + i * step, &key)) return false;
+    if (descending) key = ~key;
+    entries[i] = static_cast<uint64_t>(key) << 32 | static_cast<uint64_t>(i);
+    for (int d = 0; d < kDigits; ++d) ++counts[d][digit_of(entries[i], d)];
+  }
+  return true;
+}
+
+// Sorts `entries`; returns where they are then: there or in `other`.
+uint64_t* sort_entries(uint64_t* entries, uint64_t* other, int64_t length, Counts& counts) {
+  for (int d = 0; d < kDigits; ++d) {
+    if (counts[d][digit_of(entries[0], d)] == length) continue;  // All have the same.
+    uint32_t first = 0;
+    for (uint32_t& count : counts[d]) first += std::exchange(count, first);
+    for (int64_t i = 0; i < length; ++i) other[counts[d][digit_of(entries[i], d)]++] = entries[i];
+    std::swap(entries, other);
+  }
+  return entries;
+}
+
+struct Rows {
+  portable::AroundDim around;
+  bool descending;
+  int64_t count;  // Of each that are wanted.
+};
+
+template <typename T>
+bool sort_as(const Rows& rows, const T* x, uint64_t* entries, T* values, int64_t* indices) {
+  const int64_t length = rows.around.size, step = rows.around.inner;
+  Counts counts;
+  for (int64_t line = 0; line < rows.around.outer * step; ++line) {
+    const T* row = x + line / step * length * step + line % step;
+    if (!read_row(row, length, step, rows.descending, entries, counts)) return false;
+    const uint64_t* sorted = sort_entries(entries, entries + length, length, counts);
+    const int64_t to = line / step * rows.count * step + line % step;
+    for (int64_t i = 0; i < rows.count; ++i) {
+      const auto at = static_cast<int64_t>(sorted[i] & UINT32_MAX);
+      indices[to + i * step] = at;
+      if (values != nullptr) values[to + i * step] = row[at * step];
+    }
+  }
+  return true;
+}
+
+template <typename T>
+bool fits(const T* x, int64_t count) {
+  uint32_t key;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!key_of(x + i, &key)) return false;
+  }
+  return true;
+}
+
+template <typename T>
+bool sort_typed(const Rows& rows, const Tensor& self, uint64_t* entries, Tensor* values,
+                Tensor& indices) {
+  const T* x = self.const_data_ptr<T>();
+  T* to = values != nullptr ? values->mutable_data_ptr<T>() : nullptr;
+  return fits(x, self.numel()) &&
+         sort_as<T>(rows, x, entries, to, indices.mutable_data_ptr<int64_t>());
+}
+
+}  // namespace
+
+bool sort_rows(KernelContext& context, const Tensor& self, int64_t dim, bool descending,
+               int64_t count, Tensor* values, Tensor& indices) {
+  const ScalarType type = self.scalar_type();
+  const bool has_type =
+      type == ScalarType::kFloat || type == ScalarType::kInt || type == ScalarType::kLong;
+  if (!has_type || self.dim() == 0 || !self.is_contiguous() || !indices.is_contiguous() ||
+      indices.scalar_type() != ScalarType::kLong ||
+      (values != nullptr && (values->scalar_type() != type || !values->is_contiguous())) ||
+      !portable::wrap_dim(dim, self.dim(), &dim).ok()) {
+    return false;
+  }
+  Rows rows = {portable::around_dim(self, dim), descending, count};
+  if (self.numel() == 0 || rows.around.size < kFewElements || rows.around.size > INT32_MAX ||
+      count < 0 || count > rows.around.size) {
+    return false;
+  }
+  portable::Sizes sizes;
+  for (int64_t d = 0; d < self.dim(); ++d) sizes.push(d == dim ? count : self.size(d));
+  const size_t bytes = 2 * static_cast<size_t>(rows.around.size) * sizeof(uint64_t);
+  auto* entries = static_cast<uint64_t*>(context.allocate_temp(bytes));
+  if (entries == nullptr || !indices.resize(sizes).ok() ||
+      (values != nullptr && !values->resize(sizes).ok())) {
+    return false;
+  }
+  if (type == ScalarType::kFloat) return sort_typed<float>(rows, self, entries, values, indices);
+  if (type == ScalarType::kInt) return sort_typed<int32_t>(rows, self, entries, values, indices);
+  return sort_typed<int64_t>(rows, self, entries, values, indices);
+}
+
+namespace {
+
+// How many elements lie along `dim`; -1 if there is no such dimension.
+int64_t length_of(const Tensor& self, int64_t dim) {
+  return self.dim() > 0 && portable::wrap_dim(dim, self.dim(), &dim).ok() ? self.size(dim) : -1;
+}
+
+bool fast_sort(KernelContext& context, const Tensor& self, int64_t dim, bool descending,
+               Tensor& values, Tensor& indices) {
+  return sort_rows(context, self, dim, descending, length_of(self, dim), &values, indices);
+}
+
+bool fast_sort_stable(KernelContext& context, const Tensor& self, std::optional<bool>, int64_t dim,
+                      bool descending, Tensor& values, Tensor& indices) {
+  return fast_sort(context, self, dim, descending, values, indices);
+}
+
+bool fast_argsort(KernelContext& context, const Tensor& self, bool, int64_t dim, bool descending,
+                  Tensor& indices) {
+  return sort_rows(context, self, dim, descending, length_of(self, dim), nullptr, indices);
+}
+
+}  // namespace
+
+extern const Kernel kSortValues, kSortValuesStable, kArgsortStableOut;
+const Kernel kSortValues = overlay<fast_sort, portable::kSortValues>("aten::sort.values");
+const Kernel kSortValuesStable =
+    overlay<fast_sort_stable, portable::kSortValuesStable>("aten::sort.values_stable");
+const Kernel kArgsortStableOut =
+    overlay<fast_argsort, portable::kArgsortStableOut>("aten::argsort.stable_out");
+
+}  // namespace taper::optimized
