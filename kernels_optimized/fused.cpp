@@ -71,6 +71,18 @@ void add_clamped_form(const float* a, const float* b, float low, float high, flo
   });
 }
 
+void scale_rows_form(const float* in, int64_t rows, int64_t width, const float* scale,
+                     const float* shift, float low, float high, float* out) {
+  const Vec least = constant(low), most = constant(high);
+  for (int64_t row = 0; row < rows; ++row, in += width, out += width) {
+    for_vectors(width, [=](int64_t i, int64_t n) HWY_ATTR {
+      const Vec sum =
+          hn::MulAdd(load_count(in + i, n), load_count(scale + i, n), load_count(shift + i, n));
+      store_count(at_most(at_least(sum, least), most), out + i, n);
+    });
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace taper::optimized
 HWY_AFTER_NAMESPACE();
@@ -82,6 +94,8 @@ namespace {
 
 using Apply = void (*)(Function, const float*, float*, int64_t);
 using Unary = void (*)(const float*, float*, int64_t);
+using ScaleRows = void (*)(const float*, int64_t, int64_t, const float*, const float*, float, float,
+                           float*);
 using AddClamped = void (*)(const float*, const float*, float, float, float*, int64_t);
 
 }  // namespace
@@ -92,6 +106,11 @@ void apply(Function function, const float* in, float* out, int64_t count) {
 
 void swish(const float* in, float* out, int64_t count) {
   TAPER_CHOOSE(Unary, swish_form)(in, out, count);
+}
+
+void scale_rows(const float* in, int64_t rows, int64_t width, const float* scale,
+                const float* shift, float low, float high, float* out) {
+  TAPER_CHOOSE(ScaleRows, scale_rows_form)(in, rows, width, scale, shift, low, high, out);
 }
 
 void add_clamped(const float* a, const float* b, float low, float high, float* out, int64_t count) {

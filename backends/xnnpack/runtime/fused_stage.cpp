@@ -96,6 +96,32 @@ Fusion find_sum(Reader nodes) {
   return fusion;
 }
 
+// A batch norm that no convolution takes up, and what clamps it.
+Fusion find_scale(Reader nodes) {
+  const Node* product = nodes.take(NodeContent::Multiply);
+  const Node* sum = product != nullptr ? nodes.peek(NodeContent::Add) : nullptr;
+  if (sum == nullptr || !nodes.is_read(product, 1)) return {};
+  const Shape& shape = nodes.value(product->output).shape;
+  const uint32_t added = Reader::other(sum, product->output);
+  if (shape.rank == 0 || shape.last() < 2 || nodes.value(sum->output).shape != shape) return {};
+  Fusion fusion;
+  fusion.bias = nodes.constant(added, shape.last());
+  for (size_t i = 0; i < 2 && fusion.weight == nullptr; ++i) {
+    fusion.weight = nodes.constant(product->inputs[i], shape.last());
+    fusion.inputs[0] = product->inputs[1 - i];
+  }
+  if (fusion.weight == nullptr || fusion.bias == nullptr ||
+      nodes.value(fusion.inputs[0]).shape != shape) {
+    return {};
+  }
+  fusion.kind = Fusion::Kind::kScale;
+  fusion.nodes = nodes.taken() + 1;
+  fusion.output = sum->output;
+  fusion.min = sum->min;
+  fusion.max = sum->max;
+  return fusion;
+}
+
 struct FunctionKind {
   NodeContent kind;
   optimized::Function function;
@@ -296,6 +322,7 @@ Fusion find_fusion(const Graph& graph, Span<const uint32_t> uses, size_t first) 
   Fusion fusion = find_swish(nodes);
   if (fusion.nodes == 0) fusion = find_norm(nodes);
   if (fusion.nodes == 0) fusion = find_sum(nodes);
+  if (fusion.nodes == 0) fusion = find_scale(nodes);
   if (fusion.nodes == 0) fusion = find_softmax(nodes);
   if (fusion.nodes == 0) fusion = find_function(nodes);
   if (fusion.nodes == 0) return {};
@@ -312,6 +339,9 @@ Status FusedStage::reshape(Span<const Value> values) {
   if (fusion_.kind == Fusion::Kind::kSum && shape != values[fusion_.inputs[1]].shape) {
     return refuse("the shapes of a sum within bounds were equal when the graph was loaded");
   }
+  if (fusion_.kind == Fusion::Kind::kScale && shape != values[fusion_.output].shape) {
+    return refuse("a batch norm has other channels than when the graph was loaded");
+  }
   if (fusion_.channels != 0) {
     const Shape& image = values[fusion_.output].shape;
     if (image.dims[1] != fusion_.channels || area_of(image) != fusion_.area) {
@@ -319,7 +349,8 @@ Status FusedStage::reshape(Span<const Value> values) {
     }
   }
   count_ = static_cast<size_t>(element_count(shape));
-  const bool has_rows = fusion_.kind == Fusion::Kind::kNorm || fusion_.kind == Fusion::Kind::kRms;
+  const bool has_rows = fusion_.kind == Fusion::Kind::kNorm || fusion_.kind == Fusion::Kind::kRms ||
+                        fusion_.kind == Fusion::Kind::kScale;
   width_ = has_rows ? shape.last() : kTaskElements;
   if (fusion_.kind == Fusion::Kind::kSoftmax) {
     around_ = {};
@@ -355,6 +386,10 @@ void FusedStage::run_rows(void* stage, size_t begin, size_t count) {
     case Fusion::Kind::kSum:
       return optimized::add_clamped(in, self.inputs_[1] + first, fusion.min, fusion.max, out,
                                     static_cast<int64_t>(elements));
+    case Fusion::Kind::kScale:
+      return optimized::scale_rows(in, static_cast<int64_t>(count),
+                                   static_cast<int64_t>(self.width_), fusion.weight, fusion.bias,
+                                   fusion.min, fusion.max, out);
     case Fusion::Kind::kFunction:
       return optimized::apply(fusion.function, in, out, static_cast<int64_t>(elements));
     case Fusion::Kind::kNorm:

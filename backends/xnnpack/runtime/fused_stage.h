@@ -16,6 +16,7 @@ struct Fusion {
     kSwish,    // x * sigmoid(x)
     kNorm,     // Over the last dimension: (x - mean) / sqrt(variance + eps) * weight + bias
     kRms,      // The same without the mean.
+    kScale,    // x * weight + bias within bounds, by the last dimension: a batch norm.
     kSum,      // a + b within bounds, of one shape.
     kSoftmax,  // Along any dimension, for which XNNPACK turns the tensor twice.
     kFunction  // e^x and others that XNNPACK computes one by one.

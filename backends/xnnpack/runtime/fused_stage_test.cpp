@@ -172,6 +172,26 @@ TEST(FusedStage, Exponential) {
   });
 }
 
+TEST(FusedStage, BatchNormWithinBounds) {
+  const Floats weight = some_numbers(kColumns, 5), bias = some_numbers(kColumns, 11);
+  for (const bool has_bounds : {false, true}) {
+    Chain chain;
+    const uint32_t product = chain.binary(NodeContent::Multiply, chain.entries(weight), chain.x);
+    const uint32_t sum = chain.binary(NodeContent::Add, product, chain.entries(bias));
+    if (has_bounds) chain.p.nodes.back().range = {0.0f, 6.0f};
+    chain.end(sum);
+    expect_chain(
+        chain, 2,
+        [&](Row& row) {
+          for (size_t c = 0; c < kColumns; ++c) {
+            row[c] = row[c] * static_cast<double>(weight[c]) + static_cast<double>(bias[c]);
+            if (has_bounds) row[c] = std::fmin(std::fmax(row[c], 0), 6);
+          }
+        },
+        has_bounds ? 2 : 1);
+  }
+}
+
 TEST(FusedStage, FunctionsOfPositiveNumbers) {
   struct Case {
     NodeContent kind;
