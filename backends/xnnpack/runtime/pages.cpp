@@ -15,11 +15,11 @@ namespace taper::xnnpack {
 namespace {
 
 // Below it a call of the system costs what it saves.
-constexpr size_t kLeastBytes = size_t{32} << 10;
+[[maybe_unused]] constexpr size_t kLeastBytes = size_t{32} << 10;
 // What a file only claims to need is not taken.
-constexpr size_t kMostBytes = size_t{64} << 20;
+[[maybe_unused]] constexpr size_t kMostBytes = size_t{64} << 20;
 
-size_t page_size() {
+[[maybe_unused]] size_t page_size() {
   const long size = sysconf(_SC_PAGESIZE);
   return size > 0 ? static_cast<size_t>(size) : 4096;
 }
