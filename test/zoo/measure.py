@@ -24,6 +24,14 @@ def call(command, seconds):
     return done.stdout
 
 
+def timed_call(command, seconds):
+    """What it prints, and the processor time that it takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    text = call(command, seconds)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return text, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def difference(got, expected):
     """The largest difference over the tolerance's scale; infinity when they cannot be compared."""
     if got.shape != expected.shape or got.dtype != expected.dtype:
@@ -74,10 +82,10 @@ def taper(program, backend, folder, seconds):
     pt2, pte = os.path.join(folder, "model.pt2"), os.path.join(folder, "model.pte")
     out = os.path.join(folder, "got")
     shutil.rmtree(out, ignore_errors=True)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    text = call([program, "export", pt2, "--backend", backend, "-o", pte], seconds)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    export_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    command = [program, "export", pt2, "--backend", backend, "-o", pte]
+    text, export_s = timed_call(command, seconds)
+    for _ in range(2):
+        export_s = min(export_s, timed_call(command, seconds)[1])
     inspected = json.loads(call([program, "inspect", "--json", pte], seconds))
     method = inspected["methods"][0]
     files = inputs_of(folder)

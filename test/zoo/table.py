@@ -11,14 +11,15 @@ times what PyTorch's own float32 differs from its float64.
 
 {summary}
 
-Made by `scripts/zoo.sh` with torch {torch}; float32, one thread, on {processor};
-the kernels are built for {target}.
+Made by `scripts/zoo.sh` with torch {torch}; float32, one thread, on {processor},
+with {load:.0f} processes at work beside it in the mean.
 
 - *nodes*: operator calls in the compiled program; *kinds*: different operators among them.
-- *export*: processor time of `taper export`, whole process. *run*: best of three, portable kernels.
+- *export*: processor time of `taper export`, whole process. *run*: without a backend, so by the kernels of
+  `kernels_optimized` where there are such, by the portable ones elsewhere. Both are the least of three.
 - *memory*: the planned arena; *gap*: how far that is above the lower bound that no plan can beat.
 - *ExecuTorch*: the same through ExecuTorch {executorch}'s portable lowering and runtime: the processor
-  time of lowering where it matches; empty where it was not measured.
+  time of lowering where it matches; empty where it was not measured.{kept}
 
 Inputs and layer counts are smaller than in the published models where the architecture allows;
 weights are scaled so that every layer matters. A model counts only if `torch.export` exports it.
@@ -111,12 +112,39 @@ def processor():
     )
 
 
-def write(path, rows, versions):
+CELLS = {"does not lower": "lower", "does not run": "run", "differs": "match", "fails": ""}
+
+
+def keep_peers(path, rows):
+    """Gives the rows ExecuTorch's results of the table at `path`; says where they were measured."""
+    with open(path) as file:
+        text = file.read()
+    library, cells = "", {}
+    for row in text.splitlines():
+        if row.startswith("## "):
+            library = row[3:]
+        elif row.startswith("| ") and row.count("|") == len(COLUMNS) + 1:
+            parts = [part.strip() for part in row.strip("|").split("|")]
+            cells[f"{library}/{parts[0]}"] = parts[-1]
+    for row in rows:
+        cell = cells.get(row["name"], "")
+        if cell in CELLS:
+            row["peer"] = {"error": cell, "stage": CELLS[cell]}
+        elif cell:
+            row["peer"] = {"export_s": float(cell.split()[0])}
+    where = re.search(r"Kept from an earlier run on (.*?)\.\n", text, re.S) or re.search(
+        r"one thread, on (.*?)[,;]\n", text
+    )
+    return f"\n  Kept from an earlier run on {where.group(1)}."
+
+
+def write(path, rows, versions, kept=""):
     rows = exported(rows)
     text = HEAD.format(
         summary="- " + summary(rows).replace("; ", "\n- "),
         processor=processor(),
-        target="plain x86-64 (SSE2)",
+        load=max(0, os.getloadavg()[1] - 1),
+        kept=kept,
         **versions,
     )
     changed = [r["name"] for r in rows if (r["made"].get("changed_by_export") or 0) > 1e-5]

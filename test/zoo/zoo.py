@@ -36,6 +36,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=1, help="models at a time")
     parser.add_argument("--again", action="store_true", help="measure again what was measured")
     parser.add_argument("--table", help="write the table here: docs/models.md")
+    parser.add_argument("--keep-peers", action="store_true", help="ExecuTorch's column stays")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 
@@ -224,7 +225,8 @@ def main():
     import table
 
     if options.table:
-        table.write(options.table, rows, {"torch": torch.__version__, "executorch": "1.5.1"})
+        kept = table.keep_peers(options.table, rows) if options.keep_peers else ""
+        table.write(options.table, rows, {"torch": torch.__version__, "executorch": "1.5.1"}, kept)
     for row in table.failures(rows):
         print(f"failed: {row['name']}: {row['taper']['error']}")
     print(f"{table.summary(rows)} ({time.monotonic() - started:.0f} s)")
