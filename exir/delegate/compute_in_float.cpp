@@ -14,19 +14,16 @@ namespace {
 
 constexpr std::string_view kCopy = "dim_order_ops::_to_dim_order_copy";
 
-bool is_short(ScalarType type) {
-  return type == ScalarType::kHalf || type == ScalarType::kBFloat16;
-}
-bool is_short(const Value* value) {
-  return value->kind == ValueKind::kTensor && is_short(value->type.dtype);
+bool is_half(const Value* value) {
+  return value->kind == ValueKind::kTensor && value->type.dtype == ScalarType::kHalf;
 }
 
-// While it lives, the 16-bit floats of a node are float32.
+// While it lives, the float16 values of a node are float32.
 class AsFloat {
  public:
   explicit AsFloat(const Node& node) {
     const auto widen = [&](Value* value) {
-      if (!is_short(value)) return;
+      if (!is_half(value)) return;
       before_.emplace_back(value, value->type.dtype);
       value->type.dtype = ScalarType::kFloat;
     };
@@ -48,7 +45,7 @@ class AsFloat {
 bool says_its_type(const Node& node) {
   if (node.is(kCopy)) return true;
   for (const Argument& arg : node.args) {
-    if (arg.is<ScalarType>() && is_short(std::get<ScalarType>(arg.v))) return true;
+    if (arg.is<ScalarType>() && std::get<ScalarType>(arg.v) == ScalarType::kHalf) return true;
   }
   return false;
 }
@@ -106,13 +103,11 @@ std::vector<bool> find_nodes(Graph& graph, const BackendCompiler& backend, Group
 
 std::vector<uint8_t> widened(const Value& constant) {
   const size_t count = constant.data.bytes / sizeof(uint16_t);
-  const bool is_half = constant.type.dtype == ScalarType::kHalf;
   std::vector<uint8_t> bytes(count * sizeof(float));
   for (size_t i = 0; i < count; ++i) {
     uint16_t bits;
     std::memcpy(&bits, constant.data.data + i * sizeof(bits), sizeof(bits));
-    const float number = is_half ? portable::half_to_float(portable::Half{bits})
-                                 : portable::bfloat16_to_float(portable::BFloat16{bits});
+    const float number = portable::half_to_float(portable::Half{bits});
     std::memcpy(&bytes[i * sizeof(float)], &number, sizeof(number));
   }
   return bytes;
@@ -128,7 +123,7 @@ class Border {
       Node& node = *graph.nodes[i];
       nodes_.insert(&node);
       for (Value*& output : node.outputs) {
-        if (!is_short(output)) continue;
+        if (!is_half(output)) continue;
         TensorType type(ScalarType::kFloat, output->type.sizes);
         Value* made = graph.new_tensor(output->name, std::move(type));
         made->producer = &node;
@@ -164,7 +159,7 @@ class Border {
   void change(Argument& arg, bool is_inside, Rewriter& rewriter) {
     if (arg.is_list()) {
       for (Argument& item : arg.list()) change(item, is_inside, rewriter);
-    } else if (arg.is_value() && is_short(arg.value())) {
+    } else if (arg.is_value() && is_half(arg.value())) {
       arg = is_inside ? wide(arg.value(), rewriter) : narrow(arg.value(), rewriter);
     }
   }
@@ -210,7 +205,7 @@ class Border {
   }
 
   std::unordered_set<const Node*> nodes_;
-  std::unordered_map<Value*, Value*> inside_;  // What is 16 bits wide, and what it is inside.
+  std::unordered_map<Value*, Value*> inside_;  // What is float16, and what it is inside.
   std::unordered_map<Value*, Value*> wide_;    // The same of what comes from outside.
   std::unordered_set<Value*> narrow_;          // Copies that were made for those outside.
 };

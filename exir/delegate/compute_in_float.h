@@ -1,4 +1,4 @@
-// Nodes of 16-bit floats that the backend takes as float32 compute as float32.
+// Nodes of float16 that the backend takes as float32 compute as float32.
 //
 //     before   %y: float16 = aten::linear(%x, %w, %b)    after   %f: float32 = copy(%x, float32)
 //              %z: float16 = aten::relu(%y)                      %y: float32 = linear(%f, %w', %b')
@@ -6,7 +6,8 @@
 //                                                                %h: float16 = copy(%z, float16)
 //
 // Weights are widened, which loses nothing. In between nothing is rounded to 16 bits, so results
-// are at least as close to the true ones as PyTorch's.
+// are about as close to the true ones as PyTorch's, and to PyTorch's. That is why bfloat16 is left
+// alone: with its 8 bits, what PyTorch rounds after each node is seen in the results.
 //
 // Runs      in Edge, before partition. Groups that would not pay are left as they are.
 // Keeps     the types of what goes in and out.
@@ -18,7 +19,7 @@
 
 namespace taper::exir {
 
-// Whether the backend would keep a node whole if its 16-bit floats were float32.
+// Whether the backend would keep a node whole if its float16 values were float32.
 bool keeps_whole_in_float(const BackendCompiler& backend, const Node& node, const Graph& graph);
 
 // Returns the number of nodes that compute as float32 now.

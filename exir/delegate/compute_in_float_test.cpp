@@ -79,9 +79,10 @@ TEST(ComputeInFloat, NodesInARowHaveOneBorder) {
   EXPECT_EQ(r.text(), "copy(h)f relu(f)f add.Tensor(ff)f copy(f)h");
 }
 
-TEST(ComputeInFloat, BothKindsOf16Bits) {
+TEST(ComputeInFloat, BFloat16Stays) {
   const Result r = run("  input %x: bfloat16[2]\n  %a: bfloat16[2] = aten::relu(%x)\n  return %a");
-  EXPECT_EQ(r.text(), "copy(b)f relu(f)f copy(f)b");
+  EXPECT_EQ(r.changed, 0);
+  EXPECT_EQ(r.text(), "relu(b)b");
 }
 
 TEST(ComputeInFloat, WhatDoesNotPayStays) {
@@ -114,7 +115,7 @@ TEST(ComputeInFloat, CopiesBetweenTheTypesGo) {
   EXPECT_EQ(r.text(), "copy(h)f relu(f)f sin(f)f add.Tensor(ff)f copy(f)h");
 }
 
-TEST(ComputeInFloat, ARoundingThatNoNodeOf16BitsFollowsStays) {
+TEST(ComputeInFloat, ARoundingThatNoNodeOfFloat16FollowsStays) {
   const Result r = run(R"(  input %y: float32[2]
   %h: float16[2] = dim_order_ops::_to_dim_order_copy(%y, float16, None, None, None, False, [0])
   %f: float32[2] = dim_order_ops::_to_dim_order_copy(%h, float32, None, None, None, False, [0])
