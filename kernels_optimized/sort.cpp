@@ -4,6 +4,7 @@
 
 #include "kernels_optimized/sort.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -17,21 +18,23 @@ constexpr int64_t kFewElements = 48;  // Below, a heap is as fast.
 constexpr int kBits = 8, kDigits = 4;
 constexpr size_t kBuckets = size_t{1} << kBits;
 
-// False if the element has no such number.
-bool key_of(const float* x, uint32_t* key) {
+uint32_t key_of(float x) {
   uint32_t bits;
-  const float value = *x == 0 ? 0.0f : *x;  // The zeros are equal.
+  const float value = x == 0 ? 0.0f : x;  // The zeros are equal.
   std::memcpy(&bits, &value, sizeof(bits));
-  *key = value != value ? UINT32_MAX : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+  return value != value ? UINT32_MAX : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+}
+uint32_t key_of(int32_t x) { return static_cast<uint32_t>(x) ^ 0x80000000u; }
+// REQUIRES: have_keys().
+uint32_t key_of(int64_t x) { return key_of(static_cast<int32_t>(x)); }
+
+// Whether each element has such a number.
+template <typename T>
+bool have_keys(const T*, int64_t) {
   return true;
 }
-bool key_of(const int32_t* x, uint32_t* key) {
-  *key = static_cast<uint32_t>(*x) ^ 0x80000000u;
-  return true;
-}
-bool key_of(const int64_t* x, uint32_t* key) {
-  const auto narrow = static_cast<int32_t>(*x);
-  return key_of(&narrow, key) && narrow == *x;
+bool have_keys(const int64_t* x, int64_t count) {
+  return std::all_of(x, x + count, [](int64_t i) { return static_cast<int32_t>(i) == i; });
 }
 
 using Counts = uint32_t[kDigits][kBuckets];
@@ -40,19 +43,16 @@ size_t digit_of(uint64_t entry, int digit) {
   return static_cast<size_t>(entry >> (32 + kBits * digit)) & (kBuckets - 1);
 }
 
-// Writes the entries of a row and counts their digits; false if an element has no key.
+// Writes the entries of a row and counts their digits.
 template <typename T>
-bool read_row(const T* row, int64_t length, int64_t step, bool descending, uint64_t* entries,
+void read_row(const T* row, int64_t length, int64_t step, bool descending, uint64_t* entries,
               Counts& counts) {
   std::memset(&counts, 0, sizeof(counts));
   for (int64_t i = 0; i < length; ++i) {
-    uint32_t key;
-    if (!key_of(row + i * step, &key)) return false;
-    if (descending) key = ~key;
+    const uint32_t key = descending ? ~key_of(row[i * step]) : key_of(row[i * step]);
     entries[i] = static_cast<uint64_t>(key) << 32 | static_cast<uint64_t>(i);
     for (int d = 0; d < kDigits; ++d) ++counts[d][digit_of(entries[i], d)];
   }
-  return true;
 }
 
 // Sorts `entries`; returns where they are then: there or in `other`.
@@ -74,12 +74,12 @@ struct Rows {
 };
 
 template <typename T>
-bool sort_as(const Rows& rows, const T* x, uint64_t* entries, T* values, int64_t* indices) {
+void sort_as(const Rows& rows, const T* x, uint64_t* entries, T* values, int64_t* indices) {
   const int64_t length = rows.around.size, step = rows.around.inner;
   Counts counts;
   for (int64_t line = 0; line < rows.around.outer * step; ++line) {
     const T* row = x + line / step * length * step + line % step;
-    if (!read_row(row, length, step, rows.descending, entries, counts)) return false;
+    read_row(row, length, step, rows.descending, entries, counts);
     const uint64_t* sorted = sort_entries(entries, entries + length, length, counts);
     const int64_t to = line / step * rows.count * step + line % step;
     for (int64_t i = 0; i < rows.count; ++i) {
@@ -88,16 +88,6 @@ bool sort_as(const Rows& rows, const T* x, uint64_t* entries, T* values, int64_t
       if (values != nullptr) values[to + i * step] = row[at * step];
     }
   }
-  return true;
-}
-
-template <typename T>
-bool fits(const T* x, int64_t count) {
-  uint32_t key;
-  for (int64_t i = 0; i < count; ++i) {
-    if (!key_of(x + i, &key)) return false;
-  }
-  return true;
 }
 
 template <typename T>
@@ -105,8 +95,9 @@ bool sort_typed(const Rows& rows, const Tensor& self, uint64_t* entries, Tensor*
                 Tensor& indices) {
   const T* x = self.const_data_ptr<T>();
   T* to = values != nullptr ? values->mutable_data_ptr<T>() : nullptr;
-  return fits(x, self.numel()) &&
-         sort_as<T>(rows, x, entries, to, indices.mutable_data_ptr<int64_t>());
+  if (!have_keys(x, self.numel())) return false;
+  sort_as<T>(rows, x, entries, to, indices.mutable_data_ptr<int64_t>());
+  return true;
 }
 
 }  // namespace
