@@ -2,9 +2,8 @@
 # build/<preset>; JOBS=4 makes builds wider.
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
-BUILD = cmake --build --preset
-SETUP = scripts/deps.sh && cmake --preset
-QUIET = >/dev/null
+export JOBS
+BUILD = scripts/deps.sh && scripts/build.sh
 SOURCES = git ls-files '*.h' '*.cpp'
 
 # ccache, where there is one, serves every checkout of this tree.
@@ -18,22 +17,19 @@ help: ## what there is
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 demo: ## export a trained classifier, run 360 images through it, compare with PyTorch's numbers
-	@scripts/deps.sh
-	@scripts/deps.sh xnnpack || echo "make demo: goes on without XNNPACK, on the kernels of Taper itself" >&2
-	@cmake --preset release $(QUIET)
-	@$(BUILD) release -j $(JOBS) --target taper_demo $(QUIET)
+	@$(BUILD) release taper_demo
 	@build/release/bin/taper_demo demo
 
 build: ## everything, release
-	@$(SETUP) release $(QUIET)
-	@$(BUILD) release -j $(JOBS)
+	@$(BUILD) release
 
-test: build ## every test, release
+test: ## every test, release, with the backends
+	@scripts/deps.sh backends || echo "make test: goes on without backends: what they run is not tested" >&2
+	@$(BUILD) release
 	@ctest --preset release
 
 asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
-	@$(SETUP) asan $(QUIET)
-	@$(BUILD) asan -j $(JOBS)
+	@$(BUILD) asan
 	@ctest --preset asan
 
 bench: build ## the measured figures: export, load, dispatch, kernels
@@ -43,24 +39,20 @@ bench-peers: ## Taper beside ExecuTorch, ONNX Runtime, OpenVINO and others, into
 	@scripts/bench_peers.sh
 
 size: ## bytes of the runtime on a device, beside limits and stored figures (STORE=1 stores them)
-	@$(SETUP) release $(QUIET)
-	@$(BUILD) release -j $(JOBS) --target taper $(QUIET)
+	@$(BUILD) release taper
 	@scripts/size.sh build/release $(if $(STORE),--store)
 
 amalgamation: ## the runtime as taper_runtime.h and taper_runtime.cpp, in build/amalgamation
-	@$(SETUP) release $(QUIET)
-	@$(BUILD) release -j $(JOBS) --target taper_schema_headers $(QUIET)
+	@$(BUILD) release taper_schema_headers
 	@scripts/amalgamate.sh build/release build/amalgamation
 
 fuzz: ## mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
-	@$(SETUP) asan $(QUIET)
-	@$(BUILD) asan -j $(JOBS) --target taper_fuzz $(QUIET)
+	@$(BUILD) asan taper_fuzz
 	@scripts/fuzz.sh build/asan $${RUNS:-200000}
 
 libfuzzer: ## coverage-guided fuzz targets, built with clang into build/fuzz/bin
 	@scripts/deps.sh clang
-	@cmake --preset fuzz $(QUIET)
-	@$(BUILD) fuzz -j $(JOBS)
+	@$(BUILD) fuzz
 
 format: ## clang-format 14 over the tree
 	@scripts/deps.sh clang
@@ -69,7 +61,7 @@ format: ## clang-format 14 over the tree
 lint: ## format check, clang warnings, clang-tidy 14
 	@scripts/deps.sh clang
 	@$(SOURCES) | xargs -n 20 clang-format-14 --dry-run -Werror --style=file
-	@cmake --preset clang $(QUIET) && $(BUILD) clang -j $(JOBS)
+	@$(BUILD) clang
 	@git ls-files '*.cpp' ':!test/firmware' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/clang
 
 models: ## the full-size models that the benchmarks export (scripts/venv.sh makes the Python for it)

@@ -1,9 +1,10 @@
-# Installs what applications use: find_package(Taper COMPONENTS runtime kernels optimized xnnpack
-# compiler shared), pkg-config files, and public headers alone.
+# Installs what applications use: find_package(Taper COMPONENTS runtime kernels optimized backends
+# compiler shared), pkg-config files, and public headers alone. Each backend is a component, too.
 #
 #   runtime    taper::runtime (no heap), taper::module (convenient)
 #   kernels    taper::kernels_portable, and taper_selected_kernels() for those that models use
-#   optimized  taper::kernels_optimized    xnnpack  taper::xnnpack    shared  taper::shared, C API
+#   optimized  taper::kernels_optimized    NAME      taper::NAME, one backend
+#   shared     taper::shared, C API        backends  taper::backends, all of them as a table
 #   compiler   taper::exir, and the `taper` command
 
 include(GNUInstallDirs)
@@ -44,15 +45,26 @@ install(FILES cmake/select.cmake DESTINATION ${package_dir})
 
 if(TAPER_HAS_OPTIMIZED)
   taper_install(optimized taper_kernels_optimized)
-  install(FILES kernels_optimized/kernel_table.h kernels_optimized/gemm.h
+  install(FILES kernels_optimized/kernel_table.h kernels_optimized/cores/gemm.h
     DESTINATION ${include_dir}/kernels_optimized)
 endif()
-if(TAPER_HAS_XNNPACK)
-  taper_install(xnnpack taper_xnnpack taper_xnnpack_library)
-  install(FILES ${TAPER_XNNPACK_ARCHIVES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taper)
-  install(FILES backends/xnnpack/runtime/xnnpack_backend.h backends/xnnpack/runtime/xnnpack_threads.h
-    DESTINATION ${include_dir}/backends/xnnpack/runtime)
-endif()
+set(TAPER_BACKEND_COMPONENTS)
+set(TAPER_BACKEND_PACKAGES)  # That they find.
+foreach(folder IN LISTS TAPER_BACKEND_FOLDERS)
+  get_filename_component(backend ${folder} NAME)
+  if(TARGET taper_${backend})
+    list(APPEND TAPER_BACKEND_COMPONENTS ${backend})
+    list(APPEND TAPER_BACKEND_PACKAGES ${TAPER_${backend}_PACKAGES})
+    taper_install(${backend} taper_${backend} ${TAPER_${backend}_TARGETS})
+    install(FILES ${TAPER_${backend}_ARCHIVES} DESTINATION ${CMAKE_INSTALL_LIBDIR}/taper)
+    foreach(header IN LISTS TAPER_${backend}_HEADERS)
+      get_filename_component(place ${folder}/${header} DIRECTORY)
+      install(FILES ${folder}/${header} DESTINATION ${include_dir}/${place})
+    endforeach()
+  endif()
+endforeach()
+taper_install(backends taper_backends)
+install(FILES backends/devices.h DESTINATION ${include_dir}/backends)
 if(TAPER_SHARED)
   taper_install(shared taper_shared)
 endif()
@@ -67,6 +79,7 @@ if(TARGET taper_exir)
   endforeach()
   install(FILES exir/frontend/import.h DESTINATION ${compiler_headers}/exir/frontend)
   install(FILES exir/dialect/verifier.h DESTINATION ${compiler_headers}/exir/dialect)
+  install(FILES exir/ops/builtin.h exir/ops/declare.h DESTINATION ${compiler_headers}/exir/ops)
   install(DIRECTORY ${generated_dir}/schema DESTINATION ${compiler_headers}
     FILES_MATCHING PATTERN "*.h")
 endif()

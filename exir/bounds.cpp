@@ -1,9 +1,14 @@
+// Finds symbols without an upper bound, the inputs and nodes that they come from, and the words for
+// a remedy.
+
 #include "exir/bounds.h"
 
 #include <algorithm>
 #include <set>
 
+#include "exir/guards.h"
 #include "exir/ir/rewrite.h"
+#include "exir/ops/facts.h"
 #include "exir/ops/infer.h"
 
 namespace taper::exir {
@@ -22,7 +27,7 @@ bool mentions(const Value& value, const std::string& symbol) {
                      [&](const Sym& size) { return mentions(size, symbol); });
 }
 
-// The input that has the size; `value` is null if there is none.
+// The input in whose sizes a symbol occurs; `value` is null if there is none.
 struct SizedInput {
   const Value* value = nullptr;
   size_t dim = 0;
@@ -46,7 +51,7 @@ SizedInput input_with(const Graph& graph, const std::string& symbol) {
   return {};
 }
 
-// The first node that has the size in a result, or else works on the input that has it.
+// The first node in whose results the symbol occurs, else the first one that uses `input`.
 const Node* first_use(Graph& graph, const std::string& symbol, const Value* input) {
   const Node* reader = nullptr;
   for (Graph* each : all_graphs(graph)) {
@@ -106,15 +111,10 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
   }
 }
 
-// How many elements a call whose result's size depends on values can at most choose; kUnbounded for
-// other calls.
+// The most elements that a call with a data-dependent result size can select; kUnbounded for other
+// calls.
 int64_t most_chosen(const Node& node, const SymRanges& ranges) {
-  constexpr std::string_view kChoosing[] = {
-      "aten::nonzero",       "aten::nonzero_numpy", "aten::argwhere",          "aten::where",
-      "aten::masked_select", "aten::_unique2",      "aten::unique_consecutive"};
-  if (std::count(std::begin(kChoosing), std::end(kChoosing), node.target()) == 0) {
-    return SymRange::kUnbounded;
-  }
+  if (!facts_of(node.target()).is(kChooses)) return SymRange::kUnbounded;
   Sym count = node.args.at(0).value()->type.numel();
   if (node.is("aten::masked_select")) {
     const TensorType all(ScalarType::kBool, broadcast(node.args[0].value()->type.sizes,
@@ -124,7 +124,8 @@ int64_t most_chosen(const Node& node, const SymRanges& ranges) {
   return count.range(ranges).max;
 }
 
-// Bounds of what calls choose, by what they choose from, where the program states none.
+// Bounds data-dependent sizes by the number of elements that are selected from, where the program
+// states no bound.
 void bound_choices(Graph& graph) {
   for (Graph* each : all_graphs(graph)) {
     for (const auto& node : each->nodes) {
@@ -141,11 +142,16 @@ void bound_choices(Graph& graph) {
 }  // namespace
 
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings) {
+  apply_guards(graph);
   for (auto& [symbol, range] : graph.ranges) {
     if (const auto given = bounds.find(symbol); given != bounds.end()) {
       if (given->second < range.min) {
         throw Failure("the bound " + std::to_string(given->second) + " of " + symbol +
                       " is below its minimum " + std::to_string(range.min));
+      }
+      if (given->second > range.max) {
+        throw Failure("the bound " + std::to_string(given->second) + " of " + symbol +
+                      " is above its maximum " + std::to_string(range.max));
       }
       range.max = given->second;
       continue;
@@ -160,6 +166,7 @@ void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::strin
                        "torch.export.Dim(\"...\", max=N) or use --bound " +
                        symbol + "=N");
   }
+  apply_guards(graph);
   bound_choices(graph);
 }
 

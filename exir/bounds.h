@@ -1,4 +1,4 @@
-// Upper bounds of the sizes that a program leaves open: memory is planned for them.
+// Upper bounds of symbolic sizes: memory is planned for them.
 
 #pragma once
 
@@ -9,17 +9,18 @@
 
 namespace taper::exir {
 
-// Gives every symbol the bound in `bounds`, or that of the program, or with a warning its value at
-// the sample inputs; how many elements a call chooses, as by a mask, the number of all of them.
-// Throws Failure if a given bound is below what the program needs.
+// Gives every symbol its bound in `bounds`, else that of the program, else, with a warning, its
+// value at the sample inputs. A data-dependent size, such as that of masked_select, is bounded by
+// the number of all elements. Throws Failure if a given bound is outside of the range of
+// its symbol, as the guards narrow it.
 void bound_symbols(Graph& graph, const SymValues& bounds, std::vector<std::string>& warnings);
 
-// The symbols that bound_symbols() would bound by their value at the sample inputs: one diagnostic
-// each, as check_bounds() words it.
+// One diagnostic, worded as that of check_bounds(), for each symbol that bound_symbols() would
+// bound by its value at the sample inputs.
 std::vector<Diagnostic> sampled_symbols(Graph& graph, const SymValues& bounds);
 
 // Throws Failure if the size of a tensor has no upper bound, naming every symbol that lacks one,
-// where it comes from and what to write there.
+// where it comes from, and a remedy.
 void check_bounds(Graph& graph);
 
 }  // namespace taper::exir

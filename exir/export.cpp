@@ -10,19 +10,6 @@ namespace {
 
 constexpr uint64_t kArenaAlignment = 16;
 
-PlannedMethod plan_method(const std::string& name, Graph& graph,
-                          const std::vector<MemoryBuffer>& memories) {
-  PlannedMethod method;
-  method.name = name;
-  method.graph = &graph;
-  check_bounds(graph);
-  method.schedule = make_schedule(graph);
-  method.storages = assign_storages(graph, method.schedule);
-  method.plan = place_memory(method.storages.rows, kArenaAlignment, memories);
-  check_plan(method.storages.rows, method.plan, kArenaAlignment);
-  return method;
-}
-
 // One method on its way.
 struct Exported {
   ExportedProgram program;
@@ -52,7 +39,7 @@ bool try_stage(const char* name, Findings& findings, const Stage& stage) {
 void export_method(const ExportRequest::Method& method, const ExportRequest& request, Exported& out,
                    Findings& findings) {
   std::vector<Diagnostic> problems;
-  out.program = import_pt2(method.path, "", &problems);
+  out.program = import_pt2(method.path, {.operators = request.operators, .problems = &problems});
   findings.add("import", std::move(problems));
   Graph& graph = *out.program.graph;
   out.report.name = method.name;
@@ -61,9 +48,7 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   try_stage("bounds", findings, [&] { bound_symbols(graph, request.bounds, out.report.warnings); });
   const std::string signature = signature_text(signature_of(graph));
   LowerOptions lowering = request.lowering;
-  lowering.outside = [&](const Node& node, const std::string& why) {
-    out.report.outside[&node] = why;
-  };
+  lowering.delegation = &out.report.delegation;
   const bool lowered =
       try_stage("lower", findings, [&] { out.report.passes = lower(graph, lowering); });
   try_stage("bounds", findings, [&] { check_bounds(graph); });
@@ -71,11 +56,27 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   try_stage("plan", findings,
             [&] { out.planned = plan_method(method.name, graph, request.memories); });
   out.planned.signature = signature;
+  for (const auto& backend : request.lowering.backends) {
+    out.planned.specs[std::string(backend->delegate_id())] = backend->specs();
+  }
   out.report.plan = out.planned.plan;
   out.report.instructions = out.planned.schedule.steps.size() - out.planned.storages.elided.size();
 }
 
 }  // namespace
+
+PlannedMethod plan_method(const std::string& name, Graph& graph,
+                          const std::vector<MemoryBuffer>& memories) {
+  PlannedMethod method;
+  method.name = name;
+  method.graph = &graph;
+  check_bounds(graph);
+  method.schedule = make_schedule(graph);
+  method.storages = assign_storages(graph, method.schedule);
+  method.plan = place_memory(method.storages.rows, kArenaAlignment, memories);
+  check_plan(method.storages.rows, method.plan, kArenaAlignment);
+  return method;
+}
 
 ExportResult export_program(const ExportRequest& request) {
   std::vector<Exported> all(request.methods.size());

@@ -8,13 +8,13 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "exir/emit/program_file.h"
 #include "exir/frontend/import.h"
 #include "exir/lower.h"
 #include "exir/memory/placement.h"
+#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 
@@ -24,24 +24,25 @@ struct ExportRequest {
     std::string path;  // of a .pt2
   };
   std::vector<Method> methods;
+  // What the programs may call; those of declare_operators() (ops/declare.h), if any are declared.
+  Operators operators = builtin_operators();
   bool weights_outside = false;
   // Upper bounds of symbolic sizes by name, in place of the program's own.
   SymValues bounds;
   // A symbolic size without an upper bound is a problem, not a warning.
   bool bounds_required = false;
-  // The memories that tensors are divided among, the fastest first; none: all lie in one.
+  // The memories among which tensors are divided, the fastest first; empty: there is only one.
   std::vector<MemoryBuffer> memories;
   LowerOptions lowering;
 };
 
 struct ExportedMethod {
   std::string name;
-  MemoryPlan plan;  // Without offsets worth reading.
+  MemoryPlan plan;  // For its sizes and lower bound.
   std::vector<PassReport> passes;
   size_t instructions = 0;
   std::vector<std::string> warnings;
-  // Of nodes that a backend was asked for and did not take: why.
-  std::unordered_map<const Node*, std::string> outside;
+  Delegation delegation;  // What the backends took, and why not the rest.
 };
 
 struct ExportResult {
@@ -49,6 +50,11 @@ struct ExportResult {
   std::vector<ExportedMethod> methods;
   std::vector<ExportedProgram> programs;
 };
+
+// Schedules a lowered graph, plans its memory, and checks the plan. `graph`, which is changed, must
+// outlive the result. Throws Failure if a size has no upper bound.
+PlannedMethod plan_method(const std::string& name, Graph& graph,
+                          const std::vector<MemoryBuffer>& memories = {});
 
 // Throws Failure with the problems of all stages and methods; the text names the method if there
 // are several.

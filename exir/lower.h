@@ -1,5 +1,5 @@
-// From an exported graph to one whose every node is a kernel call. lower.cpp is the table of
-// contents of the compiler.
+// Lowers an exported graph to one in which every node is a kernel call or a delegate call.
+// lower.cpp is the table of contents of the compiler.
 
 #pragma once
 
@@ -17,33 +17,33 @@ namespace taper::exir {
 struct PassReport {
   std::string name;
   int changes = 0;     // Nodes or values that the pass touched.
-  double seconds = 0;  // With the verifier that follows it.
+  double seconds = 0;  // Includes the verifier that runs after it.
 };
 
 struct LowerOptions {
-  // Names of passes to leave out; for bisecting. Passes that others stand on refuse.
+  // Names of passes to skip, for bisecting. Throws Failure for a pass on which others rely.
   std::vector<std::string> disabled;
-  // Called with a pass's name and the graph's text after it changed something; for --dump-after.
+  // Called after each pass that changed something, with its name and the graph; for --dump-after.
   std::function<void(std::string_view pass, const Graph& graph)> after_pass;
-  // The last dialect to lower to; the passes after it are left out.
+  // The dialect to lower to; later passes are skipped.
   Dialect until = Dialect::kBackend;
-  // Who runs what it takes; null: kernels run everything. Outlives the call.
-  const BackendCompiler* backend = nullptr;
-  // Which groups of nodes it runs.
+  // The backends, in order of preference; kernels run what they leave.
+  BackendCompilers backends;
+  // Which groups of nodes they run.
   Groups delegated = Groups::kThatPay;
-  // Whether ExecuTorch's runtime, as its wheel brings it, is to run the program: nothing is left in
-  // it that this runtime alone can run, and what it has no kernel for is refused.
+  // Whether the program must run in the runtime of ExecuTorch's wheel: operators that only this
+  // runtime has are not emitted, and operators without a kernel there are refused.
   bool for_executorch = false;
-  // Told of every node that stays outside of the backend, and why.
-  NoteOutside outside;
-  // Whether the target has a kernel of that name. If not set: the portable kernels, and those that
-  // a declaration names, which the application brings.
+  // Receives what the backends took, and why not the rest; may be null. Must outlive the call.
+  Delegation* delegation = nullptr;
+  // Whether the target has a kernel of that name. The default: the portable kernels, and those that
+  // declarations name, which the application provides.
   std::function<bool(std::string_view)> has_kernel;
 };
 
-// Lowers in place. Returns what each pass did. Throws Failure: problems of the user's model with
-// their source lines, those of all passes together, or a broken rule of the compiler itself, naming
-// the pass.
+// Lowers in place. Returns what each pass did. Throws Failure: the problems of the user's model
+// that all passes found, with source lines, or a rule that a pass of the compiler itself has
+// broken, with its name.
 std::vector<PassReport> lower(Graph& graph, const LowerOptions& options);
 
 // The names of all passes, in order.

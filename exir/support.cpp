@@ -1,3 +1,6 @@
+// Follows each operator through the stages of the compiler, in the order in which they would take
+// it.
+
 #include "exir/support.h"
 
 #include <optional>
@@ -5,12 +8,13 @@
 
 #include "exir/decompose/complex.h"
 #include "exir/decompose/rules.h"
-#include "exir/ops/registry.h"
-#include "exir/passes/functionalize_write.h"
-#include "exir/passes/kernel_dtypes.h"
-#include "exir/passes/remove_noise.h"
-#include "exir/passes/to_edge.h"
-#include "exir/passes/to_out_variants.h"
+#include "exir/ops/builtin.h"
+#include "exir/ops/dtype_rule.h"
+#include "exir/ops/facts.h"
+#include "exir/ops/variants.h"
+#include "exir/passes/functional/functionalize_write.h"
+#include "exir/passes/simplify/prepare_for_inference.h"
+#include "kernels_portable/kernel_facts.h"
 #include "kernels_portable/kernel_table.h"
 
 namespace taper::exir {
@@ -20,17 +24,6 @@ using Names = std::unordered_set<std::string_view>;
 
 const Kernel* portable_kernel(std::string_view name) {
   return find_kernel(portable::portable_kernels(), name);
-}
-
-bool sizes_depend_on_values(std::string_view name) {
-  static const Names names = {"aten::nonzero",
-                              "aten::masked_select",
-                              "aten::repeat_interleave.Tensor",
-                              "aten::unique_consecutive",
-                              "aten::_unique2",
-                              "aten::_local_scalar_dense",
-                              "aten::item"};
-  return names.count(name) != 0;
 }
 
 bool is_control_flow(std::string_view name) {
@@ -49,17 +42,39 @@ bool is_out_variant(const Schema& schema) {
 }
 
 OperatorRow row_of(std::string_view name, const char* dialect, std::string becomes) {
-  return {std::string(name), dialect, std::move(becomes), "", {}, "parts", {"portable"}};
+  const char* scalar = facts_of(name).scalar;
+  return {std::string(name),
+          dialect,
+          std::move(becomes),
+          "",
+          {},
+          "",
+          "parts",
+          scalar == nullptr ? "" : scalar};
+}
+
+const char* memory_text(portable::Memory memory) {
+  switch (memory) {
+    case portable::Memory::kOwn:
+      return "own";
+    case portable::Memory::kElementwise:
+      return "any operand";
+    case portable::Memory::kUpdate:
+      return "first operand";
+    default:
+      return "view";
+  }
 }
 
 class Table {
  public:
   OperatorTable make() {
-    for (const std::string& name : operator_names()) {
-      const std::shared_ptr<const Schema> schema = need_schema(name);
+    for (const std::string& name : operators_.names()) {
+      const std::shared_ptr<const Schema> schema = operators_.need(name);
       const bool backend = is_out_variant(*schema) || portable_kernel(name) != nullptr;
-      if (backend && functional_variant(name) != nullptr) continue;  // Named by its functional row.
-      if (auto row = backend ? kernel_row(name, *schema) : resolve(name, *schema, 0)) {
+      // An out variant is named by its functional row.
+      if (backend && operators_.functional_variant(name) != nullptr) continue;
+      if (auto row = backend ? kernel_row(name) : resolve(name, *schema, 0)) {
         table_.rows.push_back(*std::move(row));
       } else if (!backend) {
         table_.unsupported.push_back(name);
@@ -69,50 +84,53 @@ class Table {
   }
 
  private:
-  void use_kernel(OperatorRow& row, const Kernel& kernel, const Schema& schema) {
+  void use_kernel(OperatorRow& row, const Kernel& kernel) {
+    const portable::KernelFacts& facts = *portable::find_kernel_facts(kernel.name);
     row.kernel = row.becomes = kernel.name;
-    row.dtypes = kernel_dtypes(kernel, schema);
-    row.dynamic = sizes_depend_on_values(row.name) ? "bounded" : "any";
+    row.dtypes = DtypeRule(facts.dtypes).first_dtypes();
+    row.memory = memory_text(facts.memory);
+    row.dynamic = facts_of(row.name).is(kChooses | kReadsValues) ? "bounded" : "any";
   }
 
-  // A kernel without a functional operator: only programs that others made name it.
-  std::optional<OperatorRow> kernel_row(std::string_view name, const Schema& schema) {
+  // A kernel without a functional operator: only programs from other compilers call it.
+  std::optional<OperatorRow> kernel_row(std::string_view name) {
     const Kernel* kernel = portable_kernel(name);
     if (kernel == nullptr) return std::nullopt;
     OperatorRow row = row_of(name, "backend", "");
-    use_kernel(row, *kernel, schema);
+    use_kernel(row, *kernel);
     return row;
   }
 
   std::optional<OperatorRow> resolve(std::string_view name, const Schema& schema, int depth) {
-    const bool core = op_facts(name).core;
+    const bool core = operators_.tags(name).core;
     if (depth > 4) return std::nullopt;
     if (is_control_flow(name)) return row_of(name, "backend", "jumps and moves");
-    if (is_noise(name)) return row_of(name, core ? "core" : "aten", "nothing, or a copy");
+    if (is_dropped_for_inference(name))
+      return row_of(name, core ? "core" : "aten", "nothing, or a copy");
     if (schema.mutates()) return written(name, depth);
     if (find_decomposition(name) != nullptr) {
       return row_of(name, core ? "core" : "decomposed", "simpler operators");
     }
-    if (const auto out = kernel_schema(schema)) {
+    if (const auto out = kernel_schema(operators_, schema)) {
       if (const Kernel* kernel = portable_kernel(out->name)) {
         OperatorRow row = row_of(name, core ? "core" : "edge", "");
-        use_kernel(row, *kernel, *out);
+        use_kernel(row, *kernel);
         return row;
       }
     }
     if (auto row = view(name, schema, core, depth)) return row;
     if (find_complex_rule(name) == nullptr) return std::nullopt;
-    return row_of(name, "decomposed", "real operators");  // Of complex numbers only.
+    return row_of(name, "decomposed", "real operators");  // Takes complex numbers only.
   }
 
   // x.add_(y) is x = x.add(y).
   std::optional<OperatorRow> written(std::string_view name, int depth) {
     const bool aten = name.substr(0, 6) == "aten::";
-    if (writes_plainly(name) || (!aten && functional_form(name) != nullptr)) {
+    if (writes_plainly(name) || (!aten && operators_.functional_form(name) != nullptr)) {
       return row_of(name, "aten", "the values written");
     }
     const std::string twin = functional_twin(name);
-    const std::shared_ptr<const Schema> schema = twin.empty() ? nullptr : find_schema(twin);
+    const std::shared_ptr<const Schema> schema = twin.empty() ? nullptr : operators_.find(twin);
     if (schema == nullptr || !resolve(twin, *schema, depth + 1)) return std::nullopt;
     return row_of(name, "aten", twin);
   }
@@ -120,7 +138,7 @@ class Table {
   std::optional<OperatorRow> view(std::string_view name, const Schema& schema, bool core,
                                   int depth) {
     const std::string twin = copy_twin(name);
-    const std::shared_ptr<const Schema> copy = find_schema(twin);
+    const std::shared_ptr<const Schema> copy = operators_.find(twin);
     if (!schema.returns_alias() || copy == nullptr) return std::nullopt;
     std::optional<OperatorRow> row = resolve(twin, *copy, depth + 1);
     if (!row) return std::nullopt;
@@ -129,6 +147,7 @@ class Table {
     return row;
   }
 
+  const OperatorRegistry& operators_ = *builtin_operators();
   OperatorTable table_;
 };
 

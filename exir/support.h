@@ -1,5 +1,5 @@
-// What becomes of every operator that the compiler knows, worked out from the tables that the
-// passes themselves use. `taper ops` prints it; docs/operators.md is made from it.
+// How every operator that the compiler knows is compiled, derived from the tables that the passes
+// themselves use. `taper ops` prints it; docs/operators.md is generated from it.
 
 #pragma once
 
@@ -12,20 +12,22 @@ namespace taper::exir {
 
 struct OperatorRow {
   std::string name;
-  // core         of the Core ATen set
-  // decomposed   composite: a rule of exir/decompose breaks it down
-  // aten         of exported programs only: written, aliased or dropped before Core ATen is reached
+  // core         in the Core ATen set
+  // decomposed   composite: decomposed by a rule of exir/decompose
+  // aten         in exported programs only: writes, aliases, or is dropped before Core ATen
   // edge         has an out variant and is kept whole, but is not in the Core ATen set
   // backend      a kernel that no functional operator names, a prim, control flow
   std::string dialect;
   std::string becomes;  // "aten::add.out", "simpler operators", "aten::add.Tensor", "jumps", ...
-  std::string kernel;   // Its own, or empty.
-  std::vector<ScalarType> dtypes;  // Of the first tensor, as the kernel takes them.
+  std::string kernel;   // The name of its own kernel, or empty.
+  std::vector<ScalarType> dtypes;  // Those of the first tensor that the kernel takes.
+  // Where its result may lie: "own", "any operand", "first operand", "view" of the first operand.
+  std::string memory;
   // "any"      every size may change from call to call
-  // "bounded"  the sizes of the result depend on values; an upper bound must be known
-  // "parts"    as the operators that it becomes
+  // "bounded"  the sizes of the result are data-dependent; an upper bound must be known
+  // "parts"    the same as that of the operators that it becomes
   std::string dynamic;
-  std::vector<std::string> delegates;  // Backends that run it.
+  std::string scalar;  // The operator that stands for it where the second operand is a number.
 };
 
 struct OperatorTable {
@@ -33,7 +35,6 @@ struct OperatorTable {
   std::vector<std::string> unsupported;  // Known by name and schema, refused when met.
 };
 
-// Asks every kernel for its dtypes, which takes a second or two.
 OperatorTable operator_table();
 
 // A name as tables abbreviate it: "f32".

@@ -1,5 +1,5 @@
-// taper_fast_kernels(): every kernel in one table, in its fast form where there is one. Compiled
-// without TAPER_OPTIMIZED, for a library that holds no fast forms, it is the portable table.
+// taper_fast_kernels(): all kernels in one table, the fast one where there is one. Compiled without
+// TAPER_OPTIMIZED, for a library without fast kernels, it is the portable table.
 
 #include <array>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace taper::portable {
 
-#define TAPER_OP(variable, file, schema) extern const Kernel variable;
+#define TAPER_OP(variable, file, schema, memory, dtypes) extern const Kernel variable;
 #include "kernels_portable/ops.def"
 #undef TAPER_OP
 
@@ -35,7 +35,7 @@ struct Line {
   const Kernel* kernel;
 };
 
-#define TAPER_OP(variable, file, schema) {schema, &portable::variable},
+#define TAPER_OP(variable, file, schema, memory, dtypes) {schema, &portable::variable},
 constexpr Line kPortable[] = {
 #include "kernels_portable/ops.def"
 };
@@ -58,7 +58,7 @@ constexpr std::array<const Kernel*, kCount> merged() {
 #if TAPER_OPTIMIZED
   size_t i = 0;
   for (const Line& fast : kFast) {
-    while (kPortable[i].name != fast.name) ++i;  // Past the end it does not compile.
+    while (kPortable[i].name != fast.name) ++i;  // A name that is missing is a compile-time error.
     kernels[i] = fast.kernel;
   }
 #endif

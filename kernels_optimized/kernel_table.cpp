@@ -1,4 +1,4 @@
-// The table, made from ops.def.
+// The table of fast kernels, made from ops.def.
 
 #include "kernels_optimized/kernel_table.h"
 

@@ -1,4 +1,4 @@
-// The fast kernels in one table. It goes before the portable one:
+// The table of fast kernels. It goes before the portable one:
 //
 //   static const KernelTable tables[] = {optimized::optimized_kernels(),
 //                                        portable::portable_kernels()};
@@ -9,7 +9,7 @@
 
 namespace taper::optimized {
 
-// Sorted by name, as find_kernel() wants it. The table is constant data.
+// All fast kernels, sorted by name as find_kernel() requires. The table is constant data.
 KernelTable optimized_kernels();
 
 }  // namespace taper::optimized

@@ -1,5 +1,5 @@
-// The table is sorted, each kernel has a portable one behind it with the same arguments, and every
-// case of the portable suite runs through it at every level that this processor has.
+// The table is sorted, each kernel has a portable one with the same arguments, and every case of
+// the portable suite runs through it at every level that this processor supports.
 
 #include "kernels_optimized/kernel_table.h"
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <set>
 
-#include "kernels_optimized/dispatch.h"
+#include "kernels_optimized/engine/dispatch.h"
 #include "kernels_portable/kernel_table.h"
 #include "taper/c_tables.h"
 #include "taper/taper.h"
@@ -58,13 +58,14 @@ TEST(OptimizedTable, StandsInTheTableOfTheCApi) {
   }
 }
 
-// The files of cases that the kernels of the table have.
+// The case files that have calls of kernels in the table.
 std::set<std::string> families() {
   std::set<std::string> result;
   const auto add = [&](const char* file, const char* schema) {
-    if (find_kernel(optimized_kernels(), schema) != nullptr) result.insert(file);
+    if (find_kernel(optimized_kernels(), schema) == nullptr) return;
+    result.insert(std::filesystem::path(file).filename());
   };
-#define TAPER_OP(variable, file, schema) add(#file, schema);
+#define TAPER_OP(variable, file, schema, memory, dtypes) add(#file, schema);
 #include "kernels_portable/ops.def"
 #undef TAPER_OP
   return result;
@@ -78,8 +79,7 @@ class Conformance : public testing::TestWithParam<std::tuple<std::string, Level>
 TEST_P(Conformance, AgreesWithPyTorch) {
   limit_level(std::get<1>(GetParam()));
   const KernelTable tables[] = {optimized_kernels(), portable::portable_kernels()};
-  test::run_op_case_file(
-      tables, TAPER_SOURCE_DIR "/kernels_portable/cases/" + std::get<0>(GetParam()) + ".txt");
+  test::run_op_case_file(tables, test::op_case_path(std::get<0>(GetParam())));
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimized, Conformance,

@@ -1,5 +1,5 @@
-// The table with everything in it, made from ops.def. A trimmed application links a generated one
-// instead, with only the lines that its models use.
+// The table of all kernels, made from ops.def. An application trimmed by selective build links a
+// generated table instead, which holds only the kernels that its models use.
 
 #include "kernels_portable/kernel_table.h"
 
@@ -8,14 +8,14 @@
 
 namespace taper::portable {
 
-#define TAPER_OP(variable, file, schema) extern const Kernel variable;
+#define TAPER_OP(variable, file, schema, memory, dtypes) extern const Kernel variable;
 #include "kernels_portable/ops.def"
 #undef TAPER_OP
 
 namespace {
 
 const Kernel* const kAllKernels[] = {
-#define TAPER_OP(variable, file, schema) &(variable),
+#define TAPER_OP(variable, file, schema, memory, dtypes) &(variable),
 #include "kernels_portable/ops.def"
 #undef TAPER_OP
 };

@@ -1,4 +1,4 @@
-// Every kernel of this folder in one table, for applications that do not select.
+// Every kernel of this folder in one table, for applications that do not use selective build.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace taper::portable {
 
-// Sorted by name, as find_kernel() wants it. The table is constant data.
+// All kernels, sorted by name as find_kernel() requires. The table is constant data.
 KernelTable portable_kernels();
 
 }  // namespace taper::portable

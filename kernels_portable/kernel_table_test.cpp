@@ -19,7 +19,7 @@ TEST(KernelTable, IsSortedByName) {
 
 TEST(KernelTable, EveryLineOfOpsDefNamesItsKernel) {
   const char* const names[] = {
-#define TAPER_OP(variable, file, schema) schema,
+#define TAPER_OP(variable, file, schema, memory, dtypes) schema,
 #include "kernels_portable/ops.def"
 #undef TAPER_OP
   };

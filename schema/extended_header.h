@@ -1,11 +1,13 @@
 // The fixed bytes at the head of a .pte and of a .ptd: where the flatbuffer ends and where segments
 // begin. All numbers are little-endian.
 //
-//     .pte  byte  0  u32  offset of the root table        .ptd  byte  0  u32  offset of the root table
+//     .pte  byte  0  u32  offset of the root table        .ptd  byte  0  u32  offset of the root
+//           table
 //                 4       "ET12"                                      4       "FT01"
 //                 8       "eh00", absent if the file                  8       "FH01", always there
 //                         is nothing but a flatbuffer
-//                12  u32  bytes of the header from 8:                12  u32  bytes of the header from 8:
+//                12  u32  bytes of the header from 8:                12  u32  bytes of the header
+//                    from 8:
 //                         32, or 24 without the last                          40
 //                16  u64  bytes of the program, from 0               16  u64  flatbuffer_offset
 //                24  u64  segment base, 0 if none                    24  u64  flatbuffer_size
@@ -33,17 +35,18 @@ inline constexpr uint32_t kShortHeaderBytes = 24;
 inline constexpr char kPtdHeaderMagic[] = "FH01";
 inline constexpr uint32_t kPtdHeaderBytes = 40;
 
-// Enough to tell a .pte or .ptd and to read its header.
+// Enough bytes to recognise a .pte or .ptd and to read its header.
 inline constexpr size_t kHeadBytes = 64;
 
-// Of a .pte. Without a header: program_size is the file's, the others are 0.
+// The header of a .pte. If the file has none, program_size is the size of the file and the others
+// 0.
 struct ExtendedHeader {
   uint64_t program_size = 0;
   uint64_t segment_base_offset = 0;
   uint64_t segment_data_size = 0;
 };
 
-// Of a .ptd.
+// The header of a .ptd.
 struct PtdHeader {
   uint64_t flatbuffer_offset = 0;
   uint64_t flatbuffer_size = 0;
@@ -68,15 +71,15 @@ inline void write_u64(uint8_t* bytes, uint64_t value) {
   for (int i = 0; i < 8; ++i) bytes[i] = static_cast<uint8_t>(value >> (8 * i));
 }
 
-// True if the four bytes at `offset` are `magic`. REQUIRES: offset + 4 bytes are there.
+// True if the four bytes at `offset` are `magic`. REQUIRES: there are at least offset + 4 bytes.
 inline bool has_magic(const uint8_t* bytes, size_t offset, const char* magic) {
   return std::memcmp(bytes + offset, magic, 4) == 0;
 }
 
 enum class HeaderState { kPresent, kAbsent, kBad };
 
-// Reads the header of a .pte from its first kHeadBytes. Checks the length only; what the numbers
-// say is for the caller to compare with the file.
+// Reads the header of a .pte from its first kHeadBytes. Checks only the length of the header; the
+// caller must compare the numbers with the file.
 inline HeaderState read_header(const uint8_t* head, ExtendedHeader* header) {
   if (!has_magic(head, kHeaderOffset, kHeaderMagic)) return HeaderState::kAbsent;
   const uint32_t bytes = read_u32(head + 12);
@@ -87,7 +90,7 @@ inline HeaderState read_header(const uint8_t* head, ExtendedHeader* header) {
   return HeaderState::kPresent;
 }
 
-// The same for a .ptd, where the header must be there.
+// The same for a .ptd, which always has a header.
 inline HeaderState read_ptd_header(const uint8_t* head, PtdHeader* header) {
   if (!has_magic(head, kHeaderOffset, kPtdHeaderMagic)) return HeaderState::kAbsent;
   if (read_u32(head + 12) < kPtdHeaderBytes) return HeaderState::kBad;
@@ -98,7 +101,7 @@ inline HeaderState read_ptd_header(const uint8_t* head, PtdHeader* header) {
   return HeaderState::kPresent;
 }
 
-// Writes the kHeaderBytes that belong at byte kHeaderOffset.
+// Writes the header of a .pte, kHeaderBytes bytes that belong at kHeaderOffset.
 inline void write_header(uint8_t* at, const ExtendedHeader& header) {
   std::memcpy(at, kHeaderMagic, 4);
   write_u32(at + 4, kHeaderBytes);
@@ -107,7 +110,7 @@ inline void write_header(uint8_t* at, const ExtendedHeader& header) {
   write_u64(at + 24, header.segment_data_size);
 }
 
-// The same for a .ptd, kPtdHeaderBytes.
+// The same for a .ptd, with kPtdHeaderBytes bytes.
 inline void write_ptd_header(uint8_t* at, const PtdHeader& header) {
   std::memcpy(at, kPtdHeaderMagic, 4);
   write_u32(at + 4, kPtdHeaderBytes);

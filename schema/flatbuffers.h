@@ -1,7 +1,8 @@
-// FlatBuffers' headers as the runtime takes them: the limit of 2 GiB as a 32-bit number.
+// FlatBuffers' headers, with their size limit of 2 GiB as a 32-bit number.
 //
-// It is the same limit. Written with 64 bits, as it comes, their verifier divides in a way that
-// processors of 32 bits have no instruction for, and the function that stands in takes 800 bytes.
+// The limit itself is the same. As the 64-bit number that it is by default, it makes their verifier
+// divide 64-bit numbers; 32-bit processors have no instruction for that, and the library function
+// that replaces it takes 800 bytes.
 
 #pragma once
 

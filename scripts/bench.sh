@@ -7,7 +7,11 @@ set -eu
 bin=${1:?usage: bench.sh BUILD [FILTER]}/bin
 filter=${2:-.}
 grep -m1 'model name' /proc/cpuinfo 2>/dev/null || true
-for program in bench_kernels bench_runtime bench_xnnpack bench_export; do
+programs="bench_kernels bench_runtime"
+for folder in "$(dirname "$0")"/../backends/*/bench; do
+  programs="$programs bench_$(basename "$(dirname "$folder")")"
+done
+for program in $programs bench_export; do
   [ -x "$bin/$program" ] || continue
   echo "== $program"
   "$bin/$program" --benchmark_filter="$filter" --benchmark_counters_tabular=true \

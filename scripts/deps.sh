@@ -8,13 +8,15 @@
 #   scripts/deps.sh riscv    also one for RISC-V, and its board
 #   scripts/deps.sh wasm     also one for WebAssembly, and Node to run what it makes
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run what it makes
-#   scripts/deps.sh xnnpack  also XNNPACK, built from source (scripts/xnnpack.sh)
+#   scripts/deps.sh BACKEND  also what a backend stands on: backends/BACKEND/deps.sh gets it
+#   scripts/deps.sh backends that of all of them
 set -eu
 
 packages="cmake ninja-build g++ make git patch pkg-config ccache
   flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
   libgtest-dev libbenchmark-dev libhwy-dev"
-then=true
+backends=$(dirname "$0")/../backends
+then=""
 for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
@@ -26,10 +28,23 @@ for extra in "$@"; do
       libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # C++ headers: see firmware.sh.
     wasm) packages="$packages clang-14 lld-14 wasi-libc libc++-14-dev-wasm32
       libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs" ;;
-    xnnpack) then="$(dirname "$0")/xnnpack.sh" ;;
-    *) echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, wasm, arm64, xnnpack)" >&2; exit 2 ;;
+    backends) then="$then $(ls "$backends"/*/deps.sh)" ;;
+    *)
+      if [ ! -x "$backends/$extra/deps.sh" ]; then
+        known=$(cd "$backends" && ls -d */deps.sh | sed 's|/.*||' | paste -s -d ' ')
+        echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, wasm, arm64," \
+          "backends, $known)" >&2
+        exit 2
+      fi
+      then="$then $backends/$extra/deps.sh"
+      ;;
   esac
 done
+
+# What backends stand on, when the packages are there.
+get_backends() {
+  for script in $then; do "$script"; done
+}
 
 command -v dpkg-query >/dev/null 2>&1 || {
   echo "deps.sh: not a Debian system; install these by hand: $(echo $packages)" >&2
@@ -41,7 +56,7 @@ for package in $packages; do
   state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
   [ "$state" = installed ] || missing="$missing $package"
 done
-[ -n "$missing" ] || exec $then
+[ -n "$missing" ] || { get_backends; exit; }
 
 as_root=""
 if [ "$(id -u)" -ne 0 ]; then
@@ -52,6 +67,7 @@ if [ "$(id -u)" -ne 0 ]; then
   as_root="sudo"
 fi
 
+echo "deps.sh: installing from Debian:$missing" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends"
@@ -63,4 +79,4 @@ if ! $install $missing >"$log" 2>&1; then
     exit 1
   }
 fi
-$then
+get_backends

@@ -78,7 +78,7 @@ compile() {
 
 sources=$(ls runtime/core/*.cpp runtime/program/*.cpp runtime/executor/*.cpp | grep -v _test)
 compile "$out/runtime" "" $sources
-shared=$(ls kernels_portable/*.cpp | grep -vE '_test|/op_|/kernel_table')
+shared=$(find kernels_portable -name '*.cpp' | LC_ALL=C sort | grep -vE '_test|/op_|/kernel_table')
 
 link_image() {
   $compiler $flags $link "$1"/model/*.o "$1"/kernels/*.o "$out"/runtime/*.o \

@@ -29,7 +29,7 @@ for group in "$out"/groups/*; do
   list="$list${list:+;}$models"
 done
 cmake -S . -B "$out/build" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_HOST=OFF \
-  -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF -DTAPER_XNNPACK=OFF -DTAPER_COMMAND="$taper" \
+  -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF -DTAPER_BACKENDS=NONE -DTAPER_COMMAND="$taper" \
   "-DTAPER_SELECTED_MODELS=$list" "-DTAPER_SELECTED_FAST=${list%%;*}" >/dev/null
 cmake --build "$out/build" >"$out/build.log" || { tail -20 "$out/build.log"; fail "does not build"; }
 
@@ -54,16 +54,19 @@ model=$out/models/mobilenet_v2.pte
 refused "aten::convolution.out is excluded" "$model" --exclude aten::convolution.out
 refused "called with float16, which is not built" "$out/models/float16.pte" --dtypes float32,int64
 refused "aten::no_such.out.* has no portable kernel" "$model" --operators aten::no_such.out
-"$taper" export test/models/data/mobilenet_v2.pt2 --backend xnnpack -o "$out/xnnpack.pte" >/dev/null
-refused "backend XnnpackBackend is not linked" "$out/xnnpack.pte"
+for folder in backends/*/; do
+  "$taper" export test/models/data/mobilenet_v2.pt2 --backend "$(basename "$folder")" --delegate-all \
+    -o "$out/delegated.pte" >/dev/null
+  refused "backend .* is not linked" "$out/delegated.pte"
+done
 
-# A line that stands twice.
+# A line that occurs twice.
 "$taper" select "$model" -o "$out/table.cpp"
 compile="${CXX:-c++} -std=c++17 -fsyntax-only -I runtime/include"
 $compile "$out/table.cpp" || fail "the table does not compile"
 sed '/kAddOut,$/p; /"aten::add.out"/p' "$out/table.cpp" >"$out/twice.cpp"
 if $compile "$out/twice.cpp" 2>"$out/twice.txt"; then fail "a table with a kernel twice compiles"; fi
-grep -q "a kernel stands twice" "$out/twice.txt" || fail "does not say that a kernel stands twice"
+grep -q "a kernel is listed twice" "$out/twice.txt" || fail "does not say that a kernel is listed twice"
 
 # A kernel of the application's own is compiled for what its operator is handed, whatever else is.
 mkdir -p "$out/own"
@@ -81,7 +84,7 @@ cat >"$out/own/shrink.cpp" <<END
 #include "taper/dtypes.h"
 static_assert(taper::kSelectedDtypes == taper::dtype_bit(taper::ScalarType::kFloat), "for float32");
 END
-cmake -S "$out/own" -B "$out/own/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_XNNPACK=OFF \
+cmake -S "$out/own" -B "$out/own/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_BACKENDS=NONE \
   -DTAPER_COMMAND="$taper" >/dev/null || fail "an application with its own kernel is not configured"
 cmake --build "$out/own/build" --target own_taper_kernels_0x40u >"$out/own.txt" ||
   { cat "$out/own.txt"; fail "a kernel of the application's own does not compile"; }
@@ -95,7 +98,7 @@ add_subdirectory($(pwd) taper)
 add_executable(bad $(pwd)/test/size/size_selected.cpp)
 taper_selected_kernels(TARGET bad MODELS $model EXCLUDE aten::mean.out)
 END
-if cmake -S "$out/bad" -B "$out/bad/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_XNNPACK=OFF \
+if cmake -S "$out/bad" -B "$out/bad/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_BACKENDS=NONE \
   -DTAPER_COMMAND="$taper" >/dev/null 2>"$out/bad.txt"; then
   fail "an application that lacks a kernel was configured"
 fi

@@ -7,7 +7,8 @@
 #
 # The sources come from $TAPER_DEPS_DIR, a folder that holds the archives named below, else from
 # the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
-# stay as they are. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
+# stay as they are. What Taper changes in them is backends/xnnpack/library; a change that does not fit
+# stops the build. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
 set -eu
 recipe=20241108-27  # To be changed with anything below that changes what is built.
 
@@ -42,6 +43,11 @@ fail() {
   exit 1
 }
 
+# Names the archives that cannot be had, and what would help.
+fail_without() {
+  fail "$1:$2; put the archives that scripts/xnnpack.sh names into a folder and set TAPER_DEPS_DIR to it"
+}
+
 # The one mirror that this machine installs Debian from, in either form that its lists may have.
 mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
@@ -54,7 +60,7 @@ mirror() {
 from_debian() {
   [ -n "${apt:-}" ] || {
     base=$(mirror)
-    [ -n "$base" ] || base=http://deb.debian.org/debian
+    [ -n "$base" ] || fail_without "this machine has no Debian mirror configured" "$(archives)"
     mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
     for suite in trixie sid; do
       echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $base $suite main"
@@ -66,20 +72,16 @@ from_debian() {
   (cd "$work/archives" && $apt source --download-only "$1" >>"$work/apt/log" 2>&1) || true
 }
 
+archives() { echo "$sources" | while read -r _ archive _; do printf ' %s' "$archive"; done; }
 is_good() { [ -f "$2" ] && echo "$1  $2" | sha256sum --check --status; }
 
 echo "xnnpack.sh: XNNPACK is not here yet: getting its sources, then building them (minutes, once)" >&2
 mkdir "$work/archives"
+missing=""
 while read -r sum archive package; do
-  place=$work/archives/$archive
-  if [ -n "${TAPER_DEPS_DIR:-}" ]; then
-    place=$TAPER_DEPS_DIR/$archive
-    is_good "$sum" "$place" || fail "$place is missing or not the archive that is pinned"
-  else
-    from_debian "$package"
-    is_good "$sum" "$place" ||
-      fail "cannot get $archive from Debian ($package); put it into a folder, set TAPER_DEPS_DIR to it"
-  fi
+  place=${TAPER_DEPS_DIR:-$work/archives}/$archive
+  [ -n "${TAPER_DEPS_DIR:-}" ] || from_debian "$package"
+  is_good "$sum" "$place" || { missing="$missing $archive" && continue; }
   name=${archive%%_*}
   mkdir "$work/$name"
   strip=1
@@ -88,70 +90,32 @@ while read -r sum archive package; do
 done <<END
 $sources
 END
+[ -z "$missing" ] || fail_without "missing from ${TAPER_DEPS_DIR:-$base}, or not what is pinned" "$missing"
 
-# Kernels of 14 rows write rows that there are not over the last one, with parameters of the row that
-# they stand for: 13 copies are needed, 10 are made.
-sed -i 's/define XNN_EXTRA_QUANTIZATION_PARAMS 10/define XNN_EXTRA_QUANTIZATION_PARAMS 16/' \
-  "$work/xnnpack/include/xnnpack.h"
-
-# clang 14 would keep the pointers to the rows of a convolution in a vector, and take them out of it
-# one by one in the innermost loop. The option counts only behind the last -O, so not in CMAKE_C_FLAGS.
-sed -i 's/COMPILE_FLAGS " -fno-math-errno ")/COMPILE_FLAGS " -fno-math-errno -fno-slp-vectorize ")/' \
-  "$work/xnnpack/CMakeLists.txt"
-
-# The x86 kernels that approximate square roots turn infinity, and 0 under a reciprocal, into NaN.
-x86='__\(avx512f\|fma3\|avx\|sse\)_rsqrt_u[0-9]*;'
-sed -i -e "/xnn_f32_vsqrt/s/$x86/__scalar_sqrt_u1;/" -e "/xnn_f32_vrsqrt/s/$x86/__scalar_rsqrt_u1;/" \
-  "$work/xnnpack/src/configs/unary-elementwise-config.c"
-
-# Of two operands, one of them NaN, minimum and maximum on x86 give the second: the result, then, and
-# not its bound.
-for family in gemm igemm dwconv avgpool pavgpool vclamp vmulcaddc; do
-  find "$work/xnnpack/src/f32-$family" -name '*.c' -exec sed -i -E \
-    's/(_mm(256|512)?_m(ax|in)_ps)\((\w+), (v(output_)?m(in|ax))\)/\1(\5, \4)/' {} +
-done
-
-# The same where they are what is asked for.
-find "$work/xnnpack/src/f32-vbinary" "$work/xnnpack/src/f32-maxpool" -name '*.c' \
-  -exec grep -l '_mm[0-9]*_m\(ax\|in\)_ps' {} + | while read -r file; do
-  sed -i -E -e '1i #include "backends/xnnpack/library/nan_extremes.h"' \
-    -e 's/_mm512_maskz_(max|min)_ps\(vmask, /taper_\1_512(/g' \
-    -e 's/_mm_(max|min)_ps/taper_\1_128/g; s/_mm(256|512)_(max|min)_ps/taper_\2_\1/g' "$file"
-done
-
-# Code of ours, and changes that say why at their head.
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
 cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
-for change in "$library"/*.patch; do
-  patch --quiet -d "$work/xnnpack" -p1 <"$change" || fail "$change does not fit the sources"
-done
+"$here/apply_series.sh" "$library/patches" "$work/xnnpack"
 
-# Look-ups of packed weights say how many bytes they will read, where they come before the packing;
-# elsewhere they say 0. A cache can then refuse an entry of another size.
-operators=$work/xnnpack/src/operators
-sed -i '/^struct xnn_weights_cache_look_up_key {/,/^};/ s/^  const void\* bias;/&\n  size_t size;/' \
-  "$work/xnnpack/include/xnnpack.h"
-sed -i 's/^\( *struct xnn_weights_cache_look_up_key cache_key\);/\1 = {0};/' "$operators"/*.c
-sed -i 's/^\( *\)cache_key.bias = bias;/&\n\1cache_key.size = aligned_total_weights_size;/' \
-  "$operators/fully-connected-nc.c"
-sed -i '/^static enum xnn_status create_gemm_or_igemm(/,/xnn_weights_cache_look_up(/ s/^\( *\)cache_key.bias = bias;/&\n\1cache_key.size = round_up_po2((((kernel_size * k_stride) << log2_filter_element_size) + bias_element_size + extra_weights_bytes) * n_stride * groups, XNN_ALLOCATION_ALIGNMENT);/' \
-  "$operators/convolution-nhwc.c"
-
-echo "xnnpack.sh: building XNNPACK once into $prefix (about two minutes)" >&2
+echo "xnnpack.sh: building XNNPACK once into $prefix" >&2
 flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=."
-{
-  cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14 \
-    -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
-    -DXNNPACK_LIBRARY_TYPE=static -DPTHREADPOOL_LIBRARY_TYPE=static -DCPUINFO_LIBRARY_TYPE=static \
-    -DXNNPACK_BUILD_TESTS=OFF -DXNNPACK_BUILD_BENCHMARKS=OFF -DXNNPACK_BUILD_ALL_MICROKERNELS=OFF \
-    -DXNNPACK_ENABLE_KLEIDIAI=OFF -DXNNPACK_ENABLE_AVXVNNIINT8=OFF -DXNNPACK_USE_SYSTEM_LIBS=OFF \
-    -DPTHREADPOOL_SOURCE_DIR="$work/pthreadpool" -DCPUINFO_SOURCE_DIR="$work/cpuinfo" \
-    -DFP16_SOURCE_DIR="$work/fp16" -DFXDIV_SOURCE_DIR="$work/fxdiv" \
-    -DPSIMD_SOURCE_DIR="$work/psimd" -DCPUINFO_BUILD_TOOLS=OFF -DCPUINFO_BUILD_UNIT_TESTS=OFF \
-    -DCPUINFO_BUILD_MOCK_TESTS=OFF -DCPUINFO_BUILD_BENCHMARKS=OFF &&
-    cmake --build "$work/build" --target XNNPACK -j "$(nproc)"
-} >"$work/log" 2>&1 || fail "the build failed: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
+cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14 \
+  -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+  -DXNNPACK_LIBRARY_TYPE=static -DPTHREADPOOL_LIBRARY_TYPE=static -DCPUINFO_LIBRARY_TYPE=static \
+  -DXNNPACK_BUILD_TESTS=OFF -DXNNPACK_BUILD_BENCHMARKS=OFF -DXNNPACK_BUILD_ALL_MICROKERNELS=OFF \
+  -DXNNPACK_ENABLE_KLEIDIAI=OFF -DXNNPACK_ENABLE_AVXVNNIINT8=OFF -DXNNPACK_USE_SYSTEM_LIBS=OFF \
+  -DPTHREADPOOL_SOURCE_DIR="$work/pthreadpool" -DCPUINFO_SOURCE_DIR="$work/cpuinfo" \
+  -DFP16_SOURCE_DIR="$work/fp16" -DFXDIV_SOURCE_DIR="$work/fxdiv" \
+  -DPSIMD_SOURCE_DIR="$work/psimd" -DCPUINFO_BUILD_TOOLS=OFF -DCPUINFO_BUILD_UNIT_TESTS=OFF \
+  -DCPUINFO_BUILD_MOCK_TESTS=OFF -DCPUINFO_BUILD_BENCHMARKS=OFF >"$work/log" 2>&1 ||
+  fail "cannot configure XNNPACK: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
+build() { cmake --build "$work/build" --target XNNPACK -j "${JOBS:-$(nproc)}"; }
+if [ -t 2 ]; then  # A person sees how far it is.
+  build >&2 || fail "the build failed"
+else
+  build >"$work/log" 2>&1 ||
+    fail "the build failed: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
+fi
 
 out=$work/out
 mkdir -p "$out/include" "$out/lib" "$out/licenses"

@@ -1,4 +1,4 @@
-// A file in memory, aligned as the runtime wants a program.
+// A copy of a file in memory, aligned as the runtime requires of a program.
 
 #pragma once
 

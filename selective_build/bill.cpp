@@ -1,4 +1,5 @@
-// Objects are told apart by their names; the dtype of a function by the types in its mangled name.
+// The part that an object file belongs to is recognised by its name, the dtype that a function is
+// instantiated for by the types in its mangled name.
 
 #include "selective_build/bill.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// "op_add" of ".../op_add.cpp.o" or "libx.a(op_add.cpp.o)".
+// "op_add" from ".../op_add.cpp.o" or "libx.a(op_add.cpp.o)".
 std::string stem_of(const std::string& object) {
   size_t first = object.find_last_of("/(");
   first = first == object.npos ? 0 : first + 1;
@@ -27,14 +28,13 @@ bool is_kernel(const std::string& object) {
   return false;
 }
 
-const char* part_of(const std::string& object) {
+const char* part_of(const std::string& object, const std::vector<std::string>& backends) {
   if (object == "padding") return "padding";
   if (contains(object, "kernels_optimized")) return "kernels: optimized";
   if (is_kernel(object)) {
     return stem_of(object).rfind("op_", 0) == 0 ? "kernels: operators" : "kernels: shared";
   }
-  for (const char* name : {"libXNNPACK", "libmicrokernels", "libpthreadpool", "libcpuinfo",
-                           "taper_xnnpack", "libtaper-xnnpack"}) {
+  for (const std::string& name : backends) {
     if (contains(object, name)) return "backends";
   }
   for (const char* name : {"taper_runtime", "taper_module", "libtaper"}) {
@@ -44,7 +44,7 @@ const char* part_of(const std::string& object) {
                                                                        : "application";
 }
 
-// What stands between the first '<' and its '>'; nothing if there is none.
+// The text between the first '<' and the '>' that closes it; empty if there is none.
 std::string_view template_arguments(std::string_view name) {
   const size_t first = name.find('<');
   int depth = 0;
@@ -55,7 +55,7 @@ std::string_view template_arguments(std::string_view name) {
   return {};
 }
 
-// The dtype in the template arguments of a function, the narrowest that is named; or "any".
+// The narrowest dtype in the template arguments of a function; "any" if there is none.
 std::string dtype_of(const std::string& section) {
   const size_t at = section.find("_Z");
   if (at == section.npos) return "any";
@@ -84,13 +84,13 @@ std::string dtype_of(const std::string& section) {
   return "any";
 }
 
-// What sums and positions take, whatever a kernel is built for.
+// The dtypes of accumulators and indices, which kernels use whatever they are compiled for.
 constexpr DtypeSet kComputed = dtype_bit(ScalarType::kDouble) | dtype_bit(ScalarType::kLong);
 
-using Graph = std::map<std::string, std::set<std::string>>;
+using Links = std::map<std::string, std::set<std::string>>;
 
-// Objects that are reached from those of the application without going through `avoided`.
-std::set<std::string> reached(const Graph& graph, const std::string& avoided) {
+// The objects that can be reached from those of the application without going through `avoided`.
+std::set<std::string> reached(const Links& graph, const std::string& avoided) {
   std::vector<std::string> next;
   for (const auto& entry : graph) {
     if (!is_kernel(entry.first)) next.push_back(entry.first);
@@ -121,19 +121,20 @@ std::string joined(const std::vector<std::string>& items) {
 
 }  // namespace
 
-Bill make_bill(const LinkMap& map, const Selection& selection) {
+Bill make_bill(const LinkMap& map, const Selection& selection,
+               const std::vector<std::string>& backends) {
   Bill bill;
   bill.zeroed = map.zeroed;
   std::map<std::string, uint64_t> objects;
   std::map<std::string, std::map<std::string, uint64_t>> dtypes_of_objects;
   for (const Piece& piece : map.pieces) {
     bill.total += piece.bytes;
-    bill.parts[part_of(piece.object)] += piece.bytes;
+    bill.parts[part_of(piece.object, backends)] += piece.bytes;
     if (!is_kernel(piece.object)) continue;
     objects[piece.object] += piece.bytes;
     std::string dtype = dtype_of(piece.section);
     const std::optional<ScalarType> type = dtype_of_name(dtype);
-    // Sizes of memory and the like are numbers of types that no tensor here has.
+    // A type that no tensor here has is not that of elements but, for example, of a size in bytes.
     if (type.has_value() && ((selection.dtypes | kComputed) & dtype_bit(*type)) == 0) dtype = "any";
     bill.by_dtype[dtype] += piece.bytes;
     dtypes_of_objects[piece.object][dtype] += piece.bytes;
@@ -151,7 +152,7 @@ Bill make_bill(const LinkMap& map, const Selection& selection) {
       if (other != object && everything.count(other) && !rest.count(other)) line.saved += size;
     }
     for (const SelectedKernel& each : selection.kernels) {
-      if (stem == each.kernel.file) line.names.push_back(each.kernel.name);
+      if (stem == stem_of(each.kernel.file)) line.names.push_back(each.kernel.name);
     }
     bill.operators.push_back(std::move(line));
   }

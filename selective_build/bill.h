@@ -1,4 +1,5 @@
-// The bill of materials of a linked binary: who costs what, and what would be saved by what.
+// The bill of materials of a linked binary: what each part costs, and what leaving it out would
+// save.
 
 #pragma once
 
@@ -14,10 +15,10 @@ namespace taper::select {
 
 struct OperatorBill {
   std::string file;                          // "op_add"
-  uint64_t own = 0;                          // Bytes of its own object.
-  uint64_t saved = 0;                        // At least so much goes when the operator goes.
-  std::vector<std::string> names;            // Of the selected operators in that file.
-  std::map<std::string, uint64_t> by_dtype;  // Its own bytes.
+  uint64_t own = 0;                          // The bytes of its own object file.
+  uint64_t saved = 0;                        // The least that leaving the file out would save.
+  std::vector<std::string> names;            // The selected operators in this file.
+  std::map<std::string, uint64_t> by_dtype;  // `own` by dtype.
 };
 
 struct Bill {
@@ -25,15 +26,18 @@ struct Bill {
   // "runtime", "kernels: operators", "kernels: shared", "kernels: optimized", "backends",
   // "application", "libraries"
   std::map<std::string, uint64_t> parts;
-  std::vector<OperatorBill> operators;       // The dearest first.
-  std::map<std::string, uint64_t> shared;    // Kernel files that several operators stand on.
-  std::map<std::string, uint64_t> by_dtype;  // Kernels' bytes by the dtype they are compiled for.
+  std::vector<OperatorBill> operators;       // The most expensive first.
+  std::map<std::string, uint64_t> shared;    // The kernel files that several operators use.
+  std::map<std::string, uint64_t> by_dtype;  // The bytes of kernels by dtype.
 };
 
-Bill make_bill(const LinkMap& map, const Selection& selection);
+// Makes the bill. An object whose name contains one of `backends` counts as part of a backend.
+Bill make_bill(const LinkMap& map, const Selection& selection,
+               const std::vector<std::string>& backends);
 
-// What is selected, operator by operator: calls, dtypes, which programs.
+// A text of what is selected: for each operator its calls, dtypes and the programs that use it.
 std::string selection_report(const Selection& selection);
+// A text of the bill.
 std::string bill_report(const Bill& bill);
 
 }  // namespace taper::select

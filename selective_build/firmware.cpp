@@ -1,5 +1,6 @@
-// model.h, model.cpp, program.cpp, kernels.cpp; CMakeLists.txt, which compiles them with the
-// runtime and the kernels that they need; and sources.txt, the list of those for other builds.
+// Writes model.h, model.cpp, program.cpp and kernels.cpp; CMakeLists.txt, which compiles them with
+// the runtime and the kernels that they need; and sources.txt, the list of these for other build
+// systems.
 
 #include "selective_build/firmware.h"
 
@@ -18,7 +19,7 @@ std::string define(const std::string& name, const std::string& value) {
   return "#define " + name + " " + value + "\n";
 }
 
-// "{4, 40}"; an array of C has an element at least.
+// "{4, 40}"; "{0}" if there are no ports, because an array in C has at least one element.
 std::string bytes_of(const std::vector<FirmwarePort>& ports) {
   std::string text;
   for (const FirmwarePort& port : ports) {
@@ -27,7 +28,7 @@ std::string bytes_of(const std::vector<FirmwarePort>& ports) {
   return text.empty() ? "{0}" : text + "}";
 }
 
-// What a method takes, gives and needs, and its functions.
+// The declarations of one method: comments on inputs and outputs, sizes, and functions.
 std::string declarations(const FirmwareMethod& method, bool several) {
   std::string out = several ? "\n// ---- " + method.id + " ----\n\n" : "\n";
   for (const auto* ports : {&method.inputs, &method.outputs}) {
@@ -65,17 +66,19 @@ bool is_dynamic(const std::vector<FirmwareMethod>& methods) {
 std::string header(const std::vector<FirmwareMethod>& methods, size_t program_bytes,
                    const std::vector<std::string>& own) {
   std::string out =
-      "// A model, made by `taper export --format=c`. No heap, no files, no system.\n//\n"
-      "//   _init     verifies the program and binds the method's kernels, once; _run does it when "
+      "// A model, made by `taper export --format=c`. It uses no heap, files or operating system.\n"
+      "//\n"
+      "//   _init     verifies the program and binds the method's kernels, once; _run does it if "
       "needed\n"
-      "//   _run      computes the outputs from the inputs; memory of outputs is the caller's\n"
+      "//   _run      computes the outputs from the inputs; the caller provides memory for "
+      "outputs\n"
       "//   _run_all  the same with all pointers in arrays; a list of sizes may be null\n"
-      "//   _reset    sets the method's state back to what it was at first\n//\n"
+      "//   _reset    sets the method's state back to its initial values\n//\n"
       "// Each returns 0 or a code of taper/taper.h. One call at a time: they share memory.\n";
   if (is_dynamic(methods)) {
     out +=
-        "//\n// Where sizes change, those of an input are handed in (null: the most), and those of "
-        "an output come\n// back; memory of outputs is as large as MODEL_OUTPUT_BYTES says.\n";
+        "//\n// If sizes are dynamic, the caller passes those of an input (null: the upper bounds) "
+        "and receives\n// those of an output; memory for outputs must have MODEL_OUTPUT_BYTES.\n";
   }
   if (!own.empty()) {
     out +=
@@ -84,13 +87,13 @@ std::string header(const std::vector<FirmwareMethod>& methods, size_t program_by
     for (const std::string& name : own) out += "//   " + name + "\n";
   }
   out += "\n#pragma once\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
-  out += "// Memory that is taken besides the program of " + std::to_string(program_bytes) +
-         " bytes, to the byte: what the\n// planner laid out, and the block of each method.\n" +
+  out += "// The exact size of the memory that is used besides the program of " +
+         std::to_string(program_bytes) +
+         " bytes: the\n// planned buffers and the block of each method.\n" +
          define("MODEL_ARENA_BYTES", std::to_string(firmware_arena_bytes(methods)));
   for (const FirmwareMethod& method : methods) out += declarations(method, methods.size() > 1);
   return out +
-         "\n// What was wrong with the last call; empty where the runtime is built without "
-         "texts.\n"
+         "\n// The error text of the last call; empty if the runtime is built without texts.\n"
          "const char* model_error(void);\n\n#ifdef __cplusplus\n}\n#endif\n";
 }
 
@@ -109,11 +112,12 @@ std::string program_source(std::string_view pte) {
 
 std::string sources(const Selection& selection) {
   std::string out =
-      "# What CMakeLists.txt compiles, for other builds. All of it lies in share/taper of an\n"
+      "# What CMakeLists.txt compiles, for other build systems. All of it is in share/taper of an\n"
       "# installed Taper: include that folder and its runtime/include. The runtime is\n"
-      "# runtime/core, runtime/program and runtime/executor. The files of kernels_portable that\n"
-      "# do not begin with op_, but for kernel_table.cpp, take -DTAPER_DTYPES=" +
-      dtype_mask(selection.dtypes) + ", and\n# these what stands beside them.\n";
+      "# runtime/core, runtime/program and runtime/executor. Compile the files of "
+      "kernels_portable\n"
+      "# that do not begin with op_, except kernel_table.cpp, with -DTAPER_DTYPES=" +
+      dtype_mask(selection.dtypes) + ", and\n# these with the option beside them.\n";
   for (const auto& [file, dtypes] : selection.files) {
     out += file + ".cpp -DTAPER_DTYPES=" + dtype_mask(dtypes) + "\n";
   }
@@ -148,12 +152,12 @@ endif()
 set(runtime ${TAPER_SOURCES}/runtime)
 set(kernels ${TAPER_SOURCES}/kernels_portable)
 file(GLOB sources ${runtime}/core/*.cpp ${runtime}/program/*.cpp ${runtime}/executor/*.cpp)
-file(GLOB shared ${kernels}/*.cpp)
+file(GLOB_RECURSE shared ${kernels}/*.cpp)
 list(FILTER shared EXCLUDE REGEX "/(op_[a-z0-9_]*|kernel_table)\\.cpp$")
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
 list(FILTER shared EXCLUDE REGEX "_test\\.cpp$")
 set_property(SOURCE ${shared} PROPERTY COMPILE_DEFINITIONS TAPER_DTYPES=$ALL)
-# kernel(FILE DTYPES): an operator, compiled for the dtypes that it is handed.
+# kernel(FILE DTYPES): adds an operator, compiled for the dtypes that are passed to it.
 function(kernel file dtypes)
   target_sources(model PRIVATE ${kernels}/${file}.cpp)
   set_property(SOURCE ${kernels}/${file}.cpp PROPERTY COMPILE_DEFINITIONS TAPER_DTYPES=${dtypes})
@@ -162,7 +166,7 @@ endfunction()
 add_library(model STATIC model.cpp kernels.cpp program.cpp ${sources} ${shared})
 target_compile_features(model PRIVATE cxx_std_17)
 target_compile_options(model PRIVATE ${MODEL_FLAGS})
-# Kernels of the application's own are compiled with the same.
+# The application's own kernels are compiled with the same definitions.
 target_compile_definitions(model PUBLIC ${MODEL_DEFINITIONS})
 target_include_directories(model PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${runtime}/include)
 target_include_directories(model SYSTEM PRIVATE ${TAPER_SOURCES})

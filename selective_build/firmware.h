@@ -1,5 +1,6 @@
-// A program as C and C++ sources for a device without files, heap or system: the file as a constant
-// array, the kernels that it uses, memory of the exact size, and one function that runs a method.
+// A program as C and C++ sources for a device without files, heap or operating system: the file as
+// a constant array, the kernels that it uses, memory of the exact size, and a function for each
+// method.
 
 #pragma once
 
@@ -14,11 +15,11 @@ namespace taper::select {
 
 struct FirmwareFiles {
   std::vector<std::pair<std::string, std::string>> files;  // Names and texts.
-  std::vector<std::string> problems;                       // Why there are none.
+  std::vector<std::string> problems;                       // Why there are no files.
 };
 
-// `pte` is a verified program, `selection` what it needs. `own` are operators whose kernels the
-// application brings in a table of its own, model_own_kernels().
+// Makes the sources. `pte` is a verified program, `selection` the kernels that it needs. `own` are
+// the operators whose kernels the application provides in a table of its own, model_own_kernels().
 FirmwareFiles firmware_files(std::string_view pte, const Selection& selection,
                              const std::vector<std::string>& own);
 

@@ -1,5 +1,5 @@
-// Reads a verified program; what it takes and gives comes from its MethodMeta, what it keeps
-// between executions and what its kernels use as scratch from its values and instructions.
+// Describes the methods of a verified program. Inputs and outputs come from its MethodMeta; state,
+// and the scratch memory that kernels use, from its values and instructions.
 
 #include "selective_build/firmware_method.h"
 
@@ -41,7 +41,7 @@ const char* c_type(ScalarType type) {
   }
 }
 
-// "encode-2" as "encode_2".
+// `text` as a C identifier: "encode_2" for "encode-2".
 std::string word(std::string text) {
   for (char& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
@@ -134,8 +134,8 @@ class Reader {
     }
   }
 
-  // Fourier transforms and recurrent layers take scratch: a line of complex doubles, or of as many
-  // elements as a layer has units.
+  // Fourier transforms and recurrent layers need scratch memory: for a line of complex doubles, or
+  // for as many elements as a layer has units.
   void find_scratch() {
     constexpr uint64_t kMostBytesOfElement = 16;
     for (const wire::Chain* chain : *plan_.chains()) {
@@ -157,7 +157,7 @@ class Reader {
     }
   }
 
-  // The text that export leaves beside the program; see exir/emit/signature.h.
+  // Reads the ranges of sizes, which export stores as named data; see exir/emit/signature.h.
   void read_ranges() {
     const Result<Span<const uint8_t>> data = program_.named_data("taper.signature." + out_.name);
     if (!data.ok()) return;

@@ -1,5 +1,5 @@
-// The code is the same for every model; what differs is memory of exact sizes, one entry a method,
-// and the functions with typed arguments. Everything else is asked of the program as it is run.
+// The code is the same for every model, except for the sizes of memory, one entry for each method,
+// and the functions with typed arguments. Everything else is read from the program at run time.
 
 #include "selective_build/firmware_source.h"
 
@@ -67,7 +67,7 @@ Status load(Entry& entry) {
 )";
 
 constexpr const char* kRunning = R"(
-// `given` are the sizes of an input whose sizes change; null: those that it has at most.
+// `given` are the sizes of an input whose sizes are dynamic; null means the upper bounds.
 Status set_input(Method& method, size_t i, const TensorInfo& info, const int32_t* given,
                  const void* data) {
   const size_t rank = info.sizes().size();
@@ -77,7 +77,7 @@ Status set_input(Method& method, size_t i, const TensorInfo& info, const int32_t
     order[d] = info.dim_order()[d];
     sizes[d] = given == nullptr ? info.sizes()[d] : given[d];
     TAPER_REQUIRE(sizes[d] >= 0 && sizes[d] <= info.sizes()[d], Error::kInvalidArgument,
-                  "a size of an input is more than the model takes");
+                  "a size of an input exceeds its upper bound");
   }
   Tensor tensor(info.scalar_type(), rank, sizes, order, strides, const_cast<void*>(data));
   return method.set_input(i, EValue(&tensor));
@@ -86,7 +86,7 @@ Status set_input(Method& method, size_t i, const TensorInfo& info, const int32_t
 [[maybe_unused]] Status take_output(const EValue& value, void* to, int32_t* sizes) {
   if (value.is_tensor()) {
     const Tensor& tensor = value.to_tensor();
-    // What the method could not write where the caller wants it: planned, an input, a constant.
+    // Copies an output that is elsewhere: it is planned, an input or a constant.
     if (tensor.const_data() != to) memmove(to, tensor.const_data(), tensor.nbytes());
     for (size_t d = 0; sizes != nullptr && d < tensor.sizes().size(); ++d) {
       sizes[d] = tensor.sizes()[d];
@@ -148,7 +148,7 @@ extern "C" {
 const char* model_error(void) { return last.message(); }
 )";
 
-// The functions of one method; what begins with $ is put in.
+// The functions of one method; words that begin with $ are replaced.
 constexpr const char* kFunctions = R"(
 int32_t $PREFIXinit(void) { return $ENTRY.method == nullptr ? code(load($ENTRY)) : 0; }
 
@@ -177,7 +177,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
   return text;
 }
 
-// Bytes of planned buffer `i` that methods share: the most that one needs that keeps nothing there.
+// The size of planned buffer `i` as methods share it: the largest of those that hold no state.
 uint64_t shared_bytes(const std::vector<FirmwareMethod>& methods, size_t i) {
   uint64_t bytes = 0;
   for (const FirmwareMethod& method : methods) {
@@ -204,7 +204,7 @@ std::string buffer(const std::string& name, size_t i, uint64_t bytes) {
          std::to_string(bytes) + "];\n";
 }
 
-// The planned buffers, each with a macro that says where it lies.
+// The planned buffers, each with a macro for its section.
 std::string buffers(const std::vector<FirmwareMethod>& methods) {
   std::string out;
   for (size_t i = 0; i < most_buffers(methods); ++i) {
@@ -231,7 +231,7 @@ uint64_t scratch_bytes(const std::vector<FirmwareMethod>& methods) {
   return bytes;
 }
 
-// A string of C, whatever is in it.
+// `text` as a C string literal.
 std::string literal(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -265,7 +265,7 @@ std::string entry(const FirmwareMethod& method) {
          (spans.empty() ? "{}" : planned) + ", nullptr, {}};\n";
 }
 
-// "input_0, input_1, "; for sizes "input_0_sizes, nullptr, ".
+// "input_0, input_1, "; or, for `sizes`, "input_0_sizes, nullptr, ".
 std::string names(const std::vector<FirmwarePort>& ports, bool sizes) {
   std::string out;
   for (const FirmwarePort& port : ports) {

@@ -1,4 +1,4 @@
-// model.cpp: the code of a firmware's sources, for all methods of its program.
+// model.cpp: the code in the sources of a firmware, for all methods of its program.
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace taper::select {
 
-// With `own_kernels` the sources take a second table, which the application defines.
+// The text of model.cpp. With `own_kernels` it uses a second table, which the application defines.
 std::string firmware_source(const std::vector<FirmwareMethod>& methods, bool own_kernels);
 
-// Bytes of planned memory that the source holds: methods take turns in what none of them keeps
-// anything in, and have of their own what holds their state.
+// The bytes of planned memory in model.cpp: buffers that hold no state are shared by all methods,
+// buffers with state belong to one.
 uint64_t firmware_arena_bytes(const std::vector<FirmwareMethod>& methods);
 
-// Arguments of METHOD_run() as C declares them.
+// The parameters of METHOD_run() as C declares them.
 std::string firmware_parameters(const FirmwareMethod& method);
 
 }  // namespace taper::select

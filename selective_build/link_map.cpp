@@ -1,4 +1,5 @@
-// A map is lines of columns. A long section name stands alone, its numbers on the next line.
+// The map consists of lines with columns. After a long section name, its numbers are on the next
+// line.
 
 #include "selective_build/link_map.h"
 
@@ -14,7 +15,7 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(first, last - first + 1);
 }
 
-// Takes the first word off `line`.
+// Removes the first word from `line` and returns it.
 std::string_view next_word(std::string_view* line) {
   *line = trimmed(*line);
   const size_t end = std::min(line->find(' '), line->size());
@@ -29,7 +30,7 @@ bool number(std::string_view word, uint64_t* value) {
   return true;
 }
 
-// Sections that are part of the loaded image.
+// True for sections that are part of the loaded image.
 bool is_loaded(std::string_view output) {
   for (const char* prefix :
        {".text", ".init", ".fini", ".rodata", ".eh_frame", ".gcc_except_table", ".data", ".tdata",
@@ -79,7 +80,7 @@ class Reader {
     if (!number(next_word(&rest), &address) || !number(next_word(&rest), &bytes)) return;
     if (bytes == 0 || address == 0) return;
     if (section_ == "*fill*") rest = "padding";
-    // A line without a file is a symbol, or the sum of an output section.
+    // A line without a file is a symbol, or the total of an output section.
     if (rest.empty() || rest[0] == '(') return;
     if (output_ == ".bss" || output_ == ".tbss") {
       map_.zeroed += bytes;
@@ -88,11 +89,13 @@ class Reader {
     }
   }
 
-  // "symbol   object" defines; "         object" below it names.
+  // "symbol   object" says which object defines a symbol; "         object" below, which ones use
+  // it.
   void reference_line(std::string_view line) {
     if (line.empty() || line.rfind("Symbol ", 0) == 0) return;
     if (line[0] != ' ') {
-      // Symbols are demangled and hold spaces; objects come last, after two or more or one.
+      // Symbols are demangled and may contain spaces; the object comes last, after one or more
+      // spaces.
       const std::string_view text = trimmed(line);
       size_t at = text.find("  ");
       if (at == text.npos)

@@ -1,5 +1,5 @@
-// The map that the GNU linker and its kin write with -Map and --cref: which object brought which
-// bytes into the binary, and which objects name which.
+// The map that the GNU linker and compatible ones write with -Map and --cref: which object
+// contributes which bytes to the binary, and which objects refer to which.
 
 #pragma once
 
@@ -19,13 +19,13 @@ struct Piece {
 };
 
 struct LinkMap {
-  std::vector<Piece> pieces;  // Of what is loaded; zeroed memory is not counted.
-  uint64_t zeroed = 0;        // .bss
-  // An object, and those that define what it names. Empty without --cref.
+  std::vector<Piece> pieces;  // The pieces of what is loaded, without zeroed memory.
+  uint64_t zeroed = 0;        // The size of .bss in bytes.
+  // For each object those that define a symbol that it refers to. Empty without --cref.
   std::map<std::string, std::set<std::string>> references;
 };
 
-// False if `text` is no such map.
+// Reads the map. False if `text` is not such a map.
 bool read_link_map(std::string_view text, LinkMap* map);
 
 }  // namespace taper::select

@@ -1,8 +1,9 @@
-// Walks the instructions of every method. The runtime's verifier has checked each index before.
+// Goes through the instructions of every method. The runtime's verifier has checked all indices
+// before.
 
 #include "selective_build/needs.h"
 
-#include "kernels_portable/promote.h"
+#include "kernels_portable/engine/promote.h"
 #include "runtime/program/wire_access.h"
 #include "selective_build/aligned_copy.h"
 #include "taper/program.h"
@@ -26,7 +27,7 @@ DtypeSet dtypes_of(const wire::ExecutionPlan& plan, const wire::EValue& value) {
   if (const auto* list = value.val_as_OptionalTensorList()) indices = items(list->items());
   DtypeSet set = 0;
   for (const int32_t index : indices) {
-    if (index < 0) continue;  // None.
+    if (index < 0) continue;  // The item is None.
     const wire::Tensor* tensor = slot(plan, index).val_as_Tensor();
     if (tensor != nullptr) set |= dtype_bit(internal::scalar_type(*tensor));
   }
@@ -94,7 +95,8 @@ class PlanReader {
   Needs& needs_;
 };
 
-// "'forward': an instruction names no operator", of the first problem that was reported.
+// Receives diagnostics and keeps the first: "'forward': an instruction calls an operator that does
+// not exist".
 struct Problem {
   std::string text;
   static void keep(void* context, const Diagnostic& diagnostic) {

@@ -1,4 +1,4 @@
-// What programs need of the binary that runs them, read from verified files.
+// What programs require of the binary that runs them, read from verified files.
 
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace taper::select {
 
-// One operator, over all programs.
+// What all programs together need of one operator.
 struct OperatorNeed {
   int64_t calls = 0;
-  DtypeSet dtypes = 0;           // Of the tensors that it is handed.
-  std::set<std::string> models;  // Which programs name it.
+  DtypeSet dtypes = 0;           // The dtypes of the tensors that are passed to it.
+  std::set<std::string> models;  // The programs that use it.
 };
 
 struct BackendNeed {
@@ -27,15 +27,15 @@ struct BackendNeed {
 };
 
 struct Needs {
-  std::vector<std::string> models;  // As read.
+  std::vector<std::string> models;  // The programs, in the order in which they were read.
   std::map<std::string, OperatorNeed> operators;
   std::map<std::string, BackendNeed> backends;
-  std::map<std::string, int64_t> instructions;  // Kinds, with how many there are.
+  std::map<std::string, int64_t> instructions;  // The number of instructions of each kind.
   uint64_t constant_bytes = 0;
 };
 
-// Adds what the program in `file` needs, all methods. `name` stands for it in texts. Returns one
-// line that says why the file is refused, or nothing.
+// Adds what all methods of the program in `file` need. `name` is its name in texts. Returns an
+// empty text, or one line that says why the file is refused.
 std::string add_needs(std::string_view file, const std::string& name, Needs* needs);
 
 }  // namespace taper::select

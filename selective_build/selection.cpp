@@ -1,16 +1,20 @@
+// Selects kernels and the dtypes that they are compiled for; see selection.h.
+
 #include "selective_build/selection.h"
 
 #include <algorithm>
 
-#include "kernels_portable/promote.h"
+#include "kernels_portable/engine/promote.h"
 
 namespace taper::select {
 namespace {
 
-#define TAPER_OP(variable, file, schema) {#variable, #file, schema},
+#define TAPER_OP(variable, file, schema, memory, dtypes) {#variable, "ops/" #file, schema},
 constexpr KernelSource kPortable[] = {
 #include "kernels_portable/ops.def"
 };
+#undef TAPER_OP
+#define TAPER_OP(variable, file, schema) {#variable, "ops/" #file, schema},
 constexpr KernelSource kOptimized[] = {
 #include "kernels_optimized/ops.def"
 };
@@ -53,7 +57,7 @@ class Selector {
     for (const std::string& name : request_.without) {
       if (find_portable_kernel(name) != nullptr || needs_.operators.count(name) != 0) continue;
       problems_.push_back("operator " + name +
-                          ", which is excluded, is none; `taper ops` lists all");
+                          ", which is excluded, does not exist; `taper ops` lists all");
     }
     for (const auto& [name, need] : needs_.backends) {
       if (contains(request_.backends, name)) continue;
@@ -100,7 +104,7 @@ class Selector {
     selection_.kernels.push_back({kernel, need, 0, fast});
   }
 
-  // "my::op.out", or "my::op.out=x.cpp": that file is compiled for what the operator is handed.
+  // Handles "my::op.out", or "my::op.out=x.cpp", whose file is compiled for the operator's dtypes.
   bool take_own(const std::string& name, const OperatorNeed& need) {
     for (const std::string& own : request_.own) {
       const size_t equals = own.find('=');
@@ -113,13 +117,13 @@ class Selector {
     return false;
   }
 
-  // A kernel that no program names may be given anything.
+  // The dtypes to compile a kernel for: all of them if no program uses it.
   DtypeSet dtypes_for(const OperatorNeed& need) const {
     if (request_.dtypes.has_value()) return portable::closed_under_promotion(*request_.dtypes);
     return need.calls == 0 ? kAllDtypes : portable::closed_under_promotion(need.dtypes);
   }
 
-  // Each kernel is compiled for its own; what they share, for those of all.
+  // Each kernel is compiled for its own dtypes; the code that they share, for those of all kernels.
   void choose_dtypes() {
     selection_.dtypes = portable::closed_under_promotion(needed_);
     for (SelectedKernel& each : selection_.kernels) {
@@ -137,8 +141,8 @@ class Selector {
     }
   }
 
-  // A file of fast kernels says for all of them which dtypes they are built for, so that the
-  // portable ones behind them are built for as many.
+  // All kernels in a file of fast kernels are compiled for the same dtypes, so the portable kernels
+  // that they fall back to must be compiled for these too.
   void list_files() {
     for (SelectedKernel& each : selection_.kernels) {
       if (each.optimized) each.dtypes = selection_.dtypes;

@@ -1,5 +1,5 @@
-// Which kernels, of which dtypes, a binary holds: what its programs need, what a list asks for, or
-// everything; and whether that is enough.
+// The selection of the kernels and dtypes that a binary contains: those that its programs need,
+// that a list names, or all of them; and whether they suffice.
 
 #pragma once
 
@@ -14,47 +14,47 @@
 
 namespace taper::select {
 
-// What the application asks for beside its programs.
+// What the application requests besides its programs.
 struct Request {
-  bool all = false;                   // Every portable kernel.
-  std::vector<std::string> names;     // Operators that no program here names.
-  std::vector<std::string> without;   // Operators that must stay out.
-  std::vector<std::string> own;       // Operators whose kernels are the application's own; with
-                                      // "=x.cpp", where one lies that is to be compiled.
-  std::vector<std::string> backends;  // That the application hands to its methods.
-  std::optional<DtypeSet> dtypes;     // The dtypes that are built; empty: those that are needed.
-  bool optimized = false;             // Take the fast form of a kernel where there is one.
+  bool all = false;                  // Every portable kernel.
+  std::vector<std::string> names;    // Additional operators, which no program needs to use.
+  std::vector<std::string> without;  // Operators that must not be included.
+  std::vector<std::string> own;  // Operators for which the application has its own kernels, with
+                                 // "=x.cpp" if that file is to be compiled.
+  std::vector<std::string> backends;  // The backends that the application provides.
+  std::optional<DtypeSet> dtypes;  // The dtypes to compile for; by default those that are needed.
+  bool optimized = false;          // Use the fast kernel of an operator if there is one.
 };
 
 // A line of kernels_portable/ops.def, or of kernels_optimized/ops.def.
 struct KernelSource {
   const char* variable;
-  const char* file;  // Without folder and ".cpp".
+  const char* file;  // Relative to the folder of the kernels, without ".cpp": "ops/binary/op_add".
   const char* name;
 };
-// Null if there is none of that name.
+// Look up a kernel by name; null if there is none.
 const KernelSource* find_portable_kernel(std::string_view name);
 const KernelSource* find_optimized_kernel(std::string_view name);
 
 struct SelectedKernel {
-  KernelSource kernel;  // The portable one.
-  OperatorNeed need;    // No calls if only the request names it.
-  DtypeSet dtypes = 0;  // What it is compiled for.
+  KernelSource kernel;  // The portable kernel.
+  OperatorNeed need;    // Has no calls if only the request names the operator.
+  DtypeSet dtypes = 0;  // The dtypes that it is compiled for.
   bool optimized = false;
 };
 
 struct Selection {
   Needs needs;
   std::vector<SelectedKernel> kernels;  // Sorted by name.
-  DtypeSet dtypes = 0;                  // What all of them together are compiled for.
+  DtypeSet dtypes = 0;                  // The dtypes of all kernels together.
   bool optimized = false;
-  // Source files with the dtypes of their operators: of kernels_portable, without folder and
-  // ".cpp"; and of the application's own.
+  // The source files with the dtypes that they are compiled for: `files` in kernels_portable,
+  // without folder and ".cpp"; `own_files` of the application.
   std::map<std::string, DtypeSet> files, own_files;
 };
 
-// Selects. What a program needs and the selection lacks comes back in `problems`, one line each;
-// what needs several programs each once.
+// Makes the selection. Whatever a program needs and the selection lacks is added to `problems`, one
+// line for each, which names all programs that need it.
 Selection select(const Needs& needs, const Request& request, std::vector<std::string>* problems);
 
 // "float32 int64" in the order of the wire's numbers; "all" for the full set.

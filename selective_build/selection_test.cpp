@@ -1,4 +1,4 @@
-// What programs need, what is chosen for them, and what is refused.
+// What programs need, what is selected for them, and what is refused.
 
 #include "selective_build/selection.h"
 
@@ -20,7 +20,7 @@ std::string text_of(const ProgramBuilder& builder) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// x + x of that dtype, and an operator of somebody's own.
+// A program that computes x + x in a dtype and, if `own`, calls a custom operator.
 std::string adding(ScalarType type, bool own = false) {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");
@@ -69,7 +69,7 @@ TEST(Selection, IsWhatTheProgramsName) {
   const Selection one = selected(needs_of({adding(ScalarType::kFloat)}));
   EXPECT_EQ(names(one), std::vector<std::string>{"aten::add.out"});
   EXPECT_EQ(one.dtypes, kF32);
-  EXPECT_EQ(one.files, (std::map<std::string, DtypeSet>{{"op_add", kF32}}));
+  EXPECT_EQ(one.files, (std::map<std::string, DtypeSet>{{"ops/binary/op_add", kF32}}));
   const Selection two =
       selected(needs_of({adding(ScalarType::kFloat), adding(ScalarType::kShort)}));
   EXPECT_EQ(two.kernels.size(), 1u);
@@ -84,19 +84,19 @@ TEST(Selection, EachOperatorIsBuiltForItsOwnDtypes) {
   request.names = {"aten::sub.out"};
   request.own = {"my::op.out=src/my op.cpp"};
   Selection selection = selected(needs_of({adding(ScalarType::kFloat, true)}), request);
-  EXPECT_EQ(selection.files,
-            (std::map<std::string, DtypeSet>{{"op_add", kF32}, {"op_sub", kAllDtypes}}));
+  EXPECT_EQ(selection.files, (std::map<std::string, DtypeSet>{{"ops/binary/op_add", kF32},
+                                                              {"ops/binary/op_sub", kAllDtypes}}));
   EXPECT_EQ(selection.own_files, (std::map<std::string, DtypeSet>{{"src/my op.cpp", kF32}}));
   EXPECT_EQ(selection.dtypes, kAllDtypes) << "what they share";
   const std::string fragment = cmake_fragment(selection);
-  for (const char* part : {"set(TAPER_SELECTED_FILES_0x40u op_add)\n",
+  for (const char* part : {"set(TAPER_SELECTED_FILES_0x40u ops/binary/op_add)\n",
                            "set(TAPER_SELECTED_OWN_FILES_0x40u \"src/my op.cpp\")\n",
-                           "set(TAPER_SELECTED_FILES_0xffffffffu op_sub)\n"}) {
+                           "set(TAPER_SELECTED_FILES_0xffffffffu ops/binary/op_sub)\n"}) {
     EXPECT_NE(fragment.find(part), fragment.npos) << part << "\n" << fragment;
   }
   request.dtypes = kF32 | kI64;
   selection = selected(needs_of({adding(ScalarType::kFloat, true)}), request);
-  EXPECT_EQ(selection.files.at("op_add"), kF32 | kI64) << "as asked";
+  EXPECT_EQ(selection.files.at("ops/binary/op_add"), kF32 | kI64) << "as asked";
 }
 
 TEST(Selection, FastFormsStandBeforePortableOnes) {
@@ -113,9 +113,10 @@ TEST(Selection, FastFormsStandBeforePortableOnes) {
   EXPECT_NE(source.find("namespace taper::optimized {\nextern const Kernel kAddOut;\n}"),
             source.npos)
       << source;
-  // A file of fast kernels names the portable ones behind all of them, built for as much.
-  EXPECT_EQ(selection.files.at("op_add"), selection.dtypes);
-  EXPECT_EQ(selection.files.count("op_gelu"), 1u);
+  // A file of fast kernels selects the portable ones that they all fall back to, for the same
+  // dtypes.
+  EXPECT_EQ(selection.files.at("ops/binary/op_add"), selection.dtypes);
+  EXPECT_EQ(selection.files.count("ops/activation/op_gelu"), 1u);
 }
 
 TEST(Selection, ListsAndProgramsCombine) {
@@ -154,8 +155,8 @@ TEST(Selection, WhatIsLackingIsListedWhole) {
   request.without = {"aten::ad.out"};
   EXPECT_EQ(
       refusals(needs, request),
-      std::vector<std::string>{"operator aten::ad.out, which is excluded, is none; `taper ops` "
-                               "lists all"});
+      std::vector<std::string>{"operator aten::ad.out, which is excluded, does not exist; `taper "
+                               "ops` lists all"});
   request.without = {"aten::sub.out"};
   request.dtypes = kI64;
   EXPECT_EQ(refusals(needs, request),
@@ -165,11 +166,11 @@ TEST(Selection, WhatIsLackingIsListedWhole) {
 
 TEST(Selection, ABackendMustBeLinked) {
   Needs needs;
-  needs.backends["XnnpackBackend"].models = {"m"};
+  needs.backends["SomeBackend"].models = {"m"};
   EXPECT_EQ(refusals(needs, {}),
-            std::vector<std::string>{"backend XnnpackBackend is not linked; needed by m"});
+            std::vector<std::string>{"backend SomeBackend is not linked; needed by m"});
   Request request;
-  request.backends = {"XnnpackBackend"};
+  request.backends = {"SomeBackend"};
   EXPECT_TRUE(refusals(needs, request).empty());
 }
 
@@ -197,7 +198,7 @@ TEST(WriteTable, NamesKernelsDtypesAndKinds) {
   const std::string fragment = cmake_fragment(selection);
   for (const char* part :
        {"set(TAPER_SELECTED_DTYPES 0x40u)\n", "set(TAPER_SELECTED_GROUPS 0x40u)\n",
-        "set(TAPER_SELECTED_FILES_0x40u op_add)\n"}) {
+        "set(TAPER_SELECTED_FILES_0x40u ops/binary/op_add)\n"}) {
     EXPECT_NE(fragment.find(part), source.npos) << part << "\n" << fragment;
   }
   EXPECT_NE(table_source({}, {}).find("return {};"), std::string::npos);
@@ -247,7 +248,8 @@ constexpr char kMap[] =
 TEST(Bill, AddsUpWhatIsLoaded) {
   LinkMap map;
   ASSERT_TRUE(read_link_map(kMap, &map));
-  const Bill bill = make_bill(map, selected(needs_of({adding(ScalarType::kFloat)})));
+  const Bill bill =
+      make_bill(map, selected(needs_of({adding(ScalarType::kFloat)})), {"libSomeBackend"});
   EXPECT_EQ(bill.total, 0x90u);
   EXPECT_EQ(bill.zeroed, 0x50u);
   EXPECT_EQ(bill.parts.at("application"), 0x10u);

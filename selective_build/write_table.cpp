@@ -1,3 +1,5 @@
+// Writes the table as C++ and the list of sources as CMake; see write_table.h.
+
 #include "selective_build/write_table.h"
 
 #include <cstdio>
@@ -69,7 +71,7 @@ std::string table(const std::vector<SelectedKernel>& kernels) {
     out += "\n";
   }
   out +=
-      "};\nstatic_assert(internal::is_kernel_order(kOperators), \"a kernel stands twice, or out "
+      "};\nstatic_assert(internal::is_kernel_order(kOperators), \"a kernel is listed twice, or out "
       "of order\");\n"
       "static_assert(sizeof(kKernels) / sizeof(*kKernels) == sizeof(kOperators) / "
       "sizeof(*kOperators),\n              \"the two lists differ\");\n"
@@ -114,7 +116,7 @@ std::string table_source(const Selection& selection, const std::vector<std::stri
 }
 
 std::string cmake_fragment(const Selection& selection) {
-  // Files by what they are compiled for.
+  // Groups the files by the dtypes that they are compiled for.
   std::map<DtypeSet, std::pair<std::string, std::string>> groups;
   for (const auto& [file, dtypes] : selection.files) groups[dtypes].first += " " + file;
   for (const auto& [file, dtypes] : selection.own_files) {

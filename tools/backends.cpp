@@ -1,54 +1,31 @@
 #include "tools/backends.h"
 
-#include "backends/xnnpack/aot/xnnpack_compiler.h"
+#include <optional>
+#include <vector>
 
-#if TAPER_XNNPACK
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
-#include "backends/xnnpack/runtime/xnnpack_threads.h"
-#else
+#include "backends/compilers.h"
+#include "exir/ir/failure.h"
+#include "tools/error.h"
 #include "tools/own_threads.h"
-#endif
 
 namespace taper::tools {
-
-#if TAPER_XNNPACK
-
 namespace {
 
-XnnpackOptions xnnpack_options(const XnnpackThreads& threads, const std::string& cache_path) {
-  XnnpackOptions result;
-  result.threads = threads.count();
-  result.pool = threads.pool();
-  if (!cache_path.empty()) result.cache_path = cache_path.c_str();
-  return result;
-}
-
-}  // namespace
-
-struct Backends::State {
-  explicit State(const BackendOptions& options)
-      : cache_path(options.cache_path),
-        threads(options.threads),
-        xnnpack(xnnpack_options(threads, cache_path)),
-        table{{kXnnpackBackendId, &xnnpack}} {}
-  const std::string cache_path;
-  XnnpackThreads threads;
-  XnnpackBackend xnnpack;
-  Backend table[1];
+struct Held {
+  std::string packed_path;  // Outlives the device.
+  std::unique_ptr<Device> device;
 };
 
-BackendTable Backends::table() const { return {state_->table, 1}; }
-ThreadPool Backends::thread_pool() const { return state_->threads.thread_pool(); }
-
-std::string Backends::save_packed(const std::string& program) {
-  const XnnpackCacheReport report = state_->xnnpack.cache_report();
+// What is to be told of one backend's packed weights.
+std::string save_packed_of(const Held& held, const std::string& program) {
+  const PackedReport report = held.device->packed_report();
   std::string note;
   if (*report.program_problem != 0) {
     note = "the packed weights in '" + program + "' are not used: " + report.program_problem;
   }
-  const std::string& path = state_->cache_path;
+  const std::string& path = held.packed_path;
   if (path.empty()) return note;
-  const Status saved = state_->xnnpack.save_packed();
+  const Status saved = held.device->save_packed();
   if (report.packed == 0) return note;
   if (!note.empty()) note += "; ";
   note += "packed weights: '" + path + "' ";
@@ -61,34 +38,92 @@ std::string Backends::save_packed(const std::string& program) {
   return note + saved.message();
 }
 
-bool has_xnnpack() { return true; }
-const char* packed_weights_key() { return kXnnpackPackedKey; }
-
-#else
-
-bool has_xnnpack() { return false; }
-const char* packed_weights_key() { return ""; }
-
-struct Backends::State {
-  explicit State(const BackendOptions& options) : threads(options.threads) {}
-  OwnThreads threads;
-};
-
-BackendTable Backends::table() const { return {}; }
-ThreadPool Backends::thread_pool() const { return state_->threads.thread_pool(); }
-
-std::string Backends::save_packed(const std::string&) { return {}; }
-
-#endif
-
-Backends::Backends(const BackendOptions& options) : state_(std::make_unique<State>(options)) {}
-Backends::~Backends() = default;
-
-const exir::BackendCompiler* find_backend_compiler(const std::string& name) {
-  static const xnnpack::XnnpackCompiler xnnpack;
-  return name == xnnpack.name() ? &xnnpack : nullptr;
+std::string option_line(const exir::CompileOption& option) {
+  std::string name = std::string(option.key) + "=";
+  name += option.kind == exir::CompileOption::Kind::kFlag
+              ? "0|1"
+              : std::to_string(option.least) + ".." + std::to_string(option.most);
+  name.resize(std::max<size_t>(name.size() + 2, 30), ' ');
+  return "    " + name + std::string(option.help) + " (" + std::to_string(option.standard) + ")\n";
 }
 
-std::vector<std::string> backend_names() { return {"xnnpack"}; }
+}  // namespace
+
+struct Backends::State {
+  std::vector<Held> held;
+  std::vector<Backend> table;
+  std::optional<OwnThreads> threads;  // If no backend has threads that serve kernels.
+  ThreadPool pool;
+};
+
+Backends::Backends(const BackendOptions& options) : state_(std::make_unique<State>()) {
+  const auto devices = backend_devices();
+  state_->held.resize(devices.size());
+  bool has_threads = false;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    Held& held = state_->held[i];
+    const auto path = options.packed_paths.find(devices[i]->identity.name);
+    if (path != options.packed_paths.end()) held.packed_path = path->second;
+    DeviceOptions given;
+    given.threads = options.threads;
+    if (!held.packed_path.empty()) given.packed_path = held.packed_path.c_str();
+    held.device = devices[i]->make(given);
+    if (held.device == nullptr) throw std::bad_alloc();
+    state_->table.push_back({devices[i]->identity.delegate_id, &held.device->interface()});
+    if (!has_threads && held.device->has_threads()) state_->pool = held.device->thread_pool();
+    has_threads = has_threads || held.device->has_threads();
+  }
+  if (!has_threads) state_->pool = state_->threads.emplace(options.threads).thread_pool();
+}
+
+Backends::~Backends() = default;
+
+BackendTable Backends::table() const { return state_->table; }
+ThreadPool Backends::thread_pool() const { return state_->pool; }
+
+std::string Backends::save_packed(const std::string& program) {
+  std::string notes;
+  for (const Held& held : state_->held) {
+    const std::string note = save_packed_of(held, program);
+    if (!note.empty()) notes += (notes.empty() ? "" : "; ") + note;
+  }
+  return notes;
+}
+
+exir::BackendCompilers compilers_of(const std::string& text) {
+  try {
+    return exir::make_compilers(text, backend_compilers());
+  } catch (const exir::Failure& failure) {
+    throw UsageError(std::string("--backend: ") + failure.what());
+  }
+}
+
+std::string backend_names() {
+  std::string names = "portable";
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    names += std::string(", ") + each->identity.name;
+  }
+  return names;
+}
+
+std::string list_backends() {
+  std::string text = "portable  the kernels, which run what no backend takes\n";
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    text += std::string(each->identity.name) + "  " + each->identity.delegate_id;
+    text += remedy_for(each->identity.delegate_id) + "\n";
+    for (const exir::CompileOption& option : each->options) text += option_line(option);
+  }
+  return text;
+}
+
+std::string remedy_for(const std::string& delegate_id) {
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    if (delegate_id != each->identity.delegate_id) continue;
+    if (find_device(each->identity.name) != nullptr) return {};
+    return std::string("; this taper was built without ") + each->identity.name + ": " +
+           std::string(each->remedy);
+  }
+  return {};
+}
 
 }  // namespace taper::tools

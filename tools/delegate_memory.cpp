@@ -53,7 +53,7 @@ class Metered final : public BackendInterface {
 
 DelegateMemory delegate_memory(const std::string& path, const std::string& method) {
   DelegateMemory found;
-  const Backends backends({1, {}});
+  const Backends backends({.threads = 1});
   std::deque<Metered> metered;
   std::vector<Backend> table;
   for (const Backend& each : backends.table()) {

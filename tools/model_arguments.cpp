@@ -3,7 +3,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "exir/ops/registry.h"
+#include "exir/ops/declare.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
 
@@ -60,15 +60,16 @@ exir::ExportRequest model_request(const CommandLine& line) {
   exir::ExportRequest request;
   request.methods = methods_of(line);
   request.bounds = bounds_of(line);
-  declare_operators_of(line);
+  request.operators = operators_of(line);
   return request;
 }
 
-void declare_operators_of(const CommandLine& line) {
-  exir::forget_declarations();  // Those of an earlier command of the same process.
+exir::Operators operators_of(const CommandLine& line) {
+  exir::Operators operators = exir::builtin_operators();
   for (const std::string& path : line.list("ops")) {
-    exir::declare_operators(read_file(path), path);
+    operators = exir::declare_operators(std::move(operators), read_file(path), path);
   }
+  return operators;
 }
 
 exir::Failure naming_the_file(const exir::ExportRequest& request, const exir::Failure& failure) {

@@ -83,7 +83,7 @@ class HeaderParser {
     return true;
   }
   void expect(char c) {
-    if (!accept(c)) fail(std::string("header needs '") + c + "' at byte " + std::to_string(at_));
+    if (!accept(c)) fail("header needs '" + std::string(1, c) + "' at byte " + std::to_string(at_));
   }
   std::string quoted() {
     skip_spaces();

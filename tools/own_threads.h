@@ -1,4 +1,4 @@
-// Threads for kernels where the build has no XNNPACK, whose threads serve both.
+// Threads for kernels where no backend has threads that serve both.
 
 #pragma once
 

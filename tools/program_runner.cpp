@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "backends/compilers.h"
 #include "exir/emit/signature.h"
 #include "exir/ir/failure.h"
 #include "kernels_portable/kernel_table.h"
@@ -72,10 +73,12 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
 }
 
 BackendOptions backend_options(const RunnerOptions& options) {
-  const std::string cache = cache_path_of(options.path);
+  BackendOptions result = {options.threads, packed_paths_of(options.path)};
   std::error_code ignored;
-  const bool is_there = std::filesystem::exists(cache, ignored);
-  return {options.threads, options.make_cache || is_there ? cache : ""};
+  std::erase_if(result.packed_paths, [&](const auto& each) {
+    return !options.make_cache && !std::filesystem::exists(each.second, ignored);
+  });
+  return result;
 }
 
 std::string count_text(size_t n, const char* what) {
@@ -225,8 +228,24 @@ std::vector<Output> ProgramRunner::outputs() {
   return result;
 }
 
-std::string cache_path_of(const std::string& program) {
-  return std::filesystem::path(program).replace_extension(".xnncache").string();
+std::map<std::string, std::string> packed_paths_of(const std::string& program) {
+  std::map<std::string, std::string> paths;
+  for (const DeviceDescriptor* device : backend_devices()) {
+    if (device->packed_suffix == nullptr) continue;
+    paths[device->identity.name] =
+        std::filesystem::path(program).replace_extension(device->packed_suffix).string();
+  }
+  return paths;
+}
+
+// Of the delegates that the text names.
+std::string remedies_for(const std::string& text) {
+  std::string remedies;
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    const std::string id = each->identity.delegate_id;
+    if (text.find(id) != text.npos) remedies += remedy_for(id);
+  }
+  return remedies;
 }
 
 std::string load_problem(const Module& module, const Status& status, const std::string& path) {
@@ -235,6 +254,7 @@ std::string load_problem(const Module& module, const Status& status, const std::
   for (const char c : lines) text += c == '\n' ? std::string("; ") : std::string(1, c);
   if (text.empty()) text = status.message();
   if (text.find(path) == std::string::npos) text = "'" + path + "': " + text;
+  if (status.error() == Error::kNotFound) text += remedies_for(text);
   if (status.error() != Error::kInvalidProgram) return text;
   if (read_head(path).substr(0, 2) == "PK") {
     text += "; it is a zip archive: compile a .pt2 with 'taper export' first";

@@ -27,8 +27,8 @@ struct RunnerOptions {
   std::string method;     // Empty: "forward", or the only method there is.
   uint32_t threads = 0;   // 0: one for each fast core, four at most.
   bool optimized = true;  // False: portable kernels only.
-  // Makes a file of packed weights beside the program. One that is there is used in any case, and
-  // made anew if it is of no use.
+  // Makes files of packed weights beside the program, one for each backend that packs some. One
+  // that is there is used in any case, and made anew if it is of no use.
   bool make_cache = false;
 };
 
@@ -82,8 +82,8 @@ class ProgramRunner {
   std::vector<EValue> inputs_;
 };
 
-// "model.xnncache" for "model.pte".
-std::string cache_path_of(const std::string& program);
+// "model.xnncache" for "model.pte", by the names of the backends that pack ahead.
+std::map<std::string, std::string> packed_paths_of(const std::string& program);
 
 // What a failed load says, in one line that names the file.
 std::string load_problem(const Module& module, const Status& status, const std::string& path);

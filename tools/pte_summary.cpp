@@ -101,6 +101,16 @@ class PlanReader {
     }
   }
 
+  static std::string spec_text(const wire::CompileSpec& spec) {
+    std::string text = text_of(spec.key()) + "=";
+    for (unsigned i = 0; i < count_of(spec.value()); ++i) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      text += kDigits[spec.value()->Get(i) >> 4];
+      text += kDigits[spec.value()->Get(i) & 15];
+    }
+    return text;
+  }
+
   void read_delegates() {
     if (plan_.delegates() == nullptr) return;
     for (const wire::BackendDelegate* delegate : *plan_.delegates()) {
@@ -112,7 +122,11 @@ class PlanReader {
           }
         } else if (data->index() < count_of(program_.segments())) {
           summary.bytes = program_.segments()->Get(data->index())->size();
+          summary.segment = data->index();
         }
+      }
+      for (unsigned i = 0; i < count_of(delegate->compile_specs()); ++i) {
+        summary.specs.push_back(spec_text(*delegate->compile_specs()->Get(i)));
       }
       method_.delegates.push_back(summary);
     }

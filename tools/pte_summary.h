@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct ValueSummary {
 struct DelegateSummary {
   std::string id;
   uint64_t bytes = 0;
+  std::vector<std::string> specs = {};   // "share_workspace=01": values in hexadecimal.
+  std::optional<uint32_t> segment = {};  // Where the payload is, if not in the tables.
+  std::string text = {};                 // What its backend says of it; empty if nothing.
 };
 
 struct MethodSummary {

@@ -1,5 +1,6 @@
-/* Runs a program from C: opens it, prints what it takes and gives, runs it on ones. With "fast": on
-   the kernels for this processor, and with XNNPACK where the library has it. */
+/* Runs a program from C: opens it, prints its inputs and outputs, runs it on tensors of ones. With
+   "fast" it uses the kernels for this processor, and the backends that are named after that, or all
+   backends of the library if none is named. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,17 +53,38 @@ static taper_code print_output(taper_model model, size_t index, taper_error* err
   return TAPER_OK;
 }
 
+#ifndef PORTABLE_ONLY /* Linked statically with nothing else, there are no others. */
+#define MOST_BACKENDS 8
+static const taper_backend* backends[MOST_BACKENDS];
+
+/* Finds the backends with these names, or all that the library has. */
+static taper_code find_backends(char** names, size_t count, taper_options* options,
+                                taper_error* error) {
+  const size_t wanted = count > 0 ? count : taper_backend_count();
+  options->backends = backends;
+  for (size_t i = 0; i < wanted && i < MOST_BACKENDS; ++i) {
+    backends[i] = taper_find_backend(count > 0 ? names[i] : taper_backend_name(i), error);
+    if (backends[i] == NULL) return error->code;
+    options->backend_count = i + 1;
+  }
+  return TAPER_OK;
+}
+#endif
+
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3) return fprintf(stderr, "usage: c_api MODEL.pte [fast]\n"), 2;
+  if (argc < 2) return fprintf(stderr, "usage: c_api MODEL.pte [fast [BACKEND...]]\n"), 2;
   taper_options options = {0};
   options.struct_size = sizeof(options);
   options.kernels = taper_portable_kernels();
-#ifndef PORTABLE_ONLY /* Linked statically with nothing else, there are no others. */
-  if (argc == 3) options.kernels = taper_fast_kernels();
-  if (argc == 3) options.backends = taper_xnnpack_backends();
-#endif
   taper_model model;
   taper_error error;
+#ifndef PORTABLE_ONLY
+  if (argc > 2) {
+    options.kernels = taper_fast_kernels();
+    if (find_backends(argv + 3, (size_t)argc - 3, &options, &error) != TAPER_OK)
+      return fail(&error);
+  }
+#endif
   if (taper_open_path(argv[1], &options, &model, &error) != TAPER_OK) return fail(&error);
   taper_method_info method;
   taper_code code = taper_describe_method(model, "forward", &method, &error);

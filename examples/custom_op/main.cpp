@@ -1,5 +1,5 @@
-// Runs a program that names operators of its own: two kernels here, the others from the portable
-// table.
+// Runs a program with custom operators: it has the kernels of two of them here; the others come
+// from the portable table.
 
 #include <cmath>
 #include <cstdio>
@@ -11,7 +11,7 @@ using namespace taper;
 
 namespace {
 
-// my::shrink.out: elements moved toward zero by `by`, and not beyond it.
+// my::shrink.out: moves each element toward zero by `by`, but not beyond it.
 Status shrink_out(KernelContext&, const Tensor& x, double by, Tensor& out) {
   TAPER_REQUIRE(x.scalar_type() == ScalarType::kFloat, Error::kInvalidType, "shrink: float32 only");
   TAPER_TRY(out.resize(x.sizes()));
@@ -41,7 +41,7 @@ const Kernel* const kOwnKernels[] = {&kAccumulate, &kShrinkOut};  // Sorted by n
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: custom_op MODEL.pte\n"), 2;
-  // Searched in order: what the own table lacks comes from the portable one.
+  // Searched in order: kernels that the first table lacks come from the portable one.
   const KernelTable tables[] = {kOwnKernels, portable::portable_kernels()};
   ModuleOptions options;
   options.kernels = tables;

@@ -1,5 +1,5 @@
-// A decoder with a cache of keys and values as state: one token in, the scores of the next out. The
-// program keeps the cache between calls; reset_state() begins a new text.
+// A decoder whose cache of keys and values is state: it takes one token and returns the scores of
+// the next. The cache persists between calls; reset_state() begins a new text.
 
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +11,7 @@ using namespace taper;
 
 namespace {
 
-// The token after `token` at `position`, or -1.
+// The most likely token after `token` at `position`; -1 after an error.
 int64_t next_token(Module& module, int64_t token, int64_t position) {
   OwnedTensor tokens(ScalarType::kLong, {1, 1});
   OwnedTensor positions(ScalarType::kLong, {1});
@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
   ModuleOptions options;
   options.kernels = tables;
   Module module(argv[1], options);
-  for (int text = 0; text < 2; ++text) {  // The same twice: the state goes back to its start.
+  for (int text = 0; text < 2;
+       ++text) {  // Runs twice with the same results: the state is reset in between.
     for (int i = 2; i < argc; ++i) {
       const int64_t next = next_token(module, std::atoll(argv[i]), i - 2);
       if (next < 0) return std::fprintf(stderr, "%s\n", module.last_error_text().c_str()), 1;

@@ -1,3 +1,5 @@
+// Input tensors of executor_runner; see inputs.h.
+
 #include "inputs.h"
 
 #include <cstring>
@@ -7,7 +9,7 @@
 namespace taper::example {
 namespace {
 
-// The elements in a file: all of it, or what follows the header of a .npy.
+// The elements in a file: the whole file, or what follows the header of a .npy.
 std::string elements_of(std::string bytes) {
   if (bytes.compare(0, 6, "\x93NUMPY") != 0 || bytes.size() < 12) return bytes;
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };

@@ -1,4 +1,4 @@
-// Input tensors for a method: from files, or full of ones.
+// Input tensors for a method, from files or filled with ones.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace taper::example {
 
 class Inputs {
  public:
-  // Returns an empty text, or what is wrong with which file.
+  // Prepares the inputs of a method. Returns an empty text, or what is wrong and with which file.
   std::string prepare(const MethodMeta& meta, const std::vector<std::string>& files);
   Span<const EValue> values() const { return {values_.data(), values_.size()}; }
 

@@ -1,12 +1,16 @@
 // executor_runner: the smallest complete application. It maps a .pte, gives a method exactly the
-// memory it asks for, sets the inputs, executes, prints the outputs. Copy it as a start.
+// memory that it needs, sets the inputs, executes, and prints the outputs. A starting point to
+// copy.
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
+#include <vector>
 
+#include "backends/devices.h"
 #include "inputs.h"
 #include "kernels_portable/kernel_table.h"
 #if TAPER_OPTIMIZED
@@ -15,9 +19,6 @@
 #include "memory.h"
 #include "options.h"
 #include "print.h"
-#if TAPER_XNNPACK
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
-#endif
 #include "taper/external_data.h"
 #include "taper/file_data_loader.h"
 #include "taper/method.h"
@@ -44,18 +45,19 @@ void collect(void* context, const Diagnostic& diagnostic) {
   if (!diagnostic.subject.empty()) text += " '" + std::string(diagnostic.subject) + "'";
 }
 
-#if TAPER_XNNPACK
-// The backend that this build has. It lives as long as the methods that it runs in.
+// All backends that this program is linked with. They outlive the methods that use them.
 BackendTable backends(uint32_t threads) {
-  XnnpackOptions options;
+  static std::vector<std::unique_ptr<Device>> devices;
+  static std::vector<Backend> table;
+  DeviceOptions options;
   options.threads = threads;
-  static XnnpackBackend xnnpack(options);
-  static const Backend table[] = {{kXnnpackBackendId, &xnnpack}};
+  for (const DeviceDescriptor* each : backend_devices()) {
+    devices.push_back(each->make(options));
+    if (devices.back() == nullptr) throw std::bad_alloc();
+    table.push_back({each->identity.delegate_id, &devices.back()->interface()});
+  }
   return table;
 }
-#else
-BackendTable backends(uint32_t) { return {}; }
-#endif
 
 Method load_method(const Program& program, std::string_view name, const MethodMemory& memory,
                    const ExternalData* weights, uint32_t threads) {
@@ -77,7 +79,7 @@ Method load_method(const Program& program, std::string_view name, const MethodMe
        "': " + (problems.empty() ? method.status().message() : problems));
 }
 
-// Outputs that the program did not plan get memory of their own.
+// Allocates memory for the outputs that the program has not planned.
 void bind_outputs(Method& method, std::deque<Block>& blocks) {
   const MethodMeta meta = method.meta();
   for (size_t i = 0; i < meta.num_outputs(); ++i) {
@@ -86,7 +88,7 @@ void bind_outputs(Method& method, std::deque<Block>& blocks) {
     if (info.is_memory_planned()) continue;
     const Span<uint8_t> memory = blocks.emplace_back(info.nbytes()).span();
     const Status status = method.set_output_data(i, memory.data(), memory.size());
-    // An output that is an input, or another value under a second name, needs none.
+    // An output that is an input, or an alias of another value, needs no memory (kInvalidState).
     if (!status.ok() && status.error() != Error::kInvalidState) fail(status.message());
   }
 }

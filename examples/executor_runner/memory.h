@@ -1,4 +1,4 @@
-// The memory of one method, each block exactly as large as the program says.
+// The memory of one method; each block is exactly as large as the program requires.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace taper::example {
 
-// `bytes` of zeroed memory at a multiple of 64.
+// A block of zeroed memory aligned to 64.
 class Block {
  public:
   explicit Block(size_t bytes) : memory_(new uint8_t[bytes + 64]()), size_(bytes) {

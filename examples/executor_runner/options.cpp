@@ -1,3 +1,5 @@
+// The command line of executor_runner; see options.h.
+
 #include "options.h"
 
 #include <cstdio>

@@ -16,10 +16,10 @@ struct Options {
   uint64_t num_executions = 1;
   PrintOutput print_output = PrintOutput::kSummary;
   bool print_memory = false;
-  uint32_t threads = 0;  // Of a backend; 0: as it sees fit.
+  uint32_t threads = 0;  // The number of threads of a backend; 0 leaves the choice to it.
 };
 
-// Ends the process for --help (exit code 0) and for a bad command line (2).
+// Parses the command line. Exits for --help (exit code 0) and for a bad command line (2).
 Options parse_or_exit(int argc, char** argv);
 
 }  // namespace taper::example

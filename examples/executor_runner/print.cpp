@@ -1,3 +1,5 @@
+// The output of executor_runner; see print.h.
+
 #include "print.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What executor_runner shows and writes.
+// The output of executor_runner: what it prints and the files that it writes.
 
 #pragma once
 
@@ -10,10 +10,10 @@
 namespace taper::example {
 
 void print_outputs(const Method& method, PrintOutput how);
-// Each block of memory that the method needs, exactly.
+// Prints the exact size of each block of memory that the method needs.
 void print_memory(const MethodMeta& meta);
-// The elements of tensor output K to PREFIX-K.bin, as they lie in memory. Nothing for an empty
-// prefix. Returns whether all were written.
+// Writes the elements of tensor output K, in memory order, to PREFIX-K.bin. A no-op if the prefix
+// is empty. Returns false if a file could not be written.
 bool write_outputs(const Method& method, const std::string& prefix);
 
 }  // namespace taper::example

@@ -1,4 +1,5 @@
-// Two methods of one file: what each takes and gives, and a run of every one on ones.
+// Several methods in one file: prints the inputs and outputs of each and runs it on tensors of
+// ones.
 
 #include <cstdio>
 #include <memory>
@@ -11,7 +12,7 @@ using namespace taper;
 
 namespace {
 
-// Runs `name` on float tensors full of ones; false if it cannot.
+// Runs method `name` on float tensors of ones. Returns false after an error.
 bool run_on_ones(Module& module, const std::string& name) {
   const Result<MethodMeta> meta = module.method_meta(name);
   if (!meta.ok()) return false;

@@ -1,4 +1,4 @@
-// The same as hello, in a binary that holds the kernels of its model and no others.
+// The same as hello, in a binary that contains only the kernels that its model needs.
 
 #include <cstdio>
 

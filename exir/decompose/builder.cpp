@@ -1,10 +1,9 @@
-// See builder.h.
+// SizeTable and Builder: emitting nodes, inferring their types, and finding values for sizes.
 
 #include "exir/decompose/builder.h"
 
 #include "exir/ops/infer.h"
 #include "exir/ops/promote.h"
-#include "exir/ops/registry.h"
 
 namespace taper::exir {
 // ---- SizeTable ----
@@ -29,7 +28,7 @@ void SizeTable::note(Value* value) {
 
 Argument SizeTable::call(std::string_view target, Argument a, Argument b, const Sym& size,
                          Rewriter& r) {
-  Node* node = r.emit_node(need_schema(target), {std::move(a), std::move(b)});
+  Node* node = r.emit_node(target, {std::move(a), std::move(b)});
   Value* value = r.graph().new_value("size", ValueKind::kInt);
   value->sym = size;
   value->producer = node;
@@ -133,7 +132,7 @@ void Builder::result(Value* value, size_t i) {
 std::vector<Value*> Builder::ops(std::string_view op, const std::vector<Argument>& args) {
   const bool full_name = op.find("::") != std::string_view::npos;
   const std::string target = full_name ? std::string(op) : "aten::" + std::string(op);
-  Node* node = rewriter_.emit_node(need_schema(target), args);
+  Node* node = rewriter_.emit_node(target, args);
   for (TensorType& type : infer_types(*node->schema, node->args)) {
     Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, std::move(type));
     value->producer = node;
@@ -172,7 +171,7 @@ Value* Builder::sum(Value* x, const std::vector<int64_t>& dims, bool keepdim) {
 }
 
 void Builder::define_size(const Sym& size, Value* tensor) {
-  Node* node = rewriter_.emit_node(need_schema("aten::_local_scalar_dense"), {tensor});
+  Node* node = rewriter_.emit_node("aten::_local_scalar_dense", {tensor});
   Value* value = rewriter_.graph().new_value("size", ValueKind::kInt);
   value->sym = size;
   value->producer = node;
@@ -294,10 +293,11 @@ Value* Builder::constant(double value, ScalarType dtype) {
              is_floating(dtype) ? Argument(value) : Argument(static_cast<int64_t>(value)), dtype});
 }
 
-// A graph that is given values like those, of some of them a slice.
+// A body graph whose inputs have the types of `like`; those of the `sliced` values from
+// `first_sliced` on are the types of one slice.
 std::shared_ptr<Graph> Builder::body(const char* name, const Values& like, size_t first_sliced,
                                      size_t sliced, const Step& step) {
-  auto body = std::make_shared<Graph>();
+  auto body = std::make_shared<Graph>(rewriter_.graph().operators());
   body->name = name;
   Values inputs;
   for (size_t i = 0; i < like.size(); ++i) {
@@ -334,7 +334,7 @@ std::vector<Value*> Builder::scan(const std::vector<Value*>& initial,
                                   const std::vector<Value*>& constants, const Step& step) {
   const Values all = joined(joined(initial, over), constants);
   const auto inner = body("step", all, initial.size(), over.size(), step);
-  Node* node = rewriter_.emit_node(need_schema("higher_order::scan"),
+  Node* node = rewriter_.emit_node("higher_order::scan",
                                    {inner, list_of(initial), list_of(over), list_of(constants)});
   for (size_t i = 0; i < inner->outputs.size(); ++i) {
     TensorType type = inner->outputs[i].value()->type;
@@ -357,7 +357,7 @@ std::vector<Value*> Builder::loop(const Values& initial, const Values& constants
   const Values all = joined(initial, constants);
   const auto condition = body("goes_on", all, 0, 0, goes_on);
   const auto inner = body("step", all, 0, 0, step);
-  Node* node = rewriter_.emit_node(need_schema("higher_order::while_loop"),
+  Node* node = rewriter_.emit_node("higher_order::while_loop",
                                    {condition, inner, list_of(initial), list_of(constants)});
   for (const Value* start : initial) {
     Value* value = rewriter_.graph().new_tensor(node_.outputs[0]->name, start->type);

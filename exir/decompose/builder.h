@@ -1,5 +1,5 @@
-// What a decomposition rule writes with: calls of operators whose result types follow from their
-// arguments, and sizes that may be symbolic.
+// The builder with which decomposition rules write graphs: it emits calls of operators, infers the
+// types of their results, and turns symbolic sizes into values.
 //
 //   silu(x) = x * sigmoid(x)         void silu(Builder& b) {
 //                                      b.result(b.mul(b.in("self"), b.op("sigmoid", {b.in("self")})));
@@ -17,14 +17,15 @@
 
 namespace taper::exir {
 
-// The integer value that holds a symbolic size at run time, for one graph. Sizes that no value
-// holds yet are computed where they are first needed: sym_size of an input, then scalar arithmetic.
+// Maps the symbolic sizes of one graph to the integer values that hold them at run time. A size
+// that no value holds yet is computed where it is first needed: sym_size of a tensor, scalar
+// arithmetic.
 class SizeTable {
  public:
   explicit SizeTable(const Graph& graph);
-  // A literal if `size` is known, else an integer value. Throws Failure if a symbol has no source.
+  // A literal if `size` is static, else an integer value. Throws Failure if a symbol has no source.
   Argument get(const Sym& size, Rewriter& rewriter);
-  // From here on `value`, an integer, is what holds it.
+  // From here on `value`, an integer, holds `size`.
   void define(const Sym& size, Value* value) { values_[size.text()] = value; }
 
  private:
@@ -39,8 +40,8 @@ class SizeTable {
   std::unordered_map<std::string, Dim> dims_;
 };
 
-// rewrite() with the sizes that hold before each node: what a node defines is known only after it,
-// for a rule cannot ask the result that it makes for a size.
+// rewrite() with a table of the sizes that are available before each node. Sizes that only a node's
+// results provide become available after it: the rule that replaces the node cannot use them.
 int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeTable&)>& visit);
 
 // Whether a rule sees its 16-bit float operands as they are, or as float32. PyTorch's kernels
@@ -62,7 +63,8 @@ class Builder {
   // The result's dtype, or float32 for a 16-bit one.
   ScalarType wide_type() const;
 
-  // Puts `value` in the place of result `i`, converted to its dtype. Sizes must agree.
+  // Replaces result `i` by `value`, converted to the result's dtype. Throws Failure if static sizes
+  // disagree.
   void result(Value* value, size_t i = 0);
 
   // Calls "aten::<op>" (or a full name with "::"); arguments left out take their defaults.
@@ -76,9 +78,9 @@ class Builder {
   Value* div(const Argument& a, const Argument& b) { return binary("div", a, b); }
   Value* binary(std::string_view op, const Argument& a, const Argument& b);
 
-  // Element by element; a number takes the dtype of the other one, of which one must be a tensor.
+  // Element-wise choice. At least one of `yes` and `no` is a tensor, whose dtype a number takes.
   Value* where(Value* condition, Argument yes, Argument no);
-  // Over some dims, or over all if the list is empty.
+  // The sum over `dims`, or over all dimensions if the list is empty.
   Value* sum(Value* x, const std::vector<int64_t>& dims = {}, bool keepdim = false);
 
   // Shape operators. Sizes may be symbolic.
@@ -94,34 +96,35 @@ class Builder {
   Value* cat(const std::vector<Value*>& parts, int64_t dim);
   // Converts if the dtype differs.
   Value* cast(Value* x, ScalarType dtype);
-  // A tensor of one repeated number.
+  // A tensor filled with one number.
   Value* full(const std::vector<Sym>& sizes, Argument value, ScalarType dtype);
-  // start, start + step, ... below end; int64 unless said.
+  // start, start + 1, ... up to, but not including, end.
   Value* arange(const Sym& start, const Sym& end, ScalarType dtype = ScalarType::kLong);
   // Ones on the diagonal, zeros elsewhere.
   Value* eye(const Sym& rows, const Sym& columns, ScalarType dtype);
-  // A constant line of int64, float32 or float64 numbers.
+  // A constant vector of int64, float32 or float64 numbers.
   Value* numbers(const std::vector<int64_t>& line);
   Value* numbers(const std::vector<float>& line);
   Value* numbers(const std::vector<double>& line);
   // A 0-d constant of that dtype.
   Value* constant(double value, ScalarType dtype);
 
-  // higher_order::scan: `step` writes the body, which is given the carried values, one slice of
-  // each of `over` and the constants, and returns the next carried values and what is stacked.
-  // Returns the last carried values and the stacks.
+  // Emits higher_order::scan. `step` builds the body: it takes the carried values, one slice of
+  // each tensor in `over` and the constants, and returns the next carried values and the values to
+  // stack. Returns the final carried values and the stacked ones.
   using Values = std::vector<Value*>;
   using Step = std::function<Values(Builder& body, const Values& inputs)>;
   std::vector<Value*> scan(const std::vector<Value*>& initial, const std::vector<Value*>& over,
                            const std::vector<Value*>& constants, const Step& step);
 
-  // higher_order::while_loop: as long as `goes_on` gives one true bool, `step` makes the next
-  // carried values. Both are given the carried values and the constants.
+  // Emits higher_order::while_loop: while `goes_on`, which returns one bool, is true, `step`
+  // computes the next carried values. Both take the carried values and the constants. Returns the
+  // final carried values.
   std::vector<Value*> loop(const Values& initial, const Values& constants, const Step& goes_on,
                            const Step& step);
 
   Argument size(const Sym& size) { return sizes_.get(size, rewriter_); }
-  // The size that a tensor of one integer holds.
+  // From here on `size` is the integer that `tensor`, which has one element, holds.
   void define_size(const Sym& size, Value* tensor);
   Argument size_list(const std::vector<Sym>& sizes);
   Rewriter& rewriter() { return rewriter_; }
@@ -132,10 +135,10 @@ class Builder {
   Node& node_;
   Rewriter& rewriter_;
   SizeTable& sizes_;
-  std::vector<Argument> args_;  // The node's, widened.
+  std::vector<Argument> args_;  // The node's arguments, widened if the rule asks for it.
 };
 
-// Of the sizes from `first` up to `last`.
+// The product of the sizes in [first, last).
 Sym product(const std::vector<Sym>& sizes, size_t first, size_t last);
 
 inline Sym dim_of(const Value* x, int64_t d) {

@@ -1,4 +1,4 @@
-// Arithmetic, parts and shapes of complex tensors, in terms of real ones.
+// Arithmetic, functions and shape operators of complex tensors, in terms of real ones.
 
 #include "exir/decompose/complex.h"
 
@@ -27,9 +27,9 @@ namespace {
 
 using Sizes = std::vector<Sym>;
 
-// A file may say of a real tensor that a part of it is imaginary.
+// parts_of() a tensor that must be complex. A malformed file may use a real one in its place.
 Parts complex_parts(Builder& b, Value* x) {
-  if (!x->type.pairs) throw Failure("%" + x->name + " is no complex tensor");
+  if (!x->type.pairs) throw Failure("%" + x->name + " is not a complex tensor");
   return parts_of(b, x);
 }
 
@@ -40,11 +40,11 @@ bool is_tensor(const Argument& arg) {
 bool is_complex(const Argument& arg) { return is_tensor(arg) && arg.value()->type.pairs; }
 int64_t complex_rank(const Value* x) { return static_cast<int64_t>(x->type.rank()) - 1; }
 
-// Puts a value in the place of result `i`, and marks it if that is complex.
+// Replaces result `i` by `value`, marked as complex if the result is.
 void give(Builder& b, Value* value, size_t i = 0) {
   const bool pairs = b.out_type(i).pairs;
-  value = b.cast(value, b.out_type(i).dtype);  // A cast later would not know of pairs.
-  // A value that serves elsewhere too, perhaps as a real one, keeps its own type.
+  value = b.cast(value, b.out_type(i).dtype);  // A cast in b.result() would not keep `pairs`.
+  // The value may have other uses, perhaps as a real tensor: its own type must not change.
   if (value->type.pairs != pairs) value = b.op("alias", {value});
   value->type.pairs = pairs;
   b.result(value, i);
@@ -53,7 +53,7 @@ void give(Builder& b, Value* value, size_t i = 0) {
 // ---- parts ----
 
 void same_bytes(Builder& b) { give(b, b.op("alias", {self(b)})); }
-// A real number is one without an imaginary part; the way back drops that.
+// To complex numbers: adds an imaginary part of zero. To real ones: drops the imaginary part.
 void convert(Builder& b) {
   Value* x = self(b);
   const bool to_pairs = b.out_type().pairs;
@@ -79,9 +79,9 @@ void angle(Builder& b) {
 void from_parts(Builder& b) { give(b, pack(b, b.in("real"), b.in("imag"))); }
 void polar(Builder& b) {
   Value* size = b.in("abs");
-  Value* turn = b.in("angle");
-  Value* re = b.mul(size, b.op("cos", {turn}));
-  give(b, pack(b, re, b.mul(size, b.op("sin", {turn}))));
+  Value* angle = b.in("angle");
+  Value* re = b.mul(size, b.op("cos", {angle}));
+  give(b, pack(b, re, b.mul(size, b.op("sin", {angle}))));
 }
 void exponential(Builder& b) {
   const Parts z = complex_parts(b, self(b));
@@ -98,7 +98,8 @@ void logarithm(Builder& b) {
   const Parts z = complex_parts(b, self(b));
   give(b, pack(b, b.op("log", {size_of(b, z)}), b.op("atan2", {z.im, z.re})));
 }
-// The larger part of the root from |z| + |re|, which does not cancel; the other one from im.
+// The square root. Its larger part follows from |z| + |re|, where nothing cancels; the smaller one
+// is im / 2 divided by the larger.
 Parts root(Builder& b, const Parts& z) {
   Value* sum = b.add(size_of(b, z), b.op("abs", {z.re}));
   Value* large = b.op("sqrt", {b.mul(sum, 0.5)});
@@ -115,7 +116,7 @@ void square_root(Builder& b) {
   const Parts z = root(b, complex_parts(b, self(b)));
   give(b, pack(b, z.re, z.im));
 }
-// f(re) g(im) and a second such product, of sines and cosines of both kinds.
+// f(re) g(im) + i sign h(re) k(im): the form of sine and cosine and of their hyperbolic twins.
 void wave(Builder& b, const char* f, const char* g, const char* h, const char* k, double sign) {
   const Parts z = complex_parts(b, self(b));
   Value* im = b.mul(b.op(h, {z.re}), b.op(k, {z.im}));
@@ -127,7 +128,7 @@ void hyperbolic_sine(Builder& b) { wave(b, "sinh", "cos", "cosh", "sin", 1); }
 void hyperbolic_cosine(Builder& b) { wave(b, "cosh", "cos", "sinh", "sin", 1); }
 void hyperbolic_tangent(Builder& b) {
   const Parts z = complex_parts(b, self(b));
-  Value* x = b.mul(b.op("clamp", {z.re, -20.0, 20.0}), 2.0);  // Beyond it is 1.
+  Value* x = b.mul(b.op("clamp", {z.re, -20.0, 20.0}), 2.0);  // Beyond that, tanh is 1.
   Value* y = b.mul(z.im, 2.0);
   Value* by = b.add(b.op("cosh", {x}), b.op("cos", {y}));
   give(b, pack(b, b.div(b.op("sinh", {x}), by), b.div(b.op("sin", {y}), by)));
@@ -144,7 +145,7 @@ void sign(Builder& b) {
 const Argument& left(Builder& b) { return b.node().args.at(0); }
 const Argument& right(Builder& b) { return b.node().args.at(1); }
 
-// A real operand beside pairs: one more dimension, unless it is a number.
+// A real operand of an operation on pairs: a tensor broadcasts over the dimension of the parts.
 Argument beside_pairs(Builder& b, const Argument& x) {
   return is_tensor(x) ? Argument(b.unsqueeze(x.value(), -1)) : x;
 }
@@ -167,19 +168,19 @@ void div(Builder& b) {
   const Argument &x = left(b), &y = right(b);
   if (!is_complex(y)) return give(b, b.div(x, beside_pairs(b, y)));
   const Parts d = complex_parts(b, y.value());
-  const Parts turned = {d.re, b.op("neg", {d.im})};
-  Value* top = is_complex(x) ? product(b, complex_parts(b, x.value()), turned)
-                             : b.mul(pack(b, turned.re, turned.im), beside_pairs(b, x));
+  const Parts conjugate = {d.re, b.op("neg", {d.im})};
+  Value* top = is_complex(x) ? product(b, complex_parts(b, x.value()), conjugate)
+                             : b.mul(pack(b, conjugate.re, conjugate.im), beside_pairs(b, x));
   give(b, b.div(top, b.unsqueeze(square_size(b, d), -1)));
 }
 
 void reciprocal(Builder& b) {
   const Parts z = complex_parts(b, self(b));
-  Value* turned = pack(b, z.re, b.op("neg", {z.im}));
-  give(b, b.div(turned, b.unsqueeze(square_size(b, z), -1)));
+  Value* conjugate = pack(b, z.re, b.op("neg", {z.im}));
+  give(b, b.div(conjugate, b.unsqueeze(square_size(b, z), -1)));
 }
 
-// A number is added to the real part only.
+// x + alpha y or x - alpha y. A real operand changes the real part only.
 void sum_with(Builder& b, bool minus) {
   const Argument& x = left(b);
   Argument y = right(b);
@@ -215,12 +216,12 @@ void matmul(Builder& b) {
   if (p.im != nullptr && q.im != nullptr) re = b.sub(re, times(p.im, q.im));
   if (p.im != nullptr) im = times(p.im, q.re);
   if (q.im != nullptr) im = im ? b.add(im, times(p.re, q.im)) : times(p.re, q.im);
-  if (im == nullptr) throw Failure("the product of real matrices is no complex tensor");
+  if (im == nullptr) throw Failure("the product of real matrices is not a complex tensor");
   give(b, pack(b, re, im));
 }
 
-// Sums of products: one einsum of real parts for each choice of a part of every complex operand; as
-// many imaginary ones as are in it, so many factors of i.
+// Emits one real einsum for each choice of the real or the imaginary part of every complex operand.
+// A choice with n imaginary parts contributes with the factor i^n.
 void einsum(Builder& b) {
   constexpr size_t kMostOperands = 4;
   std::vector<Parts> operands;
@@ -233,10 +234,10 @@ void einsum(Builder& b) {
   Value* sums[2] = {nullptr, nullptr};
   for (size_t choice = 0; choice < size_t{1} << operands.size(); ++choice) {
     Argument::List terms;
-    size_t turns = 0;
+    size_t imaginary_parts = 0;
     for (size_t i = 0; i < operands.size(); ++i) {
       const bool imaginary = (choice >> i & 1) != 0;
-      turns += imaginary ? 1 : 0;
+      imaginary_parts += imaginary ? 1 : 0;
       Value* part = imaginary ? operands[i].im : operands[i].re;
       if (part != nullptr) terms.push_back(part);
     }
@@ -244,15 +245,15 @@ void einsum(Builder& b) {
     const TensorType type(terms[0].value()->type.dtype, sizes);
     Value* term =
         b.rewriter().emit("aten::einsum", {b.arg("equation"), terms, Argument()}, {type})[0];
-    Value*& sum = sums[turns % 2];
-    if (turns % 4 >= 2) {
+    Value*& sum = sums[imaginary_parts % 2];
+    if (imaginary_parts % 4 >= 2) {
       sum = sum == nullptr ? b.op("neg", {term}) : b.sub(sum, term);
     } else {
       sum = sum == nullptr ? term : b.add(sum, term);
     }
   }
   if (sums[0] == nullptr || sums[1] == nullptr) {
-    throw Failure("einsum of real tensors is no complex one");
+    throw Failure("einsum of real tensors does not give a complex one");
   }
   give(b, pack(b, sums[0], sums[1]));
 }
@@ -261,9 +262,9 @@ void where(Builder& b) {
   give(b, b.op("where.self", {b.unsqueeze(b.in("condition"), -1), b.in("self"), b.in("other")}));
 }
 
-// ---- shapes: the last dimension stays behind ----
+// ---- shapes: the dimension of the parts stays last ----
 
-// Sizes that the program states.
+// The program states the sizes.
 void view(Builder& b) { give(b, b.view(self(b), b.out_type().sizes)); }
 void expand(Builder& b) { give(b, b.expand(self(b), b.out_type().sizes)); }
 
@@ -284,7 +285,7 @@ void permute(Builder& b) {
   give(b, b.permute(self(b), dims));
 }
 
-// The same call, its dimensions counted from the front.
+// Emits the same call with dimensions counted from the front, since the last one holds the parts.
 void along_dims(Builder& b) {
   const Schema& schema = *b.node().schema;
   std::vector<Argument> args = b.node().args;
@@ -320,7 +321,7 @@ void pad(Builder& b) {
 }
 void index(Builder& b) { give(b, b.op("index.Tensor", {self(b), b.arg("indices")})); }
 
-// Over some dimensions, counted from the front; all but the last if none is named.
+// Reduces over the call's dimensions, or over all but that of the parts if it names none.
 void reduce(Builder& b, const char* op) {
   const int64_t rank = complex_rank(self(b));
   std::vector<int64_t> dims;
@@ -341,7 +342,7 @@ void reversed_dims(Builder& b) {
   give(b, b.permute(self(b), dims));
 }
 
-// Small whole powers are products, others |z|^n at n times the angle.
+// Small positive integer powers are products; others are |z|^n at n times the angle.
 void power(Builder& b) {
   constexpr double kMostProducts = 8;
   const Parts z = complex_parts(b, self(b));
@@ -353,12 +354,12 @@ void power(Builder& b) {
   }
   if (n == 0) return give(b, pack(b, b.add(b.mul(z.re, 0.0), 1.0), b.mul(z.im, 0.0)));
   Value* size = b.op("pow.Tensor_Scalar", {size_of(b, z), n});
-  Value* turn = b.mul(b.op("atan2", {z.im, z.re}), n);
-  Value* re = b.mul(size, b.op("cos", {turn}));
-  give(b, pack(b, re, b.mul(size, b.op("sin", {turn}))));
+  Value* angle = b.mul(b.op("atan2", {z.im, z.re}), n);
+  Value* re = b.mul(size, b.op("cos", {angle}));
+  give(b, pack(b, re, b.mul(size, b.op("sin", {angle}))));
 }
 
-// Products of matrices of which one is complex, or both.
+// A product of matrices of which one or both may be complex.
 Parts matrix_product(Builder& b, const Parts& x, const Parts& y) {
   const auto times = [&](Value* l, Value* r) { return b.op("matmul", {l, r}); };
   Parts z = {times(x.re, y.re), nullptr};

@@ -15,16 +15,16 @@ struct Parts {
   Value* im = nullptr;
 };
 Parts parts_of(Builder& b, Value* x);
-// The pair of both, marked as complex. They broadcast.
+// A complex tensor of these parts, which broadcast against each other.
 Value* pack(Builder& b, Value* re, Value* im);
 
 const Decompositions& complex_rules();  // Arithmetic, parts and shapes.
 const Decompositions& fourier_rules();  // Transforms between signals and spectra.
 
-// Whether that is a transform of fourier_rules().
+// Whether `target` is a transform in fourier_rules().
 bool is_fourier(std::string_view target);
 
-// The rule that writes a call over complex numbers with real ones, or null.
+// The rule that expresses a call on complex tensors by real ones; null if there is none.
 const Decomposition* find_complex_rule(std::string_view target);
 
 }  // namespace taper::exir

@@ -7,13 +7,14 @@
 
 namespace taper::exir {
 
-const Decomposition* find_decomposition(const Decompositions& table, std::string_view target) {
-  if (target.substr(0, 6) != "aten::") return nullptr;
-  for (const Decomposition& entry : table) {
-    if (target.substr(6) == entry.target) return &entry;
-  }
-  return nullptr;
+namespace {
+
+// A node without results is what a rule that gave up has left.
+bool applies(const Decomposition& entry, const Node& node) {
+  return !node.outputs.empty() && (entry.applies == nullptr || entry.applies(node));
 }
+
+}  // namespace
 
 const Decomposition* find_decomposition(std::string_view target) {
   static const std::unordered_map<std::string, const Decomposition*> map = [] {
@@ -21,7 +22,7 @@ const Decomposition* find_decomposition(std::string_view target) {
     for (const Decompositions* table :
          {&bessel_rules(),     &segment_rules(),    &gamma_rules(),   &lu_rules(),
           &number_rules(),     &polynomial_rules(), &alias_rules(),   &activation_rules(),
-          &arithmetic_rules(), &attention_rules(),  &chance_rules(),  &convolution_rules(),
+          &arithmetic_rules(), &attention_rules(),  &random_rules(),  &convolution_rules(),
           &encoder_rules(),    &factor_rules(),     &factory_rules(), &grid_rules(),
           &index_rules(),      &linalg_rules(),     &linear_rules(),  &loss_rules(),
           &matrix_rules(),     &norm_rules(),       &order_rules(),   &piece_rules(),
@@ -36,6 +37,20 @@ const Decomposition* find_decomposition(std::string_view target) {
   }();
   const auto found = map.find(std::string(target));
   return found == map.end() ? nullptr : found->second;
+}
+
+const Decomposition* find_decomposition(const Node& node) {
+  const Decomposition* entry = find_decomposition(node.target());
+  return entry != nullptr && applies(*entry, node) ? entry : nullptr;
+}
+
+const Decomposition* find_decomposition(const Decompositions& table, const Node& node) {
+  const std::string_view target = node.target();
+  if (!target.starts_with("aten::")) return nullptr;
+  for (const Decomposition& entry : table) {
+    if (target.substr(6) == entry.target) return applies(entry, node) ? &entry : nullptr;
+  }
+  return nullptr;
 }
 
 }  // namespace taper::exir

@@ -1,8 +1,8 @@
 // The decompositions: composite operators in terms of simpler ones, one rule each.
 //
-// Each table below lives in the file of its family. A rule may use composites of other rules: the
-// pass decompose applies the tables until nothing changes. Semantics are those of the PyTorch
-// operator of the same name.
+// Each table below lies in the file of its family. A rule may emit composite operators: the pass
+// `decompose` applies the tables until nothing changes. Semantics are those of the PyTorch operator
+// of the same name.
 
 #pragma once
 
@@ -14,20 +14,20 @@
 namespace taper::exir {
 
 struct Decomposition {
-  const char* target;  // "aten::" is left out.
+  const char* target;  // Without "aten::"; other namespaces are spelled out.
   void (*rule)(Builder&);
   Precision precision = Precision::kSame;
-  bool (*applies)(const Node&) = nullptr;  // When given: which calls; the others stay whole.
+  bool (*applies)(const Node&) = nullptr;  // If set, calls for which it is false are kept.
 };
 inline constexpr Precision kWide = Precision::kWide;
 using Decompositions = std::vector<Decomposition>;
 
-const Decompositions& alias_rules();  // Other names of one operator.
+const Decompositions& alias_rules();  // Operators with several names.
 const Decompositions& activation_rules();
 const Decompositions& arithmetic_rules();
 const Decompositions& attention_rules();
 const Decompositions& bessel_rules();
-const Decompositions& chance_rules();
+const Decompositions& random_rules();
 const Decompositions& convolution_rules();
 const Decompositions& encoder_rules();
 const Decompositions& factory_rules();
@@ -57,7 +57,9 @@ const Decompositions& special_rules();
 
 // The rule for "aten::silu", or null.
 const Decomposition* find_decomposition(std::string_view target);
-// The same, of one short table.
-const Decomposition* find_decomposition(const Decompositions& table, std::string_view target);
+// The rule that decomposes this call; null if the call is kept.
+const Decomposition* find_decomposition(const Node& node);
+// The same in one short table, which is searched linearly.
+const Decomposition* find_decomposition(const Decompositions& table, const Node& node);
 
 }  // namespace taper::exir

@@ -1,16 +1,20 @@
-// What the compiler half of a backend implements: which nodes it takes, and what a group of them
-// becomes.
+// The interface of the compiler half of a backend: which nodes it takes, and how a group of them is
+// compiled.
 //
-// The group reaches the device as a Delegate: bytes that only the backend's device half reads, and
-// data that it will ask for by name.
+// A group reaches the device as a Delegate: a payload that only the backend's device half reads,
+// and named data that it refers to. Inputs and outputs are contiguous, with dimensions in PyTorch's
+// order; layouts inside a payload are up to the backend.
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exir/ir/graph.h"
+#include "taper/backend_device.h"
 
 namespace taper::exir {
 
@@ -19,10 +23,16 @@ struct Part {
   const Graph* graph = nullptr;
   std::vector<const Node*> nodes;  // In order.
   std::vector<Value*>
-      inputs;  // Tensors that they read and others make; constants are not among them.
-  std::vector<Value*> outputs;  // Results that others read.
-  // Whether ExecuTorch's device half runs the call, so that only its habits count.
+      inputs;  // Tensors that they read and other nodes produce; constants are not among them.
+  std::vector<Value*> outputs;  // Results that other nodes read.
+  // Whether ExecuTorch's device half runs the call, whose abilities alone count then.
   bool for_executorch = false;
+};
+
+// An option that the device half reads: a compile spec of the file.
+struct OwnedCompileSpec {
+  std::string key;
+  std::vector<uint8_t> value;
 };
 
 struct Misfit {
@@ -30,28 +40,53 @@ struct Misfit {
   std::string why;
 };
 
+// Threads: an object serves one export at a time.
 class BackendCompiler {
  public:
+  // `specs` go into the file beside every payload.
+  explicit BackendCompiler(BackendIdentity identity, std::vector<OwnedCompileSpec> specs = {})
+      : identity_(identity), specs_(std::move(specs)) {}
+  BackendCompiler(const BackendCompiler&) = delete;
+  BackendCompiler& operator=(const BackendCompiler&) = delete;
   virtual ~BackendCompiler() = default;
 
-  // As --backend says it.
-  virtual std::string_view name() const = 0;
+  // The name for --backend, and the delegate id in the file.
+  std::string_view name() const { return identity_.name; }
+  std::string_view delegate_id() const { return identity_.delegate_id; }
+  const std::vector<OwnedCompileSpec>& specs() const { return specs_; }
 
-  // Whether a composite operator is not broken down, since the backend runs it whole. What then
-  // stays outside is broken down late, unless it has a kernel.
-  virtual bool keeps_whole(const Node& node, const Graph& graph) const = 0;
+  // Whether a composite operator is kept whole, since the backend runs it as one. If it then stays
+  // outside, it is decomposed later, unless it has a kernel.
+  virtual bool keeps_whole(const Node&, const Graph&) const { return false; }
+
+  // Whether float16 nodes that it takes as float32 are widened, with copies around them. Otherwise
+  // they are offered as they are.
+  virtual bool widens_half() const { return false; }
+
+  // Whether dequantised int8 and int4 weights are folded to float32 constants, whatever their size,
+  // which keep their scales. Otherwise it is offered the nodes that dequantise.
+  virtual bool wants_float_weights() const { return false; }
 
   // Why the backend does not take a node of the Edge dialect; empty if it does.
   virtual std::string refusal(const Node& node, const Graph& graph) const = 0;
 
-  // Whether a group is worth a call of its own. One that is not stays with the kernels.
-  virtual bool pays(const Part& part) const = 0;
+  // Whether a group is worth a delegate call. If not, it goes to the next backend or stays with the
+  // kernels.
+  virtual bool pays(const Part&) const { return true; }
 
-  // The nodes that the backend takes, but not in this group, and why.
+  // Nodes that the backend takes in general but not in this group, and why.
   virtual std::vector<Misfit> misfits(const Part&) const { return {}; }
 
+  // Compiles a group to a payload and its data; the caller fills in the rest of the delegate.
   // Throws Failure if the group cannot be compiled although every node was taken.
-  virtual std::shared_ptr<const Delegate> compile(const Part& part) const = 0;
+  virtual std::shared_ptr<Delegate> compile(const Part& part) const = 0;
+
+ private:
+  const BackendIdentity identity_;
+  const std::vector<OwnedCompileSpec> specs_;
 };
+
+// Backends in order of preference: what one leaves goes to the next.
+using BackendCompilers = std::vector<std::shared_ptr<const BackendCompiler>>;
 
 }  // namespace taper::exir

@@ -1,13 +1,16 @@
+// Finds the groups of float16 nodes that the backend takes with float32 values, then widens them.
+
 #include "exir/delegate/compute_in_float.h"
 
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "exir/ir/rewrite.h"
-#include "kernels_portable/half.h"
+#include "kernels_portable/engine/half.h"
 
 namespace taper::exir {
 namespace {
@@ -18,7 +21,7 @@ bool is_half(const Value* value) {
   return value->kind == ValueKind::kTensor && value->type.dtype == ScalarType::kHalf;
 }
 
-// While it lives, the float16 values of a node are float32.
+// While an object of this class lives, the float16 values of a node have the dtype float32.
 class AsFloat {
  public:
   explicit AsFloat(const Node& node) {
@@ -41,7 +44,7 @@ class AsFloat {
   std::vector<std::pair<Value*, ScalarType>> before_;
 };
 
-// A copy changes the type because the program says so; a type as an argument is the result's.
+// A copy converts because the program asks for it; a dtype argument is that of the result.
 bool says_its_type(const Node& node) {
   if (node.is(kCopy)) return true;
   for (const Argument& arg : node.args) {
@@ -50,13 +53,20 @@ bool says_its_type(const Node& node) {
   return false;
 }
 
-bool is_taken(const BackendCompiler& backend, const Node& node, const Graph& graph) {
+// Backends of higher preference than this one.
+using Preferred = std::span<const std::shared_ptr<const BackendCompiler>>;
+
+bool is_taken(const BackendCompiler& backend, Preferred before, const Node& node,
+              const Graph& graph) {
   if (says_its_type(node)) return false;
+  for (const auto& other : before) {
+    if (other->refusal(node, graph).empty()) return false;
+  }
   const AsFloat as_float(node);
   return as_float.changes() && backend.refusal(node, graph).empty();
 }
 
-// Groups of nodes that read each other's results, by the first of each.
+// Groups of nodes that read each other's results, each identified by its first node.
 class Groupings {
  public:
   explicit Groupings(size_t count) : first_(count) {
@@ -73,13 +83,14 @@ class Groupings {
 };
 
 // Which nodes compute as float32.
-std::vector<bool> find_nodes(Graph& graph, const BackendCompiler& backend, Groups groups) {
+std::vector<bool> find_nodes(Graph& graph, const BackendCompiler& backend, Preferred before,
+                             Groups groups) {
   std::vector<bool> taken(graph.nodes.size());
   Groupings groupings(taken.size());
   std::unordered_map<const Value*, size_t> makers;
   for (size_t i = 0; i < taken.size(); ++i) {
     Node& node = *graph.nodes[i];
-    taken[i] = is_taken(backend, node, graph);
+    taken[i] = is_taken(backend, before, node, graph);
     if (!taken[i]) continue;
     for_each_value(node, [&](const Value* value) {
       const auto made = makers.find(value);
@@ -113,8 +124,8 @@ std::vector<uint8_t> widened(const Value& constant) {
   return bytes;
 }
 
-// Puts copies where types change. Results of nodes inside are new values; those of before are
-// copies of them, made when somebody outside reads one.
+// Inserts copies where dtypes change. Nodes inside a group get new result values; the old ones
+// become copies of them, emitted when a node outside reads one.
 class Border {
  public:
   Border(Graph& graph, const std::vector<bool>& taken) {
@@ -146,7 +157,7 @@ class Border {
     return false;
   }
 
-  // What comes out of the graph.
+  // The outputs of the graph.
   void finish(Rewriter& rewriter) {
     Graph& graph = rewriter.graph();
     for (const Argument& output : graph.outputs) leave(rewriter.resolve(output), rewriter);
@@ -196,7 +207,7 @@ class Border {
   Value* narrow(Value* value, Rewriter& rewriter) {
     const auto made = inside_.find(value);
     if (made == inside_.end()) return value;
-    if (narrow_.count(value) != 0) return value;  // Such a copy.
+    if (narrow_.count(value) != 0) return value;  // A copy that was inserted.
     Value* narrow = copy(made->second, value->type.dtype, rewriter);
     narrow_.insert(narrow);
     inside_[narrow] = made->second;
@@ -205,28 +216,35 @@ class Border {
   }
 
   std::unordered_set<const Node*> nodes_;
-  std::unordered_map<Value*, Value*> inside_;  // What is float16, and what it is inside.
-  std::unordered_map<Value*, Value*> wide_;    // The same of what comes from outside.
-  std::unordered_set<Value*> narrow_;          // Copies that were made for those outside.
+  std::unordered_map<Value*, Value*> inside_;  // float16 results to their float32 values inside.
+  std::unordered_map<Value*, Value*> wide_;    // The same for values from outside.
+  std::unordered_set<Value*> narrow_;          // Copies that were inserted for nodes outside.
 };
 
 }  // namespace
 
 bool keeps_whole_in_float(const BackendCompiler& backend, const Node& node, const Graph& graph) {
+  if (!backend.widens_half()) return false;
   const AsFloat as_float(node);
   return as_float.changes() && backend.keeps_whole(node, graph);
 }
 
-int compute_in_float(Graph& graph, const BackendCompiler& backend, Groups groups) {
-  const std::vector<bool> taken = find_nodes(graph, backend, groups);
-  const auto count = std::count(taken.begin(), taken.end(), true);
-  if (count == 0) return 0;
-  Border border(graph, taken);
-  rewrite(
-      graph, [&](Node& node, Rewriter& rewriter) { return border.visit(node, rewriter); },
-      [&](Rewriter& rewriter) { border.finish(rewriter); });
-  erase_dead(graph);
-  return static_cast<int>(count);
+int compute_in_float(Graph& graph, const BackendCompilers& backends, Groups groups) {
+  int count = 0;
+  for (size_t i = 0; i < backends.size(); ++i) {
+    if (!backends[i]->widens_half()) continue;
+    const std::vector<bool> taken =
+        find_nodes(graph, *backends[i], Preferred(backends).first(i), groups);
+    const auto nodes = std::count(taken.begin(), taken.end(), true);
+    if (nodes == 0) continue;
+    Border border(graph, taken);
+    rewrite(
+        graph, [&](Node& node, Rewriter& rewriter) { return border.visit(node, rewriter); },
+        [&](Rewriter& rewriter) { border.finish(rewriter); });
+    erase_dead(graph);
+    count += static_cast<int>(nodes);
+  }
+  return count;
 }
 
 }  // namespace taper::exir

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
@@ -13,8 +14,9 @@ namespace {
 // Takes relu, add and layers of float32; fewer nodes than `least` do not pay.
 class FloatCompiler final : public BackendCompiler {
  public:
-  explicit FloatCompiler(size_t least) : least_(least) {}
-  std::string_view name() const override { return "float"; }
+  explicit FloatCompiler(size_t least, bool widens = true)
+      : BackendCompiler({"float", "FloatBackend"}), least_(least), widens_(widens) {}
+  bool widens_half() const override { return widens_; }
   bool keeps_whole(const Node& node, const Graph&) const override {
     return node.is("aten::hardswish") && node.outputs[0]->type.dtype == ScalarType::kFloat;
   }
@@ -27,16 +29,17 @@ class FloatCompiler final : public BackendCompiler {
     return fits && known ? "" : "no";
   }
   bool pays(const Part& part) const override { return part.nodes.size() >= least_; }
-  std::shared_ptr<const Delegate> compile(const Part&) const override { return nullptr; }
+  std::shared_ptr<Delegate> compile(const Part&) const override { return nullptr; }
 
  private:
   size_t least_;
+  bool widens_;
 };
 
 struct Result {
   std::unique_ptr<Graph> graph;
   int changed = 0;
-  // "relu(x float) copy(...)": every node with the types of what it reads, and of its result.
+  // "relu(x float) copy(...)": every node with the dtypes of its operands and of its result.
   std::string text() const {
     std::string all;
     for (const auto& node : graph->nodes) {
@@ -65,8 +68,9 @@ struct Result {
 Result run(const std::string& body, size_t least = 1, Groups groups = Groups::kThatPay) {
   Result result;
   result.graph = parse_graph("graph \"g\" {\n" + body + "\n}");
-  result.changed = compute_in_float(*result.graph, FloatCompiler(least), groups);
-  verify(*result.graph, Dialect::kEdge, [](std::string_view) { return true; });
+  result.changed =
+      compute_in_float(*result.graph, {std::make_shared<FloatCompiler>(least)}, groups);
+  verify(*result.graph, Dialect::kEdge);
   return result;
 }
 
@@ -162,6 +166,7 @@ TEST(ComputeInFloat, AsksTheBackendWhetherItWouldKeepANodeWhole) {
   const Node& node = *graph->nodes[0];
   EXPECT_FALSE(FloatCompiler(1).keeps_whole(node, *graph));
   EXPECT_TRUE(keeps_whole_in_float(FloatCompiler(1), node, *graph));
+  EXPECT_FALSE(keeps_whole_in_float(FloatCompiler(1, false), node, *graph));
   EXPECT_EQ(node.outputs[0]->type.dtype, ScalarType::kHalf);
 }
 

@@ -1,3 +1,5 @@
+// A name is two 64-bit hashes of the contents with different seeds.
+
 #include "exir/delegate/content_name.h"
 
 #include <cstdio>
@@ -6,14 +8,14 @@
 namespace taper::exir {
 namespace {
 
-uint64_t turned(uint64_t word, int by) { return (word << by) | (word >> (64 - by)); }
+uint64_t rotated(uint64_t word, int by) { return (word << by) | (word >> (64 - by)); }
 
-// Mixes eight bytes at a time. The upper half of a product is turned down into the lower one before
-// the second product: floats that differ in their signs alone differ in most bits of the state.
+// Mixes eight bytes at a time. The upper half of a product is rotated into the lower one before the
+// second product, so that floats that differ only in their signs change most bits of the state.
 uint64_t hash(const TensorData& data, uint64_t seed) {
   uint64_t state = seed ^ (data.bytes * 0x9e3779b97f4a7c15);
   const auto mix = [&](uint64_t word) {
-    state = turned((state ^ word) * 0xff51afd7ed558ccd, 31) * 0xc4ceb9fe1a85ec53;
+    state = rotated((state ^ word) * 0xff51afd7ed558ccd, 31) * 0xc4ceb9fe1a85ec53;
     state ^= state >> 29;
   };
   size_t at = 0;

@@ -1,5 +1,5 @@
-// Names for data of delegates, made from contents: equal bytes of several delegates or methods are
-// written once.
+// Names for data of delegates, derived from the contents, so that equal bytes of several delegates
+// or methods are written once.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace taper::exir {
 
-// 32 hexadecimal digits. That different bytes get one name is noticed when the file is written.
+// 32 hexadecimal digits. A collision of different bytes is detected when the file is written.
 std::string content_name(const TensorData& data);
 
 }  // namespace taper::exir

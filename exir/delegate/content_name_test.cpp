@@ -1,4 +1,4 @@
-// Names by content: what must not have the same name.
+// Names by content: contents that must have different names.
 
 #include "exir/delegate/content_name.h"
 

@@ -1,10 +1,13 @@
+// Computes levels and parts, asks the backend about each part, and repeats until no part is given
+// up; then replaces each part by a call.
+
 #include "exir/delegate/partition.h"
+#include "exir/ir/registry.h"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
-
-#include "exir/ops/registry.h"
 
 namespace taper::exir {
 namespace {
@@ -14,6 +17,8 @@ const std::shared_ptr<const Schema>& call_schema() {
       parse_schema("delegate::call(int index, Tensor[] inputs) -> Tensor[]"));
   return schema;
 }
+
+bool is_call(const Node& node) { return node.is("delegate::call"); }
 
 // Calls `visit` for every value that a node needs, bodies of control flow included.
 void for_each_needed(const Argument& arg, const std::function<void(const Value*)>& visit) {
@@ -30,33 +35,44 @@ void for_each_needed(const Argument& arg, const std::function<void(const Value*)
   }
 }
 
-// Calls whose order among themselves must stay.
-bool keeps_its_turn(const Node& node) {
-  return op_facts(node.target()).random || node.schema->mutates() || node.outputs.empty();
-}
-
 struct Entry {
-  std::string why;   // Empty: the backend takes the node.
-  size_t level = 0;  // Of a node outside: after so many groups.
+  std::string why;   // Why the backend does not take the node; empty if it does.
+  size_t level = 0;  // For a node outside: how many groups it comes after.
 };
 
+// Partitions a graph for one backend.
 class Partitioner {
  public:
   Partitioner(Graph& graph, const BackendCompiler& backend, const PartitionOptions& options)
       : graph_(graph), backend_(backend), options_(options) {}
 
-  int run(const NoteOutside& outside) {
-    for (const auto& node : graph_.nodes) entries_.push_back({backend_.refusal(*node, graph_), 0});
+  // Adds why the backend did not take the nodes that it left; `names_it` if there are other
+  // backends.
+  int run(Delegation& report, bool names_it) {
+    for (const auto& node : graph_.nodes) {
+      entries_.push_back(
+          {is_call(*node) ? "another backend runs it" : backend_.refusal(*node, graph_), 0});
+    }
     while (find_levels(), give_up_what_does_not_pay()) {
     }
     for (size_t i = 0; i < entries_.size(); ++i) {
-      if (outside && !entries_[i].why.empty()) outside(*graph_.nodes[i], entries_[i].why);
+      if (taken(i) || is_call(*graph_.nodes[i])) continue;
+      std::string& text = report.outside[graph_.nodes[i].get()];
+      if (!text.empty()) text += "; ";
+      if (names_it) text += std::string(backend_.name()) + ": ";
+      text += entries_[i].why;
     }
-    return rebuild();
+    return rebuild(report);
   }
 
  private:
   bool taken(size_t i) const { return entries_[i].why.empty(); }
+
+  // Calls whose order among themselves must stay.
+  bool keeps_its_turn(const Node& node) const {
+    return graph_.operators()->tags(node.target()).random || node.schema->mutates() ||
+           node.outputs.empty();
+  }
 
   void find_levels() {
     std::unordered_map<const Value*, size_t> maker;
@@ -72,7 +88,7 @@ class Partitioner {
         level = std::max(level, entries_[found->second].level + (comes_out ? 1 : 0));
       };
       for (const Argument& arg : node.args) {
-        // Sizes are worked out anew inside a delegate.
+        // A delegate recomputes sizes itself.
         if (!taken(i)) {
           for_each_needed(arg, look);
         } else {
@@ -90,7 +106,7 @@ class Partitioner {
 
   std::vector<Part> parts() const {
     std::vector<Part> parts(levels_);
-    std::unordered_map<const Value*, size_t> inside;  // Made by the part of that level.
+    std::unordered_map<const Value*, size_t> inside;  // Produced by the part of that level.
     std::unordered_set<const Value*> read_outside;
     const auto note = [&](const Value* value) { read_outside.insert(value); };
     for (size_t i = 0; i < entries_.size(); ++i) {
@@ -129,7 +145,7 @@ class Partitioner {
     return options_.groups == Groups::kAll || backend_.pays(part);
   }
 
-  // True if the levels must be found again.
+  // True if the levels must be computed again.
   bool give_up_what_does_not_pay() {
     parts_ = parts();
     if (give_up_misfits()) return true;
@@ -162,6 +178,26 @@ class Partitioner {
     return !misfits.empty();
   }
 
+  std::shared_ptr<const Delegate> delegate_of(const Part& part) const {
+    const std::shared_ptr<Delegate> delegate = backend_.compile(part);
+    delegate->id = backend_.delegate_id();
+    delegate->nodes = part.nodes.size();
+    return delegate;
+  }
+
+  // The nodes of the part are not outside any more.
+  void note_call(const Part& part, Delegation& report) const {
+    Delegation::Call& call = report.calls.emplace_back();
+    call.backend = backend_.name();
+    for (const Node* node : part.nodes) {
+      call.nodes.push_back({node->name, std::string(node->target()), {}});
+      const auto refused = report.outside.find(node);
+      if (refused == report.outside.end()) continue;
+      call.nodes.back().refusals = std::move(refused->second);
+      report.outside.erase(refused);
+    }
+  }
+
   std::unique_ptr<Node> call_of(const Part& part) {
     auto call = std::make_unique<Node>();
     call->schema = call_schema();
@@ -170,13 +206,13 @@ class Partitioner {
     Argument::List inputs(part.inputs.begin(), part.inputs.end());
     call->args = {static_cast<int64_t>(graph_.delegates.size()), std::move(inputs)};
     call->outputs = part.outputs;
-    graph_.delegates.push_back(backend_.compile(part));
+    graph_.delegates.push_back(delegate_of(part));
     for (Value* output : part.outputs) output->producer = call.get();
     return call;
   }
 
-  // Level by level: first what is outside, then the group.
-  int rebuild() {
+  // Level by level: first the nodes outside, then the group.
+  int rebuild(Delegation& report) {
     int count = 0;
     std::vector<std::unique_ptr<Node>> nodes;
     std::vector<std::unique_ptr<Node>> old = std::move(graph_.nodes);
@@ -188,6 +224,7 @@ class Partitioner {
       }
       if (parts_[level].nodes.empty()) continue;
       count += static_cast<int>(parts_[level].nodes.size());
+      note_call(parts_[level], report);
       nodes.push_back(call_of(parts_[level]));
     }
     graph_.nodes = std::move(nodes);
@@ -204,9 +241,15 @@ class Partitioner {
 
 }  // namespace
 
-int partition(Graph& graph, const BackendCompiler& backend, const PartitionOptions& options,
-              const NoteOutside& outside) {
-  return Partitioner(graph, backend, options).run(outside);
+int partition(Graph& graph, const BackendCompilers& backends, const PartitionOptions& options,
+              Delegation* report) {
+  Delegation unread;
+  Delegation& all = report == nullptr ? unread : *report;
+  int count = 0;
+  for (const auto& backend : backends) {
+    count += Partitioner(graph, *backend, options).run(all, backends.size() > 1);
+  }
+  return count;
 }
 
 }  // namespace taper::exir

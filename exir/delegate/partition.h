@@ -1,27 +1,41 @@
-// Groups of nodes that a backend takes become delegate calls.
+// Groups of nodes that backends take become delegate calls.
 //
 //     before   %a = aten::convolution(%x, ...)         after   %b = delegate::call(0, [%x])
 //              %b = aten::relu(%a)
 //
-// One call is better than many. A node's level is how often the way to it leaves the backend and
-// comes back; all nodes of a level form one group, since no way from one to another leads outside.
-// Groups that do not pay are given up, which may let others grow together.
+// Fewer calls are better. The level of a node is how often a path to it leaves the backend and
+// comes back; all nodes of a level form one group, since no path between them leads outside. Groups
+// that do not pay are given up, which may let others merge. With several backends, each is offered
+// what those before it left.
 //
-// Runs      in Edge, last of the passes that see values.
+// Runs      in Edge, after all passes that change values.
 // Keeps     types of all values; the order of nodes that draw random numbers.
 // Cost      one walk per group that is given up.
 
 #pragma once
 
-#include <functional>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "exir/delegate/backend_compiler.h"
 
 namespace taper::exir {
 
-// Told of every node that stays outside, and why.
-using NoteOutside = std::function<void(const Node& node, const std::string& why)>;
+// Which nodes backends took, for reports. The reason why one was not taken is "it is an integer",
+// or with several backends "first: it is an integer; second: there is no kernel".
+struct Delegation {
+  struct Member {
+    std::string name, target;  // The node's.
+    std::string refusals;      // Why backends of higher preference did not take it.
+  };
+  struct Call {
+    std::string backend;  // Its name.
+    std::vector<Member> nodes;
+  };
+  std::vector<Call> calls;  // Indexed by delegate::call.
+  std::unordered_map<const Node*, std::string> outside;
+};
 
 // Which groups become calls.
 enum class Groups { kThatPay, kAll };
@@ -32,7 +46,8 @@ struct PartitionOptions {
 };
 
 // Returns the number of nodes that went into delegates. Bodies of control flow stay outside.
-int partition(Graph& graph, const BackendCompiler& backend, const PartitionOptions& options,
-              const NoteOutside& outside);
+// `report`, which may be null, is of one graph.
+int partition(Graph& graph, const BackendCompilers& backends, const PartitionOptions& options,
+              Delegation* report = nullptr);
 
 }  // namespace taper::exir

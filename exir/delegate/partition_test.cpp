@@ -3,18 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
 
-// Takes what is in its list; groups of fewer nodes than `least` do not pay. What is named m goes only
-// where there is something before it.
+// Takes what is in its list; groups of fewer nodes than `least` do not pay. What is named m goes
+// only where there is something before it.
 class ListCompiler final : public BackendCompiler {
  public:
-  explicit ListCompiler(std::vector<std::string> takes, size_t least = 1)
-      : takes_(std::move(takes)), least_(least) {}
-  std::string_view name() const override { return "list"; }
-  bool keeps_whole(const Node&, const Graph&) const override { return false; }
+  explicit ListCompiler(std::vector<std::string> takes, size_t least = 1,
+                        BackendIdentity identity = {"list", "ListBackend"})
+      : BackendCompiler(identity), takes_(std::move(takes)), least_(least) {}
   std::string refusal(const Node& node, const Graph&) const override {
     for (const std::string& each : takes_) {
       if (node.is(each)) return "";
@@ -27,13 +27,11 @@ class ListCompiler final : public BackendCompiler {
     if (first->outputs[0]->name != "m") return {};
     return {{first, "nothing is before it"}};
   }
-  std::shared_ptr<const Delegate> compile(const Part& part) const override {
+  std::shared_ptr<Delegate> compile(const Part& part) const override {
     auto delegate = std::make_shared<Delegate>();
-    delegate->id = "ListBackend";
     for (const Node* node : part.nodes) {
       delegate->payload.push_back(static_cast<uint8_t>(node->outputs[0]->name[0]));
     }
-    delegate->nodes = part.nodes.size();
     return delegate;
   }
 
@@ -42,20 +40,27 @@ class ListCompiler final : public BackendCompiler {
   size_t least_;
 };
 
+BackendCompilers taking(std::vector<std::string> takes, size_t least = 1) {
+  return {std::make_shared<ListCompiler>(std::move(takes), least)};
+}
+
 struct Result {
   std::string text;                   // Of the graph's body.
   std::vector<std::string> payloads;  // The names of the results in each call.
   std::vector<std::string> outside;
 };
 
-Result run(const std::string& body, const ListCompiler& compiler) {
+Result run(const std::string& body, const BackendCompilers& compilers) {
   const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
   Result result;
-  partition(*graph, compiler, {}, [&](const Node& node, const std::string& why) {
-    result.outside.push_back(std::string(node.target()) + ": " + why);
-  });
-  verify(*graph, Dialect::kEdge, [](std::string_view) { return true; });
+  Delegation delegation;
+  partition(*graph, compilers, {}, &delegation);
+  verify(*graph, Dialect::kEdge);
   for (const auto& node : graph->nodes) {
+    const auto why = delegation.outside.find(node.get());
+    if (why != delegation.outside.end()) {
+      result.outside.push_back(std::string(node->target()) + ": " + why->second);
+    }
     result.text += std::string(node->target()) + "(";
     for_each_value(*node, [&](const Value* value) { result.text += value->name; });
     result.text += ")";
@@ -69,7 +74,7 @@ Result run(const std::string& body, const ListCompiler& compiler) {
 }
 
 TEST(Partition, WhatDoesNotFitIntoItsGroupStaysOutside) {
-  const ListCompiler compiler({"aten::relu", "aten::neg"});
+  const BackendCompilers compiler = taking({"aten::relu", "aten::neg"});
   const Result fits = run(R"(  input %x: float32[2]
   %a: float32[2] = aten::relu(%x)
   %m: float32[2] = aten::neg(%a)
@@ -91,7 +96,7 @@ TEST(Partition, NodesThatAreTakenBecomeOneCall) {
   %a: float32[2] = aten::relu(%x)
   %b: float32[2] = aten::mul.Tensor(%a, %w)
   return %b)",
-                            ListCompiler({"aten::relu", "aten::mul.Tensor"}));
+                            taking({"aten::relu", "aten::mul.Tensor"}));
   EXPECT_EQ(result.text, "delegate::call(x)b ");
   EXPECT_EQ(result.payloads, (std::vector<std::string>{"ab"}));
   EXPECT_TRUE(result.outside.empty());
@@ -105,11 +110,11 @@ TEST(Partition, ANodeOutsideSeparatesOnlyWhatDependsOnIt) {
   %c: float32[2] = aten::neg(%x)
   %d: float32[2] = aten::relu(%c)
   return %b, %d, %c)",
-                            ListCompiler({"aten::relu"}));
+                            taking({"aten::relu"}));
   EXPECT_EQ(result.text, "aten::neg(x)c delegate::call(xc)ad aten::sin(a)u delegate::call(u)b ");
   EXPECT_EQ(result.payloads, (std::vector<std::string>{"ad", "b"}));
   EXPECT_EQ(result.outside,
-            (std::vector<std::string>{"aten::sin: not in the list", "aten::neg: not in the list"}));
+            (std::vector<std::string>{"aten::neg: not in the list", "aten::sin: not in the list"}));
 }
 
 TEST(Partition, WhatDoesNotPayStaysAndOthersGrowTogether) {
@@ -122,10 +127,48 @@ TEST(Partition, WhatDoesNotPayStaysAndOthersGrowTogether) {
   %w: float32[2] = aten::sin(%c)
   %d: float32[2] = aten::relu(%w)
   return %b, %d)",
-                            ListCompiler({"aten::relu"}, 2));
+                            taking({"aten::relu"}, 2));
   EXPECT_EQ(result.payloads, (std::vector<std::string>{"abc"}));
   EXPECT_EQ(result.outside.back(),
             "aten::relu: alone among others it would cost more than it saves");
+}
+
+TEST(Partition, WhatOneBackendLeavesGoesToTheNext) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[2]
+  %a: float32[2] = aten::relu(%x)
+  %b: float32[2] = aten::neg(%a)
+  %c: float32[2] = aten::sin(%b)
+  %d: float32[2] = aten::relu(%c)
+  %e: float32[2] = aten::neg(%d)
+  return %e
+})");
+  const BackendIdentity first = {"first", "FirstBackend"}, second = {"second", "SecondBackend"};
+  using Takes = std::vector<std::string>;
+  Delegation delegation;
+  const int taken =
+      partition(*graph,
+                {std::make_shared<ListCompiler>(Takes{"aten::relu"}, 1, first),
+                 std::make_shared<ListCompiler>(Takes{"aten::neg", "aten::relu"}, 1, second)},
+                {}, &delegation);
+  EXPECT_EQ(taken, 4);
+  verify(*graph, Dialect::kEdge);
+  ASSERT_EQ(delegation.outside.size(), 1u);
+  EXPECT_EQ(delegation.outside.begin()->first->outputs[0]->name, "c");
+  EXPECT_EQ(delegation.outside.begin()->second, "first: not in the list; second: not in the list");
+  ASSERT_EQ(delegation.calls.size(), graph->delegates.size());
+  std::string calls;
+  for (size_t i = 0; i < delegation.calls.size(); ++i) {
+    calls += graph->delegates[i]->id + " " + delegation.calls[i].backend + ":";
+    for (const Delegation::Member& node : delegation.calls[i].nodes) {
+      calls += " " + node.target + "(" + node.refusals + ")";
+    }
+    calls += "\n";
+  }
+  EXPECT_EQ(calls,
+            "FirstBackend first: aten::relu()\nFirstBackend first: aten::relu()\n"
+            "SecondBackend second: aten::neg(first: not in the list)\n"
+            "SecondBackend second: aten::neg(first: not in the list)\n");
 }
 
 TEST(Partition, SizesDoNotTieNodesTogether) {
@@ -134,7 +177,7 @@ TEST(Partition, SizesDoNotTieNodesTogether) {
   %n: int(s0) = aten::sym_size.int(%a, 0)
   %b: float32[s0, 2, 1] = aten::view_copy(%a, [%n, 2, 1])
   return %b)",
-                            ListCompiler({"aten::relu", "aten::view_copy"}));
+                            taking({"aten::relu", "aten::view_copy"}));
   EXPECT_EQ(result.payloads, (std::vector<std::string>{"ab"}));
 }
 
@@ -144,7 +187,7 @@ TEST(Partition, RandomNumbersAreDrawnInTheirOrder) {
   %b: float32[2] = aten::rand_like(%a)
   %c: float32[2] = aten::rand_like(%x)
   return %b, %c)",
-                            ListCompiler({"aten::relu"}));
+                            taking({"aten::relu"}));
   EXPECT_EQ(result.text, "delegate::call(x)a aten::rand_like(a)b aten::rand_like(x)c ");
 }
 

@@ -1,9 +1,13 @@
+// The rules for operators, one function per dialect.
+
 #include "exir/dialect/legal.h"
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "exir/ops/registry.h"
+#include "exir/ir/registry.h"
+#include "exir/ops/facts.h"
+#include "exir/ops/variants.h"
 
 namespace taper::exir {
 namespace {
@@ -13,30 +17,22 @@ bool in_namespace(const Node& node, std::string_view ns) {
 }
 
 // Operators that read sizes and scalars of tensors; they have no out variant.
-bool reads_scalar(std::string_view target) {
-  static const std::unordered_set<std::string_view> names = {
-      "aten::sym_size.int", "aten::sym_stride.int", "aten::sym_numel", "aten::sym_storage_offset",
-      "aten::_local_scalar_dense"};
-  return names.count(target) != 0;
+bool reads_scalar(const Node& node) {
+  return node.is("aten::sym_size.int") || node.is("aten::_local_scalar_dense");
 }
 
-// Operators whose tensor operands have one dtype once promotion is explicit.
-bool wants_one_dtype(std::string_view target) {
-  static const std::unordered_set<std::string_view> names = {
-      "aten::add.Tensor", "aten::sub.Tensor", "aten::mul.Tensor", "aten::div.Tensor",
-      "aten::eq.Tensor",  "aten::ne.Tensor",  "aten::lt.Tensor",  "aten::le.Tensor",
-      "aten::gt.Tensor",  "aten::ge.Tensor",  "aten::maximum",    "aten::minimum",
-      "aten::cat",        "aten::mm",         "aten::bmm",        "aten::addmm"};
-  return names.count(target) != 0;
-}
+const LegalCalls kNothingElse = [](const Node&) { return false; };
 
-std::string quoted(std::string_view target) { return std::string(target); }
+// Why a node is not legal, and a remedy.
+struct Objection {
+  std::string why;
+  std::string remedy = {};
+};
 
-std::string core_aten(const Node& node, std::string* remedy) {
-  if (node.schema->mutates()) return quoted(node.target()) + " writes an argument";
-  if (!in_namespace(node, "aten") || op_facts(node.target()).core) return {};
-  *remedy = "decompose it, or let a backend keep it whole";
-  return quoted(node.target()) + " is not in the Core ATen set";
+// Scalar arithmetic, control flow and delegate calls are not computed by kernels.
+bool needs_no_kernel(const Node& node) {
+  return in_namespace(node, "python") || in_namespace(node, "higher_order") ||
+         in_namespace(node, "delegate") || reads_scalar(node);
 }
 
 std::string one_dtype(const Node& node) {
@@ -46,52 +42,68 @@ std::string one_dtype(const Node& node) {
     if (value->kind != ValueKind::kTensor) return;
     if (first == nullptr) first = value;
     if (value->type.dtype != first->type.dtype && problem.empty()) {
-      problem = quoted(node.target()) + " has operands of " + to_string(first->type.dtype) +
+      problem = std::string(node.target()) + " has operands of " + to_string(first->type.dtype) +
                 " and " + to_string(value->type.dtype);
     }
   });
   return problem;
 }
 
-std::string edge(const Node& node, std::string* remedy) {
-  if (in_namespace(node, "python") || in_namespace(node, "higher_order")) return {};
-  if (reads_scalar(node.target())) return {};
-  if (node.schema->mutates()) return quoted(node.target()) + " writes an argument";
-  if (node.schema->returns_alias()) {
-    *remedy = "use its _copy form";
-    return quoted(node.target()) + " is a view";
-  }
-  if (in_namespace(node, "aten") && out_variant(node.target()) == nullptr) {
-    *remedy = "decompose it into operators that have one";
-    return quoted(node.target()) + " has no out variant";
-  }
-  return wants_one_dtype(node.target()) ? one_dtype(node) : "";
+// A view is legal if its copying form is, by which to_edge replaces it.
+bool is_copied_view(const Node& node, const OperatorRegistry& operators) {
+  return node.schema->returns_alias() && operators.out_variant(copy_twin(node.target())) != nullptr;
 }
 
-std::string backend(const Node& node) {
-  for (const char* ns : {"executorch_prim", "higher_order", "delegate"}) {
-    if (in_namespace(node, ns)) return {};
-  }
-  if (reads_scalar(node.target()) || node.schema->mutates()) return {};
-  return quoted(node.target()) + " is no call of a kernel";
+Objection core_aten(const Node& node, const OperatorRegistry& operators,
+                    const LegalCalls& also_legal) {
+  const std::string target(node.target());
+  if (node.schema->mutates()) return {target + " writes an argument"};
+  if (needs_no_kernel(node) || operators.tags(target).core) return {};
+  if (is_copied_view(node, operators) || also_legal(node)) return {};
+  return {target + " is not in the Core ATen set", "decompose it, or let a backend keep it whole"};
 }
 
-}  // namespace
+Objection edge(const Node& node, const OperatorRegistry& operators, const LegalCalls& also_legal) {
+  const std::string target(node.target());
+  if (node.schema->mutates()) return {target + " writes an argument"};
+  if (is_copied_view(node, operators)) return {target + " is a view", "use its _copy form"};
+  if (!needs_no_kernel(node) && operators.out_variant(target) == nullptr && !also_legal(node)) {
+    return {target + " has no out variant", "decompose it into operators that have one"};
+  }
+  if (facts_of(target).is(kPromotes | kOneDtype)) return {one_dtype(node)};
+  return {};
+}
 
-std::string illegal_because(const Node& node, Dialect dialect, const LegalOps& also_legal,
-                            std::string* remedy) {
-  if (is_refused(node) || (also_legal && also_legal(node.target()))) return {};
+Objection backend(const Node& node) {
+  const bool call = in_namespace(node, "executorch_prim") || in_namespace(node, "higher_order") ||
+                    in_namespace(node, "delegate") || reads_scalar(node) || node.schema->mutates();
+  if (call) return {};
+  return {std::string(node.target()) + " is not a kernel call"};
+}
+
+Objection objection(const Node& node, const OperatorRegistry& operators, Dialect dialect,
+                    const LegalCalls& also_legal) {
   switch (dialect) {
     case Dialect::kAten:
       return {};
     case Dialect::kCoreAten:
-      return core_aten(node, remedy);
+      return core_aten(node, operators, also_legal);
     case Dialect::kEdge:
-      return edge(node, remedy);
+      return edge(node, operators, also_legal);
     case Dialect::kBackend:
       return backend(node);
   }
   return {};
+}
+
+}  // namespace
+
+std::string illegal_because(const Node& node, const OperatorRegistry& operators, Dialect dialect,
+                            const LegalCalls& also_legal, std::string* remedy) {
+  if (is_refused(node)) return {};
+  Objection found = objection(node, operators, dialect, also_legal ? also_legal : kNothingElse);
+  *remedy = std::move(found.remedy);
+  return std::move(found.why);
 }
 
 }  // namespace taper::exir

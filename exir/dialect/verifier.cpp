@@ -1,10 +1,12 @@
+// Walks the graph and its subgraphs once and collects every broken rule.
+
 #include "exir/dialect/verifier.h"
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "exir/dialect/legal.h"
-#include "exir/passes/to_out_variants.h"
+#include "exir/ops/variants.h"
 #include "taper/tensor.h"
 
 namespace taper::exir {
@@ -23,7 +25,7 @@ bool is_value_of(const Argument& arg, std::initializer_list<ValueKind> kinds) {
   return std::find(kinds.begin(), kinds.end(), arg.value()->kind) != kinds.end();
 }
 
-// True if a single argument fits a type, lists and None aside.
+// True if an argument that is neither a list nor None fits a type.
 bool fits_item(const Argument& arg, TypeBase base, Dialect dialect) {
   switch (base) {
     case TypeBase::kTensor:
@@ -73,9 +75,10 @@ bool is_out_slot(const SchemaArg& arg) { return arg.written() && arg.keyword_onl
 
 class Verifier {
  public:
-  Verifier(Dialect dialect, const LegalOps& legal) : dialect_(dialect), legal_(legal) {}
+  Verifier(Dialect dialect, const LegalCalls& legal) : dialect_(dialect), legal_(legal) {}
 
   void run(const Graph& graph) {
+    operators_ = graph.operators();
     check_graph(graph);
     if (problems_.empty()) return;
     std::string summary = "the graph is not legal in the " + std::string(to_string(dialect_)) +
@@ -136,7 +139,7 @@ class Verifier {
     const bool role = value->role == ValueRole::kConstant || value->role == ValueRole::kState;
     if (!role) problem("the constant %" + value->name + " has another role");
     if (value->kind != ValueKind::kTensor)
-      return problem("the constant %" + value->name + " is no tensor");
+      return problem("the constant %" + value->name + " is not a tensor");
     if (!value->type.is_static()) {
       return problem("the sizes of the constant %" + value->name + " are not known");
     }
@@ -182,7 +185,7 @@ class Verifier {
     std::vector<uint8_t> order = type.dim_order;
     std::sort(order.begin(), order.end());
     if (order != contiguous_order(type.rank())) {
-      problem("the dim order of %" + value.name + " is no permutation of its dimensions");
+      problem("the dim order of %" + value.name + " is not a permutation of its dimensions");
     }
   }
 
@@ -193,7 +196,7 @@ class Verifier {
     check_bodies(node);
     check_results(scope, node);
     std::string remedy;
-    const std::string why = illegal_because(node, dialect_, legal_, &remedy);
+    const std::string why = illegal_because(node, *operators_, dialect_, legal_, &remedy);
     if (!why.empty()) problem(why, "illegal-operator", remedy);
   }
 
@@ -230,7 +233,7 @@ class Verifier {
     for (const Value* output : node.outputs) {
       if (!define(scope, output)) continue;
       if (output->role != ValueRole::kResult || output->producer != &node) {
-        problem("%" + output->name + " does not know the node that makes it");
+        problem("%" + output->name + " does not point to the node that produces it");
       }
     }
     const std::vector<SchemaReturn>& returns = node.schema->returns;
@@ -252,7 +255,7 @@ class Verifier {
     }
   }
 
-  // What a body of control flow is given and must return, as counts.
+  // Checks the numbers of inputs and outputs of a body of control flow.
   void check_body(const Node& node, const Argument& body, size_t inputs, size_t outputs) {
     const auto* graph = std::get_if<std::shared_ptr<Graph>>(&body.v);
     if (graph == nullptr || *graph == nullptr) return;
@@ -305,7 +308,7 @@ class Verifier {
       if (!check_uses(scope, mutation.source, "a mutation")) continue;
       const Value &to = *mutation.target, &from = *mutation.source;
       if (to.role != ValueRole::kState && to.role != ValueRole::kInput) {
-        problem("%" + to.name + " is mutated but is no state or input");
+        problem("%" + to.name + " is mutated but is neither a state nor an input");
       }
       if (!targets.insert(&to).second) problem("%" + to.name + " is mutated twice");
       if (to.kind != from.kind || to.type.dtype != from.type.dtype ||
@@ -316,7 +319,8 @@ class Verifier {
   }
 
   Dialect dialect_;
-  const LegalOps& legal_;
+  const LegalCalls& legal_;
+  Operators operators_;
   std::vector<Diagnostic> problems_;
   const Node* node_ = nullptr;
   int depth_ = 0;
@@ -338,7 +342,7 @@ const char* to_string(Dialect dialect) {
   return "";
 }
 
-void verify(const Graph& graph, Dialect dialect, const LegalOps& also_legal) {
+void verify(const Graph& graph, Dialect dialect, const LegalCalls& also_legal) {
   Verifier(dialect, also_legal).run(graph);
 }
 

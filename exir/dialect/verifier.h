@@ -1,10 +1,10 @@
-// Which graphs are legal: one verifier for all dialects, run after every pass in every build.
+// Checks that graphs are legal: one verifier for all dialects, run after every pass in every build.
 //
 //   kAten       what torch.export writes: any operator, writes and views included
 //   kCoreAten   functional: nothing is written; operators of the Core ATen set, and those that the
-//               caller keeps whole; views still have their own names but alias nothing
-//   kEdge       every operator has an out variant; no views, no numbers for tensors, operands of
-//               arithmetic have one dtype
+//               caller allows; view operators remain, but their results alias nothing
+//   kEdge       every operator has an out variant, or the caller allows it; no views, no numbers
+//               for tensors, operands of arithmetic have one dtype
 //   kBackend    every node is a kernel call (an out variant or a prim), a delegate call or control
 //               flow
 //
@@ -15,7 +15,6 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 
 #include "exir/ir/graph.h"
 
@@ -25,10 +24,10 @@ enum class Dialect : uint8_t { kAten, kCoreAten, kEdge, kBackend };
 
 const char* to_string(Dialect dialect);
 
-// True for operators that are legal beyond the dialect's own.
-using LegalOps = std::function<bool(std::string_view target)>;
+// True for calls that are legal beyond the dialect's own operators; used in Core ATen and Edge.
+using LegalCalls = std::function<bool(const Node&)>;
 
 // Throws Failure that lists every broken rule.
-void verify(const Graph& graph, Dialect dialect, const LegalOps& also_legal = {});
+void verify(const Graph& graph, Dialect dialect, const LegalCalls& also_legal = {});
 
 }  // namespace taper::exir

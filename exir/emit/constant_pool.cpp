@@ -1,3 +1,5 @@
+// Contents are found by a hash of samples and compared in full.
+
 #include "exir/emit/constant_pool.h"
 
 #include <algorithm>
@@ -31,14 +33,14 @@ uint64_t hash_of(const TensorData& data, size_t step) {
 void NamedPool::add(const std::string& name, const TensorData& data) {
   const auto [found, fresh] = entries_.emplace(name, data);
   if (!fresh && !same_bytes(found->second, data)) {
-    throw Failure("two constants of delegates are called " + name);
+    throw Failure("two different constants of delegates are named " + name);
   }
 }
 
 uint64_t content_hash(const TensorData& data) { return hash_of(data, 8); }
 
 uint32_t ConstantPool::add(const TensorData& data) {
-  constexpr size_t kSamples = 256;  // Contents are compared, so a hint will do.
+  constexpr size_t kSamples = 256;  // Equal hashes are followed by a full comparison.
   const uint64_t hash = hash_of(data, std::max<size_t>(8, data.bytes / kSamples));
   const auto [first, last] = by_sample_.equal_range(hash);
   for (auto it = first; it != last; ++it) {

@@ -1,4 +1,4 @@
-// The constants of a program, each content once, whatever its names, dtypes and shapes are.
+// The constants of a program, deduplicated by content regardless of names, dtypes and shapes.
 
 #pragma once
 
@@ -25,10 +25,10 @@ class ConstantPool {
   std::unordered_multimap<uint64_t, uint32_t> by_sample_;
 };
 
-// Bytes by name.
+// Named data, each name with its bytes.
 class NamedPool {
  public:
-  // Throws Failure if the name stands for other bytes.
+  // Throws Failure if the name has other bytes already.
   void add(const std::string& name, const TensorData& data);
   const std::map<std::string, TensorData>& entries() const { return entries_; }
 
@@ -36,7 +36,7 @@ class NamedPool {
   std::map<std::string, TensorData> entries_;
 };
 
-// Of all bytes; for names made from contents.
+// A hash of all bytes, for names that are derived from contents.
 uint64_t content_hash(const TensorData& data);
 
 // Weights that go into a .ptd, by name.
@@ -49,8 +49,8 @@ struct ExternalWeight {
 
 class ExternalWeights {
  public:
-  // The key under which these bytes will be found: `fqn`, or one made from the content if there is
-  // no name or another tensor has it.
+  // Returns the key under which these bytes are stored: `fqn`, or one derived from the content if
+  // it is empty or another tensor has it.
   std::string add(const std::string& fqn, const TensorType& type, const TensorData& data);
   // Sorted by key.
   std::vector<ExternalWeight> sorted() const;

@@ -1,10 +1,12 @@
-// Emission: what is shared is written once, what is asked for goes outside, bytes do not change.
+// Emission: shared constants are written once, weights go outside on request, bytes are
+// reproducible.
 
 #include <gtest/gtest.h>
 
 #include "exir/emit/program_file.h"
 #include "exir/emit/pytree_text.h"
-#include "exir/passes/to_out_variants.h"
+#include "exir/ops/builtin.h"
+#include "exir/passes/convert/to_out_variants.h"
 #include "taper/data_loader.h"
 #include "taper/program.h"
 

@@ -1,3 +1,5 @@
+// Values and literals get a slot when they are first used; steps become instructions in order.
+
 #include "exir/emit/method_emitter.h"
 
 #include <cstring>
@@ -5,7 +7,7 @@
 #include <unordered_map>
 
 #include "exir/emit/pytree_text.h"
-#include "exir/passes/to_out_variants.h"
+#include "exir/ops/variants.h"
 
 namespace taper::exir {
 namespace {
@@ -51,7 +53,7 @@ class MethodEmitter {
     return static_cast<int32_t>(values_.size()) - 1;
   }
 
-  // The slot of a literal, made at its first use. `key` tells kinds apart.
+  // The slot of a literal, created at its first use. `key` starts with a letter for the kind.
   template <typename Make>
   int32_t intern(const std::string& key, const Make& make) {
     const auto found = literals_.find(key);
@@ -154,7 +156,7 @@ class MethodEmitter {
     if (arg.is<std::string>()) return string_slot(arg.text());
     if (arg.is<ScalarType>()) return int_slot(static_cast<int64_t>(std::get<ScalarType>(arg.v)));
     if (arg.is<Layout>()) return int_slot(0);
-    return null_slot();  // Device and memory format: there is one of each.
+    return null_slot();  // Device and memory format have a single value.
   }
 
   int32_t value_slot(const Value* value) {
@@ -190,7 +192,7 @@ class MethodEmitter {
                                          static_cast<uint32_t>(offset >> 32));
   }
 
-  // The constant that a value is, or is a view of.
+  // The constant that the value is or is a view of; null if there is none.
   const Value* constant_of(const Value* value) const {
     if (value->role == ValueRole::kConstant) return value;
     const auto place = method_.storages.places.find(value);
@@ -249,7 +251,8 @@ class MethodEmitter {
                     wire::CreateKernelCallDirect(fbb_, operator_index(target), &args));
   }
 
-  // True if the kernel finds the old contents where it writes the new ones.
+  // True if the argument and the result have the same place, so that the kernel updates it in
+  // place.
   bool lies_in_argument(const Node& node, const WrittenResult& written) const {
     const auto& places = method_.storages.places;
     const auto from = places.find(node.args[written.arg].value());
@@ -258,7 +261,8 @@ class MethodEmitter {
            from->second.storage == to->second.storage && from->second.offset == to->second.offset;
   }
 
-  // Of a step: the call, and a copy for each argument that it writes elsewhere.
+  // The number of instructions of a step: the call, and a copy for each argument that the kernel
+  // writes in another place.
   int32_t instructions_of(size_t step) const {
     if (method_.storages.elided.count(step) != 0) return 0;
     int32_t count = 1;
@@ -270,7 +274,7 @@ class MethodEmitter {
     return count;
   }
 
-  // Payloads are numbered within the file; program_file.cpp makes segments of them, the first ones.
+  // Payloads are numbered within the file: program_file.cpp makes them its first segments.
   std::vector<Offset<wire::BackendDelegate>> emit_delegates() {
     std::vector<Offset<wire::BackendDelegate>> out;
     for (const auto& delegate : graph_.delegates) {
@@ -279,7 +283,13 @@ class MethodEmitter {
       pools_.payloads.push_back(delegate->payload);
       const auto place =
           wire::CreateBackendDelegateDataReference(fbb_, wire::DataLocation::SEGMENT, index);
-      const std::vector<Offset<wire::CompileSpec>> specs;
+      std::vector<Offset<wire::CompileSpec>> specs;
+      const auto known = method_.specs.find(delegate->id);
+      if (known != method_.specs.end()) {
+        for (const OwnedCompileSpec& spec : known->second) {
+          specs.push_back(wire::CreateCompileSpecDirect(fbb_, spec.key.c_str(), &spec.value));
+        }
+      }
       out.push_back(wire::CreateBackendDelegateDirect(fbb_, delegate->id.c_str(), place, &specs));
     }
     return out;
@@ -330,7 +340,7 @@ class MethodEmitter {
     call(schema.name, args);
   }
 
-  // Jumps count steps; instructions leave out the elided ones.
+  // Maps steps, in which jumps count, to instructions, in which elided steps are left out.
   std::vector<int32_t> instruction_of_step() const {
     std::vector<int32_t> index;
     int32_t next = 0;
@@ -363,7 +373,7 @@ class MethodEmitter {
     }
   }
 
-  // A literal takes the kind of the slot it goes to: tags never change at run time.
+  // A literal gets the kind of its destination, since the tag of a slot never changes at run time.
   int32_t move_source(const Step& step) {
     const TypeBase base = step.to->kind == ValueKind::kFloat  ? TypeBase::kFloat
                           : step.to->kind == ValueKind::kBool ? TypeBase::kBool

@@ -1,14 +1,16 @@
-// One planned method as the tables of an ExecutionPlan.
+// Writes one planned method as the tables of an ExecutionPlan.
 //
-// The order of arguments is the format's: schema arguments, then out arguments, then what the
-// operator returns (the same slots again). Numbers, strings and lists are interned: one slot per
-// different literal of the method.
+// Arguments have the order of the format: schema arguments, then out arguments, then the returned
+// values (the same slots again). Numbers, strings and lists are interned: one slot per distinct
+// literal of the method.
 
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 
+#include "exir/delegate/backend_compiler.h"
 #include "exir/emit/constant_pool.h"
 #include "exir/memory/plan.h"
 #include "exir/memory/schedule.h"
@@ -17,23 +19,24 @@
 
 namespace taper::exir {
 
-// A method ready to be written.
+// A method that is ready to be written.
 struct PlannedMethod {
   std::string name;
-  std::string signature;  // signature_text() of the inputs as exported.
+  std::string signature;  // signature_text() of the graph as exported.
   const Graph* graph = nullptr;
   Schedule schedule;
   Storages storages;
   MemoryPlan plan;
+  std::map<std::string, std::vector<OwnedCompileSpec>> specs;  // Of delegates, by their id.
 };
 
-// Where the bytes that methods refer to are collected; shared by all methods of a file.
+// Collects the bytes that methods refer to; shared by all methods of a file.
 struct Pools {
   ConstantPool constants;
   ConstantPool mutable_data;
   ExternalWeights external;
-  NamedPool named;                                 // What delegates ask for.
-  std::vector<std::span<const uint8_t>> payloads;  // Of delegates; owned by the graphs.
+  NamedPool named;                                 // Named data that delegates ask for.
+  std::vector<std::span<const uint8_t>> payloads;  // Payloads of delegates; owned by the graphs.
   bool weights_outside = false;                    // Constants go into `external`.
 };
 

@@ -1,3 +1,6 @@
+// Emits all methods into one flatbuffer, then lays the header, the segments and their padding
+// around it.
+
 #include "exir/emit/program_file.h"
 
 #include <algorithm>
@@ -15,7 +18,7 @@ constexpr uint64_t kConstantAlignment = 16;
 
 uint64_t align(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
-// Blobs one after another, each aligned; what a segment of constants is.
+// The layout of a segment of constants: blobs one after another, each aligned.
 struct Packed {
   std::vector<uint64_t> offsets = {0};  // Index 0 is reserved.
   uint64_t bytes = 0;
@@ -109,7 +112,7 @@ FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segmen
   FilePieces file;
   if (segments.bytes == 0) {
     file.add_owned(with_room(builder, 0));
-    file.pad(kSegmentAlignment);  // Readers want at least 64 bytes.
+    file.pad(kSegmentAlignment);  // Readers expect at least 64 bytes.
     return file;
   }
   std::vector<uint8_t> head = with_room(builder, wire::kHeaderBytes);

@@ -1,4 +1,4 @@
-// Planned methods as the bytes of a .pte and, if asked for, a .ptd.
+// Writes planned methods as a .pte file and, if weights go outside, a .ptd file.
 //
 //     .pte   flatbuffer with the header inserted | pad to 128 | constants | mutable data | named data
 //
@@ -16,12 +16,13 @@
 
 namespace taper::exir {
 
-// A file in pieces, in order. Owns what it had to make; the rest must stay alive elsewhere.
+// A file as a list of pieces. Owns those passed to add_owned(); the bytes of the others must
+// outlive it.
 class FilePieces {
  public:
   void add(std::span<const uint8_t> bytes);
   void add_owned(std::vector<uint8_t> bytes);
-  // Zeros up to a multiple of `alignment`.
+  // Appends zeros up to a multiple of `alignment`.
   void pad(uint64_t alignment);
   uint64_t size() const { return size_; }
   const std::vector<std::span<const uint8_t>>& pieces() const { return pieces_; }
@@ -38,8 +39,8 @@ struct ProgramFiles {
   FilePieces ptd;  // Empty unless weights go outside.
 };
 
-// `methods` in any order; they are written sorted by name. Throws Failure if the file would be
-// larger than the format allows.
+// `methods` may have any order; they are written sorted by name. Throws Failure if the file would
+// exceed the limits of the format.
 ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, bool weights_outside);
 
 }  // namespace taper::exir

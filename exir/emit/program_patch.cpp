@@ -1,3 +1,6 @@
+// The new root table and the two lists that change are written by hand in front of the old bytes:
+// FlatBuffers' offsets only point forward.
+
 #include "exir/emit/program_patch.h"
 
 #include <algorithm>
@@ -12,14 +15,14 @@
 namespace taper::exir {
 namespace {
 
-constexpr uint64_t kAlignment = 128;  // Of segments, and enough for any table.
-constexpr size_t kSlots = 8;          // Fields of the table Program.
+constexpr uint64_t kAlignment = 128;  // The alignment of segments, sufficient for any table.
+constexpr size_t kSlots = 8;          // Number of fields of the table Program.
 constexpr size_t kSegmentsSlot = 4, kNamedSlot = 7;
 constexpr uint64_t kMostHeadBytes = uint64_t{1} << 31;
 
 uint64_t align(uint64_t n) { return (n + kAlignment - 1) / kAlignment * kAlignment; }
 
-// Bytes that grow at the end; places are offsets from the start.
+// A growing buffer; positions are offsets from its start.
 class Head {
  public:
   size_t size() const { return bytes_.size(); }
@@ -42,7 +45,7 @@ class Head {
     wire::write_u64(bytes_.data() + size() - 8, value);
   }
   void add_bytes(std::string_view text) { bytes_.insert(bytes_.end(), text.begin(), text.end()); }
-  // Makes the offset at `place` name what lies further back.
+  // Sets the offset field at `place` to refer to `target`, which lies behind it.
   void point(size_t place, uint64_t target) {
     wire::write_u32(bytes_.data() + place, static_cast<uint32_t>(target - place));
   }
@@ -53,7 +56,7 @@ class Head {
   std::vector<uint8_t> bytes_;
 };
 
-// The old program: places of its parts in its own bytes.
+// The old program, and the positions of its parts in its bytes.
 struct OldProgram {
   wire::ExtendedHeader header;
   const uint8_t* bytes;
@@ -62,7 +65,7 @@ struct OldProgram {
   size_t place(const void* part) const {
     return static_cast<size_t>(static_cast<const uint8_t*>(part) - bytes);
   }
-  // Of what field `slot` names; none if it is absent.
+  // The position of what field `slot` refers to; nullopt if the field is absent.
   std::optional<size_t> target(size_t slot) const {
     const auto* table = reinterpret_cast<const flatbuffers::Table*>(root);
     const auto field =
@@ -73,7 +76,7 @@ struct OldProgram {
   }
 };
 
-// What the new lists hold.
+// The items of the new lists.
 struct Contents {
   std::vector<const wire::DataSegment*> segments;
   std::vector<const wire::NamedData*> named;
@@ -92,7 +95,7 @@ Contents without(const OldProgram& old, const std::string& key, uint64_t segment
       out.named.push_back(named);
       continue;
     }
-    // Others keep their numbers, so only the last one can go.
+    // Segments keep their numbers, so only the last one can be removed.
     if (named->segment_index() + size_t{1} != out.segments.size()) continue;
     out.segment_bytes = std::min(out.segment_bytes, out.segments.back()->offset());
     out.segments.pop_back();
@@ -100,8 +103,8 @@ Contents without(const OldProgram& old, const std::string& key, uint64_t segment
   return out;
 }
 
-// The list that `place` names: old items, and one that is still to come if `has_new`. Returns the
-// place of the new item.
+// Adds the list to which the field at `place` refers: old items, and a new one that is added later
+// if `has_new`. Returns the position of the new item's offset.
 template <typename Item>
 size_t add_list(Head& head, size_t place, const OldProgram& old, uint64_t base,
                 const std::vector<const Item*>& items, bool has_new) {
@@ -112,15 +115,14 @@ size_t add_list(Head& head, size_t place, const OldProgram& old, uint64_t base,
   return has_new ? head.add_u32() : 0;
 }
 
-// A table whose description was put at `layout`; returns its place.
+// Begins a table whose vtable is at `layout`; returns its position.
 size_t begin_table(Head& head, size_t layout) {
   const size_t at = head.add_u32();
   wire::write_u32(head.data() + at, static_cast<uint32_t>(at - layout));
   return at;
 }
 
-// The root table, and the lists that differ. `base` is where the old bytes will stand, behind all
-// of it.
+// Builds the root table and the lists that change. The old bytes follow at `base`.
 Head make_head(const OldProgram& old, const Contents& contents, const std::string& key,
                uint64_t base, uint64_t data_offset, uint64_t data_bytes) {
   const bool has_new = data_bytes != 0;
@@ -140,7 +142,7 @@ Head make_head(const OldProgram& old, const Contents& contents, const std::strin
     if (slot == kSegmentsSlot || slot == kNamedSlot) continue;
     if (const auto target = old.target(slot)) {
       head.point(places[slot], base + *target);
-    } else {  // Absent from this one, too.
+    } else {  // Absent from the new table, too.
       std::memset(head.data() + layout + 4 + 2 * slot, 0, 2);
     }
   }
@@ -186,7 +188,7 @@ FilePieces with_named_data(std::span<const uint8_t> pte, const std::string& key,
   const uint64_t held = old.header.segment_data_size;
   const Contents contents = without(old, key, held != 0 ? held : pte.size() - base);
   const uint64_t offset = align(contents.segment_bytes);
-  // The size does not depend on where the old bytes stand.
+  // The size of the head does not depend on the position of the old bytes.
   const uint64_t start = align(make_head(old, contents, key, 0, offset, data.size()).size());
   Head head = make_head(old, contents, key, start, offset, data.size());
   wire::ExtendedHeader header;

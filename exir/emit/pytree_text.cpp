@@ -1,3 +1,5 @@
+// Converts the exporter's JSON recursively; anything unexpected gives no text.
+
 #include "exir/emit/pytree_text.h"
 
 #include <simdjson.h>
@@ -18,7 +20,7 @@ struct Spec {
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
-// The keys of a dict, as the short form writes them.
+// The keys of a dict as they appear in the short form.
 std::vector<std::string> keys_of(element context) {
   std::vector<std::string> keys;
   simdjson::dom::parser parser;

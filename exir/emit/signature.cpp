@@ -1,5 +1,8 @@
+// The text form of signatures, and the check of actual sizes against them.
+
 #include "exir/emit/signature.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <sstream>
@@ -10,8 +13,10 @@ namespace taper::exir {
 namespace {
 
 [[noreturn]] void refuse(const std::string& line) {
-  throw Failure("'" + line + "' is no line of a signature");
+  throw Failure("'" + line + "' is not a line of a signature");
 }
+
+constexpr char kBeforeText[] = ": ";
 
 template <typename Number>
 Number number_of(const std::string& text, const std::string& line) {
@@ -51,7 +56,7 @@ std::string range_text(const SymRange& range) {
   return "from " + std::to_string(range.min) + " to " + std::to_string(range.max);
 }
 
-// Gives symbols the sizes of the dimensions that they name.
+// Binds symbols to the sizes of the dimensions that they stand for.
 class Solver {
  public:
   explicit Solver(const Signature& signature) : signature_(signature) {}
@@ -79,6 +84,17 @@ class Solver {
            std::to_string(*value);
   }
 
+  std::string check(const Guard& guard) const {
+    const std::optional<int64_t> holds = guard.holds.evaluate(values_);
+    if (!holds || *holds != 0) return {};
+    std::string sizes;
+    for (const std::string& symbol : guard.holds.symbols()) {
+      sizes += (sizes.empty() ? "" : ", ") + origin_.at(symbol) + " is " +
+               std::to_string(values_.at(symbol));
+    }
+    return "the model was exported for inputs with " + guard.text + " only, but " + sizes;
+  }
+
  private:
   const Signature& signature_;
   SymValues values_;
@@ -104,6 +120,13 @@ Signature signature_of(const Graph& graph) {
       out.ranges[symbol] = range == graph.ranges.end() ? SymRange() : range->second;
     }
   }
+  for (const Guard& guard : graph.guards) {
+    const std::vector<std::string> symbols = guard.holds.symbols();
+    if (std::all_of(symbols.begin(), symbols.end(),
+                    [&](const std::string& symbol) { return out.ranges.count(symbol) != 0; })) {
+      out.guards.push_back(guard);
+    }
+  }
   return out;
 }
 
@@ -119,6 +142,9 @@ std::string signature_text(const Signature& signature) {
   for (const auto& [symbol, range] : signature.ranges) {
     out += "symbol " + symbol + " from " + std::to_string(range.min) + " to " +
            std::to_string(range.max) + "\n";
+  }
+  for (const Guard& guard : signature.guards) {
+    out += "guard " + guard.holds.text() + kBeforeText + guard.text + "\n";
   }
   return out;
 }
@@ -137,6 +163,9 @@ Signature parse_signature(std::string_view text) {
       std::string min, to, max;
       words >> min >> to >> max;
       out.ranges[index] = {number_of<int64_t>(min, line), number_of<int64_t>(max, line)};
+    } else if (const size_t text = line.find(kBeforeText); kind == "guard" && text != line.npos) {
+      out.guards.push_back({parse_sym(line.substr(6, text - 6)),
+                            line.substr(text + std::string_view(kBeforeText).size())});
     } else {
       refuse(line);
     }
@@ -159,6 +188,10 @@ std::string contradiction(const Signature& signature,
         if (!problem.empty()) return problem;
       }
     }
+  }
+  for (const Guard& guard : signature.guards) {
+    std::string problem = solver.check(guard);
+    if (!problem.empty()) return problem;
   }
   return {};
 }

@@ -1,4 +1,4 @@
-// For tests: writes zip archives, honest and otherwise, and small exported programs in them.
+// For tests: writes zip archives, well-formed and malformed, and small exported programs in them.
 
 #pragma once
 
@@ -36,24 +36,24 @@ inline std::string deflate_raw(std::string_view text) {
   return out;
 }
 
-// One member; the fields after `data` lie when a test sets them.
+// One member. The fields after `deflated` let a test write headers that contradict the data.
 struct Member {
   std::string name;
   std::string data;
   bool deflated = false;
-  int64_t claimed_size = -1;   // Of the unpacked data.
-  int64_t header_offset = -1;  // In the directory.
+  int64_t claimed_size = -1;   // Stated size of the unpacked data; -1: the true one.
+  int64_t header_offset = -1;  // Offset stated in the directory; -1: the true one.
   uint32_t crc_error = 0;      // Flips bits of the checksum.
   uint16_t flags = 0;
   uint16_t method = 0xffff;
-  std::string local_name = {};  // If it is to differ.
+  std::string local_name = {};  // Name in the local header; empty: `name`.
 };
 
 struct ZipOptions {
-  size_t alignment = 64;  // Of the data.
+  size_t alignment = 64;  // Of each member's data, in bytes.
   bool zip64 = false;
-  int64_t count = -1;             // In the end record.
-  int64_t directory_offset = -1;  // In the end record.
+  int64_t count = -1;             // Stated in the end record; -1: the true one.
+  int64_t directory_offset = -1;  // The same for the directory's offset.
 };
 
 inline std::string zip_of(const std::vector<Member>& members, const ZipOptions& options = {}) {
@@ -127,7 +127,7 @@ inline std::string zip_of(const std::vector<Member>& members, const ZipOptions& 
   return out;
 }
 
-// A copy at an address that is a multiple of 64, as a mapping has.
+// A copy at an address that is a multiple of 64, as a mapped file has.
 inline Blob blob_of(std::string_view bytes) {
   const size_t room = bytes.size() + 64;
   auto* start = static_cast<uint8_t*>(::operator new (room, std::align_val_t{64}));
@@ -149,7 +149,7 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return at == text.npos ? text : text.replace(at, from.size(), to);
 }
 
-// What() of the Failure that `run` throws; empty if it throws none.
+// what() of the Failure that `run` throws; empty if it throws none.
 template <typename Run>
 std::string failure_of(const Run& run) {
   try {

@@ -1,4 +1,5 @@
-// One case per kind of argument.
+// Reads arguments, one reader per kind of argument in the file, and converts them to what a schema
+// declares.
 
 #include "exir/frontend/argument_import.h"
 
@@ -23,14 +24,14 @@ Argument read_symbolic(Json json, Scope& scope) {
   if (variant.key == "as_int") return json_int(variant.value, "as_int");
   if (variant.key == "as_float") return json_double(variant.value, "as_float");
   if (variant.key == "as_bool") return json_bool(variant.value, "as_bool");
-  refuse("bad-json", in_quotes(variant.key) + " is no kind of symbolic number");
+  refuse("bad-json", in_quotes(variant.key) + " is not a kind of symbolic number");
 }
 
 Argument read_optional_tensor(Json json, Scope& scope) {
   const JsonVariant variant = json_variant(json, "optional tensor");
   if (variant.key == "as_none") return Argument();
   if (variant.key == "as_tensor") return scope.use(name_of(variant.value));
-  refuse("bad-json", in_quotes(variant.key) + " is no kind of optional tensor");
+  refuse("bad-json", in_quotes(variant.key) + " is not a kind of optional tensor");
 }
 
 template <typename ReadItem>
@@ -57,7 +58,7 @@ Argument read_layout(Json json) {
 }
 
 Argument read_graph(Json json, Scope& scope) {
-  return import_subgraph(json_need(json, "graph"), name_of(json), scope.context());
+  return import_subgraph(json_need(json, "graph"), name_of(json), scope);
 }
 
 // A dictionary becomes a list: key, value, key, value ...
@@ -71,7 +72,8 @@ Argument read_dictionary(Json json, std::string_view key, Scope& scope) {
   return out;
 }
 
-// A complex number becomes a 0-d tensor of one: its two parts.
+// A complex number becomes a constant that holds its real and its imaginary part: a 0-d complex
+// tensor, as pairs.
 Argument read_complex(Json json, std::string_view, Scope& scope) {
   const double parts[2] = {json_double(json_need(json, "real"), "real"),
                            json_double(json_need(json, "imag"), "imag")};
@@ -142,10 +144,10 @@ constexpr Variant kVariants[] = {
 // --- Coercion
 
 constexpr const char* kTypeNames[] = {
-    "a tensor", "a number", "an integer",      "a float",     "a bool",  "a text",  "a dtype",
+    "a tensor", "a number", "an integer",      "a float",     "a bool",  "a string", "a dtype",
     "a layout", "a device", "a memory format", "a generator", "a graph", "anything"};
 
-// Returns whether it fits now.
+// Converts `arg` to `base` where Python would do so silently. Returns whether it now fits.
 bool coerce_item(Argument& arg, TypeBase base) {
   const bool number = arg.is_int() || arg.is<double>() || arg.is<bool>();
   switch (base) {
@@ -223,7 +225,7 @@ void coerce(Argument& arg, const ArgType& type, std::string_view name) {
   if (type.base == TypeBase::kAny && !type.list) return;
   if (arg.is_none() && (type.optional || type.base == TypeBase::kGenerator)) return;
   if (type.list ? coerce_list(arg, type) : coerce_item(arg, type.base)) return;
-  if (type.base == TypeBase::kGenerator) unsupported("a random number generator of one's own");
+  if (type.base == TypeBase::kGenerator) unsupported("a custom random number generator");
   const char* wanted = kTypeNames[static_cast<size_t>(type.base)];
   refuse("wrong-type", "argument " + in_quotes(name) + " is not " +
                            (type.list ? "a list whose entries are each " : "") + wanted);

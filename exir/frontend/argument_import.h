@@ -1,4 +1,5 @@
-// Arguments of nodes: from the file's tagged unions to ours, and to the type that a schema wants.
+// Arguments of nodes: converts the file's tagged unions to Argument, and an Argument to the type
+// that a schema declares.
 
 #pragma once
 
@@ -10,13 +11,14 @@
 
 namespace taper::exir {
 
-// The variant reflects the Python value that was passed, not what the operator declares. Names are
-// looked up in `scope`. Throws Failure.
+// Reads one argument as the kind that the file states, which is that of the Python value that was
+// passed and not necessarily the one that the operator declares. Names are looked up in `scope`.
+// Throws Failure.
 Argument read_argument(Json json, Scope& scope);
 
-// Makes `arg` fit `type`: an int for a float becomes one, 3 for int[2] becomes [3, 3], a bool for
-// an int becomes one. A number where a tensor is declared stays: Python allows x + 1 for
-// add.Tensor. `name` is for the Failure that it throws if nothing fits.
+// Converts `arg` to `type`: an int to a float, a bool to an int, 3 to [3, 3] for int[2]. A number
+// where a tensor is declared stays a number: Python allows x + 1 for add.Tensor. Throws Failure
+// naming the argument `name` if there is no such conversion.
 void coerce(Argument& arg, const ArgType& type, std::string_view name);
 
 }  // namespace taper::exir

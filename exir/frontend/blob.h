@@ -1,4 +1,4 @@
-// A run of bytes and whoever keeps it alive: a mapped file, or the result of inflating a member.
+// A span of bytes and the owner that keeps it alive: a mapped file, or an inflated archive member.
 
 #pragma once
 
@@ -14,7 +14,7 @@ using Bytes = std::span<const uint8_t>;
 struct Blob {
   Bytes bytes;
   std::shared_ptr<const void> owner;
-  size_t slack = 0;  // How many bytes after the end may be read too; simdjson wants some.
+  size_t slack = 0;  // Bytes after the end that may be read too: simdjson reads ahead.
 
   std::string_view text() const {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -1,4 +1,4 @@
-// Names of archive members, form by form.
+// Finds the program and the saved tensors by the names of archive members, form by form.
 
 #include "exir/frontend/container.h"
 
@@ -17,7 +17,7 @@ std::string_view strip(std::string_view text) {
   return end == text.npos ? std::string_view() : text.substr(0, end + 1);
 }
 
-// The folder that holds everything, with its slash: that of archive_format.
+// The member `archive_format`, which lies in the root folder of a .pt2; null if there is none.
 const ZipMember* find_marker(const ZipArchive& archive) {
   for (const ZipMember& member : archive.members()) {
     if (member.name == kMarker || member.name.ends_with("/archive_format")) return &member;

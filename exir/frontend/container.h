@@ -1,5 +1,5 @@
-// Finds the parts of an exported program in whichever archive form it was saved. The form is told
-// by what is in the archive, never by its name or version:
+// Finds the parts of an exported program in whichever archive form it was saved. The form is
+// recognised by the members of the archive, never by a file name or version:
 //
 //   raw       2.9 and later  <root>/models/M.json, data/weights/M_weights_config.json, a file each
 //   pickled   2.8            <root>/models/M.json, data/weights/M.pt
@@ -19,12 +19,12 @@
 namespace taper::exir {
 
 struct Container {
-  // `model` picks one of several; empty takes the only one. Throws Failure.
+  // `model` selects one of several models; empty selects the only one. Throws Failure.
   Container(const Blob& file, std::string_view model, Budget& budget);
 
   std::string form;                 // "pt2 archive, raw weights", ...
-  std::vector<std::string> models;  // What the archive holds.
-  std::string program_name;         // Of the JSON member, for messages.
+  std::vector<std::string> models;  // Names of all models in the archive.
+  std::string program_name;         // The program's JSON member, for messages.
   std::unique_ptr<ZipArchive> archive;
   std::unique_ptr<JsonDocument> program;
   TensorStore weights;    // Parameters and persistent buffers.

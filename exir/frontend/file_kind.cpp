@@ -1,4 +1,4 @@
-// What other files begin with, and what else is kept in zip archives.
+// Recognises files of other formats by their first bytes, and other zip archives by their members.
 
 #include "exir/frontend/file_kind.h"
 
@@ -39,16 +39,16 @@ constexpr Signature kSignatures[] = {
     {0,
      "\x7f"
      "ELF"sv,
-     "is a program or library of this machine", kHowToExport},
+     "is an executable or a shared library (ELF)", kHowToExport},
     {0, "\x93NUMPY"sv, "is a NumPy array (.npy)", "give it as an input, and the .pt2 as the model"},
 };
 
-// torch.save before PyTorch 1.6: a pickle whose first item is a magic number.
+// What torch.save wrote before PyTorch 1.6: a pickle, which starts with its protocol number.
 bool is_old_torch_save(Bytes file) {
   return file.size() > 4 && file[0] == 0x80 && file[1] >= 2 && file[1] <= 5;
 }
 
-// A length, then that many bytes of JSON.
+// A safetensors file is a length, that many bytes of JSON, and the data.
 bool is_safetensors(Bytes file) {
   uint64_t length = 0;
   if (file.size() < 9) return false;
@@ -56,8 +56,8 @@ bool is_safetensors(Bytes file) {
   return length <= file.size() - 8 && file[8] == '{';
 }
 
-// A protobuf message whose first field is a small number (ir_version) and whose second is one of
-// the length-delimited fields of a model.
+// An ONNX file is a protobuf message: its first field is a small number (ir_version), its second
+// one of the length-delimited fields of a model.
 bool is_onnx(Bytes file) {
   constexpr uint8_t kNewestVersion = 64;
   if (file.size() < 4 || file[0] != 0x08 || file[1] == 0 || file[1] > kNewestVersion) return false;
@@ -86,7 +86,7 @@ void refuse_by_content(Bytes file) {
     refuse("not-a-pt2", "is a safetensors file: weights without a program", {}, kHowToExport);
   }
   if (is_onnx(file)) refuse("not-a-pt2", "is an ONNX model", {}, kHowToExport);
-  refuse("not-a-pt2", "is not a .pt2 file: it is no zip archive", {}, kHowToExport);
+  refuse("not-a-pt2", "is not a .pt2 file: it is not a zip archive", {}, kHowToExport);
 }
 
 void refuse_by_members(const ZipArchive& archive) {

@@ -1,4 +1,4 @@
-// Names a file that is no exported program for what it is, and says how to get one.
+// Refuses files that are not exported programs: says what they are, and how to get a .pt2.
 
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace taper::exir {
 
-// A file that is no zip archive: ONNX, TFLite, safetensors, .pte and so on. Always throws Failure.
+// For a file that is not a zip archive: ONNX, TFLite, safetensors, .pte and so on. Throws Failure.
 [[noreturn]] void refuse_by_content(Bytes file);
 
-// A zip archive without an exported program: TorchScript, torch.save. Always throws Failure.
+// For a zip archive without an exported program: TorchScript, torch.save. Throws Failure.
 [[noreturn]] void refuse_by_members(const ZipArchive& archive);
 
 }  // namespace taper::exir

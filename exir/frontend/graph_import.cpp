@@ -1,26 +1,22 @@
-// Nodes, one after the other.
+// Imports the nodes of a graph in order.
 //
-// An operator in no table keeps its node: a schema is made up from the arguments that the file
-// gives, and a later stage refuses the node, or a user's own kernel runs it.
+// A node whose operator is not registered gets a schema that is derived from the arguments in the
+// file. A later stage refuses it, unless the user supplies a kernel for it.
 
 #include "exir/frontend/graph_import.h"
 
 #include <algorithm>
 
 #include "exir/frontend/argument_import.h"
-#include "exir/ops/registry.h"
+#include "exir/ir/registry.h"
+#include "exir/ops/import_target.h"
 
 namespace taper::exir {
 namespace {
 
 constexpr int kDeepestGraph = 16;
-constexpr size_t kMostProblems = 200;  // One more ends the import.
+constexpr size_t kMostProblems = 200;  // The next one ends the import.
 constexpr std::string_view kHigherOrder = "higher_order::";
-
-bool is_target_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.' || c == ':';
-}
 
 std::string_view name_of(Json json) { return json_text(json_need(json, "name"), "name"); }
 
@@ -43,9 +39,9 @@ class NodeImporter {
       outputs_.push_back(output);
     }
     if (target_ == "higher_order::with_effects") unwrap_effects();
-    std::shared_ptr<const Schema> schema = find_schema(target_);
+    std::shared_ptr<const Schema> schema = scope_.graph().operators()->find(target_);
     known_ = schema != nullptr;
-    if (known_ && says_nothing(*schema)) return;
+    if (known_ && has_no_result(*schema)) return;
     if (target_ == "higher_order::scan") drop_scan_direction();
     std::vector<Argument> args;
     if (known_) {
@@ -75,7 +71,8 @@ class NodeImporter {
     return source ? source->newest_frame() : "";
   }
 
-  // After run() threw: a refused node with the results, for the nodes that use them.
+  // Called when run() has thrown: leaves a refused node that defines the results, so that the nodes
+  // that use them can still be imported.
   void stand_in() {
     if (target_.empty()) target_ = "unknown::operator";
     if (node_ == nullptr) {
@@ -100,7 +97,8 @@ class NodeImporter {
   }
 
  private:
-  // Without types nothing can be said about what follows from them.
+  // A value of unknown type has been reported already: nodes that use or define one are refused
+  // without a diagnostic of their own.
   void refuse_unknown(Node& node) const {
     const auto& unknown = scope_.context().unknown;
     if (unknown.empty()) return;
@@ -121,8 +119,8 @@ class NodeImporter {
     return target_;
   }
 
-  // with_effects(token, op, args...) -> (token, results...) orders calls that have side effects;
-  // our nodes are in order anyway.
+  // with_effects(token, op, args...) -> (token, results...) orders calls with side effects. Here
+  // the order of the nodes does that, so the tokens are dropped.
   void unwrap_effects() {
     if (given_.size() < 2 || outputs_.empty())
       refuse("bad-json", "with_effects lacks its operator");
@@ -135,7 +133,8 @@ class NodeImporter {
     outputs_.erase(outputs_.begin());
   }
 
-  // PyTorch 2.6 passes dim and reverse before the last list; later ones have dim 0, forward.
+  // PyTorch 2.6 passes dim and reverse before the last list; later versions always scan forward
+  // over dimension 0.
   void drop_scan_direction() {
     if (given_.size() != 6) return;
     const Argument dim = read_argument(given_[3].json, scope_);
@@ -154,7 +153,7 @@ class NodeImporter {
     std::vector<bool> bound(schema.args.size(), false);
     for (size_t i = 0, next = 0; i < given_.size(); ++i) {
       const Given& given = given_[i];
-      // Python's functions have names of their own for what they take.
+      // Python's functions name their parameters differently from our schemas.
       const bool in_order = given.name.empty() || schema.name.starts_with("python::");
       const int found = in_order ? -1 : schema.find(given.name);
       if (!in_order && found < 0) {
@@ -179,7 +178,7 @@ class NodeImporter {
     return args;
   }
 
-  // The last argument of a higher-order operator takes all that follow.
+  // The last argument of a higher-order operator is variadic: it takes all remaining arguments.
   static bool takes_rest(const Schema& schema) {
     return schema.name.starts_with(kHigherOrder) && !schema.args.empty() &&
            schema.args.back().type.list;
@@ -225,9 +224,9 @@ class NodeImporter {
     return type;
   }
 
-  // promote_types and can_cast answer with a dtype or a truth, which the exporter has used already:
-  // no node takes it.
-  bool says_nothing(const Schema& schema) const {
+  // promote_types and can_cast return a dtype or a bool, which the exporter has evaluated already:
+  // the file states no result, so no node can use it.
+  bool has_no_result(const Schema& schema) const {
     if (schema.returns.size() != 1 || outputs_.size() != 1) return false;
     const ArgType& type = schema.returns[0].type;
     return !type.list && type.base != TypeBase::kTensor && type.base != TypeBase::kAny &&
@@ -298,7 +297,7 @@ class NodeImporter {
   Node* node_ = nullptr;
 };
 
-// Says where it went wrong, unless a node further inside said so already.
+// Adds the node and its source line to the failure, unless it names a node of a subgraph already.
 [[noreturn]] void refuse_at(const NodeImporter& importer, Json node, const Failure& failure,
                             ImportContext& context) {
   const bool plain = failure.diagnostics().empty();
@@ -311,37 +310,6 @@ class NodeImporter {
 }
 
 }  // namespace
-
-std::string import_target(std::string_view target) {
-  constexpr size_t kLongest = 200;
-  std::string out;
-  if (target.starts_with("torch.ops.")) {
-    target.remove_prefix(std::string_view("torch.ops.").size());
-    const size_t dot = target.find('.');
-    if (dot == target.npos) refuse("bad-target", in_quotes(target) + " is no name of an operator");
-    std::string_view name = target.substr(dot + 1);
-    if (name.ends_with(".default")) name.remove_suffix(std::string_view(".default").size());
-    out = std::string(target.substr(0, dot)) + "::" + std::string(name);
-  } else if (target.starts_with("#")) {
-    const size_t colon = target.find(':');
-    out = colon == target.npos ? ""
-                               : std::string(target.substr(1, colon - 1)) +
-                                     "::" + std::string(target.substr(colon + 1));
-  } else {
-    for (std::string_view module :
-         {"_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_"}) {
-      if (!target.starts_with(module)) continue;
-      out = "python::" + std::string(target.substr(target.find('.') + 1));
-      break;
-    }
-    if (out.empty()) out = "python::" + std::string(target);
-  }
-  const bool named = !out.empty() && out.size() <= kLongest && !out.ends_with(':');
-  if (!named || !std::all_of(out.begin(), out.end(), is_target_char)) {
-    refuse("bad-target", in_quotes(target) + " is no name of an operator");
-  }
-  return out;
-}
 
 void import_nodes(Json json, Scope& scope) {
   for (const Json node : json_array(json_need(json, "nodes"), "nodes")) {
@@ -383,10 +351,11 @@ Argument import_input(Json argument, Scope& scope) {
   return value;
 }
 
-std::shared_ptr<Graph> import_subgraph(Json json, std::string_view name, ImportContext& context) {
+std::shared_ptr<Graph> import_subgraph(Json json, std::string_view name, Scope& outer) {
+  ImportContext& context = outer.context();
   if (context.depth >= kDeepestGraph) refuse("too-deep", "has graphs nested too deeply");
   ++context.depth;
-  auto graph = std::make_shared<Graph>();
+  auto graph = std::make_shared<Graph>(outer.graph().operators());
   graph->name = std::string(name);
   Scope scope(*graph, json, context);
   for (const Json input : json_array(json_need(json, "inputs"), "inputs")) {

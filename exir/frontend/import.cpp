@@ -1,4 +1,4 @@
-// The layers in order: file, archive, program.
+// Runs the layers of the front end in order: file, archive, program.
 
 #include "exir/frontend/import.h"
 
@@ -8,14 +8,14 @@
 namespace taper::exir {
 namespace {
 
-ExportedProgram import_mapped(const std::string& path, std::string_view model,
-                              std::vector<Diagnostic>* problems) {
+ExportedProgram import_mapped(const std::string& path, const ImportOptions& options) {
   const Blob file = map_file(path);
   Budget budget(file.bytes.size());
-  Container container(file, model, budget);
+  Container container(file, options.model, budget);
   ExportedProgram out;
   try {
-    out.graph = import_program(container, budget, &out.warnings, problems);
+    out.graph =
+        import_program(container, budget, options.operators, &out.warnings, options.problems);
     const Json root = container.program->root();
     const Json version = json_need(root, "schema_version");
     out.schema_major = static_cast<int>(json_int(json_need(version, "major"), "major"));
@@ -42,10 +42,9 @@ ExportedProgram import_mapped(const std::string& path, std::string_view model,
 
 }  // namespace
 
-ExportedProgram import_pt2(const std::string& path, std::string_view model,
-                           std::vector<Diagnostic>* problems) {
+ExportedProgram import_pt2(const std::string& path, const ImportOptions& options) {
   try {
-    return import_mapped(path, model, problems);
+    return import_mapped(path, options);
   } catch (const Failure& failure) {
     throw Failure(path + ": " + failure.what(), failure.diagnostics());
   }

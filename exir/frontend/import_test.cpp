@@ -48,7 +48,7 @@ std::vector<std::string> targets(const Graph& graph) {
 
 class ArchiveForms : public testing::TestWithParam<const char*> {};
 
-// One model in every form. The two checksums are those of the storages in PyTorch.
+// One model in every form. PyTorch computed the two checksums over the storages.
 TEST_P(ArchiveForms, GiveTheSameProgramAndBytes) {
   const ExportedProgram program = import_model(GetParam());
   const Graph& graph = *program.graph;
@@ -93,7 +93,7 @@ TEST(Import, SmallModelIsRead) {
   EXPECT_EQ(targets(graph),
             (std::vector<std::string>{"aten::mul.Tensor", "aten::add.Tensor", "aten::linear"}));
   const Node& mul = *graph.nodes[0];
-  EXPECT_EQ(mul.arg("other").to_int(), 2);  // A number where a tensor is declared stays.
+  EXPECT_EQ(mul.arg("other").to_int(), 2);  // A number where a tensor is declared stays a number.
   EXPECT_EQ(graph.nodes[1]->arg("alpha").to_int(), 1);
   EXPECT_EQ(mul.source->newest_frame(), "add.py:14 in forward: return self.linear(x * 2 + y)");
   EXPECT_EQ(graph.nodes[2]->source->module_path, "linear");
@@ -214,23 +214,23 @@ INSTANTIATE_TEST_SUITE_P(
         Edit{"results", R"("outputs": [{"as_tensor": {"name": "relu"}}], "metadata")",
              R"("outputs": [], "metadata")", "has 0 results, its operator 1"},
         Edit{"target", "torch.ops.aten.relu.default", "torch.ops.aten;rm",
-             "is no name of an operator"},
+             "is not an operator's name"},
         Edit{"signature_name", R"("arg": {"name": "p_w"})", R"("arg": {"name": "p_v"})",
              "the graph does not"},
         Edit{"signature_count", R"(, {"user_input": {"arg": {"as_tensor": {"name": "x"}}}})", "",
-             "has 2 inputs, but its signature 1"},
+             "has 2 inputs, but its signature lists 1"},
         Edit{"custom_object_input", R"({"parameter":)", R"({"custom_obj":)", "kind 'custom_obj'"},
         Edit{"training", R"({"user_output":)", R"({"loss_output":)", "program for training"},
         Edit{"no_such_buffer", R"({"user_output": {"arg": {"as_tensor": {"name": "relu"}}}})",
              R"({"buffer_mutation": {"arg": {"name": "relu"}, "buffer_name": "k"}})",
-             "mutates buffer 'k', which is no input"},
+             "mutates buffer 'k', which is not an input"},
         Edit{"missing_weight", R"("parameter_name": "fc.w")", R"("parameter_name": "fc.v")",
              "parameter 'fc.v': is not in the archive"},
         Edit{"weight_type", R"("p_w": {"dtype": 7)", R"("p_w": {"dtype": 4)",
-             "another type or shape"},
+             "another dtype or shape"},
         Edit{"range", R"("range_constraints": {})",
              R"("range_constraints": {"s0": {"min_val": 5, "max_val": 3}})",
-             "symbol 's0' has a range with nothing in it"},
+             "symbol 's0' has an empty range"},
         Edit{"layout", R"("layout": 7}, "x")", R"("layout": 2}, "x")", "sparse"}),
     [](const auto& info) { return info.param.name; });
 
@@ -280,11 +280,11 @@ TEST(Import, OneOfSeveralModelsIsPickedByName) {
   members.push_back(
       {"m/data/weights/second_weights_config.json", replaced(small_config(), "fc.w", "head.w")});
   const std::string path = write_file("two.pt2", zip_of(members));
-  EXPECT_EQ(import_pt2(path, "second").graph->constants[0]->fqn, "head.w");
-  EXPECT_EQ(import_pt2(path, "model").graph->constants[0]->fqn, "fc.w");
+  EXPECT_EQ(import_pt2(path, {.model = "second"}).graph->constants[0]->fqn, "head.w");
+  EXPECT_EQ(import_pt2(path, {.model = "model"}).graph->constants[0]->fqn, "fc.w");
   EXPECT_NE(failure_of([&] { import_pt2(path); }).find("several models: 'model', 'second'"),
             std::string::npos);
-  EXPECT_NE(failure_of([&] { import_pt2(path, "third"); }).find("no model 'third'"),
+  EXPECT_NE(failure_of([&] { import_pt2(path, {.model = "third"}); }).find("no model 'third'"),
             std::string::npos);
 }
 
@@ -292,7 +292,7 @@ TEST(Import, UnusedParametersAreDropped) {
   const std::string text = replaced(small_program(), R"("arg": {"as_tensor": {"name": "p_w"}})",
                                     R"("arg": {"as_int": 1})");
   std::vector<Member> members = small_archive(text);
-  members[0].crc_error = 1;  // Never read, so never missed.
+  members[0].crc_error = 1;  // Never read, so the error is not found.
   const ExportedProgram program = import_pt2(write_file("unused.pt2", zip_of(members)));
   const Graph& graph = *program.graph;
   EXPECT_TRUE(graph.constants.empty());

@@ -1,4 +1,5 @@
-// simdjson behind our errors, and the pass that makes PyTorch 2.6's output JSON.
+// The JSON accessors over simdjson, and the repair of PyTorch 2.6's output, which holds bare NaN
+// and Infinity and so is not JSON.
 
 #include "exir/frontend/json.h"
 
@@ -19,7 +20,7 @@ static_assert(sizeof(Element) == sizeof(Json) && std::is_trivially_copyable_v<El
 Element element_of(const Json& json) { return std::bit_cast<Element>(json); }
 Json json_of(const Element& element) { return std::bit_cast<Json>(element); }
 
-// Nested graphs take about ten levels each.
+// A nested graph takes about ten levels.
 constexpr size_t kDeepest = 256;
 
 [[noreturn]] void wrong_type(std::string_view what, const char* expected) {
@@ -28,7 +29,7 @@ constexpr size_t kDeepest = 256;
 
 bool ends_token(char c) { return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n'; }
 
-// The bare token that starts here, or an empty text.
+// The bare token that `rest` starts with; empty if there is none.
 std::string_view bare_token(std::string_view rest) {
   for (std::string_view token : {"NaN", "Infinity", "-Infinity"}) {
     if (rest.starts_with(token) &&
@@ -96,7 +97,7 @@ JsonDocument::JsonDocument(const Blob& text, std::string_view name)
 bool Json::is_object() const { return element_of(*this).is_object(); }
 bool Json::is_int64() const { return element_of(*this).is_int64(); }
 
-// simdjson's iterators are a position in its tape, as ours are.
+// Like ours, simdjson's iterators are a position in its tape: they can be converted bit by bit.
 template <>
 Json JsonArray::Iterator::operator*() const {
   return json_of(*std::bit_cast<simdjson::dom::array::iterator>(at_));
@@ -119,7 +120,7 @@ JsonObject::Iterator& JsonObject::Iterator::operator++() {
   return *this;
 }
 
-// REQUIRES the owner is a list, or an object.
+// REQUIRES: the owner is a list, or an object. Else the range is empty.
 template <>
 JsonArray::JsonRange(Json owner) {
   simdjson::dom::array array;
@@ -153,7 +154,7 @@ JsonObject json_object(Json value, std::string_view what) {
 
 std::string_view json_text(Json value, std::string_view what) {
   std::string_view out;
-  if (element_of(value).get(out)) wrong_type(what, "a text");
+  if (element_of(value).get(out)) wrong_type(what, "a string");
   return out;
 }
 

@@ -1,5 +1,5 @@
-// JSON as the front end wants it: parsed whole by simdjson, then read through accessors that throw
-// a Failure naming what is missing or of the wrong type. The file is never trusted to have a shape.
+// JSON for the front end: parsed as a whole by simdjson, then read through accessors that throw a
+// Failure naming what is missing or of the wrong type.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace taper::exir {
 
-// One value in a document; cheap to copy, valid while the document lives. simdjson's element under
-// another name, which keeps its header out of everything but json.cpp.
+// One value in a document; cheap to copy, valid while the document lives. It has the layout of
+// simdjson's element, whose header is included by json.cpp alone.
 class Json {
  public:
   bool is_object() const;
@@ -30,7 +30,7 @@ struct JsonField {
   Json value;
 };
 
-// What a range-for needs over the items of a list or the members of an object.
+// Iterates over the items of a list or the members of an object.
 template <typename Item>
 class JsonRange {
  public:
@@ -62,10 +62,10 @@ using JsonArray = JsonRange<Json>;
 using JsonObject = JsonRange<JsonField>;
 size_t json_size(const JsonArray& array);
 
-// Owns what all its values point into.
+// A parsed document; it owns the memory that its values point into.
 class JsonDocument {
  public:
-  // `name` is what messages call it. Accepts the bare NaN and Infinity that PyTorch 2.6 writes.
+  // Messages call the document `name`. Accepts the bare NaN and Infinity that PyTorch 2.6 writes.
   JsonDocument(const Blob& text, std::string_view name);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
@@ -84,17 +84,19 @@ struct JsonVariant {
   Json value;
 };
 
-// `what` names the value in the message: "inputs", "sizes".
+// The value as a C++ type; throws Failure if it is of another type. `what` names the value in the
+// message: "inputs", "sizes".
 JsonArray json_array(Json value, std::string_view what);
 JsonObject json_object(Json value, std::string_view what);
 std::string_view json_text(Json value, std::string_view what);
 int64_t json_int(Json value, std::string_view what);
 bool json_bool(Json value, std::string_view what);
-// Also integers, and the texts "NaN", "Infinity" and "-Infinity".
+// Accepts integers too, and the strings "NaN", "Infinity" and "-Infinity".
 double json_double(Json value, std::string_view what);
 JsonVariant json_variant(Json value, std::string_view what);
 
-// The member of an object; nullopt if it is missing or null.
+// The member of an object; nullopt if it is missing or null. json_need() throws Failure instead,
+// json_text_or() returns `otherwise`.
 std::optional<Json> json_find(Json object, std::string_view key);
 Json json_need(Json object, std::string_view key);
 std::string_view json_text_or(Json object, std::string_view key, std::string_view otherwise);

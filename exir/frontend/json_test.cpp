@@ -52,7 +52,7 @@ TEST(Json, WrongTypesAreNamed) {
       blob_of(R"({"a": 1.5, "b": [], "c": {"x": 1, "y": 2}, "d": 18446744073709551615})"), "x");
   const Json a = json_need(doc.root(), "a"), b = json_need(doc.root(), "b");
   EXPECT_EQ(failure_of([&] { json_int(a, "a"); }), "'a' is not a 64-bit integer");
-  EXPECT_EQ(failure_of([&] { json_text(a, "a"); }), "'a' is not a text");
+  EXPECT_EQ(failure_of([&] { json_text(a, "a"); }), "'a' is not a string");
   EXPECT_EQ(failure_of([&] { json_array(a, "a"); }), "'a' is not a list");
   EXPECT_EQ(failure_of([&] { json_object(b, "b"); }), "'b' is not an object");
   EXPECT_EQ(failure_of([&] { json_bool(b, "b"); }), "'b' is not true or false");

@@ -1,5 +1,5 @@
-// A whole file as read-only memory. Pages are read when they are touched, so weights that nobody
-// looks at cost nothing.
+// Maps a whole file as read-only memory. Pages are read when they are touched, so unused weights
+// cost nothing.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace taper::exir {
 
-// Maps `path`. The owner of the blob keeps the mapping; a file that is cut while it is mapped is
-// not guarded against. Throws Failure if it is no readable, non-empty regular file.
+// Maps `path`; the owner of the blob keeps the mapping. Truncating the file while it is mapped is
+// not guarded against. Throws Failure if it is not a readable, non-empty regular file.
 Blob map_file(const std::string& path);
 
 }  // namespace taper::exir

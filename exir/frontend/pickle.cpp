@@ -1,4 +1,4 @@
-// The pickle machine: opcodes of protocols 2 to 4 that torch.save's output needs.
+// The stack machine that runs a pickle: the opcodes of protocols 2 to 4 that torch.save emits.
 
 #include "exir/frontend/pickle.h"
 
@@ -46,8 +46,8 @@ enum Op : uint8_t {
   kFrame = 0x95,
 };
 
-// The globals that may appear. Storage classes and element types stand for a dtype; the callables
-// are what call() below knows; the rest is only ever ignored state.
+// The kinds of globals that may appear. Storage classes and dtypes stand for an element type;
+// call() implements the callables; tensor types occur only in state that is ignored.
 enum class Known : uint8_t {
   kStorageClass,
   kDtype,
@@ -213,7 +213,7 @@ class PickleMachine {
   void extend(Kind kind, const std::vector<uint32_t>& items) {
     Object& target = object(top());
     if (target.kind != kind || (kind == Kind::kDict && items.size() % 2 != 0)) {
-      bad("its pickled data fills something that is no container");
+      bad("its pickled data adds items to something that is not a container");
     }
     target.items.insert(target.items.end(), items.begin(), items.end());
   }
@@ -329,7 +329,7 @@ class PickleMachine {
       case kBuild:
         pop();
         top();
-        return true;  // Attributes of a container: nothing we need.
+        return true;  // Attributes of a container, which are not needed.
       case kGlobal: {
         const std::string_view module = line();
         push_global(module, line());
@@ -389,7 +389,7 @@ class PickleMachine {
     return o.kind == Kind::kGlobal && o.number == static_cast<int64_t>(what);
   }
 
-  // ("storage", class, key, location, number of elements)
+  // A storage's persistent id is ("storage", class, key, location, number of elements).
   void push_storage(const Object& id) {
     const Object& type = item(id, 1, Kind::kGlobal);
     if (item(id, 0, Kind::kText).text != "storage" || !is_global(type, Known::kStorageClass)) {
@@ -402,7 +402,7 @@ class PickleMachine {
     object(stack_.back()).text = key;
   }
 
-  // (storage, offset, sizes, strides, ...); v3 has the element type as the seventh.
+  // `args` is (storage, offset, sizes, strides, ...); in v3 the seventh is the dtype.
   void push_tensor(const Object& args, bool typed) {
     const Object& storage = item(args, 0, Kind::kStorage);
     TensorView view;
@@ -422,7 +422,7 @@ class PickleMachine {
 
   void call(const Object& callee, const Object& args) {
     if (callee.kind != Kind::kGlobal || args.kind != Kind::kTuple) {
-      bad("its pickled data calls something that is no function");
+      bad("its pickled data calls something that is not a function");
     }
     switch (static_cast<Known>(callee.number)) {
       case Known::kRebuildTensor2:
@@ -442,7 +442,7 @@ class PickleMachine {
       default:
         break;
     }
-    bad("its pickled data calls something that is no function");
+    bad("its pickled data calls something that is not a function");
   }
 
   // OrderedDict() or OrderedDict([(key, value), ...])

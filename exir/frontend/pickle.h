@@ -1,8 +1,8 @@
 // Reads the pickles that torch.save makes of plain tensors, and nothing else.
 //
 // A pickle is a program for a stack machine that may call any Python function. This machine knows
-// a dozen of them by name, all harmless, and refuses every other by its name: nothing is looked up,
-// nothing is run. What comes out is data: numbers, texts, containers and descriptions of tensors.
+// the few that rebuild tensors and containers by name and refuses all others, so no code of the
+// file runs. The result is data: numbers, strings, containers and descriptions of tensors.
 
 #pragma once
 
@@ -25,7 +25,7 @@ struct TensorView {
   std::vector<int64_t> strides;
   int64_t offset = 0;
   std::string storage;  // The member that holds the bytes, relative to the archive's root.
-  bool pairs = false;   // Complex numbers: the last dimension is real and imaginary part.
+  bool pairs = false;   // Complex: the last dimension holds the real and the imaginary part.
 };
 
 enum class PickleKind : uint8_t {
@@ -46,7 +46,7 @@ enum class PickleKind : uint8_t {
 struct PickleObject {
   PickleKind kind = PickleKind::kNone;
   ScalarType dtype = ScalarType::kFloat;  // kStorage; kGlobal when it names an element type.
-  int64_t number = 0;           // kBool, kInt; kGlobal: which; kTensor: index into tensors().
+  int64_t number = 0;           // kBool, kInt; kGlobal: which one; kTensor: index into tensors_.
   double real = 0;              // kFloat
   std::string_view text;        // kText; kStorage: its key. Points into the pickle.
   std::vector<uint32_t> items;  // kTuple, kList; kDict: key, value, key, value ...

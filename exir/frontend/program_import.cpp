@@ -1,4 +1,5 @@
-// Binds the signature: which input of the graph is a parameter, which output a mutation.
+// Imports the main graph and binds its signature, which says which input is a parameter and which
+// output a mutation.
 
 #include "exir/frontend/program_import.h"
 
@@ -7,6 +8,7 @@
 
 #include "exir/frontend/argument_import.h"
 #include "exir/frontend/graph_import.h"
+#include "exir/frontend/guard_import.h"
 #include "exir/frontend/scope.h"
 
 namespace taper::exir {
@@ -22,7 +24,7 @@ bool is_symbol_name(std::string_view name) {
          });
 }
 
-// A size is never negative; an unbacked symbol may stand for any number that a tensor held.
+// A size is never negative; an unbacked symbol is read from a tensor and may be any integer.
 int64_t lowest_of(std::string_view symbol) { return symbol[0] == 'u' ? INT64_MIN : 0; }
 
 SymRange read_range(std::string_view symbol, Json json) {
@@ -32,20 +34,22 @@ SymRange read_range(std::string_view symbol, Json json) {
   if (high && high->is_int64()) range.max = json_int(*high, "max_val");
   if (range.max == SymRange::kUnbounded - 1) range.max = SymRange::kUnbounded;
   if (range.min > range.max) {
-    refuse("bad-range", "symbol " + in_quotes(symbol) + " has a range with nothing in it");
+    refuse("bad-range", "symbol " + in_quotes(symbol) + " has an empty range");
   }
   return range;
 }
 
 class ProgramImporter {
  public:
-  ProgramImporter(Container& container, Budget& budget, std::vector<Diagnostic>* problems)
+  ProgramImporter(Container& container, Budget& budget, const Operators& operators,
+                  std::vector<std::string>* warnings, std::vector<Diagnostic>* problems)
       : container_(container),
+        warnings_(warnings),
         context_(budget),
         root_(container.program->root()),
         module_(json_need(root_, "graph_module")),
         json_(json_need(module_, "graph")),
-        graph_(std::make_unique<Graph>()),
+        graph_(std::make_unique<Graph>(operators)),
         scope_(*graph_, json_, context_) {
     context_.problems = problems;
   }
@@ -53,6 +57,7 @@ class ProgramImporter {
   std::unique_ptr<Graph> run() {
     read_ranges();
     import_inputs();
+    read_guards();
     import_nodes(json_, scope_);
     import_outputs();
     bind_saved();
@@ -89,7 +94,8 @@ class ProgramImporter {
     }
     if (json_size(inputs) != json_size(specs)) {
       refuse("bad-signature", "has " + std::to_string(json_size(inputs)) +
-                                  " inputs, but its signature " + std::to_string(json_size(specs)));
+                                  " inputs, but its signature lists " +
+                                  std::to_string(json_size(specs)));
     }
   }
 
@@ -110,14 +116,14 @@ class ProgramImporter {
     }
   }
 
-  // The name that input and signature agree on.
+  // The input's name. Throws Failure if the graph and the signature disagree.
   std::string_view tensor_name(Json input, const JsonVariant& spec) {
     const JsonVariant variant = json_variant(input, "input");
     const std::string_view said =
         json_text(json_need(json_need(spec.value, "arg"), "name"), "name");
     if (variant.key != "as_tensor" || json_text(json_need(variant.value, "name"), "name") != said) {
       refuse("bad-signature",
-             "the signature calls an input " + in_quotes(said) + ", the graph does not");
+             "the signature names an input " + in_quotes(said) + ", but the graph does not");
     }
     return said;
   }
@@ -135,6 +141,27 @@ class ProgramImporter {
     scope_.define_saved(&saved_.back());
   }
 
+  // --- Guards
+  // One that cannot be read is told of: what it excludes would give other numbers than PyTorch.
+  void read_guards() {
+    const std::optional<Json> guards = json_find(root_, "guards_code");
+    if (!guards) return;
+    const auto input = [&](const std::string& name) -> const Value* {
+      for (const Argument& each : graph_->inputs) {
+        if (each.is_value() && each.value()->name == name) return each.value();
+      }
+      return nullptr;
+    };
+    for (const Json guard : json_array(*guards, "guards_code")) {
+      context_.budget.take_items(1, "guards_code");
+      try {
+        graph_->guards.push_back(parse_guard(json_text(guard, "guards_code"), input));
+      } catch (const Failure& failure) {
+        warnings_->push_back(std::string(failure.what()) + "; it is not checked");
+      }
+    }
+  }
+
   // --- Outputs
   void import_outputs() {
     const Json signature = json_need(module_, "signature");
@@ -144,7 +171,7 @@ class ProgramImporter {
       ++count;
     }
     if (json_size(json_array(json_need(json_, "outputs"), "outputs")) != count) {
-      refuse("bad-signature", "the signature does not have as many outputs as the graph");
+      refuse("bad-signature", "the signature and the graph have different numbers of outputs");
     }
   }
 
@@ -157,7 +184,8 @@ class ProgramImporter {
       add_mutation(spec.value, state("parameter", text_of(spec.value, "parameter_name")));
     } else if (spec.key == "user_input_mutation") {
       Value* input = scope_.use(text_of(spec.value, "user_input_name"));
-      if (input->role != ValueRole::kInput) refuse("bad-signature", "mutates what is no input");
+      if (input->role != ValueRole::kInput)
+        refuse("bad-signature", "mutates a value that is not an input");
       add_mutation(spec.value, input);
     } else if (spec.key != "token") {
       refuse("training-graph",
@@ -178,7 +206,7 @@ class ProgramImporter {
       return value;
     }
     refuse("bad-signature",
-           "mutates " + std::string(kind) + " " + in_quotes(fqn) + ", which is no input");
+           "mutates " + std::string(kind) + " " + in_quotes(fqn) + ", which is not an input");
   }
 
   void add_mutation(Json spec, Value* target) {
@@ -218,7 +246,7 @@ class ProgramImporter {
     TensorStore::Tensor tensor = store->load(saved.fqn);
     TensorType& type = saved.value->type;
     if (tensor.type.dtype != type.dtype || tensor.type.sizes != type.sizes) {
-      refuse("bad-weights", "is saved with another type or shape than the graph says");
+      refuse("bad-weights", "is saved with another dtype or shape than the graph states");
     }
     type.dim_order = std::move(tensor.type.dim_order);
     saved.value->data = std::move(tensor.data);
@@ -238,6 +266,7 @@ class ProgramImporter {
   }
 
   Container& container_;
+  std::vector<std::string>* warnings_;
   ImportContext context_;
   Json root_, module_, json_;
   std::unique_ptr<Graph> graph_;
@@ -266,11 +295,12 @@ void check_version(Json root, std::vector<std::string>* warnings) {
 }  // namespace
 
 std::unique_ptr<Graph> import_program(Container& container, Budget& budget,
+                                      const Operators& operators,
                                       std::vector<std::string>* warnings,
                                       std::vector<Diagnostic>* problems) {
   const Json root = container.program->root();
   check_version(root, warnings);
-  return ProgramImporter(container, budget, problems).run();
+  return ProgramImporter(container, budget, operators, warnings, problems).run();
 }
 
 }  // namespace taper::exir

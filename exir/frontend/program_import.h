@@ -1,4 +1,4 @@
-// The whole program: its main graph with signature, saved tensors and symbol ranges.
+// Imports a whole program: its main graph with signature, saved tensors and symbol ranges.
 
 #pragma once
 
@@ -11,9 +11,10 @@
 
 namespace taper::exir {
 
-// Appends to `warnings` what is odd but harmless. Throws Failure; with `problems` what is wrong
-// with single nodes goes there, and the nodes are refused (mark_refused).
+// Appends to `warnings` what is unusual but harmless. Throws Failure; with `problems`, errors in
+// single nodes are appended there instead, and those nodes are marked as refused (mark_refused).
 std::unique_ptr<Graph> import_program(Container& container, Budget& budget,
+                                      const Operators& operators,
                                       std::vector<std::string>* warnings,
                                       std::vector<Diagnostic>* problems);
 

@@ -1,4 +1,4 @@
-// Failures of the front end, in one shape.
+// Throws the front end's failures with text from the file made safe to print, and keeps its budget.
 
 #include "exir/frontend/refuse.h"
 

@@ -1,4 +1,4 @@
-// Types out of the file's tables, and names bound to values.
+// Reads types from the file's tables and binds names to values.
 
 #include "exir/frontend/scope.h"
 
@@ -8,7 +8,7 @@
 namespace taper::exir {
 namespace {
 
-// A size, stride or scalar: what it is, and its value at the sample inputs (0 if not said).
+// A size, stride or scalar: its expression, and its value at the sample inputs (0 if not given).
 struct Quantity {
   Sym sym;
   int64_t hint = 0;
@@ -25,7 +25,8 @@ Quantity read_quantity(Json json, ImportContext& context) {
   if (variant.key == "as_bool") return {Sym(json_bool(variant.value, "as_bool") ? 1 : 0), 0};
   if (variant.key == "as_float")
     return {Sym::from_float(json_double(variant.value, "as_float")), 0};
-  if (variant.key != "as_expr") refuse("bad-json", in_quotes(variant.key) + " is no kind of size");
+  if (variant.key != "as_expr")
+    refuse("bad-json", in_quotes(variant.key) + " is not a kind of size");
   Quantity out{context.expression(json_text(json_need(variant.value, "expr_str"), "expr_str")), 0};
   if (const std::optional<Json> hint = json_find(variant.value, "hint");
       hint && hint->is_object()) {
@@ -56,7 +57,7 @@ Quantities read_quantities(Json meta, std::string_view key, ImportContext& conte
   return out;
 }
 
-// Of complex numbers to those of their parts.
+// Converts strides that count complex numbers to strides that count their parts.
 void split_strides(Quantities& strides) {
   for (Sym& stride : strides.syms) {
     stride = stride.is_int() ? Sym(doubled(stride.as_int())) : stride * Sym(2);
@@ -90,8 +91,8 @@ TensorType read_tensor_type(Json meta, ImportContext& context) {
   return type;
 }
 
-// "encoder.layers.0" out of "key,path,type;key,path,type": the path of the last entry. A path may
-// hold commas and semicolons within brackets.
+// Extracts "encoder.layers.0" from "key,path,type;key,path,type": the path of the last entry. A
+// path may contain commas and semicolons within brackets.
 std::string module_path(std::string_view stack) {
   int depth = 0;
   size_t commas = 0, begin = 0;

@@ -1,8 +1,8 @@
 // The names of one graph in the file and the values they stand for.
 //
-// A graph in the file is its own name space. Types stand beside it in tables by name; a value takes
-// its type from them when it is defined, so entries that nobody names cost nothing. Parameters and
-// buffers become values only when something uses them.
+// Each graph in the file is a name space. Tables beside it give types by name; a value takes its
+// type from them when it is defined, so unused entries cost nothing. Parameters and buffers become
+// values only when a node uses them.
 
 #pragma once
 
@@ -19,24 +19,26 @@
 
 namespace taper::exir {
 
-// What all graphs of a program share while it is imported.
+// State shared by all graphs of a program while it is imported.
 struct ImportContext {
   explicit ImportContext(Budget& given) : budget(given) {}
 
-  // The expression, parsed once per text; notes its symbols.
+  // Parses a size expression, once per text, and records its symbols.
   const Sym& expression(std::string_view text);
-  // The origin of a node from its metadata; equal ones are one object. Null if it says nothing.
+  // The origin of a node according to its metadata; equal origins are one object. Null if the file
+  // states none.
   std::shared_ptr<const Source> source(Json node);
 
   Budget& budget;
   SymRanges ranges;
-  std::set<std::string> symbols;  // All that expressions name.
+  std::set<std::string> symbols;  // All symbols that occur in expressions.
   SymValues hints;                // Their values at the sample inputs, where known.
-  int depth = 0;                  // Of graphs within graphs.
+  int depth = 0;                  // Nesting of the current graph.
 
-  // Where problems with single nodes and values go, so that all are found; null: the first throws.
+  // Collects errors in single nodes and values, so that all are found; null: the first one throws.
   std::vector<Diagnostic>* problems = nullptr;
-  // Values whose type could not be read. Nodes that use them are refused without a word.
+  // Values whose type could not be read. Nodes that use them are refused without another
+  // diagnostic.
   std::unordered_set<const Value*> unknown;
 
  private:
@@ -46,11 +48,11 @@ struct ImportContext {
 
 // A parameter, buffer or constant of the signature.
 struct SavedTensor {
-  std::string_view name;  // In the graph.
+  std::string_view name;  // Its name in the graph.
   std::string_view fqn;
   std::string_view kind;  // "parameter", "buffer", "tensor_constant"
   bool persistent = true;
-  Value* value = nullptr;  // Once something uses it.
+  Value* value = nullptr;  // Null until something uses it.
 };
 
 class Scope {
@@ -61,15 +63,16 @@ class Scope {
   Graph& graph() { return graph_; }
   ImportContext& context() { return context_; }
 
-  // A new value with the type that the tables give. Throws Failure if the name is taken.
+  // Defines a value with the type that the tables give. Throws Failure if the name is taken.
   Value* define(std::string_view name, ValueKind kind);
-  // A result without a name in the file: undefined, or a number that export already knows.
+  // Defines a result that has no name in the file: an undefined tensor, or a number that was known
+  // at export.
   Value* define_unnamed(ValueKind kind, const Sym& sym);
   void define_saved(SavedTensor* saved);
   void define_token(std::string_view name);
   bool is_defined(std::string_view name) const { return entries_.count(name) != 0; }
 
-  // Throws Failure if the name is not defined yet, or is a token.
+  // The value of that name. Throws Failure if it is not defined yet, or is a token.
   Value* use(std::string_view name);
   bool is_token(std::string_view name) const;
 
@@ -80,7 +83,7 @@ class Scope {
   };
   struct Entry {
     Value* value = nullptr;
-    SavedTensor* saved = nullptr;  // Not used yet, if value is null.
+    SavedTensor* saved = nullptr;  // Set for a saved tensor; `value` is null until it is used.
   };
 
   void read_table(Json json, const char* key, ValueKind kind);

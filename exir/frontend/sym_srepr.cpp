@@ -1,8 +1,8 @@
-// Recursive descent over srepr text.
+// A recursive-descent parser of srepr text.
 //
-// Sympy keeps exact rationals, Sym does not: Mul(Rational(1, 2), Add(s0, Integer(1))) is a whole
-// number only as a whole. So every integer sub-expression is carried as numerator and denominator,
-// and the division is made where a whole number is needed.
+// Sympy keeps exact rationals, Sym does not: of Mul(Rational(1, 2), Add(s0, Integer(1))) only the
+// product is an integer, not its factors. So each subexpression is carried as numerator and
+// denominator, and the division takes place where an integer is needed.
 
 #include "exir/frontend/sym_srepr.h"
 
@@ -73,7 +73,7 @@ class Parser {
   Sym parse() {
     const Fraction out = expression();
     skip_space();
-    if (at_ != text_.size()) fail("something follows its end");
+    if (at_ != text_.size()) fail("text follows its end");
     return whole(out);
   }
 
@@ -255,7 +255,7 @@ class Parser {
     if (head.starts_with(kUnaryPrefix) && values.size() == 1) {
       return {Sym::call(SymOp::kUnary, std::move(values), head.substr(kUnaryPrefix.size()))};
     }
-    fail(in_quotes(head) + " is no function of sizes");
+    fail(in_quotes(head) + " is not a known function");
   }
 
   static Fraction sum(const std::vector<Fraction>& args) {

@@ -1,4 +1,4 @@
-// Size expressions as an exported program writes them: sympy's srepr.
+// Parses size expressions as an exported program states them: in the text form of sympy's srepr.
 //
 //   Add(Mul(Integer(2), FloorDiv(Symbol('s21', positive=True, integer=True), Integer(2))), Integer(2))
 //
@@ -6,7 +6,7 @@
 //   call  := Name '(' [ arg { ',' arg } ] ')'
 //   arg   := expr | text | name '=' ( 'True' | 'False' | number )
 //
-// PyTorch evaluates this text as Python; here a call is one of a fixed list of heads.
+// PyTorch evaluates this text as Python; here `Name` must be one of a fixed list of functions.
 
 #pragma once
 

@@ -7,7 +7,7 @@
 namespace taper::exir {
 namespace {
 
-// A text as PyTorch writes it, and what it is worth with s0 = 7, s77 = 10, u0 = 4.
+// An expression as PyTorch writes it, and its value at s0 = 7, s77 = 10, u0 = 4.
 struct Case {
   const char* text;
   int64_t want;

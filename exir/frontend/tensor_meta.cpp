@@ -1,4 +1,4 @@
-// Numbers of element types; dimension orders from strides.
+// Maps the file's dtype codes to ScalarType and derives dimension orders from strides.
 
 #include "exir/frontend/tensor_meta.h"
 
@@ -15,7 +15,7 @@ struct DtypeName {
   const char* name;
 };
 
-// Types that PyTorch knows and we do not.
+// Names of PyTorch's element types that have no ScalarType here, for messages.
 constexpr DtypeName kForeignTypes[] = {
     {0, "unknown"},          {9, "complex32"},        {10, "complex64"},
     {11, "complex128"},      {29, "float8_e4m3fn"},   {30, "float8_e5m2"},
@@ -24,7 +24,7 @@ constexpr DtypeName kForeignTypes[] = {
 
 using Order = std::vector<uint8_t>;
 
-// Number is int64_t or Sym. Products of int64_t were checked by whoever calls.
+// Number is int64_t or Sym. The caller has checked that products of int64_t do not overflow.
 template <typename Number>
 bool is_dense_in(const Order& order, const std::vector<Number>& sizes,
                  const std::vector<Number>& strides) {
@@ -38,7 +38,7 @@ bool is_dense_in(const Order& order, const std::vector<Number>& sizes,
   return true;
 }
 
-// By falling stride; dimensions of size 1 stay behind their left neighbour.
+// Orders dimensions by decreasing stride; a dimension of size 1 follows its left neighbour.
 template <typename Number>
 Order order_by_stride(const std::vector<Number>& sizes, const std::vector<int64_t>& strides) {
   Order order;

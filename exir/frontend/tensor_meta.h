@@ -1,4 +1,4 @@
-// What an exported program writes about a tensor, in our terms: element types, and strides as an
+// Converts a tensor's metadata in an exported program: dtype codes to ScalarType, strides to an
 // order of dimensions.
 
 #pragma once
@@ -12,17 +12,19 @@
 
 namespace taper::exir {
 
-// More dimensions than any tensor has.
+// The most dimensions that a tensor in a file may have.
 constexpr size_t kHighestRank = 64;
 
-// The type of that number in the file; throws Failure naming one that we lack ("complex64").
+// The dtype with this code in the file. Throws Failure naming the dtype ("float8_e5m2") if it is
+// not supported or complex.
 ScalarType import_dtype(int64_t code);
 
-// The real type that complex numbers of that type come in pairs of; nullopt if it is not complex.
+// The dtype of the real and imaginary parts if the code is that of a complex dtype, else nullopt.
 std::optional<ScalarType> complex_part(int64_t code);
-// The type of that number, or of the parts if it is complex.
+// complex_part() if the dtype is complex, else import_dtype().
 ScalarType import_part_dtype(int64_t code);
-// Twice a stride: of complex numbers to one of their parts. Throws Failure if it overflows.
+// Converts a stride that counts complex numbers to one that counts their parts. Throws Failure if
+// it overflows.
 int64_t doubled(int64_t stride);
 
 // The order of dimensions, outermost first, in which a tensor of these sizes and strides is dense;
@@ -30,7 +32,7 @@ int64_t doubled(int64_t stride);
 // contiguous comes first, then channels last.
 std::optional<std::vector<uint8_t>> dense_order(const std::vector<int64_t>& sizes,
                                                 const std::vector<int64_t>& strides);
-// With symbols; `hints` are strides at the sample inputs and suggest an order.
+// The same for symbolic sizes; `hints`, the strides at the sample inputs, suggest an order to try.
 std::optional<std::vector<uint8_t>> dense_order(const std::vector<Sym>& sizes,
                                                 const std::vector<Sym>& strides,
                                                 const std::vector<int64_t>& hints);

@@ -1,4 +1,5 @@
-// Windows into storages, checked and made dense.
+// Loads saved tensors: checks each window into its storage, and copies what is not dense or not
+// aligned.
 
 #include "exir/frontend/tensor_store.h"
 
@@ -9,12 +10,12 @@
 namespace taper::exir {
 namespace {
 
-// What malloc gives, and as much as any element needs.
+// The alignment that malloc guarantees; no element type needs more.
 constexpr uintptr_t kAlignment = 16;
 
 [[noreturn]] void bad_weights(const std::string& message) { refuse("bad-weights", message); }
 
-// A number or {"as_int": number}.
+// Reads {"as_int": number}.
 int64_t static_int(Json value, std::string_view what) {
   const JsonVariant variant = json_variant(value, what);
   if (variant.key != "as_int") bad_weights("has a size that is not a plain number");
@@ -31,11 +32,11 @@ std::vector<int64_t> static_ints(Json owner, std::string_view key) {
   return out;
 }
 
-// The number of elements; checks that sizes, strides and offset make sense and that the last
-// element lies below `room` elements.
+// Returns the number of elements. Checks that sizes, strides and offset are valid and that the
+// window ends within the storage's `room` elements.
 uint64_t check_window(const TensorView& view, uint64_t room) {
   if (view.sizes.size() != view.strides.size() || view.sizes.size() > kHighestRank) {
-    bad_weights("has as many strides as it should not have");
+    bad_weights("has more strides than sizes or fewer, or too many dimensions");
   }
   int64_t numel = 1, last = view.offset;
   bool fits = view.offset >= 0, empty = false;
@@ -68,7 +69,7 @@ void gather(const TensorView& view, const uint8_t* from, size_t item, uint8_t* t
   const size_t rank = view.sizes.size();
   std::vector<int64_t> index(rank, 0), strides = view.strides;
   for (size_t d = 0; d < rank; ++d) {
-    if (view.sizes[d] == 1) strides[d] = 0;  // Never stepped along, and may be any number.
+    if (view.sizes[d] == 1) strides[d] = 0;  // Never stepped along: the file may state any stride.
   }
   int64_t at = view.offset;
   while (true) {
@@ -145,7 +146,7 @@ void TensorStore::open_pickle(const ZipArchive& archive, const ZipMember& member
 TensorView TensorStore::view_of(const Entry& entry) const {
   if (pickle_) {
     const PickleObject& object = (*pickle_)[entry.pickled];
-    if (object.kind != PickleKind::kTensor) bad_weights("is no tensor");
+    if (object.kind != PickleKind::kTensor) bad_weights("is not a tensor");
     return pickle_->tensor(object);
   }
   const std::optional<Json> pickled = json_find(entry.config, "use_pickle");
@@ -193,7 +194,8 @@ TensorData TensorStore::copy_dense(const TensorView& view, const Blob& storage, 
   return copy = own_bytes(std::move(bytes));
 }
 
-// Elements from the first to the last. REQUIRES: check_window passed, and no size is 0.
+// The number of storage elements that the window spans, from its first element to its last.
+// REQUIRES: check_window passed, and no size is 0.
 static size_t span_of(const TensorView& view) {
   size_t last = 0;
   for (size_t d = 0; d < view.sizes.size(); ++d) {
@@ -224,7 +226,7 @@ TensorStore::Tensor TensorStore::load(std::string_view name) {
     out.data.dense = false;
     return out;
   }
-  TensorView line = view;  // Dense, at an odd address: move it as it lies.
+  TensorView line = view;  // Dense but misaligned: copied in its own order.
   line.sizes = {static_cast<int64_t>(numel)};
   line.strides = {1};
   out.type.dim_order = *order;

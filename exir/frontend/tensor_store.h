@@ -1,8 +1,8 @@
-// The saved tensors of a program by name, however the archive keeps them, handed out as bytes that
-// lie densely in some order of dimensions: in place in the mapped file where they can, copied where
-// they cannot (a slice, an expanded tensor, an odd address).
+// The saved tensors of a program by name, whichever way the archive stores them. A tensor is handed
+// out as bytes that are dense in some order of dimensions: in place in the mapped file where that
+// is possible, else as a copy (a slice, an expanded tensor, a misaligned address).
 //
-// Tensors that share a storage in Python share it here: the same window gives the same pointer.
+// Tied weights stay tied: the same window into the same storage gives the same pointer.
 
 #pragma once
 
@@ -23,10 +23,10 @@ class TensorStore {
  public:
   explicit TensorStore(Budget& budget) : budget_(&budget) {}
 
-  // The form of PyTorch 2.9 and later: `config` lists the tensors, one raw file per storage lies
-  // beside it. `archive` must outlive the store.
+  // Opens the form of PyTorch 2.9 and later: `config` lists the tensors, and beside it lies one raw
+  // file per storage. `archive` must outlive the store.
   void open_config(const ZipArchive& archive, const ZipMember& config);
-  // The form up to 2.8: `member` is itself an archive, written by torch.save.
+  // Opens the form up to 2.8: `member` is itself an archive, written by torch.save.
   void open_pickle(const ZipArchive& archive, const ZipMember& member);
 
   bool has(std::string_view name) const { return entries_.count(name) != 0; }
@@ -40,8 +40,8 @@ class TensorStore {
 
  private:
   struct Entry {
-    Json config;           // open_config: PayloadMeta, looked at on load().
-    uint32_t pickled = 0;  // open_pickle: the object.
+    Json config;           // open_config: its PayloadMeta, which load() reads.
+    uint32_t pickled = 0;  // open_pickle: the object's id.
   };
 
   TensorView view_of(const Entry& entry) const;
@@ -49,14 +49,14 @@ class TensorStore {
   TensorData copy_dense(const TensorView& view, const Blob& storage, uint64_t numel);
 
   Budget* budget_;
-  std::string folder_;                   // Of the storages, with its slash.
-  const ZipArchive* archive_ = nullptr;  // The one that holds the storages.
+  std::string folder_;                   // Folder of the storages, with a slash at its end.
+  const ZipArchive* archive_ = nullptr;  // The archive that holds the storages.
   std::unique_ptr<ZipArchive> inner_;    // open_pickle: the archive in the archive.
   std::unique_ptr<JsonDocument> config_;
   std::unique_ptr<Pickle> pickle_;
   std::unordered_map<std::string_view, Entry> entries_;
   std::unordered_map<std::string, Blob> storages_;
-  std::map<std::string, TensorData> copies_;  // By window.
+  std::map<std::string, TensorData> copies_;  // By window_key().
 };
 
 }  // namespace taper::exir

@@ -30,7 +30,7 @@ std::string entry(const std::string& name, const std::string& path, int dtype,
          ", \"storage_offset\": {\"as_int\": " + std::to_string(offset) + "}}}";
 }
 
-// Int16 numbers 0, 1, 2, ... 23 in `w_0`, nothing in `w_1`.
+// int16 numbers 0, 1, 2, ... 23 in `w_0`, nothing in `w_1`.
 struct Archive {
   explicit Archive(const std::string& entries)
       : file(zip_of({{"d/w_0", numbers()},

@@ -19,14 +19,14 @@ constexpr uint32_t kLocalMagic = 0x04034b50, kCentralMagic = 0x02014b50, kEndMag
 constexpr uint32_t kEnd64Magic = 0x06064b50, kLocator64Magic = 0x07064b50;
 constexpr size_t kLocalSize = 30, kCentralSize = 46, kEndSize = 22, kEnd64Size = 56;
 constexpr size_t kLocator64Size = 20, kLongestComment = 65535;
-constexpr uint64_t kBestDeflateRatio = 1032;  // No deflate stream unpacks to more per byte.
+constexpr uint64_t kBestDeflateRatio = 1032;  // The most that a byte of deflate can unpack to.
 constexpr uint16_t kStored = 0, kDeflated = 8, kEncryptedFlag = 1, kZip64Extra = 1;
 
 [[noreturn]] void bad_zip(std::string_view message, std::string_view where = {}) {
   refuse("bad-archive", message, where);
 }
 
-// Little-endian numbers out of a span; a read outside it is a refusal.
+// Reads little-endian numbers from a span; throws Failure on a read outside it.
 class Reader {
  public:
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
@@ -58,7 +58,7 @@ struct Directory {
   uint64_t offset = 0, size = 0, count = 0;
 };
 
-// The end record is the last thing in the file but for its comment.
+// The end record is the last thing in the file, followed only by its comment.
 size_t find_end_record(Bytes file) {
   const Reader in(file);
   const size_t lowest =
@@ -96,7 +96,7 @@ Directory read_directory(Bytes file) {
   return found;
 }
 
-// Replaces the saturated 32-bit fields by those of the zip64 extra field.
+// Replaces saturated 32-bit fields by their 64-bit values in the zip64 extra field.
 void apply_zip64(std::string_view extra, ZipMember* member, uint64_t* header) {
   const Reader in({reinterpret_cast<const uint8_t*>(extra.data()), extra.size()});
   for (size_t at = 0; at + 4 <= extra.size();) {
@@ -129,7 +129,7 @@ void check_name(std::string_view name) {
   }
 }
 
-// Turns the offset of a local header into the offset of the data behind it.
+// Finds a member's data, which follow the local header at offset `header`.
 void locate_data(Bytes file, uint64_t header, uint64_t limit, ZipMember* member) {
   const Reader in(file);
   if (header > limit || in.at<uint32_t>(header) != kLocalMagic) {
@@ -152,8 +152,8 @@ void check_overlap(std::vector<std::pair<uint64_t, uint64_t>> spans) {
   }
 }
 
-// Inflates what must become exactly `size` bytes; `out` has room for one more, which shows a stream
-// that is longer. zlib's counters are 32 bits wide, hence the pieces.
+// Inflates a stream that must unpack to exactly `size` bytes; `out` has room for one more, which
+// reveals a longer stream. zlib's counters are 32 bits wide, so it works in pieces.
 bool inflate_exactly(Bytes packed, uint8_t* out, size_t size) {
   z_stream stream = {};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;

@@ -1,14 +1,14 @@
-// Reads a zip archive that lies in memory, trusting nothing in it.
+// Reads a zip archive in memory without trusting it.
 //
-// Only the central directory is believed; a local header is looked at to find where the bytes of
-// its member start, which is what libzip does not tell and what lets stored weights stay where they
-// are:
+// Members are those of the central directory; a local header is read only to find where the data of
+// its member start. With that offset, which libzip does not reveal, stored weights are used in
+// place:
 //
 //     [local header | name | extra | DATA] ... [central directory] [end record]
-//                                    ^ a stored member is handed out as this span
+//                                    ^ read() returns this span for a stored member
 //
-// open() refuses duplicate or escaping names, members that overlap, and a directory that is cut or
-// contradicts itself. read() checks the CRC-32 and inflates (zlib) within the file's budget.
+// The constructor refuses duplicate or escaping names, overlapping members, and a directory that is
+// truncated or contradicts itself. read() checks the CRC-32 and inflates within the file's budget.
 
 #pragma once
 
@@ -23,14 +23,14 @@ namespace taper::exir {
 
 struct ZipMember {
   std::string_view name;  // Points into the archive.
-  uint64_t data = 0;      // Where its bytes start.
+  uint64_t data = 0;      // Offset of its bytes in the archive.
   uint64_t packed = 0;    // Bytes in the archive.
   uint64_t size = 0;      // Bytes when unpacked.
   uint32_t crc = 0;
   uint16_t method = 0;  // 0 stored, 8 deflated.
 };
 
-// Does the file begin like a zip archive?
+// Whether the file begins like a zip archive.
 bool looks_like_zip(Bytes file);
 
 class ZipArchive {
@@ -39,11 +39,11 @@ class ZipArchive {
   ZipArchive(Blob file, Budget& budget);
 
   const std::vector<ZipMember>& members() const { return members_; }
-  // Null if there is none of that name.
+  // Null if there is no such member.
   const ZipMember* find(std::string_view name) const;
-  // Throws Failure if the bytes are damaged.
+  // The member's bytes, inflated if it is deflated. Throws Failure if they are damaged.
   Blob read(const ZipMember& member) const;
-  // Like read(), for what will be parsed: an inflated text has a much lower limit.
+  // Like read(), for a member that will be parsed: the limit on its inflated size is much lower.
   Blob read_text(const ZipMember& member) const;
 
  private:

@@ -1,4 +1,4 @@
-// Findings: many stages, one list.
+// Findings: merges the problems of several stages into one list.
 
 #include "exir/ir/failure.h"
 
@@ -10,6 +10,28 @@ namespace {
 constexpr size_t kMost = 200;
 
 }  // namespace
+
+Diagnostic::Diagnostic() noexcept = default;
+Diagnostic::Diagnostic(std::string id, std::string message, std::string where, std::string source,
+                       std::string remedy, std::string expected, std::string actual)
+    : id(std::move(id)),
+      message(std::move(message)),
+      where(std::move(where)),
+      source(std::move(source)),
+      remedy(std::move(remedy)),
+      expected(std::move(expected)),
+      actual(std::move(actual)) {}
+Diagnostic::Diagnostic(const Diagnostic&) = default;
+Diagnostic::Diagnostic(Diagnostic&&) noexcept = default;
+Diagnostic& Diagnostic::operator=(const Diagnostic&) = default;
+Diagnostic& Diagnostic::operator=(Diagnostic&&) noexcept = default;
+Diagnostic::~Diagnostic() = default;
+
+Failure::Failure(const std::string& summary) : std::runtime_error(summary) {}
+Failure::Failure(const std::string& summary, std::vector<Diagnostic> diagnostics)
+    : std::runtime_error(summary), diagnostics_(std::move(diagnostics)) {}
+Failure::Failure(const Failure&) = default;
+Failure::~Failure() = default;
 
 void Findings::add(const std::string& stage, const Failure& failure) {
   if (failure.diagnostics().empty()) {

@@ -11,6 +11,12 @@ std::vector<uint8_t> contiguous_order(size_t rank) {
   return order;
 }
 
+TensorType::TensorType() = default;
+TensorType::TensorType(const TensorType&) = default;
+TensorType::TensorType(TensorType&&) noexcept = default;
+TensorType& TensorType::operator=(const TensorType&) = default;
+TensorType& TensorType::operator=(TensorType&&) noexcept = default;
+TensorType::~TensorType() = default;
 TensorType::TensorType(ScalarType type, std::vector<Sym> dims)
     : dtype(type), sizes(std::move(dims)), dim_order(contiguous_order(sizes.size())) {}
 
@@ -53,6 +59,26 @@ const T& get(const Argument& arg, const char* wanted) {
 }
 
 }  // namespace
+
+Argument::Argument() noexcept = default;
+Argument::Argument(Value* value) : v(value) {}
+Argument::Argument(int64_t value) : v(value) {}
+Argument::Argument(int value) : v(int64_t{value}) {}
+Argument::Argument(double value) : v(value) {}
+Argument::Argument(bool value) : v(value) {}
+Argument::Argument(std::string text) : v(std::move(text)) {}
+Argument::Argument(const char* text) : v(std::string(text)) {}
+Argument::Argument(ScalarType dtype) : v(dtype) {}
+Argument::Argument(MemoryFormat format) : v(format) {}
+Argument::Argument(Layout layout) : v(layout) {}
+Argument::Argument(Device device) : v(device) {}
+Argument::Argument(List items) : v(std::move(items)) {}
+Argument::Argument(std::shared_ptr<Graph> graph) : v(std::move(graph)) {}
+Argument::Argument(const Argument& other) = default;
+Argument::Argument(Argument&& other) noexcept = default;
+Argument& Argument::operator=(const Argument& other) = default;
+Argument& Argument::operator=(Argument&& other) noexcept = default;
+Argument::~Argument() = default;
 
 Value* Argument::value() const { return get<Value*>(*this, "a value"); }
 
@@ -138,6 +164,9 @@ std::string clean_name(std::string_view hint) {
 }
 
 }  // namespace
+
+Graph::Graph(Operators operators) : operators_(std::move(operators)) {}
+Graph::~Graph() = default;
 
 Value* Graph::new_value(std::string_view hint, ValueKind kind) {
   std::string wanted = clean_name(hint);

@@ -25,20 +25,29 @@
 namespace taper::exir {
 
 class Graph;
+class OperatorRegistry;
 struct Node;
 
-// What a tensor value is: element type, sizes, and the order of its dimensions in memory from the
-// outermost to the innermost (0,1,2,3 is contiguous, 0,2,3,1 channels last).
+// The operators of a request (registry.h), which its graphs share.
+using Operators = std::shared_ptr<const OperatorRegistry>;
+
+// The type of a tensor: dtype, sizes, and the order of its dimensions in memory from the outermost
+// to the innermost (0,1,2,3 is contiguous, 0,2,3,1 channels last).
 struct TensorType {
   ScalarType dtype = ScalarType::kFloat;
   std::vector<Sym> sizes;
   std::vector<uint8_t> dim_order;
-  // Complex numbers: the last dimension, of two, is real and imaginary part. Until split_complex.
+  // Complex numbers, until split_complex: the last dimension, of size 2, holds their parts.
   bool pairs = false;
 
-  TensorType() = default;
+  TensorType();
   // Contiguous.
   TensorType(ScalarType type, std::vector<Sym> dims);
+  TensorType(const TensorType&);
+  TensorType(TensorType&&) noexcept;
+  TensorType& operator=(const TensorType&);
+  TensorType& operator=(TensorType&&) noexcept;
+  ~TensorType();
   size_t rank() const { return sizes.size(); }
   bool is_static() const;
   bool is_contiguous() const;
@@ -54,28 +63,28 @@ struct TensorData {
   const uint8_t* data = nullptr;
   size_t bytes = 0;
   std::shared_ptr<const void> owner;
-  // Where the file holds them if `data` is a copy: tensors that overlap there are tied.
+  // Where the bytes lie in the file if `data` is a copy: tensors that overlap there are tied.
   const uint8_t* home = nullptr;
-  size_t home_bytes = 0;  // From the first to the last; 0 if there is none.
-  bool dense = true;      // Lies there as it does here.
+  size_t home_bytes = 0;  // Extent from the first to the last byte; 0 if `home` is null.
+  bool dense = true;      // False if the elements are not dense there, as they are in `data`.
 };
 
 TensorData own_bytes(std::vector<uint8_t> bytes);
 
-// How a constant of floats was made from bytes: times a scale, one for all or one for each place
-// along a dimension. The zero points are 0.
+// How a floating-point constant was dequantised from int8: by one scale, by one for each index of a
+// dimension, or by one for each group within a row. Zero points are 0.
 struct Scales {
   std::vector<float> items;
-  size_t dim = 0;     // If there are several.
-  int64_t group = 0;  // If not 0: of a matrix, one for so many elements of a row.
+  size_t dim = 0;     // The dimension of the scales, if there are several.
+  int64_t group = 0;  // If not 0, the number of elements in a row of a matrix that share a scale.
 };
 
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };
 
 enum class ValueRole : uint8_t {
   kResult,    // Defined by a node.
-  kInput,     // Comes with each call.
-  kConstant,  // Known now; `data` holds it.
+  kInput,     // Passed by the caller of the method.
+  kConstant,  // Known at compile time: `data`.
   kState,     // A buffer that the program writes: starts as `data`, keeps its value between calls.
 };
 
@@ -84,11 +93,11 @@ struct Value {
   ValueKind kind = ValueKind::kTensor;
   ValueRole role = ValueRole::kResult;
   TensorType type;           // kTensor only.
-  Sym sym;                   // kInt, kFloat, kBool: what it is known to be; a symbol or expression.
+  Sym sym;                   // kInt, kFloat, kBool: its value, as a number, symbol or expression.
   TensorData data;           // kConstant, kState.
   std::string fqn;           // kConstant, kState: "layer.0.weight"; may be empty.
   Node* producer = nullptr;  // kResult only.
-  std::shared_ptr<const Scales> scales;  // kConstant; null if it was not made from bytes.
+  std::shared_ptr<const Scales> scales;  // kConstant; null if it was not dequantised.
 };
 
 enum class MemoryFormat : uint8_t {
@@ -108,13 +117,27 @@ struct Argument {
                    MemoryFormat, Layout, Device, List, std::shared_ptr<Graph>>;
   Variant v;
 
-  Argument() = default;
-  template <typename T, typename = std::enable_if_t<!std::is_same_v<std::decay_t<T>, Argument> &&
-                                                    std::is_constructible_v<Variant, T>>>
-  Argument(T&& value) : v(std::forward<T>(value)) {}
-  Argument(int value) : v(static_cast<int64_t>(value)) {}
-  Argument(const char* text) : v(std::string(text)) {}
-  Argument(Node*) = delete;
+  Argument() noexcept;
+  Argument(Value* value);
+  Argument(int64_t value);
+  Argument(int value);
+  Argument(double value);
+  Argument(bool value);
+  Argument(std::string text);
+  Argument(const char* text);
+  Argument(ScalarType dtype);
+  Argument(MemoryFormat format);
+  Argument(Layout layout);
+  Argument(Device device);
+  Argument(List items);
+  Argument(std::shared_ptr<Graph> graph);
+  template <typename T>
+  Argument(T*) = delete;  // Would be a bool.
+  Argument(const Argument& other);
+  Argument(Argument&& other) noexcept;
+  Argument& operator=(const Argument& other);
+  Argument& operator=(Argument&& other) noexcept;
+  ~Argument();
 
   bool is_none() const { return std::holds_alternative<std::monostate>(v); }
   template <typename T>
@@ -124,7 +147,7 @@ struct Argument {
   bool is_value() const { return is<Value*>(); }
   bool is_int() const { return is<int64_t>(); }
   bool is_list() const { return is<List>(); }
-  // REQUIRES: it is one; std::bad_variant_access never escapes: these throw Failure.
+  // Throw Failure if the argument is of another kind.
   Value* value() const;
   int64_t to_int() const;
   double to_double() const;  // An int, double or bool.
@@ -139,7 +162,7 @@ Argument int_list(const std::vector<int64_t>& items);
 // The items of a list whose entries are all plain ints; throws Failure otherwise.
 std::vector<int64_t> to_ints(const Argument& list);
 
-// The default of a schema's argument: an int given for int[2] stands for two; none without default.
+// The default of a schema's argument, none if it has no default; an int for int[2] is repeated.
 // Throws Failure if the text is not understood.
 Argument default_argument(const SchemaArg& arg);
 
@@ -165,13 +188,13 @@ struct Node {
   const Argument& arg(std::string_view name) const;
 };
 
-// Turns a node that cannot be compiled into one that every stage passes over, so that later stages
-// can say what else is wrong: its operator becomes "refused::aten::foo", which aliases and writes
+// Turns a node that cannot be compiled into one that every stage skips, so that later stages can
+// report other problems: its operator becomes "refused::aten::foo", which aliases and writes
 // nothing. The program is not emitted.
 void mark_refused(Node& node);
 bool is_refused(const Node& node);
 
-// What is wrong with a node, with its name and the user's line.
+// A diagnostic about a node, with its name and the user's source line.
 Diagnostic diagnose(const Node& node, std::string id, std::string message, std::string remedy = {});
 
 // A mutation: after the call, `target` (a state or an input) holds the value `source`.
@@ -180,7 +203,7 @@ struct Mutation {
   Value* source = nullptr;
 };
 
-// What a backend made of a group of nodes.
+// What a backend compiled from a group of nodes.
 struct Delegate {
   struct Data {
     std::string name;  // Unique per content.
@@ -188,15 +211,23 @@ struct Delegate {
   };
   std::string id;  // The backend's name on the wire.
   std::vector<uint8_t> payload;
-  std::vector<Data> data;  // What the payload asks for by name.
-  size_t nodes = 0;        // Of the graph that went into it.
+  std::vector<Data> data;  // Named data that the payload refers to.
+  size_t nodes = 0;        // The number of nodes that it was compiled from.
+};
+
+// What must hold of the sizes of inputs: outside of it the exporter's graph is another one.
+struct Guard {
+  Sym holds;         // Not 0 if it does.
+  std::string text;  // As the exporter says it: "x.size()[0] % 4 == 0".
 };
 
 class Graph {
  public:
-  Graph() = default;
+  // What its nodes may call is found in `operators`.
+  explicit Graph(Operators operators);
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
+  ~Graph();
 
   std::string name = "forward";
   std::vector<Argument> inputs;   // Each a Value* (role kInput) or a literal that export baked in.
@@ -204,12 +235,16 @@ class Graph {
   std::vector<std::unique_ptr<Node>> nodes;  // In execution order.
   std::vector<Argument> outputs;             // Each a Value* or a literal.
   std::vector<Mutation> mutations;
-  std::vector<std::shared_ptr<const Delegate>> delegates;  // By the index of delegate::call.
+  std::vector<std::shared_ptr<const Delegate>> delegates;  // Indexed by delegate::call.
   SymRanges ranges;               // Bounds of the symbols (of the whole program).
-  SymValues hints;                // What symbols were at the sample inputs, where the file says so.
+  std::vector<Guard> guards;      // Conditions on the symbols, beyond their ranges.
+  SymValues hints;                // Values of symbols at the sample inputs, where known.
   std::string in_spec, out_spec;  // The exporter's pytree text; may be empty.
 
-  // Makes a value owned by this graph, with a name derived from `hint` and unique here.
+  // Never null.
+  const Operators& operators() const { return operators_; }
+
+  // Creates a value owned by this graph, with a unique name that is derived from `hint`.
   Value* new_value(std::string_view hint, ValueKind kind = ValueKind::kTensor);
   Value* new_tensor(std::string_view hint, TensorType type);
   // Appends a constant to `constants`.
@@ -218,6 +253,7 @@ class Graph {
   Node* append(std::shared_ptr<const Schema> schema, std::vector<Argument> args);
 
  private:
+  Operators operators_;
   std::vector<std::unique_ptr<Value>> values_;
   std::map<std::string, int, std::less<>> names_;  // Next suffix per base name.
 };
@@ -239,6 +275,6 @@ void for_each_value(const Node& node, const Visit& visit) {
 // The text form (printer.cpp) and back (parser.cpp); README.md has the grammar.
 std::string print(const Graph& graph);
 // Throws Failure with the line number.
-std::unique_ptr<Graph> parse_graph(std::string_view text);
+std::unique_ptr<Graph> parse_graph(std::string_view text, Operators operators);
 
 }  // namespace taper::exir

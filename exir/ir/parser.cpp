@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "exir/ir/graph.h"
-#include "exir/ops/registry.h"
+#include "exir/ir/registry.h"
 
 namespace taper::exir {
 namespace {
@@ -48,7 +48,7 @@ std::optional<ScalarType> dtype_of(std::string_view name) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, Operators known) : text_(text), known_(std::move(known)) {}
 
   std::unique_ptr<Graph> parse() {
     while (take_word("operator")) {
@@ -168,7 +168,7 @@ class Parser {
   Value* define(std::string_view called) {
     if (scope_->count(called) != 0) fail("%" + std::string(called) + " is defined twice");
     Value* value = graph_->new_value(called);
-    if (value->name != called) fail("%" + std::string(called) + " is no good name");
+    if (value->name != called) fail("%" + std::string(called) + " is not a valid name");
     (*scope_)[called] = value;
     return value;
   }
@@ -366,7 +366,7 @@ class Parser {
     const std::string target(word());
     if (target.empty()) fail("an operator is missing");
     const auto own = operators_.find(target);
-    const auto schema = own != operators_.end() ? own->second : find_schema(target);
+    const auto schema = own != operators_.end() ? own->second : known_->find(target);
     if (!schema) fail("unknown operator \"" + target + "\"");
     need('(');
     std::vector<Argument> args;
@@ -391,7 +391,7 @@ class Parser {
   }
 
   std::unique_ptr<Graph> parse_graph_body() {
-    auto graph = std::make_unique<Graph>();
+    auto graph = std::make_unique<Graph>(known_);
     Scope scope;
     Graph* outer_graph = std::exchange(graph_, graph.get());
     Scope* outer_scope = std::exchange(scope_, &scope);
@@ -407,6 +407,9 @@ class Parser {
     while (peek() != '}') {
       if (take_word("range")) {
         range();
+      } else if (take_word("guard")) {
+        const std::string text = string();
+        graph_->guards.push_back({parse_sym(text), text});
       } else if (take_word("in_spec")) {
         graph_->in_spec = string();
       } else if (take_word("out_spec")) {
@@ -429,6 +432,7 @@ class Parser {
   }
 
   std::string_view text_;
+  Operators known_;
   size_t at_ = 0;
   int depth_ = 0;
   Graph* graph_ = nullptr;
@@ -438,6 +442,8 @@ class Parser {
 
 }  // namespace
 
-std::unique_ptr<Graph> parse_graph(std::string_view text) { return Parser(text).parse(); }
+std::unique_ptr<Graph> parse_graph(std::string_view text, Operators operators) {
+  return Parser(text, std::move(operators)).parse();
+}
 
 }  // namespace taper::exir

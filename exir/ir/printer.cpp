@@ -8,7 +8,7 @@
 #include <set>
 
 #include "exir/ir/graph.h"
-#include "exir/ops/registry.h"
+#include "exir/ir/registry.h"
 
 namespace taper::exir {
 namespace {
@@ -68,7 +68,7 @@ std::string literal(const TensorData& data) {
   return "{" + out + "}";
 }
 
-// The numbers, or empty where the element type or a NaN has no literal.
+// The numbers as text; empty if the dtype or a NaN has no literal.
 std::string literal_of(const TensorData& data, ScalarType type) {
   switch (type) {
     case ScalarType::kFloat:
@@ -148,6 +148,7 @@ const char* format_name(MemoryFormat format) {
 class Printer {
  public:
   std::string run(const Graph& graph) {
+    known_ = graph.operators();
     print_graph(graph);
     out_ += "\n";
     std::string operators;
@@ -164,6 +165,7 @@ class Printer {
     out_ += "graph " + quoted(graph.name) + " {";
     ++indent_;
     for (const auto& [name, range] : graph.ranges) line(range_text(name, range));
+    for (const Guard& guard : graph.guards) line("guard " + quoted(guard.holds.text()));
     if (!graph.in_spec.empty()) line("in_spec " + quoted(graph.in_spec));
     if (!graph.out_spec.empty()) line("out_spec " + quoted(graph.out_spec));
     for (const Argument& input : graph.inputs) {
@@ -198,7 +200,7 @@ class Printer {
   }
 
   void print_node(const Node& node) {
-    if (find_schema(node.schema->name) == nullptr) unknown_.insert(to_text(*node.schema));
+    if (known_->find(node.schema->name) == nullptr) unknown_.insert(to_text(*node.schema));
     line("");
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       if (i != 0) out_ += ", ";
@@ -240,6 +242,7 @@ class Printer {
   void print_argument(const Argument& arg) { std::visit(Visitor{*this}, arg.v); }
 
   std::string out_;
+  Operators known_;
   std::set<std::string> unknown_;
   int indent_ = 0;
 };

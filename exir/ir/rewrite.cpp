@@ -2,12 +2,12 @@
 
 #include <unordered_set>
 
-#include "exir/ops/registry.h"
+#include "exir/ir/registry.h"
 
 namespace taper::exir {
 namespace {
 
-// "aten::add.Tensor" -> "add", what its results are called.
+// "aten::add.Tensor" -> "add", the name of its results.
 std::string_view short_name(std::string_view target) {
   if (const size_t colon = target.rfind("::"); colon != target.npos)
     target.remove_prefix(colon + 2);
@@ -31,8 +31,7 @@ void fill_defaults(const Schema& schema, std::vector<Argument>& args) {
 
 std::vector<Value*> Rewriter::emit(std::string_view target, const std::vector<Argument>& args,
                                    std::vector<TensorType> types) {
-  const std::shared_ptr<const Schema> schema = need_schema(target);
-  Node* node = emit_node(schema, args);
+  Node* node = emit_node(target, args);
   for (TensorType& type : types) {
     Value* value = graph_.new_tensor(short_name(target), std::move(type));
     value->producer = node;
@@ -40,6 +39,10 @@ std::vector<Value*> Rewriter::emit(std::string_view target, const std::vector<Ar
   }
   if (node->name.empty() && !node->outputs.empty()) node->name = node->outputs[0]->name;
   return node->outputs;
+}
+
+Node* Rewriter::emit_node(std::string_view target, const std::vector<Argument>& args) {
+  return emit_node(graph_.operators()->need(target), args);
 }
 
 Node* Rewriter::emit_node(std::shared_ptr<const Schema> schema, const std::vector<Argument>& args) {
@@ -69,7 +72,7 @@ Argument Rewriter::resolve(const Argument& arg) const {
   if (arg.is_value()) {
     const Argument* out = &arg;
     // A replacement may itself be replaced later; chains are short and have no cycles, since a
-    // value is only replaced by what stands before it.
+    // value is only replaced by one that is defined before it.
     while (out->is_value()) {
       const auto found = replaced_.find(out->value());
       if (found == replaced_.end()) break;

@@ -1,4 +1,4 @@
-// The forward walk that most passes are: visit each node once, keep it or put others in its place.
+// The forward walk that most passes consist of: visit each node once, and keep or replace it.
 //
 //   int folded = rewrite(graph, [&](Node& node, Rewriter& r) {
 //     if (!node.is("aten::relu")) return false;             // kept, with remapped arguments
@@ -9,7 +9,7 @@
 //
 // Arguments of the visited node are already remapped. Nodes made by emit() are placed before the
 // visited one and inherit its name and source. Graph outputs and mutations are remapped at the end.
-// Sub-graphs held by arguments are not entered; for_each_graph() lists them.
+// Subgraphs in arguments are not entered; all_graphs() lists them.
 
 #pragma once
 
@@ -29,9 +29,10 @@ class Rewriter {
   // defaults. One result value per type; they are new and named after the operator.
   std::vector<Value*> emit(std::string_view target, const std::vector<Argument>& args,
                            std::vector<TensorType> types);
+  Node* emit_node(std::string_view target, const std::vector<Argument>& args);
   Node* emit_node(std::shared_ptr<const Schema> schema, const std::vector<Argument>& args);
   void replace(Value* old_value, Value* new_value);
-  // A replacement by a literal or value.
+  // Replaces a value by a literal or another value.
   void replace(Value* old_value, Argument new_argument);
   Argument resolve(const Argument& arg) const;
 
@@ -52,8 +53,8 @@ int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
 // `graph` and every graph nested in arguments of its nodes, innermost first.
 std::vector<Graph*> all_graphs(Graph& graph);
 
-// Drops nodes whose results nobody uses (and that write nothing), then unused constants. States and
-// inputs stay. Returns the number of nodes removed.
+// Dead code elimination: removes nodes whose results are unused (and that write nothing), then
+// unused constants. States and inputs stay. Returns the number of nodes removed.
 int erase_dead(Graph& graph);
 
 }  // namespace taper::exir

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "exir/ops/builtin.h"
+
 namespace taper::exir {
 namespace {
 

@@ -1,3 +1,5 @@
+// A recursive-descent parser of schemas, and their text.
+
 #include "exir/ir/schema.h"
 
 #include <algorithm>

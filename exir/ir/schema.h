@@ -1,4 +1,4 @@
-// The schema of an operator: what it is called, what it takes, what it returns, what it aliases.
+// The schema of an operator: its name, arguments, results and aliasing.
 //
 //   add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 

@@ -1,3 +1,9 @@
+// Sym: canonical forms.
+//
+// Integer sums and products become a polynomial: a map from a monomial (the sorted texts of its
+// atoms, repeated for powers) to its coefficient. An atom is a symbol or an opaque call. Size and
+// depth of what is built are bounded, so that a hostile file cannot make them explode.
+
 #include "exir/ir/sym.h"
 
 #include <algorithm>
@@ -7,10 +13,6 @@
 
 #include "exir/ir/failure.h"
 #include "exir/ir/sym_expr.h"
-
-// Integer sums and products become a polynomial: a map from a monomial (the sorted texts of its
-// atoms, repeated for powers) to its coefficient. An atom is a symbol or an opaque call. Sizes and
-// depth of what is built are bounded, so that a hostile file cannot make them explode.
 
 namespace taper::exir {
 namespace {
@@ -80,7 +82,7 @@ Poly to_poly(const Sym& sym) {
   return out;
 }
 
-// Text that may stand as a factor or beside //.
+// The text of an operand of * or //, in brackets if necessary.
 std::string factor_text(const Sym& sym) {
   const bool compound = sym.op() == SymOp::kAdd || sym.op() == SymOp::kMul ||
                         sym.op() == SymOp::kFloorDiv || (sym.is_int() && sym.as_int() < 0);
@@ -166,6 +168,11 @@ bool is_bool_op(SymOp op) { return op >= SymOp::kEq; }
 
 }  // namespace
 
+Sym::Sym(const Sym&) = default;
+Sym::Sym(Sym&&) noexcept = default;
+Sym& Sym::operator=(const Sym&) = default;
+Sym& Sym::operator=(Sym&&) noexcept = default;
+Sym::~Sym() = default;
 Sym::Sym(int64_t value) {
   static const auto* small = [] {
     auto* table = new std::array<std::shared_ptr<const Expr>, 64>;
@@ -183,7 +190,7 @@ Sym Sym::from_float(double value) { return Sym(finish({SymOp::kFloat, 0, value, 
 
 Sym Sym::symbol(std::string_view name) {
   if (!is_identifier(name) || name == "inf" || name == "nan") {
-    throw Failure("\"" + std::string(name.substr(0, 80)) + "\" is no name for a symbol");
+    throw Failure("\"" + std::string(name.substr(0, 80)) + "\" is not a valid name for a symbol");
   }
   return Sym(finish({SymOp::kSymbol, 0, 0, std::string(name), {}, {}, 0}));
 }
@@ -218,7 +225,7 @@ bool is_real(const Sym& sym) {
   }
 }
 
-// Builds canonical forms. A friend of nothing: it goes through `opaque`, which call() hands in.
+// Builds canonical forms; calls that stay opaque are made by `opaque`, which call() passes in.
 namespace {
 
 using Opaque = Sym (*)(SymOp, std::vector<Sym>, std::string_view);
@@ -301,7 +308,8 @@ Sym make_mod(const Sym& a, const Sym& b, Opaque opaque) {
   return opaque(SymOp::kMod, {a, b}, {});
 }
 
-// max, min, and, or: nested calls of the same kind are merged, duplicates dropped, order by text.
+// max, min, and, or: nested calls of the same kind are merged, duplicates dropped, and arguments
+// sorted by text.
 Sym make_sorted(SymOp op, const std::vector<Sym>& args, Opaque opaque) {
   std::map<std::string, Sym> items;
   std::optional<int64_t> known;

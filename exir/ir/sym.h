@@ -1,5 +1,5 @@
-// Sym: an integer, float or boolean that may depend on symbols such as s77, the sizes that an
-// exported program leaves open.
+// Sym: an integer, float or boolean that may depend on symbols such as s77, the dynamic sizes of an
+// exported program.
 //
 // Integer sums and products are kept in one canonical form (a polynomial with sorted terms), so two
 // sizes are equal exactly when their texts are: s0*4 + 4 == 4*(1 + s0). Everything else (FloorDiv,
@@ -76,6 +76,11 @@ class Sym {
   struct Expr;
 
   Sym() : Sym(int64_t{0}) {}
+  Sym(const Sym&);
+  Sym(Sym&&) noexcept;
+  Sym& operator=(const Sym&);
+  Sym& operator=(Sym&&) noexcept;
+  ~Sym();
   Sym(int64_t value);
   Sym(int value) : Sym(static_cast<int64_t>(value)) {}
   static Sym from_float(double value);

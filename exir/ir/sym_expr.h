@@ -1,4 +1,4 @@
-// What a Sym holds, shared by the files that build, evaluate and parse it. Not for other code.
+// The contents of a Sym, for the files that build, evaluate and parse it only.
 
 #pragma once
 
@@ -16,7 +16,7 @@ struct Sym::Expr {
   int depth = 0;
 };
 
-// The name of a call in the text form, such as "max"; empty for what is written otherwise.
+// The name of a call in the text form, such as "max"; empty for what is not written as a call.
 std::string_view sym_op_name(SymOp op);
 
 // The operator of that name in the text form; nullopt if there is none.
@@ -28,7 +28,7 @@ std::pair<size_t, size_t> sym_op_arity(SymOp op);
 // True if the value is a double, not an integer.
 bool is_real(const Sym& sym);
 
-// An int64 or a double; what folding and evaluation compute with.
+// An int64 or a double, with which folding and evaluation compute.
 struct SymNumber {
   bool real = false;
   int64_t i = 0;
@@ -36,7 +36,7 @@ struct SymNumber {
   double to_double() const { return real ? d : static_cast<double>(i); }
 };
 
-// The value of a call; nullopt on overflow, division by zero and what has no value.
+// The value of a call; nullopt on overflow, on division by zero, and if it is undefined.
 std::optional<SymNumber> apply_sym(SymOp op, const std::vector<SymNumber>& args,
                                    std::string_view name);
 

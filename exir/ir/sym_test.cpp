@@ -121,7 +121,7 @@ struct Random {
   }
 };
 
-// The plain meaning of the text above, without any canonical form.
+// Evaluates the text of an expression directly, without any canonical form.
 int64_t naive(std::string_view text, size_t& at, const SymValues& values);
 
 int64_t naive_primary(std::string_view text, size_t& at, const SymValues& values) {

@@ -1,4 +1,4 @@
-// Sym: what it evaluates to, which bounds it has, which symbols are in it.
+// Sym: evaluation, bounds, and the set of symbols.
 
 #include <algorithm>
 #include <cmath>
@@ -198,7 +198,7 @@ std::optional<Number> number_of(const Sym& sym, const SymValues& values) {
   return apply_sym(sym.op(), args, sym.name());
 }
 
-// Bounds with infinities. A long double holds every int64 exactly where it matters: on the host.
+// Bounds with infinities. On the host a long double holds every int64 exactly.
 struct Interval {
   long double low, high;
 };
@@ -233,7 +233,7 @@ long double quotient(long double a, long double b, bool floored) {
 
 Interval divide(const Interval& a, const Interval& b, bool floored) {
   if (b.low <= 0 && b.high >= 0) {
-    // Export guards keep 0 out; an integer divisor of [0, n] is therefore [1, n].
+    // The guards of the export exclude 0, so an integer divisor in [0, n] is in [1, n].
     if (b.low < 0 || b.high < 1 || !floored) return kAll;
     return divide(a, {1, b.high}, floored);
   }
@@ -280,6 +280,35 @@ Interval extreme(const std::vector<Interval>& args, bool highest) {
   return out;
 }
 
+constexpr Interval kTrue = {1, 1}, kFalse = {0, 0}, kEither = {0, 1};
+
+// a < b, or a <= b.
+Interval is_below(const Interval& a, const Interval& b, bool or_equal) {
+  if (or_equal ? a.high <= b.low : a.high < b.low) return kTrue;
+  if (or_equal ? a.low > b.high : a.low >= b.high) return kFalse;
+  return kEither;
+}
+
+Interval negated(const Interval& a) { return {1 - a.high, 1 - a.low}; }
+
+Interval is_equal(const Interval& a, const Interval& b) {
+  if (a.high < b.low || b.high < a.low) return kFalse;
+  return a.low == a.high && b.low == b.high ? kTrue : kEither;
+}
+
+// 0 or 1 of what counts as true unless it is 0.
+Interval truth_of(const Interval& a) {
+  if (a.low == 0 && a.high == 0) return kFalse;
+  return a.low > 0 || a.high < 0 ? kTrue : kEither;
+}
+
+Interval logic_interval(SymOp op, const std::vector<Interval>& args) {
+  if (op == SymOp::kNot) return negated(truth_of(args[0]));
+  std::vector<Interval> truths;
+  for (const Interval& arg : args) truths.push_back(truth_of(arg));
+  return extreme(truths, op == SymOp::kOr);
+}
+
 Interval call_interval(SymOp op, const std::vector<Interval>& args) {
   switch (op) {
     case SymOp::kAdd:
@@ -319,15 +348,21 @@ Interval call_interval(SymOp op, const std::vector<Interval>& args) {
     case SymOp::kRoundToInt:
       return {std::nearbyint(args[0].low), std::nearbyint(args[0].high)};
     case SymOp::kEq:
+      return is_equal(args[0], args[1]);
     case SymOp::kNe:
+      return negated(is_equal(args[0], args[1]));
     case SymOp::kLt:
+      return is_below(args[0], args[1], false);
     case SymOp::kLe:
+      return is_below(args[0], args[1], true);
     case SymOp::kGt:
+      return is_below(args[1], args[0], false);
     case SymOp::kGe:
+      return is_below(args[1], args[0], true);
     case SymOp::kAnd:
     case SymOp::kOr:
     case SymOp::kNot:
-      return {0, 1};
+      return logic_interval(op, args);
     default:
       return kAll;
   }

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "exir/ir/graph.h"
-#include "exir/ops/registry.h"
+#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
@@ -99,7 +99,7 @@ class RandomGraph {
   explicit RandomGraph(unsigned seed) : random_(seed) {}
 
   std::unique_ptr<Graph> make(int depth) {
-    auto graph = std::make_unique<Graph>();
+    auto graph = std::make_unique<Graph>(builtin_operators());
     std::vector<Value*> values;
     for (int i = 0; i < 3; ++i) {
       Value* input = graph->new_tensor("x", type());
@@ -113,7 +113,7 @@ class RandomGraph {
         graph->new_constant("c", TensorType(ScalarType::kInt, {Sym(2)}), own_bytes(bytes)));
     graph->ranges["s0"] = {static_cast<int64_t>(random_() % 5), 100};
     for (int i = 0; i < 8; ++i) {
-      Node* node = graph->append(need_schema("higher_order::cond"), {});
+      Node* node = graph->append(builtin_operators()->need("higher_order::cond"), {});
       for (int k = 0; k < 4; ++k) node->args.push_back(argument(values, depth));
       Value* out = graph->new_tensor("y", type());
       out->producer = node;

@@ -1,13 +1,13 @@
 #include "exir/memory/aliasing.h"
 
-#include <string_view>
-#include <unordered_set>
-
 #include "exir/ops/infer.h"
-#include "exir/passes/to_out_variants.h"
+#include "exir/ops/variants.h"
+#include "kernels_portable/kernel_facts.h"
 
 namespace taper::exir {
 namespace {
+
+using portable::Memory;
 
 const Value* tensor(const Argument& arg) { return arg.is_value() ? arg.value() : nullptr; }
 
@@ -111,93 +111,43 @@ std::vector<ViewOf> split(const Node& node) {
   return out;
 }
 
-const std::unordered_set<std::string_view>& in_place_kernels() {
-  static const std::unordered_set<std::string_view> set = {"aten::abs.out",
-                                                           "aten::neg.out",
-                                                           "aten::relu.out",
-                                                           "aten::sigmoid.out",
-                                                           "aten::tanh.out",
-                                                           "aten::exp.out",
-                                                           "aten::log.out",
-                                                           "aten::sqrt.out",
-                                                           "aten::rsqrt.out",
-                                                           "aten::sin.out",
-                                                           "aten::cos.out",
-                                                           "aten::erf.out",
-                                                           "aten::floor.out",
-                                                           "aten::ceil.out",
-                                                           "aten::round.out",
-                                                           "aten::trunc.out",
-                                                           "aten::sign.out",
-                                                           "aten::reciprocal.out",
-                                                           "aten::expm1.out",
-                                                           "aten::log1p.out",
-                                                           "aten::log2.out",
-                                                           "aten::log10.out",
-                                                           "aten::logical_not.out",
-                                                           "aten::bitwise_not.out",
-                                                           "aten::hardtanh.out",
-                                                           "aten::leaky_relu.out",
-                                                           "aten::elu.out",
-                                                           "aten::gelu.out",
-                                                           "aten::clamp.out",
-                                                           "aten::add.out",
-                                                           "aten::add.Scalar_out",
-                                                           "aten::sub.out",
-                                                           "aten::sub.Scalar_out",
-                                                           "aten::mul.out",
-                                                           "aten::mul.Scalar_out",
-                                                           "aten::div.out",
-                                                           "aten::div.Scalar_out",
-                                                           "aten::div.out_mode",
-                                                           "aten::div.Scalar_mode_out",
-                                                           "aten::rsub.Scalar_out",
-                                                           "aten::maximum.out",
-                                                           "aten::minimum.out",
-                                                           "aten::pow.Tensor_Scalar_out",
-                                                           "aten::remainder.Scalar_out",
-                                                           "aten::where.self_out",
-                                                           "aten::logical_and.out",
-                                                           "aten::logical_or.out",
-                                                           "aten::bitwise_and.Tensor_out",
-                                                           "aten::bitwise_or.Tensor_out",
-                                                           "aten::bitwise_xor.Tensor_out"};
-  return set;
-}
-
-// Kernels that copy their first operand and then write parts of the copy: with the copy in place
-// only the parts remain.
-const std::unordered_set<std::string_view>& updates_first_operand() {
-  static const std::unordered_set<std::string_view> set = {
-      "aten::index_put.out",   "aten::slice_scatter.out", "aten::select_scatter.out",
-      "aten::scatter.src_out", "aten::scatter.value_out", "aten::scatter_add.out"};
-  return set;
-}
-
 size_t uses_of(const Node& node, const Value* operand) {
   size_t uses = 0;
   for_each_value(node, [&](Value* value) { uses += value == operand; });
   return uses;
 }
 
+Memory memory_of(const Node& node) {
+  const portable::KernelFacts* facts = portable::find_kernel_facts(node.target());
+  return facts == nullptr ? Memory::kOwn : facts->memory;
+}
+
 }  // namespace
 
 std::vector<ViewOf> views_of(const Node& node) {
-  const std::string_view op = node.target();
   const bool candidate = !node.args.empty() && tensor(node.args[0]) != nullptr &&
                          !node.outputs.empty() && node.args[0].value()->type.is_static();
   if (!candidate) return {};
-  if (op == "aten::view_copy.out" || op == "aten::unsqueeze_copy.out" ||
-      op == "aten::squeeze_copy.dims_out" || op == "aten::squeeze_copy.dim_out" ||
-      op == "aten::alias_copy.out" || op == "aten::detach_copy.out") {
-    return whole(node);
+  switch (memory_of(node)) {
+    case Memory::kOwn:
+    case Memory::kElementwise:
+    case Memory::kUpdate:
+      return {};
+    case Memory::kSame:
+      return whole(node);
+    case Memory::kPermute:
+      return permute(node);
+    case Memory::kTranspose:
+      return transpose(node);
+    case Memory::kExpand:
+      return expand(node);
+    case Memory::kSlice:
+      return slice(node);
+    case Memory::kSelect:
+      return select(node);
+    case Memory::kSplit:
+      return split(node);
   }
-  if (op == "aten::permute_copy.out") return permute(node);
-  if (op == "aten::transpose_copy.int_out") return transpose(node);
-  if (op == "aten::expand_copy.out") return expand(node);
-  if (op == "aten::slice_copy.Tensor_out") return slice(node);
-  if (op == "aten::select_copy.int_out") return select(node);
-  if (op == "aten::split_with_sizes_copy.out") return split(node);
   return {};
 }
 
@@ -206,10 +156,11 @@ bool writes_in_place(const Node& node, const Value* operand, const Value* result
     if (node.outputs[written.output] != result) continue;
     return tensor(node.args[written.arg]) == operand && uses_of(node, operand) == 1;
   }
-  if (in_place_kernels().count(node.target()) != 0) return true;
-  if (updates_first_operand().count(node.target()) == 0) return false;
-  if (tensor(node.args[0]) != operand) return false;
-  return uses_of(node, operand) == 1;
+  if (result != node.outputs[0]) return false;
+  const Memory memory = memory_of(node);
+  if (memory == Memory::kElementwise) return true;
+  return memory == Memory::kUpdate && tensor(node.args[0]) == operand &&
+         uses_of(node, operand) == 1;
 }
 
 }  // namespace taper::exir

@@ -18,9 +18,8 @@ struct ViewOf {
 // operators. Sizes must be static for a view to be found.
 std::vector<ViewOf> views_of(const Node& node);
 
-// True if the kernel computes element i of `result` from element i of `operand` and nothing later
-// reads it, or writes that argument itself: the result may be written over the operand when both
-// have the same type.
+// True if the kernel may be handed the memory of `operand` for `result` when both have the same
+// type: the memory column of kernels_portable/ops.def says so, or it writes that argument itself.
 bool writes_in_place(const Node& node, const Value* operand, const Value* result);
 
 }  // namespace taper::exir

@@ -1,3 +1,6 @@
+// Gap searches over rows that are sorted by offset, linear in their number; those that are never
+// alive together with the new row are skipped.
+
 #include "exir/memory/packing.h"
 
 namespace taper::exir {

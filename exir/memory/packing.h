@@ -1,4 +1,4 @@
-// Rows placed one after another into an arena: what the heuristics and the search share.
+// Greedy placement of rows in an arena, one after another, for the heuristics and the search.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace taper::exir {
 
-// Indices of rows. Those that are placed already are sorted by offset.
+// Indices of rows. `placed` rows are sorted by offset.
 using RowOrder = std::vector<size_t>;
 
 inline bool alive_together(const PlanRow& a, const PlanRow& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-// Where a row may go next to those placed: the lowest offset, the smallest gap that fits, or the
-// highest place below `ceiling` (the lowest offset if there is none).
+// The offset at which a row fits beside those placed: the lowest one, that of the smallest gap, or
+// the highest one that ends below `ceiling` (the lowest one if there is none).
 uint64_t lowest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
                     const RowOrder& placed, const PlanRow& row);
 uint64_t tightest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
@@ -26,7 +26,8 @@ uint64_t tightest_gap(const std::vector<PlanRow>& rows, const std::vector<uint64
 uint64_t hanging_gap(const std::vector<PlanRow>& rows, const std::vector<uint64_t>& offsets,
                      const RowOrder& placed, const PlanRow& row, uint64_t ceiling);
 
-// Places rows one after another where `gap(offsets, placed, row index)` says.
+// Places rows in `order` at the offsets that `gap(offsets, placed, row index)` returns. Returns the
+// offsets, and the size of the arena in `arena`.
 template <typename GapOf>
 std::vector<uint64_t> place(const std::vector<PlanRow>& rows, const RowOrder& order,
                             const GapOf& gap, uint64_t* arena) {

@@ -1,3 +1,5 @@
+// Fills one memory after another, shortest lifetimes first, and packs what each got once more.
+
 #include "exir/memory/placement.h"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ uint64_t rounded(uint64_t bytes, uint64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// Those alive for the fewest steps first, then the smallest.
+// Rows by increasing lifetime, then by size.
 RowOrder shortest_first(const std::vector<PlanRow>& rows) {
   RowOrder order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -27,7 +29,7 @@ RowOrder shortest_first(const std::vector<PlanRow>& rows) {
 class Placer {
  public:
   Placer(const std::vector<PlanRow>& rows, uint64_t alignment) : alignment_(alignment) {
-    // Also makes sure that no sum overflows; its certificate stays.
+    // Checks that no sum overflows; its lower bound is kept as the certificate.
     plan_ = plan_memory(rows, alignment);
     plan_.arena_bytes = 0;
     plan_.buffer_bytes.clear();
@@ -44,7 +46,7 @@ class Placer {
   }
 
  private:
-  // Takes what fits below the bound, then packs it as well as it can be.
+  // Takes the rows that fit within the buffer's size, then packs them again as tightly as possible.
   void fill(const MemoryBuffer& buffer) {
     RowOrder taken, rest, placed;
     std::vector<uint64_t> offsets(rows_.size(), 0);

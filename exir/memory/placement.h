@@ -1,10 +1,10 @@
-// Storages divided among several memories: `sram=256K,dram`.
+// Divides storages among several memories: `sram=256K,dram`.
 //
-// The wire names buffers by number (memory_id), and an application gives each its memory. What is
-// alive for the fewest steps goes into the first buffer, as long as there is room: a byte that is
-// written, read and free again moves more data through fast memory than one that waits. State,
-// which never dies, and what fits nowhere else goes to the last, which has no bound unless one is
-// given.
+// The file format numbers buffers (memory_id), and the application provides the memory of each.
+// Storages with the shortest lifetimes go into the first buffer while there is room: memory that is
+// soon free again serves more storages, so more accesses go to the fast memory. State, which lives
+// throughout, and what fits nowhere else goes to the last buffer, which is unbounded unless a size
+// is given.
 
 #pragma once
 
@@ -17,11 +17,11 @@ namespace taper::exir {
 
 struct MemoryBuffer {
   std::string name;
-  uint64_t bytes = UINT64_MAX;  // At most.
+  uint64_t bytes = UINT64_MAX;  // Its size; the default is unbounded.
 };
 
-// With no buffers, or one without a bound, the same as plan_memory(). Throws Failure naming what
-// does not fit.
+// Without buffers, or with a single unbounded one, the same as plan_memory(). Throws Failure naming
+// what does not fit.
 MemoryPlan place_memory(const std::vector<PlanRow>& rows, uint64_t alignment,
                         const std::vector<MemoryBuffer>& buffers);
 

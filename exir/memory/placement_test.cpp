@@ -10,7 +10,7 @@ namespace {
 using Sizes = std::vector<uint64_t>;
 using Places = std::vector<size_t>;
 
-// A chain of short lives, one tensor that waits from the first step to the last, one large.
+// A chain of short-lived tensors, one that lives from the first step to the last, and a large one.
 const std::vector<PlanRow> kRows = {{0, 1, 64}, {1, 2, 64}, {2, 3, 64}, {0, 9, 32}, {4, 5, 1024}};
 
 TEST(Placement, OneMemoryIsThePlan) {
@@ -55,7 +55,7 @@ TEST(Placement, WhatFitsNowhereIsSaid) {
 
 TEST(Placement, TheCheckerSeesEachBuffer) {
   MemoryPlan plan = place_memory(kRows, 16, {{"sram", 128}, {"dram"}});
-  plan.buffers[3] = 0;  // Alive with all three there.
+  plan.buffers[3] = 0;  // Its lifetime overlaps those of all three there.
   EXPECT_THROW(check_plan(kRows, plan, 16), Failure);
   plan = place_memory(kRows, 16, {{"sram", 128}, {"dram"}});
   plan.buffers[4] = 2;

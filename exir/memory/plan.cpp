@@ -1,3 +1,6 @@
+// Places rows greedily in several orders, keeps the smallest arena, and starts the local search
+// from it if it is above the lower bound.
+
 #include "exir/memory/plan.h"
 
 #include <algorithm>
@@ -19,7 +22,7 @@ struct Peak {
   uint64_t bytes = 0;
 };
 
-// The step at which most bytes are alive.
+// The step at which the most bytes are alive, which is the lower bound.
 Peak find_peak(const std::vector<PlanRow>& rows) {
   std::map<size_t, std::pair<uint64_t, uint64_t>> events;  // Step -> bytes born, bytes freed.
   for (const PlanRow& row : rows) {
@@ -35,7 +38,7 @@ Peak find_peak(const std::vector<PlanRow>& rows) {
   return peak;
 }
 
-// Rows in the order of a key, largest first; ties by index, so that plans are reproducible.
+// Rows by decreasing key; ties are broken by index, so that plans are reproducible.
 RowOrder sorted_by(const std::vector<PlanRow>& rows,
                    const std::function<double(const PlanRow&)>& key) {
   RowOrder order(rows.size());

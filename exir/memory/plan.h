@@ -1,10 +1,10 @@
 // Packs storages into one arena.
 //
-// Input is one row per storage: the first and last step at which it is alive, and its size. Two
-// rows may share bytes exactly when their lifetimes do not overlap. The best answer is NP-hard to
+// The input is one row per storage: the first and last step at which it is alive, and its size. Two
+// rows may share bytes if and only if their lifetimes do not overlap. An optimal plan is NP-hard to
 // find, so several orders are tried (largest first, longest first, largest area first, by start),
-// each row at the lowest gap that fits; the smallest arena wins, and the search ends early when it
-// reaches the lower bound: the most bytes alive at any one step, which no plan can undercut.
+// each row at the lowest or the tightest gap that fits; the smallest arena wins, and the search
+// ends early when it reaches the lower bound: the most bytes alive at any one step.
 //
 //     step      0    1    2    3
 //     %0  64 B  [=======]             offset  0
@@ -24,29 +24,29 @@
 namespace taper::exir {
 
 struct PlanRow {
-  size_t first = 0;  // Alive from this step ...
-  size_t last = 0;   // ... to this one, both included.
+  size_t first = 0;  // The first step at which it is alive,
+  size_t last = 0;   // and the last one, inclusive.
   uint64_t bytes = 0;
 };
 
 struct MemoryPlan {
   std::vector<uint64_t> offsets;       // One per row, multiples of the alignment.
   std::vector<size_t> buffers;         // The buffer that each row lies in.
-  std::vector<uint64_t> buffer_bytes;  // Of each buffer; one, unless placement.h split them.
-  uint64_t arena_bytes = 0;            // Of all buffers.
-  uint64_t naive_bytes = 0;            // Without any sharing.
+  std::vector<uint64_t> buffer_bytes;  // The size of each buffer: one, unless placement.h is used.
+  uint64_t arena_bytes = 0;            // The size of all buffers together.
+  uint64_t naive_bytes = 0;            // The size without any sharing.
   uint64_t lower_bound = 0;            // No plan for these lifetimes is smaller.
   std::string heuristic;               // The order that won.
 
-  // How far above the lower bound, in percent.
+  // How far arena_bytes is above the lower bound, in percent.
   double gap_percent() const;
 };
 
 // REQUIRES: alignment is a power of two. Throws Failure if the sizes overflow.
 MemoryPlan plan_memory(const std::vector<PlanRow>& rows, uint64_t alignment);
 
-// Throws Failure naming two rows that overlap in time and bytes, or one outside its buffer. Written
-// without the planner's code, so that a defect there shows here.
+// Throws Failure naming two rows that overlap in time and bytes, or one outside its buffer. Shares
+// no code with the planner, so that a defect of the planner is found here.
 void check_plan(const std::vector<PlanRow>& rows, const MemoryPlan& plan, uint64_t alignment);
 
 }  // namespace taper::exir

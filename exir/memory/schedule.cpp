@@ -1,22 +1,24 @@
+// Walks the graph and its subgraphs in execution order. The inputs of a subgraph are replaced by
+// the operands of its call; jumps whose target is not known yet are patched later.
+
 #include "exir/memory/schedule.h"
+#include "exir/ops/builtin.h"
 
 #include <unordered_map>
-
-#include "exir/ops/registry.h"
 
 namespace taper::exir {
 namespace {
 
 using Bindings = std::unordered_map<const Value*, Argument>;
 
-Argument bind(const Argument& arg, const Bindings& bindings) {
+Argument substitute(const Argument& arg, const Bindings& bindings) {
   if (arg.is_value()) {
     const auto found = bindings.find(arg.value());
     return found == bindings.end() ? arg : found->second;
   }
   if (!arg.is_list()) return arg;
   Argument::List items;
-  for (const Argument& item : arg.list()) items.push_back(bind(item, bindings));
+  for (const Argument& item : arg.list()) items.push_back(substitute(item, bindings));
   return items;
 }
 
@@ -56,15 +58,15 @@ class Scheduler {
 
   static Graph& graph_of(const Argument& arg) {
     const auto* graph = std::get_if<std::shared_ptr<Graph>>(&arg.v);
-    if (graph == nullptr || !*graph) throw Failure("control flow without a sub-graph");
+    if (graph == nullptr || !*graph) throw Failure("control flow without a subgraph");
     return **graph;
   }
 
-  // Replaces the inputs of a sub-graph by what the caller passes. Sub-graphs inside it see the
-  // same.
+  // Replaces the inputs of a subgraph by the operands that the caller passes, also where nested
+  // subgraphs are called with them.
   static void bind_inputs(Graph& graph, const Argument::List& operands) {
     if (operands.size() != graph.inputs.size()) {
-      throw Failure("a sub-graph takes " + std::to_string(graph.inputs.size()) + " operands, not " +
+      throw Failure("a subgraph takes " + std::to_string(graph.inputs.size()) + " operands, not " +
                     std::to_string(operands.size()));
     }
     Bindings bindings;
@@ -72,9 +74,9 @@ class Scheduler {
       if (graph.inputs[i].is_value()) bindings[graph.inputs[i].value()] = operands[i];
     }
     for (const auto& node : graph.nodes) {
-      for (Argument& arg : node->args) arg = bind(arg, bindings);
+      for (Argument& arg : node->args) arg = substitute(arg, bindings);
     }
-    for (Argument& output : graph.outputs) output = bind(output, bindings);
+    for (Argument& output : graph.outputs) output = substitute(output, bindings);
   }
 
   void add_call(const Node* node) {
@@ -83,10 +85,10 @@ class Scheduler {
     out_.steps.push_back(std::move(step));
   }
 
-  // A call that no graph owns, writing `results`.
+  // Appends a call that writes `results`; the schedule owns its node.
   void call(std::string_view target, std::vector<Argument> args, std::vector<Value*> results) {
     auto node = std::make_unique<Node>();
-    node->schema = need_schema(target);
+    node->schema = builtin_operators()->need(target);
     node->args = std::move(args);
     node->outputs = std::move(results);
     node->name = std::string(target);
@@ -119,12 +121,12 @@ class Scheduler {
   }
 
   void copy_all(const std::vector<Argument>& from, const std::vector<Value*>& to) {
-    if (from.size() != to.size()) throw Failure("a sub-graph returns the wrong number of values");
+    if (from.size() != to.size()) throw Failure("a subgraph returns the wrong number of values");
     for (size_t i = 0; i < to.size(); ++i) copy(from[i], to[i]);
   }
 
-  // Copies new values of loop-carried state; a new value that is another's old one goes through a
-  // temporary, since the copies run one after another.
+  // Copies the new values of loop-carried variables. A new value that is the old one of another
+  // variable goes through a temporary, since the copies run one after another.
   void carry(std::vector<Argument> from, const std::vector<Value*>& to) {
     for (size_t i = 0; i < from.size() && i < to.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
@@ -180,8 +182,7 @@ class Scheduler {
   }
 
   void add_scan(const Node& node) {
-    const size_t last =
-        node.args.size() - 1;  // 2.6 has dim and reverse before the additional ones.
+    const size_t last = node.args.size() - 1;  // PyTorch 2.6 has dim and reverse before it.
     if (last == 5 && (node.args[3].to_int() != 0 || node.args[4].to_bool())) refuse(node);
     add_iteration(node, node.args.at(1).list(), node.args.at(2).list(), node.args.at(last).list());
   }
@@ -191,7 +192,7 @@ class Scheduler {
 
   Value* number(std::string_view name, ValueKind kind) { return root_.new_value(name, kind); }
 
-  // The length of the first dimension of the first thing iterated over.
+  // The number of iterations: the first size of the first tensor that is iterated over.
   Argument length_of(const Argument::List& xs) {
     const Value* x = xs.at(0).value();
     const Sym& size = x->type.sizes.at(0);

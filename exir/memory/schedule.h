@@ -1,4 +1,4 @@
-// A graph as the straight list of steps that the runtime will take: control flow becomes jumps.
+// Linearises a graph into the steps that the runtime takes: control flow becomes jumps.
 //
 //     cond      JumpFalse pred -> L0;  true branch;  copies to the results;  JumpFalse false -> L1
 //               L0: false branch;  copies to the results;  L1:
@@ -6,8 +6,8 @@
 //               the new values;  JumpFalse false -> L0;  L1:
 //     scan, map an index counts from 0: select a slice, body, put the results at the index
 //
-// Results of control flow have memory of their own, written by copies from both branches or from
-// each iteration; the copies that could be saved are cheap beside the bodies.
+// Results of control flow have memory of their own, into which both branches or each iteration
+// copy. Some of these copies could be avoided, but they are cheap compared with the bodies.
 
 #pragma once
 
@@ -23,12 +23,12 @@ enum class StepKind : uint8_t { kCall, kMove, kJumpFalse };
 struct Step {
   StepKind kind = StepKind::kCall;
   const Node* node = nullptr;  // kCall.
-  Argument from;               // kMove: a number, value or literal. kJumpFalse: the condition.
+  Argument from;               // kMove: a value or a literal. kJumpFalse: the condition.
   Value* to = nullptr;         // kMove.
-  size_t target = 0;           // kJumpFalse: a step, or the number of steps for the end.
+  size_t target = 0;           // kJumpFalse: index of a step; the number of steps means the end.
 };
 
-// Steps that may run more than once, both ends included.
+// Steps that may run more than once, first and last inclusive.
 struct Loop {
   size_t first = 0;
   size_t last = 0;
@@ -38,11 +38,12 @@ struct Schedule {
   std::vector<Step> steps;
   std::vector<Loop> loops;
   std::vector<Value*> grown;  // Results of scans: they grow by one slice per iteration.
-  std::vector<std::unique_ptr<Node>> made;  // Nodes that steps refer to but no graph owns.
+  std::vector<std::unique_ptr<Node>> made;  // Nodes that steps refer to and that no graph owns.
 };
 
-// `graph` is in the Backend dialect. Sub-graphs are bound to their operands in place: afterwards
-// `graph` serves this schedule only. Throws Failure for operators it cannot lay out.
+// `graph` is in the Backend dialect. Its subgraphs are bound to their operands in place, so
+// afterwards it can be used with this schedule only. Throws Failure for control flow that is not
+// supported.
 Schedule make_schedule(Graph& graph);
 
 }  // namespace taper::exir

@@ -1,7 +1,8 @@
-// Local search with a small chance of going uphill. What is searched is not where rows lie but the
-// order in which they are placed, and for each row whether it stands on the floor or hangs from the
-// lower bound; packing does the rest. What is brought down is the bytes that stick out above the
-// bound. Most moves are aimed: a row that sticks out goes before one that it is alive with.
+// Local search that accepts a few uphill moves. It does not search over offsets but over the order
+// in which rows are placed, and for each row whether it is placed as low as possible or as high as
+// possible below the lower bound; packing derives the offsets. The cost is the number of bytes that
+// lie above the lower bound. Most moves are directed: a row that reaches above the bound is placed
+// before one whose lifetime overlaps its own.
 
 #include "exir/memory/search.h"
 
@@ -9,13 +10,13 @@ namespace taper::exir {
 namespace {
 
 constexpr size_t kMaxRounds = 4000;
-constexpr size_t kWork = 40'000'000;         // Pairs of rows looked at,
-constexpr size_t kMostWork = 1'000'000'000;  // and while the gap is above one part in kFair.
-constexpr uint64_t kFair = 20;
-constexpr size_t kAimed = 4;     // All moves but one in so many.
-constexpr size_t kUphill = 100;  // One in so many moves is kept although it is worse.
+constexpr size_t kWork = 40'000'000;         // Limit of compared pairs of rows,
+constexpr size_t kMostWork = 1'000'000'000;  // and as long as the plan is not fair.
+constexpr uint64_t kFair = 20;               // A fair plan is at most 1 / kFair above the bound.
+constexpr size_t kAimed = 4;     // One in kAimed moves is random, the others are directed.
+constexpr size_t kUphill = 100;  // One in kUphill worse candidates is accepted.
 
-// A small generator of its own, so that plans are the same everywhere.
+// A linear congruential generator, so that plans are the same everywhere.
 class Random {
  public:
   size_t below(size_t n) {
@@ -54,13 +55,13 @@ class Search {
     return best_.arena_bytes - best_.lower_bound <= best_.lower_bound / kFair;
   }
 
-  // The current candidate with one row earlier in the order, or on the other side.
+  // The current candidate with one row moved forward in the order, or placed at the other end.
   Candidate neighbour() {
     Candidate next = now_;
     const bool aimed = !random_.one_in(kAimed);
     const size_t from = aimed ? high_[random_.below(high_.size())] : random_.below(rows_.size());
     const size_t row = next.order[from];
-    RowOrder before;  // Places in the order.
+    RowOrder before;  // Positions in the order.
     for (size_t at = 0; at < from; ++at) {
       if (!aimed || alive_together(rows_[next.order[at]], rows_[row])) before.push_back(at);
     }
@@ -81,7 +82,7 @@ class Search {
     return next;
   }
 
-  // Packs `next` and goes on from it unless it is worse.
+  // Packs `next`, and makes it the current candidate unless it is worse.
   void keep(Candidate next) {
     const auto gap = [&](const std::vector<uint64_t>& offsets, const RowOrder& placed, size_t i) {
       return next.hangs[i] ? hanging_gap(rows_, offsets, placed, rows_[i], best_.lower_bound)
@@ -112,8 +113,8 @@ class Search {
   MemoryPlan& best_;
   Candidate now_;
   Random random_;
-  uint64_t excess_ = UINT64_MAX;  // Bytes of the current candidate above the bound.
-  RowOrder high_;                 // Places in its order of the rows that stick out.
+  uint64_t excess_ = UINT64_MAX;  // The current candidate's bytes above the lower bound.
+  RowOrder high_;                 // Positions in its order of the rows that reach above the bound.
 };
 
 }  // namespace

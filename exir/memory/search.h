@@ -1,4 +1,4 @@
-// Looks for a plan at the lower bound when no heuristic has found one.
+// Searches for a plan at the lower bound when no heuristic has found one.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace taper::exir {
 
-// Improves `best`, which is a plan of `rows` made in the order `start`; leaves it alone if it finds
-// none better. Deterministic; takes some tens of milliseconds at most.
+// Replaces `best`, which is a plan of `rows` in the order `start`, if it finds a better one.
+// Deterministic. Takes some tens of milliseconds, longer if the plan is far above the bound.
 void search_plan(const std::vector<PlanRow>& rows, const RowOrder& start, MemoryPlan& best);
 
 }  // namespace taper::exir

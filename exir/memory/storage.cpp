@@ -1,3 +1,7 @@
+// Finds the lifetimes of values, stretches them over loops, then goes through the steps in order
+// and gives each result a place: that of its base if it is a view, of a state, of an operand that
+// dies there, or a storage of its own.
+
 #include "exir/memory/storage.h"
 
 #include <algorithm>
@@ -68,7 +72,7 @@ class Assigner {
         const bool used_inside = life.last >= loop.first && life.first < loop.first;
         if (used_inside) life.last = std::max(life.last, loop.last);
       }
-      // What a scan fills slice by slice must survive whole iterations.
+      // The result of a scan is filled slice by slice: it lives throughout the loop.
       for (Value* value : schedule_.grown) {
         Life& life = lives_[value];
         if (life.first >= loop.first && life.first <= loop.last) {
@@ -109,7 +113,8 @@ class Assigner {
   }
 
   void place_results(size_t step, const Node& node) {
-    for (size_t i = 0; i < node.args.size(); ++i) {  // Written where they lie, made by no node.
+    // Arguments that the kernel writes and that have no producer need a storage.
+    for (size_t i = 0; i < node.args.size(); ++i) {
       if (!node.schema->args[i].written() || !node.args[i].is_value()) continue;
       const Value* value = node.args[i].value();
       if (out_.places.count(value) == 0 && external_.count(value) == 0) {
@@ -129,7 +134,8 @@ class Assigner {
     }
   }
 
-  // A view joins its base unless the base's memory is written while the view lives.
+  // A view shares its base's storage, unless that is a state that is overwritten while the view
+  // lives.
   bool place_view(const Value* value, const ViewOf& view) {
     if (view.base == nullptr || !value->type.is_static() || !view.base->type.is_static()) {
       return false;
@@ -162,22 +168,20 @@ class Assigner {
     return true;
   }
 
-  // The last step that reads any value in the storage.
+  // The last step that uses any value in the storage.
   size_t last_read(int64_t storage) const {
     size_t last = 0;
     for (const Value* member : members_[static_cast<size_t>(storage)]) {
-      const auto life = lives_.find(member);  // A state that nobody reads has none.
+      const auto life = lives_.find(member);  // A state that is never read has none.
       if (life != lives_.end()) last = std::max(last, life->second.last);
     }
     return last;
   }
 
-  bool same_bytes(const Value* a, const Value* b) const {
-    return a->type.dtype == b->type.dtype && a->type.sizes == b->type.sizes;
-  }
+  bool same_bytes(const Value* a, const Value* b) const { return a->type == b->type; }
 
-  // True if `node` may write `value` where `operand` lies: every other operand in that storage is
-  // the same whole tensor.
+  // True if `node` may write `value` over `operand`: the kernel allows it, and every other operand
+  // in that storage is the same whole tensor.
   bool may_overwrite(const Node& node, const Value* operand, const Value* value) const {
     if (!same_bytes(operand, value) || !writes_in_place(node, operand, value)) return false;
     const Place place = out_.places.at(operand);
@@ -235,6 +239,8 @@ class Assigner {
       const PlanRow& row = out_.rows[static_cast<size_t>(place.storage)];
       const bool dies = row.last == step && fixed_.count(place.storage) == 0;
       if (!dies || last_read(place.storage) != step) return;
+      // A part of a larger storage would keep all of it alive.
+      if (row.bytes > upper_bytes(value->type, graph_.ranges)) return;
       if (!may_overwrite(node, operand, value)) return;
       join(value, place);
       placed = true;

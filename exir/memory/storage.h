@@ -1,14 +1,15 @@
-// Which values share memory, and when that memory is alive.
+// Decides which values share memory, and when that memory is alive.
 //
 // A value gets a storage of its own unless
-//   it is a view       of a value in a static storage: view, unsqueeze, squeeze, a slice of the
+//   it is a view       of a value of static size: view, unsqueeze, squeeze, a slice of the
 //                      outermost dimension; the copy is elided, the value is an offset
-//   it is in place     made by an element-wise operator from a value of the same size that dies there
-//   it is a write-back the new value of a state that nobody reads in its old form any more: the
-//                      operator writes straight into the state
+//   it is in place     the result of an element-wise operator on a value of the same size that dies
+//                      there
+//   it is a write-back the new value of a state whose old value is not read any more: the operator
+//                      writes straight into the state
 //
-// Lifetimes count steps of the schedule; what is used inside a loop and made before it lives until
-// the loop ends. Dynamic values count with their upper bounds.
+// Lifetimes count steps of the schedule; a value that is defined before a loop and used inside it
+// lives until the loop ends. Dynamic values are planned with their upper bounds.
 
 #pragma once
 
@@ -35,14 +36,14 @@ struct Storages {
   std::unordered_set<const Value*> written_back;  // Mutation sources that already lie in the state.
 };
 
-// The most elements and the largest sizes that a type can have. Throws Failure naming a symbol that
-// has no upper bound.
+// The largest sizes that a type can have, and its largest number of bytes. Throws Failure naming a
+// size that has no upper bound.
 std::vector<int64_t> upper_sizes(const TensorType& type, const SymRanges& ranges);
 uint64_t upper_bytes(const TensorType& type, const SymRanges& ranges);
 
 Storages assign_storages(const Graph& graph, const Schedule& schedule);
 
-// Inputs that the program writes: they are bound to the caller's memory, not planned.
+// Inputs that the program mutates: they are bound to the caller's memory, not planned.
 std::unordered_set<const Value*> mutated_inputs(const Graph& graph);
 
 }  // namespace taper::exir

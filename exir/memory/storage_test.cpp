@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "exir/passes/to_out_variants.h"
+#include "exir/ops/builtin.h"
+#include "exir/passes/convert/to_out_variants.h"
 
 namespace taper::exir {
 namespace {
@@ -50,7 +51,7 @@ TEST(Storage, ViewsAreOffsetsIntoTheirBase) {
   EXPECT_EQ(a.place("b").storage, a.place("x").storage);
   EXPECT_EQ(a.place("b").offset, 8u);
   EXPECT_EQ(a.place("c").offset, 24u);
-  EXPECT_NE(a.place("d").storage, a.place("x").storage);  // A column is no view.
+  EXPECT_NE(a.place("d").storage, a.place("x").storage);  // A column is not a view.
   EXPECT_EQ(a.storages.elided.size(), 3u);
 }
 

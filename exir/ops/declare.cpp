@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "exir/ops/builtin.h"
 #include "exir/ops/infer.h"
-#include "exir/ops/registry.h"
 
 namespace taper::exir {
 namespace {
 
 bool is_tensor(const ArgType& type) { return type.base == TypeBase::kTensor; }
 bool is_fresh(const SchemaReturn& item) { return item.alias.empty(); }
-
-// "my::scale" -> "my::scale.out", "my::scale.int" -> "my::scale.int_out".
-std::string with_overload(const std::string& name, const std::string& word) {
-  return name + (name.find('.') == std::string::npos ? "." : "_") + word;
-}
 
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
@@ -27,7 +22,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// Where the schema ends: behind the type, or the brackets, that follow the arrow.
+// The end of the schema: behind the type, or the bracketed list, that follows the arrow.
 size_t end_of_schema(std::string_view line) {
   const size_t arrow = line.find("->");
   if (arrow == line.npos) throw Failure("\"->\" and the results are missing");
@@ -93,11 +88,11 @@ void check_schema(const Schema& schema) {
     if (!known) throw Failure("a result aliases \"" + item.alias + "\", which no argument does");
   }
   if (schema.returns_alias()) {
-    throw Failure("an operator of one's own cannot return a view: return a new tensor");
+    throw Failure("a custom operator cannot return a view: return a new tensor");
   }
 }
 
-// The out variant: what is returned anew is written to arguments at the end.
+// The out variant: new results are written to out arguments at the end.
 std::optional<Schema> kernel_of(const Schema& schema, const std::string& name) {
   Schema out = schema;
   out.returns.clear();
@@ -188,6 +183,28 @@ std::string_view without_comment(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
+// The types of the results of a call.
+std::vector<TensorType> types_by_rule(const TypeRule& rule, const Schema& schema,
+                                      const std::vector<Argument>& args) {
+  if (!rule.as.empty()) {
+    const std::shared_ptr<const Schema> model = builtin_operators()->need(rule.as);
+    std::vector<Argument> given(
+        args.begin(), args.begin() + static_cast<long>(std::min(args.size(), model->args.size())));
+    for (size_t i = given.size(); i < model->args.size(); ++i) {
+      given.push_back(default_argument(model->args[i]));
+    }
+    return infer_types(*model, given);
+  }
+  std::vector<TensorType> types;
+  for (const std::string& name : rule.like) {
+    const Argument& arg = args.at(static_cast<size_t>(schema.find(name)));
+    if (!arg.is_value())
+      throw Failure(schema.name + ": the argument \"" + name + "\" is no tensor");
+    types.push_back(arg.value()->type);
+  }
+  return types;
+}
+
 }  // namespace
 
 void for_each_declaration(std::string_view text, std::string_view where,
@@ -207,49 +224,18 @@ void for_each_declaration(std::string_view text, std::string_view where,
   }
 }
 
-std::vector<TensorType> types_by_rule(const TypeRule& rule, const Schema& schema,
-                                      const std::vector<Argument>& args) {
-  if (!rule.as.empty()) {
-    const std::shared_ptr<const Schema> model = need_schema(rule.as);
-    std::vector<Argument> given(
-        args.begin(), args.begin() + static_cast<long>(std::min(args.size(), model->args.size())));
-    for (size_t i = given.size(); i < model->args.size(); ++i) {
-      given.push_back(default_argument(model->args[i]));
+Operators declare_operators(Operators below, std::string_view text, std::string_view where) {
+  auto operators = std::make_shared<OperatorRegistry>(std::move(below));
+  for_each_declaration(text, where, [&](const Declaration& op) {
+    ResultTypes types;
+    if (!op.rule.empty()) {
+      types = [rule = op.rule](const Schema& schema, const std::vector<Argument>& args) {
+        return types_by_rule(rule, schema, args);
+      };
     }
-    return infer_types(*model, given);
-  }
-  std::vector<TensorType> types;
-  for (const std::string& name : rule.like) {
-    const Argument& arg = args.at(static_cast<size_t>(schema.find(name)));
-    if (!arg.is_value())
-      throw Failure(schema.name + ": the argument \"" + name + "\" is no tensor");
-    types.push_back(arg.value()->type);
-  }
-  return types;
-}
-
-std::optional<Schema> form_without_writes(const Schema& schema) {
-  Schema form = schema;
-  form.name = with_overload(schema.name, "functional");
-  form.returns.clear();
-  for (const SchemaReturn& item : schema.returns) {
-    if (is_fresh(item)) form.returns.push_back(item);
-  }
-  bool writes = false;
-  for (SchemaArg& arg : form.args) {
-    if (!arg.written()) {
-      arg.alias.clear();
-      continue;
-    }
-    if (arg.keyword_only || !is_tensor(arg.type) || arg.type.list || arg.type.optional) {
-      return std::nullopt;
-    }
-    arg.alias.clear();
-    form.returns.push_back({arg.type, "", ""});
-    writes = true;
-  }
-  if (!writes || schema.returns_alias()) return std::nullopt;
-  return form;
+    operators->declare(op.schema, op.kernel, op.random, std::move(types));
+  });
+  return operators;
 }
 
 namespace {

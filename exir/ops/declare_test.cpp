@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "exir/ops/registry.h"
+#include "exir/ops/builtin.h"
 
 namespace taper::exir {
 namespace {
@@ -65,28 +65,46 @@ TEST(Declare, NamesTheLineAndWhatIsWrong) {
 }
 
 TEST(Declare, MakesOperatorsKnown) {
-  declare_operators("declare_test::f(Tensor x, Tensor y) -> Tensor  as aten::mm", "ops.txt");
-  EXPECT_TRUE(is_declared("declare_test::f"));
-  EXPECT_TRUE(is_declared("declare_test::f.out"));
-  EXPECT_FALSE(is_declared("aten::mm"));
-  EXPECT_EQ(out_variant("declare_test::f")->name, "declare_test::f.out");
-  Graph graph;
+  const Operators known = declare_operators(
+      builtin_operators(), "declare_test::f(Tensor x, Tensor y) -> Tensor  as aten::mm", "ops.txt");
+  EXPECT_TRUE(known->is_declared("declare_test::f"));
+  EXPECT_TRUE(known->is_declared("declare_test::f.out"));
+  EXPECT_FALSE(known->is_declared("aten::mm"));
+  EXPECT_EQ(known->out_variant("declare_test::f")->name, "declare_test::f.out");
+  EXPECT_EQ(known->functional_variant("declare_test::f.out")->name, "declare_test::f");
+  EXPECT_EQ(known->out_variant("aten::add.Tensor")->name, "aten::add.out");
+  Graph graph(known);
   Value* x = graph.new_tensor("x", {ScalarType::kFloat, {2, 3}});
   Value* y = graph.new_tensor("y", {ScalarType::kFloat, {3, 5}});
-  const auto types = declared_types(*find_schema("declare_test::f"), {x, y});
-  ASSERT_TRUE(types.has_value());
-  EXPECT_EQ((*types)[0], (TensorType{ScalarType::kFloat, {2, 5}}));
-  // The same again is no error, something else is.
-  declare_operators("declare_test::f(Tensor x, Tensor y) -> Tensor", "ops.txt");
-  EXPECT_THROW(declare_operators("declare_test::f(Tensor x) -> Tensor", "ops.txt"), Failure);
+  const auto types =
+      known->declared_types("declare_test::f")(*known->need("declare_test::f"), {x, y});
+  ASSERT_EQ(types.size(), 1u);
+  EXPECT_EQ(types[0], (TensorType{ScalarType::kFloat, {2, 5}}));
+}
+
+TEST(Declare, ANameStandsForOneOperator) {
+  const std::string_view line = "declare_test::f(Tensor x, Tensor y) -> Tensor";
+  const Operators known = declare_operators(builtin_operators(), line, "ops.txt");
+  EXPECT_NO_THROW(declare_operators(known, line, "again.txt"));
+  EXPECT_THROW(declare_operators(known, "declare_test::f(Tensor x) -> Tensor", "ops.txt"), Failure);
   EXPECT_THROW(
-      declare_operators("declare_test::g(Tensor x) -> Tensor kernel aten::relu.out", "ops.txt"),
+      declare_operators(known, "declare_test::g(Tensor x) -> Tensor kernel aten::relu.out", "ops"),
       Failure);
-  EXPECT_FALSE(is_declared("aten::relu.out"));
+}
+
+TEST(Declare, DeclarationsOfOneRequestAreUnknownToOthers) {
+  const auto declare = [](const std::string& result) {
+    return declare_operators(builtin_operators(), "declare_test::f(Tensor x) -> " + result, "ops");
+  };
+  const Operators one = declare("Tensor"), two = declare("(Tensor, Tensor)");
+  EXPECT_EQ(one->need("declare_test::f")->returns.size(), 1u);
+  EXPECT_EQ(two->need("declare_test::f")->returns.size(), 2u);
+  EXPECT_EQ(builtin_operators()->find("declare_test::f"), nullptr);
+  EXPECT_FALSE(builtin_operators()->is_declared("declare_test::f"));
 }
 
 TEST(Declare, SuggestsALineForAnUnknownOperator) {
-  Graph graph;
+  Graph graph(builtin_operators());
   Schema schema;
   schema.name = "t::g";
   for (const char* name : {"x", "dims", "mode", "eps"})

@@ -1,4 +1,4 @@
-// What ExecuTorch's runtime can run, for programs that are made for it.
+// The kernels of ExecuTorch's runtime, for programs that are compiled for it.
 
 #pragma once
 

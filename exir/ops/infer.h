@@ -1,7 +1,7 @@
-// The dtype and shape rule of each operator that the compiler itself makes calls of.
+// Type inference: the dtype and shape rule of each operator that the compiler itself emits.
 //
-// Values that come from a .pt2 carry their types; these rules are for the values that passes make.
-// Everything is contiguous: canonical_layout, the first pass, sees to that.
+// Values from a .pt2 have their types; these rules are for the values that passes create. All
+// tensors are contiguous, which canonical_layout has ensured.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace taper::exir {
 
 // The types of the results of calling `schema` with `args` (one per schema argument). Throws
-// Failure if no rule is known or the arguments break it; the message names the operator.
+// Failure if there is no rule or the arguments violate it; the message names the operator.
 std::vector<TensorType> infer_types(const Schema& schema, const std::vector<Argument>& args);
 
 // True if infer_types has a rule for the operator.
@@ -22,7 +22,7 @@ bool has_type_rule(std::string_view target);
 Sym to_sym(const Argument& arg);
 std::vector<Sym> to_syms(const Argument& list);
 
-// Sizes of operands broadcast together, aligned at the right.
+// The sizes to which two operands broadcast, aligned at the right.
 std::vector<Sym> broadcast(const std::vector<Sym>& a, const std::vector<Sym>& b);
 
 // `dim` counted from the end if negative. Throws Failure when out of range for `rank`.

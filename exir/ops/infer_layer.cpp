@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
-#include "exir/ops/infer_call.h"
 #include "exir/ops/promote.h"
+#include "exir/ops/type_rules.h"
 
-namespace taper::exir {
-namespace {
+namespace taper::exir::rules {
 
 // ---- matrices ----
 
@@ -22,10 +21,11 @@ Types addmm(const Call& c) {
 }
 Types linear(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
-  sizes.at(sizes.size() - 1) = c.tensor(1).sizes.at(0);
+  sizes.pop_back();
+  if (c.tensor(1).rank() > 1) sizes.push_back(c.tensor(1).sizes[0]);
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
-// Of tensors of one rank, whose batches broadcast.
+// Attention over tensors of the same rank, whose batch dimensions broadcast.
 Types attention(const Call& c) {
   Sizes sizes = c.tensor("query").sizes;
   const Sizes &key = c.tensor("key").sizes, &value = c.tensor("value").sizes;
@@ -64,7 +64,7 @@ Types embedding(const Call& c) {
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
 
-Sym conv_length(const Call& c, const Sym& in, size_t axis, int64_t kernel) {
+static Sym conv_length(const Call& c, const Sym& in, size_t axis, int64_t kernel) {
   const auto at = [&](std::string_view name) {
     const std::vector<int64_t> list = to_ints(c.arg(name));
     return list.at(list.size() == 1 ? 0 : axis);
@@ -89,7 +89,7 @@ Types convolution(const Call& c) {
   return {TensorType(c.tensor(0).dtype, out)};
 }
 
-Sizes pooled(const Call& c) {
+static Sizes pooled(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   const std::vector<int64_t> kernel = to_ints(c.arg("kernel_size"));
   const std::vector<int64_t> stride = to_ints(c.arg("stride"));
@@ -118,7 +118,7 @@ Types adaptive_pool(const Call& c) {
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
 
-// Given by output_size, or by factors of the input's sizes.
+// The output sizes are given by output_size, or by factors of the input's sizes.
 Types upsample(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   if (c.has("output_size")) return adaptive_pool(c);
@@ -155,7 +155,7 @@ Types batch_norm(const Call& c) {
 
 // ---- linear algebra: sizes without the last `dropped` ----
 
-TensorType without_last(const TensorType& of, size_t dropped, ScalarType dtype) {
+static TensorType without_last(const TensorType& of, size_t dropped, ScalarType dtype) {
   if (of.rank() < 2) throw Failure("linear algebra needs matrices");
   return TensorType(dtype, Sizes(of.sizes.begin(), of.sizes.end() - static_cast<int>(dropped)));
 }
@@ -207,50 +207,17 @@ Types linalg_triangular(const Call& c) {
 
 // ---- recurrent layers ----
 
-Types recurrent_results(const Call& c) {
+Types gru(const Call& c) {
   Sizes out = c.tensor("gates").sizes;
   out.at(2) = c.tensor("weight").sizes.at(0) * c.tensor("h0").sizes.at(2);
   const ScalarType dtype = c.tensor("gates").dtype;
   return {TensorType(dtype, out), TensorType(dtype, c.tensor("h0").sizes)};
 }
 
-}  // namespace
-
-Types gru_types(const Call& c) { return recurrent_results(c); }
-Types lstm_types(const Call& c) {
-  Types types = recurrent_results(c);
+Types lstm(const Call& c) {
+  Types types = gru(c);
   types.emplace_back(types[0].dtype, c.tensor("c0").sizes);
   return types;
 }
 
-const std::vector<Family>& layer_families() {
-  static const std::vector<Family> table = {
-      {mm, {"mm"}},
-      {bmm, {"bmm"}},
-      {addmm, {"addmm"}},
-      {linear, {"linear"}},
-      {attention, {"scaled_dot_product_attention"}},
-      {matmul, {"matmul"}},
-      {diagonal, {"diagonal", "diagonal_copy"}},
-      {embedding, {"embedding"}},
-      {convolution, {"convolution"}},
-      {pool, {"avg_pool2d", "max_pool2d"}},
-      {pool_with_index, {"max_pool2d_with_indices"}},
-      {adaptive_pool, {"_adaptive_avg_pool2d"}},
-      {upsample, {"upsample_nearest2d.vec", "upsample_bilinear2d.vec"}},
-      {linalg_det, {"_linalg_det"}},
-      {linalg_slogdet, {"_linalg_slogdet"}},
-      {linalg_solve, {"_linalg_solve_ex"}},
-      {linalg_cholesky, {"linalg_cholesky_ex"}},
-      {linalg_qr, {"linalg_qr"}},
-      {linalg_svd, {"_linalg_svd"}},
-      {linalg_eigh, {"_linalg_eigh"}},
-      {linalg_triangular, {"linalg_solve_triangular"}},
-      {layer_norm, {"native_layer_norm"}},
-      {group_norm, {"native_group_norm"}},
-      {batch_norm, {"_native_batch_norm_legit_no_training"}},
-  };
-  return table;
-}
-
-}  // namespace taper::exir
+}  // namespace taper::exir::rules

@@ -1,12 +1,12 @@
-// Types of operators that move elements, choose them or make them from nothing.
+// Types of operators that move or select elements, and of factories.
 
 #include <algorithm>
+#include <cmath>
 
-#include "exir/ops/infer_call.h"
 #include "exir/ops/promote.h"
+#include "exir/ops/type_rules.h"
 
-namespace taper::exir {
-namespace {
+namespace taper::exir::rules {
 
 // ---- shape ----
 
@@ -70,7 +70,8 @@ Types squeeze_dims(const Call& c) {
 
 // Length of [start:end:step] of a dimension: exact when start and end are literals that are known
 // to lie inside, else as PyTorch clamps them.
-Sym slice_length(const Sym& size, const Argument& start, const Argument& end, const Sym& step) {
+static Sym slice_length(const Sym& size, const Argument& start, const Argument& end,
+                        const Sym& step) {
   const Sym zero = 0;
   const auto place = [&](const Argument& arg, const Sym& otherwise) -> Sym {
     if (arg.is_none()) return otherwise;
@@ -107,7 +108,7 @@ Types cat(const Call& c) {
   Sym total = 0;
   for (const Argument& part : parts) {
     const Sizes& in = part.value()->type.sizes;
-    if (in.size() == 1 && in[0] == Sym(0)) continue;  // Skipped for old times' sake.
+    if (in.size() == 1 && in[0] == Sym(0)) continue;  // For compatibility, as in PyTorch.
     const int64_t d = wrap_dim(c.integer("dim"), static_cast<int64_t>(in.size()));
     total = total + in[static_cast<size_t>(d)];
     sizes = in;
@@ -142,7 +143,7 @@ Types repeat(const Call& c) {
 
 // ---- factories ----
 
-ScalarType number_type(const Argument& fill) {
+static ScalarType number_type(const Argument& fill) {
   if (fill.is<int64_t>()) return ScalarType::kLong;
   return fill.is<bool>() ? ScalarType::kBool : ScalarType::kFloat;
 }
@@ -153,11 +154,27 @@ Types scalar_tensor(const Call& c) { return {TensorType(c.dtype_or(ScalarType::k
 Types full_like(const Call& c) {
   return {TensorType(c.dtype_or(c.tensor(0).dtype), c.tensor(0).sizes)};
 }
+// How many numbers there are from start to end, without end. Literals of any sign, or symbols and a
+// positive step. For int64 the literals lose their fractions first, as in PyTorch.
+static Sym arange_length(const Argument& start, const Argument& end, const Argument& step,
+                         ScalarType dtype) {
+  const auto is_literal = [](const Argument& arg) { return arg.is_int() || arg.is<double>(); };
+  if (is_literal(start) && is_literal(end) && is_literal(step)) {
+    const auto exact = [&](const Argument& arg) -> long double {
+      if (arg.is_int()) return static_cast<long double>(arg.to_int());
+      return dtype == ScalarType::kLong ? std::trunc(arg.to_double()) : arg.to_double();
+    };
+    const long double count = std::ceil((exact(end) - exact(start)) / exact(step));
+    return Sym(static_cast<int64_t>(std::max(count, 0.0L)));
+  }
+  const Sym by = to_sym(step);
+  return floor_div(to_sym(end) - to_sym(start) + by - Sym(1), by);
+}
 Types arange(const Call& c) {
-  const Sym start = to_sym(c.arg("start"));
-  const Sym step = to_sym(c.arg("step"));
-  const Sym length = floor_div(to_sym(c.arg("end")) - start + step - Sym(1), step);
-  return {TensorType(c.dtype_or(ScalarType::kLong), {length})};
+  const Argument &start = c.arg("start"), &end = c.arg("end"), &step = c.arg("step");
+  const bool real = start.is<double>() || end.is<double>() || step.is<double>();
+  const ScalarType dtype = c.dtype_or(real ? ScalarType::kFloat : ScalarType::kLong);
+  return {TensorType(dtype, {arange_length(start, end, step, dtype)})};
 }
 
 // ---- indexing ----
@@ -166,7 +183,7 @@ Types like_index(const Call& c) { return {TensorType(c.tensor(0).dtype, c.tensor
 Types index_select(const Call& c) {
   Sizes sizes = c.tensor(0).sizes;
   const int64_t d = wrap_dim(c.integer("dim"), static_cast<int64_t>(sizes.size()));
-  sizes[static_cast<size_t>(d)] = c.tensor("index").numel();
+  if (!sizes.empty()) sizes[static_cast<size_t>(d)] = c.tensor("index").numel();
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
 Types index(const Call& c) {
@@ -222,33 +239,4 @@ Types split_sizes(const Call& c) {
   return out;
 }
 
-}  // namespace
-
-const std::vector<Family>& shape_families() {
-  static const std::vector<Family> table = {
-      {view, {"view", "view_copy", "reshape", "_unsafe_view"}},
-      {permute, {"permute", "permute_copy"}},
-      {expand, {"expand", "expand_copy"}},
-      {unsqueeze, {"unsqueeze", "unsqueeze_copy"}},
-      {squeeze_dims, {"squeeze.dims", "squeeze_copy.dims"}},
-      {slice, {"slice.Tensor", "slice_copy.Tensor"}},
-      {select, {"select.int", "select_copy.int"}},
-      {split_sizes, {"split_with_sizes", "split_with_sizes_copy"}},
-      {cat, {"cat"}},
-      {constant_pad, {"constant_pad_nd"}},
-      {repeat, {"repeat"}},
-      {full, {"full", "empty.memory_format"}},
-      {scalar_tensor, {"scalar_tensor"}},
-      {full_like, {"full_like", "zeros_like", "ones_like"}},
-      {arange, {"arange.start_step"}},
-      {like_index, {"gather"}},
-      {index_select, {"index_select"}},
-      {index, {"index.Tensor"}},
-      {topk, {"topk"}},
-      {sort, {"sort", "sort.stable"}},
-      {random, {"rand", "randn"}},
-  };
-  return table;
-}
-
-}  // namespace taper::exir
+}  // namespace taper::exir::rules

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "exir/ops/builtin.h"
 #include "exir/ops/promote.h"
-#include "exir/ops/registry.h"
 
 namespace taper::exir {
 namespace {
@@ -17,7 +17,7 @@ class Operands {
   }
 
  private:
-  Graph graph_;
+  Graph graph_{builtin_operators()};
 };
 
 TEST(Promote, FollowsCategoriesAndGroups) {
@@ -38,7 +38,7 @@ TEST(Promote, FollowsCategoriesAndGroups) {
 }
 
 std::string infer(std::string_view target, std::vector<Argument> args) {
-  const auto schema = need_schema(target);
+  const auto schema = builtin_operators()->need(target);
   for (size_t i = args.size(); i < schema->args.size(); ++i) {
     args.push_back(default_argument(schema->args[i]));
   }
@@ -68,6 +68,12 @@ TEST(Infer, ShapesOfTheUsualOperators) {
   EXPECT_EQ(infer("aten::native_layer_norm", {x, int_list({8, 9}), Argument(), Argument(), 1e-5}),
             "s0 3 8 9 ; s0 3 1 1 ; s0 3 1 1 ; ");
   EXPECT_EQ(infer("aten::diagonal", {x, 1, 2, 3}), "s0 3 8 ; ");
+}
+
+TEST(Infer, ANumberHasOneElementToSelect) {
+  Operands o;
+  Value* number = o.tensor(ScalarType::kFloat, {});
+  EXPECT_EQ(infer("aten::index_select", {number, 0, o.tensor(ScalarType::kLong, {1})}), "; ");
 }
 
 TEST(Infer, RefusesWhatDoesNotFit) {

@@ -1,4 +1,4 @@
-// See promote.h. The table of pairs follows from three rules, so none is stored.
+// The promotion of each pair of dtypes follows from three rules, so no table is stored.
 
 #include "exir/ops/promote.h"
 
@@ -25,7 +25,7 @@ ScalarType promote_integers(ScalarType a, ScalarType b) {
   return u == ScalarType::kByte ? ScalarType::kShort : ScalarType::kLong;
 }
 
-// The highest group that takes part so far.
+// The highest group of the operands so far.
 struct Group {
   bool any = false;
   ScalarType type = ScalarType::kBool;

@@ -1,4 +1,4 @@
-// PyTorch's type promotion: the element type that an operator computes in.
+// PyTorch's type promotion: the dtype in which an operator computes.
 //
 // Operands fall into three groups: tensors with dimensions, 0-d tensors, plain numbers. A later
 // group changes the result only if its category (bool < integer < float) is higher.
@@ -18,7 +18,7 @@ ScalarType promote_types(ScalarType a, ScalarType b);
 // The common type of operands: values (tensors or symbolic numbers) and literals. Ignores None.
 ScalarType result_type(const std::vector<Argument>& operands);
 
-// result_type, but bool and integers become float: division, sqrt, sigmoid, ...
+// Like result_type, but bool and integers become float: for division, sqrt, sigmoid, ...
 ScalarType float_result_type(const std::vector<Argument>& operands);
 
 // float for a 16-bit float, else the type itself.

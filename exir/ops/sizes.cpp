@@ -27,7 +27,8 @@ std::vector<Sym> broadcast(const std::vector<Sym>& a, const std::vector<Sym>& b)
     if (x.is_int() && y.is_int() && x != y && x != one && y != one) {
       throw Failure("sizes " + x.text() + " and " + y.text() + " do not broadcast");
     }
-    // Export proved symbolic sizes that meet to be equal; a literal other than 1 says it shorter.
+    // The export has proved that symbolic sizes that meet are equal; a literal other than 1 is
+    // shorter.
     const bool take_y = x == one || (!x.is_int() && y.is_int() && y != one);
     out[out.size() - 1 - i] = take_y ? y : x;
   }

@@ -9,12 +9,13 @@
 #include "exir/dialect/verifier.h"
 #include "exir/frontend/import.h"
 #include "exir/ir/rewrite.h"
-#include "exir/passes/cse.h"
-#include "exir/passes/functionalize.h"
-#include "exir/passes/inline_wrappers.h"
-#include "exir/passes/remove_noise.h"
-#include "exir/passes/remove_noops.h"
-#include "exir/passes/spell_updates.h"
+#include "exir/ops/builtin.h"
+#include "exir/passes/functional/decompose_writes.h"
+#include "exir/passes/functional/functionalize.h"
+#include "exir/passes/functional/inline_wrappers.h"
+#include "exir/passes/simplify/cse.h"
+#include "exir/passes/simplify/prepare_for_inference.h"
+#include "exir/passes/simplify/remove_noops.h"
 
 namespace taper::exir {
 namespace {
@@ -51,13 +52,13 @@ TEST_P(Models, BecomeFunctional) {
   const std::string before = signature(*graph);
   inline_wrappers(*graph);
   verify(*graph, Dialect::kAten);
-  spell_updates(*graph);
+  decompose_writes(*graph);
   functionalize(*graph);
   verify(*graph, Dialect::kAten);
   for (const Graph* each : all_graphs(*graph)) {
     for (const auto& node : each->nodes) EXPECT_FALSE(node->schema->mutates()) << node->target();
   }
-  remove_noise(*graph);
+  prepare_for_inference(*graph);
   remove_noops(*graph);
   cse(*graph);
   verify(*graph, Dialect::kAten);

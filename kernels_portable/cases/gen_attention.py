@@ -1,4 +1,4 @@
-"""Cases of the operators of LLMs: attention over a cache, its writing, and what stands beside it.
+"""Cases of the operators of LLMs: attention over a cache, writing the cache, and related ones.
 
 Tensors are [batch, position, head, element] unless said.
 """

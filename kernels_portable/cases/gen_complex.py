@@ -73,7 +73,7 @@ with family("complex"):
         a, b, row = tensor([2, 3], dtype), tensor([2, 3], dtype), tensor([3], dtype)
         for name in ("add", "sub"):
             case(f"aten::{name}.out", a, b, alpha=1)
-            case(f"aten::{name}.out", a, row, alpha=2, alias=0)
+            case(f"aten::{name}.out", a, row, alpha=2)
             case(f"aten::{name}.Scalar_out", a, 1.5, 2)
         for name in ("mul", "div"):
             case(f"aten::{name}.out", a, b + 5)

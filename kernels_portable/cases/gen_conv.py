@@ -70,7 +70,7 @@ with family("op_convolution"):
     conv([0, 2, 5, 5], [3, 2, 2, 2])
     conv([1, 40, 3, 3], [27, 40, 1, 1], dtype=f16)
 
-    # Weights that are not finite meet the input alone, not the zeros that spread it.
+    # Weights that are not finite multiply the input only, not the zeros between its elements.
     weight = small([2, 2, 3, 3])
     weight[0, 0, 1, 1], weight[0, 1, 0, 2], weight[1, 1, 2, 2] = math.inf, -math.inf, math.nan
     for value, order in [(small([1, 2, 3, 4]), None), (channels_last(small([1, 2, 3, 4])), LAST)]:

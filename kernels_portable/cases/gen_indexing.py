@@ -1,4 +1,4 @@
-"""Cases of the operators whose positions are data: index, gather, scatter, masks, nonzero."""
+"""Cases of the operators with data-dependent positions: index, gather, scatter, masks, nonzero."""
 
 import math
 
@@ -85,7 +85,7 @@ with family("op_index"):
 with family("op_index_put"):
     NAME = "aten::index_put.out"
     for dtype in ALL:
-        case(NAME, tensor([4, 3], dtype), [indices([2, 0])], tensor([2, 3], dtype), alias=0)
+        case(NAME, tensor([4, 3], dtype), [indices([2, 0])], tensor([2, 3], dtype))
         case(NAME, tensor([4, 2], dtype), [indices([2, 0, 2])], tensor([3, 2], dtype), True)
     data = tensor([3, 4, 2])
     for chosen, sizes in [([indices([1])], [4, 2]), ([None, indices([3, 0])], [3, 2, 2]),
@@ -130,11 +130,11 @@ with family("op_gather"):
 with family("op_scatter"):
     for dtype in ALL:
         at = indices([[0, 3], [1, 2], [2, 0]])
-        case("aten::scatter.src_out", tensor([3, 4], dtype), 1, at, tensor([3, 2], dtype), alias=0)
+        case("aten::scatter.src_out", tensor([3, 4], dtype), 1, at, tensor([3, 2], dtype))
         case("aten::scatter.value_out", tensor([3, 4], dtype), 1, at,
-             True if dtype == torch.bool else 3, alias=0)
+             True if dtype == torch.bool else 3)
         case("aten::scatter_add.out", tensor([3, 4], dtype), 1, indices([[0, 0], [1, 2], [3, 3]]),
-             tensor([3, 2], dtype), alias=0)
+             tensor([3, 2], dtype))
     for name in ["aten::scatter.src_out", "aten::scatter_add.out"]:
         case(name, tensor([3, 4]), 0, indices([[2, 0, 1]]), tensor([2, 4]))
         case(name, tensor([2, 3, 2]), -2, indices([[[2], [0]]]), tensor([1, 2, 2]))
@@ -192,7 +192,7 @@ with family("op_masked_select"):
     refuse(NAME, tensor([3]), tensor([3]), outs=tensor([3]))
     NAME = "aten::masked_scatter.out"
     for dtype in ALL:
-        case(NAME, tensor([3, 4], dtype), mask([3, 4]), tensor([12], dtype), alias=0)
+        case(NAME, tensor([3, 4], dtype), mask([3, 4]), tensor([12], dtype))
     for sizes, chosen in [([3, 4], [4]), ([4], [3, 4]), ([3, 1], [1, 4]), ([], [2])]:
         case(NAME, tensor(sizes), mask(chosen), tensor([3, 4]))
     case(NAME, tensor([3]), torch.zeros([3], dtype=torch.bool), tensor([0]))

@@ -1,4 +1,4 @@
-"""Cases of linear algebra. Matrices are well conditioned: a random one and some of the identity."""
+"""Cases of linear algebra. Matrices are well conditioned: random plus a multiple of the identity."""
 
 import torch
 
@@ -31,7 +31,7 @@ with family("op_linalg_solve_ex"):
         case(NAME, square(sizes), tensor([*sizes[:-1], columns]), tolerance=TOLERANCE)
     case(NAME, square([5, 5], f64), tensor([5, 2], f64))
     case(NAME, torch.tensor([[0.0, 2.0], [3.0, 4.0]]), tensor([2, 2]), check_errors=True)
-    symmetric = square([2, 3, 3])  # Of which the LU is that of its transposition.
+    symmetric = square([2, 3, 3])  # Its LU is that of its transpose.
     case(NAME, symmetric + symmetric.mT, tensor([2, 4, 3]), left=False, tolerance=TOLERANCE)
     refuse(NAME, torch.tensor([[1.0, 2.0], [2.0, 4.0]]), tensor([2, 2]), check_errors=True,
            outs=[tensor([2, 2]), tensor([2, 2]), tensor([2], torch.int32), tensor([], torch.int32)])
@@ -70,7 +70,7 @@ with family("op_linalg_qr"):
     refuse(NAME, tensor([3, 2]), "r", outs=[tensor([0]), tensor([2, 2])])
     refuse(NAME, tensor([3]), outs=[tensor([3, 2]), tensor([2, 2])])
 
-# Of factors the signs are free: matrices that leave no choice but to 1.
+# The signs of the factors are arbitrary, except for matrices of size 1.
 with family("op_linalg_svd"):
     NAME = "aten::_linalg_svd.U"
     case(NAME, torch.tensor([[3.0]]))

@@ -64,6 +64,11 @@ with family("op_quantize"):
     case(NAME, args[0], args[1], args[2], -1, -128, 127, i8, expect=Q.quantize_per_channel(*args))
     args = (channels_last(tensor([2, 3, 2, 2])), scales, zeros, 1, -128, 127, i8)
     case(NAME, *args, expect=Q.quantize_per_channel(*args), out_order=LAST)
+    # What a fraction of the zero point leaves behind is cut off.
+    fractions = torch.tensor([0.75, 3.25, -2.5])
+    for axis, sizes in [(0, [3, 9]), (1, [2, 3, 5])]:
+        args = (tensor(sizes), scales, fractions, axis, 0, 255, u8)
+        case(NAME, *args, expect=Q.quantize_per_channel(*args))
     refuse(NAME, tensor([2, 3]), scales, zeros, 0, -128, 127, i8, outs=tensor([2, 3], i8))
     refuse(NAME, tensor([2, 3]), scales, zeros, 2, -128, 127, i8, outs=tensor([2, 3], i8))
     refuse(NAME, tensor([2, 3]), scales, zeros[:2], 1, -128, 127, i8, outs=tensor([2, 3], i8))
@@ -112,6 +117,17 @@ with family("op_dequantize"):
     case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
     args = (channels_last(tensor([2, 3, 2, 2], i8)), scales, zeros, 1, -128, 127, i8)
     case(NAME, *args, None, expect=Q.dequantize_per_channel(*args), out_order=LAST)
+    for kind in (u8, i8):
+        low, high = RANGES[kind]
+        args = (tensor([3, 9], kind, low, high), scales, torch.tensor([7.6875, 0.5, -2.25]), 0, low,
+                high, kind)
+        case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
+        # Scales of 16 bits: so is the product, unless zero points are float32.
+        for narrow in (f16, bf16):
+            for points in (zeros, None, torch.tensor([7.6875, 0.5, -2.25])):
+                args = (tensor([2, 3, 9], kind, low, high), scales.to(narrow), points, 1, low, high,
+                        kind)
+                case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
     refuse(NAME, tensor([2, 3], i8), scales, zeros, 0, -128, 127, i8, None, outs=tensor([2, 3]))
     refuse(NAME, tensor([2, 3], i8), scales, zeros, -3, -128, 127, i8, None, outs=tensor([2, 3]))
 

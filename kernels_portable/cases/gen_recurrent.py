@@ -1,7 +1,7 @@
-"""Cases of taper::lstm and taper::gru: what PyTorch's layers make of gates that are handed in.
+"""Cases of taper::lstm and taper::gru: what PyTorch's layers compute from given gates.
 
-The layer's input half is made to be the identity, so that the gates are its inputs; biases of the
-input half are left out, for they are in the gates.
+The input weights of the layer are the identity, so that the gates are its inputs; it has no input
+biases, because they are part of the gates.
 """
 
 import torch
@@ -15,7 +15,7 @@ TOLERANCE = {f32: (1e-5, 1e-6), f64: (1e-10, 1e-10), f16: (4e-3, 4e-3), bf16: (3
 
 
 def packed(weights, gates):
-    """The recurrent weights of all directions as kernels_portable/recurrence.h says."""
+    """The recurrent weights of all directions as kernels_portable/cores/recurrence.h says."""
     parts = []
     for weight in weights:
         units, outputs = weight.shape[0] // gates, weight.shape[1]

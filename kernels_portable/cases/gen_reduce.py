@@ -1,4 +1,4 @@
-"""Cases of the operators that fold dimensions away, and of cumsum."""
+"""Cases of the reductions, and of cumsum."""
 
 import torch
 
@@ -9,7 +9,7 @@ i8, i32, i64, boolean = torch.int8, torch.int32, torch.int64, torch.bool
 inf, nan = float("inf"), float("nan")
 
 SPECIAL = torch.tensor([[1.0, nan, 3.0], [inf, 2.0, -inf], [-inf, -1.0, -inf], [inf, inf, 1.0]])
-# More elements than a block, in a fold and across folds.
+# More elements than a block, along the reduced dimension and along the kept one.
 LONG = tensor([2, 260])
 
 

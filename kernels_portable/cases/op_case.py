@@ -82,15 +82,14 @@ def in_order(value, order):
 
 
 def case(name, *args, out=None, expect=None, after=None, out_dtype=None, out_order=None,
-         alias=None, tolerance=None, compare=True, **kwargs):
+         tolerance=None, compare=True, **kwargs):
     """One case of the kernel `name`, with schema arguments as PyTorch takes them.
 
     expect     the results (tensor, number, bool or list), in place of what PyTorch computes
-    out        sizes only: an alias of expect=torch.empty(out) with compare=False
+    out        sizes only: short for expect=torch.empty(out) with compare=False
     after      {argument index: value after the call}, for arguments that the kernel changes
     out_dtype  the dtype of the first output: the result is cast to it
     out_order  the dim order of the outputs of that rank
-    alias      this argument's memory may also be the output's
     tolerance  (relative, absolute)
     compare    False: the outputs' sizes are compared, their values are not
     """
@@ -107,8 +106,6 @@ def case(name, *args, out=None, expect=None, after=None, out_dtype=None, out_ord
         _lines.extend("  " + line for line in _value_lines(result, None, "-> ", compare, out_order))
     for index, value in (after or {}).items():
         _lines.extend("  " + line for line in _value_lines(value, None, f"after {index} "))
-    if alias is not None:
-        _lines.append(f"  alias {alias}")
     if tolerance is not None:
         _lines.append(f"  tolerance {tolerance[0]} {tolerance[1]}")
 

@@ -1,4 +1,4 @@
-// BufferDataLoader: bytes that are already there.
+// BufferDataLoader: serves bytes that are already in memory.
 
 #include "taper/data_loader.h"
 

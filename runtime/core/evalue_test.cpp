@@ -1,3 +1,5 @@
+// EValue: tags, lists whose items are slots, and the names of tags, dtypes and error codes.
+
 #include "taper/evalue.h"
 
 #include <gtest/gtest.h>

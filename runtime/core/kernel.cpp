@@ -1,4 +1,4 @@
-// Finding a kernel by name, matching arguments with slots, and scratch memory.
+// Looking up kernels by name, matching arguments with slots, and temp memory.
 
 #include "taper/kernel.h"
 

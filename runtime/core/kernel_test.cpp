@@ -1,3 +1,5 @@
+// Looking up kernels, wrapping functions, matching arguments with slots, and temp memory.
+
 #include "taper/kernel.h"
 
 #include <gtest/gtest.h>

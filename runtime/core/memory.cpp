@@ -1,4 +1,4 @@
-// HierarchicalAllocator: places inside planned buffers.
+// HierarchicalAllocator: addresses within planned buffers.
 
 #include "taper/memory.h"
 

@@ -7,7 +7,7 @@
 namespace taper::internal {
 
 int64_t count_elements(Span<const int32_t> sizes) {
-  constexpr uint32_t kMaxHigh = UINT32_MAX >> 4;  // That of 2^60 - 1.
+  constexpr uint32_t kMaxHigh = UINT32_MAX >> 4;  // The high half of 2^60 - 1.
   uint64_t count = 1;
   bool empty = false;
   for (int32_t size : sizes) {
@@ -15,7 +15,8 @@ int64_t count_elements(Span<const int32_t> sizes) {
     empty = empty || size == 0;
   }
   if (empty) return 0;
-  for (int32_t size : sizes) {  // In halves: neither product can overflow, nothing is divided.
+  for (int32_t size :
+       sizes) {  // Multiplies in halves: neither product can overflow, and no division is needed.
     const uint64_t low = (count & UINT32_MAX) * static_cast<uint32_t>(size);
     const uint64_t high = (count >> 32) * static_cast<uint32_t>(size) + (low >> 32);
     if (high > kMaxHigh) return -1;

@@ -29,18 +29,18 @@ Tensor::Tensor(ScalarType type, size_t rank, int32_t* sizes, uint8_t* dim_order,
 
 Status Tensor::resize(Span<const int32_t> new_sizes) {
   TAPER_REQUIRE(new_sizes.size() == rank_, Error::kInvalidArgument,
-                "a tensor cannot be resized to another rank");
+                "the rank of a tensor cannot change");
   bool same = true;
   for (size_t i = 0; i < rank_; ++i) same = same && new_sizes[i] == sizes_[i];
   if (same) return {};
   TAPER_REQUIRE(dynamism_ != ShapeDynamism::kStatic, Error::kNotSupported,
-                "a tensor of static shape cannot be resized");
+                "a tensor with a static shape cannot be resized");
   const int64_t count = count_elements(new_sizes);
   TAPER_REQUIRE(count >= 0, Error::kInvalidArgument, "a size is negative or too large");
   TAPER_REQUIRE(count <= capacity_, Error::kNotSupported,
                 "the new sizes exceed the tensor's upper bound");
   TAPER_REQUIRE(count == 0 || strides_fit(new_sizes, dim_order_), Error::kNotSupported,
-                "the new sizes need strides beyond 32 bits");
+                "the new sizes need strides of more than 32 bits");
   for (size_t i = 0; i < rank_; ++i) sizes_[i] = new_sizes[i];
   numel_ = count;
   update_strides();

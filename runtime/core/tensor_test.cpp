@@ -1,3 +1,5 @@
+// Strides, element counts and resizing of tensors.
+
 #include "taper/tensor.h"
 
 #include <gtest/gtest.h>

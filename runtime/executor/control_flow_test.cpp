@@ -16,7 +16,7 @@ using test::MethodSpec;
 using test::ProgramBuilder;
 using Floats = std::vector<float>;
 
-// if (flag) y = x + x else y = x, joined by moves as a compiler emits it.
+// if (flag) y = x + x else y = x, with both branches moved to y, as a compiler emits it.
 struct Branch {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");
@@ -186,7 +186,7 @@ TEST(Views, UsedBeforeTheyAreMadeAreAnError) {
   EXPECT_EQ(loaded->last_failure().instruction, 0);
 }
 
-// The view of the last execution is forgotten: its memory may be gone.
+// A view does not outlive its execution: the memory it refers to may be gone.
 TEST(Views, DoNotOutliveAnExecution) {
   View model(false);
   const int flag = model.m.tensor({.scalar_type = 11, .sizes = {{1}}});

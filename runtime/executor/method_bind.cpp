@@ -1,10 +1,13 @@
-// Instructions: kernels are found, arguments are matched, and what a slot may become is followed.
+// Binding the instructions of a method: looks up kernels, checks arguments against them, and tracks
+// what each slot may hold while the method runs.
 //
-// A slot is not always the tensor it was: a move makes it another tensor, and a view kernel gives a
-// tensor another's memory. Three facts travel along those two kinds of edge until nothing changes:
-// the tensor may be a constant, it may have no memory yet, it may be a view that could outgrow what
-// it views. Where a kernel writes, the first and the last are refused; where it reads, the second
-// makes the instruction a checked one. Everything else is decided once and for all here.
+// A slot does not always hold the tensor it was loaded with: a move puts another tensor into it,
+// and a view kernel rebinds a tensor to the memory of another. Three facts are propagated along
+// those two kinds of edge until nothing changes: the tensor may be a constant; it may have no
+// memory yet; it may be a view of dynamic shape, which could outgrow the tensor it views. An
+// argument that a kernel writes must not be a constant or such a view. An argument that may have no
+// memory makes the instruction a checked one, for which execute() tests it. All else is decided
+// here, once.
 
 #include <cstring>
 #include <new>
@@ -18,14 +21,14 @@ namespace {
 
 constexpr Error kBadCall = Error::kInvalidProgram;
 
-// Facts settle in one pass per nested loop of the program; no honest program nests so deep.
+// The facts need about one pass per level of nested loops. No real program nests this deep.
 constexpr int kMaxPasses = 32;
 
-// How many items of tensor lists are looked at in all: programs whose calls share long lists could
-// ask for a product of the two.
+// The limit on the items of tensor lists that are checked in total: in a hostile file, many calls
+// that share a long list would make it the product of both.
 constexpr uint64_t kMaxListItems = uint64_t{1} << 24;
 
-// Stands for a kernel that was looked for and is missing.
+// Stands for a kernel that no table has.
 constexpr Kernel kMissing = {nullptr, nullptr, nullptr, 0, kAllDtypes};
 
 constexpr char kDtypeLeftOut[] = "the kernel was built without the dtype of one of its tensors";
@@ -61,11 +64,11 @@ class Binder {
       }
     }
     TAPER_REQUIRE(!missing, Error::kOperatorMissing,
-                  "the kernel tables lack operators that the method names");
+                  "the kernel tables lack operators that the method uses");
     return {};
   }
 
-  // What a build has left out is named at once too, each operator with one of its tensors.
+  // Reports all operators whose kernels were built without a dtype they need, each with one tensor.
   Status check_dtypes() {
     bool missing = false;
     for (const wire::Chain* chain : *state_.plan->chains()) {
@@ -97,7 +100,7 @@ class Binder {
       report(Status(Error::kOperatorMissing, kDtypeLeftOut), joined_name(call.op_index(), buffer),
              slot);
       *missing = true;
-      kernel = &kMissing;  // Takes every dtype: the operator is named once.
+      kernel = &kMissing;  // It takes every dtype, so that the operator is reported only once.
       return {};
     }
     return {};
@@ -109,11 +112,12 @@ class Binder {
     for (const KernelTable& table : options_.kernels) {
       if (const Kernel* kernel = find_kernel(table, name)) return kernel;
     }
-    report(Status(Error::kOperatorMissing, "no kernel table has this operator"), name, -1);
+    report(Status(Error::kOperatorMissing, "no kernel table has a kernel for this operator"), name,
+           -1);
     return &kMissing;
   }
 
-  // "name.overload" or "name". The verifier has limited the length.
+  // "name.overload" or "name". The verifier has checked that it fits the buffer.
   std::string_view joined_name(int32_t op, char* buffer) const {
     const wire::Operator& entry = *state_.plan->operators()->Get(static_cast<uint32_t>(op));
     const std::string_view overload = text(entry.overload());
@@ -135,14 +139,15 @@ class Binder {
     return status;
   }
 
-  // ---- What may become of a slot ----
+  // ---- What a slot may hold ----
 
   bool has(int32_t slot, uint8_t flags) const { return (state_.flags[slot] & flags) != 0; }
 
-  // Roles that follow from the file alone: inputs, outputs, targets of moves, lists with a None.
+  // Sets the flags that follow from the file alone: inputs, outputs, targets of moves, lists with a
+  // None.
   void mark_roles() {
     uint8_t* flags = state_.flags;
-    // The application gives outputs and inputs their memory before anything runs.
+    // Inputs and outputs have their memory before anything runs: the application provides it.
     for (int32_t slot : items(state_.plan->outputs())) flags[slot] &= ~kMayBeUnbound;
     for (int32_t slot : items(state_.plan->inputs())) {
       flags[slot] = static_cast<uint8_t>((flags[slot] & ~kMayBeUnbound) | kIsInput);
@@ -171,7 +176,7 @@ class Binder {
     state_.flags[call.move_to()] |= kIsMoved | unbound_by_nature(call.move_to());
   }
 
-  // An output that something rebinds gets no memory from the application.
+  // An output that an instruction rebinds gets no memory from the application.
   uint8_t unbound_by_nature(int32_t slot) const {
     const wire::Tensor* tensor = slot_at(*state_.plan, slot).val_as_Tensor();
     const bool unbound =
@@ -194,7 +199,7 @@ class Binder {
     return {};
   }
 
-  // Checks argument counts, and marks the tensors that view kernels rebind.
+  // Checks the number of arguments, and marks the tensors that view kernels rebind.
   Status mark_alias(const wire::KernelCall& call, const Kernel& kernel) {
     if (count(call.args()) < kernel.arg_count) {
       return refuse(call, Status(kBadCall, "an operator is given too few arguments"), -1);
@@ -214,7 +219,7 @@ class Binder {
     return {};
   }
 
-  // The first tensor argument, or -1.
+  // The slot of the first tensor argument, or -1.
   static int32_t source_of(const wire::KernelCall& call, const Kernel& kernel) {
     for (uint8_t i = 0; i < kernel.arg_count; ++i) {
       if (kernel.args[i].kind == ArgKind::kTensor) return call.args()->Get(i);
@@ -222,12 +227,13 @@ class Binder {
     return -1;
   }
 
-  // A view needs a tensor of its own without memory, or one planned where its source is planned.
+  // The result of a view must be another tensor than its source, and either have no memory or be
+  // planned at the same place as its source.
   Status check_alias(int32_t out, int32_t source) const {
     const wire::Tensor* to = slot_at(*state_.plan, out).val_as_Tensor();
     const wire::Tensor* from = source < 0 ? nullptr : slot_at(*state_.plan, source).val_as_Tensor();
     TAPER_REQUIRE(to != nullptr && from != nullptr && out != source, kBadCall,
-                  "a view is not made from one tensor to another");
+                  "the source and the result of a view must be two different tensors");
     TAPER_REQUIRE(to->scalar_type() == from->scalar_type(), kBadCall,
                   "a view has another dtype than what it views");
     TAPER_REQUIRE(!has(out, kIsInput | kIsMoved), kBadCall,
@@ -245,7 +251,7 @@ class Binder {
     changed_ = has_moves_ || has_views_ || has_lists_;
     for (int pass = 0; changed_; ++pass) {
       TAPER_REQUIRE(pass < kMaxPasses, Error::kNotSupported,
-                    "moves and views of the method are nested too deep");
+                    "the moves and views of the method are nested too deeply");
       changed_ = false;
       if (has_moves_) follow_moves();
       if (has_views_) TAPER_TRY(for_each_kernel(&Binder::follow_view));
@@ -289,7 +295,7 @@ class Binder {
     }
   }
 
-  // What delegates see of it.
+  // Marks tensors that must not be written as constants, which is how delegates see it.
   void mark_tensors() {
     for (uint32_t i = 0; i < state_.plan->values()->size(); ++i) {
       const bool fixed = has(static_cast<int32_t>(i), kMayBeConstant | kIsGrowingView);
@@ -380,12 +386,13 @@ class Binder {
     return kind == ArgKind::kMutableTensor || kind == ArgKind::kMutableTensorList;
   }
 
-  // A result may lie exactly where an argument lies (that is in place), or nowhere near it.
+  // A result may occupy exactly the memory of an argument (it is computed in place) or must not
+  // overlap with it at all.
   Status check_overlaps(const wire::KernelCall& call, const Kernel& kernel) {
     for (uint8_t i = 0; i < kernel.arg_count; ++i) {
       if (!is_written(kernel.args[i].kind)) continue;
       for (uint8_t j = 0; j < kernel.arg_count; ++j) {
-        if (j < i && is_written(kernel.args[j].kind)) continue;  // That pair was looked at.
+        if (j < i && is_written(kernel.args[j].kind)) continue;  // That pair was checked before.
         const EValue& written = state_.values[call.args()->Get(i)];
         TAPER_TRY(for_each_tensor(written, [&](const Tensor& result) {
           return for_each_tensor(state_.values[call.args()->Get(j)], [&](const Tensor& other) {
@@ -399,7 +406,7 @@ class Binder {
     return {};
   }
 
-  // Memory that is bound later belongs to the application, or to a tensor that is looked at itself.
+  // Memory that is bound later belongs to the application, or to a tensor that is checked itself.
   static bool partly_overlap(const Tensor& a, const Tensor& b) {
     const uintptr_t first = reinterpret_cast<uintptr_t>(a.const_data());
     const uintptr_t second = reinterpret_cast<uintptr_t>(b.const_data());
@@ -430,7 +437,7 @@ class Binder {
     return {};
   }
 
-  // As accepts(), without a walk through the items of tensor lists.
+  // Like accepts(), but with flags instead of a loop over the items of tensor lists.
   bool matches(ArgSpec spec, int32_t slot) const {
     const EValue& value = state_.values[slot];
     const bool list = value.tag() == Tag::kTensorList || value.tag() == Tag::kOptionalTensorList;

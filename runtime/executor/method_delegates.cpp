@@ -1,4 +1,4 @@
-// The delegates of a method: finding their backends, starting and ending them.
+// The delegates of a method: finding their backends, initialising and destroying them.
 
 #include <new>
 
@@ -70,19 +70,23 @@ Result<Span<const uint8_t>> payload_of(const Program& program,
 
 Status find_backends(MethodState& state, const MethodOptions& options) {
   Status result;
+  std::string_view reported;  // Consecutive delegates of one backend are reported once.
   const auto* delegates = state.plan->delegates();
   for (uint32_t i = 0; i < count(delegates); ++i) {
     const std::string_view id = text(delegates->Get(i)->id());
     BackendInterface* backend = find(options.backends, id);
     Status status;
     if (backend == nullptr) {
-      status = Status(Error::kNotFound, "no backend of this name was handed in");
+      status = Status(Error::kNotFound, "the application provides no backend of this name");
     } else if (!backend->is_available()) {
       status = Status(Error::kNotSupported, "the backend cannot run on this device");
     }
     new (&state.delegates[i]) DelegateState{backend, nullptr};
     if (status.ok()) continue;
-    options.diagnostics({status, text(state.plan->name()), id, -1, -1});
+    if (reported.data() == nullptr || id != reported) {
+      options.diagnostics({status, text(state.plan->name()), id, -1, -1});
+    }
+    reported = id;
     result = status;
   }
   return result;

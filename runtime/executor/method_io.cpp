@@ -33,11 +33,11 @@ Status check_sizes(const Tensor& own, Span<const int32_t> declared, const Tensor
 Status check_tensor(const InputState& input, Span<const int32_t> declared, const Tensor& given) {
   const Tensor& own = *input.tensor;
   TAPER_REQUIRE(given.scalar_type() == own.scalar_type(), Error::kInvalidType,
-                "an input tensor has another dtype than declared");
+                "an input tensor does not have the declared dtype");
   TAPER_REQUIRE(given.dim() == own.dim(), Error::kInvalidArgument,
-                "an input tensor has another rank than declared");
+                "an input tensor does not have the declared rank");
   TAPER_REQUIRE(same_order(given.dim_order(), own.dim_order()), Error::kInvalidArgument,
-                "an input tensor has another dim order than declared");
+                "an input tensor does not have the declared dim order");
   TAPER_TRY(check_sizes(own, declared, given));
   const uintptr_t address = reinterpret_cast<uintptr_t>(given.const_data());
   TAPER_REQUIRE(address != 0 || given.numel() == 0, Error::kInvalidArgument,
@@ -65,7 +65,7 @@ Status set_tensor(InputState& input, Span<const int32_t> declared, const Tensor&
   return {};
 }
 
-// Compared as floats: a processor that has no doubles needs no arithmetic of them for this alone.
+// Compares as floats, so that processors without doubles need no double arithmetic for this alone.
 bool same_double(double a, double b) {
   const float x = static_cast<float>(a), y = static_cast<float>(b);
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
@@ -121,7 +121,7 @@ Status Method::set_input(size_t i, const EValue& value) {
   const int32_t slot = state_->plan->inputs()->Get(static_cast<uint32_t>(i));
   const wire::EValue& declared = internal::slot_at(*state_->plan, slot);
   TAPER_REQUIRE(value.tag() == internal::tag_of(declared), Error::kInvalidType,
-                "an input is of another kind than declared");
+                "an input is not of the declared kind");
   if (input.tensor != nullptr) {
     TAPER_TRY(
         set_tensor(input, internal::items(declared.val_as_Tensor()->sizes()), value.to_tensor()));
@@ -148,10 +148,10 @@ Status Method::set_inputs(Span<const EValue> values) {
 Status Method::set_output_data(size_t i, void* data, size_t bytes) {
   TAPER_REQUIRE(i < num_outputs(), Error::kInvalidArgument, "the method has fewer outputs");
   const OutputState& output = state_->outputs[i];
-  TAPER_REQUIRE(output.slot->is_tensor(), Error::kInvalidType, "this output is no tensor");
+  TAPER_REQUIRE(output.slot->is_tensor(), Error::kInvalidType, "this output is not a tensor");
   Tensor* tensor = output.unplanned;
   TAPER_REQUIRE(tensor != nullptr, Error::kInvalidState,
-                "this output has its memory from the program");
+                "the memory of this output is planned by the program");
   const size_t element = element_size(tensor->scalar_type());
   TAPER_REQUIRE(bytes / element >= static_cast<uint64_t>(tensor->capacity()),
                 Error::kInvalidArgument, "the memory is too small for this output");
@@ -174,6 +174,6 @@ Result<EValue> Method::get_output(size_t i) const {
 
 Status Method::reset_state() { return internal::load_saved_values(*state_); }
 
-Failure Method::last_failure() const { return state_->failure; }
+ExecutionFailure Method::last_failure() const { return state_->failure; }
 
 }  // namespace taper

@@ -1,4 +1,4 @@
-// The method block: counting its parts and laying them out.
+// The method block: counts its parts and lays them out.
 
 #include "runtime/executor/method_state.h"
 #include "runtime/program/wire_access.h"
@@ -49,7 +49,7 @@ void count_instruction(const wire::Instruction& step, Counts* counts) {
   }
 }
 
-// Hands out one array after the other, each aligned to 8.
+// Hands out one array after the other from a block, each aligned to 8.
 class Carver {
  public:
   explicit Carver(uint8_t* base) : base_(base) {}
@@ -65,7 +65,8 @@ class Carver {
  private:
   static constexpr size_t kLimit = SIZE_MAX / 2;
 
-  // Null when only counting. One function for all types: each takes a line of code, not a copy.
+  // Null if only counting. One function for all types, so that its code is not instantiated for
+  // each.
   [[gnu::noinline]] uint8_t* take_bytes(uint64_t count, size_t size) {
     uint8_t* const place = base_ == nullptr ? nullptr : base_ + used_;
     const uint64_t bytes = count <= kLimit / size ? (count * size + 7) / 8 * 8 : kLimit;
@@ -123,14 +124,15 @@ uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state) {
 
 namespace {
 
-// Bytes of a part where pointers have 32 bits (and int64_t is aligned to 8), and where they have
-// 64. A part that changes must change here: what compiles this holds its own column against it.
+// The size of a part where pointers have 32 bits (and int64_t is aligned to 8), and where they have
+// 64. A part that changes must change here: the assertions below compare with the column of the
+// machine that this is compiled for.
 struct Part {
   uint64_t on_32_bits, on_64_bits;
 };
 template <typename T>
 constexpr bool is_size_of(Part part) {
-  const bool aligned = alignof(int64_t) == 8;  // Not so on 32-bit x86, whose sizes are neither.
+  const bool aligned = alignof(int64_t) == 8;  // Not on 32-bit x86, for which there is no column.
   return !aligned || sizeof(T) == (sizeof(void*) == 4 ? part.on_32_bits : part.on_64_bits);
 }
 

@@ -1,4 +1,4 @@
-// The size of a block on another machine follows the layout on this one.
+// block_bytes(), which computes sizes for other machines too, agrees with carve() for this one.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ Counts counts_of(const std::array<uint64_t, 14>& n) {
 }
 
 TEST(MethodLayout, EachPartCountsAsInTheBlock) {
-  static_assert(sizeof(Counts) == 14 * sizeof(uint64_t), "a part is new: test it, too");
+  static_assert(sizeof(Counts) == 14 * sizeof(uint64_t), "add the new part to this test");
   std::array<uint64_t, 14> numbers = {};
   EXPECT_EQ(block_bytes(counts_of(numbers), sizeof(void*)), carve({}, nullptr, nullptr));
   for (size_t i = 0; i < numbers.size(); ++i) {

@@ -1,4 +1,4 @@
-// Method::load: the block, then values, instructions and delegates, then saved state.
+// Method::load: lays out the block, then fills in values, instructions, delegates and saved state.
 
 #include <new>
 
@@ -41,7 +41,7 @@ Status check_memory(const MethodMeta& meta, uint64_t block_bytes, const MemoryMa
   return {};
 }
 
-// Everything that can fail after the block is laid out.
+// Fills the block that has been laid out.
 Status fill(MethodState& state, const MemoryManager& memory, const MethodOptions& options,
             uint64_t block_bytes) {
   EValue** cursor = state.pointers;

@@ -1,4 +1,4 @@
-// Method::execute: the loop. What it relies on was checked when the method was loaded.
+// Method::execute: the instruction loop. What it relies on was checked when the method was loaded.
 
 #include "runtime/executor/method_state.h"
 #include "runtime/program/wire_access.h"
@@ -12,7 +12,7 @@ using internal::kNoAlias;
 using internal::MethodState;
 using internal::Step;
 
-// The memory of views is that of the last execution, whose inputs may be gone.
+// Unbinds all views: their memory is that of the last execution, whose inputs may be gone.
 void forget_views(MethodState& state) {
   for (uint32_t i = state.first_alias; i != kNoAlias; i = state.instructions[i].next_alias) {
     const Instruction& step = state.instructions[i];
@@ -36,7 +36,7 @@ Status prepare(MethodState& state) {
   for (size_t i = 0; i < outputs; ++i) {
     const Tensor* tensor = state.outputs[i].unplanned;
     TAPER_REQUIRE(tensor == nullptr || tensor->const_data() != nullptr || tensor->capacity() == 0,
-                  Error::kInvalidState, "an output that is not planned was given no memory");
+                  Error::kInvalidState, "an output that is not planned has no memory");
   }
   forget_views(state);
   return {};
@@ -78,7 +78,8 @@ Status run_delegate(const MethodState& state, const Instruction& step) {
                                          {step.args, step.arg_count});
 }
 
-// True if the program goes on with the next instruction.
+// Sets *holds to the value of a condition: a bool, or a bool tensor that is true if all elements
+// are.
 Status read_condition(const EValue& condition, bool* holds) {
   if (condition.is_bool()) {
     *holds = condition.to_bool();
@@ -92,7 +93,8 @@ Status read_condition(const EValue& condition, bool* holds) {
   return {};
 }
 
-// Runs one chain. `budget` is what the instruction limit leaves; `at` is where it stopped.
+// Runs one chain. `budget` is the number of instructions that may still run; `at` becomes the index
+// of the instruction that failed.
 Status run_chain(MethodState& state, const ChainState& chain, uint64_t* budget, uint32_t* at) {
   KernelContext& context = state.context;
   const Instruction* const code = chain.first;
@@ -141,8 +143,8 @@ Status run_chain(MethodState& state, const ChainState& chain, uint64_t* budget, 
   return status;
 }
 
-Failure describe(const MethodState& state, size_t chain, uint32_t at) {
-  Failure failure;
+ExecutionFailure describe(const MethodState& state, size_t chain, uint32_t at) {
+  ExecutionFailure failure;
   failure.chain = static_cast<int64_t>(chain);
   failure.instruction = at;
   const wire::Instruction& step =
@@ -160,7 +162,7 @@ Failure describe(const MethodState& state, size_t chain, uint32_t at) {
 
 Status Method::execute() {
   MethodState& state = *state_;
-  state.failure = Failure();
+  state.failure = ExecutionFailure();
   TAPER_TRY(prepare(state));
   uint64_t budget = state.max_instructions;
   const size_t chains = internal::count(state.plan->chains());

@@ -1,7 +1,8 @@
-// What a loaded method is: the contents of the method block.
+// A loaded method: the contents of the method block.
 //
-// Everything lies in one block whose size follows from the file alone; carve() below hands out the
-// parts, with a null base to count and with the real one to load, so that the two cannot differ.
+// Everything is in one block whose size follows from the file alone. carve() below lays out the
+// parts: with a null base to compute the size, with the real one to load, so that the two cannot
+// differ.
 
 #pragma once
 
@@ -15,11 +16,11 @@ namespace taper::internal {
 
 enum class Step : uint8_t {
   kKernel,
-  kCheckedKernel,  // A kernel one of whose tensors may have no memory yet.
+  kCheckedKernel,  // A kernel with a tensor that may have no memory yet, which execute() checks.
   kDelegate,
   kMove,
   kJumpFalse,
-  kNothing,  // A free: planned memory needs none.
+  kNothing,  // A free instruction: planned memory is not freed.
 };
 
 struct DelegateState {
@@ -42,7 +43,7 @@ struct Instruction {
   union {
     uint32_t arg_count;   // kDelegate
     uint32_t target;      // kJumpFalse
-    uint32_t next_alias;  // kCheckedKernel: the next that rebinds a tensor, or kNoAlias.
+    uint32_t next_alias;  // kCheckedKernel: the next one that rebinds a tensor, or kNoAlias.
   };
   Step step;
 };
@@ -56,27 +57,27 @@ struct ChainState {
 
 struct InputState {
   EValue* slot;
-  Tensor* tensor;    // Null if the input is none.
-  int64_t capacity;  // As declared.
+  Tensor* tensor;    // Null if the input is not a tensor.
+  int64_t capacity;  // The declared number of elements.
   bool planned;
   bool set;
 };
 
 struct OutputState {
   EValue* slot;
-  Tensor* unplanned;  // Null unless the application binds its memory.
+  Tensor* unplanned;  // The tensor if the application provides its memory, otherwise null.
 };
 
-// What may become of a slot while the method runs, found when it is loaded.
+// What a slot may hold while the method runs, determined when it is loaded.
 enum SlotFlag : uint8_t {
   kMayBeConstant = 1,  // The tensor, or one it aliases, must not be written.
   kMayBeUnbound = 2,   // The tensor may have no memory.
-  kIsGrowingView = 4,  // A view of dynamic shape: it could outgrow what it aliases.
-  kIsMoved = 8,        // A move writes it.
+  kIsGrowingView = 4,  // A view of dynamic shape, which could outgrow the tensor it views.
+  kIsMoved = 8,        // The target of a move.
   kIsAlias = 16,       // A kernel rebinds its memory.
   kIsInput = 32,
   kHasNone = 64,      // A tensor list with a None among its items.
-  kHasComplex = 128,  // One with a complex tensor.
+  kHasComplex = 128,  // A tensor list with a complex tensor among its items.
 };
 inline constexpr uint8_t kTravelsWithMoves = kMayBeConstant | kMayBeUnbound | kIsGrowingView;
 
@@ -87,9 +88,9 @@ struct MethodState {
   uint64_t max_instructions;
   KernelContext context;
   Span<uint8_t> temp;
-  Failure failure;
+  ExecutionFailure failure;
   uint32_t first_alias;
-  uint32_t live_delegates;  // Those whose init() succeeded.
+  uint32_t live_delegates;  // How many delegates have been initialised.
 
   EValue* values;
   Tensor* tensors;
@@ -99,16 +100,16 @@ struct MethodState {
   OutputState* outputs;
   const Kernel** kernels;  // One per operator.
   DelegateState* delegates;
-  EValue** pointers;  // Arguments of instructions, then items of lists.
+  EValue** pointers;  // The arguments of instructions, then the items of lists.
   Tensor** list_tensors;
   int64_t* list_ints;
   BoxedIntList* int_lists;
   BoxedTensorList* tensor_lists;
-  int32_t* dims;   // Strides of every tensor, sizes of dynamic ones.
-  uint8_t* flags;  // One set of SlotFlags per slot.
+  int32_t* dims;   // The strides of every tensor, and the sizes of dynamic ones.
+  uint8_t* flags;  // The SlotFlags of every slot.
 };
 
-// How many of each part a method has.
+// The number of elements in each part of a method block.
 struct Counts {
   uint64_t values = 0, tensors = 0, chains = 0, instructions = 0, inputs = 0, outputs = 0;
   uint64_t operators = 0, delegates = 0, pointers = 0, list_tensors = 0, list_ints = 0;
@@ -117,19 +118,20 @@ struct Counts {
 
 Counts count_parts(const wire::ExecutionPlan& plan);
 
-// Points the parts of `state` into the block at `base` (null to count only) and returns the bytes
-// of the whole block, the MethodState at its start included; UINT64_MAX if they cannot be counted.
+// Points the parts of `state` into the block at `base` (null: only computes the size). Returns the
+// size of the whole block in bytes, including the MethodState at its start; UINT64_MAX if it is too
+// large.
 uint64_t carve(const Counts& counts, uint8_t* base, MethodState* state);
 
-// The same on a machine whose pointers have so many bytes, 4 or 8.
+// The size of the block on a machine whose pointers have `pointer` bytes, 4 or 8.
 uint64_t block_bytes(const Counts& counts, uint64_t pointer);
 
-// Fills values, tensors and lists; `cursor` is left after the last of state.pointers it used.
-// Returns the last problem after telling `diagnostics` of each.
+// Fills values, tensors and lists. `cursor` becomes the first of state.pointers that is not used.
+// Reports every problem to `diagnostics` and returns the last one.
 Status fill_values(MethodState& state, const HierarchicalAllocator& planned,
                    const Diagnostics& diagnostics, EValue*** cursor);
 
-// Finds every kernel, checks every argument against it, and fills the instructions.
+// Looks up every kernel, checks every argument against it, and fills the instructions.
 Status bind_instructions(MethodState& state, const MethodOptions& options, EValue** cursor);
 
 // Fills the descriptions of inputs and outputs. REQUIRES: the slots' flags are final.
@@ -139,10 +141,10 @@ void describe_inputs_and_outputs(MethodState& state);
 Status find_backends(MethodState& state, const MethodOptions& options);
 Status init_delegates(MethodState& state, const Diagnostics& diagnostics, Span<uint8_t> spare);
 
-// Destroys the delegates that are alive.
+// Destroys the delegates that have been initialised.
 void destroy_delegates(MethodState& state);
 
-// Puts every number and tensor slot back to what it held after loading.
+// Sets every number and tensor slot back to what it held after loading.
 void restore_slots(MethodState& state);
 
 // Copies the saved values of mutable buffers into place.

@@ -252,7 +252,8 @@ TEST(MethodShapes, DynamicSizesFollowTheInput) {
   EXPECT_EQ(loaded->set_input(0, three.value()).error(), Error::kInvalidArgument);
 }
 
-// A kernel that grows an input it writes must stop at the caller's memory, not at the bound.
+// A kernel may grow an input that it writes only up to the caller's memory, not up to the declared
+// bound.
 TEST(MethodShapes, ABoundInputCannotGrow) {
   AddTwice model;
   model.m.values[static_cast<size_t>(model.x)].tensor.dynamism = 1;

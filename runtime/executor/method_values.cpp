@@ -1,4 +1,4 @@
-// The values of a method: filling its slots from the file, and putting them back.
+// The values of a method: filling its slots from the file, and restoring them.
 
 #include <cstring>
 #include <new>
@@ -25,10 +25,10 @@ std::string_view key_of(const wire::Tensor& tensor) {
   return text(tensor.extra_tensor_info()->fully_qualified_name());
 }
 
-// The bytes of an external tensor, once its layout is found to be what the program says.
+// The bytes of an external tensor, whose layout must be the one that the program declares.
 Result<Span<const uint8_t>> external_bytes(const NamedDataMap* map, const wire::Tensor& tensor) {
   TAPER_REQUIRE(map != nullptr, Error::kNotFound,
-                "the program keeps this tensor in a .ptd file, and none was given");
+                "this tensor is stored in a .ptd file, and none was given");
   Result<NamedData> found = map->find(key_of(tensor));
   TAPER_REQUIRE(found.ok(), Error::kNotFound, "the .ptd file lacks this tensor");
   const bool same_layout = found->is_tensor && found->scalar_type == scalar_type(tensor) &&
@@ -85,7 +85,7 @@ class ValueFiller {
     return {};
   }
 
-  EValue** pointers;  // The next free one.
+  EValue** pointers;  // The first one that is not used.
 
  private:
   Status tensor(const wire::Tensor& wire, EValue* value, uint8_t* flags) {
@@ -163,7 +163,7 @@ class ValueFiller {
   int32_t* dims_;
 };
 
-// The saved bytes of a mutable tensor; none if it has none.
+// The saved bytes of a mutable tensor; empty if it has none.
 Result<Span<const uint8_t>> saved_bytes(const MethodState& state, const wire::Tensor& tensor) {
   const Storage where = storage(tensor);
   if (where == Storage::kExternalMutable) return external_bytes(state.external, tensor);

@@ -1,5 +1,5 @@
-// What holds for the runtime as a whole: no flipped bit crashes it, threads may share a file, and
-// execute() leaves the heap alone.
+// Properties of the runtime as a whole: no flipped bit crashes it, threads may share a file, and
+// execute() does not use the heap.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ Bytes model_with_everything() {
   return builder.finish();
 }
 
-// Opens, loads and runs; whatever goes wrong, it must be said with a Status.
+// Opens, loads and runs. Whatever goes wrong must be returned as a Status.
 Status run(const Bytes& file, Floats* output = nullptr) {
   BufferDataLoader loader(file.data(), file.size());
   Result<Program> program = Program::open(loader);
@@ -184,7 +184,7 @@ TEST(Robustness, ExecuteDoesNotTouchTheHeap) {
 
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(after, before);
-  EXPECT_GT(before, before_open);  // The counter does count.
+  EXPECT_GT(before, before_open);  // Proves that the counter works.
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(State, CanBeReset) {
   EXPECT_EQ(loaded->meta().attribute_tensor_meta(0)->name(), "count");
 }
 
-// The same, both tensors in a .ptd.
+// The same, with both tensors in a .ptd.
 struct External {
   Counter model;
   PtdBuilder ptd;
@@ -73,7 +73,7 @@ struct External {
     ptd.tensor("count", {2}, {5, 6});
   }
 
-  // Loads with the .ptd, runs once, and gives the first output.
+  // Loads with the .ptd, runs once, and returns the first output.
   Status run(Floats* output, std::vector<std::string>* subjects = nullptr) {
     const Bytes file = ptd.finish();
     BufferDataLoader loader(file.data(), file.size());

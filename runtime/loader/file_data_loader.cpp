@@ -1,4 +1,4 @@
-// FileDataLoader and MmapDataLoader: the whole file, read or mapped once, then served as a buffer.
+// FileDataLoader and MmapDataLoader: read or map the whole file once, then serve it as a buffer.
 
 #include "taper/file_data_loader.h"
 
@@ -43,7 +43,7 @@ Status read_all(FILE* file, void** memory, Span<const uint8_t>* bytes) {
 }  // namespace
 
 Result<FileDataLoader> FileDataLoader::open(const char* path) {
-  TAPER_REQUIRE(!internal::is_directory(path), Error::kAccessFailed, "this is no regular file");
+  TAPER_REQUIRE(!internal::is_directory(path), Error::kAccessFailed, "this is not a regular file");
   errno = 0;
   FILE* file = std::fopen(path, "rb");
   TAPER_REQUIRE(file != nullptr || errno != ENOENT, Error::kNotFound, "there is no such file");

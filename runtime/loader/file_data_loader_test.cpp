@@ -1,3 +1,5 @@
+// Loaders of files: the ranges that they serve, and paths that they refuse.
+
 #include "taper/file_data_loader.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A zeroed heap block aligned to 64, or memory of the application's, or none: what a Module gives a
-// Method to live in.
+// The memory that a Module gives to a Method: a zeroed heap block aligned to 64, or memory that the
+// application provides.
 
 #pragma once
 
@@ -16,8 +16,8 @@ namespace taper::internal {
 class AlignedBlock {
  public:
   AlignedBlock() = default;
-  // calloc hands out untouched pages, so a large arena costs only what is used of it.
-  // No machine has the memory that a hostile file may ask for, so that is not even tried.
+  // Allocates from the heap. calloc returns untouched pages, so a large arena costs only what is
+  // used of it. More than kMostBytes, which only a hostile file asks for, is not even tried.
   explicit AlignedBlock(uint64_t bytes) {
     if (bytes == 0 || bytes > kMostBytes) return;
     memory_ = std::calloc(static_cast<size_t>(bytes) + kAlignment, 1);
@@ -26,7 +26,7 @@ class AlignedBlock {
         (reinterpret_cast<uintptr_t>(memory_) + kAlignment - 1) & ~(kAlignment - 1);
     bytes_ = {reinterpret_cast<uint8_t*>(start), static_cast<size_t>(bytes)};
   }
-  // From `source`, if it has any to give; else from the heap.
+  // Takes the memory from `source`, or allocates it from the heap if the source has no take().
   AlignedBlock(const MemorySource& source, uint32_t id, uint64_t bytes) {
     if (source.take == nullptr) {
       *this = AlignedBlock(bytes);
@@ -51,7 +51,7 @@ class AlignedBlock {
     source_.give_back(source_.context, id_, bytes_.data(), bytes_.size());
   }
 
-  // Shorter than asked for if the heap had no room.
+  // Empty if there was not enough memory.
   Span<uint8_t> bytes() const { return bytes_; }
   void zero() {
     if (!bytes_.empty()) std::memset(bytes_.data(), 0, bytes_.size());
@@ -69,7 +69,7 @@ class AlignedBlock {
   }
 
   void* memory_ = nullptr;
-  MemorySource source_;  // Empty if it is from the heap.
+  MemorySource source_;  // Empty if the memory is from the heap.
   uint32_t id_ = 0;
   Span<uint8_t> bytes_;
 };

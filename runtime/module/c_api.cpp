@@ -1,5 +1,5 @@
-// taper/taper.h over Module. Every function is one Call: it takes the model behind the handle, does
-// one thing, and turns what is wrong into a code, a line and a place.
+// taper/taper.h, implemented with Module. Every function is one Call: it takes the model behind the
+// handle, does one thing, and reports an error as a code, a message and a site.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@ static_assert(TAPER_TENSOR == static_cast<int>(Tag::kTensor));
 static_assert(TAPER_BOOL == static_cast<int>(Tag::kBool));
 static_assert(TAPER_MAX_RANK == kMaxRank);
 
-// Lives as long as the library, so that models may be closed at any time, exit() included.
+// Never destroyed, so that models may be closed at any time, even during exit().
 ModelTable& models() {
   static ModelTable* const table = new ModelTable();
   return *table;
@@ -48,7 +48,7 @@ taper_code report(taper_error* error, Error code, const std::string& site,
   return static_cast<taper_code>(code);
 }
 
-// One call for one model, and for one method of it unless `method` is not asked for.
+// One call on a model and, if `method` is given, on one of its methods.
 class Call {
  public:
   Call(const char* function, taper_model handle, taper_error* error)
@@ -58,7 +58,7 @@ class Call {
         code_ = report(error, Error::kOk, "", "");
         break;
       case ModelTable::Found::kNone:
-        fail(Error::kInvalidArgument, "the handle is no open model");
+        fail(Error::kInvalidArgument, "the handle is not that of an open model");
         break;
       case ModelTable::Found::kBusy:
         fail(Error::kInvalidState, "the model is in use by another thread");
@@ -90,13 +90,13 @@ class Call {
   taper_code fail(Error error, const std::string& message) {
     return code_ = report(error_, error, site_, message);
   }
-  // With the names that the module has noted.
+  // Reports a failure of the module, with its error text.
   taper_code fail(Status status) {
     const std::string& text = model_->module.last_error_text();
     return fail(status.error(), text.empty() ? status.message() : text);
   }
   taper_code check(Status status) { return status.ok() ? code_ : fail(status); }
-  // False, with an error, if the caller gave no place for the answer.
+  // Reports an error and returns false if `pointer`, where the result belongs, is null.
   bool asks(const void* pointer, const char* what) {
     if (ok() && pointer == nullptr) {
       fail(Error::kInvalidArgument, std::string(what) + " is a null pointer");
@@ -138,38 +138,67 @@ class Call {
   taper_code code_ = TAPER_OK;
 };
 
-// The options as the module wants them; false if they are not what this library knows.
-bool read_options(const taper_options* given, ModuleOptions* to) {
-  if (given == nullptr) return true;
-  // Callers of version 0.1 know the fields up to the pool.
-  constexpr size_t kLeast = offsetof(taper_options, parallel_for);
-  if (given->struct_size < kLeast || given->struct_size > 4096) return false;
+struct Options {
+  ModuleOptions module;
+  KernelTable kernels;
+  std::vector<Backend> backends;
+};
+
+// Reads the backends that the caller passes, and adds every problem with them to `problems`.
+std::vector<Backend> read_backends(const taper_options& given, std::string* problems) {
+  std::vector<Backend> backends;
+  const auto note = [&](const std::string& problem) {
+    *problems += (problems->empty() ? "" : "; ") + problem;
+  };
+  if (given.backends == nullptr && given.backend_count != 0) note("backends is a null pointer");
+  for (size_t i = 0; given.backends != nullptr && i < given.backend_count; ++i) {
+    if (given.backends[i] == nullptr) {
+      note("backends[" + std::to_string(i) + "] is a null pointer");
+      continue;
+    }
+    const Backend& backend = given.backends[i]->entry;
+    for (const Backend& other : backends) {
+      if (std::strcmp(other.name, backend.name) != 0) continue;
+      note(std::string("the backend ") + backend.name + " is given twice");
+    }
+    backends.push_back(backend);
+  }
+  return backends;
+}
+
+// Converts the options for Module. Returns a text with all problems; empty if there are none.
+std::string read_options(const taper_options* given, Options* to) {
+  if (given == nullptr) return {};
+  constexpr size_t kLeast = offsetof(taper_options, parallel_for);  // The fields of version 0.1.
+  if (given->struct_size < kLeast || given->struct_size > 4096) {
+    return "options.struct_size is not sizeof(taper_options)";
+  }
   taper_options known = {};
   std::memcpy(&known, given, std::min(sizeof(known), given->struct_size));
   const taper_options* from = &known;
-  if (from->backends != nullptr) to->backends = from->backends->table;
-  if (from->data_path != nullptr) to->data_path = from->data_path;
-  if (from->max_memory_bytes != 0) to->max_memory_bytes = from->max_memory_bytes;
-  if (from->max_instructions != 0) to->max_instructions = from->max_instructions;
+  std::string problems;
+  if (from->kernels != nullptr) to->kernels = from->kernels->table;
+  to->backends = read_backends(known, &problems);
+  ModuleOptions& module = to->module;
+  if (from->data_path != nullptr) module.data_path = from->data_path;
+  if (from->max_memory_bytes != 0) module.max_memory_bytes = from->max_memory_bytes;
+  if (from->max_instructions != 0) module.max_instructions = from->max_instructions;
   if (from->parallel_for != nullptr && from->threads > 1) {
-    to->pool = {from->parallel_for, from->parallel_context, from->threads};
-    to->temp_bytes *= std::min<uint32_t>(from->threads, 64);
+    module.pool = {from->parallel_for, from->parallel_context, from->threads};
+    module.temp_bytes *= std::min<uint32_t>(from->threads, 64);
   }
-  to->memory = {from->take_memory, from->give_memory_back, from->memory_context};
-  return true;
+  module.memory = {from->take_memory, from->give_memory_back, from->memory_context};
+  return problems;
 }
 
 template <typename Source>
 taper_code open_model(const char* site, const Source& source, const taper_options* options,
                       taper_model* handle, taper_error* error) {
-  ModuleOptions module_options;
-  if (!read_options(options, &module_options)) {
-    return report(error, Error::kInvalidArgument, site,
-                  "options.struct_size is not sizeof(taper_options)");
-  }
-  const KernelTable table =
-      options == nullptr || options->kernels == nullptr ? KernelTable() : options->kernels->table;
-  auto model = std::make_unique<Model>(source, module_options, table);
+  Options read;
+  const std::string problems = read_options(options, &read);
+  if (!problems.empty()) return report(error, Error::kInvalidArgument, site, problems);
+  auto model = std::make_unique<Model>(source, std::move(read.module), read.kernels,
+                                       std::move(read.backends));
   const Status status = model->module.load();
   if (!status.ok()) {
     const std::string& text = model->module.last_error_text();
@@ -340,7 +369,7 @@ taper_code taper_set_input(taper_model model, const char* method, size_t index,
   if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
   if (*meta.input_tag(index) != Tag::kTensor) {
     return call.fail(Error::kInvalidType, "input " + std::to_string(index) +
-                                              " is no tensor: export has fixed its value");
+                                              " is not a tensor: export has fixed its value");
   }
   std::string problem;
   const Error code = taper::copy_input(*meta.input_tensor_meta(index), *value,

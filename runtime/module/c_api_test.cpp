@@ -1,4 +1,4 @@
-// taper/taper.h: what it gives, what it refuses, and that nothing a caller can do crashes it.
+// taper/taper.h: what it returns and refuses, and that nothing that a caller does crashes it.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 
 #include "taper/c_tables.h"
 #include "taper/taper.h"
+#include "test/support/payload_backend.h"
 #include "test/support/program_builder.h"
 #include "test/support/test_kernels.h"
 
@@ -84,7 +85,7 @@ class CApi : public testing::Test {
     const float* data = static_cast<const float*>(value.data);
     return {data, data + value.bytes / sizeof(float)};
   }
-  // The last call failed so, and says it.
+  // Expects that the last call failed with this code, message and site.
   void expect_said(taper_code code, taper_code wanted, const std::string& part,
                    const std::string& site) {
     EXPECT_EQ(code, wanted);
@@ -121,7 +122,7 @@ TEST_F(CApi, RunsAndDescribes) {
   EXPECT_NE(info.dynamic, 0);
   set("forward", 0, {1, 2});
   set("forward", 2, {10, 20});
-  for (int run = 0; run < 2; ++run) {  // Inputs hold.
+  for (int run = 0; run < 2; ++run) {  // Inputs stay set.
     ASSERT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
     EXPECT_EQ(output("forward", 0), (std::vector<float>{11, 22}));
   }
@@ -162,7 +163,7 @@ TEST_F(CApi, CallsOutOfOrderAreErrors) {
   ASSERT_EQ(taper_close(model_), TAPER_OK);
   EXPECT_EQ(taper_close(model_), TAPER_INVALID_ARGUMENT);
   expect_said(taper_run(model_, "forward", &error_), TAPER_INVALID_ARGUMENT,
-              "the handle is no open model", "taper_run");
+              "the handle is not that of an open model", "taper_run");
 }
 
 TEST_F(CApi, WrongValuesSayWhatWasExpected) {
@@ -207,7 +208,66 @@ TEST_F(CApi, OpeningCanFail) {
   EXPECT_EQ(taper_close(model), TAPER_OK);
 }
 
-// Kernels of the tests add element by element on the pool.
+TEST_F(CApi, EverythingThatIsWrongWithTheBackendsIsSaidAtOnce) {
+  PayloadBackend payload;
+  const taper_backend backend = {payload_backend(payload)};
+  const taper_backend* const given[] = {&backend, nullptr, &backend, nullptr};
+  options_.backends = given;
+  options_.backend_count = 4;
+  taper_model model = 77;
+  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model, &error_),
+            TAPER_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message,
+               "backends[1] is a null pointer; the backend PayloadBackend is given twice; "
+               "backends[3] is a null pointer");
+  EXPECT_EQ(model, 0u);
+  options_.backends = nullptr;
+  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model, &error_),
+            TAPER_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "backends is a null pointer");
+}
+
+// Two delegates: x + y by one backend, twice that by another.
+TEST_F(CApi, BackendsAreCombined) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  const int x = m.tensor({.sizes = {{2}}});
+  const int once = m.tensor({.sizes = {{2}}, .memory_id = 1});
+  const int twice = m.tensor({.sizes = {{2}}, .memory_id = 1, .offset = 16});
+  const std::string text = "add 0 0 1";
+  const Bytes program(text.begin(), text.end());
+  builder.inline_data = {program};
+  m.delegates = {{.id = "PayloadBackend"}, {.id = "OtherBackend"}};
+  m.delegate(0, {x, once});
+  m.delegate(1, {once, twice});
+  m.buffer_sizes = {0, 24};
+  m.inputs = {x};
+  m.outputs = {twice};
+  const AlignedFile file(builder.finish());
+  PayloadBackend payload, other;
+  const taper_backend first = {payload_backend(payload)}, second = {{"OtherBackend", &other}};
+  const taper_backend* const given[] = {&first, &second};
+  options_.backends = given;
+  options_.backend_count = 1;
+  taper_model model = 0;
+  ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model, &error_), TAPER_OK);
+  expect_said(taper_load_method(model, "forward", &error_), TAPER_NOT_FOUND, "OtherBackend",
+              "taper_load_method forward");
+  EXPECT_EQ(taper_close(model), TAPER_OK);
+  options_.backend_count = 2;
+  ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model, &error_), TAPER_OK);
+  const std::vector<float> data = {1, 2};
+  const taper_value in = floats(data);
+  ASSERT_EQ(taper_set_input(model, "forward", 0, &in, &error_), TAPER_OK) << error_.message;
+  ASSERT_EQ(taper_run(model, "forward", &error_), TAPER_OK) << error_.message;
+  taper_value out;
+  ASSERT_EQ(taper_get_output(model, "forward", 0, &out, &error_), TAPER_OK) << error_.message;
+  EXPECT_EQ(static_cast<const float*>(out.data)[0], 4);
+  EXPECT_EQ(static_cast<const float*>(out.data)[1], 8);
+  EXPECT_EQ(taper_close(model), TAPER_OK);
+}
+
+// The test kernels add on the pool, element by element.
 TEST_F(CApi, ThreadsOfTheApplicationAreUsed) {
   size_t tasks = 0;
   options_.parallel_for = [](void* context, size_t count, taper_task task, void* data) {
@@ -230,7 +290,7 @@ TEST_F(CApi, ThreadsOfTheApplicationAreUsed) {
   EXPECT_GT(tasks, 0u);
   tasks = 0;
   sum_with(1, sizeof(options_));
-  // A caller that was compiled before there were threads.
+  // A caller that was compiled before the API had threads.
   sum_with(2, offsetof(taper_options, parallel_for));
   EXPECT_EQ(tasks, 0u);
 }
@@ -263,7 +323,7 @@ TEST_F(CApi, MemoryOfTheApplicationIsUsed) {
   pool.used = sizeof(pool.bytes);
   taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_);
   expect_said(taper_load_method(model_, "forward", &error_), TAPER_OUT_OF_MEMORY,
-              "more memory than there is", "taper_load_method forward");
+              "more memory than is available", "taper_load_method forward");
 }
 
 TEST_F(CApi, ASecondThreadIsTurnedAway) {
@@ -281,7 +341,7 @@ TEST_F(CApi, ASecondThreadIsTurnedAway) {
   EXPECT_EQ(taper_run(model_, "forward", nullptr), TAPER_OK);
 }
 
-// Random calls with random arguments, right and wrong ones.
+// Makes random calls with random arguments, valid and invalid ones.
 class Monkey {
  public:
   Monkey(const AlignedFile& file, uint32_t seed) : file_(file), random_(seed) {}
@@ -332,7 +392,7 @@ class Monkey {
 
   taper_model handle() {
     if (models_.empty() || odds(10)) return odds(2) ? pick(4) : random_() * uint64_t{4294967291};
-    return models_[pick(models_.size())];  // Some of them are closed.
+    return models_[pick(models_.size())];  // Some of these models are closed.
   }
 
   taper_code open(taper_error* error) {
@@ -360,7 +420,7 @@ class Monkey {
     if (odds(6)) value.dtype = static_cast<int32_t>(pick(40)) - 4;
     if (odds(6)) value.kind = static_cast<int32_t>(pick(9));
     if (odds(12)) value.data = nullptr;
-    // What is said of the data must be true where it would be read: 20 bytes at most.
+    // `bytes` must be true wherever the data would be read: at most 20 bytes.
     if (value.bytes > data.size() * sizeof(float) && value.bytes <= 20) value.bytes = 0;
     return taper_set_input(handle(), method, index, odds(16) ? nullptr : &value, error);
   }
@@ -369,7 +429,7 @@ class Monkey {
     taper_value value = {};
     const taper_code code = taper_get_output(handle(), method, index, &value, error);
     for (size_t i = 0; code == TAPER_OK && i < value.bytes; ++i) {
-      sum_ += static_cast<const uint8_t*>(value.data)[i];  // What is handed out can be read.
+      sum_ += static_cast<const uint8_t*>(value.data)[i];  // The output can be read.
     }
     return code;
   }

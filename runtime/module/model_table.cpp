@@ -2,7 +2,7 @@
 
 namespace taper {
 
-// The slot's number is the low half of a handle, its generation the high half.
+// A handle has the index of its slot in the low half and the slot's generation in the high half.
 ModelTable::Slot* ModelTable::find(uint64_t handle) {
   const uint64_t index = handle & UINT32_MAX;
   if (index >= slots_.size()) return nullptr;

@@ -1,6 +1,6 @@
-// The models behind the handles of taper/taper.h. A handle is a slot and how often the slot was
-// used, so a handle that was closed, or never was one, is told apart without touching memory that
-// is gone. A model is in use by one call at a time; a second call is turned away.
+// The models behind the handles of taper/taper.h. A handle names a slot and the slot's generation,
+// so that a handle that was closed, or never was valid, is recognised without accessing freed
+// memory. A model is used by one call at a time; a second call is refused.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace taper {
 
-// An input as it was copied in.
+// A copy of an input.
 struct HeldInput {
   bool set = false;
   ScalarType dtype = ScalarType::kFloat;
@@ -27,22 +27,27 @@ struct HeldInput {
 struct MethodRecord {
   std::string name;
   std::vector<HeldInput> inputs;
-  bool ran = false;             // The last run succeeded, and nothing was set since.
-  std::vector<EValue> outputs;  // Of that run.
+  bool ran = false;             // The last run succeeded, and no input was set since.
+  std::vector<EValue> outputs;  // The outputs of that run.
 };
 
 struct Model {
   // `Source` is a path, or bytes in memory.
   template <typename Source>
-  Model(const Source& source, ModuleOptions options, KernelTable table)
-      : tables{table}, module(source, with_kernels(std::move(options), tables)) {}
+  Model(const Source& source, ModuleOptions options, KernelTable table, std::vector<Backend> given)
+      : tables{table},
+        backends(std::move(given)),
+        module(source, with_tables(std::move(options), tables, backends)) {}
 
-  static ModuleOptions with_kernels(ModuleOptions options, Span<const KernelTable> tables) {
-    options.kernels = tables;
+  static ModuleOptions with_tables(ModuleOptions options, Span<const KernelTable> kernels,
+                                   BackendTable backends) {
+    options.kernels = kernels;
+    options.backends = backends;
     return options;
   }
 
   KernelTable tables[1];
+  std::vector<Backend> backends;
   Module module;
   std::vector<std::string> method_names;
   std::vector<std::unique_ptr<MethodRecord>> methods;
@@ -50,11 +55,11 @@ struct Model {
 
 class ModelTable {
  public:
-  // Returns the handle.
+  // Adds a model and returns its handle.
   uint64_t add(std::unique_ptr<Model> model);
 
   enum class Found : uint8_t { kYes, kNone, kBusy };
-  // Takes the model for one call. On kYes, give_back() or remove() must follow.
+  // Takes the model for one call. If it returns kYes, give_back() or remove() must follow.
   Found take(uint64_t handle, Model** model);
   void give_back(uint64_t handle);
   std::unique_ptr<Model> remove(uint64_t handle);

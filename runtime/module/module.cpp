@@ -15,19 +15,19 @@ namespace {
 
 using internal::AlignedBlock;
 
-// Where a program made with shared state keeps it: memory_id 2 on the wire.
+// The planned buffer in which programs keep state that methods share: memory_id 2 on the wire.
 constexpr size_t kSharedBuffer = 1;
 
-// A method and the memory it lives in.
+// A method and its memory.
 struct LoadedMethod {
   std::string name;
   AlignedBlock block;
-  std::vector<AlignedBlock> arenas;  // Empty at the place of the shared one.
+  std::vector<AlignedBlock> arenas;  // The block of the shared buffer is empty.
   std::vector<Span<uint8_t>> arena_spans;
   std::optional<Method> method;
 };
 
-// Bytes from a path or from memory: one of the three loaders.
+// The loader of a file, by path or in memory: one of the three kinds.
 class FileSource {
  public:
   Status open(const std::string& path, LoadMode mode) {
@@ -63,7 +63,7 @@ std::string message_of(const Diagnostic& found) {
   return message.empty() ? to_string(found.status.error()) : message;
 }
 
-// What the message is about and where: "aten::add.out (method forward, value 3)".
+// What a diagnostic is about and where: "aten::add.out (method forward, value 3)".
 std::string place_of(const Diagnostic& found) {
   std::string place;
   if (!found.method.empty()) place = "method " + std::string(found.method);
@@ -89,9 +89,9 @@ struct Module::State {
   AlignedBlock shared;
   std::vector<std::unique_ptr<LoadedMethod>> methods;
   std::string error_text;
-  std::string last_message;  // Of the last line.
+  std::string last_message;  // The message of the last line.
 
-  // Adds a line to the error text, or a name to the last line if it says the same.
+  // Adds a line to the error text, or only a name to the last line if the message is the same.
   static void note(void* context, const Diagnostic& found) {
     State& state = *static_cast<State*>(context);
     std::string& text = state.error_text;
@@ -107,7 +107,7 @@ struct Module::State {
   }
   Diagnostics diagnostics() { return {&State::note, this}; }
 
-  // Makes sure that a failure has a text, and passes it on.
+  // Makes sure that a failure has an error text, and returns it.
   Status fail(Status status, const std::string& subject) {
     if (!status.ok() && error_text.empty()) {
       note(this, Diagnostic{status, {}, subject, -1, -1});
@@ -145,7 +145,7 @@ struct Module::State {
     return nullptr;
   }
 
-  // The largest buffer that any method wants to share.
+  // Allocates the shared buffer, as large as the method that needs most of it requires.
   Status make_shared_buffer() {
     if (!options.share_mutable_buffers || !shared.bytes().empty()) return {};
     uint64_t bytes = 0;
@@ -158,14 +158,15 @@ struct Module::State {
     return allocate(bytes, kSharedBuffer + 1, &shared, 0);
   }
 
-  // `total` is what the method has already, `id` what MemorySource says.
+  // Allocates one part of a method. `total` is what the method has already; `id` as in
+  // MemorySource.
   Status allocate(uint64_t bytes, size_t id, AlignedBlock* block, uint64_t total) {
     const uint64_t limit = options.max_memory_bytes;
     TAPER_REQUIRE(total <= limit && bytes <= limit - total, Error::kMemoryAllocationFailed,
                   "the method needs more memory than the limit allows");
     *block = AlignedBlock(options.memory, static_cast<uint32_t>(id), bytes);
     TAPER_REQUIRE(block->bytes().size() == bytes, Error::kMemoryAllocationFailed,
-                  "the method needs more memory than there is");
+                  "the method needs more memory than is available");
     return {};
   }
 
@@ -207,7 +208,7 @@ struct Module::State {
     return {};
   }
 
-  // Sets the inputs; as many as tensor inputs alone will do.
+  // Sets the inputs: all of them, or only the tensors.
   Status set_inputs(Method& method, Span<const EValue> inputs) {
     const MethodMeta meta = method.meta();
     size_t tensors = 0;
@@ -227,7 +228,7 @@ struct Module::State {
   }
 
   Status describe_failure(const Method& method, Status status) {
-    const Failure failure = method.last_failure();
+    const ExecutionFailure failure = method.last_failure();
     std::string subject(failure.op.name);
     if (!failure.op.overload.empty()) subject += "." + std::string(failure.op.overload);
     note(this, Diagnostic{status, method.meta().name(), subject, -1, failure.instruction});
@@ -242,7 +243,7 @@ Module::Module(std::string path, ModuleOptions options) : state_(std::make_uniqu
 
 Module::Module(Span<const uint8_t> bytes, ModuleOptions options)
     : Module(std::string(), std::move(options)) {
-  // An empty span still means memory, not a path.
+  // An empty span must still select the loader of memory, not of a path.
   static constexpr uint8_t kNothing = 0;
   state_->memory = bytes.data() == nullptr ? Span<const uint8_t>(&kNothing, 0) : bytes;
 }

@@ -1,3 +1,5 @@
+// Module: running by path, error texts, memory limits, shared state and external weights.
+
 #include "taper/module.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +22,7 @@ using test::ProgramBuilder;
 using test::PtdBuilder;
 using Floats = std::vector<float>;
 
-// A file that is there while the test runs.
+// A file that exists as long as this object.
 class TempFile {
  public:
   TempFile(const std::string& name, const Bytes& bytes) : path_(testing::TempDir() + name) {
@@ -75,7 +77,7 @@ TEST_P(Modules, TakeAPathAndTensors) {
   Result<std::vector<EValue>> outputs = module.forward(all);
   ASSERT_TRUE(outputs.ok()) << module.last_error_text();
   EXPECT_EQ(floats(outputs->at(0)), (Floats{0, 11}));
-  // Tensors alone will do.
+  // Passing only the tensors is enough.
   EXPECT_TRUE(module.forward({EValue(a.tensor()), EValue(b.tensor())}).ok());
   EXPECT_EQ(module.forward({EValue(a.tensor())}).error(), Error::kInvalidArgument);
   EXPECT_EQ(module.method_names(), (std::vector<std::string>{"forward"}));
@@ -161,7 +163,7 @@ TEST(ModuleState, IsSharedBetweenMethodsOnRequest) {
   }
 }
 
-// Hands out pieces of its own, and knows which are not given back.
+// Hands out pieces of its own memory, and counts those that are not given back.
 struct Pieces {
   alignas(16) uint8_t bytes[4096] = {};
   size_t used = 0, odd = 0;

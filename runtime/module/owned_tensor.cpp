@@ -1,4 +1,4 @@
-// OwnedTensor: sizes and data in one object.
+// OwnedTensor: a tensor with its sizes and data in one object.
 
 #include <cstring>
 #include <new>

@@ -1,3 +1,5 @@
+// Conversion between the values of taper/taper.h and those of the runtime; see value_copy.h.
+
 #include "runtime/module/value_copy.h"
 
 #include <cstring>
@@ -61,7 +63,8 @@ Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
                type_text(from.dtype, from.sizes, static_cast<size_t>(from.rank));
     return from.dtype != dtype ? Error::kInvalidType : Error::kInvalidArgument;
   }
-  uint64_t bytes = element_size(info.scalar_type());  // No larger than declared, which fits.
+  uint64_t bytes =
+      element_size(info.scalar_type());  // Cannot overflow: no size exceeds the declared one.
   for (size_t d = 0; d < rank; ++d) bytes *= static_cast<uint64_t>(from.sizes[d]);
   if (from.bytes != bytes || (from.data == nullptr && bytes != 0)) {
     *problem = wanted + " at these sizes takes " + std::to_string(bytes) + " bytes, given " +

@@ -1,4 +1,4 @@
-// Values of taper/taper.h and those of the runtime, one from the other.
+// Conversion between the values of taper/taper.h and those of the runtime.
 
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace taper {
 
-// True if it is the number of a dtype that tensors have.
+// True if `number` is that of a dtype that tensors can have.
 bool is_dtype(int32_t number);
 
 void describe_tensor(const TensorInfo& from, taper_value_info* to);
 
-// Copies the elements if dtype, sizes and bytes are what `info` takes. Otherwise `problem` says
-// what was expected and what was given, and `to` stays as it was.
+// Copies a tensor if its dtype, sizes and bytes fit `info`. Otherwise `problem` says what was
+// expected and what was given, and `to` stays as it was.
 Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
                  std::string* problem);
 
-// What the caller may read of an output.
+// Describes an output to the caller, who may read its elements in place.
 void show_value(const EValue& from, taper_value* to);
 
-// A tensor over the elements of a held input, for the length of one run.
+// A tensor that views the elements of a held input for the duration of one run.
 class BoundInput {
  public:
   explicit BoundInput(HeldInput& input)

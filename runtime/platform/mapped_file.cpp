@@ -1,4 +1,4 @@
-// Mapping a file: POSIX, and an honest refusal elsewhere.
+// Mapping files with POSIX; on other systems the functions return kNotSupported or do nothing.
 
 #include "runtime/platform/mapped_file.h"
 
@@ -27,10 +27,12 @@ bool contains(Span<const uint8_t> whole, Span<const uint8_t> bytes) {
 
 namespace {
 
-// Changes as young as this could happen again within one tick of the file system's clock.
+// After a change this recent, another one could follow within the resolution of the file system's
+// clock and get the same time.
 constexpr int64_t kTooYoungSeconds = 3;
 
-// Which file it is and when it last changed: the system notes every change in the inode.
+// A hash of which file it is and when it last changed: the system records every change in the
+// inode.
 uint64_t version_of(const struct stat& info) {
   timespec now;
   if (clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
@@ -46,7 +48,7 @@ uint64_t version_of(const struct stat& info) {
       static_cast<uint64_t>(changed.tv_nsec),  static_cast<uint64_t>(modified.tv_sec),
       static_cast<uint64_t>(modified.tv_nsec),
   };
-  uint64_t version = 0xcbf29ce484222325;  // FNV-1a, by words.
+  uint64_t version = 0xcbf29ce484222325;  // FNV-1a over words.
   for (const uint64_t fact : facts) {
     version = (version ^ fact) * 0x100000001b3;
     version ^= version >> 32;
@@ -57,7 +59,7 @@ uint64_t version_of(const struct stat& info) {
 Result<Span<const uint8_t>> map_descriptor(int descriptor, uint64_t* version) {
   struct stat info;
   TAPER_REQUIRE(fstat(descriptor, &info) == 0, Error::kAccessFailed, "the file cannot be read");
-  TAPER_REQUIRE(S_ISREG(info.st_mode), Error::kAccessFailed, "this is no regular file");
+  TAPER_REQUIRE(S_ISREG(info.st_mode), Error::kAccessFailed, "this is not a regular file");
   if (version != nullptr) *version = version_of(info);
   if (info.st_size == 0) return Span<const uint8_t>();
   const size_t size = static_cast<size_t>(info.st_size);
@@ -69,7 +71,8 @@ Result<Span<const uint8_t>> map_descriptor(int descriptor, uint64_t* version) {
 }  // namespace
 
 Result<Span<const uint8_t>> map_file(const char* path, uint64_t* version) {
-  const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // A pipe does not wait.
+  const int descriptor =
+      open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // Opening a pipe must not block.
   TAPER_REQUIRE(descriptor >= 0 || errno != ENOENT, Error::kNotFound, "there is no such file");
   TAPER_REQUIRE(descriptor >= 0, Error::kAccessFailed, "the file cannot be opened");
   Result<Span<const uint8_t>> bytes = map_descriptor(descriptor, version);

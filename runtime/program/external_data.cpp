@@ -1,4 +1,4 @@
-// ExternalData: a .ptd, verified like a program, and searched by key.
+// ExternalData: a .ptd file, verified like a program, and searched by key.
 
 #include "taper/external_data.h"
 
@@ -25,25 +25,25 @@ Status read_head(DataLoader& loader, wire::PtdHeader* header) {
   Result<Span<const uint8_t>> head = loader.load(0, kPtdHeadBytes);
   if (!head.ok()) return head.status();
   TAPER_REQUIRE(head->size() == kPtdHeadBytes, Error::kAccessFailed,
-                "the loader gave fewer bytes than asked for");
+                "the loader returned fewer bytes than requested");
   TAPER_REQUIRE(
       wire::has_magic(head->data(), wire::kIdentifierOffset, wire::ptd::FlatTensorIdentifier()),
-      kBadData, "this is no weight file: the identifier FT01 is missing");
+      kBadData, "this is not a weight file: the identifier FT01 is missing");
   TAPER_REQUIRE(wire::read_ptd_header(head->data(), header) == wire::HeaderState::kPresent,
                 kBadData, "the weight file has no header");
   return {};
 }
 
-// Gives the bytes from 0 to the end of the flatbuffer, and the room that segments have.
+// Checks the header. Sets `end` to the end of the flatbuffer and `room` to the space for segments.
 Status check_header_numbers(const wire::PtdHeader& header, uint64_t file_size, uint64_t* end,
                             uint64_t* room) {
   TAPER_REQUIRE(fits(header.flatbuffer_offset, header.flatbuffer_size, file_size), kBadData,
-                "the weight file is cut: its flatbuffer ends past the end");
+                "the weight file is truncated: its flatbuffer ends past the end");
   *end = header.flatbuffer_offset + header.flatbuffer_size;
   TAPER_REQUIRE(*end >= kPtdHeadBytes && *end < FLATBUFFERS_MAX_BUFFER_SIZE, kBadData,
                 "the weight file's flatbuffer has an impossible size");
   TAPER_REQUIRE(fits(header.segment_base_offset, header.segment_data_size, file_size), kBadData,
-                "the weight file is cut: its segments end past the end");
+                "the weight file is truncated: its segments end past the end");
   *room = header.segment_data_size;
   return {};
 }
@@ -86,7 +86,7 @@ Status check_tables(const wire::ptd::FlatTensor& root, uint64_t segment_base, ui
   return {};
 }
 
-// Heapsort of entry numbers by key: no memory, and no input makes it slow.
+// Heapsort of entry numbers by key: it needs no memory, and no input makes it slow.
 template <typename Less>
 void sort(Span<uint32_t> entries, Less less) {
   const auto sift = [&](size_t parent, size_t size) {
@@ -118,7 +118,7 @@ Result<ExternalData> ExternalData::open(DataLoader& loader, Diagnostics diagnost
       loader.load(header.segment_base_offset, header.segment_data_size);
   if (!segments.ok()) return segments.status();
   TAPER_REQUIRE(bytes->size() == end && segments->size() == room, Error::kAccessFailed,
-                "the loader gave fewer bytes than asked for");
+                "the loader returned fewer bytes than requested");
   const uintptr_t base = reinterpret_cast<uintptr_t>(segments->data()) -
                          static_cast<uintptr_t>(header.segment_base_offset);
   TAPER_REQUIRE(reinterpret_cast<uintptr_t>(bytes->data()) % kDataAlignment == 0 &&
@@ -166,7 +166,7 @@ Status ExternalData::build_index(Span<uint32_t> index) {
 
 std::string_view ExternalData::sorted_key(size_t i) const { return key(sorted_ ? i : index_[i]); }
 
-// The entry of that key, or num_keys().
+// The index of the entry with that key, or num_keys() if there is none.
 size_t ExternalData::position(std::string_view wanted) const {
   const size_t keys = num_keys();
   if (!sorted_ && index_.empty()) {

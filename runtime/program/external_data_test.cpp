@@ -1,3 +1,5 @@
+// ExternalData: looking up tensors by key, and hostile .ptd files, which must be refused.
+
 #include "taper/external_data.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// MethodMeta and TensorInfo: what a method takes, gives and needs, read from the verified file.
+// MethodMeta and TensorInfo: inputs, outputs and memory of a method, read from the verified file.
 
 #include "taper/method_meta.h"
 
@@ -78,7 +78,7 @@ using SlotIndices = flatbuffers::Vector<int32_t>;
 Result<const wire::EValue*> slot_of(const wire::ExecutionPlan& plan, const SlotIndices* indices,
                                     size_t i) {
   TAPER_REQUIRE(i < count(indices), Error::kInvalidArgument,
-                "the method has fewer inputs or outputs");
+                "the method has no input or output of this index");
   return &internal::slot_at(plan, indices->Get(static_cast<uint32_t>(i)));
 }
 
@@ -92,7 +92,7 @@ Result<TensorInfo> tensor(const wire::ExecutionPlan& plan, const SlotIndices* in
   Result<const wire::EValue*> slot = slot_of(plan, indices, i);
   if (!slot.ok()) return slot.status();
   const wire::Tensor* found = (*slot)->val_as_Tensor();
-  TAPER_REQUIRE(found != nullptr, Error::kInvalidType, "this input or output is no tensor");
+  TAPER_REQUIRE(found != nullptr, Error::kInvalidType, "this input or output is not a tensor");
   return TensorInfo(found);
 }
 
@@ -150,7 +150,7 @@ Result<TensorInfo> MethodMeta::attribute_tensor_meta(size_t i) const {
   for (const wire::EValue* slot : *plan_->values()) {
     if (is_attribute(*slot) && i-- == 0) return TensorInfo(slot->val_as_Tensor());
   }
-  return Status(Error::kInvalidArgument, "the method has fewer attributes");
+  return Status(Error::kInvalidArgument, "the method has no attribute of this index");
 }
 
 size_t MethodMeta::num_memory_planned_buffers() const {
@@ -159,7 +159,7 @@ size_t MethodMeta::num_memory_planned_buffers() const {
 }
 Result<uint64_t> MethodMeta::memory_planned_buffer_size(size_t i) const {
   TAPER_REQUIRE(i < num_memory_planned_buffers(), Error::kInvalidArgument,
-                "the method has fewer planned buffers");
+                "the method has no planned buffer of this index");
   return static_cast<uint64_t>(plan_->non_const_buffer_sizes()->Get(static_cast<uint32_t>(i + 1)));
 }
 

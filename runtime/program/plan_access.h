@@ -11,7 +11,7 @@
 
 namespace taper::internal {
 
-// REQUIRES: the index is one of a slot.
+// Slot number `index`. REQUIRES: 0 <= index < the number of slots.
 const wire::EValue& slot_at(const wire::ExecutionPlan& plan, int64_t index);
 
 Tag tag_of(const wire::EValue& slot);

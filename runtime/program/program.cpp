@@ -1,5 +1,5 @@
-// Program: opening a file. Header first, then the flatbuffer's structure, then segments, then every
-// method. Nothing is read before it has been found to lie inside the file.
+// Program: opens and verifies a file. First the header, then the flatbuffer's structure, the
+// segments, and every method. Nothing is read before it is known to lie inside the file.
 
 #include "taper/program.h"
 
@@ -29,7 +29,7 @@ Status read_head(DataLoader& loader, wire::ExtendedHeader* header) {
     case HeaderStatus::kIncompatible:
       return Status(Error::kNotSupported, "the program is of another version of the format");
     default:
-      return Status(kBad, "this is no program: the identifier ET12 is missing");
+      return Status(kBad, "this is not a program: the identifier ET12 is missing");
   }
   const wire::HeaderState state = wire::read_header(head->data(), header);
   TAPER_REQUIRE(state != wire::HeaderState::kBad, kBad, "the extended header is too short");
@@ -37,13 +37,13 @@ Status read_head(DataLoader& loader, wire::ExtendedHeader* header) {
   return {};
 }
 
-// Says where segments may lie: `room` bytes from the segment base.
+// Checks the header. Segments may lie within `room` bytes from the segment base.
 Status check_header_numbers(const wire::ExtendedHeader& header, uint64_t file_size,
                             uint64_t* room) {
   TAPER_REQUIRE(header.program_size >= Program::kMinHeadBytes, kBad,
                 "the header's program size is too small");
   TAPER_REQUIRE(header.program_size <= file_size, kBad,
-                "the file is cut: the program is longer than the file");
+                "the file is truncated: the program is longer than the file");
   TAPER_REQUIRE(header.program_size < FLATBUFFERS_MAX_BUFFER_SIZE, kBad,
                 "the program exceeds 2 GiB, segments not counted");
   *room = 0;
@@ -51,22 +51,22 @@ Status check_header_numbers(const wire::ExtendedHeader& header, uint64_t file_si
   TAPER_REQUIRE(header.segment_base_offset >= header.program_size, kBad,
                 "the segments overlap the program");
   TAPER_REQUIRE(header.segment_base_offset <= file_size, kBad,
-                "the file is cut: segments start past its end");
+                "the file is truncated: segments start past its end");
   *room = file_size - header.segment_base_offset;
   TAPER_REQUIRE(header.segment_data_size <= *room, kBad,
-                "the file is cut: segments end past its end");
+                "the file is truncated: segments end past its end");
   if (header.segment_data_size != 0) *room = header.segment_data_size;
   return {};
 }
 
-// Tables may be visited more than once when they are shared, but not more often than the file has
-// references; that also bounds the time.
+// Lets FlatBuffers verify the structure. Shared tables may be visited more than once, but not more
+// often than the file has references, which also bounds the time.
 Status check_structure(Span<const uint8_t> bytes) {
   flatbuffers::Verifier::Options options;
   options.max_depth = 16;
   options.max_tables = static_cast<flatbuffers::uoffset_t>(bytes.size() / 4 + 16);
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), options);
-  // read_head() has seen the identifier.
+  // read_head() has checked the identifier.
   TAPER_REQUIRE(verifier.VerifyBuffer<wire::Program>(nullptr), kBad,
                 "the flatbuffer is malformed: an offset, a size or an alignment is wrong");
   return {};
@@ -131,7 +131,7 @@ Result<Program> Program::open(DataLoader& loader, Diagnostics diagnostics) {
   Result<Span<const uint8_t>> bytes = loader.load(0, header.program_size);
   if (!bytes.ok()) return bytes.status();
   TAPER_REQUIRE(bytes->size() == header.program_size, Error::kAccessFailed,
-                "the loader gave fewer bytes than asked for");
+                "the loader returned fewer bytes than requested");
   TAPER_REQUIRE(reinterpret_cast<uintptr_t>(bytes->data()) % kRequiredAlignment == 0,
                 Error::kInvalidArgument, "the program's memory is not aligned to 16 bytes");
   TAPER_TRY(check_structure(*bytes));
@@ -148,7 +148,7 @@ Result<Program> Program::open(DataLoader& loader, Diagnostics diagnostics) {
   return program;
 }
 
-// A list of one offset is only the placeholder: there are no constants.
+// If the table has a single offset, it is only the placeholder, and there are no constants.
 Status Program::load_constants() {
   const wire::SubsegmentOffsets* table = root_->constant_segment();
   if (table == nullptr || count(table->offsets()) <= 1) return {};
@@ -199,7 +199,7 @@ Result<Span<const uint8_t>> Program::segment(size_t i) const {
   const wire::DataSegment* entry = root_->segments()->Get(static_cast<uint32_t>(i));
   Result<Span<const uint8_t>> bytes = loader_->load(segment_base_ + entry->offset(), entry->size());
   if (bytes.ok() && bytes->size() != entry->size()) {
-    return Status(Error::kAccessFailed, "the loader gave fewer bytes than asked for");
+    return Status(Error::kAccessFailed, "the loader returned fewer bytes than requested");
   }
   return bytes;
 }

@@ -1,3 +1,5 @@
+// Program and MethodMeta: what a file says, and hostile headers, which must be refused.
+
 #include "taper/program.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The rules that any tensor in a file must keep, whichever file it is in.
+// The rules that every tensor in a file must obey, be it a .pte or a .ptd.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace taper::internal {
 
-// Checks dtype, rank, sizes and dim order as they stand on the wire, and gives the bytes they make.
-// Returns `code` naming the rule that is broken; kNotSupported for a dtype that exists but that no
-// kernel computes with.
+// Checks dtype, rank, sizes and dim order as they are in the file, and computes the size in bytes.
+// Returns `code` with a text that names the broken rule; kNotSupported for a dtype that exists but
+// that no kernel supports.
 Status check_shape(Error code, int8_t scalar_type, Span<const int32_t> sizes,
                    Span<const uint8_t> dim_order, uint64_t* bytes);
 
@@ -21,7 +21,8 @@ constexpr bool fits(uint64_t offset, uint64_t size, uint64_t room) {
   return offset <= room && size <= room - offset;
 }
 
-// True if `offset` is a multiple of `power`, a power of two. A device of 32 bits cannot divide 64.
+// True if `offset` is a multiple of `power`, a power of two. It avoids 64-bit division, which
+// 32-bit devices lack.
 constexpr bool is_multiple(uint64_t offset, size_t power) { return (offset & (power - 1)) == 0; }
 
 }  // namespace taper::internal

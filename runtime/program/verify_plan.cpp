@@ -1,4 +1,4 @@
-// The runtime's own look at one method: slots first, then what refers to them.
+// The verification of one method: first the slots, then everything that refers to them.
 
 #include "runtime/program/verify_plan.h"
 
@@ -37,7 +37,7 @@ class PlanVerifier {
     return {};
   }
 
-  // Where run() stopped.
+  // The value or instruction at which run() stopped.
   int64_t value = -1;
   int64_t instruction = -1;
 
@@ -117,7 +117,8 @@ class PlanVerifier {
     TAPER_REQUIRE(is_aligned(list), kBadPlan, kCrooked);
     TAPER_TRY(spend(list->size()));
     for (int64_t item : items(list)) {
-      TAPER_REQUIRE(is(item, KernelTypes::Int), kBadPlan, "an item of an int list is no int value");
+      TAPER_REQUIRE(is(item, KernelTypes::Int), kBadPlan,
+                    "an item of an int list is not an int value");
     }
     return {};
   }
@@ -137,7 +138,7 @@ class PlanVerifier {
     for (int32_t item : items(list)) {
       const bool none = optional && (item == -1 || is(item, KernelTypes::Null));
       TAPER_REQUIRE(none || is(item, KernelTypes::Tensor), kBadPlan,
-                    "an item of a tensor list is no tensor value");
+                    "an item of a tensor list is not a tensor value");
     }
     return {};
   }
@@ -213,7 +214,8 @@ class PlanVerifier {
     return {};
   }
 
-  // Checks that entry `index` of `table` leaves room for `bytes`; `start` is its place in the file.
+  // Checks that `bytes` bytes from entry `index` of `table` on lie within the segment; `start`
+  // becomes their offset in the file.
   Status subsegment(const wire::SubsegmentOffsets* table, uint32_t index, uint64_t bytes,
                     uint64_t* start) {
     const Span<const uint64_t> offsets =
@@ -231,7 +233,7 @@ class PlanVerifier {
 
   Status inputs_and_outputs() {
     for (int32_t index : items(plan_.inputs())) {
-      TAPER_REQUIRE(is_slot(index), kBadPlan, "an input is no value of the method");
+      TAPER_REQUIRE(is_slot(index), kBadPlan, "an input is not a value of the method");
       value = index;
       TAPER_REQUIRE(
           !is(index, KernelTypes::Tensor) || !is_constant(storage(*at(index).val_as_Tensor())),
@@ -239,7 +241,7 @@ class PlanVerifier {
     }
     value = -1;
     for (int32_t index : items(plan_.outputs())) {
-      TAPER_REQUIRE(is_slot(index), kBadPlan, "an output is no value of the method");
+      TAPER_REQUIRE(is_slot(index), kBadPlan, "an output is not a value of the method");
     }
     return {};
   }
@@ -331,7 +333,7 @@ class PlanVerifier {
   Status arguments(const flatbuffers::Vector<int32_t>* args) {
     TAPER_TRY(spend(count(args)));
     for (int32_t index : items(args)) {
-      TAPER_REQUIRE(is_slot(index), kBadPlan, "an argument is no value of the method");
+      TAPER_REQUIRE(is_slot(index), kBadPlan, "an argument is not a value of the method");
     }
     return {};
   }

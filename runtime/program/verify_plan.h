@@ -1,5 +1,5 @@
-// The runtime's own look at one method, after FlatBuffers has verified the structure: every slot,
-// index, memory range and jump target. What passes can be loaded without a further check of the
+// The verification of one method, after FlatBuffers has verified the structure: every slot, index,
+// memory range and jump target. A method that passes can be loaded without further checks of the
 // file.
 
 #pragma once
@@ -14,17 +14,17 @@
 
 namespace taper::internal {
 
-// What a method may refer to outside itself.
+// The parts of the file that a method refers to.
 struct FileContext {
   const wire::Program* program;
-  uint64_t segment_base;  // Of the file.
+  uint64_t segment_base;
   // How many list items and arguments may still be read. Tables in a flatbuffer may share vectors,
-  // so without a limit a small file could ask for endless work; no honest file comes near it.
+  // so without a limit a small hostile file could cause endless work; no real file comes near it.
   uint64_t budget;
 };
 
-// Returns the first broken rule, and tells `diagnostics` in which value or instruction it is.
-// REQUIRES: the segments of the file are verified.
+// Returns the first broken rule, and reports the value or instruction that breaks it to
+// `diagnostics`. REQUIRES: the segments of the file are verified.
 Status verify_plan(FileContext& file, const wire::ExecutionPlan& plan,
                    const Diagnostics& diagnostics);
 

@@ -1,4 +1,4 @@
-// Small readers of verified flatbuffers: vectors as spans, strings as views.
+// Helpers that read verified flatbuffers: vectors as spans, strings as views.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "taper/span.h"
 
 #if FLATBUFFERS_LITTLEENDIAN != 1
-#error "vectors of a program are read in place, which needs a little-endian machine"
+#error "vectors of a program are read in place, which requires a little-endian machine"
 #endif
 
 namespace taper::internal {
@@ -38,14 +38,14 @@ inline std::string_view text(const flatbuffers::String* string) {
   return string == nullptr ? std::string_view() : std::string_view(string->c_str(), string->size());
 }
 
-// flatc keeps bools as bytes; the verifier has made sure that they are 0 or 1.
+// flatc stores bools as bytes; the verifier has checked that they are 0 or 1.
 inline Span<const bool> bools(const flatbuffers::Vector<uint8_t>* vector) {
   return {reinterpret_cast<const bool*>(vector->data()), vector->size()};
 }
 
 // Where a tensor's bytes come from; see schema/program.fbs.
 enum class Storage : uint8_t {
-  kNone,              // An input, an output or a view: bound later.
+  kNone,              // Nowhere yet: an input, an output or a view, which is bound later.
   kPlanned,           // In an arena, not initialised.
   kConstant,          // In the constant segment.
   kMutable,           // In an arena, initialised from a mutable segment.
@@ -82,7 +82,7 @@ inline ScalarType scalar_type(const wire::Tensor& tensor) {
   return static_cast<ScalarType>(tensor.scalar_type());
 }
 
-// Bytes at the declared sizes. REQUIRES: verified.
+// The size in bytes at the declared sizes. REQUIRES: the tensor is verified.
 uint64_t tensor_bytes(const wire::Tensor& tensor);
 
 }  // namespace taper::internal

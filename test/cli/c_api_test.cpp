@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <sstream>
 
+#include "backends/compilers.h"
+#include "backends/devices.h"
 #include "test/cli/command.h"
 
 #if TAPER_SHARED
@@ -14,27 +16,13 @@ namespace taper::test {
 namespace {
 
 // The C API. A name that is added here stays: programs are linked against it.
-const std::vector<std::string> kSymbols = {"taper_close",
-                                           "taper_code_name",
-                                           "taper_describe_input",
-                                           "taper_describe_method",
-                                           "taper_describe_output",
-                                           "taper_dtype_name",
-                                           "taper_dtype_size",
-                                           "taper_fast_kernels",
-                                           "taper_get_output",
-                                           "taper_load_method",
-                                           "taper_method_count",
-                                           "taper_method_name",
-                                           "taper_open_memory",
-                                           "taper_open_path",
-                                           "taper_portable_kernels",
-                                           "taper_reset_state",
-                                           "taper_run",
-                                           "taper_set_input",
-                                           "taper_version",
-                                           "taper_version_text",
-                                           "taper_xnnpack_backends"};
+const std::vector<std::string> kSymbols = {
+    "taper_backend_count",  "taper_backend_name",     "taper_close",           "taper_code_name",
+    "taper_describe_input", "taper_describe_method",  "taper_describe_output", "taper_dtype_name",
+    "taper_dtype_size",     "taper_fast_kernels",     "taper_find_backend",    "taper_get_output",
+    "taper_load_method",    "taper_method_count",     "taper_method_name",     "taper_open_memory",
+    "taper_open_path",      "taper_portable_kernels", "taper_reset_state",     "taper_run",
+    "taper_set_input",      "taper_version",          "taper_version_text"};
 
 std::vector<std::string> visible_symbols() {
   std::vector<std::string> names;
@@ -76,22 +64,40 @@ TEST(SharedLibrary, IsUsedByAProgramInC) {
   const Said said = run("c_api", {scratch / "digits.pte"});
   EXPECT_EQ(said.code, 0) << said.err;
   expect_logits(said.out);
-  // The same program, and one that XNNPACK runs, on the fast kernels.
-  const Said delegated = run("taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend",
-                                       "xnnpack", "-o", scratch / "xnnpack.pte"});
-  ASSERT_EQ(delegated.code, 0) << delegated.err;
-  const Said without = run("c_api", {scratch / "xnnpack.pte"});
-  EXPECT_EQ(without.code, 1);
-  EXPECT_NE(without.err.find("XnnpackBackend"), std::string::npos) << without.err;
-  for (const char* name : {"digits.pte", "xnnpack.pte"}) {
-    if (!TAPER_SHARED_XNNPACK && name[0] == 'x') continue;  // Built without: refused, as above.
-    const Said fast = run("c_api", {scratch / name, "fast"});
-    ASSERT_EQ(fast.code, 0) << fast.err;
-    expect_logits(fast.out);
-  }
+  const Said fast = run("c_api", {scratch / "digits.pte", "fast"});
+  ASSERT_EQ(fast.code, 0) << fast.err;
+  expect_logits(fast.out);
   const Said missing = run("c_api", {scratch / "none.pte"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_NE(missing.err.find("none.pte"), std::string::npos) << missing.err;
+}
+
+void expect_refused(const Said& said, const std::string& text) {
+  EXPECT_EQ(said.code, 1);
+  ASSERT_EQ(said.error_lines().size(), 1u) << said.err;
+  EXPECT_NE(said.err.find(text), std::string::npos) << said.err;
+}
+
+TEST(SharedLibrary, RunsTheDelegatesOfTheBackendsThatAreHandedIn) {
+  const ScratchFolder scratch;
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    const std::string name = each->identity.name, path = scratch / (name + ".pte");
+    const Said exported = run(
+        "taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", name, "-o", path});
+    if (exported.code == 2) continue;  // A backend of tests alone.
+    ASSERT_EQ(exported.code, 0) << exported.err;
+    expect_refused(run("c_api", {path}), each->identity.delegate_id);
+    if (!TAPER_SHARED_FAST || find_device(name) == nullptr) continue;  // Refused, as above.
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{path, "fast"}, {path, "fast", name}}) {
+      const Said fast = run("c_api", arguments);
+      ASSERT_EQ(fast.code, 0) << fast.err;
+      expect_logits(fast.out);
+    }
+    expect_refused(run("c_api", {path, "fast", name, name}),
+                   std::string("the backend ") + each->identity.delegate_id + " is given twice");
+  }
+  expect_refused(run("c_api", {scratch / "none.pte", "fast", "no_such"}), "no backend 'no_such'; ");
 }
 
 }  // namespace

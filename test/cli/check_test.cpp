@@ -28,7 +28,8 @@ TEST(Check, NamesEverythingThatStandsInTheWayAtOnce) {
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.err, "taper: error: " + kData + "many.pt2: 6 problems\n");
   for (const char* part :
-       {"unknown-dtype, found by import", "complex32", "training-mode, found by remove_noise",
+       {"unknown-dtype, found by import", "complex32",
+        "training-mode, found by prepare_for_inference",
         "unsupported-dtype, found by check_kernels", "no kernel takes uint64",
         "unsupported-op, found by to_out_variants", "aten::linalg_ldl_factor",
         "make.py:29 in forward: y = torch.linalg.ldl_factor(x)[0] + torch.ops.my.shrink(x, 0.5)",
@@ -126,7 +127,7 @@ TEST(Ops, TellsWhatBecomesOfAnOperator) {
        R"({"name":"aten::select.int","dialect":"core","becomes":"aten::select_copy.int_out")",
        R"({"name":"higher_order::cond","dialect":"backend","becomes":"jumps and moves")",
        R"({"name":"aten::nonzero","dialect":"core","becomes":"aten::nonzero.out")",
-       R"("dynamic":"bounded","delegates":["portable"])"}) {
+       R"("dynamic":"bounded","memory":"own")"}) {
     EXPECT_TRUE(has(said.out, part)) << part;
   }
   EXPECT_EQ(run("taper", {"ops", "x.pt2"}).code, 2);

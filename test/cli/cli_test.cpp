@@ -240,23 +240,12 @@ TEST(Cli, AModelBecomesSourcesForAFirmware) {
   for (const char* file : {"/model.cpp", "/program.cpp", "/kernels.cpp", "/sources.txt"}) {
     EXPECT_FALSE(tools::read_file(folder + file).empty());
   }
-  EXPECT_NE(tools::read_file(folder + "/CMakeLists.txt").find("\nkernel(op_convolution 0x40u)\n"),
+  EXPECT_NE(tools::read_file(folder + "/CMakeLists.txt")
+                .find("\nkernel(ops/window/op_convolution 0x40u)\n"),
             std::string::npos);
   const std::string dynamic = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";
   expect_one_error(run("taper", {"export", "--format=c", dynamic}), 2, "needs -o FOLDER");
   expect_one_error(run("taper", {"export", "--format=d", dynamic}), 2, "'d'");
-}
-
-TEST(Cli, MemoryOfDelegatesIsFoundByLoadingThem) {
-  const ScratchFolder scratch;
-  const std::string out = scratch / "digits.pte";
-  ASSERT_EQ(run("taper",
-                {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", "xnnpack", "-o", out})
-                .code,
-            0);
-  const Said said = run("taper", {"inspect", out, "--memory"});
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_NE(said.out.find("\n  delegates    "), std::string::npos) << said.out;
 }
 
 TEST(Cli, SourcesHoldSeveralMethodsAndSizesThatChange) {

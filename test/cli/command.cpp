@@ -39,7 +39,8 @@ std::vector<std::string> Said::error_lines() const {
 
 Said run(const std::string& program, const std::vector<std::string>& arguments) {
   const ScratchFolder scratch;
-  const std::string path = std::string(TAPER_BIN_DIR) + "/" + program;
+  const bool is_path = program.find('/') != std::string::npos;
+  const std::string path = is_path ? program : std::string(TAPER_BIN_DIR) + "/" + program;
   const std::string out = scratch / "out", err = scratch / "err";
   const pid_t child = ::fork();
   if (child == 0) become(path, arguments, out, err);

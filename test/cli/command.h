@@ -15,7 +15,7 @@ struct Said {
   std::vector<std::string> error_lines() const;
 };
 
-// `program` is "taper" or "executor_runner". stdin is empty and nothing is a terminal.
+// `program` is "taper", "executor_runner" or a path. stdin is empty and nothing is a terminal.
 Said run(const std::string& program, const std::vector<std::string>& arguments);
 
 // A fresh folder, removed with everything in it at the end.

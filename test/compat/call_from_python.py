@@ -22,7 +22,8 @@ class Error(ctypes.Structure):
 
 class Options(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("kernels", ctypes.c_void_p),
-                ("backends", ctypes.c_void_p), ("data_path", ctypes.c_char_p),
+                ("backends", ctypes.c_void_p), ("backend_count", ctypes.c_size_t),
+                ("data_path", ctypes.c_char_p),
                 ("max_memory_bytes", ctypes.c_uint64), ("max_instructions", ctypes.c_uint64)]
 
 

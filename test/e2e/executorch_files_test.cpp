@@ -1,21 +1,36 @@
-// Files of ExecuTorch's own XNNPACK backend, against the numbers that its runtime gave. Processors
-// round quantised numbers differently, by a step at most.
-
-#if TAPER_XNNPACK
+// Files of ExecuTorch's own backends, against the numbers that its runtime gave: test/compat/data has
+// them by the name of the backend. Processors round quantised numbers differently, by a step at most.
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "backends/devices.h"
 #include "tools/compare.h"
 #include "tools/program_runner.h"
 
 namespace taper::test {
 namespace {
 
-class ExecuTorchFiles : public testing::TestWithParam<const char*> {};
+const std::string kFolder = TAPER_SOURCE_DIR "/test/compat/data/";
+
+// "xnnpack_int8_static": those with numbers, of the backends that this build runs.
+std::vector<std::string> delegated_files() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() != ".pte") continue;
+    if (!std::filesystem::exists(kFolder + name + ".out0.npy")) continue;
+    if (find_device(name.substr(0, name.find('_'))) != nullptr) names.push_back(name);
+  }
+  return names;
+}
+
+class ExecuTorchFiles : public testing::TestWithParam<std::string> {};
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecuTorchFiles);
 
 TEST_P(ExecuTorchFiles, GiveItsNumbers) {
-  const std::string stem =
-      std::string(TAPER_SOURCE_DIR) + "/test/compat/data/xnnpack_" + GetParam();
+  const std::string stem = kFolder + GetParam();
   tools::ProgramRunner runner({stem + ".pte", "", "", 1});
   const std::vector<std::string> inputs = {stem + ".in0.npy"};
   runner.set_inputs(tools::read_all(inputs), inputs);
@@ -27,11 +42,8 @@ TEST_P(ExecuTorchFiles, GiveItsNumbers) {
   EXPECT_TRUE(result.equal) << result.text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Quantised, ExecuTorchFiles,
-                         testing::Values("int8_static", "int8_dynamic", "int4_groups"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Delegated, ExecuTorchFiles, testing::ValuesIn(delegated_files()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace taper::test
-
-#endif

@@ -1,11 +1,13 @@
 // Every committed model from .pt2 to .pte to numbers, against PyTorch's. State carries over from
 // step to step, no step touches the heap, and exporting twice gives the same bytes. The same with
-// the XNNPACK backend, which runs where this build has it.
+// every backend, where this build runs it.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "backends/compilers.h"
+#include "backends/devices.h"
 #include "exir/export.h"
 #include "test/e2e/model_cases.h"
 #include "test/support/heap_counter.h"
@@ -17,10 +19,10 @@
 namespace taper::test {
 namespace {
 
-std::string export_bytes(const std::string& path, const char* backend = "portable") {
+std::string export_bytes(const std::string& path, const std::string& backend = "portable") {
   exir::ExportRequest request;
   request.methods = {{"forward", path}};
-  request.lowering.backend = tools::find_backend_compiler(backend);
+  request.lowering.backends = tools::compilers_of(backend);
   return exir::export_program(request).files.pte.joined();
 }
 
@@ -97,24 +99,28 @@ TEST_P(Models, AreWrittenTheSameTwice) {
   EXPECT_EQ(export_bytes(GetParam().path()), export_bytes(GetParam().path()));
 }
 
-TEST_P(Models, AreWrittenTheSameTwiceForXnnpack) {
+TEST_P(Models, AreWrittenTheSameTwiceForEachBackend) {
   const std::string path = GetParam().path();
-  EXPECT_EQ(export_bytes(path, "xnnpack"), export_bytes(path, "xnnpack"));
-}
-
-#if TAPER_XNNPACK
-TEST_P(Models, GivePyTorchsNumbersOnXnnpack) {
-  const ModelCase& c = GetParam();
-  const TemporaryProgram program(export_bytes(c.path(), "xnnpack"));
-  tools::ProgramRunner runner({program.path(), "", ""});
-  for (size_t step = 0; step < c.steps; ++step) {
-    const std::vector<std::string> names = c.input_paths(step);
-    runner.set_inputs(tools::read_all(names), names);
-    runner.execute();
-    expect_outputs(runner, c, step);
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    const std::string name = each->identity.name;
+    EXPECT_EQ(export_bytes(path, name), export_bytes(path, name)) << name;
   }
 }
-#endif
+
+TEST_P(Models, GivePyTorchsNumbersOnEachBackend) {
+  const ModelCase& c = GetParam();
+  for (const DeviceDescriptor* each : backend_devices()) {
+    SCOPED_TRACE(each->identity.name);
+    const TemporaryProgram program(export_bytes(c.path(), each->identity.name));
+    tools::ProgramRunner runner({program.path(), "", ""});
+    for (size_t step = 0; step < c.steps; ++step) {
+      const std::vector<std::string> names = c.input_paths(step);
+      runner.set_inputs(tools::read_all(names), names);
+      runner.execute();
+      expect_outputs(runner, c, step);
+    }
+  }
+}
 
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_cases()),
                          [](const auto& info) { return info.param.test_name(); });

@@ -6,10 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "backends/devices.h"
 #include "kernels_portable/kernel_table.h"
-#if TAPER_XNNPACK
-#include "backends/xnnpack/runtime/xnnpack_backend.h"
-#endif
 #include "taper/data_loader.h"
 #include "taper/method.h"
 #include "taper/program.h"
@@ -50,14 +48,14 @@ class MethodRun {
     const KernelTable tables[] = {portable::portable_kernels()};
     MethodOptions options;
     options.kernels = tables;
-#if TAPER_XNNPACK
-    XnnpackOptions limits;
-    limits.threads = 1;
-    limits.max_bytes = kMaxBytes;
-    XnnpackBackend xnnpack(limits);
-    const Backend backends[] = {{kXnnpackBackendId, &xnnpack}};
+    std::vector<std::unique_ptr<Device>> devices;
+    std::vector<Backend> backends;
+    for (const DeviceDescriptor* each : backend_devices()) {
+      devices.push_back(each->make({1, nullptr, kMaxBytes}));
+      if (devices.back() == nullptr) std::abort();
+      backends.push_back({each->identity.delegate_id, &devices.back()->interface()});
+    }
     options.backends = backends;
-#endif
     options.max_instructions = kMaxInstructions;
     const MemoryManager memory = {blocks_[0].span(), HierarchicalAllocator(planned_),
                                   blocks_[1].span()};

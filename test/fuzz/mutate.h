@@ -17,8 +17,6 @@ uint64_t awkward_integer(Random& random);
 
 std::string mutate_bytes(std::string file, Random& random);
 std::string mutate_pte(std::string file, Random& random);
-// Of the first delegate's payload; false if there is none.
-bool mutate_payload(std::string& file, Random& random);
 std::string mutate_pt2(const std::string& file, Random& random);
 
 }  // namespace taper::fuzz

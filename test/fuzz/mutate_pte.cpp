@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "schema/program_generated.h"
+#include "test/fuzz/backend_hooks.h"
 #include "test/fuzz/mutate.h"
 
 namespace taper::fuzz {
@@ -152,7 +153,9 @@ void edit_field(std::string& file, const std::vector<size_t>& positions, Random&
 }  // namespace
 
 std::string mutate_pte(std::string file, Random& random) {
-  if (random.one_in(2) && mutate_payload(file, random)) return file;
+  for (const BackendHooks* hooks : backend_hooks()) {
+    if (random.one_in(2) && hooks->mutate(file, random)) return file;
+  }
   const Fields fields(file);
   if (fields.positions().empty() || random.one_in(4)) return mutate_bytes(std::move(file), random);
   const size_t edits = 1 + random.below(random.one_in(4) ? 8 : 2);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "exir/export.h"
+#include "test/fuzz/backend_hooks.h"
 #include "tools/backends.h"
 
 namespace taper::fuzz {
@@ -21,14 +22,6 @@ constexpr const char* kModels[] = {
 
 // Made by ExecuTorch itself.
 constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
-
-#if TAPER_XNNPACK
-// With delegates: all of the above, these, and ExecuTorch's.
-constexpr const char* kDelegatedModels[] = {"vit_tiny",     "inception",   "dynamic_encoder",
-                                            "int8_convnet", "int8_layers", "int8_rows"};
-constexpr const char* kDelegatedPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
-                                              "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
-#endif
 
 const std::string kRoot = TAPER_SOURCE_DIR;
 
@@ -49,24 +42,23 @@ std::vector<std::string> pt2_seeds() {
 
 std::vector<std::string> pte_seeds() {
   std::vector<std::string> seeds;
-  const auto add_model = [&](const char* name, const exir::BackendCompiler* backend) {
+  const auto add_model = [&](const char* name, const char* backend) {
     exir::ExportRequest request;
     request.methods = {{"forward", model_path(name)}};
-    request.lowering.backend = backend;
+    request.lowering.backends = tools::compilers_of(backend);
     request.lowering.delegated = exir::Groups::kAll;
     seeds.push_back(exir::export_program(request).files.pte.joined());
   };
   const auto add_program = [&](const char* name) {
     seeds.push_back(contents(kRoot + "/test/compat/data/" + name + ".pte"));
   };
-  for (const char* name : kModels) add_model(name, nullptr);
+  for (const char* name : kModels) add_model(name, "portable");
   for (const char* name : kExecuTorchPrograms) add_program(name);
-#if TAPER_XNNPACK
-  const exir::BackendCompiler* xnnpack = tools::find_backend_compiler("xnnpack");
-  for (const char* name : kModels) add_model(name, xnnpack);
-  for (const char* name : kDelegatedModels) add_model(name, xnnpack);
-  for (const char* name : kDelegatedPrograms) add_program(name);
-#endif
+  for (const BackendHooks* hooks : backend_hooks()) {
+    for (const char* name : kModels) add_model(name, hooks->name);
+    for (const char* name : hooks->models) add_model(name, hooks->name);
+    for (const char* name : hooks->programs) add_program(name);
+  }
   return seeds;
 }
 

@@ -8,7 +8,7 @@ import copy
 import torch
 from torch import nn
 
-from model import Model, randn, settle
+from model import Model, randint, randn, settle
 
 
 class Convnet(nn.Module):
@@ -67,12 +67,42 @@ def by_rows(module, dtype, granularity):
     return unwrap_tensor_subclass(module)
 
 
+class Lookup(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(24, 16)
+        self.head = nn.Linear(16, 8)
+
+    def forward(self, indices):
+        return self.head(self.table(indices))
+
+
+def with_bytes_as_table(module, sample):
+    """An embedding of bytes, whose zero points are floats with a fraction."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    from torchao.quantization.pt2e.quantizer.embedding_quantizer import EmbeddingQuantizer
+
+    prepared = prepare_pt2e(torch.export.export(module, (sample,)).module(), EmbeddingQuantizer())
+    prepared(sample)
+    return Quantised(convert_pt2e(prepared))
+
+
+def weights_only(module, **how):
+    from torchao.quantization import IntxWeightOnlyConfig, quantize_
+    from torchao.utils import unwrap_tensor_subclass
+
+    module = copy.deepcopy(module)
+    quantize_(module, IntxWeightOnlyConfig(**how))
+    return unwrap_tensor_subclass(module)
+
+
 def models(full):
     from torchao.quantization import PerAxis, PerGroup
 
     images = [randn(1, 3, 20, 20, seed=s) for s in (1, 2, 3)]
     rows = [randn(1, 32, seed=s) for s in (1, 2, 3)]  # XNNPACK: a scale for each
     layers = settle(nn.Sequential(nn.Linear(32, 48), nn.ReLU(), nn.Linear(48, 16)), 1)
+    words = randint(24, 3, 7, seed=6)
     wide = settle(nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16)), 2)
     # A number that is rounded the other way is much more than floats would differ, and XNNPACK's
     # scales of groups have eight bits.
@@ -90,5 +120,20 @@ def models(full):
             by_rows(wide, torch.int4, PerGroup(32)),
             (randn(4, 64, seed=5),),
             scale=1000,
+        ),
+        Model(
+            "byte_table",
+            with_bytes_as_table(settle(Lookup()), words),
+            (words,),
+        ),
+        Model(
+            "int4_groups_bf16_scales",
+            weights_only(
+                wide,
+                weight_dtype=torch.int4,
+                granularity=PerGroup(32),
+                scale_dtype=torch.bfloat16,
+            ),
+            (randn(4, 64, seed=7),),
         ),
     ]

@@ -273,8 +273,8 @@ def read_classes():
 def read_expected(backend):
     """[(operator, set of dtypes or None for all, reason)], those of all backends and its own."""
     lines = []
-    for name in ("expected_failures.txt", f"expected_failures_{backend}.txt"):
-        path = HERE / name
+    own = HERE.resolve().parents[1] / "backends" / backend / "expected_failures.txt"
+    for path in (HERE / "expected_failures.txt", own):
         for line in path.read_text().splitlines() if path.exists() else []:
             if line.strip() and not line.startswith("#"):
                 name, dtypes, reason = line.split(None, 2)

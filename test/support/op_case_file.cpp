@@ -93,10 +93,6 @@ class Reader {
       out->refused = true;
       return true;
     }
-    if (word == "alias" && count == 2) {
-      out->alias = std::atoi(words_[1].c_str());
-      return true;
-    }
     if (word == "tolerance" && count == 3) {
       out->relative = std::atof(words_[1].c_str());
       out->absolute = std::atof(words_[2].c_str());

@@ -13,7 +13,6 @@
 //              each followed by that many lines.
 //   Results    -> before an argument. A tensor without values is compared by its sizes alone.
 //   Others     after 0 f32[..] ..    argument 0 must hold this after the call
-//              alias 0               run once more with the output in argument 0's memory
 //              tolerance 1e-4 1e-6   relative and absolute, in place of those of the dtype
 //              refused               the call must return an error
 //   Lines that start with # are comments.
@@ -50,7 +49,6 @@ struct OpCase {
   std::vector<CaseValue> args;
   std::vector<CaseValue> results;
   std::vector<std::pair<size_t, CaseValue>> after;
-  int alias = -1;
   double relative = -1;  // Negative: the tolerance of the dtype.
   double absolute = -1;
   bool refused = false;

@@ -1,12 +1,16 @@
 // Runs kernels on cases whose results PyTorch computed.
 //
 // Every case runs with static outputs of the right sizes and again with outputs that are larger and
-// may shrink, so that each kernel is seen to resize. Memory is exactly as large as the tensors,
+// may shrink, so that each kernel is seen to resize, and once for each argument in whose memory its
+// output may lie, says ops.def. Memory is exactly as large as the tensors,
 // which lets a sanitizer see a read or write out of bounds. Failures are reported to GoogleTest.
 
 #pragma once
 
+#include <algorithm>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "kernels_portable/kernel_table.h"
 #include "taper/kernel.h"
@@ -17,10 +21,20 @@ namespace taper::test {
 void run_op_case_file(Span<const KernelTable> tables, const std::string& path);
 
 #ifdef TAPER_SOURCE_DIR
-// Runs kernels_portable/cases/<family>.txt with the portable kernels; `family` is "op_add".
-inline void run_op_cases(const std::string& family) {
-  const KernelTable tables[] = {portable::portable_kernels()};
-  run_op_case_file(tables, TAPER_SOURCE_DIR "/kernels_portable/cases/" + family + ".txt");
+// The file with the cases of a family of operators, such as "op_add".
+inline std::string op_case_path(const std::string& family) {
+  return TAPER_SOURCE_DIR "/kernels_portable/cases/" + family + ".txt";
+}
+
+// The families that have cases, sorted.
+inline std::vector<std::string> op_case_families() {
+  std::vector<std::string> families;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(TAPER_SOURCE_DIR "/kernels_portable/cases")) {
+    if (entry.path().extension() == ".txt") families.push_back(entry.path().stem().string());
+  }
+  std::sort(families.begin(), families.end());
+  return families;
 }
 #endif
 

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <sstream>
+
 #include "test/tidy/tree.h"
 
 namespace taper::tidy {
@@ -14,8 +17,38 @@ struct Rule {
   std::vector<std::string> may_include;  // Folders; "taper" stands for runtime/include.
 };
 
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> table = {
+// The folders of backends, those of tests among them: "backends/xnnpack". Nobody else's code names
+// one; backends/README.md says what lies in them.
+const std::vector<std::string>& backend_folders() {
+  static const std::vector<std::string> folders = [] {
+    std::vector<std::string> found;
+    for (const File& file : all_files()) {
+      const size_t name = file.path.rfind("/descriptor.h");
+      if (name == std::string::npos || name + 13 != file.path.size()) continue;
+      const std::string folder = file.path.substr(0, name);
+      const std::string parent = folder.substr(0, folder.rfind('/'));
+      if (parent == "backends" || parent == "test/support/backends") found.push_back(folder);
+    }
+    return found;
+  }();
+  return folders;
+}
+
+std::vector<Rule> rules_of_backend(const std::string& folder) {
+  const std::string name = folder.substr(folder.rfind('/') + 1);
+  return {
+      {folder, {"taper"}},
+      {folder + "/aot",
+       {"taper", folder, "exir/ir", "exir/ops", "exir/delegate", "kernels_portable"}},
+      {folder + "/runtime", {"taper", folder, "kernels_portable", "kernels_optimized"}},
+      {folder + "/library", {folder + "/library", name}},
+      {folder + "/bench", {"taper", folder}},
+      {folder + "/fuzz", {"taper", folder, "test/fuzz"}},
+  };
+}
+
+std::vector<Rule> rules_of_folders() {
+  return {
       {"schema", {}},
       {"runtime/include", {"taper"}},
       {"runtime/platform", {"taper"}},
@@ -29,20 +62,41 @@ const std::vector<Rule>& rules() {
         "runtime/loader"}},
       {"kernels_portable", {"taper"}},
       {"kernels_optimized", {"taper", "kernels_portable"}},
-      {"backends/xnnpack/library", {"backends/xnnpack/library", "xnnpack"}},
-      {"backends/xnnpack/runtime", {"taper", "backends/xnnpack", "kernels_optimized"}},
-      {"backends/xnnpack/aot", {"taper", "backends/xnnpack", "exir/ir", "exir/delegate"}},
+      {"backends", {"taper", "exir/delegate"}},
+      // Inside the compiler, too: ir <- ops <- dialect <- decompose <- passes, delegate, memory <-
+      // emit, and beside them the front end; the files of exir/ itself put all of it together.
+      {"exir/ir", {"taper"}},
+      {"exir/ops", {"taper", "exir/ir", "kernels_portable"}},
+      {"exir/dialect", {"taper", "exir/ir", "exir/ops"}},
+      {"exir/frontend", {"taper", "exir/ir", "exir/ops"}},
+      {"exir/decompose", {"taper", "exir/ir", "exir/ops", "kernels_portable"}},
+      {"exir/passes", {"taper", "exir/ir", "exir/ops", "exir/decompose", "kernels_portable"}},
+      {"exir/delegate", {"taper", "exir/ir", "exir/ops", "kernels_portable"}},
+      {"exir/memory", {"taper", "exir/ir", "exir/ops", "kernels_portable"}},
+      {"exir/emit",
+       {"taper", "schema", "runtime", "exir/ir", "exir/ops", "exir/memory", "exir/delegate"}},
       {"exir", {"taper", "schema", "runtime", "kernels_portable"}},
       {"selective_build",
        {"taper", "schema", "runtime/program", "kernels_portable", "kernels_optimized"}},
       {"tools",
        {"taper", "schema", "exir", "selective_build", "kernels_portable", "kernels_optimized",
-        "backends"}},
-      {"examples", {"taper", "exir", "kernels_portable", "kernels_optimized", "backends"}},
+        "backends/compilers.h", "backends/devices.h"}},
+      {"examples",
+       {"taper", "exir", "kernels_portable", "kernels_optimized", "backends/devices.h"}},
       {"test",
        {"taper", "schema", "runtime", "kernels_portable", "kernels_optimized", "exir",
-        "selective_build", "tools", "backends"}},
+        "selective_build", "tools", "backends/compilers.h", "backends/devices.h"}},
   };
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> table = [] {
+    std::vector<Rule> all = rules_of_folders();
+    for (const std::string& backend : backend_folders()) {
+      for (Rule& rule : rules_of_backend(backend)) all.push_back(std::move(rule));
+    }
+    return all;
+  }();
   return table;
 }
 
@@ -53,11 +107,26 @@ const std::vector<Rule>& libraries() {
       {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
       {"hwy/highway.h", {"kernels_optimized"}},
-      {"xnnpack.h", {"backends/xnnpack/runtime", "backends/xnnpack/library", "test/bench"}},
-      {"pthreadpool.h", {"backends/xnnpack/runtime", "examples", "test"}},
-      {"benchmark/benchmark.h", {"test/bench"}},
+      {"benchmark/benchmark.h", {"test/bench", "backends"}},
   };
   return table;
+}
+
+// The words that follow LIBRARY_HEADERS in the backend.cmake of a folder: headers of its library.
+std::vector<Rule> libraries_of(const std::string& folder) {
+  std::vector<Rule> found;
+  for (const File& file : all_files()) {
+    if (file.path != folder + "/backend.cmake") continue;
+    for (const std::string& line : file.lines) {
+      const size_t at = line.find("LIBRARY_HEADERS ");
+      if (at == std::string::npos) continue;
+      std::istringstream words(line.substr(at + 16));
+      for (std::string word; words >> word;) {
+        found.push_back({word.substr(0, word.find(')')), {folder}});
+      }
+    }
+  }
+  return found;
 }
 
 bool starts_with_folder(const std::string& path, const std::string& folder) {
@@ -84,12 +153,15 @@ bool is_ours(const std::string& include) {
 bool allowed(const File& file, const Rule& rule, const std::string& include) {
   if (starts_with_folder(include, rule.folder)) return true;
   for (const std::string& folder : rule.may_include) {
-    if (starts_with_folder(include, folder)) return true;
+    if (include == folder || starts_with_folder(include, folder)) return true;
   }
-  if (!file.is_test()) return false;
-  // A test of one part of the runtime may drive the others; every test may use the support folder.
-  return starts_with_folder(include, "test/support") || starts_with_folder(include, "schema") ||
-         (file.is_under("runtime") && starts_with_folder(include, "runtime"));
+  if (!file.is_test() && !file.ends_with("_for_test.h")) return false;
+  // A test of one part of the runtime, or of the compiler, may drive the others; every test may use
+  // the support folder.
+  for (const char* half : {"runtime", "exir"}) {
+    if (file.is_under(half) && starts_with_folder(include, half)) return true;
+  }
+  return starts_with_folder(include, "test/support") || starts_with_folder(include, "schema");
 }
 
 TEST(Dependencies, EveryFolderWithCodeHasARule) {
@@ -137,12 +209,16 @@ TEST(Dependencies, OurHeadersAreQuotedAndNamedFromTheRoot) {
 }
 
 TEST(Dependencies, LibrariesStayWhereTheyBelong) {
+  std::vector<Rule> all = libraries();
+  for (const std::string& backend : backend_folders()) {
+    for (Rule& rule : libraries_of(backend)) all.push_back(std::move(rule));
+  }
   for (const File& file : all_files()) {
     if (!file.is_cpp()) continue;
     for (const std::string& line : file.lines) {
       bool quoted = false;
       const std::string include = included(line, &quoted);
-      for (const Rule& library : libraries()) {
+      for (const Rule& library : all) {
         if (include != library.folder) continue;
         bool fits = false;
         for (const std::string& folder : library.may_include) fits |= file.is_under(folder);
@@ -150,6 +226,32 @@ TEST(Dependencies, LibrariesStayWhereTheyBelong) {
       }
     }
   }
+}
+
+// Without what follows a comment sign, in lower case.
+std::string code_of(const File& file, const std::string& line) {
+  std::string code = line.substr(0, line.find(file.is_cpp() || file.ends_with(".c") ? "//" : "#"));
+  for (char& c : code) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return code;
+}
+
+// What is said of all backends is said by their descriptors: a new one touches its folder and one line
+// of backends/backends.cmake.
+TEST(Dependencies, CodeNamesNoBackendButInItsFolder) {
+  size_t seen = 0;
+  for (const std::string& folder : backend_folders()) {
+    const std::string name = folder.substr(folder.rfind('/') + 1);
+    for (const File& file : all_files()) {
+      const bool is_code = file.is_cpp() || file.ends_with(".c") || file.ends_with(".cmake") ||
+                           file.ends_with("CMakeLists.txt") || file.ends_with("Makefile");
+      if (!is_code || file.is_under(folder) || file.path == "backends/backends.cmake") continue;
+      ++seen;
+      for (const std::string& line : file.lines) {
+        EXPECT_EQ(code_of(file, line).find(name), std::string::npos) << file.path << ": " << line;
+      }
+    }
+  }
+  EXPECT_GT(seen, 0u);
 }
 
 }  // namespace

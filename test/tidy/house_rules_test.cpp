@@ -15,6 +15,7 @@ constexpr size_t kMaxColumns = 100;
 constexpr size_t kMaxColumnsOfDrawings = 112;  // Comments with columns in them.
 constexpr size_t kMaxColumnsOfTests = 160;     // Graphs and JSON as text.
 constexpr size_t kMaxReadmeLines = 70;
+constexpr size_t kMaxFilesInFolder = 40;
 
 // Tables may be long: they are lists of facts, not code to follow.
 bool is_table(const File& file) {
@@ -41,6 +42,15 @@ size_t column_limit(const File& file, const std::string& line) {
   const bool comment = start != std::string::npos && line.compare(start, 2, "//") == 0;
   return comment && line.find("   ", start) != std::string::npos ? kMaxColumnsOfDrawings
                                                                  : kMaxColumns;
+}
+
+// A room that one can survey: tests are beside their code and do not count.
+TEST(HouseRules, FoldersHoldFewFiles) {
+  std::map<std::string, size_t> counts;
+  for (const File& file : all_files()) {
+    if (file.is_cpp() && !file.is_test()) ++counts[file.path.substr(0, file.path.rfind('/'))];
+  }
+  for (const auto& [folder, count] : counts) EXPECT_LE(count, kMaxFilesInFolder) << folder;
 }
 
 TEST(HouseRules, LinesAreNarrowAndAscii) {

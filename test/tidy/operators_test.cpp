@@ -1,5 +1,5 @@
 // kernels_portable/ops.def is the one list of operators: it names exactly the op_*.cpp files that
-// exist, its names are sorted and unique, and every file has a test.
+// exist, its names are sorted and unique, and every file has cases whose results PyTorch computed.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,8 @@ struct Entry {
   std::string variable, file, schema;
 };
 
-// The three fields of TAPER_OP(variable, file, "schema"); false if the line is no entry.
+// The first three fields of TAPER_OP(variable, file, "schema", memory, "dtypes"); false if the line
+// is no entry.
 bool parse(const std::string& line, Entry* entry) {
   if (line.rfind("TAPER_OP(", 0) != 0) return false;
   std::vector<std::string> fields(1);
@@ -24,7 +25,7 @@ bool parse(const std::string& line, Entry* entry) {
     if (c == ',') fields.emplace_back();
     if (c != ',' && c != ' ' && c != '"') fields.back() += c;
   }
-  if (fields.size() != 3) return false;
+  if (fields.size() != 5) return false;
   *entry = {fields[0], fields[1], fields[2]};
   return true;
 }
@@ -41,14 +42,14 @@ std::vector<Entry> entries() {
   return result;
 }
 
-std::set<std::string> operator_files(const std::string& suffix) {
-  const std::string folder = "kernels_portable/";
+// "binary/op_add" for every file of an operator.
+std::set<std::string> operator_files() {
+  const std::string folder = "kernels_portable/ops/";
   std::set<std::string> names;
   for (const File& file : all_files()) {
-    if (file.path.rfind(folder + "op_", 0) != 0 || !file.ends_with(".cpp")) continue;
-    if (file.is_test() != (suffix == "_test")) continue;
-    const size_t end = file.path.size() - 4 - suffix.size();
-    names.insert(file.path.substr(folder.size(), end - folder.size()));
+    if (!file.is_under("kernels_portable/ops") || !file.ends_with(".cpp") || file.is_test())
+      continue;
+    names.insert(file.path.substr(folder.size(), file.path.size() - 4 - folder.size()));
   }
   return names;
 }
@@ -56,7 +57,7 @@ std::set<std::string> operator_files(const std::string& suffix) {
 TEST(Operators, TheListNamesExactlyTheFiles) {
   std::set<std::string> listed;
   for (const Entry& entry : entries()) listed.insert(entry.file);
-  const std::set<std::string> present = operator_files("");
+  const std::set<std::string> present = operator_files();
   for (const std::string& file : listed) {
     EXPECT_TRUE(present.count(file)) << "ops.def names " << file << ".cpp, which is not there";
   }
@@ -66,10 +67,12 @@ TEST(Operators, TheListNamesExactlyTheFiles) {
   EXPECT_FALSE(listed.empty());
 }
 
-TEST(Operators, EveryFileHasATest) {
-  const std::set<std::string> tests = operator_files("_test");
-  for (const std::string& file : operator_files("")) {
-    EXPECT_TRUE(tests.count(file)) << file << "_test.cpp is missing";
+TEST(Operators, EveryFileHasCases) {
+  for (const std::string& file : operator_files()) {
+    const std::string cases = "kernels_portable/cases/" + file.substr(file.find('/') + 1) + ".txt";
+    EXPECT_TRUE(std::any_of(all_files().begin(), all_files().end(),
+                            [&](const File& f) { return f.path == cases; }))
+        << cases << " is missing";
   }
 }
 
@@ -83,7 +86,7 @@ TEST(Operators, NamesAreSortedAndUnique) {
 TEST(Operators, EachVariableIsDefinedInItsFile) {
   for (const Entry& entry : entries()) {
     const auto file = std::find_if(all_files().begin(), all_files().end(), [&](const File& f) {
-      return f.path == "kernels_portable/" + entry.file + ".cpp";
+      return f.path == "kernels_portable/ops/" + entry.file + ".cpp";
     });
     if (file == all_files().end()) continue;
     bool found = false;

@@ -1,6 +1,6 @@
-// What `make demo` runs: compiles a trained classifier of handwritten digits, for XNNPACK where
-// this build has it and for our own kernels, runs every test image, and compares with the numbers
-// that PyTorch computed.
+// What `make demo` runs: compiles a trained classifier of handwritten digits, for the first backend
+// that this build runs and for our own kernels, runs every test image, and compares with the
+// numbers that PyTorch computed.
 //
 //   taper_demo [FOLDER]      FOLDER holds digits.pt2 and the digits_*.npy files; default demo
 
@@ -133,14 +133,14 @@ struct Build {
   Comparison comparison;
 };
 
-// `backend` may be null: the kernels of Taper itself.
+// `backend` is a name, or "portable": the kernels of Taper itself.
 Build build_and_run(const Digits& digits, const std::string& folder, const std::string& target,
-                    const exir::BackendCompiler* backend) {
+                    const std::string& backend) {
   Build build;
   const auto start = std::chrono::steady_clock::now();
   exir::ExportRequest request;
   request.methods = {{"forward", folder + "/digits.pt2"}};
-  request.lowering.backend = backend;
+  request.lowering.backends = compilers_of(backend);
   build.compiled = exir::export_program(request);
   build.export_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -164,11 +164,11 @@ std::string speed_text(const Build& build, const Digits& digits) {
 int run(const std::string& folder) {
   const Digits digits(folder);
   const std::string target = "build/digits.pte", portable_target = "build/digits_portable.pte";
-  const bool is_fast = has_xnnpack();
-  const exir::BackendCompiler* xnnpack = is_fast ? find_backend_compiler("xnnpack") : nullptr;
-  const Build fast = build_and_run(digits, folder, target, xnnpack);
+  const bool is_fast = !backend_devices().empty();  // A backend runs here: the first.
+  const std::string backend = is_fast ? backend_devices()[0]->identity.name : "portable";
+  const Build fast = build_and_run(digits, folder, target, backend);
   const Build portable =
-      is_fast ? build_and_run(digits, folder, portable_target, nullptr) : Build();
+      is_fast ? build_and_run(digits, folder, portable_target, "portable") : Build();
   const size_t n = digits.count();
   draw(digits, {0, n / 3, 2 * n / 3}, fast.results.answers);
   line("accuracy", percent(fast.results.right, n) + ", in PyTorch " +
@@ -177,14 +177,14 @@ int run(const std::string& folder) {
   line("export  ", time_text(fast.export_seconds) + ", no Python");
   line("file    ", target + ", " + bytes_text(static_cast<double>(fast.compiled.files.pte.size())));
   const Build& planned = is_fast ? portable : fast;
-  line("memory  ", plan_text(planned.compiled.methods.at(0).plan) + ", without XNNPACK");
+  line("memory  ", plan_text(planned.compiled.methods.at(0).plan) + ", without a backend");
   if (is_fast) {
-    line("speed   ", speed_text(fast, digits) + " per image with XNNPACK, " +
+    line("speed   ", speed_text(fast, digits) + " per image with " + backend + ", " +
                          speed_text(portable, digits) + " without, one thread");
   } else {
     line("speed   ", speed_text(fast, digits) +
                          " per image, one thread, on the kernels of Taper itself: this build has "
-                         "no XNNPACK");
+                         "no backend; scripts/deps.sh backends gets them, in some minutes");
   }
   if (fast.comparison.equal && (!is_fast || portable.comparison.equal)) return 0;
   throw InputError("the numbers differ from PyTorch's");

@@ -200,7 +200,8 @@ class Converter {
   }
 
   // A layer whose input is quantised while the program runs: each channel has a scale, the bias is
-  // of floats. Weights that are no longer bytes meet the floats that were to be quantised.
+  // in floats. Weights that are no longer bytes are multiplied with the floats before they are
+  // quantised.
   void fold_rows(NodeSpec& node) {
     const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
     std::vector<float> steps = made == nullptr ? std::vector<float>() : made->items;
@@ -259,7 +260,7 @@ class Converter {
     }
   }
 
-  // Where the output channels of a filter are.
+  // The dimension of a filter that holds its output channels.
   static uint32_t channel_dim(const NodeSpec& node) {
     return node.kind == NodeContent::DepthwiseConv2d ? 3 : 0;
   }
@@ -325,7 +326,7 @@ class Converter {
   }
 
   // A matrix of floats as numbers of four bits: steps of one size for each row, or for each group
-  // of so many elements of a row. Nothing if they do not hold a number.
+  // of `group` elements of a row. Nothing if a number does not fit.
   std::optional<Id> in_half_bytes(Id id, const std::vector<float>& steps, int64_t group) {
     const Dims dims = value(id).dims;
     const auto width = static_cast<size_t>(dims[1].as_int());

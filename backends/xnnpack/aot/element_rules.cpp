@@ -1,4 +1,4 @@
-// Element by element.
+// Operators that work element by element.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ using wire::NodeContent;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// In whichever layout the tensor has.
+// Sets `id` to the tensor in the layout that it has; true if that is an image.
 bool layout_of(Lowering& l, const Value* x, Id* id) {
   const bool image = l.is_image(x);
   *id = image ? l.image(x) : l.plain(x);
@@ -82,6 +82,9 @@ void gelu(Lowering& l, const Node& node) {
   if (node.arg(1).text() == "none") return unary<NodeContent::Gelu>(l, node);
   Id x;
   const bool image = layout_of(l, tensor(node), &x);
+  if (!l.for_executorch()) {
+    return l.set_like(node.outputs[0], image, l.taper_node(NodeContent::GeluTanh, {x}));
+  }
   const double factor = 2 * std::sqrt(2 / 3.14159265358979323846);
   Id sum = l.binary(NodeContent::Multiply, l.unary(NodeContent::Square, x),
                     l.number(static_cast<float>(factor * 0.044715)));
@@ -139,7 +142,7 @@ void reciprocal(Lowering& l, const Node& node) {
 
 // ---- two tensors ----
 
-// As an image, whatever its rank: in front are dimensions of size 1.
+// The tensor as an image of `rank` dimensions: leading ones of size 1 are added.
 Id as_image(Lowering& l, const Value* value, size_t rank) {
   if (value->type.rank() == rank) return l.image(value);
   Dims dims(rank - value->type.rank(), exir::Sym(1));

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/xnnpack/aot/size_sources.h"
+#include "backends/xnnpack/payload_format.h"
 #include "exir/ir/failure.h"
 
 namespace taper::xnnpack {
@@ -15,8 +16,7 @@ using exir::Value;
 using wire::NodeContent;
 
 constexpr uint32_t kTransposedB = 1;
-constexpr uint32_t kKeepDims = 64;  // Of global pools, which then have the rank of the image.
-constexpr uint32_t kSums = 1 << 16;
+constexpr uint32_t kKeepDims = 64;  // A flag of global pools: they keep the rank.
 
 bool is_one(const Sym& size) { return size.is_int() && size.as_int() == 1; }
 
@@ -33,7 +33,7 @@ bool moves_nothing(const Dims& dims, const std::vector<uint32_t>& perm) {
   return true;
 }
 
-// Of the sizes [first, last).
+// The product of the sizes [first, last).
 Sym count_of(const Dims& dims, size_t first, size_t last) {
   Sym count = 1;
   for (size_t d = first; d < last; ++d) count = count * dims[d];
@@ -86,6 +86,7 @@ bool takes_range(NodeContent kind) {
     case NodeContent::Divide:
     case NodeContent::MaxPool2d:
     case NodeContent::AvgPool2d:
+    case NodeContent::BatchNorm:
       return true;
     default:
       return false;
@@ -116,7 +117,8 @@ Dims broadcast(const Dims& a, const Dims& b) {
   return out;
 }
 
-Lowering::Lowering(const exir::Part& part) : part_(part), out_(part.graph->ranges) {
+Lowering::Lowering(const exir::Part& part)
+    : part_(part), out_(part.graph->ranges, part.for_executorch) {
   for (const Value* input : part.inputs) {
     Dims dims = input->type.sizes;
     set_plain(input, out_.add_input(std::move(dims)));
@@ -229,6 +231,16 @@ Id Lowering::clamp(Id x, float min, float max) {
   return out_.add(std::move(spec), out_.dims(x));
 }
 
+Id Lowering::taper_node(NodeContent kind, std::vector<Id> inputs, std::vector<uint32_t> list,
+                        float number) {
+  NodeSpec spec;
+  spec.kind = kind;
+  spec.inputs = std::move(inputs);
+  spec.list = std::move(list);
+  spec.number = number;
+  return out_.add(std::move(spec), out_.dims(spec.inputs[0]));
+}
+
 Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
   const Dims dims = out_.dims(x);
   if (out_.is_constant(x)) {
@@ -277,15 +289,15 @@ Id Lowering::slice(Id x, size_t dim, int64_t start, int64_t size) {
   return out_.add(std::move(spec), std::move(dims));
 }
 
-Id Lowering::product(Id a, Id b, bool turned) {
+Id Lowering::product(Id a, Id b, bool is_transposed) {
   const Dims &x = out_.dims(a), &y = out_.dims(b);
   Dims dims = broadcast({x.begin(), x.end() - 2}, {y.begin(), y.end() - 2});
   dims.push_back(x[x.size() - 2]);
-  dims.push_back(y[y.size() - (turned ? 2 : 1)]);
+  dims.push_back(y[y.size() - (is_transposed ? 2 : 1)]);
   NodeSpec spec;
   spec.kind = NodeContent::BatchMatrixMultiply;
   spec.inputs = {a, b};
-  spec.flags = turned ? kTransposedB : 0;
+  spec.flags = is_transposed ? kTransposedB : 0;
   return out_.add(std::move(spec), std::move(dims));
 }
 
@@ -342,7 +354,7 @@ Id Lowering::mean_of_last(Id x, size_t count) {
     const Sym rows = count_of(dims, 0, first), columns = count_of(dims, first, dims.size());
     return reshape(pooled(x, {rows, 1, columns, 1}, kKeepDims), std::move(result));
   }
-  // As products with a vector, for so many dimensions at once as keep that short.
+  // Products with a vector, each over as many dimensions as keep that vector short.
   constexpr int64_t kLongestRow = 4096;
   while (dims.size() > first) {
     int64_t columns = 1;
@@ -388,7 +400,7 @@ Id Lowering::sum_between(Id x, size_t first, size_t last) {
             dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
   if (!count.is_int()) {
     if (for_executorch()) throw Failure("how much is added up is open");
-    return reshape(pooled(x, {before, count, 1, after}, kKeepDims | kSums), std::move(dims));
+    return reshape(pooled(x, {before, count, 1, after}, kKeepDims | kSumFlag), std::move(dims));
   }
   if (after == Sym(1)) {
     return reshape(weighted_rows(reshape(x, {before, count}), 1), std::move(dims));

@@ -2,9 +2,9 @@
 // in the layouts that were asked for so far.
 //
 // A tensor of rank 3 or 4 may exist twice: plain, as PyTorch has it ([n, c, h, w]), and as an
-// image, channels last ([n, h, w, c]). Whoever needs the other form asks for it, which turns it
-// around once; so a run of convolutions stays channels last, and what does not care about the
-// layout takes the one that is there.
+// image, channels last ([n, h, w, c]). A rule that needs the other layout asks for it, and it is
+// transposed once; so a run of convolutions stays channels last, and an operator that works in
+// either layout takes the one that is there.
 
 #pragma once
 
@@ -28,43 +28,47 @@ class Lowering {
   Id plain(const exir::Value* value);
   // REQUIRES: rank 3 or 4.
   Id image(const exir::Value* value);
-  // For who broadcasts: with sizes of 1 where the tensor only repeats what it holds.
+  // The form for nodes that broadcast: sizes are 1 where the tensor only repeats what it holds.
   Id loose(const exir::Value* value);
   void set_loose(const exir::Value* value, Id id) { forms_[value].loose = id; }
-  // True if all that there is of the tensor is less, and how much more it should be is open.
+  // True if only the loose form exists and the size to which it must be expanded is symbolic.
   bool repeats_openly(const exir::Value* value) const;
-  // Weights or a bias, which XNNPACK packs: a value of its own, since runtimes may let go of the
-  // bytes once they are packed. REQUIRES: a constant.
+  // Weights or a bias, which XNNPACK packs. They get a value of their own, since runtimes may free
+  // the bytes once they are packed. REQUIRES: a constant.
   Id weights(const exir::Value* value);
   // True if the tensor exists as an image and was not asked for in plain form.
   bool is_image(const exir::Value* value) const;
 
   void set_plain(const exir::Value* value, Id id) { set_like(value, false, id); }
   void set_image(const exir::Value* value, Id id) { set_like(value, true, id); }
-  // In the layout that `like` has there.
+  // Sets the plain form or the image.
   void set_like(const exir::Value* value, bool image, Id id);
 
   // Nodes whose sizes follow from their arguments.
   Id unary(wire::NodeContent kind, Id x);
   Id binary(wire::NodeContent kind, Id a, Id b);
   Id clamp(Id x, float min, float max);
-  // At once if x is a constant.
+  // One of Taper's own kinds, whose result has the sizes of its first input.
+  // REQUIRES: not for_executorch().
+  Id taper_node(wire::NodeContent kind, std::vector<Id> inputs, std::vector<uint32_t> list = {},
+                float number = 0);
+  // A constant is transposed here, without a node.
   Id transpose(Id x, const std::vector<uint32_t>& perm);
-  // For ExecuTorch at most one size may be symbolic.
+  // Throws Failure if several sizes are symbolic and the payload is for ExecuTorch.
   Id reshape(Id x, Dims dims);
   // `size` elements of a dimension from `start` on.
   Id slice(Id x, size_t dim, int64_t start, int64_t size);
-  // One behind another along a dimension.
+  // Concatenates along a dimension.
   Id concatenated(const std::vector<Id>& ids, size_t dim);
   // [all before `dim`, times, all from `dim` on]: copies side by side.
   Id copies(Id x, size_t dim, int64_t times);
-  // The mean over the last `count` dimensions, which stay as ones.
+  // The mean over the last `count` dimensions, which are kept with size 1.
   Id mean_of_last(Id x, size_t count);
-  // Over dimensions in rising order, which stay as ones.
+  // Reduce over dimensions in rising order, which are kept with size 1.
   Id mean(Id x, const std::vector<size_t>& dims);
   Id sum(Id x, const std::vector<size_t>& dims);
-  // Of matrices [..., n, k] and [..., k, m], or [..., m, k] if it is turned.
-  Id product(Id a, Id b, bool turned);
+  // Multiplies matrices [..., n, k] and [..., k, m], or [..., m, k] if b is transposed.
+  Id product(Id a, Id b, bool is_transposed);
   // Weights are constants of [out, in].
   Id connected(Id x, Id weights, Id bias);
   Id number(float value);
@@ -74,7 +78,7 @@ class Lowering {
   // `value`, the tensor that it is. False if a node of its own is needed.
   bool clamp_maker(const exir::Value* value, Id id, float min, float max);
 
-  // What `make` makes of a tensor, made once.
+  // The result of `make` for a tensor, computed once.
   template <typename Make>
   Id once(const exir::Value* value, const std::string& what, const Make& make) {
     const auto found = made_.find({value, what});
@@ -87,7 +91,7 @@ class Lowering {
   // How often a tensor is read, inside or outside of the part.
   size_t uses(const exir::Value* value) const;
 
-  // Gives up on a node that could not be lowered: what it makes comes with the call.
+  // Gives up on a node that could not be lowered: its results become inputs of the call.
   void leave_out(const exir::Node& node);
   // Marks the part's results.
   void finish_outputs();
@@ -113,7 +117,7 @@ class Lowering {
   std::unordered_map<const exir::Value*, size_t> uses_;
   std::unordered_map<Id, size_t> holders_;  // How many tensors a value of the payload is.
   std::unordered_map<float, Id> numbers_;
-  std::map<std::pair<int64_t, float>, Id> row_weights_;  // So many of the same.
+  std::map<std::pair<int64_t, float>, Id> row_weights_;  // By length and weight.
   std::map<std::pair<const exir::Value*, std::string>, Id> made_;
 };
 

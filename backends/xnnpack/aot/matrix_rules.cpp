@@ -41,7 +41,9 @@ std::string linear_refusal(const Node& node) {
 }
 
 // [out, in] of a constant [in, out].
-Id turned_weights(Lowering& l, const Value* value) { return l.transpose(l.weights(value), {1, 0}); }
+Id transposed_weights(Lowering& l, const Value* value) {
+  return l.transpose(l.weights(value), {1, 0});
+}
 
 bool is_bias(const Value* bias, const Value* weights) {
   return is_constant(bias) && bias->type.rank() == 1 &&
@@ -65,7 +67,7 @@ bool is_turned(const NodeSpec* maker) {
 
 Id product_of(Lowering& l, const Value* x, const Value* y) {
   if (y->type.rank() == 2 && is_constant(y)) {
-    return l.connected(l.plain(x), turned_weights(l, y), kNone);
+    return l.connected(l.plain(x), transposed_weights(l, y), kNone);
   }
   const Id a = l.plain(x), b = l.plain(y);
   const NodeSpec* maker = l.out().maker(b);
@@ -81,7 +83,7 @@ void added_product(Lowering& l, const Node& node) {
   const Value *added = tensor(node, 0), *a = tensor(node, 1), *b = tensor(node, 2);
   const bool ones = is_known_one(node.arg("beta")) && is_known_one(node.arg("alpha"));
   if (ones && is_constant(b) && b->type.rank() == 2 && is_bias(added, b)) {
-    const Id y = l.connected(l.plain(a), turned_weights(l, b), l.weights(added));
+    const Id y = l.connected(l.plain(a), transposed_weights(l, b), l.weights(added));
     return l.set_plain(node.outputs[0], y);
   }
   const Id y = scaled(l, product_of(l, a, b), node.arg("alpha"));

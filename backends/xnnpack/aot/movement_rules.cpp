@@ -42,8 +42,8 @@ void reshape(Lowering& l, const Node& node) {
   l.set_plain(y, l.reshape(l.plain(x), y->type.sizes));
 }
 
-// Of an image the permutation is that of how it lies; one that restores how a plain tensor lies, or
-// makes an image of it, moves nothing.
+// The permutation of an image is translated to its layout. One that restores the plain layout, or
+// makes an image of a plain tensor, is a no-op.
 void permute(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t rank = x->type.rank();
@@ -68,7 +68,7 @@ int64_t clipped(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
 }
 
-// How the elements of a slice are spread. Of every so manieth, groups of that many must be there.
+// A slice that takes every `step`-th element from `start` on.
 struct Strides {
   int64_t start, step;
 };
@@ -79,13 +79,13 @@ Strides strides_of(const Node& node) {
   return {size.is_int() ? clipped(start, size.as_int()) : start, node.arg(4).to_int()};
 }
 
-// Of a slice: whether its steps end where the tensor does.
+// Whether the tensor is a whole number of steps of the slice.
 bool is_of_whole_groups(const Strides& s, int64_t size, int64_t result) {
   return size % s.step == 0 && s.start < s.step && result == size / s.step;
 }
 
-// From the first element on as many groups of `step` elements as the result has, with zeros behind
-// the end; of each group the first.
+// Takes as many groups of `step` elements as the result has, padded with zeros, and keeps the first
+// element of each.
 Id first_of_groups(Lowering& l, Id x, size_t dim, Strides s, int64_t groups) {
   const int64_t rest = l.out().dims(x)[dim].as_int() - s.start;
   x = l.slice(x, dim, s.start, std::min(rest, groups * s.step));
@@ -122,10 +122,10 @@ Id every(Lowering& l, const Value* x, size_t dim, Strides s, int64_t groups) {
     if (d < dim) before = before * sizes[d];
     if (d > dim) after *= sizes[d].as_int();
   }
-  const Id turned = l.once(x, "every " + std::to_string(dim) + " " + std::to_string(s.step), [&] {
+  const Id rows = l.once(x, "every " + std::to_string(dim) + " " + std::to_string(s.step), [&] {
     return l.transpose(l.reshape(l.plain(x), {before * groups, s.step, after}), {1, 0, 2});
   });
-  return l.slice(turned, 0, s.start, 1);
+  return l.slice(rows, 0, s.start, 1);
 }
 
 void slice(Lowering& l, const Node& node) {
@@ -287,10 +287,10 @@ void shuffle(Lowering& l, const Node& node, bool to_pixels) {
   const Dims pixels = image ? Dims{n * h, r, w, r, c} : Dims{n * c, h, r, w, r};
   std::vector<uint32_t> perm = {0, 3, 1, 4, 2};
   if (!to_pixels) perm = {0, 2, 4, 1, 3};
-  const Id turned =
+  const Id moved =
       l.transpose(l.reshape(image ? l.image(x) : l.plain(x), to_pixels ? channels : pixels), perm);
   const Dims& out = y->type.sizes;
-  l.set_like(y, image, l.reshape(turned, image ? Dims{out[0], out[2], out[3], out[1]} : out));
+  l.set_like(y, image, l.reshape(moved, image ? Dims{out[0], out[2], out[3], out[1]} : out));
 }
 void pixel_shuffle(Lowering& l, const Node& node) { shuffle(l, node, true); }
 void pixel_unshuffle(Lowering& l, const Node& node) { shuffle(l, node, false); }
@@ -299,7 +299,7 @@ std::string shuffle_refusal(const Node& node) {
   return is_known(node.arg(1)) ? "" : "the factor is computed";
 }
 
-// From the last dimension on, so that those before are still as they were.
+// The last dimension comes first, so that the ones before it are not moved yet.
 void repeat(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const std::vector<int64_t> times = exir::to_ints(node.arg(1));

@@ -1,4 +1,4 @@
-// Norms, written in primitive operators.
+// Norms: one node each, or for ExecuTorch, and where weights are computed, primitive operators.
 
 #include <cmath>
 
@@ -33,10 +33,35 @@ Id weighted(Lowering& l, const Node& node, Id x) {
   return x;
 }
 
+// Whether the call can be one of Taper's own nodes, whose weights are constants.
+bool may_be_node(const Lowering& l, const Node& node) {
+  if (l.for_executorch()) return false;
+  for (const char* name : {"weight", "bias"}) {
+    const exir::Argument& arg = node.arg(name);
+    if (!arg.is_none() && !is_constant(arg.value())) return false;
+  }
+  return true;
+}
+
+// Weight or bias of such a call.
+Id entries(Lowering& l, const Node& node, const char* name) {
+  return node.arg(name).is_none() ? kNone : l.plain(tensor(node, name));
+}
+
+// The call as a node of its own kind. `number` is what the kind has beside the weights and eps.
+Id norm_node(Lowering& l, const Node& node, NodeContent kind, Id x, int64_t number) {
+  return l.taper_node(kind, {x, entries(l, node, "weight"), entries(l, node, "bias")},
+                      {static_cast<uint32_t>(number)}, eps_of(node));
+}
+
 void layer_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t count = node.arg("normalized_shape").list().size();
   const Id in = l.plain(x);
+  if (may_be_node(l, node) && count > 0) {
+    return l.set_plain(y,
+                       norm_node(l, node, NodeContent::LayerNorm, in, static_cast<int64_t>(count)));
+  }
   const Id out = normalized(l, in, eps_of(node), [&](Id id) { return l.mean_of_last(id, count); });
   l.set_plain(y, weighted(l, node, out));
 }
@@ -71,6 +96,12 @@ void batch_norm(Lowering& l, const Node& node) {
   }
   const bool image = l.is_image(x);
   const Dims dims = channel_dims(x->type.sizes[1].as_int(), x->type.rank(), image);
+  if (!l.for_executorch() && dims.size() == 1) {
+    const Id in = image ? l.image(x) : l.plain(x);
+    return l.set_like(y, image,
+                      l.taper_node(NodeContent::BatchNorm,
+                                   {in, l.constant(dims, factors), l.constant(dims, offsets)}));
+  }
   const Id scaled =
       l.binary(NodeContent::Multiply, image ? l.image(x) : l.plain(x), l.constant(dims, factors));
   l.set_like(y, image, l.binary(NodeContent::Add, scaled, l.constant(dims, offsets)));
@@ -87,7 +118,7 @@ std::string batch_norm_refusal(const Node& node) {
 
 // ---- group norm: instance norm, where a group is a channel ----
 
-// From the means of all channels [n, 1, ..., c] those of their groups, for each channel of it.
+// Turns the means of channels [n, 1, ..., c] into the means of their groups, one for each channel.
 Id mean_of_groups(Lowering& l, Id means, int64_t groups) {
   const Dims dims = l.out().dims(means);
   const int64_t size = dims.back().as_int() / groups;
@@ -96,14 +127,13 @@ Id mean_of_groups(Lowering& l, Id means, int64_t groups) {
   return l.reshape(l.binary(NodeContent::Multiply, mean, l.constant({1, size}, ones)), dims);
 }
 
-// The elements of a group, if they are known and not too many for a mean as one product; else 0.
-int64_t group_size(const Value* x, int64_t groups) {
-  constexpr int64_t kMostElements = 1 << 16;
+// The elements of a group, if they are known and not more than `most`; else 0.
+int64_t group_size(const Value* x, int64_t groups, int64_t most) {
   int64_t count = 1;
   for (size_t d = 1; d < x->type.rank(); ++d) {
-    if (!x->type.sizes[d].is_int() || x->type.sizes[d].as_int() > kMostElements) return 0;
+    if (!x->type.sizes[d].is_int() || x->type.sizes[d].as_int() > most) return 0;
     count *= x->type.sizes[d].as_int();
-    if (count / groups > kMostElements) return 0;
+    if (count / groups > most) return 0;
   }
   return count / groups;
 }
@@ -126,7 +156,11 @@ void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
 void group_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const int64_t groups = node.arg("group").to_int();
-  const int64_t in_row = group_size(x, groups);
+  constexpr int64_t kLongestRow = 1 << 16;  // A longer mean is not one product.
+  if (!l.is_image(x) && may_be_node(l, node) && group_size(x, groups, INT32_MAX) > 0) {
+    return l.set_plain(y, norm_node(l, node, NodeContent::GroupNorm, l.plain(x), groups));
+  }
+  const int64_t in_row = group_size(x, groups, kLongestRow);
   if (!l.is_image(x) && in_row > 1) return norm_of_rows(l, node, groups, in_row);
   const bool mixes = node.arg("C").to_int() != groups;
   const Id image = l.image(x);

@@ -11,7 +11,7 @@
 
 namespace taper::xnnpack {
 
-// Of the tensors of a call.
+// The types that the tensors of a call may have.
 enum class Types { kFloats, kBytesToo, kAny };
 
 struct OpRule {
@@ -19,8 +19,8 @@ struct OpRule {
   // Why this call is not taken; empty if it is. Null: nothing more is asked.
   std::string (*refusal)(const exir::Node& node);
   void (*lower)(Lowering& l, const exir::Node& node);
-  // What a call computes, per element of its result: 0 for movement, 1 for arithmetic, 2 for what
-  // alone makes a call of the backend worth it.
+  // How much a call computes per element of its result: 0 for movement, 1 for arithmetic, 2 for an
+  // operator that makes a delegate call pay by itself.
   int weight;
   // Results that are not computed must not be read.
   bool first_result_only = false;
@@ -39,7 +39,7 @@ extern const std::span<const OpRule> kMovementRules;
 extern const std::span<const OpRule> kAttentionRules;
 extern const std::span<const OpRule> kQuantizedRules;
 
-// Null if there is none.
+// The rule for an operator, or null.
 const OpRule* find_rule(std::string_view target);
 
 // Shared by the rows.
@@ -50,7 +50,7 @@ inline const exir::Value* tensor(const exir::Node& node, std::string_view name) 
   return node.arg(name).value();
 }
 bool is_constant(const exir::Value* value);
-// A number that is known; false if it is not.
+// Whether the argument is a number that is known when the model is compiled.
 bool is_known(const exir::Argument& arg);
 // Dimensions counted from the front, sorted; all of them if the list is empty or None.
 std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank);

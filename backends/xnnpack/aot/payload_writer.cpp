@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "backends/xnnpack/aot/compute_in_bytes.h"
+#include "backends/xnnpack/aot/fuse_nodes.h"
+#include "backends/xnnpack/payload_format.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
 
@@ -16,7 +18,6 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using wire::NodeContent;
 
-constexpr char kDelegateId[] = "XnnpackBackend";
 constexpr size_t kHeaderBytes = 32;  // 30, and what aligns the next part.
 constexpr size_t kPartAlignment = 16;
 constexpr uint64_t kNamed = UINT64_MAX;
@@ -81,6 +82,19 @@ class NodeTables {
         return wire::CreateConcatenate(fbb_, n.list.at(0), in(n, 0), in(n, 1), in(n, 2), in(n, 3),
                                        n.output, n.flags, in(n, 4))
             .Union();
+      case NodeContent::LayerNorm:
+      case NodeContent::RmsNorm:
+        return wire::CreateRowNorm(fbb_, in(n, 0), in(n, 1), in(n, 2), n.output, n.list.at(0),
+                                   n.number)
+            .Union();
+      case NodeContent::GroupNorm:
+        return wire::CreateGroupNorm(fbb_, in(n, 0), in(n, 1), in(n, 2), n.output, n.list.at(0),
+                                     n.number)
+            .Union();
+      case NodeContent::BatchNorm:
+        return wire::CreateChannelScale(fbb_, in(n, 0), in(n, 1), in(n, 2), n.output).Union();
+      case NodeContent::DimSoftmax:
+        return wire::CreateDimSoftmax(fbb_, in(n, 0), n.output, n.list.at(0)).Union();
       default:
         return wire::CreateUnary(fbb_, in(n, 0), n.output, n.flags).Union();
     }
@@ -113,17 +127,23 @@ class NodeTables {
   FlatBufferBuilder& fbb_;
 };
 
-Offset<wire::Node> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
+// Whether ExecuTorch's runtime would not understand the node.
+bool is_taper_node(const NodeSpec& node) {
+  const bool adds_up = node.kind == NodeContent::GlobalAvgPool2d && (node.flags & kSumFlag) != 0;
+  return is_taper_kind(node.kind) || adds_up || !node.sources.empty();
+}
+
+Offset<wire::XNode> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
   const Offset<void> content = NodeTables(fbb)(spec);
   Offset<wire::Range> range;
   if (std::isfinite(spec.min) || std::isfinite(spec.max)) {
     range = wire::CreateRange(fbb, spec.min, spec.max);
   }
-  return wire::CreateNode(fbb, spec.kind, content, 0, range);
+  return wire::CreateXNode(fbb, spec.kind, content, 0, range);
 }
 
-Offset<wire::Value> write_quantized(const Quantization& q, Offset<wire::Tensor> tensor,
-                                    FlatBufferBuilder& fbb) {
+Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor> tensor,
+                                     FlatBufferBuilder& fbb) {
   Offset<void> how;
   auto kind = wire::Quantization::PerTensor;
   if (q.type == wire::DataType::QDINT8) {
@@ -139,7 +159,7 @@ Offset<wire::Value> write_quantized(const Quantization& q, Offset<wire::Tensor> 
     how = wire::CreatePerTensor(fbb, q.scale, q.zero_point).Union();
   }
   const auto value = wire::CreateQuantizedTensor(fbb, tensor, kind, how);
-  return wire::CreateValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
+  return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
 }
 
 template <typename T>
@@ -281,23 +301,26 @@ void NodeList::postpone_open_reshapes() {
 // Values that nothing reads stay in the list, so that numbers need not change: only their tables
 // are written. Constants that nothing reads are not written.
 exir::Delegate PayloadWriter::finish() {
+  if (!for_executorch_) fuse_nodes(list_);
   compute_in_bytes(list_);
   FlatBufferBuilder fbb(4096);
   list_.find_size_sources(list_.live_nodes());
   list_.postpone_open_reshapes();
   const std::vector<bool> live = list_.live_nodes();
   std::vector<bool> read(list_.values.size());
-  std::vector<Offset<wire::Node>> nodes;
+  std::vector<Offset<wire::XNode>> nodes;
+  bool is_taper = false;
   for (size_t i = 0; i < list_.nodes.size(); ++i) {
     if (!live[i]) continue;
     for (const Id id : list_.nodes[i].inputs) {
       if (id != kNone) read[id] = true;
     }
+    is_taper = is_taper || is_taper_node(list_.nodes[i]);
     nodes.push_back(write_node(list_.nodes[i], fbb));
   }
   exir::Delegate out;
   std::vector<Offset<wire::Constant>> constants = {wire::CreateConstant(fbb, 0, 0)};
-  std::vector<Offset<wire::Value>> values;
+  std::vector<Offset<wire::XValue>> values;
   std::vector<uint32_t> inputs, outputs;
   for (Id id = 0; id < list_.values.size(); ++id) {
     const ValueSpec& value = list_.values[id];
@@ -318,13 +341,12 @@ exir::Delegate PayloadWriter::finish() {
     const auto tensor = wire::CreateTensorDirect(fbb, type, static_cast<uint32_t>(dims.size()),
                                                  &dims, constant, value.external, flags, id);
     values.push_back(type == wire::DataType::FP32
-                         ? wire::CreateValue(fbb, wire::ValueContent::Tensor, tensor.Union())
+                         ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
                          : write_quantized(value.quantization, tensor, fbb));
   }
-  const auto graph = wire::CreateGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
-                                             &outputs, nullptr, nullptr, &constants);
-  fbb.Finish(graph, wire::GraphIdentifier());
-  out.id = kDelegateId;
+  const auto graph = wire::CreateXNNGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
+                                                &outputs, nullptr, nullptr, &constants);
+  fbb.Finish(graph, is_taper ? kTaperIdentifier : wire::XNNGraphIdentifier());
   out.payload = with_header(fbb);
   return out;
 }

@@ -21,7 +21,7 @@ inline constexpr Id kNone = UINT32_MAX;
 using Dims = std::vector<exir::Sym>;
 
 struct Window {
-  // Top, right, bottom, left.
+  // In the order top, right, bottom, left.
   uint32_t padding[4] = {0, 0, 0, 0};
   uint32_t kernel[2] = {1, 1};
   uint32_t stride[2] = {1, 1};
@@ -37,21 +37,22 @@ struct NodeSpec {
   uint32_t flags = 0;
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
-  float number = 0;  // Slope, alpha, padding value.
-  std::vector<uint32_t> list,
-      list2;  // Permutation, sizes, offsets, paddings; new height and width.
+  float number = 0;  // Slope, alpha, padding value, eps.
+  // Permutation, sizes, offsets, paddings; new height and width; dimensions, groups.
+  std::vector<uint32_t> list, list2;
   Window window;
-  std::vector<wire::SizeSource> sources;  // Of a reshape with several open sizes; made last.
+  // Where the sizes of a reshape come from if several are open. Filled in last.
+  std::vector<wire::SizeSource> sources;
 };
 
-// Of a tensor of whole numbers. x is (number - zero_point) * scale.
+// How the integers of a tensor are to be read: x is (number - zero_point) * scale.
 struct Quantization {
-  wire::DataType type = wire::DataType::FP32;  // This: none.
+  wire::DataType type = wire::DataType::FP32;  // FP32 means that it is not quantised.
   float scale = 0;
   int32_t zero_point = 0;
-  std::vector<float> scales;  // One for each place along a dimension, instead; of constants.
+  std::vector<float> scales;  // Constants may have one for each place along `dim` instead.
   uint32_t dim = 0;
-  int32_t group = 0;  // If not 0: one for so many elements of a row.
+  int32_t group = 0;  // If not 0, a scale holds for this many elements of a row.
 
   bool operator==(const Quantization&) const = default;
 };
@@ -63,7 +64,8 @@ struct ValueSpec {
   uint32_t external = kNone;
   int64_t maker = -1;
   Quantization quantization;
-  std::shared_ptr<const exir::Scales> made_from;  // Of a constant of floats that were bytes.
+  // The scales of a constant that was dequantised to floats.
+  std::shared_ptr<const exir::Scales> made_from;
 };
 
 // What the bytes are made from.
@@ -73,25 +75,29 @@ struct NodeList {
   std::vector<exir::TensorData> constants;  // Number n is at n - 1.
 
   Id add_constant(Dims dims, exir::TensorData data);
-  // Says of reshapes with several open sizes where these come from. Throws Failure if it cannot.
+  // Finds where the sizes of reshapes with several open ones come from. Throws Failure if it
+  // cannot.
   void find_size_sources(const std::vector<bool>& live);
-  // Puts these off as long as possible: each ends what XNNPACK computes in a row.
+  // Moves them back as far as possible, since each ends a run of XNNPACK nodes.
   void postpone_open_reshapes();
-  // Those that results of the call depend on.
+  // The nodes that results of the call depend on.
   std::vector<bool> live_nodes() const;
 };
 
 class PayloadWriter {
  public:
-  explicit PayloadWriter(const exir::SymRanges& ranges) : ranges_(ranges) {}
+  // `for_executorch`: nothing of Taper's own is written.
+  PayloadWriter(const exir::SymRanges& ranges, bool for_executorch)
+      : ranges_(ranges), for_executorch_(for_executorch) {}
 
-  // A tensor that comes with the call; in the order of these calls.
+  // Adds an input of the call; inputs are numbered in the order of these calls.
   Id add_input(Dims dims);
   Id add_constant(Dims dims, exir::TensorData data);
   Id add_number(float value);
-  // A result of `spec`, which becomes a node.
+  // Adds the node and returns its result.
   Id add(NodeSpec spec, Dims dims);
-  // Makes the result one of the call's, after all inputs; in the order of these calls.
+  // Makes the value a result of the call. Results are numbered after all inputs, in the order of
+  // these calls.
   void set_output(Id id);
 
   // How the bytes of an input are to be read.
@@ -107,7 +113,7 @@ class PayloadWriter {
   bool may_be_output(Id id) const {
     return list_.values[id].maker >= 0 && !list_.values[id].is_output;
   }
-  // Whether a reshape to these sizes can say where they come from.
+  // Whether the device can work out the sizes of a reshape to these dimensions.
   bool knows_sizes(const Dims& dims) const { return known_.sources(dims).has_value(); }
   // True if a node reads it.
   bool is_read(Id id) const { return list_.values[id].is_read; }
@@ -118,6 +124,7 @@ class PayloadWriter {
 
  private:
   const exir::SymRanges& ranges_;
+  const bool for_executorch_;
   NodeList list_;
   KnownSizes known_;
   uint32_t extern_count_ = 0;

@@ -85,7 +85,7 @@ std::string refusal(const Node& node) {
 constexpr char kChoose[] = "quantized_decomposed::choose_qparams.tensor";
 constexpr char kQuantize[] = "quantized_decomposed::quantize_per_tensor.tensor";
 constexpr char kDequantize[] = "quantized_decomposed::dequantize_per_tensor.tensor";
-// The same of torchao, for each row.
+// torchao's operators, which quantise each row.
 constexpr char kChooseRows[] = "torchao::choose_qparams_affine";
 constexpr char kQuantizeRows[] = "torchao::quantize_affine";
 constexpr char kDequantizeRows[] = "torchao::dequantize_affine";

@@ -107,6 +107,10 @@ void softmax(Lowering& l, const Node& node) {
     return l.set_image(y, l.unary(NodeContent::Softmax, l.image(x)));
   }
   if (dim + 1 == rank) return l.set_plain(y, l.unary(NodeContent::Softmax, l.plain(x)));
+  if (!l.for_executorch()) {
+    const auto place = static_cast<uint32_t>(dim);
+    return l.set_plain(y, l.taper_node(NodeContent::DimSoftmax, {l.plain(x)}, {place}));
+  }
   std::vector<uint32_t> swap;
   for (uint32_t d = 0; d < rank; ++d) swap.push_back(d);
   std::swap(swap[dim], swap[rank - 1]);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "backends/xnnpack/depthwise_windows.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -73,7 +74,7 @@ Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
   return l.out().add_constant({1, rows, f.width, f.a}, bytes.finish());
 }
 
-// From [in, out of a group, height, width] to [out, height, width, in of a group].
+// Converts [in, out of a group, height, width] to [out, height, width, in of a group].
 Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   const int64_t in = f.a / groups;
   FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
@@ -87,7 +88,7 @@ Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   return l.out().add_constant({groups * f.b, f.height, f.width, in}, bytes.finish());
 }
 
-// Numbers for height and width; of a signal the height is `one`.
+// Spreads numbers over height and width; a signal has `one` for its height.
 void spread(const std::vector<int64_t>& items, int64_t one, uint32_t out[2]) {
   out[0] = u32(items.size() == 1 ? one : items[0]);
   out[1] = u32(items.back());
@@ -109,21 +110,22 @@ Window convolution_window(const Node& node, const Filter& f) {
   return w;
 }
 
-// The most pixels of a depthwise window for which XNNPACK has kernels; above, it does without them
-// and takes ten times as long. Our device half has one for square windows of 7, over
-// floats.
-constexpr int64_t kMostDepthwise = 25;
-
-bool is_known_window(const Filter& f, const Window& w) {
-  return f.height == 7 && f.width == 7 && w.stride[0] == w.stride[1] && w.stride[0] <= 2 &&
-         w.dilation[0] == 1 && w.dilation[1] == 1;
+// Whether the device computes this window whole, however small the open sizes of the result are.
+bool is_stage(const Filter& f, const Window& w, const Dims& result) {
+  uint64_t results = 1;
+  for (const Sym& size : result) {
+    if (size.is_int()) results *= static_cast<uint64_t>(size.as_int());
+  }
+  return is_depthwise_stage(
+      {f.height, f.width, w.stride[0], w.stride[1], w.dilation[0], w.dilation[1], w.group_out},
+      results);
 }
 
-// The parts in which a depthwise filter is applied: every so manieth row.
-int64_t depthwise_parts(const Filter& f, const Window& w, bool may_be_whole) {
-  if (f.height * f.width <= kMostDepthwise || f.width > kMostDepthwise) return 1;
-  if (may_be_whole && is_known_window(f, w)) return 1;
-  const int64_t rows = kMostDepthwise / f.width;
+// The number of parts in which a depthwise filter is applied. Part p has every n-th row from row p
+// on.
+int64_t depthwise_parts(const Filter& f, const Window& w, bool is_whole) {
+  if (is_whole || f.height * f.width <= kMostXnnpackTaps || f.width > kMostXnnpackTaps) return 1;
+  const int64_t rows = kMostXnnpackTaps / f.width;
   const int64_t parts = (f.height + rows - 1) / rows;
   // The rows of a part start and end within the padding.
   const int64_t reach = (parts - 1) * w.dilation[0];
@@ -133,8 +135,9 @@ int64_t depthwise_parts(const Filter& f, const Window& w, bool may_be_whole) {
 // A large depthwise filter as the sum of smaller ones, whose rows lie further apart.
 Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims,
              const std::shared_ptr<const exir::Scales>& made_from) {
-  const bool may_be_whole = !l.for_executorch() && made_from == nullptr;
-  const int64_t parts = depthwise_parts(f, whole.window, may_be_whole);
+  const bool is_whole =
+      !l.for_executorch() && made_from == nullptr && is_stage(f, whole.window, dims);
+  const int64_t parts = depthwise_parts(f, whole.window, is_whole);
   Id sum = kNone;
   for (int64_t part = 0; part < parts; ++part) {
     NodeSpec spec = whole;
@@ -231,7 +234,7 @@ Pool pool_of(const Node& node) {
   return p;
 }
 
-// Rows or columns that lie past the end when sizes are rounded up; negative if a window would.
+// How many rows or columns the last window reaches past the padded end when sizes are rounded up.
 int64_t overhang(const Pool& p, const Node& node, size_t d) {
   const int64_t in = tensor(node)->type.sizes[2 + d].as_int();
   const int64_t out = node.outputs[0]->type.sizes[2 + d].as_int();
@@ -272,8 +275,8 @@ Id pool(Lowering& l, const Node& node, NodeContent kind, Id x, const Pool& p) {
   return l.out().add(std::move(spec), {y[0], y[2], y[3], y[1]});
 }
 
-// Pixels of every so manieth row and column: the image is made a multiple of the stride, each block
-// of which keeps its first pixel.
+// Every n-th row and column: the image is padded or cut to a multiple of the stride, and each block
+// of the size of the stride keeps its first pixel.
 Id pixels(Lowering& l, const Node& node, const Pool& p) {
   const Dims& y = node.outputs[0]->type.sizes;
   Id x = l.image(tensor(node));
@@ -335,8 +338,8 @@ std::string mean_pool_refusal(const Node& node) {
 
 constexpr int64_t kMostPieces = 64;  // Rows and columns of windows.
 
-// Windows that are not of one size: number `to` is from in * to / out, rounded down, to
-// in * (to + 1) / out, rounded up.
+// The mean of windows of several sizes: window `to` begins at in * to / out, rounded down, and
+// ends at in * (to + 1) / out, rounded up.
 Id mean_of_windows(Lowering& l, Id x, size_t dim, int64_t out) {
   const int64_t in = l.out().dims(x)[dim].as_int();
   std::vector<Id> means;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "backends/xnnpack/descriptor.h"
 #include "exir/ir/failure.h"
 
 namespace taper::xnnpack {
@@ -17,10 +18,9 @@ using exir::Part;
 using exir::Value;
 
 constexpr size_t kMaxRank = 6;
-constexpr int64_t kMinElements = 4096;  // Of arithmetic alone, below which a call does not pay.
 
 // PyTorch calls sizes that no input states u0, u1, ...
-bool hangs_on_values(const exir::Sym& size) {
+bool is_data_dependent(const exir::Sym& size) {
   const std::vector<std::string> names = size.symbols();
   return std::any_of(names.begin(), names.end(), [](const auto& name) { return name[0] == 'u'; });
 }
@@ -40,8 +40,8 @@ std::string type_problem(const Value* value, const Graph& graph, Types types) {
     const exir::SymRange range = size.range(graph.ranges);
     if (range.max <= 0) return "a tensor has no elements";
     if (range.max > INT32_MAX) return "the size " + size.text() + " has no bound";
-    if (range.min <= 0 && hangs_on_values(size)) {  // XNNPACK takes no empty tensors.
-      return "the size " + size.text() + " hangs on values and may be 0";
+    if (range.min <= 0 && is_data_dependent(size)) {  // XNNPACK takes no empty tensors.
+      return "the size " + size.text() + " is data-dependent and may be 0";
     }
   }
   return {};
@@ -110,6 +110,11 @@ const OpRule* find_rule(std::string_view target) {
   return nullptr;
 }
 
+XnnpackCompiler::XnnpackCompiler(const exir::CompileOptions& options)
+    : BackendCompiler(kIdentity, options.specs()),
+      min_elements_(options[kMinElements]),
+      widens_half_(options[kWidenFloat16] != 0) {}
+
 // What is asked of constants is not known yet: they may have to be folded first.
 bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   for (const char* each : {"aten::hardswish", "aten::mish", "aten::prelu", "aten::_prelu_kernel"}) {
@@ -140,8 +145,8 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
   return rule->refusal == nullptr ? "" : rule->refusal(node);
 }
 
-// Where sizes are open, whether a node can be written follows from what else is in the group: where
-// its sizes can be read off, and who reads what it repeats. So it is tried.
+// Where sizes are symbolic, whether a node can be lowered depends on the rest of the partition: on
+// where its sizes can be read off, and on who reads what it expands. So lowering is tried.
 std::vector<exir::Misfit> XnnpackCompiler::misfits(const Part& part) const {
   const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
     return node->outputs[0]->type.is_static();
@@ -183,19 +188,17 @@ bool XnnpackCompiler::pays(const Part& part) const {
     const int weight = find_rule(node->target())->weight;
     if (weight >= 2) return true;
     if (weight == 1) {
-      arithmetic += std::min(most_elements(node->outputs[0], *part.graph), kMinElements);
+      arithmetic += std::min(most_elements(node->outputs[0], *part.graph), min_elements_);
     }
   }
-  return arithmetic >= kMinElements;
+  return arithmetic >= min_elements_;
 }
 
-std::shared_ptr<const exir::Delegate> XnnpackCompiler::compile(const Part& part) const {
+std::shared_ptr<exir::Delegate> XnnpackCompiler::compile(const Part& part) const {
   Lowering lowering(part);
   for (const Node* node : part.nodes) find_rule(node->target())->lower(lowering, *node);
   lowering.finish_outputs();
-  auto delegate = std::make_shared<exir::Delegate>(lowering.out().finish());
-  delegate->nodes = part.nodes.size();
-  return delegate;
+  return std::make_shared<exir::Delegate>(lowering.out().finish());
 }
 
 }  // namespace taper::xnnpack

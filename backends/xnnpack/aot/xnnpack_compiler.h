@@ -2,18 +2,30 @@
 
 #pragma once
 
-#include "exir/delegate/backend_compiler.h"
+#include "exir/delegate/compiler_descriptor.h"
 
 namespace taper::xnnpack {
 
+// Options that are read here; aot/descriptor.cpp has the table of all.
+inline constexpr char kMinElements[] = "min_elements";
+inline constexpr char kWidenFloat16[] = "widen_float16";
+
 class XnnpackCompiler final : public exir::BackendCompiler {
  public:
-  std::string_view name() const override { return "xnnpack"; }
+  XnnpackCompiler();  // With all options at their standard values.
+  explicit XnnpackCompiler(const exir::CompileOptions& options);
+
   bool keeps_whole(const exir::Node& node, const exir::Graph& graph) const override;
+  bool widens_half() const override { return widens_half_; }
+  bool wants_float_weights() const override { return true; }
   std::string refusal(const exir::Node& node, const exir::Graph& graph) const override;
   std::vector<exir::Misfit> misfits(const exir::Part& part) const override;
   bool pays(const exir::Part& part) const override;
-  std::shared_ptr<const exir::Delegate> compile(const exir::Part& part) const override;
+  std::shared_ptr<exir::Delegate> compile(const exir::Part& part) const override;
+
+ private:
+  const int64_t min_elements_;
+  const bool widens_half_;
 };
 
 }  // namespace taper::xnnpack

@@ -4,73 +4,41 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/xnnpack/schema_generated.h"
-#include "exir/delegate/partition.h"
+#include "backends/xnnpack/aot/compile_for_test.h"
 
 namespace taper::xnnpack {
+
+extern const exir::CompilerDescriptor kCompiler;
+
 namespace {
 
-struct Result {
-  std::unique_ptr<exir::Graph> graph;
-  std::vector<std::string> outside;
-
-  const wire::Graph& payload(size_t i = 0) const {
-    return *wire::GetGraph(graph->delegates.at(i)->payload.data() + 32);
-  }
-  // "Conv2d Add": the kinds of the nodes in order.
-  std::string kinds(size_t i = 0) const {
-    std::string text;
-    for (const wire::Node* node : *payload(i).nodes()) {
-      text += (text.empty() ? "" : " ") + std::string(EnumNameNodeContent(node->content_type()));
-      if (node->range() != nullptr) text += "*";
-    }
-    return text;
-  }
-};
-
-Result compile(const std::string& body, const exir::PartitionOptions& options = {}) {
-  Result result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  exir::partition(*result.graph, XnnpackCompiler(), options,
-                  [&](const exir::Node& node, const std::string& why) {
-                    result.outside.push_back(std::string(node.target()) + ": " + why);
-                  });
-  return result;
-}
-
-constexpr char kConv[] = R"(  input %x: float32[1, 3, 8, 8]
-  constant %w: float32[4, 3, 1, 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
-  constant %b: float32[4] = {1, 2, 3, 4}
-  %c: float32[1, 4, 8, 8] = aten::convolution(%x, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
-)";
-
 TEST(XnnpackCompiler, AConvolutionTakesItsClamp) {
-  const Result r = compile(std::string(kConv) +
-                           "  %y: float32[1, 4, 8, 8] = aten::hardtanh(%c, 0, 6)\n  return %y");
+  const Compiled r = compile(std::string(kConv) +
+                             "  %y: float32[1, 4, 8, 8] = aten::hardtanh(%c, 0, 6)\n  return %y");
   EXPECT_EQ(r.kinds(), "Transpose Conv2d* Transpose");
   EXPECT_EQ(r.payload().nodes()->Get(1)->range()->max(), 6);
   EXPECT_EQ(r.graph->delegates[0]->data.size(), 2u);  // Weights and bias, by name.
 }
 
 TEST(XnnpackCompiler, AClampOfAResultThatOthersReadIsANode) {
-  const Result r = compile(std::string(kConv) +
-                           "  %y: float32[1, 4, 8, 8] = aten::relu(%c)\n"
-                           "  %z: float32[1, 4, 8, 8] = aten::add.Tensor(%y, %c)\n  return %z");
+  const Compiled r = compile(std::string(kConv) +
+                             "  %y: float32[1, 4, 8, 8] = aten::relu(%c)\n"
+                             "  %z: float32[1, 4, 8, 8] = aten::add.Tensor(%y, %c)\n  return %z");
   EXPECT_EQ(r.kinds(), "Transpose Conv2d Clamp* Add Transpose");
 }
 
 TEST(XnnpackCompiler, ARunOfImagesStaysChannelsLast) {
-  const Result r = compile(std::string(kConv) +
-                           "  constant %s: float32[4, 1, 1] = {1, 2, 3, 4}\n"
-                           "  %m: float32[1, 4, 8, 8] = aten::mul.Tensor(%c, %s)\n"
-                           "  %k: float32[1, 8, 8, 8] = aten::cat([%m, %c], 1)\n"
-                           "  %p: float32[1, 8, 1, 1] = aten::mean.dim(%k, [2, 3], True)\n"
-                           "  %v: float32[1, 8] = aten::view_copy(%p, [1, 8])\n  return %v");
+  const Compiled r = compile(std::string(kConv) +
+                             "  constant %s: float32[4, 1, 1] = {1, 2, 3, 4}\n"
+                             "  %m: float32[1, 4, 8, 8] = aten::mul.Tensor(%c, %s)\n"
+                             "  %k: float32[1, 8, 8, 8] = aten::cat([%m, %c], 1)\n"
+                             "  %p: float32[1, 8, 1, 1] = aten::mean.dim(%k, [2, 3], True)\n"
+                             "  %v: float32[1, 8] = aten::view_copy(%p, [1, 8])\n  return %v");
   EXPECT_EQ(r.kinds(), "Transpose Conv2d Multiply Concatenate2 GlobalAvgPool2d Reshape");
 }
 
-TEST(XnnpackCompiler, ADepthwiseFilterIsTurned) {
-  const Result r = compile(R"(  input %x: float32[1, 2, 4, 4]
+TEST(XnnpackCompiler, ADepthwiseFilterIsTransposed) {
+  const Compiled r = compile(R"(  input %x: float32[1, 2, 4, 4]
   constant %w: float32[2, 1, 1, 2] = {1, 2, 3, 4}
   %y: float32[1, 2, 4, 3] = aten::convolution(%x, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 2)
   return %y)");
@@ -80,15 +48,15 @@ TEST(XnnpackCompiler, ADepthwiseFilterIsTurned) {
 }
 
 TEST(XnnpackCompiler, ForExecutorchALargeDepthwiseFilterIsASumOfSmallerOnes) {
-  const char* text = R"(  input %x: float32[1, 2, 9, 9]
+  const char* text = R"(  input %x: float32[1, 2, 40, 40]
   constant %w: float32[2, 1, 7, 7] = zeros
-  %y: float32[1, 2, 9, 9] = aten::convolution(%x, %w, None, [1, 1], [3, 3], [1, 1], False, [0, 0], 2)
-  %z: float32[1, 2, 9, 9] = aten::relu(%y)
+  %y: float32[1, 2, 40, 40] = aten::convolution(%x, %w, None, [1, 1], [3, 3], [1, 1], False, [0, 0], 2)
+  %z: float32[1, 2, 40, 40] = aten::relu(%y)
   return %z)";
   EXPECT_EQ(compile(text).kinds(), "Transpose DepthwiseConv2d* Transpose");
   exir::PartitionOptions options;
   options.for_executorch = true;
-  const Result r = compile(text, options);
+  const Compiled r = compile(text, options);
   EXPECT_EQ(r.kinds(),
             "Transpose DepthwiseConv2d DepthwiseConv2d Add DepthwiseConv2d Add* Transpose");
   const wire::Convolution& second = *r.payload().nodes()->Get(2)->content_as_DepthwiseConv2d();
@@ -98,8 +66,30 @@ TEST(XnnpackCompiler, ForExecutorchALargeDepthwiseFilterIsASumOfSmallerOnes) {
   EXPECT_EQ(second.padding_bottom(), 1u);
 }
 
+// What the device computes in a stage is what the compiler leaves whole (depthwise_windows.h).
+TEST(XnnpackCompiler, ALargeDepthwiseFilterStaysWholeWhereItIsAStage) {
+  const auto kinds = [](const std::string& window, const std::string& how) {
+    return compile("  input %x: float32[1, 2, 40, 40]\n  constant %w: float32[2, 1, " + window +
+                   "] = zeros\n  %y: float32[1, 2, 40, 40] = aten::convolution(%x, %w, None, " +
+                   how + ", False, [0, 0], 2)\n  return %y")
+        .kinds();
+  };
+  const std::string whole = "Transpose DepthwiseConv2d Transpose";
+  EXPECT_EQ(kinds("9, 9", "[1, 1], [4, 4], [1, 1]"), whole);
+  EXPECT_EQ(kinds("3, 11", "[1, 1], [1, 5], [1, 1]"), whole);
+  EXPECT_EQ(kinds("5, 5", "[1, 1], [4, 4], [2, 2]"), whole);  // XNNPACK has a kernel.
+  EXPECT_EQ(kinds("7, 7", "[1, 1], [6, 6], [2, 2]"),
+            "Transpose DepthwiseConv2d DepthwiseConv2d Add DepthwiseConv2d Add Transpose");
+  const Compiled few = compile(R"(  input %x: float32[1, 2, 9, 9]
+  constant %w: float32[2, 1, 7, 7] = zeros
+  %y: float32[1, 2, 9, 9] = aten::convolution(%x, %w, None, [1, 1], [3, 3], [1, 1], False, [0, 0], 2)
+  return %y)");
+  EXPECT_EQ(few.kinds(),
+            "Transpose DepthwiseConv2d DepthwiseConv2d Add DepthwiseConv2d Add Transpose");
+}
+
 TEST(XnnpackCompiler, AnAttentionIsOneCall) {
-  const Result r = compile(R"(  input %q: float32[2, 5, 8]
+  const Compiled r = compile(R"(  input %q: float32[2, 5, 8]
   input %k: float32[2, 5, 8]
   %t: float32[2, 8, 5] = aten::permute_copy(%k, [0, 2, 1])
   %s: float32[2, 5, 5] = aten::bmm(%q, %t)
@@ -148,7 +138,7 @@ constexpr char kHeads[] = R"(  range s0 = [1, 8]
   return %y)";
 
 TEST(XnnpackCompiler, SeveralOpenSizesOfAReshapeSayWhereTheyComeFrom) {
-  const Result r = compile(kHeads);
+  const Compiled r = compile(kHeads);
   EXPECT_EQ(r.kinds(), "FullyConnected Reshape Transpose");
   const auto& sources = *r.payload().nodes()->Get(1)->content_as_Reshape()->sources();
   ASSERT_EQ(sources.size(), 4u);
@@ -161,7 +151,7 @@ TEST(XnnpackCompiler, SeveralOpenSizesOfAReshapeSayWhereTheyComeFrom) {
 TEST(XnnpackCompiler, ForExecutorchAReshapeLeavesOneSizeOpen) {
   exir::PartitionOptions options;
   options.for_executorch = true;
-  const Result r = compile(kHeads, options);
+  const Compiled r = compile(kHeads, options);
   EXPECT_EQ(r.kinds(), "FullyConnected");
   ASSERT_EQ(r.outside.size(), 2u);
   EXPECT_EQ(r.outside[0], "aten::view_copy: a reshape in ExecuTorch leaves one size open at most");
@@ -174,11 +164,11 @@ TEST(XnnpackCompiler, WhatIsRepeatedOpenlyIsTakenIfItsReaderBroadcasts) {
   input %z: float32[s0, s1, 64]
   %e: float32[s0, s1, 64] = aten::expand_copy(%x, [-1, -1, 64])
 )";
-  const Result sum =
+  const Compiled sum =
       compile(body + "  %y: float32[s0, s1, 64] = aten::add.Tensor(%z, %e)\n  return %y");
   EXPECT_EQ(sum.kinds(), "Add");
   EXPECT_TRUE(sum.outside.empty());
-  const Result cat = compile(body + R"(  %t: float32[s0, s1, 64] = aten::tanh(%z)
+  const Compiled cat = compile(body + R"(  %t: float32[s0, s1, 64] = aten::tanh(%z)
   %y: float32[s0, 2*s1, 64] = aten::cat([%e, %t], 1)
   return %y)");
   EXPECT_EQ(cat.kinds(), "Tanh Concatenate2");
@@ -210,7 +200,7 @@ TEST(XnnpackCompiler, SumsOverAnOpenSizeArePoolsThatAdd) {
   %x: float32[s0, s1, 64] = aten::tanh(%i)
   %y: float32[s0, 64] = aten::sum.dim_IntList(%x, [1])
   return %y)";
-  const Result r = compile(text);
+  const Compiled r = compile(text);
   EXPECT_EQ(r.kinds(), "Tanh Reshape GlobalAvgPool2d Reshape");
   EXPECT_EQ(r.payload().nodes()->Get(2)->content_as_GlobalAvgPool2d()->flags(), 64u + 65536u);
   exir::PartitionOptions options;
@@ -220,10 +210,10 @@ TEST(XnnpackCompiler, SumsOverAnOpenSizeArePoolsThatAdd) {
 }
 
 TEST(XnnpackCompiler, SlopesAreByChannel) {
-  const Result r =
+  const Compiled r =
       compile(std::string(kConv) + "  %y: float32[1, 4, 8, 8] = aten::prelu(%c, %b)\n  return %y");
   EXPECT_EQ(r.kinds(), "Transpose Conv2d PRelu Transpose");
-  const Result rows = compile(R"(  input %x: float32[64, 4, 32]
+  const Compiled rows = compile(R"(  input %x: float32[64, 4, 32]
   constant %b: float32[1, 4, 1] = {1, 2, 3, 4}
   %y: float32[64, 4, 32] = aten::_prelu_kernel(%x, %b)
   return %y)");
@@ -231,30 +221,30 @@ TEST(XnnpackCompiler, SlopesAreByChannel) {
 }
 
 TEST(XnnpackCompiler, MishIsAQuotient) {
-  const Result r =
+  const Compiled r =
       compile("  input %x: float32[64, 64]\n  %y: float32[64, 64] = aten::mish(%x)\n  return %y");
   EXPECT_EQ(r.kinds(), "Clamp* Exp Add Multiply Add Divide Multiply");
 }
 
 TEST(XnnpackCompiler, BlocksOfPixelsBecomeChannelsWhereTheyLie) {
-  const Result r = compile(std::string(kConv) +
-                           "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"
-                           "  %y: float32[1, 4, 8, 8] = aten::pixel_unshuffle(%s, 2)\n"
-                           "  %z: float32[1, 4, 8, 8] = aten::tanh(%y)\n  return %z");
+  const Compiled r = compile(std::string(kConv) +
+                             "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"
+                             "  %y: float32[1, 4, 8, 8] = aten::pixel_unshuffle(%s, 2)\n"
+                             "  %z: float32[1, 4, 8, 8] = aten::tanh(%y)\n  return %z");
   EXPECT_EQ(r.kinds(), "Transpose Conv2d Reshape Transpose Transpose Reshape Tanh Transpose");
 }
 
 TEST(XnnpackCompiler, StepsThatLeaveARestArePaddedToWholeGroups) {
-  const Result r = compile(R"(  input %x: float32[11, 128]
+  const Compiled r = compile(R"(  input %x: float32[11, 128]
   %a: float32[4, 128] = aten::slice_copy.Tensor(%x, 0, 1, 9223372036854775807, 3)
   %y: float32[4, 128] = aten::tanh(%a)
   return %y)",
-                           {exir::Groups::kAll});
+                             {exir::Groups::kAll});
   EXPECT_EQ(r.kinds(), "Slice ConstantPad Reshape Slice Tanh");
 }
 
 TEST(XnnpackCompiler, ABatchNormAloneIsAProductAndASum) {
-  const Result r = compile(R"(  input %x: float32[1, 2, 50, 50]
+  const Compiled r = compile(R"(  input %x: float32[1, 2, 50, 50]
   constant %w: float32[2] = {1, 2}
   constant %b: float32[2] = {3, 4}
   constant %m: float32[2] = {1, 1}
@@ -272,18 +262,18 @@ TEST(XnnpackCompiler, ABatchNormAloneIsAProductAndASum) {
 }
 
 TEST(XnnpackCompiler, AGroupNormStaysAnImage) {
-  const Result r = compile(std::string(kConv) + R"(  constant %g: float32[4] = {1, 2, 3, 4}
+  const Compiled r = compile(std::string(kConv) + R"(  constant %g: float32[4] = {1, 2, 3, 4}
   %y: float32[1, 4, 8, 8], %s: float32[1, 2], %t: float32[1, 2] = aten::native_group_norm(%c, %g, %b, 1, 4, 64, 2, 1e-5)
   %z: float32[1, 4, 8, 8] = aten::relu(%y)
   return %z)");
   EXPECT_EQ(r.kinds(),
             "Transpose Conv2d GlobalAvgPool2d Reshape FullyConnected Multiply Reshape "
             "Subtract Square GlobalAvgPool2d Reshape FullyConnected Multiply Reshape "
-            "Add ReciprocalSquareRoot Multiply Multiply Add* Transpose");
+            "Add ReciprocalSquareRoot Multiply BatchNorm* Transpose");
 }
 
 TEST(XnnpackCompiler, EveryOtherElementIsARowOfATransposeThatIsMadeOnce) {
-  const Result r = compile(R"(  input %x: float32[64, 128]
+  const Compiled r = compile(R"(  input %x: float32[64, 128]
   %a: float32[64, 64] = aten::slice_copy.Tensor(%x, 1, 0, 9223372036854775807, 2)
   %b: float32[64, 64] = aten::slice_copy.Tensor(%x, 1, 1, 9223372036854775807, 2)
   %y: float32[64, 64] = aten::mul.Tensor(%a, %b)
@@ -297,7 +287,7 @@ TEST(XnnpackCompiler, WhatIsRepeatedIsMultipliedWithOnes) {
   return %y)")
                 .kinds(),
             "Transpose Reshape Multiply Reshape Multiply Reshape Transpose");
-  const Result r = compile(R"(  input %x: float32[64, 64]
+  const Compiled r = compile(R"(  input %x: float32[64, 64]
   %y: float32[128, 192] = aten::repeat(%x, [2, 3])
   %z: float32[128, 192] = aten::tanh(%y)
   return %z)");
@@ -305,7 +295,7 @@ TEST(XnnpackCompiler, WhatIsRepeatedIsMultipliedWithOnes) {
 }
 
 TEST(XnnpackCompiler, WeightsMayBeComputed) {
-  const Result r = compile(R"(  input %x: float32[2, 8, 16]
+  const Compiled r = compile(R"(  input %x: float32[2, 8, 16]
   input %w: float32[4, 16]
   input %b: float32[4]
   %y: float32[2, 8, 4] = aten::linear(%x, %w, %b)
@@ -314,8 +304,8 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
 }
 
 // Weights as constant folding leaves them: floats that remember their scales.
-Result compile_bytes(const std::string& body) {
-  Result result;
+Compiled compile_bytes(const std::string& body) {
+  Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
   const auto scales = std::make_shared<const exir::Scales>(exir::Scales{{0.5f, 0.25f}, 0});
   for (const auto& node : result.graph->nodes) {
@@ -325,7 +315,7 @@ Result compile_bytes(const std::string& body) {
   }
   exir::PartitionOptions options;
   options.groups = exir::Groups::kAll;
-  exir::partition(*result.graph, XnnpackCompiler(), options, nullptr);
+  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options);
   return result;
 }
 
@@ -345,13 +335,13 @@ TEST(XnnpackCompiler, RowsThatTorchaoQuantisesMeetBytes) {
   %d: float32[3, 2] = torchao::dequantize_affine(%q, [1, 2], %s, %z, int8, -128, 127)
   %y: float32[3, 2] = aten::linear(%d, %w)
 )";
-  const Result r = compile_bytes(text + "  return %y");
+  const Compiled r = compile_bytes(text + "  return %y");
   EXPECT_EQ(r.kinds(), "Convert FullyConnected");
   EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
 }
 
 TEST(XnnpackCompiler, WeightsThatFitIntoFourBitsAreWrittenSo) {
-  const Result r = compile_bytes(R"(  input %x: float32[3, 2]
+  const Compiled r = compile_bytes(R"(  input %x: float32[3, 2]
   constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
   %s: float32[3], %z: int8[3] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [1, 2], int8, -128, 127, None, None, int8)
   %q: int8[3, 2] = torchao::quantize_affine(%x, [1, 2], %s, %z, int8, -128, 127)
@@ -369,12 +359,13 @@ TEST(XnnpackCompiler, WeightsThatFitIntoFourBitsAreWrittenSo) {
 }
 
 TEST(XnnpackCompiler, BetweenBytesAConvolutionComputesWithBytes) {
-  const Result r = compile_bytes(std::string(kBytes) + R"(  %r: float32[1, 2, 4, 4] = aten::relu(%c)
+  const Compiled r =
+      compile_bytes(std::string(kBytes) + R"(  %r: float32[1, 2, 4, 4] = aten::relu(%c)
   %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%r, 0.25, -1, -128, 127, int8)
   %y: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 0.25, -1, -128, 127, int8)
   return %y)");
   EXPECT_EQ(r.kinds(), "Convert Transpose Conv2d* Transpose Convert");
-  const wire::Graph& g = r.payload();
+  const wire::XNNGraph& g = r.payload();
   const wire::Convolution& conv = *g.nodes()->Get(2)->content_as_Conv2d();
   const auto value = [&](uint32_t id) { return g.values()->Get(id)->content_as_QuantizedTensor(); };
   EXPECT_EQ(value(conv.input())->quantization_as_PerTensor()->zero_point(), 3);
@@ -419,12 +410,12 @@ TEST(XnnpackCompiler, ALayerOfBytesQuantisesItsInputWhileItRuns) {
   %d: float32[3, 2] = quantized_decomposed::dequantize_per_tensor.tensor(%q, %s, %z, -128, 127, int8)
   %y: float32[3, 2] = aten::linear(%d, %w)
 )";
-  const Result r = compile_bytes(body + "  return %y");
+  const Compiled r = compile_bytes(body + "  return %y");
   EXPECT_EQ(r.kinds(), "Convert FullyConnected");
   const auto* bytes = reinterpret_cast<const int8_t*>(r.graph->delegates[0]->data[0].bytes.data);
   EXPECT_EQ(std::vector<int8_t>(bytes, bytes + 4), (std::vector<int8_t>{1, 2, 3, -16}));
   // Others want the numbers that the program rounds to.
-  const Result other =
+  const Compiled other =
       compile_bytes(body + "  %t: float32[3, 2] = aten::tanh(%d)\n  return %y, %t");
   EXPECT_EQ(other.kinds(), "FullyConnected Tanh");
 }
@@ -435,7 +426,7 @@ TEST(XnnpackCompiler, WhatIsNotQuantisedAfterwardsComputesWithFloats) {
 }
 
 TEST(XnnpackCompiler, ShortFloatsStayOutside) {
-  const Result r = compile(R"(  input %x: bfloat16[64, 64]
+  const Compiled r = compile(R"(  input %x: bfloat16[64, 64]
   %y: bfloat16[64, 64] = aten::relu(%x)
   return %y)");
   ASSERT_EQ(r.outside.size(), 1u);
@@ -444,8 +435,38 @@ TEST(XnnpackCompiler, ShortFloatsStayOutside) {
             "there");
 }
 
+TEST(XnnpackCompiler, OptionsSayWhatPaysAndWhetherFloat16IsWidened) {
+  const auto made = [](const char* text) {
+    static constexpr const exir::CompilerDescriptor* kTable[] = {&kCompiler};
+    return exir::make_compilers(text, kTable);
+  };
+  const auto calls = [&](const char* text) {
+    const auto graph = exir::parse_graph(
+        "graph \"g\" {\n  input %x: float32[4]\n  %y: float32[4] = aten::tanh(%x)\n  return %y\n}");
+    return exir::partition(*graph, made(text), {});
+  };
+  EXPECT_EQ(calls("xnnpack"), 0);
+  EXPECT_EQ(calls("xnnpack:min_elements=5"), 0);
+  EXPECT_EQ(calls("xnnpack:min_elements=4"), 1);
+  EXPECT_TRUE(made("xnnpack")[0]->widens_half());
+  EXPECT_FALSE(made("xnnpack:widen_float16=0")[0]->widens_half());
+  EXPECT_TRUE(made("xnnpack:min_elements=1")[0]->specs().empty());
+  ASSERT_EQ(made("xnnpack:share_workspace=1")[0]->specs().size(), 1u);
+  EXPECT_EQ(made("xnnpack:share_workspace=1")[0]->specs()[0].value, std::vector<uint8_t>{1});
+}
+
+TEST(XnnpackCompiler, APayloadSaysWhatIsInIt) {
+  const Compiled r = compile(std::string(kConv) + "  return %c");
+  const std::vector<uint8_t>& payload = r.graph->delegates[0]->payload;
+  EXPECT_EQ(kCompiler.inspect(payload), "3 nodes: 1 Conv2d, 2 Transpose");
+  for (size_t size = 0; size < payload.size(); ++size) {
+    EXPECT_NO_THROW(kCompiler.inspect({payload.data(), size}));
+  }
+  EXPECT_EQ(kCompiler.inspect({payload.data(), 50}), "damaged");
+}
+
 TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
-  const Result r = compile(R"(  input %x: float64[64, 64]
+  const Compiled r = compile(R"(  input %x: float64[64, 64]
   input %y: float32[64, 64]
   input %w: float32[64, 64]
   %a: float64[64, 64] = aten::relu(%x)
@@ -464,13 +485,13 @@ TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
 }
 
 TEST(XnnpackCompiler, SizesThatHangOnValuesMayBeZeroOrDiffer) {
-  const Result empty = compile(R"(  range u0 = [0, 64]
+  const Compiled empty = compile(R"(  range u0 = [0, 64]
   input %x: float32[u0, 64]
   %y: float32[u0, 64] = aten::tanh(%x)
   return %y)");
   EXPECT_EQ(empty.outside,
-            (std::vector<std::string>{"aten::tanh: the size u0 hangs on values and may be 0"}));
-  const Result sum = compile(R"(  range u0 = [1, 64]
+            (std::vector<std::string>{"aten::tanh: the size u0 is data-dependent and may be 0"}));
+  const Compiled sum = compile(R"(  range u0 = [1, 64]
   range u1 = [1, 64]
   input %x: float32[u0 + u1, 64]
   input %z: float32[48, 1]
@@ -490,7 +511,7 @@ TEST(XnnpackCompiler, OperandsThatAreMadeForASumDoNotDisturbIt) {
     body += "  %e" + n + ": float32[8, 64] = aten::expand_copy(%c" + n + ", [8, 64])\n";
     body += "  %x" + next + ": float32[8, 64] = aten::add.Tensor(%x" + n + ", %e" + n + ")\n";
   }
-  const Result r = compile(body + "  return %x40");
+  const Compiled r = compile(body + "  return %x40");
   EXPECT_TRUE(r.outside.empty());
   EXPECT_EQ(r.payload().nodes()->size(), 40u);
 }

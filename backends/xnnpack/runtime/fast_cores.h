@@ -14,7 +14,7 @@ struct Core {
   uint32_t capacity = 0;
 };
 
-// Those within a quarter of the best one; all of them where nothing tells them apart.
+// The cores that are within a quarter of the best one; all of them if nothing tells them apart.
 uint32_t count_fast(Span<const Core> cores);
 
 // The fast cores among those that this process may run on, each counted once however many threads

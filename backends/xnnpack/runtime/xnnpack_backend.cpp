@@ -4,10 +4,10 @@
 
 #include <new>
 
-#include "backends/xnnpack/runtime/delegate.h"
-#include "backends/xnnpack/runtime/packed_cache.h"
-#include "backends/xnnpack/runtime/pages.h"
-#include "backends/xnnpack/runtime/work_memory.h"
+#include "backends/xnnpack/runtime/packed/packed_cache.h"
+#include "backends/xnnpack/runtime/stages/pages.h"
+#include "backends/xnnpack/runtime/stages/work_memory.h"
+#include "backends/xnnpack/runtime/subgraph_executor.h"
 #include "backends/xnnpack/runtime/xnnpack_threads.h"
 
 namespace taper {
@@ -16,6 +16,20 @@ namespace {
 // Holds the mutex of a workspace if there is one to hold.
 std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
   return shared ? std::unique_lock<std::mutex>(mutex) : std::unique_lock<std::mutex>();
+}
+
+// Whether the compile specs ask for a shared workspace. Keys of others, such as those that
+// ExecuTorch's exporter leaves in its files, mean nothing here.
+Result<bool> shares_workspace(CompileSpecs specs) {
+  bool shares = false;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].key != xnnpack::kShareWorkspace) continue;
+    TAPER_REQUIRE(specs[i].value.size() == 1 && specs[i].value[0] <= 1,
+                  Error::kDelegateInvalidCompatibility,
+                  "the compile spec share_workspace is not one byte that is 0 or 1");
+    shares = specs[i].value[0] == 1;
+  }
+  return shares;
 }
 
 }  // namespace
@@ -27,11 +41,11 @@ XnnpackBackend::~XnnpackBackend() = default;
 
 bool XnnpackBackend::is_available() const { return xnnpack::start_library(); }
 
-Status XnnpackBackend::prepare() {
+Status XnnpackBackend::prepare(bool shares_workspace) {
   TAPER_REQUIRE(cache_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the XNNPACK backend");
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (options_.share_workspace && workspace_ == nullptr) {
+  if (shares_workspace && workspace_ == nullptr) {
     workspace_.reset(new (std::nothrow) xnnpack::WorkMemory());
     TAPER_REQUIRE(workspace_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                   "there is no memory for the workspace");
@@ -44,16 +58,21 @@ Status XnnpackBackend::prepare() {
 }
 
 Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
-                                   CompileSpecs) {
+                                   CompileSpecs specs) {
   TAPER_REQUIRE(is_available(), Error::kNotSupported, "XNNPACK has no kernels for this processor");
-  TAPER_TRY(prepare());
-  auto* delegate = new (std::nothrow) xnnpack::Delegate();
+  const Result<bool> asked = shares_workspace(specs);
+  TAPER_TRY(asked.status());
+  const bool shares = *asked || options_.share_workspace;
+  TAPER_TRY(prepare(shares));
+  auto* delegate = new (std::nothrow) xnnpack::SubgraphExecutor();
   TAPER_REQUIRE(delegate != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the XNNPACK graph");
-  const auto lock = hold(workspace_mutex_, options_.share_workspace);
-  const Status status = delegate->load(
-      payload, context, options_.max_bytes,
-      {options_.pool != nullptr ? options_.pool : own_threads_->pool(), workspace_.get()}, *cache_);
+  const auto lock = hold(workspace_mutex_, shares);
+  const Status status =
+      delegate->load(payload, context, options_.max_bytes,
+                     {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
+                      shares ? workspace_.get() : nullptr},
+                     *cache_);
   if (!status.ok()) {
     delete delegate;
     return status;
@@ -62,19 +81,21 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
 }
 
 Status XnnpackBackend::execute(BackendExecutionContext&, void* handle, Span<EValue* const> args) {
-  const auto lock = hold(workspace_mutex_, options_.share_workspace);
-  return static_cast<xnnpack::Delegate*>(handle)->execute(args);
+  auto* delegate = static_cast<xnnpack::SubgraphExecutor*>(handle);
+  const auto lock = hold(workspace_mutex_, delegate->shares_memory());
+  return delegate->execute(args);
 }
 
 void XnnpackBackend::destroy(void* handle) {
-  const auto lock = hold(workspace_mutex_, options_.share_workspace);
-  delete static_cast<xnnpack::Delegate*>(handle);
+  auto* delegate = static_cast<xnnpack::SubgraphExecutor*>(handle);
+  const auto lock = hold(workspace_mutex_, delegate->shares_memory());
+  delete delegate;
 }
 
 Status XnnpackBackend::save_packed() { return cache_ != nullptr ? cache_->save() : Status(); }
 
-XnnpackCacheReport XnnpackBackend::cache_report() const {
-  return cache_ != nullptr ? cache_->report() : XnnpackCacheReport();
+PackedReport XnnpackBackend::cache_report() const {
+  return cache_ != nullptr ? cache_->report() : PackedReport();
 }
 
 }  // namespace taper

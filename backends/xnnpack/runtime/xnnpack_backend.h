@@ -17,7 +17,8 @@
 #include <memory>
 #include <mutex>
 
-#include "taper/backend.h"
+#include "backends/xnnpack/descriptor.h"
+#include "taper/backend_device.h"
 
 struct pthreadpool;
 
@@ -29,7 +30,7 @@ class WorkMemory;
 }  // namespace xnnpack
 class XnnpackThreads;
 
-inline constexpr char kXnnpackBackendId[] = "XnnpackBackend";
+inline constexpr const char* kXnnpackBackendId = xnnpack::kIdentity.delegate_id;
 // The named data of a program that holds packed weights, as a file of them does.
 inline constexpr char kXnnpackPackedKey[] = "taper.xnncache";
 
@@ -40,7 +41,8 @@ struct XnnpackOptions {
   // kernels too. It outlives the backend, and may be that of several.
   pthreadpool* pool = nullptr;
   // All handles keep what they compute on the way in the same memory, as much as the largest one
-  // needs. They then run one after another, also when called from several threads.
+  // needs. They then run one after another, also when called from several threads. Without it those
+  // do whose files say so (`--backend xnnpack:share_workspace=1`).
   bool share_workspace = false;
   // A file of packed weights beside the model, "model.xnncache", mapped and shared between
   // processes. It need not be there: save_packed() makes it, and makes it anew where it is of no
@@ -50,16 +52,6 @@ struct XnnpackOptions {
   // The most that one payload may ask for, counted before anything is built: a bound for files that
   // are not trusted.
   uint64_t max_bytes = uint64_t{8} << 30;
-};
-
-// Where the packed weights of the graphs loaded so far came from.
-struct XnnpackCacheReport {
-  uint32_t found = 0;   // Taken from the file or the program.
-  uint32_t packed = 0;  // Packed anew. Those that XNNPACK always packs are not counted.
-  // Why the file, or what the program holds, was not used for all of them; empty if it was, or if
-  // there is none. What is of no use is packed anew, so that results are right in any case.
-  const char* problem = "";
-  const char* program_problem = "";
 };
 
 class XnnpackBackend final : public BackendInterface {
@@ -81,18 +73,18 @@ class XnnpackBackend final : public BackendInterface {
   // several processes may do so at once. Returns kAccessFailed with the reason if it cannot be
   // written; nothing else is affected.
   Status save_packed();
-  XnnpackCacheReport cache_report() const;
+  PackedReport cache_report() const;
 
  private:
-  // Makes what all handles share when the first one is made.
-  Status prepare();
+  // Makes what handles share when the first one is made.
+  Status prepare(bool shares_workspace);
 
   const XnnpackOptions options_;
   const std::unique_ptr<xnnpack::PackedCache> cache_;  // Null if there is no memory for it.
-  std::mutex mutex_;  // Of the two below; never held while anything runs.
+  std::mutex mutex_;  // Guards the two below; never held while anything runs.
   std::unique_ptr<XnnpackThreads> own_threads_;
-  std::unique_ptr<xnnpack::WorkMemory> workspace_;  // If it is shared.
-  std::mutex workspace_mutex_;                      // Then held while a handle uses it.
+  std::unique_ptr<xnnpack::WorkMemory> workspace_;  // If some handles share it.
+  std::mutex workspace_mutex_;                      // Held while one of them uses it.
 };
 
 }  // namespace taper

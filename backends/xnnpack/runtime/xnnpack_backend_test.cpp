@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/xnnpack/runtime/payload_for_test.h"
+#include "backends/xnnpack/runtime/payload/payload_for_test.h"
 #include "test/support/heap_counter.h"
 
 namespace taper::xnnpack {

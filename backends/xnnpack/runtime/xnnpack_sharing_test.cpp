@@ -5,8 +5,9 @@
 
 #include <thread>
 
-#include "backends/xnnpack/runtime/payload_for_test.h"
+#include "backends/xnnpack/runtime/payload/payload_for_test.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "schema/program_generated.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -59,6 +60,45 @@ TEST(XnnpackSharing, AWorkspaceServesGraphsOfAllSizes) {
     expect_minus_square(small, 1, 2, 7);
   }
   expect_minus_square(small, 2, 2, 8);
+}
+
+// Compile specs as a file has them.
+class Specs {
+ public:
+  Specs(const char* key, const std::vector<uint8_t>& value) {
+    const auto spec = taper::wire::CreateCompileSpecDirect(fbb_, key, &value);
+    at_ = fbb_.CreateVector(&spec, 1);
+    fbb_.Finish(at_);
+  }
+  operator CompileSpecs() const {
+    return CompileSpecs(flatbuffers::GetTemporaryPointer(fbb_, at_));
+  }
+
+ private:
+  mutable flatbuffers::FlatBufferBuilder fbb_;  // Which looks a pointer up without changing.
+  flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<taper::wire::CompileSpec>>> at_;
+};
+
+TEST(XnnpackSharing, AFileMayAskForTheWorkspaceOfOthers) {
+  XnnpackBackend backend(Loaded::one_thread());
+  const Specs shared("share_workspace", {1}), alone("share_workspace", {0});
+  Loaded a(minus_square(300), backend, "a", shared), b(minus_square(200), backend, "b", shared);
+  Loaded c(minus_square(100), backend, "c", alone);
+  for (const float x : {2.0f, 3.0f}) {
+    expect_minus_square(a, 300, 300, x);
+    expect_minus_square(c, 100, 100, x);
+    expect_minus_square(b, 200, 200, x);
+  }
+}
+
+TEST(XnnpackSharing, OtherCompileSpecsAreAcceptedAndBadOnesRefused) {
+  XnnpackBackend backend(Loaded::one_thread());
+  EXPECT_TRUE(Loaded(minus_square(2), backend, "a", Specs("dqlinear_partitioner", {})).status.ok());
+  for (const std::vector<uint8_t>& value :
+       {std::vector<uint8_t>{}, std::vector<uint8_t>{2}, std::vector<uint8_t>{1, 0}}) {
+    const Loaded loaded(minus_square(2), backend, "a", Specs("share_workspace", value));
+    EXPECT_EQ(loaded.status.error(), Error::kDelegateInvalidCompatibility);
+  }
 }
 
 TEST(XnnpackSharing, HandlesOfOneWorkspaceMayBeCalledFromSeveralThreads) {

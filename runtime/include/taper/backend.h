@@ -1,7 +1,7 @@
-// How a backend meets the runtime: it turns a delegate's payload into a handle when the method is
-// loaded, runs the handle, and destroys it with the method.
+// The interface of a backend: it makes a handle from a delegate's payload when the method is
+// loaded, executes the handle, and destroys it with the method.
 //
-// The application hands the backends it has to Method::load; there is no registry.
+// The application passes its backends to Method::load; there is no registry.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace taper {
 
 class Program;
 
-// An option that the compiler half left for the device half.
+// An option that the backend's compiler half wrote for its device half.
 struct CompileSpec {
   std::string_view key;
   Span<const uint8_t> value;
@@ -36,7 +36,7 @@ class CompileSpecs {
   const void* wire_;
 };
 
-// What init() may use besides its arguments.
+// What init() has access to besides its arguments.
 class BackendInitContext {
  public:
   BackendInitContext(std::string_view method_name, const Program* program,
@@ -45,22 +45,22 @@ class BackendInitContext {
 
   std::string_view method_name() const { return method_name_; }
 
-  // Named data of the program file, or else of the external map. kNotFound if neither has the key.
-  // The bytes hold as long as the Method.
+  // Named data of the program file or, if it has none of that key, of the external map. kNotFound
+  // if neither has the key. The bytes are valid as long as the Method.
   Result<NamedData> find_data(std::string_view key) const;
 
-  // Says that bytes of the program file, the payload's among them, will hardly be read again, so
-  // that memory may be given back for them. They stay valid.
+  // Hints that bytes of the program file, for example of the payload, will hardly be read again, so
+  // that their memory may be released. They stay valid.
   void release(Span<const uint8_t> bytes) const;
 
-  // What stands for the content of the program file if these bytes are of it: DataLoader's
-  // version_of(). 0 if that is not known.
+  // A number that identifies the content of the program file if `bytes` are part of it; 0 if that
+  // is not known. See DataLoader::version_of().
   uint64_t version_of(Span<const uint8_t> bytes) const;
 
-  // Memory that lives as long as the Method: what the application's method block holds beyond
-  // MethodMeta::method_bytes(). Null when used up; `alignment` is a power of two.
+  // Memory that is valid as long as the Method, from what the application's method block has beyond
+  // MethodMeta::method_bytes(). Null if it is used up. `alignment` is a power of two.
   void* allocate(size_t bytes, size_t alignment = 16);
-  // What allocate() has left.
+  // The memory that allocate() has left.
   Span<uint8_t> remaining() const { return memory_; }
 
  private:
@@ -70,14 +70,14 @@ class BackendInitContext {
   Span<uint8_t> memory_;
 };
 
-// What execute() may use besides its arguments.
+// What execute() has access to besides its arguments.
 class BackendExecutionContext {
  public:
   BackendExecutionContext(std::string_view method_name, Span<uint8_t> temp)
       : method_name_(method_name), temp_(temp) {}
 
   std::string_view method_name() const { return method_name_; }
-  // Scratch for the length of the call; may be empty.
+  // Scratch memory for the duration of the call; may be empty.
   Span<uint8_t> temp() const { return temp_; }
 
  private:
@@ -85,23 +85,23 @@ class BackendExecutionContext {
   Span<uint8_t> temp_;
 };
 
-// Threads: one object serves all Methods and may be called from several threads at once, though
-// never for the same handle.
+// A backend. Threads: one object serves all Methods and may be called from several threads at once,
+// but never for the same handle.
 class BackendInterface {
  public:
-  // False if this device cannot run it (no GPU, no driver).
+  // False if the backend cannot run on this device (no GPU, no driver).
   virtual bool is_available() const = 0;
 
-  // Builds whatever executing `payload` needs and returns a handle of the backend's choice, which
-  // may be null. `payload` and `specs` hold as long as the Method. The payload comes from a file
-  // and must be checked as such: a bad one is refused with kDelegateInvalidCompatibility.
+  // Prepares `payload` for execution and returns a handle of the backend's choice, which may be
+  // null. `payload` and `specs` are valid as long as the Method. The payload comes from an
+  // untrusted file and must be verified: return kDelegateInvalidCompatibility for a bad one.
   virtual Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                              CompileSpecs specs) = 0;
 
-  // Runs the handle. `args` are the slots of the DelegateCall in the order that the compiler half
-  // wrote them, inputs and outputs. Tags, dtypes, ranks and sizes are whatever the file says and
-  // must be checked; tensors with elements have data; a tensor with is_constant() must not be
-  // written. Outputs are resized with Tensor::resize().
+  // Runs the handle. `args` are the slots of the DelegateCall, inputs and outputs, in the order in
+  // which the compiler half wrote them. Tags, dtypes, ranks and sizes come from the file and must
+  // be checked; tensors with elements have data; a tensor with is_constant() must not be written.
+  // Outputs are resized with Tensor::resize().
   virtual Status execute(BackendExecutionContext& context, void* handle,
                          Span<EValue* const> args) = 0;
 

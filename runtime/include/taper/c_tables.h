@@ -1,4 +1,4 @@
-// What the opaque tables of taper/taper.h are in C++, for whoever makes one.
+// The C++ definitions of the opaque types in taper/taper.h, for code that creates them.
 
 #pragma once
 
@@ -10,7 +10,7 @@ struct taper_kernels {
   taper::KernelTable table;
 };
 
-struct taper_backends {
-  taper::BackendTable table;
+struct taper_backend {
+  taper::Backend entry;
 };
 // NOLINTEND(readability-identifier-naming)

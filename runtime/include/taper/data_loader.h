@@ -13,27 +13,27 @@
 
 namespace taper {
 
-// Derive from it to load from flash, an archive, a network mount.
+// A source of bytes. Derive from it to load from flash, an archive or a network mount.
 //
 // Threads: size() and load() may be called from several threads at once.
 class DataLoader {
  public:
-  // Bytes in the whole file.
+  // The size of the whole file in bytes.
   virtual uint64_t size() const = 0;
 
-  // The bytes [offset, offset + size). They stay in place and unchanged until the loader dies,
-  // which must outlive every Program and Method made from it. The byte at a file offset that is a
-  // multiple of 16 lies at an address that is a multiple of 16. Returns kInvalidArgument if the
-  // range leaves the file; kAccessFailed if reading fails.
+  // The bytes [offset, offset + size). They stay in place and unchanged until the loader is
+  // destroyed, which must outlive every Program and Method made from it. A file offset that is a
+  // multiple of 16 must be at an address that is a multiple of 16. Returns kInvalidArgument if the
+  // range exceeds the file; kAccessFailed if reading fails.
   virtual Result<Span<const uint8_t>> load(uint64_t offset, uint64_t size) = 0;
 
-  // Says that bytes of load() will hardly be read again, so that memory may be given back for them.
-  // They stay as valid as before. Does nothing with bytes of others.
+  // Hints that bytes returned by load() will hardly be read again, so that their memory may be
+  // released. They stay valid. Does nothing for bytes that are not from load().
   virtual void release(Span<const uint8_t>) {}
 
-  // A number that stands for all that the file of these bytes holds: it is another one after every
-  // change, as far as the system notes changes. 0 if it cannot be known, or not yet because the
-  // last change is only seconds old, or if the bytes are not of load().
+  // A number that identifies the content of the file that these bytes are from: it differs after
+  // every change, as far as the system records changes. 0 if it is not known, if the last change is
+  // only seconds old, or if the bytes are not from load().
   virtual uint64_t version_of(Span<const uint8_t>) const { return 0; }
 
  protected:

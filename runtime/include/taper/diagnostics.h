@@ -1,7 +1,9 @@
-// Where a problem is reported by name, when a Status (a code and constant text) is not enough.
+// Diagnostics: reports of problems by name, for which a Status (a code and constant text) is not
+// enough.
 //
-// A Status says what kind of thing is wrong; a Diagnostic says which one. Calls that can find many
-// problems at once (every missing kernel, every missing backend) report each before they return.
+// A Status says what kind of problem there is; a Diagnostic says with what. Calls that can find
+// many problems at once (every missing kernel, every missing backend) report each of them before
+// they return.
 
 #pragma once
 
@@ -20,7 +22,8 @@ struct Diagnostic {
   int64_t instruction = -1;  // Index of the instruction within its chain, or -1.
 };
 
-// Receives diagnostics. The views inside one hold only during the call. A null `report` is silence.
+// Receives diagnostics. The views in a Diagnostic are valid only during the call. If `report` is
+// null, nothing is reported.
 struct Diagnostics {
   void (*report)(void* context, const Diagnostic& diagnostic) = nullptr;
   void* context = nullptr;

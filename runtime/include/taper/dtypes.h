@@ -1,11 +1,11 @@
-// The dtypes that the kernels of this build take, known at compile time.
+// The dtypes that the kernels of this build support, known at compile time.
 //
-// A build that selects compiles every file of kernels with TAPER_DTYPES: bit i for the dtype whose
-// number is i, set if a program hands it to one of the file's operators. Without it all are taken.
-// Kernels ask here wherever they choose code by dtype, so what no program of the application uses
-// is never compiled in; that is the whole mechanism, for every kernel library and for kernels of
-// your own. Each Kernel carries the set it was built with, and Method::load compares: a program
-// that hands a kernel another dtype is refused by name.
+// Selective build compiles every file of kernels with TAPER_DTYPES, in which bit i stands for the
+// dtype with number i and is set if a program passes it to one of the file's operators. Without
+// TAPER_DTYPES all dtypes are supported. Kernels ask this header wherever they choose code by
+// dtype, so that code for other dtypes is not compiled; this works for every kernel library, your
+// own included. Each Kernel carries the set it was built with, and Method::load refuses, by name, a
+// program that passes another dtype to it.
 //
 // A kernel computes in double, in float (16-bit floats too) or in int64_t (all integers and bool):
 //
@@ -13,8 +13,8 @@
 //   if (in_float(type)) return run<float>(...);
 //   return run<int64_t>(...);
 //
-// All functions have internal linkage, as must have whatever calls them from a header: files of
-// different sets meet in one program.
+// All functions have internal linkage, and so must every function in a header that calls them:
+// files compiled for different sets are linked into one program.
 
 #pragma once
 
@@ -43,7 +43,7 @@ constexpr DtypeSet kSelectedDtypes = kAllDtypes;
 
 static constexpr bool is_selected(ScalarType type) { return holds(kSelectedDtypes, type); }
 
-// Whether anything is computed in double, float and int64_t.
+// Whether a selected dtype is computed in double, in float, and in int64_t.
 constexpr bool kInDouble = is_selected(ScalarType::kDouble);
 constexpr bool kInFloat = is_selected(ScalarType::kFloat) || is_selected(ScalarType::kHalf) ||
                           is_selected(ScalarType::kBFloat16);
@@ -54,7 +54,7 @@ constexpr DtypeSet kFloatingDtypes =
 constexpr bool kInInt = (kSelectedDtypes & ~kFloatingDtypes) != 0;
 
 #ifdef TAPER_SEEN_DTYPES
-// A build for tests notes every dtype by which code is chosen.
+// A build for tests records every dtype by which code is chosen.
 extern DtypeSet seen_dtypes;
 static inline void note_dtype(ScalarType type) { seen_dtypes |= dtype_bit(type); }
 #else

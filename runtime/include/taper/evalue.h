@@ -1,7 +1,8 @@
-// EValue: one slot of a program. It holds nothing, a number, a string, a tensor or a list.
+// EValue: one slot of a program. It holds None, a number, a string, a tensor or a list.
 //
-// 16 bytes, trivially copyable, owns nothing: lists and tensors live in the Method's block. The tag
-// of a slot never changes after Method::load, which is what lets kernels read arguments unchecked.
+// It has 16 bytes, is trivially copyable and owns nothing: lists and tensors are in the Method's
+// block. The tag of a slot never changes after Method::load, so that kernels may read arguments
+// unchecked.
 
 #pragma once
 
@@ -31,16 +32,16 @@ const char* to_string(Tag tag);
 
 class EValue;
 
-// Integers that are themselves slots of the program, so that a computed size can be a list item.
+// A list of integers that are slots of the program, so that an item can be a computed size.
 struct BoxedIntList {
-  EValue** items;    // Each an Int slot.
-  int64_t* unboxed;  // Scratch of `count`; filled by EValue::to_int_list().
+  EValue** items;    // Each one is an Int slot.
+  int64_t* unboxed;  // Scratch for the values, filled by EValue::to_int_list().
 };
 
-// Tensors that are themselves slots. In the optional form an item may be a None slot or null.
+// A list of tensors that are slots. In an optional list an item may be a None slot or null.
 struct BoxedTensorList {
   EValue** items;
-  Tensor** unboxed;  // Scratch of `count`; None becomes a null pointer.
+  Tensor** unboxed;  // Scratch for the pointers; None becomes a null pointer.
 };
 
 class EValue {
@@ -70,7 +71,7 @@ class EValue {
   bool is_bool() const { return tag_ == Tag::kBool; }
   bool is_number() const { return is_int() || is_double() || is_bool(); }
 
-  // REQUIRES for each: the tag says so. Nothing is checked here.
+  // The value. REQUIRES of each: the tag is that of the type. Nothing is checked.
   int64_t to_int() const { return as_int_; }
   double to_double() const { return as_double_; }
   bool to_bool() const { return as_bool_; }
@@ -78,7 +79,7 @@ class EValue {
   std::string_view to_string_view() const { return {as_string_, count_}; }
   Span<const double> to_double_list() const { return {as_doubles_, count_}; }
   Span<const bool> to_bool_list() const { return {as_bools_, count_}; }
-  // Reads the items' current values into the list's scratch.
+  // Reads the current values of the items into the list's scratch.
   Span<const int64_t> to_int_list() const;
   Span<Tensor* const> to_tensor_list() const;
   // The slots of an IntList, TensorList or OptionalTensorList.

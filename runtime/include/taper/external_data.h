@@ -1,5 +1,5 @@
-// Tensors and blobs by name that lie outside the program: NamedDataMap is what a Method asks,
-// ExternalData answers it from a .ptd file.
+// Named tensors and blobs outside the program: NamedDataMap is the interface that a Method uses,
+// ExternalData implements it for a .ptd file.
 
 #pragma once
 
@@ -19,18 +19,18 @@ namespace wire::ptd {
 struct FlatTensor;
 }
 
-// Bytes, and what they mean if they are a tensor. The views hold as long as the map.
+// Named bytes, with a layout if they are a tensor. The views are valid as long as the map.
 struct NamedData {
   Span<const uint8_t> bytes;
   bool is_tensor = false;
   ScalarType scalar_type = ScalarType::kByte;
   Span<const int32_t> sizes;
   Span<const uint8_t> dim_order;
-  bool is_in_program = false;  // Of the program file, not of a map.
+  bool is_in_program = false;  // True if it is from the program file, not from a map.
 };
 
-// Derive from it to merge several files or to fetch weights from elsewhere. What find() returns for
-// a tensor must hold at least the bytes its sizes ask for, aligned to its element size.
+// Derive from it to merge several files or to fetch weights from elsewhere. The bytes that find()
+// returns for a tensor must be at least as many as its sizes require, aligned to its element size.
 //
 // Threads: find() may be called from several threads at once.
 class NamedDataMap {
@@ -46,8 +46,8 @@ class NamedDataMap {
 class ExternalData final : public NamedDataMap {
  public:
   // Verifies the file. `loader` must outlive the result.
-  // Returns kInvalidExternalData if a rule of the format is broken, naming the rule; the loader's
-  // errors otherwise.
+  // Returns kInvalidExternalData, with a text that names the rule, if a rule of the format is
+  // broken; otherwise the loader's errors.
   static Result<ExternalData> open(DataLoader& loader, Diagnostics diagnostics = {});
 
   size_t num_keys() const;
@@ -66,7 +66,7 @@ class ExternalData final : public NamedDataMap {
   std::string_view sorted_key(size_t i) const;
 
   const wire::ptd::FlatTensor* root_ = nullptr;
-  Span<const uint8_t> segments_;  // From the segment base on.
+  Span<const uint8_t> segments_;  // The bytes from the segment base on.
   Span<const uint32_t> index_;
   bool sorted_ = false;
 };

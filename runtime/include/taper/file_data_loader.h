@@ -1,4 +1,4 @@
-// Loaders of files: MmapDataLoader maps, FileDataLoader reads into the heap.
+// Loaders of files: MmapDataLoader maps a file, FileDataLoader reads it into the heap.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class FileDataLoader final : public DataLoader {
  private:
   FileDataLoader(void* memory, Span<const uint8_t> bytes) : memory_(memory), bytes_(bytes) {}
 
-  void* memory_;  // What the heap gave; bytes_ starts at the first multiple of 64 inside.
+  void* memory_;  // The heap block; bytes_ starts at the first multiple of 64 in it.
   Span<const uint8_t> bytes_;
 };
 
@@ -35,7 +35,8 @@ class FileDataLoader final : public DataLoader {
 // processes share them. The file must not shrink while it is mapped.
 class MmapDataLoader final : public DataLoader {
  public:
-  // Returns kNotFound, kAccessFailed as FileDataLoader; kNotSupported where files cannot be mapped.
+  // Returns kNotFound and kAccessFailed like FileDataLoader; kNotSupported where files cannot be
+  // mapped.
   static Result<MmapDataLoader> open(const char* path);
   MmapDataLoader(MmapDataLoader&& other) noexcept
       : bytes_(std::exchange(other.bytes_, {})), version_(other.version_) {}
@@ -44,9 +45,9 @@ class MmapDataLoader final : public DataLoader {
 
   uint64_t size() const override { return bytes_.size(); }
   Result<Span<const uint8_t>> load(uint64_t offset, uint64_t size) override;
-  // Lets go of the pages; reading them again gets them from the system's cache of the file.
+  // Releases the pages; if they are read again, they come from the system's page cache or the file.
   void release(Span<const uint8_t> bytes) override;
-  // The file's inode and the times of its last change.
+  // A hash of the file's inode and the time of its last change.
   uint64_t version_of(Span<const uint8_t> bytes) const override;
 
  private:

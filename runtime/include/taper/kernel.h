@@ -1,5 +1,5 @@
-// How an operator meets the runtime: a Kernel is a name, a function over slots, and the kinds of
-// its arguments. A KernelTable is a sorted list of kernels that the application hands to a Method.
+// The interface of an operator: a Kernel is a name, a function over slots, and the kinds of its
+// arguments. A KernelTable is a sorted list of kernels that the application passes to a Method.
 //
 // A kernel is written as a plain function and wrapped once:
 //
@@ -8,28 +8,29 @@
 //   extern const Kernel kAddOut;
 //   const Kernel kAddOut = make_kernel<add_out>("aten::add.out");
 //
-// The wrapper derives the argument kinds from the C++ types. Method::load compares them with the
-// slots that an instruction names, once, so the call itself reads its arguments unchecked.
+// The wrapper derives the argument kinds from the C++ types. Method::load compares them once with
+// the slots that an instruction names, so that the call itself reads its arguments unchecked.
 //
 //   C++ type                       accepts a slot with
 //   const Tensor&                  a tensor
-//   Tensor&                        a tensor that may be written: never a constant
+//   Tensor&                        a tensor that may be written (never a constant)
 //   const Tensor*                  a tensor or None (null)
 //   Scalar                         an int, double or bool
-//   int64_t, double, bool          that (double: an int too; int64_t, bool: each other)
+//   int64_t, double, bool          an int, double or bool (double also an int; int64_t and bool
+//                                  also each other)
 //   std::string_view               a string
-//   IntList, DoubleList, BoolList  a list of that
+//   IntList, DoubleList, BoolList  a list of that type
 //   TensorList                     a list of tensors
-//   OptionalTensorList             a list of tensors or Nones, either list tag
+//   OptionalTensorList             a list of tensors or Nones, with either list tag
 //   MutableTensorList              a list of tensors that may be written
-//   std::optional<number or list>  that or None
+//   std::optional<number or list>  the same or None
 //
 // Prim operators, which write number slots or rebind tensors, define their Kernel by hand with the
-// kinds kNumberOut and kAliasTensor and work on the slots directly.
+// kinds kNumberOut and kAliasTensor and access the slots directly.
 //
-// A kernel checks dtypes and shapes, resizes its outputs, then computes. It may read every tensor
-// only within nbytes(). It never allocates, locks, logs or keeps state. What it returns is returned
-// by execute(); on an error its outputs are undefined.
+// A kernel checks dtypes and shapes, resizes its outputs, then computes. It may access every tensor
+// only within nbytes(). It never allocates, locks, logs or keeps state. Method::execute returns its
+// Status; after an error its outputs are undefined.
 
 #pragma once
 
@@ -58,7 +59,8 @@ class Scalar {
   constexpr bool is_double() const { return tag_ == Tag::kDouble; }
   constexpr bool is_int() const { return tag_ == Tag::kInt; }
   constexpr bool is_bool() const { return tag_ == Tag::kBool; }
-  // The value as T. A double that no int64_t holds becomes the nearest one that does; NaN is 0.
+  // The value, converted. A double outside the range of int64_t becomes the nearest int64_t; NaN
+  // becomes 0.
   double to_double() const { return is_double() ? double_ : static_cast<double>(int_); }
   int64_t to_int() const {
     if (!is_double()) return int_;
@@ -84,15 +86,15 @@ struct TensorList : Span<Tensor* const> {};
 struct OptionalTensorList : Span<Tensor* const> {};
 struct MutableTensorList : Span<Tensor* const> {};
 
-// What a kernel may use besides its arguments: scratch memory for the length of one call, and
-// threads.
+// What a kernel has access to besides its arguments: scratch memory for the duration of one call,
+// and threads.
 class KernelContext {
  public:
   KernelContext() = default;
   explicit KernelContext(Span<unsigned char> temp, const ThreadPool& pool = {})
       : temp_(temp), pool_(pool) {}
 
-  // `bytes` of scratch aligned to 64, or null if the temp memory is used up.
+  // `bytes` bytes of scratch memory aligned to 64, or null if there is not enough temp memory left.
   void* allocate_temp(size_t bytes);
   // Makes all scratch free again. Called between instructions.
   void reset_temp() { used_ = 0; }
@@ -123,7 +125,7 @@ enum class ArgKind : uint8_t {
   kAliasTensor,  // A tensor whose memory the kernel rebinds to that of its first tensor argument.
 };
 
-// One argument: its kind, whether None will do, and whether tensors may be complex.
+// One argument: its kind, whether it may be None, and whether tensors may be complex.
 struct ArgSpec {
   ArgKind kind;
   bool optional;
@@ -140,22 +142,23 @@ struct Kernel {
   DtypeSet dtypes = kSelectedDtypes;  // Tensors of other dtypes are refused by Method::load.
 };
 
-// Kernels sorted by name (strcmp order), each name once. The tables are searched in order, so a
-// partial library goes before the portable one. The memory must outlive every Method that uses it.
+// Kernels sorted by name (strcmp order), each name once. Tables are searched in order, so a partial
+// library goes before the portable one. The memory must outlive every Method that uses it.
 using KernelTable = Span<const Kernel* const>;
 
-// Programs that name a longer operator, dot and overload included, are refused.
+// The longest name of an operator, including dot and overload. Programs with longer ones are
+// refused.
 inline constexpr size_t kMaxOperatorName = 200;
 
 // The kernel of that name, or null. Binary search.
 const Kernel* find_kernel(KernelTable table, std::string_view name);
 
-// True if a slot holding `value` may be passed where `spec` is asked.
+// True if a slot that holds `value` may be passed for an argument of this `spec`.
 bool accepts(ArgSpec spec, const EValue& value);
 
 namespace internal {
 
-// How one C++ parameter type is described (kSpec) and read from its slot (get).
+// For each C++ parameter type: its description (kSpec), and how it is read from a slot (get).
 template <typename T>
 struct Arg;
 
@@ -252,8 +255,8 @@ struct Boxed<kFunction, kComplex> {
 
 }  // namespace internal
 
-// Wraps a plain function; see the top of this file. `name` must be a constant that outlives it.
-// Only a kernel that says so is ever given complex tensors.
+// Wraps a plain function as a Kernel; see the top of this file. `name` must outlive it. Only a
+// kernel made with Takes::kComplexToo is passed complex tensors.
 enum class Takes : bool { kReal, kComplexToo };
 template <auto kFunction, Takes kTakes = Takes::kReal>
 constexpr Kernel make_kernel(const char* name) {

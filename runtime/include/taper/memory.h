@@ -1,15 +1,16 @@
-// The memory a Method runs in. The application owns all of it; the runtime never calls the heap.
+// The memory of a Method. The application owns all of it; the runtime never uses the heap.
 //
-//   method block    one block that holds the loaded method: MethodMeta::method_bytes() exactly
-//   planned buffers the arenas that the compiler placed tensors in: one per
-//                   MethodMeta::num_memory_planned_buffers(), each memory_planned_buffer_size(i)
-//   temp            scratch that kernels may use during one instruction; may be empty
+//   method block     one block that holds the loaded method, of MethodMeta::method_bytes() bytes
+//   planned buffers  the arenas in which the compiler placed tensors: there are
+//                    MethodMeta::num_memory_planned_buffers(), of memory_planned_buffer_size(i)
+//                    bytes
+//   temp             scratch memory that kernels use during one instruction; may be empty
 //
-// Alignment: the method block to kMethodAlignment, each planned buffer to kPlannedAlignment;
+// The method block must be aligned to kMethodAlignment, each planned buffer to kPlannedAlignment;
 // 64 is best for both. Buffers must not overlap, unless methods share state on purpose.
 //
-// Arenas need not be zeroed for programs whose mutable buffers have saved values. ExecuTorch writes
-// programs whose caches have none and expects zeroed arenas.
+// Arenas need not be zeroed for programs whose mutable buffers have saved values. ExecuTorch also
+// writes programs with caches that have none, and expects arenas to be zeroed.
 
 #pragma once
 
@@ -28,16 +29,15 @@ inline constexpr size_t kPlannedAlignment = 16;
 class HierarchicalAllocator {
  public:
   HierarchicalAllocator() = default;
-  // `buffers` is read, not kept: it must outlive this.
+  // `buffers` is not copied: it must outlive this object.
   explicit HierarchicalAllocator(Span<const Span<uint8_t>> buffers) : buffers_(buffers) {}
 
   size_t num_buffers() const { return buffers_.size(); }
   // REQUIRES: i < num_buffers().
   Span<uint8_t> buffer(size_t i) const { return buffers_[i]; }
 
-  // The address of [offset, offset + size) in buffer `i`.
-  // Returns kInvalidArgument if there is no such buffer, kMemoryAllocationFailed if it is too
-  // small.
+  // The address of bytes [offset, offset + size) of buffer `i`. Returns kInvalidArgument if there
+  // is no such buffer, kMemoryAllocationFailed if it is too small.
   Result<uint8_t*> address(size_t i, uint64_t offset, uint64_t size) const;
 
  private:

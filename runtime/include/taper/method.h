@@ -1,14 +1,14 @@
 // Method: one loaded method, ready to run.
 //
 //   const MethodMeta meta = *program->method_meta("forward");
-//   ... memory as meta.method_bytes() and meta.memory_planned_buffer_size(i) say ...
+//   ... allocate meta.method_bytes() and meta.memory_planned_buffer_size(i) bytes ...
 //   Result<Method> method = Method::load(*program, "forward", memory, {kernel_tables});
 //   method->set_input(0, EValue(&image));
 //   method->execute();
 //   const Tensor& logits = method->get_output(0)->to_tensor();
 //
-// Three phases, three prices: Program::open looks at every byte once, Method::load at every
-// argument once, execute() at nothing: it calls.
+// There are three phases: Program::open verifies the file once, Method::load checks every argument
+// once, and execute() relies on both and only runs.
 
 #pragma once
 
@@ -39,25 +39,25 @@ struct MethodOptions {
   // Kernel tables, searched in order.
   Span<const KernelTable> kernels;
   BackendTable backends = {};
-  // Weights of a .ptd, if the program keeps them outside. Must outlive the Method.
+  // The weights, if the program keeps them in a .ptd file. Must outlive the Method.
   const NamedDataMap* external_data = nullptr;
-  // Told of every missing kernel, backend and key, and where an argument does not fit.
+  // Receives every missing kernel, backend and key, and every argument that does not fit.
   Diagnostics diagnostics = {};
-  // execute() gives up with kInvalidProgram after so many instructions, so that a file whose loop
-  // never ends cannot hang the caller.
+  // execute() fails with kInvalidProgram after this many instructions, so that a program with an
+  // endless loop cannot hang the caller.
   uint64_t max_instructions = 10'000'000;
-  // Threads for kernels; what it points to outlives the Method.
+  // Threads for kernels. What it points to must outlive the Method.
   ThreadPool pool = {};
 };
 
 // Where the last failed execute() stopped.
-struct Failure {
+struct ExecutionFailure {
   int64_t chain = -1;
   int64_t instruction = -1;  // Within its chain; -1 if no instruction failed.
   OperatorName op;           // Or the delegate's id as `name`; empty for other instructions.
 };
 
-// One thread at a time. Methods of one Program may run in parallel when their memory differs.
+// Used by one thread at a time. Methods of one Program may run in parallel if they share no memory.
 class Method {
  public:
   // Lays the method out in memory.method, binds every operator and backend, checks the type of
@@ -66,10 +66,10 @@ class Method {
   //
   // Returns kNotFound                 no such method; or a backend or key is missing (all reported)
   //         kOperatorMissing          kernels are missing: each one is reported first, by name
-  //         kMemoryAllocationFailed   a block is missing or too small: one byte less than the need
+  //         kMemoryAllocationFailed   a block is missing or too small
   //         kInvalidArgument          a block is not aligned
-  //         kInvalidProgram           an argument is not what its operator takes, or a constant is
-  //                                   where the operator writes
+  //         kInvalidProgram           an argument does not fit its operator, or an operator would
+  //                                   write a constant
   //         kInvalidExternalData      a key's dtype, sizes or dim order differ from the program's
   //         the backend's error       a delegate refused its payload
   static Result<Method> load(const Program& program, std::string_view name,
@@ -85,47 +85,50 @@ class Method {
 
   // Sets one input; all must be set once before the first execute().
   //
-  //   tensor   dtype, rank and dim order as declared; sizes equal, or if the shape is dynamic none
-  //            larger than declared. A planned input is copied and must be set before every
-  //            execute(), since the plan may reuse its memory; another is bound: the memory must be
-  //            writable and outlive the executions and the use of outputs that alias it.
-  //   others   None, numbers and strings are baked in by export: the value must be the same, a
-  //            double within 1e-5 of itself.
+  //   tensor   The dtype, rank and dim order must be as declared; the sizes equal to the declared
+  //            ones, or no larger if the shape is dynamic. A planned input is copied and must be
+  //            set before every execute(), because the plan may reuse its memory. Any other input
+  //            is bound: its memory must be writable and outlive the executions and the use of
+  //            outputs that alias it.
+  //   others   None, numbers and strings are fixed by export: the value must be equal, but a
+  //            double may differ by 1e-5, relative to its value if that is above 1.
   //
-  // Returns kInvalidArgument (index, rank, sizes, dim order, value, null data), kInvalidType (tag,
-  // dtype). The previous input then still holds.
+  // Returns kInvalidArgument (index, rank, sizes, dim order, value, null data) or kInvalidType
+  // (tag, dtype). The previous input then stays set.
   Status set_input(size_t i, const EValue& value);
-  // All of them at once. kInvalidArgument if the count differs.
+  // Sets all inputs. Returns kInvalidArgument if the number of values differs.
   Status set_inputs(Span<const EValue> values);
 
-  // Binds an output that the program did not plan to caller memory of at least the declared bytes.
+  // Binds an output that is not planned to memory of the caller, of at least the declared size.
   // Returns kInvalidState if the output is planned, constant, an input, or an alias of another
-  // value; kInvalidArgument if `i` or `bytes` does not fit, kInvalidType if it is no tensor.
+  // value; kInvalidArgument if `i` or `bytes` does not fit; kInvalidType if it is not a tensor.
   Status set_output_data(size_t i, void* data, size_t bytes);
 
-  // Runs the method once. Never allocates, locks, logs or calls the system (backends may).
+  // Runs the method once. It never allocates, locks, logs or makes system calls (backends may).
   //
-  // Returns kInvalidState     an input was never set, or an unplanned output has no memory
-  //         kInvalidProgram   the instruction limit was reached, or a value is used before it is made
-  //         a kernel's or backend's error
-  // After an error the outputs are undefined and the next execute() starts afresh.
+  // Returns kInvalidState     an input was never set, or an output that is not planned has no
+  // memory
+  //         kInvalidProgram   the instruction limit was reached, or a tensor is used before it has
+  //                           memory
+  //         the error of a kernel or backend
+  // After an error the outputs are undefined, and the next execute() starts from the beginning.
   Status execute();
 
   // Where the last execute() failed.
-  Failure last_failure() const;
+  ExecutionFailure last_failure() const;
 
-  // The value of output `i`. A tensor belongs to the Method and holds until the next execute(),
-  // set_input() or the end of the Method. kInvalidArgument if there is no such output,
-  // kInvalidState if its tensor has no memory.
+  // The value of output `i`. A tensor belongs to the Method and is valid until the next execute()
+  // or set_input() or until the Method is destroyed. Returns kInvalidArgument if there is no such
+  // output, kInvalidState if its tensor has no memory.
   Result<EValue> get_output(size_t i) const;
 
-  // Sets mutable buffers back to their saved values. Buffers without saved values keep theirs.
+  // Sets mutable buffers back to their saved values. Buffers without saved values stay as they are.
   Status reset_state();
 
  private:
   explicit Method(internal::MethodState* state) : state_(state) {}
 
-  internal::MethodState* state_;  // Lies at the start of the method block.
+  internal::MethodState* state_;  // At the start of the method block.
 };
 
 }  // namespace taper

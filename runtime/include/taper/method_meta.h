@@ -1,4 +1,4 @@
-// MethodMeta: what a method takes, gives and needs, before it is loaded.
+// MethodMeta: the inputs, outputs and memory needs of a method, known before it is loaded.
 
 #pragma once
 
@@ -28,10 +28,10 @@ class TensorInfo {
   Span<const int32_t> sizes() const;
   Span<const uint8_t> dim_order() const;
   ShapeDynamism shape_dynamism() const;
-  // Bytes at the declared sizes.
+  // The size in bytes at the declared sizes.
   size_t nbytes() const;
-  // True if the program says where its memory lies: planned or constant. An input that is not is
-  // bound to the caller's memory without a copy; an output that is not needs set_output_data().
+  // True if the program determines the tensor's memory: it is planned or constant. Otherwise an
+  // input is bound to the caller's memory without a copy, and an output needs set_output_data().
   bool is_memory_planned() const;
   // The dotted name of a parameter or buffer; empty for other tensors.
   std::string_view name() const;
@@ -46,37 +46,38 @@ struct OperatorName {
   std::string_view overload;
 };
 
-// A view of the program file; copies freely, holds as long as the Program, any thread.
+// A view of the program file. It may be copied, is valid as long as the Program, and may be used by
+// any thread.
 class MethodMeta {
  public:
   explicit MethodMeta(const wire::ExecutionPlan* plan) : plan_(plan) {}
 
   std::string_view name() const;
 
-  // Inputs and outputs in flattened order. An index out of range is kInvalidArgument; asking for
-  // the tensor of what is none, kInvalidType.
+  // Inputs and outputs in flattened order. They return kInvalidArgument if the index is out of
+  // range, kInvalidType if a tensor is asked for and it is not one.
   size_t num_inputs() const;
   Result<Tag> input_tag(size_t i) const;
   Result<TensorInfo> input_tensor_meta(size_t i) const;
-  // The value that export baked in for an input that is no tensor: None, a number or a string.
+  // The value that export fixed for an input that is not a tensor: None, a number or a string.
   Result<EValue> input_value(size_t i) const;
   size_t num_outputs() const;
   Result<Tag> output_tag(size_t i) const;
   Result<TensorInfo> output_tensor_meta(size_t i) const;
 
-  // State: tensors that start from saved values and live on between executions.
+  // State: tensors that start with saved values and persist between executions.
   size_t num_attributes() const;
   Result<TensorInfo> attribute_tensor_meta(size_t i) const;
 
-  // Memory, all in bytes. The method block must hold exactly method_bytes(); see taper/memory.h.
+  // Memory needs in bytes. The method block must have at least method_bytes(); see taper/memory.h.
   size_t method_bytes() const;
-  // The same where pointers have 32 bits, for a program that is compiled into a firmware.
+  // The same for a device with 32-bit pointers, for programs that are compiled into firmware.
   size_t method_bytes_on_32_bits() const;
   size_t num_memory_planned_buffers() const;
   // Index 0 is the first planned buffer (memory_id 1 on the wire).
   Result<uint64_t> memory_planned_buffer_size(size_t i) const;
 
-  // What a method runs. The operators are each named once.
+  // What the method runs. Each operator is listed once.
   size_t num_instructions() const;
   size_t num_operators() const;
   OperatorName operator_name(size_t i) const;     // REQUIRES: i < num_operators().

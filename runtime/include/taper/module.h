@@ -1,4 +1,4 @@
-// Module: the convenient way in. A path goes in, tensors go in, tensors come out.
+// Module: the convenient API. It takes a path and input tensors and returns output tensors.
 //
 //   static const KernelTable tables[] = {portable::portable_kernels()};
 //   ModuleOptions options;
@@ -8,8 +8,8 @@
 //   Result<std::vector<EValue>> outputs = module.forward({EValue(image.tensor())});
 //   if (!outputs.ok()) puts(module.last_error_text().c_str());
 //
-// It owns the file, the memory and the methods, and uses the heap while loading. It throws nothing.
-// One thread at a time.
+// It owns the file, the memory and the methods, and uses the heap while loading. It never throws. A
+// Module is used by one thread at a time.
 
 #pragma once
 
@@ -35,40 +35,41 @@ namespace taper {
 
 enum class LoadMode : uint8_t { kMmap, kFile };
 
-// Memory of the application's own for methods, each part where it wants it. `id` is 0 for a
-// method's block, else the number of a planned buffer: 1 is the first of `taper export --memory`.
+// Memory that the application provides for methods, for each part separately. `id` is 0 for a
+// method's block, otherwise the number of a planned buffer: 1 is the first of `taper export
+// --memory`.
 struct MemorySource {
-  // `bytes` of memory aligned to 16, for this part alone; null if there is none.
+  // Returns `bytes` bytes of memory aligned to 16, for this part alone; null if there is none.
   void* (*take)(void* context, uint32_t id, size_t bytes) = nullptr;
-  // It is needed no more. May be null.
+  // Called when the memory is no longer needed. May be null.
   void (*give_back)(void* context, uint32_t id, void* memory, size_t bytes) = nullptr;
   void* context = nullptr;
 };
 
 struct ModuleOptions {
-  // Tables and backends must outlive the Module; the spans' own memory too.
+  // Tables and backends, and the memory of these spans, must outlive the Module.
   Span<const KernelTable> kernels = {};
   BackendTable backends = {};
   // A .ptd with the program's external weights; empty if it has none.
   std::string data_path = {};
   LoadMode load_mode = LoadMode::kMmap;
-  // Scratch for kernels, shared by all methods.
+  // Scratch memory for kernels, shared by all methods.
   size_t temp_bytes = size_t{1} << 20;
-  // Loading fails with kMemoryAllocationFailed rather than take more than this in one method.
+  // Loading fails with kMemoryAllocationFailed if one method needs more than this.
   uint64_t max_memory_bytes = UINT64_MAX;
-  // Methods share planned buffer 2, where mutable state lies when a program was made so. All
-  // methods are then loaded together.
+  // Methods share planned buffer 2, in which the compiler can place mutable state. All methods are
+  // then loaded together.
   bool share_mutable_buffers = false;
-  // Passed on to each Method.
+  // MethodOptions::max_instructions of each Method.
   uint64_t max_instructions = 10'000'000;
-  // Threads for kernels. Each uses temp memory of its own: give temp_bytes for every thread.
+  // Threads for kernels. Each uses temp memory of its own, so multiply temp_bytes by their number.
   ThreadPool pool = {};
-  // Without one memory comes from the heap.
+  // By default memory comes from the heap.
   MemorySource memory = {};
 };
 
-// A tensor with its sizes, and its data unless the caller's is used. Contiguous; zero at first.
-// Neither copied nor moved, so that the address given to an EValue stays true.
+// A contiguous tensor that owns its sizes and, unless `data` is given, its data, which is zero at
+// first. It can be neither copied nor moved, so that its address in an EValue stays valid.
 class OwnedTensor {
  public:
   // REQUIRES: at most kMaxRank sizes, none negative, and their product fits.
@@ -95,7 +96,7 @@ class OwnedTensor {
 
 class Module {
  public:
-  // Reads nothing yet.
+  // The file is not read before load().
   explicit Module(std::string path, ModuleOptions options = {});
   // Serves a program that is already in memory, aligned to 16. `bytes` must outlive the Module.
   explicit Module(Span<const uint8_t> bytes, ModuleOptions options = {});
@@ -103,7 +104,7 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  // Opens and verifies the file (and the .ptd). Every call below does it when needed.
+  // Opens and verifies the file (and the .ptd). The calls below do it if it is not done yet.
   Status load();
   // Null before load().
   const Program* program() const;
@@ -111,17 +112,16 @@ class Module {
   std::vector<std::string> method_names();
   Result<MethodMeta> method_meta(std::string_view name);
 
-  // Allocates exactly the memory that the method needs and loads it; does nothing if it is loaded.
+  // Allocates exactly the memory that the method needs and loads it. A no-op if it is loaded.
   Status load_method(std::string_view name);
   bool is_method_loaded(std::string_view name) const;
   void unload_method(std::string_view name);
   // Null unless loaded.
   Method* method(std::string_view name);
 
-  // Sets the inputs, runs, and returns the outputs in flattened order. As to memory, see
-  // Method::set_input() and Method::get_output(). Inputs may be fewer than the method's when those
-  // left out are no tensors: if `inputs` are as many as the method's tensor inputs, the baked-in
-  // values are filled in.
+  // Sets the inputs, runs, and returns the outputs in flattened order. On the lifetime of their
+  // memory see Method::set_input() and Method::get_output(). `inputs` has either all inputs of the
+  // method or only its tensors; the values that export fixed are then filled in.
   Result<std::vector<EValue>> execute(std::string_view method, Span<const EValue> inputs);
   Result<std::vector<EValue>> execute(std::string_view method,
                                       std::initializer_list<EValue> inputs) {
@@ -138,7 +138,7 @@ class Module {
   // values.
   Status reset_state();
 
-  // What went wrong last, with the names: one line per problem, no newline at the end.
+  // The last error with the names involved: one line per problem, without a newline at the end.
   const std::string& last_error_text() const;
 
  private:

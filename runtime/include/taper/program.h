@@ -23,11 +23,11 @@ namespace wire {
 struct Program;
 }
 
-// What the first bytes of a file say it is.
+// What kind of file the first bytes indicate.
 enum class HeaderStatus : uint8_t {
   kCompatible,    // A .pte that this runtime reads.
   kIncompatible,  // A .pte of another version of the format.
-  kNotPresent,    // No .pte.
+  kNotPresent,    // Not a .pte.
   kShortData,     // Fewer than Program::kMinHeadBytes.
 };
 
@@ -36,17 +36,18 @@ class Program {
  public:
   static constexpr size_t kMinHeadBytes = 64;
 
-  // Looks at the identifier only.
+  // Checks only the identifier.
   static HeaderStatus check_header(const void* data, size_t size);
 
   // Verifies the whole file once: the flatbuffer's structure, every offset, size, type, index,
-  // shape, memory range and jump target. What is accepted can be loaded and run without a further
-  // look. `loader` must outlive the Program. Allocates nothing; time is linear in the file's
-  // program part.
+  // shape, memory range and jump target. An accepted file can be loaded and run without further
+  // checks. `loader` must outlive the Program. Allocates nothing; takes time linear in the size of
+  // the file without its segments.
   //
   // Returns kInvalidProgram    a rule of the format is broken; the text names it, and `diagnostics`
   //                            the method, value or instruction
-  //         kNotSupported      well formed, but of a newer version, or uses what this runtime lacks
+  //         kNotSupported      well formed, but of a newer version, or in need of an unknown
+  //                            feature
   //         kInvalidArgument   the loader's memory is not aligned to 16
   //         the loader's error otherwise
   static Result<Program> open(DataLoader& loader, Diagnostics diagnostics = {});
@@ -57,21 +58,21 @@ class Program {
   // Returns kNotFound if no method has that name.
   Result<MethodMeta> method_meta(std::string_view name) const;
 
-  // Bytes stored under a name for backends. kNotFound if there are none. Linear in their number.
+  // The bytes stored for backends under a name; kNotFound if there are none. Takes linear time.
   Result<Span<const uint8_t>> named_data(std::string_view key) const;
   size_t num_named_data() const;
   // REQUIRES: i < num_named_data().
   std::string_view named_data_key(size_t i) const;
 
-  // Says that bytes of the file will hardly be read again: DataLoader::release().
+  // Hints that bytes of the file will hardly be read again; see DataLoader::release().
   void release(Span<const uint8_t> bytes) const { loader_->release(bytes); }
-  // DataLoader::version_of().
+  // Identifies the content of the file; see DataLoader::version_of().
   uint64_t version_of(Span<const uint8_t> bytes) const { return loader_->version_of(bytes); }
 
-  // For the executor and tools inside Taper: the flatbuffer, and segments by index (checked).
+  // For Taper's own executor and tools: the flatbuffer, and segments by index, which is checked.
   const wire::Program& wire() const { return *root_; }
   Result<Span<const uint8_t>> segment(size_t i) const;
-  // Bytes of constant `i`, from its start to the end of the constant segment.
+  // The bytes from the start of constant `i` to the end of the constant segment.
   Span<const uint8_t> constant(size_t i) const;
 
  private:

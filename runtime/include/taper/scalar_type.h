@@ -26,7 +26,7 @@ enum class ScalarType : int8_t {
   kUInt64 = 29,
 };
 
-// Bytes of one element; 0 for a number that is no supported type.
+// The size of an element in bytes; 0 for a number that is not a supported dtype.
 constexpr size_t element_size(ScalarType type) {
   switch (type) {
     case ScalarType::kByte:
@@ -66,14 +66,14 @@ constexpr bool is_complex(ScalarType type) {
          type == ScalarType::kComplexDouble;
 }
 
-// What the two parts of a complex number are; every other type itself.
+// The dtype of the parts of a complex number; for every other dtype itself.
 constexpr ScalarType part_type(ScalarType type) {
   if (type == ScalarType::kComplexHalf) return ScalarType::kHalf;
   if (type == ScalarType::kComplexFloat) return ScalarType::kFloat;
   return type == ScalarType::kComplexDouble ? ScalarType::kDouble : type;
 }
 
-// Integers, bool not included.
+// True for integers, but not for bool.
 constexpr bool is_integral(ScalarType type) {
   return is_valid(type) && !is_floating(type) && !is_complex(type) && type != ScalarType::kBool;
 }

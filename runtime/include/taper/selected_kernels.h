@@ -1,6 +1,5 @@
-// What a selective build made: the kernels that the application's programs use, and what else is
-// known of them. `taper select` writes the definitions; taper_selected_kernels() in CMake links
-// them.
+// The result of a selective build: a table of the kernels that the application's programs use, and
+// a manifest. `taper select` writes the definitions; taper_selected_kernels() in CMake links them.
 //
 //   const KernelTable tables[] = {selected_kernels()};
 //   options.kernels = tables;
@@ -13,22 +12,22 @@
 
 namespace taper {
 
-// Sorted by name, as find_kernel() wants it; constant data.
+// The selected kernels, sorted by name as find_kernel() requires. Constant data.
 KernelTable selected_kernels();
 
 // One operator of the table, as the programs call it.
 struct SelectedOperator {
   const char* name;
-  DtypeSet dtypes;  // Of the tensors that the programs hand it; 0 if none names it.
+  DtypeSet dtypes;  // The dtypes that the programs pass to it; 0 if no program uses it.
 };
 
-// What the binary was built for. Linked only where it is asked for.
+// What the binary was built for. Linked only if the application uses it.
 struct SelectionManifest {
   Span<const SelectedOperator> operators;
   Span<const char* const> instructions;  // Kinds: "KernelCall", "DelegateCall", ...
-  Span<const char* const> backends;      // That the application must hand to its methods.
-  Span<const char* const> own;           // Operators whose kernels the application has.
-  DtypeSet dtypes;                       // That the kernels are compiled for.
+  Span<const char* const> backends;      // Those that the application must provide.
+  Span<const char* const> own;           // Operators for which the application has own kernels.
+  DtypeSet dtypes;                       // The dtypes that the kernels are compiled for.
 };
 const SelectionManifest& selection_manifest();
 
@@ -39,7 +38,7 @@ constexpr int compare_names(const char* a, const char* b) {
   return static_cast<unsigned char>(*a) - static_cast<unsigned char>(*b);
 }
 
-// False if a name stands twice, or where find_kernel() would not find it.
+// True if the names are in the order that find_kernel() requires, each only once.
 template <size_t kCount>
 constexpr bool is_kernel_order(const SelectedOperator (&operators)[kCount]) {
   for (size_t i = 1; i < kCount; ++i) {

@@ -1,6 +1,7 @@
-// A pointer and a count: the view that every public call of the runtime takes and returns.
+// Span: a pointer and a count, the view of an array that the runtime's public calls take and
+// return.
 //
-// It never owns. Indexing is unchecked; whoever makes a Span vouches for its size.
+// It owns nothing. Indexing is unchecked; whoever creates a Span is responsible for its size.
 
 #pragma once
 
@@ -15,7 +16,7 @@ class Span {
   constexpr Span() = default;
   constexpr Span(T* data, size_t size) : data_(data), size_(size) {}
 
-  // Any contiguous container, and Span<T> to Span<const T>.
+  // From any contiguous container, and from Span<T> to Span<const T>.
   template <typename Container,
             typename = std::enable_if_t<std::is_convertible_v<
                 std::remove_pointer_t<decltype(std::declval<Container&>().data())> (*)[], T (*)[]>>>

@@ -1,8 +1,7 @@
-// What can go wrong, and how it is said: Error (a code), Status (a code and constant text), Result
-// (a value or a Status).
+// Errors: Error (a code), Status (a code and constant text), Result (a value or a Status).
 //
-// Texts are string constants. With TAPER_ERROR_TEXT=0 they leave the binary and message() is "".
-// Nothing here allocates, locks or aborts; every type may be used from any thread.
+// Texts are string constants. With TAPER_ERROR_TEXT=0 they are not compiled in, and message() is
+// "". Nothing here allocates, locks or aborts; every type may be used from any thread.
 
 #pragma once
 
@@ -22,15 +21,15 @@ namespace taper {
 enum class Error : uint32_t {
   kOk = 0x00,
   kInternal = 0x01,      // A defect in Taper itself.
-  kInvalidState = 0x02,  // A call out of order: execute before the inputs are set.
+  kInvalidState = 0x02,  // A call at the wrong time, such as execute() before the inputs are set.
   kEndOfMethod = 0x03,
-  kNotSupported = 0x10,  // Well formed, but this build or kernel does not do it.
+  kNotSupported = 0x10,  // Well formed, but not supported by this build or kernel.
   kNotImplemented = 0x11,
   kInvalidArgument = 0x12,         // The caller's argument does not fit (shape, count, name).
   kInvalidType = 0x13,             // The caller's argument has another type or dtype.
-  kOperatorMissing = 0x14,         // The kernel table lacks an operator that the program names.
-  kNotFound = 0x20,                // A name, key or file that is not there.
-  kMemoryAllocationFailed = 0x21,  // A buffer handed in is too small.
+  kOperatorMissing = 0x14,         // The kernel tables lack an operator that the program uses.
+  kNotFound = 0x20,                // There is no such name, key or file.
+  kMemoryAllocationFailed = 0x21,  // A buffer is too small, or memory is exhausted.
   kAccessFailed = 0x22,            // The file could not be opened, read or mapped.
   kInvalidProgram = 0x23,          // The .pte breaks a rule of the format.
   kInvalidExternalData = 0x24,     // The .ptd breaks a rule of the format or lacks a key.
@@ -40,7 +39,7 @@ enum class Error : uint32_t {
   kDelegateInvalidHandle = 0x32,
 };
 
-// The name of a code, such as "InvalidProgram"; "Unknown" for a number that is none.
+// The name of a code, such as "InvalidProgram"; "Unknown" for a number that is not a code.
 const char* to_string(Error error);
 
 class [[nodiscard]] Status {

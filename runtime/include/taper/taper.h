@@ -1,24 +1,27 @@
-// Taper for C, and for every language that calls C: open a program, ask what it takes and gives,
-// run it. One header, C99; the ABI is stable: functions are added, never changed.
+// The C API of Taper, for C and every language that can call C: opens a program, describes its
+// inputs and outputs, runs it. One C99 header with a stable ABI: functions are added, never
+// changed.
 //
-//   taper_options options = {sizeof(options), taper_fast_kernels(), taper_xnnpack_backends()};
-//   taper_model model;
 //   taper_error error;
+//   const taper_backend* backends[] = {taper_find_backend("xnnpack", &error)};
+//   if (backends[0] == NULL) puts(error.message);
+//   taper_options options = {sizeof(options), taper_fast_kernels(), backends, 1};
+//   taper_model model;
 //   if (taper_open_path("model.pte", &options, &model, &error) != TAPER_OK) puts(error.message);
 //   taper_set_input(model, "forward", 0, &image, &error);
 //   taper_run(model, "forward", &error);
 //   taper_get_output(model, "forward", 0, &logits, &error);
 //   taper_close(model);
 //
-// Errors: every function that can fail returns a code and, if `error` is not null, says there what
-// is wrong and where. Null pointers, handles that are none or closed, and calls out of order are
-// such errors; nothing here crashes, throws or prints. A pointer that is not null must point to
+// Errors: every function that can fail returns a code and, if `error` is not null, describes there
+// what is wrong and where. Null pointers, invalid or closed handles, and calls in the wrong order
+// are such errors; nothing here crashes, throws or prints. A pointer that is not null must point to
 // what the declaration says.
 //
-// Threads: models are independent of each other. One model is used by one thread at a time; a call
-// that finds it in use by another returns TAPER_INVALID_STATE at once, and does nothing.
+// Threads: models are independent of each other. A model is used by one thread at a time; a call on
+// a model that another thread is using does nothing and returns TAPER_INVALID_STATE at once.
 //
-// Memory: what a function hands out (names, output data) belongs to the model and holds until the
+// Memory: what a function returns (names, output data) belongs to the model and is valid until the
 // next call that runs, resets or closes it. Inputs are copied.
 
 #pragma once
@@ -48,12 +51,12 @@ extern "C" {
 enum {
   TAPER_OK = 0x00,
   TAPER_INTERNAL = 0x01,
-  TAPER_INVALID_STATE = 0x02,     // A call out of order, or a model that another thread uses.
-  TAPER_NOT_SUPPORTED = 0x10,     // Well formed, but this build does not do it.
-  TAPER_INVALID_ARGUMENT = 0x12,  // A null pointer, a handle that is none, an index or a size.
-  TAPER_INVALID_TYPE = 0x13,      // Another dtype or kind than the method's.
+  TAPER_INVALID_STATE = 0x02,     // A call at the wrong time, or a model that another thread uses.
+  TAPER_NOT_SUPPORTED = 0x10,     // Well formed, but not supported by this build.
+  TAPER_INVALID_ARGUMENT = 0x12,  // A null pointer, an invalid handle, a wrong index or size.
+  TAPER_INVALID_TYPE = 0x13,      // Not the dtype or kind that the method declares.
   TAPER_OPERATOR_MISSING = 0x14,
-  TAPER_NOT_FOUND = 0x20,  // A method, file or key that is not there.
+  TAPER_NOT_FOUND = 0x20,  // There is no such method, file or key.
   TAPER_OUT_OF_MEMORY = 0x21,
   TAPER_ACCESS_FAILED = 0x22,
   TAPER_INVALID_PROGRAM = 0x23
@@ -62,8 +65,8 @@ typedef int32_t taper_code;
 
 typedef struct taper_error {
   taper_code code;
-  char message[508];  // One line a problem, names included; cut off if longer.
-  char site[128];     // The function, the method and what in it: "taper_run forward".
+  char message[508];  // One line for each problem, with the names involved; truncated if too long.
+  char site[128];     // The function that failed and its method: "taper_run forward".
 } taper_error;
 
 // Dtypes have the numbers of PyTorch: 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 5 float16,
@@ -72,78 +75,88 @@ typedef struct taper_error {
 #define TAPER_INT64 4
 #define TAPER_MAX_RANK 16
 
-// A handle. 0 is none; a number that was closed never comes back.
+// A handle of a model. 0 is never valid, and the number of a closed model is never used again.
 typedef uint64_t taper_model;
 
-// Kernels and backends that an application has. libtaper.so holds those of the first three, as do
-// the static libraries; taper_selected_kernels() is what `taper select` made for the application.
+// The kernels of an application. The first two functions are in libtaper.so and in the static
+// libraries; taper_selected_kernels() is in the source file that `taper select` writes.
 typedef struct taper_kernels taper_kernels;
-typedef struct taper_backends taper_backends;
+typedef struct taper_backend taper_backend;
 TAPER_API const taper_kernels* taper_portable_kernels(void);
-// The same, each in the form that is fastest on this processor. A library that was built without
-// fast forms has the portable ones alone.
+// All kernels, each in the fastest form for this processor. In a library that was built without
+// fast kernels these are the portable ones.
 TAPER_API const taper_kernels* taper_fast_kernels(void);
-// Runs programs that were exported with --backend xnnpack. Null if the library has none.
-TAPER_API const taper_backends* taper_xnnpack_backends(void);
 const taper_kernels* taper_selected_kernels(void);
 
-// Threads of the application's own for the kernels that use some: calls task(data, i) once for
-// every i below `count`, in any order and on any threads, and returns when all calls have returned.
-// Results are the same for any number of threads.
+// The backend that runs programs exported with --backend NAME. It is created by the first call and
+// shared by all models, and exists until the process ends. Null if the library has no backend of
+// that name; the error then lists those that it has.
+TAPER_API const taper_backend* taper_find_backend(const char* name, taper_error* error);
+// The number of backends in the library, and their names; null past the last.
+TAPER_API size_t taper_backend_count(void);
+TAPER_API const char* taper_backend_name(size_t index);
+
+// The application's threads, on which kernels may run: calls task(data, i) once for every i below
+// `count`, in any order and on any threads, and returns when all calls have returned. Results are
+// the same for any number of threads.
 typedef void (*taper_task)(void* data, size_t index);
 typedef void (*taper_parallel_for)(void* context, size_t count, taper_task task, void* data);
 
-// Memory of the application's own, each part of a method where it wants it: `id` is 0 for the
-// method's block, else the number of a planned buffer (1: the first of `taper export --memory`).
-// Aligned to 16; null if there is none. It is given back when the model is closed.
+// Memory that the application provides for a method, for each part separately: `id` is 0 for the
+// method's block, otherwise the number of a planned buffer (1: the first of `taper export
+// --memory`). It must be aligned to 16; null if there is none. It is given back when the model is
+// closed.
 typedef void* (*taper_take_memory)(void* context, uint32_t id, size_t bytes);
 typedef void (*taper_give_memory_back)(void* context, uint32_t id, void* memory, size_t bytes);
 
 typedef struct taper_options {
   size_t struct_size;            // sizeof(taper_options); fields may be added at the end.
   const taper_kernels* kernels;  // Must outlive the model. Null: no operator is known.
-  const taper_backends* backends;
-  const char* data_path;      // A .ptd with weights, or null.
-  uint64_t max_memory_bytes;  // Loading fails rather than take more in one method. 0: no limit.
-  uint64_t max_instructions;  // Running gives up after so many. 0: ten million.
-  taper_parallel_for parallel_for;          // Null: kernels run on the thread that calls.
-  void* parallel_context;                   // Handed to it.
-  uint32_t threads;                         // That it has. 0 and 1: it is not used.
+  // The backends that run the program's delegates: `backend_count` pointers, none of them null. The
+  // array need not outlive the call.
+  const taper_backend* const* backends;
+  size_t backend_count;
+  const char* data_path;                    // A .ptd with weights, or null.
+  uint64_t max_memory_bytes;                // Loading fails if one method needs more. 0: no limit.
+  uint64_t max_instructions;                // Running fails after this many. 0: ten million.
+  taper_parallel_for parallel_for;          // Null: kernels run on the calling thread.
+  void* parallel_context;                   // Passed to parallel_for.
+  uint32_t threads;                         // The number of threads; with 0 and 1 none are used.
   taper_take_memory take_memory;            // Null: memory comes from the heap.
   taper_give_memory_back give_memory_back;  // May be null.
-  void* memory_context;                     // Handed to both.
+  void* memory_context;                     // Passed to both.
 } taper_options;
 
-// Versions: of the library that is linked, as TAPER_VERSION and as "0.1.0".
+// The version of the linked library, in the form of TAPER_VERSION and as text: "0.1.0".
 TAPER_API uint32_t taper_version(void);
 TAPER_API const char* taper_version_text(void);
-// "InvalidArgument"; "Unknown" for a number that is no code.
+// The name of a code, such as "InvalidArgument"; "Unknown" for a number that is not a code.
 TAPER_API const char* taper_code_name(taper_code code);
-// "float32"; "unknown". Bytes of an element; 0.
+// The name of a dtype, such as "float32", or "unknown"; the size of its elements in bytes, or 0.
 TAPER_API const char* taper_dtype_name(int32_t dtype);
 TAPER_API size_t taper_dtype_size(int32_t dtype);
 
-// Opens and verifies a program. `options` may be null. Memory must be aligned to 16 and outlive
-// the model. On an error *model is 0.
+// Open and verify a program, from a file or from memory, which must be aligned to 16 and outlive
+// the model. `options` may be null. After an error *model is 0.
 TAPER_API taper_code taper_open_path(const char* path, const taper_options* options,
                                      taper_model* model, taper_error* error);
 TAPER_API taper_code taper_open_memory(const void* data, size_t size, const taper_options* options,
                                        taper_model* model, taper_error* error);
 TAPER_API taper_code taper_close(taper_model model);
 
-// Methods by index; the name holds until the model is closed.
+// The number of methods, and their names by index, which are valid until the model is closed.
 TAPER_API taper_code taper_method_count(taper_model model, size_t* count, taper_error* error);
 TAPER_API taper_code taper_method_name(taper_model model, size_t index, const char** name,
                                        taper_error* error);
-// Lays a method out and binds its kernels, which the calls below do when needed. Every kernel and
-// backend that is missing is named.
+// Loads a method: lays it out and binds its kernels. The calls below do that if it is not done yet.
+// The error names every kernel and backend that is missing.
 TAPER_API taper_code taper_load_method(taper_model model, const char* method, taper_error* error);
 
-// What a method takes and gives, and the memory it needs.
+// The numbers of inputs and outputs of a method, and the memory that it needs.
 typedef struct taper_method_info {
   size_t inputs, outputs;
-  uint64_t block_bytes;    // For the method's own tables.
-  uint64_t planned_bytes;  // Of all planned buffers.
+  uint64_t block_bytes;    // The size of the method block.
+  uint64_t planned_bytes;  // The size of all planned buffers together.
 } taper_method_info;
 TAPER_API taper_code taper_describe_method(taper_model model, const char* method,
                                            taper_method_info* info, taper_error* error);
@@ -157,10 +170,10 @@ enum {
   TAPER_BOOL = 5
 };
 typedef struct taper_value_info {
-  int32_t kind;  // TAPER_TENSOR, ...; the rest is of tensors.
+  int32_t kind;  // TAPER_TENSOR, ...; the other fields are only for tensors.
   int32_t dtype;
   int32_t rank;
-  int32_t dynamic;  // Not 0 if sizes may differ from call to call; then they are upper bounds.
+  int32_t dynamic;  // Nonzero if sizes may differ between calls; `sizes` are then upper bounds.
   int32_t sizes[TAPER_MAX_RANK];
   uint8_t dim_order[TAPER_MAX_RANK];  // Dims from the outermost in memory to the innermost.
   uint64_t bytes;
@@ -170,28 +183,28 @@ TAPER_API taper_code taper_describe_input(taper_model model, const char* method,
 TAPER_API taper_code taper_describe_output(taper_model model, const char* method, size_t index,
                                            taper_value_info* info, taper_error* error);
 
-// A value that is handed in or out. Elements lie in the dim order that the method declares.
+// The value of an input or output. Elements are in the dim order that the method declares.
 typedef struct taper_value {
   int32_t kind;
   int32_t dtype;
   int32_t rank;
   int32_t sizes[TAPER_MAX_RANK];
-  const void* data;  // Of a tensor.
-  size_t bytes;      // Of the data: the elements times their size.
-  int64_t integer;   // Of an int or bool.
-  double number;     // Of a double.
+  const void* data;  // The elements of a tensor.
+  size_t bytes;      // The size of `data`: the number of elements times their size.
+  int64_t integer;   // The value of an int or bool.
+  double number;     // The value of a double.
 } taper_value;
 
-// Copies a tensor in; it holds for all runs until it is set anew. Inputs that are no tensors were
-// fixed by export and are not set.
+// Copies an input tensor; it is used by all runs until it is set again. Inputs that are not tensors
+// were fixed by export and cannot be set.
 TAPER_API taper_code taper_set_input(taper_model model, const char* method, size_t index,
                                      const taper_value* value, taper_error* error);
-// TAPER_INVALID_STATE if a tensor input was never set.
+// Runs a method. Returns TAPER_INVALID_STATE if a tensor input was never set.
 TAPER_API taper_code taper_run(taper_model model, const char* method, taper_error* error);
-// TAPER_INVALID_STATE before a run that succeeded.
+// Describes an output of the last run. Returns TAPER_INVALID_STATE if no run has succeeded.
 TAPER_API taper_code taper_get_output(taper_model model, const char* method, size_t index,
                                       taper_value* value, taper_error* error);
-// Sets the state of all loaded methods (buffers of the model) back to its saved values.
+// Sets the state of all loaded methods (the model's buffers) back to the saved values.
 TAPER_API taper_code taper_reset_state(taper_model model, taper_error* error);
 
 // NOLINTEND(readability-identifier-naming,modernize-use-using)

@@ -1,14 +1,14 @@
-// Tensor: typed bytes with sizes and a dim order. It views memory that somebody else owns.
+// Tensor: typed memory with sizes and a dim order. It does not own the memory.
 //
-// There is no storage offset and no view of a storage: strides follow from sizes and dim order, so
-// every tensor is dense. The dim order lists dimensions from the outermost to the innermost:
-// (0,1,2,3) is contiguous NCHW, (0,2,3,1) is channels last.
+// There is no storage offset and there are no arbitrary strides: strides follow from sizes and dim
+// order, so every tensor is dense. The dim order lists the dimensions from the outermost to the
+// innermost: (0,1,2,3) is contiguous NCHW, (0,2,3,1) is channels last.
 //
-// Sizes may change between executions, the rank and the dtype never:
+// Sizes may change between executions; rank and dtype never change:
 //   kStatic        sizes are fixed
 //   kDynamicBound  sizes may change while the number of elements stays within capacity()
 //
-// Not thread safe; a Tensor belongs to its Method (or to the caller who made it).
+// Not thread safe. A Tensor belongs to its Method, or to the caller who created it.
 
 #pragma once
 
@@ -29,7 +29,7 @@ class Tensor {
  public:
   Tensor() = default;
 
-  // Views caller-owned arrays of `rank` entries each; `strides` is filled in here.
+  // Refers to arrays of the caller with `rank` entries each; fills in `strides`.
   // REQUIRES: rank <= kMaxRank, sizes >= 0 and their product fits, dim_order is a permutation.
   Tensor(ScalarType type, size_t rank, int32_t* sizes, uint8_t* dim_order, int32_t* strides,
          void* data, ShapeDynamism dynamism = ShapeDynamism::kStatic);
@@ -43,16 +43,16 @@ class Tensor {
   Span<const int32_t> strides() const { return {strides_, rank_}; }
   ShapeDynamism shape_dynamism() const { return dynamism_; }
 
-  // Elements now, and bytes now.
+  // The current numbers of elements and of bytes.
   int64_t numel() const { return numel_; }
   size_t nbytes() const { return static_cast<size_t>(numel_) * element_size(type_); }
-  // The most elements that the memory behind data() holds.
+  // The number of elements that the tensor's memory has room for.
   int64_t capacity() const { return capacity_; }
 
-  // True if the dim order is 0,1,2,...: elements lie in row-major order.
+  // True if the dim order is 0,1,2,...: elements are in row-major order.
   bool is_contiguous() const { return contiguous_; }
 
-  // Null until memory is bound. Reading through the wrong T is the caller's error.
+  // Null until memory is bound. The caller must use the right T.
   const void* const_data() const { return data_; }
   void* mutable_data() const { return data_; }
   template <typename T>
@@ -63,20 +63,21 @@ class Tensor {
   T* mutable_data_ptr() const {
     return static_cast<T*>(data_);
   }
-  // Binds other memory of at least nbytes(); the capacity stays what the program declared.
+  // Binds other memory of at least nbytes(); the capacity does not change.
   void set_data(void* data) { data_ = data; }
-  // Binds memory that holds `capacity` elements, which from now on bounds resize().
+  // Binds memory with room for `capacity` elements, which becomes the limit of resize().
   // REQUIRES: capacity >= numel().
   void set_data(void* data, int64_t capacity) {
     data_ = data;
     capacity_ = capacity;
   }
 
-  // True if the memory must not be written: a constant of the program, or what may alias one.
+  // True if the memory must not be written: a constant of the program, or a tensor that may alias
+  // one.
   bool is_constant() const { return constant_; }
   void set_constant() { constant_ = true; }
 
-  // Gives the tensor other sizes (rank unchanged) and recomputes its strides.
+  // Changes the sizes, but not the rank, and recomputes the strides.
   // Returns kInvalidArgument if the rank differs or a size is negative; kNotSupported if the tensor
   // is static and a size differs, if the elements would exceed capacity(), or if a stride would not
   // fit an int32_t.

@@ -1,4 +1,4 @@
-// Threads that an application hands in for kernels to run on.
+// The interface to an application's threads, on which kernels run.
 //
 //   ThreadPool pool;
 //   pool.run = [](void* context, size_t count, ThreadPool::Task task, void* data) {
@@ -8,9 +8,9 @@
 //   pool.threads = my_threads.size();
 //   method_options.pool = pool;
 //
-// Kernels ask for work in parts, as many as there are threads at most, and only where a part is
-// worth it. What they compute is the same to the bit for any number of threads. They allocate
-// nothing and take no lock; what the pool does is its own.
+// Kernels divide work into at most as many parts as there are threads, and only if a part is large
+// enough to pay for the hand-over. Their results are bit-identical for any number of threads. They
+// allocate nothing and take no locks; the pool may do both.
 
 #pragma once
 
@@ -22,15 +22,15 @@ namespace taper {
 struct ThreadPool {
   using Task = void (*)(void* data, size_t index);
 
-  // Calls task(data, i) once for every i below `count`, in any order and on any threads, that of
-  // the caller among them, and returns when all calls have returned. Tasks may be run one after
-  // another: none waits for one that was not begun. Null: there are no threads.
+  // Calls task(data, i) once for every i below `count`, in any order and on any threads, including
+  // the caller's, and returns when all calls have returned. Tasks may run one after another: no
+  // task waits for one that has not started. Null means that there are no threads.
   void (*run)(void* context, size_t count, Task task, void* data) = nullptr;
   void* context = nullptr;
   uint32_t threads = 1;
 };
 
-// each(i) for every i below `count`, on the pool if there is one.
+// Calls each(i) for every i below `count`, on the pool if there is one.
 template <typename Each>
 void parallel_for(const ThreadPool& pool, size_t count, const Each& each) {
   if (pool.run == nullptr || count <= 1) {

@@ -1,0 +1,58 @@
+// Compiles a graph that is given as text for XNNPACK, and shows the payload.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/aot/xnnpack_compiler.h"
+#include "backends/xnnpack/schema_generated.h"
+#include "exir/delegate/partition.h"
+#include "exir/ops/builtin.h"
+
+namespace taper::xnnpack {
+
+struct Compiled {
+  std::unique_ptr<exir::Graph> graph;
+  std::vector<std::string> outside;
+
+  const wire::XNNGraph& payload(size_t i = 0) const {
+    return *wire::GetXNNGraph(graph->delegates.at(i)->payload.data() + 32);
+  }
+  // "XN01", or "XT01" if it holds anything of Taper's own.
+  std::string identifier() const {
+    return {flatbuffers::GetBufferIdentifier(graph->delegates.at(0)->payload.data() + 32), 4};
+  }
+  // "Conv2d Add": the kinds of the nodes in order.
+  std::string kinds(size_t i = 0) const {
+    std::string text;
+    for (const wire::XNode* node : *payload(i).nodes()) {
+      text += (text.empty() ? "" : " ") + std::string(EnumNameNodeContent(node->content_type()));
+      if (node->range() != nullptr) text += "*";
+    }
+    return text;
+  }
+};
+
+inline Compiled compile(const std::string& body, const exir::PartitionOptions& options = {}) {
+  Compiled result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  exir::Delegation delegation;
+  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options, &delegation);
+  for (const auto& node : result.graph->nodes) {
+    const auto why = delegation.outside.find(node.get());
+    if (why == delegation.outside.end()) continue;
+    result.outside.push_back(std::string(node->target()) + ": " + why->second);
+  }
+  return result;
+}
+
+// A convolution %c of an image %x.
+inline constexpr char kConv[] = R"(  input %x: float32[1, 3, 8, 8]
+  constant %w: float32[4, 3, 1, 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+  constant %b: float32[4] = {1, 2, 3, 4}
+  %c: float32[1, 4, 8, 8] = aten::convolution(%x, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+)";
+
+}  // namespace taper::xnnpack

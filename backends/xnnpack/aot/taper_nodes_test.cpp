@@ -1,0 +1,119 @@
+// What is one function is one node of Taper's own, but not for ExecuTorch.
+
+#include <gtest/gtest.h>
+
+#include "backends/xnnpack/aot/compile_for_test.h"
+
+namespace taper::xnnpack {
+namespace {
+
+constexpr char kEntries[] = R"(  input %x: float32[2, 3, 4]
+  constant %w: float32[4] = {1, 2, 3, 4}
+  constant %b: float32[4] = {1, 2, 3, 4}
+)";
+
+// Groups that would not pay by themselves are compiled, too.
+const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
+
+TEST(TaperNodes, ALayerNormIsOneNodeButForExecutorch) {
+  const std::string text = std::string(kEntries) +
+                           "  %n: float32[2, 3, 4], %s: float32[2, 3, 1], %t: float32[2, 3, 1] = "
+                           "aten::native_layer_norm(%x, [4], %w, %b, 0.5)\n  return %n";
+  const Compiled r = compile(text);
+  EXPECT_EQ(r.kinds(), "LayerNorm");
+  EXPECT_EQ(r.identifier(), "XT01");
+  const auto& norm = *static_cast<const wire::RowNorm*>(r.payload().nodes()->Get(0)->content());
+  EXPECT_EQ(norm.row_dims(), 1u);
+  EXPECT_EQ(norm.eps(), 0.5f);
+  exir::PartitionOptions options;
+  options.for_executorch = true;
+  const Compiled other = compile(text, options);
+  EXPECT_EQ(other.kinds(),
+            "FullyConnected Subtract Square FullyConnected Add ReciprocalSquareRoot Multiply "
+            "Multiply Add");
+  EXPECT_EQ(other.identifier(), "XN01");
+}
+
+TEST(TaperNodes, WeightsThatAreComputedStayNodesOfXnnpack) {
+  const Compiled r = compile(R"(  input %x: float32[2, 3, 4]
+  input %w: float32[4]
+  %n: float32[2, 3, 4], %s: float32[2, 3, 1], %t: float32[2, 3, 1] = aten::native_layer_norm(%x, [4], %w, None, 0.5)
+  return %n)");
+  EXPECT_EQ(r.kinds(), "LayerNorm Multiply");
+}
+
+TEST(TaperNodes, AGroupNormOfAPlainImageIsOneNode) {
+  const Compiled r = compile(R"(  input %x: float32[2, 4, 3, 3]
+  constant %w: float32[4] = {1, 2, 3, 4}
+  %y: float32[2, 4, 3, 3], %s: float32[2, 2], %t: float32[2, 2] = aten::native_group_norm(%x, %w, None, 2, 4, 9, 2, 1e-5)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "GroupNorm");
+}
+
+TEST(TaperNodes, ABatchNormOfAnImageTakesItsClamp) {
+  const Compiled r = compile(std::string(kConv) + R"(  constant %m: float32[4] = zeros
+  constant %v: float32[4] = {1, 2, 3, 4}
+  %h: float32[1, 4, 8, 8] = aten::hardtanh(%c, -1, 1)
+  %n: float32[1, 4, 8, 8], %s: float32[0], %t: float32[0] = aten::_native_batch_norm_legit_no_training(%h, %b, %b, %m, %v, 0.1, 1e-5)
+  %y: float32[1, 4, 8, 8] = aten::relu(%n)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d* BatchNorm* Transpose");
+}
+
+TEST(TaperNodes, ASoftmaxAlongAnotherDimensionIsOneNode) {
+  const Compiled r = compile(R"(  input %x: float32[2, 3, 4]
+  %y: float32[2, 3, 4] = aten::_softmax(%x, 1, False)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "DimSoftmax");
+}
+
+TEST(TaperNodes, AGeluByTanhIsOneNode) {
+  const std::string text =
+      std::string(kEntries) + "  %y: float32[2, 3, 4] = aten::gelu(%x, \"tanh\")\n  return %y";
+  EXPECT_EQ(compile(text, kAll).kinds(), "GeluTanh");
+  EXPECT_EQ(compile(text, {exir::Groups::kAll, true}).kinds(),
+            "Square Multiply Add Multiply Sigmoid Multiply");
+}
+
+TEST(TaperNodes, ATensorTimesItsSigmoidIsASwish) {
+  const std::string text = std::string(kEntries) +
+                           "  %g: float32[2, 3, 4] = aten::sigmoid(%x)\n"
+                           "  %y: float32[2, 3, 4] = aten::mul.Tensor(%x, %g)\n  return %y";
+  EXPECT_EQ(compile(text, kAll).kinds(), "Swish");
+  EXPECT_EQ(compile(text + ", %g", kAll).kinds(), "Sigmoid Multiply");
+}
+
+TEST(TaperNodes, AnRmsNormInPrimitiveOperatorsIsOneNode) {
+  const std::string text =
+      std::string(kEntries) + R"(  %q: float32[2, 3, 4] = aten::pow.Tensor_Scalar(%x, 2)
+  %a: float32[2, 3, 1] = aten::mean.dim(%q, [-1], True)
+  %e: float32[2, 3, 1] = aten::add.Scalar(%a, 0.25)
+  %r: float32[2, 3, 1] = aten::rsqrt(%e)
+  %n: float32[2, 3, 4] = aten::mul.Tensor(%x, %r)
+  %y: float32[2, 3, 4] = aten::mul.Tensor(%n, %w)
+)";
+  const Compiled r = compile(text + "  return %y", kAll);
+  EXPECT_EQ(r.kinds(), "RmsNorm");
+  EXPECT_EQ(compile(text + "  return %y, %n", kAll).kinds(), "RmsNorm Multiply");
+  EXPECT_EQ(compile(text + "  return %y, %r", kAll).kinds(),
+            "Square FullyConnected Add ReciprocalSquareRoot Multiply Multiply");
+}
+
+TEST(TaperNodes, ALayerNormInPrimitiveOperatorsIsOneNode) {
+  const std::string text =
+      std::string(kEntries) + R"(  %m: float32[2, 3, 1] = aten::mean.dim(%x, [-1], True)
+  %c: float32[2, 3, 4] = aten::sub.Tensor(%x, %m)
+  %q: float32[2, 3, 4] = aten::pow.Tensor_Scalar(%c, 2)
+  %a: float32[2, 3, 1] = aten::mean.dim(%q, [-1], True)
+  %e: float32[2, 3, 1] = aten::add.Scalar(%a, 0.25)
+  %r: float32[2, 3, 1] = aten::rsqrt(%e)
+  %n: float32[2, 3, 4] = aten::mul.Tensor(%c, %r)
+  %p: float32[2, 3, 4] = aten::mul.Tensor(%n, %w)
+  %y: float32[2, 3, 4] = aten::add.Tensor(%p, %b)
+)";
+  EXPECT_EQ(compile(text + "  return %y", kAll).kinds(), "LayerNorm");
+  EXPECT_EQ(compile(text + "  return %y, %c", kAll).kinds(), "FullyConnected Subtract RmsNorm");
+}
+
+}  // namespace
+}  // namespace taper::xnnpack

@@ -1,0 +1,47 @@
+# Finds XNNPACK with what it stands on, as scripts/xnnpack.sh built it, or in a folder of the same
+# form (include/, lib/) that TAPER_XNNPACK_ROOT names.
+
+set(TAPER_XNNPACK_ROOT "" CACHE PATH "XNNPACK's headers and static libraries; empty: from the cache")
+set(xnnpack_root "${TAPER_XNNPACK_ROOT}")
+if(NOT xnnpack_root)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/xnnpack.sh where
+    OUTPUT_VARIABLE xnnpack_root OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT EXISTS "${xnnpack_root}/include/xnnpack.h" OR NOT EXISTS "${xnnpack_root}/lib/libXNNPACK.a")
+  taper_backend_missing("XNNPACK is not there: run scripts/deps.sh xnnpack, or set TAPER_XNNPACK_ROOT")
+  return()
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+add_library(taper_xnnpack_library INTERFACE)
+add_library(taper::xnnpack_library ALIAS taper_xnnpack_library)
+target_include_directories(taper_xnnpack_library SYSTEM INTERFACE
+  $<BUILD_INTERFACE:${xnnpack_root}/include>)
+set(installed)
+set(archives)  # Here, and where an installed package has them.
+foreach(name XNNPACK microkernels-prod pthreadpool cpuinfo)
+  list(APPEND installed ${xnnpack_root}/lib/lib${name}.a)
+  list(APPEND archives $<BUILD_INTERFACE:${xnnpack_root}/lib/lib${name}.a>
+    $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/lib/taper/lib${name}.a>)
+endforeach()
+# Which library it is: weights packed by another one are of no use.
+file(SHA256 ${xnnpack_root}/lib/libXNNPACK.a xnnpack_hash)
+target_compile_definitions(taper_xnnpack_library INTERFACE TAPER_XNNPACK_LIBRARY="${xnnpack_hash}")
+target_link_libraries(taper_xnnpack_library INTERFACE
+  -Wl,--start-group ${archives} -Wl,--end-group Threads::Threads m)
+
+if(TAPER_HAS_OPTIMIZED)  # Some nodes are computed with it.
+  set(optimized taper_kernels_optimized)
+  set(without)
+else()
+  set(optimized)
+  set(without)
+  foreach(stage own winograd depthwise fused)
+    list(APPEND without ${backend_folder}/runtime/stages/${stage}_stage.cpp)
+  endforeach()
+endif()
+taper_backend_device(LINK taper::xnnpack_library ${optimized} EXCLUDE ${without}
+  TARGETS taper_xnnpack_library ARCHIVES ${installed} PACKAGES Threads
+  LIBRARY_HEADERS xnnpack.h pthreadpool.h
+  HEADERS descriptor.h runtime/xnnpack_backend.h runtime/xnnpack_threads.h)

@@ -1,0 +1,16 @@
+// What the two halves of the XNNPACK backend agree on beside the payload: their names, and the
+// compile specs that the device half reads.
+
+#pragma once
+
+#include "taper/backend_device.h"
+
+namespace taper::xnnpack {
+
+inline constexpr BackendIdentity kIdentity = {"xnnpack", "XnnpackBackend"};
+
+// A flag: the payload is computed in the same memory as others that say so; see
+// XnnpackOptions::share_workspace.
+inline constexpr char kShareWorkspace[] = "share_workspace";
+
+}  // namespace taper::xnnpack

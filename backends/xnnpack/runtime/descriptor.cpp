@@ -1,0 +1,48 @@
+// The device half of the backend's descriptor: a backend with threads of its own, which serve
+// kernels too.
+
+#include "backends/xnnpack/descriptor.h"
+
+#include <new>
+
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/runtime/xnnpack_threads.h"
+
+namespace taper::xnnpack {
+namespace {
+
+XnnpackOptions backend_options(const DeviceOptions& options, const XnnpackThreads& threads) {
+  XnnpackOptions result;
+  result.threads = threads.count();
+  result.pool = threads.pool();
+  result.cache_path = options.packed_path;
+  if (options.max_bytes != 0) result.max_bytes = options.max_bytes;
+  return result;
+}
+
+class XnnpackDevice final : public Device {
+ public:
+  explicit XnnpackDevice(const DeviceOptions& options)
+      : threads_(options.threads), backend_(backend_options(options, threads_)) {}
+
+  BackendInterface& interface() override { return backend_; }
+  bool has_threads() const override { return true; }
+  ThreadPool thread_pool() override { return threads_.thread_pool(); }
+  Status save_packed() override { return backend_.save_packed(); }
+  PackedReport packed_report() const override { return backend_.cache_report(); }
+
+ private:
+  XnnpackThreads threads_;
+  XnnpackBackend backend_;
+};
+
+std::unique_ptr<Device> make(const DeviceOptions& options) {
+  return std::unique_ptr<Device>(new (std::nothrow) XnnpackDevice(options));
+}
+
+}  // namespace
+
+extern const DeviceDescriptor kDevice;
+const DeviceDescriptor kDevice = {kIdentity, kXnnpackPackedKey, "xnncache", make};
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,129 @@
+// A payload, read and checked: what XNNPACK is given holds no reference, size or parameter that was
+// not looked at here, for XNNPACK itself trusts most of it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "backends/xnnpack/schema_generated.h"
+#include "taper/backend.h"
+#include "taper/span.h"
+#include "taper/status.h"
+
+namespace taper::xnnpack {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+inline constexpr size_t kMaxRank = 6;  // XNNPACK's.
+
+struct Shape {
+  uint32_t rank = 0;
+  uint32_t dims[kMaxRank] = {};
+
+  uint32_t last() const { return dims[rank - 1]; }
+  bool operator==(const Shape& other) const;
+  bool operator!=(const Shape& other) const { return !(*this == other); }
+};
+
+// The most elements that a value may have.
+inline constexpr uint64_t kMaxElements = uint64_t{1} << 32;
+
+// The elements of a shape; UINT64_MAX if they cannot be counted.
+uint64_t element_count(const Shape& shape);
+
+struct XnnValue {
+  wire::DataType type = wire::DataType::INVALID;
+  Shape declared;
+  Shape shape;  // With the sizes that the inputs have now.
+
+  const uint8_t* data = nullptr;  // The bytes of a constant, as many as its type and shape ask for.
+  const uint8_t* stored = nullptr;   // Where the file has it.
+  bool is_in_program = false;        // Its bytes are of the program file.
+  std::unique_ptr<uint8_t[]> owned;  // Holds `data` if the bytes of the file will not do.
+
+  float scale = 0;  // One for the whole tensor.
+  int32_t zero_point = 0;
+  const float* scales = nullptr;            // One per channel.
+  const uint16_t* group_scales = nullptr;   // One bfloat16 per group of a channel.
+  std::unique_ptr<uint16_t[]> made_scales;  // Holds group_scales if the file has floats.
+  uint32_t scale_count = 0;
+  uint32_t channel_dim = 0;
+  uint32_t group_size = 0;
+  uint32_t nonbatch_dims = 0;  // Above 0 if it is quantised while the program runs.
+
+  uint32_t external_id = kNone;  // The argument that it is.
+  bool is_input = false;
+  bool is_output = false;
+  bool is_needed = false;  // An argument, or read on the way to one.
+  bool is_known = false;   // A constant, an input, or computed by a node read so far.
+  bool is_shared = false;  // An argument, or used by several stages.
+  uint32_t xnn_id = kNone;
+};
+
+struct NodeKind;
+
+struct XnnNode {
+  const NodeKind* kind = nullptr;
+  const void* content = nullptr;  // The kind's table of the schema.
+  wire::NodeContent content_type = wire::NodeContent::NONE;
+  float number = 0;  // A parameter that XNNPACK reads as a constant, such as an eps.
+  uint32_t inputs[5] = {kNone, kNone, kNone, kNone, kNone};
+  uint32_t output = kNone;
+  uint32_t flags = 0;
+  float min = 0, max = 0;
+  bool is_needed = false;  // Its result is; XNNPACK ends the process over nodes whose is not.
+
+  template <typename Table>
+  const Table& as() const {
+    return *static_cast<const Table*>(content);
+  }
+};
+
+class Subgraph {
+ public:
+  // Reads the payload, which must live as long as this. `max_bytes` bounds what the values and the
+  // packed weights may take. Returns kDelegateInvalidCompatibility if anything in it is not so.
+  Status read(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes);
+
+  // The bytes of the payload that say what the graph is, without its constants.
+  Span<const uint8_t> description() const { return description_; }
+  Span<XnnValue> values() const { return {values_.get(), value_count_}; }
+  Span<const XnnNode> nodes() const { return {nodes_.get(), node_count_}; }
+  // The value of every argument of the call.
+  Span<const uint32_t> arguments() const { return {arguments_.get(), argument_count_}; }
+
+  // What all of it takes, counted generously.
+  uint64_t total_bytes() const;
+  // True if nodes of Taper's own may stand in it, and what they compute is not written otherwise.
+  bool is_taper() const { return is_taper_; }
+  // Works out the shape of every result from those of the inputs.
+  Status infer_shapes();
+
+ private:
+  Status read_arguments(const wire::XNNGraph& graph);
+  Status read_values(const wire::XNNGraph& graph, Span<const uint8_t> constants,
+                     const BackendInitContext& context);
+  Status read_nodes(const wire::XNNGraph& graph);
+  void find_needed();
+
+  Span<const uint8_t> description_;
+  std::unique_ptr<XnnValue[]> values_;
+  std::unique_ptr<XnnNode[]> nodes_;
+  std::unique_ptr<uint32_t[]> arguments_;
+  size_t value_count_ = 0;
+  size_t node_count_ = 0;
+  size_t argument_count_ = 0;
+  bool is_taper_ = false;
+};
+
+inline Status refuse(const char* text) {
+  return Status(Error::kDelegateInvalidCompatibility, text);
+}
+
+#define TAPER_XNNPACK_REQUIRE(condition, text) \
+  do {                                         \
+    if (!(condition)) return refuse(text);     \
+  } while (false)
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,343 @@
+// Node kinds of Taper's own: what one node computes in the compiler's graph and several in
+// XNNPACK's. Where a stage computes such a node (stages/fused_stage.h) XNNPACK never sees it;
+// elsewhere it becomes XNNPACK's nodes, with intermediate results inside XNNPACK's graph.
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::DataType;
+using wire::NodeContent;
+
+// Defines XNNPACK's nodes for one of ours, one after another. After the first failure it does
+// nothing more.
+class Expansion {
+ public:
+  explicit Expansion(xnn_subgraph_t graph) : graph_(graph) {}
+
+  xnn_status status() const { return status_; }
+
+  // An intermediate result, or a constant where there is `data`, which outlives XNNPACK's graph.
+  uint32_t value(const Shape& shape, const float* data = nullptr) {
+    const XnnDims dims(shape);
+    uint32_t id = XNN_INVALID_VALUE_ID;
+    note(xnn_define_tensor_value(graph_, xnn_datatype_fp32, dims.rank, dims.sizes, data,
+                                 XNN_INVALID_VALUE_ID, 0, &id));
+    return id;
+  }
+  void unary(xnn_unary_operator op, uint32_t x, uint32_t y) {
+    if (status_ == xnn_status_success) note(xnn_define_unary(graph_, op, nullptr, x, y, 0));
+  }
+  void binary(xnn_binary_operator op, uint32_t a, uint32_t b, uint32_t y,
+              const xnn_binary_params* range = nullptr) {
+    if (status_ == xnn_status_success) note(xnn_define_binary(graph_, op, range, a, b, y, 0));
+  }
+  void softmax(uint32_t x, uint32_t y) {
+    if (status_ == xnn_status_success) note(xnn_define_softmax(graph_, x, y, 0));
+  }
+  void transpose(size_t rank, const size_t* order, uint32_t x, uint32_t y) {
+    if (status_ != xnn_status_success) return;
+    note(xnn_define_static_transpose(graph_, rank, order, x, y, 0));
+  }
+  // A size of 0 is what is left.
+  void reshape(const Shape& shape, uint32_t x, uint32_t y) {
+    const XnnDims dims(shape);
+    if (status_ != xnn_status_success) return;
+    note(xnn_define_static_reshape(graph_, dims.rank, dims.sizes, x, y, 0));
+  }
+  // Over the last `count` dimensions, which become 1.
+  void mean_of_last(size_t rank, size_t count, uint32_t x, uint32_t y) {
+    size_t dims[kMaxRank] = {};
+    for (size_t i = 0; i < count; ++i) dims[i] = rank - count + i;
+    if (status_ != xnn_status_success) return;
+    note(xnn_define_static_reduce(graph_, xnn_reduce_mean, count, dims, x, y, XNN_FLAG_KEEP_DIMS));
+  }
+
+ private:
+  void note(xnn_status status) {
+    if (status_ == xnn_status_success) status_ = status;
+  }
+
+  const xnn_subgraph_t graph_;
+  xnn_status status_ = xnn_status_success;
+};
+
+// All arguments and the result are floats, and all arguments but the first are constants.
+Status check_taper_kind(const XnnNode& node, Span<const XnnValue> values) {
+  TAPER_XNNPACK_REQUIRE(is_in_floats(node, values),
+                        "a node of Taper's own reads or writes what is not float32");
+  for (size_t i = 1; i < std::size(node.inputs); ++i) {
+    const uint32_t id = node.inputs[i];
+    TAPER_XNNPACK_REQUIRE(id == kNone || values[id].data != nullptr,
+                          "the weights of a node of Taper's own are not constant");
+  }
+  return {};
+}
+
+// Whether weights and bias, where there are any, have `count` entries.
+bool have_entries(const XnnNode& node, Span<const XnnValue> values, uint64_t count) {
+  for (size_t i = 1; i < 3; ++i) {
+    const uint32_t id = node.inputs[i];
+    if (id != kNone && element_count(values[id].shape) != count) return false;
+  }
+  return true;
+}
+
+template <typename Table>
+void weighted_input(XnnNode& node) {
+  const auto& table = node.as<Table>();
+  node.inputs[0] = table.input();
+  node.inputs[1] = table.weight();
+  node.inputs[2] = table.bias();
+  node.output = table.output();
+}
+
+// ---- x * sigmoid(x) ----
+
+Status infer_same(const XnnNode& node, Span<XnnValue> values) {
+  output(node, values).shape = input(node, values).shape;
+  return {};
+}
+
+xnn_status define_swish(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  const uint32_t x = in_id(node, values), share = nodes.value(input(node, values).shape);
+  nodes.unary(xnn_unary_sigmoid, x, share);
+  nodes.binary(xnn_binary_multiply, x, share, out_id(node, values));
+  return nodes.status();
+}
+
+// ---- gelu by tanh: x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)) ----
+
+// The factors of x and of x^3. XNNPACK may read past the end of a constant.
+constexpr float kGeluLinear[8] = {1.5957691216f};
+constexpr float kGeluCubic[8] = {0.0713548163f};
+
+xnn_status define_gelu_tanh(xnn_subgraph_t graph, const XnnNode& node,
+                            Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  const Shape& shape = input(node, values).shape;
+  const Shape number = {1, {1}};
+  const uint32_t x = in_id(node, values);
+  const uint32_t square = nodes.value(shape), scaled = nodes.value(shape), sum = nodes.value(shape);
+  const uint32_t exponent = nodes.value(shape), share = nodes.value(shape);
+  nodes.unary(xnn_unary_square, x, square);
+  nodes.binary(xnn_binary_multiply, square, nodes.value(number, kGeluCubic), scaled);
+  nodes.binary(xnn_binary_add, scaled, nodes.value(number, kGeluLinear), sum);
+  nodes.binary(xnn_binary_multiply, sum, x, exponent);
+  nodes.unary(xnn_unary_sigmoid, exponent, share);
+  nodes.binary(xnn_binary_multiply, x, share, out_id(node, values));
+  return nodes.status();
+}
+
+// ---- norms ----
+
+// What is normalized: rows of the last `row_dims` dimensions of a value with that shape.
+struct Rows {
+  uint32_t id;
+  Shape shape;
+  uint32_t row_dims;
+};
+
+// y = x / sqrt(mean(x * x) + eps), where the mean of x is taken away first if it is centred.
+void normalize(Expansion& nodes, const Rows& x, bool is_centred, const float* eps, uint32_t y) {
+  const uint32_t rank = x.shape.rank;
+  Shape column = x.shape;
+  std::fill(column.dims + rank - x.row_dims, column.dims + rank, 1);
+  uint32_t centred = x.id;
+  if (is_centred) {
+    const uint32_t mean = nodes.value(column);
+    centred = nodes.value(x.shape);
+    nodes.mean_of_last(rank, x.row_dims, x.id, mean);
+    nodes.binary(xnn_binary_subtract, x.id, mean, centred);
+  }
+  const uint32_t square = nodes.value(x.shape), variance = nodes.value(column);
+  const uint32_t sum = nodes.value(column), factor = nodes.value(column);
+  nodes.unary(xnn_unary_square, centred, square);
+  nodes.mean_of_last(rank, x.row_dims, square, variance);
+  nodes.binary(xnn_binary_add, variance, nodes.value({1, {1}}, eps), sum);
+  nodes.unary(xnn_unary_reciprocal_square_root, sum, factor);
+  nodes.binary(xnn_binary_multiply, centred, factor, y);
+}
+
+// Writes the node's result: x times the weights plus the bias, where it has such. `entries` is the
+// shape in which these broadcast; `make` computes x into the value that it is given.
+template <typename Make>
+void with_weights(Expansion& nodes, const XnnNode& node, Span<const XnnValue> values,
+                  const Shape& entries, const Make& make) {
+  const Shape& shape = values[node.output].shape;
+  const bool has_weight = node.inputs[1] != kNone, has_bias = node.inputs[2] != kNone;
+  const uint32_t last = out_id(node, values);
+  uint32_t x = has_weight || has_bias ? nodes.value(shape) : last;
+  make(x);
+  if (has_weight) {
+    const uint32_t weight = nodes.value(entries, floats_of(input(node, values, 1)));
+    const uint32_t product = has_bias ? nodes.value(shape) : last;
+    nodes.binary(xnn_binary_multiply, x, weight, product);
+    x = product;
+  }
+  if (has_bias) {
+    const uint32_t bias = nodes.value(entries, floats_of(input(node, values, 2)));
+    nodes.binary(xnn_binary_add, x, bias, last);
+  }
+}
+
+void row_norm_arguments(XnnNode& node) {
+  weighted_input<wire::RowNorm>(node);
+  node.number = node.as<wire::RowNorm>().eps();
+}
+
+Status infer_row_norm(const XnnNode& node, Span<XnnValue> values) {
+  const Shape& x = input(node, values).shape;
+  const uint32_t row_dims = node.as<wire::RowNorm>().row_dims();
+  TAPER_XNNPACK_REQUIRE(row_dims >= 1 && row_dims <= x.rank,
+                        "norm of rows: the input does not have the dimensions of a row");
+  uint64_t width = 1;
+  for (uint32_t d = x.rank - row_dims; d < x.rank; ++d) width *= x.dims[d];
+  TAPER_XNNPACK_REQUIRE(have_entries(node, values, width),
+                        "norm of rows: there is not one weight for each element of a row");
+  return infer_same(node, values);
+}
+
+template <bool kIsCentred>
+xnn_status define_row_norm(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  const Shape& shape = input(node, values).shape;
+  const uint32_t row_dims = node.as<wire::RowNorm>().row_dims();
+  Shape entries;
+  entries.rank = row_dims;
+  std::copy(shape.dims + shape.rank - row_dims, shape.dims + shape.rank, entries.dims);
+  with_weights(nodes, node, values, entries, [&](uint32_t y) {
+    normalize(nodes, {in_id(node, values), shape, row_dims}, kIsCentred, &node.number, y);
+  });
+  return nodes.status();
+}
+
+void group_norm_arguments(XnnNode& node) {
+  weighted_input<wire::GroupNorm>(node);
+  node.number = node.as<wire::GroupNorm>().eps();
+}
+
+// Only the number of images may change while the program runs: the rest is part of the reshapes.
+Status infer_group_norm(const XnnNode& node, Span<XnnValue> values) {
+  const Shape &x = input(node, values).shape, &declared = values[node.output].declared;
+  const uint32_t groups = node.as<wire::GroupNorm>().groups();
+  TAPER_XNNPACK_REQUIRE(x.rank >= 2 && groups >= 1 && x.dims[1] % groups == 0,
+                        "group norm: the channels cannot be divided into groups");
+  TAPER_XNNPACK_REQUIRE(x.rank == declared.rank, "group norm: the result has another rank");
+  for (uint32_t d = 1; d < x.rank; ++d) {
+    TAPER_XNNPACK_REQUIRE(x.dims[d] == declared.dims[d],
+                          "group norm: the images have other sizes than the result declares");
+  }
+  TAPER_XNNPACK_REQUIRE(element_count(x) <= UINT32_MAX, "group norm: the images are too large");
+  TAPER_XNNPACK_REQUIRE(have_entries(node, values, x.dims[1]),
+                        "group norm: there is not one weight for each channel");
+  return infer_same(node, values);
+}
+
+xnn_status define_group_norm(xnn_subgraph_t graph, const XnnNode& node,
+                             Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  const Shape& shape = input(node, values).shape;
+  const uint32_t groups = node.as<wire::GroupNorm>().groups();
+  const auto width = static_cast<uint32_t>(element_count(shape) / shape.dims[0] / groups);
+  const Shape row = {2, {shape.dims[0] * groups, width}};
+  Shape entries;
+  entries.rank = shape.rank - 1;
+  std::fill(entries.dims, entries.dims + entries.rank, 1);
+  entries.dims[0] = shape.dims[1];
+  Shape images = shape;
+  images.dims[0] = 0;
+  with_weights(nodes, node, values, entries, [&](uint32_t y) {
+    const uint32_t x = nodes.value(row), normal = nodes.value(row);
+    nodes.reshape({2, {0, row.dims[1]}}, in_id(node, values), x);
+    normalize(nodes, {x, row, 1}, true, &node.number, normal);
+    nodes.reshape(images, normal, y);
+  });
+  return nodes.status();
+}
+
+Status infer_channel_scale(const XnnNode& node, Span<XnnValue> values) {
+  const Shape& x = input(node, values).shape;
+  TAPER_XNNPACK_REQUIRE(x.rank >= 1 && have_entries(node, values, x.last()),
+                        "batch norm: there is not one weight for each channel");
+  return infer_same(node, values);
+}
+
+xnn_status define_channel_scale(xnn_subgraph_t graph, const XnnNode& node,
+                                Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  const Shape& shape = input(node, values).shape;
+  const Shape entries = {1, {shape.last()}};
+  const xnn_binary_params range = {node.min, node.max};
+  const uint32_t product = nodes.value(shape);
+  nodes.binary(xnn_binary_multiply, in_id(node, values),
+               nodes.value(entries, floats_of(input(node, values, 1))), product);
+  nodes.binary(xnn_binary_add, product, nodes.value(entries, floats_of(input(node, values, 2))),
+               out_id(node, values), &range);
+  return nodes.status();
+}
+
+// ---- softmax along any dimension ----
+
+void softmax_arguments(XnnNode& node) {
+  node.inputs[0] = node.as<wire::DimSoftmax>().input();
+  node.output = node.as<wire::DimSoftmax>().output();
+}
+
+Status infer_softmax(const XnnNode& node, Span<XnnValue> values) {
+  TAPER_XNNPACK_REQUIRE(node.as<wire::DimSoftmax>().dim() < input(node, values).shape.rank,
+                        "softmax: the input does not have the dimension");
+  return infer_same(node, values);
+}
+
+// XNNPACK's goes along the last dimension.
+xnn_status define_softmax(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  Shape shape = input(node, values).shape;
+  const uint32_t dim = node.as<wire::DimSoftmax>().dim(), last = shape.rank - 1;
+  size_t order[kMaxRank] = {};
+  for (uint32_t d = 0; d < shape.rank; ++d) order[d] = d;
+  std::swap(order[dim], order[last]);
+  std::swap(shape.dims[dim], shape.dims[last]);
+  const uint32_t there = nodes.value(shape), result = nodes.value(shape);
+  nodes.transpose(shape.rank, order, in_id(node, values), there);
+  nodes.softmax(there, result);
+  nodes.transpose(shape.rank, order, result, out_id(node, values));
+  return nodes.status();
+}
+
+constexpr NodeKindEntry kTable[] = {
+    {NodeContent::Swish,
+     {"swish", one_input<wire::Unary>, 1, 0, check_taper_kind, infer_same, define_swish, nullptr,
+      1}},
+    {NodeContent::GeluTanh,
+     {"gelu by tanh", one_input<wire::Unary>, 1, 0, check_taper_kind, infer_same, define_gelu_tanh,
+      nullptr, 5}},
+    {NodeContent::LayerNorm,
+     {"layer norm", row_norm_arguments, 1, 0, check_taper_kind, infer_row_norm,
+      define_row_norm<true>, nullptr, 5}},
+    {NodeContent::RmsNorm,
+     {"rms norm", row_norm_arguments, 1, 0, check_taper_kind, infer_row_norm,
+      define_row_norm<false>, nullptr, 4}},
+    {NodeContent::GroupNorm,
+     {"group norm", group_norm_arguments, 1, 0, check_taper_kind, infer_group_norm,
+      define_group_norm, nullptr, 7}},
+    {NodeContent::BatchNorm,
+     {"batch norm", weighted_input<wire::ChannelScale>, 3, 0, check_taper_kind, infer_channel_scale,
+      define_channel_scale, nullptr, 1}},
+    {NodeContent::DimSoftmax,
+     {"softmax along a dimension", softmax_arguments, 1, 0, check_taper_kind, infer_softmax,
+      define_softmax, nullptr, 2}},
+};
+
+}  // namespace
+
+const Span<const NodeKindEntry> kTaperKinds{kTable};
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,33 @@
+// The windows of a payload's convolution as the kernels of the stages want them.
+
+#pragma once
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "kernels_optimized/cores/window_shape.h"
+
+namespace taper::xnnpack {
+
+// REQUIRES: a convolution, whose shapes are known.
+inline optimized::WindowShape window_shape(const XnnNode& node, Span<const XnnValue> values) {
+  const auto& t = node.as<wire::Convolution>();
+  const uint32_t* in = input(node, values).shape.dims;
+  const uint32_t* out = values[node.output].shape.dims;
+  optimized::WindowShape shape;
+  shape.images = in[0];
+  shape.height = in[1];
+  shape.width = in[2];
+  shape.channels = in[3];
+  shape.out_height = out[1];
+  shape.out_width = out[2];
+  shape.window_height = t.kernel_height();
+  shape.window_width = t.kernel_width();
+  shape.step_down = t.stride_height();
+  shape.step_across = t.stride_width();
+  shape.dilation_down = t.dilation_height();
+  shape.dilation_across = t.dilation_width();
+  shape.padding_top = t.padding_top();
+  shape.padding_left = t.padding_left();
+  return shape;
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,237 @@
+// Payloads made by hand, right or wrong, and a backend run without a program around it.
+
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/xnnpack/payload_format.h"
+#include "backends/xnnpack/runtime/xnnpack_backend.h"
+#include "backends/xnnpack/schema_generated.h"
+
+namespace taper::xnnpack {
+
+using Floats = std::vector<float>;
+using Sizes = std::vector<uint32_t>;
+
+// Every field can be made wrong before finish().
+class PayloadBuilder {
+ public:
+  struct Tensor {
+    Sizes sizes;
+    uint32_t flags = 0;
+    uint32_t external = UINT32_MAX;
+    uint32_t constant = 0;
+    wire::DataType type = wire::DataType::FP32;
+    std::optional<uint32_t> id = std::nullopt;  // Unless it is its place.
+    std::optional<uint32_t> rank = std::nullopt;
+    std::optional<float> scale = std::nullopt;  // If it is quantised.
+    int32_t zero_point = 0;
+  };
+  struct Entry {
+    wire::NodeContent kind;
+    flatbuffers::Offset<void> content;
+    std::optional<std::pair<float, float>> range = std::nullopt;
+  };
+  struct Constant {
+    uint64_t offset = 0, size = 0;
+    std::string name = {};
+  };
+
+  std::deque<Tensor> tensors;
+  std::vector<Entry> nodes;
+  std::vector<Constant> constants = {{}};
+  std::vector<uint8_t> data;
+  uint32_t extern_count = 0;
+  std::string identifier = wire::XNNGraphIdentifier();
+  flatbuffers::FlatBufferBuilder fbb;
+
+  uint32_t input(Sizes sizes) { return add({std::move(sizes), 1, extern_count++}); }
+  uint32_t output(Sizes sizes) { return add({std::move(sizes), 2, extern_count++}); }
+  uint32_t inner(Sizes sizes) { return add({std::move(sizes)}); }
+  uint32_t constant(Sizes sizes, const Floats& values) {
+    const size_t bytes = values.size() * sizeof(float);
+    constants.push_back({data.size(), bytes});
+    data.resize(data.size() + (bytes + 15) / 16 * 16);
+    std::memcpy(data.data() + constants.back().offset, values.data(), bytes);
+    Tensor tensor{std::move(sizes)};
+    tensor.constant = static_cast<uint32_t>(constants.size() - 1);
+    return add(tensor);
+  }
+  uint32_t add(Tensor tensor) {
+    tensors.push_back(std::move(tensor));
+    return static_cast<uint32_t>(tensors.size() - 1);
+  }
+
+  void unary(wire::NodeContent kind, uint32_t x, uint32_t y) {
+    nodes.push_back({kind, wire::CreateUnary(fbb, x, y).Union()});
+  }
+  void binary(wire::NodeContent kind, uint32_t a, uint32_t b, uint32_t y) {
+    nodes.push_back({kind, wire::CreateBinary(fbb, a, b, y).Union()});
+  }
+  void transposed(uint32_t x, const std::vector<uint32_t>& perm, uint32_t y) {
+    const auto rank = static_cast<uint32_t>(perm.size());
+    nodes.push_back({wire::NodeContent::Transpose,
+                     wire::CreateTransposeDirect(fbb, rank, &perm, x, y).Union()});
+  }
+  void reshaped(uint32_t x, const Sizes& sizes, uint32_t y) {
+    const auto rank = static_cast<uint32_t>(sizes.size());
+    nodes.push_back(
+        {wire::NodeContent::Reshape, wire::CreateReshapeDirect(fbb, rank, &sizes, x, y).Union()});
+  }
+  void connected(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y) {
+    nodes.push_back({wire::NodeContent::FullyConnected,
+                     wire::CreateFullyConnected(fbb, x, filter, bias, y).Union()});
+  }
+  // Adds a node of Taper's own, which makes the payload one of Taper's.
+  void taper_node(wire::NodeContent kind, flatbuffers::Offset<void> content) {
+    identifier = kTaperIdentifier;
+    nodes.push_back({kind, content});
+  }
+  // One step at a time, with the same padding on all sides.
+  void convolved(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y, uint32_t padding) {
+    const Sizes& window = tensors[filter].sizes;
+    wire::ConvolutionBuilder c(fbb);
+    c.add_padding_top(padding), c.add_padding_right(padding);
+    c.add_padding_bottom(padding), c.add_padding_left(padding);
+    c.add_kernel_height(window[1]), c.add_kernel_width(window[2]);
+    c.add_stride_height(1), c.add_stride_width(1);
+    c.add_dilation_height(1), c.add_dilation_width(1);
+    c.add_group_output_channels(window[0]), c.add_group_input_channels(window[3]);
+    c.add_groups(1);
+    c.add_input(x), c.add_filter(filter), c.add_bias(bias), c.add_output(y);
+    nodes.push_back({wire::NodeContent::Conv2d, c.Finish().Union()});
+  }
+
+  std::vector<uint8_t> finish() {
+    std::vector<flatbuffers::Offset<wire::XValue>> values;
+    for (size_t i = 0; i < tensors.size(); ++i) values.push_back(value(i));
+    std::vector<flatbuffers::Offset<wire::XNode>> list;
+    for (const Entry& node : nodes) {
+      flatbuffers::Offset<wire::Range> range;
+      if (node.range) range = wire::CreateRange(fbb, node.range->first, node.range->second);
+      list.push_back(wire::CreateXNode(fbb, node.kind, node.content, 0, range));
+    }
+    std::vector<flatbuffers::Offset<wire::Constant>> entries;
+    for (const Constant& c : constants) {
+      flatbuffers::Offset<flatbuffers::String> name;
+      if (!c.name.empty()) name = fbb.CreateString(c.name);
+      entries.push_back(wire::CreateConstant(fbb, c.offset, c.size, name));
+    }
+    fbb.Finish(wire::CreateXNNGraphDirect(fbb, "0", &list, &values, extern_count, nullptr, nullptr,
+                                          nullptr, nullptr, &entries),
+               identifier.c_str());
+    return with_header();
+  }
+
+ private:
+  flatbuffers::Offset<wire::XValue> value(size_t i) {
+    const Tensor& t = tensors[i];
+    const uint32_t rank = t.rank.value_or(static_cast<uint32_t>(t.sizes.size()));
+    const auto tensor =
+        wire::CreateTensorDirect(fbb, t.type, rank, &t.sizes, t.constant, t.external, t.flags,
+                                 t.id.value_or(static_cast<uint32_t>(i)));
+    if (!t.scale) return wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union());
+    const auto quantized =
+        wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::PerTensor,
+                                    wire::CreatePerTensor(fbb, *t.scale, t.zero_point).Union());
+    return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, quantized.Union());
+  }
+
+  std::vector<uint8_t> with_header() const {
+    const auto padded = (fbb.GetSize() + 15) / 16 * 16;
+    std::vector<uint8_t> bytes(32 + padded, 0);
+    const auto put = [&](size_t at, auto number) {
+      std::memcpy(bytes.data() + at, &number, sizeof(number));
+    };
+    std::memcpy(bytes.data() + 4, "XH00", 4);
+    put(8, uint16_t{30});
+    put(10, uint32_t{32});
+    put(14, uint32_t{fbb.GetSize()});
+    put(18, static_cast<uint32_t>(32 + padded));
+    put(22, uint64_t{data.size()});
+    std::memcpy(bytes.data() + 32, fbb.GetBufferPointer(), fbb.GetSize());
+    bytes.insert(bytes.end(), data.begin(), data.end());
+    return bytes;
+  }
+};
+
+// A tensor and its memory.
+struct HeldFloats {
+  std::vector<int32_t> sizes, strides;
+  std::vector<uint8_t> order;
+  Floats data;
+  taper::Tensor tensor;
+  EValue value;
+
+  HeldFloats(std::vector<int32_t> shape, Floats values, size_t capacity = 0)
+      : sizes(std::move(shape)), strides(sizes.size()), data(std::move(values)) {
+    for (size_t d = 0; d < sizes.size(); ++d) order.push_back(static_cast<uint8_t>(d));
+    data.resize(std::max(capacity, data.size()) + 8);
+    tensor = taper::Tensor(ScalarType::kFloat, sizes.size(), sizes.data(), order.data(),
+                           strides.data(), data.data(), ShapeDynamism::kDynamicBound);
+    if (capacity > 0) tensor.set_data(data.data(), static_cast<int64_t>(capacity));
+    value = EValue(&tensor);
+  }
+  HeldFloats(const HeldFloats&) = delete;
+  Floats result() const {
+    return Floats(data.begin(), data.begin() + static_cast<ptrdiff_t>(tensor.numel()));
+  }
+};
+
+// One payload in a backend.
+class Loaded {
+ public:
+  explicit Loaded(const std::vector<uint8_t>& payload, XnnpackOptions options = one_thread())
+      : own_(std::in_place, options), backend_(*own_) {
+    load(payload);
+  }
+  // Loads it in a backend that others use too.
+  Loaded(const std::vector<uint8_t>& payload, XnnpackBackend& backend,
+         std::string_view method = "forward", CompileSpecs specs = CompileSpecs())
+      : method_(method), specs_(specs), backend_(backend) {
+    load(payload);
+  }
+  ~Loaded() {
+    if (handle_ != nullptr) backend_.destroy(handle_);
+  }
+  Loaded(const Loaded&) = delete;
+
+  static XnnpackOptions one_thread() {
+    XnnpackOptions options;
+    options.threads = 1;
+    return options;
+  }
+
+  Status run(const std::vector<EValue*>& args) {
+    BackendExecutionContext context("forward", {});
+    return backend_.execute(context, handle_, args);
+  }
+
+  Status status;
+
+ private:
+  void load(const std::vector<uint8_t>& payload) {
+    bytes_.resize(payload.size() + 16);
+    // The payload begins at a multiple of 16, as in a file.
+    const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
+    std::copy(payload.begin(), payload.end(), bytes_.begin() + static_cast<ptrdiff_t>(skip));
+    BackendInitContext context(method_, nullptr, nullptr, {});
+    Result<void*> handle = backend_.init(context, {bytes_.data() + skip, payload.size()}, specs_);
+    status = handle.status();
+    if (handle.ok()) handle_ = *handle;
+  }
+
+  std::string_view method_ = "forward";
+  CompileSpecs specs_;
+  std::vector<uint8_t> bytes_;
+  std::optional<XnnpackBackend> own_;
+  XnnpackBackend& backend_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace taper::xnnpack

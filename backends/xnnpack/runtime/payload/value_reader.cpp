@@ -1,0 +1,287 @@
+// Everything that a file says of a value is checked here, for XNNPACK checks little of it.
+
+#include "backends/xnnpack/runtime/payload/value_reader.h"
+
+#include <xnnpack.h>
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::DataType;
+
+constexpr uint32_t kInputFlag = 1;
+constexpr uint32_t kOutputFlag = 2;
+constexpr size_t kPage = 4096;  // The smallest that any system has.
+constexpr uint32_t kMinGroup = 32;
+
+bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
+
+// Bits of an element; 0 for what no value may be.
+uint32_t bits_of(DataType type) {
+  switch (type) {
+    case DataType::FP32:
+    case DataType::QINT32:
+    case DataType::QCINT32:
+      return 32;
+    case DataType::FP16:
+      return 16;
+    case DataType::QINT8:
+    case DataType::QUINT8:
+    case DataType::QCINT8:
+    case DataType::QDINT8:
+      return 8;
+    case DataType::QCINT4:
+    case DataType::QBINT4:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+// May cross the border of the delegate, and have one scale at most.
+bool is_argument_type(DataType type) {
+  return type == DataType::FP32 || type == DataType::FP16 || type == DataType::QINT8 ||
+         type == DataType::QUINT8;
+}
+
+bool has_one_scale(DataType type) {
+  return type == DataType::QINT8 || type == DataType::QUINT8 || type == DataType::QINT32;
+}
+
+// The upper half of a float, rounded to nearest.
+uint16_t to_bfloat16(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+float from_bfloat16(uint16_t upper) {
+  const uint32_t bits = uint32_t{upper} << 16;
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+template <typename T>
+bool is_aligned(const uint8_t* data) {
+  return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
+}
+
+}  // namespace
+
+bool may_be_read_past(const void* data, uint64_t bytes) {
+  const uintptr_t last = reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(bytes) - 1;
+  return last / kPage != (last + XNN_EXTRA_BYTES) / kPage;
+}
+
+uint64_t stored_bytes(DataType type, const Shape& shape) {
+  const uint32_t bits = bits_of(type);
+  const uint64_t count = element_count(shape);
+  if (bits == 0 || count > kMaxElements) return UINT64_MAX;
+  if (bits != 4) return count * (bits / 8);
+  if (shape.rank == 0 || shape.last() == 0) return UINT64_MAX;
+  return count / shape.last() * ((uint64_t{shape.last()} + 1) / 2);  // A row is whole bytes.
+}
+
+Status ValueReader::read(const wire::XValue& wire, uint32_t id, XnnValue& value) const {
+  if (const wire::Tensor* tensor = wire.content_as_Tensor()) {
+    TAPER_TRY(read_tensor(*tensor, id, value));
+    TAPER_XNNPACK_REQUIRE(value.type == DataType::FP32 || value.type == DataType::FP16,
+                          "a tensor of the XNNPACK graph is of a type that is not known here");
+  } else if (const wire::QuantizedTensor* quantized = wire.content_as_QuantizedTensor()) {
+    TAPER_XNNPACK_REQUIRE(quantized->tensor() != nullptr, "a value of the graph is no tensor");
+    TAPER_TRY(read_tensor(*quantized->tensor(), id, value));
+    TAPER_TRY(read_quantization(*quantized, value));
+  } else {
+    return refuse("a value of the XNNPACK graph is no tensor");
+  }
+  return {};
+}
+
+Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValue& value) const {
+  value.type = tensor.datatype();
+  TAPER_XNNPACK_REQUIRE(bits_of(value.type) != 0, "a value of the graph has no type that is known");
+  TAPER_XNNPACK_REQUIRE(tensor.id() == id, "a value of the graph is not called by its place");
+  TAPER_XNNPACK_REQUIRE(tensor.quantize_to() == DataType::INVALID,
+                        "a file this old, which quantises its inputs unsaid, is not supported");
+  const uint32_t rank = tensor.rank();
+  TAPER_XNNPACK_REQUIRE(
+      rank <= kMaxRank && (tensor.dims() != nullptr ? tensor.dims()->size() : 0) == rank,
+      "a tensor of the graph has more than six dimensions, or not those it says");
+  value.declared.rank = rank;
+  for (uint32_t d = 0; d < rank; ++d) value.declared.dims[d] = tensor.dims()->Get(d);
+  value.shape = value.declared;
+  const uint64_t count = element_count(value.declared);
+  TAPER_XNNPACK_REQUIRE(count > 0 && count <= kMaxElements,
+                        "a tensor of the graph is empty or too large");
+  TAPER_XNNPACK_REQUIRE((tensor.flags() & ~(kInputFlag | kOutputFlag)) == 0,
+                        "a tensor of the graph has a flag that is not known");
+  value.is_input = (tensor.flags() & kInputFlag) != 0;
+  value.is_output = (tensor.flags() & kOutputFlag) != 0;
+  value.external_id = tensor.external_id();
+  TAPER_XNNPACK_REQUIRE((value.external_id != kNone) == (value.is_input != value.is_output) &&
+                            !(value.is_input && value.is_output),
+                        "a tensor of the graph is an argument without a direction, or with two");
+  TAPER_XNNPACK_REQUIRE(value.external_id == kNone || is_argument_type(value.type),
+                        "an argument of the delegate is of a type that it cannot have");
+  value.is_known = value.is_input;
+  return tensor.constant() != 0 ? read_constant(tensor, value) : Status();
+}
+
+Result<ValueReader::Constant> ValueReader::constant(uint32_t number) const {
+  Constant constant;
+  const auto* list = graph_.constants();
+  if (list != nullptr && list->size() > 0) {
+    TAPER_XNNPACK_REQUIRE(number < list->size(), "a constant of the graph is not in its list");
+    const wire::Constant& entry = *list->Get(number);
+    if (entry.name() != nullptr) {
+      Result<NamedData> data = context_.find_data(entry.name()->string_view());
+      if (!data.ok()) return data.status();
+      constant.bytes = data->bytes;
+      constant.is_in_program = data->is_in_program;
+      return constant;
+    }
+    TAPER_XNNPACK_REQUIRE(
+        entry.offset() <= constants_.size() && entry.size() <= constants_.size() - entry.offset(),
+        "a constant of the graph lies outside the payload");
+    constant.bytes =
+        constants_.subspan(static_cast<size_t>(entry.offset()), static_cast<size_t>(entry.size()));
+    constant.end = constants_.end();
+    return constant;
+  }
+  const auto* buffers = graph_.constant_buffers();
+  TAPER_XNNPACK_REQUIRE(buffers != nullptr && number < buffers->size(),
+                        "a constant of the graph is not in its list");
+  const auto* bytes = buffers->Get(number)->storage();
+  TAPER_XNNPACK_REQUIRE(bytes != nullptr, "a constant of the graph has no bytes");
+  constant.bytes = Span<const uint8_t>(bytes->data(), bytes->size());
+  return constant;
+}
+
+Status ValueReader::read_constant(const wire::Tensor& tensor, XnnValue& value) const {
+  Result<Constant> found = constant(tensor.constant());
+  if (!found.ok()) return found.status();
+  const uint64_t needed = stored_bytes(value.type, value.declared);
+  TAPER_XNNPACK_REQUIRE(needed <= found->bytes.size(),
+                        "a constant of the graph is shorter than it says");
+  TAPER_XNNPACK_REQUIRE(value.external_id == kNone, "a constant of the graph is an argument");
+  value.data = value.stored = found->bytes.data();
+  value.is_in_program = found->is_in_program;
+  value.is_known = true;
+  const size_t size = static_cast<size_t>(needed);
+  const bool is_followed =
+      found->end != nullptr && found->end - (value.data + size) >= XNN_EXTRA_BYTES;
+  const bool may_stay = is_followed || !may_be_read_past(value.data, needed);
+  if (is_aligned<uint32_t>(value.data) && may_stay) return {};
+  value.owned.reset(new (std::nothrow) uint8_t[size + XNN_EXTRA_BYTES]());
+  TAPER_REQUIRE(value.owned != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for a constant of the XNNPACK graph");
+  std::memcpy(value.owned.get(), value.data, size);
+  value.data = value.owned.get();
+  return {};
+}
+
+Status ValueReader::read_quantization(const wire::QuantizedTensor& tensor, XnnValue& value) const {
+  if (const wire::PerTensor* one = tensor.quantization_as_PerTensor()) {
+    value.scale = one->scale();
+    value.zero_point = one->zero_point();
+    const bool is_signed = value.type != DataType::QUINT8;
+    TAPER_XNNPACK_REQUIRE(has_one_scale(value.type) && is_scale(value.scale),
+                          "a scale is not a positive number, or the type has none");
+    TAPER_XNNPACK_REQUIRE(value.type == DataType::QINT32
+                              ? value.zero_point == 0
+                              : value.zero_point >= (is_signed ? -128 : 0) &&
+                                    value.zero_point <= (is_signed ? 127 : 255),
+                          "a zero point is not of its type");
+    return {};
+  }
+  if (const wire::PerToken* token = tensor.quantization_as_PerToken()) {
+    TAPER_XNNPACK_REQUIRE(value.type == DataType::QDINT8 && value.external_id == kNone &&
+                              value.data == nullptr && token->nonbatch_dims() >= 1 &&
+                              token->nonbatch_dims() <= static_cast<int32_t>(value.declared.rank),
+                          "a tensor cannot be quantised while the program runs");
+    value.nonbatch_dims = static_cast<uint32_t>(token->nonbatch_dims());
+    return {};
+  }
+  TAPER_XNNPACK_REQUIRE(value.data != nullptr, "scales of channels on what is no constant");
+  if (const wire::PerChannel* channels = tensor.quantization_as_PerChannel()) {
+    return read_channels(*channels, value);
+  }
+  if (const wire::PerGroup* groups = tensor.quantization_as_PerGroup()) {
+    return read_groups(*groups, value);
+  }
+  return refuse("a quantised tensor of the graph has no scale");
+}
+
+Status ValueReader::read_channels(const wire::PerChannel& channels, XnnValue& value) const {
+  TAPER_XNNPACK_REQUIRE(value.type == DataType::QCINT8 || value.type == DataType::QCINT32 ||
+                            value.type == DataType::QCINT4,
+                        "scales of channels on a type that has none");
+  TAPER_XNNPACK_REQUIRE(channels.channel_dim() >= 0 &&
+                            channels.channel_dim() < static_cast<int32_t>(value.declared.rank),
+                        "the scales are those of a dimension that there is not");
+  value.channel_dim = static_cast<uint32_t>(channels.channel_dim());
+  value.scale_count = value.declared.dims[value.channel_dim];
+  size_t count = channels.scale() != nullptr ? channels.scale()->size() : 0;
+  if (channels.scale_buffer() != 0) {
+    Result<Constant> found = constant(channels.scale_buffer());
+    if (!found.ok()) return found.status();
+    const Span<const uint8_t> bytes = found->bytes;
+    TAPER_XNNPACK_REQUIRE(is_aligned<float>(bytes.data()), "the scales are not aligned");
+    value.scales = reinterpret_cast<const float*>(bytes.data());
+    count = bytes.size() / sizeof(float);
+  } else if (count > 0) {
+    value.scales = channels.scale()->data();
+  }
+  TAPER_XNNPACK_REQUIRE(count >= value.scale_count, "there are fewer scales than channels");
+  for (uint32_t i = 0; i < value.scale_count; ++i) {
+    TAPER_XNNPACK_REQUIRE(is_scale(value.scales[i]), "a scale is not a positive number");
+  }
+  // What the library subtracts from the half bytes that it unpacks.
+  value.zero_point = value.type == DataType::QCINT4 ? 8 : 0;
+  return {};
+}
+
+Status ValueReader::read_groups(const wire::PerGroup& groups, XnnValue& value) const {
+  TAPER_XNNPACK_REQUIRE(value.type == DataType::QBINT4 && value.declared.rank == 2 &&
+                            groups.channel_dim() == 0 &&
+                            groups.group_size() >= static_cast<int32_t>(kMinGroup) &&
+                            groups.group_size() % static_cast<int32_t>(kMinGroup) == 0,
+                        "groups of scales that are not known");
+  value.group_size = static_cast<uint32_t>(groups.group_size());
+  TAPER_XNNPACK_REQUIRE(value.declared.dims[1] % value.group_size == 0,
+                        "the groups of scales do not fill a channel");
+  const uint64_t count =
+      uint64_t{value.declared.dims[0]} * (value.declared.dims[1] / value.group_size);
+  if (groups.scale_buffer() != 0) {
+    Result<Constant> found = constant(groups.scale_buffer());
+    if (!found.ok()) return found.status();
+    const Span<const uint8_t> bytes = found->bytes;
+    TAPER_XNNPACK_REQUIRE(
+        is_aligned<uint16_t>(bytes.data()) && bytes.size() / sizeof(uint16_t) >= count,
+        "there are fewer scales than groups");
+    value.group_scales = reinterpret_cast<const uint16_t*>(bytes.data());
+  } else {
+    TAPER_XNNPACK_REQUIRE(groups.scale() != nullptr && groups.scale()->size() >= count,
+                          "there are fewer scales than groups");
+    value.made_scales.reset(new (std::nothrow) uint16_t[static_cast<size_t>(count)]);
+    TAPER_REQUIRE(value.made_scales != nullptr, Error::kDelegateMemoryAllocationFailed,
+                  "there is no memory for the scales of the XNNPACK graph");
+    for (uint32_t i = 0; i < count; ++i) {
+      value.made_scales[i] = to_bfloat16(groups.scale()->Get(i));
+    }
+    value.group_scales = value.made_scales.get();
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    TAPER_XNNPACK_REQUIRE(is_scale(from_bfloat16(value.group_scales[i])),
+                          "a scale is not a positive number");
+  }
+  value.zero_point = 8;
+  return {};
+}
+
+}  // namespace taper::xnnpack

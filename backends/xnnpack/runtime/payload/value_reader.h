@@ -1,0 +1,45 @@
+// Reads one value of a payload: its type, sizes, quantisation and, for a constant, where it lies.
+
+#pragma once
+
+#include "backends/xnnpack/runtime/graph/subgraph.h"
+
+namespace taper::xnnpack {
+
+class ValueReader {
+ public:
+  // Keeps references to all of its arguments.
+  ValueReader(const wire::XNNGraph& graph, Span<const uint8_t> constants,
+              const BackendInitContext& context)
+      : graph_(graph), constants_(constants), context_(context) {}
+
+  // `id` is what nodes call the value: its place in the list.
+  Status read(const wire::XValue& wire, uint32_t id, XnnValue& value) const;
+
+ private:
+  Status read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValue& value) const;
+  Status read_quantization(const wire::QuantizedTensor& tensor, XnnValue& value) const;
+  Status read_channels(const wire::PerChannel& channels, XnnValue& value) const;
+  Status read_groups(const wire::PerGroup& groups, XnnValue& value) const;
+  Status read_constant(const wire::Tensor& tensor, XnnValue& value) const;
+  // The bytes of a constant of the graph by its number.
+  struct Constant {
+    Span<const uint8_t> bytes;
+    const uint8_t* end = nullptr;  // Up to there it is safe to read, if that is known.
+    bool is_in_program = true;     // The program file holds them.
+  };
+  Result<Constant> constant(uint32_t number) const;
+
+  const wire::XNNGraph& graph_;
+  Span<const uint8_t> constants_;
+  const BackendInitContext& context_;
+};
+
+// True if XNNPACK may read past the end of so many bytes there: it reads up to XNN_EXTRA_BYTES too
+// many, which is safe as long as they lie in the same page.
+bool may_be_read_past(const void* data, uint64_t bytes);
+
+// The bytes that a constant of that type and shape has; UINT64_MAX if it cannot be one.
+uint64_t stored_bytes(wire::DataType type, const Shape& shape);
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,37 @@
+// What XNNPACK would compute by several nodes, each of them through memory, or has no fast kernel
+// for, in one pass of ours.
+
+#pragma once
+
+#include "backends/xnnpack/runtime/stages/fusion.h"
+#include "backends/xnnpack/runtime/stages/stage.h"
+#include "kernels_optimized/cores/softmax.h"
+
+namespace taper::xnnpack {
+
+// Computes a Fusion, row by row on the threads of a pool.
+class FusedStage final : public Stage {
+ public:
+  FusedStage(const Fusion& fusion, pthreadpool_t pool) : fusion_(fusion), pool_(pool) {}
+
+  Status reshape(Span<const XnnValue> values) override;
+  Status bind(Span<void* const> places, void* scratch) override;
+  Status run() override;
+
+ private:
+  // The elements of a row of the input; of a task where there are no rows.
+  size_t row_width(const Shape& shape) const;
+  // A task of the pool: rows [begin, begin + count).
+  static void run_rows(void* stage, size_t begin, size_t count);
+  // A task of the pool: the softmax of kLinesOfATask neighbouring lines.
+  static void run_lines(void* stage, size_t task);
+
+  const Fusion fusion_;
+  const pthreadpool_t pool_;
+  size_t count_ = 0, width_ = 1;  // Elements, of all and of a row.
+  portable::AroundDim around_;    // The dimension of kSoftmax, and what is around it.
+  const float* inputs_[2] = {};
+  float* output_ = nullptr;
+};
+
+}  // namespace taper::xnnpack

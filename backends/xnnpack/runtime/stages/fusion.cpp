@@ -1,0 +1,132 @@
+#include "backends/xnnpack/runtime/stages/fusion.h"
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/pattern_search.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::NodeContent;
+
+// A stage costs about a microsecond; a pass over fewer elements takes less.
+constexpr uint64_t kLeastElements = 8192;
+
+const float* floats_or_null(uint32_t id, Span<const XnnValue> values) {
+  return id == kNone ? nullptr : floats_of(values[id]);
+}
+
+Fusion norm_of_rows(Fusion fusion, const XnnNode& node, Span<const XnnValue> values) {
+  fusion.kind =
+      node.content_type == NodeContent::LayerNorm ? Fusion::Kind::kNorm : Fusion::Kind::kRms;
+  fusion.row_dims = node.as<wire::RowNorm>().row_dims();
+  fusion.eps = node.number;
+  fusion.weight = floats_or_null(node.inputs[1], values);
+  fusion.bias = floats_or_null(node.inputs[2], values);
+  return fusion;
+}
+
+Fusion norm_of_groups(Fusion fusion, const XnnNode& node, Span<const XnnValue> values) {
+  const Shape& image = values[node.output].shape;
+  fusion.kind = Fusion::Kind::kNorm;
+  fusion.eps = node.number;
+  fusion.weight = floats_or_null(node.inputs[1], values);
+  fusion.bias = floats_or_null(node.inputs[2], values);
+  fusion.channels = image.dims[1];
+  fusion.area = static_cast<uint32_t>(area_of(image));
+  fusion.width = fusion.channels / node.as<wire::GroupNorm>().groups() * fusion.area;
+  return fusion;
+}
+
+Fusion batch_norm(Fusion fusion, const XnnNode& node, Span<const XnnValue> values) {
+  fusion.kind = Fusion::Kind::kScale;
+  fusion.weight = floats_or_null(node.inputs[1], values);
+  fusion.bias = floats_or_null(node.inputs[2], values);
+  return fusion;
+}
+
+Fusion softmax(Fusion fusion, const XnnNode& node) {
+  fusion.kind = Fusion::Kind::kSoftmax;
+  fusion.axis = node.as<wire::DimSoftmax>().dim();
+  return fusion;
+}
+
+Fusion sum_within_bounds(Fusion fusion, const XnnNode& node, Span<const XnnValue> values) {
+  const bool is_plain = values[node.inputs[0]].shape == values[node.inputs[1]].shape;
+  if (!is_plain || !has_bounds(node)) return {};
+  fusion.kind = Fusion::Kind::kSum;
+  fusion.inputs[1] = node.inputs[1];
+  return fusion;
+}
+
+Fusion function(Fusion fusion, const XnnNode& node, optimized::Function function) {
+  if (has_bounds(node)) return {};
+  fusion.kind = Fusion::Kind::kFunction;
+  fusion.function = function;
+  return fusion;
+}
+
+// What one node computes, if it is a function of ours.
+Fusion function_of(const XnnNode& node, Span<const XnnValue> values) {
+  if (!node.is_needed || values[node.output].type != wire::DataType::FP32) return {};
+  Fusion fusion;
+  fusion.nodes = 1;
+  fusion.inputs[0] = node.inputs[0];
+  fusion.output = node.output;
+  fusion.min = node.min;
+  fusion.max = node.max;
+  switch (node.content_type) {
+    case NodeContent::Swish:
+      fusion.kind = Fusion::Kind::kSwish;
+      return fusion;
+    case NodeContent::LayerNorm:
+    case NodeContent::RmsNorm:
+      return norm_of_rows(fusion, node, values);
+    case NodeContent::GroupNorm:
+      return norm_of_groups(fusion, node, values);
+    case NodeContent::BatchNorm:
+      return batch_norm(fusion, node, values);
+    case NodeContent::DimSoftmax:
+      return softmax(fusion, node);
+    case NodeContent::Add:
+      return sum_within_bounds(fusion, node, values);
+    case NodeContent::Exp:
+      return function(fusion, node, optimized::Function::kExp);
+    case NodeContent::Log:
+      return function(fusion, node, optimized::Function::kLog);
+    case NodeContent::Sin:
+      return function(fusion, node, optimized::Function::kSin);
+    case NodeContent::Cos:
+      return function(fusion, node, optimized::Function::kCos);
+    case NodeContent::SquareRoot:
+      return function(fusion, node, optimized::Function::kSqrt);
+    case NodeContent::ReciprocalSquareRoot:
+      return function(fusion, node, optimized::Function::kRsqrt);
+    case NodeContent::GeluTanh:
+      return function(fusion, node, optimized::Function::kGeluTanh);
+    default:
+      return {};
+  }
+}
+
+bool is_computed(const XnnValue& value) {
+  return value.data == nullptr && value.type == wire::DataType::FP32;
+}
+
+}  // namespace
+
+Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  Fusion fusion = function_of(graph.nodes()[first], graph.values());
+  if (!graph.is_taper()) {
+    const Fusion pattern = find_pattern(graph, uses, first);
+    if (pattern.nodes > 0) fusion = pattern;
+  }
+  if (fusion.nodes == 0) return {};
+  const Shape& shape = graph.values()[fusion.output].shape;
+  const bool is_large = shape.rank > 0 && element_count(shape) >= kLeastElements;
+  for (uint32_t id : fusion.inputs) {
+    if (id != kNone && !is_computed(graph.values()[id])) return {};
+  }
+  return is_large ? fusion : Fusion();
+}
+
+}  // namespace taper::xnnpack

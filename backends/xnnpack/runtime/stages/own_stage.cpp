@@ -1,0 +1,97 @@
+#include "backends/xnnpack/runtime/stages/own_stage.h"
+
+#include <new>
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/depthwise_stage.h"
+#include "backends/xnnpack/runtime/stages/grouped_stage.h"
+#include "backends/xnnpack/runtime/stages/winograd_stage.h"
+#include "kernels_optimized/cores/gemm.h"
+
+namespace taper::xnnpack {
+namespace {
+
+// A part that is one node, if the bytes that it takes can be spared.
+OwnPart take_node(OwnPart::Kind kind, uint64_t bytes, uint64_t& spare_bytes) {
+  if (bytes > spare_bytes) return {};
+  spare_bytes -= bytes;
+  OwnPart part;
+  part.kind = kind;
+  part.nodes = 1;
+  return part;
+}
+
+OwnPart find_winograd(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
+  const uint32_t tile = WinogradStage::best_tile(node, values);
+  if (tile == 0) return {};
+  const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
+  OwnPart part = take_node(OwnPart::Kind::kWinograd, bytes, spare_bytes);
+  part.tile = tile;
+  return part;
+}
+
+OwnPart find_grouped(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
+  if (!GroupedStage::is_better(node, values)) return {};
+  return take_node(OwnPart::Kind::kGrouped, GroupedStage::extra_bytes(node, values), spare_bytes);
+}
+
+OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  const XnnNode& node = graph.nodes()[first];
+  if (!DepthwiseStage::is_better(node, graph.values())) return {};
+  OwnPart part;
+  part.kind = OwnPart::Kind::kDepthwise;
+  part.nodes = 1;
+  if (has_bounds(node) || first + 1 == graph.nodes().size()) return part;
+  const Fusion next = find_fusion(graph, uses, first + 1);
+  // The swish alone reads it: once as a node of its own, twice as a sigmoid and a product.
+  const bool is_alone = uses[node.output] == next.nodes;
+  if (next.kind == Fusion::Kind::kSwish && next.inputs[0] == node.output && is_alone) {
+    part.fusion = next;
+    part.nodes += next.nodes;
+  }
+  return part;
+}
+
+}  // namespace
+
+bool has_own_stages() { return optimized::has_vectors(); }
+
+OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                      uint64_t& spare_bytes) {
+  if (!has_own_stages()) return {};
+  OwnPart part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_depthwise(graph, uses, first);
+  if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes > 0) return part;
+  part.fusion = find_fusion(graph, uses, first);
+  part.nodes = part.fusion.nodes;
+  if (part.nodes > 0) part.kind = OwnPart::Kind::kFusion;
+  return part;
+}
+
+Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
+                      const Shared& shared, std::unique_ptr<Stage>& stage) {
+  const XnnNode& node = graph.nodes()[first];
+  const Span<const XnnValue> values = graph.values();
+  Status status;
+  if (part.kind == OwnPart::Kind::kWinograd) {
+    auto* made = new (std::nothrow) WinogradStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, part.tile, shared);
+  } else if (part.kind == OwnPart::Kind::kDepthwise) {
+    const bool is_swish = part.fusion.nodes > 0;
+    const uint32_t output = is_swish ? part.fusion.output : node.output;
+    stage.reset(new (std::nothrow) DepthwiseStage(node, values, is_swish, output, shared.pool));
+  } else if (part.kind == OwnPart::Kind::kGrouped) {
+    auto* made = new (std::nothrow) GroupedStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared.pool);
+  } else {
+    stage.reset(new (std::nothrow) FusedStage(part.fusion, shared.pool));
+  }
+  TAPER_REQUIRE(stage != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the stages of the XNNPACK graph");
+  return status;
+}
+
+}  // namespace taper::xnnpack

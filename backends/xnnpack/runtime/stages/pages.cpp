@@ -1,0 +1,74 @@
+// What a system cannot do ahead it does page by page. XNNPACK's own large blocks are tables of
+// pointers and packed weights, which it writes from end to end.
+
+#include "backends/xnnpack/runtime/stages/pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+namespace taper::xnnpack {
+namespace {
+
+// Below it a call of the system costs what it saves.
+[[maybe_unused]] constexpr size_t kLeastBytes = size_t{32} << 10;
+// What a file only claims to need is not taken.
+[[maybe_unused]] constexpr size_t kMostBytes = size_t{64} << 20;
+
+[[maybe_unused]] size_t page_size() {
+  const long size = sysconf(_SC_PAGESIZE);
+  return size > 0 ? static_cast<size_t>(size) : 4096;
+}
+
+void* taken(void* bytes, size_t size) {
+  if (bytes != nullptr) take_ahead(bytes, size);
+  return bytes;
+}
+
+void* allocate(void*, size_t size) { return taken(std::malloc(size), size); }
+
+void* reallocate(void*, void* bytes, size_t size) { return taken(std::realloc(bytes, size), size); }
+
+void* allocate_aligned(void*, size_t alignment, size_t size) {
+  void* bytes = nullptr;
+  return posix_memalign(&bytes, alignment, size) == 0 ? taken(bytes, size) : nullptr;
+}
+
+void release(void*, void* bytes) { std::free(bytes); }
+
+constexpr xnn_allocator kAllocator = {nullptr, allocate,         reallocate,
+                                      release, allocate_aligned, release};
+
+}  // namespace
+
+void map_ahead(const void* bytes, size_t size) {
+#ifdef MADV_POPULATE_READ
+  const size_t skipped = reinterpret_cast<uintptr_t>(bytes) % page_size();
+  auto* begin = const_cast<uint8_t*>(static_cast<const uint8_t*>(bytes)) - skipped;
+  (void)madvise(begin, size + skipped, MADV_POPULATE_READ);
+#else
+  (void)bytes;
+  (void)size;
+#endif
+}
+
+void take_ahead(void* bytes, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+  const size_t page = page_size();
+  const size_t skipped = (page - reinterpret_cast<uintptr_t>(bytes) % page) % page;
+  if (size < kLeastBytes || size < skipped) return;
+  const size_t whole = (std::min(size, kMostBytes) - skipped) / page * page;
+  (void)madvise(static_cast<uint8_t*>(bytes) + skipped, whole, MADV_POPULATE_WRITE);
+#else
+  (void)bytes;
+  (void)size;
+#endif
+}
+
+bool start_library() { return xnn_initialize(&kAllocator) == xnn_status_success; }
+
+}  // namespace taper::xnnpack

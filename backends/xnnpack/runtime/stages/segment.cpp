@@ -1,0 +1,230 @@
+// XNNPACK's graph of a segment is built once; later XNNPACK is told only what has changed.
+
+#include "backends/xnnpack/runtime/stages/segment.h"
+
+#include <algorithm>
+
+#include "backends/xnnpack/library/placed_workspace.h"
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/make_array.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::DataType;
+
+// Deletes XNNPACK's description of a graph when it goes.
+struct SubgraphOwner {
+  xnn_subgraph_t graph = nullptr;
+  ~SubgraphOwner() {
+    if (graph != nullptr) xnn_delete_subgraph(graph);
+  }
+};
+
+xnn_datatype xnn_type(DataType type) {
+  switch (type) {
+    case DataType::FP32:
+      return xnn_datatype_fp32;
+    case DataType::FP16:
+      return xnn_datatype_fp16;
+    case DataType::QINT8:
+      return xnn_datatype_qint8;
+    case DataType::QUINT8:
+      return xnn_datatype_quint8;
+    case DataType::QINT32:
+      return xnn_datatype_qint32;
+    case DataType::QCINT8:
+      return xnn_datatype_qcint8;
+    case DataType::QCINT32:
+      return xnn_datatype_qcint32;
+    case DataType::QCINT4:
+      return xnn_datatype_qcint4;
+    case DataType::QDINT8:
+      return xnn_datatype_qdint8;
+    case DataType::QBINT4:
+      return xnn_datatype_qbint4;
+    default:
+      return xnn_datatype_invalid;
+  }
+}
+
+// Every value that one of the nodes reads or writes, some more than once.
+template <typename Visit>
+void visit_values(const Subgraph& graph, size_t first, size_t last, Visit visit) {
+  for (size_t n = first; n < last; ++n) {
+    const XnnNode& node = graph.nodes()[n];
+    if (!node.is_needed) continue;
+    for (uint32_t id : node.inputs) {
+      if (id != kNone) visit(id, false);
+    }
+    visit(node.output, true);
+  }
+}
+
+// The cost of a node in multiply-adds of a product that stays in the cache.
+uint64_t work_of(const XnnNode& node, Span<const XnnValue> values) {
+  constexpr uint64_t kPerResult = 16;  // To read what it is made of, and to write it.
+  constexpr uint64_t kPerWeight = 4;
+  const Shape& result = values[node.output].shape;
+  const uint64_t count = element_count(result);
+  uint64_t depth = 1, weights = 0;
+  if (node.kind == find_kind(wire::NodeContent::BatchMatrixMultiply)) {
+    depth = input(node, values).shape.last();
+  } else if (node.inputs[1] != kNone && input(node, values, 1).data != nullptr) {
+    weights = element_count(input(node, values, 1).declared);
+    depth = weights / (result.rank > 0 ? result.last() : 1);
+  }
+  return count * (depth + kPerResult) + weights * kPerWeight;
+}
+
+// The pool, if the nodes gain more by it than it costs to hand each of them to other threads, to
+// fetch what those wrote before, and to wait for the last one.
+pthreadpool_t pool_for(const Subgraph& graph, size_t first, size_t last, pthreadpool_t pool) {
+  constexpr uint64_t kHandOver = 256 << 10;  // Multiply-adds in the time that it takes.
+  constexpr uint64_t kOneTask = 32 << 10;    // Less is not shared out by XNNPACK itself.
+  uint64_t work = 0, count = 0;
+  for (size_t n = first; n < last; ++n) {
+    const XnnNode& node = graph.nodes()[n];
+    const uint64_t own = node.is_needed ? work_of(node, graph.values()) : 0;
+    if (own < kOneTask) continue;
+    work += std::min(own, uint64_t{1} << 40);
+    ++count;
+  }
+  // Two threads halve the work, and more do better.
+  return work / 2 > count * kHandOver ? pool : nullptr;
+}
+
+}  // namespace
+
+Segment::~Segment() {
+  if (runtime_ != nullptr) xnn_delete_runtime(runtime_);
+  if (workspace_ != nullptr) xnn_release_workspace(workspace_);
+}
+
+Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Shared& shared) {
+  TAPER_TRY(find_externals(graph, first, last));
+  SubgraphOwner subgraph;
+  TAPER_TRY(
+      status_of(xnn_create_subgraph(static_cast<uint32_t>(external_count_), 0, &subgraph.graph),
+                "XNNPACK cannot make a graph"));
+  const Status defined = define(subgraph.graph, graph, first, last);
+  for (XnnValue& value : graph.values()) value.xnn_id = kNone;
+  TAPER_TRY(defined);
+  TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
+                      "there is no memory for the workspace"));
+  const pthreadpool_t pool = pool_for(graph, first, last, shared.pool);
+  return status_of(
+      xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, pool, 0, &runtime_),
+      "XNNPACK refuses the graph");
+}
+
+// Numbers them in the order of first use, with xnn_id as the mark of those that have a number.
+Status Segment::find_externals(const Subgraph& graph, size_t first, size_t last) {
+  const Span<XnnValue> values = graph.values();
+  visit_values(graph, first, last, [&](uint32_t id, bool) {
+    if (!values[id].is_shared || values[id].xnn_id != kNone) return;
+    values[id].xnn_id = static_cast<uint32_t>(external_count_++);
+  });
+  externals_ = make_array<External>(external_count_);
+  bound_ = make_array<xnn_external_value>(external_count_);
+  const bool has_memory = externals_ != nullptr && bound_ != nullptr;
+  visit_values(graph, first, last, [&](uint32_t id, bool is_result) {
+    const uint32_t place = values[id].xnn_id;
+    if (!has_memory || !values[id].is_shared) return;
+    externals_[place].id = id;
+    externals_[place].is_result |= is_result;
+  });
+  for (XnnValue& value : values) value.xnn_id = kNone;
+  TAPER_REQUIRE(has_memory, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the arguments");
+  return {};
+}
+
+Status Segment::define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first,
+                       size_t last) const {
+  const Span<XnnValue> values = graph.values();
+  Status status;
+  for (uint32_t place = 0; place < external_count_; ++place) {
+    XnnValue& value = values[externals_[place].id];
+    TAPER_TRY(define_value(subgraph, place, value));
+  }
+  visit_values(graph, first, last, [&](uint32_t id, bool) {
+    if (!status.ok() || values[id].xnn_id != kNone) return;
+    status = define_value(subgraph, XNN_INVALID_VALUE_ID, values[id]);
+  });
+  TAPER_TRY(status);
+  for (size_t n = first; n < last; ++n) {
+    const XnnNode& node = graph.nodes()[n];
+    if (!node.is_needed) continue;
+    TAPER_TRY(status_of(node.kind->define(subgraph, node, values),
+                        "XNNPACK refuses a node of the graph"));
+  }
+  return {};
+}
+
+Status Segment::define_value(xnn_subgraph_t subgraph, uint32_t place, XnnValue& value) const {
+  const XnnDims shape(value.shape);
+  const size_t rank = shape.rank;
+  const size_t* dims = shape.sizes;
+  const xnn_datatype type = xnn_type(value.type);
+  uint32_t flags = 0;
+  if (place != XNN_INVALID_VALUE_ID) {
+    flags = externals_[place].is_result ? XNN_VALUE_FLAG_EXTERNAL_OUTPUT
+                                        : XNN_VALUE_FLAG_EXTERNAL_INPUT;
+  }
+  xnn_status status;
+  if (value.nonbatch_dims > 0) {
+    status = xnn_define_dynamically_quantized_tensor_value(
+        subgraph, type, rank, value.nonbatch_dims, dims, place, flags, &value.xnn_id);
+  } else if (value.group_scales != nullptr) {
+    status = xnn_define_blockwise_quantized_tensor_value(
+        subgraph, type, value.zero_point, value.group_scales, rank, value.channel_dim,
+        value.group_size, dims, value.data, place, flags, &value.xnn_id);
+  } else if (value.scales != nullptr) {
+    status = xnn_define_channelwise_quantized_tensor_value_v2(
+        subgraph, type, value.zero_point, value.scales, rank, value.channel_dim, dims, value.data,
+        place, flags, &value.xnn_id);
+  } else if (value.scale > 0) {
+    status = xnn_define_quantized_tensor_value(subgraph, type, value.zero_point, value.scale, rank,
+                                               dims, value.data, place, flags, &value.xnn_id);
+  } else {
+    status = xnn_define_tensor_value(subgraph, type, rank, dims, value.data, place, flags,
+                                     &value.xnn_id);
+  }
+  return status_of(status, "XNNPACK refuses a tensor of the graph");
+}
+
+Status Segment::reshape(Span<const XnnValue> values) {
+  for (uint32_t place = 0; place < external_count_; ++place) {
+    if (externals_[place].is_result) continue;
+    const XnnDims shape(values[externals_[place].id].shape);
+    TAPER_TRY(status_of(xnn_reshape_external_value(runtime_, place, shape.rank, shape.sizes),
+                        "XNNPACK refuses the sizes of an input"));
+  }
+  is_bound_ = false;
+  return status_of(xnn_reshape_runtime(runtime_), "XNNPACK cannot run the graph at these sizes");
+}
+
+uint64_t Segment::scratch_bytes() const { return taper_workspace_bytes(workspace_); }
+
+Status Segment::bind(Span<void* const> places, void* scratch) {
+  bool changed = !is_bound_ || scratch != scratch_;
+  if (scratch != scratch_) taper_place_workspace(runtime_, scratch);
+  scratch_ = scratch;
+  for (uint32_t place = 0; place < external_count_; ++place) {
+    void* data = places[externals_[place].id];
+    changed |= bound_[place].data != data;
+    bound_[place] = {place, data};
+  }
+  if (!changed) return {};
+  TAPER_TRY(status_of(xnn_setup_runtime_v2(runtime_, external_count_, bound_.get()),
+                      "XNNPACK refuses the memory of the arguments"));
+  is_bound_ = true;
+  return {};
+}
+
+Status Segment::run() {
+  return status_of(xnn_invoke_runtime(runtime_), "XNNPACK cannot run the graph");
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,44 @@
+// The usual stage: nodes in a row that XNNPACK computes.
+
+#pragma once
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/stages/stage.h"
+
+namespace taper::xnnpack {
+
+class Segment final : public Stage {
+ public:
+  ~Segment() override;
+
+  // Builds nodes [first, last) of the graph, but leaves out the ones that nothing needs. On return
+  // no value has an xnn_id.
+  Status build(const Subgraph& graph, size_t first, size_t last, const Shared& shared);
+
+  Status reshape(Span<const XnnValue> values) override;
+  uint64_t scratch_bytes() const override;
+  Status bind(Span<void* const> places, void* scratch) override;
+  Status run() override;
+
+ private:
+  // A value that is not the segment's own; its place in the list is XNNPACK's number of it.
+  struct External {
+    uint32_t id = kNone;
+    bool is_result = false;
+  };
+
+  Status find_externals(const Subgraph& graph, size_t first, size_t last);
+  Status define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first, size_t last) const;
+  Status define_value(xnn_subgraph_t subgraph, uint32_t id, XnnValue& value) const;
+
+  std::unique_ptr<External[]> externals_;
+  std::unique_ptr<xnn_external_value[]> bound_;
+  size_t external_count_ = 0;
+  xnn_workspace_t workspace_ = nullptr;
+  void* scratch_ = nullptr;  // The address of the workspace.
+  xnn_runtime_t runtime_ = nullptr;
+  bool is_bound_ = false;
+};
+
+}  // namespace taper::xnnpack

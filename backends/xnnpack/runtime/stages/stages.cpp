@@ -1,0 +1,286 @@
+// Nodes in a row that XNNPACK computes are one stage; own_stage.h says what else is. A value that
+// crosses from stage to stage has a buffer for as long as it is needed; a function writes over what
+// nobody reads after it.
+
+#include "backends/xnnpack/runtime/stages/stages.h"
+
+#include <algorithm>
+#include <new>
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/payload/value_reader.h"
+#include "backends/xnnpack/runtime/stages/make_array.h"
+#include "backends/xnnpack/runtime/stages/move_stage.h"
+#include "backends/xnnpack/runtime/stages/segment.h"
+
+namespace taper::xnnpack {
+namespace {
+
+constexpr uint64_t kAlignment = WorkMemory::kAlignment;
+// Bounds the work of placing the buffers.
+constexpr size_t kMostParts = 512;
+constexpr size_t kMostBuffers = 512;
+// The same with reshapes that XNNPACK cannot do, which have to be parts.
+constexpr size_t kMostPartsAtAll = 2048;
+
+uint64_t round_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+Status no_memory() {
+  return Status(Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the stages of the XNNPACK graph");
+}
+
+Status make_segment(const Subgraph& graph, size_t first, size_t last, const Shared& shared,
+                    std::unique_ptr<Stage>& stage) {
+  auto* made = new (std::nothrow) Segment();
+  if (made == nullptr) return no_memory();
+  stage.reset(made);
+  return made->build(graph, first, last, shared);
+}
+
+OwnPart move_part(const XnnNode& node) {
+  OwnPart part;
+  part.kind = OwnPart::Kind::kMove;
+  part.nodes = 1;
+  part.fusion.inputs[0] = node.inputs[0];
+  part.fusion.output = node.output;
+  return part;
+}
+
+Status make_stage(const Subgraph& graph, size_t first, size_t last, const OwnPart& own,
+                  const Shared& shared, std::unique_ptr<Stage>& stage) {
+  if (own.kind == OwnPart::Kind::kNone) return make_segment(graph, first, last, shared, stage);
+  if (own.kind != OwnPart::Kind::kMove) return make_own_stage(graph, first, own, shared, stage);
+  stage.reset(new (std::nothrow) MoveStage(graph.nodes()[first]));
+  return stage != nullptr ? Status() : no_memory();
+}
+
+}  // namespace
+
+#if !defined(TAPER_OPTIMIZED)
+bool has_own_stages() { return false; }
+OwnPart find_own_part(const Subgraph&, Span<const uint32_t>, size_t, uint64_t&) { return {}; }
+Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
+                      std::unique_ptr<Stage>&) {
+  return {};
+}
+#endif
+
+Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared) {
+  graph_ = &graph;
+  if (shared.memory != nullptr) memory_ = shared.memory;
+  places_ = make_array<void*>(graph.values().size());
+  if (places_ == nullptr) return no_memory();
+  TAPER_TRY(cut(false, spare_bytes));
+  TAPER_TRY(find_buffers());
+  if (is_cut_badly(kMostBuffers)) {
+    TAPER_TRY(cut(true, 0));
+    TAPER_TRY(find_buffers());
+    TAPER_XNNPACK_REQUIRE(part_count_ <= 1 || !is_cut_badly(kMostPartsAtAll),
+                          "the graph cannot be cut at its reshapes");
+  }
+  stages_ = make_array<std::unique_ptr<Stage>>(part_count_);
+  if (stages_ == nullptr) return no_memory();
+  for (size_t p = 0; p < part_count_; ++p) {
+    const Part& part = parts_[p];
+    TAPER_TRY(make_stage(graph, part.first, part.last, part.own, shared, stages_[p]));
+  }
+  return {};
+}
+
+// How often each value is read; arguments count as read by many more.
+std::unique_ptr<uint32_t[]> Stages::count_uses() const {
+  constexpr uint32_t kMany = 1 << 20;
+  const Span<XnnValue> values = graph_->values();
+  auto uses = make_array<uint32_t>(values.size());
+  if (uses == nullptr) return uses;
+  for (size_t id = 0; id < values.size(); ++id) {
+    if (values[id].is_input || values[id].is_output) uses[id] = kMany;
+  }
+  for (const XnnNode& node : graph_->nodes()) {
+    for (uint32_t id : node.inputs) {
+      if (node.is_needed && id != kNone) ++uses[id];
+    }
+  }
+  return uses;
+}
+
+Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
+  parts_ = make_array<Part>(std::min(kMostPartsAtAll, graph_->nodes().size()));
+  const auto uses = count_uses();
+  if (parts_ == nullptr || uses == nullptr) return no_memory();
+  part_count_ = 0;
+  const size_t count = graph_->nodes().size();
+  for (size_t n = 0; n < count;) {
+    const XnnNode& node = graph_->nodes()[n];
+    Part part;
+    part.first = n;
+    part.last = n + 1;
+    if (node.is_needed && is_open_reshape(node)) {
+      part.own = move_part(node);
+    } else if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
+      part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
+      part.last = n + std::max(size_t{1}, part.own.nodes);
+    }
+    n = part.last;
+    if (!node.is_needed) continue;
+    Part* before = part_count_ > 0 ? &parts_[part_count_ - 1] : nullptr;
+    if (before != nullptr && before->own.nodes == 0 && part.own.nodes == 0) {
+      before->last = part.last;
+    } else {
+      TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll, "the graph has too many open reshapes");
+      parts_[part_count_++] = part;
+    }
+  }
+  return {};
+}
+
+// Values that one part computes and another reads, and from where to where they are needed.
+Status Stages::find_buffers() {
+  const Span<XnnValue> values = graph_->values();
+  const auto uses = make_array<Buffer>(values.size());
+  if (uses == nullptr) return no_memory();
+  for (XnnValue& value : values) value.is_shared = value.is_input || value.is_output;
+  buffer_count_ = 0;
+  for (size_t p = 0; p < part_count_; ++p) {
+    for (size_t n = parts_[p].first; n < parts_[p].last; ++n) {
+      const XnnNode& node = graph_->nodes()[n];
+      if (!node.is_needed) continue;
+      uses[node.output].value = node.output;
+      uses[node.output].first = uses[node.output].last = p;
+      for (uint32_t id : node.inputs) {
+        if (id == kNone || uses[id].value == kNone || uses[id].first == p) continue;
+        uses[id].last = p;
+        if (!values[id].is_shared) ++buffer_count_;
+        values[id].is_shared = true;
+      }
+    }
+  }
+  buffers_ = make_array<Buffer>(buffer_count_ + part_count_);
+  in_order_ = make_array<Buffer*>(buffer_count_ + part_count_);
+  if (buffers_ == nullptr || in_order_ == nullptr) return no_memory();
+  write_over({uses.get(), values.size()});
+  size_t found = 0;
+  for (size_t id = 0; id < values.size(); ++id) {
+    const bool is_argument = values[id].is_input || values[id].is_output;
+    if (values[id].is_shared && !is_argument) buffers_[found++] = uses[id];
+  }
+  for (size_t p = 0; p < part_count_; ++p) buffers_[found + p].first = buffers_[found + p].last = p;
+  return {};
+}
+
+// Lets a function write its result where an argument lies that nobody reads after it.
+void Stages::write_over(Span<Buffer> uses) {
+  const Span<XnnValue> values = graph_->values();
+  const auto has_buffer = [&](uint32_t id) {
+    return values[id].is_shared && !values[id].is_input && !values[id].is_output;
+  };
+  for (size_t p = 0; p < part_count_; ++p) {
+    const Fusion& fusion = parts_[p].own.fusion;
+    const bool may_write =
+        parts_[p].own.kind == OwnPart::Kind::kFusion || parts_[p].own.kind == OwnPart::Kind::kMove;
+    if (!may_write || !has_buffer(fusion.output)) continue;
+    for (uint32_t id : fusion.inputs) {
+      if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
+      uses[fusion.output].first = uses[id].first;
+      uses[id].successor = fusion.output;
+      break;
+    }
+  }
+}
+
+// What XNNPACK quantises on the way cannot leave its graph.
+bool Stages::is_cut_badly(size_t most_buffers) const {
+  if (buffer_count_ > most_buffers) return true;
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    if (graph_->values()[buffers_[b].value].nonbatch_dims > 0) return true;
+  }
+  return false;
+}
+
+Status Stages::reshape() {
+  for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->reshape(graph_->values()));
+  measure_buffers();
+  memory_bytes_ = std::max(place_buffers(), kAlignment);  // Never none: a place has to be told.
+  return memory_->grow(memory_bytes_) ? Status() : no_memory();
+}
+
+const Stages::Buffer* Stages::buffer_of(uint32_t value) const {
+  return std::lower_bound(buffers_.get(), buffers_.get() + buffer_count_, value,
+                          [](const Buffer& b, uint32_t id) { return b.value < id; });
+}
+
+void Stages::place_values() {
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    const Buffer* buffer = &buffers_[b];
+    while (buffer->successor != kNone) buffer = buffer_of(buffer->successor);
+    places_[buffers_[b].value] = memory_->begin() + buffer->offset;
+  }
+}
+
+void Stages::measure_buffers() {
+  for (size_t b = 0; b < buffer_count_; ++b) {
+    Buffer& buffer = buffers_[b];
+    const XnnValue& value = graph_->values()[buffer.value];
+    const uint64_t bytes = stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES;
+    buffer.bytes = buffer.successor != kNone ? 0 : round_up(bytes);
+  }
+  for (size_t p = 0; p < part_count_; ++p) {
+    buffers_[buffer_count_ + p].bytes = round_up(stages_[p]->scratch_bytes());
+  }
+}
+
+// The largest buffers first, each at the lowest place that is free while it is needed. Returns the
+// end of all.
+uint64_t Stages::place_buffers() {
+  const size_t count = buffer_count_ + part_count_;
+  for (size_t b = 0; b < count; ++b) in_order_[b] = &buffers_[b];
+  std::sort(in_order_.get(), in_order_.get() + count, [](const Buffer* a, const Buffer* b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
+  uint64_t end = 0;
+  for (size_t b = 0; b < count && in_order_[b]->bytes > 0; ++b) {
+    Buffer** const placed = in_order_.get();
+    Buffer& next = *placed[b];
+    end = std::max(end, place_buffer(next, {placed, b}));
+    // Buffers that have a place are sorted by it.
+    Buffer** const after = std::upper_bound(
+        placed, placed + b, next.offset,
+        [](uint64_t offset, const Buffer* other) { return offset < other->offset; });
+    std::rotate(after, placed + b, placed + b + 1);
+  }
+  return end;
+}
+
+uint64_t Stages::place_buffer(Buffer& buffer, Span<Buffer* const> placed) const {
+  buffer.offset = 0;
+  for (const Buffer* other : placed) {
+    const bool at_once = other->first <= buffer.last && buffer.first <= other->last;
+    if (!at_once || other->offset + other->bytes <= buffer.offset) continue;
+    if (buffer.offset + buffer.bytes <= other->offset) break;
+    buffer.offset = other->offset + other->bytes;
+  }
+  return buffer.offset + buffer.bytes;
+}
+
+void Stages::place(size_t argument, void* data) { places_[graph_->arguments()[argument]] = data; }
+
+Status Stages::bind() {
+  // Another delegate that shares the memory may have moved it.
+  if (!memory_->grow(memory_bytes_)) return no_memory();
+  place_values();
+  const Span<void* const> places(places_.get(), graph_->values().size());
+  for (size_t p = 0; p < part_count_; ++p) {
+    uint8_t* scratch = memory_->begin() + buffers_[buffer_count_ + p].offset;
+    TAPER_TRY(stages_[p]->bind(places, scratch));
+  }
+  bound_memory_ = memory_->begin();
+  return {};
+}
+
+Status Stages::run() {
+  for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->run());
+  return {};
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,72 @@
+// A graph as stages that run one after another, and the memory in between.
+
+#pragma once
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/stages/own_stage.h"
+#include "backends/xnnpack/runtime/stages/stage.h"
+
+namespace taper::xnnpack {
+
+class Stages {
+ public:
+  Stages() = default;
+  Stages(const Stages&) = delete;
+  Stages& operator=(const Stages&) = delete;
+
+  // Splits and builds the graph, which must live as long as this. What is taken beyond what the
+  // graph itself needs stays within `spare_bytes`.
+  Status build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared);
+  // Makes ready for the shapes that the values of the graph have now.
+  Status reshape();
+  // Where the argument with that place in the graph's list lies. Counts from the next bind() on.
+  void place(size_t argument, void* data);
+  Status bind();
+  // False if the memory has moved since the last bind().
+  bool is_placed() const { return memory_->begin() == bound_memory_; }
+  Status run();
+  size_t size() const { return part_count_; }
+
+ private:
+  // Nodes [first, last).
+  struct Part {
+    size_t first = 0, last = 0;
+    OwnPart own;  // The stage of ours that it is, if it is one.
+  };
+  // Memory for a value, or for what a stage needs while it runs.
+  struct Buffer {
+    uint32_t value = kNone;
+    size_t first = 0, last = 0;  // The stages that use it.
+    uint64_t bytes = 0, offset = 0;
+    uint32_t successor = kNone;  // The value that is written over it, if any, and has the memory.
+  };
+
+  // `is_whole`: cuts at open reshapes alone.
+  Status cut(bool is_whole, uint64_t spare_bytes);
+  std::unique_ptr<uint32_t[]> count_uses() const;
+  Status find_buffers();
+  void write_over(Span<Buffer> uses);
+  const Buffer* buffer_of(uint32_t value) const;
+  bool is_cut_badly(size_t most_buffers) const;
+  void measure_buffers();
+  uint64_t place_buffers();
+  uint64_t place_buffer(Buffer& buffer, Span<Buffer* const> placed) const;
+  void place_values();
+
+  const Subgraph* graph_ = nullptr;
+  std::unique_ptr<Part[]> parts_;
+  std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
+  size_t part_count_ = 0;
+  // One for each shared value, in the order of the values; then one for each stage.
+  std::unique_ptr<Buffer[]> buffers_;
+  size_t buffer_count_ = 0;              // Without those of the stages.
+  std::unique_ptr<Buffer*[]> in_order_;  // The buffers while they are being placed.
+  std::unique_ptr<void*[]> places_;      // Addresses of the values that several stages use.
+  WorkMemory own_memory_;
+  WorkMemory* memory_ = &own_memory_;
+  uint64_t memory_bytes_ = 0;  // How much of it is needed.
+  const uint8_t* bound_memory_ = nullptr;
+};
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,204 @@
+// The tiles are computed in blocks whose matrices stay in the cache between the three steps.
+
+#include "backends/xnnpack/runtime/stages/winograd_stage.h"
+
+#include <pthreadpool.h>
+
+#include <algorithm>
+#include <new>
+
+#include "backends/xnnpack/library/cached_product.h"
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using optimized::WinogradShape;
+using optimized::WinogradTiles;
+
+// The matrices of a block, all together, for each thread, whose caches share them; a block has at
+// least so many tiles.
+constexpr int64_t kBlockBytes = int64_t{1} << 20;
+constexpr int64_t kMostShares = 4;
+constexpr int64_t kBlockTiles = 48;
+// Tiles that a thread transforms at a time.
+constexpr int64_t kTaskTiles = 16;
+
+constexpr size_t kAlignment = 64;
+
+// What costs about as much as reading a weight once: multiplications that are done meanwhile.
+constexpr int64_t kReadCost = 16;
+// Rows that XNNPACK's kernels compute at once, about: fewer cost as much.
+constexpr int64_t kRowsAtOnce = 7;
+// The multiplications that a transform costs per number that it writes or reads.
+constexpr int64_t kTransformCost = 12;
+
+int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+size_t matrix_bytes(int64_t points, int64_t rows, int64_t columns) {
+  const size_t floats = static_cast<size_t>(points) * static_cast<size_t>(rows * columns);
+  return (floats * sizeof(float) + XNN_EXTRA_BYTES + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+WinogradShape shape_of(const XnnNode& node, Span<const XnnValue> values, int64_t tile) {
+  const auto& t = node.as<wire::Convolution>();
+  const uint32_t* in = input(node, values).shape.dims;
+  const uint32_t* out = values[node.output].shape.dims;
+  return {in[0], in[1], in[2], in[3], out[1], out[2], out[3], t.padding_top(), t.padding_left(),
+          tile};
+}
+
+// Multiplications, counted per pair of an input and an output channel, with all that costs as much.
+int64_t direct_cost(const WinogradShape& s) {
+  return 9 * (round_up(s.images * s.out_height * s.out_width, kRowsAtOnce) + kReadCost);
+}
+int64_t winograd_cost(const WinogradShape& s) {
+  const int64_t products = s.points() * (round_up(s.tiles(), kRowsAtOnce) + kReadCost);
+  const int64_t transforms = s.points() * s.tiles() * kTransformCost;
+  return products + transforms / s.channels + transforms / s.out_channels;
+}
+
+bool is_eligible(const XnnNode& node, Span<const XnnValue> values) {
+  if (node.kind != find_kind(wire::NodeContent::Conv2d)) return false;
+  const auto& t = node.as<wire::Convolution>();
+  const bool has_window = t.kernel_height() == 3 && t.kernel_width() == 3;
+  const bool has_steps = t.stride_height() == 1 && t.stride_width() == 1 &&
+                         t.dilation_height() == 1 && t.dilation_width() == 1;
+  if (!has_window || !has_steps || t.groups() != 1) return false;
+  if (!is_in_floats(node, values)) return false;
+  return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
+}
+
+// Filters that are transformed if a cache does not have them. Another transform, another seed.
+constexpr uint32_t kSeed = 0x57494E00;
+struct Filters {
+  WinogradShape shape;
+  const float* given;
+  std::unique_ptr<float[]> transformed;
+
+  static const float* make(void* self) {
+    Filters& f = *static_cast<Filters*>(self);
+    const int64_t count = f.shape.points() * f.shape.out_channels * f.shape.channels;
+    f.transformed.reset(new (std::nothrow) float[static_cast<size_t>(count)]);
+    if (f.transformed != nullptr) {
+      optimized::winograd_filters(f.shape, f.given, f.transformed.get());
+    }
+    return f.transformed.get();
+  }
+};
+
+}  // namespace
+
+uint32_t WinogradStage::best_tile(const XnnNode& node, Span<const XnnValue> values) {
+  if (!is_eligible(node, values) || !optimized::has_winograd()) return 0;
+  // Only if it saves a fifth: it takes more memory.
+  int64_t least = direct_cost(shape_of(node, values, 2)) * 4 / 5;
+  uint32_t best = 0;
+  for (uint32_t tile : {2u, 4u}) {
+    const int64_t cost = winograd_cost(shape_of(node, values, tile));
+    if (cost >= least) continue;
+    least = cost;
+    best = tile;
+  }
+  return best;
+}
+
+uint64_t WinogradStage::extra_bytes(const XnnNode& node, uint32_t tile) {
+  const auto& t = node.as<wire::Convolution>();
+  const uint64_t points = uint64_t{tile + 2} * (tile + 2);
+  const uint64_t in = t.group_input_channels(), out = t.group_output_channels();
+  // The filters transformed, and again as XNNPACK packs them, in panels of 64 columns at most.
+  const uint64_t filters = points * in * (out + 64) * sizeof(float) * 2;
+  return filters + points * kBlockTiles * (in + out) * sizeof(float) + kBlockBytes * kMostShares;
+}
+
+WinogradStage::~WinogradStage() {
+  if (product_ != nullptr) xnn_delete_operator(product_);
+}
+
+Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, uint32_t tile,
+                            const Shared& shared) {
+  node_ = &node;
+  pool_ = shared.pool;
+  shape_ = shape_of(node, values, tile);
+  last_ = {node.inputs[2] != kNone ? floats_of(input(node, values, 2)) : nullptr, node.min,
+           node.max};
+  const auto channels = static_cast<size_t>(shape_.channels);
+  zeros_.reset(new (std::nothrow) float[channels]());
+  TAPER_REQUIRE(zeros_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the padding of a convolution");
+  const XnnValue& filter = input(node, values, 1);
+  Filters filters = {shape_, floats_of(filter), {}};
+  const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
+                                        &filters};
+  return status_of(
+      taper_create_cached_product(static_cast<size_t>(shape_.points()), channels,
+                                  static_cast<size_t>(shape_.out_channels), &weights, &product_),
+      "XNNPACK refuses the filters of a convolution");
+}
+
+Status WinogradStage::reshape(Span<const XnnValue> values) {
+  shape_ = shape_of(*node_, values, shape_.tile);
+  const int64_t tile_bytes = shape_.points() * (shape_.channels + shape_.out_channels) * 4;
+  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
+  const int64_t block_bytes = kBlockBytes * std::min(threads, kMostShares);
+  const int64_t most = std::max(kBlockTiles, block_bytes / tile_bytes);
+  const int64_t blocks = (shape_.tiles() + most - 1) / most;
+  tiles_.rows = (shape_.tiles() + blocks - 1) / blocks;
+  const auto points = static_cast<size_t>(shape_.points());
+  size_t workspace = 0, alignment = 0;
+  return status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
+                       product_, 1, &points, &points, static_cast<size_t>(tiles_.rows),
+                       static_cast<size_t>(shape_.channels),
+                       static_cast<size_t>(shape_.out_channels), &workspace, &alignment, pool_),
+                   "XNNPACK cannot run a convolution at these sizes");
+}
+
+uint64_t WinogradStage::scratch_bytes() const {
+  return matrix_bytes(shape_.points(), tiles_.rows, shape_.channels) +
+         matrix_bytes(shape_.points(), tiles_.rows, shape_.out_channels);
+}
+
+Status WinogradStage::bind(Span<void* const> places, void* scratch) {
+  image_ = static_cast<const float*>(places[node_->inputs[0]]);
+  result_ = static_cast<float*>(places[node_->output]);
+  transformed_ = static_cast<float*>(scratch);
+  products_ =
+      transformed_ + matrix_bytes(shape_.points(), tiles_.rows, shape_.channels) / sizeof(float);
+  return status_of(
+      xnn_setup_batch_matrix_multiply_nc_f32(product_, nullptr, transformed_, nullptr, products_),
+      "XNNPACK refuses the memory of a convolution");
+}
+
+WinogradTiles WinogradStage::tiles_at(size_t begin, size_t count) const {
+  WinogradTiles tiles = tiles_;
+  tiles.begin = static_cast<int64_t>(begin);
+  tiles.end = static_cast<int64_t>(begin + count);
+  return tiles;
+}
+
+void WinogradStage::transform_input(void* stage, size_t begin, size_t count) {
+  const auto& self = *static_cast<WinogradStage*>(stage);
+  optimized::winograd_input(self.shape_, self.tiles_at(begin, count), self.image_,
+                            self.zeros_.get(), self.transformed_);
+}
+
+void WinogradStage::transform_output(void* stage, size_t begin, size_t count) {
+  const auto& self = *static_cast<WinogradStage*>(stage);
+  optimized::winograd_output(self.shape_, self.tiles_at(begin, count), self.products_, self.last_,
+                             self.result_);
+}
+
+Status WinogradStage::run() {
+  const auto rows = static_cast<size_t>(tiles_.rows);
+  for (int64_t done = 0; done < shape_.tiles(); done += tiles_.rows) {
+    // The last block begins earlier if it would not be full: it computes some tiles again.
+    tiles_.first = std::min(done, shape_.tiles() - tiles_.rows);
+    pthreadpool_parallelize_1d_tile_1d(pool_, transform_input, this, rows, kTaskTiles, 0);
+    TAPER_TRY(status_of(xnn_run_operator(product_, pool_), "XNNPACK cannot run a convolution"));
+    pthreadpool_parallelize_1d_tile_1d(pool_, transform_output, this, rows, kTaskTiles, 0);
+  }
+  return {};
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,53 @@
+// A convolution with a 3 x 3 window as a stage of its own: the transforms of kernels_optimized
+// around a batch of matrix products by XNNPACK. Done where that is clearly less work.
+
+#pragma once
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/stages/stage.h"
+#include "kernels_optimized/cores/winograd.h"
+
+namespace taper::xnnpack {
+
+class WinogradStage final : public Stage {
+ public:
+  // The width of the tiles with which this node is best computed; 0 if XNNPACK's own way is better,
+  // or the only one.
+  static uint32_t best_tile(const XnnNode& node, Span<const XnnValue> values);
+  // What it takes beyond its arguments and its result, while it is built or runs, at most.
+  static uint64_t extra_bytes(const XnnNode& node, uint32_t tile);
+
+  ~WinogradStage() override;
+
+  // The node must live as long as this, and so must its bias. The filters are transformed unless
+  // the cache of `shared` has them.
+  Status build(const XnnNode& node, Span<const XnnValue> values, uint32_t tile,
+               const Shared& shared);
+
+  Status reshape(Span<const XnnValue> values) override;
+  uint64_t scratch_bytes() const override;
+  Status bind(Span<void* const> places, void* scratch) override;
+  Status run() override;
+
+ private:
+  // Rows [begin, begin + count) of the tiles that are being computed.
+  optimized::WinogradTiles tiles_at(size_t begin, size_t count) const;
+  // Tasks of the pool for those rows.
+  static void transform_input(void* stage, size_t begin, size_t count);
+  static void transform_output(void* stage, size_t begin, size_t count);
+
+  const XnnNode* node_ = nullptr;
+  optimized::WinogradShape shape_;
+  optimized::WinogradTiles tiles_;  // The ones that are being computed.
+  optimized::WinogradOutput last_;
+  pthreadpool_t pool_ = nullptr;
+  xnn_operator_t product_ = nullptr;
+  std::unique_ptr<float[]> zeros_;
+  const float* image_ = nullptr;
+  float* result_ = nullptr;
+  float* transformed_ = nullptr;
+  float* products_ = nullptr;
+};
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,58 @@
+// One loaded payload: its graph, and the stages that it runs in.
+
+#pragma once
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/graph/subgraph.h"
+#include "backends/xnnpack/runtime/packed/packed_cache.h"
+#include "backends/xnnpack/runtime/stages/stages.h"
+
+namespace taper::xnnpack {
+
+class SubgraphExecutor {
+ public:
+  SubgraphExecutor() = default;
+  ~SubgraphExecutor();
+  SubgraphExecutor(const SubgraphExecutor&) = delete;
+  SubgraphExecutor& operator=(const SubgraphExecutor&) = delete;
+
+  // Reads and builds everything. `cache` outlives this.
+  Status load(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
+              const Shared& shared, PackedCache& cache);
+  Status execute(Span<EValue* const> args);
+  // Whether its memory is that of others, too: then one of them is called at a time.
+  bool shares_memory() const { return shares_memory_; }
+
+ private:
+  struct Argument {
+    void* bound = nullptr;              // What the stages were told last.
+    std::unique_ptr<uint8_t[]> padded;  // Holds inputs that must not be read past their end.
+    uint64_t capacity = 0;
+  };
+  struct Range {
+    const uint8_t* begin;
+    const uint8_t* end;
+    bool is_output;
+  };
+
+  Status make_arguments();
+  // Refuses results that lie over other arguments.
+  Status check_apart(Span<EValue* const> args);
+  // Takes the sizes of the inputs over.
+  Status read_sizes(Span<EValue* const> args);
+  Status resize_outputs(Span<EValue* const> args);
+  Status bind(Span<EValue* const> args);
+
+  Subgraph graph_;
+  PackedCache::User packed_;      // Outlives the stages, which use its memory.
+  PackedCache* cache_ = nullptr;  // Once it knows of packed_.
+  Stages stages_;
+  std::unique_ptr<Argument[]> arguments_;
+  std::unique_ptr<Range[]> ranges_;  // Memory of check_apart().
+  bool shares_memory_ = false;
+  bool is_shaped_ = false;  // The stages know the shapes that graph_ has.
+  bool is_bound_ = false;
+};
+
+}  // namespace taper::xnnpack

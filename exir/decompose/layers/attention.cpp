@@ -1,0 +1,130 @@
+// Scaled dot product attention: softmax(q k^T * scale + mask) v.
+//
+// q [..., L, E], k [..., S, E], v [..., S, Ev] -> [..., L, Ev]. The scale is split evenly between q
+// and k, as PyTorch does, so that float16 does not overflow.
+
+#include <cmath>
+#include <limits>
+
+#include "exir/decompose/rules.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+// The additive form of a boolean mask: -inf where `keep` is false, 0 elsewhere.
+Value* additive(Builder& b, Value* keep, ScalarType dtype) {
+  return b.op("where.self", {keep, b.constant(0, dtype), b.constant(kMinusInfinity, dtype)});
+}
+
+// Lower triangle of an L x S square, counted from the upper left corner.
+Value* causal(Builder& b, Value* query, Value* key) {
+  Value* row = b.unsqueeze(b.arange(0, dim_of(query, -2)), 1);
+  Value* column = b.unsqueeze(b.arange(0, dim_of(key, -2)), 0);
+  return b.op("ge.Tensor", {row, column});
+}
+
+// Each head of k or v serves the same number of query heads: [B, H, S, E] -> [B, H*n, S, E].
+Value* repeat_heads(Builder& b, Value* x, const Sym& heads) {
+  const std::vector<Sym> sizes = x->type.sizes;
+  const size_t at = sizes.size() - 3;
+  if (sizes[at] == heads) return x;
+  if (!sizes[at].is_int() || !heads.is_int() || sizes[at].as_int() == 0) {
+    throw Failure("attention with a symbolic number of heads and enable_gqa");
+  }
+  const Sym times = heads.as_int() / sizes[at].as_int();
+  std::vector<Sym> wide = sizes;
+  wide.insert(wide.begin() + static_cast<int64_t>(at) + 1, times);
+  std::vector<Sym> merged = sizes;
+  merged[at] = heads;
+  return b.view(b.expand(b.unsqueeze(x, static_cast<int64_t>(at) + 1), wide), merged);
+}
+
+Value* mask_of(Builder& b, Value* query, Value* key) {
+  if (b.arg("is_causal").to_bool()) {
+    return additive(b, causal(b, query, key), query->type.dtype);
+  }
+  if (!b.has("attn_mask")) return nullptr;
+  Value* mask = b.in("attn_mask");
+  return mask->type.dtype == ScalarType::kBool ? additive(b, mask, query->type.dtype) : mask;
+}
+
+// query key^T scale, with the root of the scale applied to each side so that 16-bit floats do not
+// overflow.
+Value* scaled_scores(Builder& b, Value* query, Value* key) {
+  Value* transposed = b.transpose(key, -2, -1);
+  const Sym width = dim_of(query, -1);
+  if (!b.has("scale") && !width.is_int()) {
+    Value* size = b.op("scalar_tensor", {b.size(width), query->type.dtype});
+    Value* half = b.op("pow.Tensor_Scalar", {size, -0.25});
+    return b.op("matmul", {b.mul(query, half), b.mul(transposed, half)});
+  }
+  const double scale = b.has("scale") ? b.arg("scale").to_double()
+                                      : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
+  const double half = std::sqrt(std::abs(scale));
+  return b.op("matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(transposed, half)});
+}
+
+// Backends take attention whole only with an additive mask. Replaces a boolean mask by that form,
+// and causal attention over dynamic lengths by attention with a computed mask; returns false if the
+// call is of neither kind.
+bool with_additive_mask(Builder& b) {
+  Value *query = b.in("query"), *key = b.in("key");
+  const size_t rank = query->type.rank();
+  if (rank < 2 || key->type.rank() != rank || b.in("value")->type.rank() != rank) return false;
+  Value* mask = nullptr;
+  if (b.arg("is_causal").to_bool()) {
+    if (dim_of(query, -2).is_int() && dim_of(key, -2).is_int()) return false;
+    mask = causal(b, query, key);
+  } else if (b.has("attn_mask") && b.in("attn_mask")->type.dtype == ScalarType::kBool) {
+    mask = b.in("attn_mask");
+  }
+  if (mask == nullptr) return false;
+  b.result(b.op("scaled_dot_product_attention",
+                {query, key, b.in("value"), additive(b, mask, query->type.dtype),
+                 b.arg("dropout_p"), false, b.arg("scale"), b.arg("enable_gqa")}));
+  return true;
+}
+
+void attention(Builder& b) {
+  if (with_additive_mask(b)) return;
+  Value* query = b.in("query");
+  Value* key = b.in("key");
+  Value* value = b.in("value");
+  if (b.arg("enable_gqa").to_bool()) {
+    const Sym heads = dim_of(query, -3);
+    key = repeat_heads(b, key, heads);
+    value = repeat_heads(b, value, heads);
+  }
+  Value* scores = scaled_scores(b, query, key);
+  Value* mask = mask_of(b, query, key);
+  if (mask == nullptr) {
+    return b.result(b.op("matmul", {b.op("_softmax", {scores, -1, false}), value}));
+  }
+  Value* weights = b.op("_safe_softmax", {b.add(scores, mask), -1});
+  b.result(b.op("matmul", {weights, value}));
+}
+
+// softmax, except that rows of -inf only give zeros instead of NaN.
+void safe_softmax(Builder& b) {
+  Value* x = b.in("self");
+  if (b.has("dtype")) x = b.cast(x, std::get<ScalarType>(b.arg("dtype").v));
+  const int64_t dim = b.arg("dim").to_int();
+  Value* weights = b.op("_softmax", {x, dim, false});
+  Value* top = b.op("amax", {x, int_list({dim}), true});
+  Value* empty = b.op("eq.Scalar", {top, kMinusInfinity});
+  b.result(b.op("where.self", {empty, b.constant(0, x->type.dtype), weights}));
+}
+
+}  // namespace
+
+const Decompositions& attention_rules() {
+  static const Decompositions table = {
+      {"scaled_dot_product_attention", attention, kWide},
+      {"_safe_softmax", safe_softmax},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,235 @@
+// Order statistics: each sorts its rows and selects elements.
+
+#include <cmath>
+
+#include "exir/decompose/rules.h"
+#include "exir/ops/infer.h"
+
+namespace taper::exir {
+namespace {
+
+using Sizes = std::vector<Sym>;
+
+Value* self(Builder& b) { return b.in("self"); }
+int64_t rank_of(const Value* x) { return static_cast<int64_t>(x->type.rank()); }
+bool has_nan(const Value* x) { return is_floating(x->type.dtype); }
+
+struct Sorted {
+  Value* values;
+  Value* indices;
+};
+Sorted sorted(Builder& b, Value* x, int64_t dim, Argument descending = false) {
+  const std::vector<Value*> y = b.ops("sort.stable", {x, true, dim, std::move(descending)});
+  return {y[0], y[1]};
+}
+
+void sort_indices(Builder& b) {
+  b.result(sorted(b, self(b), b.arg("dim").to_int(), b.arg("descending")).indices);
+}
+void sort_rows(Builder& b) { b.result(sorted(b, self(b), 0).values); }
+
+// Returns the sorted elements at `place`, an int64 tensor that broadcasts, along dim, and their
+// original positions if the call has a second result.
+void pick(Builder& b, const Sorted& rows, int64_t dim, Value* place) {
+  Sizes sizes = rows.values->type.sizes;
+  sizes.at(static_cast<size_t>(dim)) = 1;
+  place = b.expand(place, sizes);
+  const auto at = [&](Value* x) {
+    return b.view(b.op("gather", {x, dim, place}), b.out_type().sizes);
+  };
+  b.result(at(rows.values));
+  if (b.node().outputs.size() > 1) b.result(at(rows.indices), 1);
+}
+
+// The rows to reduce: self along a dimension, or all of self as one row.
+struct Rows {
+  Value* x;
+  int64_t dim;
+};
+Rows rows_of(Builder& b) {
+  Value* x = self(b);
+  if (rank_of(x) > 0 && b.knows("dim") && b.has("dim")) {
+    return {x, wrap_dim(b.arg("dim").to_int(), rank_of(x))};
+  }
+  return {b.view(x, {x->type.numel()}), 0};
+}
+int64_t length_of(const Rows& rows) { return dim_of(rows.x, rows.dim).as_int(); }
+
+Value* nan_count(Builder& b, const Rows& rows) {
+  return b.sum(b.op("isnan", {rows.x}), {rows.dim}, true);
+}
+Value* at_position(Builder& b, int64_t position) { return b.full({}, position, ScalarType::kLong); }
+
+void kthvalue(Builder& b) {
+  const Rows rows = rows_of(b);
+  pick(b, sorted(b, rows.x, rows.dim), rows.dim, at_position(b, b.arg("k").to_int() - 1));
+}
+
+// The lower median; NaN if the row has a NaN.
+void median(Builder& b) {
+  const Rows rows = rows_of(b);
+  const int64_t length = length_of(rows);
+  if (length == 0) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
+  Value* place = at_position(b, (length - 1) / 2);
+  if (has_nan(rows.x)) {
+    Value* nans = nan_count(b, rows);
+    Value* first_nan = b.op("rsub.Scalar", {nans, length});
+    place = b.where(b.op("gt.Scalar", {nans, 0}), first_nan, place);
+  }
+  pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
+}
+
+// The lower median of the elements that are not NaN.
+void nanmedian(Builder& b) {
+  const Rows rows = rows_of(b);
+  const int64_t length = length_of(rows);
+  if (length == 0) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
+  Value* place = at_position(b, (length - 1) / 2);
+  if (has_nan(rows.x)) {
+    Value* last = b.op("rsub.Scalar", {nan_count(b, rows), length - 1});
+    place = b.op("div.Scalar_mode", {b.op("clamp", {last, 0, Argument()}), 2, "floor"});
+  }
+  pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
+}
+
+// The most frequent value, the smallest of several. Comparing all pairs counts how often each
+// occurs.
+void mode(Builder& b) {
+  const Rows rows = rows_of(b);
+  const Sorted order = sorted(b, rows.x, rows.dim);
+  Value* last = b.transpose(order.values, rows.dim, -1);
+  Value* equal = b.op("eq.Tensor", {b.unsqueeze(last, -1), b.unsqueeze(last, -2)});
+  Value* counts = b.transpose(b.sum(equal, {-1}), rows.dim, -1);
+  // PyTorch returns the index of its last occurrence.
+  Value* first = b.op("argmax", {counts, rows.dim, true});
+  Value* more = b.sub(b.op("amax", {counts, int_list({rows.dim}), true}), 1);
+  pick(b, order, rows.dim, b.add(first, more));
+}
+
+// Interpolates between the two elements around `place`, the position q * (n - 1) in each row.
+Value* interpolated(Builder& b, Value* x, Value* place) {
+  const std::string& how = b.arg("interpolation").text();
+  if (how == "nearest") place = b.op("round", {place});
+  const auto at = [&](const char* rounding) {
+    Value* index = b.cast(b.op(rounding, {place}), ScalarType::kLong);
+    return b.op("gather", {x, rank_of(x) - 1, index});
+  };
+  Value* below = at("floor");
+  if (how == "lower" || how == "nearest") return below;
+  Value* above = at("ceil");
+  if (how == "higher") return above;
+  if (how == "midpoint") return b.add(below, b.mul(b.sub(above, below), 0.5));
+  Value* part = b.sub(place, b.op("floor", {place}));
+  return b.op("lerp.Tensor", {below, above, part});
+}
+
+// q is a number or a vector; a vector adds a first dimension to the result.
+void quantile_of(Builder& b, bool skip_nan) {
+  const Rows rows = rows_of(b);
+  const ScalarType dtype = rows.x->type.dtype;
+  Value* x = sorted(b, b.transpose(rows.x, rows.dim, -1), -1).values;
+  const Sym length = dim_of(x, -1);
+  Value* q = b.arg("q").is_value() ? b.in("q") : b.constant(b.arg("q").to_double(), dtype);
+  const bool line = q->type.rank() == 1;
+  Sizes wide = x->type.sizes;
+  wide.back() = line ? dim_of(q, 0) : Sym(1);
+  Value* nans = b.sum(b.op("isnan", {x}), {-1}, true);
+  Value* last = b.cast(b.op("rsub.Scalar", {nans, length.as_int() - 1}), dtype);
+  Value* place = nullptr;
+  if (skip_nan) {
+    place = b.mul(b.op("clamp", {last, 0, Argument()}), q);
+  } else {
+    place = b.mul(q, static_cast<double>(length.as_int() - 1));
+    place = b.where(b.op("gt.Scalar", {nans, 0}), static_cast<double>(length.as_int() - 1), place);
+  }
+  Value* y = interpolated(b, x, b.expand(place, wide));
+  y = b.transpose(y, rows.dim, -1);
+  if (line) {
+    std::vector<int64_t> order = {rows.dim};
+    for (int64_t d = 0; d < rank_of(y); ++d) {
+      if (d != rows.dim) order.push_back(d);
+    }
+    y = b.permute(y, order);
+  }
+  b.result(b.view(y, b.out_type().sizes));
+}
+void quantile(Builder& b) { quantile_of(b, false); }
+void nanquantile(Builder& b) { quantile_of(b, true); }
+
+// ---- runs of equal values ----
+
+// The runs of a vector: the value and the length of each, and for each element the index of its
+// run.
+struct Runs {
+  Value* values;
+  Value* counts;
+  Value* numbers;
+};
+
+Runs runs_of(Builder& b, Value* line) {
+  const Sym length = dim_of(line, 0), found = b.out_type().sizes.at(0);
+  Value* begins =
+      b.op("ne.Tensor", {b.slice(line, 0, 1, length), b.slice(line, 0, 0, length - Sym(1))});
+  begins = b.cat({b.full({Sym(1)}, true, ScalarType::kBool), begins}, 0);
+  const auto chosen = [&](Value* x) {
+    return b.rewriter().emit("aten::masked_select", {x, begins},
+                             {TensorType(x->type.dtype, {found})})[0];
+  };
+  Value* numbers = b.sub(b.op("cumsum", {begins, 0}), 1);
+  Value* zeros = b.full({length}, 0, ScalarType::kLong);
+  Value* ones = b.full({length}, 1, ScalarType::kLong);
+  Value* counts = b.op("index_put", {zeros, Argument::List{numbers}, ones, true});
+  return {chosen(line), chosen(b.op("index_select", {counts, 0, numbers})), numbers};
+}
+
+// Results that the caller did not ask for may be empty.
+void give_runs(Builder& b, const Runs& runs) {
+  b.result(runs.values);
+  Value* rest[] = {runs.numbers, runs.counts};
+  for (size_t i = 1; i <= 2; ++i) {
+    const Sizes& sizes = b.out_type(i).sizes;
+    const bool empty = sizes.size() == 1 && sizes[0] == Sym(0);
+    b.result(empty ? b.full(sizes, 0, ScalarType::kLong) : b.view(rest[i - 1], sizes), i);
+  }
+}
+
+Value* line_of(Builder& b) {
+  if (self(b)->type.numel() == Sym(0)) throw Failure("unique values of an empty tensor");
+  return b.view(self(b), {self(b)->type.numel()});
+}
+void unique_consecutive(Builder& b) {
+  if (b.has("dim") && rank_of(self(b)) != 1) throw Failure("unique_consecutive of rows");
+  give_runs(b, runs_of(b, line_of(b)));
+}
+void unique(Builder& b) {
+  const Sorted line = sorted(b, line_of(b), 0);
+  Runs runs = runs_of(b, line.values);
+  Value* zeros = b.full(line.indices->type.sizes, 0, ScalarType::kLong);
+  runs.numbers = b.op("index_put", {zeros, Argument::List{line.indices}, runs.numbers, false});
+  give_runs(b, runs);
+}
+
+}  // namespace
+
+const Decompositions& order_rules() {
+  static const Decompositions table = {
+      {"argsort", sort_indices},
+      {"argsort.stable", sort_indices},
+      {"msort", sort_rows},
+      {"kthvalue", kthvalue},
+      {"median", median},
+      {"median.dim", median},
+      {"nanmedian", nanmedian},
+      {"nanmedian.dim", nanmedian},
+      {"mode", mode},
+      {"quantile", quantile},
+      {"quantile.scalar", quantile},
+      {"nanquantile", nanquantile},
+      {"nanquantile.scalar", nanquantile},
+      {"unique_consecutive", unique_consecutive},
+      {"_unique2", unique},
+  };
+  return table;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,23 @@
+// Complex numbers become pairs of real ones.
+//
+//   %z: complex64[3] = polar(%r, %t)         %a: float32[3] = mul(%r, cos(%t))
+//   %w: complex64[3] = mul(%z, %z)           ...
+//   %y: float32[3] = abs(%w)                 %y: float32[3] = sqrt(re * re + im * im)
+//
+// Runs      after canonical_layout
+// Requires  the front end's types: a complex tensor is a real one with a last dimension of two,
+//           marked by TensorType::pairs
+// Keeps     nothing complex; inputs and outputs must be real
+// Cost      linear in the nodes
+
+#pragma once
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// Returns the number of calls replaced. Throws Failure with one diagnostic per call that has no
+// rule for complex numbers.
+int split_complex(Graph& graph);
+
+}  // namespace taper::exir

@@ -1,0 +1,77 @@
+#include "exir/passes/convert/split_complex.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/ops/builtin.h"
+
+namespace taper::exir {
+namespace {
+
+// float32[3] -> polar -> its real part.
+std::unique_ptr<Graph> polar_graph(const std::string& last) {
+  auto graph = parse_graph(R"(graph "g" {
+  input %r: float32[3]
+  input %t: float32[3]
+  %z: float32[3, 2] = aten::polar(%r, %t)
+  %y: float32[3] = )" + last +
+                           R"(
+  return %y
+})");
+  graph->nodes[0]->outputs[0]->type.pairs = true;
+  return graph;
+}
+
+std::vector<std::string> targets(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const auto& node : graph.nodes) out.emplace_back(node->target());
+  return out;
+}
+
+TEST(SplitComplex, APolarNumberIsAPairOfProducts) {
+  const auto graph = polar_graph("aten::imag(%z)");
+  EXPECT_EQ(split_complex(*graph), 2);
+  EXPECT_EQ(targets(*graph),
+            (std::vector<std::string>{"aten::cos", "aten::mul.Tensor", "aten::sin",
+                                      "aten::mul.Tensor", "aten::unsqueeze", "aten::unsqueeze",
+                                      "aten::cat", "aten::select.int", "aten::select.int"}));
+  for (const auto& node : graph->nodes) {
+    for (const Value* value : node->outputs) EXPECT_FALSE(value->type.pairs);
+  }
+}
+
+TEST(SplitComplex, WhatHasNoRuleIsNamed) {
+  const auto graph = polar_graph("aten::tan(%z)");
+  try {
+    split_complex(*graph);
+    FAIL() << "compiled";
+  } catch (const Failure& failure) {
+    ASSERT_EQ(failure.diagnostics().size(), 1u);
+    EXPECT_EQ(failure.diagnostics()[0].message, "aten::tan is not supported on complex numbers");
+  }
+}
+
+TEST(SplitComplex, RealNumbersHaveNoImaginaryPart) {
+  for (const char* last : {"aten::imag(%r)", "aten::conj(%r)", "aten::angle(%r)"}) {
+    const auto graph = polar_graph(last);
+    graph->nodes[1]->outputs[0]->type.pairs = true;
+    EXPECT_THROW(split_complex(*graph), Failure) << last;
+  }
+}
+
+TEST(SplitComplex, InputsAreReal) {
+  const auto graph = polar_graph("aten::imag(%z)");
+  graph->inputs[0].value()->type.pairs = true;
+  EXPECT_THROW(split_complex(*graph), Failure);
+}
+
+TEST(SplitComplex, RealGraphsStayAsTheyAre) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[3]
+  %y: float32[3] = aten::neg(%x)
+  return %y
+})");
+  EXPECT_EQ(split_complex(*graph), 0);
+}
+
+}  // namespace
+}  // namespace taper::exir

@@ -1,0 +1,96 @@
+#include "exir/passes/convert/to_edge.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/ops/builtin.h"
+
+namespace taper::exir {
+namespace {
+
+std::string run(const std::string& body) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  to_edge(*graph);
+  std::string text = print(*graph);
+  text.erase(0, text.find('\n') + 1);
+  return text.substr(0, text.rfind('}'));
+}
+
+TEST(ToEdge, NumbersTakeTheScalarOverload) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  %a: float32[2] = aten::add.Tensor(%x, 1, 1)
+  %b: float32[2] = aten::sub.Tensor(2, %a, 1)
+  %c: bool[2] = aten::lt.Tensor(3, %b)
+  return %c)"),
+            R"(  input %x: float32[2]
+  %a: float32[2] = aten::add.Scalar(%x, 1, 1)
+  %b_1: float32[2] = aten::rsub.Scalar(%a, 2, 1)
+  %c_1: bool[2] = aten::gt.Scalar(%b_1, 3)
+  return %c_1
+)");
+}
+
+TEST(ToEdge, OperandsGetTheDtypeThatPyTorchComputesIn) {
+  EXPECT_EQ(run(R"(  input %h: float16[2]
+  input %f: float32[2]
+  input %i: int64[2]
+  %a: float32[2] = aten::mul.Tensor(%h, %f)
+  %b: bool[2] = aten::eq.Tensor(%i, %f)
+  return %a, %b)"),
+            R"(  input %h: float16[2]
+  input %f: float32[2]
+  input %i: int64[2]
+  %a_1: float32[2] = dim_order_ops::_to_dim_order_copy(%h, float32, None, None, None, False, [0])
+  %a: float32[2] = aten::mul.Tensor(%a_1, %f)
+  %b_1: float32[2] = dim_order_ops::_to_dim_order_copy(%i, float32, None, None, None, False, [0])
+  %b: bool[2] = aten::eq.Tensor(%b_1, %f)
+  return %a, %b
+)");
+}
+
+TEST(ToEdge, RootsOfSizesGoThroughTensorsOfOneNumber) {
+  EXPECT_EQ(run(R"(  input %x: float32[s0]
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %r: float(r) = python::_sym_sqrt(%n)
+  %y: float32[s0] = aten::mul.Scalar(%x, %r)
+  return %y)"),
+            R"(  input %x: float32[s0]
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %scalar_tensor: float64[] = aten::scalar_tensor(%n, float64, None, None, None)
+  %sqrt: float64[] = aten::sqrt(%scalar_tensor)
+  %r_1: float(r) = aten::_local_scalar_dense(%sqrt)
+  %y: float32[s0] = aten::mul.Scalar(%x, %r_1)
+  return %y
+)");
+}
+
+TEST(ToEdge, SoDoConditionsThatAreJoined) {
+  EXPECT_EQ(run(R"(  input %a: bool(1)
+  input %b: bool(1)
+  %c: bool(1) = python::and_(%a, %b)
+  return %c)"),
+            R"(  input %a: bool(1)
+  input %b: bool(1)
+  %scalar_tensor: bool[] = aten::scalar_tensor(%a, bool, None, None, None)
+  %scalar_tensor_1: bool[] = aten::scalar_tensor(%b, bool, None, None, None)
+  %bitwise_and: bool[] = aten::bitwise_and.Tensor(%scalar_tensor, %scalar_tensor_1)
+  %c_1: bool(1) = aten::_local_scalar_dense(%bitwise_and)
+  return %c_1
+)");
+}
+
+TEST(ToEdge, ViewsBecomeCopies) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 3]
+  %a: float32[6] = aten::view(%x, [6])
+  %b: float32[3] = aten::slice.Tensor(%a, 0, 0, 3, 1)
+  %c: float32[] = aten::select.int(%b, 0, 1)
+  return %c)"),
+            R"(  input %x: float32[2, 3]
+  %a: float32[6] = aten::view_copy(%x, [6])
+  %b: float32[3] = aten::slice_copy.Tensor(%a, 0, 0, 3, 1)
+  %c: float32[] = aten::select_copy.int(%b, 0, 1)
+  return %c
+)");
+}
+
+}  // namespace
+}  // namespace taper::exir

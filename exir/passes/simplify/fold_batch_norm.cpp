@@ -1,0 +1,215 @@
+// Reads the constants as doubles, computes the new weights and bias, and rounds them once.
+
+#include "exir/passes/simplify/fold_batch_norm.h"
+
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+
+#include "exir/ir/rewrite.h"
+#include "kernels_portable/engine/half.h"
+
+namespace taper::exir {
+namespace {
+
+using Doubles = std::vector<double>;
+
+double read_element(const uint8_t* at, ScalarType type) {
+  if (type == ScalarType::kFloat) {
+    float value;
+    std::memcpy(&value, at, sizeof(value));
+    return static_cast<double>(value);
+  }
+  if (type == ScalarType::kDouble) {
+    double value;
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+  }
+  uint16_t bits;
+  std::memcpy(&bits, at, sizeof(bits));
+  return static_cast<double>(type == ScalarType::kHalf
+                                 ? portable::half_to_float(portable::Half{bits})
+                                 : portable::bfloat16_to_float(portable::BFloat16{bits}));
+}
+
+void write_element(uint8_t* at, ScalarType type, double value) {
+  if (type == ScalarType::kDouble) {
+    std::memcpy(at, &value, sizeof(value));
+    return;
+  }
+  const auto single = static_cast<float>(value);
+  if (type == ScalarType::kFloat) {
+    std::memcpy(at, &single, sizeof(single));
+    return;
+  }
+  const uint16_t bits = type == ScalarType::kHalf ? portable::float_to_half(single).bits
+                                                  : portable::float_to_bfloat16(single).bits;
+  std::memcpy(at, &bits, sizeof(bits));
+}
+
+// The elements of a contiguous floating-point constant; nullopt for any other argument.
+std::optional<Doubles> numbers(const Argument& arg) {
+  if (!arg.is_value()) return std::nullopt;
+  const Value& value = *arg.value();
+  if (value.role != ValueRole::kConstant || !is_floating(value.type.dtype)) return std::nullopt;
+  if (!value.type.is_contiguous()) return std::nullopt;
+  const size_t width = element_size(value.type.dtype);
+  Doubles out(value.data.bytes / width);
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = read_element(value.data.data + i * width, value.type.dtype);
+  }
+  return out;
+}
+
+Value* new_weights(Rewriter& rewriter, const Value& like, TensorType type,
+                   std::vector<uint8_t> bytes) {
+  Value* out = rewriter.graph().new_constant(like.name + "_folded", std::move(type),
+                                             own_bytes(std::move(bytes)));
+  if (!like.fqn.empty()) out->fqn = like.fqn + "." + out->name;
+  return out;
+}
+
+std::vector<uint8_t> to_bytes(const Doubles& data, ScalarType type) {
+  const size_t width = element_size(type);
+  std::vector<uint8_t> bytes(data.size() * width);
+  for (size_t i = 0; i < data.size(); ++i) write_element(&bytes[i * width], type, data[i]);
+  return bytes;
+}
+
+// `count` elements times `factor`, computed in double and rounded once.
+void scale_elements(const uint8_t* in, uint8_t* out, size_t count, ScalarType type, double factor) {
+  const size_t width = element_size(type);
+  for (size_t i = 0; i < count; ++i) {
+    write_element(out + i * width, type, read_element(in + i * width, type) * factor);
+  }
+}
+
+// How often each value is used, outputs and mutations included.
+std::unordered_map<const Value*, int> count_uses(const Graph& graph) {
+  std::unordered_map<const Value*, int> uses;
+  const auto use = [&](const Value* value) { ++uses[value]; };
+  for (const auto& node : graph.nodes) for_each_value(*node, use);
+  for (const Argument& output : graph.outputs) for_each_value(output, use);
+  for (const Mutation& mutation : graph.mutations) use(mutation.source);
+  return uses;
+}
+
+// Computes w' and b' (see the header) for a convolution and its batch norm.
+class Folder {
+ public:
+  Folder(const Node& convolution, const Node& norm) : convolution_(convolution), norm_(norm) {}
+
+  bool prepare() {
+    const auto mean = numbers(norm_.arg("running_mean"));
+    const auto variance = numbers(norm_.arg("running_var"));
+    if (!is_foldable_weight() || !mean || !variance) return false;
+    channels_ = mean->size();
+    const auto bias = optional_numbers(convolution_.arg("bias"), 0);
+    const auto gain = optional_numbers(norm_.arg("weight"), 1);
+    const auto shift = optional_numbers(norm_.arg("bias"), 0);
+    if (!bias || !gain || !shift || variance->size() != channels_) return false;
+    const double eps = norm_.arg("eps").to_double();
+    scale_.resize(channels_);
+    bias_.resize(channels_);
+    for (size_t c = 0; c < channels_; ++c) {
+      scale_[c] = (*gain)[c] / std::sqrt((*variance)[c] + eps);
+      bias_[c] = ((*bias)[c] - (*mean)[c]) * scale_[c] + (*shift)[c];
+      if (!std::isfinite(scale_[c]) || !std::isfinite(bias_[c])) return false;
+    }
+    return true;
+  }
+
+  // Replaces both nodes by a convolution with the new weights.
+  void emit(Rewriter& rewriter) const {
+    const Value& weight = *convolution_.arg("weight").value();
+    const Argument& bias = convolution_.arg("bias");
+    std::vector<Argument> args = convolution_.args;
+    args[1] = new_weights(rewriter, weight, weight.type, scaled_weight(weight));
+    const TensorType bias_type =
+        bias.is_value() ? bias.value()->type
+                        : TensorType(weight.type.dtype, {Sym(static_cast<int64_t>(channels_))});
+    args[2] =
+        new_weights(rewriter, bias.is_value() ? *bias.value() : *norm_.arg("running_mean").value(),
+                    bias_type, to_bytes(bias_, bias_type.dtype));
+    Value* result = rewriter.emit(convolution_.target(), args, {norm_.outputs[0]->type})[0];
+    result->producer->name = convolution_.name;
+    rewriter.replace(norm_.outputs[0], result);
+  }
+
+ private:
+  std::optional<Doubles> optional_numbers(const Argument& arg, double otherwise) const {
+    if (arg.is_none()) return Doubles(channels_, otherwise);
+    auto out = numbers(arg);
+    if (out && out->size() != channels_) return std::nullopt;
+    return out;
+  }
+
+  // Output channels are the first dimension of a weight; for a transposed convolution they are
+  // groups times its second dimension.
+  bool is_foldable_weight() {
+    const Argument& arg = convolution_.arg("weight");
+    if (!arg.is_value() || arg.value()->role != ValueRole::kConstant) return false;
+    const Value& weight = *arg.value();
+    const TensorType& type = weight.type;
+    if (!is_floating(type.dtype) || !type.is_contiguous() || type.rank() < 3) return false;
+    first_ = static_cast<size_t>(type.sizes[0].as_int());
+    second_ = static_cast<size_t>(type.sizes[1].as_int());
+    const int64_t groups = convolution_.arg("groups").to_int();
+    if (weight.data.bytes == 0 || groups < 1 || first_ % static_cast<size_t>(groups) != 0) {
+      return false;
+    }
+    transposed_ = convolution_.arg("transposed").to_bool();
+    per_group_ = first_ / static_cast<size_t>(groups);
+    const auto channels = numbers(norm_.arg("running_mean"));
+    return channels &&
+           channels->size() == (transposed_ ? second_ * static_cast<size_t>(groups) : first_);
+  }
+
+  std::vector<uint8_t> scaled_weight(const Value& weight) const {
+    std::vector<uint8_t> out(weight.data.bytes);
+    const size_t block = out.size() / (first_ * second_);
+    const size_t count = block / element_size(weight.type.dtype);
+    for (size_t row = 0; row < first_; ++row) {
+      for (size_t column = 0; column < second_; ++column) {
+        const size_t at = (row * second_ + column) * block;
+        const size_t channel = transposed_ ? row / per_group_ * second_ + column : row;
+        scale_elements(weight.data.data + at, &out[at], count, weight.type.dtype, scale_[channel]);
+      }
+    }
+    return out;
+  }
+
+  const Node& convolution_;
+  const Node& norm_;
+  size_t channels_ = 0;
+  size_t first_ = 0, second_ = 0, per_group_ = 0;  // Sizes of the weight.
+  bool transposed_ = false;
+  Doubles scale_, bias_;
+};
+
+}  // namespace
+
+int fold_batch_norm(Graph& graph) {
+  const auto uses = count_uses(graph);
+  const auto used = [&](const Value* value) {
+    const auto found = uses.find(value);
+    return found == uses.end() ? 0 : found->second;
+  };
+  const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
+    if (!node.is("aten::_native_batch_norm_legit_no_training") || node.outputs.size() != 3)
+      return false;
+    if (used(node.outputs[1]) != 0 || used(node.outputs[2]) != 0) return false;
+    const Node* convolution = node.args[0].value()->producer;
+    if (convolution == nullptr || !convolution->is("aten::convolution")) return false;
+    if (used(node.args[0].value()) != 1) return false;
+    Folder folder(*convolution, node);
+    if (!folder.prepare()) return false;
+    folder.emit(rewriter);
+    return true;
+  });
+  if (folded != 0) erase_dead(graph);
+  return folded;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,71 @@
+#include "exir/passes/simplify/fold_batch_norm.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/dialect/verifier.h"
+#include "exir/ops/builtin.h"
+
+namespace taper::exir {
+namespace {
+
+std::string run(const std::string& body) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  fold_batch_norm(*graph);
+  verify(*graph, Dialect::kAten);
+  std::string text = print(*graph);
+  text.erase(0, text.find('\n') + 1);
+  return text.substr(0, text.rfind('}'));
+}
+
+// Scales are 2 / sqrt(4) = 1 and 3 / sqrt(9) = 1 with eps 0, then -1 and 0.5.
+TEST(FoldBatchNorm, ScalesWeightAndBias) {
+  EXPECT_EQ(run(R"(  input %x: float32[1, 2, 4]
+  constant %w: float32[2, 2, 1] "conv.weight" = {1, 2, 3, 4}
+  constant %b: float32[2] "conv.bias" = {10, 20}
+  constant %g: float32[2] = {-2, 1.5}
+  constant %h: float32[2] = {1, 2}
+  constant %mean: float32[2] = {3, 4}
+  constant %var: float32[2] = {4, 9}
+  %c: float32[1, 2, 4] = aten::convolution(%x, %w, %b, [1], [0], [1], False, [0], 1)
+  %y: float32[1, 2, 4], %m: float32[0], %v: float32[0] = aten::_native_batch_norm_legit_no_training(%c, %g, %h, %mean, %var, 0.1, 0.0)
+  return %y)"),
+            R"(  input %x: float32[1, 2, 4]
+  constant %w_folded: float32[2, 2, 1] "conv.weight.w_folded" = {-1, -2, 1.5, 2}
+  constant %b_folded: float32[2] "conv.bias.b_folded" = {-6, 10}
+  %convolution: float32[1, 2, 4] = aten::convolution(%x, %w_folded, %b_folded, [1], [0], [1], False, [0], 1)
+  return %convolution
+)");
+}
+
+// A transposed weight is [in, out / groups, ...]: with two groups, row 1 makes channels 2 and 3.
+TEST(FoldBatchNorm, TransposedAndGroupedWithoutBias) {
+  EXPECT_EQ(run(R"(  input %x: float32[1, 2, 1]
+  constant %w: float32[2, 2, 1] = {1, 1, 1, 1}
+  constant %g: float32[4] = {1, 2, 3, 4}
+  constant %mean: float32[4] = {1, 1, 1, 1}
+  constant %var: float32[4] = {1, 1, 1, 1}
+  %c: float32[1, 4, 1] = aten::convolution(%x, %w, None, [1], [0], [1], True, [0], 2)
+  %y: float32[1, 4, 1], %m: float32[0], %v: float32[0] = aten::_native_batch_norm_legit_no_training(%c, %g, None, %mean, %var, 0.1, 0.0)
+  return %y)"),
+            R"(  input %x: float32[1, 2, 1]
+  constant %w_folded: float32[2, 2, 1] = {1, 2, 3, 4}
+  constant %mean_folded: float32[4] = {-1, -2, -3, -4}
+  %convolution: float32[1, 4, 1] = aten::convolution(%x, %w_folded, %mean_folded, [1], [0], [1], True, [0], 2)
+  return %convolution
+)");
+}
+
+TEST(FoldBatchNorm, KeepsAConvolutionThatOthersUse) {
+  const std::string text =
+      "  input %x: float32[1, 1, 1]\n"
+      "  constant %w: float32[1, 1, 1] = {1}\n"
+      "  constant %s: float32[1] = {1}\n"
+      "  %c: float32[1, 1, 1] = aten::convolution(%x, %w, None, [1], [0], [1], False, [0], 1)\n"
+      "  %y: float32[1, 1, 1], %m: float32[0], %v: float32[0] = "
+      "aten::_native_batch_norm_legit_no_training(%c, None, None, %s, %s, 0.1, 1e-05)\n"
+      "  return %y, %c\n";
+  EXPECT_EQ(run(text), text);
+}
+
+}  // namespace
+}  // namespace taper::exir

@@ -1,0 +1,99 @@
+#include "exir/passes/simplify/fold_constants.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/dialect/verifier.h"
+#include "exir/ops/builtin.h"
+
+namespace taper::exir {
+namespace {
+
+std::string run(const std::string& body) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  fold_constants(*graph);
+  verify(*graph, Dialect::kAten);
+  std::string text = print(*graph);
+  text.erase(0, text.find('\n') + 1);
+  return text.substr(0, text.rfind('}'));
+}
+
+TEST(FoldConstants, RunsTheKernelsOfTheDevice) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 2]
+  constant %w: float32[2, 2] "fc.weight" = {1, 2, 3, 4}
+  %p: float32[2, 2] = aten::permute_copy(%w, [1, 0])
+  %q: float32[2, 2] = aten::add.Tensor(%p, %w, 10)
+  %y: float32[2, 2] = aten::mm(%x, %q)
+  return %y)"),
+            R"(  input %x: float32[2, 2]
+  constant %q_1: float32[2, 2] "fc.weight.p_1.q_1" = {11, 23, 32, 44}
+  %y: float32[2, 2] = aten::mm(%x, %q_1)
+  return %y
+)");
+}
+
+TEST(FoldConstants, ListsAndSeveralResults) {
+  EXPECT_EQ(run(R"(  constant %a: float32[3] = {1, 2, 3}
+  constant %b: float32[1] = {9}
+  %c: float32[4] = aten::cat([%a, %b], 0)
+  %s: float32[1], %t: float32[3] = aten::split_with_sizes_copy(%c, [1, 3], 0)
+  return %s, %t)"),
+            R"(  constant %s_1: float32[1] = {1}
+  constant %t_1: float32[3] = {2, 3, 9}
+  return %s_1, %t_1
+)");
+}
+
+// Intermediate results are freed after their last use, and reshapes share bytes.
+TEST(FoldConstants, ReadsAnIntermediateResultAsLongAsItIsUsed) {
+  EXPECT_EQ(run(R"(  input %x: float32[2]
+  constant %w: float32[4] = {1, 2, 3, 4}
+  %n: float32[4] = aten::neg(%w)
+  %v: float32[2, 2] = aten::view_copy(%n, [2, 2])
+  %a: float32[2, 2] = aten::add.Tensor(%v, %v, 1)
+  %p: float32[2, 2] = aten::permute_copy(%v, [1, 0])
+  %s: float32[2] = aten::select_copy.int(%p, 0, 0)
+  %y: float32[2] = aten::add.Tensor(%x, %s, 1)
+  return %y, %n, %a)"),
+            R"(  input %x: float32[2]
+  constant %n_1: float32[4] = {-1, -2, -3, -4}
+  constant %a_1: float32[2, 2] = {-2, -4, -6, -8}
+  constant %s_1: float32[2] = {-1, -3}
+  %y: float32[2] = aten::add.Tensor(%x, %s_1, 1)
+  return %y, %n_1, %a_1
+)");
+}
+
+TEST(FoldConstants, KeepsWhatIsNotConstantOrTooLarge) {
+  const std::string text =
+      "  input %x: float32[2]\n"
+      "  constant %c: float32[1] = {1}\n"
+      "  state %s: float32[2] = {1, 2}\n"
+      "  %a: float32[2] = aten::neg(%s)\n"
+      "  %b: float32[2] = aten::add.Tensor(%x, %c, 1)\n"
+      "  %d: float32[1000000] = aten::expand_copy(%c, [1000000], False)\n"
+      "  %e: float32[1] = aten::bernoulli(%c, None)\n"
+      "  %f: float32[1000, 1000] = aten::full([1000, 1000], 1, float32, None, None, None)\n"
+      "  mutate %s = %a\n"
+      "  return %a, %b, %d, %e, %f\n";
+  EXPECT_EQ(run(text), text);
+}
+
+TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %w: int8[2, 2] = {1, 2, 3, -4}
+  constant %s: float32[2] = {0.5, 0.25}
+  constant %z: int64[2] = {0, 0}
+  %d: float32[2, 2] = quantized_decomposed::dequantize_per_channel(%w, %s, %z, 0, -127, 127, int8)
+  %y: float32[1, 2] = aten::mm(%x, %d)
+  return %y
+})");
+  EXPECT_EQ(fold_constants(*graph), 1);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  EXPECT_EQ(weights->scales->items, (std::vector<float>{0.5f, 0.25f}));
+  EXPECT_EQ(weights->scales->dim, 0u);
+}
+
+}  // namespace
+}  // namespace taper::exir

@@ -1,0 +1,27 @@
+// The algorithms with which convolution.out computes contiguous floats.
+
+#pragma once
+
+#include "kernels_portable/cores/conv.h"
+#include "taper/span.h"
+
+namespace taper::optimized {
+
+// REQUIRES of all: input, weight and output are contiguous floats, and none is empty. They return
+// false, having written nothing, if this processor has no vector form. The first two do not take
+// transposed convolutions.
+
+// One matrix product per image and group, out[o, y] = sum of weight[o, k] * patch[k, y], whose
+// patches are gathered panel by panel (gemm.h).
+bool convolve_dense(const portable::Convolution& conv, KernelContext& context);
+
+// Convolution with one input channel per group, computed row by row and tap by tap.
+bool convolve_planes(const portable::Convolution& conv, const ThreadPool& pool);
+
+// Transposed convolution: multiplies all taps by a block of the input and adds each product to the
+// output position that its tap reaches. Also returns false if there is no room in `products`.
+inline constexpr int64_t kSpreadScratchFloats = int64_t{64} << 10;
+bool convolve_transposed(const portable::Convolution& conv, Span<float> products,
+                         Span<float> scratch);
+
+}  // namespace taper::optimized

@@ -1,0 +1,46 @@
+// Depthwise convolutions in channels last, [images, height, width, channels], with large windows
+// and strides of 1 or 2.
+//
+// A vector of channels of several neighbouring results is computed at once: each pixel is read once
+// for all windows of the strip that contain it, each weight once for all results. So a
+// multiplication needs less than half a load, where it needs two if results are computed one by
+// one. Windows that are not 5 or 7 wide are processed a few columns at a time. (Windows of 3 x 3
+// are bound by memory bandwidth and gain nothing here.)
+
+#pragma once
+
+#include <cstdint>
+
+#include "kernels_optimized/cores/window_shape.h"
+
+namespace taper::optimized {
+
+struct DepthwiseData {
+  const float* image = nullptr;
+  const float* filter = nullptr;  // [window height, window width, channels]
+  const float* bias = nullptr;    // One per channel; null: none.
+  float* out = nullptr;
+  // The activation: result * sigmoid(result) if `is_swish`, otherwise clamped to [min, max].
+  bool is_swish = false;
+  float min = 0, max = 0;
+};
+
+// A part of the results: some rows, counted over all images, and some channels. `first_channel` is
+// a multiple of depthwise_channels().
+struct DepthwisePart {
+  int64_t first_row = 0, rows = 0;
+  int64_t first_channel = 0, channels = 0;
+};
+
+// Whether depthwise() may be called: false if the stride or this processor is not supported, or if
+// it would not be faster for so small a window.
+bool has_depthwise(int64_t window_height, int64_t window_width, int64_t step);
+
+// The number of channels that are computed at once.
+int64_t depthwise_channels();
+
+// Computes a part of the results. REQUIRES: has_depthwise(), the same stride down and across, no
+// dilation. Threads: parts that do not overlap may be computed concurrently.
+void depthwise(const WindowShape& shape, const DepthwiseData& data, const DepthwisePart& part);
+
+}  // namespace taper::optimized

@@ -1,0 +1,17 @@
+// Softmax over plain memory, for kernels that contain a softmax.
+
+#pragma once
+
+#include "kernels_portable/engine/dims.h"
+
+namespace taper::optimized {
+
+// Softmax along the middle dimension of [outer, size, inner]; out may be x. Returns false, having
+// written nothing, if this processor has no vector form.
+bool softmax(const float* x, const portable::AroundDim& around, bool logarithm, float* out);
+
+// The same, not logarithmic, for lines [first, last) of the `inner` lines of each outer index.
+bool softmax_part(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
+                  float* out);
+
+}  // namespace taper::optimized

@@ -1,0 +1,299 @@
+// The transforms multiply by small constant matrices from both sides, for a vector of channels at
+// once. The matrices are tables known at compile time, so zeros and ones cost nothing.
+
+#include "kernels_optimized/cores/winograd.h"
+
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/cores/winograd.cpp"
+#include "kernels_optimized/engine/dispatch.h"
+// These must come after dispatch.h, which chooses the targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/engine/vector_math.h"
+
+#ifndef TAPER_WINOGRAD_MATRICES
+#define TAPER_WINOGRAD_MATRICES
+namespace taper::optimized {
+
+// The matrices evaluate polynomials at a few points, where their product is computed, and
+// interpolate the result. For tiles of 2 the points are 0, 1, -1 and infinity.
+template <int kTile>
+struct Winograd;
+
+template <>
+struct Winograd<2> {
+  struct Input {
+    static constexpr int kRows = 4, kColumns = 4;
+    static constexpr float kValues[4][4] = {
+        {1, 0, -1, 0}, {0, 1, 1, 0}, {0, -1, 1, 0}, {0, 1, 0, -1}};
+  };
+  struct Output {
+    static constexpr int kRows = 2, kColumns = 4;
+    static constexpr float kValues[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
+  };
+  struct Filter {
+    static constexpr int kRows = 4, kColumns = 3;
+    static constexpr float kValues[4][3] = {
+        {1, 0, 0}, {0.5f, 0.5f, 0.5f}, {0.5f, -0.5f, 0.5f}, {0, 0, 1}};
+  };
+};
+
+// For tiles of 4 the points are 0, a, -a, b, -b and infinity. With a = 1 and b = 2, as in the
+// paper, rounding errors are four times those of the plain sum; with the values chosen here, less
+// than twice. All entries of Input are exact.
+template <>
+struct Winograd<4> {
+  static constexpr float a = 0.625f, a2 = a * a, a3 = a * a2;
+  static constexpr float b = 1.5f, b2 = b * b, b3 = b * b2;
+  static constexpr float p = 2 * a2 * (a2 - b2), q = 2 * b2 * (b2 - a2);
+  struct Input {
+    static constexpr int kRows = 6, kColumns = 6;
+    static constexpr float kValues[6][6] = {
+        {a2 * b2, 0, -a2 - b2, 0, 1, 0}, {0, -a* b2, -b2, a, 1, 0}, {0, a* b2, -b2, -a, 1, 0},
+        {0, -b* a2, -a2, b, 1, 0},       {0, b* a2, -a2, -b, 1, 0}, {0, a2* b2, 0, -a2 - b2, 0, 1}};
+  };
+  struct Output {
+    static constexpr int kRows = 4, kColumns = 6;
+    static constexpr float kValues[4][6] = {
+        {1, 1, 1, 1, 1, 0}, {0, a, -a, b, -b, 0}, {0, a2, a2, b2, b2, 0}, {0, a3, -a3, b3, -b3, 1}};
+  };
+  struct Filter {
+    static constexpr int kRows = 6, kColumns = 3;
+    static constexpr float kValues[6][3] = {{1 / (a2 * b2), 0, 0},   {1 / p, a / p, a2 / p},
+                                            {1 / p, -a / p, a2 / p}, {1 / q, b / q, b2 / q},
+                                            {1 / q, -b / q, b2 / q}, {0, 0, 1}};
+  };
+};
+
+}  // namespace taper::optimized
+#endif  // TAPER_WINOGRAD_MATRICES
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Adds to `sum` the products of row kRow, from column kColumn on, with x.
+template <typename Matrix, int kRow, int kColumn, bool kHasSum>
+HWY_INLINE Vec add_terms(const Vec* x, Vec sum) {
+  if constexpr (kColumn == Matrix::kColumns) {
+    return sum;
+  } else {
+    constexpr float kFactor = Matrix::kValues[kRow][kColumn];
+    constexpr bool kCounts = kFactor != 0;
+    if constexpr (kFactor == 1) {
+      sum = kHasSum ? hn::Add(sum, x[kColumn]) : x[kColumn];
+    } else if constexpr (kFactor == -1) {
+      sum = kHasSum ? hn::Sub(sum, x[kColumn]) : hn::Neg(x[kColumn]);
+    } else if constexpr (kCounts) {
+      const Vec factor = hn::Set(kTag, kFactor);
+      sum = kHasSum ? hn::MulAdd(factor, x[kColumn], sum) : hn::Mul(factor, x[kColumn]);
+    }
+    return add_terms < Matrix, kRow, kColumn + 1, kHasSum || kCounts > (x, sum);
+  }
+}
+
+template <typename Matrix, int... kRow>
+HWY_INLINE void multiply_rows(const Vec* x, Vec* y, std::integer_sequence<int, kRow...>) {
+  ((y[kRow] = add_terms<Matrix, kRow, 0, false>(x, hn::Zero(kTag))), ...);
+}
+
+// y = matrix * x, for a column x.
+template <typename Matrix>
+HWY_INLINE void multiply(const Vec* x, Vec* y) {
+  multiply_rows<Matrix>(x, y, std::make_integer_sequence<int, Matrix::kRows>());
+}
+
+// to = matrix * from * transpose(matrix). from[i * columns + j] points to element (i, j) of `from`;
+// element (i, j) of `to` is at to + (i * rows + j) * stride.
+template <typename Matrix>
+HWY_INLINE void transform(const float* const* from, int64_t channel, int64_t count, float* to,
+                          int64_t stride) {
+  Vec between[Matrix::kColumns][Matrix::kRows];
+  TAPER_UNROLL
+  for (int j = 0; j < Matrix::kColumns; ++j) {
+    Vec x[Matrix::kColumns];
+    TAPER_UNROLL
+    for (int i = 0; i < Matrix::kColumns; ++i) {
+      x[i] = load_count(from[i * Matrix::kColumns + j] + channel, count);
+    }
+    multiply<Matrix>(x, between[j]);
+  }
+  TAPER_UNROLL
+  for (int i = 0; i < Matrix::kRows; ++i) {
+    Vec x[Matrix::kColumns], y[Matrix::kRows];
+    TAPER_UNROLL
+    for (int j = 0; j < Matrix::kColumns; ++j) x[j] = between[j][i];
+    multiply<Matrix>(x, y);
+    TAPER_UNROLL
+    for (int j = 0; j < Matrix::kRows; ++j) {
+      store_count(y[j], to + (i * Matrix::kRows + j) * stride + channel, count);
+    }
+  }
+}
+
+template <typename Matrix>
+HWY_INLINE void transform_channels(const float* const* from, int64_t channels, float* to,
+                                   int64_t stride) {
+  int64_t c = 0;
+  for (; c + kLanes <= channels; c += kLanes) transform<Matrix>(from, c, kLanes, to, stride);
+  if (c < channels) transform<Matrix>(from, c, channels - c, to, stride);
+}
+
+// The position of the first result of a tile.
+struct Corner {
+  int64_t image, row, column;
+};
+
+HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
+  const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
+  const int64_t image = tile / each, inside = tile % each;
+  return {image, inside / across * s.tile, inside % across * s.tile};
+}
+
+template <int kTile>
+void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
+                     const float* zeros, float* to) {
+  constexpr int kSide = kTile + 2;
+  for (int64_t r = tiles.begin; r < tiles.end; ++r) {
+    const Corner corner = corner_of(s, tiles.first + r);
+    const float* pixels[kSide * kSide];
+    for (int i = 0; i < kSide; ++i) {
+      const int64_t y = corner.row + i - s.padding_top;
+      for (int j = 0; j < kSide; ++j) {
+        const int64_t x = corner.column + j - s.padding_left;
+        const bool inside = y >= 0 && y < s.height && x >= 0 && x < s.width;
+        const int64_t place = (corner.image * s.height + y) * s.width + x;
+        pixels[i * kSide + j] = inside ? image + place * s.channels : zeros;
+      }
+    }
+    transform_channels<typename Winograd<kTile>::Input>(pixels, s.channels, to + r * s.channels,
+                                                        tiles.rows * s.channels);
+  }
+}
+
+// Transforms one vector of channels of one tile back and writes the pixels that lie inside the
+// result.
+template <int kTile>
+HWY_INLINE void finish_tile(const float* products, int64_t stride, const WinogradOutput& last,
+                            float* const* pixels, int64_t channel, int64_t count) {
+  using Matrix = typename Winograd<kTile>::Output;
+  constexpr int kSide = kTile + 2;
+  Vec between[kSide][kTile];
+  TAPER_UNROLL
+  for (int j = 0; j < kSide; ++j) {
+    Vec x[kSide];
+    TAPER_UNROLL
+    for (int i = 0; i < kSide; ++i) {
+      x[i] = load_count(products + (i * kSide + j) * stride + channel, count);
+    }
+    multiply<Matrix>(x, between[j]);
+  }
+  const Vec bias = last.bias != nullptr ? load_count(last.bias + channel, count) : hn::Zero(kTag);
+  const Vec min = hn::Set(kTag, last.min), max = hn::Set(kTag, last.max);
+  TAPER_UNROLL
+  for (int i = 0; i < kTile; ++i) {
+    Vec x[kSide], y[kTile];
+    TAPER_UNROLL
+    for (int j = 0; j < kSide; ++j) x[j] = between[j][i];
+    multiply<Matrix>(x, y);
+    TAPER_UNROLL
+    for (int j = 0; j < kTile; ++j) {
+      float* pixel = pixels[i * kTile + j];
+      if (pixel == nullptr) continue;
+      store_count(at_most(at_least(hn::Add(y[j], bias), min), max), pixel + channel, count);
+    }
+  }
+}
+
+template <int kTile>
+void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const float* products,
+                      const WinogradOutput& last, float* out) {
+  const int64_t channels = s.out_channels;
+  for (int64_t r = tiles.begin; r < tiles.end; ++r) {
+    const Corner corner = corner_of(s, tiles.first + r);
+    float* pixels[kTile * kTile];
+    for (int i = 0; i < kTile; ++i) {
+      for (int j = 0; j < kTile; ++j) {
+        const int64_t y = corner.row + i, x = corner.column + j;
+        const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
+        const bool inside = y < s.out_height && x < s.out_width;
+        pixels[i * kTile + j] = inside ? out + place * channels : nullptr;
+      }
+    }
+    const float* row = products + r * channels;
+    const int64_t stride = tiles.rows * channels;
+    int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) {
+      finish_tile<kTile>(row, stride, last, pixels, c, kLanes);
+    }
+    if (c < channels) finish_tile<kTile>(row, stride, last, pixels, c, channels - c);
+  }
+}
+
+template <int kTile>
+void transform_filters(const WinogradShape& s, const float* filters, float* to) {
+  for (int64_t o = 0; o < s.out_channels; ++o) {
+    const float* taps[9];
+    for (int k = 0; k < 9; ++k) taps[k] = filters + (o * 9 + k) * s.channels;
+    transform_channels<typename Winograd<kTile>::Filter>(taps, s.channels, to + o * s.channels,
+                                                         s.out_channels * s.channels);
+  }
+}
+
+}  // namespace
+
+void input_form(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
+                const float* zeros, float* to) {
+  s.tile == 2 ? transform_input<2>(s, tiles, image, zeros, to)
+              : transform_input<4>(s, tiles, image, zeros, to);
+}
+
+void output_form(const WinogradShape& s, const WinogradTiles& tiles, const float* products,
+                 const WinogradOutput& last, float* out) {
+  s.tile == 2 ? transform_output<2>(s, tiles, products, last, out)
+              : transform_output<4>(s, tiles, products, last, out);
+}
+
+void filters_form(const WinogradShape& s, const float* filters, float* to) {
+  s.tile == 2 ? transform_filters<2>(s, filters, to) : transform_filters<4>(s, filters, to);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Input = void (*)(const WinogradShape&, const WinogradTiles&, const float*, const float*,
+                       float*);
+using Output = void (*)(const WinogradShape&, const WinogradTiles&, const float*,
+                        const WinogradOutput&, float*);
+using Filters = void (*)(const WinogradShape&, const float*, float*);
+
+}  // namespace
+
+bool has_winograd() { return TAPER_CHOOSE(Filters, filters_form) != nullptr; }
+
+void winograd_filters(const WinogradShape& shape, const float* filters, float* to) {
+  TAPER_CHOOSE(Filters, filters_form)(shape, filters, to);
+}
+
+void winograd_input(const WinogradShape& shape, const WinogradTiles& tiles, const float* image,
+                    const float* zeros, float* to) {
+  TAPER_CHOOSE(Input, input_form)(shape, tiles, image, zeros, to);
+}
+
+void winograd_output(const WinogradShape& shape, const WinogradTiles& tiles, const float* products,
+                     const WinogradOutput& last, float* out) {
+  TAPER_CHOOSE(Output, output_form)(shape, tiles, products, last, out);
+}
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE

@@ -1,0 +1,61 @@
+// Winograd's minimal filtering: 3 x 3 convolutions with fewer multiplications (Lavin and Gray,
+// "Fast Algorithms for Convolutional Neural Networks", 2015).
+//
+// The results are divided into square tiles, 2 or 4 wide. Each tile needs a patch of the image that
+// is 2 wider. Filters and patches are transformed, so that the convolution becomes (tile + 2)^2
+// matrix products, [tiles, channels] x [channels, out channels], whose results are transformed
+// back. That takes 16 multiplications instead of 36 for tiles of 2, 36 instead of 144 for tiles of
+// 4. Rounding errors are up to twice those of the plain sum.
+//
+// This file has the three transforms; the caller computes the products. Images are [images, height,
+// width, channels], filters [out channels, 3, 3, channels]. Threads: functions access only the
+// memory that is passed.
+
+#pragma once
+
+#include <cstdint>
+
+namespace taper::optimized {
+
+struct WinogradShape {
+  int64_t images = 1, height = 0, width = 0, channels = 0;
+  int64_t out_height = 0, out_width = 0, out_channels = 0;
+  int64_t padding_top = 0, padding_left = 0;
+  int64_t tile = 4;  // 2 or 4.
+
+  int64_t points() const { return (tile + 2) * (tile + 2); }
+  int64_t tiles_down() const { return (out_height + tile - 1) / tile; }
+  int64_t tiles_across() const { return (out_width + tile - 1) / tile; }
+  int64_t tiles() const { return images * tiles_down() * tiles_across(); }
+};
+
+// Some of the tiles, and the matrices that hold them: row r of each matrix is tile first + r.
+struct WinogradTiles {
+  int64_t first = 0;
+  int64_t begin = 0, end = 0;  // The rows to be computed.
+  int64_t rows = 0;            // The number of rows of each matrix.
+};
+
+// Whether the transforms may be called: false if this processor has no vector form of them.
+bool has_winograd();
+
+// Transforms the filters to points() matrices [out channels, channels] at `to`.
+void winograd_filters(const WinogradShape& shape, const float* filters, float* to);
+
+// Transforms patches of the image to rows of points() matrices [rows, channels] at `to`. `zeros`
+// are `channels` zeros, read in place of the pixels around the image.
+void winograd_input(const WinogradShape& shape, const WinogradTiles& tiles, const float* image,
+                    const float* zeros, float* to);
+
+// What is applied to the results: the bias is added, then they are clamped to [min, max].
+struct WinogradOutput {
+  const float* bias = nullptr;  // One per output channel; null: none.
+  float min = 0, max = 0;
+};
+
+// Transforms rows of points() matrices [rows, out channels] back and writes the part of each tile
+// that lies inside the result to `out`.
+void winograd_output(const WinogradShape& shape, const WinogradTiles& tiles, const float* products,
+                     const WinogradOutput& last, float* out);
+
+}  // namespace taper::optimized

@@ -1,0 +1,215 @@
+// exp, log, sine and similar functions over vectors. The formulas and coefficients of exp, tanh and
+// erf are those of the portable kernels (kernels_portable/engine/vector_math.h). For the others the
+// portable kernels call the C library; their coefficients here were fitted for this file, with
+// errors below 3e-8. NaN gives NaN, infinities give the limits. Values are clamped with
+// comparisons, because minimum and maximum instructions treat NaN differently on each processor.
+
+#if defined(TAPER_VECTOR_MATH_FORM) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPER_VECTOR_MATH_FORM
+#undef TAPER_VECTOR_MATH_FORM
+#else
+#define TAPER_VECTOR_MATH_FORM
+#endif
+
+#include <limits>
+
+#include "kernels_optimized/engine/vectors.h"
+#include "kernels_portable/engine/vector_math.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE Vec constant(float value) { return hn::Set(kTag, value); }
+
+HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
+HWY_INLINE Vec at_most(Vec x, Vec high) { return hn::IfThenElse(hn::Gt(x, high), high, x); }
+
+template <size_t kCount>
+HWY_INLINE Vec polynomial(Vec x, const float (&coefficients)[kCount]) {
+  Vec sum = constant(coefficients[0]);
+  TAPER_UNROLL
+  for (size_t i = 1; i < kCount; ++i) sum = hn::MulAdd(sum, x, constant(coefficients[i]));
+  return sum;
+}
+
+HWY_INLINE Vec exp_of(Vec x) {
+  using namespace portable;
+  const hn::RebindToUnsigned<Tag> bits;
+  const auto vanishes = hn::Lt(x, constant(kExpVanishes));
+  const Vec y = at_most(hn::IfThenZeroElse(vanishes, x), constant(kExpOverflows));
+  const Vec shifted = hn::MulAdd(y, constant(kLog2E), constant(kRound));
+  const Vec n = hn::Sub(shifted, constant(kRound));
+  const Vec r = hn::NegMulAdd(n, constant(kLn2Low), hn::NegMulAdd(n, constant(kLn2High), y));
+  const Vec power = hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
+  return hn::IfThenZeroElse(vanishes, hn::Mul(polynomial(r, kExpP), power));
+}
+
+HWY_INLINE Vec sigmoid_of(Vec x) {
+  const Vec one = constant(1);
+  return hn::Div(one, hn::Add(one, exp_of(hn::Neg(x))));
+}
+
+template <size_t kP, size_t kQ>
+HWY_INLINE Vec odd_ratio(Vec x, float limit, const float (&p)[kP], const float (&q)[kQ]) {
+  const Vec y = at_most(at_least(x, constant(-limit)), constant(limit));
+  const Vec z = hn::Mul(y, y);
+  const Vec ratio = hn::Div(hn::Mul(y, polynomial(z, p)), polynomial(z, q));
+  return at_most(at_least(ratio, constant(-1)), constant(1));
+}
+
+HWY_INLINE Vec tanh_of(Vec x) {
+  return odd_ratio(x, portable::kTanhLimit, portable::kTanhP, portable::kTanhQ);
+}
+HWY_INLINE Vec erf_of(Vec x) {
+  return odd_ratio(x, portable::kErfLimit, portable::kErfP, portable::kErfQ);
+}
+
+// 1 / x for 1 <= x < 2^126: an estimate and one step of Newton's method, because a division takes
+// longer than the rest of the function.
+HWY_INLINE Vec reciprocal(Vec x) {
+  const Vec guess = hn::ApproximateReciprocal(x);
+  return hn::Mul(guess, hn::NegMulAdd(x, guess, constant(2)));
+}
+
+HWY_INLINE Vec swish_of(Vec x) {
+  // exp(87) is below 2^126. Below -87 the result is at most 1 / exp(87) and counts as 0.
+  const auto vanishes = hn::Lt(x, constant(-87));
+  const Vec power = exp_of(hn::Neg(at_least(x, constant(-87))));
+  const Vec share = reciprocal(hn::Add(constant(1), power));
+  return hn::Mul(x, hn::IfThenZeroElse(vanishes, share));
+}
+
+// ln(m) = f - f^2 / 2 + f^3 * P(f) with f = m - 1, for m between the roots of 1/2 and 2.
+constexpr float kLogP[] = {0.0733252913f, -0.116599292f, 0.116346627f,  -0.123967007f, 0.142511562f,
+                           -0.166691512f, 0.200006887f,  -0.249999806f, 0.333333313f};
+constexpr float kExpm1P[] = {0.000199088929f, 0.00139345345f, 0.00833328441f,
+                             0.0416664556f,   0.166666672f,   0.5f};
+constexpr float kSinP[] = {-0.000195815635f, 0.0083327191f, -0.166666642f};
+constexpr float kCosP[] = {2.45415795e-05f, -0.00138882734f, 0.0416666642f};
+constexpr float kAtanP[] = {0.00156575302f, -0.00949292909f, 0.0269613639f, -0.0496280678f,
+                            0.0707152411f,  -0.0894565135f,  0.110909767f,  -0.14284271f,
+                            0.199999601f,   -0.333333343f};
+constexpr float kPi = 3.14159265f;
+
+// x = 2^exponent * m, so ln(x) = exponent * ln(2) + ln(m). The result is arbitrary unless x is
+// positive and finite; log_limits() corrects that.
+struct Logarithm {
+  Vec exponent, of_m;
+};
+HWY_INLINE Logarithm parts_of_log(Vec x) {
+  const hn::RebindToSigned<Tag> ints;
+  const auto is_small = hn::Lt(x, constant(0x1p-126f));
+  const auto bits = hn::BitCast(ints, hn::IfThenElse(is_small, hn::Mul(x, constant(0x1p23f)), x));
+  // m lies between the square roots of 1/2 and 2, so that it is close to 1.
+  const auto exponent = hn::ShiftRight<23>(hn::Sub(bits, hn::Set(ints, 0x3f3504f3)));
+  const Vec f = hn::Sub(hn::BitCast(kTag, hn::Sub(bits, hn::ShiftLeft<23>(exponent))), constant(1));
+  const Vec square = hn::Mul(f, f);
+  const Vec rest =
+      hn::MulAdd(hn::Mul(square, f), polynomial(f, kLogP), hn::Mul(square, constant(-0.5f)));
+  const Vec shift = hn::IfThenElseZero(is_small, constant(-23));
+  return {hn::Add(hn::ConvertTo(kTag, exponent), shift), hn::Add(f, rest)};
+}
+
+// Corrects the result of a logarithm, to any base above 1, for x that is not finite and positive.
+HWY_INLINE Vec log_limits(Vec x, Vec result) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Vec zero = hn::Zero(kTag);
+  const Vec low = hn::IfThenElse(hn::Eq(x, zero), constant(-kInfinity), result);
+  const Vec high =
+      hn::IfThenElse(hn::Lt(x, constant(kInfinity)), low, x);  // Infinity and NaN stay.
+  return hn::IfThenElse(hn::Lt(x, zero), constant(std::numeric_limits<float>::quiet_NaN()), high);
+}
+
+HWY_INLINE Vec log_of(Vec x) {
+  const Logarithm log = parts_of_log(x);
+  const Vec low = hn::MulAdd(log.exponent, constant(portable::kLn2Low), log.of_m);
+  return log_limits(x, hn::MulAdd(log.exponent, constant(portable::kLn2High), low));
+}
+HWY_INLINE Vec log2_of(Vec x) {
+  const Logarithm log = parts_of_log(x);
+  return log_limits(x, hn::MulAdd(log.of_m, constant(portable::kLog2E), log.exponent));
+}
+HWY_INLINE Vec log10_of(Vec x) {
+  const Logarithm log = parts_of_log(x);
+  const Vec of_m = hn::Mul(log.of_m, constant(0.434294482f));
+  return log_limits(x, hn::MulAdd(log.exponent, constant(0.301029996f), of_m));
+}
+
+// ln(1 + x): the logarithm of the rounded sum u, plus what rounding lost, divided by u.
+HWY_INLINE Vec log1p_of(Vec x) {
+  const Vec one = constant(1);
+  const Vec u = hn::Add(one, x);
+  const Vec lost = hn::Div(hn::Sub(x, hn::Sub(u, one)), u);
+  const auto is_usual = hn::And(hn::Gt(u, hn::Zero(kTag)),
+                                hn::Lt(u, constant(std::numeric_limits<float>::infinity())));
+  return hn::Add(log_of(u), hn::IfThenElseZero(is_usual, lost));
+}
+
+// e^x - 1 = 2^n * (e^r - 1) + (2^n - 1), both halved, so that the largest results do not overflow.
+HWY_INLINE Vec expm1_of(Vec x) {
+  using namespace portable;
+  const hn::RebindToUnsigned<Tag> bits;
+  const Vec y = at_most(at_least(x, constant(-30)), constant(kExpOverflows));
+  const Vec shifted = hn::MulAdd(y, constant(kLog2E), constant(kRound));
+  const Vec n = hn::Sub(shifted, constant(kRound));
+  const Vec r = hn::NegMulAdd(n, constant(kLn2Low), hn::NegMulAdd(n, constant(kLn2High), y));
+  const Vec half = hn::BitCast(kTag, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
+  const Vec less = hn::MulAdd(hn::Mul(r, r), polynomial(r, kExpm1P), r);
+  const Vec sum = hn::MulAdd(half, less, hn::Sub(half, constant(0.5f)));
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(kTag)), x, hn::Add(sum, sum));
+}
+
+// The sine of x + quarters * pi / 2. REQUIRES: |x| < kLargestAngle, or NaN.
+constexpr float kLargestAngle = 8192;
+HWY_INLINE Vec sin_of(Vec x, int32_t quarters) {
+  const hn::RebindToSigned<Tag> ints;
+  constexpr float kToInteger = 12582912.0f;  // 1.5 * 2^23: the sum's last bit stands for 1.
+  const Vec shifted = hn::MulAdd(x, constant(0.636619747f), constant(kToInteger));
+  const Vec n = hn::Sub(shifted, constant(kToInteger));
+  Vec r = hn::NegMulAdd(n, constant(1.5703125f), x);
+  r = hn::NegMulAdd(n, constant(0.000483751297f), r);
+  r = hn::NegMulAdd(n, constant(7.549790126e-08f), r);
+  const auto quarter = hn::Add(hn::BitCast(ints, shifted), hn::Set(ints, quarters));
+  const auto one = hn::Set(ints, 1), two = hn::Set(ints, 2);
+  const auto is_cosine = hn::RebindMask(kTag, hn::Eq(hn::And(quarter, one), one));
+  const Vec sign = hn::BitCast(kTag, hn::ShiftLeft<30>(hn::And(quarter, two)));
+  const Vec z = hn::Mul(r, r);
+  const Vec sine = hn::MulAdd(hn::Mul(z, r), polynomial(z, kSinP), r);
+  const Vec cosine = hn::MulAdd(hn::Mul(z, z), polynomial(z, kCosP),
+                                hn::NegMulAdd(z, constant(0.5f), constant(1)));
+  return hn::Xor(hn::IfThenElse(is_cosine, cosine, sine), sign);
+}
+
+// Sine or cosine. Angles that are too large for pi / 2 in three parts are computed by the C
+// library.
+template <bool kCosine>
+HWY_INLINE Vec sin_or_cos(Vec x) {
+  const auto is_large = hn::Ge(hn::Abs(x), constant(kLargestAngle));
+  if (HWY_LIKELY(hn::AllFalse(kTag, is_large))) return sin_of(x, kCosine ? 1 : 0);
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(x, kTag, lanes);
+  for (float& each : lanes) each = kCosine ? std::cos(each) : std::sin(each);
+  return hn::Load(kTag, lanes);
+}
+
+HWY_INLINE Vec atan_of(Vec x) {
+  const Vec size = hn::Abs(x);
+  const auto is_large = hn::Gt(size, constant(1));
+  const Vec y = hn::IfThenElse(is_large, hn::Div(constant(1), size), size);
+  const Vec z = hn::Mul(y, y);
+  const Vec angle = hn::MulAdd(hn::Mul(z, y), polynomial(z, kAtanP), y);
+  const Vec reflected = hn::IfThenElse(is_large, hn::Sub(constant(kPi / 2), angle), angle);
+  return hn::CopySign(reflected, x);
+}
+
+HWY_INLINE float sum_of(Vec x) { return hn::GetLane(hn::SumOfLanes(kTag, x)); }
+HWY_INLINE float max_of(Vec x) { return hn::GetLane(hn::MaxOfLanes(kTag, x)); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#endif  // Once per instruction set.

@@ -1,0 +1,180 @@
+// llama::custom_sdpa.out and sdpa_with_kv_cache.out of floats: for each head and block of queries,
+// the scores are one matrix product with the keys, and the output is one with the values. Scores
+// are in scratch memory; the rows of a head are accessed in place, through strides.
+
+#include "kernels_portable/cores/attention.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "kernels_optimized/cores/gemm.h"
+#include "kernels_optimized/cores/softmax.h"
+#include "kernels_optimized/engine/overlay.h"
+#include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/engine/dims.h"
+
+namespace taper::optimized {
+namespace {
+
+constexpr int64_t kScoreFloats = int64_t{64} << 10;
+constexpr int64_t kMostQueries = 64;  // The size of a block.
+constexpr int64_t kMostElements = 512;
+
+// Checked operands: [batch, position, head, element].
+struct Heads {
+  const float *query, *key, *value, *mask;
+  float* out;
+  int64_t batches, queries, heads, elements;
+  int64_t keys, key_heads;
+  int64_t start;
+  bool causal;
+  float scale;
+
+  // How many keys query `position` sees.
+  int64_t visible(int64_t position) const {
+    if (mask != nullptr) return keys;
+    return start + (causal ? position + 1 : queries);
+  }
+};
+
+struct Scratch {
+  float* scores;
+  Span<float> product;
+};
+
+bool is_four(const Tensor& tensor) { return tensor.dim() == 4 && tensor.is_contiguous(); }
+
+bool fits(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
+          bool causal, const Tensor& out) {
+  if (!are_float(query, key, value, out) || !is_four(query) || !is_four(key) || !is_four(value) ||
+      !is_four(out) || !portable::same_sizes(key, value)) {
+    return false;
+  }
+  const bool related = query.size(0) == key.size(0) && query.size(3) == key.size(3) &&
+                       key.size(2) > 0 && query.size(2) % key.size(2) == 0 && query.size(3) > 0 &&
+                       query.size(3) <= kMostElements;
+  if (!related || key.size(1) > kScoreFloats || query.numel() == 0) return false;
+  if (mask == nullptr) return true;
+  return !causal && are_float(*mask) && mask->dim() == 2 && mask->is_contiguous() &&
+         mask->size(0) == query.size(1) && mask->size(1) == key.size(1);
+}
+
+// Turns a row of scores into weights by softmax; if the query sees no key, they become zeros.
+bool weigh(float* row, int64_t visible, int64_t count) {
+  std::fill(row + visible, row + count, 0.0f);
+  const bool blind = std::all_of(row, row + visible, [](float x) { return x == -INFINITY; });
+  if (!blind) return softmax(row, {1, visible, 1}, false, row);
+  std::fill_n(row, visible, 0.0f);
+  return true;
+}
+
+// Computes queries [first, first + count) of one head.
+bool attend_block(const Heads& h, int64_t batch, int64_t head, int64_t first, int64_t count,
+                  const Scratch& scratch) {
+  const int64_t step = h.heads * h.elements, key_step = h.key_heads * h.elements;
+  const int64_t at = (batch * h.queries + first) * step + head * h.elements;
+  const int64_t key_head = head / (h.heads / h.key_heads);
+  const int64_t keys_at = batch * h.keys * key_step + key_head * h.elements;
+  const int64_t keys = h.visible(first + count - 1);
+  Gemm g;
+  g.rows = count;
+  g.columns = keys;
+  g.depth = h.elements;
+  g.left = {h.query + at, step, 1};
+  g.right = {h.key + keys_at, 1, key_step};
+  g.alpha = h.scale;
+  if (h.mask != nullptr) g.added = {h.mask + first * h.keys, h.keys, 1};
+  g.out = scratch.scores;
+  g.out_stride = keys;
+  if (!gemm(g, scratch.product)) return false;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!weigh(scratch.scores + i * keys, h.visible(first + i), keys)) return false;
+  }
+  Gemm sums;
+  sums.rows = count;
+  sums.columns = h.elements;
+  sums.depth = keys;
+  sums.left = {scratch.scores, keys, 1};
+  sums.right = {h.value + keys_at, key_step, 1};
+  sums.out = h.out + at;
+  sums.out_stride = step;
+  return gemm(sums, scratch.product);
+}
+
+bool attend_heads(const Heads& h, int64_t begin, int64_t end, const Scratch& scratch) {
+  const int64_t block = std::min(kMostQueries, kScoreFloats / h.keys);
+  for (int64_t i = begin; i < end; ++i) {
+    for (int64_t first = 0; first < h.queries; first += block) {
+      const int64_t count = std::min(block, h.queries - first);
+      if (!attend_block(h, i / h.heads, i % h.heads, first, count, scratch)) return false;
+    }
+  }
+  return true;
+}
+
+bool attend(KernelContext& context, const Heads& h) {
+  const int64_t keys = h.visible(h.queries - 1);
+  const int64_t work = 2 * h.queries * keys * h.elements / kMultiplicationsPerUnit;
+  std::atomic<bool> done{true};
+  for_parts_with_scratch(
+      context, h.batches * h.heads, work, kScoreFloats + kGemmScratchFloats,
+      [&](int64_t begin, int64_t end, Span<float> scratch) {
+        const bool has_room = scratch.size() != 0;
+        const Scratch own = {
+            scratch.data(), has_room ? scratch.subspan(kScoreFloats, kGemmScratchFloats) : scratch};
+        if (!has_room || !attend_heads(h, begin, end, own)) done = false;
+      });
+  return done;
+}
+
+bool fast_custom_sdpa(KernelContext& context, const Tensor& query, const Tensor& key,
+                      const Tensor& value, int64_t start_pos, const Tensor* attn_mask, double,
+                      bool is_causal, std::optional<double> scale, Tensor& out) {
+  if (!has_vectors() || !fits(query, key, value, attn_mask, is_causal, out)) return false;
+  Heads h = {};
+  h.batches = query.size(0);
+  h.queries = query.size(1);
+  h.heads = query.size(2);
+  h.elements = query.size(3);
+  h.keys = key.size(1);
+  h.key_heads = key.size(2);
+  h.start = start_pos;
+  h.causal = is_causal;
+  h.scale = static_cast<float>(scale.value_or(1 / std::sqrt(static_cast<double>(h.elements))));
+  const bool inside = start_pos >= 0 && start_pos <= h.keys - h.queries;
+  if ((attn_mask == nullptr && !inside) || h.keys == 0) return false;
+  if (!out.resize(query.sizes()).ok()) return false;
+  h.query = query.const_data_ptr<float>();
+  h.key = key.const_data_ptr<float>();
+  h.value = value.const_data_ptr<float>();
+  h.mask = attn_mask != nullptr ? attn_mask->const_data_ptr<float>() : nullptr;
+  h.out = out.mutable_data_ptr<float>();
+  return attend(context, h);
+}
+
+// Returning false after the caches are updated does no harm: the portable kernel writes the same
+// positions again.
+bool fast_sdpa_with_kv_cache(KernelContext& context, const Tensor& query, const Tensor& key,
+                             const Tensor& value, Tensor& key_cache, Tensor& value_cache,
+                             int64_t start_pos, int64_t seq_len, const Tensor* attn_mask,
+                             double dropout, bool is_causal, std::optional<double> scale,
+                             Tensor& out) {
+  if (!has_vectors() || !fits(query, key_cache, value_cache, attn_mask, is_causal, out) ||
+      query.size(1) != seq_len || !portable::update_cache(key, start_pos, key_cache).ok() ||
+      !portable::update_cache(value, start_pos, value_cache).ok()) {
+    return false;
+  }
+  return fast_custom_sdpa(context, query, key_cache, value_cache, start_pos, attn_mask, dropout,
+                          is_causal, scale, out);
+}
+
+}  // namespace
+
+extern const Kernel kCustomSdpaOut, kSdpaWithKvCacheOut;
+const Kernel kCustomSdpaOut =
+    overlay<fast_custom_sdpa, portable::kCustomSdpaOut>("llama::custom_sdpa.out");
+const Kernel kSdpaWithKvCacheOut = overlay<fast_sdpa_with_kv_cache, portable::kSdpaWithKvCacheOut>(
+    "llama::sdpa_with_kv_cache.out");
+
+}  // namespace taper::optimized

@@ -1,0 +1,201 @@
+// add, sub, mul and div of floats, with any broadcasting whose innermost loop is contiguous: equal
+// sizes, or an operand that is a number, a row or a channel.
+
+#include "kernels_optimized/engine/overlay.h"
+#include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/engine/dims.h"
+#include "kernels_portable/engine/promote.h"
+#include "kernels_portable/engine/strided.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/ops/binary.cpp"
+#include "kernels_optimized/engine/dispatch.h"
+// These must come after dispatch.h, which chooses the targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/engine/vectors.h"
+
+// Shared by all compiled forms: this file is compiled once per instruction set.
+#ifndef TAPER_BINARY_OPS
+#define TAPER_BINARY_OPS
+namespace taper::optimized {
+namespace {
+
+enum class Binary { kAdd, kMul, kDiv };
+
+// Element i of an operand is data[i * step]; step is 0 or 1.
+struct Source {
+  const float* data;
+  int64_t step;
+};
+
+}  // namespace
+}  // namespace taper::optimized
+#endif
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+// a op (b * scale); only sums have a scale.
+template <Binary kOp>
+HWY_INLINE Vec apply(Vec a, Vec b, Vec scale) {
+  if constexpr (kOp == Binary::kAdd) return hn::MulAdd(b, scale, a);
+  if constexpr (kOp == Binary::kMul) return hn::Mul(a, b);
+  if constexpr (kOp == Binary::kDiv) return hn::Div(a, b);
+}
+
+template <Binary kOp, bool kStepA, bool kStepB>
+void run(const float* a, const float* b, float scale, float* out, int64_t count) {
+  const Vec factor = hn::Set(kTag, scale);
+  const Vec all_a = hn::Set(kTag, *a), all_b = hn::Set(kTag, *b);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Vec x = kStepA ? hn::LoadU(kTag, a + i) : all_a;
+    const Vec y = kStepB ? hn::LoadU(kTag, b + i) : all_b;
+    hn::StoreU(apply<kOp>(x, y, factor), kTag, out + i);
+  }
+  if (i == count) return;
+  const Vec x = kStepA ? load_some(a + i, count - i) : all_a;
+  const Vec y = kStepB ? load_some(b + i, count - i) : all_b;
+  store_some(apply<kOp>(x, y, factor), out + i, count - i);
+}
+
+template <Binary kOp>
+void run_steps(Source a, Source b, float scale, float* out, int64_t count) {
+  if (a.step != 0 && b.step != 0) return run<kOp, true, true>(a.data, b.data, scale, out, count);
+  if (a.step != 0) return run<kOp, true, false>(a.data, b.data, scale, out, count);
+  if (b.step != 0) return run<kOp, false, true>(a.data, b.data, scale, out, count);
+  run<kOp, false, false>(a.data, b.data, scale, out, count);
+}
+
+}  // namespace
+
+void binary_form(Binary op, Source a, Source b, float scale, float* out, int64_t count) {
+  switch (op) {
+    case Binary::kAdd:
+      return run_steps<Binary::kAdd>(a, b, scale, out, count);
+    case Binary::kMul:
+      return run_steps<Binary::kMul>(a, b, scale, out, count);
+    case Binary::kDiv:
+      return run_steps<Binary::kDiv>(a, b, scale, out, count);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(Binary, Source, Source, float, float*, int64_t);
+
+bool has_dense_runs(const portable::LoopNest& nest) {
+  if (nest.inner_stride(0) != 1) return false;
+  for (int k = 1; k < nest.operands; ++k) {
+    if (nest.inner_stride(k) != 0 && nest.inner_stride(k) != 1) return false;
+  }
+  return true;
+}
+
+// out = a op (b * scale). REQUIRES: all are floats.
+bool binary_tensors(const KernelContext& context, Binary op, const Tensor& a, const Tensor& b,
+                    float scale, Tensor& out) {
+  const Form form = TAPER_CHOOSE(Form, binary_form);
+  portable::Sizes sizes;
+  if (form == nullptr || !portable::broadcast_sizes(a.sizes(), b.sizes(), &sizes).ok() ||
+      static_cast<int64_t>(sizes.rank) != out.dim() || !out.resize(sizes).ok()) {
+    return false;
+  }
+  portable::LoopNest nest = portable::LoopNest::over(out);
+  nest.add_operand(out, a);
+  nest.add_operand(out, b);
+  nest.simplify();
+  if (!has_dense_runs(nest)) return false;
+  const float* const x = a.const_data_ptr<float>();
+  const float* const y = b.const_data_ptr<float>();
+  float* const to = out.mutable_data_ptr<float>();
+  const int64_t x_step = nest.inner_stride(1), y_step = nest.inner_stride(2);
+  nest.for_each_run([&](const int64_t* offsets, int64_t count) {
+    for_parts(context.pool(), count, 1, kLineFloats, [&](int64_t begin, int64_t end) {
+      form(op, {x + offsets[1] + begin * x_step, x_step}, {y + offsets[2] + begin * y_step, y_step},
+           scale, to + offsets[0] + begin, end - begin);
+    });
+  });
+  return true;
+}
+
+float as_float(Scalar value) {
+  return value.is_double() ? static_cast<float>(value.to_double())
+                           : static_cast<float>(value.to_int());
+}
+
+bool binary_number(const KernelContext& context, Binary op, const Tensor& a, Scalar b, float scale,
+                   Tensor& out) {
+  const Form form = TAPER_CHOOSE(Form, binary_form);
+  if (form == nullptr || !are_float(a, out) || !portable::same_dim_order(a, out) ||
+      !out.resize(a.sizes()).ok()) {
+    return false;
+  }
+  const float number = as_float(b);
+  if (a.numel() == 0) return true;
+  const float* x = a.const_data_ptr<float>();
+  float* to = out.mutable_data_ptr<float>();
+  for_parts(context.pool(), a.numel(), 1, kLineFloats, [&](int64_t begin, int64_t end) {
+    form(op, {x + begin, 1}, {&number, 0}, scale, to + begin, end - begin);
+  });
+  return true;
+}
+
+// Sums and differences.
+template <int kSign>
+bool fast_sum(KernelContext& context, const Tensor& self, const Tensor& other, Scalar alpha,
+              Tensor& out) {
+  return are_float(self, other, out) &&
+         binary_tensors(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
+}
+template <int kSign>
+bool fast_sum_number(KernelContext& context, const Tensor& self, Scalar other, Scalar alpha,
+                     Tensor& out) {
+  return binary_number(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
+}
+
+template <Binary kOp>
+bool fast_product(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
+  return are_float(self, other, out) && binary_tensors(context, kOp, self, other, 1, out);
+}
+template <Binary kOp>
+bool fast_product_number(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {
+  return binary_number(context, kOp, self, other, 1, out);
+}
+
+constexpr Takes kComplexToo = Takes::kComplexToo;
+
+}  // namespace
+
+extern const Kernel kAddOut, kAddScalarOut, kSubOut, kSubScalarOut, kMulOut, kMulScalarOut, kDivOut,
+    kDivScalarOut;
+const Kernel kAddOut = overlay<fast_sum<1>, portable::kAddOut, kComplexToo>("aten::add.out");
+const Kernel kAddScalarOut =
+    overlay<fast_sum_number<1>, portable::kAddScalarOut, kComplexToo>("aten::add.Scalar_out");
+const Kernel kSubOut = overlay<fast_sum<-1>, portable::kSubOut, kComplexToo>("aten::sub.out");
+const Kernel kSubScalarOut =
+    overlay<fast_sum_number<-1>, portable::kSubScalarOut, kComplexToo>("aten::sub.Scalar_out");
+const Kernel kMulOut =
+    overlay<fast_product<Binary::kMul>, portable::kMulOut, kComplexToo>("aten::mul.out");
+const Kernel kMulScalarOut =
+    overlay<fast_product_number<Binary::kMul>, portable::kMulScalarOut, kComplexToo>(
+        "aten::mul.Scalar_out");
+const Kernel kDivOut =
+    overlay<fast_product<Binary::kDiv>, portable::kDivOut, kComplexToo>("aten::div.out");
+const Kernel kDivScalarOut =
+    overlay<fast_product_number<Binary::kDiv>, portable::kDivScalarOut, kComplexToo>(
+        "aten::div.Scalar_out");
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE

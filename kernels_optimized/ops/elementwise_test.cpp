@@ -1,0 +1,246 @@
+// Element-wise operators against the C library in double, at every level: ranges far beyond those
+// of models, NaN and infinities, counts that leave tails, broadcasting.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/kernel_table.h"
+#include "test/support/test_tensor.h"
+
+namespace taper::optimized {
+namespace {
+
+using test::TestTensor;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr Level kLevels[] = {Level::kBaseline, Level::kAvx2, Level::kAvx512};
+
+struct LevelLimit {
+  explicit LevelLimit(Level level) { limit_level(level); }
+  ~LevelLimit() { limit_level(Level::kAvx512); }
+};
+
+void call(const char* name, std::initializer_list<EValue> values) {
+  std::vector<EValue> slots(values);
+  std::vector<EValue*> args;
+  for (EValue& slot : slots) args.push_back(&slot);
+  KernelContext context;
+  ASSERT_TRUE(find_kernel(optimized_kernels(), name)->run(context, args.data()).ok()) << name;
+}
+
+// Values from -110 to 110, interspersed with every kind of special value.
+TestTensor probes(int32_t count) {
+  const float special[] = {0.0f,  -0.0f,  kInfinity, -kInfinity, NAN,   1e-40f,
+                           88.8f, -88.8f, 1e30f,     -1e30f,     -3.0f, 3.0f};
+  TestTensor result(ScalarType::kFloat, {count});
+  float* to = result->mutable_data_ptr<float>();
+  for (int32_t i = 0; i < count; ++i) {
+    const float step = static_cast<float>(i) / static_cast<float>(count) - 0.5f;
+    to[i] = i % 17 == 3 ? special[(i / 17) % 12] : i % 2 != 0 ? step * 220 : step * 12;
+  }
+  return result;
+}
+
+void expect_close(float got, double want, double x, const char* name) {
+  if (std::isnan(want)) {
+    EXPECT_TRUE(std::isnan(got)) << name << " of " << x << " is " << got;
+  } else if (std::isinf(want) || std::fabs(want) > 3.4e38) {
+    EXPECT_TRUE(std::isinf(got) && (got > 0) == (want > 0)) << name << " of " << x << ": " << got;
+  } else {
+    EXPECT_NEAR(static_cast<double>(got), want, 2e-6 * std::fabs(want) + 1e-6)
+        << name << " of " << x;
+  }
+}
+
+double gelu_tanh(double x) {
+  return x / 2 * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+}
+
+struct UnaryCase {
+  const char* name;
+  double (*want)(double);
+  const char* approximate = nullptr;
+};
+
+TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
+  const UnaryCase cases[] = {
+      {"aten::exp.out", [](double x) { return std::exp(x); }},
+      {"aten::sigmoid.out", [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {"aten::silu.out", [](double x) { return x / (1 + std::exp(-x)); }},
+      {"aten::tanh.out", [](double x) { return std::tanh(x); }},
+      {"aten::erf.out", [](double x) { return std::erf(x); }},
+      {"aten::relu.out", [](double x) { return x < 0 ? 0 : x; }},
+      {"aten::hardsigmoid.out",
+       [](double x) {
+         return (x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3) / 6;
+       }},
+      {"aten::hardswish.out",
+       [](double x) {
+         return x * (x + 3 < 0 ? 0 : x + 3 > 6 ? 6 : x + 3) / 6;
+       }},
+      {"aten::gelu.out", [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); },
+       "none"},
+      {"aten::gelu.out", gelu_tanh, "tanh"},
+      {"aten::log.out", [](double x) { return std::log(x); }},
+      {"aten::log2.out", [](double x) { return std::log2(x); }},
+      {"aten::log10.out", [](double x) { return std::log10(x); }},
+      {"aten::log1p.out", [](double x) { return std::log1p(x); }},
+      {"aten::expm1.out", [](double x) { return std::expm1(x); }},
+      {"aten::sin.out", [](double x) { return std::sin(x); }},
+      {"aten::cos.out", [](double x) { return std::cos(x); }},
+      {"aten::atan.out", [](double x) { return std::atan(x); }},
+      {"aten::sqrt.out", [](double x) { return std::sqrt(x); }},
+      {"aten::rsqrt.out", [](double x) { return 1 / std::sqrt(x); }},
+  };
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const UnaryCase& c : cases) {
+      for (const int32_t count : {0, 1, 3, 15, 16, 33, 4001}) {
+        TestTensor in = probes(count), out(ScalarType::kFloat, {count});
+        if (c.approximate != nullptr) {
+          call(c.name, {EValue(&*in), EValue(c.approximate, 4), EValue(&*out)});
+        } else {
+          call(c.name, {EValue(&*in), EValue(&*out)});
+        }
+        const std::vector<float> x = in.values<float>(), got = out.values<float>();
+        for (size_t i = 0; i < x.size() && !HasFailure(); ++i) {
+          const double wide = static_cast<double>(x[i]);
+          expect_close(got[i], c.want(wide), wide, c.name);
+        }
+      }
+    }
+  }
+}
+
+// Near 0 the result of each of these is close to its argument, so the relative error must be small
+// there, down to subnormal numbers. Logarithms are small near 1.
+TEST(Elementwise, SmallResultsHaveAllTheirDigits) {
+  struct Near {
+    const char* name;
+    double (*want)(double);
+    float at;
+  };
+  const Near cases[] = {
+      {"aten::log1p.out", [](double x) { return std::log1p(x); }, 0},
+      {"aten::expm1.out", [](double x) { return std::expm1(x); }, 0},
+      {"aten::sin.out", [](double x) { return std::sin(x); }, 0},
+      {"aten::atan.out", [](double x) { return std::atan(x); }, 0},
+      {"aten::log.out", [](double x) { return std::log(x); }, 1},
+      {"aten::log2.out", [](double x) { return std::log2(x); }, 1},
+      {"aten::log10.out", [](double x) { return std::log10(x); }, 1},
+  };
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const Near& c : cases) {
+      TestTensor in(ScalarType::kFloat, {251}), out(ScalarType::kFloat, {251});
+      float* x = in->mutable_data_ptr<float>();
+      for (int i = 0; i < 251; ++i) {
+        x[i] = c.at + std::ldexp(i % 2 != 0 ? 1.37f : -1.37f, -(i / 2));
+      }
+      call(c.name, {EValue(&*in), EValue(&*out)});
+      for (int i = 0; i < 251; ++i) {
+        const double want = c.want(static_cast<double>(x[i]));
+        const double got = static_cast<double>(out.values<float>()[static_cast<size_t>(i)]);
+        if (std::isnan(want)) {
+          EXPECT_TRUE(std::isnan(got)) << c.name << " of " << x[i];
+        } else {
+          EXPECT_NEAR(got, want, 3e-7 * std::fabs(want)) << c.name << " of " << x[i];
+        }
+      }
+    }
+  }
+}
+
+TEST(Elementwise, SmallNumbersAndLargeAngles) {
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    TestTensor in(ScalarType::kFloat, {6}), out(ScalarType::kFloat, {6});
+    const float x[] = {1e-45f, 1e-40f, 8191.9f, 8192.5f, 3e9f, -1e30f};
+    std::copy(std::begin(x), std::end(x), in->mutable_data_ptr<float>());
+    call("aten::log.out", {EValue(&*in), EValue(&*out)});
+    for (size_t i = 0; i < 5; ++i) {
+      EXPECT_NEAR(out.values<float>()[i], std::log(static_cast<double>(x[i])), 1e-5) << x[i];
+    }
+    call("aten::sin.out", {EValue(&*in), EValue(&*out)});
+    for (size_t i = 2; i < 6; ++i) {
+      EXPECT_NEAR(out.values<float>()[i], std::sin(static_cast<double>(x[i])), 1e-6) << x[i];
+    }
+  }
+}
+
+TEST(Elementwise, EluHasThreeFactors) {
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    TestTensor in = probes(131), out(ScalarType::kFloat, {131});
+    call("aten::elu.out", {EValue(&*in), EValue(1.5), EValue(0.5), EValue(2.0), EValue(&*out)});
+    for (size_t i = 0; i < 131; ++i) {
+      const double x = static_cast<double>(in.values<float>()[i]);
+      expect_close(out.values<float>()[i], x > 0 ? x * 0.5 : 0.75 * std::expm1(2 * x), x, "elu");
+    }
+  }
+}
+
+struct BinaryCase {
+  const char* name;
+  double (*want)(double, double);
+  bool has_alpha;
+};
+
+void check_broadcast(const BinaryCase& c, const std::vector<int32_t>& a_sizes,
+                     const std::vector<int32_t>& b_sizes) {
+  SCOPED_TRACE(c.name);
+  TestTensor a(ScalarType::kFloat, a_sizes), b(ScalarType::kFloat, b_sizes);
+  TestTensor out(ScalarType::kFloat, {3, 5, 21});
+  for (int64_t i = 0; i < a->numel(); ++i) {
+    a->mutable_data_ptr<float>()[i] = static_cast<float>(i % 23) - 11;
+  }
+  for (int64_t i = 0; i < b->numel(); ++i) {
+    b->mutable_data_ptr<float>()[i] = 0.5f + static_cast<float>(i % 7);
+  }
+  if (c.has_alpha) {
+    call(c.name, {EValue(&*a), EValue(&*b), EValue(2.0), EValue(&*out)});
+  } else {
+    call(c.name, {EValue(&*a), EValue(&*b), EValue(&*out)});
+  }
+  const auto at = [](TestTensor& t, const std::vector<int32_t>& sizes, int32_t i, int32_t j,
+                     int32_t k) {
+    const int32_t index[] = {i, j, k};
+    int32_t offset = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      offset = offset * sizes[d] + (sizes[d] == 1 ? 0 : index[3 - sizes.size() + d]);
+    }
+    return static_cast<double>(t->const_data_ptr<float>()[offset]);
+  };
+  for (int32_t i = 0; i < 315; ++i) {
+    const int32_t x = i / 105, y = i / 21 % 5, z = i % 21;
+    const double want = c.want(at(a, a_sizes, x, y, z), at(b, b_sizes, x, y, z));
+    EXPECT_NEAR(out->const_data_ptr<float>()[i], want, 1e-6 * std::fabs(want)) << i;
+  }
+}
+
+TEST(Elementwise, BinaryBroadcasts) {
+  const BinaryCase cases[] = {
+      {"aten::add.out", [](double a, double b) { return a + 2 * b; }, true},
+      {"aten::sub.out", [](double a, double b) { return a - 2 * b; }, true},
+      {"aten::mul.out", [](double a, double b) { return a * b; }, false},
+      {"aten::div.out", [](double a, double b) { return a / b; }, false},
+  };
+  for (const Level level : kLevels) {
+    const LevelLimit limit(level);
+    for (const BinaryCase& c : cases) {
+      check_broadcast(c, {3, 5, 21}, {3, 5, 21});
+      check_broadcast(c, {3, 5, 21}, {21});
+      check_broadcast(c, {3, 5, 21}, {});
+      check_broadcast(c, {1}, {3, 5, 21});
+      check_broadcast(c, {3, 5, 21}, {5, 1});
+      check_broadcast(c, {3, 1, 21}, {5, 1});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taper::optimized

@@ -1,0 +1,233 @@
+// _softmax and _log_softmax of contiguous floats along any dimension, in three passes: the maximum;
+// the sum of e^(x - max), whose terms softmax keeps; the results. Lines across memory are computed
+// a few vectors of neighbours at a time.
+
+#include "kernels_optimized/cores/softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels_optimized/engine/overlay.h"
+#include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/engine/dims.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels_optimized/ops/softmax.cpp"
+#include "kernels_optimized/engine/dispatch.h"
+// These must come after dispatch.h, which chooses the targets.
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels_optimized/engine/vector_math.h"
+
+#if TAPER_VECTOR_TARGET
+HWY_BEFORE_NAMESPACE();
+namespace taper::optimized {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr float kNothing = -std::numeric_limits<float>::infinity();
+
+// The largest element. NaN may be ignored: its exponential makes the sum NaN.
+float largest(const float* x, int64_t count) {
+  Vec max[4];
+  for (Vec& each : max) each = constant(kNothing);
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    TAPER_UNROLL
+    for (int j = 0; j < 4; ++j) max[j] = hn::Max(max[j], hn::LoadU(kTag, x + i + j * kLanes));
+  }
+  for (; i + kLanes <= count; i += kLanes) max[0] = hn::Max(max[0], hn::LoadU(kTag, x + i));
+  if (i < count) {
+    const auto there = hn::FirstN(kTag, static_cast<size_t>(count - i));
+    max[1] = hn::Max(max[1], hn::IfThenElse(there, load_some(x + i, count - i), max[1]));
+  }
+  return max_of(hn::Max(hn::Max(max[0], max[1]), hn::Max(max[2], max[3])));
+}
+
+// The sum of e^(x - max) over a block; the terms are written to `out` unless it is null.
+float add_exponentials(const float* x, int64_t count, float max, float* out) {
+  const Vec shift = constant(max);
+  Vec sum = hn::Zero(kTag);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Vec term = exp_of(hn::Sub(hn::LoadU(kTag, x + i), shift));
+    sum = hn::Add(sum, term);
+    if (out != nullptr) hn::StoreU(term, kTag, out + i);
+  }
+  if (i < count) {
+    const auto there = hn::FirstN(kTag, static_cast<size_t>(count - i));
+    const Vec term = exp_of(hn::Sub(load_some(x + i, count - i), shift));
+    sum = hn::Add(sum, hn::IfThenElseZero(there, term));
+    if (out != nullptr) store_some(term, out + i, count - i);
+  }
+  return sum_of(sum);
+}
+
+// out = x * scale + shift
+void scale_line(const float* x, int64_t count, float scale, float shift, float* out) {
+  const Vec a = constant(scale), b = constant(shift);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(kTag, x + i), a, b), kTag, out + i);
+  }
+  if (i < count) {
+    store_some(hn::MulAdd(load_some(x + i, count - i), a, b), out + i, count - i);
+  }
+}
+
+// out = (x - max) - shift, in this order: max may be infinite.
+void subtract_line(const float* x, int64_t count, float max, float shift, float* out) {
+  const Vec a = constant(max), b = constant(shift);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(kTag, x + i), a), b), kTag, out + i);
+  }
+  if (i < count) {
+    store_some(hn::Sub(hn::Sub(load_some(x + i, count - i), a), b), out + i, count - i);
+  }
+}
+
+void softmax_line(const float* x, int64_t count, bool logarithm, float* out) {
+  constexpr int64_t kBlock = 2048;  // Blocks are summed in float, their sums in double.
+  const float max = largest(x, count);
+  double sum = 0;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    float* const kept = logarithm ? nullptr : out + i;
+    sum += static_cast<double>(add_exponentials(x + i, std::min(kBlock, count - i), max, kept));
+  }
+  if (logarithm) return subtract_line(x, count, max, static_cast<float>(std::log(sum)), out);
+  scale_line(out, count, static_cast<float>(1 / sum), 0, out);
+}
+
+// Computes kVectors vectors of neighbouring lines, whose elements are `step` apart.
+template <int kVectors>
+void softmax_across(const float* x, int64_t size, int64_t step, bool logarithm, float* out) {
+  Vec max[kVectors], sum[kVectors];
+  for (int j = 0; j < kVectors; ++j) {
+    max[j] = constant(kNothing);
+    sum[j] = hn::Zero(kTag);
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      max[j] = hn::Max(max[j], hn::LoadU(kTag, x + i * step + j * kLanes));
+    }
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      const int64_t at = i * step + j * kLanes;
+      const Vec term = exp_of(hn::Sub(hn::LoadU(kTag, x + at), max[j]));
+      sum[j] = hn::Add(sum[j], term);
+      if (!logarithm) hn::StoreU(term, kTag, out + at);
+    }
+  }
+  for (int j = 0; j < kVectors; ++j) {
+    HWY_ALIGN float sums[kLanes];
+    hn::Store(sum[j], kTag, sums);
+    for (float& each : sums) each = logarithm ? std::log(each) : 1 / each;
+    sum[j] = hn::Load(kTag, sums);
+  }
+  for (int64_t i = 0; i < size; ++i) {
+    for (int j = 0; j < kVectors; ++j) {
+      const int64_t at = i * step + j * kLanes;
+      const Vec result = logarithm ? hn::Sub(hn::Sub(hn::LoadU(kTag, x + at), max[j]), sum[j])
+                                   : hn::Mul(hn::LoadU(kTag, out + at), sum[j]);
+      hn::StoreU(result, kTag, out + at);
+    }
+  }
+}
+
+// Computes one line, whose elements are `step` apart.
+void softmax_apart(const float* x, int64_t size, int64_t step, bool logarithm, float* out) {
+  float max = kNothing, sum = 0;
+  for (int64_t i = 0; i < size; ++i) max = std::max(max, x[i * step]);
+  for (int64_t i = 0; i < size; ++i) sum += portable::exp_of(x[i * step] - max);
+  const float shift = std::log(sum), scale = 1 / sum;
+  for (int64_t i = 0; i < size; ++i) {
+    const float y = x[i * step] - max;
+    out[i * step] = logarithm ? y - shift : portable::exp_of(y) * scale;
+  }
+}
+
+}  // namespace
+
+// Computes lines [first, last) of the `inner` lines of each outer index of [outer, size, inner].
+void softmax_form(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
+                  bool logarithm, float* out) {
+  const int64_t size = around.size, inner = around.inner, block = size * inner;
+  for (int64_t o = 0; o < around.outer; ++o, x += block, out += block) {
+    if (inner == 1) {
+      softmax_line(x, size, logarithm, out);
+      continue;
+    }
+    int64_t i = first;
+    for (; i + 4 * kLanes <= last; i += 4 * kLanes) {
+      softmax_across<4>(x + i, size, inner, logarithm, out + i);
+    }
+    for (; i + kLanes <= last; i += kLanes) {
+      softmax_across<1>(x + i, size, inner, logarithm, out + i);
+    }
+    for (; i < last; ++i) softmax_apart(x + i, size, inner, logarithm, out + i);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace taper::optimized
+HWY_AFTER_NAMESPACE();
+#endif  // TAPER_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace taper::optimized {
+namespace {
+
+using Form = void (*)(const float*, const portable::AroundDim&, int64_t, int64_t, bool, float*);
+
+template <bool kLogarithm>
+bool fast_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
+  if (!are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
+      !portable::wrap_dim(dim, self.dim(), &dim).ok() || !out.resize(self.sizes()).ok()) {
+    return false;
+  }
+  if (self.numel() == 0) return true;
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  if (form == nullptr) return false;
+  const portable::AroundDim around = portable::around_dim(self, dim);
+  const int64_t block = around.size * around.inner;
+  const float* x = self.const_data_ptr<float>();
+  float* y = out.mutable_data_ptr<float>();
+  if (around.outer == 1 && around.inner > 1) {
+    for_parts(context.pool(), around.inner, around.size * kExponentialWork, kLineFloats,
+              [&](int64_t begin, int64_t end) { form(x, around, begin, end, kLogarithm, y); });
+    return true;
+  }
+  for_parts(context.pool(), around.outer, block * kExponentialWork, 1,
+            [&](int64_t begin, int64_t end) {
+              form(x + begin * block, {end - begin, around.size, around.inner}, 0, around.inner,
+                   kLogarithm, y + begin * block);
+            });
+  return true;
+}
+
+}  // namespace
+
+bool softmax(const float* x, const portable::AroundDim& around, bool logarithm, float* out) {
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  if (form != nullptr) form(x, around, 0, around.inner, logarithm, out);
+  return form != nullptr;
+}
+
+bool softmax_part(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
+                  float* out) {
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  if (form != nullptr) form(x, around, first, last, false, out);
+  return form != nullptr;
+}
+
+extern const Kernel kSoftmaxOut, kLogSoftmaxOut;
+const Kernel kSoftmaxOut =
+    overlay<fast_softmax<false>, portable::kSoftmaxOut>("aten::_softmax.out");
+const Kernel kLogSoftmaxOut =
+    overlay<fast_softmax<true>, portable::kLogSoftmaxOut>("aten::_log_softmax.out");
+
+}  // namespace taper::optimized
+#endif  // HWY_ONCE

@@ -1,7 +1,0 @@
-// Cases of op_avg_pool2d that PyTorch computed.
-
-#include <gtest/gtest.h>
-
-#include "test/support/op_cases.h"
-
-TEST(AvgPool2d, AgreesWithPyTorch) { taper::test::run_op_cases("op_avg_pool2d"); }

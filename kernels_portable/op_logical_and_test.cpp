@@ -1,7 +1,0 @@
-// Cases of op_logical_and that PyTorch computed.
-
-#include <gtest/gtest.h>
-
-#include "test/support/op_cases.h"
-
-TEST(LogicalAnd, AgreesWithPyTorch) { taper::test::run_op_cases("op_logical_and"); }

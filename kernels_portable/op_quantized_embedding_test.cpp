@@ -1,7 +1,0 @@
-// Cases of op_quantized_embedding that PyTorch computed.
-
-#include <gtest/gtest.h>
-
-#include "test/support/op_cases.h"
-
-TEST(QuantizedEmbedding, AgreesWithPyTorch) { taper::test::run_op_cases("op_quantized_embedding"); }

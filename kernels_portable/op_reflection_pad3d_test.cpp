@@ -1,7 +1,0 @@
-// Cases of op_reflection_pad3d that PyTorch computed.
-
-#include <gtest/gtest.h>
-
-#include "test/support/op_cases.h"
-
-TEST(ReflectionPad3d, AgreesWithPyTorch) { taper::test::run_op_cases("op_reflection_pad3d"); }

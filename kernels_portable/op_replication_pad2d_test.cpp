@@ -1,7 +1,0 @@
-// Cases of op_replication_pad2d that PyTorch computed.
-
-#include <gtest/gtest.h>
-
-#include "test/support/op_cases.h"
-
-TEST(ReplicationPad2d, AgreesWithPyTorch) { taper::test::run_op_cases("op_replication_pad2d"); }

@@ -1,0 +1,75 @@
+// The device half of a backend's descriptor, with which a program can create any backend by name. A
+// program that knows at compile time which backend it uses can include that backend's header
+// instead.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "taper/backend.h"
+#include "taper/thread_pool.h"
+
+namespace taper {
+
+struct BackendIdentity {
+  const char* name;         // The name for users: "xnnpack".
+  const char* delegate_id;  // The delegate id in files: "XnnpackBackend".
+};
+
+// Options for all backends; each ignores those that do not apply to it.
+struct DeviceOptions {
+  // The number of threads that it may use. 0: one for each fast core of the process, at most four.
+  uint32_t threads = 0;
+  // A file besides the model for packed weights, which need not exist: Device::save_packed()
+  // creates it. Null means none. The string must outlive the device.
+  const char* packed_path = nullptr;
+  // The limit on the memory that one payload may need, in bytes, for files that are not trusted. 0:
+  // the backend's default.
+  uint64_t max_bytes = 0;
+};
+
+// Where the packed weights of all payloads loaded so far came from.
+struct PackedReport {
+  uint32_t found = 0;   // How many were found in the file or the program.
+  uint32_t packed = 0;  // How many were packed, without those that are never stored.
+  // Why the file, or the data in the program, was not used for all of them; empty if it was, or if
+  // there is none. Whatever cannot be used is packed again, so results are right in any case.
+  const char* problem = "";
+  const char* program_problem = "";
+};
+
+// A backend and the resources that it owns. It must outlive every Method that uses it.
+// Threads: for interface() see BackendInterface; all else is used by one thread at a time.
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  virtual BackendInterface& interface() = 0;
+
+  // Whether the backend has threads that kernels may use too, and these threads. Sharing them
+  // avoids more threads than cores. With only one thread the pool is empty.
+  virtual bool has_threads() const { return false; }
+  virtual ThreadPool thread_pool() { return {}; }
+
+  // Writes packed weights to DeviceOptions::packed_path unless they are all there. Call it when
+  // everything is loaded. Returns kAccessFailed with the reason if the file cannot be written,
+  // which affects nothing else.
+  virtual Status save_packed() { return {}; }
+  virtual PackedReport packed_report() const { return {}; }
+};
+
+struct DeviceDescriptor {
+  BackendIdentity identity;
+  // The key of the named data in which a program has packed weights, and the suffix of a file with
+  // them: "taper.xnncache", "xnncache". Null if the backend packs nothing ahead.
+  const char* packed_key;
+  const char* packed_suffix;
+  // Creates the device; null if there is not enough memory.
+  std::unique_ptr<Device> (*make)(const DeviceOptions& options);
+};
+
+}  // namespace taper

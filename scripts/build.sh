@@ -1,0 +1,22 @@
+#!/bin/sh
+# Configures a preset and builds targets of it, or all. On a terminal a line shows how far it is;
+# elsewhere only what fails is shown.
+#
+#   scripts/build.sh PRESET [TARGET...]     JOBS=4 makes it wider
+set -eu
+[ $# -ge 1 ] || { echo "usage: build.sh PRESET [TARGET...]" >&2; exit 2; }
+preset=$1
+shift
+cd "$(dirname "$0")/.."
+
+build() {
+  cmake --build --preset "$preset" -j "${JOBS:-$(nproc 2>/dev/null || echo 2)}" ${*:+--target "$@"}
+}
+if [ -t 1 ]; then
+  echo "configuring $preset"
+  cmake --preset "$preset" >/dev/null
+  build "$@"
+else
+  cmake --preset "$preset" >/dev/null
+  said=$(build "$@" 2>&1) || { echo "$said" | grep -v '^\[[0-9]*/[0-9]*\]' >&2; exit 1; }
+fi

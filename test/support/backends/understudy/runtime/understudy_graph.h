@@ -1,0 +1,81 @@
+// A payload as calls of kernels that are ready to run.
+//
+// Everything is checked and allocated by build(); execute() binds the arguments and calls. Each
+// tensor is written by one call, before any call reads it, and never is an argument that is read.
+// So a payload cannot make a kernel read what it writes, or memory that nobody has set.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "taper/backend.h"
+#include "taper/kernel.h"
+#include "test/support/backends/understudy/schema_generated.h"
+
+namespace taper::understudy {
+
+class UnderstudyGraph {
+ public:
+  // `payload` and what `context` finds must outlive the graph. Kernels get `scratch_bytes` of
+  // scratch memory, and twice what all tensors take. Returns kDelegateInvalidCompatibility for a
+  // payload that cannot be run, kDelegateMemoryAllocationFailed if its tensors would take more than
+  // `max_bytes`, or the error of looking for named data.
+  Status build(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
+               size_t scratch_bytes);
+
+  // Allocates nothing. Returns kInvalidArgument where an argument is not what the payload says.
+  Status execute(Span<EValue* const> args);
+
+ private:
+  // A tensor with the arrays that it views.
+  struct TensorSlot {
+    std::vector<int32_t> sizes, strides;
+    std::vector<uint8_t> order;
+    Tensor tensor;
+    size_t value = 0;
+    int32_t argument = -1;  // Then `tensor` only says what to expect.
+    bool is_set = false;    // May be read: an argument, a constant, or written by now.
+    bool is_written = false;
+  };
+  struct Call {
+    const Kernel* kernel = nullptr;
+    std::vector<EValue*> args;
+  };
+
+  Status add_value(const wire::Value& value, const BackendInitContext& context);
+  Status add_tensor(const wire::Tensor& tensor, const BackendInitContext& context);
+  Status shape_tensor(const wire::Tensor& from, TensorSlot& slot) const;
+  Status find_constant(const wire::Tensor& from, const BackendInitContext& context,
+                       TensorSlot& slot) const;
+  Status add_numbers(const wire::Value& value);
+  Status add_tensors(const wire::Value& value);
+  Status add_call(const wire::Call& call);
+  Status note_access(const EValue& arg, bool writes);
+  Status note_access(Tensor* tensor, bool writes);
+  Status check_arguments();
+  Status allocate(uint64_t max_bytes);
+  Status bind(TensorSlot& slot, Span<EValue* const> args);
+
+  std::vector<EValue> values_;  // Its size is known before the first is added: addresses stay.
+  std::deque<TensorSlot> tensors_;
+  std::unordered_map<const Tensor*, TensorSlot*> slots_;
+  std::vector<Call> calls_;
+  uint32_t arguments_ = 0;
+  // What lists are made of.
+  std::deque<EValue> items_;
+  std::deque<std::vector<EValue*>> pointers_;
+  std::deque<std::vector<int64_t>> integers_;
+  std::deque<std::vector<Tensor*>> unboxed_;
+  std::deque<std::unique_ptr<bool[]>> bools_;
+  std::deque<BoxedIntList> int_lists_;
+  std::deque<BoxedTensorList> tensor_lists_;
+  std::unique_ptr<uint8_t[]> memory_;   // Of tensors that calls hand to each other.
+  std::unique_ptr<uint8_t[]> scratch_;  // For kernels.
+  size_t scratch_bytes_ = 0;
+};
+
+}  // namespace taper::understudy

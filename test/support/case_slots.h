@@ -1,0 +1,52 @@
+// The slots that a kernel reads its arguments from and writes its results to, as an operator case
+// describes them.
+
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "taper/evalue.h"
+#include "test/support/op_case_file.h"
+#include "test/support/test_tensor.h"
+
+namespace taper::test {
+
+// Results have the sizes that they will have, or larger ones that may shrink.
+enum class CaseOutputs { kExact, kLarger };
+
+// Owns everything that the slots refer to. Memory is exactly as large as the tensors. `c` must
+// outlive it.
+class CaseSlots {
+ public:
+  CaseSlots(const OpCase& c, CaseOutputs outputs);
+  CaseSlots(const CaseSlots&) = delete;
+  CaseSlots& operator=(const CaseSlots&) = delete;
+
+  // Arguments, then results, each in schema order.
+  std::vector<EValue*> slots;
+  // All tensors among them, those of lists too.
+  std::vector<Tensor*> tensors;
+
+ private:
+  Tensor* make_tensor(const CaseTensor& text, bool output);
+  EValue* make_list(const CaseValue& text, bool output);
+  EValue* make_ints(const CaseValue& text);
+  EValue* make(const CaseValue& text, bool output);
+
+  const CaseOutputs outputs_;
+  std::deque<EValue> values_;
+  std::deque<TestTensor> owners_;
+  std::deque<std::vector<EValue*>> pointers_;
+  std::deque<std::vector<Tensor*>> tensor_scratch_;
+  std::deque<std::vector<int64_t>> ints_;
+  std::deque<std::vector<double>> doubles_;
+  std::deque<std::unique_ptr<bool[]>> bools_;
+  std::deque<std::string> strings_;
+  std::deque<BoxedIntList> int_lists_;
+  std::deque<BoxedTensorList> tensor_lists_;
+};
+
+}  // namespace taper::test

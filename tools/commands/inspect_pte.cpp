@@ -1,0 +1,42 @@
+// A program's tables, after the runtime has verified them.
+
+#include "backends/compilers.h"
+#include "taper/module.h"
+#include "tools/atomic_file.h"
+#include "tools/commands/inspect.h"
+#include "tools/error.h"
+#include "tools/program_runner.h"
+
+namespace taper::tools {
+
+namespace {
+
+// What the backend says of the payload.
+std::string payload_text(const DelegateSummary& delegate, const Program& program) {
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    if (delegate.id != each->identity.delegate_id || each->inspect == nullptr) continue;
+    if (!delegate.segment) return {};
+    const Result<Span<const uint8_t>> payload = program.segment(*delegate.segment);
+    if (payload.ok()) return each->inspect({payload->data(), payload->size()});
+  }
+  return {};
+}
+
+}  // namespace
+
+PteSummary inspect_pte(const std::string& path) {
+  Module module(path);
+  const Status status = module.load();
+  if (!status.ok()) throw InputError(load_problem(module, status, path));
+  PteSummary summary = summarise_pte(read_file(path), path);
+  for (MethodSummary& method : summary.methods) {
+    Result<MethodMeta> meta = module.method_meta(method.name);
+    if (meta.ok()) method.method_bytes = meta->method_bytes();
+    for (DelegateSummary& delegate : method.delegates) {
+      delegate.text = payload_text(delegate, *module.program());
+    }
+  }
+  return summary;
+}
+
+}  // namespace taper::tools

@@ -1,0 +1,159 @@
+// taper pack: the weights of a program as this processor's kernels want them, put into the program.
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "backends/compilers.h"
+#include "exir/emit/program_patch.h"
+#include "kernels_portable/kernel_table.h"
+#include "taper/module.h"
+#include "tools/atomic_file.h"
+#include "tools/backends.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/options.h"
+#include "tools/program_runner.h"
+#include "tools/terminal.h"
+
+namespace taper::tools {
+namespace {
+
+CommandLine describe() {
+  return {"taper pack",
+          "Puts the weights of a .pte into it a second time, as a backend's kernels for this\n"
+          "processor want them. Here it is then loaded without packing or copying weights;\n"
+          "elsewhere, and by another build of the backend, it runs as before. Packing again\n"
+          "replaces what was packed before; weights that are changed in a packed file by\n"
+          "other means have to be packed again.\n",
+          "FILE.pte --for this-cpu [OPTIONS]",
+          {{"Pack",
+            {{"for", "The processor: this-cpu is all that there is", "CPU"},
+             {"o,output", "Write here; default: in place of the file", "OUT.pte"},
+             {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
+}
+
+// A file that goes when this does.
+struct Temporary {
+  std::string path;
+  explicit Temporary(const std::string& beside)
+      : path(beside + ".packing" + std::to_string(::getpid())) {}
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+  ~Temporary() { ::unlink(path.c_str()); }
+};
+
+std::span<const uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// Memory that a program may lie in.
+struct Aligned {
+  explicit Aligned(const std::string& bytes)
+      : words(std::make_unique<uint64_t[]>(bytes.size() / 8 + 9)),
+        at(reinterpret_cast<uint8_t*>(words.get())),
+        size(bytes.size()) {
+    at += (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64;
+    std::copy(bytes.begin(), bytes.end(), at);
+  }
+  std::unique_ptr<uint64_t[]> words;
+  uint8_t* at;
+  size_t size;
+};
+
+// Loads every method of the program, which writes what the backend packs to `path`. Returns those
+// bytes; none if the program has nothing that it packs.
+std::string pack(const Aligned& program, const std::string& name, const std::string& weights,
+                 const char* backend, const std::string& path) {
+  Backends backends({.threads = 1, .packed_paths = {{backend, path}}});
+  static const KernelTable tables[] = {portable::portable_kernels()};
+  ModuleOptions options;
+  options.kernels = tables;
+  options.backends = backends.table();
+  options.data_path = weights;
+  Module module(Span<const uint8_t>(program.at, program.size), options);
+  Status status = module.load();
+  for (const std::string& method : module.method_names()) {
+    if (status.ok()) status = module.load_method(method);
+  }
+  if (!status.ok()) throw InputError(load_problem(module, status, name));
+  const std::string note = backends.save_packed(name);
+  if (std::filesystem::exists(path)) return read_file(path);
+  if (note.find("cannot be written") != std::string::npos) throw InputError(note);
+  return {};
+}
+
+// The device halves here that pack ahead. Throws InputError if there are none.
+std::vector<const DeviceDescriptor*> packers() {
+  std::vector<const DeviceDescriptor*> found;
+  for (const DeviceDescriptor* each : backend_devices()) {
+    if (each->packed_key != nullptr) found.push_back(each);
+  }
+  if (!found.empty()) return found;
+  std::string remedies;
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    remedies += remedy_for(each->identity.delegate_id);
+  }
+  throw InputError("no backend of this taper packs weights" + remedies);
+}
+
+struct Packed {
+  std::string program;
+  size_t bytes = 0;  // Of packed weights in it.
+};
+
+// The program with what each backend packs.
+Packed pack_all(std::string program, const std::string& name, const std::string& weights,
+                const Temporary& file) {
+  Packed result;
+  std::string names;
+  for (const DeviceDescriptor* each : packers()) {
+    names += (names.empty() ? "" : ",") + std::string(each->identity.name);
+    const Aligned given(program);
+    const std::span<const uint8_t> bytes(given.at, given.size);
+    const Aligned plain(exir::with_named_data(bytes, each->packed_key, {}).joined());
+    const std::string packed = pack(plain, name, weights, each->identity.name, file.path);
+    ::unlink(file.path.c_str());
+    if (packed.empty()) continue;
+    result.bytes += packed.size();
+    program = exir::with_named_data(bytes, each->packed_key, as_bytes(packed)).joined();
+  }
+  if (result.bytes == 0) {
+    throw InputError("'" + name + "' has no weights that are packed: export it with --backend " +
+                     names);
+  }
+  result.program = std::move(program);
+  return result;
+}
+
+}  // namespace
+
+int pack_command(int argc, char** argv) {
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  const std::string file = line.file();
+  if (line.text("for") != "this-cpu") {
+    throw UsageError("--for says for which processor; it must be this-cpu");
+  }
+  const std::string output = line.given("output") ? line.text("output") : file;
+  const std::string given = read_file(file);
+  {
+    // Refuses what is no program before anything reads it as one.
+    const Aligned program(given);
+    Module module(Span<const uint8_t>(program.at, program.size), {});
+    const Status status = module.load();
+    if (!status.ok()) throw InputError(load_problem(module, status, file));
+  }
+  const Packed packed = pack_all(given, file, line.text("external-weights"), Temporary(output));
+  OutputFiles files;
+  files.add(output, packed.program);
+  files.commit();
+  std::printf("%s: %s, of which %s are packed weights for this processor\n", output.c_str(),
+              bytes_text(static_cast<double>(packed.program.size())).c_str(),
+              bytes_text(static_cast<double>(packed.bytes)).c_str());
+  return 0;
+}
+
+}  // namespace taper::tools

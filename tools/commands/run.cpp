@@ -1,0 +1,132 @@
+// taper run: executes one method on .npy inputs.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "tools/atomic_file.h"
+#include "tools/commands.h"
+#include "tools/error.h"
+#include "tools/npy.h"
+#include "tools/options.h"
+#include "tools/program_runner.h"
+#include "tools/terminal.h"
+
+namespace taper::tools {
+namespace {
+
+constexpr size_t kShownElements = 8;
+
+struct RunOptions {
+  RunnerOptions runner;
+  std::vector<std::string> inputs;
+  bool inputs_given = false;
+  std::string outputs;
+  uint64_t iterations = 1;
+};
+
+CommandLine describe() {
+  return {
+      "taper run",
+      "Runs one method of a .pte.\n\n"
+      "Inputs are .npy files, one per tensor argument in flattened order; numbers, strings and\n"
+      "None among the arguments were baked in by export and are filled in. Without --inputs\n"
+      "every tensor is full of ones. Outputs are printed; with --outputs the tensors are also\n"
+      "written as out0.npy, out1.npy, ...\n",
+      "FILE.pte [OPTIONS]",
+      {{"Run",
+        {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
+         {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
+         {"o,outputs", "Write the tensor outputs here", "DIR"},
+         {"n,iterations", "Run N times, state carried over; print min and median", "N", "1"},
+         {"t,threads", "Threads of kernels and backends; default: one for each fast core, up to 4",
+          "N"},
+         {"cache",
+          "Keep the weights as backends pack them beside FILE.pte; used whenever they are there"},
+         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
+}
+
+std::string preview(const NpyArray& array) {
+  const size_t count = array.data.size() / element_size(array.dtype);
+  std::string text = "[";
+  for (size_t i = 0; i < std::min(count, kShownElements); ++i) {
+    text += (i == 0 ? "" : ", ") + element_text(array.dtype, array.data, i);
+  }
+  return text + (count > kShownElements ? ", ...]" : "]");
+}
+
+void print_outputs(const std::vector<Output>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Output& output = outputs[i];
+    if (output.is_tensor) {
+      std::printf("output %zu: %s %s %s\n", i, to_string(output.array.dtype),
+                  shape_text(output.array.shape).c_str(), preview(output.array).c_str());
+    } else {
+      std::printf("output %zu: %s\n", i, output.text.c_str());
+    }
+  }
+}
+
+void write_outputs(const std::vector<Output>& outputs, const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw InputError("cannot make folder '" + folder + "': " + error.message());
+  OutputFiles files;
+  size_t k = 0;
+  for (const Output& output : outputs) {
+    if (!output.is_tensor) continue;
+    const NpyArray& a = output.array;
+    files.add(folder + "/out" + std::to_string(k++) + ".npy", npy_bytes(a.dtype, a.shape, a.data));
+  }
+  files.commit();
+}
+
+int run_program(const RunOptions& options) {
+  ProgramRunner runner(options.runner);
+  print_note(runner.cache_note());
+  if (options.inputs_given) {
+    runner.set_inputs(read_all(options.inputs), options.inputs);
+  } else {
+    runner.set_ones();
+  }
+  std::vector<double> seconds;
+  {
+    Progress progress("running", options.iterations);
+    for (uint64_t i = 0; i < options.iterations; ++i) {
+      seconds.push_back(runner.execute());
+      progress.step();
+    }
+  }
+  const std::vector<Output> outputs = runner.outputs();
+  if (!options.outputs.empty()) write_outputs(outputs, options.outputs);
+  print_outputs(outputs);
+  if (options.iterations > 1) {
+    std::sort(seconds.begin(), seconds.end());
+    std::printf("%zu runs: min %s, median %s\n", seconds.size(), time_text(seconds[0]).c_str(),
+                time_text(seconds[seconds.size() / 2]).c_str());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  CommandLine line = describe();
+  if (!line.parse(argc, argv)) return 0;
+  RunOptions options;
+  options.runner = {line.file(), line.text("external-weights"), line.text("method")};
+  if (line.given("threads")) {
+    options.runner.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
+  }
+  options.runner.make_cache = line.given("cache");
+  options.inputs_given = line.given("inputs");
+  options.inputs = line.list("inputs");
+  options.outputs = line.text("outputs");
+  if (line.given("outputs") && options.outputs.empty()) {
+    throw UsageError("--outputs needs a folder");
+  }
+  options.iterations = line.integer("iterations", 1, 100'000'000);
+  return run_program(options);
+}
+
+}  // namespace taper::tools
