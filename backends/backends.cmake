@@ -2,6 +2,7 @@
 
 set(TAPER_BACKEND_FOLDERS
   backends/xnnpack
+  backends/vulkan
 )
 
 # Backends for tests alone.

@@ -19,7 +19,8 @@ set(TAPER_BACKENDS AUTO CACHE STRING
 macro(taper_backend_device)
   cmake_parse_arguments(DEVICE "" "" "LINK;EXCLUDE;TARGETS;ARCHIVES;PACKAGES;HEADERS;LIBRARY_HEADERS" ${ARGN})
   taper_library(taper_${backend} FOLDERS ${backend_folder}/runtime EXCLUDE ${DEVICE_EXCLUDE}
-    LINK PRIVATE taper::freestanding ${DEVICE_LINK} PUBLIC taper_runtime STANDARD 17)
+    LINK PRIVATE taper::freestanding ${DEVICE_LINK} PUBLIC taper_runtime ${backend_planner}
+    STANDARD 17)
   foreach(property LINK TARGETS ARCHIVES PACKAGES HEADERS)
     set(TAPER_${backend}_${property} ${DEVICE_${property}})
   endforeach()
@@ -97,12 +98,20 @@ macro(taper_add_backends out)
   foreach(backend_folder ${ARGN})
     get_filename_component(backend ${backend_folder} NAME)
     list(APPEND ${out} ${backend})
+    set(backend_planner)  # Optional: what both halves compute, without the backend's library.
+    if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${backend_folder}/planner)
+      set(backend_planner taper_${backend}_planner)
+      taper_library(${backend_planner} FOLDERS ${backend_folder}/planner
+        LINK PRIVATE taper::freestanding taper::schema PUBLIC taper_runtime STANDARD 17)
+      set_target_properties(${backend_planner} PROPERTIES POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endif()
     if(TAPER_BACKENDS STREQUAL "AUTO" OR backend IN_LIST TAPER_BACKENDS)
       include(${PROJECT_SOURCE_DIR}/${backend_folder}/backend.cmake)
     endif()
     if(TAPER_HOST)  # Compiler halves need no libraries: programs are compiled for any device.
-      taper_library(taper_${backend}_aot FOLDERS ${backend_folder}/aot LINK PUBLIC taper_exir
-        STANDARD 20)
+      taper_library(taper_${backend}_aot FOLDERS ${backend_folder}/aot
+        LINK PUBLIC taper_exir ${backend_planner} STANDARD 20)
     endif()
   endforeach()
 endmacro()

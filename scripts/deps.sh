@@ -8,7 +8,7 @@
 #   scripts/deps.sh riscv    also one for RISC-V, and its board
 #   scripts/deps.sh wasm     also one for WebAssembly, and Node to run what it makes
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run what it makes
-#   scripts/deps.sh BACKEND  also what a backend stands on: backends/BACKEND/deps.sh gets it
+#   scripts/deps.sh BACKEND  also what a backend stands on: backends/BACKEND/{debian.txt,deps.sh}
 #   scripts/deps.sh backends that of all of them
 set -eu
 
@@ -17,6 +17,14 @@ packages="cmake ninja-build g++ make git patch pkg-config ccache
   libgtest-dev libbenchmark-dev libhwy-dev"
 backends=$(dirname "$0")/../backends
 then=""
+# What backends stand on: packages that debian.txt names, and what deps.sh gets.
+add_backends() {
+  for backend in "$@"; do
+    folder=$backends/${backend%/}
+    [ ! -e "$folder/debian.txt" ] || packages="$packages $(grep -v '^#' "$folder/debian.txt")"
+    [ ! -e "$folder/deps.sh" ] || then="$then $folder/deps.sh"
+  done
+}
 for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
@@ -28,20 +36,20 @@ for extra in "$@"; do
       libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # C++ headers: see firmware.sh.
     wasm) packages="$packages clang-14 lld-14 wasi-libc libc++-14-dev-wasm32
       libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs" ;;
-    backends) then="$then $(ls "$backends"/*/deps.sh)" ;;
+    backends) add_backends $(cd "$backends" && ls -d */) ;;
     *)
-      if [ ! -x "$backends/$extra/deps.sh" ]; then
-        known=$(cd "$backends" && ls -d */deps.sh | sed 's|/.*||' | paste -s -d ' ')
+      if [ ! -d "$backends/$extra" ]; then
+        known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, wasm, arm64," \
           "backends, $known)" >&2
         exit 2
       fi
-      then="$then $backends/$extra/deps.sh"
+      add_backends "$extra"
       ;;
   esac
 done
 
-# What backends stand on, when the packages are there.
+# When the packages are there.
 get_backends() {
   for script in $then; do "$script"; done
 }

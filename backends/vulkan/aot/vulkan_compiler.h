@@ -1,0 +1,23 @@
+// The compiler half of the Vulkan delegate. What it takes is what the planner plans: it asks the
+// code that the device runs, with limits that every device has.
+
+#pragma once
+
+#include "exir/delegate/backend_compiler.h"
+#include "exir/delegate/compiler_descriptor.h"
+
+namespace taper::vulkan {
+
+class VulkanCompiler final : public exir::BackendCompiler {
+ public:
+  explicit VulkanCompiler(const exir::CompileOptions& options);
+
+  bool keeps_whole(const exir::Node& node, const exir::Graph& graph) const override;
+  bool widens_half() const override { return true; }
+  bool wants_float_weights() const override { return true; }
+  std::string refusal(const exir::Node& node, const exir::Graph& graph) const override;
+  bool pays(const exir::Part& part) const override;
+  std::shared_ptr<exir::Delegate> compile(const exir::Part& part) const override;
+};
+
+}  // namespace taper::vulkan

@@ -1,0 +1,67 @@
+# Finds glslc, the Vulkan headers and volk, which opens the loader at run time, and compiles the
+# shaders to SPIR-V.
+
+find_program(TAPER_GLSLC glslc)
+find_path(TAPER_VULKAN_INCLUDE vulkan/vulkan.h)
+find_path(TAPER_VOLK_INCLUDE volk.h)
+if(NOT TAPER_GLSLC OR NOT TAPER_VULKAN_INCLUDE OR NOT TAPER_VOLK_INCLUDE)
+  taper_backend_missing("glslc, the Vulkan headers or volk are not there: run scripts/deps.sh vulkan")
+  return()
+endif()
+
+# Every shader becomes words of SPIR-V in shader_code.cpp, by its name.
+set(shader_folder ${PROJECT_SOURCE_DIR}/${backend_folder}/shaders)
+set(shader_out ${PROJECT_BINARY_DIR}/generated/${backend_folder}/shaders)
+file(MAKE_DIRECTORY ${shader_out})
+file(GLOB shaders CONFIGURE_DEPENDS ${shader_folder}/*.comp)
+file(GLOB shader_headers CONFIGURE_DEPENDS ${shader_folder}/*.glsl)
+set(shader_words)
+set(shader_arrays)
+set(shader_rows)
+foreach(shader IN LISTS shaders)
+  get_filename_component(name ${shader} NAME_WE)
+  add_custom_command(
+    OUTPUT ${shader_out}/${name}.inc
+    COMMAND ${TAPER_GLSLC} --target-env=vulkan1.1 -O -Werror -mfmt=num -I ${shader_folder}
+            -o ${shader_out}/${name}.inc ${shader}
+    DEPENDS ${shader} ${shader_headers}
+    COMMENT "Compiling shader ${name}"
+    VERBATIM)
+  list(APPEND shader_words ${shader_out}/${name}.inc)
+  string(APPEND shader_arrays "constexpr uint32_t k_${name}[] = {\n#include \"${name}.inc\"\n};\n")
+  string(APPEND shader_rows "    {\"${name}\", {k_${name}, sizeof(k_${name}) / 4}},\n")
+endforeach()
+file(CONFIGURE OUTPUT ${shader_out}/shader_code.cpp @ONLY CONTENT "// Made by backends/vulkan/backend.cmake.
+
+#include \"backends/vulkan/runtime/shader_code.h\"
+
+namespace taper::vulkan {
+namespace {
+
+@shader_arrays@
+constexpr ShaderCode kShaders[] = {
+@shader_rows@};
+
+}  // namespace
+
+Span<const ShaderCode> shader_code() { return kShaders; }
+
+}  // namespace taper::vulkan
+")
+add_library(taper_vulkan_shaders STATIC ${shader_out}/shader_code.cpp ${shader_words})
+set_target_properties(taper_vulkan_shaders PROPERTIES POSITION_INDEPENDENT_CODE ON
+  CXX_VISIBILITY_PRESET hidden)
+target_compile_features(taper_vulkan_shaders PUBLIC cxx_std_17)
+target_include_directories(taper_vulkan_shaders PRIVATE ${shader_out} ${PROJECT_SOURCE_DIR})
+target_link_libraries(taper_vulkan_shaders PUBLIC taper_runtime
+  PRIVATE $<BUILD_INTERFACE:taper::warnings> taper::freestanding)
+
+add_library(taper_vulkan_library INTERFACE)
+target_include_directories(taper_vulkan_library SYSTEM INTERFACE
+  $<BUILD_INTERFACE:${TAPER_VULKAN_INCLUDE}> $<BUILD_INTERFACE:${TAPER_VOLK_INCLUDE}>)
+target_link_libraries(taper_vulkan_library INTERFACE ${CMAKE_DL_LIBS})
+
+taper_backend_device(LINK taper_vulkan_library taper_vulkan_shaders
+  TARGETS taper_vulkan_library taper_vulkan_shaders taper_vulkan_planner
+  LIBRARY_HEADERS volk.h vulkan.h
+  HEADERS descriptor.h runtime/vulkan_backend.h)

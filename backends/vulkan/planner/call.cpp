@@ -1,0 +1,239 @@
+#include "backends/vulkan/planner/call.h"
+
+#include <cmath>
+
+#include "backends/vulkan/planner/operators.h"
+
+namespace taper::vulkan {
+namespace {
+
+const PayloadValue kMissing;
+
+}  // namespace
+
+bool Call::require(bool condition, const char* problem) {
+  if (!condition && ok()) status_ = Status(Error::kDelegateInvalidCompatibility, problem);
+  return ok();
+}
+
+const PayloadValue& Call::value(size_t i) const {
+  return i < count() ? graph_.values[static_cast<size_t>(call_.args[i])] : kMissing;
+}
+
+int64_t Call::integer(const PayloadValue& value) {
+  switch (value.kind) {
+    case Kind::kInt:
+    case Kind::kBool:
+    case Kind::kSymInt:
+      return value.integer;
+    case Kind::kDouble:  // Writers give equal scalars one value, so an integer may be a double.
+      require(std::fabs(value.real) < 0x1p62 && std::floor(value.real) == value.real,
+              "an argument is not an integer");
+      return ok() ? static_cast<int64_t>(value.real) : 0;
+    default:
+      require(false, "an argument is not an integer");
+      return 0;
+  }
+}
+
+int64_t Call::integer(size_t i) { return integer(value(i)); }
+
+double Call::number(size_t i) {
+  const PayloadValue& from = value(i);
+  return from.kind == Kind::kDouble ? from.real : static_cast<double>(integer(from));
+}
+
+bool Call::flag(size_t i) {
+  const PayloadValue& from = value(i);
+  if (from.kind == Kind::kNone) return false;
+  return integer(from) != 0;
+}
+
+std::string_view Call::text(size_t i) {
+  require(value(i).kind == Kind::kText, "an argument is not a text");
+  return value(i).text;
+}
+
+Dims Call::integers(size_t i) {
+  const PayloadValue& from = value(i);
+  Dims list;
+  const size_t count = from.kind == Kind::kInts     ? from.ints.size()
+                       : from.kind == Kind::kBools  ? from.bools.size()
+                       : from.kind == Kind::kValues ? from.values.size()
+                                                    : 1;
+  if (!require(count <= Dims::kMaxRank, "a list has too many items")) return list;
+  for (size_t item = 0; item < count; ++item) {
+    if (from.kind == Kind::kInts) {
+      list.push_back(from.ints[item]);
+    } else if (from.kind == Kind::kBools) {
+      list.push_back(from.bools[item]);
+    } else if (from.kind == Kind::kValues) {
+      list.push_back(integer(graph_.values[static_cast<size_t>(from.values[item])]));
+    } else {
+      list.push_back(integer(from));
+    }
+  }
+  return list;
+}
+
+Dims Call::integers(size_t i, size_t rank, int64_t otherwise) {
+  Dims list;
+  if (!is_none(i)) list = integers(i);
+  require(list.rank == rank || list.rank <= 1, "a list does not have an item for each dimension");
+  if (!ok() || rank > Dims::kMaxRank) return {};
+  if (list.rank == rank) return list;
+  const int64_t item = list.rank == 1 ? list[0] : otherwise;
+  list.rank = 0;
+  while (list.rank < rank) list.push_back(item);
+  return list;
+}
+
+Operand Call::operand(ValueId id) {
+  const PayloadValue& from = graph_.values[id];
+  if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
+  require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  plan_.note_use(id);
+  return {id, from.dtype, from.dims};
+}
+
+Operand Call::tensor(size_t i) {
+  if (!require(i < count(), "an argument is missing")) return {};
+  return operand(static_cast<ValueId>(call_.args[i]));
+}
+
+size_t Call::tensor_count(size_t i) {
+  require(value(i).kind == Kind::kValues, "an argument is not a list of tensors");
+  return ok() ? value(i).values.size() : 0;
+}
+
+Operand Call::tensor(size_t i, size_t item) {
+  if (!require(item < value(i).values.size(), "an argument is missing")) return {};
+  return operand(static_cast<ValueId>(value(i).values[item]));
+}
+
+size_t Call::dim(size_t i, size_t rank) {
+  const auto dims = static_cast<int64_t>(rank == 0 ? 1 : rank);
+  const int64_t given = integer(i);
+  if (!require(given >= -dims && given < dims, "a dimension is out of range")) return 0;
+  return static_cast<size_t>(given < 0 ? given + dims : given);
+}
+
+Dims Call::dim_set(size_t i, size_t rank) {
+  Dims set;
+  set.rank = rank;
+  const Dims list = is_none(i) ? Dims() : integers(i);
+  const auto dims = static_cast<int64_t>(rank == 0 ? 1 : rank);
+  for (size_t d = 0; d < rank; ++d) set[d] = list.rank == 0;
+  for (size_t item = 0; item < list.rank; ++item) {
+    const int64_t d = list[item] < 0 ? list[item] + dims : list[item];
+    if (!require(d >= 0 && d < dims, "a dimension is out of range")) return {};
+    if (rank > 0) set[static_cast<size_t>(d)] = 1;
+  }
+  return set;
+}
+
+const PayloadValue& Call::result_value(size_t k) const {
+  const PayloadValue& last = graph_.values[static_cast<size_t>(call_.args[count()])];
+  if (last.kind != Kind::kValues) return k == 0 ? last : kMissing;
+  if (k >= last.values.size()) return kMissing;
+  return graph_.values[static_cast<size_t>(last.values[k])];
+}
+
+size_t Call::result_count() const {
+  const PayloadValue& last = graph_.values[static_cast<size_t>(call_.args[count()])];
+  return last.kind == Kind::kValues ? last.values.size() : 1;
+}
+
+ScalarType Call::stated_dtype(size_t k) { return result_value(k).dtype; }
+
+Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
+  const PayloadValue& stated = result_value(k);
+  if (!require(stated.kind == Kind::kTensor, "a result is not a tensor")) return {};
+  const auto id = static_cast<ValueId>(&stated - graph_.values.data());
+  require(!stated.is_constant && !stated.is_input && plan_.defined_[id] == 0,
+          "a result is written twice, or is an input or a constant");
+  require(stated.dtype == dtype, "a result has another dtype than its operator gives");
+  const bool fits = plan_.is_placed_
+                        ? dims.rank == stated.limits.rank && dims.numel() <= stated.limits.numel()
+                        : dims == stated.limits;
+  if (!require(fits, "a result has other sizes than its operator gives")) return {};
+  graph_.values[id].dims = dims;
+  plan_.defined_[id] = 1;
+  plan_.note_use(id);
+  return {id, dtype, dims};
+}
+
+void Call::alias(const Operand& source, const Dims& dims) {
+  require(source.dims.numel() == dims.numel(), "a view has another number of elements");
+  const Operand view = result(dims, source.dtype);
+  if (!ok()) return;
+  plan_.places_[view.id].root = plan_.places_[source.id].root;
+  plan_.note_use(view.id);
+}
+
+void Call::symbol(int64_t number) {
+  PayloadValue& to = graph_.values[static_cast<size_t>(call_.args[count()])];
+  require(to.kind == Kind::kSymInt, "a result is not a number");
+  if (ok()) to.integer = number;
+}
+
+Operand Call::temporary(int64_t elements) {
+  Operand made;
+  made.dims.push_back(elements);
+  const bool fits = elements >= 0 && elements <= INT32_MAX;
+  if (!require(fits, "it needs too much memory")) return made;
+  const size_t index = plan_.next_temporary_++;
+  const auto bytes = static_cast<uint64_t>(elements) * 4;
+  made.id = static_cast<ValueId>(graph_.values.size() + index);
+  if (plan_.is_placed_) {
+    require(index < plan_.temporaries_.size() && bytes <= plan_.temporaries_[index],
+            "it needs more memory than with the largest sizes");
+    return made;
+  }
+  plan_.temporaries_.push_back(bytes);
+  Place place;
+  place.memory = Place::Memory::kArena;
+  place.root = made.id;
+  place.bytes = bytes;
+  place.first = place.last = plan_.call_;
+  plan_.places_.push_back(place);
+  return made;
+}
+
+Call& Call::dispatch(Shader shader) {
+  if (!ok()) return *this;
+  Dispatch added;
+  added.shader = shader;
+  added.call = plan_.call_;
+  plan_.dispatches_.push_back(added);
+  return *this;
+}
+
+Call& Call::constant(uint32_t value) {
+  if (!ok()) return *this;
+  last().constants[last().num_constants++] = value;
+  return *this;
+}
+
+Call& Call::bind(const Operand& operand, bool writes) {
+  if (!ok()) return *this;
+  last().bindings[last().num_bindings++] = {operand.id, writes};
+  return *this;
+}
+
+Call& Call::groups(int64_t x, int64_t y, int64_t z) {
+  const int64_t counts[3] = {x, y, z};
+  for (const int64_t count : counts) {
+    require(count >= 0 && count <= UINT32_MAX, "it needs too many workgroups");
+  }
+  for (size_t i = 0; i < 3 && ok(); ++i) last().groups[i] = static_cast<uint32_t>(counts[i]);
+  return *this;
+}
+
+Call& Call::groups_for(int64_t items, int64_t per_group) {
+  constexpr int64_t kRow = 32768;  // Workgroups in x.
+  const int64_t all = (items + per_group - 1) / per_group;
+  return groups(all < kRow ? all : kRow, (all + kRow - 1) / kRow);
+}
+
+}  // namespace taper::vulkan

@@ -1,0 +1,103 @@
+// A call while it is planned: its arguments, checked as they are read; its results; its dispatches.
+//
+// The first problem is kept and later ones are ignored, so that a plan function reads all arguments
+// and asks ok() once, before it computes with them. A reason is written so that it completes "the
+// Vulkan delegate does not take the node: ...".
+
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "backends/vulkan/planner/plan.h"
+
+namespace taper::vulkan {
+
+// A tensor as an argument or a result.
+struct Operand {
+  ValueId id = 0;
+  ScalarType dtype = ScalarType::kFloat;
+  Dims dims;
+};
+
+class Call {
+ public:
+  Call(PayloadGraph& graph, Plan& plan, const PayloadCall& call)
+      : graph_(graph), plan_(plan), call_(call) {}
+
+  Status status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  // Notes a problem unless `condition` holds. Returns ok().
+  bool require(bool condition, const char* problem);
+
+  // Arguments by their place in the schema. A problem is noted where one is not of that kind; what
+  // is returned then is 0, or a tensor of rank 0.
+  size_t count() const { return call_.args.size() - 1; }
+  bool is_none(size_t i) const { return value(i).kind == Kind::kNone; }
+  int64_t integer(size_t i);
+  int64_t integer(size_t i, int64_t otherwise) { return is_none(i) ? otherwise : integer(i); }
+  double number(size_t i);
+  double number(size_t i, double otherwise) { return is_none(i) ? otherwise : number(i); }
+  bool flag(size_t i);
+  std::string_view text(size_t i);
+  // A list of at most Dims::kMaxRank integers, or one integer.
+  Dims integers(size_t i);
+  // The same, repeated to `rank` items if it is one item; `otherwise` for an empty list or none.
+  Dims integers(size_t i, size_t rank, int64_t otherwise);
+  Operand tensor(size_t i);
+  // A list of tensors: how many, and each.
+  size_t tensor_count(size_t i);
+  Operand tensor(size_t i, size_t item);
+  // A dimension of a tensor of that rank, counted from 0; a scalar has one dimension here.
+  size_t dim(size_t i, size_t rank);
+  // Likewise for a list, as a set: entry d says whether it has dimension d. Empty or none: all.
+  Dims dim_set(size_t i, size_t rank);
+
+  // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest.
+  Operand result(size_t k, const Dims& dims, ScalarType dtype);
+  Operand result(const Dims& dims, ScalarType dtype) { return result(0, dims, dtype); }
+  // Result 0 is the same memory as `source`, as a view of other sizes.
+  void alias(const Operand& source, const Dims& dims);
+  // The dtype that the payload states for a result; for operators whose arguments do not say it.
+  ScalarType stated_dtype(size_t k = 0);
+  // Whether a result is stated at all.
+  size_t result_count() const;
+  // Result 0 is a number.
+  void symbol(int64_t value);
+
+  // Memory of four bytes per element for this call alone.
+  Operand temporary(int64_t elements);
+
+  // Adds a dispatch. What follows refers to the last one.
+  Call& dispatch(Shader shader);
+  Call& constant(uint32_t value);  // The next specialisation constant.
+  Call& writes(const Operand& operand) { return bind(operand, true); }
+  Call& reads(const Operand& operand) { return bind(operand, false); }
+  template <typename T>
+  Call& push(const T& values) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Dispatch::kMaxPushBytes);
+    if (ok()) {
+      std::memcpy(last().push, &values, sizeof(T));
+      last().push_bytes = sizeof(T);
+    }
+    return *this;
+  }
+  Call& groups(int64_t x, int64_t y = 1, int64_t z = 1);
+  // As many workgroups of `per_group` as `items` need, in x and y: shaders count through both.
+  Call& groups_for(int64_t items, int64_t per_group);
+
+ private:
+  const PayloadValue& value(size_t i) const;
+  const PayloadValue& result_value(size_t k) const;
+  Operand operand(ValueId id);
+  int64_t integer(const PayloadValue& value);
+  Call& bind(const Operand& operand, bool writes);
+  Dispatch& last() { return plan_.dispatches_.back(); }
+
+  PayloadGraph& graph_;
+  Plan& plan_;
+  const PayloadCall& call_;
+  Status status_;
+};
+
+}  // namespace taper::vulkan

@@ -1,0 +1,39 @@
+// The operators of payloads. A row is all that is said about one: its name, how its arguments are
+// checked and its work becomes dispatches, and the kernel that computes it where there is no GPU.
+// The compiler half asks the same rows, so it offers nothing that a device would refuse.
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "taper/span.h"
+
+namespace taper::vulkan {
+
+class Call;
+
+struct Operator {
+  const char* name;    // As payloads have it: "aten.add.Tensor".
+  const char* kernel;  // The out variant with the same arguments: "aten::add.out"; null: none.
+  size_t arguments;    // Of the schema; the result comes after them.
+  // Checks the arguments and adds dispatches.
+  void (*plan)(Call& call, int variant);
+  int variant = 0;  // For functions that plan several operators.
+};
+
+// By family; each is beside the functions that plan it (planner/ops).
+extern const Span<const Operator> kElementwiseOperators;
+extern const Span<const Operator> kMovementOperators;
+extern const Span<const Operator> kMatrixOperators;
+extern const Span<const Operator> kConvolutionOperators;
+extern const Span<const Operator> kPoolOperators;
+extern const Span<const Operator> kReductionOperators;
+extern const Span<const Operator> kNormOperators;
+extern const Span<const Operator> kIndexOperators;
+extern const Span<const Operator> kSymbolicOperators;
+
+// Null if there is none of that name.
+const Operator* find_operator(std::string_view name);
+
+}  // namespace taper::vulkan

@@ -1,0 +1,52 @@
+// Products of matrices, as gemm.comp computes them.
+
+#pragma once
+
+#include "backends/vulkan/planner/call.h"
+
+namespace taper::vulkan {
+
+// What is done with a sum before it is stored; epilogue.glsl has the numbers.
+enum class Activation : uint32_t {
+  kNone,
+  kClamp,
+  kSigmoid,
+  kSilu,
+  kHardswish,
+  kHardsigmoid,
+  kGelu,
+  kGeluTanh,
+  kTanh,
+};
+
+struct Epilogue {
+  Activation activation = Activation::kNone;
+  float least = 0, most = 0;  // Of kClamp.
+};
+
+// How gemm.comp reads the second matrix.
+enum class SecondMatrix : uint32_t { kByColumn, kByRow, kImage, kTransposedImage };
+
+// The windows of a convolution, which has three dimensions here: depth, height, width.
+struct Windows {
+  int64_t window[3] = {1, 1, 1}, stride[3] = {1, 1, 1}, pad[3] = {}, dilation[3] = {1, 1, 1};
+  int64_t in[3] = {1, 1, 1}, out[3] = {1, 1, 1};
+};
+
+// out[z] = activation(a[z] * b[z] + bias), for `batch` matrices of m x k and k x n elements.
+struct Product {
+  Operand out, a, b;
+  int64_t batch = 1, m = 0, n = 0, k = 0;
+  int64_t a_m = 0, a_k = 0, b_k = 0, b_n = 0;  // Strides, in elements.
+  // Matrix z is number z / inner, z % inner; strides of both, in elements.
+  int64_t inner = 1, a_outer = 0, a_inner = 0, b_outer = 0, b_inner = 0;
+  SecondMatrix second = SecondMatrix::kByColumn;
+  Windows windows;  // If `second` is an image.
+  bool has_bias = false, bias_is_by_row = false;
+  Operand bias;
+  Epilogue epilogue;
+};
+
+void multiply(Call& call, const Product& product);
+
+}  // namespace taper::vulkan

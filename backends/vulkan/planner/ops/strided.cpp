@@ -1,0 +1,133 @@
+#include "backends/vulkan/planner/ops/strided.h"
+
+#include <cstring>
+
+namespace taper::vulkan {
+namespace {
+
+constexpr int64_t kGroup = 256;  // Elements per workgroup, as the shaders have it.
+
+// Dimensions that all operands walk as one become one. Those of size 1 go.
+void collapse(Dims& sizes, Dims* strides, size_t operands) {
+  Dims merged;
+  for (size_t d = 0; d < sizes.rank; ++d) {
+    if (sizes[d] == 1) continue;
+    bool joins = merged.rank > 0;
+    for (size_t i = 0; i < operands && joins; ++i) {
+      joins = strides[i][merged.rank - 1] == strides[i][d] * sizes[d];
+    }
+    if (joins) {
+      merged[merged.rank - 1] *= sizes[d];
+    } else {
+      merged.push_back(sizes[d]);
+    }
+    for (size_t i = 0; i < operands; ++i) strides[i][merged.rank - 1] = strides[i][d];
+  }
+  if (merged.rank == 0) {
+    merged.push_back(1);
+    for (size_t i = 0; i < operands; ++i) strides[i][0] = 0;
+  }
+  sizes = merged;
+}
+
+// Strides of `from` for an index into `to`, to whose sizes it is broadcast.
+Dims broadcast_strides(const Dims& from, const Dims& to) {
+  const Dims own = contiguous_strides(from);
+  Dims strides;
+  strides.rank = to.rank;
+  for (size_t d = 0; d < from.rank; ++d) {
+    const size_t at = d + to.rank - from.rank;
+    strides[at] = from[d] == 1 ? 0 : own[d];
+  }
+  return strides;
+}
+
+template <size_t kCount>
+void narrow(int32_t (&to)[kCount], const Dims& from, size_t rank) {
+  for (size_t d = 0; d < kCount; ++d) to[d] = d < rank ? static_cast<int32_t>(from[d]) : 0;
+}
+
+}  // namespace
+
+float as_float_bits(int64_t integer) {
+  const auto word = static_cast<int32_t>(integer);
+  float bits;
+  std::memcpy(&bits, &word, sizeof(bits));
+  return bits;
+}
+
+Dims broadcast(Call& call, const Dims& a, const Dims& b) {
+  Dims out = a.rank >= b.rank ? a : b;
+  const Dims& other = a.rank >= b.rank ? b : a;
+  for (size_t d = 0; d < other.rank; ++d) {
+    int64_t& size = out[d + out.rank - other.rank];
+    call.require(size == other[d] || size == 1 || other[d] == 1, "sizes do not broadcast");
+    if (size == 1) size = other[d];
+  }
+  return out;
+}
+
+void elementwise(Call& call, ElementFunction function, const Operand& out,
+                 std::initializer_list<Operand> operands, Scalars scalars) {
+  constexpr size_t kMaxRank = 5;
+  struct Push {
+    uint32_t count;
+    float p, q;
+    int32_t sizes[kMaxRank], a[kMaxRank], b[kMaxRank], c[kMaxRank];
+  } push = {};
+  if (!call.ok()) return;
+  Dims sizes = out.dims;
+  Dims strides[4];  // Of the operands and of the result.
+  size_t count = 0;
+  for (const Operand& operand : operands) {
+    strides[count++] = broadcast_strides(operand.dims, out.dims);
+  }
+  strides[count] = contiguous_strides(out.dims);
+  collapse(sizes, strides, count + 1);
+  if (!call.require(sizes.rank <= kMaxRank, "it broadcasts along too many dimensions")) return;
+  bool is_dense = true;
+  for (size_t i = 0; i < count; ++i) is_dense &= sizes.rank == 1 && strides[i][0] == 1;
+  push.count = static_cast<uint32_t>(out.dims.numel());
+  push.p = scalars.p;
+  push.q = scalars.q;
+  narrow(push.sizes, sizes, sizes.rank);
+  narrow(push.a, strides[0], sizes.rank);
+  narrow(push.b, strides[1], count > 1 ? sizes.rank : 0);
+  narrow(push.c, strides[2], count > 2 ? sizes.rank : 0);
+  call.dispatch(Shader::elementwise)
+      .constant(function)
+      .constant(static_cast<uint32_t>(count))
+      .constant(is_dense ? 0 : static_cast<uint32_t>(sizes.rank))
+      .push(push)
+      .writes(out);
+  for (const Operand& operand : operands) call.reads(operand);
+  call.groups_for(out.dims.numel(), kGroup);
+}
+
+Walk dense(const Operand& tensor) { return {tensor, 0, contiguous_strides(tensor.dims)}; }
+
+void copy(Call& call, const Dims& all, const Walk& to, const Walk& from) {
+  struct Push {
+    uint32_t count;
+    int32_t out_offset, in_offset;
+    int32_t sizes[Dims::kMaxRank], out_strides[Dims::kMaxRank], in_strides[Dims::kMaxRank];
+  } push = {};
+  if (!call.ok()) return;
+  Dims sizes = all;
+  Dims strides[2] = {to.strides, from.strides};
+  collapse(sizes, strides, 2);
+  push.count = static_cast<uint32_t>(all.numel());
+  push.out_offset = static_cast<int32_t>(to.offset);
+  push.in_offset = static_cast<int32_t>(from.offset);
+  narrow(push.sizes, sizes, sizes.rank);
+  narrow(push.out_strides, strides[0], sizes.rank);
+  narrow(push.in_strides, strides[1], sizes.rank);
+  call.dispatch(Shader::copy)
+      .constant(static_cast<uint32_t>(sizes.rank))
+      .push(push)
+      .writes(to.tensor)
+      .reads(from.tensor)
+      .groups_for(all.numel(), kGroup);
+}
+
+}  // namespace taper::vulkan

@@ -1,0 +1,41 @@
+// Shaders that walk tensors by strides: elementwise.comp and copy.comp.
+
+#pragma once
+
+#include <initializer_list>
+
+#include "backends/vulkan/planner/call.h"
+
+namespace taper::vulkan {
+
+enum ElementFunction : uint32_t {
+#define TAPER_FUNCTION(name, number) name = number,
+#include "backends/vulkan/shaders/elementwise_kinds.glsl"
+#undef TAPER_FUNCTION
+};
+
+// The scalars of a function: floats, or integers where it computes with integers.
+struct Scalars {
+  float p = 0, q = 0;
+};
+float as_float_bits(int64_t integer);
+
+// The sizes that operands broadcast to. Notes a problem if they do not.
+Dims broadcast(Call& call, const Dims& a, const Dims& b);
+
+// Dispatches `out` = function(operands), broadcast to the sizes of `out`.
+void elementwise(Call& call, ElementFunction function, const Operand& out,
+                 std::initializer_list<Operand> operands, Scalars scalars = {});
+
+// A tensor as copy() walks it: element (i, j, ...) is at offset + i * strides[0] + j * strides[1]...
+struct Walk {
+  Operand tensor;
+  int64_t offset = 0;
+  Dims strides;
+};
+Walk dense(const Operand& tensor);
+
+// Dispatches the copy of `sizes` elements.
+void copy(Call& call, const Dims& sizes, const Walk& to, const Walk& from);
+
+}  // namespace taper::vulkan

@@ -1,0 +1,88 @@
+// A payload, read and checked: values, and calls of operators in order.
+//
+//     header     "VH00", where the two parts are         PayloadGraph    values   %0 tensor f32[1, 8]
+//     graph      flatbuffer "VK00"                  ->                     %1 int 1
+//     constants  bytes                                            calls    aten.add.Tensor %0 %0 %1 %2
+//
+// Nothing in a payload is trusted. After read() every id is in range, every call has an operator of
+// the table, every list is there, sizes are bounded, and constants have exactly their bytes. What an
+// operator asks of its arguments is checked when it is planned (call.h).
+
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "backends/vulkan/planner/dims.h"
+#include "taper/scalar_type.h"
+#include "taper/span.h"
+#include "taper/status.h"
+
+namespace taper::vulkan {
+
+struct Operator;
+
+using ValueId = uint32_t;
+
+enum class Kind : uint8_t {
+  kNone,
+  kInt,
+  kDouble,
+  kBool,
+  kText,
+  kInts,
+  kDoubles,
+  kBools,
+  kValues,
+  kTensor,
+  kSymInt,
+};
+
+// Only the fields of its kind are set. Spans view the payload.
+struct PayloadValue {
+  Kind kind = Kind::kNone;
+
+  int64_t integer = 0;  // kInt, kBool, kSymInt (its current value).
+  double real = 0;      // kDouble.
+  std::string_view text;
+  Span<const int64_t> ints;
+  Span<const double> doubles;
+  Span<const uint8_t> bools;
+  Span<const int32_t> values;  // Ids.
+
+  ScalarType dtype = ScalarType::kFloat;
+  Dims dims;    // Current sizes.
+  Dims limits;  // The largest sizes.
+  bool is_constant = false;
+  bool is_input = false;
+  Span<const uint8_t> data;  // Of a constant; empty if the graph was read without data.
+};
+
+struct PayloadCall {
+  const Operator* op = nullptr;
+  Span<const int32_t> args;  // Ids: one for each argument of the schema, then the result.
+};
+
+// Where named constants are found. An error is returned from PayloadGraph::read().
+class ConstantSource {
+ public:
+  virtual Result<Span<const uint8_t>> find(std::string_view key) const = 0;
+
+ protected:
+  ~ConstantSource() = default;
+};
+
+struct PayloadGraph {
+  std::vector<PayloadValue> values;
+  std::vector<PayloadCall> calls;
+  std::vector<ValueId> inputs, outputs;
+  // The name of the operator that read() did not know; empty otherwise. Views the payload.
+  std::string_view unknown_operator;
+
+  // `source` may be null: then constants have no data. `payload` and what `source` finds must
+  // outlive the graph. Returns kDelegateInvalidCompatibility for a payload that breaks a rule, or
+  // the error of `source`.
+  Status read(Span<const uint8_t> payload, const ConstantSource* source);
+};
+
+}  // namespace taper::vulkan

@@ -1,0 +1,157 @@
+// Calls are planned in order; then places are assigned, the largest first; then barriers are put
+// where the memory of dispatches overlaps.
+
+#include "backends/vulkan/planner/plan.h"
+
+#include <algorithm>
+
+#include "backends/vulkan/planner/call.h"
+#include "backends/vulkan/planner/operators.h"
+
+namespace taper::vulkan {
+namespace {
+
+uint64_t padded(uint64_t bytes, uint64_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
+bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
+  return a < b + b_bytes && b < a + a_bytes;
+}
+
+}  // namespace
+
+Status Plan::build(PayloadGraph& graph, const Limits& limits) {
+  dispatches_.clear();
+  next_temporary_ = 0;
+  if (!is_placed_) place_values(graph);
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
+  }
+  for (call_ = 0; call_ < graph.calls.size(); ++call_) {
+    const PayloadCall& from = graph.calls[call_];
+    TAPER_REQUIRE(from.args.size() == from.op->arguments + 1, Error::kDelegateInvalidCompatibility,
+                  "a call of the payload has the wrong number of arguments");
+    Call call(graph, *this, from);
+    from.op->plan(call, from.op->variant);
+    TAPER_TRY(call.status());
+  }
+  for (const ValueId id : graph.outputs) {
+    TAPER_REQUIRE(defined_[id] != 0, Error::kDelegateInvalidCompatibility,
+                  "an output of the payload is never written");
+    note_use(id);
+  }
+  if (!is_placed_) assign_offsets(graph, limits);
+  is_placed_ = true;
+  find_barriers(graph);
+  return check(limits);
+}
+
+void Plan::place_values(PayloadGraph& graph) {
+  defined_.resize(graph.values.size());
+  places_.resize(graph.values.size());
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const PayloadValue& value = graph.values[id];
+    if (value.kind != Kind::kTensor) continue;
+    Place& place = places_[id];
+    place.memory = value.is_constant ? Place::Memory::kConstants : Place::Memory::kArena;
+    place.root = id;
+    place.bytes = static_cast<uint64_t>(std::max<int64_t>(value.limits.numel(), 1)) * 4;
+    place.first = value.is_input ? 0 : UINT32_MAX;
+  }
+}
+
+void Plan::note_use(ValueId value) {
+  Place& root = places_[places_[value].root];
+  root.first = std::min(root.first, call_);
+  root.last = std::max(root.last, call_);
+}
+
+// First fit by decreasing size: a tensor gets the lowest offset at which nothing lies that lives at
+// the same time.
+void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
+  std::vector<Place*> arena;
+  for (ValueId id = 0; id < places_.size(); ++id) {
+    Place& place = places_[id];
+    const bool is_used = place.root == id && place.first <= place.last;
+    if (place.memory == Place::Memory::kConstants && is_used) {
+      place.offset = constant_bytes_;
+      constant_bytes_ += padded(place.bytes, limits.alignment);
+    } else if (place.memory == Place::Memory::kArena && is_used) {
+      place.bytes = padded(place.bytes, limits.alignment);
+      arena.push_back(&place);
+    }
+  }
+  std::stable_sort(arena.begin(), arena.end(),
+                   [](const Place* a, const Place* b) { return a->bytes > b->bytes; });
+  std::vector<const Place*> placed;  // By offset.
+  for (Place* place : arena) {
+    uint64_t offset = 0;
+    for (const Place* other : placed) {
+      if (other->last < place->first || place->last < other->first) continue;
+      if (overlap(offset, place->bytes, other->offset, other->bytes)) {
+        offset = other->offset + other->bytes;
+      }
+    }
+    place->offset = offset;
+    arena_bytes_ = std::max(arena_bytes_, offset + place->bytes);
+    placed.insert(
+        std::upper_bound(placed.begin(), placed.end(), place,
+                         [](const Place* a, const Place* b) { return a->offset < b->offset; }),
+        place);
+  }
+  std::vector<uint64_t> in_use(graph.calls.size() + 1);
+  for (const Place* place : arena) {
+    for (uint32_t at = place->first; at <= place->last; ++at) in_use[at] += place->bytes;
+  }
+  for (const uint64_t bytes : in_use) arena_bound_ = std::max(arena_bound_, bytes);
+}
+
+// A dispatch waits if it reads what one since the last barrier wrote, or writes what one of them
+// read or wrote.
+void Plan::find_barriers(const PayloadGraph&) {
+  size_t since = 0;
+  for (size_t i = 0; i < dispatches_.size(); ++i) {
+    Dispatch& dispatch = dispatches_[i];
+    const auto conflicts = [&](const Dispatch& earlier) {
+      for (size_t a = 0; a < dispatch.num_bindings; ++a) {
+        for (size_t b = 0; b < earlier.num_bindings; ++b) {
+          const Dispatch::Binding& mine = dispatch.bindings[a];
+          const Dispatch::Binding& other = earlier.bindings[b];
+          if (!mine.writes && !other.writes) continue;
+          if (mine.value == kFaultValue || other.value == kFaultValue) continue;
+          const Place& here = root_of(mine.value);
+          const Place& there = root_of(other.value);
+          if (here.memory == there.memory &&
+              overlap(here.offset, here.bytes, there.offset, there.bytes)) {
+            return true;
+          }
+        }
+      }
+      return false;
+    };
+    dispatch.barrier = false;
+    for (size_t j = since; j < i && !dispatch.barrier; ++j) {
+      dispatch.barrier = conflicts(dispatches_[j]);
+    }
+    if (dispatch.barrier) since = i;
+  }
+}
+
+Status Plan::check(const Limits& limits) const {
+  TAPER_REQUIRE(arena_bytes_ <= limits.bytes && constant_bytes_ <= limits.bytes - arena_bytes_,
+                Error::kDelegateMemoryAllocationFailed, "it needs more memory than the device has");
+  for (const Place& place : places_) {
+    TAPER_REQUIRE(place.bytes <= limits.range, Error::kDelegateMemoryAllocationFailed,
+                  "a tensor is larger than the device binds at once");
+  }
+  for (const Dispatch& dispatch : dispatches_) {
+    for (size_t i = 0; i < 3; ++i) {
+      TAPER_REQUIRE(dispatch.groups[i] <= limits.groups[i], Error::kDelegateInvalidCompatibility,
+                    "it needs more workgroups than the device starts at once");
+    }
+  }
+  return {};
+}
+
+}  // namespace taper::vulkan

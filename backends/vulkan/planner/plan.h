@@ -1,0 +1,105 @@
+// What the device does for a graph with its current sizes: dispatches of shaders in order, where
+// barriers stand between them, and where every tensor is in memory. Nothing here needs a GPU: a plan
+// is made from limits, so that it can be tested, fuzzed and inspected anywhere.
+//
+//     calls      linear %x %w %b -> %y      relu %y -> %z
+//     dispatches gemm(%x, %w, %b -> %y)     | elementwise(%y -> %z)         | is a barrier
+//     arena      %x 0..256   %y 256..1280   %z 0..1024                      %x is dead by then
+//
+// A tensor is dense, in PyTorch's order of dimensions. An element takes four bytes: float32 as it is,
+// integers and booleans as int32. Views share the place of what they view.
+//
+// The places are decided once, for the largest sizes; build() with other sizes changes dispatches
+// alone.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/vulkan/planner/payload_graph.h"
+
+namespace taper::vulkan {
+
+enum class Shader : uint8_t {
+#define TAPER_SHADER(name) name,
+#include "backends/vulkan/planner/shaders.def"
+#undef TAPER_SHADER
+};
+
+// What a device can do, as far as plans depend on it.
+struct Limits {
+  uint32_t groups[3] = {65535, 65535, 65535};  // Workgroups per dispatch.
+  uint64_t range = uint64_t{1} << 27;          // Bytes of one tensor.
+  uint64_t bytes = uint64_t{1} << 40;          // Of constants and arena.
+  uint32_t alignment = 256;                    // Of tensors.
+};
+
+// A word outside the arena that a shader sets to say that an index it read is out of range.
+inline constexpr ValueId kFaultValue = UINT32_MAX;
+
+struct Dispatch {
+  static constexpr size_t kMaxConstants = 12, kMaxPushBytes = 128, kMaxBindings = 6;
+  struct Binding {
+    ValueId value;
+    bool writes;
+  };
+
+  Shader shader;
+  bool barrier = false;  // Whether what was dispatched before must be complete.
+  uint8_t num_constants = 0, num_bindings = 0, push_bytes = 0;
+  uint32_t call = 0;                  // The call that it is for.
+  uint32_t groups[3] = {1, 1, 1};     // Workgroups.
+  uint32_t constants[kMaxConstants];  // Specialisation constants, from 0 on.
+  Binding bindings[kMaxBindings];     // Binding i is a storage buffer.
+  uint8_t push[kMaxPushBytes];        // Push constants.
+};
+
+// Where a tensor is.
+struct Place {
+  enum class Memory : uint8_t { kNone, kArena, kConstants };
+  Memory memory = Memory::kNone;
+  ValueId root = 0;  // The value whose memory it is: itself, or what it views.
+  uint64_t offset = 0;
+  uint64_t bytes = 0;  // With the largest sizes; of a root.
+  // The first and the last call that need it; of a root.
+  uint32_t first = 0, last = 0;
+};
+
+class Plan {
+ public:
+  // Plans all calls with the current sizes of the inputs, and sets the sizes of all other values.
+  // The first time, the sizes are the largest. Returns kDelegateInvalidCompatibility with the reason
+  // for a graph that breaks a rule of an operator, kDelegateMemoryAllocationFailed where a limit is
+  // exceeded.
+  Status build(PayloadGraph& graph, const Limits& limits);
+
+  const std::vector<Dispatch>& dispatches() const { return dispatches_; }
+  // Indexed by ValueId; temporary tensors follow those of the graph.
+  const std::vector<Place>& places() const { return places_; }
+  uint64_t arena_bytes() const { return arena_bytes_; }
+  uint64_t constant_bytes() const { return constant_bytes_; }
+  // The most bytes of the arena that are in use at one call: no plan needs less.
+  uint64_t arena_bound() const { return arena_bound_; }
+
+ private:
+  friend class Call;
+
+  void place_values(PayloadGraph& graph);
+  void note_use(ValueId value);
+  void assign_offsets(const PayloadGraph& graph, const Limits& limits);
+  void find_barriers(const PayloadGraph& graph);
+  Status check(const Limits& limits) const;
+  const Place& root_of(ValueId value) const { return places_[places_[value].root]; }
+
+  std::vector<Dispatch> dispatches_;
+  std::vector<Place> places_;
+  std::vector<uint8_t> defined_;
+  std::vector<uint64_t> temporaries_;  // Bytes, with the largest sizes.
+  size_t next_temporary_ = 0;
+  uint32_t call_ = 0;  // The one that is planned.
+  bool is_placed_ = false;
+  uint64_t arena_bytes_ = 0, constant_bytes_ = 0, arena_bound_ = 0;
+};
+
+}  // namespace taper::vulkan

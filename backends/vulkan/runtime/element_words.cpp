@@ -1,0 +1,98 @@
+#include "backends/vulkan/runtime/element_words.h"
+
+#include <cstring>
+
+namespace taper::vulkan {
+namespace {
+
+template <typename T>
+void widen(const void* elements, size_t count, uint32_t* words) {
+  const T* from = static_cast<const T*>(elements);
+  for (size_t i = 0; i < count; ++i) {
+    words[i] = static_cast<uint32_t>(static_cast<int32_t>(from[i]));
+  }
+}
+
+template <typename T>
+void narrow(const uint32_t* words, size_t count, void* elements) {
+  T* to = static_cast<T*>(elements);
+  for (size_t i = 0; i < count; ++i) to[i] = static_cast<T>(static_cast<int32_t>(words[i]));
+}
+
+Status narrow_long(const void* elements, size_t count, uint32_t* words) {
+  const int64_t* from = static_cast<const int64_t*>(elements);
+  bool fits = true;
+  for (size_t i = 0; i < count; ++i) {
+    fits &= from[i] == static_cast<int32_t>(from[i]);
+    words[i] = static_cast<uint32_t>(from[i]);
+  }
+  TAPER_REQUIRE(fits, Error::kInvalidArgument, "an int64 element does not fit into 32 bits");
+  return {};
+}
+
+}  // namespace
+
+bool has_words(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::kFloat:
+    case ScalarType::kInt:
+    case ScalarType::kLong:
+    case ScalarType::kShort:
+    case ScalarType::kChar:
+    case ScalarType::kByte:
+    case ScalarType::kBool:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* words) {
+  if (count == 0) return {};
+  switch (dtype) {
+    case ScalarType::kLong:
+      return narrow_long(elements, count, words);
+    case ScalarType::kShort:
+      widen<int16_t>(elements, count, words);
+      break;
+    case ScalarType::kChar:
+      widen<int8_t>(elements, count, words);
+      break;
+    case ScalarType::kByte:
+      widen<uint8_t>(elements, count, words);
+      break;
+    case ScalarType::kBool:
+      widen<uint8_t>(elements, count, words);
+      break;
+    default:
+      std::memcpy(words, elements, count * 4);
+      break;
+  }
+  return {};
+}
+
+void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* elements) {
+  if (count == 0) return;
+  switch (dtype) {
+    case ScalarType::kLong:
+      narrow<int64_t>(words, count, elements);
+      break;
+    case ScalarType::kShort:
+      narrow<int16_t>(words, count, elements);
+      break;
+    case ScalarType::kChar:
+      narrow<int8_t>(words, count, elements);
+      break;
+    case ScalarType::kByte:
+      narrow<uint8_t>(words, count, elements);
+      break;
+    case ScalarType::kBool:
+      narrow<uint8_t>(words, count, elements);
+      break;
+    default:
+      std::memcpy(elements, words, count * 4);
+      break;
+  }
+}
+
+}  // namespace taper::vulkan

@@ -1,0 +1,22 @@
+// Elements as the GPU has them, four bytes each, and as tensors of the host have them.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "taper/scalar_type.h"
+#include "taper/status.h"
+
+namespace taper::vulkan {
+
+// Whether tensors of that dtype can be arguments and constants.
+bool has_words(ScalarType dtype);
+
+// `count` elements become words. Returns kInvalidArgument for an int64 that 32 bits do not hold.
+// REQUIRES: has_words(dtype).
+Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* words);
+// The other way; nothing is lost, since shaders keep integers within their dtype.
+void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* elements);
+
+}  // namespace taper::vulkan

@@ -1,0 +1,225 @@
+#define VOLK_IMPLEMENTATION
+#define VK_NO_PROTOTYPES
+#include "backends/vulkan/runtime/gpu/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <vector>
+
+namespace taper::vulkan {
+namespace {
+
+constexpr uint64_t kGpuSeconds = 60, kProcessorSeconds = 600;  // For one execution.
+
+// 0: not taken unless it is asked for by name.
+int rank_of(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return 3;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return 2;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+int compute_queue(VkPhysicalDevice device) {
+  uint32_t count = 0;
+  vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+  for (uint32_t i = 0; i < count; ++i) {
+    if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+// Whether the device computes with NaN and infinity as shaders ask.
+bool keeps_nan(VkPhysicalDevice device) {
+  VkPhysicalDeviceFloatControlsProperties controls = {};
+  controls.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES;
+  VkPhysicalDeviceProperties2 properties = {};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &controls;
+  vkGetPhysicalDeviceProperties2(device, &properties);
+  return controls.shaderSignedZeroInfNanPreserveFloat32 == VK_TRUE;
+}
+
+#define TAPER_VK(call, error, text) TAPER_REQUIRE((call) == VK_SUCCESS, error, text)
+
+}  // namespace
+
+Buffer::~Buffer() {
+  if (device_ == nullptr) return;
+  const VolkDeviceTable& vk = device_->vk();
+  if (buffer_ != VK_NULL_HANDLE) vk.vkDestroyBuffer(device_->handle(), buffer_, nullptr);
+  if (memory_ != VK_NULL_HANDLE) vk.vkFreeMemory(device_->handle(), memory_, nullptr);
+}
+
+Result<std::unique_ptr<GpuDevice>> GpuDevice::open(const DeviceChoice& choice) {
+  // volk keeps what it loads in global variables: one instance at a time is made.
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  TAPER_VK(volkInitialize(), Error::kNotFound, "there is no Vulkan loader");
+  std::unique_ptr<GpuDevice> device(new (std::nothrow) GpuDevice());
+  TAPER_REQUIRE(device != nullptr, Error::kMemoryAllocationFailed, "there is no memory");
+  VkApplicationInfo application = {};
+  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+  application.pEngineName = "Taper";
+  application.apiVersion = VK_API_VERSION_1_2;
+  VkInstanceCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+  info.pApplicationInfo = &application;
+  TAPER_VK(vkCreateInstance(&info, nullptr, &device->instance_), Error::kNotFound,
+           "no Vulkan instance can be made");
+  volkLoadInstanceOnly(device->instance_);
+  TAPER_TRY(device->choose(choice));
+  TAPER_TRY(device->make_device());
+  device->read_limits();
+  return device;
+}
+
+GpuDevice::~GpuDevice() {
+  if (device_ != VK_NULL_HANDLE) vk_.vkDestroyDevice(device_, nullptr);
+  if (instance_ != VK_NULL_HANDLE) vkDestroyInstance(instance_, nullptr);
+}
+
+Status GpuDevice::choose(const DeviceChoice& choice) {
+  uint32_t count = 0;
+  vkEnumeratePhysicalDevices(instance_, &count, nullptr);
+  std::vector<VkPhysicalDevice> devices(count);
+  vkEnumeratePhysicalDevices(instance_, &count, devices.data());
+  int best = 0;
+  for (const VkPhysicalDevice each : devices) {
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(each, &properties);
+    const int queue = compute_queue(each);
+    if (queue < 0 || properties.apiVersion < VK_API_VERSION_1_2 || !keeps_nan(each)) continue;
+    const bool is_named =
+        !choice.name.empty() &&
+        std::string_view(properties.deviceName).find(choice.name) != std::string_view::npos;
+    const int rank = is_named ? 4 : choice.name.empty() ? rank_of(properties.deviceType) : 0;
+    if (rank <= best) continue;
+    best = rank;
+    physical_ = each;
+    properties_ = properties;
+    queue_family_ = static_cast<uint32_t>(queue);
+  }
+  TAPER_REQUIRE(best > 0, Error::kNotFound, "there is no GPU with Vulkan 1.2");
+  vkGetPhysicalDeviceMemoryProperties(physical_, &memory_);
+  return {};
+}
+
+Status GpuDevice::make_device() {
+  const float priority = 1;
+  VkDeviceQueueCreateInfo queue = {};
+  queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+  queue.queueFamilyIndex = queue_family_;
+  queue.queueCount = 1;
+  queue.pQueuePriorities = &priority;
+  VkPhysicalDeviceFeatures features = {};
+  features.robustBufferAccess = VK_TRUE;
+  VkDeviceCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+  info.queueCreateInfoCount = 1;
+  info.pQueueCreateInfos = &queue;
+  info.pEnabledFeatures = &features;
+  TAPER_VK(vkCreateDevice(physical_, &info, nullptr, &device_), Error::kNotFound,
+           "the GPU cannot be opened");
+  volkLoadDeviceTable(&vk_, device_);
+  vk_.vkGetDeviceQueue(device_, queue_family_, 0, &queue_);
+  return {};
+}
+
+void GpuDevice::read_limits() {
+  const VkPhysicalDeviceLimits& from = properties_.limits;
+  for (size_t i = 0; i < 3; ++i) limits_.groups[i] = from.maxComputeWorkGroupCount[i];
+  limits_.range = from.maxStorageBufferRange;
+  limits_.alignment =
+      std::max<uint32_t>(256, static_cast<uint32_t>(from.minStorageBufferOffsetAlignment));
+  limits_.bytes = 0;
+  for (uint32_t i = 0; i < memory_.memoryHeapCount; ++i) {
+    if ((memory_.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+      limits_.bytes = std::max<uint64_t>(limits_.bytes, memory_.memoryHeaps[i].size);
+    }
+  }
+}
+
+// Of the types that a buffer allows, the one with most of what its use prefers; -1: none will do.
+int GpuDevice::memory_type(uint32_t allowed, Use use) const {
+  constexpr VkMemoryPropertyFlags kHost =
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  const VkMemoryPropertyFlags needed = use == Use::kGpu ? 0 : kHost;
+  const VkMemoryPropertyFlags preferred = use == Use::kReadBack
+                                              ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+                                              : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+  int best = -1;
+  for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i) {
+    const VkMemoryPropertyFlags flags = memory_.memoryTypes[i].propertyFlags;
+    if ((allowed >> i & 1) == 0 || (flags & needed) != needed) continue;
+    if (best < 0) best = static_cast<int>(i);
+    if ((flags & preferred) == preferred) return static_cast<int>(i);
+  }
+  return best;
+}
+
+Status GpuDevice::allocate(uint64_t bytes, Use use, Buffer& buffer) const {
+  VkBufferCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+  info.size = std::max<uint64_t>(bytes, 4);
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+               VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  buffer.device_ = this;
+  buffer.bytes_ = info.size;
+  constexpr Error kNoMemory = Error::kDelegateMemoryAllocationFailed;
+  TAPER_VK(vk_.vkCreateBuffer(device_, &info, nullptr, &buffer.buffer_), kNoMemory,
+           "the GPU makes no buffer of that size");
+  VkMemoryRequirements needs;
+  vk_.vkGetBufferMemoryRequirements(device_, buffer.buffer_, &needs);
+  const int type = memory_type(needs.memoryTypeBits, use);
+  TAPER_REQUIRE(type >= 0, kNoMemory, "the GPU has no memory of the kind that is needed");
+  VkMemoryAllocateInfo allocation = {};
+  allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  allocation.allocationSize = needs.size;
+  allocation.memoryTypeIndex = static_cast<uint32_t>(type);
+  TAPER_VK(vk_.vkAllocateMemory(device_, &allocation, nullptr, &buffer.memory_), kNoMemory,
+           "the GPU does not have that much memory");
+  TAPER_VK(vk_.vkBindBufferMemory(device_, buffer.buffer_, buffer.memory_, 0), kNoMemory,
+           "the GPU does not have that much memory");
+  constexpr VkMemoryPropertyFlags kHost =
+      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  if (use == Use::kGpu || (memory_.memoryTypes[type].propertyFlags & kHost) != kHost) return {};
+  TAPER_VK(vk_.vkMapMemory(device_, buffer.memory_, 0, VK_WHOLE_SIZE, 0, &buffer.mapped_),
+           kNoMemory, "the memory of the GPU cannot be mapped");
+  return {};
+}
+
+Status GpuDevice::run(VkCommandBuffer commands, VkFence fence) const {
+  constexpr Error kLost = Error::kOutOfResources;
+  {
+    const std::lock_guard<std::mutex> lock(queue_mutex_);
+    TAPER_REQUIRE(!is_lost_, kLost, "the GPU was lost in an earlier call");
+    VkSubmitInfo info = {};
+    info.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info.commandBufferCount = 1;
+    info.pCommandBuffers = &commands;
+    is_lost_ = vk_.vkQueueSubmit(queue_, 1, &info, fence) != VK_SUCCESS;
+    TAPER_REQUIRE(!is_lost_, kLost, "the GPU does not take work");
+  }
+  const bool is_processor = properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  const uint64_t nanoseconds = (is_processor ? kProcessorSeconds : kGpuSeconds) * 1000000000;
+  const VkResult waited = vk_.vkWaitForFences(device_, 1, &fence, VK_TRUE, nanoseconds);
+  if (waited == VK_SUCCESS) {
+    TAPER_VK(vk_.vkResetFences(device_, 1, &fence), kLost, "the GPU was lost");
+    return {};
+  }
+  const std::lock_guard<std::mutex> lock(queue_mutex_);
+  is_lost_ = true;
+  return Status(kLost,
+                waited == VK_TIMEOUT ? "the GPU does not come to an end" : "the GPU was lost");
+}
+
+}  // namespace taper::vulkan

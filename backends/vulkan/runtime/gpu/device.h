@@ -1,0 +1,90 @@
+// A Vulkan device: opened once, used by all methods of a backend.
+//
+// The Vulkan loader is opened when the first device is asked for, so that a program with this
+// backend starts where there is no Vulkan.
+
+#pragma once
+
+#include <volk.h>
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "backends/vulkan/planner/plan.h"
+#include "taper/status.h"
+
+namespace taper::vulkan {
+
+// Which device is taken.
+struct DeviceChoice {
+  // A part of its name, or empty: then it is the first discrete, integrated or virtual GPU, in this
+  // order, and never a driver that computes on the processor.
+  std::string_view name;
+};
+
+// Memory with one buffer over all of it. Mapped if the device allows it.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  VkBuffer handle() const { return buffer_; }
+  uint64_t bytes() const { return bytes_; }
+  uint8_t* mapped() const { return static_cast<uint8_t*>(mapped_); }  // Null: not mapped.
+
+ private:
+  friend class GpuDevice;
+  const class GpuDevice* device_ = nullptr;
+  VkBuffer buffer_ = VK_NULL_HANDLE;
+  VkDeviceMemory memory_ = VK_NULL_HANDLE;
+  void* mapped_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+// Who accesses a buffer: the GPU alone, or the host as well to write or to read.
+enum class Use : uint8_t { kGpu, kUpload, kReadBack };
+
+// Threads: all functions may be called from several threads at once.
+class GpuDevice {
+ public:
+  // kNotFound if there is no Vulkan or no device that fits.
+  static Result<std::unique_ptr<GpuDevice>> open(const DeviceChoice& choice);
+  ~GpuDevice();
+
+  const VolkDeviceTable& vk() const { return vk_; }
+  VkDevice handle() const { return device_; }
+  const char* name() const { return properties_.deviceName; }
+  const VkPhysicalDeviceProperties& properties() const { return properties_; }
+  uint32_t queue_family() const { return queue_family_; }
+  const Limits& limits() const { return limits_; }
+
+  // `buffer` is an empty one. At least one byte is allocated.
+  Status allocate(uint64_t bytes, Use use, Buffer& buffer) const;
+  // Submits and waits until it is done or time is up; the device is then given up.
+  Status run(VkCommandBuffer commands, VkFence fence) const;
+
+ private:
+  friend class Buffer;
+  GpuDevice() = default;
+  Status choose(const DeviceChoice& choice);
+  Status make_device();
+  void read_limits();
+  int memory_type(uint32_t allowed, Use use) const;
+
+  VkInstance instance_ = VK_NULL_HANDLE;
+  VkPhysicalDevice physical_ = VK_NULL_HANDLE;
+  VkDevice device_ = VK_NULL_HANDLE;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  uint32_t queue_family_ = 0;
+  VkPhysicalDeviceProperties properties_ = {};
+  VkPhysicalDeviceMemoryProperties memory_ = {};
+  VolkDeviceTable vk_ = {};
+  Limits limits_;
+  mutable std::mutex queue_mutex_;
+  mutable bool is_lost_ = false;  // Guarded by the mutex.
+};
+
+}  // namespace taper::vulkan

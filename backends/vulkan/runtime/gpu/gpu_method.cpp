@@ -1,0 +1,318 @@
+#include "backends/vulkan/runtime/gpu/gpu_method.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/vulkan/runtime/element_words.h"
+
+namespace taper::vulkan {
+namespace {
+
+constexpr uint64_t kUploadBytes = uint64_t{8} << 20;  // At a time, of constants.
+constexpr uint64_t kFaultBytes = 256;                 // The first word of read_back_ is the fault.
+constexpr uint32_t kSpareSets = 2;  // Other sizes may need more dispatches, this many times.
+
+#define TAPER_VK(call, text) \
+  TAPER_REQUIRE((call) == VK_SUCCESS, Error::kDelegateMemoryAllocationFailed, text)
+
+uint64_t padded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+uint64_t word_bytes(const Dims& dims) { return static_cast<uint64_t>(dims.numel()) * 4; }
+
+uint32_t* words_at(const Buffer& buffer, uint64_t offset) {
+  return reinterpret_cast<uint32_t*>(buffer.mapped() + offset);
+}
+
+}  // namespace
+
+GpuMethod::~GpuMethod() {
+  const VolkDeviceTable& vk = device_.vk();
+  vk.vkDestroyFence(device_.handle(), fence_, nullptr);
+  vk.vkDestroyDescriptorPool(device_.handle(), sets_pool_, nullptr);
+  vk.vkDestroyCommandPool(device_.handle(), command_pool_, nullptr);
+}
+
+Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source) {
+  TAPER_TRY(graph_.read(payload, &source));
+  TAPER_TRY(plan_.build(graph_, device_.limits()));
+  for (const PayloadValue& value : graph_.values) {
+    TAPER_REQUIRE(value.kind != Kind::kTensor || has_words(value.dtype),
+                  Error::kDelegateInvalidCompatibility,
+                  "the payload has a dtype that the GPU does not compute with");
+  }
+  TAPER_TRY(allocate());
+  TAPER_TRY(upload_constants());
+  return record();
+}
+
+Status GpuMethod::allocate() {
+  uint64_t bytes = 0;
+  for (const ValueId id : graph_.inputs) {
+    input_offsets_.push_back(bytes);
+    bytes += padded(word_bytes(graph_.values[id].limits));
+  }
+  TAPER_TRY(device_.allocate(std::max(bytes, std::min(plan_.constant_bytes(), kUploadBytes)),
+                             Use::kUpload, upload_));
+  bytes = kFaultBytes;
+  for (const ValueId id : graph_.outputs) {
+    output_offsets_.push_back(bytes);
+    bytes += padded(word_bytes(graph_.values[id].limits));
+  }
+  TAPER_TRY(device_.allocate(bytes, Use::kReadBack, read_back_));
+  TAPER_TRY(device_.allocate(plan_.arena_bytes(), Use::kGpu, arena_));
+  TAPER_TRY(device_.allocate(plan_.constant_bytes(), Use::kGpu, constants_));
+
+  const VolkDeviceTable& vk = device_.vk();
+  VkCommandPoolCreateInfo pool = {};
+  pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+  pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+  pool.queueFamilyIndex = device_.queue_family();
+  TAPER_VK(vk.vkCreateCommandPool(device_.handle(), &pool, nullptr, &command_pool_),
+           "there is no memory for commands");
+  VkCommandBufferAllocateInfo commands = {};
+  commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+  commands.commandPool = command_pool_;
+  commands.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+  commands.commandBufferCount = 1;
+  TAPER_VK(vk.vkAllocateCommandBuffers(device_.handle(), &commands, &commands_),
+           "there is no memory for commands");
+  VkFenceCreateInfo fence = {};
+  fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
+  TAPER_VK(vk.vkCreateFence(device_.handle(), &fence, nullptr, &fence_),
+           "there is no memory for a fence");
+
+  const auto sets = static_cast<uint32_t>(plan_.dispatches().size()) * kSpareSets;
+  if (sets == 0) return {};
+  const VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+                                     sets * static_cast<uint32_t>(Dispatch::kMaxBindings)};
+  VkDescriptorPoolCreateInfo sets_pool = {};
+  sets_pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+  sets_pool.maxSets = sets;
+  sets_pool.poolSizeCount = 1;
+  sets_pool.pPoolSizes = &size;
+  TAPER_VK(vk.vkCreateDescriptorPool(device_.handle(), &sets_pool, nullptr, &sets_pool_),
+           "there is no memory for descriptors");
+  const std::vector<VkDescriptorSetLayout> layouts(sets, pipelines_.set_layout());
+  sets_.resize(sets);
+  VkDescriptorSetAllocateInfo allocation = {};
+  allocation.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
+  allocation.descriptorPool = sets_pool_;
+  allocation.descriptorSetCount = sets;
+  allocation.pSetLayouts = layouts.data();
+  TAPER_VK(vk.vkAllocateDescriptorSets(device_.handle(), &allocation, sets_.data()),
+           "there is no memory for descriptors");
+  return {};
+}
+
+Status GpuMethod::upload_constants() {
+  const VolkDeviceTable& vk = device_.vk();
+  uint64_t used = 0;
+  std::vector<VkBufferCopy> copies;
+  const auto flush = [&]() -> Status {
+    if (copies.empty()) return {};
+    VkCommandBufferBeginInfo begin = {};
+    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    TAPER_VK(vk.vkBeginCommandBuffer(commands_, &begin), "there is no memory for commands");
+    vk.vkCmdCopyBuffer(commands_, upload_.handle(), constants_.handle(),
+                       static_cast<uint32_t>(copies.size()), copies.data());
+    TAPER_VK(vk.vkEndCommandBuffer(commands_), "there is no memory for commands");
+    copies.clear();
+    used = 0;
+    return device_.run(commands_, fence_);
+  };
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    const Place& place = plan_.places()[id];
+    const PayloadValue& value = graph_.values[id];
+    if (place.memory != Place::Memory::kConstants || place.root != id || place.first > place.last) {
+      continue;
+    }
+    const size_t element = element_size(value.dtype);
+    const size_t count = static_cast<size_t>(value.dims.numel());
+    for (size_t done = 0; done < count;) {
+      if (used == upload_.bytes()) TAPER_TRY(flush());
+      const size_t part =
+          std::min<size_t>(count - done, static_cast<size_t>((upload_.bytes() - used) / 4));
+      TAPER_TRY(
+          to_words(value.dtype, value.data.data() + done * element, part, words_at(upload_, used)));
+      copies.push_back({used, place.offset + done * 4, part * 4});
+      used += part * 4;
+      done += part;
+    }
+  }
+  return flush();
+}
+
+VkDescriptorBufferInfo GpuMethod::range_of(ValueId value) const {
+  if (value == kFaultValue) return {read_back_.handle(), 0, 4};
+  const Place& root = plan_.places()[plan_.places()[value].root];
+  const Buffer& buffer = root.memory == Place::Memory::kConstants ? constants_ : arena_;
+  return {buffer.handle(), root.offset, root.bytes};
+}
+
+void GpuMethod::write_set(const Dispatch& dispatch, VkDescriptorSet set) const {
+  VkDescriptorBufferInfo ranges[Dispatch::kMaxBindings];
+  VkWriteDescriptorSet writes[Dispatch::kMaxBindings] = {};
+  for (uint32_t i = 0; i < dispatch.num_bindings; ++i) {
+    ranges[i] = range_of(dispatch.bindings[i].value);
+    writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+    writes[i].dstSet = set;
+    writes[i].dstBinding = i;
+    writes[i].descriptorCount = 1;
+    writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    writes[i].pBufferInfo = &ranges[i];
+  }
+  device_.vk().vkUpdateDescriptorSets(device_.handle(), dispatch.num_bindings, writes, 0, nullptr);
+}
+
+void GpuMethod::barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
+                        VkAccessFlags read) const {
+  VkMemoryBarrier memory = {};
+  memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+  memory.srcAccessMask = written;
+  memory.dstAccessMask = read;
+  device_.vk().vkCmdPipelineBarrier(commands_, from, to, 0, 1, &memory, 0, nullptr, 0, nullptr);
+}
+
+void GpuMethod::record_copies(bool to_gpu) const {
+  const std::vector<ValueId>& ids = to_gpu ? graph_.inputs : graph_.outputs;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const PayloadValue& value = graph_.values[ids[i]];
+    const uint64_t bytes = value.kind == Kind::kTensor ? word_bytes(value.dims) : 0;
+    if (bytes == 0) continue;
+    const VkDescriptorBufferInfo place = range_of(ids[i]);
+    const uint64_t offset = to_gpu ? input_offsets_[i] : output_offsets_[i];
+    const VkBufferCopy copy = {to_gpu ? offset : place.offset, to_gpu ? place.offset : offset,
+                               bytes};
+    device_.vk().vkCmdCopyBuffer(commands_, to_gpu ? upload_.handle() : place.buffer,
+                                 to_gpu ? place.buffer : read_back_.handle(), 1, &copy);
+  }
+}
+
+void GpuMethod::record_dispatch(const Dispatch& dispatch, VkDescriptorSet set,
+                                VkPipeline pipeline) const {
+  const VolkDeviceTable& vk = device_.vk();
+  constexpr VkPipelineStageFlags kCompute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  if (dispatch.barrier) {
+    barrier(kCompute, VK_ACCESS_SHADER_WRITE_BIT, kCompute,
+            VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+  }
+  vk.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+  vk.vkCmdBindDescriptorSets(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipelines_.layout(), 0, 1,
+                             &set, 0, nullptr);
+  if (dispatch.push_bytes != 0) {
+    vk.vkCmdPushConstants(commands_, pipelines_.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                          dispatch.push_bytes, dispatch.push);
+  }
+  vk.vkCmdDispatch(commands_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
+}
+
+Status GpuMethod::record() {
+  const VolkDeviceTable& vk = device_.vk();
+  const std::vector<Dispatch>& dispatches = plan_.dispatches();
+  TAPER_REQUIRE(dispatches.size() <= sets_.size(), Error::kDelegateMemoryAllocationFailed,
+                "there are not enough descriptors for these sizes");
+  VkCommandBufferBeginInfo begin = {};
+  begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  TAPER_VK(vk.vkBeginCommandBuffer(commands_, &begin), "there is no memory for commands");
+  constexpr VkPipelineStageFlags kCompute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  constexpr VkPipelineStageFlags kCopy = VK_PIPELINE_STAGE_TRANSFER_BIT;
+  record_copies(true);
+  barrier(kCopy, VK_ACCESS_TRANSFER_WRITE_BIT, kCompute | kCopy,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    const Dispatch& dispatch = dispatches[i];
+    const bool is_empty =
+        dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0;
+    if (is_empty) continue;
+    const Result<VkPipeline> pipeline = pipelines_.find(dispatch);
+    TAPER_TRY(pipeline.status());
+    write_set(dispatch, sets_[i]);
+    record_dispatch(dispatch, sets_[i], *pipeline);
+  }
+  barrier(kCompute, VK_ACCESS_SHADER_WRITE_BIT, kCopy | VK_PIPELINE_STAGE_HOST_BIT,
+          VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_HOST_READ_BIT);
+  record_copies(false);
+  barrier(kCopy, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+  TAPER_VK(vk.vkEndCommandBuffer(commands_), "there is no memory for commands");
+  return {};
+}
+
+Status GpuMethod::take_sizes(const EValue& arg, PayloadValue& input, bool& changed) const {
+  if (input.kind != Kind::kTensor) {  // A size, given as a number or as a tensor of one element.
+    int64_t number = 0;
+    if (arg.is_int()) {
+      number = arg.to_int();
+    } else {
+      const bool is_number = arg.is_tensor() && arg.to_tensor().numel() == 1 &&
+                             (arg.to_tensor().scalar_type() == ScalarType::kLong ||
+                              arg.to_tensor().scalar_type() == ScalarType::kInt);
+      TAPER_REQUIRE(is_number, Error::kInvalidType, "an argument of the payload is not a number");
+      const Tensor& tensor = arg.to_tensor();
+      number = tensor.scalar_type() == ScalarType::kLong ? *tensor.const_data_ptr<int64_t>()
+                                                         : *tensor.const_data_ptr<int32_t>();
+    }
+    changed = changed || number != input.integer;
+    input.integer = number;
+    return {};
+  }
+  TAPER_REQUIRE(arg.is_tensor(), Error::kInvalidType, "an argument of the payload is not a tensor");
+  const Tensor& tensor = arg.to_tensor();
+  TAPER_REQUIRE(tensor.scalar_type() == input.dtype, Error::kInvalidType,
+                "an input has another dtype than the payload says");
+  TAPER_REQUIRE(static_cast<size_t>(tensor.dim()) == input.limits.rank && tensor.is_contiguous(),
+                Error::kInvalidArgument, "an input has another rank than the payload says");
+  for (size_t i = 0; i < input.limits.rank; ++i) {
+    const int64_t size = tensor.size(static_cast<int64_t>(i));
+    TAPER_REQUIRE(size <= input.limits[i], Error::kInvalidArgument,
+                  "an input is larger than the payload says");
+    changed = changed || size != input.dims[i];
+    input.dims[i] = size;
+  }
+  return {};
+}
+
+Status GpuMethod::write_input(const EValue& arg, const PayloadValue& input, uint64_t offset) const {
+  if (input.kind != Kind::kTensor) return {};
+  const auto count = static_cast<size_t>(input.dims.numel());
+  return to_words(input.dtype, arg.to_tensor().const_data(), count, words_at(upload_, offset));
+}
+
+Status GpuMethod::read_output(EValue& arg, ValueId output, uint64_t offset) const {
+  const PayloadValue& value = graph_.values[output];
+  TAPER_REQUIRE(arg.is_tensor() && arg.to_tensor().scalar_type() == value.dtype &&
+                    !arg.to_tensor().is_constant(),
+                Error::kInvalidType, "an output is not what the payload says");
+  int32_t sizes[Dims::kMaxRank];
+  for (size_t i = 0; i < value.dims.rank; ++i) sizes[i] = static_cast<int32_t>(value.dims[i]);
+  Tensor& tensor = arg.to_tensor();
+  TAPER_TRY(tensor.resize({sizes, value.dims.rank}));
+  TAPER_REQUIRE(tensor.is_contiguous(), Error::kInvalidArgument, "an output is not contiguous");
+  from_words(value.dtype, words_at(read_back_, offset), static_cast<size_t>(tensor.numel()),
+             tensor.mutable_data());
+  return {};
+}
+
+Status GpuMethod::execute(Span<EValue* const> args) {
+  TAPER_REQUIRE(args.size() == graph_.inputs.size() + graph_.outputs.size(),
+                Error::kInvalidArgument, "the payload has another number of arguments");
+  bool changed = false;
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    TAPER_TRY(take_sizes(*args[i], graph_.values[graph_.inputs[i]], changed));
+  }
+  if (changed) {
+    TAPER_TRY(plan_.build(graph_, device_.limits()));
+    TAPER_TRY(record());
+  }
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    TAPER_TRY(write_input(*args[i], graph_.values[graph_.inputs[i]], input_offsets_[i]));
+  }
+  *words_at(read_back_, 0) = 0;
+  TAPER_TRY(device_.run(commands_, fence_));
+  TAPER_REQUIRE(*words_at(read_back_, 0) == 0, Error::kInvalidArgument, "an index is out of range");
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    TAPER_TRY(read_output(*args[graph_.inputs.size() + i], graph_.outputs[i], output_offsets_[i]));
+  }
+  return {};
+}
+
+}  // namespace taper::vulkan

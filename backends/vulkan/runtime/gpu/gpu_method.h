@@ -1,0 +1,59 @@
+// A graph on a GPU: its constants and its arena in memory of the GPU, and one command buffer, which
+// is recorded when it is loaded and again when the sizes of inputs change.
+
+#pragma once
+
+#include "backends/vulkan/planner/plan.h"
+#include "backends/vulkan/runtime/gpu/device.h"
+#include "backends/vulkan/runtime/gpu/pipelines.h"
+#include "taper/backend.h"
+
+namespace taper::vulkan {
+
+// Threads: one at a time.
+class GpuMethod {
+ public:
+  GpuMethod(const GpuDevice& device, Pipelines& pipelines)
+      : device_(device), pipelines_(pipelines) {}
+  GpuMethod(const GpuMethod&) = delete;
+  GpuMethod& operator=(const GpuMethod&) = delete;
+  ~GpuMethod();
+
+  // What the payload's graph refers to must outlive this.
+  Status load(Span<const uint8_t> payload, const ConstantSource& source);
+
+  // `args` are the inputs, then the outputs. Returns kInvalidArgument where one is not what the
+  // payload says, or where an index that a shader read is out of range; kOutOfResources if the GPU
+  // was lost.
+  Status execute(Span<EValue* const> args);
+
+ private:
+  Status allocate();
+  Status upload_constants();
+  Status record();
+  void record_dispatch(const Dispatch& dispatch, VkDescriptorSet set, VkPipeline pipeline) const;
+  void write_set(const Dispatch& dispatch, VkDescriptorSet set) const;
+  void record_copies(bool to_gpu) const;
+  void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
+               VkAccessFlags read) const;
+  VkDescriptorBufferInfo range_of(ValueId value) const;
+
+  // Takes the sizes of an input; says whether they changed.
+  Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed) const;
+  Status write_input(const EValue& arg, const PayloadValue& input, uint64_t offset) const;
+  Status read_output(EValue& arg, ValueId output, uint64_t offset) const;
+
+  const GpuDevice& device_;
+  Pipelines& pipelines_;
+  PayloadGraph graph_;
+  Plan plan_;
+  Buffer constants_, arena_, upload_, read_back_;
+  std::vector<uint64_t> input_offsets_, output_offsets_;  // In upload_ and read_back_.
+  VkCommandPool command_pool_ = VK_NULL_HANDLE;
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  VkDescriptorPool sets_pool_ = VK_NULL_HANDLE;
+  std::vector<VkDescriptorSet> sets_;  // One for each dispatch.
+  VkFence fence_ = VK_NULL_HANDLE;
+};
+
+}  // namespace taper::vulkan
