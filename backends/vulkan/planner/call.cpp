@@ -133,14 +133,14 @@ Dims Call::dim_set(size_t i, size_t rank) {
 }
 
 const PayloadValue& Call::result_value(size_t k) const {
-  const PayloadValue& last = graph_.values[static_cast<size_t>(call_.args[count()])];
+  const PayloadValue& last = graph_.values[static_cast<size_t>(call_.result())];
   if (last.kind != Kind::kValues) return k == 0 ? last : kMissing;
   if (k >= last.values.size()) return kMissing;
   return graph_.values[static_cast<size_t>(last.values[k])];
 }
 
 size_t Call::result_count() const {
-  const PayloadValue& last = graph_.values[static_cast<size_t>(call_.args[count()])];
+  const PayloadValue& last = graph_.values[static_cast<size_t>(call_.result())];
   return last.kind == Kind::kValues ? last.values.size() : 1;
 }
 
@@ -172,9 +172,13 @@ void Call::alias(const Operand& source, const Dims& dims) {
 }
 
 void Call::symbol(int64_t number) {
-  PayloadValue& to = graph_.values[static_cast<size_t>(call_.args[count()])];
+  PayloadValue& to = graph_.values[static_cast<size_t>(call_.result())];
   require(to.kind == Kind::kSymInt, "a result is not a number");
   if (ok()) to.integer = number;
+}
+
+Operand Call::added() {
+  return call_.epilogue.added < 0 ? Operand() : operand(static_cast<ValueId>(call_.epilogue.added));
 }
 
 Operand Call::temporary(int64_t elements) {

@@ -53,6 +53,10 @@ class Call {
   // Likewise for a list, as a set: entry d says whether it has dimension d. Empty or none: all.
   Dims dim_set(size_t i, size_t rank);
 
+  // What is fused to an operator that has an epilogue, and the tensor that it adds.
+  const Epilogue& epilogue() const { return call_.epilogue; }
+  Operand added();
+
   // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest.
   Operand result(size_t k, const Dims& dims, ScalarType dtype);
   Operand result(const Dims& dims, ScalarType dtype) { return result(0, dims, dtype); }

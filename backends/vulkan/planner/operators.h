@@ -19,7 +19,8 @@ struct Operator {
   size_t arguments;    // Of the schema; the result comes after them.
   // Checks the arguments and adds dispatches.
   void (*plan)(Call& call, int variant);
-  int variant = 0;  // For functions that plan several operators.
+  int variant = 0;            // For functions that plan several operators.
+  bool has_epilogue = false;  // Whether the plan function asks Call::epilogue().
 };
 
 // By family; each is beside the functions that plan it (planner/ops).

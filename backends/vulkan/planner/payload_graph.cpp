@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/payload_header.h"
 #include "backends/vulkan/schema_generated.h"
@@ -257,6 +258,8 @@ class Reader {
     TAPER_REQUIRE(call.op != nullptr, Error::kOperatorMissing,
                   "the payload calls an operator that the Vulkan delegate does not have");
     TAPER_TRY(view(from.args(), call.args));
+    TAPER_VULKAN_REQUIRE(call.args.size() == call.op->arguments + 1,
+                         "a call of the payload has the wrong number of arguments");
     for (const int32_t id : call.args) {
       TAPER_VULKAN_REQUIRE(is_value(id), "a call of the payload names a value that is not there");
     }
@@ -275,7 +278,9 @@ class Reader {
 Status PayloadGraph::read(Span<const uint8_t> payload, const ConstantSource* source) {
   const Result<Parts> parts = split(payload);
   TAPER_TRY(parts.status());
-  return Reader(*parts, source, *this).read();
+  TAPER_TRY(Reader(*parts, source, *this).read());
+  fuse(*this);
+  return {};
 }
 
 }  // namespace taper::vulkan

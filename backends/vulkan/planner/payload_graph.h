@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backends/vulkan/planner/dims.h"
+#include "backends/vulkan/planner/epilogue.h"
 #include "taper/scalar_type.h"
 #include "taper/span.h"
 #include "taper/status.h"
@@ -61,6 +62,13 @@ struct PayloadValue {
 struct PayloadCall {
   const Operator* op = nullptr;
   Span<const int32_t> args;  // Ids: one for each argument of the schema, then the result.
+  // What fuse() makes of it: it also computes the calls behind it, whose result it has; or another
+  // call computes it.
+  Epilogue epilogue;
+  int32_t fused_result = -1;
+  bool is_fused = false;
+
+  int32_t result() const { return fused_result < 0 ? args[args.size() - 1] : fused_result; }
 };
 
 // Where named constants are found. An error is returned from PayloadGraph::read().

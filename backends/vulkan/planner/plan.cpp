@@ -30,8 +30,7 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
   }
   for (call_ = 0; call_ < graph.calls.size(); ++call_) {
     const PayloadCall& from = graph.calls[call_];
-    TAPER_REQUIRE(from.args.size() == from.op->arguments + 1, Error::kDelegateInvalidCompatibility,
-                  "a call of the payload has the wrong number of arguments");
+    if (from.is_fused) continue;
     Call call(graph, *this, from);
     from.op->plan(call, from.op->variant);
     TAPER_TRY(call.status());
@@ -41,7 +40,14 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
                   "an output of the payload is never written");
     note_use(id);
   }
-  if (!is_placed_) assign_offsets(graph, limits);
+  if (!is_placed_) {
+    find_constants(graph);
+    assign_offsets(graph, limits);
+  }
+  for (Dispatch& dispatch : dispatches_) {
+    const ValueId written = dispatch.bindings[0].value;
+    dispatch.once = root_of(written).memory == Place::Memory::kConstants;
+  }
   is_placed_ = true;
   find_barriers(graph);
   return check(limits);
@@ -65,6 +71,38 @@ void Plan::note_use(ValueId value) {
   Place& root = places_[places_[value].root];
   root.first = std::min(root.first, call_);
   root.last = std::max(root.last, call_);
+}
+
+// A tensor is constant if all that write it read constants alone.
+void Plan::find_constants(const PayloadGraph& graph) {
+  std::vector<uint8_t> varies(places_.size());  // Of roots.
+  for (const ValueId id : graph.inputs) varies[id] = 1;
+  for (const ValueId id : graph.outputs) varies[places_[id].root] = 1;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Dispatch& dispatch : dispatches_) {
+      bool any = false;
+      for (size_t i = 0; i < dispatch.num_bindings && !any; ++i) {
+        const ValueId value = dispatch.bindings[i].value;
+        any = value == kFaultValue || varies[places_[value].root] != 0;
+      }
+      for (size_t i = 0; i < dispatch.num_bindings && any; ++i) {
+        const ValueId value = dispatch.bindings[i].value;
+        if (!dispatch.bindings[i].writes || value == kFaultValue) continue;
+        uint8_t& written = varies[places_[value].root];
+        changed = changed || written == 0;
+        written = 1;
+      }
+    }
+  }
+  for (const Dispatch& dispatch : dispatches_) {
+    for (size_t i = 0; i < dispatch.num_bindings; ++i) {
+      const ValueId value = dispatch.bindings[i].value;
+      if (!dispatch.bindings[i].writes || value == kFaultValue) continue;
+      const ValueId root = places_[value].root;
+      if (varies[root] == 0) places_[root].memory = Place::Memory::kConstants;
+    }
+  }
 }
 
 // First fit by decreasing size: a tensor gets the lowest offset at which nothing lies that lives at

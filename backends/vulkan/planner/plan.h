@@ -9,6 +9,8 @@
 // A tensor is dense, in PyTorch's order of dimensions. An element takes four bytes: float32 as it is,
 // integers and booleans as int32. Views share the place of what they view.
 //
+// What is computed from constants alone is computed once, and kept beside them.
+//
 // The places are decided once, for the largest sizes; build() with other sizes changes dispatches
 // alone.
 
@@ -47,6 +49,7 @@ struct Dispatch {
 
   Shader shader;
   bool barrier = false;  // Whether what was dispatched before must be complete.
+  bool once = false;     // Whether it reads only constants, so that it runs when it is loaded.
   uint8_t num_constants = 0, num_bindings = 0, push_bytes = 0;
   uint32_t call = 0;                  // The call that it is for.
   uint32_t groups[3] = {1, 1, 1};     // Workgroups.
@@ -87,6 +90,7 @@ class Plan {
 
   void place_values(PayloadGraph& graph);
   void note_use(ValueId value);
+  void find_constants(const PayloadGraph& graph);
   void assign_offsets(const PayloadGraph& graph, const Limits& limits);
   void find_barriers(const PayloadGraph& graph);
   Status check(const Limits& limits) const;

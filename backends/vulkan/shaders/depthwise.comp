@@ -11,11 +11,13 @@ layout(constant_id = 1) const uint WINDOW_H = 3;
 layout(constant_id = 2) const uint WINDOW_W = 3;
 layout(constant_id = 3) const uint BIAS = 0;
 layout(constant_id = 4) const uint ACTIVATION = 0;
+layout(constant_id = 5) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer Image { float image_[]; };
 layout(binding = 2) readonly buffer Weights { float weights_[]; };
 layout(binding = 3) readonly buffer Bias { float bias_[]; };
+layout(binding = 4) readonly buffer Residual { float residual_[]; };
 
 layout(push_constant) uniform Push {
   uint count;
@@ -58,5 +60,8 @@ void main() {
     }
     window += int(WINDOW_D * WINDOW_H * WINDOW_W);
   }
-  out_[index] = activate(ACTIVATION, sum, least, most);
+  if (RESIDUAL == 1u) sum += residual_[index];
+  sum = activate(ACTIVATION, sum, least, most);
+  if (RESIDUAL == 2u) sum += residual_[index];
+  out_[index] = sum;
 }

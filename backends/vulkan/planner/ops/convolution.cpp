@@ -106,15 +106,18 @@ void convolve_directly(Call& call, const Convolution& c) {
   }
   push.least = c.epilogue.least;
   push.most = c.epilogue.most;
+  const Operand added = call.added();
   call.dispatch(Shader::depthwise);
   for (const int64_t size : w.window) call.constant(static_cast<uint32_t>(size));
   call.constant(c.has_bias)
       .constant(static_cast<uint32_t>(c.epilogue.activation))
+      .constant(static_cast<uint32_t>(c.epilogue.residual))
       .push(push)
       .writes(c.out)
       .reads(c.x)
-      .reads(c.weight);
-  if (c.has_bias) call.reads(c.bias);
+      .reads(c.weight)
+      .reads(c.has_bias ? c.bias : c.weight);  // A binding that is not used needs a buffer, too.
+  if (c.epilogue.residual != Residual::kNone) call.reads(added);
   call.groups_for(c.out.dims.numel(), 256);
 }
 
@@ -180,6 +183,7 @@ void convolve(Call& call, const Convolution& c) {
 void plan_convolution(Call& call, int) {
   Convolution c;
   read_arguments(call, c);
+  c.epilogue = call.epilogue();
   convolve(call, c);
 }
 
@@ -195,7 +199,7 @@ void plan_convolution_with_clamp(Call& call, int) {
 }
 
 constexpr Operator kOperators[] = {
-    {"aten.convolution.default", "aten::convolution.out", 9, plan_convolution},
+    {"aten.convolution.default", "aten::convolution.out", 9, plan_convolution, 0, true},
     {"et_vk.conv_with_clamp.default", nullptr, 11, plan_convolution_with_clamp},
     {"conv_with_clamp.default", nullptr, 11, plan_convolution_with_clamp},
 };

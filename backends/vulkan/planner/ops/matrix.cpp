@@ -38,6 +38,7 @@ void plan_linear(Call& call, int) {
   Dims dims = x.dims;
   dims[rank - 1] = p.n;
   p.out = call.result(dims, ScalarType::kFloat);
+  p.epilogue = call.epilogue();
   multiply(call, p);
 }
 
@@ -76,6 +77,7 @@ void plan_mm(Call& call, int rank) {
   call.require(a.dims.rank == static_cast<size_t>(rank), "its operands have another rank");
   Product p = dense_product(call, a, b);
   p.out = call.result(product_dims(a, p), ScalarType::kFloat);
+  p.epilogue = call.epilogue();
   multiply(call, p);
 }
 
@@ -105,9 +107,9 @@ void plan_addmm(Call& call, int) {
 }
 
 constexpr Operator kOperators[] = {
-    {"aten.linear.default", "aten::linear.out", 3, plan_linear},
-    {"aten.mm.default", "aten::mm.out", 2, plan_mm, 2},
-    {"aten.bmm.default", "aten::bmm.out", 2, plan_mm, 3},
+    {"aten.linear.default", "aten::linear.out", 3, plan_linear, 0, true},
+    {"aten.mm.default", "aten::mm.out", 2, plan_mm, 2, true},
+    {"aten.bmm.default", "aten::bmm.out", 2, plan_mm, 3, true},
     {"aten.addmm.default", "aten::addmm.out", 5, plan_addmm},
 };
 

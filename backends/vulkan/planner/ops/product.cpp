@@ -68,6 +68,7 @@ void multiply(Call& call, const Product& p) {
       ten_bits_each(w.pad),
       ten_bits_each(w.dilation)};
   const auto& tile = choose_tile(p);
+  const Operand added = call.added();
   call.dispatch(Shader::gemm)
       .constant(u32(tile[0]))
       .constant(u32(tile[1]))
@@ -77,7 +78,7 @@ void multiply(Call& call, const Product& p) {
                 : p.bias_is_by_row ? 2
                                    : 1)
       .constant(static_cast<uint32_t>(p.epilogue.activation))
-      .constant(0)
+      .constant(static_cast<uint32_t>(p.epilogue.residual))
       .constant(u32(w.window[1]))
       .constant(u32(w.window[2]))
       .constant(u32(w.window[0] * w.window[1] * w.window[2]))
@@ -85,7 +86,9 @@ void multiply(Call& call, const Product& p) {
       .writes(p.out)
       .reads(p.a)
       .reads(p.b);
-  if (p.has_bias) call.reads(p.bias);
+  // A binding that is not used needs a buffer, too.
+  call.reads(p.has_bias ? p.bias : p.a);
+  if (p.epilogue.residual != Residual::kNone) call.reads(added);
   call.groups(groups_along(p.n, tile[1]), groups_along(p.m, tile[0]), p.batch);
 }
 

@@ -6,24 +6,6 @@
 
 namespace taper::vulkan {
 
-// What is done with a sum before it is stored; epilogue.glsl has the numbers.
-enum class Activation : uint32_t {
-  kNone,
-  kClamp,
-  kSigmoid,
-  kSilu,
-  kHardswish,
-  kHardsigmoid,
-  kGelu,
-  kGeluTanh,
-  kTanh,
-};
-
-struct Epilogue {
-  Activation activation = Activation::kNone;
-  float least = 0, most = 0;  // Of kClamp.
-};
-
 // How gemm.comp reads the second matrix.
 enum class SecondMatrix : uint32_t { kByColumn, kByRow, kImage, kTransposedImage };
 

@@ -42,7 +42,12 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   }
   TAPER_TRY(allocate());
   TAPER_TRY(upload_constants());
-  return record();
+  const std::vector<Dispatch>& dispatches = plan_.dispatches();
+  if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
+    TAPER_TRY(record(true));
+    TAPER_TRY(device_.run(commands_, fence_));
+  }
+  return record(false);
 }
 
 Status GpuMethod::allocate() {
@@ -206,32 +211,37 @@ void GpuMethod::record_dispatch(const Dispatch& dispatch, VkDescriptorSet set,
   vk.vkCmdDispatch(commands_, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
 }
 
-Status GpuMethod::record() {
-  const VolkDeviceTable& vk = device_.vk();
+Status GpuMethod::record_dispatches(bool once) {
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   TAPER_REQUIRE(dispatches.size() <= sets_.size(), Error::kDelegateMemoryAllocationFailed,
                 "there are not enough descriptors for these sizes");
-  VkCommandBufferBeginInfo begin = {};
-  begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-  TAPER_VK(vk.vkBeginCommandBuffer(commands_, &begin), "there is no memory for commands");
-  constexpr VkPipelineStageFlags kCompute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
-  constexpr VkPipelineStageFlags kCopy = VK_PIPELINE_STAGE_TRANSFER_BIT;
-  record_copies(true);
-  barrier(kCopy, VK_ACCESS_TRANSFER_WRITE_BIT, kCompute | kCopy,
-          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
   for (size_t i = 0; i < dispatches.size(); ++i) {
     const Dispatch& dispatch = dispatches[i];
     const bool is_empty =
         dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0;
-    if (is_empty) continue;
+    if (is_empty || dispatch.once != once) continue;
     const Result<VkPipeline> pipeline = pipelines_.find(dispatch);
     TAPER_TRY(pipeline.status());
     write_set(dispatch, sets_[i]);
     record_dispatch(dispatch, sets_[i], *pipeline);
   }
+  return {};
+}
+
+Status GpuMethod::record(bool once) {
+  const VolkDeviceTable& vk = device_.vk();
+  VkCommandBufferBeginInfo begin = {};
+  begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+  TAPER_VK(vk.vkBeginCommandBuffer(commands_, &begin), "there is no memory for commands");
+  constexpr VkPipelineStageFlags kCompute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  constexpr VkPipelineStageFlags kCopy = VK_PIPELINE_STAGE_TRANSFER_BIT;
+  if (!once) record_copies(true);
+  barrier(kCopy, VK_ACCESS_TRANSFER_WRITE_BIT, kCompute | kCopy,
+          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+  TAPER_TRY(record_dispatches(once));
   barrier(kCompute, VK_ACCESS_SHADER_WRITE_BIT, kCopy | VK_PIPELINE_STAGE_HOST_BIT,
           VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_HOST_READ_BIT);
-  record_copies(false);
+  if (!once) record_copies(false);
   barrier(kCopy, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
   TAPER_VK(vk.vkEndCommandBuffer(commands_), "there is no memory for commands");
   return {};
@@ -301,7 +311,7 @@ Status GpuMethod::execute(Span<EValue* const> args) {
   }
   if (changed) {
     TAPER_TRY(plan_.build(graph_, device_.limits()));
-    TAPER_TRY(record());
+    TAPER_TRY(record(false));
   }
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     TAPER_TRY(write_input(*args[i], graph_.values[graph_.inputs[i]], input_offsets_[i]));

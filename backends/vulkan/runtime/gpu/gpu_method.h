@@ -30,7 +30,9 @@ class GpuMethod {
  private:
   Status allocate();
   Status upload_constants();
-  Status record();
+  // The dispatches that run once, or all others with the copies around them.
+  Status record(bool once);
+  Status record_dispatches(bool once);
   void record_dispatch(const Dispatch& dispatch, VkDescriptorSet set, VkPipeline pipeline) const;
   void write_set(const Dispatch& dispatch, VkDescriptorSet set) const;
   void record_copies(bool to_gpu) const;

@@ -1,0 +1,33 @@
+// What a product does with each sum before it stores it, so that the operators behind it need no
+// dispatch of their own.
+
+#pragma once
+
+#include <cstdint>
+
+namespace taper::vulkan {
+
+// shaders/epilogue.glsl has the same numbers.
+enum class Activation : uint32_t {
+  kNone,
+  kClamp,
+  kSigmoid,
+  kSilu,
+  kHardswish,
+  kHardsigmoid,
+  kGelu,
+  kGeluTanh,
+  kTanh,
+};
+
+// Where another tensor of the same sizes is added.
+enum class Residual : uint32_t { kNone, kBeforeActivation, kAfterActivation };
+
+struct Epilogue {
+  Activation activation = Activation::kNone;
+  float least = 0, most = 0;  // Of kClamp.
+  Residual residual = Residual::kNone;
+  int32_t added = -1;  // The value that is added.
+};
+
+}  // namespace taper::vulkan

@@ -1,0 +1,147 @@
+#include "backends/vulkan/planner/fuse.h"
+
+#include <limits>
+
+#include "backends/vulkan/planner/operators.h"
+
+namespace taper::vulkan {
+namespace {
+
+constexpr size_t kNobody = SIZE_MAX, kSeveral = SIZE_MAX - 1;
+
+// For each value, the one call that reads it.
+std::vector<size_t> find_readers(const PayloadGraph& graph) {
+  std::vector<size_t> readers(graph.values.size(), kNobody);
+  const auto note = [&](int32_t id, size_t call) {
+    size_t& reader = readers[static_cast<size_t>(id)];
+    reader = reader == kNobody ? call : kSeveral;
+  };
+  for (size_t i = 0; i < graph.calls.size(); ++i) {
+    const PayloadCall& call = graph.calls[i];
+    for (size_t k = 0; k + 1 < call.args.size(); ++k) {
+      note(call.args[k], i);
+      for (const int32_t item : graph.values[static_cast<size_t>(call.args[k])].values) {
+        note(item, i);
+      }
+    }
+  }
+  for (const ValueId id : graph.outputs) readers[id] = kSeveral;
+  return readers;
+}
+
+struct Named {
+  std::string_view name;
+  Activation activation;
+};
+constexpr Named kActivations[] = {
+    {"aten.sigmoid.default", Activation::kSigmoid},
+    {"aten.silu.default", Activation::kSilu},
+    {"aten.hardswish.default", Activation::kHardswish},
+    {"aten.hardsigmoid.default", Activation::kHardsigmoid},
+    {"aten.tanh.default", Activation::kTanh},
+};
+
+class Fusion {
+ public:
+  explicit Fusion(PayloadGraph& graph) : graph_(graph), readers_(find_readers(graph)) {}
+
+  void run() {
+    for (size_t i = 0; i < graph_.calls.size(); ++i) {
+      if (graph_.calls[i].op->has_epilogue && !graph_.calls[i].is_fused) extend(i);
+    }
+  }
+
+ private:
+  // Takes in what follows the product at `at`, as far as its epilogue goes.
+  void extend(size_t at) {
+    for (;;) {
+      const PayloadCall product = graph_.calls[at];
+      const int32_t result = product.result();
+      const size_t reader = readers_[static_cast<size_t>(result)];
+      if (reader >= graph_.calls.size() || reader <= at || graph_.calls[reader].is_fused) return;
+      PayloadCall& next = graph_.calls[reader];
+      Epilogue epilogue = product.epilogue;
+      const bool taken = take_activation(next, epilogue) || take_addition(next, result, epilogue);
+      if (!taken || !is_like(result, next.result())) return;
+      graph_.calls[at].is_fused = true;
+      const int32_t fused_result = next.result();
+      next = product;
+      next.epilogue = epilogue;
+      next.fused_result = fused_result;
+      at = reader;
+    }
+  }
+
+  const PayloadValue& arg(const PayloadCall& call, size_t i) const {
+    return graph_.values[static_cast<size_t>(call.args[i])];
+  }
+
+  bool is_like(int32_t a, int32_t b) const {
+    const PayloadValue& one = graph_.values[static_cast<size_t>(a)];
+    const PayloadValue& other = graph_.values[static_cast<size_t>(b)];
+    return one.kind == Kind::kTensor && other.kind == Kind::kTensor &&
+           one.dtype == ScalarType::kFloat && other.dtype == ScalarType::kFloat &&
+           one.limits == other.limits;
+  }
+
+  // Whether argument i is a number, or none for `otherwise`.
+  bool number(const PayloadCall& call, size_t i, float otherwise, float& out) const {
+    const PayloadValue& value = arg(call, i);
+    if (value.kind == Kind::kNone) out = otherwise;
+    if (value.kind == Kind::kDouble) out = static_cast<float>(value.real);
+    if (value.kind == Kind::kInt) out = static_cast<float>(value.integer);
+    return value.kind == Kind::kNone || value.kind == Kind::kDouble || value.kind == Kind::kInt;
+  }
+
+  bool take_activation(const PayloadCall& call, Epilogue& epilogue) const {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    if (epilogue.activation != Activation::kNone ||
+        epilogue.residual == Residual::kAfterActivation) {
+      return false;
+    }
+    const std::string_view name = call.op->name;
+    for (const Named& each : kActivations) {
+      if (each.name == name) epilogue.activation = each.activation;
+    }
+    if (name == "aten.gelu.default") {
+      const bool is_tanh = arg(call, 1).kind == Kind::kText && arg(call, 1).text == "tanh";
+      epilogue.activation = is_tanh ? Activation::kGeluTanh : Activation::kGelu;
+    }
+    const bool is_relu = name == "aten.relu.default", is_relu6 = name == "aten.relu6.default";
+    const bool is_clamp = name == "aten.clamp.default" || name == "aten.hardtanh.default";
+    if (is_relu || is_relu6 || is_clamp) {
+      epilogue.activation = Activation::kClamp;
+      epilogue.least = 0;
+      epilogue.most = is_relu6 ? 6 : kInfinity;
+    }
+    if (is_clamp) {
+      return number(call, 1, -kInfinity, epilogue.least) &&
+             number(call, 2, kInfinity, epilogue.most);
+    }
+    return epilogue.activation != Activation::kNone;
+  }
+
+  // add(result, other) or add(other, result), without a factor.
+  bool take_addition(const PayloadCall& call, int32_t result, Epilogue& epilogue) const {
+    float alpha = 0;
+    if (std::string_view(call.op->name) != "aten.add.Tensor" ||
+        epilogue.residual != Residual::kNone || !number(call, 2, 1, alpha) || alpha != 1) {
+      return false;
+    }
+    const int32_t other = call.args[0] == result ? call.args[1] : call.args[0];
+    if (!is_like(result, other)) return false;
+    epilogue.added = other;
+    epilogue.residual = epilogue.activation == Activation::kNone ? Residual::kBeforeActivation
+                                                                 : Residual::kAfterActivation;
+    return true;
+  }
+
+  PayloadGraph& graph_;
+  const std::vector<size_t> readers_;
+};
+
+}  // namespace
+
+void fuse(PayloadGraph& graph) { Fusion(graph).run(); }
+
+}  // namespace taper::vulkan
