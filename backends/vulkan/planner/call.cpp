@@ -234,10 +234,10 @@ Call& Call::groups(int64_t x, int64_t y, int64_t z) {
   return *this;
 }
 
-Call& Call::groups_for(int64_t items, int64_t per_group) {
+Call& Call::groups_for(int64_t items, int64_t per_group, int64_t z) {
   constexpr int64_t kRow = 32768;  // Workgroups in x.
   const int64_t all = (items + per_group - 1) / per_group;
-  return groups(all < kRow ? all : kRow, (all + kRow - 1) / kRow);
+  return groups(all < kRow ? all : kRow, (all + kRow - 1) / kRow, z);
 }
 
 }  // namespace taper::vulkan

@@ -88,7 +88,7 @@ class Call {
   }
   Call& groups(int64_t x, int64_t y = 1, int64_t z = 1);
   // As many workgroups of `per_group` as `items` need, in x and y: shaders count through both.
-  Call& groups_for(int64_t items, int64_t per_group);
+  Call& groups_for(int64_t items, int64_t per_group, int64_t z = 1);
 
  private:
   const PayloadValue& value(size_t i) const;

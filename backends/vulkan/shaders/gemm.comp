@@ -2,15 +2,19 @@
 // Products of matrices: out[z] = activation(a[z] * b[z] + bias + residual[z]), for linear, mm, bmm
 // and convolutions.
 //
-// A workgroup makes a tile of kM x kN elements; each thread makes (kM / 16) x (kN / 16) of them.
-// Tiles of `a` and `b`, kK deep, go through shared memory. For a convolution `b` is the image as a
-// matrix that is never stored: row k is an offset in the window, column n an output pixel.
+// A workgroup makes a tile of kM x kN elements, each thread 4 x 4 of them. Tiles of `a` and `b`, kK
+// deep, go through shared memory; the next ones are loaded while a thread computes with the last. For
+// a convolution `b` is the image as a matrix that is never stored: row k is an offset in the window,
+// column n an output pixel.
+//
+// Where there are few tiles, several workgroups share one: each adds up a part of k, and
+// sum_parts.comp adds up the parts.
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 #include "epilogue.glsl"
 
-layout(local_size_x = 256) in;
+layout(local_size_x_id = 10) in;
 layout(constant_id = 0) const uint kM = 64;
 layout(constant_id = 1) const uint kN = 64;
 layout(constant_id = 2) const uint A_BY_ROW = 1;  // Whether consecutive k are adjacent in `a`.
@@ -20,7 +24,9 @@ layout(constant_id = 5) const uint ACTIVATION = 0;
 layout(constant_id = 6) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
 layout(constant_id = 7) const uint WINDOW_H = 1;
 layout(constant_id = 8) const uint WINDOW_W = 1;
-layout(constant_id = 9) const uint WINDOW = 1;    // All elements of a window.
+layout(constant_id = 9) const uint WINDOW = 1;     // All elements of a window.
+layout(constant_id = 10) const uint kThreads = 256;  // kM / 4 * kN / 4.
+layout(constant_id = 11) const uint PARTS = 1;       // Workgroups that share a tile.
 
 const uint BY_COLUMN = 0u;   // Consecutive n are adjacent.
 const uint BY_ROW = 1u;      // Consecutive k are adjacent.
@@ -28,9 +34,8 @@ const uint IMAGE = 2u;       // A convolution.
 const uint TRANSPOSED = 3u;  // A transposed convolution.
 
 const uint kK = 16;
-const uint kThreads = 256;
-const uint kRows = kM / 16, kColumns = kN / 16;
-const uint kAStride = kM + 1, kBStride = kN + 1;
+const uint kALoads = kM * kK / kThreads, kBLoads = kN * kK / kThreads;  // Elements per thread.
+const uint kAcross = kN / 4;                                            // Threads in a row.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer A { float a_[]; };
@@ -47,10 +52,13 @@ layout(push_constant) uniform Push {
   int depth, height, width;          // Of the image.
   int out_height, out_width;
   uint strides, pads, dilations;     // Ten bits each: depth, height, width.
+  uint part;                         // How much of k a workgroup adds up.
 };
 
-shared float a_tile[kK * kAStride];
-shared float b_tile[kK * kBStride];
+// Rows are one longer than needed, so that a column does not lie in one bank.
+const uint kARow = kM / 4 + 1, kBRow = kN / 4 + 1;
+shared vec4 a_tile[kK * kARow];
+shared vec4 b_tile[kK * kBRow];
 
 ivec3 unpack(uint packed) {
   return ivec3(packed & 1023u, packed >> 10 & 1023u, packed >> 20);
@@ -82,64 +90,86 @@ float image_at(uint base, ivec3 origin, uint k_at) {
   return b_[base + ((channel * depth + at.x) * height + at.y) * width + at.z];
 }
 
+// Which elements of a tile load number i of a thread is: (row or column, k).
+uvec2 a_place(uint i) {
+  uint at = i * kThreads + gl_LocalInvocationID.x;
+  return A_BY_ROW != 0u ? uvec2(at / kK, at % kK) : uvec2(at % kM, at / kM);
+}
+uvec2 b_place(uint i) {
+  uint at = i * kThreads + gl_LocalInvocationID.x;
+  return B_KIND == BY_ROW ? uvec2(at / kK, at % kK) : uvec2(at % kN, at / kN);
+}
+
 void main() {
-  uint z = gl_WorkGroupID.z;
+  uint z = gl_WorkGroupID.z / PARTS;
+  uint k_from = gl_WorkGroupID.z % PARTS * part;
+  uint k_to = min(k, k_from + part);
   uint a_base = z / inner * a_outer + z % inner * a_inner;
   uint b_base = z / inner * b_outer + z % inner * b_inner;
   uint m0 = gl_WorkGroupID.y * kM, n0 = gl_WorkGroupID.x * kN;
   uint thread = gl_LocalInvocationID.x;
-  uint column = thread % 16, row = thread / 16;
+  uint column = thread % kAcross, row = thread / kAcross;
 
-  float sums[kRows * kColumns];
-  [[unroll]] for (uint i = 0; i < kRows * kColumns; ++i) sums[i] = 0.0;
-  ivec3 origin = ivec3(0);
-  if (B_KIND >= IMAGE) origin = origin_of(n0 + thread % kN);
+  vec4 sums[4] = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
+  ivec3 origins[kBLoads];
+  if (B_KIND >= IMAGE) {
+    [[unroll]] for (uint i = 0; i < kBLoads; ++i) origins[i] = origin_of(n0 + b_place(i).x);
+  }
+  float a_next[kALoads];
+  float b_next[kBLoads];
 
-  for (uint k0 = 0; k0 < k; k0 += kK) {
-    [[unroll]] for (uint e = 0; e < kM * kK; e += kThreads) {
-      uint at = e + thread;
-      uint mi = A_BY_ROW != 0u ? at / kK : at % kM;
-      uint ki = A_BY_ROW != 0u ? at % kK : at / kM;
-      if (kM * kK >= kThreads || at < kM * kK) {
-        bool inside = m0 + mi < m && k0 + ki < k;
-        a_tile[ki * kAStride + mi] =
-            inside ? a_[a_base + (m0 + mi) * a_m + (k0 + ki) * a_k] : 0.0;
+  for (uint k0 = k_from; k0 < k_to + kK; k0 += kK) {
+    // The tiles of k0 are loaded; those of the step before, which are in shared memory, are used.
+    if (k0 < k_to) {
+      [[unroll]] for (uint i = 0; i < kALoads; ++i) {
+        uvec2 at = a_place(i) + uvec2(m0, k0);
+        a_next[i] = at.x < m && at.y < k_to ? a_[a_base + at.x * a_m + at.y * a_k] : 0.0;
+      }
+      [[unroll]] for (uint i = 0; i < kBLoads; ++i) {
+        uvec2 at = b_place(i) + uvec2(n0, k0);
+        float value = 0.0;
+        if (at.x < n && at.y < k_to) {
+          value = B_KIND >= IMAGE ? image_at(b_base, origins[i], at.y)
+                                  : b_[b_base + at.y * b_k + at.x * b_n];
+        }
+        b_next[i] = value;
       }
     }
-    [[unroll]] for (uint e = 0; e < kN * kK; e += kThreads) {
-      uint at = e + thread;
-      uint ni = B_KIND == BY_ROW ? at / kK : at % kN;
-      uint ki = B_KIND == BY_ROW ? at % kK : at / kN;
-      bool inside = n0 + ni < n && k0 + ki < k;
-      float value = 0.0;
-      if (inside) {
-        value = B_KIND >= IMAGE ? image_at(b_base, origin, k0 + ki)
-                                : b_[b_base + (k0 + ki) * b_k + (n0 + ni) * b_n];
+    if (k0 != k_from) {
+      [[unroll]] for (uint ki = 0; ki < kK; ++ki) {
+        vec4 as = a_tile[ki * kARow + row];
+        vec4 bs = b_tile[ki * kBRow + column];
+        sums[0] = fma(vec4(as.x), bs, sums[0]);
+        sums[1] = fma(vec4(as.y), bs, sums[1]);
+        sums[2] = fma(vec4(as.z), bs, sums[2]);
+        sums[3] = fma(vec4(as.w), bs, sums[3]);
       }
-      b_tile[ki * kBStride + ni] = value;
     }
     barrier();
-    [[unroll]] for (uint ki = 0; ki < kK; ++ki) {
-      float as[kRows];
-      [[unroll]] for (uint i = 0; i < kRows; ++i) as[i] = a_tile[ki * kAStride + row + 16 * i];
-      [[unroll]] for (uint j = 0; j < kColumns; ++j) {
-        float b = b_tile[ki * kBStride + column + 16 * j];
-        [[unroll]] for (uint i = 0; i < kRows; ++i) {
-          sums[i * kColumns + j] = fma(as[i], b, sums[i * kColumns + j]);
-        }
+    if (k0 < k_to) {
+      [[unroll]] for (uint i = 0; i < kALoads; ++i) {
+        uvec2 at = a_place(i);
+        a_tile[at.y * kARow + at.x / 4][at.x % 4] = a_next[i];
+      }
+      [[unroll]] for (uint i = 0; i < kBLoads; ++i) {
+        uvec2 at = b_place(i);
+        b_tile[at.y * kBRow + at.x / 4][at.x % 4] = b_next[i];
       }
     }
     barrier();
   }
 
-  [[unroll]] for (uint i = 0; i < kRows; ++i) {
-    uint mi = m0 + row + 16 * i;
-    if (mi >= m) break;
-    [[unroll]] for (uint j = 0; j < kColumns; ++j) {
-      uint ni = n0 + column + 16 * j;
-      if (ni >= n) break;
+  [[unroll]] for (uint i = 0; i < 4; ++i) {
+    uint mi = m0 + row * 4 + i;
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      uint ni = n0 + column * 4 + j;
+      if (mi >= m || ni >= n) continue;
+      float value = sums[i][j];
+      if (PARTS > 1u) {
+        out_[(gl_WorkGroupID.z * m + mi) * n + ni] = value;
+        continue;
+      }
       uint at = (z * m + mi) * n + ni;
-      float value = sums[i * kColumns + j];
       if (BIAS == 1u) value += bias_[ni];
       if (BIAS == 2u) value += bias_[z % inner * m + mi];
       if (RESIDUAL == 1u) value += residual_[at];

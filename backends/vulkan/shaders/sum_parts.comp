@@ -1,0 +1,37 @@
+#version 450
+// Adds up the parts of products that several workgroups computed, and does what comes after a sum.
+// `parts` is [z, PARTS, m, n].
+
+#include "common.glsl"
+#include "epilogue.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint PARTS = 2;
+layout(constant_id = 1) const uint BIAS = 0;      // 0: none, 1: of columns, 2: of rows.
+layout(constant_id = 2) const uint ACTIVATION = 0;
+layout(constant_id = 3) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+
+layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 1) readonly buffer Parts { float parts_[]; };
+layout(binding = 2) readonly buffer Bias { float bias_[]; };
+layout(binding = 3) readonly buffer Residual { float residual_[]; };
+
+layout(push_constant) uniform Push {
+  uint count, m, n, inner;
+  float least, most;
+};
+
+void main() {
+  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
+  if (index >= count) return;
+  uint matrix = m * n;
+  uint z = index / matrix, at = index % matrix;
+  float value = 0.0;
+  for (uint i = 0; i < PARTS; ++i) value += parts_[(z * PARTS + i) * matrix + at];
+  if (BIAS == 1u) value += bias_[at % n];
+  if (BIAS == 2u) value += bias_[z % inner * m + at / n];
+  if (RESIDUAL == 1u) value += residual_[index];
+  value = activate(ACTIVATION, value, least, most);
+  if (RESIDUAL == 2u) value += residual_[index];
+  out_[index] = value;
+}
