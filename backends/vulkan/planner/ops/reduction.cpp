@@ -89,6 +89,11 @@ bool fits_words(bool is_sum, ScalarType dtype, ScalarType out, int64_t n) {
   return is_sum ? n <= INT32_MAX / largest_of(dtype) : dtype == ScalarType::kBool;
 }
 
+// What an int64 holds is often an extreme that 32 bits do not.
+void check_extreme(Call& call, ScalarType dtype) {
+  call.require(dtype != ScalarType::kLong, "it finds extremes of int64, which may exceed 32 bits");
+}
+
 // The dtype of a reduction's result, which its payload may choose within bounds.
 ScalarType result_dtype(Call& call, int kind, const Rows& rows) {
   const ScalarType dtype = rows.x.dtype, stated = call.stated_dtype();
@@ -99,6 +104,7 @@ ScalarType result_dtype(Call& call, int kind, const Rows& rows) {
       return ScalarType::kFloat;
     case kMax:
     case kMin:
+      check_extreme(call, dtype);
       return dtype;
     case kAny:
     case kAll:
@@ -188,6 +194,7 @@ void plan_extreme(Call& call, int is_max) {
   const Operand x = call.tensor(0);
   const size_t d = call.dim(1, x.dims.rank);
   const bool keepdim = call.flag(2);
+  check_extreme(call, x.dtype);
   if (!call.ok()) return;
   Dims set = all_dims(x);
   for (size_t i = 0; i < set.rank; ++i) set[i] = i == d;
