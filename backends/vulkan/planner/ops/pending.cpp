@@ -1,7 +1,5 @@
 #include "backends/vulkan/planner/operators.h"
 namespace taper::vulkan {
 const Span<const Operator> kPoolOperators = {};
-const Span<const Operator> kReductionOperators = {};
-const Span<const Operator> kNormOperators = {};
 const Span<const Operator> kIndexOperators = {};
 }  // namespace taper::vulkan

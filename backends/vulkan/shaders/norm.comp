@@ -1,0 +1,55 @@
+#version 450
+// Layer, group and RMS norms: every row of n elements is normalised by its own moments, then scaled
+// and shifted.
+//
+// Element k of a row has the weight number `row % groups * channels + k / area`: a layer norm has one
+// group and an area of 1, in a group norm the area is that of an image.
+
+#include "common.glsl"
+#include "lanes.glsl"
+#include "moments.glsl"
+
+layout(constant_id = 2) const uint IS_RMS = 0;   // No mean is subtracted.
+layout(constant_id = 3) const uint WEIGHT = 0;   // Whether there is one.
+layout(constant_id = 4) const uint BIAS = 0;
+layout(constant_id = 5) const uint HAS_AREA = 0;  // Whether the area is not 1.
+
+layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 1) writeonly buffer Means { float means_[]; };
+layout(binding = 2) writeonly buffer Scales { float scales_[]; };
+layout(binding = 3) readonly buffer In { float in_[]; };
+layout(binding = 4) readonly buffer Weight { float weight_[]; };
+layout(binding = 5) readonly buffer Bias { float bias_[]; };
+layout(push_constant) uniform Push {
+  uint rows, n;
+  uint groups, channels, area;
+  float eps;
+};
+
+void main() {
+  uint lane = lane_of_thread();
+  uint row = FLAT_GROUP * RESULTS + slot_of_thread();
+  bool inside = row < rows;
+  uint first = inside ? row * n : 0u;
+  uint begin = inside ? lane : n;
+  float mean = 0.0, rest = 0.0, squares = 0.0;
+  if (IS_RMS != 0u) {
+    for (uint k = begin; k < n; k += LANES) squares = fma(in_[first + k], in_[first + k], squares);
+    squares = sum_of_lanes(squares);
+  } else {
+    MOMENTS(in_[first + k], n, begin, mean, rest, squares)
+  }
+  float scale = 1.0 / sqrt(squares / float(n) + eps);
+  uint channel = row % groups * channels;
+  for (uint k = begin; k < n; k += LANES) {
+    float y = (in_[first + k] - mean - rest) * scale;
+    uint at = channel + (HAS_AREA != 0u ? k / area : k);
+    if (WEIGHT != 0u) y *= weight_[at];
+    if (BIAS != 0u) y += bias_[at];
+    out_[first + k] = y;
+  }
+  if (IS_RMS == 0u && inside && lane == 0u) {
+    means_[row] = mean + rest;
+    scales_[row] = scale;
+  }
+}
