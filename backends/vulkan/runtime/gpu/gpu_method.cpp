@@ -128,9 +128,7 @@ Status GpuMethod::upload_constants() {
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Place& place = plan_.places()[id];
     const PayloadValue& value = graph_.values[id];
-    if (place.memory != Place::Memory::kConstants || place.root != id || place.first > place.last) {
-      continue;
-    }
+    if (!value.is_constant || place.root != id || place.first > place.last) continue;
     const size_t element = element_size(value.dtype);
     const size_t count = static_cast<size_t>(value.dims.numel());
     for (size_t done = 0; done < count;) {
