@@ -51,7 +51,8 @@ void main() {
     for (uint left = LANES / 2u; left > 0u; left /= 2u) {
       uint other = at + left * RESULTS;
       if (lane < left) {
-        bool wins = keys[other] > keys[at] || (keys[other] == keys[at] && places[other] < places[at]);
+        bool is_equal = keys[other] == keys[at];
+        bool wins = keys[other] > keys[at] || (is_equal && places[other] < places[at]);
         if (wins) {
           keys[at] = keys[other];
           places[at] = places[other];

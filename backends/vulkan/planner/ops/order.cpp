@@ -1,14 +1,16 @@
 // Sorted rows and their largest elements. Semantics: aten::sort, aten::argsort, aten::topk; equal
 // elements keep their order.
 
+#include <algorithm>
+
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/ops/rows.h"
 
 namespace taper::vulkan {
 namespace {
 
-// The work grows with the square of it.
-constexpr int64_t kLongestRow = 16384;
+// Every element is compared with its row. More would keep small devices busy for too long.
+constexpr int64_t kLongestRow = 16384, kMostComparisons = int64_t{1} << 33;
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
@@ -21,6 +23,8 @@ struct Order {
 void order_rows(Call& call, const Order& order, const Rows& rows) {
   const bool is_float = order.x.dtype == ScalarType::kFloat;
   call.require(rows.n <= kLongestRow, "it sorts long rows");
+  call.require(order.x.dims.numel() <= kMostComparisons / std::max<int64_t>(rows.n, 1),
+               "it sorts many long rows");
   if (!call.ok() || order.x.dims.numel() == 0) return;
   struct {
     uint32_t count, n, inner, kept;
