@@ -30,6 +30,7 @@ extern const Span<const Operator> kMatrixOperators;
 extern const Span<const Operator> kConvolutionOperators;
 extern const Span<const Operator> kPoolOperators;
 extern const Span<const Operator> kReductionOperators;
+extern const Span<const Operator> kOrderOperators;
 extern const Span<const Operator> kNormOperators;
 extern const Span<const Operator> kIndexOperators;
 extern const Span<const Operator> kSymbolicOperators;

@@ -4,6 +4,7 @@
 
 #include "common.glsl"
 #include "lanes.glsl"
+#include "order.glsl"
 
 layout(constant_id = 2) const uint IS_MAX = 1;
 layout(constant_id = 3) const uint IS_FLOAT = 1;
@@ -20,16 +21,11 @@ layout(push_constant) uniform Push {
 shared int keys[256];
 shared uint places[256];
 
-// An integer that is larger for what is more extreme.
-int key_of(uint word) {
-  int key = int(word);
-  if (IS_FLOAT != 0u) {
-    float x = uintBitsToFloat(word);
-    if (is_nan(x)) return 0x7fffffff;
-    if ((word & 0x7fffffffu) == 0u) key = 0;  // Both zeros are equal.
-    if (key < 0) key = int(0x80000000u) - key;  // Larger magnitudes are smaller.
-  }
-  return IS_MAX != 0u ? key : ~key;
+// Larger for what is more extreme.
+int extremity(uint word) {
+  int key = key_of(word, IS_FLOAT != 0u);
+  bool is_last = IS_MAX != 0u || (IS_FLOAT != 0u && key == kNanKey);
+  return is_last ? key : ~key;
 }
 
 void main() {
@@ -41,7 +37,7 @@ void main() {
   int best = int(0x80000000u);
   uint place = 0xffffffffu;
   for (uint k = inside ? lane : n; k < n; k += LANES) {
-    int key = key_of(in_[first + k * inner]);
+    int key = extremity(in_[first + k * inner]);
     if (key > best || place == 0xffffffffu) {
       best = key;
       place = k;
@@ -55,7 +51,8 @@ void main() {
     for (uint left = LANES / 2u; left > 0u; left /= 2u) {
       uint other = at + left * RESULTS;
       if (lane < left) {
-        bool wins = keys[other] > keys[at] || (keys[other] == keys[at] && places[other] < places[at]);
+        bool is_equal = keys[other] == keys[at];
+        bool wins = keys[other] > keys[at] || (is_equal && places[other] < places[at]);
         if (wins) {
           keys[at] = keys[other];
           places[at] = places[other];

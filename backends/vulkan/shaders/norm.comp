@@ -2,8 +2,8 @@
 // Layer, group and RMS norms: every row of n elements is normalised by its own moments, then scaled
 // and shifted.
 //
-// Element k of a row has the weight number `row % groups * channels + k / area`: a layer norm has one
-// group and an area of 1, in a group norm the area is that of an image.
+// Element k of a row has the weight number `row % groups * channels + k / area`: a layer norm has
+// one group and an area of 1, in a group norm the area is that of an image.
 
 #include "common.glsl"
 #include "lanes.glsl"

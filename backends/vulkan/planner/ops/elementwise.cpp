@@ -98,6 +98,44 @@ void plan_clamp(Call& call, int) {
   unary(call, x, function_for(call, functions(CLAMP), x.dtype), {least, most});
 }
 
+// clamp.Tensor(x, min?, max?)
+void plan_clamp_tensor(Call& call, int) {
+  Operand x = call.tensor(0);
+  const bool has_min = !call.is_none(1), has_max = !call.is_none(2);
+  const Operand least = has_min ? call.tensor(1) : x, most = has_max ? call.tensor(2) : x;
+  call.require(least.dtype == x.dtype && most.dtype == x.dtype,
+               "its operands have different dtypes");
+  const ElementFunction larger = function_for(call, functions(MAXIMUM, INT_MAXIMUM), x.dtype);
+  const ElementFunction smaller = function_for(call, functions(MINIMUM, INT_MINIMUM), x.dtype);
+  const Dims dims = broadcast(call, broadcast(call, x.dims, least.dims), most.dims);
+  const Operand out = call.result(dims, x.dtype);
+  if (has_min && has_max) {
+    Operand raised = call.temporary(dims.numel());
+    raised.dims = dims;
+    elementwise(call, larger, raised, {x, least});
+    elementwise(call, smaller, out, {raised, most});
+  } else if (call.require(has_min || has_max, "it has neither bound")) {
+    elementwise(call, has_min ? larger : smaller, out, {x, has_min ? least : most});
+  }
+}
+
+// glu(x, int dim)
+void plan_glu(Call& call, int) {
+  const Operand x = call.tensor(0);
+  const size_t d = call.dim(1, x.dims.rank);
+  call.require(x.dtype == ScalarType::kFloat, "it computes with a dtype other than float32");
+  if (!call.require(x.dims.rank > 0 && x.dims[d] % 2 == 0, "it has no two halves")) return;
+  Dims dims = x.dims;
+  dims[d] /= 2;
+  const Operand out = call.result(dims, ScalarType::kFloat);
+  if (!call.ok() || dims.numel() == 0) return;
+  struct {
+    uint32_t count, n;
+  } const push = {static_cast<uint32_t>(dims.numel()),
+                  static_cast<uint32_t>(dims.product(d, dims.rank))};
+  call.dispatch(Shader::glu).push(push).writes(out).reads(x).groups_for(dims.numel(), 256);
+}
+
 void plan_relu6(Call& call, int) {
   const Operand x = call.tensor(0);
   unary(call, x, function_for(call, functions(CLAMP), x.dtype), {0, 6});
@@ -274,6 +312,8 @@ constexpr Operator kOperators[] = {
     {"aten.isnan.default", "aten::isnan.out", 1, plan_test, IS_NAN},
     {"aten.isinf.default", "aten::isinf.out", 1, plan_test, IS_INF},
     {"aten.clamp.default", "aten::clamp.out", 3, plan_clamp},
+    {"aten.clamp.Tensor", "aten::clamp.Tensor_out", 3, plan_clamp_tensor},
+    {"aten.glu.default", "aten::glu.out", 2, plan_glu},
     {"aten.hardtanh.default", "aten::hardtanh.out", 3, plan_clamp},
     {"aten.gelu.default", "aten::gelu.out", 2, plan_gelu},
     {"aten.leaky_relu.default", "aten::leaky_relu.out", 2, plan_leaky_relu},

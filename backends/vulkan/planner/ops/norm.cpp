@@ -170,8 +170,8 @@ void plan_rms_norm_of_last(Call& call, int) {
   rms_norm(call, r, 1, r.x.dims.rank - 1);
 }
 
-// _native_batch_norm_legit_no_training(x, weight?, bias?, mean, variance, float momentum, float eps)
-// -> out, and two of no elements
+// _native_batch_norm_legit_no_training(x, weight?, bias?, mean, variance, float momentum,
+// float eps) -> out, and two of no elements
 void plan_batch_norm(Call& call, int) {
   const Operand x = call.tensor(0);
   const Operand mean = call.tensor(3), variance = call.tensor(4);

@@ -1,5 +1,5 @@
-// Reductions over dimensions, and running sums. Semantics: PyTorch's native_functions.yaml. A sum of
-// integers is an int64; where it could need more than 32 bits the call is refused.
+// Reductions over dimensions, and running sums. Semantics: PyTorch's native_functions.yaml. A sum
+// of integers is an int64; where it could need more than 32 bits the call is refused.
 
 #include <algorithm>
 
