@@ -36,11 +36,29 @@ int64_t Call::integer(const PayloadValue& value) {
   }
 }
 
+bool Call::is_none(size_t i, size_t item) const {
+  const Span<const int32_t> items = value(i).values;
+  return item >= items.size() ||
+         graph_.values[static_cast<size_t>(items[item])].kind == Kind::kNone;
+}
+
 int64_t Call::integer(size_t i) { return integer(value(i)); }
 
 double Call::number(size_t i) {
   const PayloadValue& from = value(i);
   return from.kind == Kind::kDouble ? from.real : static_cast<double>(integer(from));
+}
+
+double Call::number(size_t i, size_t item, size_t count) {
+  const PayloadValue& from = value(i);
+  if (from.kind != Kind::kDoubles) {
+    const Dims list = integers(i);
+    return require(list.rank == count, "a list has another length")
+               ? static_cast<double>(list[item])
+               : 0;
+  }
+  return require(from.doubles.size() == count, "a list has another length") ? from.doubles[item]
+                                                                            : 0;
 }
 
 bool Call::flag(size_t i) {

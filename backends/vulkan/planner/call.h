@@ -34,10 +34,13 @@ class Call {
   // is returned then is 0, or a tensor of rank 0.
   size_t count() const { return call_.args.size() - 1; }
   bool is_none(size_t i) const { return value(i).kind == Kind::kNone; }
+  bool is_none(size_t i, size_t item) const;  // An item of a list of tensors.
   int64_t integer(size_t i);
   int64_t integer(size_t i, int64_t otherwise) { return is_none(i) ? otherwise : integer(i); }
   double number(size_t i);
   double number(size_t i, double otherwise) { return is_none(i) ? otherwise : number(i); }
+  // Item `item` of a list of `count` numbers.
+  double number(size_t i, size_t item, size_t count);
   bool flag(size_t i);
   std::string_view text(size_t i);
   // A list of at most Dims::kMaxRank integers, or one integer.

@@ -45,8 +45,12 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
     assign_offsets(graph, limits);
   }
   for (Dispatch& dispatch : dispatches_) {
-    const ValueId written = dispatch.bindings[0].value;
-    dispatch.once = root_of(written).memory == Place::Memory::kConstants;
+    dispatch.once = false;
+    for (size_t i = 0; i < dispatch.num_bindings; ++i) {
+      const Dispatch::Binding& binding = dispatch.bindings[i];
+      if (!binding.writes || binding.value == kFaultValue) continue;
+      dispatch.once = root_of(binding.value).memory == Place::Memory::kConstants;
+    }
   }
   is_placed_ = true;
   find_barriers(graph);

@@ -2,7 +2,6 @@
 // same memory; all else is a copy by strides.
 
 #include <algorithm>
-#include <cstring>
 
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/ops/strided.h"
@@ -344,38 +343,6 @@ void plan_pixel_shuffle(Call& call, int inverse) {
   const Dims in_large = contiguous_strides(sizes);
   copy(call, sizes, {out, 0, inverse != 0 ? in_small : in_large},
        {x, 0, inverse != 0 ? in_large : in_small});
-}
-
-uint32_t word_of(double number, ScalarType dtype) {
-  if (dtype != ScalarType::kFloat) {
-    return dtype == ScalarType::kBool ? number != 0
-                                      : static_cast<uint32_t>(static_cast<int64_t>(number));
-  }
-  const auto value = static_cast<float>(number);
-  uint32_t word;
-  std::memcpy(&word, &value, sizeof(word));
-  return word;
-}
-
-bool is_representable(double number, ScalarType dtype) {
-  return dtype == ScalarType::kFloat || (number >= INT32_MIN && number <= INT32_MAX);
-}
-
-// out[i] = first + i * step
-void fill(Call& call, const Operand& out, double first, double step) {
-  struct Push {
-    uint32_t count, first, step;
-  } push;
-  call.require(is_representable(first, out.dtype) && is_representable(step, out.dtype),
-               "a number does not fit into 32 bits");
-  if (!call.ok()) return;
-  push = {static_cast<uint32_t>(out.dims.numel()), word_of(first, out.dtype),
-          word_of(step, out.dtype)};
-  call.dispatch(Shader::fill)
-      .constant(out.dtype == ScalarType::kFloat)
-      .push(push)
-      .writes(out)
-      .groups_for(out.dims.numel(), 256);
 }
 
 // constant_pad_nd(x, SymInt[] pad, Scalar value): pads come in pairs, those of the last dimension

@@ -7,7 +7,12 @@ namespace {
 
 constexpr int64_t kGroup = 256;  // Elements per workgroup, as the shaders have it.
 
-// Dimensions that all operands walk as one become one. Those of size 1 go.
+bool is_representable(double number, ScalarType dtype) {
+  return dtype == ScalarType::kFloat || (number >= INT32_MIN && number <= INT32_MAX);
+}
+
+}  // namespace
+
 void collapse(Dims& sizes, Dims* strides, size_t operands) {
   Dims merged;
   for (size_t d = 0; d < sizes.rank; ++d) {
@@ -30,7 +35,6 @@ void collapse(Dims& sizes, Dims* strides, size_t operands) {
   sizes = merged;
 }
 
-// Strides of `from` for an index into `to`, to whose sizes it is broadcast.
 Dims broadcast_strides(const Dims& from, const Dims& to) {
   const Dims own = contiguous_strides(from);
   Dims strides;
@@ -41,13 +45,6 @@ Dims broadcast_strides(const Dims& from, const Dims& to) {
   }
   return strides;
 }
-
-template <size_t kCount>
-void narrow(int32_t (&to)[kCount], const Dims& from, size_t rank) {
-  for (size_t d = 0; d < kCount; ++d) to[d] = d < rank ? static_cast<int32_t>(from[d]) : 0;
-}
-
-}  // namespace
 
 float as_float_bits(int64_t integer) {
   const auto word = static_cast<int32_t>(integer);
@@ -128,6 +125,30 @@ void copy(Call& call, const Dims& all, const Walk& to, const Walk& from) {
       .writes(to.tensor)
       .reads(from.tensor)
       .groups_for(all.numel(), kGroup);
+}
+
+uint32_t word_of(Call& call, double number, ScalarType dtype) {
+  if (!call.require(is_representable(number, dtype), "a number does not fit into 32 bits"))
+    return 0;
+  if (dtype == ScalarType::kBool) return number != 0;
+  if (dtype != ScalarType::kFloat) return static_cast<uint32_t>(static_cast<int64_t>(number));
+  const auto value = static_cast<float>(number);
+  uint32_t word;
+  std::memcpy(&word, &value, sizeof(word));
+  return word;
+}
+
+void fill(Call& call, const Operand& out, double first, double step) {
+  struct Push {
+    uint32_t count, first, step;
+  } push;
+  push = {static_cast<uint32_t>(out.dims.numel()), word_of(call, first, out.dtype),
+          word_of(call, step, out.dtype)};
+  call.dispatch(Shader::fill)
+      .constant(out.dtype == ScalarType::kFloat)
+      .push(push)
+      .writes(out)
+      .groups_for(out.dims.numel(), kGroup);
 }
 
 }  // namespace taper::vulkan

@@ -1,0 +1,194 @@
+#version 450
+// Attention: softmax(q k^T * scale + mask) v, for every head, without storing the scores.
+//
+// A workgroup computes a tile of kQ queries of one head. It goes over the keys kK at a time and keeps
+// for each query the largest score so far, the sum of the weights relative to it, and the weighted
+// sum of values: where a larger score comes, both sums are scaled down. Thread (row, column) of 16 x
+// 16 has the queries row + 16 i, the keys column + 16 j, and the values column + 16 j.
+
+#extension GL_EXT_control_flow_attributes : require
+#include "common.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 0) const uint kQ = 16;
+layout(constant_id = 1) const uint kDepth = 64;    // How much of a key or a value is held at once.
+layout(constant_id = 2) const uint kKeyParts = 1;  // Of kDepth elements.
+layout(constant_id = 3) const uint kValueParts = 1;
+layout(constant_id = 4) const uint MASK = 0;
+
+const uint NO_MASK = 0u;
+const uint ADDED = 1u;   // To the scores.
+const uint CHOICE = 2u;  // Of the keys that count.
+const uint CAUSAL = 3u;  // Keys up to the query's own place count.
+
+const uint kK = 32;
+const uint kThreads = 256;
+const uint kRows = kQ / 16, kColumns = kK / 16;
+const uint kWidth = kDepth / 16;  // Elements of a part per thread.
+const uint kStride = kDepth + 1, kScoreStride = kK + 1;
+
+layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 1) readonly buffer Queries { float queries_[]; };
+layout(binding = 2) readonly buffer Keys { float keys_[]; };
+layout(binding = 3) readonly buffer Values { float values_[]; };
+layout(binding = 4) readonly buffer Mask { uint mask_[]; };
+
+layout(push_constant) uniform Push {
+  uint queries, keys;
+  uint depth, width;        // Elements of a key, of a value.
+  uint heads, group;        // Heads of q; how many of them share one of k and v.
+  uint first;               // The place of the first query, for CAUSAL.
+  float scale;
+  uint q_batch, q_head, q_row;  // Strides, in elements.
+  uint k_batch, k_head, k_row;
+  uint v_batch, v_head, v_row;
+  uint out_batch, out_head, out_row;
+  uint mask_batch, mask_head, mask_row, mask_column;
+};
+
+shared float q_tile[kQ * kStride];
+shared float k_tile[kK * kStride];  // Of keys, then of values.
+shared float scores[kQ * kScoreStride];
+
+void load_queries(uint base, uint q0, uint from) {
+  [[unroll]] for (uint e = 0; e < kQ * kDepth; e += kThreads) {
+    uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
+    bool inside = q0 + r < queries && from + c < depth;
+    q_tile[r * kStride + c] = inside ? queries_[base + (q0 + r) * q_row + from + c] * scale : 0.0;
+  }
+}
+
+void load_keys(uint base, uint k0, uint from) {
+  [[unroll]] for (uint e = 0; e < kK * kDepth; e += kThreads) {
+    uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
+    bool inside = k0 + r < keys && from + c < depth;
+    k_tile[r * kStride + c] = inside ? keys_[base + (k0 + r) * k_row + from + c] : 0.0;
+  }
+}
+
+void load_values(uint base, uint k0, uint from) {
+  [[unroll]] for (uint e = 0; e < kK * kDepth; e += kThreads) {
+    uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
+    bool inside = k0 + r < keys && from + c < width;
+    k_tile[r * kStride + c] = inside ? values_[base + (k0 + r) * v_row + from + c] : 0.0;
+  }
+}
+
+float masked(float score, uint base, uint query, uint key) {
+  if (key >= keys || query >= queries) return -INFINITY;
+  if (MASK == CAUSAL) return key <= query + first ? score : -INFINITY;
+  if (MASK == NO_MASK) return score;
+  uint word = mask_[base + query * mask_row + key * mask_column];
+  if (MASK == CHOICE) return word != 0u ? score : -INFINITY;
+  return score + uintBitsToFloat(word);
+}
+
+// exp(score - top); NaN stays, and where all scores are -inf no weight is given.
+float weight_of(float score, float top) {
+  if (is_nan(score)) return score;
+  return score == -INFINITY ? 0.0 : exp(score - top);
+}
+
+void main() {
+  uint z = gl_WorkGroupID.y, batch = z / heads, head = z % heads;
+  uint q0 = gl_WorkGroupID.x * kQ;
+  uint q_base = batch * q_batch + head * q_head;
+  uint k_base = batch * k_batch + head / group * k_head;
+  uint v_base = batch * v_batch + head / group * v_head;
+  uint mask_base = batch * mask_batch + head * mask_head;
+  uint column = gl_LocalInvocationID.x % 16, row = gl_LocalInvocationID.x / 16;
+
+  float sums[kRows * kValueParts * kWidth];
+  [[unroll]] for (uint i = 0; i < kRows * kValueParts * kWidth; ++i) sums[i] = 0.0;
+  float tops[kRows], totals[kRows];
+  [[unroll]] for (uint i = 0; i < kRows; ++i) {
+    tops[i] = -INFINITY;
+    totals[i] = 0.0;
+  }
+
+  uint end = MASK == CAUSAL ? min(keys, q0 + kQ + first) : keys;
+  for (uint k0 = 0; k0 < end; k0 += kK) {
+    float s[kRows * kColumns];
+    [[unroll]] for (uint i = 0; i < kRows * kColumns; ++i) s[i] = 0.0;
+    for (uint part = 0; part < kKeyParts; ++part) {
+      barrier();
+      if (kKeyParts > 1 || k0 == 0) load_queries(q_base, q0, part * kDepth);
+      load_keys(k_base, k0, part * kDepth);
+      barrier();
+      [[unroll]] for (uint c = 0; c < kDepth; ++c) {
+        float qs[kRows];
+        [[unroll]] for (uint i = 0; i < kRows; ++i) qs[i] = q_tile[(row + 16 * i) * kStride + c];
+        [[unroll]] for (uint j = 0; j < kColumns; ++j) {
+          float k = k_tile[(column + 16 * j) * kStride + c];
+          [[unroll]] for (uint i = 0; i < kRows; ++i) {
+            s[i * kColumns + j] = fma(qs[i], k, s[i * kColumns + j]);
+          }
+        }
+      }
+    }
+
+    [[unroll]] for (uint i = 0; i < kRows; ++i) {
+      [[unroll]] for (uint j = 0; j < kColumns; ++j) {
+        float score = masked(s[i * kColumns + j], mask_base, q0 + row + 16 * i,
+                             k0 + column + 16 * j);
+        s[i * kColumns + j] = score;
+        scores[(row + 16 * i) * kScoreStride + column + 16 * j] = score;
+      }
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < kRows; ++i) {
+      float top = tops[i];
+      [[unroll]] for (uint k = 0; k < kK; ++k) {
+        top = max(top, scores[(row + 16 * i) * kScoreStride + k]);
+      }
+      float shrink = tops[i] == -INFINITY ? 0.0 : exp(tops[i] - top);
+      tops[i] = top;
+      totals[i] *= shrink;
+      [[unroll]] for (uint j = 0; j < kValueParts * kWidth; ++j) {
+        sums[i * kValueParts * kWidth + j] *= shrink;
+      }
+      [[unroll]] for (uint j = 0; j < kColumns; ++j) {
+        s[i * kColumns + j] = weight_of(s[i * kColumns + j], top);
+      }
+    }
+    barrier();
+    [[unroll]] for (uint i = 0; i < kRows; ++i) {
+      [[unroll]] for (uint j = 0; j < kColumns; ++j) {
+        scores[(row + 16 * i) * kScoreStride + column + 16 * j] = s[i * kColumns + j];
+      }
+    }
+
+    [[unroll]] for (uint part = 0; part < kValueParts; ++part) {
+      if (part > 0) barrier();
+      load_values(v_base, k0, part * kDepth);
+      barrier();
+      [[unroll]] for (uint k = 0; k < kK; ++k) {
+        float weights[kRows];
+        [[unroll]] for (uint i = 0; i < kRows; ++i) {
+          weights[i] = scores[(row + 16 * i) * kScoreStride + k];
+          if (part == 0) totals[i] += weights[i];
+        }
+        [[unroll]] for (uint j = 0; j < kWidth; ++j) {
+          float v = k_tile[k * kStride + column + 16 * j];
+          [[unroll]] for (uint i = 0; i < kRows; ++i) {
+            uint at = (i * kValueParts + part) * kWidth + j;
+            sums[at] = fma(weights[i], v, sums[at]);
+          }
+        }
+      }
+    }
+  }
+
+  [[unroll]] for (uint i = 0; i < kRows; ++i) {
+    uint query = q0 + row + 16 * i;
+    if (query >= queries) break;
+    // A query that may look at no key gets zeros; without a mask all scores of -inf give NaN.
+    bool is_empty = totals[i] == 0.0 && (MASK != NO_MASK || keys == 0u);
+    uint to = batch * out_batch + head * out_head + query * out_row;
+    [[unroll]] for (uint j = 0; j < kValueParts * kWidth; ++j) {
+      uint c = j / kWidth * kDepth + column + 16 * (j % kWidth);
+      float sum = sums[i * kValueParts * kWidth + j];
+      if (c < width) out_[to + c] = is_empty ? 0.0 : sum / totals[i];
+    }
+  }
+}
