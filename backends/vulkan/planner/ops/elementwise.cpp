@@ -332,9 +332,10 @@ constexpr Operator kOperators[] = {
     {"aten.bitwise_not.default", "aten::bitwise_not.out", 1, plan_unary,
      functions(kNoFunction, BITWISE_NOT, LOGICAL_NOT)},
     {"aten.where.self", "aten::where.self_out", 3, plan_where},
-    {"aten._to_copy.default", "aten::_to_copy.out", 7, plan_to_copy},
-    {"dim_order_ops._to_dim_order_copy.default", "dim_order_ops::_to_dim_order_copy.out", 7,
-     plan_to_copy},
+    with_options({"aten._to_copy.default", "aten::_to_copy.out", 7, plan_to_copy}, 1),
+    with_options({"dim_order_ops._to_dim_order_copy.default",
+                  "dim_order_ops::_to_dim_order_copy.out", 7, plan_to_copy},
+                 1),
 };
 
 }  // namespace
