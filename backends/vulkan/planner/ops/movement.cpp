@@ -402,12 +402,14 @@ void plan_pad(Call& call, int) {
     }
     dims[d] = x.dims[d] + before + after;
     inner[d] = x.dims[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
-    if (!call.require(dims[d] >= 0 && inner[d] >= 0, "it cuts off more than there is")) return;
+    inner[d] = std::max<int64_t>(inner[d], 0);
+    if (!call.require(dims[d] >= 0, "it cuts off more than there is")) return;
     from += std::max<int64_t>(-before, 0) * own[d];
     starts[d] = std::max<int64_t>(before, 0);
   }
   const Operand out = call.result(dims, x.dtype);
   fill(call, out, value, 0);
+  if (inner.numel() == 0) return;
   Walk to = dense(out);
   for (size_t d = 0; d < dims.rank; ++d) to.offset += starts[d] * to.strides[d];
   copy(call, inner, to, {x, from, own});
