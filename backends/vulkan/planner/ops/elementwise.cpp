@@ -162,8 +162,7 @@ void plan_binary(Call& call, int variant) {
 void plan_add(Call& call, int variant) {
   const Operand a = call.tensor(0), b = call.tensor(1);
   const double alpha = call.number(2, 1);
-  call.require(a.dtype == ScalarType::kFloat || is_int32(alpha),
-               "alpha is not an integer");
+  call.require(a.dtype == ScalarType::kFloat || is_int32(alpha), "alpha is not an integer");
   if (!call.ok()) return;
   const float p = a.dtype == ScalarType::kFloat ? static_cast<float>(alpha)
                                                 : as_float_bits(static_cast<int64_t>(alpha));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/runtime/arguments.h"
 #include "backends/vulkan/runtime/element_words.h"
 
@@ -35,6 +36,7 @@ GpuMethod::~GpuMethod() {
 
 Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source) {
   TAPER_TRY(graph_.read(payload, &source));
+  fuse(graph_);
   TAPER_TRY(plan_.build(graph_, device_.limits()));
   for (const PayloadValue& value : graph_.values) {
     TAPER_REQUIRE(value.kind != Kind::kTensor || has_words(value.dtype),
