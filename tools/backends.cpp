@@ -38,6 +38,10 @@ std::string save_packed_of(const Held& held, const std::string& program) {
   return note + saved.message();
 }
 
+void add_note(std::string& notes, const std::string& note) {
+  if (!note.empty()) notes += (notes.empty() ? "" : "; ") + note;
+}
+
 std::string option_line(const exir::CompileOption& option) {
   std::string name = std::string(option.key) + "=";
   name += option.kind == exir::CompileOption::Kind::kFlag
@@ -83,10 +87,13 @@ ThreadPool Backends::thread_pool() const { return state_->pool; }
 
 std::string Backends::save_packed(const std::string& program) {
   std::string notes;
-  for (const Held& held : state_->held) {
-    const std::string note = save_packed_of(held, program);
-    if (!note.empty()) notes += (notes.empty() ? "" : "; ") + note;
-  }
+  for (const Held& held : state_->held) add_note(notes, save_packed_of(held, program));
+  return notes;
+}
+
+std::string Backends::device_notes() const {
+  std::string notes;
+  for (const Held& held : state_->held) add_note(notes, held.device->note());
   return notes;
 }
 

@@ -32,6 +32,8 @@ class Backends {
   // person should know: that a file was made, or why what there is was not used, or not written;
   // empty if there is nothing to tell. `program` is named if what it holds is of no use.
   std::string save_packed(const std::string& program);
+  // What the devices say of how the payloads loaded so far run; empty if nothing.
+  std::string device_notes() const;
 
  private:
   struct State;

@@ -49,6 +49,8 @@ class ProgramRunner {
   double load_seconds() const { return load_seconds_; }
   // What to tell about packed weights; empty if nothing.
   const std::string& cache_note() const { return cache_note_; }
+  // What to tell about devices; empty if nothing.
+  std::string device_note() const { return backends_.device_notes(); }
 
   // The tensor inputs in flattened order; inputs of other kinds take the value that export baked
   // in. `names` stand in messages. Throws InputError saying what was expected and what was given.

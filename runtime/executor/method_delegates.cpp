@@ -39,6 +39,22 @@ uint64_t BackendInitContext::version_of(Span<const uint8_t> bytes) const {
   return program_ != nullptr ? program_->version_of(bytes) : 0;
 }
 
+const Kernel* BackendInitContext::find_kernel(std::string_view name) const {
+  if (options_ == nullptr) return nullptr;
+  for (const KernelTable& table : options_->kernels) {
+    if (const Kernel* kernel = taper::find_kernel(table, name)) return kernel;
+  }
+  return nullptr;
+}
+
+ThreadPool BackendInitContext::pool() const {
+  return options_ == nullptr ? ThreadPool() : options_->pool;
+}
+
+void BackendInitContext::report(const Status& status, std::string_view subject) const {
+  if (options_ != nullptr) options_->diagnostics({status, method_name_, subject, -1, -1});
+}
+
 void* BackendInitContext::allocate(size_t bytes, size_t alignment) {
   const uintptr_t base = reinterpret_cast<uintptr_t>(memory_.data());
   const size_t skip = static_cast<size_t>((alignment - base % alignment) % alignment);
@@ -92,18 +108,19 @@ Status find_backends(MethodState& state, const MethodOptions& options) {
   return result;
 }
 
-Status init_delegates(MethodState& state, const Diagnostics& diagnostics, Span<uint8_t> spare) {
+Status init_delegates(MethodState& state, const MethodOptions& options, Span<uint8_t> spare) {
   const auto* delegates = state.plan->delegates();
   for (uint32_t i = 0; i < count(delegates); ++i) {
     const wire::BackendDelegate& delegate = *delegates->Get(i);
     Result<Span<const uint8_t>> payload = payload_of(*state.program, *delegate.processed());
     if (!payload.ok()) return payload.status();
-    BackendInitContext context(text(state.plan->name()), state.program, state.external, spare);
+    BackendInitContext context(text(state.plan->name()), state.program, state.external, spare,
+                               &options);
     Result<void*> handle =
         state.delegates[i].backend->init(context, *payload, CompileSpecs(delegate.compile_specs()));
     spare = context.remaining();
     if (!handle.ok()) {
-      diagnostics({handle.status(), text(state.plan->name()), text(delegate.id()), -1, -1});
+      options.diagnostics({handle.status(), text(state.plan->name()), text(delegate.id()), -1, -1});
       return handle.status();
     }
     state.delegates[i].handle = *handle;

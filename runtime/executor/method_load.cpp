@@ -52,7 +52,7 @@ Status fill(MethodState& state, const MemoryManager& memory, const MethodOptions
   internal::describe_inputs_and_outputs(state);
   TAPER_TRY(internal::load_saved_values(state));
   const size_t used = static_cast<size_t>(block_bytes);
-  return internal::init_delegates(state, options.diagnostics,
+  return internal::init_delegates(state, options,
                                   memory.method.subspan(used, memory.method.size() - used));
 }
 

@@ -139,7 +139,7 @@ void describe_inputs_and_outputs(MethodState& state);
 
 // Finds every backend, then initialises every delegate. `spare` is what init() may allocate from.
 Status find_backends(MethodState& state, const MethodOptions& options);
-Status init_delegates(MethodState& state, const Diagnostics& diagnostics, Span<uint8_t> spare);
+Status init_delegates(MethodState& state, const MethodOptions& options, Span<uint8_t> spare);
 
 // Destroys the delegates that have been initialised.
 void destroy_delegates(MethodState& state);

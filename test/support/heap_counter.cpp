@@ -1,10 +1,14 @@
-// Counts every call of the heap: through the sanitizer's hooks where there is one, else by standing
-// in front of glibc's allocator.
+// Counts calls of the heap: through the sanitizer's hooks where there is one, else by standing in
+// front of glibc's allocator and of operator new.
 
 #include "test/support/heap_counter.h"
 
+#include <link.h>
+
 #include <atomic>
 #include <cstddef>
+#include <cstring>
+#include <new>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define TAPER_ASAN 1
@@ -40,29 +44,81 @@ uint64_t heap_calls() {
 
 #else
 
+namespace taper::test {
+namespace {
+
+// Where the code of this program lies, and that of the C++ library, which calls operator new for
+// it. Those who ask from elsewhere are libraries that the program has opened, such as drivers.
+struct Range {
+  uintptr_t first, end;
+};
+constexpr size_t kMaxRanges = 16;
+Range ranges[kMaxRanges];
+std::atomic<size_t> num_ranges{0};
+
+int add_ranges(dl_phdr_info* object, size_t, void*) {
+  const bool is_ours =
+      object->dlpi_name[0] == 0 || std::strstr(object->dlpi_name, "libstdc++") != nullptr;
+  for (size_t i = 0; is_ours && i < object->dlpi_phnum && num_ranges < kMaxRanges; ++i) {
+    const auto& part = object->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
+    const uintptr_t first = object->dlpi_addr + part.p_vaddr;
+    ranges[num_ranges] = {first, first + part.p_memsz};
+    ++num_ranges;
+  }
+  return 0;
+}
+
+void count(const void* caller) {
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  for (size_t i = 0; i < num_ranges; ++i) {
+    if (address >= ranges[i].first && address < ranges[i].end) {
+      ++calls;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t heap_calls() {
+  static const int kFound = dl_iterate_phdr(add_ranges, nullptr);
+  return calls + static_cast<uint64_t>(kFound);
+}
+
+}  // namespace taper::test
+
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);
 void* __libc_realloc(void* memory, size_t bytes);
 
 void* malloc(size_t bytes) {
-  ++taper::test::calls;
+  taper::test::count(__builtin_return_address(0));
   return __libc_malloc(bytes);
 }
 void* calloc(size_t count, size_t bytes) {
-  ++taper::test::calls;
+  taper::test::count(__builtin_return_address(0));
   return __libc_calloc(count, bytes);
 }
 void* realloc(void* memory, size_t bytes) {
-  ++taper::test::calls;
+  taper::test::count(__builtin_return_address(0));
   return __libc_realloc(memory, bytes);
 }
 }
 
-namespace taper::test {
-
-uint64_t heap_calls() { return calls; }
-
-}  // namespace taper::test
+// delete calls free().
+void* operator new(size_t bytes) {
+  taper::test::count(__builtin_return_address(0));
+  void* memory = __libc_malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void* operator new[](size_t bytes) {
+  taper::test::count(__builtin_return_address(0));
+  void* memory = __libc_malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
 
 #endif

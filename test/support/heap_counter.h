@@ -1,5 +1,6 @@
-// Counts every call of the heap in this process: malloc, calloc, realloc, operator new, and what
-// C++ containers do through them.
+// Counts the calls of the heap that this program makes: malloc, calloc, realloc, operator new, and
+// what C++ containers do through them. Libraries that it opens at run time, such as a driver of a
+// GPU, do not count, except under AddressSanitizer.
 
 #pragma once
 

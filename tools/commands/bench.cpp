@@ -122,6 +122,7 @@ int bench_command(int argc, char** argv) {
   ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads,
                         !line.given("portable-only"), line.given("cache")});
   print_note(runner.cache_note());
+  print_note(runner.device_note());
   const std::vector<std::string> names = line.list("inputs");
   if (line.given("inputs")) {
     runner.set_inputs(read_all(names), names);

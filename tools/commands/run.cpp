@@ -84,6 +84,7 @@ void write_outputs(const std::vector<Output>& outputs, const std::string& folder
 int run_program(const RunOptions& options) {
   ProgramRunner runner(options.runner);
   print_note(runner.cache_note());
+  print_note(runner.device_note());
   if (options.inputs_given) {
     runner.set_inputs(read_all(options.inputs), options.inputs);
   } else {

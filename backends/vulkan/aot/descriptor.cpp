@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backends/vulkan/aot/vulkan_compiler.h"
+#include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "exir/delegate/compiler_descriptor.h"
@@ -22,6 +23,7 @@ std::string inspect(std::span<const uint8_t> payload) {
   PayloadGraph graph;
   Status status = graph.read({payload.data(), payload.size()}, nullptr);
   Plan plan;
+  if (status.ok()) fuse(graph);
   if (status.ok()) status = plan.build(graph, Limits());
   if (!status.ok()) return status.message();
   size_t barriers = 0;

@@ -5,6 +5,7 @@
 
 #include "backends/vulkan/aot/payload_writer.h"
 #include "backends/vulkan/descriptor.h"
+#include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "exir/ir/failure.h"
@@ -51,6 +52,7 @@ std::string planning_problem(const exir::Delegate& delegate) {
   PayloadGraph graph;
   Status status = graph.read({delegate.payload.data(), delegate.payload.size()}, nullptr);
   Plan plan;
+  if (status.ok()) fuse(graph);
   if (status.ok()) status = plan.build(graph, Limits());
   return status.message();
 }

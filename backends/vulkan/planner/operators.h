@@ -21,7 +21,15 @@ struct Operator {
   void (*plan)(Call& call, int variant);
   int variant = 0;            // For functions that plan several operators.
   bool has_epilogue = false;  // Whether the plan function asks Call::epilogue().
+  // Where dtype, layout, device and pin_memory stand, which the kernel does not take; -1: nowhere.
+  int options = -1;
 };
+
+// The row of an operator with a dtype, a layout, a device and pin_memory from that argument on.
+constexpr Operator with_options(Operator row, int first) {
+  row.options = first;
+  return row;
+}
 
 // By family; each is beside the functions that plan it (planner/ops).
 extern const Span<const Operator> kElementwiseOperators;

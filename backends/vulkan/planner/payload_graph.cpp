@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/payload_header.h"
 #include "backends/vulkan/schema_generated.h"
@@ -278,9 +277,7 @@ class Reader {
 Status PayloadGraph::read(Span<const uint8_t> payload, const ConstantSource* source) {
   const Result<Parts> parts = split(payload);
   TAPER_TRY(parts.status());
-  TAPER_TRY(Reader(*parts, source, *this).read());
-  fuse(*this);
-  return {};
+  return Reader(*parts, source, *this).read();
 }
 
 }  // namespace taper::vulkan

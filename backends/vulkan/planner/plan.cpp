@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "backends/vulkan/planner/arena.h"
 #include "backends/vulkan/planner/call.h"
 #include "backends/vulkan/planner/operators.h"
 
@@ -109,10 +110,9 @@ void Plan::find_constants(const PayloadGraph& graph) {
   }
 }
 
-// First fit by decreasing size: a tensor gets the lowest offset at which nothing lies that lives at
-// the same time.
 void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
-  std::vector<Place*> arena;
+  std::vector<ArenaBlock> blocks;
+  std::vector<Place*> owners;
   for (ValueId id = 0; id < places_.size(); ++id) {
     Place& place = places_[id];
     const bool is_used = place.root == id && place.first <= place.last;
@@ -121,32 +121,17 @@ void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
       constant_bytes_ += padded(place.bytes, limits.alignment);
     } else if (place.memory == Place::Memory::kArena && is_used) {
       place.bytes = padded(place.bytes, limits.alignment);
-      arena.push_back(&place);
+      ArenaBlock block;
+      block.bytes = place.bytes;
+      block.first = place.first;
+      block.last = place.last;
+      blocks.push_back(block);
+      owners.push_back(&place);
     }
   }
-  std::stable_sort(arena.begin(), arena.end(),
-                   [](const Place* a, const Place* b) { return a->bytes > b->bytes; });
-  std::vector<const Place*> placed;  // By offset.
-  for (Place* place : arena) {
-    uint64_t offset = 0;
-    for (const Place* other : placed) {
-      if (other->last < place->first || place->last < other->first) continue;
-      if (overlap(offset, place->bytes, other->offset, other->bytes)) {
-        offset = other->offset + other->bytes;
-      }
-    }
-    place->offset = offset;
-    arena_bytes_ = std::max(arena_bytes_, offset + place->bytes);
-    placed.insert(
-        std::upper_bound(placed.begin(), placed.end(), place,
-                         [](const Place* a, const Place* b) { return a->offset < b->offset; }),
-        place);
-  }
-  std::vector<uint64_t> in_use(graph.calls.size() + 1);
-  for (const Place* place : arena) {
-    for (uint32_t at = place->first; at <= place->last; ++at) in_use[at] += place->bytes;
-  }
-  for (const uint64_t bytes : in_use) arena_bound_ = std::max(arena_bound_, bytes);
+  arena_bytes_ = pack(blocks);
+  arena_bound_ = least_bytes(blocks, graph.calls.size());
+  for (size_t i = 0; i < blocks.size(); ++i) owners[i]->offset = blocks[i].offset;
 }
 
 // A dispatch waits if it reads what one since the last barrier wrote, or writes what one of them

@@ -1,10 +1,11 @@
 // The device half as programs that know backends by name make it. TAPER_VULKAN_DEVICE in the
-// environment names the device, or a part of its name.
+// environment is a part of the device's name, or "none" for the processor.
 
 #include "backends/vulkan/descriptor.h"
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 
 #include "backends/vulkan/runtime/vulkan_backend.h"
 
@@ -13,16 +14,20 @@ namespace {
 
 class VulkanDevice final : public Device {
  public:
-  explicit VulkanDevice(std::string_view name) : backend_(name) {}
+  explicit VulkanDevice(VulkanOptions options) : backend_(std::move(options)) {}
   BackendInterface& interface() override { return backend_; }
+  const char* note() const override { return backend_.note(); }
 
  private:
   VulkanBackend backend_;
 };
 
-std::unique_ptr<Device> make_device(const DeviceOptions&) {
+std::unique_ptr<Device> make_device(const DeviceOptions& options) {
+  VulkanOptions mine;
   const char* name = std::getenv("TAPER_VULKAN_DEVICE");
-  return std::unique_ptr<Device>(new (std::nothrow) VulkanDevice(name == nullptr ? "" : name));
+  if (name != nullptr) mine.device = name;
+  if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
+  return std::unique_ptr<Device>(new (std::nothrow) VulkanDevice(std::move(mine)));
 }
 
 }  // namespace

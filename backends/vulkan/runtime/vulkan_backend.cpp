@@ -1,10 +1,11 @@
-// Handles are GpuMethods.
+// Handles are Executables.
 
 #include "backends/vulkan/runtime/vulkan_backend.h"
 
 #include <new>
 #include <utility>
 
+#include "backends/vulkan/runtime/cpu_method.h"
 #include "backends/vulkan/runtime/gpu/gpu_method.h"
 
 namespace taper::vulkan {
@@ -16,6 +17,11 @@ struct Gpu {
 };
 
 namespace {
+
+constexpr char kNoGpu[] = "vulkan: there is no GPU; the kernels compute on the processor";
+constexpr char kTooLittleMemory[] =
+    "vulkan: the GPU has too little memory for a part of the program, which the kernels compute on "
+    "the processor";
 
 class NamedConstants final : public ConstantSource {
  public:
@@ -32,35 +38,60 @@ class NamedConstants final : public ConstantSource {
 
 }  // namespace
 
-VulkanBackend::VulkanBackend(std::string_view device_name) : device_name_(device_name) {}
+VulkanBackend::VulkanBackend(VulkanOptions options) : options_(std::move(options)) {}
 
 VulkanBackend::~VulkanBackend() = default;
 
-Status VulkanBackend::open() {
+// Whether there is a GPU. A device that was asked for by name must be there.
+Result<bool> VulkanBackend::open() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (gpu_ != nullptr) return {};
-  Result<std::unique_ptr<GpuDevice>> device = GpuDevice::open({device_name_});
+  if (gpu_ != nullptr) return true;
+  if (has_no_gpu_ || options_.device == "none") return false;
+  Result<std::unique_ptr<GpuDevice>> device = GpuDevice::open({options_.device});
+  has_no_gpu_ = device.status().error() == Error::kNotFound && options_.device.empty();
+  if (has_no_gpu_) return false;
   TAPER_TRY(device.status());
   std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(std::move(*device)));
   TAPER_REQUIRE(gpu != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(gpu->pipelines.open());
   gpu_ = std::move(gpu);
-  return {};
+  return true;
+}
+
+Result<void*> VulkanBackend::load_on_gpu(const BackendInitContext& context,
+                                         Span<const uint8_t> payload) {
+  std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
+  TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
+  TAPER_TRY(method->load(payload, NamedConstants(context)));
+  return static_cast<void*>(static_cast<Executable*>(method.release()));
+}
+
+Result<void*> VulkanBackend::load_on_cpu(const BackendInitContext& context,
+                                         Span<const uint8_t> payload) {
+  std::unique_ptr<CpuMethod> method(new (std::nothrow) CpuMethod());
+  TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
+  TAPER_TRY(method->load(payload, NamedConstants(context), context, options_.max_bytes));
+  return static_cast<void*>(static_cast<Executable*>(method.release()));
 }
 
 Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
                                   CompileSpecs) {
-  TAPER_TRY(open());
-  std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
-  TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  TAPER_TRY(method->load(payload, NamedConstants(context)));
-  return static_cast<void*>(method.release());
+  const Result<bool> has_gpu = open();
+  TAPER_TRY(has_gpu.status());
+  if (*has_gpu) {
+    Result<void*> loaded = load_on_gpu(context, payload);
+    if (loaded.error() != Error::kDelegateMemoryAllocationFailed) return loaded;
+  }
+  Result<void*> loaded = load_on_cpu(context, payload);
+  if (loaded.ok()) note_ = *has_gpu ? kTooLittleMemory : kNoGpu;
+  return loaded;
 }
 
-Status VulkanBackend::execute(BackendExecutionContext&, void* handle, Span<EValue* const> args) {
-  return static_cast<GpuMethod*>(handle)->execute(args);
+Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,
+                              Span<EValue* const> args) {
+  return static_cast<Executable*>(handle)->execute(context, args);
 }
 
-void VulkanBackend::destroy(void* handle) { delete static_cast<GpuMethod*>(handle); }
+void VulkanBackend::destroy(void* handle) { delete static_cast<Executable*>(handle); }
 
 }  // namespace taper::vulkan

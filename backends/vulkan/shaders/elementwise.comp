@@ -46,9 +46,9 @@ uint of_one(uint a, float x, int i) {
     case SQRT: return f(sqrt(x));
     case RSQRT: return f(inversesqrt(x));
     case RECIPROCAL: return f(1.0 / x);
-    case SIN: return f(sin(x));
-    case COS: return f(cos(x));
-    case TAN: return f(tan(x));
+    case SIN: return f(sin_of(x));
+    case COS: return f(cos_of(x));
+    case TAN: return f(tan_of(x));
     case TANH: return f(tanh_of(x));
     case SIGMOID: return f(sigmoid_of(x));
     case ERF: return f(erf_of(x));
@@ -59,7 +59,7 @@ uint of_one(uint a, float x, int i) {
     case SIGN: return f(is_nan(x) ? 0.0 : sign(x));
     case RELU: return is_nan(x) ? a : f(max(x, 0.0));
     case CLAMP: return is_nan(x) ? a : f(min(max(x, p), q));
-    case GELU: return f(0.5 * x * (1.0 + erf_of(x * 0.70710678118)));
+    case GELU: return f(gelu_of(x));
     case GELU_TANH: return f(0.5 * x * (1.0 + tanh_of(0.79788456080 * (x + 0.044715 * x * x * x))));
     case SILU: return f(x * sigmoid_of(x));
     case HARDSIGMOID: return is_nan(x) ? a : f(clamp(x + 3.0, 0.0, 6.0) / 6.0);
@@ -70,7 +70,7 @@ uint of_one(uint a, float x, int i) {
     case MISH: return f(x * tanh_of(x > 20.0 ? x : log1p_of(exp(x))));
     case HARDSHRINK: return f(x >= -p && x <= p ? 0.0 : x);
     case SQUARE: return f(x * x);
-    case POW_SCALAR: return f(pow_of(x, p));
+    case POW_SCALAR: return f(p == 0.5 && x < 0.0 ? NAN : pow_of(x, p));
     case SCALAR_POW: return f(pow_of(p, x));
     case ADD_SCALAR: return f(x + p);
     case MUL_SCALAR: return f(x * p);
@@ -112,10 +112,10 @@ uint of_two(uint a, uint c, float x, float y, int i, int j) {
     case SUB: return f(x - y * p);
     case MUL: return f(x * y);
     case DIV: return f(x / y);
-    case DIV_FLOOR: return f(floor(x / y));
+    case DIV_FLOOR: return f(floor_divide(x, y));
     case DIV_TRUNC: return f(trunc(x / y));
-    case REMAINDER: return f(x - y * floor(x / y));
-    case FMOD: return f(x - y * trunc(x / y));
+    case REMAINDER: return f(remainder_of(x, y));
+    case FMOD: return f(fmod_of(x, y));
     case POW: return f(pow_of(x, y));
     case MINIMUM: return is_nan(x) ? a : is_nan(y) ? c : f(min(x, y));
     case MAXIMUM: return is_nan(x) ? a : is_nan(y) ? c : f(max(x, y));

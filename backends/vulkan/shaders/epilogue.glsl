@@ -20,7 +20,7 @@ float activate(uint kind, float x, float least, float most) {
     case ACT_SILU: return x * sigmoid_of(x);
     case ACT_HARDSWISH: return x * (is_nan(x) ? 1.0 : clamp(x + 3.0, 0.0, 6.0)) / 6.0;
     case ACT_HARDSIGMOID: return is_nan(x) ? x : clamp(x + 3.0, 0.0, 6.0) / 6.0;
-    case ACT_GELU: return 0.5 * x * (1.0 + erf_of(x * 0.70710678118));
+    case ACT_GELU: return gelu_of(x);
     case ACT_GELU_TANH:
       return 0.5 * x * (1.0 + tanh_of(0.79788456080 * (x + 0.044715 * x * x * x)));
     case ACT_TANH: return tanh_of(x);

@@ -11,12 +11,14 @@
 
 #include "taper/evalue.h"
 #include "taper/external_data.h"
+#include "taper/kernel.h"
 #include "taper/span.h"
 #include "taper/status.h"
 
 namespace taper {
 
 class Program;
+struct MethodOptions;
 
 // An option that the backend's compiler half wrote for its device half.
 struct CompileSpec {
@@ -39,9 +41,15 @@ class CompileSpecs {
 // What init() has access to besides its arguments.
 class BackendInitContext {
  public:
+  // `options` may be null: then there are no kernels.
   BackendInitContext(std::string_view method_name, const Program* program,
-                     const NamedDataMap* external, Span<uint8_t> memory)
-      : method_name_(method_name), program_(program), external_(external), memory_(memory) {}
+                     const NamedDataMap* external, Span<uint8_t> memory,
+                     const MethodOptions* options = nullptr)
+      : method_name_(method_name),
+        program_(program),
+        external_(external),
+        memory_(memory),
+        options_(options) {}
 
   std::string_view method_name() const { return method_name_; }
 
@@ -57,6 +65,13 @@ class BackendInitContext {
   // is not known. See DataLoader::version_of().
   uint64_t version_of(Span<const uint8_t> bytes) const;
 
+  // The kernel of that name that the Method's own instructions would get; null if there is none.
+  const Kernel* find_kernel(std::string_view name) const;
+  // The Method's threads for kernels.
+  ThreadPool pool() const;
+  // Reports a problem with `subject`, for which the Status that init() returns has no room.
+  void report(const Status& status, std::string_view subject) const;
+
   // Memory that is valid as long as the Method, from what the application's method block has beyond
   // MethodMeta::method_bytes(). Null if it is used up. `alignment` is a power of two.
   void* allocate(size_t bytes, size_t alignment = 16);
@@ -68,6 +83,7 @@ class BackendInitContext {
   const Program* program_;
   const NamedDataMap* external_;
   Span<uint8_t> memory_;
+  const MethodOptions* options_;
 };
 
 // What execute() has access to besides its arguments.

@@ -60,6 +60,10 @@ class Device {
   // which affects nothing else.
   virtual Status save_packed() { return {}; }
   virtual PackedReport packed_report() const { return {}; }
+
+  // What a user should know of how the payloads loaded so far run, such as that there is no GPU;
+  // empty if there is nothing to say.
+  virtual const char* note() const { return ""; }
 };
 
 struct DeviceDescriptor {

@@ -28,6 +28,10 @@ ElementFunction function_for(Call& call, int variant, ScalarType dtype) {
   return static_cast<ElementFunction>(found);
 }
 
+bool is_int32(double number) {
+  return number >= INT32_MIN && number <= INT32_MAX && number == static_cast<int32_t>(number);
+}
+
 bool is_integer(ScalarType dtype) {
   return dtype == ScalarType::kInt || dtype == ScalarType::kLong || dtype == ScalarType::kShort ||
          dtype == ScalarType::kChar || dtype == ScalarType::kByte || dtype == ScalarType::kBool;
@@ -95,6 +99,7 @@ void plan_clamp(Call& call, int) {
   const Operand x = call.tensor(0);
   const auto least = static_cast<float>(call.number(1, -kInfinity));
   const auto most = static_cast<float>(call.number(2, kInfinity));
+  call.require(least == least && most == most, "a bound of it is not a number");
   unary(call, x, function_for(call, functions(CLAMP), x.dtype), {least, most});
 }
 
@@ -195,8 +200,7 @@ void plan_binary(Call& call, int variant) {
 void plan_add(Call& call, int variant) {
   const Operand a = call.tensor(0), b = call.tensor(1);
   const double alpha = call.number(2, 1);
-  call.require(a.dtype == ScalarType::kFloat || alpha == static_cast<int32_t>(alpha),
-               "alpha is not an integer");
+  call.require(a.dtype == ScalarType::kFloat || is_int32(alpha), "alpha is not an integer");
   if (!call.ok()) return;
   const float p = a.dtype == ScalarType::kFloat ? static_cast<float>(alpha)
                                                 : as_float_bits(static_cast<int64_t>(alpha));
@@ -222,7 +226,7 @@ void plan_compare_scalar(Call& call, int variant) {
   const Operand a = call.tensor(0);
   const double b = call.number(1);
   const bool is_float = a.dtype == ScalarType::kFloat;
-  call.require(is_float || b == static_cast<int32_t>(b), "it compares integers with a fraction");
+  call.require(is_float || is_int32(b), "it compares integers with a fraction");
   const ElementFunction function = comparison_for(call, variant, a.dtype);
   const Operand out = call.result(a.dims, ScalarType::kBool);
   if (!call.ok()) return;
@@ -372,9 +376,10 @@ constexpr Operator kOperators[] = {
     {"aten.bitwise_not.default", "aten::bitwise_not.out", 1, plan_unary,
      functions(kNoFunction, BITWISE_NOT, LOGICAL_NOT)},
     {"aten.where.self", "aten::where.self_out", 3, plan_where},
-    {"aten._to_copy.default", "aten::_to_copy.out", 7, plan_to_copy},
-    {"dim_order_ops._to_dim_order_copy.default", "dim_order_ops::_to_dim_order_copy.out", 7,
-     plan_to_copy},
+    with_options({"aten._to_copy.default", "aten::_to_copy.out", 7, plan_to_copy}, 1),
+    with_options({"dim_order_ops._to_dim_order_copy.default",
+                  "dim_order_ops::_to_dim_order_copy.out", 7, plan_to_copy},
+                 1),
 };
 
 }  // namespace

@@ -369,12 +369,14 @@ void plan_pad(Call& call, int) {
     }
     dims[d] = x.dims[d] + before + after;
     inner[d] = x.dims[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
-    if (!call.require(dims[d] >= 0 && inner[d] >= 0, "it cuts off more than there is")) return;
+    inner[d] = std::max<int64_t>(inner[d], 0);
+    if (!call.require(dims[d] >= 0, "it cuts off more than there is")) return;
     from += std::max<int64_t>(-before, 0) * own[d];
     starts[d] = std::max<int64_t>(before, 0);
   }
   const Operand out = call.result(dims, x.dtype);
   fill(call, out, value, 0);
+  if (inner.numel() == 0) return;
   Walk to = dense(out);
   for (size_t d = 0; d < dims.rank; ++d) to.offset += starts[d] * to.strides[d];
   copy(call, inner, to, {x, from, own});
@@ -434,7 +436,7 @@ constexpr Operator kOperators[] = {
     {"aten.detach_copy.default", "aten::detach_copy.out", 1, plan_same},
     {"aten.lift_fresh_copy.default", "aten::lift_fresh_copy.out", 1, plan_same},
     {"dim_order_ops._clone_dim_order.default", "dim_order_ops::_clone_dim_order.out", 3, plan_same},
-    {"et_vk.prepack.default", nullptr, 1, plan_same},
+    {"et_vk.prepack.default", "aten::alias_copy.out", 1, plan_same},
     {"aten.permute_copy.default", "aten::permute_copy.out", 2, plan_permute},
     {"aten.permute.default", "aten::permute_copy.out", 2, plan_permute},
     {"aten.transpose_copy.int", "aten::transpose_copy.int_out", 3, plan_transpose, 1},
@@ -454,14 +456,15 @@ constexpr Operator kOperators[] = {
     {"aten.pixel_shuffle.default", "aten::pixel_shuffle.out", 2, plan_pixel_shuffle},
     {"aten.pixel_unshuffle.default", "aten::pixel_unshuffle.out", 2, plan_pixel_shuffle, 1},
     {"aten.constant_pad_nd.default", "aten::constant_pad_nd.out", 3, plan_pad},
-    {"aten.full.default", "aten::full.out", 6, plan_full},
-    {"aten.full_like.default", "aten::full_like.out", 7, plan_full_like},
-    {"aten.zeros.default", "aten::zeros.out", 5, plan_filled, 0},
-    {"aten.ones.default", "aten::ones.out", 5, plan_filled, 1},
-    {"aten.zeros_like.default", "aten::zeros_like.out", 6, plan_filled_like, 0},
-    {"aten.ones_like.default", "aten::ones_like.out", 6, plan_filled_like, 1},
-    {"aten.scalar_tensor.default", "aten::scalar_tensor.out", 5, plan_scalar_tensor},
-    {"aten.arange.start_step", "aten::arange.start_out", 7, plan_arange},
+    with_options({"aten.full.default", "aten::full.out", 6, plan_full}, 2),
+    with_options({"aten.full_like.default", "aten::full_like.out", 7, plan_full_like}, 2),
+    with_options({"aten.zeros.default", "aten::zeros.out", 5, plan_filled, 0}, 1),
+    with_options({"aten.ones.default", "aten::ones.out", 5, plan_filled, 1}, 1),
+    with_options({"aten.zeros_like.default", "aten::zeros_like.out", 6, plan_filled_like, 0}, 1),
+    with_options({"aten.ones_like.default", "aten::ones_like.out", 6, plan_filled_like, 1}, 1),
+    with_options({"aten.scalar_tensor.default", "aten::scalar_tensor.out", 5, plan_scalar_tensor},
+                 1),
+    with_options({"aten.arange.start_step", "aten::arange.start_out", 7, plan_arange}, 3),
 };
 
 }  // namespace

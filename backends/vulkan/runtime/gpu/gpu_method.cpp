@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/planner/fuse.h"
+#include "backends/vulkan/runtime/arguments.h"
 #include "backends/vulkan/runtime/element_words.h"
 
 namespace taper::vulkan {
@@ -34,6 +36,7 @@ GpuMethod::~GpuMethod() {
 
 Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source) {
   TAPER_TRY(graph_.read(payload, &source));
+  fuse(graph_);
   TAPER_TRY(plan_.build(graph_, device_.limits()));
   for (const PayloadValue& value : graph_.values) {
     TAPER_REQUIRE(value.kind != Kind::kTensor || has_words(value.dtype),
@@ -245,40 +248,6 @@ Status GpuMethod::record(bool once) {
   return {};
 }
 
-Status GpuMethod::take_sizes(const EValue& arg, PayloadValue& input, bool& changed) const {
-  if (input.kind != Kind::kTensor) {  // A size, given as a number or as a tensor of one element.
-    int64_t number = 0;
-    if (arg.is_int()) {
-      number = arg.to_int();
-    } else {
-      const bool is_number = arg.is_tensor() && arg.to_tensor().numel() == 1 &&
-                             (arg.to_tensor().scalar_type() == ScalarType::kLong ||
-                              arg.to_tensor().scalar_type() == ScalarType::kInt);
-      TAPER_REQUIRE(is_number, Error::kInvalidType, "an argument of the payload is not a number");
-      const Tensor& tensor = arg.to_tensor();
-      number = tensor.scalar_type() == ScalarType::kLong ? *tensor.const_data_ptr<int64_t>()
-                                                         : *tensor.const_data_ptr<int32_t>();
-    }
-    changed = changed || number != input.integer;
-    input.integer = number;
-    return {};
-  }
-  TAPER_REQUIRE(arg.is_tensor(), Error::kInvalidType, "an argument of the payload is not a tensor");
-  const Tensor& tensor = arg.to_tensor();
-  TAPER_REQUIRE(tensor.scalar_type() == input.dtype, Error::kInvalidType,
-                "an input has another dtype than the payload says");
-  TAPER_REQUIRE(static_cast<size_t>(tensor.dim()) == input.limits.rank && tensor.is_contiguous(),
-                Error::kInvalidArgument, "an input has another rank than the payload says");
-  for (size_t i = 0; i < input.limits.rank; ++i) {
-    const int64_t size = tensor.size(static_cast<int64_t>(i));
-    TAPER_REQUIRE(size <= input.limits[i], Error::kInvalidArgument,
-                  "an input is larger than the payload says");
-    changed = changed || size != input.dims[i];
-    input.dims[i] = size;
-  }
-  return {};
-}
-
 Status GpuMethod::write_input(const EValue& arg, const PayloadValue& input, uint64_t offset) const {
   if (input.kind != Kind::kTensor) return {};
   const auto count = static_cast<size_t>(input.dims.numel());
@@ -287,29 +256,23 @@ Status GpuMethod::write_input(const EValue& arg, const PayloadValue& input, uint
 
 Status GpuMethod::read_output(EValue& arg, ValueId output, uint64_t offset) const {
   const PayloadValue& value = graph_.values[output];
-  TAPER_REQUIRE(arg.is_tensor() && arg.to_tensor().scalar_type() == value.dtype &&
-                    !arg.to_tensor().is_constant(),
-                Error::kInvalidType, "an output is not what the payload says");
-  int32_t sizes[Dims::kMaxRank];
-  for (size_t i = 0; i < value.dims.rank; ++i) sizes[i] = static_cast<int32_t>(value.dims[i]);
-  Tensor& tensor = arg.to_tensor();
-  TAPER_TRY(tensor.resize({sizes, value.dims.rank}));
-  TAPER_REQUIRE(tensor.is_contiguous(), Error::kInvalidArgument, "an output is not contiguous");
+  TAPER_TRY(resize_output(arg, value.dtype, value.dims));
+  const Tensor& tensor = arg.to_tensor();
   from_words(value.dtype, words_at(read_back_, offset), static_cast<size_t>(tensor.numel()),
              tensor.mutable_data());
   return {};
 }
 
-Status GpuMethod::execute(Span<EValue* const> args) {
+Status GpuMethod::execute(BackendExecutionContext&, Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == graph_.inputs.size() + graph_.outputs.size(),
                 Error::kInvalidArgument, "the payload has another number of arguments");
-  bool changed = false;
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
-    TAPER_TRY(take_sizes(*args[i], graph_.values[graph_.inputs[i]], changed));
+    TAPER_TRY(take_sizes(*args[i], graph_.values[graph_.inputs[i]], is_stale_));
   }
-  if (changed) {
+  if (is_stale_) {
     TAPER_TRY(plan_.build(graph_, device_.limits()));
     TAPER_TRY(record(false));
+    is_stale_ = false;
   }
   for (size_t i = 0; i < graph_.inputs.size(); ++i) {
     TAPER_TRY(write_input(*args[i], graph_.values[graph_.inputs[i]], input_offsets_[i]));

@@ -4,28 +4,25 @@
 #pragma once
 
 #include "backends/vulkan/planner/plan.h"
+#include "backends/vulkan/runtime/executable.h"
 #include "backends/vulkan/runtime/gpu/device.h"
 #include "backends/vulkan/runtime/gpu/pipelines.h"
-#include "taper/backend.h"
 
 namespace taper::vulkan {
 
 // Threads: one at a time.
-class GpuMethod {
+class GpuMethod final : public Executable {
  public:
   GpuMethod(const GpuDevice& device, Pipelines& pipelines)
       : device_(device), pipelines_(pipelines) {}
-  GpuMethod(const GpuMethod&) = delete;
-  GpuMethod& operator=(const GpuMethod&) = delete;
-  ~GpuMethod();
+  ~GpuMethod() override;
 
   // What the payload's graph refers to must outlive this.
   Status load(Span<const uint8_t> payload, const ConstantSource& source);
 
-  // `args` are the inputs, then the outputs. Returns kInvalidArgument where one is not what the
-  // payload says, or where an index that a shader read is out of range; kOutOfResources if the GPU
-  // was lost.
-  Status execute(Span<EValue* const> args);
+  // Returns kInvalidArgument where an argument is not what the payload says, or where an index that
+  // a shader read is out of range; kOutOfResources if the GPU was lost.
+  Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
 
  private:
   Status allocate();
@@ -40,8 +37,6 @@ class GpuMethod {
                VkAccessFlags read) const;
   VkDescriptorBufferInfo range_of(ValueId value) const;
 
-  // Takes the sizes of an input; says whether they changed.
-  Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed) const;
   Status write_input(const EValue& arg, const PayloadValue& input, uint64_t offset) const;
   Status read_output(EValue& arg, ValueId output, uint64_t offset) const;
 
@@ -56,6 +51,7 @@ class GpuMethod {
   VkDescriptorPool sets_pool_ = VK_NULL_HANDLE;
   std::vector<VkDescriptorSet> sets_;  // One for each dispatch.
   VkFence fence_ = VK_NULL_HANDLE;
+  bool is_stale_ = false;  // The commands are not for the current sizes of the inputs.
 };
 
 }  // namespace taper::vulkan

@@ -1,0 +1,17 @@
+// The arguments of a delegate call, checked against the payload.
+
+#pragma once
+
+#include "backends/vulkan/planner/payload_graph.h"
+#include "taper/evalue.h"
+
+namespace taper::vulkan {
+
+// Takes the sizes of an input, or a number; sets `changed` if they are others than before. Returns
+// kInvalidType or kInvalidArgument where an argument is not what the payload says.
+Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed);
+
+// Gives an output its sizes. REQUIRES: dims.numel() is not negative.
+Status resize_output(EValue& arg, ScalarType dtype, const Dims& dims);
+
+}  // namespace taper::vulkan

@@ -1,0 +1,368 @@
+// Tensors first, then the calls in order, then memory; see cpu_method.h.
+
+#include "backends/vulkan/runtime/cpu_method.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "backends/vulkan/planner/arena.h"
+#include "backends/vulkan/planner/call.h"
+#include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/runtime/arguments.h"
+
+namespace taper::vulkan {
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+constexpr size_t kTensorOptions = 4;  // dtype, layout, device, pin_memory.
+
+#define TAPER_VULKAN_REQUIRE(condition, text) \
+  TAPER_REQUIRE(condition, Error::kDelegateInvalidCompatibility, text)
+
+// Plans bound only the memory.
+Limits limits_of(uint64_t max_bytes) {
+  Limits limits;
+  for (uint32_t& groups : limits.groups) groups = UINT32_MAX;
+  limits.range = limits.bytes = max_bytes;
+  return limits;
+}
+
+bool is_out(ArgKind kind) {
+  return kind == ArgKind::kMutableTensor || kind == ArgKind::kMutableTensorList;
+}
+
+uint64_t padded(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source,
+                       const BackendInitContext& context, uint64_t max_bytes) {
+  pool_ = context.pool();
+  TAPER_TRY(graph_.read(payload, &source));
+  TAPER_TRY(plan_.build(graph_, limits_of(max_bytes)));
+  TAPER_TRY(make_slots());
+  Status missing;
+  for (const PayloadCall& call : graph_.calls) {
+    const Status added = add_call(call, context);
+    if (added.error() != Error::kOperatorMissing) TAPER_TRY(added);
+    if (!added.ok()) missing = added;
+    ++call_;
+  }
+  TAPER_TRY(missing);
+  for (const ValueId id : graph_.outputs) {
+    TAPER_TRY(note_tensor(id, false));
+  }
+  return allocate(max_bytes);
+}
+
+Status CpuMethod::make_slots() {
+  values_.resize(graph_.values.size());
+  slots_.resize(graph_.values.size());
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    const PayloadValue& value = graph_.values[id];
+    if (value.kind == Kind::kSymInt || (value.kind == Kind::kInt && value.is_input)) {
+      values_[id] = EValue(value.integer);
+    }
+    if (value.kind != Kind::kTensor) continue;
+    TensorSlot& slot = slots_[id];
+    for (size_t d = 0; d < value.limits.rank; ++d) {
+      TAPER_VULKAN_REQUIRE(value.limits[d] <= INT32_MAX, "a tensor of the payload is too large");
+      slot.sizes[d] = static_cast<int32_t>(value.limits[d]);
+      slot.order[d] = static_cast<uint8_t>(d);
+    }
+    TAPER_VULKAN_REQUIRE(value.limits.numel() <= INT32_MAX, "a tensor of the payload is too large");
+    slot.tensor = Tensor(value.dtype, value.limits.rank, slot.sizes, slot.order, slot.strides,
+                         nullptr, ShapeDynamism::kDynamicBound);
+    values_[id] = EValue(&slot.tensor);
+    slot.is_set = value.is_constant || value.is_input;
+    if (value.is_constant) TAPER_TRY(set_constant(slot, value));
+  }
+  return {};
+}
+
+Status CpuMethod::set_constant(TensorSlot& slot, const PayloadValue& value) {
+  const uint8_t* data = value.data.data();
+  if (reinterpret_cast<uintptr_t>(data) % element_size(value.dtype) != 0) {
+    std::vector<uint64_t>& copy = copies_.emplace_back(value.data.size() / sizeof(uint64_t) + 1);
+    std::memcpy(copy.data(), data, value.data.size());
+    data = reinterpret_cast<const uint8_t*>(copy.data());
+  }
+  slot.tensor.set_data(const_cast<uint8_t*>(data));  // Not written: it is a constant.
+  slot.tensor.set_constant();
+  return {};
+}
+
+Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext& context,
+                              const Kernel*& kernel) const {
+  kernel = from.op->kernel == nullptr ? nullptr : context.find_kernel(from.op->kernel);
+  if (kernel != nullptr) return {};
+  const Status missing(
+      Error::kOperatorMissing,
+      from.op->kernel == nullptr
+          ? "the Vulkan delegate has it for a GPU alone, and there is none"
+          : "there is no GPU, and no kernel table has a kernel for this operator of the payload");
+  context.report(missing, from.op->kernel == nullptr ? from.op->name : from.op->kernel);
+  return missing;
+}
+
+Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& context) {
+  KernelCall& call = calls_.emplace_back();
+  call.from = &from;
+  const auto result = static_cast<ValueId>(from.args[from.op->arguments]);
+  const bool is_size = graph_.values[result].kind == Kind::kSymInt;
+  if (is_size && from.op->kernel == nullptr) {
+    for (const int32_t id : from.args) {
+      const EValue& arg = values_[static_cast<size_t>(id)];
+      if (arg.is_tensor()) TAPER_TRY(note_access(arg, false));
+    }
+    return {};
+  }
+  TAPER_TRY(find_kernel(from, context, call.kernel));
+  for (size_t i = 0; i < from.op->arguments; ++i) {
+    const bool is_option = from.op->options >= 0 && i >= static_cast<size_t>(from.op->options) &&
+                           i < static_cast<size_t>(from.op->options) + kTensorOptions;
+    if (!is_option) TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
+  }
+  TAPER_TRY(add_results(call));
+  TAPER_VULKAN_REQUIRE(call.args.size() == call.kernel->arg_count,
+                       "a call of the payload has the wrong number of arguments");
+  for (const bool writes : {false, true}) {
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      const ArgSpec spec = call.kernel->args[i];
+      TAPER_VULKAN_REQUIRE(spec.kind != ArgKind::kNumberOut && spec.kind != ArgKind::kAliasTensor &&
+                               accepts(spec, *call.args[i]),
+                           "an argument of the payload is not what its kernel takes");
+      if (is_out(spec.kind) == writes) TAPER_TRY(note_access(*call.args[i], writes));
+    }
+  }
+  return {};
+}
+
+Status CpuMethod::add_argument(KernelCall& call, ValueId id) {
+  const size_t i = call.args.size();
+  TAPER_VULKAN_REQUIRE(i < call.kernel->arg_count && !is_out(call.kernel->args[i].kind),
+                       "a call of the payload has the wrong number of arguments");
+  call.args.push_back(argument(call.kernel->args[i], id));
+  TAPER_VULKAN_REQUIRE(call.args.back() != nullptr,
+                       "an argument of the payload is not what its kernel takes");
+  return {};
+}
+
+// A list of results is one argument, or one for each.
+Status CpuMethod::add_results(KernelCall& call) {
+  const auto id = static_cast<ValueId>(call.from->args[call.from->op->arguments]);
+  const PayloadValue& result = graph_.values[id];
+  if (result.kind != Kind::kValues) {
+    call.args.push_back(&values_[id]);
+    return {};
+  }
+  const size_t i = call.args.size();
+  if (i < call.kernel->arg_count && call.kernel->args[i].kind == ArgKind::kMutableTensorList) {
+    call.args.push_back(tensors(ArgKind::kMutableTensorList, result));
+  } else {
+    for (const int32_t each : result.values) {
+      call.args.push_back(&values_[static_cast<size_t>(each)]);
+    }
+  }
+  TAPER_VULKAN_REQUIRE(call.args.back() != nullptr, "a result is not a tensor");
+  return {};
+}
+
+// Null if it is nothing that can be made of the value; what its kind is, accepts() says.
+EValue* CpuMethod::argument(ArgSpec spec, ValueId id) {
+  const PayloadValue& value = graph_.values[id];
+  if (value.kind == Kind::kNone) return &items_.emplace_back();
+  switch (spec.kind) {
+    case ArgKind::kScalar:
+    case ArgKind::kInt:
+    case ArgKind::kDouble:
+    case ArgKind::kBool:
+      return number(spec.kind, id);
+    case ArgKind::kString:
+      return &items_.emplace_back(value.text.data(), static_cast<uint32_t>(value.text.size()));
+    case ArgKind::kIntList:
+      return integers(value);
+    case ArgKind::kDoubleList:
+      return doubles(value);
+    case ArgKind::kBoolList:
+      return bools(value);
+    case ArgKind::kTensorList:
+    case ArgKind::kOptionalTensorList:
+      return tensors(spec.kind, value);
+    default:
+      return value.kind == Kind::kTensor ? &values_[id] : nullptr;
+  }
+}
+
+EValue* CpuMethod::number(ArgKind kind, ValueId id) {
+  const PayloadValue& value = graph_.values[id];
+  switch (value.kind) {
+    case Kind::kInt:
+      return value.is_input ? &values_[id] : &items_.emplace_back(value.integer);
+    case Kind::kSymInt:
+      return &values_[id];
+    case Kind::kBool:
+      return &items_.emplace_back(value.integer != 0);
+    case Kind::kDouble:
+      if (kind == ArgKind::kScalar || kind == ArgKind::kDouble) {
+        return &items_.emplace_back(value.real);
+      }
+      // Writers give equal scalars one value, so an integer may be a double.
+      return &items_.emplace_back(Scalar(value.real).to_int());
+    default:
+      return nullptr;
+  }
+}
+
+// A list of numbers, or one of them.
+EValue* CpuMethod::integers(const PayloadValue& value) {
+  std::vector<EValue*>& pointers = pointers_.emplace_back();
+  for (const int64_t item : value.ints) pointers.push_back(&items_.emplace_back(item));
+  for (const uint8_t item : value.bools) {
+    pointers.push_back(&items_.emplace_back(int64_t{item}));
+  }
+  for (const int32_t id : value.values) {
+    pointers.push_back(number(ArgKind::kInt, static_cast<ValueId>(id)));
+  }
+  if (value.kind == Kind::kInt || value.kind == Kind::kDouble || value.kind == Kind::kSymInt) {
+    pointers.push_back(number(ArgKind::kInt, static_cast<ValueId>(&value - graph_.values.data())));
+  }
+  for (EValue*& each : pointers) {
+    if (each == nullptr) return nullptr;
+    if (each->is_bool()) each = &items_.emplace_back(int64_t{each->to_bool()});
+  }
+  const auto count = static_cast<uint32_t>(pointers.size());
+  int_lists_.push_back({pointers.data(), integers_.emplace_back(count).data()});
+  return &items_.emplace_back(&int_lists_.back(), count);
+}
+
+EValue* CpuMethod::doubles(const PayloadValue& value) {
+  std::vector<double>& list = doubles_.emplace_back();
+  for (const double item : value.doubles) list.push_back(item);
+  for (const int64_t item : value.ints) list.push_back(static_cast<double>(item));
+  return &items_.emplace_back(static_cast<const double*>(list.data()),
+                              static_cast<uint32_t>(list.size()));
+}
+
+EValue* CpuMethod::bools(const PayloadValue& value) {
+  const size_t count = value.bools.size() + value.ints.size();
+  bool* list = bools_.emplace_back(new bool[count + 1]).get();
+  for (size_t i = 0; i < value.bools.size(); ++i) list[i] = value.bools[i] != 0;
+  for (size_t i = 0; i < value.ints.size(); ++i) list[i] = value.ints[i] != 0;
+  return &items_.emplace_back(static_cast<const bool*>(list), static_cast<uint32_t>(count));
+}
+
+EValue* CpuMethod::tensors(ArgKind kind, const PayloadValue& value) {
+  std::vector<EValue*>& pointers = pointers_.emplace_back();
+  for (const int32_t id : value.values) {
+    EValue& item = values_[static_cast<size_t>(id)];
+    if (!item.is_tensor() && !item.is_none()) return nullptr;
+    pointers.push_back(&item);
+  }
+  const auto count = static_cast<uint32_t>(pointers.size());
+  tensor_lists_.push_back({pointers.data(), unboxed_.emplace_back(count).data()});
+  return &items_.emplace_back(
+      &tensor_lists_.back(), count,
+      kind == ArgKind::kOptionalTensorList ? Tag::kOptionalTensorList : Tag::kTensorList);
+}
+
+Status CpuMethod::note_tensor(ValueId id, bool writes) {
+  TensorSlot& slot = slots_[id];
+  TAPER_VULKAN_REQUIRE(slot.is_set != writes,
+                       writes ? "a tensor of the payload is written after it is set"
+                              : "a tensor of the payload is read before it is written");
+  if (writes) slot.first = call_;
+  slot.last = call_;
+  slot.is_set = true;
+  return {};
+}
+
+// Tensors are items of values_, others need not be.
+Status CpuMethod::note_access(const EValue& arg, bool writes) {
+  if (arg.is_tensor()) return note_tensor(static_cast<ValueId>(&arg - values_.data()), writes);
+  if (arg.tag() == Tag::kTensorList || arg.tag() == Tag::kOptionalTensorList) {
+    for (const EValue* item : arg.list_items()) TAPER_TRY(note_access(*item, writes));
+  }
+  return {};
+}
+
+Status CpuMethod::allocate(uint64_t max_bytes) {
+  std::vector<ArenaBlock> blocks;
+  std::vector<ValueId> owners;
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    const PayloadValue& value = graph_.values[id];
+    const TensorSlot& slot = slots_[id];
+    if (value.kind != Kind::kTensor || value.is_constant || value.is_input || !slot.is_set)
+      continue;
+    ArenaBlock block;
+    block.bytes = padded(slot.tensor.nbytes() + 1);
+    block.first = slot.first;
+    block.last = slot.last;
+    blocks.push_back(block);
+    owners.push_back(id);
+  }
+  const uint64_t bytes = pack(blocks);
+  TAPER_REQUIRE(bytes <= max_bytes && bytes <= SIZE_MAX / 2, Error::kDelegateMemoryAllocationFailed,
+                "the payload asks for more memory than it may have");
+  arena_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(bytes + kAlignment)]());
+  TAPER_REQUIRE(arena_ != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
+  const auto base = padded(reinterpret_cast<uintptr_t>(arena_.get()));
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    slots_[owners[i]].tensor.set_data(reinterpret_cast<uint8_t*>(base + blocks[i].offset));
+  }
+  return {};
+}
+
+// Arithmetic with sizes, as plans do it.
+Status CpuMethod::compute_size(const KernelCall& call) {
+  const Span<const int32_t> ids = call.from->args;
+  for (const int32_t id : ids) {
+    PayloadValue& value = graph_.values[static_cast<size_t>(id)];
+    if (value.kind != Kind::kTensor) continue;
+    const Tensor& tensor = values_[static_cast<size_t>(id)].to_tensor();
+    for (size_t d = 0; d < value.dims.rank; ++d) {
+      value.dims[d] = tensor.size(static_cast<int64_t>(d));
+    }
+  }
+  Call planned(graph_, plan_, *call.from);
+  call.from->op->plan(planned, call.from->op->variant);
+  TAPER_TRY(planned.status());
+  const auto result = static_cast<size_t>(ids[ids.size() - 1]);
+  values_[result] = EValue(graph_.values[result].integer);
+  return {};
+}
+
+Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> args) {
+  TAPER_REQUIRE(args.size() == graph_.inputs.size() + graph_.outputs.size(),
+                Error::kInvalidArgument, "the payload has another number of arguments");
+  for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+    const ValueId id = graph_.inputs[i];
+    bool changed = false;
+    TAPER_TRY(take_sizes(*args[i], graph_.values[id], changed));
+    const bool is_tensor = graph_.values[id].kind == Kind::kTensor;
+    values_[id] = is_tensor ? EValue(&args[i]->to_tensor()) : EValue(graph_.values[id].integer);
+  }
+  for (const KernelCall& call : calls_) {
+    if (call.kernel == nullptr) {
+      TAPER_TRY(compute_size(call));
+      continue;
+    }
+    KernelContext kernel_context(Span<unsigned char>(context.temp().data(), context.temp().size()),
+                                 pool_);
+    TAPER_TRY(call.kernel->run(kernel_context, call.args.data()));
+  }
+  for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+    EValue& arg = *args[graph_.inputs.size() + i];
+    const Tensor& from = values_[graph_.outputs[i]].to_tensor();
+    Dims dims;
+    for (const int32_t size : from.sizes()) dims.push_back(size);
+    TAPER_TRY(resize_output(arg, from.scalar_type(), dims));
+    if (from.nbytes() != 0) {
+      std::memmove(arg.to_tensor().mutable_data(), from.const_data(), from.nbytes());
+    }
+  }
+  return {};
+}
+
+}  // namespace taper::vulkan

@@ -1,0 +1,84 @@
+// A graph on the processor, where there is no GPU or not enough memory of one: each call goes to the
+// kernel that its operator's row names. The kernels are those of the application.
+//
+// Everything is checked and allocated by load(). Each tensor is written by one call, before any call
+// reads it, so that a payload cannot make a kernel read what it writes, or memory that nobody has
+// set. Inputs are read where they are; outputs are copied at the end.
+
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "backends/vulkan/planner/plan.h"
+#include "backends/vulkan/runtime/executable.h"
+#include "taper/kernel.h"
+
+namespace taper::vulkan {
+
+class CpuMethod final : public Executable {
+ public:
+  // What the payload's graph refers to must outlive this. The graph is read anew. Returns
+  // kOperatorMissing if the application lacks a kernel, which is reported to `context` by name;
+  // kDelegateMemoryAllocationFailed if tensors would take more than `max_bytes`.
+  Status load(Span<const uint8_t> payload, const ConstantSource& source,
+              const BackendInitContext& context, uint64_t max_bytes);
+
+  // Allocates nothing.
+  Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
+
+ private:
+  // A tensor with the arrays that it views, and where it lies.
+  struct TensorSlot {
+    int32_t sizes[Dims::kMaxRank] = {}, strides[Dims::kMaxRank] = {};
+    uint8_t order[Dims::kMaxRank] = {};
+    Tensor tensor;
+    bool is_set = false;  // May be read: an input, a constant, or written by now.
+    uint32_t first = 0, last = 0;
+  };
+  struct KernelCall {
+    const PayloadCall* from = nullptr;
+    const Kernel* kernel = nullptr;  // Null: arithmetic with sizes.
+    std::vector<EValue*> args;
+  };
+
+  Status make_slots();
+  Status set_constant(TensorSlot& slot, const PayloadValue& value);
+  Status add_call(const PayloadCall& from, const BackendInitContext& context);
+  Status find_kernel(const PayloadCall& from, const BackendInitContext& context,
+                     const Kernel*& kernel) const;
+  Status add_argument(KernelCall& call, ValueId id);
+  Status add_results(KernelCall& call);
+  EValue* argument(ArgSpec spec, ValueId id);
+  EValue* number(ArgKind kind, ValueId id);
+  EValue* integers(const PayloadValue& value);
+  EValue* doubles(const PayloadValue& value);
+  EValue* bools(const PayloadValue& value);
+  EValue* tensors(ArgKind kind, const PayloadValue& value);
+  Status note_access(const EValue& arg, bool writes);
+  Status note_tensor(ValueId id, bool writes);
+  Status allocate(uint64_t max_bytes);
+  Status compute_size(const KernelCall& call);
+
+  PayloadGraph graph_;
+  Plan plan_;
+  ThreadPool pool_;
+  std::vector<EValue> values_;  // Of tensors and sizes, by id.
+  std::vector<TensorSlot> slots_;
+  std::vector<KernelCall> calls_;
+  uint32_t call_ = 0;  // The one that is added.
+  // What arguments are made of.
+  std::deque<EValue> items_;
+  std::deque<std::vector<EValue*>> pointers_;
+  std::deque<std::vector<int64_t>> integers_;
+  std::deque<std::vector<double>> doubles_;
+  std::deque<std::vector<Tensor*>> unboxed_;
+  std::deque<std::unique_ptr<bool[]>> bools_;
+  std::deque<BoxedIntList> int_lists_;
+  std::deque<BoxedTensorList> tensor_lists_;
+  std::deque<std::vector<uint64_t>> copies_;  // Of constants that are not aligned.
+  std::unique_ptr<uint8_t[]> arena_;
+};
+
+}  // namespace taper::vulkan

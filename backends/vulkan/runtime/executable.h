@@ -1,0 +1,21 @@
+// A payload that has been loaded, on whatever computes it.
+
+#pragma once
+
+#include "taper/backend.h"
+
+namespace taper::vulkan {
+
+// Threads: one at a time.
+class Executable {
+ public:
+  Executable() = default;
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+  virtual ~Executable() = default;
+
+  // `args` are the inputs, then the outputs.
+  virtual Status execute(BackendExecutionContext& context, Span<EValue* const> args) = 0;
+};
+
+}  // namespace taper::vulkan
