@@ -1,5 +1,5 @@
-// Counts every call of the heap: through the sanitizer's hooks where there is one, else by standing
-// in front of glibc's allocator.
+// Counts allocations through the sanitizer's hooks if there is one, else by replacing glibc's
+// malloc functions.
 
 #include "test/support/heap_counter.h"
 

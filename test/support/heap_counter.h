@@ -1,5 +1,5 @@
-// Counts every call of the heap in this process: malloc, calloc, realloc, operator new, and what
-// C++ containers do through them.
+// Counts all heap allocations in this process: malloc, calloc, realloc and operator new, including
+// those by C++ containers.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace taper::test {
 
-// Calls that asked for memory so far, from all threads. The first use switches the counting on.
+// The number of allocations so far, by all threads. The first call starts the counting.
 uint64_t heap_calls();
 
 }  // namespace taper::test
