@@ -17,17 +17,17 @@ namespace taper::tools {
 namespace {
 
 CommandLine describe() {
-  return {"taper inspect",
-          "Shows the contents of a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
-          "sizes, delegates. The file is not run.\n",
-          "FILE [OPTIONS]",
-          {{"Inspect",
-            {{"json", "Print one JSON object; sizes are in bytes"},
-             {"dialect", "Print a .pt2's graph in a dialect: aten, core, edge or backend",
-              "DIALECT"},
-             {"ops", "Declarations of custom operators", "OPS.txt"},
-             {"memory", "For a .pte: where each tensor is in the planned buffers, and when"},
-             {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
+  return {
+      "taper inspect",
+      "Shows the contents of a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
+      "sizes, delegates. The file is not run.\n",
+      "FILE [OPTIONS]",
+      {{"Inspect",
+        {{"json", "Print one JSON object; sizes are in bytes"},
+         {"dialect", "Print a .pt2's graph in a dialect: aten, core, edge or backend", "DIALECT"},
+         {"ops", "Declarations of custom operators", "OPS.txt"},
+         {"memory", "For a .pte: where each tensor is in the planned buffers, and when"},
+         {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
 }
 
 std::string bold(const std::string& text) { return coloured(stdout, Colour::kBold, text); }
