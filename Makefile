@@ -1,30 +1,30 @@
-# The commands of the project. Each installs what is missing and builds what it needs into
-# build/<preset>; JOBS=4 makes builds wider.
+# The project's commands. Each installs what is missing and builds what it needs in
+# build/<preset>; JOBS=4 runs four build jobs at a time.
 
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 BUILD = scripts/deps.sh && scripts/build.sh
 SOURCES = git ls-files '*.h' '*.cpp'
 
-# ccache, where there is one, serves every checkout of this tree.
+# All checkouts of this tree share the cache of ccache, if it is installed.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo build test asan bench bench-peers size amalgamation fuzz libfuzzer format lint models clean
 
-help: ## what there is
+help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
 
 demo: ## export a trained classifier, run 360 images through it, compare with PyTorch's numbers
 	@$(BUILD) release taper_demo
 	@build/release/bin/taper_demo demo
 
-build: ## everything, release
+build: ## everything, in release mode
 	@$(BUILD) release
 
-test: ## every test, release, with the backends
-	@scripts/deps.sh backends || echo "make test: goes on without backends: what they run is not tested" >&2
+test: ## every test, in release mode, with the backends
+	@scripts/deps.sh backends || echo "make test: missing backends are not built or tested" >&2
 	@$(BUILD) release
 	@ctest --preset release
 
@@ -35,18 +35,18 @@ asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
 bench: build ## the measured figures: export, load, dispatch, kernels
 	@scripts/bench.sh build/release
 
-bench-peers: ## Taper beside ExecuTorch, ONNX Runtime, OpenVINO and others, into docs/benchmarks.md
+bench-peers: ## compare Taper with ExecuTorch, ONNX Runtime, OpenVINO and others: docs/benchmarks.md
 	@scripts/bench_peers.sh
 
-size: ## bytes of the runtime on a device, beside limits and stored figures (STORE=1 stores them)
+size: ## bytes of the runtime on a device, with limits and stored figures (STORE=1 stores new ones)
 	@$(BUILD) release taper
 	@scripts/size.sh build/release $(if $(STORE),--store)
 
-amalgamation: ## the runtime as taper_runtime.h and taper_runtime.cpp, in build/amalgamation
+amalgamation: ## write the runtime as taper_runtime.h and taper_runtime.cpp into build/amalgamation
 	@$(BUILD) release taper_schema_headers
 	@scripts/amalgamate.sh build/release build/amalgamation
 
-fuzz: ## mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
+fuzz: ## run mutants of .pte and .pt2 under sanitizers; RUNS=n (200000)
 	@$(BUILD) asan taper_fuzz
 	@scripts/fuzz.sh build/asan $${RUNS:-200000}
 
@@ -54,7 +54,7 @@ libfuzzer: ## coverage-guided fuzz targets, built with clang into build/fuzz/bin
 	@scripts/deps.sh clang
 	@$(BUILD) fuzz
 
-format: ## clang-format 14 over the tree
+format: ## run clang-format 14 on all sources
 	@scripts/deps.sh clang
 	@$(SOURCES) | xargs -n 20 clang-format-14 -i --style=file
 
@@ -64,8 +64,8 @@ lint: ## format check, clang warnings, clang-tidy 14
 	@$(BUILD) clang
 	@git ls-files '*.cpp' ':!test/firmware' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/clang
 
-models: ## the full-size models that the benchmarks export (scripts/venv.sh makes the Python for it)
+models: ## make the full-size models for the benchmarks (installs PyTorch, see scripts/venv.sh)
 	@scripts/models.sh
 
-clean: ## removes build/
+clean: ## remove build/
 	@rm -rf build

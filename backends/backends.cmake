@@ -1,11 +1,12 @@
-# Every backend: a new one is its folder and one line here. The command line names them in this order.
+# The list of backends: a new one is a folder and a line here. The command line lists them in this
+# order.
 
 set(TAPER_BACKEND_FOLDERS
   backends/xnnpack
   backends/vulkan
 )
 
-# Backends for tests alone.
+# Backends that only tests use.
 set(TAPER_TEST_BACKEND_FOLDERS
   test/support/backends/understudy
 )

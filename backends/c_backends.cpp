@@ -1,4 +1,4 @@
-// Backends for programs in C: each is made when it is first asked for, and all models share it.
+// Backends for programs in C: each is created when it is first requested, and all models share it.
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,7 @@ struct Shared {
   taper_backend backend = {};
 };
 
-// The backend of the device half `i`; null if there is no memory for it. It lives as long as the
+// The backend of device half `i`; null if there is no memory for it. It lives as long as the
 // program, since models may be closed at any time.
 const taper_backend* shared_backend(size_t i) {
   static std::mutex mutex;

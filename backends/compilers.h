@@ -1,5 +1,5 @@
-// The compiler halves of all backends. They need no libraries, so programs are compiled for any
-// device.
+// The compiler halves of all backends. They need no libraries, so any program can compile for any
+// backend.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace taper {
 
-// In the order of backends/backends.cmake. Constant.
+// The table is constant, in the order of backends/backends.cmake.
 exir::CompilerTable backend_compilers();
 
 }  // namespace taper

@@ -1,3 +1,5 @@
+// Finds device halves by name.
+
 #include "backends/devices.h"
 
 namespace taper {

@@ -1,5 +1,5 @@
-// The device halves of all backends that a program is linked with, for programs that take any. Who
-// wants a certain one links that and includes its header instead.
+// The device halves of all backends that a program is linked with, for programs that use any. A
+// program that needs a certain backend links that one and includes its header instead.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace taper {
 
-// In the order of backends/backends.cmake. Constant.
+// The table is constant, in the order of backends/backends.cmake.
 Span<const DeviceDescriptor* const> backend_devices();
 
-// Null if none has that name.
+// The device half with a name; null if there is none.
 const DeviceDescriptor* find_device(std::string_view name);
 
 }  // namespace taper

@@ -1,18 +1,20 @@
-# Stops at a folder that looks like a backend and is none: half a backend must not go unnoticed.
+# Refuses a folder that is only part of a backend, so that it does not go unnoticed.
 
-# Folders under PARENT, from ROOT, are those of LIST, and each has what a backend consists of.
+# Checks that the folders in PARENT, a path from ROOT, are those of LIST, and that each has all
+# parts of a backend.
 function(taper_check_backends root parent list)
   file(GLOB folders RELATIVE ${root} ${root}/${parent}/*)
   foreach(folder IN LISTS folders list)
     if(NOT IS_DIRECTORY ${root}/${folder})
       if(folder IN_LIST list)
-        message(FATAL_ERROR "backends/backends.cmake lists ${folder}, which is no folder")
+        message(FATAL_ERROR "backends/backends.cmake lists ${folder}, which is not a folder")
       endif()
       continue()
     endif()
     foreach(file descriptor.h backend.cmake README.md aot/descriptor.cpp runtime/descriptor.cpp)
       if(NOT EXISTS ${root}/${folder}/${file})
-        message(FATAL_ERROR "${folder} has no ${file}: backends/README.md says what a backend is")
+        message(FATAL_ERROR
+          "${folder} has no ${file}: backends/README.md says what a backend consists of")
       endif()
     endforeach()
     if(NOT folder IN_LIST list)

@@ -1,4 +1,5 @@
-# Highway, whose headers alone kernels_optimized uses. TAPER_HAS_OPTIMIZED says whether it is built.
+# Finds the headers of Highway, which is all that kernels_optimized uses of it. TAPER_HAS_OPTIMIZED
+# says whether kernels_optimized is built.
 
 set(TAPER_OPTIMIZED AUTO CACHE STRING "Build kernels_optimized: ON, OFF, or AUTO when Highway is found")
 find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h DOC "The folder with hwy/highway.h")
@@ -14,7 +15,8 @@ endif()
 if(TAPER_HAS_OPTIMIZED AND NOT TAPER_HIGHWAY_INCLUDE)
   message(FATAL_ERROR "Highway is missing: run scripts/deps.sh, or set TAPER_HIGHWAY_INCLUDE")
 elseif(NOT TAPER_HAS_OPTIMIZED)
-  message(STATUS "Without kernels_optimized: portable kernels only (scripts/deps.sh gets Highway)")
+  message(STATUS
+    "Without kernels_optimized: portable kernels only (scripts/deps.sh installs Highway)")
 else()
   message(STATUS "With kernels_optimized: Highway in ${TAPER_HIGHWAY_INCLUDE}")
 endif()

@@ -1,5 +1,5 @@
 # Installs what applications use: find_package(Taper COMPONENTS runtime kernels optimized backends
-# compiler shared), pkg-config files, and public headers alone. Each backend is a component, too.
+# compiler shared), pkg-config files, and only public headers. Each backend is a component, too.
 #
 #   runtime    taper::runtime (no heap), taper::module (convenient)
 #   kernels    taper::kernels_portable, and taper_selected_kernels() for those that models use
@@ -12,7 +12,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
 set(include_dir ${CMAKE_INSTALL_INCLUDEDIR})
 
-# taper_install(COMPONENT target...): one file of targets for each component.
+# taper_install(COMPONENT target...): installs the targets of a component and a file that exports
+# them.
 function(taper_install component)
   foreach(target IN LISTS ARGN)
     string(REPLACE "taper_" "" short ${target})
@@ -28,8 +29,9 @@ taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_run
 taper_install(kernels taper_kernels_portable)
 install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")
 install(FILES kernels_portable/kernel_table.h DESTINATION ${include_dir}/kernels_portable)
-# The sources that taper_selected_kernels() compiles for the dtypes of the application, and with the
-# runtime's all that `taper export --format=c` asks for: what a compiler for another machine needs.
+# The sources of the kernels, which taper_selected_kernels() compiles for an application's dtypes,
+# and of the runtime. Together they are what the output of `taper export --format=c` needs to be
+# compiled for another machine.
 set(source_dir ${CMAKE_INSTALL_DATADIR}/taper)
 install(DIRECTORY kernels_portable kernels_optimized DESTINATION ${source_dir}
   FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "ops.def" PATTERN "*_test.cpp" EXCLUDE
@@ -49,7 +51,7 @@ if(TAPER_HAS_OPTIMIZED)
     DESTINATION ${include_dir}/kernels_optimized)
 endif()
 set(TAPER_BACKEND_COMPONENTS)
-set(TAPER_BACKEND_PACKAGES)  # That they find.
+set(TAPER_BACKEND_PACKAGES)  # The packages that they need.
 foreach(folder IN LISTS TAPER_BACKEND_FOLDERS)
   get_filename_component(backend ${folder} NAME)
   if(TARGET taper_${backend})
@@ -92,7 +94,7 @@ configure_package_config_file(cmake/taper-config.cmake.in ${package}/taper-confi
   INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_DATADIR CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${package}/taper-config-version.cmake
   COMPATIBILITY SameMinorVersion)
-# The package may be moved: pkg-config finds the rest from where its file is.
+# The package may be moved: pkg-config finds everything relative to its file.
 file(RELATIVE_PATH prefix_from_pc /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 configure_file(cmake/taper.pc.in ${package}/taper.pc @ONLY)
 configure_file(cmake/taper-static.pc.in ${package}/taper-static.pc @ONLY)
@@ -101,10 +103,11 @@ install(FILES ${package}/taper-config.cmake ${package}/taper-config-version.cmak
 install(FILES ${package}/taper.pc ${package}/taper-static.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The macros of taper/taper.h say the version that is built.
+# The version in taper/taper.h must be the version of the project.
 file(STRINGS runtime/include/taper/taper.h version REGEX "define TAPER_VERSION_(MAJOR|MINOR|PATCH) ")
 string(REGEX REPLACE "[^0-9;]" "" version "${version}")
 string(REPLACE ";" "." version "${version}")
 if(NOT version STREQUAL PROJECT_VERSION)
-  message(FATAL_ERROR "taper/taper.h is of version ${version}, the project of ${PROJECT_VERSION}")
+  message(FATAL_ERROR
+    "taper/taper.h has version ${version}, the project has version ${PROJECT_VERSION}")
 endif()

@@ -1,5 +1,5 @@
-# taper::schema: C++ accessors and verifiers generated from schema/*.fbs and from each
-# backend's schema.fbs. They are included as "schema/program_generated.h". FlatBuffers is headers only here; nothing is linked.
+# taper::schema: C++ accessors and verifiers generated from schema/*.fbs and from each backend's
+# schema.fbs. They are included as "schema/program_generated.h". Only FlatBuffers' headers are used.
 
 find_program(TAPER_FLATC flatc)
 if(NOT TAPER_FLATC)
@@ -12,7 +12,7 @@ find_path(TAPER_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS ${flatc_dir}
 
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
 set(generated)
-# One folder's schemas, which may include each other.
+# Generates the headers of one folder's schemas, which may include each other.
 function(taper_generate folder)
   file(GLOB schemas CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.fbs)
   foreach(schema IN LISTS schemas)
@@ -40,7 +40,7 @@ add_library(taper::schema ALIAS taper_schema)
 add_custom_target(taper_schema_headers DEPENDS ${generated})
 add_dependencies(taper_schema taper_schema_headers)
 target_include_directories(taper_schema SYSTEM INTERFACE $<BUILD_INTERFACE:${generated_dir}>)
-if(CMAKE_CROSSCOMPILING)  # Its headers by themselves: others of the building machine must not be seen.
+if(CMAKE_CROSSCOMPILING)  # FlatBuffers' headers alone: the host's other headers must not be found.
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
   file(CREATE_LINK ${TAPER_FLATBUFFERS_INCLUDE}/flatbuffers ${PROJECT_BINARY_DIR}/headers/flatbuffers
        SYMBOLIC)

@@ -2,23 +2,23 @@
 #                        [EXCLUDE name...] [OWN name[=file.cpp]...] [BACKENDS name...]
 #                        [DTYPES all|used|name...] [OPTIMIZED])
 #
-# Gives `app` the kernels that its models use and nothing else: a table (taper/selected_kernels.h)
-# and the kernels, each compiled for the dtypes that its operators are handed (DTYPES used, which is
-# the default), for all, or for those named; with OPTIMIZED, the fast form of those that have one.
-# Configuring fails, with the whole list, when the selection lacks what a model needs; it is done
-# anew when a model changes. The target <app>_sizes prints the bill: bytes by operator, by dtype and
-# by part.
+# Gives `app` only the kernels that its models use: a table (taper/selected_kernels.h) and the
+# kernels, each compiled for the dtypes that are passed to its operators (DTYPES used, which is the
+# default), for all dtypes, or for those named; with OPTIMIZED, the fast version of each kernel that
+# has one. If the selection lacks anything that a model needs, configuring fails with the whole
+# list. It is repeated when a model changes. The target <app>_sizes prints the bill of materials:
+# bytes by operator, by dtype and by part.
 #
 # The `taper` command is found beside the package, in build/release, in the PATH, or where
 # TAPER_COMMAND says.
 
-# Where the kernels' sources and their public headers are: here, or share/taper of the package.
+# The folder of the kernels' sources and headers: this tree, or share/taper of the package.
 if(NOT TAPER_PREFIX_DIR)
   get_filename_component(here ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
   set(TAPER_SELECT_ROOT ${here} CACHE INTERNAL "The folder that holds kernels_portable/" FORCE)
 endif()
 
-# Calls `taper select` now and stops the configuration with what it says.
+# Runs `taper select` and, if it fails, stops the configuration with its message.
 function(taper_run_select target fragment)
   find_program(TAPER_COMMAND taper HINTS ${TAPER_PREFIX_DIR}/bin ${TAPER_SELECT_ROOT}/build/release/bin
                DOC "The taper command line, which chooses kernels")
@@ -33,7 +33,7 @@ function(taper_run_select target fragment)
   endif()
 endfunction()
 
-# What all libraries of kernels have in common.
+# Sets what all kernel libraries have in common.
 function(taper_set_up_kernels name dtypes)
   target_compile_features(${name} PRIVATE cxx_std_17)
   target_include_directories(${name} PRIVATE ${TAPER_SELECT_ROOT})
@@ -43,7 +43,7 @@ function(taper_set_up_kernels name dtypes)
   target_compile_options(${name} PRIVATE "$<$<CONFIG:>:-O2;-DNDEBUG>")
 endfunction()
 
-# Called when the folder's CMakeLists.txt has been read: whether a trimmed target still links all.
+# Called after the folder's CMakeLists.txt: warns if a trimmed target still links all kernels.
 function(taper_check_links target)
   get_target_property(linked ${target} LINK_LIBRARIES)
   foreach(all taper::kernels_portable taper::kernels_optimized)
@@ -54,8 +54,9 @@ function(taper_check_links target)
   endforeach()
 endfunction()
 
-# The library of the chosen kernels, each compiled for the dtypes of its operators, and of all that
-# they may stand on, compiled for those of all. Reads what `taper select` wrote.
+# Adds the library of the selected kernels, each compiled for the dtypes of its operators, and of
+# the code that they share, compiled for the dtypes of all. Uses the variables that `taper select`
+# wrote.
 function(taper_add_kernel_library name target)
   set(folder ${TAPER_SELECT_ROOT}/kernels_portable)
   file(GLOB_RECURSE sources ${folder}/*.cpp)
@@ -85,7 +86,7 @@ function(taper_add_kernel_library name target)
   target_compile_definitions(${name} INTERFACE TAPER_DTYPES=${TAPER_SELECTED_DTYPES})
 endfunction()
 
-# The fast forms, which hand what they do not take to the kernels in `portable`.
+# Adds the library of fast kernels; calls that they do not support go to the kernels in `portable`.
 function(taper_add_optimized_library name portable)
   find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h DOC "The folder with hwy/highway.h")
   if(NOT TAPER_HIGHWAY_INCLUDE)
@@ -104,9 +105,10 @@ function(taper_selected_kernels)
   cmake_parse_arguments(ARG "ALL;OPTIMIZED" "TARGET;OPERATOR_LIST"
     "MODELS;OPERATORS;EXCLUDE;OWN;BACKENDS;DTYPES" ${ARGN})
   if(NOT TARGET "${ARG_TARGET}")
-    message(FATAL_ERROR "taper_selected_kernels: TARGET '${ARG_TARGET}' is no target")
+    message(FATAL_ERROR "taper_selected_kernels: TARGET '${ARG_TARGET}' is not a target")
   elseif(ARG_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "taper_selected_kernels(${ARG_TARGET}): '${ARG_UNPARSED_ARGUMENTS}' is not understood")
+    message(FATAL_ERROR
+      "taper_selected_kernels(${ARG_TARGET}): unknown arguments '${ARG_UNPARSED_ARGUMENTS}'")
   endif()
   set(arguments)
   foreach(model IN LISTS ARG_MODELS)
@@ -147,7 +149,7 @@ function(taper_selected_kernels)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL taper_check_links [[${ARG_TARGET}]])")
   target_sources(${ARG_TARGET} PRIVATE ${folder}/kernels.cpp)
   target_link_libraries(${ARG_TARGET} PRIVATE ${library})
-  if(APPLE)  # Whose linker writes another kind of map.
+  if(APPLE)  # Apple's linker writes a map in another format.
     target_link_options(${ARG_TARGET} PRIVATE -Wl,-dead_strip)
     return()
   endif()

@@ -1,7 +1,7 @@
-# How a folder becomes a target.
+# Functions that make a target of a folder.
 
-# Collects the sources of some folders into `out`: everything but tests, fuzzers and what matches an
-# EXCLUDE pattern (a path from the project root).
+# Collects the sources of some folders into `out`: everything but tests, fuzz targets and files that
+# match an EXCLUDE pattern (a path from the project root).
 function(taper_sources out)
   cmake_parse_arguments(ARG "" "" "FOLDERS;EXCLUDE" ${ARGN})
   set(found)
@@ -18,7 +18,8 @@ endfunction()
 
 # taper_library(NAME FOLDERS f... [EXCLUDE p...] [FILES f...] STANDARD 17|20
 #               LINK [PRIVATE t...] [PUBLIC t...])
-# A static library of the folders' sources, also known as taper::NAME without its prefix.
+# Adds a static library of the folders' sources, with an alias taper::NAME without the prefix
+# taper_.
 function(taper_library name)
   cmake_parse_arguments(ARG "" "STANDARD" "FOLDERS;EXCLUDE;FILES;LINK" ${ARGN})
   cmake_parse_arguments(LINK "" "" "PRIVATE;PUBLIC" ${ARG_LINK})
@@ -66,8 +67,8 @@ function(taper_program name)
 endfunction()
 
 # taper_tests(FOLDER [HELPERS] LINK t...): one GoogleTest program of every *_test.cpp under FOLDER,
-# named after it, and one CTest entry that carries the folder as its label. With HELPERS the folder's
-# other sources belong to the program too.
+# named after the folder, and one CTest entry with the folder as its label. With HELPERS the program
+# also contains the folder's other sources.
 function(taper_tests folder)
   cmake_parse_arguments(ARG "HELPERS" "" "LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*_test.cpp)
@@ -82,7 +83,7 @@ function(taper_tests folder)
   set(name ${name}_test)
   add_executable(${name} ${sources})
   target_compile_features(${name} PRIVATE cxx_std_20)
-  target_compile_options(${name} PRIVATE -O0)  # What is tested is optimised; tests compile fast.
+  target_compile_options(${name} PRIVATE -O0)  # Compiles fast; the code under test is optimised.
   target_precompile_headers(${name} PRIVATE <gtest/gtest.h>)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE

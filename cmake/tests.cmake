@@ -1,7 +1,7 @@
-# Tests, benchmarks, fuzzers and size programs.
+# Tests, benchmarks, fuzz targets and size programs.
 #
-# Unit tests lie beside the code (runtime/**/x_test.cpp) and link what that folder may link; what
-# crosses folders lies under test/, one program per sub-folder.
+# Unit tests lie beside the code (runtime/**/x_test.cpp) and link what that folder may link; tests
+# that span folders lie in test/, one program per folder.
 
 if(TAPER_TESTS)
   find_package(GTest REQUIRED)
@@ -38,7 +38,7 @@ if(TAPER_TESTS)
   file(GLOB folders RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/test/*)
   foreach(folder IN LISTS folders)
     if(folder STREQUAL "test/tidy")
-      taper_tests(${folder} HELPERS)  # Reads the tree, not the libraries.
+      taper_tests(${folder} HELPERS)  # Reads the source tree and needs no libraries.
     elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} AND NOT folder STREQUAL "test/support")
       taper_tests(${folder} HELPERS LINK ${everything})
       string(REPLACE "/" "_" name ${folder})

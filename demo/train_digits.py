@@ -1,10 +1,10 @@
 """Trains the demo's classifier: a small MobileNet on scikit-learn's 8x8 digits.
 
-    python demo/train_digits.py     less than a minute on one core; torch 2.13.0, scikit-learn
+    python demo/train_digits.py     takes less than a minute on one core; torch 2.13.0, scikit-learn
 
-Writes digits.pt2 (batch of one), and of the 360 test images, never trained on: digits_images.npy
-(360x1x8x8 float32, 0 to 1), digits_labels.npy (int64) and digits_logits.npy (360x10, what PyTorch
-computes image by image).
+Writes digits.pt2 (for a batch of one). For the 360 test images, which are not used for training, it
+writes digits_images.npy (360x1x8x8 float32, 0 to 1), digits_labels.npy (int64) and
+digits_logits.npy (360x10, computed by PyTorch image by image).
 """
 
 import os
@@ -65,7 +65,7 @@ class DigitNet(nn.Module):
 
 
 def split_digits():
-    """Shuffled once with a fixed seed; the last TESTED images are kept apart."""
+    """Shuffles the digits with a fixed seed; the last TESTED images are for testing only."""
     digits = load_digits()
     order = np.random.RandomState(0).permutation(len(digits.images))
     images = (digits.images[order] / 16.0).astype(np.float32)[:, None]
@@ -74,7 +74,7 @@ def split_digits():
 
 
 def jitter(images, gen):
-    """Moves each picture by up to one pixel and changes its brightness a little."""
+    """Shifts each image by up to one pixel and changes its brightness a little."""
     padded = F.pad(images, (1, 1, 1, 1))
     rows = torch.randint(0, 3, (len(images),), generator=gen)
     columns = torch.randint(0, 3, (len(images),), generator=gen)
@@ -106,7 +106,7 @@ def train(net, images, labels):
 
 
 def export(net, image):
-    """Exports for one image, and takes the machine's file names out of the archive."""
+    """Exports for one image, and removes this machine's file names from the archive."""
     sys.path.insert(0, os.path.join(FOLDER, "..", "test", "models"))
     import archive
 
@@ -130,7 +130,7 @@ def main():
         again = torch.cat([exported(image[None]) for image in tests])
     assert torch.allclose(logits, again, atol=1e-5), "the export differs from the model"
     right = int((logits.argmax(1).numpy() == test_labels).sum())
-    print(f"{right} of {TESTED} test images right: {100 * right / TESTED:.2f} %")
+    print(f"{right} of {TESTED} test images are right: {100 * right / TESTED:.2f} %")
     np.save(os.path.join(FOLDER, "digits_images.npy"), test_images)
     np.save(os.path.join(FOLDER, "digits_labels.npy"), test_labels)
     np.save(os.path.join(FOLDER, "digits_logits.npy"), logits.numpy())

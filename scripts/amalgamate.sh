@@ -1,6 +1,6 @@
 #!/bin/sh
-# The runtime as two files to drop into any build: taper_runtime.h, every public header, and
-# taper_runtime.cpp, every source with the FlatBuffers headers that it needs. Compiles the result.
+# Writes the runtime as two files to add to any build: taper_runtime.h holds every public header,
+# taper_runtime.cpp every source with the FlatBuffers headers that it needs. Compiles the result.
 #
 #   scripts/amalgamate.sh build/release build/amalgamation
 set -eu
@@ -11,8 +11,8 @@ mkdir -p "$out"
 flatbuffers=$(echo '#include "flatbuffers/flatbuffers.h"' | ${CXX:-c++} -x c++ -E - |
   sed -n 's|^# [0-9]* "\(.*\)/flatbuffers/flatbuffers.h".*|\1|p' | head -1)
 
-# inline FILE...: their text, each file that is quoted put in where it is first named. Files listed
-# in $seen stand already; those put in are added to it.
+# inline FILE...: prints the files, with each quoted header inserted where it is first included.
+# Headers listed in $seen have been inserted before; those inserted now are added to the list.
 seen=$out/seen
 : >"$seen"
 inline() {
@@ -49,7 +49,7 @@ inline() {
 }
 
 {
-  echo "// Taper's runtime, all public headers in one; made by scripts/amalgamate.sh."
+  echo "// Taper's runtime: all public headers in one, written by scripts/amalgamate.sh."
   echo "#pragma once"
   headers=$(cd runtime/include && ls taper/*.h)
   for header in $headers; do
@@ -60,8 +60,8 @@ inline() {
   done
 } >"$out/taper_runtime.h"
 {
-  echo "// Taper's runtime in one source; made by scripts/amalgamate.sh. The FlatBuffers headers in it"
-  echo "// are Google's, Apache License 2.0."
+  echo "// Taper's runtime in one source, written by scripts/amalgamate.sh. It contains headers of"
+  echo "// FlatBuffers, which are Google's, under the Apache License 2.0."
   echo "#include \"taper_runtime.h\""
   inline $(find runtime -name '*.cpp' ! -name '*_test.cpp' | LC_ALL=C sort)
 } >"$out/taper_runtime.cpp"

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Changes the sources of a library as a folder of changes says, or stops with the name of the change
-# that does not fit.
+# Applies a series of changes to the sources of a library, or stops with the name of the change that
+# does not apply.
 #
 #   scripts/apply_series.sh CHANGES SOURCES
 #
 # CHANGES/series names the changes in order, one a line:
 #
-#   NAME.patch   has to apply exactly: no fuzz, no offset, not a second time
-#   NAME.sed     the same change at many places: a script for sed -E -z, where a file is one record.
-#                Its line "# Rewrites L lines of F files in FOLDER..." has to come true for the
-#                *.c files of those folders
+#   NAME.patch   has to apply exactly: without fuzz or offset, and only once
+#   NAME.sed     the same change in many places: a script for sed -E -z, where a file is one record.
+#                Its line "# Rewrites L lines of F files in FOLDER..." has to be true of the *.c
+#                files of those folders
 set -eu
-export LC_ALL=C  # The messages of patch are read, and lines are sorted.
+export LC_ALL=C  # Messages of patch are parsed, and lines are sorted.
 [ $# -eq 2 ] || { echo "usage: apply_series.sh CHANGES SOURCES" >&2; exit 2; }
 changes=$(cd "$1" && pwd)
 cd "$2"
@@ -30,7 +30,7 @@ apply_patch() {
     fail "$1 was made for other sources: $(grep -m 1 '^Hunk' "$log/patch")"
 }
 
-# All lines, or the checksums of all files, of the folders that a rewrite names.
+# lines, files: all lines, or the checksums of all files, in the folders that a rewrite names.
 lines() { find "$@" -name '*.c' -exec cat {} + | sort; }
 files() { find "$@" -name '*.c' -exec cksum {} + | sort; }
 

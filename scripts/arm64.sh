@@ -1,6 +1,6 @@
 #!/bin/sh
-# The device half on 64-bit ARM: cross-compiled, every committed model run under qemu-user and
-# compared with PyTorch's numbers; then libtaper.so, whose pages must suit phones.
+# Tests the device half on 64-bit ARM: cross-compiles it, runs every committed model under qemu-user
+# and compares with PyTorch's numbers; then checks that libtaper.so has the page size of phones.
 #
 #   scripts/arm64.sh build/release
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs every benchmark and prints the figures. Nothing here passes or fails: see test/bench/README.md
-# for stored figures and how they were taken.
+# Runs every benchmark and prints the figures. Nothing here passes or fails; test/bench/README.md
+# describes the benchmarks.
 #
 #   scripts/bench.sh build/release [FILTER]
 set -eu

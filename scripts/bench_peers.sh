@@ -1,10 +1,10 @@
 #!/bin/sh
-# Measures Taper beside other runtimes and writes docs/benchmarks.md: test/bench/peers/README.md.
+# Measures Taper and other runtimes and writes docs/benchmarks.md (see test/bench/peers/README.md).
 #
 #   scripts/bench_peers.sh [--models a,b] [--peers x,y] [--kinds f32x1,int8x2] [--again] [--report]
 #
-# The peers' packages are fetched once into the user's cache. One that cannot be had is left out,
-# and the report says so. All of it takes about half an hour, most of that for exports, once.
+# The peers' packages are downloaded once into the user's cache. A package that cannot be installed
+# is left out, and the report says so. The first run takes about half an hour, mostly for exports.
 set -eu
 cd "$(dirname "$0")/.."
 packages="onnxruntime==1.31.1 onnx==1.23.2 onnxscript==0.7.2 onnx_ir==1.1.0 ml_dtypes==0.6.0
@@ -23,9 +23,9 @@ if ! [ -f "$folder/.installed" ] || [ "$(cat "$folder/.installed")" != "$wanted"
   rm -rf "$folder"
   mkdir -p "$folder"
   for package in $packages; do
-    # Without what they ask for, which is listed here or lies in the environment already.
+    # Without dependencies, which are listed here or already in the environment.
     "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$folder" \
-      "$package" >"$folder/log" 2>&1 || echo "bench_peers.sh: $package cannot be had here" >&2
+      "$package" >"$folder/log" 2>&1 || echo "bench_peers.sh: $package cannot be installed here" >&2
   done
   echo "$wanted" >"$folder/.installed"
 fi

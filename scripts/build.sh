@@ -1,8 +1,8 @@
 #!/bin/sh
-# Configures a preset and builds targets of it, or all. On a terminal a line shows how far it is;
-# elsewhere only what fails is shown.
+# Configures a preset and builds the given targets, or all of them. On a terminal it shows progress;
+# elsewhere it prints only failures.
 #
-#   scripts/build.sh PRESET [TARGET...]     JOBS=4 makes it wider
+#   scripts/build.sh PRESET [TARGET...]     JOBS=4 runs four jobs at a time
 set -eu
 [ $# -ge 1 ] || { echo "usage: build.sh PRESET [TARGET...]" >&2; exit 2; }
 preset=$1

@@ -1,8 +1,8 @@
 #!/bin/bash
-# What a newcomer waits: builds in a fresh folder with empty caches and without ccache, and prints the
-# rows of the table in README.md. CPU time hardly depends on what else the machine does; wall time does.
+# Measures how long a first build takes: builds in a fresh folder with empty caches and without
+# ccache, and prints a table. Wall time depends on the load of the machine; CPU time hardly does.
 #
-#   scripts/cold_build.sh          make demo, then what make test compiles on top of it
+#   scripts/cold_build.sh          make demo, then what else make test compiles
 #   scripts/cold_build.sh demo     make demo alone
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 export CCACHE_DISABLE=1 XDG_CACHE_HOME=$work/cache JOBS=${JOBS:-$(nproc)}
 TIMEFORMAT='%R %U %S'
 
-# measure NAME COMMAND...: runs it and prints one row. Times are in minutes.
+# measure NAME COMMAND...: runs the command and prints a row with its times in minutes.
 measure() {
   name=$1
   shift

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files exchanged with ExecuTorch: theirs in our runtime, ours in theirs (test/compat/run.py); and
-# the shared library called from Python.
+# Exchanges files with ExecuTorch: its files run in Taper, Taper's in ExecuTorch
+# (test/compat/run.py). Also calls the shared library from Python.
 #
 #   scripts/compat.sh [BUILD]       BUILD defaults to build/release
 set -eu

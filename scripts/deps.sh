@@ -1,15 +1,16 @@
 #!/bin/sh
-# Installs from Debian what the build needs. Says nothing and changes nothing when all is there.
+# Installs from Debian what the build needs. Prints nothing and changes nothing if nothing is
+# missing.
 #
-#   scripts/deps.sh          to build and test
+#   scripts/deps.sh          what is needed to build and test
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
-#   scripts/deps.sh firmware also a compiler for Cortex-M and the board that runs it
-#   scripts/deps.sh riscv    also one for RISC-V, and its board
-#   scripts/deps.sh wasm     also one for WebAssembly, and Node to run what it makes
-#   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run what it makes
-#   scripts/deps.sh BACKEND  also what a backend stands on: backends/BACKEND/{debian.txt,deps.sh}
-#   scripts/deps.sh backends that of all of them
+#   scripts/deps.sh firmware also a compiler for Cortex-M, and qemu to run its programs
+#   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
+#   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
+#   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
+#   scripts/deps.sh BACKEND  also the library of a backend, as its debian.txt and deps.sh say
+#   scripts/deps.sh backends also the libraries of all backends
 set -eu
 
 packages="cmake ninja-build g++ make git patch pkg-config ccache
@@ -33,7 +34,7 @@ for extra in "$@"; do
     firmware) packages="$packages gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
     riscv) packages="$packages gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
-      libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # C++ headers: see firmware.sh.
+      libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # firmware.sh explains the C++ headers.
     wasm) packages="$packages clang-14 lld-14 wasi-libc libc++-14-dev-wasm32
       libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs" ;;
     backends) add_backends $(cd "$backends" && ls -d */) ;;
@@ -49,7 +50,7 @@ for extra in "$@"; do
   esac
 done
 
-# When the packages are there.
+# Installs the libraries of backends. The packages must be installed first.
 get_backends() {
   for script in $then; do "$script"; done
 }

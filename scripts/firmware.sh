@@ -1,5 +1,6 @@
 #!/bin/sh
-# The firmware form from end to end, on one board: test/firmware/README.md says what is looked at.
+# Tests `taper export --format=c` from end to end on one board; test/firmware/README.md says what is
+# checked.
 #
 #   scripts/firmware.sh build/release [cortex_m4 | riscv32 | wasm32]
 set -eu
@@ -24,7 +25,7 @@ cortex_m4)
   emulator="qemu-system-arm -M mps2-an386"
   core_limit=24576
   ;;
-riscv32) # Debian has no C++ headers for it; those for ARM, of the same compiler, serve.
+riscv32) # Debian has no C++ headers for it; those of the same compiler for ARM are used.
   tools=riscv64-unknown-elf
   headers=$(ls -d /usr/include/newlib/c++/* | tail -1)
   machine="-march=rv32imafc -mabi=ilp32f --specs=picolibc.specs -isystem $headers
@@ -32,8 +33,8 @@ riscv32) # Debian has no C++ headers for it; those for ARM, of the same compiler
   libraries="-nodefaultlibs -lm -lc -lgcc -Wl,--no-warn-rwx-segments"
   emulator="qemu-system-riscv32 -M virt -bios none -m 16M"
   ;;
-wasm32) ;; # No board: WebAssembly, which Node runs.
-*) fail "no board $board: cortex_m4, riscv32 or wasm32" ;;
+wasm32) ;; # Not a board: WebAssembly, which Node runs.
+*) fail "unknown board '$board': cortex_m4, riscv32 or wasm32" ;;
 esac
 if [ "$board" = wasm32 ]; then
   compiler="clang++-14 --target=wasm32-wasi"
@@ -56,7 +57,7 @@ size_of() {
   fi
 }
 
-# FlatBuffers' headers by themselves: the host's others must not be seen.
+# FlatBuffers' headers alone: other headers of the host must not be found.
 flatbuffers=$(echo '#include "flatbuffers/flatbuffers.h"' | ${CXX:-c++} -x c++ -E - |
   sed -n 's|^# [0-9]* "\(.*\)/flatbuffers.h".*|\1|p' | head -1)
 ln -sfn "$flatbuffers" "$out/include/flatbuffers"
@@ -66,7 +67,7 @@ flags="-std=c++17 -Os -DNDEBUG -ffreestanding $machine
   -Iruntime/include -I. -isystem $build/generated -isystem $out/include"
 flags=$(echo $flags)
 
-# compile FOLDER FLAGS SOURCES...: objects of the sources, two at a time.
+# compile FOLDER FLAGS SOURCES...: compiles the sources into the folder, two at a time.
 compile() {
   to=$1
   extra=$2
@@ -88,14 +89,14 @@ run_image() {
   timeout 300 $emulator "$1/image.elf" 2>&1
 }
 
-# step METHOD FILES: a step of main.cpp; the only method of a program has no name in model.h.
+# step METHOD FILES: a step of main.cpp. In model.h the only method of a program (-) has no name.
 step() {
   if [ "$1" = - ]; then echo "STEP(model_, MODEL_, \"$2\")"; else
     echo "STEP(model_${1}_, MODEL_$(echo "$1" | tr a-z A-Z)_, \"$2\")"
   fi
 }
 
-# model NAME "PROGRAMS" STEPS: exported, compiled, run.
+# model NAME "PROGRAMS" STEPS: exports the programs, compiles and runs them.
 model() {
   name=$1
   folder=$out/$name
@@ -112,7 +113,7 @@ model() {
   [ -z "$start" ] || compile "$folder/model" "" "$start"
   link_image "$folder"
   for symbol in malloc _malloc_r printf fopen _sbrk _write __cxa_throw; do
-    [ "$board" != wasm32 ] || break  # The test's own files take a heap there.
+    [ "$board" != wasm32 ] || break  # There the test itself needs a heap to read files.
     if $tools-nm "$folder/image.elf" | grep -q " [TtWw] $symbol\$"; then
       fail "$symbol is in the image of $name"
     fi
@@ -126,7 +127,7 @@ model() {
       awk 'NR % 2 { bytes += $1 } END { print bytes }') of block"
 }
 
-# The core by itself: the whole image, what starts the board included.
+# The core by itself: the whole image, including the start-up code of the board.
 compile "$out/core" "" test/size/size_core.cpp $start
 $compiler $flags $link "$out"/core/*.o "$out"/runtime/*.o $libraries -o "$out/core.elf"
 core=$(size_of "$out/core.elf")
@@ -141,7 +142,8 @@ if [ "$board" != wasm32 ]; then places="-DMODEL_BUFFER_1='[[gnu::section(\".bss.
 model mobilenet_v2 $data/mobilenet_v2.pt2 "$(step - $data/mobilenet_v2)"
 memories="" places=""
 model bert_mini $data/bert_mini.pt2 "$(step - $data/bert_mini)"
-# Methods take turns in one arena; what holds state keeps its own. Sizes change from run to run.
+# Methods share one arena and run in turns; methods with state keep their own memory. Sizes change
+# from run to run.
 model three "llama=$data/llama.pt2 digits=$data/mobilenet_v2.pt2 batch=$data/dynamic_batch.pt2" "
   $(step llama $data/llama.step0) $(step digits $data/mobilenet_v2)
   $(step llama $data/llama.step1) $(step batch $data/dynamic_batch_3)
@@ -150,11 +152,11 @@ model three "llama=$data/llama.pt2 digits=$data/mobilenet_v2.pt2 batch=$data/dyn
 model llama $data/llama.pt2 "
   $(step - $data/llama.step0) $(step - $data/llama.step1) $(step - $data/llama.step2)"
 
-# The memory is exact: a byte less is refused.
+# The memory is exact: a block that is one byte smaller is refused.
 block=$(sed -n 's/#define MODEL_BLOCK_BYTES //p' "$out/llama/model.h" | head -1)
 sed -i "s/MODEL_BLOCK_BYTES $block/MODEL_BLOCK_BYTES $((block - 1))/" "$out/llama/model.h"
 compile "$out/llama/model" "-I$out/llama" "$out/llama/model.cpp"
 link_image "$out/llama"
-if said=$(run_image "$out/llama"); then fail "a block that is a byte too small was taken"; fi
-[ "$said" = "a run fails" ] || fail "a byte too small: $said"
+if said=$(run_image "$out/llama"); then fail "a block that is a byte too small was accepted"; fi
+[ "$said" = "a run fails" ] || fail "a block that is a byte too small gives: $said"
 echo "4 programs run on $board"

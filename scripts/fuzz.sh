@@ -1,10 +1,10 @@
 #!/bin/sh
 # Mutates .pte and .pt2 files and runs them through the runtime and the compiler, under sanitizers.
 #
-#   scripts/fuzz.sh build/asan 200000 50000      that many mutants of .pte and of .pt2
+#   scripts/fuzz.sh build/asan 200000 50000      runs that many mutants of .pte and of .pt2
 #
-# Mutant N is the same file in every run of one commit, so a count is a test that can be repeated;
-# a failure prints the number that does.
+# Mutant N is the same file in every run of one commit, so a run can be repeated; a failure prints
+# the number of its mutant.
 set -eu
 build=${1:?usage: fuzz.sh BUILD [PTE_RUNS [PT2_RUNS]]}
 pte=${2:-200000}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Programs with guards on their sizes, compared with PyTorch (test/oracle/guards.py).
+# Runs programs with guards on their sizes and compares with PyTorch (test/oracle/guards.py).
 #
 #   scripts/guards.sh [BUILD]  BUILD defaults to build/release
 set -eu

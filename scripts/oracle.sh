@@ -1,5 +1,5 @@
 #!/bin/sh
-# PyTorch's OpInfo database through Taper (test/oracle/opinfo.py).
+# Runs PyTorch's OpInfo database through Taper and compares (test/oracle/opinfo.py).
 #
 #   scripts/oracle.sh [BUILD] [OPTION...]      BUILD defaults to build/release
 #

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs a build into an empty folder, copies every example into another, and builds each there
-# against the package alone; runs what was built. Then pkg-config, and the headers one by one.
+# Installs a build into an empty folder, copies every example into another folder, builds each there
+# against the package alone, and runs it. Also checks docs/embedding.md, pkg-config, the
+# amalgamation, and each header by itself.
 #
 #   scripts/package.sh build/release
 set -eu
@@ -36,7 +37,7 @@ example() {
   (cd "$out" && quietly cmake -S "$name" -B "$name/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     "-DCMAKE_PREFIX_PATH=$prefix" "$@" && quietly cmake --build "$name/build")
 }
-# says TEXT COMMAND...: its output holds the text.
+# says TEXT COMMAND...: runs the command, whose output must contain the text.
 says() {
   text=$1
   shift
@@ -51,7 +52,7 @@ example selected "-DMODEL=$out/digits.pte"
 says "$logits" "$out/selected/build/selected" "$out/digits.pte"
 says "5 kernels" "$out/selected/build/selected" "$out/digits.pte"
 quietly cmake --build "$out/selected/build" --target selected_sizes
-grep -q "kernels: operators" "$out/log" || fail "selected_sizes prints no bill"
+grep -q "kernels: operators" "$out/log" || fail "selected_sizes does not print a bill"
 if "$out/selected/build/selected" "$out/llama.pte" >"$out/said" 2>&1; then fail "llama ran"; fi
 grep -q "aten::embedding.out" "$out/said" || fail "a missing kernel is not named"
 example c_api
@@ -64,8 +65,8 @@ says "digits: 1 inputs, 1 outputs" "$out/multi_method/build/multi_method" "$out/
 says "add: 2 inputs, 1 outputs" "$out/multi_method/build/multi_method" "$out/both.pte"
 example decoder
 says "5 17 40" "$out/decoder/build/decoder" "$out/llama.pte" 5 17 40
-[ "$(sort -u "$out/said" | wc -l)" -eq 1 ] || fail "reset_state() does not begin anew"
-# As for a board: what is compiled is the model's sources and share/taper alone.
+[ "$(sort -u "$out/said" | wc -l)" -eq 1 ] || fail "reset_state() keeps old state"
+# As for a board: only the model's sources and share/taper are compiled.
 "$taper" export --format=c demo/digits.pt2 -o "$out/model_dir" >/dev/null
 example firmware "-DMODEL_DIR=$out/model_dir"
 says "$logits" "$out/firmware/build/firmware"
@@ -73,9 +74,9 @@ example executor_runner
 says "Output 0: tensor(sizes=[1, 10], float32, [-0.6037" "$out/executor_runner/build/executor_runner" \
   --model_path "$out/digits.pte"
 
-# docs/embedding.md, typed: each program of CMake with the main.cpp that goes with it, and each
-# command of taper.
-block() { # block LANGUAGE N: the Nth piece of that language.
+# docs/embedding.md: builds its CMake projects with the main.cpp that belongs to each, and runs its
+# taper commands.
+block() { # block LANGUAGE N: the Nth code block in that language.
   awk -v start="\`\`\`$1" -v wanted="$2" '/^```/ { on = $0 == start && ++n == wanted; next } on' \
     docs/embedding.md
 }
@@ -118,20 +119,20 @@ quietly ${CXX:-c++} -std=c++17 examples/hello/main.cpp -o "$out/hello_static" \
   $(pkg-config --cflags --libs taper-static)
 says "$logits" "$out/hello_static" "$out/digits.pte"
 
-# The runtime in one file, with the kernels of the package.
+# The amalgamated runtime, with the kernels of the package.
 quietly scripts/amalgamate.sh "$build" "$out/amalgamation"
 quietly ${CC:-cc} -std=c99 -DPORTABLE_ONLY "-I$prefix/include" examples/c_api/main.c \
   "$out/amalgamation/taper_runtime.o" "$(find "$prefix" -name libtaper_kernels_portable.a)" \
   -lstdc++ -lm -o "$out/amalgamated"
 says " 4.73386" "$out/amalgamated" "$out/digits.pte"
 
-# Every public header stands alone, and needs nothing that is not installed.
+# Every public header compiles by itself and needs nothing that is not installed.
 for header in $(cd "$prefix/include" && find taper -name '*.h'); do
   echo "#include \"$header\"" >"$out/header.cpp"
   quietly ${CXX:-c++} -std=c++17 -fsyntax-only "-I$prefix/include" "$out/header.cpp"
 done
 
-# A component that is not there, and one that no Taper has.
+# A component that is not installed is refused by name.
 mkdir "$out/lacking"
 cat >"$out/lacking/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
@@ -143,7 +144,7 @@ then
   fail "a component that is not installed was found"
 fi
 grep -q "installed without 'vulkan'" "$out/log" || fail "does not name the missing component"
-# The compiler and, where it is, XNNPACK, from the package.
+# The compiler from the package and, if it is installed, XNNPACK.
 cat >"$out/lacking/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
 project(compiling LANGUAGES CXX)

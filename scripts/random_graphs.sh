@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random programs through Taper, compared with PyTorch (test/oracle/random_graphs.py).
+# Runs random programs through Taper and compares with PyTorch (test/oracle/random_graphs.py).
 #
 #   scripts/random_graphs.sh [BUILD] [OPTION...]  BUILD defaults to build/release
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Selective build from end to end: test/selected/README.md says what is looked at.
+# Tests selective build from end to end; test/selected/README.md says what is checked.
 #
 #   scripts/selected.sh build/release
 set -eu
@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-# Models of the same dtypes share a group.
+# Models that use the same dtypes form a group.
 for model in test/models/data/*.pt2; do
   name=$(basename "$model" .pt2)
   "$taper" export "$model" -o "$out/models/$name.pte" >/dev/null
@@ -42,13 +42,13 @@ done
 "$out/build/bin/selected_fast_0" "$out/models" $(cat "$(ls "$out"/groups/* | head -1)") ||
   fail "fast kernels differ"
 
-# refused TEXT ARGUMENTS...: `taper select` must fail and say so.
+# refused TEXT ARGUMENTS...: `taper select` must fail with a message that contains the text.
 refused() {
   text=$1
   shift
-  if "$taper" select "$@" -o "$out/refused.cpp" 2>"$out/refused.txt"; then fail "$* was taken"; fi
+  if "$taper" select "$@" -o "$out/refused.cpp" 2>"$out/refused.txt"; then fail "$* is accepted"; fi
   grep -q "$text" "$out/refused.txt" || { cat "$out/refused.txt"; fail "does not say '$text'"; }
-  [ ! -e "$out/refused.cpp" ] || fail "a refused table was written"
+  [ ! -e "$out/refused.cpp" ] || fail "the table of a refused selection was written"
 }
 model=$out/models/mobilenet_v2.pte
 refused "aten::convolution.out is excluded" "$model" --exclude aten::convolution.out
@@ -60,7 +60,7 @@ for folder in backends/*/; do
   refused "backend .* is not linked" "$out/delegated.pte"
 done
 
-# A line that occurs twice.
+# A table with the same kernel twice does not compile.
 "$taper" select "$model" -o "$out/table.cpp"
 compile="${CXX:-c++} -std=c++17 -fsyntax-only -I runtime/include"
 $compile "$out/table.cpp" || fail "the table does not compile"
@@ -68,7 +68,8 @@ sed '/kAddOut,$/p; /"aten::add.out"/p' "$out/table.cpp" >"$out/twice.cpp"
 if $compile "$out/twice.cpp" 2>"$out/twice.txt"; then fail "a table with a kernel twice compiles"; fi
 grep -q "a kernel is listed twice" "$out/twice.txt" || fail "does not say that a kernel is listed twice"
 
-# A kernel of the application's own is compiled for what its operator is handed, whatever else is.
+# A kernel of the application's own is compiled for the dtypes that are passed to its operator,
+# whatever the other kernels are compiled for.
 mkdir -p "$out/own"
 "$taper" export examples/custom_op/model.pt2 --ops examples/custom_op/ops.txt -o "$out/own/own.pte" \
   >/dev/null
@@ -85,11 +86,11 @@ cat >"$out/own/shrink.cpp" <<END
 static_assert(taper::kSelectedDtypes == taper::dtype_bit(taper::ScalarType::kFloat), "for float32");
 END
 cmake -S "$out/own" -B "$out/own/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_BACKENDS=NONE \
-  -DTAPER_COMMAND="$taper" >/dev/null || fail "an application with its own kernel is not configured"
+  -DTAPER_COMMAND="$taper" >/dev/null || fail "configuring with the application's own kernel fails"
 cmake --build "$out/own/build" --target own_taper_kernels_0x40u >"$out/own.txt" ||
   { cat "$out/own.txt"; fail "a kernel of the application's own does not compile"; }
 
-# An application that leaves out what its model needs is not configured.
+# Configuring an application that leaves out what its model needs fails.
 mkdir -p "$out/bad"
 cat >"$out/bad/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
@@ -102,5 +103,5 @@ if cmake -S "$out/bad" -B "$out/bad/build" -G Ninja -DTAPER_HOST=OFF -DTAPER_BAC
   -DTAPER_COMMAND="$taper" >/dev/null 2>"$out/bad.txt"; then
   fail "an application that lacks a kernel was configured"
 fi
-grep -q "aten::mean.out is excluded" "$out/bad.txt" || fail "configuring does not name the kernel"
+grep -q "aten::mean.out is excluded" "$out/bad.txt" || fail "the error does not name the kernel"
 echo "$number trimmed binaries match"

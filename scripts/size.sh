@@ -1,10 +1,11 @@
 #!/bin/sh
-# Prints what the runtime adds to a statically linked program (test/size/README.md), for every
-# compiler that is here, beside the figures stored in test/size/sizes.txt. Exits 1 when the core, it
-# with all kernels, or a binary trimmed to a model outgrew its limit, or the stored figure by 2 %.
+# Prints how many bytes the runtime adds to a statically linked program (test/size/README.md), for
+# every compiler that is installed, with the figures stored in test/size/sizes.txt. Exits 1 if the
+# core, the core with all kernels, or a binary trimmed to a model exceeds its limit, or if a program
+# exceeds its stored figure by more than 2 %.
 #
-#   scripts/size.sh build/release           compares
-#   scripts/size.sh build/release --store   writes the stored figures anew
+#   scripts/size.sh build/release           compares with the stored figures
+#   scripts/size.sh build/release --store   replaces the stored figures
 set -eu
 cd "$(dirname "$0")/.."
 taper=$(pwd)/${1:?usage: size.sh BUILD [--store]}/bin/taper
@@ -20,7 +21,7 @@ fail() {
   exit 1
 }
 
-# The most that a program may take, whoever compiles it; nothing for those without a limit.
+# limit_of NAME: the most bytes that a program may take with any compiler; empty without a limit.
 limit_of() {
   case $1 in
     core) echo 49152 ;;
@@ -30,7 +31,7 @@ limit_of() {
   esac
 }
 
-# measure PRESET: builds its programs, prints and notes their sizes.
+# measure PRESET: builds the programs of the preset, prints their sizes and appends them to a file.
 measure() {
   preset=$1
   tool=size
@@ -47,7 +48,7 @@ measure() {
   done
 }
 
-# compare PRESET NAME BYTES
+# compare PRESET NAME BYTES: prints the size and fails if it is too large.
 compare() {
   limit=$(limit_of "$2")
   before=$(awk -v p="$1" -v n="$2" '$1 == p && $2 == n { print $3 }' "$stored")
@@ -66,7 +67,7 @@ for other in size-clang:clang++-14 size-arm64:aarch64-linux-gnu-g++; do
   if command -v "${other#*:}" >/dev/null; then
     measure "${other%%:*}"
   else
-    echo "${other%%:*}: not measured, ${other#*:} is not here"
+    echo "${other%%:*}: not measured, because ${other#*:} is not installed"
   fi
 done
 [ -z "$storing" ] || cp "$measured" "$stored"

@@ -1,15 +1,15 @@
 #!/bin/sh
-# The Python environment of everything that makes models or compares with PyTorch. Makes it, or
-# finds it again, and prints the path of its python.
+# Creates the Python environment for everything that makes models or compares with PyTorch, if it
+# does not exist yet, and prints the path of its python.
 #
 #   python=$(scripts/venv.sh)
 #
-# It lies in $TAPER_VENV, else in the user's cache, where all checkouts share it; it is made anew
-# when this list changes. TAPER_PYTHON names a Python that has the packages already.
+# The environment lies in $TAPER_VENV, by default in the user's cache, where all checkouts share it.
+# It is created anew when this list changes. TAPER_PYTHON names a Python that has the packages.
 set -eu
 packages="torch==2.13.0 numpy expecttest==0.3.0 scikit-learn==1.9.1 pillow
   executorch==1.5.1 transformers==5.23.0"
-alone="torchvision==0.28.0 timm==1.0.31"  # Without what they ask for: other builds of PyTorch.
+alone="torchvision==0.28.0 timm==1.0.31"  # Their dependencies would be other builds of PyTorch.
 
 if [ -n "${TAPER_PYTHON:-}" ]; then
   echo "$TAPER_PYTHON"
@@ -24,7 +24,7 @@ if ! [ -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
   mkdir -p "$(dirname "$venv")"
   python3 -m venv "$venv"
   pip="$venv/bin/pip install --quiet --disable-pip-version-check"
-  # torch first: what asks for it would let pip choose a larger build.
+  # torch comes first: as a dependency of another package, pip would choose a larger build of it.
   $pip torch==2.13.0 numpy >&2
   $pip $packages >&2
   $pip --no-deps $alone >&2

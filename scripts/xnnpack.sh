@@ -1,18 +1,18 @@
 #!/bin/sh
-# XNNPACK for the delegate: the pinned sources of 2024-11, built statically with clang into the
-# user's cache, where all checkouts share it. Silent when it is there.
+# Builds XNNPACK for the delegate: the pinned sources of 2024-11, built statically with clang in the
+# user's cache, where all checkouts share it. Prints nothing if it has been built.
 #
-#   scripts/xnnpack.sh          gets and builds it, if it is not there
-#   scripts/xnnpack.sh where    prints its folder (include/, lib/) if it is there, else nothing
+#   scripts/xnnpack.sh          downloads and builds it, if that has not been done yet
+#   scripts/xnnpack.sh where    prints its folder (include/, lib/) if it is built, else nothing
 #
-# The sources come from $TAPER_DEPS_DIR, a folder that holds the archives named below, else from
-# the Debian mirror of this machine, with a configuration of its own: the system's lists of packages
-# stay as they are. What Taper changes in them is backends/xnnpack/library; a change that does not fit
-# stops the build. Whatever compiler builds Taper, clang builds this: gcc 12 gives half the speed.
+# The sources come from $TAPER_DEPS_DIR, a folder with the archives named below, by default from
+# this machine's Debian mirror, through a separate configuration that leaves the system's package
+# lists alone. backends/xnnpack/library holds Taper's changes; a change that does not apply stops
+# the build. Whatever compiler builds Taper, clang builds XNNPACK: gcc 12 gives half the speed.
 set -eu
-recipe=20241108-27  # To be changed with anything below that changes what is built.
+recipe=20241108-27  # Must be changed with anything that changes what is built.
 
-# SHA-256, archive, Debian package and suite. What Debian adds to the sources is not used.
+# SHA-256, archive, Debian package and suite. Debian's own additions to the sources are not used.
 sources="\
 90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99 xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz xnnpack/trixie
 4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708 pthreadpool_0.0~git20240616.560c60d.orig.tar.xz pthreadpool/trixie
@@ -43,20 +43,20 @@ fail() {
   exit 1
 }
 
-# Names the archives that cannot be had, and what would help.
+# Fails with the names of the archives that cannot be downloaded, and a remedy.
 fail_without() {
   fail "$1:$2; put the archives that scripts/xnnpack.sh names into a folder and set TAPER_DEPS_DIR to it"
 }
 
-# The one mirror that this machine installs Debian from, in either form that its lists may have.
+# The mirror that this machine installs Debian from; its lists may be in either of two formats.
 mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
     2>/dev/null | grep -v '^ *#' | grep -v security | grep -o '\(https\{0,1\}\|mirror+file\):[^ ]*/debian/\{0,1\}\( \|$\)' |
     head -n 1 | tr -d ' '
 }
 
-# Debian's own description of the sources may be missing from a mirror that still has the archives;
-# apt-get then fails although the archive has come: only its checksum counts.
+# A mirror may have the archives but lack Debian's description of the sources. apt-get then fails
+# although it has downloaded the archive; only the checksum of the archive counts.
 from_debian() {
   [ -n "${apt:-}" ] || {
     base=$(mirror)
@@ -75,7 +75,7 @@ from_debian() {
 archives() { echo "$sources" | while read -r _ archive _; do printf ' %s' "$archive"; done; }
 is_good() { [ -f "$2" ] && echo "$1  $2" | sha256sum --check --status; }
 
-echo "xnnpack.sh: XNNPACK is not here yet: getting its sources, then building them (minutes, once)" >&2
+echo "xnnpack.sh: downloading and building XNNPACK, which takes minutes and is done once" >&2
 mkdir "$work/archives"
 missing=""
 while read -r sum archive package; do
@@ -85,12 +85,13 @@ while read -r sum archive package; do
   name=${archive%%_*}
   mkdir "$work/$name"
   strip=1
-  [ "$name" != xnnpack ] || strip=0  # Its archive has no folder around it.
+  [ "$name" != xnnpack ] || strip=0  # Its archive has no top-level folder.
   tar -xf "$place" -C "$work/$name" --strip-components=$strip
 done <<END
 $sources
 END
-[ -z "$missing" ] || fail_without "missing from ${TAPER_DEPS_DIR:-$base}, or not what is pinned" "$missing"
+[ -z "$missing" ] ||
+  fail_without "missing from ${TAPER_DEPS_DIR:-$base}, or with a wrong checksum" "$missing"
 
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
 cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
@@ -110,7 +111,7 @@ cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCPUINFO_BUILD_MOCK_TESTS=OFF -DCPUINFO_BUILD_BENCHMARKS=OFF >"$work/log" 2>&1 ||
   fail "cannot configure XNNPACK: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
 build() { cmake --build "$work/build" --target XNNPACK -j "${JOBS:-$(nproc)}"; }
-if [ -t 2 ]; then  # A person sees how far it is.
+if [ -t 2 ]; then  # Show progress on a terminal.
   build >&2 || fail "the build failed"
 else
   build >"$work/log" 2>&1 ||
@@ -126,5 +127,5 @@ for name in xnnpack pthreadpool cpuinfo fp16 fxdiv psimd; do
   cp "$work/$name/LICENSE" "$out/licenses/$name"
 done
 touch "$out/built"
-# Another build may have come first: then its result stays.
+# Another build may have finished first; its result is kept.
 [ -f "$prefix/built" ] || { rm -rf "$prefix" && mv -T "$out" "$prefix"; }

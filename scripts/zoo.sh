@@ -1,8 +1,8 @@
 #!/bin/sh
-# Public architectures with random weights, compiled, run and compared with PyTorch (test/zoo).
+# Compiles and runs public architectures with random weights and compares with PyTorch (test/zoo).
 #
-#   scripts/zoo.sh --quick            some twenty small models, a few minutes
-#   scripts/zoo.sh [OPTION...]        all, and docs/models.md written anew; options: test/zoo/zoo.py
+#   scripts/zoo.sh --quick            about twenty small models, in a few minutes
+#   scripts/zoo.sh [OPTION...]        all models, and writes docs/models.md; see test/zoo/zoo.py
 #
 # Results are kept in build/zoo.
 set -eu

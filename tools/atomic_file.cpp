@@ -1,3 +1,5 @@
+// Output files through temporary files and rename(2), and reading whole files.
+
 #include "tools/atomic_file.h"
 
 #include <fcntl.h>
@@ -26,7 +28,7 @@ Pieces as_pieces(std::string_view bytes) {
   return {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}};
 }
 
-// Returns 0 or the errno.
+// Returns 0 or an errno value.
 int write_piece(int file, std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
@@ -37,7 +39,7 @@ int write_piece(int file, std::span<const uint8_t> bytes) {
   return 0;
 }
 
-// Writes everything to an open descriptor and closes it. Returns 0 or the errno.
+// Writes everything to an open descriptor and closes it. Returns 0 or an errno value.
 int write_all(int file, const Pieces& pieces) {
   int error = 0;
   for (const std::span<const uint8_t> piece : pieces) {
@@ -47,7 +49,7 @@ int write_all(int file, const Pieces& pieces) {
   return error != 0 || closed ? error : errno;
 }
 
-// The file that a name stands for: a symbolic link is followed, not replaced.
+// The file that a path refers to: a symbolic link is followed, not replaced.
 std::string resolve(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_symlink(path, ignored)) return path;
@@ -77,7 +79,7 @@ void OutputFiles::add(const std::string& given, const Pieces& pieces) {
     pending_.push_back({path, "", std::move(bytes)});
     return;
   }
-  // A read-only file is refused although renaming over it would work.
+  // A read-only file is refused, although renaming over it would succeed.
   if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
     fail("write", given, errno);
   }

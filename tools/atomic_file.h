@@ -1,15 +1,15 @@
-// Output files, written whole or not at all.
+// Output files that are written completely or not at all.
 //
-// Bytes go to a temporary file beside the target and are renamed over it on commit(), so nobody
-// ever sees half a file and a failed command leaves what was there before. Several files that
-// belong together (a .pte and its .ptd) are renamed only after every one of them has been written.
+// Bytes go to a temporary file beside the target, which commit() renames over it: no reader sees a
+// partial file, and a failed command leaves the previous file in place. Several files that belong
+// together (a .pte and its .ptd) are renamed only after all of them have been written.
 //
 //   OutputFiles out;
 //   out.add("model.pte", bytes);
 //   out.add("model.ptd", weights);
 //   out.commit();
 //
-// A target that is no regular file (/dev/null, a pipe) is written directly, at commit().
+// A target that is not a regular file (/dev/null, a pipe) is written directly by commit().
 
 #pragma once
 
@@ -26,13 +26,13 @@ class OutputFiles {
   OutputFiles() = default;
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
-  ~OutputFiles();  // Removes the temporary files of what was not committed.
+  ~OutputFiles();  // Removes the temporary files that were not committed.
 
-  // Writes the bytes, or the pieces one after another, next to `path`. Throws InputError naming the
-  // path and the reason.
+  // Writes the bytes, or the concatenated pieces, to a temporary file next to `path`. Throws an
+  // InputError that names the path and the reason.
   void add(const std::string& path, std::string_view bytes);
   void add(const std::string& path, const std::vector<std::span<const uint8_t>>& pieces);
-  // Puts every file in its place. Throws InputError; what was renamed before the failure stays.
+  // Moves every file into place. Throws InputError; files renamed before the failure stay renamed.
   void commit();
 
  private:
@@ -43,12 +43,12 @@ class OutputFiles {
   std::vector<Pending> pending_;
 };
 
-// One file: add and commit.
+// Adds and commits one file.
 void write_file(const std::string& path, std::string_view bytes);
 
-// The whole of a file. Throws InputError naming the path and the reason.
+// Returns the contents of a file. Throws an InputError that names the path and the reason.
 std::string read_file(const std::string& path);
-// At most its first 64 bytes: enough to tell what it is.
+// Returns at most the first 64 bytes, which is enough to recognise the format.
 std::string read_head(const std::string& path);
 
 }  // namespace taper::tools

@@ -1,4 +1,4 @@
-// Output files appear whole, or what was there before stays.
+// Tests that output files are written completely, or the previous files are kept.
 
 #include "tools/atomic_file.h"
 

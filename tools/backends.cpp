@@ -1,3 +1,5 @@
+// The devices of this build, their packed-weight files, and the --backend option.
+
 #include "tools/backends.h"
 
 #include <optional>
@@ -12,11 +14,11 @@ namespace taper::tools {
 namespace {
 
 struct Held {
-  std::string packed_path;  // Outlives the device.
+  std::string packed_path;  // Must outlive the device.
   std::unique_ptr<Device> device;
 };
 
-// What is to be told of one backend's packed weights.
+// Saves the packed weights of one backend; returns a note for the user, or an empty string.
 std::string save_packed_of(const Held& held, const std::string& program) {
   const PackedReport report = held.device->packed_report();
   std::string note;
@@ -31,7 +33,7 @@ std::string save_packed_of(const Held& held, const std::string& program) {
   note += "packed weights: '" + path + "' ";
   if (*report.problem != 0) {
     note += std::string("is not used: ") + report.problem;
-    note += saved.ok() ? "; it is made anew" : "; it is not made anew either: ";
+    note += saved.ok() ? "; it is rebuilt" : "; it cannot be rebuilt: ";
   } else {
     note += saved.ok() ? "is written" : "cannot be written: ";
   }
@@ -56,7 +58,7 @@ std::string option_line(const exir::CompileOption& option) {
 struct Backends::State {
   std::vector<Held> held;
   std::vector<Backend> table;
-  std::optional<OwnThreads> threads;  // If no backend has threads that serve kernels.
+  std::optional<OwnThreads> threads;  // Used if no backend has threads that can run kernels.
   ThreadPool pool;
 };
 
@@ -114,7 +116,7 @@ std::string backend_names() {
 }
 
 std::string list_backends() {
-  std::string text = "portable  the kernels, which run what no backend takes\n";
+  std::string text = "portable  the kernels, which run the nodes that no backend takes\n";
   for (const exir::CompilerDescriptor* each : backend_compilers()) {
     text += std::string(each->identity.name) + "  " + each->identity.delegate_id;
     text += remedy_for(each->identity.delegate_id) + "\n";

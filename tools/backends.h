@@ -1,4 +1,4 @@
-// The backends of this program: compilers by what --backend says, and all device halves at once.
+// The backends linked into this program: compilers selected by --backend, and all devices.
 
 #pragma once
 
@@ -13,24 +13,24 @@
 namespace taper::tools {
 
 struct BackendOptions {
-  uint32_t threads = 0;  // 0: one for each fast core, four at most.
-  // Files of packed weights by the name of the backend; where there is none, none are read or
-  // written.
+  uint32_t threads = 0;  // 0: one per fast core, at most four.
+  // Files of packed weights, by backend name. A backend without an entry neither reads nor writes
+  // one.
   std::map<std::string, std::string> packed_paths = {};
 };
 
-// All device halves that this program is linked with.
+// The device halves of all backends linked into this program.
 class Backends {
  public:
   explicit Backends(const BackendOptions& options);
   ~Backends();
 
   BackendTable table() const;
-  // Threads for kernels: those of a backend where one has some that serve them.
+  // Threads for kernels: those of a backend that offers its own, else OwnThreads.
   ThreadPool thread_pool() const;
-  // When everything is loaded: writes the packed weights if a file lacks some. Returns what a
-  // person should know: that a file was made, or why what there is was not used, or not written;
-  // empty if there is nothing to tell. `program` is named if what it holds is of no use.
+  // Call this once everything is loaded: writes the packed weights if a file lacks some. Returns a
+  // note for the user: that a file was written, or why one was not used or not written; empty if
+  // there is nothing to report. `program` is named if the packed weights in it cannot be used.
   std::string save_packed(const std::string& program);
   // What the devices say of how the payloads loaded so far run; empty if nothing.
   std::string device_notes() const;
@@ -40,18 +40,18 @@ class Backends {
   std::unique_ptr<State> state_;
 };
 
-// "xnnpack:min_elements=0": the compilers that --backend names, in order of preference. Throws
-// UsageError; the text names everything that is wrong.
+// Parses --backend, such as "xnnpack:min_elements=0", into compilers in order of preference. Throws
+// a UsageError that names every problem.
 exir::BackendCompilers compilers_of(const std::string& text);
 
 // "portable, xnnpack"
 std::string backend_names();
 
-// Every backend, whether this program runs it, and its options: a line each.
+// Lists every backend, whether this program can run it, and its options, one per line.
 std::string list_backends();
 
-// What would help if a program's delegates of that id cannot run, in the form "; this taper was
-// built without xnnpack: run ..."; empty if they can, or nobody knows the id.
+// A hint for a program whose delegates with that id cannot run, in the form "; this taper was built
+// without xnnpack: run ..."; empty if they can, or if the id is unknown.
 std::string remedy_for(const std::string& delegate_id);
 
 }  // namespace taper::tools

@@ -1,5 +1,6 @@
-// The sub-commands of `taper`. Each gets its own arguments (argv[0] is its name), prints its result
-// on stdout and returns the exit code; it throws InputError or UsageError (tools/error.h) to fail.
+// The sub-commands of `taper`. Each receives its own arguments (argv[0] is its name), prints its
+// result to stdout and returns the exit code. It throws InputError or UsageError (tools/error.h) to
+// report failure.
 
 #pragma once
 
@@ -16,7 +17,7 @@ int verify_command(int argc, char** argv);
 int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 
-// A whole command line, argv[1] naming the sub-command. Prints what went wrong; never throws.
+// Runs a whole command line, in which argv[1] is the sub-command. Prints any error; never throws.
 int run_taper(int argc, char** argv);
 
 }  // namespace taper::tools

@@ -1,3 +1,5 @@
+// Element-wise comparison with a relative tolerance.
+
 #include "tools/compare.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace taper::tools {
 namespace {
 
-// How far apart two numbers are; infinite when one is special and the other is not the same.
+// The absolute difference; infinite if one number is NaN or infinite and the other differs.
 double distance(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b) ? 0 : INFINITY;
   if (std::isinf(a) || std::isinf(b)) return a == b ? 0 : INFINITY;

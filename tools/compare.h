@@ -1,6 +1,6 @@
-// Compares an array with what it should be: integers and bools must be equal, floating point may
-// differ by `tolerance` times max(1, the largest absolute expected value). NaN equals NaN, and an
-// infinity only itself.
+// Compares an array with the expected one: integers and bools must be equal; floating-point values
+// may differ by `tolerance` times max(1, the largest absolute expected value). NaN equals NaN, and
+// an infinity equals only itself.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace taper::tools {
 struct Comparison {
   bool equal = false;
   double largest_error = 0;
-  std::string text;  // "largest error 1.2e-06 of 3.4 allowed 3.4e-04", or what differs.
+  std::string text;  // "largest error 1.2e-06, allowed 3.4e-04", or what differs.
 };
 
 Comparison compare(const NpyArray& got, const NpyArray& expected, double tolerance);

@@ -1,4 +1,4 @@
-// Comparison of arrays, with numbers chosen by hand.
+// Tests the comparison of arrays with hand-picked numbers.
 
 #include "tools/compare.h"
 

@@ -1,4 +1,4 @@
-// Each backend stands behind one that looks at the heap before and after it builds a delegate.
+// Wraps each backend in one that compares heap usage before and after building a delegate.
 
 #include "tools/delegate_memory.h"
 

@@ -1,4 +1,4 @@
-// What the delegates of a method take beside its planned memory, found by loading it here.
+// Memory that the delegates of a method use besides its planned memory, found by loading it.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 namespace taper::tools {
 
 struct DelegateMemory {
-  uint64_t bytes = 0;   // Of the heap, while they are loaded; 0 if it cannot be told here.
-  std::string problem;  // Why the method does not load here; empty if it does.
+  uint64_t bytes = 0;   // Heap bytes while they are loaded; 0 if this system cannot tell.
+  std::string problem;  // Why the method cannot be loaded; empty if it can.
 };
 
-// `method` of the program at `path`, on one thread. It is loaded, not run: backends take what they
-// need for the declared sizes when they are loaded.
+// Loads `method` of the program at `path` with one thread. It is not run: backends allocate memory
+// for the declared sizes when they are loaded.
 DelegateMemory delegate_memory(const std::string& path, const std::string& method);
 
 }  // namespace taper::tools

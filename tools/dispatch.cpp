@@ -1,6 +1,6 @@
-// Picks a sub-command, and turns what it throws into one line and an exit code.
+// Picks a sub-command, and reports what it throws as one line and an exit code.
 //
-//   0  done      1  a file, a model or a value is wrong      2  the command line is wrong
+//   0  success   1  a file, a model or a value is wrong      2  the command line is wrong
 
 #include <cstdio>
 #include <cstring>
@@ -25,19 +25,19 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"export", export_command, "compile a PyTorch .pt2 into a .pte"},
-    {"check", check_command, "list all that stands in the way of compiling a .pt2"},
+    {"check", check_command, "list everything that prevents compiling a .pt2"},
     {"ops", ops_command, "list every operator: dialect, kernel, dtypes, who runs it"},
     {"run", run_command, "run a .pte on .npy inputs"},
     {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},
-    {"pack", pack_command, "put weights packed for this processor into a .pte"},
+    {"pack", pack_command, "add weights packed for this processor to a .pte"},
     {"bench", bench_command, "time a .pte: load, first run, steady state"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
-    {"select", select_command, "choose the kernels for a binary, by its programs"},
+    {"select", select_command, "choose the kernels that a binary needs for its programs"},
     {"batch", batch_command, "run many commands, one per line of a file"},
 };
 
 constexpr char kIntro[] =
-    "taper carries a PyTorch model to a device: .pt2 in, .pte out, no Python.\n"
+    "taper compiles PyTorch models for devices: .pt2 in, .pte out, no Python.\n"
     "\n"
     "Usage:\n"
     "  taper COMMAND [OPTIONS]\n"
@@ -51,7 +51,7 @@ constexpr char kExample[] =
     "  taper export model.pt2 -o model.pte\n"
     "  taper run model.pte --inputs image.npy --outputs .\n"
     "\n"
-    "Exit codes: 0 done, 1 a file, model or value is wrong, 2 the command line is wrong.\n";
+    "Exit codes: 0 success, 1 a file, model or value is wrong, 2 the command line is wrong.\n";
 
 void print_help() {
   std::fputs(kIntro, stdout);
@@ -67,7 +67,7 @@ int fail(int code, const std::string& message, const std::string& hint) {
   return code;
 }
 
-// What the compiler found: the summary, and each problem under it when that says more.
+// Prints the compiler's summary, and below it each problem that adds something.
 int fail_with_diagnostics(const exir::Failure& failure) {
   fail(1, failure.what(), "");
   print_problems(stderr, failure.diagnostics(), failure.what());
@@ -103,7 +103,7 @@ int run_taper(int argc, char** argv) {
   for (const Command& command : kCommands) {
     if (std::strcmp(name, command.name) == 0) return run(command, argc - 1, argv + 1);
   }
-  return fail(2, std::string("'") + name + "' is no command", "taper --help");
+  return fail(2, std::string("'") + name + "' is not a command", "taper --help");
 }
 
 }  // namespace taper::tools

@@ -1,4 +1,4 @@
-// How a command ends early. main() prints the one line and picks the exit code.
+// The exceptions that end a command. run_taper() prints the message and picks the exit code.
 //
 //   InputError  a file, a model or a value is wrong: exit code 1
 //   UsageError  the command line is wrong: exit code 2

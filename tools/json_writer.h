@@ -1,4 +1,4 @@
-// Writes JSON text: commas and quoting are taken care of, nesting is the caller's.
+// Writes JSON text. It handles commas and quoting; the caller is responsible for nesting.
 //
 //   JsonWriter json;
 //   json.open('{').key("name").text("forward").key("sizes");

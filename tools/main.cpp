@@ -1,4 +1,4 @@
-// The `taper` command line.
+// The entry point of the `taper` command line.
 
 #include <cstdio>
 #include <cstring>

@@ -1,3 +1,5 @@
+// Checks a program against a memory budget, and lists what is alive at the peak if it fails.
+
 #include "tools/memory_budget.h"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ struct alignas(64) Line {
   unsigned char bytes[64];
 };
 
-// What is alive at the peak of the largest buffer, the largest first.
+// Lists the tensors that are alive at the peak of the largest buffer, the largest first.
 void list_peak(const MethodMemory& method) {
   size_t largest = 0;
   for (size_t i = 1; i < method.buffers.size(); ++i) {
@@ -52,7 +54,7 @@ uint64_t bytes_of_text(const std::string& text, const std::string& option) {
     if (digits == 0 || digits > 9 || unit != units[shift]) continue;
     return std::strtoull(text.c_str(), nullptr, 10) << (10 * shift);
   }
-  throw UsageError("--" + option + ": '" + text + "' is no size; say 4096, 256K, 1M or 2G");
+  throw UsageError("--" + option + ": '" + text + "' is not a size such as 4096, 256K, 1M or 2G");
 }
 
 void require_budget(std::string_view file, uint64_t budget) {
@@ -70,9 +72,9 @@ void require_budget(std::string_view file, uint64_t budget) {
     if (planned + meta->method_bytes() <= budget) continue;
     list_peak(method);
     if (!problem.empty()) continue;
-    problem = "method " + method.name + " takes " + std::to_string(planned) +
+    problem = "method " + method.name + " needs " + std::to_string(planned) +
               " bytes of planned buffers and " + std::to_string(meta->method_bytes()) +
-              " of its block, the budget is " + std::to_string(budget);
+              " for its block; the budget is " + std::to_string(budget);
   }
   if (!problem.empty()) throw InputError(problem);
 }

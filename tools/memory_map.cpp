@@ -1,3 +1,5 @@
+// Lifetimes and places of planned tensors, derived from a program's instructions.
+
 #include "tools/memory_map.h"
 
 #include <algorithm>
@@ -64,7 +66,7 @@ class MemoryReader {
     if (is_state(value)) always_.push_back(slot);
   }
 
-  // Alive from call to call, whether an instruction names it or only what is put in its place.
+  // State stays alive between calls, even if no instruction names it.
   static bool is_state(const wire::EValue& value) {
     const wire::Tensor* tensor = value.val_as_Tensor();
     if (tensor == nullptr || tensor->allocation_info() == nullptr) return false;
@@ -97,7 +99,8 @@ class MemoryReader {
     const size_t end = now_ == 0 ? 0 : now_ - 1;
     for (const int32_t slot : always_) rows_[slot].last = end;
     for (auto& [slot, row] : rows_) {
-      for (const auto& [first, last] : loops_) {  // What is made before a loop lives through it.
+      // A tensor that is made before a loop and used in it is alive until the loop ends.
+      for (const auto& [first, last] : loops_) {
         if (row.first < first && row.last >= first) row.last = std::max(row.last, last);
       }
       row.last = std::min(row.last, end);
@@ -112,7 +115,7 @@ class MemoryReader {
     }
   }
 
-  // Bytes that are alive, counting those that several tensors share once.
+  // Finds the most bytes alive at once; bytes shared by several tensors count once.
   void find_peak(uint32_t buffer) {
     BufferUse& use = out_.buffers.back();
     for (size_t t = 0; t < std::max<size_t>(now_, 1); ++t) {
@@ -144,7 +147,7 @@ class MemoryReader {
 
 std::string bytes(uint64_t n) { return bytes_text(static_cast<double>(n)); }
 
-// Text that may come from a file, for an SVG.
+// Escapes text, which may come from a file, for an SVG.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {

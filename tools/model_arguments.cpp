@@ -1,3 +1,5 @@
+// Parses the arguments of the commands that compile.
+
 #include "tools/model_arguments.h"
 
 #include <charconv>
@@ -10,7 +12,7 @@
 namespace taper::tools {
 namespace {
 
-// "name=path" or a path, whose method is called forward.
+// Parses "name=path", or a path, for which the method is named "forward".
 exir::ExportRequest::Method method_of(const std::string& argument) {
   const size_t equals = argument.find('=');
   const bool named = equals != std::string::npos && equals != 0 && argument.find('/') > equals &&
@@ -33,7 +35,7 @@ std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
   return methods;
 }
 
-// "s77=128" of --bound.
+// Parses --bound, such as "s77=128".
 exir::SymValues bounds_of(const CommandLine& line) {
   exir::SymValues bounds;
   for (const std::string& item : line.list("bound")) {
@@ -52,8 +54,8 @@ exir::SymValues bounds_of(const CommandLine& line) {
 }  // namespace
 
 std::vector<Option> model_options() {
-  return {{"bound", "Plan for symbolic sizes up to this: s77=128,s12=4", "SYMBOL=N"},
-          {"ops", "Declarations of operators of your own; see examples/custom_op", "OPS.txt"}};
+  return {{"bound", "Upper bounds of symbolic sizes, for planning: s77=128,s12=4", "SYMBOL=N"},
+          {"ops", "Declarations of custom operators; see examples/custom_op", "OPS.txt"}};
 }
 
 exir::ExportRequest model_request(const CommandLine& line) {
@@ -73,7 +75,7 @@ exir::Operators operators_of(const CommandLine& line) {
 }
 
 exir::Failure naming_the_file(const exir::ExportRequest& request, const exir::Failure& failure) {
-  // The front end names the file; the passes know only the graph.
+  // The front end names the file; the passes only know the graph.
   const std::string text = failure.what(), path = request.methods[0].path;
   if (request.methods.size() > 1 || text.find(path) != text.npos) return failure;
   return exir::Failure(path + ": " + text, failure.diagnostics());

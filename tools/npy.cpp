@@ -1,3 +1,5 @@
+// Parses and writes NumPy's .npy format.
+
 #include "tools/npy.h"
 
 #include <algorithm>
@@ -91,7 +93,7 @@ class HeaderParser {
     const char quote = accept('"') ? '"' : '\'';
     if (quote == '\'') expect('\'');
     const size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) fail("header has an open string");
+    if (end == std::string_view::npos) fail("header has an unterminated string");
     std::string result(text_.substr(at_, end - at_));
     at_ = end + 1;
     return result;
@@ -128,7 +130,7 @@ class HeaderParser {
       value = value * 10 + (text_[at_] - '0');
     }
     if (at_ == first) fail("shape must be a tuple of sizes");
-    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote its long integers so.
+    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // The suffix of Python 2's long integers.
     return value;
   }
 
@@ -153,7 +155,7 @@ void swap_bytes(std::string& data, size_t element) {
   }
 }
 
-// Elements stored first dimension fastest, returned last dimension fastest.
+// Converts elements from column-major to row-major order.
 std::string from_fortran(const std::string& data, const std::vector<int64_t>& shape,
                          size_t element) {
   std::string result(data.size(), '\0');
@@ -211,7 +213,7 @@ NpyArray parse_npy(std::string_view file, const std::string& name) {
   }
   if (bytes != data.size()) {
     header.fail("shape " + shape_text(array.shape) + " of " + to_string(array.dtype) + " needs " +
-                std::to_string(bytes) + " bytes, it has " + std::to_string(data.size()));
+                std::to_string(bytes) + " bytes, the file has " + std::to_string(data.size()));
   }
   array.data = std::string(data);
   const size_t part = element_size(part_type(array.dtype));
@@ -233,11 +235,11 @@ std::vector<NpyArray> read_all(const std::vector<std::string>& paths) {
 std::string npy_bytes(ScalarType dtype, const std::vector<int64_t>& shape, std::string_view data) {
   const auto* code = std::find_if(std::begin(kCodes), std::end(kCodes),
                                   [&](const DtypeCode& c) { return c.type == dtype; });
-  if (code == std::end(kCodes)) throw InputError("no .npy dtype for this tensor");
+  if (code == std::end(kCodes)) throw InputError("this tensor's dtype has no .npy equivalent");
   const bool plain = element_size(dtype) == 1 || dtype == ScalarType::kBFloat16;
   std::string header = std::string("{'descr': '") + (plain ? "|" : "<") + code->code +
                        "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
-  // The elements begin at a multiple of 64.
+  // The elements start at a multiple of 64 bytes.
   while ((kMagic.size() + 4 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
   std::string file(kMagic);

@@ -1,9 +1,9 @@
-// NumPy's .npy files: one array each, a short text header and then the elements.
+// NumPy's .npy files: one array each, a short text header followed by the elements.
 //
-// Read: versions 1 to 3; f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8, b1, and bfloat16 as two raw bytes (V2,
-// which is what numpy.save writes for it). Big-endian files are swapped and Fortran order is turned
-// into C order, so the elements always arrive as a contiguous tensor has them.
-// Written: version 1, little endian, C order.
+// Reading supports versions 1 to 3; f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8, b1, c8 c16, and bfloat16 as
+// two raw bytes (V2, as numpy.save writes it). Big-endian elements and Fortran order are converted,
+// so that elements are always in the order of a contiguous tensor.
+// Writing uses version 1, little endian, C order.
 
 #pragma once
 
@@ -22,15 +22,15 @@ struct NpyArray {
   std::string data;  // Elements in C order, little endian.
 };
 
-// Parses a file's bytes. `name` stands in messages. Throws InputError.
+// Parses a file's bytes. `name` is used in messages. Throws InputError.
 NpyArray parse_npy(std::string_view file, const std::string& name);
-// Reads a file, or several. Throws InputError.
+// Read one file, or several. Throw InputError.
 NpyArray read_npy(const std::string& path);
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths);
-// The bytes of a file. REQUIRES: data.size() is the element count times the element size.
+// Returns a file's bytes. REQUIRES: data.size() is the element count times the element size.
 std::string npy_bytes(ScalarType dtype, const std::vector<int64_t>& shape, std::string_view data);
 
-// "(2, 3)", "(4,)", "()": a shape as Python writes it.
+// Formats a shape as Python does: "(2, 3)", "(4,)", "()".
 std::string shape_text(const std::vector<int64_t>& shape);
 
 }  // namespace taper::tools

@@ -1,4 +1,5 @@
-// .npy files, good and hostile. The bytes below were laid out by hand from NumPy's format document.
+// Tests .npy files, valid and malformed. The bytes were written by hand from NumPy's format
+// specification.
 
 #include "tools/npy.h"
 
@@ -102,7 +103,7 @@ TEST(Npy, RefusesWithTheReason) {
   EXPECT_EQ(message_of(file(1, "{'descr': [('a', '<f4')], }", "")),
             prefix + "structured dtypes are not supported");
   EXPECT_EQ(message_of(file(1, dict("<f4", "(2, 3)"), "1234")),
-            prefix + "shape (2, 3) of float32 needs 24 bytes, it has 4");
+            prefix + "shape (2, 3) of float32 needs 24 bytes, the file has 4");
   EXPECT_EQ(message_of(file(1, dict("<f4", "(4294967296, 4294967296)"), "")),
             prefix + "shape (4294967296, 4294967296) is too large");
   EXPECT_EQ(message_of(file(1, dict("<f4", "(99999999999999999999,)"), "")),

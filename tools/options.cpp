@@ -1,10 +1,12 @@
+// Command-line parsing with cxxopts.
+
 #include "tools/options.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
-// A file name may hold a comma: lists are split by list(), where one is meant.
+// A file name may contain a comma: only list() splits values.
 #define CXXOPTS_VECTOR_DELIMITER '\x1f'
 #include <cxxopts.hpp>
 
@@ -15,7 +17,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// "m,method" is known as "method".
+// "method" for "m,method".
 std::string long_name(const Option& option) {
   return option.names.substr(option.names.find(',') + 1);
 }
@@ -110,7 +112,7 @@ double CommandLine::number(const std::string& name, double low, double high) con
 
 std::string CommandLine::file() const {
   if (files_.empty()) throw UsageError("no file given");
-  if (files_.size() > 1) throw UsageError("one file expected, '" + files_[1] + "' is a second");
+  if (files_.size() > 1) throw UsageError("one file expected, also given '" + files_[1] + "'");
   return files_[0];
 }
 

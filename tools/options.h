@@ -1,5 +1,5 @@
-// Command lines of the sub-commands. Only options.cpp knows cxxopts; a command says what it takes
-// as a table of options and reads text, lists and numbers back.
+// Command lines of the sub-commands. A command describes its options in a table and reads text,
+// lists and numbers back; only options.cpp depends on cxxopts.
 
 #pragma once
 
@@ -13,8 +13,8 @@ namespace taper::tools {
 struct Option {
   std::string names;  // "m,method" or "json".
   std::string help;
-  std::string value = "";         // "FILE"; empty for a flag that takes none.
-  std::string default_text = "";  // What text() gives when the option is absent.
+  std::string value = "";         // "FILE"; empty for a flag.
+  std::string default_text = "";  // Returned by text() if the option is absent.
 };
 
 struct OptionGroup {
@@ -24,12 +24,12 @@ struct OptionGroup {
 
 class CommandLine {
  public:
-  // `usage` follows the command's name: "FILE.pte [OPTIONS]". --help is added.
+  // `usage` follows the command's name: "FILE.pte [OPTIONS]". Adds --help.
   CommandLine(std::string command, std::string intro, std::string usage,
               std::vector<OptionGroup> groups);
 
-  // Returns false when --help was asked for and printed.
-  // Throws UsageError for an option that is unknown or lacks its value.
+  // Returns false if --help was given and the help was printed. Throws UsageError for an option
+  // that is unknown or lacks its value.
   bool parse(int argc, char** argv);
 
   bool given(const std::string& name) const { return values_.count(name) != 0; }
@@ -41,18 +41,18 @@ class CommandLine {
   uint64_t integer(const std::string& name, uint64_t low, uint64_t high) const;
   double number(const std::string& name, double low, double high) const;
 
-  // What stands without an option's name. file() demands exactly one; both throw UsageError.
+  // The positional arguments. file() throws UsageError unless there is exactly one.
   const std::vector<std::string>& files() const { return files_; }
   std::string file() const;
 
  private:
   std::string command_, intro_, usage_;
   std::vector<OptionGroup> groups_;
-  std::map<std::string, std::vector<std::string>> values_;  // Of the options that were given.
+  std::map<std::string, std::vector<std::string>> values_;  // By option, for those given.
   std::vector<std::string> files_;
 };
 
-// "a,b,c" as its items; an empty text has none.
+// Splits "a,b,c" into its items; an empty text has none.
 std::vector<std::string> split_list(const std::string& text, char separator = ',');
 
 }  // namespace taper::tools

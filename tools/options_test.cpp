@@ -1,4 +1,4 @@
-// Command lines: defaults, lists, numbers, and what is refused.
+// Tests command lines: defaults, lists, numbers and errors.
 
 #include "tools/options.h"
 

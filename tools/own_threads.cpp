@@ -1,5 +1,5 @@
-// Threads wait for a round of work, turning for a while before they sleep; every round has them
-// all, and ends when each has found nothing left to take.
+// Threads wait for a round of work, spinning for a while before they sleep. Every thread takes part
+// in every round, which ends when no thread finds any work left.
 
 #include "tools/own_threads.h"
 

@@ -1,4 +1,4 @@
-// Threads for kernels where no backend has threads that serve both.
+// Threads for kernels, used when no backend offers its own.
 
 #pragma once
 
@@ -14,13 +14,13 @@ namespace taper::tools {
 
 class OwnThreads {
  public:
-  // That of the caller counts as one. 0: as many as there are cores, four at most.
+  // `count` includes the calling thread. 0: one per core, at most four.
   explicit OwnThreads(uint32_t count);
   ~OwnThreads();
   OwnThreads(const OwnThreads&) = delete;
   OwnThreads& operator=(const OwnThreads&) = delete;
 
-  // To be used by one thread at a time; lives as long as this object.
+  // May be used by one thread at a time, and is valid as long as this object.
   ThreadPool thread_pool();
 
  private:
@@ -37,7 +37,7 @@ class OwnThreads {
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  Job job_;  // Changed while nobody works.
+  Job job_;  // Changes only between rounds.
   std::atomic<uint64_t> round_{0};
   std::atomic<size_t> next_{0}, idle_{0};
   bool stopped_ = false;

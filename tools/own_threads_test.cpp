@@ -1,4 +1,4 @@
-// Every index is run once, however many rounds and threads there are.
+// Tests that every index is run exactly once, for any number of rounds and threads.
 
 #include "tools/own_threads.h"
 

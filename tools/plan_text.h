@@ -1,4 +1,4 @@
-// A memory plan in one line, with its certificate.
+// Formats a memory plan, with its lower bound, in one line.
 
 #pragma once
 

@@ -1,3 +1,5 @@
+// Prints diagnostics as text and as JSON.
+
 #include "tools/problems.h"
 
 namespace taper::tools {

@@ -1,4 +1,4 @@
-// What the compiler found wrong, as text and as JSON.
+// Prints the compiler's diagnostics as text and as JSON.
 
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace taper::tools {
 
-// One block per problem: what, where, the user's line, what would help. What `said` holds already
-// is not repeated.
+// Prints one block per problem: the message, where it is, the line of the user's source and a
+// remedy. Problems that `said` contains already are not repeated.
 void print_problems(std::FILE* to, const std::vector<exir::Diagnostic>& problems,
                     const std::string& said = "");
 
-// An array of objects with id, stage, node, message, source, expected, actual and remedy.
+// Adds an array of objects with id, stage, node, message, source, expected, actual and remedy.
 void add_problems(JsonWriter& json, const std::vector<exir::Diagnostic>& problems);
 
 }  // namespace taper::tools

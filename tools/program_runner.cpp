@@ -1,3 +1,5 @@
+// Loads one method of a .pte, checks and sets its inputs, and runs it.
+
 #include "tools/program_runner.h"
 
 #include <unistd.h>
@@ -199,7 +201,7 @@ void ProgramRunner::overwrite_input(size_t i, std::string_view row_major) {
 }
 
 double ProgramRunner::execute() {
-  // Inputs first: memory of a planned input is reused by the run that it was set for.
+  // Set the inputs before every run: a run may reuse the memory of planned inputs.
   Status status = method_->set_inputs(inputs_);
   if (!status.ok()) throw InputError("'" + path_ + "': " + status.message());
   const auto start = std::chrono::steady_clock::now();
@@ -238,7 +240,7 @@ std::map<std::string, std::string> packed_paths_of(const std::string& program) {
   return paths;
 }
 
-// Of the delegates that the text names.
+// The hints for all delegates that the text names.
 std::string remedies_for(const std::string& text) {
   std::string remedies;
   for (const exir::CompilerDescriptor* each : backend_compilers()) {

@@ -1,4 +1,4 @@
-// One method of a .pte with its memory and inputs: what run, bench, verify and the demo share.
+// Runs one method of a .pte with its memory and inputs; shared by run, bench, verify and the demo.
 //
 //   ProgramRunner runner({"model.pte"});
 //   runner.set_inputs({read_npy("a.npy")}, {"a.npy"});
@@ -24,50 +24,51 @@ Span<const KernelTable> kernel_tables(bool optimized);
 struct RunnerOptions {
   std::string path;
   std::string data_path;  // A .ptd, or empty.
-  std::string method;     // Empty: "forward", or the only method there is.
-  uint32_t threads = 0;   // 0: one for each fast core, four at most.
+  std::string method;     // Empty: "forward", or the only method.
+  uint32_t threads = 0;   // 0: one per fast core, at most four.
   bool optimized = true;  // False: portable kernels only.
-  // Makes files of packed weights beside the program, one for each backend that packs some. One
-  // that is there is used in any case, and made anew if it is of no use.
+  // Writes files of packed weights beside the program, one per backend that packs any. An existing
+  // file is always used, and rebuilt if it is unusable.
   bool make_cache = false;
 };
 
 struct Output {
   bool is_tensor = false;
-  NpyArray array;    // When it is one.
-  std::string text;  // When it is not: "int 3".
+  NpyArray array;    // If it is a tensor.
+  std::string text;  // Otherwise: "int 3".
 };
 
 class ProgramRunner {
  public:
-  // Opens the file and loads the method. Throws InputError; the text names every problem found.
+  // Opens the file and loads the method. Throws an InputError that names every problem found.
   explicit ProgramRunner(const RunnerOptions& options);
 
   const MethodMeta& meta() const { return meta_; }
   Module& module() { return module_; }
   double open_seconds() const { return open_seconds_; }
   double load_seconds() const { return load_seconds_; }
-  // What to tell about packed weights; empty if nothing.
+  // A note for the user about packed weights; empty if there is none.
   const std::string& cache_note() const { return cache_note_; }
   // What to tell about devices; empty if nothing.
   std::string device_note() const { return backends_.device_notes(); }
 
-  // The tensor inputs in flattened order; inputs of other kinds take the value that export baked
-  // in. `names` stand in messages. Throws InputError saying what was expected and what was given.
+  // Sets the tensor inputs in flattened order; inputs of other kinds take the values fixed at
+  // export. `names` are used in messages. Throws an InputError that states what was expected and
+  // what was given.
   void set_inputs(const std::vector<NpyArray>& arrays, const std::vector<std::string>& names);
-  // Every tensor input full of ones, at its declared sizes.
+  // Sets every tensor input to ones, at its declared sizes.
   void set_ones();
-  // Changes the elements of one tensor input, counted among the tensor inputs.
-  // REQUIRES: set_inputs() or set_ones() was called; as many bytes as that input has.
+  // Changes the elements of the i-th tensor input.
+  // REQUIRES: set_inputs() or set_ones() was called; `row_major` has the size of that input.
   void overwrite_input(size_t i, std::string_view row_major);
 
-  // Runs once; state carries over. Returns the seconds it took. Throws InputError.
+  // Runs once; state persists between runs. Returns the time in seconds. Throws InputError.
   double execute();
   std::vector<Output> outputs();
 
  private:
   void check_input(const NpyArray& array, const TensorInfo& info, const std::string& where) const;
-  // Throws InputError if sizes of different inputs contradict what the program says of them.
+  // Throws InputError if the sizes of the inputs contradict the program's signature.
   void check_sizes(const std::vector<NpyArray>& arrays) const;
   void add_input(size_t i, const NpyArray* array, const std::string& where);
   [[noreturn]] void fail(const Status& status);
@@ -76,7 +77,7 @@ class ProgramRunner {
   Backends backends_;
   ModuleOptions options_;
   Module module_;
-  double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose making sets the first.
+  double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose initializer sets the first.
   MethodMeta meta_;
   Method* method_ = nullptr;
   std::string cache_note_;
@@ -84,13 +85,13 @@ class ProgramRunner {
   std::vector<EValue> inputs_;
 };
 
-// "model.xnncache" for "model.pte", by the names of the backends that pack ahead.
+// Paths of packed weights, such as "model.xnncache" for "model.pte", by backend name.
 std::map<std::string, std::string> packed_paths_of(const std::string& program);
 
-// What a failed load says, in one line that names the file.
+// Describes a failed load in one line that names the file.
 std::string load_problem(const Module& module, const Status& status, const std::string& path);
 
-// The text of a value that is no tensor: "int 3", "none", "string 'a'".
+// Formats a value that is not a tensor: "int 3", "none", "string 'a'".
 std::string plain_text(const EValue& value);
 
 }  // namespace taper::tools

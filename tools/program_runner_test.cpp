@@ -1,4 +1,4 @@
-// One method with its memory and inputs, on a program made by hand: x + 1 * x, then a chain.
+// Tests running one method on a hand-written program, a chain of additions.
 
 #include "tools/program_runner.h"
 

@@ -1,3 +1,5 @@
+// Reads a .pte's tables with the generated accessors, checking indices and sizes.
+
 #include "tools/pte_summary.h"
 
 #include <algorithm>
@@ -53,7 +55,7 @@ ValueSummary value_summary(const wire::EValue& slot) {
   }
 }
 
-// Reads one method. Indices are checked here: the flatbuffer's verifier knows nothing of them.
+// Reads one method. Checks indices, which the FlatBuffers verifier does not know.
 class PlanReader {
  public:
   PlanReader(const wire::Program& program, const wire::ExecutionPlan& plan)
@@ -75,14 +77,14 @@ class PlanReader {
     std::vector<ValueSummary> result;
     for (size_t i = 0; i < count_of(indices); ++i) {
       const auto index = static_cast<uint32_t>(indices->Get(static_cast<unsigned>(i)));
-      if (index >= count_of(plan_.values())) throw InputError("an input or output names no slot");
+      if (index >= count_of(plan_.values())) throw InputError("an input or output has a bad slot");
       result.push_back(value_summary(*plan_.values()->Get(index)));
     }
     return result;
   }
 
   std::string operator_at(uint32_t index) const {
-    if (index >= count_of(plan_.operators())) throw InputError("an instruction names no operator");
+    if (index >= count_of(plan_.operators())) throw InputError("an instruction has a bad operator");
     return operator_name(*plan_.operators()->Get(index));
   }
 
@@ -171,14 +173,13 @@ PteSummary summarise_pte(std::string_view file, const std::string& name) {
   wire::ExtendedHeader header;
   header.program_size = file.size();
   if (wire::read_header(bytes, &header) == wire::HeaderState::kBad) {
-    throw InputError("'" + name + "' has a broken header");
+    throw InputError("'" + name + "' has a damaged header");
   }
   summary.program_bytes = std::min<uint64_t>(header.program_size, file.size());
-  // The runtime demands alignment of its caller; a std::string's bytes are aligned well enough
-  // here.
+  // Alignment is not checked: unlike the runtime, this reader accepts the bytes of a std::string.
   flatbuffers::Verifier verifier(bytes, summary.program_bytes, 64, 1u << 28, false);
   if (!wire::VerifyProgramBuffer(verifier)) {
-    throw InputError("'" + name + "' is damaged: its tables do not verify");
+    throw InputError("'" + name + "' is damaged: its tables fail verification");
   }
   const wire::Program& program = *wire::GetProgram(bytes);
   if (program.execution_plan() != nullptr) {

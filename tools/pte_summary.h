@@ -1,5 +1,5 @@
-// What is inside a .pte, read from its tables by the schema alone: a second reader, independent of
-// the runtime's.
+// A summary of a .pte's contents, read from its tables by the schema alone: a second reader,
+// independent of the runtime's.
 
 #pragma once
 
@@ -14,11 +14,11 @@ namespace taper::tools {
 
 struct ValueSummary {
   std::string kind;            // "tensor", "int", "double", "bool", "string", "none", "... list"
-  std::string dtype;           // Of a tensor.
-  std::vector<int64_t> sizes;  // Of a tensor; the upper bound when dynamic.
+  std::string dtype;           // For a tensor.
+  std::vector<int64_t> sizes;  // For a tensor; the upper bounds if it is dynamic.
   bool dynamic = false;
-  bool channels_last = false;  // Any dim order but 0,1,2,...
-  std::string text;            // A number's or string's value.
+  bool channels_last = false;  // Any dim order other than 0,1,2,...
+  std::string text;            // The value of a number or string.
 };
 
 struct DelegateSummary {
@@ -26,33 +26,33 @@ struct DelegateSummary {
   uint64_t bytes = 0;
   std::vector<std::string> specs = {};   // "share_workspace=01": values in hexadecimal.
   std::optional<uint32_t> segment = {};  // Where the payload is, if not in the tables.
-  std::string text = {};                 // What its backend says of it; empty if nothing.
+  std::string text = {};                 // The backend's description; empty if it has none.
 };
 
 struct MethodSummary {
   std::string name;
   std::vector<ValueSummary> inputs, outputs;
-  std::map<std::string, int64_t> operators;  // Name with overload, to its number of calls.
+  std::map<std::string, int64_t> operators;  // Number of calls by name with overload.
   int64_t instructions = 0, values = 0;
   std::map<std::string, int64_t> instruction_kinds;
   std::vector<DelegateSummary> delegates;
-  std::vector<int64_t> arenas;  // Bytes of each planned arena.
-  uint64_t method_bytes = 0;    // What the runtime needs besides; 0 if not asked.
+  std::vector<int64_t> arenas;  // Size in bytes of each planned buffer.
+  uint64_t method_bytes = 0;    // Size of the runtime's method block; 0 if not queried.
   int64_t constants = 0, mutable_buffers = 0;
-  std::vector<std::string> external;  // Names of tensors whose bytes a .ptd holds.
+  std::vector<std::string> external;  // Names of tensors whose data is in a .ptd.
 };
 
 struct PteSummary {
   uint64_t file_bytes = 0, program_bytes = 0, constant_bytes = 0, mutable_bytes = 0;
-  uint64_t segment_bytes = 0;  // All segments together.
+  uint64_t segment_bytes = 0;  // Total size of all segments.
   std::vector<MethodSummary> methods;
   std::vector<std::string> named_data;
 };
 
-// REQUIRES nothing: a file that is no program throws InputError with `name` in its text.
+// Accepts any bytes: throws an InputError that contains `name` if they are not a program.
 PteSummary summarise_pte(std::string_view file, const std::string& name);
 
-// "float32 (1, 3, 224, 224)", "int 3", "none".
+// Formats a value: "float32 (1, 3, 224, 224)", "int 3", "none".
 std::string value_text(const ValueSummary& value);
 
 }  // namespace taper::tools

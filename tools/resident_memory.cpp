@@ -1,4 +1,4 @@
-// Linux says it in /proc.
+// Reads the resident memory from Linux's /proc/self/status.
 
 #include "tools/resident_memory.h"
 

@@ -1,4 +1,4 @@
-// The memory of this process that is resident now, and the most that ever was.
+// The resident memory of this process, now and at its peak.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace taper::tools {
 
 struct ResidentMemory {
-  uint64_t now_bytes = 0, peak_bytes = 0;  // 0 where the system does not say.
+  uint64_t now_bytes = 0, peak_bytes = 0;  // 0 on systems that do not report it.
 };
 
 ResidentMemory resident_memory();

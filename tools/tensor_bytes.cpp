@@ -1,3 +1,5 @@
+// Copies elements between row-major bytes and tensors of any dim order.
+
 #include "tools/tensor_bytes.h"
 
 #include <bit>
@@ -27,7 +29,7 @@ float half_to_float(uint16_t bits) {
   return sign * std::ldexp(static_cast<float>(1024 + mantissa), exponent - 25);
 }
 
-// Visits every element: its place in row-major order and its place in the tensor's memory.
+// Visits every element with its row-major index and its index in the tensor's memory.
 template <typename Visit>
 void each_element(const Tensor& tensor, Visit visit) {
   const auto rank = static_cast<size_t>(tensor.dim());

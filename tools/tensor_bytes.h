@@ -1,4 +1,4 @@
-// Tensors that own their memory, and their elements in the order that .npy files have them.
+// Tensors that own their memory, and conversion of their elements to the order of .npy files.
 
 #pragma once
 
@@ -11,17 +11,18 @@
 
 namespace taper::tools {
 
-// A tensor of any dim order with everything it points to. Its address stays: no copy, no move.
+// A tensor of any dim order that owns everything it points to. Its address is stable: it cannot be
+// copied or moved.
 class HeldTensor {
  public:
-  // Elements are zero. Throws InputError if they take more than `max_bytes`.
+  // Elements are zero. Throws InputError if they need more than `max_bytes`.
   HeldTensor(ScalarType type, Span<const int32_t> sizes, Span<const uint8_t> dim_order,
              uint64_t max_bytes);
   HeldTensor(const HeldTensor&) = delete;
   HeldTensor& operator=(const HeldTensor&) = delete;
 
   Tensor& tensor() { return tensor_; }
-  // Sets the elements from row-major bytes. REQUIRES: as many as the tensor has.
+  // Sets the elements from row-major bytes. REQUIRES: `bytes` has the tensor's size.
   void set_row_major(std::string_view bytes);
   // Sets every element to 1.
   void set_ones();
@@ -43,7 +44,7 @@ std::string type_text(ScalarType type, Span<const int32_t> sizes);
 
 // Element `i` of row-major bytes as a number, for printing and comparing.
 double element_at(ScalarType type, std::string_view bytes, size_t i);
-// The same as text: integers exactly.
+// The same as text; integers are exact.
 std::string element_text(ScalarType type, std::string_view bytes, size_t i);
 
 }  // namespace taper::tools

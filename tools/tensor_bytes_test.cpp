@@ -1,4 +1,4 @@
-// Elements in row-major order from any dim order, and single elements as numbers.
+// Tests row-major conversion of tensors of any dim order, and single elements as numbers.
 
 #include "tools/tensor_bytes.h"
 

@@ -1,3 +1,5 @@
+// ANSI colours, progress, and numbers with units.
+
 #include "tools/terminal.h"
 
 #include <unistd.h>

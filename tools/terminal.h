@@ -1,5 +1,5 @@
-// What is shown to a person: colour, and progress on stderr. Both vanish when the stream is no
-// terminal, so logs and pipes stay plain.
+// Output for people: colour, and progress on stderr. Both are omitted if the stream is not a
+// terminal, so that logs and pipes stay plain.
 
 #pragma once
 
@@ -11,14 +11,14 @@ namespace taper::tools {
 
 bool is_terminal(std::FILE* stream);
 
-// `text` in bold, green or red when `stream` is a terminal that wants colour, else `text`.
+// `text` in bold or in a colour if `stream` is a terminal and NO_COLOR is not set, else `text`.
 enum class Colour { kBold, kGreen, kRed, kDim };
 std::string coloured(std::FILE* stream, Colour colour, const std::string& text);
 
-// "taper: note: ..." on stderr; nothing for an empty text.
+// Prints "taper: note: ..." to stderr; prints nothing for an empty text.
 void print_note(const std::string& text);
 
-// One line on stderr that counts up; erased at the end.
+// A line on stderr that counts up, and is erased on destruction.
 class Progress {
  public:
   Progress(std::string label, size_t total);
@@ -34,9 +34,9 @@ class Progress {
   bool on_;
 };
 
-// "512 B", "3.4 KB", "14.0 MB": powers of 1000.
+// Formats bytes with units of 1000: "512 B", "3.4 KB", "14.0 MB".
 std::string bytes_text(double bytes);
-// "850 ns", "3.4 us", "12.0 ms", "1.25 s".
+// Formats a time: "850 ns", "3.4 us", "12.0 ms", "1.25 s".
 std::string time_text(double seconds);
 
 }  // namespace taper::tools

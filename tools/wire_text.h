@@ -1,4 +1,4 @@
-// Texts and counts of a program's tables, which may be absent.
+// Accessors for optional strings and vectors in a program's tables.
 
 #pragma once
 
@@ -15,7 +15,7 @@ size_t count_of(const flatbuffers::Vector<T>* vector) {
   return vector ? vector->size() : 0;
 }
 
-// "aten::add.out", or without a dot if there is no overload.
+// "aten::add.out", or just the name if there is no overload.
 inline std::string operator_name(const wire::Operator& op) {
   const std::string overload = text_of(op.overload());
   return text_of(op.name()) + (overload.empty() ? "" : "." + overload);

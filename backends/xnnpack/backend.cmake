@@ -1,5 +1,5 @@
-# Finds XNNPACK with what it stands on, as scripts/xnnpack.sh built it, or in a folder of the same
-# form (include/, lib/) that TAPER_XNNPACK_ROOT names.
+# Finds XNNPACK and its dependencies, as built by scripts/xnnpack.sh, or in a folder with the same
+# structure (include/, lib/) that TAPER_XNNPACK_ROOT names.
 
 set(TAPER_XNNPACK_ROOT "" CACHE PATH "XNNPACK's headers and static libraries; empty: from the cache")
 set(xnnpack_root "${TAPER_XNNPACK_ROOT}")
@@ -8,7 +8,7 @@ if(NOT xnnpack_root)
     OUTPUT_VARIABLE xnnpack_root OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 if(NOT EXISTS "${xnnpack_root}/include/xnnpack.h" OR NOT EXISTS "${xnnpack_root}/lib/libXNNPACK.a")
-  taper_backend_missing("XNNPACK is not there: run scripts/deps.sh xnnpack, or set TAPER_XNNPACK_ROOT")
+  taper_backend_missing("XNNPACK is missing: run scripts/deps.sh xnnpack or set TAPER_XNNPACK_ROOT")
   return()
 endif()
 
@@ -19,19 +19,19 @@ add_library(taper::xnnpack_library ALIAS taper_xnnpack_library)
 target_include_directories(taper_xnnpack_library SYSTEM INTERFACE
   $<BUILD_INTERFACE:${xnnpack_root}/include>)
 set(installed)
-set(archives)  # Here, and where an installed package has them.
+set(archives)  # Their paths in this build and in an installed package.
 foreach(name XNNPACK microkernels-prod pthreadpool cpuinfo)
   list(APPEND installed ${xnnpack_root}/lib/lib${name}.a)
   list(APPEND archives $<BUILD_INTERFACE:${xnnpack_root}/lib/lib${name}.a>
     $<INSTALL_INTERFACE:$<INSTALL_PREFIX>/lib/taper/lib${name}.a>)
 endforeach()
-# Which library it is: weights packed by another one are of no use.
+# Identifies the library: weights packed by another one cannot be used.
 file(SHA256 ${xnnpack_root}/lib/libXNNPACK.a xnnpack_hash)
 target_compile_definitions(taper_xnnpack_library INTERFACE TAPER_XNNPACK_LIBRARY="${xnnpack_hash}")
 target_link_libraries(taper_xnnpack_library INTERFACE
   -Wl,--start-group ${archives} -Wl,--end-group Threads::Threads m)
 
-if(TAPER_HAS_OPTIMIZED)  # Some nodes are computed with it.
+if(TAPER_HAS_OPTIMIZED)  # Some stages use it.
   set(optimized taper_kernels_optimized)
   set(without)
 else()

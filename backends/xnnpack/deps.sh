@@ -1,3 +1,3 @@
 #!/bin/sh
-# Gets and builds XNNPACK, if it is not there.
+# Downloads and builds XNNPACK, if that has not been done yet.
 exec "$(dirname "$0")/../../scripts/xnnpack.sh"

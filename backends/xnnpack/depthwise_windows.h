@@ -1,6 +1,6 @@
-// Which depthwise convolutions XNNPACK has kernels for, and which the device computes in a stage of
-// its own. The compiler splits the filters that neither takes whole; the device looks here before
-// it makes a stage. So what is left whole is what the device takes.
+// States for which depthwise convolutions XNNPACK has kernels, and which the device computes in a
+// stage. The compiler splits the filters that neither takes whole, and the device uses the same
+// conditions to create stages. So the device takes exactly the filters that are left whole.
 
 #pragma once
 
@@ -8,6 +8,7 @@
 
 namespace taper::xnnpack {
 
+// The parameters of a depthwise convolution.
 struct DepthwiseWindow {
   int64_t height = 1, width = 1;
   int64_t step_down = 1, step_across = 1;
@@ -21,14 +22,13 @@ struct DepthwiseWindow {
 // ten times as long.
 inline constexpr int64_t kMostXnnpackTaps = 25;
 
-// Windows of this many taps are bound by memory, and XNNPACK reads the image in the order in which
-// it lies.
+// Windows of up to this many taps are memory-bound, and XNNPACK reads the image in memory order.
 inline constexpr int64_t kMostMemoryBoundTaps = 9;
 
-// Multiplications that take about as long as one more stage costs.
+// The number of multiplications that take about as long as one more stage costs.
 inline constexpr uint64_t kLeastStageProducts = uint64_t{1} << 16;
 
-// Whether a depthwise convolution of floats with so many results is a stage of its own where the
+// Whether a depthwise convolution of floats with this many results is a separate stage, if the
 // processor has vectors.
 constexpr bool is_depthwise_stage(const DepthwiseWindow& w, uint64_t results) {
   return w.taps() > kMostMemoryBoundTaps && w.multiplier == 1 && w.step_down == w.step_across &&

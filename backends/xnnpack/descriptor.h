@@ -1,4 +1,4 @@
-// What the two halves of the XNNPACK backend agree on beside the payload: their names, and the
+// What the two halves of the XNNPACK backend agree on besides the payload: their names, and the
 // compile specs that the device half reads.
 
 #pragma once
@@ -9,7 +9,7 @@ namespace taper::xnnpack {
 
 inline constexpr BackendIdentity kIdentity = {"xnnpack", "XnnpackBackend"};
 
-// A flag: the payload is computed in the same memory as others that say so; see
+// A flag: the delegate shares memory for intermediate results with all others that set it; see
 // XnnpackOptions::share_workspace.
 inline constexpr char kShareWorkspace[] = "share_workspace";
 

@@ -1,4 +1,4 @@
-"""Writes model.pt2, a model with two operators of its own, and what PyTorch computes with it.
+"""Writes model.pt2, a model with two custom operators, and expected.npy, PyTorch's results for it.
 
 usage: make.py          (needs PyTorch; run it in this folder)
 """

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes aten_schemas.def and out_variants.def, once per PyTorch version that we follow.
+"""Writes aten_schemas.def and out_variants.def; run once for each supported PyTorch version.
 
 usage: make_tables.py REFERENCE OUT      (needs PyTorch)
 
 REFERENCE is a folder with aten_schemas.txt (schema lines, each followed by an indented line of
 flags), cia_ops.csv (names of composite operators), ops_portable.csv and ops_quantized.csv (the out
 variants of ExecuTorch's kernel libraries).
-In-place twins, *_copy twins of views, and out variants that these lack come from PyTorch's own
-operator registry. What neither knows is in other_ops.def, written by hand.
+
+In-place twins, *_copy twins of views, and out variants that these files lack come from PyTorch's
+operator registry. Operators in neither are in other_ops.def, which is written by hand.
 """
 
 import collections
@@ -24,7 +25,7 @@ TARGET = re.compile(r"[^(]+")
 
 
 def normalise(text):
-    """Types that this compiler does not tell apart, and reduction names, are replaced."""
+    """Replaces types that this compiler does not distinguish, and the names of reductions."""
     text = text.replace("SymInt", "int").replace("SymFloat", "float").replace("SymBool", "bool")
     text = re.sub(r"=Mean\b", "=1", text)
     return text if "::" in text.split("(")[0] else "aten::" + text
@@ -74,7 +75,7 @@ MORE = re.compile(r"aten::(__i?(and|or|xor|lshift|rshift)__|fill|copy|zero|unifo
 
 
 def add_more(schemas, flags, known, path):
-    """Composite operators by name, and what MORE matches."""
+    """Adds the composite operators that the file names, and the operators that MORE matches."""
     wanted = {"aten::" + row["op"] for row in csv.DictReader(open(path))}
     for target, (schema, text) in known.items():
         if target in schemas or any(a.is_out for a in schema.arguments):
@@ -95,7 +96,7 @@ def add_more(schemas, flags, known, path):
 
 
 def add_twins(schemas, flags, known):
-    """In-place and *_copy twins of every operator in the table."""
+    """Adds the in-place and *_copy twins of every operator in the table."""
     for target in list(schemas):
         if not target.startswith("aten::"):
             continue
@@ -113,7 +114,7 @@ def add_twins(schemas, flags, known):
 
 
 def mark_copies(schemas, flags):
-    """A *_copy operator is in the Core ATen set when its view is."""
+    """Marks each *_copy operator whose view is in the Core ATen set as being in it, too."""
     for target in schemas:
         view = re.sub(r"_copy(?=$|\.)", "", target)
         if view != target and flags.get(view, set()) >= {"core", "view"}:
@@ -125,7 +126,7 @@ def signature(schema):
 
 
 def find_out_variants(schemas, flags, known):
-    """Functional target -> text of the overload of the same base with equal arguments and outs."""
+    """Maps functional targets to the schemas of the overloads with equal arguments and outs."""
     by_base = collections.defaultdict(list)
     for target, (schema, text) in known.items():
         if any(a.is_out for a in schema.arguments):
@@ -147,7 +148,7 @@ def find_out_variants(schemas, flags, known):
 
 
 def read_library(path, pairs):
-    """Out variants that ExecuTorch has a kernel for win over PyTorch's choice."""
+    """Prefers out variants for which ExecuTorch has a kernel to PyTorch's choice."""
     extra = {}
     for row in csv.DictReader(open(path)):
         text = normalise(row["out_variant_schema"])

@@ -1,6 +1,6 @@
 """Cases of the operators of LLMs: attention over a cache, writing the cache, and related ones.
 
-Tensors are [batch, position, head, element] unless said.
+Tensors are [batch, position, head, element] unless stated otherwise.
 """
 
 import torch
@@ -12,8 +12,8 @@ TOLERANCE = {f32: (1e-5, 1e-5), f64: (1e-10, 1e-10), f16: (4e-3, 4e-3), bf16: (3
 
 
 def attention(q, k, v, start, mask, causal, scale):
-    """What PyTorch's operator makes of the part of the cache that is filled, or, with a mask, of
-    all of it."""
+    """What PyTorch's operator computes from the filled part of the cache or, with a mask, from all
+    of it."""
     count = q.shape[1]
     keys = start + count if mask is None else k.shape[1]
     k, v = (x[:, :keys].float() if x.dtype != f64 else x[:, :keys] for x in (k, v))
@@ -162,7 +162,7 @@ with family("op_fast_hadamard_transform"):
     NAME = "llama::fast_hadamard_transform.out"
 
     def hadamard(n):
-        """Sylvester's matrix; of order 28 Williamson's, of four circulants."""
+        """Sylvester's matrix; for order 28, Williamson's matrix of four circulants."""
         if n % 28 == 0:
             minus = ("0111111", "0011110", "0101101", "0110011")
             a, b, c, d = (torch.tensor([[1.0 - 2 * int(row[(j - i) % 7]) for j in range(7)]

@@ -16,7 +16,7 @@ def nonzero(value):
 
 
 def shapes(name, change=lambda x: x, dtype=f32, **kwargs):
-    """Broadcasting, empty and 0-d operands, other dim orders; for add more than a block."""
+    """Broadcasting, empty and 0-d operands, other dim orders; for add also more than a block."""
     big = 260 if name == "aten::add.out" else 5
     for a, b in [((2, 3), (3,)), ((2, 1, 3), (4, 1)), ((3,), (2, 3)), ((), ()), ((2, 2), ()),
                  ((), (3,)), ((0, 3), (1, 3)), ((2, 0), (1,)), ((1, 1), (1,)),
@@ -35,7 +35,7 @@ def shapes(name, change=lambda x: x, dtype=f32, **kwargs):
 
 
 def mixed(name, pairs, change=lambda x: x, low=-4, **kwargs):
-    """Operands of different dtypes, where PyTorch takes them."""
+    """Operands of different dtypes, if PyTorch supports them."""
     for a, b in pairs:
         try:
             case(name, tensor([2, 3], a, low), change(tensor([3], b, low)), **kwargs)
@@ -56,7 +56,7 @@ def arithmetic(name, scalar_name, change=lambda x: x, bool_too=True, extra=()):
     mixed(name, [(i8, u8), (i64, i32)], change)
     case(name, SPECIAL, torch.tensor(2.0))
     case(name, tensor([3], i8), change(tensor([], i64)))      # A 0-d tensor does not widen,
-    case(name, tensor([3], i8), change(tensor([], f64)))      # unless it is of a higher category.
+    case(name, tensor([3], i8), change(tensor([], f64)))      # unless its category is higher.
     if scalar_name is None:
         return
     for dtype in types:

@@ -20,7 +20,7 @@ with family("op_convolution"):
 
     def conv(in_sizes, weight_sizes, bias=True, stride=1, padding=0, dilation=1, transposed=False,
              output_padding=0, groups=1, dtype=f32, last=False, weight_last=False, **kwargs):
-        """One case; a number stands for itself in every dimension."""
+        """Adds a case; a single number applies to every dimension."""
         rank = len(in_sizes) - 2
         each = lambda value: [value] * rank if isinstance(value, int) else value
         x, w = small(in_sizes, dtype), small(weight_sizes, dtype)

@@ -1,4 +1,4 @@
-"""Cases of the operators that create tensors: full, arange and the like."""
+"""Cases of the operators that create tensors, such as full and arange."""
 
 import math
 
@@ -44,7 +44,7 @@ with family("op_arange"):
                              (1.0, -1.0, -0.3), (0, 1, 0.1), (2**53 + 1, 2**53 + 4, 1)]:
         case(NAME, start, end, step)
     case(NAME, -2**63, 2**63 - 1, 2**62, expect=torch.tensor([-2**63, -2**62, 0, 2**62]))
-    for dtype in (i32, i64, torch.int8):  # Truncated, by rules that differ between them.
+    for dtype in (i32, i64, torch.int8):  # The results are truncated by different rules.
         for start, end, step in [(0.5, -8.00001, -1.7), (0.9, 3.1, 1), (0.0, -8.000001, -4.0)]:
             case(NAME, start, end, step,
                  expect=torch.arange(start, end, step, dtype=dtype), out_dtype=dtype)

@@ -1,4 +1,4 @@
-"""Cases of the prim operators; what Python computes for the same expression is expected."""
+"""Cases of the prim operators; the expected values are Python's for the same expression."""
 
 import builtins
 import math

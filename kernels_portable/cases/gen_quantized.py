@@ -64,7 +64,7 @@ with family("op_quantize"):
     case(NAME, args[0], args[1], args[2], -1, -128, 127, i8, expect=Q.quantize_per_channel(*args))
     args = (channels_last(tensor([2, 3, 2, 2])), scales, zeros, 1, -128, 127, i8)
     case(NAME, *args, expect=Q.quantize_per_channel(*args), out_order=LAST)
-    # What a fraction of the zero point leaves behind is cut off.
+    # If the zero point has a fraction, the result is truncated.
     fractions = torch.tensor([0.75, 3.25, -2.5])
     for axis, sizes in [(0, [3, 9]), (1, [2, 3, 5])]:
         args = (tensor(sizes), scales, fractions, axis, 0, 255, u8)
@@ -122,7 +122,7 @@ with family("op_dequantize"):
         args = (tensor([3, 9], kind, low, high), scales, torch.tensor([7.6875, 0.5, -2.25]), 0, low,
                 high, kind)
         case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
-        # Scales of 16 bits: so is the product, unless zero points are float32.
+        # With 16-bit scales the product has 16 bits, too, unless zero points are float32.
         for narrow in (f16, bf16):
             for points in (zeros, None, torch.tensor([7.6875, 0.5, -2.25])):
                 args = (tensor([2, 3, 9], kind, low, high), scales.to(narrow), points, 1, low, high,

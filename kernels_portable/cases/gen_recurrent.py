@@ -15,7 +15,8 @@ TOLERANCE = {f32: (1e-5, 1e-6), f64: (1e-10, 1e-10), f16: (4e-3, 4e-3), bf16: (3
 
 
 def packed(weights, gates):
-    """The recurrent weights of all directions as kernels_portable/cores/recurrence.h says."""
+    """The recurrent weights of all directions, in the layout of
+    kernels_portable/cores/recurrence.h."""
     parts = []
     for weight in weights:
         units, outputs = weight.shape[0] // gates, weight.shape[1]
@@ -28,7 +29,7 @@ def packed(weights, gates):
 
 
 class Layer:
-    """A PyTorch layer with random weights, and what the operator is given in its place."""
+    """A PyTorch layer with random weights, and the operator's arguments that correspond to it."""
 
     def __init__(self, kind, units, steps, batch, directions=1, batch_first=False, project=0,
                  bias=False, dtype=f32):

@@ -1,4 +1,4 @@
-"""Cases of resampling, padding by edges and shuffling of pixels."""
+"""Cases of resampling, edge padding and pixel shuffles."""
 
 import torch
 
@@ -43,7 +43,7 @@ with family("op_upsample_bilinear2d"):
         case(NAME, tensor([1, 2, 3, 2], dtype, 0, 200), [5, 4], False, None,
              tolerance=LOOSE.get(dtype))
     for align in (False, True):
-        # Bytes to a size of 1 x 1: PyTorch fails an assertion of its own.
+        # PyTorch fails an internal assertion when it resamples bytes to 1 x 1.
         bytes_to = [pair for pair in SIZES if pair[0] != [1, 1]]
         for size, factors in bytes_to + [([5, 11], None), ([40, 2], None), (None, [1.0, 2.3])]:
             for value, order in both([2, 3, 5, 11], u8, 0, 255):

@@ -1,6 +1,6 @@
 """Writes every kernels_portable/cases/op_*.txt, or those named: make.py [op_cat ...].
 
-Needs PyTorch. The text is committed, so that building and testing need no Python.
+Needs PyTorch. The files are committed, so that building and testing need no Python.
 """
 
 import importlib

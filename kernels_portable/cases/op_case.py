@@ -1,6 +1,6 @@
 """Writes operator cases: a kernel's name, its arguments, and what PyTorch computes from them.
 
-A generator is a file gen_*.py that says
+A generator is a file gen_*.py that contains
 
     from op_case import case, family, refuse, tensor
     with family("op_slice_copy"):                        # writes op_slice_copy.txt
@@ -35,14 +35,14 @@ _wanted = ()
 
 
 def select(families):
-    """Only these families are written; none means all."""
+    """Restricts what is written to these families; an empty list means all."""
     global _wanted
     _wanted = tuple(families)
 
 
 @contextlib.contextmanager
 def family(name):
-    """What case() says in this block goes to <name>.txt; the random numbers depend on the name."""
+    """Writes the cases of this block to <name>.txt; random numbers depend only on the name."""
     global _lines
     torch.manual_seed(zlib.crc32(name.encode()))
     _lines = []
@@ -70,7 +70,7 @@ def tensor(sizes, dtype=torch.float32, low=-4.0, high=4.0):
 
 
 def channels_last(value):
-    """The same tensor with the dim order of channels last (rank 4 or 5)."""
+    """The same tensor in channels-last dim order (rank 4 or 5)."""
     form = torch.channels_last if value.dim() == 4 else torch.channels_last_3d
     return value.contiguous(memory_format=form)
 
@@ -83,15 +83,15 @@ def in_order(value, order):
 
 def case(name, *args, out=None, expect=None, after=None, out_dtype=None, out_order=None,
          tolerance=None, compare=True, **kwargs):
-    """One case of the kernel `name`, with schema arguments as PyTorch takes them.
+    """Adds a case of the kernel `name`, with schema arguments as PyTorch takes them.
 
-    expect     the results (tensor, number, bool or list), in place of what PyTorch computes
-    out        sizes only: short for expect=torch.empty(out) with compare=False
+    expect     the results (tensor, number, bool or list), instead of what PyTorch computes
+    out        only the sizes of the result: short for expect=torch.empty(out), compare=False
     after      {argument index: value after the call}, for arguments that the kernel changes
     out_dtype  the dtype of the first output: the result is cast to it
     out_order  the dim order of the outputs of that rank
     tolerance  (relative, absolute)
-    compare    False: the outputs' sizes are compared, their values are not
+    compare    False: only the outputs' sizes are compared, not their values
     """
     bound = _bind(name, args, kwargs)
     if out is not None:
@@ -111,7 +111,7 @@ def case(name, *args, out=None, expect=None, after=None, out_dtype=None, out_ord
 
 
 def refuse(name, *args, outs=(), **kwargs):
-    """A call that must return an error; `outs` are tensors of the outputs' dtype and sizes."""
+    """Adds a call that must return an error; `outs` are tensors of the outputs' dtype and sizes."""
     _emit(name, _bind(name, args, kwargs))
     for result in outs if isinstance(outs, (list, tuple)) else [outs]:
         _lines.extend("  " + line for line in _value_lines(result, None, "-> ", False))
@@ -199,7 +199,7 @@ def _number(value):
 
 
 def _value_lines(value, kind, prefix="", values=True, order=None):
-    """The lines of one argument or result; `kind` is the schema's type, where there is one."""
+    """The lines of one argument or result; `kind` is the schema's type, if it is known."""
     kind = kind or ""
     if value is None:
         return [prefix + "none"]
@@ -262,7 +262,7 @@ def _element_texts(value):
     if value.dtype == torch.float64:
         return [_short(repr(x)) for x in flat.tolist()]
     if value.dtype in FLOATS:
-        # The shortest text that a float32 is read back from; halves are exact in it.
+        # The shortest text that reads back as the same float32, which holds 16-bit floats exactly.
         return [_short(str(x)) for x in flat.to(torch.float32).numpy()]
     return [str(int(x)) for x in flat.tolist()]
 

@@ -1,3 +1,5 @@
+// The fixture of the conformance suite, and the graph that every backend must take.
+
 #include "test/backends/backend_test.h"
 
 namespace taper::test {
@@ -14,7 +16,7 @@ Device& BackendTest::device() {
 
 Lowered BackendTest::lower(const std::string& graph_text) const {
   Lowered lowered = lower_for(subject().name, graph_text);
-  EXPECT_GT(lowered.delegates(), 0u) << subject().name << " takes nothing of\n" << graph_text;
+  EXPECT_GT(lowered.delegates(), 0u) << subject().name << " takes no node of\n" << graph_text;
   return lowered;
 }
 

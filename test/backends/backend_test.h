@@ -1,4 +1,4 @@
-// What the tests of all backends share: one object for each, and the graph that each must take.
+// Shared parts of the conformance suite: a fixture, and the graph that every backend must take.
 
 #pragma once
 
@@ -16,11 +16,11 @@ namespace taper::test {
 class BackendTest : public testing::TestWithParam<const Subject*> {
  protected:
   const Subject& subject() const { return *GetParam(); }
-  // One for the whole test, with one thread.
+  // A single-threaded device, shared by the whole test.
   Device& device();
-  // Lowers for the backend, which must take something.
+  // Lowers for the backend, which must take at least one node.
   Lowered lower(const std::string& graph_text) const;
-  // The program on device().
+  // Loads the program on device().
   std::unique_ptr<DelegatedProgram> load(Lowered lowered);
 
  private:
@@ -31,10 +31,10 @@ class BackendTest : public testing::TestWithParam<const Subject*> {
 std::vector<const Subject*> all_subjects();
 std::string subject_name(const testing::TestParamInfo<const Subject*>& info);
 
-// A method of that name that computes x * {1, -2, 3, 0.5} + x for `rows` rows of four: "s0" with a
-// range, or a number. Every backend takes it whole.
+// The method `name`, which computes x * {1, -2, 3, 0.5} + x for rows of four. `rows` is a number,
+// or "s0" for a bounded dynamic size. Every backend must take the whole graph.
 std::string scaled_sum(const std::string& rows, const std::string& name = "forward");
-// Small whole numbers, different in each place, for so many rows; and what becomes of them exactly.
+// Small varied integers for that many rows, and the exact result of scaled_sum() for them.
 std::vector<float> some_rows(int32_t rows);
 std::vector<float> scaled_sum_of(const std::vector<float>& values);
 

@@ -1,4 +1,4 @@
-// Two backends for one model from C.
+// Tests a model that uses two backends through the C API.
 
 #include "taper/taper.h"
 
@@ -53,7 +53,7 @@ class CApi : public BackendTest {
   taper_error error_ = {};
 };
 
-// The sum every backend takes, what follows only some.
+// Every backend takes the sum; only some take the cumsum.
 constexpr char kSums[] = R"(graph "forward" {
   input %x: float32[1, 3]
   %a: float32[1, 3] = aten::add.Tensor(%x, %x)

@@ -1,3 +1,5 @@
+// Builds a graph of one node from a kernel's case, by its functional operator.
+
 #include "test/backends/case_graph.h"
 
 #include <algorithm>
@@ -53,7 +55,7 @@ class Builder {
   }
 
  private:
-  // Whether the call has numbers that would have to follow open sizes.
+  // Whether the call has arguments that would have to change with dynamic sizes.
   static bool states_sizes(const Schema& schema) {
     return std::any_of(schema.args.begin(), schema.args.end(), [](const exir::SchemaArg& arg) {
       return arg.name == "size" || arg.name == "sizes" || arg.name == "HxW";
@@ -73,7 +75,7 @@ class Builder {
       ++inputs;
     }
     const auto is_tensor = [](const CaseValue& value) { return !value.tensors.empty(); };
-    // A compiled graph is contiguous, and holds no call that says how a result lies.
+    // A compiled graph is contiguous and has no calls that choose the layout of a result.
     if (kernel.name.rfind("dim_order_ops::", 0) == 0) return false;
     return inputs == case_.args.size() && !case_.refused && case_.after.empty() &&
            std::all_of(case_.args.begin(), case_.args.end(), is_real) &&
@@ -81,7 +83,7 @@ class Builder {
            std::all_of(case_.results.begin(), case_.results.end(), is_tensor);
   }
 
-  // A size that several tensors have is one symbol, as it would be in an exported program.
+  // Equal sizes become one symbol, as they would in an exported program.
   exir::Sym open_size(int32_t size) {
     if (size < 2) return size;
     const std::string name = "s" + std::to_string(size);
@@ -178,14 +180,14 @@ class Builder {
     return true;
   }
 
-  // Replaces the sizes by those that the shape rule gives, which may be open. False if it gives
-  // something else than the case, as where the kernel converts its result to another dtype.
+  // Replaces the sizes by those that shape inference gives, which may be dynamic. Returns false if
+  // they differ from the case's, for example if the kernel converts its result to another dtype.
   bool follow_rule(const exir::Node& node, std::vector<TensorType>& types) const {
     std::vector<TensorType> ruled;
     try {
       ruled = exir::infer_types(*node.schema, node.args);
     } catch (const exir::Failure&) {
-      return known_ != Known::kOnlyBounds;  // There is no rule.
+      return known_ != Known::kOnlyBounds;  // Type inference does not support the operator.
     }
     if (ruled.size() != types.size()) return false;
     for (size_t i = 0; i < types.size(); ++i) {

@@ -1,4 +1,4 @@
-// A case of the kernels' suite as a graph of one node, whose results the case states.
+// Builds a graph of one node from a case of the kernels' test suite, which states the results.
 
 #pragma once
 
@@ -11,26 +11,26 @@
 
 namespace taper::test {
 
-// What a graph knows of its tensors before it runs.
+// What a graph knows about its tensors before it runs.
 enum class Known {
   kNothing,      // All are inputs.
-  kAllButFirst,  // All but the first are constants, as weights are.
-  kFirst,        // The first is a constant, the others are inputs.
-  kOnlyBounds,   // All are inputs, whose sizes may be smaller or larger than those of the case.
+  kAllButFirst,  // All but the first are constants, like weights.
+  kFirst,        // The first is a constant; the others are inputs.
+  kOnlyBounds,   // All are inputs with dynamic sizes.
 };
 
-// Which results a graph returns. Many backends compute the first alone.
+// Which results a graph returns. Many backends support only the first.
 enum class Returned { kAll, kFirst };
 
 struct CaseGraph {
   std::unique_ptr<exir::Graph> graph;
-  // Of the graph, in order; they point into the case.
+  // The graph's inputs and outputs in order; they point into the case.
   std::vector<const CaseTensor*> inputs, outputs;
 };
 
-// No graph if the compiler never makes such a call: the kernel has no functional operator, writes
-// an argument, returns a number, or must refuse the call; and none if `known` or `returned` changes
-// nothing.
+// Returns no graph if the compiler never emits such a call (the kernel has no functional operator,
+// writes an argument, returns a number, or must refuse the call), or if `known` or `returned` makes
+// no difference.
 CaseGraph case_graph(const OpCase& c, Known known, Returned returned);
 
 }  // namespace taper::test

@@ -1,3 +1,5 @@
+// Compiles and runs one case with a backend, and compares the results.
+
 #include "test/backends/case_run.h"
 
 #include "test/backends/delegated_program.h"
@@ -8,8 +10,8 @@
 namespace taper::test {
 namespace {
 
-// The tensor with every size but 0 and 1 larger by `step`, as far as it stays open, and the same
-// values over and over.
+// The tensor with every dynamic size (those of at least 2) increased by `step`, but not below 2.
+// Its values are repeated as needed.
 CaseTensor resized(CaseTensor tensor, int step) {
   for (int32_t& size : tensor.sizes) {
     if (size + step >= 2 && size >= 2) size += step;
@@ -38,7 +40,7 @@ class CaseRun {
     }
     for (const std::string& why : lowered.refusals()) {
       if (why.empty() || why.find('\n') != why.npos)
-        return {false, "a node is left without a reason"};
+        return {false, "a node is not delegated, without a one-line reason"};
     }
     if (lowered.delegates() == 0) return {};
     DelegatedProgram program(lowered.emit(), {backend_of(subject_, device_)});
@@ -86,21 +88,21 @@ class CaseRun {
     return wrong;
   }
 
-  // Gives the same numbers, without the heap.
+  // The second run must give the same results without allocating.
   std::string run_again(DelegatedProgram& program, const std::vector<CaseTensor>& wanted) const {
     Method& method = *program.module().method("forward");
-    if (!method.set_inputs({values_.data(), values_.size()}).ok()) return "inputs do not fit again";
+    if (!method.set_inputs({values_.data(), values_.size()}).ok()) return "new inputs are refused";
     const uint64_t before = heap_calls();
     const Status status = method.execute();
-    if (heap_calls() != before) return "execute() takes memory from the heap";
-    if (!status.ok()) return "it does not run again: " + std::string(status.message());
+    if (heap_calls() != before) return "execute() allocates from the heap";
+    if (!status.ok()) return "the second run fails: " + std::string(status.message());
     std::vector<EValue> outputs;
     for (size_t i = 0; i < method.num_outputs(); ++i) outputs.push_back(*method.get_output(i));
     const std::string wrong = compare(wanted, outputs, "");
-    return wrong.empty() ? "" : "the second time " + wrong;
+    return wrong.empty() ? "" : "in the second run, " + wrong;
   }
 
-  // Sizes that the operator itself does not take are left out.
+  // Sizes that the operator itself does not support are skipped.
   std::string run_resized(DelegatedProgram& program, const CaseGraph& made) {
     CaseGraph again = graph();
     DelegatedProgram portable(lower("portable", again).emit(), {});
@@ -113,14 +115,14 @@ class CaseRun {
       }
       if (wanted.empty()) continue;
       const std::string wrong = compare(wanted, program.run(values_), program.error());
-      if (!wrong.empty()) return "with sizes " + std::to_string(step) + " larger, " + wrong;
+      if (!wrong.empty()) return "with sizes larger by " + std::to_string(step) + ", " + wrong;
     }
     return {};
   }
 
   std::string compare(const std::vector<CaseTensor>& wanted, const std::vector<EValue>& outputs,
                       const std::string& error) const {
-    if (outputs.size() != wanted.size()) return "it does not run: " + error;
+    if (outputs.size() != wanted.size()) return "the run fails: " + error;
     const std::optional<Tolerance> tolerance = tolerance_of(subject_.expected, case_);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const std::string wrong = mismatch(wanted[i], outputs[i].to_tensor(), tolerance);

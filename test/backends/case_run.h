@@ -1,4 +1,4 @@
-// One case of the kernels' suite through one backend, and how far that is from PyTorch.
+// Runs one case of the kernels' test suite through a backend and compares it with PyTorch.
 
 #pragma once
 
@@ -10,12 +10,13 @@
 namespace taper::test {
 
 struct CaseResult {
-  bool is_taken = false;  // The backend runs it, or a part of what the compiler breaks it down to.
-  std::string wrong;      // In one line; empty if nothing is.
+  bool is_taken = false;  // The backend runs it, or some of the operators it is decomposed into.
+  std::string wrong;      // What is wrong, in one line; empty if nothing is.
 };
 
-// Compiles the case as that graph, runs it twice, and with open sizes twice more with others, for
-// which the portable kernels say what is right. The second time it may not touch the heap.
+// Compiles the case in that form and runs it twice; the second run must not allocate. With dynamic
+// sizes it also runs with two other sizes, for which the portable kernels give the expected
+// results.
 CaseResult run_case(const OpCase& c, Known known, Returned returned, const Subject& subject,
                     Device& device);
 

@@ -1,9 +1,9 @@
-// Every case of the kernels' suite through every backend that takes it, compared with PyTorch's
-// numbers.
+// Runs every case of the kernels' test suite through every backend that takes it, and compares the
+// results with PyTorch's.
 //
 // Each case is a graph of one node in several variants: its tensors are inputs, or some are
-// constants, or their sizes are open; all results are returned, or the first. What a backend does
-// not take is left alone: a kernel runs it, and has tests of its own.
+// constants, or their sizes are dynamic; all results are returned, or only the first. Cases that a
+// backend does not take are skipped: a kernel runs them, which has its own tests.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace taper::test {
 namespace {
 
-constexpr int kMostFailures = 5;  // Of a file; more would say the same.
+constexpr int kMostFailures = 5;  // The most failures reported per file.
 
 struct Variant {
   const char* name;
@@ -28,15 +28,15 @@ struct Variant {
 
 constexpr Variant kVariants[] = {
     {"all inputs", Known::kNothing},
-    {"constants but the first", Known::kAllButFirst},
-    {"the first a constant", Known::kFirst},
-    {"open sizes", Known::kOnlyBounds},
-    {"all inputs, the first result", Known::kNothing, Returned::kFirst},
-    {"constants but the first, the first result", Known::kAllButFirst, Returned::kFirst},
-    {"open sizes, the first result", Known::kOnlyBounds, Returned::kFirst},
+    {"all constant but the first", Known::kAllButFirst},
+    {"the first constant", Known::kFirst},
+    {"dynamic sizes", Known::kOnlyBounds},
+    {"all inputs, first result", Known::kNothing, Returned::kFirst},
+    {"all constant but the first, first result", Known::kAllButFirst, Returned::kFirst},
+    {"dynamic sizes, first result", Known::kOnlyBounds, Returned::kFirst},
 };
 
-// Calls that each backend took, by kernel.
+// The number of calls that each backend took, by kernel.
 std::map<std::string, std::map<std::string, int>>& taken() {
   static std::map<std::string, std::map<std::string, int>> counts;
   return counts;
@@ -96,7 +96,7 @@ std::string test_name(const testing::TestParamInfo<Param>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Suite, BackendCases, testing::ValuesIn(params()), test_name);
 
-// With TAPER_CONFORMANCE_TAKES set the counts are printed as conformance.txt has them.
+// With TAPER_CONFORMANCE_TAKES set, prints the counts in the format of conformance.txt.
 class Report : public testing::Environment {
  public:
   void TearDown() override {

@@ -1,3 +1,5 @@
+// Lowers graphs with backends, and runs the emitted program from memory.
+
 #include "test/backends/delegated_program.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Graphs through the compiler with a backend, and the program through the runtime with it.
+// Lowers graphs with backends and runs the resulting program with them.
 
 #pragma once
 
@@ -13,35 +13,35 @@
 
 namespace taper::test {
 
-// Methods that are lowered, and may be changed before they become a file.
+// Lowered methods, which a test may change before they are emitted.
 struct Lowered {
   std::vector<std::unique_ptr<exir::Graph>> graphs;
   std::vector<exir::Delegation> delegations;  // One for each graph.
 
-  // How many delegates there are, and how many nodes run in them.
+  // The number of delegates, and of nodes that run in them.
   size_t delegates() const;
   size_t delegated_nodes() const;
-  // Why nodes stay outside: a reason for each.
+  // The reason for each node that is not delegated.
   std::vector<std::string> refusals() const;
-  // The program. Graphs without control flow may be changed and written again.
+  // Emits the program. Graphs without control flow may be changed and emitted again.
   std::vector<uint8_t> emit();
 };
 
-// Lowers with everything delegated that the backends take; their list is as --backend has it.
-// Throws exir::Failure.
+// Lowers and delegates everything that the backends take. `backends` has the form of --backend;
+// methods are named after their graphs. Throws exir::Failure.
 Lowered lower_for(const std::string& backends, std::vector<std::unique_ptr<exir::Graph>> graphs);
-// The same of one graph as text. The methods' names are the graphs'.
+// The same for one graph given as text.
 Lowered lower_for(const std::string& backends, const std::string& graph_text);
 
-// A program in memory with the devices that run it.
+// A program in memory with the backends that run it.
 class DelegatedProgram {
  public:
   // The backends must outlive the program.
   DelegatedProgram(std::vector<uint8_t> file, std::vector<Backend> backends);
 
-  // Empty, or what is wrong.
+  // Loads the method. Returns what is wrong, or an empty string.
   std::string load_error(const std::string& method = "forward");
-  // The outputs, which hold until the next call. Empty if it failed; error() says why then.
+  // Returns the outputs, which are valid until the next call; empty on failure, see error().
   std::vector<EValue> run(const std::vector<EValue>& inputs, const std::string& method = "forward");
   const std::string& error() const { return module_.last_error_text(); }
   Module& module() { return module_; }

@@ -1,3 +1,5 @@
+// Parses conformance.txt.
+
 #include "test/backends/expectations.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 namespace taper::test {
 namespace {
 
-// False if the line is not understood, or if a tolerance has no reason above it.
+// Returns false if the line is malformed, or if a tolerance has no reason above it.
 bool read_line(const std::string& line, bool has_reason, Expectations& out) {
   std::istringstream words(line);
   std::string what, op, rest;
@@ -29,7 +31,7 @@ Expectations read_expectations(const std::string& path) {
     if (line.empty() || line[0] == '#') {
       has_reason = !line.empty();
     } else if (!read_line(line, has_reason, out)) {
-      out.problem = path + ": '" + line + "' is not understood, or lacks a reason above it";
+      out.problem = path + ": '" + line + "' is malformed, or lacks a reason above it";
     }
   }
   return out;

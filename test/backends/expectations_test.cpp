@@ -1,4 +1,5 @@
-// Each backend says what the suite may expect of it, so that a suite that runs nothing is noticed.
+// Tests that each backend states what the suite may expect of it; a suite that runs nothing would
+// otherwise go unnoticed.
 
 #include <set>
 
@@ -32,7 +33,7 @@ TEST_P(Expected, HasTheTwoThatEveryBackendTakes) {
   EXPECT_EQ(subject().expected.takes.count("aten::mul.out"), 1u);
 }
 
-// One is for tests alone and needs no library.
+// The backend for tests needs no library, so there is always at least one.
 TEST(Subjects, AreNeverNone) { EXPECT_FALSE(subjects().empty()); }
 
 INSTANTIATE_TEST_SUITE_P(Suite, Expected, testing::ValuesIn(all_subjects()), subject_name);

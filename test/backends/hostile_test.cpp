@@ -1,4 +1,4 @@
-// Payloads that no compiler wrote: each is refused, or does no harm. A sanitizer sees the rest.
+// Tests that malformed payloads are refused or harmless; sanitizers detect memory errors.
 
 #include <random>
 
@@ -8,7 +8,7 @@
 namespace taper::test {
 namespace {
 
-// Kinds of nodes that differ in what their payload says: windows, matrices, lists, constants.
+// Graphs of nodes with different kinds of payload: windows, matrices, lists, constants.
 constexpr const char* kGraphs[] = {
     R"(graph "forward" {
   range s0 = [1, 8]
@@ -40,7 +40,7 @@ constexpr const char* kGraphs[] = {
 })",
 };
 
-constexpr int kMutants = 1500;  // Of each graph.
+constexpr int kMutants = 1500;  // Per graph.
 constexpr uint64_t kMaxBytes = 16u << 20;
 
 class Hostile : public BackendTest {
@@ -53,13 +53,12 @@ class Hostile : public BackendTest {
     ASSERT_NE(device_, nullptr);
   }
 
-  // The delegate of a graph of one.
+  // The first delegate of the graph.
   static std::shared_ptr<const exir::Delegate>& delegate(Lowered& lowered) {
     return lowered.graphs[0]->delegates.at(0);
   }
 
-  // Loads and runs what may be refused at any time, and reads what comes out. Returns what refused
-  // it.
+  // Loads and runs the program and reads its outputs. Returns the error if it was refused.
   std::string exercise(Lowered& lowered) {
     DelegatedProgram program(lowered.emit(), {backend_of(subject(), *device_)});
     const std::string refused = program.load_error();
@@ -107,7 +106,7 @@ TEST_P(Hostile, FlippedBitsDoNoHarm) {
       }
       refused += !exercise_with(lowered, payload).empty();
     }
-    EXPECT_GT(refused, kMutants / 20) << "nothing is checked in the payload of\n" << text;
+    EXPECT_GT(refused, kMutants / 20) << "too few mutants are refused of\n" << text;
     EXPECT_EQ(exercise(lowered), "");
   }
 }

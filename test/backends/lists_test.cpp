@@ -1,4 +1,5 @@
-// Several backends for one graph: what the first leaves goes to the next, then to the kernels.
+// Tests several backends for one graph: nodes that the first does not take go to the next, then to
+// the kernels.
 
 #include <set>
 
@@ -8,7 +9,7 @@
 namespace taper::test {
 namespace {
 
-// Nodes of dtypes and operators that few backends take stand between some that all take.
+// Nodes that all backends take, mixed with dtypes and operators that few take.
 constexpr char kMixed[] = R"(graph "forward" {
   input %x: float32[2, 3]
   input %n: int64[2, 3]
@@ -21,7 +22,7 @@ constexpr char kMixed[] = R"(graph "forward" {
 
 using Operators = std::set<std::string>;
 
-// Those whose nodes the backend takes.
+// The operators of the nodes that the backend takes.
 Operators taken_by(const std::string& backend, const Lowered& lowered) {
   Operators found;
   for (const exir::Delegation& delegation : lowered.delegations) {
@@ -35,7 +36,7 @@ Operators taken_by(const std::string& backend, const Lowered& lowered) {
 
 class Lists : public BackendTest {
  protected:
-  // Runs kMixed with all backends there are and compares with numbers computed by hand.
+  // Runs kMixed with all backends and compares the results with numbers computed by hand.
   void expect_right(Lowered lowered) {
     std::vector<std::unique_ptr<Device>> devices;
     std::vector<Backend> backends;

@@ -1,4 +1,4 @@
-// What an execution does to memory: it takes none from the heap, and writes nothing but outputs.
+// Tests that an execution does not allocate from the heap and writes only its outputs.
 
 #include "test/backends/backend_test.h"
 #include "test/support/heap_counter.h"

@@ -1,4 +1,4 @@
-// Several methods of one program, and several programs on one device.
+// Tests several methods of one program, and several programs on one device.
 
 #include "exir/ops/builtin.h"
 #include "test/backends/backend_test.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kColumns = 4096;
 
-// Adds the numbers 0, 1, ... to each row, and `more`.
+// A graph that adds 0, 1, ... and `more` to each row.
 std::string wide_sum(const std::string& name, int more) {
   const std::string type = ": float32[2, " + std::to_string(kColumns) + "]";
   std::string numbers;

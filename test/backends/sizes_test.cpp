@@ -1,4 +1,4 @@
-// Sizes that are open until the program runs.
+// Tests dynamic sizes, which are known only when the program runs.
 
 #include "test/backends/backend_test.h"
 
@@ -22,7 +22,7 @@ TEST_P(OpenSizes, OneProgramServesAllWithinTheBounds) {
   }
 }
 
-// A library below may not know tensors without elements; then the call says so.
+// A backend's library may not support empty tensors; the call must then fail with a message.
 TEST_P(OpenSizes, NoRowsGiveNoRowsOrAnError) {
   const auto program = load(lower(scaled_sum("s0")));
   FloatTensor x({0, 4}, {});

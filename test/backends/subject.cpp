@@ -1,3 +1,5 @@
+// Finds the backends of this program that have both halves.
+
 #include "test/backends/subject.h"
 
 #include <gtest/gtest.h>

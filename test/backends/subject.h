@@ -1,4 +1,4 @@
-// The backends that the suite runs: each of which this program has both halves.
+// The backends that the conformance suite runs: those of which this program has both halves.
 
 #pragma once
 
@@ -16,13 +16,13 @@ struct Subject {
   std::string name;
   const exir::CompilerDescriptor* compiler = nullptr;
   const DeviceDescriptor* device = nullptr;
-  Expectations expected;  // What the file conformance.txt in its folder says.
+  Expectations expected;  // From conformance.txt in its folder.
 };
 
-// By name. Compiler halves without a device half in this program are left out.
+// Sorted by name. Compilers without a device half in this program are left out.
 const std::vector<Subject>& subjects();
 
-// A device of the backend as an application would make it. Fails the test if there is none.
+// Makes a device of the backend as an application would. Fails the test if there is none.
 std::unique_ptr<Device> make_device(const Subject& subject, uint32_t threads = 1);
 
 }  // namespace taper::test

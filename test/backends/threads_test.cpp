@@ -1,4 +1,4 @@
-// Results do not depend on how many threads a backend has, nor on who else uses it.
+// Tests that results depend neither on a backend's number of threads nor on its other users.
 
 #include <cmath>
 #include <thread>
@@ -8,7 +8,7 @@
 namespace taper::test {
 namespace {
 
-// Large enough to be divided among threads. What a backend does not take of it runs on kernels.
+// Large enough to be divided among threads. Nodes that a backend does not take run on kernels.
 constexpr char kLayers[] = R"(graph "forward" {
   input %x: float32[96, 128]
   input %w: float32[128, 160]

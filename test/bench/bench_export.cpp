@@ -1,9 +1,9 @@
-// How long `taper export` takes and how much memory, each time in a fresh process as a user has it.
+// Measures the time and memory of `taper export`, in a fresh process each time, as users run it.
 //
 //   bench_export [FOLDER]     default: build/models (make models), else test/models/data
 //
 // Wall time is the median of 9 runs of the whole command, start to exit; memory is the peak
-// resident set, which counts the pages of the mapped .pt2.
+// resident set, which includes the pages of the mapped .pt2.
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -31,7 +31,7 @@ struct Figures {
   double peak_bytes = 0;
 };
 
-// False if the command fails.
+// Returns false if the command fails.
 bool export_once(const std::string& taper, const std::string& model, Figures* figures) {
   const auto start = std::chrono::steady_clock::now();
   const pid_t child = ::fork();
@@ -68,7 +68,7 @@ void measure(const std::string& taper, const fs::path& model) {
 }
 
 int run(int argc, char** argv) {
-  // Options of Google Benchmark are for the other programs of scripts/bench.sh.
+  // scripts/bench.sh passes options of Google Benchmark, which this program ignores.
   std::string folder = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   if (folder.empty()) folder = fs::exists("build/models") ? "build/models" : "test/models/data";
   const std::string taper = (fs::path(argv[0]).parent_path() / "taper").string();

@@ -1,4 +1,4 @@
-// Speed of single kernels, one thread: GFLOP/s where arithmetic counts, GB/s where memory does.
+// Measures single kernels with one thread: GFLOP/s if compute-bound, GB/s if memory-bound.
 
 #include <benchmark/benchmark.h>
 
@@ -37,7 +37,7 @@ void linear(benchmark::State& state) {
 }
 BENCHMARK(linear);
 
-// channels in, channels out, side, kernel, stride, groups
+// Arguments: channels in, channels out, side, kernel, stride, groups.
 void convolution(benchmark::State& state) {
   const auto in = static_cast<int32_t>(state.range(0)), out = static_cast<int32_t>(state.range(1));
   const auto side = static_cast<int32_t>(state.range(2)), k = static_cast<int32_t>(state.range(3));
@@ -54,7 +54,7 @@ void convolution(benchmark::State& state) {
 BENCHMARK(convolution)
     ->ArgNames({"in", "out", "side", "k", "stride", "groups"})
     ->Args({3, 32, 224, 3, 2, 1})  // A first layer.
-    ->Args({64, 64, 56, 3, 1, 1})  // ResNet's body.
+    ->Args({64, 64, 56, 3, 1, 1})  // ResNet layers.
     ->Args({256, 256, 14, 3, 1, 1})
     ->Args({96, 24, 56, 1, 1, 1})  // Point-wise.
     ->Args({320, 1280, 7, 1, 1, 1})

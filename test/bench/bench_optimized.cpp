@@ -1,5 +1,5 @@
-// What the fast kernels gain: each is timed in turns with the portable kernel of the same name, one
-// thread, and the ratio is printed. An argument restricts it to the rows whose names contain it.
+// Measures the speedup of the optimized kernels: each is timed alternately with the portable kernel
+// of the same name, with one thread. An argument selects the rows whose names contain it.
 
 #include <algorithm>
 #include <cstdio>
@@ -121,7 +121,7 @@ Row attention(const char* name, int32_t queries, int64_t start) {
           }};
 }
 
-// 50 steps of a layer.
+// One layer, 50 time steps.
 Row lstm(const char* name, int32_t batch, int32_t units) {
   return {name, "taper::lstm.out", [=](KernelCall& call) {
             const std::vector<int32_t> state = {1, batch, units}, out = {50, batch, units};

@@ -1,4 +1,4 @@
-// What the runtime itself costs: opening (verifying), loading and dispatching, per operator, on a
+// Measures the runtime's own cost per operator: opening (verifying), loading and dispatching, on a
 // program of 1000 additions.
 
 #include <benchmark/benchmark.h>
@@ -24,12 +24,12 @@ void require(const Status& status) {
   std::exit(1);
 }
 
-// Stands for a kernel whose work is nothing, so that what is left is dispatch.
+// A kernel that does nothing, so that only dispatch is measured.
 Status nothing(KernelContext&, const Tensor&, const Tensor&, Scalar, Tensor&) { return {}; }
 constexpr Kernel kNothing = make_kernel<nothing>("aten::add.out");
 const Kernel* const kNothings[] = {&kNothing};
 
-// Everything that one loaded method needs.
+// Everything that a loaded method needs.
 struct Setup {
   explicit Setup(int32_t elements, KernelTable table)
       : bytes(test::chain_of_adds(kCalls, elements)),

@@ -1,4 +1,4 @@
-// One kernel call with everything it needs, to be repeated: tensors, numbers and lists by value.
+// A kernel call that can be repeated, and owns all of its arguments.
 //
 //   KernelCall call("aten::mm.out");
 //   call.tensor({256, 256}).tensor({256, 256}).tensor({256, 256});
@@ -24,7 +24,8 @@ namespace taper::bench {
 
 class KernelCall {
  public:
-  // The fast kernel of that name, or the portable one if there is none or it is asked for.
+  // Finds the optimized kernel of that name, or the portable one if there is none or if
+  // `portable_only`.
   explicit KernelCall(const char* name, bool portable_only = false)
       : kernel_(find(name, portable_only)),
         temp_(16u << 20),
@@ -32,7 +33,7 @@ class KernelCall {
 
   bool exists() const { return kernel_ != nullptr; }
 
-  // A float tensor of small numbers.
+  // Adds a float tensor of small numbers.
   KernelCall& tensor(std::vector<int32_t> sizes) {
     Storage& s = storage_.emplace_back();
     s.sizes = std::move(sizes);

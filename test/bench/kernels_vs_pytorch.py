@@ -1,10 +1,10 @@
-"""Prints how long single operators take here and in PyTorch, one thread each, and the ratio.
+"""Prints the time of single operators here and in PyTorch, one thread each, and the ratio.
 
     python test/bench/kernels_vs_pytorch.py --taper build/release/bin/taper [--only softmax,cat]
 
 Each row is a model of one operator: exported, compiled by `taper export`, run by `taper run
---iterations`. Both sides give their least time. The rounds take turns, so that a busy machine
-slows both. Needs PyTorch and NumPy.
+--iterations`. The minimum time of each side is used. The two sides alternate, so that a busy
+machine slows both. Needs PyTorch and NumPy.
 """
 
 import argparse
@@ -30,9 +30,9 @@ def ints(high, *sizes):
 
 
 def rows():
-    """(name, function, arguments): shapes as vision and language models have them.
+    """(name, function, arguments), with shapes typical of vision and language models.
 
-    Tables are constants of the model: `taper run` copies the inputs before each run."""
+    Tables are constants of the model, since `taper run` copies the inputs before each run."""
     image, tokens, scores = rand(1, 64, 56, 56), rand(1, 197, 768), rand(1, 12, 197, 197)
     norm = [rand(768), rand(768)]
     channel = [rand(64), rand(64)]
@@ -105,7 +105,7 @@ def run(command):
 
 
 def seconds(text):
-    """The least time in what `taper run --iterations` prints."""
+    """The minimum time printed by `taper run --iterations`."""
     number, unit = re.search(r"min ([0-9.]+) ?(ns|us|ms|s)\b", text).groups()
     return float(number) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[unit]
 

@@ -1,5 +1,5 @@
-# bench_kernels, bench_optimized, bench_runtime, bench_export, and bench_NAME of each backend that
-# brings one in its folder bench/: Google Benchmark programs that print figures.
+# Benchmark programs that print figures: bench_kernels, bench_optimized, bench_runtime, bench_export,
+# and bench_NAME for each backend that has sources in its folder bench/.
 
 find_package(benchmark CONFIG QUIET)
 if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)

@@ -1,4 +1,5 @@
-// scripts/apply_series.sh: changes to a library's sources apply exactly, or stop it by name.
+// Tests scripts/apply_series.sh: changes to a library's sources apply exactly, or it stops and
+// names the change that does not.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ TEST_F(ApplySeries, RefusesOtherText) {
   refuses("two.patch does not apply to these sources: Hunk #1 FAILED at 1.");
 }
 
-TEST_F(ApplySeries, RefusesOtherSurroundings) {  // patch itself would accept them, with fuzz.
+TEST_F(ApplySeries, RefusesOtherSurroundings) {  // patch itself would accept this, with fuzz.
   write("sources/src/a.c", "eins\ntwo\nthree\n");
   refuses("two.patch does not apply to these sources: Hunk #1 FAILED at 1.");
 }

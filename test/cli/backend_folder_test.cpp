@@ -1,4 +1,4 @@
-// A folder under backends/ that is no whole backend stops CMake, which names it.
+// Tests that CMake stops at a folder under backends/ that is not a complete backend, and names it.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ class BackendFolders : public testing::Test {
  protected:
   void SetUp() override { add("good", ""); }
 
-  // A backend without one of its parts.
+  // Adds a backend without the part `lacking`.
   void add(const std::string& name, const std::string& lacking) {
     for (const std::string part : kParts) {
       const std::string path = scratch_ / ("backends/" + name + "/" + part);
@@ -28,7 +28,7 @@ class BackendFolders : public testing::Test {
     }
   }
 
-  // What CMake says of them if `list` is the list; empty if nothing is wrong.
+  // CMake's messages if the backends are listed as `list`; empty if nothing is wrong.
   std::string check(const std::string& list) {
     const std::string script = scratch_ / "check.cmake";
     tools::write_file(script, "cmake_minimum_required(VERSION 3.22)\ninclude(" TAPER_SOURCE_DIR
@@ -44,7 +44,7 @@ class BackendFolders : public testing::Test {
     return on_one_line(text);
   }
 
-  // CMake breaks lines where it likes.
+  // CMake breaks lines at arbitrary places.
   static std::string on_one_line(const std::string& text) {
     std::istringstream words(text);
     std::string line;

@@ -1,4 +1,4 @@
-// --backend: lists, options, what each took, and everything that can be wrong with it.
+// Tests --backend: lists, options, the report of what each backend took, and all errors.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace taper::test {
 namespace {
 
-// With the backends that this test knows, too.
+// A taper that also contains the backends for tests.
 constexpr char kTaper[] = "taper_with_test_backends";
 const std::string kDigits = TAPER_SOURCE_DIR "/demo/digits.pt2";
 
@@ -18,7 +18,7 @@ Said export_for(const std::string& backend, const std::string& out) {
   return run(kTaper, {"export", kDigits, "--backend", backend, "-o", out});
 }
 
-// The line after "taper: error: --backend: "; the exit code must be 2.
+// The rest of the line after "taper: error: --backend: "; the exit code must be 2.
 std::string refusal(const std::string& backend) {
   const ScratchFolder scratch;
   const Said said = export_for(backend, scratch / "out.pte");
@@ -81,7 +81,7 @@ TEST(BackendOption, TheListOfBackendsNamesTheirOptions) {
   }
 }
 
-// What the device half reads is in the file, and does not change what is computed.
+// Options that the device half reads are stored in the file, and do not change the results.
 TEST(BackendOption, OptionsForTheDeviceAreInTheFile) {
   for (const exir::CompilerDescriptor* each : backend_compilers()) {
     const std::string name = each->identity.name;

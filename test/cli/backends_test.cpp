@@ -1,4 +1,4 @@
-// Lists of backends on the command line: each pair of those that there are, one for tests among them.
+// Tests lists of backends on the command line: every pair, including the backend for tests.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr char kTaper[] = "taper_with_test_backends";
 const std::string kModel = TAPER_SOURCE_DIR "/demo/digits.pt2";
 
-// What PyTorch computes for an image of ones.
+// Compares with the outputs that PyTorch computes for an image of ones.
 void expect_digits(const ScratchFolder& scratch, const std::string& program) {
   const Said said = run(kTaper, {"run", program, "--outputs", scratch / "results"});
   ASSERT_EQ(said.code, 0) << said.err;

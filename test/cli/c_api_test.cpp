@@ -1,4 +1,4 @@
-// libtaper.so: what it shows to the world, and the program in C that uses it.
+// Tests libtaper.so: its exported symbols, and a C program that uses it.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@
 namespace taper::test {
 namespace {
 
-// The C API. A name that is added here stays: programs are linked against it.
+// The C API. A name must not be removed once it is added here: programs are linked against it.
 const std::vector<std::string> kSymbols = {
     "taper_backend_count",  "taper_backend_name",     "taper_close",           "taper_code_name",
     "taper_describe_input", "taper_describe_method",  "taper_describe_output", "taper_dtype_name",
@@ -34,7 +34,7 @@ std::vector<std::string> visible_symbols() {
     name.erase(name.find_last_not_of('\n') + 1);
     name.erase(0, name.rfind(' ') + 1);
     name = name.substr(0, name.find('@'));
-    if (name != "TAPER_0") names.push_back(name);  // The version that the symbols carry.
+    if (name != "TAPER_0") names.push_back(name);  // The symbols' version node.
   }
   ::pclose(lines);
   std::sort(names.begin(), names.end());
@@ -43,7 +43,7 @@ std::vector<std::string> visible_symbols() {
 
 TEST(SharedLibrary, ShowsTheCApiAndNothingElse) { EXPECT_EQ(visible_symbols(), kSymbols); }
 
-// What PyTorch computes for an image of ones.
+// Compares with the outputs that PyTorch computes for an image of ones.
 void expect_logits(const std::string& out) {
   const std::string head = "input 0 float32 (1, 1, 8, 8)\noutput 0 float32 (1, 10)\n";
   ASSERT_EQ(out.substr(0, head.size()), head);
@@ -84,10 +84,10 @@ TEST(SharedLibrary, RunsTheDelegatesOfTheBackendsThatAreHandedIn) {
     const std::string name = each->identity.name, path = scratch / (name + ".pte");
     const Said exported = run(
         "taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", name, "-o", path});
-    if (exported.code == 2) continue;  // A backend of tests alone.
+    if (exported.code == 2) continue;  // A backend only for tests.
     ASSERT_EQ(exported.code, 0) << exported.err;
     expect_refused(run("c_api", {path}), each->identity.delegate_id);
-    if (!TAPER_SHARED_FAST || find_device(name) == nullptr) continue;  // Refused, as above.
+    if (!TAPER_SHARED_FAST || find_device(name) == nullptr) continue;  // Refused, too.
     for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{path, "fast"}, {path, "fast", name}}) {
       const Said fast = run("c_api", arguments);

@@ -1,4 +1,4 @@
-// Weights packed ahead of time: beside the model with --cache, in it with taper pack.
+// Tests weights packed ahead of time: beside the model with --cache, or in it with taper pack.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 const std::string kModels = TAPER_SOURCE_DIR "/test/models/data/";
 
-// The first backend that packs weights ahead; null if this build runs none.
+// The first backend that packs weights ahead of time; null if this build has none.
 const DeviceDescriptor* packer() {
   for (const DeviceDescriptor* each : backend_devices()) {
     if (each->packed_key != nullptr) return each;
@@ -21,7 +21,7 @@ const DeviceDescriptor* packer() {
   return nullptr;
 }
 
-// ResNet-18 in small, for that backend.
+// Exports a test model, by default a small ResNet-18, for that backend.
 std::string exported(const ScratchFolder& scratch, const std::string& model = "resnet18") {
   std::string path = scratch / (model + ".pte");
   const char* backend = packer() == nullptr ? "portable" : packer()->identity.name;
@@ -86,7 +86,7 @@ TEST_F(Cache, WhatIsOfNoUseIsToldOnceAndMadeAnew) {
     const Said said = run_model(path_);
     EXPECT_EQ(said.out, plain_);
     EXPECT_EQ(said.error_lines().size(), 1u) << said.err;
-    EXPECT_TRUE(has(said, "is not used: it is damaged or cut short; it is made anew")) << said.err;
+    EXPECT_TRUE(has(said, "is not used: it is damaged or cut short; it is rebuilt")) << said.err;
     EXPECT_EQ(run_model(path_).err, "");
   }
 }
@@ -99,14 +99,14 @@ TEST_F(Cache, IsNotThatOfAModelThatHasTakenThePlace) {
   std::filesystem::rename(other, path_);
   const Said said = run_model(path_);
   EXPECT_EQ(said.out, expected);
-  EXPECT_TRUE(has(said, "it was made for another model; it is made anew")) << said.err;
+  EXPECT_TRUE(has(said, "it was made for another model; it is rebuilt")) << said.err;
   EXPECT_EQ(run_model(path_).err, "");
 }
 
 TEST_F(Cache, ChangedWeightsAreNoticed) {
   if (!is_there_) return;
   run_model(path_, true);
-  // The same graph, other weights: the last bytes that are not those of names and padding.
+  // The same graph with other weights: changes bytes in the middle of the file, which are weights.
   std::string bytes = tools::read_file(path_);
   for (size_t i = bytes.size() / 2; i < bytes.size() / 2 + 4096; i += 4) bytes[i] ^= 1;
   tools::write_file(path_, bytes);
@@ -115,7 +115,7 @@ TEST_F(Cache, ChangedWeightsAreNoticed) {
   std::filesystem::rename(scratch_ / "kept", cache_);
   const Said said = run_model(path_);
   EXPECT_EQ(said.out, expected);
-  EXPECT_TRUE(has(said, "it was made for another model; it is made anew")) << said.err;
+  EXPECT_TRUE(has(said, "it was made for another model; it is rebuilt")) << said.err;
 }
 
 TEST_F(Cache, IsPutIntoTheProgram) {
@@ -130,7 +130,7 @@ TEST_F(Cache, IsPutIntoTheProgram) {
   EXPECT_EQ(used.out, plain_);
   EXPECT_EQ(used.err, "");
   EXPECT_EQ(run("taper", {"verify", packed}).code, 0);
-  // Again, and in place.
+  // Pack again, in place.
   const auto once = std::filesystem::file_size(packed);
   EXPECT_EQ(run("taper", {"pack", packed, "--for", "this-cpu"}).code, 0);
   EXPECT_LT(std::filesystem::file_size(packed), once + 4096);

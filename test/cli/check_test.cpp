@@ -1,4 +1,4 @@
-// taper check and the operators of one's own: what is found, what is said, and what then runs.
+// Tests taper check, inspect and ops, and custom operators: problems, their messages, and a run.
 
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(Inspect, ShowsWhatLiesWhereInMemory) {
   const Said said =
       run("taper", {"inspect", "--memory", "--svg", scratch / "m.svg", scratch / "m.pte"});
   EXPECT_EQ(said.code, 0) << said.err;
-  // While shrink runs: the buffer, what it reads and what it writes, 24 bytes each.
+  // While shrink runs: the state, its input and its output, 24 bytes each.
   EXPECT_TRUE(has(said.out, "buffer 1     96 B planned, peak 72 B at instruction 1")) << said.out;
   EXPECT_TRUE(has(said.out, "  input 0\n")) << said.out;
   EXPECT_TRUE(has(said.out, "  state\n")) << said.out;
@@ -148,7 +148,7 @@ TEST(CustomOp, TheExampleGivesPyTorchsNumbers) {
     expected.data.copy(reinterpret_cast<char*>(&wanted), sizeof wanted, i * sizeof wanted);
     EXPECT_NEAR(got, wanted, 1e-6) << i;
   }
-  // Without the kernels the program says what is missing.
+  // Without the kernels the run fails and names them.
   const Said missing = run("taper", {"run", scratch / "model.pte"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_TRUE(has(missing.err, "my::shrink.out") && has(missing.err, "my::accumulate_"));

@@ -1,4 +1,4 @@
-// Exit codes and messages of `taper`, the command line apart from any model.
+// Tests exit codes and messages of `taper` and `executor_runner`.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ void expect_one_error(const Said& said, int code, const std::string& part) {
   EXPECT_EQ(said.error_lines().size(), code == 2 ? 2u : 1u) << said.err;
 }
 
-// A program of three additions of four floats.
+// Writes a program of three additions of four floats.
 std::string adds(const ScratchFolder& scratch) {
   const std::vector<uint8_t> bytes = chain_of_adds(3, 4);
   std::string path = scratch / "adds.pte";
@@ -44,7 +44,7 @@ TEST(Cli, HelpExplainsEveryCommand) {
 
 TEST(Cli, AWrongCommandLineIsTwo) {
   expect_one_error(run("taper", {}), 2, "no command given");
-  expect_one_error(run("taper", {"frobnicate"}), 2, "'frobnicate' is no command");
+  expect_one_error(run("taper", {"frobnicate"}), 2, "'frobnicate' is not a command");
   for (const char* command : kCommands) {
     expect_one_error(run("taper", {command, "--no-such-option", "x"}), 2, "no-such-option");
     expect_one_error(run("taper", {command}), 2, "no file given");
@@ -97,7 +97,7 @@ TEST(Cli, BatchRunsEveryLineAndCountsFailures) {
   EXPECT_NE(said.error_lines()[1].find("cannot run another"), std::string::npos);
 
   tools::write_file(list, "run \"half a name\n");
-  expect_one_error(run("taper", {"batch", list}), 1, "line 1: a quote does not end");
+  expect_one_error(run("taper", {"batch", list}), 1, "line 1: unterminated quote");
 }
 
 TEST(Cli, BadInputsLeaveNoOutputs) {
@@ -125,7 +125,7 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   EXPECT_EQ(verified.code, 0) << verified.err;
   EXPECT_NE(verified.out.find("method forward"), std::string::npos);
   const std::string sixteen("\0\0\x80\x40\0\0\x80\x40\0\0\x80\x40\0\0\x80\x40",
-                            16);  // 4 four times
+                            16);  // Four times 4.
   tools::write_file(scratch / "y.npy", tools::npy_bytes(ScalarType::kFloat, {4}, sixteen));
   EXPECT_EQ(run("taper", {"verify", program, "--expected", scratch / "y.npy"}).code, 0);
   tools::write_file(scratch / "y.npy",
@@ -193,8 +193,8 @@ TEST(Cli, AMemoryBudgetIsHeld) {
   const Said refused =
       run("taper", {"export", model, "-o", scratch / "b.pte", "--memory-budget", "16K"});
   EXPECT_EQ(refused.code, 1);
-  for (const char* part : {"method forward takes 20480 bytes of planned buffers and ",
-                           " of its block, the budget is 16384", "at its peak, instruction ",
+  for (const char* part : {"method forward needs 20480 bytes of planned buffers and ",
+                           " for its block; the budget is 16384", "at its peak, instruction ",
                            "aten::convolution.out, instructions "}) {
     EXPECT_NE(refused.err.find(part), std::string::npos) << refused.err;
   }
@@ -262,7 +262,7 @@ TEST(Cli, SourcesHoldSeveralMethodsAndSizesThatChange) {
         "int32_t model_counter_reset(void);\n", "#define MODEL_COUNTER_INPUTS 1\n"}) {
     EXPECT_NE(header.find(part), std::string::npos) << part << "\n" << header;
   }
-  // What keeps state has memory of its own.
+  // A method with state has its own memory.
   const std::string source = tools::read_file(folder + "/model.cpp");
   for (const char* part : {" buffer_1[", " buffer_1_of_counter[", "\"batch\\0558\""}) {
     EXPECT_NE(source.find(part), std::string::npos) << part << "\n" << source;

@@ -1,3 +1,5 @@
+// Runs programs with fork and exec, with their output in temporary files.
+
 #include "test/cli/command.h"
 
 #include <fcntl.h>
@@ -14,7 +16,7 @@
 namespace taper::test {
 namespace {
 
-// Becomes the program, its streams going to files. Does not return.
+// Replaces this process by the program, with its output redirected to files.
 [[noreturn]] void become(const std::string& path, const std::vector<std::string>& arguments,
                          const std::string& out, const std::string& err) {
   const int in = ::open("/dev/null", O_RDONLY);

@@ -1,4 +1,4 @@
-// Runs a program of this build and collects what it says.
+// Runs a program of this build and captures its output.
 
 #pragma once
 
@@ -8,17 +8,17 @@
 namespace taper::test {
 
 struct Said {
-  int code = -1;  // Exit code; 128 + the signal's number if one ended it.
+  int code = -1;  // The exit code; 128 + the signal's number if a signal ended the program.
   std::string out, err;
 
   // The lines on stderr.
   std::vector<std::string> error_lines() const;
 };
 
-// `program` is "taper", "executor_runner" or a path. stdin is empty and nothing is a terminal.
+// `program` is "taper", "executor_runner" or a path. stdin is empty, and no stream is a terminal.
 Said run(const std::string& program, const std::vector<std::string>& arguments);
 
-// A fresh folder, removed with everything in it at the end.
+// A new folder, removed with everything in it on destruction.
 class ScratchFolder {
  public:
   ScratchFolder();

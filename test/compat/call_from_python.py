@@ -77,7 +77,7 @@ def main():
         except RuntimeError as error:
             assert "expected float32 (1, 1, 8, 8), given float32 (1, 1, 9, 9)" in str(error), error
         else:
-            raise AssertionError("a wrong shape was taken")
+            raise AssertionError("a wrong shape was accepted")
         print(f"called from Python: {len(images)} images match")
 
 

@@ -1,10 +1,10 @@
-"""Lowers the test models with ExecuTorch itself: portable operators only, or with its XNNPACK
-delegate; one .pte for each .pt2.
+"""Lowers the test models with ExecuTorch, with portable operators only or with its XNNPACK
+delegate; writes one .pte for each .pt2.
 
     python test/compat/make_executorch_ptes.py --out DIR [--models DIR] [--only add] [--xnnpack]
 
-Prints a line for each model; those that ExecuTorch cannot lower come with its error. Needs
-executorch 1.5.1.
+Prints one line per model, with ExecuTorch's error for those that it cannot lower. Needs executorch
+1.5.1.
 """
 
 import argparse
@@ -20,7 +20,7 @@ def first_line(error):
 
 
 def lower(path, xnnpack=False):
-    """The bytes of the .pte; raises whatever ExecuTorch raises."""
+    """Returns the bytes of the .pte; raises what ExecuTorch raises."""
     import torch
     from executorch.exir import (
         EdgeCompileConfig,
@@ -28,7 +28,7 @@ def lower(path, xnnpack=False):
         to_edge_transform_and_lower,
     )
     from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
-    import executorch.kernels.quantized  # registers what int8 models call
+    import executorch.kernels.quantized  # registers the operators of int8 models
 
     partitioner = None
     if xnnpack:
@@ -42,13 +42,13 @@ def lower(path, xnnpack=False):
             partitioner=partitioner,
             compile_config=EdgeCompileConfig(_check_ir_validity=False),
         )
-        # Without this pass, state would start from whatever memory holds. Buffers are named b_...
+        # Without this pass, state would be uninitialised. The names of buffers start with "b_".
         initial = InitializedMutableBufferPass(["b_"])
         return edge.to_executorch(ExecutorchBackendConfig(passes=[initial])).buffer
 
 
 def pt2_files(folder):
-    """The .pt2 files named in the index, each once."""
+    """The .pt2 files listed in the index, without duplicates."""
     files = []
     with open(os.path.join(folder, "models.txt")) as index:
         for line in index:
@@ -59,7 +59,7 @@ def pt2_files(folder):
 
 
 def lower_all(folder, out, only=None, xnnpack=False):
-    """Writes the .pte files; returns {stem: error text} of those that did not lower."""
+    """Writes the .pte files; returns {stem: error text} for those that cannot be lowered."""
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
     os.makedirs(out, exist_ok=True)
@@ -73,7 +73,7 @@ def lower_all(folder, out, only=None, xnnpack=False):
             with open(os.path.join(out, stem + ".pte"), "wb") as pte:
                 pte.write(data)
             print(f"{stem:28} {len(data)} bytes", flush=True)
-        except BaseException as error:  # a Rust or C++ panic in its dependencies is one too
+        except BaseException as error:  # also a panic in native dependencies
             if isinstance(error, KeyboardInterrupt):
                 raise
             errors[stem] = first_line(error)

@@ -1,16 +1,16 @@
-"""Exchanges files with ExecuTorch, both ways, over all test models.
+"""Exchanges files with ExecuTorch in both directions, for all test models.
 
     python test/compat/run.py --taper build/release/bin/taper [--only llama,cond]
 
-- theirs: ExecuTorch lowers the .pt2, `taper run` runs that .pte (the first step of a case).
-- ours: `taper export --compat=executorch` compiles the .pt2, ExecuTorch's runtime runs that .pte,
-  every step.
+- theirs: ExecuTorch lowers the .pt2, and `taper run` runs that .pte (the first step of a case).
+- ours: `taper export --compat=executorch` compiles the .pt2, and ExecuTorch's runtime runs that
+  .pte (every step).
 - ours-xnnpack, theirs-xnnpack: the same with the XNNPACK delegate; the second for a few models, and
-  where this build of taper has XNNPACK.
+  only if this build of taper has XNNPACK.
 
-Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). What is known to fail
-stands in expected_failures.txt with its reason; a pass there is a failure too. Needs the
-environment of scripts/venv.sh.
+Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). Known failures are
+listed in expected_failures.txt with their reasons; if one of them passes, that is a failure, too.
+Needs the environment of scripts/venv.sh.
 """
 
 import argparse
@@ -24,12 +24,12 @@ import warnings
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
-SECONDS = 120  # for one run of one program; far more than any needs
+SECONDS = 120  # time limit of one run of one program
 DELEGATED = "mobilenet_v2 resnet18 bert_mini vit_tiny dynamic_batch lstm unet".split()
 
 
 class Expected:
-    """Known failures: lines `way pattern reason`, the pattern over file:case."""
+    """Known failures: lines of the form `way pattern reason`; the pattern matches file:case."""
 
     def __init__(self, path):
         self.entries, self.used = [], set()
@@ -40,7 +40,7 @@ class Expected:
                     self.entries.append((words[0], words[1], words[2].strip()))
 
     def reason(self, way, key):
-        way = way.removesuffix("-xnnpack")  # What fails, fails for other reasons than the delegate.
+        way = way.removesuffix("-xnnpack")  # No known failure is caused by the delegate.
         for entry in self.entries:
             if entry[0] == way and fnmatch.fnmatch(key, entry[1]):
                 self.used.add(entry)
@@ -52,7 +52,7 @@ class Expected:
 
 
 class Table:
-    """Prints a line for each result and counts."""
+    """Prints one line per result and counts them."""
 
     def __init__(self, expected):
         self.expected, self.counts, self.failures = expected, {"ok": 0, "known": 0, "FAILED": 0}, []
@@ -84,7 +84,7 @@ class Table:
         return 1 if self.failures else 0
 
     def write_xml(self):
-        """Leaves the counts where GoogleTest programs would, for a caller that adds them up."""
+        """Writes the counts as GoogleTest programs do, for a caller that adds them up."""
         where = os.environ.get("GTEST_OUTPUT", "")
         if where.startswith("xml:") and where.endswith("/"):
             os.makedirs(where[4:], exist_ok=True)
@@ -96,7 +96,7 @@ class Table:
 
 
 def call(command):
-    """None, or what went wrong in one line."""
+    """Runs the command; returns None, or what went wrong in one line."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
@@ -117,9 +117,9 @@ def newer(made, sources):
 
 
 def lower_theirs(options, files, xnnpack=False):
-    """The folder of ExecuTorch's .pte files, and {stem: error} of those it cannot make.
+    """Returns the folder of ExecuTorch's .pte files, and {stem: error} for those it cannot write.
 
-    Files of an earlier run are kept where nothing changed.
+    Up-to-date files of an earlier run are kept.
     """
     import make_executorch_ptes as maker
 
@@ -156,7 +156,7 @@ def run_theirs(options, case, pte):
 
 
 def first_complaint(log):
-    """What ExecuTorch's runtime said first, of the lines that say something."""
+    """The first line in the log of ExecuTorch's runtime that states a problem."""
     with open(log, errors="replace") as file:
         for line in file:
             if any(
@@ -168,7 +168,7 @@ def first_complaint(log):
 
 
 def run_ours(options, case, pte):
-    """Runs our .pte in ExecuTorch's runtime, in a process of its own: it may die."""
+    """Runs our .pte in ExecuTorch's runtime, in a separate process, since it may crash."""
     import run_in_executorch as et
 
     log = os.path.join(options.work, "executorch.log")
@@ -195,7 +195,7 @@ def run_ours(options, case, pte):
 
 
 def check_lowering(table, files, errors):
-    """What ExecuTorch cannot lower must be known."""
+    """Checks that ExecuTorch's failures to lower are known."""
     for file in files:
         stem = file.removesuffix(".pt2")
         table.add("lower", stem, 0.0, errors.get(stem))
@@ -211,19 +211,19 @@ def parse():
     parser.add_argument("--taper", help="the taper command; default BUILD/bin/taper")
     parser.add_argument("--models", default=os.path.join(ROOT, "test/models/data"))
     parser.add_argument(
-        "--work", default=os.path.join(ROOT, "build/compat"), help="where files are made and kept"
+        "--work", default=os.path.join(ROOT, "build/compat"), help="the folder for compiled files"
     )
     parser.add_argument("--only", help="comma-separated .pt2 stems")
     parser.add_argument("--way", choices=["theirs", "ours"], help="one direction only")
     options = parser.parse_args()
     options.taper = os.path.abspath(options.taper or os.path.join(options.build, "bin/taper"))
     if not os.access(options.taper, os.X_OK):
-        raise SystemExit(f"no taper command at {options.taper}: build it, or name it with --taper")
+        raise SystemExit(f"no taper command at {options.taper}: build it, or pass it with --taper")
     return options
 
 
 def has_xnnpack(options):
-    """Whether this build of taper runs delegates."""
+    """Whether this build of taper can run XNNPACK delegates."""
     pte = os.path.join(FOLDER, "data/xnnpack_dynamic_batch.pte")
     return call([options.taper, "run", pte]) is None
 
@@ -237,7 +237,7 @@ def all_theirs(options, cases, files, table):
             pte = os.path.join(folder, stem + ".pte")
             table.add("theirs", case.key(), *run_theirs(options, case, pte))
     if not has_xnnpack(options):
-        print("theirs-xnnpack: not run, this taper has no XNNPACK")
+        print("theirs-xnnpack: not run, this build of taper has no XNNPACK")
         return
     few = [case for case in cases if case.file.removesuffix(".pt2") in DELEGATED]
     folder, errors = lower_theirs(options, [case.file for case in few], xnnpack=True)
@@ -269,8 +269,8 @@ def main():
     warnings.filterwarnings("ignore")
     import run_in_executorch as et
 
-    # A child of fork() has none of its parent's threads and waits for OpenMP's for ever; the parent
-    # starts none.
+    # A child of fork() has none of its parent's threads, and would wait for OpenMP's forever;
+    # therefore the parent must not start any.
     et.torch.set_num_threads(1)
     cases = et.read_index(options.models)
     if options.only:

@@ -1,10 +1,10 @@
-"""Runs a .pte in ExecuTorch's own runtime; compares with stored arrays or writes what comes out.
+"""Runs a .pte in ExecuTorch's runtime; compares the outputs with stored arrays or writes them.
 
     python test/compat/run_in_executorch.py x.pte --case llama [--model llama.pt2] [--models DIR]
     python test/compat/run_in_executorch.py x.pte --inputs a.npy,b.npy --outputs DIR
 
-A case is one line of the models' index; its Python constants (a .pt2 has them baked in) are taken
-from the sample inputs that the .pt2 holds. Needs executorch 1.5.1; exits with 1 on a difference.
+A case is one line of the models' index; its Python constants, which a .pt2 fixes at export, are
+taken from the sample inputs in the .pt2. Needs executorch 1.5.1; exits with 1 on a difference.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def load_array(path):
 
 
 def sample_inputs(path):
-    """The flattened arguments stored in a .pt2, constants included."""
+    """The flattened arguments stored in a .pt2, including constants."""
     with zipfile.ZipFile(path) as zf:
         for name in zf.namelist():
             if name.endswith(("data/sample_inputs/model.pt", "serialized_example_inputs.pt")):
@@ -70,14 +70,14 @@ def sample_inputs(path):
 
 
 def with_constants(arrays, samples):
-    """The arrays in the places of the samples' tensors."""
+    """The samples, with their tensors replaced by the arrays."""
     rest = iter(arrays)
     return [next(rest) if isinstance(s, torch.Tensor) else s for s in samples]
 
 
 def execute(pte, steps):
     """Loads the method, runs it on each list of inputs; returns the tensor outputs of each run."""
-    import executorch.kernels.quantized  # registers what int8 models call
+    import executorch.kernels.quantized  # registers the operators of int8 models
     from executorch.runtime import Runtime, Verification
 
     program = Runtime.get().load_program(pte, verification=Verification.Minimal)
@@ -90,7 +90,7 @@ def execute(pte, steps):
 
 
 def difference(got, expected, scale=1.0, tolerance=TOLERANCE):
-    """(worst difference relative to the limit's base, None or what is wrong)."""
+    """Returns (largest relative difference, None or what is wrong)."""
     if len(got) != len(expected):
         return 0.0, f"{len(got)} outputs, expected {len(expected)}"
     worst = 0.0
@@ -114,7 +114,7 @@ def difference(got, expected, scale=1.0, tolerance=TOLERANCE):
 
 
 def run_case(pte, case, folder):
-    """Runs one case in ExecuTorch; returns (worst difference, None or what is wrong)."""
+    """Runs one case in ExecuTorch; returns (largest difference, None or what is wrong)."""
     samples = sample_inputs(os.path.join(folder, case.file))
     steps = [
         with_constants([load_array(p) for p in case.arrays(folder, "in", step)], samples)
@@ -152,8 +152,8 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("pte")
-    parser.add_argument("--case", help="a case of the index, every step of it")
-    parser.add_argument("--model", help="the case's .pt2, where several share its name")
+    parser.add_argument("--case", help="a case of the index; all of its steps are run")
+    parser.add_argument("--model", help="the case's .pt2, if several cases have the same name")
     parser.add_argument("--models", default="test/models/data")
     parser.add_argument("--inputs", help="comma-separated .npy files")
     parser.add_argument("--outputs", help="folder for out0.npy, out1.npy, ...")
@@ -169,7 +169,7 @@ def main():
     if not found:
         raise SystemExit(f"no case {options.case} in {options.models}/models.txt")
     worst, wrong = run_case(options.pte, found[0], options.models)
-    print(f"{found[0].key()}: " + (wrong or f"equal, worst difference {worst:.1e}"))
+    print(f"{found[0].key()}: " + (wrong or f"equal, largest difference {worst:.1e}"))
     return 1 if wrong else 0
 
 

@@ -1,5 +1,5 @@
-// Files of ExecuTorch's own backends, against the numbers that its runtime gave: test/compat/data has
-// them by the name of the backend. Processors round quantised numbers differently, by a step at most.
+// Runs files that ExecuTorch lowered for its own backends, in test/compat/data, and compares the
+// outputs with those of its runtime. Quantised results may differ by one step between processors.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,8 @@ namespace {
 
 const std::string kFolder = TAPER_SOURCE_DIR "/test/compat/data/";
 
-// "xnnpack_int8_static": those with numbers, of the backends that this build runs.
+// Files with expected outputs for backends of this build, such as "xnnpack_int8_static". A name
+// starts with that of the backend.
 std::vector<std::string> delegated_files() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {

@@ -1,3 +1,5 @@
+// Reads the index of the test models, models.txt.
+
 #include "test/e2e/model_cases.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// The models of test/models/data and what PyTorch computes for them.
+// The models in test/models/data and the outputs that PyTorch computed for them.
 
 #pragma once
 
@@ -8,12 +8,12 @@
 namespace taper::test {
 
 struct ModelCase {
-  std::string name;  // Prefix of its arrays: "llama".
+  std::string name;  // The prefix of its arrays: "llama".
   std::string file;  // "llama_slice.pt2".
   size_t inputs = 0, outputs = 0, steps = 1;
-  double factor = 1;  // On the tolerance.
+  double factor = 1;  // A factor on the tolerance.
 
-  std::string path() const;  // Of the .pt2.
+  std::string path() const;  // The path of the .pt2.
   std::vector<std::string> input_paths(size_t step) const;
   std::vector<std::string> output_paths(size_t step) const;
   // 1e-4 times the factor.
@@ -22,7 +22,7 @@ struct ModelCase {
   std::string test_name() const;
 };
 
-// Every case of models.txt.
+// All cases in models.txt.
 const std::vector<ModelCase>& model_cases();
 
 }  // namespace taper::test

@@ -1,6 +1,6 @@
-// Every committed model from .pt2 to .pte to numbers, against PyTorch's. State carries over from
-// step to step, no step touches the heap, and exporting twice gives the same bytes. The same with
-// every backend, where this build runs it.
+// Runs every committed model from .pt2 to .pte to outputs and compares them with PyTorch's, on the
+// kernels and on every backend of this build. State persists between steps, no step allocates from
+// the heap, and exporting twice gives the same bytes.
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ std::string export_bytes(const std::string& path, const std::string& backend = "
   return exir::export_program(request).files.pte.joined();
 }
 
-// A path for one program, gone at the end.
+// A temporary file for a program, removed on destruction.
 class TemporaryProgram {
  public:
   explicit TemporaryProgram(const std::string& bytes) {
@@ -70,12 +70,12 @@ TEST_P(Models, GivePyTorchsNumbersWithoutTheHeap) {
     runner.set_inputs(tools::read_all(names), names);
     const size_t before = heap_calls();
     runner.execute();
-    EXPECT_EQ(heap_calls(), before) << "execute() used the heap";
+    EXPECT_EQ(heap_calls(), before) << "execute() allocated from the heap";
     expect_outputs(runner, c, step);
   }
 }
 
-// Planned into two memories of the application's, a small one and the rest.
+// Plans tensors into two memories: a small one, and an unbounded one for the rest.
 TEST_P(Models, GivePyTorchsNumbersInTwoMemories) {
   const ModelCase& c = GetParam();
   exir::ExportRequest request;

@@ -1,5 +1,6 @@
-// Selective build, for every committed model: a table of what the program names is enough to load
-// it; and whichever kernel, or dtype of a kernel, is left out is named before anything runs.
+// Tests selective builds for every committed model: a table of the kernels that the program names
+// is enough to load it, and any kernel, or dtype of a kernel, that is left out is named at load
+// time.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ class Selected : public testing::TestWithParam<ModelCase> {
     }
   }
 
-  // Loads with the kernels that `table` points to; returns the error and sets `text`.
+  // Loads with the kernels in `table`; returns the error and sets `text`.
   Error load(const std::vector<const Kernel*>& table, std::string* text) {
     const KernelTable tables[] = {table};
     ModuleOptions options;
@@ -53,7 +54,7 @@ class Selected : public testing::TestWithParam<ModelCase> {
   std::vector<Word> file_;
   size_t size_ = 0;
   std::vector<const Kernel*> kernels_;
-  std::vector<Kernel> trimmed_;  // The same, as if compiled for what the model has.
+  std::vector<Kernel> trimmed_;  // The same kernels with only the dtypes that the model uses.
 };
 
 TEST_P(Selected, IsEnough) {

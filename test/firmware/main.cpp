@@ -1,5 +1,5 @@
-// Runs methods on the arrays that PyTorch was given, step after step, and compares with what it
-// computed. TEST_STEPS is a list of STEP(prefix of functions, of macros, of .npy files).
+// Runs methods step by step on the inputs of PyTorch's cases and compares the outputs with
+// PyTorch's. TEST_STEPS is a list of STEP(prefix of functions, of macros, of .npy files).
 
 #include <model.h>
 #include <string.h>
@@ -15,13 +15,13 @@ using RunAll = int32_t(const void* const*, const int32_t* const*, void* const*, 
 struct Step {
   RunAll* run;
   size_t input_count, output_count;
-  const size_t *input_bytes, *output_bytes;  // The most.
+  const size_t *input_bytes, *output_bytes;  // The maximum sizes.
   const char* name;
 };
 
-// An array of an .npy file.
+// The array in an .npy file.
 struct Array {
-  const unsigned char* data = nullptr;  // Null: it cannot be read.
+  const unsigned char* data = nullptr;  // Null if it cannot be read.
   size_t bytes = 0;
   bool is_float = false;
   int32_t sizes[kMostRank] = {};
@@ -33,7 +33,7 @@ const char* after(const char* text, const char* what) {
   return found == nullptr ? text : found + strlen(what);
 }
 
-// Of "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 6), }".
+// Parses a header such as "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 6), }".
 void read_header(const char* text, Array* array) {
   array->is_float = strncmp(after(text, "'descr': '"), "<f4", 3) == 0;
   for (const char* at = after(text, "'shape': ("); *at != ')' && *at != 0; ++at) {
@@ -44,7 +44,7 @@ void read_header(const char* text, Array* array) {
   }
 }
 
-// NAME + KIND + NUMBER + ".npy"; it holds until the next is read.
+// Reads NAME + KIND + NUMBER + ".npy"; the array is valid until the next one is read.
 Array read_array(const char* name, const char* kind, size_t number) {
   char path[512] = {};
   if (strlen(name) > 400) return {};
@@ -77,7 +77,7 @@ bool close_enough(const float* got, const float* wanted, size_t count) {
 }
 
 bool same(const Array& wanted, const void* got, const int32_t* sizes) {
-  // Sizes that are fixed do not come back.
+  // The run does not set the sizes of outputs with static shapes; they remain -1.
   if (sizes[0] != -1 && memcmp(sizes, wanted.sizes, wanted.rank * sizeof(int32_t)) != 0) {
     return false;
   }

@@ -1,4 +1,4 @@
-// Runs a WebAssembly module of the WASI kind; it may read the host's files. Arguments: the module.
+// Runs a WASI module, which may read the host's files. Argument: the path of the module.
 
 import { readFile } from "node:fs/promises";
 import { argv, exit } from "node:process";

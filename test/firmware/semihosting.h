@@ -1,12 +1,12 @@
-// Semihosting, as ARM defined it and RISC-V took it over: files of the host for the test's data,
-// text, and the end.
+// Semihosting, as defined by ARM and adopted by RISC-V: reading files of the host, printing text,
+// and exiting.
 
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __wasi__  // The system has all of it.
+#ifdef __wasi__  // WASI provides all of it.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ inline uint32_t semihost(uint32_t call, const void* arguments) {
   register uint32_t a0 __asm("a0") = call;
   register const void* a1 __asm("a1") = arguments;
   __asm volatile(
-      ".balign 16\n"  // The three instructions mark the call; they must lie in one page.
+      ".balign 16\n"  // The three instructions mark the call; they must not cross a page.
       ".option push\n"
       ".option norvc\n"
       "slli x0, x0, 0x1f\n"
@@ -56,7 +56,7 @@ inline void say(const char* text) { semihost(0x04, text); }
   }
 }
 
-// Reads up to `size` bytes of a file; returns how many, or 0.
+// Reads up to `size` bytes of a file; returns the number of bytes read, or 0.
 inline size_t read_host_file(const char* path, void* to, size_t size) {
   uint32_t length = 0;
   while (path[length] != '\0') ++length;

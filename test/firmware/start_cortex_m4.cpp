@@ -1,5 +1,5 @@
-// What a board does before main(): the vector table, data copied, memory zeroed, the FPU on.
-// Semihosting is the only way out: the debugger, here qemu, serves it.
+// Start-up code of a Cortex-M4 board: the vector table; start() copies data, zeroes memory and
+// enables the FPU before main(). The program exits through semihosting, which QEMU provides.
 
 #include <stdint.h>
 
@@ -32,11 +32,11 @@ const Vectors kVectors = {stack_top, {start, fault, fault, fault, fault, fault}}
 
 void fault() { leave(2); }
 
-// A static constructor would be one too many.
+// Exits with 3 if there is any static constructor.
 void start() {
   for (uint32_t *to = data_start, *from = data_load; to != data_end;) *to++ = *from++;
   for (uint32_t* to = bss_start; to != bss_end;) *to++ = 0;
-  *reinterpret_cast<volatile uint32_t*>(0xE000ED88) |= 0xFu << 20;  // The FPU.
+  *reinterpret_cast<volatile uint32_t*>(0xE000ED88) |= 0xFu << 20;  // Enables the FPU.
   __asm volatile("dsb\n isb");
   leave(&__init_array_start[0] == &__init_array_end[0] ? main() : 3);
 }

@@ -1,5 +1,5 @@
-// What a board does before main(): the stack, the FPU on, traps caught, memory zeroed. The image is
-// loaded where it runs, so no data is copied.
+// Start-up code of a RISC-V board: sets the stack, enables the FPU, installs a trap handler and
+// zeroes memory before main(). The image is loaded where it runs, so data is not copied.
 
 #include <stdint.h>
 
@@ -34,7 +34,7 @@ extern "C" {
 
 __attribute__((aligned(4))) void fault() { leave(2); }
 
-// A static constructor would be one too many.
+// Exits with 3 if there is any static constructor.
 void begin() {
   for (uint32_t* to = bss_start; to != bss_end;) *to++ = 0;
   leave(&__init_array_start[0] == &__init_array_end[0] ? main() : 3);

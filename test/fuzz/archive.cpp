@@ -1,3 +1,5 @@
+// Reads and writes zip archives with stored members.
+
 #include "test/fuzz/archive.h"
 
 #include <array>
@@ -34,7 +36,7 @@ void put(std::string& out, uint64_t value, size_t width) {
   for (size_t i = 0; i < width; ++i) out += static_cast<char>(i < 8 ? value >> (8 * i) : 0);
 }
 
-// The fields that a local and a central record share, from "version needed" to "extra length".
+// The fields common to local and central records, from "version needed" to "extra length".
 void put_common(std::string& out, const Member& member) {
   put(out, 20, 2);
   put(out, 0, 2);

@@ -1,4 +1,4 @@
-// Just enough zip to take a .pt2 apart and put it together again after an edit.
+// A minimal zip reader and writer, to unpack a .pt2 and repack it after an edit.
 
 #pragma once
 
@@ -12,9 +12,9 @@ struct Member {
   std::string name, data;
 };
 
-// The stored (uncompressed) members of an archive, in order. Stops at what it does not understand.
+// The stored (uncompressed) members of an archive, in order. Stops at an unsupported record.
 std::vector<Member> unpack(std::string_view archive);
-// An archive of stored members.
+// Writes an archive of stored members.
 std::string pack(const std::vector<Member>& members);
 
 }  // namespace taper::fuzz

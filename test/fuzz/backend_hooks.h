@@ -1,5 +1,5 @@
-// What a backend brings for the fuzzer, in its folder fuzz/: seeds with delegates of its own, and a
-// way to damage their payloads where it hurts.
+// What a backend provides for the fuzzer in its folder fuzz/: seeds with its delegates, and a
+// function that corrupts their payloads.
 
 #pragma once
 
@@ -11,14 +11,14 @@
 namespace taper::fuzz {
 
 struct BackendHooks {
-  const char* name;                       // As --backend has it.
-  std::span<const char* const> models;    // Of test/models/data, to be exported for it.
-  std::span<const char* const> programs;  // Of test/compat/data, with delegates of it.
-  // Damages the first payload of the backend in a program; false if there is none.
+  const char* name;                       // The name that --backend accepts.
+  std::span<const char* const> models;    // In test/models/data, to be exported for it.
+  std::span<const char* const> programs;  // In test/compat/data, with its delegates.
+  // Corrupts the backend's first payload in a program; returns false if there is none.
   bool (*mutate)(std::string& file, Random& random);
 };
 
-// Of all backends whose device halves are built. Constant.
+// The hooks of all backends whose device halves are built, as a constant table.
 std::span<const BackendHooks* const> backend_hooks();
 
 }  // namespace taper::fuzz

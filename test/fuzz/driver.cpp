@@ -1,9 +1,9 @@
-// taper_fuzz: mutates seed files with fixed random numbers and exercises every mutant.
+// taper_fuzz: mutates seed files with deterministic random numbers and exercises every mutant.
 //
 //   taper_fuzz --kind pte --runs 200000 [--first N] [--seconds S] [--seed FILE]... [--keep PATH]
 //
-// Mutant N is always the same file, so `--first N --runs 1` repeats a failure and --keep writes the
-// mutant out. Before a mutant runs its number is kept where the crash handlers find it. A mutant
+// Mutant N is always the same file, so `--first N --runs 1` reproduces a failure, and --keep writes
+// the mutant to a file. Crash handlers find the number of the current mutant in a global. A mutant
 // that takes longer than 20 seconds counts as hung.
 
 #include <signal.h>
@@ -128,7 +128,7 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace taper::fuzz
 
-// Options of the sanitizers: an allocation beyond 64 MB is a finding, and so is a leak.
+// Options of the sanitizers: allocations beyond 64 MB and leaks are findings.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
   return "max_allocation_size_mb=64:detect_leaks=1:abort_on_error=0";

@@ -1,5 +1,5 @@
-// What a fuzzer does with a file: everything that a user could, in memory. Returns whether the file
-// was accepted; a defect shows as a sanitizer's report, not as a result.
+// What a fuzzer does with a file: everything that a user could, in memory. The functions return
+// whether the file was accepted; defects are reported by sanitizers, not by the result.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace taper::fuzz {
 
 // Opens a program, loads every method and runs each on ones.
 bool exercise_pte(std::string_view file);
-// Exports the archive and, when that works, exercises the program that came out.
+// Exports the archive and, if that succeeds, exercises the resulting program.
 bool exercise_pt2(std::string_view file);
 
 }  // namespace taper::fuzz

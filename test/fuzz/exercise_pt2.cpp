@@ -1,4 +1,4 @@
-// What `taper export` would do with an archive, and then the runtime with the result.
+// Exercises an archive as `taper export` would, then the runtime with the result.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 namespace taper::fuzz {
 namespace {
 
-// A file that lives in memory, with a path.
+// A file in memory that has a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes) : file_(::memfd_create("mutant", MFD_CLOEXEC)) {

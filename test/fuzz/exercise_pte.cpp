@@ -1,4 +1,4 @@
-// What an application would do with a program, under limits.
+// Exercises a program as an application would, with limits.
 
 #include <cstdlib>
 #include <cstring>
@@ -16,11 +16,11 @@
 namespace taper::fuzz {
 namespace {
 
-// An application that refuses programs which want more memory than this.
+// Limits of an application that refuses larger programs.
 constexpr uint64_t kMaxBytes = 16u << 20;
 constexpr uint64_t kMaxInstructions = 2000;
 
-// Exactly `bytes` at a multiple of 16, so that a sanitizer sees the first byte past the end.
+// A separate allocation of exactly `bytes`, so that a sanitizer detects any access past the end.
 class Block {
  public:
   explicit Block(size_t bytes) : data_(std::malloc(bytes == 0 ? 1 : bytes)), size_(bytes) {
@@ -42,7 +42,7 @@ class MethodRun {
   MethodRun(const Program& program, std::string_view name, const MethodMeta& meta)
       : program_(program), name_(name), meta_(meta) {}
 
-  // False if the method does not load or does not run to its end.
+  // Returns false if the method cannot be loaded or its run fails.
   bool run() {
     if (!reserve()) return false;
     const KernelTable tables[] = {portable::portable_kernels()};
@@ -125,7 +125,7 @@ class MethodRun {
     return true;
   }
 
-  // Touches every byte that the caller was given.
+  // Reads every byte of an output.
   static void read(const EValue& value) {
     if (!value.is_tensor() || value.to_tensor().const_data() == nullptr) return;
     const Tensor& tensor = value.to_tensor();

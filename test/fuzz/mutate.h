@@ -1,8 +1,8 @@
-// Ways to damage a file, from blind to knowing.
+// Ways to corrupt a file, unaware or aware of its format.
 //
-//   bytes  flips bits, sets bytes, writes awkward integers, cuts, copies and removes blocks
+//   bytes  flips bits, sets bytes, writes edge-case integers, truncates, copies and removes blocks
 //   pte    edits the fields of a program's tables: vtables, offsets, vector lengths, scalars
-//   pt2    edits the JSON inside the archive token by token, or the archive's own records
+//   pt2    edits tokens of the JSON inside the archive, or the archive's own records
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace taper::fuzz {
 
-// Integers that find the edges: 0, -1, powers of two and their neighbours, huge ones.
+// Edge-case integers: 0, -1, powers of two and their neighbours, huge ones.
 uint64_t awkward_integer(Random& random);
 
 std::string mutate_bytes(std::string file, Random& random);

@@ -1,4 +1,4 @@
-// Blind damage: bits, bytes, awkward integers, blocks.
+// Mutations that ignore the format: bits, bytes, edge-case integers, blocks.
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@ namespace {
 
 void write_integer(std::string& file, size_t at, size_t width, uint64_t value) {
   if (at + width > file.size()) return;
-  std::memcpy(&file[at], &value, width);  // The host is little endian, as the formats are.
+  std::memcpy(&file[at], &value, width);  // The host is little-endian, like the formats.
 }
 
 void mutate_once(std::string& file, Random& random) {
@@ -30,7 +30,7 @@ void mutate_once(std::string& file, Random& random) {
       write_integer(file, at / width * width, width, awkward_integer(random));
       break;
     }
-    case 5:  // One block over another.
+    case 5:  // Copy one block over another.
       file.replace(random.below(file.size()), length, file.substr(at, length));
       break;
     case 6:

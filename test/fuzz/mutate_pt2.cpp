@@ -1,4 +1,4 @@
-// Damage that knows JSON and archives.
+// Mutations of an archive's JSON and members.
 
 #include <algorithm>
 #include <vector>
@@ -13,8 +13,8 @@ struct Token {
   size_t begin, end;
 };
 
-// Strings, numbers and words of a JSON text; punctuation is left alone so that most edits stay
-// JSON.
+// Strings, numbers and words of a JSON text; punctuation is not changed, so that most edits remain
+// valid JSON.
 std::vector<Token> tokens_of(const std::string& json) {
   std::vector<Token> tokens;
   for (size_t at = 0; at < json.size();) {
@@ -64,7 +64,7 @@ std::string awkward_token(const std::string& json, const std::vector<Token>& tok
       return random.one_in(2) ? "\"\"" : "\"Infinity\"";
     case 3:
       return random.one_in(2) ? "true" : "1e999";
-    default: {  // Another token of the same file: an undefined name, a wrong type, a cycle.
+    default: {  // Another token of the file, for undefined names, wrong types and cycles.
       const Token other = tokens[random.below(tokens.size())];
       return json.substr(other.begin, other.end - other.begin);
     }
@@ -79,7 +79,7 @@ void edit_json(std::string& json, Random& random) {
     json.replace(token.begin, token.end - token.begin, awkward_token(json, tokens, random));
     return;
   }
-  // A whole value: emptied, or put in another value's place.
+  // Replace a whole value by an empty one or by another value.
   const Token value = value_at(json, token.begin);
   const Token other = value_at(json, tokens[random.below(tokens.size())].begin);
   const std::string by =
@@ -110,7 +110,7 @@ std::string mutate_pt2(const std::string& file, Random& random) {
     return pack(members);
   }
   const size_t edits = 1 + random.below(3);
-  // The program itself is the largest JSON member; prefer it.
+  // Prefer the program itself, which is the largest JSON member.
   const size_t largest = *std::max_element(json.begin(), json.end(), [&](size_t a, size_t b) {
     return members[a].data.size() < members[b].data.size();
   });

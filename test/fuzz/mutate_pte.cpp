@@ -1,4 +1,4 @@
-// Damage that knows a program's tables.
+// Mutations of the fields of a program's tables.
 
 #include <cstring>
 #include <vector>
@@ -10,13 +10,13 @@
 namespace taper::fuzz {
 namespace {
 
-// Collects where the integers of a program lie: table fields, vtable entries, offsets, lengths and
-// items of vectors. The file must be a valid program.
+// Collects the positions of a program's integers: table fields, vtable entries, offsets, and vector
+// lengths and items. The file must be a valid program.
 class Fields {
  public:
   explicit Fields(const std::string& file) : base_(file.data()), size_(file.size()) {
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(base_), size_, 64, 1 << 24);
-    // Where the header says the flatbuffer ends does not matter: offsets only point forward.
+    // The header's size of the FlatBuffer is ignored, since offsets only point forward.
     if (size_ < 16 || !wire::VerifyProgramBuffer(verifier)) return;
     program(*wire::GetProgram(base_));
     for (size_t at = 0; at + 8 <= 40 && at < size_; at += 4) positions_.push_back(at);
@@ -138,10 +138,10 @@ void edit_field(std::string& file, const std::vector<size_t>& positions, Random&
   if (at + width > file.size()) return;
   uint64_t value = awkward_integer(random);
   switch (random.below(4)) {
-    case 0:  // One more or one less: off by one, the next slot, the next type.
+    case 0:  // Off by one: another slot, another type.
       value = load<uint32_t>(file, at) + (random.one_in(2) ? 1 : -1);
       break;
-    case 1:  // What another field holds.
+    case 1:  // The value of another field.
       value = load<uint64_t>(file, positions[random.below(positions.size())]);
       break;
     default:

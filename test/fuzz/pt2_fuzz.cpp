@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a .pt2.
+// The libFuzzer target that reads its input as a .pt2.
 
 #include <cstddef>
 #include <cstdint>

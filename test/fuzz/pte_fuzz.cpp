@@ -1,4 +1,4 @@
-// libFuzzer target: any bytes as a .pte.
+// The libFuzzer target that reads its input as a .pte.
 
 #include <cstddef>
 #include <cstdint>

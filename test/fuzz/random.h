@@ -1,4 +1,4 @@
-// A small random generator whose sequence is the same on every machine (splitmix64).
+// A small random generator (SplitMix64) whose sequence is the same on every machine.
 
 #pragma once
 
@@ -17,7 +17,7 @@ class Random {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // 0 .. n-1; 0 when n is 0.
+  // A number from 0 to n - 1; 0 if n is 0.
   size_t below(size_t n) { return n == 0 ? 0 : static_cast<size_t>(next() % n); }
   bool one_in(size_t n) { return below(n) == 0; }
 

@@ -1,3 +1,5 @@
+// Reads and exports the seeds of the fuzzers.
+
 #include "test/fuzz/seeds.h"
 
 #include <fstream>
@@ -10,8 +12,8 @@
 namespace taper::fuzz {
 namespace {
 
-// Small ones that between them use every container form, dynamic shapes, control flow, state, other
-// dtypes and nested inputs.
+// Small models that together cover every container form, dynamic shapes, control flow, state,
+// various dtypes and nested inputs.
 constexpr const char* kModels[] = {
     "add",       "counter",     "cond",           "cond_twice",    "map",
     "scan",      "while_loop",  "dynamic_batch",  "dynamic_rows",  "nested",
@@ -20,7 +22,7 @@ constexpr const char* kModels[] = {
     "forms_2_8", "forms_2_6",
 };
 
-// Made by ExecuTorch itself.
+// Programs lowered by ExecuTorch.
 constexpr const char* kExecuTorchPrograms[] = {"add", "dynamic_batch"};
 
 const std::string kRoot = TAPER_SOURCE_DIR;

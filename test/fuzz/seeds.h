@@ -1,5 +1,4 @@
-// The files that mutants are made of: small models of test/models/data, and what export makes of
-// them.
+// The files that are mutated: small models of test/models/data, and their exports.
 
 #pragma once
 

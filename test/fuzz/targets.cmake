@@ -1,9 +1,10 @@
-# taper_fuzz, the repeatable driver; and with TAPER_LIBFUZZER one libFuzzer program per *_fuzz.cpp.
+# taper_fuzz, the deterministic driver; with TAPER_LIBFUZZER instead one libFuzzer program per
+# *_fuzz.cpp.
 
 if(TAPER_HOST)
   taper_sources(fuzz_sources FOLDERS test/fuzz EXCLUDE test/fuzz/driver.cpp)
   if(TARGET taper_tools)
-    set(fuzzed)  # Backends that bring seeds and mutators, where they can run.
+    set(fuzzed)  # Backends of this build that provide seeds and mutators.
     foreach(backend_folder IN LISTS TAPER_BACKEND_FOLDERS)
       get_filename_component(backend ${backend_folder} NAME)
       taper_sources(hooks FOLDERS ${backend_folder}/fuzz)

@@ -1,5 +1,5 @@
-"""Tensors that share memory: inputs that swap, old state that is returned, tied buffers, out=,
-and writes through views that have no simple inverse. Recurrent layers of many steps.
+"""Tensors that share memory: inputs that are swapped, old state that is returned, tied buffers,
+out=, and writes through views that have no simple inverse. Recurrent layers with many steps.
 """
 
 import torch
@@ -9,7 +9,7 @@ from model import Case, Model, randn
 
 
 class Swap(nn.Module):
-    """Each input takes what the other held; both are returned, and one of them twice."""
+    """Swaps its inputs in place; returns both, and one of them twice."""
 
     def forward(self, x, y):
         old = x.clone()
@@ -19,7 +19,7 @@ class Swap(nn.Module):
 
 
 class TiedBuffers(nn.Module):
-    """Two names and a part of one buffer. The state before the call is returned as well."""
+    """Two names for one buffer, and a view of it. Also returns the state before the call."""
 
     def __init__(self):
         super().__init__()
@@ -52,7 +52,7 @@ class OddViews(nn.Module):
 
 
 class ManySteps(nn.Module):
-    """More steps than are written out, both ways, with a projection."""
+    """More time steps than are unrolled, in both directions, with a projection."""
 
     def __init__(self):
         super().__init__()

@@ -1,6 +1,6 @@
-"""Takes a machine's traces out of a .pt2, and repacks it into the forms of older releases.
+"""Removes machine-dependent data from a .pt2, and repacks it into the forms of older releases.
 
-The container stays as torch.export.save writes it, because PyTorch's own archive writer is used.
+PyTorch's own archive writer is used, so the container is as torch.export.save writes it.
 """
 
 import io
@@ -35,7 +35,7 @@ def write_archive(path, members):
 
 
 def own_frames(trace, folders, name):
-    """Keeps the stack frames that lie in one of `folders`, which from then on is called `name`."""
+    """Keeps the stack frames in files of `folders`, and replaces the folder by `name`."""
     frames = []
     for match in FRAME.finditer(trace):
         for folder in folders:
@@ -46,7 +46,7 @@ def own_frames(trace, folders, name):
 
 
 def neutral_nodes(value, folders, name):
-    """Walks JSON; in each node's metadata keeps the own stack frames and the module path only."""
+    """Walks JSON; in each node's metadata keeps only own stack frames and the module path."""
     if isinstance(value, list):
         for item in value:
             neutral_nodes(item, folders, name)
@@ -63,7 +63,7 @@ def neutral_nodes(value, folders, name):
 
 
 def neutral(path, folders, called="test/models/"):
-    """Rewrites the archive at `path` in place; refuses to leave a machine's path in it."""
+    """Rewrites the archive at `path` in place; fails if a path of this machine is left in it."""
     members = read_members(path)
     for name in [n for n in members if n.startswith("models/")]:
         program = json.loads(members[name])
@@ -74,7 +74,7 @@ def neutral(path, folders, called="test/models/"):
 
 
 def check_neutral(path):
-    """Refuses an archive that names a folder of this machine."""
+    """Fails if an archive contains a path of this machine."""
     with open(path, "rb") as file:
         data = file.read()
     words = {os.getcwd(), os.path.expanduser("~"), sys.prefix, tempfile.gettempdir()}
@@ -82,7 +82,7 @@ def check_neutral(path):
     for word in (w.encode() for w in words if len(w) > 1):
         if word in data:
             at = data.index(word)
-            raise SystemExit(f"{path}: mentions a path: {data[max(0, at - 40):at + 60]!r}")
+            raise SystemExit(f"{path}: contains a path: {data[max(0, at - 40):at + 60]!r}")
 
 
 def saved(value):
@@ -92,12 +92,12 @@ def saved(value):
 
 
 def tensors(ep):
-    """(state dict, constants) as the exporter splits them."""
+    """(state dict, constants), divided as by the exporter."""
     return dict(ep.state_dict), dict(ep.constants)
 
 
 def to_pickled(path, out):
-    """The form of PyTorch 2.8: a PT2 archive whose weights and constants are one pickle each."""
+    """Writes the form of PyTorch 2.8: a PT2 archive with pickled weights and pickled constants."""
     state, constants = tensors(torch.export.load(path))
     members = {"data/weights/model.pt": saved(state), "data/constants/model.pt": saved(constants)}
     for name, data in read_members(path).items():
@@ -112,7 +112,7 @@ def to_pickled(path, out):
 
 
 def older_json(program):
-    """Takes away what schema 8.2 did not have yet."""
+    """Removes what schema 8.2 did not have yet."""
     program["schema_version"] = {"major": 8, "minor": 2}
     program["torch_version"] = "2.6.0+cpu"
     program.pop("guards_code", None)
@@ -141,7 +141,7 @@ def drop_newer_node_fields(value):
 
 
 def to_old_zip(path, out, method=zipfile.ZIP_STORED):
-    """The form of PyTorch 2.6 and 2.7: a plain zip with the program and three pickles."""
+    """Writes the form of PyTorch 2.6 and 2.7: a plain zip with the program and three pickles."""
     state, constants = tensors(torch.export.load(path))
     members = read_members(path)
     files = {
@@ -153,7 +153,7 @@ def to_old_zip(path, out, method=zipfile.ZIP_STORED):
     }
     with zipfile.ZipFile(out, "w", method) as zf:
         for name, data in files.items():
-            info = zipfile.ZipInfo(name)  # fixed date
+            info = zipfile.ZipInfo(name)  # has a fixed date
             info.compress_type = method
             zf.writestr(info, data)
     check_neutral(out)

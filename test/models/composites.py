@@ -1,4 +1,4 @@
-"""Composite operators that architectures of public libraries use, several to a model."""
+"""Composite operators used by architectures of public libraries, several per model."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from model import Model, randint, randn
 
 
 class Volumes(nn.Module):
-    """Windows over volumes."""
+    """Pooling over volumes."""
 
     def forward(self, x):
         flat = x[0]
@@ -47,7 +47,7 @@ class Resample(nn.Module):
 
 
 class Tables(nn.Module):
-    """Bags of embeddings, prefixes and differences."""
+    """Embedding bags, cumulative products and differences."""
 
     def __init__(self):
         super().__init__()
@@ -75,11 +75,11 @@ class Tables(nn.Module):
 
 
 class Groups(nn.Module):
-    """Rows in groups with a matrix each, counts, means of scattered rows, normalised weights."""
+    """Grouped matrix products, histograms, scatter reductions, normalised weights."""
 
     def __init__(self):
         super().__init__()
-        # Small whole numbers: their products are exact in bfloat16, which grouped_mm wants.
+        # Small integers: their products are exact in bfloat16, which grouped_mm requires.
         self.register_buffer("experts", randint(5, 3, 8, 8, seed=11).bfloat16() - 2)
         conv = nn.Conv1d(4, 2, 3)
         self.conv = nn.utils.parametrizations.weight_norm(conv, dim=2)

@@ -22,7 +22,7 @@ class Cond(nn.Module):
 
 
 class CondTwice(Cond):
-    """A second choice made after the first, whose results must live until the end."""
+    """A second cond after the first, whose results must stay alive until the end."""
 
     def forward(self, x, flag):
         first, kept = super().forward(x)
@@ -31,7 +31,7 @@ class CondTwice(Cond):
 
 
 class WhileLoop(nn.Module):
-    """Newton's iteration for square roots until it settles, at most `limit` times."""
+    """Newton's iteration for square roots until it converges, at most `limit` times."""
 
     def forward(self, x, limit):
         def wanted(i, y):

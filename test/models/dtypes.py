@@ -1,4 +1,4 @@
-"""Every element type that matters on a device, casts between them, and type promotion."""
+"""Every dtype that matters on a device, casts between them, and type promotion."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Sizes known only at run time: a CNN with a dynamic batch, an MLP, and encoders with a dynamic
+"""Dynamic sizes: a CNN and an MLP with a dynamic batch size, and encoders with a dynamic
 length.
 """
 
@@ -25,7 +25,7 @@ class Cnn(nn.Module):
 
 
 class Mlp(nn.Module):
-    """Sizes that are computed from sizes: rows times two, a view with -1, a slice to half."""
+    """Sizes computed from other sizes: rows times two, a view with -1, a slice to one half."""
 
     def __init__(self):
         super().__init__()

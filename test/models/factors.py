@@ -1,4 +1,4 @@
-"""Factors of matrices and what follows from them, fused encoder layers, volumes sampled on a grid."""
+"""Matrix factorisations and their uses, fused encoder layers, grid sampling of volumes."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from model import Model, randn, settle
 
 
 class Factors(nn.Module):
-    """What does not depend on the signs of the columns."""
+    """Results that do not depend on the signs of the columns."""
 
     def forward(self, tall, square):
         u, s, vh = torch.linalg.svd(tall, full_matrices=False)
@@ -34,7 +34,7 @@ class Factors(nn.Module):
 
 
 class Encoders(nn.Module):
-    """Exported as strict, these call PyTorch's fused layers."""
+    """Layers that call PyTorch's fused layers if exported in strict mode."""
 
     def __init__(self):
         super().__init__()
@@ -61,7 +61,7 @@ class Volume(nn.Module):
 
 
 class Operator(nn.Module):
-    """A layer of a Fourier neural operator: complex weights in an einsum."""
+    """A layer of a Fourier neural operator: an einsum with complex weights."""
 
     def __init__(self):
         super().__init__()

@@ -1,8 +1,8 @@
 """One model in every archive form: that of 2.9 and later, of 2.8 (pickled), of 2.6 and 2.7 (zip).
 
-It has what the forms store differently: tied weights, a weight that lies permuted in its storage,
-a view of a larger storage, an expanded buffer, an empty one, a buffer outside the state, a lifted
-constant, a changing buffer, a dynamic size.
+It has everything that the forms store differently: tied weights, a weight with a permuted layout,
+a view of a larger storage, an expanded buffer, an empty one, a non-persistent buffer, a lifted
+constant, a mutated buffer, a dynamic size.
 """
 
 import zipfile

@@ -1,8 +1,8 @@
 """An Inception-like network: parallel branches joined by cat, asymmetric kernels, every kind of
 pooling.
 
-Max pools with ceil_mode, average pools with and without the padding counted and with a divisor of
-their own.
+Max pools with ceil_mode, average pools with and without count_include_pad and with a
+divisor_override.
 """
 
 import torch
@@ -23,7 +23,7 @@ class Conv(nn.Module):
 
 
 class Mixed(nn.Module):
-    """Four branches; `pool` is the pooling of the last."""
+    """Four branches; `pool` is the pooling layer of the last."""
 
     def __init__(self, inputs, width, pool):
         super().__init__()
@@ -42,7 +42,7 @@ class Mixed(nn.Module):
 
 
 class Reduce(nn.Module):
-    """Halves the picture: a strided convolution beside a pooling in ceil_mode."""
+    """Halves the image size: a strided convolution beside pooling in ceil_mode."""
 
     def __init__(self, inputs, width):
         super().__init__()

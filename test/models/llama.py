@@ -1,7 +1,7 @@
-"""A Llama-style decoder that makes one token at a time, with a static key-value cache held in
+"""A Llama-style decoder that generates one token at a time, with a static key-value cache in
 buffers.
 
-Two ways to write the cache: by index_put_ at a position tensor, and by copying into a slice.
+The cache is written in two ways: by index_put_ at a position tensor, and by copying into a slice.
 """
 
 import torch
@@ -24,7 +24,7 @@ class RMSNorm(nn.Module):
 
 
 def rotate(x, cos, sin):
-    """Rotary embedding on neighbouring pairs; x is [batch, length, heads, head width]."""
+    """Rotary embedding of adjacent pairs; x is [batch, length, heads, head width]."""
     a, b = x.float().reshape(*x.shape[:-1], -1, 2).unbind(-1)
     cos, sin = cos.unsqueeze(-2), sin.unsqueeze(-2)
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(3).type_as(x)

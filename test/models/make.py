@@ -1,9 +1,9 @@
-"""Exports the test models and writes what PyTorch computes for them.
+"""Exports the test models and writes the outputs that PyTorch computes for them.
 
     python test/models/make.py --small --out test/models/data     the committed files
     python test/models/make.py --full --out DIR                   real sizes, for benchmarks
 
-Run it from the project's root, with torch 2.13.0. The same processor gives the same bytes.
+Run it in the project's root, with torch 2.13.0. The same processor gives the same bytes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import archive
 
 FOLDER = os.path.dirname(os.path.abspath(__file__)) + "/"
 
-# One name a line: files of this folder with a function models(full) that returns a list of Model.
+# Files of this folder with a function models(full) that returns a list of Model.
 SOURCES = """
 add
 mobilenet_v2
@@ -109,7 +109,7 @@ def index_line(name, file, counts, scale):
 
 
 def load_source(name):
-    """Imports a file of this folder under its relative name, for the archives' stack traces."""
+    """Imports a file of this folder with its relative path, for the archives' stack traces."""
     path = os.path.relpath(FOLDER + name + ".py")
     loader = importlib.machinery.SourceFileLoader(name, path)
     spec = importlib.util.spec_from_loader(name, loader)
@@ -120,7 +120,7 @@ def load_source(name):
 
 
 def save(program, path, untouched=False, loads=True):
-    """Saves, makes neutral, and loads again to show that the file is still whole."""
+    """Saves, removes machine-dependent data, and loads again to check that the file is intact."""
     torch.export.save(program, path)
     if untouched:
         archive.check_neutral(path)
@@ -130,7 +130,7 @@ def save(program, path, untouched=False, loads=True):
 
 
 def write_model(model, out):
-    """Writes one model's archives and cases; returns its lines of the index."""
+    """Writes one model's archives and cases; returns its lines for the index."""
     model.module.eval()
     pristine = copy.deepcopy(model.module)
     with torch.set_grad_enabled(not model.strict):
@@ -152,7 +152,7 @@ def write_model(model, out):
         file = f"{model.name}_decomposed.pt2"
         loaded = save(program.run_decompositions(), f"{out}/{file}")
         for case in model.all_cases():
-            write_case(model, case, out, loaded)  # same arrays: the case keeps its name
+            write_case(model, case, out, loaded)  # the same arrays, so the case keeps its name
             lines.append(index_line(case.name, file, counts[case.name], model.scale))
     if model.repack:
         for extra in model.repack(path):
@@ -178,7 +178,7 @@ def main():
     )
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
-    sys.dont_write_bytecode = True  # a cached module would remember another file name
+    sys.dont_write_bytecode = True  # a cached module could contain a different file name
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
 

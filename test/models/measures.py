@@ -1,4 +1,4 @@
-"""Losses, order statistics, diagonals and chains of products: composites with rules of their own."""
+"""Losses, order statistics, diagonals and products: composites with their own decompositions."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from model import Model, randint, randn
 
 
 class Statistics(nn.Module):
-    """Order statistics and pieces of tensors."""
+    """Order statistics, diagonals, products and distances."""
 
     def forward(self, x, line, index):
         ties = index.float()
@@ -33,7 +33,7 @@ class Statistics(nn.Module):
 
 
 class Losses(nn.Module):
-    """Distances to a target; in float16 each rounds once."""
+    """Losses, and float16 composites that must round only once."""
 
     def forward(self, x, y, labels):
         half = x.half()

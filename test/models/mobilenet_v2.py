@@ -5,7 +5,7 @@ from torch import nn
 
 from model import Model, randn, settle
 
-# expansion, channels, repeats, stride of the first
+# (expansion, channels, repeats, stride of the first block)
 STAGES = [
     (1, 16, 1, 1),
     (6, 24, 2, 2),

@@ -1,11 +1,11 @@
-"""MobileNetV3-small: hard-swish, squeeze-and-excitation with a hard sigmoid."""
+"""MobileNetV3-small: hard-swish, and squeeze-and-excitation with a hard sigmoid."""
 
 import torch
 from torch import nn
 
 from model import Model, randn, settle
 
-# kernel, expanded, channels, squeeze, hard-swish, stride
+# (kernel, expanded, channels, squeeze, hard-swish, stride)
 BLOCKS = [
     (3, 16, 16, True, False, 2), (3, 72, 24, False, False, 2), (3, 88, 24, False, False, 1),
     (5, 96, 40, True, True, 2), (5, 240, 40, True, True, 1), (5, 240, 40, True, True, 1),

@@ -1,4 +1,4 @@
-"""What a test model is: a module, the arguments it is exported with, and the cases it is run on."""
+"""A test model: a module, the arguments it is exported with, and the cases that it is run on."""
 
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional
@@ -8,7 +8,7 @@ import torch
 
 @dataclass
 class Case:
-    """Stored inputs and outputs of one run, or of consecutive ones for a model with state."""
+    """Stored inputs and outputs of one run, or of consecutive runs of a model with state."""
 
     name: str
     steps: list  # of argument tuples, one for each consecutive run
@@ -17,7 +17,7 @@ class Case:
 
 @dataclass
 class Model:
-    """A model to export to `name`.pt2. Without cases, the export's arguments are the one case."""
+    """A model to export to `name`.pt2. Without cases, the export's arguments are the only case."""
 
     name: str
     module: torch.nn.Module
@@ -26,7 +26,7 @@ class Model:
     dynamic_shapes: Any = None
     cases: list = field(default_factory=list)
     scale: float = 1.0  # factor on the tolerance, for models that round a lot (half precision)
-    strict: bool = False  # export by Dynamo: PyTorch's fused layers of inference stay in
+    strict: bool = False  # export in strict mode, which keeps PyTorch's fused inference layers
     decomposed: bool = False  # also write `name`_decomposed.pt2, after run_decompositions()
     loads: bool = True  # whether torch.export.load can read what torch.export.save wrote
     untouched: bool = False  # keep the archive as torch.export.save writes it
@@ -37,7 +37,7 @@ class Model:
 
 
 def seeded(seed):
-    """A generator for inputs that do not depend on how many numbers the weights took."""
+    """A generator that makes inputs independent of the random numbers used for weights."""
     return torch.Generator().manual_seed(seed)
 
 
@@ -50,7 +50,7 @@ def randint(high, *shape, seed):
 
 
 def settle(module, seed=0):
-    """Gives weights and batch-norm statistics that keep activations near one, as training would."""
+    """Sets weights and batch-norm statistics so that activations stay near one, as if trained."""
     gen = seeded(seed)
     for part in module.modules():
         if isinstance(part, (torch.nn.Conv1d, torch.nn.Conv2d, torch.nn.Linear)):

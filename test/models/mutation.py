@@ -1,4 +1,4 @@
-"""Programs that write: in place through views, into buffers that live on, and into an input."""
+"""Programs that mutate: in place through views, persistent buffers, and an input."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from model import Case, Model, randn
 
 
 class InPlaceViews(nn.Module):
-    """Writes through slices, selects, transposes and reshapes of a fresh tensor; nothing outlives
+    """Writes through slices, selects, transposes and reshapes of a new tensor; no change outlives
     the call.
     """
 
@@ -28,7 +28,7 @@ class InPlaceViews(nn.Module):
 
 
 class Counter(nn.Module):
-    """Counts its calls and keeps a running mean; one buffer does not belong to the saved state."""
+    """Counts its calls and keeps a running mean; one buffer is not persistent."""
 
     def __init__(self):
         super().__init__()
@@ -54,7 +54,7 @@ class InputMutation(nn.Module):
 
 
 class RingBuffer(nn.Module):
-    """A buffer shifted by one row for each call, with a row written by index."""
+    """A buffer that is shifted by one row in each call, with a row written by index."""
 
     def __init__(self):
         super().__init__()

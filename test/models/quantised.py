@@ -1,6 +1,6 @@
-"""Models in int8, as PyTorch's export quantisation (PT2E) makes them with ExecuTorch's quantizer for
-XNNPACK: a convnet whose scales are in the file, layers whose inputs get theirs as they come. And
-as torchao's quantize_ makes them: weights of eight bits, or of four in groups, rows as they come.
+"""Models quantised with PyTorch's export quantisation (PT2E) and ExecuTorch's XNNPACK quantizer: a
+convnet with static scales, and linear layers with dynamically quantised inputs. Also models from
+torchao's quantize_: eight-bit weights or four-bit ones in groups, with dynamically quantised rows.
 """
 
 import copy
@@ -28,7 +28,7 @@ class Convnet(nn.Module):
 
 
 class Quantised(nn.Module):
-    """Holds a module of PT2E, whose modes cannot be changed."""
+    """Wraps a PT2E module, which does not support train() and eval()."""
 
     def __init__(self, module):
         super().__init__()
@@ -55,7 +55,7 @@ def quantised(module, samples, is_dynamic):
 
 
 def by_rows(module, dtype, granularity):
-    """With scales for each row of the inputs, and of the weights by their granularity."""
+    """Quantises inputs per row, and weights with the given granularity."""
     from torchao.quantization import Int8DynamicActivationIntxWeightConfig, quantize_
     from torchao.utils import unwrap_tensor_subclass
 
@@ -78,7 +78,7 @@ class Lookup(nn.Module):
 
 
 def with_bytes_as_table(module, sample):
-    """An embedding of bytes, whose zero points are floats with a fraction."""
+    """Quantises an embedding to bytes, with zero points that are fractional floats."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     from torchao.quantization.pt2e.quantizer.embedding_quantizer import EmbeddingQuantizer
 
@@ -100,12 +100,12 @@ def models(full):
     from torchao.quantization import PerAxis, PerGroup
 
     images = [randn(1, 3, 20, 20, seed=s) for s in (1, 2, 3)]
-    rows = [randn(1, 32, seed=s) for s in (1, 2, 3)]  # XNNPACK: a scale for each
+    rows = [randn(1, 32, seed=s) for s in (1, 2, 3)]  # XNNPACK has one scale per row
     layers = settle(nn.Sequential(nn.Linear(32, 48), nn.ReLU(), nn.Linear(48, 16)), 1)
     words = randint(24, 3, 7, seed=6)
     wide = settle(nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 16)), 2)
-    # A number that is rounded the other way is much more than floats would differ, and XNNPACK's
-    # scales of groups have eight bits.
+    # Scales are large, since rounding a value the other way differs far more than float error, and
+    # XNNPACK's group scales have only eight bits.
     return [
         Model("int8_convnet", quantised(settle(Convnet()), images, False), (images[0],), scale=100),
         Model("int8_layers", quantised(layers, rows, True), (rows[0],), scale=100),

@@ -1,5 +1,5 @@
-"""Recurrent networks: LSTM of two layers, both directions, with a given state; GRU; and a GRU cell
-in a loop.
+"""Recurrent networks: LSTMs with two layers, with two directions and a given state; a GRU, and a
+GRU cell in a loop.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""torch.vmap and associative_scan, which training IR keeps as calls around a function of one sample."""
+"""torch.vmap and associative_scan, which training IR keeps as calls with a per-sample function."""
 
 import torch
 from torch import nn
@@ -26,7 +26,7 @@ class Samples(nn.Module):
 
 
 class Recurrence(nn.Module):
-    """A linear recurrence in parallel, as state-space models compute it."""
+    """A linear recurrence computed in parallel, as in state-space models."""
 
     def forward(self, decay, x):
         def step(a, b):

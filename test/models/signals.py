@@ -1,4 +1,4 @@
-"""Signals and images: real spectra and the way back, slopes, resampling, choices among values."""
+"""Signals and images: real Fourier transforms, gradients, resampling, selection of values."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from model import Model, randint, randn, seeded
 
 
 class Signals(nn.Module):
-    """Transforms of real numbers, whole or not, short-time ones and back, with windows made here."""
+    """Transforms of real and integer inputs, STFT and its inverse, with window functions."""
 
     def forward(self, x, counts):
         window = torch.hamming_window(10)
@@ -28,7 +28,7 @@ class Signals(nn.Module):
 
 
 class Images(nn.Module):
-    """Resampling to the nearest centre, with wide cubic filters, and of bytes."""
+    """Resampling: nearest-exact, with antialiasing filters, and of bytes."""
 
     def forward(self, image, bytes_):
         return (
@@ -44,7 +44,7 @@ class Images(nn.Module):
 
 
 class Slopes(nn.Module):
-    """Differences of neighbours, equal pieces of uneven tensors, other sizes for the same memory."""
+    """Gradients, _chunk_cat, resize_, data-dependent sizes, distances and ranges."""
 
     def forward(self, x, places, limit):
         chosen = torch.nonzero(x > 0.5, as_tuple=True)
@@ -63,7 +63,7 @@ class Slopes(nn.Module):
 
 
 class Choices(nn.Module):
-    """Values that differ, places of a known number, and numbers on the left of an operator."""
+    """Unique values, nonzero_static, numbers as left operands, and special functions."""
 
     def forward(self, x, f):
         values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)

@@ -1,4 +1,4 @@
-"""Special functions, numbers taken apart, LU factors and reflections, counts by place."""
+"""Special functions, parts of numbers, LU and QR factorisations, histograms, complex numbers."""
 
 import torch
 from torch import nn
@@ -10,7 +10,7 @@ LINE = torch.tensor([-30.0, -9.5, -3.1, -1.0, -0.3, 0.0, 0.2, 1.0, 2.4, 7.9, 8.5
 
 
 class Special(nn.Module):
-    """Where each function changes its formula, a number on each side."""
+    """Inputs on both sides of each point where a function changes its formula."""
 
     def forward(self, x):
         s, a = torch.special, x.abs()
@@ -38,7 +38,7 @@ class Gamma(nn.Module):
 
 
 class Parts(nn.Module):
-    """Common divisors, mantissas, neighbours; bins, segments and drawn windows."""
+    """gcd, frexp, nextafter; bins, segment reductions and random pooling windows."""
 
     def forward(self, i, j, x, image, drawn):
         counts = torch.bincount(i.flatten(), minlength=4)
@@ -68,7 +68,7 @@ class Lu(nn.Module):
 
 
 class Complex(nn.Module):
-    """Functions of complex numbers, complex numbers as arguments, layers with complex weights."""
+    """Functions of complex numbers, complex scalar arguments, a layer with complex weights."""
 
     def __init__(self):
         super().__init__()

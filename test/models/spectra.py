@@ -1,4 +1,4 @@
-"""Complex numbers inside: rotary embeddings as complex products, spectra, and their way back."""
+"""Internal complex numbers: rotary embeddings as complex products, and Fourier transforms."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from model import Model, randn
 
 
 class Rotary(nn.Module):
-    """Queries turned by complex numbers, as the first Llama did; the turns are a complex buffer."""
+    """Queries rotated by a buffer of complex numbers, as in the first Llama."""
 
     def __init__(self):
         super().__init__()
@@ -23,7 +23,7 @@ class Rotary(nn.Module):
 
 
 class Spectra(nn.Module):
-    """Transforms of all kinds, of signals and images."""
+    """Fourier transforms of all kinds, of signals and images."""
 
     def forward(self, x, image):
         z = torch.fft.fft2(image, norm="ortho")
@@ -41,7 +41,7 @@ class Spectra(nn.Module):
 
 
 class Sound(nn.Module):
-    """A mel-like front end over the short-time transform."""
+    """A mel-like front end over the short-time Fourier transform."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""A 1-d convolutional speech network after Wav2Letter, and one on groups, dilation and causal
+"""A 1-d convolutional speech network like Wav2Letter, and one with groups, dilation and causal
 padding.
 """
 

@@ -1,4 +1,4 @@
-"""Inputs and outputs in dictionaries, tuples and lists, among them constants and None."""
+"""Inputs and outputs in dictionaries, tuples and lists, including constants and None."""
 
 import torch
 from torch import nn
@@ -29,7 +29,7 @@ class Nested(nn.Module):
 
 
 class Words(Nested):
-    """The same with a string in and out: PyTorch saves that, and cannot load it again."""
+    """The same with a string as input and output: PyTorch can save it, but not load it."""
 
     def forward(self, batch, scale, mode, rest=None, *, bias, extra=None):
         outputs = super().forward(batch, scale, mode == "negate", rest, bias=bias, extra=extra)
@@ -37,7 +37,7 @@ class Words(Nested):
 
 
 class PassThrough(nn.Module):
-    """Outputs that are an input, a weight, a constant and the same value twice."""
+    """Outputs that are an input, a weight, a buffer, and the same value twice."""
 
     def __init__(self):
         super().__init__()

@@ -1,5 +1,5 @@
-"""U-Net: an encoder and a decoder joined by skips; the decoder grows by transposed convolution or
-by resizing.
+"""U-Net: an encoder and a decoder with skip connections; the decoder upsamples by transposed
+convolution or by resizing.
 """
 
 import torch
@@ -17,7 +17,7 @@ def double_conv(inputs, outputs):
 
 
 class Resize(nn.Module):
-    """Doubles the picture and halves the channels."""
+    """Doubles the image size and halves the channels."""
 
     def __init__(self, channels, mode):
         super().__init__()

@@ -1,6 +1,6 @@
-"""A model whose archive stays byte for byte as torch.export.save wrote it, all metadata included.
+"""A model whose archive is byte for byte as torch.export.save wrote it, including all metadata.
 
-It calls functions only, no torch.nn module with a forward of its own: those leave PyTorch's file
+It only calls functions, since torch.nn modules with their own forward() would leave PyTorch's file
 names in the archive.
 """
 

@@ -1,4 +1,4 @@
-"""ViT-tiny: patches, class token, learned positions, nn.MultiheadAttention, pre-norm."""
+"""ViT-tiny: patches, class token, learned position embeddings, nn.MultiheadAttention, pre-norm."""
 
 import torch
 from torch import nn

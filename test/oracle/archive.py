@@ -1,7 +1,7 @@
-"""Exported programs of many cases, and cutting one case out of the saved archive.
+"""Exported programs of many cases, and extraction of one case from the saved archive.
 
-torch.export costs far more than everything else here, so one module makes many calls. When Taper
-refuses the whole, the calls are separated by editing the archive's JSON: no second export.
+torch.export takes far longer than everything else here, so one module makes many calls. If Taper
+refuses the module, the calls are separated by editing the archive's JSON, without another export.
 """
 
 import io
@@ -28,12 +28,12 @@ class Calls(torch.nn.Module):
     def case_results(self, case, tensors):
         results = case.call(self.info, tensors)
         if len(results) != len(case.expected):
-            raise RuntimeError("the export returns another number of tensors")
+            raise RuntimeError("the export returns a different number of tensors")
         return results
 
 
 def export(info, cases):
-    """The archive as {entry: bytes}, and the program. Throws what torch.export throws."""
+    """Returns the archive as {entry: bytes}, and the program. Raises what torch.export raises."""
     tensors = tuple(t.clone() for case in cases for t in case.tensors)
     with torch.no_grad():
         program = torch.export.export(Calls(info, cases), tensors, strict=False)
@@ -51,7 +51,7 @@ def write(path, entries):
 
 
 def names_in(value, out):
-    """Names of the values that an argument of the JSON refers to."""
+    """Adds the names of the values that an argument in the JSON refers to; returns `out`."""
     if isinstance(value, dict):
         for key, item in value.items():
             if key in ("name", "as_name") and isinstance(item, str):
@@ -69,7 +69,7 @@ def reads(node):
 
 
 def live_nodes(nodes, live):
-    """The nodes that the names in `live` need, with writes to them and checks of them."""
+    """The nodes that the values in `live` depend on, including writes to and checks of them."""
     kept = set()
     while True:
         before = len(kept)
@@ -86,12 +86,12 @@ def live_nodes(nodes, live):
 
 
 def cut(entries, first_input, inputs, first_output, outputs):
-    """The archive of a part: `inputs` inputs from `first_input` on, and outputs likewise."""
+    """The archive of a part: `inputs` inputs starting at `first_input`, and outputs likewise."""
     name = next(n for n in entries if n.endswith("model.json"))
     model = json.loads(entries[name])
     module = model["graph_module"]
     graph, signature = module["graph"], module["signature"]
-    # What stands before the user inputs are constants.
+    # The inputs before the user inputs are constants.
     constants = len(graph["inputs"]) - sum("user_input" in s for s in signature["input_specs"])
     wanted = slice(constants + first_input, constants + first_input + inputs)
     graph["outputs"] = graph["outputs"][first_output:first_output + outputs]

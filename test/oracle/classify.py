@@ -1,5 +1,5 @@
-"""Writes classes.txt: which operators of the OpInfo database PyTorch's decompositions bring into Core
-ATen or ExecuTorch's portable list. A table of facts about PyTorch; made again for a new PyTorch.
+"""Writes classes.txt: which operators of the OpInfo database PyTorch decomposes into Core ATen or
+ExecuTorch's portable list. The table depends only on PyTorch; rewrite it for a new version.
 
     classify.py functions.yaml     (executorch/kernels/portable/functions.yaml)
 """
@@ -23,7 +23,7 @@ def portable_names(path):
 
 def allowed(target, portable):
     if not isinstance(target, torch._ops.OpOverload):
-        return True  # getitem and arithmetic of sizes.
+        return True  # getitem and size arithmetic.
     name = target._schema.name.split("::")[-1]
     return (torch.Tag.core in target.tags or name in portable or name + "_copy" in portable or
             name.startswith(("_assert", "sym_")))
@@ -62,8 +62,9 @@ def main():
     with multiprocessing.get_context("fork").Pool(2, start) as pool:
         rows = sorted(pool.imap_unordered(classify, jobs))
     with open(pathlib.Path(__file__).parent / "classes.txt", "w") as file:
-        file.write("# Operator of the OpInfo database, class, and what lies outside of Core ATen and\n"
-                   "# ExecuTorch's portable list after PyTorch's decompositions. classify.py wrote it.\n")
+        file.write("# Operator of the OpInfo database, class, and the operators that are neither in\n"
+                   "# Core ATen nor in ExecuTorch's portable list after PyTorch's decompositions.\n"
+                   "# Written by classify.py.\n")
         for name, kind, why in rows:
             file.write(f"{name} {kind} {why}".rstrip() + "\n")
 

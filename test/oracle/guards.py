@@ -1,10 +1,10 @@
-"""Programs with guards on their sizes: what PyTorch's reloaded program refuses, Taper refuses, and
-for all other sizes both give the same numbers.
+"""Programs with guards on their sizes: Taper must refuse the sizes that PyTorch's reloaded program
+refuses, and give the same results for all others.
 
     python test/oracle/guards.py --taper build/release/bin/taper
 
-torch.export writes down every branch that the model took by its sizes, and every check of an
-operator, as a guard; sizes outside of it belong to another graph.
+torch.export records every branch that the model took depending on sizes, and every check of an
+operator, as a guard; sizes that violate it would need another graph.
 """
 
 import argparse
@@ -22,17 +22,17 @@ from torch.utils import _pytree as pytree
 from taper_process import Taper
 
 OPEN = Dim.DYNAMIC
-BOUND = 64  # Of sizes that a program leaves open.
+BOUND = 64  # The bound of sizes that a program leaves unbounded.
 
 
 @dataclasses.dataclass
 class Program:
     name: str
-    forward: object  # Of the module, without self.
-    shapes: list  # Of the inputs, the sample's first, then those that are tried.
+    forward: object  # The module's forward function.
+    shapes: list  # Shapes of the inputs to try; the first are those of the sample.
     dynamic: object
-    nested: object = None  # Makes the arguments of tensors; None: they are the arguments.
-    bounded: bool = False  # By its guards: it needs no other bound.
+    nested: object = None  # Makes the arguments from tensors; None: the tensors are the arguments.
+    bounded: bool = False  # Whether its guards bound all sizes.
 
     def arguments(self, shapes):
         generator = torch.Generator().manual_seed(1)
@@ -180,7 +180,7 @@ def pyramid(self, x):
 
 
 def expected(module, arguments):
-    """PyTorch's result; None if a guard refuses the sizes. It gives nothing else for them."""
+    """PyTorch's result, or None if a guard refuses the sizes."""
     try:
         return module(*arguments)
     except (AssertionError, RuntimeError):
@@ -188,7 +188,7 @@ def expected(module, arguments):
 
 
 def try_sizes(taper, case, shapes, module, pte, folder):
-    """What is wrong; None if nothing is."""
+    """Returns what is wrong, or None."""
     arguments = case.arguments(shapes)
     want = expected(module, arguments)
     files = [os.path.join(folder, f"in{i}.npy") for i in range(len(shapes))]
@@ -196,19 +196,19 @@ def try_sizes(taper, case, shapes, module, pte, folder):
         numpy.save(path, tensor.numpy())
     code, text = taper.run("run", pte, "--inputs", ",".join(files), "--outputs", folder + "/out")
     if want is None:
-        return None if code == 1 else f"PyTorch refuses it, Taper ends with {code}"
+        return None if code == 1 else f"PyTorch refuses it, Taper exits with {code}"
     if code != 0:
-        return "PyTorch takes it, Taper says: " + text
+        return "PyTorch accepts it, Taper reports: " + text
     (name,) = os.listdir(folder + "/out")
     got = numpy.load(os.path.join(folder, "out", name))
     os.remove(os.path.join(folder, "out", name))
     if got.shape != tuple(want.shape) or not numpy.allclose(got, want.numpy(), atol=1e-5):
-        return "the numbers differ from PyTorch's"
+        return "the results differ from PyTorch's"
     return None
 
 
 def run(taper, case, backend):
-    """Returns how many sizes were tried, how many of them PyTorch refuses, and the failures."""
+    """Returns the number of sizes tried, the number of those that PyTorch refuses, and failures."""
     module = type(case.name, (torch.nn.Module,), {"forward": case.forward})()
     exported = torch.export.export(
         module, case.arguments(case.shapes[0]), dynamic_shapes=case.dynamic
@@ -247,7 +247,7 @@ def main():
     for failure in failures:
         print(failure)
     print(f"{len(PROGRAMS)} programs with guards, {tried} runs, {refused} of them refused by "
-          f"PyTorch: {len(failures)} unlike PyTorch's")
+          f"PyTorch: {len(failures)} differ from PyTorch")
     sys.exit(1 if failures or not refused else 0)
 
 

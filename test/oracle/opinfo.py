@@ -1,8 +1,8 @@
-"""PyTorch's OpInfo database drives Taper: the same calls in PyTorch and through .pt2 -> .pte.
+"""Runs the calls of PyTorch's OpInfo database in PyTorch and, through .pt2 -> .pte, in Taper.
 
     opinfo.py --taper build/release/bin/taper [--quick] [--only REGEX] [--jobs N] [--samples N]
 
-See README.md for what counts and how.
+See README.md for the verdicts.
 """
 
 import argparse
@@ -40,7 +40,7 @@ class Result:
 
 
 class Worker:
-    """Runs the cases of one operator after another in one folder with one Taper process."""
+    """Runs the cases of operators one after another, in one folder with one Taper process."""
 
     def __init__(self, program, backend, folder, cache):
         self.taper = taper_process.Taper(program)
@@ -61,7 +61,7 @@ class Worker:
         return results
 
     def groups(self, name, count):
-        """([(archive, cases)], results of what was not exported), from the cache if it is there."""
+        """([(archive, cases)], results of cases that failed to export), cached if possible."""
         path = self.cache and os.path.join(self.cache, f"{name}.{count}")
         if path and os.path.exists(path):
             with open(path, "rb") as file:
@@ -78,7 +78,7 @@ class Worker:
         return made
 
     def export(self, cases, groups, failed):
-        """Exports the cases together; what torch.export refuses is divided and tried again."""
+        """Exports the cases together; if torch.export fails, divides them and tries again."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -96,7 +96,7 @@ class Worker:
                 self.export(part, groups, failed)
 
     def run(self, entries, cases):
-        """The whole; if that does not come out, each case for itself."""
+        """Runs all cases together; if that fails, each case separately."""
         outputs, stage, text = self.attempt(entries, [t for c in cases for t in c.tensors])
         if outputs is None and len(cases) > 1:
             return self.separately(entries, cases)
@@ -122,7 +122,7 @@ class Worker:
         return results
 
     def attempt(self, entries, tensors):
-        """(outputs, "", "") or (None, stage, message)."""
+        """Returns (outputs, "", "") or (None, stage, message)."""
         shutil.rmtree(self.path("out"), ignore_errors=True)
         archive.write(self.path("m.pt2"), entries)
         names = []
@@ -154,7 +154,7 @@ def message(text):
 
 
 def compare(info, case, outputs):
-    """What is wrong with the outputs, or ""."""
+    """Returns what is wrong with the outputs, or ""."""
     if len(outputs) != len(case.expected):
         return f"{len(outputs)} outputs, expected {len(case.expected)}"
     rtol, atol = samples.tolerance(info, case.dtype)
@@ -168,7 +168,7 @@ def compare(info, case, outputs):
             continue
         if is_free_choice(case, i, ours, theirs):
             continue
-        # Not PyTorch's rounding; but the right number all the same?
+        # The result differs from PyTorch's; accept it if it is close to the result in double.
         exact = exact or case.run_exact(info) or []
         if ours.is_floating_point() and i < len(exact) and exact[i].shape == ours.shape:
             if differs(ours, exact[i].to(ours.dtype), rtol, atol) == "":
@@ -178,7 +178,7 @@ def compare(info, case, outputs):
 
 
 def without_signs(case, outputs):
-    """Of factors whose columns may have either sign: what does not depend on it."""
+    """Replaces factors whose columns may have either sign by products that do not depend on it."""
     if case.operator in ("svd", "linalg.svd") and len(outputs) == 3:
         u, s, v = outputs
         v = v.mT if case.operator == "svd" else v
@@ -191,12 +191,12 @@ def without_signs(case, outputs):
     return outputs
 
 
-# (values, indices) where equal values leave open which index is meant.
+# Operators that return (values, indices), where indices of equal values are interchangeable.
 TIES = {"topk", "sort", "msort", "kthvalue", "median", "nanmedian", "mode", "argsort"}
 
 
 def is_free_choice(case, i, ours, theirs):
-    """Whether both indices pick equal values."""
+    """Whether both indices select equal values."""
     if case.operator not in TIES or ours.dtype != torch.int64 or case.tensors[0].dim() == 0:
         return False
     x = case.tensors[0]
@@ -204,7 +204,7 @@ def is_free_choice(case, i, ours, theirs):
         a, b = (t if t.dim() == x.dim() else t.unsqueeze(dim) for t in (ours, theirs))
         try:
             picked = [torch.nan_to_num(torch.gather(x, dim, t), nan=7.5) for t in (a, b)]
-        except RuntimeError:  # Not the dimension that the indices count.
+        except RuntimeError:  # The indices refer to another dimension.
             continue
         if torch.equal(*picked):
             return True
@@ -237,7 +237,7 @@ def describe(case):
     return f"; inputs {' '.join(shapes)}, others {[x for x in case.leaves if x is not None]}"
 
 
-# ---- many processes ----
+# ---- Worker processes ----
 
 worker = None
 
@@ -255,7 +255,7 @@ def run_operator(job):
     start = time.time()
     try:
         results = worker.operator(name, count)
-    except Exception as error:  # The harness itself: say where.
+    except Exception as error:  # A failure of the harness itself.
         import traceback
         return name, [], time.time() - start, traceback.format_exc()
     return name, results, time.time() - start, ""
@@ -271,7 +271,7 @@ def read_classes():
 
 
 def read_expected(backend):
-    """[(operator, set of dtypes or None for all, reason)], those of all backends and its own."""
+    """[(operator, set of dtypes or None for all, reason)], the common ones and the backend's."""
     lines = []
     own = HERE.resolve().parents[1] / "backends" / backend / "expected_failures.txt"
     for path in (HERE / "expected_failures.txt", own):
@@ -288,7 +288,7 @@ def is_expected(result, expected):
 
 
 def stale_lines(results, expected):
-    """Operator and dtype listed as failing, and every case of it passed."""
+    """The operators and dtypes that are listed as failing although all of their cases pass."""
     seen = collections.defaultdict(set)
     for r in results:
         seen[r.operator, r.dtype].add(r.verdict)
@@ -309,7 +309,7 @@ def summary(results, classes):
 
 
 def cache_folder(folder):
-    """A folder of its own for this PyTorch and this way of drawing samples."""
+    """The cache folder for this version of PyTorch and this way of drawing samples."""
     if not folder:
         return None
     digest = hashlib.sha256(torch.__version__.encode())
@@ -323,16 +323,16 @@ def cache_folder(folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--taper", required=True)
-    parser.add_argument("--backend", default="portable", help="that runs what it takes")
-    parser.add_argument("--only", default="", help="operators whose name matches")
+    parser.add_argument("--backend", default="portable", help="the backend to delegate to")
+    parser.add_argument("--only", default="", help="only operators whose name matches")
     parser.add_argument("--quick", action="store_true", help="every fourth operator")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--samples", type=int, default=4, help="per operator and dtype")
-    parser.add_argument("--verbose", action="store_true", help="a line per operator")
+    parser.add_argument("--verbose", action="store_true", help="print a line per operator")
     parser.add_argument("--cache", help="keep the exported programs in this folder")
     parser.add_argument("--report", help="write every case that is not ok to this file")
     parser.add_argument("--peers", type=int, nargs="?", const=500, metavar="N",
-                        help="run a sample of N core cases (500) in ExecuTorch too")
+                        help="also run a sample of N core cases (500) in ExecuTorch")
     options = parser.parse_args()
     names = [n for n in samples.operators() if re.search(options.only, n)]
     if options.quick:
@@ -368,7 +368,7 @@ def main():
         print(f"{r.verdict}: {r.key()}: {r.text[:300]}")
     stale = stale_lines(results, expected)
     for line in stale:
-        print(f"passes unexpectedly: {line}; take it out of expected_failures.txt")
+        print(f"passes unexpectedly: {line}; remove it from expected_failures.txt")
     print("slowest:", ", ".join(f"{n} {s:.1f} s" for s, n in sorted(slow)[-5:]))
     summary(results, classes)
     if options.peers:
@@ -381,7 +381,7 @@ def main():
                     file.write(f"{verdict}\t{r.key()}\t{' '.join(text.split())}\n")
     failed = len(surprises) + len(stale) + broken
     print(f"{len(results)} cases in {time.time() - start:.0f} s; "
-          f"{failed} surprises, {len(bad) - len(surprises)} known failures")
+          f"{failed} unexpected, {len(bad) - len(surprises)} known failures")
     return 1 if failed else 0
 
 

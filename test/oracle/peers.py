@@ -1,7 +1,7 @@
-"""The same cases in ExecuTorch: its own lowering, its portable kernels, its runtime.
+"""Runs the same cases in ExecuTorch, with its lowering, its portable kernels and its runtime.
 
-measure() draws a sample of the cases that Taper was given. Each is exported for itself in a process
-of its own kind, which may die of it, and judged as Taper's results are.
+measure() draws a sample of the cases that Taper ran. Each is exported separately in a worker
+process, which may crash, and judged like Taper's results.
 """
 
 import collections
@@ -19,7 +19,7 @@ import archive
 import opinfo
 import samples
 
-SECONDS = 120  # for one case
+SECONDS = 120  # time limit per case
 
 
 def measure(results, classes, count, per_dtype, jobs):
@@ -54,7 +54,7 @@ def report(name, verdicts):
 
 
 class Peer:
-    """A process that answers for one case after another; another takes its place if it dies."""
+    """A process that runs one case after another; it is replaced if it dies."""
 
     def __init__(self):
         self.process = None
@@ -67,7 +67,7 @@ class Peer:
         theirs.close()
 
     def ask(self, question):
-        """(verdict, text)"""
+        """Returns (verdict, text)."""
         if self.process is None:
             self.start()
         try:
@@ -75,7 +75,7 @@ class Peer:
             if self.pipe.poll(SECONDS):
                 return self.pipe.recv()
             self.stop()
-            return opinfo.WRONG, "no end"
+            return opinfo.WRONG, "timed out"
         except (EOFError, OSError):
             self.stop()
             return opinfo.WRONG, "died"
@@ -87,7 +87,7 @@ class Peer:
             self.process = None
 
 
-# ---- in that process ----
+# ---- In the worker process ----
 
 
 def serve(pipe):
@@ -120,7 +120,7 @@ def answer(operator, dtype, index, count):
     case = next(c for c in drawn(operator, dtype, count) if c.index == index)
     try:
         outputs = run(archive.export(info, [case])[1], case)
-    except BaseException as error:  # A panic in its dependencies is one too.
+    except BaseException as error:  # Also a panic in native dependencies.
         return opinfo.REFUSED, f"{type(error).__name__}: {error}"[:300]
     problem = opinfo.compare(info, case, outputs)
     return (opinfo.WRONG, problem) if problem else (opinfo.OK, "")

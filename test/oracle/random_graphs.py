@@ -1,9 +1,10 @@
-"""Random programs through torch.export, taper export and taper run, compared with eager PyTorch.
+"""Runs random programs through torch.export, taper export and taper run; compares with PyTorch.
 
     python test/oracle/random_graphs.py --taper build/release/bin/taper [--programs 2000]
 
-A program that differs is shrunk and printed as Python. The seeds are fixed, so program N is the
-same everywhere. Programs of fixed sizes share an export, which is what takes the time.
+A program whose results differ is shrunk and printed as Python. The seeds are fixed, so program N is
+the same everywhere. Programs of static sizes share an export, since exporting takes most of the
+time.
 """
 
 import argparse
@@ -25,12 +26,12 @@ import shrink
 from taper_process import Died, Taper, load, save
 from verdict import Verdict, differs, is_unstable
 
-TOGETHER = 24  # Programs of one task.
-DECLINED = "writing through aten::expand"  # Elements that are one in memory cannot differ.
+TOGETHER = 24  # The number of programs per task.
+DECLINED = "writing through aten::expand"  # A documented refusal.
 
 
 class Bundle(torch.nn.Module):
-    """Programs side by side: all inputs in, all outputs out."""
+    """A module that runs several independent programs."""
 
     def __init__(self, programs):
         super().__init__()
@@ -70,8 +71,8 @@ def export(programs, path):
 
 
 def narrowed(program, exported, environment):
-    """Whether PyTorch refuses the program's sizes: a number of pieces is a constant of the export,
-    and its guard says so only when it runs."""
+    """Whether PyTorch's exported module refuses the program's sizes: the number of chunks is a
+    constant of the export, whose guard is checked only when it runs."""
     if environment == 0:
         return False
     try:
@@ -86,7 +87,7 @@ class Checker:
         self.taper, self.folder = Taper(taper), folder
 
     def run_taper(self, programs, environment):
-        """The outputs of all programs, in order."""
+        """Runs the compiled programs; returns a function that loads output k of all of them."""
         paths = []
         for p in programs:
             for x in p.inputs:
@@ -100,7 +101,7 @@ class Checker:
         return lambda k: load(f"{self.folder}/out/out{k}.npy")
 
     def check_all(self, programs):
-        """The verdict of each; half of them at a time where something is wrong."""
+        """The verdict of each program; bisects if any of them fails."""
         if len(programs) == 1:
             return [self.check(programs[0])]
         if self.all_right(programs):
@@ -111,7 +112,7 @@ class Checker:
     def all_right(self, programs):
         try:
             export(programs, f"{self.folder}/m.pt2")
-        except Exception:  # torch.export raises anything
+        except Exception:  # torch.export may raise anything
             return False
         try:
             code, _ = self.taper.run("export", f"{self.folder}/m.pt2", "-o", f"{self.folder}/m.pte")
@@ -165,12 +166,12 @@ class Checker:
                 return Verdict("misexported", why)
             if is_unstable(program, environment, k, got(k)):
                 return Verdict("unstable", why)
-            return Verdict("wrong", f"output {k} at sizes {environment}: {why}")
+            return Verdict("wrong", f"output {k} with sizes {environment}: {why}")
         return Verdict("ok")
 
 
 def shrunk(checker, seed, program, verdict):
-    """(seed, verdict, text of the shrunk program)"""
+    """Returns (seed, verdict, text of the shrunk program)."""
     if not verdict.is_failure():
         return seed, verdict, ""
     most = 6 if verdict.kind == "refused" else 120
@@ -179,8 +180,8 @@ def shrunk(checker, seed, program, verdict):
 
 
 def work(task):
-    """Checks the programs of some seeds. Only those of fixed sizes share an export: torch.export
-    finds too often that a dynamic size is not as free as it was drawn."""
+    """Checks the programs of some seeds. Only those of static sizes share an export, because
+    torch.export often restricts the dynamic sizes of the others."""
     taper, seeds, length = task
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
@@ -195,7 +196,7 @@ def work(task):
             if program.environments == 1:
                 continue
             verdict = checker.check(program)
-            if verdict.kind == "unexported":  # At fixed sizes, then.
+            if verdict.kind == "unexported":  # Try again with static sizes.
                 program = shrink.static(program)
                 verdict = checker.check(program)
             out.append(shrunk(checker, seed, program, verdict))
@@ -210,9 +211,9 @@ def parse():
     parser.add_argument("--taper", required=True)
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--length", type=int, default=20, help="lines of a program")
+    parser.add_argument("--length", type=int, default=20, help="lines per program")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after that long")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     return parser.parse_args()
 
 

@@ -1,6 +1,6 @@
-"""The lines that a random program is made of: one function per kind, which writes a line or None.
+"""Templates of the lines of random programs: one function per kind, which returns a line or None.
 
-`g` is the Drawer of random_program.py. A line may be invalid: PyTorch then drops it.
+`g` is the Drawer of random_program.py. A line may be invalid: it is dropped if PyTorch refuses it.
 """
 
 import torch
@@ -27,7 +27,7 @@ def has_dims(t):
 
 
 def repeats(t):
-    """True if it shows an element twice: PyTorch may let one write it, with no fixed meaning."""
+    """Whether it contains an element twice; the result of writing to it would be undefined."""
     places = torch.zeros(1, dtype=torch.int64)
     for size, stride in zip(t.shape, t.stride()):
         places = (places[:, None] + torch.arange(size) * stride).flatten()
@@ -35,7 +35,7 @@ def repeats(t):
 
 
 def shares(g, x, y):
-    """True if y names another view of x's memory."""
+    """Whether y is another variable with the same memory as x."""
     if x == y or y not in g.names:
         return False
     a, b = g.value(x), g.value(y)
@@ -43,7 +43,7 @@ def shares(g, x, y):
 
 
 def writable(g):
-    """What fits: nothing repeated, and no part of what is repeated elsewhere."""
+    """A predicate for tensors that can be written: they and their other views repeat no element."""
     def fits(t):
         memory = t.untyped_storage()
         whole = t.numel() * t.element_size() == memory.nbytes()
@@ -112,7 +112,7 @@ def logic(g):
 
 
 def partner(g, x, fits=lambda t: True):
-    """Something that broadcasts with x: another variable, or a part of x itself."""
+    """An operand that broadcasts with x: another variable, or a part of x itself."""
     for _ in range(3):
         y = g.pick(fits)
         if y is not None and g.broadcasts(x, y):
@@ -205,7 +205,7 @@ def view(g):
 
 
 def written(g, x):
-    """x, or a view of it that is written in its place."""
+    """x, or a view of it to write to."""
     if g.value(x).dim() == 0:
         return x
     d = dim_of(g, x)
@@ -226,7 +226,7 @@ def in_place(g):
     t, w = g.value(x), written(g, x)
     y = partner(g, x) if w == x else g.rng.choice(["1", "2", "-1"])
     if "[" in y or shares(g, x, y):
-        y += ".clone()"  # Written where it is still read, it hangs on the order of the loop.
+        y += ".clone()"  # Otherwise the result would depend on the order of the loop.
     if is_bool(t):
         return g.rng.choice([f"{w}.logical_not_()", f"{w}.fill_(True)", f"{w}.zero_()"])
     forms = ["{w}.add_({y})", "{w}.mul_({y})", "{w}.sub_({y})", "{w}.fill_(2)", "{w}.zero_()",

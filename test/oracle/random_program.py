@@ -1,8 +1,8 @@
 """Draws small programs: lines of Python over torch, valid by construction, with their inputs.
 
-A program is run while it is drawn, at several sizes of its dynamic dimensions at once (its
-environments): a line that PyTorch refuses at any of them is dropped, and which dimensions are
-dynamic, and which are equal, is seen from the sizes themselves.
+A program is run while it is drawn, with several sizes of its dynamic dimensions (its environments):
+a line that PyTorch refuses in any of them is dropped. Which dimensions are dynamic, and which are
+equal, follows from the sizes themselves.
 """
 
 import random
@@ -66,14 +66,14 @@ class Program:
             return self.function()(*args)
 
     def values_before(self, line, environment):
-        """What every variable holds when the line is reached."""
+        """The value of every variable before the line is executed."""
         scope = {**NAMES, **{x.name: x.values[environment].clone() for x in self.inputs}}
         for each in self.lines[:line]:
             exec(each, scope)
         return scope
 
     def script(self):
-        """The program as a Python file that stands alone."""
+        """The program as a self-contained Python file."""
         text = "import torch\nimport torch.nn.functional as F\n\n"
         for x in self.inputs:
             text += f"# dynamic: {x.dims}\n" if any(x.dims) else ""
@@ -84,7 +84,7 @@ class Program:
 
 
 class Drawer:
-    """Draws one program. The templates of random_ops see it as `g`."""
+    """Draws one program. The templates in random_ops call it `g`."""
 
     def __init__(self, seed, length):
         self.rng = random.Random(seed)
@@ -93,19 +93,19 @@ class Drawer:
         self.lines, self.inputs, self.names = [], [], []
         self.environments = [dict(NAMES) for _ in (HINTS if self.dynamic else HINTS[:1])]
 
-    # ---- what templates ask
+    # ---- Queries by templates
     def value(self, name):
         return self.environments[0][name]
 
     def pick(self, fits=lambda t: True):
-        """A variable, recent ones more likely; None if none fits."""
+        """A random variable that fits, preferably a recent one; None if there is none."""
         found = [n for n in self.names if fits(self.value(n))]
         if not found:
             return None
         return found[-1 - min(int(self.rng.expovariate(0.25)), len(found) - 1)]
 
     def sizes_of(self, name):
-        """Sizes in each environment, dimension by dimension."""
+        """For each dimension, the sizes in all environments."""
         return list(zip(*(tuple(e[name].shape) for e in self.environments)))
 
     def is_dynamic(self, name, dim):
@@ -120,14 +120,14 @@ class Drawer:
             self.value(name).shape[dim])
 
     def broadcasts(self, name, other):
-        """True if `other` broadcasts to the sizes of `name`, whatever they are."""
+        """Whether `other` broadcasts to the sizes of `name` in every environment."""
         mine, its = self.sizes_of(name), self.sizes_of(other)
         if len(its) > len(mine):
             return False
         pairs = zip(reversed(mine), reversed(its))
         return all(a == b or set(b) == {1} for a, b in pairs)
 
-    # ---- drawing
+    # ---- Drawing
     def draw_inputs(self):
         for i in range(self.rng.randint(1, 4)):
             rank = self.rng.choice([0, 1, 2, 2, 2, 3, 3, 4])
@@ -161,7 +161,7 @@ class Drawer:
         return not bad
 
     def rebuild(self):
-        """The environments again, after a line went wrong half way."""
+        """Recomputes the environments after a line failed halfway."""
         program = Program(self.inputs, self.lines, [])
         self.environments = [
             program.values_before(len(self.lines), e) for e in range(len(self.environments))

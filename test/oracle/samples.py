@@ -1,4 +1,4 @@
-"""Which cases the suite runs: samples that PyTorch's OpInfo database draws, and PyTorch's results."""
+"""The cases that the suite runs: samples from PyTorch's OpInfo database, and PyTorch's results."""
 
 import copy
 import math
@@ -24,12 +24,12 @@ DTYPES = {
     "bool": torch.bool,
 }
 REDUCED = (torch.float16, torch.bfloat16)
-# Their results are memory that nobody wrote, or draws that agree by chance.
+# Operators whose results are uninitialised memory, or random values that may agree by chance.
 UNWRITTEN = {"multinomial", "empty", "empty_like", "empty_permuted", "empty_strided", "new_empty",
              "new_empty_strided", "resize_", "resize_as_"}
-# The calls of these families on NaN tell nothing: PyTorch refuses, or answers with noise.
-# What becomes of NaN as an integer, and of infinity times a weight of zero, differs between
-# processors and between PyTorch's own kernels.
+# Families whose results for NaN are not meaningful: PyTorch refuses it, or they are arbitrary. NaN
+# converted to an integer, and infinity times a weight of zero, differ between processors and
+# between PyTorch's own kernels.
 NO_SPECIAL = ("linalg.", "fft.", "sparse.", "masked.", "torch.", "signal.", "special.", "byte",
               "char", "int", "long", "short", "to", "type_as", "nn.functional.interpolate",
               "nn.functional.upsample", "mode")
@@ -44,7 +44,7 @@ def name_of(info):
 
 
 def operators():
-    """The database, by unique name, in its order."""
+    """The operators of the database by unique name, in its order."""
     found = {}
     for info in op_db:
         name = name_of(info).replace(" ", "_")
@@ -55,7 +55,7 @@ def operators():
 
 
 class Case:
-    """One call: the flat tensors it reads, how to make it, and PyTorch's results."""
+    """One call: its flattened tensors, its other arguments, and PyTorch's results."""
 
     def __init__(self, operator, dtype, index, sample):
         self.operator, self.dtype, self.index = operator, dtype, index
@@ -64,7 +64,7 @@ class Case:
         self.where = [i for i, x in enumerate(leaves) if isinstance(x, torch.Tensor)]
         self.tensors = [tidy(leaves[i]) for i in self.where]
         self.expected = None
-        self.exact = None  # The same in double, for 16-bit floats.
+        self.exact = None
         self.random = False
 
     def key(self):
@@ -79,7 +79,7 @@ class Case:
         return [x for x in pytree.tree_leaves(out) if isinstance(x, torch.Tensor)]
 
     def run_eager(self, info):
-        """Fills in the expected results; False if this is no case for us."""
+        """Sets the expected results; returns False if the case cannot be used."""
         sizes = sum(t.numel() for t in self.tensors)
         if sizes > MOST_ELEMENTS or any(t.is_complex() or t.is_sparse for t in self.tensors):
             return False
@@ -102,7 +102,7 @@ class Case:
         return True
 
     def call_unseeded(self, info):
-        """Some entries of the database set the seed themselves, which would hide that they draw."""
+        """Calls without seeding: some samples set the seed, which would hide random results."""
         seed, torch.manual_seed = torch.manual_seed, lambda *_: None
         try:
             return self.call(info, self.copies())
@@ -110,7 +110,7 @@ class Case:
             torch.manual_seed = seed
 
     def run_exact(self, info):
-        """PyTorch's results in double on the same numbers, or None."""
+        """PyTorch's results in double for the same inputs, or None."""
         wide = [t.double() if t.dtype in REDUCED or t.dtype == torch.float32 else t.clone()
                 for t in self.tensors]
         leaves = list(self.leaves)
@@ -142,7 +142,7 @@ def unusable(tensor):
 
 
 def traits(case):
-    """What makes a sample different in kind from others of its operator."""
+    """The properties by which samples of an operator are considered to be of different kinds."""
     shapes = [tuple(t.shape) for t in case.tensors]
     return (any(0 in s for s in shapes), any(len(s) == 0 for s in shapes), len(set(shapes)) > 1,
             len(shapes), tuple(type(x).__name__ for x in case.leaves),
@@ -150,7 +150,7 @@ def traits(case):
 
 
 def draw(name, info, dtype_name, count):
-    """Up to `count` cases: first one of each kind, then what is left in order."""
+    """Up to `count` cases: first one of each kind, then the others in order."""
     dtype = DTYPES[dtype_name]
     if dtype not in info.dtypes:
         return []
@@ -179,7 +179,7 @@ def draw(name, info, dtype_name, count):
 
 
 def special_values(info, dtype, cases):
-    """The same calls on NaN, infinities, both zeros; on the largest and smallest integers."""
+    """The same calls with NaN, infinities and both zeros, or the largest and smallest integers."""
     if info.name.startswith(NO_SPECIAL) or dtype not in SPECIAL_DTYPES:
         return []
     if not dtype.is_floating_point and not isinstance(info, ELEMENTWISE):
@@ -203,13 +203,13 @@ def with_specials(tensor, operand):
         values = [info.max, info.min + 1, 0, 1]
     out = tensor.clone(memory_format=torch.contiguous_format)
     line = out.view(-1)
-    for i in range(0, len(line), 2):  # The operands step through the values at different speeds.
+    for i in range(0, len(line), 2):  # Operands step through the values at different rates.
         line[i] = values[(i // 2) // (len(values) ** operand if operand < 3 else 1) % len(values)]
     return out
 
 
 def tolerance(info, dtype_name):
-    """(rtol, atol): torch.testing's default, or the widest that OpInfo itself states."""
+    """(rtol, atol): torch.testing's defaults, or OpInfo's if they are wider."""
     dtype = DTYPES[dtype_name]
     rtol, atol = torch.testing._comparison.default_tolerances(dtype)
     for item in info.decorators:
@@ -219,7 +219,7 @@ def tolerance(info, dtype_name):
                 rtol = max(rtol, one.d[dtype].rtol)
                 atol = max(atol, one.d[dtype].atol)
     if info.name.startswith("fft."):
-        # They are products with matrices here, whose errors follow the largest terms of a sum;
+        # Taper computes them as matrix products, whose errors depend on the largest terms of a sum;
         # integers are transformed as float32.
         plain = torch.testing._comparison.default_tolerances(torch.float32)[1]
         atol = 10 * (atol if dtype.is_floating_point or dtype.is_complex else plain)

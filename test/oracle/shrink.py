@@ -1,4 +1,4 @@
-"""The smallest program that fails the same way."""
+"""Shrinks a program to the smallest one that fails in the same way."""
 
 import re
 
@@ -23,7 +23,7 @@ def without_unused_inputs(program):
 
 
 def without_line(program, k):
-    """Line k left out; what it defined becomes an input if it is still needed."""
+    """The program without line k; the variable that it defined becomes an input if it is used."""
     target = target_of(program.lines[k])
     lines = program.lines[:k] + program.lines[k + 1 :]
     inputs = list(program.inputs)
@@ -42,7 +42,7 @@ def without_line(program, k):
 
 
 def names_of(program, values):
-    """Names of the dynamic dimensions of a new input; None if they are no plain symbols."""
+    """Names of a new input's dynamic dimensions; None if they are not those of another input."""
     known = {}
     for x in program.inputs:
         for d, name in enumerate(x.dims):
@@ -78,7 +78,7 @@ def candidates(program):
 
 
 def shrink(program, verdict, check, most):
-    """`check` gives the verdict of a program. Tries at most `most` smaller ones."""
+    """Tries at most `most` smaller programs; `check` returns the verdict of a program."""
     improved = True
     while improved and most > 0:
         improved = False
@@ -89,7 +89,7 @@ def shrink(program, verdict, check, most):
             try:
                 with torch.no_grad():
                     same = check(smaller).kind == verdict.kind
-            except Exception:  # A candidate may make no sense.
+            except Exception:  # A candidate may be invalid.
                 same = False
             if same:
                 program, improved = smaller, True

@@ -1,4 +1,4 @@
-"""One `taper batch -` that is kept running: a command in, its exit code and text out."""
+"""A running `taper batch -` process, which returns the exit code and output of each command."""
 
 import os
 import select
@@ -12,7 +12,7 @@ LIMIT_SECONDS = 60
 
 
 class Died(Exception):
-    """The process ended or hung: a defect, whatever the input was."""
+    """The process died or hung, which is a defect for any input."""
 
 
 class Taper:
@@ -34,7 +34,7 @@ class Taper:
             self.process.stdin.write(line.encode() + b"\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            self.stop("it had ended")
+            self.stop("it had died")
         return self.answer()
 
     def answer(self):
@@ -49,7 +49,7 @@ class Taper:
                 self.stop(f"no answer in {LIMIT_SECONDS} s")
             data = os.read(self.process.stdout.fileno(), 1 << 16)
             if not data:
-                self.stop(f"it ended: {self.text.decode(errors='replace')[-300:]}")
+                self.stop(f"it died: {self.text.decode(errors='replace')[-300:]}")
             self.text += data
 
     def stop(self, reason):

@@ -1,4 +1,4 @@
-"""When two results differ, and whether a difference is rounding that the program blew up."""
+"""Whether two results differ, and whether the program amplified rounding to that difference."""
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -12,14 +12,14 @@ EXACT = {"abs", "neg", "relu", "maximum", "minimum", "cat", "stack", "index", "w
          "clamp_min", "clamp_max", "index_select", "constant_pad_nd", "tril", "triu", "arange"}
 
 
-# Results whose rounding is relative to the operand, not to themselves; and those whose zeros have
-# either sign, by the place in the vector.
+# Operators whose rounding is relative to the operand, not to the result, and operators whose zeros
+# may have either sign, depending on the position in a vector.
 OPERAND_SIZED, UNSIGNED_ZERO = {"gelu"}, {"softshrink"}
 
 
 class Verdict:
-    """kind: ok, wrong, refused, died; declined (documented as such), unstable (rounding),
-    unexported and misexported (torch's)."""
+    """kind: ok, wrong, refused, died; declined (a documented refusal), unstable (rounding),
+    unexported and misexported (defects of torch.export)."""
 
     def __init__(self, kind, detail=""):
         self.kind, self.detail = kind, detail
@@ -32,7 +32,7 @@ class Verdict:
 
 
 def differs(got, expected):
-    """Why they differ; empty if they do not."""
+    """Returns how they differ; empty if they do not."""
     if got.dtype != expected.dtype or got.shape != expected.shape:
         return f"{got.dtype} {tuple(got.shape)}, not {expected.dtype} {tuple(expected.shape)}"
     if not expected.dtype.is_floating_point:
@@ -49,14 +49,14 @@ def few(tensor):
 
 
 class Jitter(TorchDispatchMode):
-    """Every rounded result of an operator off by a little more than rounding."""
+    """Perturbs every rounded result of an operator by slightly more than its rounding."""
 
     def __init__(self, seed):
         super().__init__()
         self.generator = torch.Generator().manual_seed(seed)
 
     def shaken(self, value, size=None):
-        """Off by a part of `size`, its own if none. Below the normal numbers it may be zero."""
+        """Perturbs `value` relative to `size`, by default to itself; subnormals may become zero."""
         if value.dtype not in ROUNDING:
             return value
         noise = torch.randn(value.shape, generator=self.generator) * ROUNDING[value.dtype]
@@ -75,7 +75,7 @@ class Jitter(TorchDispatchMode):
             return torch.where(out == 0, 0.0 * sign, out).to(out.dtype)
         if name in OPERAND_SIZED and not schema.is_mutable:
             return self.shaken(out, args[0])
-        if name == "native_layer_norm":  # A difference of operands, times the third result.
+        if name == "native_layer_norm":  # Its rounding is relative to operand times third result.
             return self.shaken(out[0], args[0] * out[2]), *out[1:]
         if schema.is_mutable:
             if name not in ("copy", "fill", "zero", "masked_fill", "index_put") and args:
@@ -87,7 +87,7 @@ class Jitter(TorchDispatchMode):
 
 
 def is_unstable(program, environment, output, got):
-    """True if a little noise moves the result about as far as `got` is away."""
+    """Whether a little noise changes the result by about as much as `got` differs from it."""
     def distance(a, b):
         gap = (a.double() - b.double()).abs()
         return torch.nan_to_num(gap, nan=1e30, posinf=1e30).max().item() if gap.numel() else 0.0

@@ -1,5 +1,5 @@
-// A trimmed application: the committed models that it was built for, run on their inputs and
-// compared with PyTorch's numbers. Arguments: the folder of the .pte files, and their names.
+// A trimmed application: runs the committed models that it was built for on their inputs and
+// compares the outputs with PyTorch's. Arguments: the folder of the .pte files, and their names.
 
 #include <cstdio>
 #include <deque>
@@ -25,7 +25,7 @@ tools::NpyArray array_of(const Tensor& tensor) {
   return array;
 }
 
-// True if the outputs of a step are PyTorch's.
+// Runs one step. Returns false if outputs are missing; throws if they differ from PyTorch's.
 bool run_step(Module& module, const ModelCase& c, size_t step) {
   const Result<MethodMeta> meta = module.method_meta("forward");
   if (!meta.ok()) throw std::runtime_error(module.last_error_text());

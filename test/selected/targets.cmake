@@ -1,8 +1,8 @@
-# One trimmed application per group of models. TAPER_SELECTED_MODELS is a list of groups, each a
-# list of .pte files with | between them; scripts/selected.sh makes it.
+# Builds one trimmed application per group of models. TAPER_SELECTED_MODELS is a list of groups,
+# each a list of .pte files separated by |; scripts/selected.sh sets it.
 
 set(TAPER_SELECTED_MODELS "" CACHE STRING "a.pte|b.pte;c.pte: groups of models for trimmed binaries")
-set(TAPER_SELECTED_FAST "" CACHE STRING "The same, with the fast forms of kernels")
+set(TAPER_SELECTED_FAST "" CACHE STRING "The same, with the optimized forms of kernels")
 
 function(taper_selected_program name models)
   string(REPLACE "|" ";" models "${models}")

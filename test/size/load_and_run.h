@@ -1,5 +1,5 @@
-// What all measured programs do, as a device does it: open a program in memory, load a method into
-// static memory, execute it. A part of main(), so that it costs nothing of its own.
+// What all measured programs do, like a device: open a program in memory, load a method into static
+// memory, and execute it. It is inlined into main(), so that it adds no function.
 
 #pragma once
 
@@ -13,7 +13,7 @@ alignas(64) static unsigned char file[65536];
 alignas(64) static unsigned char method_block[65536];
 alignas(64) static unsigned char arena[65536];
 
-// `unknown` keeps the compiler from knowing anything about the file or the result.
+// `unknown` prevents the compiler from deducing anything about the file or the result.
 [[gnu::always_inline]] inline int load_and_run(int unknown, Span<const KernelTable> tables) {
   file[0] = static_cast<unsigned char>(unknown);
   BufferDataLoader loader(file, sizeof(file));

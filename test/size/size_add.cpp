@@ -1,4 +1,4 @@
-// The core runtime and one kernel, aten::add.out: a table that the application wrote itself.
+// The core runtime and one kernel, aten::add.out, in a hand-written table.
 
 #include "test/size/load_and_run.h"
 

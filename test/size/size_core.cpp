@@ -1,4 +1,4 @@
-// The core runtime. No kernels.
+// The core runtime without kernels.
 
 #include "test/size/load_and_run.h"
 

@@ -1,4 +1,4 @@
-// The core runtime and the kernels that one model uses: what a trimmed application carries.
+// The core runtime and the kernels that one model uses, as in a trimmed application.
 
 #include "taper/selected_kernels.h"
 #include "test/size/load_and_run.h"

@@ -1,6 +1,6 @@
-# Programs whose size is the figure: statically linked, unused sections dropped. See README.md.
+# Programs whose sizes are measured: statically linked, unused sections dropped. See README.md.
 
-set(TAPER_SIZE_MODELS "" CACHE STRING "Programs to measure trimmed binaries of: NAME.pte;...")
+set(TAPER_SIZE_MODELS "" CACHE STRING "Programs whose trimmed binaries are measured: NAME.pte;...")
 
 function(taper_size_program name source)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/test/size/${source}.cpp)

@@ -1,3 +1,5 @@
+// Makes slots for arguments and results from the text of a case.
+
 #include "test/support/case_slots.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +23,7 @@ Tensor* CaseSlots::make_tensor(const CaseTensor& text, bool output) {
       owners_.emplace_back(text.type, sizes, text.dim_order,
                            dynamic ? ShapeDynamism::kDynamicBound : ShapeDynamism::kStatic);
   if (!output) {
-    EXPECT_EQ(text.values.size(), value_count(text)) << "values of an argument";
+    EXPECT_EQ(text.values.size(), value_count(text)) << "number of values of an argument";
     fill(text, *owner);
   }
   tensors.push_back(&*owner);

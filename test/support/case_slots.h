@@ -1,5 +1,5 @@
-// The slots that a kernel reads its arguments from and writes its results to, as an operator case
-// describes them.
+// The slots that a kernel reads its arguments from and writes its results to, made from an operator
+// case.
 
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace taper::test {
 
-// Results have the sizes that they will have, or larger ones that may shrink.
+// Whether outputs have their final sizes, or larger dynamic ones that shrink.
 enum class CaseOutputs { kExact, kLarger };
 
-// Owns everything that the slots refer to. Memory is exactly as large as the tensors. `c` must
+// Owns everything that the slots refer to. The memory of each tensor has exactly its size. `c` must
 // outlive it.
 class CaseSlots {
  public:
@@ -27,7 +27,7 @@ class CaseSlots {
 
   // Arguments, then results, each in schema order.
   std::vector<EValue*> slots;
-  // All tensors among them, those of lists too.
+  // All tensors among them, including those in lists.
   std::vector<Tensor*> tensors;
 
  private:

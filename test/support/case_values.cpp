@@ -1,4 +1,4 @@
-// Elements are read as doubles or int64s, one at a time; see case_values.h.
+// Converts and compares elements one at a time, as doubles or int64s; see case_values.h.
 
 #include "test/support/case_values.h"
 
@@ -23,7 +23,7 @@ float half_to_float(uint16_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-// `value` must be one that a half holds exactly, as the cases' values are.
+// `value` must be exactly representable as a half, as the cases' values are.
 uint16_t half_from_float(float value) {
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value)) return sign | 0x7E00;
@@ -99,12 +99,12 @@ void store_text(ScalarType type, const std::string& text, void* to) {
       break;
   }
   const int64_t value = parse_int(text);
-  std::memcpy(to, &value, element_size(type));  // Little endian, as the wire is.
+  std::memcpy(to, &value, element_size(type));  // Little-endian, like the wire format.
 }
 
 int64_t parts_per_element(ScalarType type) { return is_complex(type) ? 2 : 1; }
 
-// Calls visit(i, element) for every element in row-major order, for each part if it is complex.
+// Calls visit(i, element) for every element in row-major order; for each part of a complex one.
 template <typename Visit>
 void for_each_element(const Tensor& tensor, Visit visit) {
   std::vector<int64_t> index(static_cast<size_t>(tensor.dim()), 0);
@@ -138,7 +138,7 @@ bool is_near(double want, double got, Tolerance allowed) {
          std::fabs(want - got) <= allowed.absolute + allowed.relative * std::fabs(want);
 }
 
-// Whole numbers are equal unless a tolerance is stated.
+// Integers must be equal unless a tolerance is stated.
 bool is_near(int64_t want, int64_t got, const std::optional<Tolerance>& stated) {
   return want == got || (stated && std::fabs(static_cast<double>(want) -
                                              static_cast<double>(got)) <= stated->absolute);

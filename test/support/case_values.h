@@ -1,4 +1,4 @@
-// The values of operator cases: from their text into tensors, and compared with what was computed.
+// The values of operator cases: conversion from text to tensors, and comparison with results.
 
 #pragma once
 
@@ -11,32 +11,32 @@
 
 namespace taper::test {
 
-// How far a number may be from the one wanted: absolute + relative * |wanted|.
+// The largest allowed difference from an expected number: absolute + relative * |expected|.
 struct Tolerance {
   double relative;
   double absolute;
 };
 
-// That of the dtype.
+// The default tolerance of the dtype.
 Tolerance tolerance_of(ScalarType type);
-// The one that the case states, if it does.
+// The tolerance that the case states, if any.
 std::optional<Tolerance> own_tolerance(const OpCase& c);
 
-// A number as the text of a case has it; "true" is 1.
+// Parse a number in the text of a case; "true" is 1.
 int64_t parse_int(const std::string& text);
 double parse_double(const std::string& text);
 
-// How many values the text of a tensor must have: two for each complex element.
+// The number of values that the text of a tensor must have: two for each complex element.
 size_t value_count(const CaseTensor& text);
-// Writes the values into `tensor`, which has the text's dtype and sizes and any dim order.
+// Writes the values into `tensor`, which must have the text's dtype and sizes, and any dim order.
 void fill(const CaseTensor& text, const Tensor& tensor);
 
-// A tensor as a case would write it.
+// Converts a tensor to the form of a case.
 CaseTensor text_of(const Tensor& tensor);
 
-// What is wrong with `got`, in one line; empty if nothing is. Without a tolerance that of each
-// dtype holds, and whole numbers are equal. A tensor without values is compared by its dtype and
-// sizes alone.
+// Returns what is wrong with `got`, in one line; empty if nothing is. Without a tolerance that of
+// the dtype is used, and integers must be equal. If a tensor has no values in the text, only its
+// dtype and sizes are compared.
 std::string mismatch(const CaseTensor& want, const Tensor& got,
                      const std::optional<Tolerance>& tolerance);
 std::string mismatch(const CaseValue& want, const EValue& got,

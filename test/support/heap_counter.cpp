@@ -1,5 +1,5 @@
-// Counts calls of the heap: through the sanitizer's hooks where there is one, else by standing in
-// front of glibc's allocator and of operator new.
+// Counts allocations through the sanitizer's hooks if there is one, else by replacing glibc's
+// malloc functions and operator new.
 
 #include "test/support/heap_counter.h"
 

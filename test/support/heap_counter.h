@@ -1,6 +1,6 @@
-// Counts the calls of the heap that this program makes: malloc, calloc, realloc, operator new, and
-// what C++ containers do through them. Libraries that it opens at run time, such as a driver of a
-// GPU, do not count, except under AddressSanitizer.
+// Counts the heap allocations that this program makes: malloc, calloc, realloc and operator new,
+// including those by C++ containers. Those of libraries that it opens at run time, such as a GPU's
+// driver, are not counted, except under AddressSanitizer.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace taper::test {
 
-// Calls that asked for memory so far, from all threads. The first use switches the counting on.
+// The number of allocations so far, by all threads. The first call starts the counting.
 uint64_t heap_calls();
 
 }  // namespace taper::test

@@ -1,4 +1,4 @@
-// A hand-made program, opened and loaded with the test kernels into exactly the memory it needs.
+// A hand-written program, loaded with the test kernels into exactly the memory that it needs.
 
 #pragma once
 
@@ -35,9 +35,9 @@ class LoadedMethod {
   LoadedMethod(const LoadedMethod&) = delete;
   LoadedMethod& operator=(const LoadedMethod&) = delete;
 
-  // Of open and load.
+  // The status of opening and loading.
   Status status() const { return status_; }
-  // What the diagnostics named, in order.
+  // The subjects of the diagnostics, in order.
   const std::vector<std::string>& subjects() const { return subjects_; }
   // REQUIRES: status() is ok.
   Method& method() { return *method_; }
@@ -57,7 +57,7 @@ class LoadedMethod {
   std::optional<Method> method_;
 };
 
-// A float32 tensor with values of its own.
+// A float32 tensor that owns its values.
 class FloatTensor {
  public:
   FloatTensor(std::vector<int32_t> sizes, std::vector<float> values)
@@ -84,7 +84,7 @@ class FloatTensor {
   Tensor tensor_;
 };
 
-// The float32 numbers of output `i`; empty if there is none.
+// The float32 values of output `i`; empty if there is no such tensor.
 inline std::vector<float> floats(const Method& method, size_t i = 0) {
   const Result<EValue> output = method.get_output(i);
   if (!output.ok() || !output->is_tensor()) return {};

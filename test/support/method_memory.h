@@ -1,5 +1,5 @@
-// Exactly the memory that a method says it needs, on the heap, so that a sanitizer sees any step
-// beyond it.
+// Exactly the memory that a method needs, on the heap, so that a sanitizer detects accesses beyond
+// it.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Reads the text of operator cases; op_case_file.h shows the format.
+// Reads the text of operator cases; see op_case_file.h for the format.
 
 #include "test/support/op_case_file.h"
 

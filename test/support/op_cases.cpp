@@ -1,4 +1,4 @@
-// Builds slots from the text of a case, calls the kernel, compares what it wrote; see op_cases.h.
+// Builds slots from the text of a case, calls the kernel and compares its results; see op_cases.h.
 
 #include "test/support/op_cases.h"
 
@@ -23,7 +23,7 @@ class Call {
   Call(const OpCase& c, const Kernel& kernel, CaseOutputs outputs)
       : case_(c), kernel_(kernel), made_(c, outputs) {}
 
-  // The first result lies in the memory of the argument.
+  // Makes the kernel write its first result to the memory of the argument.
   void overwrite(size_t argument) { made_.slots[case_.args.size()] = made_.slots[argument]; }
 
   void run() {
@@ -55,14 +55,14 @@ class Call {
   }
 
  private:
-  // What selective build leaves out must be what the kernel does not need: builds for tests note by
-  // which dtypes code was chosen.
+  // A selective build must not leave out code that the kernel needs: test builds record the dtypes
+  // that kernels dispatch on.
   void expect_foreseen_dtypes() const {
 #ifdef TAPER_SEEN_DTYPES
     DtypeSet given = 0;
     for (const Tensor* tensor : made_.tensors) given |= dtype_bit(tensor->scalar_type());
     EXPECT_EQ(seen_dtypes & ~portable::closed_under_promotion(given), 0u)
-        << "dtypes that no tensor of the call has";
+        << "the kernel used dtypes that no tensor of the call has";
 #endif
   }
 
@@ -75,7 +75,7 @@ class Call {
   CaseSlots made_;
 };
 
-// The arguments in whose memory ops.def says that the first result may lie.
+// The arguments whose memory the first result may use, according to ops.def.
 std::vector<size_t> may_overwrite(const OpCase& c) {
   const portable::KernelFacts* facts = portable::find_kernel_facts(c.kernel);
   if (facts == nullptr || c.results.empty() || c.results[0].tag != Tag::kTensor) return {};
@@ -114,7 +114,7 @@ void run_op_case_file(Span<const KernelTable> tables, const std::string& path) {
   std::string problem;
   const std::vector<OpCase> cases = read_op_cases(path, &problem);
   ASSERT_EQ(problem, "");
-  ASSERT_FALSE(cases.empty()) << path << " holds no case";
+  ASSERT_FALSE(cases.empty()) << path << " has no cases";
   for (const OpCase& c : cases) {
     SCOPED_TRACE(c.kernel + ", " + path + ":" + std::to_string(c.line));
     const Kernel* kernel = nullptr;

@@ -1,9 +1,9 @@
 // Runs kernels on cases whose results PyTorch computed.
 //
-// Every case runs with static outputs of the right sizes and again with outputs that are larger and
-// may shrink, so that each kernel is seen to resize, and once for each argument in whose memory its
-// output may lie, says ops.def. Memory is exactly as large as the tensors,
-// which lets a sanitizer see a read or write out of bounds. Failures are reported to GoogleTest.
+// Every case is run with static outputs of the right sizes, with larger dynamic outputs, which each
+// kernel must resize, and once for each argument whose memory the output may use according to
+// ops.def. Tensors have exactly as much memory as they need, so that sanitizers detect accesses out
+// of bounds. Failures are reported to GoogleTest.
 
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace taper::test {
 
-// Runs the cases of the file at `path` with the kernels of `tables`, searched in order.
+// Runs the cases in the file at `path` with the kernels in `tables`, which are searched in order.
 void run_op_case_file(Span<const KernelTable> tables, const std::string& path);
 
 #ifdef TAPER_SOURCE_DIR
-// The file with the cases of a family of operators, such as "op_add".
+// The file with the cases for a family of operators, such as "op_add".
 inline std::string op_case_path(const std::string& family) {
   return TAPER_SOURCE_DIR "/kernels_portable/cases/" + family + ".txt";
 }

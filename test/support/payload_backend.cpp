@@ -1,4 +1,4 @@
-// A backend for tests that runs its own payload.
+// Parses and runs the text payload of the backend for tests.
 
 #include "test/support/payload_backend.h"
 
@@ -17,14 +17,14 @@ using Operations = std::vector<Operation>;
 Status check_args(Span<EValue* const> args) {
   for (const EValue* arg : args) {
     TAPER_REQUIRE(arg->is_tensor() && arg->to_tensor().scalar_type() == ScalarType::kFloat,
-                  Error::kInvalidArgument, "payload: an argument is no float32 tensor");
+                  Error::kInvalidArgument, "payload: an argument is not a float32 tensor");
   }
   return {};
 }
 
 Status run(const Operation& op, Span<EValue* const> args) {
   TAPER_REQUIRE(op.a < args.size() && op.b < args.size() && op.out < args.size(),
-                Error::kInvalidArgument, "payload: there are fewer arguments");
+                Error::kInvalidArgument, "payload: too few arguments");
   const Tensor& a = args[op.a]->to_tensor();
   const Tensor& b = args[op.b]->to_tensor();
   Tensor& out = args[op.out]->to_tensor();

@@ -1,10 +1,10 @@
-// A backend for tests that runs its own payload: a text with one operation on a line,
+// A backend for tests whose payload is text with one operation per line,
 //
 //   add 0 1 2      args[2] = args[0] + args[1]
 //   mul 2 1 3      args[3] = args[2] * args[1]
 //
-// over float32 tensors of equal size. It refuses what it cannot run, as a backend should: a bad
-// payload in init(), a bad argument in execute().
+// on float32 tensors of equal size. As a backend should, it refuses an invalid payload in init()
+// and an invalid argument in execute().
 
 #pragma once
 
@@ -26,7 +26,7 @@ class PayloadBackend final : public BackendInterface {
 
   bool available = true;
   int live_handles = 0;
-  std::vector<std::string> seen_specs;  // "key=value" of every init().
+  std::vector<std::string> seen_specs;  // "key=value" for the specs of every init().
   std::string seen_method;
 };
 

@@ -1,4 +1,4 @@
-// Builds .pte and .ptd files by hand.
+// Serialises hand-written .pte and .ptd files, without any checks.
 
 #include "test/support/program_builder.h"
 
@@ -16,7 +16,7 @@ using wire::InstructionArguments;
 using wire::KernelTypes;
 
 constexpr size_t kSegmentAlignment = 128;
-constexpr size_t kHeaderBlock = 32;     // What the header of a .pte takes.
+constexpr size_t kHeaderBlock = 32;     // The size of a .pte's header.
 constexpr size_t kPtdHeaderBlock = 48;  // The same for a .ptd: 40 bytes, padded to 16.
 
 template <typename T>
@@ -202,7 +202,7 @@ Offset<wire::NamedData> write_named(FlatBufferBuilder& fbb,
   return wire::CreateNamedData(fbb, key, entry.second);
 }
 
-// Puts segments behind each other, each aligned; `places` gets offset and size of each.
+// Concatenates aligned segments; `places` receives the offset and size of each.
 Bytes join(const std::vector<Bytes>& segments, std::vector<std::pair<uint64_t, uint64_t>>* places) {
   Bytes joined;
   for (const Bytes& segment : segments) {
@@ -213,7 +213,7 @@ Bytes join(const std::vector<Bytes>& segments, std::vector<std::pair<uint64_t, u
   return joined;
 }
 
-// Makes room for a header after byte 8 and moves the root offset along.
+// Inserts room for a header after byte 8 and adjusts the root offset.
 Bytes with_room(const FlatBufferBuilder& fbb, size_t block) {
   Bytes file(fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize());
   wire::write_u32(file.data(), wire::read_u32(file.data()) + static_cast<uint32_t>(block));

@@ -1,4 +1,4 @@
-// Builds .pte and .ptd files by hand, right or wrong, for tests and fuzz seeds.
+// Builds .pte and .ptd files by hand, valid or invalid, for tests and fuzz seeds.
 //
 //   ProgramBuilder builder;
 //   MethodSpec& m = builder.method("forward");
@@ -10,8 +10,8 @@
 //   m.outputs = {y};
 //   std::vector<uint8_t> file = builder.finish();
 //
-// Nothing is checked: a field that a test wants wrong is written as it stands, and a field that is
-// std::nullopt is left out of the file.
+// Nothing is checked: invalid fields are written as given, and a field that is std::nullopt is left
+// out of the file.
 
 #pragma once
 
@@ -41,7 +41,7 @@ struct TensorSpec {
   uint32_t data_buffer_idx = 0;
   std::optional<uint32_t> memory_id = std::nullopt;  // Planned if given.
   uint64_t offset = 0;                               // In its planned buffer.
-  // Extra tensor info is written if any of these is not its default.
+  // Extra tensor info is written if any of these differs from its default.
   std::string name = {};
   int8_t location = 0;  // 1 is external.
   int8_t device = 0;
@@ -58,13 +58,13 @@ struct ValueSpec {
   std::optional<std::vector<uint8_t>> bools = std::nullopt;
   std::optional<std::vector<int32_t>> tensors = std::nullopt;
   TensorSpec tensor = {};
-  bool absent = false;  // The union is typed but empty.
+  bool absent = false;  // Whether the union has a type but no value.
 };
 
 struct InstructionSpec {
   wire::InstructionArguments type = wire::InstructionArguments::KernelCall;
-  int32_t a = 0;  // Operator, delegate, source of a move, condition of a jump, value of a free.
-  int32_t b = 0;  // Target of a move or jump.
+  int32_t a = 0;  // The operator, delegate, source of a move, condition of a jump, or freed value.
+  int32_t b = 0;  // The target of a move or jump.
   std::optional<std::vector<int32_t>> args = std::nullopt;
   bool absent = false;
 };
@@ -91,7 +91,7 @@ struct MethodSpec {
   bool no_chains = false;
   bool no_instructions = false;
 
-  // Each adds a value and returns its index.
+  // Each of these adds a value and returns its index.
   int none() { return add({}); }
   int integer(int64_t value);
   int boolean(bool value);
@@ -104,7 +104,7 @@ struct MethodSpec {
   int tensor_list(std::vector<int32_t> slots, bool optional = false);
   int add(ValueSpec value);
 
-  // Each adds an instruction to the last chain.
+  // Each of these adds an instruction to the last chain.
   void call(const std::string& op, const std::string& overload, std::vector<int32_t> args);
   void delegate(int32_t index, std::vector<int32_t> args);
   void move(int32_t from, int32_t to);
@@ -114,17 +114,17 @@ struct MethodSpec {
 
 class ProgramBuilder {
  public:
-  // A new method; the reference stays good.
+  // Adds a method; the reference stays valid.
   MethodSpec& method(std::string name);
 
   // Adds bytes to the constant or the mutable segment; returns their data_buffer_idx.
   uint32_t constant(Bytes bytes, size_t alignment = 16);
   uint32_t mutable_data(Bytes bytes);
-  // Adds a segment and returns its index. REQUIRES: before the first constant() or mutable_data(),
-  // or after the last; those take a segment each when the file is finished.
+  // Adds a segment and returns its index. The segments of constants and of mutable data follow all
+  // segments that are added here.
   uint32_t segment(Bytes bytes);
 
-  // The file. Fields below may be changed before.
+  // Returns the file. The fields below may be changed before.
   Bytes finish() const;
 
   uint32_t version = 0;
@@ -133,7 +133,7 @@ class ProgramBuilder {
   bool no_inline_data = false;
   std::vector<std::optional<Bytes>> inline_data = {};
   std::vector<std::pair<std::optional<std::string>, uint32_t>> named_data = {};
-  // Overrides of what finish() would write.
+  // Overrides for fields that finish() would compute.
   std::optional<uint64_t> header_program_size = std::nullopt;
   std::optional<uint64_t> header_segment_base = std::nullopt;
   std::optional<uint64_t> header_segment_bytes = std::nullopt;
@@ -163,7 +163,7 @@ struct ExternalTensor {
   std::optional<std::vector<uint8_t>> dim_order = std::nullopt;
 };
 
-// A .ptd file.
+// Builds a .ptd file.
 struct PtdBuilder {
   std::vector<Bytes> segments = {};
   std::vector<ExternalTensor> tensors = {};
@@ -175,13 +175,13 @@ struct PtdBuilder {
   std::optional<uint64_t> header_segment_base = std::nullopt;
   std::optional<uint64_t> header_segment_bytes = std::nullopt;
 
-  // Adds a float32 tensor in a segment of its own.
+  // Adds a float32 tensor in a separate segment.
   void tensor(std::string key, std::vector<int32_t> sizes, const std::vector<float>& data);
 
   Bytes finish() const;
 };
 
-// The bytes of numbers as they lie in memory.
+// The bytes of numbers in memory.
 template <typename T>
 Bytes bytes_of(const std::vector<T>& items) {
   const uint8_t* first = reinterpret_cast<const uint8_t*>(items.data());

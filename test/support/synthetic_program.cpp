@@ -1,3 +1,5 @@
+// Writes the synthetic program with the FlatBuffers builder.
+
 #include "test/support/synthetic_program.h"
 
 #include "schema/program_generated.h"
@@ -13,7 +15,7 @@ Offset<wire::EValue> slot(FlatBufferBuilder& b, wire::KernelTypes type, Offset<T
   return wire::CreateEValue(b, type, value.Union());
 }
 
-// Planned at `offset` of arena 1, or not planned when `offset` is negative.
+// A tensor that is planned at `offset` of arena 1, or not planned if `offset` is negative.
 Offset<wire::EValue> tensor(FlatBufferBuilder& b, int32_t elements, int64_t offset) {
   const auto sizes = b.CreateVector(std::vector<int32_t>{elements});
   const auto order = b.CreateVector(std::vector<uint8_t>{0});

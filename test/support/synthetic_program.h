@@ -1,5 +1,5 @@
-// A .pte of many additions in a row, made without the compiler: what loading and dispatch cost can
-// be measured on it alone.
+// A .pte of many consecutive additions, written without the compiler, to measure the cost of
+// loading and dispatch.
 
 #pragma once
 
@@ -8,8 +8,9 @@
 
 namespace taper::test {
 
-// `calls` times aten::add.out of two float tensors of `elements` into one of two planned tensors,
-// in turn. One input, one output, method "forward". The bytes lie at a multiple of 16.
+// A method "forward" with `calls` calls of aten::add.out on float tensors of `elements` elements,
+// which write to two planned tensors alternately. It has one input and one output. The bytes are
+// aligned to 16.
 std::vector<uint8_t> chain_of_adds(int calls, int32_t elements);
 
 }  // namespace taper::test

@@ -1,4 +1,4 @@
-// A handful of operators for tests of the runtime.
+// Kernels of a few operators for tests of the runtime.
 
 #include "test/support/test_kernels.h"
 

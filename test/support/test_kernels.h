@@ -1,12 +1,12 @@
-// A handful of operators for tests of the runtime, so that they need no kernel library.
+// A few operators for tests of the runtime, which then need no kernel library.
 //
 //   test::add.out     (Tensor a, Tensor b, Tensor(a!) out)   float32, out takes the sizes of a
 //   test::fill        (Scalar value, Tensor(a!) out)         float32
 //   test::less        (Scalar a, Scalar b, Scalar(a!) out)   writes a bool slot
 //   test::increment   (Scalar(a!) value)                     writes an int slot
-//   test::view        (Tensor self, int[] size, Tensor(a) out) gives out the memory of self
+//   test::view        (Tensor self, int[] size, Tensor(a) out) makes out a view of self's memory
 //   test::sum_list    (Tensor[] list, Tensor(a!) out)        float32
-//   test::kinds       one argument of every plain kind, checks nothing
+//   test::kinds       one argument of every plain kind; checks nothing
 //   test::fail        (Tensor(a!) out)                       always kInvalidArgument
 //   test::scratch     (int bytes)                            kOutOfResources without that much temp
 
@@ -18,7 +18,7 @@ namespace taper::test {
 
 KernelTable test_kernels();
 
-// test_kernels() as the list of tables that MethodOptions takes.
+// test_kernels() as the list of tables for MethodOptions.
 Span<const KernelTable> test_tables();
 
 }  // namespace taper::test

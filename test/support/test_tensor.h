@@ -1,6 +1,6 @@
 // A tensor for tests that owns its sizes and its memory.
 //
-// The memory is exactly as large as the elements and starts as garbage.
+// The memory has exactly the size of the elements and is initially filled with garbage.
 
 #pragma once
 
@@ -32,7 +32,7 @@ class TestTensor {
                      data_.get(), dynamism);
   }
 
-  // A row-major tensor of these values; T is the type's C++ type.
+  // A row-major tensor of these values; T must be the C++ type for `type`.
   template <typename T>
   static TestTensor of(ScalarType type, std::vector<int32_t> sizes,
                        std::initializer_list<T> values) {
@@ -43,7 +43,7 @@ class TestTensor {
 
   Tensor& operator*() { return tensor_; }
   Tensor* operator->() { return &tensor_; }
-  // The elements as they lie in memory.
+  // The elements in memory order.
   template <typename T>
   std::vector<T> values() const {
     const T* data = tensor_.const_data_ptr<T>();

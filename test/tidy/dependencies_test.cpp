@@ -1,6 +1,6 @@
-// Dependencies between folders point one way. The table is ARCHITECTURE.md's; the #include lines
-// are the evidence. A file obeys the rule with the longest matching folder; its own folder is
-// always allowed, and a test may also use test/support.
+// Tests that dependencies between folders point in one direction, by checking #include lines
+// against the table of ARCHITECTURE.md. The rule with the longest matching folder applies to a
+// file; its own folder is always allowed, and a test may also use test/support.
 
 #include <gtest/gtest.h>
 
@@ -14,11 +14,11 @@ namespace {
 
 struct Rule {
   std::string folder;
-  std::vector<std::string> may_include;  // Folders; "taper" stands for runtime/include.
+  std::vector<std::string> may_include;  // Folders; "taper" means runtime/include.
 };
 
-// The folders of backends, those of tests among them: "backends/xnnpack". Nobody else's code names
-// one; backends/README.md says what lies in them.
+// The folders of backends, including those for tests: "backends/xnnpack". No other code names a
+// backend; backends/README.md describes the contents of a folder.
 const std::vector<std::string>& backend_folders() {
   static const std::vector<std::string> folders = [] {
     std::vector<std::string> found;
@@ -63,8 +63,8 @@ std::vector<Rule> rules_of_folders() {
       {"kernels_portable", {"taper"}},
       {"kernels_optimized", {"taper", "kernels_portable"}},
       {"backends", {"taper", "exir/delegate"}},
-      // Inside the compiler, too: ir <- ops <- dialect <- decompose <- passes, delegate, memory <-
-      // emit, and beside them the front end; the files of exir/ itself put all of it together.
+      // Inside the compiler: ir <- ops <- dialect <- decompose <- passes, delegate, memory <- emit,
+      // and beside them the front end; the files in exir/ itself combine all of them.
       {"exir/ir", {"taper"}},
       {"exir/ops", {"taper", "exir/ir", "kernels_portable"}},
       {"exir/dialect", {"taper", "exir/ir", "exir/ops"}},
@@ -100,7 +100,7 @@ const std::vector<Rule>& rules() {
   return table;
 }
 
-// Libraries that only some folders may name.
+// Libraries that only some folders may include.
 const std::vector<Rule>& libraries() {
   static const std::vector<Rule> table = {
       {"zlib.h", {"exir/frontend", "test"}},
@@ -112,7 +112,7 @@ const std::vector<Rule>& libraries() {
   return table;
 }
 
-// The words that follow LIBRARY_HEADERS in the backend.cmake of a folder: headers of its library.
+// The headers of a backend's library, listed after LIBRARY_HEADERS in its backend.cmake.
 std::vector<Rule> libraries_of(const std::string& folder) {
   std::vector<Rule> found;
   for (const File& file : all_files()) {
@@ -156,8 +156,8 @@ bool allowed(const File& file, const Rule& rule, const std::string& include) {
     if (include == folder || starts_with_folder(include, folder)) return true;
   }
   if (!file.is_test() && !file.ends_with("_for_test.h")) return false;
-  // A test of one part of the runtime, or of the compiler, may drive the others; every test may use
-  // the support folder.
+  // A test of one part of the runtime, or of the compiler, may use the other parts; every test may
+  // use the support folder.
   for (const char* half : {"runtime", "exir"}) {
     if (file.is_under(half) && starts_with_folder(include, half)) return true;
   }
@@ -200,7 +200,7 @@ TEST(Dependencies, OurHeadersAreQuotedAndNamedFromTheRoot) {
         EXPECT_TRUE(quoted) << file.path << ": " << line;
       }
       EXPECT_EQ(include.find(".."), std::string::npos) << file.path << ": " << line;
-      const bool copied_alone = file.path.rfind("examples/", 0) == 0;  // Finds its own beside it.
+      const bool copied_alone = file.path.rfind("examples/", 0) == 0;  // Includes its neighbours.
       if (quoted && !copied_alone) {
         EXPECT_NE(include.find('/'), std::string::npos) << file.path << ": " << line;
       }
@@ -228,15 +228,15 @@ TEST(Dependencies, LibrariesStayWhereTheyBelong) {
   }
 }
 
-// Without what follows a comment sign, in lower case.
+// The line without a comment, in lower case.
 std::string code_of(const File& file, const std::string& line) {
   std::string code = line.substr(0, line.find(file.is_cpp() || file.ends_with(".c") ? "//" : "#"));
   for (char& c : code) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return code;
 }
 
-// What is said of all backends is said by their descriptors: a new one touches its folder and one line
-// of backends/backends.cmake.
+// Backends are known to other code only by their descriptors: adding one changes only its folder
+// and one line of backends/backends.cmake.
 TEST(Dependencies, CodeNamesNoBackendButInItsFolder) {
   size_t seen = 0;
   for (const std::string& folder : backend_folders()) {

@@ -1,4 +1,4 @@
-// The rules of CONTRIBUTING.md that a machine can read off the text.
+// Tests the rules of CONTRIBUTING.md that can be checked in the text of files.
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@ namespace {
 
 constexpr size_t kMaxLines = 600;
 constexpr size_t kMaxColumns = 100;
-constexpr size_t kMaxColumnsOfDrawings = 112;  // Comments with columns in them.
-constexpr size_t kMaxColumnsOfTests = 160;     // Graphs and JSON as text.
+constexpr size_t kMaxColumnsOfDrawings = 112;  // For comments that contain columns.
+constexpr size_t kMaxColumnsOfTests = 160;     // For graphs and JSON as text.
 constexpr size_t kMaxReadmeLines = 70;
 constexpr size_t kMaxFilesInFolder = 40;
 
-// Tables may be long: they are lists of facts, not code to follow.
+// Tables may be long, since they are lists of facts, not code.
 bool is_table(const File& file) {
   return file.path.find("table") != std::string::npos || file.ends_with(".def") ||
          file.path.find("_data.") != std::string::npos;
@@ -44,7 +44,7 @@ size_t column_limit(const File& file, const std::string& line) {
                                                                  : kMaxColumns;
 }
 
-// A room that one can survey: tests are beside their code and do not count.
+// Tests, which are beside their code, do not count.
 TEST(HouseRules, FoldersHoldFewFiles) {
   std::map<std::string, size_t> counts;
   for (const File& file : all_files()) {
@@ -75,7 +75,7 @@ TEST(HouseRules, LinesAreNarrowAndAscii) {
 }
 
 TEST(HouseRules, NothingIsLeftForLater) {
-  // Put together here so that this file does not find itself.
+  // Concatenated, so that the test does not find them in this file.
   const std::string words[] = {std::string("TO") + "DO", std::string("FIX") + "ME",
                                std::string(" XX") + "X", std::string("HA") + "CK"};
   for (const File& file : all_files()) {
@@ -89,7 +89,7 @@ TEST(HouseRules, NothingIsLeftForLater) {
   }
 }
 
-// A header of vector code is included once per instruction set: Highway's toggle guards it.
+// A header of vector code is included once per instruction set; Highway's toggle guards it.
 TEST(HouseRules, HeadersGuardThemselvesOnce) {
   for (const File& file : all_files()) {
     if (!file.ends_with(".h")) continue;
@@ -102,8 +102,8 @@ TEST(HouseRules, HeadersGuardThemselvesOnce) {
   }
 }
 
-// A source file whose header says it all may start with that header; everything else opens with a
-// sentence about itself.
+// A source file may start by including its own header; all others must open with a comment that
+// describes them.
 TEST(HouseRules, FilesOpenWithASentence) {
   for (const File& file : all_files()) {
     if (!file.is_cpp() && !file.ends_with(".fbs") && !file.ends_with(".def")) continue;
@@ -131,7 +131,7 @@ TEST(HouseRules, FileNamesAreSnakeCase) {
   }
 }
 
-// A small folder may be described in the README above it, by its name in backquotes.
+// A small folder may be described in its parent's README, which names it in backquotes.
 bool is_named_by_parent(const std::string& folder) {
   const size_t slash = folder.rfind('/');
   if (slash == std::string::npos) return false;
@@ -161,7 +161,7 @@ TEST(HouseRules, EveryFolderHasAShortReadme) {
   for (const std::string& folder : folders) {
     EXPECT_TRUE(readmes.count(folder) || is_named_by_parent(folder))
         << folder << "/README.md is missing";
-    // The specification of the wire is a document, not an introduction.
+    // The README of schema/ is the specification of the wire format.
     if (folder != "schema") {
       EXPECT_LE(readmes[folder], kMaxReadmeLines) << folder << "/README.md";
     }
@@ -176,7 +176,7 @@ TEST(HouseRules, TheDeviceHalfKeepsQuiet) {
     const bool device = file.is_under("runtime") || file.is_under("kernels_portable") ||
                         file.is_under("kernels_optimized");
     if (!device || !file.is_cpp() || file.is_test()) continue;
-    // Where the heap and the system are the point.
+    // Folders that wrap the heap or the operating system.
     if (file.is_under("runtime/platform") || file.is_under("runtime/module")) continue;
     if (file.is_under("runtime/loader")) continue;
     if (file.path == "runtime/include/taper/module.h") continue;

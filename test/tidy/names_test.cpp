@@ -1,5 +1,5 @@
-// The words that every part of the tree needs name one type each, so that a reader never asks which
-// graph is meant: Graph, Node, Value and Delegate are the compiler's, Failure is its exception.
+// Tests that common words each name a single type, so that their meaning is unambiguous: Graph,
+// Node, Value and Delegate are the compiler's, and Failure is its exception.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// kernels_portable/ops.def is the one list of operators: it names exactly the op_*.cpp files that
-// exist, its names are sorted and unique, and every file has cases whose results PyTorch computed.
+// Tests kernels_portable/ops.def, the list of operators: it names exactly the existing op_*.cpp
+// files, its names are sorted and unique, and every file has cases with results from PyTorch.
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ struct Entry {
   std::string variable, file, schema;
 };
 
-// The first three fields of TAPER_OP(variable, file, "schema", memory, "dtypes"); false if the line
-// is no entry.
+// Parses the first three fields of TAPER_OP(variable, file, "schema", memory, "dtypes"). Returns
+// false if the line is not an entry.
 bool parse(const std::string& line, Entry* entry) {
   if (line.rfind("TAPER_OP(", 0) != 0) return false;
   std::vector<std::string> fields(1);
@@ -42,7 +42,7 @@ std::vector<Entry> entries() {
   return result;
 }
 
-// "binary/op_add" for every file of an operator.
+// The files of operators, such as "binary/op_add".
 std::set<std::string> operator_files() {
   const std::string folder = "kernels_portable/ops/";
   std::set<std::string> names;
@@ -59,7 +59,7 @@ TEST(Operators, TheListNamesExactlyTheFiles) {
   for (const Entry& entry : entries()) listed.insert(entry.file);
   const std::set<std::string> present = operator_files();
   for (const std::string& file : listed) {
-    EXPECT_TRUE(present.count(file)) << "ops.def names " << file << ".cpp, which is not there";
+    EXPECT_TRUE(present.count(file)) << "ops.def names " << file << ".cpp, which does not exist";
   }
   for (const std::string& file : present) {
     EXPECT_TRUE(listed.count(file)) << file << ".cpp is missing from ops.def";

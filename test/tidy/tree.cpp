@@ -1,3 +1,5 @@
+// Reads the project's text files.
+
 #include "test/tidy/tree.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Data that is no text of ours.
+// Whether the file is text; others are data.
 bool is_text(const fs::path& path) {
   static const std::set<std::string> extensions = {".cpp",  ".h",   ".def", ".fbs", ".cmake",
                                                    ".md",   ".py",  ".sh",  ".ir",  ".txt",

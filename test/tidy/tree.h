@@ -1,4 +1,4 @@
-// The project's own files as text, for the tests that hold the tree to its rules.
+// The project's files as text, for the tests of the coding rules.
 
 #pragma once
 
@@ -17,10 +17,10 @@ struct File {
   bool is_test() const { return ends_with("_test.cpp") || ends_with("_fuzz.cpp"); }
 };
 
-// Every text file of the tree but what git ignores, sorted by path. Read once.
+// Every text file of the project except those that git ignores, sorted by path. They are read once.
 const std::vector<File>& all_files();
 
-// The path in an #include line, with `quoted` telling "x" from <x>; empty if the line is none.
+// The path in an #include line; `quoted` is set for "x" and cleared for <x>. Empty for other lines.
 std::string included(const std::string& line, bool* quoted);
 
 }  // namespace taper::tidy

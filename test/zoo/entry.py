@@ -1,4 +1,4 @@
-"""What a zoo entry is: a name, where it comes from, and a function that makes module and inputs."""
+"""A zoo entry: a name, a family, and a function that makes the module and its inputs."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ class Entry:
     """One architecture. `make` returns (module, args) or (module, args, kwargs)."""
 
     name: str
-    family: str  # what the table calls its kind: "image classification", "decoder", ...
+    family: str  # its kind in the table: "image classification", "decoder", ...
     make: Callable
-    spec: str  # everything that decides weights and inputs; a change makes the entry anew
-    quick: bool = False  # small enough for --quick
+    spec: str  # everything that determines weights and inputs; part of the key of stored results
+    quick: bool = False  # whether to include it in --quick
 
     def key(self, versions):
         return hashlib.sha256(f"{versions} {self.spec}".encode()).hexdigest()[:16]
 
 
 def seeded(seed):
-    """A generator for inputs that do not depend on how many numbers the weights took."""
+    """A generator that makes inputs independent of the random numbers used for weights."""
     return torch.Generator().manual_seed(seed)
 
 
@@ -35,7 +35,7 @@ def ids(*shape, high=96, seed=2):
 
 
 def lively(module):
-    """Lets every weight matter: one that starts as zeros, ones or tiny hides a wrong operator."""
+    """Changes weights that are constant or tiny, which would hide errors in operators."""
     gen = seeded(7)
     with torch.no_grad():
         for tensor in module.parameters():
@@ -50,13 +50,13 @@ def lively(module):
 
 
 def settle(module, args, kwargs):
-    """Gives batch norms statistics near those of the inputs, as training would."""
+    """Sets batch-norm statistics near those of the inputs, as training would."""
     gen = seeded(9)
 
     def measure(part, inputs):
         x = inputs[0].detach()
         dims = [d for d in range(x.dim()) if d != 1]
-        # Hardly any mean taken away: over many layers the rounding errors of such differences grow.
+        # Use a small mean, since rounding errors of its subtraction grow over many layers.
         noise = torch.randn(x.shape[1], generator=gen)
         part.running_mean.copy_(0.1 * x.mean(dims) + 0.02 * noise)
         part.running_var.copy_(x.square().mean(dims) + 0.3 * x.square().mean() + 0.01)

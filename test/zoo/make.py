@@ -1,4 +1,4 @@
-"""Exports one entry with torch.export and stores inputs and what PyTorch computes."""
+"""Exports one entry with torch.export and stores its inputs and PyTorch's outputs."""
 
 import copy
 import os
@@ -30,7 +30,7 @@ def eager_seconds(module, args, kwargs):
 
 
 def difference(values, others):
-    """The largest difference, on the scale of the tolerance."""
+    """The largest difference, relative to the scale of the tolerance."""
     gaps = [
         (a - b).abs().max().item() / max(1.0, b.abs().max().item())
         for a, b in zip(values, others, strict=True)
@@ -40,23 +40,23 @@ def difference(values, others):
 
 
 def exported_outputs(program, args, kwargs):
-    """What the exported program computes in PyTorch."""
+    """The outputs of the exported program in PyTorch."""
     return tensors(program.module()(*copy.deepcopy(args), **copy.deepcopy(kwargs)))
 
 
 def rounding_error(module, args, kwargs, expected):
-    """How far float32 is from float64 in PyTorch itself, on the scale of the tolerance."""
+    """The difference between float32 and float64 in PyTorch, relative to the tolerance's scale."""
     wide = lambda t: t.double() if isinstance(t, torch.Tensor) and t.dtype == torch.float32 else t
     try:
         module = copy.deepcopy(module).double()
         exact = tensors(module(*pytree.tree_map(wide, args), **pytree.tree_map(wide, kwargs)))
         return difference(expected, exact)
-    except Exception:  # a model that is float32 in its code
+    except Exception:  # the model's code requires float32
         return None
 
 
 def prepared(entry):
-    """The entry's module with its weights, and the arguments; the same each time."""
+    """The entry's module with its weights, and its arguments; the same every time."""
     torch.manual_seed(0)
     module, args, *rest = entry.make()
     kwargs = rest[0] if rest else {}
@@ -76,7 +76,7 @@ def make(entry, folder):
         store(folder, "in", [t.clone() for t in tensors((args, kwargs))])
         torch.export.save(program, os.path.join(folder, "model.pt2"))
         changed = difference(expected, exported_outputs(program, args, kwargs))
-        if changed > 1e-5:  # the model computes something else when it is traced
+        if changed > 1e-5:  # the model computes different results when it is traced
             expected = exported_outputs(program, args, kwargs)
         store(folder, "expected", expected)
         eager = eager_seconds(fresh, args, kwargs)

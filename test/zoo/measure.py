@@ -1,4 +1,4 @@
-"""Compiles and runs one stored entry with Taper, and compares with what PyTorch computed."""
+"""Compiles and runs one stored entry with Taper, and compares with PyTorch's outputs."""
 
 import glob
 import json
@@ -11,7 +11,7 @@ import subprocess
 import numpy as np
 
 LIMIT = 1e-4  # x max(1, largest expected)
-# What float32 itself is off by in PyTorch, so many times, where that is more: sums in another order.
+# Allows this multiple of PyTorch's own float32 error if it is larger, as sums may be reordered.
 ROUNDINGS = 3
 
 
@@ -25,7 +25,7 @@ def call(command, seconds):
 
 
 def timed_call(command, seconds):
-    """What it prints, and the processor time that it takes."""
+    """Returns the output of the command, and its processor time."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     text = call(command, seconds)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -33,7 +33,7 @@ def timed_call(command, seconds):
 
 
 def difference(got, expected):
-    """The largest difference over the tolerance's scale; infinity when they cannot be compared."""
+    """The largest difference relative to the tolerance's scale; infinity for unexpected NaN."""
     if got.shape != expected.shape or got.dtype != expected.dtype:
         text = f"{got.dtype}{got.shape} for {expected.dtype}{expected.shape}"
         raise RuntimeError("differs: " + text)
@@ -73,7 +73,7 @@ def inputs_of(folder):
 
 
 def plan_of(text):
-    """Gap and lower bound of the line that `taper export` ends with."""
+    """The gap in percent from the output of `taper export`."""
     gap = re.search(r"gap ([\d.]+) %", text)
     return float(gap.group(1)) if gap else None
 

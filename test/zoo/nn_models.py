@@ -1,4 +1,4 @@
-"""torch.nn: recurrent nets, Transformers, 1-d and 3-d convolutions, nets written by hand."""
+"""torch.nn: recurrent networks, Transformers, 1-d and 3-d convolutions, custom networks."""
 
 import inspect
 
@@ -10,7 +10,7 @@ from entry import Entry, ids, randn
 
 
 class Recurrent(nn.Module):
-    """A recurrent layer over features and a head on its last step."""
+    """A recurrent layer and a head on its last step."""
 
     def __init__(self, kind, **options):
         super().__init__()
@@ -23,7 +23,7 @@ class Recurrent(nn.Module):
 
 
 class Cells(nn.Module):
-    """Cells in a Python loop."""
+    """Recurrent cells in a Python loop."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ class Padded(nn.Module):
 
 
 class Attention(nn.Module):
-    """nn.MultiheadAttention with other widths of key and value, and its weights."""
+    """nn.MultiheadAttention with different widths of key and value; also returns its weights."""
 
     def __init__(self):
         super().__init__()
@@ -79,7 +79,7 @@ class Attention(nn.Module):
 
 
 class Wave(nn.Module):
-    """Gated dilated causal convolutions, as WaveNet has them."""
+    """Gated dilated causal convolutions, as in WaveNet."""
 
     def __init__(self):
         super().__init__()
@@ -98,7 +98,7 @@ class Wave(nn.Module):
 
 
 class Volume(nn.Module):
-    """A 3-d U-Net with one step down."""
+    """A 3-d U-Net with one level of downsampling."""
 
     def __init__(self):
         super().__init__()
@@ -139,7 +139,7 @@ class Denoiser(nn.Module):
 
 
 class Recommender(nn.Module):
-    """Tables of embeddings, pairwise dot products and a perceptron, as DLRM does."""
+    """Embedding tables, pairwise dot products and a perceptron, as in DLRM."""
 
     def __init__(self):
         super().__init__()
@@ -174,7 +174,7 @@ class Graph(nn.Module):
 
 
 class Warper(nn.Module):
-    """A spatial transformer: an affine grid from a small net, and a sample there."""
+    """A spatial transformer: an affine grid from a small network, and grid sampling."""
 
     def __init__(self):
         super().__init__()
@@ -189,7 +189,7 @@ class Warper(nn.Module):
 
 
 class Field(nn.Module):
-    """A radiance field: positional encoding, a perceptron, and the sum along rays."""
+    """A radiance field: positional encoding, a perceptron, and a sum along rays."""
 
     def __init__(self):
         super().__init__()
@@ -221,7 +221,7 @@ class Generator(nn.Module):
 
 
 class Listener(nn.Module):
-    """Wav2Letter's shape: spectrogram by stft, then strided convolutions and log probabilities."""
+    """Like Wav2Letter: a spectrogram, then strided convolutions and log probabilities."""
 
     def __init__(self):
         super().__init__()
@@ -239,7 +239,7 @@ class Listener(nn.Module):
 
 
 class Conformer(nn.Module):
-    """One block of a Conformer: half perceptrons, attention, a gated depthwise convolution."""
+    """A Conformer block: half-step feed-forward layers, attention, gated depthwise convolution."""
 
     def __init__(self, d=32):
         super().__init__()
@@ -260,7 +260,7 @@ class Conformer(nn.Module):
 
 
 class Tiny(nn.Module):
-    """The four nets of MLPerf Tiny in one: depthwise, residual, an autoencoder, average pooling."""
+    """Networks like those of MLPerf Tiny: a depthwise convolutional one and an autoencoder."""
 
     def __init__(self):
         super().__init__()
@@ -282,7 +282,7 @@ class Tiny(nn.Module):
         return self.speech(words), F.mse_loss(self.sound(noise), noise, reduction="none").mean(-1)
 
 
-# Name, kind, module, arguments.
+# (name, kind, module, arguments)
 def table():
     x = randn(2, 7, 12)
     return [

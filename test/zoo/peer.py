@@ -1,4 +1,4 @@
-"""Lowers and runs one stored entry with ExecuTorch's portable operators, and compares."""
+"""Lowers and runs one stored entry with ExecuTorch's portable operators, and compares outputs."""
 
 import time
 
@@ -10,13 +10,13 @@ def version():
 
 
 def executorch(entry, folder):
-    """Raises what ExecuTorch raises; else how long it took and how far its numbers are off."""
+    """Returns the times and the largest difference, or the stage and text of an error."""
     import measure
     import torch
     from executorch.exir import to_edge
     from executorch.runtime import Runtime
 
-    # Exported again, as its users do: not every saved program can be loaded in Python.
+    # Export again, as users of ExecuTorch do: not every saved program can be loaded in Python.
     import make
 
     module, args, kwargs = make.prepared(entry)

@@ -1,28 +1,30 @@
-"""The table of results: docs/models.md."""
+"""Writes the table of results, docs/models.md."""
 
 import os
 import re
 
 HEAD = """# Models
 
-Architectures of public libraries with random weights, from `torch.export` (not strict) to numbers.
-A model matches when every output differs from PyTorch's by at most 1e-4 x max(1, largest expected), or three
-times what PyTorch's own float32 differs from its float64.
+Architectures of public libraries with random weights, from `torch.export` (non-strict) to outputs.
+A model matches if every output differs from PyTorch's by at most 1e-4 x max(1, largest expected),
+or by at most three times the difference between PyTorch's own float32 and float64 outputs.
 
 {summary}
 
-Made by `scripts/zoo.sh` with torch {torch}; float32, one thread, on {processor},
-with {load:.0f} processes at work beside it in the mean.
+Written by `scripts/zoo.sh` with torch {torch}; float32, one thread, on {processor},
+with an average of {load:.0f} other processes running.
 
-- *nodes*: operator calls in the compiled program; *kinds*: different operators among them.
-- *export*: processor time of `taper export`, whole process. *run*: without a backend, so by the kernels of
-  `kernels_optimized` where there are such, by the portable ones elsewhere. Both are the least of three.
-- *memory*: the planned arena; *gap*: how far that is above the lower bound that no plan can beat.
-- *ExecuTorch*: the same through ExecuTorch {executorch}'s portable lowering and runtime: the processor
-  time of lowering where it matches; empty where it was not measured.{kept}
+- *nodes*: operator calls in the compiled program; *kinds*: distinct operators among them.
+- *export*: processor time of the whole `taper export` process. *run*: without a backend, on the
+  kernels in `kernels_optimized` where they exist, else on the portable ones. Both are the minimum
+  of three.
+- *memory*: the planned arena; *gap*: how far it is above the lower bound for any plan.
+- *ExecuTorch*: the same with ExecuTorch {executorch}'s portable lowering and runtime: the processor
+  time of lowering if the outputs match; empty if it was not measured.{kept}
 
-Inputs and layer counts are smaller than in the published models where the architecture allows;
-weights are scaled so that every layer matters. A model counts only if `torch.export` exports it.
+Inputs and layer counts are smaller than in the published models where the architecture allows it;
+weights are scaled so that every layer affects the outputs. Only models that `torch.export` can
+export are counted.
 """
 
 
@@ -53,7 +55,7 @@ def summary(rows):
     peers = [r["peer"] for r in whole if "peer" in r]
     if peers:
         fine = sum("error" not in p for p in peers)
-        text += f"; of {len(peers)} that ExecuTorch was given too {fine} match there"
+        text += f"; of {len(peers)} models also run in ExecuTorch, {fine} match"
     return text + "."
 
 
@@ -99,7 +101,7 @@ def section(library, rows):
 
 
 def processor():
-    """What the machine calls its processor, and which vectors it has."""
+    """Describes the machine: the number of cores, and the vector extensions."""
     try:
         with open("/proc/cpuinfo") as file:
             text = file.read()
@@ -116,7 +118,7 @@ CELLS = {"does not lower": "lower", "does not run": "run", "differs": "match", "
 
 
 def keep_peers(path, rows):
-    """Gives the rows ExecuTorch's results of the table at `path`; says where they were measured."""
+    """Adds ExecuTorch's results from the table at `path` to the rows; returns a note about them."""
     with open(path) as file:
         text = file.read()
     library, cells = "", {}
@@ -149,8 +151,8 @@ def write(path, rows, versions, kept=""):
     )
     changed = [r["name"] for r in rows if (r["made"].get("changed_by_export") or 0) > 1e-5]
     if changed:
-        text += "\nThese compute something else when they are traced, and are compared with what "
-        text += "PyTorch computes from the\nexported program: " + ", ".join(changed) + ".\n"
+        text += "\nThese compute different results when they are traced, and are compared with "
+        text += "PyTorch's outputs of the\nexported program: " + ", ".join(changed) + ".\n"
     failed = failures(rows)
     if failed:
         text += "\nFailures:\n\n"
@@ -163,7 +165,7 @@ def write(path, rows, versions, kept=""):
 
 
 def reason(row):
-    """The error without folders, and how exact float32 is for that model anyway."""
+    """The error without folders, and for differences PyTorch's own float32 error."""
     text = re.sub(r"\S*/", "", row["taper"]["error"])[:160]
     rounding = row["made"].get("rounding")
     if text.startswith("RuntimeError: differs") and rounding is not None:

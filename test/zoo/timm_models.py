@@ -1,12 +1,12 @@
-"""timm: convolutions, transformers and what lies between, at small images."""
+"""timm: convolutional networks, transformers and hybrids, with small images."""
 
-import vision_models  # noqa: F401  names torchvision's operators, which timm imports
+import vision_models  # noqa: F401  declares torchvision's operators for timm
 
 import timm
 
 from entry import Entry, randn
 
-# Name and size of the square image; `size!` where the model must be told of the size.
+# Name and size of the square image; `size!` if the size must be passed to the model.
 CONVOLUTION = """
 resnet26d 64, resnetv2_50 64, efficientnet_lite0 64, ghostnetv2_100 64, hrnet_w18_small 64,
 res2net50_14w_8s 64, dla34 64, ese_vovnet19b_dw 64, repvgg_a0 64, mobileone_s0 64,

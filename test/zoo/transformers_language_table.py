@@ -1,4 +1,4 @@
-"""transformers: language models. Model class, arguments of its configuration, inputs."""
+"""Language models of transformers: (model class, arguments of its configuration, inputs)."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""transformers: sound, pictures, video, series. Model class, configuration, inputs."""
+"""Audio, image, video and time-series models of transformers: (class, configuration, inputs)."""
 
 import torch
 import transformers

@@ -1,4 +1,4 @@
-"""transformers: small configurations of every kind of model, nothing downloaded."""
+"""transformers: small configurations of every kind of model, without downloads."""
 
 import os
 
@@ -6,7 +6,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import torch
 
-import vision_models  # noqa: F401  names torchvision's operators, which transformers imports
+import vision_models  # noqa: F401  declares torchvision's operators for transformers
 import transformers
 
 import transformers_language_table as language
@@ -43,7 +43,7 @@ def make(name, config, inputs):
 
 
 class Cached(torch.nn.Module):
-    """One step of a decoder that keeps keys and values in buffers of fixed size."""
+    """One step of a decoder with a static key-value cache in buffers."""
 
     def __init__(self, model, hybrid=False):
         super().__init__()

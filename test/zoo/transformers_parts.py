@@ -1,10 +1,10 @@
-"""Sizes and inputs that small configurations of transformers models share."""
+"""Common sizes and inputs of small configurations of transformers models."""
 
 import torch
 
 from entry import ids, randn
 
-# What most language models call their sizes.
+# The common names of sizes in language models.
 TEXT = dict(
     vocab_size=96, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
     intermediate_size=64, max_position_embeddings=64,

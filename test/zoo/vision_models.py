@@ -1,10 +1,10 @@
-"""torchvision: classification, segmentation, detection up to the boxes, video, optical flow."""
+"""torchvision: classification, segmentation, detection up to raw boxes, video, optical flow."""
 
 import torch
 
 from entry import Entry, randn
 
-# torchvision's C++ operators have no build for every machine; its models need only the names.
+# torchvision's C++ operators are not available on every machine; its models only need the schemas.
 _LIBRARY = torch.library.Library("torchvision", "DEF")
 for _name in ("nms", "qnms"):
     _LIBRARY.define(f"{_name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
@@ -31,7 +31,7 @@ def pairs(text):
 
 
 class Sorted(torch.nn.Module):
-    """A dictionary of results as a tuple."""
+    """Returns a dictionary of results as a tuple."""
 
     def __init__(self, module):
         super().__init__()
@@ -42,7 +42,7 @@ class Sorted(torch.nn.Module):
 
 
 class Detector(torch.nn.Module):
-    """A detector up to its raw boxes and scores; what follows depends on the data."""
+    """A detector up to its raw boxes and scores; the following steps are data-dependent."""
 
     def __init__(self, model):
         super().__init__()

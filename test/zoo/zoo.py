@@ -1,9 +1,9 @@
-"""Exports public architectures with random weights, compiles and runs them, compares with PyTorch.
+"""Exports public architectures with random weights, compiles, runs and compares with PyTorch.
 
     python test/zoo/zoo.py --taper build/release/bin/taper [--only 'timm/*'] [--quick] [--peers]
 
-What was made and measured is kept in --work, so a run goes on where the last one stopped. Each
-model is exported in a process of its own with a time limit.
+Exports and results are kept in --work, so that a run resumes where the last one stopped. Each step
+of each model runs in a separate process with a time limit.
 """
 
 import argparse
@@ -27,16 +27,16 @@ def parse():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--taper", required=True)
-    parser.add_argument("--backend", default="portable", help="that runs what it takes")
+    parser.add_argument("--backend", default="portable", help="the backend to delegate to")
     parser.add_argument("--work", default=os.path.join(ROOT, "build", "zoo"))
     parser.add_argument("--only", default="*", help="patterns over names, comma-separated")
-    parser.add_argument("--quick", action="store_true", help="a dozen small models")
-    parser.add_argument("--peers", action="store_true", help="also ExecuTorch's portable lowering")
-    parser.add_argument("--seconds", type=int, default=300, help="limit for each step of a model")
-    parser.add_argument("--jobs", type=int, default=1, help="models at a time")
-    parser.add_argument("--again", action="store_true", help="measure again what was measured")
-    parser.add_argument("--table", help="write the table here: docs/models.md")
-    parser.add_argument("--keep-peers", action="store_true", help="ExecuTorch's column stays")
+    parser.add_argument("--quick", action="store_true", help="only some small models")
+    parser.add_argument("--peers", action="store_true", help="also run ExecuTorch")
+    parser.add_argument("--seconds", type=int, default=300, help="time limit of each step")
+    parser.add_argument("--jobs", type=int, default=1, help="number of models at a time")
+    parser.add_argument("--again", action="store_true", help="repeat Taper's measurements")
+    parser.add_argument("--table", help="write the table to this file, such as docs/models.md")
+    parser.add_argument("--keep-peers", action="store_true", help="keep ExecuTorch's column")
     parser.add_argument("--list", action="store_true")
     return parser.parse_args()
 
@@ -56,11 +56,11 @@ def write(path, result):
 
 
 def guarded(path, step, args):
-    """The body of a child: an exception becomes a result."""
+    """Runs a step in a child process; stores the result, or the exception as a result."""
     sys.stdout = open(os.devnull, "w")
     try:
         result = step(*args)
-    except BaseException as error:  # whatever a library throws
+    except BaseException as error:  # libraries may raise anything
         lines = [line for line in str(error).strip().splitlines() if line.strip()] or [""]
         text = f"{type(error).__name__}: {lines[0]}"
         result = {"error": text[:300], "text": str(error)[:4000]}
@@ -69,7 +69,7 @@ def guarded(path, step, args):
 
 
 def in_child(path, step, args, seconds):
-    """Runs a step in a process of its own and returns what it wrote to `path`."""
+    """Runs a step in a child process and returns the result that it wrote to `path`."""
     if os.path.exists(path):
         os.remove(path)
     child = multiprocessing.get_context("fork").Process(target=guarded, args=(path, step, args))
@@ -85,7 +85,7 @@ def in_child(path, step, args, seconds):
 
 
 def step(folder, name, key, again, work):
-    """The stored result of a step, if it was made from the same things; else does the step."""
+    """Returns the stored result of a step if its key matches; else runs the step."""
     path = os.path.join(folder, name + ".json")
     result = read(path)
     if result is None or result.get("key") != key or again:
@@ -171,7 +171,7 @@ def chosen(options):
 
 
 def timed(name, options, taper_key):
-    """By name, for what makes a module cannot be sent to another process."""
+    """Finds the entry by name, since its function cannot be sent to another process."""
     entry = next(e for e in chosen(options) if e.name == name)
     begin = time.monotonic()
     row = one(entry, options, taper_key)
@@ -179,7 +179,7 @@ def timed(name, options, taper_key):
 
 
 def all_rows(names, options, taper_key):
-    """The rows in the order of the names, each printed when it is there."""
+    """Returns the rows in the order of the names, and prints each one when it is ready."""
     rows = []
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
@@ -192,7 +192,7 @@ def all_rows(names, options, taper_key):
 
 
 def warm_up(torch, peers):
-    """Imports what the exporter imports late, once and not in each child."""
+    """Imports the exporter's lazily loaded modules once, instead of in each child."""
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2)).eval()
     with torch.no_grad():
         program = torch.export.export(model, (torch.ones(1, 2),), strict=False)

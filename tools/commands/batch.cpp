@@ -1,4 +1,4 @@
-// taper batch: many command lines in one process, so that a script pays for one start.
+// taper batch: runs many command lines in one process, so that a script starts only one.
 
 #include <cstdio>
 #include <cstring>
@@ -18,14 +18,14 @@ CommandLine describe() {
           "  export model.pt2 -o model.pte\n"
           "  run model.pte --inputs \"my image.npy\" --outputs out\n\n"
           "Words are separated by blanks; double quotes keep a word together. Empty lines and\n"
-          "lines that begin with # are passed over. A command that fails does not end the batch.\n"
-          "After each one a line like 'line 2: exit 0' goes to stdout. '-' reads from stdin, and\n"
-          "each command runs as soon as its line is there.\n",
+          "lines that begin with # are skipped. A command that fails does not end the batch.\n"
+          "After each command a line such as 'line 2: exit 0' is written to stdout. '-' reads\n"
+          "from stdin, and each command runs as soon as its line arrives.\n",
           "FILE|-",
           {{"Batch", {}}}};
 }
 
-// The words of a line. Throws InputError for a quote that does not end.
+// Splits a line into words. Throws InputError for an unterminated quote.
 std::vector<std::string> words_of(const std::string& line, size_t number) {
   std::vector<std::string> words;
   bool quoted = false, in_word = false;
@@ -39,12 +39,12 @@ std::vector<std::string> words_of(const std::string& line, size_t number) {
       words.back() += c;
     }
   }
-  if (quoted) throw InputError("line " + std::to_string(number) + ": a quote does not end");
+  if (quoted) throw InputError("line " + std::to_string(number) + ": unterminated quote");
   return words;
 }
 
 int run_line(std::vector<std::string> words) {
-  if (words[0] == "batch") throw InputError("a batch cannot run another one");
+  if (words[0] == "batch") throw InputError("a batch cannot run another batch");
   std::string program = "taper";
   std::vector<char*> argv = {program.data()};
   for (std::string& word : words) argv.push_back(word.data());

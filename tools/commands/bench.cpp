@@ -1,4 +1,4 @@
-// taper bench: how long opening, loading and running take, and how much memory.
+// taper bench: measures how long opening, loading and running take, and the memory used.
 
 #include <algorithm>
 #include <cstdio>
@@ -20,29 +20,29 @@ CommandLine describe() {
   return {
       "taper bench",
       "Times a .pte: open, load, first run, steady state.\n\n"
-      "Runs for at least --seconds and at least 5 times after a warm-up. Inputs are ones unless\n"
-      "given.\n",
+      "Runs for at least --seconds and at least 5 times after a warm-up. Without --inputs every\n"
+      "tensor is full of ones.\n",
       "FILE.pte [OPTIONS]",
       {{"Bench",
         {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
          {"n,iterations", "Run exactly N times instead", "N"},
-         {"seconds", "Run at least so long", "S", "1"},
-         {"t,threads", "Threads of kernels and backends", "N", "1"},
-         {"portable-only", "Leave out the fast kernels of this processor"},
-         {"warmup", "Runs before the clock starts", "N", "2"},
+         {"seconds", "Run for at least this long", "S", "1"},
+         {"t,threads", "Threads for kernels and backends", "N", "1"},
+         {"portable-only", "Do not use the kernels optimized for this processor"},
+         {"warmup", "Runs before the measurement starts", "N", "2"},
          {"cache",
-          "Keep the weights as backends pack them beside FILE.pte; used whenever they are there"},
+          "Save packed weights of the backends beside FILE.pte; an existing file is always used"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"json", "Print JSON: seconds and bytes"}}}}};
 }
 
 struct Figures {
   double open = 0, load = 0, first = 0;
-  double cpu = 0;            // Of a run, by all threads of the process; the mean.
+  double cpu = 0;            // Mean CPU time of a run, over all threads of the process.
   std::vector<double> runs;  // Sorted.
   uint64_t planned_bytes = 0, method_bytes = 0;
-  uint64_t idle_bytes = 0, peak_bytes = 0;  // Resident: before the program is opened; the most.
+  uint64_t idle_bytes = 0, peak_bytes = 0;  // Resident memory before opening, and at the peak.
 
   double at(double fraction) const {
     return runs[static_cast<size_t>(fraction * static_cast<double>(runs.size() - 1))];
@@ -100,7 +100,7 @@ void print_text(const Figures& figures) {
   line("steady", "min " + time_text(figures.at(0)) + ", median " + time_text(figures.at(0.5)) +
                      ", p90 " + time_text(figures.at(0.9)) + "  (" +
                      std::to_string(figures.runs.size()) + " runs)");
-  line("CPU time", time_text(figures.cpu) + " a run, by all threads");
+  line("CPU time", time_text(figures.cpu) + " per run, over all threads");
   line("memory", bytes_text(static_cast<double>(figures.planned_bytes)) + " planned, " +
                      bytes_text(static_cast<double>(figures.method_bytes)) + " method block");
   if (figures.peak_bytes == 0) return;

@@ -1,4 +1,4 @@
-// taper check: everything that stands between exported programs and a .pte, at once.
+// taper check: lists everything that prevents compiling exported programs.
 
 #include <cstdio>
 
@@ -14,11 +14,11 @@ CommandLine describe() {
   OptionGroup group = {"Check", model_options()};
   group.options.push_back({"json", "Print the problems as JSON"});
   return {"taper check",
-          "Compiles exported programs without writing anything and lists all that stands in the\n"
-          "way: each problem with an id, the stage that found it, the node, the user's own line\n"
-          "and a remedy. Sizes without an upper bound count as problems here; 'taper export'\n"
-          "plans them for the sample inputs and warns.\n\n"
-          "Exit codes: 0 nothing in the way, 1 something is, 2 the command line is wrong.\n",
+          "Compiles exported programs without writing anything and lists everything that prevents\n"
+          "it: each problem with an id, the stage that found it, the node, the line of the user's\n"
+          "source and a remedy. Sizes without an upper bound count as problems here; 'taper\n"
+          "export' plans them for the sample inputs and warns.\n\n"
+          "Exit codes: 0 no problems, 1 there are problems, 2 the command line is wrong.\n",
           "[NAME=]MODEL.pt2... [OPTIONS]",
           {std::move(group)}};
 }
@@ -69,7 +69,7 @@ int check_command(int argc, char** argv) {
   } else if (!found.problems.empty()) {
     print_problems(stdout, found.problems);
   } else {
-    std::printf("%s: nothing stands in the way\n", request.methods[0].path.c_str());
+    std::printf("%s: no problems found\n", request.methods[0].path.c_str());
     for (const std::string& warning : found.warnings) {
       std::fprintf(stderr, "taper: warning: %s\n", warning.c_str());
     }

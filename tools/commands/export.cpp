@@ -39,24 +39,24 @@ CommandLine describe() {
       "[NAME=]MODEL.pt2... [OPTIONS]",
       {{"Output",
         {{"o,output", "The program to write; default: the model's name with .pte", "FILE.pte"},
-         {"format", "pte, or c: a folder of sources for a firmware (-o names it)", "FORMAT", "pte"},
-         {"w,external-weights", "Put the weights into a file of their own", "W.ptd"},
+         {"format", "pte, or c: a folder of sources for firmware (-o names it)", "FORMAT", "pte"},
+         {"w,external-weights", "Write the weights to a separate file", "W.ptd"},
          {"backend",
-          "Who runs the operators, in order of preference, with options; see --list-backends",
+          "Backends that run the operators, by preference, with options; see --list-backends",
           "A:KEY=N,B", "portable"},
          {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
-         {"require-full-delegation", "Refuse a program that backends cannot run alone"},
-         {"delegate-all", "Give backends what costs more than it saves, too: to test them"},
+         {"require-full-delegation", "Fail unless backends run every node of the program"},
+         {"delegate-all", "Also delegate what is slower that way, to test backends"},
          {"list-backends", "Print the backends and their options"},
-         {"memory-budget",
-          "Refuse a program whose method needs more: its block and planned buffers", "256K"},
-         {"memory", "Memories that tensors are divided among, the fastest first", "sram=256K,dram"},
+         {"memory-budget", "Fail if a method's block and planned buffers need more than this",
+          "256K"},
+         {"memory", "Memories to distribute tensors over, the fastest first", "sram=256K,dram"},
          {"report", "Print every node with where it runs and why, and the memory plan"}}},
        {"Model", model_options()},
        {"Compiler",
-        {{"dump-after", "Print the graph after a pass that changed it; 'all' for every one",
+        {{"dump-after", "Print the graph after a pass if it changed it; 'all': after every pass",
           "PASS"},
-         {"disable-pass", "Leave a pass out, to find the one that is wrong", "PASS"},
+         {"disable-pass", "Skip a pass, to find the one with a bug", "PASS"},
          {"time-passes", "Print what each pass changed and how long it took"},
          {"list-passes", "Print the names of the passes, in order"}}}}};
 }
@@ -71,12 +71,12 @@ std::vector<std::string> passes_of(const CommandLine& line, const std::string& o
   std::vector<std::string> names = line.list(option);
   for (const std::string& name : names) {
     if (is_pass(name) || (allow_all && name == "all")) continue;
-    throw UsageError("--" + option + ": '" + name + "' is no pass; see --list-passes");
+    throw UsageError("--" + option + ": '" + name + "' is not a pass; see --list-passes");
   }
   return names;
 }
 
-// "sram=256K,dram": the last may have no bound.
+// Parses --memory, such as "sram=256K,dram"; the last memory may be unbounded.
 std::vector<exir::MemoryBuffer> memories_of(const CommandLine& line) {
   std::vector<exir::MemoryBuffer> memories;
   const std::vector<std::string> items = line.list("memory");
@@ -87,7 +87,7 @@ std::vector<exir::MemoryBuffer> memories_of(const CommandLine& line) {
     if (equals != item.npos) memory.bytes = bytes_of_text(item.substr(equals + 1), "memory");
     memories.push_back(memory);
     if (memory.name.empty() || (equals == item.npos && memories.size() < items.size())) {
-      throw UsageError("--memory: '" + item + "': every memory but the last is NAME=SIZE");
+      throw UsageError("--memory: '" + item + "': every memory but the last must be NAME=SIZE");
     }
   }
   return memories;
@@ -102,9 +102,9 @@ ExportOptions options_of(const CommandLine& line) {
   options.sources = format == "c";
   options.own_ops = line.given("ops");
   if (format != "pte" && format != "c")
-    throw UsageError("--format is pte or c, not '" + format + "'");
+    throw UsageError("--format must be pte or c, not '" + format + "'");
   if (options.sources && (options.output.empty() || !options.weights.empty())) {
-    throw UsageError("--format=c needs -o FOLDER, and keeps the weights in it");
+    throw UsageError("--format=c needs -o FOLDER and does not take --external-weights");
   }
   if (options.output.empty()) {
     if (options.request.methods.size() > 1) throw UsageError("several programs need -o FILE.pte");
@@ -119,7 +119,7 @@ ExportOptions options_of(const CommandLine& line) {
   if (line.given("delegate-all")) options.request.lowering.delegated = exir::Groups::kAll;
   if (line.given("compat")) {
     if (line.text("compat") != "executorch") {
-      throw UsageError("--compat is executorch, not '" + line.text("compat") + "'");
+      throw UsageError("--compat must be executorch, not '" + line.text("compat") + "'");
     }
     options.request.lowering.for_executorch = true;
   }
@@ -143,7 +143,7 @@ void print_passes(const exir::ExportedMethod& method) {
   }
 }
 
-// "portable  why  the user's line"
+// "portable  reason  line of the user's source".
 std::string why_outside(const exir::Node& node, const exir::ExportedMethod& method) {
   const auto why = method.delegation.outside.find(&node);
   const std::string source = node.source ? node.source->newest_frame() : "";
@@ -154,7 +154,7 @@ void print_line(const std::string& name, std::string_view target, const std::str
   std::printf("  %-24s %-40s %s\n", name.c_str(), std::string(target).c_str(), where.c_str());
 }
 
-// The call, and the nodes that went into it; with why backends of higher preference left them.
+// Prints the call and its nodes, with the reasons why preferred backends did not take them.
 void print_delegate(const exir::Node& node, const exir::Delegation::Call& call) {
   print_line(node.name, node.target(),
              call.backend + "  " + std::to_string(call.nodes.size()) + " nodes");
@@ -164,7 +164,7 @@ void print_delegate(const exir::Node& node, const exir::Delegation::Call& call) 
   }
 }
 
-// "52 nodes in 1 call of first, " for each backend.
+// "52 nodes in 1 call of NAME, " for each backend.
 std::string delegated_text(const exir::Delegation& delegation,
                            const exir::BackendCompilers& backends) {
   std::string text;
@@ -195,7 +195,7 @@ void print_report(const exir::ExportedMethod& method, const exir::Graph& graph,
     }
   }
   if (backends.empty()) {
-    std::printf("  %zu nodes, %zu operators; all run on portable: no other backend was asked for\n",
+    std::printf("  %zu nodes, %zu operators; all run on portable: no other backend was given\n",
                 graph.nodes.size(), counts.size());
   } else {
     std::printf("  %s%zu on portable\n", delegated_text(method.delegation, backends).c_str(),
@@ -204,7 +204,7 @@ void print_report(const exir::ExportedMethod& method, const exir::Graph& graph,
   for (const auto& [name, count] : counts) std::printf("    %6zu  %s\n", count, name.c_str());
 }
 
-// Every node that runs outside is a problem.
+// Throws if any node runs outside the backends; each such node is a problem.
 void require_full_delegation(const exir::ExportResult& result) {
   std::vector<exir::Diagnostic> problems;
   for (size_t i = 0; i < result.methods.size(); ++i) {
@@ -214,14 +214,14 @@ void require_full_delegation(const exir::ExportResult& result) {
       if (why == outside.end()) continue;
       problems.push_back(exir::diagnose(*node, "not-delegated",
                                         std::string(node->target()) + ": " + why->second,
-                                        "leave out --require-full-delegation to run it on "
-                                        "portable kernels"));
+                                        "omit --require-full-delegation to run it on portable "
+                                        "kernels"));
     }
   }
   if (problems.empty()) return;
   const std::string summary = std::to_string(problems.size()) +
                               (problems.size() == 1 ? " node runs" : " nodes run") +
-                              " outside of the backends";
+                              " outside the backends";
   throw exir::Failure(summary, std::move(problems));
 }
 
@@ -244,8 +244,8 @@ exir::ExportResult compile(ExportOptions& options) {
   }
 }
 
-// The program as sources; see selective_build/firmware.h. Operators that --ops declares and that no
-// kernel here computes are the application's.
+// Writes the program as sources; see selective_build/firmware.h. Operators that --ops declares and
+// that have no portable kernel are left to the application.
 void write_sources(const ExportOptions& options, const std::string& pte) {
   const std::string& folder = options.output;
   select::Needs needs;

@@ -1,4 +1,4 @@
-// taper inspect: what is inside a .pte or a .pt2, for people or as JSON.
+// taper inspect: prints the contents of a .pte or a .pt2 as text or as JSON.
 
 #include <cstdio>
 
@@ -17,16 +17,17 @@ namespace taper::tools {
 namespace {
 
 CommandLine describe() {
-  return {"taper inspect",
-          "Shows what is inside a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
-          "sizes, delegates. The file is not run.\n",
-          "FILE [OPTIONS]",
-          {{"Inspect",
-            {{"json", "Print one JSON object; sizes are in bytes"},
-             {"dialect", "Print a .pt2 as a program: aten, core, edge or backend", "DIALECT"},
-             {"ops", "Declarations of operators of your own", "OPS.txt"},
-             {"memory", "Of a .pte: what lies where in the planned buffers, and when"},
-             {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
+  return {
+      "taper inspect",
+      "Shows the contents of a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
+      "sizes, delegates. The file is not run.\n",
+      "FILE [OPTIONS]",
+      {{"Inspect",
+        {{"json", "Print one JSON object; sizes are in bytes"},
+         {"dialect", "Print a .pt2's graph in a dialect: aten, core, edge or backend", "DIALECT"},
+         {"ops", "Declarations of custom operators", "OPS.txt"},
+         {"memory", "For a .pte: where each tensor is in the planned buffers, and when"},
+         {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
 }
 
 std::string bold(const std::string& text) { return coloured(stdout, Colour::kBold, text); }
@@ -136,12 +137,12 @@ void print_json(const PteSummary& summary) {
   std::printf("%s\n", json.str().c_str());
 }
 
-// What backends take is not in the file: they say when they are loaded.
+// The memory that delegates use is not in the file: it is measured by loading them.
 std::string delegates_text(const std::string& path, const std::string& method) {
   const DelegateMemory found = delegate_memory(path, method);
-  if (!found.problem.empty()) return "not known: " + found.problem;
-  if (found.bytes == 0) return "not known here";
-  return bytes(found.bytes) + " besides, on this machine: packed weights and workspace";
+  if (!found.problem.empty()) return "unknown: " + found.problem;
+  if (found.bytes == 0) return "unknown on this system";
+  return bytes(found.bytes) + " more on this machine, for packed weights and workspace";
 }
 
 int show_memory(const CommandLine& line, const PteSummary& summary) {

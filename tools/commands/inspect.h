@@ -1,4 +1,4 @@
-// The two readers behind `taper inspect`.
+// The readers behind `taper inspect`.
 
 #pragma once
 
@@ -12,11 +12,11 @@ namespace taper::tools {
 // Verifies the program as the runtime does, then reads its tables. Throws InputError.
 PteSummary inspect_pte(const std::string& path);
 
-// Prints what is inside an exported program. Throws what the front end throws.
+// Prints the contents of an exported program. Throws what the front end throws.
 int inspect_pt2(const std::string& path, bool as_json);
 
 // Prints the program lowered to a dialect: "aten", "core", "edge" or "backend". Throws UsageError
-// for another name, and what the compiler throws.
+// for any other name, and what the compiler throws.
 int inspect_dialect(const std::string& path, const std::string& dialect,
                     const exir::Operators& operators);
 

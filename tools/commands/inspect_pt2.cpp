@@ -1,4 +1,4 @@
-// What is inside an exported program, as the front end sees it before any pass.
+// Prints an exported program as the front end reads it, before any pass.
 
 #include <cstdio>
 #include <map>
@@ -140,7 +140,7 @@ int inspect_dialect(const std::string& path, const std::string& dialect,
     std::printf("%s\n", exir::print(*program.graph).c_str());
     return 0;
   }
-  throw UsageError("--dialect: '" + dialect + "' is none of aten, core, edge, backend");
+  throw UsageError("--dialect must be aten, core, edge or backend, not '" + dialect + "'");
 }
 
 }  // namespace taper::tools

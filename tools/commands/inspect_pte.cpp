@@ -1,4 +1,4 @@
-// A program's tables, after the runtime has verified them.
+// Summarises a program's tables after the runtime has verified them.
 
 #include "backends/compilers.h"
 #include "taper/module.h"
@@ -11,7 +11,7 @@ namespace taper::tools {
 
 namespace {
 
-// What the backend says of the payload.
+// The backend's description of the payload; empty if it has none.
 std::string payload_text(const DelegateSummary& delegate, const Program& program) {
   for (const exir::CompilerDescriptor* each : backend_compilers()) {
     if (delegate.id != each->identity.delegate_id || each->inspect == nullptr) continue;

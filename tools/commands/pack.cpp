@@ -1,4 +1,4 @@
-// taper pack: the weights of a program as this processor's kernels want them, put into the program.
+// taper pack: adds weights, packed for this processor's kernels, to a program.
 
 #include <unistd.h>
 
@@ -23,19 +23,19 @@ namespace {
 
 CommandLine describe() {
   return {"taper pack",
-          "Puts the weights of a .pte into it a second time, as a backend's kernels for this\n"
-          "processor want them. Here it is then loaded without packing or copying weights;\n"
-          "elsewhere, and by another build of the backend, it runs as before. Packing again\n"
-          "replaces what was packed before; weights that are changed in a packed file by\n"
-          "other means have to be packed again.\n",
+          "Adds a second copy of the weights to a .pte, in the layout that a backend's kernels\n"
+          "for this processor need. On this processor the program is then loaded without packing\n"
+          "or copying weights; elsewhere, and with another build of the backend, it runs as\n"
+          "before. Packing again replaces the packed weights. Pack again if the weights of a\n"
+          "packed file are changed by other means.\n",
           "FILE.pte --for this-cpu [OPTIONS]",
           {{"Pack",
-            {{"for", "The processor: this-cpu is all that there is", "CPU"},
-             {"o,output", "Write here; default: in place of the file", "OUT.pte"},
+            {{"for", "The processor, which must be this-cpu", "CPU"},
+             {"o,output", "The file to write; default: replace FILE.pte", "OUT.pte"},
              {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
-// A file that goes when this does.
+// A file that is removed on destruction.
 struct Temporary {
   std::string path;
   explicit Temporary(const std::string& beside)
@@ -49,7 +49,7 @@ std::span<const uint8_t> as_bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Memory that a program may lie in.
+// A copy of a program, aligned as the runtime requires.
 struct Aligned {
   explicit Aligned(const std::string& bytes)
       : words(std::make_unique<uint64_t[]>(bytes.size() / 8 + 9)),
@@ -63,8 +63,8 @@ struct Aligned {
   size_t size;
 };
 
-// Loads every method of the program, which writes what the backend packs to `path`. Returns those
-// bytes; none if the program has nothing that it packs.
+// Loads every method of the program, which makes the backend write its packed weights to `path`.
+// Returns those bytes; none if the program has no weights that the backend packs.
 std::string pack(const Aligned& program, const std::string& name, const std::string& weights,
                  const char* backend, const std::string& path) {
   Backends backends({.threads = 1, .packed_paths = {{backend, path}}});
@@ -85,7 +85,8 @@ std::string pack(const Aligned& program, const std::string& name, const std::str
   return {};
 }
 
-// The device halves here that pack ahead. Throws InputError if there are none.
+// The devices of this build that can pack weights ahead of time. Throws InputError if there are
+// none.
 std::vector<const DeviceDescriptor*> packers() {
   std::vector<const DeviceDescriptor*> found;
   for (const DeviceDescriptor* each : backend_devices()) {
@@ -101,10 +102,10 @@ std::vector<const DeviceDescriptor*> packers() {
 
 struct Packed {
   std::string program;
-  size_t bytes = 0;  // Of packed weights in it.
+  size_t bytes = 0;  // Size of its packed weights.
 };
 
-// The program with what each backend packs.
+// Returns the program with the packed weights of each backend.
 Packed pack_all(std::string program, const std::string& name, const std::string& weights,
                 const Temporary& file) {
   Packed result;
@@ -121,8 +122,7 @@ Packed pack_all(std::string program, const std::string& name, const std::string&
     program = exir::with_named_data(bytes, each->packed_key, as_bytes(packed)).joined();
   }
   if (result.bytes == 0) {
-    throw InputError("'" + name + "' has no weights that are packed: export it with --backend " +
-                     names);
+    throw InputError("'" + name + "' has no weights to pack: export it with --backend " + names);
   }
   result.program = std::move(program);
   return result;
@@ -135,12 +135,12 @@ int pack_command(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   const std::string file = line.file();
   if (line.text("for") != "this-cpu") {
-    throw UsageError("--for says for which processor; it must be this-cpu");
+    throw UsageError("--for names the processor; it must be this-cpu");
   }
   const std::string output = line.given("output") ? line.text("output") : file;
   const std::string given = read_file(file);
   {
-    // Refuses what is no program before anything reads it as one.
+    // Refuse a file that is not a program before anything reads it as one.
     const Aligned program(given);
     Module module(Span<const uint8_t>(program.at, program.size), {});
     const Status status = module.load();

@@ -29,20 +29,20 @@ CommandLine describe() {
   return {
       "taper run",
       "Runs one method of a .pte.\n\n"
-      "Inputs are .npy files, one per tensor argument in flattened order; numbers, strings and\n"
-      "None among the arguments were baked in by export and are filled in. Without --inputs\n"
-      "every tensor is full of ones. Outputs are printed; with --outputs the tensors are also\n"
-      "written as out0.npy, out1.npy, ...\n",
+      "Inputs are .npy files, one per tensor argument in flattened order. Arguments that are\n"
+      "numbers, strings or None take the values fixed at export. Without --inputs every tensor\n"
+      "is full of ones. Outputs are printed; with --outputs the tensors are also written as\n"
+      "out0.npy, out1.npy, ...\n",
       "FILE.pte [OPTIONS]",
       {{"Run",
         {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
-         {"o,outputs", "Write the tensor outputs here", "DIR"},
-         {"n,iterations", "Run N times, state carried over; print min and median", "N", "1"},
-         {"t,threads", "Threads of kernels and backends; default: one for each fast core, up to 4",
+         {"o,outputs", "Write the tensor outputs to this folder", "DIR"},
+         {"n,iterations", "Run N times, keeping state; print minimum and median", "N", "1"},
+         {"t,threads", "Threads for kernels and backends; default: one per fast core, at most 4",
           "N"},
          {"cache",
-          "Keep the weights as backends pack them beside FILE.pte; used whenever they are there"},
+          "Save packed weights of the backends beside FILE.pte; an existing file is always used"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
@@ -70,7 +70,7 @@ void print_outputs(const std::vector<Output>& outputs) {
 void write_outputs(const std::vector<Output>& outputs, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error) throw InputError("cannot make folder '" + folder + "': " + error.message());
+  if (error) throw InputError("cannot create folder '" + folder + "': " + error.message());
   OutputFiles files;
   size_t k = 0;
   for (const Output& output : outputs) {

@@ -1,5 +1,5 @@
-// taper select: which kernels a binary needs for its programs, as a table to compile, and what
-// each of them costs in a binary that is linked.
+// taper select: finds the kernels that a binary needs for its programs, writes them as a table to
+// compile, and reports what each of them costs in a linked binary.
 
 #include <cstdio>
 
@@ -18,25 +18,26 @@ namespace {
 CommandLine describe() {
   return {
       "taper select",
-      "Writes a C++ table of the kernels that programs use, for a binary that holds nothing\n"
-      "else: operators, the dtypes that each sees, instruction kinds, backends. CMake's\n"
-      "taper_selected_kernels() calls it. Fails with the whole list when the selection lacks\n"
-      "what a program needs.\n",
+      "Writes a C++ table of the kernels that programs use, for a binary that contains only\n"
+      "those: operators, the dtypes of each, instruction kinds, backends. It is called by the\n"
+      "CMake function taper_selected_kernels(). If the selection lacks something that a program\n"
+      "needs, it fails and lists all that is missing.\n",
       "[FILE.pte...] [OPTIONS]",
       {{"Select",
-        {{"o,output", "The table, a C++ source file", "KERNELS.cpp"},
-         {"cmake", "Also the kernels' source files and dtypes, to include() in CMake", "F.cmake"},
-         {"operators", "Operators to hold besides", "NAMES"},
-         {"operator-list", "The same from a file, one a line; # begins a comment", "FILE"},
-         {"all", "Hold every portable kernel"},
-         {"optimized", "Take the fast form of a kernel where there is one"},
-         {"exclude", "Operators that must stay out", "NAMES"},
-         {"own", "Operators whose kernels are your own; NAME=x.cpp to compile with the others",
+        {{"o,output", "Write the table to this C++ source file", "KERNELS.cpp"},
+         {"cmake", "Write the kernels' source files and dtypes for CMake's include()", "F.cmake"},
+         {"operators", "Additional operators to include", "NAMES"},
+         {"operator-list", "The same from a file, one per line; # begins a comment", "FILE"},
+         {"all", "Include every portable kernel"},
+         {"optimized", "Use the optimized form of a kernel where there is one"},
+         {"exclude", "Operators to leave out", "NAMES"},
+         {"own", "Operators with kernels of your own; NAME=x.cpp to compile with the others",
           "NAMES"},
          {"backends", "Backends that the application links", "NAMES"},
-         {"dtypes", "all, used (as the programs do), or names: float32,int64", "DTYPES", "used"},
+         {"dtypes", "all, used (those that the programs use), or names: float32,int64", "DTYPES",
+          "used"},
          {"report", "Print the bill of materials"},
-         {"map", "With --report: the linker's map of the binary, made with -Wl,-Map=M,--cref",
+         {"map", "With --report: the linker map of the binary, made with -Wl,-Map=M,--cref",
           "M.map"}}}}};
 }
 
@@ -48,14 +49,14 @@ std::optional<DtypeSet> dtypes_asked(const CommandLine& line) {
   for (const std::string& name : split_list(text)) {
     const std::optional<ScalarType> type = select::dtype_of_name(name);
     if (!type.has_value()) {
-      throw UsageError("--dtypes: '" + name + "' is no dtype; say all, used or names as float32");
+      throw UsageError("--dtypes: '" + name + "' is not a dtype; use all, used or names");
     }
     set |= dtype_bit(*type);
   }
   return set;
 }
 
-// The lines of a file, without comments and blanks.
+// The lines of a file, without comments, blank lines and surrounding blanks.
 std::vector<std::string> names_in(const std::string& path) {
   std::vector<std::string> names;
   for (std::string line : split_list(read_file(path), '\n')) {
@@ -67,7 +68,7 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
-// A backend may be given by its name or by the delegate id; the application may have its own.
+// A backend may be given by name or by delegate id. Other names are the application's own backends.
 std::vector<std::string> delegate_ids(std::vector<std::string> names) {
   for (std::string& name : names) {
     for (const exir::CompilerDescriptor* each : backend_compilers()) {
@@ -105,11 +106,11 @@ select::Selection select_or_fail(const CommandLine& line, const select::Request&
   if (problems.empty()) return selection;
   if (problems.size() == 1) throw InputError(problems[0]);
   for (const std::string& problem : problems) std::fprintf(stderr, "  %s\n", problem.c_str());
-  throw InputError("the selection lacks these " + std::to_string(problems.size()) +
-                   " things; the first: " + problems[0]);
+  throw InputError("the selection has " + std::to_string(problems.size()) +
+                   " problems; the first: " + problems[0]);
 }
 
-// By which a linker's map tells the objects of backends.
+// The library names that identify backends' objects in a linker map.
 std::vector<std::string> backend_objects() {
   std::vector<std::string> names = {"taper_backends"};
   for (const exir::CompilerDescriptor* each : backend_compilers()) {
@@ -142,7 +143,7 @@ int select_command(int argc, char** argv) {
   if (!line.given("map")) return 0;
   select::LinkMap map;
   if (!select::read_link_map(read_file(line.text("map")), &map)) {
-    throw InputError(line.text("map") + ": no linker's map; link with -Wl,-Map=FILE,--cref");
+    throw InputError(line.text("map") + ": not a linker map; link with -Wl,-Map=FILE,--cref");
   }
   std::printf("\n%s",
               select::bill_report(select::make_bill(map, selection, backend_objects())).c_str());

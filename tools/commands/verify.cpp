@@ -1,5 +1,4 @@
-// taper verify: checks that a .pte can be loaded and run, and on request that its numbers are
-// right.
+// taper verify: checks that a .pte can be loaded, and optionally that its outputs are correct.
 
 #include <algorithm>
 #include <cmath>
@@ -18,21 +17,21 @@ namespace {
 
 CommandLine describe() {
   return {"taper verify",
-          "Verifies a whole .pte and loads each of its methods: damage, missing kernels, missing\n"
-          "delegates and missing weights are all named. With --inputs and --expected one method\n"
-          "runs and its tensor outputs are compared.\n",
+          "Verifies a .pte and loads each of its methods. Damage, missing kernels, missing\n"
+          "delegates and missing weights are reported by name. With --inputs and --expected one\n"
+          "method is run and its tensor outputs are compared.\n",
           "FILE.pte [OPTIONS]",
           {{"Verify",
             {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
              {"i,inputs", "Tensor inputs in order; default: ones", "A.npy,B.npy"},
-             {"e,expected", "What the tensor outputs must be, in order", "X.npy,Y.npy"},
+             {"e,expected", "The expected tensor outputs, in order", "X.npy,Y.npy"},
              {"t,tolerance",
-              "Largest error, times max(1, largest expected value); integers must be equal", "T",
-              "1e-4"},
+              "Largest error, relative to max(1, largest expected value); integers must be equal",
+              "T", "1e-4"},
              {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 
-// Compares the tensor outputs with the files; returns whether all are close enough.
+// Compares the tensor outputs with the files; returns whether all are within the tolerance.
 bool compare_outputs(ProgramRunner& runner, const std::vector<std::string>& names,
                      double tolerance) {
   std::vector<NpyArray> got;
@@ -40,8 +39,8 @@ bool compare_outputs(ProgramRunner& runner, const std::vector<std::string>& name
     if (output.is_tensor) got.push_back(std::move(output.array));
   }
   if (got.size() != names.size()) {
-    throw InputError("the method gives " + std::to_string(got.size()) + " tensors, " +
-                     std::to_string(names.size()) + " expected");
+    throw InputError("the method returns " + std::to_string(got.size()) + " tensors, but " +
+                     std::to_string(names.size()) + " are expected");
   }
   bool all = true;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -76,7 +75,7 @@ int verify_command(int argc, char** argv) {
   }
   runner.execute();
   if (expected.empty() || compare_outputs(runner, expected, tolerance)) return 0;
-  throw InputError("the outputs differ from what is expected");
+  throw InputError("the outputs differ from the expected ones");
 }
 
 }  // namespace taper::tools

@@ -1,8 +1,8 @@
-// What `make demo` runs: compiles a trained classifier of handwritten digits, for the first backend
-// that this build runs and for our own kernels, runs every test image, and compares with the
-// numbers that PyTorch computed.
+// The program that `make demo` runs. It compiles a trained classifier of handwritten digits for the
+// first backend of this build and for the portable kernels, runs it on every test image, and
+// compares the results with PyTorch's.
 //
-//   taper_demo [FOLDER]      FOLDER holds digits.pt2 and the digits_*.npy files; default demo
+//   taper_demo [FOLDER]      FOLDER contains digits.pt2 and the digits_*.npy files; default: demo
 
 #include <algorithm>
 #include <chrono>
@@ -40,7 +40,7 @@ struct Digits {
                       logits.dtype == ScalarType::kFloat && logits.shape.size() == 2 &&
                       labels.shape == std::vector<int64_t>{images.shape[0]} &&
                       logits.shape[0] == images.shape[0] && images.shape[0] > 0;
-    if (!fits) throw InputError("the demo's arrays do not fit together");
+    if (!fits) throw InputError("the dtypes or shapes of the demo's arrays are inconsistent");
   }
   size_t count() const { return static_cast<size_t>(images.shape[0]); }
   size_t classes() const { return static_cast<size_t>(logits.shape[1]); }
@@ -62,7 +62,7 @@ int best(std::string_view logits) {
   return result;
 }
 
-// Pictures side by side, two characters a pixel, and under each what the program says it is.
+// Draws images side by side, two characters per pixel, with the program's answer below each.
 void draw(const Digits& digits, const std::vector<size_t>& chosen,
           const std::vector<int>& answers) {
   constexpr char kShades[] = " .:-=+*#%@";
@@ -114,7 +114,7 @@ Results evaluate(ProgramRunner& runner, const Digits& digits) {
     runner.overwrite_input(0, digits.image(i));
     results.seconds += runner.execute();
     const std::string logits = runner.outputs().at(0).array.data;
-    if (logits.size() != row) throw InputError("the classifier's output has another size");
+    if (logits.size() != row) throw InputError("the classifier's output has the wrong size");
     results.logits.data += logits;
     results.answers.push_back(best(logits));
     results.right += results.answers.back() == digits.label(i);
@@ -125,7 +125,7 @@ Results evaluate(ProgramRunner& runner, const Digits& digits) {
   return results;
 }
 
-// One program, and what came of running it.
+// One program and the results of running it.
 struct Build {
   exir::ExportResult compiled;
   double export_seconds = 0;
@@ -133,7 +133,7 @@ struct Build {
   Comparison comparison;
 };
 
-// `backend` is a name, or "portable": the kernels of Taper itself.
+// `backend` is a backend's name, or "portable" for Taper's own kernels.
 Build build_and_run(const Digits& digits, const std::string& folder, const std::string& target,
                     const std::string& backend) {
   Build build;
@@ -164,7 +164,7 @@ std::string speed_text(const Build& build, const Digits& digits) {
 int run(const std::string& folder) {
   const Digits digits(folder);
   const std::string target = "build/digits.pte", portable_target = "build/digits_portable.pte";
-  const bool is_fast = !backend_devices().empty();  // A backend runs here: the first.
+  const bool is_fast = !backend_devices().empty();  // Whether a backend is available.
   const std::string backend = is_fast ? backend_devices()[0]->identity.name : "portable";
   const Build fast = build_and_run(digits, folder, target, backend);
   const Build portable =
@@ -183,8 +183,8 @@ int run(const std::string& folder) {
                          speed_text(portable, digits) + " without, one thread");
   } else {
     line("speed   ", speed_text(fast, digits) +
-                         " per image, one thread, on the kernels of Taper itself: this build has "
-                         "no backend; scripts/deps.sh backends gets them, in some minutes");
+                         " per image, one thread, on Taper's own kernels: this build has no "
+                         "backend; scripts/deps.sh backends builds them in a few minutes");
   }
   if (fast.comparison.equal && (!is_fast || portable.comparison.equal)) return 0;
   throw InputError("the numbers differ from PyTorch's");

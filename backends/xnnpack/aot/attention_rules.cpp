@@ -1,4 +1,4 @@
-// Scaled dot product attention, kept whole: two products around a softmax.
+// Scaled dot product attention, which is kept whole: two products around a softmax.
 
 #include <cmath>
 #include <cstring>
@@ -15,7 +15,7 @@ using wire::NodeContent;
 
 constexpr float kLargest = std::numeric_limits<float>::max();
 
-// 0 below and on the diagonal, -inf above it.
+// A mask with 0 below and on the diagonal, and -inf above it.
 Id causal_mask(Lowering& l, int64_t rows, int64_t columns) {
   std::vector<float> mask;
   for (int64_t r = 0; r < rows; ++r) {
@@ -26,7 +26,7 @@ Id causal_mask(Lowering& l, int64_t rows, int64_t columns) {
   return l.constant({rows, columns}, mask);
 }
 
-// True if every row of a constant mask lets something through.
+// True if no row of a constant mask is -inf throughout.
 bool has_no_empty_row(const Value* mask) {
   if (!is_constant(mask) || mask->type.rank() == 0) return false;
   const auto width = static_cast<size_t>(mask->type.sizes.back().as_int());
@@ -39,7 +39,7 @@ bool has_no_empty_row(const Value* mask) {
   return true;
 }
 
-// 1 for rows of the mask that let something through, 0 for those that are -inf throughout.
+// 0 for rows of the mask that are -inf throughout, 1 for all others.
 Id gate_of(Lowering& l, Id mask) {
   const Id above =
       l.binary(NodeContent::Add, l.binary(NodeContent::Add, mask, l.number(kLargest)), l.number(1));
@@ -47,13 +47,13 @@ Id gate_of(Lowering& l, Id mask) {
   return l.clamp(l.binary(NodeContent::Multiply, share, l.number(0x1p31f)), 0, 1);
 }
 
-// The mask with empty rows made zero, so that their softmax is a number.
+// The mask with zeros in rows that are -inf throughout, so that their softmax is not NaN.
 Id filled(Lowering& l, Id mask, Id gate) {
   const Id closed = l.binary(NodeContent::Subtract, l.number(1), gate);
   return l.binary(NodeContent::Maximum, mask, l.unary(NodeContent::Log, closed));
 }
 
-// Heads of k and v that serve several of q: a dimension of their own.
+// If several heads of q share a head of k and v, the heads of a group get a dimension of their own.
 Id grouped(Lowering& l, Id q, const Sym& kv_heads, int64_t times) {
   Dims dims = l.out().dims(q);
   dims[dims.size() - 3] = times;
@@ -74,7 +74,7 @@ double scale_of(const Node& node) {
 int64_t heads_of(const Value* x) {
   return x->type.rank() < 3 ? 1 : x->type.sizes[x->type.rank() - 3].as_int();
 }
-// A mask as the scores of heads in groups take it: with a dimension for those of a group.
+// The mask for grouped heads, with a dimension for the heads of a group.
 Id mask_of_groups(Lowering& l, Id mask, const Sym& kv_heads, int64_t times) {
   const Dims& dims = l.out().dims(mask);
   if (dims.size() < 3) return mask;
@@ -84,7 +84,7 @@ bool is_grouped(const Node& node) {
   return node.arg("enable_gqa").to_bool() && heads_of(tensor(node, 0)) != heads_of(tensor(node, 1));
 }
 
-// Adds the mask; `gate` is what the result is to be multiplied by, if anything.
+// Adds the mask to the scores. Sets `gate` to the factor of the result, or kNone if there is none.
 Id masked(Lowering& l, const Node& node, Id scores, Id* gate) {
   *gate = kNone;
   if (node.arg("is_causal").to_bool()) {
@@ -132,18 +132,18 @@ std::string refusal(const Node& node) {
   }
   if (node.arg("scale").is_none() ? !query->type.sizes.back().is_int()
                                   : !is_known(node.arg("scale"))) {
-    return "its scale is computed";
+    return "its scale is not constant";
   }
   if (!is_known(node.arg("dropout_p")) || node.arg("dropout_p").to_double() != 0) {
-    return "it drops elements";
+    return "it applies dropout";
   }
   const bool known = query->type.sizes.end()[-2].is_int() && key->type.sizes.end()[-2].is_int();
-  if (node.arg("is_causal").to_bool() && !known) return "the length of the sequence is open";
+  if (node.arg("is_causal").to_bool() && !known) return "the length of the sequence is dynamic";
   if (!node.arg("enable_gqa").to_bool() || rank < 3) return "";
   if (!query->type.sizes[rank - 3].is_int() || !key->type.sizes[rank - 3].is_int()) {
-    return "the number of heads is open";
+    return "the number of heads is dynamic";
   }
-  return rank <= 5 || !is_grouped(node) ? "" : "groups of heads of more than five dimensions";
+  return rank <= 5 || !is_grouped(node) ? "" : "grouped heads with more than five dimensions";
 }
 
 constexpr OpRule kTable[] = {

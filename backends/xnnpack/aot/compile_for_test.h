@@ -1,4 +1,4 @@
-// Compiles a graph that is given as text for XNNPACK, and shows the payload.
+// Compiles a graph given as text for XNNPACK and gives access to the payload.
 
 #pragma once
 

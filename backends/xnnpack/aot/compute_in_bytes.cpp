@@ -1,3 +1,5 @@
+// Turns float nodes between quantised tensors into int8 nodes; see compute_in_bytes.h.
+
 #include "backends/xnnpack/aot/compute_in_bytes.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 using wire::DataType;
 using wire::NodeContent;
 
-// Moves elements, or picks some: the result has the scale of the inputs.
+// Whether a node moves or selects elements, so that its result has the scale of its inputs.
 bool moves(const NodeSpec& node) {
   switch (node.kind) {
     case NodeContent::Transpose:
@@ -37,7 +39,7 @@ bool has_weights(NodeContent kind) {
          kind == NodeContent::ConvTranspose2d || kind == NodeContent::FullyConnected;
 }
 
-// XNNPACK computes it with bytes, at any scales within bounds.
+// Whether XNNPACK has an int8 version of a node, for any scales within bounds.
 bool computes_in_bytes(NodeContent kind) {
   switch (kind) {
     case NodeContent::Add:
@@ -51,7 +53,7 @@ bool computes_in_bytes(NodeContent kind) {
   }
 }
 
-constexpr int64_t kLeastGroup = 32;  // XNNPACK's.
+constexpr int64_t kLeastGroup = 32;  // XNNPACK requires multiples of it.
 
 class Converter {
  public:
@@ -82,14 +84,14 @@ class Converter {
     return false;
   }
 
-  // The bytes that the floats `id` were made from; kNone if they were not.
+  // The bytes from which the floats `id` were converted; kNone if they were not.
   Id source(Id id) {
     if (value(id).maker < 0 || is_bytes(id)) return kNone;
     const NodeSpec& node = list_.nodes[static_cast<size_t>(value(id).maker)];
     return is_convert(node) && is_bytes(node.inputs[0]) ? node.inputs[0] : kNone;
   }
 
-  // A clamp of bytes that nobody else reads is the range of the node before it.
+  // A clamp of bytes that no other node reads becomes the output range of the node before it.
   void fuse_clamp(NodeSpec& node) {
     if (node.kind != NodeContent::Clamp || !is_bytes(node.output)) return;
     const Id id = node.inputs[0];
@@ -103,13 +105,13 @@ class Converter {
     node.kind = NodeContent::NONE;
   }
 
-  // XNNPACK converts between the scales.
+  // Whether XNNPACK can convert between the scales.
   bool converts(Id from, Id to) {
     const double ratio = scale(from) / scale(to);
     return ratio >= 0x1p-8 && ratio < 0x1p7;
   }
 
-  // ---- what moves goes before what makes floats ----
+  // ---- Nodes that move elements go before the Convert to floats. ----
 
   void append(NodeSpec node) {
     value(node.output).maker = static_cast<int64_t>(list_.nodes.size());
@@ -119,7 +121,7 @@ class Converter {
   void sink() {
     std::vector<NodeSpec> old;
     old.swap(list_.nodes);
-    // Makers are told anew.
+    // Makers are set again by append().
     for (ValueSpec& each : list_.values) each.maker = -1;
     std::vector<Id> same(list_.values.size());
     for (Id id = 0; id < same.size(); ++id) same[id] = id;
@@ -139,7 +141,7 @@ class Converter {
     }
   }
 
-  // False if the inputs were not bytes of one scale.
+  // Moves bytes instead of floats. False if the inputs were not all converted from one scale.
   bool move_bytes(const NodeSpec& node) {
     const Id first = source(node.inputs[0]);
     for (const Id id : node.inputs) {
@@ -161,7 +163,7 @@ class Converter {
     return true;
   }
 
-  // ---- what computes between bytes ----
+  // ---- Nodes between bytes compute with bytes. ----
 
   void count_readers() {
     readers_.assign(list_.values.size(), {});
@@ -173,7 +175,7 @@ class Converter {
     }
   }
 
-  // The node that makes bytes of the result, if it is the only one that reads it.
+  // The node that converts the value to bytes, if no other node reads the value.
   NodeSpec* sink_of(Id id) {
     if (id >= readers_.size() || readers_[id].size() != 1 || value(id).is_output) return nullptr;
     NodeSpec& node = list_.nodes[readers_[id][0]];
@@ -199,9 +201,9 @@ class Converter {
     last->kind = NodeContent::NONE;  // settle() drops it.
   }
 
-  // A layer whose input is quantised while the program runs: each channel has a scale, the bias is
-  // in floats. Weights that are no longer bytes are multiplied with the floats before they are
-  // quantised.
+  // Converts a layer whose input is quantised at run time: each channel has a scale, and the bias
+  // is in floats. If the weights cannot be represented as bytes, the layer reads the input from
+  // before its quantisation.
   void fold_rows(NodeSpec& node) {
     const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
     std::vector<float> steps = made == nullptr ? std::vector<float>() : made->items;
@@ -222,13 +224,13 @@ class Converter {
     if (weights) {
       node.inputs[1] = *weights;
       Quantization& how = value(*weights).quantization;
-      how.scales = steps;  // A single one, too.
+      how.scales = steps;  // Set even if there is only one.
     } else {
       node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
     }
   }
 
-  // Bytes are clamped in their own scale; then they are converted if another is wanted.
+  // Clamps bytes in their own scale, before they are converted if the result has another scale.
   void fold_clamp(NodeSpec& node, Id from, NodeSpec& last) {
     if (value(from).quantization == value(last.output).quantization) {
       node.inputs = {from};
@@ -240,7 +242,7 @@ class Converter {
     }
   }
 
-  // The bounds of XNNPACK's arithmetic.
+  // Whether the scales are within the bounds of XNNPACK's arithmetic.
   bool fits(NodeContent kind, const std::vector<Id>& inputs, Id output) {
     const auto within = [](double ratio, double least, double most) {
       return ratio >= least && ratio < most;
@@ -265,6 +267,7 @@ class Converter {
     return node.kind == NodeContent::DepthwiseConv2d ? 3 : 0;
   }
 
+  // Replaces weights and bias in `inputs` by integers; false if they cannot be represented.
   bool take_weights(const NodeSpec& node, std::vector<Id>& inputs, double out) {
     const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
     if (made == nullptr) return false;
@@ -292,8 +295,8 @@ class Converter {
     return true;
   }
 
-  // A constant of floats as whole numbers of steps: of one size, or one for each place along `dim`.
-  // Nothing if they do not hold a number.
+  // Converts a constant of floats to integer multiples of steps: one step for all, or one for each
+  // index along `dim`. nullopt if a value is not representable.
   template <typename T>
   std::optional<Id> in_steps(Id id, const std::vector<float>& steps, uint32_t dim, DataType one,
                              DataType several) {
@@ -309,7 +312,7 @@ class Converter {
       if (!(number >= std::numeric_limits<T>::min() && number <= std::numeric_limits<T>::max())) {
         return std::nullopt;
       }
-      // Weights that another pass has changed are none of bytes.
+      // Weights that another pass has changed are no longer multiples of the steps.
       const bool is_made = std::is_same_v<T, int32_t> ||
                            std::abs(number * step - floats[i]) <= 1e-6 * std::abs(floats[i]);
       if (!is_made) return std::nullopt;
@@ -325,8 +328,8 @@ class Converter {
     return made;
   }
 
-  // A matrix of floats as numbers of four bits: steps of one size for each row, or for each group
-  // of `group` elements of a row. Nothing if a number does not fit.
+  // Converts a matrix of floats to four-bit multiples of steps: one step for each row, or for each
+  // group of `group` elements of a row. nullopt if a value is not representable.
   std::optional<Id> in_half_bytes(Id id, const std::vector<float>& steps, int64_t group) {
     const Dims dims = value(id).dims;
     const auto width = static_cast<size_t>(dims[1].as_int());
@@ -351,6 +354,7 @@ class Converter {
     return made;
   }
 
+  // Removes nodes of kind NONE and updates the makers.
   void settle() {
     auto& nodes = list_.nodes;
     const auto gone = [](const NodeSpec& node) { return node.kind == NodeContent::NONE; };

@@ -1,11 +1,12 @@
-// Nodes between tensors that were quantised compute with the bytes.
+// Turns float nodes between quantised tensors into int8 nodes ("bytes").
 //
 //     before   x -> Convert -> Conv2d -> Convert -> y        after   x -> Conv2d -> y
 //              (bytes)        (floats)         (bytes)               (bytes)
 //
-// What only moves elements goes before the Convert that makes floats, which brings it to where the
-// floats are needed; what makes floats to make the same bytes again goes. A convolution or layer
-// takes bytes of its weights if they were made from such, and its bias in steps of both scales.
+// Nodes that only move elements go before the Convert to floats, so that it comes right before the
+// nodes that need floats; a Convert to floats and back to the same bytes is removed. A convolution
+// or linear layer takes int8 weights if its weights were dequantised from int8, and its bias as a
+// multiple of the product of the scales of input and weights.
 
 #pragma once
 
@@ -13,6 +14,7 @@
 
 namespace taper::xnnpack {
 
+// Changes the list as described above.
 void compute_in_bytes(NodeList& list);
 
 }  // namespace taper::xnnpack

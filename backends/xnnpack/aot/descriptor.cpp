@@ -1,4 +1,4 @@
-// The compiler half of the backend's descriptor: its options, and what a payload says of itself.
+// The compiler half of the backend's descriptor: its options, and the description of a payload.
 
 #include "backends/xnnpack/descriptor.h"
 
@@ -19,24 +19,24 @@ constexpr CompileOption kOptions[] = {
      .kind = CompileOption::Kind::kInteger,
      .most = INT32_MAX,
      .standard = 4096,
-     .help = "Elements of arithmetic alone, below which a call does not pay"},
+     .help = "Least number of elements for which a call of plain arithmetic pays"},
     {.key = kWidenFloat16,
      .standard = 1,
-     .help = "Computes float16 as float32; with 0 it stays with the kernels"},
+     .help = "Computes float16 as float32; with 0, kernels compute it"},
     {.key = kShareWorkspace,
      .reader = CompileOption::Reader::kDevice,
-     .help = "Computes in the same memory as all delegates that say so, one after another"},
+     .help = "Shares memory for intermediate results with all delegates that set this flag"},
 };
 
 std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& options) {
   return std::make_shared<XnnpackCompiler>(options);
 }
 
-// The FlatBuffers part of a payload; null if there is none that is whole.
+// The FlatBuffers part of a payload; null if it is missing or damaged.
 const wire::XNNGraph* find_graph(std::span<const uint8_t> payload) {
   constexpr size_t kHeaderBytes = 30, kOffsetAt = 10;
   if (payload.size() >= kHeaderBytes && std::memcmp(payload.data() + 4, "XH00", 4) == 0) {
-    uint32_t place[2];  // Where it starts, and its size.
+    uint32_t place[2];  // The start and the size of the part.
     std::memcpy(place, payload.data() + kOffsetAt, sizeof(place));
     if (place[0] > payload.size() || place[1] > payload.size() - place[0]) return nullptr;
     payload = payload.subspan(place[0], place[1]);
@@ -47,7 +47,7 @@ const wire::XNNGraph* find_graph(std::span<const uint8_t> payload) {
                                                         : nullptr;
 }
 
-// "3 nodes: 2 Conv2d, 1 Add"
+// Describes a payload: "3 nodes: 2 Conv2d, 1 Add".
 std::string inspect(std::span<const uint8_t> payload) {
   const wire::XNNGraph* graph = find_graph(payload);
   if (graph == nullptr) return "damaged";

@@ -1,4 +1,4 @@
-// Operators that work element by element.
+// The rules for element-wise operators.
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,7 @@ using wire::NodeContent;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Sets `id` to the tensor in the layout that it has; true if that is an image.
+// Sets `id` to the tensor in its current layout; true if that is channels last.
 bool layout_of(Lowering& l, const Value* x, Id* id) {
   const bool image = l.is_image(x);
   *id = image ? l.image(x) : l.plain(x);
@@ -45,10 +45,10 @@ void clamp(Lowering& l, const Node& node) {
 }
 std::string clamp_refusal(const Node& node) {
   for (size_t i : {1, 2}) {
-    if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is computed";
+    if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is not constant";
   }
   const float min = bound(node.arg(1), -kInfinity), max = bound(node.arg(2), kInfinity);
-  return min < max ? "" : "the bounds hold no range";
+  return min < max ? "" : "the lower bound is not below the upper bound";
 }
 
 void with_number(Lowering& l, const Node& node, NodeContent kind, float number) {
@@ -64,8 +64,9 @@ void leaky_relu(Lowering& l, const Node& node) {
   with_number(l, node, NodeContent::LeakyRelu, static_cast<float>(node.arg(1).to_double()));
 }
 std::string leaky_relu_refusal(const Node& node) {
-  return is_known(node.arg(1)) && std::isfinite(node.arg(1).to_double()) ? ""
-                                                                         : "the slope is computed";
+  return is_known(node.arg(1)) && std::isfinite(node.arg(1).to_double())
+             ? ""
+             : "the slope is not a finite constant";
 }
 void elu(Lowering& l, const Node& node) {
   with_number(l, node, NodeContent::Elu, static_cast<float>(node.arg(1).to_double()));
@@ -74,10 +75,10 @@ std::string elu_refusal(const Node& node) {
   const bool plain = is_known(node.arg(1)) && is_known(node.arg(2)) && is_known(node.arg(3)) &&
                      node.arg(1).to_double() > 1e-30 && node.arg(2).to_double() == 1 &&
                      node.arg(3).to_double() == 1;
-  return plain ? "" : "its factors are not those of a plain elu";
+  return plain ? "" : "its factors are not those of a plain ELU";
 }
 
-// By tanh: x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)).
+// With tanh it is x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)).
 void gelu(Lowering& l, const Node& node) {
   if (node.arg(1).text() == "none") return unary<NodeContent::Gelu>(l, node);
   Id x;
@@ -95,7 +96,7 @@ void gelu(Lowering& l, const Node& node) {
 
 constexpr double kPowers[] = {2, 0.5, -0.5, 3, -1, -2};
 
-// x to one of kPowers.
+// x raised to one of kPowers.
 Id power_of(Lowering& l, Id x, double exponent) {
   if (exponent == 0.5) return l.unary(NodeContent::SquareRoot, x);
   if (exponent == -0.5) return l.unary(NodeContent::ReciprocalSquareRoot, x);
@@ -110,14 +111,14 @@ void power(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, power_of(l, x, node.arg(1).to_double()));
 }
 std::string power_refusal(const Node& node) {
-  if (!is_known(node.arg(1))) return "the exponent is computed";
+  if (!is_known(node.arg(1))) return "the exponent is not constant";
   for (const double known : kPowers) {
     if (node.arg(1).to_double() == known) return "";
   }
-  return "the exponent is none of 2, 3, -1, -2, 0.5 and -0.5";
+  return "the exponent is not one of 2, 3, -1, -2, 0.5 and -0.5";
 }
 
-// The first half times the sigmoid of the second.
+// Computes the first half times the sigmoid of the second.
 void glu(Lowering& l, const Node& node) {
   const Value* x = tensor(node);
   const size_t rank = x->type.rank(), dim = dim_of(node.arg(1), rank);
@@ -131,7 +132,7 @@ void glu(Lowering& l, const Node& node) {
 }
 std::string glu_refusal(const Node& node) {
   const Value* x = tensor(node);
-  return x->type.sizes[dim_of(node.arg(1), x->type.rank())].is_int() ? "" : "a size is open";
+  return x->type.sizes[dim_of(node.arg(1), x->type.rank())].is_int() ? "" : "a size is dynamic";
 }
 
 void reciprocal(Lowering& l, const Node& node) {
@@ -140,9 +141,9 @@ void reciprocal(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, l.binary(NodeContent::Divide, l.number(1), x));
 }
 
-// ---- two tensors ----
+// ---- operators of two tensors ----
 
-// The tensor as an image of `rank` dimensions: leading ones of size 1 are added.
+// The tensor channels last with `rank` dimensions: leading dimensions of size 1 are added.
 Id as_image(Lowering& l, const Value* value, size_t rank) {
   if (value->type.rank() == rank) return l.image(value);
   Dims dims(rank - value->type.rank(), exir::Sym(1));
@@ -158,7 +159,7 @@ void two(Lowering& l, const Node& node, NodeContent kind, float alpha) {
   const bool image =
       (l.is_image(a) && a->type.rank() == rank) || (l.is_image(b) && b->type.rank() == rank);
   bool loose = false;
-  if (!image) {  // Either call may move what dims() refers to.
+  if (!image) {  // Either call of loose() may invalidate the reference that dims() returns.
     const Id x = l.loose(a), other = l.loose(b);
     loose = is_result(broadcast(l.out().dims(x), l.out().dims(other)), y);
   }
@@ -178,21 +179,21 @@ template <NodeContent kKind>
 void scaled_binary(Lowering& l, const Node& node) {
   two(l, node, kKind, static_cast<float>(node.arg("alpha").to_double()));
 }
-// A graph of XNNPACK is laid out for the largest sizes: those of both must be equal there too.
+// XNNPACK lays out a graph for the upper bounds of sizes, which have to broadcast, too.
 std::string pair_refusal(const Node& node) {
   const Dims &a = tensor(node, 0)->type.sizes, &b = tensor(node, 1)->type.sizes;
   for (size_t d = 1; d <= std::min(a.size(), b.size()); ++d) {
     const exir::Sym &x = a[a.size() - d], &y = b[b.size() - d];
     const bool fits = x == y || x == exir::Sym(1) || y == exir::Sym(1);
-    if (!fits) return "that its sizes are equal is known only when it runs";
+    if (!fits) return "whether its sizes are equal is known only at run time";
   }
   return "";
 }
 std::string alpha_refusal(const Node& node) {
-  return is_known(node.arg("alpha")) ? pair_refusal(node) : "alpha is computed";
+  return is_known(node.arg("alpha")) ? pair_refusal(node) : "alpha is not constant";
 }
 
-// x where it is positive, else the slope of its channel times it.
+// Computes x where it is positive, and x times the slope of its channel elsewhere.
 void prelu(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *slope = tensor(node, 1);
   const size_t rank = x->type.rank();
@@ -211,7 +212,7 @@ std::string prelu_refusal(const Node& node) {
   const bool by_channel =
       has_channels &&
       (rank == 1 || (rank == x->type.rank() && slope->type.sizes[1] == slope->type.numel()));
-  return by_channel || slope->type.numel() == exir::Sym(1) ? "" : "its slopes are not by channel";
+  return by_channel || slope->type.numel() == exir::Sym(1) ? "" : "its slopes are not per channel";
 }
 
 // x * tanh(log(1 + e^x)), which is x * n / (n + 2) for n = e^x * (e^x + 2).
@@ -226,11 +227,11 @@ void mish(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, l.binary(NodeContent::Multiply, x, share));
 }
 
-// ---- a tensor and a number ----
+// ---- operators of a tensor and a number ----
 
 std::string number_refusal(const Node& node) {
   for (size_t i = 1; i < node.args.size(); ++i) {
-    if (!is_known(node.arg(i))) return "a number is computed";
+    if (!is_known(node.arg(i))) return "a number is not constant";
   }
   return std::isfinite(node.arg(1).to_double()) ? "" : "the number is not finite";
 }

@@ -1,3 +1,5 @@
+// Finds nodes that together compute one function; see fuse_nodes.h.
+
 #include "backends/xnnpack/aot/fuse_nodes.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ class Fuser {
     }
   }
 
-  // Nodes are visited in order, so that weights are added to a norm that was found before.
+  // Nodes are visited in order, so that weights are added to norms that have been found.
   void run() {
     for (NodeSpec& node : list_.nodes) {
       if (node.kind == NodeContent::Multiply) fuse_product(node);
@@ -38,13 +40,13 @@ class Fuser {
     return std::isfinite(node.min) || std::isfinite(node.max);
   }
 
-  // The node that makes the value, if it is of that kind and without bounds; null otherwise.
+  // The node that makes the value, if it is of that kind and has no bounds; null otherwise.
   const NodeSpec* maker(Id id, NodeContent kind) const {
     if (id == kNone || value(id).maker < 0) return nullptr;
     const NodeSpec& node = list_.nodes[static_cast<size_t>(value(id).maker)];
     return node.kind == kind && !has_bounds(node) ? &node : nullptr;
   }
-  // The node that makes the value, if this node alone reads it and it is of that kind.
+  // The same, if the value has only one reader; null otherwise.
   const NodeSpec* only_maker(Id id, NodeContent kind) const {
     return uses_[id] == 1 ? maker(id, kind) : nullptr;
   }
@@ -61,7 +63,8 @@ class Fuser {
     return numbers;
   }
 
-  // A constant with one number for each element of the last dimension of `whole`, which is known.
+  // Whether `id` is a constant with one number for each element of the last dimension of `whole`,
+  // whose size is static.
   bool is_entries(Id id, const Dims& whole) const {
     if (id == kNone || !is_float_constant(id) || whole.empty() || !whole.back().is_int()) {
       return false;
@@ -72,8 +75,8 @@ class Fuser {
                        [](const exir::Sym& size) { return size == exir::Sym(1); });
   }
 
-  // What makes the mean of the last dimension of `x`, which is written as a product with as many
-  // equal parts of one; null if `id` is something else.
+  // The node that computes `id` as the mean of the last dimension of `x`, which is a product with a
+  // vector of 1 / n; null if `id` is something else.
   const NodeSpec* mean_of(Id x, Id id) const {
     const NodeSpec* mean = only_maker(id, NodeContent::FullyConnected);
     if (mean == nullptr || mean->inputs[0] != x || mean->inputs[2] != kNone) return nullptr;
@@ -86,7 +89,7 @@ class Fuser {
     return is_mean ? mean : nullptr;
   }
 
-  // eps, if `id` is 1 / sqrt(mean(x * x) + eps).
+  // Returns eps if `id` is 1 / sqrt(mean(x * x) + eps).
   std::optional<float> factor_of(Id x, Id id) const {
     const NodeSpec* root = only_maker(id, NodeContent::ReciprocalSquareRoot);
     const NodeSpec* sum = root != nullptr ? only_maker(root->inputs[0], NodeContent::Add) : nullptr;
@@ -120,7 +123,7 @@ class Fuser {
   bool is_norm(NodeSpec& node, Id x, Id factor) {
     const auto eps = has_bounds(node) ? std::nullopt : factor_of(x, factor);
     if (!eps || dims(node) != value(x).dims) return false;
-    // The square and the product alone read what is centred.
+    // The centred value must have no readers but the square and the product.
     const NodeSpec* centred = uses_[x] == 2 ? maker(x, NodeContent::Subtract) : nullptr;
     const bool is_centred =
         centred != nullptr && mean_of(centred->inputs[0], centred->inputs[1]) != nullptr;
@@ -131,7 +134,7 @@ class Fuser {
     return true;
   }
 
-  // A norm without weights that only this node reads gets them.
+  // Adds the weights to a norm without weights that only this node reads.
   bool takes_weight(NodeSpec& node, Id x, Id weight) { return takes(node, x, weight, 1); }
 
   bool takes(NodeSpec& node, Id x, Id entries, size_t place) {
@@ -157,7 +160,7 @@ class Fuser {
     }
   }
 
-  // x * weight + bias within bounds, with an entry for each element of the last dimension.
+  // x * weight + bias, clamped, with weight and bias for each element of the last dimension.
   bool is_batch_norm(NodeSpec& node, Id scaled, Id bias) {
     const NodeSpec* product = only_maker(scaled, NodeContent::Multiply);
     if (product == nullptr || dims(node) != dims(*product)) return false;
@@ -172,8 +175,8 @@ class Fuser {
     return false;
   }
 
-  // Keeps the bounds. What the node read before is read once less by live nodes, which does not
-  // matter: each of these values had this one reader.
+  // Keeps the bounds. Use counts of the node's previous inputs are not updated, which does no harm:
+  // each of these values had only this reader.
   void become(NodeSpec& node, NodeContent kind, std::vector<Id> inputs) {
     node.kind = kind;
     node.inputs = std::move(inputs);

@@ -1,12 +1,12 @@
-// Nodes that write one function become that function's node, of Taper's own.
+// Replaces nodes that together compute one function by one node of Taper's own kinds.
 //
 //     before   x -> Sigmoid -> s                 after   x -> Swish -> y
 //              x, s -> Multiply -> y
 //
-// These are x * sigmoid(x); a layer or rms norm that a model writes in primitive operators, with
-// the weights and bias that follow; and a constant weight and bias for each entry of the last
-// dimension. Norms that are one operator become one node without this (norm_rules.cpp). What
-// ExecuTorch's runtime is to read must stay as it is.
+// The functions are x * sigmoid(x); a layer or RMS norm in primitive operators, with the weights
+// and bias that follow; and x * weight + bias with constants for each element of the last
+// dimension. Norms that are one operator become one node without this (norm_rules.cpp). Not for
+// payloads for ExecuTorch, whose runtime does not have these kinds.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace taper::xnnpack {
 
-// Nodes whose results nothing reads any more stay in the list.
+// Nodes whose results are no longer read stay in the list.
 void fuse_nodes(NodeList& list);
 
 }  // namespace taper::xnnpack

@@ -1,3 +1,5 @@
+// Adds the nodes that rules request and keeps track of layouts; see lowering.h.
+
 #include "backends/xnnpack/aot/lowering.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ constexpr uint32_t kKeepDims = 64;  // A flag of global pools: they keep the ran
 
 bool is_one(const Sym& size) { return size.is_int() && size.as_int() == 1; }
 
-// A permutation that moves only dimensions of size 1 leaves the bytes where they are.
+// True if a permutation moves only dimensions of size 1, so that the bytes stay in place.
 bool moves_nothing(const Dims& dims, const std::vector<uint32_t>& perm) {
   uint32_t last = 0;
   bool any = false;
@@ -73,7 +75,7 @@ exir::TensorData permuted_data(const exir::TensorData& data, const Dims& dims,
   return exir::own_bytes(std::move(bytes));
 }
 
-// Nodes that take a range of their results.
+// Whether a kind of node can clamp its results.
 bool takes_range(NodeContent kind) {
   switch (kind) {
     case NodeContent::Conv2d:
@@ -141,7 +143,7 @@ Id Lowering::first_form(const Value* value) {
   }
   if (forms.plain == kNone && forms.image == kNone) {
     if (value->role != exir::ValueRole::kConstant) {
-      throw Failure("%" + value->name + " is read before it is made");
+      throw Failure("%" + value->name + " is used before it is defined");
     }
     forms.plain = out_.add_constant(value->type.sizes, value->data);
   }
@@ -168,9 +170,9 @@ bool Lowering::repeats_openly(const Value* value) const {
          count_open(value->type.sizes) > 0;
 }
 
-// XNNPACK of 2024 has no broadcast of its own.
+// XNNPACK of 2024 has no broadcast node.
 Id Lowering::repeated(Id x, const Dims& dims) {
-  if (count_open(dims) > 0) throw Failure("what it repeats is of an open size");
+  if (count_open(dims) > 0) throw Failure("a tensor is expanded to a dynamic size");
   size_t count = 1;
   for (const Sym& size : dims) count *= static_cast<size_t>(size.as_int());
   return binary(NodeContent::Multiply, x, constant(dims, std::vector<float>(count, 1)));
@@ -257,7 +259,7 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
 Id Lowering::reshape(Id x, Dims dims) {
   if (dims == out_.dims(x)) return x;
   if (out_.is_constant(x)) return out_.add_constant(std::move(dims), out_.data(x));
-  // A reshape of a reshape is one.
+  // A reshape of a reshape is a single reshape.
   const NodeSpec* maker = out_.maker(x);
   if (maker != nullptr && maker->kind == NodeContent::Reshape) x = maker->inputs[0];
   if (dims == out_.dims(x)) return x;
@@ -268,8 +270,8 @@ Id Lowering::reshape(Id x, Dims dims) {
     spec.list.push_back(size.is_int() ? static_cast<uint32_t>(size.as_int()) : 0);
   }
   if (count_open(dims) > 1) {
-    if (for_executorch()) throw Failure("a reshape in ExecuTorch leaves one size open at most");
-    if (!out_.knows_sizes(dims)) throw Failure("where several of its sizes come from is not known");
+    if (for_executorch()) throw Failure("a reshape in ExecuTorch has at most one dynamic size");
+    if (!out_.knows_sizes(dims)) throw Failure("several dynamic sizes of a reshape have no source");
   }
   return out_.add(std::move(spec), std::move(dims));
 }
@@ -281,7 +283,7 @@ Id Lowering::slice(Id x, size_t dim, int64_t start, int64_t size) {
   spec.kind = NodeContent::Slice;
   spec.inputs = {x};
   for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t all = dims[d].is_int() ? dims[d].as_int() : 0;  // 0: whatever there is.
+    const int64_t all = dims[d].is_int() ? dims[d].as_int() : 0;  // 0 means all.
     spec.list.push_back(d == dim ? static_cast<uint32_t>(start) : 0);
     spec.list2.push_back(static_cast<uint32_t>(d == dim ? size : all));
   }
@@ -301,7 +303,8 @@ Id Lowering::product(Id a, Id b, bool is_transposed) {
   return out_.add(std::move(spec), std::move(dims));
 }
 
-// XNNPACK takes five at a time: fives, then fives of those, so that nothing is moved often.
+// XNNPACK concatenates up to five tensors. Groups of five are concatenated, then groups of those,
+// so that no element is copied often.
 Id Lowering::concatenated(const std::vector<Id>& ids, size_t dim) {
   constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
                                     NodeContent::Concatenate4, NodeContent::Concatenate5};
@@ -330,8 +333,8 @@ Id Lowering::connected(Id x, Id weights, Id bias) {
   return out_.add(std::move(spec), std::move(dims));
 }
 
-// A product with a vector that says how much each counts: means of rows are not what XNNPACK's
-// pools are made for, and it has no sums.
+// Computes weighted sums of rows as a product with a vector: XNNPACK's pools are not made for means
+// of rows, and it has no sums.
 Id Lowering::weighted_rows(Id x, float weight) {
   const int64_t count = out_.dims(x).back().as_int();
   Id& weights = row_weights_.try_emplace({count, weight}, kNone).first->second;
@@ -354,7 +357,7 @@ Id Lowering::mean_of_last(Id x, size_t count) {
     const Sym rows = count_of(dims, 0, first), columns = count_of(dims, first, dims.size());
     return reshape(pooled(x, {rows, 1, columns, 1}, kKeepDims), std::move(result));
   }
-  // Products with a vector, each over as many dimensions as keep that vector short.
+  // Multiplies by vectors, each for as many dimensions as keep the vector short.
   constexpr int64_t kLongestRow = 4096;
   while (dims.size() > first) {
     int64_t columns = 1;
@@ -369,7 +372,7 @@ Id Lowering::mean_of_last(Id x, size_t count) {
   return reshape(x, std::move(result));
 }
 
-// What a global pool makes of the elements as images of those sizes.
+// Applies a global pool to the elements, reshaped to images of the given sizes.
 Id Lowering::pooled(Id x, const Dims& image, uint32_t flags) {
   NodeSpec spec;
   spec.kind = NodeContent::GlobalAvgPool2d;
@@ -378,8 +381,8 @@ Id Lowering::pooled(Id x, const Dims& image, uint32_t flags) {
   return out_.add(std::move(spec), {image[0], 1, 1, image[3]});
 }
 
-// Dimensions [first, last) that lie between others: images of as many rows, their channels what
-// comes after.
+// Computes the mean over dimensions [first, last) that are followed by others: these dimensions are
+// the rows of images, and the dimensions after them are the channels.
 Id Lowering::mean_between(Id x, size_t first, size_t last) {
   Dims dims = out_.dims(x);
   const Sym before = count_of(dims, 0, first), channels = count_of(dims, last, dims.size());
@@ -391,7 +394,7 @@ Id Lowering::mean_between(Id x, size_t first, size_t last) {
   return reshape(mean, std::move(dims));
 }
 
-// Products with ones, so that sums of whole numbers are whole.
+// Computes sums as products with ones, so that sums of whole numbers are exact.
 Id Lowering::sum_between(Id x, size_t first, size_t last) {
   Dims dims = out_.dims(x);
   const Sym before = count_of(dims, 0, first), count = count_of(dims, first, last);
@@ -399,7 +402,7 @@ Id Lowering::sum_between(Id x, size_t first, size_t last) {
   std::fill(dims.begin() + static_cast<ptrdiff_t>(first),
             dims.begin() + static_cast<ptrdiff_t>(last), Sym(1));
   if (!count.is_int()) {
-    if (for_executorch()) throw Failure("how much is added up is open");
+    if (for_executorch()) throw Failure("the number of elements to add is dynamic");
     return reshape(pooled(x, {before, count, 1, after}, kKeepDims | kSumFlag), std::move(dims));
   }
   if (after == Sym(1)) {
@@ -410,7 +413,7 @@ Id Lowering::sum_between(Id x, size_t first, size_t last) {
   return reshape(sum, std::move(dims));
 }
 
-// Dimensions that lie side by side at once, from the last on.
+// Folds adjacent dimensions together, starting with the last.
 template <typename Fold>
 Id Lowering::in_turns(Id x, const std::vector<size_t>& dims, const Fold& fold) {
   for (size_t end = dims.size(); end > 0;) {

@@ -1,10 +1,10 @@
-// What the rows of the operator table work with: the tensors of a part as values of the payload,
-// in the layouts that were asked for so far.
+// The interface for the rules of the operator table: the tensors of a part as values of the
+// payload, in the layouts that have been requested so far.
 //
-// A tensor of rank 3 or 4 may exist twice: plain, as PyTorch has it ([n, c, h, w]), and as an
-// image, channels last ([n, h, w, c]). A rule that needs the other layout asks for it, and it is
-// transposed once; so a run of convolutions stays channels last, and an operator that works in
-// either layout takes the one that is there.
+// A tensor of rank 3 or 4 may exist twice: plain, in PyTorch's layout ([n, c, h, w]), and as an
+// image, channels last ([n, h, w, c]). If a rule requests the other layout, the tensor is
+// transposed once. So a sequence of convolutions stays channels last, and an operator that works in
+// either layout uses the existing one.
 
 #pragma once
 
@@ -28,15 +28,16 @@ class Lowering {
   Id plain(const exir::Value* value);
   // REQUIRES: rank 3 or 4.
   Id image(const exir::Value* value);
-  // The form for nodes that broadcast: sizes are 1 where the tensor only repeats what it holds.
+  // The form for nodes that broadcast: sizes are 1 in dimensions along which the tensor is
+  // expanded.
   Id loose(const exir::Value* value);
   void set_loose(const exir::Value* value, Id id) { forms_[value].loose = id; }
-  // True if only the loose form exists and the size to which it must be expanded is symbolic.
+  // True if only the loose form exists and a size to which it must be expanded is symbolic.
   bool repeats_openly(const exir::Value* value) const;
-  // Weights or a bias, which XNNPACK packs. They get a value of their own, since runtimes may free
-  // the bytes once they are packed. REQUIRES: a constant.
+  // Weights or a bias, which XNNPACK packs. They get a separate value, since runtimes may free the
+  // bytes after packing. REQUIRES: a constant.
   Id weights(const exir::Value* value);
-  // True if the tensor exists as an image and was not asked for in plain form.
+  // True if the tensor exists as an image only.
   bool is_image(const exir::Value* value) const;
 
   void set_plain(const exir::Value* value, Id id) { set_like(value, false, id); }
@@ -44,41 +45,42 @@ class Lowering {
   // Sets the plain form or the image.
   void set_like(const exir::Value* value, bool image, Id id);
 
-  // Nodes whose sizes follow from their arguments.
+  // The following add a node whose sizes are inferred from its arguments, and return its result.
   Id unary(wire::NodeContent kind, Id x);
   Id binary(wire::NodeContent kind, Id a, Id b);
   Id clamp(Id x, float min, float max);
-  // One of Taper's own kinds, whose result has the sizes of its first input.
+  // Adds a node of one of Taper's own kinds, whose result has the sizes of its first input.
   // REQUIRES: not for_executorch().
   Id taper_node(wire::NodeContent kind, std::vector<Id> inputs, std::vector<uint32_t> list = {},
                 float number = 0);
-  // A constant is transposed here, without a node.
+  // A constant is transposed at compile time, without a node.
   Id transpose(Id x, const std::vector<uint32_t>& perm);
   // Throws Failure if several sizes are symbolic and the payload is for ExecuTorch.
   Id reshape(Id x, Dims dims);
-  // `size` elements of a dimension from `start` on.
+  // Takes `size` elements of a dimension from `start` on.
   Id slice(Id x, size_t dim, int64_t start, int64_t size);
   // Concatenates along a dimension.
   Id concatenated(const std::vector<Id>& ids, size_t dim);
-  // [all before `dim`, times, all from `dim` on]: copies side by side.
+  // Repeats x; the result is [product of sizes before `dim`, times, product of those from `dim`
+  // on].
   Id copies(Id x, size_t dim, int64_t times);
   // The mean over the last `count` dimensions, which are kept with size 1.
   Id mean_of_last(Id x, size_t count);
-  // Reduce over dimensions in rising order, which are kept with size 1.
+  // Reduce over dimensions in ascending order, which are kept with size 1.
   Id mean(Id x, const std::vector<size_t>& dims);
   Id sum(Id x, const std::vector<size_t>& dims);
   // Multiplies matrices [..., n, k] and [..., k, m], or [..., m, k] if b is transposed.
   Id product(Id a, Id b, bool is_transposed);
-  // Weights are constants of [out, in].
+  // A linear layer. Weights are constants [out, in].
   Id connected(Id x, Id weights, Id bias);
   Id number(float value);
   Id constant(Dims dims, const std::vector<float>& values);
 
-  // Clamps the result of the node that made `id` within that node, if it can and nobody else reads
-  // `value`, the tensor that it is. False if a node of its own is needed.
+  // Makes the clamp the output range of the node that produces `id`, the tensor `value`, if that
+  // node supports it and the tensor has no other reader. False if a separate node is needed.
   bool clamp_maker(const exir::Value* value, Id id, float min, float max);
 
-  // The result of `make` for a tensor, computed once.
+  // The result of `make` for a tensor, which is called only once for each `what`.
   template <typename Make>
   Id once(const exir::Value* value, const std::string& what, const Make& make) {
     const auto found = made_.find({value, what});
@@ -88,10 +90,10 @@ class Lowering {
     return id;
   }
 
-  // How often a tensor is read, inside or outside of the part.
+  // How often a tensor is read, inside or outside the part.
   size_t uses(const exir::Value* value) const;
 
-  // Gives up on a node that could not be lowered: its results become inputs of the call.
+  // Leaves out a node that could not be lowered: its results become inputs of the call.
   void leave_out(const exir::Node& node);
   // Marks the part's results.
   void finish_outputs();
@@ -115,13 +117,13 @@ class Lowering {
   PayloadWriter out_;
   std::unordered_map<const exir::Value*, Forms> forms_;
   std::unordered_map<const exir::Value*, size_t> uses_;
-  std::unordered_map<Id, size_t> holders_;  // How many tensors a value of the payload is.
+  std::unordered_map<Id, size_t> holders_;  // The number of tensors that a payload's value holds.
   std::unordered_map<float, Id> numbers_;
   std::map<std::pair<int64_t, float>, Id> row_weights_;  // By length and weight.
   std::map<std::pair<const exir::Value*, std::string>, Id> made_;
 };
 
-// True if a constant was made from bytes with one scale, or one for each place along `dim`.
+// True if a constant was dequantised with one scale, or with one for each index along `dim`.
 bool has_scales(const exir::Value* value, size_t dim);
 
 // The permutation from plain to channels last and back.

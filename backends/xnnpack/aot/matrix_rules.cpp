@@ -1,4 +1,4 @@
-// Products of matrices. Weights are constants of [out, in].
+// The rules for matrix products. Weights are constants [out, in].
 
 #include "backends/xnnpack/aot/op_table.h"
 
@@ -12,7 +12,7 @@ using wire::NodeContent;
 
 bool is_known_one(const exir::Argument& arg) { return is_known(arg) && arg.to_double() == 1; }
 
-// x times the transpose of a matrix that is computed, too.
+// x times the transpose of a matrix that is not constant.
 Id computed_layer(Lowering& l, Id x, Id weights) {
   const Dims given = l.out().dims(x);
   Sym rows = 1;
@@ -37,10 +37,10 @@ void linear(Lowering& l, const Node& node) {
 }
 std::string linear_refusal(const Node& node) {
   const Value *x = tensor(node, 0), *weights = tensor(node, 1);
-  return x->type.rank() == 0 || weights->type.rank() != 2 ? "the weights are no matrix" : "";
+  return x->type.rank() == 0 || weights->type.rank() != 2 ? "the weights are not a matrix" : "";
 }
 
-// [out, in] of a constant [in, out].
+// Transposes a constant [in, out] to [out, in].
 Id transposed_weights(Lowering& l, const Value* value) {
   return l.transpose(l.weights(value), {1, 0});
 }
@@ -55,7 +55,7 @@ Id scaled(Lowering& l, Id x, const exir::Argument& factor) {
   return l.binary(NodeContent::Multiply, x, l.number(static_cast<float>(factor.to_double())));
 }
 
-// A transpose of the last two dimensions right before the product is a flag of it.
+// Whether a node transposes the last two dimensions, which a product can do by a flag.
 bool is_turned(const NodeSpec* maker) {
   if (maker == nullptr || maker->kind != NodeContent::Transpose) return false;
   const size_t rank = maker->list.size();
@@ -90,11 +90,11 @@ void added_product(Lowering& l, const Node& node) {
   l.set_plain(node.outputs[0],
               l.binary(NodeContent::Add, y, scaled(l, l.plain(added), node.arg("beta"))));
 }
-// A factor of 0 makes even what is no number 0.
+// A factor of 0 gives 0 even if the other operand is NaN or infinite, so it is refused.
 std::string added_refusal(const Node& node) {
   for (const char* name : {"beta", "alpha"}) {
     if (!is_known(node.arg(name)) || node.arg(name).to_double() == 0) {
-      return "a factor is 0 or computed";
+      return "a factor is 0 or not constant";
     }
   }
   return "";

@@ -1,4 +1,4 @@
-// What only moves elements.
+// The rules for operators that only move elements.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ using wire::NodeContent;
 
 std::string static_refusal(const Node& node) {
   const bool known = tensor(node)->type.is_static() && node.outputs[0]->type.is_static();
-  return known ? "" : "a size is open";
+  return known ? "" : "a size is dynamic";
 }
 
 void same(Lowering& l, const Node& node) {
@@ -22,7 +22,7 @@ void same(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, image ? l.image(x) : l.plain(x));
 }
 
-constexpr int64_t kMostRepeated = 1 << 18;  // Elements, should somebody need them all.
+constexpr int64_t kMostRepeated = 1 << 18;  // Elements, in case a reader needs all of them.
 
 void expand(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
@@ -36,7 +36,7 @@ std::string expand_refusal(const Node& node) {
   return !count.is_int() || count.as_int() <= kMostRepeated ? "" : "the result is large";
 }
 
-// [n, c, 1, 1] to [n, c] lies the same in both layouts.
+// Reshapes the plain layout; [n, c, 1, 1] to [n, c] is the same in both layouts.
 void reshape(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   l.set_plain(y, l.reshape(l.plain(x), y->type.sizes));
@@ -52,7 +52,7 @@ void permute(Lowering& l, const Node& node) {
     perm.push_back(static_cast<uint32_t>(dim_of(dim, rank)));
   }
   if (l.is_image(x)) {
-    const std::vector<uint32_t> back = to_plain(rank);  // Where a dimension lies in the image.
+    const std::vector<uint32_t> back = to_plain(rank);  // The places of dimensions in the image.
     for (uint32_t& d : perm) d = back[d];
     return l.set_plain(
         y, std::is_sorted(perm.begin(), perm.end()) ? l.image(x) : l.transpose(l.image(x), perm));
@@ -61,14 +61,14 @@ void permute(Lowering& l, const Node& node) {
   l.set_plain(y, l.transpose(l.plain(x), perm));
 }
 
-// Where a dimension lies in the layout that the tensor has.
+// The place of a dimension in the layout of the tensor.
 size_t place_of(size_t dim, size_t rank, bool image) { return image ? to_plain(rank)[dim] : dim; }
 
 int64_t clipped(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
 }
 
-// A slice that takes every `step`-th element from `start` on.
+// The parameters of a slice that takes every `step`-th element from `start` on.
 struct Strides {
   int64_t start, step;
 };
@@ -79,13 +79,13 @@ Strides strides_of(const Node& node) {
   return {size.is_int() ? clipped(start, size.as_int()) : start, node.arg(4).to_int()};
 }
 
-// Whether the tensor is a whole number of steps of the slice.
+// Whether the size of the dimension is a multiple of the step.
 bool is_of_whole_groups(const Strides& s, int64_t size, int64_t result) {
   return size % s.step == 0 && s.start < s.step && result == size / s.step;
 }
 
-// Takes as many groups of `step` elements as the result has, padded with zeros, and keeps the first
-// element of each.
+// Takes as many groups of `step` elements as the result has elements, padded with zeros, and keeps
+// the first element of each.
 Id first_of_groups(Lowering& l, Id x, size_t dim, Strides s, int64_t groups) {
   const int64_t rest = l.out().dims(x)[dim].as_int() - s.start;
   x = l.slice(x, dim, s.start, std::min(rest, groups * s.step));
@@ -109,8 +109,8 @@ Id first_of_groups(Lowering& l, Id x, size_t dim, Strides s, int64_t groups) {
   return l.slice(l.reshape(x, {before, s.step * after}), 1, 0, after);
 }
 
-// Groups of `step` elements stand side by side, so what is wanted is a row of their transpose:
-// made once for all slices of the tensor.
+// Views the tensor as groups of `step` elements: the result is a row of the transpose, which is
+// computed once for all slices of the tensor.
 Id every(Lowering& l, const Value* x, size_t dim, Strides s, int64_t groups) {
   const Dims& sizes = x->type.sizes;
   if (!is_of_whole_groups(s, sizes[dim].as_int(), groups)) {
@@ -143,15 +143,15 @@ void slice(Lowering& l, const Node& node) {
 }
 std::string slice_refusal(const Node& node) {
   for (size_t i = 2; i < 5; ++i) {
-    if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is computed";
+    if (!node.arg(i).is_none() && !is_known(node.arg(i))) return "a bound is not constant";
   }
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t dim = dim_of(node.arg(1), x->type.rank());
   const Strides s = strides_of(node);
-  if (!y->type.sizes[dim].is_int() || s.start < 0) return "a size is open";
+  if (!y->type.sizes[dim].is_int() || s.start < 0) return "a size is dynamic";
   if (s.step == 1) return "";
   for (size_t d = dim; d < x->type.rank(); ++d) {
-    if (!x->type.sizes[d].is_int()) return "the step is not 1 and a size is open";
+    if (!x->type.sizes[d].is_int()) return "the step is not 1 and a size is dynamic";
   }
   return "";
 }
@@ -165,10 +165,10 @@ void select(Lowering& l, const Node& node) {
   l.set_plain(y, l.reshape(l.slice(l.plain(x), dim, from, 1), y->type.sizes));
 }
 std::string select_refusal(const Node& node) {
-  if (!is_known(node.arg(2))) return "the index is computed";
+  if (!is_known(node.arg(2))) return "the index is not constant";
   const Value* x = tensor(node);
   const bool known = x->type.sizes[dim_of(node.arg(1), x->type.rank())].is_int();
-  if (!known && node.arg(2).to_int() < 0) return "it counts from an end that is open";
+  if (!known && node.arg(2).to_int() < 0) return "the index is negative and the size is dynamic";
   return "";
 }
 
@@ -188,9 +188,9 @@ std::string split_refusal(const Node& node) {
   const size_t dim = dim_of(node.arg(2), tensor(node)->type.rank());
   for (const Value* y : node.outputs) {
     const exir::Sym& size = y->type.sizes[dim];
-    if (!size.is_int() || size.as_int() == 0) return "a piece has no known size";
+    if (!size.is_int() || size.as_int() == 0) return "a piece is empty or of dynamic size";
   }
-  return tensor(node)->type.sizes[dim].is_int() ? "" : "a size is open";
+  return tensor(node)->type.sizes[dim].is_int() ? "" : "a size is dynamic";
 }
 
 void cat(Lowering& l, const Node& node) {
@@ -210,12 +210,12 @@ std::string cat_refusal(const Node& node) {
   const exir::Argument::List& items = node.arg(0).list();
   const size_t rank = node.outputs[0]->type.rank();
   for (const exir::Argument& item : items) {
-    if (item.value()->type.rank() != rank) return "an empty tensor is among them";
+    if (item.value()->type.rank() != rank) return "its tensors have different ranks";
   }
-  return items.size() >= 2 ? "" : "there is one tensor only";
+  return items.size() >= 2 ? "" : "it has only one tensor";
 }
 
-// Pairs from the last dimension on: before and after.
+// Paddings are pairs (before, after), starting with the last dimension.
 void pad(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t rank = x->type.rank();
@@ -240,14 +240,14 @@ void pad(Lowering& l, const Node& node) {
 }
 std::string pad_refusal(const Node& node) {
   for (const exir::Argument& item : node.arg(1).list()) {
-    if (!is_known(item)) return "a padding is computed";
+    if (!is_known(item)) return "a padding is not constant";
     if (item.to_int() < 0) return "a padding is negative";
   }
-  if (tensor(node)->type.rank() == 0) return "the input has no dimension";
-  return is_known(node.arg(2)) ? "" : "the value is computed";
+  if (tensor(node)->type.rank() == 0) return "the input has rank 0";
+  return is_known(node.arg(2)) ? "" : "the value is not constant";
 }
 
-// ---- what comes round, and again ----
+// ---- roll, pixel shuffles, repeat ----
 
 void roll(Lowering& l, const Node& node) {
   const Value* x = tensor(node);
@@ -267,15 +267,15 @@ void roll(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, id);
 }
 std::string roll_refusal(const Node& node) {
-  if (!node.arg(2).is_list() || node.arg(2).list().empty()) return "it rolls all dimensions as one";
+  if (!node.arg(2).is_list() || node.arg(2).list().empty()) return "it rolls the flattened tensor";
   for (const exir::Argument& shift : node.arg(1).list()) {
-    if (!is_known(shift)) return "a shift is computed";
+    if (!is_known(shift)) return "a shift is not constant";
   }
   return static_refusal(node);
 }
 
-// Blocks of pixels become channels, or the other way. On the side of the pixels they are
-// [nc, h, r, w, r], as an image [nh, r, w, r, c].
+// Turns blocks of pixels into channels, or the reverse. The tensor of pixels is [nc, h, r, w, r],
+// or channels last [nh, r, w, r, c].
 void shuffle(Lowering& l, const Node& node, bool to_pixels) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const Dims& large = (to_pixels ? y : x)->type.sizes;
@@ -295,11 +295,11 @@ void shuffle(Lowering& l, const Node& node, bool to_pixels) {
 void pixel_shuffle(Lowering& l, const Node& node) { shuffle(l, node, true); }
 void pixel_unshuffle(Lowering& l, const Node& node) { shuffle(l, node, false); }
 std::string shuffle_refusal(const Node& node) {
-  if (tensor(node)->type.rank() != 4) return "the input is no image of rank 4";
-  return is_known(node.arg(1)) ? "" : "the factor is computed";
+  if (tensor(node)->type.rank() != 4) return "the input is not an image of rank 4";
+  return is_known(node.arg(1)) ? "" : "the factor is not constant";
 }
 
-// The last dimension comes first, so that the ones before it are not moved yet.
+// Repeats the last dimension first, so that less is copied.
 void repeat(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const std::vector<int64_t> times = exir::to_ints(node.arg(1));
@@ -315,7 +315,7 @@ void repeat(Lowering& l, const Node& node) {
 }
 std::string repeat_refusal(const Node& node) {
   for (const exir::Argument& times : node.arg(1).list()) {
-    if (!is_known(times)) return "how often is computed";
+    if (!is_known(times)) return "a number of repeats is not constant";
   }
   return static_refusal(node);
 }

@@ -1,4 +1,5 @@
-// Norms: one node each, or for ExecuTorch, and where weights are computed, primitive operators.
+// The rules for norms. Each is one node or, for ExecuTorch and if weights are not constant,
+// primitive nodes.
 
 #include <cmath>
 
@@ -14,7 +15,7 @@ using wire::NodeContent;
 
 float eps_of(const Node& node) { return static_cast<float>(node.arg("eps").to_double()); }
 
-// (x - mean) / sqrt(variance + eps).
+// Computes (x - mean) / sqrt(variance + eps).
 template <typename Mean>
 Id normalized(Lowering& l, Id x, float eps, const Mean& mean) {
   const Id centered = l.binary(NodeContent::Subtract, x, mean(x));
@@ -24,7 +25,7 @@ Id normalized(Lowering& l, Id x, float eps, const Mean& mean) {
   return l.binary(NodeContent::Multiply, centered, factor);
 }
 
-// What is normalized, times its weights plus its bias, where there are such.
+// Multiplies the normalised tensor by the weights and adds the bias, if the call has them.
 Id weighted(Lowering& l, const Node& node, Id x) {
   for (const auto& [name, kind] :
        {std::pair{"weight", NodeContent::Multiply}, std::pair{"bias", NodeContent::Add}}) {
@@ -33,7 +34,7 @@ Id weighted(Lowering& l, const Node& node, Id x) {
   return x;
 }
 
-// Whether the call can be one of Taper's own nodes, whose weights are constants.
+// Whether the call can become a node of Taper's own kinds, whose weights are constants.
 bool may_be_node(const Lowering& l, const Node& node) {
   if (l.for_executorch()) return false;
   for (const char* name : {"weight", "bias"}) {
@@ -43,12 +44,12 @@ bool may_be_node(const Lowering& l, const Node& node) {
   return true;
 }
 
-// Weight or bias of such a call.
+// The weight or bias of such a call; kNone if it has none.
 Id entries(Lowering& l, const Node& node, const char* name) {
   return node.arg(name).is_none() ? kNone : l.plain(tensor(node, name));
 }
 
-// The call as a node of its own kind. `number` is what the kind has beside the weights and eps.
+// The call as a node of its own kind. `number` is the number of row dimensions or of groups.
 Id norm_node(Lowering& l, const Node& node, NodeContent kind, Id x, int64_t number) {
   return l.taper_node(kind, {x, entries(l, node, "weight"), entries(l, node, "bias")},
                       {static_cast<uint32_t>(number)}, eps_of(node));
@@ -66,16 +67,16 @@ void layer_norm(Lowering& l, const Node& node) {
   l.set_plain(y, weighted(l, node, out));
 }
 std::string layer_norm_refusal(const Node& node) {
-  return is_known(node.arg("eps")) ? "" : "eps is computed";
+  return is_known(node.arg("eps")) ? "" : "eps is not constant";
 }
 
-// ---- batch norm that no convolution takes up ----
+// ---- batch norms that are not folded into a convolution ----
 
 const float* floats(const exir::Argument& arg) {
   return arg.is_none() ? nullptr : reinterpret_cast<const float*>(arg.value()->data.data);
 }
 
-// Sizes of one number for each channel, where it lies.
+// The sizes of a tensor with one number per channel, which broadcasts with the given layout.
 Dims channel_dims(int64_t channels, size_t rank, bool image) {
   Dims dims = {channels};
   if (!image) dims.insert(dims.end(), rank - 2, Sym(1));
@@ -108,15 +109,15 @@ void batch_norm(Lowering& l, const Node& node) {
 }
 std::string batch_norm_refusal(const Node& node) {
   const Value* x = tensor(node);
-  if (x->type.rank() < 2 || !x->type.sizes[1].is_int()) return "the number of channels is open";
+  if (x->type.rank() < 2 || !x->type.sizes[1].is_int()) return "the number of channels is dynamic";
   for (const char* name : {"weight", "bias", "running_mean", "running_var"}) {
     const exir::Argument& arg = node.arg(name);
     if (!arg.is_none() && !is_constant(arg.value())) return "its statistics are not constant";
   }
-  return is_known(node.arg("eps")) ? "" : "eps is computed";
+  return is_known(node.arg("eps")) ? "" : "eps is not constant";
 }
 
-// ---- group norm: instance norm, where a group is a channel ----
+// ---- group norm, which includes instance norm ----
 
 // Turns the means of channels [n, 1, ..., c] into the means of their groups, one for each channel.
 Id mean_of_groups(Lowering& l, Id means, int64_t groups) {
@@ -127,7 +128,7 @@ Id mean_of_groups(Lowering& l, Id means, int64_t groups) {
   return l.reshape(l.binary(NodeContent::Multiply, mean, l.constant({1, size}, ones)), dims);
 }
 
-// The elements of a group, if they are known and not more than `most`; else 0.
+// The number of elements of a group if it is known and at most `most`; 0 otherwise.
 int64_t group_size(const Value* x, int64_t groups, int64_t most) {
   int64_t count = 1;
   for (size_t d = 1; d < x->type.rank(); ++d) {
@@ -138,7 +139,8 @@ int64_t group_size(const Value* x, int64_t groups, int64_t most) {
   return count / groups;
 }
 
-// A group lies in one row where the image is plain: a layer norm without weights.
+// In the plain layout a group is contiguous, so the norm is a layer norm of rows without weights,
+// followed by weight and bias per channel.
 void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const Id rows = l.reshape(l.plain(x), {x->type.sizes[0] * groups, size});
@@ -156,7 +158,7 @@ void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
 void group_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const int64_t groups = node.arg("group").to_int();
-  constexpr int64_t kLongestRow = 1 << 16;  // A longer mean is not one product.
+  constexpr int64_t kLongestRow = 1 << 16;  // Means of longer rows are several products.
   if (!l.is_image(x) && may_be_node(l, node) && group_size(x, groups, INT32_MAX) > 0) {
     return l.set_plain(y, norm_node(l, node, NodeContent::GroupNorm, l.plain(x), groups));
   }
@@ -175,9 +177,9 @@ void group_norm(Lowering& l, const Node& node) {
 
 std::string group_norm_refusal(const Node& node) {
   const Value* x = tensor(node);
-  if (x->type.rank() != 3 && x->type.rank() != 4) return "it is neither over a signal nor an image";
+  if (x->type.rank() != 3 && x->type.rank() != 4) return "the input is not a signal or an image";
   for (const char* name : {"C", "group", "eps"}) {
-    if (!is_known(node.arg(name))) return "a number is computed";
+    if (!is_known(node.arg(name))) return "a number is not constant";
   }
   return "";
 }

@@ -1,3 +1,5 @@
+// Builds the graph and serialises it; see payload_writer.h.
+
 #include "backends/xnnpack/aot/payload_writer.h"
 
 #include <cmath>
@@ -18,17 +20,17 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using wire::NodeContent;
 
-constexpr size_t kHeaderBytes = 32;  // 30, and what aligns the next part.
+constexpr size_t kHeaderBytes = 32;  // 30, padded to align the next part.
 constexpr size_t kPartAlignment = 16;
 constexpr uint64_t kNamed = UINT64_MAX;
 
 uint32_t upper(const Sym& size, const exir::SymRanges& ranges) {
   const int64_t most = size.is_int() ? size.as_int() : size.range(ranges).max;
-  if (most < 0 || most > INT32_MAX) throw Failure("a size of a delegate has no bound");
+  if (most < 0 || most > INT32_MAX) throw Failure("a size in a delegate has no upper bound");
   return static_cast<uint32_t>(most);
 }
 
-// Writes one node's table.
+// Writes the tables of nodes.
 class NodeTables {
  public:
   explicit NodeTables(FlatBufferBuilder& fbb) : fbb_(fbb) {}
@@ -127,7 +129,7 @@ class NodeTables {
   FlatBufferBuilder& fbb_;
 };
 
-// Whether ExecuTorch's runtime would not understand the node.
+// Whether ExecuTorch's runtime does not support the node.
 bool is_taper_node(const NodeSpec& node) {
   const bool adds_up = node.kind == NodeContent::GlobalAvgPool2d && (node.flags & kSumFlag) != 0;
   return is_taper_kind(node.kind) || adds_up || !node.sources.empty();
@@ -260,7 +262,7 @@ void NodeList::find_size_sources(const std::vector<bool>& live) {
     const Dims& dims = values[nodes[i].output].dims;
     if (nodes[i].kind == NodeContent::Reshape && count_open(dims) > 1) {
       const auto sources = known.sources(dims);
-      if (!sources) throw Failure("several sizes of a reshape in a delegate are not known");
+      if (!sources) throw Failure("several dynamic sizes of a reshape have no source");
       for (const SizeSource& s : *sources) {
         nodes[i].sources.emplace_back(s.value, s.dim, s.times, s.over);
       }
@@ -283,7 +285,7 @@ void NodeList::postpone_open_reshapes() {
   };
   std::vector<NodeSpec> ordered;
   std::vector<bool> done(nodes.size());
-  // Takes what is ready, in order, of one sort; false if there was nothing.
+  // Appends all nodes that are ready, either reshapes or others, in order; false if there are none.
   const auto take = [&](bool is_reshape) {
     bool any = false;
     for (size_t i = 0; i < nodes.size(); ++i) {
@@ -298,8 +300,7 @@ void NodeList::postpone_open_reshapes() {
   nodes = std::move(ordered);
 }
 
-// Values that nothing reads stay in the list, so that numbers need not change: only their tables
-// are written. Constants that nothing reads are not written.
+// Values that are not read are written without their constants, so that ids need not change.
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
   compute_in_bytes(list_);

@@ -1,7 +1,7 @@
-// A graph of XNNPACK while it is put together, and its bytes.
+// A graph for XNNPACK while it is built, and its serialisation as a payload.
 //
 // Sizes are symbolic like those of the compiler's tensors; the payload holds their upper bounds.
-// Results that nothing reads are left out when the bytes are made.
+// Results that are not read are left out of the payload.
 
 #pragma once
 
@@ -20,6 +20,7 @@ using Id = uint32_t;
 inline constexpr Id kNone = UINT32_MAX;
 using Dims = std::vector<exir::Sym>;
 
+// The parameters of a convolution or pool.
 struct Window {
   // In the order top, right, bottom, left.
   uint32_t padding[4] = {0, 0, 0, 0};
@@ -30,6 +31,7 @@ struct Window {
   uint32_t groups = 1, group_in = 1, group_out = 1;
 };
 
+// A node of the payload.
 struct NodeSpec {
   wire::NodeContent kind = wire::NodeContent::NONE;
   std::vector<Id> inputs;
@@ -37,26 +39,27 @@ struct NodeSpec {
   uint32_t flags = 0;
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
-  float number = 0;  // Slope, alpha, padding value, eps.
-  // Permutation, sizes, offsets, paddings; new height and width; dimensions, groups.
+  float number = 0;  // A slope, alpha, a padding value or eps.
+  // A permutation, sizes, offsets, paddings, new height and width, dimensions or groups.
   std::vector<uint32_t> list, list2;
   Window window;
-  // Where the sizes of a reshape come from if several are open. Filled in last.
+  // Where the sizes of a reshape come from if several are dynamic. Filled in last.
   std::vector<wire::SizeSource> sources;
 };
 
-// How the integers of a tensor are to be read: x is (number - zero_point) * scale.
+// The quantisation parameters of a tensor: x is (number - zero_point) * scale.
 struct Quantization {
   wire::DataType type = wire::DataType::FP32;  // FP32 means that it is not quantised.
   float scale = 0;
   int32_t zero_point = 0;
-  std::vector<float> scales;  // Constants may have one for each place along `dim` instead.
+  std::vector<float> scales;  // Constants may have one for each index along `dim` instead.
   uint32_t dim = 0;
-  int32_t group = 0;  // If not 0, a scale holds for this many elements of a row.
+  int32_t group = 0;  // If not 0, each scale applies to this many elements of a row.
 
   bool operator==(const Quantization&) const = default;
 };
 
+// A value of the payload.
 struct ValueSpec {
   Dims dims;
   uint32_t constant = 0;
@@ -68,25 +71,25 @@ struct ValueSpec {
   std::shared_ptr<const exir::Scales> made_from;
 };
 
-// What the bytes are made from.
+// The graph that is serialised.
 struct NodeList {
   std::vector<ValueSpec> values;
   std::vector<NodeSpec> nodes;
   std::vector<exir::TensorData> constants;  // Number n is at n - 1.
 
   Id add_constant(Dims dims, exir::TensorData data);
-  // Finds where the sizes of reshapes with several open ones come from. Throws Failure if it
+  // Finds the sources of sizes for reshapes with several dynamic sizes. Throws Failure if it
   // cannot.
   void find_size_sources(const std::vector<bool>& live);
-  // Moves them back as far as possible, since each ends a run of XNNPACK nodes.
+  // Moves these reshapes as far back as possible, since each ends a run of XNNPACK nodes.
   void postpone_open_reshapes();
-  // The nodes that results of the call depend on.
+  // For each node, whether results of the call depend on it.
   std::vector<bool> live_nodes() const;
 };
 
 class PayloadWriter {
  public:
-  // `for_executorch`: nothing of Taper's own is written.
+  // With `for_executorch`, none of Taper's extensions are written.
   PayloadWriter(const exir::SymRanges& ranges, bool for_executorch)
       : ranges_(ranges), for_executorch_(for_executorch) {}
 
@@ -100,7 +103,7 @@ class PayloadWriter {
   // these calls.
   void set_output(Id id);
 
-  // How the bytes of an input are to be read.
+  // Sets the quantisation parameters of a value.
   void set_quantization(Id id, Quantization how) { list_.values[id].quantization = std::move(how); }
   void set_made_from(Id id, std::shared_ptr<const exir::Scales> scales) {
     list_.values[id].made_from = std::move(scales);
@@ -113,13 +116,14 @@ class PayloadWriter {
   bool may_be_output(Id id) const {
     return list_.values[id].maker >= 0 && !list_.values[id].is_output;
   }
-  // Whether the device can work out the sizes of a reshape to these dimensions.
+  // Whether the device can compute the sizes of a reshape to these dimensions.
   bool knows_sizes(const Dims& dims) const { return known_.sources(dims).has_value(); }
   // True if a node reads it.
   bool is_read(Id id) const { return list_.values[id].is_read; }
   // The node that makes the value; null if none does.
   NodeSpec* maker(Id id);
 
+  // Writes the payload.
   exir::Delegate finish();
 
  private:

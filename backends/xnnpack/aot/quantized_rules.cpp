@@ -1,5 +1,5 @@
-// Between floats and bytes. compute_in_bytes makes of these nodes, and of what lies between them,
-// such as compute with the bytes.
+// The rules for quantising and dequantising. compute_in_bytes turns the nodes between the Converts
+// that are emitted here into int8 nodes.
 
 #include <cmath>
 
@@ -38,7 +38,7 @@ void quantize(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, y);
 }
 
-// Bytes that come with the call have the scale that they are read with.
+// Bytes that are an input of the call get the scale with which they are dequantised.
 void dequantize(Lowering& l, const Node& node) {
   bool image;
   const Id y = convert(l, node, &image);
@@ -46,7 +46,8 @@ void dequantize(Lowering& l, const Node& node) {
   l.set_like(node.outputs[0], image, y);
 }
 
-// XNNPACK's bytes have one scale.
+// Whether the input was quantised with the scale with which it is dequantised: a tensor of bytes
+// has one scale in XNNPACK.
 bool is_read_as_made(const Node& node) {
   const Node* maker = tensor(node)->producer;
   if (maker == nullptr || !maker->is("quantized_decomposed::quantize_per_tensor")) return false;
@@ -61,26 +62,26 @@ std::string refusal(const Node& node) {
   const Value* bytes = makes_bytes ? node.outputs[0] : tensor(node);
   const Value* floats = makes_bytes ? tensor(node) : node.outputs[0];
   if (bytes->type.dtype != ScalarType::kChar || floats->type.dtype != ScalarType::kFloat) {
-    return "it is not between float32 and int8";
+    return "it does not convert between float32 and int8";
   }
   for (const char* name : {"scale", "zero_point", "quant_min", "quant_max"}) {
-    if (!is_known(node.arg(name))) return "a scale or zero point is computed";
+    if (!is_known(node.arg(name))) return "a scale or zero point is not constant";
   }
   const auto scale = static_cast<float>(node.arg("scale").to_double());
   const int64_t zero_point = node.arg("zero_point").to_int();
-  if (!std::isnormal(scale) || scale <= 0) return "the scale is no positive number";
-  if (zero_point < -128 || zero_point > 127) return "the zero point is no byte";
+  if (!std::isnormal(scale) || scale <= 0) return "the scale is not a positive number";
+  if (zero_point < -128 || zero_point > 127) return "the zero point is out of the range of int8";
   const bool whole =
       node.arg("quant_min").to_int() == -128 && node.arg("quant_max").to_int() == 127;
-  if (makes_bytes) return whole ? "" : "its range is not that of a byte";
-  return is_read_as_made(node) ? "" : "its bytes were not made with its scale";
+  if (makes_bytes) return whole ? "" : "its range is not that of int8";
+  return is_read_as_made(node) ? "" : "its input was quantised with other parameters";
 }
 
-// ---- quantised while the program runs, for layers whose weights are bytes ----
+// ---- quantisation at run time, before linear layers with int8 weights ----
 //
 //     scale, zero point = choose_qparams(x)    layer(dequantize(quantize(x)))
 //
-// XNNPACK chooses for each row, which is finer.
+// XNNPACK chooses the parameters for each row, which is more accurate.
 
 constexpr char kChoose[] = "quantized_decomposed::choose_qparams.tensor";
 constexpr char kQuantize[] = "quantized_decomposed::quantize_per_tensor.tensor";
@@ -100,7 +101,7 @@ bool dequantizes(const Node& node) {
   return node.is(kDequantize) || (node.is(kDequantizeRows) && is_by_row(node));
 }
 
-// True if all who read a value are so; false if it is a result of the graph.
+// True if all readers of a value pass the test; false if it is a result of the graph.
 template <typename Test>
 bool all_readers(const Graph& graph, const Value* value, const Test& test) {
   bool all = true;
@@ -123,7 +124,7 @@ bool is_byte_layer(const Node& node, const Value* x) {
   return constant && has_scales(weights, 0) && x->type.dtype == ScalarType::kFloat;
 }
 
-// The three calls before layers of bytes.
+// Whether `back` is the last of the three calls before linear layers with int8 weights.
 bool is_before_layers(const Node& back, const Graph& graph) {
   const Node* there = dequantizes(back) ? tensor(back)->producer : nullptr;
   if (there == nullptr || !quantizes(*there)) return false;
@@ -159,12 +160,12 @@ std::string dynamic_refusal(const Node& node, const Graph& graph) {
               });
     }
   }
-  return taken ? "" : "what it quantises goes to others than layers whose weights are bytes";
+  return taken ? "" : "its result is read by nodes other than linear layers with int8 weights";
 }
 
 void nothing(Lowering&, const Node&) {}
 
-// Each row, as a whole, by a scale of its own.
+// Quantises each row with its own scale.
 void quantize_rows(Lowering& l, const Node& node) {
   const Value* x = tensor(*tensor(node)->producer);
   NodeSpec spec;

@@ -1,4 +1,4 @@
-// Sums, means and softmax.
+// The rules for sums, means, variance and softmax.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using exir::Node;
 using exir::Value;
 using wire::NodeContent;
 
-// The dimensions of a call, where they lie in the layout that its tensor has.
+// The places of dimensions in the layout of the tensor, sorted.
 std::vector<size_t> places_of(const std::vector<size_t>& dims, size_t rank, bool image) {
   std::vector<size_t> places = dims;
   for (size_t& d : places) d = image ? to_plain(rank)[d] : d;
@@ -19,7 +19,7 @@ std::vector<size_t> places_of(const std::vector<size_t>& dims, size_t rank, bool
   return places;
 }
 
-// True if what is left of an image lies as what is left of a plain tensor.
+// True if the dimensions that remain have the same order in both layouts.
 bool lies_plain(const Value* y, const std::vector<size_t>& dims, size_t rank) {
   uint32_t last = 0;
   for (uint32_t d = 0; d < rank; ++d) {
@@ -30,7 +30,7 @@ bool lies_plain(const Value* y, const std::vector<size_t>& dims, size_t rank) {
   return y->type.rank() < rank;
 }
 
-// Dimensions become one, or go.
+// Reduces the dimensions of a call to size 1, or removes them.
 template <typename Fold>
 void reduce(Lowering& l, const Node& node, const Fold& fold) {
   const Value *x = tensor(node), *y = node.outputs[0];
@@ -44,11 +44,11 @@ void reduce(Lowering& l, const Node& node, const Fold& fold) {
 }
 
 std::string reduce_refusal(const Node& node) {
-  return tensor(node)->type.rank() == 0 ? "the input has no dimension" : "";
+  return tensor(node)->type.rank() == 0 ? "the input has rank 0" : "";
 }
 std::string known_count_refusal(const Node& node) {
   for (const size_t d : dims_of(node.arg("dim"), tensor(node)->type.rank())) {
-    if (!tensor(node)->type.sizes[d].is_int()) return "how much is added up is open";
+    if (!tensor(node)->type.sizes[d].is_int()) return "the number of elements to add is dynamic";
   }
   return "";
 }
@@ -91,19 +91,19 @@ std::string variance_refusal(const Node& node) {
   std::string why = reduce_refusal(node);
   if (!why.empty()) return why;
   if (!node.arg("correction").is_none() && !is_known(node.arg("correction"))) {
-    return "the correction is computed";
+    return "the correction is not constant";
   }
   if (correction_of(node) == 0) return "";
   why = known_count_refusal(node);
   if (!why.empty()) return why;
-  return correction_of(node) < count_of(node) ? "" : "there are too few numbers";
+  return correction_of(node) < count_of(node) ? "" : "there are too few elements";
 }
 
 void softmax(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const size_t rank = x->type.rank();
   const size_t dim = dim_of(node.arg(1), rank);
-  if (l.is_image(x) && dim == 1) {  // The last one, as it lies.
+  if (l.is_image(x) && dim == 1) {  // The last dimension of an image.
     return l.set_image(y, l.unary(NodeContent::Softmax, l.image(x)));
   }
   if (dim + 1 == rank) return l.set_plain(y, l.unary(NodeContent::Softmax, l.plain(x)));
@@ -118,8 +118,8 @@ void softmax(Lowering& l, const Node& node) {
   l.set_plain(y, l.transpose(last, swap));
 }
 std::string softmax_refusal(const Node& node) {
-  if (tensor(node)->type.rank() == 0) return "the input has no dimension";
-  return node.arg(2).to_bool() ? "it changes the type" : "";
+  if (tensor(node)->type.rank() == 0) return "the input has rank 0";
+  return node.arg(2).to_bool() ? "it changes the dtype" : "";
 }
 
 constexpr OpRule kTable[] = {

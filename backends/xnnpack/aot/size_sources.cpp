@@ -1,5 +1,5 @@
-// Sizes are compared as expressions. A factor between two of them is guessed from one assignment of
-// numbers and then proved.
+// Finds the sources of dynamic sizes. Sizes are compared as expressions. A factor between two of
+// them is guessed from one assignment of values to symbols and then proved.
 
 #include "backends/xnnpack/aot/size_sources.h"
 
@@ -12,7 +12,8 @@ using exir::Sym;
 
 constexpr int64_t kMostFactor = 1 << 20;
 
-// Different numbers that share few factors with what programs multiply with.
+// The value of a size for a fixed assignment of values to symbols. The values differ and share few
+// factors with the numbers in programs.
 std::optional<int64_t> sample(const Sym& size) {
   exir::SymValues values;
   int64_t number = 30011;

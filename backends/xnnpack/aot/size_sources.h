@@ -1,5 +1,5 @@
-// Where the open sizes of a reshape come from while the program runs: a dimension of a value that
-// is there before, times and over whole numbers. XNNPACK itself leaves one size open at most.
+// Where the dynamic sizes of a reshape come from at run time: a dimension of an earlier value,
+// multiplied and divided by integers. XNNPACK itself infers at most one size.
 
 #pragma once
 
@@ -14,19 +14,20 @@
 namespace taper::xnnpack {
 
 struct SizeSource {
-  uint32_t value = UINT32_MAX;  // This: no source, the size is what is left.
+  uint32_t value = UINT32_MAX;  // UINT32_MAX: no source, the size is inferred.
   uint32_t dim = 0;
   uint32_t times = 1, over = 1;
 };
 
-// How many sizes are not known before the program runs.
+// The number of sizes that are not known at compile time.
 size_t count_open(const std::vector<exir::Sym>& sizes);
 
+// The sizes of the values that precede a reshape.
 class KnownSizes {
  public:
-  // A value whose sizes the device knows from here on.
+  // Adds a value whose sizes the device knows from here on.
   void add(uint32_t value, const std::vector<exir::Sym>& sizes);
-  // One for each size; those that are numbers have none. Nothing if more than one open size has no
+  // A source for each size; static sizes have none. nullopt if more than one dynamic size has no
   // source.
   std::optional<std::vector<SizeSource>> sources(const std::vector<exir::Sym>& sizes) const;
 
@@ -37,7 +38,7 @@ class KnownSizes {
     exir::Sym size;
     SizeSource at;
   };
-  std::vector<Known> known_;  // Each size once.
+  std::vector<Known> known_;  // Without duplicate sizes.
   std::unordered_map<std::string, size_t> places_;
 };
 

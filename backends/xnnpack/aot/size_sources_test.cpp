@@ -1,4 +1,4 @@
-// Sizes as expressions in, where they come from out.
+// Tests which sources are found for sizes given as expressions.
 
 #include "backends/xnnpack/aot/size_sources.h"
 
@@ -9,7 +9,7 @@ namespace {
 
 using exir::Sym;
 
-// "1.0 * 2 / 3": dimension 0 of value 1, times 2, over 3.
+// "1.0 * 2 / 3" means dimension 0 of value 1, times 2, divided by 3.
 std::string text(const KnownSizes& known, const std::vector<Sym>& sizes) {
   const auto sources = known.sources(sizes);
   if (!sources) return "none";
@@ -50,7 +50,7 @@ TEST(KnownSizes, MayBeMultipliedAndDivided) {
   known.add(0, {h * 4, w});
   EXPECT_EQ(text(known, {h, 4, w * 3}), "0.0 / 4, -, 0.1 * 3");
   EXPECT_EQ(text(known, {h * 6, w}), "0.0 * 3 / 2, 0.1");
-  // Whether that is a half depends on the size.
+  // Whether floor_div(w, 2) is a half depends on the size.
   EXPECT_EQ(text(known, {exir::floor_div(w, 2), exir::floor_div(h, 3)}), "none");
 }
 

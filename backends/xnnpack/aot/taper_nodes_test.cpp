@@ -1,4 +1,5 @@
-// What is one function is one node of Taper's own, but not for ExecuTorch.
+// Tests that norms, swish and similar functions become single nodes of Taper's own kinds, except
+// for ExecuTorch.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@ constexpr char kEntries[] = R"(  input %x: float32[2, 3, 4]
   constant %b: float32[4] = {1, 2, 3, 4}
 )";
 
-// Groups that would not pay by themselves are compiled, too.
+// Also compiles groups that would not pay by themselves.
 const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
 
 TEST(TaperNodes, ALayerNormIsOneNodeButForExecutorch) {

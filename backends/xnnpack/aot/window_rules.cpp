@@ -1,5 +1,5 @@
-// Windows over images: convolutions, pools, resizes. All of them want channels last. A signal of
-// [n, c, l] is an image of height 1.
+// The rules for windows over images: convolutions, pools, resizes. All of them need channels last.
+// A signal [n, c, l] is an image of height 1.
 
 #include <algorithm>
 
@@ -36,6 +36,7 @@ struct Filter {
   }
 };
 
+// Collects the elements of a filter in a new layout.
 class FilterBytes {
  public:
   explicit FilterBytes(size_t count) { floats_.reserve(count); }
@@ -49,7 +50,7 @@ class FilterBytes {
   std::vector<float> floats_;
 };
 
-// [out, height, width, in of a group].
+// Converts the filter to [out, height, width, in per group].
 Id dense_filter(Lowering& l, const Filter& f) {
   FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
   for (int64_t o = 0; o < f.a; ++o) {
@@ -62,7 +63,7 @@ Id dense_filter(Lowering& l, const Filter& f) {
   return l.out().add_constant({f.a, f.height, f.width, f.b}, bytes.finish());
 }
 
-// [1, height, width, out], of the rows `first`, `first` + `step`, ...
+// Converts the rows `first`, `first` + `step`, ... of the filter to [1, height, width, out].
 Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
   FilterBytes bytes(static_cast<size_t>(f.a * f.height * f.width));
   int64_t rows = 0;
@@ -74,7 +75,7 @@ Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
   return l.out().add_constant({1, rows, f.width, f.a}, bytes.finish());
 }
 
-// Converts [in, out of a group, height, width] to [out, height, width, in of a group].
+// Converts [in, out per group, height, width] to [out, height, width, in per group].
 Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   const int64_t in = f.a / groups;
   FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
@@ -88,7 +89,7 @@ Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   return l.out().add_constant({groups * f.b, f.height, f.width, in}, bytes.finish());
 }
 
-// Spreads numbers over height and width; a signal has `one` for its height.
+// Sets the numbers for height and width; a signal has `one` for its height.
 void spread(const std::vector<int64_t>& items, int64_t one, uint32_t out[2]) {
   out[0] = u32(items.size() == 1 ? one : items[0]);
   out[1] = u32(items.back());
@@ -110,7 +111,7 @@ Window convolution_window(const Node& node, const Filter& f) {
   return w;
 }
 
-// Whether the device computes this window whole, however small the open sizes of the result are.
+// Whether the device computes this window whole, even if all dynamic sizes of the result are 1.
 bool is_stage(const Filter& f, const Window& w, const Dims& result) {
   uint64_t results = 1;
   for (const Sym& size : result) {
@@ -132,7 +133,7 @@ int64_t depthwise_parts(const Filter& f, const Window& w, bool is_whole) {
   return reach <= w.padding[0] && reach <= w.padding[2] ? parts : 1;
 }
 
-// A large depthwise filter as the sum of smaller ones, whose rows lie further apart.
+// Splits a large depthwise filter into a sum of smaller ones, whose rows are further apart.
 Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& dims,
              const std::shared_ptr<const exir::Scales>& made_from) {
   const bool is_whole =
@@ -203,7 +204,7 @@ void convolution(Lowering& l, const Node& node) {
 
 std::string convolution_refusal(const Node& node) {
   const size_t rank = tensor(node)->type.rank();
-  if (rank != 3 && rank != 4) return "it is neither over a signal nor over an image";
+  if (rank != 3 && rank != 4) return "the input is not a signal or an image";
   if (!is_constant(tensor(node, "weight"))) return "the weights are not constant";
   const exir::Argument& bias = node.arg("bias");
   if (!bias.is_none() && !is_constant(bias.value())) return "the bias is not constant";
@@ -234,7 +235,7 @@ Pool pool_of(const Node& node) {
   return p;
 }
 
-// How many rows or columns the last window reaches past the padded end when sizes are rounded up.
+// By how many rows or columns the last window extends past the padded end if sizes are rounded up.
 int64_t overhang(const Pool& p, const Node& node, size_t d) {
   const int64_t in = tensor(node)->type.sizes[2 + d].as_int();
   const int64_t out = node.outputs[0]->type.sizes[2 + d].as_int();
@@ -245,16 +246,16 @@ int64_t overhang(const Pool& p, const Node& node, size_t d) {
 bool is_pixel(const Pool& p) { return p.kernel[0] * p.kernel[1] == 1; }
 
 std::string pool_refusal(const Node& node) {
-  if (tensor(node)->type.rank() != 4) return "the input is no image of rank 4";
+  if (tensor(node)->type.rank() != 4) return "the input is not an image of rank 4";
   const Pool p = pool_of(node);
   if (is_pixel(p)) {
     const bool plain = p.padding[0] + p.padding[1] == 0 && is_static_image(tensor(node));
-    return plain ? "" : "the window is a single pixel, and padded or of an open size";
+    return plain ? "" : "the window is a single pixel, and the image is padded or of dynamic size";
   }
   for (size_t d = 0; d < 2; ++d) {
     if (p.stride[d] > p.kernel[d]) return "the stride is larger than the window";
   }
-  if (p.ceil && !is_static_image(tensor(node))) return "sizes are rounded up and not known";
+  if (p.ceil && !is_static_image(tensor(node))) return "sizes are rounded up and dynamic";
   return "";
 }
 
@@ -275,8 +276,8 @@ Id pool(Lowering& l, const Node& node, NodeContent kind, Id x, const Pool& p) {
   return l.out().add(std::move(spec), {y[0], y[2], y[3], y[1]});
 }
 
-// Every n-th row and column: the image is padded or cut to a multiple of the stride, and each block
-// of the size of the stride keeps its first pixel.
+// Takes every n-th row and column: the image is padded or cut to a multiple of the stride, and the
+// first pixel of each block is kept.
 Id pixels(Lowering& l, const Node& node, const Pool& p) {
   const Dims& y = node.outputs[0]->type.sizes;
   Id x = l.image(tensor(node));
@@ -305,7 +306,7 @@ void max_pool(Lowering& l, const Node& node) {
   l.set_image(node.outputs[0], pool(l, node, NodeContent::MaxPool2d, l.image(tensor(node)), p));
 }
 
-// XNNPACK counts only pixels of the image; zeros that count are made pixels first.
+// XNNPACK counts only pixels of the image; padding that counts is added to the image first.
 void mean_pool(Lowering& l, const Node& node) {
   Pool p = pool_of(node);
   if (is_pixel(p)) return l.set_image(node.outputs[0], pixels(l, node, p));
@@ -321,7 +322,7 @@ void mean_pool(Lowering& l, const Node& node) {
     dims[2] = dims[2] + 2 * p.padding[1];
     x = l.out().add(std::move(pad), std::move(dims));
     p.padding = {0, 0};
-    p.ceil = false;  // mean_pool_refusal: no window reaches further.
+    p.ceil = false;  // mean_pool_refusal checks that no window extends further.
   }
   l.set_image(node.outputs[0], pool(l, node, NodeContent::AvgPool2d, x, p));
 }
@@ -329,17 +330,17 @@ std::string mean_pool_refusal(const Node& node) {
   std::string why = pool_refusal(node);
   if (!why.empty()) return why;
   const Pool p = pool_of(node);
-  if (!node.arg("divisor_override").is_none()) return "the divisor is not that of the window";
+  if (!node.arg("divisor_override").is_none()) return "it overrides the divisor";
   const bool over = p.ceil && (overhang(p, node, 0) > 0 || overhang(p, node, 1) > 0);
   return over && node.arg("count_include_pad").to_bool() && p.padding[0] + p.padding[1] > 0
-             ? "a window reaches past the padding"
+             ? "a window extends past the padding"
              : "";
 }
 
-constexpr int64_t kMostPieces = 64;  // Rows and columns of windows.
+constexpr int64_t kMostPieces = 64;  // The most rows and columns of windows of different sizes.
 
-// The mean of windows of several sizes: window `to` begins at in * to / out, rounded down, and
-// ends at in * (to + 1) / out, rounded up.
+// Computes the means of windows of different sizes: window `to` begins at in * to / out, rounded
+// down, and ends at in * (to + 1) / out, rounded up.
 Id mean_of_windows(Lowering& l, Id x, size_t dim, int64_t out) {
   const int64_t in = l.out().dims(x)[dim].as_int();
   std::vector<Id> means;
@@ -368,18 +369,17 @@ void adaptive_mean(Lowering& l, const Node& node) {
 }
 std::string adaptive_mean_refusal(const Node& node) {
   const Value* x = tensor(node);
-  if (x->type.rank() != 4) return "the input is no image of rank 4";
+  if (x->type.rank() != 4) return "the input is not an image of rank 4";
   const std::vector<int64_t> size = ints_of(node.arg(1), 2);
   if (size[0] == 1 && size[1] == 1) return "";
-  return !is_static_image(x)               ? "the size of the image is open"
-         : size[0] + size[1] > kMostPieces ? "it has too many windows of several sizes"
+  return !is_static_image(x)               ? "the size of the image is dynamic"
+         : size[0] + size[1] > kMostPieces ? "it has too many windows of different sizes"
                                            : "";
 }
 
 // ---- resize ----
 
-// Pixels side by side, then rows. The kernels' way to find a pixel is to multiply with the inverse
-// of the factor, in floats.
+// Repeats pixels, then rows.
 void nearest(Lowering& l, const Node& node) {
   const Dims& y = node.outputs[0]->type.sizes;
   const Id x = l.image(tensor(node));
@@ -392,17 +392,19 @@ void nearest(Lowering& l, const Node& node) {
 }
 std::string nearest_refusal(const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
-  if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is open";
+  if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is dynamic";
+  // Like the kernels, finds the source of a pixel by a float product with the inverse of the
+  // factor.
   const exir::Argument& factors = node.arg("scale_factors");
   for (size_t d = 0; d < 2; ++d) {
     const int64_t in = x->type.sizes[2 + d].as_int(), out = y->type.sizes[2 + d].as_int();
-    if (out % in != 0) return "its factors are not whole";
+    if (out % in != 0) return "its scale factors are not integers";
     const auto ratio = static_cast<float>(in) / static_cast<float>(out);
     const float scale =
         factors.is_none() ? ratio : static_cast<float>(1 / factors.list().at(d).to_double());
     for (int64_t to = 0; to < out; ++to) {
       const auto from = static_cast<int64_t>(static_cast<float>(to) * scale);
-      if (std::min(from, in - 1) != to / (out / in)) return "its factors are not whole";
+      if (std::min(from, in - 1) != to / (out / in)) return "its scale factors are not integers";
     }
   }
   return "";
@@ -417,17 +419,17 @@ void bilinear(Lowering& l, const Node& node) {
   spec.flags = node.arg("align_corners").to_bool() ? 8 : 0;
   l.set_image(node.outputs[0], l.out().add(std::move(spec), {y[0], y[2], y[3], y[1]}));
 }
-// Factors are taken as they are given, which XNNPACK cannot: it takes the ratio of the sizes.
+// PyTorch uses the given factors; XNNPACK always uses the ratio of the sizes.
 std::string bilinear_refusal(const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
-  if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is open";
+  if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is dynamic";
   const exir::Argument& factors = node.arg("scale_factors");
   if (factors.is_none() || node.arg("align_corners").to_bool()) return "";
   for (size_t d = 0; d < 2; ++d) {
     const double factor = factors.list().at(d).to_double();
     const auto in = static_cast<double>(x->type.sizes[2 + d].as_int());
     const auto out = static_cast<double>(y->type.sizes[2 + d].as_int());
-    if (in * factor != out) return "its factors are not the ratio of the sizes";
+    if (in * factor != out) return "its scale factors are not the ratio of the sizes";
   }
   return "";
 }

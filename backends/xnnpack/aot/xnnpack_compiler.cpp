@@ -1,4 +1,4 @@
-// What holds for every operator is asked here; op_table.h has the rest.
+// Checks the conditions that apply to every operator; op_table.h has the others.
 
 #include "backends/xnnpack/aot/xnnpack_compiler.h"
 
@@ -19,7 +19,7 @@ using exir::Value;
 
 constexpr size_t kMaxRank = 6;
 
-// PyTorch calls sizes that no input states u0, u1, ...
+// PyTorch names sizes that do not follow from inputs u0, u1, ...
 bool is_data_dependent(const exir::Sym& size) {
   const std::vector<std::string> names = size.symbols();
   return std::any_of(names.begin(), names.end(), [](const auto& name) { return name[0] == 'u'; });
@@ -32,22 +32,22 @@ std::string type_problem(const Value* value, const Graph& graph, Types types) {
     const bool is_short =
         value->type.dtype == ScalarType::kHalf || value->type.dtype == ScalarType::kBFloat16;
     return std::string("it computes with ") + to_string(value->type.dtype) + ", not float32" +
-           (is_short ? "; exported in float32 it would run there" : "");
+           (is_short ? "; if the model is exported in float32, XNNPACK runs it" : "");
   }
   if (value->type.rank() > kMaxRank) return "a tensor has more than six dimensions";
   if (!value->type.is_contiguous()) return "a tensor is not contiguous";
   for (const exir::Sym& size : value->type.sizes) {
     const exir::SymRange range = size.range(graph.ranges);
     if (range.max <= 0) return "a tensor has no elements";
-    if (range.max > INT32_MAX) return "the size " + size.text() + " has no bound";
-    if (range.min <= 0 && is_data_dependent(size)) {  // XNNPACK takes no empty tensors.
+    if (range.max > INT32_MAX) return "the size " + size.text() + " has no upper bound";
+    if (range.min <= 0 && is_data_dependent(size)) {  // XNNPACK does not take empty tensors.
       return "the size " + size.text() + " is data-dependent and may be 0";
     }
   }
   return {};
 }
 
-// Results other than the first that somebody reads.
+// Whether a result other than the first is read.
 bool reads_more_than_first(const Node& node, const Graph& graph) {
   const std::unordered_set<const Value*> others(node.outputs.begin() + 1, node.outputs.end());
   bool found = false;
@@ -115,7 +115,7 @@ XnnpackCompiler::XnnpackCompiler(const exir::CompileOptions& options)
       min_elements_(options[kMinElements]),
       widens_half_(options[kWidenFloat16] != 0) {}
 
-// What is asked of constants is not known yet: they may have to be folded first.
+// Conditions on constants cannot be checked yet, since these may have to be folded first.
 bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   for (const char* each : {"aten::hardswish", "aten::mish", "aten::prelu", "aten::_prelu_kernel"}) {
     if (node.is(each)) return node.outputs[0]->type.dtype == ScalarType::kFloat;
@@ -129,7 +129,7 @@ bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
 
 std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const {
   const OpRule* rule = find_rule(node.target());
-  if (rule == nullptr || exir::is_refused(node)) return "XNNPACK does not have it";
+  if (rule == nullptr || exir::is_refused(node)) return "XNNPACK does not support it";
   std::string problem;
   const auto check = [&](const Value* value) {
     if (problem.empty()) problem = type_problem(value, graph, rule->types);
@@ -145,8 +145,9 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
   return rule->refusal == nullptr ? "" : rule->refusal(node);
 }
 
-// Where sizes are symbolic, whether a node can be lowered depends on the rest of the partition: on
-// where its sizes can be read off, and on who reads what it expands. So lowering is tried.
+// With symbolic sizes, whether a node can be lowered depends on the rest of the partition: on the
+// values that its sizes can be derived from, and on the readers of expanded tensors. So this tries
+// to lower the partition.
 std::vector<exir::Misfit> XnnpackCompiler::misfits(const Part& part) const {
   const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
     return node->outputs[0]->type.is_static();
@@ -158,13 +159,13 @@ std::vector<exir::Misfit> XnnpackCompiler::misfits(const Part& part) const {
     found.push_back({node, why});
     lowering.leave_out(*node);
   };
-  // To blame are those whose result is repeated only in name, if a reader wants all of it.
+  // If a step fails, the nodes that expand its inputs to dynamic sizes are left out first.
   const auto attempt = [&](const Node* node, const auto& step) {
     try {
       return step();
     } catch (const exir::Failure&) {
       exir::for_each_value(*node, [&](const Value* value) {
-        if (lowering.repeats_openly(value)) give_up(value->producer, "a size is open");
+        if (lowering.repeats_openly(value)) give_up(value->producer, "a size is dynamic");
       });
     }
     try {

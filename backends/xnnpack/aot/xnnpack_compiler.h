@@ -6,13 +6,13 @@
 
 namespace taper::xnnpack {
 
-// Options that are read here; aot/descriptor.cpp has the table of all.
+// Options that the compiler half reads; aot/descriptor.cpp has the table of all options.
 inline constexpr char kMinElements[] = "min_elements";
 inline constexpr char kWidenFloat16[] = "widen_float16";
 
 class XnnpackCompiler final : public exir::BackendCompiler {
  public:
-  XnnpackCompiler();  // With all options at their standard values.
+  XnnpackCompiler();  // All options have their default values.
   explicit XnnpackCompiler(const exir::CompileOptions& options);
 
   bool keeps_whole(const exir::Node& node, const exir::Graph& graph) const override;

@@ -1,4 +1,4 @@
-// Graphs as text in, the nodes of the payload out.
+// Tests which nodes of a payload graphs given as text become.
 
 #include "backends/xnnpack/aot/xnnpack_compiler.h"
 
@@ -66,7 +66,7 @@ TEST(XnnpackCompiler, ForExecutorchALargeDepthwiseFilterIsASumOfSmallerOnes) {
   EXPECT_EQ(second.padding_bottom(), 1u);
 }
 
-// What the device computes in a stage is what the compiler leaves whole (depthwise_windows.h).
+// The compiler leaves whole what the device computes in a stage (depthwise_windows.h).
 TEST(XnnpackCompiler, ALargeDepthwiseFilterStaysWholeWhereItIsAStage) {
   const auto kinds = [](const std::string& window, const std::string& how) {
     return compile("  input %x: float32[1, 2, 40, 40]\n  constant %w: float32[2, 1, " + window +
@@ -111,7 +111,7 @@ TEST(XnnpackCompiler, AttentionIsKeptWholeAndAnOpenMaskIsGuarded) {
   const std::string mask = "  constant %m: float32[1, 4] = {0, -inf, 0, 0}\n";
   EXPECT_EQ(compile(inputs + mask + call + "%m)\n  return %y").kinds(),
             "Multiply BatchMatrixMultiply Add Softmax BatchMatrixMultiply");
-  // Rows of a mask that comes with the call may be empty.
+  // A mask that is an input may have rows that are -inf throughout.
   EXPECT_EQ(compile(inputs + "  input %m: float32[4, 4]\n" + call + "%m)\n  return %y").kinds(),
             "Multiply BatchMatrixMultiply Add Add Clamp* FullyConnected Multiply "
             "Clamp* Subtract Log Maximum Add Softmax BatchMatrixMultiply Multiply");
@@ -154,7 +154,7 @@ TEST(XnnpackCompiler, ForExecutorchAReshapeLeavesOneSizeOpen) {
   const Compiled r = compile(kHeads, options);
   EXPECT_EQ(r.kinds(), "FullyConnected");
   ASSERT_EQ(r.outside.size(), 2u);
-  EXPECT_EQ(r.outside[0], "aten::view_copy: a reshape in ExecuTorch leaves one size open at most");
+  EXPECT_EQ(r.outside[0], "aten::view_copy: a reshape in ExecuTorch has at most one dynamic size");
 }
 
 TEST(XnnpackCompiler, WhatIsRepeatedOpenlyIsTakenIfItsReaderBroadcasts) {
@@ -172,7 +172,7 @@ TEST(XnnpackCompiler, WhatIsRepeatedOpenlyIsTakenIfItsReaderBroadcasts) {
   %y: float32[s0, 2*s1, 64] = aten::cat([%e, %t], 1)
   return %y)");
   EXPECT_EQ(cat.kinds(), "Tanh Concatenate2");
-  EXPECT_EQ(cat.outside, (std::vector<std::string>{"aten::expand_copy: a size is open"}));
+  EXPECT_EQ(cat.outside, (std::vector<std::string>{"aten::expand_copy: a size is dynamic"}));
 }
 
 TEST(XnnpackCompiler, SumsAndMeansAreOverAnyDimensions) {
@@ -206,7 +206,8 @@ TEST(XnnpackCompiler, SumsOverAnOpenSizeArePoolsThatAdd) {
   exir::PartitionOptions options;
   options.for_executorch = true;
   EXPECT_EQ(compile(text, options).outside,
-            (std::vector<std::string>{"aten::sum.dim_IntList: how much is added up is open"}));
+            (std::vector<std::string>{
+                "aten::sum.dim_IntList: the number of elements to add is dynamic"}));
 }
 
 TEST(XnnpackCompiler, SlopesAreByChannel) {
@@ -303,7 +304,7 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
   EXPECT_EQ(r.kinds(), "Reshape BatchMatrixMultiply Reshape Add");
 }
 
-// Weights as constant folding leaves them: floats that remember their scales.
+// Compiles with weights as constant folding leaves them: floats that keep their scales.
 Compiled compile_bytes(const std::string& body) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
@@ -351,7 +352,8 @@ TEST(XnnpackCompiler, WeightsThatFitIntoFourBitsAreWrittenSo) {
   const wire::FullyConnected& layer = *r.payload().nodes()->Get(1)->content_as_FullyConnected();
   const auto& weights = *r.payload().values()->Get(layer.filter())->content_as_QuantizedTensor();
   EXPECT_EQ(weights.tensor()->datatype(), wire::DataType::QCINT4);
-  // 1 and 2 halves; 3 and -4 quarters. Each plus 8, the even column in the lower half.
+  // 1 and 2 times 0.5; 3 and -4 times 0.25. Each number is stored plus 8, the even column in the
+  // lower half of the byte.
   const exir::TensorData& bytes = r.graph->delegates[0]->data[0].bytes;
   ASSERT_EQ(bytes.bytes, 2u);
   EXPECT_EQ(bytes.data[0], 0xA9);
@@ -414,7 +416,7 @@ TEST(XnnpackCompiler, ALayerOfBytesQuantisesItsInputWhileItRuns) {
   EXPECT_EQ(r.kinds(), "Convert FullyConnected");
   const auto* bytes = reinterpret_cast<const int8_t*>(r.graph->delegates[0]->data[0].bytes.data);
   EXPECT_EQ(std::vector<int8_t>(bytes, bytes + 4), (std::vector<int8_t>{1, 2, 3, -16}));
-  // Others want the numbers that the program rounds to.
+  // Other readers need the numbers that the program rounds to.
   const Compiled other =
       compile_bytes(body + "  %t: float32[3, 2] = aten::tanh(%d)\n  return %y, %t");
   EXPECT_EQ(other.kinds(), "FullyConnected Tanh");
@@ -430,9 +432,10 @@ TEST(XnnpackCompiler, ShortFloatsStayOutside) {
   %y: bfloat16[64, 64] = aten::relu(%x)
   return %y)");
   ASSERT_EQ(r.outside.size(), 1u);
-  EXPECT_EQ(r.outside[0],
-            "aten::relu: it computes with bfloat16, not float32; exported in float32 it would run "
-            "there");
+  EXPECT_EQ(
+      r.outside[0],
+      "aten::relu: it computes with bfloat16, not float32; if the model is exported in float32, "
+      "XNNPACK runs it");
 }
 
 TEST(XnnpackCompiler, OptionsSayWhatPaysAndWhetherFloat16IsWidened) {
@@ -477,10 +480,10 @@ TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
   return %a, %b, %c, %d, %e)");
   ASSERT_EQ(r.outside.size(), 5u);
   EXPECT_EQ(r.outside[0], "aten::relu: it computes with float64, not float32");
-  EXPECT_EQ(r.outside[1], "aten::hardtanh: the bounds hold no range");
-  EXPECT_EQ(r.outside[2], "aten::erf: XNNPACK does not have it");
+  EXPECT_EQ(r.outside[1], "aten::hardtanh: the lower bound is not below the upper bound");
+  EXPECT_EQ(r.outside[2], "aten::erf: XNNPACK does not support it");
   EXPECT_EQ(r.outside[3],
-            "aten::pow.Tensor_Scalar: the exponent is none of 2, 3, -1, -2, 0.5 and -0.5");
+            "aten::pow.Tensor_Scalar: the exponent is not one of 2, 3, -1, -2, 0.5 and -0.5");
   EXPECT_TRUE(r.graph->delegates.empty());
 }
 
@@ -499,10 +502,10 @@ TEST(XnnpackCompiler, SizesThatHangOnValuesMayBeZeroOrDiffer) {
   return %y)");
   EXPECT_EQ(sum.outside,
             (std::vector<std::string>{
-                "aten::mul.Tensor: that its sizes are equal is known only when it runs"}));
+                "aten::mul.Tensor: whether its sizes are equal is known only at run time"}));
 }
 
-// The values of a payload may move while the sizes of an operand are looked at.
+// Adding values to a payload may reallocate them while the sizes of an operand are in use.
 TEST(XnnpackCompiler, OperandsThatAreMadeForASumDoNotDisturbIt) {
   std::string body = "  input %x0: float32[8, 64]\n";
   for (int i = 0; i < 40; ++i) {

@@ -1,4 +1,4 @@
-// Damage inside the payload of a delegate: numbers of its tables, whatever they mean.
+// Damages the payload of a delegate: changes numbers in its tables, whatever they mean.
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ void edit(std::string& file, size_t first, size_t bytes, Random& random) {
   const size_t at = first + random.below(bytes / width) * width;
   uint64_t value = fuzz::awkward_integer(random);
   if (random.one_in(3)) value = number_at(file, at / 4 * 4) + (random.one_in(2) ? 1 : -1);
-  // A value's number, a size, a flag.
+  // A small number may be the index of a value, a size or a flag.
   if (random.one_in(3)) value = random.below(64);
   std::memcpy(&file[at], &value, width);
 }

@@ -1,3 +1,5 @@
+// Creates the product and packs its weights if the cache lacks them; see cached_product.h.
+
 #include "backends/xnnpack/library/cached_product.h"
 
 #include "xnnpack/allocator.h"
@@ -7,7 +9,7 @@
 #include "xnnpack/operator-utils.h"
 #include "xnnpack/operator.h"
 
-// Of the packed weights: for each column a bias, which is 0, and its numbers.
+// The size of the packed weights: for each column a bias, which is 0, and the column's weights.
 static size_t packed_bytes(const struct xnn_ukernel_gemm* kernel, size_t batch, size_t depth,
                            size_t columns) {
   const size_t column = 1 + round_up_po2(depth, kernel->kr * kernel->sr);

@@ -1,6 +1,6 @@
-// What is compiled into XNNPACK beside its own microkernels, declared as XNNPACK declares those. A
-// gemm takes as many rows as its name says, or fewer; an igemm too, with pointers in groups of as
-// many.
+// The float microkernels that are compiled into XNNPACK beside its own, declared as XNNPACK
+// declares those. A gemm takes up to as many rows as its name says; so does an igemm, whose
+// pointers are in groups of that size.
 
 #pragma once
 
@@ -25,7 +25,7 @@ DECLARE_F32_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_f32_igemm_6x16__fma3)
                          size_t input_increment, size_t output_increment,               \
                          const union xnn_f32_minmax_params* params);
 
-// Any number of pixels in a window.
+// Max pools for any number of pixels in a window.
 TAPER_DECLARE_F32_MAX_POOL(taper_f32_max_pool__avx512f)
 TAPER_DECLARE_F32_MAX_POOL(taper_f32_max_pool__fma3)
 

@@ -1,4 +1,5 @@
-// Tiles for AVX-512: 14 x 32 of the 32 registers, 12 x 32 where every row has a pointer. And pools.
+// Float tiles and max pools for AVX-512. A tile of 14 x 32 fills the 32 registers; with a pointer
+// for each row it is 12 x 32.
 
 #include <immintrin.h>
 
@@ -9,7 +10,7 @@ using Vector = __m512;
 static inline Vector load(const float* from) { return _mm512_loadu_ps(from); }
 static inline Vector splat(const float* from) { return _mm512_set1_ps(*from); }
 static inline Vector multiply_add(Vector a, Vector b, Vector c) { return _mm512_fmadd_ps(a, b, c); }
-// NaN stays NaN.
+// Keeps NaN.
 static inline Vector clamp(Vector value, Vector min, Vector max) {
   return _mm512_min_ps(max, _mm512_max_ps(min, value));
 }

@@ -1,4 +1,4 @@
-// Tiles for AVX with fused multiplication: 6 x 16 of the 16 registers. And pools.
+// Float tiles and max pools for AVX with FMA. A tile of 6 x 16 fills the 16 registers.
 
 #include <immintrin.h>
 
@@ -9,12 +9,12 @@ using Vector = __m256;
 static inline Vector load(const float* from) { return _mm256_loadu_ps(from); }
 static inline Vector splat(const float* from) { return _mm256_broadcast_ss(from); }
 static inline Vector multiply_add(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
-// NaN stays NaN.
+// Keeps NaN.
 static inline Vector clamp(Vector value, Vector min, Vector max) {
   return _mm256_min_ps(max, _mm256_max_ps(min, value));
 }
 static inline void store(float* to, Vector value) { _mm256_storeu_ps(to, value); }
-// The first `count` lanes, fewer than there are.
+// A mask of the first `count` lanes. REQUIRES: count is less than 8.
 static inline __m256i first(size_t count) {
   alignas(32) static const int kMasks[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(kMasks + 8 - count));

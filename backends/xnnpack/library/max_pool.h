@@ -1,8 +1,8 @@
-// The maximum of windows of pixels, several vectors of channels at a time: compiled into XNNPACK in
-// place of its own microkernel, which has vectors of four, and whose interface this is. NaN is the
-// maximum of everything.
+// Max pooling, several vectors of channels at a time. It is compiled into XNNPACK in place of its
+// own microkernel, which uses vectors of four, and has the same interface. If an element is NaN, so
+// is the maximum.
 //
-// Whoever includes this defines `Vector` and its operations before.
+// A file that includes this must first define `Vector` and its operations.
 
 #pragma once
 
@@ -12,8 +12,7 @@
 
 namespace {
 
-// What the windows of an output pixel have in common. `pixels` points at their pointers, which
-// count from `offset`.
+// The window of an output pixel. `pixels` points to its pointers, to which `offset` is added.
 struct Window {
   const float** pixels;
   size_t count;
@@ -21,7 +20,8 @@ struct Window {
   const xnn_f32_minmax_params* limits;
 };
 
-// kCount vectors of channels from `channel` on; if it is one, the first `some` lanes of it.
+// Computes kCount vectors of channels from `channel` on; a single vector may have only `some`
+// lanes.
 template <int kCount>
 [[gnu::always_inline]] inline void pool(const Window& window, size_t channel, size_t some,
                                         float* output) {

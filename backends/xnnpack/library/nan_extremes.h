@@ -1,5 +1,5 @@
-// Maximum and minimum on x86 that are NaN if an operand is: the instructions themselves give the
-// second operand then.
+// Maximum and minimum on x86 that are NaN if an operand is NaN; the instructions themselves return
+// the second operand in that case.
 
 #pragma once
 

@@ -1,3 +1,5 @@
+// Creates workspaces whose memory the caller provides; see placed_workspace.h.
+
 #include "backends/xnnpack/library/placed_workspace.h"
 
 #include "xnnpack/subgraph.h"
@@ -6,14 +8,14 @@ enum xnn_status taper_create_placed_workspace(xnn_workspace_t* workspace) {
   const enum xnn_status status = xnn_create_workspace(workspace);
   if (status != xnn_status_success) return status;
   (*workspace)->is_placed = true;
-  // Anything but null, which stands for what has no place yet.
+  // Any address but null, which means that there is no memory yet.
   (*workspace)->data = (void*)(uintptr_t)XNN_ALLOCATION_ALIGNMENT;
   return status;
 }
 
 size_t taper_workspace_bytes(xnn_workspace_t workspace) { return workspace->size; }
 
-// Null stays null: it has no place.
+// Rebases a pointer. Null, which means no memory, stays null.
 static void* moved(void* pointer, const char* from, char* to) {
   return pointer != NULL ? to + ((const char*)pointer - from) : NULL;
 }

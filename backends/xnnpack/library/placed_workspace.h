@@ -1,5 +1,5 @@
-// A workspace of XNNPACK whose memory is the caller's: what a graph computes on the way lies where
-// the caller has room for it while that graph runs.
+// An XNNPACK workspace in memory that the caller provides: intermediate results of a graph lie
+// wherever the caller has room while that graph runs.
 
 #pragma once
 
@@ -10,15 +10,16 @@
 extern "C" {
 #endif
 
-// For one graph only. To be released as any other; the memory stays the caller's.
+// Creates a workspace for a single graph. It is released like any other; the memory stays the
+// caller's.
 __attribute__((visibility("hidden"))) enum xnn_status taper_create_placed_workspace(
     xnn_workspace_t* workspace);
 
-// What the graph needs at the sizes that it was reshaped to last.
+// The bytes that the graph needs for the sizes to which it was last reshaped.
 __attribute__((visibility("hidden"))) size_t taper_workspace_bytes(xnn_workspace_t workspace);
 
-// Says where these bytes are: not null, aligned to 64 bytes. From then on the graph has to be set
-// up before it runs.
+// Sets the memory: not null, aligned to 64 bytes. After this the graph has to be set up before it
+// runs.
 __attribute__((visibility("hidden"))) void taper_place_workspace(xnn_runtime_t runtime,
                                                                  void* memory);
 

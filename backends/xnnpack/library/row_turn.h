@@ -1,5 +1,5 @@
-// Which of the tiles that take the same block of weights through their rows is computed by this
-// thread now. Entered by columns_first.patch, read by tall_tile.h.
+// The number of the tile that this thread is computing, among the tiles of rows that use the same
+// block of weights. columns_first.patch sets it, tall_tile.h and s8_tiles_amx.cpp read it.
 
 #pragma once
 
@@ -13,7 +13,7 @@ extern "C" {
 
 struct taper_row_turn {
   size_t tile;
-  size_t tiles;  // 0: not known.
+  size_t tiles;  // 0 if not known.
 };
 
 XNN_INTERNAL extern __thread struct taper_row_turn taper_row_turn;

@@ -1,12 +1,13 @@
-// Depthwise convolutions of int8 with windows of up to nine places, 64 channels at a time, by
-// AVX-512's products of four bytes (VNNI): compiled into XNNPACK in place of its own microkernel,
-// whose interface this is.
+// Depthwise int8 convolutions with windows of up to nine taps, 64 channels at a time, with
+// AVX-512's products of four bytes (VNNI). They are compiled into XNNPACK in place of its own
+// microkernel and have the same interface.
 //
-// A product adds four neighbouring bytes of each lane, so the places of a window have to become
-// neighbours. They do by columns of three, and a window that moves by one or two places shares two
-// or one of its columns with the last: of nine places only three or six are loaded and shuffled.
+// The instruction adds products of four adjacent bytes in each lane, so the pixels of a window have
+// to be interleaved. This is done by columns of three. A window that moves by one or two pixels
+// shares two or one of its columns with the previous one, so only three or six of its nine pixels
+// are loaded and interleaved.
 //
-// The instruction wants one unsigned factor: pixels count from -128, and the biases make up for it.
+// The instruction needs one unsigned factor: 128 is added to pixels, and the biases compensate.
 
 #include <immintrin.h>
 
@@ -21,17 +22,17 @@
 namespace {
 
 constexpr size_t kChannels = 64;
-constexpr size_t kPlaces = 3;   // Of a column.
-constexpr size_t kColumns = 3;  // Of a window.
+constexpr size_t kPlaces = 3;   // Pixels of a column.
+constexpr size_t kColumns = 3;  // Columns of a window.
 constexpr size_t kQuarters = 4;
 
-// Lane i of quarter j is about channels 16 * i + 4 * j and the three after it: so unpacking leaves
-// them, and packing finds them.
+// Lane i of quarter j holds channels 16 * i + 4 * j and the three after it: this is the order that
+// unpacking produces and packing expects.
 struct Quarters {
   __m512i values[kQuarters];
 };
 
-// The bytes of four places, those of a channel side by side.
+// Interleaves the bytes of four pixels, so that those of a channel are adjacent.
 [[gnu::always_inline]] inline Quarters interleave(__m512i a, __m512i b, __m512i c, __m512i d) {
   const __m512i low = _mm512_unpacklo_epi8(a, b), low_rest = _mm512_unpacklo_epi8(c, d);
   const __m512i high = _mm512_unpackhi_epi8(a, b), high_rest = _mm512_unpackhi_epi8(c, d);
@@ -39,7 +40,7 @@ struct Quarters {
            _mm512_unpacklo_epi16(high, high_rest), _mm512_unpackhi_epi16(high, high_rest)}};
 }
 
-// Four bytes for each of 64 channels, rearranged.
+// Loads four bytes for each of 64 channels in this order.
 Quarters arrange(const void* from) {
   Quarters result;
   for (size_t j = 0; j < kQuarters; ++j) {
@@ -52,7 +53,7 @@ Quarters arrange(const void* from) {
   return result;
 }
 
-// What XNNPACK packs for 64 channels: biases, the weights of place after place, scales.
+// The packed weights of 64 channels. XNNPACK packs biases, the weights of each tap, scales.
 struct Weights {
   Quarters columns[kColumns];
   Quarters biases;
@@ -74,6 +75,7 @@ struct Weights {
   }
 };
 
+// How to load pixels.
 struct Pixels {
   size_t offset;
   const int8_t* outside;  // The pointer to which the offset is not added.
@@ -92,8 +94,9 @@ struct Pixels {
   }
 };
 
+// How to convert sums to results.
 struct Results {
-  __m512 max;  // Less the zero point.
+  __m512 max;  // Minus the zero point.
   __m512i zero_point;
   __m512i min;
 
@@ -127,7 +130,7 @@ struct Results {
   }
 };
 
-// A line of pixels, whose windows share kShared columns each with the one before.
+// Computes a line of pixels; each window shares kShared columns with the previous one.
 template <size_t kShared>
 void line(size_t count, const int8_t** places, intptr_t place_bytes, const Pixels& pixels,
           const Weights& weights, const Results& results, int8_t* output, size_t output_bytes) {

@@ -1,6 +1,6 @@
-// What is compiled into XNNPACK for int8 beside its own microkernels, declared as XNNPACK declares
-// those. A product takes as many rows as its name says, or fewer; an igemm has its pointers in
-// groups of as many.
+// The int8 microkernels that are compiled into XNNPACK beside its own, declared as XNNPACK declares
+// those. A gemm takes up to as many rows as its name says; so does an igemm, whose pointers are in
+// groups of that size.
 
 #pragma once
 
@@ -20,7 +20,7 @@ DECLARE_QD8_F32_QC8W_GEMM_MINMAX_UKERNEL_FUNCTION(taper_qd8_f32_gemm_32x32c4__am
 DECLARE_QD8_F32_QC8W_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_qd8_f32_igemm_32x32c4__amx)
 DECLARE_QD8_F32_QC8W_IGEMM_MINMAX_UKERNEL_FUNCTION(taper_qd8_f32_igemm_1x32c4__amx)
 
-// Depthwise, windows of up to nine places.
+// Depthwise convolutions with windows of up to nine taps.
 XNN_INTERNAL void taper_qs8_dwconv_9p64c__avx512vnni(
     size_t channels, size_t output_width, const int8_t** input, const void* weights, int8_t* output,
     intptr_t input_stride, size_t output_increment, size_t input_offset, const int8_t* zero,

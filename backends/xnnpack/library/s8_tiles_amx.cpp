@@ -1,15 +1,15 @@
-// Products of matrices and convolutions of int8 by the processor's matrix unit (AMX): compiled into
-// XNNPACK in place of its own microkernels, whose interface this is.
+// Matrix products and convolutions of int8 by the processor's matrix unit (AMX). They are compiled
+// into XNNPACK in place of its own microkernels and have the same interface.
 //
 // The unit has eight tiles of 16 rows of 64 bytes. Four hold sums, 32 rows by 32 columns of int32;
-// two hold 64 steps of the rows, two 64 steps of the columns' weights: four loads for four
-// products, where one row of tiles would need five, and would read the weights twice as often.
+// two hold 64 steps of the rows, two hold 64 steps of the columns' weights. So four products take
+// four loads; with a single row of tiles they would take five, and read the weights twice as often.
 //
-// A tile is loaded from rows that lie equally far apart. Those of a product do; those of a
-// convolution are gathered before (s8_window.h). Steps are taken in slabs, so that those of the
-// rows stay in the first-level cache for all columns; between slabs the sums are put by.
+// A tile is loaded from rows with a constant stride. The rows of a product have one; those of a
+// convolution are gathered first (s8_window.h). Steps are processed in slabs, so that those of the
+// rows stay in the first-level cache for all columns; between slabs the sums are stored.
 //
-// Packed weights lie as XNNPACK has them: for every 32 columns an int32 each, their biases or the
+// Packed weights have XNNPACK's layout: for every 32 columns an int32 each, their biases or the
 // sums of their weights, then for every four steps 32 x 4 weights, then the scales.
 
 #include "backends/xnnpack/library/s8_tiles.h"
@@ -38,8 +38,8 @@ T* advance(T* pointer, size_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
 }
 
-// Tiles 0 to 3 are sums, 4 and 5 steps of the upper and lower rows, 6 and 7 weights of the left and
-// right columns.
+// Configures the tiles: 0 to 3 are sums, 4 and 5 steps of the upper and lower rows, 6 and 7 weights
+// of the left and right columns.
 void configure(size_t rows, size_t steps) {
   struct alignas(64) Layout {
     uint8_t palette = 1;
@@ -58,8 +58,8 @@ void configure(size_t rows, size_t steps) {
   _tile_loadconfig(&layout);
 }
 
-// A share of the block of weights that follows this one, fetched while this one is in use. Where
-// few tiles use a block, the shares are so large that fetching them holds up what is used now.
+// Prefetches a share of the block of weights that follows the current one. If only a few tiles use
+// a block, the shares would be so large that prefetching them delays the current block.
 class Ahead {
  public:
   Ahead(const void* block, size_t bytes) : next_(static_cast<const char*>(block)) {
@@ -97,7 +97,7 @@ template <bool kLower, bool kRight>
   }
 }
 
-// Adds the products of steps from `first` on to the sums of a panel, which begin with zeros.
+// Adds the products of steps from `first` on to the sums of a panel, which start as zeros.
 template <bool kLower, bool kRight>
 void add_steps(const Steps& steps, size_t first, const int8_t* weights, Sums& sums, Ahead& ahead) {
   constexpr size_t kStride = sizeof(sums[0]);
@@ -130,11 +130,12 @@ void add_steps(const Steps& steps, size_t first, const int8_t* weights, Sums& su
   if (kLower && kRight) _tile_stored(3, sums[kTileRows] + kTileRows, kStride);
 }
 
-// The same for a single row, which would leave the unit empty: products of four bytes (VNNI). They
-// want one unsigned factor, so steps count from -128, and what that adds is summed up beside.
+// The same for a single row, which would leave most of the unit unused, with products of four bytes
+// (VNNI). They need one unsigned factor, so 128 is added to steps, and what that contributes is
+// summed separately and subtracted.
 class RowSums {
  public:
-  // From what add_row() left of the steps before, if there were any.
+  // Starts with the sums of the previous steps, if there are any.
   RowSums(const int32_t* sums, size_t first) {
     if (first == 0) return;
     even_.left = _mm512_load_si512(sums);
@@ -198,8 +199,8 @@ AddSteps* add_steps_of(size_t rows, size_t columns) {
   return columns > kTileRows ? add_steps<true, true> : add_steps<true, false>;
 }
 
-// Steps of rows that are multiplied where they lie. What is left of a row behind its last chunk is
-// put together with the steps before, as zeros.
+// The steps of a matrix, which are used in place. The rest of a row after its last whole chunk is
+// copied to a chunk that starts with zeros for the steps before it.
 class Matrix {
  public:
   static constexpr size_t kPanels = 4;
@@ -239,11 +240,11 @@ struct Panel {
   const float* scales;
 };
 
-// Results in int8: sums times scales, rounded, from their own zero point.
+// Converts sums to int8 results: sums times scales, rounded, plus the zero point of the results.
 class Int8Results {
  public:
   using Result = int8_t;
-  static constexpr size_t kScales = 1;  // Floats for each column behind the weights.
+  static constexpr size_t kScales = 1;  // The floats per column after the weights.
 
   explicit Int8Results(const xnn_qs8_qc8w_conv_minmax_params* params)
       : zero_point_(params->fp32_scalar.output_zero_point),
@@ -254,7 +255,7 @@ class Int8Results {
              size_t row_bytes) const {
     const Half left(panel, 0), right(panel, kTileRows);
     const __m512i min = _mm512_set1_epi8(min_);
-    // After packing: four columns of the left, four of the right, then those of the next row.
+    // Packing gives four columns of the left half, four of the right, then those of the next row.
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const auto wanted = static_cast<__mmask32>(ones(columns));
     for (size_t i = 0; i < rows; i += 2, c += 2 * row_bytes) {
@@ -296,13 +297,13 @@ class Int8Results {
   int16_t max_;
 };
 
-// Results in floats, of rows with a scale and a zero point of their own.
+// Converts sums to float results; each row has its own scale and zero point.
 class FloatResults {
  public:
   using Result = float;
-  static constexpr size_t kScales = 2;  // And a bias.
+  static constexpr size_t kScales = 2;  // A scale and a bias per column.
 
-  // `next`: 1 where every row has parameters, 0 where all share one.
+  // `next` is 1 if every row has parameters, 0 if all rows share them.
   FloatResults(const xnn_f32_minmax_params* limits, const xnn_qd8_quantization_params* rows,
                size_t next)
       : limits_(limits), rows_(rows), next_(next) {}
@@ -334,7 +335,7 @@ class FloatResults {
   size_t next_;
 };
 
-// Where the results go.
+// The destination of the results.
 template <typename Result>
 struct Place {
   Result* c;
@@ -342,8 +343,8 @@ struct Place {
   size_t panel_bytes;
 };
 
-// All columns of a few rows, Rows::kPanels panels at a time: first their products, then their
-// results, so that the unit need not wait for either.
+// Computes all columns of a few rows, Rows::kPanels panels at a time: first the products, then the
+// results, so that neither waits for the other.
 template <typename Rows, typename Results>
 void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const void* weights,
               Place<typename Results::Result> place, const Results& results) {
@@ -384,7 +385,7 @@ void gemm(size_t rows, size_t columns, size_t bytes, const int8_t* a, size_t a_b
   multiply(rows, columns, round_up_4(bytes), matrix, weights, place, results);
 }
 
-// `pointer_bytes`: of all pointers.
+// `pointer_bytes` is the size of all pointers.
 template <size_t kHeight, typename Results>
 void igemm(size_t rows, size_t columns, size_t channels, size_t pointer_bytes, const Pixels& pixels,
            const void* weights, const Place<typename Results::Result>& place,

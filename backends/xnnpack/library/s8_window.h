@@ -1,9 +1,9 @@
-// The pixels under a convolution's window as rows of a matrix, for AVX-512.
+// Gathers the pixels of a convolution's windows as rows of a matrix, for AVX-512.
 //
-// XNNPACK gives a pointer for each place of the window and each row of a tile. Here the channels
-// that the pointers lead to are gathered, place after place, so that a row is one piece whatever
-// the number of channels. Where these are few, the places of a line of the window mostly lie side
-// by side in the image: then one load takes several of them.
+// XNNPACK passes a pointer for each tap of the window ("place") and each row of a tile. The
+// channels that the pointers refer to are gathered tap after tap, so that a row is contiguous for
+// any number of channels. If there are few channels, the pixels of a line of the window are usually
+// adjacent in the image, and one load takes several of them.
 
 #pragma once
 
@@ -15,28 +15,28 @@
 
 namespace {
 
-constexpr size_t kChunk = 64;  // Steps, of a byte each, that one product of tiles takes.
+constexpr size_t kChunk = 64;  // The steps (bytes) of one product of tiles.
 constexpr size_t kSlab =
-    576;  // Steps that are multiplied at a time: 64 channels of a 3 x 3 window.
+    576;  // The steps that are multiplied at a time: 64 channels of a 3 x 3 window.
 
 constexpr size_t round_up_4(size_t count) { return (count + 3) / 4 * 4; }
 
-// `count` ones, all at most.
+// A mask of `count` ones, at most 64.
 inline __mmask64 ones(size_t count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
 
-// Some of the steps of all rows: chunks of equally distant rows, and `rest`, a last chunk that
-// begins with zeros where it would repeat steps.
+// Some of the steps of all rows: chunks of rows with a constant stride, and `rest`, a last chunk in
+// which steps that the chunks already contain are zeros.
 struct Steps {
   const int8_t* rows;
   size_t row_bytes;
   size_t chunks;
-  size_t chunk_steps;  // kChunk, or all steps where these are fewer.
-  const int8_t* rest;  // kChunk bytes a row, or null.
-  size_t rest_step;    // Where it begins among all steps.
+  size_t chunk_steps;  // kChunk, or the number of steps if it is smaller.
+  const int8_t* rest;  // kChunk bytes per row, or null.
+  size_t rest_step;    // The first step of the rest.
 };
 
-// For each place of a window a group of pointers, one a row. They count from `offset` but those
-// that equal `outside`, for which `zeros` are read.
+// For each tap of a window a group of pointers, one per row. `offset` is added to them, except to
+// those that equal `outside`, for which `zeros` are read.
 struct Pixels {
   const int8_t** pointers;
   size_t offset;
@@ -49,12 +49,12 @@ struct Pixels {
   }
 };
 
-// Groups of kHeight pointers, of which `count` are rows. A pixel's channels are filled up with
-// zeros to a multiple of four steps.
+// Gathers rows from groups of kHeight pointers, of which `count` are used. The channels of a pixel
+// are padded with zeros to a multiple of four steps.
 template <size_t kHeight>
 class Window {
  public:
-  static constexpr size_t kPanels = 8;  // Which share what is gathered.
+  static constexpr size_t kPanels = 8;  // The panels that share gathered rows.
 
   Window(const Pixels& pixels, size_t count, size_t channels)
       : pixels_(pixels), count_(count), channels_(channels), place_steps_(round_up_4(channels)) {
@@ -64,7 +64,7 @@ class Window {
     }
   }
 
-  // Gathers steps from `first` on, kSlab at most; the ones before are gone.
+  // Gathers steps from `first` on, at most kSlab, and discards the previous ones.
   Steps some(size_t first, size_t steps) {
     size_t place = first / place_steps_;
     size_t channel = first % place_steps_;
@@ -93,15 +93,15 @@ class Window {
   }
 
  private:
-  static constexpr size_t kRowBytes = kSlab + kChunk;  // A store may run over the end of a row.
+  static constexpr size_t kRowBytes = kSlab + kChunk;  // A store may pass the end of a row.
 
-  // Places whose pixels lie side by side, in the rows that have a bit.
+  // Taps whose pixels are adjacent in memory, in the rows whose bits are set.
   struct Run {
     size_t places;
     uint32_t rows;
   };
 
-  // As many places as fill a chunk, unless that leaves less than half of the rows.
+  // Finds as many such taps as fill a chunk, as long as they are adjacent in half of the rows.
   Run side_by_side(size_t place, size_t steps) const {
     Run run = {1, static_cast<uint32_t>(ones(count_))};
     if (kHeight < 8) return run;
@@ -114,7 +114,7 @@ class Window {
     return run;
   }
 
-  // The rows whose pixel at this place lies beside that of the place before.
+  // The rows whose pixel at this tap is adjacent to that of the previous tap.
   uint32_t beside_last(size_t place) const {
     const __m512i distance = _mm512_set1_epi64(static_cast<int64_t>(channels_));
     const __m512i outside = _mm512_set1_epi64(reinterpret_cast<int64_t>(pixels_.outside));
@@ -131,10 +131,11 @@ class Window {
     return rows;
   }
 
+  // Gathers the pixels of several taps.
   void gather(size_t place, const Run& run, int8_t* to) {
     const __m512i order = _mm512_load_si512(order_);
     const __mmask64 wanted = ones(run.places * channels_);
-    const Pixels pixels = pixels_;  // Whose members no store can change.
+    const Pixels pixels = pixels_;  // A copy, whose members no store can change.
     const size_t count = count_;
     for (size_t i = 0; i < count; ++i, to += kRowBytes) {
       if (run.rows >> i & 1) {
@@ -151,6 +152,7 @@ class Window {
     }
   }
 
+  // Gathers `bytes` channels of one tap.
   void gather(size_t place, size_t channel, size_t bytes, int8_t* to) {
     const int8_t* from[kHeight];
     const Pixels pixels = pixels_;
@@ -168,6 +170,7 @@ class Window {
     }
   }
 
+  // Copies the last chunk of each row, with zeros for all but the last `rest` steps.
   void cut_rest(size_t steps, size_t rest) {
     for (size_t i = 0; i < count_; ++i) {
       const int8_t* chunk = rows_ + i * kRowBytes + steps - kChunk;
@@ -180,7 +183,7 @@ class Window {
   size_t count_;
   size_t channels_;
   size_t place_steps_;
-  alignas(64) int8_t order_[kChunk];  // From pixels side by side to their steps.
+  alignas(64) int8_t order_[kChunk];  // The permutation from adjacent pixels to steps.
   alignas(64) int8_t rest_[kHeight * kChunk];
   alignas(64) int8_t rows_[kHeight * kRowBytes];
 };

@@ -1,19 +1,19 @@
-// Products of matrices and convolutions of floats, as tall tiles: compiled into XNNPACK in place of
-// its own microkernels, whose interface this is.
+// Matrix products and convolutions of floats with tall register tiles. They are compiled into
+// XNNPACK in place of its own microkernels and have the same interface.
 //
 // XNNPACK's tiles leave half of the vector registers empty (7 x 32 with AVX-512, 5 x 16 with AVX2):
 // a step of the innermost loop loads nearly as much as it multiplies. These fill the registers. A
-// convolution reads each row through a pointer of its own, so its height is also bounded by the
-// general registers. The last rows and columns are computed by shorter and narrower tiles of the
-// same code, where XNNPACK's kernels compute rows twice and columns that nobody wants.
+// convolution reads each row through a pointer, so its height is also limited by the general
+// registers. The last rows and columns are computed by shorter and narrower tiles of the same code;
+// XNNPACK's kernels compute rows twice and columns that are not needed.
 //
-// A layer reads its weights once, mostly from memory, and memory is slow. So while a block of them
-// passes by all rows, the block behind it is fetched into the cache, a share by each tile of rows.
-// In a file of packed weights layers follow each other: the last block of one fetches the first of
+// A layer reads its weights once, mostly from memory, which is slow. So while all rows use one
+// block of weights, the following block is prefetched into the cache, a share by each tile of rows.
+// In a file of packed weights layers are adjacent, so the last block of one prefetches the first of
 // the next.
 //
-// Whoever includes this defines `Vector` and its operations before. Packed weights lie as XNNPACK
-// has them: for every kPanel columns the biases, then a row for each step.
+// A file that includes this must first define `Vector` and its operations. Packed weights have
+// XNNPACK's layout: for every kPanel columns the biases, then a row for each step.
 
 #pragma once
 
@@ -35,8 +35,9 @@ T* advance(T* pointer, size_t bytes) {
   return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
 }
 
-// A share of the block of weights that follows this one, as an address for each step of the
-// innermost loop: mostly a line that another step fetches too, which costs nothing.
+// Prefetches a share of the block of weights that follows the current one, one address for each
+// step of the innermost loop: often a cache line that another step fetches too, which costs
+// nothing.
 class Ahead {
  public:
   Ahead(const float* block, size_t bytes) : next_(reinterpret_cast<const char*>(block)) {
@@ -56,12 +57,12 @@ class Ahead {
   size_t step_bytes_ = 0;
 };
 
-// The packed weights of so many columns.
+// The size of the packed weights of the columns.
 constexpr size_t block_bytes(size_t columns, size_t steps) {
   return (columns + kPanel - 1) / kPanel * (steps + 1) * kPanel * sizeof(float);
 }
 
-// Where the tile's results go, `columns` of each row at most.
+// The destination of a tile's results, of which at most `columns` per row are stored.
 struct Result {
   float* c;
   size_t row_bytes;
@@ -69,6 +70,7 @@ struct Result {
   const xnn_f32_minmax_params* limits;
 };
 
+// A register tile of kRows rows of kWidth vectors.
 template <int kRows, int kWidth>
 struct Tile {
   Vector sums[kRows][kWidth];
@@ -81,7 +83,8 @@ struct Tile {
     }
   }
 
-  // Adds products of a number of each row and a row of the weights. row(i) is where row i begins.
+  // Adds the products of the elements of each row and the rows of the weights. row(i) is the start
+  // of row i.
   template <typename Row>
   [[gnu::always_inline]] void add(Row row, const float* weights, size_t steps, Ahead& ahead) {
     for (size_t k = 0; k < steps; ++k, weights += kPanel) {
@@ -114,7 +117,7 @@ struct Tile {
   }
 };
 
-// Calls run(width) for panel after panel of the result, with as many vectors as it is wide.
+// Calls run(result, width) for each panel of the result; width is its number of vectors.
 template <typename Run>
 [[gnu::always_inline]] inline void for_panels(Result result, size_t columns, size_t panel_bytes,
                                               Run run) {
@@ -131,7 +134,7 @@ template <typename Run>
   }
 }
 
-// XNNPACK's arguments, in its order. Sizes are in bytes but `rows` and `columns`, which are counts.
+// XNNPACK's arguments, in its order. All sizes are in bytes, except `rows` and `columns`.
 using Gemm = void(size_t rows, size_t columns, size_t depth_bytes, const float* a, size_t a_bytes,
                   const float* weights, float* c, size_t row_bytes, size_t panel_bytes,
                   const xnn_f32_minmax_params* limits);
@@ -151,8 +154,9 @@ void gemm(size_t, size_t columns, size_t depth_bytes, const float* a, size_t a_b
   });
 }
 
-// `pointers`: one per place of the window and row, rows together, kHeight of them. They count from
-// `offset` but the ones to `zeros`. `channel_bytes`: what is read through each.
+// There is a pointer for each tap of the window and each of kHeight rows, in `pointers`, with those
+// of a tap together. `offset` is added to all but those to `zeros`. `channel_bytes` are read
+// through each.
 using Igemm = void(size_t rows, size_t columns, size_t channel_bytes, size_t pointer_bytes,
                    const float** pointers, const float* weights, float* c, size_t row_bytes,
                    size_t panel_bytes, size_t offset, const float* zeros,
@@ -184,7 +188,7 @@ void igemm(size_t, size_t columns, size_t channel_bytes, size_t pointer_bytes,
   });
 }
 
-// The function for each number of rows.
+// The functions for each number of rows.
 template <typename Height>
 struct Tiles;
 template <int... kRows>

@@ -1,5 +1,5 @@
-// The device half of the backend's descriptor: a backend with threads of its own, which serve
-// kernels too.
+// The device half of the backend's descriptor. It creates a backend with its own threads, which the
+// kernels use, too.
 
 #include "backends/xnnpack/descriptor.h"
 

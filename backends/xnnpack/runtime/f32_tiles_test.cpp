@@ -1,5 +1,5 @@
-// The tiles that are compiled into XNNPACK (backends/xnnpack/library), entered as XNNPACK does,
-// against sums in double precision.
+// Tests the tiles that are compiled into XNNPACK (backends/xnnpack/library), called as XNNPACK
+// calls them, against sums in double precision.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #if defined(__x86_64__)
 
 extern "C" {
-// As XNNPACK has it.
+// XNNPACK's declarations.
 union xnn_f32_minmax_params {
   struct {
     float min, max;
@@ -29,7 +29,7 @@ IgemmTile taper_f32_igemm_12x32__avx512f, taper_f32_igemm_6x32__avx512f, taper_f
 namespace taper::xnnpack {
 namespace {
 
-constexpr float kNothing = -77;  // Where nothing may be written.
+constexpr float kNothing = -77;  // Marks elements that must not be written.
 constexpr size_t kSpare = 3;     // Columns between the rows of a result.
 
 float number(size_t i) { return static_cast<float>(static_cast<int>(i * 37 % 101) - 50) / 16; }
@@ -40,7 +40,7 @@ std::vector<float> numbers(size_t count, size_t first) {
   return all;
 }
 
-// A product of `rows` vectors of `depth` numbers, which row(i, k) tells, with packed weights.
+// A product of `rows` vectors of `depth` numbers, given by row(i, k), with packed weights.
 struct Problem {
   size_t rows, columns, depth, panel;
   xnn_f32_minmax_params limits = {{-9, 11}};
@@ -78,7 +78,8 @@ void check_gemm(GemmTile* tile, size_t rows, size_t columns, size_t depth, size_
   p.check(c, [&](size_t i, size_t k) { return a[i * stride + k]; });
 }
 
-// Windows of three pixels at a distance of one, the first of which are zeros in every other row.
+// Checks a convolution with windows of three adjacent pixels, of which the first is outside the
+// image in every second row.
 void check_igemm(IgemmTile* tile, size_t height, size_t rows, size_t columns, size_t channels,
                  size_t panel) {
   SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x 3 x " +

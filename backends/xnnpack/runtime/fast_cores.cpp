@@ -1,5 +1,6 @@
-// Phones have small cores beside large ones, and a graph waits for its slowest thread: one on a
-// small core makes all of it slower. Linux says of each processor what it can do.
+// Counts fast cores. Phones have small cores beside large ones, and a graph waits for its slowest
+// thread, so a thread on a small core slows down all of it. Linux states the capacity of each
+// processor.
 
 #include "backends/xnnpack/runtime/fast_cores.h"
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr size_t kMostCores = 256;
 
-// A small number that a file of the system holds; 0 if there is no such file.
+// Reads a small number from a system file; 0 if there is no such file.
 uint32_t read_number(const char* path) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;

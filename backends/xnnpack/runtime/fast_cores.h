@@ -1,4 +1,4 @@
-// How many threads are worth having here: the fast cores that the process may use.
+// How many threads are worth using: the number of fast cores that the process may use.
 
 #pragma once
 
@@ -8,17 +8,17 @@
 
 namespace taper::xnnpack {
 
-// One core: what it can do beside the others, in a unit of the system's; 0 if the system does not
-// tell.
+// A core.
 struct Core {
-  uint32_t capacity = 0;
+  uint32_t capacity = 0;  // Relative to other cores, in a unit of the system; 0 if unknown.
 };
 
-// The cores that are within a quarter of the best one; all of them if nothing tells them apart.
+// Counts the cores whose capacity is at least three quarters of the largest, and at least 1. If no
+// capacity is known, these are all cores.
 uint32_t count_fast(Span<const Core> cores);
 
-// The fast cores among those that this process may run on, each counted once however many threads
-// it runs at a time. At least 1.
+// Counts the fast cores among those that this process may run on, each once even if it runs several
+// threads at a time. At least 1.
 uint32_t fast_cores();
 
 }  // namespace taper::xnnpack

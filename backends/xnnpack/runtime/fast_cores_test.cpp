@@ -1,3 +1,5 @@
+// Tests which cores count as fast.
+
 #include "backends/xnnpack/runtime/fast_cores.h"
 
 #include <gtest/gtest.h>

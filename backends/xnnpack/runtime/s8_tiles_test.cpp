@@ -1,5 +1,5 @@
-// The microkernels for int8 that are compiled into XNNPACK (backends/xnnpack/library), entered as
-// XNNPACK does, against sums of integers.
+// Tests the int8 microkernels that are compiled into XNNPACK (backends/xnnpack/library), called as
+// XNNPACK calls them, against sums of integers.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include <vector>
 
 extern "C" {
-// As XNNPACK has them.
+// XNNPACK's declarations.
 union xnn_qs8_qc8w_conv_minmax_params {
   struct {
     int16_t output_zero_point, output_min, output_max;
@@ -54,7 +54,7 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr size_t kPanel = 32;
-constexpr size_t kSpare = 3;  // Columns between the rows of a result, where nothing may be written.
+constexpr size_t kSpare = 3;  // Columns between rows of a result, which must not be written.
 constexpr int8_t kNothing = -77;
 constexpr xnn_qs8_qc8w_conv_minmax_params kLimits = {{-5, -100, 90}};
 constexpr xnn_f32_minmax_params kFloatLimits = {{-900, 1000}};
@@ -74,7 +74,7 @@ int8_t quantised(int32_t sum, float scale) {
   return static_cast<int8_t>(std::clamp(value, min, max));
 }
 
-// Weights of `columns` columns for `places` times `channels` steps, and how they are packed.
+// The weights of `columns` columns for `places` times `channels` steps, and their packing.
 struct Weights {
   size_t columns, places, channels;
 
@@ -91,7 +91,7 @@ struct Weights {
     to.insert(to.end(), from, from + sizeof(T));
   }
 
-  // `with_biases`: as floats behind the scales.
+  // Packs the weights; `with_biases` adds float biases after the scales.
   std::vector<char> packed(bool with_biases) const {
     std::vector<char> to;
     for (size_t n0 = 0; n0 < columns; n0 += kPanel) {
@@ -114,7 +114,7 @@ struct Weights {
     return to;
   }
 
-  // pixel(place, k): what the weights are multiplied with.
+  // pixel(place, k) is the factor of a weight.
   template <typename Pixel>
   int32_t sum(size_t n, Pixel pixel) const {
     int32_t result = 0;
@@ -125,7 +125,7 @@ struct Weights {
   }
 };
 
-// pixel(row, place, k): what the weights were multiplied with.
+// Checks int8 results; pixel(row, place, k) is the factor of a weight.
 template <typename Pixel>
 void check(const Weights& w, size_t rows, const std::vector<int8_t>& c, Pixel pixel) {
   for (size_t i = 0; i < rows; ++i) {
@@ -138,8 +138,8 @@ void check(const Weights& w, size_t rows, const std::vector<int8_t>& c, Pixel pi
   }
 }
 
-// The same in floats; row i has parameters(i), and a bias counts how often the zero point is in a
-// sum.
+// Checks float results; row i has parameters(i), and a packed bias is the factor of the zero point
+// in a sum.
 template <typename Parameters, typename Pixel>
 void check(const Weights& w, size_t rows, const std::vector<float>& c, Parameters parameters,
            Pixel pixel) {
@@ -183,8 +183,8 @@ void check_gemm(size_t rows, size_t columns, size_t depth) {
   check(w, rows, f, of_row, pixel);
 }
 
-// An image under a window of 2 lines by 3 pixels that moves along it, wrapping at 7 pixels; the
-// first place is outside for every fifth row.
+// An image and a window of 2 lines by 3 pixels that moves along it; lines have 7 pixels. The first
+// place is outside the image in every fifth row.
 struct Image {
   static constexpr size_t kPlaces = 6, kWidth = 7, kOffset = 5;
   size_t channels;
@@ -202,7 +202,7 @@ struct Image {
   const int8_t* read(size_t row, size_t place) const {
     return is_outside(row, place) ? zeros.data() : at(row, place);
   }
-  // In groups of `height`.
+  // The pointers, in groups of `height`.
   std::vector<const int8_t*> pointers(size_t rows, size_t height) const {
     std::vector<const int8_t*> all;
     for (size_t place = 0; place < kPlaces; ++place) {
@@ -286,7 +286,7 @@ TEST(S8Tiles, Convolutions) {
   }
 }
 
-// Nine weights a channel, as they are packed.
+// Packs nine weights per channel.
 std::vector<char> depthwise_weights(const Weights& w) {
   constexpr size_t kChannels = 64;
   std::vector<char> to;
@@ -303,7 +303,8 @@ std::vector<char> depthwise_weights(const Weights& w) {
   return to;
 }
 
-// A line of pixels whose windows are `step` pointers apart; every seventh pointer leads outside.
+// Checks a line of pixels whose windows are `step` pointers apart; every seventh pointer is outside
+// the image.
 void check_depthwise(size_t channels, size_t width, size_t step) {
   SCOPED_TRACE(std::to_string(channels) + " channels, " + std::to_string(width) + " pixels, " +
                std::to_string(step) + " apart");

@@ -1,5 +1,5 @@
-// Builds the stages once. An execution tells them only what has changed since the last one: new
-// sizes lead to new shapes, checked by our own rules first; new memory is bound.
+// Builds the stages once. An execution passes them only what has changed since the last one: new
+// sizes lead to new shapes, which our own rules check first; new memory is bound.
 
 #include "backends/xnnpack/runtime/subgraph_executor.h"
 
@@ -30,7 +30,7 @@ ScalarType scalar_type(DataType type) {
   }
 }
 
-// The sizes of a tensor as they lie in memory. A number counts as one element of one dimension.
+// The sizes of a tensor in memory order. A 0-d tensor may have rank 1 in the graph.
 bool physical_shape(const Tensor& tensor, uint32_t rank, Shape* shape) {
   *shape = {};
   shape->rank = rank;
@@ -88,7 +88,7 @@ Status SubgraphExecutor::make_arguments() {
 
 Status SubgraphExecutor::execute(Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == graph_.arguments().size(), Error::kInvalidProgram,
-                "the XNNPACK graph takes another number of arguments");
+                "the call has another number of arguments than the XNNPACK graph");
   TAPER_TRY(read_sizes(args));
   if (!is_shaped_) {
     TAPER_TRY(graph_.infer_shapes());
@@ -105,14 +105,14 @@ Status SubgraphExecutor::read_sizes(Span<EValue* const> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     XnnValue& value = graph_.values()[graph_.arguments()[i]];
     TAPER_REQUIRE(args[i]->is_tensor(), Error::kInvalidProgram,
-                  "an argument of the XNNPACK graph is no tensor");
+                  "an argument of the XNNPACK graph is not a tensor");
     const Tensor& tensor = args[i]->to_tensor();
     TAPER_REQUIRE(tensor.scalar_type() == scalar_type(value.type), Error::kInvalidProgram,
-                  "an argument of the XNNPACK graph has another type");
+                  "an argument of the XNNPACK graph has another dtype");
     if (!value.is_input) continue;
     Shape shape;
     TAPER_REQUIRE(physical_shape(tensor, value.declared.rank, &shape), Error::kInvalidProgram,
-                  "an argument of the XNNPACK graph has another number of dimensions");
+                  "an argument of the XNNPACK graph has another rank");
     TAPER_REQUIRE(tensor.numel() > 0, Error::kNotSupported,
                   "an argument of the XNNPACK graph is empty");
     if (shape == value.shape) continue;
@@ -128,14 +128,14 @@ Status SubgraphExecutor::resize_outputs(Span<EValue* const> args) {
     if (!value.is_output) continue;
     Tensor& tensor = args[i]->to_tensor();
     TAPER_REQUIRE(!tensor.is_constant(), Error::kInvalidProgram,
-                  "an output of the XNNPACK graph must not be written");
+                  "an output of the XNNPACK graph is a constant, which must not be written");
     if (tensor.dim() == 0 && value.shape.rank == 1) {
       TAPER_REQUIRE(value.shape.dims[0] == 1, Error::kInvalidProgram,
-                    "an output of the XNNPACK graph has another number of dimensions");
+                    "an output of the XNNPACK graph has another rank");
       continue;
     }
     TAPER_REQUIRE(tensor.dim() == static_cast<int64_t>(value.shape.rank), Error::kInvalidProgram,
-                  "an output of the XNNPACK graph has another number of dimensions");
+                  "an output of the XNNPACK graph has another rank");
     int32_t sizes[kMaxRank];
     for (uint32_t d = 0; d < value.shape.rank; ++d) {
       TAPER_REQUIRE(value.shape.dims[d] <= INT32_MAX, Error::kNotSupported,
@@ -155,12 +155,12 @@ Status SubgraphExecutor::check_apart(Span<EValue* const> args) {
   }
   std::sort(ranges_.get(), ranges_.get() + args.size(),
             [](const Range& a, const Range& b) { return std::less<>()(a.begin, b.begin); });
-  const uint8_t* end = nullptr;  // The end of the ranges so far, and of the results among them.
+  const uint8_t* end = nullptr;  // The end of all previous ranges, and of the results among them.
   const uint8_t* end_of_outputs = nullptr;
   for (const Range& range : Span<const Range>(ranges_.get(), args.size())) {
     const uint8_t* before = range.is_output ? end : end_of_outputs;
     TAPER_REQUIRE(before == nullptr || !std::less<>()(range.begin, before), Error::kInvalidProgram,
-                  "a result of the XNNPACK graph lies over another argument");
+                  "a result of the XNNPACK graph overlaps another argument");
     end = std::max(end, range.end, std::less<>());
     if (range.is_output) end_of_outputs = std::max(end_of_outputs, range.end, std::less<>());
   }

@@ -1,4 +1,4 @@
-// One loaded payload: its graph, and the stages that it runs in.
+// A loaded payload: its graph, and the stages in which it runs.
 
 #pragma once
 
@@ -21,12 +21,12 @@ class SubgraphExecutor {
   Status load(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
               const Shared& shared, PackedCache& cache);
   Status execute(Span<EValue* const> args);
-  // Whether its memory is that of others, too: then one of them is called at a time.
+  // Whether it shares memory with others, so that only one of them may be called at a time.
   bool shares_memory() const { return shares_memory_; }
 
  private:
   struct Argument {
-    void* bound = nullptr;              // What the stages were told last.
+    void* bound = nullptr;              // The address that was last passed to the stages.
     std::unique_ptr<uint8_t[]> padded;  // Holds inputs that must not be read past their end.
     uint64_t capacity = 0;
   };
@@ -37,19 +37,19 @@ class SubgraphExecutor {
   };
 
   Status make_arguments();
-  // Refuses results that lie over other arguments.
+  // Refuses results that overlap other arguments.
   Status check_apart(Span<EValue* const> args);
-  // Takes the sizes of the inputs over.
+  // Takes over the sizes of the inputs.
   Status read_sizes(Span<EValue* const> args);
   Status resize_outputs(Span<EValue* const> args);
   Status bind(Span<EValue* const> args);
 
   Subgraph graph_;
   PackedCache::User packed_;      // Outlives the stages, which use its memory.
-  PackedCache* cache_ = nullptr;  // Once it knows of packed_.
+  PackedCache* cache_ = nullptr;  // Set once it contains packed_.
   Stages stages_;
   std::unique_ptr<Argument[]> arguments_;
-  std::unique_ptr<Range[]> ranges_;  // Memory of check_apart().
+  std::unique_ptr<Range[]> ranges_;  // Scratch memory of check_apart().
   bool shares_memory_ = false;
   bool is_shaped_ = false;  // The stages know the shapes that graph_ has.
   bool is_bound_ = false;

@@ -1,4 +1,5 @@
-// The backend: handles are Delegates, and the pool of threads is made when it is first needed.
+// The backend: a handle is a SubgraphExecutor, and the thread pool is created when it is first
+// needed.
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
@@ -13,13 +14,13 @@
 namespace taper {
 namespace {
 
-// Holds the mutex of a workspace if there is one to hold.
+// Locks the mutex of a workspace if the workspace is shared.
 std::unique_lock<std::mutex> hold(std::mutex& mutex, bool shared) {
   return shared ? std::unique_lock<std::mutex>(mutex) : std::unique_lock<std::mutex>();
 }
 
-// Whether the compile specs ask for a shared workspace. Keys of others, such as those that
-// ExecuTorch's exporter leaves in its files, mean nothing here.
+// Whether the compile specs request a shared workspace. Other keys, such as those that ExecuTorch's
+// exporter leaves in its files, are ignored.
 Result<bool> shares_workspace(CompileSpecs specs) {
   bool shares = false;
   for (size_t i = 0; i < specs.size(); ++i) {

@@ -1,15 +1,15 @@
-// XNNPACK as a backend of the runtime: what an application puts into its table of backends.
+// XNNPACK as a backend of the runtime, which an application puts into its table of backends.
 //
 //   XnnpackBackend xnnpack({.threads = 2});
 //   const Backend backends[] = {{kXnnpackBackendId, &xnnpack}};
 //   method_options.backends = backends;
 //
-// Options are those of one backend object; a Module that wants others has one of its own.
+// Options apply to one backend object; a Module that needs others uses a separate object.
 //
-// Threads: as BackendInterface says. Handles share nothing but the pool of threads, which serves
-// one of them at a time, and their workspace if XnnpackOptions says so; no lock is shared between
-// backend objects. Memory: init() takes what XNNPACK needs from the heap; execute() takes none,
-// unless XNNPACK needs more than before because an input has grown.
+// Threads: as documented at BackendInterface. Handles share only the thread pool, which serves one
+// of them at a time, and their workspace if XnnpackOptions says so; backend objects share no lock.
+// Memory: init() allocates what XNNPACK needs from the heap; execute() allocates nothing, unless
+// XNNPACK needs more than before because an input has grown.
 
 #pragma once
 
@@ -31,26 +31,27 @@ class WorkMemory;
 class XnnpackThreads;
 
 inline constexpr const char* kXnnpackBackendId = xnnpack::kIdentity.delegate_id;
-// The named data of a program that holds packed weights, as a file of them does.
+// The name of the data in a program that holds packed weights, in the format of a file of them.
 inline constexpr char kXnnpackPackedKey[] = "taper.xnncache";
 
 struct XnnpackOptions {
-  // Threads that a graph runs on; 0: as many as the process may use fast cores, four at most.
+  // The number of threads that a graph runs on; 0 means one for each fast core that the process may
+  // use, at most four.
   uint32_t threads = 0;
-  // The application's own threads, in place of those above: xnnpack_threads.h makes some that serve
-  // kernels too. It outlives the backend, and may be that of several.
+  // The application's own threads, used instead of those above: xnnpack_threads.h creates a pool
+  // that the kernels can use, too. It must outlive the backend; several backends may share it.
   pthreadpool* pool = nullptr;
-  // All handles keep what they compute on the way in the same memory, as much as the largest one
-  // needs. They then run one after another, also when called from several threads. Without it those
-  // do whose files say so (`--backend xnnpack:share_workspace=1`).
+  // All handles keep intermediate results in the same memory, which is as large as the largest one
+  // needs. They then run one after another, even if called from several threads. If false, handles
+  // whose files request it do so (`--backend xnnpack:share_workspace=1`).
   bool share_workspace = false;
-  // A file of packed weights beside the model, "model.xnncache", mapped and shared between
-  // processes. It need not be there: save_packed() makes it, and makes it anew where it is of no
-  // use. Null: weights are packed whenever a graph is loaded, unless the program holds packed ones.
-  // The text outlives the backend.
+  // A file of packed weights beside the model, "model.xnncache", which is mapped and shared between
+  // processes. It need not exist: save_packed() writes it, and replaces it if it cannot be used. If
+  // null, weights are packed whenever a graph is loaded, unless the program contains packed ones.
+  // The text must outlive the backend.
   const char* cache_path = nullptr;
-  // The most that one payload may ask for, counted before anything is built: a bound for files that
-  // are not trusted.
+  // The most memory that one payload may request, counted before anything is built: a limit for
+  // untrusted files.
   uint64_t max_bytes = uint64_t{8} << 30;
 };
 
@@ -61,30 +62,30 @@ class XnnpackBackend final : public BackendInterface {
   XnnpackBackend(const XnnpackBackend&) = delete;
   XnnpackBackend& operator=(const XnnpackBackend&) = delete;
 
-  // False on processors that XNNPACK has no kernels for.
+  // False on processors for which XNNPACK has no kernels.
   bool is_available() const override;
   Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                      CompileSpecs specs) override;
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
   void destroy(void* handle) override;
 
-  // Writes the packed weights of all handles that there are to XnnpackOptions::cache_path, if some
-  // of them are not there yet. To be called when everything is loaded. The file is replaced whole:
+  // Writes the packed weights of all existing handles to XnnpackOptions::cache_path, if the file
+  // lacks any of them. Call it when everything is loaded. The file is replaced as a whole, so
   // several processes may do so at once. Returns kAccessFailed with the reason if it cannot be
   // written; nothing else is affected.
   Status save_packed();
   PackedReport cache_report() const;
 
  private:
-  // Makes what handles share when the first one is made.
+  // Creates what handles share when the first handle is created.
   Status prepare(bool shares_workspace);
 
   const XnnpackOptions options_;
   const std::unique_ptr<xnnpack::PackedCache> cache_;  // Null if there is no memory for it.
-  std::mutex mutex_;  // Guards the two below; never held while anything runs.
+  std::mutex mutex_;  // Guards the next two members; never held while anything runs.
   std::unique_ptr<XnnpackThreads> own_threads_;
-  std::unique_ptr<xnnpack::WorkMemory> workspace_;  // If some handles share it.
-  std::mutex workspace_mutex_;                      // Held while one of them uses it.
+  std::unique_ptr<xnnpack::WorkMemory> workspace_;  // Exists if handles share it.
+  std::mutex workspace_mutex_;                      // Held while a handle uses it.
 };
 
 }  // namespace taper

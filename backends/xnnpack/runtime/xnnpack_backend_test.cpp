@@ -1,4 +1,4 @@
-// Payloads that run, and what is refused.
+// Tests payloads that run, and payloads that are refused.
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 using wire::NodeContent;
 
-// y = max(0, a + b) of [2, 2] and [2].
+// y = max(0, a + b) for sizes [2, 2] and [2].
 PayloadBuilder sum() {
   PayloadBuilder p;
   const uint32_t a = p.input({2, 2}), b = p.input({2}), y = p.output({2, 2});
@@ -108,7 +108,7 @@ TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
   EXPECT_EQ(out.result(), (Floats{-1, -4, -9, -16, -25, -36}));
 }
 
-// [a, b, 4] as [b, a, 2, 2], the sizes of which come from the input, between two steps of XNNPACK's.
+// Reshapes [a, b, 4] to [b, a, 2, 2], whose sizes come from the input, between two XNNPACK nodes.
 PayloadBuilder open_reshape(const std::vector<wire::SizeSource>& sources) {
   PayloadBuilder p;
   const uint32_t x = p.input({4, 4, 4}), t = p.inner({4, 4, 4}), r = p.inner({4, 4, 2, 2});
@@ -173,7 +173,7 @@ TEST(XnnpackPayload, SourcesOfSizesThatLieAreRefused) {
   EXPECT_FALSE(is_taken({a, wire::SizeSource(99, 1, 1, 1), none, none}));  // No value.
   EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 9, 1, 1), none, none}));   // No dimension.
   EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, 1, 0), none, none}));
-  EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, 1, 3), none, none}));  // 4 / 3 is no size.
+  EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, 1, 3), none, none}));  // 4 / 3 is not a size.
   EXPECT_FALSE(is_taken({a, wire::SizeSource(0, 1, UINT32_MAX, 1), none, none}));
 }
 
@@ -221,7 +221,7 @@ TEST(XnnpackBackend, WhatNobodyReadsIsLeftOut) {
   EXPECT_EQ(y.result(), (Floats{2, 3, 4, 5}));
 }
 
-// A payload that must be refused, with a reason.
+// Checks that the payload is refused with a reason.
 void expect_refused(PayloadBuilder& p, const char* what) {
   Loaded loaded(p.finish());
   EXPECT_FALSE(loaded.status.ok()) << what;
@@ -241,7 +241,7 @@ TEST(XnnpackPayload, TensorsThatLieAreRefused) {
        [](std::deque<Tensor>& t) {
          t[0].sizes = {4000000000, 4000000000, 4000000000};
        }},
-      {"another place", [](std::deque<Tensor>& t) { t[0].id = 1; }},
+      {"another index", [](std::deque<Tensor>& t) { t[0].id = 1; }},
       {"a type without a meaning", [](std::deque<Tensor>& t) { t[0].type = wire::DataType(77); }},
       {"a type that none can have",
        [](std::deque<Tensor>& t) { t[0].type = wire::DataType::BF16; }},
@@ -252,7 +252,7 @@ TEST(XnnpackPayload, TensorsThatLieAreRefused) {
       {"an argument twice", [](std::deque<Tensor>& t) { t[1].external = 0; }},
       {"an argument outside", [](std::deque<Tensor>& t) { t[1].external = 9; }},
       {"a constant outside", [](std::deque<Tensor>& t) { t[0].constant = 5; }},
-      {"an input that is none", [](std::deque<Tensor>& t) { t[1].flags = 0; }},
+      {"an input without a flag", [](std::deque<Tensor>& t) { t[1].flags = 0; }},
       {"an output of another rank", [](std::deque<Tensor>& t) { t[2].sizes = {4}; }},
   };
   for (const auto& [what, tell] : lies) {
@@ -262,7 +262,7 @@ TEST(XnnpackPayload, TensorsThatLieAreRefused) {
   }
 }
 
-// XNNPACK does not return from them.
+// XNNPACK would abort on them.
 TEST(XnnpackPayload, FiltersOfTypesThatDoNotGoWithTheInputAreRefused) {
   for (const wire::DataType type : {wire::DataType::FP16, wire::DataType::QINT32}) {
     PayloadBuilder p;
@@ -327,7 +327,7 @@ TEST(XnnpackPayload, ScalesThatAreNoneAreRefused) {
 
 TEST(XnnpackPayload, NodesThatLieAreRefused) {
   const std::pair<const char*, void (*)(PayloadBuilder&)> lies[] = {
-      {"an argument that is no value",
+      {"an argument that is not a value",
        [](PayloadBuilder& p) {
          p.binary(NodeContent::Add, 0, 99, p.inner({2, 2}));
        }},
@@ -335,7 +335,7 @@ TEST(XnnpackPayload, NodesThatLieAreRefused) {
        [](PayloadBuilder& p) {
          p.binary(NodeContent::Add, 0, UINT32_MAX, p.inner({2, 2}));
        }},
-      {"a result that is no value", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 99); }},
+      {"a result that is not a value", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 99); }},
       {"a result written twice", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 2); }},
       {"a result that is an input", [](PayloadBuilder& p) { p.unary(NodeContent::Abs, 0, 1); }},
       {"a cycle",
@@ -347,11 +347,11 @@ TEST(XnnpackPayload, NodesThatLieAreRefused) {
        [](PayloadBuilder& p) {
          p.nodes.push_back({NodeContent::Attention, wire::CreateAttention(p.fbb).Union()});
        }},
-      {"a range that holds nothing",
+      {"an empty range",
        [](PayloadBuilder& p) {
          p.nodes[0].range = {2.f, 1.f};
        }},
-      {"a range that is no number",
+      {"a range that is not a number",
        [](PayloadBuilder& p) {
          p.nodes[0].range = {NAN, 1.f};
        }},
@@ -369,14 +369,14 @@ TEST(XnnpackPayload, NodesThatLieAreRefused) {
          p.connected(0, p.constant({2, 2}, Floats(4)), UINT32_MAX, p.inner({2, 2}));
          p.constants[1].offset = UINT64_MAX - 4;
        }},
-      {"a permutation that is none",
+      {"an invalid permutation",
        [](PayloadBuilder& p) {
          const Sizes perm = {1, 1};
          p.nodes.push_back(
              {NodeContent::Transpose,
               wire::CreateTransposeDirect(p.fbb, 2, &perm, 0, p.inner({2, 2})).Union()});
        }},
-      {"a slice over the end",
+      {"a slice past the end",
        [](PayloadBuilder& p) {
          const Sizes offsets = {1, 0}, sizes = {2, 2};
          p.nodes.push_back(
@@ -391,7 +391,7 @@ TEST(XnnpackPayload, NodesThatLieAreRefused) {
               wire::CreatePooling(p.fbb, 0, 0, 0, 0, 0, 2, 1, 1, 1, 1, x, p.inner({1, 1, 1, 1}))
                   .Union()});
        }},
-      {"more memory than there may be",
+      {"more memory than is allowed",
        [](PayloadBuilder& p) {
          const Sizes pre = {1 << 24, 8}, post = {0, 0};
          uint32_t x = 0;

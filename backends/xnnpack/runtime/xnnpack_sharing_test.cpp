@@ -1,4 +1,5 @@
-// What handles of one backend share: threads, the application's or the backend's, and a workspace.
+// Tests what handles of one backend share: threads, either the application's or the backend's, and
+// a workspace.
 
 #include <gtest/gtest.h>
 #include <pthreadpool.h>
@@ -14,7 +15,7 @@ namespace {
 
 using wire::NodeContent;
 
-// y = -x^2 over [rows, 64]: what is squared lies in the workspace.
+// y = -x^2 for size [rows, 64]; the square is stored in the workspace.
 std::vector<uint8_t> minus_square(uint32_t rows) {
   PayloadBuilder p;
   const uint32_t x = p.input({rows, 64}), t = p.inner({rows, 64}), y = p.output({rows, 64});
@@ -62,7 +63,7 @@ TEST(XnnpackSharing, AWorkspaceServesGraphsOfAllSizes) {
   expect_minus_square(small, 2, 2, 8);
 }
 
-// Compile specs as a file has them.
+// A compile spec in the form in which a file stores it.
 class Specs {
  public:
   Specs(const char* key, const std::vector<uint8_t>& value) {
@@ -75,7 +76,7 @@ class Specs {
   }
 
  private:
-  mutable flatbuffers::FlatBufferBuilder fbb_;  // Which looks a pointer up without changing.
+  mutable flatbuffers::FlatBufferBuilder fbb_;  // GetTemporaryPointer() is not const.
   flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<taper::wire::CompileSpec>>> at_;
 };
 

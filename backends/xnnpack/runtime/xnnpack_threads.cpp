@@ -1,4 +1,4 @@
-// pthreadpool, which XNNPACK computes on.
+// Wraps pthreadpool, which XNNPACK uses.
 
 #include "backends/xnnpack/runtime/xnnpack_threads.h"
 

@@ -1,5 +1,5 @@
-// Threads of XNNPACK's own kind, for the backend and for the kernels beside it: one pool for both,
-// so that there are never more threads than cores.
+// A thread pool of XNNPACK's type, for both the backend and the kernels, so that there are never
+// more threads than cores.
 //
 //   XnnpackThreads threads(2);
 //   XnnpackOptions options;
@@ -17,12 +17,14 @@ struct pthreadpool;
 
 namespace taper {
 
-// A pool that the application has already. It outlives its use.
+// Wraps a pool that the application already has. It must outlive the result.
 ThreadPool thread_pool_of(pthreadpool* pool);
 
+// Owns a pool.
 class XnnpackThreads {
  public:
-  // 0: as many as the process may use fast cores, four at most. With one there is no pool.
+  // 0 means one thread for each fast core that the process may use, at most four. With one thread
+  // there is no pool.
   explicit XnnpackThreads(uint32_t count);
   ~XnnpackThreads();
   XnnpackThreads(const XnnpackThreads&) = delete;

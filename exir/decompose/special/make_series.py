@@ -1,10 +1,10 @@
-"""Writes series.h: special functions that have no short formula, as sums of Chebyshev polynomials.
+"""Writes series.h: sums of Chebyshev polynomials for special functions without a short formula.
 
     python exir/decompose/special/make_series.py > exir/decompose/special/series.h       # needs mpmath
 
-Each series is one smooth function of t in -1 .. 1: a special function without its poles, zeros and
-growth, which bessel.cpp puts back. The coefficients are those of the interpolation at Chebyshev's
-points, computed with 40 digits and truncated where they are negligible.
+Each series is a smooth function of t in [-1, 1]: a special function without its poles, zeros and
+growth, which bessel.cpp adds again. The coefficients are those of the interpolation at Chebyshev
+points, computed with 40 digits; trailing coefficients that are negligible are dropped.
 """
 
 import mpmath
@@ -14,7 +14,7 @@ mp.dps = 40
 
 
 def coefficients(f, points=80):
-    """c[0] + c[1] T1(t) + ... through f at Chebyshev's points."""
+    """The coefficients of c[0] + c[1] T1(t) + ..., which interpolates f at Chebyshev points."""
     angles = [mp.pi * (k + mpf(1) / 2) / points for k in range(points)]
     values = [f(mp.cos(a)) for a in angles]
     line = [2 * mp.fsum(v * mp.cos(j * a) for v, a in zip(values, angles)) / points
@@ -27,27 +27,27 @@ def coefficients(f, points=80):
 
 
 def between(low, high):
-    """x of low .. high for t of -1 .. 1."""
+    """Maps t in [-1, 1] to x in [low, high]."""
     return lambda t: low + (t + 1) * mpf(high - low) / 2
 
 
 def near(f, limit):
-    """f over x * x up to limit squared."""
+    """f as a function of x * x, for x up to limit."""
     return lambda t: f(mp.sqrt((t + 1) / 2) * limit)
 
 
 def far(f, limit):
-    """f over limit / x, from limit on."""
+    """f as a function of limit / x, for x from limit on."""
     return lambda t: f(2 * limit / (t + 1))
 
 
 def far_square(f, limit):
-    """f over (limit / x) squared, from limit on."""
+    """f as a function of (limit / x) squared, for x from limit on."""
     return lambda t: f(limit / mp.sqrt((t + 1) / 2))
 
 
 def waves(order, limit):
-    """The amplitudes of the Bessel functions of an order as waves of x - (2 order + 1) pi / 4."""
+    """The Bessel functions of an order as waves of x - (2 order + 1) pi / 4: their amplitudes."""
     def turned(x):
         angle = x - (2 * order + 1) * mp.pi / 4
         scale = mp.sqrt(mp.pi * x / 2)
@@ -59,7 +59,7 @@ def waves(order, limit):
 
 
 def airy_waves(limit):
-    """The same for the Airy function of -x, x from limit on, over limit cubed / x cubed."""
+    """The same for the Airy function of -x, for x from limit on, as a function of (limit / x)^3."""
     def turned(x):
         zeta = 2 * x ** mpf(1.5) / 3
         scale = mp.sqrt(mp.pi) * x ** mpf(0.25)
@@ -74,7 +74,7 @@ def airy_waves(limit):
 
 
 def tail_of_normal(y):
-    """How far -ndtri(exp(-y * y / 2)) lies below y - log(y) / y, times y."""
+    """The difference of y - log(y) / y and -ndtri(exp(-y * y / 2)), times y."""
     p = mp.exp(-y * y / 2)
     x = mp.findroot(lambda z: mp.log(mp.erfc(z / mp.sqrt(2)) / 2) - mp.log(p), y - mp.log(y) / y)
     return (y - mp.log(y) / y - x) * y

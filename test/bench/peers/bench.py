@@ -1,10 +1,10 @@
-"""Measures Taper beside its peers and writes the report.
+"""Compares Taper with its peers and writes the report.
 
     bench.py --taper build/release/bin/taper --out build/peers [--models a,b] [--peers x,y] ...
 
-For every model, form and number of threads all peers are loaded at once, each in a process of its
-own, and run in turns; so whatever else the machine does meets all of them. What has been measured
-is kept in results.json and not measured again unless --again is given; --report only writes.
+For every model, dtype and number of threads all peers are loaded at once, each in its own process,
+and run alternately, so that other load on the machine affects all of them alike. Results are kept
+in results.json and not measured again unless --again is given; --report only writes the report.
 """
 
 import argparse
@@ -29,7 +29,7 @@ KINDS = (("f32", 1), ("f32", 2), ("int8", 1), ("int8", 2))
 
 
 class Worker:
-    """A peer in a process: worker.py, or the command line of Taper itself."""
+    """A peer that runs in a process of its own, worker.py."""
 
     def __init__(self, path, name, file, inputs, threads):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
@@ -59,7 +59,7 @@ class Worker:
 
 
 class TaperRuns:
-    """Every turn is a `taper bench`, which says how long each run took, without the load."""
+    """Taper: every turn is a `taper bench`, which reports the time of a run without loading."""
 
     def __init__(self, taper, file, arrays, threads, is_cold):
         self.command = [taper, "bench", file, "--json", "--threads", str(threads)]
@@ -67,8 +67,8 @@ class TaperRuns:
         self.first = self.cold(taper, file, threads) if is_cold else {}
 
     def cold(self, taper, file, threads):
-        """The first result, with and without packed weights beside the model: seconds from the
-        start of the process, and from the call that loads the model."""
+        """Cold start with and without packed weights beside the model: seconds to the first result
+        from the start of the process, and from the call that loads the model."""
         cache = os.path.splitext(file)[0] + ".xnncache"
         arguments = [file, "-i", ",".join(self.inputs), "-t", str(threads)]
         run = [taper, "run", *arguments]
@@ -77,7 +77,7 @@ class TaperRuns:
             os.remove(cache)
         figures = {"process_s": self.seconds(run), **self.loading(load, "")}
         peers.run_checked([*run, "--cache"])
-        time.sleep(3.5)  # From then on the file counts as unchanged.
+        time.sleep(3.5)  # After this time Taper trusts the file's modification time.
         run.append("--cache"), load.append("--cache")
         self.seconds(run)
         return {**figures, "cached_s": self.seconds(run), **self.loading(load, "cached_")}
@@ -93,7 +93,7 @@ class TaperRuns:
 
     @staticmethod
     def loading(command, prefix):
-        """The least of three: seconds to the first result, resident memory above what was there."""
+        """The minimum of three: seconds to the first result, and the growth of resident memory."""
         runs = [json.loads(peers.run_checked(command)) for _ in range(3)]
         seconds = min(r["open_s"] + r["load_s"] + r["first_s"] for r in runs)
         memory = min(r["peak_resident_bytes"] - r["idle_resident_bytes"] for r in runs)
@@ -120,18 +120,18 @@ class Bench:
             with open(self.file) as file:
                 self.results = json.load(file)
         self.contexts = {}
-        self.exported = {}  # In this session: the file, or why there is none.
+        self.exported = {}  # What this process exported: None, or why it failed.
 
     def context(self, model):
         if model not in self.contexts:
-            self.contexts = {}  # One at a time: they hold weights.
+            self.contexts = {}  # Only one at a time, since they hold weights.
             folder = os.path.join(self.options.out, "models")
             os.makedirs(folder, exist_ok=True)
             self.contexts[model] = peers.Context(model, folder, self.options.taper)
         return self.contexts[model]
 
     def inputs(self, model):
-        """The arguments as a .npz for workers and as .npy files for Taper."""
+        """Writes the arguments as a .npz for workers and as .npy files for Taper."""
         context = self.context(model)
         arrays = [a.numpy() for a in context.model[1]]
         path = context.path("inputs.npz")
@@ -142,7 +142,7 @@ class Bench:
         return path, names
 
     def export(self, model, name, dtype):
-        """The peer's file. What an earlier session made is used again, but for Taper's own."""
+        """The peer's file. Files of an earlier run are reused, except Taper's own."""
         key = (model, name, dtype)
         where = self.context(model).path(f"{dtype}.{name}.where")
         if key not in self.exported:
@@ -155,7 +155,7 @@ class Bench:
             return file.read()
 
     def make(self, what):
-        """Exports in a process of its own, which may be stopped. Returns what went wrong."""
+        """Exports in a separate process with a time limit. Returns what went wrong, or None."""
         command = [sys.executable, os.path.join(HERE, "bench.py"), "--export", what,
                    "--taper", self.options.taper, "--out", self.options.out]  # fmt: skip
         try:
@@ -167,7 +167,7 @@ class Bench:
     def start(self, model, name, dtype, threads, inputs):
         path = self.export(model, name, dtype)
         if name == TAPER:
-            is_cold = (dtype, threads) == KINDS[0]  # The report shows no other.
+            is_cold = (dtype, threads) == KINDS[0]  # The report shows only this one.
             return TaperRuns(self.options.taper, path, inputs[1], threads, is_cold), path
         return Worker(HERE, name, path, inputs[0], threads), path
 
@@ -178,13 +178,13 @@ class Bench:
         if not names:
             return
         if TAPER in self.options.peers and TAPER not in names:
-            names.insert(0, TAPER)  # Ratios are of one session.
+            names.insert(0, TAPER)  # Ratios compare figures of the same run only.
         inputs, runners = self.inputs(model), {}
         for name in names:
             try:
                 runners[name], path = self.start(model, name, dtype, threads, inputs)
                 row[name] = {**runners[name].first, "file_bytes": size_of(path)}
-            except Exception as error:  # Whatever a peer does is its line in the report.
+            except Exception as error:  # Any failure of a peer is listed in the report.
                 row[name] = {"error": reason(error)}
         figures = self.take_turns(runners, row)
         for name, (walls, cpus) in figures.items():
@@ -223,20 +223,20 @@ class Bench:
 
 def reason(error):
     if isinstance(error, subprocess.TimeoutExpired):
-        return f"not done in {error.timeout:.0f} s"
+        return f"not finished in {error.timeout:.0f} s"
     if isinstance(error, ModuleNotFoundError):
         return f"not installed ({error.name})"
     return (str(error).strip() or type(error).__name__).splitlines()[0][:160]
 
 
 def size_of(path):
-    """Of a file, or of the two that ncnn has."""
+    """The size of a peer's file, or of the two files of ncnn."""
     parts = (path, path + ".param", path + ".bin")
     return sum(os.path.getsize(part) for part in parts if os.path.exists(part))
 
 
 def export(options):
-    """In a process of its own: writes the peer's file, and where it is."""
+    """Runs in a separate process: writes the peer's file, and a file with its path."""
     model, name, dtype = options.export.split(",")
     context = Bench(options).context(model)
     try:
@@ -254,16 +254,16 @@ def export(options):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--taper", required=True, help="the program to measure")
-    parser.add_argument("--out", required=True, help="a folder for models and results")
-    parser.add_argument("--markdown", help="write the report here")
+    parser.add_argument("--out", required=True, help="the folder for models and results")
+    parser.add_argument("--markdown", help="write the report to this file")
     parser.add_argument("--models", default=",".join(models.ENTRIES))
     parser.add_argument("--peers", default=",".join(peers.PEERS))
     parser.add_argument("--kinds", default=",".join(f"{d}x{t}" for d, t in KINDS),
-                        help="forms and threads: f32x1,int8x2")  # fmt: skip
+                        help="dtypes and threads: f32x1,int8x2")  # fmt: skip
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--export-timeout", type=int, default=300)
-    parser.add_argument("--again", action="store_true", help="measure what has been measured")
-    parser.add_argument("--report", action="store_true", help="measure nothing, write the report")
+    parser.add_argument("--again", action="store_true", help="repeat all measurements")
+    parser.add_argument("--report", action="store_true", help="only write the report")
     parser.add_argument("--export", help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""The models that everyone is measured on: full size, seeded random weights, batch 1."""
+"""The models that all peers are measured on: full size, seeded random weights, batch 1."""
 
 import math
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-# torchvision without its C++ operators, which no model here uses.
+# Stand-ins for torchvision's C++ operators, which no model here uses.
 _library = torch.library.Library("torchvision", "DEF")
 _library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 _library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
@@ -16,7 +16,7 @@ _library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
 
 @dataclass
 class Entry:
-    """`make` gives the module and its arguments; `int8` says that it is measured quantised, too."""
+    """`make` returns the module and its arguments; `int8`: also measure it quantised."""
 
     make: Callable
     int8: bool = False
@@ -72,7 +72,7 @@ class Norm(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention with rotary positions over what came before, and a gated layer."""
+    """Causal attention with rotary position embeddings, and a gated feed-forward layer."""
 
     def __init__(self, width, heads, hidden):
         super().__init__()
@@ -103,7 +103,7 @@ class Block(nn.Module):
 
 
 class Llama(nn.Module):
-    """Llama-style: `past` tokens lie in caches that go in and come out."""
+    """A Llama-style decoder. The caches of `past` tokens are inputs and outputs."""
 
     def __init__(self, length, past, width=288, heads=6, layers=6, hidden=768, words=32000):
         super().__init__()
@@ -165,7 +165,7 @@ class UNet(nn.Module):
 
 
 class DsCnn(nn.Module):
-    """Keyword spotting: 49 frames of 10 coefficients, 12 words."""
+    """A keyword-spotting network: 49 frames of 10 coefficients, 12 words."""
 
     def __init__(self, width=64):
         super().__init__()
@@ -215,7 +215,7 @@ ENTRIES = {
 
 
 def make(name):
-    """The module, ready to run, and its arguments; the same ones every time."""
+    """The module in inference mode and its arguments, the same ones every time."""
     torch.manual_seed(0)
     module, args = ENTRIES[name].make()
     return module.eval(), args

@@ -1,9 +1,9 @@
-"""The peers: how each one gets a model, and how it runs it.
+"""The peers: how each one converts, loads and runs a model.
 
 A peer has `export(context, dtype)`, which writes its file from the exported program, and
-`load(path, threads)`, which returns a function of a list of numpy arrays. Both raise an exception
-whose first line goes into the report. Imports lie inside, so that a worker holds its own peer
-alone.
+`load(path, threads)`, which returns a function of a list of NumPy arrays. Both may raise an
+exception, whose first line goes into the report. Imports are local, so that a worker loads only its
+own peer.
 """
 
 import os
@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass
 class Context:
-    """A model on its way to the peers; what is costly is made once."""
+    """A model and the files made from it; expensive ones are made only once."""
 
     name: str
     folder: str
@@ -62,7 +62,7 @@ class Context:
 
     @cached_property
     def int8_onnx(self):
-        """Quantised by ONNX Runtime: per channel, in and out of every operator."""
+        """Quantised by ONNX Runtime: per channel, with quantised inputs and outputs (QDQ)."""
         from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_static
 
         path = self.path("int8.onnx")
@@ -103,7 +103,7 @@ class Peer:
 
 
 class Taper(Peer):
-    """Our own: measured through its command line, in a process of its own."""
+    """This project, measured through its command line."""
 
     name = "taper"
     label = "Taper"
@@ -113,7 +113,7 @@ class Taper(Peer):
 
     def export(self, context, dtype):
         path = context.path(f"{dtype}.taper.pte")
-        if dtype == "int8":  # ExecuTorch's own quantised file: the same numbers.
+        if dtype == "int8":  # ExecuTorch's quantised file, so that the quantisation is the same.
             theirs = ExecuTorch().export(context, dtype)
             if not os.path.exists(path):
                 os.link(theirs, path)
@@ -213,7 +213,7 @@ class OpenVino(Peer):
     def load(self, path, threads):
         import openvino
 
-        # Its default is bfloat16 where the processor has it.
+        # The default is bfloat16 if the processor supports it.
         compiled = openvino.Core().compile_model(
             path, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
                           "INFERENCE_PRECISION_HINT": "f32"})  # fmt: skip
@@ -257,7 +257,7 @@ class Ncnn(Peer):
         left = sorted(kind for kind in kinds if kind.startswith(("aten::", "pnnx.")))
         if left:
             os.remove(base + ".param")
-            raise RuntimeError("pnnx leaves operators: " + ", ".join(left[:3]))
+            raise RuntimeError("pnnx does not convert operators: " + ", ".join(left[:3]))
         return base
 
     def load(self, path, threads):
@@ -279,7 +279,7 @@ class Ncnn(Peer):
             for name in net.output_names():
                 code, out = extractor.extract(name)
                 if code != 0:
-                    raise RuntimeError("ncnn cannot run it")
+                    raise RuntimeError("ncnn cannot run the model")
                 np.array(out)
 
         return run
@@ -321,7 +321,7 @@ class LiteRt(Peer):
 
 
 class Eager(Peer):
-    """PyTorch itself, on the exported program's module."""
+    """PyTorch itself, running the exported program's module."""
 
     name = "pytorch"
     label = "PyTorch eager"
@@ -333,7 +333,7 @@ class Eager(Peer):
 
     def export(self, context, dtype):
         if dtype != "f32":
-            raise RuntimeError("not measured: has no such form of the model")
+            raise RuntimeError("not measured: no quantised form of the model")
         return context.pt2
 
     def load(self, path, threads):

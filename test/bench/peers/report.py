@@ -1,4 +1,4 @@
-"""The report: every measured line, also those that are lost, and what could not be had."""
+"""Writes the report: all measurements, including those where Taper is slower, and all failures."""
 
 import math
 import os
@@ -10,17 +10,18 @@ import peers
 TAPER = "taper"
 HEAD = """# Benchmarks
 
-Written by `make bench-peers`; `test/bench/peers/README.md` says how. All peers run in turns in one
-session on the same inputs: medians of rounds. Ratios are the peer's figure over Taper's: above 1
-Taper is ahead, below 1 it is behind. Full-size models, seeded random weights, batch 1; OpenVINO is
-held to f32, since its default is bfloat16 where the processor has that. In int8 Taper and
-ExecuTorch run ExecuTorch's file, ONNX Runtime and OpenVINO the file of ONNX Runtime's quantiser."""
+Written by `make bench-peers`; `test/bench/peers/README.md` describes the method. All peers run
+alternately on the same inputs; the figures are medians over rounds. Ratios are the peer's figure
+over Taper's: above 1 Taper is ahead, below 1 it is behind. The models have full size, seeded random
+weights and batch 1. OpenVINO is restricted to f32, since its default is bfloat16 if the processor
+supports it. In int8, Taper and ExecuTorch run ExecuTorch's file; ONNX Runtime and OpenVINO run the
+file of ONNX Runtime's quantiser."""
 FEATURES = ("sse4_2", "avx2", "fma", "avx512f", "avx512vl", "avx512_vnni", "avx_vnni", "amx_tile",
             "asimd", "asimddp", "i8mm", "sve")  # fmt: skip
 
 
 def version_of(peer, results):
-    """The one that was measured; where none is noted, what is installed here."""
+    """The version that was measured, or the installed one if none is recorded."""
     noted = [row[peer.name]["version"] for row in results.values()
              if "version" in row.get(peer.name, {})]  # fmt: skip
     if noted:
@@ -28,11 +29,11 @@ def version_of(peer, results):
     try:
         return peer.version()
     except Exception:
-        return "of unknown version"
+        return "(unknown version)"
 
 
 def machine(results):
-    """The processor by what it can do, the cores, the versions."""
+    """Describes the processor's features, the cores and the versions."""
     with open("/proc/cpuinfo") as file:
         lines = file.read().splitlines()
     names = [line for line in lines if line.startswith(("flags", "Features"))]
@@ -62,7 +63,7 @@ def mean(ratios):
 
 
 def of_kind(results, kind):
-    """(model, row) of one form and one number of threads, in the order of the models."""
+    """(model, row) for one dtype and number of threads, in the order of the models."""
     dtype, threads = kind
     for key, row in results.items():
         model, d, t = key.split("/")
@@ -80,8 +81,8 @@ def others(results):
 
 
 def compared(results, kind, field, scale, ours=None):
-    """A table of one figure, with the peer's figure over ours in brackets; above 1 is a gain.
-    `ours`: Taper's figure with packed weights, where there is one; the other comes beside it."""
+    """A table of one figure, with the ratio of the peer's to Taper's in brackets. `ours` names
+    Taper's figure with packed weights, if there is one; both are then listed."""
     names = others(results)
     rows, ratios = [], {n: [] for n in names}
     for model, row in of_kind(results, kind):
@@ -125,7 +126,7 @@ def latency(results):
 
 
 def speedup(results):
-    """What the second thread brings."""
+    """The speedup from a second thread."""
     names = [TAPER, *others(results)]
     two = dict(of_kind(results, ("f32", 2)))
     rows = []
@@ -133,7 +134,7 @@ def speedup(results):
         pairs = [(figure(one, n, "wall_s"), figure(two.get(model, {}), n, "wall_s")) for n in names]
         rows.append([model, *(f"{a / b:.2f}" if a and b else "-" for a, b in pairs)])
     if rows:
-        yield "## Two threads over one, f32"
+        yield "## Speedup of two threads over one, f32"
         yield ""
         yield from table(["model", *(peers.PEERS[n].label for n in names)], rows)
 
@@ -144,11 +145,11 @@ def cold(results):
         return
     yield "## Cold start, f32, 1 thread: milliseconds"
     yield ""
-    yield "From the call that loads the model to the first result, files in the page cache; Taper with"
-    yield "packed weights beside the model (`--cache`), and without, to which no ratio refers."
+    yield "From loading the model to the first result, with files in the page cache. The ratios are"
+    yield "to Taper with packed weights beside the model (`--cache`)."
     yield ""
     yield from compared(results, kind, "first_s", 1e3, ours="cached_first_s")
-    yield "### From process start to the first result, imports of Python included"
+    yield "### From process start to the first result, including Python imports"
     yield ""
     yield from compared(results, kind, "process_s", 1e3, ours="cached_s")
 
@@ -159,7 +160,7 @@ def memory(results):
         return
     yield "## Peak resident memory above the idle runtime, f32, 1 thread: MB"
     yield ""
-    yield "Pages of the packed weights count, although processes share them."
+    yield "Pages of packed weights are included, although processes share them."
     yield ""
     yield from compared(results, kind, "rss_kb", 1e-3, ours="cached_rss_kb")
     yield "## File size, f32: MB"
@@ -176,14 +177,14 @@ def missing(results):
                 seen.setdefault((peers.PEERS[name].label, text), []).append(key)
     if not seen:
         return
-    yield "## What could not be had"
+    yield "## What could not be measured"
     yield ""
     rows = [[label, ", ".join(keys), text] for (label, text), keys in seen.items()]
-    yield from table(["peer", "model/form/threads", "why"], rows)
+    yield from table(["peer", "model/dtype/threads", "reason"], rows)
 
 
 def write(results):
-    """The whole file as text."""
+    """Returns the whole report as text."""
     lines = [*HEAD.splitlines(), "", *machine(results), ""]
     for part in (latency, speedup, cold, memory, missing):
         lines.extend(part(results))

@@ -1,10 +1,10 @@
-"""One peer with one model in a process of its own.
+"""Runs one peer with one model in a process of its own.
 
     worker.py PEER FILE INPUTS.npz THREADS
 
-Loads, runs once and prints a line of JSON about that; then runs as often as each line of its input
-says and prints a line of JSON about those runs. PEERS_START holds the time.monotonic() at which
-whoever asked started this process.
+Loads, runs once and prints a line of JSON with the figures. Each line on stdin is then a number of
+runs, for which it prints another line of JSON. The environment variable PEERS_START is the
+time.monotonic() at which the parent started this process.
 """
 
 import json
@@ -21,7 +21,7 @@ def memory_kb(what):
 
 
 def import_runtime(peer):
-    """What the peer imports before it sees a model is not the model's."""
+    """Imports the peer's modules, so that their cost is not attributed to the model."""
     peer.version()
     if peer.name in ("executorch", "pytorch"):
         import torch  # noqa: F401
@@ -41,7 +41,7 @@ def main():
         arrays = [np.ascontiguousarray(stored[key]) for key in stored.files]
     before = memory_kb("VmRSS")
     with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")  # The peak counts from here.
+        file.write("5")  # Resets the peak.
     start = time.perf_counter()
     run = peer.load(path, int(threads))
     run(arrays)

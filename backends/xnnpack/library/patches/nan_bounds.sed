@@ -1,7 +1,7 @@
-# Clamping keeps NaN: the bound is the first operand of a minimum or maximum of floats, on x86.
+# Makes clamping keep NaN on x86: the bound becomes the first operand of a float minimum or maximum.
 #
-# Of two operands, one of them NaN, these instructions give the second. XNNPACK of 2024-11 has the bound
-# there, so that NaN becomes a number.
+# If an operand is NaN, these instructions return the second operand. In XNNPACK of 2024-11 that is the
+# bound, so NaN becomes a number.
 #
 # Rewrites 756 lines of 74 files in src/f32-gemm src/f32-igemm src/f32-dwconv src/f32-avgpool src/f32-pavgpool src/f32-vmulcaddc
 

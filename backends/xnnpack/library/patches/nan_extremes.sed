@@ -1,5 +1,5 @@
-# Maximum and minimum of floats keep NaN, whichever operand it is, on x86: the functions of nan_extremes.h
-# take the place of the instructions.
+# Makes maximum and minimum of floats keep NaN in either operand on x86: replaces the instructions by the
+# functions of nan_extremes.h.
 #
 # Rewrites 129 lines of 25 files in src/f32-vbinary src/f32-maxpool
 

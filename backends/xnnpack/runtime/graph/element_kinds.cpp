@@ -1,4 +1,4 @@
-// Kinds that compute element by element: one argument, or two that broadcast.
+// Element-wise kinds of nodes: with one argument, or with two that broadcast; and softmax.
 
 #include <cmath>
 
@@ -16,7 +16,7 @@ Status infer_same(const XnnNode& node, Span<XnnValue> values) {
 }
 
 Status infer_last(const XnnNode& node, Span<XnnValue> values) {
-  TAPER_XNNPACK_REQUIRE(input(node, values).shape.rank > 0, "softmax: the input has no dimension");
+  TAPER_XNNPACK_REQUIRE(input(node, values).shape.rank > 0, "softmax: the input has rank 0");
   return infer_same(node, values);
 }
 
@@ -52,15 +52,15 @@ Status check_convert(const XnnNode& node, Span<const XnnValue> values) {
   const bool fits = (is_float(from.type) && (is_float(to.type) || is_byte(to.type))) ||
                     (is_byte(from.type) && (is_float(to.type) || from.type == to.type)) ||
                     (is_float(from.type) && to.type == DataType::QDINT8);
-  TAPER_XNNPACK_REQUIRE(fits, "convert: between these types it is not known");
+  TAPER_XNNPACK_REQUIRE(fits, "convert: the combination of types is not supported");
   if (to.type == DataType::QDINT8) {
     TAPER_XNNPACK_REQUIRE(to.nonbatch_dims >= 1 && to.nonbatch_dims <= from.declared.rank,
-                          "convert: the tensor has fewer dimensions than its parameters count");
+                          "convert: the tensor has fewer dimensions than its parameters state");
   }
   return {};
 }
 
-// Tables of XNNPACK hold one result for each byte.
+// The slope and alpha must be finite, since XNNPACK computes a table of the results for all bytes.
 Status check_slope(const XnnNode& node, Span<const XnnValue> values) {
   TAPER_XNNPACK_REQUIRE(std::isfinite(node.as<wire::LeakyRelu>().negative_slope()),
                         "leaky relu: the slope is not a finite number");

@@ -1,5 +1,5 @@
-// Products of matrices: fully connected layers, whose weights are the second matrix as [out, in],
-// and batches of products of two computed matrices.
+// Matrix products: fully connected layers, whose weights are the second matrix, [out, in], and
+// batches of products of two computed matrices.
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 
@@ -31,16 +31,16 @@ Status check_connected(const XnnNode& node, Span<const XnnValue> values) {
   const XnnValue& x = input(node, values);
   const XnnValue& filter = input(node, values, 1);
   TAPER_TRY(check_connected_filter(node, values));
-  TAPER_XNNPACK_REQUIRE(filter.declared.rank == 2, "fully connected: the filter is no matrix");
+  TAPER_XNNPACK_REQUIRE(filter.declared.rank == 2, "fully connected: the filter is not a matrix");
   TAPER_XNNPACK_REQUIRE(filter.data != nullptr || filter.type == DataType::FP32,
                         "fully connected: the filter is not constant");
-  // One set of parameters is measured for each row.
+  // Quantisation parameters are computed for each row.
   TAPER_XNNPACK_REQUIRE(x.type != DataType::QDINT8 || x.nonbatch_dims == 1,
                         "fully connected: the input is not quantised row by row");
   const bool plain = filter.type == DataType::FP32 || filter.type == DataType::FP16 ||
                      filter.type == DataType::QINT8 || filter.type == DataType::QUINT8;
   TAPER_XNNPACK_REQUIRE((node.flags & kTransposed) == 0 || plain,
-                        "fully connected: transposed weights of this type are not known");
+                        "fully connected: transposed weights of this type are not supported");
   const uint32_t channel_dim = (node.flags & kTransposed) != 0 ? 1 : 0;
   TAPER_XNNPACK_REQUIRE(filter.scale_count == 0 || filter.channel_dim == channel_dim,
                         "fully connected: the scales are not those of the output channels");
@@ -76,14 +76,14 @@ xnn_status define_connected(xnn_subgraph_t graph, const XnnNode& node,
 Status check_product(const XnnNode& node, Span<const XnnValue> values) {
   const XnnValue& a = input(node, values, 0);
   TAPER_XNNPACK_REQUIRE(a.type == DataType::FP32 || a.type == DataType::FP16,
-                        "matrix product: the arguments are of a type that it does not take");
+                        "matrix product: the arguments have an unsupported type");
   return check_floats(node, values);
 }
 
 Status infer_product(const XnnNode& node, Span<XnnValue> values) {
   const Shape& a = input(node, values, 0).shape;
   const Shape& b = input(node, values, 1).shape;
-  TAPER_XNNPACK_REQUIRE(a.rank >= 2 && b.rank >= 2, "matrix product: an argument is no matrix");
+  TAPER_XNNPACK_REQUIRE(a.rank >= 2 && b.rank >= 2, "matrix product: an argument is not a matrix");
   const bool is_transposed = (node.flags & XNN_FLAG_TRANSPOSE_B) != 0;
   const uint32_t rows = b.dims[b.rank - (is_transposed ? 1 : 2)];
   const uint32_t columns = b.dims[b.rank - (is_transposed ? 2 : 1)];

@@ -1,5 +1,5 @@
-// What moves elements and leaves them as they are: transposes, slices, concatenations, padding; and
-// the resize, which mixes neighbours.
+// Kinds of nodes that move elements without changing them: transposes, reshapes, slices, paddings,
+// concatenations; and the bilinear resize.
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 
@@ -18,7 +18,8 @@ Status check_transpose(const XnnNode& node, Span<const XnnValue> values) {
                         "transpose: the permutation does not fit the input");
   uint32_t seen = 0;
   for (uint32_t d : *t.perm()) seen |= d < rank ? 1u << d : 0;
-  TAPER_XNNPACK_REQUIRE(seen == (1u << rank) - 1, "transpose: this is no permutation");
+  TAPER_XNNPACK_REQUIRE(seen == (1u << rank) - 1,
+                        "transpose: the dimensions are not a permutation");
   return check_numbers(node, values);
 }
 
@@ -51,12 +52,12 @@ Status check_reshape(const XnnNode& node, Span<const XnnValue> values) {
     if (source->value() == kNone) continue;
     TAPER_XNNPACK_REQUIRE(source->value() < values.size() && source->value() != node.output &&
                               values[source->value()].is_known && source->over() > 0,
-                          "reshape: a size comes from a value that nothing computed before");
+                          "reshape: a size comes from a value that has not been computed");
   }
   return check_numbers(node, values);
 }
 
-// What the source of an open size says now; 0 if there is no such size.
+// The current size from a source; 0 if it is not a valid size.
 uint32_t size_from(const wire::SizeSource& source, Span<const XnnValue> values) {
   const Shape& shape = values[source.value()].shape;
   if (source.dim() >= shape.rank) return 0;
@@ -79,20 +80,20 @@ Status infer_reshape(const XnnNode& node, Span<XnnValue> values) {
       y.dims[d] = size_from(*sources->Get(d), values);
       continue;
     }
-    TAPER_XNNPACK_REQUIRE(open == kNone, "reshape: more than one size is left open");
+    TAPER_XNNPACK_REQUIRE(open == kNone, "reshape: more than one size would have to be inferred");
     open = d;
     y.dims[d] = 1;
   }
   const uint64_t known = element_count(y);
   TAPER_XNNPACK_REQUIRE(known > 0 && count % known == 0 && (open != kNone || count == known) &&
                             count / known <= UINT32_MAX,
-                        "reshape: the sizes do not hold as many elements as the input");
+                        "reshape: the result has another number of elements than the input");
   if (open != kNone) y.dims[open] = static_cast<uint32_t>(count / known);
   output(node, values).shape = y;
   return {};
 }
 
-// One whose sizes come from several places is not for XNNPACK: move_stage.h.
+// XNNPACK does not support a reshape with several dynamic sizes; see move_stage.h.
 xnn_status define_reshape(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
   if (is_open_reshape(node)) return xnn_status_unsupported_parameter;
   const auto& sizes = *node.as<wire::Reshape>().sizes();
@@ -121,7 +122,7 @@ Status infer_slice(const XnnNode& node, Span<XnnValue> values) {
     const uint32_t offset = t.offsets()->Get(d);
     const uint32_t size = t.sizes()->Get(d);
     TAPER_XNNPACK_REQUIRE(size == 0 ? offset == 0 : uint64_t{offset} + size <= x.dims[d],
-                          "slice: it reaches over the end of the input");
+                          "slice: it extends past the end of the input");
     if (size != 0) y.dims[d] = size;
   }
   return {};
@@ -245,7 +246,7 @@ Status infer_resize(const XnnNode& node, Span<XnnValue> values) {
   const auto& t = node.as<wire::ResizeBilinear>();
   const Shape& x = input(node, values).shape;
   TAPER_XNNPACK_REQUIRE(x.rank == 4 && x.dims[1] <= kMaxImage && x.dims[2] <= kMaxImage,
-                        "resize: the input is no image that can be resized");
+                        "resize: the input is not an image, or too large to be resized");
   output(node, values).shape = {4, {x.dims[0], t.new_height(), t.new_width(), x.dims[3]}};
   return {};
 }

@@ -1,4 +1,4 @@
-// Finds a node's kind, and holds what the kinds share.
+// Finds a node's kind, and has the functions that the kinds share.
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 
@@ -51,7 +51,7 @@ Status check_floats(const XnnNode& node, Span<const XnnValue> values) {
   const DataType type = input(node, values).type;
   TAPER_XNNPACK_REQUIRE(
       (type == DataType::FP32 || type == DataType::FP16) && all_are(node, values, type),
-      "a node of the XNNPACK graph has arguments of types that it does not take");
+      "a node of the XNNPACK graph has arguments of unsupported types");
   return {};
 }
 
@@ -60,13 +60,13 @@ Status check_numbers(const XnnNode& node, Span<const XnnValue> values) {
   const bool fits = type == DataType::FP32 || type == DataType::FP16 || type == DataType::QINT8 ||
                     type == DataType::QUINT8;
   TAPER_XNNPACK_REQUIRE(fits && all_are(node, values, type),
-                        "a node of the XNNPACK graph has arguments of types that it does not take");
+                        "a node of the XNNPACK graph has arguments of unsupported types");
   return {};
 }
 
 namespace {
 
-// XNNPACK does not return from combinations that it has never heard of.
+// The supported combinations of types. XNNPACK would abort on others.
 struct FilterTypes {
   DataType input, filter, output;
 };
@@ -103,14 +103,13 @@ bool is_among(Span<const FilterTypes> known, const XnnNode& node, Span<const Xnn
 
 Status check_filter(const XnnNode& node, Span<const XnnValue> values) {
   TAPER_XNNPACK_REQUIRE(is_among(kFilters, node, values),
-                        "a convolution's input, filter and result have types that do not go "
-                        "together");
+                        "the types of a convolution's input, filter and result are incompatible");
   return {};
 }
 
 Status check_connected_filter(const XnnNode& node, Span<const XnnValue> values) {
   TAPER_XNNPACK_REQUIRE(is_among(kFilters, node, values) || is_among(kMoreOfLayers, node, values),
-                        "a layer's input, weights and result have types that do not go together");
+                        "the types of a layer's input, weights and result are incompatible");
   return {};
 }
 

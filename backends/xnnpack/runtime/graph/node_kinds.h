@@ -1,5 +1,5 @@
-// The one table of what a delegate can compute: for every kind of node of the schema how its
-// arguments are read, which types and shapes it takes, and how XNNPACK is told.
+// The table of what a delegate can compute: for every kind of node of the schema how its arguments
+// are read, which types and shapes it supports, and how it is defined in XNNPACK.
 
 #pragma once
 
@@ -12,26 +12,27 @@ namespace taper::xnnpack {
 
 struct NodeKind {
   const char* name;
-  // Which values the node reads and writes, and its flags.
+  // Sets the values that the node reads and writes, and its flags.
   void (*arguments)(XnnNode& node);
-  uint8_t required;  // The first so many arguments must be present.
+  uint8_t required;  // The number of arguments that must be present.
   uint32_t allowed_flags;
-  // Once, when the payload is read: types, constants, parameters.
+  // Checks types, constants and parameters; called once, when the payload is read.
   Status (*check)(const XnnNode& node, Span<const XnnValue> values);
-  // Whenever sizes change: the shapes of the results, and whether those of the arguments fit.
+  // Checks the shapes of the arguments and sets those of the results; called whenever sizes change.
   Status (*infer)(const XnnNode& node, Span<XnnValue> values);
+  // Defines the node in XNNPACK's graph.
   xnn_status (*define)(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values);
-  // The pixels of a window, for kinds that have one.
+  // The number of pixels of a window, for kinds that have one.
   uint64_t (*window)(const XnnNode& node) = nullptr;
-  // How many values of the result's size it has inside XNNPACK's graph, for kinds that XNNPACK
-  // computes by several nodes.
+  // The number of intermediate values of the result's size, for kinds that XNNPACK computes by
+  // several nodes.
   uint8_t intermediates = 0;
 };
 
-// The kind with that number, or null.
+// The kind of a node's content, or null.
 const NodeKind* find_kind(wire::NodeContent content);
 
-// The kinds, one table for each group of them.
+// The kinds, in a table for each group.
 struct NodeKindEntry {
   wire::NodeContent content;
   NodeKind kind;
@@ -42,7 +43,7 @@ extern const Span<const NodeKindEntry> kWindowKinds;
 extern const Span<const NodeKindEntry> kMovementKinds;
 extern const Span<const NodeKindEntry> kTaperKinds;
 
-// A shape as XNNPACK takes it.
+// A shape in XNNPACK's form.
 struct XnnDims {
   explicit XnnDims(const Shape& shape) : rank(shape.rank) {
     for (size_t d = 0; d < rank; ++d) sizes[d] = shape.dims[d];
@@ -51,7 +52,7 @@ struct XnnDims {
   size_t sizes[kMaxRank] = {};
 };
 
-// What the kinds share.
+// Helpers for all kinds: a node's values, and their ids in XNNPACK.
 inline const XnnValue& input(const XnnNode& node, Span<const XnnValue> values, size_t i = 0) {
   return values[node.inputs[i]];
 }
@@ -70,11 +71,11 @@ inline uint32_t out_id(const XnnNode& node, Span<const XnnValue> values) {
 inline const float* floats_of(const XnnValue& value) {
   return static_cast<const float*>(static_cast<const void*>(value.data));
 }
-// Whether the result is held within bounds.
+// Whether the result is clamped.
 bool has_bounds(const XnnNode& node);
-// A reshape of which more than one size is open, which XNNPACK does not have.
+// Whether the node is a reshape with several dynamic sizes, which XNNPACK does not support.
 bool is_open_reshape(const XnnNode& node);
-// Whether all that it reads and writes is float32.
+// Whether all arguments and the result are float32.
 bool is_in_floats(const XnnNode& node, Span<const XnnValue> values);
 
 template <typename Table>
@@ -86,14 +87,15 @@ void one_input(XnnNode& node) {
 }
 void two_inputs(XnnNode& node);
 
-// All arguments and results have one type: a float, a float or a quantised byte.
+// Check that all arguments and the result have the same type: a float, or a float or quantised
+// byte.
 Status check_floats(const XnnNode& node, Span<const XnnValue> values);
 Status check_numbers(const XnnNode& node, Span<const XnnValue> values);
-// What the node multiplies its input with has a type that goes with those of the input and result.
+// Check that the types of input, filter and result are compatible.
 Status check_filter(const XnnNode& node, Span<const XnnValue> values);  // For a convolution.
 Status check_connected_filter(const XnnNode& node,
                               Span<const XnnValue> values);  // For a layer.
-// Whether the list is there and has `rank` items, and not more than kMaxRank.
+// Whether the list exists and has `rank` items, at most kMaxRank.
 bool is_list_of(const flatbuffers::Vector<uint32_t>* list, uint32_t rank);
 
 }  // namespace taper::xnnpack

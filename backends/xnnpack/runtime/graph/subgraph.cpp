@@ -1,5 +1,5 @@
-// Reads the nodes of a payload in order: every argument must be known when a node reads it, every
-// result is written once, so the graph has no cycles.
+// Reads the nodes of a payload in order. Every argument must be known when a node reads it, and
+// every result is written once, so the graph has no cycles.
 
 #include "backends/xnnpack/runtime/graph/subgraph.h"
 
@@ -34,7 +34,7 @@ Status read_range(const wire::XNode& wire, XnnNode& node) {
   if (wire.range() == nullptr) return {};
   node.min = wire.range()->min();
   node.max = wire.range()->max();
-  TAPER_XNNPACK_REQUIRE(node.min < node.max, "a node's range holds no number");
+  TAPER_XNNPACK_REQUIRE(node.min < node.max, "the range of a node is empty");
   return {};
 }
 
@@ -101,11 +101,11 @@ Status Subgraph::read_arguments(const wire::XNNGraph& graph) {
     const uint32_t place = values_[i].external_id;
     if (place == kNone) continue;
     TAPER_XNNPACK_REQUIRE(place < argument_count_ && arguments_[place] == kNone,
-                          "two values are one argument, or a value is none of the arguments");
+                          "two values have the same argument, or the argument does not exist");
     arguments_[place] = i;
   }
   for (uint32_t id : arguments()) {
-    TAPER_XNNPACK_REQUIRE(id != kNone, "an argument stands for no value");
+    TAPER_XNNPACK_REQUIRE(id != kNone, "an argument has no value");
   }
   return {};
 }
@@ -120,24 +120,24 @@ Status Subgraph::read_nodes(const wire::XNNGraph& graph) {
     XnnNode& node = nodes_[i];
     node.kind = find_kind(wire.content_type());
     TAPER_XNNPACK_REQUIRE(node.kind != nullptr && wire.content() != nullptr,
-                          "a node of the XNNPACK graph is of a kind that is not known");
+                          "a node of the XNNPACK graph has an unknown kind");
     TAPER_XNNPACK_REQUIRE(is_taper_ || !is_taper_kind(wire.content_type()),
-                          "a node kind of Taper's own stands in a payload for ExecuTorch");
+                          "a payload for ExecuTorch contains a node of Taper's own kinds");
     node.content = wire.content();
     node.content_type = wire.content_type();
     TAPER_TRY(read_range(wire, node));
     node.kind->arguments(node);
     TAPER_XNNPACK_REQUIRE((node.flags & ~node.kind->allowed_flags) == 0,
-                          "a node of the XNNPACK graph has a flag that is not known");
+                          "a node of the XNNPACK graph has an unknown flag");
     for (size_t a = 0; a < std::size(node.inputs); ++a) {
       const uint32_t id = node.inputs[a];
       if (id == kNone && a >= node.kind->required) continue;
       TAPER_XNNPACK_REQUIRE(id < value_count_ && values_[id].is_known,
-                            "a node reads a value that nothing computed before");
+                            "a node reads a value that has not been computed");
     }
     const uint32_t id = node.output;
     TAPER_XNNPACK_REQUIRE(id < value_count_ && !values_[id].is_known,
-                          "a node writes what it must not, or what another wrote");
+                          "a node writes an input, a constant or the result of another node");
     values_[id].is_known = true;
     TAPER_TRY(node.kind->check(node, values()));
   }

@@ -1,5 +1,5 @@
-// A payload, read and checked: what XNNPACK is given holds no reference, size or parameter that was
-// not looked at here, for XNNPACK itself trusts most of it.
+// A payload, read and checked. Every reference, size and parameter that XNNPACK gets is checked
+// first, since XNNPACK itself trusts most of them.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 namespace taper::xnnpack {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
-inline constexpr size_t kMaxRank = 6;  // XNNPACK's.
+inline constexpr size_t kMaxRank = 6;  // XNNPACK's limit.
 
 struct Shape {
   uint32_t rank = 0;
@@ -32,17 +32,18 @@ inline constexpr uint64_t kMaxElements = uint64_t{1} << 32;
 // The elements of a shape; UINT64_MAX if they cannot be counted.
 uint64_t element_count(const Shape& shape);
 
+// A value of the graph.
 struct XnnValue {
   wire::DataType type = wire::DataType::INVALID;
   Shape declared;
-  Shape shape;  // With the sizes that the inputs have now.
+  Shape shape;  // For the current sizes of the inputs.
 
-  const uint8_t* data = nullptr;  // The bytes of a constant, as many as its type and shape ask for.
-  const uint8_t* stored = nullptr;   // Where the file has it.
-  bool is_in_program = false;        // Its bytes are of the program file.
-  std::unique_ptr<uint8_t[]> owned;  // Holds `data` if the bytes of the file will not do.
+  const uint8_t* data = nullptr;     // The bytes of a constant, as its type and shape require.
+  const uint8_t* stored = nullptr;   // The bytes in the file.
+  bool is_in_program = false;        // The bytes are part of the program file.
+  std::unique_ptr<uint8_t[]> owned;  // Holds `data` if the bytes of the file cannot be used.
 
-  float scale = 0;  // One for the whole tensor.
+  float scale = 0;  // For the whole tensor.
   int32_t zero_point = 0;
   const float* scales = nullptr;            // One per channel.
   const uint16_t* group_scales = nullptr;   // One bfloat16 per group of a channel.
@@ -50,12 +51,12 @@ struct XnnValue {
   uint32_t scale_count = 0;
   uint32_t channel_dim = 0;
   uint32_t group_size = 0;
-  uint32_t nonbatch_dims = 0;  // Above 0 if it is quantised while the program runs.
+  uint32_t nonbatch_dims = 0;  // Greater than 0 if it is quantised at run time.
 
-  uint32_t external_id = kNone;  // The argument that it is.
+  uint32_t external_id = kNone;  // The index of the argument, if it is one.
   bool is_input = false;
   bool is_output = false;
-  bool is_needed = false;  // An argument, or read on the way to one.
+  bool is_needed = false;  // An argument, or a result on which one depends.
   bool is_known = false;   // A constant, an input, or computed by a node read so far.
   bool is_shared = false;  // An argument, or used by several stages.
   uint32_t xnn_id = kNone;
@@ -63,16 +64,17 @@ struct XnnValue {
 
 struct NodeKind;
 
+// A node of the graph.
 struct XnnNode {
   const NodeKind* kind = nullptr;
-  const void* content = nullptr;  // The kind's table of the schema.
+  const void* content = nullptr;  // The table of its kind in the schema.
   wire::NodeContent content_type = wire::NodeContent::NONE;
   float number = 0;  // A parameter that XNNPACK reads as a constant, such as an eps.
   uint32_t inputs[5] = {kNone, kNone, kNone, kNone, kNone};
   uint32_t output = kNone;
   uint32_t flags = 0;
   float min = 0, max = 0;
-  bool is_needed = false;  // Its result is; XNNPACK ends the process over nodes whose is not.
+  bool is_needed = false;  // Its result is needed; XNNPACK aborts on nodes whose result is not.
 
   template <typename Table>
   const Table& as() const {
@@ -82,22 +84,22 @@ struct XnnNode {
 
 class Subgraph {
  public:
-  // Reads the payload, which must live as long as this. `max_bytes` bounds what the values and the
-  // packed weights may take. Returns kDelegateInvalidCompatibility if anything in it is not so.
+  // Reads the payload, which must live as long as this. `max_bytes` limits the memory of the values
+  // and the packed weights. Returns kDelegateInvalidCompatibility if anything in it is invalid.
   Status read(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes);
 
-  // The bytes of the payload that say what the graph is, without its constants.
+  // The bytes of the payload that describe the graph, without its constants.
   Span<const uint8_t> description() const { return description_; }
   Span<XnnValue> values() const { return {values_.get(), value_count_}; }
   Span<const XnnNode> nodes() const { return {nodes_.get(), node_count_}; }
-  // The value of every argument of the call.
+  // For each argument of the call, the index of its value.
   Span<const uint32_t> arguments() const { return {arguments_.get(), argument_count_}; }
 
-  // What all of it takes, counted generously.
+  // An upper estimate of the memory that the graph needs.
   uint64_t total_bytes() const;
-  // True if nodes of Taper's own may stand in it, and what they compute is not written otherwise.
+  // True if it may contain nodes of Taper's own kinds; then it need not be searched for patterns.
   bool is_taper() const { return is_taper_; }
-  // Works out the shape of every result from those of the inputs.
+  // Infers the shape of every result from those of the inputs.
   Status infer_shapes();
 
  private:

@@ -1,6 +1,7 @@
-// Node kinds of Taper's own: what one node computes in the compiler's graph and several in
-// XNNPACK's. Where a stage computes such a node (stages/fused_stage.h) XNNPACK never sees it;
-// elsewhere it becomes XNNPACK's nodes, with intermediate results inside XNNPACK's graph.
+// Taper's own kinds of nodes: functions that are one node in the compiler's graph and several in
+// XNNPACK's. If a stage computes such a node (stages/fused_stage.h), it does not become part of
+// XNNPACK's graph; otherwise it is expanded into XNNPACK's nodes, with intermediate results inside
+// XNNPACK's graph.
 
 #include <algorithm>
 #include <iterator>
@@ -14,15 +15,14 @@ namespace {
 using wire::DataType;
 using wire::NodeContent;
 
-// Defines XNNPACK's nodes for one of ours, one after another. After the first failure it does
-// nothing more.
+// Defines XNNPACK's nodes for one of ours, one after another. After a failure it does nothing.
 class Expansion {
  public:
   explicit Expansion(xnn_subgraph_t graph) : graph_(graph) {}
 
   xnn_status status() const { return status_; }
 
-  // An intermediate result, or a constant where there is `data`, which outlives XNNPACK's graph.
+  // Adds an intermediate result or, with `data`, a constant; the data must outlive XNNPACK's graph.
   uint32_t value(const Shape& shape, const float* data = nullptr) {
     const XnnDims dims(shape);
     uint32_t id = XNN_INVALID_VALUE_ID;
@@ -44,13 +44,13 @@ class Expansion {
     if (status_ != xnn_status_success) return;
     note(xnn_define_static_transpose(graph_, rank, order, x, y, 0));
   }
-  // A size of 0 is what is left.
+  // A size of 0 is inferred.
   void reshape(const Shape& shape, uint32_t x, uint32_t y) {
     const XnnDims dims(shape);
     if (status_ != xnn_status_success) return;
     note(xnn_define_static_reshape(graph_, dims.rank, dims.sizes, x, y, 0));
   }
-  // Over the last `count` dimensions, which become 1.
+  // Computes the mean over the last `count` dimensions, which become 1.
   void mean_of_last(size_t rank, size_t count, uint32_t x, uint32_t y) {
     size_t dims[kMaxRank] = {};
     for (size_t i = 0; i < count; ++i) dims[i] = rank - count + i;
@@ -67,19 +67,19 @@ class Expansion {
   xnn_status status_ = xnn_status_success;
 };
 
-// All arguments and the result are floats, and all arguments but the first are constants.
+// Checks that all arguments and the result are floats, and all arguments but the first constants.
 Status check_taper_kind(const XnnNode& node, Span<const XnnValue> values) {
   TAPER_XNNPACK_REQUIRE(is_in_floats(node, values),
-                        "a node of Taper's own reads or writes what is not float32");
+                        "a node of Taper's own kinds has a tensor that is not float32");
   for (size_t i = 1; i < std::size(node.inputs); ++i) {
     const uint32_t id = node.inputs[i];
     TAPER_XNNPACK_REQUIRE(id == kNone || values[id].data != nullptr,
-                          "the weights of a node of Taper's own are not constant");
+                          "the weights of a node of Taper's own kinds are not constant");
   }
   return {};
 }
 
-// Whether weights and bias, where there are any, have `count` entries.
+// Whether the weights and the bias have `count` elements, if they exist.
 bool have_entries(const XnnNode& node, Span<const XnnValue> values, uint64_t count) {
   for (size_t i = 1; i < 3; ++i) {
     const uint32_t id = node.inputs[i];
@@ -112,7 +112,7 @@ xnn_status define_swish(xnn_subgraph_t graph, const XnnNode& node, Span<const Xn
   return nodes.status();
 }
 
-// ---- gelu by tanh: x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)) ----
+// ---- gelu with tanh: x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)) ----
 
 // The factors of x and of x^3. XNNPACK may read past the end of a constant.
 constexpr float kGeluLinear[8] = {1.5957691216f};
@@ -137,14 +137,14 @@ xnn_status define_gelu_tanh(xnn_subgraph_t graph, const XnnNode& node,
 
 // ---- norms ----
 
-// What is normalized: rows of the last `row_dims` dimensions of a value with that shape.
+// The rows to normalise: the last `row_dims` dimensions of a value with the given shape.
 struct Rows {
   uint32_t id;
   Shape shape;
   uint32_t row_dims;
 };
 
-// y = x / sqrt(mean(x * x) + eps), where the mean of x is taken away first if it is centred.
+// Defines y = x / sqrt(mean(x * x) + eps); if `is_centred`, the mean of x is subtracted first.
 void normalize(Expansion& nodes, const Rows& x, bool is_centred, const float* eps, uint32_t y) {
   const uint32_t rank = x.shape.rank;
   Shape column = x.shape;
@@ -165,8 +165,8 @@ void normalize(Expansion& nodes, const Rows& x, bool is_centred, const float* ep
   nodes.binary(xnn_binary_multiply, centred, factor, y);
 }
 
-// Writes the node's result: x times the weights plus the bias, where it has such. `entries` is the
-// shape in which these broadcast; `make` computes x into the value that it is given.
+// Defines the node's result: x times the weights plus the bias, if it has them. `entries` is the
+// shape in which these broadcast; `make` defines the nodes that compute x into a given value.
 template <typename Make>
 void with_weights(Expansion& nodes, const XnnNode& node, Span<const XnnValue> values,
                   const Shape& entries, const Make& make) {
@@ -196,11 +196,11 @@ Status infer_row_norm(const XnnNode& node, Span<XnnValue> values) {
   const Shape& x = input(node, values).shape;
   const uint32_t row_dims = node.as<wire::RowNorm>().row_dims();
   TAPER_XNNPACK_REQUIRE(row_dims >= 1 && row_dims <= x.rank,
-                        "norm of rows: the input does not have the dimensions of a row");
+                        "norm of rows: the input has fewer dimensions than a row");
   uint64_t width = 1;
   for (uint32_t d = x.rank - row_dims; d < x.rank; ++d) width *= x.dims[d];
   TAPER_XNNPACK_REQUIRE(have_entries(node, values, width),
-                        "norm of rows: there is not one weight for each element of a row");
+                        "norm of rows: the number of weights is not that of a row's elements");
   return infer_same(node, values);
 }
 
@@ -223,7 +223,7 @@ void group_norm_arguments(XnnNode& node) {
   node.number = node.as<wire::GroupNorm>().eps();
 }
 
-// Only the number of images may change while the program runs: the rest is part of the reshapes.
+// Only the number of images may change at run time; the other sizes are part of the reshapes.
 Status infer_group_norm(const XnnNode& node, Span<XnnValue> values) {
   const Shape &x = input(node, values).shape, &declared = values[node.output].declared;
   const uint32_t groups = node.as<wire::GroupNorm>().groups();
@@ -236,7 +236,7 @@ Status infer_group_norm(const XnnNode& node, Span<XnnValue> values) {
   }
   TAPER_XNNPACK_REQUIRE(element_count(x) <= UINT32_MAX, "group norm: the images are too large");
   TAPER_XNNPACK_REQUIRE(have_entries(node, values, x.dims[1]),
-                        "group norm: there is not one weight for each channel");
+                        "group norm: the number of weights is not that of channels");
   return infer_same(node, values);
 }
 
@@ -265,7 +265,7 @@ xnn_status define_group_norm(xnn_subgraph_t graph, const XnnNode& node,
 Status infer_channel_scale(const XnnNode& node, Span<XnnValue> values) {
   const Shape& x = input(node, values).shape;
   TAPER_XNNPACK_REQUIRE(x.rank >= 1 && have_entries(node, values, x.last()),
-                        "batch norm: there is not one weight for each channel");
+                        "batch norm: the number of weights is not that of channels");
   return infer_same(node, values);
 }
 
@@ -296,7 +296,7 @@ Status infer_softmax(const XnnNode& node, Span<XnnValue> values) {
   return infer_same(node, values);
 }
 
-// XNNPACK's goes along the last dimension.
+// XNNPACK's softmax is along the last dimension.
 xnn_status define_softmax(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
   Expansion nodes(graph);
   Shape shape = input(node, values).shape;
@@ -317,8 +317,8 @@ constexpr NodeKindEntry kTable[] = {
      {"swish", one_input<wire::Unary>, 1, 0, check_taper_kind, infer_same, define_swish, nullptr,
       1}},
     {NodeContent::GeluTanh,
-     {"gelu by tanh", one_input<wire::Unary>, 1, 0, check_taper_kind, infer_same, define_gelu_tanh,
-      nullptr, 5}},
+     {"gelu with tanh", one_input<wire::Unary>, 1, 0, check_taper_kind, infer_same,
+      define_gelu_tanh, nullptr, 5}},
     {NodeContent::LayerNorm,
      {"layer norm", row_norm_arguments, 1, 0, check_taper_kind, infer_row_norm,
       define_row_norm<true>, nullptr, 5}},

@@ -1,5 +1,5 @@
-// Nodes of Taper's own have the results of their formulas, computed here in double, whether a stage
-// of ours computes them or XNNPACK does by several nodes; hostile ones are refused.
+// Tests Taper's own kinds of nodes against their formulas in double, both when a stage of ours
+// computes them and when several XNNPACK nodes do; hostile ones are refused.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ size_t stage_count(const std::vector<uint8_t>& payload) {
   return stages.size();
 }
 
-// y = -node(-x): one node of ours between two of XNNPACK's, from x to y of `sizes`.
+// y = -node(-x): one of our nodes between two of XNNPACK's; x and y have `sizes`.
 struct OneNode {
   PayloadBuilder p;
   Sizes sizes;
@@ -55,7 +55,7 @@ struct OneNode {
 
   void end() { p.unary(NodeContent::Negate, after, y); }
 
-  // Runs it on one thread and on three; returns what the node made of -numbers.
+  // Runs it on one thread and on three; returns the node's result for -numbers.
   Floats result(const Floats& numbers) {
     const std::vector<uint8_t> payload = p.finish();
     const bool is_large = count_of(sizes) >= 8192;
@@ -82,7 +82,7 @@ struct OneNode {
 
 using Row = std::vector<double>;
 
-// Rows of the last `width` elements, each of which `function` replaces by what it should become.
+// Compares rows of `width` elements with what `function` makes of them.
 void expect_rows(OneNode& node, size_t width, const std::function<void(Row&)>& function) {
   const Floats data = some_numbers(count_of(node.sizes), 37);
   const Floats got = node.result(data);
@@ -182,7 +182,7 @@ TEST(TaperKinds, NormsOfGroups) {
             wire::CreateGroupNorm(node.p.fbb, node.before, w, b, node.after, groups, 1e-3f)
                 .Union());
         node.end();
-        size_t channel = 0;  // The first one of the row.
+        size_t channel = 0;  // The first channel of the row.
         expect_rows(node, area * 6 / groups, [&](Row& row) {
           normalize(row, true, static_cast<double>(1e-3f));
           for (size_t i = 0; i < row.size(); ++i) {
@@ -350,7 +350,7 @@ TEST(TaperKinds, WeightsAreConstantFloats) {
   }));
 }
 
-// Every kind, one after another, with every byte of the payload changed in turn.
+// Changes every byte of a payload with all kinds in turn.
 TEST(TaperKinds, EveryChangedByteIsSurvived) {
   PayloadBuilder p;
   const Sizes sizes = {2, 4, 3};

@@ -1,4 +1,5 @@
-// What slides a window over an image of [batch, height, width, channels]: convolutions and pools.
+// Kinds of nodes that slide a window over images [batch, height, width, channels]: convolutions and
+// pools.
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ using wire::DataType;
 using wire::NodeContent;
 
 constexpr uint32_t kKeepDims = XNN_FLAG_KEEP_DIMS;
-constexpr uint32_t kMaxParameter = 1u << 20;  // The largest stride, padding and the like.
+constexpr uint32_t kMaxParameter = 1u << 20;  // The largest stride, padding or other parameter.
 
 void convolution_arguments(XnnNode& node) {
   const auto& table = node.as<Convolution>();
@@ -49,7 +50,7 @@ bool has_dilations(const Table& table) {
   return is_step(table.dilation_height()) && is_step(table.dilation_width());
 }
 
-// The windows that fit along one dimension; 0 if not even one does.
+// The number of windows that fit along a dimension.
 uint32_t windows(uint32_t size, uint32_t before, uint32_t after, uint32_t kernel, uint32_t dilation,
                  uint32_t stride) {
   const uint64_t padded = uint64_t{size} + before + after;
@@ -110,7 +111,7 @@ Status check_depthwise(const XnnNode& node, Span<const XnnValue> values) {
   TAPER_XNNPACK_REQUIRE(filter.scale_count == 0 || filter.channel_dim == 3,
                         "depthwise convolution: the scales are not those of the output channels");
   TAPER_XNNPACK_REQUIRE(input(node, values).type != DataType::QDINT8,
-                        "depthwise convolution: the input is of a type that it does not take");
+                        "depthwise convolution: the input has an unsupported type");
   return {};
 }
 
@@ -118,7 +119,7 @@ Status infer_convolution(const XnnNode& node, Span<XnnValue> values) {
   const auto& t = node.as<Convolution>();
   const Shape& x = input(node, values).shape;
   TAPER_XNNPACK_REQUIRE(x.rank == 4 && x.dims[3] == uint64_t{t.groups()} * t.group_input_channels(),
-                        "convolution: the input does not have the channels that the filter takes");
+                        "convolution: the input does not have as many channels as the filter");
   const uint32_t height = windows(x.dims[1], t.padding_top(), t.padding_bottom(), t.kernel_height(),
                                   t.dilation_height(), t.stride_height());
   const uint32_t width = windows(x.dims[2], t.padding_left(), t.padding_right(), t.kernel_width(),
@@ -130,7 +131,7 @@ Status infer_convolution(const XnnNode& node, Span<XnnValue> values) {
   return {};
 }
 
-// What a transposed convolution makes of one dimension; 0 if it cannot be.
+// The size of a dimension after a transposed convolution; 0 if it is not valid.
 uint64_t spread(uint32_t size, uint32_t before, uint32_t after, uint32_t adjustment,
                 uint32_t kernel, uint32_t dilation, uint32_t stride) {
   const uint64_t whole =
@@ -143,7 +144,7 @@ Status infer_transposed(const XnnNode& node, Span<XnnValue> values) {
   const Shape& x = input(node, values).shape;
   TAPER_XNNPACK_REQUIRE(
       x.rank == 4 && x.dims[3] == uint64_t{t.groups()} * t.group_input_channels(),
-      "transposed convolution: the input does not have the channels that the filter takes");
+      "transposed convolution: the input does not have as many channels as the filter");
   const uint64_t height =
       spread(x.dims[1], t.padding_top(), t.padding_bottom(), t.adjustment_height(),
              t.kernel_height(), t.dilation_height(), t.stride_height());
@@ -151,7 +152,7 @@ Status infer_transposed(const XnnNode& node, Span<XnnValue> values) {
       spread(x.dims[2], t.padding_left(), t.padding_right(), t.adjustment_width(), t.kernel_width(),
              t.dilation_width(), t.stride_width());
   TAPER_XNNPACK_REQUIRE(height > 0 && width > 0 && height <= UINT32_MAX && width <= UINT32_MAX,
-                        "transposed convolution: the result has no size");
+                        "transposed convolution: the result is empty or too large");
   output(node, values).shape = {
       4,
       {x.dims[0], static_cast<uint32_t>(height), static_cast<uint32_t>(width),
@@ -164,7 +165,7 @@ Status check_transposed(const XnnNode& node, Span<const XnnValue> values) {
   TAPER_TRY(check_dense(node, values));
   TAPER_XNNPACK_REQUIRE(
       t.adjustment_height() < t.stride_height() && t.adjustment_width() < t.stride_width(),
-      "transposed convolution: the output padding is not below the stride");
+      "transposed convolution: the output padding is not less than the stride");
   return {};
 }
 
@@ -210,7 +211,7 @@ Status check_max_pool(const XnnNode& node, Span<const XnnValue> values) {
   return check_numbers(node, values);
 }
 
-// Files say a dilation of 0 where there is none.
+// Files may have a dilation of 0, which means 1.
 Status check_mean_pool(const XnnNode& node, Span<const XnnValue> values) {
   const auto& t = node.as<wire::Pooling>();
   TAPER_XNNPACK_REQUIRE(is_window(t, t.pooling_height(), t.pooling_width()) && has_strides(t) &&
@@ -222,7 +223,7 @@ Status check_mean_pool(const XnnNode& node, Span<const XnnValue> values) {
 Status infer_pool(const XnnNode& node, Span<XnnValue> values) {
   const auto& t = node.as<wire::Pooling>();
   const Shape& x = input(node, values).shape;
-  TAPER_XNNPACK_REQUIRE(x.rank == 4, "pool: the input is no image");
+  TAPER_XNNPACK_REQUIRE(x.rank == 4, "pool: the input is not an image");
   const uint32_t height =
       windows(x.dims[1], t.padding_top(), t.padding_bottom(), t.pooling_height(),
               std::max(1u, t.dilation_height()), t.stride_height());
@@ -253,7 +254,7 @@ xnn_status define_mean_pool(xnn_subgraph_t graph, const XnnNode& node,
 
 Status infer_global(const XnnNode& node, Span<XnnValue> values) {
   const Shape& x = input(node, values).shape;
-  TAPER_XNNPACK_REQUIRE(x.rank >= 3, "global pool: the input is no image");
+  TAPER_XNNPACK_REQUIRE(x.rank >= 3, "global pool: the input is not an image");
   Shape y = x;
   if ((node.flags & kKeepDims) != 0) {
     y.dims[x.rank - 3] = y.dims[x.rank - 2] = 1;
@@ -268,11 +269,11 @@ Status infer_global(const XnnNode& node, Span<XnnValue> values) {
 Status check_global(const XnnNode& node, Span<const XnnValue> values) {
   const bool may_add = is_in_floats(node, values) && !has_bounds(node);
   TAPER_XNNPACK_REQUIRE((node.flags & kSumFlag) == 0 || may_add,
-                        "global pool: only floats without bounds are added up");
+                        "global pool: sums are supported only for floats without bounds");
   return check_numbers(node, values);
 }
 
-// The one way to a mean with bounds.
+// The deprecated function is the only way to define a clamped mean.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 xnn_status define_global(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {

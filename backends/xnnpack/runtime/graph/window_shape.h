@@ -1,4 +1,4 @@
-// The windows of a payload's convolution as the kernels of the stages want them.
+// Converts the parameters of a payload's convolution for the kernels of the stages.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace taper::xnnpack {
 
-// REQUIRES: a convolution, whose shapes are known.
+// REQUIRES: a convolution whose shapes are known.
 inline optimized::WindowShape window_shape(const XnnNode& node, Span<const XnnValue> values) {
   const auto& t = node.as<wire::Convolution>();
   const uint32_t* in = input(node, values).shape.dims;

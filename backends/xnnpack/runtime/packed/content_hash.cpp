@@ -1,5 +1,6 @@
-// Four sums run side by side over stripes of 32 bytes; what is left over is mixed in by eights,
-// fours and ones. The constants and the order are those of the published algorithm.
+// Implements XXH64. Four sums are computed in parallel over stripes of 32 bytes; the remaining
+// bytes are mixed in eight, four and one at a time. Constants and order are those of the published
+// algorithm.
 
 #include "backends/xnnpack/runtime/packed/content_hash.h"
 
@@ -15,7 +16,7 @@ constexpr uint64_t kPrime4 = 0x85EBCA77C2B2AE63;
 constexpr uint64_t kPrime5 = 0x27D4EB2F165667C5;
 
 constexpr size_t kStripe = 32;
-// So far ahead memory is asked for: it, not the arithmetic, is what takes the time.
+// The prefetch distance: memory, not arithmetic, limits the speed.
 constexpr size_t kAhead = 3072;
 
 template <typename T>
@@ -35,7 +36,7 @@ uint64_t merge(uint64_t hash, uint64_t sum) {
   return (hash ^ add_lane(0, sum)) * kPrime1 + kPrime4;
 }
 
-// Takes all whole stripes.
+// Hashes all whole stripes.
 uint64_t hash_stripes(const uint8_t*& at, const uint8_t* end, uint64_t seed) {
   uint64_t a = seed + kPrime1 + kPrime2, b = seed + kPrime2, c = seed, d = seed - kPrime1;
   for (; static_cast<size_t>(end - at) >= kStripe; at += kStripe) {

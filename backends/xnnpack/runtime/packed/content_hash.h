@@ -1,5 +1,5 @@
-// XXH64, the well-known fast hash, over bytes: it tells contents apart and finds damage, at about
-// the speed of memory. It is no proof against someone who chooses the bytes to deceive it.
+// XXH64, a well-known fast hash of bytes: it distinguishes contents and detects damage, at about
+// the speed of memory. It does not protect against deliberately chosen bytes.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace taper::xnnpack {
 
-// A hash of more than one piece takes the hash so far as seed.
+// To hash several pieces, pass the hash so far as the seed.
 uint64_t content_hash(Span<const uint8_t> bytes, uint64_t seed = 0);
 
 // The hash of the bytes of a number or a plain struct without padding.

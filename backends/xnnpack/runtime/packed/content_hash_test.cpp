@@ -1,4 +1,4 @@
-// The published values of XXH64, and those of its reference implementation.
+// Compares with published values of XXH64, and values of its reference implementation.
 
 #include "backends/xnnpack/runtime/packed/content_hash.h"
 

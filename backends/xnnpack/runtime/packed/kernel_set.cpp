@@ -1,4 +1,4 @@
-// Asks what XNNPACK asks when it picks its kernels, and the kinds of the cores besides.
+// Queries the processor features that XNNPACK uses to select kernels, and the kinds of cores.
 
 #include "backends/xnnpack/runtime/packed/kernel_set.h"
 
@@ -14,13 +14,13 @@
 namespace taper::xnnpack {
 namespace {
 
-// The build says which library it is.
+// The build passes the hash of the library.
 constexpr char kLibrary[] = TAPER_XNNPACK_LIBRARY;
 
 using Question = bool (*)();
 
-// The matrix unit is there for processes that asked for it and were not refused, by an old kernel
-// or a sandbox. XNNPACK has asked.
+// A process may use the matrix unit if it has requested that and was not refused by an old kernel
+// or a sandbox. XNNPACK requests it.
 [[maybe_unused]] bool may_use_matrix_unit() {
 #if defined(__linux__) && defined(__x86_64__)
   constexpr int kGetPermissions = 0x1022, kTileData = 18;

@@ -1,4 +1,4 @@
-// Which kernels XNNPACK picks here: weights that were packed for others are of no use.
+// Identifies the kernels that XNNPACK selects: weights packed for other kernels cannot be used.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace taper::xnnpack {
 
-// Stands for the library that this was built with and what the processor can do. Packed weights of
-// equal numbers lie in memory alike. REQUIRES: xnn_initialize() has succeeded.
+// A hash of the library that this was built with and the features of the processor. Packed weights
+// have the same layout if the hash is the same. REQUIRES: xnn_initialize() has succeeded.
 uint64_t kernel_set();
 
 }  // namespace taper::xnnpack

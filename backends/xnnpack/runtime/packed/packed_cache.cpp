@@ -1,4 +1,4 @@
-// A graph takes what it needs from the program if that holds something for it, else from the file.
+// A graph uses packed weights in the program if there are any for it, and else those in the file.
 
 #include "backends/xnnpack/runtime/packed/packed_cache.h"
 
@@ -10,7 +10,7 @@
 namespace taper::xnnpack {
 namespace {
 
-// Sections and entries on their way into a file.
+// Collects sections and entries for a file.
 struct Collected {
   std::unique_ptr<PackedSection[]> sections;
   std::unique_ptr<PackedEntry[]> entries;
@@ -88,7 +88,7 @@ Status PackedCache::begin(User& user, const Subgraph& graph, const BackendInitCo
     open_file();
     if (!file_.sections().empty()) file = &file_;
     const bool is_known = !user.embedded.find(hash, 0).empty();
-    // Without a file what is another model's is used as well: it is found out there.
+    // Without a file, those of another model are used, too: their hashes will not match.
     const bool is_alone = file == nullptr && !user.embedded.sections().empty();
     if (is_known || is_alone) file = &user.embedded;
   }
@@ -117,8 +117,8 @@ void PackedCache::remove(User& user) {
   }
 }
 
-// The graphs of a method that is loaded are written anew. Where nothing of the file was of use, it
-// is another model's, and none of it is worth keeping.
+// Sections of loaded methods are replaced. If nothing in the file could be used, it belongs to
+// another model, and none of it is kept.
 bool PackedCache::is_kept(const PackedSection& section) const {
   if (report_.found == 0) return false;
   for (const User* user = users_; user != nullptr; user = user->next) {
@@ -127,7 +127,7 @@ bool PackedCache::is_kept(const PackedSection& section) const {
   return true;
 }
 
-// That of the program file which all graphs are in; 0 if there is none.
+// The version of the program file that contains all graphs; 0 if there is none.
 uint64_t PackedCache::program_version() const {
   uint64_t version = users_ != nullptr ? users_->weights.program_version() : 0;
   for (const User* user = users_; user != nullptr; user = user->next) {
@@ -136,7 +136,7 @@ uint64_t PackedCache::program_version() const {
   return version;
 }
 
-// True if every byte of the file was hashed here, and is right.
+// True if every byte of the file has been hashed by this process and is correct.
 bool PackedCache::is_all_found() const {
   for (const PackedSection& section : file_.sections()) {
     bool is_found = false;

@@ -1,5 +1,5 @@
-// The packed weights of all graphs of a backend: what a file or the program holds of them, and the
-// file that is written.
+// The packed weights of all graphs of a backend: finds them in a file or in the program, and writes
+// the file.
 
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace taper::xnnpack {
 
-// Threads: all may be called at once.
+// Threads: all functions may be called at the same time.
 class PackedCache {
  public:
-  // `path` may be null: nothing is read or written. It must outlive this.
+  // If `path` is null, no file is read or written. It must outlive this.
   explicit PackedCache(const char* path) : path_(path) {}
 
-  // A list item: packed weights that the cache knows of.
+  // A list item: the packed weights of a graph.
   struct User {
     PackedWeights weights;
     PackedFile embedded;
     User* next = nullptr;
   };
 
-  // Before XNNPACK makes a graph of the method.
+  // To be called before XNNPACK builds a graph.
   Status begin(User& user, const Subgraph& graph, const BackendInitContext& context);
-  // Afterwards, if it could; remove() when the graph goes.
+  // To be called after it has been built, and remove() before it is deleted.
   void add(User& user);
   void remove(User& user);
 
@@ -35,7 +35,7 @@ class PackedCache {
   PackedReport report() const;
 
  private:
-  // What the program holds; no entries if it holds nothing of use.
+  // The packed weights in the program; without entries if there are none that can be used.
   PackedFile open_embedded(const BackendInitContext& context);
   void open_file();
   uint64_t program_version() const;
@@ -49,7 +49,7 @@ class PackedCache {
   PackedFile file_;
   User* users_ = nullptr;
   PackedReport report_;
-  bool is_complete_ = true;  // Nothing has been packed that is not written.
+  bool is_complete_ = true;  // Everything that has been packed has been written.
 };
 
 }  // namespace taper::xnnpack

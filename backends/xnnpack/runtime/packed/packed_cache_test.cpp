@@ -1,4 +1,4 @@
-// Packed weights in a file: found again, and of no harm whatever the file holds.
+// Tests packed weights in a file: they are found again, and no content of the file does harm.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// y = (x * v) * w + 1 of [1, 2]: two weights to pack, [2, 3] and [3, 2].
+// y = (x * v) * w + 1 for x of size [1, 2]: two weights to pack, [2, 3] and [3, 2].
 Bytes two_layers(float first_weight) {
   PayloadBuilder p;
   const uint32_t x = p.input({1, 2}), t = p.inner({1, 3}), y = p.output({1, 2});
@@ -46,7 +46,7 @@ class PackedWeightsInAFile : public testing::Test {
     return options;
   }
 
-  // Loads and runs the two layers; results must be right. Saves if asked to.
+  // Loads and runs the two layers and checks the results. Saves packed weights if `save` is true.
   PackedReport run(float first_weight, bool save = false, const char* method = "forward") {
     XnnpackBackend backend(options());
     Loaded loaded(two_layers(first_weight), backend, method);
@@ -87,7 +87,7 @@ TEST_F(PackedWeightsInAFile, AreFoundAgain) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1);
 }
 
-// Two 3 x 3 convolutions, of whose windows only the middle counts: y = 2 * (3 * x + 1).
+// Two 3 x 3 convolutions whose filters are zero except at the centre: y = 2 * (3 * x + 1).
 Bytes two_convolutions(uint32_t size, uint32_t channels) {
   PayloadBuilder p;
   const Sizes sizes = {1, size, size, channels}, window = {channels, 3, 3, channels};
@@ -155,7 +155,7 @@ TEST_F(PackedWeightsInAFile, ThoseOfOtherGraphsAreNotUsed) {
   EXPECT_EQ(run(5).found, 2u);
 }
 
-// Changes the tables of a good file and gives them hashes that fit.
+// Changes the tables of a valid file and updates their hashes.
 void reseal(Bytes& bytes,
             const std::function<void(PackedHeader&, PackedSection*, PackedEntry*)>& change) {
   PackedHeader header;
@@ -221,7 +221,7 @@ TEST_F(PackedWeightsInAFile, EveryCutAndEveryChangedByteIsNoticed) {
     EXPECT_EQ(report.found, 0u) << size;
     EXPECT_STRNE(report.problem, "") << size;
   }
-  // A byte between the parts, and the note, mean nothing; results are right with any.
+  // Bytes between the parts, and the note, have no meaning; results are right with any.
   for (size_t i = 0; i < good.size(); ++i) {
     Bytes bad = good;
     bad[i] ^= 0x41;
@@ -233,7 +233,7 @@ TEST_F(PackedWeightsInAFile, EveryCutAndEveryChangedByteIsNoticed) {
   EXPECT_EQ(run(5).found, 2u);
 }
 
-// Makes a file say that it was written a while ago.
+// Sets the time of a file's last change to a number of seconds ago.
 void age(const std::string& path, time_t seconds) {
   const timespec times[] = {{time(nullptr) - seconds, 5}, {time(nullptr) - seconds, 5}};
   EXPECT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
@@ -247,7 +247,7 @@ uint64_t noted_stamp(const Bytes& bytes) {
 
 TEST_F(PackedWeightsInAFile, WhoFindsAllOfItRightNotesThat) {
   run(5, true);
-  run(5, true);  // Too young.
+  run(5, true);  // The file is too recent for a note.
   EXPECT_EQ(noted_stamp(read()), 0u);
   age(path_, 10);
   const auto before = std::filesystem::last_write_time(path_);
@@ -265,7 +265,7 @@ TEST_F(PackedWeightsInAFile, ANoteIsWorthNothingOnceTheFileHasChanged) {
   EXPECT_EQ(run(5, true).found, 2u);
   const Bytes noted = read();
   Bytes bad = noted;
-  bad[bad.size() - 64] ^= 0x41;  // Of the last weight that was packed.
+  bad[bad.size() - 64] ^= 0x41;  // A byte of the last weight that was packed.
   for (const time_t seconds : {0, 9}) {
     write(bad);
     age(path_, seconds);
@@ -322,7 +322,7 @@ TEST_F(PackedWeightsInAFile, WhatCannotBeWrittenIsToldAndNothingElseHappens) {
 }
 
 TEST_F(PackedWeightsInAFile, WhatIsReadOnlyStays) {
-  // The owner of everything may write anything.
+  // Root may write read-only files.
   const bool is_root = geteuid() == 0;
   ASSERT_TRUE(!is_root || seteuid(65534) == 0);
   const std::string own = folder_ + "_own";

@@ -1,3 +1,5 @@
+// Opens packed weights and checks their tables; see packed_file.h.
+
 #include "backends/xnnpack/runtime/packed/packed_file.h"
 
 #include <cstring>
@@ -18,11 +20,11 @@ Result<PackedFile> PackedFile::open(Span<const uint8_t> bytes, uint64_t kernels,
   PackedHeader header;
   if (bytes.size() < sizeof(header)) return no_use(kDamaged);
   if (reinterpret_cast<uintptr_t>(bytes.data()) % kPackedAlignment != 0) {
-    return no_use("it does not lie at a multiple of 64 bytes");
+    return no_use("it is not aligned to 64 bytes");
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (std::memcmp(header.magic, kPackedMagic, sizeof(header.magic)) != 0) {
-    return no_use("it holds no packed weights, or those of another version");
+    return no_use("it does not contain packed weights of this version");
   }
   const uint64_t tables = tables_size(header.section_count, header.entry_count);
   if (header.file_size != bytes.size() || tables > bytes.size()) return no_use(kDamaged);

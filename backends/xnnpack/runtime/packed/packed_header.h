@@ -1,4 +1,4 @@
-// The first bytes of packed weights, for the reader and the writer.
+// The header of packed weights, for the reader and the writer.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 namespace taper::xnnpack {
 
 inline constexpr char kPackedMagic[] = "TPRXNC02";
-inline constexpr size_t kPackedAlignment = 64;  // The most that a kernel asks for.
+inline constexpr size_t kPackedAlignment = 64;  // The largest alignment that a kernel needs.
 
 struct PackedHeader {
   char magic[8];
-  uint64_t tables_hash;  // Hash of what follows: the sections and the entries.
+  uint64_t tables_hash;  // Hash of the next fields, the sections and the entries.
   uint64_t file_size;
   uint64_t kernels;
   uint32_t section_count, entry_count;
-  // Noted later than the rest, and not hashed with it.
+  // The notes are written later than the rest, and are not hashed with it.
   uint64_t stamp_hash;
   uint64_t program_version;
   uint64_t note_hash;
@@ -32,12 +32,12 @@ inline uint64_t tables_size(uint64_t sections, uint64_t entries) {
   return sizeof(PackedHeader) + sections * sizeof(PackedSection) + entries * sizeof(PackedEntry);
 }
 
-// The hash of a version that is noted in a file, and of a stamp.
+// The hash of a version or a stamp that is recorded in a file.
 inline uint64_t hash_note(uint64_t tables_hash, uint64_t noted) {
   return hash_of(noted, tables_hash);
 }
 
-// `bytes` holds as many as tables_size() says.
+// The hash of the header and the tables. REQUIRES: `bytes` has tables_size() bytes.
 inline uint64_t hash_tables(const PackedHeader& header, const uint8_t* bytes) {
   constexpr size_t kBegin = offsetof(PackedHeader, file_size);
   constexpr size_t kNote = offsetof(PackedHeader, stamp_hash);

@@ -1,4 +1,5 @@
-// XNNPACK names a packed weight by a number of its choice; here it is the address itself.
+// XNNPACK refers to a packed weight by an offset that its provider chooses; here the offset is the
+// address itself.
 
 #include "backends/xnnpack/runtime/packed/packed_weights.h"
 
@@ -24,7 +25,7 @@ uint64_t hash_large(Span<const uint8_t> bytes, uint64_t seed = 0) {
   return content_hash(bytes, seed);
 }
 
-// Numbers, and all that says what they mean.
+// The hash of a constant's bytes and of everything that determines their meaning.
 uint64_t hash_value(const XnnValue& value) {
   uint64_t hash = hash_of(value.type);
   hash = hash_of(value.declared, hash);
@@ -45,7 +46,7 @@ uint64_t hash_value(const XnnValue& value) {
 
 }  // namespace
 
-// Its bytes follow it.
+// The bytes of a block follow it.
 struct alignas(kPackedAlignment) PackedWeights::Block {
   Block* next;
 };
@@ -157,9 +158,9 @@ const uint8_t* PackedWeights::find(const PackedEntry& wanted) {
 }
 
 size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
-  if (is_open_) --count_;  // What was asked for before was never packed.
+  if (is_open_) --count_;  // The previous request was never packed.
   is_open_ = false;
-  // Without a size there is nothing to hold an entry against.
+  // Without a size, an entry cannot be checked.
   if (!is_keeping_ || key.size == 0 || count_ >= capacity_) return kNotFound;
   PackedEntry& entry = entries_[count_];
   const PackedEntry known = count_ < known_.size() ? known_[count_] : PackedEntry();
@@ -194,7 +195,7 @@ void* PackedWeights::reserve(size_t size) {
 }
 
 size_t PackedWeights::insert(const xnn_weights_cache_look_up_key& key, void* packed, size_t size) {
-  // XNNPACK tells of what it found, too.
+  // XNNPACK also calls this for weights that it has found.
   if (packed == nullptr) {
     return count_ > 0 ? reinterpret_cast<size_t>(bytes_[count_ - 1]) : kNotFound;
   }

@@ -1,12 +1,13 @@
-// The packed weights of one graph: XNNPACK asks here before it packs a weight, and packs into
-// memory of this if there is none.
+// The packed weights of one graph: XNNPACK looks here before it packs a weight, and packs into
+// memory from here if it is not found.
 //
-// Entries are found by their place: XNNPACK asks in one order whenever it makes the same graph.
-// What lies there is taken only if it was packed in the same way, from the same numbers, to as many
-// bytes as XNNPACK is going to read, and if its bytes are what they were. The numbers are hashed,
-// unless they lie in a program file that has not changed since they were, or in one file with what
-// was packed from them; the bytes, unless their file is noted to be right. Depthwise filters and
-// those of transposed convolutions, for which XNNPACK does not ask first, are packed each time.
+// Entries are found by their index, since XNNPACK requests weights in the same order whenever it
+// builds the same graph. An entry is used only if it was packed in the same way, from the same
+// weights, to as many bytes as XNNPACK is going to read, and if its bytes are unchanged. The
+// weights are hashed unless they are in a program file that has not changed since they were packed,
+// or in the same file as the packed weights; the packed bytes are hashed unless their file is
+// recorded as correct. Filters of depthwise and transposed convolutions, which XNNPACK does not
+// look up first, are packed each time.
 
 #pragma once
 
@@ -26,47 +27,47 @@ class PackedWeights {
   PackedWeights(const PackedWeights&) = delete;
   PackedWeights& operator=(const PackedWeights&) = delete;
 
-  // Before XNNPACK makes `graph`. Entries and bytes of `file` are used as long as this lives;
-  // `keep` says that records() are wanted. Without either nothing is hashed.
-  // `is_embedded`: the file is in the program.
+  // To be called before XNNPACK builds `graph`. `file`, which must outlive this, may be null.
+  // `keep` means that entries() will be read. If `file` is null and `keep` is false, nothing is
+  // hashed. `is_embedded` means that the file is part of the program.
   Status begin(const Subgraph& graph, const BackendInitContext& context, const PackedFile* file,
                bool is_embedded, bool keep);
-  // XNNPACK has made the graph, which may go, as may the context.
+  // To be called after XNNPACK has built the graph. The graph and the context are no longer used.
   void end();
-  // Lives as long as this, which XNNPACK must not outlive.
+  // The provider, which must outlive XNNPACK's graph.
   xnn_weights_cache_t provider() { return &provider_; }
 
   uint64_t graph_hash() const { return graph_hash_; }
   uint64_t method_hash() const { return method_hash_; }
-  // Everything that can be found again, with its bytes; those of weights packed here lack their
-  // hash.
+  // All entries, with their bytes; those of weights that were packed now lack the hash of the
+  // bytes.
   Span<PackedEntry> entries() const { return {entries_.get(), count_}; }
   Span<const uint8_t* const> bytes() const { return {bytes_.get(), count_}; }
-  // The version of the program file, if all kernels lie in it; else 0.
+  // The version of the program file, if it contains all weights; else 0.
   uint64_t program_version() const { return program_version_; }
   uint32_t found() const { return found_; }
-  // All entries of that section were looked for and found.
+  // True if all entries of the section have been looked up and found.
   bool is_whole(const PackedSection& section) const {
     return section.graph == graph_hash_ && section.method == method_hash_ &&
            section.entry_count == found_;
   }
   uint32_t packed() const { return static_cast<uint32_t>(count_) - found_; }
-  // Why something that the file has was not taken; empty if nothing speaks against the file.
+  // Why an entry of the file was not used; empty if the file has no problem.
   const char* problem() const { return problem_; }
 
  private:
-  struct Block;  // Memory that XNNPACK packs into.
+  struct Block;  // Memory into which XNNPACK packs weights.
 
   size_t look_up(const xnn_weights_cache_look_up_key& key);
   void* reserve(size_t size);
   size_t insert(const xnn_weights_cache_look_up_key& key, void* packed, size_t size);
-  // The largest of the values whose numbers lie there.
+  // The largest value whose data starts at an address; null if there is none.
   const XnnValue* value_of(const void* data) const;
-  // `known`, which may be 0, if that is sure to be the hash; 0 if the numbers are not those of a
-  // value.
+  // The hash of the data: `known` if that is certain to be it; 0 if the data belongs to no value.
+  // `known` may be 0.
   uint64_t hash_of_data(const void* data, uint64_t known) const;
   bool is_unchanged(const XnnValue& value) const;
-  // Null unless the entry at the place of `wanted` is the same.
+  // The packed bytes of the next entry; null unless it matches `wanted`.
   const uint8_t* find(const PackedEntry& wanted);
   void release(const void* data) const;
 
@@ -84,7 +85,7 @@ class PackedWeights {
   std::unique_ptr<PackedEntry[]> entries_;
   std::unique_ptr<const uint8_t*[]> bytes_;
   size_t count_ = 0, capacity_ = 0;
-  bool is_open_ = false;  // The last entry waits for its bytes.
+  bool is_open_ = false;  // The last entry has no bytes yet.
   uint32_t found_ = 0;
   const char* problem_ = "";
 };

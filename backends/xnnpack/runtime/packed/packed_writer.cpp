@@ -1,5 +1,5 @@
-// Writes packed weights. What is written may be cut by a power failure after the renaming; its
-// reader notices.
+// Writes packed weights. A power failure after the renaming may truncate the file, which its reader
+// detects.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,7 +20,7 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr int kAttempts = 16;
-// Changes as young as this could happen again within one tick of the file system's clock.
+// Another change within this time might get the same timestamp from the file system.
 constexpr int64_t kTooYoungSeconds = 3;
 
 Status failed(int error) {
@@ -36,7 +36,7 @@ Status failed(int error) {
     case ENOTDIR:
       return Status(Error::kAccessFailed, "there is no such folder");
     default:
-      return Status(Error::kAccessFailed, "the system refuses");
+      return Status(Error::kAccessFailed, "the system refuses to write it");
   }
 }
 
@@ -44,7 +44,7 @@ uint64_t round_up(uint64_t size) {
   return (size + kPackedAlignment - 1) / kPackedAlignment * kPackedAlignment;
 }
 
-// Gives every entry its place, equal bytes the same. Returns the end.
+// Sets the offset of every entry, the same one for equal bytes. Returns the end.
 uint64_t lay_out(const PackedContent& content) {
   uint64_t end = round_up(tables_size(content.sections.size(), content.entries.size()));
   for (size_t i = 0; i < content.entries.size(); ++i) {
@@ -106,7 +106,7 @@ int write_content(int file, const PackedContent& content, uint64_t end) {
   return error;
 }
 
-// Makes a file that was not there. Another process may be making one of its own.
+// Creates a file that did not exist before. Other processes may do the same at the same time.
 int make_temporary(char* name, size_t length, const char* path) {
   for (int i = 0; i < kAttempts; ++i) {
     std::snprintf(name, length, "%s.tmp%ld_%d", path, static_cast<long>(getpid()), i);
@@ -116,7 +116,7 @@ int make_temporary(char* name, size_t length, const char* path) {
   return -1;
 }
 
-// A file that its owner has made read-only stays as it is.
+// A file that its owner has made read-only is not replaced.
 bool may_replace(const char* path) { return access(path, F_OK) != 0 || access(path, W_OK) == 0; }
 
 timespec modified(const struct stat& info) {
@@ -178,7 +178,7 @@ void note_right(const char* path, const PackedFile& file, uint64_t program_versi
     }
     constexpr size_t kNotes = offsetof(PackedHeader, stamp_hash);
     (void)write_at(target, &header.stamp_hash, sizeof(header) - kNotes, kNotes);
-    // This is no change that has to be noticed.
+    // Restores the time, since other processes need not notice this change.
     const timespec times[] = {{0, UTIME_OMIT}, modified(info)};
     (void)futimens(target, times);
   }

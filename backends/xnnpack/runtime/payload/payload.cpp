@@ -1,5 +1,5 @@
-// Finds the parts of a payload by its header and verifies the FlatBuffers part. Files of old have
-// no header: then all of it is FlatBuffers.
+// Finds the parts of a payload by its header and verifies the FlatBuffers part. Old files have no
+// header; there the whole payload is FlatBuffers.
 
 #include "backends/xnnpack/runtime/payload/payload.h"
 
@@ -12,7 +12,7 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr size_t kHeaderBytes = 30;
-constexpr size_t kAlignment = 8;  // The widest field of the schema.
+constexpr size_t kAlignment = 8;  // The size of the widest field in the schema.
 constexpr uint32_t kMaxTables = 1000000;
 
 template <typename T>
@@ -55,7 +55,7 @@ Result<Payload> open_payload(Span<const uint8_t> bytes) {
   payload.is_taper = has_identifier(graph, kTaperIdentifier);
   TAPER_XNNPACK_REQUIRE(
       payload.is_taper || has_identifier(graph, "XN01") || has_identifier(graph, "XN00"),
-      "this is no payload of the XNNPACK delegate");
+      "the payload is not an XNNPACK payload");
   TAPER_XNNPACK_REQUIRE(reinterpret_cast<uintptr_t>(graph.data()) % kAlignment == 0,
                         "the XNNPACK payload is not aligned");
   flatbuffers::Verifier verifier(graph.data(), graph.size(), 64, kMaxTables);

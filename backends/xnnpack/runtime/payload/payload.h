@@ -1,4 +1,4 @@
-// Where the parts of a payload lie: a header, the graph as FlatBuffers, and the constants.
+// The parts of a payload: a header, the graph as FlatBuffers, and the constants.
 
 #pragma once
 
@@ -10,12 +10,12 @@ namespace taper::xnnpack {
 
 struct Payload {
   const wire::XNNGraph* graph = nullptr;  // Verified.
-  Span<const uint8_t> description;        // Its bytes.
+  Span<const uint8_t> description;        // The bytes of the graph.
   Span<const uint8_t> constants;
-  bool is_taper = false;  // It says kTaperIdentifier (payload_format.h).
+  bool is_taper = false;  // The identifier is kTaperIdentifier (payload_format.h).
 };
 
-// Points into `bytes`.
+// The result points into `bytes`.
 Result<Payload> open_payload(Span<const uint8_t> bytes);
 
 }  // namespace taper::xnnpack

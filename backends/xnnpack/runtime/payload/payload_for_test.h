@@ -1,4 +1,4 @@
-// Payloads made by hand, right or wrong, and a backend run without a program around it.
+// Builds payloads for tests, valid or invalid, and runs them in a backend without a program.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace taper::xnnpack {
 using Floats = std::vector<float>;
 using Sizes = std::vector<uint32_t>;
 
-// Every field can be made wrong before finish().
+// Builds a payload. Every field can be made invalid before finish().
 class PayloadBuilder {
  public:
   struct Tensor {
@@ -27,9 +27,9 @@ class PayloadBuilder {
     uint32_t external = UINT32_MAX;
     uint32_t constant = 0;
     wire::DataType type = wire::DataType::FP32;
-    std::optional<uint32_t> id = std::nullopt;  // Unless it is its place.
+    std::optional<uint32_t> id = std::nullopt;  // By default its index.
     std::optional<uint32_t> rank = std::nullopt;
-    std::optional<float> scale = std::nullopt;  // If it is quantised.
+    std::optional<float> scale = std::nullopt;  // Set if it is quantised.
     int32_t zero_point = 0;
   };
   struct Entry {
@@ -87,12 +87,12 @@ class PayloadBuilder {
     nodes.push_back({wire::NodeContent::FullyConnected,
                      wire::CreateFullyConnected(fbb, x, filter, bias, y).Union()});
   }
-  // Adds a node of Taper's own, which makes the payload one of Taper's.
+  // Adds a node of one of Taper's own kinds, which changes the identifier of the payload.
   void taper_node(wire::NodeContent kind, flatbuffers::Offset<void> content) {
     identifier = kTaperIdentifier;
     nodes.push_back({kind, content});
   }
-  // One step at a time, with the same padding on all sides.
+  // Adds a convolution with strides of 1 and the same padding on all sides.
   void convolved(uint32_t x, uint32_t filter, uint32_t bias, uint32_t y, uint32_t padding) {
     const Sizes& window = tensors[filter].sizes;
     wire::ConvolutionBuilder c(fbb);
@@ -183,14 +183,14 @@ struct HeldFloats {
   }
 };
 
-// One payload in a backend.
+// A payload that is loaded in a backend.
 class Loaded {
  public:
   explicit Loaded(const std::vector<uint8_t>& payload, XnnpackOptions options = one_thread())
       : own_(std::in_place, options), backend_(*own_) {
     load(payload);
   }
-  // Loads it in a backend that others use too.
+  // Loads it in a backend that others use, too.
   Loaded(const std::vector<uint8_t>& payload, XnnpackBackend& backend,
          std::string_view method = "forward", CompileSpecs specs = CompileSpecs())
       : method_(method), specs_(specs), backend_(backend) {
@@ -217,7 +217,7 @@ class Loaded {
  private:
   void load(const std::vector<uint8_t>& payload) {
     bytes_.resize(payload.size() + 16);
-    // The payload begins at a multiple of 16, as in a file.
+    // The payload starts at a multiple of 16, as in a file.
     const size_t skip = (16 - reinterpret_cast<uintptr_t>(bytes_.data()) % 16) % 16;
     std::copy(payload.begin(), payload.end(), bytes_.begin() + static_cast<ptrdiff_t>(skip));
     BackendInitContext context(method_, nullptr, nullptr, {});

@@ -1,4 +1,4 @@
-// Everything that a file says of a value is checked here, for XNNPACK checks little of it.
+// Checks everything that a file states about a value, since XNNPACK checks little of it.
 
 #include "backends/xnnpack/runtime/payload/value_reader.h"
 
@@ -15,12 +15,12 @@ using wire::DataType;
 
 constexpr uint32_t kInputFlag = 1;
 constexpr uint32_t kOutputFlag = 2;
-constexpr size_t kPage = 4096;  // The smallest that any system has.
+constexpr size_t kPage = 4096;  // The smallest page of any system.
 constexpr uint32_t kMinGroup = 32;
 
 bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
 
-// Bits of an element; 0 for what no value may be.
+// The bits of an element; 0 for types that no value may have.
 uint32_t bits_of(DataType type) {
   switch (type) {
     case DataType::FP32:
@@ -42,7 +42,7 @@ uint32_t bits_of(DataType type) {
   }
 }
 
-// May cross the border of the delegate, and have one scale at most.
+// Whether arguments of the delegate may have the type, which has at most one scale.
 bool is_argument_type(DataType type) {
   return type == DataType::FP32 || type == DataType::FP16 || type == DataType::QINT8 ||
          type == DataType::QUINT8;
@@ -91,27 +91,27 @@ Status ValueReader::read(const wire::XValue& wire, uint32_t id, XnnValue& value)
   if (const wire::Tensor* tensor = wire.content_as_Tensor()) {
     TAPER_TRY(read_tensor(*tensor, id, value));
     TAPER_XNNPACK_REQUIRE(value.type == DataType::FP32 || value.type == DataType::FP16,
-                          "a tensor of the XNNPACK graph is of a type that is not known here");
+                          "a tensor of the XNNPACK graph has an unsupported type");
   } else if (const wire::QuantizedTensor* quantized = wire.content_as_QuantizedTensor()) {
-    TAPER_XNNPACK_REQUIRE(quantized->tensor() != nullptr, "a value of the graph is no tensor");
+    TAPER_XNNPACK_REQUIRE(quantized->tensor() != nullptr, "a value of the graph is not a tensor");
     TAPER_TRY(read_tensor(*quantized->tensor(), id, value));
     TAPER_TRY(read_quantization(*quantized, value));
   } else {
-    return refuse("a value of the XNNPACK graph is no tensor");
+    return refuse("a value of the XNNPACK graph is not a tensor");
   }
   return {};
 }
 
 Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValue& value) const {
   value.type = tensor.datatype();
-  TAPER_XNNPACK_REQUIRE(bits_of(value.type) != 0, "a value of the graph has no type that is known");
-  TAPER_XNNPACK_REQUIRE(tensor.id() == id, "a value of the graph is not called by its place");
+  TAPER_XNNPACK_REQUIRE(bits_of(value.type) != 0, "a value of the graph has an unsupported type");
+  TAPER_XNNPACK_REQUIRE(tensor.id() == id, "the id of a value of the graph is not its index");
   TAPER_XNNPACK_REQUIRE(tensor.quantize_to() == DataType::INVALID,
-                        "a file this old, which quantises its inputs unsaid, is not supported");
+                        "a file so old that it quantises inputs implicitly is not supported");
   const uint32_t rank = tensor.rank();
   TAPER_XNNPACK_REQUIRE(
       rank <= kMaxRank && (tensor.dims() != nullptr ? tensor.dims()->size() : 0) == rank,
-      "a tensor of the graph has more than six dimensions, or not those it says");
+      "a tensor of the graph has more than six dimensions, or its rank is wrong");
   value.declared.rank = rank;
   for (uint32_t d = 0; d < rank; ++d) value.declared.dims[d] = tensor.dims()->Get(d);
   value.shape = value.declared;
@@ -119,7 +119,7 @@ Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValu
   TAPER_XNNPACK_REQUIRE(count > 0 && count <= kMaxElements,
                         "a tensor of the graph is empty or too large");
   TAPER_XNNPACK_REQUIRE((tensor.flags() & ~(kInputFlag | kOutputFlag)) == 0,
-                        "a tensor of the graph has a flag that is not known");
+                        "a tensor of the graph has an unknown flag");
   value.is_input = (tensor.flags() & kInputFlag) != 0;
   value.is_output = (tensor.flags() & kOutputFlag) != 0;
   value.external_id = tensor.external_id();
@@ -127,7 +127,7 @@ Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValu
                             !(value.is_input && value.is_output),
                         "a tensor of the graph is an argument without a direction, or with two");
   TAPER_XNNPACK_REQUIRE(value.external_id == kNone || is_argument_type(value.type),
-                        "an argument of the delegate is of a type that it cannot have");
+                        "an argument of the delegate has a type that arguments cannot have");
   value.is_known = value.is_input;
   return tensor.constant() != 0 ? read_constant(tensor, value) : Status();
 }
@@ -167,7 +167,7 @@ Status ValueReader::read_constant(const wire::Tensor& tensor, XnnValue& value) c
   if (!found.ok()) return found.status();
   const uint64_t needed = stored_bytes(value.type, value.declared);
   TAPER_XNNPACK_REQUIRE(needed <= found->bytes.size(),
-                        "a constant of the graph is shorter than it says");
+                        "a constant of the graph is shorter than its type and sizes require");
   TAPER_XNNPACK_REQUIRE(value.external_id == kNone, "a constant of the graph is an argument");
   value.data = value.stored = found->bytes.data();
   value.is_in_program = found->is_in_program;
@@ -196,18 +196,18 @@ Status ValueReader::read_quantization(const wire::QuantizedTensor& tensor, XnnVa
                               ? value.zero_point == 0
                               : value.zero_point >= (is_signed ? -128 : 0) &&
                                     value.zero_point <= (is_signed ? 127 : 255),
-                          "a zero point is not of its type");
+                          "a zero point is out of the range of its type");
     return {};
   }
   if (const wire::PerToken* token = tensor.quantization_as_PerToken()) {
     TAPER_XNNPACK_REQUIRE(value.type == DataType::QDINT8 && value.external_id == kNone &&
                               value.data == nullptr && token->nonbatch_dims() >= 1 &&
                               token->nonbatch_dims() <= static_cast<int32_t>(value.declared.rank),
-                          "a tensor cannot be quantised while the program runs");
+                          "a tensor cannot be quantised at run time");
     value.nonbatch_dims = static_cast<uint32_t>(token->nonbatch_dims());
     return {};
   }
-  TAPER_XNNPACK_REQUIRE(value.data != nullptr, "scales of channels on what is no constant");
+  TAPER_XNNPACK_REQUIRE(value.data != nullptr, "a tensor with several scales is not a constant");
   if (const wire::PerChannel* channels = tensor.quantization_as_PerChannel()) {
     return read_channels(*channels, value);
   }
@@ -220,10 +220,10 @@ Status ValueReader::read_quantization(const wire::QuantizedTensor& tensor, XnnVa
 Status ValueReader::read_channels(const wire::PerChannel& channels, XnnValue& value) const {
   TAPER_XNNPACK_REQUIRE(value.type == DataType::QCINT8 || value.type == DataType::QCINT32 ||
                             value.type == DataType::QCINT4,
-                        "scales of channels on a type that has none");
+                        "a tensor has scales per channel, but its type does not allow them");
   TAPER_XNNPACK_REQUIRE(channels.channel_dim() >= 0 &&
                             channels.channel_dim() < static_cast<int32_t>(value.declared.rank),
-                        "the scales are those of a dimension that there is not");
+                        "the channel dimension of the scales does not exist");
   value.channel_dim = static_cast<uint32_t>(channels.channel_dim());
   value.scale_count = value.declared.dims[value.channel_dim];
   size_t count = channels.scale() != nullptr ? channels.scale()->size() : 0;
@@ -241,7 +241,7 @@ Status ValueReader::read_channels(const wire::PerChannel& channels, XnnValue& va
   for (uint32_t i = 0; i < value.scale_count; ++i) {
     TAPER_XNNPACK_REQUIRE(is_scale(value.scales[i]), "a scale is not a positive number");
   }
-  // What the library subtracts from the half bytes that it unpacks.
+  // The number that the library subtracts from four-bit weights.
   value.zero_point = value.type == DataType::QCINT4 ? 8 : 0;
   return {};
 }
@@ -251,10 +251,10 @@ Status ValueReader::read_groups(const wire::PerGroup& groups, XnnValue& value) c
                             groups.channel_dim() == 0 &&
                             groups.group_size() >= static_cast<int32_t>(kMinGroup) &&
                             groups.group_size() % static_cast<int32_t>(kMinGroup) == 0,
-                        "groups of scales that are not known");
+                        "the groups of scales are not supported");
   value.group_size = static_cast<uint32_t>(groups.group_size());
   TAPER_XNNPACK_REQUIRE(value.declared.dims[1] % value.group_size == 0,
-                        "the groups of scales do not fill a channel");
+                        "the size of a channel is not a multiple of the group size");
   const uint64_t count =
       uint64_t{value.declared.dims[0]} * (value.declared.dims[1] / value.group_size);
   if (groups.scale_buffer() != 0) {

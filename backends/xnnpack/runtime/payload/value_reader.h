@@ -1,4 +1,4 @@
-// Reads one value of a payload: its type, sizes, quantisation and, for a constant, where it lies.
+// Reads a value of a payload: its type, sizes, quantisation and, for a constant, its location.
 
 #pragma once
 
@@ -13,7 +13,7 @@ class ValueReader {
               const BackendInitContext& context)
       : graph_(graph), constants_(constants), context_(context) {}
 
-  // `id` is what nodes call the value: its place in the list.
+  // `id` is the index of the value, by which nodes refer to it.
   Status read(const wire::XValue& wire, uint32_t id, XnnValue& value) const;
 
  private:
@@ -25,8 +25,8 @@ class ValueReader {
   // The bytes of a constant of the graph by its number.
   struct Constant {
     Span<const uint8_t> bytes;
-    const uint8_t* end = nullptr;  // Up to there it is safe to read, if that is known.
-    bool is_in_program = true;     // The program file holds them.
+    const uint8_t* end = nullptr;  // The end of the memory that is safe to read; null if unknown.
+    bool is_in_program = true;     // The program file contains the bytes.
   };
   Result<Constant> constant(uint32_t number) const;
 
@@ -35,11 +35,11 @@ class ValueReader {
   const BackendInitContext& context_;
 };
 
-// True if XNNPACK may read past the end of so many bytes there: it reads up to XNN_EXTRA_BYTES too
-// many, which is safe as long as they lie in the same page.
+// True if XNNPACK may read past the end of the page: it reads up to XNN_EXTRA_BYTES too many, which
+// is safe if they are in the same page as the last byte.
 bool may_be_read_past(const void* data, uint64_t bytes);
 
-// The bytes that a constant of that type and shape has; UINT64_MAX if it cannot be one.
+// The bytes of a constant of a type and shape; UINT64_MAX if a constant cannot have them.
 uint64_t stored_bytes(wire::DataType type, const Shape& shape);
 
 }  // namespace taper::xnnpack

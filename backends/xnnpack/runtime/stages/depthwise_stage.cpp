@@ -1,3 +1,5 @@
+// Divides a depthwise convolution among threads; see depthwise_stage.h.
+
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 
 #include <pthreadpool.h>
@@ -11,8 +13,8 @@
 namespace taper::xnnpack {
 namespace {
 
-// Rows of the image that one block of channels after the other passes over, while they stay in the
-// cache; and as few as a thread should have.
+// The bytes of the image rows that stay in the cache while all blocks of channels are computed, and
+// the least rows of a task.
 constexpr int64_t kBandBytes = int64_t{512} << 10;
 constexpr int64_t kLeastRows = 4;
 

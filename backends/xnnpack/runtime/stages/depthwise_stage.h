@@ -1,6 +1,5 @@
-// A depthwise convolution with a large window as a stage of its own, with the swish that follows
-// it, if one does: kernels_optimized/cores/depthwise.h reads each pixel once where XNNPACK reads it
-// for every window.
+// A stage for a depthwise convolution with a large window, and the swish after it if there is one.
+// kernels_optimized/cores/depthwise.h reads each pixel once; XNNPACK reads it for every window.
 
 #pragma once
 
@@ -11,11 +10,11 @@ namespace taper::xnnpack {
 
 class DepthwiseStage final : public Stage {
  public:
-  // Whether this node can be computed so, and is large enough to be worth a stage.
+  // Whether the node can be computed in this way, and is large enough to pay for a stage.
   static bool is_better(const XnnNode& node, Span<const XnnValue> values);
 
-  // `output` is the value that is written: the node's, or that of its swish. The node and its
-  // constants must live as long as this.
+  // `output` is the result of the node or of the swish. The node and its constants must live as
+  // long as this.
   DepthwiseStage(const XnnNode& node, Span<const XnnValue> values, bool is_swish, uint32_t output,
                  pthreadpool_t pool);
 

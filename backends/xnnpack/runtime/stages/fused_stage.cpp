@@ -1,3 +1,5 @@
+// Divides a fused function among threads; see fused_stage.h.
+
 #include "backends/xnnpack/runtime/stages/fused_stage.h"
 
 #include <pthreadpool.h>
@@ -9,19 +11,19 @@
 namespace taper::xnnpack {
 namespace {
 
-// The least elements of a task of the pool. Sums and swish have no rows: this stands for one.
+// The least elements of a task of the pool, and the row size of functions that have no rows.
 constexpr size_t kTaskElements = 4096;
-constexpr int64_t kLinesOfATask = 512;  // For a softmax across memory.
+constexpr int64_t kLinesOfATask = 512;  // For a softmax along another dimension than the last.
 
 }  // namespace
 
 Status FusedStage::reshape(Span<const XnnValue> values) {
   const Shape& shape = values[fusion_.inputs[0]].shape;
   if (fusion_.kind == Fusion::Kind::kSum && shape != values[fusion_.inputs[1]].shape) {
-    return refuse("the shapes of a sum within bounds were equal when the graph was loaded");
+    return refuse("the shapes of a clamped sum differ, but were equal when the graph was loaded");
   }
   if (fusion_.kind == Fusion::Kind::kScale && shape != values[fusion_.output].shape) {
-    return refuse("a batch norm has other channels than when the graph was loaded");
+    return refuse("the channels of a batch norm are not those it had when the graph was loaded");
   }
   if (fusion_.channels != 0) {
     const Shape& image = values[fusion_.output].shape;

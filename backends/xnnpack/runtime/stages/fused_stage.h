@@ -1,5 +1,5 @@
-// What XNNPACK would compute by several nodes, each of them through memory, or has no fast kernel
-// for, in one pass of ours.
+// A stage that computes a function in one pass over memory, which XNNPACK would compute by several
+// nodes, each through memory, or has no fast kernel for.
 
 #pragma once
 
@@ -19,17 +19,17 @@ class FusedStage final : public Stage {
   Status run() override;
 
  private:
-  // The elements of a row of the input; of a task where there are no rows.
+  // The elements of a row of the input, or of a task if there are no rows.
   size_t row_width(const Shape& shape) const;
   // A task of the pool: rows [begin, begin + count).
   static void run_rows(void* stage, size_t begin, size_t count);
-  // A task of the pool: the softmax of kLinesOfATask neighbouring lines.
+  // A task of the pool: the softmax of kLinesOfATask adjacent lines.
   static void run_lines(void* stage, size_t task);
 
   const Fusion fusion_;
   const pthreadpool_t pool_;
-  size_t count_ = 0, width_ = 1;  // Elements, of all and of a row.
-  portable::AroundDim around_;    // The dimension of kSoftmax, and what is around it.
+  size_t count_ = 0, width_ = 1;  // The number of all elements, and of those of a row.
+  portable::AroundDim around_;    // The dimension of kSoftmax, and the sizes around it.
   const float* inputs_[2] = {};
   float* output_ = nullptr;
 };

@@ -1,5 +1,5 @@
-// Nodes that are one function run as a stage of their own, with the results that the nodes have,
-// here in double; nodes that look alike stay XNNPACK's.
+// Tests that nodes that compute one function run as a stage, with the results that the nodes have
+// in double, and that similar nodes stay with XNNPACK.
 
 #include "backends/xnnpack/runtime/stages/fused_stage.h"
 
@@ -24,7 +24,7 @@ Floats some_numbers(size_t count, size_t step) {
   return all;
 }
 
-// A payload whose one result is computed from one input; both have `sizes`.
+// A payload with one input and one result; both have `sizes`.
 struct Chain {
   PayloadBuilder p;
   Sizes sizes;
@@ -60,7 +60,7 @@ struct Chain {
     p.unary(NodeContent::ReciprocalSquareRoot, sum, root);
     return binary(NodeContent::Multiply, of, root);
   }
-  // Whatever was computed last becomes the result, and is computed by a node that has no part in it.
+  // Adds a node that computes the result from the last value, and is not part of the function.
   void end(uint32_t with) { p.unary(NodeContent::Negate, with, y); }
 };
 
@@ -77,7 +77,8 @@ size_t stage_count(const std::vector<uint8_t>& payload) {
   return stages.size();
 }
 
-// The result is the negative of what `function` makes of each row. `stages`: with vectors of ours.
+// Checks that the result is the negative of what `function` makes of each row. `stages` is the
+// number of stages if we have vector code for the processor.
 void expect_chain(Chain& chain, size_t stages, const Function& function, uint32_t threads = 1) {
   const std::vector<uint8_t> payload = chain.p.finish();
   EXPECT_EQ(stage_count(payload), has_own_stages() ? stages : 1);
@@ -215,7 +216,7 @@ TEST(FusedStage, FunctionsOfPositiveNumbers) {
   }
 }
 
-// Rows of a group of channels; `groups` of 6 channels with 9 x 25 elements.
+// Checks a group norm with `groups` groups of 6 channels of 9 x 25 elements; a row is a group.
 void expect_group_norm(uint32_t groups, bool has_weight, bool has_bias, uint32_t threads) {
   constexpr uint32_t kBatch = 8, kChannels = 6, kArea = 225;
   const uint32_t width = kChannels / groups * kArea;
@@ -285,7 +286,7 @@ TEST(FusedStage, GroupNormWithAWeightForEachChannel) {
   }
 }
 
-// Each column of the first dimension is one line.
+// Each column of the first dimension is a line of the softmax.
 TEST(FusedStage, SoftmaxAlongAnotherDimensionThanTheLast) {
   PayloadBuilder p;
   const Sizes sizes = {2, 21, 700}, swapped = {2, 700, 21};
@@ -363,7 +364,7 @@ TEST(FusedStage, AnotherSumThanTheMeanStays) {
   Chain chain;
   const uint32_t twice = chain.mean(chain.x, 2.0f / kColumns);
   chain.end(chain.scaled(chain.binary(NodeContent::Subtract, chain.x, twice), 1e-2f));
-  // The second half is a norm by itself, of what the first half makes.
+  // The second half is a norm by itself, of the first half's result.
   expect_chain(chain, 3, [](Row& row) {
     double mean = 0;
     for (double v : row) mean += 2 * v / kColumns;

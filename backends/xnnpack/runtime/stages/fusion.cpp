@@ -1,3 +1,5 @@
+// Decides which nodes become a Fusion; see fusion.h.
+
 #include "backends/xnnpack/runtime/stages/fusion.h"
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
@@ -65,7 +67,7 @@ Fusion function(Fusion fusion, const XnnNode& node, optimized::Function function
   return fusion;
 }
 
-// What one node computes, if it is a function of ours.
+// The function that a single node computes, if we have one.
 Fusion function_of(const XnnNode& node, Span<const XnnValue> values) {
   if (!node.is_needed || values[node.output].type != wire::DataType::FP32) return {};
   Fusion fusion;

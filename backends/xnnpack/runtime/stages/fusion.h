@@ -1,6 +1,6 @@
-// One function of its inputs that a stage of ours computes in one pass over memory: a node of
-// Taper's own (graph/taper_kinds.cpp), a node that XNNPACK has no fast kernel for, or, in a payload
-// of ExecuTorch, several nodes that write such a function (pattern_search.h).
+// A function that one of our stages computes in one pass over memory: a node of Taper's own kinds
+// (graph/taper_kinds.cpp), a node for which XNNPACK has no fast kernel or, in a payload of
+// ExecuTorch, several nodes that together compute such a function (pattern_search.h).
 
 #pragma once
 
@@ -14,15 +14,15 @@ struct Fusion {
     kNone,
     kSwish,    // x * sigmoid(x)
     kNorm,     // (x - mean) / sqrt(variance + eps) * weight + bias, row by row
-    kRms,      // The same without the mean.
-    kScale,    // x * weight + bias within bounds, by the last dimension: a batch norm.
-    kSum,      // a + b within bounds, of one shape.
-    kSoftmax,  // Along any dimension, for which XNNPACK transposes the tensor twice.
-    kFunction  // e^x and others that XNNPACK computes one by one.
+    kRms,      // The same without subtracting the mean.
+    kScale,    // x * weight + bias, clamped, per element of the last dimension: a batch norm.
+    kSum,      // a + b, clamped; both have the same shape.
+    kSoftmax,  // Along any dimension; XNNPACK would transpose the tensor twice.
+    kFunction  // e^x and others that XNNPACK computes one element at a time.
   };
   Kind kind = Kind::kNone;
   optimized::Function function = optimized::Function::kExp;
-  size_t nodes = 0;  // How many nodes in a row it stands for.
+  size_t nodes = 0;  // The number of consecutive nodes that it replaces.
   uint32_t inputs[2] = {kNone, kNone};
   uint32_t output = kNone;
   // Constants of the graph, or null.
@@ -30,15 +30,15 @@ struct Fusion {
   const float* bias = nullptr;
   float eps = 0;
   uint32_t row_dims = 1;  // A row of kNorm, kRms and kScale is this many of the last dimensions.
-  // A kNorm of groups of channels has rows of `width` elements; each of `channels` entries of
-  // weight and bias holds for `area` elements. 0 for all other norms.
+  // A kNorm of groups of channels has rows of `width` elements; each of `channels` elements of
+  // weight and bias applies to `area` elements. 0 for all other norms.
   uint32_t channels = 0, area = 0, width = 0;
   float min = 0, max = 0;
   uint32_t axis = 0;  // The dimension of kSoftmax.
 };
 
-// The function that begins with that node, if there is one and it is worth a stage. `uses` says of
-// every value how often it is read, or more if it is an argument.
+// The function that starts with a node, if there is one and it pays for a stage. `uses` is the
+// number of reads of each value, or more if it is an argument.
 Fusion find_fusion(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
 
 // The elements of a channel of [images, channels, ...].

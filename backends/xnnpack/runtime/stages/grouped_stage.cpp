@@ -1,3 +1,5 @@
+// Packs the filters of a grouped convolution and divides it among threads; see grouped_stage.h.
+
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 
 #include <pthreadpool.h>
@@ -12,12 +14,12 @@ namespace {
 
 using optimized::GroupedShape;
 
-// Multiplications that take about as long as a stage costs.
+// The number of multiplications that take about as long as a stage costs.
 constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
-// Rows of results that a thread takes at a time: their filters stay in the cache meanwhile.
+// The rows of results of a task, during which the filters stay in the cache.
 constexpr size_t kTaskRows = 4;
 
-// Its filter has the out channels last, and each group one channel.
+// A depthwise filter has the output channels last, and each group has one channel.
 bool is_depthwise(const XnnNode& node) {
   return node.kind == find_kind(wire::NodeContent::DepthwiseConv2d);
 }
@@ -37,7 +39,7 @@ bool GroupedStage::is_better(const XnnNode& node, Span<const XnnValue> values) {
   const bool has_kind = node.kind == find_kind(wire::NodeContent::Conv2d) || is_depthwise(node);
   if (!has_kind || !is_in_floats(node, values)) return false;
   const auto& t = node.as<wire::Convolution>();
-  // Groups of one channel on both sides are XNNPACK's, or depthwise_stage.h's.
+  // Groups with one input and one output channel are left to XNNPACK or depthwise_stage.h.
   if (t.groups() < 2 || t.group_output_channels() == 1 || input(node, values).data != nullptr ||
       !optimized::has_grouped(t.group_input_channels(), t.group_output_channels())) {
     return false;

@@ -1,5 +1,5 @@
-// A convolution of small groups of channels as a stage of its own: XNNPACK computes a product of
-// matrices for each group, however narrow.
+// A stage for a convolution with small groups of channels. XNNPACK computes a matrix product for
+// each group, however narrow.
 
 #pragma once
 
@@ -12,9 +12,9 @@ namespace taper::xnnpack {
 
 class GroupedStage final : public Stage {
  public:
-  // Whether this node can be computed so, and is large enough to be worth a stage.
+  // Whether the node can be computed in this way, and is large enough to pay for a stage.
   static bool is_better(const XnnNode& node, Span<const XnnValue> values);
-  // What build() takes beyond what XNNPACK would need.
+  // The memory that build() needs in addition to what XNNPACK would need.
   static uint64_t extra_bytes(const XnnNode& node, Span<const XnnValue> values);
 
   // The node and its constants must live as long as this.
@@ -25,7 +25,7 @@ class GroupedStage final : public Stage {
   Status run() override;
 
  private:
-  // A task of the pool.
+  // A task of the pool: some rows of results.
   static void run_rows(void* stage, size_t first, size_t rows);
 
   const XnnNode* node_ = nullptr;

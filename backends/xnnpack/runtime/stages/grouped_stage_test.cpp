@@ -1,4 +1,4 @@
-// Convolutions of small groups as a stage of their own, against their definition in double.
+// Tests convolutions with small groups as stages, against their definition in double.
 
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 
@@ -22,10 +22,10 @@ Floats some_numbers(size_t count, size_t step) {
   return all;
 }
 
-// y = conv(x) with a window of 3 x 3 and a padding of 1, at least 0.
+// y = max(0, conv(x)) with a window of 3 x 3 and a padding of 1.
 struct Model {
-  uint32_t ins, outs;  // Channels of a group.
-  bool is_depthwise;   // As XNNPACK writes it: the filter has the out channels last.
+  uint32_t ins, outs;  // The channels of a group.
+  bool is_depthwise;   // As a depthwise node, whose filter has the output channels last.
   Floats filter, bias;
   PayloadBuilder p;
 

@@ -1,4 +1,4 @@
-// Arrays that may fail to be made: null then, and each place says what there was no memory for.
+// Allocates arrays without exceptions: null if there is no memory, which the caller reports.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace taper::xnnpack {
 
-// `count` values as their default initialisers make them, zero where there is none; at least one.
+// Allocates `count` value-initialised elements, at least one.
 template <typename T>
 std::unique_ptr<T[]> make_array(size_t count) {
   return std::unique_ptr<T[]>(new (std::nothrow) T[count > 0 ? count : 1]());

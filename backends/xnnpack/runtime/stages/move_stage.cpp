@@ -1,4 +1,4 @@
-// The elements stay in order, so all of it is one copy, or none.
+// Runs a reshape as one copy, or none: the order of elements does not change.
 
 #include "backends/xnnpack/runtime/stages/move_stage.h"
 

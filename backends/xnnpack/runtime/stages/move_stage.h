@@ -1,5 +1,5 @@
-// A stage that is a reshape of which several sizes are open: XNNPACK's leaves one at most. Mostly
-// the result lies where the input does, and nothing moves.
+// A stage for a reshape with several dynamic sizes; XNNPACK's reshape infers at most one. Usually
+// the result has the same memory as the input, and nothing is copied.
 
 #pragma once
 

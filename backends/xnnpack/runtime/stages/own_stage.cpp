@@ -1,3 +1,5 @@
+// Chooses and creates our stages; see own_stage.h.
+
 #include "backends/xnnpack/runtime/stages/own_stage.h"
 
 #include <new>
@@ -11,7 +13,7 @@
 namespace taper::xnnpack {
 namespace {
 
-// A part that is one node, if the bytes that it takes can be spared.
+// A part with a single node, if its bytes do not exceed the spare bytes, from which they are taken.
 OwnPart take_node(OwnPart::Kind kind, uint64_t bytes, uint64_t& spare_bytes) {
   if (bytes > spare_bytes) return {};
   spare_bytes -= bytes;
@@ -43,7 +45,7 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   part.nodes = 1;
   if (has_bounds(node) || first + 1 == graph.nodes().size()) return part;
   const Fusion next = find_fusion(graph, uses, first + 1);
-  // The swish alone reads it: once as a node of its own, twice as a sigmoid and a product.
+  // Only the swish may read it: once if it is one node, twice if it is a sigmoid and a product.
   const bool is_alone = uses[node.output] == next.nodes;
   if (next.kind == Fusion::Kind::kSwish && next.inputs[0] == node.output && is_alone) {
     part.fusion = next;

@@ -1,4 +1,4 @@
-// Which nodes of a graph leave XNNPACK, since there is something faster than its way.
+// Decides which nodes of a graph our own stages compute, because they are faster than XNNPACK.
 
 #pragma once
 
@@ -9,22 +9,23 @@
 
 namespace taper::xnnpack {
 
-// Nodes in a row that one stage of ours computes. `nodes` is 0 if there is no such stage.
+// Consecutive nodes that one of our stages computes. `nodes` is 0 if there is no such stage.
 struct OwnPart {
   enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kGrouped, kFusion, kMove };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // The tile of kWinograd.
-  // What kFusion computes; the swish that follows kDepthwise, if one does; what kMove reads and
-  // makes.
+  // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
+  // kMove.
   Fusion fusion;
 };
 
-// False where this build or this processor has nothing of the kind.
+// False if this build has no such stages, or not for this processor.
 bool has_own_stages();
 
-// What begins with node `first`. `uses` says of every value how often it is read, or more if it is
-// an argument. What the stage takes beyond what the graph itself needs is taken from `spare_bytes`.
+// The part that starts with node `first`. `uses` is the number of reads of each value, or more if
+// it is an argument. The memory that the stage needs in addition to the graph itself is subtracted
+// from `spare_bytes`.
 OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
                       uint64_t& spare_bytes);
 Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,

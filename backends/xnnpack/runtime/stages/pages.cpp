@@ -1,5 +1,5 @@
-// What a system cannot do ahead it does page by page. XNNPACK's own large blocks are tables of
-// pointers and packed weights, which it writes from end to end.
+// Populates pages by madvise(); on systems without it, pages are fetched when they are touched.
+// XNNPACK's own large blocks are tables of pointers and packed weights, which it writes completely.
 
 #include "backends/xnnpack/runtime/stages/pages.h"
 
@@ -14,9 +14,9 @@
 namespace taper::xnnpack {
 namespace {
 
-// Below it a call of the system costs what it saves.
+// For fewer bytes the system call costs as much as it saves.
 [[maybe_unused]] constexpr size_t kLeastBytes = size_t{32} << 10;
-// What a file only claims to need is not taken.
+// Limits what a file can request without using it.
 [[maybe_unused]] constexpr size_t kMostBytes = size_t{64} << 20;
 
 [[maybe_unused]] size_t page_size() {

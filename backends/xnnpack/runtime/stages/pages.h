@@ -1,5 +1,5 @@
-// Pages that are sure to be used, asked of the system in one go: fetched one by one, as each is
-// touched, they cost several times as much, and more than a small graph takes to run.
+// Requests pages that will certainly be used from the system in a single call. Fetched one by one
+// when they are touched, they cost several times as much, and more than running a small graph.
 
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace taper::xnnpack {
 
-// Asks for the pages of a mapped file before it is read.
+// Fetches the pages of a mapped file before it is read.
 void map_ahead(const void* bytes, size_t size);
-// Fresh memory that is going to be written, all of it. What is there already stays as it is.
+// Fetches new memory that is going to be written completely. Existing contents are kept.
 void take_ahead(void* bytes, size_t size);
 
-// Starts XNNPACK, with memory that it takes in that way. False if it has no kernels for this
-// processor. Threads: may be called at once, and again.
+// Initialises XNNPACK with an allocator that does so. False if it has no kernels for this
+// processor. Threads: may be called several times, and from several threads at once.
 bool start_library();
 
 }  // namespace taper::xnnpack

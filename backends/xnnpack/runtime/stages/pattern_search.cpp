@@ -1,3 +1,6 @@
+// Matches the nodes that ExecuTorch's exporter writes for norms, swish and softmax; see
+// pattern_search.h.
+
 #include "backends/xnnpack/runtime/stages/pattern_search.h"
 
 #include <algorithm>
@@ -9,7 +12,7 @@ namespace {
 
 using wire::NodeContent;
 
-// Reads nodes one after the other, as long as they are what a pattern says.
+// Reads nodes one after another, as long as they match a pattern.
 class Reader {
  public:
   Reader(const Subgraph& graph, Span<const uint32_t> uses, size_t first)
@@ -22,8 +25,8 @@ class Reader {
     ++next_;
     return node;
   }
-  // The next node, if it is of that kind and computes floats, with bounds or without. It stays the
-  // next.
+  // The next node, if it is of that kind and computes floats, with or without bounds; null
+  // otherwise. Does not advance.
   const XnnNode* peek(NodeContent kind) const {
     if (next_ >= nodes_.size()) return nullptr;
     const XnnNode& node = nodes_[next_];
@@ -33,15 +36,15 @@ class Reader {
   size_t taken() const { return next_ - first_; }
 
   const XnnValue& value(uint32_t id) const { return values_[id]; }
-  // True if the result of a node is read that often and by nobody outside.
+  // True if the result of a node is read that often and is not an argument.
   bool is_read(uint32_t id, uint32_t times) const { return uses_[id] == times; }
   bool is_read(const XnnNode* node, uint32_t times) const { return is_read(node->output, times); }
-  // The other operand of a node of two; kNone if `id` is none of them.
+  // The other operand of a binary node; kNone if `id` is neither operand.
   static uint32_t other(const XnnNode* node, uint32_t id) {
     if (node->inputs[0] == id) return node->inputs[1];
     return node->inputs[1] == id ? node->inputs[0] : kNone;
   }
-  // The numbers of a constant of `count` floats; null if it is something else.
+  // The data of a constant of `count` floats; null if it is something else.
   const float* constant(uint32_t id, uint64_t count) const {
     if (id == kNone) return nullptr;
     const XnnValue& v = value(id);
@@ -72,7 +75,7 @@ Fusion find_swish(Reader nodes) {
   return fusion;
 }
 
-// A batch norm that no convolution takes up, and what clamps it.
+// A batch norm that was not folded into a convolution, with its clamp.
 Fusion find_scale(Reader nodes) {
   const XnnNode* product = nodes.take(NodeContent::Multiply);
   const XnnNode* sum = product != nullptr ? nodes.peek(NodeContent::Add) : nullptr;
@@ -127,7 +130,7 @@ Fusion find_softmax(Reader nodes) {
   return fusion;
 }
 
-// The mean over the last dimension is written as a product with as many equal parts of one.
+// The mean over the last dimension is a product with a vector of 1 / n.
 const XnnNode* take_mean(Reader& nodes, uint32_t of) {
   const XnnNode* mean = nodes.take(NodeContent::FullyConnected);
   if (mean == nullptr || mean->inputs[0] != of || mean->inputs[2] != kNone) return nullptr;
@@ -142,7 +145,7 @@ const XnnNode* take_mean(Reader& nodes, uint32_t of) {
   return is_mean ? mean : nullptr;
 }
 
-// What x is divided by: 1 / sqrt(mean(x * x) + eps). Null if that is not what the nodes compute.
+// Matches the factor of x, 1 / sqrt(mean(x * x) + eps); null if the nodes compute something else.
 const XnnNode* take_factor(Reader& nodes, uint32_t x, float& eps) {
   const XnnNode* square = nodes.take(NodeContent::Square);
   if (square == nullptr || square->inputs[0] != x || !nodes.is_read(square, 1)) return nullptr;
@@ -156,8 +159,8 @@ const XnnNode* take_factor(Reader& nodes, uint32_t x, float& eps) {
   return nodes.is_read(root, 1) ? root : nullptr;
 }
 
-// If the next node alone reads the result so far and multiplies it with one number per element of a
-// row, or adds one: those, and its result is the one from then on.
+// If only the next node reads the result so far, and multiplies or adds a constant with one number
+// per element of a row, takes the node and returns the constant.
 const float* take_entries(Reader& nodes, NodeContent kind, Fusion& fusion) {
   if (!nodes.is_read(fusion.output, 1)) return nullptr;
   const Reader before = nodes;
@@ -173,8 +176,8 @@ const float* take_entries(Reader& nodes, NodeContent kind, Fusion& fusion) {
   return numbers;
 }
 
-// The numbers of the next node, if it alone reads the result so far and adds or multiplies one
-// number per channel.
+// If only the next node reads the result so far, and multiplies or adds a constant with one number
+// per channel, takes the node and returns the constant.
 const float* take_channels(Reader& nodes, NodeContent kind, Fusion& fusion) {
   if (!nodes.is_read(fusion.output, 1)) return nullptr;
   const Reader before = nodes;
@@ -195,7 +198,8 @@ const float* take_channels(Reader& nodes, NodeContent kind, Fusion& fusion) {
   return nullptr;
 }
 
-// The rows of a group norm become images again before the weights of each channel.
+// Matches the reshape from the rows of a group norm to images, and the weights per channel after
+// it.
 void take_image(Reader& nodes, Fusion& fusion) {
   if (!nodes.is_read(fusion.output, 1)) return;
   Reader after = nodes;

@@ -1,4 +1,4 @@
-// XNNPACK's graph of a segment is built once; later XNNPACK is told only what has changed.
+// Builds XNNPACK's graph of a segment once; later only changes are passed to XNNPACK.
 
 #include "backends/xnnpack/runtime/stages/segment.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using wire::DataType;
 
-// Deletes XNNPACK's description of a graph when it goes.
+// Deletes XNNPACK's description of a graph in its destructor.
 struct SubgraphOwner {
   xnn_subgraph_t graph = nullptr;
   ~SubgraphOwner() {
@@ -48,7 +48,7 @@ xnn_datatype xnn_type(DataType type) {
   }
 }
 
-// Every value that one of the nodes reads or writes, some more than once.
+// Visits every value that one of the nodes reads or writes, some more than once.
 template <typename Visit>
 void visit_values(const Subgraph& graph, size_t first, size_t last, Visit visit) {
   for (size_t n = first; n < last; ++n) {
@@ -61,9 +61,9 @@ void visit_values(const Subgraph& graph, size_t first, size_t last, Visit visit)
   }
 }
 
-// The cost of a node in multiply-adds of a product that stays in the cache.
+// The cost of a node, in multiply-adds of a product that stays in the cache.
 uint64_t work_of(const XnnNode& node, Span<const XnnValue> values) {
-  constexpr uint64_t kPerResult = 16;  // To read what it is made of, and to write it.
+  constexpr uint64_t kPerResult = 16;  // To read its operands and to write it.
   constexpr uint64_t kPerWeight = 4;
   const Shape& result = values[node.output].shape;
   const uint64_t count = element_count(result);
@@ -77,11 +77,11 @@ uint64_t work_of(const XnnNode& node, Span<const XnnValue> values) {
   return count * (depth + kPerResult) + weights * kPerWeight;
 }
 
-// The pool, if the nodes gain more by it than it costs to hand each of them to other threads, to
-// fetch what those wrote before, and to wait for the last one.
+// Returns the pool if it saves more time than it costs to hand each node to other threads, to fetch
+// what they wrote before, and to wait for the last one; else null.
 pthreadpool_t pool_for(const Subgraph& graph, size_t first, size_t last, pthreadpool_t pool) {
-  constexpr uint64_t kHandOver = 256 << 10;  // Multiply-adds in the time that it takes.
-  constexpr uint64_t kOneTask = 32 << 10;    // Less is not shared out by XNNPACK itself.
+  constexpr uint64_t kHandOver = 256 << 10;  // The cost of a hand-over in multiply-adds.
+  constexpr uint64_t kOneTask = 32 << 10;    // XNNPACK does not divide smaller nodes.
   uint64_t work = 0, count = 0;
   for (size_t n = first; n < last; ++n) {
     const XnnNode& node = graph.nodes()[n];
@@ -90,7 +90,7 @@ pthreadpool_t pool_for(const Subgraph& graph, size_t first, size_t last, pthread
     work += std::min(own, uint64_t{1} << 40);
     ++count;
   }
-  // Two threads halve the work, and more do better.
+  // Two threads halve the work; more threads save more.
   return work / 2 > count * kHandOver ? pool : nullptr;
 }
 
@@ -106,7 +106,7 @@ Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Sh
   SubgraphOwner subgraph;
   TAPER_TRY(
       status_of(xnn_create_subgraph(static_cast<uint32_t>(external_count_), 0, &subgraph.graph),
-                "XNNPACK cannot make a graph"));
+                "XNNPACK cannot create a graph"));
   const Status defined = define(subgraph.graph, graph, first, last);
   for (XnnValue& value : graph.values()) value.xnn_id = kNone;
   TAPER_TRY(defined);
@@ -118,7 +118,7 @@ Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Sh
       "XNNPACK refuses the graph");
 }
 
-// Numbers them in the order of first use, with xnn_id as the mark of those that have a number.
+// Numbers external values in the order of their first use; xnn_id holds the number meanwhile.
 Status Segment::find_externals(const Subgraph& graph, size_t first, size_t last) {
   const Span<XnnValue> values = graph.values();
   visit_values(graph, first, last, [&](uint32_t id, bool) {

@@ -1,4 +1,4 @@
-// The usual stage: nodes in a row that XNNPACK computes.
+// The usual stage: consecutive nodes that XNNPACK computes.
 
 #pragma once
 
@@ -12,8 +12,8 @@ class Segment final : public Stage {
  public:
   ~Segment() override;
 
-  // Builds nodes [first, last) of the graph, but leaves out the ones that nothing needs. On return
-  // no value has an xnn_id.
+  // Builds nodes [first, last) of the graph, except those that are not needed. On return no value
+  // has an xnn_id.
   Status build(const Subgraph& graph, size_t first, size_t last, const Shared& shared);
 
   Status reshape(Span<const XnnValue> values) override;
@@ -22,7 +22,7 @@ class Segment final : public Stage {
   Status run() override;
 
  private:
-  // A value that is not the segment's own; its place in the list is XNNPACK's number of it.
+  // A value that is also used outside the segment; its index in the list is its id in XNNPACK.
   struct External {
     uint32_t id = kNone;
     bool is_result = false;

@@ -1,5 +1,5 @@
-// A part of a graph that runs in one go. The stages of a graph run one after another; where the
-// values lie that several of them use, or that come from outside, they are told.
+// A stage: a part of a graph that runs as a unit. The stages of a graph run one after another; they
+// are given the addresses of arguments and of values that several stages use.
 
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace taper::xnnpack {
 
-// What a delegate uses of its backend; null: one thread, memory of its own.
+// The resources of the backend that a delegate uses.
 struct Shared {
-  pthreadpool_t pool = nullptr;
-  WorkMemory* memory = nullptr;
-  // Has the weights that are packed already, and memory for the others.
+  pthreadpool_t pool = nullptr;  // Null: the delegate runs on one thread.
+  WorkMemory* memory = nullptr;  // Null: the delegate has its own memory.
+  // Provides packed weights, and memory for those that are not packed yet.
   xnn_weights_cache_t weights = nullptr;
 };
 
@@ -27,12 +27,12 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Makes ready for the shapes that the values have now.
+  // Prepares the stage for the current shapes of the values.
   virtual Status reshape(Span<const XnnValue> values) = 0;
-  // The bytes that it needs while it runs, after reshape().
+  // The bytes that it needs while it runs; valid after reshape().
   virtual uint64_t scratch_bytes() const { return 0; }
-  // places[id] is where value `id` lies, if more than one stage uses it. `scratch` is aligned to 64
-  // bytes.
+  // places[id] is the address of value `id`, if it is an argument or several stages use it.
+  // `scratch` is aligned to 64 bytes.
   virtual Status bind(Span<void* const> places, void* scratch) = 0;
   virtual Status run() = 0;
 };

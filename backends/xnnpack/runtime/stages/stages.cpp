@@ -1,6 +1,6 @@
-// Nodes in a row that XNNPACK computes are one stage; own_stage.h says what else is. A value that
-// crosses from stage to stage has a buffer for as long as it is needed; a function writes over what
-// nobody reads after it.
+// Cuts a graph into stages. Consecutive nodes that XNNPACK computes are one stage; own_stage.h
+// describes the others. A value that several stages use has a buffer for as long as it is needed; a
+// function overwrites an argument that is not read after it.
 
 #include "backends/xnnpack/runtime/stages/stages.h"
 
@@ -17,10 +17,10 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr uint64_t kAlignment = WorkMemory::kAlignment;
-// Bounds the work of placing the buffers.
+// Limits the time for placing the buffers.
 constexpr size_t kMostParts = 512;
 constexpr size_t kMostBuffers = 512;
-// The same with reshapes that XNNPACK cannot do, which have to be parts.
+// The same for graphs with reshapes that XNNPACK does not support, which have to be parts.
 constexpr size_t kMostPartsAtAll = 2048;
 
 uint64_t round_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -77,7 +77,7 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
     TAPER_TRY(cut(true, 0));
     TAPER_TRY(find_buffers());
     TAPER_XNNPACK_REQUIRE(part_count_ <= 1 || !is_cut_badly(kMostPartsAtAll),
-                          "the graph cannot be cut at its reshapes");
+                          "the graph cannot be cut at reshapes with several dynamic sizes");
   }
   stages_ = make_array<std::unique_ptr<Stage>>(part_count_);
   if (stages_ == nullptr) return no_memory();
@@ -88,7 +88,7 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   return {};
 }
 
-// How often each value is read; arguments count as read by many more.
+// Counts how often each value is read; arguments count as read many more times.
 std::unique_ptr<uint32_t[]> Stages::count_uses() const {
   constexpr uint32_t kMany = 1 << 20;
   const Span<XnnValue> values = graph_->values();
@@ -128,14 +128,15 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     if (before != nullptr && before->own.nodes == 0 && part.own.nodes == 0) {
       before->last = part.last;
     } else {
-      TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll, "the graph has too many open reshapes");
+      TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll,
+                            "the graph has too many reshapes with several dynamic sizes");
       parts_[part_count_++] = part;
     }
   }
   return {};
 }
 
-// Values that one part computes and another reads, and from where to where they are needed.
+// Finds the values that one part computes and another reads, and how long they are needed.
 Status Stages::find_buffers() {
   const Span<XnnValue> values = graph_->values();
   const auto uses = make_array<Buffer>(values.size());
@@ -169,7 +170,7 @@ Status Stages::find_buffers() {
   return {};
 }
 
-// Lets a function write its result where an argument lies that nobody reads after it.
+// Lets a function store its result in the memory of an argument that is not read after it.
 void Stages::write_over(Span<Buffer> uses) {
   const Span<XnnValue> values = graph_->values();
   const auto has_buffer = [&](uint32_t id) {
@@ -189,7 +190,8 @@ void Stages::write_over(Span<Buffer> uses) {
   }
 }
 
-// What XNNPACK quantises on the way cannot leave its graph.
+// True if there are too many buffers, or if a value that XNNPACK quantises at run time would have
+// to leave its graph.
 bool Stages::is_cut_badly(size_t most_buffers) const {
   if (buffer_count_ > most_buffers) return true;
   for (size_t b = 0; b < buffer_count_; ++b) {
@@ -201,7 +203,7 @@ bool Stages::is_cut_badly(size_t most_buffers) const {
 Status Stages::reshape() {
   for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->reshape(graph_->values()));
   measure_buffers();
-  memory_bytes_ = std::max(place_buffers(), kAlignment);  // Never none: a place has to be told.
+  memory_bytes_ = std::max(place_buffers(), kAlignment);  // Never 0, since an address is needed.
   return memory_->grow(memory_bytes_) ? Status() : no_memory();
 }
 
@@ -230,8 +232,8 @@ void Stages::measure_buffers() {
   }
 }
 
-// The largest buffers first, each at the lowest place that is free while it is needed. Returns the
-// end of all.
+// Places the largest buffers first, each at the lowest offset that is free while it is needed.
+// Returns the end of all buffers.
 uint64_t Stages::place_buffers() {
   const size_t count = buffer_count_ + part_count_;
   for (size_t b = 0; b < count; ++b) in_order_[b] = &buffers_[b];
@@ -243,7 +245,7 @@ uint64_t Stages::place_buffers() {
     Buffer** const placed = in_order_.get();
     Buffer& next = *placed[b];
     end = std::max(end, place_buffer(next, {placed, b}));
-    // Buffers that have a place are sorted by it.
+    // Placed buffers are sorted by offset.
     Buffer** const after = std::upper_bound(
         placed, placed + b, next.offset,
         [](uint64_t offset, const Buffer* other) { return offset < other->offset; });

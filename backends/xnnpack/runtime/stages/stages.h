@@ -1,4 +1,4 @@
-// A graph as stages that run one after another, and the memory in between.
+// A graph as stages that run one after another, and the memory for values between them.
 
 #pragma once
 
@@ -15,12 +15,12 @@ class Stages {
   Stages(const Stages&) = delete;
   Stages& operator=(const Stages&) = delete;
 
-  // Splits and builds the graph, which must live as long as this. What is taken beyond what the
+  // Cuts and builds the graph, which must live as long as this. Memory in addition to what the
   // graph itself needs stays within `spare_bytes`.
   Status build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared);
-  // Makes ready for the shapes that the values of the graph have now.
+  // Prepares the stages for the current shapes of the graph's values.
   Status reshape();
-  // Where the argument with that place in the graph's list lies. Counts from the next bind() on.
+  // Sets the address of the argument with an index in the graph's list, for the next bind().
   void place(size_t argument, void* data);
   Status bind();
   // False if the memory has moved since the last bind().
@@ -29,20 +29,20 @@ class Stages {
   size_t size() const { return part_count_; }
 
  private:
-  // Nodes [first, last).
+  // Nodes [first, last), which become a stage.
   struct Part {
     size_t first = 0, last = 0;
-    OwnPart own;  // The stage of ours that it is, if it is one.
+    OwnPart own;  // Describes the stage if it is one of ours.
   };
-  // Memory for a value, or for what a stage needs while it runs.
+  // Memory for a value, or the scratch memory of a stage.
   struct Buffer {
     uint32_t value = kNone;
     size_t first = 0, last = 0;  // The stages that use it.
     uint64_t bytes = 0, offset = 0;
-    uint32_t successor = kNone;  // The value that is written over it, if any, and has the memory.
+    uint32_t successor = kNone;  // The value that overwrites this one, and whose memory it has.
   };
 
-  // `is_whole`: cuts at open reshapes alone.
+  // `is_whole` means that the graph is cut only at reshapes with several dynamic sizes.
   Status cut(bool is_whole, uint64_t spare_bytes);
   std::unique_ptr<uint32_t[]> count_uses() const;
   Status find_buffers();
@@ -65,7 +65,7 @@ class Stages {
   std::unique_ptr<void*[]> places_;      // Addresses of the values that several stages use.
   WorkMemory own_memory_;
   WorkMemory* memory_ = &own_memory_;
-  uint64_t memory_bytes_ = 0;  // How much of it is needed.
+  uint64_t memory_bytes_ = 0;  // The bytes that are needed.
   const uint8_t* bound_memory_ = nullptr;
 };
 

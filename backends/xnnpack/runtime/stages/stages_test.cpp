@@ -1,4 +1,4 @@
-// Graphs that run in several stages, against convolutions as they are defined, in double.
+// Tests graphs that run in several stages, against the definition of convolutions in double.
 
 #include "backends/xnnpack/runtime/stages/stages.h"
 
@@ -33,7 +33,7 @@ Floats random_floats(size_t count, uint32_t seed) {
   return result;
 }
 
-// With a padding of one.
+// A 3 x 3 convolution with a padding of 1.
 Image convolved(const Image& x, const Floats& filter, const Floats& bias, double min) {
   const auto out = static_cast<uint32_t>(bias.size());
   Image y{x.height, x.width, out, {}};
@@ -55,8 +55,8 @@ Image convolved(const Image& x, const Floats& filter, const Floats& bias, double
   return y;
 }
 
-// A block of a ResNet on images of 64 channels, and what it does: b = relu(conv(x)), c = conv(b),
-// y = |b + c|. `b` is needed by two stages.
+// A block of a ResNet on images of 64 channels: b = relu(conv(x)), c = conv(b), y = |b + c|. Two
+// stages need `b`.
 struct ResidualBlock {
   static constexpr uint32_t kChannels = 64;
   PayloadBuilder p;
@@ -99,7 +99,7 @@ void expect_right(Loaded& loaded, const ResidualBlock& block, int32_t height, in
   for (size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], want.data[i], 5e-3f) << i;
 }
 
-// The stages when `spare` bytes may be taken beyond what the graph itself needs.
+// The number of stages if `spare_bytes` more than the graph itself needs may be used.
 size_t stages_of(ResidualBlock&& block, uint64_t spare_bytes) {
   const std::vector<uint8_t> payload = block.p.finish();
   const BackendInitContext context("forward", nullptr, nullptr, {});
@@ -115,7 +115,7 @@ TEST(Stages, ConvolutionsThatGainAreOnesOfTheirOwn) {
   if (!has_own_stages()) return;
   EXPECT_EQ(stages_of(ResidualBlock(28), 1 << 30), 3u);
   EXPECT_EQ(stages_of(ResidualBlock(28), 0), 1u);
-  // As few pixels as this do not pay for the transforms.
+  // The transforms do not pay for so few pixels.
   EXPECT_EQ(stages_of(ResidualBlock(3), 1 << 30), 1u);
 }
 

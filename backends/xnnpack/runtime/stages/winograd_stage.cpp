@@ -1,4 +1,5 @@
-// The tiles are computed in blocks whose matrices stay in the cache between the three steps.
+// Computes tiles in blocks whose matrices stay in the cache between the three steps: input
+// transform, product, output transform.
 
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
 
@@ -16,21 +17,21 @@ namespace {
 using optimized::WinogradShape;
 using optimized::WinogradTiles;
 
-// The matrices of a block, all together, for each thread, whose caches share them; a block has at
-// least so many tiles.
+// The bytes of all matrices of a block, for each of up to kMostShares threads, and the least tiles
+// of a block.
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
 constexpr int64_t kMostShares = 4;
 constexpr int64_t kBlockTiles = 48;
-// Tiles that a thread transforms at a time.
+// The tiles that a thread transforms at a time.
 constexpr int64_t kTaskTiles = 16;
 
 constexpr size_t kAlignment = 64;
 
-// What costs about as much as reading a weight once: multiplications that are done meanwhile.
+// The number of multiplications that take about as long as reading a weight once.
 constexpr int64_t kReadCost = 16;
-// Rows that XNNPACK's kernels compute at once, about: fewer cost as much.
+// The number of rows that XNNPACK's kernels compute at once, approximately: fewer cost as much.
 constexpr int64_t kRowsAtOnce = 7;
-// The multiplications that a transform costs per number that it writes or reads.
+// The cost of a transform per number that it reads or writes, in multiplications.
 constexpr int64_t kTransformCost = 12;
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
@@ -48,7 +49,7 @@ WinogradShape shape_of(const XnnNode& node, Span<const XnnValue> values, int64_t
           tile};
 }
 
-// Multiplications, counted per pair of an input and an output channel, with all that costs as much.
+// The cost in multiplications per pair of an input and an output channel.
 int64_t direct_cost(const WinogradShape& s) {
   return 9 * (round_up(s.images * s.out_height * s.out_width, kRowsAtOnce) + kReadCost);
 }
@@ -69,7 +70,7 @@ bool is_eligible(const XnnNode& node, Span<const XnnValue> values) {
   return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
 }
 
-// Filters that are transformed if a cache does not have them. Another transform, another seed.
+// Filters that are transformed if the cache does not contain them. Each transform has its own seed.
 constexpr uint32_t kSeed = 0x57494E00;
 struct Filters {
   WinogradShape shape;
@@ -91,7 +92,7 @@ struct Filters {
 
 uint32_t WinogradStage::best_tile(const XnnNode& node, Span<const XnnValue> values) {
   if (!is_eligible(node, values) || !optimized::has_winograd()) return 0;
-  // Only if it saves a fifth: it takes more memory.
+  // It must save a fifth, since it needs more memory.
   int64_t least = direct_cost(shape_of(node, values, 2)) * 4 / 5;
   uint32_t best = 0;
   for (uint32_t tile : {2u, 4u}) {
@@ -107,7 +108,7 @@ uint64_t WinogradStage::extra_bytes(const XnnNode& node, uint32_t tile) {
   const auto& t = node.as<wire::Convolution>();
   const uint64_t points = uint64_t{tile + 2} * (tile + 2);
   const uint64_t in = t.group_input_channels(), out = t.group_output_channels();
-  // The filters transformed, and again as XNNPACK packs them, in panels of 64 columns at most.
+  // The transformed filters, and their packed copy in panels of at most 64 columns.
   const uint64_t filters = points * in * (out + 64) * sizeof(float) * 2;
   return filters + points * kBlockTiles * (in + out) * sizeof(float) + kBlockBytes * kMostShares;
 }
@@ -192,7 +193,7 @@ void WinogradStage::transform_output(void* stage, size_t begin, size_t count) {
 Status WinogradStage::run() {
   const auto rows = static_cast<size_t>(tiles_.rows);
   for (int64_t done = 0; done < shape_.tiles(); done += tiles_.rows) {
-    // The last block begins earlier if it would not be full: it computes some tiles again.
+    // The last block starts earlier if it would not be full, and computes some tiles again.
     tiles_.first = std::min(done, shape_.tiles() - tiles_.rows);
     pthreadpool_parallelize_1d_tile_1d(pool_, transform_input, this, rows, kTaskTiles, 0);
     TAPER_TRY(status_of(xnn_run_operator(product_, pool_), "XNNPACK cannot run a convolution"));

@@ -1,5 +1,5 @@
-// A convolution with a 3 x 3 window as a stage of its own: the transforms of kernels_optimized
-// around a batch of matrix products by XNNPACK. Done where that is clearly less work.
+// A stage for a convolution with a 3 x 3 window: Winograd transforms of kernels_optimized around a
+// batch of matrix products by XNNPACK. It is used where that is clearly less work.
 
 #pragma once
 
@@ -12,16 +12,17 @@ namespace taper::xnnpack {
 
 class WinogradStage final : public Stage {
  public:
-  // The width of the tiles with which this node is best computed; 0 if XNNPACK's own way is better,
-  // or the only one.
+  // The best tile width for a node; 0 if XNNPACK's own convolution is better, or the only possible
+  // one.
   static uint32_t best_tile(const XnnNode& node, Span<const XnnValue> values);
-  // What it takes beyond its arguments and its result, while it is built or runs, at most.
+  // An upper bound of the memory that it needs besides its arguments and its result, while it is
+  // built or runs.
   static uint64_t extra_bytes(const XnnNode& node, uint32_t tile);
 
   ~WinogradStage() override;
 
-  // The node must live as long as this, and so must its bias. The filters are transformed unless
-  // the cache of `shared` has them.
+  // The node and its bias must live as long as this. The filters are transformed unless the cache
+  // of `shared` contains them.
   Status build(const XnnNode& node, Span<const XnnValue> values, uint32_t tile,
                const Shared& shared);
 
@@ -39,7 +40,7 @@ class WinogradStage final : public Stage {
 
   const XnnNode* node_ = nullptr;
   optimized::WinogradShape shape_;
-  optimized::WinogradTiles tiles_;  // The ones that are being computed.
+  optimized::WinogradTiles tiles_;  // The tiles that are being computed.
   optimized::WinogradOutput last_;
   pthreadpool_t pool_ = nullptr;
   xnn_operator_t product_ = nullptr;

@@ -1,5 +1,5 @@
-// What graphs compute on the way: memory of one delegate, or of several that run one after another.
-// It moves when it grows, and what was in it is gone.
+// The memory for intermediate results, of one delegate or of several that run one after another.
+// When it grows, it moves and its contents are lost.
 
 #pragma once
 
@@ -19,7 +19,7 @@ class WorkMemory {
   bool grow(uint64_t bytes) {
     if (bytes <= size_) return true;
     size_ = 0;
-    bytes_.reset();  // The old and the new memory never exist at once.
+    bytes_.reset();  // The old and the new memory never exist at the same time.
     bytes_.reset(new (std::nothrow) uint8_t[bytes + kAlignment]);
     if (bytes_ == nullptr) return false;
     size_ = bytes;
@@ -27,7 +27,7 @@ class WorkMemory {
     return true;
   }
 
-  // The aligned begin of the memory; null if nothing was ever asked for.
+  // The aligned start of the memory; null if no memory was ever requested.
   uint8_t* begin() const {
     const auto address = reinterpret_cast<uintptr_t>(bytes_.get());
     return bytes_.get() + (kAlignment - address % kAlignment) % kAlignment;

@@ -1,4 +1,4 @@
-// What both halves of the understudy agree on.
+// Definitions shared by both halves of the understudy.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace taper::understudy {
 
 inline constexpr BackendIdentity kIdentity = {"understudy", "TaperUnderstudyBackend"};
 
-// Compile spec, four bytes: KiB of scratch for kernels, in place of kScratchKib.
+// The compile spec with the KiB of scratch memory for kernels, in four bytes; default kScratchKib.
 inline constexpr std::string_view kScratchKey = "scratch_kib";
 inline constexpr int kScratchKib = 1024;
 inline constexpr int kMaxScratchKib = 1 << 16;

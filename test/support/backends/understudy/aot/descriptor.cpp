@@ -1,5 +1,5 @@
-// The compiler half as `--backend understudy` makes it: an option for each of some operators, and
-// one for all others, so that a test divides a graph as it likes.
+// Describes the compiler half for `--backend understudy`: one option for each of some operators and
+// one for all others, so that tests can partition a graph as needed.
 
 #include "exir/delegate/compiler_descriptor.h"
 
@@ -21,7 +21,7 @@ constexpr CompileOption operator_option(std::string_view name) {
           1,
           1,
           CompileOption::Reader::kCompiler,
-          "take that operator"};
+          "take this operator"};
 }
 
 constexpr CompileOption kOptions[] = {

@@ -1,5 +1,4 @@
-// Arguments are written as the emitter of programs writes them for kernels, each in a value of its
-// own.
+// Writes each argument as a separate value, in the same form as the emitter of programs.
 
 #include "test/support/backends/understudy/aot/payload_writer.h"
 
@@ -29,7 +28,7 @@ PayloadWriter::Index PayloadWriter::add_value(flatbuffers::Offset<wire::Value> v
 PayloadWriter::Index PayloadWriter::tensor(const exir::Value* value) {
   const auto known = tensors_.find(value);
   if (known != tensors_.end()) return known->second;
-  std::vector<int32_t> sizes;  // The compiler takes none that is larger.
+  std::vector<int32_t> sizes;  // The compiler refuses larger ones.
   for (const exir::Sym& size : value->type.sizes) {
     sizes.push_back(static_cast<int32_t>(size.range(part_.graph->ranges).max));
   }
@@ -97,7 +96,7 @@ PayloadWriter::Index PayloadWriter::argument(const Argument& arg, const ArgType&
     return integer(Kind::Int, static_cast<int64_t>(std::get<ScalarType>(arg.v)));
   }
   if (arg.is<exir::Layout>()) return integer(Kind::Int, 0);
-  return add_value(wire::CreateValue(fbb_, Kind::None));  // There is one device, one memory format.
+  return add_value(wire::CreateValue(fbb_, Kind::None));  // Only one device and memory format.
 }
 
 PayloadWriter::Index PayloadWriter::results(const Node& node) {

@@ -1,4 +1,4 @@
-// The payload while it is put together: each tensor and each argument of a call becomes a value.
+// Builds a payload: each tensor and each argument of a call becomes a value.
 
 #pragma once
 
@@ -14,9 +14,9 @@ class PayloadWriter {
  public:
   explicit PayloadWriter(const exir::Part& part);
 
-  // Appends the call of the kernel that computes the node.
+  // Appends a call of the kernel that computes the node.
   void add(const exir::Node& node);
-  // The payload, and the constants under the names of their contents.
+  // Returns the payload, and the constants by content name.
   exir::Delegate finish();
 
  private:
@@ -36,7 +36,7 @@ class PayloadWriter {
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;
   std::unordered_map<const exir::Value*, Index> tensors_;
-  std::unordered_map<const exir::Value*, int32_t> places_;  // Among the arguments of the call.
+  std::unordered_map<const exir::Value*, int32_t> places_;  // In the delegate call's arguments.
   std::vector<exir::Delegate::Data> data_;
 };
 

@@ -1,3 +1,5 @@
+// Selects nodes that have a portable kernel without side effects, and compiles partitions of them.
+
 #include "test/support/backends/understudy/aot/understudy_compiler.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ std::string_view base_name(std::string_view target) {
   return target.substr(0, target.find('.'));
 }
 
-// Whether the kernel writes its results and nothing else.
+// Whether the kernel writes only its results.
 bool is_functional(const exir::Schema& kernel) {
   return std::all_of(kernel.args.begin(), kernel.args.end(), [](const exir::SchemaArg& arg) {
     return !arg.written() || exir::is_out_argument(arg);
@@ -30,10 +32,10 @@ bool is_functional(const exir::Schema& kernel) {
 }
 
 std::string value_problem(const Value* value, const Graph& graph) {
-  if (value->kind != exir::ValueKind::kTensor) return "a number is known only when it runs";
+  if (value->kind != exir::ValueKind::kTensor) return "a number is known only at run time";
   for (const exir::Sym& size : value->type.sizes) {
     if (size.range(graph.ranges).max > INT32_MAX)
-      return "the size " + size.text() + " has no bound";
+      return "the size " + size.text() + " is unbounded";
   }
   return {};
 }
@@ -44,7 +46,7 @@ UnderstudyCompiler::UnderstudyCompiler(Wanted wanted, std::vector<exir::OwnedCom
     : BackendCompiler(kIdentity, std::move(specs)), wanted_(std::move(wanted)) {}
 
 std::string UnderstudyCompiler::refusal(const Node& node, const Graph& graph) const {
-  if (!wanted_(base_name(node.target()))) return "it was not told to take it";
+  if (!wanted_(base_name(node.target()))) return "the options do not select it";
   const auto kernel =
       exir::is_refused(node) ? nullptr : graph.operators()->out_variant(node.target());
   if (kernel == nullptr || find_kernel(portable::portable_kernels(), kernel->name) == nullptr) {

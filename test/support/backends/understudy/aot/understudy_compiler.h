@@ -1,5 +1,5 @@
-// The compiler half of the understudy: takes what it is told to take, if the portable kernels
-// compute it.
+// The compiler half of the understudy: takes the operators that its options select, if there are
+// portable kernels for them.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace taper::understudy {
 
 class UnderstudyCompiler final : public exir::BackendCompiler {
  public:
-  // Whether it is told to take an operator, by its name without namespace and overload: "add".
+  // Whether to take an operator, by its name without namespace and overload: "add".
   using Wanted = std::function<bool(std::string_view name)>;
 
   UnderstudyCompiler(Wanted wanted, std::vector<exir::OwnedCompileSpec> specs);

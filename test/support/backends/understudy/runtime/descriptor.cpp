@@ -1,4 +1,4 @@
-// The device half as programs that know backends by name make it.
+// Describes the device half for programs that find backends by name.
 
 #include "test/support/backends/understudy/descriptor.h"
 

@@ -1,4 +1,4 @@
-// Handles are UnderstudyGraphs.
+// Implements the backend; each handle is an UnderstudyGraph.
 
 #include "test/support/backends/understudy/runtime/understudy_backend.h"
 
@@ -11,7 +11,7 @@
 namespace taper::understudy {
 namespace {
 
-// Bytes of scratch for kernels; 0 if the spec that says so is not one of this backend.
+// Bytes of scratch memory for kernels; 0 if there is an invalid compile spec.
 size_t scratch_bytes(CompileSpecs specs) {
   size_t kib = kScratchKib;
   for (size_t i = 0; i < specs.size(); ++i) {
@@ -29,10 +29,10 @@ Result<void*> UnderstudyBackend::init(BackendInitContext& context, Span<const ui
                                       CompileSpecs specs) {
   const size_t scratch = scratch_bytes(specs);
   TAPER_REQUIRE(scratch != 0, Error::kDelegateInvalidCompatibility,
-                "a compile spec is none of the understudy");
+                "a compile spec is not one of the understudy's");
   std::unique_ptr<UnderstudyGraph> graph(new (std::nothrow) UnderstudyGraph());
   TAPER_REQUIRE(graph != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the payload");
+                "out of memory for the payload");
   TAPER_TRY(graph->build(payload, context, max_bytes_, scratch));
   return static_cast<void*>(graph.release());
 }

@@ -1,7 +1,7 @@
-// A backend for tests that runs the portable kernels: the smallest that has all that one needs.
+// A minimal but complete backend for tests, which runs the portable kernels.
 //
-// Threads: as BackendInterface says; handles share nothing. Memory: init() takes what it needs from
-// the heap, execute() nothing.
+// Threads: as for BackendInterface; handles share nothing. Memory: init() allocates from the heap,
+// execute() does not.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Values first, then the calls in order, then memory; see understudy_graph.h.
+// Builds the values first, then the calls in order, then allocates memory; see understudy_graph.h.
 
 #include "test/support/backends/understudy/runtime/understudy_graph.h"
 
@@ -18,7 +18,7 @@ constexpr uint32_t kMaxTables = 100000;
 #define TAPER_UNDERSTUDY_REQUIRE(condition, text) \
   TAPER_REQUIRE(condition, Error::kDelegateInvalidCompatibility, text)
 
-// Null if the bytes are no payload of this backend.
+// Returns null if the bytes are not a payload of this backend.
 const wire::Graph* verified(Span<const uint8_t> payload) {
   if (payload.size() < 8 || reinterpret_cast<uintptr_t>(payload.data()) % alignof(int64_t) != 0) {
     return nullptr;
@@ -33,7 +33,7 @@ bool is_permutation(const std::vector<uint8_t>& order) {
   return std::is_permutation(order.begin(), order.end(), straight.begin());
 }
 
-// Whether the strides, which are products of sizes, fit an int32_t.
+// Whether the strides, which are products of sizes, fit into an int32_t.
 bool is_small(const std::vector<int32_t>& sizes) {
   int64_t product = 1;
   for (const int32_t size : sizes) {
@@ -51,7 +51,7 @@ size_t padded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAl
 Status UnderstudyGraph::build(Span<const uint8_t> payload, const BackendInitContext& context,
                               uint64_t max_bytes, size_t scratch_bytes) {
   const wire::Graph* graph = verified(payload);
-  TAPER_UNDERSTUDY_REQUIRE(graph != nullptr, "this is no payload of the understudy");
+  TAPER_UNDERSTUDY_REQUIRE(graph != nullptr, "the bytes are not a payload of the understudy");
   TAPER_UNDERSTUDY_REQUIRE(graph->values() != nullptr && graph->calls() != nullptr,
                            "the payload has no values or no calls");
   arguments_ = graph->arguments();
@@ -119,7 +119,7 @@ Status UnderstudyGraph::shape_tensor(const wire::Tensor& from, TensorSlot& slot)
   TAPER_UNDERSTUDY_REQUIRE(slot.sizes.size() <= kMaxRank && is_small(slot.sizes),
                            "a tensor of the payload is too large");
   TAPER_UNDERSTUDY_REQUIRE(slot.order.size() == slot.sizes.size() && is_permutation(slot.order),
-                           "a dim order of the payload is no permutation");
+                           "a dim order of the payload is not a permutation");
   slot.strides.resize(slot.sizes.size());
   slot.tensor =
       Tensor(type, slot.sizes.size(), slot.sizes.data(), slot.order.data(), slot.strides.data(),
@@ -130,7 +130,7 @@ Status UnderstudyGraph::shape_tensor(const wire::Tensor& from, TensorSlot& slot)
 Status UnderstudyGraph::find_constant(const wire::Tensor& from, const BackendInitContext& context,
                                       TensorSlot& slot) const {
   TAPER_UNDERSTUDY_REQUIRE(slot.argument < 0 && !from.dynamic(),
-                           "a constant of the payload is an argument, too, or has open sizes");
+                           "a constant of the payload is also an argument, or has dynamic sizes");
   const Result<NamedData> data =
       context.find_data({from.key()->c_str(), static_cast<size_t>(from.key()->size())});
   TAPER_TRY(data.status());
@@ -139,7 +139,7 @@ Status UnderstudyGraph::find_constant(const wire::Tensor& from, const BackendIni
   TAPER_UNDERSTUDY_REQUIRE(data->bytes.size() >= slot.tensor.nbytes() &&
                                reinterpret_cast<uintptr_t>(bytes) % element == 0,
                            "the data of a constant of the payload is too short or not aligned");
-  slot.tensor.set_data(const_cast<uint8_t*>(bytes));  // Not written: it is a constant.
+  slot.tensor.set_data(const_cast<uint8_t*>(bytes));  // A constant is never written.
   slot.tensor.set_constant();
   slot.is_set = true;
   return {};
@@ -174,7 +174,7 @@ Status UnderstudyGraph::add_tensors(const wire::Value& value) {
     const bool none = optional && item == -1;
     const bool known = item >= 0 && static_cast<uint64_t>(item) < values_.size();
     TAPER_UNDERSTUDY_REQUIRE(none || (known && values_[static_cast<size_t>(item)].is_tensor()),
-                             "an item of a list of the payload is no tensor");
+                             "an item of a list of the payload is not a tensor");
     pointers.push_back(none ? &items_.emplace_back() : &values_[static_cast<size_t>(item)]);
   }
   const auto count = static_cast<uint32_t>(pointers.size());
@@ -221,24 +221,24 @@ Status UnderstudyGraph::note_access(const EValue& arg, bool writes) {
 
 Status UnderstudyGraph::add_call(const wire::Call& from) {
   TAPER_UNDERSTUDY_REQUIRE(from.kernel() != nullptr && from.args() != nullptr,
-                           "a call of the payload is not whole");
+                           "a call of the payload is incomplete");
   Call& call = calls_.emplace_back();
   call.kernel = find_kernel(portable::portable_kernels(),
                             {from.kernel()->c_str(), static_cast<size_t>(from.kernel()->size())});
-  TAPER_UNDERSTUDY_REQUIRE(call.kernel != nullptr, "the payload calls a kernel that is not there");
+  TAPER_UNDERSTUDY_REQUIRE(call.kernel != nullptr, "the payload calls an unknown kernel");
   TAPER_UNDERSTUDY_REQUIRE(from.args()->size() == call.kernel->arg_count,
                            "a call of the payload has the wrong number of arguments");
   for (uint32_t i = 0; i < from.args()->size(); ++i) {
     const ArgSpec spec = call.kernel->args[i];
     TAPER_UNDERSTUDY_REQUIRE(from.args()->Get(i) < values_.size(),
-                             "a call of the payload names a value that is not there");
+                             "a call of the payload has an invalid value index");
     call.args.push_back(&values_[from.args()->Get(i)]);
     TAPER_UNDERSTUDY_REQUIRE(spec.kind != ArgKind::kNumberOut &&
                                  spec.kind != ArgKind::kAliasTensor &&
                                  accepts(spec, *call.args.back()),
-                             "an argument of the payload is not what its kernel takes");
+                             "an argument of the payload has the wrong kind for its kernel");
   }
-  // What a call writes may not be what it reads.
+  // A call must not write what it reads: check all reads first, then the writes.
   for (const bool writes : {false, true}) {
     for (size_t i = 0; i < call.args.size(); ++i) {
       const ArgKind kind = call.kernel->args[i].kind;
@@ -253,12 +253,12 @@ Status UnderstudyGraph::allocate(uint64_t max_bytes) {
   uint64_t bytes = 0;
   for (const TensorSlot& slot : tensors_) bytes += padded(slot.tensor.nbytes());
   TAPER_REQUIRE(bytes <= max_bytes && bytes <= SIZE_MAX / 4, Error::kDelegateMemoryAllocationFailed,
-                "the payload asks for more memory than it may have");
+                "the payload needs more memory than the limit");
   scratch_bytes_ += 2 * static_cast<size_t>(bytes);
   memory_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(bytes)]());
   scratch_.reset(new (std::nothrow) uint8_t[scratch_bytes_]);
   TAPER_REQUIRE(memory_ != nullptr && scratch_ != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the payload");
+                "out of memory for the payload");
   size_t at = 0;
   for (TensorSlot& slot : tensors_) {
     if (slot.argument >= 0 || slot.tensor.is_constant()) continue;
@@ -271,26 +271,26 @@ Status UnderstudyGraph::allocate(uint64_t max_bytes) {
 Status UnderstudyGraph::bind(TensorSlot& slot, Span<EValue* const> args) {
   const auto place = static_cast<size_t>(slot.argument);
   TAPER_REQUIRE(args[place]->is_tensor(), Error::kInvalidArgument,
-                "understudy: an argument is no tensor");
+                "understudy: an argument is not a tensor");
   Tensor& given = args[place]->to_tensor();
   TAPER_REQUIRE(
       given.scalar_type() == slot.tensor.scalar_type() && given.dim() == slot.tensor.dim() &&
           std::equal(slot.order.begin(), slot.order.end(), given.dim_order().begin()),
-      Error::kInvalidArgument, "understudy: an argument has another dtype, rank or dim order");
+      Error::kInvalidArgument, "understudy: an argument has the wrong dtype, rank or dim order");
   values_[slot.value] = EValue(&given);
   if (!slot.is_written) return {};
   TAPER_REQUIRE(!given.is_constant(), Error::kInvalidArgument,
-                "understudy: a result would be written to a constant");
+                "understudy: a result is a constant");
   for (size_t i = 0; i < args.size(); ++i) {
     TAPER_REQUIRE(i == place || !args[i]->is_tensor() || &args[i]->to_tensor() != &given,
-                  Error::kInvalidArgument, "understudy: a result is another argument, too");
+                  Error::kInvalidArgument, "understudy: a result is also another argument");
   }
   return {};
 }
 
 Status UnderstudyGraph::execute(Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == arguments_, Error::kInvalidArgument,
-                "understudy: the call has another number of arguments than the payload");
+                "understudy: the call has the wrong number of arguments");
   for (TensorSlot& slot : tensors_) {
     if (slot.argument >= 0) TAPER_TRY(bind(slot, args));
   }

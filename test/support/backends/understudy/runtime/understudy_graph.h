@@ -1,8 +1,8 @@
-// A payload as calls of kernels that are ready to run.
+// A payload as kernel calls that are ready to run.
 //
-// Everything is checked and allocated by build(); execute() binds the arguments and calls. Each
-// tensor is written by one call, before any call reads it, and never is an argument that is read.
-// So a payload cannot make a kernel read what it writes, or memory that nobody has set.
+// build() checks and allocates everything; execute() binds the arguments and runs the calls. Each
+// tensor is written by at most one call, before any call reads it, and arguments that are read are
+// not written. So a payload cannot make a kernel read what it writes, or uninitialised memory.
 
 #pragma once
 
@@ -20,14 +20,14 @@ namespace taper::understudy {
 
 class UnderstudyGraph {
  public:
-  // `payload` and what `context` finds must outlive the graph. Kernels get `scratch_bytes` of
-  // scratch memory, and twice what all tensors take. Returns kDelegateInvalidCompatibility for a
-  // payload that cannot be run, kDelegateMemoryAllocationFailed if its tensors would take more than
-  // `max_bytes`, or the error of looking for named data.
+  // `payload` and the data that `context` finds must outlive the graph. Kernels get `scratch_bytes`
+  // of scratch memory plus twice the size of all tensors. Returns kDelegateInvalidCompatibility for
+  // a payload that cannot be run, kDelegateMemoryAllocationFailed if its tensors need more than
+  // `max_bytes`, or the error from finding named data.
   Status build(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
                size_t scratch_bytes);
 
-  // Allocates nothing. Returns kInvalidArgument where an argument is not what the payload says.
+  // Does not allocate. Returns kInvalidArgument if an argument does not match the payload.
   Status execute(Span<EValue* const> args);
 
  private:
@@ -37,8 +37,8 @@ class UnderstudyGraph {
     std::vector<uint8_t> order;
     Tensor tensor;
     size_t value = 0;
-    int32_t argument = -1;  // Then `tensor` only says what to expect.
-    bool is_set = false;    // May be read: an argument, a constant, or written by now.
+    int32_t argument = -1;  // If not negative, `tensor` only states the expected type.
+    bool is_set = false;    // Whether it may be read: an argument, a constant, or already written.
     bool is_written = false;
   };
   struct Call {
@@ -60,12 +60,12 @@ class UnderstudyGraph {
   Status allocate(uint64_t max_bytes);
   Status bind(TensorSlot& slot, Span<EValue* const> args);
 
-  std::vector<EValue> values_;  // Its size is known before the first is added: addresses stay.
+  std::vector<EValue> values_;  // Reserved before values are added, so addresses are stable.
   std::deque<TensorSlot> tensors_;
   std::unordered_map<const Tensor*, TensorSlot*> slots_;
   std::vector<Call> calls_;
   uint32_t arguments_ = 0;
-  // What lists are made of.
+  // Storage for lists.
   std::deque<EValue> items_;
   std::deque<std::vector<EValue*>> pointers_;
   std::deque<std::vector<int64_t>> integers_;
@@ -73,7 +73,7 @@ class UnderstudyGraph {
   std::deque<std::unique_ptr<bool[]>> bools_;
   std::deque<BoxedIntList> int_lists_;
   std::deque<BoxedTensorList> tensor_lists_;
-  std::unique_ptr<uint8_t[]> memory_;   // Of tensors that calls hand to each other.
+  std::unique_ptr<uint8_t[]> memory_;   // For intermediate tensors.
   std::unique_ptr<uint8_t[]> scratch_;  // For kernels.
   size_t scratch_bytes_ = 0;
 };
