@@ -17,8 +17,8 @@
 layout(local_size_x_id = 10) in;
 layout(constant_id = 0) const uint kM = 64;
 layout(constant_id = 1) const uint kN = 64;
-layout(constant_id = 2) const uint A_BY_ROW = 1;  // Whether consecutive k are adjacent in `a`.
-layout(constant_id = 3) const uint B_KIND = 0;    // One of the following.
+layout(constant_id = 2) const uint A_KIND = 1;    // BY_COLUMN, BY_ROW or WIDE_BY_ROW.
+layout(constant_id = 3) const uint B_KIND = 0;    // Any of the following.
 layout(constant_id = 4) const uint BIAS = 0;      // 0: none, 1: of columns, 2: of rows.
 layout(constant_id = 5) const uint ACTIVATION = 0;
 layout(constant_id = 6) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
@@ -28,11 +28,14 @@ layout(constant_id = 9) const uint WINDOW = 1;     // All elements of a window.
 layout(constant_id = 10) const uint kThreads = 256;  // kM / 4 * kN / 4.
 layout(constant_id = 11) const uint PARTS = 1;       // Workgroups that share a tile.
 
-const uint BY_COLUMN = 0u;   // Consecutive n are adjacent.
-const uint BY_ROW = 1u;      // Consecutive k are adjacent.
-const uint IMAGE = 2u;       // A convolution.
-const uint TRANSPOSED = 3u;  // A transposed convolution.
+const uint BY_COLUMN = 0u;       // Consecutive m or n are adjacent.
+const uint BY_ROW = 1u;          // Consecutive k are adjacent.
+const uint IMAGE = 2u;           // A convolution.
+const uint TRANSPOSED = 3u;      // A transposed convolution.
+const uint WIDE_BY_COLUMN = 4u;  // The same as above, four elements at a time.
+const uint WIDE_BY_ROW = 5u;
 
+const bool kIsImage = B_KIND == IMAGE || B_KIND == TRANSPOSED;
 const uint kK = 16;
 const uint kALoads = kM * kK / kThreads, kBLoads = kN * kK / kThreads;  // Elements per thread.
 const uint kAcross = kN / 4;                                            // Threads in a row.
@@ -40,6 +43,8 @@ const uint kAcross = kN / 4;                                            // Threa
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer A { float a_[]; };
 layout(binding = 2) readonly buffer B { float b_[]; };
+layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
+layout(binding = 2) readonly buffer BWide { vec4 b_wide_[]; };
 layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { float residual_[]; };
 
@@ -90,14 +95,80 @@ float image_at(uint base, ivec3 origin, uint k_at) {
   return b_[base + ((channel * depth + at.x) * height + at.y) * width + at.z];
 }
 
-// Which elements of a tile load number i of a thread is: (row or column, k).
+// Which elements of a tile load number i of a thread is: (row or column, k). A wide load begins there.
 uvec2 a_place(uint i) {
   uint at = i * kThreads + gl_LocalInvocationID.x;
-  return A_BY_ROW != 0u ? uvec2(at / kK, at % kK) : uvec2(at % kM, at / kM);
+  if (A_KIND == WIDE_BY_ROW) return uvec2(at / (kK / 4), at % (kK / 4) * 4);
+  return A_KIND == BY_ROW ? uvec2(at / kK, at % kK) : uvec2(at % kM, at / kM);
 }
 uvec2 b_place(uint i) {
   uint at = i * kThreads + gl_LocalInvocationID.x;
+  if (B_KIND == WIDE_BY_ROW) return uvec2(at / (kK / 4), at % (kK / 4) * 4);
+  if (B_KIND == WIDE_BY_COLUMN) return uvec2(at % (kN / 4) * 4, at / (kN / 4));
   return B_KIND == BY_ROW ? uvec2(at / kK, at % kK) : uvec2(at % kN, at / kN);
+}
+
+void load_a(uint base, uvec2 corner, uint k_to, out float next[kALoads]) {
+  if (A_KIND == WIDE_BY_ROW) {
+    [[unroll]] for (uint i = 0; i < kALoads / 4; ++i) {
+      uvec2 at = a_place(i) + corner;
+      vec4 v = at.x < m && at.y < k_to ? a_wide_[(base + at.x * a_m + at.y) / 4] : vec4(0.0);
+      [[unroll]] for (uint j = 0; j < 4; ++j) next[i * 4 + j] = v[j];
+    }
+    return;
+  }
+  [[unroll]] for (uint i = 0; i < kALoads; ++i) {
+    uvec2 at = a_place(i) + corner;
+    next[i] = at.x < m && at.y < k_to ? a_[base + at.x * a_m + at.y * a_k] : 0.0;
+  }
+}
+
+void load_b(uint base, uvec2 corner, uint k_to, ivec3 origins[kBLoads],
+            out float next[kBLoads]) {
+  if (B_KIND == WIDE_BY_ROW || B_KIND == WIDE_BY_COLUMN) {
+    [[unroll]] for (uint i = 0; i < kBLoads / 4; ++i) {
+      uvec2 at = b_place(i) + corner;
+      vec4 v = at.x < n && at.y < k_to ? b_wide_[(base + at.y * b_k + at.x * b_n) / 4] : vec4(0.0);
+      [[unroll]] for (uint j = 0; j < 4; ++j) next[i * 4 + j] = v[j];
+    }
+    return;
+  }
+  [[unroll]] for (uint i = 0; i < kBLoads; ++i) {
+    uvec2 at = b_place(i) + corner;
+    next[i] = 0.0;
+    if (at.x < n && at.y < k_to) {
+      next[i] = kIsImage ? image_at(base, origins[i], at.y) : b_[base + at.y * b_k + at.x * b_n];
+    }
+  }
+}
+
+void store_a(float next[kALoads]) {
+  if (A_KIND == WIDE_BY_ROW) {
+    [[unroll]] for (uint i = 0; i < kALoads; ++i) {
+      uvec2 at = a_place(i / 4) + uvec2(0, i % 4);
+      a_tile[at.y * kARow + at.x / 4][at.x % 4] = next[i];
+    }
+    return;
+  }
+  [[unroll]] for (uint i = 0; i < kALoads; ++i) {
+    uvec2 at = a_place(i);
+    a_tile[at.y * kARow + at.x / 4][at.x % 4] = next[i];
+  }
+}
+
+void store_b(float next[kBLoads]) {
+  if (B_KIND == WIDE_BY_COLUMN) {
+    [[unroll]] for (uint i = 0; i < kBLoads / 4; ++i) {
+      uvec2 at = b_place(i);
+      b_tile[at.y * kBRow + at.x / 4] =
+          vec4(next[i * 4], next[i * 4 + 1], next[i * 4 + 2], next[i * 4 + 3]);
+    }
+    return;
+  }
+  [[unroll]] for (uint i = 0; i < kBLoads; ++i) {
+    uvec2 at = B_KIND == WIDE_BY_ROW ? b_place(i / 4) + uvec2(0, i % 4) : b_place(i);
+    b_tile[at.y * kBRow + at.x / 4][at.x % 4] = next[i];
+  }
 }
 
 void main() {
@@ -112,7 +183,7 @@ void main() {
 
   vec4 sums[4] = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
   ivec3 origins[kBLoads];
-  if (B_KIND >= IMAGE) {
+  if (kIsImage) {
     [[unroll]] for (uint i = 0; i < kBLoads; ++i) origins[i] = origin_of(n0 + b_place(i).x);
   }
   float a_next[kALoads];
@@ -121,19 +192,8 @@ void main() {
   for (uint k0 = k_from; k0 < k_to + kK; k0 += kK) {
     // The tiles of k0 are loaded; those of the step before, which are in shared memory, are used.
     if (k0 < k_to) {
-      [[unroll]] for (uint i = 0; i < kALoads; ++i) {
-        uvec2 at = a_place(i) + uvec2(m0, k0);
-        a_next[i] = at.x < m && at.y < k_to ? a_[a_base + at.x * a_m + at.y * a_k] : 0.0;
-      }
-      [[unroll]] for (uint i = 0; i < kBLoads; ++i) {
-        uvec2 at = b_place(i) + uvec2(n0, k0);
-        float value = 0.0;
-        if (at.x < n && at.y < k_to) {
-          value = B_KIND >= IMAGE ? image_at(b_base, origins[i], at.y)
-                                  : b_[b_base + at.y * b_k + at.x * b_n];
-        }
-        b_next[i] = value;
-      }
+      load_a(a_base, uvec2(m0, k0), k_to, a_next);
+      load_b(b_base, uvec2(n0, k0), k_to, origins, b_next);
     }
     if (k0 != k_from) {
       [[unroll]] for (uint ki = 0; ki < kK; ++ki) {
@@ -147,14 +207,8 @@ void main() {
     }
     barrier();
     if (k0 < k_to) {
-      [[unroll]] for (uint i = 0; i < kALoads; ++i) {
-        uvec2 at = a_place(i);
-        a_tile[at.y * kARow + at.x / 4][at.x % 4] = a_next[i];
-      }
-      [[unroll]] for (uint i = 0; i < kBLoads; ++i) {
-        uvec2 at = b_place(i);
-        b_tile[at.y * kBRow + at.x / 4][at.x % 4] = b_next[i];
-      }
+      store_a(a_next);
+      store_b(b_next);
     }
     barrier();
   }

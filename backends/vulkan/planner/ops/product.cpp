@@ -101,6 +101,33 @@ void multiply_rows(Call& call, const Product& p) {
   call.groups_for(p.n, 8, p.m);
 }
 
+// How gemm.comp reads the matrices; it has the same numbers.
+enum : uint32_t { kByColumn, kByRow, kImage, kTransposedImage, kWideByColumn, kWideByRow };
+
+bool are_quads(std::initializer_list<int64_t> values) {
+  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v % 4 == 0; });
+}
+
+uint32_t first_kind(const Product& p) {
+  if (p.a_k != 1) return kByColumn;
+  return are_quads({p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideByRow : kByRow;
+}
+
+uint32_t second_kind(const Product& p) {
+  switch (p.second) {
+    case SecondMatrix::kImage:
+      return kImage;
+    case SecondMatrix::kTransposedImage:
+      return kTransposedImage;
+    case SecondMatrix::kByRow:
+      return p.b_k == 1 && are_quads({p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideByRow : kByRow;
+    case SecondMatrix::kByColumn:
+      return p.b_n == 1 && are_quads({p.n, p.b_k, p.b_outer, p.b_inner}) ? kWideByColumn
+                                                                         : kByColumn;
+  }
+  return kByColumn;
+}
+
 void multiply_tiles(Call& call, const Product& p, const Tiling& tiling) {
   struct Push {
     uint32_t m, n, k, a_m, a_k, b_k, b_n, inner, a_outer, a_inner, b_outer, b_inner;
@@ -137,8 +164,8 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& tiling) {
   call.dispatch(Shader::gemm)
       .constant(u32(tiling.m))
       .constant(u32(tiling.n))
-      .constant(p.a_k == 1)
-      .constant(static_cast<uint32_t>(p.second))
+      .constant(first_kind(p))
+      .constant(second_kind(p))
       .constant(is_whole ? bias_kind(p) : 0)
       .constant(is_whole ? static_cast<uint32_t>(p.epilogue.activation) : 0)
       .constant(is_whole ? static_cast<uint32_t>(p.epilogue.residual) : 0)

@@ -45,6 +45,7 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   }
   TAPER_TRY(allocate());
   TAPER_TRY(upload_constants());
+  TAPER_TRY(pipelines_.prepare(plan_.dispatches()));
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
     TAPER_TRY(record(true));

@@ -79,40 +79,62 @@ Result<VkShaderModule> Pipelines::module(Shader shader) {
   return Status(kFailed, "a shader that the payload needs is not linked");
 }
 
-Result<VkPipeline> Pipelines::find(const Dispatch& dispatch) {
+Pipelines::Key Pipelines::key_of(const Dispatch& dispatch) {
   Key key = {static_cast<uint32_t>(dispatch.shader)};
   key.insert(key.end(), dispatch.constants, dispatch.constants + dispatch.num_constants);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = pipelines_.find(key);
-  if (known != pipelines_.end()) return known->second;
-  const Result<VkPipeline> made = make(dispatch);
-  TAPER_TRY(made.status());
-  return pipelines_[key] = *made;
+  return key;
 }
 
-Result<VkPipeline> Pipelines::make(const Dispatch& dispatch) {
-  const Result<VkShaderModule> code = module(dispatch.shader);
-  TAPER_TRY(code.status());
+Status Pipelines::prepare(const std::vector<Dispatch>& dispatches) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::map<Key, const Dispatch*> missing;
+  for (const Dispatch& dispatch : dispatches) {
+    const Key key = key_of(dispatch);
+    if (pipelines_.count(key) == 0) missing[key] = &dispatch;
+  }
+  std::vector<const Dispatch*> wanted;
+  for (const auto& entry : missing) wanted.push_back(entry.second);
+  return wanted.empty() ? Status() : make(wanted);
+}
+
+Result<VkPipeline> Pipelines::find(const Dispatch& dispatch) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const Key key = key_of(dispatch);
+  if (pipelines_.count(key) == 0) TAPER_TRY(make({&dispatch}));
+  return pipelines_[key];
+}
+
+Status Pipelines::make(const std::vector<const Dispatch*>& dispatches) {
   VkSpecializationMapEntry entries[Dispatch::kMaxConstants];
-  for (uint32_t i = 0; i < dispatch.num_constants; ++i) entries[i] = {i, i * 4, 4};
-  VkSpecializationInfo constants = {};
-  constants.mapEntryCount = dispatch.num_constants;
-  constants.pMapEntries = entries;
-  constants.dataSize = dispatch.num_constants * size_t{4};
-  constants.pData = dispatch.constants;
-  VkComputePipelineCreateInfo info = {};
-  info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-  info.stage.module = *code;
-  info.stage.pName = "main";
-  info.stage.pSpecializationInfo = &constants;
-  info.layout = layout_;
-  VkPipeline made = VK_NULL_HANDLE;
-  TAPER_REQUIRE(device_.vk().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr,
-                                                      &made) == VK_SUCCESS,
-                kFailed, "the GPU refuses a pipeline");
-  return made;
+  for (uint32_t i = 0; i < Dispatch::kMaxConstants; ++i) entries[i] = {i, i * 4, 4};
+  std::vector<VkSpecializationInfo> constants(dispatches.size());
+  std::vector<VkComputePipelineCreateInfo> infos(dispatches.size());
+  for (size_t i = 0; i < dispatches.size(); ++i) {
+    const Dispatch& dispatch = *dispatches[i];
+    const Result<VkShaderModule> code = module(dispatch.shader);
+    TAPER_TRY(code.status());
+    constants[i].mapEntryCount = dispatch.num_constants;
+    constants[i].pMapEntries = entries;
+    constants[i].dataSize = dispatch.num_constants * size_t{4};
+    constants[i].pData = dispatch.constants;
+    VkComputePipelineCreateInfo& info = infos[i];
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.module = *code;
+    info.stage.pName = "main";
+    info.stage.pSpecializationInfo = &constants[i];
+    info.layout = layout_;
+  }
+  std::vector<VkPipeline> made(infos.size(), VK_NULL_HANDLE);
+  const VkResult result = device_.vk().vkCreateComputePipelines(device_.handle(), cache_,
+                                                                static_cast<uint32_t>(infos.size()),
+                                                                infos.data(), nullptr, made.data());
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (made[i] != VK_NULL_HANDLE) pipelines_[key_of(*dispatches[i])] = made[i];
+  }
+  TAPER_REQUIRE(result == VK_SUCCESS, kFailed, "the GPU refuses a pipeline");
+  return {};
 }
 
 }  // namespace taper::vulkan

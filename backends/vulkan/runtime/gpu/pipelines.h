@@ -22,13 +22,17 @@ class Pipelines {
   VkPipelineLayout layout() const { return layout_; }
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
 
-  // The pipeline that a dispatch asks for.
+  // Makes all pipelines that are not there yet in one call, which lets drivers compile them in
+  // parallel.
+  Status prepare(const std::vector<Dispatch>& dispatches);
+  // The pipeline for a dispatch, which is made if it is not there yet.
   Result<VkPipeline> find(const Dispatch& dispatch);
 
  private:
   using Key = std::vector<uint32_t>;  // The shader, then its constants.
+  static Key key_of(const Dispatch& dispatch);
   Result<VkShaderModule> module(Shader shader);
-  Result<VkPipeline> make(const Dispatch& dispatch);
+  Status make(const std::vector<const Dispatch*>& dispatches);
 
   const GpuDevice& device_;
   std::mutex mutex_;
