@@ -49,6 +49,7 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   const std::string signature = signature_text(signature_of(graph));
   LowerOptions lowering = request.lowering;
   lowering.delegation = &out.report.delegation;
+  lowering.warnings = &out.report.warnings;
   const bool lowered =
       try_stage("lower", findings, [&] { out.report.passes = lower(graph, lowering); });
   try_stage("bounds", findings, [&] { check_bounds(graph); });

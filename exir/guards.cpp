@@ -1,10 +1,14 @@
 // A guard that is false for all sizes from some number on bounds them from above, one that is false
 // up to a number from below. Both numbers are found by halving: each step asks the interval
-// arithmetic of Sym, whose answers are never too narrow, so that no size is excluded wrongly.
+// arithmetic of Sym, whose answers are never too narrow, so that no size is excluded wrongly. Then
+// a guard on one symbol is asked at the upper end itself, so that memory is planned for a size that
+// it allows.
 
 #include "exir/guards.h"
 
 #include <algorithm>
+
+#include "exir/ir/checked_ranges.h"
 
 namespace taper::exir {
 namespace {
@@ -12,11 +16,6 @@ namespace {
 bool is_false(const Guard& guard, const SymRanges& ranges) {
   const SymRange range = guard.holds.range(ranges);
   return range.min == 0 && range.max == 0;
-}
-
-bool is_true(const Guard& guard, const SymRanges& ranges) {
-  const SymRange range = guard.holds.range(ranges);
-  return range.min > 0 || range.max < 0;
 }
 
 // Whether the guard is false whenever the symbol is within `part`.
@@ -60,6 +59,25 @@ int64_t lowest(const Guard& guard, const SymRanges& ranges, const std::string& s
   return allowed;
 }
 
+// The greatest size at which a guard on this symbol alone holds; that of the range if none is near.
+int64_t greatest(const Guard& guard, const std::string& symbol, const SymRange& range) {
+  constexpr int kMostSteps = 1024;
+  if (range.max == SymRange::kUnbounded || guard.holds.symbols().size() != 1) return range.max;
+  for (int64_t size = range.max; size >= range.min && size > range.max - kMostSteps; --size) {
+    const std::optional<int64_t> holds = guard.holds.evaluate({{symbol, size}});
+    if (!holds) break;
+    if (*holds != 0) return size;
+  }
+  return range.max;
+}
+
+// The lower bound that the guard leaves whatever sizes nothing checks: a program must not refuse
+// what PyTorch takes.
+int64_t narrowed(const Guard& guard, const SymRanges& ranges, const std::string& symbol) {
+  const int64_t least = lowest(guard, checked_ranges(ranges), symbol);
+  return least > kNeverChecked ? least : ranges.at(symbol).min;
+}
+
 std::string range_text(const SymRange& range) {
   if (range.max == SymRange::kUnbounded) return "at least " + std::to_string(range.min);
   return std::to_string(range.min) + " to " + std::to_string(range.max);
@@ -88,12 +106,15 @@ void apply_guards(Graph& graph) {
       for (const std::string& symbol : guard.holds.symbols()) {
         SymRange& range = graph.ranges.at(symbol);
         if (range.min < 0) continue;  // No size.
-        range.min = lowest(guard, graph.ranges, symbol);
+        range.min = narrowed(guard, graph.ranges, symbol);
         range.max = highest(guard, graph.ranges, symbol);
+        range.max = greatest(guard, symbol, range);
       }
     }
   }
-  std::erase_if(graph.guards, [&](const Guard& guard) { return is_true(guard, graph.ranges); });
+  const SymRanges checked = checked_ranges(graph.ranges);
+  std::erase_if(graph.guards,
+                [&](const Guard& guard) { return always_holds(guard.holds, checked); });
 }
 
 }  // namespace taper::exir

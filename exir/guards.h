@@ -7,8 +7,8 @@
 namespace taper::exir {
 
 // Narrows the ranges of symbols to what the guards allow, as far as bounds of expressions prove it,
-// and drops the guards that the ranges imply. Throws Failure naming a guard that cannot hold within
-// the ranges.
+// and drops the guards that the checked ranges imply (ir/checked_ranges.h). Throws Failure naming a
+// guard that cannot hold within the ranges.
 void apply_guards(Graph& graph);
 
 }  // namespace taper::exir

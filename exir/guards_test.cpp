@@ -30,8 +30,16 @@ TEST(GuardsOfSizes, NarrowTheRanges) {
   expect_range(range_of("guard \"eq(min(50, s0), s0)\" guard \"le(s0, 50)\""), 2, 50);
   expect_range(range_of("guard \"gt(s0*s0, 30)\""), 6, SymRange::kUnbounded);
   expect_range(range_of("guard \"le(s0, s1)\""), 2, 40);
-  expect_range(range_of("guard \"le(s0, s1)\"", "s1"), 2, 40);
-  expect_range(range_of("guard \"ne(s0, 2)\" guard \"ne(s0, 3)\""), 4, SymRange::kUnbounded);
+  expect_range(range_of("guard \"le(s0, s1)\"", "s1"), 0, 40);
+  expect_range(range_of("guard \"eq(mod(s1, 16), 0)\"", "s1"), 0, 32);
+}
+
+// PyTorch takes sizes of 0 and 1 whatever the range says, unless a guard excludes them.
+TEST(GuardsOfSizes, LowerBoundsThatNothingChecksAreNoneToRelyOn) {
+  const auto graph = graph_with("guard \"ne(mod(s0, 4), 2)\" guard \"ge(s0, 2)\"");
+  apply_guards(*graph);
+  expect_range(graph->ranges.at("s0"), 2, SymRange::kUnbounded);
+  EXPECT_EQ(graph->guards.size(), 2u);
 }
 
 TEST(GuardsOfSizes, WhatRangesImplyGoes) {

@@ -24,6 +24,7 @@
 #include "exir/passes/simplify/cse.h"
 #include "exir/passes/simplify/fold_batch_norm.h"
 #include "exir/passes/simplify/fold_constants.h"
+#include "exir/passes/simplify/keep_assertions.h"
 #include "exir/passes/simplify/keep_old_values.h"
 #include "exir/passes/simplify/prepare_for_inference.h"
 #include "exir/passes/simplify/remove_noops.h"
@@ -71,6 +72,20 @@ bool stays_whole(const Node& node) {
 const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions none;
   return options.for_executorch ? none : recurrent_layer_rules();
+}
+// ExecuTorch's runtime has no kernel for assertions.
+int run_keep_assertions(Graph& graph, Lowering& lowering) {
+  std::vector<std::string>* warnings = lowering.options.warnings;
+  const int count = keep_assertions(graph, warnings);
+  if (!lowering.options.for_executorch || count == 0) return count;
+  drop_assertions(graph);
+  if (warnings != nullptr) {
+    warnings->push_back(
+        "ExecuTorch's runtime has no kernel for what this program states of its "
+        "inputs: " +
+        std::to_string(count) + (count == 1 ? " condition is" : " conditions are") + " left out");
+  }
+  return 0;
 }
 int run_decompose(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
@@ -139,6 +154,9 @@ constexpr Pass kPasses[] = {
     {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
     // Few kernels and no decompositions take complex numbers: from here on all tensors are real.
     {"split_complex", Need::kAlways, Dialect::kAten, plain<split_complex>},
+    // What the program states of its inputs becomes instructions. After split_complex, so that all
+    // sizes are final.
+    {"keep_assertions", Need::kOptional, Dialect::kAten, run_keep_assertions},
     // Assertions, detach and dropout compute nothing in inference. Before decompose, which has no
     // rules for them.
     {"prepare_for_inference", Need::kAlways, Dialect::kAten, plain<prepare_for_inference>},

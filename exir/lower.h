@@ -36,6 +36,8 @@ struct LowerOptions {
   bool for_executorch = false;
   // Receives what the backends took, and why not the rest; may be null. Must outlive the call.
   Delegation* delegation = nullptr;
+  // Receives what the user should know, a line each; may be null. Must outlive the call.
+  std::vector<std::string>* warnings = nullptr;
   // Whether the target has a kernel of that name. The default: the portable kernels, and those that
   // declarations name, which the application provides.
   std::function<bool(std::string_view)> has_kernel;

@@ -13,6 +13,7 @@
 #include "exir/ops/facts.h"
 #include "exir/ops/variants.h"
 #include "exir/passes/functional/functionalize_write.h"
+#include "exir/passes/simplify/keep_assertions.h"
 #include "exir/passes/simplify/prepare_for_inference.h"
 #include "kernels_portable/kernel_facts.h"
 #include "kernels_portable/kernel_table.h"
@@ -105,6 +106,7 @@ class Table {
     const bool core = operators_.tags(name).core;
     if (depth > 4) return std::nullopt;
     if (is_control_flow(name)) return row_of(name, "backend", "jumps and moves");
+    if (becomes_assertion(name)) return row_of(name, "aten", "taper::assert");
     if (is_dropped_for_inference(name))
       return row_of(name, core ? "core" : "aten", "nothing, or a copy");
     if (schema.mutates()) return written(name, depth);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs programs with guards on their sizes and compares with PyTorch (test/oracle/guards.py).
+# Runs programs with conditions on their inputs and compares with PyTorch (test/oracle/guards.py).
 #
 #   scripts/guards.sh [BUILD]  BUILD defaults to build/release
 set -eu

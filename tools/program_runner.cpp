@@ -9,8 +9,6 @@
 #include <filesystem>
 
 #include "backends/compilers.h"
-#include "exir/emit/signature.h"
-#include "exir/ir/failure.h"
 #include "kernels_portable/kernel_table.h"
 #if TAPER_OPTIMIZED
 #include "kernels_optimized/kernel_table.h"
@@ -124,25 +122,6 @@ void ProgramRunner::check_input(const NpyArray& array, const TensorInfo& info,
   }
 }
 
-void ProgramRunner::check_sizes(const std::vector<NpyArray>& arrays) const {
-  const std::string key = std::string(exir::kSignatureKey) + std::string(meta_.name());
-  const Result<Span<const uint8_t>> text = module_.program()->named_data(key);
-  if (!text.ok()) return;
-  std::vector<std::vector<int64_t>> shapes(meta_.num_inputs());
-  size_t k = 0;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    if (meta_.input_tag(i).value() == Tag::kTensor) shapes[i] = arrays[k++].shape;
-  }
-  std::string problem;
-  try {
-    problem = exir::contradiction(
-        exir::parse_signature({reinterpret_cast<const char*>(text->data()), text->size()}), shapes);
-  } catch (const exir::Failure& failure) {
-    problem = "its signature cannot be read: " + std::string(failure.what());
-  }
-  if (!problem.empty()) throw InputError("'" + path_ + "': " + problem);
-}
-
 void ProgramRunner::add_input(size_t i, const NpyArray* array, const std::string& where) {
   const TensorInfo info = meta_.input_tensor_meta(i).value();
   std::vector<int32_t> sizes(info.sizes().begin(), info.sizes().end());
@@ -171,7 +150,6 @@ void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
                      count_text(expected, "tensor input") + ", given " +
                      std::to_string(arrays.size()));
   }
-  check_sizes(arrays);
   inputs_.clear();
   tensors_.clear();
   for (size_t i = 0; i < meta_.num_inputs(); ++i) {
@@ -200,6 +178,19 @@ void ProgramRunner::overwrite_input(size_t i, std::string_view row_major) {
   tensors_[i].set_row_major(row_major);
 }
 
+// Says which sizes were given: most conditions are about them.
+void ProgramRunner::refuse_inputs(const Status& status, std::string_view condition) const {
+  std::string text = status.message() + (": " + std::string(condition));
+  for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  const char* before = "; given ";
+  for (const EValue& input : inputs_) {
+    if (!input.is_tensor()) continue;
+    text += before + shape_text(shape_of(input.to_tensor().sizes()));
+    before = ", ";
+  }
+  throw InputError("'" + path_ + "': " + text);
+}
+
 double ProgramRunner::execute() {
   // Set the inputs before every run: a run may reuse the memory of planned inputs.
   Status status = method_->set_inputs(inputs_);
@@ -208,8 +199,10 @@ double ProgramRunner::execute() {
   status = method_->execute();
   const double seconds = seconds_since(start);
   if (status.ok()) return seconds;
-  const OperatorName op = method_->last_failure().op;
-  throw InputError("'" + path_ + "': " + (op.name.empty() ? "" : std::string(op.name) + ": ") +
+  const ExecutionFailure failure = method_->last_failure();
+  if (!failure.message.empty()) refuse_inputs(status, failure.message);
+  throw InputError("'" + path_ +
+                   "': " + (failure.op.name.empty() ? "" : std::string(failure.op.name) + ": ") +
                    status.message());
 }
 

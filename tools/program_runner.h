@@ -68,10 +68,9 @@ class ProgramRunner {
 
  private:
   void check_input(const NpyArray& array, const TensorInfo& info, const std::string& where) const;
-  // Throws InputError if the sizes of the inputs contradict the program's signature.
-  void check_sizes(const std::vector<NpyArray>& arrays) const;
   void add_input(size_t i, const NpyArray* array, const std::string& where);
   [[noreturn]] void fail(const Status& status);
+  [[noreturn]] void refuse_inputs(const Status& status, std::string_view condition) const;
 
   std::string path_;
   Backends backends_;

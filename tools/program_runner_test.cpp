@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "exir/export.h"
 #include "test/support/synthetic_program.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
@@ -77,6 +78,28 @@ TEST_F(Runner, CountsInputs) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "method 'forward' takes 1 tensor input, given 0");
   }
+}
+
+TEST_F(Runner, SaysWhichConditionIsBrokenAndWhatWasGiven) {
+  const std::string path = TAPER_SOURCE_DIR "/test/models/data/dynamic_rows.pt2";
+  exir::ExportRequest request;
+  request.methods = {{"forward", path}};
+  write_file(path_, exir::export_program(request).files.pte.joined());
+  ProgramRunner runner({path_, "", ""});
+  const NpyArray x = floats({2, 6}, std::vector<float>(12, 1));
+  const NpyArray y = floats({3, 6}, std::vector<float>(18, 1));
+  runner.set_inputs({x, y}, {"x.npy", "y.npy"});
+  try {
+    runner.execute();
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "'" + path_ +
+                  "': the program refuses its inputs: exported for y.size()[0] == x.size()[0] "
+                  "only; given (2, 6), (3, 6)");
+  }
+  runner.set_inputs({x, x}, {"x.npy", "x.npy"});
+  runner.execute();
 }
 
 TEST_F(Runner, NamesTheMethodsThereAre) {

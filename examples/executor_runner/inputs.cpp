@@ -2,6 +2,7 @@
 
 #include "inputs.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -9,13 +10,36 @@
 namespace taper::example {
 namespace {
 
-// The elements in a file: the whole file, or what follows the header of a .npy.
-std::string elements_of(std::string bytes) {
-  if (bytes.compare(0, 6, "\x93NUMPY") != 0 || bytes.size() < 12) return bytes;
+// A file of elements: raw, or a .npy with its header.
+struct Elements {
+  std::string bytes;
+  std::string header;
+};
+
+Elements split(std::string bytes) {
+  if (bytes.compare(0, 6, "\x93NUMPY") != 0 || bytes.size() < 12) return {std::move(bytes), ""};
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(bytes[i])); };
   size_t start = 10 + byte(8) + byte(9) * 256;
   if (bytes[6] != 1) start += 2 + byte(10) * 65536 + byte(11) * 16777216;
-  return start <= bytes.size() ? bytes.substr(start) : "";
+  if (start > bytes.size()) return {};
+  return {bytes.substr(start), bytes.substr(0, start)};
+}
+
+// Makes a dynamic input as large as the header says: "'shape': (3, 4), ". What does not fit is left
+// as it is, so that the number of bytes tells.
+void take_sizes(const std::string& header, const TensorInfo& info, std::vector<int32_t>& sizes) {
+  const size_t start = header.find("'shape': (");
+  if (info.shape_dynamism() == ShapeDynamism::kStatic || start == header.npos) return;
+  std::vector<int32_t> given;
+  const char* at = header.c_str() + start + 10;
+  while (*at >= '0' && *at <= '9') {
+    char* end = nullptr;
+    const unsigned long long size = std::strtoull(at, &end, 10);
+    if (given.size() == sizes.size() || size > static_cast<uint64_t>(sizes[given.size()])) return;
+    given.push_back(static_cast<int32_t>(size));
+    for (at = end; *at == ',' || *at == ' ';) ++at;
+  }
+  if (given.size() == sizes.size()) sizes = given;
 }
 
 void fill_with_ones(Tensor& tensor) {
@@ -42,10 +66,7 @@ void fill_with_ones(Tensor& tensor) {
   }
 }
 
-std::string fill_from_file(Tensor& tensor, const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return "cannot read '" + path + "'";
-  const std::string bytes = elements_of({std::istreambuf_iterator<char>(in), {}});
+std::string fill(Tensor& tensor, const std::string& bytes, const std::string& path) {
   if (bytes.size() != tensor.nbytes()) {
     return "'" + path + "': expected " + std::to_string(tensor.nbytes()) + " bytes of " +
            to_string(tensor.scalar_type()) + ", given " + std::to_string(bytes.size());
@@ -59,8 +80,10 @@ std::string fill_from_file(Tensor& tensor, const std::string& path) {
 
 }  // namespace
 
-Inputs::Held& Inputs::add_tensor(const TensorInfo& info) {
-  tensors_.push_back({{info.sizes().begin(), info.sizes().end()},
+Inputs::Held& Inputs::add_tensor(const TensorInfo& info, const std::string& header) {
+  std::vector<int32_t> sizes(info.sizes().begin(), info.sizes().end());
+  take_sizes(header, info, sizes);
+  tensors_.push_back({std::move(sizes),
                       std::vector<int32_t>(info.sizes().size()),
                       {info.dim_order().begin(), info.dim_order().end()},
                       Block(info.nbytes()),
@@ -77,12 +100,17 @@ std::string Inputs::prepare(const MethodMeta& meta, const std::vector<std::strin
       values_.push_back(meta.input_value(i).value());
       continue;
     }
-    Held& held = add_tensor(meta.input_tensor_meta(i).value());
+    const std::string path = tensors_.size() < files.size() ? files[tensors_.size()] : "";
+    std::ifstream in(path, std::ios::binary);
+    if (!path.empty() && !in) return "cannot read '" + path + "'";
+    const Elements given =
+        path.empty() ? Elements() : split({std::istreambuf_iterator<char>(in), {}});
+    Held& held = add_tensor(meta.input_tensor_meta(i).value(), given.header);
     values_.push_back(EValue(&held.tensor));
-    if (files.empty()) {
+    if (path.empty()) {
       fill_with_ones(held.tensor);
-    } else if (tensors_.size() <= files.size()) {
-      std::string problem = fill_from_file(held.tensor, files[tensors_.size() - 1]);
+    } else {
+      std::string problem = fill(held.tensor, given.bytes, path);
       if (!problem.empty()) return problem;
     }
   }

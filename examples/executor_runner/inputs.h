@@ -27,7 +27,8 @@ class Inputs {
     Tensor tensor;
   };
 
-  Held& add_tensor(const TensorInfo& info);
+  // `header` is that of a .npy, or empty.
+  Held& add_tensor(const TensorInfo& info, const std::string& header);
 
   std::deque<Held> tensors_;
   std::vector<EValue> values_;

@@ -45,6 +45,13 @@ void collect(void* context, const Diagnostic& diagnostic) {
   if (!diagnostic.subject.empty()) text += " '" + std::string(diagnostic.subject) + "'";
 }
 
+// A text of the program, in one line.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) c = static_cast<unsigned char>(c) < ' ' || c == 127 ? ' ' : c;
+  return line;
+}
+
 // All backends that this program is linked with. They outlive the methods that use them.
 BackendTable backends(uint32_t threads) {
   static std::vector<std::unique_ptr<Device>> devices;
@@ -104,8 +111,9 @@ void execute(Method& method, const Inputs& inputs, uint64_t times) {
         std::chrono::steady_clock::now() - start;
     total_ms += passed.count();
     if (status.ok()) continue;
-    const OperatorName op = method.last_failure().op;
-    fail((op.name.empty() ? "" : std::string(op.name) + ": ") + status.message());
+    const ExecutionFailure failure = method.last_failure();
+    if (!failure.message.empty()) fail(status.message() + (": " + one_line(failure.message)));
+    fail((failure.op.name.empty() ? "" : std::string(failure.op.name) + ": ") + status.message());
   }
   std::fprintf(stderr, "%llu executions, %.3f ms each\n", static_cast<unsigned long long>(times),
                times == 0 ? 0.0 : total_ms / static_cast<double>(times));

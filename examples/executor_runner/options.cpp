@@ -23,8 +23,8 @@ cxxopts::Options describe() {
                                          cxxopts::value<std::string>()->default_value(""), "NAME");
   o.add_options("Run")(
       "inputs",
-      "One file per tensor input: the raw elements, or a .npy whose header is skipped. "
-      "Default: ones",
+      "One file per tensor input: the raw elements, or a .npy, which also tells the sizes of a "
+      "dynamic input. Default: ones",
       cxxopts::value<std::vector<std::string>>(),
       "A,B")("num_executions", "Run N times, state carried over",
              cxxopts::value<uint64_t>()->default_value("1"),

@@ -16,9 +16,10 @@ bool in_namespace(const Node& node, std::string_view ns) {
   return node.target().substr(0, ns.size()) == ns && node.target().substr(ns.size(), 2) == "::";
 }
 
-// Operators that read sizes and scalars of tensors; they have no out variant.
-bool reads_scalar(const Node& node) {
-  return node.is("aten::sym_size.int") || node.is("aten::_local_scalar_dense");
+// Operators that read sizes and scalars of tensors, and assertions; they have no out variant.
+bool has_no_out(const Node& node) {
+  return node.is("aten::sym_size.int") || node.is("aten::_local_scalar_dense") ||
+         node.is("taper::assert");
 }
 
 const LegalCalls kNothingElse = [](const Node&) { return false; };
@@ -32,7 +33,7 @@ struct Objection {
 // Scalar arithmetic, control flow and delegate calls are not computed by kernels.
 bool needs_no_kernel(const Node& node) {
   return in_namespace(node, "python") || in_namespace(node, "higher_order") ||
-         in_namespace(node, "delegate") || reads_scalar(node);
+         in_namespace(node, "delegate") || has_no_out(node);
 }
 
 std::string one_dtype(const Node& node) {
@@ -76,7 +77,7 @@ Objection edge(const Node& node, const OperatorRegistry& operators, const LegalC
 
 Objection backend(const Node& node) {
   const bool call = in_namespace(node, "executorch_prim") || in_namespace(node, "higher_order") ||
-                    in_namespace(node, "delegate") || reads_scalar(node) || node.schema->mutates();
+                    in_namespace(node, "delegate") || has_no_out(node) || node.schema->mutates();
   if (call) return {};
   return {std::string(node.target()) + " is not a kernel call"};
 }

@@ -43,6 +43,12 @@ with family("op_prim_number"):
         case("executorch_prim::sym_ite.Scalar", value, 3, 4, expect=3 if value else 4)
     refuse("executorch_prim::truediv.Scalar", 1, 2, outs=1)
 
+with family("op_assert"):
+    for condition in [True, 1, -1, 0.5, math.nan]:
+        case("taper::assert", condition, "holds", after={})
+    for condition in [False, 0, 0.0, -0.0]:
+        refuse("taper::assert", condition, "broken")
+
 with family("op_prim_tensor"):
     for dim in [0, 1, -1, -3]:
         case("aten::sym_size.int", tensor([2, 3, 4]), dim, expect=[2, 3, 4][dim])

@@ -56,6 +56,7 @@ bool accepts(ArgSpec spec, const EValue& value) {
     case ArgKind::kDouble:
       return value.is_number();
     case ArgKind::kString:
+    case ArgKind::kMessage:
       return tag == Tag::kString;
     case ArgKind::kIntList:
       return tag == Tag::kIntList;

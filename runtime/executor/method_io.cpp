@@ -90,6 +90,17 @@ bool same_value(const EValue& a, const EValue& b) {
   }
 }
 
+// The argument of a call that explains its failure.
+std::string_view message_of(const internal::MethodState& state, const wire::KernelCall& call) {
+  const Kernel& kernel = *state.kernels[call.op_index()];
+  for (uint32_t i = 0; i < kernel.arg_count; ++i) {
+    if (kernel.args[i].kind != ArgKind::kMessage) continue;
+    const EValue& text = state.values[call.args()->Get(i)];
+    return text.tag() == Tag::kString ? text.to_string_view() : std::string_view();
+  }
+  return {};
+}
+
 }  // namespace
 
 namespace internal {
@@ -174,6 +185,21 @@ Result<EValue> Method::get_output(size_t i) const {
 
 Status Method::reset_state() { return internal::load_saved_values(*state_); }
 
-ExecutionFailure Method::last_failure() const { return state_->failure; }
+ExecutionFailure Method::last_failure() const {
+  ExecutionFailure failure;
+  failure.chain = state_->failure.chain;
+  failure.instruction = state_->failure.instruction;
+  if (failure.instruction < 0) return failure;
+  const wire::Chain& chain = *state_->plan->chains()->Get(static_cast<uint32_t>(failure.chain));
+  const wire::Instruction& step =
+      *chain.instructions()->Get(static_cast<uint32_t>(failure.instruction));
+  if (const wire::KernelCall* call = step.instr_args_as_KernelCall()) {
+    failure.op = meta().operator_name(static_cast<size_t>(call->op_index()));
+    failure.message = message_of(*state_, *call);
+  } else if (const wire::DelegateCall* call = step.instr_args_as_DelegateCall()) {
+    failure.op.name = meta().backend_name(static_cast<size_t>(call->delegate_index()));
+  }
+  return failure;
+}
 
 }  // namespace taper

@@ -143,26 +143,11 @@ Status run_chain(MethodState& state, const ChainState& chain, uint64_t* budget, 
   return status;
 }
 
-ExecutionFailure describe(const MethodState& state, size_t chain, uint32_t at) {
-  ExecutionFailure failure;
-  failure.chain = static_cast<int64_t>(chain);
-  failure.instruction = at;
-  const wire::Instruction& step =
-      *state.plan->chains()->Get(static_cast<uint32_t>(chain))->instructions()->Get(at);
-  if (const wire::KernelCall* call = step.instr_args_as_KernelCall()) {
-    failure.op = MethodMeta(state.plan).operator_name(static_cast<size_t>(call->op_index()));
-  } else if (const wire::DelegateCall* call = step.instr_args_as_DelegateCall()) {
-    failure.op.name =
-        MethodMeta(state.plan).backend_name(static_cast<size_t>(call->delegate_index()));
-  }
-  return failure;
-}
-
 }  // namespace
 
 Status Method::execute() {
   MethodState& state = *state_;
-  state.failure = ExecutionFailure();
+  state.failure = internal::FailedAt();
   TAPER_TRY(prepare(state));
   uint64_t budget = state.max_instructions;
   const size_t chains = internal::count(state.plan->chains());
@@ -170,7 +155,7 @@ Status Method::execute() {
     uint32_t at = 0;
     const Status status = run_chain(state, state.chains[i], &budget, &at);
     if (status.ok()) continue;
-    state.failure = describe(state, i, at);
+    state.failure = {static_cast<int64_t>(i), at};
     internal::restore_slots(state);
     return status;
   }

@@ -81,6 +81,12 @@ enum SlotFlag : uint8_t {
 };
 inline constexpr uint8_t kTravelsWithMoves = kMayBeConstant | kMayBeUnbound | kIsGrowingView;
 
+// Where execute() failed; -1 if it did not.
+struct FailedAt {
+  int64_t chain = -1;
+  int64_t instruction = -1;
+};
+
 struct MethodState {
   const Program* program;
   const wire::ExecutionPlan* plan;
@@ -88,7 +94,7 @@ struct MethodState {
   uint64_t max_instructions;
   KernelContext context;
   Span<uint8_t> temp;
-  ExecutionFailure failure;
+  FailedAt failure;
   uint32_t first_alias;
   uint32_t live_delegates;  // How many delegates have been initialised.
 

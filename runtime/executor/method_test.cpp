@@ -283,6 +283,32 @@ TEST(MethodErrors, NameTheInstructionAndLeaveTheMethodUsable) {
   }
 }
 
+TEST(MethodErrors, SayWhatTheProgramSaysOfThem) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  const int runs = m.integer(0), few = m.boolean(false);
+  m.call("test::increment", "", {runs});
+  m.call("test::less", "", {m.integer(0), runs, few});
+  m.call("test::assert", "", {few, m.string("never said")});
+  m.call("test::less", "", {runs, m.integer(1), few});
+  m.call("test::assert", "", {few, m.string("as it\x1b is")});
+  LoadedMethod loaded(builder);
+  EXPECT_TRUE(loaded->last_failure().message.empty());
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_EQ(loaded->execute().error(), Error::kInvalidArgument);
+    EXPECT_EQ(loaded->last_failure().instruction, 4);
+    EXPECT_EQ(loaded->last_failure().op.name, "test::assert");
+    EXPECT_EQ(loaded->last_failure().message, "as it\x1b is");
+  }
+}
+
+TEST(MethodErrors, AMessageIsAText) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  m.call("test::assert", "", {m.boolean(false), m.integer(3)});
+  EXPECT_EQ(LoadedMethod(builder).status().error(), Error::kInvalidProgram);
+}
+
 TEST(MethodErrors, TempMemoryIsWhatTheCallerGave) {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");

@@ -7,6 +7,7 @@
 
 #include "taper/c_tables.h"
 #include "taper/taper.h"
+#include "test/support/guarded_program.h"
 #include "test/support/payload_backend.h"
 #include "test/support/program_builder.h"
 #include "test/support/test_kernels.h"
@@ -99,6 +100,18 @@ class CApi : public testing::Test {
   taper_model model_ = 0;
   taper_error error_ = {};
 };
+
+TEST_F(CApi, ABrokenConditionIsAnErrorAndAGoodCallFollows) {
+  const AlignedFile file(guarded_program());
+  taper_close(model_);
+  ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model_, &error_), TAPER_OK);
+  set("forward", 0, {1, 2, 3});
+  expect_said(taper_run(model_, "forward", &error_), TAPER_INVALID_ARGUMENT,
+              "the condition does not hold: fewer than 3 rows", "taper_run forward");
+  set("forward", 0, {1, 2});
+  ASSERT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
+  EXPECT_EQ(output("forward", 0), (std::vector<float>{2, 4}));
+}
 
 TEST_F(CApi, RunsAndDescribes) {
   size_t count = 0;

@@ -63,6 +63,15 @@ std::string message_of(const Diagnostic& found) {
   return message.empty() ? to_string(found.status.error()) : message;
 }
 
+// A text from a file, in one line.
+std::string printable(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
+  }
+  return line;
+}
+
 // What a diagnostic is about and where: "aten::add.out (method forward, value 3)".
 std::string place_of(const Diagnostic& found) {
   std::string place;
@@ -229,8 +238,11 @@ struct Module::State {
 
   Status describe_failure(const Method& method, Status status) {
     const ExecutionFailure failure = method.last_failure();
-    std::string subject(failure.op.name);
-    if (!failure.op.overload.empty()) subject += "." + std::string(failure.op.overload);
+    std::string subject = printable(failure.message);
+    if (subject.empty()) {
+      subject = std::string(failure.op.name);
+      if (!failure.op.overload.empty()) subject += "." + std::string(failure.op.overload);
+    }
     note(this, Diagnostic{status, method.meta().name(), subject, -1, failure.instruction});
     return status;
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "test/support/guarded_program.h"
 #include "test/support/program_builder.h"
 #include "test/support/test_kernels.h"
 
@@ -107,6 +108,21 @@ TEST(ModuleErrors, AreNamed) {
   EXPECT_EQ(method.forward({EValue(wrong.tensor()), EValue(wrong.tensor())}).error(),
             Error::kInvalidArgument);
   EXPECT_NE(method.last_error_text().find("input 0"), std::string::npos);
+}
+
+TEST(ModuleErrors, ABrokenConditionIsAnErrorAndAGoodCallFollows) {
+  const Bytes bytes = test::guarded_program();
+  Module module(bytes, with_test_kernels());
+  OwnedTensor three(ScalarType::kFloat, {3}), two(ScalarType::kFloat, {2});
+  two.data_as<float>()[1] = 5;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    EXPECT_EQ(module.forward({EValue(three.tensor())}).error(), Error::kInvalidArgument);
+    EXPECT_EQ(module.last_error_text(),
+              "the condition does not hold: fewer than 3 rows (method forward, instruction 2)");
+    const auto outputs = module.forward({EValue(two.tensor())});
+    ASSERT_TRUE(outputs.ok()) << module.last_error_text();
+    EXPECT_EQ(floats(outputs->at(0)), (Floats{0, 10}));
+  }
 }
 
 TEST(ModuleErrors, ABadFileStaysClosed) {

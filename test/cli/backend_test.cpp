@@ -117,6 +117,18 @@ TEST(BackendOption, TheReportNamesWhoTookEachNode) {
   EXPECT_NE(said.out.find(" nodes in 1 call of " + name + ", "), std::string::npos) << said.out;
 }
 
+// Conditions on inputs are no backend's business.
+TEST(BackendOption, FullDelegationLeavesConditionsOutside) {
+  const ScratchFolder scratch;
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    const Said said = run(kTaper, {"export", model, "--backend", each->identity.name, "-o",
+                                   scratch / "out.pte", "--require-full-delegation"});
+    EXPECT_EQ(said.err.find("taper::assert"), said.err.npos) << said.err;
+    EXPECT_EQ(said.err.find("sym_size"), said.err.npos) << said.err;
+  }
+}
+
 TEST(BackendOption, MemoryOfDelegatesIsFoundByLoadingThem) {
   const ScratchFolder scratch;
   const std::string path = scratch / "digits.pte";

@@ -186,6 +186,38 @@ TEST(ExecutorRunner, SpeaksExecuTorchsFlags) {
       << input.err;
 }
 
+TEST(ExecutorRunner, HoldsInputsAgainstWhatTheProgramStates) {
+  const ScratchFolder scratch;
+  const std::string data = TAPER_SOURCE_DIR "/test/models/data/", pte = scratch / "rows.pte";
+  ASSERT_EQ(run("taper", {"export", data + "dynamic_rows.pt2", "-o", pte}).code, 0);
+  const auto run_on = [&](const std::string& x, const std::string& y) {
+    return run("executor_runner", {"--model_path", pte, "--inputs",
+                                   data + "dynamic_rows_" + x + ".in0.npy," + data +
+                                       "dynamic_rows_" + y + ".in1.npy"});
+  };
+  const Said refused = run_on("2", "4");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.err,
+            "executor_runner: error: the program refuses its inputs: exported for y.size()[0] == "
+            "x.size()[0] only\n");
+  const Said good = run_on("4", "4");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_NE(good.out.find("sizes=[4, 8]"), std::string::npos) << good.out;
+}
+
+// ExecuTorch has no kernel for conditions: its programs lack them, and the export says so.
+TEST(Cli, ConditionsAreLeftOutForExecuTorch) {
+  const ScratchFolder scratch;
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/dynamic_rows.pt2";
+  const std::string ours = scratch / "ours.pte", theirs = scratch / "theirs.pte";
+  EXPECT_EQ(run("taper", {"export", model, "-o", ours}).err, "");
+  const Said said = run("taper", {"export", model, "-o", theirs, "--compat=executorch"});
+  EXPECT_EQ(said.code, 0);
+  EXPECT_NE(said.err.find("4 conditions are left out"), std::string::npos) << said.err;
+  EXPECT_NE(tools::read_file(ours).find("taper::assert"), std::string::npos);
+  EXPECT_EQ(tools::read_file(theirs).find("taper::assert"), std::string::npos);
+}
+
 TEST(Cli, AMemoryBudgetIsHeld) {
   const ScratchFolder scratch;
   const std::string model = TAPER_SOURCE_DIR "/demo/digits.pt2", out = scratch / "a.pte";

@@ -46,6 +46,11 @@ Status fail(KernelContext&, Tensor&) {
   return Status(Error::kInvalidArgument, "this kernel always fails");
 }
 
+Status assert_holds(KernelContext&, bool condition, Message) {
+  TAPER_REQUIRE(condition, Error::kInvalidArgument, "the condition does not hold");
+  return {};
+}
+
 Status scratch(KernelContext& context, int64_t bytes) {
   TAPER_REQUIRE(context.allocate_temp(static_cast<size_t>(bytes)) != nullptr,
                 Error::kOutOfResources, "scratch: too little temp memory");
@@ -62,6 +67,12 @@ Status less(KernelContext&, EValue* const* args) {
 Status increment(KernelContext&, EValue* const* args) {
   TAPER_REQUIRE(args[0]->is_int(), Error::kInvalidType, "increment: not an int");
   *args[0] = EValue(args[0]->to_int() + 1);
+  return {};
+}
+
+Status rows(KernelContext&, EValue* const* args) {
+  TAPER_REQUIRE(args[1]->is_int(), Error::kInvalidType, "rows: out must be an int");
+  *args[1] = EValue(int64_t{args[0]->to_tensor().size(0)});
   return {};
 }
 
@@ -84,21 +95,24 @@ Status view(KernelContext&, EValue* const* args) {
 constexpr ArgSpec kLessArgs[] = {
     {ArgKind::kScalar, false}, {ArgKind::kScalar, false}, {ArgKind::kNumberOut, false}};
 constexpr ArgSpec kIncrementArgs[] = {{ArgKind::kNumberOut, false}};
+constexpr ArgSpec kRowsArgs[] = {{ArgKind::kTensor, false}, {ArgKind::kNumberOut, false}};
 constexpr ArgSpec kViewArgs[] = {
     {ArgKind::kTensor, false}, {ArgKind::kIntList, false}, {ArgKind::kAliasTensor, false}};
 
 constexpr Kernel kAdd = make_kernel<add>("test::add.out");
+constexpr Kernel kAssert = make_kernel<assert_holds>("test::assert");
 constexpr Kernel kFail = make_kernel<fail>("test::fail");
 constexpr Kernel kFill = make_kernel<fill>("test::fill");
 constexpr Kernel kIncrement = {"test::increment", increment, kIncrementArgs, 1};
 constexpr Kernel kKinds = make_kernel<kinds>("test::kinds");
 constexpr Kernel kLess = {"test::less", less, kLessArgs, 3};
+constexpr Kernel kRows = {"test::rows", rows, kRowsArgs, 2};
 constexpr Kernel kScratch = make_kernel<scratch>("test::scratch");
 constexpr Kernel kSumList = make_kernel<sum_list>("test::sum_list");
 constexpr Kernel kView = {"test::view", view, kViewArgs, 3};
 
-constexpr const Kernel* kTable[] = {&kAdd,  &kFail,    &kFill,    &kIncrement, &kKinds,
-                                    &kLess, &kScratch, &kSumList, &kView};
+constexpr const Kernel* kTable[] = {&kAdd,  &kAssert, &kFail,    &kFill,    &kIncrement, &kKinds,
+                                    &kLess, &kRows,   &kScratch, &kSumList, &kView};
 
 }  // namespace
 

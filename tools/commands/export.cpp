@@ -204,14 +204,21 @@ void print_report(const exir::ExportedMethod& method, const exir::Graph& graph,
   for (const auto& [name, count] : counts) std::printf("    %6zu  %s\n", count, name.c_str());
 }
 
-// Throws if any node runs outside the backends; each such node is a problem.
+// True of conditions on inputs and arithmetic on sizes, which no backend is asked to run.
+bool computes_no_tensor(const exir::Node& node) {
+  return std::none_of(node.outputs.begin(), node.outputs.end(), [](const exir::Value* value) {
+    return value->kind == exir::ValueKind::kTensor;
+  });
+}
+
+// Throws if any node that computes a tensor runs outside the backends; each such node is a problem.
 void require_full_delegation(const exir::ExportResult& result) {
   std::vector<exir::Diagnostic> problems;
   for (size_t i = 0; i < result.methods.size(); ++i) {
     for (const auto& node : result.programs[i].graph->nodes) {
       const auto& outside = result.methods[i].delegation.outside;
       const auto why = outside.find(node.get());
-      if (why == outside.end()) continue;
+      if (why == outside.end() || computes_no_tensor(*node)) continue;
       problems.push_back(exir::diagnose(*node, "not-delegated",
                                         std::string(node->target()) + ": " + why->second,
                                         "omit --require-full-delegation to run it on portable "

@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::string_view kPython = "python::";
 
-// Operators that run as they are: they return numbers, or the emitter expands them.
+// Operators that run as they are: they return numbers or nothing, or the emitter expands them.
 bool stays(const Node& node) {
   return is_refused(node) || node.is("aten::sym_size.int") ||
-         node.is("aten::_local_scalar_dense") ||
+         node.is("aten::_local_scalar_dense") || node.is("taper::assert") ||
          node.target().substr(0, 17) == "executorch_prim::" ||
          node.target().substr(0, 14) == "higher_order::" ||
          node.target().substr(0, 10) == "delegate::";

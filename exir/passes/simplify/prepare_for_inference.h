@@ -8,8 +8,9 @@
 //
 // Runs      after functionalize: only in a functional graph is a clone or detach the same as its
 //           argument.
-// Does      assertions are removed, and sym_constrain_range becomes bounds of its symbol; detach,
-//           clone, inactive dropout and no-op conversions are replaced by their argument.
+// Does      assertions, of which keep_assertions has made instructions, are removed, and
+//           sym_constrain_range becomes bounds of its symbol; detach, clone, inactive dropout and
+//           no-op conversions are replaced by their argument.
 // Keeps     copies of the old contents of what is mutated, and copies that change the dim order.
 // Refuses   batch norm that updates its statistics and active dropout: the model is in training
 //           mode.

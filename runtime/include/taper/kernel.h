@@ -19,6 +19,7 @@
 //   int64_t, double, bool          an int, double or bool (double also an int; int64_t and bool
 //                                  also each other)
 //   std::string_view               a string
+//   Message                        a string, which is what ExecutionFailure says if the call fails
 //   IntList, DoubleList, BoolList  a list of that type
 //   TensorList                     a list of tensors
 //   OptionalTensorList             a list of tensors or Nones, with either list tag
@@ -86,6 +87,9 @@ struct TensorList : Span<Tensor* const> {};
 struct OptionalTensorList : Span<Tensor* const> {};
 struct MutableTensorList : Span<Tensor* const> {};
 
+// A text of the program that says what it means if the call fails.
+struct Message : std::string_view {};
+
 // What a kernel has access to besides its arguments: scratch memory for the duration of one call,
 // and threads.
 class KernelContext {
@@ -115,6 +119,7 @@ enum class ArgKind : uint8_t {
   kDouble,
   kBool,
   kString,
+  kMessage,  // A string that explains a failure of the call.
   kIntList,
   kDoubleList,
   kBoolList,
@@ -201,6 +206,10 @@ struct Arg<bool> : ArgBase<ArgKind::kBool> {
 template <>
 struct Arg<std::string_view> : ArgBase<ArgKind::kString> {
   static std::string_view get(const EValue& v) { return v.to_string_view(); }
+};
+template <>
+struct Arg<Message> : ArgBase<ArgKind::kMessage> {
+  static Message get(const EValue& v) { return {v.to_string_view()}; }
 };
 template <>
 struct Arg<IntList> : ArgBase<ArgKind::kIntList> {

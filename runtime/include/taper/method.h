@@ -55,6 +55,9 @@ struct ExecutionFailure {
   int64_t chain = -1;
   int64_t instruction = -1;  // Within its chain; -1 if no instruction failed.
   OperatorName op;           // Or the delegate's id as `name`; empty for other instructions.
+  // What the program says of it, such as the message of an assertion; often empty. It comes from
+  // the file as it is, and may hold any bytes.
+  std::string_view message;
 };
 
 // Used by one thread at a time. Methods of one Program may run in parallel if they share no memory.
@@ -114,7 +117,7 @@ class Method {
   // After an error the outputs are undefined, and the next execute() starts from the beginning.
   Status execute();
 
-  // Where the last execute() failed.
+  // Where the last execute() failed. Its texts live as long as the program.
   ExecutionFailure last_failure() const;
 
   // The value of output `i`. A tensor belongs to the Method and is valid until the next execute()
