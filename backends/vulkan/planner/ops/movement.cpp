@@ -368,8 +368,8 @@ void plan_pad(Call& call, int) {
       return;
     }
     dims[d] = x.dims[d] + before + after;
-    inner[d] = x.dims[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
-    inner[d] = std::max<int64_t>(inner[d], 0);
+    const int64_t kept = x.dims[d] + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0);
+    inner[d] = std::max<int64_t>(kept, 0);
     if (!call.require(dims[d] >= 0, "it cuts off more than there is")) return;
     from += std::max<int64_t>(-before, 0) * own[d];
     starts[d] = std::max<int64_t>(before, 0);
