@@ -3,6 +3,7 @@
 
 #include "backends/vulkan/aot/payload_writer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "backends/vulkan/planner/payload_header.h"
@@ -57,9 +58,13 @@ std::string payload_name(std::string_view target) {
   return name.find('.', at + 1) == std::string::npos ? name + ".default" : name;
 }
 
-PayloadWriter::PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs)
-    : graph_(graph) {
-  for (const exir::Value* input : inputs) inputs_.push_back(static_cast<uint32_t>(tensor(input)));
+PayloadWriter::PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
+                             OtherSizes others)
+    : graph_(graph), others_(others) {
+  for (const exir::Value* input : inputs) {
+    inputs_.push_back(static_cast<uint32_t>(tensor(input)));
+    measured_.push_back(input);
+  }
 }
 
 PayloadWriter::Id PayloadWriter::add_value(wire::Kind kind, Item item) {
@@ -109,9 +114,13 @@ PayloadWriter::Id PayloadWriter::list(const Argument::List& items, const ArgType
     for (const Argument& item : items) reals.push_back(item.to_double());
     return add_value(wire::Kind::DoubleList, wire::CreateDoubleListDirect(fbb_, &reals).Union());
   }
+  if (std::any_of(items.begin(), items.end(), [](const auto& item) { return item.is_value(); })) {
+    std::vector<int32_t> ids;
+    for (const Argument& item : items) ids.push_back(argument(item, {TypeBase::kInt}));
+    return add_value(wire::Kind::ValueList, wire::CreateValueListDirect(fbb_, &ids).Union());
+  }
   std::vector<int64_t> integers;
   for (const Argument& item : items) {
-    if (item.is_value()) throw exir::Failure("one of its arguments is known only when it runs");
     integers.push_back(item.is<bool>() ? item.to_bool() : item.to_int());
   }
   return add_value(wire::Kind::IntList, wire::CreateIntListDirect(fbb_, &integers).Union());
@@ -120,6 +129,7 @@ PayloadWriter::Id PayloadWriter::list(const Argument::List& items, const ArgType
 PayloadWriter::Id PayloadWriter::argument(const Argument& arg, const ArgType& type) {
   if (arg.is_value()) {
     if (arg.value()->kind == exir::ValueKind::kTensor) return tensor(arg.value());
+    if (arg.value()->kind == exir::ValueKind::kInt) return size(arg.value()->sym);
     throw exir::Failure("one of its arguments is known only when it runs");
   }
   if (arg.is_list()) return list(arg.list(), type);
@@ -134,7 +144,65 @@ PayloadWriter::Id PayloadWriter::argument(const Argument& arg, const ArgType& ty
     return add_value(wire::Kind::String,
                      wire::CreateStringDirect(fbb_, arg.text().c_str()).Union());
   }
-  return none();  // The result says the dtype; there is one device and one memory format.
+  if (arg.is<ScalarType>()) return integer(static_cast<int64_t>(std::get<ScalarType>(arg.v)));
+  return none();  // There is one device and one memory format.
+}
+
+PayloadWriter::Id PayloadWriter::new_size(const exir::Sym& size) {
+  const exir::SymRange range = size.range(graph_.ranges);
+  if (range.min < INT32_MIN || range.max > INT32_MAX) {
+    throw exir::Failure("the size " + size.text() + " has no bound");
+  }
+  const auto most = static_cast<int32_t>(range.max);
+  return sizes_[size.text()] =
+             add_value(wire::Kind::SymInt, wire::CreateSymInt(fbb_, most).Union());
+}
+
+PayloadWriter::Id PayloadWriter::computed(const char* name, const exir::Sym& size, Id a, Id b) {
+  const Id result = new_size(size);
+  call(name, {a, b, result});
+  return result;
+}
+
+// -1 if no tensor has that size.
+PayloadWriter::Id PayloadWriter::read_off(const exir::Sym& size) {
+  for (const exir::Value* value : measured_) {
+    const std::vector<exir::Sym>& sizes = value->type.sizes;
+    const auto found = std::find(sizes.begin(), sizes.end(), size);
+    if (found == sizes.end()) continue;
+    return computed("sym_size.int", size, tensor(value), integer(found - sizes.begin()));
+  }
+  return -1;
+}
+
+PayloadWriter::Id PayloadWriter::size(const exir::Sym& size) {
+  if (size.is_int()) return integer(*size.evaluate({}));
+  const auto known = sizes_.find(size.text());
+  if (known != sizes_.end()) return known->second;
+  const Id read = read_off(size);
+  if (read >= 0) return read;
+  const char* name = size.op() == exir::SymOp::kAdd        ? "add"
+                     : size.op() == exir::SymOp::kMul      ? "mul"
+                     : size.op() == exir::SymOp::kFloorDiv ? "floordiv"
+                                                           : nullptr;
+  if (name == nullptr) {
+    if (others_ == OtherSizes::kRefused) {
+      throw exir::Failure("no tensor of the group says the size " + size.text());
+    }
+    const Id made = new_size(size);
+    inputs_.push_back(static_cast<uint32_t>(made));
+    return made;
+  }
+  exir::Sym sum = size.args()[0];
+  Id id = this->size(sum);
+  for (size_t i = 1; i < size.args().size(); ++i) {
+    const exir::Sym& next = size.args()[i];
+    sum = size.op() == exir::SymOp::kAdd   ? sum + next
+          : size.op() == exir::SymOp::kMul ? sum * next
+                                           : exir::floor_div(sum, next);
+    id = computed(name, sum, id, this->size(next));
+  }
+  return id;
 }
 
 PayloadWriter::Id PayloadWriter::results(const Node& node) {
@@ -153,7 +221,11 @@ void PayloadWriter::add(const Node& node) {
     args.push_back(argument(node.args[i], node.schema->args[i].type));
   }
   args.push_back(results(node));
-  const std::string name = payload_name(node.target());
+  call(payload_name(node.target()), args);
+  measured_.insert(measured_.end(), node.outputs.begin(), node.outputs.end());
+}
+
+void PayloadWriter::call(const std::string& name, const std::vector<Id>& args) {
   calls_.push_back(
       wire::CreateCallDirect(fbb_, static_cast<uint32_t>(calls_.size()), name.c_str(), &args));
 }

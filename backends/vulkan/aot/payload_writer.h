@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -11,13 +13,21 @@
 
 namespace taper::vulkan {
 
+// What is done with a size that is not read off the tensors of the payload.
+enum class OtherSizes : uint8_t {
+  kRefused,
+  kInputs,  // They are inputs, for payloads that are not run but planned.
+};
+
 class PayloadWriter {
  public:
-  // The inputs and outputs of the payload, in order.
-  PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs);
+  PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
+                OtherSizes others = OtherSizes::kRefused);
 
-  // Adds a call. Throws Failure naming an argument that a payload cannot have.
+  // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
+  // payload cannot have.
   void add(const exir::Node& node);
+  size_t num_calls() const { return calls_.size(); }
   // The payload and the data of its constants.
   exir::Delegate finish(const std::vector<exir::Value*>& outputs);
 
@@ -33,14 +43,25 @@ class PayloadWriter {
   Id results(const exir::Node& node);
   Id none();
   Id integer(int64_t value);
+  void call(const std::string& name, const std::vector<Id>& args);
+
+  // A number that depends on sizes: a size of a tensor that is known by now, or what add, sub, mul
+  // and floordiv make of such.
+  Id size(const exir::Sym& size);
+  Id computed(const char* name, const exir::Sym& size, Id a, Id b);
+  Id read_off(const exir::Sym& size);
+  Id new_size(const exir::Sym& size);
 
   const exir::Graph& graph_;
+  const OtherSizes others_;
   flatbuffers::FlatBufferBuilder fbb_;
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<exir::Delegate::Data> data_;
   std::unordered_map<const exir::Value*, Id> tensors_;
+  std::vector<const exir::Value*> measured_;  // Tensors whose sizes may be read, in order.
+  std::map<std::string, Id> sizes_;           // By their texts.
   std::vector<uint32_t> inputs_;
 };
 

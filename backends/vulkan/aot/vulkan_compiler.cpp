@@ -1,6 +1,8 @@
 #include "backends/vulkan/aot/vulkan_compiler.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <set>
 
 #include "backends/vulkan/aot/payload_writer.h"
@@ -18,10 +20,40 @@ using exir::Node;
 using exir::Part;
 using exir::Value;
 
+// The GPU has them in 32 bits.
+bool fits_32_bits(const exir::TensorData& integers) {
+  for (size_t at = 0; at + sizeof(int64_t) <= integers.bytes; at += sizeof(int64_t)) {
+    int64_t element;
+    std::memcpy(&element, integers.data + at, sizeof(element));
+    if (element != static_cast<int32_t>(element)) return false;
+  }
+  return true;
+}
+
+// A product adds what is 0 times a weight where a window of a transposed convolution has a gap.
+std::string weight_problem(const Node& node) {
+  if (!node.is("aten::convolution") || !node.args[6].to_bool()) return {};
+  const Value* weight = node.args[1].value();
+  if (weight->role != exir::ValueRole::kConstant) {
+    return "the weight of a transposed convolution is not a constant";
+  }
+  if (weight->type.dtype != ScalarType::kFloat) return {};
+  for (size_t at = 0; at + sizeof(float) <= weight->data.bytes; at += sizeof(float)) {
+    float element;
+    std::memcpy(&element, weight->data.data + at, sizeof(element));
+    if (!std::isfinite(element)) return "a weight of a transposed convolution is not finite";
+  }
+  return {};
+}
+
 std::string value_problem(const Value* value) {
   if (value->kind != exir::ValueKind::kTensor) return {};
   if (value->role == exir::ValueRole::kState) return "it reads a buffer that the program writes";
   if (!value->type.is_contiguous()) return "a tensor is not contiguous";
+  if (value->role == exir::ValueRole::kConstant && value->type.dtype == ScalarType::kLong &&
+      !fits_32_bits(value->data)) {
+    return "a constant does not fit into 32 bits";
+  }
   switch (value->type.dtype) {
     case ScalarType::kFloat:
     case ScalarType::kBool:
@@ -76,9 +108,10 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
   };
   exir::for_each_value(node, check);
   for (const Value* output : node.outputs) check(output);
+  if (problem.empty()) problem = weight_problem(node);
   if (!problem.empty()) return problem;
   try {
-    PayloadWriter writer(graph, inputs_of(node));
+    PayloadWriter writer(graph, inputs_of(node), OtherSizes::kInputs);
     writer.add(node);
     return planning_problem(writer.finish(node.outputs));
   } catch (const exir::Failure& failure) {
@@ -87,6 +120,30 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
 }
 
 bool VulkanCompiler::pays(const Part& part) const { return part.nodes.size() > 1; }
+
+// Sizes that the tensors of the group do not say, and what the planner does not take with those that
+// they say.
+std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
+  PayloadWriter writer(*part.graph, part.inputs);
+  std::vector<size_t> ends;  // How many calls there are after each node.
+  for (const Node* node : part.nodes) {
+    try {
+      writer.add(*node);
+    } catch (const exir::Failure& failure) {
+      return {{node, failure.what()}};
+    }
+    ends.push_back(writer.num_calls());
+  }
+  const exir::Delegate delegate = writer.finish(part.outputs);
+  PayloadGraph graph;
+  Status status = graph.read({delegate.payload.data(), delegate.payload.size()}, nullptr);
+  Plan plan;
+  if (status.ok()) status = plan.build(graph, Limits());
+  if (status.ok()) return {};
+  const auto end = std::upper_bound(ends.begin(), ends.end(), plan.current_call());
+  const auto at = std::min<size_t>(static_cast<size_t>(end - ends.begin()), part.nodes.size() - 1);
+  return {{part.nodes[at], status.message()}};
+}
 
 std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const {
   PayloadWriter writer(*part.graph, part.inputs);

@@ -16,6 +16,7 @@ class VulkanCompiler final : public exir::BackendCompiler {
   bool widens_half() const override { return true; }
   bool wants_float_weights() const override { return true; }
   std::string refusal(const exir::Node& node, const exir::Graph& graph) const override;
+  std::vector<exir::Misfit> misfits(const exir::Part& part) const override;
   bool pays(const exir::Part& part) const override;
   std::shared_ptr<exir::Delegate> compile(const exir::Part& part) const override;
 };

@@ -77,6 +77,9 @@ class Plan {
   // exceeded.
   Status build(PayloadGraph& graph, const Limits& limits);
 
+  // Where build() failed: the number of the call that broke a rule, or of all calls.
+  uint32_t current_call() const { return call_; }
+
   const std::vector<Dispatch>& dispatches() const { return dispatches_; }
   // Indexed by ValueId; temporary tensors follow those of the graph.
   const std::vector<Place>& places() const { return places_; }

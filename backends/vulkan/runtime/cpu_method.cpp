@@ -37,7 +37,8 @@ uint64_t padded(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment *
 }  // namespace
 
 Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source,
-                       const BackendInitContext& context, uint64_t max_bytes) {
+                       const BackendInitContext& context, uint64_t max_bytes, bool reports) {
+  reports_ = reports;
   pool_ = context.pool();
   TAPER_TRY(graph_.read(payload, &source));
   TAPER_TRY(plan_.build(graph_, limits_of(max_bytes)));
@@ -102,7 +103,8 @@ Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext&
       from.op->kernel == nullptr
           ? "the Vulkan delegate has it for a GPU alone, and there is none"
           : "there is no GPU, and no kernel table has a kernel for this operator of the payload");
-  context.report(missing, from.op->kernel == nullptr ? from.op->name : from.op->kernel);
+  if (reports_)
+    context.report(missing, from.op->kernel == nullptr ? from.op->name : from.op->kernel);
   return missing;
 }
 
@@ -305,7 +307,7 @@ Status CpuMethod::allocate(uint64_t max_bytes) {
   const uint64_t bytes = pack(blocks);
   TAPER_REQUIRE(bytes <= max_bytes && bytes <= SIZE_MAX / 2, Error::kDelegateMemoryAllocationFailed,
                 "the payload asks for more memory than it may have");
-  arena_.reset(new (std::nothrow) uint8_t[static_cast<size_t>(bytes + kAlignment)]());
+  arena_.reset(std::calloc(1, static_cast<size_t>(bytes + kAlignment)));
   TAPER_REQUIRE(arena_ != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   const auto base = padded(reinterpret_cast<uintptr_t>(arena_.get()));
   for (size_t i = 0; i < blocks.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -19,11 +20,11 @@ namespace taper::vulkan {
 
 class CpuMethod final : public Executable {
  public:
-  // What the payload's graph refers to must outlive this. The graph is read anew. Returns
-  // kOperatorMissing if the application lacks a kernel, which is reported to `context` by name;
-  // kDelegateMemoryAllocationFailed if tensors would take more than `max_bytes`.
+  // What the payload refers to must outlive this. Returns kOperatorMissing if the application lacks
+  // kernels, which are reported to `context` by name if `reports`; kDelegateMemoryAllocationFailed
+  // if tensors would take more than `max_bytes`.
   Status load(Span<const uint8_t> payload, const ConstantSource& source,
-              const BackendInitContext& context, uint64_t max_bytes);
+              const BackendInitContext& context, uint64_t max_bytes, bool reports);
 
   // Allocates nothing.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
@@ -68,6 +69,7 @@ class CpuMethod final : public Executable {
   std::vector<TensorSlot> slots_;
   std::vector<KernelCall> calls_;
   uint32_t call_ = 0;  // The one that is added.
+  bool reports_ = false;
   // What arguments are made of.
   std::deque<EValue> items_;
   std::deque<std::vector<EValue*>> pointers_;
@@ -78,7 +80,8 @@ class CpuMethod final : public Executable {
   std::deque<BoxedIntList> int_lists_;
   std::deque<BoxedTensorList> tensor_lists_;
   std::deque<std::vector<uint64_t>> copies_;  // Of constants that are not aligned.
-  std::unique_ptr<uint8_t[]> arena_;
+  // Pages of it that no call has written yet take no memory.
+  std::unique_ptr<void, void (*)(void*)> arena_{nullptr, std::free};
 };
 
 }  // namespace taper::vulkan

@@ -26,7 +26,7 @@ Status narrow_long(const void* elements, size_t count, uint32_t* words) {
     fits &= from[i] == static_cast<int32_t>(from[i]);
     words[i] = static_cast<uint32_t>(from[i]);
   }
-  TAPER_REQUIRE(fits, Error::kInvalidArgument, "an int64 element does not fit into 32 bits");
+  TAPER_REQUIRE(fits, Error::kNotSupported, "an int64 element does not fit into 32 bits");
   return {};
 }
 

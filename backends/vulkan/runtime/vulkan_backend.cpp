@@ -23,6 +23,24 @@ constexpr char kTooLittleMemory[] =
     "vulkan: the GPU has too little memory for a part of the program, which the kernels compute on "
     "the processor";
 
+// Tensors of int64 may hold what 32 bits do not: then the processor computes that call.
+class GpuWithSpare final : public Executable {
+ public:
+  GpuWithSpare(std::unique_ptr<GpuMethod> gpu, std::unique_ptr<CpuMethod> spare)
+      : gpu_(std::move(gpu)), spare_(std::move(spare)) {}
+
+  Status execute(BackendExecutionContext& context, Span<EValue* const> args) override {
+    const Status status = gpu_->execute(context, args);
+    return status.error() == Error::kNotSupported ? spare_->execute(context, args) : status;
+  }
+
+ private:
+  const std::unique_ptr<GpuMethod> gpu_;
+  const std::unique_ptr<CpuMethod> spare_;
+};
+
+void* handle_of(Executable* executable) { return executable; }
+
 class NamedConstants final : public ConstantSource {
  public:
   explicit NamedConstants(const BackendInitContext& context) : context_(context) {}
@@ -63,15 +81,25 @@ Result<void*> VulkanBackend::load_on_gpu(const BackendInitContext& context,
   std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
   TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(method->load(payload, NamedConstants(context)));
-  return static_cast<void*>(static_cast<Executable*>(method.release()));
+  if (!method->has_wide_inputs()) return handle_of(method.release());
+  std::unique_ptr<CpuMethod> spare(new (std::nothrow) CpuMethod());
+  const bool has_spare =
+      spare != nullptr &&
+      spare->load(payload, NamedConstants(context), context, options_.max_bytes, /*reports=*/false)
+          .ok();
+  if (!has_spare) return handle_of(method.release());
+  Executable* both = new (std::nothrow) GpuWithSpare(std::move(method), std::move(spare));
+  TAPER_REQUIRE(both != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
+  return handle_of(both);
 }
 
 Result<void*> VulkanBackend::load_on_cpu(const BackendInitContext& context,
                                          Span<const uint8_t> payload) {
   std::unique_ptr<CpuMethod> method(new (std::nothrow) CpuMethod());
   TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  TAPER_TRY(method->load(payload, NamedConstants(context), context, options_.max_bytes));
-  return static_cast<void*>(static_cast<Executable*>(method.release()));
+  TAPER_TRY(method->load(payload, NamedConstants(context), context, options_.max_bytes,
+                         /*reports=*/true));
+  return handle_of(method.release());
 }
 
 Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_t> payload,

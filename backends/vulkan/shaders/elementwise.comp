@@ -70,7 +70,7 @@ uint of_one(uint a, float x, int i) {
     case MISH: return f(x * tanh_of(x > 20.0 ? x : log1p_of(exp(x))));
     case HARDSHRINK: return f(x >= -p && x <= p ? 0.0 : x);
     case SQUARE: return f(x * x);
-    case POW_SCALAR: return f(p == 0.5 && x < 0.0 ? NAN : pow_of(x, p));
+    case POW_SCALAR: return f(abs(p) == 0.5 && x < 0.0 ? NAN : pow_of(x, p));
     case SCALAR_POW: return f(pow_of(p, x));
     case ADD_SCALAR: return f(x + p);
     case MUL_SCALAR: return f(x * p);

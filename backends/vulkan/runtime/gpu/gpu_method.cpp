@@ -264,6 +264,14 @@ Status GpuMethod::read_output(EValue& arg, ValueId output, uint64_t offset) cons
   return {};
 }
 
+bool GpuMethod::has_wide_inputs() const {
+  for (const ValueId id : graph_.inputs) {
+    const PayloadValue& value = graph_.values[id];
+    if (value.kind == Kind::kTensor && value.dtype == ScalarType::kLong) return true;
+  }
+  return false;
+}
+
 Status GpuMethod::execute(BackendExecutionContext&, Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == graph_.inputs.size() + graph_.outputs.size(),
                 Error::kInvalidArgument, "the payload has another number of arguments");
