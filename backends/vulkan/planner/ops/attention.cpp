@@ -23,8 +23,8 @@ constexpr int64_t kEnoughGroups = 512;
 // How attention.comp takes the mask; the shader has the numbers.
 enum class MaskUse : uint32_t { kNone, kAdded, kChoice, kCausal };
 
-// Where a head has no more queries than this, workgroups share its keys: no fewer than so many each,
-// and so many workgroups in all.
+// Where a head has no more queries than this, workgroups share its keys: no fewer than so many
+// each, and so many workgroups in all.
 constexpr int64_t kFewQueries = 16;
 constexpr int64_t kFewestKeys = 128;
 constexpr int64_t kEnoughParts = 256;
