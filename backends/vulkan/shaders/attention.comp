@@ -5,6 +5,9 @@
 // for each query the largest score so far, the sum of the weights relative to it, and the weighted
 // sum of values: where a larger score comes, both sums are scaled down. Thread (row, column) of 16 x
 // 16 has the queries row + 16 i, the keys column + 16 j, and the values column + 16 j.
+//
+// Where there are few queries, several workgroups share the keys of a head: each stores its sums, its
+// largest scores and its totals, which attention_parts.comp puts together.
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
@@ -15,6 +18,7 @@ layout(constant_id = 1) const uint kDepth = 64;    // How much of a key or a val
 layout(constant_id = 2) const uint kKeyParts = 1;  // Of kDepth elements.
 layout(constant_id = 3) const uint kValueParts = 1;
 layout(constant_id = 4) const uint MASK = 0;
+layout(constant_id = 5) const uint SHARES = 0;     // Whether keys are shared; out is then the parts.
 
 const uint NO_MASK = 0u;
 const uint ADDED = 1u;   // To the scores.
@@ -44,6 +48,7 @@ layout(push_constant) uniform Push {
   uint v_batch, v_head, v_row;
   uint out_batch, out_head, out_row;
   uint mask_batch, mask_head, mask_row, mask_column;
+  uint part_keys;  // Of a workgroup, with SHARES.
 };
 
 shared float q_tile[kQ * kStride];
@@ -107,12 +112,14 @@ void main() {
   }
 
   uint end = MASK == CAUSAL ? min(keys, q0 + kQ + first) : keys;
-  for (uint k0 = 0; k0 < end; k0 += kK) {
+  uint begin = SHARES != 0u ? gl_WorkGroupID.z * part_keys : 0u;
+  if (SHARES != 0u) end = min(end, begin + part_keys);
+  for (uint k0 = begin; k0 < end; k0 += kK) {
     float s[kRows * kColumns];
     [[unroll]] for (uint i = 0; i < kRows * kColumns; ++i) s[i] = 0.0;
     for (uint part = 0; part < kKeyParts; ++part) {
       barrier();
-      if (kKeyParts > 1 || k0 == 0) load_queries(q_base, q0, part * kDepth);
+      if (kKeyParts > 1 || k0 == begin) load_queries(q_base, q0, part * kDepth);
       load_keys(k_base, k0, part * kDepth);
       barrier();
       [[unroll]] for (uint c = 0; c < kDepth; ++c) {
@@ -182,6 +189,16 @@ void main() {
   [[unroll]] for (uint i = 0; i < kRows; ++i) {
     uint query = q0 + row + 16 * i;
     if (query >= queries) break;
+    if (SHARES != 0u) {
+      uint to = ((z * gl_NumWorkGroups.z + gl_WorkGroupID.z) * queries + query) * (width + 2);
+      [[unroll]] for (uint j = 0; j < kValueParts * kWidth; ++j) {
+        uint c = j / kWidth * kDepth + column + 16 * (j % kWidth);
+        if (c < width) out_[to + c] = sums[i * kValueParts * kWidth + j];
+      }
+      if (column == 0) out_[to + width] = tops[i];
+      if (column == 0) out_[to + width + 1] = totals[i];
+      continue;
+    }
     // A query that may look at no key gets zeros; without a mask all scores of -inf give NaN.
     bool is_empty = totals[i] == 0.0 && (MASK != NO_MASK || keys == 0u);
     uint to = batch * out_batch + head * out_head + query * out_row;

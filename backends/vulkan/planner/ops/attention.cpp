@@ -2,6 +2,7 @@
 
 #include "backends/vulkan/planner/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/vulkan/planner/operators.h"
@@ -21,6 +22,15 @@ constexpr int64_t kEnoughGroups = 512;
 
 // How attention.comp takes the mask; the shader has the numbers.
 enum class MaskUse : uint32_t { kNone, kAdded, kChoice, kCausal };
+
+// Where a head has no more queries than this, workgroups share its keys: no fewer than so many
+// each, and so many workgroups in all.
+constexpr int64_t kFewQueries = 16;
+constexpr int64_t kFewestKeys = 128;
+constexpr int64_t kEnoughParts = 256;
+constexpr int64_t kKeysAtOnce = 32;  // As the shader has it.
+
+uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
 
@@ -120,6 +130,114 @@ void plan_sdpa(Call& call, int) {
   attend(call, p);
 }
 
+MaskUse mask_use(const HeadProducts& p) {
+  if (p.is_causal) return MaskUse::kCausal;
+  if (!p.has_mask) return MaskUse::kNone;
+  return p.mask.dtype == ScalarType::kBool ? MaskUse::kChoice : MaskUse::kAdded;
+}
+
+// With one query, the heads that share keys and values are as good as queries of one head.
+HeadProducts with_heads_as_queries(HeadProducts p) {
+  const int64_t group = p.group;
+  if (group < 1 || p.heads % group != 0) return p;
+  if (p.is_causal) {
+    p.keys = std::min(p.keys, p.first + 1);
+    p.is_causal = false;
+  }
+  p.queries = group;
+  p.heads /= group;
+  p.group = 1;
+  for (HeadStrides* each : {&p.q_at, &p.out_at, &p.mask_at}) {
+    each->row = each->head;
+    each->head *= group;
+  }
+  return p;
+}
+
+int64_t heads_in_all(const HeadProducts& p) { return p.heads * p.batch; }
+
+// How many workgroups share the keys of a head.
+int64_t key_parts(const HeadProducts& p) {
+  if (p.queries > kFewQueries) return 1;
+  const int64_t wanted = parts_of(kEnoughParts, std::max<int64_t>(heads_in_all(p), 1));
+  return std::max<int64_t>(std::min(wanted, p.keys / kFewestKeys), 1);
+}
+
+// No less than any plan needs whose sizes are not larger, as key_parts() decides.
+int64_t most_shared_elements(const HeadProducts& p) {
+  const int64_t most = p.keys / kFewestKeys, heads = heads_in_all(p);
+  if (most <= 1 || heads > INT32_MAX) return 0;
+  const int64_t rows = p.queries == 1 ? std::min(p.group, kFewQueries) : kFewQueries;
+  return std::min(most * heads, kEnoughParts + heads) * rows * (p.width + 2);
+}
+
+// Writes the result to `out`, or with several parts what put_together() takes.
+void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64_t parts) {
+  struct Push {
+    uint32_t queries, keys, depth, width, heads, group, first;
+    float scale;
+    uint32_t q[3], k[3], v[3], out[3], mask[4], part_keys;
+  };
+  const auto strides = [](const HeadStrides& at, uint32_t* to) {
+    to[0] = static_cast<uint32_t>(at.batch);
+    to[1] = static_cast<uint32_t>(at.head);
+    to[2] = static_cast<uint32_t>(at.row);
+  };
+  Push push = {u32(p.queries),
+               u32(p.keys),
+               u32(p.depth),
+               u32(p.width),
+               u32(p.heads),
+               u32(p.group),
+               u32(p.first),
+               static_cast<float>(p.scale),
+               {},
+               {},
+               {},
+               {},
+               {},
+               0};
+  strides(p.q_at, push.q);
+  strides(p.k_at, push.k);
+  strides(p.v_at, push.v);
+  strides(p.out_at, push.out);
+  strides(p.mask_at, push.mask);
+  push.mask[3] = u32(p.mask_column);
+  push.part_keys = u32(parts_of(parts_of(p.keys, parts), kKeysAtOnce) * kKeysAtOnce);
+  const bool is_large = parts_of(p.queries, kTiles[0].queries) * heads_in_all(p) >= kEnoughGroups;
+  const Tile& tile = kTiles[is_large ? 0 : 1];
+  call.dispatch(Shader::attention)
+      .constant(u32(tile.queries))
+      .constant(u32(tile.depth))
+      .constant(u32(parts_of(p.depth, tile.depth)))
+      .constant(u32(parts_of(p.width, tile.depth)))
+      .constant(static_cast<uint32_t>(mask_use(p)))
+      .constant(parts > 1)
+      .push(push)
+      .writes(out)
+      .reads(p.q)
+      .reads(p.k)
+      .reads(p.v);
+  if (p.has_mask) call.reads(p.mask);
+  call.groups(parts_of(p.queries, tile.queries), heads_in_all(p), parts);
+}
+
+void put_together(Call& call, const HeadProducts& p, const Operand& shared, int64_t parts) {
+  struct Push {
+    uint32_t count, parts, queries, width, heads, out[3];
+  };
+  const int64_t count = p.out.dims.numel();
+  const Push push = {u32(count),     u32(parts),
+                     u32(p.queries), u32(p.width),
+                     u32(p.heads),   {u32(p.out_at.batch), u32(p.out_at.head), u32(p.out_at.row)}};
+  call.dispatch(Shader::attention_parts)
+      .constant(mask_use(p) != MaskUse::kNone)
+      .push(push)
+      .writes(p.out)
+      .reads(shared)
+      .groups_for(count, 256);
+}
+
 constexpr Operator kOperators[] = {
     {"aten.scaled_dot_product_attention.default", nullptr, 8, plan_attention},
     {"et_vk.sdpa.default", nullptr, 5, plan_sdpa},
@@ -127,50 +245,19 @@ constexpr Operator kOperators[] = {
 
 }  // namespace
 
-void attend(Call& call, const HeadProducts& p) {
-  struct Push {
-    uint32_t queries, keys, depth, width, heads, group, first;
-    float scale;
-    uint32_t q[3], k[3], v[3], out[3], mask[4];
-  };
+void attend(Call& call, const HeadProducts& given) {
+  const HeadProducts p = given.queries == 1 ? with_heads_as_queries(given) : given;
   call.require(p.depth <= kMostDepth && p.width <= kMostDepth, "its heads are too wide");
   call.require(!p.is_causal || !p.has_mask, "it is causal and has a mask");
-  call.require(p.first >= 0 && p.first < INT32_MAX, "its first place is out of range");
-  if (!call.ok() || p.out.dims.numel() == 0) return;
-  const auto u32 = [](int64_t value) { return static_cast<uint32_t>(value); };
-  const Push push = {
-      u32(p.queries),
-      u32(p.keys),
-      u32(p.depth),
-      u32(p.width),
-      u32(p.heads),
-      u32(p.group),
-      u32(p.first),
-      static_cast<float>(p.scale),
-      {u32(p.q_at.batch), u32(p.q_at.head), u32(p.q_at.row)},
-      {u32(p.k_at.batch), u32(p.k_at.head), u32(p.k_at.row)},
-      {u32(p.v_at.batch), u32(p.v_at.head), u32(p.v_at.row)},
-      {u32(p.out_at.batch), u32(p.out_at.head), u32(p.out_at.row)},
-      {u32(p.mask_at.batch), u32(p.mask_at.head), u32(p.mask_at.row), u32(p.mask_column)}};
-  const bool is_large = parts_of(p.queries, kTiles[0].queries) * p.heads * p.batch >= kEnoughGroups;
-  const Tile& tile = kTiles[is_large ? 0 : 1];
-  const MaskUse use = p.is_causal                         ? MaskUse::kCausal
-                      : !p.has_mask                       ? MaskUse::kNone
-                      : p.mask.dtype == ScalarType::kBool ? MaskUse::kChoice
-                                                          : MaskUse::kAdded;
-  call.dispatch(Shader::attention)
-      .constant(u32(tile.queries))
-      .constant(u32(tile.depth))
-      .constant(u32(parts_of(p.depth, tile.depth)))
-      .constant(u32(parts_of(p.width, tile.depth)))
-      .constant(static_cast<uint32_t>(use))
-      .push(push)
-      .writes(p.out)
-      .reads(p.q)
-      .reads(p.k)
-      .reads(p.v);
-  if (p.has_mask) call.reads(p.mask);
-  call.groups(parts_of(p.queries, tile.queries), p.heads * p.batch);
+  call.require(p.first >= 0 && p.first < INT32_MAX / 2, "its first place is out of range");
+  if (!call.ok()) return;
+  // A plan for other sizes has the same temporaries, so there is always one.
+  Operand shared = call.temporary(most_shared_elements(given));
+  if (p.out.dims.numel() == 0) return;
+  const int64_t parts = key_parts(p);
+  if (parts == 1) return attend_to_keys(call, p, p.out, 1);
+  attend_to_keys(call, p, shared, parts);
+  put_together(call, p, shared, parts);
 }
 
 const Span<const Operator> kAttentionOperators = kOperators;

@@ -1,6 +1,6 @@
-// Operators that read elements at places which tensors name, or write them there. Semantics: PyTorch;
-// of elements that are written to one place the last one stays. An index out of range is an error of
-// the call, which the shaders report.
+// Operators that read elements at places which tensors name, or write them there. Semantics:
+// PyTorch; of elements that are written to one place the last one stays. An index out of range is
+// an error of the call, which the shaders report.
 
 #include <algorithm>
 #include <limits>
