@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Latency on a GPU: Taper's Vulkan delegate beside ncnn, ONNX Runtime (WebGPU on Vulkan) and PyTorch.
+
+    gpu.py --taper build/release/bin/taper --store figures.json [--models resnet50 ...]
+    gpu.py --report figures.json              # the table, for docs/benchmarks_gpu.md
+
+Models have their full size, seeded random weights and batch 1. Inputs come from the host and outputs
+go back to it, for all but PyTorch's CUDA graph, which stays on the device and shows what the card
+can do. All peers take turns: the figure is the median over rounds of a round's median. Errors are the
+largest difference from PyTorch on the processor, over the largest value. A peer whose package is
+missing is left out; what --store has of it from an earlier run stays.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import tempfile
+import time
+
+import numpy
+import torch
+
+MODELS = ["mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "resnet18", "resnet50", "vit_b_16",
+          "bert"]
+ROUNDS, RUNS = 5, 100
+
+
+def make_model(name):
+    """Returns the model and its inputs."""
+    torch.manual_seed(0)
+    if name == "bert":
+        import transformers
+
+        class Encoder(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = transformers.BertModel(transformers.BertConfig(),
+                                                    add_pooling_layer=False)
+
+            def forward(self, ids):
+                return self.model(input_ids=ids).last_hidden_state
+
+        return Encoder().eval(), (torch.randint(0, 30000, (1, 128)),)
+    import torchvision
+
+    model = getattr(torchvision.models, name)().eval()
+    if name == "vit_b_16":  # Its head is initialised with zeros.
+        torch.nn.init.normal_(model.heads.head.weight, std=0.02)
+    return model, (torch.randn(1, 3, 224, 224),)
+
+
+def timed(run):
+    """The median time of a call, in milliseconds."""
+    for _ in range(5):
+        run()
+    times = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times)
+
+
+class Taper:
+    name = "Taper"
+
+    def __init__(self, args, folder, model, inputs):
+        self.taper, self.file = args.taper, folder / "model.pte"
+        self.inputs = []
+        for i, value in enumerate(inputs):
+            self.inputs.append(str(folder / f"in{i}.npy"))
+            numpy.save(self.inputs[-1], value.numpy())
+        with torch.no_grad():
+            torch.export.save(torch.export.export(model, inputs), folder / "model.pt2")
+        self.run("export", folder / "model.pt2", "-o", self.file, "--backend", "vulkan",
+                 "--require-full-delegation")
+        self.run("run", self.file, "--inputs", ",".join(self.inputs), "--outputs", folder / "out")
+        self.output = numpy.load(next((folder / "out").glob("*.npy")))
+
+    def run(self, *words):
+        return subprocess.run([self.taper, *map(str, words)], check=True, capture_output=True,
+                              text=True).stdout
+
+    def time(self):
+        text = self.run("bench", self.file, "--inputs", ",".join(self.inputs), "-n", RUNS, "--json")
+        return json.loads(text)["median_s"] * 1e3
+
+
+class CudaGraph:
+    name = "PyTorch CUDA graph"
+
+    def __init__(self, args, folder, model, inputs):
+        model, self.inputs = model.cuda(), [value.cuda() for value in inputs]
+        side = torch.cuda.Stream()
+        with torch.no_grad(), torch.cuda.stream(side):
+            for _ in range(3):
+                model(*self.inputs)
+        torch.cuda.synchronize()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.no_grad(), torch.cuda.graph(self.graph):
+            self.result = model(*self.inputs)
+        self.once()
+        self.output = self.result.cpu().numpy()
+
+    def once(self):
+        self.graph.replay()
+        torch.cuda.synchronize()
+
+    def time(self):
+        return timed(self.once)
+
+
+class OnnxRuntime:
+    name = "ONNX Runtime WebGPU"
+
+    def __init__(self, args, folder, model, inputs):
+        import onnxruntime
+
+        if "WebGpuExecutionProvider" not in onnxruntime.get_available_providers():
+            raise ImportError("onnxruntime-webgpu")
+        torch.onnx.export(model, inputs, folder / "model.onnx", dynamo=False)
+        self.session = onnxruntime.InferenceSession(str(folder / "model.onnx"),
+                                                    providers=["WebGpuExecutionProvider"])
+        names = [each.name for each in self.session.get_inputs()]
+        self.feed = dict(zip(names, [value.numpy() for value in inputs]))
+        self.output = self.session.run(None, self.feed)[0]
+
+    def time(self):
+        return timed(lambda: self.session.run(None, self.feed))
+
+
+class Ncnn:
+    name = "ncnn"
+
+    def __init__(self, args, folder, model, inputs):
+        import ncnn
+        import pnnx
+
+        traced = str(folder / "traced.pt")
+        pnnx.export(model, traced, inputs, fp16=False)
+        self.ncnn, self.net = ncnn, ncnn.Net()
+        self.net.opt.use_vulkan_compute = True
+        for option in ("packed", "storage", "arithmetic"):
+            setattr(self.net.opt, "use_fp16_" + option, False)
+        self.net.load_param(str(folder / "traced.ncnn.param"))
+        self.net.load_model(str(folder / "traced.ncnn.bin"))
+        self.input = ncnn.Mat(inputs[0].squeeze(0).numpy()).clone()
+        self.output = self.once().reshape(1, -1)
+
+    def once(self):
+        with self.net.create_extractor() as extractor:
+            extractor.input("in0", self.input)
+            return numpy.array(extractor.extract("out0")[1])
+
+    def time(self):
+        return timed(self.once)
+
+
+def measure(args, name):
+    """One row: for each peer its milliseconds and its error."""
+    model, inputs = make_model(name)
+    with torch.no_grad():
+        expected = model(*inputs).numpy()
+    peers = []
+    with tempfile.TemporaryDirectory() as folder:
+        for make in (Taper, OnnxRuntime, Ncnn, CudaGraph):  # The last one moves the model.
+            try:
+                place = pathlib.Path(folder) / make.__name__
+                place.mkdir()
+                peers.append(make(args, place, model, inputs))
+            except Exception as problem:  # It cannot run this model, or is not there.
+                print(f"{name}: {make.name}: {type(problem).__name__} {str(problem)[:200]}")
+        times = {peer.name: [] for peer in peers}
+        for _ in range(ROUNDS):
+            for peer in peers:
+                times[peer.name].append(peer.time())
+    row = {}
+    for peer in peers:
+        error = numpy.abs(peer.output.reshape(expected.shape) - expected).max()
+        row[peer.name] = {"ms": statistics.median(times[peer.name]),
+                          "error": float(error / numpy.abs(expected).max())}
+    return row
+
+
+def report(stored):
+    """The table in Markdown: milliseconds, the ratio to Taper's, and the error."""
+    peers = ["Taper", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
+    print(f"- GPU: {stored['gpu']}; PyTorch {stored['torch']}; written {stored['date']}.\n")
+    print("| model | " + " | ".join(peers) + " |\n|---" * 1 + "|---" * len(peers) + "|")
+    for name, row in stored["rows"].items():
+        cells = []
+        for peer in peers:
+            if peer not in row:
+                cells.append("-")
+                continue
+            ratio = "" if peer == "Taper" else f" ({row[peer]['ms'] / row['Taper']['ms']:.2f})"
+            cells.append(f"{row[peer]['ms']:.3g}{ratio}, {row[peer]['error']:.0e}")
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--taper", help="the command")
+    parser.add_argument("--store", help="the file with the figures, which is extended")
+    parser.add_argument("--models", nargs="*", default=MODELS)
+    parser.add_argument("--report", help="print the table of this file")
+    args = parser.parse_args()
+    if args.report:
+        report(json.loads(pathlib.Path(args.report).read_text()))
+        return
+    path = pathlib.Path(args.store)
+    stored = json.loads(path.read_text()) if path.exists() else {"rows": {}}
+    stored |= {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
+               "date": time.strftime("%Y-%m-%d")}
+    for name in args.models:
+        row = stored["rows"].setdefault(name, {})
+        row.update(measure(args, name))
+        print(name, {peer: f"{value['ms']:.3f} ms, error {value['error']:.1e}"
+                     for peer, value in row.items()}, flush=True)
+        path.write_text(json.dumps(stored, indent=1) + "\n")
+
+
+main()
