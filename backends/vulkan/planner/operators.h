@@ -14,20 +14,30 @@ namespace taper::vulkan {
 class Call;
 
 struct Operator {
-  const char* name;    // As payloads have it: "aten.add.Tensor".
-  const char* kernel;  // The out variant with the same arguments: "aten::add.out"; null: none.
-  size_t arguments;    // Of the schema; the result comes after them.
+  const char* name;  // As payloads have it: "aten.add.Tensor".
+  // The out variant with the same arguments, "aten::add.out", or, "vulkan::mish", a kernel of this
+  // backend's own; null: none.
+  const char* kernel;
+  size_t arguments;  // Of the schema; the result comes after them.
   // Checks the arguments and adds dispatches.
   void (*plan)(Call& call, int variant);
   int variant = 0;            // For functions that plan several operators.
   bool has_epilogue = false;  // Whether the plan function asks Call::epilogue().
   // Where dtype, layout, device and pin_memory stand, which the kernel does not take; -1: nowhere.
   int options = -1;
+  // How many of the last arguments are bounds of a clamp that comes after the kernel: 0 or 2.
+  size_t bounds = 0;
 };
 
 // The row of an operator with a dtype, a layout, a device and pin_memory from that argument on.
 constexpr Operator with_options(Operator row, int first) {
   row.options = first;
+  return row;
+}
+
+// The row of an operator whose last two arguments are bounds.
+constexpr Operator with_bounds(Operator row) {
+  row.bounds = 2;
   return row;
 }
 

@@ -20,6 +20,17 @@ bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
+  const auto is_size = [&](int32_t id) {
+    const PayloadValue& value = graph.values[static_cast<size_t>(id)];
+    return value.kind == Kind::kSymInt || (value.kind == Kind::kInt && value.is_input);
+  };
+  return std::any_of(call.args.begin(), call.args.end(), [&](int32_t id) {
+    const Span<const int32_t> items = graph.values[static_cast<size_t>(id)].values;
+    return is_size(id) || std::any_of(items.begin(), items.end(), is_size);
+  });
+}
+
 }  // namespace
 
 Status Plan::build(PayloadGraph& graph, const Limits& limits) {
@@ -80,13 +91,15 @@ void Plan::note_use(ValueId value) {
 
 // A tensor is constant if all that write it read constants alone.
 void Plan::find_constants(const PayloadGraph& graph) {
+  std::vector<uint8_t> sized;  // Calls that depend on sizes of inputs.
+  for (const PayloadCall& call : graph.calls) sized.push_back(takes_sizes(graph, call));
   std::vector<uint8_t> varies(places_.size());  // Of roots.
   for (const ValueId id : graph.inputs) varies[id] = 1;
   for (const ValueId id : graph.outputs) varies[places_[id].root] = 1;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dispatch& dispatch : dispatches_) {
-      bool any = false;
+      bool any = sized[dispatch.call] != 0;
       for (size_t i = 0; i < dispatch.num_bindings && !any; ++i) {
         const ValueId value = dispatch.bindings[i].value;
         any = value == kFaultValue || varies[places_[value].root] != 0;

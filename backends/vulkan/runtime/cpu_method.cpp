@@ -10,6 +10,7 @@
 #include "backends/vulkan/planner/call.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/runtime/arguments.h"
+#include "backends/vulkan/runtime/cpu_kernels.h"
 
 namespace taper::vulkan {
 namespace {
@@ -96,7 +97,10 @@ Status CpuMethod::set_constant(TensorSlot& slot, const PayloadValue& value) {
 
 Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext& context,
                               const Kernel*& kernel) const {
-  kernel = from.op->kernel == nullptr ? nullptr : context.find_kernel(from.op->kernel);
+  if (from.op->kernel != nullptr) kernel = context.find_kernel(from.op->kernel);
+  if (from.op->kernel != nullptr && kernel == nullptr) {
+    kernel = taper::find_kernel(cpu_kernels(), from.op->kernel);
+  }
   if (kernel != nullptr) return {};
   const Status missing(
       Error::kOperatorMissing,
@@ -124,7 +128,9 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
   for (size_t i = 0; i < from.op->arguments; ++i) {
     const bool is_option = from.op->options >= 0 && i >= static_cast<size_t>(from.op->options) &&
                            i < static_cast<size_t>(from.op->options) + kTensorOptions;
-    if (!is_option) TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
+    if (is_option) continue;
+    if (i >= from.op->arguments - from.op->bounds) continue;
+    TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
   }
   TAPER_TRY(add_results(call));
   TAPER_VULKAN_REQUIRE(call.args.size() == call.kernel->arg_count,
@@ -138,6 +144,20 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
       if (is_out(spec.kind) == writes) TAPER_TRY(note_access(*call.args[i], writes));
     }
   }
+  return from.op->bounds == 0 ? Status() : add_clamp(from, *call.args.back());
+}
+
+// The last arguments are bounds of what the call before has computed.
+Status CpuMethod::add_clamp(const PayloadCall& from, EValue& result) {
+  KernelCall& call = calls_.emplace_back();
+  call.from = &from;
+  call.kernel = taper::find_kernel(cpu_kernels(), "vulkan::clamp");
+  for (size_t i = from.op->arguments - from.op->bounds; i < from.op->arguments; ++i) {
+    TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
+    TAPER_VULKAN_REQUIRE(accepts(call.kernel->args[call.args.size() - 1], *call.args.back()),
+                         "an argument of the payload is not what its kernel takes");
+  }
+  call.args.push_back(&result);
   return {};
 }
 

@@ -47,6 +47,7 @@ class CpuMethod final : public Executable {
   Status make_slots();
   Status set_constant(TensorSlot& slot, const PayloadValue& value);
   Status add_call(const PayloadCall& from, const BackendInitContext& context);
+  Status add_clamp(const PayloadCall& from, EValue& result);
   Status find_kernel(const PayloadCall& from, const BackendInitContext& context,
                      const Kernel*& kernel) const;
   Status add_argument(KernelCall& call, ValueId id);

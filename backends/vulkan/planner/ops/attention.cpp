@@ -239,8 +239,8 @@ void put_together(Call& call, const HeadProducts& p, const Operand& shared, int6
 }
 
 constexpr Operator kOperators[] = {
-    {"aten.scaled_dot_product_attention.default", nullptr, 8, plan_attention},
-    {"et_vk.sdpa.default", nullptr, 5, plan_sdpa},
+    {"aten.scaled_dot_product_attention.default", "vulkan::attention", 8, plan_attention},
+    {"et_vk.sdpa.default", "vulkan::sdpa", 5, plan_sdpa},
 };
 
 }  // namespace

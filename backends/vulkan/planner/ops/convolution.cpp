@@ -200,8 +200,10 @@ void plan_convolution_with_clamp(Call& call, int) {
 
 constexpr Operator kOperators[] = {
     {"aten.convolution.default", "aten::convolution.out", 9, plan_convolution, 0, true},
-    {"et_vk.conv_with_clamp.default", nullptr, 11, plan_convolution_with_clamp},
-    {"conv_with_clamp.default", nullptr, 11, plan_convolution_with_clamp},
+    with_bounds({"et_vk.conv_with_clamp.default", "aten::convolution.out", 11,
+                 plan_convolution_with_clamp}),
+    with_bounds(
+        {"conv_with_clamp.default", "aten::convolution.out", 11, plan_convolution_with_clamp}),
 };
 
 }  // namespace

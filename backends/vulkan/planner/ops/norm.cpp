@@ -210,8 +210,8 @@ constexpr Operator kOperators[] = {
     {"aten._log_softmax.default", "aten::_log_softmax.out", 3, plan_softmax, 1},
     {"aten.native_layer_norm.default", "aten::native_layer_norm.out", 5, plan_layer_norm},
     {"aten.native_group_norm.default", "aten::native_group_norm.out", 8, plan_group_norm},
-    {"aten.rms_norm.default", nullptr, 4, plan_rms_norm},
-    {"et_vk.rms_norm.default", nullptr, 3, plan_rms_norm_of_last},
+    {"aten.rms_norm.default", "vulkan::rms_norm", 4, plan_rms_norm},
+    {"et_vk.rms_norm.default", "vulkan::rms_norm_of_last", 3, plan_rms_norm_of_last},
     {"aten._native_batch_norm_legit_no_training.default",
      "aten::_native_batch_norm_legit_no_training.out", 7, plan_batch_norm},
 };

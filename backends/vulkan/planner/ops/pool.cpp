@@ -135,7 +135,7 @@ void plan_adaptive_avg_pool(Call& call, int) {
 constexpr Operator kOperators[] = {
     {"aten.max_pool2d_with_indices.default", "aten::max_pool2d_with_indices.out", 6, plan_max_pool,
      1},
-    {"aten.max_pool2d.default", nullptr, 6, plan_max_pool},
+    {"aten.max_pool2d.default", "vulkan::max_pool2d", 6, plan_max_pool},
     {"aten.avg_pool2d.default", "aten::avg_pool2d.out", 7, plan_avg_pool},
     {"aten._adaptive_avg_pool2d.default", "aten::_adaptive_avg_pool2d.out", 2,
      plan_adaptive_avg_pool},
