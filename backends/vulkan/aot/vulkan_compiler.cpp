@@ -121,8 +121,8 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
 
 bool VulkanCompiler::pays(const Part& part) const { return part.nodes.size() > 1; }
 
-// Sizes that the tensors of the group do not say, and what the planner does not take with those that
-// they say.
+// Sizes that the tensors of the group do not say, and what the planner does not take with those
+// that they say.
 std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
   PayloadWriter writer(*part.graph, part.inputs);
   std::vector<size_t> ends;  // How many calls there are after each node.

@@ -5,8 +5,8 @@
 //     constants  bytes                                            calls    aten.add.Tensor %0 %0 %1 %2
 //
 // Nothing in a payload is trusted. After read() every id is in range, every call has an operator of
-// the table, every list is there, sizes are bounded, and constants have exactly their bytes. What an
-// operator asks of its arguments is checked when it is planned (call.h).
+// the table, every list is there, sizes are bounded, and constants have exactly their bytes. What
+// an operator asks of its arguments is checked when it is planned (call.h).
 
 #pragma once
 

@@ -1,13 +1,13 @@
 // What the device does for a graph with its current sizes: dispatches of shaders in order, where
-// barriers stand between them, and where every tensor is in memory. Nothing here needs a GPU: a plan
-// is made from limits, so that it can be tested, fuzzed and inspected anywhere.
+// barriers stand between them, and where every tensor is in memory. Nothing here needs a GPU: a
+// plan is made from limits, so that it can be tested, fuzzed and inspected anywhere.
 //
 //     calls      linear %x %w %b -> %y      relu %y -> %z
 //     dispatches gemm(%x, %w, %b -> %y)     | elementwise(%y -> %z)         | is a barrier
 //     arena      %x 0..256   %y 256..1280   %z 0..1024                      %x is dead by then
 //
-// A tensor is dense, in PyTorch's order of dimensions. An element takes four bytes: float32 as it is,
-// integers and booleans as int32. Views share the place of what they view.
+// A tensor is dense, in PyTorch's order of dimensions. An element takes four bytes: float32 as it
+// is, integers and booleans as int32. Views share the place of what they view.
 //
 // What is computed from constants alone is computed once, and kept beside them.
 //
@@ -72,9 +72,9 @@ struct Place {
 class Plan {
  public:
   // Plans all calls with the current sizes of the inputs, and sets the sizes of all other values.
-  // The first time, the sizes are the largest. Returns kDelegateInvalidCompatibility with the reason
-  // for a graph that breaks a rule of an operator, kDelegateMemoryAllocationFailed where a limit is
-  // exceeded.
+  // The first time, the sizes are the largest. Returns kDelegateInvalidCompatibility with the
+  // reason for a graph that breaks a rule of an operator, kDelegateMemoryAllocationFailed where a
+  // limit is exceeded.
   Status build(PayloadGraph& graph, const Limits& limits);
 
   // Where build() failed: the number of the call that broke a rule, or of all calls.

@@ -7,7 +7,8 @@
 
 namespace taper::vulkan {
 
-// By name, "vulkan::mish", with the arguments of the operator whose row names them, then the result.
+// By name, "vulkan::mish", with the arguments of the operator whose row names them, then the
+// result.
 KernelTable cpu_kernels();
 
 }  // namespace taper::vulkan

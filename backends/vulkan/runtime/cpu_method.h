@@ -1,9 +1,9 @@
-// A graph on the processor, where there is no GPU or not enough memory of one: each call goes to the
-// kernel that its operator's row names. The kernels are those of the application.
+// A graph on the processor, where there is no GPU or not enough memory of one: each call goes to
+// the kernel that its operator's row names. The kernels are those of the application.
 //
-// Everything is checked and allocated by load(). Each tensor is written by one call, before any call
-// reads it, so that a payload cannot make a kernel read what it writes, or memory that nobody has
-// set. Inputs are read where they are; outputs are copied at the end.
+// Everything is checked and allocated by load(). Each tensor is written by one call, before any
+// call reads it, so that a payload cannot make a kernel read what it writes, or memory that nobody
+// has set. Inputs are read where they are; outputs are copied at the end.
 
 #pragma once
 

@@ -1,13 +1,14 @@
 #version 450
 // Attention: softmax(q k^T * scale + mask) v, for every head, without storing the scores.
 //
-// A workgroup computes a tile of kQ queries of one head. It goes over the keys kK at a time and keeps
-// for each query the largest score so far, the sum of the weights relative to it, and the weighted
-// sum of values: where a larger score comes, both sums are scaled down. Thread (row, column) of 16 x
-// 16 has the queries row + 16 i, the keys column + 16 j, and the values column + 16 j.
+// A workgroup computes a tile of kQ queries of one head. It goes over the keys kK at a time and
+// keeps for each query the largest score so far, the sum of the weights relative to it, and the
+// weighted sum of values: where a larger score comes, both sums are scaled down. Thread (row,
+// column) of 16 x 16 has the queries row + 16 i, the keys column + 16 j, and the values column + 16
+// j.
 //
-// Where there are few queries, several workgroups share the keys of a head: each stores its sums, its
-// largest scores and its totals, which attention_parts.comp puts together.
+// Where there are few queries, several workgroups share the keys of a head: each stores its sums,
+// its largest scores and its totals, which attention_parts.comp puts together.
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

@@ -1,4 +1,5 @@
-// What all shaders begin with. An element is a word: a float32, or an int32 for integers and booleans.
+// What all shaders begin with. An element is a word: a float32, or an int32 for integers and
+// booleans.
 
 #extension GL_EXT_spirv_intrinsics : require
 // NaN, infinity and the sign of zero are computed with as IEEE 754 says.

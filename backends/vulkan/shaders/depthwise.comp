@@ -1,6 +1,6 @@
 #version 450
-// Convolutions of few channels per group, depthwise ones first of all: a thread computes one element
-// of the result.
+// Convolutions of few channels per group, depthwise ones first of all: a thread computes one
+// element of the result.
 
 #include "common.glsl"
 #include "epilogue.glsl"

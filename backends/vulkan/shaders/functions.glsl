@@ -13,8 +13,8 @@ float sigmoid_of(float x) {
   return x < 0.0 ? 1.0 - 1.0 / (1.0 + exp(x)) + 0.0 * x : 1.0 / (1.0 + exp(-x));
 }
 
-// 1 - erf(x), also where that is small: a Chebyshev fit of erfc(x) exp(x^2) / t in t = 1 / (1 + x/2),
-// exact to 1.2e-7 of the result.
+// 1 - erf(x), also where that is small: a Chebyshev fit of erfc(x) exp(x^2) / t in t = 1 / (1 +
+// x/2), exact to 1.2e-7 of the result.
 float erfc_of(float x) {
   if (is_nan(x)) return x;
   float a = abs(x);
@@ -87,8 +87,8 @@ float pow_of(float x, float y) {
 const uint kTwoOverPi[8] = uint[](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u,
                                   0xdb629599u, 0x3c439041u, 0xfe5163abu);
 
-// x = (4 n + quarter) pi / 2 + the result, which lies between -pi / 4 and pi / 4: x times 2 / pi modulo
-// 4 in integers, as Payne and Hanek found, since floats lose all of it where x is large.
+// x = (4 n + quarter) pi / 2 + the result, which lies between -pi / 4 and pi / 4: x times 2 / pi
+// modulo 4 in integers, as Payne and Hanek found, since floats lose all of it where x is large.
 // REQUIRES: x is finite.
 float reduce_angle(float x, out uint quarter) {
   quarter = 0u;

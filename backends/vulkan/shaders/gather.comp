@@ -1,5 +1,6 @@
 #version 450
-// Elements of a table at places that an index tensor names, and the reverse: elements that go there.
+// Elements of a table at places that an index tensor names, and the reverse: elements that go
+// there.
 //
 //   gather   other[j] = table[place]          place = offset + i * strides + index[k] * stride
 //   scatter  table[place] = other[j]          where several go to one place, the last one stays
@@ -7,8 +8,8 @@
 //
 // i, j and k follow the sizes by strides. An index out of range sets the fault word.
 //
-// So that the last one stays, a scatter has two steps: each element leaves its number at its place in
-// `owner`, where the largest stays; then the elements that find their own number are written.
+// So that the last one stays, a scatter has two steps: each element leaves its number at its place
+// in `owner`, where the largest stays; then the elements that find their own number are written.
 
 #include "common.glsl"
 

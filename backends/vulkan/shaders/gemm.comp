@@ -3,9 +3,9 @@
 // and convolutions.
 //
 // A workgroup makes a tile of kM x kN elements, each thread 4 x 4 of them. Tiles of `a` and `b`, kK
-// deep, go through shared memory; the next ones are loaded while a thread computes with the last. For
-// a convolution `b` is the image as a matrix that is never stored: row k is an offset in the window,
-// column n an output pixel.
+// deep, go through shared memory; the next ones are loaded while a thread computes with the last.
+// For a convolution `b` is the image as a matrix that is never stored: row k is an offset in the
+// window, column n an output pixel.
 //
 // Where there are few tiles, several workgroups share one: each adds up a part of k, and
 // sum_parts.comp adds up the parts.
@@ -95,7 +95,8 @@ float image_at(uint base, ivec3 origin, uint k_at) {
   return b_[base + ((channel * depth + at.x) * height + at.y) * width + at.z];
 }
 
-// Which elements of a tile load number i of a thread is: (row or column, k). A wide load begins there.
+// Which elements of a tile load number i of a thread is: (row or column, k). A wide load begins
+// there.
 uvec2 a_place(uint i) {
   uint at = i * kThreads + gl_LocalInvocationID.x;
   if (A_KIND == WIDE_BY_ROW) return uvec2(at / (kK / 4), at % (kK / 4) * 4);

@@ -1,6 +1,6 @@
 #version 450
-// A product with few rows in `a`: out = activation(a * transposed(b) + bias + residual), where rows of
-// both are adjacent in memory. 32 threads add up an element of the result.
+// A product with few rows in `a`: out = activation(a * transposed(b) + bias + residual), where rows
+// of both are adjacent in memory. 32 threads add up an element of the result.
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"

@@ -1,6 +1,6 @@
 #version 450
-// An image sampled at the points of a grid, whose pairs are (x, y) with -1 and 1 at the edges of the
-// image. A thread computes one element of the result.
+// An image sampled at the points of a grid, whose pairs are (x, y) with -1 and 1 at the edges of
+// the image. A thread computes one element of the result.
 
 #include "common.glsl"
 

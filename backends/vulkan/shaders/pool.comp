@@ -1,8 +1,8 @@
 #version 450
 // Pooling: a thread reduces the window of one element of the result, by its maximum or its mean.
 //
-// Output y covers the inputs y * stride - pad + t * dilation, for t below the window's size. Windows
-// of adaptive pooling are y * in / out up to (y + 1) * in / out, rounded outwards.
+// Output y covers the inputs y * stride - pad + t * dilation, for t below the window's size.
+// Windows of adaptive pooling are y * in / out up to (y + 1) * in / out, rounded outwards.
 
 #include "common.glsl"
 

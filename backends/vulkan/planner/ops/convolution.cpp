@@ -1,5 +1,5 @@
-// Convolutions of one to three dimensions, transposed ones and groups among them: a product with the
-// image as a matrix, or directly where groups have few channels. Semantics: aten::convolution.
+// Convolutions of one to three dimensions, transposed ones and groups among them: a product with
+// the image as a matrix, or directly where groups have few channels. Semantics: aten::convolution.
 
 #include <limits>
 

@@ -1,5 +1,6 @@
 // Operators that compute each element of the result from the elements at the same place.
-// Semantics: PyTorch's native_functions.yaml, for float32; integers where the shader has a function.
+// Semantics: PyTorch's native_functions.yaml, for float32; integers where the shader has a
+// function.
 
 #include <limits>
 

@@ -382,7 +382,8 @@ void plan_pad(Call& call, int) {
   copy(call, inner, to, {x, from, own});
 }
 
-// full(SymInt[] size, Scalar value, ...), zeros, ones: `value` is where the value is, or what it is.
+// full(SymInt[] size, Scalar value, ...), zeros, ones: `value` is where the value is, or what it
+// is.
 void plan_full(Call& call, int) {
   const Dims dims = call.integers(0);
   const double value = call.number(1);

@@ -1,3 +1,5 @@
+// Opens the Vulkan loader, chooses a device, and allocates its memory.
+
 #define VOLK_IMPLEMENTATION
 #define VK_NO_PROTOTYPES
 #include "backends/vulkan/runtime/gpu/device.h"
