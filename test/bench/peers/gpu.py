@@ -20,7 +20,11 @@ import tempfile
 import time
 
 import numpy
-import torch
+
+try:
+    import torch
+except ImportError:  # --report alone does not need it.
+    torch = None
 
 MODELS = ["mobilenet_v2", "mobilenet_v3_small", "efficientnet_b0", "resnet18", "resnet50", "vit_b_16",
           "bert"]
@@ -184,19 +188,35 @@ def measure(args, name):
     return row
 
 
+HEAD = """# Benchmarks on a GPU
+
+Written by `test/bench/peers/gpu.py`. Latency in milliseconds, f32, batch 1, the ratio to Taper's in
+parentheses (above 1 Taper is ahead), then the error: the largest difference from PyTorch on the
+processor, over the largest value. Models have their full size and seeded random weights. Inputs come
+from the host and outputs go back to it; PyTorch's CUDA graph stays on the device, may use TF32 in
+convolutions, and shows what the card can do. Peers took turns; the figure is the median over rounds
+of a round's median. Where their packages could not be installed together, peers were measured in
+different runs on the same kind of machine.
+"""
+
+
 def report(stored):
-    """The table in Markdown: milliseconds, the ratio to Taper's, and the error."""
+    """The page in Markdown."""
     peers = ["Taper", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
+    print(HEAD)
     print(f"- GPU: {stored['gpu']}; PyTorch {stored['torch']}; written {stored['date']}.\n")
-    print("| model | " + " | ".join(peers) + " |\n|---" * 1 + "|---" * len(peers) + "|")
+    print("| model | " + " | ".join(peers) + " |\n|---" + "|---" * len(peers) + "|")
     for name, row in stored["rows"].items():
         cells = []
         for peer in peers:
-            if peer not in row:
+            figure = row.get(peer)
+            if figure is None:
                 cells.append("-")
-                continue
-            ratio = "" if peer == "Taper" else f" ({row[peer]['ms'] / row['Taper']['ms']:.2f})"
-            cells.append(f"{row[peer]['ms']:.3g}{ratio}, {row[peer]['error']:.0e}")
+            elif figure["error"] > 1e-2:
+                cells.append("wrong")
+            else:
+                ratio = "" if peer == "Taper" else f" ({figure['ms'] / row['Taper']['ms']:.2f})"
+                cells.append(f"{figure['ms']:.3g}{ratio}, {figure['error']:.0e}")
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
