@@ -54,6 +54,18 @@ if(TAPER_TESTS)
   endforeach()
 endif()
 
+# Drivers that a backend's tests load take memory from the heap, which sanitizers do not tell apart.
+if(TARGET test_backends_test AND NOT TAPER_SANITIZE)
+  foreach(backend IN LISTS TAPER_BACKEND_NAMES)
+    if(TAPER_${backend}_TEST_ENVIRONMENT)
+      add_test(NAME test_backends_test_${backend} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+        COMMAND test_backends_test --gtest_brief=1 --gtest_filter=*/${backend}*)
+      set_tests_properties(test_backends_test_${backend} PROPERTIES
+        LABELS test/backends ENVIRONMENT "${TAPER_${backend}_TEST_ENVIRONMENT}")
+    endif()
+  endforeach()
+endif()
+
 if(TARGET test_cli_test AND TARGET taper_shared)
   target_compile_definitions(test_cli_test PRIVATE TAPER_SHARED=1
     TAPER_SHARED_FAST=$<BOOL:${TAPER_SHARED_FAST}>
