@@ -12,17 +12,17 @@ set(TAPER_BACKENDS AUTO CACHE STRING
   "Device halves to build: AUTO for those whose libraries are found, NONE, or names")
 
 # taper_backend_device([LINK t...] [EXCLUDE p...] [TARGETS t...] [ARCHIVES a...] [PACKAGES p...]
-#                      [HEADERS h...] [LIBRARY_HEADERS h...])
+#                      [HEADERS h...] [LIBRARY_HEADERS h...] [TEST_ENVIRONMENT v=...])
 # Called by a backend.cmake if the device half can be built. It links LINK and leaves out files that
 # match EXCLUDE. An installed package also contains TARGETS, ARCHIVES and HEADERS, and finds
-# PACKAGES. Only this backend may include LIBRARY_HEADERS; test/tidy checks that, and reads them
-# from one line.
+# PACKAGES. The conformance suite runs a second time with TEST_ENVIRONMENT. Only this backend may
+# include LIBRARY_HEADERS; test/tidy checks that, and reads them from one line.
 macro(taper_backend_device)
-  cmake_parse_arguments(DEVICE "" "" "LINK;EXCLUDE;TARGETS;ARCHIVES;PACKAGES;HEADERS;LIBRARY_HEADERS" ${ARGN})
+  cmake_parse_arguments(DEVICE "" "" "LINK;EXCLUDE;TARGETS;ARCHIVES;PACKAGES;HEADERS;LIBRARY_HEADERS;TEST_ENVIRONMENT" ${ARGN})
   taper_library(taper_${backend} FOLDERS ${backend_folder}/runtime EXCLUDE ${DEVICE_EXCLUDE}
     LINK PRIVATE taper::freestanding ${DEVICE_LINK} PUBLIC taper_runtime ${backend_planner}
     STANDARD 17)
-  foreach(property LINK TARGETS ARCHIVES PACKAGES HEADERS)
+  foreach(property LINK TARGETS ARCHIVES PACKAGES HEADERS TEST_ENVIRONMENT)
     set(TAPER_${backend}_${property} ${DEVICE_${property}})
   endforeach()
   message(STATUS "With ${backend}")

@@ -19,6 +19,9 @@ if(TAPER_TESTS)
       taper_tests(${folder}/runtime LINK taper_${backend} taper_test_support
                   ${TAPER_${backend}_LINK})
     endif()
+    if(TARGET taper_${backend}_planner)
+      taper_tests(${folder}/planner LINK taper_${backend}_planner taper::schema)
+    endif()
     if(TAPER_HOST)
       taper_tests(${folder}/aot LINK taper_${backend}_aot)
     endif()
@@ -47,6 +50,18 @@ if(TAPER_TESTS)
           add_dependencies(${name}_test ${program})
         endif()
       endforeach()
+    endif()
+  endforeach()
+endif()
+
+# Drivers that a backend's tests load take memory from the heap, which sanitizers do not tell apart.
+if(TARGET test_backends_test AND NOT TAPER_SANITIZE)
+  foreach(backend IN LISTS TAPER_BACKEND_NAMES)
+    if(TAPER_${backend}_TEST_ENVIRONMENT)
+      add_test(NAME test_backends_test_${backend} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
+        COMMAND test_backends_test --gtest_brief=1 --gtest_filter=*/${backend}*)
+      set_tests_properties(test_backends_test_${backend} PROPERTIES
+        LABELS test/backends ENVIRONMENT "${TAPER_${backend}_TEST_ENVIRONMENT}")
     endif()
   endforeach()
 endif()

@@ -61,7 +61,15 @@ target_include_directories(taper_vulkan_library SYSTEM INTERFACE
   $<BUILD_INTERFACE:${TAPER_VULKAN_INCLUDE}> $<BUILD_INTERFACE:${TAPER_VOLK_INCLUDE}>)
 target_link_libraries(taper_vulkan_library INTERFACE ${CMAKE_DL_LIBS})
 
-taper_backend_device(LINK taper_vulkan_library taper_vulkan_shaders
+# The conformance suite also runs on lavapipe, a driver that computes on the processor.
+find_file(TAPER_LAVAPIPE NAMES lvp_icd.x86_64.json lvp_icd.aarch64.json lvp_icd.json
+  PATHS /usr/share/vulkan/icd.d NO_DEFAULT_PATH)
+set(lavapipe)
+if(TAPER_LAVAPIPE)
+  set(lavapipe TEST_ENVIRONMENT TAPER_VULKAN_DEVICE=llvmpipe)
+endif()
+
+taper_backend_device(${lavapipe} LINK taper_vulkan_library taper_vulkan_shaders
   TARGETS taper_vulkan_library taper_vulkan_shaders taper_vulkan_planner
   LIBRARY_HEADERS volk.h vulkan.h
   HEADERS descriptor.h runtime/vulkan_backend.h)

@@ -104,7 +104,10 @@ class Reader {
  private:
   template <typename Wire, typename T>
   static Status view(const Wire* list, Span<const T>& out) {  // A missing list is an empty one.
-    if (list != nullptr) out = {reinterpret_cast<const T*>(list->data()), list->size()};
+    if (list == nullptr || list->size() == 0) return {};
+    TAPER_VULKAN_REQUIRE(reinterpret_cast<uintptr_t>(list->data()) % alignof(T) == 0,
+                         "a list of the payload is not aligned");
+    out = {reinterpret_cast<const T*>(list->data()), list->size()};
     return {};
   }
 

@@ -1,0 +1,114 @@
+// Tests which calls of a payload graphs given as text become, and what stays outside.
+
+#include "backends/vulkan/aot/vulkan_compiler.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/plan.h"
+#include "exir/delegate/partition.h"
+#include "exir/ops/builtin.h"
+
+namespace taper::vulkan {
+
+extern const exir::CompilerDescriptor kCompiler;
+
+namespace {
+
+struct Compiled {
+  std::unique_ptr<exir::Graph> graph;
+  std::string outside;  // "aten::cos: why"
+
+  PayloadGraph payload(size_t i = 0) const {
+    const std::vector<uint8_t>& bytes = graph->delegates.at(i)->payload;
+    PayloadGraph read;
+    EXPECT_STREQ(read.read({bytes.data(), bytes.size()}, nullptr).message(), "");
+    return read;
+  }
+  // The operators of a payload, without "aten." and overload.
+  std::string calls(size_t i = 0) const {
+    std::string text;
+    for (const PayloadCall& call : payload(i).calls) {
+      std::string name = call.op->name;
+      if (name.rfind("aten.", 0) == 0) name = name.substr(5, name.rfind('.') - 5);
+      text += (text.empty() ? "" : " ") + name;
+    }
+    return text;
+  }
+};
+
+Compiled compile(const std::string& body) {
+  Compiled result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  const exir::CompileOptions options(kCompiler.options);
+  exir::Delegation delegation;
+  exir::partition(*result.graph, {std::make_shared<VulkanCompiler>(options)}, {}, &delegation);
+  for (const auto& node : result.graph->nodes) {
+    const auto why = delegation.outside.find(node.get());
+    if (why == delegation.outside.end()) continue;
+    result.outside += std::string(node->target()) + ": " + why->second + "\n";
+  }
+  return result;
+}
+
+TEST(VulkanCompiler, ArgumentsAndResultsAreThoseOfTheNodes) {
+  const Compiled r = compile(R"(  input %x: float32[2, 3]
+  constant %w: float32[3] = {1, 2, 3}
+  %a: float32[2, 3] = aten::add.Tensor(%x, %w, 1)
+  %y: float32[3, 2] = aten::permute_copy(%a, [1, 0])
+  return %y)");
+  EXPECT_EQ(r.calls(), "add permute_copy");
+  const PayloadGraph payload = r.payload();
+  const auto value = [&](size_t call, size_t i) {
+    return payload.values[static_cast<size_t>(payload.calls[call].args[i])];
+  };
+  EXPECT_TRUE(value(0, 0).is_input);
+  EXPECT_TRUE(value(0, 1).is_constant);
+  EXPECT_EQ(value(0, 2).integer, 1);
+  EXPECT_EQ(payload.calls[0].args[3], payload.calls[1].args[0]);
+  EXPECT_EQ(value(1, 1).ints.size(), 2u);
+  EXPECT_EQ(value(1, 1).ints[0], 1);
+  EXPECT_EQ(value(1, 2).dims, (Dims{2, {3, 2}}));
+  EXPECT_EQ(payload.outputs, std::vector<ValueId>{static_cast<ValueId>(payload.calls[1].args[2])});
+  EXPECT_EQ(r.graph->delegates[0]->data.size(), 1u);  // The constant, by name.
+}
+
+TEST(VulkanCompiler, SizesAreReadOffInputs) {
+  const Compiled r = compile(R"(range s0 = [1, 8]
+  input %x: float32[s0, 6]
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %r: float32[s0, 6] = aten::relu(%x)
+  %v: float32[s0, 2, 3] = aten::view_copy(%r, [%n, 2, 3])
+  %y: float32[s0, 2, 3] = aten::neg(%v)
+  return %y)");
+  EXPECT_EQ(r.calls(), "relu sym_size.int view_copy neg");
+}
+
+TEST(VulkanCompiler, SizesAreComputed) {
+  const Compiled r = compile(R"(range s0 = [1, 8]
+  input %x: float32[s0, 6]
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %m: int(6*s0) = executorch_prim::mul.Scalar(%n, 6)
+  %v: float32[6*s0] = aten::view_copy(%x, [%m])
+  %y: float32[6*s0] = aten::neg(%v)
+  return %y)");
+  EXPECT_EQ(r.calls(), "sym_size.int mul view_copy neg") << r.outside;
+}
+
+TEST(VulkanCompiler, WhatTheDeviceWouldRefuseStaysOutside) {
+  const Compiled large = compile(R"(  input %x: int64[2]
+  constant %w: int64[2] = {1, 3000000000}
+  %y: int64[4] = aten::cat([%x, %w], 0)
+  %z: int64[4] = aten::clone(%y)
+  return %z)");
+  EXPECT_NE(large.outside.find("aten::cat: a constant does not fit into 32 bits"),
+            std::string::npos)
+      << large.outside;
+  const Compiled wide = compile(R"(  input %x: float64[2]
+  %y: float64[2] = aten::relu(%x)
+  return %y)");
+  EXPECT_NE(wide.outside.find("it computes with"), std::string::npos) << wide.outside;
+}
+
+}  // namespace
+}  // namespace taper::vulkan

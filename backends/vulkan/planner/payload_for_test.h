@@ -1,0 +1,108 @@
+// Builds payloads for tests, right and wrong ones.
+
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/vulkan/planner/payload_graph.h"
+#include "backends/vulkan/planner/payload_header.h"
+#include "backends/vulkan/schema_generated.h"
+
+namespace taper::vulkan {
+
+class PayloadBuilder {
+ public:
+  using Id = int32_t;
+  using Sizes = std::vector<uint32_t>;
+
+  std::vector<uint32_t> inputs, outputs;
+  std::vector<float> data;  // Of constants.
+
+  Id tensor(const Sizes& dims, wire::DataType dtype = wire::DataType::Float32,
+            int32_t constant = -1) {
+    return add(wire::Kind::Tensor,
+               wire::CreateTensorDirect(fbb_, dtype, &dims, constant, -1).Union());
+  }
+  Id input(const Sizes& dims) {
+    const Id id = tensor(dims);
+    inputs.push_back(static_cast<uint32_t>(id));
+    return id;
+  }
+  // The constant lies behind those before it; `bytes` may be wrong.
+  Id constant(const Sizes& dims, const std::vector<float>& values) {
+    return constant(dims, values, values.size() * sizeof(float));
+  }
+  Id constant(const Sizes& dims, const std::vector<float>& values, uint64_t bytes) {
+    constants_.push_back(wire::CreateBytes(fbb_, data.size() * sizeof(float), bytes));
+    data.insert(data.end(), values.begin(), values.end());
+    return tensor(dims, wire::DataType::Float32, static_cast<int32_t>(constants_.size() - 1));
+  }
+  Id none() { return add(wire::Kind::Null, wire::CreateNull(fbb_).Union()); }
+  Id integer(int64_t value) { return add(wire::Kind::Int, wire::CreateInt(fbb_, value).Union()); }
+  Id real(double value) { return add(wire::Kind::Double, wire::CreateDouble(fbb_, value).Union()); }
+  Id flag(bool value) { return add(wire::Kind::Bool, wire::CreateBool(fbb_, value).Union()); }
+  Id size(int32_t value) {
+    return add(wire::Kind::SymInt, wire::CreateSymInt(fbb_, value).Union());
+  }
+  Id integers(const std::vector<int64_t>& items) {
+    return add(wire::Kind::IntList, wire::CreateIntListDirect(fbb_, &items).Union());
+  }
+  Id list(const std::vector<Id>& items) {
+    return add(wire::Kind::ValueList, wire::CreateValueListDirect(fbb_, &items).Union());
+  }
+  // The arguments, then the result.
+  void call(const char* name, const std::vector<Id>& args) {
+    calls_.push_back(wire::CreateCallDirect(fbb_, 0, name, &args));
+  }
+  void output(Id id) { outputs.push_back(static_cast<uint32_t>(id)); }
+
+  std::vector<uint8_t> finish() {
+    wire::FinishGraphBuffer(fbb_, wire::CreateGraphDirect(fbb_, "0", &calls_, &values_, &inputs,
+                                                          &outputs, &constants_));
+    const size_t graph = fbb_.GetSize(), after = (kPaddedHeaderBytes + graph + 15) / 16 * 16;
+    const size_t constants = data.size() * sizeof(float);
+    std::vector<uint8_t> bytes(after + constants);
+    std::memcpy(&bytes[4], kMagic, 4);
+    put(bytes, 8, kHeaderBytes, 2);
+    put(bytes, 10, kPaddedHeaderBytes, 4);
+    put(bytes, 14, graph, 4);
+    put(bytes, 18, after, 4);
+    std::memcpy(&bytes[kPaddedHeaderBytes], fbb_.GetBufferPointer(), graph);
+    if (constants != 0) std::memcpy(&bytes[after], data.data(), constants);
+    return bytes;
+  }
+
+  static void put(std::vector<uint8_t>& bytes, size_t at, uint64_t value, size_t count) {
+    for (size_t i = 0; i < count; ++i) bytes[at + i] = static_cast<uint8_t>(value >> (8 * i));
+  }
+
+ private:
+  Id add(wire::Kind kind, flatbuffers::Offset<void> item) {
+    values_.push_back(wire::CreateValue(fbb_, kind, item));
+    return static_cast<Id>(values_.size() - 1);
+  }
+
+  flatbuffers::FlatBufferBuilder fbb_;
+  std::vector<flatbuffers::Offset<wire::Value>> values_;
+  std::vector<flatbuffers::Offset<wire::Call>> calls_;
+  std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
+};
+
+// Named data of no name.
+class NoConstants final : public ConstantSource {
+ public:
+  Result<Span<const uint8_t>> find(std::string_view) const override {
+    return Status(Error::kNotFound, "there is no data of that name");
+  }
+};
+
+// What read() says of a payload; empty if it takes it.
+inline std::string read_problem(const std::vector<uint8_t>& bytes) {
+  PayloadGraph graph;
+  const NoConstants none;
+  return graph.read({bytes.data(), bytes.size()}, &none).message();
+}
+
+}  // namespace taper::vulkan

@@ -1,0 +1,313 @@
+// Tests plans against what was computed by hand, and plans of damaged payloads for what must hold
+// of every plan.
+
+#include "backends/vulkan/planner/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "backends/vulkan/planner/fuse.h"
+#include "backends/vulkan/planner/payload_for_test.h"
+
+namespace taper::vulkan {
+namespace {
+
+using Id = PayloadBuilder::Id;
+
+struct Planned {
+  explicit Planned(std::vector<uint8_t> payload, const Limits& limits = {}, bool fuses = false)
+      : bytes(std::move(payload)) {
+    const NoConstants none;
+    status = graph.read({bytes.data(), bytes.size()}, &none);
+    if (status.ok() && fuses) fuse(graph);
+    if (status.ok()) status = plan.build(graph, limits);
+  }
+
+  std::vector<bool> barriers() const {
+    std::vector<bool> all;
+    for (const Dispatch& dispatch : plan.dispatches()) all.push_back(dispatch.barrier);
+    return all;
+  }
+  uint64_t offset(Id id) const { return plan.places()[static_cast<size_t>(id)].offset; }
+
+  const std::vector<uint8_t> bytes;
+  PayloadGraph graph;
+  Plan plan;
+  Status status;
+};
+
+// A message for each two tensors that lie in the same bytes of the arena at the same call.
+std::string overlaps(const Plan& plan) {
+  std::string found;
+  const std::vector<Place>& places = plan.places();
+  for (size_t a = 0; a < places.size(); ++a) {
+    const Place& one = places[a];
+    if (one.memory != Place::Memory::kArena || one.root != a || one.first > one.last) continue;
+    if (one.offset + one.bytes > plan.arena_bytes()) found += std::to_string(a) + " is outside; ";
+    for (size_t b = 0; b < a; ++b) {
+      const Place& two = places[b];
+      if (two.memory != Place::Memory::kArena || two.root != b || two.first > two.last) continue;
+      const bool together = one.first <= two.last && two.first <= one.last;
+      if (together && one.offset < two.offset + two.bytes && two.offset < one.offset + one.bytes) {
+        found += std::to_string(a) + " and " + std::to_string(b) + "; ";
+      }
+    }
+  }
+  return found;
+}
+
+TEST(Plan, AChainNeedsTwoTensorsAtATime) {
+  PayloadBuilder payload;
+  Id x = payload.input({1024});
+  for (int i = 0; i < 3; ++i) {
+    const Id y = payload.tensor({1024});
+    payload.call("aten.relu.default", {x, y});
+    x = y;
+  }
+  payload.output(x);
+  const Planned planned(payload.finish());
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  EXPECT_EQ(planned.plan.arena_bytes(), 8192u);
+  EXPECT_EQ(planned.plan.arena_bound(), 8192u);
+  EXPECT_EQ(overlaps(planned.plan), "");
+  // The second writes where nothing is read, but reads what the first has written.
+  EXPECT_EQ(planned.barriers(), (std::vector<bool>{false, true, true}));
+}
+
+TEST(Plan, WhatDoesNotMeetDoesNotWait) {
+  PayloadBuilder payload;
+  const Id x = payload.input({8}), one = payload.integer(1);
+  const Id a = payload.tensor({8}), b = payload.tensor({8}), c = payload.tensor({8});
+  payload.call("aten.relu.default", {x, a});
+  payload.call("aten.neg.default", {x, b});
+  payload.call("aten.add.Tensor", {a, b, one, c});
+  payload.output(c);
+  const Planned planned(payload.finish());
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  EXPECT_EQ(planned.barriers(), (std::vector<bool>{false, false, true}));
+  // All are padded to 256 bytes. x is not needed any more when c is written.
+  EXPECT_EQ(planned.plan.arena_bytes(), 768u);
+  EXPECT_EQ(planned.offset(x), planned.offset(c));
+}
+
+TEST(Plan, AViewLivesAsLongAsWhatItViews) {
+  PayloadBuilder payload;
+  const Id x = payload.input({4, 4}), flat = payload.tensor({16});
+  const Id a = payload.tensor({4, 4}), b = payload.tensor({16});
+  const Id one = payload.integer(1);
+  payload.call("aten.view_copy.default", {x, payload.integers({-1}), flat});
+  payload.call("aten.relu.default", {x, a});
+  payload.call("aten.add.Tensor", {flat, flat, one, b});
+  payload.output(a);
+  payload.output(b);
+  const Planned planned(payload.finish());
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  EXPECT_EQ(planned.plan.places()[static_cast<size_t>(flat)].root, static_cast<ValueId>(x));
+  EXPECT_EQ(planned.plan.dispatches().size(), 2u);
+  EXPECT_EQ(overlaps(planned.plan), "");
+}
+
+// A graph of cuts and concatenations of random lengths.
+std::vector<uint8_t> random_payload(std::mt19937& random) {
+  PayloadBuilder payload;
+  std::vector<std::pair<Id, uint32_t>> made = {{payload.input({700}), 700}};
+  const Id zero = payload.integer(0), one = payload.integer(1);
+  for (int i = 0; i < 40; ++i) {
+    const auto [a, a_size] = made[random() % made.size()];
+    const auto [b, b_size] = made[random() % made.size()];
+    const bool grows = a_size + b_size < 2000;
+    const uint32_t size = grows ? a_size + b_size : 1 + static_cast<uint32_t>(random()) % a_size;
+    const Id result = payload.tensor({size});
+    if (grows) {
+      payload.call("aten.cat.default", {payload.list({a, b}), zero, result});
+    } else {
+      payload.call("aten.slice_copy.Tensor", {a, zero, zero, payload.integer(size), one, result});
+    }
+    made.emplace_back(result, size);
+  }
+  payload.output(made.back().first);
+  payload.output(made[made.size() / 2].first);
+  return payload.finish();
+}
+
+TEST(Plan, OfAnyGraphKeepsApartWhatLivesTogether) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    const Planned planned(random_payload(random));
+    ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+    EXPECT_EQ(overlaps(planned.plan), "") << "round " << round;
+    EXPECT_GE(planned.plan.arena_bytes(), planned.plan.arena_bound());
+  }
+}
+
+// %y = view(%x, [2 * size(%x, 0)]) with %x of up to 8 rows, and %z filled with that number.
+TEST(Plan, FollowsTheSizesOfInputs) {
+  PayloadBuilder payload;
+  const Id x = payload.input({8, 2}), rows = payload.size(8), all = payload.size(16);
+  const Id y = payload.tensor({16}), z = payload.tensor({16}), sum = payload.tensor({16});
+  const Id zero = payload.integer(0), one = payload.integer(1), none = payload.none();
+  payload.call("sym_size.int", {x, zero, rows});
+  payload.call("mul", {payload.integer(2), rows, all});
+  payload.call("aten.view_copy.default", {x, payload.list({all}), y});
+  payload.call("aten.full.default", {payload.list({all}), all, none, none, none, none, z});
+  payload.call("aten.add.Tensor", {y, z, one, sum});
+  payload.output(sum);
+  Planned planned(payload.finish());
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  ASSERT_EQ(planned.plan.dispatches().size(), 2u);
+  EXPECT_FALSE(planned.plan.dispatches()[0].once);  // It depends on a size.
+  const uint64_t before = planned.offset(sum);
+  for (const int64_t size : {3, 0, 8}) {
+    planned.graph.values[static_cast<size_t>(x)].dims[0] = size;
+    ASSERT_TRUE(planned.plan.build(planned.graph, Limits()).ok());
+    EXPECT_EQ(planned.graph.values[static_cast<size_t>(sum)].dims, (Dims{1, {2 * size}}));
+    EXPECT_EQ(planned.offset(sum), before);
+  }
+}
+
+TEST(Plan, WhatReadsOnlyConstantsRunsOnce) {
+  PayloadBuilder payload;
+  const Id x = payload.input({3}), w = payload.constant({3}, {1, 2, 3});
+  const Id r = payload.tensor({3}), y = payload.tensor({3}), one = payload.integer(1);
+  payload.call("aten.neg.default", {w, r});
+  payload.call("aten.add.Tensor", {x, r, one, y});
+  payload.output(y);
+  const Planned planned(payload.finish());
+  ASSERT_EQ(planned.plan.dispatches().size(), 2u);
+  EXPECT_TRUE(planned.plan.dispatches()[0].once);
+  EXPECT_FALSE(planned.plan.dispatches()[1].once);
+}
+
+// What relu(%x) with such a result is refused for; empty if it is planned.
+std::string relu_problem(const PayloadBuilder::Sizes& sizes, wire::DataType dtype) {
+  PayloadBuilder payload;
+  const Id x = payload.input({2, 3}), y = payload.tensor(sizes, dtype);
+  payload.call("aten.relu.default", {x, y});
+  payload.output(y);
+  return Planned(payload.finish()).status.message();
+}
+
+TEST(Plan, ResultsAreWhatTheirOperatorsGive) {
+  EXPECT_EQ(relu_problem({2, 3}, wire::DataType::Float32), "");
+  EXPECT_EQ(relu_problem({2, 3}, wire::DataType::Int32),
+            "a result has another dtype than its operator gives");
+  const std::string sizes = "a result has other sizes than its operator gives";
+  EXPECT_EQ(relu_problem({3, 2}, wire::DataType::Float32), sizes);
+  EXPECT_EQ(relu_problem({2, 3, 1}, wire::DataType::Float32), sizes);
+  EXPECT_EQ(relu_problem({2, 2}, wire::DataType::Float32), sizes);
+}
+
+TEST(Plan, TensorsAreWrittenOnceAndThenRead) {
+  const std::string twice = "a result is written twice, or is an input or a constant";
+  for (const int wrong : {0, 1, 2}) {  // The input, the constant, or a result again.
+    PayloadBuilder payload;
+    const Id x = payload.input({3}), w = payload.constant({3}, {1, 2, 3}), y = payload.tensor({3});
+    payload.call("aten.relu.default", {x, y});
+    payload.call("aten.relu.default", {x, std::vector<Id>{x, w, y}[static_cast<size_t>(wrong)]});
+    payload.output(y);
+    EXPECT_EQ(Planned(payload.finish()).status.message(), twice);
+  }
+  PayloadBuilder early;
+  const Id a = early.tensor({3}), b = early.tensor({3});
+  early.call("aten.relu.default", {a, b});
+  EXPECT_STREQ(Planned(early.finish()).status.message(), "a tensor is read before it is written");
+  PayloadBuilder never;
+  never.output(never.tensor({3}));
+  EXPECT_STREQ(Planned(never.finish()).status.message(),
+               "an output of the payload is never written");
+}
+
+TEST(Plan, StaysWithinTheLimits) {
+  const auto error_with = [](const Limits& limits) {
+    PayloadBuilder payload;
+    const Id x = payload.input({1000, 1000}), y = payload.tensor({1000, 1000});
+    payload.call("aten.relu.default", {x, y});
+    payload.output(y);
+    return Planned(payload.finish(), limits).status.error();
+  };
+  EXPECT_EQ(error_with({}), Error::kOk);
+  Limits limits;
+  limits.bytes = 4'000'000;
+  EXPECT_EQ(error_with(limits), Error::kDelegateMemoryAllocationFailed);
+  limits = {};
+  limits.range = 3'999'999;
+  EXPECT_EQ(error_with(limits), Error::kDelegateMemoryAllocationFailed);
+  limits = {};
+  limits.groups[0] = 2;
+  EXPECT_EQ(error_with(limits), Error::kDelegateInvalidCompatibility);
+}
+
+// An image through most families of operators.
+std::vector<uint8_t> mixed_payload() {
+  PayloadBuilder payload;
+  const Id x = payload.input({1, 2, 6, 6}),
+           w = payload.constant({4, 2, 3, 3}, std::vector<float>(72, 1));
+  const Id bias = payload.constant({4}, {1, 2, 3, 4});
+  const Id ones = payload.integers({1, 1}), zeros = payload.integers({0, 0});
+  const Id no = payload.flag(false), one = payload.integer(1), twos = payload.integers({2, 2});
+  const Id c = payload.tensor({1, 4, 6, 6}), r = payload.tensor({1, 4, 6, 6});
+  const Id p = payload.tensor({1, 4, 3, 3}), flat = payload.tensor({4, 9});
+  const Id t = payload.tensor({9, 4}), m = payload.tensor({4, 4}), s = payload.tensor({4, 4});
+  const Id both = payload.tensor({8, 4}), rows = payload.size(4), last = payload.integer(-1);
+  const Id all = payload.tensor({8, 4});
+  payload.call("aten.convolution.default", {x, w, bias, ones, ones, ones, no, zeros, one, c});
+  payload.call("aten.relu.default", {c, r});
+  payload.call("aten.max_pool2d.default", {r, twos, twos, zeros, ones, no, p});
+  payload.call("aten.view_copy.default", {p, payload.integers({4, 9}), flat});
+  payload.call("aten.permute_copy.default", {flat, payload.integers({1, 0}), t});
+  payload.call("aten.mm.default", {flat, t, m});
+  payload.call("aten._softmax.default", {m, last, no, s});
+  payload.call("sym_size.int", {s, one, rows});
+  payload.call("aten.cat.default", {payload.list({s, m}), payload.integer(0), both});
+  payload.call("aten.expand_copy.default", {both, payload.list({last, rows}), no, all});
+  payload.output(all);
+  return payload.finish();
+}
+
+// What must hold of every plan, whatever the payload was.
+void expect_sound(const Planned& planned, const Limits& limits, int round) {
+  EXPECT_EQ(overlaps(planned.plan), "") << "mutant " << round;
+  const std::vector<Place>& places = planned.plan.places();
+  for (const Dispatch& dispatch : planned.plan.dispatches()) {
+    EXPECT_LE(dispatch.num_constants, Dispatch::kMaxConstants);
+    for (size_t i = 0; i < 3; ++i) EXPECT_LE(dispatch.groups[i], limits.groups[i]);
+    for (size_t i = 0; i < dispatch.num_bindings; ++i) {
+      const ValueId value = dispatch.bindings[i].value;
+      if (value == kFaultValue) continue;
+      ASSERT_LT(value, places.size()) << "mutant " << round;
+      const Place& root = places[places[value].root];
+      EXPECT_NE(root.memory, Place::Memory::kNone) << "mutant " << round;
+      EXPECT_FALSE(dispatch.bindings[i].writes && root.memory == Place::Memory::kConstants &&
+                   !dispatch.once)
+          << "mutant " << round;
+    }
+  }
+}
+
+TEST(Plan, OfADamagedPayloadIsSoundOrRefused) {
+  const std::vector<uint8_t> whole = mixed_payload();
+  const Planned right(whole);
+  ASSERT_TRUE(right.status.ok()) << right.status.message();
+  std::mt19937 random(7);
+  Limits limits;
+  limits.bytes = uint64_t{1} << 30;
+  int planned_ones = 0;
+  for (int round = 0; round < 30000; ++round) {
+    std::vector<uint8_t> bytes = whole;
+    for (int edits = 1 + static_cast<int>(random() % 3); edits > 0; --edits) {
+      const size_t width = size_t{1} << random() % 3;
+      const size_t at = random() % (bytes.size() / width) * width;
+      const uint32_t value = random() % 2 != 0 ? random() % 40 : random();
+      std::memcpy(&bytes[at], &value, width);
+    }
+    const Planned mutant(bytes, limits, random() % 2 != 0);
+    if (!mutant.status.ok()) continue;
+    ++planned_ones;
+    expect_sound(mutant, limits, round);
+  }
+  EXPECT_GT(planned_ones, 1000);
+}
+
+}  // namespace
+}  // namespace taper::vulkan
