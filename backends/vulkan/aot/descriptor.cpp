@@ -14,6 +14,16 @@
 namespace taper::vulkan {
 namespace {
 
+using exir::CompileOption;
+
+constexpr CompileOption kOptions[] = {
+    {.key = kMinElements,
+     .kind = CompileOption::Kind::kInteger,
+     .most = INT32_MAX,
+     .standard = 1 << 16,
+     .help = "Elements that a group without products computes at least; below, it does not pay"},
+};
+
 std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& options) {
   return std::make_shared<VulkanCompiler>(options);
 }
@@ -39,6 +49,6 @@ std::string inspect(std::span<const uint8_t> payload) {
 
 extern const exir::CompilerDescriptor kCompiler;
 const exir::CompilerDescriptor kCompiler = {
-    kIdentity, {}, make, inspect, "run scripts/deps.sh vulkan, then build", {}};
+    kIdentity, kOptions, make, inspect, "run scripts/deps.sh vulkan, then build", {}};
 
 }  // namespace taper::vulkan

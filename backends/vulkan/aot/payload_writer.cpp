@@ -59,8 +59,8 @@ std::string payload_name(std::string_view target) {
 }
 
 PayloadWriter::PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
-                             OtherSizes others)
-    : graph_(graph), others_(others) {
+                             Purpose purpose)
+    : graph_(graph), purpose_(purpose) {
   for (const exir::Value* input : inputs) {
     inputs_.push_back(static_cast<uint32_t>(tensor(input)));
     measured_.push_back(input);
@@ -73,8 +73,8 @@ PayloadWriter::Id PayloadWriter::add_value(wire::Kind kind, Item item) {
 }
 
 PayloadWriter::Id PayloadWriter::constant(const exir::Value* value) {
-  const std::string key = exir::content_name(value->data);
-  data_.push_back({key, value->data});
+  const std::string key = purpose_ == Purpose::kRun ? exir::content_name(value->data) : "";
+  if (purpose_ == Purpose::kRun) data_.push_back({key, value->data});
   constants_.push_back(wire::CreateBytesDirect(fbb_, kNamed, value->data.bytes, key.c_str()));
   return static_cast<Id>(constants_.size() - 1);
 }
@@ -186,7 +186,7 @@ PayloadWriter::Id PayloadWriter::size(const exir::Sym& size) {
                      : size.op() == exir::SymOp::kFloorDiv ? "floordiv"
                                                            : nullptr;
   if (name == nullptr) {
-    if (others_ == OtherSizes::kRefused) {
+    if (purpose_ == Purpose::kRun) {
       throw exir::Failure("no tensor of the group says the size " + size.text());
     }
     const Id made = new_size(size);

@@ -13,16 +13,18 @@
 
 namespace taper::vulkan {
 
-// What is done with a size that is not read off the tensors of the payload.
-enum class OtherSizes : uint8_t {
-  kRefused,
-  kInputs,  // They are inputs, for payloads that are not run but planned.
+// What a payload is for.
+enum class Purpose : uint8_t {
+  kRun,
+  // To ask whether it can be planned. Constants have no names, since naming reads all their bytes;
+  // sizes that the tensors of the payload do not say are inputs. To run it, these are refused.
+  kPlan,
 };
 
 class PayloadWriter {
  public:
   PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
-                OtherSizes others = OtherSizes::kRefused);
+                Purpose purpose = Purpose::kRun);
 
   // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
   // payload cannot have.
@@ -53,7 +55,7 @@ class PayloadWriter {
   Id new_size(const exir::Sym& size);
 
   const exir::Graph& graph_;
-  const OtherSizes others_;
+  const Purpose purpose_;
   flatbuffers::FlatBufferBuilder fbb_;
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;

@@ -79,6 +79,14 @@ std::vector<Value*> inputs_of(const Node& node) {
   return inputs;
 }
 
+int64_t most_elements(const Value* value, const Graph& graph) {
+  int64_t count = 1;
+  for (const exir::Sym& size : value->type.sizes) {
+    if (__builtin_mul_overflow(count, size.range(graph.ranges).max, &count)) return INT64_MAX;
+  }
+  return count;
+}
+
 // Why the planner does not plan a payload; empty if it does.
 std::string planning_problem(const exir::Delegate& delegate) {
   PayloadGraph graph;
@@ -92,7 +100,7 @@ std::string planning_problem(const exir::Delegate& delegate) {
 }  // namespace
 
 VulkanCompiler::VulkanCompiler(const exir::CompileOptions& options)
-    : BackendCompiler(kIdentity, options.specs()) {}
+    : BackendCompiler(kIdentity, options.specs()), min_elements_(options[kMinElements]) {}
 
 bool VulkanCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   return refusal(node, graph).empty();
@@ -111,7 +119,7 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
   if (problem.empty()) problem = weight_problem(node);
   if (!problem.empty()) return problem;
   try {
-    PayloadWriter writer(graph, inputs_of(node), OtherSizes::kInputs);
+    PayloadWriter writer(graph, inputs_of(node), Purpose::kPlan);
     writer.add(node);
     return planning_problem(writer.finish(node.outputs));
   } catch (const exir::Failure& failure) {
@@ -119,11 +127,23 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
   }
 }
 
-bool VulkanCompiler::pays(const Part& part) const { return part.nodes.size() > 1; }
+// A call costs a copy to the GPU and back. Products pay for it; all else does where it is long.
+bool VulkanCompiler::pays(const Part& part) const {
+  int64_t elements = 0;
+  for (const Node* node : part.nodes) {
+    if (find_operator(payload_name(node->target()))->is_product) return true;
+    elements += std::min(most_elements(node->outputs[0], *part.graph), min_elements_);
+  }
+  return elements >= min_elements_;
+}
 
 // Sizes that the tensors of the group do not say, and what the planner does not take with those
 // that they say.
 std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
+  const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
+    return node->outputs[0]->type.is_static();
+  });
+  if (all_known) return {};
   PayloadWriter writer(*part.graph, part.inputs);
   std::vector<size_t> ends;  // How many calls there are after each node.
   for (const Node* node : part.nodes) {

@@ -8,6 +8,9 @@
 
 namespace taper::vulkan {
 
+// Option: how many elements a group computes at least, if it has no products.
+inline constexpr std::string_view kMinElements = "min_elements";
+
 class VulkanCompiler final : public exir::BackendCompiler {
  public:
   explicit VulkanCompiler(const exir::CompileOptions& options);
@@ -19,6 +22,9 @@ class VulkanCompiler final : public exir::BackendCompiler {
   std::vector<exir::Misfit> misfits(const exir::Part& part) const override;
   bool pays(const exir::Part& part) const override;
   std::shared_ptr<exir::Delegate> compile(const exir::Part& part) const override;
+
+ private:
+  const int64_t min_elements_;
 };
 
 }  // namespace taper::vulkan

@@ -40,7 +40,8 @@ struct Compiled {
 Compiled compile(const std::string& body) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  const exir::CompileOptions options(kCompiler.options);
+  exir::CompileOptions options(kCompiler.options);
+  options.set("min_elements=0");
   exir::Delegation delegation;
   exir::partition(*result.graph, {std::make_shared<VulkanCompiler>(options)}, {}, &delegation);
   for (const auto& node : result.graph->nodes) {

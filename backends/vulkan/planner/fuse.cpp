@@ -47,7 +47,7 @@ class Fusion {
 
   void run() {
     for (size_t i = 0; i < graph_.calls.size(); ++i) {
-      if (graph_.calls[i].op->has_epilogue && !graph_.calls[i].is_fused) extend(i);
+      if (graph_.calls[i].op->is_product && !graph_.calls[i].is_fused) extend(i);
     }
   }
 

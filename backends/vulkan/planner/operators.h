@@ -21,8 +21,9 @@ struct Operator {
   size_t arguments;  // Of the schema; the result comes after them.
   // Checks the arguments and adds dispatches.
   void (*plan)(Call& call, int variant);
-  int variant = 0;            // For functions that plan several operators.
-  bool has_epilogue = false;  // Whether the plan function asks Call::epilogue().
+  int variant = 0;  // For functions that plan several operators.
+  // Whether it is a product of matrices or of images, which asks Call::epilogue().
+  bool is_product = false;
   // Where dtype, layout, device and pin_memory stand, which the kernel does not take; -1: nowhere.
   int options = -1;
   // How many of the last arguments are bounds of a clamp that comes after the kernel: 0 or 2.
