@@ -171,6 +171,9 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   require(!stated.is_constant && !stated.is_input && plan_.defined_[id] == 0,
           "a result is written twice, or is an input or a constant");
   require(stated.dtype == dtype, "a result has another dtype than its operator gives");
+  bool has_sizes = true;
+  for (size_t d = 0; d < dims.rank; ++d) has_sizes = has_sizes && dims[d] >= 0;
+  require(has_sizes, "a result has a negative size");
   const bool fits = plan_.is_placed_
                         ? dims.rank == stated.limits.rank && dims.numel() <= stated.limits.numel()
                         : dims == stated.limits;

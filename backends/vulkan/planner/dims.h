@@ -39,13 +39,13 @@ struct Dims {
   friend bool operator!=(const Dims& a, const Dims& b) { return !(a == b); }
 };
 
-// In elements, of a contiguous tensor.
+// In elements, of a contiguous tensor. Sizes that no tensor has give any numbers.
 inline Dims contiguous_strides(const Dims& dims) {
   Dims strides = dims;
-  int64_t stride = 1;
+  uint64_t stride = 1;
   for (size_t i = dims.rank; i-- > 0;) {
-    strides[i] = stride;
-    stride *= dims[i];
+    strides[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(dims[i]);
   }
   return strides;
 }

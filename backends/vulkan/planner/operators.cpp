@@ -2,14 +2,18 @@
 
 namespace taper::vulkan {
 
-const Operator* find_operator(std::string_view name) {
-  const Span<const Operator> families[] = {
+Span<const Span<const Operator>> operator_families() {
+  static const Span<const Operator> kFamilies[] = {
       kElementwiseOperators, kMovementOperators,  kMatrixOperators,   kConvolutionOperators,
       kPoolOperators,        kReductionOperators, kOrderOperators,    kNormOperators,
       kIndexOperators,       kPartOperators,      kResampleOperators, kAttentionOperators,
       kSymbolicOperators,
   };
-  for (const Span<const Operator> family : families) {
+  return kFamilies;
+}
+
+const Operator* find_operator(std::string_view name) {
+  for (const Span<const Operator> family : operator_families()) {
     for (const Operator& each : family) {
       if (each.name == name) return &each;
     }

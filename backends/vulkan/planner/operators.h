@@ -57,6 +57,9 @@ extern const Span<const Operator> kNormOperators;
 extern const Span<const Operator> kIndexOperators;
 extern const Span<const Operator> kSymbolicOperators;
 
+// All of them.
+Span<const Span<const Operator>> operator_families();
+
 // Null if there is none of that name.
 const Operator* find_operator(std::string_view name);
 

@@ -51,7 +51,8 @@ void read_arguments(Call& call, Convolution& c) {
   const size_t first = has_images ? 2 : 1;
   c.images = has_images ? c.x.dims[0] : 1;
   c.in_channels = c.x.dims[first - 1];
-  call.require(c.groups >= 1 && c.in_channels % c.groups == 0, "its groups do not divide");
+  call.require(c.groups >= 1 && c.groups <= INT32_MAX && c.in_channels % c.groups == 0,
+               "its groups do not divide");
   if (!call.ok()) return;
   const int64_t per_group = c.in_channels / c.groups;
   c.out_channels = c.transposed ? c.weight.dims[1] * c.groups : c.weight.dims[0];

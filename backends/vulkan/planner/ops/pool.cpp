@@ -50,8 +50,10 @@ void read_windows(Call& call, Pooling& pooling, bool has_dilation, Dims& dims) {
                       stride[d] <= kMostWindow && dilation[d] >= 1 && dilation[d] <= kMostWindow;
     if (!call.require(sane, "its windows, strides or dilations are out of range")) return;
     const int64_t reach = (window[d] - 1) * dilation[d] + 1;
-    call.require(pad[d] >= 0 && pad[d] <= reach / 2 && pad[d] <= kMostWindow,
-                 "its padding is larger than half of its window");
+    if (!call.require(pad[d] >= 0 && pad[d] <= reach / 2 && pad[d] <= kMostWindow,
+                      "its padding is larger than half of its window")) {
+      return;
+    }
     const int64_t in = pooling.size[d];
     const int64_t room = in + 2 * pad[d] - reach + (rounds_up ? stride[d] - 1 : 0);
     if (!call.require(room >= 0, "its window is larger than the image")) return;
