@@ -52,6 +52,27 @@ bool keeps_nan(VkPhysicalDevice device) {
 
 #define TAPER_VK(call, error, text) TAPER_REQUIRE((call) == VK_SUCCESS, error, text)
 
+// The instance of this process, which stays: making one loads all drivers. volk keeps its functions
+// in global variables.
+Result<VkInstance> shared_instance() {
+  static std::mutex mutex;
+  static VkInstance instance = VK_NULL_HANDLE;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (instance != VK_NULL_HANDLE) return instance;
+  TAPER_VK(volkInitialize(), Error::kNotFound, "there is no Vulkan loader");
+  VkApplicationInfo application = {};
+  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+  application.pEngineName = "Taper";
+  application.apiVersion = VK_API_VERSION_1_2;
+  VkInstanceCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+  info.pApplicationInfo = &application;
+  TAPER_VK(vkCreateInstance(&info, nullptr, &instance), Error::kNotFound,
+           "no Vulkan instance can be made");
+  volkLoadInstanceOnly(instance);
+  return instance;
+}
+
 }  // namespace
 
 Buffer::~Buffer() {
@@ -62,22 +83,11 @@ Buffer::~Buffer() {
 }
 
 Result<std::unique_ptr<GpuDevice>> GpuDevice::open(const DeviceChoice& choice) {
-  // volk keeps what it loads in global variables: one instance at a time is made.
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
-  TAPER_VK(volkInitialize(), Error::kNotFound, "there is no Vulkan loader");
+  const Result<VkInstance> instance = shared_instance();
+  TAPER_TRY(instance.status());
   std::unique_ptr<GpuDevice> device(new (std::nothrow) GpuDevice());
   TAPER_REQUIRE(device != nullptr, Error::kMemoryAllocationFailed, "there is no memory");
-  VkApplicationInfo application = {};
-  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
-  application.pEngineName = "Taper";
-  application.apiVersion = VK_API_VERSION_1_2;
-  VkInstanceCreateInfo info = {};
-  info.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
-  info.pApplicationInfo = &application;
-  TAPER_VK(vkCreateInstance(&info, nullptr, &device->instance_), Error::kNotFound,
-           "no Vulkan instance can be made");
-  volkLoadInstanceOnly(device->instance_);
+  device->instance_ = *instance;
   TAPER_TRY(device->choose(choice));
   TAPER_TRY(device->make_device());
   device->read_limits();
@@ -86,7 +96,6 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::open(const DeviceChoice& choice) {
 
 GpuDevice::~GpuDevice() {
   if (device_ != VK_NULL_HANDLE) vk_.vkDestroyDevice(device_, nullptr);
-  if (instance_ != VK_NULL_HANDLE) vkDestroyInstance(instance_, nullptr);
 }
 
 Status GpuDevice::choose(const DeviceChoice& choice) {
