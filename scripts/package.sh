@@ -137,7 +137,7 @@ mkdir "$out/lacking"
 cat >"$out/lacking/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
 project(lacking LANGUAGES CXX)
-find_package(Taper REQUIRED COMPONENTS runtime vulkan)
+find_package(Taper REQUIRED COMPONENTS runtime telegraph)
 END
 if cmake -S "$out/lacking" -B "$out/lacking/build" "-DCMAKE_PREFIX_PATH=$prefix" >"$out/log" 2>&1
 then
