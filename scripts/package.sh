@@ -143,7 +143,7 @@ if cmake -S "$out/lacking" -B "$out/lacking/build" "-DCMAKE_PREFIX_PATH=$prefix"
 then
   fail "a component that is not installed was found"
 fi
-grep -q "installed without 'vulkan'" "$out/log" || fail "does not name the missing component"
+grep -q "installed without 'telegraph'" "$out/log" || fail "does not name the missing component"
 # The compiler from the package and, if it is installed, XNNPACK.
 cat >"$out/lacking/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
