@@ -170,7 +170,9 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   const auto id = static_cast<ValueId>(&stated - graph_.values.data());
   require(!stated.is_constant && !stated.is_input && plan_.defined_[id] == 0,
           "a result is written twice, or is an input or a constant");
-  require(stated.dtype == dtype, "a result has another dtype than its operator gives");
+  // ExecuTorch's exporter writes int64 as int32.
+  const bool is_narrow = stated.dtype == ScalarType::kInt && dtype == ScalarType::kLong;
+  require(stated.dtype == dtype || is_narrow, "a result has another dtype than its operator gives");
   bool has_sizes = true;
   for (size_t d = 0; d < dims.rank; ++d) has_sizes = has_sizes && dims[d] >= 0;
   require(has_sizes, "a result has a negative size");
@@ -179,6 +181,7 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
                         : dims == stated.limits;
   if (!require(fits, "a result has other sizes than its operator gives")) return {};
   graph_.values[id].dims = dims;
+  graph_.values[id].dtype = dtype;
   plan_.defined_[id] = 1;
   plan_.note_use(id);
   return {id, dtype, dims};

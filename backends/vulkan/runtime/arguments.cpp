@@ -3,6 +3,14 @@
 namespace taper::vulkan {
 namespace {
 
+// ExecuTorch's exporter writes int64 as int32, so that an argument may be the other.
+bool fits(ScalarType argument, ScalarType stated) {
+  const auto is_index = [](ScalarType dtype) {
+    return dtype == ScalarType::kInt || dtype == ScalarType::kLong;
+  };
+  return argument == stated || (is_index(argument) && is_index(stated));
+}
+
 // A size, given as a number or as a tensor of one element.
 Result<int64_t> number_of(const EValue& arg) {
   if (arg.is_int()) return arg.to_int();
@@ -27,7 +35,7 @@ Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed) {
   }
   TAPER_REQUIRE(arg.is_tensor(), Error::kInvalidType, "an argument of the payload is not a tensor");
   const Tensor& tensor = arg.to_tensor();
-  TAPER_REQUIRE(tensor.scalar_type() == input.dtype, Error::kInvalidType,
+  TAPER_REQUIRE(fits(tensor.scalar_type(), input.dtype), Error::kInvalidType,
                 "an input has another dtype than the payload says");
   TAPER_REQUIRE(static_cast<size_t>(tensor.dim()) == input.limits.rank && tensor.is_contiguous(),
                 Error::kInvalidArgument, "an input has another rank than the payload says");
@@ -42,9 +50,9 @@ Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed) {
 }
 
 Status resize_output(EValue& arg, ScalarType dtype, const Dims& dims) {
-  TAPER_REQUIRE(
-      arg.is_tensor() && arg.to_tensor().scalar_type() == dtype && !arg.to_tensor().is_constant(),
-      Error::kInvalidType, "an output is not what the payload says");
+  TAPER_REQUIRE(arg.is_tensor() && fits(arg.to_tensor().scalar_type(), dtype) &&
+                    !arg.to_tensor().is_constant(),
+                Error::kInvalidType, "an output is not what the payload says");
   int32_t sizes[Dims::kMaxRank];
   for (size_t i = 0; i < dims.rank; ++i) sizes[i] = static_cast<int32_t>(dims[i]);
   TAPER_TRY(arg.to_tensor().resize({sizes, dims.rank}));

@@ -7,6 +7,8 @@
 
 namespace taper::vulkan {
 
+// An argument has the dtype that the payload states, but int32 and int64 may stand for each other.
+
 // Takes the sizes of an input, or a number; sets `changed` if they are others than before. Returns
 // kInvalidType or kInvalidArgument where an argument is not what the payload says.
 Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed);

@@ -11,6 +11,7 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/runtime/arguments.h"
 #include "backends/vulkan/runtime/cpu_kernels.h"
+#include "backends/vulkan/runtime/element_words.h"
 
 namespace taper::vulkan {
 namespace {
@@ -31,6 +32,23 @@ Limits limits_of(uint64_t max_bytes) {
 
 bool is_out(ArgKind kind) {
   return kind == ArgKind::kMutableTensor || kind == ArgKind::kMutableTensorList;
+}
+
+bool is_index(ScalarType dtype) { return dtype == ScalarType::kInt || dtype == ScalarType::kLong; }
+
+// Copies elements; int32 becomes int64, and the other way.
+Status copy_elements(const Tensor& from, Tensor& to) {
+  const auto count = static_cast<size_t>(from.numel());
+  if (count == 0) return {};
+  if (from.scalar_type() == to.scalar_type()) {
+    std::memmove(to.mutable_data(), from.const_data(), from.nbytes());
+    return {};
+  }
+  if (to.scalar_type() == ScalarType::kInt) {
+    return to_words(from.scalar_type(), from.const_data(), count, to.mutable_data_ptr<uint32_t>());
+  }
+  from_words(to.scalar_type(), from.const_data_ptr<uint32_t>(), count, to.mutable_data());
+  return {};
 }
 
 uint64_t padded(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
@@ -315,8 +333,8 @@ Status CpuMethod::allocate(uint64_t max_bytes) {
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const PayloadValue& value = graph_.values[id];
     const TensorSlot& slot = slots_[id];
-    if (value.kind != Kind::kTensor || value.is_constant || value.is_input || !slot.is_set)
-      continue;
+    const bool is_given = value.is_input && !is_index(value.dtype);
+    if (value.kind != Kind::kTensor || value.is_constant || is_given || !slot.is_set) continue;
     ArenaBlock block;
     block.bytes = padded(slot.tensor.nbytes() + 1);
     block.first = slot.first;
@@ -355,6 +373,20 @@ Status CpuMethod::compute_size(const KernelCall& call) {
   return {};
 }
 
+// Kernels read an argument where it is, unless it has another dtype than the payload says.
+Status CpuMethod::bind_input(ValueId id, EValue& arg) {
+  if (graph_.values[id].kind != Kind::kTensor) {
+    values_[id] = EValue(graph_.values[id].integer);
+    return {};
+  }
+  Tensor& given = arg.to_tensor();
+  Tensor& own = slots_[id].tensor;
+  values_[id] = EValue(given.scalar_type() == own.scalar_type() ? &given : &own);
+  if (given.scalar_type() == own.scalar_type()) return {};
+  TAPER_TRY(own.resize(given.sizes()));
+  return copy_elements(given, own);
+}
+
 Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == graph_.inputs.size() + graph_.outputs.size(),
                 Error::kInvalidArgument, "the payload has another number of arguments");
@@ -362,8 +394,7 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
     const ValueId id = graph_.inputs[i];
     bool changed = false;
     TAPER_TRY(take_sizes(*args[i], graph_.values[id], changed));
-    const bool is_tensor = graph_.values[id].kind == Kind::kTensor;
-    values_[id] = is_tensor ? EValue(&args[i]->to_tensor()) : EValue(graph_.values[id].integer);
+    TAPER_TRY(bind_input(id, *args[i]));
   }
   for (const KernelCall& call : calls_) {
     if (call.kernel == nullptr) {
@@ -380,9 +411,7 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
     Dims dims;
     for (const int32_t size : from.sizes()) dims.push_back(size);
     TAPER_TRY(resize_output(arg, from.scalar_type(), dims));
-    if (from.nbytes() != 0) {
-      std::memmove(arg.to_tensor().mutable_data(), from.const_data(), from.nbytes());
-    }
+    TAPER_TRY(copy_elements(from, arg.to_tensor()));
   }
   return {};
 }

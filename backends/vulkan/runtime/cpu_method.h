@@ -61,6 +61,7 @@ class CpuMethod final : public Executable {
   Status note_access(const EValue& arg, bool writes);
   Status note_tensor(ValueId id, bool writes);
   Status allocate(uint64_t max_bytes);
+  Status bind_input(ValueId id, EValue& arg);
   Status compute_size(const KernelCall& call);
 
   PayloadGraph graph_;

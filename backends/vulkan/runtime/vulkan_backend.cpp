@@ -81,7 +81,7 @@ Result<void*> VulkanBackend::load_on_gpu(const BackendInitContext& context,
   std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
   TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(method->load(payload, NamedConstants(context)));
-  if (!method->has_wide_inputs()) return handle_of(method.release());
+  if (!method->may_have_wide_inputs()) return handle_of(method.release());
   std::unique_ptr<CpuMethod> spare(new (std::nothrow) CpuMethod());
   const bool has_spare =
       spare != nullptr &&

@@ -300,6 +300,7 @@ constexpr Operator kOperators[] = {
     {"aten.reciprocal.default", "aten::reciprocal.out", 1, plan_unary, functions(RECIPROCAL)},
     {"aten.sin.default", "aten::sin.out", 1, plan_unary, functions(SIN)},
     {"aten.cos.default", "aten::cos.out", 1, plan_unary, functions(COS)},
+    {"aten.tan.default", "aten::tan.out", 1, plan_unary, functions(TAN)},
     {"aten.tanh.default", "aten::tanh.out", 1, plan_unary, functions(TANH)},
     {"aten.sigmoid.default", "aten::sigmoid.out", 1, plan_unary, functions(SIGMOID)},
     {"aten.erf.default", "aten::erf.out", 1, plan_unary, functions(ERF)},

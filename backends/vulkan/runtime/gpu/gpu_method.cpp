@@ -252,22 +252,24 @@ Status GpuMethod::record(bool once) {
 Status GpuMethod::write_input(const EValue& arg, const PayloadValue& input, uint64_t offset) const {
   if (input.kind != Kind::kTensor) return {};
   const auto count = static_cast<size_t>(input.dims.numel());
-  return to_words(input.dtype, arg.to_tensor().const_data(), count, words_at(upload_, offset));
+  const Tensor& tensor = arg.to_tensor();
+  return to_words(tensor.scalar_type(), tensor.const_data(), count, words_at(upload_, offset));
 }
 
 Status GpuMethod::read_output(EValue& arg, ValueId output, uint64_t offset) const {
   const PayloadValue& value = graph_.values[output];
   TAPER_TRY(resize_output(arg, value.dtype, value.dims));
   const Tensor& tensor = arg.to_tensor();
-  from_words(value.dtype, words_at(read_back_, offset), static_cast<size_t>(tensor.numel()),
-             tensor.mutable_data());
+  from_words(tensor.scalar_type(), words_at(read_back_, offset),
+             static_cast<size_t>(tensor.numel()), tensor.mutable_data());
   return {};
 }
 
-bool GpuMethod::has_wide_inputs() const {
+bool GpuMethod::may_have_wide_inputs() const {
   for (const ValueId id : graph_.inputs) {
     const PayloadValue& value = graph_.values[id];
-    if (value.kind == Kind::kTensor && value.dtype == ScalarType::kLong) return true;
+    const bool is_index = value.dtype == ScalarType::kLong || value.dtype == ScalarType::kInt;
+    if (value.kind == Kind::kTensor && is_index) return true;
   }
   return false;
 }

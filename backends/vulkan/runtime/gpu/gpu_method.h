@@ -20,9 +20,9 @@ class GpuMethod final : public Executable {
   // What the payload's graph refers to must outlive this.
   Status load(Span<const uint8_t> payload, const ConstantSource& source);
 
-  // Whether an input is of int64. An element that does not fit into 32 bits makes execute() return
-  // kNotSupported.
-  bool has_wide_inputs() const;
+  // Whether an input may be of int64. An element that does not fit into 32 bits makes execute()
+  // return kNotSupported.
+  bool may_have_wide_inputs() const;
 
   // Returns kInvalidArgument where an argument is not what the payload says, or where an index that
   // a shader read is out of range; kOutOfResources if the GPU was lost.
