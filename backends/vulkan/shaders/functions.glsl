@@ -10,7 +10,8 @@ float tanh_of(float x) {
 }
 
 float sigmoid_of(float x) {
-  return x < 0.0 ? 1.0 - 1.0 / (1.0 + exp(x)) + 0.0 * x : 1.0 / (1.0 + exp(-x));
+  float e = exp(-abs(x));
+  return x < 0.0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
 }
 
 // 1 - erf(x), also where that is small: a Chebyshev fit of erfc(x) exp(x^2) / t in t = 1 / (1 +
