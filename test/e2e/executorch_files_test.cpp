@@ -1,5 +1,5 @@
 // Runs files that ExecuTorch lowered for its own backends, in test/compat/data, and compares the
-// outputs with those of its runtime. Quantised results may differ by one step between processors.
+// outputs with those of its runtime, or of PyTorch. Quantised results may differ by one step between processors.
 
 #include <gtest/gtest.h>
 

@@ -58,10 +58,11 @@ bool mutate_payload(std::string& file, Random& random) {
 
 constexpr const char* kModels[] = {"vit_tiny", "inception", "dynamic_encoder", "dynamic_rows",
                                    "dynamic_bert"};
+constexpr const char* kPrograms[] = {"vulkan_convnet", "vulkan_encoder", "vulkan_sizes"};
 
 }  // namespace
 
 extern const fuzz::BackendHooks kFuzz;
-const fuzz::BackendHooks kFuzz = {kIdentity.name, kModels, {}, mutate_payload};
+const fuzz::BackendHooks kFuzz = {kIdentity.name, kModels, kPrograms, mutate_payload};
 
 }  // namespace taper::vulkan
