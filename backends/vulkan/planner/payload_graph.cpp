@@ -15,6 +15,8 @@ namespace {
   TAPER_REQUIRE(condition, Error::kDelegateInvalidCompatibility, text)
 
 constexpr uint32_t kMaxTables = 1000000;
+// Plans compare tensors with tensors, so the work for a payload is bounded by its numbers of these.
+constexpr uint32_t kMaxValues = 65536, kMaxCalls = 16384, kMaxItems = 65536;
 constexpr uint64_t kNamed = UINT64_MAX;  // The offset of a constant that is named data.
 
 uint64_t little_endian(Span<const uint8_t> bytes, size_t at, size_t count) {
@@ -89,6 +91,8 @@ class Reader {
     TAPER_VULKAN_REQUIRE(wire_.values() != nullptr && wire_.chain() != nullptr &&
                              wire_.input_ids() != nullptr && wire_.output_ids() != nullptr,
                          "the graph of the payload lacks values, calls, inputs or outputs");
+    TAPER_VULKAN_REQUIRE(wire_.values()->size() <= kMaxValues && wire_.chain()->size() <= kMaxCalls,
+                         "the payload has too many values or calls");
     graph_.values.resize(wire_.values()->size());
     for (uint32_t id = 0; id < wire_.values()->size(); ++id) {
       TAPER_TRY(read_value(*wire_.values()->Get(id), graph_.values[id]));
@@ -264,7 +268,9 @@ class Reader {
                          "a call of the payload has the wrong number of arguments");
     for (const int32_t id : call.args) {
       TAPER_VULKAN_REQUIRE(is_value(id), "a call of the payload names a value that is not there");
+      items_ += graph_.values[static_cast<size_t>(id)].values.size();
     }
+    TAPER_VULKAN_REQUIRE(items_ <= kMaxItems, "the lists of the payload are too long");
     graph_.calls.push_back(call);
     return {};
   }
@@ -273,6 +279,7 @@ class Reader {
   const Span<const uint8_t> constants_;
   const ConstantSource* source_;
   PayloadGraph& graph_;
+  size_t items_ = 0;  // In the lists of all calls.
 };
 
 }  // namespace

@@ -138,6 +138,19 @@ TEST(PayloadGraph, ItsConstantsHaveTheirBytes) {
   EXPECT_EQ(read_problem(missing.finish()), "a constant of the payload is not there");
 }
 
+TEST(PayloadGraph, ItsNumbersOfThingsAreBounded) {
+  Sum values;
+  for (int i = 0; i < 70000; ++i) values.payload.none();
+  EXPECT_EQ(read_problem(values.finish()), "the payload has too many values or calls");
+  Sum calls;
+  for (int i = 0; i < 20000; ++i) calls.payload.call("aten.relu.default", {calls.x, calls.y});
+  EXPECT_EQ(read_problem(calls.finish()), "the payload has too many values or calls");
+  Sum items;  // One long list in many calls.
+  const int32_t list = items.payload.list(std::vector<int32_t>(7000, items.x));
+  for (int i = 0; i < 10; ++i) items.payload.call("aten.cat.default", {list, items.one, items.y});
+  EXPECT_EQ(read_problem(items.finish()), "the lists of the payload are too long");
+}
+
 TEST(PayloadGraph, ItsTensorsAreBounded) {
   PayloadBuilder rank;
   rank.tensor({1, 1, 1, 1, 1, 1, 1, 1, 1});

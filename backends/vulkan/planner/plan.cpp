@@ -65,7 +65,7 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
     }
   }
   is_placed_ = true;
-  find_barriers(graph);
+  for (const bool once : {false, true}) find_barriers(once);
   return check(limits);
 }
 
@@ -147,34 +147,46 @@ void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
   for (size_t i = 0; i < blocks.size(); ++i) owners[i]->offset = blocks[i].offset;
 }
 
-// A dispatch waits if it reads what one since the last barrier wrote, or writes what one of them
-// read or wrote.
-void Plan::find_barriers(const PayloadGraph&) {
-  size_t since = 0;
+// Whether one writes memory that the other accesses.
+bool Plan::conflict(const Dispatch& one, const Dispatch& two) const {
+  for (size_t a = 0; a < one.num_bindings; ++a) {
+    for (size_t b = 0; b < two.num_bindings; ++b) {
+      const Dispatch::Binding& mine = one.bindings[a];
+      const Dispatch::Binding& other = two.bindings[b];
+      if (!mine.writes && !other.writes) continue;
+      if (mine.value == kFaultValue || other.value == kFaultValue) continue;
+      const Place& here = root_of(mine.value);
+      const Place& there = root_of(other.value);
+      if (here.memory == there.memory &&
+          overlap(here.offset, here.bytes, there.offset, there.bytes)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Those that run once are recorded apart from those that run every time, and those without
+// workgroups not at all: a barrier must stand before one that is recorded with what it waits for.
+void Plan::find_barriers(bool once) {
+  constexpr size_t kMostWithout = 1024;  // Then one more costs nothing, and comparing all would.
+  const auto is_recorded = [once](const Dispatch& dispatch) {
+    return dispatch.once == once && dispatch.groups[0] != 0 && dispatch.groups[1] != 0 &&
+           dispatch.groups[2] != 0;
+  };
+  size_t since = 0, pending = 0;
   for (size_t i = 0; i < dispatches_.size(); ++i) {
     Dispatch& dispatch = dispatches_[i];
-    const auto conflicts = [&](const Dispatch& earlier) {
-      for (size_t a = 0; a < dispatch.num_bindings; ++a) {
-        for (size_t b = 0; b < earlier.num_bindings; ++b) {
-          const Dispatch::Binding& mine = dispatch.bindings[a];
-          const Dispatch::Binding& other = earlier.bindings[b];
-          if (!mine.writes && !other.writes) continue;
-          if (mine.value == kFaultValue || other.value == kFaultValue) continue;
-          const Place& here = root_of(mine.value);
-          const Place& there = root_of(other.value);
-          if (here.memory == there.memory &&
-              overlap(here.offset, here.bytes, there.offset, there.bytes)) {
-            return true;
-          }
-        }
-      }
-      return false;
-    };
-    dispatch.barrier = false;
+    if (!is_recorded(dispatch)) continue;
+    dispatch.barrier = pending == kMostWithout;
     for (size_t j = since; j < i && !dispatch.barrier; ++j) {
-      dispatch.barrier = conflicts(dispatches_[j]);
+      dispatch.barrier = is_recorded(dispatches_[j]) && conflict(dispatch, dispatches_[j]);
     }
-    if (dispatch.barrier) since = i;
+    if (dispatch.barrier) {
+      since = i;
+      pending = 0;
+    }
+    ++pending;
   }
 }
 

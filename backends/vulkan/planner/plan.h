@@ -95,7 +95,8 @@ class Plan {
   void note_use(ValueId value);
   void find_constants(const PayloadGraph& graph);
   void assign_offsets(const PayloadGraph& graph, const Limits& limits);
-  void find_barriers(const PayloadGraph& graph);
+  bool conflict(const Dispatch& one, const Dispatch& two) const;
+  void find_barriers(bool once);
   Status check(const Limits& limits) const;
   const Place& root_of(ValueId value) const { return places_[places_[value].root]; }
 

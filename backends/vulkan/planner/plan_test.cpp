@@ -91,6 +91,41 @@ TEST(Plan, WhatDoesNotMeetDoesNotWait) {
   EXPECT_EQ(planned.offset(x), planned.offset(c));
 }
 
+// What runs once is recorded apart, so that barriers among it are none for the others.
+TEST(Plan, WhatRunsOnceIsNoBarrierForTheOthers) {
+  PayloadBuilder payload;
+  const Id x = payload.input({8}), w = payload.constant({8}, std::vector<float>(8, 1));
+  const Id a = payload.tensor({8}), b = payload.tensor({8}), c = payload.tensor({8});
+  const Id d = payload.tensor({8}), one = payload.integer(1);
+  payload.call("aten.relu.default", {x, a});        // Every time.
+  payload.call("aten.neg.default", {w, b});         // Once.
+  payload.call("aten.relu.default", {b, c});        // Once, after that.
+  payload.call("aten.add.Tensor", {a, c, one, d});  // Every time: reads what the first writes.
+  payload.output(d);
+  const Planned planned(payload.finish());
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  EXPECT_EQ(planned.barriers(), (std::vector<bool>{false, false, true, true}));
+}
+
+// A dispatch of no elements is not recorded, and so is its barrier.
+TEST(Plan, WhatIsEmptyIsNoBarrier) {
+  PayloadBuilder payload;
+  const Id x = payload.input({8}), y = payload.input({4});
+  const Id a = payload.tensor({8}), b = payload.tensor({4}), c = payload.tensor({4});
+  const Id d = payload.tensor({8});
+  payload.call("aten.relu.default", {x, a});
+  payload.call("aten.relu.default", {y, b});
+  payload.call("aten.neg.default", {b, c});
+  payload.call("aten.neg.default", {a, d});
+  for (const Id id : {x, y, a, b, c, d})
+    payload.output(id);  // So that none lies where another was.
+  Planned planned(payload.finish());
+  EXPECT_EQ(planned.barriers(), (std::vector<bool>{false, false, true, false}));
+  planned.graph.values[static_cast<size_t>(y)].dims[0] = 0;
+  ASSERT_TRUE(planned.plan.build(planned.graph, Limits()).ok());
+  EXPECT_EQ(planned.barriers(), (std::vector<bool>{false, false, false, true}));
+}
+
 TEST(Plan, AViewLivesAsLongAsWhatItViews) {
   PayloadBuilder payload;
   const Id x = payload.input({4, 4}), flat = payload.tensor({16});
