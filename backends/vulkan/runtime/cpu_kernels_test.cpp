@@ -1,0 +1,192 @@
+// Tests the kernels against PyTorch's numbers.
+
+#include "backends/vulkan/runtime/cpu_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <deque>
+
+#include "test/support/test_tensor.h"
+
+namespace taper::vulkan {
+namespace {
+
+using test::TestTensor;
+using Floats = std::vector<float>;
+
+constexpr float kNan = NAN;
+
+// The arguments of one call.
+class Arguments {
+ public:
+  Arguments& tensor(std::vector<int32_t> sizes, const Floats& values) {
+    TestTensor& made = tensors_.emplace_back(ScalarType::kFloat, std::move(sizes));
+    std::copy(values.begin(), values.end(), made->mutable_data_ptr<float>());
+    return add(EValue(&*made));
+  }
+  Arguments& mask(std::vector<int32_t> sizes, const std::vector<bool>& values) {
+    TestTensor& made = tensors_.emplace_back(ScalarType::kBool, std::move(sizes));
+    std::copy(values.begin(), values.end(), made->mutable_data_ptr<bool>());
+    return add(EValue(&*made));
+  }
+  Arguments& none() { return add(EValue()); }
+  Arguments& real(double value) { return add(EValue(value)); }
+  Arguments& flag(bool value) { return add(EValue(value)); }
+  Arguments& ints(const std::vector<int64_t>& items) {
+    std::vector<EValue*>& pointers = pointers_.emplace_back();
+    for (const int64_t item : items) pointers.push_back(&items_.emplace_back(item));
+    lists_.push_back({pointers.data(), unboxed_.emplace_back(items.size()).data()});
+    return add(EValue(&lists_.back(), static_cast<uint32_t>(items.size())));
+  }
+
+  // What the kernel writes to a result of at most those sizes; empty if it fails.
+  Floats run(const char* name, std::vector<int32_t> sizes) {
+    TestTensor out(ScalarType::kFloat, std::move(sizes), {}, ShapeDynamism::kDynamicBound);
+    add(EValue(&*out));
+    const Kernel* kernel = find_kernel(cpu_kernels(), name);
+    EXPECT_NE(kernel, nullptr) << name;
+    if (kernel == nullptr) return {};
+    EXPECT_EQ(kernel->arg_count, args_.size()) << name;
+    for (size_t i = 0; i < args_.size(); ++i) {
+      EXPECT_TRUE(accepts(kernel->args[i], *args_[i])) << name << ", argument " << i;
+    }
+    KernelContext context;
+    const Status status = kernel->run(context, args_.data());
+    problem = status.message();
+    return status.ok() ? out.values<float>() : Floats();
+  }
+
+  std::string problem;
+
+ private:
+  Arguments& add(EValue value) {
+    args_.push_back(&items_.emplace_back(value));
+    return *this;
+  }
+
+  std::deque<TestTensor> tensors_;
+  std::deque<EValue> items_;
+  std::deque<std::vector<EValue*>> pointers_;
+  std::deque<std::vector<int64_t>> unboxed_;
+  std::deque<BoxedIntList> lists_;
+  std::vector<EValue*> args_;
+};
+
+void expect_near(const Floats& got, const Floats& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(wanted[i])) {
+      EXPECT_TRUE(std::isnan(got[i])) << i;
+    } else {
+      EXPECT_NEAR(got[i], wanted[i], 2e-6) << i;
+    }
+  }
+}
+
+const Floats kNumbers = {-2, -0.5, 0, 0.25, 7, kNan};
+
+Floats map(const char* name, const std::vector<double>& scalars = {}) {
+  Arguments args;
+  args.tensor({6}, kNumbers);
+  for (const double scalar : scalars) args.real(scalar);
+  return args.run(name, {6});
+}
+
+TEST(CpuKernels, OfOneNumber) {
+  expect_near(map("vulkan::relu6"), {0, 0, 0, 0.25, 6, kNan});
+  expect_near(map("vulkan::mish"), {-0.252501F, -0.220744F, 0, 0.169572F, 6.999989F, kNan});
+  expect_near(map("vulkan::softplus", {2, 4}),
+              {0.009075F, 0.156631F, 0.346574F, 0.487038F, 7, kNan});
+  expect_near(map("vulkan::hardshrink", {0.5}), {-2, 0, 0, 0, 7, kNan});
+  expect_near(Arguments()
+                  .tensor({2, 2, 2}, {-4, -3, -2, -1, 0, 1, 2, 3})
+                  .tensor({2, 1}, {0.5, 0.25})
+                  .run("vulkan::prelu", {2, 2, 2}),
+              {-2, -1.5, -0.5, -0.25, 0, 1, 2, 3});
+}
+
+TEST(CpuKernels, Norms) {
+  const Floats rows = {1, 2, 3, 4, -5, 6}, weight = {1, 2, 0.5};
+  const Floats normalised = {0.46291F, 1.851638F, 0.694364F, 0.789542F, -1.973855F, 0.592156F};
+  expect_near(Arguments()
+                  .tensor({2, 3}, rows)
+                  .ints({3})
+                  .tensor({3}, weight)
+                  .real(1e-5)
+                  .run("vulkan::rms_norm", {2, 3}),
+              normalised);
+  expect_near(Arguments()
+                  .tensor({2, 3}, rows)
+                  .tensor({3}, weight)
+                  .real(1e-5)
+                  .run("vulkan::rms_norm_of_last", {2, 3}),
+              normalised);
+  expect_near(
+      Arguments().tensor({2, 3}, rows).ints({2, 3}).none().none().run("vulkan::rms_norm", {2, 3}),
+      {0.256776F, 0.513553F, 0.770329F, 1.027105F, -1.283882F, 1.540658F});
+}
+
+// Two heads of queries that share one of keys.
+Arguments heads() {
+  Arguments args;
+  args.tensor({1, 2, 2, 2}, {1, 0, 0, 1, 2, 1, 1, 1})
+      .tensor({1, 1, 3, 2}, {1, 1, 0, 2, 3, 0})
+      .tensor({1, 1, 3, 2}, {1, 2, 3, 4, 5, 6});
+  return args;
+}
+
+TEST(CpuKernels, Attention) {
+  expect_near(
+      heads().none().real(0).flag(false).none().flag(true).run("vulkan::attention", {1, 2, 2, 2}),
+      {4.110622F, 5.110622F, 2.712068F, 3.712068F, 4.493032F, 5.493032F, 3.51047F, 4.510469F});
+  expect_near(
+      heads().none().real(0).flag(true).none().flag(true).run("vulkan::attention", {1, 2, 2, 2}),
+      {1, 2, 2.339523F, 3.339523F, 1, 2, 2, 3});
+  expect_near(heads()
+                  .mask({2, 3}, {true, false, true, false, false, false})
+                  .real(0.5)
+                  .run("vulkan::sdpa", {1, 2, 2, 2}),
+              {3.924234F, 4.924234F, 0, 0, 4.270298F, 5.270298F, 0, 0});
+  expect_near(
+      heads().tensor({1, 3}, {0, 1, -1}).none().run("vulkan::sdpa", {1, 2, 2, 2}),
+      {3.266346F, 4.266346F, 2.755434F, 3.755434F, 3.764957F, 4.764956F, 2.886256F, 3.886256F});
+}
+
+TEST(CpuKernels, AttentionRefusesWhatDoesNotFit) {
+  Arguments mask = heads();
+  EXPECT_TRUE(mask.tensor({2, 2}, {0, 0, 0, 0}).none().run("vulkan::sdpa", {1, 2, 2, 2}).empty());
+  EXPECT_EQ(mask.problem, "the mask does not broadcast");
+  Arguments keys;
+  keys.tensor({2, 2}, {0, 0, 0, 0}).tensor({2, 3}, Floats(6)).tensor({2, 2}, {0, 0, 0, 0});
+  EXPECT_TRUE(keys.none().none().run("vulkan::sdpa", {2, 2}).empty());
+  EXPECT_EQ(keys.problem, "its sizes do not fit together");
+}
+
+Arguments image() {
+  Floats pixels;
+  for (int i = 0; i < 20; ++i) pixels.push_back(i == 6 ? kNan : static_cast<float>(i));
+  Arguments args;
+  args.tensor({1, 4, 5}, pixels);
+  return args;
+}
+
+TEST(CpuKernels, Pools) {
+  expect_near(image().ints({2, 2}).ints({}).ints({0, 0}).ints({1, 1}).flag(true).run(
+                  "vulkan::max_pool2d", {1, 2, 3}),
+              {kNan, 8, 9, 16, 18, 19});
+  expect_near(image().ints({3}).ints({1}).ints({1}).ints({2}).flag(false).run("vulkan::max_pool2d",
+                                                                              {1, 2, 3}),
+              {kNan, 19, kNan, 13, 14, 13});
+  Arguments huge = image();
+  EXPECT_TRUE(huge.ints({INT64_MAX})
+                  .ints({1})
+                  .ints({INT64_MAX})
+                  .ints({1})
+                  .flag(false)
+                  .run("vulkan::max_pool2d", {1, 2, 3})
+                  .empty());
+}
+
+}  // namespace
+}  // namespace taper::vulkan
