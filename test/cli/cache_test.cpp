@@ -87,6 +87,18 @@ TEST_F(Cache, WhatIsOfNoUseIsToldOnceAndMadeAnew) {
   }
 }
 
+TEST_F(Cache, WhatOthersCanWriteIsUsedOnlyWhenAskedFor) {
+  run_model(path_, true);
+  std::filesystem::permissions(cache_, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  const std::string before = tools::read_file(cache_);
+  const Said unasked = run_model(path_);
+  EXPECT_TRUE(has(unasked, "is not used: another user can write it")) << unasked.err;
+  EXPECT_EQ(unasked.out, plain_);
+  EXPECT_EQ(tools::read_file(cache_), before);
+  EXPECT_EQ(run_model(path_, true).err, "");
+}
+
 TEST_F(Cache, IsNotThatOfAModelThatHasTakenThePlace) {
   run_model(path_, true);
   const std::string other = exported(scratch_, "mobilenet_v2");
