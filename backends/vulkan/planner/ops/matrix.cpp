@@ -42,6 +42,29 @@ void plan_linear(Call& call, int) {
   multiply(call, p);
 }
 
+// linear_dW(d_out, x): the gradient of a linear layer's weight, which is the product of the columns
+// of d_out with those of x.
+void plan_weight_gradient(Call& call, int) {
+  const Operand slope = call.tensor(0), x = call.tensor(1);
+  require_floats(call, slope, x);
+  const size_t rank = x.dims.rank;
+  const bool has_rows = rank >= 1 && slope.dims.rank >= 1;
+  if (!call.require(has_rows, "its sizes do not fit together")) return;
+  Product p;
+  p.m = slope.dims[slope.dims.rank - 1];
+  p.n = x.dims[rank - 1];
+  p.k = x.dims.product(0, rank - 1);
+  call.require(slope.dims.product(0, slope.dims.rank - 1) == p.k, "its sizes do not fit together");
+  p.a = slope;
+  p.a_m = 1;
+  p.a_k = p.m;
+  p.b = x;
+  p.b_k = p.n;
+  p.b_n = 1;
+  p.out = call.result({2, {p.m, p.n}}, ScalarType::kFloat);
+  multiply(call, p);
+}
+
 // a: [batch, m, k], b: [batch, k, n], both dense.
 Product dense_product(Call& call, const Operand& a, const Operand& b) {
   require_floats(call, a, b);
@@ -95,12 +118,13 @@ void plan_addmm(Call& call, int) {
   p.has_bias =
       bias.dims.rank >= 1 && bias.dims[bias.dims.rank - 1] == p.n && bias.dims.numel() == p.n;
   p.bias = bias;
+  const Operand product = call.temporary(p.has_bias ? 0 : dims.numel());
   if (p.has_bias) {
     p.out = call.result(dims, ScalarType::kFloat);
     multiply(call, p);
     return;
   }
-  p.out = call.temporary(dims.numel());
+  p.out = product;
   p.out.dims = dims;
   multiply(call, p);
   elementwise(call, ADD, call.result(dims, ScalarType::kFloat), {p.out, bias}, {1, 0});
@@ -111,6 +135,7 @@ constexpr Operator kOperators[] = {
     {"aten.mm.default", "aten::mm.out", 2, plan_mm, 2, true},
     {"aten.bmm.default", "aten::bmm.out", 2, plan_mm, 3, true},
     {"aten.addmm.default", "aten::addmm.out", 5, plan_addmm},
+    {"et_vk.linear_dW.default", "vulkan::linear_dw", 2, plan_weight_gradient},
 };
 
 }  // namespace
