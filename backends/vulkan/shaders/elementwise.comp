@@ -53,6 +53,9 @@ uint of_one(uint a, float x, int i) {
     case SQRT: return f(sqrt(x));
     case RSQRT: return f(inversesqrt(x));
     case RECIPROCAL: return f(1.0 / x);
+    case ASIN: return f(asin_of(x));
+    case ACOS: return f(acos_of(x));
+    case ATAN: return f(atan_of(x));
     case SIN: return f(sin_of(x));
     case COS: return f(cos_of(x));
     case TAN: return f(tan_of(x));
