@@ -9,6 +9,10 @@ if(NOT TAPER_GLSLC OR NOT TAPER_VULKAN_INCLUDE OR NOT TAPER_VOLK_INCLUDE)
   return()
 endif()
 
+taper_component(volk MIT https://github.com/zeux/volk DEBIAN libvulkan-volk-dev)
+taper_component(vulkan-headers Apache-2.0 https://github.com/KhronosGroup/Vulkan-Headers
+  DEBIAN libvulkan-dev)
+
 # Every shader is a source of its own, so that a program links those that its table names: all, or,
 # if `taper select` wrote a table, those that its payloads need.
 set(shader_folder ${PROJECT_SOURCE_DIR}/${backend_folder}/shaders)
