@@ -7,6 +7,8 @@
   .pte (every step).
 - ours-xnnpack, theirs-xnnpack: the same with the XNNPACK delegate; the second for a few models, and
   only if this build of taper has XNNPACK.
+- ours-vulkan: `taper export --backend vulkan --compat=executorch` compiles the .pt2; ExecuTorch's
+  schema and registry read its payloads, and `taper run` runs them.
 - theirs-vulkan: the models of vulkan_models.py, lowered with ExecuTorch's Vulkan delegate, on
   lavapipe if it is there, and on the processor.
 
@@ -43,7 +45,7 @@ class Expected:
                     self.entries.append((words[0], words[1], words[2].strip()))
 
     def reason(self, way, key):
-        way = way.removesuffix("-xnnpack")  # No known failure is caused by the delegate.
+        way = way.removesuffix("-xnnpack").removesuffix("-vulkan")  # No known failure is caused by the delegate.
         for entry in self.entries:
             if entry[0] == way and fnmatch.fnmatch(key, entry[1]):
                 self.used.add(entry)
@@ -302,6 +304,39 @@ def all_vulkan(options, table):
                 table.add("theirs-vulkan", f"{example.name}:{method} on {device}", *result)
 
 
+def ours_vulkan(options, cases, table):
+    """Holds our payloads for ExecuTorch's Vulkan runtime, which its wheel lacks, against its schema
+    and its registry, and runs them in our runtime."""
+    import check_vulkan_ptes as checker
+
+    devices = vulkan_devices(options)
+    folder = os.path.join(options.work, "ours_vulkan")
+    os.makedirs(folder, exist_ok=True)
+    for case in {c.file: c for c in cases}.values():
+        pt2 = os.path.join(options.models, case.file)
+        pte = os.path.join(folder, case.file.removesuffix(".pt2") + ".pte")
+        command = [options.taper, "export", pt2, "-o", pte, "--backend", "vulkan"]
+        wrong = call([*command, "--compat=executorch", "--delegate-all"])
+        if wrong:
+            table.add("ours-vulkan", case.key(), 0.0, wrong)
+            continue
+        problems, count = checker.problems_of(pte)
+        if count == 0:
+            continue
+        table.add("ours-vulkan", f"{case.key()} read", 0.0, problems[0] if problems else None)
+        inputs, expected = (case.arrays(options.models, kind, 0) for kind in ("in", "out"))
+        for device in devices[:1]:
+            result = run_ours_on(
+                options,
+                pte,
+                inputs,
+                expected,
+                max(case.scale, VULKAN_SCALE),
+                TAPER_VULKAN_DEVICE=device,
+            )
+            table.add("ours-vulkan", f"{case.key()} on {device}", *result)
+
+
 def all_ours(options, cases, table):
     for way, backend in (("ours", "portable"), ("ours-xnnpack", "xnnpack")):
         folder = os.path.join(options.work, way)
@@ -335,6 +370,8 @@ def main():
         all_theirs(options, cases, files, table)
     if options.way == "vulkan" or not (options.way or options.only):
         all_vulkan(options, table)
+    if options.way in (None, "vulkan"):
+        ours_vulkan(options, cases, table)
     if options.way in (None, "ours"):
         all_ours(options, cases, table)
     return table.finish(whole=not options.only and not options.way)

@@ -4,54 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/planner/limits_profiles.h"
-#include "backends/vulkan/planner/payload_header.h"
+#include "backends/vulkan/planner/payload_for_test.h"
 #include "backends/vulkan/planner/plan.h"
 
 namespace taper::vulkan {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-
-uint32_t number_at(const Bytes& bytes, size_t at) {
-  uint32_t value;
-  std::memcpy(&value, &bytes[at], sizeof(value));
-  return value;
-}
-
-// The payloads of a program, whose constants are outside of them.
-void add_payloads(const std::string& path, std::vector<Bytes>& payloads) {
-  std::ifstream in(path, std::ios::binary);
-  const Bytes file{std::istreambuf_iterator<char>(in), {}};
-  for (size_t at = 0; at + kPaddedHeaderBytes < file.size(); at += 4) {
-    if (std::memcmp(&file[at + 4], kMagic, 4) != 0) continue;
-    const size_t bytes = number_at(file, at + 10) + number_at(file, at + 14);
-    if (bytes > file.size() - at) continue;
-    const auto begin = file.begin() + static_cast<ptrdiff_t>(at);
-    payloads.emplace_back(begin, begin + static_cast<ptrdiff_t>((bytes + 15) / 16 * 16));
-  }
-}
-
-std::vector<Bytes> all_payloads() {
-  std::vector<Bytes> payloads;
-  const std::string folder = TAPER_SOURCE_DIR "/test/compat/data";
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".pte") paths.push_back(entry.path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  for (const std::string& path : paths) add_payloads(path, payloads);
-  return payloads;
-}
 
 void damage(Bytes& bytes, std::mt19937& random) {
   constexpr uint32_t kAwkward[] = {0,          1,        0xffffffff, 0x7fffffff, 1u << 31, 65536,
@@ -103,7 +68,7 @@ void change_inputs(PayloadGraph& graph, std::mt19937& random) {
 TEST(DamagedPayloads, HaveSoundPlansOrNone) {
   const char* rounds_text = std::getenv("TAPER_ROUNDS");
   const int rounds = rounds_text == nullptr ? 20000 : std::atoi(rounds_text);
-  const std::vector<Bytes> payloads = all_payloads();
+  const std::vector<Bytes> payloads = exported_payloads();
   ASSERT_GT(payloads.size(), 20u);
   std::mt19937 random(11);
   int read = 0, planned = 0, again = 0;
