@@ -54,6 +54,14 @@ class NamedConstants final : public ConstantSource {
   const BackendInitContext& context_;
 };
 
+// An operator that is not there is reported by its name.
+Status check_names(const BackendInitContext& context, Span<const uint8_t> payload) {
+  PayloadGraph graph;
+  const Status status = graph.read(payload, nullptr);
+  if (!graph.unknown_operator.empty()) context.report(status, graph.unknown_operator);
+  return status;
+}
+
 }  // namespace
 
 VulkanBackend::VulkanBackend(VulkanOptions options) : options_(std::move(options)) {}
@@ -106,6 +114,7 @@ Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_
                                   CompileSpecs) {
   const Result<bool> has_gpu = open();
   TAPER_TRY(has_gpu.status());
+  TAPER_TRY(check_names(context, payload));
   if (*has_gpu) {
     Result<void*> loaded = load_on_gpu(context, payload);
     if (loaded.error() != Error::kDelegateMemoryAllocationFailed) return loaded;
