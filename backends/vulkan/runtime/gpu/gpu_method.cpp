@@ -156,11 +156,13 @@ VkDescriptorBufferInfo GpuMethod::range_of(ValueId value) const {
   return {buffer.handle(), root.offset, root.bytes};
 }
 
+// A variant of a shader may not use all buffers that the shader names, but Vulkan wants each to be
+// there: the others are the word for faults.
 void GpuMethod::write_set(const Dispatch& dispatch, VkDescriptorSet set) const {
   VkDescriptorBufferInfo ranges[Dispatch::kMaxBindings];
   VkWriteDescriptorSet writes[Dispatch::kMaxBindings] = {};
-  for (uint32_t i = 0; i < dispatch.num_bindings; ++i) {
-    ranges[i] = range_of(dispatch.bindings[i].value);
+  for (uint32_t i = 0; i < Dispatch::kMaxBindings; ++i) {
+    ranges[i] = range_of(i < dispatch.num_bindings ? dispatch.bindings[i].value : kFaultValue);
     writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
     writes[i].dstSet = set;
     writes[i].dstBinding = i;
@@ -168,7 +170,7 @@ void GpuMethod::write_set(const Dispatch& dispatch, VkDescriptorSet set) const {
     writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
     writes[i].pBufferInfo = &ranges[i];
   }
-  device_.vk().vkUpdateDescriptorSets(device_.handle(), dispatch.num_bindings, writes, 0, nullptr);
+  device_.vk().vkUpdateDescriptorSets(device_.handle(), Dispatch::kMaxBindings, writes, 0, nullptr);
 }
 
 void GpuMethod::barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
