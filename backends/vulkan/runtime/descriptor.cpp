@@ -16,6 +16,8 @@ class VulkanDevice final : public Device {
  public:
   explicit VulkanDevice(VulkanOptions options) : backend_(std::move(options)) {}
   BackendInterface& interface() override { return backend_; }
+  Status save_packed() override { return backend_.save_shaders(); }
+  PackedReport packed_report() const override { return backend_.cache_report(); }
   const char* note() const override { return backend_.note(); }
 
  private:
@@ -27,12 +29,13 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   const char* name = std::getenv("TAPER_VULKAN_DEVICE");
   if (name != nullptr) mine.device = name;
   if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
+  mine.cache_path = options.packed_path;
   return std::unique_ptr<Device>(new (std::nothrow) VulkanDevice(std::move(mine)));
 }
 
 }  // namespace
 
 extern const DeviceDescriptor kDevice;
-const DeviceDescriptor kDevice = {kIdentity, nullptr, nullptr, make_device};
+const DeviceDescriptor kDevice = {kIdentity, nullptr, "vkcache", make_device};
 
 }  // namespace taper::vulkan

@@ -11,7 +11,8 @@
 namespace taper::vulkan {
 
 struct Gpu {
-  explicit Gpu(std::unique_ptr<GpuDevice> opened) : device(std::move(opened)), pipelines(*device) {}
+  Gpu(std::unique_ptr<GpuDevice> opened, const char* cache_path)
+      : device(std::move(opened)), pipelines(*device, cache_path) {}
   std::unique_ptr<GpuDevice> device;
   Pipelines pipelines;
 };
@@ -69,7 +70,7 @@ Result<bool> VulkanBackend::open() {
   has_no_gpu_ = device.status().error() == Error::kNotFound && options_.device.empty();
   if (has_no_gpu_) return false;
   TAPER_TRY(device.status());
-  std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(std::move(*device)));
+  std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(std::move(*device), options_.cache_path));
   TAPER_REQUIRE(gpu != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(gpu->pipelines.open());
   gpu_ = std::move(gpu);
@@ -80,7 +81,7 @@ Result<void*> VulkanBackend::load_on_gpu(const BackendInitContext& context,
                                          Span<const uint8_t> payload) {
   std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
   TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  TAPER_TRY(method->load(payload, NamedConstants(context)));
+  TAPER_TRY(method->load(payload, NamedConstants(context), context.pool()));
   if (!method->may_have_wide_inputs()) return handle_of(method.release());
   std::unique_ptr<CpuMethod> spare(new (std::nothrow) CpuMethod());
   const bool has_spare =
@@ -113,6 +114,18 @@ Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_
   Result<void*> loaded = load_on_cpu(context, payload);
   if (loaded.ok()) note_ = *has_gpu ? kTooLittleMemory : kNoGpu;
   return loaded;
+}
+
+Status VulkanBackend::save_shaders() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return gpu_ != nullptr ? gpu_->pipelines.save() : Status();
+}
+
+PackedReport VulkanBackend::cache_report() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  PackedReport report = gpu_ != nullptr ? gpu_->pipelines.report() : PackedReport();
+  report.what = "compiled shaders";
+  return report;
 }
 
 Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "taper/backend.h"
+#include "taper/backend_device.h"
 
 namespace taper::vulkan {
 
@@ -22,6 +22,9 @@ struct VulkanOptions {
   std::string device;
   // What one payload may take of the processor's memory where it runs on the processor.
   uint64_t max_bytes = uint64_t{4} << 30;
+  // The file in which compiled shaders are kept, beside the model, or null. It need not exist:
+  // save_shaders() writes it, and replaces it if it cannot be used. It must outlive the backend.
+  const char* cache_path = nullptr;
 };
 
 class VulkanBackend final : public BackendInterface {
@@ -35,6 +38,12 @@ class VulkanBackend final : public BackendInterface {
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
   void destroy(void* handle) override;
 
+  // Writes VulkanOptions::cache_path if it lacks a shader that has been compiled since. Returns
+  // kAccessFailed with the reason, which affects nothing else.
+  Status save_shaders();
+  // Which compiled shaders were found in the file.
+  PackedReport cache_report() const;
+
   // Why a payload runs on the processor; empty if none does.
   const char* note() const { return note_; }
 
@@ -44,7 +53,7 @@ class VulkanBackend final : public BackendInterface {
   Result<void*> load_on_cpu(const BackendInitContext& context, Span<const uint8_t> payload);
 
   const VulkanOptions options_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::unique_ptr<Gpu> gpu_;  // Guarded by the mutex until it is there.
   bool has_no_gpu_ = false;   // Guarded by the mutex.
   std::atomic<const char*> note_{""};

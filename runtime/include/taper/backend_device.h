@@ -21,16 +21,17 @@ struct BackendIdentity {
 struct DeviceOptions {
   // The number of threads that it may use. 0: one for each fast core of the process, at most four.
   uint32_t threads = 0;
-  // A file besides the model for packed weights, which need not exist: Device::save_packed()
-  // creates it. Null means none. The string must outlive the device.
+  // A file besides the model for what the backend prepares when it loads payloads, such as packed
+  // weights or compiled shaders. It need not exist: Device::save_packed() creates it. Null means none. The string must outlive the device.
   const char* packed_path = nullptr;
   // The limit on the memory that one payload may need, in bytes, for files that are not trusted. 0:
   // the backend's default.
   uint64_t max_bytes = 0;
 };
 
-// Where the packed weights of all payloads loaded so far came from.
+// Where the packed weights of all payloads loaded so far came from, or what else the backend keeps.
 struct PackedReport {
+  const char* what = "packed weights";
   uint32_t found = 0;   // How many were found in the file or the program.
   uint32_t packed = 0;  // How many were packed, without those that are never stored.
   // Why the file, or the data in the program, was not used for all of them; empty if it was, or if
@@ -69,7 +70,7 @@ class Device {
 struct DeviceDescriptor {
   BackendIdentity identity;
   // The key of the named data in which a program has packed weights, and the suffix of a file with
-  // them: "taper.xnncache", "xnncache". Null if the backend packs nothing ahead.
+  // them: "taper.xnncache", "xnncache". Null if the backend keeps nothing there.
   const char* packed_key;
   const char* packed_suffix;
   // Creates the device; null if there is not enough memory.

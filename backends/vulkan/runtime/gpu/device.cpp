@@ -12,6 +12,8 @@
 namespace taper::vulkan {
 namespace {
 
+constexpr VkMemoryPropertyFlags kHostMemory =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr uint64_t kGpuSeconds = 60, kProcessorSeconds = 600;  // For one execution.
 
 // 0: not taken unless it is asked for by name.
@@ -159,20 +161,23 @@ void GpuDevice::read_limits() {
   }
 }
 
-// Of the types that a buffer allows, the one with most of what its use prefers; -1: none will do.
+// Of the types that a buffer allows, the first with most of what its use prefers; -1: none will do.
 int GpuDevice::memory_type(uint32_t allowed, Use use) const {
-  constexpr VkMemoryPropertyFlags kHost =
-      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  const VkMemoryPropertyFlags needed = use == Use::kGpu ? 0 : kHost;
-  const VkMemoryPropertyFlags preferred = use == Use::kReadBack
-                                              ? VK_MEMORY_PROPERTY_HOST_CACHED_BIT
-                                              : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
-  int best = -1;
+  const bool is_for_gpu = use == Use::kGpu;
+  int best = -1, most = -1;
   for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i) {
-    const VkMemoryPropertyFlags flags = memory_.memoryTypes[i].propertyFlags;
-    if ((allowed >> i & 1) == 0 || (flags & needed) != needed) continue;
-    if (best < 0) best = static_cast<int>(i);
-    if ((flags & preferred) == preferred) return static_cast<int>(i);
+    const VkMemoryType& type = memory_.memoryTypes[i];
+    const bool is_local = (type.propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+    const bool is_cached = (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+    const bool is_mapped = (type.propertyFlags & kHostMemory) == kHostMemory;
+    if ((allowed >> i & 1) == 0 || (!is_for_gpu && !is_mapped)) continue;
+    // Where the host sees a part of the memory only, that is left to what it has to write.
+    const bool is_scarce = is_mapped && memory_.memoryHeaps[type.heapIndex].size < limits_.bytes;
+    const int points = is_for_gpu ? 4 * is_local + (is_scarce ? 0 : 1 + is_mapped + is_cached)
+                       : use == Use::kReadBack ? is_cached
+                                               : is_local;
+    if (points > most) best = static_cast<int>(i);
+    most = std::max(most, points);
   }
   return best;
 }
@@ -200,9 +205,9 @@ Status GpuDevice::allocate(uint64_t bytes, Use use, Buffer& buffer) const {
            "the GPU does not have that much memory");
   TAPER_VK(vk_.vkBindBufferMemory(device_, buffer.buffer_, buffer.memory_, 0), kNoMemory,
            "the GPU does not have that much memory");
-  constexpr VkMemoryPropertyFlags kHost =
-      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  if (use == Use::kGpu || (memory_.memoryTypes[type].propertyFlags & kHost) != kHost) return {};
+  const VkMemoryPropertyFlags flags = memory_.memoryTypes[type].propertyFlags;
+  if ((flags & kHostMemory) != kHostMemory) return {};
+  buffer.is_cached_ = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
   TAPER_VK(vk_.vkMapMemory(device_, buffer.memory_, 0, VK_WHOLE_SIZE, 0, &buffer.mapped_),
            kNoMemory, "the memory of the GPU cannot be mapped");
   return {};

@@ -23,7 +23,7 @@ struct DeviceChoice {
   std::string_view name;
 };
 
-// Memory with one buffer over all of it. Mapped if the device allows it.
+// Memory with one buffer over all of it.
 class Buffer {
  public:
   Buffer() = default;
@@ -34,6 +34,7 @@ class Buffer {
   VkBuffer handle() const { return buffer_; }
   uint64_t bytes() const { return bytes_; }
   uint8_t* mapped() const { return static_cast<uint8_t*>(mapped_); }  // Null: not mapped.
+  bool is_cached() const { return is_cached_; }  // Whether the host reads it fast.
 
  private:
   friend class GpuDevice;
@@ -41,10 +42,12 @@ class Buffer {
   VkBuffer buffer_ = VK_NULL_HANDLE;
   VkDeviceMemory memory_ = VK_NULL_HANDLE;
   void* mapped_ = nullptr;
+  bool is_cached_ = false;
   uint64_t bytes_ = 0;
 };
 
-// Who accesses a buffer: the GPU alone, or the host as well to write or to read.
+// Who accesses a buffer: mostly the GPU, or the host as well to write or to read. The first kind is
+// mapped too where the host sees all memory of the GPU, as with unified memory.
 enum class Use : uint8_t { kGpu, kUpload, kReadBack };
 
 // Threads: all functions may be called from several threads at once.

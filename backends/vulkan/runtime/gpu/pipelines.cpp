@@ -1,6 +1,13 @@
+// Makes pipelines, and keeps what the driver compiles.
+
 #include "backends/vulkan/runtime/gpu/pipelines.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "backends/vulkan/runtime/shader_code.h"
+#include "taper/content_hash.h"
+#include "taper/file_data_loader.h"
 
 namespace taper::vulkan {
 namespace {
@@ -12,6 +19,19 @@ constexpr const char* kNames[] = {
 };
 
 constexpr Error kFailed = Error::kDelegateInvalidCompatibility;
+constexpr size_t kMostKept = 4096;  // Pipelines in a file; then it begins anew.
+
+PipelineOrigin origin_of(const VkPhysicalDeviceProperties& properties) {
+  PipelineOrigin origin = {};
+  static_assert(sizeof(origin.cache_uuid) == VK_UUID_SIZE);
+  std::memcpy(origin.cache_uuid, properties.pipelineCacheUUID, VK_UUID_SIZE);
+  origin.vendor = properties.vendorID;
+  origin.device = properties.deviceID;
+  origin.driver = properties.driverVersion;
+  origin.pointer_bytes = sizeof(void*);
+  origin.shaders = shader_set();
+  return origin;
+}
 
 }  // namespace
 
@@ -27,7 +47,51 @@ Pipelines::~Pipelines() {
   vk.vkDestroyDescriptorSetLayout(device_.handle(), set_layout_, nullptr);
 }
 
+// What the file has, if it can be used.
+PipelineFile Pipelines::read_file(std::optional<MmapDataLoader>& loader) {
+  Result<MmapDataLoader> opened = MmapDataLoader::open(path_);
+  if (!opened.ok()) {
+    if (opened.status().error() != Error::kNotFound) report_.problem = "it cannot be read";
+    return {};
+  }
+  loader.emplace(std::move(*opened));
+  const Result<Span<const uint8_t>> bytes = loader->load(0, loader->size());
+  const Result<PipelineFile> file =
+      read_pipeline_file(bytes.ok() ? *bytes : Span<const uint8_t>(), origin_);
+  if (!file.ok()) {
+    report_.problem = file.status().message();
+    return {};
+  }
+  return file->pipelines.size() < kMostKept ? *file : PipelineFile();
+}
+
 Status Pipelines::open() {
+  TAPER_TRY(make_layout());
+  const VolkDeviceTable& vk = device_.vk();
+  std::optional<MmapDataLoader> loader;
+  PipelineFile file;
+  if (path_ != nullptr) {
+    origin_ = origin_of(device_.properties());
+    file = read_file(loader);
+  }
+  VkPipelineCacheCreateInfo cache = {};
+  cache.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+  cache.initialDataSize = file.data.size();
+  cache.pInitialData = file.data.data();
+  if (vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_) != VK_SUCCESS) {
+    if (!file.data.empty()) report_.problem = "the driver refuses it";
+    file = {};
+    cache.initialDataSize = 0;
+    TAPER_REQUIRE(
+        vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_) == VK_SUCCESS, kFailed,
+        "no cache of pipelines can be made");
+  }
+  known_.assign(file.pipelines.begin(), file.pipelines.end());
+  saved_ = known_.size();
+  return {};
+}
+
+Status Pipelines::make_layout() {
   const VolkDeviceTable& vk = device_.vk();
   VkDescriptorSetLayoutBinding bindings[Dispatch::kMaxBindings] = {};
   for (uint32_t i = 0; i < Dispatch::kMaxBindings; ++i) {
@@ -53,10 +117,6 @@ Status Pipelines::open() {
   TAPER_REQUIRE(
       vk.vkCreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_) == VK_SUCCESS,
       kFailed, "the GPU does not take the layout of pipelines");
-  VkPipelineCacheCreateInfo cache = {};
-  cache.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
-  TAPER_REQUIRE(vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_) == VK_SUCCESS,
-                kFailed, "no cache of pipelines can be made");
   return {};
 }
 
@@ -85,7 +145,7 @@ Pipelines::Key Pipelines::key_of(const Dispatch& dispatch) {
   return key;
 }
 
-Status Pipelines::prepare(const std::vector<Dispatch>& dispatches) {
+Status Pipelines::prepare(const std::vector<Dispatch>& dispatches, const ThreadPool& pool) {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::map<Key, const Dispatch*> missing;
   for (const Dispatch& dispatch : dispatches) {
@@ -94,47 +154,100 @@ Status Pipelines::prepare(const std::vector<Dispatch>& dispatches) {
   }
   std::vector<const Dispatch*> wanted;
   for (const auto& entry : missing) wanted.push_back(entry.second);
-  return wanted.empty() ? Status() : make(wanted);
+  return make(wanted, pool);
 }
 
 Result<VkPipeline> Pipelines::find(const Dispatch& dispatch) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const Key key = key_of(dispatch);
-  if (pipelines_.count(key) == 0) TAPER_TRY(make({&dispatch}));
+  if (pipelines_.count(key) == 0) TAPER_TRY(make({&dispatch}, {}));
   return pipelines_[key];
 }
 
-Status Pipelines::make(const std::vector<const Dispatch*>& dispatches) {
+// Drivers compile one after another what one call asks for, so each pipeline is a call.
+Status Pipelines::make(const std::vector<const Dispatch*>& dispatches, const ThreadPool& pool) {
+  struct Task {
+    const Dispatch* dispatch;
+    VkShaderModule code;
+    VkPipeline made = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+  };
+  std::vector<Task> tasks;
+  for (const Dispatch* dispatch : dispatches) {
+    const Result<VkShaderModule> code = module(dispatch->shader);
+    TAPER_TRY(code.status());
+    tasks.push_back({dispatch, *code});
+  }
+  parallel_for(pool, tasks.size(), [&](size_t i) {
+    tasks[i].result = compile(*tasks[i].dispatch, tasks[i].code, tasks[i].made);
+  });
+  Status status;
+  for (const Task& task : tasks) {
+    if (task.result != VK_SUCCESS) {
+      status = Status(kFailed, "the GPU refuses a pipeline");
+      continue;
+    }
+    const Key key = key_of(*task.dispatch);
+    pipelines_[key] = task.made;
+    if (path_ != nullptr) note(key);
+  }
+  return status;
+}
+
+VkResult Pipelines::compile(const Dispatch& dispatch, VkShaderModule code, VkPipeline& made) const {
   VkSpecializationMapEntry entries[Dispatch::kMaxConstants];
   for (uint32_t i = 0; i < Dispatch::kMaxConstants; ++i) entries[i] = {i, i * 4, 4};
-  std::vector<VkSpecializationInfo> constants(dispatches.size());
-  std::vector<VkComputePipelineCreateInfo> infos(dispatches.size());
-  for (size_t i = 0; i < dispatches.size(); ++i) {
-    const Dispatch& dispatch = *dispatches[i];
-    const Result<VkShaderModule> code = module(dispatch.shader);
-    TAPER_TRY(code.status());
-    constants[i].mapEntryCount = dispatch.num_constants;
-    constants[i].pMapEntries = entries;
-    constants[i].dataSize = dispatch.num_constants * size_t{4};
-    constants[i].pData = dispatch.constants;
-    VkComputePipelineCreateInfo& info = infos[i];
-    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-    info.stage.module = *code;
-    info.stage.pName = "main";
-    info.stage.pSpecializationInfo = &constants[i];
-    info.layout = layout_;
+  VkSpecializationInfo constants = {};
+  constants.mapEntryCount = dispatch.num_constants;
+  constants.pMapEntries = entries;
+  constants.dataSize = dispatch.num_constants * size_t{4};
+  constants.pData = dispatch.constants;
+  VkComputePipelineCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = code;
+  info.stage.pName = "main";
+  info.stage.pSpecializationInfo = &constants;
+  info.layout = layout_;
+  return device_.vk().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made);
+}
+
+void Pipelines::note(const Key& key) {
+  const std::string_view shader = kNames[key[0]];
+  const uint64_t name =
+      content_hash({reinterpret_cast<const uint8_t*>(shader.data()), shader.size()});
+  const uint64_t hash = content_hash(
+      {reinterpret_cast<const uint8_t*>(key.data() + 1), (key.size() - 1) * sizeof(uint32_t)},
+      name);
+  if (std::find(known_.begin(), known_.end(), hash) != known_.end()) {
+    ++report_.found;
+    return;
   }
-  std::vector<VkPipeline> made(infos.size(), VK_NULL_HANDLE);
-  const VkResult result = device_.vk().vkCreateComputePipelines(device_.handle(), cache_,
-                                                                static_cast<uint32_t>(infos.size()),
-                                                                infos.data(), nullptr, made.data());
-  for (size_t i = 0; i < made.size(); ++i) {
-    if (made[i] != VK_NULL_HANDLE) pipelines_[key_of(*dispatches[i])] = made[i];
+  ++report_.packed;
+  known_.push_back(hash);
+}
+
+Status Pipelines::save() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (path_ == nullptr || saved_ == known_.size()) return {};
+  const VolkDeviceTable& vk = device_.vk();
+  size_t size = 0;
+  std::vector<uint8_t> data;
+  VkResult result = vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, nullptr);
+  data.resize(size);
+  if (result == VK_SUCCESS) {
+    result = vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, data.data());
   }
-  TAPER_REQUIRE(result == VK_SUCCESS, kFailed, "the GPU refuses a pipeline");
+  TAPER_REQUIRE(result == VK_SUCCESS, Error::kAccessFailed, "the driver does not give its data");
+  TAPER_TRY(write_pipeline_file(path_, {known_, {data.data(), size}}, origin_));
+  saved_ = known_.size();
   return {};
+}
+
+PackedReport Pipelines::report() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return report_;
 }
 
 }  // namespace taper::vulkan

@@ -1,0 +1,45 @@
+// The file beside a model in which compiled shaders are kept: model.vkcache. The format is
+//
+//   header | a hash for each pipeline | what the driver gives of its cache
+//
+// in little-endian. The header names the GPU, its driver and the shaders of this build, and has a
+// hash of everything else. So a file that is damaged, cut short, or of another GPU, driver or
+// build is found out before the driver sees it. The hash does not detect malice: the driver checks
+// what it is given, and whoever may write beside the model can do the same harm with the model.
+
+#pragma once
+
+#include <cstdint>
+
+#include "taper/replace_file.h"
+
+namespace taper::vulkan {
+
+// What compiled shaders depend on.
+struct PipelineOrigin {
+  uint8_t cache_uuid[16];  // Of the driver's cache.
+  uint32_t vendor, device, driver;
+  uint32_t pointer_bytes;
+  uint64_t shaders;  // shader_set().
+};
+
+// The hash of all shaders that the program is linked with.
+uint64_t shader_set();
+
+// Views of a file.
+struct PipelineFile {
+  Span<const uint64_t> pipelines;  // Hashes of those that it has.
+  Span<const uint8_t> data;        // For the driver.
+
+  bool has(uint64_t pipeline) const;
+};
+
+// Returns kDelegateInvalidCompatibility with the reason if the file cannot be used. REQUIRES:
+// `bytes` is aligned to 8.
+Result<PipelineFile> read_pipeline_file(Span<const uint8_t> bytes, const PipelineOrigin& origin);
+
+// Readers see either the old or the new file. Returns kAccessFailed with the reason.
+Status write_pipeline_file(const char* path, const PipelineFile& content,
+                           const PipelineOrigin& origin);
+
+}  // namespace taper::vulkan
