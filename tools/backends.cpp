@@ -73,6 +73,7 @@ Backends::Backends(const BackendOptions& options) : state_(std::make_unique<Stat
     if (path != options.packed_paths.end()) held.packed_path = path->second;
     DeviceOptions given;
     given.threads = options.threads;
+    given.profiler = options.profiler;
     if (!held.packed_path.empty()) given.packed_path = held.packed_path.c_str();
     held.device = devices[i]->make(given);
     if (held.device == nullptr) throw std::bad_alloc();

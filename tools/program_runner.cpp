@@ -73,7 +73,7 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
 }
 
 BackendOptions backend_options(const RunnerOptions& options) {
-  BackendOptions result = {options.threads, packed_paths_of(options.path)};
+  BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler};
   std::error_code ignored;
   std::erase_if(result.packed_paths, [&](const auto& each) {
     return !options.make_cache && !std::filesystem::exists(each.second, ignored);

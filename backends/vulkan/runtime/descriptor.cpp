@@ -30,6 +30,7 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   if (name != nullptr) mine.device = name;
   if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
   mine.cache_path = options.packed_path;
+  mine.profiler = options.profiler;
   return std::unique_ptr<Device>(new (std::nothrow) VulkanDevice(std::move(mine)));
 }
 

@@ -1,5 +1,6 @@
-// The device half of the Vulkan delegate. It opens the GPU when the first payload is loaded; where
-// there is none, or not enough memory of it, payloads run on the application's kernels.
+// The device half of the Vulkan delegate. It opens the GPU when the first payload is loaded, and
+// anew when one is loaded after it was lost; where there is none, or not enough memory of it,
+// payloads run on the application's kernels.
 // README.md says what is done with a payload.
 
 #pragma once
@@ -25,6 +26,9 @@ struct VulkanOptions {
   // The file in which compiled shaders are kept, beside the model, or null. It need not exist:
   // save_shaders() writes it, and replaces it if it cannot be used. It must outlive the backend.
   const char* cache_path = nullptr;
+  // Receives how long each shader took, after each execution; null: none. Dispatches then run one
+  // after another. It must outlive the backend.
+  Profiler* profiler = nullptr;
 };
 
 class VulkanBackend final : public BackendInterface {
@@ -48,13 +52,14 @@ class VulkanBackend final : public BackendInterface {
   const char* note() const { return note_; }
 
  private:
-  Result<bool> open();
-  Result<void*> load_on_gpu(const BackendInitContext& context, Span<const uint8_t> payload);
+  Result<std::shared_ptr<Gpu>> open();
+  Result<void*> load_on_gpu(std::shared_ptr<Gpu> gpu, const BackendInitContext& context,
+                            Span<const uint8_t> payload);
   Result<void*> load_on_cpu(const BackendInitContext& context, Span<const uint8_t> payload);
 
   const VulkanOptions options_;
   mutable std::mutex mutex_;
-  std::unique_ptr<Gpu> gpu_;  // Guarded by the mutex until it is there.
+  std::shared_ptr<Gpu> gpu_;  // Guarded by the mutex; methods hold it, too.
   bool has_no_gpu_ = false;   // Guarded by the mutex.
   std::atomic<const char*> note_{""};
 };

@@ -7,6 +7,7 @@
 
 #include <volk.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string_view>
@@ -63,11 +64,22 @@ class GpuDevice {
   const VkPhysicalDeviceProperties& properties() const { return properties_; }
   uint32_t queue_family() const { return queue_family_; }
   const Limits& limits() const { return limits_; }
+  uint32_t timestamp_bits() const { return timestamp_bits_; }  // 0: the queue has no timestamps.
 
   // `buffer` is an empty one. At least one byte is allocated.
   Status allocate(uint64_t bytes, Use use, Buffer& buffer) const;
-  // Submits and waits until it is done or time is up; the device is then given up.
-  Status run(VkCommandBuffer commands, VkFence fence) const;
+  // Submits and waits until it is done or time is up; the device is then given up. `seconds` is how
+  // long this took the last time, or 0; it is set to how long it took. A discrete GPU is asked
+  // again and again when it should be ready, for a short while: to be woken takes longer.
+  Status run(VkCommandBuffer commands, VkFence fence, double& seconds) const;
+
+  // What the result of a call of Vulkan means: kDelegateMemoryAllocationFailed with `text` where
+  // memory is short, so that the kernels may compute instead; kOutOfResources for a lost device,
+  // which is noted; else kDelegateInvalidCompatibility with `text`.
+  Status check(VkResult result, const char* text) const;
+  bool is_lost() const { return is_lost_; }
+  // Whether the GPU may still be at work that nobody waits for: then nothing is destroyed.
+  bool is_stuck() const { return is_stuck_; }
 
  private:
   friend class Buffer;
@@ -75,19 +87,20 @@ class GpuDevice {
   Status choose(const DeviceChoice& choice);
   Status make_device();
   void read_limits();
+  VkResult wait(VkFence fence, double expected) const;
   int memory_type(uint32_t allowed, Use use) const;
 
   VkInstance instance_ = VK_NULL_HANDLE;
   VkPhysicalDevice physical_ = VK_NULL_HANDLE;
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
-  uint32_t queue_family_ = 0;
+  uint32_t queue_family_ = 0, timestamp_bits_ = 0;
   VkPhysicalDeviceProperties properties_ = {};
   VkPhysicalDeviceMemoryProperties memory_ = {};
   VolkDeviceTable vk_ = {};
   Limits limits_;
   mutable std::mutex queue_mutex_;
-  mutable bool is_lost_ = false;  // Guarded by the mutex.
+  mutable std::atomic<bool> is_lost_{false}, is_stuck_{false};
 };
 
 }  // namespace taper::vulkan

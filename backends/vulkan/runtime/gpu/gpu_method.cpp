@@ -13,9 +13,6 @@ namespace {
 constexpr uint64_t kUploadBytes = uint64_t{8} << 20;  // At a time, of constants.
 constexpr uint64_t kFaultBytes = 256;                 // The first word of read_back_ is the fault.
 
-#define TAPER_VK(call, text) \
-  TAPER_REQUIRE((call) == VK_SUCCESS, Error::kDelegateMemoryAllocationFailed, text)
-
 uint64_t padded(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 
 uint64_t word_bytes(const Dims& dims) { return static_cast<uint64_t>(dims.numel()) * 4; }
@@ -31,6 +28,7 @@ bool is_empty(const Dispatch& dispatch) {
 }  // namespace
 
 GpuMethod::~GpuMethod() {
+  if (device_.is_stuck()) return;
   const VolkDeviceTable& vk = device_.vk();
   vk.vkDestroyFence(device_.handle(), fence_, nullptr);
   for (const Recording& recording : recordings_) {
@@ -56,7 +54,8 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
     TAPER_TRY(record(recordings_[0], true));
-    TAPER_TRY(device_.run(recordings_[0].commands, fence_));
+    double seconds = 0;
+    TAPER_TRY(device_.run(recordings_[0].commands, fence_, seconds));
   }
   return take_recording();
 }
@@ -106,21 +105,21 @@ Status GpuMethod::allocate_commands() {
   pool.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
   pool.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
   pool.queueFamilyIndex = device_.queue_family();
-  TAPER_VK(vk.vkCreateCommandPool(device_.handle(), &pool, nullptr, &command_pool_),
-           "there is no memory for commands");
+  TAPER_TRY(device_.check(vk.vkCreateCommandPool(device_.handle(), &pool, nullptr, &command_pool_),
+                          "there is no memory for commands"));
   VkCommandBuffer made[kMostRecordings];
   VkCommandBufferAllocateInfo commands = {};
   commands.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
   commands.commandPool = command_pool_;
   commands.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
   commands.commandBufferCount = kMostRecordings;
-  TAPER_VK(vk.vkAllocateCommandBuffers(device_.handle(), &commands, made),
-           "there is no memory for commands");
+  TAPER_TRY(device_.check(vk.vkAllocateCommandBuffers(device_.handle(), &commands, made),
+                          "there is no memory for commands"));
   for (size_t i = 0; i < kMostRecordings; ++i) recordings_[i].commands = made[i];
   VkFenceCreateInfo fence = {};
   fence.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO;
-  TAPER_VK(vk.vkCreateFence(device_.handle(), &fence, nullptr, &fence_),
-           "there is no memory for a fence");
+  TAPER_TRY(device_.check(vk.vkCreateFence(device_.handle(), &fence, nullptr, &fence_),
+                          "there is no memory for a fence"));
   return {};
 }
 
@@ -138,16 +137,17 @@ Status GpuMethod::make_sets(Recording& recording, size_t count,
   pool.maxSets = static_cast<uint32_t>(count);
   pool.poolSizeCount = 1;
   pool.pPoolSizes = &size;
-  TAPER_VK(vk.vkCreateDescriptorPool(device_.handle(), &pool, nullptr, &recording.pool),
-           "there is no memory for descriptors");
+  TAPER_TRY(
+      device_.check(vk.vkCreateDescriptorPool(device_.handle(), &pool, nullptr, &recording.pool),
+                    "there is no memory for descriptors"));
   const std::vector<VkDescriptorSetLayout> layouts(count, pipelines_.set_layout());
   VkDescriptorSetAllocateInfo allocation = {};
   allocation.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
   allocation.descriptorPool = recording.pool;
   allocation.descriptorSetCount = static_cast<uint32_t>(count);
   allocation.pSetLayouts = layouts.data();
-  TAPER_VK(vk.vkAllocateDescriptorSets(device_.handle(), &allocation, sets.data()),
-           "there is no memory for descriptors");
+  TAPER_TRY(device_.check(vk.vkAllocateDescriptorSets(device_.handle(), &allocation, sets.data()),
+                          "there is no memory for descriptors"));
   return {};
 }
 
@@ -157,12 +157,14 @@ Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
   const VkCommandBuffer commands = recordings_[0].commands;
   VkCommandBufferBeginInfo begin = {};
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-  TAPER_VK(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands");
+  TAPER_TRY(
+      device_.check(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands"));
   vk.vkCmdCopyBuffer(commands, upload_.handle(), constants_.handle(),
                      static_cast<uint32_t>(copies.size()), copies.data());
-  TAPER_VK(vk.vkEndCommandBuffer(commands), "there is no memory for commands");
+  TAPER_TRY(device_.check(vk.vkEndCommandBuffer(commands), "there is no memory for commands"));
   copies.clear();
-  return device_.run(commands, fence_);
+  double seconds = 0;
+  return device_.run(commands, fence_, seconds);
 }
 
 // Where the host does not see the memory, constants go through upload_, as much at a time as it
@@ -249,7 +251,7 @@ void GpuMethod::record_dispatch(VkCommandBuffer commands, const Dispatch& dispat
                                 VkDescriptorSet set, VkPipeline pipeline) const {
   const VolkDeviceTable& vk = device_.vk();
   constexpr VkPipelineStageFlags kCompute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
-  if (dispatch.barrier) {
+  if (dispatch.barrier || profiler_ != nullptr) {
     barrier(commands, kCompute, VK_ACCESS_SHADER_WRITE_BIT, kCompute,
             VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
   }
@@ -270,22 +272,41 @@ Status GpuMethod::record_dispatches(Recording& recording, bool once) {
   }
   std::vector<VkDescriptorSet> sets;
   TAPER_TRY(make_sets(recording, recorded.size(), sets));
+  const bool is_timed = profiler_ != nullptr && !once && StepTimes::can(device_);
+  if (is_timed && recording.times == nullptr) {
+    recording.times.reset(new (std::nothrow) StepTimes(device_));
+    TAPER_REQUIRE(recording.times != nullptr, Error::kDelegateMemoryAllocationFailed,
+                  "there is no memory");
+  }
+  if (is_timed) {
+    TAPER_TRY(recording.times->open(recorded.size()));
+    recording.times->begin(recording.commands);
+  }
   for (size_t i = 0; i < recorded.size(); ++i) {
     const Result<VkPipeline> pipeline = pipelines_.find(*recorded[i]);
     TAPER_TRY(pipeline.status());
     write_set(*recorded[i], sets[i]);
     record_dispatch(recording.commands, *recorded[i], sets[i], *pipeline);
+    if (is_timed) recording.times->end_step(recording.commands, *recorded[i], graph_);
   }
   return {};
 }
 
-// What the host has written is there for all that is submitted afterwards.
 Status GpuMethod::record(Recording& recording, bool once) {
+  const Status status = record_all(recording, once);
+  // Commands that are half recorded would have to be ended before they begin anew.
+  if (!status.ok()) (void)device_.vk().vkResetCommandBuffer(recording.commands, 0);
+  return status;
+}
+
+// What the host has written is there for all that is submitted afterwards.
+Status GpuMethod::record_all(Recording& recording, bool once) {
   const VolkDeviceTable& vk = device_.vk();
   const VkCommandBuffer commands = recording.commands;
   VkCommandBufferBeginInfo begin = {};
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
-  TAPER_VK(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands");
+  TAPER_TRY(
+      device_.check(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands"));
   constexpr VkPipelineStageFlags kCompute = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
   constexpr VkPipelineStageFlags kCopy = VK_PIPELINE_STAGE_TRANSFER_BIT;
   if (!once) record_copies(commands, true);
@@ -298,7 +319,7 @@ Status GpuMethod::record(Recording& recording, bool once) {
   if (!once) record_copies(commands, false);
   barrier(commands, kCopy, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_HOST_BIT,
           VK_ACCESS_HOST_READ_BIT);
-  TAPER_VK(vk.vkEndCommandBuffer(commands), "there is no memory for commands");
+  TAPER_TRY(device_.check(vk.vkEndCommandBuffer(commands), "there is no memory for commands"));
   return {};
 }
 
@@ -371,14 +392,14 @@ Status GpuMethod::execute(BackendExecutionContext&, Span<EValue* const> args) {
     TAPER_TRY(write_input(*args[i], graph_.values[graph_.inputs[i]], inputs_[i]));
   }
   *words_at(read_back_, 0) = 0;
-  TAPER_TRY(device_.run(current_->commands, fence_));
+  TAPER_TRY(device_.run(current_->commands, fence_, current_->seconds));
   TAPER_REQUIRE(*words_at(read_back_, 0) == 0, Error::kInvalidArgument, "an index is out of range");
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     const ScalarType dtype = graph_.values[graph_.outputs[i]].dtype;
     TAPER_TRY(
         read_output(*args[graph_.inputs.size() + i], dtype, current_->outputs[i], outputs_[i]));
   }
-  return {};
+  return current_->times != nullptr ? current_->times->report(*profiler_, this) : Status();
 }
 
 }  // namespace taper::vulkan

@@ -11,14 +11,16 @@
 #include "backends/vulkan/runtime/executable.h"
 #include "backends/vulkan/runtime/gpu/device.h"
 #include "backends/vulkan/runtime/gpu/pipelines.h"
+#include "backends/vulkan/runtime/gpu/step_times.h"
 
 namespace taper::vulkan {
 
 // Threads: one at a time.
 class GpuMethod final : public Executable {
  public:
-  GpuMethod(const GpuDevice& device, Pipelines& pipelines)
-      : device_(device), pipelines_(pipelines) {}
+  // `profiler` may be null.
+  GpuMethod(const GpuDevice& device, Pipelines& pipelines, Profiler* profiler)
+      : device_(device), pipelines_(pipelines), profiler_(profiler) {}
   ~GpuMethod() override;
 
   // What the payload's graph refers to must outlive this.
@@ -38,9 +40,11 @@ class GpuMethod final : public Executable {
   struct Recording {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     VkDescriptorPool pool = VK_NULL_HANDLE;
-    std::vector<int64_t> sizes;  // Of all inputs.
-    std::vector<Dims> outputs;   // The sizes of the outputs.
-    uint64_t last_use = 0;
+    std::vector<int64_t> sizes;        // Of all inputs.
+    std::vector<Dims> outputs;         // The sizes of the outputs.
+    std::unique_ptr<StepTimes> times;  // Null: nobody asks.
+    double seconds = 0;                // How long the last execution took.
+    uint64_t last_use = 0;             // 0: it has no commands.
   };
   static constexpr size_t kMostRecordings = 4;  // The one that was used last makes room.
 
@@ -65,6 +69,7 @@ class GpuMethod final : public Executable {
   Recording& oldest();
   // The dispatches that run once, or all others with the copies around them.
   Status record(Recording& recording, bool once);
+  Status record_all(Recording& recording, bool once);
   Status record_dispatches(Recording& recording, bool once);
   Status make_sets(Recording& recording, size_t count, std::vector<VkDescriptorSet>& sets) const;
   void record_dispatch(VkCommandBuffer commands, const Dispatch& dispatch, VkDescriptorSet set,
@@ -84,6 +89,7 @@ class GpuMethod final : public Executable {
 
   const GpuDevice& device_;
   Pipelines& pipelines_;
+  Profiler* const profiler_;
   PayloadGraph graph_;
   Plan plan_;
   Buffer constants_, arena_, upload_, read_back_;

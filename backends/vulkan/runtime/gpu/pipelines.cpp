@@ -18,7 +18,6 @@ constexpr const char* kNames[] = {
 #undef TAPER_SHADER
 };
 
-constexpr Error kFailed = Error::kDelegateInvalidCompatibility;
 constexpr size_t kMostKept = 4096;  // Pipelines in a file; then it begins anew.
 
 PipelineOrigin origin_of(const VkPhysicalDeviceProperties& properties) {
@@ -35,7 +34,10 @@ PipelineOrigin origin_of(const VkPhysicalDeviceProperties& properties) {
 
 }  // namespace
 
+std::string_view name_of(Shader shader) { return kNames[static_cast<size_t>(shader)]; }
+
 Pipelines::~Pipelines() {
+  if (device_.is_stuck()) return;
   const VolkDeviceTable& vk = device_.vk();
   for (const auto& entry : pipelines_)
     vk.vkDestroyPipeline(device_.handle(), entry.second, nullptr);
@@ -82,9 +84,9 @@ Status Pipelines::open() {
     if (!file.data.empty()) report_.problem = "the driver refuses it";
     file = {};
     cache.initialDataSize = 0;
-    TAPER_REQUIRE(
-        vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_) == VK_SUCCESS, kFailed,
-        "no cache of pipelines can be made");
+    cache.pInitialData = nullptr;
+    TAPER_TRY(device_.check(vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_),
+                            "no cache of pipelines can be made"));
   }
   known_.assign(file.pipelines.begin(), file.pipelines.end());
   saved_ = known_.size();
@@ -104,9 +106,9 @@ Status Pipelines::make_layout() {
   set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
   set.bindingCount = Dispatch::kMaxBindings;
   set.pBindings = bindings;
-  TAPER_REQUIRE(
-      vk.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &set_layout_) == VK_SUCCESS,
-      kFailed, "the GPU does not bind six buffers");
+  TAPER_TRY(
+      device_.check(vk.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &set_layout_),
+                    "the GPU does not bind six buffers"));
   const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, Dispatch::kMaxPushBytes};
   VkPipelineLayoutCreateInfo layout = {};
   layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
@@ -114,16 +116,14 @@ Status Pipelines::make_layout() {
   layout.pSetLayouts = &set_layout_;
   layout.pushConstantRangeCount = 1;
   layout.pPushConstantRanges = &range;
-  TAPER_REQUIRE(
-      vk.vkCreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_) == VK_SUCCESS,
-      kFailed, "the GPU does not take the layout of pipelines");
-  return {};
+  return device_.check(vk.vkCreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_),
+                       "the GPU does not take the layout of pipelines");
 }
 
 Result<VkShaderModule> Pipelines::module(Shader shader) {
   const auto known = modules_.find(shader);
   if (known != modules_.end()) return known->second;
-  const std::string_view name = kNames[static_cast<size_t>(shader)];
+  const std::string_view name = name_of(shader);
   for (const ShaderCode& each : shader_code()) {
     if (each.name != name) continue;
     VkShaderModuleCreateInfo info = {};
@@ -131,12 +131,13 @@ Result<VkShaderModule> Pipelines::module(Shader shader) {
     info.codeSize = each.words.size() * 4;
     info.pCode = each.words.data();
     VkShaderModule made = VK_NULL_HANDLE;
-    TAPER_REQUIRE(
-        device_.vk().vkCreateShaderModule(device_.handle(), &info, nullptr, &made) == VK_SUCCESS,
-        kFailed, "the GPU refuses a shader");
+    TAPER_TRY(
+        device_.check(device_.vk().vkCreateShaderModule(device_.handle(), &info, nullptr, &made),
+                      "the GPU refuses a shader"));
     return modules_[shader] = made;
   }
-  return Status(kFailed, "a shader that the payload needs is not linked");
+  return Status(Error::kDelegateInvalidCompatibility,
+                "a shader that the payload needs is not linked");
 }
 
 Pipelines::Key Pipelines::key_of(const Dispatch& dispatch) {
@@ -184,7 +185,7 @@ Status Pipelines::make(const std::vector<const Dispatch*>& dispatches, const Thr
   Status status;
   for (const Task& task : tasks) {
     if (task.result != VK_SUCCESS) {
-      status = Status(kFailed, "the GPU refuses a pipeline");
+      status = device_.check(task.result, "the GPU refuses a pipeline");
       continue;
     }
     const Key key = key_of(*task.dispatch);

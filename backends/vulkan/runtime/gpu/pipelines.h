@@ -18,6 +18,9 @@
 
 namespace taper::vulkan {
 
+// As planner/shaders.def has it.
+std::string_view name_of(Shader shader);
+
 // Threads: any.
 class Pipelines {
  public:
