@@ -5,11 +5,11 @@
 #include <ctime>
 
 #include "tools/commands.h"
+#include "tools/commands/profile.h"
 #include "tools/error.h"
 #include "tools/json_writer.h"
 #include "tools/npy.h"
 #include "tools/options.h"
-#include "tools/profile.h"
 #include "tools/program_runner.h"
 #include "tools/resident_memory.h"
 #include "tools/terminal.h"
@@ -33,7 +33,8 @@ CommandLine describe() {
          {"portable-only", "Do not use the kernels optimized for this processor"},
          {"warmup", "Runs before the measurement starts", "N", "2"},
          {"cache",
-          "Save packed weights of the backends beside FILE.pte; an existing file is always used"},
+          "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
+          "existing file is always used"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"profile",
           "Also print how long each step of a backend takes; steps then run one after another"},

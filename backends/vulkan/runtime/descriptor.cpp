@@ -1,5 +1,5 @@
-// The device half as programs that know backends by name make it. TAPER_VULKAN_DEVICE in the
-// environment is a part of the device's name, or "none" for the processor.
+// The device half as programs that know backends by name make it. README.md says what
+// TAPER_VULKAN_DEVICE and TAPER_VULKAN_VALIDATION in the environment do.
 
 #include "backends/vulkan/descriptor.h"
 
@@ -28,6 +28,7 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   VulkanOptions mine;
   const char* name = std::getenv("TAPER_VULKAN_DEVICE");
   if (name != nullptr) mine.device = name;
+  mine.is_robust = std::getenv("TAPER_VULKAN_VALIDATION") == nullptr;
   if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
   mine.cache_path = options.packed_path;
   mine.profiler = options.profiler;

@@ -72,7 +72,8 @@ Result<std::shared_ptr<Gpu>> VulkanBackend::open() {
   if (gpu_ != nullptr && !gpu_->device->is_lost()) return gpu_;
   gpu_ = nullptr;
   if (has_no_gpu_ || options_.device == "none") return gpu_;
-  Result<std::unique_ptr<GpuDevice>> device = GpuDevice::open({options_.device});
+  Result<std::unique_ptr<GpuDevice>> device =
+      GpuDevice::open({options_.device, options_.is_robust});
   has_no_gpu_ = device.status().error() == Error::kNotFound && options_.device.empty();
   if (has_no_gpu_) return gpu_;
   TAPER_TRY(device.status());

@@ -21,6 +21,9 @@ struct VulkanOptions {
   // A part of the name of the device that is to be taken. Empty: the first GPU, and if there is
   // none, the processor. "none": the processor.
   std::string device;
+  // Whether the driver makes accesses outside a tensor harmless, as files that are not trusted need
+  // it. Validation layers report such accesses only without.
+  bool is_robust = true;
   // What one payload may take of the processor's memory where it runs on the processor.
   uint64_t max_bytes = uint64_t{4} << 30;
   // The file in which compiled shaders are kept, beside the model, or null. It need not exist:

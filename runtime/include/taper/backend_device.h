@@ -43,7 +43,8 @@ struct DeviceOptions {
   // The number of threads that it may use. 0: one for each fast core of the process, at most four.
   uint32_t threads = 0;
   // A file besides the model for what the backend prepares when it loads payloads, such as packed
-  // weights or compiled shaders. It need not exist: Device::save_packed() creates it. Null means none. The string must outlive the device.
+  // weights or compiled shaders. It need not exist: Device::save_packed() creates it. Null means
+  // none. The string must outlive the device.
   const char* packed_path = nullptr;
   // Receives the steps of every execution of a delegate, from the thread that executes. A backend
   // that cannot tell them apart adds none; one that can may run them one after another, which
@@ -81,7 +82,7 @@ class Device {
   virtual bool has_threads() const { return false; }
   virtual ThreadPool thread_pool() { return {}; }
 
-  // Writes packed weights to DeviceOptions::packed_path unless they are all there. Call it when
+  // Writes what is kept in DeviceOptions::packed_path unless it is all there. Call it when
   // everything is loaded. Returns kAccessFailed with the reason if the file cannot be written,
   // which affects nothing else.
   virtual Status save_packed() { return {}; }

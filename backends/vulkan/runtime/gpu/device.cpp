@@ -96,7 +96,7 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::open(const DeviceChoice& choice) {
   TAPER_REQUIRE(device != nullptr, Error::kMemoryAllocationFailed, "there is no memory");
   device->instance_ = *instance;
   TAPER_TRY(device->choose(choice));
-  TAPER_TRY(device->make_device());
+  TAPER_TRY(device->make_device(choice.is_robust));
   device->read_limits();
   return device;
 }
@@ -133,7 +133,7 @@ Status GpuDevice::choose(const DeviceChoice& choice) {
   return {};
 }
 
-Status GpuDevice::make_device() {
+Status GpuDevice::make_device(bool is_robust) {
   const float priority = 1;
   VkDeviceQueueCreateInfo queue = {};
   queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
@@ -141,14 +141,16 @@ Status GpuDevice::make_device() {
   queue.queueCount = 1;
   queue.pQueuePriorities = &priority;
   VkPhysicalDeviceFeatures features = {};
-  features.robustBufferAccess = VK_TRUE;
+  features.robustBufferAccess = is_robust ? VK_TRUE : VK_FALSE;
   VkDeviceCreateInfo info = {};
   info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
   info.pEnabledFeatures = &features;
-  TAPER_VK(vkCreateDevice(physical_, &info, nullptr, &device_), Error::kNotFound,
-           "the GPU cannot be opened");
+  const VkResult made = vkCreateDevice(physical_, &info, nullptr, &device_);
+  const Status status = check(made, "the GPU cannot be opened");
+  if (status.error() == Error::kDelegateMemoryAllocationFailed) return status;
+  TAPER_REQUIRE(status.ok(), Error::kNotFound, "the GPU cannot be opened");
   volkLoadDeviceTable(&vk_, device_);
   vk_.vkGetDeviceQueue(device_, queue_family_, 0, &queue_);
   return {};
@@ -263,6 +265,7 @@ VkResult GpuDevice::wait(VkFence fence, double expected) const {
 Status GpuDevice::run(VkCommandBuffer commands, VkFence fence, double& seconds) const {
   TAPER_REQUIRE(!is_lost_, Error::kOutOfResources, "the GPU was lost in an earlier call");
   const auto start = std::chrono::steady_clock::now();
+  TAPER_TRY(check(vk_.vkResetFences(device_, 1, &fence), "there is no memory for a fence"));
   {
     const std::lock_guard<std::mutex> lock(queue_mutex_);
     VkSubmitInfo info = {};
@@ -280,7 +283,7 @@ Status GpuDevice::run(VkCommandBuffer commands, VkFence fence, double& seconds) 
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   seconds = passed.count();
-  return check(vk_.vkResetFences(device_, 1, &fence), "there is no memory for a fence");
+  return {};
 }
 
 }  // namespace taper::vulkan

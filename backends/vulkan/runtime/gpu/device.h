@@ -22,6 +22,9 @@ struct DeviceChoice {
   // A part of its name, or empty: then it is the first discrete, integrated or virtual GPU, in this
   // order, and never a driver that computes on the processor.
   std::string_view name;
+  // Whether the driver makes accesses outside a tensor harmless. Validation layers report them only
+  // without.
+  bool is_robust = true;
 };
 
 // Memory with one buffer over all of it.
@@ -85,7 +88,7 @@ class GpuDevice {
   friend class Buffer;
   GpuDevice() = default;
   Status choose(const DeviceChoice& choice);
-  Status make_device();
+  Status make_device(bool is_robust);
   void read_limits();
   VkResult wait(VkFence fence, double expected) const;
   int memory_type(uint32_t allowed, Use use) const;

@@ -80,14 +80,15 @@ Status Pipelines::open() {
   cache.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
   cache.initialDataSize = file.data.size();
   cache.pInitialData = file.data.data();
-  if (vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_) != VK_SUCCESS) {
-    if (!file.data.empty()) report_.problem = "the driver refuses it";
+  VkResult made = vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_);
+  if (made != VK_SUCCESS && made != VK_ERROR_DEVICE_LOST && !file.data.empty()) {
+    report_.problem = "the driver refuses it";
     file = {};
     cache.initialDataSize = 0;
     cache.pInitialData = nullptr;
-    TAPER_TRY(device_.check(vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_),
-                            "no cache of pipelines can be made"));
+    made = vk.vkCreatePipelineCache(device_.handle(), &cache, nullptr, &cache_);
   }
+  TAPER_TRY(device_.check(made, "no cache of pipelines can be made"));
   known_.assign(file.pipelines.begin(), file.pipelines.end());
   saved_ = known_.size();
   return {};
@@ -240,7 +241,9 @@ Status Pipelines::save() {
   if (result == VK_SUCCESS) {
     result = vk.vkGetPipelineCacheData(device_.handle(), cache_, &size, data.data());
   }
-  TAPER_REQUIRE(result == VK_SUCCESS, Error::kAccessFailed, "the driver does not give its data");
+  const Status status = device_.check(result, "");
+  if (status.error() == Error::kOutOfResources) return status;
+  TAPER_REQUIRE(status.ok(), Error::kAccessFailed, "the driver does not give its data");
   TAPER_TRY(write_pipeline_file(path_, {known_, {data.data(), size}}, origin_));
   saved_ = known_.size();
   return {};

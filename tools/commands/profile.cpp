@@ -1,6 +1,6 @@
 // Collects the times of steps.
 
-#include "tools/profile.h"
+#include "tools/commands/profile.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Tests the collection of times.
 
-#include "tools/profile.h"
+#include "tools/commands/profile.h"
 
 #include <gtest/gtest.h>
 
