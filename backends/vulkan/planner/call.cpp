@@ -119,6 +119,37 @@ Operand Call::tensor(size_t i) {
   return operand(static_cast<ValueId>(call_.args[i]));
 }
 
+int64_t Call::element(size_t i, int64_t index) {
+  const Operand x = tensor(i);
+  if (!ok()) return 0;
+  PayloadValue& from = graph_.values[x.id];
+  const bool is_index = x.dtype == ScalarType::kInt || x.dtype == ScalarType::kLong;
+  require(from.is_input && is_index, "it reads a number off what is no input of integers");
+  if (!require(index >= 0 && index < from.dims.numel(), "its index is out of range")) return 0;
+  from.is_read = true;
+  const size_t at = static_cast<size_t>(index) * element_size(from.given_dtype);
+  if (from.given == nullptr) return 0;
+  if (from.given_dtype == ScalarType::kInt) {
+    int32_t number;
+    std::memcpy(&number, from.given + at, sizeof(number));
+    return number;
+  }
+  int64_t number;
+  std::memcpy(&number, from.given + at, sizeof(number));
+  return number;
+}
+
+bool Call::has_no_zeros(size_t i) const {
+  const PayloadValue& from = value(i);
+  if (!from.is_constant || from.dtype != ScalarType::kInt || from.data.empty()) return false;
+  for (size_t at = 0; at < from.data.size(); at += sizeof(int32_t)) {
+    int32_t element;
+    std::memcpy(&element, from.data.data() + at, sizeof(element));
+    if (element == 0 || element == INT32_MIN) return false;
+  }
+  return true;
+}
+
 size_t Call::tensor_count(size_t i) {
   require(value(i).kind == Kind::kValues, "an argument is not a list of tensors");
   return ok() ? value(i).values.size() : 0;
@@ -197,12 +228,19 @@ void Call::alias(const Operand& source, const Dims& dims) {
 
 void Call::symbol(int64_t number) {
   PayloadValue& to = graph_.values[static_cast<size_t>(call_.result())];
-  require(to.kind == Kind::kSymInt, "a result is not a number");
-  if (ok()) to.integer = number;
+  if (!require(to.kind == Kind::kSymInt, "a result is not a number")) return;
+  to.integer = number;
+  plan_.defined_[static_cast<size_t>(call_.result())] = 1;
 }
 
 Operand Call::added() {
   return call_.epilogue.added < 0 ? Operand() : operand(static_cast<ValueId>(call_.epilogue.added));
+}
+
+bool Call::has_room(int64_t elements) const {
+  if (!plan_.is_placed_) return true;
+  return plan_.next_temporary_ < plan_.temporaries_.size() && elements >= 0 &&
+         static_cast<uint64_t>(elements) <= plan_.temporaries_[plan_.next_temporary_] / 4;
 }
 
 Operand Call::temporary(int64_t elements) {

@@ -48,6 +48,11 @@ class Call {
   // The same, repeated to `rank` items if it is one item; `otherwise` for an empty list or none.
   Dims integers(size_t i, size_t rank, int64_t otherwise);
   Operand tensor(size_t i);
+  // An element of an argument that is an input, of which each call of the payload has other data; 0
+  // while there are none.
+  int64_t element(size_t i, int64_t index);
+  // Whether a tensor of int32 is a constant, of which no element is 0 or the least number.
+  bool has_no_zeros(size_t i) const;
   // A list of tensors: how many, and each.
   size_t tensor_count(size_t i);
   Operand tensor(size_t i, size_t item);
@@ -72,8 +77,11 @@ class Call {
   // Result 0 is a number.
   void symbol(int64_t value);
 
-  // Memory of four bytes per element for this call alone.
+  // Memory of four bytes per element for this call alone. A plan for other sizes must ask for the
+  // same, in the same order, and for no more than the one for the largest sizes.
   Operand temporary(int64_t elements);
+  // Whether the next one may have so many.
+  bool has_room(int64_t elements) const;
 
   // Adds a dispatch. What follows refers to the last one.
   Call& dispatch(Shader shader);

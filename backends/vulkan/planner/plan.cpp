@@ -8,6 +8,7 @@
 #include "backends/vulkan/planner/arena.h"
 #include "backends/vulkan/planner/call.h"
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/unstated_numbers.h"
 
 namespace taper::vulkan {
 namespace {
@@ -33,7 +34,7 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 
 }  // namespace
 
-Status Plan::build(PayloadGraph& graph, const Limits& limits) {
+Status Plan::plan_calls(PayloadGraph& graph) {
   dispatches_.clear();
   next_temporary_ = 0;
   if (!is_placed_) place_values(graph);
@@ -50,8 +51,14 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
   for (const ValueId id : graph.outputs) {
     TAPER_REQUIRE(defined_[id] != 0, Error::kDelegateInvalidCompatibility,
                   "an output of the payload is never written");
-    note_use(id);
+    if (graph.values[id].kind == Kind::kTensor) note_use(id);
   }
+  return {};
+}
+
+Status Plan::build(PayloadGraph& graph, const Limits& limits) {
+  if (!is_placed_) find_unstated_numbers(graph);
+  TAPER_TRY(plan_calls(graph));
   if (!is_placed_) {
     find_constants(graph);
     assign_offsets(graph, limits);
@@ -95,7 +102,9 @@ void Plan::find_constants(const PayloadGraph& graph) {
   for (const PayloadCall& call : graph.calls) sized.push_back(takes_sizes(graph, call));
   std::vector<uint8_t> varies(places_.size());  // Of roots.
   for (const ValueId id : graph.inputs) varies[id] = 1;
-  for (const ValueId id : graph.outputs) varies[places_[id].root] = 1;
+  for (const ValueId id : graph.outputs) {
+    if (graph.values[id].kind == Kind::kTensor) varies[places_[id].root] = 1;
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dispatch& dispatch : dispatches_) {

@@ -10,5 +10,7 @@ namespace taper::vulkan {
 // By name, "vulkan::mish", with the arguments of the operator whose row names them, then the
 // result.
 KernelTable cpu_kernels();
+// The same for operators that nobody but ExecuTorch's exporter writes.
+KernelTable exporter_kernels();
 
 }  // namespace taper::vulkan

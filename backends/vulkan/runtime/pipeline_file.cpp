@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "backends/vulkan/runtime/shader_code.h"
 #include "taper/content_hash.h"
 
 namespace taper::vulkan {
@@ -23,7 +22,7 @@ struct Header {
   PipelineOrigin origin;
   uint32_t pipeline_count, unused;
 };
-static_assert(sizeof(PipelineOrigin) == 40 && sizeof(Header) == 72,
+static_assert(sizeof(PipelineOrigin) == 32 && sizeof(Header) == 64,
               "these are the bytes of a file");
 
 // What a driver's data begins with.
@@ -55,17 +54,6 @@ Span<const uint8_t> bytes_of(Span<const uint64_t> hashes) {
 
 }  // namespace
 
-uint64_t shader_set() {
-  uint64_t hash = 0;
-  for (const ShaderCode& shader : shader_code()) {
-    hash = content_hash({reinterpret_cast<const uint8_t*>(shader.name.data()), shader.name.size()},
-                        hash);
-    hash = content_hash(
-        {reinterpret_cast<const uint8_t*>(shader.words.data()), shader.words.size() * 4}, hash);
-  }
-  return hash;
-}
-
 bool PipelineFile::has(uint64_t pipeline) const {
   return std::find(pipelines.begin(), pipelines.end(), pipeline) != pipelines.end();
 }
@@ -84,8 +72,6 @@ Result<PipelineFile> read_pipeline_file(Span<const uint8_t> bytes, const Pipelin
   const Span<const uint8_t> data = rest.subspan(hash_bytes, rest.size() - hash_bytes);
   TAPER_REQUIRE(header.hash == hash_of_file(header, rest.subspan(0, hash_bytes), data), kUseless,
                 kDamaged);
-  TAPER_REQUIRE(header.origin.shaders == origin.shaders, kUseless,
-                "it was made by another version of this program");
   TAPER_REQUIRE(std::memcmp(&header.origin, &origin, sizeof(origin)) == 0, kUseless,
                 "it was made for another GPU or driver");
   TAPER_REQUIRE(is_of(data, origin), kUseless, kDamaged);

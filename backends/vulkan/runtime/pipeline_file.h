@@ -2,9 +2,9 @@
 //
 //   header | a hash for each pipeline | what the driver gives of its cache
 //
-// in little-endian. The header names the GPU, its driver and the shaders of this build, and has a
-// hash of everything else. So a file that is damaged, cut short, or of another GPU, driver or
-// build is found out before the driver sees it. The hash does not detect malice: the driver checks
+// in little-endian. The header names the GPU and its driver, and has a hash of everything else. So a
+// file that is damaged, cut short, or of another GPU or driver is found out before the driver sees
+// it. The hash of a pipeline is that of its shader and constants. The hash does not detect malice: the driver checks
 // what it is given, and whoever may write beside the model can do the same harm with the model.
 
 #pragma once
@@ -15,16 +15,12 @@
 
 namespace taper::vulkan {
 
-// What compiled shaders depend on.
+// What compiled shaders depend on besides their code.
 struct PipelineOrigin {
   uint8_t cache_uuid[16];  // Of the driver's cache.
   uint32_t vendor, device, driver;
   uint32_t pointer_bytes;
-  uint64_t shaders;  // shader_set().
 };
-
-// The hash of all shaders that the program is linked with.
-uint64_t shader_set();
 
 // Views of a file.
 struct PipelineFile {

@@ -57,6 +57,8 @@ Tiling choose_tiling(const Product& p) {
   return best;
 }
 
+int64_t parts_size(const Product& p, const Tiling& t) { return p.batch * t.parts * p.m * p.n; }
+
 // The sums of all parts, with what comes after them.
 void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count) {
   struct Push {
@@ -158,7 +160,8 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& tiling) {
                      ten_bits_each(w.dilation),
                      u32(part)};
   const bool is_whole = tiling.parts == 1;
-  const Operand out = is_whole ? p.out : call.temporary(p.batch * tiling.parts * p.m * p.n);
+  const Operand parts = call.temporary(is_whole ? 0 : parts_size(p, tiling));
+  const Operand out = is_whole ? p.out : parts;
   const Operand added = is_whole ? call.added() : Operand();
   call.dispatch(Shader::gemm)
       .constant(u32(tiling.m))
@@ -194,10 +197,14 @@ void multiply(Call& call, const Product& p) {
   const bool is_rows = p.m <= kFewRows && p.batch == 1 && p.a_k == 1 && p.a_m == p.k &&
                        p.b_k == 1 && p.b_n == p.k && p.second == SecondMatrix::kByRow &&
                        !p.bias_is_by_row && p.k > 0;
+  // Plans for other sizes have the same temporary tensors, so one is asked for in any case.
   if (is_rows) {
+    call.temporary(0);
     multiply_rows(call, p);
   } else {
-    multiply_tiles(call, p, choose_tiling(p));
+    Tiling tiling = choose_tiling(p);
+    if (!call.has_room(parts_size(p, tiling))) tiling.parts = 1;
+    multiply_tiles(call, p, tiling);
   }
 }
 

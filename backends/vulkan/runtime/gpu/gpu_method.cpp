@@ -329,15 +329,23 @@ GpuMethod::Recording& GpuMethod::oldest() {
       [](const Recording& a, const Recording& b) { return a.last_use < b.last_use; });
 }
 
-Status GpuMethod::take_recording() {
-  sizes_.clear();
+// What the current commands depend on: sizes, numbers, and elements that plans read.
+void GpuMethod::take_key() {
+  key_.clear();
   for (const ValueId id : graph_.inputs) {
     const PayloadValue& input = graph_.values[id];
-    if (input.kind != Kind::kTensor) sizes_.push_back(input.integer);
-    for (size_t i = 0; i < input.dims.rank; ++i) sizes_.push_back(input.dims[i]);
+    if (input.kind != Kind::kTensor) key_.push_back(input.integer);
+    for (size_t i = 0; i < input.dims.rank; ++i) key_.push_back(input.dims[i]);
+    if (!input.is_read || input.given == nullptr) continue;
+    const size_t bytes = static_cast<size_t>(input.dims.numel()) * element_size(input.given_dtype);
+    for (size_t i = 0; i < bytes; ++i) key_.push_back(input.given[i]);
   }
+}
+
+Status GpuMethod::take_recording() {
+  take_key();
   for (Recording& recording : recordings_) {
-    if (recording.last_use == 0 || recording.sizes != sizes_) continue;
+    if (recording.last_use == 0 || recording.key != key_) continue;
     current_ = &recording;
     return {};
   }
@@ -345,9 +353,11 @@ Status GpuMethod::take_recording() {
   recording.last_use = 0;
   if (is_stale_) TAPER_TRY(plan_.build(graph_, device_.limits()));
   TAPER_TRY(record(recording, false));
-  recording.sizes = sizes_;
+  recording.key = key_;
   recording.outputs.clear();
-  for (const ValueId id : graph_.outputs) recording.outputs.push_back(graph_.values[id].dims);
+  for (const ValueId id : graph_.outputs) {
+    recording.outputs.push_back({graph_.values[id].dims, graph_.values[id].integer});
+  }
   recording.last_use = ++uses_;
   current_ = &recording;
   return {};
@@ -361,9 +371,11 @@ Status GpuMethod::write_input(const EValue& arg, const PayloadValue& input,
   return to_words(tensor.scalar_type(), tensor.const_data(), count, port.words);
 }
 
-Status GpuMethod::read_output(EValue& arg, ScalarType dtype, const Dims& dims,
+Status GpuMethod::read_output(EValue& arg, ValueId output, const OutputForm& form,
                               const Port& port) const {
-  TAPER_TRY(resize_output(arg, dtype, dims));
+  const PayloadValue& value = graph_.values[output];
+  if (value.kind != Kind::kTensor) return set_number(arg, form.number);
+  TAPER_TRY(resize_output(arg, value.dtype, form.dims));
   const Tensor& tensor = arg.to_tensor();
   from_words(tensor.scalar_type(), port.words, static_cast<size_t>(tensor.numel()),
              tensor.mutable_data());
@@ -395,9 +407,8 @@ Status GpuMethod::execute(BackendExecutionContext&, Span<EValue* const> args) {
   TAPER_TRY(device_.run(current_->commands, fence_, current_->seconds));
   TAPER_REQUIRE(*words_at(read_back_, 0) == 0, Error::kInvalidArgument, "an index is out of range");
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
-    const ScalarType dtype = graph_.values[graph_.outputs[i]].dtype;
-    TAPER_TRY(
-        read_output(*args[graph_.inputs.size() + i], dtype, current_->outputs[i], outputs_[i]));
+    TAPER_TRY(read_output(*args[graph_.inputs.size() + i], graph_.outputs[i], current_->outputs[i],
+                          outputs_[i]));
   }
   return current_->times != nullptr ? current_->times->report(*profiler_, this) : Status();
 }

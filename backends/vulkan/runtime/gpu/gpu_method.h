@@ -36,12 +36,18 @@ class GpuMethod final : public Executable {
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
 
  private:
+  // What an output is, besides its elements.
+  struct OutputForm {
+    Dims dims;
+    int64_t number;
+  };
+
   // Commands for certain sizes of the inputs.
   struct Recording {
     VkCommandBuffer commands = VK_NULL_HANDLE;
     VkDescriptorPool pool = VK_NULL_HANDLE;
-    std::vector<int64_t> sizes;        // Of all inputs.
-    std::vector<Dims> outputs;         // The sizes of the outputs.
+    std::vector<int64_t> key;  // See take_key().
+    std::vector<OutputForm> outputs;
     std::unique_ptr<StepTimes> times;  // Null: nobody asks.
     double seconds = 0;                // How long the last execution took.
     uint64_t last_use = 0;             // 0: it has no commands.
@@ -64,6 +70,7 @@ class GpuMethod final : public Executable {
   Status write_constants();
   Status flush_constants(std::vector<VkBufferCopy>& copies);
 
+  void take_key();
   // Finds or makes the commands for the current sizes.
   Status take_recording();
   Recording& oldest();
@@ -85,7 +92,7 @@ class GpuMethod final : public Executable {
   VkDescriptorBufferInfo range_of(ValueId value) const;
 
   Status write_input(const EValue& arg, const PayloadValue& input, const Port& port) const;
-  Status read_output(EValue& arg, ScalarType dtype, const Dims& dims, const Port& port) const;
+  Status read_output(EValue& arg, ValueId output, const OutputForm& form, const Port& port) const;
 
   const GpuDevice& device_;
   Pipelines& pipelines_;
@@ -97,7 +104,7 @@ class GpuMethod final : public Executable {
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   Recording recordings_[kMostRecordings];
   Recording* current_ = nullptr;
-  std::vector<int64_t> sizes_;  // Of all inputs; scratch.
+  std::vector<int64_t> key_;  // Of the current inputs.
   uint64_t uses_ = 0;
   VkFence fence_ = VK_NULL_HANDLE;
   bool is_stale_ = false;  // The current commands are not for the current sizes of the inputs.

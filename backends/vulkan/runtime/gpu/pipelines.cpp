@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/planner/shader_sets.h"
 #include "backends/vulkan/runtime/shader_code.h"
 #include "taper/content_hash.h"
 #include "taper/file_data_loader.h"
@@ -12,8 +13,9 @@
 namespace taper::vulkan {
 namespace {
 
-constexpr const char* kNames[] = {
-#define TAPER_SHADER(name) #name,
+constexpr const char* kMissing[] = {
+#define TAPER_SHADER(name) \
+  "the program is not linked with the shader " #name ", which the payload needs",
 #include "backends/vulkan/planner/shaders.def"
 #undef TAPER_SHADER
 };
@@ -28,13 +30,12 @@ PipelineOrigin origin_of(const VkPhysicalDeviceProperties& properties) {
   origin.device = properties.deviceID;
   origin.driver = properties.driverVersion;
   origin.pointer_bytes = sizeof(void*);
-  origin.shaders = shader_set();
   return origin;
 }
 
 }  // namespace
 
-std::string_view name_of(Shader shader) { return kNames[static_cast<size_t>(shader)]; }
+std::string_view name_of(Shader shader) { return shader_names()[static_cast<size_t>(shader)]; }
 
 Pipelines::~Pipelines() {
   if (device_.is_stuck()) return;
@@ -42,7 +43,7 @@ Pipelines::~Pipelines() {
   for (const auto& entry : pipelines_)
     vk.vkDestroyPipeline(device_.handle(), entry.second, nullptr);
   for (const auto& entry : modules_) {
-    vk.vkDestroyShaderModule(device_.handle(), entry.second, nullptr);
+    vk.vkDestroyShaderModule(device_.handle(), entry.second.handle, nullptr);
   }
   vk.vkDestroyPipelineCache(device_.handle(), cache_, nullptr);
   vk.vkDestroyPipelineLayout(device_.handle(), layout_, nullptr);
@@ -121,24 +122,27 @@ Status Pipelines::make_layout() {
                        "the GPU does not take the layout of pipelines");
 }
 
-Result<VkShaderModule> Pipelines::module(Shader shader) {
+Result<Pipelines::Module> Pipelines::module(Shader shader) {
   const auto known = modules_.find(shader);
   if (known != modules_.end()) return known->second;
   const std::string_view name = name_of(shader);
-  for (const ShaderCode& each : shader_code()) {
-    if (each.name != name) continue;
+  for (const ShaderCode* each : shader_code()) {
+    if (each->name != name) continue;
+    std::vector<uint32_t> words(each->words);
+    unpack(*each, words.data());
     VkShaderModuleCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    info.codeSize = each.words.size() * 4;
-    info.pCode = each.words.data();
+    info.codeSize = words.size() * 4;
+    info.pCode = words.data();
     VkShaderModule made = VK_NULL_HANDLE;
     TAPER_TRY(
         device_.check(device_.vk().vkCreateShaderModule(device_.handle(), &info, nullptr, &made),
                       "the GPU refuses a shader"));
-    return modules_[shader] = made;
+    const uint64_t hash =
+        content_hash({reinterpret_cast<const uint8_t*>(words.data()), words.size() * 4});
+    return modules_[shader] = {made, hash};
   }
-  return Status(Error::kDelegateInvalidCompatibility,
-                "a shader that the payload needs is not linked");
+  return Status(Error::kDelegateInvalidCompatibility, kMissing[static_cast<size_t>(shader)]);
 }
 
 Pipelines::Key Pipelines::key_of(const Dispatch& dispatch) {
@@ -170,18 +174,18 @@ Result<VkPipeline> Pipelines::find(const Dispatch& dispatch) {
 Status Pipelines::make(const std::vector<const Dispatch*>& dispatches, const ThreadPool& pool) {
   struct Task {
     const Dispatch* dispatch;
-    VkShaderModule code;
+    Module code;
     VkPipeline made = VK_NULL_HANDLE;
     VkResult result = VK_SUCCESS;
   };
   std::vector<Task> tasks;
   for (const Dispatch* dispatch : dispatches) {
-    const Result<VkShaderModule> code = module(dispatch->shader);
+    const Result<Module> code = module(dispatch->shader);
     TAPER_TRY(code.status());
     tasks.push_back({dispatch, *code});
   }
   parallel_for(pool, tasks.size(), [&](size_t i) {
-    tasks[i].result = compile(*tasks[i].dispatch, tasks[i].code, tasks[i].made);
+    tasks[i].result = compile(*tasks[i].dispatch, tasks[i].code.handle, tasks[i].made);
   });
   Status status;
   for (const Task& task : tasks) {
@@ -191,7 +195,7 @@ Status Pipelines::make(const std::vector<const Dispatch*>& dispatches, const Thr
     }
     const Key key = key_of(*task.dispatch);
     pipelines_[key] = task.made;
-    if (path_ != nullptr) note(key);
+    if (path_ != nullptr) note(key, task.code.hash);
   }
   return status;
 }
@@ -215,13 +219,10 @@ VkResult Pipelines::compile(const Dispatch& dispatch, VkShaderModule code, VkPip
   return device_.vk().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &made);
 }
 
-void Pipelines::note(const Key& key) {
-  const std::string_view shader = kNames[key[0]];
-  const uint64_t name =
-      content_hash({reinterpret_cast<const uint8_t*>(shader.data()), shader.size()});
+void Pipelines::note(const Key& key, uint64_t shader) {
   const uint64_t hash = content_hash(
       {reinterpret_cast<const uint8_t*>(key.data() + 1), (key.size() - 1) * sizeof(uint32_t)},
-      name);
+      shader);
   if (std::find(known_.begin(), known_.end(), hash) != known_.end()) {
     ++report_.found;
     return;

@@ -43,14 +43,18 @@ class Pipelines {
 
  private:
   using Key = std::vector<uint32_t>;  // The shader, then its constants.
+  struct Module {
+    VkShaderModule handle = VK_NULL_HANDLE;
+    uint64_t hash = 0;  // Of its code.
+  };
   static Key key_of(const Dispatch& dispatch);
   Status make_layout();
   // The views are of `loader`.
   PipelineFile read_file(std::optional<MmapDataLoader>& loader);
-  Result<VkShaderModule> module(Shader shader);
+  Result<Module> module(Shader shader);
   Status make(const std::vector<const Dispatch*>& dispatches, const ThreadPool& pool);
   VkResult compile(const Dispatch& dispatch, VkShaderModule code, VkPipeline& made) const;
-  void note(const Key& key);
+  void note(const Key& key, uint64_t shader);
 
   const GpuDevice& device_;
   const char* const path_;
@@ -58,7 +62,7 @@ class Pipelines {
   VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
   VkPipelineLayout layout_ = VK_NULL_HANDLE;
   VkPipelineCache cache_ = VK_NULL_HANDLE;
-  std::map<Shader, VkShaderModule> modules_;
+  std::map<Shader, Module> modules_;
   std::map<Key, VkPipeline> pipelines_;
   PipelineOrigin origin_ = {};
   std::vector<uint64_t> known_;  // Hashes of pipelines that the file has, or will have.
