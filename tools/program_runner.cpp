@@ -80,8 +80,8 @@ bool is_own(const std::string& path) {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Files of packed weights and the like that were not asked for are used if they are there and nobody
-// else can have written them; `note` tells of one that somebody can.
+// Files of packed weights and the like that were not asked for are used if they are there and
+// nobody else can have written them; `note` tells of one that somebody can.
 BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
   BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler};
   if (options.make_cache) return result;

@@ -73,7 +73,7 @@ Result<std::shared_ptr<Gpu>> VulkanBackend::open() {
   gpu_ = nullptr;
   if (has_no_gpu_ || options_.device == "none") return gpu_;
   Result<std::unique_ptr<GpuDevice>> device =
-      GpuDevice::open({options_.device, options_.is_robust});
+      GpuDevice::open({options_.device, options_.is_robust, options_.poll_us});
   has_no_gpu_ = device.status().error() == Error::kNotFound && options_.device.empty();
   if (has_no_gpu_) return gpu_;
   TAPER_TRY(device.status());

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <vector>
 
 namespace taper::vulkan {
@@ -16,7 +17,6 @@ namespace {
 constexpr VkMemoryPropertyFlags kHostMemory =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr uint64_t kGpuSeconds = 60, kProcessorSeconds = 600;  // For one execution.
-constexpr uint64_t kPollNanoseconds = 150000;
 
 // 0: not taken unless it is asked for by name.
 int rank_of(VkPhysicalDeviceType type) {
@@ -98,6 +98,8 @@ Result<std::unique_ptr<GpuDevice>> GpuDevice::open(const DeviceChoice& choice) {
   TAPER_TRY(device->choose(choice));
   TAPER_TRY(device->make_device(choice.is_robust));
   device->read_limits();
+  const bool is_discrete = device->properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+  device->poll_us_ = is_discrete ? choice.poll_us : 0;
   return device;
 }
 
@@ -241,23 +243,21 @@ Status GpuDevice::check(VkResult result, const char* text) const {
   }
 }
 
-// Sleeps until shortly before the time when it should be ready, then asks.
+// Sleeps until shortly before the end that is expected, then asks, then lets the driver wait.
 VkResult GpuDevice::wait(VkFence fence, double expected) const {
   using Clock = std::chrono::steady_clock;
-  const bool is_processor = properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  if (properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU) {
-    const auto nanoseconds = static_cast<uint64_t>(expected * 1e9);
-    if (nanoseconds > kPollNanoseconds) {
-      const VkResult slept =
-          vk_.vkWaitForFences(device_, 1, &fence, VK_TRUE, nanoseconds - kPollNanoseconds);
-      if (slept != VK_TIMEOUT) return slept;
-    }
-    const auto end = Clock::now() + std::chrono::nanoseconds(kPollNanoseconds);
+  if (poll_us_ != 0) {
+    const std::chrono::duration<double> poll = std::chrono::microseconds(poll_us_);
+    const std::chrono::duration<double> asleep = std::chrono::duration<double>(expected) - poll;
+    // After shorter times the system would wake it too late.
+    if (asleep > poll) std::this_thread::sleep_for(asleep);
+    const auto end = Clock::now() + 2 * poll;
     do {
       const VkResult status = vk_.vkGetFenceStatus(device_, fence);
       if (status != VK_NOT_READY) return status;
     } while (Clock::now() < end);
   }
+  const bool is_processor = properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   const uint64_t seconds = is_processor ? kProcessorSeconds : kGpuSeconds;
   return vk_.vkWaitForFences(device_, 1, &fence, VK_TRUE, seconds * 1000000000);
 }

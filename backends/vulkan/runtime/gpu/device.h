@@ -25,6 +25,7 @@ struct DeviceChoice {
   // Whether the driver makes accesses outside a tensor harmless. Validation layers report them only
   // without.
   bool is_robust = true;
+  uint32_t poll_us = 0;  // See VulkanOptions.
 };
 
 // Memory with one buffer over all of it.
@@ -72,8 +73,7 @@ class GpuDevice {
   // `buffer` is an empty one. At least one byte is allocated.
   Status allocate(uint64_t bytes, Use use, Buffer& buffer) const;
   // Submits and waits until it is done or time is up; the device is then given up. `seconds` is how
-  // long this took the last time, or 0; it is set to how long it took. A discrete GPU is asked
-  // again and again when it should be ready, for a short while: to be woken takes longer.
+  // long this took the last time, or 0; it is set to how long it took.
   Status run(VkCommandBuffer commands, VkFence fence, double& seconds) const;
 
   // What the result of a call of Vulkan means: kDelegateMemoryAllocationFailed with `text` where
@@ -97,7 +97,7 @@ class GpuDevice {
   VkPhysicalDevice physical_ = VK_NULL_HANDLE;
   VkDevice device_ = VK_NULL_HANDLE;
   VkQueue queue_ = VK_NULL_HANDLE;
-  uint32_t queue_family_ = 0, timestamp_bits_ = 0;
+  uint32_t queue_family_ = 0, timestamp_bits_ = 0, poll_us_ = 0;
   VkPhysicalDeviceProperties properties_ = {};
   VkPhysicalDeviceMemoryProperties memory_ = {};
   VolkDeviceTable vk_ = {};
