@@ -29,8 +29,8 @@ std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& op
   return std::make_shared<VulkanCompiler>(options);
 }
 
-// "34 calls, with the least limits 41 dispatches, 35 barriers, 1234 bytes of constants, 512 of arena
-// (at least 480)": a device with other limits may need others.
+// "34 calls, with the least limits 41 dispatches, 35 barriers, 1234 bytes of constants, 512 of
+// arena (at least 480)": a device with other limits may need others.
 std::string inspect(std::span<const uint8_t> payload) {
   PayloadGraph graph;
   Status status = graph.read({payload.data(), payload.size()}, nullptr);

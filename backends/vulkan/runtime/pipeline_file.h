@@ -2,10 +2,10 @@
 //
 //   header | a hash for each pipeline | what the driver gives of its cache
 //
-// in little-endian. The header names the GPU and its driver, and has a hash of everything else. So a
-// file that is damaged, cut short, or of another GPU or driver is found out before the driver sees
-// it. The hash of a pipeline is that of its shader and constants. The hashes do not detect malice:
-// drivers trust what they are given, and SECURITY.md says whom to trust with the file.
+// in little-endian. The header names the GPU and its driver, and has a hash of everything else. So
+// a file that is damaged, cut short, or of another GPU or driver is found out before the driver
+// sees it. The hash of a pipeline is that of its shader and constants. The hashes do not detect
+// malice: drivers trust what they are given, and SECURITY.md says whom to trust with the file.
 
 #pragma once
 
