@@ -20,8 +20,9 @@ work=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$work"
-if ! apt-get download chromium-common >log 2>&1 || ! dpkg -x chromium-common_*.deb . >>log 2>&1; then
-  echo "deps.sh: no SwiftShader for backends/vulkan/check.sh: $(grep -m1 '^E:' log || tail -n 1 log)" >&2
+if ! { apt-get download chromium-common && dpkg -x chromium-common_*.deb .; } >log 2>&1; then
+  reason=$(grep -m1 '^E:' log || tail -n 1 log)
+  echo "deps.sh: no SwiftShader for backends/vulkan/check.sh: $reason" >&2
   exit 0
 fi
 mkdir driver

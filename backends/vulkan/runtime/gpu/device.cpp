@@ -1,7 +1,9 @@
 // Opens the Vulkan loader, chooses a device, and allocates its memory.
 
+// NOLINTBEGIN(readability-identifier-naming): volk's names.
 #define VOLK_IMPLEMENTATION
 #define VK_NO_PROTOTYPES
+// NOLINTEND(readability-identifier-naming)
 #include "backends/vulkan/runtime/gpu/device.h"
 
 #include <algorithm>
@@ -243,26 +245,47 @@ Status GpuDevice::check(VkResult result, const char* text) const {
   }
 }
 
-// Sleeps until shortly before the end that is expected, then asks, then lets the driver wait.
-VkResult GpuDevice::wait(VkFence fence, double expected) const {
+// Sleeps until shortly before the end that is expected, then asks for a while.
+VkResult GpuDevice::poll(VkFence fence, const WaitTime& time, bool& overslept) const {
   using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  const double margin = poll_us_ * 1e-6;
+  double late = 0;
+  {
+    const std::lock_guard<std::mutex> lock(queue_mutex_);
+    late = lateness_.value();
+  }
+  const double asleep = time.sleep(margin + late);
+  late = 0;
+  if (asleep > 0) {
+    const auto start = Clock::now();
+    std::this_thread::sleep_for(Seconds(asleep));
+    late = Seconds(Clock::now() - start).count() - asleep;
+  }
+  {
+    const std::lock_guard<std::mutex> lock(queue_mutex_);
+    lateness_.note(late);
+  }
+  const auto end = Clock::now() + Seconds(2 * margin);
+  VkResult status = vk_.vkGetFenceStatus(device_, fence);
+  overslept = asleep > 0 && status == VK_SUCCESS;
+  while (status == VK_NOT_READY && Clock::now() < end) {
+    status = vk_.vkGetFenceStatus(device_, fence);
+  }
+  return status;
+}
+
+VkResult GpuDevice::wait(VkFence fence, const WaitTime& time, bool& overslept) const {
   if (poll_us_ != 0) {
-    const std::chrono::duration<double> poll = std::chrono::microseconds(poll_us_);
-    const std::chrono::duration<double> asleep = std::chrono::duration<double>(expected) - poll;
-    // After shorter times the system would wake it too late.
-    if (asleep > poll) std::this_thread::sleep_for(asleep);
-    const auto end = Clock::now() + 2 * poll;
-    do {
-      const VkResult status = vk_.vkGetFenceStatus(device_, fence);
-      if (status != VK_NOT_READY) return status;
-    } while (Clock::now() < end);
+    const VkResult polled = poll(fence, time, overslept);
+    if (polled != VK_NOT_READY) return polled;
   }
   const bool is_processor = properties_.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
   const uint64_t seconds = is_processor ? kProcessorSeconds : kGpuSeconds;
   return vk_.vkWaitForFences(device_, 1, &fence, VK_TRUE, seconds * 1000000000);
 }
 
-Status GpuDevice::run(VkCommandBuffer commands, VkFence fence, double& seconds) const {
+Status GpuDevice::run(VkCommandBuffer commands, VkFence fence, WaitTime& time) const {
   TAPER_REQUIRE(!is_lost_, Error::kOutOfResources, "the GPU was lost in an earlier call");
   const auto start = std::chrono::steady_clock::now();
   TAPER_TRY(check(vk_.vkResetFences(device_, 1, &fence), "there is no memory for a fence"));
@@ -274,7 +297,8 @@ Status GpuDevice::run(VkCommandBuffer commands, VkFence fence, double& seconds) 
     info.pCommandBuffers = &commands;
     TAPER_TRY(check(vk_.vkQueueSubmit(queue_, 1, &info, fence), "the GPU does not take work"));
   }
-  const VkResult waited = wait(fence, seconds);
+  bool overslept = false;
+  const VkResult waited = wait(fence, time, overslept);
   if (waited != VK_SUCCESS) {  // What it still does with the memory is not known.
     is_lost_ = true;
     is_stuck_ = waited != VK_ERROR_DEVICE_LOST;
@@ -282,7 +306,7 @@ Status GpuDevice::run(VkCommandBuffer commands, VkFence fence, double& seconds) 
                   waited == VK_TIMEOUT ? "the GPU does not come to an end" : "the GPU was lost");
   }
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-  seconds = passed.count();
+  time.note(passed.count(), overslept);
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "backends/vulkan/planner/plan.h"
+#include "backends/vulkan/runtime/gpu/wait_time.h"
 #include "taper/status.h"
 
 namespace taper::vulkan {
@@ -72,9 +73,9 @@ class GpuDevice {
 
   // `buffer` is an empty one. At least one byte is allocated.
   Status allocate(uint64_t bytes, Use use, Buffer& buffer) const;
-  // Submits and waits until it is done or time is up; the device is then given up. `seconds` is how
-  // long this took the last time, or 0; it is set to how long it took.
-  Status run(VkCommandBuffer commands, VkFence fence, double& seconds) const;
+  // Submits and waits until it is done or time is up; the device is then given up. `time` is
+  // that of this command buffer.
+  Status run(VkCommandBuffer commands, VkFence fence, WaitTime& time) const;
 
   // What the result of a call of Vulkan means: kDelegateMemoryAllocationFailed with `text` where
   // memory is short, so that the kernels may compute instead; kOutOfResources for a lost device,
@@ -90,7 +91,8 @@ class GpuDevice {
   Status choose(const DeviceChoice& choice);
   Status make_device(bool is_robust);
   void read_limits();
-  VkResult wait(VkFence fence, double expected) const;
+  VkResult wait(VkFence fence, const WaitTime& time, bool& overslept) const;
+  VkResult poll(VkFence fence, const WaitTime& time, bool& overslept) const;
   int memory_type(uint32_t allowed, Use use) const;
 
   VkInstance instance_ = VK_NULL_HANDLE;
@@ -103,6 +105,7 @@ class GpuDevice {
   VolkDeviceTable vk_ = {};
   Limits limits_;
   mutable std::mutex queue_mutex_;
+  mutable Lateness lateness_;  // Guarded by the mutex.
   mutable std::atomic<bool> is_lost_{false}, is_stuck_{false};
 };
 

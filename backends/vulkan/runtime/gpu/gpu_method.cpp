@@ -54,8 +54,8 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
     TAPER_TRY(record(recordings_[0], true));
-    double seconds = 0;
-    TAPER_TRY(device_.run(recordings_[0].commands, fence_, seconds));
+    WaitTime time;
+    TAPER_TRY(device_.run(recordings_[0].commands, fence_, time));
   }
   return take_recording();
 }
@@ -163,8 +163,8 @@ Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
                      static_cast<uint32_t>(copies.size()), copies.data());
   TAPER_TRY(device_.check(vk.vkEndCommandBuffer(commands), "there is no memory for commands"));
   copies.clear();
-  double seconds = 0;
-  return device_.run(commands, fence_, seconds);
+  WaitTime time;
+  return device_.run(commands, fence_, time);
 }
 
 // Where the host does not see the memory, constants go through upload_, as much at a time as it
@@ -404,7 +404,7 @@ Status GpuMethod::execute(BackendExecutionContext&, Span<EValue* const> args) {
     TAPER_TRY(write_input(*args[i], graph_.values[graph_.inputs[i]], inputs_[i]));
   }
   *words_at(read_back_, 0) = 0;
-  TAPER_TRY(device_.run(current_->commands, fence_, current_->seconds));
+  TAPER_TRY(device_.run(current_->commands, fence_, current_->wait));
   TAPER_REQUIRE(*words_at(read_back_, 0) == 0, Error::kInvalidArgument, "an index is out of range");
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     TAPER_TRY(read_output(*args[graph_.inputs.size() + i], graph_.outputs[i], current_->outputs[i],

@@ -49,8 +49,8 @@ class GpuMethod final : public Executable {
     std::vector<int64_t> key;  // See take_key().
     std::vector<OutputForm> outputs;
     std::unique_ptr<StepTimes> times;  // Null: nobody asks.
-    double seconds = 0;                // How long the last execution took.
-    uint64_t last_use = 0;             // 0: it has no commands.
+    WaitTime wait;
+    uint64_t last_use = 0;  // 0: it has no commands.
   };
   static constexpr size_t kMostRecordings = 4;  // The one that was used last makes room.
 
