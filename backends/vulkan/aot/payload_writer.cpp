@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/aot/state_updates.h"
 #include "backends/vulkan/planner/payload_header.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
@@ -88,7 +89,8 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
     if (most > INT32_MAX) throw exir::Failure("the size " + size.text() + " has no bound");
     dims.push_back(static_cast<uint32_t>(most));
   }
-  const Id data = value->role == exir::ValueRole::kConstant ? constant(value) : -1;
+  const bool is_known = value->role == exir::ValueRole::kConstant || states_.count(value) != 0;
+  const Id data = is_known ? constant(value) : -1;
   const auto made =
       wire::CreateTensorDirect(fbb_, data_type(value->type.dtype), &dims, data, /*mem_obj_id=*/-1);
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
@@ -215,6 +217,18 @@ PayloadWriter::Id PayloadWriter::results(const Node& node) {
   return add_value(wire::Kind::ValueList, wire::CreateValueListDirect(fbb_, &ids).Union());
 }
 
+void PayloadWriter::add_states(const exir::Part& part) {
+  for (const exir::Mutation& state : part.states) states_.insert(state.target);
+  for (const exir::Mutation& state : part.states) {
+    const bool is_alone = tensors_.count(state.source) == 0;
+    if (is_alone && is_written_in_place(part, state)) {
+      tensors_[state.source] = tensor(state.target);
+    } else {
+      copied_.push_back(state);
+    }
+  }
+}
+
 void PayloadWriter::add(const Node& node) {
   std::vector<int32_t> args;
   for (size_t i = 0; i < node.args.size(); ++i) {
@@ -231,6 +245,11 @@ void PayloadWriter::call(const std::string& name, const std::vector<Id>& args) {
 }
 
 exir::Delegate PayloadWriter::finish(const std::vector<exir::Value*>& outputs) {
+  for (const exir::Mutation& state : copied_) {
+    const Id to = tensor(state.target);
+    const Id waits = add_value(wire::Kind::Bool, wire::CreateBool(fbb_, false).Union());
+    call("aten.copy.default", {to, tensor(state.source), waits, to});
+  }
   std::vector<uint32_t> output_ids;
   for (const exir::Value* output : outputs) {
     output_ids.push_back(static_cast<uint32_t>(tensor(output)));

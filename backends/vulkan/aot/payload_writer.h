@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -26,10 +27,14 @@ class PayloadWriter {
   PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
                 Purpose purpose = Purpose::kRun);
 
+  // The group's states, and which nodes write one in place; before the nodes are added.
+  void add_states(const exir::Part& part);
   // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
   // payload cannot have.
   void add(const exir::Node& node);
   size_t num_calls() const { return calls_.size(); }
+  // The states that finish() writes, by a call each.
+  const std::vector<exir::Mutation>& copied() const { return copied_; }
   // The payload and the data of its constants.
   exir::Delegate finish(const std::vector<exir::Value*>& outputs);
 
@@ -62,9 +67,11 @@ class PayloadWriter {
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<exir::Delegate::Data> data_;
   std::unordered_map<const exir::Value*, Id> tensors_;
+  std::set<const exir::Value*> states_;
   std::vector<const exir::Value*> measured_;  // Tensors whose sizes may be read, in order.
   std::map<std::string, Id> sizes_;           // By their texts.
   std::vector<uint32_t> inputs_;
+  std::vector<exir::Mutation> copied_;  // States that are written when all nodes have run.
 };
 
 // The name of an operator in payloads: "aten.relu.default" for "aten::relu".

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/ops/strided.h"
 
 namespace taper::vulkan {
 namespace {
@@ -168,6 +169,7 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   const PayloadValue& stated = result_value(k);
   if (!require(stated.kind == Kind::kTensor, "a result is not a tensor")) return {};
   const auto id = static_cast<ValueId>(&stated - graph_.values.data());
+  if (stated.is_state) return new_state(id, dims, dtype);
   require(!stated.is_constant && !stated.is_input && plan_.defined_[id] == 0,
           "a result is written twice, or is an input or a constant");
   // ExecuTorch's exporter writes int64 as int32.
@@ -187,12 +189,64 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   return {id, dtype, dims};
 }
 
+// The call may still read what the state holds, so it writes elsewhere first.
+Operand Call::new_state(ValueId id, const Dims& dims, ScalarType dtype) {
+  const PayloadValue& state = graph_.values[id];
+  require(state.dtype == dtype && state.limits == dims,
+          "a buffer that the program writes has other sizes or another dtype than what is written");
+  for (const NewState& other : new_states_) {
+    require(other.state != id, "a call writes a buffer of the program twice");
+  }
+  Operand contents = temporary(state.limits.numel());
+  contents.dims = dims;
+  contents.dtype = dtype;
+  if (ok()) new_states_.push_back({id, contents});
+  return contents;
+}
+
+bool Call::writes_in_place(const Operand& x) {
+  const PayloadValue& state = result_value(0);
+  const auto id = static_cast<ValueId>(&state - graph_.values.data());
+  if (!ok() || !state.is_state || id != x.id) return false;
+  size_t shown = 0;
+  const auto look = [&](int32_t arg) {
+    const auto i = static_cast<size_t>(arg);
+    const bool is_tensor = graph_.values[i].kind == Kind::kTensor && plan_.defined_[i] != 0;
+    if (is_tensor && plan_.places_[i].root == id) ++shown;
+  };
+  for (size_t i = 0; i < count(); ++i) {
+    look(call_.args[i]);
+    for (const int32_t item : value(i).values) look(item);
+  }
+  if (call_.epilogue.added >= 0) look(call_.epilogue.added);
+  if (shown != 1) return false;
+  plan_.forget_views(id);
+  plan_.note_use(id);
+  return true;
+}
+
+void Call::store_states() {
+  const std::vector<NewState> stored = std::move(new_states_);
+  for (const NewState& each : stored) {
+    if (!ok()) return;
+    plan_.forget_views(each.state);
+    plan_.note_use(each.state);
+    const Operand state = {each.state, each.contents.dtype, each.contents.dims};
+    copy(*this, state.dims, dense(state), dense(each.contents));
+  }
+}
+
 void Call::alias(const Operand& source, const Dims& dims) {
   require(source.dims.numel() == dims.numel(), "a view has another number of elements");
   const Operand view = result(dims, source.dtype);
   if (!ok()) return;
-  plan_.places_[view.id].root = plan_.places_[source.id].root;
+  if (!new_states_.empty()) return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
+  const ValueId root = plan_.places_[source.id].root;
+  plan_.places_[view.id].root = root;
   plan_.note_use(view.id);
+  if (root < graph_.values.size() && graph_.values[root].is_state) {
+    plan_.state_views_.push_back({root, view.id});
+  }
 }
 
 void Call::symbol(int64_t number) {

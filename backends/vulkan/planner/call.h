@@ -60,13 +60,19 @@ class Call {
   const Epilogue& epilogue() const { return call_.epilogue; }
   Operand added();
 
-  // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest.
+  // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest. One
+  // that is a state is written at the end of the call, which may read the state until then.
   Operand result(size_t k, const Dims& dims, ScalarType dtype);
   Operand result(const Dims& dims, ScalarType dtype) { return result(0, dims, dtype); }
   // Result 0 is the same memory as `source`, as a view of other sizes.
   void alias(const Operand& source, const Dims& dims);
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
+  // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in place
+  // and leaves the rest. Otherwise it writes a copy. False if another argument shows the state, too.
+  bool writes_in_place(const Operand& x);
+  // Copies results that are states to where these lie. Called when the call is planned.
+  void store_states();
   // Whether a result is stated at all.
   size_t result_count() const;
   // Result 0 is a number.
@@ -97,14 +103,21 @@ class Call {
   const PayloadValue& value(size_t i) const;
   const PayloadValue& result_value(size_t k) const;
   Operand operand(ValueId id);
+  Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
   Dispatch& last() { return plan_.dispatches_.back(); }
+
+  struct NewState {
+    ValueId state;
+    Operand contents;
+  };
 
   PayloadGraph& graph_;
   Plan& plan_;
   const PayloadCall& call_;
   Status status_;
+  std::vector<NewState> new_states_;
 };
 
 }  // namespace taper::vulkan

@@ -62,7 +62,7 @@ class Fusion {
       PayloadCall& next = graph_.calls[reader];
       Epilogue epilogue = product.epilogue;
       const bool taken = take_activation(next, epilogue) || take_addition(next, result, epilogue);
-      if (!taken || !is_like(result, next.result())) return;
+      if (!taken || !is_like(result, next.result()) || writes_state(at, reader)) return;
       graph_.calls[at].is_fused = true;
       const int32_t fused_result = next.result();
       next = product;
@@ -72,6 +72,19 @@ class Fusion {
     }
   }
 
+  // Whether a call between the two writes a state, which the product may read: it does not move over
+  // it.
+  bool writes_state(size_t first, size_t last) const {
+    for (size_t i = first; i < last; ++i) {
+      const PayloadValue& result = graph_.values[static_cast<size_t>(graph_.calls[i].result())];
+      if (result.is_state) return true;
+      for (const int32_t item : result.values) {
+        if (graph_.values[static_cast<size_t>(item)].is_state) return true;
+      }
+    }
+    return false;
+  }
+
   const PayloadValue& arg(const PayloadCall& call, size_t i) const {
     return graph_.values[static_cast<size_t>(call.args[i])];
   }
@@ -79,7 +92,7 @@ class Fusion {
   bool is_like(int32_t a, int32_t b) const {
     const PayloadValue& one = graph_.values[static_cast<size_t>(a)];
     const PayloadValue& other = graph_.values[static_cast<size_t>(b)];
-    return one.kind == Kind::kTensor && other.kind == Kind::kTensor &&
+    return !one.is_state && one.kind == Kind::kTensor && other.kind == Kind::kTensor &&
            one.dtype == ScalarType::kFloat && other.dtype == ScalarType::kFloat &&
            one.limits == other.limits;
   }

@@ -55,6 +55,7 @@ struct PayloadValue {
   Dims dims;    // Current sizes.
   Dims limits;  // The largest sizes.
   bool is_constant = false;
+  bool is_state = false;  // A constant that calls write: `data` is what it holds at first.
   bool is_input = false;
   Span<const uint8_t> data;  // Of a constant; empty if the graph was read without data.
 };

@@ -35,6 +35,7 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 
 Status Plan::build(PayloadGraph& graph, const Limits& limits) {
   dispatches_.clear();
+  state_views_.clear();
   next_temporary_ = 0;
   if (!is_placed_) place_values(graph);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
@@ -45,6 +46,7 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
     if (from.is_fused) continue;
     Call call(graph, *this, from);
     from.op->plan(call, from.op->variant);
+    call.store_states();
     TAPER_TRY(call.status());
   }
   for (const ValueId id : graph.outputs) {
@@ -76,7 +78,9 @@ void Plan::place_values(PayloadGraph& graph) {
     const PayloadValue& value = graph.values[id];
     if (value.kind != Kind::kTensor) continue;
     Place& place = places_[id];
-    place.memory = value.is_constant ? Place::Memory::kConstants : Place::Memory::kArena;
+    place.memory = value.is_state      ? Place::Memory::kStates
+                   : value.is_constant ? Place::Memory::kConstants
+                                       : Place::Memory::kArena;
     place.root = id;
     place.bytes = static_cast<uint64_t>(std::max<int64_t>(value.limits.numel(), 1)) * 4;
     place.first = value.is_input ? 0 : UINT32_MAX;
@@ -89,6 +93,15 @@ void Plan::note_use(ValueId value) {
   root.last = std::max(root.last, call_);
 }
 
+void Plan::forget_views(ValueId state) {
+  const auto end = std::remove_if(
+      state_views_.begin(), state_views_.end(), [&](const StateView& each) {
+        if (each.root == state) defined_[each.view] = 0;
+        return each.root == state;
+      });
+  state_views_.erase(end, state_views_.end());
+}
+
 // A tensor is constant if all that write it read constants alone.
 void Plan::find_constants(const PayloadGraph& graph) {
   std::vector<uint8_t> sized;  // Calls that depend on sizes of inputs.
@@ -96,6 +109,7 @@ void Plan::find_constants(const PayloadGraph& graph) {
   std::vector<uint8_t> varies(places_.size());  // Of roots.
   for (const ValueId id : graph.inputs) varies[id] = 1;
   for (const ValueId id : graph.outputs) varies[places_[id].root] = 1;
+  for (ValueId id = 0; id < graph.values.size(); ++id) varies[id] |= graph.values[id].is_state;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dispatch& dispatch : dispatches_) {
@@ -132,6 +146,9 @@ void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
     if (place.memory == Place::Memory::kConstants && is_used) {
       place.offset = constant_bytes_;
       constant_bytes_ += padded(place.bytes, limits.alignment);
+    } else if (place.memory == Place::Memory::kStates && is_used) {
+      place.offset = state_bytes_;
+      state_bytes_ += padded(place.bytes, limits.alignment);
     } else if (place.memory == Place::Memory::kArena && is_used) {
       place.bytes = padded(place.bytes, limits.alignment);
       ArenaBlock block;
@@ -191,7 +208,8 @@ void Plan::find_barriers(bool once) {
 }
 
 Status Plan::check(const Limits& limits) const {
-  TAPER_REQUIRE(arena_bytes_ <= limits.bytes && constant_bytes_ <= limits.bytes - arena_bytes_,
+  TAPER_REQUIRE(arena_bytes_ <= limits.bytes && constant_bytes_ <= limits.bytes - arena_bytes_ &&
+                    state_bytes_ <= limits.bytes - arena_bytes_ - constant_bytes_,
                 Error::kDelegateMemoryAllocationFailed, "it needs more memory than the device has");
   for (const Place& place : places_) {
     TAPER_REQUIRE(place.bytes <= limits.range, Error::kDelegateMemoryAllocationFailed,

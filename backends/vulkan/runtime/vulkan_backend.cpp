@@ -23,7 +23,8 @@ constexpr char kTooLittleMemory[] =
     "vulkan: the GPU has too little memory for a part of the program, which the kernels compute on "
     "the processor";
 
-// Tensors of int64 may hold what 32 bits do not: then the processor computes that call.
+// Tensors of int64 may hold what 32 bits do not: then the processor computes that call, unless the
+// GPU keeps a state.
 class GpuWithSpare final : public Executable {
  public:
   GpuWithSpare(std::unique_ptr<GpuMethod> gpu, std::unique_ptr<CpuMethod> spare)
@@ -33,6 +34,7 @@ class GpuWithSpare final : public Executable {
     const Status status = gpu_->execute(context, args);
     return status.error() == Error::kNotSupported ? spare_->execute(context, args) : status;
   }
+  Status reset() override { return {}; }
 
  private:
   const std::unique_ptr<GpuMethod> gpu_;
@@ -81,7 +83,7 @@ Result<void*> VulkanBackend::load_on_gpu(const BackendInitContext& context,
   std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
   TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(method->load(payload, NamedConstants(context)));
-  if (!method->may_have_wide_inputs()) return handle_of(method.release());
+  if (!method->may_have_wide_inputs() || method->has_states()) return handle_of(method.release());
   std::unique_ptr<CpuMethod> spare(new (std::nothrow) CpuMethod());
   const bool has_spare =
       spare != nullptr &&
@@ -119,6 +121,8 @@ Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,
                               Span<EValue* const> args) {
   return static_cast<Executable*>(handle)->execute(context, args);
 }
+
+Status VulkanBackend::reset(void* handle) { return static_cast<Executable*>(handle)->reset(); }
 
 void VulkanBackend::destroy(void* handle) { delete static_cast<Executable*>(handle); }
 

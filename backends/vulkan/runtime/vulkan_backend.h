@@ -33,6 +33,7 @@ class VulkanBackend final : public BackendInterface {
   Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                      CompileSpecs specs) override;
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
+  Status reset(void* handle) override;
   void destroy(void* handle) override;
 
   // Why a payload runs on the processor; empty if none does.

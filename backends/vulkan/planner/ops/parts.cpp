@@ -14,9 +14,20 @@ void replace_part(Call& call, const Operand& x, const Operand& source, const Dim
                   Walk part) {
   call.require(source.dtype == x.dtype && source.dims == sizes,
                "what it writes does not have the sizes or the dtype of the part");
-  part.tensor = call.result(x.dims, x.dtype);
-  copy(call, x.dims, dense(part.tensor), dense(x));
+  const bool is_in_place = call.writes_in_place(x);
+  part.tensor = is_in_place ? x : call.result(x.dims, x.dtype);
+  if (!is_in_place) copy(call, x.dims, dense(part.tensor), dense(x));
   copy(call, sizes, part, dense(source));
+}
+
+// copy(x, source, bool non_blocking): the source, broadcast to the sizes of x
+void plan_copy(Call& call, int) {
+  const Operand x = call.tensor(0), source = call.tensor(1);
+  call.require(source.dtype == x.dtype, "it copies to another dtype");
+  call.require(broadcast(call, source.dims, x.dims) == x.dims, "what it copies does not broadcast");
+  if (!call.ok()) return;
+  const Operand out = call.writes_in_place(x) ? x : call.result(x.dims, x.dtype);
+  copy(call, x.dims, dense(out), {source, 0, broadcast_strides(source.dims, x.dims)});
 }
 
 // slice_scatter(x, source, int dim, SymInt? start, SymInt? end, SymInt step)
@@ -178,6 +189,7 @@ void plan_as_strided(Call& call, int) {
 }
 
 constexpr Operator kOperators[] = {
+    {"aten.copy.default", "aten::copy.out", 3, plan_copy},
     {"aten.slice_scatter.default", "aten::slice_scatter.out", 6, plan_slice_scatter},
     {"aten.select_scatter.default", "aten::select_scatter.out", 4, plan_select_scatter},
     {"aten.roll.default", "aten::roll.out", 3, plan_roll},

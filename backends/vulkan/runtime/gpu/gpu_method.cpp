@@ -44,7 +44,8 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
                   "the payload has a dtype that the GPU does not compute with");
   }
   TAPER_TRY(allocate());
-  TAPER_TRY(upload_constants());
+  TAPER_TRY(upload(Place::Memory::kConstants));
+  TAPER_TRY(upload(Place::Memory::kStates));
   TAPER_TRY(pipelines_.prepare(plan_.dispatches()));
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
@@ -60,8 +61,9 @@ Status GpuMethod::allocate() {
     input_offsets_.push_back(bytes);
     bytes += padded(word_bytes(graph_.values[id].limits));
   }
-  TAPER_TRY(device_.allocate(std::max(bytes, std::min(plan_.constant_bytes(), kUploadBytes)),
-                             Use::kUpload, upload_));
+  const uint64_t stored = std::max(plan_.constant_bytes(), plan_.state_bytes());
+  TAPER_TRY(
+      device_.allocate(std::max(bytes, std::min(stored, kUploadBytes)), Use::kUpload, upload_));
   bytes = kFaultBytes;
   for (const ValueId id : graph_.outputs) {
     output_offsets_.push_back(bytes);
@@ -70,6 +72,7 @@ Status GpuMethod::allocate() {
   TAPER_TRY(device_.allocate(bytes, Use::kReadBack, read_back_));
   TAPER_TRY(device_.allocate(plan_.arena_bytes(), Use::kGpu, arena_));
   TAPER_TRY(device_.allocate(plan_.constant_bytes(), Use::kGpu, constants_));
+  TAPER_TRY(device_.allocate(plan_.state_bytes(), Use::kGpu, states_));
 
   const VolkDeviceTable& vk = device_.vk();
   VkCommandPoolCreateInfo pool = {};
@@ -113,7 +116,8 @@ Status GpuMethod::allocate() {
   return {};
 }
 
-Status GpuMethod::upload_constants() {
+Status GpuMethod::upload(Place::Memory memory) {
+  const Buffer& buffer = memory == Place::Memory::kStates ? states_ : constants_;
   const VolkDeviceTable& vk = device_.vk();
   uint64_t used = 0;
   std::vector<VkBufferCopy> copies;
@@ -122,7 +126,7 @@ Status GpuMethod::upload_constants() {
     VkCommandBufferBeginInfo begin = {};
     begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
     TAPER_VK(vk.vkBeginCommandBuffer(commands_, &begin), "there is no memory for commands");
-    vk.vkCmdCopyBuffer(commands_, upload_.handle(), constants_.handle(),
+    vk.vkCmdCopyBuffer(commands_, upload_.handle(), buffer.handle(),
                        static_cast<uint32_t>(copies.size()), copies.data());
     TAPER_VK(vk.vkEndCommandBuffer(commands_), "there is no memory for commands");
     copies.clear();
@@ -132,7 +136,7 @@ Status GpuMethod::upload_constants() {
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Place& place = plan_.places()[id];
     const PayloadValue& value = graph_.values[id];
-    if (!value.is_constant || place.root != id || place.first > place.last) continue;
+    if (!value.is_constant || place.memory != memory || place.first > place.last) continue;
     const size_t element = element_size(value.dtype);
     const size_t count = static_cast<size_t>(value.dims.numel());
     for (size_t done = 0; done < count;) {
@@ -152,7 +156,9 @@ Status GpuMethod::upload_constants() {
 VkDescriptorBufferInfo GpuMethod::range_of(ValueId value) const {
   if (value == kFaultValue) return {read_back_.handle(), 0, 4};
   const Place& root = plan_.places()[plan_.places()[value].root];
-  const Buffer& buffer = root.memory == Place::Memory::kConstants ? constants_ : arena_;
+  const Buffer& buffer = root.memory == Place::Memory::kConstants ? constants_
+                         : root.memory == Place::Memory::kStates  ? states_
+                                                                  : arena_;
   return {buffer.handle(), root.offset, root.bytes};
 }
 
@@ -263,6 +269,11 @@ Status GpuMethod::read_output(EValue& arg, ValueId output, uint64_t offset) cons
   from_words(tensor.scalar_type(), words_at(read_back_, offset),
              static_cast<size_t>(tensor.numel()), tensor.mutable_data());
   return {};
+}
+
+Status GpuMethod::reset() {
+  is_stale_ = true;  // What is recorded to upload takes the place of what is recorded to execute.
+  return upload(Place::Memory::kStates);
 }
 
 bool GpuMethod::may_have_wide_inputs() const {

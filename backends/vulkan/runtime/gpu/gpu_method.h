@@ -27,10 +27,15 @@ class GpuMethod final : public Executable {
   // Returns kInvalidArgument where an argument is not what the payload says, or where an index that
   // a shader read is out of range; kOutOfResources if the GPU was lost.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
+  Status reset() override;
+
+  // Whether it keeps anything from one execution to the next.
+  bool has_states() const { return plan_.state_bytes() != 0; }
 
  private:
   Status allocate();
-  Status upload_constants();
+  // Constants, or what states hold at first.
+  Status upload(Place::Memory memory);
   // The dispatches that run once, or all others with the copies around them.
   Status record(bool once);
   Status record_dispatches(bool once);
@@ -48,7 +53,7 @@ class GpuMethod final : public Executable {
   Pipelines& pipelines_;
   PayloadGraph graph_;
   Plan plan_;
-  Buffer constants_, arena_, upload_, read_back_;
+  Buffer constants_, states_, arena_, upload_, read_back_;
   std::vector<uint64_t> input_offsets_, output_offsets_;  // In upload_ and read_back_.
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
