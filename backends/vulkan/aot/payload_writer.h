@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/vulkan/aot/quantised_weights.h"
 #include "backends/vulkan/schema_generated.h"
 #include "exir/delegate/backend_compiler.h"
 
@@ -44,10 +45,14 @@ class PayloadWriter {
 
   Id add_value(wire::Kind kind, Item item);
   Id tensor(const exir::Value* value);
-  Id constant(const exir::Value* value);
+  Id constant(const exir::TensorData& bytes);
   Id argument(const exir::Argument& arg, const exir::ArgType& type);
   Id list(const exir::Argument::List& items, const exir::ArgType& type);
   Id results(const exir::Node& node);
+  // Adds the call of a node whose weights are packed, if they are; otherwise returns false.
+  bool add_packed(const exir::Node& node);
+  Id packed_weights(const exir::Value* weight, const WeightPacking& packing);
+  Id packed_scales_of(const exir::Value* weight, const WeightPacking& packing, bool by_column);
   Id none();
   Id integer(int64_t value);
   void call(const std::string& name, const std::vector<Id>& args);
@@ -67,6 +72,7 @@ class PayloadWriter {
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<exir::Delegate::Data> data_;
   std::unordered_map<const exir::Value*, Id> tensors_;
+  std::map<std::pair<const exir::Value*, int>, Id> packed_;  // Weights, and scales in two orders.
   std::set<const exir::Value*> states_;
   std::vector<const exir::Value*> measured_;  // Tensors whose sizes may be read, in order.
   std::map<std::string, Id> sizes_;           // By their texts.

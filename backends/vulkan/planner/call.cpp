@@ -1,5 +1,6 @@
 #include "backends/vulkan/planner/call.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/vulkan/planner/operators.h"
@@ -111,6 +112,37 @@ Operand Call::operand(ValueId id) {
   const PayloadValue& from = graph_.values[id];
   if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  note_elements(plan_.places_[id].root, false);
+  plan_.note_use(id);
+  return {id, from.dtype, from.dims};
+}
+
+// A constant has one form.
+void Call::note_elements(ValueId root, bool are_bytes) {
+  if (root >= graph_.values.size() || !graph_.values[root].is_constant) return;
+  const PayloadValue& constant = graph_.values[root];
+  Place& place = plan_.places_[root];
+  if (!plan_.is_placed_ && place.first > place.last && are_bytes) {
+    place.has_bytes = true;
+    place.bytes =
+        (static_cast<uint64_t>(constant.limits.numel()) * element_size(constant.dtype) + 3) / 4 * 4;
+    place.bytes = std::max<uint64_t>(place.bytes, 4);
+  }
+  require(place.has_bytes == are_bytes, "a constant is read as bytes and as elements");
+}
+
+Operand Call::bytes(size_t i) {
+  if (!require(i < count(), "an argument is missing")) return {};
+  const auto id = static_cast<ValueId>(call_.args[i]);
+  const PayloadValue& from = graph_.values[id];
+  if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
+  require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  const ValueId root = plan_.places_[id].root;
+  const bool is_plain = root < graph_.values.size() && graph_.values[root].is_constant &&
+                        !graph_.values[root].is_state && element_size(from.dtype) == 1 &&
+                        graph_.values[root].dtype == from.dtype;
+  if (!require(is_plain, "its weights are not a constant of bytes")) return {};
+  note_elements(root, true);
   plan_.note_use(id);
   return {id, from.dtype, from.dims};
 }
@@ -240,7 +272,8 @@ void Call::alias(const Operand& source, const Dims& dims) {
   require(source.dims.numel() == dims.numel(), "a view has another number of elements");
   const Operand view = result(dims, source.dtype);
   if (!ok()) return;
-  if (!new_states_.empty()) return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
+  if (!new_states_.empty())
+    return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
   const ValueId root = plan_.places_[source.id].root;
   plan_.places_[view.id].root = root;
   plan_.note_use(view.id);
@@ -264,14 +297,15 @@ Operand Call::temporary(int64_t elements) {
   made.dims.push_back(elements);
   const bool fits = elements >= 0 && elements <= INT32_MAX;
   if (!require(fits, "it needs too much memory")) return made;
-  const size_t index = plan_.next_temporary_++;
   const auto bytes = static_cast<uint64_t>(elements) * 4;
-  made.id = static_cast<ValueId>(graph_.values.size() + index);
   if (plan_.is_placed_) {
-    require(index < plan_.temporaries_.size() && bytes <= plan_.temporaries_[index],
-            "it needs more memory than with the largest sizes");
+    require(may_have_temporary(elements), "it needs more memory than with the largest sizes");
+    made.id = static_cast<ValueId>(graph_.values.size() + plan_.first_temporary_[plan_.call_] +
+                                   temporaries_++);
     return made;
   }
+  ++temporaries_;
+  made.id = static_cast<ValueId>(graph_.values.size() + plan_.temporaries_.size());
   plan_.temporaries_.push_back(bytes);
   Place place;
   place.memory = Place::Memory::kArena;
@@ -280,6 +314,13 @@ Operand Call::temporary(int64_t elements) {
   place.first = place.last = plan_.call_;
   plan_.places_.push_back(place);
   return made;
+}
+
+bool Call::may_have_temporary(int64_t elements) const {
+  if (!plan_.is_placed_) return true;
+  const size_t index = plan_.first_temporary_[plan_.call_] + temporaries_;
+  return index < plan_.first_temporary_[plan_.call_ + size_t{1}] &&
+         static_cast<uint64_t>(elements) * 4 <= plan_.temporaries_[index];
 }
 
 Call& Call::dispatch(Shader shader) {

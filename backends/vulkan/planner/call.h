@@ -48,6 +48,8 @@ class Call {
   // The same, repeated to `rank` items if it is one item; `otherwise` for an empty list or none.
   Dims integers(size_t i, size_t rank, int64_t otherwise);
   Operand tensor(size_t i);
+  // A constant of bytes, whose elements lie side by side: four of them in a word.
+  Operand bytes(size_t i);
   // A list of tensors: how many, and each.
   size_t tensor_count(size_t i);
   Operand tensor(size_t i, size_t item);
@@ -78,8 +80,11 @@ class Call {
   // Result 0 is a number.
   void symbol(int64_t value);
 
-  // Memory of four bytes per element for this call alone.
+  // Memory of four bytes per element for this call alone. With other sizes a call has the same
+  // temporaries, in the same order, or fewer; none is larger than with the largest sizes.
   Operand temporary(int64_t elements);
+  // Whether temporary() would give it.
+  bool may_have_temporary(int64_t elements) const;
 
   // Adds a dispatch. What follows refers to the last one.
   Call& dispatch(Shader shader);
@@ -103,6 +108,7 @@ class Call {
   const PayloadValue& value(size_t i) const;
   const PayloadValue& result_value(size_t k) const;
   Operand operand(ValueId id);
+  void note_elements(ValueId root, bool are_bytes);
   Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
@@ -118,6 +124,7 @@ class Call {
   const PayloadCall& call_;
   Status status_;
   std::vector<NewState> new_states_;
+  size_t temporaries_ = 0;  // That were asked for.
 };
 
 }  // namespace taper::vulkan

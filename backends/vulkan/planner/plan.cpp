@@ -36,21 +36,23 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 Status Plan::build(PayloadGraph& graph, const Limits& limits) {
   dispatches_.clear();
   state_views_.clear();
-  next_temporary_ = 0;
   if (!is_placed_) place_values(graph);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
   }
   for (call_ = 0; call_ < graph.calls.size(); ++call_) {
     const PayloadCall& from = graph.calls[call_];
+    if (!is_placed_) first_temporary_.push_back(temporaries_.size());
     if (from.is_fused) continue;
     Call call(graph, *this, from);
     from.op->plan(call, from.op->variant);
     call.store_states();
     TAPER_TRY(call.status());
   }
+  if (!is_placed_) first_temporary_.push_back(temporaries_.size());
   for (const ValueId id : graph.outputs) {
-    TAPER_REQUIRE(defined_[id] != 0, Error::kDelegateInvalidCompatibility,
+    TAPER_REQUIRE(!places_[places_[id].root].has_bytes && defined_[id] != 0,
+                  Error::kDelegateInvalidCompatibility,
                   "an output of the payload is never written");
     note_use(id);
   }
@@ -94,8 +96,8 @@ void Plan::note_use(ValueId value) {
 }
 
 void Plan::forget_views(ValueId state) {
-  const auto end = std::remove_if(
-      state_views_.begin(), state_views_.end(), [&](const StateView& each) {
+  const auto end =
+      std::remove_if(state_views_.begin(), state_views_.end(), [&](const StateView& each) {
         if (each.root == state) defined_[each.view] = 0;
         return each.root == state;
       });

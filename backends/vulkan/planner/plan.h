@@ -67,6 +67,8 @@ struct Place {
   ValueId root = 0;  // The value whose memory it is: itself, or what it views.
   uint64_t offset = 0;
   uint64_t bytes = 0;  // With the largest sizes; of a root.
+  // Whether it is a constant whose elements of one byte lie side by side; of a root.
+  bool has_bytes = false;
   // The first and the last call that need it; of a root.
   uint32_t first = 0, last = 0;
 };
@@ -113,9 +115,9 @@ class Plan {
   std::vector<Place> places_;
   std::vector<uint8_t> defined_;
   std::vector<StateView> state_views_;
-  std::vector<uint64_t> temporaries_;  // Bytes, with the largest sizes.
-  size_t next_temporary_ = 0;
-  uint32_t call_ = 0;  // The one that is planned.
+  std::vector<uint64_t> temporaries_;    // Bytes, with the largest sizes.
+  std::vector<size_t> first_temporary_;  // Of each call, and the number of all.
+  uint32_t call_ = 0;                    // The one that is planned.
   bool is_placed_ = false;
   uint64_t arena_bytes_ = 0, constant_bytes_ = 0, state_bytes_ = 0, arena_bound_ = 0;
 };

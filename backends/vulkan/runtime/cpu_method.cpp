@@ -11,6 +11,7 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/runtime/arguments.h"
 #include "backends/vulkan/runtime/cpu_kernels.h"
+#include "backends/vulkan/runtime/cpu_quantised.h"
 #include "backends/vulkan/runtime/element_words.h"
 
 namespace taper::vulkan {
@@ -92,7 +93,8 @@ Status CpuMethod::make_slots() {
   for (const PayloadCall& call : graph_.calls) {
     const PayloadValue& result = graph_.values[static_cast<size_t>(call.result())];
     states += result.is_state;
-    for (const int32_t id : result.values) states += graph_.values[static_cast<size_t>(id)].is_state;
+    for (const int32_t id : result.values)
+      states += graph_.values[static_cast<size_t>(id)].is_state;
   }
   values_.resize(graph_.values.size() + states);
   slots_.resize(values_.size());
@@ -131,6 +133,9 @@ Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext&
   if (from.op->kernel != nullptr) kernel = context.find_kernel(from.op->kernel);
   if (from.op->kernel != nullptr && kernel == nullptr) {
     kernel = taper::find_kernel(cpu_kernels(), from.op->kernel);
+  }
+  if (from.op->kernel != nullptr && kernel == nullptr) {
+    kernel = taper::find_kernel(cpu_quantised_kernels(), from.op->kernel);
   }
   if (kernel != nullptr) return {};
   const Status missing(
@@ -323,8 +328,8 @@ EValue* CpuMethod::tensors(ArgKind kind, const PayloadValue& value) {
   std::vector<EValue*>& pointers = pointers_.emplace_back();
   for (const int32_t id : value.values) {
     const bool is_result = kind == ArgKind::kMutableTensorList;
-    EValue* item = is_result ? result_slot(static_cast<ValueId>(id))
-                             : &values_[static_cast<size_t>(id)];
+    EValue* item =
+        is_result ? result_slot(static_cast<ValueId>(id)) : &values_[static_cast<size_t>(id)];
     if (!item->is_tensor() && !item->is_none()) return nullptr;
     pointers.push_back(item);
   }

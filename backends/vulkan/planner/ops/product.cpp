@@ -41,13 +41,15 @@ int64_t cost_of(const Product& p, const Tiling& t) {
   return steps * step + (t.parts > 1 ? kDispatch + t.parts * kPart : 0);
 }
 
-Tiling choose_tiling(const Product& p) {
+// Parts need memory, which a plan for the largest sizes may not have asked for.
+Tiling choose_tiling(const Call& call, const Product& p) {
   Tiling best = {64, 64, 1};
   int64_t least = INT64_MAX;
   constexpr int64_t kTiles[][2] = {{64, 64}, {64, 32}, {32, 64}, {32, 32}};
   for (const auto& tile : kTiles) {
     for (int64_t parts = 1; parts <= 32 && p.k / parts >= 2 * kDepth; parts *= 2) {
       const Tiling tiling = {tile[0], tile[1], parts};
+      if (parts > 1 && !call.may_have_temporary(p.batch * parts * p.m * p.n)) break;
       const int64_t cost = cost_of(p, tiling);
       if (cost >= least) continue;
       least = cost;
@@ -197,7 +199,7 @@ void multiply(Call& call, const Product& p) {
   if (is_rows) {
     multiply_rows(call, p);
   } else {
-    multiply_tiles(call, p, choose_tiling(p));
+    multiply_tiles(call, p, choose_tiling(call, p));
   }
 }
 

@@ -137,14 +137,21 @@ Status GpuMethod::upload(Place::Memory memory) {
     const Place& place = plan_.places()[id];
     const PayloadValue& value = graph_.values[id];
     if (!value.is_constant || place.memory != memory || place.first > place.last) continue;
-    const size_t element = element_size(value.dtype);
-    const size_t count = static_cast<size_t>(value.dims.numel());
+    const size_t element = place.has_bytes ? 4 : element_size(value.dtype);
+    const size_t count = place.has_bytes ? static_cast<size_t>(place.bytes / 4)
+                                         : static_cast<size_t>(value.dims.numel());
     for (size_t done = 0; done < count;) {
       if (used == upload_.bytes()) TAPER_TRY(flush());
       const size_t part =
           std::min<size_t>(count - done, static_cast<size_t>((upload_.bytes() - used) / 4));
-      TAPER_TRY(
-          to_words(value.dtype, value.data.data() + done * element, part, words_at(upload_, used)));
+      if (place.has_bytes) {
+        const size_t left = value.data.size() - std::min(value.data.size(), done * 4);
+        std::memcpy(words_at(upload_, used), value.data.data() + done * 4,
+                    std::min(left, part * 4));
+      } else {
+        TAPER_TRY(to_words(value.dtype, value.data.data() + done * element, part,
+                           words_at(upload_, used)));
+      }
       copies.push_back({used, place.offset + done * 4, part * 4});
       used += part * 4;
       done += part;

@@ -1,0 +1,97 @@
+#version 450
+// A product with few rows in `x`, whose weights are integers of 4 or 8 bits with a scale for each
+// group of a row: out = activation(x * transposed(weights * scales) + bias + residual). 32 threads
+// add up COLUMNS elements of the result.
+//
+// 4 bits hold a weight + 8, the even one in the low half of a byte; 8 bits are signed. Where rows of
+// weights are whole words and groups are whole words of weights, a thread reads a word at a time.
+
+#extension GL_EXT_control_flow_attributes : require
+#include "common.glsl"
+#include "epilogue.glsl"
+#include "packed.glsl"
+
+layout(local_size_x = 256) in;
+layout(constant_id = 1) const uint BIAS = 0;
+layout(constant_id = 2) const uint ACTIVATION = 0;
+layout(constant_id = 3) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+layout(constant_id = 4) const uint WIDE = 0;      // Whether words are read at a time.
+layout(constant_id = 5) const uint COLUMNS = 1;
+layout(constant_id = 6) const uint K = 1;
+layout(constant_id = 7) const uint GROUP = 1;
+
+layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 1) readonly buffer X { float x_[]; };
+layout(binding = 2) readonly buffer Weights { uint weights_[]; };
+layout(binding = 3) readonly buffer Scales { float scales_[]; };
+layout(binding = 4) readonly buffer Bias { float bias_[]; };
+layout(binding = 5) readonly buffer Residual { float residual_[]; };
+layout(binding = 1) readonly buffer XWide { vec4 x_wide_[]; };
+
+layout(push_constant) uniform Push {
+  uint n, row_bytes;
+  uint scale_row, scale_group;  // Strides of the scales.
+  float least, most;
+};
+
+shared float sums_[256 * COLUMNS];
+
+float dot_of(uint word, vec4 a, vec4 b) {
+  float sum = 0.0;
+  [[unroll]] for (uint i = 0; i < 4; ++i) sum = fma(weight_of(word, i), a[i], sum);
+  if (BITS == 4u) {
+    [[unroll]] for (uint i = 0; i < 4; ++i) sum = fma(weight_of(word, 4 + i), b[i], sum);
+  }
+  return sum;
+}
+
+void main() {
+  uint thread = gl_LocalInvocationID.x, lane = thread % 32;
+  uint first = (FLAT_GROUP * 8u + thread / 32) * COLUMNS;
+  uint row = gl_WorkGroupID.z;
+  float sums[COLUMNS];
+  [[unroll]] for (uint c = 0; c < COLUMNS; ++c) sums[c] = 0.0;
+  if (WIDE != 0u) {
+    uint words = row_bytes / 4;
+    for (uint i = lane; i < K / PER_WORD; i += 32) {
+      uint at = (row * K + i * PER_WORD) / 4;
+      vec4 a = x_wide_[at], b = BITS == 4u ? x_wide_[at + 1] : vec4(0.0);
+      uint group = i * PER_WORD / GROUP * scale_group;
+      [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+        uint column = min(first + c, n - 1);
+        float scale = scales_[column * scale_row + group];
+        sums[c] = fma(scale, dot_of(weights_[column * words + i], a, b), sums[c]);
+      }
+    }
+  } else {
+    for (uint i = lane; i < K; i += 32) {
+      float x = x_[row * K + i];
+      [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+        uint column = min(first + c, n - 1);
+        uint byte_ = column * row_bytes + i * BITS / 8;
+        uint part = BITS == 4u ? byte_ % 4 * 2 + i % 2 : byte_ % 4;
+        float scale = scales_[column * scale_row + i / GROUP * scale_group];
+        sums[c] = fma(weight_of(weights_[byte_ / 4], part) * scale, x, sums[c]);
+      }
+    }
+  }
+  [[unroll]] for (uint c = 0; c < COLUMNS; ++c) sums_[c * 256 + thread] = sums[c];
+  barrier();
+  [[unroll]] for (uint half_ = 16; half_ > 0; half_ /= 2) {
+    if (lane < half_) {
+      [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+        sums_[c * 256 + thread] += sums_[c * 256 + thread + half_];
+      }
+    }
+    barrier();
+  }
+  uint column = first + lane;
+  if (lane >= COLUMNS || column >= n) return;
+  float value = sums_[lane * 256 + thread - lane];
+  uint at = row * n + column;
+  if (BIAS != 0u) value += bias_[column];
+  if (RESIDUAL == 1u) value += residual_[at];
+  value = activate(ACTIVATION, value, least, most);
+  if (RESIDUAL == 2u) value += residual_[at];
+  out_[at] = value;
+}
