@@ -282,6 +282,12 @@ void Call::alias(const Operand& source, const Dims& dims) {
   }
 }
 
+bool Call::may_alias(bool wanted) const {
+  const auto id = static_cast<ValueId>(&result_value(0) - graph_.values.data());
+  if (!plan_.is_placed_ || id >= graph_.values.size()) return wanted;
+  return plan_.places_[id].root != id;
+}
+
 void Call::symbol(int64_t number) {
   PayloadValue& to = graph_.values[static_cast<size_t>(call_.result())];
   require(to.kind == Kind::kSymInt, "a result is not a number");

@@ -68,6 +68,8 @@ class Call {
   Operand result(const Dims& dims, ScalarType dtype) { return result(0, dims, dtype); }
   // Result 0 is the same memory as `source`, as a view of other sizes.
   void alias(const Operand& source, const Dims& dims);
+  // Whether result 0 may be a view, which is decided with the largest sizes: then it is `wanted`.
+  bool may_alias(bool wanted) const;
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
   // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in place

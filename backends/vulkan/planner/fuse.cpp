@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/patterns.h"
 
 namespace taper::vulkan {
 namespace {
@@ -18,6 +19,7 @@ std::vector<size_t> find_readers(const PayloadGraph& graph) {
   };
   for (size_t i = 0; i < graph.calls.size(); ++i) {
     const PayloadCall& call = graph.calls[i];
+    if (call.is_fused) continue;
     for (size_t k = 0; k + 1 < call.args.size(); ++k) {
       note(call.args[k], i);
       for (const int32_t item : graph.values[static_cast<size_t>(call.args[k])].values) {
@@ -155,6 +157,9 @@ class Fusion {
 
 }  // namespace
 
-void fuse(PayloadGraph& graph) { Fusion(graph).run(); }
+void fuse(PayloadGraph& graph) {
+  find_patterns(graph);
+  Fusion(graph).run();
+}
 
 }  // namespace taper::vulkan

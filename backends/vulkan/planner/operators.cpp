@@ -7,7 +7,7 @@ Span<const Span<const Operator>> operator_families() {
       kElementwiseOperators, kMovementOperators,  kMatrixOperators,   kConvolutionOperators,
       kPoolOperators,        kReductionOperators, kOrderOperators,    kNormOperators,
       kIndexOperators,       kPartOperators,      kResampleOperators, kAttentionOperators,
-      kSymbolicOperators,    kQuantisedOperators,
+      kSymbolicOperators,    kQuantisedOperators, kRotaryOperators,
   };
   return kFamilies;
 }

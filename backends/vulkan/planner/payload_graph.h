@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -85,6 +86,7 @@ struct PayloadGraph {
   std::vector<PayloadValue> values;
   std::vector<PayloadCall> calls;
   std::vector<ValueId> inputs, outputs;
+  std::deque<std::vector<int32_t>> made_args;  // Of calls that the payload does not have.
   // The name of the operator that read() did not know; empty otherwise. Views the payload.
   std::string_view unknown_operator;
 
