@@ -202,8 +202,7 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   if (!require(stated.kind == Kind::kTensor, "a result is not a tensor")) return {};
   const auto id = static_cast<ValueId>(&stated - graph_.values.data());
   if (stated.is_state) return new_state(id, dims, dtype);
-  require(!stated.is_constant && !stated.is_input && plan_.defined_[id] == 0,
-          "a result is written twice, or is an input or a constant");
+  require(!stated.is_input && plan_.defined_[id] == 0, "a result is written twice, or is an input");
   // ExecuTorch's exporter writes int64 as int32.
   const bool is_narrow = stated.dtype == ScalarType::kInt && dtype == ScalarType::kLong;
   require(stated.dtype == dtype || is_narrow, "a result has another dtype than its operator gives");

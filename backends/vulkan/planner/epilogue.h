@@ -20,14 +20,14 @@ enum class Activation : uint32_t {
   kTanh,
 };
 
-// Where another tensor of the same sizes is added.
-enum class Residual : uint32_t { kNone, kBeforeActivation, kAfterActivation };
+// Where another tensor of the same sizes is added; or the result is multiplied by it in the end.
+enum class Residual : uint32_t { kNone, kBeforeActivation, kAfterActivation, kFactor };
 
 struct Epilogue {
   Activation activation = Activation::kNone;
   float least = 0, most = 0;  // Of kClamp.
   Residual residual = Residual::kNone;
-  int32_t added = -1;  // The value that is added.
+  int32_t added = -1;  // The value that is added or multiplied by.
 };
 
 }  // namespace taper::vulkan

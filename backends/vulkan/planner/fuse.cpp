@@ -1,5 +1,6 @@
 #include "backends/vulkan/planner/fuse.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "backends/vulkan/planner/operators.h"
@@ -29,6 +30,45 @@ std::vector<size_t> find_readers(const PayloadGraph& graph) {
   }
   for (const ValueId id : graph.outputs) readers[id] = kSeveral;
   return readers;
+}
+
+bool writes_state(const PayloadGraph& graph, const PayloadCall& call) {
+  const PayloadValue& result = graph.values[static_cast<size_t>(call.result())];
+  return result.is_state ||
+         std::any_of(result.values.begin(), result.values.end(),
+                     [&](int32_t id) { return graph.values[static_cast<size_t>(id)].is_state; });
+}
+
+// A product of the same tensor with other constants moves up to one before it, so that no barrier
+// stands between them.
+void bring_products_together(PayloadGraph& graph) {
+  constexpr size_t kFarthest = 64;
+  const auto is_movable = [&](const PayloadCall& call) {
+    if (!call.op->is_product || call.is_fused) return false;
+    for (size_t k = 1; k + 1 < call.args.size(); ++k) {
+      const PayloadValue& value = graph.values[static_cast<size_t>(call.args[k])];
+      const bool is_fixed = value.kind == Kind::kTensor
+                                ? value.is_constant && !value.is_state
+                                : value.kind != Kind::kValues && value.kind != Kind::kSymInt;
+      if (!is_fixed) return false;
+    }
+    return true;
+  };
+  for (size_t i = 0; i < graph.calls.size(); ++i) {
+    if (!graph.calls[i].op->is_product || graph.calls[i].is_fused) continue;
+    const int32_t x = graph.calls[i].args[0];
+    size_t at = i + 1;  // Where the next one goes.
+    for (size_t j = i + 1; j < std::min(graph.calls.size(), i + kFarthest); ++j) {
+      const PayloadCall product = graph.calls[j];
+      if (writes_state(graph, product)) break;
+      if (!is_movable(product) || product.args[0] != x) continue;
+      const auto calls = graph.calls.begin();
+      std::rotate(calls + static_cast<ptrdiff_t>(at), calls + static_cast<ptrdiff_t>(j),
+                  calls + static_cast<ptrdiff_t>(j) + 1);
+      ++at;
+    }
+    i = at - 1;
+  }
 }
 
 struct Named {
@@ -63,7 +103,8 @@ class Fusion {
       if (reader >= graph_.calls.size() || reader <= at || graph_.calls[reader].is_fused) return;
       PayloadCall& next = graph_.calls[reader];
       Epilogue epilogue = product.epilogue;
-      const bool taken = take_activation(next, epilogue) || take_addition(next, result, epilogue);
+      const bool taken = take_activation(next, epilogue) || take_addition(next, result, epilogue) ||
+                         take_factor(next, result, epilogue);
       if (!taken || !is_like(result, next.result()) || writes_state(at, reader)) return;
       graph_.calls[at].is_fused = true;
       const int32_t fused_result = next.result();
@@ -77,14 +118,10 @@ class Fusion {
   // Whether a call between the two writes a state, which the product may read: it does not move over
   // it.
   bool writes_state(size_t first, size_t last) const {
-    for (size_t i = first; i < last; ++i) {
-      const PayloadValue& result = graph_.values[static_cast<size_t>(graph_.calls[i].result())];
-      if (result.is_state) return true;
-      for (const int32_t item : result.values) {
-        if (graph_.values[static_cast<size_t>(item)].is_state) return true;
-      }
-    }
-    return false;
+    const auto calls = graph_.calls.begin();
+    return std::any_of(
+        calls + static_cast<ptrdiff_t>(first), calls + static_cast<ptrdiff_t>(last),
+        [this](const PayloadCall& call) { return taper::vulkan::writes_state(graph_, call); });
   }
 
   const PayloadValue& arg(const PayloadCall& call, size_t i) const {
@@ -111,7 +148,7 @@ class Fusion {
   bool take_activation(const PayloadCall& call, Epilogue& epilogue) const {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     if (epilogue.activation != Activation::kNone ||
-        epilogue.residual == Residual::kAfterActivation) {
+        epilogue.residual == Residual::kAfterActivation || epilogue.residual == Residual::kFactor) {
       return false;
     }
     const std::string_view name = call.op->name;
@@ -151,6 +188,19 @@ class Fusion {
     return true;
   }
 
+  // mul(result, other) or mul(other, result): the last that is taken.
+  bool take_factor(const PayloadCall& call, int32_t result, Epilogue& epilogue) const {
+    if (std::string_view(call.op->name) != "aten.mul.Tensor" ||
+        epilogue.residual != Residual::kNone) {
+      return false;
+    }
+    const int32_t other = call.args[0] == result ? call.args[1] : call.args[0];
+    if (!is_like(result, other)) return false;
+    epilogue.added = other;
+    epilogue.residual = Residual::kFactor;
+    return true;
+  }
+
   PayloadGraph& graph_;
   const std::vector<size_t> readers_;
 };
@@ -159,6 +209,7 @@ class Fusion {
 
 void fuse(PayloadGraph& graph) {
   find_patterns(graph);
+  bring_products_together(graph);
   Fusion(graph).run();
 }
 

@@ -8,7 +8,11 @@
 namespace taper::vulkan {
 
 // By name, "vulkan::mish", with the arguments of the operator whose row names them, then the
-// result.
-KernelTable cpu_kernels();
+// result. Null if there is none.
+const Kernel* find_cpu_kernel(std::string_view name);
+
+// Where they are found: those of several files.
+KernelTable cpu_quantised_kernels();
+KernelTable cpu_rotary_kernels();
 
 }  // namespace taper::vulkan

@@ -11,7 +11,6 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/runtime/arguments.h"
 #include "backends/vulkan/runtime/cpu_kernels.h"
-#include "backends/vulkan/runtime/cpu_quantised.h"
 #include "backends/vulkan/runtime/element_words.h"
 
 namespace taper::vulkan {
@@ -131,12 +130,7 @@ Status CpuMethod::set_constant(TensorSlot& slot, const PayloadValue& value) {
 Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext& context,
                               const Kernel*& kernel) const {
   if (from.op->kernel != nullptr) kernel = context.find_kernel(from.op->kernel);
-  if (from.op->kernel != nullptr && kernel == nullptr) {
-    kernel = taper::find_kernel(cpu_kernels(), from.op->kernel);
-  }
-  if (from.op->kernel != nullptr && kernel == nullptr) {
-    kernel = taper::find_kernel(cpu_quantised_kernels(), from.op->kernel);
-  }
+  if (from.op->kernel != nullptr && kernel == nullptr) kernel = find_cpu_kernel(from.op->kernel);
   if (kernel != nullptr) return {};
   const Status missing(
       Error::kOperatorMissing,
@@ -191,7 +185,7 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
 Status CpuMethod::add_clamp(const PayloadCall& from, EValue& result) {
   KernelCall& call = calls_.emplace_back();
   call.from = &from;
-  call.kernel = taper::find_kernel(cpu_kernels(), "vulkan::clamp");
+  call.kernel = find_cpu_kernel("vulkan::clamp");
   for (size_t i = from.op->arguments - from.op->bounds; i < from.op->arguments; ++i) {
     TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
     TAPER_VULKAN_REQUIRE(accepts(call.kernel->args[call.args.size() - 1], *call.args.back()),

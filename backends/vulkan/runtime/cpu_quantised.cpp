@@ -1,7 +1,8 @@
-#include "backends/vulkan/runtime/cpu_quantised.h"
+// Products and tables with weights of 4 and 8 bits on the processor.
 
 #include <algorithm>
-#include <vector>
+
+#include "backends/vulkan/runtime/cpu_kernels.h"
 
 namespace taper::vulkan {
 namespace {

@@ -1,7 +1,8 @@
 #version 450
 // A product with few rows in `x`, whose weights are integers of 4 or 8 bits with a scale for each
-// group of a row: out = activation(x * transposed(weights * scales) + bias + residual). 32 threads
-// add up COLUMNS elements of the result.
+// group of a row: out = activation(x * transposed(weights * scales) + bias + residual). LANES
+// threads add up COLUMNS elements of the result. Each reads AT_ONCE words of weights before it
+// computes with them, since reading takes far longer.
 //
 // 4 bits hold a weight + 8, the even one in the low half of a byte; 8 bits are signed. Where rows of
 // weights are whole words and groups are whole words of weights, a thread reads a word at a time.
@@ -14,11 +15,13 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 1) const uint BIAS = 0;
 layout(constant_id = 2) const uint ACTIVATION = 0;
-layout(constant_id = 3) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+layout(constant_id = 3) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 layout(constant_id = 4) const uint WIDE = 0;      // Whether words are read at a time.
 layout(constant_id = 5) const uint COLUMNS = 1;
 layout(constant_id = 6) const uint K = 1;
 layout(constant_id = 7) const uint GROUP = 1;
+layout(constant_id = 8) const uint LANES = 32;    // A power of two.
+layout(constant_id = 9) const uint AT_ONCE = 4;
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer X { float x_[]; };
@@ -46,25 +49,38 @@ float dot_of(uint word, vec4 a, vec4 b) {
 }
 
 void main() {
-  uint thread = gl_LocalInvocationID.x, lane = thread % 32;
-  uint first = (FLAT_GROUP * 8u + thread / 32) * COLUMNS;
+  uint thread = gl_LocalInvocationID.x, lane = thread % LANES;
+  uint first = (FLAT_GROUP * (256 / LANES) + thread / LANES) * COLUMNS;
   uint row = gl_WorkGroupID.z;
   float sums[COLUMNS];
   [[unroll]] for (uint c = 0; c < COLUMNS; ++c) sums[c] = 0.0;
   if (WIDE != 0u) {
-    uint words = row_bytes / 4;
-    for (uint i = lane; i < K / PER_WORD; i += 32) {
-      uint at = (row * K + i * PER_WORD) / 4;
-      vec4 a = x_wide_[at], b = BITS == 4u ? x_wide_[at + 1] : vec4(0.0);
-      uint group = i * PER_WORD / GROUP * scale_group;
-      [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
-        uint column = min(first + c, n - 1);
-        float scale = scales_[column * scale_row + group];
-        sums[c] = fma(scale, dot_of(weights_[column * words + i], a, b), sums[c]);
+    const uint words = K / PER_WORD;
+    for (uint begin = 0; begin < words; begin += LANES * AT_ONCE) {
+      uint read_[AT_ONCE * COLUMNS];
+      float scales[AT_ONCE * COLUMNS];
+      [[unroll]] for (uint j = 0; j < AT_ONCE; ++j) {
+        uint i = min(begin + j * LANES + lane, words - 1);
+        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+          uint column = min(first + c, n - 1);
+          read_[j * COLUMNS + c] = weights_[column * (row_bytes / 4) + i];
+          scales[j * COLUMNS + c] =
+              scales_[column * scale_row + i * PER_WORD / GROUP * scale_group];
+        }
+      }
+      [[unroll]] for (uint j = 0; j < AT_ONCE; ++j) {
+        uint i = begin + j * LANES + lane;
+        if (i >= words) break;
+        uint at = (row * K + i * PER_WORD) / 4;
+        vec4 a = x_wide_[at], b = BITS == 4u ? x_wide_[at + 1] : vec4(0.0);
+        [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
+          uint e = j * COLUMNS + c;
+          sums[c] = fma(scales[e], dot_of(read_[e], a, b), sums[c]);
+        }
       }
     }
   } else {
-    for (uint i = lane; i < K; i += 32) {
+    for (uint i = lane; i < K; i += LANES) {
       float x = x_[row * K + i];
       [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
         uint column = min(first + c, n - 1);
@@ -77,7 +93,7 @@ void main() {
   }
   [[unroll]] for (uint c = 0; c < COLUMNS; ++c) sums_[c * 256 + thread] = sums[c];
   barrier();
-  [[unroll]] for (uint half_ = 16; half_ > 0; half_ /= 2) {
+  [[unroll]] for (uint half_ = LANES / 2; half_ > 0; half_ /= 2) {
     if (lane < half_) {
       [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
         sums_[c * 256 + thread] += sums_[c * 256 + thread + half_];
@@ -85,6 +101,7 @@ void main() {
     }
     barrier();
   }
+  // A lane for each column; there are no more columns than lanes.
   uint column = first + lane;
   if (lane >= COLUMNS || column >= n) return;
   float value = sums_[lane * 256 + thread - lane];
@@ -93,5 +110,6 @@ void main() {
   if (RESIDUAL == 1u) value += residual_[at];
   value = activate(ACTIVATION, value, least, most);
   if (RESIDUAL == 2u) value += residual_[at];
+  if (RESIDUAL == 3u) value *= residual_[at];
   out_[at] = value;
 }

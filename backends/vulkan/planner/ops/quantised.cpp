@@ -90,14 +90,27 @@ void dequantise(Call& call, const PackedMatrix& m, const Operand& out, const Ope
   call.groups_for(out.dims.numel(), 256);
 }
 
+// How threads share a product of one row. What reading takes is hidden by reading much at once, in
+// every thread and by many threads; the numbers fit an H200.
+struct RowSharing {
+  int64_t lanes, columns, at_once;
+};
+
+RowSharing sharing_of(const PackedMatrix& m) {
+  const int64_t words = m.k * m.bits / 32;
+  RowSharing by = {32, 1, 4};
+  while (by.lanes < 256 && words > by.lanes * 8) by.lanes *= 2;
+  if (m.n >= 65536) by = {32, 4, 2};
+  return by;
+}
+
 void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
   const struct {
     uint32_t n, row_bytes, scale_row, scale_group;
     float least, most;
   } push = {u32(m.n),           u32(m.row_bytes), u32(m.scale_row),
             u32(m.scale_group), p.epilogue.least, p.epilogue.most};
-  constexpr int64_t kEnoughColumns = 8192;
-  const int64_t columns = m.n >= 2 * kEnoughColumns ? 4 : m.n >= kEnoughColumns ? 2 : 1;
+  const RowSharing by = sharing_of(m);
   const Operand added = call.added();
   call.dispatch(Shader::gemv_packed)
       .constant(u32(m.bits))
@@ -105,9 +118,11 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
       .constant(static_cast<uint32_t>(p.epilogue.activation))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
       .constant(m.has_words() && m.k % 4 == 0)
-      .constant(u32(columns))
+      .constant(u32(by.columns))
       .constant(u32(m.k))
       .constant(u32(m.group))
+      .constant(u32(by.lanes))
+      .constant(u32(by.at_once))
       .push(push)
       .writes(p.out)
       .reads(p.a)
@@ -115,7 +130,7 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
       .reads(m.scales)
       .reads(p.has_bias ? p.bias : p.a);
   if (p.epilogue.residual != Residual::kNone) call.reads(added);
-  call.groups_for((m.n + columns - 1) / columns, 8, p.m);
+  call.groups_for((m.n + by.columns - 1) / by.columns, 256 / by.lanes, p.m);
 }
 
 // The product of x with m, whose result has `n` columns; argument `bias` may be none.
