@@ -50,6 +50,7 @@ spectra
 signals
 forms
 quantised
+decoder
 untouched
 """.split()
 FULL_SOURCES = (

@@ -297,6 +297,10 @@ Operand Call::added() {
   return call_.epilogue.added < 0 ? Operand() : operand(static_cast<ValueId>(call_.epilogue.added));
 }
 
+Operand Call::norm_weight() {
+  return call_.norm.weight < 0 ? Operand() : operand(static_cast<ValueId>(call_.norm.weight));
+}
+
 Operand Call::temporary(int64_t elements) {
   Operand made;
   made.dims.push_back(elements);

@@ -61,6 +61,9 @@ class Call {
   // What is fused to an operator that has an epilogue, and the tensor that it adds.
   const Epilogue& epilogue() const { return call_.epilogue; }
   Operand added();
+  // What it does with its input, and the weights of that.
+  const RowNorm& norm() const { return call_.norm; }
+  Operand norm_weight();
 
   // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest. One
   // that is a state is written at the end of the call, which may read the state until then.
@@ -72,8 +75,8 @@ class Call {
   bool may_alias(bool wanted) const;
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
-  // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in place
-  // and leaves the rest. Otherwise it writes a copy. False if another argument shows the state, too.
+  // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in
+  // place and leaves the rest; otherwise it writes a copy. Not if another argument shows it, too.
   bool writes_in_place(const Operand& x);
   // Copies results that are states to where these lie. Called when the call is planned.
   void store_states();

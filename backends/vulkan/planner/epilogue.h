@@ -1,5 +1,5 @@
-// What a product does with each sum before it stores it, so that the operators behind it need no
-// dispatch of their own.
+// What a product does with each sum before it stores it, or with its input, so that the operators
+// behind it and before it need no dispatch of their own.
 
 #pragma once
 
@@ -28,6 +28,12 @@ struct Epilogue {
   float least = 0, most = 0;  // Of kClamp.
   Residual residual = Residual::kNone;
   int32_t added = -1;  // The value that is added or multiplied by.
+};
+
+// An RMS norm of its rows that a product applies to its input.
+struct RowNorm {
+  int32_t weight = -1;  // The value with a weight for each column; negative: there is no norm.
+  float eps = 0;
 };
 
 }  // namespace taper::vulkan

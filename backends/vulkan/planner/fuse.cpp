@@ -39,6 +39,19 @@ bool writes_state(const PayloadGraph& graph, const PayloadCall& call) {
                      [&](int32_t id) { return graph.values[static_cast<size_t>(id)].is_state; });
 }
 
+constexpr int64_t kFewRows = 4;  // That multiply packed weights as they are.
+
+int64_t rows_of(const PayloadGraph& graph, int32_t id) {
+  const Dims& dims = graph.values[static_cast<size_t>(id)].limits;
+  return dims.rank == 0 ? 1 : dims.product(0, dims.rank - 1);
+}
+
+// Whether it is an RMS norm of the last dimension, with weights.
+bool is_norm(const PayloadCall& call) {
+  const std::string_view name = call.op->name;
+  return !call.is_fused && (name == "et_vk.rms_norm.default" || name == "aten.rms_norm.default");
+}
+
 // A product of the same tensor with other constants moves up to one before it, so that no barrier
 // stands between them.
 void bring_products_together(PayloadGraph& graph) {
@@ -54,13 +67,16 @@ void bring_products_together(PayloadGraph& graph) {
     }
     return true;
   };
+  std::vector<uint8_t> is_new(graph.values.size());  // No view, so that no state is written by it.
   for (size_t i = 0; i < graph.calls.size(); ++i) {
-    if (!graph.calls[i].op->is_product || graph.calls[i].is_fused) continue;
-    const int32_t x = graph.calls[i].args[0];
+    const PayloadCall& call = graph.calls[i];
+    if (is_norm(call)) is_new[static_cast<size_t>(call.result())] = 1;
+    if (!call.op->is_product || call.is_fused) continue;
+    const int32_t x = call.args[0];
     size_t at = i + 1;  // Where the next one goes.
     for (size_t j = i + 1; j < std::min(graph.calls.size(), i + kFarthest); ++j) {
       const PayloadCall product = graph.calls[j];
-      if (writes_state(graph, product)) break;
+      if (is_new[static_cast<size_t>(x)] == 0 && writes_state(graph, product)) break;
       if (!is_movable(product) || product.args[0] != x) continue;
       const auto calls = graph.calls.begin();
       std::rotate(calls + static_cast<ptrdiff_t>(at), calls + static_cast<ptrdiff_t>(j),
@@ -70,6 +86,76 @@ void bring_products_together(PayloadGraph& graph) {
     i = at - 1;
   }
 }
+
+// RMS norms of few rows that only products with packed weights read, which compute them as well.
+class NormFusion {
+ public:
+  explicit NormFusion(PayloadGraph& graph) : graph_(graph), readers_(graph.values.size()) {
+    for (size_t i = 0; i < graph.calls.size(); ++i) {
+      const PayloadCall& call = graph.calls[i];
+      if (call.is_fused) continue;
+      for (size_t k = 0; k + 1 < call.args.size(); ++k) {
+        const auto id = static_cast<size_t>(call.args[k]);
+        readers_[id].push_back(k == 0 && takes_norm(call) ? i : kSeveral);
+        for (const int32_t item : graph.values[id].values) {
+          readers_[static_cast<size_t>(item)].push_back(kSeveral);
+        }
+      }
+    }
+    for (const ValueId id : graph.outputs) readers_[id].push_back(kSeveral);
+  }
+
+  void run() {
+    for (size_t i = 0; i < graph_.calls.size(); ++i) {
+      if (is_norm(graph_.calls[i])) take(i);
+    }
+  }
+
+ private:
+  // linear_q4gsw(x, weights, scales, group, bias?), linear_q8csw(x, weights, scales, bias?)
+  bool takes_norm(const PayloadCall& call) const {
+    const std::string_view name = call.op->name;
+    const size_t bias = name == "et_vk.linear_q4gsw.default"   ? 4
+                        : name == "et_vk.linear_q8csw.default" ? 3
+                                                               : 0;
+    return bias != 0 && graph_.values[static_cast<size_t>(call.args[bias])].kind == Kind::kNone;
+  }
+
+  void take(size_t at) {
+    const PayloadCall norm = graph_.calls[at];
+    const bool is_short = std::string_view(norm.op->name) == "et_vk.rms_norm.default";
+    const int32_t x = norm.args[0], weight = norm.args[is_short ? 1 : 2];
+    const PayloadValue& eps = graph_.values[static_cast<size_t>(norm.args[is_short ? 2 : 3])];
+    const PayloadValue& from = graph_.values[static_cast<size_t>(x)];
+    const PayloadValue& by = graph_.values[static_cast<size_t>(weight)];
+    const Dims& dims = from.limits;
+    const std::vector<size_t>& readers = readers_[static_cast<size_t>(norm.result())];
+    const auto is_product = [](size_t reader) { return reader != kSeveral; };
+    const bool fits = !readers.empty() && std::all_of(readers.begin(), readers.end(), is_product) &&
+                      eps.kind == Kind::kDouble && from.kind == Kind::kTensor && dims.rank > 0 &&
+                      dims[dims.rank - 1] % 4 == 0 && rows_of(graph_, x) <= kFewRows &&
+                      from.dtype == ScalarType::kFloat && by.kind == Kind::kTensor &&
+                      by.dtype == ScalarType::kFloat && by.limits.rank == 1 &&
+                      by.limits[0] == dims[dims.rank - 1] &&
+                      graph_.values[static_cast<size_t>(norm.result())].limits == dims;
+    if (!fits) return;
+    for (size_t i = at; i <= readers.back(); ++i) {
+      if (writes_state(graph_, graph_.calls[i])) return;
+    }
+    graph_.calls[at].is_fused = true;
+    for (const size_t reader : readers) {
+      PayloadCall& product = graph_.calls[reader];
+      std::vector<int32_t> args(product.args.begin(), product.args.end());
+      args[0] = x;
+      const std::vector<int32_t>& kept = graph_.made_args.emplace_back(std::move(args));
+      product.args = {kept.data(), kept.size()};
+      product.norm = {weight, static_cast<float>(eps.real)};
+    }
+  }
+
+  PayloadGraph& graph_;
+  std::vector<std::vector<size_t>> readers_;  // Products that read a value; kSeveral for others.
+};
 
 struct Named {
   std::string_view name;
@@ -115,8 +201,8 @@ class Fusion {
     }
   }
 
-  // Whether a call between the two writes a state, which the product may read: it does not move over
-  // it.
+  // Whether a call between the two writes a state, which the product may read: it does not move
+  // over it.
   bool writes_state(size_t first, size_t last) const {
     const auto calls = graph_.calls.begin();
     return std::any_of(
@@ -195,7 +281,8 @@ class Fusion {
       return false;
     }
     const int32_t other = call.args[0] == result ? call.args[1] : call.args[0];
-    if (!is_like(result, other)) return false;
+    // A product of few rows does not fill a GPU: it had better run beside the other factor.
+    if (!is_like(result, other) || rows_of(graph_, result) <= kFewRows) return false;
     epilogue.added = other;
     epilogue.residual = Residual::kFactor;
     return true;
@@ -210,6 +297,7 @@ class Fusion {
 void fuse(PayloadGraph& graph) {
   find_patterns(graph);
   bring_products_together(graph);
+  NormFusion(graph).run();
   Fusion(graph).run();
 }
 

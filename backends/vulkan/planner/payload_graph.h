@@ -67,6 +67,7 @@ struct PayloadCall {
   // What fuse() makes of it: it also computes the calls behind it, whose result it has; or another
   // call computes it.
   Epilogue epilogue;
+  RowNorm norm;
   int32_t fused_result = -1;
   bool is_fused = false;
 

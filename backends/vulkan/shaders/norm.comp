@@ -13,7 +13,7 @@ layout(constant_id = 2) const uint IS_RMS = 0;   // No mean is subtracted.
 layout(constant_id = 3) const uint WEIGHT = 0;   // Whether there is one.
 layout(constant_id = 4) const uint BIAS = 0;
 layout(constant_id = 5) const uint HAS_AREA = 0;  // Whether the area is not 1.
-layout(constant_id = 6) const uint WIDE = 0;      // Whether an RMS norm goes four elements at a time.
+layout(constant_id = 6) const uint WIDE = 0;     // Whether an RMS norm takes four elements at once.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) writeonly buffer Means { float means_[]; };

@@ -1,7 +1,7 @@
 #version 450
-// Rotary embedding: pairs of elements of a row are turned, out = x * cos + turned(x) * sin. A pair is
-// two neighbours, or one element of each half of the row. The place in a table follows the sizes of
-// all dimensions but the last by strides. A thread makes one element.
+// Rotary embedding: pairs of elements of a row are turned, out = x * cos + turned(x) * sin. A pair
+// is two neighbours, or one element of each half of the row. The place in a table follows the sizes
+// of all dimensions but the last by strides. A thread makes one element.
 
 #include "common.glsl"
 

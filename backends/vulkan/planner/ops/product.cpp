@@ -10,6 +10,8 @@ namespace {
 constexpr int64_t kDepth = 16;   // Of a tile of gemm.comp.
 constexpr int64_t kFewRows = 4;  // Then gemv.comp is taken.
 
+constexpr int64_t kMostShared = int64_t{1} << 23;  // Elements of the sums of all parts.
+
 struct Tiling {
   int64_t m, n;
   int64_t parts = 1;  // Workgroups that share a tile.
@@ -49,7 +51,8 @@ Tiling choose_tiling(const Call& call, const Product& p) {
   for (const auto& tile : kTiles) {
     for (int64_t parts = 1; parts <= 32 && p.k / parts >= 2 * kDepth; parts *= 2) {
       const Tiling tiling = {tile[0], tile[1], parts};
-      if (parts > 1 && !call.may_have_temporary(p.batch * parts * p.m * p.n)) break;
+      const int64_t shared = p.batch * parts * p.m * p.n;
+      if (parts > 1 && (shared > kMostShared || !call.may_have_temporary(shared))) break;
       const int64_t cost = cost_of(p, tiling);
       if (cost >= least) continue;
       least = cost;

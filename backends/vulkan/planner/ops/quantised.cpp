@@ -8,7 +8,8 @@
 namespace taper::vulkan {
 namespace {
 
-constexpr int64_t kFewRows = 4;                    // Then gemv_packed.comp is taken.
+// With so many rows gemv_packed.comp is taken; fuse.cpp has the number, too.
+constexpr int64_t kFewRows = 4;
 constexpr int64_t kMostFloats = int64_t{1} << 25;  // Weights that become floats at once.
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
@@ -26,8 +27,8 @@ struct PackedMatrix {
   }
 };
 
-// Argument `weights` is a matrix of integers, two in a byte if there are 4 bits; a row may be longer
-// than k. Argument `scales` has one for each group of a row.
+// Argument `weights` is a matrix of integers, two in a byte if there are 4 bits; a row may be
+// longer than k.
 void read_weights(Call& call, size_t weights, int64_t k, int64_t bits, PackedMatrix& m) {
   m.weights = call.bytes(weights);
   m.bits = bits;
@@ -99,7 +100,7 @@ struct RowSharing {
 RowSharing sharing_of(const PackedMatrix& m) {
   const int64_t words = m.k * m.bits / 32;
   RowSharing by = {32, 1, 4};
-  while (by.lanes < 256 && words > by.lanes * 8) by.lanes *= 2;
+  while (by.lanes < 256 && words > by.lanes * 4) by.lanes *= 2;
   if (m.n >= 65536) by = {32, 4, 2};
   return by;
 }
@@ -107,9 +108,11 @@ RowSharing sharing_of(const PackedMatrix& m) {
 void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
   const struct {
     uint32_t n, row_bytes, scale_row, scale_group;
-    float least, most;
-  } push = {u32(m.n),           u32(m.row_bytes), u32(m.scale_row),
-            u32(m.scale_group), p.epilogue.least, p.epilogue.most};
+    float least, most, eps;
+  } push = {u32(m.n),         u32(m.row_bytes), u32(m.scale_row), u32(m.scale_group),
+            p.epilogue.least, p.epilogue.most,  call.norm().eps};
+  const bool has_norm = call.norm().weight >= 0;
+  const Operand norm_weight = call.norm_weight();
   const RowSharing by = sharing_of(m);
   const Operand added = call.added();
   call.dispatch(Shader::gemv_packed)
@@ -123,12 +126,15 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
       .constant(u32(m.group))
       .constant(u32(by.lanes))
       .constant(u32(by.at_once))
+      .constant(has_norm)
       .push(push)
       .writes(p.out)
       .reads(p.a)
       .reads(m.weights)
       .reads(m.scales)
-      .reads(p.has_bias ? p.bias : p.a);
+      .reads(p.has_bias ? p.bias
+             : has_norm ? norm_weight
+                        : p.a);
   if (p.epilogue.residual != Residual::kNone) call.reads(added);
   call.groups_for((m.n + by.columns - 1) / by.columns, 256 / by.lanes, p.m);
 }
@@ -158,6 +164,8 @@ void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t
   p.epilogue = call.epilogue();
   const Dims matrix = {2, {m.n, m.k}};
   const bool as_floats = p.m > kFewRows && matrix.numel() <= kMostFloats;
+  const bool may_norm = p.k % 4 == 0 && !as_floats && !p.has_bias;
+  call.require(call.norm().weight < 0 || may_norm, "it does not normalise its input");
   Operand floats = call.temporary(as_floats ? matrix.numel() : 0);
   if (!call.ok() || p.out.dims.numel() == 0) return;
   if (!as_floats) return multiply_rows(call, m, p);

@@ -77,8 +77,8 @@ void plan_rotate(Call& call, int) {
 }
 
 // apply_rotary_emb(xq, xk, cos, sin) of neighbours: x is [batch, length, heads, width], the tables
-// are [length, width / 2]. apply_rotary_emb_hf(xq, xk, cos, sin, SymInt start) of halves: the tables
-// are [longest, width], of which rows from `start` on count.
+// are [length, width / 2]. apply_rotary_emb_hf(xq, xk, cos, sin, SymInt start) of halves: the
+// tables are [longest, width], of which rows from `start` on count.
 void plan_two(Call& call, int of_halves) {
   const int64_t start = of_halves != 0 ? call.integer(4) : 0;
   for (size_t k = 0; k < 2; ++k) {
