@@ -59,10 +59,8 @@ format: ## run clang-format 14 on all sources
 	@$(SOURCES) | xargs -n 20 clang-format-14 -i --style=file
 
 lint: ## format check, clang warnings, clang-tidy 14
-	@scripts/deps.sh clang
-	@$(SOURCES) | xargs -n 20 clang-format-14 --dry-run -Werror --style=file
-	@$(BUILD) clang
-	@git ls-files '*.cpp' ':!test/firmware' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/clang
+	@scripts/deps.sh && scripts/deps.sh clang
+	@scripts/lint.sh
 
 models: ## make the full-size models for the benchmarks (installs PyTorch, see scripts/venv.sh)
 	@scripts/models.sh

@@ -7,7 +7,6 @@
 #   shared     taper::shared, C API        backends  taper::backends, all of them as a table
 #   compiler   taper::exir, and the `taper` command
 
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
 set(include_dir ${CMAKE_INSTALL_INCLUDEDIR})
@@ -88,6 +87,8 @@ endif()
 if(TARGET executor_runner)
   install(TARGETS executor_runner RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+
+taper_install_licenses()
 
 set(package ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(cmake/taper-config.cmake.in ${package}/taper-config.cmake

@@ -10,6 +10,9 @@ get_filename_component(flatc_dir ${TAPER_FLATC} DIRECTORY)
 find_path(TAPER_FLATBUFFERS_INCLUDE flatbuffers/flatbuffers.h HINTS ${flatc_dir}/../include
           NO_CMAKE_FIND_ROOT_PATH REQUIRED DOC "The folder with flatbuffers/flatbuffers.h")
 
+taper_component(flatbuffers Apache-2.0 https://github.com/google/flatbuffers
+  DEBIAN libflatbuffers-dev)
+
 set(generated_dir ${PROJECT_BINARY_DIR}/generated)
 set(generated)
 # Generates the headers of one folder's schemas, which may include each other.

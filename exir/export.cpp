@@ -39,7 +39,8 @@ bool try_stage(const char* name, Findings& findings, const Stage& stage) {
 void export_method(const ExportRequest::Method& method, const ExportRequest& request, Exported& out,
                    Findings& findings) {
   std::vector<Diagnostic> problems;
-  out.program = import_pt2(method.path, {.operators = request.operators, .problems = &problems});
+  out.program = import_pt2(
+      method.path, {.model = method.model, .operators = request.operators, .problems = &problems});
   findings.add("import", std::move(problems));
   Graph& graph = *out.program.graph;
   out.report.name = method.name;

@@ -20,8 +20,9 @@ namespace taper::exir {
 
 struct ExportRequest {
   struct Method {
-    std::string name;  // "forward"
-    std::string path;  // of a .pt2
+    std::string name;        // "forward"
+    std::string path;        // of a .pt2
+    std::string model = {};  // of an archive with several; empty: the only one
   };
   std::vector<Method> methods;
   // What the programs may call; those of declare_operators() (ops/declare.h), if any are declared.

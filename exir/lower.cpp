@@ -34,13 +34,13 @@
 namespace taper::exir {
 namespace {
 
-// Whether the target has a kernel of a name. A kernel that a declaration names comes with the
-// application.
+// Whether the target has a kernel of a name for a call. A kernel that a declaration names comes
+// with the application.
 HasKernel kernels_of(const Graph& graph, const LowerOptions& options) {
-  if (!options.for_executorch && options.has_kernel) return options.has_kernel;
-  return [&graph, &options](std::string_view name) {
+  return [&graph, &options](std::string_view name, const Node& call) {
+    if (!options.for_executorch && options.has_kernel) return options.has_kernel(name);
     if (graph.operators()->is_declared(name)) return true;
-    return options.for_executorch ? executorch_has_kernel(name)
+    return options.for_executorch ? executorch_has_kernel(name) && executorch_takes(call)
                                   : find_kernel(portable::portable_kernels(), name) != nullptr;
   };
 }
@@ -132,7 +132,7 @@ int run_decompose_rest(Graph& graph, Lowering& lowering) {
   const HasKernel has_kernel = kernels_of(graph, options);
   const KeepWhole keep = [&](const Node& node) {
     const std::shared_ptr<const Schema> variant = graph.operators()->out_variant(node.target());
-    return variant != nullptr && has_kernel(variant->name);
+    return variant != nullptr && has_kernel(variant->name, node);
   };
   const int count = decompose(graph, keep, own_rules(options));
   lowering.kept_whole.clear();

@@ -78,6 +78,7 @@ class Conformance : public testing::TestWithParam<std::tuple<std::string, Level>
 
 TEST_P(Conformance, AgreesWithPyTorch) {
   limit_level(std::get<1>(GetParam()));
+  if (level() != std::get<1>(GetParam())) GTEST_SKIP() << "the processor has no such vectors";
   const KernelTable tables[] = {optimized_kernels(), portable::portable_kernels()};
   test::run_op_case_file(tables, test::op_case_path(std::get<0>(GetParam())));
 }

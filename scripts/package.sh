@@ -21,6 +21,12 @@ quietly() {
 
 quietly cmake --install "$build" --prefix "$prefix"
 if find "$prefix" -name '*_test*' -o -name '*_internal*' | grep .; then fail "tests are installed"; fi
+# The list of components names each whose licence is there, and no other.
+doc=$prefix/share/doc/taper
+sed -n 's/^PackageName: //p' "$doc/taper.spdx" | sort >"$out/listed"
+ls "$doc/licenses" | sort | cmp -s - "$out/listed" || fail "a component lacks its licence"
+grep -q "^PackageName: flatbuffers" "$doc/taper.spdx" || fail "FlatBuffers is not listed"
+
 data=test/models/data
 taper=$prefix/bin/taper
 "$taper" export demo/digits.pt2 -o "$out/digits.pte" >/dev/null

@@ -12,24 +12,43 @@
 namespace taper::tools {
 namespace {
 
+constexpr char kOnlyMethod[] = "forward";
+
 // Parses "name=path", or a path, for which the method is named "forward".
 exir::ExportRequest::Method method_of(const std::string& argument) {
   const size_t equals = argument.find('=');
   const bool named = equals != std::string::npos && equals != 0 && argument.find('/') > equals &&
                      !std::filesystem::exists(argument);
-  if (!named) return {"forward", argument};
+  if (!named) return {kOnlyMethod, argument};
   return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+// The methods that --model selects: one model keeps the method's name, several have their own.
+std::vector<exir::ExportRequest::Method> selected(exir::ExportRequest::Method method,
+                                                  std::vector<std::string> models) {
+  if (models == std::vector<std::string>{"all"}) models = exir::model_names(method.path);
+  if (models.size() <= 1) {
+    if (!models.empty()) method.model = models[0];
+    return {method};
+  }
+  if (method.name != kOnlyMethod) {
+    throw UsageError("'" + method.name + "=': several models become methods of their own names");
+  }
+  std::vector<exir::ExportRequest::Method> methods;
+  for (const std::string& model : models) methods.push_back({model, method.path, model});
+  return methods;
 }
 
 std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
   if (line.files().empty()) throw UsageError("no file given");
   std::vector<exir::ExportRequest::Method> methods;
   for (const std::string& argument : line.files()) {
-    methods.push_back(method_of(argument));
-    for (size_t i = 0; i + 1 < methods.size(); ++i) {
-      if (methods[i].name != methods.back().name) continue;
-      throw UsageError("two methods are called '" + methods.back().name +
-                       "'; name them: NAME=FILE.pt2");
+    for (exir::ExportRequest::Method& method : selected(method_of(argument), line.list("model"))) {
+      for (const exir::ExportRequest::Method& other : methods) {
+        if (other.name != method.name) continue;
+        throw UsageError("two methods are called '" + method.name + "'; name them: NAME=FILE.pt2");
+      }
+      methods.push_back(std::move(method));
     }
   }
   return methods;
@@ -54,8 +73,13 @@ exir::SymValues bounds_of(const CommandLine& line) {
 }  // namespace
 
 std::vector<Option> model_options() {
-  return {{"bound", "Upper bounds of symbolic sizes, for planning: s77=128,s12=4", "SYMBOL=N"},
-          {"ops", "Declarations of custom operators; see examples/custom_op", "OPS.txt"}};
+  return {
+      {"model",
+       "Of an archive with several models: the one to take, or several, which become methods of "
+       "those names, or all",
+       "NAME"},
+      {"bound", "Upper bounds of symbolic sizes, for planning: s77=128,s12=4", "SYMBOL=N"},
+      {"ops", "Declarations of custom operators; see examples/custom_op", "OPS.txt"}};
 }
 
 exir::ExportRequest model_request(const CommandLine& line) {

@@ -2,6 +2,7 @@
 
 #include "tools/program_runner.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,11 +73,25 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
 
-BackendOptions backend_options(const RunnerOptions& options) {
+// Whether nobody but this user and root can write the file.
+bool is_own(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0) &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+// Files of packed weights that were not asked for are used if they are there and nobody else can
+// have written them; `note` tells of one that somebody can.
+BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
   BackendOptions result = {options.threads, packed_paths_of(options.path)};
+  if (options.make_cache) return result;
   std::error_code ignored;
   std::erase_if(result.packed_paths, [&](const auto& each) {
-    return !options.make_cache && !std::filesystem::exists(each.second, ignored);
+    if (!std::filesystem::exists(each.second, ignored)) return true;
+    if (is_own(each.second)) return false;
+    *note = "packed weights: '" + each.second +
+            "' is not used: another user can write it; --cache uses it nevertheless";
+    return true;
   });
   return result;
 }
@@ -89,7 +104,7 @@ std::string count_text(size_t n, const char* what) {
 
 ProgramRunner::ProgramRunner(const RunnerOptions& options)
     : path_(options.path),
-      backends_(backend_options(options)),
+      backends_(backend_options(options, &cache_note_)),
       options_(module_options(options, backends_)),
       module_(options.path, options_),
       meta_(open(module_, options, &open_seconds_)) {
@@ -98,7 +113,8 @@ ProgramRunner::ProgramRunner(const RunnerOptions& options)
   load_seconds_ = seconds_since(start);
   if (!status.ok()) fail(status);
   method_ = module_.method(meta_.name());
-  cache_note_ = backends_.save_packed(path_);
+  const std::string saved = backends_.save_packed(path_);
+  if (!saved.empty()) cache_note_ = saved;
 }
 
 void ProgramRunner::fail(const Status& status) {

@@ -27,8 +27,8 @@ struct RunnerOptions {
   std::string method;     // Empty: "forward", or the only method.
   uint32_t threads = 0;   // 0: one per fast core, at most four.
   bool optimized = true;  // False: portable kernels only.
-  // Writes files of packed weights beside the program, one per backend that packs any. An existing
-  // file is always used, and rebuilt if it is unusable.
+  // Writes files of packed weights beside the program, one per backend that packs any. Without it,
+  // a file that is there is used, and rebuilt if it is unusable, unless another user can write it.
   bool make_cache = false;
 };
 
@@ -73,13 +73,13 @@ class ProgramRunner {
   [[noreturn]] void refuse_inputs(const Status& status, std::string_view condition) const;
 
   std::string path_;
+  std::string cache_note_;  // Before backends_, whose initializer may set it.
   Backends backends_;
   ModuleOptions options_;
   Module module_;
   double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose initializer sets the first.
   MethodMeta meta_;
   Method* method_ = nullptr;
-  std::string cache_note_;
   std::deque<HeldTensor> tensors_;
   std::vector<EValue> inputs_;
 };

@@ -9,6 +9,10 @@ if(NOT TAPER_GLSLC OR NOT TAPER_VULKAN_INCLUDE OR NOT TAPER_VOLK_INCLUDE)
   return()
 endif()
 
+taper_component(volk MIT https://github.com/zeux/volk DEBIAN libvulkan-volk-dev)
+taper_component(vulkan-headers Apache-2.0 https://github.com/KhronosGroup/Vulkan-Headers
+  DEBIAN libvulkan-dev)
+
 # Every shader becomes words of SPIR-V in shader_code.cpp, by its name.
 set(shader_folder ${PROJECT_SOURCE_DIR}/${backend_folder}/shaders)
 set(shader_out ${PROJECT_BINARY_DIR}/generated/${backend_folder}/shaders)

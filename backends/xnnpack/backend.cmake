@@ -31,6 +31,18 @@ target_compile_definitions(taper_xnnpack_library INTERFACE TAPER_XNNPACK_LIBRARY
 target_link_libraries(taper_xnnpack_library INTERFACE
   -Wl,--start-group ${archives} -Wl,--end-group Threads::Threads m)
 
+# Their licences lie beside the libraries; scripts/xnnpack.sh names the versions.
+foreach(part "xnnpack BSD-3-Clause google/XNNPACK" "pthreadpool BSD-2-Clause Maratyszcza/pthreadpool"
+    "cpuinfo BSD-2-Clause pytorch/cpuinfo" "fp16 MIT Maratyszcza/FP16"
+    "fxdiv MIT Maratyszcza/FXdiv" "psimd MIT Maratyszcza/psimd")
+  separate_arguments(part)
+  list(POP_FRONT part name license project)
+  file(STRINGS ${PROJECT_SOURCE_DIR}/scripts/xnnpack.sh version REGEX "^[0-9a-f]+ ${name}_")
+  string(REGEX REPLACE ".*${name}_(.*)\\.orig.*" "\\1" version "${version}")
+  taper_component(${name} ${license} https://github.com/${project}
+    VERSION "${version}" TEXT ${xnnpack_root}/licenses/${name})
+endforeach()
+
 if(TAPER_HAS_OPTIMIZED)  # Some stages use it.
   set(optimized taper_kernels_optimized)
   set(without)

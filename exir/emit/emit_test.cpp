@@ -21,7 +21,7 @@ struct Planned {
 Planned plan(const std::string& name, const std::string& body) {
   Planned out;
   out.graph = parse_graph("graph \"" + name + "\" {\n" + body + "\n}");
-  to_out_variants(*out.graph, [](std::string_view) { return true; });
+  to_out_variants(*out.graph, [](std::string_view, const Node&) { return true; });
   out.method.name = name;
   out.method.graph = out.graph.get();
   out.method.schedule = make_schedule(*out.graph);

@@ -27,35 +27,42 @@ const ZipMember* find_marker(const ZipArchive& archive) {
 
 }  // namespace
 
-Container::Container(const Blob& file, std::string_view model, Budget& budget)
-    : weights(budget), constants(budget) {
+Container::Container(const Blob& file, Budget& budget) : weights(budget), constants(budget) {
   if (!looks_like_zip(file.bytes)) refuse_by_content(file.bytes);
   archive = std::make_unique<ZipArchive>(file, budget);
   if (const ZipMember* marker = find_marker(*archive)) {
     if (strip(archive->read(*marker).text()) != "pt2") refuse_by_members(*archive);
-    open_pt2(std::string(marker->name.substr(0, marker->name.size() - kMarker.size())), model);
+    root_ = marker->name.substr(0, marker->name.size() - kMarker.size());
+    check_markers();
+    find_models();
   } else if (archive->find(kOldProgram)) {
-    open_old_zip();
+    is_old_ = true;
+    models = {"model"};
   } else {
     refuse_by_members(*archive);
   }
 }
 
-void Container::check_markers(const std::string& root) const {
-  const ZipMember* version = archive->find(root + "archive_version");
+void Container::open(std::string_view model) {
+  const std::string chosen = choose_model(model);
+  is_old_ ? open_old_zip() : open_pt2(chosen);
+}
+
+void Container::check_markers() const {
+  const ZipMember* version = archive->find(root_ + "archive_version");
   if (version && strip(archive->read(*version).text()) != "0") {
     refuse("unknown-version", "has archive version " +
                                   in_quotes(strip(archive->read(*version).text())) +
                                   "; version 0 can be read");
   }
-  const ZipMember* order = archive->find(root + "byteorder");
+  const ZipMember* order = archive->find(root_ + "byteorder");
   if (order && strip(archive->read(*order).text()) != "little") {
     refuse("big-endian", "was written on a big-endian machine, which cannot be read");
   }
 }
 
-std::string Container::choose_model(const std::string& root, std::string_view wanted) {
-  const std::string folder = root + "models/";
+void Container::find_models() {
+  const std::string folder = root_ + "models/";
   for (const ZipMember& member : archive->members()) {
     if (!member.name.starts_with(folder) || !member.name.ends_with(".json")) continue;
     const size_t size = member.name.size() - folder.size() - 5;
@@ -63,24 +70,27 @@ std::string Container::choose_model(const std::string& root, std::string_view wa
   }
   std::sort(models.begin(), models.end());
   if (models.empty()) refuse_by_members(*archive);
+}
+
+std::string Container::choose_model(std::string_view wanted) const {
   if (wanted.empty() && models.size() == 1) return models[0];
   if (std::find(models.begin(), models.end(), wanted) != models.end()) return std::string(wanted);
   std::string list;
   for (const std::string& name : models) list += (list.empty() ? "" : ", ") + in_quotes(name);
-  if (wanted.empty()) refuse("several-models", "holds several models: " + list, {}, "name one");
+  if (wanted.empty()) {
+    refuse("several-models", "holds several models: " + list, {}, "name one with --model");
+  }
   refuse("no-such-model", "holds no model " + in_quotes(wanted) + ", only " + list);
 }
 
-void Container::open_pt2(const std::string& root, std::string_view model) {
-  check_markers(root);
-  const std::string name = choose_model(root, model);
-  program_name = root + "models/" + name + ".json";
+void Container::open_pt2(const std::string& name) {
+  program_name = root_ + "models/" + name + ".json";
   program = std::make_unique<JsonDocument>(archive->read_text(*archive->find(program_name)),
                                            program_name);
   const bool pickled_weights =
-      open_store(weights, root + "data/weights/" + name, "_weights_config.json");
+      open_store(weights, root_ + "data/weights/" + name, "_weights_config.json");
   const bool pickled_constants =
-      open_store(constants, root + "data/constants/" + name, "_constants_config.json");
+      open_store(constants, root_ + "data/constants/" + name, "_constants_config.json");
   form = pickled_weights || pickled_constants ? "pt2 archive, pickled weights"
                                               : "pt2 archive, raw weights";
 }
@@ -97,7 +107,6 @@ bool Container::open_store(TensorStore& store, const std::string& stem, const ch
 
 void Container::open_old_zip() {
   form = "zip of PyTorch 2.6 and 2.7";
-  models = {"model"};
   program_name = kOldProgram;
   program =
       std::make_unique<JsonDocument>(archive->read_text(*archive->find(kOldProgram)), program_name);

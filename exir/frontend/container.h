@@ -19,8 +19,11 @@
 namespace taper::exir {
 
 struct Container {
-  // `model` selects one of several models; empty selects the only one. Throws Failure.
-  Container(const Blob& file, std::string_view model, Budget& budget);
+  // Opens an archive and finds the names of its models. Throws Failure.
+  Container(const Blob& file, Budget& budget);
+
+  // Finds the parts of a model; empty selects the only one. Throws Failure.
+  void open(std::string_view model);
 
   std::string form;                 // "pt2 archive, raw weights", ...
   std::vector<std::string> models;  // Names of all models in the archive.
@@ -31,12 +34,16 @@ struct Container {
   TensorStore constants;  // Lifted constants and other buffers.
 
  private:
-  void open_pt2(const std::string& root, std::string_view model);
+  void open_pt2(const std::string& name);
   void open_old_zip();
   // Returns whether the tensors are pickled.
   bool open_store(TensorStore& store, const std::string& stem, const char* config);
-  void check_markers(const std::string& root) const;
-  std::string choose_model(const std::string& root, std::string_view wanted);
+  void check_markers() const;
+  void find_models();
+  std::string choose_model(std::string_view wanted) const;
+
+  std::string root_;  // The folder of all members; empty in an old zip.
+  bool is_old_ = false;
 };
 
 }  // namespace taper::exir

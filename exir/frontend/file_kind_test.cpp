@@ -24,7 +24,7 @@ class ForeignFile : public testing::TestWithParam<Foreign> {};
 TEST_P(ForeignFile, IsNamedForWhatItIs) {
   const std::string said = failure_of([] {
     Budget budget(GetParam().bytes.size());
-    Container(test::blob_of(GetParam().bytes), "", budget);
+    Container(test::blob_of(GetParam().bytes), budget);
   });
   EXPECT_NE(said.find(GetParam().message), std::string::npos) << said;
 }

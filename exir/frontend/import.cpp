@@ -11,7 +11,8 @@ namespace {
 ExportedProgram import_mapped(const std::string& path, const ImportOptions& options) {
   const Blob file = map_file(path);
   Budget budget(file.bytes.size());
-  Container container(file, options.model, budget);
+  Container container(file, budget);
+  container.open(options.model);
   ExportedProgram out;
   try {
     out.graph =
@@ -40,14 +41,28 @@ ExportedProgram import_mapped(const std::string& path, const ImportOptions& opti
   return out;
 }
 
-}  // namespace
-
-ExportedProgram import_pt2(const std::string& path, const ImportOptions& options) {
+// Calls it; failures begin with the path.
+template <typename Read>
+auto naming(const std::string& path, const Read& read) {
   try {
-    return import_mapped(path, options);
+    return read();
   } catch (const Failure& failure) {
     throw Failure(path + ": " + failure.what(), failure.diagnostics());
   }
+}
+
+}  // namespace
+
+ExportedProgram import_pt2(const std::string& path, const ImportOptions& options) {
+  return naming(path, [&] { return import_mapped(path, options); });
+}
+
+std::vector<std::string> model_names(const std::string& path) {
+  return naming(path, [&] {
+    const Blob file = map_file(path);
+    Budget budget(file.bytes.size());
+    return Container(file, budget).models;
+  });
 }
 
 }  // namespace taper::exir

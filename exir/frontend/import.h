@@ -38,4 +38,7 @@ struct ImportOptions {
 // `path`.
 ExportedProgram import_pt2(const std::string& path, const ImportOptions& options = {});
 
+// The names of the models in an archive, sorted. Throws Failure as import_pt2() does.
+std::vector<std::string> model_names(const std::string& path);
+
 }  // namespace taper::exir

@@ -24,7 +24,7 @@ struct Assigned {
 Assigned assign(const std::string& body) {
   Assigned out;
   out.graph = parse_graph("graph \"g\" {\n" + body + "\n}");
-  to_out_variants(*out.graph, [](std::string_view) { return true; });
+  to_out_variants(*out.graph, [](std::string_view, const Node&) { return true; });
   out.schedule = make_schedule(*out.graph);
   out.storages = assign_storages(*out.graph, out.schedule);
   return out;

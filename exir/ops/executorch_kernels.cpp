@@ -20,4 +20,8 @@ bool executorch_has_kernel(std::string_view name) {
   return std::binary_search(std::begin(kKernels), std::end(kKernels), name);
 }
 
+bool executorch_takes(const Node& call) {
+  return !call.is("aten::convolution") || call.args[0].value()->type.rank() <= 4;
+}
+
 }  // namespace taper::exir

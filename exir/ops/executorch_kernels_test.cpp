@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "exir/ops/builtin.h"
+
 namespace taper::exir {
 namespace {
 
@@ -26,6 +28,20 @@ TEST(ExecutorchKernels, WhatIsThereAndWhatIsNot) {
   EXPECT_TRUE(executorch_has_kernel("quantized_decomposed::dequantize_per_tensor.out"));
   EXPECT_FALSE(executorch_has_kernel("aten::sort.values_stable"));
   EXPECT_FALSE(executorch_has_kernel("taper::lstm.out"));
+}
+
+TEST(ExecutorchKernels, ItsConvolutionsHaveAtMostTwoDimensions) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 1, 4, 4]
+  input %v: float32[1, 1, 4, 4, 4]
+  input %w: float32[1, 1, 1, 1]
+  input %k: float32[1, 1, 1, 1, 1]
+  %y: float32[1, 1, 4, 4] = aten::convolution(%x, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+  %z: float32[1, 1, 4, 4, 4] = aten::convolution(%v, %k, None, [1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1)
+  return %y, %z
+})");
+  EXPECT_TRUE(executorch_takes(*graph->nodes[0]));
+  EXPECT_FALSE(executorch_takes(*graph->nodes[1]));
 }
 
 }  // namespace

@@ -91,13 +91,16 @@ class Depthwise : public testing::TestWithParam<Level> {
  protected:
   Depthwise() { limit_level(GetParam()); }
   ~Depthwise() override { limit_level(Level::kAvx512); }
+  void SetUp() override {
+    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
+  }
 };
 
 TEST_P(Depthwise, EveryWindowStepAndSize) {
   constexpr int64_t kWindows[][2] = {{5, 5}, {7, 7}, {9, 9}, {1, 31}, {1, 10}, {4, 5}, {11, 1}};
   for (const auto& [height, width] : kWindows) {
     for (int64_t step : {1, 2}) {
-      if (!has_depthwise(height, width, step)) return;
+      if (!has_depthwise(height, width, step)) GTEST_SKIP() << "not for this processor";
       for (int64_t size : {1, 2, 5, 8, 19}) {
         for (int64_t channels : {3, 16, 21}) {
           SCOPED_TRACE(testing::Message() << height << " x " << width << " step " << step
@@ -122,7 +125,7 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
 }
 
 TEST_P(Depthwise, BoundsAndSwish) {
-  if (!has_depthwise(5, 5, 1)) return;
+  if (!has_depthwise(5, 5, 1)) GTEST_SKIP() << "not for this processor";
   WindowShape s;
   s.height = s.width = 9;
   s.out_height = s.out_width = 5;

@@ -105,7 +105,7 @@ TEST(Gemm, DoesNotReadWhatIsNotAdded) {
   g.out_stride = 1;
   g.beta = 0;
   g.added = {added, 0, 0};
-  if (!gemm(g, {})) return;
+  if (!gemm(g, {})) GTEST_SKIP() << "no tiles for this processor";
   EXPECT_EQ(out[0], 11);
 }
 
@@ -132,7 +132,7 @@ TEST(Gemm, AsksForTheRightOperandPieceByPiece) {
   g.packed_right = {Source::pack, nullptr};
   g.out = out.data();
   g.out_stride = columns;
-  if (!gemm(g, {})) return;
+  if (!gemm(g, {})) GTEST_SKIP() << "no tiles for this processor";
   for (int64_t n = 0; n < columns; ++n) {
     double want = 0;
     for (int64_t k = 0; k < depth; ++k) want += 1.0 / static_cast<double>(1 + k + n);

@@ -146,6 +146,26 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   EXPECT_NE(json.out.find("\"operators\":{\"aten::add.out\":3}"), std::string::npos) << json.out;
 }
 
+TEST(Cli, AnArchiveWithSeveralModels) {
+  const std::string two = TAPER_SOURCE_DIR "/test/cli/data/two_models.pt2";
+  const ScratchFolder scratch;
+  const std::string pte = scratch / "m.pte";
+  const Said unnamed = run("taper", {"export", two, "-o", pte});
+  EXPECT_EQ(unnamed.code, 1);
+  EXPECT_NE(unnamed.err.find("holds several models: 'half', 'twice'"), std::string::npos);
+  EXPECT_NE(unnamed.err.find("--model"), std::string::npos) << unnamed.err;
+  EXPECT_EQ(run("taper", {"export", two, "-o", pte, "--model", "third"}).code, 1);
+  EXPECT_EQ(run("taper", {"export", "f=" + two, "-o", pte, "--model", "all"}).code, 2);
+  EXPECT_EQ(scratch.files(), std::vector<std::string>{});
+  // Inputs are ones if none are given.
+  ASSERT_EQ(run("taper", {"export", two, "-o", pte, "--model", "twice"}).code, 0);
+  EXPECT_NE(run("taper", {"run", pte}).out.find("[2, 2, "), std::string::npos);
+  ASSERT_EQ(run("taper", {"export", two, "-o", pte, "--model", "all"}).code, 0);
+  EXPECT_NE(run("taper", {"run", pte, "-m", "half"}).out.find("[0.5, 0.5, "), std::string::npos);
+  EXPECT_NE(run("taper", {"run", pte, "-m", "twice"}).out.find("[2, 2, "), std::string::npos);
+  EXPECT_EQ(run("taper", {"inspect", two, "--model", "half"}).code, 0);
+}
+
 TEST(Cli, DamagedProgramsAreRefusedInOneLine) {
   const ScratchFolder scratch;
   const std::string good = tools::read_file(adds(scratch));

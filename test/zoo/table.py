@@ -46,6 +46,8 @@ def summary(rows):
     good = [r["taper"] for r in whole if "error" not in r["taper"]]
     text = f"{len(whole)} models, {len(whole) - len(bad)} match"
     text += f", {len(bad)} do not" if bad else ""
+    vague = sum(not r["made"].get("finite", True) for r in whole)
+    text += f"; {vague} have outputs of NaN or infinity" if vague else ""
     if good:
         exports = [t["export_s"] for t in good]
         gaps = [t["gap"] for t in good]

@@ -230,7 +230,9 @@ def main():
     for row in table.failures(rows):
         print(f"failed: {row['name']}: {row['taper']['error']}")
     print(f"{table.summary(rows)} ({time.monotonic() - started:.0f} s)")
-    return 1 if table.failures(rows) else 0
+    if not table.exported(rows):
+        print("failed: torch.export exported none of them")
+    return 1 if table.failures(rows) or not table.exported(rows) else 0
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ CommandLine describe() {
       {{"Inspect",
         {{"json", "Print one JSON object; sizes are in bytes"},
          {"dialect", "Print a .pt2's graph in a dialect: aten, core, edge or backend", "DIALECT"},
+         {"model", "Of a .pt2 with several models: the one to show", "NAME"},
          {"ops", "Declarations of custom operators", "OPS.txt"},
          {"memory", "For a .pte: where each tensor is in the planned buffers, and when"},
          {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
@@ -166,9 +167,9 @@ int inspect_command(int argc, char** argv) {
   const bool pt2 = read_head(path).substr(0, 2) == "PK";
   if (line.given("dialect")) {
     if (!pt2) throw UsageError("--dialect needs a .pt2");
-    return inspect_dialect(path, line.text("dialect"), operators_of(line));
+    return inspect_dialect(path, line.text("model"), line.text("dialect"), operators_of(line));
   }
-  if (pt2) return inspect_pt2(path, as_json);
+  if (pt2) return inspect_pt2(path, line.text("model"), as_json);
   const PteSummary summary = inspect_pte(path);
   if (line.given("memory") || line.given("svg")) return show_memory(line, summary);
   as_json ? print_json(summary) : print_text(summary, path);

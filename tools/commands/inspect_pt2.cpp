@@ -118,13 +118,13 @@ void print_json(const exir::ExportedProgram& program) {
 
 }  // namespace
 
-int inspect_pt2(const std::string& path, bool as_json) {
-  const exir::ExportedProgram program = exir::import_pt2(path);
+int inspect_pt2(const std::string& path, const std::string& model, bool as_json) {
+  const exir::ExportedProgram program = exir::import_pt2(path, {.model = model});
   as_json ? print_json(program) : print_text(program, path);
   return 0;
 }
 
-int inspect_dialect(const std::string& path, const std::string& dialect,
+int inspect_dialect(const std::string& path, const std::string& model, const std::string& dialect,
                     const exir::Operators& operators) {
   constexpr std::pair<const char*, exir::Dialect> kDialects[] = {
       {"aten", exir::Dialect::kAten},
@@ -133,7 +133,8 @@ int inspect_dialect(const std::string& path, const std::string& dialect,
       {"backend", exir::Dialect::kBackend}};
   for (const auto& [name, value] : kDialects) {
     if (dialect != name) continue;
-    const exir::ExportedProgram program = exir::import_pt2(path, {.operators = operators});
+    const exir::ExportedProgram program =
+        exir::import_pt2(path, {.model = model, .operators = operators});
     exir::LowerOptions options;
     options.until = value;
     if (value != exir::Dialect::kAten) exir::lower(*program.graph, options);

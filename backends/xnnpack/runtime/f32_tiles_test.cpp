@@ -125,20 +125,20 @@ void check_igemm(IgemmTile* tile, size_t height, size_t panel) {
 }
 
 TEST(F32Tiles, Fma3) {
-  if (!__builtin_cpu_supports("fma")) return;
+  if (!__builtin_cpu_supports("fma")) GTEST_SKIP() << "the processor has no FMA";
   check_gemm(taper_f32_gemm_6x16__fma3, 6, 16);
   check_igemm(taper_f32_igemm_6x16__fma3, 6, 16);
 }
 
 TEST(F32Tiles, Avx512) {
-  if (!__builtin_cpu_supports("avx512f")) return;
+  if (!__builtin_cpu_supports("avx512f")) GTEST_SKIP() << "the processor has no AVX-512";
   check_gemm(taper_f32_gemm_14x32__avx512f, 14, 32);
   check_igemm(taper_f32_igemm_12x32__avx512f, 12, 32);
   check_igemm(taper_f32_igemm_6x32__avx512f, 6, 32);
 }
 
 TEST(F32Tiles, NanStaysNan) {
-  if (!__builtin_cpu_supports("fma")) return;
+  if (!__builtin_cpu_supports("fma")) GTEST_SKIP() << "the processor has no FMA";
   const float a = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> w(32, 1);
   float c = 0;

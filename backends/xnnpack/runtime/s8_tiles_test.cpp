@@ -258,7 +258,7 @@ struct Features {
 };
 
 TEST(S8Tiles, Products) {
-  if (!Features().amx) return;
+  if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
   for (size_t rows : {1, 2, 15, 16, 17, 31, 32}) {
     for (size_t columns : {1, 15, 16, 17, 32, 67, 130}) {
       for (size_t depth : {1, 4, 63, 64, 65, 130}) check_gemm(rows, columns, depth);
@@ -270,7 +270,7 @@ TEST(S8Tiles, Products) {
 }
 
 TEST(S8Tiles, Convolutions) {
-  if (!Features().amx) return;
+  if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
   const auto check = [](size_t rows, size_t columns, size_t channels) {
     check_igemm(taper_qs8_igemm_32x32c4__amx, taper_qd8_f32_igemm_32x32c4__amx, 32, rows, columns,
                 channels);
@@ -336,7 +336,7 @@ void check_depthwise(size_t channels, size_t width, size_t step) {
 }
 
 TEST(S8Tiles, Depthwise) {
-  if (!Features().vnni) return;
+  if (!Features().vnni) GTEST_SKIP() << "the processor has no VNNI";
   for (size_t channels : {1, 8, 16, 63, 64, 65, 200}) {
     for (size_t width : {1, 2, 5}) {
       for (size_t step : {1, 3, 6, 9}) check_depthwise(channels, width, step);

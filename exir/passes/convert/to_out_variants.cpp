@@ -112,7 +112,7 @@ int to_out_variants(Graph& graph, const HasKernel& has_kernel, const std::string
     for (const auto& node : g->nodes) {
       if (stays(*node)) continue;
       const std::shared_ptr<const Schema> out = kernel_schema(*graph.operators(), *node->schema);
-      if (out == nullptr || !has_kernel(out->name)) {
+      if (out == nullptr || !has_kernel(out->name, *node)) {
         note(missing, *node);
         continue;
       }

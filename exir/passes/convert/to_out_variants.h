@@ -19,8 +19,8 @@
 
 namespace taper::exir {
 
-// True if the target has a kernel of that name.
-using HasKernel = std::function<bool(std::string_view)>;
+// True if the target has a kernel of that name, and it takes the call's arguments.
+using HasKernel = std::function<bool(std::string_view kernel, const Node& call)>;
 
 // The remedy for an operator without a kernel in this runtime.
 inline constexpr char kNoKernelRemedy[] =

@@ -26,7 +26,7 @@ TEST(ToOutVariants, NamesTheKernelOfEveryCall) {
   %a: float32[2] = aten::add.Tensor(%x, %x, 1)
   return %a, %m
 })");
-  EXPECT_EQ(to_out_variants(*graph, [](std::string_view) { return true; }), 2);
+  EXPECT_EQ(to_out_variants(*graph, [](std::string_view, const Node&) { return true; }), 2);
   ASSERT_EQ(graph->nodes.size(), 3u);
   EXPECT_EQ(graph->nodes[0]->target(), "aten::sym_size.int");
   EXPECT_EQ(graph->nodes[1]->target(), "executorch_prim::add.Scalar");
@@ -36,7 +36,7 @@ TEST(ToOutVariants, NamesTheKernelOfEveryCall) {
 
 TEST(ToOutVariants, ListsAllThatHaveNoKernelWithTheirCount) {
   const auto graph = parse_graph(kGraph);
-  const auto has = [](std::string_view name) {
+  const auto has = [](std::string_view name, const Node&) {
     return name != "aten::sinh.out" && name != "aten::cosh.out";
   };
   try {

@@ -1,4 +1,4 @@
-"""Writes the programs of check_test.cpp, which cannot be compiled.
+"""Writes the programs of check_test.cpp, which cannot be compiled, and an archive with two models.
 
 usage: make.py          (needs PyTorch; run it in the project's root)
 """
@@ -42,10 +42,29 @@ def write(name, module, args, **options):
     archive.neutral(path, (FOLDER,), "test/cli/data/")
 
 
+class Scaled(torch.nn.Module):
+    def __init__(self, by):
+        super().__init__()
+        self.by = torch.nn.Parameter(torch.tensor(float(by)))
+
+    def forward(self, x):
+        return x * self.by
+
+
+def write_two():
+    from torch.export.pt2_archive._package import package_pt2
+
+    x = torch.ones(2, 3)
+    programs = {name: torch.export.export(Scaled(by), (x,)) for name, by in (("half", 0.5), ("twice", 2))}
+    package_pt2(FOLDER + "two_models.pt2", exported_programs=programs)
+    archive.neutral(FOLDER + "two_models.pt2", (FOLDER,), "test/cli/data/")
+
+
 def main():
     warnings.filterwarnings("ignore")
     x = torch.randn(3, 4)
     write("many", Many(), (torch.randn(4, 4),))
+    write_two()
     write("open", Open(), (x,), dynamic_shapes={"x": {0: torch.export.Dim("batch")}})
 
 

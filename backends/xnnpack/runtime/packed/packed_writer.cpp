@@ -110,7 +110,7 @@ int write_content(int file, const PackedContent& content, uint64_t end) {
 int make_temporary(char* name, size_t length, const char* path) {
   for (int i = 0; i < kAttempts; ++i) {
     std::snprintf(name, length, "%s.tmp%ld_%d", path, static_cast<long>(getpid()), i);
-    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (file >= 0 || errno != EEXIST) return file;
   }
   return -1;
