@@ -39,7 +39,8 @@ bool writes_state(const PayloadGraph& graph, const PayloadCall& call) {
                      [&](int32_t id) { return graph.values[static_cast<size_t>(id)].is_state; });
 }
 
-constexpr int64_t kFewRows = 4;  // That multiply packed weights as they are.
+constexpr int64_t kFewRows = 4;          // That multiply packed weights as they are.
+constexpr int64_t kMostColumns = 16384;  // Each workgroup normalises, so they must not be many.
 
 int64_t rows_of(const PayloadGraph& graph, int32_t id) {
   const Dims& dims = graph.values[static_cast<size_t>(id)].limits;
@@ -118,7 +119,10 @@ class NormFusion {
     const size_t bias = name == "et_vk.linear_q4gsw.default"   ? 4
                         : name == "et_vk.linear_q8csw.default" ? 3
                                                                : 0;
-    return bias != 0 && graph_.values[static_cast<size_t>(call.args[bias])].kind == Kind::kNone;
+    if (bias == 0) return false;
+    const Dims& weights = graph_.values[static_cast<size_t>(call.args[1])].limits;
+    return graph_.values[static_cast<size_t>(call.args[bias])].kind == Kind::kNone &&
+           weights.rank == 2 && weights[0] <= kMostColumns;
   }
 
   void take(size_t at) {

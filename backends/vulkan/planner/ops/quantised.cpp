@@ -99,9 +99,12 @@ struct RowSharing {
 
 RowSharing sharing_of(const PackedMatrix& m) {
   const int64_t words = m.k * m.bits / 32;
+  if (m.n >= 65536) return {32, 4, 2};
+  constexpr int64_t kEnoughGroups = 528, kMostColumns = 4;
   RowSharing by = {32, 1, 4};
   while (by.lanes < 256 && words > by.lanes * 4) by.lanes *= 2;
-  if (m.n >= 65536) by = {32, 4, 2};
+  const auto groups = [&] { return m.n * by.lanes / (256 * by.columns); };
+  while (by.columns < kMostColumns && groups() > kEnoughGroups) by.columns *= 2;
   return by;
 }
 
