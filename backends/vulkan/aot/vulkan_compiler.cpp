@@ -102,9 +102,9 @@ std::vector<exir::Misfit> readers_of_states(const Part& part) {
   for (const Node* node : part.nodes) {
     bool reads = false;
     exir::for_each_value(*node, [&](const Value* value) {
-      reads = reads || (value->role == exir::ValueRole::kState &&
-                        std::find(part.inputs.begin(), part.inputs.end(), value) !=
-                            part.inputs.end());
+      reads =
+          reads || (value->role == exir::ValueRole::kState &&
+                    std::find(part.inputs.begin(), part.inputs.end(), value) != part.inputs.end());
     });
     if (reads) readers.push_back({node, "it reads a buffer that the program writes"});
   }
@@ -178,9 +178,9 @@ std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
   Plan plan;
   if (status.ok()) status = plan.build(graph, Limits());
   if (status.ok()) return {};
-  if (plan.current_call() >= ends.back()) {  // A state that is written behind all nodes.
-    const Value* stored = writer.copied()[plan.current_call() - ends.back()].source;
-    return {{stored->producer, status.message()}};
+  const size_t behind = plan.current_call() - std::min<size_t>(plan.current_call(), ends.back());
+  if (plan.current_call() >= ends.back() && behind < writer.copied().size()) {
+    return {{writer.copied()[behind].source->producer, status.message()}};
   }
   const auto end = std::upper_bound(ends.begin(), ends.end(), plan.current_call());
   const auto at = std::min<size_t>(static_cast<size_t>(end - ends.begin()), part.nodes.size() - 1);

@@ -274,6 +274,9 @@ void Call::alias(const Operand& source, const Dims& dims) {
   if (!new_states_.empty())
     return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
   const ValueId root = plan_.places_[source.id].root;
+  if (plan_.outlives(view.id, root)) {
+    return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
+  }
   plan_.places_[view.id].root = root;
   plan_.note_use(view.id);
   if (root < graph_.values.size() && graph_.values[root].is_state) {

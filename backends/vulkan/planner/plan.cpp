@@ -37,6 +37,7 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
   dispatches_.clear();
   state_views_.clear();
   if (!is_placed_) place_values(graph);
+  if (!is_placed_) find_uses(graph);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
   }
@@ -93,6 +94,37 @@ void Plan::note_use(ValueId value) {
   Place& root = places_[places_[value].root];
   root.first = std::min(root.first, call_);
   root.last = std::max(root.last, call_);
+}
+
+void Plan::find_uses(const PayloadGraph& graph) {
+  last_reads_.assign(graph.values.size(), 0);
+  state_writes_.resize(graph.values.size());
+  for (uint32_t i = 0; i < graph.calls.size(); ++i) {
+    const PayloadCall& call = graph.calls[i];
+    if (call.is_fused) continue;
+    const auto for_each = [&](int32_t id, const auto& visit) {
+      if (id < 0) return;
+      visit(static_cast<size_t>(id));
+      for (const int32_t item : graph.values[static_cast<size_t>(id)].values) {
+        visit(static_cast<size_t>(item));
+      }
+    };
+    const auto read = [&](size_t id) { last_reads_[id] = i; };
+    for (size_t k = 0; k + 1 < call.args.size(); ++k) for_each(call.args[k], read);
+    for_each(call.epilogue.added, read);
+    for_each(call.norm.weight, read);
+    for_each(call.result(), [&](size_t id) {
+      if (graph.values[id].is_state) state_writes_[id].push_back(i);
+    });
+  }
+  for (const ValueId id : graph.outputs) last_reads_[id] = UINT32_MAX;
+}
+
+bool Plan::outlives(ValueId view, ValueId state) const {
+  if (view >= last_reads_.size() || state >= state_writes_.size()) return false;
+  const std::vector<uint32_t>& writes = state_writes_[state];
+  const auto next = std::lower_bound(writes.begin(), writes.end(), call_);
+  return next != writes.end() && last_reads_[view] > *next;
 }
 
 void Plan::forget_views(ValueId state) {

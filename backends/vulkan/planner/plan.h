@@ -11,7 +11,7 @@
 //
 // What is computed from constants alone is computed once, and kept beside them. Buffers that the
 // program writes, states, lie in memory of their own, which keeps what one execution leaves for the
-// next. A view of a state is gone when the state is written.
+// next. A view of a state that is read after the state is written is a copy.
 //
 // The places are decided once, for the largest sizes; build() with other sizes changes dispatches
 // alone.
@@ -103,6 +103,9 @@ class Plan {
   void place_values(PayloadGraph& graph);
   void note_use(ValueId value);
   void find_constants(const PayloadGraph& graph);
+  void find_uses(const PayloadGraph& graph);
+  // Whether what a view of a state shows is read after it is written over.
+  bool outlives(ValueId view, ValueId state) const;
   // Views of a state that is written show what is not there any more.
   void forget_views(ValueId state);
   void assign_offsets(const PayloadGraph& graph, const Limits& limits);
@@ -115,9 +118,11 @@ class Plan {
   std::vector<Place> places_;
   std::vector<uint8_t> defined_;
   std::vector<StateView> state_views_;
-  std::vector<uint64_t> temporaries_;    // Bytes, with the largest sizes.
-  std::vector<size_t> first_temporary_;  // Of each call, and the number of all.
-  uint32_t call_ = 0;                    // The one that is planned.
+  std::vector<uint32_t> last_reads_;                 // Of each value of the graph: the call.
+  std::vector<std::vector<uint32_t>> state_writes_;  // Of each value of the graph: the calls.
+  std::vector<uint64_t> temporaries_;                // Bytes, with the largest sizes.
+  std::vector<size_t> first_temporary_;              // Of each call, and the number of all.
+  uint32_t call_ = 0;                                // The one that is planned.
   bool is_placed_ = false;
   uint64_t arena_bytes_ = 0, constant_bytes_ = 0, state_bytes_ = 0, arena_bound_ = 0;
 };

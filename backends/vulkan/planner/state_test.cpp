@@ -72,14 +72,40 @@ TEST(State, APartOfItselfIsNotWrittenInPlace) {
   EXPECT_EQ(planned.plan.dispatches().size(), 3u);
 }
 
-TEST(State, AViewIsGoneWhenItIsWritten) {
+TEST(State, AViewThatIsReadLaterIsACopy) {
   WithState p;
   const Id x = p.input({8}), view = p.tensor({2, 4}), y = p.tensor({2, 4});
   p.call("aten.view_copy.default", {p.state, p.integers({2, 4}), view});
   p.call("aten.copy.default", {p.state, x, p.flag(false), p.state});
   p.call("aten.neg.default", {view, y});
   p.output(y);
-  EXPECT_EQ(Planned(p).problem(), "a tensor is read before it is written");
+  const Planned planned(p);
+  ASSERT_EQ(planned.problem(), "");
+  EXPECT_EQ(planned.plan.dispatches().size(), 3u);
+  EXPECT_EQ(planned.place(view).root, static_cast<ValueId>(view));
+}
+
+TEST(State, AViewThatIsAResultIsACopy) {
+  WithState p;
+  const Id x = p.input({8}), view = p.tensor({8});
+  p.call("aten.clone.default", {p.state, p.none(), view});
+  p.call("aten.copy.default", {p.state, x, p.flag(false), p.state});
+  p.output(view);
+  const Planned planned(p);
+  ASSERT_EQ(planned.problem(), "");
+  EXPECT_EQ(planned.plan.dispatches().size(), 2u);
+}
+
+TEST(State, AViewThatIsReadBeforeIsNone) {
+  WithState p;
+  const Id x = p.input({8}), view = p.tensor({2, 4}), y = p.tensor({2, 4});
+  p.call("aten.view_copy.default", {p.state, p.integers({2, 4}), view});
+  p.call("aten.neg.default", {view, y});
+  p.call("aten.copy.default", {p.state, x, p.flag(false), p.state});
+  p.output(y);
+  const Planned planned(p);
+  ASSERT_EQ(planned.problem(), "");
+  EXPECT_EQ(planned.plan.dispatches().size(), 2u);
 }
 
 TEST(State, HasOneSizeAndDtype) {
