@@ -223,7 +223,12 @@ const std::vector<std::string>& pass_names() {
 std::span<const Pass> all_passes() { return kPasses; }
 
 std::vector<PassReport> lower(Graph& graph, const LowerOptions& options) {
-  return lower(graph, options, all_passes());
+  LowerOptions own = options;
+  for (auto& backend : own.backends) {
+    const auto theirs = options.for_executorch ? backend->for_executorch() : nullptr;
+    if (theirs != nullptr) backend = theirs;
+  }
+  return lower(graph, own, all_passes());
 }
 
 }  // namespace taper::exir

@@ -42,6 +42,39 @@ done
 "$out/build/bin/selected_fast_0" "$out/models" $(cat "$(ls "$out"/groups/* | head -1)") ||
   fail "fast kernels differ"
 
+# Programs for Vulkan are linked with the shaders that they need.
+if [ -e "$(dirname "$taper")/../libtaper_vulkan_shaders.a" ]; then
+  mkdir -p "$out/vulkan"
+  list=""
+  for group in "mobilenet_v2" "vit_tiny bert_mini dynamic_batch" "lstm unet"; do
+    models=""
+    for name in $group; do
+      "$taper" export "test/models/data/$name.pt2" --backend vulkan -o "$out/vulkan/$name.pte" \
+        >/dev/null
+      models="$models${models:+|}$out/vulkan/$name.pte"
+    done
+    list="$list${list:+;}$models"
+  done
+  cmake -S . -B "$out/build_vulkan" -G Ninja -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_HOST=OFF \
+    -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF -DTAPER_BACKENDS=vulkan -DTAPER_COMMAND="$taper" \
+    "-DTAPER_SELECTED_DELEGATED=$list" -DTAPER_SELECTED_BACKEND=VulkanBackend >/dev/null
+  cmake --build "$out/build_vulkan" >"$out/build.log" ||
+    { tail -20 "$out/build.log"; fail "does not build with Vulkan"; }
+  if ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then
+    number=0
+    for group in "mobilenet_v2" "vit_tiny bert_mini dynamic_batch" "lstm unet"; do
+      TAPER_VULKAN_DEVICE=llvmpipe "$out/build_vulkan/bin/selected_delegated_$number" \
+        "$out/vulkan" $group || fail "group $number differs with Vulkan"
+      number=$((number + 1))
+    done
+    if TAPER_VULKAN_DEVICE=llvmpipe "$out/build_vulkan/bin/selected_delegated_0" "$out/vulkan" \
+      vit_tiny 2>"$out/missing.txt"; then fail "runs without its shaders"; fi
+    grep -q "not linked with the shader" "$out/missing.txt" ||
+      { cat "$out/missing.txt"; fail "does not name the missing shader"; }
+  fi
+  scripts/vulkan_size.sh "$out/build_vulkan" selected_delegated_0
+fi
+
 # refused TEXT ARGUMENTS...: `taper select` must fail with a message that contains the text.
 refused() {
   text=$1

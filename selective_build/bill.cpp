@@ -179,6 +179,8 @@ std::string selection_report(const Selection& selection) {
   for (const auto& [name, need] : selection.needs.backends) {
     out += "  backend " + name + "  " + std::to_string(need.calls) + " calls  " +
            std::to_string(need.payload_bytes) + " bytes of payload\n";
+    if (!need.parts.empty())
+      out += "    parts: " + joined({need.parts.begin(), need.parts.end()}) + "\n";
   }
   for (const auto& [kind, count] : selection.needs.instructions) {
     out += "  instruction " + kind + "  " + std::to_string(count) + "\n";

@@ -43,8 +43,8 @@ std::string operator_name(const wire::Operator& op) {
 class PlanReader {
  public:
   PlanReader(const Program& program, const wire::ExecutionPlan& plan, const std::string& model,
-             Needs* needs)
-      : program_(program), plan_(plan), model_(model), needs_(*needs) {}
+             const PartsOf& parts_of, Needs* needs)
+      : program_(program), plan_(plan), model_(model), parts_of_(parts_of), needs_(*needs) {}
 
   void read() {
     for (const wire::Chain* chain : *plan_.chains()) {
@@ -59,7 +59,11 @@ class PlanReader {
     for (uint32_t i = 0; i < internal::count(plan_.delegates()); ++i) {
       BackendNeed& need = backend(static_cast<int32_t>(i));
       need.models.insert(model_);
-      need.payload_bytes += payload_bytes(*plan_.delegates()->Get(i));
+      const wire::BackendDelegate& delegate = *plan_.delegates()->Get(i);
+      const Span<const uint8_t> payload = payload_of(delegate);
+      need.payload_bytes += payload.size();
+      if (parts_of_ == nullptr) continue;
+      need.parts.merge(parts_of_(internal::text(delegate.id()), {payload.data(), payload.size()}));
     }
   }
 
@@ -77,21 +81,22 @@ class PlanReader {
     return needs_.backends[std::string(internal::text(delegate->id()))];
   }
 
-  uint64_t payload_bytes(const wire::BackendDelegate& delegate) const {
+  Span<const uint8_t> payload_of(const wire::BackendDelegate& delegate) const {
     const wire::BackendDelegateDataReference* data = delegate.processed();
-    if (data == nullptr) return 0;
+    if (data == nullptr) return {};
     if (data->location() == wire::DataLocation::SEGMENT) {
       const Result<Span<const uint8_t>> segment = program_.segment(data->index());
-      return segment.ok() ? segment->size() : 0;
+      return segment.ok() ? *segment : Span<const uint8_t>();
     }
     const auto* payloads = program_.wire().backend_delegate_data();
-    if (data->index() >= internal::count(payloads)) return 0;
-    return internal::count(payloads->Get(data->index())->data());
+    if (data->index() >= internal::count(payloads)) return {};
+    return items(payloads->Get(data->index())->data());
   }
 
   const Program& program_;
   const wire::ExecutionPlan& plan_;
   const std::string& model_;
+  const PartsOf& parts_of_;
   Needs& needs_;
 };
 
@@ -109,7 +114,8 @@ struct Problem {
 
 }  // namespace
 
-std::string add_needs(std::string_view file, const std::string& name, Needs* needs) {
+std::string add_needs(std::string_view file, const std::string& name, Needs* needs,
+                      const PartsOf& parts_of) {
   const AlignedCopy copy(file);
   BufferDataLoader loader(copy.data(), copy.size());
   Problem problem;
@@ -119,7 +125,7 @@ std::string add_needs(std::string_view file, const std::string& name, Needs* nee
   }
   needs->models.push_back(name);
   for (const wire::ExecutionPlan* plan : *program->wire().execution_plan()) {
-    PlanReader(*program, *plan, name, needs).read();
+    PlanReader(*program, *plan, name, parts_of, needs).read();
   }
   return "";
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,7 @@ struct BackendNeed {
   int64_t calls = 0;
   uint64_t payload_bytes = 0;
   std::set<std::string> models;
+  std::set<std::string> parts;  // Of the device half, if it consists of parts.
 };
 
 struct Needs {
@@ -34,8 +37,13 @@ struct Needs {
   uint64_t constant_bytes = 0;
 };
 
+// The parts of a backend's device half that a payload needs.
+using PartsOf = std::function<std::set<std::string>(std::string_view delegate_id,
+                                                    std::span<const uint8_t> payload)>;
+
 // Adds what all methods of the program in `file` need. `name` is its name in texts. Returns an
 // empty text, or one line that says why the file is refused.
-std::string add_needs(std::string_view file, const std::string& name, Needs* needs);
+std::string add_needs(std::string_view file, const std::string& name, Needs* needs,
+                      const PartsOf& parts_of = nullptr);
 
 }  // namespace taper::select

@@ -13,14 +13,15 @@ taper_component(volk MIT https://github.com/zeux/volk DEBIAN libvulkan-volk-dev)
 taper_component(vulkan-headers Apache-2.0 https://github.com/KhronosGroup/Vulkan-Headers
   DEBIAN libvulkan-dev)
 
-# Every shader becomes words of SPIR-V in shader_code.cpp, by its name.
+# Every shader is a source of its own, so that a program links those that its table names: all, or,
+# if `taper select` wrote a table, those that its payloads need.
 set(shader_folder ${PROJECT_SOURCE_DIR}/${backend_folder}/shaders)
 set(shader_out ${PROJECT_BINARY_DIR}/generated/${backend_folder}/shaders)
 file(MAKE_DIRECTORY ${shader_out})
 file(GLOB shaders CONFIGURE_DEPENDS ${shader_folder}/*.comp)
 file(GLOB shader_headers CONFIGURE_DEPENDS ${shader_folder}/*.glsl)
-set(shader_words)
-set(shader_arrays)
+set(shader_sources ${shader_out}/shader_table.cpp)
+set(shader_declarations)
 set(shader_rows)
 foreach(shader IN LISTS shaders)
   get_filename_component(name ${shader} NAME_WE)
@@ -31,28 +32,53 @@ foreach(shader IN LISTS shaders)
     DEPENDS ${shader} ${shader_headers}
     COMMENT "Compiling shader ${name}"
     VERBATIM)
-  list(APPEND shader_words ${shader_out}/${name}.inc)
-  string(APPEND shader_arrays "constexpr uint32_t k_${name}[] = {\n#include \"${name}.inc\"\n};\n")
-  string(APPEND shader_rows "    {\"${name}\", {k_${name}, sizeof(k_${name}) / 4}},\n")
+  file(CONFIGURE OUTPUT ${shader_out}/${name}.cpp @ONLY CONTENT "// Made by backends/vulkan/backend.cmake.
+
+#include \"backends/vulkan/runtime/shader_code.h\"
+
+namespace taper::vulkan::shaders {
+namespace {
+
+constexpr uint32_t kWords[] = {
+#include \"@name@.inc\"
+};
+constexpr auto kPacked = packing::packed<packing::packed_size(kWords)>(kWords);
+
+}  // namespace
+
+extern const ShaderCode @name@;
+const ShaderCode @name@ = {\"@name@\", sizeof(kWords) / 4, kPacked.bytes};
+
+}  // namespace taper::vulkan::shaders
+")
+  set_source_files_properties(${shader_out}/${name}.cpp PROPERTIES
+    OBJECT_DEPENDS ${shader_out}/${name}.inc
+    COMPILE_OPTIONS "$<$<CXX_COMPILER_ID:Clang,AppleClang>:-fconstexpr-steps=100000000>")
+  list(APPEND shader_sources ${shader_out}/${name}.cpp)
+  string(APPEND shader_declarations "extern const ShaderCode ${name};\n")
+  string(APPEND shader_rows "    &shaders::${name},\n")
 endforeach()
-file(CONFIGURE OUTPUT ${shader_out}/shader_code.cpp @ONLY CONTENT "// Made by backends/vulkan/backend.cmake.
+file(CONFIGURE OUTPUT ${shader_out}/shader_table.cpp @ONLY CONTENT "// Made by backends/vulkan/backend.cmake.
 
 #include \"backends/vulkan/runtime/shader_code.h\"
 
 namespace taper::vulkan {
+
+namespace shaders {
+@shader_declarations@}  // namespace shaders
+
 namespace {
 
-@shader_arrays@
-constexpr ShaderCode kShaders[] = {
+constexpr const ShaderCode* kShaders[] = {
 @shader_rows@};
 
 }  // namespace
 
-Span<const ShaderCode> shader_code() { return kShaders; }
+Span<const ShaderCode* const> shader_code() { return kShaders; }
 
 }  // namespace taper::vulkan
 ")
-add_library(taper_vulkan_shaders STATIC ${shader_out}/shader_code.cpp ${shader_words})
+add_library(taper_vulkan_shaders STATIC ${shader_sources})
 set_target_properties(taper_vulkan_shaders PROPERTIES POSITION_INDEPENDENT_CODE ON
   CXX_VISIBILITY_PRESET hidden)
 target_compile_features(taper_vulkan_shaders PUBLIC cxx_std_17)

@@ -181,21 +181,20 @@ void reciprocal(Builder& b) {
 }
 
 // x + alpha y or x - alpha y. A real operand changes the real part only.
-void sum_with(Builder& b, bool minus) {
-  const Argument& x = left(b);
-  Argument y = right(b);
+void sum_with(Builder& b, const Argument& x, Argument y, bool minus) {
+  const bool both = is_complex(x) && is_complex(y);
   const Argument& alpha = b.arg("alpha");
   const bool times = !(alpha.is_int() && alpha.to_int() == 1);
   if (times && !is_tensor(y)) throw Failure("adding a multiple of a number to complex ones");
   if (times) {
     Value* scaled = b.mul(y, alpha);
-    scaled->type.pairs = is_complex(right(b));
+    scaled->type.pairs = is_complex(y);
     y = scaled;
   }
   const auto combine = [&](const Argument& p, const Argument& q) {
     return minus ? b.sub(p, q) : b.add(p, q);
   };
-  if (is_complex(x) && is_complex(right(b))) return give(b, combine(x, y));
+  if (both) return give(b, combine(x, y));
   if (is_complex(x)) {
     const Parts z = complex_parts(b, x.value());
     return give(b, pack(b, combine(z.re, y), z.im));
@@ -203,8 +202,9 @@ void sum_with(Builder& b, bool minus) {
   const Parts z = complex_parts(b, y.value());
   give(b, pack(b, combine(x, z.re), minus ? b.op("neg", {z.im}) : z.im));
 }
-void add(Builder& b) { sum_with(b, false); }
-void sub(Builder& b) { sum_with(b, true); }
+void add(Builder& b) { sum_with(b, left(b), right(b), false); }
+void sub(Builder& b) { sum_with(b, left(b), right(b), true); }
+void reversed_sub(Builder& b) { sum_with(b, right(b), left(b), true); }
 void neg(Builder& b) { give(b, b.op("neg", {self(b)})); }
 
 void matmul(Builder& b) {
@@ -266,7 +266,14 @@ void where(Builder& b) {
 
 // The program states the sizes.
 void view(Builder& b) { give(b, b.view(self(b), b.out_type().sizes)); }
-void expand(Builder& b) { give(b, b.expand(self(b), b.out_type().sizes)); }
+// A real tensor may be expanded to where complex numbers are written.
+void expand(Builder& b) {
+  if (self(b)->type.pairs) return give(b, b.expand(self(b), b.out_type().sizes));
+  std::vector<Sym> sizes = b.out_type().sizes;
+  sizes.pop_back();
+  Value* re = b.expand(self(b), sizes);
+  give(b, pack(b, re, b.full(sizes, 0.0, re->type.dtype)));
+}
 
 void transpose(Builder& b) {
   const int64_t rank = complex_rank(self(b));
@@ -276,6 +283,21 @@ void transpose(Builder& b) {
 void transpose_matrix(Builder& b) {
   const int64_t rank = complex_rank(self(b));
   give(b, rank < 2 ? self(b) : b.transpose(self(b), rank - 2, rank - 1));
+}
+void adjoint(Builder& b) {
+  const Parts z = complex_parts(b, self(b));
+  Value* re = b.transpose(z.re, -2, -1);
+  give(b, pack(b, re, b.op("neg", {b.transpose(z.im, -2, -1)})));
+}
+void outer(Builder& b) {
+  const Parts x = parts_of(b, left(b).value()), y = parts_of(b, right(b).value());
+  const auto times = [&](Value* p, Value* q) {
+    return b.mul(b.unsqueeze(p, 1), b.unsqueeze(q, 0));
+  };
+  if (x.im == nullptr) return give(b, pack(b, times(x.re, y.re), times(x.re, y.im)));
+  if (y.im == nullptr) return give(b, pack(b, times(x.re, y.re), times(x.im, y.re)));
+  give(b, pack(b, b.sub(times(x.re, y.re), times(x.im, y.im)),
+               b.add(times(x.re, y.im), times(x.im, y.re))));
 }
 void permute(Builder& b) {
   const int64_t rank = complex_rank(self(b));
@@ -478,6 +500,11 @@ constexpr Decomposition kRules[] = {
     {"transpose.int", transpose},
     {"t", transpose_matrix},
     {"mT", transpose_matrix},
+    {"mH", adjoint},
+    {"adjoint", adjoint},
+    {"outer", outer},
+    {"rsub.Scalar", reversed_sub},
+    {"rsub.Tensor", reversed_sub},
     {"permute", permute},
     {"slice.Tensor", along_dims},
     {"select.int", along_dims},
@@ -508,7 +535,8 @@ const Decompositions& complex_rules() {
 const Decomposition* find_complex_rule(std::string_view target) {
   static const std::unordered_map<std::string, const Decomposition*> map = [] {
     std::unordered_map<std::string, const Decomposition*> out;
-    for (const Decompositions* table : {&complex_rules(), &fourier_rules()}) {
+    for (const Decompositions* table :
+         {&complex_rules(), &complex_part_rules(), &fourier_rules()}) {
       for (const Decomposition& entry : *table) {
         out.emplace(std::string("aten::") + entry.target, &entry);
       }

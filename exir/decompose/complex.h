@@ -19,6 +19,8 @@ Parts parts_of(Builder& b, Value* x);
 Value* pack(Builder& b, Value* re, Value* im);
 
 const Decompositions& complex_rules();  // Arithmetic, parts and shapes.
+// From numbers, part by part, comparisons, systems of equations.
+const Decompositions& complex_part_rules();
 const Decompositions& fourier_rules();  // Transforms between signals and spectra.
 
 // Whether `target` is a transform in fourier_rules().

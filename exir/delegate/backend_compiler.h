@@ -84,6 +84,10 @@ class BackendCompiler {
   // Nodes that the backend takes in general but not in this group, and why.
   virtual std::vector<Misfit> misfits(const Part&) const { return {}; }
 
+  // The same backend for files that ExecuTorch's device half runs; null: this one, which looks at
+  // Part::for_executorch.
+  virtual std::shared_ptr<const BackendCompiler> for_executorch() const { return nullptr; }
+
   // Compiles a group to a payload and its data; the caller fills in the rest of the delegate.
   // Throws Failure if the group cannot be compiled although every node was taken.
   virtual std::shared_ptr<Delegate> compile(const Part& part) const = 0;

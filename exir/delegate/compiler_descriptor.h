@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,10 @@ struct CompilerDescriptor {
   std::string_view remedy;
   // Parts of the names of its libraries, by which they are found in a linker map.
   std::span<const std::string_view> libraries;
+  // If programs can be linked with less than the whole device half: the parts that a payload needs,
+  // by name, and the C++ source that links such parts and no others. The payload is not trusted.
+  std::set<std::string> (*parts)(std::span<const uint8_t> payload) = nullptr;
+  std::string (*link_parts)(const std::set<std::string>& parts) = nullptr;
 };
 
 using CompilerTable = std::span<const CompilerDescriptor* const>;

@@ -26,13 +26,19 @@ bool is_value_of(const Argument& arg, std::initializer_list<ValueKind> kinds) {
 }
 
 // True if an argument that is neither a list nor None fits a type.
+// Until split_complex, a complex number is a constant that holds its two parts.
+bool is_complex_number(const Argument& arg) {
+  return arg.is_value() && arg.value()->type.pairs && arg.value()->type.rank() == 1 &&
+         arg.value()->role == ValueRole::kConstant;
+}
+
 bool fits_item(const Argument& arg, TypeBase base, Dialect dialect) {
   switch (base) {
     case TypeBase::kTensor:
       if (is_value_of(arg, {ValueKind::kTensor})) return true;
       return dialect <= Dialect::kCoreAten && is_number(arg);
     case TypeBase::kScalar:
-      return is_number(arg);
+      return is_number(arg) || is_complex_number(arg);
     case TypeBase::kInt:
       return arg.is<int64_t>() || arg.is<bool>() ||
              is_value_of(arg, {ValueKind::kInt, ValueKind::kBool});

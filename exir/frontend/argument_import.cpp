@@ -152,10 +152,6 @@ bool coerce_item(Argument& arg, TypeBase base) {
   const bool number = arg.is_int() || arg.is<double>() || arg.is<bool>();
   switch (base) {
     case TypeBase::kScalar:
-      if (arg.is_value() && arg.value()->type.pairs) {
-        refuse("unsupported-argument", "a complex number cannot be compiled",
-               "write it as a tensor: torch.tensor(...)");
-      }
       return arg.is_value() || number;
     case TypeBase::kTensor:
       return arg.is_value() || number;

@@ -19,6 +19,18 @@ with family("op_view_as_real_copy"):
     refuse(NAME, tensor([2], c64), outs=tensor([2, 2], f64))
     refuse(NAME, tensor([2], f32), outs=tensor([2, 2], f32))
 
+with family("op_view_as_complex_copy"):
+    NAME = "aten::view_as_complex_copy.out"
+    for dtype, whole in ((f32, c64), (f64, c128), (f16, c32)):
+        case(NAME, tensor([2, 3, 2], dtype), out_dtype=whole)
+    for sizes in ([2], [0, 2, 2], [2, 1, 3, 2]):
+        case(NAME, tensor(sizes), out_dtype=c64)
+    case(NAME, in_order(tensor([3, 4, 2]), [1, 0, 2]), out_dtype=c64)
+    refuse(NAME, tensor([2, 3]), outs=tensor([2], c64))
+    refuse(NAME, tensor([]), outs=tensor([], c64))
+    refuse(NAME, tensor([2, 2]), outs=tensor([2], c128))
+    refuse(NAME, tensor([2, 2]), outs=tensor([2], f32))
+
 NORMS = ("backward", "ortho", "forward")
 
 with family("op_fft_r2c"):

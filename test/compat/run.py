@@ -7,6 +7,10 @@
   .pte (every step).
 - ours-xnnpack, theirs-xnnpack: the same with the XNNPACK delegate; the second for a few models, and
   only if this build of taper has XNNPACK.
+- ours-vulkan: `taper export --backend vulkan --compat=executorch` compiles the .pt2; ExecuTorch's
+  schema and registry read its payloads, and `taper run` runs them.
+- theirs-vulkan: the models of vulkan_models.py, lowered with ExecuTorch's Vulkan delegate, on
+  lavapipe if it is there, and on the processor.
 
 Outputs must equal PyTorch's within 1e-5 x factor x max(1, largest expected). Known failures are
 listed in expected_failures.txt with their reasons; if one of them passes, that is a failure, too.
@@ -25,6 +29,7 @@ import warnings
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 SECONDS = 120  # time limit of one run of one program
+VULKAN_SCALE = 10  # x 1e-5: functions of GPUs differ in their last digits.
 DELEGATED = "mobilenet_v2 resnet18 bert_mini vit_tiny dynamic_batch lstm unet".split()
 
 
@@ -40,7 +45,7 @@ class Expected:
                     self.entries.append((words[0], words[1], words[2].strip()))
 
     def reason(self, way, key):
-        way = way.removesuffix("-xnnpack")  # No known failure is caused by the delegate.
+        way = way.removesuffix("-xnnpack").removesuffix("-vulkan")  # No known failure is caused by the delegate.
         for entry in self.entries:
             if entry[0] == way and fnmatch.fnmatch(key, entry[1]):
                 self.used.add(entry)
@@ -97,10 +102,13 @@ class Table:
                 )
 
 
-def call(command):
+def call(command, **environment):
     """Runs the command; returns None, or what went wrong in one line."""
+    variables = dict(os.environ, **environment)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS, env=variables
+        )
     except subprocess.TimeoutExpired:
         return f"{command[1]} took more than {SECONDS} s"
     if done.returncode == 0:
@@ -137,24 +145,33 @@ def lower_theirs(options, files, xnnpack=False):
     return folder, errors
 
 
-def run_theirs(options, case, pte):
-    """Runs ExecuTorch's .pte in our runtime and compares the first step."""
+def arrays_of(stem):
+    """The arrays STEM0.npy, STEM1.npy, ..."""
+    paths = []
+    while os.path.exists(path := f"{stem}{len(paths)}.npy"):
+        paths.append(path)
+    return paths
+
+
+def run_ours_on(options, pte, inputs, expected, scale, arguments=(), **environment):
+    """Runs a .pte in our runtime and compares with the arrays in the files `expected`."""
     import run_in_executorch as et
 
     out = os.path.join(options.work, "out")
     shutil.rmtree(out, ignore_errors=True)
     os.makedirs(out)
-    inputs = ",".join(case.arrays(options.models, "in", 0))
-    wrong = call(
-        [options.taper, "run", pte, *(["--inputs", inputs] if inputs else []), "--outputs", out]
-    )
+    given = ["--inputs", ",".join(inputs)] if inputs else []
+    wrong = call([options.taper, "run", pte, *given, "--outputs", out, *arguments], **environment)
     if wrong:
         return 0.0, wrong
-    got = []
-    while os.path.exists(path := os.path.join(out, f"out{len(got)}.npy")):
-        got.append(et.load_array(path))
-    expected = [et.load_array(p) for p in case.arrays(options.models, "out", 0)]
-    return et.difference(got, expected, case.scale)
+    got = [et.load_array(path) for path in arrays_of(os.path.join(out, "out"))]
+    return et.difference(got, [et.load_array(p) for p in expected], scale)
+
+
+def run_theirs(options, case, pte):
+    """Runs ExecuTorch's .pte in our runtime and compares the first step."""
+    inputs, expected = (case.arrays(options.models, kind, 0) for kind in ("in", "out"))
+    return run_ours_on(options, pte, inputs, expected, case.scale)
 
 
 def first_complaint(log):
@@ -216,7 +233,7 @@ def parse():
         "--work", default=os.path.join(ROOT, "build/compat"), help="the folder for compiled files"
     )
     parser.add_argument("--only", help="comma-separated .pt2 stems")
-    parser.add_argument("--way", choices=["theirs", "ours"], help="one direction only")
+    parser.add_argument("--way", choices=["theirs", "ours", "vulkan"], help="one of them")
     options = parser.parse_args()
     options.taper = os.path.abspath(options.taper or os.path.join(options.build, "bin/taper"))
     if not os.access(options.taper, os.X_OK):
@@ -250,6 +267,76 @@ def all_theirs(options, cases, files, table):
         table.add("theirs-xnnpack", case.key(), *result)
 
 
+def vulkan_devices(options):
+    """The devices that this build of taper can run Vulkan delegates on."""
+    pte = os.path.join(FOLDER, "data/vulkan_sizes.pte")
+    devices = ["none", "llvmpipe"]  # The processor without a driver, and with one.
+    return [d for d in devices if not call([options.taper, "run", pte], TAPER_VULKAN_DEVICE=d)]
+
+
+def all_vulkan(options, table):
+    import make_vulkan_ptes as maker
+
+    devices = vulkan_devices(options)
+    if not devices:
+        print("theirs-vulkan: not run, this build of taper has no Vulkan delegate")
+        return
+    folder = os.path.join(options.work, "theirs_vulkan")
+    os.makedirs(folder, exist_ok=True)
+    examples, errors = maker.write_all(folder, large=True)
+    for name, error in errors.items():
+        table.add("theirs-vulkan", name, 0.0, error)
+    for example in examples:
+        pte = os.path.join(folder, maker.PREFIX + example.name + ".pte")
+        for method in [] if example.name in errors else example.methods:
+            stem = maker.stem_of(folder, example, method)
+            inputs, expected = arrays_of(stem + ".in"), arrays_of(stem + ".out")
+            for device in devices:
+                result = run_ours_on(
+                    options,
+                    pte,
+                    inputs,
+                    expected,
+                    VULKAN_SCALE,
+                    ["--method", method],
+                    TAPER_VULKAN_DEVICE=device,
+                )
+                table.add("theirs-vulkan", f"{example.name}:{method} on {device}", *result)
+
+
+def ours_vulkan(options, cases, table):
+    """Holds our payloads for ExecuTorch's Vulkan runtime, which its wheel lacks, against its schema
+    and its registry, and runs them in our runtime."""
+    import check_vulkan_ptes as checker
+
+    devices = vulkan_devices(options)
+    folder = os.path.join(options.work, "ours_vulkan")
+    os.makedirs(folder, exist_ok=True)
+    for case in {c.file: c for c in cases}.values():
+        pt2 = os.path.join(options.models, case.file)
+        pte = os.path.join(folder, case.file.removesuffix(".pt2") + ".pte")
+        command = [options.taper, "export", pt2, "-o", pte, "--backend", "vulkan"]
+        wrong = call([*command, "--compat=executorch", "--delegate-all"])
+        if wrong:
+            table.add("ours-vulkan", case.key(), 0.0, wrong)
+            continue
+        problems, count = checker.problems_of(pte)
+        if count == 0:
+            continue
+        table.add("ours-vulkan", f"{case.key()} read", 0.0, problems[0] if problems else None)
+        inputs, expected = (case.arrays(options.models, kind, 0) for kind in ("in", "out"))
+        for device in devices[:1]:
+            result = run_ours_on(
+                options,
+                pte,
+                inputs,
+                expected,
+                max(case.scale, VULKAN_SCALE),
+                TAPER_VULKAN_DEVICE=device,
+            )
+            table.add("ours-vulkan", f"{case.key()} on {device}", *result)
+
+
 def all_ours(options, cases, table):
     for way, backend in (("ours", "portable"), ("ours-xnnpack", "xnnpack")):
         folder = os.path.join(options.work, way)
@@ -279,9 +366,13 @@ def main():
         cases = [c for c in cases if c.file.removesuffix(".pt2") in options.only.split(",")]
     files = list(dict.fromkeys(c.file for c in cases))
     table = Table(Expected(os.path.join(FOLDER, "expected_failures.txt")))
-    if options.way != "ours":
+    if options.way in (None, "theirs"):
         all_theirs(options, cases, files, table)
-    if options.way != "theirs":
+    if options.way == "vulkan" or not (options.way or options.only):
+        all_vulkan(options, table)
+    if options.way in (None, "vulkan"):
+        ours_vulkan(options, cases, table)
+    if options.way in (None, "ours"):
         all_ours(options, cases, table)
     return table.finish(whole=not options.only and not options.way)
 

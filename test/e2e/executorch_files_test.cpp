@@ -1,5 +1,6 @@
 // Runs files that ExecuTorch lowered for its own backends, in test/compat/data, and compares the
-// outputs with those of its runtime, or of PyTorch. Quantised results may differ by one step between processors.
+// outputs with those of its runtime, or of PyTorch. Quantised results may differ by one step between
+// processors.
 
 #include <gtest/gtest.h>
 
@@ -14,37 +15,61 @@ namespace {
 
 const std::string kFolder = TAPER_SOURCE_DIR "/test/compat/data/";
 
-// Files with expected outputs for backends of this build, such as "xnnpack_int8_static". A name
-// starts with that of the backend.
-std::vector<std::string> delegated_files() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
-    const std::string name = entry.path().stem().string();
-    if (entry.path().extension() != ".pte") continue;
-    if (!std::filesystem::exists(kFolder + name + ".out0.npy")) continue;
-    if (find_device(name.substr(0, name.find('_'))) != nullptr) names.push_back(name);
+// A program and what it is called with: "vulkan_methods.decode" for a method that is not forward.
+struct Call {
+  std::string file, method;
+
+  std::string stem() const { return kFolder + file + (method.empty() ? "" : "." + method); }
+  double tolerance() const { return file.find("_int") == file.npos ? 1e-4 : 0.02; }
+  // The arrays of that kind: "in" or "out".
+  std::vector<std::string> arrays(const std::string& kind) const {
+    std::vector<std::string> paths;
+    for (;;) {
+      std::string path = stem() + "." + kind + std::to_string(paths.size()) + ".npy";
+      if (!std::filesystem::exists(path)) return paths;
+      paths.push_back(std::move(path));
+    }
   }
-  return names;
+};
+
+// Programs with expected outputs for backends of this build. A name starts with that of the
+// backend.
+std::vector<Call> delegated_files() {
+  std::vector<Call> calls;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder)) {
+    const std::string path = entry.path().filename().string();
+    const size_t end = path.find(".out0.npy");
+    if (end == path.npos) continue;
+    const std::string stem = path.substr(0, end), file = stem.substr(0, stem.find('.'));
+    if (find_device(file.substr(0, file.find('_'))) == nullptr) continue;
+    calls.push_back({file, file == stem ? "" : stem.substr(file.size() + 1)});
+  }
+  return calls;
 }
 
-class ExecuTorchFiles : public testing::TestWithParam<std::string> {};
+class ExecuTorchFiles : public testing::TestWithParam<Call> {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecuTorchFiles);
 
 TEST_P(ExecuTorchFiles, GiveItsNumbers) {
-  const std::string stem = kFolder + GetParam();
-  tools::ProgramRunner runner({stem + ".pte", "", "", 1});
-  const std::vector<std::string> inputs = {stem + ".in0.npy"};
+  const Call& call = GetParam();
+  tools::ProgramRunner runner({kFolder + call.file + ".pte", "", call.method, 1});
+  const std::vector<std::string> inputs = call.arrays("in"), expected = call.arrays("out");
   runner.set_inputs(tools::read_all(inputs), inputs);
   runner.execute();
   const std::vector<tools::Output> outputs = runner.outputs();
-  ASSERT_EQ(outputs.size(), 1u);
-  const tools::Comparison result =
-      tools::compare(outputs[0].array, tools::read_npy(stem + ".out0.npy"), 0.02);
-  EXPECT_TRUE(result.equal) << result.text;
+  ASSERT_EQ(outputs.size(), expected.size());
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const tools::Comparison result =
+        tools::compare(outputs[k].array, tools::read_npy(expected[k]), call.tolerance());
+    EXPECT_TRUE(result.equal) << result.text;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Delegated, ExecuTorchFiles, testing::ValuesIn(delegated_files()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& info) {
+                           const Call& call = info.param;
+                           return call.file + (call.method.empty() ? "" : "_" + call.method);
+                         });
 
 }  // namespace
 }  // namespace taper::test

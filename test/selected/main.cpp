@@ -1,10 +1,12 @@
 // A trimmed application: runs the committed models that it was built for on their inputs and
-// compares the outputs with PyTorch's. Arguments: the folder of the .pte files, and their names.
+// compares the outputs with PyTorch's. Arguments: the folder of the .pte files, and their names. It
+// has the backends that it is linked with.
 
 #include <cstdio>
 #include <deque>
 #include <stdexcept>
 
+#include "backends/devices.h"
 #include "taper/module.h"
 #include "taper/selected_kernels.h"
 #include "test/e2e/model_cases.h"
@@ -58,6 +60,13 @@ int run(const std::string& folder, const std::vector<std::string>& names) {
   static const KernelTable tables[] = {selected_kernels()};
   ModuleOptions options;
   options.kernels = tables;
+  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<Backend> backends;
+  for (const DeviceDescriptor* each : backend_devices()) {
+    devices.push_back(each->make({}));
+    backends.push_back({each->identity.delegate_id, &devices.back()->interface()});
+  }
+  options.backends = {backends.data(), backends.size()};
   int cases = 0;
   for (const std::string& name : names) {
     for (const ModelCase& c : model_cases()) {

@@ -156,8 +156,9 @@ bool allowed(const File& file, const Rule& rule, const std::string& include) {
     if (include == folder || starts_with_folder(include, folder)) return true;
   }
   if (!file.is_test() && !file.ends_with("_for_test.h")) return false;
-  // A test of one part of the runtime, or of the compiler, may use the other parts; every test may
-  // use the support folder.
+  // A test of one part of the runtime, or of the compiler, may use the other parts, as may one of a
+  // backend's compiler half; every test may use the support folder.
+  if (file.path.find("/aot/") != file.path.npos && starts_with_folder(include, "exir")) return true;
   for (const char* half : {"runtime", "exir"}) {
     if (file.is_under(half) && starts_with_folder(include, half)) return true;
   }

@@ -95,11 +95,36 @@ select::Request request_of(const CommandLine& line) {
   return request;
 }
 
+const exir::CompilerDescriptor* backend_of(std::string_view delegate_id) {
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    if (each->identity.delegate_id == delegate_id) return each;
+  }
+  return nullptr;
+}
+
+std::set<std::string> parts_of(std::string_view delegate_id, std::span<const uint8_t> payload) {
+  const exir::CompilerDescriptor* backend = backend_of(delegate_id);
+  if (backend == nullptr || backend->parts == nullptr) return {};
+  return backend->parts(payload);
+}
+
+// The sources that link the parts of backends that the programs need. A program for any payload
+// links all of them.
+std::string link_parts(const select::Selection& selection, bool links_all) {
+  std::string sources;
+  for (const auto& [id, need] : selection.needs.backends) {
+    const exir::CompilerDescriptor* backend = backend_of(id);
+    if (links_all || backend == nullptr || backend->link_parts == nullptr) continue;
+    sources += "\n" + backend->link_parts(need.parts);
+  }
+  return sources;
+}
+
 select::Selection select_or_fail(const CommandLine& line, const select::Request& request) {
   std::vector<std::string> problems;
   select::Needs needs;
   for (const std::string& path : line.files()) {
-    const std::string problem = select::add_needs(read_file(path), path, &needs);
+    const std::string problem = select::add_needs(read_file(path), path, &needs, parts_of);
     if (!problem.empty()) problems.push_back(problem);
   }
   select::Selection selection = select::select(needs, request, &problems);
@@ -133,7 +158,8 @@ int select_command(int argc, char** argv) {
   const select::Selection selection = select_or_fail(line, request);
   OutputFiles out;
   if (line.given("output")) {
-    out.add(line.text("output"), select::table_source(selection, request.own));
+    out.add(line.text("output"),
+            select::table_source(selection, request.own) + link_parts(selection, request.all));
   }
   if (line.given("cmake")) out.add(line.text("cmake"), select::cmake_fragment(selection));
   out.commit();

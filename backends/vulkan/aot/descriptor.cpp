@@ -9,6 +9,7 @@
 #include "backends/vulkan/planner/fuse.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
+#include "backends/vulkan/planner/shader_sets.h"
 #include "exir/delegate/compiler_descriptor.h"
 
 namespace taper::vulkan {
@@ -45,10 +46,41 @@ std::string inspect(std::span<const uint8_t> payload) {
          std::to_string(plan.arena_bound()) + ")";
 }
 
+// Its shaders.
+std::set<std::string> parts(std::span<const uint8_t> payload) {
+  PayloadGraph graph;
+  std::set<Shader> shaders;
+  Status status = graph.read({payload.data(), payload.size()}, nullptr);
+  if (status.ok()) status = add_shaders(graph, shaders);
+  std::set<std::string> names;
+  for (size_t i = 0; i < shader_names().size(); ++i) {
+    const bool is_needed = !status.ok() || shaders.count(static_cast<Shader>(i)) != 0;
+    if (is_needed) names.insert(shader_names()[i]);
+  }
+  return names;
+}
+
+// Defines shader_code() of runtime/shader_code.h, so that no other table of shaders is linked.
+std::string link_parts(const std::set<std::string>& parts) {
+  std::string declarations, rows;
+  for (const std::string& name : parts) {
+    declarations += "extern const ShaderCode " + name + ";\n";
+    rows += "    &shaders::" + name + ",\n";
+  }
+  return "#include \"taper/span.h\"\n\nnamespace taper::vulkan {\n\nstruct ShaderCode;\n"
+         "namespace shaders {\n" +
+         declarations + "}  // namespace shaders\n\nnamespace {\nconstexpr const ShaderCode* " +
+         "kShaders[] = {\n" + rows +
+         "};\n}  // namespace\n\nSpan<const ShaderCode* const> shader_code();\n" +
+         "Span<const ShaderCode* const> shader_code() { return kShaders; }\n\n" +
+         "}  // namespace taper::vulkan\n";
+}
+
 }  // namespace
 
 extern const exir::CompilerDescriptor kCompiler;
 const exir::CompilerDescriptor kCompiler = {
-    kIdentity, kOptions, make, inspect, "run scripts/deps.sh vulkan, then build", {}};
+    kIdentity, kOptions, make,      inspect, "run scripts/deps.sh vulkan, then build",
+    {},        parts,    link_parts};
 
 }  // namespace taper::vulkan

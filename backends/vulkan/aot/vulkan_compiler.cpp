@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "backends/vulkan/aot/executorch_payload.h"
 #include "backends/vulkan/aot/payload_writer.h"
 #include "backends/vulkan/descriptor.h"
 #include "backends/vulkan/planner/fuse.h"
@@ -113,8 +114,23 @@ std::vector<exir::Misfit> readers_of_states(const Part& part) {
 
 }  // namespace
 
-VulkanCompiler::VulkanCompiler(const exir::CompileOptions& options)
-    : BackendCompiler(kIdentity, options.specs()), min_elements_(options[kMinElements]) {}
+VulkanCompiler::VulkanCompiler(const exir::CompileOptions& options, bool for_executorch)
+    : BackendCompiler(kIdentity, options.specs()),
+      options_(options),
+      min_elements_(options[kMinElements]),
+      for_executorch_(for_executorch) {}
+
+std::shared_ptr<const exir::BackendCompiler> VulkanCompiler::for_executorch() const {
+  return std::make_shared<VulkanCompiler>(options_, true);
+}
+
+// Makes the payload of a node one for ExecuTorch's runtime.
+std::string VulkanCompiler::executorch_refusal(const Node& node, exir::Delegate& delegate) const {
+  make_executorch_payload(delegate);
+  const bool is_static = std::all_of(node.outputs.begin(), node.outputs.end(),
+                                     [](const Value* value) { return value->type.is_static(); });
+  return is_static ? "" : executorch_resize_problem(delegate.payload);
+}
 
 bool VulkanCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   return refusal(node, graph).empty();
@@ -135,7 +151,9 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
   try {
     PayloadWriter writer(graph, inputs_of(node), Purpose::kPlan);
     writer.add(node);
-    return planning_problem(writer.finish(node.outputs));
+    exir::Delegate delegate = writer.finish(node.outputs);
+    if (for_executorch_) problem = executorch_refusal(node, delegate);
+    return problem.empty() ? planning_problem(delegate) : problem;
   } catch (const exir::Failure& failure) {
     return failure.what();
   }
@@ -192,6 +210,11 @@ std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const 
   writer.add_states(part);
   for (const Node* node : part.nodes) writer.add(*node);
   auto delegate = std::make_shared<exir::Delegate>(writer.finish(part.outputs));
+  if (for_executorch_) {
+    make_executorch_payload(*delegate);
+    const std::string wrong = executorch_problem(delegate->payload);
+    if (!wrong.empty()) throw exir::Failure("ExecuTorch's runtime would not run it: " + wrong);
+  }
   const std::string problem = planning_problem(*delegate);
   if (!problem.empty()) throw exir::Failure("the Vulkan delegate does not plan it: " + problem);
   return delegate;

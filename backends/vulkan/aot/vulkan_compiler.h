@@ -13,7 +13,8 @@ inline constexpr std::string_view kMinElements = "min_elements";
 
 class VulkanCompiler final : public exir::BackendCompiler {
  public:
-  explicit VulkanCompiler(const exir::CompileOptions& options);
+  // With `for_executorch`, payloads are for ExecuTorch's runtime, and this one.
+  explicit VulkanCompiler(const exir::CompileOptions& options, bool for_executorch = false);
 
   bool keeps_whole(const exir::Node& node, const exir::Graph& graph) const override;
   bool widens_half() const override { return true; }
@@ -23,9 +24,14 @@ class VulkanCompiler final : public exir::BackendCompiler {
   std::vector<exir::Misfit> misfits(const exir::Part& part) const override;
   bool pays(const exir::Part& part) const override;
   std::shared_ptr<exir::Delegate> compile(const exir::Part& part) const override;
+  std::shared_ptr<const exir::BackendCompiler> for_executorch() const override;
 
  private:
+  std::string executorch_refusal(const exir::Node& node, exir::Delegate& delegate) const;
+
+  const exir::CompileOptions options_;
   const int64_t min_elements_;
+  const bool for_executorch_;
 };
 
 }  // namespace taper::vulkan

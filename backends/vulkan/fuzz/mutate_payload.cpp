@@ -58,7 +58,10 @@ bool mutate_payload(std::string& file, Random& random) {
 
 constexpr const char* kModels[] = {"vit_tiny", "inception", "dynamic_encoder", "dynamic_rows",
                                    "dynamic_bert"};
-constexpr const char* kPrograms[] = {"vulkan_convnet", "vulkan_encoder", "vulkan_sizes"};
+constexpr const char* kPrograms[] = {
+    "vulkan_convnet", "vulkan_encoder",   "vulkan_sizes",    "vulkan_image",
+    "vulkan_binary",  "vulkan_positions", "vulkan_detector", "vulkan_shapes",
+};
 
 }  // namespace
 

@@ -152,6 +152,37 @@ Operand Call::tensor(size_t i) {
   return operand(static_cast<ValueId>(call_.args[i]));
 }
 
+int64_t Call::element(size_t i, int64_t index) {
+  const Operand x = tensor(i);
+  if (!ok()) return 0;
+  PayloadValue& from = graph_.values[x.id];
+  const bool is_index = x.dtype == ScalarType::kInt || x.dtype == ScalarType::kLong;
+  require(from.is_input && is_index, "it reads a number off what is no input of integers");
+  if (!require(index >= 0 && index < from.dims.numel(), "its index is out of range")) return 0;
+  from.is_read = true;
+  const size_t at = static_cast<size_t>(index) * element_size(from.given_dtype);
+  if (from.given == nullptr) return 0;
+  if (from.given_dtype == ScalarType::kInt) {
+    int32_t number;
+    std::memcpy(&number, from.given + at, sizeof(number));
+    return number;
+  }
+  int64_t number;
+  std::memcpy(&number, from.given + at, sizeof(number));
+  return number;
+}
+
+bool Call::has_no_zeros(size_t i) const {
+  const PayloadValue& from = value(i);
+  if (!from.is_constant || from.dtype != ScalarType::kInt || from.data.empty()) return false;
+  for (size_t at = 0; at < from.data.size(); at += sizeof(int32_t)) {
+    int32_t element;
+    std::memcpy(&element, from.data.data() + at, sizeof(element));
+    if (element == 0 || element == INT32_MIN) return false;
+  }
+  return true;
+}
+
 size_t Call::tensor_count(size_t i) {
   require(value(i).kind == Kind::kValues, "an argument is not a list of tensors");
   return ok() ? value(i).values.size() : 0;
@@ -292,8 +323,9 @@ bool Call::may_alias(bool wanted) const {
 
 void Call::symbol(int64_t number) {
   PayloadValue& to = graph_.values[static_cast<size_t>(call_.result())];
-  require(to.kind == Kind::kSymInt, "a result is not a number");
-  if (ok()) to.integer = number;
+  if (!require(to.kind == Kind::kSymInt, "a result is not a number")) return;
+  to.integer = number;
+  plan_.defined_[static_cast<size_t>(call_.result())] = 1;
 }
 
 Operand Call::added() {
@@ -304,6 +336,13 @@ Operand Call::norm_weight() {
   return call_.norm.weight < 0 ? Operand() : operand(static_cast<ValueId>(call_.norm.weight));
 }
 
+bool Call::has_room(int64_t elements) const {
+  if (!plan_.is_placed_) return true;
+  const size_t index = plan_.first_temporary_[plan_.call_] + temporaries_;
+  return index < plan_.first_temporary_[plan_.call_ + size_t{1}] && elements >= 0 &&
+         static_cast<uint64_t>(elements) <= plan_.temporaries_[index] / 4;
+}
+
 Operand Call::temporary(int64_t elements) {
   Operand made;
   made.dims.push_back(elements);
@@ -311,7 +350,7 @@ Operand Call::temporary(int64_t elements) {
   if (!require(fits, "it needs too much memory")) return made;
   const auto bytes = static_cast<uint64_t>(elements) * 4;
   if (plan_.is_placed_) {
-    require(may_have_temporary(elements), "it needs more memory than with the largest sizes");
+    require(has_room(elements), "it needs more memory than with the largest sizes");
     made.id = static_cast<ValueId>(graph_.values.size() + plan_.first_temporary_[plan_.call_] +
                                    temporaries_++);
     return made;
@@ -326,13 +365,6 @@ Operand Call::temporary(int64_t elements) {
   place.first = place.last = plan_.call_;
   plan_.places_.push_back(place);
   return made;
-}
-
-bool Call::may_have_temporary(int64_t elements) const {
-  if (!plan_.is_placed_) return true;
-  const size_t index = plan_.first_temporary_[plan_.call_] + temporaries_;
-  return index < plan_.first_temporary_[plan_.call_ + size_t{1}] &&
-         static_cast<uint64_t>(elements) * 4 <= plan_.temporaries_[index];
 }
 
 Call& Call::dispatch(Shader shader) {

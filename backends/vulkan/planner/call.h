@@ -50,6 +50,11 @@ class Call {
   Operand tensor(size_t i);
   // A constant of bytes, whose elements lie side by side: four of them in a word.
   Operand bytes(size_t i);
+  // An element of an argument that is an input, of which each call of the payload has other data; 0
+  // while there are none.
+  int64_t element(size_t i, int64_t index);
+  // Whether a tensor of int32 is a constant, of which no element is 0 or the least number.
+  bool has_no_zeros(size_t i) const;
   // A list of tensors: how many, and each.
   size_t tensor_count(size_t i);
   Operand tensor(size_t i, size_t item);
@@ -88,8 +93,8 @@ class Call {
   // Memory of four bytes per element for this call alone. With other sizes a call has the same
   // temporaries, in the same order, or fewer; none is larger than with the largest sizes.
   Operand temporary(int64_t elements);
-  // Whether temporary() would give it.
-  bool may_have_temporary(int64_t elements) const;
+  // Whether the next one may have so many.
+  bool has_room(int64_t elements) const;
 
   // Adds a dispatch. What follows refers to the last one.
   Call& dispatch(Shader shader);

@@ -27,6 +27,9 @@ std::vector<size_t> find_readers(const PayloadGraph& graph) {
         note(item, i);
       }
     }
+    for (const int32_t id : {call.epilogue.added, call.norm.weight}) {
+      if (id >= 0) note(id, i);
+    }
   }
   for (const ValueId id : graph.outputs) readers[id] = kSeveral;
   return readers;
@@ -58,7 +61,8 @@ bool is_norm(const PayloadCall& call) {
 void bring_products_together(PayloadGraph& graph) {
   constexpr size_t kFarthest = 64;
   const auto is_movable = [&](const PayloadCall& call) {
-    if (!call.op->is_product || call.is_fused) return false;
+    const bool is_plain = call.epilogue.added < 0 && call.norm.weight < 0;
+    if (!call.op->is_product || call.is_fused || !is_plain) return false;
     for (size_t k = 1; k + 1 < call.args.size(); ++k) {
       const PayloadValue& value = graph.values[static_cast<size_t>(call.args[k])];
       const bool is_fixed = value.kind == Kind::kTensor
@@ -102,6 +106,9 @@ class NormFusion {
           readers_[static_cast<size_t>(item)].push_back(kSeveral);
         }
       }
+      for (const int32_t id : {call.epilogue.added, call.norm.weight}) {
+        if (id >= 0) readers_[static_cast<size_t>(id)].push_back(kSeveral);
+      }
     }
     for (const ValueId id : graph.outputs) readers_[id].push_back(kSeveral);
   }
@@ -119,7 +126,7 @@ class NormFusion {
     const size_t bias = name == "et_vk.linear_q4gsw.default"   ? 4
                         : name == "et_vk.linear_q8csw.default" ? 3
                                                                : 0;
-    if (bias == 0) return false;
+    if (bias == 0 || call.norm.weight >= 0) return false;
     const Dims& weights = graph_.values[static_cast<size_t>(call.args[1])].limits;
     return graph_.values[static_cast<size_t>(call.args[bias])].kind == Kind::kNone &&
            weights.rank == 2 && weights[0] <= kMostColumns;

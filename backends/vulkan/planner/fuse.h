@@ -15,6 +15,7 @@
 
 namespace taper::vulkan {
 
+// A graph that is fused stays as it is.
 void fuse(PayloadGraph& graph);
 
 }  // namespace taper::vulkan

@@ -57,6 +57,7 @@ extern const Span<const Operator> kReductionOperators;
 extern const Span<const Operator> kOrderOperators;
 extern const Span<const Operator> kNormOperators;
 extern const Span<const Operator> kIndexOperators;
+extern const Span<const Operator> kRecurrentOperators;
 extern const Span<const Operator> kSymbolicOperators;
 
 // All of them.

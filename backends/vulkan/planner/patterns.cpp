@@ -16,11 +16,15 @@ class Patterns {
     makers_.assign(graph.values.size(), kNone);
     readers_.assign(graph.values.size(), 0);
     for (size_t i = 0; i < graph.calls.size(); ++i) {
-      const Span<const int32_t> args = graph.calls[i].args;
-      for (size_t k = 0; k + 1 < args.size(); ++k) {
-        for_each_tensor(args[k], [&](size_t id) { ++readers_[id]; });
+      const PayloadCall& call = graph.calls[i];
+      const auto read = [&](size_t id) { ++readers_[id]; };
+      for (size_t k = 0; k + 1 < call.args.size() && !call.is_fused; ++k) {
+        for_each_tensor(call.args[k], read);
       }
-      for_each_tensor(args[args.size() - 1], [&](size_t id) { makers_[id] = i; });
+      for (const int32_t id : {call.epilogue.added, call.norm.weight}) {
+        if (id >= 0 && !call.is_fused) for_each_tensor(id, read);
+      }
+      if (!call.is_fused) for_each_tensor(call.result(), [&](size_t id) { makers_[id] = i; });
       last_write_.push_back(writes_state(graph.calls[i]) ? i : i > 0 ? last_write_[i - 1] : kNone);
     }
     for (const ValueId id : graph.outputs) ++readers_[id];

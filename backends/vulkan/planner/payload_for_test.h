@@ -2,7 +2,11 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -95,6 +99,36 @@ class PayloadBuilder {
   std::vector<flatbuffers::Offset<wire::Call>> calls_;
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
 };
+
+inline uint32_t number_at(const std::vector<uint8_t>& bytes, size_t at) {
+  uint32_t value;
+  std::memcpy(&value, &bytes[at], sizeof(value));
+  return value;
+}
+
+// The payloads of the programs in test/compat/data, which ExecuTorch exported. Their constants are
+// not inside them.
+inline std::vector<std::vector<uint8_t>> exported_payloads() {
+  std::vector<std::string> paths;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(TAPER_SOURCE_DIR "/test/compat/data")) {
+    if (entry.path().extension() == ".pte") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::vector<uint8_t>> payloads;
+  for (const std::string& path : paths) {
+    std::ifstream in(path, std::ios::binary);
+    const std::vector<uint8_t> file{std::istreambuf_iterator<char>(in), {}};
+    for (size_t at = 0; at + kPaddedHeaderBytes < file.size(); at += 4) {
+      if (std::memcmp(&file[at + 4], kMagic, 4) != 0) continue;
+      const size_t bytes = number_at(file, at + 10) + number_at(file, at + 14);
+      if (bytes > file.size() - at) continue;
+      const auto begin = file.begin() + static_cast<ptrdiff_t>(at);
+      payloads.emplace_back(begin, begin + static_cast<ptrdiff_t>((bytes + 15) / 16 * 16));
+    }
+  }
+  return payloads;
+}
 
 // Named data of no name.
 class NoConstants final : public ConstantSource {

@@ -248,8 +248,9 @@ class Reader {
       value.is_input = true;
     }
     for (const ValueId id : graph_.outputs) {
-      TAPER_VULKAN_REQUIRE(graph_.values[id].kind == Kind::kTensor,
-                           "an output of the payload is not a tensor");
+      const Kind kind = graph_.values[id].kind;
+      TAPER_VULKAN_REQUIRE(kind == Kind::kTensor || kind == Kind::kSymInt,
+                           "an output of the payload is neither a tensor nor a size");
     }
     return {};
   }

@@ -58,6 +58,11 @@ struct PayloadValue {
   bool is_constant = false;
   bool is_state = false;  // A constant that calls write: `data` is what it holds at first.
   bool is_input = false;
+  // Whether plans depend on the elements of this input; then these, int32 or int64, as they were
+  // given for the call that is planned. Null before the first one.
+  bool is_read = false;
+  ScalarType given_dtype = ScalarType::kInt;
+  const uint8_t* given = nullptr;
   Span<const uint8_t> data;  // Of a constant; empty if the graph was read without data.
 };
 

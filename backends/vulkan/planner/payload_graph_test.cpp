@@ -117,7 +117,8 @@ TEST(PayloadGraph, ItsArgumentsAreTensorsAndSizes) {
             "an argument of the payload is neither a tensor nor a number");
   Sum number;
   number.payload.output(number.one);
-  EXPECT_EQ(read_problem(number.finish()), "an output of the payload is not a tensor");
+  EXPECT_EQ(read_problem(number.finish()),
+            "an output of the payload is neither a tensor nor a size");
 }
 
 TEST(PayloadGraph, ItsConstantsHaveTheirBytes) {

@@ -8,6 +8,7 @@
 #include "backends/vulkan/planner/arena.h"
 #include "backends/vulkan/planner/call.h"
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/unstated_numbers.h"
 
 namespace taper::vulkan {
 namespace {
@@ -33,7 +34,7 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 
 }  // namespace
 
-Status Plan::build(PayloadGraph& graph, const Limits& limits) {
+Status Plan::plan_calls(PayloadGraph& graph) {
   dispatches_.clear();
   state_views_.clear();
   if (!is_placed_) place_values(graph);
@@ -52,11 +53,18 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
   }
   if (!is_placed_) first_temporary_.push_back(temporaries_.size());
   for (const ValueId id : graph.outputs) {
-    TAPER_REQUIRE(!places_[places_[id].root].has_bytes && defined_[id] != 0,
-                  Error::kDelegateInvalidCompatibility,
+    const bool is_tensor = graph.values[id].kind == Kind::kTensor;
+    const bool is_packed = is_tensor && places_[places_[id].root].has_bytes;
+    TAPER_REQUIRE(!is_packed && defined_[id] != 0, Error::kDelegateInvalidCompatibility,
                   "an output of the payload is never written");
-    note_use(id);
+    if (is_tensor) note_use(id);
   }
+  return {};
+}
+
+Status Plan::build(PayloadGraph& graph, const Limits& limits) {
+  if (!is_placed_) find_unstated_numbers(graph);
+  TAPER_TRY(plan_calls(graph));
   if (!is_placed_) {
     find_constants(graph);
     assign_offsets(graph, limits);
@@ -142,7 +150,9 @@ void Plan::find_constants(const PayloadGraph& graph) {
   for (const PayloadCall& call : graph.calls) sized.push_back(takes_sizes(graph, call));
   std::vector<uint8_t> varies(places_.size());  // Of roots.
   for (const ValueId id : graph.inputs) varies[id] = 1;
-  for (const ValueId id : graph.outputs) varies[places_[id].root] = 1;
+  for (const ValueId id : graph.outputs) {
+    if (graph.values[id].kind == Kind::kTensor) varies[places_[id].root] = 1;
+  }
   for (ValueId id = 0; id < graph.values.size(); ++id) varies[id] |= graph.values[id].is_state;
   for (bool changed = true; changed;) {
     changed = false;

@@ -81,6 +81,9 @@ class Plan {
   // limit is exceeded.
   Status build(PayloadGraph& graph, const Limits& limits);
 
+  // The first half of build(): dispatches without places. For trials, with a plan that is not used.
+  Status plan_calls(PayloadGraph& graph);
+
   // Where build() failed: the number of the call that broke a rule, or of all calls.
   uint32_t current_call() const { return call_; }
 

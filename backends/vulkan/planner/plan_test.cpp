@@ -57,6 +57,21 @@ std::string overlaps(const Plan& plan) {
   return found;
 }
 
+// Few rows are shared by several workgroups, whose parts need memory; the largest sizes may not.
+TEST(Plan, SmallerSizesNeedNoMoreMemory) {
+  PayloadBuilder payload;
+  const Id x = payload.input({512, 2048}), w = payload.input({2048, 2048});
+  const Id y = payload.tensor({512, 2048});
+  payload.call("aten.linear.default", {x, w, payload.none(), y});
+  payload.output(y);
+  Planned p(payload.finish());
+  ASSERT_STREQ(p.status.message(), "");
+  for (const int64_t rows : {511, 200, 100, 33, 7, 5, 4, 1}) {
+    p.graph.values[static_cast<size_t>(x)].dims[0] = rows;
+    EXPECT_STREQ(p.plan.build(p.graph, {}).message(), "") << rows;
+  }
+}
+
 TEST(Plan, AChainNeedsTwoTensorsAtATime) {
   PayloadBuilder payload;
   Id x = payload.input({1024});

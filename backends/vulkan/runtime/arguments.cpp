@@ -46,6 +46,27 @@ Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed) {
     changed = changed || size != input.dims[i];
     input.dims[i] = size;
   }
+  changed = changed || input.is_read;
+  input.given = static_cast<const uint8_t*>(tensor.const_data());
+  input.given_dtype = tensor.scalar_type();
+  return {};
+}
+
+Status set_number(EValue& arg, int64_t number) {
+  if (arg.is_int()) {
+    arg = EValue(number);
+    return {};
+  }
+  const bool takes_one = arg.is_tensor() && arg.to_tensor().numel() == 1 &&
+                         (arg.to_tensor().scalar_type() == ScalarType::kLong ||
+                          arg.to_tensor().scalar_type() == ScalarType::kInt) &&
+                         !arg.to_tensor().is_constant();
+  TAPER_REQUIRE(takes_one, Error::kInvalidType, "an output is not what the payload says");
+  if (arg.to_tensor().scalar_type() == ScalarType::kLong) {
+    *arg.to_tensor().mutable_data_ptr<int64_t>() = number;
+  } else {
+    *arg.to_tensor().mutable_data_ptr<int32_t>() = static_cast<int32_t>(number);
+  }
   return {};
 }
 

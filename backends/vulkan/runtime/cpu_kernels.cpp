@@ -333,7 +333,7 @@ constexpr const Kernel* kTable[] = {&kAttention,     &kClamp, &kHardshrink, &kMa
 
 const Kernel* find_cpu_kernel(std::string_view name) {
   for (const KernelTable table :
-       {KernelTable(kTable), cpu_quantised_kernels(), cpu_rotary_kernels()}) {
+       {KernelTable(kTable), exporter_kernels(), cpu_quantised_kernels(), cpu_rotary_kernels()}) {
     if (const Kernel* found = find_kernel(table, name)) return found;
   }
   return nullptr;

@@ -12,6 +12,7 @@ namespace taper::vulkan {
 const Kernel* find_cpu_kernel(std::string_view name);
 
 // Where they are found: those of several files.
+KernelTable exporter_kernels();  // For operators that nobody but ExecuTorch's exporter writes.
 KernelTable cpu_quantised_kernels();
 KernelTable cpu_rotary_kernels();
 

@@ -71,7 +71,7 @@ Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   }
   TAPER_TRY(missing);
   for (const ValueId id : graph_.outputs) {
-    TAPER_TRY(note_tensor(id, false));
+    if (graph_.values[id].kind == Kind::kTensor) TAPER_TRY(note_tensor(id, false));
   }
   return allocate(max_bytes);
 }
@@ -445,6 +445,11 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
   }
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     EValue& arg = *args[graph_.inputs.size() + i];
+    const PayloadValue& value = graph_.values[graph_.outputs[i]];
+    if (value.kind != Kind::kTensor) {
+      TAPER_TRY(set_number(arg, value.integer));
+      continue;
+    }
     const Tensor& from = values_[graph_.outputs[i]].to_tensor();
     Dims dims;
     for (const int32_t size : from.sizes()) dims.push_back(size);

@@ -32,6 +32,13 @@ const uint kTrue = 1u, kFalse = 0u;
 uint f(float v) { return floatBitsToUint(v); }
 uint b(bool v) { return v ? kTrue : kFalse; }
 
+// Of integers; the remainder of negative ones is not defined.
+int floor_of_quotient(int i, int j) {
+  int by = max(abs(j), 1);
+  int n = j < 0 ? -i : i;
+  return n >= 0 ? n / by : -1 - (-1 - n) / by;
+}
+
 uint of_one(uint a, float x, int i) {
   switch (FUNCTION) {
     case IDENTITY: return a;
@@ -46,6 +53,9 @@ uint of_one(uint a, float x, int i) {
     case SQRT: return f(sqrt(x));
     case RSQRT: return f(inversesqrt(x));
     case RECIPROCAL: return f(1.0 / x);
+    case ASIN: return f(asin_of(x));
+    case ACOS: return f(acos_of(x));
+    case ATAN: return f(atan_of(x));
     case SIN: return f(sin_of(x));
     case COS: return f(cos_of(x));
     case TAN: return f(tan_of(x));
@@ -102,6 +112,7 @@ uint of_one(uint a, float x, int i) {
     case INT_GE_SCALAR: return b(i >= floatBitsToInt(p));
     case INT_ABS: return uint(abs(i));
     case INT_NEG: return uint(-i);
+    case INT_CLAMP: return uint(min(max(i, floatBitsToInt(p)), floatBitsToInt(q)));
   }
   return a;
 }
@@ -129,6 +140,9 @@ uint of_two(uint a, uint c, float x, float y, int i, int j) {
     case INT_ADD: return uint(i + j * floatBitsToInt(p));
     case INT_SUB: return uint(i - j * floatBitsToInt(p));
     case INT_MUL: return uint(i * j);
+    case INT_DIV: return f(float(i) / float(j));
+    case INT_DIV_FLOOR: return uint(j == -1 ? -i : floor_of_quotient(i, j));
+    case INT_DIV_TRUNC: return uint(j == -1 ? -i : i / max(abs(j), 1) * sign(j));
     case INT_MINIMUM: return uint(min(i, j));
     case INT_MAXIMUM: return uint(max(i, j));
     case INT_EQ: return b(i == j);

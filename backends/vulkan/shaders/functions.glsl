@@ -154,6 +154,44 @@ float tan_of(float x) {
   return sin_of_quarter(r, quarter) / sin_of_quarter(r, quarter + 1u);
 }
 
+// Of -1/2 to 1/2: a fit, exact to the last digits.
+float asin_near_0(float x) {
+  float y = x * x;
+  return x + x * y * (0.1666675242 + y * (0.07495300269 + y * (0.04547002600 + y * (0.02418131105 +
+         y * 0.04216319905))));
+}
+float asin_of(float x) {
+  float a = abs(x);
+  if (is_nan(x) || a > 1.0) return NAN;
+  if (a <= 0.5) return asin_near_0(x);
+  float r = 1.5707963268 - 2.0 * asin_near_0(sqrt(0.5 * (1.0 - a)));
+  return x < 0.0 ? -r : r;
+}
+float acos_of(float x) {
+  float a = abs(x);
+  if (is_nan(x) || a > 1.0) return NAN;
+  if (a <= 0.5) return 1.5707963268 - asin_near_0(x);
+  float r = 2.0 * asin_near_0(sqrt(0.5 * (1.0 - a)));
+  return x < 0.0 ? 3.1415926536 - r : r;
+}
+
+float atan_of(float x) {
+  float a = abs(x);
+  if (is_nan(x)) return x;
+  float first = 0.0;
+  if (a > 2.4142135624) {
+    first = 1.5707963268;
+    a = -1.0 / a;
+  } else if (a > 0.4142135624) {
+    first = 0.7853981634;
+    a = (a - 1.0) / (a + 1.0);
+  }
+  float y = a * a;
+  float r = first + (a + a * y * (-0.333329491539 + y * (0.199777106478 + y * (-0.138776856032 +
+            y * 0.0805374449538))));
+  return x < 0.0 ? -r : r;
+}
+
 // A positive finite number as m 2^e; m has at most 24 bits.
 uint mantissa_of(float x, out int e) {
   uint bits = floatBitsToUint(x);

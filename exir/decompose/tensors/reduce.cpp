@@ -244,6 +244,8 @@ const Decompositions& reduce_rules() {
       {"std_mean.dim", std_mean},
       {"std_mean.correction", std_mean},
       {"all", all},
+      {"_is_all_true", all},
+      {"_is_any_true", any_dim},
       {"all.dim", all},
       {"all.dims", all},
       {"any.dim", any_dim},

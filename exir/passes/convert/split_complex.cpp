@@ -2,7 +2,11 @@
 
 #include "exir/passes/convert/split_complex.h"
 
+#include <algorithm>
+#include <map>
+
 #include "exir/decompose/complex.h"
+#include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
 
 namespace taper::exir {
@@ -28,12 +32,14 @@ bool touches(const Node& node) {
 
 bool is_higher_order(const Node& node) { return node.target().starts_with("higher_order::"); }
 bool is_check(const Node& node) { return node.outputs.empty(); }
+// canonical_layout's copies, which name the order of all dimensions, that of the parts among them.
+bool is_copy(const Node& node) { return node.is("dim_order_ops::_clone_dim_order"); }
 
 class Splitter {
  public:
   int run(Graph& graph) {
     return rewrite_sized(graph, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
-      return touches(node) && !is_higher_order(node) && !is_check(node) &&
+      return touches(node) && !is_higher_order(node) && !is_check(node) && !is_copy(node) &&
              replace(node, rewriter, sizes);
     });
   }
@@ -64,15 +70,80 @@ class Splitter {
   }
 };
 
-void refuse_at_the_border(const Graph& graph) {
-  for (const auto* list : {&graph.inputs, &graph.outputs}) {
-    for (const Argument& arg : *list) {
-      if (!has_pairs(arg)) continue;
-      throw Failure(
-          "an input or output of the program is complex: hand over torch.view_as_real(x)");
-    }
+ScalarType complex_type(ScalarType part) {
+  switch (part) {
+    case ScalarType::kHalf:
+      return ScalarType::kComplexHalf;
+    case ScalarType::kDouble:
+      return ScalarType::kComplexDouble;
+    default:
+      return ScalarType::kComplexFloat;
   }
 }
+
+// Inputs and outputs stay complex: a copy stands between each and the pairs that the program
+// computes with.
+class Border {
+ public:
+  explicit Border(Graph& graph) : graph_(graph) {}
+
+  void convert() {
+    for (Argument& input : graph_.inputs) {
+      if (has_pairs(input)) input = read(input.value());
+    }
+    std::rotate(graph_.nodes.begin(), graph_.nodes.end() - reads_, graph_.nodes.end());
+    for (Argument& output : graph_.outputs) {
+      if (has_pairs(output)) output = write(output.value());
+    }
+    for (Mutation& mutation : graph_.mutations) {
+      const auto input = inputs_.find(mutation.target);
+      if (input != inputs_.end()) mutation = {input->second, write(mutation.source)};
+    }
+  }
+
+ private:
+  Value* whole_of(const Value& pairs) {
+    TensorType type = pairs.type;
+    if (type.dim_order.back() + 1u != type.rank()) {
+      throw Failure("the parts of the complex %" + pairs.name + " do not lie side by side");
+    }
+    type.dtype = complex_type(type.dtype);
+    type.sizes.pop_back();
+    type.dim_order.pop_back();
+    type.pairs = false;
+    return graph_.new_tensor(pairs.name, type);
+  }
+
+  Value* read(Value* pairs) {
+    Value* whole = whole_of(*pairs);
+    whole->role = ValueRole::kInput;
+    std::swap(whole->name, pairs->name);  // Messages name the input as the user does.
+    pairs->role = ValueRole::kResult;
+    add("aten::view_as_real_copy", whole, pairs);
+    ++reads_;
+    inputs_[pairs] = whole;
+    return whole;
+  }
+
+  Value* write(Value* pairs) {
+    Value*& whole = outputs_[pairs];
+    if (whole != nullptr) return whole;
+    whole = whole_of(*pairs);
+    add("aten::view_as_complex_copy", pairs, whole);
+    return whole;
+  }
+
+  void add(std::string_view target, Value* from, Value* to) {
+    Node* node = graph_.append(graph_.operators()->find(target), {from});
+    node->name = from->name;
+    node->outputs = {to};
+    to->producer = node;
+  }
+
+  Graph& graph_;
+  std::map<const Value*, Value*> inputs_, outputs_;
+  std::ptrdiff_t reads_ = 0;
+};
 
 void clear_marks(Graph& graph) {
   const auto clear = [](const Argument& arg) {
@@ -88,11 +159,11 @@ void clear_marks(Graph& graph) {
 }  // namespace
 
 int split_complex(Graph& graph) {
-  refuse_at_the_border(graph);
   Splitter splitter;
   int total = 0;
   const std::vector<Graph*> graphs = all_graphs(graph);
   for (Graph* each : graphs) total += splitter.run(*each);
+  Border(graph).convert();
   for (Graph* each : graphs) clear_marks(*each);
   if (!splitter.problems.empty()) {
     const std::string summary = splitter.problems[0].message;

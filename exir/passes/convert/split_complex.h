@@ -1,5 +1,6 @@
 // Complex numbers become pairs of real ones.
 //
+//   input %x: complex64[3]                   %p: float32[3, 2] = view_as_real_copy(%x)
 //   %z: complex64[3] = polar(%r, %t)         %a: float32[3] = mul(%r, cos(%t))
 //   %w: complex64[3] = mul(%z, %z)           ...
 //   %y: float32[3] = abs(%w)                 %y: float32[3] = sqrt(re * re + im * im)
@@ -7,7 +8,8 @@
 // Runs      after canonical_layout
 // Requires  the front end's types: a complex tensor is a real one with a last dimension of two,
 //           marked by TensorType::pairs
-// Keeps     nothing complex; inputs and outputs must be real
+// Keeps     nothing complex but inputs and outputs: copies of them are pairs, and copies of pairs
+//           are them
 // Cost      linear in the nodes
 
 #pragma once

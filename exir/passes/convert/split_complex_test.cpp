@@ -58,10 +58,28 @@ TEST(SplitComplex, RealNumbersHaveNoImaginaryPart) {
   }
 }
 
-TEST(SplitComplex, InputsAreReal) {
-  const auto graph = polar_graph("aten::imag(%z)");
+TEST(SplitComplex, InputsAndOutputsStayComplex) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[3, 2]
+  input %t: float32[3]
+  %z: float32[3, 2] = aten::mul.Tensor(%x, %t)
+  return %z, %x, %z
+})",
+                                 builtin_operators());
   graph->inputs[0].value()->type.pairs = true;
-  EXPECT_THROW(split_complex(*graph), Failure);
+  graph->nodes[0]->outputs[0]->type.pairs = true;
+  EXPECT_EQ(split_complex(*graph), 1);
+  const Value* x = graph->inputs[0].value();
+  EXPECT_EQ(x->name, "x");
+  EXPECT_EQ(x->role, ValueRole::kInput);
+  EXPECT_EQ(x->type, TensorType(ScalarType::kComplexFloat, {Sym(3)}));
+  EXPECT_EQ(graph->nodes.front()->target(), "aten::view_as_real_copy");
+  EXPECT_EQ(graph->nodes.front()->args[0].value(), x);
+  EXPECT_EQ(graph->outputs[0].value(), graph->outputs[2].value());
+  for (const Argument& output : graph->outputs) {
+    EXPECT_EQ(output.value()->type, TensorType(ScalarType::kComplexFloat, {Sym(3)}));
+    EXPECT_EQ(output.value()->producer->target(), "aten::view_as_complex_copy");
+  }
 }
 
 TEST(SplitComplex, RealGraphsStayAsTheyAre) {

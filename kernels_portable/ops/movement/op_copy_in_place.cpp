@@ -18,6 +18,6 @@ Status copy_(KernelContext&, Tensor& self, const Tensor& src, bool) {
 }  // namespace
 
 extern const Kernel kCopyInPlace;
-const Kernel kCopyInPlace = make_kernel<copy_>("aten::copy_");
+const Kernel kCopyInPlace = make_kernel<copy_, Takes::kComplexToo>("aten::copy_");
 
 }  // namespace taper::portable

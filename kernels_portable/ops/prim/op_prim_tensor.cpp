@@ -78,10 +78,12 @@ Status et_copy_index(KernelContext&, EValue* const* args) {
 }
 
 constexpr ArgSpec kTensor = {ArgKind::kTensor, false};
+constexpr ArgSpec kAnyTensor = {ArgKind::kTensor, false, /*complex=*/true};
 constexpr ArgSpec kInt = {ArgKind::kInt, false};
 constexpr ArgSpec kResult = {ArgKind::kNumberOut, false};
 constexpr ArgSpec kTensorToNumber[] = {kTensor, kResult};
-constexpr ArgSpec kSymSizeArgs[] = {kTensor, kInt, kResult};
+constexpr ArgSpec kNumelArgs[] = {kAnyTensor, kResult};
+constexpr ArgSpec kSymSizeArgs[] = {kAnyTensor, kInt, kResult};
 constexpr ArgSpec kViewArgs[] = {
     kTensor, {ArgKind::kIntList, false}, {ArgKind::kAliasTensor, false}};
 constexpr ArgSpec kCopyIndexArgs[] = {{ArgKind::kMutableTensor, false}, kTensor, kInt};
@@ -91,7 +93,7 @@ constexpr ArgSpec kCopyIndexArgs[] = {{ArgKind::kMutableTensor, false}, kTensor,
 extern const Kernel kPrimSymSizeInt;
 const Kernel kPrimSymSizeInt = {"aten::sym_size.int", sym_size, kSymSizeArgs, 3};
 extern const Kernel kPrimSymNumel;
-const Kernel kPrimSymNumel = {"aten::sym_numel", sym_numel, kTensorToNumber, 2};
+const Kernel kPrimSymNumel = {"aten::sym_numel", sym_numel, kNumelArgs, 2};
 extern const Kernel kPrimLocalScalarDense;
 const Kernel kPrimLocalScalarDense = {"aten::_local_scalar_dense", local_scalar_dense,
                                       kTensorToNumber, 2};

@@ -29,13 +29,14 @@ int64_t out_size(const Convolution& c, size_t d, int64_t extra) {
 }
 
 // x is [images, channels, spatial...], with one to three spatial dimensions, or without images.
-void read_arguments(Call& call, Convolution& c) {
+// Operators that are never transposed have their groups in the place of that flag.
+void read_arguments(Call& call, Convolution& c, bool may_be_transposed = true) {
   c.x = call.tensor(0);
   c.weight = call.tensor(1);
   c.has_bias = !call.is_none(2);
   if (c.has_bias) c.bias = call.tensor(2);
-  c.transposed = call.flag(6);
-  c.groups = call.integer(8);
+  c.transposed = may_be_transposed && call.flag(6);
+  c.groups = call.integer(may_be_transposed ? 8 : 6);
   const size_t spatial = c.weight.dims.rank < 3 ? 0 : c.weight.dims.rank - 2;
   const bool has_images = c.x.dims.rank == spatial + 2;
   if (!call.require(spatial >= 1 && spatial <= 3 && (has_images || c.x.dims.rank == spatial + 1),
@@ -47,7 +48,7 @@ void read_arguments(Call& call, Convolution& c) {
                "it multiplies a dtype other than float32");
   const Dims strides = call.integers(3, spatial, 1), pads = call.integers(4, spatial, 0);
   const Dims dilations = call.integers(5, spatial, 1);
-  const Dims extra = call.integers(7, spatial, 0);
+  const Dims extra = may_be_transposed ? call.integers(7, spatial, 0) : Dims{spatial, {}};
   const size_t first = has_images ? 2 : 1;
   c.images = has_images ? c.x.dims[0] : 1;
   c.in_channels = c.x.dims[first - 1];
@@ -188,19 +189,34 @@ void plan_convolution(Call& call, int) {
   convolve(call, c);
 }
 
+void convolve_and_clamp(Call& call, Convolution& c, size_t bounds) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  c.epilogue.activation = Activation::kClamp;
+  c.epilogue.least = static_cast<float>(call.number(bounds, -kInfinity));
+  c.epilogue.most = static_cast<float>(call.number(bounds + 1, kInfinity));
+  convolve(call, c);
+}
+
 // convolution(...), then min? and max?
 void plan_convolution_with_clamp(Call& call, int) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   Convolution c;
   read_arguments(call, c);
-  c.epilogue.activation = Activation::kClamp;
-  c.epilogue.least = static_cast<float>(call.number(9, -kInfinity));
-  c.epilogue.most = static_cast<float>(call.number(10, kInfinity));
-  convolve(call, c);
+  convolve_and_clamp(call, c, 9);
+}
+
+// conv1d_pw(x, weight, bias?, stride, padding, dilation, groups, min?, max?), conv1d_dw
+void plan_convolution_1d(Call& call, int) {
+  Convolution c;
+  read_arguments(call, c, false);
+  call.require(c.weight.dims.rank == 3, "it is not of one dimension");
+  convolve_and_clamp(call, c, 7);
 }
 
 constexpr Operator kOperators[] = {
     {"aten.convolution.default", "aten::convolution.out", 9, plan_convolution, 0, true},
+    {"et_vk.conv2d_gemm.default", "aten::convolution.out", 9, plan_convolution, 0, true},
+    {"et_vk.conv1d_pw.default", "vulkan::conv1d", 9, plan_convolution_1d},
+    {"et_vk.conv1d_dw.default", "vulkan::conv1d", 9, plan_convolution_1d},
     with_bounds({"et_vk.conv_with_clamp.default", "aten::convolution.out", 11,
                  plan_convolution_with_clamp}),
     with_bounds(

@@ -94,10 +94,18 @@ void plan_scalar_pow(Call& call, int) {
   unary(call, x, function_for(call, functions(SCALAR_POW), x.dtype), {base, 0});
 }
 
+void clamp_integers(Call& call, const Operand& x) {
+  const double least = call.number(1, INT32_MIN), most = call.number(2, INT32_MAX);
+  if (!call.require(is_int32(least) && is_int32(most), "a bound of it is no int32")) return;
+  unary(call, x, INT_CLAMP,
+        {as_float_bits(static_cast<int64_t>(least)), as_float_bits(static_cast<int64_t>(most))});
+}
+
 // clamp(x, Scalar? min, Scalar? max), hardtanh
 void plan_clamp(Call& call, int) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Operand x = call.tensor(0);
+  if (x.dtype == ScalarType::kInt) return clamp_integers(call, x);
   const auto least = static_cast<float>(call.number(1, -kInfinity));
   const auto most = static_cast<float>(call.number(2, kInfinity));
   call.require(least == least && most == most, "a bound of it is not a number");
@@ -208,11 +216,19 @@ void plan_add(Call& call, int variant) {
   binary(call, function_for(call, variant, a.dtype), a, b, a.dtype, {p, 0});
 }
 
-// div(a, b, str? rounding_mode)
+// div(a, b, str? rounding_mode). Integers are divided by constants alone: a division by 0 is an
+// error of the call.
 void plan_div_mode(Call& call, int) {
   const Operand a = call.tensor(0), b = call.tensor(1);
-  ElementFunction function = DIV;
-  if (!call.is_none(2)) function = call.text(2) == "floor" ? DIV_FLOOR : DIV_TRUNC;
+  const bool rounds = !call.is_none(2), is_floor = rounds && call.text(2) == "floor";
+  if (a.dtype == ScalarType::kInt && !rounds) {
+    return binary(call, INT_DIV, a, b, ScalarType::kFloat);
+  }
+  if (a.dtype == ScalarType::kInt) {
+    call.require(call.has_no_zeros(1), "it divides integers by what may be 0");
+    return binary(call, is_floor ? INT_DIV_FLOOR : INT_DIV_TRUNC, a, b, a.dtype);
+  }
+  const ElementFunction function = !rounds ? DIV : is_floor ? DIV_FLOOR : DIV_TRUNC;
   binary(call, function_for(call, functions(function), a.dtype), a, b, a.dtype);
 }
 
@@ -301,6 +317,9 @@ constexpr Operator kOperators[] = {
     {"aten.sin.default", "aten::sin.out", 1, plan_unary, functions(SIN)},
     {"aten.cos.default", "aten::cos.out", 1, plan_unary, functions(COS)},
     {"aten.tan.default", "aten::tan.out", 1, plan_unary, functions(TAN)},
+    {"aten.asin.default", "aten::asin.out", 1, plan_unary, functions(ASIN)},
+    {"aten.acos.default", "aten::acos.out", 1, plan_unary, functions(ACOS)},
+    {"aten.atan.default", "aten::atan.out", 1, plan_unary, functions(ATAN)},
     {"aten.tanh.default", "aten::tanh.out", 1, plan_unary, functions(TANH)},
     {"aten.sigmoid.default", "aten::sigmoid.out", 1, plan_unary, functions(SIGMOID)},
     {"aten.erf.default", "aten::erf.out", 1, plan_unary, functions(ERF)},
@@ -329,7 +348,7 @@ constexpr Operator kOperators[] = {
     {"aten.add.Tensor", "aten::add.out", 3, plan_add, functions(ADD, INT_ADD)},
     {"aten.sub.Tensor", "aten::sub.out", 3, plan_add, functions(SUB, INT_SUB)},
     {"aten.mul.Tensor", "aten::mul.out", 2, plan_binary, functions(MUL, INT_MUL, LOGICAL_AND)},
-    {"aten.div.Tensor", "aten::div.out", 2, plan_binary, functions(DIV)},
+    {"aten.div.Tensor", "aten::div.out", 2, plan_div_mode},
     {"aten.div.Tensor_mode", "aten::div.out_mode", 3, plan_div_mode},
     {"aten.remainder.Tensor", "aten::remainder.Tensor_out", 2, plan_binary, functions(REMAINDER)},
     {"aten.fmod.Tensor", "aten::fmod.Tensor_out", 2, plan_binary, functions(FMOD)},

@@ -42,6 +42,29 @@ void plan_linear(Call& call, int) {
   multiply(call, p);
 }
 
+// linear_dW(d_out, x): the gradient of a linear layer's weight, which is the product of the columns
+// of d_out with those of x.
+void plan_weight_gradient(Call& call, int) {
+  const Operand slope = call.tensor(0), x = call.tensor(1);
+  require_floats(call, slope, x);
+  const size_t rank = x.dims.rank;
+  const bool has_rows = rank >= 1 && slope.dims.rank >= 1;
+  if (!call.require(has_rows, "its sizes do not fit together")) return;
+  Product p;
+  p.m = slope.dims[slope.dims.rank - 1];
+  p.n = x.dims[rank - 1];
+  p.k = x.dims.product(0, rank - 1);
+  call.require(slope.dims.product(0, slope.dims.rank - 1) == p.k, "its sizes do not fit together");
+  p.a = slope;
+  p.a_m = 1;
+  p.a_k = p.m;
+  p.b = x;
+  p.b_k = p.n;
+  p.b_n = 1;
+  p.out = call.result({2, {p.m, p.n}}, ScalarType::kFloat);
+  multiply(call, p);
+}
+
 // a: [batch, m, k], b: [batch, k, n], both dense.
 Product dense_product(Call& call, const Operand& a, const Operand& b) {
   require_floats(call, a, b);
@@ -81,36 +104,49 @@ void plan_mm(Call& call, int rank) {
   multiply(call, p);
 }
 
-// addmm(bias, a, b, Scalar beta, Scalar alpha)
-void plan_addmm(Call& call, int) {
+// What is added to a product, and the product, are multiplied by numbers, of which one must be 1.
+// The sum is computed as one + p * other.
+struct Sum {
+  Operand one, other;
+  float p;
+};
+Sum scaled_sum(Call& call, const Operand& product, const Operand& bias) {
+  const double beta = call.number(3, 1), alpha = call.number(4, 1);
+  call.require(beta != 0 && (alpha == 1 || beta == 1), "it scales what it adds and the product");
+  if (beta == 1) return {bias, product, static_cast<float>(alpha)};
+  return {product, bias, static_cast<float>(beta)};
+}
+
+// addmm(bias, a, b, Scalar beta, Scalar alpha), baddbmm: `rank` of a and b
+void plan_addmm(Call& call, int rank) {
   const Operand bias = call.tensor(0), a = call.tensor(1), b = call.tensor(2);
-  const bool plain = call.number(3, 1) == 1 && call.number(4, 1) == 1;
-  call.require(plain, "it scales what it adds");
-  call.require(a.dims.rank == 2 && bias.dtype == ScalarType::kFloat,
+  const bool is_plain = call.number(3, 1) == 1 && call.number(4, 1) == 1;
+  call.require(a.dims.rank == static_cast<size_t>(rank) && bias.dtype == ScalarType::kFloat,
                "its operands have another rank or dtype");
   Product p = dense_product(call, a, b);
   const Dims dims = product_dims(a, p);
   call.require(broadcast(call, bias.dims, dims) == dims, "its bias does not broadcast");
   if (!call.ok()) return;
-  p.has_bias =
-      bias.dims.rank >= 1 && bias.dims[bias.dims.rank - 1] == p.n && bias.dims.numel() == p.n;
+  p.has_bias = is_plain && bias.dims.rank >= 1 && bias.dims[bias.dims.rank - 1] == p.n &&
+               bias.dims.numel() == p.n;
   p.bias = bias;
-  if (p.has_bias) {
-    p.out = call.result(dims, ScalarType::kFloat);
-    multiply(call, p);
-    return;
-  }
-  p.out = call.temporary(dims.numel());
-  p.out.dims = dims;
+  Operand product = call.temporary(p.has_bias ? 0 : dims.numel());
+  product.dims = dims;
+  const Operand out = call.result(dims, ScalarType::kFloat);
+  p.out = p.has_bias ? out : product;
   multiply(call, p);
-  elementwise(call, ADD, call.result(dims, ScalarType::kFloat), {p.out, bias}, {1, 0});
+  if (p.has_bias) return;
+  const Sum sum = scaled_sum(call, product, bias);
+  elementwise(call, ADD, out, {sum.one, sum.other}, {sum.p, 0});
 }
 
 constexpr Operator kOperators[] = {
     {"aten.linear.default", "aten::linear.out", 3, plan_linear, 0, true},
     {"aten.mm.default", "aten::mm.out", 2, plan_mm, 2, true},
     {"aten.bmm.default", "aten::bmm.out", 2, plan_mm, 3, true},
-    {"aten.addmm.default", "aten::addmm.out", 5, plan_addmm},
+    {"aten.addmm.default", "aten::addmm.out", 5, plan_addmm, 2},
+    {"aten.baddbmm.default", "aten::baddbmm.out", 5, plan_addmm, 3},
+    {"et_vk.linear_dW.default", "vulkan::linear_dw", 2, plan_weight_gradient},
 };
 
 }  // namespace

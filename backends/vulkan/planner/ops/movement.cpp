@@ -156,6 +156,35 @@ void plan_repeat(Call& call, int) {
   copy(call, sizes, {out, 0, contiguous_strides(sizes)}, {x, 0, strides});
 }
 
+// repeat_interleave.self_int(x, SymInt repeats, int? dim, SymInt? output_size): each element, or
+// each part along dim, stands `repeats` times in a row.
+void plan_repeat_interleave(Call& call, int) {
+  const Operand x = call.tensor(0);
+  const int64_t repeats = call.integer(1);
+  const bool is_flat = call.is_none(2);
+  const size_t d = is_flat ? 0 : call.dim(2, x.dims.rank);
+  Dims dims = x.dims;
+  if (is_flat || dims.rank == 0) dims = {1, {x.dims.numel()}};
+  const int64_t outer = dims.product(0, d), n = dims[d], inner = dims.product(d + 1, dims.rank);
+  const bool fits = repeats >= 0 && !__builtin_mul_overflow(n, repeats, &dims[d]);
+  if (!call.require(fits, "it repeats too often")) return;
+  call.require(call.is_none(3) || call.integer(3) == dims[d], "its output has another size");
+  const Operand out = call.result(dims, x.dtype);
+  const Dims sizes = {4, {outer, n, repeats, inner}};
+  copy(call, sizes, {out, 0, contiguous_strides(sizes)}, {x, 0, {4, {n * inner, inner, 0, 1}}});
+}
+
+// copy(x, source, bool non_blocking): the elements of the source, broadcast to the sizes of x.
+void plan_copy(Call& call, int) {
+  const Operand x = call.tensor(0), source = call.tensor(1);
+  call.require(source.dtype == x.dtype, "it converts what it copies");
+  const bool fits =
+      source.dims.rank <= x.dims.rank && broadcast(call, source.dims, x.dims) == x.dims;
+  if (!call.require(fits, "what it copies does not broadcast")) return;
+  const Operand out = call.writes_in_place(x) ? x : call.result(x.dims, x.dtype);
+  copy(call, x.dims, dense(out), {source, 0, broadcast_strides(source.dims, x.dims)});
+}
+
 // slice_copy.Tensor(x, dim, start, end, step)
 void plan_slice(Call& call, int) {
   const Operand x = call.tensor(0);
@@ -452,6 +481,8 @@ constexpr Operator kOperators[] = {
     {"aten.t_copy.default", "aten::t_copy.out", 1, plan_transpose},
     {"aten.expand_copy.default", "aten::expand_copy.out", 3, plan_expand},
     {"aten.repeat.default", "aten::repeat.out", 2, plan_repeat},
+    {"aten.repeat_interleave.self_int", "vulkan::repeat_interleave", 4, plan_repeat_interleave},
+    {"aten.copy.default", "aten::copy.out", 3, plan_copy},
     {"aten.slice_copy.Tensor", "aten::slice_copy.Tensor_out", 5, plan_slice},
     {"aten.slice.Tensor", "aten::slice_copy.Tensor_out", 5, plan_slice},
     {"aten.select_copy.int", "aten::select_copy.int_out", 3, plan_select},

@@ -20,16 +20,6 @@ void replace_part(Call& call, const Operand& x, const Operand& source, const Dim
   copy(call, sizes, part, dense(source));
 }
 
-// copy(x, source, bool non_blocking): the source, broadcast to the sizes of x
-void plan_copy(Call& call, int) {
-  const Operand x = call.tensor(0), source = call.tensor(1);
-  call.require(source.dtype == x.dtype, "it copies to another dtype");
-  call.require(broadcast(call, source.dims, x.dims) == x.dims, "what it copies does not broadcast");
-  if (!call.ok()) return;
-  const Operand out = call.writes_in_place(x) ? x : call.result(x.dims, x.dtype);
-  copy(call, x.dims, dense(out), {source, 0, broadcast_strides(source.dims, x.dims)});
-}
-
 // slice_scatter(x, source, int dim, SymInt? start, SymInt? end, SymInt step)
 void plan_slice_scatter(Call& call, int) {
   const Operand x = call.tensor(0), source = call.tensor(1);
@@ -189,7 +179,6 @@ void plan_as_strided(Call& call, int) {
 }
 
 constexpr Operator kOperators[] = {
-    {"aten.copy.default", "aten::copy.out", 3, plan_copy},
     {"aten.slice_scatter.default", "aten::slice_scatter.out", 6, plan_slice_scatter},
     {"aten.select_scatter.default", "aten::select_scatter.out", 4, plan_select_scatter},
     {"aten.roll.default", "aten::roll.out", 3, plan_roll},

@@ -43,16 +43,14 @@ int64_t cost_of(const Product& p, const Tiling& t) {
   return steps * step + (t.parts > 1 ? kDispatch + t.parts * kPart : 0);
 }
 
-// Parts need memory, which a plan for the largest sizes may not have asked for.
-Tiling choose_tiling(const Call& call, const Product& p) {
+Tiling choose_tiling(const Product& p) {
   Tiling best = {64, 64, 1};
   int64_t least = INT64_MAX;
   constexpr int64_t kTiles[][2] = {{64, 64}, {64, 32}, {32, 64}, {32, 32}};
   for (const auto& tile : kTiles) {
     for (int64_t parts = 1; parts <= 32 && p.k / parts >= 2 * kDepth; parts *= 2) {
       const Tiling tiling = {tile[0], tile[1], parts};
-      const int64_t shared = p.batch * parts * p.m * p.n;
-      if (parts > 1 && (shared > kMostShared || !call.may_have_temporary(shared))) break;
+      if (parts > 1 && p.batch * parts * p.m * p.n > kMostShared) break;
       const int64_t cost = cost_of(p, tiling);
       if (cost >= least) continue;
       least = cost;
@@ -61,6 +59,8 @@ Tiling choose_tiling(const Call& call, const Product& p) {
   }
   return best;
 }
+
+int64_t parts_size(const Product& p, const Tiling& t) { return p.batch * t.parts * p.m * p.n; }
 
 // The sums of all parts, with what comes after them.
 void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count) {
@@ -163,7 +163,8 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& tiling) {
                      ten_bits_each(w.dilation),
                      u32(part)};
   const bool is_whole = tiling.parts == 1;
-  const Operand out = is_whole ? p.out : call.temporary(p.batch * tiling.parts * p.m * p.n);
+  const Operand parts = call.temporary(is_whole ? 0 : parts_size(p, tiling));
+  const Operand out = is_whole ? p.out : parts;
   const Operand added = is_whole ? call.added() : Operand();
   call.dispatch(Shader::gemm)
       .constant(u32(tiling.m))
@@ -202,7 +203,9 @@ void multiply(Call& call, const Product& p) {
   if (is_rows) {
     multiply_rows(call, p);
   } else {
-    multiply_tiles(call, p, choose_tiling(call, p));
+    Tiling tiling = choose_tiling(p);
+    if (!call.has_room(parts_size(p, tiling))) tiling.parts = 1;
+    multiply_tiles(call, p, tiling);
   }
 }
 

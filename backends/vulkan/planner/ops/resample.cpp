@@ -5,6 +5,7 @@
 
 #include "backends/vulkan/planner/call.h"
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/ops/strided.h"
 
 namespace taper::vulkan {
 namespace {
@@ -183,6 +184,25 @@ void plan_grid_sampler(Call& call, int) {
       .groups_for(out.dims.numel(), 256);
 }
 
+// grid_priors(x, int stride, float offset): the points (column, row) of the image x, from the first
+// row on, each moved by `offset` and multiplied by `stride`.
+void plan_grid_points(Call& call, int) {
+  const Operand x = call.tensor(0);
+  const auto stride = static_cast<double>(call.integer(1));
+  const double offset = call.number(2);
+  const size_t rank = x.dims.rank;
+  if (!call.require(rank >= 2 && x.dtype == ScalarType::kFloat, "it has no image of float32"))
+    return;
+  const int64_t sizes[2] = {x.dims[rank - 1], x.dims[rank - 2]};
+  const Operand out = call.result({2, {sizes[0] * sizes[1], 2}}, ScalarType::kFloat);
+  for (size_t d = 0; d < 2 && call.ok(); ++d) {
+    Operand line = call.temporary(sizes[d]);
+    fill(call, line, offset * stride, stride);
+    copy(call, {2, {sizes[1], sizes[0]}}, {out, static_cast<int64_t>(d), {2, {2 * sizes[0], 2}}},
+         {line, 0, {2, {d == 1 ? 1 : 0, d == 0 ? 1 : 0}}});
+  }
+}
+
 constexpr int edges(int spatial, bool reflects) {
   return spatial * kSpatial + (reflects ? kReflects : 0);
 }
@@ -205,6 +225,7 @@ constexpr Operator kOperators[] = {
     {"aten.replication_pad3d.default", "aten::replication_pad3d.out", 2, plan_edge_pad,
      edges(3, false)},
     {"aten.grid_sampler_2d.default", "aten::grid_sampler_2d.out", 5, plan_grid_sampler},
+    {"et_vk.grid_priors.default", "vulkan::grid_points", 3, plan_grid_points},
 };
 
 }  // namespace

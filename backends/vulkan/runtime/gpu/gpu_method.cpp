@@ -271,6 +271,7 @@ Status GpuMethod::write_input(const EValue& arg, const PayloadValue& input, uint
 
 Status GpuMethod::read_output(EValue& arg, ValueId output, uint64_t offset) const {
   const PayloadValue& value = graph_.values[output];
+  if (value.kind != Kind::kTensor) return set_number(arg, value.integer);
   TAPER_TRY(resize_output(arg, value.dtype, value.dims));
   const Tensor& tensor = arg.to_tensor();
   from_words(tensor.scalar_type(), words_at(read_back_, offset),

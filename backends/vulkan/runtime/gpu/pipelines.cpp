@@ -1,12 +1,14 @@
 #include "backends/vulkan/runtime/gpu/pipelines.h"
 
+#include "backends/vulkan/planner/shader_sets.h"
 #include "backends/vulkan/runtime/shader_code.h"
 
 namespace taper::vulkan {
 namespace {
 
-constexpr const char* kNames[] = {
-#define TAPER_SHADER(name) #name,
+constexpr const char* kMissing[] = {
+#define TAPER_SHADER(name) \
+  "the program is not linked with the shader " #name ", which the payload needs",
 #include "backends/vulkan/planner/shaders.def"
 #undef TAPER_SHADER
 };
@@ -63,20 +65,22 @@ Status Pipelines::open() {
 Result<VkShaderModule> Pipelines::module(Shader shader) {
   const auto known = modules_.find(shader);
   if (known != modules_.end()) return known->second;
-  const std::string_view name = kNames[static_cast<size_t>(shader)];
-  for (const ShaderCode& each : shader_code()) {
-    if (each.name != name) continue;
+  const std::string_view name = shader_names()[static_cast<size_t>(shader)];
+  for (const ShaderCode* each : shader_code()) {
+    if (each->name != name) continue;
+    std::vector<uint32_t> words(each->words);
+    unpack(*each, words.data());
     VkShaderModuleCreateInfo info = {};
     info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-    info.codeSize = each.words.size() * 4;
-    info.pCode = each.words.data();
+    info.codeSize = words.size() * 4;
+    info.pCode = words.data();
     VkShaderModule made = VK_NULL_HANDLE;
     TAPER_REQUIRE(
         device_.vk().vkCreateShaderModule(device_.handle(), &info, nullptr, &made) == VK_SUCCESS,
         kFailed, "the GPU refuses a shader");
     return modules_[shader] = made;
   }
-  return Status(kFailed, "a shader that the payload needs is not linked");
+  return Status(kFailed, kMissing[static_cast<size_t>(shader)]);
 }
 
 Pipelines::Key Pipelines::key_of(const Dispatch& dispatch) {
