@@ -3,6 +3,9 @@
 #
 #   scripts/fuzz.sh build/asan 200000 50000      runs that many mutants of .pte and of .pt2
 #
+# If the build has Vulkan, ten times as many damaged payloads of it are planned, without a GPU, for the
+# limits of many devices; and a two-hundredth as many run on lavapipe, which compiles their shaders.
+#
 # Mutant N is the same file in every run of one commit, so a run can be repeated; a failure prints
 # the number of its mutant.
 set -eu
@@ -11,6 +14,18 @@ pte=${2:-200000}
 pt2=${3:-$((pte / 4))}
 cd "$(dirname "$0")/.."
 
-cmake --build "$build" --target taper_fuzz taper >/dev/null
+vulkan=""
+[ -e "$build/libtaper_vulkan_shaders.a" ] && vulkan=backends_vulkan_planner_test
+cmake --build "$build" --target taper_fuzz taper $vulkan >/dev/null
 "$build"/bin/taper_fuzz --kind pte --runs "$pte"
 "$build"/bin/taper_fuzz --kind pt2 --runs "$pt2"
+
+[ -n "$vulkan" ] || exit 0
+TAPER_ROUNDS=$((pte * 10)) "$build/bin/$vulkan" --gtest_filter='DamagedPayloads.*' | grep damaged
+if ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then
+  seeds=""
+  for name in encoder sizes image positions; do
+    seeds="$seeds --seed test/compat/data/vulkan_$name.pte"
+  done
+  TAPER_VULKAN_DEVICE=llvmpipe "$build"/bin/taper_fuzz --kind pte --runs $((pte / 200)) $seeds
+fi

@@ -23,14 +23,15 @@ std::string save_packed_of(const Held& held, const std::string& program) {
   const PackedReport report = held.device->packed_report();
   std::string note;
   if (*report.program_problem != 0) {
-    note = "the packed weights in '" + program + "' are not used: " + report.program_problem;
+    note = std::string("the ") + report.what + " in '" + program +
+           "' are not used: " + report.program_problem;
   }
   const std::string& path = held.packed_path;
   if (path.empty()) return note;
   const Status saved = held.device->save_packed();
   if (report.packed == 0) return note;
   if (!note.empty()) note += "; ";
-  note += "packed weights: '" + path + "' ";
+  note += std::string(report.what) + ": '" + path + "' ";
   if (*report.problem != 0) {
     note += std::string("is not used: ") + report.problem;
     note += saved.ok() ? "; it is rebuilt" : "; it cannot be rebuilt: ";
@@ -72,6 +73,7 @@ Backends::Backends(const BackendOptions& options) : state_(std::make_unique<Stat
     if (path != options.packed_paths.end()) held.packed_path = path->second;
     DeviceOptions given;
     given.threads = options.threads;
+    given.profiler = options.profiler;
     if (!held.packed_path.empty()) given.packed_path = held.packed_path.c_str();
     held.device = devices[i]->make(given);
     if (held.device == nullptr) throw std::bad_alloc();

@@ -17,6 +17,7 @@ struct BackendOptions {
   // Files of packed weights, by backend name. A backend without an entry neither reads nor writes
   // one.
   std::map<std::string, std::string> packed_paths = {};
+  Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the Backends.
 };
 
 // The device halves of all backends linked into this program.

@@ -80,16 +80,16 @@ bool is_own(const std::string& path) {
          (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Files of packed weights that were not asked for are used if they are there and nobody else can
-// have written them; `note` tells of one that somebody can.
+// Files of packed weights and the like that were not asked for are used if they are there and
+// nobody else can have written them; `note` tells of one that somebody can.
 BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
-  BackendOptions result = {options.threads, packed_paths_of(options.path)};
+  BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler};
   if (options.make_cache) return result;
   std::error_code ignored;
   std::erase_if(result.packed_paths, [&](const auto& each) {
     if (!std::filesystem::exists(each.second, ignored)) return true;
     if (is_own(each.second)) return false;
-    *note = "packed weights: '" + each.second +
+    *note = "'" + each.second +
             "' is not used: another user can write it; --cache uses it nevertheless";
     return true;
   });

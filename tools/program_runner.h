@@ -30,6 +30,7 @@ struct RunnerOptions {
   // Writes files of packed weights beside the program, one per backend that packs any. Without it,
   // a file that is there is used, and rebuilt if it is unusable, unless another user can write it.
   bool make_cache = false;
+  Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the runner.
 };
 
 struct Output {

@@ -133,6 +133,8 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   expect_one_error(run("taper", {"verify", program, "--expected", scratch / "y.npy"}), 1, "differ");
 
   EXPECT_EQ(run("taper", {"bench", program, "--iterations", "5", "--portable-only"}).code, 0);
+  const Said profiled = run("taper", {"bench", program, "--iterations", "5", "--profile"});
+  EXPECT_EQ(profiled.err, "taper: note: no backend tells the times of its steps\n");
   const Said timed = run("taper", {"bench", program, "--iterations", "5", "--json"});
   EXPECT_EQ(timed.code, 0) << timed.err;
   EXPECT_NE(timed.out.find("\"runs\":5"), std::string::npos);

@@ -45,7 +45,8 @@ class Expected:
                     self.entries.append((words[0], words[1], words[2].strip()))
 
     def reason(self, way, key):
-        way = way.removesuffix("-xnnpack").removesuffix("-vulkan")  # No known failure is caused by the delegate.
+        # No known failure is caused by the delegate.
+        way = way.removesuffix("-xnnpack").removesuffix("-vulkan")
         for entry in self.entries:
             if entry[0] == way and fnmatch.fnmatch(key, entry[1]):
                 self.used.add(entry)

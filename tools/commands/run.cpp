@@ -42,7 +42,8 @@ CommandLine describe() {
          {"t,threads", "Threads for kernels and backends; default: one per fast core, at most 4",
           "N"},
          {"cache",
-          "Save packed weights of the backends beside FILE.pte; an existing file is always used"},
+          "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
+          "existing file is always used"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
 

@@ -29,7 +29,8 @@ std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& op
   return std::make_shared<VulkanCompiler>(options);
 }
 
-// "34 calls, 41 dispatches, 35 barriers, 1234 bytes of constants, 512 of arena (at least 480)"
+// "34 calls, with the least limits 41 dispatches, 35 barriers, 1234 bytes of constants, 512 of
+// arena (at least 480)": a device with other limits may need others.
 std::string inspect(std::span<const uint8_t> payload) {
   PayloadGraph graph;
   Status status = graph.read({payload.data(), payload.size()}, nullptr);
@@ -39,7 +40,7 @@ std::string inspect(std::span<const uint8_t> payload) {
   if (!status.ok()) return status.message();
   size_t barriers = 0;
   for (const Dispatch& dispatch : plan.dispatches()) barriers += dispatch.barrier;
-  return std::to_string(graph.calls.size()) + " calls, " +
+  return std::to_string(graph.calls.size()) + " calls, with the least limits " +
          std::to_string(plan.dispatches().size()) + " dispatches, " + std::to_string(barriers) +
          " barriers, " + std::to_string(plan.constant_bytes()) + " bytes of constants, " +
          std::to_string(plan.arena_bytes()) + " of arena (at least " +

@@ -264,5 +264,61 @@ TEST(CpuKernels, RotaryEmbeddings) {
                3, 4.125, 3.625, 3.9375});
 }
 
+TEST(CpuKernels, OfTheExporter) {
+  const Floats six = {1, 2, 3, 4, 5, 6};
+  expect_near(Arguments()
+                  .tensor({2, 3}, six)
+                  .integer(2)
+                  .integer(1)
+                  .none()
+                  .run("vulkan::repeat_interleave", {2, 6}),
+              {1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});
+  expect_near(Arguments()
+                  .tensor({3}, {1, 2, 3})
+                  .integer(2)
+                  .none()
+                  .integer(6)
+                  .run("vulkan::repeat_interleave", {6}),
+              {1, 1, 2, 2, 3, 3});
+  Arguments often;
+  EXPECT_TRUE(often.tensor({2}, {1, 2})
+                  .integer(INT64_MAX)
+                  .none()
+                  .none()
+                  .run("vulkan::repeat_interleave", {2})
+                  .empty());
+  EXPECT_EQ(often.problem, "it repeats too often");
+  expect_near(
+      Arguments().tensor({1, 2, 3}, six).integer(4).real(0.5).run("vulkan::grid_points", {6, 2}),
+      {2, 2, 6, 2, 10, 2, 2, 6, 6, 6, 10, 6});
+  expect_near(Arguments()
+                  .tensor({2, 3}, six)
+                  .tensor({2, 2}, {1, -1, 2, 0})
+                  .run("vulkan::linear_dw", {3, 2}),
+              {9, -1, 12, -2, 15, -3});
+}
+
+TEST(CpuKernels, ConvolutionsOfLines) {
+  const Floats line = {1, 2, 3, 4, 5, 6, 7, 8};
+  const auto by_channel = [&](Arguments& args) -> Arguments& {
+    return args.tensor({1, 2, 4}, line).tensor({2, 1, 3}, {1, 0, -1, 1, 1, 1}).tensor({2}, {0, 1});
+  };
+  Arguments args;
+  expect_near(by_channel(args).ints({1}).ints({1}).ints({1}).integer(2).real(-1.5).real(20).run(
+                  "vulkan::conv1d", {1, 2, 4}),
+              {-1.5, -1.5, -1.5, 3, 12, 19, 20, 16});
+  Arguments wide;
+  EXPECT_TRUE(by_channel(wide)
+                  .ints({1})
+                  .ints({0})
+                  .ints({1000})
+                  .integer(2)
+                  .none()
+                  .none()
+                  .run("vulkan::conv1d", {1, 2, 4})
+                  .empty());
+  EXPECT_EQ(wide.problem, "its window is larger than the line");
+}
+
 }  // namespace
 }  // namespace taper::vulkan

@@ -1,5 +1,5 @@
-// The device half as programs that know backends by name make it. TAPER_VULKAN_DEVICE in the
-// environment is a part of the device's name, or "none" for the processor.
+// The device half as programs that know backends by name make it. README.md says what
+// TAPER_VULKAN_DEVICE and TAPER_VULKAN_VALIDATION in the environment do.
 
 #include "backends/vulkan/descriptor.h"
 
@@ -16,6 +16,8 @@ class VulkanDevice final : public Device {
  public:
   explicit VulkanDevice(VulkanOptions options) : backend_(std::move(options)) {}
   BackendInterface& interface() override { return backend_; }
+  Status save_packed() override { return backend_.save_shaders(); }
+  PackedReport packed_report() const override { return backend_.cache_report(); }
   const char* note() const override { return backend_.note(); }
 
  private:
@@ -26,13 +28,16 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   VulkanOptions mine;
   const char* name = std::getenv("TAPER_VULKAN_DEVICE");
   if (name != nullptr) mine.device = name;
+  mine.is_robust = std::getenv("TAPER_VULKAN_VALIDATION") == nullptr;
   if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
+  mine.cache_path = options.packed_path;
+  mine.profiler = options.profiler;
   return std::unique_ptr<Device>(new (std::nothrow) VulkanDevice(std::move(mine)));
 }
 
 }  // namespace
 
 extern const DeviceDescriptor kDevice;
-const DeviceDescriptor kDevice = {kIdentity, nullptr, nullptr, make_device};
+const DeviceDescriptor kDevice = {kIdentity, nullptr, "vkcache", make_device};
 
 }  // namespace taper::vulkan

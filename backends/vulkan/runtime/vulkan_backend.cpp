@@ -11,7 +11,8 @@
 namespace taper::vulkan {
 
 struct Gpu {
-  explicit Gpu(std::unique_ptr<GpuDevice> opened) : device(std::move(opened)), pipelines(*device) {}
+  Gpu(std::unique_ptr<GpuDevice> opened, const char* cache_path)
+      : device(std::move(opened)), pipelines(*device, cache_path) {}
   std::unique_ptr<GpuDevice> device;
   Pipelines pipelines;
 };
@@ -23,22 +24,26 @@ constexpr char kTooLittleMemory[] =
     "vulkan: the GPU has too little memory for a part of the program, which the kernels compute on "
     "the processor";
 
-// Tensors of int64 may hold what 32 bits do not: then the processor computes that call, unless the
-// GPU keeps a state.
+// A payload on a GPU. Tensors of int64 may hold what 32 bits do not: then the processor computes
+// that call, unless the GPU keeps a state.
 class GpuWithSpare final : public Executable {
  public:
-  GpuWithSpare(std::unique_ptr<GpuMethod> gpu, std::unique_ptr<CpuMethod> spare)
-      : gpu_(std::move(gpu)), spare_(std::move(spare)) {}
+  explicit GpuWithSpare(std::shared_ptr<Gpu> gpu, Profiler* profiler)
+      : gpu_(std::move(gpu)), method(*gpu_->device, gpu_->pipelines, profiler) {}
 
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override {
-    const Status status = gpu_->execute(context, args);
-    return status.error() == Error::kNotSupported ? spare_->execute(context, args) : status;
+    const Status status = method.execute(context, args);
+    const bool is_for_spare = status.error() == Error::kNotSupported && spare != nullptr;
+    return is_for_spare ? spare->execute(context, args) : status;
   }
-  Status reset() override { return {}; }
+  Status reset() override { return method.reset(); }
 
  private:
-  const std::unique_ptr<GpuMethod> gpu_;
-  const std::unique_ptr<CpuMethod> spare_;
+  const std::shared_ptr<Gpu> gpu_;
+
+ public:
+  GpuMethod method;
+  std::unique_ptr<CpuMethod> spare;  // Null: none.
 };
 
 void* handle_of(Executable* executable) { return executable; }
@@ -56,43 +61,55 @@ class NamedConstants final : public ConstantSource {
   const BackendInitContext& context_;
 };
 
+// An operator that is not there is reported by its name.
+Status check_names(const BackendInitContext& context, Span<const uint8_t> payload) {
+  PayloadGraph graph;
+  const Status status = graph.read(payload, nullptr);
+  if (!graph.unknown_operator.empty()) context.report(status, graph.unknown_operator);
+  return status;
+}
+
 }  // namespace
 
 VulkanBackend::VulkanBackend(VulkanOptions options) : options_(std::move(options)) {}
 
 VulkanBackend::~VulkanBackend() = default;
 
-// Whether there is a GPU. A device that was asked for by name must be there.
-Result<bool> VulkanBackend::open() {
+// The GPU; null if there is none. A device that was asked for by name must be there.
+Result<std::shared_ptr<Gpu>> VulkanBackend::open() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (gpu_ != nullptr) return true;
-  if (has_no_gpu_ || options_.device == "none") return false;
-  Result<std::unique_ptr<GpuDevice>> device = GpuDevice::open({options_.device});
+  if (gpu_ != nullptr && !gpu_->device->is_lost()) return gpu_;
+  gpu_ = nullptr;
+  if (has_no_gpu_ || options_.device == "none") return gpu_;
+  Result<std::unique_ptr<GpuDevice>> device =
+      GpuDevice::open({options_.device, options_.is_robust, options_.poll_us});
   has_no_gpu_ = device.status().error() == Error::kNotFound && options_.device.empty();
-  if (has_no_gpu_) return false;
+  if (has_no_gpu_) return gpu_;
   TAPER_TRY(device.status());
-  std::unique_ptr<Gpu> gpu(new (std::nothrow) Gpu(std::move(*device)));
+  std::shared_ptr<Gpu> gpu(new (std::nothrow) Gpu(std::move(*device), options_.cache_path));
   TAPER_REQUIRE(gpu != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(gpu->pipelines.open());
   gpu_ = std::move(gpu);
-  return true;
+  return gpu_;
 }
 
-Result<void*> VulkanBackend::load_on_gpu(const BackendInitContext& context,
+Result<void*> VulkanBackend::load_on_gpu(std::shared_ptr<Gpu> gpu,
+                                         const BackendInitContext& context,
                                          Span<const uint8_t> payload) {
-  std::unique_ptr<GpuMethod> method(new (std::nothrow) GpuMethod(*gpu_->device, gpu_->pipelines));
-  TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  TAPER_TRY(method->load(payload, NamedConstants(context)));
-  if (!method->may_have_wide_inputs() || method->has_states()) return handle_of(method.release());
-  std::unique_ptr<CpuMethod> spare(new (std::nothrow) CpuMethod());
-  const bool has_spare =
-      spare != nullptr &&
-      spare->load(payload, NamedConstants(context), context, options_.max_bytes, /*reports=*/false)
-          .ok();
-  if (!has_spare) return handle_of(method.release());
-  Executable* both = new (std::nothrow) GpuWithSpare(std::move(method), std::move(spare));
-  TAPER_REQUIRE(both != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  return handle_of(both);
+  std::unique_ptr<GpuWithSpare> made(new (std::nothrow)
+                                         GpuWithSpare(std::move(gpu), options_.profiler));
+  TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
+  TAPER_TRY(made->method.load(payload, NamedConstants(context), context.pool()));
+  if (!made->method.may_have_wide_inputs() || made->method.has_states())
+    return handle_of(made.release());
+  made->spare.reset(new (std::nothrow) CpuMethod());
+  const bool has_spare = made->spare != nullptr &&
+                         made->spare
+                             ->load(payload, NamedConstants(context), context, options_.max_bytes,
+                                    /*reports=*/false)
+                             .ok();
+  if (!has_spare) made->spare.reset();
+  return handle_of(made.release());
 }
 
 Result<void*> VulkanBackend::load_on_cpu(const BackendInitContext& context,
@@ -106,15 +123,29 @@ Result<void*> VulkanBackend::load_on_cpu(const BackendInitContext& context,
 
 Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
                                   CompileSpecs) {
-  const Result<bool> has_gpu = open();
-  TAPER_TRY(has_gpu.status());
-  if (*has_gpu) {
-    Result<void*> loaded = load_on_gpu(context, payload);
+  const Result<std::shared_ptr<Gpu>> gpu = open();
+  if (gpu.error() != Error::kDelegateMemoryAllocationFailed) TAPER_TRY(gpu.status());
+  TAPER_TRY(check_names(context, payload));
+  const bool has_gpu = !gpu.ok() || *gpu != nullptr;
+  if (gpu.ok() && has_gpu) {
+    Result<void*> loaded = load_on_gpu(*gpu, context, payload);
     if (loaded.error() != Error::kDelegateMemoryAllocationFailed) return loaded;
   }
   Result<void*> loaded = load_on_cpu(context, payload);
-  if (loaded.ok()) note_ = *has_gpu ? kTooLittleMemory : kNoGpu;
+  if (loaded.ok()) note_ = has_gpu ? kTooLittleMemory : kNoGpu;
   return loaded;
+}
+
+Status VulkanBackend::save_shaders() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return gpu_ != nullptr ? gpu_->pipelines.save() : Status();
+}
+
+PackedReport VulkanBackend::cache_report() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  PackedReport report = gpu_ != nullptr ? gpu_->pipelines.report() : PackedReport();
+  report.what = "compiled shaders";
+  return report;
 }
 
 Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,

@@ -1,5 +1,6 @@
-// The device half of the Vulkan delegate. It opens the GPU when the first payload is loaded; where
-// there is none, or not enough memory of it, payloads run on the application's kernels.
+// The device half of the Vulkan delegate. It opens the GPU when the first payload is loaded, and
+// anew when one is loaded after it was lost; where there is none, or not enough memory of it,
+// payloads run on the application's kernels.
 // README.md says what is done with a payload.
 
 #pragma once
@@ -9,7 +10,7 @@
 #include <mutex>
 #include <string>
 
-#include "taper/backend.h"
+#include "taper/backend_device.h"
 
 namespace taper::vulkan {
 
@@ -20,8 +21,21 @@ struct VulkanOptions {
   // A part of the name of the device that is to be taken. Empty: the first GPU, and if there is
   // none, the processor. "none": the processor.
   std::string device;
+  // Whether the driver makes accesses outside a tensor harmless, as files that are not trusted need
+  // it. Validation layers report such accesses only without.
+  bool is_robust = true;
   // What one payload may take of the processor's memory where it runs on the processor.
   uint64_t max_bytes = uint64_t{4} << 30;
+  // The file in which compiled shaders are kept, beside the model, or null. It need not exist:
+  // save_shaders() writes it, and replaces it if it cannot be used. It must outlive the backend.
+  const char* cache_path = nullptr;
+  // How long a thread that waits for a discrete GPU asks again and again whether it is ready, in
+  // microseconds, before it is left to the driver to wake it. 0: not at all, which takes less of
+  // the processor's time and 20 to 50 us more until the result is there.
+  uint32_t poll_us = 150;
+  // Receives how long each shader took, after each execution; null: none. Dispatches then run one
+  // after another. It must outlive the backend.
+  Profiler* profiler = nullptr;
 };
 
 class VulkanBackend final : public BackendInterface {
@@ -36,17 +50,24 @@ class VulkanBackend final : public BackendInterface {
   Status reset(void* handle) override;
   void destroy(void* handle) override;
 
+  // Writes VulkanOptions::cache_path if it lacks a shader that has been compiled since. Returns
+  // kAccessFailed with the reason, which affects nothing else.
+  Status save_shaders();
+  // Which compiled shaders were found in the file.
+  PackedReport cache_report() const;
+
   // Why a payload runs on the processor; empty if none does.
   const char* note() const { return note_; }
 
  private:
-  Result<bool> open();
-  Result<void*> load_on_gpu(const BackendInitContext& context, Span<const uint8_t> payload);
+  Result<std::shared_ptr<Gpu>> open();
+  Result<void*> load_on_gpu(std::shared_ptr<Gpu> gpu, const BackendInitContext& context,
+                            Span<const uint8_t> payload);
   Result<void*> load_on_cpu(const BackendInitContext& context, Span<const uint8_t> payload);
 
   const VulkanOptions options_;
-  std::mutex mutex_;
-  std::unique_ptr<Gpu> gpu_;  // Guarded by the mutex until it is there.
+  mutable std::mutex mutex_;
+  std::shared_ptr<Gpu> gpu_;  // Guarded by the mutex; methods hold it, too.
   bool has_no_gpu_ = false;   // Guarded by the mutex.
   std::atomic<const char*> note_{""};
 };

@@ -11,5 +11,9 @@ spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [44
 // Compilers may assume that floats are not NaN; bits do not lie.
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 
+// Some drivers' own make numbers or infinity of NaN and of the logarithm of a negative number.
+float exp_of(float x) { return is_nan(x) ? x : exp(x); }
+float log_of(float x) { return is_nan(x) || x < 0.0 ? NAN : log(x); }
+
 // The number of this workgroup, where Call::groups_for() spread them over x and y.
 #define FLAT_GROUP (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x)

@@ -44,11 +44,11 @@ uint of_one(uint a, float x, int i) {
     case IDENTITY: return a;
     case ABS: return f(abs(x));
     case NEG: return f(-x);
-    case EXP: return f(exp(x));
+    case EXP: return f(exp_of(x));
     case EXPM1: return f(expm1_of(x));
-    case LOG: return f(log(x));
-    case LOG2: return f(log2(x));
-    case LOG10: return f(log(x) * 0.4342944819);
+    case LOG: return f(log_of(x));
+    case LOG2: return f(log2_of(x));
+    case LOG10: return f(log_of(x) * 0.4342944819);
     case LOG1P: return f(log1p_of(x));
     case SQRT: return f(sqrt(x));
     case RSQRT: return f(inversesqrt(x));
@@ -76,8 +76,8 @@ uint of_one(uint a, float x, int i) {
     case HARDSWISH: return f(x * (is_nan(x) ? 1.0 : clamp(x + 3.0, 0.0, 6.0)) / 6.0);
     case LEAKY_RELU: return f(x > 0.0 ? x : x * p);
     case ELU: return f(x > 0.0 ? x * q : expm1_of(x) * p);
-    case SOFTPLUS: return f(x * p > q ? x : log1p_of(exp(x * p)) / p);
-    case MISH: return f(x * tanh_of(x > 20.0 ? x : log1p_of(exp(x))));
+    case SOFTPLUS: return f(x * p > q ? x : log1p_of(exp_of(x * p)) / p);
+    case MISH: return f(x * tanh_of(x > 20.0 ? x : log1p_of(exp_of(x))));
     case HARDSHRINK: return f(x >= -p && x <= p ? 0.0 : x);
     case SQUARE: return f(x * x);
     case POW_SCALAR: return f(abs(p) == 0.5 && x < 0.0 ? NAN : pow_of(x, p));

@@ -1,16 +1,19 @@
 // Functions of one number that PyTorch has, for any argument.
 
+float log2_of(float x) { return is_nan(x) || x < 0.0 ? NAN : log2(x); }
+
 float tanh_of(float x) {
   if (abs(x) < 0.04) {  // The series, where 1 - 2 / (e^2x + 1) cancels.
     float y = x * x;
     return x * (1.0 + y * (-0.33333334 + y * (0.13333334 - y * 0.053968254)));
   }
-  if (abs(x) > 10.0) return is_nan(x) ? x : sign(x);
+  if (is_nan(x)) return x;
+  if (abs(x) > 10.0) return sign(x);
   return 1.0 - 2.0 / (exp(2.0 * x) + 1.0);
 }
 
 float sigmoid_of(float x) {
-  float e = exp(-abs(x));
+  float e = exp_of(-abs(x));
   return x < 0.0 ? e / (1.0 + e) : 1.0 / (1.0 + e);
 }
 
@@ -41,12 +44,12 @@ float gelu_of(float x) { return 0.5 * x * erfc_of(x * -0.70710678118); }
 
 float expm1_of(float x) {
   if (abs(x) < 0.03) return x * (1.0 + x * (0.5 + x * (0.16666667 + x * 0.041666668)));
-  return exp(x) - 1.0;
+  return exp_of(x) - 1.0;
 }
 
 float log1p_of(float x) {
   if (abs(x) < 0.02) return x * (1.0 - x * (0.5 - x * (0.33333334 - x * (0.25 - x * 0.2))));
-  return log(1.0 + x);
+  return log_of(1.0 + x);
 }
 
 // Half to even, as PyTorch rounds.

@@ -14,8 +14,6 @@ layout(push_constant) uniform Push {
   uint n, inner;
 };
 
-float exp_of(float x) { return is_nan(x) ? x : exp(x); }
-
 void main() {
   uint row = FLAT_GROUP * RESULTS + slot_of_thread();
   bool inside = row < rows;

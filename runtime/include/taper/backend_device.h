@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "taper/backend.h"
 #include "taper/thread_pool.h"
@@ -17,20 +18,46 @@ struct BackendIdentity {
   const char* delegate_id;  // The delegate id in files: "XnnpackBackend".
 };
 
+// A step of what a backend computed in a delegate call, such as a shader that ran on a GPU.
+struct ProfiledStep {
+  const void* delegate;     // Tells the delegates of a program apart.
+  uint32_t index;           // Of the step in its call, from 0 on.
+  std::string_view op;      // The operator in the payload: "aten.add.Tensor".
+  std::string_view kernel;  // What computed it.
+  std::string_view sizes;   // Of what it computed.
+  double seconds;
+};
+
+// Receives the steps of each execution, for an application that looks where time goes. The views
+// are valid during the call.
+class Profiler {
+ public:
+  virtual void add(const ProfiledStep& step) = 0;
+
+ protected:
+  ~Profiler() = default;
+};
+
 // Options for all backends; each ignores those that do not apply to it.
 struct DeviceOptions {
   // The number of threads that it may use. 0: one for each fast core of the process, at most four.
   uint32_t threads = 0;
-  // A file besides the model for packed weights, which need not exist: Device::save_packed()
-  // creates it. Null means none. The string must outlive the device.
+  // A file besides the model for what the backend prepares when it loads payloads, such as packed
+  // weights or compiled shaders. It need not exist: Device::save_packed() creates it. Null means
+  // none. The string must outlive the device.
   const char* packed_path = nullptr;
+  // Receives the steps of every execution of a delegate, from the thread that executes. A backend
+  // that cannot tell them apart adds none; one that can may run them one after another, which
+  // takes longer than without. Null: none. It must outlive the device.
+  Profiler* profiler = nullptr;
   // The limit on the memory that one payload may need, in bytes, for files that are not trusted. 0:
   // the backend's default.
   uint64_t max_bytes = 0;
 };
 
-// Where the packed weights of all payloads loaded so far came from.
+// Where the packed weights of all payloads loaded so far came from, or what else the backend keeps.
 struct PackedReport {
+  const char* what = "packed weights";
   uint32_t found = 0;   // How many were found in the file or the program.
   uint32_t packed = 0;  // How many were packed, without those that are never stored.
   // Why the file, or the data in the program, was not used for all of them; empty if it was, or if
@@ -55,7 +82,7 @@ class Device {
   virtual bool has_threads() const { return false; }
   virtual ThreadPool thread_pool() { return {}; }
 
-  // Writes packed weights to DeviceOptions::packed_path unless they are all there. Call it when
+  // Writes what is kept in DeviceOptions::packed_path unless it is all there. Call it when
   // everything is loaded. Returns kAccessFailed with the reason if the file cannot be written,
   // which affects nothing else.
   virtual Status save_packed() { return {}; }
@@ -69,7 +96,7 @@ class Device {
 struct DeviceDescriptor {
   BackendIdentity identity;
   // The key of the named data in which a program has packed weights, and the suffix of a file with
-  // them: "taper.xnncache", "xnncache". Null if the backend packs nothing ahead.
+  // them: "taper.xnncache", "xnncache". Null if the backend keeps nothing there.
   const char* packed_key;
   const char* packed_suffix;
   // Creates the device; null if there is not enough memory.

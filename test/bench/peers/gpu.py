@@ -9,10 +9,15 @@ go back to it, for all but PyTorch's CUDA graph, which stays on the device and s
 can do. All peers take turns: the figure is the median over rounds of a round's median. Errors are the
 largest difference from PyTorch on the processor, over the largest value. A peer whose package is
 missing is left out; what --store has of it from an earlier run stays.
+
+Times to the first result are with a driver that has kept nothing of its own (for NVIDIA's,
+__GL_SHADER_DISK_CACHE=0). Taper's are of a fresh process, from opening the model, and include opening
+the driver; those of the others begin when the process has it open, except for the first model.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import subprocess
@@ -21,6 +26,7 @@ import time
 
 import numpy
 
+os.environ["__GL_SHADER_DISK_CACHE"] = "0"  # Before anything opens the driver.
 try:
     import torch
 except ImportError:  # --report alone does not need it.
@@ -82,6 +88,16 @@ class Taper:
                  "--require-full-delegation")
         self.run("run", self.file, "--inputs", ",".join(self.inputs), "--outputs", folder / "out")
         self.output = numpy.load(next((folder / "out").glob("*.npy")))
+        self.first_ms = self.first()
+        self.first("--cache")
+        self.cached_ms = statistics.median(self.first() for _ in range(3))
+
+    def first(self, *options):
+        """Milliseconds to the first result of a fresh process."""
+        text = self.run("bench", self.file, "--inputs", ",".join(self.inputs), "-n", 1, "--warmup",
+                        0, "--threads", min(16, os.cpu_count()), "--json", *options)
+        figures = json.loads(text)
+        return (figures["open_s"] + figures["load_s"] + figures["first_s"]) * 1e3
 
     def run(self, *words):
         return subprocess.run([self.taper, *map(str, words)], check=True, capture_output=True,
@@ -125,11 +141,13 @@ class OnnxRuntime:
         if "WebGpuExecutionProvider" not in onnxruntime.get_available_providers():
             raise ImportError("onnxruntime-webgpu")
         torch.onnx.export(model, inputs, folder / "model.onnx", dynamo=False)
+        start = time.perf_counter()
         self.session = onnxruntime.InferenceSession(str(folder / "model.onnx"),
                                                     providers=["WebGpuExecutionProvider"])
         names = [each.name for each in self.session.get_inputs()]
         self.feed = dict(zip(names, [value.numpy() for value in inputs]))
         self.output = self.session.run(None, self.feed)[0]
+        self.first_ms = (time.perf_counter() - start) * 1e3
 
     def time(self):
         return timed(lambda: self.session.run(None, self.feed))
@@ -144,6 +162,7 @@ class Ncnn:
 
         traced = str(folder / "traced.pt")
         pnnx.export(model, traced, inputs, fp16=False)
+        start = time.perf_counter()
         self.ncnn, self.net = ncnn, ncnn.Net()
         self.net.opt.use_vulkan_compute = True
         for option in ("packed", "storage", "arithmetic"):
@@ -152,6 +171,7 @@ class Ncnn:
         self.net.load_model(str(folder / "traced.ncnn.bin"))
         self.input = ncnn.Mat(inputs[0].squeeze(0).numpy()).clone()
         self.output = self.once().reshape(1, -1)
+        self.first_ms = (time.perf_counter() - start) * 1e3
 
     def once(self):
         with self.net.create_extractor() as extractor:
@@ -185,6 +205,9 @@ def measure(args, name):
         error = numpy.abs(peer.output.reshape(expected.shape) - expected).max()
         row[peer.name] = {"ms": statistics.median(times[peer.name]),
                           "error": float(error / numpy.abs(expected).max())}
+        for key in ("first_ms", "cached_ms"):
+            if hasattr(peer, key):
+                row[peer.name][key] = getattr(peer, key)
     return row
 
 
@@ -218,6 +241,28 @@ def report(stored):
                 ratio = "" if peer == "Taper" else f" ({figure['ms'] / row['Taper']['ms']:.2f})"
                 cells.append(f"{figure['ms']:.3g}{ratio}, {figure['error']:.0e}")
         print(f"| {name} | " + " | ".join(cells) + " |")
+    report_first(stored["rows"])
+
+
+FIRST = """
+Milliseconds from a model's file to its first result, with a driver that has kept nothing, and with
+Taper's own file of compiled shaders. Taper's include opening the driver, about 140 ms.
+
+| model | Taper | Taper, --cache | ncnn | ONNX Runtime WebGPU |
+|---|---|---|---|---|"""
+
+
+def report_first(rows):
+    """The table of first results, of the models that have it."""
+    rows = {name: row for name, row in rows.items() if "first_ms" in row.get("Taper", {})}
+    if not rows:
+        return
+    print(FIRST)
+    for name, row in rows.items():
+        cells = [row["Taper"]["first_ms"], row["Taper"]["cached_ms"]]
+        cells += [row.get(peer, {}).get("first_ms") for peer in ("ncnn", "ONNX Runtime WebGPU")]
+        print(f"| {name} | " + " | ".join("-" if each is None else f"{each:.0f}" for each in cells)
+              + " |")
 
 
 def main():

@@ -1,5 +1,9 @@
-// A graph on a GPU: its constants and its arena in memory of the GPU, and one command buffer, which
-// is recorded when it is loaded and again when the sizes of inputs change.
+// A graph on a GPU: its constants and its arena in memory of the GPU, and command buffers: one for
+// the sizes that inputs had when it was loaded, and for other sizes when they are first seen.
+//
+// Where the host sees all memory of the GPU, inputs are written where the first shader reads them;
+// where it also reads it fast, outputs are read where the last one wrote them. Else copies stand
+// in the command buffer.
 
 #pragma once
 
@@ -7,18 +11,21 @@
 #include "backends/vulkan/runtime/executable.h"
 #include "backends/vulkan/runtime/gpu/device.h"
 #include "backends/vulkan/runtime/gpu/pipelines.h"
+#include "backends/vulkan/runtime/gpu/step_times.h"
 
 namespace taper::vulkan {
 
 // Threads: one at a time.
 class GpuMethod final : public Executable {
  public:
-  GpuMethod(const GpuDevice& device, Pipelines& pipelines)
-      : device_(device), pipelines_(pipelines) {}
+  // `profiler` may be null.
+  GpuMethod(const GpuDevice& device, Pipelines& pipelines, Profiler* profiler)
+      : device_(device), pipelines_(pipelines), profiler_(profiler) {}
   ~GpuMethod() override;
 
   // What the payload's graph refers to must outlive this.
-  Status load(Span<const uint8_t> payload, const ConstantSource& source);
+  // Pipelines are made on the threads of the pool.
+  Status load(Span<const uint8_t> payload, const ConstantSource& source, const ThreadPool& pool);
 
   // Whether an input may be of int64. An element that does not fit into 32 bits makes execute()
   // return kNotSupported.
@@ -33,34 +40,82 @@ class GpuMethod final : public Executable {
   bool has_states() const { return plan_.state_bytes() != 0; }
 
  private:
-  Status allocate();
+  // What an output is, besides its elements.
+  struct OutputForm {
+    Dims dims;
+    int64_t number;
+  };
+
+  // Commands for certain sizes of the inputs.
+  struct Recording {
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    VkDescriptorPool pool = VK_NULL_HANDLE;
+    std::vector<int64_t> key;  // See take_key().
+    std::vector<OutputForm> outputs;
+    std::unique_ptr<StepTimes> times;  // Null: nobody asks.
+    WaitTime wait;
+    uint64_t last_use = 0;  // 0: it has no commands.
+  };
+  static constexpr size_t kMostRecordings = 4;  // The one that was used last makes room.
+
+  // An input or an output: where the host has it, and where it is to be copied, if it is.
+  struct Port {
+    uint32_t* words = nullptr;
+    uint64_t offset = 0;  // In upload_ or read_back_.
+    bool is_copied = false;
+  };
+
+  Status allocate_memory();
+  Status allocate_commands();
+  uint64_t make_ports(const std::vector<ValueId>& ids, bool in_place, uint64_t bytes,
+                      std::vector<Port>& ports) const;
+  void map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
+                 std::vector<Port>& ports) const;
   // Constants, or what states hold at first.
-  Status upload(Place::Memory memory);
+  Status write_constants(Place::Memory memory);
+  Status flush_constants(const Buffer& buffer, std::vector<VkBufferCopy>& copies);
+
+  void take_key();
+  // Finds or makes the commands for the current sizes.
+  Status take_recording();
+  Recording& oldest();
   // The dispatches that run once, or all others with the copies around them.
-  Status record(bool once);
-  Status record_dispatches(bool once);
-  void record_dispatch(const Dispatch& dispatch, VkDescriptorSet set, VkPipeline pipeline) const;
+  Status record(Recording& recording, bool once);
+  Status record_all(Recording& recording, bool once);
+  Status record_dispatches(Recording& recording, bool once);
+  Status make_sets(Recording& recording, size_t count, std::vector<VkDescriptorSet>& sets) const;
+  void record_dispatch(VkCommandBuffer commands, const Dispatch& dispatch, VkDescriptorSet set,
+                       VkPipeline pipeline) const;
   void write_set(const Dispatch& dispatch, VkDescriptorSet set) const;
-  void record_copies(bool to_gpu) const;
-  void barrier(VkPipelineStageFlags from, VkAccessFlags written, VkPipelineStageFlags to,
-               VkAccessFlags read) const;
+  void record_copies(VkCommandBuffer commands, bool to_gpu) const;
+  void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
+               VkPipelineStageFlags to, VkAccessFlags read) const;
+  const Buffer& buffer_of(const Place& root) const { return buffer_of(root.memory); }
+  const Buffer& buffer_of(Place::Memory memory) const {
+    return memory == Place::Memory::kConstants ? constants_
+           : memory == Place::Memory::kStates  ? states_
+                                               : arena_;
+  }
+  const Place& root_of(ValueId value) const { return plan_.places()[plan_.places()[value].root]; }
   VkDescriptorBufferInfo range_of(ValueId value) const;
 
-  Status write_input(const EValue& arg, const PayloadValue& input, uint64_t offset) const;
-  Status read_output(EValue& arg, ValueId output, uint64_t offset) const;
+  Status write_input(const EValue& arg, const PayloadValue& input, const Port& port) const;
+  Status read_output(EValue& arg, ValueId output, const OutputForm& form, const Port& port) const;
 
   const GpuDevice& device_;
   Pipelines& pipelines_;
+  Profiler* const profiler_;
   PayloadGraph graph_;
   Plan plan_;
   Buffer constants_, states_, arena_, upload_, read_back_;
-  std::vector<uint64_t> input_offsets_, output_offsets_;  // In upload_ and read_back_.
+  std::vector<Port> inputs_, outputs_;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
-  VkCommandBuffer commands_ = VK_NULL_HANDLE;
-  VkDescriptorPool sets_pool_ = VK_NULL_HANDLE;
-  std::vector<VkDescriptorSet> sets_;  // One for each dispatch.
+  Recording recordings_[kMostRecordings];
+  Recording* current_ = nullptr;
+  std::vector<int64_t> key_;  // Of the current inputs.
+  uint64_t uses_ = 0;
   VkFence fence_ = VK_NULL_HANDLE;
-  bool is_stale_ = false;  // The commands are not for the current sizes of the inputs.
+  bool is_stale_ = false;  // The current commands are not for the current sizes of the inputs.
 };
 
 }  // namespace taper::vulkan

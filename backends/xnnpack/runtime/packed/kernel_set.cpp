@@ -9,7 +9,7 @@
 #include <unistd.h>
 #endif
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
+#include "taper/content_hash.h"
 
 namespace taper::xnnpack {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <new>
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
 #include "backends/xnnpack/runtime/packed/kernel_set.h"
+#include "taper/content_hash.h"
 
 namespace taper::xnnpack {
 namespace {

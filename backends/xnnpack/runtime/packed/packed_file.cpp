@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
 #include "backends/xnnpack/runtime/packed/packed_header.h"
+#include "taper/content_hash.h"
 
 namespace taper::xnnpack {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
 #include "backends/xnnpack/runtime/packed/packed_file.h"
+#include "taper/content_hash.h"
 
 namespace taper::xnnpack {
 

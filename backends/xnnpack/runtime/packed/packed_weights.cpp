@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <new>
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
 #include "backends/xnnpack/runtime/packed/packed_header.h"
 #include "backends/xnnpack/runtime/payload/value_reader.h"
 #include "backends/xnnpack/runtime/stages/pages.h"
+#include "taper/content_hash.h"
 
 namespace taper::xnnpack {
 namespace {

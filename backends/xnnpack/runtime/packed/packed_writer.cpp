@@ -1,13 +1,10 @@
-// Writes packed weights. A power failure after the renaming may truncate the file, which its reader
-// detects.
+// Lays out and writes packed weights.
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 #include <memory>
@@ -15,30 +12,13 @@
 
 #include "backends/xnnpack/runtime/packed/packed_file.h"
 #include "backends/xnnpack/runtime/packed/packed_header.h"
+#include "taper/replace_file.h"
 
 namespace taper::xnnpack {
 namespace {
 
-constexpr int kAttempts = 16;
 // Another change within this time might get the same timestamp from the file system.
 constexpr int64_t kTooYoungSeconds = 3;
-
-Status failed(int error) {
-  switch (error) {
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return Status(Error::kAccessFailed, "its folder or the file is read-only");
-    case ENOSPC:
-    case EDQUOT:
-      return Status(Error::kAccessFailed, "the disk is full");
-    case ENOENT:
-    case ENOTDIR:
-      return Status(Error::kAccessFailed, "there is no such folder");
-    default:
-      return Status(Error::kAccessFailed, "the system refuses to write it");
-  }
-}
 
 uint64_t round_up(uint64_t size) {
   return (size + kPackedAlignment - 1) / kPackedAlignment * kPackedAlignment;
@@ -62,62 +42,25 @@ uint64_t lay_out(const PackedContent& content) {
   return end;
 }
 
-// Returns 0 or the errno.
-int write_at(int file, const void* bytes, uint64_t size, uint64_t offset) {
-  const auto* at = static_cast<const uint8_t*>(bytes);
-  while (size > 0) {
-    const ssize_t n = pwrite(file, at, static_cast<size_t>(size), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
-    at += n;
-    size -= static_cast<uint64_t>(n);
-    offset += static_cast<uint64_t>(n);
-  }
-  return 0;
-}
-
-int write_content(int file, const PackedContent& content, uint64_t end) {
-  const auto size =
-      static_cast<size_t>(tables_size(content.sections.size(), content.entries.size()));
-  const std::unique_ptr<uint8_t[]> tables(new (std::nothrow) uint8_t[size]());
-  if (tables == nullptr) return ENOMEM;
+// `bytes` has tables_size() bytes.
+void write_tables(const PackedContent& content, uint64_t end, uint8_t* bytes) {
   PackedHeader header = {};
   std::memcpy(header.magic, kPackedMagic, sizeof(header.magic));
   header.file_size = end;
   header.kernels = content.kernels;
   header.section_count = static_cast<uint32_t>(content.sections.size());
   header.entry_count = static_cast<uint32_t>(content.entries.size());
-  uint8_t* at = tables.get();
+  uint8_t* at = bytes;
   std::memcpy(at, &header, sizeof(header));
   at += sizeof(header);
   std::memcpy(at, content.sections.data(), content.sections.size() * sizeof(PackedSection));
   at += content.sections.size() * sizeof(PackedSection);
   std::memcpy(at, content.entries.data(), content.entries.size() * sizeof(PackedEntry));
-  header.tables_hash = hash_tables(header, tables.get());
+  header.tables_hash = hash_tables(header, bytes);
   header.program_version = content.program_version;
   header.note_hash = hash_note(header.tables_hash, header.program_version);
-  std::memcpy(tables.get(), &header, sizeof(header));
-  int error = ftruncate(file, static_cast<off_t>(end)) == 0 ? 0 : errno;
-  if (error == 0) error = write_at(file, tables.get(), size, 0);
-  for (size_t i = 0; i < content.entries.size() && error == 0; ++i) {
-    const PackedEntry& entry = content.entries[i];
-    error = write_at(file, content.bytes[i], entry.size, entry.offset);
-  }
-  return error;
+  std::memcpy(bytes, &header, sizeof(header));
 }
-
-// Creates a file that did not exist before. Other processes may do the same at the same time.
-int make_temporary(char* name, size_t length, const char* path) {
-  for (int i = 0; i < kAttempts; ++i) {
-    std::snprintf(name, length, "%s.tmp%ld_%d", path, static_cast<long>(getpid()), i);
-    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file >= 0 || errno != EEXIST) return file;
-  }
-  return -1;
-}
-
-// A file that its owner has made read-only is not replaced.
-bool may_replace(const char* path) { return access(path, F_OK) != 0 || access(path, W_OK) == 0; }
 
 timespec modified(const struct stat& info) {
 #if defined(__APPLE__)
@@ -144,19 +87,21 @@ uint64_t stamp_of(const struct stat& info) {
 }  // namespace
 
 Status write_packed_file(const char* path, const PackedContent& content) {
-  if (!may_replace(path)) return failed(EACCES);
-  const size_t length = std::strlen(path) + 48;
-  const std::unique_ptr<char[]> name(new (std::nothrow) char[length]);
-  if (name == nullptr) return failed(ENOMEM);
   const uint64_t end = lay_out(content);
-  const int file = make_temporary(name.get(), length, path);
-  if (file < 0) return failed(errno);
-  int error = write_content(file, content, end);
-  if (close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(name.get(), path) != 0) error = errno;
-  if (error == 0) return {};
-  unlink(name.get());
-  return failed(error);
+  const auto size =
+      static_cast<size_t>(tables_size(content.sections.size(), content.entries.size()));
+  const size_t count = content.entries.size();
+  const std::unique_ptr<uint8_t[]> tables(new (std::nothrow) uint8_t[size]());
+  const std::unique_ptr<FilePart[]> parts(new (std::nothrow) FilePart[count + 1]);
+  TAPER_REQUIRE(tables != nullptr && parts != nullptr, Error::kAccessFailed,
+                "there is no memory for it");
+  write_tables(content, end, tables.get());
+  parts[0] = {0, {tables.get(), size}};
+  for (size_t i = 0; i < count; ++i) {
+    const PackedEntry& entry = content.entries[i];
+    parts[i + 1] = {entry.offset, {content.bytes[i], static_cast<size_t>(entry.size)}};
+  }
+  return replace_file(path, end, {parts.get(), count + 1});
 }
 
 uint64_t stamp_of(const char* path) {
@@ -177,10 +122,12 @@ void note_right(const char* path, const PackedFile& file, uint64_t program_versi
       header.note_hash = hash_note(header.tables_hash, program_version);
     }
     constexpr size_t kNotes = offsetof(PackedHeader, stamp_hash);
-    (void)write_at(target, &header.stamp_hash, sizeof(header) - kNotes, kNotes);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&header);
     // Restores the time, since other processes need not notice this change.
     const timespec times[] = {{0, UTIME_OMIT}, modified(info)};
-    (void)futimens(target, times);
+    if (pwrite(target, bytes + kNotes, sizeof(header) - kNotes, kNotes) > 0) {
+      (void)futimens(target, times);
+    }
   }
   close(target);
 }

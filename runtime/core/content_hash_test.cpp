@@ -1,6 +1,6 @@
 // Compares with published values of XXH64, and values of its reference implementation.
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
+#include "taper/content_hash.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace taper::xnnpack {
+namespace taper {
 namespace {
 
 uint64_t hash(const char* text, uint64_t seed = 0) {
@@ -32,4 +32,4 @@ TEST(ContentHash, TakesEveryLength) {
 }
 
 }  // namespace
-}  // namespace taper::xnnpack
+}  // namespace taper

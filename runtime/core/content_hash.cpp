@@ -2,11 +2,11 @@
 // bytes are mixed in eight, four and one at a time. Constants and order are those of the published
 // algorithm.
 
-#include "backends/xnnpack/runtime/packed/content_hash.h"
+#include "taper/content_hash.h"
 
 #include <cstring>
 
-namespace taper::xnnpack {
+namespace taper {
 namespace {
 
 constexpr uint64_t kPrime1 = 0x9E3779B185EBCA87;
@@ -69,4 +69,4 @@ uint64_t content_hash(Span<const uint8_t> bytes, uint64_t seed) {
   return hash ^ hash >> 32;
 }
 
-}  // namespace taper::xnnpack
+}  // namespace taper

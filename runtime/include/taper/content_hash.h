@@ -7,7 +7,7 @@
 
 #include "taper/span.h"
 
-namespace taper::xnnpack {
+namespace taper {
 
 // To hash several pieces, pass the hash so far as the seed.
 uint64_t content_hash(Span<const uint8_t> bytes, uint64_t seed = 0);
@@ -18,4 +18,4 @@ uint64_t hash_of(const T& value, uint64_t seed = 0) {
   return content_hash({reinterpret_cast<const uint8_t*>(&value), sizeof(T)}, seed);
 }
 
-}  // namespace taper::xnnpack
+}  // namespace taper

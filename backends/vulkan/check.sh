@@ -1,0 +1,86 @@
+#!/bin/sh
+# What CI runs besides the tests, on drivers that compute on the processor (12 minutes on 2 cores):
+#
+#   1. validation    the conformance suite, the unit tests and some models on lavapipe, while
+#                    Khronos' layer checks every call, and what runs at the same time
+#   2. accesses      the suite on lavapipe without the driver's bounds checks, while the layer
+#                    checks every access of the shaders
+#   3. swiftshader   the suite and some models on a driver with the least that a GPU may have: 256
+#                    invocations in a workgroup, 4 in a subgroup, no 8- and 16-bit types
+#
+#   backends/vulkan/check.sh BUILD [PART]      # one part only: validation, accesses or swiftshader
+set -uf
+cd "$(dirname "$0")/../.."
+build=${1:?usage: check.sh BUILD [PART]}
+parts=${2:-validation accesses swiftshader}
+suite="$build/bin/test_backends_test --gtest_brief=1 --gtest_filter=*/vulkan*"
+units="$build/bin/backends_vulkan_runtime_test --gtest_brief=1"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+  echo "check.sh: $1" >&2
+  failed=1
+}
+
+# validated FEATURES COMMAND...: runs it with the layer, which must be active and say nothing.
+validated() {
+  features=$1
+  shift
+  rm -f "$work/log"
+  cat >"$work/vk_layer_settings.txt" <<END
+khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG
+khronos_validation.report_flags = error,warn,perf,info
+khronos_validation.log_filename = $work/log
+END
+  VK_LAYER_SETTINGS_PATH=$work VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation \
+    VK_LAYER_ENABLES=$features TAPER_VULKAN_DEVICE=llvmpipe "$@" || fail "failed: $*"
+  grep -q "Enables: ${features%_EXT}" "$work/log" 2>/dev/null ||
+    fail "the validation layer is not active"
+  # The layer's first message says that it is there.
+  messages=$(grep 'msgNum' "$work/log" 2>/dev/null | grep -v 'createinstance-status-message')
+  [ -z "$messages" ] || fail "the validation layer says: $(echo "$messages" | head -n 5)"
+}
+
+# models COMMAND...: exports some models, runs them with that command and compares with PyTorch.
+models() {
+  data=test/models/data
+  for model in mobilenet_v2 resnet18 vit_tiny bert_mini unet llama; do
+    "$build/bin/taper" export $data/$model.pt2 --backend vulkan -o "$work/model.pte" >/dev/null &&
+      "$@" "$build/bin/taper" verify "$work/model.pte" \
+        --inputs "$(find $data -name "$model.in*.npy" | sort -V | paste -s -d ,)" \
+        --expected "$(find $data -name "$model.out*.npy" | sort -V | paste -s -d ,)" ||
+      fail "failed: $model"
+  done
+}
+
+check_validation() {
+  features=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
+  validated $features $suite
+  validated $features $units
+  models validated $features
+}
+
+# Layers report an access outside of a buffer only where the driver does not make it harmless, so
+# what damages payloads is left out.
+check_accesses() {
+  TAPER_VULKAN_VALIDATION=1 validated VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT \
+    $suite:-*Hostile*
+}
+
+check_swiftshader() {
+  driver=$(backends/vulkan/deps.sh where)
+  if [ -z "$driver" ]; then
+    fail "SwiftShader is not there: run scripts/deps.sh vulkan"
+    return
+  fi
+  export VK_ICD_FILENAMES="$driver" VK_DRIVER_FILES="$driver" TAPER_VULKAN_DEVICE=SwiftShader
+  $suite || fail "failed: $suite"
+  models env
+}
+
+for part in $parts; do
+  "check_$part" || fail "there is no part '$part'"
+done
+exit $failed

@@ -1,0 +1,77 @@
+// Timestamps before the first dispatch and after each.
+
+#include "backends/vulkan/runtime/gpu/step_times.h"
+
+#include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/runtime/gpu/pipelines.h"
+
+namespace taper::vulkan {
+namespace {
+
+std::string sizes_of(const Dispatch& dispatch, const PayloadGraph& graph) {
+  std::string text;
+  const int32_t result = graph.calls[dispatch.call].result();
+  const PayloadValue& value = graph.values[static_cast<size_t>(result)];
+  if (value.kind == Kind::kTensor) {
+    for (size_t i = 0; i < value.dims.rank; ++i) {
+      text += (i == 0 ? "" : "x") + std::to_string(value.dims[i]);
+    }
+  }
+  text += " in";
+  for (const uint32_t groups : dispatch.groups) text += " " + std::to_string(groups);
+  return text + " groups";
+}
+
+}  // namespace
+
+StepTimes::~StepTimes() {
+  if (device_.is_stuck()) return;
+  device_.vk().vkDestroyQueryPool(device_.handle(), queries_, nullptr);
+}
+
+Status StepTimes::open(size_t count) {
+  device_.vk().vkDestroyQueryPool(device_.handle(), queries_, nullptr);
+  queries_ = VK_NULL_HANDLE;
+  steps_.clear();
+  ticks_.resize(count + 1);
+  VkQueryPoolCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+  info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+  info.queryCount = static_cast<uint32_t>(ticks_.size());
+  return device_.check(device_.vk().vkCreateQueryPool(device_.handle(), &info, nullptr, &queries_),
+                       "there is no memory for timestamps");
+}
+
+void StepTimes::begin(VkCommandBuffer commands) const {
+  const VolkDeviceTable& vk = device_.vk();
+  vk.vkCmdResetQueryPool(commands, queries_, 0, static_cast<uint32_t>(ticks_.size()));
+  vk.vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries_, 0);
+}
+
+void StepTimes::end_step(VkCommandBuffer commands, const Dispatch& dispatch,
+                         const PayloadGraph& graph) {
+  steps_.push_back(
+      {graph.calls[dispatch.call].op->name, name_of(dispatch.shader), sizes_of(dispatch, graph)});
+  device_.vk().vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries_,
+                                   static_cast<uint32_t>(steps_.size()));
+}
+
+Status StepTimes::report(Profiler& profiler, const void* delegate) {
+  TAPER_TRY(
+      device_.check(device_.vk().vkGetQueryPoolResults(
+                        device_.handle(), queries_, 0, static_cast<uint32_t>(steps_.size() + 1),
+                        ticks_.size() * sizeof(uint64_t), ticks_.data(), sizeof(uint64_t),
+                        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                    "the GPU does not tell its timestamps"));
+  const uint32_t bits = device_.timestamp_bits();
+  const uint64_t mask = bits < 64 ? (uint64_t{1} << bits) - 1 : UINT64_MAX;
+  const double period = static_cast<double>(device_.properties().limits.timestampPeriod) * 1e-9;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const auto ticks = static_cast<double>((ticks_[i + 1] - ticks_[i]) & mask);
+    profiler.add({delegate, static_cast<uint32_t>(i), steps_[i].op, steps_[i].kernel,
+                  steps_[i].sizes, ticks * period});
+  }
+  return {};
+}
+
+}  // namespace taper::vulkan
