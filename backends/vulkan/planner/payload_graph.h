@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct PayloadValue {
   Dims dims;    // Current sizes.
   Dims limits;  // The largest sizes.
   bool is_constant = false;
+  bool is_state = false;  // A constant that calls write: `data` is what it holds at first.
   bool is_input = false;
   // Whether plans depend on the elements of this input; then these, int32 or int64, as they were
   // given for the call that is planned. Null before the first one.
@@ -70,6 +72,7 @@ struct PayloadCall {
   // What fuse() makes of it: it also computes the calls behind it, whose result it has; or another
   // call computes it.
   Epilogue epilogue;
+  RowNorm norm;
   int32_t fused_result = -1;
   bool is_fused = false;
 
@@ -89,6 +92,7 @@ struct PayloadGraph {
   std::vector<PayloadValue> values;
   std::vector<PayloadCall> calls;
   std::vector<ValueId> inputs, outputs;
+  std::deque<std::vector<int32_t>> made_args;  // Of calls that the payload does not have.
   // The name of the operator that read() did not know; empty otherwise. Views the payload.
   std::string_view unknown_operator;
 

@@ -47,6 +47,7 @@ class VulkanBackend final : public BackendInterface {
   Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                      CompileSpecs specs) override;
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
+  Status reset(void* handle) override;
   void destroy(void* handle) override;
 
   // Writes VulkanOptions::cache_path if it lacks a shader that has been compiled since. Returns
