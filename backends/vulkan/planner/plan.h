@@ -31,10 +31,11 @@ enum class Shader : uint8_t {
 #undef TAPER_SHADER
 };
 
-// What a device can do, as far as plans depend on it.
+// What a device can do, as far as plans depend on it: by default the least, but for the largest
+// tensor.
 struct Limits {
   uint32_t groups[3] = {65535, 65535, 65535};  // Workgroups per dispatch.
-  uint64_t range = uint64_t{1} << 27;          // Bytes of one tensor.
+  uint64_t range = UINT32_MAX;                 // Bytes of one tensor.
   uint64_t bytes = uint64_t{1} << 40;          // Of constants and arena.
   uint32_t alignment = 256;                    // Of tensors.
 };
