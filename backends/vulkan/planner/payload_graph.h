@@ -89,6 +89,7 @@ struct PayloadGraph {
   std::vector<PayloadValue> values;
   std::vector<PayloadCall> calls;
   std::vector<ValueId> inputs, outputs;
+  bool in_half = false;  // Products take their factors as float16; not a part of the payload.
   // The name of the operator that read() did not know; empty otherwise. Views the payload.
   std::string_view unknown_operator;
 

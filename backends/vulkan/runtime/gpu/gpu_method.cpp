@@ -38,8 +38,9 @@ GpuMethod::~GpuMethod() {
 }
 
 Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source,
-                       const ThreadPool& pool) {
+                       const ThreadPool& pool, bool in_half) {
   TAPER_TRY(graph_.read(payload, &source));
+  graph_.in_half = in_half;
   fuse(graph_);
   TAPER_TRY(plan_.build(graph_, device_.limits()));
   for (const PayloadValue& value : graph_.values) {
@@ -57,6 +58,7 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
     WaitTime time;
     TAPER_TRY(device_.run(recordings_[0].commands, fence_, time));
   }
+  loading_.free();
   return take_recording();
 }
 
@@ -87,9 +89,12 @@ void GpuMethod::map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
 Status GpuMethod::allocate_memory() {
   TAPER_TRY(device_.allocate(plan_.arena_bytes(), Use::kGpu, arena_));
   TAPER_TRY(device_.allocate(plan_.constant_bytes(), Use::kGpu, constants_));
-  const bool is_mapped = arena_.mapped() != nullptr && constants_.mapped() != nullptr;
+  TAPER_TRY(device_.allocate(plan_.loading_bytes(), Use::kGpu, loading_));
+  const bool is_mapped =
+      arena_.mapped() != nullptr && constants_.mapped() != nullptr && loading_.mapped() != nullptr;
+  const uint64_t constants = plan_.constant_bytes() + plan_.loading_bytes();
   const uint64_t inputs = make_ports(graph_.inputs, is_mapped, 0, inputs_);
-  const uint64_t staged = is_mapped ? 0 : std::min(plan_.constant_bytes(), kUploadBytes);
+  const uint64_t staged = is_mapped ? 0 : std::min(constants, kUploadBytes);
   TAPER_TRY(device_.allocate(std::max(inputs, staged), Use::kUpload, upload_));
   const bool is_readable = is_mapped && arena_.is_cached() && constants_.is_cached();
   const uint64_t outputs = make_ports(graph_.outputs, is_readable, kFaultBytes, outputs_);
@@ -123,6 +128,17 @@ Status GpuMethod::allocate_commands() {
   return {};
 }
 
+const Buffer& GpuMethod::buffer_of(const Place& root) const {
+  switch (root.memory) {
+    case Place::Memory::kConstants:
+      return constants_;
+    case Place::Memory::kLoading:
+      return loading_;
+    default:
+      return arena_;
+  }
+}
+
 Status GpuMethod::make_sets(Recording& recording, size_t count,
                             std::vector<VkDescriptorSet>& sets) const {
   const VolkDeviceTable& vk = device_.vk();
@@ -151,7 +167,7 @@ Status GpuMethod::make_sets(Recording& recording, size_t count,
   return {};
 }
 
-Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
+Status GpuMethod::flush_constants(std::vector<ConstantCopy>& copies) {
   if (copies.empty()) return {};
   const VolkDeviceTable& vk = device_.vk();
   const VkCommandBuffer commands = recordings_[0].commands;
@@ -159,8 +175,9 @@ Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   TAPER_TRY(
       device_.check(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands"));
-  vk.vkCmdCopyBuffer(commands, upload_.handle(), constants_.handle(),
-                     static_cast<uint32_t>(copies.size()), copies.data());
+  for (const ConstantCopy& each : copies) {
+    vk.vkCmdCopyBuffer(commands, upload_.handle(), each.to->handle(), 1, &each.copy);
+  }
   TAPER_TRY(device_.check(vk.vkEndCommandBuffer(commands), "there is no memory for commands"));
   copies.clear();
   WaitTime time;
@@ -171,16 +188,16 @@ Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
 // holds.
 Status GpuMethod::write_constants() {
   uint64_t used = 0;
-  std::vector<VkBufferCopy> copies;
+  std::vector<ConstantCopy> copies;
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Place& place = plan_.places()[id];
     const PayloadValue& value = graph_.values[id];
     if (!value.is_constant || place.root != id || place.first > place.last) continue;
     const size_t element = element_size(value.dtype);
     const size_t count = static_cast<size_t>(value.dims.numel());
-    if (constants_.mapped() != nullptr) {
-      TAPER_TRY(
-          to_words(value.dtype, value.data.data(), count, words_at(constants_, place.offset)));
+    if (buffer_of(place).mapped() != nullptr) {
+      TAPER_TRY(to_words(value.dtype, value.data.data(), count,
+                         words_at(buffer_of(place), place.offset)));
       continue;
     }
     for (size_t done = 0; done < count;) {
@@ -192,7 +209,7 @@ Status GpuMethod::write_constants() {
           std::min<size_t>(count - done, static_cast<size_t>((upload_.bytes() - used) / 4));
       TAPER_TRY(
           to_words(value.dtype, value.data.data() + done * element, part, words_at(upload_, used)));
-      copies.push_back({used, place.offset + done * 4, part * 4});
+      copies.push_back({&buffer_of(place), {used, place.offset + done * 4, part * 4}});
       used += part * 4;
       done += part;
     }
