@@ -5,14 +5,13 @@
 #   scripts/xnnpack.sh          downloads and builds it, if that has not been done yet
 #   scripts/xnnpack.sh where    prints its folder (include/, lib/) if it is built, else nothing
 #
-# The sources come from $TAPER_DEPS_DIR, a folder with the archives named below, by default from
-# this machine's Debian mirror, through a separate configuration that leaves the system's package
-# lists alone. backends/xnnpack/library holds Taper's changes; a change that does not apply stops
-# the build. Whatever compiler builds Taper, clang builds XNNPACK: gcc 12 gives half the speed.
+# pinned_sources.sh says where the sources come from. backends/xnnpack/library holds Taper's changes;
+# a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
+# gcc 12 gives half the speed.
 set -eu
 recipe=20241108-27  # Must be changed with anything that changes what is built.
 
-# SHA-256, archive, Debian package and suite. Debian's own additions to the sources are not used.
+# SHA-256, archive, Debian package and suite.
 sources="\
 90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99 xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz xnnpack/trixie
 4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708 pthreadpool_0.0~git20240616.560c60d.orig.tar.xz pthreadpool/trixie
@@ -37,61 +36,10 @@ mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-
-fail() {
-  echo "xnnpack.sh: $1" >&2
-  exit 1
-}
-
-# Fails with the names of the archives that cannot be downloaded, and a remedy.
-fail_without() {
-  fail "$1:$2; put the archives that scripts/xnnpack.sh names into a folder and set TAPER_DEPS_DIR to it"
-}
-
-# The mirror that this machine installs Debian from; its lists may be in either of two formats.
-mirror() {
-  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources \
-    2>/dev/null | grep -v '^ *#' | grep -v security | grep -o '\(https\{0,1\}\|mirror+file\):[^ ]*/debian/\{0,1\}\( \|$\)' |
-    head -n 1 | tr -d ' '
-}
-
-# A mirror may have the archives but lack Debian's description of the sources. apt-get then fails
-# although it has downloaded the archive; only the checksum of the archive counts.
-from_debian() {
-  [ -n "${apt:-}" ] || {
-    base=$(mirror)
-    [ -n "$base" ] || fail_without "this machine has no Debian mirror configured" "$(archives)"
-    mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
-    for suite in trixie sid; do
-      echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $base $suite main"
-    done >"$work/apt/sources.list"
-    apt="apt-get -q -o Dir::Etc::sourcelist=$work/apt/sources.list -o Dir::Etc::sourceparts=-
-      -o Dir::State::lists=$work/apt/lists -o Dir::Cache=$work/apt/cache"
-    $apt update >"$work/apt/log" 2>&1 || true
-  }
-  (cd "$work/archives" && $apt source --download-only "$1" >>"$work/apt/log" 2>&1) || true
-}
-
-archives() { echo "$sources" | while read -r _ archive _; do printf ' %s' "$archive"; done; }
-is_good() { [ -f "$2" ] && echo "$1  $2" | sha256sum --check --status; }
+. "$here/pinned_sources.sh"
 
 echo "xnnpack.sh: downloading and building XNNPACK, which takes minutes and is done once" >&2
-mkdir "$work/archives"
-missing=""
-while read -r sum archive package; do
-  place=${TAPER_DEPS_DIR:-$work/archives}/$archive
-  [ -n "${TAPER_DEPS_DIR:-}" ] || from_debian "$package"
-  is_good "$sum" "$place" || { missing="$missing $archive" && continue; }
-  name=${archive%%_*}
-  mkdir "$work/$name"
-  strip=1
-  [ "$name" != xnnpack ] || strip=0  # Its archive has no top-level folder.
-  tar -xf "$place" -C "$work/$name" --strip-components=$strip
-done <<END
-$sources
-END
-[ -z "$missing" ] ||
-  fail_without "missing from ${TAPER_DEPS_DIR:-$base}, or with a wrong checksum" "$missing"
+unpack_sources xnnpack
 
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
 cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
@@ -110,13 +58,7 @@ cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DPSIMD_SOURCE_DIR="$work/psimd" -DCPUINFO_BUILD_TOOLS=OFF -DCPUINFO_BUILD_UNIT_TESTS=OFF \
   -DCPUINFO_BUILD_MOCK_TESTS=OFF -DCPUINFO_BUILD_BENCHMARKS=OFF >"$work/log" 2>&1 ||
   fail "cannot configure XNNPACK: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
-build() { cmake --build "$work/build" --target XNNPACK -j "${JOBS:-$(nproc)}"; }
-if [ -t 2 ]; then  # Show progress on a terminal.
-  build >&2 || fail "the build failed"
-else
-  build >"$work/log" 2>&1 ||
-    fail "the build failed: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
-fi
+build_sources XNNPACK
 
 out=$work/out
 mkdir -p "$out/include" "$out/lib" "$out/licenses"

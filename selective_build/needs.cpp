@@ -63,7 +63,8 @@ class PlanReader {
       const Span<const uint8_t> payload = payload_of(delegate);
       need.payload_bytes += payload.size();
       if (parts_of_ == nullptr) continue;
-      need.parts.merge(parts_of_(internal::text(delegate.id()), {payload.data(), payload.size()}));
+      need.parts.merge(parts_of_(internal::text(delegate.id()), {payload.data(), payload.size()},
+                                 CompileSpecs(delegate.compile_specs())));
     }
   }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "taper/backend.h"
 #include "taper/dtypes.h"
 
 namespace taper::select {
@@ -38,8 +39,8 @@ struct Needs {
 };
 
 // The parts of a backend's device half that a payload needs.
-using PartsOf = std::function<std::set<std::string>(std::string_view delegate_id,
-                                                    std::span<const uint8_t> payload)>;
+using PartsOf = std::function<std::set<std::string>(
+    std::string_view delegate_id, std::span<const uint8_t> payload, CompileSpecs specs)>;
 
 // Adds what all methods of the program in `file` need. `name` is its name in texts. Returns an
 // empty text, or one line that says why the file is refused.

@@ -73,6 +73,7 @@ Backends::Backends(const BackendOptions& options) : state_(std::make_unique<Stat
     if (path != options.packed_paths.end()) held.packed_path = path->second;
     DeviceOptions given;
     given.threads = options.threads;
+    given.numbers = options.numbers;
     given.profiler = options.profiler;
     if (!held.packed_path.empty()) given.packed_path = held.packed_path.c_str();
     held.device = devices[i]->make(given);
@@ -101,9 +102,9 @@ std::string Backends::device_notes() const {
   return notes;
 }
 
-exir::BackendCompilers compilers_of(const std::string& text) {
+exir::BackendCompilers compilers_of(const std::string& text, bool in_half) {
   try {
-    return exir::make_compilers(text, backend_compilers());
+    return exir::make_compilers(text, backend_compilers(), in_half);
   } catch (const exir::Failure& failure) {
     throw UsageError(std::string("--backend: ") + failure.what());
   }

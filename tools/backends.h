@@ -18,6 +18,7 @@ struct BackendOptions {
   // one.
   std::map<std::string, std::string> packed_paths = {};
   Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the Backends.
+  Numbers numbers = Numbers::kOwn;
 };
 
 // The device halves of all backends linked into this program.
@@ -42,8 +43,8 @@ class Backends {
 };
 
 // Parses --backend, such as "xnnpack:min_elements=0", into compilers in order of preference. Throws
-// a UsageError that names every problem.
-exir::BackendCompilers compilers_of(const std::string& text);
+// a UsageError that names every problem. With `in_half`, those that can compute in float16 do.
+exir::BackendCompilers compilers_of(const std::string& text, bool in_half = false);
 
 // "portable, xnnpack"
 std::string backend_names();

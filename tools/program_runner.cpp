@@ -83,7 +83,8 @@ bool is_own(const std::string& path) {
 // Files of packed weights and the like that were not asked for are used if they are there and
 // nobody else can have written them; `note` tells of one that somebody can.
 BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
-  BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler};
+  BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler,
+                           options.numbers};
   if (options.make_cache) return result;
   std::error_code ignored;
   std::erase_if(result.packed_paths, [&](const auto& each) {

@@ -31,6 +31,7 @@ struct RunnerOptions {
   // a file that is there is used, and rebuilt if it is unusable, unless another user can write it.
   bool make_cache = false;
   Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the runner.
+  Numbers numbers = Numbers::kOwn;
 };
 
 struct Output {

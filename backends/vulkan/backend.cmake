@@ -13,6 +13,18 @@ taper_component(volk MIT https://github.com/zeux/volk DEBIAN libvulkan-volk-dev)
 taper_component(vulkan-headers Apache-2.0 https://github.com/KhronosGroup/Vulkan-Headers
   DEBIAN libvulkan-dev)
 
+# Shaders for matrix units need a newer compiler than Debian 12 has. Without it, or with
+# TAPER_VULKAN_MATRIX_UNITS=OFF, the backend has none.
+option(TAPER_VULKAN_MATRIX_UNITS "Compile the Vulkan backend's shaders for matrix units" ON)
+set(matrix_compiler)
+if(TAPER_VULKAN_MATRIX_UNITS)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/glslang.sh where
+    OUTPUT_VARIABLE matrix_compiler OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(NOT matrix_compiler)
+    message(STATUS "Vulkan without matrix units: glslang is missing: run scripts/deps.sh vulkan")
+  endif()
+endif()
+
 # Every shader is a source of its own, so that a program links those that its table names: all, or,
 # if `taper select` wrote a table, those that its payloads need.
 set(shader_folder ${PROJECT_SOURCE_DIR}/${backend_folder}/shaders)
@@ -25,10 +37,30 @@ set(shader_declarations)
 set(shader_rows)
 foreach(shader IN LISTS shaders)
   get_filename_component(name ${shader} NAME_WE)
+  set(compile ${TAPER_GLSLC} --target-env=vulkan1.1 -O -Werror -mfmt=num)
+  if(name STREQUAL "matrix_units")
+    set(compile ${matrix_compiler} -V --target-env vulkan1.2 -g0 -x --quiet)
+    if(NOT matrix_compiler)  # A shader of no words.
+      file(WRITE ${shader_out}/matrix_units.cpp "// Made by backends/vulkan/backend.cmake.
+
+#include \"backends/vulkan/runtime/shader_code.h\"
+
+namespace taper::vulkan::shaders {
+
+extern const ShaderCode matrix_units;
+const ShaderCode matrix_units = {\"matrix_units\", 0, {}};
+
+}  // namespace taper::vulkan::shaders
+")
+      list(APPEND shader_sources ${shader_out}/matrix_units.cpp)
+      string(APPEND shader_declarations "extern const ShaderCode matrix_units;\n")
+      string(APPEND shader_rows "    &shaders::matrix_units,\n")
+      continue()
+    endif()
+  endif()
   add_custom_command(
     OUTPUT ${shader_out}/${name}.inc
-    COMMAND ${TAPER_GLSLC} --target-env=vulkan1.1 -O -Werror -mfmt=num -I ${shader_folder}
-            -o ${shader_out}/${name}.inc ${shader}
+    COMMAND ${compile} -I${shader_folder} -o ${shader_out}/${name}.inc ${shader}
     DEPENDS ${shader} ${shader_headers}
     COMMENT "Compiling shader ${name}"
     VERBATIM)

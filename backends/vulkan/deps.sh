@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets SwiftShader, a driver that computes on the processor, for check.sh: two files of Debian's
+# Builds glslang, which compiles the shaders for matrix units, and gets SwiftShader, a driver that computes on the processor, for check.sh: two files of Debian's
 # package chromium-common, unpacked into the user's cache and not installed. Prints nothing if they
 # are there. Without them everything else builds and runs, so that is no failure.
 #
@@ -11,10 +11,13 @@ description=$folder/vk_swiftshader_icd.json
 
 case "${1:-}" in
   where) [ ! -f "$description" ] || echo "$description"; exit 0 ;;
-  "") [ ! -f "$description" ] || exit 0 ;;
+  "") ;;
   *) echo "deps.sh: unknown argument '$1' (where)" >&2; exit 2 ;;
 esac
 
+"$(dirname "$0")/../../scripts/glslang.sh" ||
+  echo "deps.sh: the Vulkan backend will be built without matrix units" >&2
+[ ! -f "$description" ] || exit 0
 mkdir -p "$(dirname "$folder")"
 work=$(mktemp -d "$folder.XXXXXX")
 trap 'rm -rf "$work"' EXIT

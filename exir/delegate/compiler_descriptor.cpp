@@ -43,7 +43,7 @@ bool read_number(std::string_view text, const CompileOption& option, int32_t* va
 // Parses one backend of the list, or records what is wrong with it.
 class Maker {
  public:
-  explicit Maker(CompilerTable known) : known_(known) {}
+  Maker(CompilerTable known, bool in_half) : known_(known), in_half_(in_half) {}
 
   void add(std::string_view item) {
     const std::vector<std::string_view> parts = split(item, ':');
@@ -54,10 +54,21 @@ class Maker {
       const std::string problem = options.set(parts[i]);
       if (!problem.empty()) append(problems_, std::string(parts[0]) + ": " + problem, "; ");
     }
+    if (in_half_ && !descriptor->half_option.empty()) {
+      options.set(std::string(descriptor->half_option) + "=1");  // Unless it is given.
+      has_half_ = true;
+    }
     if (problems_.empty()) made_.push_back(descriptor->make(options));
   }
 
   BackendCompilers finish() {
+    if (in_half_ && !has_half_) {
+      std::string names;
+      for (const CompilerDescriptor* each : known_) {
+        if (!each->half_option.empty()) append(names, each->identity.name, ", ");
+      }
+      append(problems_, "none of them computes in float16; there is: " + names, "; ");
+    }
     if (!problems_.empty()) throw Failure(problems_);
     return std::move(made_);
   }
@@ -84,6 +95,8 @@ class Maker {
   }
 
   const CompilerTable known_;
+  const bool in_half_;
+  bool has_half_ = false;
   std::vector<std::string_view> names_;
   std::string problems_;
   BackendCompilers made_;
@@ -126,10 +139,12 @@ std::vector<OwnedCompileSpec> CompileOptions::specs() const {
   return specs;
 }
 
-BackendCompilers make_compilers(std::string_view text, CompilerTable known) {
-  if (text == kPortable) return {};
-  Maker maker(known);
-  for (const std::string_view item : split(text, ',')) maker.add(item);
+BackendCompilers make_compilers(std::string_view text, CompilerTable known, bool in_half) {
+  if (text == kPortable && !in_half) return {};
+  Maker maker(known, in_half);
+  for (const std::string_view item : split(text, ',')) {
+    if (text != kPortable) maker.add(item);
+  }
   return maker.finish();
 }
 

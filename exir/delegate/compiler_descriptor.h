@@ -63,17 +63,20 @@ struct CompilerDescriptor {
   std::string_view remedy;
   // Parts of the names of its libraries, by which they are found in a linker map.
   std::span<const std::string_view> libraries;
-  // If programs can be linked with less than the whole device half: the parts that a payload needs,
-  // by name, and the C++ source that links such parts and no others. The payload is not trusted.
-  std::set<std::string> (*parts)(std::span<const uint8_t> payload) = nullptr;
+  // If programs can be linked with less than the whole device half: the parts that a payload needs
+  // with its compile specs, by name, and the C++ source that links such parts and no others. The
+  // payload is not trusted.
+  std::set<std::string> (*parts)(std::span<const uint8_t> payload, CompileSpecs specs) = nullptr;
   std::string (*link_parts)(const std::set<std::string>& parts) = nullptr;
+  // The key of the flag that makes it compute in float16; empty if there is none.
+  std::string_view half_option = {};
 };
 
 using CompilerTable = std::span<const CompilerDescriptor* const>;
 
 // Parses "xnnpack:min_elements=0,vulkan": the backends in order of preference, each with its
 // options. "portable" alone means none. Throws Failure, whose text names all errors in one line,
-// with what exists.
-BackendCompilers make_compilers(std::string_view text, CompilerTable known);
+// with what exists. With `in_half`, those that can compute in float16 do, and one must.
+BackendCompilers make_compilers(std::string_view text, CompilerTable known, bool in_half = false);
 
 }  // namespace taper::exir

@@ -89,6 +89,27 @@ TEST(CompilerDescriptor, WhatTheDeviceReadsBecomesCompileSpecs) {
   EXPECT_EQ(specs_of("one:fast=0:depth=7"), "") << "these are their standard values";
 }
 
+TEST(CompilerDescriptor, InHalfTheFlagIsSetWhereThereIsOne) {
+  CompilerDescriptor with_half = kOneCompiler;
+  with_half.half_option = "fast";
+  const CompilerDescriptor* const table[] = {&with_half, &kTwoCompiler};
+  const auto flag_of = [&](const char* text) -> size_t {
+    return make_compilers(text, table, /*in_half=*/true).at(0)->specs().size();
+  };
+  EXPECT_EQ(flag_of("one"), 1u);
+  EXPECT_EQ(flag_of("one:fast=1,two"), 1u);
+  EXPECT_EQ(flag_of("one:fast=0"), 0u);
+  EXPECT_EQ(make_compilers("one", table).at(0)->specs().size(), 0u);
+  for (const char* text : {"two", "portable"}) {
+    try {
+      make_compilers(text, table, /*in_half=*/true);
+      ADD_FAILURE() << text;
+    } catch (const Failure& failure) {
+      EXPECT_STREQ(failure.what(), "none of them computes in float16; there is: one");
+    }
+  }
+}
+
 TEST(CompilerDescriptor, EverythingThatIsWrongIsSaidAtOnce) {
   EXPECT_EQ(refusal("three"), "no backend 'three'; there are: portable, one, two");
   EXPECT_EQ(refusal("one,"), "no backend ''; there are: portable, one, two");

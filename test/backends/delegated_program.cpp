@@ -46,7 +46,12 @@ std::vector<std::string> Lowered::refusals() const {
 
 std::vector<uint8_t> Lowered::emit() {
   std::vector<exir::PlannedMethod> methods;
-  for (const auto& graph : graphs) methods.push_back(exir::plan_method(graph->name, *graph));
+  for (const auto& graph : graphs) {
+    exir::PlannedMethod& method = methods.emplace_back(exir::plan_method(graph->name, *graph));
+    for (const auto& backend : backends) {
+      method.specs[std::string(backend->delegate_id())] = backend->specs();
+    }
+  }
   std::vector<const exir::PlannedMethod*> pointers;
   for (const exir::PlannedMethod& method : methods) pointers.push_back(&method);
   const std::string file = exir::emit_program(std::move(pointers), false).pte.joined();
@@ -56,7 +61,7 @@ std::vector<uint8_t> Lowered::emit() {
 Lowered lower_for(const std::string& backends, std::vector<std::unique_ptr<exir::Graph>> graphs) {
   Lowered lowered;
   exir::LowerOptions options;
-  options.backends = exir::make_compilers(backends, backend_compilers());
+  options.backends = lowered.backends = exir::make_compilers(backends, backend_compilers());
   options.delegated = exir::Groups::kAll;
   for (const auto& graph : graphs) {
     options.delegation = &lowered.delegations.emplace_back();

@@ -17,6 +17,7 @@ namespace taper::test {
 struct Lowered {
   std::vector<std::unique_ptr<exir::Graph>> graphs;
   std::vector<exir::Delegation> delegations;  // One for each graph.
+  exir::BackendCompilers backends;
 
   // The number of delegates, and of nodes that run in them.
   size_t delegates() const;

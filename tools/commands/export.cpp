@@ -11,6 +11,7 @@
 #include "tools/atomic_file.h"
 #include "tools/backends.h"
 #include "tools/commands.h"
+#include "tools/commands/precision.h"
 #include "tools/error.h"
 #include "tools/memory_budget.h"
 #include "tools/model_arguments.h"
@@ -27,6 +28,8 @@ struct ExportOptions {
   uint64_t budget = UINT64_MAX;
   bool sources = false;  // --format=c
   bool own_ops = false;  // --ops
+  std::vector<std::string> inputs;
+  bool in_half = false;  // --precision=f16
   bool report = false, time_passes = false, full_delegation = false;
 };
 
@@ -44,6 +47,11 @@ CommandLine describe() {
          {"backend",
           "Backends that run the operators, by preference, with options; see --list-backends",
           "A:KEY=N,B", "portable"},
+         {"precision",
+          "f32, or f16: backends multiply float16 with float32 sums; prints what that changes",
+          "PRECISION", "f32"},
+         {"inputs", "Inputs on which --precision=f16 measures; default: drawn at random",
+          "A.npy,B.npy"},
          {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
          {"require-full-delegation", "Fail unless backends run every node of the program"},
          {"delegate-all", "Also delegate what is slower that way, to test backends"},
@@ -111,7 +119,15 @@ ExportOptions options_of(const CommandLine& line) {
     options.output =
         std::filesystem::path(options.request.methods[0].path).stem().string() + ".pte";
   }
-  options.request.lowering.backends = compilers_of(line.text("backend"));
+  const std::string precision = line.text("precision");
+  if (precision != "f32" && precision != "f16") {
+    throw UsageError("--precision must be f32 or f16, not '" + precision + "'");
+  }
+  options.in_half = precision == "f16";
+  options.inputs = line.list("inputs");
+  if (!options.inputs.empty() && !options.in_half)
+    throw UsageError("--inputs needs --precision=f16");
+  options.request.lowering.backends = compilers_of(line.text("backend"), options.in_half);
   options.full_delegation = line.given("require-full-delegation");
   if (options.full_delegation && options.request.lowering.backends.empty()) {
     throw UsageError("--require-full-delegation needs --backend");
@@ -292,6 +308,21 @@ void warn(const exir::ExportResult& result) {
   }
 }
 
+// What float16 changes, per method and output. A program that cannot run here, or not on such
+// inputs, is no error.
+void print_changes(const ExportOptions& options, const exir::ExportResult& result) {
+  for (const exir::ExportedMethod& method : result.methods) {
+    try {
+      for (const OutputChange& change :
+           changes_by_half(options.output, options.weights, method.name, options.inputs)) {
+        std::printf("  %s in float16: %s\n", method.name.c_str(), text_of(change).c_str());
+      }
+    } catch (const InputError& error) {
+      print_note("what float16 changes is not measured: " + std::string(error.what()));
+    }
+  }
+}
+
 void summarise(const ExportOptions& options, const exir::ExportResult& result, double seconds) {
   for (size_t i = 0; i < result.methods.size(); ++i) {
     if (options.time_passes) print_passes(result.methods[i]);
@@ -337,6 +368,7 @@ int export_command(int argc, char** argv) {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   warn(result);
   summarise(options, result, passed.count());
+  if (options.in_half && !options.sources) print_changes(options, result);
   return 0;
 }
 

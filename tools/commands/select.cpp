@@ -102,10 +102,11 @@ const exir::CompilerDescriptor* backend_of(std::string_view delegate_id) {
   return nullptr;
 }
 
-std::set<std::string> parts_of(std::string_view delegate_id, std::span<const uint8_t> payload) {
+std::set<std::string> parts_of(std::string_view delegate_id, std::span<const uint8_t> payload,
+                               CompileSpecs specs) {
   const exir::CompilerDescriptor* backend = backend_of(delegate_id);
   if (backend == nullptr || backend->parts == nullptr) return {};
-  return backend->parts(payload);
+  return backend->parts(payload, specs);
 }
 
 // The sources that link the parts of backends that the programs need. A program for any payload

@@ -23,6 +23,9 @@ constexpr CompileOption kOptions[] = {
      .most = INT32_MAX,
      .standard = 1 << 16,
      .help = "Elements that a group without products computes at least; below, it does not pay"},
+    {.key = kForceHalf,
+     .reader = CompileOption::Reader::kDevice,
+     .help = "Products take their factors as float16, with sums of float32; as --precision f16"},
 };
 
 std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& options) {
@@ -48,10 +51,14 @@ std::string inspect(std::span<const uint8_t> payload) {
 }
 
 // Its shaders.
-std::set<std::string> parts(std::span<const uint8_t> payload) {
+std::set<std::string> parts(std::span<const uint8_t> payload, CompileSpecs specs) {
   PayloadGraph graph;
   std::set<Shader> shaders;
   Status status = graph.read({payload.data(), payload.size()}, nullptr);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const bool is_half = specs[i].key == kForceHalf && specs[i].value.size() == 1;
+    if (is_half) graph.in_half = specs[i].value[0] != 0;
+  }
   if (status.ok()) status = add_shaders(graph, shaders);
   std::set<std::string> names;
   for (size_t i = 0; i < shader_names().size(); ++i) {
@@ -81,7 +88,7 @@ std::string link_parts(const std::set<std::string>& parts) {
 
 extern const exir::CompilerDescriptor kCompiler;
 const exir::CompilerDescriptor kCompiler = {
-    kIdentity, kOptions, make,      inspect, "run scripts/deps.sh vulkan, then build",
-    {},        parts,    link_parts};
+    kIdentity, kOptions, make,       inspect,   "run scripts/deps.sh vulkan, then build",
+    {},        parts,    link_parts, kForceHalf};
 
 }  // namespace taper::vulkan

@@ -88,9 +88,10 @@ int64_t most_elements(const Value* value, const Graph& graph) {
 }
 
 // Why the planner does not plan a payload; empty if it does.
-std::string planning_problem(const exir::Delegate& delegate) {
+std::string planning_problem(const exir::Delegate& delegate, bool in_half) {
   PayloadGraph graph;
   Status status = graph.read({delegate.payload.data(), delegate.payload.size()}, nullptr);
+  graph.in_half = in_half;
   Plan plan;
   if (status.ok()) fuse(graph);
   if (status.ok()) status = plan.build(graph, Limits());
@@ -118,6 +119,7 @@ VulkanCompiler::VulkanCompiler(const exir::CompileOptions& options, bool for_exe
     : BackendCompiler(kIdentity, options.specs()),
       options_(options),
       min_elements_(options[kMinElements]),
+      in_half_(options[kForceHalf] != 0),
       for_executorch_(for_executorch) {}
 
 std::shared_ptr<const exir::BackendCompiler> VulkanCompiler::for_executorch() const {
@@ -154,7 +156,7 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
     writer.add(node);
     exir::Delegate delegate = writer.finish(node.outputs);
     if (for_executorch_) problem = executorch_refusal(node, delegate);
-    return problem.empty() ? planning_problem(delegate) : problem;
+    return problem.empty() ? planning_problem(delegate, in_half_) : problem;
   } catch (const exir::Failure& failure) {
     return failure.what();
   }
@@ -218,7 +220,7 @@ std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const 
     const std::string wrong = executorch_problem(delegate->payload);
     if (!wrong.empty()) throw exir::Failure("ExecuTorch's runtime would not run it: " + wrong);
   }
-  const std::string problem = planning_problem(*delegate);
+  const std::string problem = planning_problem(*delegate, in_half_);
   if (!problem.empty()) throw exir::Failure("the Vulkan delegate does not plan it: " + problem);
   return delegate;
 }

@@ -31,6 +31,7 @@ class VulkanCompiler final : public exir::BackendCompiler {
 
   const exir::CompileOptions options_;
   const int64_t min_elements_;
+  const bool in_half_;
   const bool for_executorch_;
 };
 

@@ -144,7 +144,60 @@ Operand Call::bytes(size_t i) {
   if (!require(is_plain, "its weights are not a constant of bytes")) return {};
   note_elements(root, true);
   plan_.note_use(id);
-  return {id, from.dtype, from.dims};
+  const Operand stored = {id, from.dtype, from.dims};
+  if (ok() && plan_.views_[id].is_open) {
+    const View view = view_of(id);
+    plan_.views_[id].is_open = false;
+    copy(*this, from.dims, dense(stored), view.walk);
+  }
+  return stored;
+}
+
+View Call::view_of(ValueId id) {
+  const PayloadValue& from = graph_.values[id];
+  if (from.kind == Kind::kTensor && ok() && plan_.views_[id].is_open) {
+    const Plan::OpenView& open = plan_.views_[id];
+    const PayloadValue& source = graph_.values[open.source];
+    plan_.note_use(id);
+    plan_.note_use(open.source);
+    return {from.dtype,
+            from.dims,
+            {{open.source, source.dtype, source.dims}, open.offset, open.strides},
+            false};
+  }
+  const Operand stored = operand(id);
+  return {stored.dtype, stored.dims, dense(stored), true};
+}
+
+View Call::view(size_t i) {
+  if (!require(i < count(), "an argument is missing")) return {};
+  return view_of(static_cast<ValueId>(call_.args[i]));
+}
+
+View Call::view(size_t i, size_t item) {
+  if (!require(item < value(i).values.size(), "an argument is missing")) return {};
+  return view_of(static_cast<ValueId>(value(i).values[item]));
+}
+
+// Constants are stored in any form once, and outputs must be. A plan for other sizes stores what
+// the first one has stored.
+bool Call::may_stay_view(ValueId id, const Walk& from) {
+  Plan::OpenView& view = plan_.views_[id];
+  if (plan_.is_placed_) return view.was_open;
+  const Place& root = plan_.root_of(from.tensor.id);
+  view.was_open = !view.is_output && root.memory == Place::Memory::kArena;
+  return view.was_open;
+}
+
+void Call::stay_view(size_t k, const Dims& dims, const Walk& from) {
+  const Operand out = result(k, dims, from.tensor.dtype);
+  if (!ok()) return;
+  if (!may_stay_view(out.id, from)) return copy(*this, dims, dense(out), from);
+  Plan::OpenView& view = plan_.views_[out.id];
+  view.is_open = true;
+  view.source = from.tensor.id;
+  view.offset = from.offset;
+  view.strides = from.strides;
 }
 
 Operand Call::tensor(size_t i) {
@@ -338,9 +391,9 @@ Operand Call::norm_weight() {
 
 bool Call::has_room(int64_t elements) const {
   if (!plan_.is_placed_) return true;
-  const size_t index = plan_.first_temporary_[plan_.call_] + temporaries_;
-  return index < plan_.first_temporary_[plan_.call_ + size_t{1}] && elements >= 0 &&
-         static_cast<uint64_t>(elements) <= plan_.temporaries_[index] / 4;
+  const size_t index = plan_.skip_shared();
+  return index < plan_.temporaries_.size() && plan_.temporaries_[index].call == plan_.call_ &&
+         elements >= 0 && static_cast<uint64_t>(elements) <= plan_.temporaries_[index].bytes / 4;
 }
 
 Operand Call::temporary(int64_t elements) {
@@ -348,16 +401,18 @@ Operand Call::temporary(int64_t elements) {
   made.dims.push_back(elements);
   const bool fits = elements >= 0 && elements <= INT32_MAX;
   if (!require(fits, "it needs too much memory")) return made;
+  if (!require(has_room(elements), "it needs more memory than with the largest sizes")) return made;
+  if (!plan_.is_placed_) return add_temporary(elements, /*is_shared=*/false);
+  made.id = static_cast<ValueId>(graph_.values.size() + plan_.skip_shared()++);
+  return made;
+}
+
+Operand Call::add_temporary(int64_t elements, bool is_shared) {
   const auto bytes = static_cast<uint64_t>(elements) * 4;
-  if (plan_.is_placed_) {
-    require(has_room(elements), "it needs more memory than with the largest sizes");
-    made.id = static_cast<ValueId>(graph_.values.size() + plan_.first_temporary_[plan_.call_] +
-                                   temporaries_++);
-    return made;
-  }
-  ++temporaries_;
+  Operand made;
+  made.dims.push_back(elements);
   made.id = static_cast<ValueId>(graph_.values.size() + plan_.temporaries_.size());
-  plan_.temporaries_.push_back(bytes);
+  plan_.temporaries_.push_back({plan_.call_, bytes, is_shared});
   Place place;
   place.memory = Place::Memory::kArena;
   place.root = made.id;
@@ -365,6 +420,29 @@ Operand Call::temporary(int64_t elements) {
   place.first = place.last = plan_.call_;
   plan_.places_.push_back(place);
   return made;
+}
+
+bool Call::is_constant(const Operand& operand) const {
+  if (operand.id >= graph_.values.size()) return false;
+  const PayloadValue& root = graph_.values[plan_.places_[operand.id].root];
+  return root.is_constant && !root.is_state;
+}
+
+bool Call::shared(const Operand& constant, int64_t form, int64_t elements, Operand& made) {
+  if (!ok()) return false;
+  const Plan::SharedKey key = {plan_.places_[constant.id].root, form, elements};
+  const auto known = plan_.shared_.find(key);
+  if (known != plan_.shared_.end()) {
+    made.id = known->second;
+    made.dims.push_back(elements);
+    plan_.note_use(made.id);
+    return false;
+  }
+  const bool fits = !plan_.is_placed_ && elements >= 0 && elements <= INT32_MAX;
+  if (!require(fits, "it needs more memory than with the largest sizes")) return false;
+  made = add_temporary(elements, /*is_shared=*/true);
+  plan_.shared_[key] = made.id;
+  return true;
 }
 
 Call& Call::dispatch(Shader shader) {

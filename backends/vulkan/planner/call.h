@@ -20,6 +20,22 @@ struct Operand {
   Dims dims;
 };
 
+// How elements of a tensor are walked: element (i, j, ...) is at offset + i * strides[0] + j *
+// strides[1]...
+struct Walk {
+  Operand tensor;
+  int64_t offset = 0;
+  Dims strides;
+};
+
+// A tensor as it can be read: a walk through what is stored, which may be another tensor.
+struct View {
+  ScalarType dtype = ScalarType::kFloat;
+  Dims dims;
+  Walk walk;
+  bool is_stored = true;  // Dense, under its own name.
+};
+
 class Call {
  public:
   Call(PayloadGraph& graph, Plan& plan, const PayloadCall& call)
@@ -50,6 +66,9 @@ class Call {
   Operand tensor(size_t i);
   // A constant of bytes, whose elements lie side by side: four of them in a word.
   Operand bytes(size_t i);
+  // The same without storing it, if it is a view that nobody has stored yet.
+  View view(size_t i);
+  View view(size_t i, size_t item);
   // An element of an argument that is an input, of which each call of the payload has other data; 0
   // while there are none.
   int64_t element(size_t i, int64_t index);
@@ -78,6 +97,8 @@ class Call {
   void alias(const Operand& source, const Dims& dims);
   // Whether result 0 may be a view, which is decided with the largest sizes: then it is `wanted`.
   bool may_alias(bool wanted) const;
+  // Result `k` is what a walk finds. It is stored when a call needs it so, which may be never.
+  void stay_view(size_t k, const Dims& dims, const Walk& from);
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
   // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in
@@ -95,6 +116,18 @@ class Call {
   Operand temporary(int64_t elements);
   // Whether the next one may have so many.
   bool has_room(int64_t elements) const;
+  // Memory for what is made of a constant once and read by any call, by the constant, `form` and
+  // `elements`. Returns whether it is asked for the first time; the caller then dispatches what
+  // makes it.
+  bool shared(const Operand& constant, int64_t form, int64_t elements, Operand& made);
+
+  // Whether products take their factors as float16.
+  bool in_half() const { return graph_.in_half; }
+  // Notes that this call does.
+  void note_rounding() { plan_.rounding_.push_back(plan_.call_); }
+  // Whether it is a constant of the payload, or a view of one.
+  bool is_constant(const Operand& operand) const;
+  const Limits& limits() const { return plan_.limits_; }
 
   // Adds a dispatch. What follows refers to the last one.
   Call& dispatch(Shader shader);
@@ -120,6 +153,9 @@ class Call {
   Operand operand(ValueId id);
   void note_elements(ValueId root, bool are_bytes);
   Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
+  Operand add_temporary(int64_t elements, bool is_shared);
+  View view_of(ValueId id);
+  bool may_stay_view(ValueId id, const Walk& from);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
   Dispatch& last() { return plan_.dispatches_.back(); }
@@ -134,7 +170,6 @@ class Call {
   const PayloadCall& call_;
   Status status_;
   std::vector<NewState> new_states_;
-  size_t temporaries_ = 0;  // That were asked for.
 };
 
 }  // namespace taper::vulkan

@@ -28,6 +28,8 @@ struct Operator {
   int options = -1;
   // How many of the last arguments are bounds of a clamp that comes after the kernel: 0 or 2.
   size_t bounds = 0;
+  // The first of the two arguments that a product multiplies.
+  size_t factors = 0;
 };
 
 // The row of an operator with a dtype, a layout, a device and pin_memory from that argument on.
@@ -39,6 +41,12 @@ constexpr Operator with_options(Operator row, int first) {
 // The row of an operator whose last two arguments are bounds.
 constexpr Operator with_bounds(Operator row) {
   row.bounds = 2;
+  return row;
+}
+
+// The row of a product whose factors are arguments `first` and the next.
+constexpr Operator with_factors(Operator row, size_t first) {
+  row.factors = first;
   return row;
 }
 

@@ -157,7 +157,10 @@ TEST(Operators, PlanOrRefuseAnyArguments) {
       Status status = graph.read({bytes.data(), bytes.size()}, nullptr);
       ASSERT_TRUE(status.ok()) << status.message();
       Plan plan;
-      if (!plan.build(graph, Limits()).ok()) continue;
+      Limits limits;
+      graph.in_half = random() % 2 == 0;
+      limits.matrix_units = random() % 2 == 0;
+      if (!plan.build(graph, limits).ok()) continue;
       ++planned;
       expect_sound(plan, op->name);
     }

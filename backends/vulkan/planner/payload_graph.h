@@ -93,6 +93,7 @@ struct PayloadGraph {
   std::vector<PayloadCall> calls;
   std::vector<ValueId> inputs, outputs;
   std::deque<std::vector<int32_t>> made_args;  // Of calls that the payload does not have.
+  bool in_half = false;  // Products take their factors as float16; not a part of the payload.
   // The name of the operator that read() did not know; empty otherwise. Views the payload.
   std::string_view unknown_operator;
 

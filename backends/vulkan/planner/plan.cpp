@@ -37,21 +37,25 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 Status Plan::plan_calls(PayloadGraph& graph) {
   dispatches_.clear();
   state_views_.clear();
+  next_temporary_ = 0;
+  rounding_.clear();
   if (!is_placed_) place_values(graph);
   if (!is_placed_) find_uses(graph);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
+    views_[id].is_open = false;
   }
   for (call_ = 0; call_ < graph.calls.size(); ++call_) {
     const PayloadCall& from = graph.calls[call_];
-    if (!is_placed_) first_temporary_.push_back(temporaries_.size());
     if (from.is_fused) continue;
+    while (next_temporary_ < temporaries_.size() && temporaries_[next_temporary_].call < call_) {
+      ++next_temporary_;
+    }
     Call call(graph, *this, from);
     from.op->plan(call, from.op->variant);
     call.store_states();
     TAPER_TRY(call.status());
   }
-  if (!is_placed_) first_temporary_.push_back(temporaries_.size());
   for (const ValueId id : graph.outputs) {
     const bool is_tensor = graph.values[id].kind == Kind::kTensor;
     const bool is_packed = is_tensor && places_[places_[id].root].has_bytes;
@@ -63,10 +67,12 @@ Status Plan::plan_calls(PayloadGraph& graph) {
 }
 
 Status Plan::build(PayloadGraph& graph, const Limits& limits) {
+  limits_ = limits;
   if (!is_placed_) find_unstated_numbers(graph);
   TAPER_TRY(plan_calls(graph));
   if (!is_placed_) {
     find_constants(graph);
+    find_loading(graph);
     assign_offsets(graph, limits);
   }
   for (Dispatch& dispatch : dispatches_) {
@@ -85,6 +91,8 @@ Status Plan::build(PayloadGraph& graph, const Limits& limits) {
 void Plan::place_values(PayloadGraph& graph) {
   defined_.resize(graph.values.size());
   places_.resize(graph.values.size());
+  views_.resize(graph.values.size());
+  for (const ValueId id : graph.outputs) views_[id].is_output = true;
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     const PayloadValue& value = graph.values[id];
     if (value.kind != Kind::kTensor) continue;
@@ -96,6 +104,14 @@ void Plan::place_values(PayloadGraph& graph) {
     place.bytes = static_cast<uint64_t>(std::max<int64_t>(value.limits.numel(), 1)) * 4;
     place.first = value.is_input ? 0 : UINT32_MAX;
   }
+}
+
+// The next temporary tensor that is one call's own.
+size_t& Plan::skip_shared() {
+  while (next_temporary_ < temporaries_.size() && temporaries_[next_temporary_].is_shared) {
+    ++next_temporary_;
+  }
+  return next_temporary_;
 }
 
 void Plan::note_use(ValueId value) {
@@ -157,7 +173,8 @@ void Plan::find_constants(const PayloadGraph& graph) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dispatch& dispatch : dispatches_) {
-      bool any = sized[dispatch.call] != 0;
+      // What is made of constants for any call does not depend on the call that asks first.
+      bool any = sized[dispatch.call] != 0 && dispatch.shader != Shader::pack_halves;
       for (size_t i = 0; i < dispatch.num_bindings && !any; ++i) {
         const ValueId value = dispatch.bindings[i].value;
         any = value == kFaultValue || varies[places_[value].root] != 0;
@@ -181,15 +198,36 @@ void Plan::find_constants(const PayloadGraph& graph) {
   }
 }
 
+// Constants that are packed, and read by nothing else.
+void Plan::find_loading(const PayloadGraph& graph) {
+  std::vector<uint8_t> stays(places_.size(), 1);  // Of roots.
+  for (const bool packs : {true, false}) {
+    for (const Dispatch& dispatch : dispatches_) {
+      if (packs != (dispatch.shader == Shader::pack_halves)) continue;
+      for (size_t i = 0; i < dispatch.num_bindings; ++i) {
+        const Dispatch::Binding& binding = dispatch.bindings[i];
+        if (binding.value == kFaultValue) continue;
+        stays[places_[binding.value].root] = !packs || binding.writes;
+      }
+    }
+  }
+  for (const ValueId id : graph.outputs) stays[places_[id].root] = 1;
+  for (ValueId id = 0; id < places_.size(); ++id) {
+    if (stays[id] == 0) places_[id].memory = Place::Memory::kLoading;
+  }
+}
+
 void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
   std::vector<ArenaBlock> blocks;
   std::vector<Place*> owners;
   for (ValueId id = 0; id < places_.size(); ++id) {
     Place& place = places_[id];
     const bool is_used = place.root == id && place.first <= place.last;
-    if (place.memory == Place::Memory::kConstants && is_used) {
-      place.offset = constant_bytes_;
-      constant_bytes_ += padded(place.bytes, limits.alignment);
+    const bool is_loading = place.memory == Place::Memory::kLoading;
+    if ((place.memory == Place::Memory::kConstants || is_loading) && is_used) {
+      uint64_t& end = is_loading ? loading_bytes_ : constant_bytes_;
+      place.offset = end;
+      end += padded(place.bytes, limits.alignment);
     } else if (place.memory == Place::Memory::kStates && is_used) {
       place.offset = state_bytes_;
       state_bytes_ += padded(place.bytes, limits.alignment);
@@ -253,7 +291,8 @@ void Plan::find_barriers(bool once) {
 
 Status Plan::check(const Limits& limits) const {
   TAPER_REQUIRE(arena_bytes_ <= limits.bytes && constant_bytes_ <= limits.bytes - arena_bytes_ &&
-                    state_bytes_ <= limits.bytes - arena_bytes_ - constant_bytes_,
+                    loading_bytes_ <= limits.bytes - arena_bytes_ - constant_bytes_ &&
+                    state_bytes_ <= limits.bytes - arena_bytes_ - constant_bytes_ - loading_bytes_,
                 Error::kDelegateMemoryAllocationFailed, "it needs more memory than the device has");
   for (const Place& place : places_) {
     TAPER_REQUIRE(place.bytes <= limits.range, Error::kDelegateMemoryAllocationFailed,
@@ -263,6 +302,13 @@ Status Plan::check(const Limits& limits) const {
     for (size_t i = 0; i < 3; ++i) {
       TAPER_REQUIRE(dispatch.groups[i] <= limits.groups[i], Error::kDelegateInvalidCompatibility,
                     "it needs more workgroups than the device starts at once");
+    }
+    for (size_t i = 0; i < dispatch.num_bindings; ++i) {
+      const ValueId value = dispatch.bindings[i].value;
+      TAPER_REQUIRE(
+          dispatch.once || value == kFaultValue || root_of(value).memory != Place::Memory::kLoading,
+          Error::kDelegateInvalidCompatibility,
+          "it reads a constant that is packed with the largest sizes");
     }
   }
   return {};

@@ -19,6 +19,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "backends/vulkan/planner/payload_graph.h"
@@ -38,13 +40,16 @@ struct Limits {
   uint64_t range = UINT32_MAX;                 // Bytes of one tensor.
   uint64_t bytes = uint64_t{1} << 40;          // Of constants and arena.
   uint32_t alignment = 256;                    // Of tensors.
+  // Whether there are matrix units for fragments of 16 x 16 x 16 float16 with sums of float32.
+  bool matrix_units = false;
+  uint32_t subgroup = 32;  // Invocations of a subgroup, if there are matrix units.
 };
 
 // A word outside the arena that a shader sets to say that an index it read is out of range.
 inline constexpr ValueId kFaultValue = UINT32_MAX;
 
 struct Dispatch {
-  static constexpr size_t kMaxConstants = 12, kMaxPushBytes = 128, kMaxBindings = 6;
+  static constexpr size_t kMaxConstants = 16, kMaxPushBytes = 128, kMaxBindings = 6;
   struct Binding {
     ValueId value;
     bool writes;
@@ -63,7 +68,8 @@ struct Dispatch {
 
 // Where a tensor is.
 struct Place {
-  enum class Memory : uint8_t { kNone, kArena, kConstants, kStates };
+  // kLoading: constants that others are made of, which are not needed after that.
+  enum class Memory : uint8_t { kNone, kArena, kConstants, kStates, kLoading };
   Memory memory = Memory::kNone;
   ValueId root = 0;  // The value whose memory it is: itself, or what it views.
   uint64_t offset = 0;
@@ -88,17 +94,36 @@ class Plan {
   // Where build() failed: the number of the call that broke a rule, or of all calls.
   uint32_t current_call() const { return call_; }
 
+  // The calls whose factors are rounded to float16, in order.
+  const std::vector<uint32_t>& rounding() const { return rounding_; }
+
   const std::vector<Dispatch>& dispatches() const { return dispatches_; }
   // Indexed by ValueId; temporary tensors follow those of the graph.
   const std::vector<Place>& places() const { return places_; }
   uint64_t arena_bytes() const { return arena_bytes_; }
   uint64_t constant_bytes() const { return constant_bytes_; }
   uint64_t state_bytes() const { return state_bytes_; }
+  // Of constants that are needed only until the dispatches have run that run once.
+  uint64_t loading_bytes() const { return loading_bytes_; }
   // The most bytes of the arena that are in use at one call: no plan needs less.
   uint64_t arena_bound() const { return arena_bound_; }
 
  private:
   friend class Call;
+  struct Temporary {
+    uint32_t call;
+    uint64_t bytes;  // With the largest sizes.
+    bool is_shared;  // By calls; others are taken in order, and again by plans for other sizes.
+  };
+  // A tensor that is not stored: calls walk through its source.
+  struct OpenView {
+    bool is_open = false, was_open = false;  // In this plan; in the first one.
+    bool is_output = false;
+    ValueId source = 0;
+    int64_t offset = 0;
+    Dims strides;
+  };
+  using SharedKey = std::tuple<ValueId, int64_t, int64_t>;  // The constant, its form, elements.
 
   struct StateView {
     ValueId root, view;
@@ -106,7 +131,9 @@ class Plan {
 
   void place_values(PayloadGraph& graph);
   void note_use(ValueId value);
+  size_t& skip_shared();
   void find_constants(const PayloadGraph& graph);
+  void find_loading(const PayloadGraph& graph);
   void find_uses(const PayloadGraph& graph);
   // Whether what a view of a state shows is read after it is written over.
   bool outlives(ValueId view, ValueId state) const;
@@ -124,11 +151,16 @@ class Plan {
   std::vector<StateView> state_views_;
   std::vector<uint32_t> last_reads_;                 // Of each value of the graph: the call.
   std::vector<std::vector<uint32_t>> state_writes_;  // Of each value of the graph: the calls.
-  std::vector<uint64_t> temporaries_;                // Bytes, with the largest sizes.
-  std::vector<size_t> first_temporary_;              // Of each call, and the number of all.
-  uint32_t call_ = 0;                                // The one that is planned.
+  std::vector<OpenView> views_;
+  std::vector<Temporary> temporaries_;   // In the order of calls.
+  std::map<SharedKey, ValueId> shared_;  // Temporaries that calls share.
+  size_t next_temporary_ = 0;
+  std::vector<uint32_t> rounding_;
+  Limits limits_;
+  uint32_t call_ = 0;  // The one that is planned.
   bool is_placed_ = false;
-  uint64_t arena_bytes_ = 0, constant_bytes_ = 0, state_bytes_ = 0, arena_bound_ = 0;
+  uint64_t arena_bytes_ = 0, constant_bytes_ = 0, loading_bytes_ = 0, state_bytes_ = 0;
+  uint64_t arena_bound_ = 0;
 };
 
 }  // namespace taper::vulkan

@@ -16,10 +16,12 @@ namespace {
 using Id = PayloadBuilder::Id;
 
 struct Planned {
-  explicit Planned(std::vector<uint8_t> payload, const Limits& limits = {}, bool fuses = false)
+  explicit Planned(std::vector<uint8_t> payload, const Limits& limits = {}, bool fuses = false,
+                   bool in_half = false)
       : bytes(std::move(payload)) {
     const NoConstants none;
     status = graph.read({bytes.data(), bytes.size()}, &none);
+    graph.in_half = in_half;
     if (status.ok() && fuses) fuse(graph);
     if (status.ok()) status = plan.build(graph, limits);
   }
@@ -156,6 +158,86 @@ TEST(Plan, AViewLivesAsLongAsWhatItViews) {
   EXPECT_EQ(planned.plan.places()[static_cast<size_t>(flat)].root, static_cast<ValueId>(x));
   EXPECT_EQ(planned.plan.dispatches().size(), 2u);
   EXPECT_EQ(overlaps(planned.plan), "");
+}
+
+// Two products read the same weights: they are packed once, and as they were they are needed only
+// while the payload is loaded.
+TEST(Plan, WeightsInHalfArePackedOnce) {
+  PayloadBuilder payload;
+  const Id x = payload.input({8, 10}), none = payload.none();
+  const Id w = payload.constant({10, 10}, std::vector<float>(100, 1));
+  const Id a = payload.tensor({8, 10}), b = payload.tensor({8, 10});
+  payload.call("aten.linear.default", {x, w, none, a});
+  payload.call("aten.linear.default", {a, w, none, b});
+  payload.output(b);
+  Planned planned(payload.finish(), {}, false, true);
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  ASSERT_EQ(planned.plan.dispatches().size(), 3u);
+  EXPECT_EQ(planned.plan.dispatches()[0].shader, Shader::pack_halves);
+  EXPECT_TRUE(planned.plan.dispatches()[0].once);
+  EXPECT_EQ(planned.plan.loading_bytes(), 512u);   // 100 floats.
+  EXPECT_EQ(planned.plan.constant_bytes(), 512u);  // Rows of 16 float16: 320 bytes.
+  EXPECT_EQ(planned.plan.rounding(), (std::vector<uint32_t>{0, 1}));
+  planned.graph.values[static_cast<size_t>(x)].dims[0] = 3;  // Then it is gemv.comp.
+  ASSERT_TRUE(planned.plan.build(planned.graph, Limits()).ok());
+  ASSERT_EQ(planned.plan.dispatches().size(), 2u);
+  EXPECT_EQ(planned.plan.dispatches()[0].shader, Shader::gemv);
+}
+
+TEST(Plan, MatrixUnitsAreUsedWhereTheyAre) {
+  PayloadBuilder payload;
+  const Id x = payload.input({64, 64}), none = payload.none();
+  const Id w = payload.constant({64, 64}, std::vector<float>(4096, 1));
+  const Id y = payload.tensor({64, 64});
+  payload.call("aten.linear.default", {x, w, none, y});
+  payload.output(y);
+  Limits limits;
+  limits.matrix_units = true;
+  for (const bool in_half : {false, true}) {
+    const Planned planned(payload.finish(), limits, false, in_half);
+    ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+    const Dispatch& product = planned.plan.dispatches()[in_half ? 1 : 0];
+    EXPECT_EQ(product.shader, in_half ? Shader::matrix_units : Shader::gemm);
+  }
+}
+
+// What the keys of attention are cut from is never stored; what is added, is.
+TEST(Plan, ViewsAreStoredWhenThatIsNeeded) {
+  PayloadBuilder payload;
+  const Id x = payload.input({6, 3, 8}), none = payload.none(), one = payload.integer(1);
+  const Id off = payload.flag(false), zero = payload.real(0);
+  Id heads[3];
+  for (int i = 0; i < 3; ++i) {
+    const Id part = payload.tensor({6, 8}), split = payload.tensor({6, 2, 4});
+    heads[i] = payload.tensor({2, 6, 4});
+    payload.call("aten.select_copy.int", {x, one, payload.integer(i), part});
+    payload.call("aten.view_copy.default", {part, payload.integers({6, 2, 4}), split});
+    payload.call("aten.permute_copy.default", {split, payload.integers({1, 0, 2}), heads[i]});
+  }
+  const Id y = payload.tensor({2, 6, 4}), z = payload.tensor({2, 6, 4});
+  payload.call("aten.scaled_dot_product_attention.default",
+               {heads[0], heads[1], heads[2], none, zero, off, none, off, y});
+  payload.call("aten.add.Tensor", {y, heads[0], one, z});
+  payload.output(z);
+  Planned planned(payload.finish());
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  const auto shaders = [&] {
+    std::vector<Shader> all;
+    for (const Dispatch& each : planned.plan.dispatches()) all.push_back(each.shader);
+    return all;
+  };
+  const std::vector<Shader> expected = {Shader::attention, Shader::copy, Shader::elementwise};
+  EXPECT_EQ(shaders(), expected);
+  const Dispatch& attention = planned.plan.dispatches()[0];
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(attention.bindings[i].value, static_cast<ValueId>(x));
+  uint32_t words[28];
+  std::memcpy(words, attention.push, sizeof(words));
+  EXPECT_EQ(words[9], 4u);    // From one head of the queries to the next,
+  EXPECT_EQ(words[10], 24u);  // and from one query.
+  EXPECT_EQ(words[26], 8u);   // The keys begin there.
+  EXPECT_EQ(overlaps(planned.plan), "");
+  ASSERT_TRUE(planned.plan.build(planned.graph, Limits()).ok());
+  EXPECT_EQ(shaders(), expected);
 }
 
 // A graph of cuts and concatenations of random lengths.

@@ -36,12 +36,15 @@ Status add_shaders(PayloadGraph& graph, std::set<Shader>& shaders) {
   std::set<Shader> found;
   for (const LimitsProfile& profile : limits_profiles()) {
     Plan plan;
-    const Status status = plan.build(graph, profile.limits);
+    Limits limits = profile.limits;
+    limits.matrix_units = graph.in_half;
+    const Status status = plan.build(graph, limits);
     // A device that is too small for it needs none of its shaders.
     if (status.error() == Error::kDelegateMemoryAllocationFailed) continue;
     TAPER_TRY(status);
     for (const Dispatch& dispatch : plan.dispatches()) found.insert(dispatch.shader);
   }
+  if (found.count(Shader::matrix_units) != 0) found.insert(Shader::gemm);  // Without the units.
   complete(kProducts, found);
   if (found.count(Shader::gemv_packed) != 0 || found.count(Shader::dequantise) != 0) {
     complete(kPackedProducts, found);

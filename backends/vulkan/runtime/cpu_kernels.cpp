@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace taper::vulkan {
@@ -56,6 +57,21 @@ Status clamp(KernelContext&, std::optional<double> least, std::optional<double> 
   const auto high = static_cast<float>(most.value_or(kInfinity));
   return map(x, x, [=](float v) { return v != v ? v : std::min(std::max(v, low), high); });
 }
+
+// To the nearest float16; beyond 65504 that is infinity.
+float as_half(float x) {
+  const float size = std::fabs(x);
+  if (!(size < 65520)) return size != size ? x : std::copysign(kInfinity, x);
+  // The float16 next to 0 are 2^-24 apart, as floats from 0.5 to 1 are.
+  if (size < 0x1p-14F) return std::copysign(size + 0.5F - 0.5F, x);
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof(bits));
+  bits = (bits + 0xfff + (bits >> 13 & 1)) & ~uint32_t{0x1fff};
+  std::memcpy(&x, &bits, sizeof(bits));
+  return x;
+}
+
+Status round_to_half(KernelContext&, const Tensor& x, Tensor& out) { return map(x, out, as_half); }
 
 // The weight broadcasts to x.
 Status prelu(KernelContext&, const Tensor& x, const Tensor& weight, Tensor& out) {
@@ -322,12 +338,13 @@ constexpr Kernel kPrelu = make_kernel<prelu>("vulkan::prelu");
 constexpr Kernel kRelu6 = make_kernel<relu6>("vulkan::relu6");
 constexpr Kernel kRmsNorm = make_kernel<rms_norm>("vulkan::rms_norm");
 constexpr Kernel kRmsNormOfLast = make_kernel<rms_norm_of_last>("vulkan::rms_norm_of_last");
+constexpr Kernel kRoundToHalf = make_kernel<round_to_half>("vulkan::round_to_half");
 constexpr Kernel kSdpa = make_kernel<sdpa>("vulkan::sdpa");
 constexpr Kernel kSoftplus = make_kernel<softplus>("vulkan::softplus");
 
-constexpr const Kernel* kTable[] = {&kAttention,     &kClamp, &kHardshrink, &kMaxPool2d,
-                                    &kMish,          &kPrelu, &kRelu6,      &kRmsNorm,
-                                    &kRmsNormOfLast, &kSdpa,  &kSoftplus};
+constexpr const Kernel* kTable[] = {&kAttention,     &kClamp,       &kHardshrink, &kMaxPool2d,
+                                    &kMish,          &kPrelu,       &kRelu6,      &kRmsNorm,
+                                    &kRmsNormOfLast, &kRoundToHalf, &kSdpa,       &kSoftplus};
 
 }  // namespace
 

@@ -170,6 +170,22 @@ TEST(CpuKernels, AttentionRefusesWhatDoesNotFit) {
   EXPECT_EQ(keys.problem, "its sizes do not fit together");
 }
 
+// torch.tensor(x).half().float()
+TEST(CpuKernels, RoundsToHalf) {
+  constexpr float kInf = INFINITY;
+  const Floats from = {0.1F,     1 + 0x1p-11F, 1 + 0x3p-11F, -65519, 65520, 0x1p-24F,
+                       0x1p-25F, 0x3p-25F,     6.1e-5F,      -kInf,  kNan,  -0.0F};
+  const Floats wanted = {
+      0.0999755859375F,       1,     1 + 0x1p-9F, -65504, kInf, 0x1p-24F, 0, 0x1p-23F,
+      6.097555160522461e-05F, -kInf, kNan,        -0.0F};
+  const Floats got = Arguments().tensor({12}, from).run("vulkan::round_to_half", {12});
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool both_nan = std::isnan(got[i]) && std::isnan(wanted[i]);
+    EXPECT_TRUE(both_nan || got[i] == wanted[i]) << i << ": " << got[i];
+  }
+}
+
 Arguments image() {
   Floats pixels;
   for (int i = 0; i < 20; ++i) pixels.push_back(i == 6 ? kNan : static_cast<float>(i));

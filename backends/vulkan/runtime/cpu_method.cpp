@@ -56,11 +56,13 @@ uint64_t padded(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment *
 }  // namespace
 
 Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source,
-                       const BackendInitContext& context, uint64_t max_bytes, bool reports) {
-  reports_ = reports;
+                       const CpuOptions& options) {
+  const BackendInitContext& context = *options.context;
+  reports_ = options.reports;
   pool_ = context.pool();
   TAPER_TRY(graph_.read(payload, &source));
-  TAPER_TRY(plan_.build(graph_, limits_of(max_bytes)));
+  graph_.in_half = options.rounds;
+  TAPER_TRY(plan_.build(graph_, limits_of(options.max_bytes)));
   TAPER_TRY(make_slots());
   Status missing;
   for (const PayloadCall& call : graph_.calls) {
@@ -73,7 +75,7 @@ Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   for (const ValueId id : graph_.outputs) {
     if (graph_.values[id].kind == Kind::kTensor) TAPER_TRY(note_tensor(id, false));
   }
-  return allocate(max_bytes);
+  return allocate(options.max_bytes);
 }
 
 void CpuMethod::make_slot(ValueId id, const PayloadValue& value) {
@@ -95,7 +97,8 @@ Status CpuMethod::make_slots() {
     for (const int32_t id : result.values)
       states += graph_.values[static_cast<size_t>(id)].is_state;
   }
-  values_.resize(graph_.values.size() + states);
+  next_rounded_ = graph_.values.size() + states;
+  values_.resize(next_rounded_ + 2 * plan_.rounding().size());
   slots_.resize(values_.size());
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const PayloadValue& value = graph_.values[id];
@@ -143,6 +146,8 @@ Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext&
 }
 
 Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& context) {
+  EValue* rounded[2] = {};
+  if (is_rounding()) TAPER_TRY(add_rounding(from, rounded));
   KernelCall& call = calls_.emplace_back();
   call.from = &from;
   const auto result = static_cast<ValueId>(from.args[from.op->arguments]);
@@ -161,6 +166,8 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
     if (is_option) continue;
     if (i >= from.op->arguments - from.op->bounds) continue;
     TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
+    const size_t factor = i - from.op->factors;
+    if (factor < 2 && rounded[factor] != nullptr) call.args.back() = rounded[factor];
   }
   TAPER_TRY(add_results(call));
   TAPER_VULKAN_REQUIRE(call.args.size() == call.kernel->arg_count,
@@ -192,6 +199,32 @@ Status CpuMethod::add_clamp(const PayloadCall& from, EValue& result) {
                          "an argument of the payload is not what its kernel takes");
   }
   call.args.push_back(&result);
+  return {};
+}
+
+bool CpuMethod::is_rounding() const {
+  return std::binary_search(plan_.rounding().begin(), plan_.rounding().end(), call_);
+}
+
+// Both factors become tensors of their own, which calls before this one compute.
+Status CpuMethod::add_rounding(const PayloadCall& from, EValue* (&rounded)[2]) {
+  for (size_t factor = 0; factor < 2; ++factor) {
+    const auto id = static_cast<ValueId>(from.args[from.op->factors + factor]);
+    TAPER_VULKAN_REQUIRE(values_[id].is_tensor(), "a factor of a product is not a tensor");
+    TensorSlot& slot = slots_[next_rounded_];
+    std::copy(slots_[id].sizes, slots_[id].sizes + Dims::kMaxRank, slot.sizes);
+    std::copy(slots_[id].order, slots_[id].order + Dims::kMaxRank, slot.order);
+    slot.tensor = Tensor(ScalarType::kFloat, graph_.values[id].limits.rank, slot.sizes, slot.order,
+                         slot.strides, nullptr, ShapeDynamism::kDynamicBound);
+    rounded[factor] = &values_[next_rounded_++];
+    *rounded[factor] = EValue(&slot.tensor);
+    KernelCall& call = calls_.emplace_back();
+    call.from = &from;
+    call.kernel = taper::find_kernel(cpu_kernels(), "vulkan::round_to_half");
+    call.args = {&values_[id], rounded[factor]};
+    TAPER_TRY(note_access(values_[id], false));
+    TAPER_TRY(note_access(*rounded[factor], true));
+  }
   return {};
 }
 

@@ -18,13 +18,18 @@
 
 namespace taper::vulkan {
 
+struct CpuOptions {
+  const BackendInitContext* context = nullptr;
+  uint64_t max_bytes = 0;
+  bool reports = false;  // Missing kernels, to the context by name.
+  bool rounds = false;   // Factors of products to float16, as a GPU does that is asked for it.
+};
+
 class CpuMethod final : public Executable {
  public:
   // What the payload refers to must outlive this. Returns kOperatorMissing if the application lacks
-  // kernels, which are reported to `context` by name if `reports`; kDelegateMemoryAllocationFailed
-  // if tensors would take more than `max_bytes`.
-  Status load(Span<const uint8_t> payload, const ConstantSource& source,
-              const BackendInitContext& context, uint64_t max_bytes, bool reports);
+  // kernels; kDelegateMemoryAllocationFailed if tensors would take more than `max_bytes`.
+  Status load(Span<const uint8_t> payload, const ConstantSource& source, const CpuOptions& options);
 
   // Allocates nothing.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
@@ -56,6 +61,8 @@ class CpuMethod final : public Executable {
   Status set_constant(TensorSlot& slot, const PayloadValue& value);
   Status add_call(const PayloadCall& from, const BackendInitContext& context);
   Status add_clamp(const PayloadCall& from, EValue& result);
+  Status add_rounding(const PayloadCall& from, EValue* (&rounded)[2]);
+  bool is_rounding() const;
   Status find_kernel(const PayloadCall& from, const BackendInitContext& context,
                      const Kernel*& kernel) const;
   Status add_argument(KernelCall& call, ValueId id);
@@ -76,10 +83,12 @@ class CpuMethod final : public Executable {
   PayloadGraph graph_;
   Plan plan_;
   ThreadPool pool_;
-  // Of tensors and sizes, by id; after those of the graph, what is written to states.
+  // Of tensors and sizes, by id; after those of the graph, what is written to states, then rounded
+  // factors.
   std::vector<EValue> values_;
   std::vector<TensorSlot> slots_;
   std::vector<NewState> new_states_;  // In order.
+  size_t next_rounded_ = 0;
   std::vector<KernelCall> calls_;
   uint32_t call_ = 0;  // The one that is added.
   bool reports_ = false;

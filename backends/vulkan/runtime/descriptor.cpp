@@ -28,6 +28,7 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   VulkanOptions mine;
   const char* name = std::getenv("TAPER_VULKAN_DEVICE");
   if (name != nullptr) mine.device = name;
+  mine.numbers = options.numbers;
   mine.is_robust = std::getenv("TAPER_VULKAN_VALIDATION") == nullptr;
   if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
   mine.cache_path = options.packed_path;

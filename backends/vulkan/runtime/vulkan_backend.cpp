@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "backends/vulkan/descriptor.h"
 #include "backends/vulkan/runtime/cpu_method.h"
 #include "backends/vulkan/runtime/gpu/gpu_method.h"
 
@@ -46,6 +47,20 @@ class GpuWithSpare final : public Executable {
   std::unique_ptr<CpuMethod> spare;  // Null: none.
 };
 
+// Whether the compile specs ask for float16. Other keys, which ExecuTorch's exporter writes for its
+// own runtime, are not looked at.
+Result<bool> wants_half(CompileSpecs specs) {
+  bool wants = false;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    if (specs[i].key != kForceHalf) continue;
+    TAPER_REQUIRE(specs[i].value.size() == 1 && specs[i].value[0] <= 1,
+                  Error::kDelegateInvalidCompatibility,
+                  "the compile spec force_fp16 of the payload is not one byte, 0 or 1");
+    wants = specs[i].value[0] == 1;
+  }
+  return wants;
+}
+
 void* handle_of(Executable* executable) { return executable; }
 
 class NamedConstants final : public ConstantSource {
@@ -78,6 +93,7 @@ VulkanBackend::~VulkanBackend() = default;
 // The GPU; null if there is none. A device that was asked for by name must be there.
 Result<std::shared_ptr<Gpu>> VulkanBackend::open() {
   const std::lock_guard<std::mutex> lock(mutex_);
+  if (options_.numbers != Numbers::kOwn) return std::shared_ptr<Gpu>();
   if (gpu_ != nullptr && !gpu_->device->is_lost()) return gpu_;
   gpu_ = nullptr;
   if (has_no_gpu_ || options_.device == "none") return gpu_;
@@ -95,44 +111,47 @@ Result<std::shared_ptr<Gpu>> VulkanBackend::open() {
 
 Result<void*> VulkanBackend::load_on_gpu(std::shared_ptr<Gpu> gpu,
                                          const BackendInitContext& context,
-                                         Span<const uint8_t> payload) {
+                                         Span<const uint8_t> payload, bool in_half) {
   std::unique_ptr<GpuWithSpare> made(new (std::nothrow)
                                          GpuWithSpare(std::move(gpu), options_.profiler));
   TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  TAPER_TRY(made->method.load(payload, NamedConstants(context), context.pool()));
+  TAPER_TRY(made->method.load(payload, NamedConstants(context), context.pool(), in_half));
   if (!made->method.may_have_wide_inputs() || made->method.has_states())
     return handle_of(made.release());
   made->spare.reset(new (std::nothrow) CpuMethod());
-  const bool has_spare = made->spare != nullptr &&
-                         made->spare
-                             ->load(payload, NamedConstants(context), context, options_.max_bytes,
-                                    /*reports=*/false)
-                             .ok();
+  const bool has_spare =
+      made->spare != nullptr &&
+      made->spare->load(payload, NamedConstants(context), {&context, options_.max_bytes}).ok();
   if (!has_spare) made->spare.reset();
   return handle_of(made.release());
 }
 
 Result<void*> VulkanBackend::load_on_cpu(const BackendInitContext& context,
-                                         Span<const uint8_t> payload) {
+                                         Span<const uint8_t> payload, bool in_half) {
   std::unique_ptr<CpuMethod> method(new (std::nothrow) CpuMethod());
   TAPER_REQUIRE(method != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
-  TAPER_TRY(method->load(payload, NamedConstants(context), context, options_.max_bytes,
-                         /*reports=*/true));
+  const bool rounds = in_half && options_.numbers == Numbers::kRounded;
+  TAPER_TRY(method->load(payload, NamedConstants(context),
+                         {&context, options_.max_bytes, /*reports=*/true, rounds}));
   return handle_of(method.release());
 }
 
 Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
-                                  CompileSpecs) {
+                                  CompileSpecs specs) {
+  const Result<bool> in_half = wants_half(specs);
+  TAPER_TRY(in_half.status());
   const Result<std::shared_ptr<Gpu>> gpu = open();
   if (gpu.error() != Error::kDelegateMemoryAllocationFailed) TAPER_TRY(gpu.status());
   TAPER_TRY(check_names(context, payload));
   const bool has_gpu = !gpu.ok() || *gpu != nullptr;
   if (gpu.ok() && has_gpu) {
-    Result<void*> loaded = load_on_gpu(*gpu, context, payload);
+    Result<void*> loaded = load_on_gpu(*gpu, context, payload, *in_half);
     if (loaded.error() != Error::kDelegateMemoryAllocationFailed) return loaded;
   }
-  Result<void*> loaded = load_on_cpu(context, payload);
-  if (loaded.ok()) note_ = has_gpu ? kTooLittleMemory : kNoGpu;
+  Result<void*> loaded = load_on_cpu(context, payload, *in_half);
+  if (loaded.ok() && options_.numbers == Numbers::kOwn) {
+    note_ = has_gpu ? kTooLittleMemory : kNoGpu;
+  }
   return loaded;
 }
 

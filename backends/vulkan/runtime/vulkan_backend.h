@@ -26,6 +26,8 @@ struct VulkanOptions {
   bool is_robust = true;
   // What one payload may take of the processor's memory where it runs on the processor.
   uint64_t max_bytes = uint64_t{4} << 30;
+  // Other than kOwn: the processor, whatever the device.
+  Numbers numbers = Numbers::kOwn;
   // The file in which compiled shaders are kept, beside the model, or null. It need not exist:
   // save_shaders() writes it, and replaces it if it cannot be used. It must outlive the backend.
   const char* cache_path = nullptr;
@@ -62,8 +64,9 @@ class VulkanBackend final : public BackendInterface {
  private:
   Result<std::shared_ptr<Gpu>> open();
   Result<void*> load_on_gpu(std::shared_ptr<Gpu> gpu, const BackendInitContext& context,
-                            Span<const uint8_t> payload);
-  Result<void*> load_on_cpu(const BackendInitContext& context, Span<const uint8_t> payload);
+                            Span<const uint8_t> payload, bool in_half);
+  Result<void*> load_on_cpu(const BackendInitContext& context, Span<const uint8_t> payload,
+                            bool in_half);
 
   const VulkanOptions options_;
   mutable std::mutex mutex_;

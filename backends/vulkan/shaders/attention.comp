@@ -50,6 +50,7 @@ layout(push_constant) uniform Push {
   uint out_batch, out_head, out_row;
   uint mask_batch, mask_head, mask_row, mask_column;
   uint part_keys;  // Of a workgroup, with SHARES.
+  uint q_first, k_first, v_first;  // Where they begin.
 };
 
 shared float q_tile[kQ * kStride];
@@ -115,9 +116,9 @@ float weight_of(float score, float top) {
 void main() {
   uint z = gl_WorkGroupID.y, batch = z / heads, head = z % heads;
   uint q0 = gl_WorkGroupID.x * kQ;
-  uint q_base = batch * q_batch + head * q_head;
-  uint k_base = batch * k_batch + head / group * k_head;
-  uint v_base = batch * v_batch + head / group * v_head;
+  uint q_base = q_first + batch * q_batch + head * q_head;
+  uint k_base = k_first + batch * k_batch + head / group * k_head;
+  uint v_base = v_first + batch * v_batch + head / group * v_head;
   uint mask_base = batch * mask_batch + head * mask_head;
   uint column = gl_LocalInvocationID.x % 16, row = gl_LocalInvocationID.x / 16;
 

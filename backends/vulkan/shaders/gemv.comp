@@ -5,12 +5,15 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 #include "epilogue.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint BIAS = 0;
 layout(constant_id = 1) const uint ACTIVATION = 0;
 layout(constant_id = 2) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 layout(constant_id = 3) const uint WIDE = 0;      // Whether rows are read four elements at a time.
+layout(constant_id = 4) const uint PACKED = 0;    // Whether b is in float16 (pack_halves.comp).
+layout(constant_id = 5) const uint ROUNDS = 0;    // Whether factors are rounded to float16.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer A { float a_[]; };
@@ -19,13 +22,28 @@ layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { float residual_[]; };
 layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
 layout(binding = 2) readonly buffer BWide { vec4 b_wide_[]; };
+layout(binding = 2) readonly buffer BPacked { uint b_packed_[]; };
+layout(binding = 2) readonly buffer BPackedWide { uvec2 b_packed_wide_[]; };
 
 layout(push_constant) uniform Push {
   uint n, k;
+  uint b_n;  // Elements from a row of b to the next one.
   float least, most;
 };
 
 shared float sums_[256];
+
+float rounded(float x) { return ROUNDS != 0u ? as_half(x) : x; }
+vec4 rounded(vec4 x) { return ROUNDS != 0u ? as_half(x) : x; }
+
+float b_at(uint at) {
+  if (PACKED == 0u) return rounded(b_[at]);
+  vec2 both = unpackHalf2x16(b_packed_[at / 2]);
+  return at % 2 == 0u ? both.x : both.y;
+}
+vec4 b_quad(uint at) {
+  return PACKED != 0u ? unpacked(b_packed_wide_[at]) : rounded(b_wide_[at]);
+}
 
 void main() {
   uint thread = gl_LocalInvocationID.x;
@@ -38,11 +56,13 @@ void main() {
       uint quads = k / 4;
       vec4 sums = vec4(0.0);
       for (uint i = lane; i < quads; i += 32) {
-        sums = fma(a_wide_[row * quads + i], b_wide_[column * quads + i], sums);
+        sums = fma(rounded(a_wide_[row * quads + i]), b_quad(column * b_n / 4 + i), sums);
       }
       sum = sums.x + sums.y + sums.z + sums.w;
     } else {
-      for (uint i = lane; i < k; i += 32) sum = fma(a_[row * k + i], b_[column * k + i], sum);
+      for (uint i = lane; i < k; i += 32) {
+        sum = fma(rounded(a_[row * k + i]), b_at(column * b_n + i), sum);
+      }
     }
   }
   sums_[thread] = sum;

@@ -38,6 +38,10 @@ class Profiler {
   ~Profiler() = default;
 };
 
+// Which numbers a backend gives, for tools that compare: its own; those of the application's
+// kernels alone; or those of the kernels, with values rounded where its device rounds them.
+enum class Numbers : uint8_t { kOwn, kExact, kRounded };
+
 // Options for all backends; each ignores those that do not apply to it.
 struct DeviceOptions {
   // The number of threads that it may use. 0: one for each fast core of the process, at most four.
@@ -53,6 +57,8 @@ struct DeviceOptions {
   // The limit on the memory that one payload may need, in bytes, for files that are not trusted. 0:
   // the backend's default.
   uint64_t max_bytes = 0;
+  // Backends that have only one kind of numbers ignore it.
+  Numbers numbers = Numbers::kOwn;
 };
 
 // Where the packed weights of all payloads loaded so far came from, or what else the backend keeps.

@@ -75,6 +75,7 @@ def timed(run):
 
 class Taper:
     name = "Taper"
+    precision = "f32"
 
     def __init__(self, args, folder, model, inputs):
         self.taper, self.file = args.taper, folder / "model.pte"
@@ -85,7 +86,7 @@ class Taper:
         with torch.no_grad():
             torch.export.save(torch.export.export(model, inputs), folder / "model.pt2")
         self.run("export", folder / "model.pt2", "-o", self.file, "--backend", "vulkan",
-                 "--require-full-delegation")
+                 "--require-full-delegation", "--precision", self.precision)
         self.run("run", self.file, "--inputs", ",".join(self.inputs), "--outputs", folder / "out")
         self.output = numpy.load(next((folder / "out").glob("*.npy")))
         self.first_ms = self.first()
@@ -106,6 +107,12 @@ class Taper:
     def time(self):
         text = self.run("bench", self.file, "--inputs", ",".join(self.inputs), "-n", RUNS, "--json")
         return json.loads(text)["median_s"] * 1e3
+
+
+class TaperHalf(Taper):
+    """Products multiply float16 and add float32, by matrix units."""
+    name = "Taper, f16"
+    precision = "f16"
 
 
 class CudaGraph:
@@ -189,7 +196,7 @@ def measure(args, name):
         expected = model(*inputs).numpy()
     peers = []
     with tempfile.TemporaryDirectory() as folder:
-        for make in (Taper, OnnxRuntime, Ncnn, CudaGraph):  # The last one moves the model.
+        for make in (Taper, TaperHalf, OnnxRuntime, Ncnn, CudaGraph):  # The last one moves the model.
             try:
                 place = pathlib.Path(folder) / make.__name__
                 place.mkdir()
@@ -213,8 +220,9 @@ def measure(args, name):
 
 HEAD = """# Benchmarks on a GPU
 
-Written by `test/bench/peers/gpu.py`. Latency in milliseconds, f32, batch 1, the ratio to Taper's in
-parentheses (above 1 Taper is ahead), then the error: the largest difference from PyTorch on the
+Written by `test/bench/peers/gpu.py`. Latency in milliseconds, f32 but for the column of
+`--precision f16`, batch 1, the ratio to Taper's in parentheses (above 1 Taper is ahead; that of f16
+says how much of the time it takes), then the error: the largest difference from PyTorch on the
 processor, over the largest value. Models have their full size and seeded random weights. Inputs come
 from the host and outputs go back to it; PyTorch's CUDA graph stays on the device, may use TF32 in
 convolutions, and shows what the card can do. Peers took turns; the figure is the median over rounds
@@ -225,7 +233,7 @@ different runs on the same kind of machine.
 
 def report(stored):
     """The page in Markdown."""
-    peers = ["Taper", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
+    peers = ["Taper", "Taper, f16", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
     print(HEAD)
     print(f"- GPU: {stored['gpu']}; PyTorch {stored['torch']}; written {stored['date']}.\n")
     print("| model | " + " | ".join(peers) + " |\n|---" + "|---" * len(peers) + "|")

@@ -35,13 +35,28 @@ uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
 
 // The heads of a tensor [batch..., heads, rows, columns], of two to four dimensions.
-HeadStrides heads_of(const Dims& dims) {
-  const Dims strides = contiguous_strides(dims);
+HeadStrides heads_of(const Dims& strides, int64_t first) {
   HeadStrides heads;
-  heads.row = strides[dims.rank - 2];
-  if (dims.rank >= 3) heads.head = strides[dims.rank - 3];
-  if (dims.rank >= 4) heads.batch = strides[dims.rank - 4];
+  heads.first = first;
+  heads.row = strides[strides.rank - 2];
+  if (strides.rank >= 3) heads.head = strides[strides.rank - 3];
+  if (strides.rank >= 4) heads.batch = strides[strides.rank - 4];
   return heads;
+}
+
+// Argument i: as a view where the elements of its rows are adjacent.
+Operand read_heads_of(Call& call, size_t i, HeadStrides& heads) {
+  const View view = call.view(i);
+  const Dims& strides = view.walk.strides;
+  bool fits = view.dims.rank >= 2 && strides[strides.rank - 1] == 1;
+  for (size_t d = 0; d < strides.rank; ++d) fits = fits && strides[d] >= 0;
+  if (!fits) {
+    const Operand stored = call.tensor(i);
+    if (stored.dims.rank >= 2) heads = heads_of(contiguous_strides(stored.dims), 0);
+    return stored;
+  }
+  heads = heads_of(strides, view.walk.offset);
+  return {view.walk.tensor.id, view.dtype, view.dims};
 }
 
 int64_t size_from_end(const Dims& dims, size_t i) {
@@ -71,9 +86,9 @@ void read_mask(Call& call, size_t at, HeadProducts& p) {
 
 // Arguments 0 to 2 are q, k and v.
 void read_heads(Call& call, bool shares_heads, HeadProducts& p) {
-  p.q = call.tensor(0);
-  p.k = call.tensor(1);
-  p.v = call.tensor(2);
+  p.q = read_heads_of(call, 0, p.q_at);
+  p.k = read_heads_of(call, 1, p.k_at);
+  p.v = read_heads_of(call, 2, p.v_at);
   const Dims &q = p.q.dims, &k = p.k.dims, &v = p.v.dims;
   call.require(p.q.dtype == ScalarType::kFloat && p.k.dtype == ScalarType::kFloat &&
                    p.v.dtype == ScalarType::kFloat,
@@ -98,10 +113,7 @@ void read_heads(Call& call, bool shares_heads, HeadProducts& p) {
   p.group = shared > 0 ? p.heads / shared : 1;
   Dims dims = q;
   dims[dims.rank - 1] = p.width;
-  p.q_at = heads_of(q);
-  p.k_at = heads_of(k);
-  p.v_at = heads_of(v);
-  p.out_at = heads_of(dims);
+  p.out_at = heads_of(contiguous_strides(dims), 0);
   p.out = call.result(dims, ScalarType::kFloat);
 }
 
@@ -176,7 +188,7 @@ void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64
   struct Push {
     uint32_t queries, keys, depth, width, heads, group, first;
     float scale;
-    uint32_t q[3], k[3], v[3], out[3], mask[4], part_keys;
+    uint32_t q[3], k[3], v[3], out[3], mask[4], part_keys, q_first, k_first, v_first;
   };
   const auto strides = [](const HeadStrides& at, uint32_t* to) {
     to[0] = static_cast<uint32_t>(at.batch);
@@ -196,7 +208,10 @@ void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64
                {},
                {},
                {},
-               0};
+               0,
+               u32(p.q_at.first),
+               u32(p.k_at.first),
+               u32(p.v_at.first)};
   strides(p.q_at, push.q);
   strides(p.k_at, push.k);
   strides(p.v_at, push.v);

@@ -9,6 +9,7 @@ namespace taper::vulkan {
 // Where heads and rows of a tensor are, in elements; elements of a row are adjacent.
 struct HeadStrides {
   int64_t batch = 0, head = 0, row = 0;
+  int64_t first = 0;  // Where all of them begin; of the result: 0.
 };
 
 // out = softmax(q k^T * scale + mask) v, for each of `batch` x `heads`.

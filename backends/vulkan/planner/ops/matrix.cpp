@@ -144,8 +144,8 @@ constexpr Operator kOperators[] = {
     {"aten.linear.default", "aten::linear.out", 3, plan_linear, 0, true},
     {"aten.mm.default", "aten::mm.out", 2, plan_mm, 2, true},
     {"aten.bmm.default", "aten::bmm.out", 2, plan_mm, 3, true},
-    {"aten.addmm.default", "aten::addmm.out", 5, plan_addmm, 2},
-    {"aten.baddbmm.default", "aten::baddbmm.out", 5, plan_addmm, 3},
+    with_factors({"aten.addmm.default", "aten::addmm.out", 5, plan_addmm, 2}, 1),
+    with_factors({"aten.baddbmm.default", "aten::baddbmm.out", 5, plan_addmm, 3}, 1),
     {"et_vk.linear_dW.default", "vulkan::linear_dw", 2, plan_weight_gradient},
 };
 

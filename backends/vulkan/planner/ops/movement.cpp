@@ -9,21 +9,48 @@
 namespace taper::vulkan {
 namespace {
 
-// Copies all elements of the result from where `from` finds them.
-void gather_by_strides(Call& call, const Dims& dims, const Walk& from) {
-  const Operand out = call.result(dims, from.tensor.dtype);
-  copy(call, dims, dense(out), from);
+// The strides by which sizes `to` walk what sizes `from` walk by `strides`. False if there are
+// none. Dimensions that follow each other in memory are taken together, and must be the product of
+// some of `to`.
+bool restride(const Dims& from, const Dims& strides, const Dims& to, Dims& found) {
+  if (from.rank == 0 || from.numel() == 0 || from.numel() != to.numel()) return false;
+  found.rank = to.rank;
+  size_t left = to.rank;  // Dimensions of `to` that have no stride yet.
+  int64_t old_size = 1, new_size = 1, step = strides[from.rank - 1];
+  for (size_t d = from.rank; d-- > 0;) {
+    old_size *= from[d];
+    const bool goes_on = d > 0 && (from[d - 1] == 1 || strides[d - 1] == old_size * step);
+    if (goes_on) continue;
+    while (left > 0 && (new_size < old_size || to[left - 1] == 1)) {
+      found[--left] = new_size * step;
+      new_size *= to[left];
+    }
+    if (new_size != old_size) return false;
+    old_size = new_size = 1;
+    if (d > 0) step = strides[d - 1];
+  }
+  return left == 0;
+}
+
+// Argument 0, which `x` is, with other sizes.
+void reshape(Call& call, const View& x, const Dims& dims) {
+  Dims strides;
+  if (!x.is_stored && call.ok() && restride(x.dims, x.walk.strides, dims, strides)) {
+    call.stay_view(0, dims, {x.walk.tensor, x.walk.offset, strides});
+  } else {
+    call.alias(call.tensor(0), dims);
+  }
 }
 
 // (x, ...): the same elements with the same sizes.
 void plan_same(Call& call, int) {
-  const Operand x = call.tensor(0);
-  call.alias(x, x.dims);
+  const View x = call.view(0);
+  reshape(call, x, x.dims);
 }
 
 // view_copy(x, SymInt[] size)
 void plan_view(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   Dims dims = call.integers(1);
   int64_t known = 1;
   size_t open = dims.rank;
@@ -37,12 +64,12 @@ void plan_view(Call& call, int) {
   }
   if (!call.ok()) return;
   if (open < dims.rank) dims[open] = known == 0 ? 0 : x.dims.numel() / known;
-  call.alias(x, dims);
+  reshape(call, x, dims);
 }
 
 // squeeze_copy(x), squeeze_copy.dim(x, d), squeeze_copy.dims(x, d[])
 void plan_squeeze(Call& call, int has_dims) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const Dims chosen = has_dims != 0 ? call.dim_set(1, x.dims.rank) : Dims();
   if (!call.ok()) return;
   Dims dims;
@@ -50,12 +77,12 @@ void plan_squeeze(Call& call, int has_dims) {
     const bool goes = x.dims[d] == 1 && (has_dims == 0 || chosen[d] != 0);
     if (!goes) dims.push_back(x.dims[d]);
   }
-  call.alias(x, dims);
+  reshape(call, x, dims);
 }
 
 // unsqueeze_copy(x, d)
 void plan_unsqueeze(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t at = call.dim(1, x.dims.rank + 1);
   if (!call.require(x.dims.rank < Dims::kMaxRank, "it has too many dimensions")) return;
   Dims dims;
@@ -63,11 +90,11 @@ void plan_unsqueeze(Call& call, int) {
     if (d == at) dims.push_back(1);
     if (d < x.dims.rank) dims.push_back(x.dims[d]);
   }
-  call.alias(x, dims);
+  reshape(call, x, dims);
 }
 
-void permute(Call& call, const Operand& x, const Dims& order) {
-  const Dims strides = contiguous_strides(x.dims);
+void permute(Call& call, const View& x, const Dims& order) {
+  const Dims& strides = x.walk.strides;
   Dims dims, walk;
   bool seen[Dims::kMaxRank] = {};
   for (size_t d = 0; d < order.rank; ++d) {
@@ -81,26 +108,26 @@ void permute(Call& call, const Operand& x, const Dims& order) {
   }
   call.require(order.rank == x.dims.rank, "its dimensions are not a permutation");
   int64_t last = INT64_MAX;  // Where only dimensions of size 1 move, no element does.
-  bool stays = true;
+  bool stays = x.is_stored;
   for (size_t d = 0; d < dims.rank; ++d) {
     if (dims[d] == 1) continue;
     stays = stays && walk[d] <= last;
     last = walk[d];
   }
-  if (call.may_alias(stays && call.ok())) return call.alias(x, dims);
-  gather_by_strides(call, dims, {x, 0, walk});
+  if (call.may_alias(stays && call.ok())) return call.alias(x.walk.tensor, dims);
+  call.stay_view(0, dims, {x.walk.tensor, x.walk.offset, walk});
 }
 
 // permute_copy(x, int[] dims)
 void plan_permute(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const Dims order = call.integers(1);
   permute(call, x, order);
 }
 
 // transpose_copy.int(x, a, b), t_copy(x)
 void plan_transpose(Call& call, int has_dims) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t a = has_dims != 0 ? call.dim(1, x.dims.rank) : 0;
   const size_t b = has_dims != 0 ? call.dim(2, x.dims.rank) : x.dims.rank - 1;
   if (!call.require(has_dims != 0 || x.dims.rank <= 2, "it transposes more than two dimensions")) {
@@ -114,10 +141,10 @@ void plan_transpose(Call& call, int has_dims) {
 
 // expand_copy(x, SymInt[] size, bool implicit)
 void plan_expand(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   Dims dims = call.integers(1);
   if (!call.require(dims.rank >= x.dims.rank, "it expands to fewer dimensions")) return;
-  const Dims own = contiguous_strides(x.dims);
+  const Dims own = x.walk.strides;
   Dims strides;
   strides.rank = dims.rank;
   for (size_t d = 0; d < x.dims.rank; ++d) {
@@ -126,7 +153,7 @@ void plan_expand(Call& call, int) {
     call.require(x.dims[d] == dims[at] || x.dims[d] == 1, "sizes do not broadcast");
     strides[at] = x.dims[d] == 1 ? 0 : own[d];
   }
-  gather_by_strides(call, dims, {x, 0, strides});
+  call.stay_view(0, dims, {x.walk.tensor, x.walk.offset, strides});
 }
 
 // repeat(x, SymInt[] repeats)
@@ -187,7 +214,7 @@ void plan_copy(Call& call, int) {
 
 // slice_copy.Tensor(x, dim, start, end, step)
 void plan_slice(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t d = call.dim(1, x.dims.rank);
   int64_t start = call.integer(2, 0), end = call.integer(3, INT64_MAX);
   const int64_t step = call.integer(4, 1);
@@ -200,42 +227,42 @@ void plan_slice(Call& call, int) {
   end = std::max(clamp(end), start);
   Dims dims = x.dims;
   dims[d] = (end - start) / step + ((end - start) % step != 0 ? 1 : 0);
-  Dims strides = contiguous_strides(x.dims);
+  Dims strides = x.walk.strides;
   const int64_t offset = start * strides[d];
-  strides[d] *= std::min<int64_t>(step, INT32_MAX);
-  gather_by_strides(call, dims, {x, offset, strides});
+  strides[d] *= std::min(step, std::max<int64_t>(size, 1));
+  call.stay_view(0, dims, {x.walk.tensor, x.walk.offset + offset, strides});
 }
 
 // select_copy.int(x, dim, index)
 void plan_select(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t d = call.dim(1, x.dims.rank);
   int64_t index = call.integer(2);
   if (!call.require(x.dims.rank > 0, "it selects from a scalar")) return;
   if (index < 0) index += x.dims[d];
   if (!call.require(index >= 0 && index < x.dims[d], "its index is out of range")) return;
-  const Dims own = contiguous_strides(x.dims);
+  const Dims own = x.walk.strides;
   Dims dims, strides;
   for (size_t i = 0; i < x.dims.rank; ++i) {
     if (i == d) continue;
     dims.push_back(x.dims[i]);
     strides.push_back(own[i]);
   }
-  gather_by_strides(call, dims, {x, index * own[d], strides});
+  call.stay_view(0, dims, {x.walk.tensor, x.walk.offset + index * own[d], strides});
 }
 
 // flip(x, int[] dims)
 void plan_flip(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const Dims chosen = call.integers(1).rank == 0 ? Dims() : call.dim_set(1, x.dims.rank);
-  Dims strides = contiguous_strides(x.dims);
+  Dims strides = x.walk.strides;
   int64_t offset = 0;
   for (size_t d = 0; d < x.dims.rank; ++d) {
     if (chosen.rank == 0 || chosen[d] == 0) continue;
     offset += std::max<int64_t>(x.dims[d] - 1, 0) * strides[d];
     strides[d] = -strides[d];
   }
-  gather_by_strides(call, x.dims, {x, offset, strides});
+  call.stay_view(0, x.dims, {x.walk.tensor, x.walk.offset + offset, strides});
 }
 
 // A part of `whole` along dimension d, from `at` on.
@@ -250,17 +277,17 @@ void plan_cat(Call& call, int) {
   const size_t count = call.tensor_count(0);
   if (!call.require(count > 0, "it has no tensors")) return;
   // Empty tensors of one dimension are skipped, as PyTorch does.
-  const auto skipped = [](const Operand& part) { return part.dims.rank == 1 && part.dims[0] == 0; };
-  Dims dims = call.tensor(0, 0).dims;
-  ScalarType dtype = call.tensor(0, 0).dtype;
+  const auto skipped = [](const View& part) { return part.dims.rank == 1 && part.dims[0] == 0; };
+  Dims dims = call.view(0, 0).dims;
+  ScalarType dtype = call.view(0, 0).dtype;
   for (size_t i = 0; i < count; ++i) {
-    if (!skipped(call.tensor(0, i))) dims = call.tensor(0, i).dims;
+    if (!skipped(call.view(0, i))) dims = call.view(0, i).dims;
   }
   const size_t d = call.dim(1, dims.rank);
   if (!call.require(dims.rank > 0, "it concatenates scalars")) return;
   dims[d] = 0;
   for (size_t i = 0; i < count; ++i) {
-    const Operand part = call.tensor(0, i);
+    const View part = call.view(0, i);
     if (skipped(part)) continue;
     bool fits = part.dims.rank == dims.rank && part.dtype == dtype;
     for (size_t k = 0; fits && k < dims.rank; ++k) fits = k == d || part.dims[k] == dims[k];
@@ -270,9 +297,9 @@ void plan_cat(Call& call, int) {
   const Operand out = call.result(dims, dtype);
   int64_t at = 0;
   for (size_t i = 0; i < count && call.ok(); ++i) {
-    const Operand part = call.tensor(0, i);
+    const View part = call.view(0, i);
     if (skipped(part)) continue;
-    copy(call, part.dims, part_of(out, d, at), dense(part));
+    copy(call, part.dims, part_of(out, d, at), part.walk);
     at += part.dims[d];
   }
 }
@@ -281,7 +308,7 @@ void plan_cat(Call& call, int) {
 void plan_stack(Call& call, int) {
   const size_t count = call.tensor_count(0);
   if (!call.require(count > 0, "it has no tensors")) return;
-  const Operand first = call.tensor(0, 0);
+  const View first = call.view(0, 0);
   const size_t d = call.dim(1, first.dims.rank + 1);
   if (!call.require(first.dims.rank < Dims::kMaxRank, "it has too many dimensions")) return;
   Dims dims;
@@ -291,7 +318,7 @@ void plan_stack(Call& call, int) {
   }
   const Operand out = call.result(dims, first.dtype);
   for (size_t i = 0; i < count && call.ok(); ++i) {
-    const Operand part = call.tensor(0, i);
+    const View part = call.view(0, i);
     if (!call.require(part.dims == first.dims && part.dtype == first.dtype,
                       "it stacks tensors of other sizes or dtypes")) {
       return;
@@ -299,24 +326,23 @@ void plan_stack(Call& call, int) {
     Walk to = part_of(out, d, static_cast<int64_t>(i));
     for (size_t k = d; k + 1 < dims.rank; ++k) to.strides[k] = to.strides[k + 1];
     to.strides.rank = part.dims.rank;
-    copy(call, part.dims, to, dense(part));
+    copy(call, part.dims, to, part.walk);
   }
 }
 
 // Result k is `size` long along d and starts at `at`.
-void split_part(Call& call, const Operand& x, size_t k, size_t d, int64_t at, int64_t size) {
+void split_part(Call& call, const View& x, size_t k, size_t d, int64_t at, int64_t size) {
   if (!call.require(size >= 0 && at <= x.dims[d] - size, "its parts are longer than the whole")) {
     return;
   }
   Dims dims = x.dims;
   dims[d] = size;
-  const Operand out = call.result(k, dims, x.dtype);
-  copy(call, dims, dense(out), part_of(x, d, at));
+  call.stay_view(k, dims, {x.walk.tensor, x.walk.offset + at * x.walk.strides[d], x.walk.strides});
 }
 
 // split_with_sizes_copy(x, SymInt[] sizes, dim), split_copy.Tensor(x, SymInt size, dim)
 void plan_split(Call& call, int is_list) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t d = call.dim(2, x.dims.rank);
   const size_t count = call.result_count();
   if (!call.require(x.dims.rank > 0, "it splits a scalar")) return;
@@ -335,22 +361,22 @@ void plan_split(Call& call, int is_list) {
 
 // unbind_copy.int(x, dim)
 void plan_unbind(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t d = call.dim(1, x.dims.rank);
   if (!call.require(x.dims.rank > 0 && static_cast<int64_t>(call.result_count()) == x.dims[d],
                     "it has another number of results")) {
     return;
   }
   Dims dims, strides;
-  const Dims own = contiguous_strides(x.dims);
+  const Dims own = x.walk.strides;
   for (size_t k = 0; k < x.dims.rank; ++k) {
     if (k == d) continue;
     dims.push_back(x.dims[k]);
     strides.push_back(own[k]);
   }
   for (size_t k = 0; k < call.result_count() && call.ok(); ++k) {
-    const Operand out = call.result(k, dims, x.dtype);
-    copy(call, dims, dense(out), {x, static_cast<int64_t>(k) * own[d], strides});
+    const int64_t at = static_cast<int64_t>(k) * own[d];
+    call.stay_view(k, dims, {x.walk.tensor, x.walk.offset + at, strides});
   }
 }
 

@@ -1,4 +1,4 @@
-// Products of matrices, as gemm.comp computes them.
+// Products of matrices, as gemm.comp, gemv.comp and matrix_units.comp compute them.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace taper::vulkan {
 
-// How gemm.comp reads the second matrix.
+// How shaders read the second matrix.
 enum class SecondMatrix : uint32_t { kByColumn, kByRow, kImage, kTransposedImage };
 
 // The windows of a convolution, which has three dimensions here: depth, height, width.
@@ -23,7 +23,8 @@ struct Product {
   // Matrix z is number z / inner, z % inner; strides of both, in elements.
   int64_t inner = 1, a_outer = 0, a_inner = 0, b_outer = 0, b_inner = 0;
   SecondMatrix second = SecondMatrix::kByColumn;
-  Windows windows;  // If `second` is an image.
+  bool a_is_packed = false, b_is_packed = false;  // By row, in float16 (packed.h).
+  Windows windows;                                // If `second` is an image.
   bool has_bias = false, bias_is_by_row = false;
   Operand bias;
   Epilogue epilogue;

@@ -27,13 +27,7 @@ Dims broadcast(Call& call, const Dims& a, const Dims& b);
 void elementwise(Call& call, ElementFunction function, const Operand& out,
                  std::initializer_list<Operand> operands, Scalars scalars = {});
 
-// A tensor as copy() walks it: element (i, j, ...) is at offset + i * strides[0] + j *
-// strides[1]...
-struct Walk {
-  Operand tensor;
-  int64_t offset = 0;
-  Dims strides;
-};
+// All elements of a tensor, in order.
 Walk dense(const Operand& tensor);
 
 // Dispatches the copy of `sizes` elements.

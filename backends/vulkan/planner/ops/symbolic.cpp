@@ -33,7 +33,7 @@ void plan_arithmetic(Call& call, int kind) {
 
 // sym_size.int(x, dim)
 void plan_size(Call& call, int) {
-  const Operand x = call.tensor(0);
+  const View x = call.view(0);
   const size_t d = call.dim(1, x.dims.rank);
   if (call.require(x.dims.rank > 0, "a scalar has no sizes")) call.symbol(x.dims[d]);
 }

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/vulkan/runtime/gpu/matrix_units.h"
+
 namespace taper::vulkan {
 namespace {
 
@@ -84,11 +86,15 @@ Result<VkInstance> shared_instance() {
 
 }  // namespace
 
-Buffer::~Buffer() {
+void Buffer::free() {
   if (device_ == nullptr || device_->is_stuck()) return;
   const VolkDeviceTable& vk = device_->vk();
-  if (buffer_ != VK_NULL_HANDLE) vk.vkDestroyBuffer(device_->handle(), buffer_, nullptr);
-  if (memory_ != VK_NULL_HANDLE) vk.vkFreeMemory(device_->handle(), memory_, nullptr);
+  vk.vkDestroyBuffer(device_->handle(), buffer_, nullptr);
+  vk.vkFreeMemory(device_->handle(), memory_, nullptr);
+  buffer_ = VK_NULL_HANDLE;
+  memory_ = VK_NULL_HANDLE;
+  mapped_ = nullptr;
+  bytes_ = 0;
 }
 
 Result<std::unique_ptr<GpuDevice>> GpuDevice::open(const DeviceChoice& choice) {
@@ -151,6 +157,12 @@ Status GpuDevice::make_device(bool is_robust) {
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
   info.pEnabledFeatures = &features;
+  MatrixUnits units(instance_, physical_);
+  info.pNext = units.features();
+  info.enabledExtensionCount = units.are_there() ? 1 : 0;
+  info.ppEnabledExtensionNames = &MatrixUnits::kExtension;
+  limits_.matrix_units = units.are_there();
+  limits_.subgroup = units.subgroup();
   const VkResult made = vkCreateDevice(physical_, &info, nullptr, &device_);
   const Status status = check(made, "the GPU cannot be opened");
   if (status.error() == Error::kDelegateMemoryAllocationFailed) return status;

@@ -35,7 +35,8 @@ class Buffer {
   Buffer() = default;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer();
+  ~Buffer() { free(); }
+  void free();
 
   VkBuffer handle() const { return buffer_; }
   uint64_t bytes() const { return bytes_; }

@@ -48,8 +48,9 @@ GpuMethod::~GpuMethod() {
 }
 
 Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source,
-                       const ThreadPool& pool) {
+                       const ThreadPool& pool, bool in_half) {
   TAPER_TRY(graph_.read(payload, &source));
+  graph_.in_half = in_half;
   fuse(graph_);
   TAPER_TRY(plan_.build(graph_, device_.limits()));
   for (const PayloadValue& value : graph_.values) {
@@ -59,8 +60,8 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   }
   TAPER_TRY(allocate_memory());
   TAPER_TRY(allocate_commands());
-  TAPER_TRY(write_constants(Place::Memory::kConstants));
-  TAPER_TRY(write_constants(Place::Memory::kStates));
+  TAPER_TRY(write_constants(/*states=*/false));
+  TAPER_TRY(write_constants(/*states=*/true));
   TAPER_TRY(pipelines_.prepare(plan_.dispatches(), pool));
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
@@ -68,6 +69,7 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
     WaitTime time;
     TAPER_TRY(device_.run(recordings_[0].commands, fence_, time));
   }
+  loading_.free();
   return take_recording();
 }
 
@@ -99,10 +101,11 @@ Status GpuMethod::allocate_memory() {
   TAPER_TRY(device_.allocate(plan_.arena_bytes(), Use::kGpu, arena_));
   TAPER_TRY(device_.allocate(plan_.constant_bytes(), Use::kGpu, constants_));
   TAPER_TRY(device_.allocate(plan_.state_bytes(), Use::kGpu, states_));
-  const bool is_mapped =
-      arena_.mapped() != nullptr && constants_.mapped() != nullptr && states_.mapped() != nullptr;
+  TAPER_TRY(device_.allocate(plan_.loading_bytes(), Use::kGpu, loading_));
+  const bool is_mapped = arena_.mapped() != nullptr && constants_.mapped() != nullptr &&
+                         states_.mapped() != nullptr && loading_.mapped() != nullptr;
   const uint64_t inputs = make_ports(graph_.inputs, is_mapped, 0, inputs_);
-  const uint64_t stored = std::max(plan_.constant_bytes(), plan_.state_bytes());
+  const uint64_t stored = plan_.constant_bytes() + plan_.loading_bytes() + plan_.state_bytes();
   const uint64_t staged = is_mapped ? 0 : std::min(stored, kUploadBytes);
   TAPER_TRY(device_.allocate(std::max(inputs, staged), Use::kUpload, upload_));
   const bool is_readable =
@@ -138,6 +141,19 @@ Status GpuMethod::allocate_commands() {
   return {};
 }
 
+const Buffer& GpuMethod::buffer_of(const Place& root) const {
+  switch (root.memory) {
+    case Place::Memory::kConstants:
+      return constants_;
+    case Place::Memory::kLoading:
+      return loading_;
+    case Place::Memory::kStates:
+      return states_;
+    default:
+      return arena_;
+  }
+}
+
 Status GpuMethod::make_sets(Recording& recording, size_t count,
                             std::vector<VkDescriptorSet>& sets) const {
   const VolkDeviceTable& vk = device_.vk();
@@ -166,7 +182,7 @@ Status GpuMethod::make_sets(Recording& recording, size_t count,
   return {};
 }
 
-Status GpuMethod::flush_constants(const Buffer& buffer, std::vector<VkBufferCopy>& copies) {
+Status GpuMethod::flush_constants(std::vector<ConstantCopy>& copies) {
   if (copies.empty()) return {};
   const VolkDeviceTable& vk = device_.vk();
   const VkCommandBuffer commands = recordings_[0].commands;
@@ -174,8 +190,9 @@ Status GpuMethod::flush_constants(const Buffer& buffer, std::vector<VkBufferCopy
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   TAPER_TRY(
       device_.check(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands"));
-  vk.vkCmdCopyBuffer(commands, upload_.handle(), buffer.handle(),
-                     static_cast<uint32_t>(copies.size()), copies.data());
+  for (const ConstantCopy& each : copies) {
+    vk.vkCmdCopyBuffer(commands, upload_.handle(), each.to->handle(), 1, &each.copy);
+  }
   TAPER_TRY(device_.check(vk.vkEndCommandBuffer(commands), "there is no memory for commands"));
   copies.clear();
   WaitTime time;
@@ -184,14 +201,15 @@ Status GpuMethod::flush_constants(const Buffer& buffer, std::vector<VkBufferCopy
 
 // Where the host does not see the memory, constants go through upload_, as much at a time as it
 // holds.
-Status GpuMethod::write_constants(Place::Memory memory) {
-  const Buffer& buffer = buffer_of(memory);
+Status GpuMethod::write_constants(bool states) {
   uint64_t used = 0;
-  std::vector<VkBufferCopy> copies;
+  std::vector<ConstantCopy> copies;
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Place& place = plan_.places()[id];
     const PayloadValue& value = graph_.values[id];
-    if (!value.is_constant || place.memory != memory || place.first > place.last) continue;
+    const bool is_wanted = value.is_constant && place.root == id && place.first <= place.last;
+    if (!is_wanted || (place.memory == Place::Memory::kStates) != states) continue;
+    const Buffer& buffer = buffer_of(place);
     const size_t element = place.has_bytes ? 4 : element_size(value.dtype);
     const size_t count = place.has_bytes ? static_cast<size_t>(place.bytes / 4)
                                          : static_cast<size_t>(value.dims.numel());
@@ -201,18 +219,18 @@ Status GpuMethod::write_constants(Place::Memory memory) {
     }
     for (size_t done = 0; done < count;) {
       if (used == upload_.bytes()) {
-        TAPER_TRY(flush_constants(buffer, copies));
+        TAPER_TRY(flush_constants(copies));
         used = 0;
       }
       const size_t part =
           std::min<size_t>(count - done, static_cast<size_t>((upload_.bytes() - used) / 4));
       TAPER_TRY(write_words(value, place, done * element, part, words_at(upload_, used)));
-      copies.push_back({used, place.offset + done * 4, part * 4});
+      copies.push_back({&buffer, {used, place.offset + done * 4, part * 4}});
       used += part * 4;
       done += part;
     }
   }
-  return flush_constants(buffer, copies);
+  return flush_constants(copies);
 }
 
 VkDescriptorBufferInfo GpuMethod::range_of(ValueId value) const {
@@ -360,7 +378,7 @@ void GpuMethod::take_key() {
 Status GpuMethod::reset() {
   recordings_[0].last_use = 0;  // Its commands go, to copy what the states hold at first.
   is_stale_ = true;
-  return write_constants(Place::Memory::kStates);
+  return write_constants(/*states=*/true);
 }
 
 Status GpuMethod::take_recording() {

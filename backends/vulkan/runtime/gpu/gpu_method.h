@@ -25,7 +25,8 @@ class GpuMethod final : public Executable {
 
   // What the payload's graph refers to must outlive this.
   // Pipelines are made on the threads of the pool.
-  Status load(Span<const uint8_t> payload, const ConstantSource& source, const ThreadPool& pool);
+  Status load(Span<const uint8_t> payload, const ConstantSource& source, const ThreadPool& pool,
+              bool in_half);
 
   // Whether an input may be of int64. An element that does not fit into 32 bits makes execute()
   // return kNotSupported.
@@ -56,6 +57,10 @@ class GpuMethod final : public Executable {
     WaitTime wait;
     uint64_t last_use = 0;  // 0: it has no commands.
   };
+  struct ConstantCopy {
+    const Buffer* to;
+    VkBufferCopy copy;
+  };
   static constexpr size_t kMostRecordings = 4;  // The one that was used last makes room.
 
   // An input or an output: where the host has it, and where it is to be copied, if it is.
@@ -72,8 +77,8 @@ class GpuMethod final : public Executable {
   void map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
                  std::vector<Port>& ports) const;
   // Constants, or what states hold at first.
-  Status write_constants(Place::Memory memory);
-  Status flush_constants(const Buffer& buffer, std::vector<VkBufferCopy>& copies);
+  Status write_constants(bool states);
+  Status flush_constants(std::vector<ConstantCopy>& copies);
 
   void take_key();
   // Finds or makes the commands for the current sizes.
@@ -90,12 +95,7 @@ class GpuMethod final : public Executable {
   void record_copies(VkCommandBuffer commands, bool to_gpu) const;
   void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
                VkPipelineStageFlags to, VkAccessFlags read) const;
-  const Buffer& buffer_of(const Place& root) const { return buffer_of(root.memory); }
-  const Buffer& buffer_of(Place::Memory memory) const {
-    return memory == Place::Memory::kConstants ? constants_
-           : memory == Place::Memory::kStates  ? states_
-                                               : arena_;
-  }
+  const Buffer& buffer_of(const Place& root) const;
   const Place& root_of(ValueId value) const { return plan_.places()[plan_.places()[value].root]; }
   VkDescriptorBufferInfo range_of(ValueId value) const;
 
@@ -108,6 +108,7 @@ class GpuMethod final : public Executable {
   PayloadGraph graph_;
   Plan plan_;
   Buffer constants_, states_, arena_, upload_, read_back_;
+  Buffer loading_;  // Constants that others are made of, while it is loaded.
   std::vector<Port> inputs_, outputs_;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   Recording recordings_[kMostRecordings];

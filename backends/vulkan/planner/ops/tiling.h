@@ -1,0 +1,23 @@
+// How a product is divided among workgroups.
+
+#pragma once
+
+#include "backends/vulkan/planner/ops/product.h"
+
+namespace taper::vulkan {
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+struct Tiling {
+  int64_t m, n;                  // What a workgroup makes.
+  int64_t depth;                 // How much of k it has at once.
+  int64_t parts = 1;             // Workgroups that share a tile.
+  int64_t down = 1, across = 1;  // Fragments of 16 x 16 that a subgroup makes, of matrix units.
+};
+
+// For gemm.comp.
+Tiling tiling_for_processors(const Call& call, const Product& p);
+// For matrix_units.comp.
+Tiling tiling_for_matrix_units(const Call& call, const Product& p);
+
+}  // namespace taper::vulkan
