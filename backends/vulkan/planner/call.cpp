@@ -114,7 +114,13 @@ Operand Call::operand(ValueId id) {
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
   note_elements(plan_.places_[id].root, false);
   plan_.note_use(id);
-  return {id, from.dtype, from.dims};
+  const Operand stored = {id, from.dtype, from.dims};
+  if (ok() && plan_.views_[id].is_open) {
+    const View view = view_of(id);
+    plan_.views_[id].is_open = false;
+    copy(*this, from.dims, dense(stored), view.walk);
+  }
+  return stored;
 }
 
 // A constant has one form.
@@ -144,13 +150,7 @@ Operand Call::bytes(size_t i) {
   if (!require(is_plain, "its weights are not a constant of bytes")) return {};
   note_elements(root, true);
   plan_.note_use(id);
-  const Operand stored = {id, from.dtype, from.dims};
-  if (ok() && plan_.views_[id].is_open) {
-    const View view = view_of(id);
-    plan_.views_[id].is_open = false;
-    copy(*this, from.dims, dense(stored), view.walk);
-  }
-  return stored;
+  return {id, from.dtype, from.dims};
 }
 
 View Call::view_of(ValueId id) {
@@ -179,9 +179,11 @@ View Call::view(size_t i, size_t item) {
   return view_of(static_cast<ValueId>(value(i).values[item]));
 }
 
-// Constants are stored in any form once, and outputs must be. A plan for other sizes stores what
-// the first one has stored.
+// Constants are stored in any form once, and outputs and states must be. A plan for other sizes
+// stores what the first one has stored.
 bool Call::may_stay_view(ValueId id, const Walk& from) {
+  const size_t values = plan_.views_.size();  // Others are temporary, such as new states.
+  if (id >= values || from.tensor.id >= values) return false;
   Plan::OpenView& view = plan_.views_[id];
   if (plan_.is_placed_) return view.was_open;
   const Place& root = plan_.root_of(from.tensor.id);

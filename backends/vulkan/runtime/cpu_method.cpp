@@ -220,7 +220,7 @@ Status CpuMethod::add_rounding(const PayloadCall& from, EValue* (&rounded)[2]) {
     *rounded[factor] = EValue(&slot.tensor);
     KernelCall& call = calls_.emplace_back();
     call.from = &from;
-    call.kernel = taper::find_kernel(cpu_kernels(), "vulkan::round_to_half");
+    call.kernel = find_cpu_kernel("vulkan::round_to_half");
     call.args = {&values_[id], rounded[factor]};
     TAPER_TRY(note_access(values_[id], false));
     TAPER_TRY(note_access(*rounded[factor], true));
