@@ -54,6 +54,7 @@ struct PayloadValue {
   ScalarType dtype = ScalarType::kFloat;
   Dims dims;    // Current sizes.
   Dims limits;  // The largest sizes.
+  bool is_half = false;  // The payload says float16; dtype is float32, in which it is computed.
   bool is_constant = false;
   bool is_input = false;
   // Whether plans depend on the elements of this input; then these, int32 or int64, as they were
@@ -89,6 +90,8 @@ struct PayloadGraph {
   std::vector<PayloadValue> values;
   std::vector<PayloadCall> calls;
   std::vector<ValueId> inputs, outputs;
+  // Data of float16 constants as float32, which take their place (runtime/element_words.h).
+  std::vector<std::vector<float>> widened;
   // The name of the operator that read() did not know; empty otherwise. Views the payload.
   std::string_view unknown_operator;
 
