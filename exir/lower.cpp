@@ -68,6 +68,14 @@ bool stays_whole(const Node& node) {
   return node.target() == "aten::linear" && is_floating(node.outputs[0]->type.dtype) &&
          node.arg("weight").value()->type.rank() == 2;
 }
+// Weights in groups, which constant folding turns to floats that remember their integers.
+bool is_weight_in_groups(const Node& node) {
+  if (!node.is("quantized_decomposed::dequantize_per_channel_group")) return false;
+  const auto is_constant = [&](const char* name) {
+    return node.arg(name).is_none() || node.arg(name).value()->role == ValueRole::kConstant;
+  };
+  return is_constant("input") && is_constant("scales") && is_constant("zero_points");
+}
 // Rules that emit operators of this runtime, which ExecuTorch does not have.
 const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions none;
@@ -89,9 +97,12 @@ int run_keep_assertions(Graph& graph, Lowering& lowering) {
 }
 int run_decompose(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
+  const bool float_weights = any_backend(
+      options, [](const BackendCompiler& backend) { return backend.wants_float_weights(); });
   const KeepWhole keep = [&](const Node& node) {
     const bool keeps =
-        stays_whole(node) || any_backend(options, [&](const BackendCompiler& backend) {
+        stays_whole(node) || (float_weights && is_weight_in_groups(node)) ||
+        any_backend(options, [&](const BackendCompiler& backend) {
           return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
         });
     if (keeps) lowering.kept_whole.emplace(node.target());

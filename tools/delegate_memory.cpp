@@ -42,6 +42,7 @@ class Metered final : public BackendInterface {
                  Span<EValue* const> args) override {
     return inner_->execute(context, handle, args);
   }
+  Status reset(void* handle) override { return inner_->reset(handle); }
   void destroy(void* handle) override { inner_->destroy(handle); }
 
  private:

@@ -25,6 +25,9 @@ struct Part {
   std::vector<Value*>
       inputs;  // Tensors that they read and other nodes produce; constants are not among them.
   std::vector<Value*> outputs;  // Results that other nodes read.
+  // Buffers that the program writes and that no other node reads: the delegate keeps them, and what
+  // they hold after a call is the source, a result of one of the nodes.
+  std::vector<Mutation> states;
   // Whether ExecuTorch's device half runs the call, whose abilities alone count then.
   bool for_executorch = false;
 };
@@ -66,6 +69,10 @@ class BackendCompiler {
   // Whether dequantised int8 and int4 weights are folded to float32 constants, whatever their size,
   // which keep their scales. Otherwise it is offered the nodes that dequantise.
   virtual bool wants_float_weights() const { return false; }
+
+  // Whether its delegates keep buffers that the program writes. Otherwise such a buffer is an input
+  // of a call, and what it holds afterwards an output.
+  virtual bool keeps_states() const { return false; }
 
   // Why the backend does not take a node of the Edge dialect; empty if it does.
   virtual std::string refusal(const Node& node, const Graph& graph) const = 0;

@@ -104,8 +104,40 @@ class Partitioner {
     }
   }
 
+  // The mutations of states that the taken nodes of one level alone read and write, by the state.
+  std::unordered_map<const Value*, std::pair<Mutation, size_t>> find_states() const {
+    std::unordered_map<const Value*, std::pair<Mutation, size_t>> states;
+    if (!backend_.keeps_states() || options_.for_executorch) return states;
+    std::unordered_map<const Value*, size_t> level_of;
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      for (const Value* output : graph_.nodes[i]->outputs) {
+        if (taken(i)) level_of[output] = entries_[i].level;
+      }
+    }
+    for (const Mutation& mutation : graph_.mutations) {
+      const auto made = level_of.find(mutation.source);
+      if (mutation.target->role == ValueRole::kState && made != level_of.end()) {
+        states[mutation.target] = {mutation, made->second};
+      }
+    }
+    for (size_t i = 0; i < entries_.size(); ++i) {
+      const auto look = [&](const Value* value) {
+        const auto found = states.find(value);
+        if (found == states.end()) return;
+        if (!taken(i) || entries_[i].level != found->second.second) states.erase(found);
+      };
+      for (const Argument& arg : graph_.nodes[i]->args) for_each_needed(arg, look);
+    }
+    for (const Argument& output : graph_.outputs) {
+      for_each_value(output, [&](const Value* value) { states.erase(value); });
+    }
+    for (const Mutation& mutation : graph_.mutations) states.erase(mutation.source);
+    return states;
+  }
+
   std::vector<Part> parts() const {
     std::vector<Part> parts(levels_);
+    const auto states = find_states();
     std::unordered_map<const Value*, size_t> inside;  // Produced by the part of that level.
     std::unordered_set<const Value*> read_outside;
     const auto note = [&](const Value* value) { read_outside.insert(value); };
@@ -121,6 +153,7 @@ class Partitioner {
       for (const Value* output : node.outputs) inside[output] = level;
       for_each_value(node, [&](Value* value) {
         if (value->kind != ValueKind::kTensor || value->role == ValueRole::kConstant) return;
+        if (states.count(value) != 0) return;
         const auto made = inside.find(value);
         if (made != inside.end() && made->second == level) return;
         if (made != inside.end()) note(value);
@@ -129,7 +162,14 @@ class Partitioner {
       });
     }
     for (const Argument& output : graph_.outputs) for_each_value(output, note);
-    for (const Mutation& mutation : graph_.mutations) note(mutation.source);
+    for (const Mutation& mutation : graph_.mutations) {
+      const auto kept = states.find(mutation.target);
+      if (kept == states.end()) {
+        note(mutation.source);
+      } else {
+        parts[kept->second.second].states.push_back(mutation);
+      }
+    }
     for (Part& part : parts) {
       part.for_executorch = options_.for_executorch;
       for (const Node* node : part.nodes) {
@@ -151,7 +191,8 @@ class Partitioner {
     if (give_up_misfits()) return true;
     bool changed = false;
     for (const Part& part : parts_) {
-      if (part.nodes.empty() || (!part.outputs.empty() && is_wanted(part))) continue;
+      const bool has_result = !part.outputs.empty() || !part.states.empty();
+      if (part.nodes.empty() || (has_result && is_wanted(part))) continue;
       const std::unordered_set<const Node*> members(part.nodes.begin(), part.nodes.end());
       for (size_t i = 0; i < entries_.size(); ++i) {
         if (members.count(graph_.nodes[i].get()) != 0) {
@@ -166,7 +207,7 @@ class Partitioner {
   bool give_up_misfits() {
     std::unordered_map<const Node*, std::string> misfits;
     for (const Part& part : parts_) {
-      if (part.nodes.empty() || part.outputs.empty()) continue;
+      if (part.nodes.empty() || (part.outputs.empty() && part.states.empty())) continue;
       for (Misfit& misfit : backend_.misfits(part)) {
         misfits.emplace(misfit.node, std::move(misfit.why));
       }
@@ -208,7 +249,14 @@ class Partitioner {
     call->outputs = part.outputs;
     graph_.delegates.push_back(delegate_of(part));
     for (Value* output : part.outputs) output->producer = call.get();
+    for (const Mutation& state : part.states) forget_state(state.target);
     return call;
+  }
+
+  // The delegate keeps it.
+  void forget_state(const Value* state) {
+    std::erase(graph_.constants, state);
+    std::erase_if(graph_.mutations, [&](const Mutation& each) { return each.target == state; });
   }
 
   // Level by level: first the nodes outside, then the group.

@@ -75,8 +75,10 @@ TensorData own_bytes(std::vector<uint8_t> bytes);
 // dimension, or by one for each group within a row. Zero points are 0.
 struct Scales {
   std::vector<float> items;
-  size_t dim = 0;     // The dimension of the scales, if there are several.
-  int64_t group = 0;  // If not 0, the number of elements in a row of a matrix that share a scale.
+  size_t dim = 0;       // The dimension of the scales, if there are several.
+  int64_t group = 0;    // If not 0, the number of elements in a row of a matrix that share a scale.
+  TensorData integers;  // What was dequantised, of the same sizes.
+  int64_t bits = 8;     // 4 if all integers are from -8 to 7.
 };
 
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };

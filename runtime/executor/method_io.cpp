@@ -183,7 +183,14 @@ Result<EValue> Method::get_output(size_t i) const {
   return value;
 }
 
-Status Method::reset_state() { return internal::load_saved_values(*state_); }
+Status Method::reset_state() {
+  TAPER_TRY(internal::load_saved_values(*state_));
+  for (uint32_t i = 0; i < state_->live_delegates; ++i) {
+    const internal::DelegateState& delegate = state_->delegates[i];
+    TAPER_TRY(delegate.backend->reset(delegate.handle));
+  }
+  return {};
+}
 
 ExecutionFailure Method::last_failure() const {
   ExecutionFailure failure;

@@ -122,6 +122,27 @@ TEST_P(Models, GivePyTorchsNumbersOnEachBackend) {
   }
 }
 
+TEST_P(Models, BeginAnewWhenTheirStateIsReset) {
+  const ModelCase& c = GetParam();
+  if (c.steps == 1) return;
+  for (const DeviceDescriptor* each : backend_devices()) {
+    SCOPED_TRACE(each->identity.name);
+    const TemporaryProgram program(export_bytes(c.path(), each->identity.name));
+    tools::ProgramRunner runner({program.path(), "", ""});
+    for (const bool again : {false, true}) {
+      if (again) {
+        ASSERT_TRUE(runner.module().reset_state().ok());
+      }
+      for (size_t step = 0; step < c.steps; ++step) {
+        const std::vector<std::string> names = c.input_paths(step);
+        runner.set_inputs(tools::read_all(names), names);
+        runner.execute();
+        expect_outputs(runner, c, step);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::ValuesIn(model_cases()),
                          [](const auto& info) { return info.param.test_name(); });
 

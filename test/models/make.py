@@ -51,6 +51,7 @@ signals
 borders
 forms
 quantised
+decoder
 untouched
 """.split()
 FULL_SOURCES = (

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/vulkan/aot/state_updates.h"
 #include "backends/vulkan/planner/payload_header.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
@@ -72,10 +73,10 @@ PayloadWriter::Id PayloadWriter::add_value(wire::Kind kind, Item item) {
   return static_cast<Id>(values_.size() - 1);
 }
 
-PayloadWriter::Id PayloadWriter::constant(const exir::Value* value) {
-  const std::string key = purpose_ == Purpose::kRun ? exir::content_name(value->data) : "";
-  if (purpose_ == Purpose::kRun) data_.push_back({key, value->data});
-  constants_.push_back(wire::CreateBytesDirect(fbb_, kNamed, value->data.bytes, key.c_str()));
+PayloadWriter::Id PayloadWriter::constant(const exir::TensorData& bytes) {
+  const std::string key = purpose_ == Purpose::kRun ? exir::content_name(bytes) : "";
+  if (purpose_ == Purpose::kRun) data_.push_back({key, bytes});
+  constants_.push_back(wire::CreateBytesDirect(fbb_, kNamed, bytes.bytes, key.c_str()));
   return static_cast<Id>(constants_.size() - 1);
 }
 
@@ -88,7 +89,8 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
     if (most > INT32_MAX) throw exir::Failure("the size " + size.text() + " has no bound");
     dims.push_back(static_cast<uint32_t>(most));
   }
-  const Id data = value->role == exir::ValueRole::kConstant ? constant(value) : -1;
+  const bool is_known = value->role == exir::ValueRole::kConstant || states_.count(value) != 0;
+  const Id data = is_known ? constant(value->data) : -1;
   const auto made =
       wire::CreateTensorDirect(fbb_, data_type(value->type.dtype), &dims, data, /*mem_obj_id=*/-1);
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
@@ -215,7 +217,78 @@ PayloadWriter::Id PayloadWriter::results(const Node& node) {
   return add_value(wire::Kind::ValueList, wire::CreateValueListDirect(fbb_, &ids).Union());
 }
 
+void PayloadWriter::add_states(const exir::Part& part) {
+  for (const exir::Mutation& state : part.states) states_.insert(state.target);
+  for (const exir::Mutation& state : part.states) {
+    const bool is_alone = tensors_.count(state.source) == 0;
+    if (is_alone && is_written_in_place(part, state)) {
+      tensors_[state.source] = tensor(state.target);
+    } else {
+      copied_.push_back(state);
+    }
+  }
+}
+
+PayloadWriter::Id PayloadWriter::packed_weights(const exir::Value* weight,
+                                                const WeightPacking& packing) {
+  const auto [known, is_new] = packed_.insert({{weight, 0}, 0});
+  if (!is_new) return known->second;
+  const bool runs = purpose_ == Purpose::kRun;
+  const Id data = constant(runs ? packed_bytes(weight, packing) : exir::TensorData());
+  const std::vector<uint32_t> dims = {static_cast<uint32_t>(packing.rows),
+                                      static_cast<uint32_t>(packing.row_bytes())};
+  const auto dtype = packing.bits == 4 ? wire::DataType::UInt8 : wire::DataType::Int8;
+  const auto made = wire::CreateTensorDirect(fbb_, dtype, &dims, data, -1);
+  return known->second = add_value(wire::Kind::Tensor, made.Union());
+}
+
+PayloadWriter::Id PayloadWriter::packed_scales_of(const exir::Value* weight,
+                                                  const WeightPacking& packing, bool by_column) {
+  const auto [known, is_new] = packed_.insert({{weight, by_column ? 1 : 2}, 0});
+  if (!is_new) return known->second;
+  const bool runs = purpose_ == Purpose::kRun;
+  const Id data = constant(runs ? packed_scales(weight, packing, by_column) : exir::TensorData());
+  const auto rows = static_cast<uint32_t>(packing.rows);
+  const auto groups = static_cast<uint32_t>(packing.groups());
+  std::vector<uint32_t> dims = {by_column ? groups : rows, by_column ? rows : groups};
+  if (packing.bits == 8) dims = {rows};
+  const auto made = wire::CreateTensorDirect(fbb_, wire::DataType::Float32, &dims, data, -1);
+  return known->second = add_value(wire::Kind::Tensor, made.Union());
+}
+
+// linear(x, weight, bias?), embedding(weight, indices, ...)
+bool PayloadWriter::add_packed(const Node& node) {
+  const bool is_linear = node.is("aten::linear"), is_table = node.is("aten::embedding");
+  if (!is_linear && !is_table) return false;
+  const exir::Value* weight = node.args[is_linear ? 1 : 0].value();
+  const auto packing = packing_of(weight);
+  const bool has_form = packing && (packing->bits == 4 || (is_linear && packing->groups() == 1));
+  if (!has_form || (is_table && packing->columns % packing->group != 0)) return false;
+  const Id weights = packed_weights(weight, *packing);
+  const Id scales = packed_scales_of(weight, *packing, is_linear);
+  if (is_table) {
+    const Id indices = tensor(node.args[1].value());
+    const Id is_low_first = add_value(wire::Kind::Bool, wire::CreateBool(fbb_, true).Union());
+    call("et_vk.embedding_q4gsw.default",
+         {weights, scales, integer(packing->group), indices, is_low_first, results(node)});
+    return true;
+  }
+  const Id x = tensor(node.args[0].value());
+  const Id bias = node.args[2].is_none() ? none() : tensor(node.args[2].value());
+  if (packing->bits == 4) {
+    call("et_vk.linear_q4gsw.default",
+         {x, weights, scales, integer(packing->group), bias, results(node)});
+  } else {
+    call("et_vk.linear_q8csw.default", {x, weights, scales, bias, results(node)});
+  }
+  return true;
+}
+
 void PayloadWriter::add(const Node& node) {
+  if (add_packed(node)) {
+    measured_.push_back(node.outputs[0]);
+    return;
+  }
   std::vector<int32_t> args;
   for (size_t i = 0; i < node.args.size(); ++i) {
     args.push_back(argument(node.args[i], node.schema->args[i].type));
@@ -231,6 +304,11 @@ void PayloadWriter::call(const std::string& name, const std::vector<Id>& args) {
 }
 
 exir::Delegate PayloadWriter::finish(const std::vector<exir::Value*>& outputs) {
+  for (const exir::Mutation& state : copied_) {
+    const Id to = tensor(state.target);
+    const Id waits = add_value(wire::Kind::Bool, wire::CreateBool(fbb_, false).Union());
+    call("aten.copy.default", {to, tensor(state.source), waits, to});
+  }
   std::vector<uint32_t> output_ids;
   for (const exir::Value* output : outputs) {
     output_ids.push_back(static_cast<uint32_t>(tensor(output)));

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "backends/vulkan/aot/quantised_weights.h"
 #include "backends/vulkan/schema_generated.h"
 #include "exir/delegate/backend_compiler.h"
 
@@ -26,10 +28,14 @@ class PayloadWriter {
   PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
                 Purpose purpose = Purpose::kRun);
 
+  // The group's states, and which nodes write one in place; before the nodes are added.
+  void add_states(const exir::Part& part);
   // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
   // payload cannot have.
   void add(const exir::Node& node);
   size_t num_calls() const { return calls_.size(); }
+  // The states that finish() writes, by a call each.
+  const std::vector<exir::Mutation>& copied() const { return copied_; }
   // The payload and the data of its constants.
   exir::Delegate finish(const std::vector<exir::Value*>& outputs);
 
@@ -39,10 +45,14 @@ class PayloadWriter {
 
   Id add_value(wire::Kind kind, Item item);
   Id tensor(const exir::Value* value);
-  Id constant(const exir::Value* value);
+  Id constant(const exir::TensorData& bytes);
   Id argument(const exir::Argument& arg, const exir::ArgType& type);
   Id list(const exir::Argument::List& items, const exir::ArgType& type);
   Id results(const exir::Node& node);
+  // Adds the call of a node whose weights are packed, if they are; otherwise returns false.
+  bool add_packed(const exir::Node& node);
+  Id packed_weights(const exir::Value* weight, const WeightPacking& packing);
+  Id packed_scales_of(const exir::Value* weight, const WeightPacking& packing, bool by_column);
   Id none();
   Id integer(int64_t value);
   void call(const std::string& name, const std::vector<Id>& args);
@@ -62,9 +72,12 @@ class PayloadWriter {
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<exir::Delegate::Data> data_;
   std::unordered_map<const exir::Value*, Id> tensors_;
+  std::map<std::pair<const exir::Value*, int>, Id> packed_;  // Weights, and scales in two orders.
+  std::set<const exir::Value*> states_;
   std::vector<const exir::Value*> measured_;  // Tensors whose sizes may be read, in order.
   std::map<std::string, Id> sizes_;           // By their texts.
   std::vector<uint32_t> inputs_;
+  std::vector<exir::Mutation> copied_;  // States that are written when all nodes have run.
 };
 
 // The name of an operator in payloads: "aten.relu.default" for "aten::relu".

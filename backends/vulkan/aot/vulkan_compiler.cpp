@@ -49,7 +49,6 @@ std::string weight_problem(const Node& node) {
 
 std::string value_problem(const Value* value) {
   if (value->kind != exir::ValueKind::kTensor) return {};
-  if (value->role == exir::ValueRole::kState) return "it reads a buffer that the program writes";
   if (!value->type.is_contiguous()) return "a tensor is not contiguous";
   if (value->role == exir::ValueRole::kConstant && value->type.dtype == ScalarType::kLong &&
       !fits_32_bits(value->data)) {
@@ -68,7 +67,7 @@ std::string value_problem(const Value* value) {
   }
 }
 
-// The tensors that a node reads, without constants, each once.
+// The tensors that a node reads, without constants, each once. A state counts as an input here.
 std::vector<Value*> inputs_of(const Node& node) {
   std::vector<Value*> inputs;
   exir::for_each_value(node, [&](Value* value) {
@@ -96,6 +95,21 @@ std::string planning_problem(const exir::Delegate& delegate) {
   if (status.ok()) fuse(graph);
   if (status.ok()) status = plan.build(graph, Limits());
   return status.message();
+}
+
+// The nodes that read states which the group does not own.
+std::vector<exir::Misfit> readers_of_states(const Part& part) {
+  std::vector<exir::Misfit> readers;
+  for (const Node* node : part.nodes) {
+    bool reads = false;
+    exir::for_each_value(*node, [&](const Value* value) {
+      reads =
+          reads || (value->role == exir::ValueRole::kState &&
+                    std::find(part.inputs.begin(), part.inputs.end(), value) != part.inputs.end());
+    });
+    if (reads) readers.push_back({node, "it reads a buffer that the program writes"});
+  }
+  return readers;
 }
 
 }  // namespace
@@ -157,12 +171,16 @@ bool VulkanCompiler::pays(const Part& part) const {
 
 // Sizes that the tensors of the group do not say, and what the planner does not take with those
 // that they say.
+// A buffer that other nodes read or write, too, is not taken.
 std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
+  std::vector<exir::Misfit> readers = readers_of_states(part);
+  if (!readers.empty()) return readers;
   const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
     return node->outputs[0]->type.is_static();
   });
-  if (all_known) return {};
+  if (all_known && part.states.empty()) return {};
   PayloadWriter writer(*part.graph, part.inputs);
+  writer.add_states(part);
   std::vector<size_t> ends;  // How many calls there are after each node.
   for (const Node* node : part.nodes) {
     try {
@@ -178,6 +196,10 @@ std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
   Plan plan;
   if (status.ok()) status = plan.build(graph, Limits());
   if (status.ok()) return {};
+  const size_t behind = plan.current_call() - std::min<size_t>(plan.current_call(), ends.back());
+  if (plan.current_call() >= ends.back() && behind < writer.copied().size()) {
+    return {{writer.copied()[behind].source->producer, status.message()}};
+  }
   const auto end = std::upper_bound(ends.begin(), ends.end(), plan.current_call());
   const auto at = std::min<size_t>(static_cast<size_t>(end - ends.begin()), part.nodes.size() - 1);
   return {{part.nodes[at], status.message()}};
@@ -185,6 +207,7 @@ std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
 
 std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const {
   PayloadWriter writer(*part.graph, part.inputs);
+  writer.add_states(part);
   for (const Node* node : part.nodes) writer.add(*node);
   auto delegate = std::make_shared<exir::Delegate>(writer.finish(part.outputs));
   if (for_executorch_) {

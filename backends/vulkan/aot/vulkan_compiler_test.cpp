@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "backends/vulkan/aot/payload_writer.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "exir/delegate/partition.h"
@@ -109,6 +112,92 @@ TEST(VulkanCompiler, WhatTheDeviceWouldRefuseStaysOutside) {
   %y: float64[2] = aten::relu(%x)
   return %y)");
   EXPECT_NE(wide.outside.find("it computes with"), std::string::npos) << wide.outside;
+}
+
+TEST(VulkanCompiler, APayloadKeepsItsStates) {
+  const Compiled r = compile(R"(  input %x: float32[2]
+  state %s: float32[4] = {1, 2, 3, 4}
+  state %n: float32[4] = {0, 0, 0, 0}
+  %w: float32[4] = aten::slice_scatter(%s, %x, 0, 1, 3, 1)
+  %m: float32[4] = aten::add.Tensor(%n, %w, 1)
+  %y: float32[4] = aten::neg(%w)
+  mutate %s = %w
+  mutate %n = %m
+  return %y)");
+  EXPECT_EQ(r.outside, "");
+  EXPECT_TRUE(r.graph->constants.empty());
+  EXPECT_TRUE(r.graph->mutations.empty());
+  // The first is written in place, the other one behind all nodes.
+  EXPECT_EQ(r.calls(), "slice_scatter add neg copy");
+  const PayloadGraph payload = r.payload();
+  const auto is_state = [&](int32_t id) {
+    return payload.values[static_cast<size_t>(id)].is_state;
+  };
+  EXPECT_EQ(payload.calls[0].args[0], payload.calls[0].result());
+  EXPECT_TRUE(is_state(payload.calls[0].result()));
+  EXPECT_FALSE(is_state(payload.calls[1].result()));
+  EXPECT_EQ(payload.calls[3].result(), payload.calls[1].args[0]);
+  EXPECT_EQ(payload.inputs.size(), 1u);
+  EXPECT_EQ(payload.outputs.size(), 1u);
+}
+
+TEST(VulkanCompiler, WhatAStateHeldBeforeIsNotWrittenOver) {
+  const Compiled r = compile(R"(  input %x: float32[2]
+  state %s: float32[4] = {1, 2, 3, 4}
+  %v: float32[2, 2] = aten::view_copy(%s, [2, 2])
+  %w: float32[4] = aten::slice_scatter(%s, %x, 0, 1, 3, 1)
+  %y: float32[2, 2] = aten::neg(%v)
+  mutate %s = %w
+  return %y)");
+  EXPECT_EQ(r.calls(), "view_copy slice_scatter neg copy") << r.outside;
+}
+
+TEST(VulkanCompiler, StatesThatOtherNodesUseStayOutside) {
+  const Compiled read = compile(R"(  input %x: float32[4]
+  state %s: float32[4] = {1, 2, 3, 4}
+  %w: float32[4] = aten::add.Tensor(%s, %x, 1)
+  %y: float32[4] = aten::erfinv(%s)
+  mutate %s = %w
+  return %y)");
+  EXPECT_NE(read.outside.find("aten::add.Tensor: it reads a buffer that the program writes"),
+            std::string::npos)
+      << read.outside;
+  EXPECT_EQ(read.graph->mutations.size(), 1u);
+  const Compiled returned = compile(R"(  input %x: float32[4]
+  state %s: float32[4] = {1, 2, 3, 4}
+  %w: float32[4] = aten::add.Tensor(%s, %x, 1)
+  mutate %s = %w
+  return %s)");
+  EXPECT_EQ(returned.graph->mutations.size(), 1u);
+}
+
+// Float weights as constant folding leaves them, of two groups of four in each row.
+TEST(VulkanCompiler, WeightsOfFourBitsStayPacked) {
+  const auto graph = exir::parse_graph(R"(graph "g" {
+  input %x: float32[1, 8]
+  constant %w: float32[2, 8] = {-4, 3.5, 0, 0.5, 1, 2, 3, 4, 0, 0, 0, 0, 7, -8, 1, 0}
+  %y: float32[1, 2] = aten::linear(%x, %w, None)
+  return %y
+})");
+  exir::Scales scales;
+  scales.items = {0.5, 1, 0.25, 1};
+  scales.group = 4;
+  scales.bits = 4;
+  scales.integers = exir::own_bytes({0xf8, 7, 0, 1, 1, 2, 3, 4, 0, 0, 0, 0, 7, 0xf8, 1, 0});
+  graph->constants[0]->scales = std::make_shared<const exir::Scales>(scales);
+  PayloadWriter writer(*graph, {graph->inputs[0].value()});
+  writer.add(*graph->nodes[0]);
+  const exir::Delegate delegate = writer.finish(graph->nodes[0]->outputs);
+  ASSERT_EQ(delegate.data.size(), 2u);
+  const auto bytes = [&](size_t i) {
+    const exir::TensorData& data = delegate.data[i].bytes;
+    return std::vector<uint8_t>(data.data, data.data + data.bytes);
+  };
+  EXPECT_EQ(bytes(0), (std::vector<uint8_t>{0xf0, 0x98, 0xa9, 0xcb, 0x88, 0x88, 0x0f, 0x89}));
+  std::vector<float> by_column(4);
+  ASSERT_EQ(bytes(1).size(), 16u);
+  std::memcpy(by_column.data(), bytes(1).data(), 16);
+  EXPECT_EQ(by_column, (std::vector<float>{0.5, 0.25, 1, 1}));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "backends/vulkan/planner/call.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/ops/strided.h"
 
 namespace taper::vulkan {
 namespace {
@@ -110,6 +112,37 @@ Operand Call::operand(ValueId id) {
   const PayloadValue& from = graph_.values[id];
   if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  note_elements(plan_.places_[id].root, false);
+  plan_.note_use(id);
+  return {id, from.dtype, from.dims};
+}
+
+// A constant has one form.
+void Call::note_elements(ValueId root, bool are_bytes) {
+  if (root >= graph_.values.size() || !graph_.values[root].is_constant) return;
+  const PayloadValue& constant = graph_.values[root];
+  Place& place = plan_.places_[root];
+  if (!plan_.is_placed_ && place.first > place.last && are_bytes) {
+    place.has_bytes = true;
+    place.bytes =
+        (static_cast<uint64_t>(constant.limits.numel()) * element_size(constant.dtype) + 3) / 4 * 4;
+    place.bytes = std::max<uint64_t>(place.bytes, 4);
+  }
+  require(place.has_bytes == are_bytes, "a constant is read as bytes and as elements");
+}
+
+Operand Call::bytes(size_t i) {
+  if (!require(i < count(), "an argument is missing")) return {};
+  const auto id = static_cast<ValueId>(call_.args[i]);
+  const PayloadValue& from = graph_.values[id];
+  if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
+  require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  const ValueId root = plan_.places_[id].root;
+  const bool is_plain = root < graph_.values.size() && graph_.values[root].is_constant &&
+                        !graph_.values[root].is_state && element_size(from.dtype) == 1 &&
+                        graph_.values[root].dtype == from.dtype;
+  if (!require(is_plain, "its weights are not a constant of bytes")) return {};
+  note_elements(root, true);
   plan_.note_use(id);
   return {id, from.dtype, from.dims};
 }
@@ -199,8 +232,8 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   const PayloadValue& stated = result_value(k);
   if (!require(stated.kind == Kind::kTensor, "a result is not a tensor")) return {};
   const auto id = static_cast<ValueId>(&stated - graph_.values.data());
-  require(!stated.is_constant && !stated.is_input && plan_.defined_[id] == 0,
-          "a result is written twice, or is an input or a constant");
+  if (stated.is_state) return new_state(id, dims, dtype);
+  require(!stated.is_input && plan_.defined_[id] == 0, "a result is written twice, or is an input");
   // ExecuTorch's exporter writes int64 as int32.
   const bool is_narrow = stated.dtype == ScalarType::kInt && dtype == ScalarType::kLong;
   require(stated.dtype == dtype || is_narrow, "a result has another dtype than its operator gives");
@@ -218,12 +251,74 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   return {id, dtype, dims};
 }
 
+// The call may still read what the state holds, so it writes elsewhere first.
+Operand Call::new_state(ValueId id, const Dims& dims, ScalarType dtype) {
+  const PayloadValue& state = graph_.values[id];
+  require(state.dtype == dtype && state.limits == dims,
+          "a buffer that the program writes has other sizes or another dtype than what is written");
+  for (const NewState& other : new_states_) {
+    require(other.state != id, "a call writes a buffer of the program twice");
+  }
+  Operand contents = temporary(state.limits.numel());
+  contents.dims = dims;
+  contents.dtype = dtype;
+  if (ok()) new_states_.push_back({id, contents});
+  return contents;
+}
+
+bool Call::writes_in_place(const Operand& x) {
+  const PayloadValue& state = result_value(0);
+  const auto id = static_cast<ValueId>(&state - graph_.values.data());
+  if (!ok() || !state.is_state || id != x.id) return false;
+  size_t shown = 0;
+  const auto look = [&](int32_t arg) {
+    const auto i = static_cast<size_t>(arg);
+    const bool is_tensor = graph_.values[i].kind == Kind::kTensor && plan_.defined_[i] != 0;
+    if (is_tensor && plan_.places_[i].root == id) ++shown;
+  };
+  for (size_t i = 0; i < count(); ++i) {
+    look(call_.args[i]);
+    for (const int32_t item : value(i).values) look(item);
+  }
+  if (call_.epilogue.added >= 0) look(call_.epilogue.added);
+  if (shown != 1) return false;
+  plan_.forget_views(id);
+  plan_.note_use(id);
+  return true;
+}
+
+void Call::store_states() {
+  const std::vector<NewState> stored = std::move(new_states_);
+  for (const NewState& each : stored) {
+    if (!ok()) return;
+    plan_.forget_views(each.state);
+    plan_.note_use(each.state);
+    const Operand state = {each.state, each.contents.dtype, each.contents.dims};
+    copy(*this, state.dims, dense(state), dense(each.contents));
+  }
+}
+
 void Call::alias(const Operand& source, const Dims& dims) {
   require(source.dims.numel() == dims.numel(), "a view has another number of elements");
   const Operand view = result(dims, source.dtype);
   if (!ok()) return;
-  plan_.places_[view.id].root = plan_.places_[source.id].root;
+  if (!new_states_.empty())
+    return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
+  const ValueId root = plan_.places_[source.id].root;
+  if (plan_.outlives(view.id, root)) {
+    return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
+  }
+  plan_.places_[view.id].root = root;
   plan_.note_use(view.id);
+  if (root < graph_.values.size() && graph_.values[root].is_state) {
+    plan_.state_views_.push_back({root, view.id});
+  }
+}
+
+bool Call::may_alias(bool wanted) const {
+  const auto id = static_cast<ValueId>(&result_value(0) - graph_.values.data());
+  if (!plan_.is_placed_ || id >= graph_.values.size()) return wanted;
+  return plan_.places_[id].root != id;
 }
 
 void Call::symbol(int64_t number) {
@@ -237,10 +332,15 @@ Operand Call::added() {
   return call_.epilogue.added < 0 ? Operand() : operand(static_cast<ValueId>(call_.epilogue.added));
 }
 
+Operand Call::norm_weight() {
+  return call_.norm.weight < 0 ? Operand() : operand(static_cast<ValueId>(call_.norm.weight));
+}
+
 bool Call::has_room(int64_t elements) const {
   if (!plan_.is_placed_) return true;
-  return plan_.next_temporary_ < plan_.temporaries_.size() && elements >= 0 &&
-         static_cast<uint64_t>(elements) <= plan_.temporaries_[plan_.next_temporary_] / 4;
+  const size_t index = plan_.first_temporary_[plan_.call_] + temporaries_;
+  return index < plan_.first_temporary_[plan_.call_ + size_t{1}] && elements >= 0 &&
+         static_cast<uint64_t>(elements) <= plan_.temporaries_[index] / 4;
 }
 
 Operand Call::temporary(int64_t elements) {
@@ -248,14 +348,15 @@ Operand Call::temporary(int64_t elements) {
   made.dims.push_back(elements);
   const bool fits = elements >= 0 && elements <= INT32_MAX;
   if (!require(fits, "it needs too much memory")) return made;
-  const size_t index = plan_.next_temporary_++;
   const auto bytes = static_cast<uint64_t>(elements) * 4;
-  made.id = static_cast<ValueId>(graph_.values.size() + index);
   if (plan_.is_placed_) {
-    require(index < plan_.temporaries_.size() && bytes <= plan_.temporaries_[index],
-            "it needs more memory than with the largest sizes");
+    require(has_room(elements), "it needs more memory than with the largest sizes");
+    made.id = static_cast<ValueId>(graph_.values.size() + plan_.first_temporary_[plan_.call_] +
+                                   temporaries_++);
     return made;
   }
+  ++temporaries_;
+  made.id = static_cast<ValueId>(graph_.values.size() + plan_.temporaries_.size());
   plan_.temporaries_.push_back(bytes);
   Place place;
   place.memory = Place::Memory::kArena;

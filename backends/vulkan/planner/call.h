@@ -48,6 +48,8 @@ class Call {
   // The same, repeated to `rank` items if it is one item; `otherwise` for an empty list or none.
   Dims integers(size_t i, size_t rank, int64_t otherwise);
   Operand tensor(size_t i);
+  // A constant of bytes, whose elements lie side by side: four of them in a word.
+  Operand bytes(size_t i);
   // An element of an argument that is an input, of which each call of the payload has other data; 0
   // while there are none.
   int64_t element(size_t i, int64_t index);
@@ -64,21 +66,32 @@ class Call {
   // What is fused to an operator that has an epilogue, and the tensor that it adds.
   const Epilogue& epilogue() const { return call_.epilogue; }
   Operand added();
+  // What it does with its input, and the weights of that.
+  const RowNorm& norm() const { return call_.norm; }
+  Operand norm_weight();
 
-  // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest.
+  // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest. One
+  // that is a state is written at the end of the call, which may read the state until then.
   Operand result(size_t k, const Dims& dims, ScalarType dtype);
   Operand result(const Dims& dims, ScalarType dtype) { return result(0, dims, dtype); }
   // Result 0 is the same memory as `source`, as a view of other sizes.
   void alias(const Operand& source, const Dims& dims);
+  // Whether result 0 may be a view, which is decided with the largest sizes: then it is `wanted`.
+  bool may_alias(bool wanted) const;
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
+  // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in
+  // place and leaves the rest; otherwise it writes a copy. Not if another argument shows it, too.
+  bool writes_in_place(const Operand& x);
+  // Copies results that are states to where these lie. Called when the call is planned.
+  void store_states();
   // Whether a result is stated at all.
   size_t result_count() const;
   // Result 0 is a number.
   void symbol(int64_t value);
 
-  // Memory of four bytes per element for this call alone. A plan for other sizes must ask for the
-  // same, in the same order, and for no more than the one for the largest sizes.
+  // Memory of four bytes per element for this call alone. With other sizes a call has the same
+  // temporaries, in the same order, or fewer; none is larger than with the largest sizes.
   Operand temporary(int64_t elements);
   // Whether the next one may have so many.
   bool has_room(int64_t elements) const;
@@ -105,14 +118,23 @@ class Call {
   const PayloadValue& value(size_t i) const;
   const PayloadValue& result_value(size_t k) const;
   Operand operand(ValueId id);
+  void note_elements(ValueId root, bool are_bytes);
+  Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
   Dispatch& last() { return plan_.dispatches_.back(); }
+
+  struct NewState {
+    ValueId state;
+    Operand contents;
+  };
 
   PayloadGraph& graph_;
   Plan& plan_;
   const PayloadCall& call_;
   Status status_;
+  std::vector<NewState> new_states_;
+  size_t temporaries_ = 0;  // That were asked for.
 };
 
 }  // namespace taper::vulkan

@@ -1,5 +1,5 @@
-// What a product does with each sum before it stores it, so that the operators behind it need no
-// dispatch of their own.
+// What a product does with each sum before it stores it, or with its input, so that the operators
+// behind it and before it need no dispatch of their own.
 
 #pragma once
 
@@ -20,14 +20,20 @@ enum class Activation : uint32_t {
   kTanh,
 };
 
-// Where another tensor of the same sizes is added.
-enum class Residual : uint32_t { kNone, kBeforeActivation, kAfterActivation };
+// Where another tensor of the same sizes is added; or the result is multiplied by it in the end.
+enum class Residual : uint32_t { kNone, kBeforeActivation, kAfterActivation, kFactor };
 
 struct Epilogue {
   Activation activation = Activation::kNone;
   float least = 0, most = 0;  // Of kClamp.
   Residual residual = Residual::kNone;
-  int32_t added = -1;  // The value that is added.
+  int32_t added = -1;  // The value that is added or multiplied by.
+};
+
+// An RMS norm of its rows that a product applies to its input.
+struct RowNorm {
+  int32_t weight = -1;  // The value with a weight for each column; negative: there is no norm.
+  float eps = 0;
 };
 
 }  // namespace taper::vulkan

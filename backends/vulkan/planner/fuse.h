@@ -4,6 +4,8 @@
 //              %b = aten.add.Tensor(%a, %y)                    + %y, then clamped from 0 on
 //              %c = aten.relu(%b)
 //
+// Before that, patterns of calls become single calls (patterns.h).
+//
 // The product moves to the place of the last call that it computes. A result that something else
 // reads stays.
 
@@ -13,6 +15,7 @@
 
 namespace taper::vulkan {
 
+// A graph that is fused stays as it is.
 void fuse(PayloadGraph& graph);
 
 }  // namespace taper::vulkan

@@ -4,10 +4,10 @@ namespace taper::vulkan {
 
 Span<const Span<const Operator>> operator_families() {
   static const Span<const Operator> kFamilies[] = {
-      kElementwiseOperators, kMovementOperators,  kMatrixOperators,   kConvolutionOperators,
-      kPoolOperators,        kReductionOperators, kOrderOperators,    kNormOperators,
-      kIndexOperators,       kPartOperators,      kResampleOperators, kAttentionOperators,
-      kRecurrentOperators,   kSymbolicOperators,
+      kElementwiseOperators, kMovementOperators,  kMatrixOperators,    kConvolutionOperators,
+      kPoolOperators,        kReductionOperators, kOrderOperators,     kNormOperators,
+      kIndexOperators,       kPartOperators,      kResampleOperators,  kAttentionOperators,
+      kRecurrentOperators,   kSymbolicOperators,  kQuantisedOperators, kRotaryOperators,
   };
   return kFamilies;
 }

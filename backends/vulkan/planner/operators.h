@@ -46,6 +46,8 @@ constexpr Operator with_bounds(Operator row) {
 extern const Span<const Operator> kElementwiseOperators;
 extern const Span<const Operator> kMovementOperators;
 extern const Span<const Operator> kMatrixOperators;
+extern const Span<const Operator> kQuantisedOperators;
+extern const Span<const Operator> kRotaryOperators;
 extern const Span<const Operator> kConvolutionOperators;
 extern const Span<const Operator> kPoolOperators;
 extern const Span<const Operator> kResampleOperators;

@@ -43,6 +43,12 @@ class PayloadBuilder {
     data.insert(data.end(), values.begin(), values.end());
     return tensor(dims, wire::DataType::Float32, static_cast<int32_t>(constants_.size() - 1));
   }
+  // Of zeros.
+  Id constant_bytes(const Sizes& dims, wire::DataType dtype, uint64_t bytes) {
+    constants_.push_back(wire::CreateBytes(fbb_, data.size() * sizeof(float), bytes));
+    data.resize(data.size() + (bytes + 3) / 4);
+    return tensor(dims, dtype, static_cast<int32_t>(constants_.size() - 1));
+  }
   Id none() { return add(wire::Kind::Null, wire::CreateNull(fbb_).Union()); }
   Id integer(int64_t value) { return add(wire::Kind::Int, wire::CreateInt(fbb_, value).Union()); }
   Id real(double value) { return add(wire::Kind::Double, wire::CreateDouble(fbb_, value).Union()); }

@@ -273,8 +273,20 @@ class Reader {
       items_ += graph_.values[static_cast<size_t>(id)].values.size();
     }
     TAPER_VULKAN_REQUIRE(items_ <= kMaxItems, "the lists of the payload are too long");
+    mark_states(call);
     graph_.calls.push_back(call);
     return {};
+  }
+
+  // A constant that is a result is a buffer that the program writes.
+  void mark_states(const PayloadCall& call) {
+    const auto mark = [this](int32_t id) {
+      PayloadValue& value = graph_.values[static_cast<size_t>(id)];
+      value.is_state = value.is_constant;
+    };
+    const int32_t result = call.result();
+    mark(result);
+    for (const int32_t item : graph_.values[static_cast<size_t>(result)].values) mark(item);
   }
 
   const wire::Graph& wire_;

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,7 @@ struct PayloadValue {
   Dims limits;  // The largest sizes.
   bool is_half = false;  // The payload says float16; dtype is float32, in which it is computed.
   bool is_constant = false;
+  bool is_state = false;  // A constant that calls write: `data` is what it holds at first.
   bool is_input = false;
   // Whether plans depend on the elements of this input; then these, int32 or int64, as they were
   // given for the call that is planned. Null before the first one.
@@ -71,6 +73,7 @@ struct PayloadCall {
   // What fuse() makes of it: it also computes the calls behind it, whose result it has; or another
   // call computes it.
   Epilogue epilogue;
+  RowNorm norm;
   int32_t fused_result = -1;
   bool is_fused = false;
 
@@ -92,6 +95,7 @@ struct PayloadGraph {
   std::vector<ValueId> inputs, outputs;
   // Data of float16 constants as float32, which take their place (runtime/element_words.h).
   std::vector<std::vector<float>> widened;
+  std::deque<std::vector<int32_t>> made_args;  // Of calls that the payload does not have.
   // The name of the operator that read() did not know; empty otherwise. Views the payload.
   std::string_view unknown_operator;
 

@@ -36,22 +36,28 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 
 Status Plan::plan_calls(PayloadGraph& graph) {
   dispatches_.clear();
-  next_temporary_ = 0;
+  state_views_.clear();
   if (!is_placed_) place_values(graph);
+  if (!is_placed_) find_uses(graph);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
   }
   for (call_ = 0; call_ < graph.calls.size(); ++call_) {
     const PayloadCall& from = graph.calls[call_];
+    if (!is_placed_) first_temporary_.push_back(temporaries_.size());
     if (from.is_fused) continue;
     Call call(graph, *this, from);
     from.op->plan(call, from.op->variant);
+    call.store_states();
     TAPER_TRY(call.status());
   }
+  if (!is_placed_) first_temporary_.push_back(temporaries_.size());
   for (const ValueId id : graph.outputs) {
-    TAPER_REQUIRE(defined_[id] != 0, Error::kDelegateInvalidCompatibility,
+    const bool is_tensor = graph.values[id].kind == Kind::kTensor;
+    const bool is_packed = is_tensor && places_[places_[id].root].has_bytes;
+    TAPER_REQUIRE(!is_packed && defined_[id] != 0, Error::kDelegateInvalidCompatibility,
                   "an output of the payload is never written");
-    if (graph.values[id].kind == Kind::kTensor) note_use(id);
+    if (is_tensor) note_use(id);
   }
   return {};
 }
@@ -83,7 +89,9 @@ void Plan::place_values(PayloadGraph& graph) {
     const PayloadValue& value = graph.values[id];
     if (value.kind != Kind::kTensor) continue;
     Place& place = places_[id];
-    place.memory = value.is_constant ? Place::Memory::kConstants : Place::Memory::kArena;
+    place.memory = value.is_state      ? Place::Memory::kStates
+                   : value.is_constant ? Place::Memory::kConstants
+                                       : Place::Memory::kArena;
     place.root = id;
     place.bytes = static_cast<uint64_t>(std::max<int64_t>(value.limits.numel(), 1)) * 4;
     place.first = value.is_input ? 0 : UINT32_MAX;
@@ -96,6 +104,46 @@ void Plan::note_use(ValueId value) {
   root.last = std::max(root.last, call_);
 }
 
+void Plan::find_uses(const PayloadGraph& graph) {
+  last_reads_.assign(graph.values.size(), 0);
+  state_writes_.resize(graph.values.size());
+  for (uint32_t i = 0; i < graph.calls.size(); ++i) {
+    const PayloadCall& call = graph.calls[i];
+    if (call.is_fused) continue;
+    const auto for_each = [&](int32_t id, const auto& visit) {
+      if (id < 0) return;
+      visit(static_cast<size_t>(id));
+      for (const int32_t item : graph.values[static_cast<size_t>(id)].values) {
+        visit(static_cast<size_t>(item));
+      }
+    };
+    const auto read = [&](size_t id) { last_reads_[id] = i; };
+    for (size_t k = 0; k + 1 < call.args.size(); ++k) for_each(call.args[k], read);
+    for_each(call.epilogue.added, read);
+    for_each(call.norm.weight, read);
+    for_each(call.result(), [&](size_t id) {
+      if (graph.values[id].is_state) state_writes_[id].push_back(i);
+    });
+  }
+  for (const ValueId id : graph.outputs) last_reads_[id] = UINT32_MAX;
+}
+
+bool Plan::outlives(ValueId view, ValueId state) const {
+  if (view >= last_reads_.size() || state >= state_writes_.size()) return false;
+  const std::vector<uint32_t>& writes = state_writes_[state];
+  const auto next = std::lower_bound(writes.begin(), writes.end(), call_);
+  return next != writes.end() && last_reads_[view] > *next;
+}
+
+void Plan::forget_views(ValueId state) {
+  const auto end =
+      std::remove_if(state_views_.begin(), state_views_.end(), [&](const StateView& each) {
+        if (each.root == state) defined_[each.view] = 0;
+        return each.root == state;
+      });
+  state_views_.erase(end, state_views_.end());
+}
+
 // A tensor is constant if all that write it read constants alone.
 void Plan::find_constants(const PayloadGraph& graph) {
   std::vector<uint8_t> sized;  // Calls that depend on sizes of inputs.
@@ -105,6 +153,7 @@ void Plan::find_constants(const PayloadGraph& graph) {
   for (const ValueId id : graph.outputs) {
     if (graph.values[id].kind == Kind::kTensor) varies[places_[id].root] = 1;
   }
+  for (ValueId id = 0; id < graph.values.size(); ++id) varies[id] |= graph.values[id].is_state;
   for (bool changed = true; changed;) {
     changed = false;
     for (const Dispatch& dispatch : dispatches_) {
@@ -141,6 +190,9 @@ void Plan::assign_offsets(const PayloadGraph& graph, const Limits& limits) {
     if (place.memory == Place::Memory::kConstants && is_used) {
       place.offset = constant_bytes_;
       constant_bytes_ += padded(place.bytes, limits.alignment);
+    } else if (place.memory == Place::Memory::kStates && is_used) {
+      place.offset = state_bytes_;
+      state_bytes_ += padded(place.bytes, limits.alignment);
     } else if (place.memory == Place::Memory::kArena && is_used) {
       place.bytes = padded(place.bytes, limits.alignment);
       ArenaBlock block;
@@ -200,7 +252,8 @@ void Plan::find_barriers(bool once) {
 }
 
 Status Plan::check(const Limits& limits) const {
-  TAPER_REQUIRE(arena_bytes_ <= limits.bytes && constant_bytes_ <= limits.bytes - arena_bytes_,
+  TAPER_REQUIRE(arena_bytes_ <= limits.bytes && constant_bytes_ <= limits.bytes - arena_bytes_ &&
+                    state_bytes_ <= limits.bytes - arena_bytes_ - constant_bytes_,
                 Error::kDelegateMemoryAllocationFailed, "it needs more memory than the device has");
   for (const Place& place : places_) {
     TAPER_REQUIRE(place.bytes <= limits.range, Error::kDelegateMemoryAllocationFailed,

@@ -9,7 +9,9 @@
 // A tensor is dense, in PyTorch's order of dimensions. An element takes four bytes: float32 as it
 // is, integers and booleans as int32. Views share the place of what they view.
 //
-// What is computed from constants alone is computed once, and kept beside them.
+// What is computed from constants alone is computed once, and kept beside them. Buffers that the
+// program writes, states, lie in memory of their own, which keeps what one execution leaves for the
+// next. A view of a state that is read after the state is written is a copy.
 //
 // The places are decided once, for the largest sizes; build() with other sizes changes dispatches
 // alone.
@@ -61,11 +63,13 @@ struct Dispatch {
 
 // Where a tensor is.
 struct Place {
-  enum class Memory : uint8_t { kNone, kArena, kConstants };
+  enum class Memory : uint8_t { kNone, kArena, kConstants, kStates };
   Memory memory = Memory::kNone;
   ValueId root = 0;  // The value whose memory it is: itself, or what it views.
   uint64_t offset = 0;
   uint64_t bytes = 0;  // With the largest sizes; of a root.
+  // Whether it is a constant whose elements of one byte lie side by side; of a root.
+  bool has_bytes = false;
   // The first and the last call that need it; of a root.
   uint32_t first = 0, last = 0;
 };
@@ -89,15 +93,25 @@ class Plan {
   const std::vector<Place>& places() const { return places_; }
   uint64_t arena_bytes() const { return arena_bytes_; }
   uint64_t constant_bytes() const { return constant_bytes_; }
+  uint64_t state_bytes() const { return state_bytes_; }
   // The most bytes of the arena that are in use at one call: no plan needs less.
   uint64_t arena_bound() const { return arena_bound_; }
 
  private:
   friend class Call;
 
+  struct StateView {
+    ValueId root, view;
+  };
+
   void place_values(PayloadGraph& graph);
   void note_use(ValueId value);
   void find_constants(const PayloadGraph& graph);
+  void find_uses(const PayloadGraph& graph);
+  // Whether what a view of a state shows is read after it is written over.
+  bool outlives(ValueId view, ValueId state) const;
+  // Views of a state that is written show what is not there any more.
+  void forget_views(ValueId state);
   void assign_offsets(const PayloadGraph& graph, const Limits& limits);
   bool conflict(const Dispatch& one, const Dispatch& two) const;
   void find_barriers(bool once);
@@ -107,11 +121,14 @@ class Plan {
   std::vector<Dispatch> dispatches_;
   std::vector<Place> places_;
   std::vector<uint8_t> defined_;
-  std::vector<uint64_t> temporaries_;  // Bytes, with the largest sizes.
-  size_t next_temporary_ = 0;
-  uint32_t call_ = 0;  // The one that is planned.
+  std::vector<StateView> state_views_;
+  std::vector<uint32_t> last_reads_;                 // Of each value of the graph: the call.
+  std::vector<std::vector<uint32_t>> state_writes_;  // Of each value of the graph: the calls.
+  std::vector<uint64_t> temporaries_;                // Bytes, with the largest sizes.
+  std::vector<size_t> first_temporary_;              // Of each call, and the number of all.
+  uint32_t call_ = 0;                                // The one that is planned.
   bool is_placed_ = false;
-  uint64_t arena_bytes_ = 0, constant_bytes_ = 0, arena_bound_ = 0;
+  uint64_t arena_bytes_ = 0, constant_bytes_ = 0, state_bytes_ = 0, arena_bound_ = 0;
 };
 
 }  // namespace taper::vulkan

@@ -17,6 +17,10 @@ constexpr const char* kNames[] = {
 
 // Shaders of which sizes, or the device, decide which one is taken.
 constexpr std::initializer_list<Shader> kProducts = {Shader::gemm, Shader::gemv, Shader::sum_parts};
+constexpr std::initializer_list<Shader> kPackedProducts = {Shader::gemv_packed, Shader::dequantise,
+                                                           Shader::gemm, Shader::sum_parts};
+constexpr std::initializer_list<Shader> kPackedProducts = {
+    Shader::gemv_packed, Shader::dequantise, Shader::gemm, Shader::gemv, Shader::sum_parts};
 constexpr std::initializer_list<Shader> kAttention = {Shader::attention, Shader::attention_parts};
 
 void complete(std::initializer_list<Shader> alike, std::set<Shader>& shaders) {
@@ -40,7 +44,11 @@ Status add_shaders(PayloadGraph& graph, std::set<Shader>& shaders) {
     TAPER_TRY(status);
     for (const Dispatch& dispatch : plan.dispatches()) found.insert(dispatch.shader);
   }
+  complete(kPackedProducts, found);
   complete(kProducts, found);
+  if (found.count(Shader::gemv_packed) != 0 || found.count(Shader::dequantise) != 0) {
+    complete(kPackedProducts, found);
+  }
   complete(kAttention, found);
   found.insert(Shader::copy);  // A view of some sizes is a copy of others.
   shaders.insert(found.begin(), found.end());

@@ -331,6 +331,12 @@ constexpr const Kernel* kTable[] = {&kAttention,     &kClamp, &kHardshrink, &kMa
 
 }  // namespace
 
-KernelTable cpu_kernels() { return kTable; }
+const Kernel* find_cpu_kernel(std::string_view name) {
+  for (const KernelTable table :
+       {KernelTable(kTable), exporter_kernels(), cpu_quantised_kernels(), cpu_rotary_kernels()}) {
+    if (const Kernel* found = find_kernel(table, name)) return found;
+  }
+  return nullptr;
+}
 
 }  // namespace taper::vulkan

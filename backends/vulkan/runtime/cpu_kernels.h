@@ -8,9 +8,12 @@
 namespace taper::vulkan {
 
 // By name, "vulkan::mish", with the arguments of the operator whose row names them, then the
-// result.
-KernelTable cpu_kernels();
-// The same for operators that nobody but ExecuTorch's exporter writes.
-KernelTable exporter_kernels();
+// result. Null if there is none.
+const Kernel* find_cpu_kernel(std::string_view name);
+
+// Where they are found: those of several files.
+KernelTable exporter_kernels();  // For operators that nobody but ExecuTorch's exporter writes.
+KernelTable cpu_quantised_kernels();
+KernelTable cpu_rotary_kernels();
 
 }  // namespace taper::vulkan

@@ -30,8 +30,14 @@ class Arguments {
     std::copy(values.begin(), values.end(), made->mutable_data_ptr<bool>());
     return add(EValue(&*made));
   }
-  Arguments& none() { return add(EValue()); }
+  template <typename T>
+  Arguments& integers(ScalarType dtype, std::vector<int32_t> sizes, const std::vector<T>& values) {
+    TestTensor& made = tensors_.emplace_back(dtype, std::move(sizes));
+    std::copy(values.begin(), values.end(), made->mutable_data_ptr<T>());
+    return add(EValue(&*made));
+  }
   Arguments& integer(int64_t value) { return add(EValue(value)); }
+  Arguments& none() { return add(EValue()); }
   Arguments& real(double value) { return add(EValue(value)); }
   Arguments& flag(bool value) { return add(EValue(value)); }
   Arguments& ints(const std::vector<int64_t>& items) {
@@ -45,8 +51,7 @@ class Arguments {
   Floats run(const char* name, std::vector<int32_t> sizes) {
     TestTensor out(ScalarType::kFloat, std::move(sizes), {}, ShapeDynamism::kDynamicBound);
     add(EValue(&*out));
-    const Kernel* kernel = find_kernel(cpu_kernels(), name);
-    if (kernel == nullptr) kernel = find_kernel(exporter_kernels(), name);
+    const Kernel* kernel = find_cpu_kernel(name);
     EXPECT_NE(kernel, nullptr) << name;
     if (kernel == nullptr) return {};
     EXPECT_EQ(kernel->arg_count, args_.size()) << name;
@@ -188,6 +193,75 @@ TEST(CpuKernels, Pools) {
                   .flag(false)
                   .run("vulkan::max_pool2d", {1, 2, 3})
                   .empty());
+}
+
+const Floats kRows = {1, -2, 3, 0.5, -1, 2, 0.25, 4, 0, 1, 0, -1, 2, 0, 3, -0.5};
+const std::vector<uint8_t> kFourBits = {0x12, 0x34, 0xf0, 0x8c, 0xff, 0x00,
+                                        0x7a, 0x21, 0x99, 0xe1, 0x05, 0xb6};
+const Floats kScalesByRow = {0.5, 2, 1, 0.125, 0.25, 1.5};
+
+// The numbers are those of ExecuTorch's reference implementations.
+TEST(CpuKernels, FourBitWeights) {
+  const auto linear = [](const std::vector<int32_t>& scales, int64_t group) {
+    return Arguments()
+        .tensor({2, 8}, kRows)
+        .integers(ScalarType::kByte, {3, 4}, kFourBits)
+        .tensor(scales, {0.5, 1, 0.25, 2, 0.125, 1.5})
+        .integer(group)
+        .tensor({3}, {1, -1, 0.5})
+        .run("vulkan::linear_q4gsw", {2, 3});
+  };
+  expect_near(linear({2, 3}, 4), {43.75, -39.71875, -6.5, -8, 12.25, -21});
+  EXPECT_TRUE(linear({2, 3}, 2).empty());  // There are four groups then.
+  EXPECT_TRUE(linear({2, 3}, 0).empty());
+  EXPECT_TRUE(linear({3, 2}, 4).empty());
+  const auto table = [](bool is_low_first, const std::vector<int64_t>& indices) {
+    return Arguments()
+        .integers(ScalarType::kByte, {3, 4}, kFourBits)
+        .tensor({3, 2}, kScalesByRow)
+        .integer(4)
+        .integers(ScalarType::kLong, {2}, indices)
+        .flag(is_low_first)
+        .run("vulkan::embedding_q4gsw", {2, 8});
+  };
+  expect_near(table(true, {2, 0}),
+              {0.25, 0.25, -1.75, 1.5, -4.5, -12, -3, 4.5, -3, -3.5, -2, -2.5, -16, 14, 8, 0});
+  expect_near(table(false, {2, 0}),
+              {0.25, 0.25, 1.5, -1.75, -12, -4.5, 4.5, -3, -3.5, -3, -2.5, -2, 14, -16, 0, 8});
+  EXPECT_TRUE(table(true, {2, 3}).empty());
+}
+
+TEST(CpuKernels, EightBitWeights) {
+  const std::vector<int8_t> weights = {1, -128, 127, 3, 0, -5, 7, 20, -1, 2, -3, 4, -5, 6, -7, 8};
+  Arguments args;
+  args.tensor({2, 8}, kRows).integers(ScalarType::kChar, {2, 8}, weights).tensor({2}, {0.5, 0.125});
+  expect_near(args.tensor({2}, {1, 2}).run("vulkan::linear_q8csw", {2, 2}),
+              {356.625, 6.40625, -59, -2.625});
+}
+
+TEST(CpuKernels, RotaryEmbeddings) {
+  Floats x(16), halves(12), shifted(12), pairs(16);
+  for (size_t i = 0; i < 16; ++i) {
+    x[i] = static_cast<float>(i) / 4;
+    pairs[i] = static_cast<float>(i) / 8;
+    if (i < 12) halves[i] = static_cast<float>(i) / 8;
+    if (i < 12) shifted[i] = 1 - halves[i];
+  }
+  expect_near(Arguments()
+                  .tensor({1, 2, 8}, x)
+                  .tensor({2, 8}, pairs)
+                  .run("vulkan::apply_rotary_emb_interleaved", {1, 2, 8}),
+              {-0.03125, 0, -0.15625, 0.375, -0.28125, 1.25, -0.40625, 2.625, -0.53125, 4.5,
+               -0.65625, 6.875, -0.78125, 9.75, -0.90625, 13.125});
+  // As apply_rotary_emb_hf with tables from row 1 on.
+  const auto rows = [](const Floats& table) { return Floats(table.begin() + 4, table.end()); };
+  expect_near(Arguments()
+                  .tensor({1, 2, 2, 4}, x)
+                  .tensor({2, 1, 4}, rows(halves))
+                  .tensor({2, 1, 4}, rows(shifted))
+                  .run("vulkan::rotate", {1, 2, 2, 4}),
+              {-0.25, -0.125, 0.375, 0.6875, -0.25, 0.125, 1.375, 1.6875, 2, 2.875, 2.625, 2.9375,
+               3, 4.125, 3.625, 3.9375});
 }
 
 TEST(CpuKernels, OfTheExporter) {

@@ -79,9 +79,27 @@ Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   return allocate(max_bytes);
 }
 
+void CpuMethod::make_slot(ValueId id, const PayloadValue& value) {
+  TensorSlot& slot = slots_[id];
+  for (size_t d = 0; d < value.limits.rank; ++d) {
+    slot.sizes[d] = static_cast<int32_t>(value.limits[d]);
+    slot.order[d] = static_cast<uint8_t>(d);
+  }
+  slot.tensor = Tensor(value.dtype, value.limits.rank, slot.sizes, slot.order, slot.strides,
+                       nullptr, ShapeDynamism::kDynamicBound);
+  values_[id] = EValue(&slot.tensor);
+}
+
 Status CpuMethod::make_slots() {
-  values_.resize(graph_.values.size());
-  slots_.resize(graph_.values.size());
+  size_t states = 0;
+  for (const PayloadCall& call : graph_.calls) {
+    const PayloadValue& result = graph_.values[static_cast<size_t>(call.result())];
+    states += result.is_state;
+    for (const int32_t id : result.values)
+      states += graph_.values[static_cast<size_t>(id)].is_state;
+  }
+  values_.resize(graph_.values.size() + states);
+  slots_.resize(values_.size());
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const PayloadValue& value = graph_.values[id];
     if (value.kind == Kind::kSymInt || (value.kind == Kind::kInt && value.is_input)) {
@@ -91,13 +109,9 @@ Status CpuMethod::make_slots() {
     TensorSlot& slot = slots_[id];
     for (size_t d = 0; d < value.limits.rank; ++d) {
       TAPER_VULKAN_REQUIRE(value.limits[d] <= INT32_MAX, "a tensor of the payload is too large");
-      slot.sizes[d] = static_cast<int32_t>(value.limits[d]);
-      slot.order[d] = static_cast<uint8_t>(d);
     }
     TAPER_VULKAN_REQUIRE(value.limits.numel() <= INT32_MAX, "a tensor of the payload is too large");
-    slot.tensor = Tensor(value.dtype, value.limits.rank, slot.sizes, slot.order, slot.strides,
-                         nullptr, ShapeDynamism::kDynamicBound);
-    values_[id] = EValue(&slot.tensor);
+    make_slot(id, value);
     slot.is_set = value.is_constant || value.is_input;
     if (value.is_constant) TAPER_TRY(set_constant(slot, value));
   }
@@ -106,23 +120,20 @@ Status CpuMethod::make_slots() {
 
 Status CpuMethod::set_constant(TensorSlot& slot, const PayloadValue& value) {
   const uint8_t* data = value.data.data();
-  if (reinterpret_cast<uintptr_t>(data) % element_size(value.dtype) != 0) {
+  if (value.is_state || reinterpret_cast<uintptr_t>(data) % element_size(value.dtype) != 0) {
     std::vector<uint64_t>& copy = copies_.emplace_back(value.data.size() / sizeof(uint64_t) + 1);
-    std::memcpy(copy.data(), data, value.data.size());
+    if (!value.data.empty()) std::memcpy(copy.data(), data, value.data.size());
     data = reinterpret_cast<const uint8_t*>(copy.data());
   }
-  slot.tensor.set_data(const_cast<uint8_t*>(data));  // Not written: it is a constant.
-  slot.tensor.set_constant();
+  slot.tensor.set_data(const_cast<uint8_t*>(data));  // Not written if it is not a copy.
+  if (!value.is_state) slot.tensor.set_constant();
   return {};
 }
 
 Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext& context,
                               const Kernel*& kernel) const {
   if (from.op->kernel != nullptr) kernel = context.find_kernel(from.op->kernel);
-  if (from.op->kernel != nullptr && kernel == nullptr) {
-    kernel = taper::find_kernel(cpu_kernels(), from.op->kernel);
-    if (kernel == nullptr) kernel = taper::find_kernel(exporter_kernels(), from.op->kernel);
-  }
+  if (from.op->kernel != nullptr && kernel == nullptr) kernel = find_cpu_kernel(from.op->kernel);
   if (kernel != nullptr) return {};
   const Status missing(
       Error::kOperatorMissing,
@@ -166,14 +177,18 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
       if (is_out(spec.kind) == writes) TAPER_TRY(note_access(*call.args[i], writes));
     }
   }
-  return from.op->bounds == 0 ? Status() : add_clamp(from, *call.args.back());
+  if (from.op->bounds != 0) TAPER_TRY(add_clamp(from, *call.args.back()));
+  for (NewState& each : new_states_) {
+    each.call = std::min(each.call, static_cast<uint32_t>(calls_.size() - 1));
+  }
+  return {};
 }
 
 // The last arguments are bounds of what the call before has computed.
 Status CpuMethod::add_clamp(const PayloadCall& from, EValue& result) {
   KernelCall& call = calls_.emplace_back();
   call.from = &from;
-  call.kernel = taper::find_kernel(cpu_kernels(), "vulkan::clamp");
+  call.kernel = find_cpu_kernel("vulkan::clamp");
   for (size_t i = from.op->arguments - from.op->bounds; i < from.op->arguments; ++i) {
     TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
     TAPER_VULKAN_REQUIRE(accepts(call.kernel->args[call.args.size() - 1], *call.args.back()),
@@ -198,7 +213,7 @@ Status CpuMethod::add_results(KernelCall& call) {
   const auto id = static_cast<ValueId>(call.from->args[call.from->op->arguments]);
   const PayloadValue& result = graph_.values[id];
   if (result.kind != Kind::kValues) {
-    call.args.push_back(&values_[id]);
+    call.args.push_back(result_slot(id));
     return {};
   }
   const size_t i = call.args.size();
@@ -206,11 +221,20 @@ Status CpuMethod::add_results(KernelCall& call) {
     call.args.push_back(tensors(ArgKind::kMutableTensorList, result));
   } else {
     for (const int32_t each : result.values) {
-      call.args.push_back(&values_[static_cast<size_t>(each)]);
+      call.args.push_back(result_slot(static_cast<ValueId>(each)));
     }
   }
   TAPER_VULKAN_REQUIRE(call.args.back() != nullptr, "a result is not a tensor");
   return {};
+}
+
+// Where a kernel writes a result.
+EValue* CpuMethod::result_slot(ValueId id) {
+  if (!graph_.values[id].is_state) return &values_[id];
+  const auto contents = static_cast<ValueId>(graph_.values.size() + new_states_.size());
+  make_slot(contents, graph_.values[id]);
+  new_states_.push_back({UINT32_MAX, id, contents});
+  return &values_[contents];
 }
 
 // Null if it is nothing that can be made of the value; what its kind is, accepts() says.
@@ -300,9 +324,11 @@ EValue* CpuMethod::bools(const PayloadValue& value) {
 EValue* CpuMethod::tensors(ArgKind kind, const PayloadValue& value) {
   std::vector<EValue*>& pointers = pointers_.emplace_back();
   for (const int32_t id : value.values) {
-    EValue& item = values_[static_cast<size_t>(id)];
-    if (!item.is_tensor() && !item.is_none()) return nullptr;
-    pointers.push_back(&item);
+    const bool is_result = kind == ArgKind::kMutableTensorList;
+    EValue* item =
+        is_result ? result_slot(static_cast<ValueId>(id)) : &values_[static_cast<size_t>(id)];
+    if (!item->is_tensor() && !item->is_none()) return nullptr;
+    pointers.push_back(item);
   }
   const auto count = static_cast<uint32_t>(pointers.size());
   tensor_lists_.push_back({pointers.data(), unboxed_.emplace_back(count).data()});
@@ -313,6 +339,7 @@ EValue* CpuMethod::tensors(ArgKind kind, const PayloadValue& value) {
 
 Status CpuMethod::note_tensor(ValueId id, bool writes) {
   TensorSlot& slot = slots_[id];
+  if (id < graph_.values.size() && graph_.values[id].is_state) return {};
   TAPER_VULKAN_REQUIRE(slot.is_set != writes,
                        writes ? "a tensor of the payload is written after it is set"
                               : "a tensor of the payload is read before it is written");
@@ -334,11 +361,12 @@ Status CpuMethod::note_access(const EValue& arg, bool writes) {
 Status CpuMethod::allocate(uint64_t max_bytes) {
   std::vector<ArenaBlock> blocks;
   std::vector<ValueId> owners;
-  for (ValueId id = 0; id < graph_.values.size(); ++id) {
-    const PayloadValue& value = graph_.values[id];
+  const PayloadValue for_state;
+  for (ValueId id = 0; id < slots_.size(); ++id) {
     const TensorSlot& slot = slots_[id];
+    const PayloadValue& value = id < graph_.values.size() ? graph_.values[id] : for_state;
     const bool is_given = value.is_input && !is_index(value.dtype) && !value.is_half;
-    if (value.kind != Kind::kTensor || value.is_constant || is_given || !slot.is_set) continue;
+    if (!values_[id].is_tensor() || value.is_constant || is_given || !slot.is_set) continue;
     ArenaBlock block;
     block.bytes = padded(slot.tensor.nbytes() + 1);
     block.first = slot.first;
@@ -400,7 +428,9 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
     TAPER_TRY(take_sizes(*args[i], graph_.values[id], changed));
     TAPER_TRY(bind_input(id, *args[i]));
   }
-  for (const KernelCall& call : calls_) {
+  size_t stored = 0;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    const KernelCall& call = calls_[i];
     if (call.kernel == nullptr) {
       TAPER_TRY(compute_size(call));
       continue;
@@ -408,6 +438,13 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
     KernelContext kernel_context(Span<unsigned char>(context.temp().data(), context.temp().size()),
                                  pool_);
     TAPER_TRY(call.kernel->run(kernel_context, call.args.data()));
+    for (; stored < new_states_.size() && new_states_[stored].call == i; ++stored) {
+      const Tensor& contents = slots_[new_states_[stored].contents].tensor;
+      Tensor& state = slots_[new_states_[stored].state].tensor;
+      TAPER_REQUIRE(contents.nbytes() == state.nbytes(), Error::kInvalidArgument,
+                    "a buffer that the program writes has other sizes than what is written");
+      TAPER_TRY(copy_elements(contents, state));
+    }
   }
   for (size_t i = 0; i < graph_.outputs.size(); ++i) {
     EValue& arg = *args[graph_.inputs.size() + i];
@@ -421,6 +458,15 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
     for (const int32_t size : from.sizes()) dims.push_back(size);
     TAPER_TRY(resize_output(arg, value, dims));
     TAPER_TRY(copy_elements(from, arg.to_tensor()));
+  }
+  return {};
+}
+
+Status CpuMethod::reset() {
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    const PayloadValue& value = graph_.values[id];
+    if (!value.is_state || value.data.empty()) continue;
+    std::memcpy(slots_[id].tensor.mutable_data(), value.data.data(), value.data.size());
   }
   return {};
 }

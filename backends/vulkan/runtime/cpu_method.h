@@ -28,6 +28,7 @@ class CpuMethod final : public Executable {
 
   // Allocates nothing.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
+  Status reset() override;
 
  private:
   // A tensor with the arrays that it views, and where it lies.
@@ -43,8 +44,15 @@ class CpuMethod final : public Executable {
     const Kernel* kernel = nullptr;  // Null: arithmetic with sizes.
     std::vector<EValue*> args;
   };
+  // What a call has written becomes what a state holds when the call is done: until then the kernel
+  // may read the state.
+  struct NewState {
+    uint32_t call;
+    ValueId state, contents;
+  };
 
   Status make_slots();
+  void make_slot(ValueId id, const PayloadValue& value);
   Status set_constant(TensorSlot& slot, const PayloadValue& value);
   Status add_call(const PayloadCall& from, const BackendInitContext& context);
   Status add_clamp(const PayloadCall& from, EValue& result);
@@ -52,6 +60,7 @@ class CpuMethod final : public Executable {
                      const Kernel*& kernel) const;
   Status add_argument(KernelCall& call, ValueId id);
   Status add_results(KernelCall& call);
+  EValue* result_slot(ValueId id);
   EValue* argument(ArgSpec spec, ValueId id);
   EValue* number(ArgKind kind, ValueId id);
   EValue* integers(const PayloadValue& value);
@@ -67,8 +76,10 @@ class CpuMethod final : public Executable {
   PayloadGraph graph_;
   Plan plan_;
   ThreadPool pool_;
-  std::vector<EValue> values_;  // Of tensors and sizes, by id.
+  // Of tensors and sizes, by id; after those of the graph, what is written to states.
+  std::vector<EValue> values_;
   std::vector<TensorSlot> slots_;
+  std::vector<NewState> new_states_;  // In order.
   std::vector<KernelCall> calls_;
   uint32_t call_ = 0;  // The one that is added.
   bool reports_ = false;
@@ -81,7 +92,7 @@ class CpuMethod final : public Executable {
   std::deque<std::unique_ptr<bool[]>> bools_;
   std::deque<BoxedIntList> int_lists_;
   std::deque<BoxedTensorList> tensor_lists_;
-  std::deque<std::vector<uint64_t>> copies_;  // Of constants that are not aligned.
+  std::deque<std::vector<uint64_t>> copies_;  // Of states, and of constants that are not aligned.
   // Pages of it that no call has written yet take no memory.
   std::unique_ptr<void, void (*)(void*)> arena_{nullptr, std::free};
 };

@@ -16,6 +16,8 @@ class Executable {
 
   // `args` are the inputs, then the outputs.
   virtual Status execute(BackendExecutionContext& context, Span<EValue* const> args) = 0;
+  // What the program wrote into its buffers becomes again what the payload says.
+  virtual Status reset() = 0;
 };
 
 }  // namespace taper::vulkan

@@ -25,7 +25,7 @@ constexpr char kTooLittleMemory[] =
     "the processor";
 
 // A payload on a GPU. Tensors of int64 may hold what 32 bits do not: then the processor computes
-// that call.
+// that call, unless the GPU keeps a state.
 class GpuWithSpare final : public Executable {
  public:
   explicit GpuWithSpare(std::shared_ptr<Gpu> gpu, Profiler* profiler)
@@ -36,6 +36,7 @@ class GpuWithSpare final : public Executable {
     const bool is_for_spare = status.error() == Error::kNotSupported && spare != nullptr;
     return is_for_spare ? spare->execute(context, args) : status;
   }
+  Status reset() override { return method.reset(); }
 
  private:
   const std::shared_ptr<Gpu> gpu_;
@@ -99,7 +100,8 @@ Result<void*> VulkanBackend::load_on_gpu(std::shared_ptr<Gpu> gpu,
                                          GpuWithSpare(std::move(gpu), options_.profiler));
   TAPER_REQUIRE(made != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
   TAPER_TRY(made->method.load(payload, NamedConstants(context), context.pool()));
-  if (!made->method.may_have_wide_inputs()) return handle_of(made.release());
+  if (!made->method.may_have_wide_inputs() || made->method.has_states())
+    return handle_of(made.release());
   made->spare.reset(new (std::nothrow) CpuMethod());
   const bool has_spare = made->spare != nullptr &&
                          made->spare
@@ -150,6 +152,8 @@ Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,
                               Span<EValue* const> args) {
   return static_cast<Executable*>(handle)->execute(context, args);
 }
+
+Status VulkanBackend::reset(void* handle) { return static_cast<Executable*>(handle)->reset(); }
 
 void VulkanBackend::destroy(void* handle) { delete static_cast<Executable*>(handle); }
 

@@ -29,10 +29,10 @@ struct VulkanOptions {
   // The file in which compiled shaders are kept, beside the model, or null. It need not exist:
   // save_shaders() writes it, and replaces it if it cannot be used. It must outlive the backend.
   const char* cache_path = nullptr;
-  // How long a thread that waits for a discrete GPU asks again and again whether it is ready, in
-  // microseconds, before it is left to the driver to wake it. 0: not at all, which takes less of
-  // the processor's time and 20 to 50 us more until the result is there.
-  uint32_t poll_us = 150;
+  // How long before the end that it expects a thread that waits for a discrete GPU begins to ask
+  // again and again whether it is ready, in microseconds. 0: it leaves it to the driver to wake it,
+  // which takes less of the processor's time and 20 to 50 us more until the result is there.
+  uint32_t poll_us = 100;
   // Receives how long each shader took, after each execution; null: none. Dispatches then run one
   // after another. It must outlive the backend.
   Profiler* profiler = nullptr;
@@ -47,6 +47,7 @@ class VulkanBackend final : public BackendInterface {
   Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
                      CompileSpecs specs) override;
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
+  Status reset(void* handle) override;
   void destroy(void* handle) override;
 
   // Writes VulkanOptions::cache_path if it lacks a shader that has been compiled since. Returns

@@ -55,6 +55,7 @@ layout(push_constant) uniform Push {
 shared float q_tile[kQ * kStride];
 shared float k_tile[kK * kStride];  // Of keys, then of values.
 shared float scores[kQ * kScoreStride];
+shared uint some_key_counts;
 
 void load_queries(uint base, uint q0, uint from) {
   [[unroll]] for (uint e = 0; e < kQ * kDepth; e += kThreads) {
@@ -89,6 +90,22 @@ float masked(float score, uint base, uint query, uint key) {
   return score + uintBitsToFloat(word);
 }
 
+// Whether the mask lets a query of this tile look at one of the keys from k0 on. Others are not
+// read, such as places of a cache that are not filled yet.
+bool is_block_seen(uint base, uint q0, uint k0) {
+  if (MASK != ADDED && MASK != CHOICE) return true;
+  barrier();
+  if (gl_LocalInvocationID.x == 0) some_key_counts = 0u;
+  barrier();
+  uint column = gl_LocalInvocationID.x % 16, row = gl_LocalInvocationID.x / 16;
+  [[unroll]] for (uint i = 0; i < kRows * kColumns; ++i) {
+    uint query = q0 + row + 16 * (i / kColumns), key = k0 + column + 16 * (i % kColumns);
+    if (masked(0.0, base, query, key) != -INFINITY) some_key_counts = 1u;
+  }
+  barrier();
+  return some_key_counts != 0u;
+}
+
 // exp(score - top); NaN stays, and where all scores are -inf no weight is given.
 float weight_of(float score, float top) {
   if (is_nan(score)) return score;
@@ -115,13 +132,16 @@ void main() {
   uint end = MASK == CAUSAL ? min(keys, q0 + kQ + first) : keys;
   uint begin = SHARES != 0u ? gl_WorkGroupID.z * part_keys : 0u;
   if (SHARES != 0u) end = min(end, begin + part_keys);
+  bool has_queries = false;
   for (uint k0 = begin; k0 < end; k0 += kK) {
+    if (!is_block_seen(mask_base, q0, k0)) continue;
     float s[kRows * kColumns];
     [[unroll]] for (uint i = 0; i < kRows * kColumns; ++i) s[i] = 0.0;
     for (uint part = 0; part < kKeyParts; ++part) {
       barrier();
-      if (kKeyParts > 1 || k0 == begin) load_queries(q_base, q0, part * kDepth);
+      if (kKeyParts > 1 || !has_queries) load_queries(q_base, q0, part * kDepth);
       load_keys(k_base, k0, part * kDepth);
+      has_queries = true;
       barrier();
       [[unroll]] for (uint c = 0; c < kDepth; ++c) {
         float qs[kRows];

@@ -11,7 +11,7 @@ layout(constant_id = 1) const uint WINDOW_H = 3;
 layout(constant_id = 2) const uint WINDOW_W = 3;
 layout(constant_id = 3) const uint BIAS = 0;
 layout(constant_id = 4) const uint ACTIVATION = 0;
-layout(constant_id = 5) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+layout(constant_id = 5) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer Image { float image_[]; };
@@ -63,5 +63,6 @@ void main() {
   if (RESIDUAL == 1u) sum += residual_[index];
   sum = activate(ACTIVATION, sum, least, most);
   if (RESIDUAL == 2u) sum += residual_[index];
+  if (RESIDUAL == 3u) sum *= residual_[index];
   out_[index] = sum;
 }

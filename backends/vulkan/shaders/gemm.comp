@@ -21,7 +21,7 @@ layout(constant_id = 2) const uint A_KIND = 1;    // BY_COLUMN, BY_ROW or WIDE_B
 layout(constant_id = 3) const uint B_KIND = 0;    // Any of the following.
 layout(constant_id = 4) const uint BIAS = 0;      // 0: none, 1: of columns, 2: of rows.
 layout(constant_id = 5) const uint ACTIVATION = 0;
-layout(constant_id = 6) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+layout(constant_id = 6) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 layout(constant_id = 7) const uint WINDOW_H = 1;
 layout(constant_id = 8) const uint WINDOW_W = 1;
 layout(constant_id = 9) const uint WINDOW = 1;     // All elements of a window.
@@ -230,6 +230,7 @@ void main() {
       if (RESIDUAL == 1u) value += residual_[at];
       value = activate(ACTIVATION, value, least, most);
       if (RESIDUAL == 2u) value += residual_[at];
+      if (RESIDUAL == 3u) value *= residual_[at];
       out_[at] = value;
     }
   }

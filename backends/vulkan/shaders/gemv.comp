@@ -9,7 +9,7 @@
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint BIAS = 0;
 layout(constant_id = 1) const uint ACTIVATION = 0;
-layout(constant_id = 2) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+layout(constant_id = 2) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 layout(constant_id = 3) const uint WIDE = 0;      // Whether rows are read four elements at a time.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
@@ -58,5 +58,6 @@ void main() {
   if (RESIDUAL == 1u) value += residual_[at];
   value = activate(ACTIVATION, value, least, most);
   if (RESIDUAL == 2u) value += residual_[at];
+  if (RESIDUAL == 3u) value *= residual_[at];
   out_[at] = value;
 }

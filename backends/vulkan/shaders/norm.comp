@@ -13,6 +13,7 @@ layout(constant_id = 2) const uint IS_RMS = 0;   // No mean is subtracted.
 layout(constant_id = 3) const uint WEIGHT = 0;   // Whether there is one.
 layout(constant_id = 4) const uint BIAS = 0;
 layout(constant_id = 5) const uint HAS_AREA = 0;  // Whether the area is not 1.
+layout(constant_id = 6) const uint WIDE = 0;     // Whether an RMS norm takes four elements at once.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) writeonly buffer Means { float means_[]; };
@@ -20,6 +21,9 @@ layout(binding = 2) writeonly buffer Scales { float scales_[]; };
 layout(binding = 3) readonly buffer In { float in_[]; };
 layout(binding = 4) readonly buffer Weight { float weight_[]; };
 layout(binding = 5) readonly buffer Bias { float bias_[]; };
+layout(binding = 0) writeonly buffer OutWide { vec4 out_wide_[]; };
+layout(binding = 3) readonly buffer InWide { vec4 in_wide_[]; };
+layout(binding = 4) readonly buffer WeightWide { vec4 weight_wide_[]; };
 layout(push_constant) uniform Push {
   uint rows, n;
   uint groups, channels, area;
@@ -34,12 +38,30 @@ void main() {
   uint begin = inside ? lane : n;
   float mean = 0.0, rest = 0.0, squares = 0.0;
   if (IS_RMS != 0u) {
-    for (uint k = begin; k < n; k += LANES) squares = fma(in_[first + k], in_[first + k], squares);
+    if (WIDE != 0u) {
+      vec4 sums = vec4(0.0);
+      for (uint k = begin; k < n / 4; k += LANES) {
+        vec4 x = in_wide_[first / 4 + k];
+        sums = fma(x, x, sums);
+      }
+      squares = sums.x + sums.y + sums.z + sums.w;
+    } else {
+      for (uint k = begin; k < n; k += LANES) {
+        squares = fma(in_[first + k], in_[first + k], squares);
+      }
+    }
     squares = sum_of_lanes(squares);
   } else {
     MOMENTS(in_[first + k], n, begin, mean, rest, squares)
   }
   float scale = 1.0 / sqrt(squares / float(n) + eps);
+  if (IS_RMS != 0u && WIDE != 0u) {
+    for (uint k = begin; k < n / 4; k += LANES) {
+      vec4 y = in_wide_[first / 4 + k] * scale;
+      out_wide_[first / 4 + k] = WEIGHT != 0u ? y * weight_wide_[k] : y;
+    }
+    return;
+  }
   uint channel = row % groups * channels;
   for (uint k = begin; k < n; k += LANES) {
     float y = (in_[first + k] - mean - rest) * scale;

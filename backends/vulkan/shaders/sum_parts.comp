@@ -9,7 +9,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint PARTS = 2;
 layout(constant_id = 1) const uint BIAS = 0;      // 0: none, 1: of columns, 2: of rows.
 layout(constant_id = 2) const uint ACTIVATION = 0;
-layout(constant_id = 3) const uint RESIDUAL = 0;  // 0: none, 1: before the activation, 2: after it.
+layout(constant_id = 3) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 
 layout(binding = 0) writeonly buffer Out { float out_[]; };
 layout(binding = 1) readonly buffer Parts { float parts_[]; };
@@ -33,5 +33,6 @@ void main() {
   if (RESIDUAL == 1u) value += residual_[index];
   value = activate(ACTIVATION, value, least, most);
   if (RESIDUAL == 2u) value += residual_[index];
+  if (RESIDUAL == 3u) value *= residual_[index];
   out_[index] = value;
 }

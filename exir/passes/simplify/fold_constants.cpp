@@ -76,6 +76,15 @@ std::string derived_name(const Node& node, const Value& constant) {
   return from.empty() ? "" : from + "." + constant.name;
 }
 
+// How many bits the integers take, of those that scales are told of.
+int64_t bits_of(const TensorData& integers) {
+  const auto is_wide = [](uint8_t byte) {
+    const auto integer = static_cast<int8_t>(byte);
+    return integer < -8 || integer > 7;
+  };
+  return std::any_of(integers.data, integers.data + integers.bytes, is_wide) ? 8 : 4;
+}
+
 // The scales with which the node dequantises; null if a zero point is not 0 or the input not int8.
 std::shared_ptr<const Scales> scales_of(const Node& node) {
   const bool has_groups = node.target() == kGroups;
@@ -84,6 +93,8 @@ std::shared_ptr<const Scales> scales_of(const Node& node) {
     return nullptr;
   if (node.outputs[0]->type.dtype != ScalarType::kFloat) return nullptr;
   auto scales = std::make_shared<Scales>();
+  scales->integers = node.arg(0).value()->data;
+  scales->bits = bits_of(scales->integers);
   if (node.target() == "quantized_decomposed::dequantize_per_tensor") {
     if (node.arg("zero_point").to_int() != 0) return nullptr;
     scales->items = {static_cast<float>(node.arg("scale").to_double())};

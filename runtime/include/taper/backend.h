@@ -121,6 +121,9 @@ class BackendInterface {
   virtual Status execute(BackendExecutionContext& context, void* handle,
                          Span<EValue* const> args) = 0;
 
+  // Buffers of the program that the handle keeps become what they were after init().
+  virtual Status reset(void*) { return {}; }
+
   // Called once for each handle that init() returned.
   virtual void destroy(void* handle) = 0;
 

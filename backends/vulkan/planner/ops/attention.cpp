@@ -26,7 +26,7 @@ enum class MaskUse : uint32_t { kNone, kAdded, kChoice, kCausal };
 // Where a head has no more queries than this, workgroups share its keys: no fewer than so many
 // each, and so many workgroups in all.
 constexpr int64_t kFewQueries = 16;
-constexpr int64_t kFewestKeys = 128;
+constexpr int64_t kFewestKeys = 32;
 constexpr int64_t kEnoughParts = 256;
 constexpr int64_t kKeysAtOnce = 32;  // As the shader has it.
 

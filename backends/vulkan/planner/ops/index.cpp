@@ -100,7 +100,9 @@ void combine(Call& call, Picking p, uint32_t fold) {
   dispatch(call, Action::kCombine, p);
 }
 
+// A copy of x to write to, or x itself if it is a buffer that the call writes.
 Operand copy_of(Call& call, const Operand& x) {
+  if (call.writes_in_place(x)) return x;
   const Operand out = call.result(x.dims, x.dtype);
   copy(call, x.dims, dense(out), dense(x));
   return out;

@@ -80,6 +80,14 @@ void permute(Call& call, const Operand& x, const Dims& order) {
     walk.push_back(strides[static_cast<size_t>(from)]);
   }
   call.require(order.rank == x.dims.rank, "its dimensions are not a permutation");
+  int64_t last = INT64_MAX;  // Where only dimensions of size 1 move, no element does.
+  bool stays = true;
+  for (size_t d = 0; d < dims.rank; ++d) {
+    if (dims[d] == 1) continue;
+    stays = stays && walk[d] <= last;
+    last = walk[d];
+  }
+  if (call.may_alias(stays && call.ok())) return call.alias(x, dims);
   gather_by_strides(call, dims, {x, 0, walk});
 }
 
@@ -173,7 +181,7 @@ void plan_copy(Call& call, int) {
   const bool fits =
       source.dims.rank <= x.dims.rank && broadcast(call, source.dims, x.dims) == x.dims;
   if (!call.require(fits, "what it copies does not broadcast")) return;
-  const Operand out = call.result(x.dims, x.dtype);
+  const Operand out = call.writes_in_place(x) ? x : call.result(x.dims, x.dtype);
   copy(call, x.dims, dense(out), {source, 0, broadcast_strides(source.dims, x.dims)});
 }
 

@@ -66,6 +66,7 @@ void normalise(Call& call, const NormalisedRows& r) {
       .constant(r.weight.is_there)
       .constant(r.bias.is_there)
       .constant(r.area != 1)
+      .constant(r.is_rms && r.n % 4 == 0 && !r.bias.is_there && r.area == 1)
       .push(push)
       .writes(r.out)
       .writes(r.mean)

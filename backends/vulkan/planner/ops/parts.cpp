@@ -14,8 +14,9 @@ void replace_part(Call& call, const Operand& x, const Operand& source, const Dim
                   Walk part) {
   call.require(source.dtype == x.dtype && source.dims == sizes,
                "what it writes does not have the sizes or the dtype of the part");
-  part.tensor = call.result(x.dims, x.dtype);
-  copy(call, x.dims, dense(part.tensor), dense(x));
+  const bool is_in_place = call.writes_in_place(x);
+  part.tensor = is_in_place ? x : call.result(x.dims, x.dtype);
+  if (!is_in_place) copy(call, x.dims, dense(part.tensor), dense(x));
   copy(call, sizes, part, dense(source));
 }
 

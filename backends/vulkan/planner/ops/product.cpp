@@ -10,6 +10,8 @@ namespace {
 constexpr int64_t kDepth = 16;   // Of a tile of gemm.comp.
 constexpr int64_t kFewRows = 4;  // Then gemv.comp is taken.
 
+constexpr int64_t kMostShared = int64_t{1} << 23;  // Elements of the sums of all parts.
+
 struct Tiling {
   int64_t m, n;
   int64_t parts = 1;  // Workgroups that share a tile.
@@ -48,6 +50,7 @@ Tiling choose_tiling(const Product& p) {
   for (const auto& tile : kTiles) {
     for (int64_t parts = 1; parts <= 32 && p.k / parts >= 2 * kDepth; parts *= 2) {
       const Tiling tiling = {tile[0], tile[1], parts};
+      if (parts > 1 && p.batch * parts * p.m * p.n > kMostShared) break;
       const int64_t cost = cost_of(p, tiling);
       if (cost >= least) continue;
       least = cost;
@@ -197,9 +200,7 @@ void multiply(Call& call, const Product& p) {
   const bool is_rows = p.m <= kFewRows && p.batch == 1 && p.a_k == 1 && p.a_m == p.k &&
                        p.b_k == 1 && p.b_n == p.k && p.second == SecondMatrix::kByRow &&
                        !p.bias_is_by_row && p.k > 0;
-  // Plans for other sizes have the same temporary tensors, so one is asked for in any case.
   if (is_rows) {
-    call.temporary(0);
     multiply_rows(call, p);
   } else {
     Tiling tiling = choose_tiling(p);

@@ -266,7 +266,7 @@ VkResult GpuDevice::poll(VkFence fence, const WaitTime& time, bool& overslept) c
     const std::lock_guard<std::mutex> lock(queue_mutex_);
     lateness_.note(late);
   }
-  const auto end = Clock::now() + Seconds(2 * margin);
+  const auto end = Clock::now() + Seconds(3 * margin);
   VkResult status = vk_.vkGetFenceStatus(device_, fence);
   overslept = asleep > 0 && status == VK_SUCCESS;
   while (status == VK_NOT_READY && Clock::now() < end) {

@@ -25,6 +25,16 @@ bool is_empty(const Dispatch& dispatch) {
   return dispatch.groups[0] == 0 || dispatch.groups[1] == 0 || dispatch.groups[2] == 0;
 }
 
+// Writes `count` words of a constant, from that byte of its data on.
+Status write_words(const PayloadValue& value, const Place& place, size_t first, size_t count,
+                   uint32_t* words) {
+  const uint8_t* data = value.data.data() + first;
+  if (!place.has_bytes) return to_words(value.dtype, data, count, words);
+  const size_t left = value.data.size() - std::min(value.data.size(), first);
+  std::memcpy(words, data, std::min(left, count * 4));
+  return {};
+}
+
 }  // namespace
 
 GpuMethod::~GpuMethod() {
@@ -50,7 +60,8 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   }
   TAPER_TRY(allocate_memory());
   TAPER_TRY(allocate_commands());
-  TAPER_TRY(write_constants());
+  TAPER_TRY(write_constants(Place::Memory::kConstants));
+  TAPER_TRY(write_constants(Place::Memory::kStates));
   TAPER_TRY(pipelines_.prepare(plan_.dispatches(), pool));
   const std::vector<Dispatch>& dispatches = plan_.dispatches();
   if (std::any_of(dispatches.begin(), dispatches.end(), [](const Dispatch& d) { return d.once; })) {
@@ -88,11 +99,15 @@ void GpuMethod::map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
 Status GpuMethod::allocate_memory() {
   TAPER_TRY(device_.allocate(plan_.arena_bytes(), Use::kGpu, arena_));
   TAPER_TRY(device_.allocate(plan_.constant_bytes(), Use::kGpu, constants_));
-  const bool is_mapped = arena_.mapped() != nullptr && constants_.mapped() != nullptr;
+  TAPER_TRY(device_.allocate(plan_.state_bytes(), Use::kGpu, states_));
+  const bool is_mapped =
+      arena_.mapped() != nullptr && constants_.mapped() != nullptr && states_.mapped() != nullptr;
   const uint64_t inputs = make_ports(graph_.inputs, is_mapped, 0, inputs_);
-  const uint64_t staged = is_mapped ? 0 : std::min(plan_.constant_bytes(), kUploadBytes);
+  const uint64_t stored = std::max(plan_.constant_bytes(), plan_.state_bytes());
+  const uint64_t staged = is_mapped ? 0 : std::min(stored, kUploadBytes);
   TAPER_TRY(device_.allocate(std::max(inputs, staged), Use::kUpload, upload_));
-  const bool is_readable = is_mapped && arena_.is_cached() && constants_.is_cached();
+  const bool is_readable =
+      is_mapped && arena_.is_cached() && constants_.is_cached() && states_.is_cached();
   const uint64_t outputs = make_ports(graph_.outputs, is_readable, kFaultBytes, outputs_);
   TAPER_TRY(device_.allocate(outputs, Use::kReadBack, read_back_));
   map_ports(graph_.inputs, upload_, inputs_);
@@ -152,7 +167,7 @@ Status GpuMethod::make_sets(Recording& recording, size_t count,
   return {};
 }
 
-Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
+Status GpuMethod::flush_constants(const Buffer& buffer, std::vector<VkBufferCopy>& copies) {
   if (copies.empty()) return {};
   const VolkDeviceTable& vk = device_.vk();
   const VkCommandBuffer commands = recordings_[0].commands;
@@ -160,7 +175,7 @@ Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   TAPER_TRY(
       device_.check(vk.vkBeginCommandBuffer(commands, &begin), "there is no memory for commands"));
-  vk.vkCmdCopyBuffer(commands, upload_.handle(), constants_.handle(),
+  vk.vkCmdCopyBuffer(commands, upload_.handle(), buffer.handle(),
                      static_cast<uint32_t>(copies.size()), copies.data());
   TAPER_TRY(device_.check(vk.vkEndCommandBuffer(commands), "there is no memory for commands"));
   copies.clear();
@@ -170,35 +185,35 @@ Status GpuMethod::flush_constants(std::vector<VkBufferCopy>& copies) {
 
 // Where the host does not see the memory, constants go through upload_, as much at a time as it
 // holds.
-Status GpuMethod::write_constants() {
+Status GpuMethod::write_constants(Place::Memory memory) {
+  const Buffer& buffer = buffer_of(memory);
   uint64_t used = 0;
   std::vector<VkBufferCopy> copies;
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Place& place = plan_.places()[id];
     const PayloadValue& value = graph_.values[id];
-    if (!value.is_constant || place.root != id || place.first > place.last) continue;
-    const size_t element = element_size(value.dtype);
-    const size_t count = static_cast<size_t>(value.dims.numel());
-    if (constants_.mapped() != nullptr) {
-      TAPER_TRY(
-          to_words(value.dtype, value.data.data(), count, words_at(constants_, place.offset)));
+    if (!value.is_constant || place.memory != memory || place.first > place.last) continue;
+    const size_t element = place.has_bytes ? 4 : element_size(value.dtype);
+    const size_t count = place.has_bytes ? static_cast<size_t>(place.bytes / 4)
+                                         : static_cast<size_t>(value.dims.numel());
+    if (buffer.mapped() != nullptr) {
+      TAPER_TRY(write_words(value, place, 0, count, words_at(buffer, place.offset)));
       continue;
     }
     for (size_t done = 0; done < count;) {
       if (used == upload_.bytes()) {
-        TAPER_TRY(flush_constants(copies));
+        TAPER_TRY(flush_constants(buffer, copies));
         used = 0;
       }
       const size_t part =
           std::min<size_t>(count - done, static_cast<size_t>((upload_.bytes() - used) / 4));
-      TAPER_TRY(
-          to_words(value.dtype, value.data.data() + done * element, part, words_at(upload_, used)));
+      TAPER_TRY(write_words(value, place, done * element, part, words_at(upload_, used)));
       copies.push_back({used, place.offset + done * 4, part * 4});
       used += part * 4;
       done += part;
     }
   }
-  return flush_constants(copies);
+  return flush_constants(buffer, copies);
 }
 
 VkDescriptorBufferInfo GpuMethod::range_of(ValueId value) const {
@@ -341,6 +356,12 @@ void GpuMethod::take_key() {
     const size_t bytes = static_cast<size_t>(input.dims.numel()) * element_size(input.given_dtype);
     for (size_t i = 0; i < bytes; ++i) key_.push_back(input.given[i]);
   }
+}
+
+Status GpuMethod::reset() {
+  recordings_[0].last_use = 0;  // Its commands go, to copy what the states hold at first.
+  is_stale_ = true;
+  return write_constants(Place::Memory::kStates);
 }
 
 Status GpuMethod::take_recording() {

@@ -34,6 +34,10 @@ class GpuMethod final : public Executable {
   // Returns kInvalidArgument where an argument is not what the payload says, or where an index that
   // a shader read is out of range; kOutOfResources if the GPU was lost.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
+  Status reset() override;
+
+  // Whether it keeps anything from one execution to the next.
+  bool has_states() const { return plan_.state_bytes() != 0; }
 
  private:
   // What an output is, besides its elements.
@@ -67,8 +71,9 @@ class GpuMethod final : public Executable {
                       std::vector<Port>& ports) const;
   void map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
                  std::vector<Port>& ports) const;
-  Status write_constants();
-  Status flush_constants(std::vector<VkBufferCopy>& copies);
+  // Constants, or what states hold at first.
+  Status write_constants(Place::Memory memory);
+  Status flush_constants(const Buffer& buffer, std::vector<VkBufferCopy>& copies);
 
   void take_key();
   // Finds or makes the commands for the current sizes.
@@ -85,8 +90,11 @@ class GpuMethod final : public Executable {
   void record_copies(VkCommandBuffer commands, bool to_gpu) const;
   void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
                VkPipelineStageFlags to, VkAccessFlags read) const;
-  const Buffer& buffer_of(const Place& root) const {
-    return root.memory == Place::Memory::kConstants ? constants_ : arena_;
+  const Buffer& buffer_of(const Place& root) const { return buffer_of(root.memory); }
+  const Buffer& buffer_of(Place::Memory memory) const {
+    return memory == Place::Memory::kConstants ? constants_
+           : memory == Place::Memory::kStates  ? states_
+                                               : arena_;
   }
   const Place& root_of(ValueId value) const { return plan_.places()[plan_.places()[value].root]; }
   VkDescriptorBufferInfo range_of(ValueId value) const;
@@ -99,7 +107,7 @@ class GpuMethod final : public Executable {
   Profiler* const profiler_;
   PayloadGraph graph_;
   Plan plan_;
-  Buffer constants_, arena_, upload_, read_back_;
+  Buffer constants_, states_, arena_, upload_, read_back_;
   std::vector<Port> inputs_, outputs_;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   Recording recordings_[kMostRecordings];

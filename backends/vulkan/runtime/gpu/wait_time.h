@@ -15,7 +15,10 @@ namespace taper::vulkan {
 class WaitTime {
  public:
   // 0: it should not sleep.
-  double sleep(double margin) const { return expected_ > 2 * margin ? expected_ - margin : 0; }
+  double sleep(double margin) const {
+    const double most = expected_ - margin;
+    return most > kLeastSleep ? most : 0;
+  }
 
   // `overslept`: the end was before the thread woke up.
   void note(double taken, bool overslept) {
@@ -24,6 +27,8 @@ class WaitTime {
   }
 
  private:
+  static constexpr double kLeastSleep = 50e-6;
+
   double expected_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace taper::vulkan {
 namespace {
 
-constexpr double kPoll = 150e-6;
+constexpr double kPoll = 100e-6;
 
 // The time until the result of each execution is seen, where the GPU needs gpu(i), and the system
 // wakes a thread late(i) after it asked for.
@@ -48,7 +48,7 @@ TEST(WaitTime, SleepsForMostOfALongTime) {
 TEST(WaitTime, ShortTimesAreNotSlept) {
   double asleep = 1;
   seen(
-      100, [](int) { return 200e-6; }, [](int) { return 60e-6; }, &asleep);
+      100, [](int) { return 150e-6; }, [](int) { return 60e-6; }, &asleep);
   EXPECT_EQ(asleep, 0);
 }
 

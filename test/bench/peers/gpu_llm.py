@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Tokens per second of a language model with 4-bit weights on a GPU, through the Vulkan delegate.
+
+    gpu_llm.py --taper build/release/bin/taper [--layers 16 ...] [--prompt 512]
+
+The model has the shape of Llama 3.2 1B, random weights in groups of 32, and a static cache of keys and
+values that stays on the device. `decode` computes one token behind 127 others, `prefill` a whole
+prompt, of which the scores of the last token are wanted. Inputs come from the host and scores go back
+to it. Errors are the largest difference from PyTorch on the processor, over the largest score.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import numpy
+import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401 Registers the operators that dequantise.
+from torch import nn
+from torch.nn import functional as F
+
+GROUP = 32
+
+
+def random_bytes(random, rows, columns):
+    """Integers from -8 to 7, one in a byte."""
+    packed = numpy.frombuffer(random.bytes(rows * columns), dtype=numpy.uint8)
+    return torch.from_numpy(((packed & 15).astype(numpy.int8) - 8).reshape(rows, columns))
+
+
+class Packed(nn.Module):
+    """A matrix of 4-bit integers with a scale for each group of a row."""
+
+    def __init__(self, random, rows, columns):
+        super().__init__()
+        self.register_buffer("integers", random_bytes(random, rows, columns))
+        scales = torch.full((rows, columns // GROUP), 0.2 / columns**0.5)
+        noise = torch.from_numpy(random.random(scales.shape, dtype=numpy.float32))
+        self.register_buffer("scales", scales * (0.5 + noise))
+        self.register_buffer("zeros", torch.zeros(scales.shape, dtype=torch.int8))
+
+    def floats(self):
+        return torch.ops.quantized_decomposed.dequantize_per_channel_group(
+            self.integers, self.scales, self.zeros, -8, 7, torch.int8, GROUP, torch.float32)
+
+    def forward(self, x):
+        return F.linear(x, self.floats())
+
+
+def rotate(x, cos, sin):
+    a, b = x.chunk(2, -1)
+    return x * cos + torch.cat([-b, a], -1) * sin
+
+
+class Layer(nn.Module):
+    def __init__(self, args, random):
+        super().__init__()
+        self.heads, self.kv_heads, self.depth = args.heads, args.kv_heads, args.width // args.heads
+        self.norm1 = nn.RMSNorm(args.width, eps=1e-5)
+        self.norm2 = nn.RMSNorm(args.width, eps=1e-5)
+        shared = args.kv_heads * self.depth
+        self.q = Packed(random, args.width, args.width)
+        self.k = Packed(random, shared, args.width)
+        self.v = Packed(random, shared, args.width)
+        self.o = Packed(random, args.width, args.width)
+        self.gate = Packed(random, args.hidden, args.width)
+        self.up = Packed(random, args.hidden, args.width)
+        self.down = Packed(random, args.width, args.hidden)
+        cache = torch.zeros(1, args.kv_heads, args.longest, self.depth)
+        self.register_buffer("keys", cache.clone())
+        self.register_buffer("values", cache.clone())
+
+    def heads_of(self, x, heads):
+        return x.view(1, -1, heads, self.depth).transpose(1, 2)
+
+    def forward(self, x, position, cos, sin, mask):
+        y = self.norm1(x)
+        q = rotate(self.heads_of(self.q(y), self.heads), cos, sin)
+        k = rotate(self.heads_of(self.k(y), self.kv_heads), cos, sin)
+        self.keys[:, :, position] = k
+        self.values[:, :, position] = self.heads_of(self.v(y), self.kv_heads)
+        y = F.scaled_dot_product_attention(q, self.keys, self.values, attn_mask=mask,
+                                           enable_gqa=True)
+        x = x + self.o(y.transpose(1, 2).reshape(1, -1, self.heads * self.depth))
+        y = self.norm2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Llama(nn.Module):
+    def __init__(self, args):
+        super().__init__()
+        random = numpy.random.default_rng(0)
+        self.table = Packed(random, args.vocabulary, args.width)
+        self.layers = nn.ModuleList(Layer(args, random) for _ in range(args.layers))
+        self.norm = nn.RMSNorm(args.width, eps=1e-5)
+        depth = args.width // args.heads
+        speeds = 500000.0 ** (-torch.arange(0, depth, 2) / depth)
+        angles = torch.outer(torch.arange(args.longest), speeds).repeat(1, 2)
+        self.register_buffer("cos", angles.cos())
+        self.register_buffer("sin", angles.sin())
+        self.register_buffer("places", torch.arange(args.longest))
+
+    def forward(self, tokens, position):
+        x = F.embedding(tokens, self.table.floats())
+        cos, sin = self.cos[position], self.sin[position]
+        mask = self.places <= position[:, None]
+        for layer in self.layers:
+            x = layer(x, position, cos, sin, mask)
+        return self.table(self.norm(x[:, -1:]))
+
+
+def run(args, *words):
+    done = subprocess.run([args.taper, *map(str, words)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"taper {words[0]}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--taper", required=True)
+    for name, size in (("width", 2048), ("layers", 16), ("heads", 32), ("kv_heads", 8),
+                       ("hidden", 8192), ("vocabulary", 128256), ("longest", 1024),
+                       ("prompt", 512), ("runs", 50)):
+        parser.add_argument(f"--{name}", type=int, default=size)
+    parser.add_argument("--methods", nargs="+", default=["decode", "prefill"])
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for the files")
+    return parser.parse_args()
+
+
+def measure(args, folder, model, method):
+    count = 1 if method == "decode" else args.prompt
+    tokens = torch.arange(count).remainder(args.vocabulary)[None]
+    first = min(127, args.longest - 1) if method == "decode" else 0
+    inputs = (tokens, torch.arange(first, first + count))
+    program, file = folder / f"{method}.pt2", folder / f"{method}.pte"
+    with torch.no_grad():
+        start = time.time()
+        torch.export.save(torch.export.export(model, inputs), program)
+        exported = time.time()
+        run(args, "export", program, "-o", file, "--backend", "vulkan", "--require-full-delegation")
+        compiled = time.time()
+        for layer in model.layers:
+            layer.keys.zero_()
+            layer.values.zero_()
+        expected = model(*inputs).numpy()
+    names = []
+    for i, value in enumerate(inputs):
+        names.append(str(folder / f"{method}{i}.npy"))
+        numpy.save(names[-1], value.numpy())
+    names = ",".join(names)
+    run(args, "run", file, "--inputs", names, "--outputs", folder / f"{method}.out")
+    found = numpy.load(next((folder / f"{method}.out").glob("*.npy")))
+    error = abs(found - expected).max() / abs(expected).max()
+    seconds = json.loads(run(args, "bench", file, "--inputs", names, "-n", args.runs,
+                             "--json"))["median_s"]
+    print(f"{method}: {count / seconds:.0f} tokens/s, {seconds * 1e3:.3f} ms, error {error:.1e}, "
+          f"file {file.stat().st_size / 1e6:.0f} MB, torch.export {exported - start:.1f} s, "
+          f"taper export {compiled - exported:.1f} s", flush=True)
+
+
+def main():
+    args = parse()
+    model = Llama(args).eval()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.keep or pathlib.Path(temporary)
+        for method in args.methods:
+            measure(args, folder, model, method)
+
+
+if __name__ == "__main__":
+    main()
