@@ -17,8 +17,6 @@ constexpr const char* kNames[] = {
 
 // Shaders of which sizes, or the device, decide which one is taken.
 constexpr std::initializer_list<Shader> kProducts = {Shader::gemm, Shader::gemv, Shader::sum_parts};
-constexpr std::initializer_list<Shader> kPackedProducts = {Shader::gemv_packed, Shader::dequantise,
-                                                           Shader::gemm, Shader::sum_parts};
 constexpr std::initializer_list<Shader> kPackedProducts = {
     Shader::gemv_packed, Shader::dequantise, Shader::gemm, Shader::gemv, Shader::sum_parts};
 constexpr std::initializer_list<Shader> kAttention = {Shader::attention, Shader::attention_parts};
@@ -44,7 +42,6 @@ Status add_shaders(PayloadGraph& graph, std::set<Shader>& shaders) {
     TAPER_TRY(status);
     for (const Dispatch& dispatch : plan.dispatches()) found.insert(dispatch.shader);
   }
-  complete(kPackedProducts, found);
   complete(kProducts, found);
   if (found.count(Shader::gemv_packed) != 0 || found.count(Shader::dequantise) != 0) {
     complete(kPackedProducts, found);
