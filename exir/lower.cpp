@@ -68,13 +68,23 @@ bool stays_whole(const Node& node) {
   return node.target() == "aten::linear" && is_floating(node.outputs[0]->type.dtype) &&
          node.arg("weight").value()->type.rank() == 2;
 }
+// Whether a value is computed from constants alone, in a few steps such as casts.
+bool is_fixed(const Value* value, int steps) {
+  if (value->role == ValueRole::kConstant) return true;
+  if (value->producer == nullptr || steps == 0) return false;
+  bool fixed = true;
+  for_each_value(*value->producer,
+                 [&](const Value* arg) { fixed = fixed && is_fixed(arg, steps - 1); });
+  return fixed;
+}
 // Weights in groups, which constant folding turns to floats that remember their integers.
 bool is_weight_in_groups(const Node& node) {
   if (!node.is("quantized_decomposed::dequantize_per_channel_group")) return false;
-  const auto is_constant = [&](const char* name) {
-    return node.arg(name).is_none() || node.arg(name).value()->role == ValueRole::kConstant;
+  constexpr int kSteps = 3;
+  const auto is_known = [&](const char* name) {
+    return node.arg(name).is_none() || is_fixed(node.arg(name).value(), kSteps);
   };
-  return is_constant("input") && is_constant("scales") && is_constant("zero_points");
+  return is_known("input") && is_known("scales") && is_known("zero_points");
 }
 // Rules that emit operators of this runtime, which ExecuTorch does not have.
 const Decompositions& own_rules(const LowerOptions& options) {

@@ -259,7 +259,7 @@ PayloadWriter::Id PayloadWriter::packed_scales_of(const exir::Value* weight,
 // linear(x, weight, bias?), embedding(weight, indices, ...)
 bool PayloadWriter::add_packed(const Node& node) {
   const bool is_linear = node.is("aten::linear"), is_table = node.is("aten::embedding");
-  if (!is_linear && !is_table) return false;
+  if (!packs_ || (!is_linear && !is_table)) return false;
   const exir::Value* weight = node.args[is_linear ? 1 : 0].value();
   const auto packing = packing_of(weight);
   const bool has_form = packing && (packing->bits == 4 || (is_linear && packing->groups() == 1));

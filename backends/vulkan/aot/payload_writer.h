@@ -28,6 +28,8 @@ class PayloadWriter {
   PayloadWriter(const exir::Graph& graph, const std::vector<exir::Value*>& inputs,
                 Purpose purpose = Purpose::kRun);
 
+  // Writes weights that are packed otherwise as floats.
+  void write_floats() { packs_ = false; }
   // The group's states, and which nodes write one in place; before the nodes are added.
   void add_states(const exir::Part& part);
   // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
@@ -66,6 +68,7 @@ class PayloadWriter {
 
   const exir::Graph& graph_;
   const Purpose purpose_;
+  bool packs_ = true;
   flatbuffers::FlatBufferBuilder fbb_;
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;

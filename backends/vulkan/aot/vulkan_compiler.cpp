@@ -150,6 +150,7 @@ std::string VulkanCompiler::refusal(const Node& node, const Graph& graph) const 
   if (!problem.empty()) return problem;
   try {
     PayloadWriter writer(graph, inputs_of(node), Purpose::kPlan);
+    if (for_executorch_) writer.write_floats();
     writer.add(node);
     exir::Delegate delegate = writer.finish(node.outputs);
     if (for_executorch_) problem = executorch_refusal(node, delegate);
@@ -180,6 +181,7 @@ std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
   });
   if (all_known && part.states.empty()) return {};
   PayloadWriter writer(*part.graph, part.inputs);
+  if (for_executorch_) writer.write_floats();
   writer.add_states(part);
   std::vector<size_t> ends;  // How many calls there are after each node.
   for (const Node* node : part.nodes) {
@@ -207,6 +209,7 @@ std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
 
 std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const {
   PayloadWriter writer(*part.graph, part.inputs);
+  if (for_executorch_) writer.write_floats();
   writer.add_states(part);
   for (const Node* node : part.nodes) writer.add(*node);
   auto delegate = std::make_shared<exir::Delegate>(writer.finish(part.outputs));

@@ -292,14 +292,24 @@ void plan_to_copy(Call& call, int) {
   const bool known = (x.dtype == ScalarType::kFloat || is_integer(x.dtype)) &&
                      (to == ScalarType::kFloat || is_integer(to));
   call.require(known, "it converts from or to a dtype other than float32 or integers");
-  call.require(x.dtype != ScalarType::kFloat || to == ScalarType::kFloat ||
-                   to == ScalarType::kBool || to == ScalarType::kInt,
-               "it converts floats to integers other than int32");
+  call.require(x.dtype != ScalarType::kFloat || to != ScalarType::kLong,
+               "it converts floats to int64, of which the GPU has 32 bits");
   if (x.dtype == to) {
     call.alias(x, x.dims);
     return;
   }
-  elementwise(call, conversion(x.dtype, to), call.result(x.dims, to), {x});
+  const bool is_narrow =
+      to == ScalarType::kByte || to == ScalarType::kChar || to == ScalarType::kShort;
+  const Operand out = call.result(x.dims, to);
+  if (x.dtype != ScalarType::kFloat || !is_narrow) {
+    elementwise(call, conversion(x.dtype, to), out, {x});
+    return;
+  }
+  Operand whole = call.temporary(x.dims.numel());  // Of 32 bits, of which the lowest stay.
+  whole.dtype = ScalarType::kInt;
+  whole.dims = x.dims;
+  elementwise(call, FLOAT_TO_INT, whole, {x});
+  elementwise(call, conversion(ScalarType::kInt, to), out, {whole});
 }
 
 constexpr Operator kOperators[] = {
