@@ -19,8 +19,9 @@ check() {
   [ "$2" -gt 0 ] && [ "$2" -le "$3" ] || failed="$failed $1;"
 }
 
+cmake --build "$build" --target "${target}_sizes" >"$build/vulkan_size.txt"
 linked=$(shaders "$build/bin/$target")
-backend=$(cmake --build "$build" --target "${target}_sizes" | awk '$2 == "backends" { print $1 }')
+backend=$(awk '$2 == "backends" { print $1 }' "$build/vulkan_size.txt")
 check "shaders, all" "$(shaders "$build/libtaper_vulkan_shaders.a")" 614400
 check "shaders, MobileNetV2" "$linked" 65536
 check "delegate without shaders" "$((backend - linked))" 358400

@@ -49,6 +49,8 @@ class Example:
         entry.lively(self.model)
         if self.example:
             entry.settle(self.model, self.example, {})
+        if isinstance(self.model, Rounded):
+            self.model.half_weights()
 
     def of(self, method):
         return self.model if method == "forward" else Method(self.model, method)
@@ -281,6 +283,15 @@ class Gradient(nn.Module):
         return torch.ops.et_vk.linear_dW(slope, x) * 0.5
 
 
+class Rounded(Speech):
+    """Weights that float16 holds, so that it does not matter if a file has them as that."""
+
+    def half_weights(self):
+        with torch.no_grad():
+            for weight in self.parameters():
+                weight.copy_(weight.half().float())
+
+
 class Methods(nn.Module):
     """Two methods that share weights."""
 
@@ -412,6 +423,13 @@ def large_examples():
             ConvNext(),
             (torch.randn(1, 8, 12, 12),),
             options={"storage_type_override": 0},
+        ),
+        # Its weights are rounded to float16, and these are what is compared.
+        Example(
+            "float16",
+            Rounded(),
+            (torch.randn(1, 8, 12),),
+            options={"force_fp16": True},
         ),
         Example(
             "wide",

@@ -32,14 +32,24 @@ void damage(Bytes& bytes, std::mt19937& random) {
   }
 }
 
+uint64_t bytes_of(const Plan& plan, Place::Memory memory) {
+  switch (memory) {
+    case Place::Memory::kConstants:
+      return plan.constant_bytes();
+    case Place::Memory::kStates:
+      return plan.state_bytes();
+    default:
+      return plan.arena_bytes();
+  }
+}
+
 void expect_sound(const Plan& plan, const Limits& limits) {
-  ASSERT_LE(plan.arena_bytes() + plan.constant_bytes(), limits.bytes);
+  ASSERT_LE(plan.arena_bytes() + plan.constant_bytes() + plan.state_bytes(), limits.bytes);
   for (const Place& place : plan.places()) {
     ASSERT_LT(place.root, plan.places().size());
     const Place& root = plan.places()[place.root];
     if (root.memory == Place::Memory::kNone || root.first > root.last) continue;
-    const bool is_constant = root.memory == Place::Memory::kConstants;
-    ASSERT_LE(root.offset + root.bytes, is_constant ? plan.constant_bytes() : plan.arena_bytes());
+    ASSERT_LE(root.offset + root.bytes, bytes_of(plan, root.memory));
     ASSERT_LE(root.bytes, limits.range);
     ASSERT_EQ(root.offset % limits.alignment, 0u);
   }

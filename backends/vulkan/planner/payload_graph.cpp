@@ -68,7 +68,6 @@ Result<ScalarType> dtype_of(wire::DataType type) {
     case wire::DataType::Int32:
       return ScalarType::kInt;
     case wire::DataType::Float16:
-      return ScalarType::kHalf;
     case wire::DataType::Float32:
       return ScalarType::kFloat;
     case wire::DataType::Float64:
@@ -169,6 +168,7 @@ class Reader {
     const Result<ScalarType> dtype = dtype_of(from.datatype());
     TAPER_TRY(dtype.status());
     to.dtype = *dtype;
+    to.is_half = from.datatype() == wire::DataType::Float16;
     const auto* dims = from.dims();
     const size_t rank = dims == nullptr ? 0 : dims->size();
     TAPER_VULKAN_REQUIRE(rank <= Dims::kMaxRank, "a tensor of the payload has too many dimensions");
@@ -205,7 +205,8 @@ class Reader {
       to.data = constants_.subspan(static_cast<size_t>(from.offset()),
                                    static_cast<size_t>(from.length()));
     }
-    const auto expected = static_cast<uint64_t>(to.dims.numel()) * element_size(to.dtype);
+    const size_t element = to.is_half ? 2 : element_size(to.dtype);
+    const auto expected = static_cast<uint64_t>(to.dims.numel()) * element;
     TAPER_VULKAN_REQUIRE(to.data.size() == expected,
                          "the data of a constant of the payload is not as long as its sizes say");
     return {};

@@ -55,6 +55,7 @@ struct PayloadValue {
   ScalarType dtype = ScalarType::kFloat;
   Dims dims;    // Current sizes.
   Dims limits;  // The largest sizes.
+  bool is_half = false;  // The payload says float16; dtype is float32, in which it is computed.
   bool is_constant = false;
   bool is_state = false;  // A constant that calls write: `data` is what it holds at first.
   bool is_input = false;
@@ -92,6 +93,8 @@ struct PayloadGraph {
   std::vector<PayloadValue> values;
   std::vector<PayloadCall> calls;
   std::vector<ValueId> inputs, outputs;
+  // Data of float16 constants as float32, which take their place (runtime/element_words.h).
+  std::vector<std::vector<float>> widened;
   std::deque<std::vector<int32_t>> made_args;  // Of calls that the payload does not have.
   bool in_half = false;  // Products take their factors as float16; not a part of the payload.
   // The name of the operator that read() did not know; empty otherwise. Views the payload.

@@ -3,12 +3,14 @@
 namespace taper::vulkan {
 namespace {
 
-// ExecuTorch's exporter writes int64 as int32, so that an argument may be the other.
-bool fits(ScalarType argument, ScalarType stated) {
+// ExecuTorch's exporter writes int64 as int32, so that an argument may be the other; and float32 as
+// float16, if it is told to.
+bool fits(ScalarType argument, ScalarType stated, bool is_half) {
   const auto is_index = [](ScalarType dtype) {
     return dtype == ScalarType::kInt || dtype == ScalarType::kLong;
   };
-  return argument == stated || (is_index(argument) && is_index(stated));
+  return argument == stated || (is_index(argument) && is_index(stated)) ||
+         (is_half && argument == ScalarType::kHalf);
 }
 
 // A size, given as a number or as a tensor of one element.
@@ -35,7 +37,7 @@ Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed) {
   }
   TAPER_REQUIRE(arg.is_tensor(), Error::kInvalidType, "an argument of the payload is not a tensor");
   const Tensor& tensor = arg.to_tensor();
-  TAPER_REQUIRE(fits(tensor.scalar_type(), input.dtype), Error::kInvalidType,
+  TAPER_REQUIRE(fits(tensor.scalar_type(), input.dtype, input.is_half), Error::kInvalidType,
                 "an input has another dtype than the payload says");
   TAPER_REQUIRE(static_cast<size_t>(tensor.dim()) == input.limits.rank && tensor.is_contiguous(),
                 Error::kInvalidArgument, "an input has another rank than the payload says");
@@ -70,8 +72,9 @@ Status set_number(EValue& arg, int64_t number) {
   return {};
 }
 
-Status resize_output(EValue& arg, ScalarType dtype, const Dims& dims) {
-  TAPER_REQUIRE(arg.is_tensor() && fits(arg.to_tensor().scalar_type(), dtype) &&
+Status resize_output(EValue& arg, const PayloadValue& output, const Dims& dims) {
+  TAPER_REQUIRE(arg.is_tensor() &&
+                    fits(arg.to_tensor().scalar_type(), output.dtype, output.is_half) &&
                     !arg.to_tensor().is_constant(),
                 Error::kInvalidType, "an output is not what the payload says");
   int32_t sizes[Dims::kMaxRank];

@@ -7,7 +7,8 @@
 
 namespace taper::vulkan {
 
-// An argument has the dtype that the payload states, but int32 and int64 may stand for each other.
+// An argument has the dtype that the payload states, but int32 and int64 may stand for each other,
+// and float32 for float16.
 
 // Takes the sizes of an input and where its elements are, or a number; sets `changed` if plans must
 // be made anew. Returns kInvalidType or kInvalidArgument where an argument is not what the payload
@@ -18,6 +19,6 @@ Status take_sizes(const EValue& arg, PayloadValue& input, bool& changed);
 Status set_number(EValue& arg, int64_t number);
 
 // Gives an output its sizes. REQUIRES: dims.numel() is not negative.
-Status resize_output(EValue& arg, ScalarType dtype, const Dims& dims);
+Status resize_output(EValue& arg, const PayloadValue& output, const Dims& dims);
 
 }  // namespace taper::vulkan

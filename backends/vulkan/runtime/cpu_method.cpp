@@ -36,7 +36,7 @@ bool is_out(ArgKind kind) {
 
 bool is_index(ScalarType dtype) { return dtype == ScalarType::kInt || dtype == ScalarType::kLong; }
 
-// Copies elements; int32 becomes int64, and the other way.
+// Copies elements; int32 becomes int64, float32 float16, and the other way.
 Status copy_elements(const Tensor& from, Tensor& to) {
   const auto count = static_cast<size_t>(from.numel());
   if (count == 0) return {};
@@ -44,10 +44,12 @@ Status copy_elements(const Tensor& from, Tensor& to) {
     std::memmove(to.mutable_data(), from.const_data(), from.nbytes());
     return {};
   }
-  if (to.scalar_type() == ScalarType::kInt) {
-    return to_words(from.scalar_type(), from.const_data(), count, to.mutable_data_ptr<uint32_t>());
+  if (to.scalar_type() == ScalarType::kInt || to.scalar_type() == ScalarType::kFloat) {
+    return to_words(from.scalar_type(), from.const_data(), count,
+                    static_cast<uint32_t*>(to.mutable_data()));
   }
-  from_words(to.scalar_type(), from.const_data_ptr<uint32_t>(), count, to.mutable_data());
+  from_words(to.scalar_type(), static_cast<const uint32_t*>(from.const_data()), count,
+             to.mutable_data());
   return {};
 }
 
@@ -62,6 +64,7 @@ Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   pool_ = context.pool();
   TAPER_TRY(graph_.read(payload, &source));
   graph_.in_half = options.rounds;
+  widen_constants(graph_);
   TAPER_TRY(plan_.build(graph_, limits_of(options.max_bytes)));
   TAPER_TRY(make_slots());
   Status missing;
@@ -395,7 +398,7 @@ Status CpuMethod::allocate(uint64_t max_bytes) {
   for (ValueId id = 0; id < slots_.size(); ++id) {
     const TensorSlot& slot = slots_[id];
     const PayloadValue& value = id < graph_.values.size() ? graph_.values[id] : for_state;
-    const bool is_given = value.is_input && !is_index(value.dtype);
+    const bool is_given = value.is_input && !is_index(value.dtype) && !value.is_half;
     if (!values_[id].is_tensor() || value.is_constant || is_given || !slot.is_set) continue;
     ArenaBlock block;
     block.bytes = padded(slot.tensor.nbytes() + 1);
@@ -486,7 +489,7 @@ Status CpuMethod::execute(BackendExecutionContext& context, Span<EValue* const> 
     const Tensor& from = values_[graph_.outputs[i]].to_tensor();
     Dims dims;
     for (const int32_t size : from.sizes()) dims.push_back(size);
-    TAPER_TRY(resize_output(arg, from.scalar_type(), dims));
+    TAPER_TRY(resize_output(arg, value, dims));
     TAPER_TRY(copy_elements(from, arg.to_tensor()));
   }
   return {};

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "kernels_portable/engine/half.h"
+
 namespace taper::vulkan {
 namespace {
 
@@ -30,11 +32,19 @@ Status narrow_long(const void* elements, size_t count, uint32_t* words) {
   return {};
 }
 
+// Data of constants need not be aligned.
+float half_at(const void* elements, size_t i) {
+  portable::Half half;
+  std::memcpy(&half, static_cast<const uint8_t*>(elements) + i * sizeof(half), sizeof(half));
+  return portable::half_to_float(half);
+}
+
 }  // namespace
 
 bool has_words(ScalarType dtype) {
   switch (dtype) {
     case ScalarType::kFloat:
+    case ScalarType::kHalf:
     case ScalarType::kInt:
     case ScalarType::kLong:
     case ScalarType::kShort:
@@ -54,6 +64,9 @@ Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* 
       return narrow_long(elements, count, words);
     case ScalarType::kShort:
       widen<int16_t>(elements, count, words);
+      break;
+    case ScalarType::kHalf:
+      for (size_t i = 0; i < count; ++i) words[i] = portable::float_bits(half_at(elements, i));
       break;
     case ScalarType::kChar:
       widen<int8_t>(elements, count, words);
@@ -80,6 +93,12 @@ void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* ele
     case ScalarType::kShort:
       narrow<int16_t>(words, count, elements);
       break;
+    case ScalarType::kHalf:
+      for (size_t i = 0; i < count; ++i) {
+        static_cast<portable::Half*>(elements)[i] =
+            portable::float_to_half(portable::float_from_bits(words[i]));
+      }
+      break;
     case ScalarType::kChar:
       narrow<int8_t>(words, count, elements);
       break;
@@ -92,6 +111,16 @@ void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* ele
     default:
       std::memcpy(elements, words, count * 4);
       break;
+  }
+}
+
+void widen_constants(PayloadGraph& graph) {
+  for (PayloadValue& value : graph.values) {
+    if (!value.is_half || !value.is_constant) continue;
+    std::vector<float>& floats =
+        graph.widened.emplace_back(static_cast<size_t>(value.dims.numel()));
+    for (size_t i = 0; i < floats.size(); ++i) floats[i] = half_at(value.data.data(), i);
+    value.data = {reinterpret_cast<const uint8_t*>(floats.data()), floats.size() * sizeof(float)};
   }
 }
 

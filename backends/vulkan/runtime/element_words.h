@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/vulkan/planner/payload_graph.h"
 #include "taper/scalar_type.h"
 #include "taper/status.h"
 
@@ -16,7 +17,11 @@ bool has_words(ScalarType dtype);
 // `count` elements become words. Returns kNotSupported for an int64 that 32 bits do not hold.
 // REQUIRES: has_words(dtype).
 Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* words);
-// The other way; nothing is lost, since shaders keep integers within their dtype.
+// The other way; nothing is lost, since shaders keep integers within their dtype, but that floats
+// are rounded to float16.
 void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* elements);
+
+// Makes float32 of the data of float16 constants.
+void widen_constants(PayloadGraph& graph);
 
 }  // namespace taper::vulkan

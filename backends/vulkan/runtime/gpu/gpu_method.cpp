@@ -51,6 +51,7 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
                        const ThreadPool& pool, bool in_half) {
   TAPER_TRY(graph_.read(payload, &source));
   graph_.in_half = in_half;
+  widen_constants(graph_);
   fuse(graph_);
   TAPER_TRY(plan_.build(graph_, device_.limits()));
   for (const PayloadValue& value : graph_.values) {
@@ -414,7 +415,7 @@ Status GpuMethod::read_output(EValue& arg, ValueId output, const OutputForm& for
                               const Port& port) const {
   const PayloadValue& value = graph_.values[output];
   if (value.kind != Kind::kTensor) return set_number(arg, form.number);
-  TAPER_TRY(resize_output(arg, value.dtype, form.dims));
+  TAPER_TRY(resize_output(arg, value, form.dims));
   const Tensor& tensor = arg.to_tensor();
   from_words(tensor.scalar_type(), port.words, static_cast<size_t>(tensor.numel()),
              tensor.mutable_data());
