@@ -308,7 +308,8 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
 Compiled compile_bytes(const std::string& body) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  const auto scales = std::make_shared<const exir::Scales>(exir::Scales{{0.5f, 0.25f}, 0});
+  const auto scales =
+      std::make_shared<const exir::Scales>(exir::Scales{{0.5f, 0.25f}, 0, 0, {}, 8});
   for (const auto& node : result.graph->nodes) {
     exir::for_each_value(*node, [&](exir::Value* value) {
       if (value->name == "w") value->scales = scales;
