@@ -1,5 +1,5 @@
 #!/bin/sh
-# What CI runs besides the tests, on drivers that compute on the processor (12 minutes on 2 cores):
+# What CI runs besides the tests, on drivers that compute on the processor (10 minutes on 2 cores):
 #
 #   1. validation    the conformance suite, the unit tests and some models on lavapipe, while
 #                    Khronos' layer checks every call, and what runs at the same time

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TAPER_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -37,8 +37,10 @@ inline std::vector<uint8_t> scaled_payload() {
 // The payload, loaded by a backend that outlives it.
 class LoadedPayload {
  public:
-  explicit LoadedPayload(VulkanBackend& backend) : backend_(backend), payload_(scaled_payload()) {
+  explicit LoadedPayload(VulkanBackend& backend, ThreadPool pool = {})
+      : backend_(backend), payload_(scaled_payload()) {
     MethodOptions options;
+    options.pool = pool;
     options.kernels = tables_;
     BackendInitContext context("forward", nullptr, nullptr, {}, &options);
     const Result<void*> made =
