@@ -28,6 +28,25 @@ class Method(nn.Module):
         return getattr(self.model, self.name)(*args)
 
 
+def pack(model):
+    from torchao.quantization import IntxWeightOnlyConfig, PerGroup, quantize_
+    from torchao.utils import unwrap_tensor_subclass
+
+    config = IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(16))
+    quantize_(model, config, lambda part, _: isinstance(part, (nn.Linear, nn.Embedding)))
+    unwrap_tensor_subclass(model)
+
+
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(24, 32)
+        self.first, self.second = nn.Linear(32, 48), nn.Linear(48, 12)
+
+    def forward(self, words):
+        return self.second(F.relu(self.first(self.table(words))))
+
+
 @dataclasses.dataclass
 class Example:
     """A model to export with `example`, and to run with `given`, or with these arguments too."""
@@ -39,6 +58,7 @@ class Example:
     dynamic: tuple | None = None
     args: dict | None = None  # The arguments of each method, if there are several.
     options: dict = dataclasses.field(default_factory=dict)
+    packs: bool = False  # Its weights become integers of 4 bits.
 
     def __post_init__(self):
         self.args = self.args or {"forward": self.example}
@@ -51,6 +71,8 @@ class Example:
             entry.settle(self.model, self.example, {})
         if isinstance(self.model, Rounded):
             self.model.half_weights()
+        if self.packs:
+            pack(self.model)
 
     def of(self, method):
         return self.model if method == "forward" else Method(self.model, method)
@@ -373,6 +395,7 @@ def small_examples():
         Example("warp", Warp(), (pictures, torch.rand(1, 5, 6, 2) * 2 - 1)),
         Example("speech", Speech(), (torch.randn(1, 8, 12),)),
         Example("detector", Detector(), (torch.randn(1, 3, 16, 16), torch.tensor([3, 1, 15]))),
+        Example("packed", Words(), (torch.tensor([[3, 17, 23, 0, 5]]),), packs=True),
         Example("positions", Positions(), (torch.randn(3, 4), torch.tensor([1, 5]))),
         Example("gradient", Gradient(), (torch.randn(2, 4, 3), torch.randn(2, 4, 6))),
         Example(

@@ -28,7 +28,9 @@ TEST(ExecutorchPayload, RulesHoldOfWhatItsExporterWrites) {
   for (const std::vector<uint8_t>& payload : exported_payloads()) {
     const std::string problem = executorch_problem(payload);
     // The exporter writes this one, although its runtime does not have it.
-    EXPECT_TRUE(problem.empty() || problem == "aten.logical_not.default: it is not there")
+    EXPECT_TRUE(problem.empty() || problem == "aten.logical_not.default: it is not there" ||
+                // Weights are not packed for that runtime, so there is no rule.
+                problem == "et_vk.embedding_q4gsw.default: it is not there")
         << problem;
   }
 }
