@@ -48,10 +48,13 @@ class MethodRun {
     const KernelTable tables[] = {portable::portable_kernels()};
     MethodOptions options;
     options.kernels = tables;
+    DeviceOptions limited;
+    limited.threads = 1;
+    limited.max_bytes = kMaxBytes;
     std::vector<std::unique_ptr<Device>> devices;
     std::vector<Backend> backends;
     for (const DeviceDescriptor* each : backend_devices()) {
-      devices.push_back(each->make({1, nullptr, kMaxBytes}));
+      devices.push_back(each->make(limited));
       if (devices.back() == nullptr) std::abort();
       backends.push_back({each->identity.delegate_id, &devices.back()->interface()});
     }
