@@ -1,7 +1,6 @@
 #include "backends/vulkan/aot/executorch_rules.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace taper::vulkan {
 namespace {
@@ -73,7 +72,7 @@ std::string convolution_problem(const PayloadFacts& facts, const ExecutorchCall&
 std::string gelu_problem(const PayloadFacts& facts, const ExecutorchCall& call) {
   const wire::String* text = facts.value(call.args[1]).value_as_String();
   const bool is_tanh = text != nullptr && text->string_val() != nullptr &&
-                       std::strcmp(text->string_val()->c_str(), "tanh") == 0;
+                       text->string_val()->string_view() == "tanh";
   return is_tanh ? "" : "it would compute another approximation of gelu";
 }
 
