@@ -2,7 +2,8 @@
 # Checks what a compiler and a reader would complain of: clang-format 14 and the warnings of clang 14
 # for everything, clang-tidy 14 for everything or for what changed.
 #
-#   scripts/lint.sh             the whole tree: about a minute of processor time for each 6 sources
+#   scripts/lint.sh --format    formats alone
+#   scripts/lint.sh             the whole tree
 #   scripts/lint.sh --changed   clang-tidy only for sources that differ from the commit before, or
 #                               from $LINT_BASE, at most $LINT_FILES of them (60)
 #
@@ -12,6 +13,7 @@ cd "$(dirname "$0")/.."
 JOBS=${JOBS:-$(nproc 2>/dev/null || echo 2)}
 
 git ls-files '*.h' '*.cpp' | xargs -n 20 -P "$JOBS" clang-format-14 --dry-run -Werror --style=file
+[ "${1:-}" != --format ] || exit 0
 scripts/build.sh clang
 
 list=$(mktemp)

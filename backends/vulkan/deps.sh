@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds glslang, which compiles the shaders for matrix units, and gets SwiftShader, a driver that computes on the processor, for check.sh: two files of Debian's
-# package chromium-common, unpacked into the user's cache and not installed. Prints nothing if they
-# are there. Without them everything else builds and runs, so that is no failure.
+# Builds glslang, which compiles the shaders for matrix units, and gets SwiftShader, a driver that
+# computes on the processor, for check.sh: two files of Debian's package chromium-common, unpacked
+# into the user's cache and not installed. Prints nothing if both are there. Without them everything
+# else builds and runs, so that is no failure.
 #
 #   deps.sh          downloads the package (32 MB), if that has not been done yet
 #   deps.sh where    prints the path of the driver's description if it is there

@@ -47,9 +47,8 @@ class Rewriter {
     for (const uint32_t id : *graph_.input_ids()) inputs.push_back(final_id(id));
     for (const uint32_t id : *graph_.output_ids()) outputs.push_back(final_id(id));
     const std::vector<flatbuffers::Offset<wire::Bytes>> shaders;  // None, but it must be there.
-    wire::FinishGraphBuffer(fbb_,
-                            wire::CreateGraphDirect(fbb_, "0", &calls_, &values_, &inputs, &outputs,
-                                                    &constants_, &shaders));
+    wire::FinishGraphBuffer(fbb_, wire::CreateGraphDirect(fbb_, "0", &calls_, &values_, &inputs,
+                                                          &outputs, &constants_, &shaders));
     return payload();
   }
 

@@ -53,8 +53,8 @@ struct PayloadValue {
   Span<const int32_t> values;  // Ids.
 
   ScalarType dtype = ScalarType::kFloat;
-  Dims dims;    // Current sizes.
-  Dims limits;  // The largest sizes.
+  Dims dims;             // Current sizes.
+  Dims limits;           // The largest sizes.
   bool is_half = false;  // The payload says float16; dtype is float32, in which it is computed.
   bool is_constant = false;
   bool is_state = false;  // A constant that calls write: `data` is what it holds at first.
