@@ -102,7 +102,8 @@ class Call {
   void alias(const Operand& source, const Dims& dims);
   // Whether result 0 may be a view, which is decided with the largest sizes: then it is `wanted`.
   bool may_alias(bool wanted) const;
-  // Result `k` is what a walk finds. It is stored when a call needs it so, which may be never.
+  // Result `k` is the part of argument 0 that a walk finds. It is stored when a call needs it so,
+  // which may be never.
   void stay_view(size_t k, const Dims& dims, const Walk& from);
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
@@ -160,6 +161,7 @@ class Call {
   Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
   Operand add_temporary(int64_t elements, bool is_shared);
   View view_of(ValueId id);
+  Walk walk_of(ValueId view);
   bool may_stay_view(ValueId id, const Walk& from);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
