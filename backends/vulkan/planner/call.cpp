@@ -112,6 +112,7 @@ Operand Call::operand(ValueId id) {
   const PayloadValue& from = graph_.values[id];
   if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  require(takes_doubles_ || from.dtype != ScalarType::kDouble, "it computes with float64");
   note_elements(plan_.places_[id].root, false);
   plan_.note_use(id);
   const Operand stored = {id, from.dtype, from.dims};
@@ -155,14 +156,18 @@ Operand Call::bytes(size_t i) {
   const PayloadValue& from = graph_.values[id];
   if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
-  const ValueId root = plan_.places_[id].root;
-  const bool is_plain = root < graph_.values.size() && graph_.values[root].is_constant &&
-                        !graph_.values[root].is_state && element_size(from.dtype) == 1 &&
-                        graph_.values[root].dtype == from.dtype;
-  if (!require(is_plain, "its weights are not a constant of bytes")) return {};
-  note_elements(root, true);
+  if (!require(is_constant_of_bytes(i), "its weights are not a constant of bytes")) return {};
+  note_elements(plan_.places_[id].root, true);
   plan_.note_use(id);
   return {id, from.dtype, from.dims};
+}
+
+bool Call::is_constant_of_bytes(size_t i) const {
+  const PayloadValue& from = value(i);
+  if (from.kind != Kind::kTensor || element_size(from.dtype) != 1) return false;
+  const ValueId root = plan_.places_[static_cast<size_t>(call_.args[i])].root;
+  return root < graph_.values.size() && graph_.values[root].is_constant &&
+         !graph_.values[root].is_state && graph_.values[root].dtype == from.dtype;
 }
 
 // A plan for other sizes walks through the source of a view where the first one did, and no longer.
@@ -299,6 +304,7 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   const auto id = static_cast<ValueId>(&stated - graph_.values.data());
   if (stated.is_state) return new_state(id, dims, dtype);
   require(!stated.is_input && plan_.defined_[id] == 0, "a result is written twice, or is an input");
+  require(takes_doubles_ || dtype != ScalarType::kDouble, "it computes with float64");
   // ExecuTorch's exporter writes int64 as int32.
   const bool is_narrow = stated.dtype == ScalarType::kInt && dtype == ScalarType::kLong;
   require(stated.dtype == dtype || is_narrow, "a result has another dtype than its operator gives");

@@ -66,6 +66,11 @@ class Call {
   Operand tensor(size_t i);
   // A constant of bytes, whose elements lie side by side: four of them in a word.
   Operand bytes(size_t i);
+  // Whether argument i is one that may be read so; whether an operand was.
+  bool is_constant_of_bytes(size_t i) const;
+  bool has_bytes(const Operand& operand) const { return plan_.root_of(operand.id).has_bytes; }
+  // From now on tensors of float64 are taken, which the device has as float32.
+  void take_doubles() { takes_doubles_ = true; }
   // The same without storing it, if it is a view that nobody has stored yet.
   View view(size_t i);
   View view(size_t i, size_t item);
@@ -171,6 +176,7 @@ class Call {
   Plan& plan_;
   const PayloadCall& call_;
   Status status_;
+  bool takes_doubles_ = false;
   std::vector<NewState> new_states_;
 };
 
