@@ -46,13 +46,15 @@ def write(folder, example):
     with open(os.path.join(folder, PREFIX + example.name + ".pte"), "wb") as file:
         file.write(lower(example))
     for method in example.methods:
-        with torch.no_grad():
-            outputs = example.of(method)(*example.inputs(method))
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         stem = stem_of(folder, example, method)
-        for kind, arrays in (("in", example.inputs(method)), ("out", outputs)):
-            for k, array in enumerate(arrays):
-                np.save(f"{stem}.{kind}{k}.npy", array.numpy())
+        for step, inputs in enumerate([example.inputs(method), *example.steps]):
+            with torch.no_grad():
+                outputs = example.of(method)(*inputs)
+            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+            name = stem if step == 0 else f"{stem}.step{step}"
+            for kind, arrays in (("in", inputs), ("out", outputs)):
+                for k, array in enumerate(arrays):
+                    np.save(f"{name}.{kind}{k}.npy", array.numpy())
 
 
 def write_all(folder, large, only=None):

@@ -8,6 +8,7 @@ operators that those do not have.
 import dataclasses
 import os
 import sys
+from collections.abc import Callable
 
 import torch
 from torch import nn
@@ -15,6 +16,8 @@ from torch.nn import functional as F
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "zoo"))
 import entry  # noqa: E402
+import vulkan_caches as caches  # noqa: E402
+import vulkan_quantised as integers  # noqa: E402
 
 
 class Method(nn.Module):
@@ -59,6 +62,8 @@ class Example:
     args: dict | None = None  # The arguments of each method, if there are several.
     options: dict = dataclasses.field(default_factory=dict)
     packs: bool = False  # Its weights become integers of 4 bits.
+    steps: list = dataclasses.field(default_factory=list)  # What it is called with after that.
+    quantise: Callable | None = None  # Makes another model of it, with the arguments `example`.
 
     def __post_init__(self):
         self.args = self.args or {"forward": self.example}
@@ -73,6 +78,8 @@ class Example:
             self.model.half_weights()
         if self.packs:
             pack(self.model)
+        if self.quantise:
+            self.model = self.quantise(self.model, self.example)
 
     def of(self, method):
         return self.model if method == "forward" else Method(self.model, method)
@@ -367,6 +374,7 @@ def small_examples():
     numbers = torch.randint(0, 6, (3, 4), dtype=torch.int32)
     half = torch.export.Dim("half", min=2, max=8)
     pictures = torch.randn(1, 3, 8, 8)
+    first, *rest = caches.steps(3)
     return [
         Example("convnet", Convnet(), (torch.randn(1, 3, 16, 16),)),
         Example("encoder", Encoder(), (ids,)),
@@ -396,6 +404,25 @@ def small_examples():
         Example("speech", Speech(), (torch.randn(1, 8, 12),)),
         Example("detector", Detector(), (torch.randn(1, 3, 16, 16), torch.tensor([3, 1, 15]))),
         Example("packed", Words(), (torch.tensor([[3, 17, 23, 0, 5]]),), packs=True),
+        Example(
+            "integers",
+            integers.Convnet(),
+            (torch.randn(1, 3, 12, 12),),
+            quantise=integers.with_static_scales,
+        ),
+        Example(
+            "rows",
+            integers.Layers(),
+            (torch.randn(3, 32),),
+            quantise=integers.with_rows_of_four_bits,
+        ),
+        Example(
+            "weights",
+            integers.Layers(),
+            (torch.randn(3, 32),),
+            quantise=integers.with_weights_of_four_bits,
+        ),
+        Example("cache", caches.CachedAttention(), first, steps=rest),
         Example("positions", Positions(), (torch.randn(3, 4), torch.tensor([1, 5]))),
         Example("gradient", Gradient(), (torch.randn(2, 4, 3), torch.randn(2, 4, 6))),
         Example(

@@ -21,11 +21,12 @@ struct Call {
 
   std::string stem() const { return kFolder + file + (method.empty() ? "" : "." + method); }
   double tolerance() const { return file.find("_int") == file.npos ? 1e-4 : 0.02; }
-  // The arrays of that kind: "in" or "out".
-  std::vector<std::string> arrays(const std::string& kind) const {
+  // The arrays of that kind: "in" or "out". Steps are executions, between which state persists.
+  std::vector<std::string> arrays(const std::string& kind, int step) const {
+    const std::string name = stem() + (step == 0 ? "" : ".step" + std::to_string(step));
     std::vector<std::string> paths;
     for (;;) {
-      std::string path = stem() + "." + kind + std::to_string(paths.size()) + ".npy";
+      std::string path = name + "." + kind + std::to_string(paths.size()) + ".npy";
       if (!std::filesystem::exists(path)) return paths;
       paths.push_back(std::move(path));
     }
@@ -40,6 +41,7 @@ std::vector<Call> delegated_files() {
     const std::string path = entry.path().filename().string();
     const size_t end = path.find(".out0.npy");
     if (end == path.npos) continue;
+    if (path.find(".step") != path.npos) continue;
     const std::string stem = path.substr(0, end), file = stem.substr(0, stem.find('.'));
     if (find_device(file.substr(0, file.find('_'))) == nullptr) continue;
     calls.push_back({file, file == stem ? "" : stem.substr(file.size() + 1)});
@@ -53,15 +55,18 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExecuTorchFiles);
 TEST_P(ExecuTorchFiles, GiveItsNumbers) {
   const Call& call = GetParam();
   tools::ProgramRunner runner({kFolder + call.file + ".pte", "", call.method, 1});
-  const std::vector<std::string> inputs = call.arrays("in"), expected = call.arrays("out");
-  runner.set_inputs(tools::read_all(inputs), inputs);
-  runner.execute();
-  const std::vector<tools::Output> outputs = runner.outputs();
-  ASSERT_EQ(outputs.size(), expected.size());
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    const tools::Comparison result =
-        tools::compare(outputs[k].array, tools::read_npy(expected[k]), call.tolerance());
-    EXPECT_TRUE(result.equal) << result.text;
+  for (int step = 0; step == 0 || !call.arrays("out", step).empty(); ++step) {
+    const std::vector<std::string> inputs = call.arrays("in", step);
+    const std::vector<std::string> expected = call.arrays("out", step);
+    runner.set_inputs(tools::read_all(inputs), inputs);
+    runner.execute();
+    const std::vector<tools::Output> outputs = runner.outputs();
+    ASSERT_EQ(outputs.size(), expected.size());
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const tools::Comparison result =
+          tools::compare(outputs[k].array, tools::read_npy(expected[k]), call.tolerance());
+      EXPECT_TRUE(result.equal) << "step " << step << ": " << result.text;
+    }
   }
 }
 

@@ -112,6 +112,15 @@ std::string planning_problem(const exir::Delegate& delegate, bool in_half) {
   return status.message();
 }
 
+// Whether neither its results nor its arguments depend on sizes, or on numbers that are data.
+bool has_known_sizes(const Node& node) {
+  bool known = node.outputs[0]->type.is_static();
+  exir::for_each_value(node, [&](const Value* value) {
+    known = known && (value->kind == exir::ValueKind::kTensor || value->sym.is_int());
+  });
+  return known;
+}
+
 // The nodes that read states which the group does not own.
 std::vector<exir::Misfit> readers_of_states(const Part& part) {
   std::vector<exir::Misfit> readers;
@@ -192,9 +201,8 @@ bool VulkanCompiler::pays(const Part& part) const {
 std::vector<exir::Misfit> VulkanCompiler::misfits(const Part& part) const {
   std::vector<exir::Misfit> readers = readers_of_states(part);
   if (!readers.empty()) return readers;
-  const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
-    return node->outputs[0]->type.is_static();
-  });
+  const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(),
+                                     [](const Node* node) { return has_known_sizes(*node); });
   if (all_known && part.states.empty()) return {};
   PayloadWriter writer(*part.graph, part.inputs);
   if (for_executorch_) writer.write_floats();

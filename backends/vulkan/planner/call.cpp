@@ -170,6 +170,12 @@ bool Call::is_constant_of_bytes(size_t i) const {
          !graph_.values[root].is_state && graph_.values[root].dtype == from.dtype;
 }
 
+bool Call::may_read_bytes(size_t i) const {
+  if (!is_constant_of_bytes(i)) return false;
+  const Place& root = plan_.root_of(static_cast<ValueId>(call_.args[i]));
+  return root.has_bytes || (!plan_.is_placed_ && root.first > root.last);
+}
+
 // A plan for other sizes walks through the source of a view where the first one did, and no longer.
 // It may have to store the view earlier, but what the first plan reads is what stays in memory.
 View Call::view_of(ValueId id) {
@@ -337,25 +343,37 @@ Operand Call::new_state(ValueId id, const Dims& dims, ScalarType dtype) {
   return contents;
 }
 
-bool Call::writes_in_place(const Operand& x) {
-  const PayloadValue& state = result_value(0);
-  const auto id = static_cast<ValueId>(&state - graph_.values.data());
-  if (!ok() || !state.is_state || id != x.id) return false;
+bool Call::is_shown_once(ValueId state) const {
   size_t shown = 0;
   const auto look = [&](int32_t arg) {
     const auto i = static_cast<size_t>(arg);
     const bool is_tensor = graph_.values[i].kind == Kind::kTensor && plan_.defined_[i] != 0;
-    if (is_tensor && plan_.places_[i].root == id) ++shown;
+    if (is_tensor && plan_.places_[i].root == state) ++shown;
   };
   for (size_t i = 0; i < count(); ++i) {
     look(call_.args[i]);
     for (const int32_t item : value(i).values) look(item);
   }
   if (call_.epilogue.added >= 0) look(call_.epilogue.added);
-  if (shown != 1) return false;
+  return shown == 1;
+}
+
+bool Call::writes_in_place(const Operand& x) {
+  const PayloadValue& state = result_value(0);
+  const auto id = static_cast<ValueId>(&state - graph_.values.data());
+  if (!ok() || !state.is_state || id != x.id || !is_shown_once(id)) return false;
   plan_.forget_views(id);
   plan_.note_use(id);
   return true;
+}
+
+Operand Call::state(size_t i) {
+  const Operand x = tensor(i);
+  const bool is_own = ok() && graph_.values[x.id].is_state && is_shown_once(x.id);
+  if (!require(is_own, "it writes what is no buffer of the program, or what it reads, too"))
+    return x;
+  plan_.forget_views(x.id);
+  return x;
 }
 
 void Call::store_states() {

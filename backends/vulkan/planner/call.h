@@ -66,8 +66,9 @@ class Call {
   Operand tensor(size_t i);
   // A constant of bytes, whose elements lie side by side: four of them in a word.
   Operand bytes(size_t i);
-  // Whether argument i is one that may be read so; whether an operand was.
-  bool is_constant_of_bytes(size_t i) const;
+  // Whether argument i is one that may be read so, and no call has read its elements before; and
+  // whether an operand was.
+  bool may_read_bytes(size_t i) const;
   bool has_bytes(const Operand& operand) const { return plan_.root_of(operand.id).has_bytes; }
   // From now on tensors of float64 are taken, which the device has as float32.
   void take_doubles() { takes_doubles_ = true; }
@@ -110,6 +111,8 @@ class Call {
   // Whether result 0 is the state that argument `x` is, so that the call writes parts of it in
   // place and leaves the rest; otherwise it writes a copy. Not if another argument shows it, too.
   bool writes_in_place(const Operand& x);
+  // Argument i, a state that the call writes parts of in place and that no other argument shows.
+  Operand state(size_t i);
   // Copies results that are states to where these lie. Called when the call is planned.
   void store_states();
   // Whether a result is stated at all.
@@ -157,11 +160,13 @@ class Call {
   const PayloadValue& value(size_t i) const;
   const PayloadValue& result_value(size_t k) const;
   Operand operand(ValueId id);
+  bool is_constant_of_bytes(size_t i) const;
   void note_elements(ValueId root, bool are_bytes);
   Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
   Operand add_temporary(int64_t elements, bool is_shared);
   View view_of(ValueId id);
   Walk walk_of(ValueId view);
+  bool is_shown_once(ValueId state) const;
   bool may_stay_view(ValueId id, const Walk& from);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);

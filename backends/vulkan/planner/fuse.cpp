@@ -38,7 +38,7 @@ std::vector<size_t> find_readers(const PayloadGraph& graph) {
 
 bool writes_state(const PayloadGraph& graph, const PayloadCall& call) {
   const PayloadValue& result = graph.values[static_cast<size_t>(call.result())];
-  return result.is_state ||
+  return result.is_state || call.op->num_written != 0 ||
          std::any_of(result.values.begin(), result.values.end(),
                      [&](int32_t id) { return graph.values[static_cast<size_t>(id)].is_state; });
 }

@@ -4,11 +4,11 @@ namespace taper::vulkan {
 
 Span<const Span<const Operator>> operator_families() {
   static const Span<const Operator> kFamilies[] = {
-      kElementwiseOperators, kMovementOperators,  kMatrixOperators,    kConvolutionOperators,
-      kPoolOperators,        kReductionOperators, kOrderOperators,     kNormOperators,
-      kIndexOperators,       kPartOperators,      kResampleOperators,  kAttentionOperators,
-      kRecurrentOperators,   kSymbolicOperators,  kQuantisedOperators, kRotaryOperators,
-      kQuantiseOperators,
+      kElementwiseOperators, kMovementOperators,      kMatrixOperators,    kConvolutionOperators,
+      kPoolOperators,        kReductionOperators,     kOrderOperators,     kNormOperators,
+      kIndexOperators,       kPartOperators,          kResampleOperators,  kAttentionOperators,
+      kRecurrentOperators,   kSymbolicOperators,      kQuantisedOperators, kRotaryOperators,
+      kQuantiseOperators,    kIntegerTensorOperators, kCacheOperators,
   };
   return kFamilies;
 }

@@ -33,6 +33,8 @@ struct Operator {
   // The weights that are bytes, behind which their scales stand: the kernel takes floats instead of
   // both; -1: there are none.
   int scaled = -1;
+  // The first of the arguments that it writes in place, and how many follow each other.
+  size_t written = 0, num_written = 0;
   // Where a dtype of integers stands, which ExecuTorch's exporter leaves out; -1: nowhere.
   int dtype = -1;
 };
@@ -67,12 +69,21 @@ constexpr Operator with_scales(Operator row, int weights) {
   return row;
 }
 
+// The row of an operator that writes `count` arguments from `first` on.
+constexpr Operator with_writes(Operator row, size_t first, size_t count) {
+  row.written = first;
+  row.num_written = count;
+  return row;
+}
+
 // By family; each is beside the functions that plan it (planner/ops).
 extern const Span<const Operator> kElementwiseOperators;
 extern const Span<const Operator> kMovementOperators;
 extern const Span<const Operator> kMatrixOperators;
 extern const Span<const Operator> kQuantisedOperators;
 extern const Span<const Operator> kQuantiseOperators;
+extern const Span<const Operator> kCacheOperators;
+extern const Span<const Operator> kIntegerTensorOperators;
 extern const Span<const Operator> kRotaryOperators;
 extern const Span<const Operator> kConvolutionOperators;
 extern const Span<const Operator> kPoolOperators;

@@ -58,6 +58,9 @@ class PayloadBuilder {
   Id none() { return add(wire::Kind::Null, wire::CreateNull(fbb_).Union()); }
   Id integer(int64_t value) { return add(wire::Kind::Int, wire::CreateInt(fbb_, value).Union()); }
   Id real(double value) { return add(wire::Kind::Double, wire::CreateDouble(fbb_, value).Union()); }
+  Id text(const char* value) {
+    return add(wire::Kind::String, wire::CreateStringDirect(fbb_, value).Union());
+  }
   Id flag(bool value) { return add(wire::Kind::Bool, wire::CreateBool(fbb_, value).Union()); }
   Id size(int32_t value) {
     return add(wire::Kind::SymInt, wire::CreateSymInt(fbb_, value).Union());

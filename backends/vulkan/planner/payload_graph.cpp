@@ -279,12 +279,13 @@ class Reader {
     return {};
   }
 
-  // A constant that is a result is a buffer that the program writes.
+  // A constant that is a result, or written, is a buffer that the program writes.
   void mark_states(const PayloadCall& call) {
     const auto mark = [this](int32_t id) {
       PayloadValue& value = graph_.values[static_cast<size_t>(id)];
       value.is_state = value.is_constant;
     };
+    for (const int32_t id : call.written()) mark(id);
     const int32_t result = call.result();
     mark(result);
     for (const int32_t item : graph_.values[static_cast<size_t>(result)].values) mark(item);
@@ -298,6 +299,10 @@ class Reader {
 };
 
 }  // namespace
+
+Span<const int32_t> PayloadCall::written() const {
+  return args.subspan(op->written, op->num_written);
+}
 
 Status PayloadGraph::read(Span<const uint8_t> payload, const ConstantSource* source) {
   const Result<Parts> parts = split(payload);

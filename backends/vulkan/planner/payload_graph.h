@@ -78,6 +78,8 @@ struct PayloadCall {
   int32_t fused_result = -1;
   bool is_fused = false;
 
+  // The values that it writes in place, of those that are arguments.
+  Span<const int32_t> written() const;
   int32_t result() const { return fused_result < 0 ? args[args.size() - 1] : fused_result; }
 };
 

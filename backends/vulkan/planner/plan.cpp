@@ -148,6 +148,7 @@ void Plan::find_uses(const PayloadGraph& graph) {
     for_each(call.result(), [&](size_t id) {
       if (graph.values[id].is_state) state_writes_[id].push_back(i);
     });
+    for (const int32_t id : call.written()) state_writes_[static_cast<size_t>(id)].push_back(i);
   }
   for (const ValueId id : graph.outputs) last_reads_[id] = UINT32_MAX;
 }

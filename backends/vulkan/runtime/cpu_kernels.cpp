@@ -349,8 +349,9 @@ constexpr const Kernel* kTable[] = {&kAttention,     &kClamp,       &kHardshrink
 }  // namespace
 
 const Kernel* find_cpu_kernel(std::string_view name) {
-  for (const KernelTable table : {KernelTable(kTable), exporter_kernels(), cpu_quantised_kernels(),
-                                  cpu_rotary_kernels(), cpu_window_kernels()}) {
+  for (const KernelTable table :
+       {KernelTable(kTable), exporter_kernels(), cpu_quantised_kernels(), cpu_rotary_kernels(),
+        cpu_window_kernels(), cpu_integer_kernels(), cpu_block_kernels()}) {
     if (const Kernel* found = find_kernel(table, name)) return found;
   }
   return nullptr;

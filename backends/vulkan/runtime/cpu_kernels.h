@@ -16,5 +16,7 @@ KernelTable exporter_kernels();  // For operators that nobody but ExecuTorch's e
 KernelTable cpu_quantised_kernels();
 KernelTable cpu_rotary_kernels();
 KernelTable cpu_window_kernels();
+KernelTable cpu_integer_kernels();
+KernelTable cpu_block_kernels();
 
 }  // namespace taper::vulkan

@@ -277,8 +277,10 @@ Status CpuMethod::add_rounding(const PayloadCall& from, EValue* (&rounded)[2]) {
 
 Status CpuMethod::add_argument(KernelCall& call, ValueId id) {
   const size_t i = call.args.size();
-  TAPER_VULKAN_REQUIRE(i < call.kernel->arg_count && !is_out(call.kernel->args[i].kind),
-                       "a call of the payload has the wrong number of arguments");
+  const bool is_written = i - call.from->op->written < call.from->op->num_written;
+  TAPER_VULKAN_REQUIRE(
+      i < call.kernel->arg_count && is_out(call.kernel->args[i].kind) == is_written,
+      "a call of the payload has the wrong number of arguments");
   call.args.push_back(argument(call.kernel->args[i], id));
   TAPER_VULKAN_REQUIRE(call.args.back() != nullptr,
                        "an argument of the payload is not what its kernel takes");

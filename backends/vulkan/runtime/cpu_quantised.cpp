@@ -1,6 +1,7 @@
 // Products and tables with weights of 4 and 8 bits on the processor.
 
 #include <algorithm>
+#include <cmath>
 
 #include "backends/vulkan/runtime/cpu_kernels.h"
 
@@ -61,7 +62,10 @@ Status read_scales(const Tensor& scales, bool by_column, Packed& m) {
 
 int64_t last_size(const Tensor& x) { return x.dim() == 0 ? 0 : x.size(x.dim() - 1); }
 
-Status multiply(const Tensor& x, const Packed& m, const Tensor* bias, Tensor& out) {
+// `round` may change an element of x, by its row.
+template <typename Round>
+Status multiply(const Tensor& x, const Packed& m, const Tensor* bias, Tensor& out,
+                const Round& round) {
   const bool are_floats = x.scalar_type() == ScalarType::kFloat &&
                           out.scalar_type() == ScalarType::kFloat &&
                           (bias == nullptr || bias->scalar_type() == ScalarType::kFloat);
@@ -81,7 +85,7 @@ Status multiply(const Tensor& x, const Packed& m, const Tensor* bias, Tensor& ou
         const int64_t last = std::min(first + m.group, m.columns);
         float part = 0;
         for (int64_t i = first; i < last; ++i) {
-          part += static_cast<float>(m.integer(n, i)) * from[r * m.columns + i];
+          part += static_cast<float>(m.integer(n, i)) * round(from[r * m.columns + i], r);
         }
         sum += part * m.scales[n * m.scale_row + first / m.group * m.scale_group];
       }
@@ -89,6 +93,10 @@ Status multiply(const Tensor& x, const Packed& m, const Tensor* bias, Tensor& ou
     }
   }
   return {};
+}
+
+Status multiply(const Tensor& x, const Packed& m, const Tensor* bias, Tensor& out) {
+  return multiply(x, m, bias, out, [](float value, int64_t) { return value; });
 }
 
 Status linear_q4gsw(KernelContext&, const Tensor& x, const Tensor& weights, const Tensor& scales,
@@ -141,6 +149,68 @@ Status embedding_q4gsw(KernelContext&, const Tensor& weights, const Tensor& scal
   return {};
 }
 
+// The even weight is in the high half of a byte.
+Status linear_qcs4w(KernelContext&, const Tensor& x, const Tensor& weights, const Tensor& scales,
+                    Tensor& out) {
+  Packed m;
+  m.high_first = true;
+  TAPER_TRY(read_weights(weights, last_size(x), 4, m));
+  m.group = m.columns;
+  TAPER_TRY(read_scales(scales, true, m));
+  return multiply(x, m, nullptr, out);
+}
+
+// How a row of x is rounded to what 8 bits say.
+struct RowSteps {
+  const Tensor& scales;
+  const Tensor& zeros;
+
+  float zero(int64_t row) const {
+    switch (zeros.scalar_type()) {
+      case ScalarType::kChar:
+        return static_cast<const int8_t*>(zeros.const_data())[row];
+      case ScalarType::kInt:
+        return static_cast<float>(zeros.const_data_ptr<int32_t>()[row]);
+      case ScalarType::kLong:
+        return static_cast<float>(zeros.const_data_ptr<int64_t>()[row]);
+      default:
+        return zeros.const_data_ptr<float>()[row];
+    }
+  }
+  float scale(int64_t row) const {
+    return scales.scalar_type() == ScalarType::kDouble
+               ? static_cast<float>(scales.const_data_ptr<double>()[row])
+               : scales.const_data_ptr<float>()[row];
+  }
+  float rounded(float x, int64_t row) const {
+    const float q = std::nearbyint(x * (1 / scale(row))) + zero(row);
+    const float within = q != q ? -128.0F : std::min(std::max(q, -128.0F), 127.0F);
+    return (within - zero(row)) * scale(row);
+  }
+};
+
+Status linear_dq8ca_q4gsw(KernelContext&, const Tensor& x, const Tensor& x_scales,
+                          const Tensor& x_zeros, const Tensor& weights, const Tensor&,
+                          const Tensor& scales, int64_t group, const Tensor* bias, Tensor& out) {
+  Packed m;
+  m.group = group;
+  TAPER_TRY(read_weights(weights, last_size(x), 4, m));
+  TAPER_TRY(read_scales(scales, true, m));
+  const int64_t rows = x.numel() / m.columns;
+  const ScalarType zeros = x_zeros.scalar_type();
+  TAPER_FITS(x_scales.numel() == rows && x_zeros.numel() == rows,
+             "it does not have a scale and a zero point for each row");
+  TAPER_REQUIRE((x_scales.scalar_type() == ScalarType::kFloat ||
+                 x_scales.scalar_type() == ScalarType::kDouble) &&
+                    (zeros == ScalarType::kChar || zeros == ScalarType::kInt ||
+                     zeros == ScalarType::kLong || zeros == ScalarType::kFloat),
+                Error::kInvalidType,
+                "its scales or zero points are of a dtype that it does not take");
+  const RowSteps steps = {x_scales, x_zeros};
+  return multiply(x, m, bias, out,
+                  [&](float value, int64_t row) { return steps.rounded(value, row); });
+}
+
 // [out, ...] of bytes and [out] to float32.
 Status scale_rows(KernelContext&, const Tensor& bytes, const Tensor& scales, Tensor& out) {
   TAPER_REQUIRE(bytes.scalar_type() == ScalarType::kChar &&
@@ -166,7 +236,11 @@ constexpr Kernel kMm8 = make_kernel<weight_int8pack_mm>("vulkan::weight_int8pack
 
 constexpr Kernel kScaleRows = make_kernel<scale_rows>("vulkan::scale_rows");
 
-constexpr const Kernel* kTable[] = {&kEmbedding4, &kLinear4, &kLinear8, &kMm8, &kScaleRows};
+constexpr Kernel kLinear4ByRow = make_kernel<linear_qcs4w>("vulkan::linear_qcs4w");
+constexpr Kernel kRoundedLinear4 = make_kernel<linear_dq8ca_q4gsw>("vulkan::linear_dq8ca_q4gsw");
+
+constexpr const Kernel* kTable[] = {&kEmbedding4,   &kRoundedLinear4, &kLinear4, &kLinear8,
+                                    &kLinear4ByRow, &kScaleRows,      &kMm8};
 
 }  // namespace
 

@@ -114,8 +114,8 @@ Status set_windows(ByteConvolution& c, Span<const int32_t> sizes, const WindowAr
 
 float element_of(const ByteConvolution& c, int64_t image, int64_t channel, const int64_t (&at)[3]) {
   const int64_t group = channel / c.group_out;
-  const float* from =
-      c.x + (image * c.groups + group) * c.group_in * c.d[0].in * c.d[1].in * c.d[2].in;
+  const int64_t pixels = c.d[0].in * c.d[1].in * c.d[2].in;
+  const int64_t from = (image * c.groups + group) * c.group_in * pixels;
   const int8_t* by = c.weights + channel * c.row;
   float sum = 0;
   for (int64_t k = 0; k < c.d[0].window * c.d[1].window * c.d[2].window; ++k) {
@@ -127,9 +127,11 @@ float element_of(const ByteConvolution& c, int64_t image, int64_t channel, const
       pixel = index < 0 ? -1 : pixel * c.d[d].in + index;
     }
     if (pixel < 0) continue;
-    const int64_t pixels = c.d[0].in * c.d[1].in * c.d[2].in;
     for (int64_t i = 0; i < c.group_in; ++i) {
-      sum += from[i * pixels + pixel] * static_cast<float>(by[i * c.plane + k * c.step]);
+      const int64_t at = from + i * pixels + pixel;
+      const float x =
+          c.x != nullptr ? c.x[at] : (static_cast<float>(c.bytes[at]) - c.zero) * c.scale;
+      sum += x * static_cast<float>(by[i * c.plane + k * c.step]);
     }
   }
   return sum * c.scales[channel];

@@ -18,7 +18,9 @@ struct ByteConvolution {
   int64_t images = 1, groups = 1, group_in = 0, group_out = 0;
   int64_t row = 0, plane = 0, step = 1;
   bool transposed = false;
-  const float* x = nullptr;
+  const float* x = nullptr;  // Or else integers, with a scale and a zero point.
+  const int8_t* bytes = nullptr;
+  float scale = 1, zero = 0;
   const int8_t* weights = nullptr;
   const float* scales = nullptr;
   const float* bias = nullptr;  // May be null.

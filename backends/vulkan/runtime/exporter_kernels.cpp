@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "backends/vulkan/runtime/cpu_kernels.h"
+#include "kernels_portable/cores/attention.h"
 
 namespace taper::vulkan {
 namespace {
@@ -150,12 +151,25 @@ Status conv1d(KernelContext&, const Tensor& x, const Tensor& weight, const Tenso
   return {};
 }
 
+// (q, k, v, key cache, value cache, start, length, mask, dropout, is causal, scale). The exporter
+// writes 1 for the length, whatever it is.
+Status sdpa_with_kv_cache(KernelContext&, const Tensor& q, const Tensor& k, const Tensor& v,
+                          Tensor& keys, Tensor& values, int64_t start, int64_t, const Tensor* mask,
+                          double, bool is_causal, std::optional<double> scale, Tensor& out) {
+  TAPER_TRY(portable::update_cache(k, start, keys));
+  TAPER_TRY(portable::update_cache(v, start, values));
+  return portable::attend({{q}, {keys}, {values}, start, mask, is_causal, scale}, out);
+}
+
 constexpr Kernel kConv1d = make_kernel<conv1d>("vulkan::conv1d");
 constexpr Kernel kGridPoints = make_kernel<grid_points>("vulkan::grid_points");
 constexpr Kernel kLinearDw = make_kernel<linear_dw>("vulkan::linear_dw");
 constexpr Kernel kRepeatInterleave = make_kernel<repeat_interleave>("vulkan::repeat_interleave");
 
-constexpr const Kernel* kTable[] = {&kConv1d, &kGridPoints, &kLinearDw, &kRepeatInterleave};
+constexpr Kernel kSdpaWithKvCache = make_kernel<sdpa_with_kv_cache>("vulkan::sdpa_with_kv_cache");
+
+constexpr const Kernel* kTable[] = {&kConv1d, &kGridPoints, &kLinearDw, &kRepeatInterleave,
+                                    &kSdpaWithKvCache};
 
 }  // namespace
 

@@ -177,7 +177,7 @@ int64_t key_parts(const HeadProducts& p) {
 
 // No less than any plan needs whose sizes are not larger, as key_parts() decides.
 int64_t most_shared_elements(const HeadProducts& p) {
-  const int64_t most = p.keys / kFewestKeys, heads = heads_in_all(p);
+  const int64_t most = std::max(p.keys, p.most_keys) / kFewestKeys, heads = heads_in_all(p);
   if (most <= 1 || heads > INT32_MAX) return 0;
   const int64_t rows = p.queries == 1 ? std::min(p.group, kFewQueries) : kFewQueries;
   return std::min(most * heads, kEnoughParts + heads) * rows * (p.width + 2);

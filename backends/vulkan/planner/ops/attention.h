@@ -19,6 +19,7 @@ struct HeadProducts {
   bool is_causal = false;  // Query i looks at keys up to first + i; then there is no mask.
   int64_t batch = 1, heads = 1, group = 1;  // How many heads of q share one of k and v.
   int64_t queries = 0, keys = 0, depth = 0, width = 0, first = 0;
+  int64_t most_keys = 0;  // If a number decides how many keys there are: how many there may be.
   double scale = 1;
   HeadStrides out_at, q_at, k_at, v_at, mask_at;
   int64_t mask_column = 0;

@@ -82,27 +82,6 @@ bool is_float(ScalarType dtype) {
   return dtype == ScalarType::kFloat || dtype == ScalarType::kDouble;
 }
 
-// The scales and zero points of `channels` channels.
-Scaling read_tensors(Call& call, size_t scales, int64_t channels, int64_t inner) {
-  call.take_doubles();
-  Scaling by;
-  by.has_tensors = true;
-  by.has_zeros = !call.is_none(scales + 1);
-  by.scales = call.tensor(scales);
-  if (by.has_zeros) by.zeros = call.tensor(scales + 1);
-  by.channels = channels;
-  by.inner = inner;
-  by.in_double = by.scales.dtype == ScalarType::kDouble;
-  const ScalarType zeros = by.zeros.dtype;
-  call.require(is_float(by.scales.dtype) && (!by.has_zeros || zeros == ScalarType::kFloat ||
-                                             zeros == ScalarType::kChar || is_index(zeros)),
-               "its scales or zero points are of a dtype that it does not take");
-  call.require(
-      by.scales.dims.numel() == channels && (!by.has_zeros || by.zeros.dims.numel() == channels),
-      "it does not have a scale and a zero point for each channel");
-  return by;
-}
-
 // What operators are given for; the number of one is its variant.
 enum Form : int { kTensor, kTensorOfTensors, kChannel, kToken };
 
@@ -144,9 +123,7 @@ void plan_quantise(Call& call, int form) {
 }
 
 // Argument 0, as it is stored.
-Operand integers_of(Call& call) {
-  return call.is_constant_of_bytes(0) ? call.bytes(0) : call.tensor(0);
-}
+Operand integers_of(Call& call) { return call.may_read_bytes(0) ? call.bytes(0) : call.tensor(0); }
 
 // The same to numbers; out_dtype, if there is one, is the last argument.
 void plan_dequantise(Call& call, int form) {
@@ -217,7 +194,88 @@ void plan_choose_by_row(Call& call, int) {
   choose(call, rows_along(x, x.dims.rank - 1), dims, {kNearest, {-128, 127}, 0x1p-23});
 }
 
+// Argument 1, block sizes, as [outer, n]: a block is n elements in a row. False if it is not.
+bool read_blocks(Call& call, const Operand& x, Rows& rows) {
+  const Dims blocks = call.integers(1);
+  bool fits = blocks.rank == x.dims.rank, is_inside = false;
+  rows = {x, 1, 1, 1};
+  for (size_t d = 0; d < blocks.rank && fits; ++d) {
+    fits = blocks[d] >= 1 && x.dims[d] % blocks[d] == 0 && (!is_inside || blocks[d] == x.dims[d]);
+    is_inside = is_inside || blocks[d] != 1;
+    rows.n *= blocks[d];
+  }
+  return call.require(fits && rows.n <= INT32_MAX, "its blocks are not elements in a row") &&
+         call.require(x.dims.numel() > 0, "it has no blocks") &&
+         (rows.outer = x.dims.numel() / rows.n) > 0;
+}
+
+Bounds read_bounds(Call& call, size_t least, ScalarType dtype) {
+  const Bounds widest = bounds_of(dtype);
+  return {call.integer(least, widest.least), call.integer(least + 1, widest.most)};
+}
+
+// torchao.choose_qparams_affine(x, mapping, block_size, target_dtype, quant_min?, quant_max?, eps?,
+// scale_dtype?, zero_point_dtype?, keepdim) -> scales, zero_points
+void plan_choose_by_block(Call& call, int) {
+  const Operand x = call.tensor(0);
+  const std::string_view mapping = call.text(1);
+  const bool is_symmetric = mapping == "SYMMETRIC";
+  call.require(is_symmetric || mapping == "ASYMMETRIC", "it maps numbers in another way");
+  const Dims blocks = call.integers(2);
+  const bool keepdim = call.flag(9);
+  if (!call.require(blocks.rank == x.dims.rank, "its blocks are not elements in a row")) return;
+  Dims dims;
+  int64_t n = 1;
+  bool fits = true, is_inside = false;
+  for (size_t d = 0; d < blocks.rank && fits; ++d) {
+    const int64_t size = x.dims[d];
+    fits = blocks[d] >= 1 && size % blocks[d] == 0 && (!is_inside || blocks[d] == size) &&
+           dims.rank + 2 <= Dims::kMaxRank;
+    is_inside = is_inside || blocks[d] != 1;
+    n *= fits ? blocks[d] : 1;
+    const bool is_whole = blocks[d] == size && blocks[d] != 1;
+    if (!is_whole) dims.push_back(fits ? size / blocks[d] : 1);
+    if (blocks[d] != 1 && keepdim) dims.push_back(1);
+  }
+  if (!call.require(fits && n >= 1, "its blocks are not elements in a row") || !call.ok()) return;
+  Parameters p;
+  p.choice = is_symmetric ? kSymmetric : kFromLeast;
+  p.bounds = read_bounds(call, 4, ScalarType::kChar);
+  p.eps = call.number(6, 0x1p-23);
+  choose(call, {x, x.dims.numel() / n, n, 1}, dims, p);
+}
+
+// torchao.quantize_affine(x, block_size, scales, zero_points?, dtype, quant_min?, quant_max?)
+void plan_quantise_blocks(Call& call, int) {
+  const Operand x = call.tensor(0);
+  Rows rows;
+  if (!read_blocks(call, x, rows)) return;
+  const Scaling by = read_tensors(call, 2, rows.outer, rows.n);
+  const ScalarType dtype = call.stated_dtype();
+  check_dtype(call, 4, dtype);
+  const Bounds bounds = read_bounds(call, 5, dtype);
+  const Operand out = call.result(x.dims, dtype);
+  quantise(call, x, by, bounds, dtype, out);
+}
+
+// torchao.dequantize_affine(x, block_size, scales, zero_points?, dtype, quant_min?, quant_max?,
+// output_dtype)
+void plan_dequantise_blocks(Call& call, int) {
+  const Operand x = integers_of(call);
+  Rows rows;
+  if (!read_blocks(call, x, rows)) return;
+  const Scaling by = read_tensors(call, 2, rows.outer, rows.n);
+  check_dtype(call, 4, x.dtype);
+  check_dtype(call, 7, ScalarType::kFloat);
+  const Operand out = call.result(x.dims, ScalarType::kFloat);
+  dequantise(call, x, by, out);
+}
+
 constexpr Operator kOperators[] = {
+    {"torchao.choose_qparams_affine.default", "vulkan::choose_qparams_affine", 10,
+     plan_choose_by_block},
+    {"torchao.quantize_affine.default", "vulkan::quantize_affine", 7, plan_quantise_blocks},
+    {"torchao.dequantize_affine.default", "vulkan::dequantize_affine", 8, plan_dequantise_blocks},
     with_dtype({"quantized_decomposed.quantize_per_tensor.default",
                 "quantized_decomposed::quantize_per_tensor.out", 6, plan_quantise, kTensor},
                5),
@@ -261,6 +319,26 @@ Scaling scaling_of(Call& call, double scale, int64_t zero) {
   by.scale = static_cast<float>(scale);
   by.inverse = static_cast<float>(1.0 / scale);
   by.zero = call.ok() ? static_cast<int32_t>(zero) : 0;
+  return by;
+}
+
+Scaling read_tensors(Call& call, size_t scales, int64_t channels, int64_t inner) {
+  call.take_doubles();
+  Scaling by;
+  by.has_tensors = true;
+  by.has_zeros = !call.is_none(scales + 1);
+  by.scales = call.tensor(scales);
+  if (by.has_zeros) by.zeros = call.tensor(scales + 1);
+  by.channels = channels;
+  by.inner = inner;
+  by.in_double = by.scales.dtype == ScalarType::kDouble;
+  const ScalarType zeros = by.zeros.dtype;
+  call.require(is_float(by.scales.dtype) && (!by.has_zeros || zeros == ScalarType::kFloat ||
+                                             zeros == ScalarType::kChar || is_index(zeros)),
+               "its scales or zero points are of a dtype that it does not take");
+  call.require(
+      by.scales.dims.numel() == channels && (!by.has_zeros || by.zeros.dims.numel() == channels),
+      "it does not have a scale and a zero point for each channel");
   return by;
 }
 

@@ -27,6 +27,9 @@ struct Bounds {
 // bits.
 Scaling scaling_of(Call& call, double scale, int64_t zero);
 
+// Tensors of scales and, behind them, of zero points or none, for that many channels.
+Scaling read_tensors(Call& call, size_t scales, int64_t channels, int64_t inner);
+
 // The same as an epilogue has it. False if quantise() would note a problem.
 bool make_grid(double scale, int64_t zero, Bounds bounds, ScalarType dtype, Grid& grid);
 

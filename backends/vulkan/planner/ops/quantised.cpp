@@ -2,44 +2,25 @@
 // memory: few rows are multiplied by them as they are, for many rows they become floats first.
 // Semantics: (integer * scale) in float32, then as aten::linear and aten::embedding.
 
+#include "backends/vulkan/planner/ops/quantised.h"
+
 #include "backends/vulkan/planner/operators.h"
-#include "backends/vulkan/planner/ops/product.h"
+#include "backends/vulkan/planner/ops/quantise.h"
 
 namespace taper::vulkan {
 namespace {
 
 // With so many rows gemv_packed.comp is taken; fuse.cpp has the number, too.
 constexpr int64_t kFewRows = 4;
+constexpr size_t kNoArgument = SIZE_MAX;
 constexpr int64_t kMostFloats = int64_t{1} << 25;  // Weights that become floats at once.
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
-// A matrix of n x k integers.
-struct PackedMatrix {
-  Operand weights, scales;
-  int64_t n = 0, k = 0, bits = 8, row_bytes = 0, group = 1;
-  int64_t scale_row = 0, scale_group = 0;  // Strides.
-
-  // Whether words can be read at a time.
-  bool has_words() const {
-    const int64_t per_word = 32 / bits;
-    return row_bytes % 4 == 0 && k % per_word == 0 && group % per_word == 0;
-  }
-};
-
-// Argument `weights` is a matrix of integers, two in a byte if there are 4 bits; a row may be
-// longer than k.
-void read_weights(Call& call, size_t weights, int64_t k, int64_t bits, PackedMatrix& m) {
-  m.weights = call.bytes(weights);
-  m.bits = bits;
-  m.k = k;
-  const ScalarType expected = bits == 4 ? ScalarType::kByte : ScalarType::kChar;
-  call.require(m.weights.dtype == expected, "its weights are not of the dtype that it unpacks");
-  if (!call.require(m.weights.dims.rank == 2, "its weights are no matrix")) return;
-  m.n = m.weights.dims[0];
-  m.row_bytes = m.weights.dims[1];
-  call.require(k >= 1 && m.row_bytes <= INT32_MAX && k <= m.row_bytes * 8 / bits,
-               "its weights do not fit its input");
+// Whether words can be read at a time.
+bool has_words(const PackedMatrix& m) {
+  const int64_t per_word = 32 / m.bits;
+  return m.row_bytes % 4 == 0 && m.k % per_word == 0 && m.group % per_word == 0;
 }
 
 void require_scales(Call& call, const PackedMatrix& m, int64_t rows, int64_t groups) {
@@ -47,16 +28,6 @@ void require_scales(Call& call, const PackedMatrix& m, int64_t rows, int64_t gro
   call.require(m.group >= 1 && m.group <= INT32_MAX && rows >= m.n &&
                    (groups == 1 ? m.group >= m.k : groups >= (m.k - 1) / m.group + 1),
                "its scales do not fit its weights");
-}
-
-// Scales [groups, rows], or [rows] for one group; rows may be more than there are.
-void read_scales_of_columns(Call& call, size_t scales, PackedMatrix& m) {
-  m.scales = call.tensor(scales);
-  const Dims& dims = m.scales.dims;
-  if (!call.require(dims.rank == 1 || dims.rank == 2, "its scales are no matrix")) return;
-  m.scale_row = 1;
-  m.scale_group = dims[dims.rank - 1];
-  require_scales(call, m, dims[dims.rank - 1], dims.rank == 2 ? dims[0] : 1);
 }
 
 // Scales [rows, groups], or [rows].
@@ -70,8 +41,7 @@ void read_scales_of_rows(Call& call, size_t scales, PackedMatrix& m) {
 }
 
 // Writes the rows that `indices` name, or all.
-void dequantise(Call& call, const PackedMatrix& m, const Operand& out, const Operand* indices,
-                bool high_first) {
+void dequantise(Call& call, const PackedMatrix& m, const Operand& out, const Operand* indices) {
   const struct {
     uint32_t count, k, row_bytes, group, scale_row, scale_group, rows;
   } push = {u32(out.dims.numel()), u32(m.k),           u32(m.row_bytes), u32(m.group),
@@ -81,7 +51,7 @@ void dequantise(Call& call, const PackedMatrix& m, const Operand& out, const Ope
   call.dispatch(Shader::dequantise)
       .constant(u32(m.bits))
       .constant(indices != nullptr)
-      .constant(high_first)
+      .constant(m.high_first)
       .push(push)
       .writes(out)
       .reads(m.weights)
@@ -124,7 +94,7 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
       .constant(p.has_bias)
       .constant(ending_kind(p.epilogue))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
-      .constant(m.has_words() && m.k % 4 == 0)
+      .constant(has_words(m) && m.k % 4 == 0)
       .constant(u32(by.columns))
       .constant(u32(m.k))
       .constant(u32(m.group))
@@ -143,10 +113,125 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
   call.groups_for((m.n + by.columns - 1) / by.columns, 256 / by.lanes, p.m);
 }
 
-// The product of x with m, whose result has `n` columns; argument `bias` may be none.
-void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t bias) {
+Operand rows_of(Call& call, size_t i) {
+  const Operand x = call.tensor(i);
+  call.require(x.dims.rank >= 1, "a scalar has no rows");
+  return x;
+}
+
+int64_t last_size(const Operand& x) { return x.dims.rank == 0 ? 0 : x.dims[x.dims.rank - 1]; }
+
+// et_vk.linear_q4gsw(x, weights, scales, int group, bias?): scales [groups, n]
+void plan_linear_4(Call& call, int) {
+  const Operand x = rows_of(call, 0);
+  PackedMatrix m;
+  m.group = call.integer(3);
+  read_weights(call, 1, last_size(x), 4, m);
+  read_scales_of_columns(call, 2, m);
+  multiply_packed(call, x, m, 4, call.epilogue());
+}
+
+// et_vk.linear_q8csw(x, weights, scales, bias?): scales [n]. _weight_int8pack_mm has no bias.
+void plan_linear_8(Call& call, int has_bias) {
+  const Operand x = rows_of(call, 0);
+  PackedMatrix m;
+  read_weights(call, 1, last_size(x), 8, m);
+  m.group = m.k;
+  call.require(has_bias != 0 || x.dims.rank == 2, "its input is no matrix");
+  read_scales_of_columns(call, 2, m);
+  call.require(m.scales.dims.rank == 1, "it has scales of groups");
+  multiply_packed(call, x, m, has_bias != 0 ? 3 : kNoArgument, call.epilogue());
+}
+
+// et_vk.linear_qcs4w(x, weights, scales): scales [n]; the even weight is in the high half.
+void plan_linear_4_by_row(Call& call, int) {
+  const Operand x = rows_of(call, 0);
+  PackedMatrix m;
+  m.high_first = true;
+  read_weights(call, 1, last_size(x), 4, m);
+  m.group = m.k;
+  read_scales_of_columns(call, 2, m);
+  multiply_packed(call, x, m, kNoArgument, call.epilogue());
+}
+
+// et_vk.linear_dq8ca_q4gsw(x, x_scales, x_zeros, weights, sums, scales, int group, bias?): rows of
+// x are rounded to what 8 bits say with their scales; sums of weights are not needed.
+void plan_rounded_linear_4(Call& call, int) {
+  const Operand x = rows_of(call, 0);
+  if (!call.ok()) return;
+  const int64_t k = last_size(x);
+  const Scaling by = read_tensors(call, 1, x.dims.product(0, x.dims.rank - 1), k);
+  Operand rounded = call.temporary(x.dims.numel());
+  rounded.dims = x.dims;
+  quantise(call, x, by, {-128, 127}, ScalarType::kChar, rounded);
+  PackedMatrix m;
+  m.group = call.integer(6);
+  read_weights(call, 3, k, 4, m);
+  read_scales_of_columns(call, 5, m);
+  multiply_packed(call, rounded, m, 7, call.epilogue());
+}
+
+// et_vk.embedding_q4gsw(weights, scales, int group, indices, bool is_linear_weight): scales
+// [n, groups]; weights of a product have the even one in the low half.
+void plan_embedding_4(Call& call, int) {
+  const Operand indices = call.tensor(3);
+  call.require(indices.dtype == ScalarType::kInt || indices.dtype == ScalarType::kLong,
+               "its indices are neither int32 nor int64");
+  call.require(indices.dims.rank < Dims::kMaxRank, "its result has too many dimensions");
+  PackedMatrix m;
+  m.group = call.integer(2);
+  m.high_first = !call.flag(4);
+  const Operand scales = call.tensor(1);
+  call.require(scales.dims.rank == 2, "its scales are no matrix");
+  call.require(m.group >= 1 && m.group <= INT32_MAX, "its groups have no size");
+  if (!call.ok()) return;
+  read_weights(call, 0, scales.dims[1] * m.group, 4, m);
+  read_scales_of_rows(call, 1, m);
+  if (!call.ok()) return;
+  Dims dims = indices.dims;
+  dims.push_back(m.k);
+  const Operand out = call.result(dims, ScalarType::kFloat);
+  dequantise(call, m, out, &indices);
+}
+
+constexpr Operator kOperators[] = {
+    {"et_vk.linear_q4gsw.default", "vulkan::linear_q4gsw", 5, plan_linear_4, 0, true},
+    {"et_vk.linear_q8csw.default", "vulkan::linear_q8csw", 4, plan_linear_8, 1, true},
+    {"aten._weight_int8pack_mm.default", "vulkan::weight_int8pack_mm", 3, plan_linear_8, 0, true},
+    {"et_vk.linear_qcs4w.default", "vulkan::linear_qcs4w", 3, plan_linear_4_by_row, 0, true},
+    {"et_vk.linear_dq8ca_q4gsw.default", "vulkan::linear_dq8ca_q4gsw", 8, plan_rounded_linear_4, 0,
+     true},
+    {"et_vk.embedding_q4gsw.default", "vulkan::embedding_q4gsw", 5, plan_embedding_4},
+};
+
+}  // namespace
+
+void read_weights(Call& call, size_t weights, int64_t k, int64_t bits, PackedMatrix& m) {
+  m.weights = call.bytes(weights);
+  m.bits = bits;
+  m.k = k;
+  const ScalarType expected = bits == 4 ? ScalarType::kByte : ScalarType::kChar;
+  call.require(m.weights.dtype == expected, "its weights are not of the dtype that it unpacks");
+  if (!call.require(m.weights.dims.rank == 2, "its weights are no matrix")) return;
+  m.n = m.weights.dims[0];
+  m.row_bytes = m.weights.dims[1];
+  call.require(k >= 1 && m.row_bytes <= INT32_MAX && k <= m.row_bytes * 8 / bits,
+               "its weights do not fit its input");
+}
+
+void read_scales_of_columns(Call& call, size_t scales, PackedMatrix& m) {
+  m.scales = call.tensor(scales);
+  const Dims& dims = m.scales.dims;
+  if (!call.require(dims.rank == 1 || dims.rank == 2, "its scales are no matrix")) return;
+  m.scale_row = 1;
+  m.scale_group = dims[dims.rank - 1];
+  require_scales(call, m, dims[dims.rank - 1], dims.rank == 2 ? dims[0] : 1);
+}
+
+void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t bias,
+                     const Epilogue& epilogue) {
   Product p;
-  p.has_bias = bias != SIZE_MAX && !call.is_none(bias);
+  p.has_bias = bias != kNoArgument && !call.is_none(bias);
   if (p.has_bias) p.bias = call.tensor(bias);
   call.require(x.dtype == ScalarType::kFloat, "it multiplies a dtype other than float32");
   call.require(!p.has_bias || (p.bias.dims.rank <= 1 && p.bias.dims.numel() >= m.n &&
@@ -164,12 +249,12 @@ void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t
   p.b_k = 1;
   p.b_n = p.k;
   p.second = SecondMatrix::kByRow;
-  p.epilogue = call.epilogue();
+  p.epilogue = epilogue;
   p.out = call.result(dims, p.epilogue.dtype());
   const Dims matrix = {2, {m.n, m.k}};
   const bool has_tiles = p.m > kFewRows, as_bytes = has_tiles && m.bits == 8 && !call.in_half();
-  const bool as_floats = has_tiles && !as_bytes && matrix.numel() <= kMostFloats;
-  const bool may_norm = p.k % 4 == 0 && !has_tiles && !p.has_bias;
+  const bool as_floats = m.high_first || (has_tiles && !as_bytes && matrix.numel() <= kMostFloats);
+  const bool may_norm = p.k % 4 == 0 && !has_tiles && !as_floats && !p.has_bias;
   call.require(call.norm().weight < 0 || may_norm, "it does not normalise its input");
   Operand floats = call.temporary(as_floats ? matrix.numel() : 0);
   if (!call.ok() || p.out.dims.numel() == 0) return;
@@ -182,71 +267,10 @@ void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t
   }
   if (!as_floats) return multiply_rows(call, m, p);
   floats.dims = matrix;
-  dequantise(call, m, floats, nullptr, false);
+  dequantise(call, m, floats, nullptr);
   p.b = floats;
   multiply(call, p);
 }
-
-Operand rows_of(Call& call, size_t i) {
-  const Operand x = call.tensor(i);
-  call.require(x.dims.rank >= 1, "a scalar has no rows");
-  return x;
-}
-
-int64_t last_size(const Operand& x) { return x.dims.rank == 0 ? 0 : x.dims[x.dims.rank - 1]; }
-
-// et_vk.linear_q4gsw(x, weights, scales, int group, bias?): scales [groups, n]
-void plan_linear_4(Call& call, int) {
-  const Operand x = rows_of(call, 0);
-  PackedMatrix m;
-  m.group = call.integer(3);
-  read_weights(call, 1, last_size(x), 4, m);
-  read_scales_of_columns(call, 2, m);
-  multiply_packed(call, x, m, 4);
-}
-
-// et_vk.linear_q8csw(x, weights, scales, bias?): scales [n]. _weight_int8pack_mm has no bias.
-void plan_linear_8(Call& call, int has_bias) {
-  const Operand x = rows_of(call, 0);
-  PackedMatrix m;
-  read_weights(call, 1, last_size(x), 8, m);
-  m.group = m.k;
-  call.require(has_bias != 0 || x.dims.rank == 2, "its input is no matrix");
-  read_scales_of_columns(call, 2, m);
-  call.require(m.scales.dims.rank == 1, "it has scales of groups");
-  multiply_packed(call, x, m, has_bias != 0 ? 3 : SIZE_MAX);
-}
-
-// et_vk.embedding_q4gsw(weights, scales, int group, indices, bool is_linear_weight): scales
-// [n, groups]; weights of a product have the even one in the low half.
-void plan_embedding_4(Call& call, int) {
-  const Operand indices = call.tensor(3);
-  call.require(indices.dtype == ScalarType::kInt || indices.dtype == ScalarType::kLong,
-               "its indices are neither int32 nor int64");
-  call.require(indices.dims.rank < Dims::kMaxRank, "its result has too many dimensions");
-  PackedMatrix m;
-  m.group = call.integer(2);
-  const Operand scales = call.tensor(1);
-  call.require(scales.dims.rank == 2, "its scales are no matrix");
-  call.require(m.group >= 1 && m.group <= INT32_MAX, "its groups have no size");
-  if (!call.ok()) return;
-  read_weights(call, 0, scales.dims[1] * m.group, 4, m);
-  read_scales_of_rows(call, 1, m);
-  if (!call.ok()) return;
-  Dims dims = indices.dims;
-  dims.push_back(m.k);
-  const Operand out = call.result(dims, ScalarType::kFloat);
-  dequantise(call, m, out, &indices, !call.flag(4));
-}
-
-constexpr Operator kOperators[] = {
-    {"et_vk.linear_q4gsw.default", "vulkan::linear_q4gsw", 5, plan_linear_4, 0, true},
-    {"et_vk.linear_q8csw.default", "vulkan::linear_q8csw", 4, plan_linear_8, 1, true},
-    {"aten._weight_int8pack_mm.default", "vulkan::weight_int8pack_mm", 3, plan_linear_8, 0, true},
-    {"et_vk.embedding_q4gsw.default", "vulkan::embedding_q4gsw", 5, plan_embedding_4},
-};
-
-}  // namespace
 
 const Span<const Operator> kQuantisedOperators = kOperators;
 

@@ -1,0 +1,99 @@
+// Operators of integers that no committed file of ExecuTorch's has, on lavapipe and on the kernels,
+// against PyTorch's numbers and sums of integers.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/vulkan/runtime/gpu/backend_for_test.h"
+
+namespace taper::vulkan {
+namespace {
+
+using test::TestTensor;
+
+class IntegerPayloads : public testing::TestWithParam<const char*> {
+ protected:
+  // Runs a payload of one input and one output; a test is skipped without its device.
+  void run(std::vector<uint8_t> payload, TestTensor& x, TestTensor& y) {
+    VulkanOptions options;
+    options.device = GetParam();
+    VulkanBackend backend(options);
+    LoadedPayload loaded(backend, {}, std::move(payload));
+    if (loaded.status.error() == Error::kNotFound) GTEST_SKIP() << "lavapipe is not installed";
+    ASSERT_STREQ(loaded.status.message(), "");
+    ASSERT_STREQ(loaded.run(x, y).message(), "");
+    has_run = true;
+  }
+
+  bool has_run = false;
+};
+
+// x becomes integers by rows, with scales that are chosen for each, and numbers again.
+TEST_P(IntegerPayloads, RowsAreRoundedAsTorchaoDoes) {
+  PayloadBuilder p;
+  const auto x = p.input({2, 4}), none = p.none(), block = p.integers({1, 4});
+  const auto scales = p.tensor({2}), zeros = p.tensor({2}, wire::DataType::Int32);
+  const auto integers = p.tensor({2, 4}, wire::DataType::Int8), y = p.tensor({2, 4});
+  const auto least = p.integer(-128), most = p.integer(127);
+  p.call("torchao.choose_qparams_affine.default",
+         {x, p.text("ASYMMETRIC"), block, none, least, most, p.real(1e-6), none, none,
+          p.flag(false), p.list({scales, zeros})});
+  p.call("torchao.quantize_affine.default", {x, block, scales, zeros, none, least, most, integers});
+  p.call("torchao.dequantize_affine.default",
+         {integers, block, scales, zeros, none, none, none, none, y});
+  p.output(y);
+  auto given = TestTensor::of<float>(ScalarType::kFloat, {2, 4},
+                                     {0.5F, -1.25F, 2, 0.3F, -3, -0.1F, 0.7F, 1.1F});
+  TestTensor out(ScalarType::kFloat, {2, 4});
+  run(p.finish(), given, out);
+  if (!has_run) return;
+  const std::vector<float> expected = {0.49705884F, -1.2490196F,  2.0009804F, 0.30588236F,
+                                       -3.0066667F, -0.09647059F, 0.7074510F, 1.0933333F};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(out.values<float>()[i], expected[i], 1e-6) << i;
+  }
+}
+
+// (x - 3) / 2 times weights with scales, and a bias; the input may be integers or floats.
+TEST_P(IntegerPayloads, ALinearLayerOfIntegersMayMakeFloats) {
+  for (const bool is_float : {false, true}) {
+    PayloadBuilder p;
+    const auto dtype = is_float ? wire::DataType::Float32 : wire::DataType::Int8;
+    const auto x = p.tensor({2, 4}, dtype), y = p.tensor({2, 2});
+    p.inputs.push_back(static_cast<uint32_t>(x));
+    const auto weights = p.signed_bytes({2, 4}, {1, -2, 3, 4, -128, 127, 0, 5});
+    const auto scales = p.constant({4}, {0.5, 2, 0, 0}), bias = p.constant({4}, {1, -1, 0, 0});
+    p.call("et_vk.linear_q8ta_q8csw.default",
+           {x, p.real(0.5), p.integer(3), weights, scales, scales, bias, y});
+    p.output(y);
+    TestTensor out(ScalarType::kFloat, {2, 2});
+    auto bytes = TestTensor::of<int8_t>(ScalarType::kChar, {2, 4}, {3, 5, 7, -1, 13, 3, 3, 3});
+    auto floats =
+        TestTensor::of<float>(ScalarType::kFloat, {2, 4}, {0, 1, 2, -2, 5.1F, 0.2F, -0.2F, 0});
+    run(p.finish(), is_float ? floats : bytes, out);
+    if (!has_run) return;
+    // 0 1 2 -2 and 5 0 0 0: -4 and 117, 5 and -640.
+    EXPECT_EQ(out.values<float>(), (std::vector<float>{-1, 233, 3.5, -1281}));
+  }
+}
+
+// Numbers between two integers become the even one; what is no number, the least.
+TEST_P(IntegerPayloads, NumbersAreRoundedToEven) {
+  PayloadBuilder p;
+  const auto x = p.input({8}), y = p.tensor({8}, wire::DataType::Int8);
+  p.call("quantized_decomposed.quantize_per_tensor.default",
+         {x, p.real(0.5), p.integer(-1), p.integer(-100), p.integer(127), p.none(), y});
+  p.output(y);
+  auto given = TestTensor::of<float>(ScalarType::kFloat, {8},
+                                     {0.25F, 0.75F, -0.25F, 1e30F, -1e30F, NAN, 63.9F, 0});
+  TestTensor out(ScalarType::kChar, {8});
+  run(p.finish(), given, out);
+  if (!has_run) return;
+  EXPECT_EQ(out.values<int8_t>(), (std::vector<int8_t>{-1, 1, -1, 127, -100, -100, 127, -1}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, IntegerPayloads, testing::Values("llvmpipe", "none"));
+
+}  // namespace
+}  // namespace taper::vulkan
