@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "exir/frontend/import.h"
-#include "exir/quantize/measure.h"
-#include "exir/quantize/ranges.h"
+#include "exir/quantize/report.h"
 #include "exir/quantize/weights.h"
 #include "exir/writer/pt2_writer.h"
 
@@ -21,55 +20,28 @@ struct QuantizeRequest {
   std::string model;  // Of an archive with several; empty: the only one.
   Operators operators = builtin_operators();
   Engine engine;
-  std::vector<Sample> samples;
+  std::vector<Sample> samples;  // May be empty unless activations are static.
   std::vector<int64_t> labels;  // One class for each row of the first output, or none.
 
   Activations activations = Activations::kStatic;
   WeightFormat weights;
   std::optional<WeightFormat> embeddings;  // Without it they stay in float.
   std::optional<RangeMethod> ranges;       // Without it: the best for each tensor.
-  bool correct_bias = true;
-  bool equalise = true;
-  bool smooth = true;
+  // Methods that are tried, and kept if the outputs come closer to those of the float program.
+  bool equalise = true, smooth = true, correct_bias = true;
   bool feedback = true;                // Of rounding errors, at 4 bits.
   bool sensitivity = false;            // Measure each layer by itself.
   std::optional<double> largest_drop;  // Of agreement, or of accuracy with labels.
-  std::vector<std::string> keep;       // Layers to leave in float, by name or source path.
+  std::vector<std::string> keep;       // Layers to leave in float, by name or path of a module.
 
   // Called as work proceeds; may be empty.
   std::function<void(const char* what, size_t done, size_t total)> progress;
 };
 
-struct LayerReport {
-  std::string name, op, module_path, source;
-  bool quantised = true;
-  std::string why_not;                // If it stays in float.
-  size_t float_bytes = 0, bytes = 0;  // Of its weight.
-  double weight_decibels = 0;         // Of the rounded weight; infinite for arithmetic.
-  double sensitivity = 0;             // Decibels at the outputs when only this layer is quantised.
-  bool measured = false;              // Whether there is a sensitivity.
-};
-
-struct TensorReport {
-  std::string name;
-  TensorScale scale;
-  RangeMethod method = RangeMethod::kMinMax;
-  double low = 0, high = 0;  // Seen.
-  double decibels = 0;       // Of the rounded values.
-};
-
-struct QuantizeReport {
-  std::vector<LayerReport> layers;    // In execution order.
-  std::vector<TensorReport> tensors;  // One for each group, named by its first.
-  Difference difference;              // Of the result, on all samples.
-  std::vector<std::string> notes;
-  size_t samples = 0;
-};
-
 struct QuantizeResult {
+  std::unique_ptr<Graph> graph;  // Before `file`, which points into it.
   Pt2File file;
   QuantizeReport report;
-  std::unique_ptr<Graph> graph;  // Into which the file points.
 };
 
 // Throws Failure.

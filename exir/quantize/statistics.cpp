@@ -63,7 +63,7 @@ struct Tap {
   bool squares = false;
 };
 
-std::vector<Tap> taps_of(Graph& graph, const Sites& sites, bool squares) {
+std::vector<Tap> taps_of(Graph& graph, const Sites& sites, const CalibrationRequest& request) {
   std::vector<Tap> taps;
   std::map<const Value*, size_t> known;
   const auto tap = [&](Value* value) -> Tap& {
@@ -89,13 +89,15 @@ std::vector<Tap> taps_of(Graph& graph, const Sites& sites, bool squares) {
     return taps.back();
   };
   for (const auto& group : sites.groups) {
-    for (Value* value : group) tap(value).histogram = true;
+    for (Value* value : group) {
+      if (request.histograms) tap(value).histogram = true;
+    }
   }
   for (const QuantLayer& layer : sites.layers) {
     if (layer.input == nullptr) continue;
     Tap& input = tap(layer.input);
     input.channel_dim = static_cast<int>(channel_dim(layer, layer.input->type.rank()));
-    input.squares = input.squares || (squares && layer.kind == LayerKind::kLinear);
+    input.squares = input.squares || (request.squares && layer.kind == LayerKind::kLinear);
   }
   return taps;
 }
@@ -110,7 +112,7 @@ size_t channel_dim(const QuantLayer& layer, size_t rank) {
 Calibration calibrate(Graph& graph, const Sites& sites, const CalibrationRequest& request) {
   Calibration out;
   const size_t outputs = graph.outputs.size();
-  const std::vector<Tap> taps = taps_of(graph, sites, request.squares);
+  const std::vector<Tap> taps = taps_of(graph, sites, request);
   const std::unique_ptr<LoadedProgram> program = request.engine(graph);
   for (size_t s = 0; s < request.samples.size(); ++s) {
     const Sample& sample = request.samples[s];

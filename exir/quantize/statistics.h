@@ -32,6 +32,7 @@ struct Calibration {
 struct CalibrationRequest {
   const Engine& engine;
   const std::vector<Sample>& samples;
+  bool histograms = true;
   bool squares = false;
   std::function<void(size_t done)> progress;
 };

@@ -43,7 +43,7 @@ int quantize_command(int argc, char** argv) {
   exir::QuantizeRequest request;
   request.path = line.file();
   if (!line.given("output")) throw UsageError("-o is missing: where to write the .pt2");
-  request.engine = graph_engine({"xnnpack", 0});
+  request.engine = graph_engine({"xnnpack", 1});
   request.progress = show_progress;
   {
     const exir::ExportedProgram program = exir::import_pt2(request.path);
@@ -56,6 +56,7 @@ int quantize_command(int argc, char** argv) {
   for (const auto& layer : result.report.layers) {
     std::printf("%s %s %.1f dB\n", layer.name.c_str(), layer.op.c_str(), layer.weight_decibels);
   }
+  for (const auto& m : result.report.methods) std::printf("%s\n", m.c_str());
   std::printf("SNR %.1f dB agreement %.3f\n", result.report.difference.decibels(),
               result.report.difference.agreement);
   return 0;
