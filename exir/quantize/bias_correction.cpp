@@ -5,8 +5,8 @@
 namespace taper::exir {
 
 std::vector<float> corrected_bias(const QuantLayer& layer, const std::vector<float>& weight,
-                                  const std::vector<float>& rounded,
-                                  const std::vector<float>& bias, const ChannelStatistics& input) {
+                                  const std::vector<float>& rounded, const std::vector<float>& bias,
+                                  const ChannelStatistics& input) {
   const std::vector<Sym>& sizes = layer.weight->type.sizes;
   if (layer.axis != 0 || input.sum.empty() || layer.kind == LayerKind::kEmbedding) return {};
   if (layer.node->schema->find("bias") < 0) return {};

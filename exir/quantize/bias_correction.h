@@ -12,7 +12,7 @@ namespace taper::exir {
 // `weight` and `rounded` are elements of the layer's weight, `bias` is empty if it has none. Empty
 // if the layer is of a kind that is not corrected.
 std::vector<float> corrected_bias(const QuantLayer& layer, const std::vector<float>& weight,
-                                  const std::vector<float>& rounded,
-                                  const std::vector<float>& bias, const ChannelStatistics& input);
+                                  const std::vector<float>& rounded, const std::vector<float>& bias,
+                                  const ChannelStatistics& input);
 
 }  // namespace taper::exir

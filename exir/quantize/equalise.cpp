@@ -26,7 +26,6 @@ class PairFinder {
     return maker.output == result || maker.output->producer->is("aten::relu");
   }
 
-
   bool is_own(const Value* constant) { return uses_[constant] == 1; }
 
   static size_t channels_of(const QuantLayer& reader) {

@@ -9,7 +9,6 @@ namespace taper::exir {
 
 // `elements` is [rows, columns], `squares` is X^T X of its inputs: [columns, columns].
 QuantisedWeight round_with_feedback(const std::vector<float>& elements, size_t rows, size_t columns,
-                                    const std::vector<double>& squares,
-                                    const WeightFormat& format);
+                                    const std::vector<double>& squares, const WeightFormat& format);
 
 }  // namespace taper::exir

@@ -40,8 +40,8 @@ void check(const Session& session, const Graph& graph) {
     refuse("no-samples", "needs samples to find the ranges of activations");
   }
   const Sites sites = session.sites_of(graph);
-  const bool any = std::any_of(
-      sites.layers.begin(), sites.layers.end(), [&](const QuantLayer& layer) {
+  const bool any =
+      std::any_of(sites.layers.begin(), sites.layers.end(), [&](const QuantLayer& layer) {
         return layer.weight != nullptr &&
                (layer.kind != LayerKind::kEmbedding || request.embeddings.has_value());
       });

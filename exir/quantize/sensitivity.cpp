@@ -39,9 +39,8 @@ void measure_layers(Session& session) {
     session.show("measuring layers", ++done, session.report.layers.size());
     if (!layer.quantised) continue;
     const bool arithmetic = layer.format.empty();
-    const std::unique_ptr<Graph> graph = session.quantised([&](const QuantLayer& each) {
-      return each.name == layer.name;
-    });
+    const std::unique_ptr<Graph> graph =
+        session.quantised([&](const QuantLayer& each) { return each.name == layer.name; });
     if (arithmetic) continue;  // Quantised only where its inputs are.
     const Difference found = session.compare(session.outputs_of(*graph, samples, ""));
     layer.measured = true;

@@ -30,8 +30,7 @@ std::unique_ptr<Graph> Session::quantised(const Enabled& enabled) const {
   return graph;
 }
 
-Outputs Session::outputs_of(Graph& graph, size_t samples, const char* what,
-                            double* seconds) const {
+Outputs Session::outputs_of(Graph& graph, size_t samples, const char* what, double* seconds) const {
   using Clock = std::chrono::steady_clock;
   const size_t count = graph.outputs.size();
   const std::unique_ptr<LoadedProgram> program = request.engine(graph);
