@@ -1,5 +1,5 @@
-// Rounds the columns of a matrix one after another and lets the columns that follow make up for each
-// error, as GPTQ does: what counts is the error of the products with the inputs that were seen.
+// Rounds the columns of a matrix one after another and lets the columns that follow make up for
+// each error, as GPTQ does: what counts is the error of the products with the inputs seen.
 
 #pragma once
 

@@ -1,4 +1,4 @@
-// Bins of equal width, twice as wide whenever a value lies outside: one pass over the data is enough.
+// Bins of equal width, twice as wide whenever a value lies outside: one pass is enough.
 
 #include "exir/quantize/histogram.h"
 

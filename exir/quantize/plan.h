@@ -1,5 +1,5 @@
-// What the quantiser decided, by the names of tensors: it survives the graph, so that any part of it
-// can be applied to a fresh import of the program.
+// What the quantiser decided, by the names of tensors: it survives the graph, so that any part of
+// it can be applied to a fresh import of the program.
 
 #pragma once
 

@@ -12,8 +12,8 @@ struct WeightFormat {
   int64_t group = 0;
 };
 
-// `elements` in row-major order. Symmetric: the largest element of a channel or group is the largest
-// integer; at 4 bits the scale is the one with the smallest squared error.
+// `elements` in row-major order. Symmetric: the largest element of a channel or group is the
+// largest integer; at 4 bits the scale is the one with the smallest squared error.
 QuantisedWeight round_weight(const std::vector<float>& elements, const std::vector<int64_t>& sizes,
                              size_t axis, const WeightFormat& format);
 

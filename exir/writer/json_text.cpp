@@ -1,5 +1,5 @@
-// Splits JSON by a scan that knows strings and nesting. The text has been parsed before, so the scan
-// need not find every error; it only never leaves the text.
+// Splits JSON by a scan that knows strings and nesting. The text has been parsed before, so the
+// scan need not find every error; it only never leaves the text.
 
 #include "exir/writer/json_text.h"
 

@@ -17,8 +17,8 @@ struct JsonMember {
   std::string_view value;  // Its text.
 };
 
-// The parts of an object or a list. The views point into the argument. Throws Failure if the text is
-// something else.
+// The parts of an object or a list. The views point into the argument. Throws Failure if the text
+// is something else.
 std::vector<JsonMember> json_members(std::string_view object);
 std::vector<std::string_view> json_items(std::string_view list);
 

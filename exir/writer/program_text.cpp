@@ -1,5 +1,5 @@
-// Walks the original's nodes and the graph's nodes side by side: both are in order of execution, and
-// the names of results tell which are the same.
+// Walks the original's nodes and the graph's nodes side by side: both are in order of execution,
+// and the names of results tell which are the same.
 
 #include "exir/writer/program_text.h"
 
@@ -73,12 +73,17 @@ std::string result_of(std::string_view node) {
 
 class Changer {
  public:
-  Changer(std::string_view original, const Graph& graph)
+  Changer(std::string_view original, const Graph& imported, const Graph& graph)
       : original_(original),
         graph_(graph),
         module_(json_required(original, "graph_module")),
         body_(json_required(module_, "graph")),
-        signature_(json_required(module_, "signature")) {}
+        signature_(json_required(module_, "signature")) {
+    // Also results that have no name in the file.
+    for (const auto& node : imported.nodes) {
+      for (const Value* output : node->outputs) original_results_.insert(output->name);
+    }
+  }
 
   ProgramText run() {
     find_values();
@@ -125,7 +130,6 @@ class Changer {
     for (const std::string_view node : json_items(json_required(body_, "nodes"))) {
       const std::string result = result_of(node);
       if (result.empty()) continue;
-      original_results_.insert(result);
       if (const std::string_view metadata = json_member(node, "metadata"); !metadata.empty()) {
         metadata_[result] = metadata;
       }
@@ -209,7 +213,8 @@ class Changer {
       const std::string result = result_of(text);
       const auto found = producers_.find(result);
       if (found == producers_.end()) {
-        if (result.empty()) nodes.emplace_back(text);
+        // Kept if the graph never had it: an operator on effects, or without results.
+        if (original_results_.count(result) == 0) nodes.emplace_back(text);
         continue;
       }
       add_new_up_to(found->second);
@@ -220,7 +225,8 @@ class Changer {
   }
 
   // The node's argument that the file gives under that name or at that place; null if unknown.
-  static const Argument* argument_of(const Node& node, const std::string& name, size_t place) {
+  static const Argument* argument_of(const Node& node, const std::string& name, size_t place,
+                                     bool is_list) {
     const Schema& schema = *node.schema;
     if (const int found = schema.find(name); !name.empty() && found >= 0) {
       return &node.args[static_cast<size_t>(found)];
@@ -229,7 +235,7 @@ class Changer {
     if (node.args.empty()) return nullptr;
     const Argument& last = node.args.back();
     const size_t item = place + 1 - node.args.size();
-    if (last.is_list() && schema.name.starts_with("higher_order::")) {
+    if (last.is_list() && !is_list && schema.name.starts_with("higher_order::")) {
       return item < last.list().size() ? &last.list()[item] : nullptr;
     }
     return item == 0 ? &last : nullptr;
@@ -244,9 +250,11 @@ class Changer {
       const std::string_view name_text = json_member(texts[i], "name");
       const std::string name = name_text.empty() ? "" : json_unquote(name_text);
       given.insert(name);
+      const std::string_view given_arg = json_required(texts[i], "arg");
+      const bool is_list = variant_of(given_arg).value.starts_with("[");
+      const Argument* arg = argument_of(node, name, i, is_list);
       std::vector<std::string> names;
-      collect_names(json_required(texts[i], "arg"), &names);
-      const Argument* arg = argument_of(node, name, i);
+      collect_names(given_arg, &names);
       if (arg == nullptr || names == names_in(*arg)) {
         inputs.emplace_back(texts[i]);
         continue;
@@ -287,7 +295,9 @@ class Changer {
     const auto metadata = metadata_.find(node.name);
     const std::string none = "{}";
     const std::string target = json_quote(target_text(node.target()));
-    const std::string name = json_quote(node.outputs[0]->name);
+    // A node with several results has a name of its own.
+    const std::string name =
+        json_quote(node.outputs[0]->name + (node.outputs.size() > 1 ? "_results" : ""));
     const std::string in = list_text(inputs), out = list_text(outputs);
     return object_text(
         {{"target", target},
@@ -371,8 +381,8 @@ class Changer {
 
 }  // namespace
 
-ProgramText changed_program(std::string_view original, const Graph& graph) {
-  return Changer(original, graph).run();
+ProgramText changed_program(std::string_view original, const Graph& imported, const Graph& graph) {
+  return Changer(original, imported, graph).run();
 }
 
 }  // namespace taper::exir

@@ -23,7 +23,8 @@ struct ProgramText {
   std::vector<SavedWeight> saved;
 };
 
-// `original` is the text that `graph` was imported from. Throws Failure.
-ProgramText changed_program(std::string_view original, const Graph& graph);
+// `original` is the text that `graph` was imported from, `imported` is that graph without its
+// changes. Throws Failure.
+ProgramText changed_program(std::string_view original, const Graph& imported, const Graph& graph);
 
 }  // namespace taper::exir

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "exir/frontend/container.h"
+#include "exir/frontend/import.h"
 #include "exir/frontend/mapped_file.h"
 #include "exir/writer/json_text.h"
 #include "exir/writer/node_text.h"
@@ -85,7 +86,11 @@ void copy_rest(const Original& from, const std::string& root, ZipWriter& zip) {
 
 Pt2File write_pt2(const std::string& path, std::string_view model, const Graph& graph) {
   const auto original = std::make_shared<Original>(path, model);
-  const ProgramText program = changed_program(original->text.text(), graph);
+  ImportOptions options;
+  options.model = model;
+  options.operators = graph.operators();
+  const std::unique_ptr<Graph> imported = import_pt2(path, options).graph;
+  const ProgramText program = changed_program(original->text.text(), *imported, graph);
   const std::string models = "models/" + original->name + ".json";
   const std::string& member = original->container.program_name;
   std::string root = "model/";

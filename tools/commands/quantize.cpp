@@ -9,11 +9,11 @@
 #include "tools/backends.h"
 #include "tools/commands.h"
 #include "tools/error.h"
-#include "tools/graph_engine.h"
 #include "tools/model_arguments.h"
 #include "tools/options.h"
-#include "tools/quantize_report.h"
-#include "tools/samples.h"
+#include "tools/quantize/graph_engine.h"
+#include "tools/quantize/report_text.h"
+#include "tools/quantize/samples.h"
 #include "tools/terminal.h"
 
 namespace taper::tools {

@@ -1,6 +1,6 @@
 // Reads arrays, finds out what their dimensions mean, and cuts them into samples.
 
-#include "tools/samples.h"
+#include "tools/quantize/samples.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // One list of rows serves the text and the page; JSON has every number.
 
-#include "tools/quantize_report.h"
+#include "tools/quantize/report_text.h"
 
 #include <algorithm>
 #include <cmath>

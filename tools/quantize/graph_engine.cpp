@@ -1,6 +1,6 @@
 // Lowers, plans, emits to memory, and loads what came out.
 
-#include "tools/graph_engine.h"
+#include "tools/quantize/graph_engine.h"
 
 #include <cstring>
 #include <deque>
