@@ -47,6 +47,19 @@ double Difference::decibels() const {
   return lowest;
 }
 
+size_t rows_of(const Outputs& outputs) {
+  size_t rows = 0;
+  for (const auto& sample : outputs) {
+    for (const SampleTensor& output : sample) {
+      if (output.dtype != ScalarType::kFloat) continue;
+      const int64_t width = output.sizes.empty() ? 0 : output.sizes.back();
+      if (width > 0) rows += output.bytes.size() / sizeof(float) / static_cast<size_t>(width);
+      break;
+    }
+  }
+  return rows;
+}
+
 Difference difference(const Outputs& original, const Outputs& changed,
                       const std::vector<int64_t>& labels) {
   Difference out;

@@ -31,6 +31,9 @@ struct Difference {
 
 using Outputs = std::vector<std::vector<SampleTensor>>;  // For each sample.
 
+// How many rows the first floating-point output has in all samples.
+size_t rows_of(const Outputs& outputs);
+
 // `labels` has one class for each row of the first output, or is empty. Compares as many samples as
 // `changed` has.
 Difference difference(const Outputs& original, const Outputs& changed,

@@ -1,5 +1,6 @@
 // Gives each group of activations its scale.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,28 @@
 
 namespace taper::exir {
 namespace {
+
+// What the program returns is wrong as a whole where it is cut off, and other inputs reach further
+// than the samples did.
+constexpr double kHeadroom = 1.25;
+
+bool is_output(const Graph& graph, const std::vector<Value*>& group) {
+  bool found = false;
+  for (const Argument& output : graph.outputs) {
+    for_each_value(output, [&](const Value* value) {
+      found = found || std::find(group.begin(), group.end(), value) != group.end();
+    });
+  }
+  return found;
+}
+
+ChosenRange with_headroom(const Histogram& histogram) {
+  ChosenRange chosen = choose_range(histogram, RangeMethod::kMinMax);
+  chosen.range = {chosen.range.low * kHeadroom, chosen.range.high * kHeadroom};
+  chosen.scale = scale_of(chosen.range);
+  chosen.error = squared_error(histogram, chosen.scale);
+  return chosen;
+}
 
 double mean_square(const Histogram& histogram) {
   double sum = 0;
@@ -28,7 +51,9 @@ void plan_tensors(Session& session) {
   for (const auto& group : sites.groups) {
     Histogram histogram;
     for (const Value* value : group) histogram.add(session.calibration.values[value->name]);
-    const ChosenRange chosen = choose_range(histogram, session.request.ranges);
+    const bool returned = !session.request.ranges && is_output(*graph, group);
+    const ChosenRange chosen =
+        returned ? with_headroom(histogram) : choose_range(histogram, session.request.ranges);
     for (const Value* value : group) session.plan.tensors[value->name] = chosen.scale;
     TensorReport said;
     said.name = group[0]->name;

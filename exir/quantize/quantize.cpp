@@ -45,9 +45,25 @@ void check(const Session& session, const Graph& graph) {
         return layer.weight != nullptr &&
                (layer.kind != LayerKind::kEmbedding || request.embeddings.has_value());
       });
+  const bool has_integers =
+      std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const auto& node) {
+        return node->target().starts_with("quantized_decomposed::") ||
+               node->target().starts_with("torchao::");
+      });
+  if (!any && has_integers) refuse("nothing-to-quantise", "is quantised already");
   if (!any) {
     refuse("nothing-to-quantise",
            "has no convolution or linear layer of float32 whose weight is a constant");
+  }
+}
+
+void check_labels(const Session& session) {
+  const std::vector<int64_t>& labels = session.request.labels;
+  if (labels.empty()) return;
+  const size_t rows = rows_of(session.calibration.outputs);
+  if (rows != labels.size()) {
+    refuse("bad-labels", "gives " + std::to_string(rows) + " rows for the samples, but there are " +
+                             std::to_string(labels.size()) + " labels");
   }
 }
 
@@ -68,6 +84,7 @@ QuantizeResult quantize_program(const QuantizeRequest& request) {
     keep_layers(session, *graph);
   }
   calibrate(session);
+  check_labels(session);
   plan_weights(session);
   plan_tensors(session);
   try_methods(session);
