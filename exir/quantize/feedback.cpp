@@ -55,7 +55,7 @@ std::vector<double> inverse_of(const std::vector<double>& lower, size_t n) {
 std::vector<double> upper_factor(std::vector<double> h, size_t n) {
   double trace = 0;
   for (size_t i = 0; i < n; ++i) trace += h[i * n + i];
-  const double damping = trace > 0 ? 0.05 * trace / static_cast<double>(n) : 1;
+  const double damping = trace > 0 ? 0.01 * trace / static_cast<double>(n) : 1;
   for (size_t i = 0; i < n; ++i) h[i * n + i] += damping;
   if (!factor(h, n)) return {};
   std::vector<double> inverse = inverse_of(h, n);

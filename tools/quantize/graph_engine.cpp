@@ -30,7 +30,7 @@ std::vector<uint64_t> compile(exir::Graph& graph, const std::string& backend, si
   for (const auto& each : lowering.backends) {
     method.specs[std::string(each->delegate_id())] = each->specs();
   }
-  const exir::ProgramFiles files = exir::emit_program({&method}, false);
+  const exir::ProgramFiles files = exir::emit_program({&method}, {});
   std::vector<uint64_t> bytes((files.pte.size() + 15) / 8);
   uint8_t* to = reinterpret_cast<uint8_t*>(bytes.data());
   for (const auto& piece : files.pte.pieces()) {
