@@ -48,6 +48,15 @@ function(taper_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
 endfunction()
 
+# taper_vectorise(FOLDER): compiles the folder's sources as taper::fast_loops says, within a library
+# that is compiled otherwise.
+function(taper_vectorise folder)
+  taper_sources(sources FOLDERS ${folder})
+  get_target_property(options taper_fast_loops INTERFACE_COMPILE_OPTIONS)
+  set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS "${options}"
+    SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # taper_program(NAME FILES f... | FOLDERS f... LINK t...): an executable in bin/.
 function(taper_program name)
   cmake_parse_arguments(ARG "" "" "FILES;FOLDERS;LINK" ${ARGN})

@@ -118,6 +118,13 @@ std::string backend_names() {
   return names;
 }
 
+std::string first_backend() {
+  for (const exir::CompilerDescriptor* each : backend_compilers()) {
+    if (find_device(each->identity.name) != nullptr) return each->identity.name;
+  }
+  return "portable";
+}
+
 std::string list_backends() {
   std::string text = "portable  the kernels, which run the nodes that no backend takes\n";
   for (const exir::CompilerDescriptor* each : backend_compilers()) {

@@ -49,6 +49,9 @@ exir::BackendCompilers compilers_of(const std::string& text, bool in_half = fals
 // "portable, xnnpack"
 std::string backend_names();
 
+// The first backend that this program can run; "portable" if there is none.
+std::string first_backend();
+
 // Lists every backend, whether this program can run it, and its options, one per line.
 std::string list_backends();
 

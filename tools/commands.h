@@ -8,6 +8,7 @@ namespace taper::tools {
 
 int export_command(int argc, char** argv);
 int check_command(int argc, char** argv);
+int quantize_command(int argc, char** argv);
 int ops_command(int argc, char** argv);
 int run_command(int argc, char** argv);
 int inspect_command(int argc, char** argv);

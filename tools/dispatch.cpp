@@ -26,6 +26,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"export", export_command, "compile a PyTorch .pt2 into a .pte"},
     {"check", check_command, "list everything that prevents compiling a .pt2"},
+    {"quantize", quantize_command, "turn a .pt2 into one with integers, from samples"},
     {"ops", ops_command, "list every operator: dialect, kernel, dtypes, who runs it"},
     {"run", run_command, "run a .pte on .npy inputs"},
     {"inspect", inspect_command, "show what is inside a .pte or a .pt2"},

@@ -95,6 +95,27 @@ std::unordered_map<const Value*, int> count_uses(const Graph& graph) {
   return uses;
 }
 
+// Both forms of a convolution: as exported, and in Core ATen.
+bool is_convolution(const Node& node) {
+  const std::string_view name = node.target();
+  return name == "aten::convolution" || name.starts_with("aten::conv1d") ||
+         name.starts_with("aten::conv2d") || name.starts_with("aten::conv3d") ||
+         name.starts_with("aten::conv_transpose");
+}
+
+bool is_transposed(const Node& node) {
+  return node.is("aten::convolution") ? node.arg("transposed").to_bool()
+                                      : node.target().starts_with("aten::conv_transpose");
+}
+
+bool is_fixed_norm(const Node& node) {
+  if (node.is("aten::batch_norm")) {
+    const Argument& training = node.arg("training");
+    return training.is<bool>() && !training.to_bool();
+  }
+  return node.is("aten::_native_batch_norm_legit_no_training") && node.outputs.size() == 3;
+}
+
 // Computes w' and b' (see the header) for a convolution and its batch norm.
 class Folder {
  public:
@@ -159,7 +180,7 @@ class Folder {
     if (weight.data.bytes == 0 || groups < 1 || first_ % static_cast<size_t>(groups) != 0) {
       return false;
     }
-    transposed_ = convolution_.arg("transposed").to_bool();
+    transposed_ = is_transposed(convolution_);
     per_group_ = first_ / static_cast<size_t>(groups);
     const auto channels = numbers(norm_.arg("running_mean"));
     return channels &&
@@ -197,11 +218,12 @@ int fold_batch_norm(Graph& graph) {
     return found == uses.end() ? 0 : found->second;
   };
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    if (!node.is("aten::_native_batch_norm_legit_no_training") || node.outputs.size() != 3)
-      return false;
-    if (used(node.outputs[1]) != 0 || used(node.outputs[2]) != 0) return false;
+    if (!is_fixed_norm(node)) return false;
+    for (size_t i = 1; i < node.outputs.size(); ++i) {
+      if (used(node.outputs[i]) != 0) return false;
+    }
     const Node* convolution = node.args[0].value()->producer;
-    if (convolution == nullptr || !convolution->is("aten::convolution")) return false;
+    if (convolution == nullptr || !is_convolution(*convolution)) return false;
     if (used(node.args[0].value()) != 1) return false;
     Folder folder(*convolution, node);
     if (!folder.prepare()) return false;

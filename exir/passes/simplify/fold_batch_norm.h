@@ -6,7 +6,8 @@
 // With s = g / sqrt(var + eps) per channel: w' = w s, b' = (b - mean) s + h. Computed in double and
 // rounded once.
 //
-// Runs      in Core ATen or Edge, after fold_constants: the statistics must be plain constants.
+// Runs      in Core ATen or Edge, after fold_constants: the statistics must be plain constants. Also
+//           before all passes, on conv2d and batch_norm as exported, when a program is quantised.
 // Requires  nothing else uses %c or the saved statistics; weights and statistics are floating point
 //           constants.
 // Cost      one walk; one copy of each weight that changes.

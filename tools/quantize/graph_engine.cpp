@@ -1,0 +1,122 @@
+// Lowers, plans, emits to memory, and loads what came out.
+
+#include "tools/quantize/graph_engine.h"
+
+#include <cstring>
+#include <deque>
+
+#include "exir/bounds.h"
+#include "exir/export.h"
+#include "taper/module.h"
+#include "tools/backends.h"
+#include "tools/error.h"
+#include "tools/npy.h"
+#include "tools/program_runner.h"
+#include "tools/tensor_bytes.h"
+
+namespace taper::tools {
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 36;  // Of one input.
+
+// A program in memory, aligned as Module wants it.
+std::vector<uint64_t> compile(exir::Graph& graph, const std::string& backend, size_t* size) {
+  exir::LowerOptions lowering;
+  lowering.backends = compilers_of(backend);
+  std::vector<std::string> warnings;
+  exir::bound_symbols(graph, {}, warnings);
+  exir::lower(graph, lowering);
+  exir::PlannedMethod method = exir::plan_method("forward", graph);
+  for (const auto& each : lowering.backends) {
+    method.specs[std::string(each->delegate_id())] = each->specs();
+  }
+  const exir::ProgramFiles files = exir::emit_program({&method}, {});
+  std::vector<uint64_t> bytes((files.pte.size() + 15) / 8);
+  uint8_t* to = reinterpret_cast<uint8_t*>(bytes.data());
+  for (const auto& piece : files.pte.pieces()) {
+    if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
+    to += piece.size();
+  }
+  *size = files.pte.size();
+  return bytes;
+}
+
+class CompiledProgram final : public exir::LoadedProgram {
+ public:
+  CompiledProgram(exir::Graph& graph, const EngineOptions& options)
+      : bytes_(compile(graph, options.backend, &size_)),
+        backends_(BackendOptions{options.threads}),
+        module_({reinterpret_cast<const uint8_t*>(bytes_.data()), size_}, module_options()) {
+    Status status = module_.load();
+    if (status.ok()) status = module_.load_method("forward");
+    if (!status.ok()) fail(status);
+    method_ = module_.method("forward");
+  }
+
+  void run(const exir::Sample& sample) override {
+    const MethodMeta meta = module_.method_meta("forward").value();
+    tensors_.clear();
+    inputs_.clear();
+    size_t next = 0;
+    for (size_t i = 0; i < meta.num_inputs(); ++i) {
+      if (meta.input_tag(i).value() != Tag::kTensor) {
+        inputs_.push_back(meta.input_value(i).value());
+        continue;
+      }
+      const exir::SampleTensor& given = sample.at(next++);
+      const TensorInfo info = meta.input_tensor_meta(i).value();
+      const std::vector<int32_t> sizes(given.sizes.begin(), given.sizes.end());
+      HeldTensor& held = tensors_.emplace_back(given.dtype, sizes, info.dim_order(), kMostBytes);
+      held.set_row_major(given.bytes);
+      inputs_.emplace_back(&held.tensor());
+    }
+    // Every sample is a run by itself: states start anew.
+    Status status = module_.reset_state();
+    if (status.ok()) status = method_->set_inputs(inputs_);
+    if (status.ok()) status = method_->execute();
+    if (!status.ok()) fail(status);
+  }
+
+  exir::SampleTensor output(size_t place) override {
+    const EValue value = method_->get_output(place).value();
+    if (!value.is_tensor()) return {ScalarType::kLong, {}, ""};
+    const Tensor& tensor = value.to_tensor();
+    return {tensor.scalar_type(), shape_of(tensor.sizes()), row_major_bytes(tensor)};
+  }
+
+ private:
+  ModuleOptions module_options() const {
+    ModuleOptions options;
+    options.kernels = kernel_tables(true);
+    options.backends = backends_.table();
+    options.pool = backends_.thread_pool();
+    options.temp_bytes *= options.pool.threads == 0 ? 1 : options.pool.threads;
+    return options;
+  }
+
+  [[noreturn]] void fail(const Status& status) const {
+    std::string text = module_.last_error_text();
+    if (method_ != nullptr && !method_->last_failure().message.empty()) {
+      text = std::string(method_->last_failure().message);
+    }
+    throw InputError("the program does not run on a sample: " +
+                     (text.empty() ? std::string(status.message()) : text));
+  }
+
+  size_t size_ = 0;
+  std::vector<uint64_t> bytes_;
+  Backends backends_;
+  Module module_;
+  Method* method_ = nullptr;
+  std::deque<HeldTensor> tensors_;
+  std::vector<EValue> inputs_;
+};
+
+}  // namespace
+
+exir::Engine graph_engine(const EngineOptions& options) {
+  return
+      [options](exir::Graph& graph) { return std::make_unique<CompiledProgram>(graph, options); };
+}
+
+}  // namespace taper::tools

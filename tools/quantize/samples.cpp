@@ -1,0 +1,213 @@
+// Reads arrays, finds out what their dimensions mean, and cuts them into samples.
+
+#include "tools/quantize/samples.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+
+#include "exir/frontend/mapped_file.h"
+#include "exir/frontend/zip_archive.h"
+#include "tools/error.h"
+#include "tools/npy.h"
+#include "tools/tensor_bytes.h"
+
+namespace taper::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NamedArray {
+  std::string name;  // For messages.
+  NpyArray array;
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "9.npy" before "10.npy".
+bool in_natural_order(const std::string& a, const std::string& b) {
+  size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!is_digit(a[i]) || !is_digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+      continue;
+    }
+    while (i < a.size() && a[i] == '0') ++i;
+    while (j < b.size() && b[j] == '0') ++j;
+    size_t end_a = i, end_b = j;
+    while (end_a < a.size() && is_digit(a[end_a])) ++end_a;
+    while (end_b < b.size() && is_digit(b[end_b])) ++end_b;
+    if (end_a - i != end_b - j) return end_a - i < end_b - j;
+    if (const int order = a.compare(i, end_a - i, b, j, end_b - j); order != 0) return order < 0;
+    i = end_a;
+    j = end_b;
+  }
+  return a.size() - i != b.size() - j ? a.size() - i < b.size() - j : a < b;
+}
+
+// The tensors that the program takes.
+std::vector<const exir::Value*> inputs_of(const exir::Graph& graph) {
+  std::vector<const exir::Value*> inputs;
+  for (const exir::Argument& input : graph.inputs) {
+    if (input.is_value() && input.value()->kind == exir::ValueKind::kTensor) {
+      inputs.push_back(input.value());
+    }
+  }
+  return inputs;
+}
+
+std::string expected_text(const exir::Value& input) {
+  std::string text = std::string(to_string(input.type.dtype)) + " (";
+  for (size_t d = 0; d < input.type.rank(); ++d) {
+    text += (d == 0 ? "" : ", ") + input.type.sizes[d].text();
+  }
+  return text + (input.type.rank() == 1 ? ",)" : ")");
+}
+
+[[noreturn]] void refuse_array(const NamedArray& given, const exir::Value& input) {
+  throw InputError("sample '" + given.name + "': input '" + input.name + "' is " +
+                   expected_text(input) + " or several of them, given " +
+                   to_string(given.array.dtype) + " " + shape_text(given.array.shape));
+}
+
+void check_finite(const NamedArray& given) {
+  if (!is_floating(given.array.dtype)) return;
+  const size_t count = given.array.data.size() / element_size(given.array.dtype);
+  for (size_t i = 0; i < count; ++i) {
+    if (std::isfinite(element_at(given.array.dtype, given.array.data, i))) continue;
+    throw InputError("sample '" + given.name + "' holds NaN or infinity at element " +
+                     std::to_string(i));
+  }
+}
+
+// How many samples an array holds, and the sizes of each.
+struct Cut {
+  size_t count = 0;
+  std::vector<int64_t> sizes;
+};
+
+Cut cut_of(const NamedArray& given, const exir::Value& input) {
+  const exir::TensorType& type = input.type;
+  const std::vector<int64_t>& shape = given.array.shape;
+  if (given.array.dtype != type.dtype || shape.size() != type.rank()) refuse_array(given, input);
+  for (size_t d = 1; d < shape.size(); ++d) {
+    if (type.sizes[d].is_int() && type.sizes[d].as_int() != shape[d]) refuse_array(given, input);
+  }
+  if (shape.empty()) return {1, shape};
+  if (shape[0] == 0) throw InputError("sample '" + given.name + "' is empty");
+  Cut cut{1, shape};
+  if (type.sizes[0].is_int()) {
+    const int64_t batch = type.sizes[0].as_int();
+    if (batch < 1 || shape[0] % batch != 0) refuse_array(given, input);
+    cut.sizes[0] = batch;
+    cut.count = static_cast<size_t>(shape[0] / batch);
+  } else {
+    cut.sizes[0] = 1;  // An open batch: one row is a sample.
+    cut.count = static_cast<size_t>(shape[0]);
+  }
+  return cut;
+}
+
+// Adds what the arrays, one for each input, hold.
+void add_samples(const std::vector<NamedArray>& arrays,
+                 const std::vector<const exir::Value*>& inputs,
+                 std::vector<exir::Sample>& samples) {
+  if (arrays.size() != inputs.size()) {
+    throw InputError("the program takes " + std::to_string(inputs.size()) +
+                     " tensors, the samples have " + std::to_string(arrays.size()) + " arrays");
+  }
+  const size_t first = samples.size();
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    const NamedArray& given = arrays[i];
+    const Cut cut = cut_of(given, *inputs[i]);
+    check_finite(given);
+    if (i == 0) samples.resize(first + cut.count);
+    if (samples.size() != first + cut.count) {
+      throw InputError("sample '" + given.name + "' holds " + std::to_string(cut.count) +
+                       " samples, '" + arrays[0].name + "' " +
+                       std::to_string(samples.size() - first));
+    }
+    const size_t bytes = given.array.data.size() / cut.count;
+    for (size_t s = 0; s < cut.count; ++s) {
+      samples[first + s].push_back(
+          {given.array.dtype, cut.sizes, given.array.data.substr(s * bytes, bytes)});
+    }
+  }
+}
+
+std::vector<NamedArray> read_npz(const std::string& path) {
+  std::vector<NamedArray> arrays;
+  try {
+    const exir::Blob file = exir::map_file(path);
+    exir::Budget budget(file.bytes.size());
+    const exir::ZipArchive archive(file, budget);
+    for (const exir::ZipMember& member : archive.members()) {
+      const std::string name = path + ":" + std::string(member.name);
+      arrays.push_back({name, parse_npy(archive.read(member).text(), name)});
+    }
+  } catch (const exir::Failure& failure) {
+    throw InputError("samples '" + path + "': " + failure.what());
+  }
+  return arrays;
+}
+
+std::vector<std::string> entries_of(const std::string& folder, bool folders) {
+  std::vector<std::string> paths;
+  std::error_code problem;
+  for (fs::directory_iterator at(folder, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    const bool wanted = folders ? at->is_directory() : at->path().extension() == ".npy";
+    if (wanted) paths.push_back(at->path().string());
+  }
+  if (problem) throw InputError("samples '" + folder + "': " + problem.message());
+  std::sort(paths.begin(), paths.end(), in_natural_order);
+  return paths;
+}
+
+std::vector<NamedArray> read_files(const std::vector<std::string>& paths) {
+  std::vector<NamedArray> arrays;
+  for (const std::string& path : paths) arrays.push_back({path, read_npy(path)});
+  return arrays;
+}
+
+}  // namespace
+
+std::vector<exir::Sample> read_samples(const std::string& path, const exir::Graph& graph) {
+  const std::vector<const exir::Value*> inputs = inputs_of(graph);
+  std::vector<exir::Sample> samples;
+  if (!fs::is_directory(path)) {
+    const std::string extension = fs::path(path).extension().string();
+    add_samples(extension == ".npy" ? read_files({path}) : read_npz(path), inputs, samples);
+    return samples;
+  }
+  const std::vector<std::string> files = entries_of(path, false);
+  const std::vector<std::string> folders = entries_of(path, true);
+  if (!files.empty() && inputs.size() == 1) {
+    for (const std::string& file : files) add_samples(read_files({file}), inputs, samples);
+  } else if (!files.empty()) {
+    add_samples(read_files(files), inputs, samples);
+  } else {
+    for (const std::string& folder : folders) {
+      add_samples(read_files(entries_of(folder, false)), inputs, samples);
+    }
+  }
+  if (samples.empty()) throw InputError("samples '" + path + "': there is no .npy file");
+  return samples;
+}
+
+std::vector<int64_t> read_labels(const std::string& path) {
+  const NpyArray array = read_npy(path);
+  if (!is_integral(array.dtype)) {
+    throw InputError("labels '" + path + "': expected integers, given " + to_string(array.dtype));
+  }
+  std::vector<int64_t> labels;
+  for (size_t i = 0; i < array.data.size() / element_size(array.dtype); ++i) {
+    labels.push_back(static_cast<int64_t>(element_at(array.dtype, array.data, i)));
+  }
+  return labels;
+}
+
+}  // namespace taper::tools
