@@ -2,8 +2,7 @@
 # says whether kernels_optimized is built.
 
 set(TAPER_OPTIMIZED AUTO CACHE STRING "Build kernels_optimized: ON, OFF, or AUTO when Highway is found")
-find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h NO_CMAKE_FIND_ROOT_PATH
-          DOC "The folder with hwy/highway.h")
+taper_find_highway()
 mark_as_advanced(TAPER_HIGHWAY_INCLUDE)
 set(TAPER_HAS_OPTIMIZED ${TAPER_OPTIMIZED})
 if(TAPER_OPTIMIZED STREQUAL "AUTO")
@@ -19,11 +18,6 @@ elseif(NOT TAPER_HAS_OPTIMIZED)
   message(STATUS
     "Without kernels_optimized: portable kernels only (scripts/deps.sh installs Highway)")
 else()
-  if(CMAKE_CROSSCOMPILING)  # Highway's headers alone: the host's other headers must not be found.
-    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
-    file(CREATE_LINK ${TAPER_HIGHWAY_INCLUDE}/hwy ${PROJECT_BINARY_DIR}/headers/hwy SYMBOLIC)
-    set(TAPER_HIGHWAY_INCLUDE ${PROJECT_BINARY_DIR}/headers)
-  endif()
   message(STATUS "With kernels_optimized: Highway in ${TAPER_HIGHWAY_INCLUDE}")
   taper_component(highway Apache-2.0 https://github.com/google/highway DEBIAN libhwy-dev)
 endif()
