@@ -222,7 +222,9 @@ class Partitioner {
   std::shared_ptr<const Delegate> delegate_of(const Part& part) const {
     const std::shared_ptr<Delegate> delegate = backend_.compile(part);
     delegate->id = backend_.delegate_id();
-    delegate->nodes = part.nodes.size();
+    for (const Node* node : part.nodes) {
+      delegate->parts.push_back({node->name, std::string(node->target()), node->source});
+    }
     return delegate;
   }
 

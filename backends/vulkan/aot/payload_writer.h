@@ -32,6 +32,8 @@ class PayloadWriter {
   void write_floats() { packs_ = false; }
   // The group's states, and which nodes write one in place; before the nodes are added.
   void add_states(const exir::Part& part);
+  // What is added next computes that node of the group, counted from 0.
+  void set_origin(size_t node) { origin_ = static_cast<uint32_t>(node) + 1; }
   // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
   // payload cannot have.
   void add(const exir::Node& node);
@@ -53,6 +55,9 @@ class PayloadWriter {
   Id results(const exir::Node& node);
   // Adds the call of a node whose weights are packed, if they are; otherwise returns false.
   bool add_packed(const exir::Node& node);
+  bool add_packed_convolution(const exir::Node& node);
+  Id packed_tensor(wire::DataType dtype, const std::vector<uint32_t>& dims,
+                   const exir::TensorData& bytes);
   Id packed_weights(const exir::Value* weight, const WeightPacking& packing);
   Id packed_scales_of(const exir::Value* weight, const WeightPacking& packing, bool by_column);
   Id none();
@@ -72,6 +77,7 @@ class PayloadWriter {
   flatbuffers::FlatBufferBuilder fbb_;
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;
+  uint32_t origin_ = 0;
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<exir::Delegate::Data> data_;
   std::unordered_map<const exir::Value*, Id> tensors_;

@@ -47,6 +47,15 @@ std::string weight_problem(const Node& node) {
   return {};
 }
 
+bool are_floats(const exir::TensorData& doubles) {
+  for (size_t at = 0; at + sizeof(double) <= doubles.bytes; at += sizeof(double)) {
+    double element;
+    std::memcpy(&element, doubles.data + at, sizeof(element));
+    if (element != static_cast<double>(static_cast<float>(element))) return false;
+  }
+  return true;
+}
+
 std::string value_problem(const Value* value) {
   if (value->kind != exir::ValueKind::kTensor) return {};
   if (!value->type.is_contiguous()) return "a tensor is not contiguous";
@@ -54,8 +63,13 @@ std::string value_problem(const Value* value) {
       !fits_32_bits(value->data)) {
     return "a constant does not fit into 32 bits";
   }
+  if (value->role == exir::ValueRole::kConstant && value->type.dtype == ScalarType::kDouble &&
+      !are_floats(value->data)) {
+    return "a constant does not fit into float32";
+  }
   switch (value->type.dtype) {
     case ScalarType::kFloat:
+    case ScalarType::kDouble:  // Scales; the planner refuses all others.
     case ScalarType::kBool:
     case ScalarType::kByte:
     case ScalarType::kChar:
@@ -213,7 +227,10 @@ std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const 
   PayloadWriter writer(*part.graph, part.inputs);
   if (for_executorch_) writer.write_floats();
   writer.add_states(part);
-  for (const Node* node : part.nodes) writer.add(*node);
+  for (size_t i = 0; i < part.nodes.size(); ++i) {
+    writer.set_origin(i);
+    writer.add(*part.nodes[i]);
+  }
   auto delegate = std::make_shared<exir::Delegate>(writer.finish(part.outputs));
   if (for_executorch_) {
     make_executorch_payload(*delegate);
