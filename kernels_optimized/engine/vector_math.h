@@ -66,9 +66,9 @@ HWY_INLINE Vec erf_of(Vec x) {
   return odd_ratio(x, portable::kErfLimit, portable::kErfP, portable::kErfQ);
 }
 
-// 1 / x for 1 <= x < 2^126: an estimate and a step of Newton's method, which doubles its exact bits,
-// because a division takes longer than the rest of the function. The estimate has 8 bits on ARM,
-// which take two steps, and at least 12 elsewhere.
+// 1 / x for 1 <= x < 2^126: an estimate and a step of Newton's method, which doubles its exact
+// bits, because a division takes longer than the rest of the function. The estimate has 8 bits on
+// ARM, which take two steps, and at least 12 elsewhere.
 HWY_INLINE Vec reciprocal(Vec x) {
   Vec guess = hn::ApproximateReciprocal(x);
 #if HWY_ARCH_ARM

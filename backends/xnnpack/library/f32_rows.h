@@ -1,7 +1,7 @@
 // Products of floats on 64-bit ARM whose rows are not a multiple of a tile's height.
 //
-// XNNPACK's kernels there compute six rows, whatever number is left: of the 49 rows of a 7 x 7 image
-// they compute the last one six times, a tenth of the work. Its kernels for four rows and for one
+// XNNPACK's kernels there compute six rows, whatever number is left: they compute the last of the
+// 49 rows of a 7 x 7 image six times, a tenth of the work. Its kernels for four rows and for one
 // row do less. Results are bit-identical, because each row is summed in the same order.
 
 #pragma once
