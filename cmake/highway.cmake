@@ -2,7 +2,7 @@
 # says whether kernels_optimized is built.
 
 set(TAPER_OPTIMIZED AUTO CACHE STRING "Build kernels_optimized: ON, OFF, or AUTO when Highway is found")
-find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h DOC "The folder with hwy/highway.h")
+taper_find_highway()
 mark_as_advanced(TAPER_HIGHWAY_INCLUDE)
 set(TAPER_HAS_OPTIMIZED ${TAPER_OPTIMIZED})
 if(TAPER_OPTIMIZED STREQUAL "AUTO")

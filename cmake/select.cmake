@@ -86,9 +86,21 @@ function(taper_add_kernel_library name target)
   target_compile_definitions(${name} INTERFACE TAPER_DTYPES=${TAPER_SELECTED_DTYPES})
 endfunction()
 
+# Finds the headers of Highway: sets TAPER_HIGHWAY_INCLUDE to their folder, or to something false.
+macro(taper_find_highway)
+  find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h NO_CMAKE_FIND_ROOT_PATH
+            DOC "The folder with hwy/highway.h")
+  if(CMAKE_CROSSCOMPILING AND TAPER_HIGHWAY_INCLUDE)
+    # Highway's headers alone: the host's other headers must not be found.
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/headers)
+    file(CREATE_LINK ${TAPER_HIGHWAY_INCLUDE}/hwy ${CMAKE_BINARY_DIR}/headers/hwy SYMBOLIC)
+    set(TAPER_HIGHWAY_INCLUDE ${CMAKE_BINARY_DIR}/headers)
+  endif()
+endmacro()
+
 # Adds the library of fast kernels; calls that they do not support go to the kernels in `portable`.
 function(taper_add_optimized_library name portable)
-  find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h DOC "The folder with hwy/highway.h")
+  taper_find_highway()
   if(NOT TAPER_HIGHWAY_INCLUDE)
     message(FATAL_ERROR "taper_selected_kernels(OPTIMIZED): Highway's headers are missing; install "
       "libhwy-dev, or set TAPER_HIGHWAY_INCLUDE to the folder with hwy/highway.h")

@@ -85,8 +85,7 @@ TEST_P(Conformance, AgreesWithPyTorch) {
 
 INSTANTIATE_TEST_SUITE_P(Optimized, Conformance,
                          testing::Combine(testing::ValuesIn(families()),
-                                          testing::Values(Level::kBaseline, Level::kAvx2,
-                                                          Level::kAvx512)),
+                                          testing::ValuesIn(kLevels)),
                          [](const auto& info) {
                            return std::get<0>(info.param) + "_level_" +
                                   std::to_string(static_cast<int>(std::get<1>(info.param)));

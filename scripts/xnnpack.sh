@@ -2,14 +2,17 @@
 # Builds XNNPACK for the delegate: the pinned sources of 2024-11, built statically with clang in the
 # user's cache, where all checkouts share it. Prints nothing if it has been built.
 #
-#   scripts/xnnpack.sh          downloads and builds it, if that has not been done yet
-#   scripts/xnnpack.sh where    prints its folder (include/, lib/) if it is built, else nothing
+#   scripts/xnnpack.sh [TARGET]        downloads and builds it, if that has not been done yet
+#   scripts/xnnpack.sh where [TARGET]  prints its folder (include/, lib/) if it is built, else nothing
+#
+# TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries)
+# or android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder).
 #
 # pinned_sources.sh says where the sources come from. backends/xnnpack/library holds Taper's changes;
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
 # gcc 12 gives half the speed.
 set -eu
-recipe=20241108-27  # Must be changed with anything that changes what is built.
+recipe=20241108-28  # Must be changed with anything that changes what is built.
 
 # SHA-256, archive, Debian package and suite.
 sources="\
@@ -21,17 +24,35 @@ sources="\
 32bbce81289866e3419e36cab6541bbddb6d45d3db10a7dcd2598dc9d0c8c6f4 psimd_0.0~git20200517.072586a.orig.tar.xz psimd/trixie"
 
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/taper
-prefix=$cache/xnnpack-$recipe-$(uname -m)
-
-case "${1:-}" in
-  where) [ ! -f "$prefix/built" ] || echo "$prefix"; exit 0 ;;
-  "") [ ! -f "$prefix/built" ] || exit 0 ;;
-  *) echo "xnnpack.sh: unknown argument '$1' (where)" >&2; exit 2 ;;
-esac
+here_is=$(uname -m)
+where=""
+[ "${1:-}" != where ] || { where=yes && shift; }
+target=${1:-$here_is}
+prefix=$cache/xnnpack-$recipe-$target
+if [ -n "$where" ] || [ -f "$prefix/built" ]; then
+  [ -z "$where" ] || [ ! -f "$prefix/built" ] || echo "$prefix"
+  exit 0
+fi
 
 here=$(cd "$(dirname "$0")" && pwd)
 library=$here/../backends/xnnpack/library
-"$here"/deps.sh clang
+compilers="-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14"
+case "$target" in
+  "$here_is") "$here"/deps.sh clang ;;
+  aarch64)
+    "$here"/deps.sh clang arm64
+    compilers="$compilers -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64"
+    for language in C CXX ASM; do
+      compilers="$compilers -DCMAKE_${language}_COMPILER_TARGET=aarch64-linux-gnu"
+    done
+    ;;
+  android)
+    ndk=${ANDROID_NDK:?names the folder of the Android NDK}
+    compilers="-DCMAKE_TOOLCHAIN_FILE=$ndk/build/cmake/android.toolchain.cmake
+      -DANDROID_ABI=arm64-v8a -DANDROID_PLATFORM=android-24"
+    ;;
+  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android)" >&2; exit 2 ;;
+esac
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -48,7 +69,7 @@ cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xn
 echo "xnnpack.sh: building XNNPACK once into $prefix" >&2
 flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=."
 cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
-  -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14 \
+  $compilers \
   -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
   -DXNNPACK_LIBRARY_TYPE=static -DPTHREADPOOL_LIBRARY_TYPE=static -DCPUINFO_LIBRARY_TYPE=static \
   -DXNNPACK_BUILD_TESTS=OFF -DXNNPACK_BUILD_BENCHMARKS=OFF -DXNNPACK_BUILD_ALL_MICROKERNELS=OFF \

@@ -3,12 +3,22 @@
 
 set(TAPER_XNNPACK_ROOT "" CACHE PATH "XNNPACK's headers and static libraries; empty: from the cache")
 set(xnnpack_root "${TAPER_XNNPACK_ROOT}")
+set(xnnpack_target)  # The machine, as the script names it; this one if empty.
+if(ANDROID)
+  set(xnnpack_target android)
+elseif(CMAKE_CROSSCOMPILING)
+  set(xnnpack_target ${CMAKE_SYSTEM_PROCESSOR})
+endif()
 if(NOT xnnpack_root)
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/xnnpack.sh where
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/xnnpack.sh where ${xnnpack_target}
     OUTPUT_VARIABLE xnnpack_root OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 if(NOT EXISTS "${xnnpack_root}/include/xnnpack.h" OR NOT EXISTS "${xnnpack_root}/lib/libXNNPACK.a")
-  taper_backend_missing("XNNPACK is missing: run scripts/deps.sh xnnpack or set TAPER_XNNPACK_ROOT")
+  set(script "deps.sh xnnpack")
+  if(xnnpack_target)
+    set(script "xnnpack.sh ${xnnpack_target}")
+  endif()
+  taper_backend_missing("XNNPACK is missing: run scripts/${script} or set TAPER_XNNPACK_ROOT")
   return()
 endif()
 

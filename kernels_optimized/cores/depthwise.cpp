@@ -21,6 +21,8 @@ namespace {
 // The number of results computed at once: their sums, a row of weights and a pixel fit in
 // registers.
 constexpr int64_t kStrip = HWY_ARCH_X86 && kLanes < 16 ? 4 : 8;
+// The same for narrower images. Two strips of 4 are a row of 7, which is common.
+constexpr int64_t kNarrowStrip = HWY_ARCH_X86 ? 3 : 4;
 
 // A vector of channels from `channel` on, or, unless kWhole, the last few channels.
 template <bool kWhole>
@@ -67,11 +69,12 @@ HWY_INLINE void add_columns(const WindowShape& s, Block block, const float* weig
   Vec factors[kColumns];
   TAPER_UNROLL
   for (int j = 0; j < kColumns; ++j) factors[j] = block.read(weights + j * s.channels);
+  int64_t offset = left * s.channels;  // Advanced, because a product for each pixel takes longer.
   TAPER_UNROLL
-  for (int p = 0; p < kPixels; ++p) {
-    const int64_t column = left + p;
-    if (column < 0 || column >= s.width) continue;
-    const Vec pixel = block.read(pixels + column * s.channels);
+  for (int p = 0; p < kPixels; ++p, offset += s.channels) {
+    // As an unsigned number, a column left of the image is beyond its right end.
+    if (static_cast<uint64_t>(left + p) >= static_cast<uint64_t>(s.width)) continue;
+    const Vec pixel = block.read(pixels + offset);
     TAPER_UNROLL
     for (int i = 0; i < kCount; ++i) {
       const int j = p - i * kStep;
@@ -132,7 +135,9 @@ template <int kWidth, int kStep, typename Block>
 void run_row(const WindowShape& s, const DepthwiseData& d, Block block, int64_t index) {
   const Row row = find_row(s, d, index);
   if (s.out_width >= kStrip) return run_strips<kWidth, kStep, kStrip>(s, d, block, row);
-  if (s.out_width >= 3) return run_strips<kWidth, kStep, 3>(s, d, block, row);
+  if (s.out_width >= kNarrowStrip) {
+    return run_strips<kWidth, kStep, kNarrowStrip>(s, d, block, row);
+  }
   run_strips<kWidth, kStep, 1>(s, d, block, row);
 }
 

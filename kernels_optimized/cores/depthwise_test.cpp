@@ -144,8 +144,7 @@ TEST(DepthwiseForms, OthersThanThoseAreNotThere) {
   EXPECT_FALSE(has_depthwise(5, 5, 3));
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, Depthwise,
-                         testing::Values(Level::kBaseline, Level::kAvx2, Level::kAvx512));
+INSTANTIATE_TEST_SUITE_P(Levels, Depthwise, testing::ValuesIn(kLevels));
 
 }  // namespace
 }  // namespace taper::optimized

@@ -18,7 +18,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 template <typename Check>
 void at_each_level(Check check) {
-  for (Level limit : {Level::kBaseline, Level::kAvx2, Level::kAvx512}) {
+  for (Level limit : kLevels) {
     limit_level(limit);
     if (has_vectors()) check();
   }

@@ -15,8 +15,6 @@
 namespace taper::optimized {
 namespace {
 
-constexpr Level kLevels[] = {Level::kBaseline, Level::kAvx2, Level::kAvx512};
-
 struct Sizes {
   int64_t rows, columns, depth;
 };

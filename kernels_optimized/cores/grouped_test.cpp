@@ -138,8 +138,7 @@ TEST(GroupedForms, LargeGroupsAndOddOnesAreNotThere) {
   EXPECT_FALSE(has_grouped(4, 2));
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, Grouped,
-                         testing::Values(Level::kBaseline, Level::kAvx2, Level::kAvx512));
+INSTANTIATE_TEST_SUITE_P(Levels, Grouped, testing::ValuesIn(kLevels));
 
 }  // namespace
 }  // namespace taper::optimized

@@ -112,7 +112,7 @@ TEST(Winograd, IsTheConvolution) {
                                   {1, 10, 4, 40, 12, 6, 19, 2, 2}, {3, 1, 1, 8, 1, 1, 8, 1, 1},
                                   {1, 13, 6, 20, 12, 7, 16, 0, 1}};
   std::mt19937 random(11);
-  for (Level level : {Level::kBaseline, Level::kAvx2, Level::kAvx512}) {
+  for (Level level : kLevels) {
     limit_level(level);
     if (!has_winograd()) continue;
     for (WinogradShape s : shapes) {

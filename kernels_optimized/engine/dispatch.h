@@ -54,6 +54,13 @@ namespace taper::optimized {
 
 enum class Level : int { kBaseline, kAvx2, kAvx512 };
 
+// The levels that processors of this kind may have; tests try each.
+#if defined(__x86_64__) || defined(__i386__)
+constexpr Level kLevels[] = {Level::kBaseline, Level::kAvx2, Level::kAvx512};
+#else
+constexpr Level kLevels[] = {Level::kBaseline};
+#endif
+
 // The best level that this processor supports, or the limit if that is lower.
 Level level();
 // For tests: pretends that the processor supports no more than `limit`. May be called on any

@@ -98,7 +98,7 @@ void check(const Case& c) {
 }
 
 TEST(Attention, AgreesWithTheDefinition) {
-  for (const Level level : {Level::kBaseline, Level::kAvx2, Level::kAvx512}) {
+  for (const Level level : kLevels) {
     limit_level(level);
     check({1, 40, 4, 2, 48, 17, true, false});
     check({70, 90, 2, 2, 20, 5, true, false});

@@ -100,8 +100,7 @@ TEST_P(Convert, BytesBoolsAndIntegersToFloat) {
   for (int32_t i = 0; i < 259; ++i) EXPECT_EQ(got[i], static_cast<float>((i - 130) * 16500007));
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, Convert,
-                         testing::Values(Level::kBaseline, Level::kAvx2, Level::kAvx512));
+INSTANTIATE_TEST_SUITE_P(Levels, Convert, testing::ValuesIn(kLevels));
 
 }  // namespace
 }  // namespace taper::optimized

@@ -192,7 +192,7 @@ TEST(TransposedConvolution, AgreesWithTheDefinition) {
                       EValue(c.groups), EValue(&*y)};
     std::vector<EValue*> args;
     for (EValue& slot : slots) args.push_back(&slot);
-    for (const Level level : {Level::kBaseline, Level::kAvx2, Level::kAvx512}) {
+    for (const Level level : kLevels) {
       limit_level(level);
       std::vector<unsigned char> temp(1 << 20);
       KernelContext context({temp.data(), temp.size()});
@@ -209,9 +209,7 @@ TEST(TransposedConvolution, AgreesWithTheDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, Convolution,
-                         testing::Combine(testing::Values(Level::kBaseline, Level::kAvx2,
-                                                          Level::kAvx512),
-                                          testing::ValuesIn(kShapes)));
+                         testing::Combine(testing::ValuesIn(kLevels), testing::ValuesIn(kShapes)));
 
 }  // namespace
 }  // namespace taper::optimized

@@ -17,7 +17,6 @@ namespace {
 using test::TestTensor;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr Level kLevels[] = {Level::kBaseline, Level::kAvx2, Level::kAvx512};
 
 struct LevelLimit {
   explicit LevelLimit(Level level) { limit_level(level); }

@@ -225,8 +225,7 @@ TEST_P(Folds, TopkKeepsTheOrderOfEqualElements) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, Folds,
-                         testing::Values(Level::kBaseline, Level::kAvx2, Level::kAvx512));
+INSTANTIATE_TEST_SUITE_P(Levels, Folds, testing::ValuesIn(kLevels));
 
 }  // namespace
 }  // namespace taper::optimized

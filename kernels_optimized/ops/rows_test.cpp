@@ -152,8 +152,7 @@ TEST_P(Rows, GroupNorm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, Rows,
-                         testing::Values(Level::kBaseline, Level::kAvx2, Level::kAvx512));
+INSTANTIATE_TEST_SUITE_P(Levels, Rows, testing::ValuesIn(kLevels));
 
 }  // namespace
 }  // namespace taper::optimized

@@ -240,7 +240,8 @@ Id Lowering::taper_node(NodeContent kind, std::vector<Id> inputs, std::vector<ui
   spec.inputs = std::move(inputs);
   spec.list = std::move(list);
   spec.number = number;
-  return out_.add(std::move(spec), out_.dims(spec.inputs[0]));
+  const Dims dims = out_.dims(spec.inputs[0]);
+  return out_.add(std::move(spec), dims);
 }
 
 Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
