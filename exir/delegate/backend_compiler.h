@@ -66,10 +66,6 @@ class BackendCompiler {
   // they are offered as they are.
   virtual bool widens_half() const { return false; }
 
-  // Whether dequantised int8 and int4 weights are folded to float32 constants, whatever their size,
-  // which keep their scales. Otherwise it is offered the nodes that dequantise.
-  virtual bool wants_float_weights() const { return false; }
-
   // Whether its delegates keep buffers that the program writes. Otherwise such a buffer is an input
   // of a call, and what it holds afterwards an output.
   virtual bool keeps_states() const { return false; }

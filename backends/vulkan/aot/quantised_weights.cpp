@@ -2,28 +2,24 @@
 
 #include <cstring>
 
+#include "exir/ir/scales.h"
+
 namespace taper::vulkan {
 
 using exir::Value;
 
 std::optional<WeightPacking> packing_of(const Value* weight) {
   const exir::Scales* scales = weight->scales.get();
-  if (weight->role != exir::ValueRole::kConstant || scales == nullptr || weight->type.rank() != 2 ||
-      weight->type.dtype != ScalarType::kFloat || !weight->type.is_contiguous()) {
+  if (weight->role != exir::ValueRole::kConstant || scales == nullptr ||
+      !exir::is_symmetric(*scales) || exir::group_of(*scales, weight->type) == 0) {
     return std::nullopt;
   }
   WeightPacking packing;
   packing.rows = weight->type.sizes[0].as_int();
   packing.columns = weight->type.sizes[1].as_int();
-  packing.bits = scales->bits;
-  packing.group = scales->group != 0 ? scales->group : packing.columns;
-  const bool has_rows = scales->group != 0 || scales->items.size() == 1 || scales->dim == 0;
-  const auto count = static_cast<int64_t>(scales->items.size());
-  const bool fits =
-      packing.rows > 0 && packing.columns > 0 && has_rows &&
-      static_cast<int64_t>(scales->integers.bytes) == packing.rows * packing.columns &&
-      (count == 1 || count == packing.rows * packing.groups());
-  return fits ? std::optional(packing) : std::nullopt;
+  packing.bits = scales->bits == 8 ? 8 : 4;
+  packing.group = exir::group_of(*scales, weight->type);
+  return packing.rows > 0 && packing.columns > 0 ? std::optional(packing) : std::nullopt;
 }
 
 exir::TensorData packed_bytes(const Value* weight, const WeightPacking& packing) {
