@@ -22,6 +22,7 @@
 #include "exir/passes/functional/unwrap_functionalized.h"
 #include "exir/passes/kernels/check_kernels.h"
 #include "exir/passes/kernels/pack_weights.h"
+#include "exir/passes/kernels/row_quantisation.h"
 #include "exir/passes/simplify/cse.h"
 #include "exir/passes/simplify/fold_batch_norm.h"
 #include "exir/passes/simplify/fold_constants.h"
@@ -112,6 +113,7 @@ int run_decompose(Graph& graph, Lowering& lowering) {
   const KeepWhole keep = [&](const Node& node) {
     const bool keeps =
         stays_whole(node) || is_weight_in_groups(node) ||
+        (options.backends.empty() && !options.for_executorch && is_row_quantisation(node)) ||
         any_backend(options, [&](const BackendCompiler& backend) {
           return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
         });
@@ -214,11 +216,12 @@ constexpr Pass kPasses[] = {
     // rest.
     {"partition", Need::kOptional, Dialect::kEdge, run_partition},
 
+    // What no backend took runs on kernels, which have forms for weights of integers, and for rows
+    // that are quantised before them.
+    {"pack_weights", Need::kAlways, Dialect::kEdge, run_pack_weights},
+
     // What was kept whole for a backend that did not take it is decomposed for the kernels.
     {"decompose_rest", Need::kAlways, Dialect::kEdge, run_decompose_rest},
-
-    // What no backend took runs on kernels, which have forms for weights of integers.
-    {"pack_weights", Need::kAlways, Dialect::kEdge, run_pack_weights},
 
     // Dtypes are final: every kernel is checked to take those of its calls.
     {"check_kernels", Need::kAlways, Dialect::kEdge, plain<check_kernels>},

@@ -66,6 +66,10 @@ class BackendCompiler {
   // they are offered as they are.
   virtual bool widens_half() const { return false; }
 
+  // Whether it asks for the elements of constants that are stored as integers (ir/scales.h).
+  // Otherwise they are floats before a part that reads them is compiled.
+  virtual bool takes_integers() const { return false; }
+
   // Whether its delegates keep buffers that the program writes. Otherwise such a buffer is an input
   // of a call, and what it holds afterwards an output.
   virtual bool keeps_states() const { return false; }

@@ -97,11 +97,11 @@ struct Value {
   std::string name;  // Unique in its graph, without the '%'.
   ValueKind kind = ValueKind::kTensor;
   ValueRole role = ValueRole::kResult;
-  TensorType type;           // kTensor only.
-  Sym sym;                   // kInt, kFloat, kBool: its value, as a number, symbol or expression.
-  TensorData data;           // kConstant, kState. Only the count of bytes if there are scales.
-  std::string fqn;           // kConstant, kState: "layer.0.weight"; may be empty.
-  Node* producer = nullptr;  // kResult only.
+  TensorType type;  // kTensor only.
+  Sym sym;          // kInt, kFloat, kBool: its value, as a number, symbol or expression.
+  TensorData data;  // kConstant, kState. Perhaps only the count of bytes if there are scales.
+  std::string fqn;  // kConstant, kState: "layer.0.weight"; may be empty.
+  Node* producer = nullptr;              // kResult only.
   std::shared_ptr<const Scales> scales;  // kConstant; null if it is not stored as integers.
 };
 

@@ -22,6 +22,30 @@ void dequantise(const Scales& scales, size_t count, uint8_t* to) {
   }
 }
 
+constexpr uint64_t kBytes = 0x0101010101010101;  // Times n: n in each byte of a word.
+
+// Eight bytes, the first lowest; those after the first `count` are 0.
+uint64_t load_word(const uint8_t* from, size_t count) {
+  uint64_t word = 0;
+  std::memcpy(&word, from, std::min(count, sizeof(word)));
+  return word;
+}
+
+// Packs a row of 4-bit integers, eight at a time. `flip` is 8 for those with a sign.
+void pack_half_bytes(const uint8_t* from, size_t count, uint64_t flip, NibbleOrder order,
+                     uint8_t* to) {
+  for (size_t i = 0; i < count; i += 8, to += 4) {
+    const uint64_t fill = count - i >= 8 ? 0 : (~uint64_t{0} << (count - i) * 8);
+    uint64_t word = (load_word(from + i, count - i) ^ (kBytes * flip)) & (kBytes * 15) & ~fill;
+    // Pairs of bytes become the lower bytes of 16-bit words, which then move together.
+    word = order == NibbleOrder::kLowFirst ? word | word >> 4 : word << 4 | word >> 8;
+    word &= 0x00ff00ff00ff00ff;
+    word = (word | word >> 8) & 0x0000ffff0000ffff;
+    word |= word >> 16;
+    std::memcpy(to, &word, std::min<size_t>(4, (count - i + 1) / 2));
+  }
+}
+
 size_t size_at(const TensorType& type, size_t dim) {
   return static_cast<size_t>(type.sizes[dim].as_int());
 }
@@ -67,20 +91,20 @@ Value* new_constant(Graph& graph, std::string_view hint, TensorType type,
   return constant;
 }
 
+// Eight bytes at a time: each gets the least integer of 4 and of 2 bits subtracted, which leaves no
+// higher bits of those that fit.
 int64_t bits_of(const TensorData& integers, ScalarType dtype) {
-  // Signed integers are shifted so that the order is that of bytes.
-  const int middle = dtype == ScalarType::kChar ? 128 : 0;
-  int least = 255, most = 0;
-  for (size_t i = 0; i < integers.bytes; ++i) {
-    const int integer = integers.data[i] ^ middle;
-    least = std::min(least, integer);
-    most = std::max(most, integer);
+  const bool is_signed = dtype == ScalarType::kChar;
+  const auto moved = [&](uint64_t word, uint64_t by) {
+    return is_signed ? ((word & (kBytes * 0x7f)) + kBytes * by) ^ (word & (kBytes * 0x80)) : word;
+  };
+  uint64_t four = 0, two = 0;
+  for (size_t at = 0; at < integers.bytes; at += sizeof(uint64_t)) {
+    const uint64_t word = load_word(integers.data + at, integers.bytes - at);
+    four |= moved(word, 8);
+    two |= moved(word, 2);
   }
-  for (const int bits : {2, 4}) {
-    const int first = middle == 0 ? 0 : middle - (1 << (bits - 1));
-    if (least >= first && most < first + (1 << bits)) return bits;
-  }
-  return 8;
+  return (two & (kBytes * 0xfc)) == 0 ? 2 : (four & (kBytes * 0xf0)) == 0 ? 4 : 8;
 }
 
 bool is_symmetric(const Scales& scales) {
@@ -118,17 +142,18 @@ TensorData packed_rows(const Scales& scales, int64_t rows, int64_t columns, int6
   if (bits == 8) return scales.integers;
   const auto per_byte = static_cast<size_t>(8 / bits), width = static_cast<size_t>(columns);
   const size_t row_bytes = (width + per_byte - 1) / per_byte;
-  const unsigned offset = scales.dtype == ScalarType::kByte ? 0 : 1U << (bits - 1);
-  const unsigned mask = (1U << bits) - 1;
-  const size_t flip = order == NibbleOrder::kHighFirst && bits == 4 ? 1 : 0;
+  const unsigned flip = scales.dtype == ScalarType::kByte ? 0 : 1U << (bits - 1);
   std::vector<uint8_t> packed(static_cast<size_t>(rows) * row_bytes);
   for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
     const uint8_t* from = scales.integers.data + row * width;
     uint8_t* to = packed.data() + row * row_bytes;
+    if (bits == 4) {
+      pack_half_bytes(from, width, flip, order, to);
+      continue;
+    }
     for (size_t i = 0; i < width; ++i) {
-      const size_t place = i % per_byte ^ flip;
-      to[i / per_byte] = static_cast<uint8_t>(
-          to[i / per_byte] | ((from[i] + offset) & mask) << (place * static_cast<size_t>(bits)));
+      const unsigned integer = (from[i] ^ flip) & 3U;
+      to[i / 4] = static_cast<uint8_t>(to[i / 4] | integer << i % 4 * 2);
     }
   }
   return own_bytes(std::move(packed));

@@ -108,6 +108,8 @@ Types linalg_solve(const Call& c);
 Types linalg_svd(const Call& c);
 Types linalg_triangular(const Call& c);
 Types linear(const Call& c);
+Types packed_linear_rows(const Call& c);
+Types quantized_rows(const Call& c);
 Types lstm(const Call& c);
 Types matmul(const Call& c);
 Types mm(const Call& c);

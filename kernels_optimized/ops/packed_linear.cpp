@@ -2,6 +2,10 @@
 // elements become floats in registers. The input is copied once, in the order in which the elements
 // of a vector of bytes come out: the first of every byte, then the second, and so on.
 
+#include <algorithm>
+#include <atomic>
+
+#include "kernels_optimized/cores/byte_products.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/cores/quantized/packed_matrix.h"
@@ -21,14 +25,14 @@ namespace taper::optimized {
 namespace {
 
 struct PackedLayer {
-  const float* x;  // [rows, k]
+  const portable::PackedLinear* call;
   const uint8_t* weight;
   const float* bias;  // Null if there is none.
   float* out;         // [rows, n]
   int64_t rows, n, k, groups;
   int64_t row_bytes, group_bytes, group_length;
+  int64_t bits;
   bool is_signed;
-  const portable::PackedMatrix* matrix;
 };
 
 // Weights that stay in the cache while all rows of the input are multiplied by them.
@@ -58,14 +62,14 @@ int64_t padded_group(const PackedLayer& layer, int64_t per_byte) {
 // Copies a row of the input, in the order of the weights and padded with zeros.
 template <int kPerByte>
 void arrange(const PackedLayer& layer, int64_t row, float* to) {
-  const float* from = layer.x + row * layer.k;
   constexpr int64_t kChunk = kLanes * kPerByte;
-  for (int64_t group = 0; group < layer.groups; ++group, from += layer.group_length) {
+  float chunk[kChunk];
+  for (int64_t group = 0; group < layer.groups; ++group) {
     for (int64_t first = 0; first < layer.group_length; first += kChunk, to += kChunk) {
       const int64_t count = std::min(kChunk, layer.group_length - first);
-      for (int64_t i = 0; i < kChunk; ++i) {
-        to[i % kPerByte * kLanes + i / kPerByte] = i < count ? from[first + i] : 0;
-      }
+      layer.call->read_input(row, group * layer.group_length + first, count, chunk);
+      std::fill(chunk + count, chunk + kChunk, 0.0f);
+      for (int64_t i = 0; i < kChunk; ++i) to[i % kPerByte * kLanes + i / kPerByte] = chunk[i];
     }
   }
 }
@@ -177,15 +181,15 @@ void multiply_tile_of_weights(const PackedLayer& layer, const float* x, int64_t 
 int64_t layer_scratch(const PackedLayer& layer) { return 2 * kTileWeights * layer.groups; }
 
 int64_t arranged_row(const PackedLayer& layer) {
-  return padded_group(layer, 8 / layer.matrix->bits) * layer.groups;
+  return padded_group(layer, 8 / layer.bits) * layer.groups;
 }
 
 void arrange_rows(const PackedLayer& layer, int64_t begin, int64_t end, float* to) {
   const int64_t stride = arranged_row(layer);
   for (int64_t row = begin; row < end; ++row) {
-    if (layer.matrix->bits == 2) arrange<4>(layer, row, to + row * stride);
-    if (layer.matrix->bits == 4) arrange<2>(layer, row, to + row * stride);
-    if (layer.matrix->bits == 8) arrange<1>(layer, row, to + row * stride);
+    if (layer.bits == 2) arrange<4>(layer, row, to + row * stride);
+    if (layer.bits == 4) arrange<2>(layer, row, to + row * stride);
+    if (layer.bits == 8) arrange<1>(layer, row, to + row * stride);
   }
 }
 
@@ -196,10 +200,10 @@ void multiply_layer(const PackedLayer& layer, const float* x, int64_t begin, int
   const int64_t stride = arranged_row(layer);
   for (int64_t first = begin; first < end; first += kTileWeights) {
     const int64_t count = std::min(kTileWeights, end - first);
-    layer.matrix->read_scales(first, count, scratch, zeros);
-    if (layer.matrix->bits == 2) {
+    layer.call->matrix.read_scales(first, count, scratch, zeros);
+    if (layer.bits == 2) {
       multiply_tile_of_weights<2, false>(layer, x, stride, first, count, scratch, zeros);
-    } else if (layer.matrix->bits == 4) {
+    } else if (layer.bits == 4) {
       multiply_tile_of_weights<4, false>(layer, x, stride, first, count, scratch, zeros);
     } else if (layer.is_signed) {
       multiply_tile_of_weights<8, true>(layer, x, stride, first, count, scratch, zeros);
@@ -222,30 +226,66 @@ using Count = int64_t (*)(const PackedLayer&);
 using Arrange = void (*)(const PackedLayer&, int64_t, int64_t, float*);
 using Multiply = void (*)(const PackedLayer&, const float*, int64_t, int64_t, float*);
 
-bool fast_packed_linear(KernelContext& context, const Tensor& input, const Tensor& weight,
-                        const Tensor& scales, const Tensor* zero_points, const Tensor* bias,
-                        int64_t bits, Tensor& out) {
-  const Multiply multiply = TAPER_CHOOSE(Multiply, multiply_layer);
-  if (multiply == nullptr) return false;
-  portable::PackedLinear call = {input, {&weight, &scales, zero_points, bits, 0, 0}, bias, out};
-  if (!portable::prepare_packed_linear(call).ok()) return false;
+PackedLayer layer_of(const portable::PackedLinear& call) {
   const portable::PackedMatrix& matrix = call.matrix;
-  const int64_t length = matrix.group_length();
-  if (matrix.groups() > 1 && length * bits % 8 != 0) return false;
   PackedLayer layer = {};
-  layer.x = input.const_data_ptr<float>();
-  layer.weight = static_cast<const uint8_t*>(weight.const_data());
-  layer.bias = bias == nullptr ? nullptr : bias->const_data_ptr<float>();
-  layer.out = out.mutable_data_ptr<float>();
+  layer.call = &call;
+  layer.weight = static_cast<const uint8_t*>(matrix.weight->const_data());
+  layer.bias = call.bias == nullptr ? nullptr : call.bias->const_data_ptr<float>();
+  layer.out = call.out.mutable_data_ptr<float>();
   layer.n = matrix.rows;
   layer.k = matrix.columns;
-  layer.rows = input.numel() / layer.k;
+  layer.rows = call.rows();
   layer.groups = matrix.groups();
   layer.row_bytes = matrix.row_bytes();
-  layer.group_length = length;
-  layer.group_bytes = (length * bits + 7) / 8;
-  layer.is_signed = weight.scalar_type() == ScalarType::kChar;
-  layer.matrix = &matrix;
+  layer.group_length = matrix.group_length();
+  layer.group_bytes = (layer.group_length * matrix.bits + 7) / 8;
+  layer.bits = matrix.bits;
+  layer.is_signed = matrix.weight->scalar_type() == ScalarType::kChar;
+  return layer;
+}
+
+// Calls each(begin, end, scratch) for parts of the columns of the result. False if there is too
+// little temp memory.
+template <typename Each>
+bool for_columns(KernelContext& context, const portable::PackedLinear& call, int64_t tile,
+                 int64_t work, int64_t floats, const Each& each) {
+  std::atomic<bool> done{true};
+  const int64_t n = call.matrix.rows;
+  for_parts_with_scratch(context, (n + tile - 1) / tile, work * tile * call.matrix.columns, floats,
+                         [&](int64_t begin, int64_t end, Span<float> scratch) {
+                           if (scratch.size() == 0) {
+                             done = false;
+                           } else {
+                             each(begin * tile, std::min(end * tile, n), scratch.data());
+                           }
+                         });
+  return done;
+}
+
+constexpr int64_t floats_in(int64_t bytes) {
+  return (bytes + static_cast<int64_t>(sizeof(float)) - 1) / static_cast<int64_t>(sizeof(float));
+}
+
+bool multiply_bytes(KernelContext& context, const portable::PackedLinear& call) {
+  const Span<float> rows = scratch_floats(context, floats_in(byte_rows_size(call)));
+  if (rows.size() == 0) return false;
+  auto* x = reinterpret_cast<uint8_t*>(rows.data());
+  arrange_byte_rows(call, x);
+  constexpr int64_t kProductsPerUnit = 4 * kMultiplicationsPerUnit;
+  return for_columns(context, call, kTileWeights, (call.rows() + 2) / kProductsPerUnit + 1,
+                     floats_in(byte_thread_size(call)),
+                     [&](int64_t begin, int64_t end, float* scratch) {
+                       multiply_byte_rows(call, x, begin, end, scratch);
+                     });
+}
+
+bool multiply_packed(KernelContext& context, portable::PackedLinear call) {
+  const Multiply multiply = TAPER_CHOOSE(Multiply, multiply_layer);
+  if (multiply == nullptr || !portable::prepare_packed_linear(call).ok()) return false;
+  if (takes_byte_products(call)) return call.out.numel() == 0 || multiply_bytes(context, call);
+  const PackedLayer layer = layer_of(call);
+  if (layer.groups > 1 && layer.group_length * layer.bits % 8 != 0) return false;
   if (layer.rows == 0 || layer.n == 0) return true;
   const Count row_floats = TAPER_CHOOSE(Count, arranged_row);
   const Count scratch_of = TAPER_CHOOSE(Count, layer_scratch);
@@ -254,26 +294,38 @@ bool fast_packed_linear(KernelContext& context, const Tensor& input, const Tenso
   const Arrange arrange = TAPER_CHOOSE(Arrange, arrange_rows);
   for_parts(context.pool(), layer.rows, layer.k, 1,
             [&](int64_t begin, int64_t end) { arrange(layer, begin, end, x.data()); });
-  bool done = true;
-  const int64_t work = kTileWeights * layer.k * (layer.rows + 2) / kMultiplicationsPerUnit;
-  const int64_t tiles = (layer.n + kTileWeights - 1) / kTileWeights;
-  for_parts_with_scratch(context, tiles, work, scratch_of(layer),
-                         [&](int64_t begin, int64_t end, Span<float> scratch) {
-                           if (scratch.size() == 0) {
-                             done = false;
-                             return;
-                           }
-                           multiply(layer, x.data(), begin * kTileWeights,
-                                    std::min(end * kTileWeights, layer.n), scratch.data());
-                         });
-  return done;
+  return for_columns(context, call, kTileWeights, (layer.rows + 2) / kMultiplicationsPerUnit + 1,
+                     scratch_of(layer), [&](int64_t begin, int64_t end, float* scratch) {
+                       multiply(layer, x.data(), begin, end, scratch);
+                     });
+}
+
+bool fast_packed_linear(KernelContext& context, const Tensor& input, const Tensor& weight,
+                        const Tensor& scales, const Tensor* zero_points, const Tensor* bias,
+                        int64_t bits, Tensor& out) {
+  return multiply_packed(context, {input, {&weight, &scales, zero_points, bits, 0, 0}, bias, out});
+}
+
+bool fast_packed_linear_rows(KernelContext& context, const Tensor& input,
+                             const Tensor& input_scales, const Tensor& input_zero_points,
+                             const Tensor& weight, const Tensor& scales, const Tensor* zero_points,
+                             const Tensor* bias, int64_t bits, Tensor& out) {
+  return multiply_packed(context, {input,
+                                   {&weight, &scales, zero_points, bits, 0, 0},
+                                   bias,
+                                   out,
+                                   &input_scales,
+                                   &input_zero_points});
 }
 
 }  // namespace
 
-extern const Kernel kPackedLinearOut;
+extern const Kernel kPackedLinearOut, kPackedLinearRowsOut;
 const Kernel kPackedLinearOut =
     overlay<fast_packed_linear, portable::kPackedLinearOut>("taper::packed_linear.out");
+const Kernel kPackedLinearRowsOut =
+    overlay<fast_packed_linear_rows, portable::kPackedLinearRowsOut>(
+        "taper::packed_linear_rows.out");
 
 }  // namespace taper::optimized
 #endif  // HWY_ONCE

@@ -290,3 +290,40 @@ with family("op_packed_linear"):
     refuse(NAME, x, w, s, None, tensor([2]), 4, outs=tensor([2, 3]))
     refuse(NAME, x, tensor([3, 4], i8), s, None, None, 4, outs=tensor([2, 3]))
     refuse(NAME, tensor([2, 7]), w, s, None, None, 4, outs=tensor([2, 3]))
+
+    NAME = "taper::packed_linear_rows.out"
+    for bits, n, groups, sizes, each in ((8, 5, 1, [3, 16], True), (4, 3, 2, [2, 2, 64], True),
+                                         (2, 4, 1, [1, 40], False), (4, 2, 3, [9, 24], True),
+                                         (8, 2, 1, [1, 70], False)):
+        q = tensor(sizes, i8, -128, 127)
+        one = sizes[:-1] + [1] if each else [1]
+        s, z = tensor(one, f32, 0, 1), tensor(one, i8, -128, 127)
+        values = tensor([n, sizes[-1]], i8, -2**(bits - 1), 2**(bits - 1) - 1)
+        scales, b = tensor([n, groups], f32, 0, 1), tensor([n])
+        zeros = tensor([n, groups], i8, -3, 3) if each or bits == 2 else None
+        x = (q.double() - z.double()) * s.double()
+        case(NAME, q, s, z, stored(values, bits), scales, zeros, b, bits,
+             expect=layer(x, values, scales, zeros, b), tolerance=(1e-4, 1e-2))
+    refuse(NAME, q, s, z, stored(values, bits), scales, None, tensor([3]), bits, outs=tensor([1, 2]))
+    refuse(NAME, q, tensor([2]), z, stored(values, bits), scales, None, b, bits,
+           outs=tensor([1, 2]))
+
+with family("op_quantize_rows"):
+    from torchao.quantization.quant_primitives import (MappingType, choose_qparams_affine,
+                                                       quantize_affine)
+
+    def rows(x, symmetric, eps):
+        block = [1] * (x.dim() - 1) + [x.shape[-1]]
+        mapping = MappingType.SYMMETRIC if symmetric else MappingType.ASYMMETRIC
+        s, z = choose_qparams_affine(x, mapping, block, i8, eps=eps, zero_point_dtype=i8,
+                                     keepdim=True)
+        return quantize_affine(x, block, s, z, i8, -128, 127), s, z
+
+    NAME = "taper::quantize_rows.out"
+    for symmetric in (False, True):
+        for x in (tensor([3, 17]), tensor([2, 2, 9], f32, 3, 9), tensor([2, 5], f32, -9, -3),
+                  torch.zeros(2, 4), tensor([3, 40]) * 1e-9):
+            eps = 1.1920928955078125e-07
+            case(NAME, x, symmetric, eps, expect=rows(x, symmetric, eps))
+    refuse(NAME, tensor([2, 3]), True, 0.0,
+           outs=[tensor([2, 3], i8), tensor([2, 1]), tensor([2, 1], i8)])

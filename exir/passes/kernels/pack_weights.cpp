@@ -10,6 +10,7 @@
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
 #include "exir/passes/kernels/packed_bytes.h"
+#include "exir/passes/kernels/row_quantisation.h"
 #include "exir/passes/kernels/run_kernel.h"
 
 namespace taper::exir {
@@ -102,12 +103,34 @@ class WeightPacker {
     if (!is_matrix_of_integers(weight) || x->type.dtype != ScalarType::kFloat) return false;
     if (!has_kernel_("taper::packed_linear.out", node)) return false;
     const int64_t bits = bits_in_groups(*weight);
+    if (const auto rows = row_quantisation_of(x)) {
+      const std::vector<Value*>& bytes = quantised(*rows, rewriter);
+      std::vector<Argument> args(bytes.begin(), bytes.end());
+      const std::vector<Argument> rest = {packed(weight, bits, false), scales_of(weight, false),
+                                          zero_points_of(weight, false, bits), node.arg(2), bits};
+      args.insert(args.end(), rest.begin(), rest.end());
+      rewriter.replace(node.outputs[0], rewriter.emit("taper::packed_linear_rows", args,
+                                                      {node.outputs[0]->type})[0]);
+      return true;
+    }
     Value* y = rewriter.emit("taper::packed_linear",
                              {node.arg(0), packed(weight, bits, false), scales_of(weight, false),
                               zero_points_of(weight, false, bits), node.arg(2), bits},
                              {node.outputs[0]->type})[0];
     rewriter.replace(node.outputs[0], y);
     return true;
+  }
+
+  // The integers, scales and zero points of a tensor, once for all layers that read it.
+  const std::vector<Value*>& quantised(const RowQuantisation& rows, Rewriter& rewriter) {
+    std::vector<Value*>& made = rows_[{rows.input, {rows.symmetric, rows.eps}}];
+    if (!made.empty()) return made;
+    std::vector<Sym> each = rows.input->type.sizes;
+    each.back() = Sym(1);
+    return made = rewriter.emit(
+               "taper::quantize_rows", {rows.input, rows.symmetric, rows.eps},
+               {TensorType(ScalarType::kChar, rows.input->type.sizes),
+                TensorType(ScalarType::kFloat, each), TensorType(ScalarType::kChar, each)});
   }
 
   bool pack_embedding(Node& node, Rewriter& rewriter) {
@@ -193,6 +216,7 @@ class WeightPacker {
   const HasKernel& has_kernel_;
   std::map<std::pair<const Value*, std::string>, Value*> made_;
   std::map<const Value*, Value*> floats_;
+  std::map<std::pair<const Value*, std::pair<bool, double>>, std::vector<Value*>> rows_;
 };
 
 }  // namespace

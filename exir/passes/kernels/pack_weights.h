@@ -3,8 +3,10 @@
 //     before   %y = aten::linear(%x, %w, %b)        after   %y = taper::packed_linear(%x, %integers,
 //              (%w: 4-bit integers with scales)                  %scales, %zero_points, %b, 4)
 //
-// An embedding becomes quantized_decomposed::embedding_4bit and its like. For other readers a
-// constant becomes floats if it is small, or else it is dequantised at each call.
+// If rows of the input are quantised before the layer, taper::quantize_rows and
+// taper::packed_linear_rows multiply integers. An embedding becomes
+// quantized_decomposed::embedding_4bit and its like. For other readers a constant becomes floats if
+// it is small, or else it is dequantised at each call.
 //
 // Runs      after partitioning, when kernels run the rest.
 // Keeps     weights in the bytes that they need: two or four in a byte where they fit.

@@ -52,6 +52,18 @@ Status check_matrix(const PackedMatrix& matrix) {
   return {};
 }
 
+Status check_input_params(const PackedLinear& layer) {
+  const Tensor &scales = *layer.input_scales, &zero_points = *layer.input_zero_points;
+  TAPER_REQUIRE(
+      scales.scalar_type() == ScalarType::kFloat && zero_points.scalar_type() == ScalarType::kChar,
+      Error::kInvalidType, "packed_linear: input scales must be float32, their zero points int8");
+  TAPER_REQUIRE((scales.numel() == 1 || scales.numel() == layer.rows()) &&
+                    zero_points.numel() == scales.numel() && scales.is_contiguous() &&
+                    zero_points.is_contiguous(),
+                Error::kInvalidArgument, "packed_linear: each row of the input has one scale");
+  return {};
+}
+
 }  // namespace
 
 float PackedMatrix::scale(int64_t row, int64_t group) const {
@@ -88,6 +100,26 @@ void PackedMatrix::read(int64_t row, int64_t first, int64_t count, float* to,
   }
 }
 
+float PackedLinear::input_scale(int64_t row) const {
+  return input_scales->const_data_ptr<float>()[input_scales->numel() == 1 ? 0 : row];
+}
+
+int32_t PackedLinear::input_zero_point(int64_t row) const {
+  return input_zero_points->const_data_ptr<int8_t>()[input_zero_points->numel() == 1 ? 0 : row];
+}
+
+void PackedLinear::read_input(int64_t row, int64_t first, int64_t count, float* to) const {
+  const int64_t at = row * matrix.columns + first;
+  if (input_scales == nullptr) {
+    std::copy_n(input.const_data_ptr<float>() + at, count, to);
+    return;
+  }
+  const int8_t* from = input.const_data_ptr<int8_t>() + at;
+  const float scale = input_scale(row);
+  const int32_t zero_point = input_zero_point(row);
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<float>(from[i] - zero_point) * scale;
+}
+
 Status prepare_packed_linear(PackedLinear& layer) {
   const Tensor& input = layer.input;
   PackedMatrix& matrix = layer.matrix;
@@ -96,9 +128,11 @@ Status prepare_packed_linear(PackedLinear& layer) {
   matrix.rows = matrix.weight->size(0);
   matrix.columns = input.size(input.dim() - 1);
   TAPER_TRY(check_matrix(matrix));
-  TAPER_REQUIRE(
-      input.scalar_type() == ScalarType::kFloat && layer.out.scalar_type() == ScalarType::kFloat,
-      Error::kInvalidType, "packed_linear: input and out must be float32");
+  const bool is_bytes = layer.input_scales != nullptr;
+  TAPER_REQUIRE(input.scalar_type() == (is_bytes ? ScalarType::kChar : ScalarType::kFloat) &&
+                    layer.out.scalar_type() == ScalarType::kFloat,
+                Error::kInvalidType, "packed_linear: input or out has a wrong dtype");
+  if (is_bytes) TAPER_TRY(check_input_params(layer));
   const Tensor* bias = layer.bias;
   TAPER_REQUIRE(bias == nullptr || (bias->scalar_type() == ScalarType::kFloat &&
                                     bias->numel() == matrix.rows && bias->is_contiguous()),

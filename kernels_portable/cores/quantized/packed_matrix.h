@@ -38,14 +38,25 @@ struct PackedMatrix {
   void read(int64_t row, int64_t first, int64_t count, float* to, int64_t stride) const;
 };
 
-// The arguments of a call of taper::packed_linear; the result is resized.
+// The arguments of a call of taper::packed_linear, whose input is float32, or of
+// taper::packed_linear_rows, whose input is int8 with a scale and a zero point for each row, or one
+// for all rows.
 struct PackedLinear {
   const Tensor& input;
   PackedMatrix matrix;
   const Tensor* bias;
   Tensor& out;
+  const Tensor* input_scales = nullptr;
+  const Tensor* input_zero_points = nullptr;
+
+  int64_t rows() const { return input.numel() / matrix.columns; }
+  float input_scale(int64_t row) const;
+  int32_t input_zero_point(int64_t row) const;
+  // Elements [first, first + count) of a row of the input.
+  void read_input(int64_t row, int64_t first, int64_t count, float* to) const;
 };
-// Checks the tensors of `layer`, whose matrix lacks rows and columns, and sets these.
+// Checks the tensors of `layer`, whose matrix lacks rows and columns, sets these and resizes the
+// result.
 Status prepare_packed_linear(PackedLinear& layer);
 
 }  // namespace taper::portable
