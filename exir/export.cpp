@@ -102,7 +102,7 @@ ExportResult export_program(const ExportRequest& request) {
     result.methods.push_back(std::move(each.report));
     result.programs.push_back(std::move(each.program));
   }
-  result.files = emit_program(std::move(methods), request.weights_outside);
+  result.files = emit_program(std::move(methods), {request.weights_outside, request.debug});
   return result;
 }
 

@@ -28,6 +28,7 @@ struct ExportRequest {
   // What the programs may call; those of declare_operators() (ops/declare.h), if any are declared.
   Operators operators = builtin_operators();
   bool weights_outside = false;
+  DebugLevel debug = DebugLevel::kNone;
   // Upper bounds of symbolic sizes by name, in place of the program's own.
   SymValues bounds;
   // A symbolic size without an upper bound is a problem, not a warning.

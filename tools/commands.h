@@ -13,6 +13,8 @@ int run_command(int argc, char** argv);
 int inspect_command(int argc, char** argv);
 int pack_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
+int profile_command(int argc, char** argv);
+int trace_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
 int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);

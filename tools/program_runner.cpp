@@ -208,12 +208,12 @@ void ProgramRunner::refuse_inputs(const Status& status, std::string_view conditi
   throw InputError("'" + path_ + "': " + text);
 }
 
-double ProgramRunner::execute() {
+double ProgramRunner::execute(EventTracer* tracer) {
   // Set the inputs before every run: a run may reuse the memory of planned inputs.
   Status status = method_->set_inputs(inputs_);
   if (!status.ok()) throw InputError("'" + path_ + "': " + status.message());
   const auto start = std::chrono::steady_clock::now();
-  status = method_->execute();
+  status = tracer == nullptr ? method_->execute() : method_->execute(*tracer);
   const double seconds = seconds_since(start);
   if (status.ok()) return seconds;
   const ExecutionFailure failure = method_->last_failure();

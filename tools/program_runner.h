@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "taper/event_tracer.h"
 #include "taper/module.h"
 #include "tools/backends.h"
 #include "tools/npy.h"
@@ -47,6 +48,10 @@ class ProgramRunner {
 
   const MethodMeta& meta() const { return meta_; }
   Module& module() { return module_; }
+  Method& method() { return *method_; }
+  // The tables in which kernels are searched, and their threads.
+  Span<const KernelTable> kernels() const { return options_.kernels; }
+  const ThreadPool& pool() const { return options_.pool; }
   double open_seconds() const { return open_seconds_; }
   double load_seconds() const { return load_seconds_; }
   // A note for the user about packed weights; empty if there is none.
@@ -64,8 +69,9 @@ class ProgramRunner {
   // REQUIRES: set_inputs() or set_ones() was called; `row_major` has the size of that input.
   void overwrite_input(size_t i, std::string_view row_major);
 
-  // Runs once; state persists between runs. Returns the time in seconds. Throws InputError.
-  double execute();
+  // Runs once; state persists between runs. Returns the time in seconds. `tracer` may be null.
+  // Throws InputError.
+  double execute(EventTracer* tracer = nullptr);
   std::vector<Output> outputs();
 
  private:

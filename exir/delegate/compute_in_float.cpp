@@ -53,12 +53,17 @@ bool says_its_type(const Node& node) {
   return false;
 }
 
+// PyTorch multiplies integers by float16 scales in float16, whatever the dtype of the result.
+bool rounds_products(const Node& node) {
+  return node.is("quantized_decomposed::dequantize_per_channel") && is_half(node.args[1].value());
+}
+
 // Backends of higher preference than this one.
 using Preferred = std::span<const std::shared_ptr<const BackendCompiler>>;
 
 bool is_taken(const BackendCompiler& backend, Preferred before, const Node& node,
               const Graph& graph) {
-  if (says_its_type(node)) return false;
+  if (says_its_type(node) || rounds_products(node)) return false;
   for (const auto& other : before) {
     if (other->refusal(node, graph).empty()) return false;
   }

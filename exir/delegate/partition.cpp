@@ -233,7 +233,9 @@ class Partitioner {
     if (!backend_.takes_integers()) spell_elements(part);
     const std::shared_ptr<Delegate> delegate = backend_.compile(part);
     delegate->id = backend_.delegate_id();
-    delegate->nodes = part.nodes.size();
+    for (const Node* node : part.nodes) {
+      delegate->parts.push_back({node->name, std::string(node->target()), node->source});
+    }
     return delegate;
   }
 

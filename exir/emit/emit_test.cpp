@@ -39,7 +39,7 @@ constexpr const char* kScaled = R"(  input %x: float32[3]
 
 TEST(Emit, ProgramsOpenInTheRuntime) {
   const Planned forward = plan("forward", kScaled), other = plan("encode", kScaled);
-  const std::string bytes = emit_program({&forward.method, &other.method}, false).pte.joined();
+  const std::string bytes = emit_program({&forward.method, &other.method}, {}).pte.joined();
   alignas(16) static uint8_t aligned[1 << 16];
   ASSERT_LT(bytes.size(), sizeof aligned);
   std::copy(bytes.begin(), bytes.end(), aligned);
@@ -53,8 +53,8 @@ TEST(Emit, ProgramsOpenInTheRuntime) {
 
 TEST(Emit, EqualConstantsAreStoredOnceAcrossMethods) {
   const Planned one = plan("a", kScaled), two = plan("b", kScaled);
-  const uint64_t single = emit_program({&one.method}, false).pte.size();
-  const uint64_t both = emit_program({&one.method, &two.method}, false).pte.size();
+  const uint64_t single = emit_program({&one.method}, {}).pte.size();
+  const uint64_t both = emit_program({&one.method, &two.method}, {}).pte.size();
   EXPECT_LT(both, 2 * single);
   ConstantPool pool;
   EXPECT_EQ(pool.add(own_bytes({1, 2, 3})), 1u);
@@ -64,10 +64,10 @@ TEST(Emit, EqualConstantsAreStoredOnceAcrossMethods) {
 
 TEST(Emit, TheSameProgramGivesTheSameBytes) {
   const Planned one = plan("forward", kScaled), two = plan("forward", kScaled);
-  EXPECT_EQ(emit_program({&one.method}, true).ptd.joined(),
-            emit_program({&two.method}, true).ptd.joined());
-  EXPECT_EQ(emit_program({&one.method}, false).pte.joined(),
-            emit_program({&two.method}, false).pte.joined());
+  EXPECT_EQ(emit_program({&one.method}, {true}).ptd.joined(),
+            emit_program({&two.method}, {true}).ptd.joined());
+  EXPECT_EQ(emit_program({&one.method}, {}).pte.joined(),
+            emit_program({&two.method}, {}).pte.joined());
 }
 
 TEST(ExternalWeights, KeysAreUniqueToTheirContent) {

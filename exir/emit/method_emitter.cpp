@@ -17,8 +17,9 @@ using Ids = std::vector<int32_t>;
 
 class MethodEmitter {
  public:
-  MethodEmitter(const PlannedMethod& method, Pools& pools, flatbuffers::FlatBufferBuilder& builder)
-      : method_(method), graph_(*method.graph), pools_(pools), fbb_(builder) {
+  MethodEmitter(const PlannedMethod& method, Pools& pools, flatbuffers::FlatBufferBuilder& builder,
+                DebugInfo& debug)
+      : method_(method), graph_(*method.graph), pools_(pools), fbb_(builder), debug_(debug) {
     for (const Value* value : method.schedule.grown) grown_.insert(value);
   }
 
@@ -305,6 +306,7 @@ class MethodEmitter {
   }
 
   void emit_call(const Node& node) {
+    note_origin(node);
     if (node.is("delegate::call")) return emit_delegate_call(node);
     Ids args, results;
     const Schema& schema = *node.schema;
@@ -337,7 +339,19 @@ class MethodEmitter {
       if (outs == 1) args.push_back(results.at(0));
       if (outs > 1) args.push_back(tensor_list_slot(results));
     }
+    note_origin(node);
     call(schema.name, args);
+  }
+
+  // Of the next instruction.
+  void note_origin(const Node& node) {
+    InstructionOrigin& origin = debug_[static_cast<uint32_t>(instructions_.size())];
+    origin.node = origin_of(node.name, node.target(), node.source.get());
+    if (!node.is("delegate::call")) return;
+    const auto index = static_cast<size_t>(node.args.at(0).to_int());
+    for (const Delegate::Part& part : graph_.delegates.at(index)->parts) {
+      origin.parts.push_back(origin_of(part.name, part.op, part.source.get()));
+    }
   }
 
   // Maps steps, in which jumps count, to instructions, in which elided steps are left out.
@@ -393,6 +407,7 @@ class MethodEmitter {
   const Graph& graph_;
   Pools& pools_;
   flatbuffers::FlatBufferBuilder& fbb_;
+  DebugInfo& debug_;
   std::unordered_set<const Value*> grown_;
   std::vector<Offset<wire::EValue>> values_;
   std::vector<Offset<wire::Operator>> operators_;
@@ -405,8 +420,8 @@ class MethodEmitter {
 }  // namespace
 
 Offset<wire::ExecutionPlan> emit_method(const PlannedMethod& method, Pools& pools,
-                                        flatbuffers::FlatBufferBuilder& builder) {
-  return MethodEmitter(method, pools, builder).run();
+                                        flatbuffers::FlatBufferBuilder& builder, DebugInfo& debug) {
+  return MethodEmitter(method, pools, builder, debug).run();
 }
 
 }  // namespace taper::exir

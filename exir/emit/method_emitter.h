@@ -12,6 +12,7 @@
 
 #include "exir/delegate/backend_compiler.h"
 #include "exir/emit/constant_pool.h"
+#include "exir/emit/debug_info.h"
 #include "exir/memory/plan.h"
 #include "exir/memory/schedule.h"
 #include "exir/memory/storage.h"
@@ -40,7 +41,9 @@ struct Pools {
   bool weights_outside = false;                    // Constants go into `external`.
 };
 
+// `debug` becomes where its instructions come from.
 flatbuffers::Offset<wire::ExecutionPlan> emit_method(const PlannedMethod& method, Pools& pools,
-                                                     flatbuffers::FlatBufferBuilder& builder);
+                                                     flatbuffers::FlatBufferBuilder& builder,
+                                                     DebugInfo& debug);
 
 }  // namespace taper::exir

@@ -143,6 +143,25 @@ FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segmen
   return file;
 }
 
+// Without what is between its parts.
+uint64_t program_bytes(const Pools& pools, const flatbuffers::FlatBufferBuilder& builder) {
+  uint64_t bytes = builder.GetSize();
+  for (const auto& payload : pools.payloads) bytes += payload.size();
+  for (const TensorData& blob : pools.constants.blobs()) bytes += blob.bytes;
+  for (const TensorData& blob : pools.mutable_data.blobs()) bytes += blob.bytes;
+  for (const auto& [key, data] : pools.named.entries()) bytes += data.bytes;
+  for (const ExternalWeight& weight : pools.external.sorted()) bytes += weight.data.bytes;
+  return bytes;
+}
+
+bool is_wanted(const std::vector<NamedText>& debug, DebugLevel level, uint64_t bytes) {
+  uint64_t own = 0;
+  for (const NamedText& each : debug) own += each.text.size();
+  constexpr uint64_t kPerCent = 3;
+  return level == DebugLevel::kFull ||
+         (level == DebugLevel::kIfSmall && own * 100 <= bytes * kPerCent);
+}
+
 FilePieces write_ptd(const ExternalWeights& weights) {
   namespace ptd = wire::ptd;
   flatbuffers::FlatBufferBuilder builder;
@@ -206,24 +225,29 @@ std::string FilePieces::joined() const {
   return out;
 }
 
-ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, bool weights_outside) {
+ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, const EmitOptions& options) {
   std::sort(methods.begin(), methods.end(),
             [](const PlannedMethod* a, const PlannedMethod* b) { return a->name < b->name; });
   flatbuffers::FlatBufferBuilder builder(1 << 16);
   Pools pools;
-  pools.weights_outside = weights_outside;
+  pools.weights_outside = options.weights_outside;
   std::vector<flatbuffers::Offset<wire::ExecutionPlan>> plans;
-  std::vector<NamedText> texts;
+  std::vector<NamedText> texts, origins;
   for (const PlannedMethod* method : methods) {
-    plans.push_back(emit_method(*method, pools, builder));
+    DebugInfo debug;
+    plans.push_back(emit_method(*method, pools, builder, debug));
+    origins.push_back({std::string(kDebugKey) + method->name, debug_text(debug)});
     if (method->signature.empty()) continue;
     texts.push_back({std::string(kSignatureKey) + method->name, method->signature});
+  }
+  if (is_wanted(origins, options.debug, program_bytes(pools, builder))) {
+    std::move(origins.begin(), origins.end(), std::back_inserter(texts));
   }
   const Segments segments = lay_out_segments(pools, texts, builder);
   finish_program(plans, segments, pools, builder);
   ProgramFiles out;
   out.pte = write_pte(builder, segments, pools, texts);
-  if (weights_outside) out.ptd = write_ptd(pools.external);
+  if (options.weights_outside) out.ptd = write_ptd(pools.external);
   return out;
 }
 

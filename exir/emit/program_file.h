@@ -39,8 +39,17 @@ struct ProgramFiles {
   FilePieces ptd;  // Empty unless weights go outside.
 };
 
+// Where instructions come from (debug_info.h): not written, written where it is at most 3 % of the
+// program and its weights, or written in any case.
+enum class DebugLevel : uint8_t { kNone, kIfSmall, kFull };
+
+struct EmitOptions {
+  bool weights_outside = false;
+  DebugLevel debug = DebugLevel::kNone;
+};
+
 // `methods` may have any order; they are written sorted by name. Throws Failure if the file would
 // exceed the limits of the format.
-ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, bool weights_outside);
+ProgramFiles emit_program(std::vector<const PlannedMethod*> methods, const EmitOptions& options);
 
 }  // namespace taper::exir

@@ -214,10 +214,14 @@ struct Delegate {
     std::string name;  // Unique per content.
     TensorData bytes;
   };
+  struct Part {  // A node that it was compiled from.
+    std::string name, op;
+    std::shared_ptr<const Source> source;
+  };
   std::string id;  // The backend's name on the wire.
   std::vector<uint8_t> payload;
   std::vector<Data> data;  // Named data that the payload refers to.
-  size_t nodes = 0;        // The number of nodes that it was compiled from.
+  std::vector<Part> parts;
 };
 
 // What must hold of the sizes of inputs: outside of it the exporter's graph is another one.

@@ -54,7 +54,7 @@ std::vector<uint8_t> Lowered::emit() {
   }
   std::vector<const exir::PlannedMethod*> pointers;
   for (const exir::PlannedMethod& method : methods) pointers.push_back(&method);
-  const std::string file = exir::emit_program(std::move(pointers), false).pte.joined();
+  const std::string file = exir::emit_program(std::move(pointers), {}).pte.joined();
   return {file.begin(), file.end()};
 }
 

@@ -133,8 +133,6 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   expect_one_error(run("taper", {"verify", program, "--expected", scratch / "y.npy"}), 1, "differ");
 
   EXPECT_EQ(run("taper", {"bench", program, "--iterations", "5", "--portable-only"}).code, 0);
-  const Said profiled = run("taper", {"bench", program, "--iterations", "5", "--profile"});
-  EXPECT_EQ(profiled.err, "taper: note: no backend tells the times of its steps\n");
   const Said timed = run("taper", {"bench", program, "--iterations", "5", "--json"});
   EXPECT_EQ(timed.code, 0) << timed.err;
   EXPECT_NE(timed.out.find("\"runs\":5"), std::string::npos);
@@ -146,6 +144,37 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   const Said json = run("taper", {"inspect", program, "--json"});
   EXPECT_EQ(json.code, 0);
   EXPECT_NE(json.out.find("\"operators\":{\"aten::add.out\":3}"), std::string::npos) << json.out;
+}
+
+TEST(Cli, ProfileAndTrace) {
+  const ScratchFolder scratch;
+  const std::string plain = scratch / "plain.pte", told = scratch / "told.pte";
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/mobilenet_v2.pt2";
+  ASSERT_EQ(run("taper", {"export", model, "-o", plain, "--strip-debug"}).code, 0);
+  ASSERT_EQ(run("taper", {"export", model, "-o", told, "--debug-info"}).code, 0);
+  const Said both = run("taper", {"export", model, "-o", told, "--debug-info", "--strip-debug"});
+  EXPECT_EQ(both.code, 2);
+
+  const Said text = run("taper", {"profile", told, "--runs", "2", "--by", "node,op,module,line"});
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_EQ(text.err, "");
+  for (const char* part : {"aten::convolution.out", "features.1.parts.0", "mobilenet_v2.py:"}) {
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  }
+  const Said silent = run("taper", {"profile", plain, "--runs", "2", "--csv"});
+  EXPECT_NE(silent.err.find("'taper export --debug-info'"), std::string::npos);
+  EXPECT_EQ(silent.out.find("mobilenet_v2.py"), std::string::npos);
+  EXPECT_EQ(silent.out.substr(0, 14), "place,node,op,");
+  const Said json = run("taper", {"profile", told, "--runs", "2", "--json"});
+  EXPECT_NE(json.out.find("\"module\":\"features.0.1\""), std::string::npos) << json.out;
+  const Said change = run("taper", {"profile", told, "--runs", "2", "--against", plain});
+  EXPECT_NE(change.out.find("a run"), std::string::npos) << change.err;
+  expect_one_error(run("taper", {"profile", told, "--by", "colour"}), 2, "'colour'");
+
+  const std::string trace = scratch / "trace.json";
+  const Said written = run("taper", {"trace", told, "--runs", "2", "-o", trace});
+  EXPECT_EQ(written.code, 0) << written.err;
+  EXPECT_NE(tools::read_file(trace).find("\"ph\":\"X\""), std::string::npos);
 }
 
 TEST(Cli, AnArchiveWithSeveralModels) {

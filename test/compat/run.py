@@ -30,6 +30,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 SECONDS = 120  # time limit of one run of one program
 VULKAN_SCALE = 10  # x 1e-5: functions of GPUs differ in their last digits.
+HALF_SCALE = 100  # x 1e-5, one unit of float16: the factors of products are rounded to it.
 DELEGATED = "mobilenet_v2 resnet18 bert_mini vit_tiny dynamic_batch lstm unet".split()
 
 
@@ -298,7 +299,7 @@ def all_vulkan(options, table):
                     pte,
                     inputs,
                     expected,
-                    VULKAN_SCALE,
+                    HALF_SCALE if example.options.get("force_fp16") else VULKAN_SCALE,
                     ["--method", method],
                     TAPER_VULKAN_DEVICE=device,
                 )

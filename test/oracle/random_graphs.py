@@ -1,6 +1,7 @@
 """Runs random programs through torch.export, taper export and taper run; compares with PyTorch.
 
     python test/oracle/random_graphs.py --taper build/release/bin/taper [--programs 2000]
+        [--backend xnnpack]
 
 A program whose results differ is shrunk and printed as Python. The seeds are fixed, so program N is
 the same everywhere. Programs of static sizes share an export, since exporting takes most of the
@@ -83,8 +84,15 @@ def narrowed(program, exported, environment):
 
 
 class Checker:
-    def __init__(self, taper, folder):
+    def __init__(self, taper, backend, folder):
         self.taper, self.folder = Taper(taper), folder
+        self.export_options = ["--backend", backend]
+        if backend != "portable":
+            self.export_options.append("--delegate-all")
+
+    def run_export(self):
+        return self.taper.run("export", f"{self.folder}/m.pt2", "-o", f"{self.folder}/m.pte",
+                              *self.export_options)
 
     def run_taper(self, programs, environment):
         """Runs the compiled programs; returns a function that loads output k of all of them."""
@@ -115,7 +123,7 @@ class Checker:
         except Exception:  # torch.export may raise anything
             return False
         try:
-            code, _ = self.taper.run("export", f"{self.folder}/m.pt2", "-o", f"{self.folder}/m.pte")
+            code, _ = self.run_export()
             most = max(p.environments for p in programs)
             return code == 0 and all(self.agree(programs, e) for e in range(most))
         except (Died, RuntimeError):
@@ -136,8 +144,7 @@ class Checker:
         except Exception as error:
             return Verdict("unexported", str(error).strip().split("\n")[0])
         try:
-            code, text = self.taper.run("export", f"{self.folder}/m.pt2", "-o",
-                                        f"{self.folder}/m.pte")
+            code, text = self.run_export()
             if code:
                 return Verdict("declined" if DECLINED in text else "refused", text)
             for environment in range(program.environments):
@@ -182,11 +189,11 @@ def shrunk(checker, seed, program, verdict):
 def work(task):
     """Checks the programs of some seeds. Only those of static sizes share an export, because
     torch.export often restricts the dynamic sizes of the others."""
-    taper, seeds, length = task
+    taper, backend, seeds, length = task
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     folder = tempfile.mkdtemp(prefix="random_graphs")
-    checker = Checker(taper, folder)
+    checker = Checker(taper, backend, folder)
     try:
         drawn = [(seed, random_program.draw(seed, length)) for seed in seeds]
         fixed = [(s, p) for s, p in drawn if p.environments == 1]
@@ -209,6 +216,7 @@ def work(task):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--taper", required=True)
+    parser.add_argument("--backend", default="portable", help="the backend to delegate to")
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--length", type=int, default=20, help="lines per program")
@@ -221,7 +229,7 @@ def main():
     options = parse()
     start, counts = time.time(), collections.Counter()
     seeds = range(options.first, options.first + options.programs)
-    tasks = [(options.taper, seeds[i : i + TOGETHER], options.length)
+    tasks = [(options.taper, options.backend, seeds[i : i + TOGETHER], options.length)
              for i in range(0, len(seeds), TOGETHER)]
     failures = 0
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:

@@ -5,7 +5,6 @@
 #include <ctime>
 
 #include "tools/commands.h"
-#include "tools/commands/profile.h"
 #include "tools/error.h"
 #include "tools/json_writer.h"
 #include "tools/npy.h"
@@ -36,8 +35,6 @@ CommandLine describe() {
           "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
           "existing file is always used"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
-         {"profile",
-          "Also print how long each step of a backend takes; steps then run one after another"},
          {"json", "Print JSON: seconds and bytes"}}}}};
 }
 
@@ -79,16 +76,7 @@ Figures measure(ProgramRunner& runner, uint64_t warmup, uint64_t iterations, dou
   return figures;
 }
 
-void add_json(JsonWriter& json, const Profile& profile) {
-  json.key("steps").open('[');
-  for (const ProfiledTimes& step : profile.steps()) {
-    json.open('{').key("op").text(step.op).key("kernel").text(step.kernel);
-    json.key("sizes").text(step.sizes).key("median_s").number(step.median()).close('}');
-  }
-  json.close(']');
-}
-
-void print_json(const Figures& figures, const Profile& profile) {
+void print_json(const Figures& figures) {
   JsonWriter json;
   json.open('{').key("open_s").number(figures.open).key("load_s").number(figures.load);
   json.key("first_s").number(figures.first);
@@ -100,7 +88,6 @@ void print_json(const Figures& figures, const Profile& profile) {
   json.key("method_bytes").number(static_cast<int64_t>(figures.method_bytes));
   json.key("idle_resident_bytes").number(static_cast<int64_t>(figures.idle_bytes));
   json.key("peak_resident_bytes").number(static_cast<int64_t>(figures.peak_bytes));
-  if (!profile.steps().empty()) add_json(json, profile);
   json.close('}');
   std::printf("%s\n", json.str().c_str());
 }
@@ -123,23 +110,6 @@ void print_text(const Figures& figures) {
                        bytes_text(static_cast<double>(figures.idle_bytes)) + " before opening");
 }
 
-void print_profile(const Profile& profile) {
-  const std::vector<ProfiledTimes> steps = profile.steps();
-  if (steps.empty()) {
-    print_note("no backend tells the times of its steps");
-    return;
-  }
-  double total = 0;
-  for (const ProfiledTimes& step : steps) total += step.median();
-  std::printf("\n%10s %6s  %-32s %-18s %s\n", "median us", "share", "operator", "kernel", "sizes");
-  for (const ProfiledTimes& step : steps) {
-    std::printf("%10.2f %5.1f%%  %-32s %-18s %s\n", step.median() * 1e6,
-                total > 0 ? 100 * step.median() / total : 0.0, step.op.c_str(), step.kernel.c_str(),
-                step.sizes.c_str());
-  }
-  std::printf("%10.2f         %zu steps\n", total * 1e6, steps.size());
-}
-
 }  // namespace
 
 int bench_command(int argc, char** argv) {
@@ -150,11 +120,9 @@ int bench_command(int argc, char** argv) {
   const uint64_t warmup = line.integer("warmup", 0, 1'000'000);
   const double seconds = line.number("seconds", 0, 86400);
   const auto threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
-  Profile profile;
   const uint64_t idle_bytes = resident_memory().now_bytes;
   ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads,
-                        !line.given("portable-only"), line.given("cache"),
-                        line.given("profile") ? &profile : nullptr});
+                        !line.given("portable-only"), line.given("cache")});
   print_note(runner.cache_note());
   print_note(runner.device_note());
   const std::vector<std::string> names = line.list("inputs");
@@ -167,10 +135,9 @@ int bench_command(int argc, char** argv) {
   figures.idle_bytes = idle_bytes;
   figures.peak_bytes = resident_memory().peak_bytes;
   if (line.given("json")) {
-    print_json(figures, profile);
+    print_json(figures);
   } else {
     print_text(figures);
-    if (line.given("profile")) print_profile(profile);
   }
   return 0;
 }

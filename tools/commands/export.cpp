@@ -59,6 +59,11 @@ CommandLine describe() {
          {"memory-budget", "Fail if a method's block and planned buffers need more than this",
           "256K"},
          {"memory", "Memories to distribute tensors over, the fastest first", "sram=256K,dram"},
+         {"debug-info",
+          "Write where instructions come from (for 'taper profile') even if that is more than 3 % "
+          "of "
+          "the file"},
+         {"strip-debug", "Do not write where instructions come from"},
          {"report", "Print every node with where it runs and why, and the memory plan"}}},
        {"Model", model_options()},
        {"Compiler",
@@ -72,6 +77,13 @@ CommandLine describe() {
 bool is_pass(const std::string& name) {
   const std::vector<std::string>& names = exir::pass_names();
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+exir::DebugLevel debug_level(const CommandLine& line) {
+  const bool is_full = line.given("debug-info"), is_none = line.given("strip-debug");
+  if (is_full && is_none) throw UsageError("--debug-info and --strip-debug exclude each other");
+  if (is_full) return exir::DebugLevel::kFull;
+  return is_none ? exir::DebugLevel::kNone : exir::DebugLevel::kIfSmall;
 }
 
 std::vector<std::string> passes_of(const CommandLine& line, const std::string& option,
@@ -140,6 +152,7 @@ ExportOptions options_of(const CommandLine& line) {
     options.request.lowering.for_executorch = true;
   }
   options.request.weights_outside = !options.weights.empty();
+  options.request.debug = debug_level(line);
   options.dump_after = passes_of(line, "dump-after", true);
   options.request.lowering.disabled = passes_of(line, "disable-pass", false);
   if (line.given("memory-budget")) {

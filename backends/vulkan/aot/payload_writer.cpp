@@ -235,12 +235,18 @@ PayloadWriter::Id PayloadWriter::packed_weights(const exir::Value* weight,
   const auto [known, is_new] = packed_.insert({{weight, 0}, 0});
   if (!is_new) return known->second;
   const bool runs = purpose_ == Purpose::kRun;
-  const Id data = constant(runs ? packed_bytes(weight, packing) : exir::TensorData());
   const std::vector<uint32_t> dims = {static_cast<uint32_t>(packing.rows),
                                       static_cast<uint32_t>(packing.row_bytes())};
   const auto dtype = packing.bits == 4 ? wire::DataType::UInt8 : wire::DataType::Int8;
-  const auto made = wire::CreateTensorDirect(fbb_, dtype, &dims, data, -1);
-  return known->second = add_value(wire::Kind::Tensor, made.Union());
+  return known->second =
+             packed_tensor(dtype, dims, runs ? packed_bytes(weight, packing) : exir::TensorData());
+}
+
+PayloadWriter::Id PayloadWriter::packed_tensor(wire::DataType dtype,
+                                               const std::vector<uint32_t>& dims,
+                                               const exir::TensorData& bytes) {
+  const auto made = wire::CreateTensorDirect(fbb_, dtype, &dims, constant(bytes), -1);
+  return add_value(wire::Kind::Tensor, made.Union());
 }
 
 PayloadWriter::Id PayloadWriter::packed_scales_of(const exir::Value* weight,
@@ -248,13 +254,13 @@ PayloadWriter::Id PayloadWriter::packed_scales_of(const exir::Value* weight,
   const auto [known, is_new] = packed_.insert({{weight, by_column ? 1 : 2}, 0});
   if (!is_new) return known->second;
   const bool runs = purpose_ == Purpose::kRun;
-  const Id data = constant(runs ? packed_scales(weight, packing, by_column) : exir::TensorData());
   const auto rows = static_cast<uint32_t>(packing.rows);
   const auto groups = static_cast<uint32_t>(packing.groups());
   std::vector<uint32_t> dims = {by_column ? groups : rows, by_column ? rows : groups};
   if (packing.bits == 8) dims = {rows};
-  const auto made = wire::CreateTensorDirect(fbb_, wire::DataType::Float32, &dims, data, -1);
-  return known->second = add_value(wire::Kind::Tensor, made.Union());
+  return known->second =
+             packed_tensor(wire::DataType::Float32, dims,
+                           runs ? packed_scales(weight, packing, by_column) : exir::TensorData());
 }
 
 // linear(x, weight, bias?), embedding(weight, indices, ...)
@@ -285,8 +291,32 @@ bool PayloadWriter::add_packed(const Node& node) {
   return true;
 }
 
+// convolution(x, weight, bias?, stride, padding, dilation, transposed, output_padding, groups)
+bool PayloadWriter::add_packed_convolution(const Node& node) {
+  if (!packs_ || !node.is("aten::convolution") || !node.args[8].is_int()) return false;
+  const exir::Value* weight = node.args[1].value();
+  const bool transposed = node.args[6].to_bool();
+  if (packed_.count({weight, 0}) == 0) {
+    const auto windows = packed_windows(weight, transposed, node.args[8].to_int());
+    if (!windows) return false;
+    packed_[{weight, 0}] = packed_tensor(wire::DataType::Int8, windows->sizes, windows->bytes);
+    packed_[{weight, 1}] =
+        packed_tensor(wire::DataType::Float32, {windows->sizes[0]}, windows->scales);
+  }
+  std::vector<int32_t> args = {tensor(node.args[0].value()), packed_[{weight, 0}],
+                               packed_[{weight, 1}]};
+  for (size_t i = 2; i < node.args.size(); ++i) {
+    args.push_back(argument(node.args[i], node.schema->args[i].type));
+  }
+  args.push_back(results(node));
+  call(
+      transposed ? "taper.transposed_convolution_q8csw.default" : "taper.convolution_q8csw.default",
+      args);
+  return true;
+}
+
 void PayloadWriter::add(const Node& node) {
-  if (add_packed(node)) {
+  if (add_packed(node) || add_packed_convolution(node)) {
     measured_.push_back(node.outputs[0]);
     return;
   }

@@ -53,6 +53,9 @@ class PayloadWriter {
   Id results(const exir::Node& node);
   // Adds the call of a node whose weights are packed, if they are; otherwise returns false.
   bool add_packed(const exir::Node& node);
+  bool add_packed_convolution(const exir::Node& node);
+  Id packed_tensor(wire::DataType dtype, const std::vector<uint32_t>& dims,
+                   const exir::TensorData& bytes);
   Id packed_weights(const exir::Value* weight, const WeightPacking& packing);
   Id packed_scales_of(const exir::Value* weight, const WeightPacking& packing, bool by_column);
   Id none();

@@ -22,6 +22,47 @@ std::optional<WeightPacking> packing_of(const Value* weight) {
   return packing.rows > 0 && packing.columns > 0 ? std::optional(packing) : std::nullopt;
 }
 
+// Of a transposed convolution weights are [in, out / groups, window...], and scales may be those of
+// the second dimension.
+std::optional<PackedWindows> packed_windows(const Value* weight, bool transposed, int64_t groups) {
+  const exir::Scales* scales = weight->scales.get();
+  if (weight->role != exir::ValueRole::kConstant || scales == nullptr || scales->group != 0 ||
+      weight->type.rank() < 3 || weight->type.dtype != ScalarType::kFloat ||
+      !weight->type.is_contiguous() || groups < 1) {
+    return std::nullopt;
+  }
+  std::vector<size_t> sizes;
+  size_t count = 1, window = 1;
+  for (const exir::Sym& size : weight->type.sizes) {
+    sizes.push_back(static_cast<size_t>(size.as_int()));
+    count *= sizes.back();
+    if (sizes.size() > 2) window *= sizes.back();
+  }
+  const size_t by = static_cast<size_t>(groups), channels = transposed ? sizes[1] : sizes[0];
+  const bool fits = scales->integers.bytes == count && count != 0 && sizes[0] % by == 0 &&
+                    (scales->items.size() == 1 ||
+                     (scales->items.size() == channels && scales->dim == (transposed ? 1U : 0U)));
+  if (!fits) return std::nullopt;
+  std::vector<uint8_t> bytes(scales->integers.data, scales->integers.data + count);
+  const size_t group_in = transposed ? sizes[0] / by : sizes[1];
+  const size_t out = transposed ? sizes[1] * by : sizes[0];
+  for (size_t i = 0; transposed && i < count; ++i) {
+    const size_t at = i % window, in = i / window % group_in, row = i / window / group_in;
+    const size_t from_in = row / sizes[1] * group_in + in;
+    bytes[i] = scales->integers.data[(from_in * sizes[1] + row % sizes[1]) * window + at];
+  }
+  std::vector<uint8_t> by_row(out * sizeof(float));
+  for (size_t row = 0; row < out; ++row) {
+    const float& scale = scales->items[scales->items.size() == 1 ? 0 : row % channels];
+    std::memcpy(&by_row[row * sizeof(float)], &scale, sizeof(scale));
+  }
+  PackedWindows packed = {{static_cast<uint32_t>(out), static_cast<uint32_t>(group_in)}, {}, {}};
+  for (size_t d = 2; d < sizes.size(); ++d) packed.sizes.push_back(static_cast<uint32_t>(sizes[d]));
+  packed.bytes = transposed ? exir::own_bytes(std::move(bytes)) : scales->integers;
+  packed.scales = exir::own_bytes(std::move(by_row));
+  return packed;
+}
+
 exir::TensorData packed_bytes(const Value* weight, const WeightPacking& packing) {
   const exir::TensorData& integers = weight->scales->integers;
   if (packing.bits == 8) return integers;

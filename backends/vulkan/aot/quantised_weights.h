@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "exir/ir/graph.h"
 
@@ -23,6 +24,14 @@ struct WeightPacking {
 
 // nullopt for a value that has no scales by row or by group of rows.
 std::optional<WeightPacking> packing_of(const exir::Value* weight);
+
+// The weights of a convolution, with a scale for each output channel. nullopt if there are none.
+struct PackedWindows {
+  std::vector<uint32_t> sizes;  // [out, in / groups, window...], also if it is transposed.
+  exir::TensorData bytes, scales;
+};
+std::optional<PackedWindows> packed_windows(const exir::Value* weight, bool transposed,
+                                            int64_t groups);
 
 // Rows of 4 bits are padded to whole words; a byte has the even element in its low half.
 exir::TensorData packed_bytes(const exir::Value* weight, const WeightPacking& packing);

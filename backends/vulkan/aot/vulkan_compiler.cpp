@@ -49,6 +49,15 @@ std::string weight_problem(const Node& node) {
   return {};
 }
 
+bool are_floats(const exir::TensorData& doubles) {
+  for (size_t at = 0; at + sizeof(double) <= doubles.bytes; at += sizeof(double)) {
+    double element;
+    std::memcpy(&element, doubles.data + at, sizeof(element));
+    if (element != static_cast<double>(static_cast<float>(element))) return false;
+  }
+  return true;
+}
+
 std::string value_problem(const Value* value) {
   if (value->kind != exir::ValueKind::kTensor) return {};
   if (!value->type.is_contiguous()) return "a tensor is not contiguous";
@@ -56,8 +65,13 @@ std::string value_problem(const Value* value) {
       !fits_32_bits(value->data)) {
     return "a constant does not fit into 32 bits";
   }
+  if (value->role == exir::ValueRole::kConstant && value->type.dtype == ScalarType::kDouble &&
+      !are_floats(value->data)) {
+    return "a constant does not fit into float32";
+  }
   switch (value->type.dtype) {
     case ScalarType::kFloat:
+    case ScalarType::kDouble:  // Scales; the planner refuses all others.
     case ScalarType::kBool:
     case ScalarType::kByte:
     case ScalarType::kChar:

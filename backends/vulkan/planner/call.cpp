@@ -112,15 +112,28 @@ Operand Call::operand(ValueId id) {
   const PayloadValue& from = graph_.values[id];
   if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
+  require(takes_doubles_ || from.dtype != ScalarType::kDouble, "it computes with float64");
   note_elements(plan_.places_[id].root, false);
   plan_.note_use(id);
   const Operand stored = {id, from.dtype, from.dims};
-  if (ok() && plan_.views_[id].is_open) {
-    const View view = view_of(id);
-    plan_.views_[id].is_open = false;
-    copy(*this, from.dims, dense(stored), view.walk);
+  Plan::OpenView& view = plan_.views_[id];
+  if (ok() && view.is_open && !view.is_stored) {
+    view.is_stored = true;
+    if (!plan_.is_placed_) view.stored_at = plan_.call_;
+    copy(*this, from.dims, dense(stored), walk_of(id));
   }
   return stored;
+}
+
+// Keeps memory for the view, and for those it is a part of: a plan for other sizes may need it.
+Walk Call::walk_of(ValueId id) {
+  const Plan::OpenView& view = plan_.views_[id];
+  for (ValueId each = id; plan_.views_[each].is_open; each = plan_.views_[each].whole) {
+    plan_.note_use(each);
+  }
+  plan_.note_use(view.source);
+  const PayloadValue& source = graph_.values[view.source];
+  return {{view.source, source.dtype, source.dims}, view.offset, view.strides};
 }
 
 // A constant has one form.
@@ -143,27 +156,28 @@ Operand Call::bytes(size_t i) {
   const PayloadValue& from = graph_.values[id];
   if (!require(from.kind == Kind::kTensor, "an argument is not a tensor")) return {};
   require(plan_.defined_[id] != 0, "a tensor is read before it is written");
-  const ValueId root = plan_.places_[id].root;
-  const bool is_plain = root < graph_.values.size() && graph_.values[root].is_constant &&
-                        !graph_.values[root].is_state && element_size(from.dtype) == 1 &&
-                        graph_.values[root].dtype == from.dtype;
-  if (!require(is_plain, "its weights are not a constant of bytes")) return {};
-  note_elements(root, true);
+  if (!require(is_constant_of_bytes(i), "its weights are not a constant of bytes")) return {};
+  note_elements(plan_.places_[id].root, true);
   plan_.note_use(id);
   return {id, from.dtype, from.dims};
 }
 
+bool Call::is_constant_of_bytes(size_t i) const {
+  const PayloadValue& from = value(i);
+  if (from.kind != Kind::kTensor || element_size(from.dtype) != 1) return false;
+  const ValueId root = plan_.places_[static_cast<size_t>(call_.args[i])].root;
+  return root < graph_.values.size() && graph_.values[root].is_constant &&
+         !graph_.values[root].is_state && graph_.values[root].dtype == from.dtype;
+}
+
+// A plan for other sizes walks through the source of a view where the first one did, and no longer.
+// It may have to store the view earlier, but what the first plan reads is what stays in memory.
 View Call::view_of(ValueId id) {
   const PayloadValue& from = graph_.values[id];
-  if (from.kind == Kind::kTensor && ok() && plan_.views_[id].is_open) {
-    const Plan::OpenView& open = plan_.views_[id];
-    const PayloadValue& source = graph_.values[open.source];
-    plan_.note_use(id);
-    plan_.note_use(open.source);
-    return {from.dtype,
-            from.dims,
-            {{open.source, source.dtype, source.dims}, open.offset, open.strides},
-            false};
+  if (from.kind == Kind::kTensor && ok()) {
+    const Plan::OpenView& view = plan_.views_[id];
+    const bool is_walked = view.is_open && plan_.call_ < view.stored_at;
+    if (is_walked) return {from.dtype, from.dims, walk_of(id), false};
   }
   const Operand stored = operand(id);
   return {stored.dtype, stored.dims, dense(stored), true};
@@ -197,6 +211,7 @@ void Call::stay_view(size_t k, const Dims& dims, const Walk& from) {
   if (!may_stay_view(out.id, from)) return copy(*this, dims, dense(out), from);
   Plan::OpenView& view = plan_.views_[out.id];
   view.is_open = true;
+  view.whole = static_cast<ValueId>(call_.args[0]);
   view.source = from.tensor.id;
   view.offset = from.offset;
   view.strides = from.strides;
@@ -289,6 +304,7 @@ Operand Call::result(size_t k, const Dims& dims, ScalarType dtype) {
   const auto id = static_cast<ValueId>(&stated - graph_.values.data());
   if (stated.is_state) return new_state(id, dims, dtype);
   require(!stated.is_input && plan_.defined_[id] == 0, "a result is written twice, or is an input");
+  require(takes_doubles_ || dtype != ScalarType::kDouble, "it computes with float64");
   // ExecuTorch's exporter writes int64 as int32.
   const bool is_narrow = stated.dtype == ScalarType::kInt && dtype == ScalarType::kLong;
   require(stated.dtype == dtype || is_narrow, "a result has another dtype than its operator gives");

@@ -66,6 +66,11 @@ class Call {
   Operand tensor(size_t i);
   // A constant of bytes, whose elements lie side by side: four of them in a word.
   Operand bytes(size_t i);
+  // Whether argument i is one that may be read so; whether an operand was.
+  bool is_constant_of_bytes(size_t i) const;
+  bool has_bytes(const Operand& operand) const { return plan_.root_of(operand.id).has_bytes; }
+  // From now on tensors of float64 are taken, which the device has as float32.
+  void take_doubles() { takes_doubles_ = true; }
   // The same without storing it, if it is a view that nobody has stored yet.
   View view(size_t i);
   View view(size_t i, size_t item);
@@ -97,7 +102,8 @@ class Call {
   void alias(const Operand& source, const Dims& dims);
   // Whether result 0 may be a view, which is decided with the largest sizes: then it is `wanted`.
   bool may_alias(bool wanted) const;
-  // Result `k` is what a walk finds. It is stored when a call needs it so, which may be never.
+  // Result `k` is the part of argument 0 that a walk finds. It is stored when a call needs it so,
+  // which may be never.
   void stay_view(size_t k, const Dims& dims, const Walk& from);
   // The dtype that the payload states for a result; for operators whose arguments do not say it.
   ScalarType stated_dtype(size_t k = 0);
@@ -155,6 +161,7 @@ class Call {
   Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
   Operand add_temporary(int64_t elements, bool is_shared);
   View view_of(ValueId id);
+  Walk walk_of(ValueId view);
   bool may_stay_view(ValueId id, const Walk& from);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
@@ -169,6 +176,7 @@ class Call {
   Plan& plan_;
   const PayloadCall& call_;
   Status status_;
+  bool takes_doubles_ = false;
   std::vector<NewState> new_states_;
 };
 

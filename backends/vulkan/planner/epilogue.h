@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "taper/scalar_type.h"
+
 namespace taper::vulkan {
 
 // shaders/epilogue.glsl has the same numbers.
@@ -23,11 +25,41 @@ enum class Activation : uint32_t {
 // Where another tensor of the same sizes is added; or the result is multiplied by it in the end.
 enum class Residual : uint32_t { kNone, kBeforeActivation, kAfterActivation, kFactor };
 
+// The integers with a scale and a zero point that a result becomes, or the numbers that these stand
+// for.
+struct Grid {
+  enum class Form : uint32_t { kNone, kIntegers, kNumbers };
+  Form form = Form::kNone;
+  ScalarType dtype = ScalarType::kChar;  // Of the integers.
+  float inverse = 1, scale = 1, zero = 0, least = 0, most = 0;
+};
+
 struct Epilogue {
   Activation activation = Activation::kNone;
   float least = 0, most = 0;  // Of kClamp.
   Residual residual = Residual::kNone;
   int32_t added = -1;  // The value that is added or multiplied by.
+  Grid grid;
+
+  ScalarType dtype() const {
+    return grid.form == Grid::Form::kIntegers ? grid.dtype : ScalarType::kFloat;
+  }
+};
+
+// An epilogue as shaders take it: a specialisation constant, and push constants.
+inline uint32_t ending_kind(const Epilogue& e) {
+  return static_cast<uint32_t>(e.activation) | static_cast<uint32_t>(e.grid.form) << 4;
+}
+struct Ending {
+  explicit Ending(const Epilogue& e)
+      : least(e.least),
+        most(e.most),
+        inverse(e.grid.inverse),
+        scale(e.grid.scale),
+        zero(e.grid.zero),
+        low(e.grid.least),
+        high(e.grid.most) {}
+  float least, most, inverse, scale, zero, low, high;
 };
 
 // An RMS norm of its rows that a product applies to its input.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/vulkan/planner/operators.h"
+#include "backends/vulkan/planner/ops/quantise.h"
 #include "backends/vulkan/planner/patterns.h"
 
 namespace taper::vulkan {
@@ -186,23 +187,27 @@ class Fusion {
 
   void run() {
     for (size_t i = 0; i < graph_.calls.size(); ++i) {
-      if (graph_.calls[i].op->is_product && !graph_.calls[i].is_fused) extend(i);
+      const PayloadCall& call = graph_.calls[i];
+      Epilogue epilogue = call.epilogue;
+      if (call.is_fused) continue;
+      if (call.op->is_product || take_integers(call, epilogue)) extend(i, epilogue);
     }
   }
 
  private:
-  // Takes in what follows the product at `at`, as far as its epilogue goes.
-  void extend(size_t at) {
+  // Takes in what follows the call at `at`, a product or quantize_per_tensor, which ends with
+  // `epilogue` so far.
+  void extend(size_t at, Epilogue epilogue) {
     for (;;) {
       const PayloadCall product = graph_.calls[at];
       const int32_t result = product.result();
       const size_t reader = readers_[static_cast<size_t>(result)];
       if (reader >= graph_.calls.size() || reader <= at || graph_.calls[reader].is_fused) return;
       PayloadCall& next = graph_.calls[reader];
-      Epilogue epilogue = product.epilogue;
       const bool taken = take_activation(next, epilogue) || take_addition(next, result, epilogue) ||
-                         take_factor(next, result, epilogue);
-      if (!taken || !is_like(result, next.result()) || writes_state(at, reader)) return;
+                         take_factor(next, result, epilogue) || take_integers(next, epilogue) ||
+                         take_numbers(next, epilogue);
+      if (!taken || !have_same_sizes(result, next.result()) || writes_state(at, reader)) return;
       graph_.calls[at].is_fused = true;
       const int32_t fused_result = next.result();
       next = product;
@@ -225,12 +230,19 @@ class Fusion {
     return graph_.values[static_cast<size_t>(call.args[i])];
   }
 
-  bool is_like(int32_t a, int32_t b) const {
+  bool have_same_sizes(int32_t a, int32_t b) const {
     const PayloadValue& one = graph_.values[static_cast<size_t>(a)];
     const PayloadValue& other = graph_.values[static_cast<size_t>(b)];
     return !one.is_state && one.kind == Kind::kTensor && other.kind == Kind::kTensor &&
-           one.dtype == ScalarType::kFloat && other.dtype == ScalarType::kFloat &&
            one.limits == other.limits;
+  }
+
+  bool is_like(int32_t a, int32_t b) const {
+    return have_same_sizes(a, b) && is_float(a) && is_float(b);
+  }
+
+  bool is_float(int32_t id) const {
+    return graph_.values[static_cast<size_t>(id)].dtype == ScalarType::kFloat;
   }
 
   // Whether argument i is a number, or none for `otherwise`.
@@ -244,8 +256,9 @@ class Fusion {
 
   bool take_activation(const PayloadCall& call, Epilogue& epilogue) const {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    if (epilogue.activation != Activation::kNone ||
-        epilogue.residual == Residual::kAfterActivation || epilogue.residual == Residual::kFactor) {
+    if (epilogue.activation != Activation::kNone || epilogue.grid.form != Grid::Form::kNone ||
+        !is_float(call.result()) || epilogue.residual == Residual::kAfterActivation ||
+        epilogue.residual == Residual::kFactor) {
       return false;
     }
     const std::string_view name = call.op->name;
@@ -274,7 +287,8 @@ class Fusion {
   bool take_addition(const PayloadCall& call, int32_t result, Epilogue& epilogue) const {
     float alpha = 0;
     if (std::string_view(call.op->name) != "aten.add.Tensor" ||
-        epilogue.residual != Residual::kNone || !number(call, 2, 1, alpha) || alpha != 1) {
+        epilogue.grid.form != Grid::Form::kNone || epilogue.residual != Residual::kNone ||
+        !number(call, 2, 1, alpha) || alpha != 1) {
       return false;
     }
     const int32_t other = call.args[0] == result ? call.args[1] : call.args[0];
@@ -288,7 +302,7 @@ class Fusion {
   // mul(result, other) or mul(other, result): the last that is taken.
   bool take_factor(const PayloadCall& call, int32_t result, Epilogue& epilogue) const {
     if (std::string_view(call.op->name) != "aten.mul.Tensor" ||
-        epilogue.residual != Residual::kNone) {
+        epilogue.grid.form != Grid::Form::kNone || epilogue.residual != Residual::kNone) {
       return false;
     }
     const int32_t other = call.args[0] == result ? call.args[1] : call.args[0];
@@ -297,6 +311,48 @@ class Fusion {
     epilogue.added = other;
     epilogue.residual = Residual::kFactor;
     return true;
+  }
+
+  // quantize_per_tensor(x, scale, zero_point, quant_min, quant_max, dtype)
+  bool take_integers(const PayloadCall& call, Epilogue& epilogue) const {
+    if (std::string_view(call.op->name) != "quantized_decomposed.quantize_per_tensor.default" ||
+        epilogue.grid.form != Grid::Form::kNone) {
+      return false;
+    }
+    const ScalarType dtype = graph_.values[static_cast<size_t>(call.result())].dtype;
+    const bool fits = arg(call, 1).kind == Kind::kDouble && is_integer(call, 2) &&
+                      is_integer(call, 3) && is_integer(call, 4) && is_dtype(call, 5, dtype) &&
+                      make_grid(arg(call, 1).real, arg(call, 2).integer,
+                                {arg(call, 3).integer, arg(call, 4).integer}, dtype, epilogue.grid);
+    if (fits) epilogue.grid.form = Grid::Form::kIntegers;
+    return fits;
+  }
+
+  // dequantize_per_tensor(x, scale, zero_point, quant_min, quant_max, dtype, out_dtype), if scale
+  // and zero point are the same again.
+  bool take_numbers(const PayloadCall& call, Epilogue& epilogue) const {
+    if (std::string_view(call.op->name) != "quantized_decomposed.dequantize_per_tensor.default" ||
+        epilogue.grid.form != Grid::Form::kIntegers) {
+      return false;
+    }
+    const bool fits = arg(call, 1).kind == Kind::kDouble && is_integer(call, 2) &&
+                      static_cast<float>(arg(call, 1).real) == epilogue.grid.scale &&
+                      static_cast<float>(arg(call, 2).integer) == epilogue.grid.zero &&
+                      is_dtype(call, 5, epilogue.grid.dtype) &&
+                      is_dtype(call, 6, ScalarType::kFloat) && is_float(call.result());
+    if (fits) epilogue.grid.form = Grid::Form::kNumbers;
+    return fits;
+  }
+
+  bool is_integer(const PayloadCall& call, size_t i) const {
+    return arg(call, i).kind == Kind::kInt && !arg(call, i).is_input;
+  }
+
+  // Whether argument i is that dtype, or not stated.
+  bool is_dtype(const PayloadCall& call, size_t i, ScalarType dtype) const {
+    const PayloadValue& value = arg(call, i);
+    return value.kind == Kind::kNone ||
+           (value.kind == Kind::kInt && value.integer == static_cast<int64_t>(dtype));
   }
 
   PayloadGraph& graph_;

@@ -8,6 +8,7 @@ Span<const Span<const Operator>> operator_families() {
       kPoolOperators,        kReductionOperators, kOrderOperators,     kNormOperators,
       kIndexOperators,       kPartOperators,      kResampleOperators,  kAttentionOperators,
       kRecurrentOperators,   kSymbolicOperators,  kQuantisedOperators, kRotaryOperators,
+      kQuantiseOperators,
   };
   return kFamilies;
 }

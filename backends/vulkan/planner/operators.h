@@ -30,6 +30,11 @@ struct Operator {
   size_t bounds = 0;
   // The first of the two arguments that a product multiplies.
   size_t factors = 0;
+  // The weights that are bytes, behind which their scales stand: the kernel takes floats instead of
+  // both; -1: there are none.
+  int scaled = -1;
+  // Where a dtype of integers stands, which ExecuTorch's exporter leaves out; -1: nowhere.
+  int dtype = -1;
 };
 
 // The row of an operator with a dtype, a layout, a device and pin_memory from that argument on.
@@ -50,11 +55,24 @@ constexpr Operator with_factors(Operator row, size_t first) {
   return row;
 }
 
+// The row of an operator whose argument `at` is the dtype of the integers that it reads or makes.
+constexpr Operator with_dtype(Operator row, int at) {
+  row.dtype = at;
+  return row;
+}
+
+// The row of a product whose argument `weights` is bytes, with scales behind it.
+constexpr Operator with_scales(Operator row, int weights) {
+  row.scaled = weights;
+  return row;
+}
+
 // By family; each is beside the functions that plan it (planner/ops).
 extern const Span<const Operator> kElementwiseOperators;
 extern const Span<const Operator> kMovementOperators;
 extern const Span<const Operator> kMatrixOperators;
 extern const Span<const Operator> kQuantisedOperators;
+extern const Span<const Operator> kQuantiseOperators;
 extern const Span<const Operator> kRotaryOperators;
 extern const Span<const Operator> kConvolutionOperators;
 extern const Span<const Operator> kPoolOperators;

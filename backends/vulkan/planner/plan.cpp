@@ -37,13 +37,14 @@ bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
 Status Plan::plan_calls(PayloadGraph& graph) {
   dispatches_.clear();
   state_views_.clear();
+  is_late_ = false;
   next_temporary_ = 0;
   rounding_.clear();
   if (!is_placed_) place_values(graph);
   if (!is_placed_) find_uses(graph);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
-    views_[id].is_open = false;
+    views_[id].is_open = views_[id].is_stored = false;
   }
   for (call_ = 0; call_ < graph.calls.size(); ++call_) {
     const PayloadCall& from = graph.calls[call_];
@@ -63,6 +64,8 @@ Status Plan::plan_calls(PayloadGraph& graph) {
                   "an output of the payload is never written");
     if (is_tensor) note_use(id);
   }
+  TAPER_REQUIRE(!is_late_, Error::kInternal,
+                "with these sizes a tensor is used longer than with the largest");
   return {};
 }
 
@@ -116,6 +119,11 @@ size_t& Plan::skip_shared() {
 
 void Plan::note_use(ValueId value) {
   Place& root = places_[places_[value].root];
+  if (is_placed_) {
+    const bool is_inside = root.first <= call_ && call_ <= root.last;
+    is_late_ = is_late_ || (root.memory == Place::Memory::kArena && !is_inside);
+    return;
+  }
   root.first = std::min(root.first, call_);
   root.last = std::max(root.last, call_);
 }

@@ -115,11 +115,14 @@ class Plan {
     uint64_t bytes;  // With the largest sizes.
     bool is_shared;  // By calls; others are taken in order, and again by plans for other sizes.
   };
-  // A tensor that is not stored: calls walk through its source.
+  // A tensor that is stored when a call needs it so: until then, calls walk through its source.
   struct OpenView {
     bool is_open = false, was_open = false;  // In this plan; in the first one.
     bool is_output = false;
-    ValueId source = 0;
+    bool is_stored = false;           // In this plan, too.
+    uint32_t stored_at = UINT32_MAX;  // The call for which the first plan stores it.
+    ValueId whole = 0;                // What it is a view of, which may be a view,
+    ValueId source = 0;               // and what that walks through.
     int64_t offset = 0;
     Dims strides;
   };
@@ -159,6 +162,7 @@ class Plan {
   Limits limits_;
   uint32_t call_ = 0;  // The one that is planned.
   bool is_placed_ = false;
+  bool is_late_ = false;  // A tensor is used when its memory is another's.
   uint64_t arena_bytes_ = 0, constant_bytes_ = 0, loading_bytes_ = 0, state_bytes_ = 0;
   uint64_t arena_bound_ = 0;
 };

@@ -349,8 +349,8 @@ constexpr const Kernel* kTable[] = {&kAttention,     &kClamp,       &kHardshrink
 }  // namespace
 
 const Kernel* find_cpu_kernel(std::string_view name) {
-  for (const KernelTable table :
-       {KernelTable(kTable), exporter_kernels(), cpu_quantised_kernels(), cpu_rotary_kernels()}) {
+  for (const KernelTable table : {KernelTable(kTable), exporter_kernels(), cpu_quantised_kernels(),
+                                  cpu_rotary_kernels(), cpu_window_kernels()}) {
     if (const Kernel* found = find_kernel(table, name)) return found;
   }
   return nullptr;

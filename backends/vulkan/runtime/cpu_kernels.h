@@ -15,5 +15,6 @@ const Kernel* find_cpu_kernel(std::string_view name);
 KernelTable exporter_kernels();  // For operators that nobody but ExecuTorch's exporter writes.
 KernelTable cpu_quantised_kernels();
 KernelTable cpu_rotary_kernels();
+KernelTable cpu_window_kernels();
 
 }  // namespace taper::vulkan

@@ -93,15 +93,16 @@ void CpuMethod::make_slot(ValueId id, const PayloadValue& value) {
 }
 
 Status CpuMethod::make_slots() {
-  size_t states = 0;
+  size_t states = 0, scaled = 0;
   for (const PayloadCall& call : graph_.calls) {
+    scaled += call.op->scaled >= 0;
     const PayloadValue& result = graph_.values[static_cast<size_t>(call.result())];
     states += result.is_state;
     for (const int32_t id : result.values)
       states += graph_.values[static_cast<size_t>(id)].is_state;
   }
-  next_rounded_ = graph_.values.size() + states;
-  values_.resize(next_rounded_ + 2 * plan_.rounding().size());
+  next_extra_ = graph_.values.size() + states;
+  values_.resize(next_extra_ + 2 * plan_.rounding().size() + scaled);
   slots_.resize(values_.size());
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const PayloadValue& value = graph_.values[id];
@@ -148,9 +149,18 @@ Status CpuMethod::find_kernel(const PayloadCall& from, const BackendInitContext&
   return missing;
 }
 
+// That of the result, or else of argument 0.
+ScalarType CpuMethod::dtype_of_integers(const PayloadCall& call) const {
+  const PayloadValue& result = graph_.values[static_cast<size_t>(call.result())];
+  const bool is_made = result.kind == Kind::kTensor && result.dtype != ScalarType::kFloat;
+  return is_made ? result.dtype : graph_.values[static_cast<size_t>(call.args[0])].dtype;
+}
+
 Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& context) {
   EValue* rounded[2] = {};
   if (is_rounding()) TAPER_TRY(add_rounding(from, rounded));
+  EValue* scaled = nullptr;
+  if (from.op->scaled >= 0) TAPER_TRY(add_scaling(from, scaled));
   KernelCall& call = calls_.emplace_back();
   call.from = &from;
   const auto result = static_cast<ValueId>(from.args[from.op->arguments]);
@@ -168,7 +178,18 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
                            i < static_cast<size_t>(from.op->options) + kTensorOptions;
     if (is_option) continue;
     if (i >= from.op->arguments - from.op->bounds) continue;
-    TAPER_TRY(add_argument(call, static_cast<ValueId>(from.args[i])));
+    const auto id = static_cast<ValueId>(from.args[i]);
+    if (scaled != nullptr && static_cast<int>(i) == from.op->scaled) {
+      call.args.push_back(scaled);
+      continue;
+    }
+    if (scaled != nullptr && static_cast<int>(i) == from.op->scaled + 1) continue;
+    const bool is_dtype = static_cast<int>(i) == from.op->dtype;
+    if (is_dtype && graph_.values[id].kind == Kind::kNone) {
+      call.args.push_back(&items_.emplace_back(static_cast<int64_t>(dtype_of_integers(from))));
+      continue;
+    }
+    TAPER_TRY(add_argument(call, id));
     const size_t factor = i - from.op->factors;
     if (factor < 2 && rounded[factor] != nullptr) call.args.back() = rounded[factor];
   }
@@ -209,24 +230,47 @@ bool CpuMethod::is_rounding() const {
   return std::binary_search(plan_.rounding().begin(), plan_.rounding().end(), call_);
 }
 
+// A tensor of float32, with the sizes of another, that a call of a kernel computes; what the kernel
+// takes before its result is in call.args by then.
+Status CpuMethod::add_made(ValueId like, KernelCall& call, EValue*& made) {
+  TensorSlot& slot = slots_[next_extra_];
+  std::copy(slots_[like].sizes, slots_[like].sizes + Dims::kMaxRank, slot.sizes);
+  std::copy(slots_[like].order, slots_[like].order + Dims::kMaxRank, slot.order);
+  slot.tensor = Tensor(ScalarType::kFloat, graph_.values[like].limits.rank, slot.sizes, slot.order,
+                       slot.strides, nullptr, ShapeDynamism::kDynamicBound);
+  made = &values_[next_extra_++];
+  *made = EValue(&slot.tensor);
+  for (const EValue* arg : call.args) TAPER_TRY(note_access(*arg, false));
+  call.args.push_back(made);
+  return note_access(*made, true);
+}
+
+// Weights of bytes with a scale for each row become floats, which a call before this one computes.
+Status CpuMethod::add_scaling(const PayloadCall& from, EValue*& scaled) {
+  const auto at = static_cast<size_t>(from.op->scaled);
+  const auto weights = static_cast<ValueId>(from.args[at]);
+  const auto scales = static_cast<ValueId>(from.args[at + 1]);
+  TAPER_VULKAN_REQUIRE(values_[weights].is_tensor() && values_[scales].is_tensor(),
+                       "weights or their scales are not tensors");
+  KernelCall& call = calls_.emplace_back();
+  call.from = &from;
+  call.kernel = find_cpu_kernel("vulkan::scale_rows");
+  call.args = {&values_[weights], &values_[scales]};
+  return add_made(weights, call, scaled);
+}
+
 // Both factors become tensors of their own, which calls before this one compute.
 Status CpuMethod::add_rounding(const PayloadCall& from, EValue* (&rounded)[2]) {
   for (size_t factor = 0; factor < 2; ++factor) {
     const auto id = static_cast<ValueId>(from.args[from.op->factors + factor]);
     TAPER_VULKAN_REQUIRE(values_[id].is_tensor(), "a factor of a product is not a tensor");
-    TensorSlot& slot = slots_[next_rounded_];
-    std::copy(slots_[id].sizes, slots_[id].sizes + Dims::kMaxRank, slot.sizes);
-    std::copy(slots_[id].order, slots_[id].order + Dims::kMaxRank, slot.order);
-    slot.tensor = Tensor(ScalarType::kFloat, graph_.values[id].limits.rank, slot.sizes, slot.order,
-                         slot.strides, nullptr, ShapeDynamism::kDynamicBound);
-    rounded[factor] = &values_[next_rounded_++];
-    *rounded[factor] = EValue(&slot.tensor);
+    const PayloadValue& value = graph_.values[id];
+    if (value.dtype != ScalarType::kFloat) continue;  // Bytes stay as they are.
     KernelCall& call = calls_.emplace_back();
     call.from = &from;
     call.kernel = find_cpu_kernel("vulkan::round_to_half");
-    call.args = {&values_[id], rounded[factor]};
-    TAPER_TRY(note_access(values_[id], false));
-    TAPER_TRY(note_access(*rounded[factor], true));
+    call.args = {&values_[id]};
+    TAPER_TRY(add_made(id, call, rounded[factor]));
   }
   return {};
 }

@@ -60,7 +60,10 @@ class CpuMethod final : public Executable {
   void make_slot(ValueId id, const PayloadValue& value);
   Status set_constant(TensorSlot& slot, const PayloadValue& value);
   Status add_call(const PayloadCall& from, const BackendInitContext& context);
+  ScalarType dtype_of_integers(const PayloadCall& call) const;
   Status add_clamp(const PayloadCall& from, EValue& result);
+  Status add_made(ValueId like, KernelCall& call, EValue*& made);
+  Status add_scaling(const PayloadCall& from, EValue*& scaled);
   Status add_rounding(const PayloadCall& from, EValue* (&rounded)[2]);
   bool is_rounding() const;
   Status find_kernel(const PayloadCall& from, const BackendInitContext& context,
@@ -83,12 +86,12 @@ class CpuMethod final : public Executable {
   PayloadGraph graph_;
   Plan plan_;
   ThreadPool pool_;
-  // Of tensors and sizes, by id; after those of the graph, what is written to states, then rounded
-  // factors.
+  // Of tensors and sizes, by id; after those of the graph, what is written to states, then factors
+  // that are made for a kernel.
   std::vector<EValue> values_;
   std::vector<TensorSlot> slots_;
   std::vector<NewState> new_states_;  // In order.
-  size_t next_rounded_ = 0;
+  size_t next_extra_ = 0;
   std::vector<KernelCall> calls_;
   uint32_t call_ = 0;  // The one that is added.
   bool reports_ = false;

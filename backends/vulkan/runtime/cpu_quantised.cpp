@@ -141,12 +141,32 @@ Status embedding_q4gsw(KernelContext&, const Tensor& weights, const Tensor& scal
   return {};
 }
 
+// [out, ...] of bytes and [out] to float32.
+Status scale_rows(KernelContext&, const Tensor& bytes, const Tensor& scales, Tensor& out) {
+  TAPER_REQUIRE(bytes.scalar_type() == ScalarType::kChar &&
+                    scales.scalar_type() == ScalarType::kFloat &&
+                    out.scalar_type() == ScalarType::kFloat,
+                Error::kInvalidType, "its weights are not int8, or its scales not float32");
+  TAPER_FITS(bytes.dim() >= 1 && scales.numel() >= bytes.size(0),
+             "its scales do not fit its weights");
+  TAPER_TRY(out.resize(bytes.sizes()));
+  const int64_t row = bytes.size(0) == 0 ? 0 : bytes.numel() / bytes.size(0);
+  const auto* from = static_cast<const int8_t*>(bytes.const_data());
+  float* to = out.mutable_data_ptr<float>();
+  for (int64_t i = 0; i < bytes.numel(); ++i) {
+    to[i] = static_cast<float>(from[i]) * scales.const_data_ptr<float>()[i / row];
+  }
+  return {};
+}
+
 constexpr Kernel kEmbedding4 = make_kernel<embedding_q4gsw>("vulkan::embedding_q4gsw");
 constexpr Kernel kLinear4 = make_kernel<linear_q4gsw>("vulkan::linear_q4gsw");
 constexpr Kernel kLinear8 = make_kernel<linear_q8csw>("vulkan::linear_q8csw");
 constexpr Kernel kMm8 = make_kernel<weight_int8pack_mm>("vulkan::weight_int8pack_mm");
 
-constexpr const Kernel* kTable[] = {&kEmbedding4, &kLinear4, &kLinear8, &kMm8};
+constexpr Kernel kScaleRows = make_kernel<scale_rows>("vulkan::scale_rows");
+
+constexpr const Kernel* kTable[] = {&kEmbedding4, &kLinear4, &kLinear8, &kMm8, &kScaleRows};
 
 }  // namespace
 

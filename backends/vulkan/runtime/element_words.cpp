@@ -1,6 +1,8 @@
 #include "backends/vulkan/runtime/element_words.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "kernels_portable/engine/half.h"
 
@@ -33,6 +35,20 @@ Status narrow_long(const void* elements, size_t count, uint32_t* words) {
 }
 
 // Data of constants need not be aligned.
+Status narrow_double(const void* elements, size_t count, uint32_t* words) {
+  bool fits = true;
+  for (size_t i = 0; i < count; ++i) {
+    double wide;
+    std::memcpy(&wide, static_cast<const uint8_t*>(elements) + i * sizeof(wide), sizeof(wide));
+    const bool is_large = std::fabs(wide) > static_cast<double>(std::numeric_limits<float>::max());
+    const auto narrow = is_large && std::isfinite(wide) ? 0 : static_cast<float>(wide);
+    fits &= wide != wide || static_cast<double>(narrow) == wide;
+    words[i] = portable::float_bits(narrow);
+  }
+  TAPER_REQUIRE(fits, Error::kNotSupported, "a float64 element is not a float32");
+  return {};
+}
+
 float half_at(const void* elements, size_t i) {
   portable::Half half;
   std::memcpy(&half, static_cast<const uint8_t*>(elements) + i * sizeof(half), sizeof(half));
@@ -44,6 +60,7 @@ float half_at(const void* elements, size_t i) {
 bool has_words(ScalarType dtype) {
   switch (dtype) {
     case ScalarType::kFloat:
+    case ScalarType::kDouble:
     case ScalarType::kHalf:
     case ScalarType::kInt:
     case ScalarType::kLong:
@@ -62,6 +79,8 @@ Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* 
   switch (dtype) {
     case ScalarType::kLong:
       return narrow_long(elements, count, words);
+    case ScalarType::kDouble:
+      return narrow_double(elements, count, words);
     case ScalarType::kShort:
       widen<int16_t>(elements, count, words);
       break;
@@ -89,6 +108,12 @@ void from_words(ScalarType dtype, const uint32_t* words, size_t count, void* ele
   switch (dtype) {
     case ScalarType::kLong:
       narrow<int64_t>(words, count, elements);
+      break;
+    case ScalarType::kDouble:
+      for (size_t i = 0; i < count; ++i) {
+        static_cast<double*>(elements)[i] =
+            static_cast<double>(portable::float_from_bits(words[i]));
+      }
       break;
     case ScalarType::kShort:
       narrow<int16_t>(words, count, elements);

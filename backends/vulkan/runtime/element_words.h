@@ -14,7 +14,8 @@ namespace taper::vulkan {
 // Whether tensors of that dtype can be arguments and constants.
 bool has_words(ScalarType dtype);
 
-// `count` elements become words. Returns kNotSupported for an int64 that 32 bits do not hold.
+// `count` elements become words. Returns kNotSupported for an int64 that 32 bits do not hold,
+// and for a float64 that is not a float32.
 // REQUIRES: has_words(dtype).
 Status to_words(ScalarType dtype, const void* elements, size_t count, uint32_t* words);
 // The other way; nothing is lost, since shaders keep integers within their dtype, but that floats

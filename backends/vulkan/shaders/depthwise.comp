@@ -2,6 +2,7 @@
 // Convolutions of few channels per group, depthwise ones first of all: a thread computes one
 // element of the result.
 
+#include "bytes.glsl"
 #include "common.glsl"
 #include "epilogue.glsl"
 
@@ -12,12 +13,15 @@ layout(constant_id = 2) const uint WINDOW_W = 3;
 layout(constant_id = 3) const uint BIAS = 0;
 layout(constant_id = 4) const uint ACTIVATION = 0;
 layout(constant_id = 5) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
+layout(constant_id = 6) const uint BYTES = 0;     // Whether weights are bytes with a scale each row.
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer Image { float image_[]; };
 layout(binding = 2) readonly buffer Weights { float weights_[]; };
 layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { float residual_[]; };
+layout(binding = 2) readonly buffer WeightBytes { uint weight_bytes_[]; };
+layout(binding = 5) readonly buffer Scales { float scales_[]; };
 
 layout(push_constant) uniform Push {
   uint count;
@@ -28,8 +32,13 @@ layout(push_constant) uniform Push {
   int stride_d, stride_h, stride_w;
   int pad_d, pad_h, pad_w;
   int dilation_d, dilation_h, dilation_w;
-  float least, most;
+  uint row, plane_, step_;                // Strides of the weights: a row is an output channel.
+  Ending ending;
 };
+
+float weight_at(uint at) {
+  return BYTES != 0u ? signed_byte(weight_bytes_[at / 4], at % 4) : weights_[at];
+}
 
 void main() {
   uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
@@ -43,7 +52,8 @@ void main() {
 
   float sum = BIAS != 0u ? bias_[channel] : 0.0;
   int first_in = channel / group_out * group_in;
-  int window = channel * group_in * int(WINDOW_D * WINDOW_H * WINDOW_W);
+  uint window = uint(channel) * row;
+  float scale = BYTES != 0u ? scales_[channel] : 1.0;
   for (int c = 0; c < group_in; ++c) {
     int plane = (image * in_channels + first_in + c) * depth;
     for (int kd = 0; kd < int(WINDOW_D); ++kd) {
@@ -54,15 +64,13 @@ void main() {
           int iw = x * stride_w - pad_w + kw * dilation_w;
           bool inside = id >= 0 && id < depth && ih >= 0 && ih < height && iw >= 0 && iw < width;
           float pixel = inside ? image_[((plane + id) * height + ih) * width + iw] : 0.0;
-          sum = fma(pixel, weights_[window + (kd * int(WINDOW_H) + kh) * int(WINDOW_W) + kw], sum);
+          uint place = uint((kd * int(WINDOW_H) + kh) * int(WINDOW_W) + kw);
+          sum = fma(pixel, weight_at(window + place * step_) * scale, sum);
         }
       }
     }
-    window += int(WINDOW_D * WINDOW_H * WINDOW_W);
+    window += plane_;
   }
-  if (RESIDUAL == 1u) sum += residual_[index];
-  sum = activate(ACTIVATION, sum, least, most);
-  if (RESIDUAL == 2u) sum += residual_[index];
-  if (RESIDUAL == 3u) sum *= residual_[index];
-  out_[index] = sum;
+  float other = RESIDUAL != 0u ? residual_[index] : 0.0;
+  out_[index] = result_word(ACTIVATION, RESIDUAL, sum, other, ending);
 }

@@ -1,4 +1,5 @@
-// What a product does with a sum before it is stored: an activation, by a specialisation constant.
+// What a product does with a sum before it is stored: an activation, by a specialisation constant,
+// another tensor that is added or multiplied by, and integers with a scale and a zero point.
 
 #include "functions.glsl"
 
@@ -26,4 +27,28 @@ float activate(uint kind, float x, float least, float most) {
     case ACT_TANH: return tanh_of(x);
   }
   return x;
+}
+
+// Numbers of it. `least` and `most` are the bounds of ACT_CLAMP, `low` and `high` of integers.
+struct Ending {
+  float least, most;
+  float inverse, scale, zero, low, high;
+};
+
+// Added to an activation: the result is stored as integers, or as the numbers they stand for.
+#define ACT_INTEGERS 16u
+#define ACT_ON_GRID 32u
+
+// The word to store for a sum. `other` is an element of the other tensor, which `residual` says what
+// is done with, as Residual in planner/epilogue.h.
+uint result_word(uint activation, uint residual, float value, float other, Ending by) {
+  if (residual == 1u) value += other;
+  value = activate(activation & 15u, value, by.least, by.most);
+  if (residual == 2u) value += other;
+  if (residual == 3u) value *= other;
+  if (activation < 16u) return floatBitsToUint(value);
+  float step_ = roundEven(value * by.inverse) + by.zero;
+  step_ = is_nan(step_) ? by.low : clamp(step_, by.low, by.high);
+  if ((activation & ACT_INTEGERS) != 0u) return uint(int(step_));
+  return floatBitsToUint((step_ - by.zero) * by.scale);
 }

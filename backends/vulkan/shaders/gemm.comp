@@ -9,6 +9,7 @@
 // sum_parts.comp adds up the parts.
 
 #extension GL_EXT_control_flow_attributes : require
+#include "bytes.glsl"
 #include "common.glsl"
 #include "epilogue.glsl"
 #include "halves.glsl"
@@ -18,12 +19,18 @@ layout(constant_id = 12) const uint ROUNDS = 0;  // Whether factors are rounded 
 
 layout(binding = 1) readonly buffer APacked { uvec2 a_packed_[]; };
 layout(binding = 2) readonly buffer BPacked { uvec2 b_packed_[]; };
+layout(binding = 1) readonly buffer ABytes { uint a_bytes_[]; };
+layout(binding = 2) readonly buffer BBytes { uint b_bytes_[]; };
+layout(binding = 5) readonly buffer Scales { float scales_[]; };
 
 const uint kK = 16;
 const uint kALoads = kM * kK / kThreads, kBLoads = kN * kK / kThreads;  // Elements per thread.
 const uint kAcross = kN / 4;                                            // Threads in a row.
-const bool kAIsWide = A_KIND == WIDE_BY_ROW || A_KIND == PACKED;  // Along k.
-const bool kBIsWide = B_KIND == WIDE_BY_ROW || B_KIND == PACKED;
+// Along k.
+const bool kAIsWide = A_KIND == WIDE_BY_ROW || A_KIND == PACKED || A_KIND == WIDE_BYTES;
+const bool kBIsWide = B_KIND == WIDE_BY_ROW || B_KIND == PACKED || B_KIND == WIDE_BYTES;
+const bool kAIsByRow = A_KIND == BY_ROW || A_KIND == BYTES;
+const bool kBIsByRow = B_KIND == BY_ROW || B_KIND == BYTES;
 
 // Rows are one longer than needed, so that a column does not lie in one bank.
 const uint kARow = kM / 4 + 1, kBRow = kN / 4 + 1;
@@ -33,11 +40,19 @@ shared vec4 b_tile[kK * kBRow];
 float rounded(float x) { return ROUNDS != 0u ? as_half(x) : x; }
 vec4 rounded(vec4 x) { return ROUNDS != 0u ? as_half(x) : x; }
 
+float a_at(uint at) {
+  return A_KIND == BYTES ? signed_byte(a_bytes_[at / 4], at % 4) : rounded(a_[at]);
+}
+float b_at(uint at) {
+  return B_KIND == BYTES ? signed_byte(b_bytes_[at / 4], at % 4) : rounded(b_[at]);
+}
 // Four elements that follow each other.
 vec4 a_quad(uint at) {
+  if (A_KIND == WIDE_BYTES) return signed_bytes(a_bytes_[at / 4]);
   return A_KIND == PACKED ? unpacked(a_packed_[at / 4]) : rounded(a_wide_[at / 4]);
 }
 vec4 b_quad(uint at) {
+  if (B_KIND == WIDE_BYTES) return signed_bytes(b_bytes_[at / 4]);
   return B_KIND == PACKED ? unpacked(b_packed_[at / 4]) : rounded(b_wide_[at / 4]);
 }
 
@@ -46,13 +61,13 @@ vec4 b_quad(uint at) {
 uvec2 a_place(uint i) {
   uint at = i * kThreads + gl_LocalInvocationID.x;
   if (kAIsWide) return uvec2(at / (kK / 4), at % (kK / 4) * 4);
-  return A_KIND == BY_ROW ? uvec2(at / kK, at % kK) : uvec2(at % kM, at / kM);
+  return kAIsByRow ? uvec2(at / kK, at % kK) : uvec2(at % kM, at / kM);
 }
 uvec2 b_place(uint i) {
   uint at = i * kThreads + gl_LocalInvocationID.x;
   if (kBIsWide) return uvec2(at / (kK / 4), at % (kK / 4) * 4);
   if (B_KIND == WIDE_BY_COLUMN) return uvec2(at % (kN / 4) * 4, at / (kN / 4));
-  return B_KIND == BY_ROW ? uvec2(at / kK, at % kK) : uvec2(at % kN, at / kN);
+  return kBIsByRow ? uvec2(at / kK, at % kK) : uvec2(at % kN, at / kN);
 }
 
 void load_a(uint base, uvec2 corner, uint k_to, out float next[kALoads]) {
@@ -66,7 +81,7 @@ void load_a(uint base, uvec2 corner, uint k_to, out float next[kALoads]) {
   }
   [[unroll]] for (uint i = 0; i < kALoads; ++i) {
     uvec2 at = a_place(i) + corner;
-    next[i] = at.x < m && at.y < k_to ? rounded(a_[base + at.x * a_m + at.y * a_k]) : 0.0;
+    next[i] = at.x < m && at.y < k_to ? a_at(base + at.x * a_m + at.y * a_k) : 0.0;
   }
 }
 
@@ -86,7 +101,7 @@ void load_b(uint base, uvec2 corner, uint k_to, ivec3 origins[kBLoads],
     if (at.x < n && at.y < k_to) {
       uint from = kIsImage ? pixel_of(base, origins[i], window_of(at.y))
                            : base + at.y * b_k + at.x * b_n;
-      if (from != OUTSIDE) next[i] = rounded(b_[from]);
+      if (from != OUTSIDE) next[i] = b_at(from);
     }
   }
 }
@@ -167,7 +182,10 @@ void main() {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       uint ni = n0 + column * 4 + j;
       if (mi >= m || ni >= n) continue;
-      finish(gl_WorkGroupID.z, mi, ni, sums[i][j]);
+      float sum = sums[i][j];
+      if (A_KIND == BYTES || A_KIND == WIDE_BYTES) sum *= scales_[z % inner * m + mi];
+      if (B_KIND == BYTES || B_KIND == WIDE_BYTES) sum *= scales_[ni];
+      finish(gl_WorkGroupID.z, mi, ni, sum);
     }
   }
 }

@@ -15,7 +15,7 @@ layout(constant_id = 3) const uint WIDE = 0;      // Whether rows are read four 
 layout(constant_id = 4) const uint PACKED = 0;    // Whether b is in float16 (pack_halves.comp).
 layout(constant_id = 5) const uint ROUNDS = 0;    // Whether factors are rounded to float16.
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer A { float a_[]; };
 layout(binding = 2) readonly buffer B { float b_[]; };
 layout(binding = 3) readonly buffer Bias { float bias_[]; };
@@ -28,7 +28,7 @@ layout(binding = 2) readonly buffer BPackedWide { uvec2 b_packed_wide_[]; };
 layout(push_constant) uniform Push {
   uint n, k;
   uint b_n;  // Elements from a row of b to the next one.
-  float least, most;
+  Ending ending;
 };
 
 shared float sums_[256];
@@ -75,9 +75,6 @@ void main() {
   float value = sums_[thread];
   uint at = row * n + column;
   if (BIAS != 0u) value += bias_[column];
-  if (RESIDUAL == 1u) value += residual_[at];
-  value = activate(ACTIVATION, value, least, most);
-  if (RESIDUAL == 2u) value += residual_[at];
-  if (RESIDUAL == 3u) value *= residual_[at];
-  out_[at] = value;
+  float other = RESIDUAL != 0u ? residual_[at] : 0.0;
+  out_[at] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }

@@ -24,7 +24,7 @@ layout(constant_id = 8) const uint LANES = 32;    // A power of two.
 layout(constant_id = 9) const uint AT_ONCE = 4;
 layout(constant_id = 10) const uint NORM = 0;     // Whether x is normalised first, as an RMS norm.
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer X { float x_[]; };
 layout(binding = 2) readonly buffer Weights { uint weights_[]; };
 layout(binding = 3) readonly buffer Scales { float scales_[]; };
@@ -37,7 +37,7 @@ layout(binding = 4) readonly buffer NormWide { vec4 norm_wide_[]; };
 layout(push_constant) uniform Push {
   uint n, row_bytes;
   uint scale_row, scale_group;  // Strides of the scales.
-  float least, most;
+  Ending ending;
   float eps;  // Of the norm.
 };
 
@@ -144,9 +144,6 @@ void main() {
   float value = sums_[lane * 256 + thread - lane];
   uint at = row * n + column;
   if (BIAS != 0u) value += bias_[column];
-  if (RESIDUAL == 1u) value += residual_[at];
-  value = activate(ACTIVATION, value, least, most);
-  if (RESIDUAL == 2u) value += residual_[at];
-  if (RESIDUAL == 3u) value *= residual_[at];
-  out_[at] = value;
+  float other = RESIDUAL != 0u ? residual_[at] : 0.0;
+  out_[at] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }

@@ -2,7 +2,7 @@
 // images as matrices, and what is done with a sum.
 //
 // A factor is made of float32, or is packed (pack_halves.comp): a row of float16, padded with zeros
-// to a multiple of eight. For a convolution the second factor is the image as a matrix that is never
+// to a multiple of eight; or, for gemm.comp, it is made of bytes with a scale for each row. For a convolution the second factor is the image as a matrix that is never
 // stored: row k is an offset in the window, column n an output pixel.
 
 layout(constant_id = 0) const uint kM = 64;  // A workgroup makes kM x kN elements.
@@ -26,10 +26,14 @@ const uint TRANSPOSED = 3u;      // A transposed convolution.
 const uint WIDE_BY_COLUMN = 4u;  // The same as above, four elements at a time.
 const uint WIDE_BY_ROW = 5u;
 const uint PACKED = 6u;          // By row, in float16.
+const uint BYTES = 7u;           // By row, signed bytes with a scale for each row.
+const uint WIDE_BYTES = 8u;
+const uint BY_PIXEL = 16u;       // Added to an image: consecutive k are channels, not pixels.
 
-const bool kIsImage = B_KIND == IMAGE || B_KIND == TRANSPOSED;
+const uint kImageKind = B_KIND & 15u;
+const bool kIsImage = kImageKind == IMAGE || kImageKind == TRANSPOSED;
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer A { float a_[]; };
 layout(binding = 2) readonly buffer B { float b_[]; };
 layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
@@ -42,7 +46,7 @@ layout(push_constant) uniform Push {
   uint a_m, a_k, b_k, b_n;  // Strides.
   uint inner;               // Matrix z is number z / inner, z % inner.
   uint a_outer, a_inner, b_outer, b_inner;
-  float least, most;
+  Ending ending;
   int depth, height, width;          // Of the image.
   int out_height, out_width;
   uint strides, pads, dilations;     // Ten bits each: depth, height, width.
@@ -59,14 +63,16 @@ ivec3 origin_of(uint n_at) {
   int w = int(n_at) % out_width;
   int rest = int(n_at) / out_width;
   ivec3 at = ivec3(rest / out_height, rest % out_height, w);
-  return B_KIND == TRANSPOSED ? at + unpack(pads) : at * unpack(strides) - unpack(pads);
+  return kImageKind == TRANSPOSED ? at + unpack(pads) : at * unpack(strides) - unpack(pads);
 }
 
 // Which place of the window row k is, as an offset in the image, and the channel.
 ivec4 window_of(uint k_at) {
-  uint at = k_at % WINDOW;
+  uint channels = k / WINDOW;
+  uint at = B_KIND >= BY_PIXEL ? k_at / channels : k_at % WINDOW;
+  uint channel = B_KIND >= BY_PIXEL ? k_at % channels : k_at / WINDOW;
   ivec3 offset = ivec3(at / (WINDOW_H * WINDOW_W), at / WINDOW_W % WINDOW_H, at % WINDOW_W);
-  return ivec4(offset * unpack(dilations), k_at / WINDOW);
+  return ivec4(offset * unpack(dilations), channel);
 }
 
 const uint OUTSIDE = 0xffffffffu;
@@ -74,7 +80,7 @@ const uint OUTSIDE = 0xffffffffu;
 // Where that pixel of the image is, or OUTSIDE.
 uint pixel_of(uint base, ivec3 origin, ivec4 in_window) {
   ivec3 at = origin + in_window.xyz;
-  if (B_KIND == TRANSPOSED) {
+  if (kImageKind == TRANSPOSED) {
     ivec3 by = unpack(strides);
     ivec3 from = origin - in_window.xyz;
     at = from / by;
@@ -88,15 +94,12 @@ uint pixel_of(uint base, ivec3 origin, ivec4 in_window) {
 // Stores a sum, or a part of one; z counts parts, too. The place must be inside the matrix.
 void finish(uint z, uint mi, uint ni, float value) {
   if (PARTS > 1u) {
-    out_[(z * m + mi) * n + ni] = value;
+    out_[(z * m + mi) * n + ni] = floatBitsToUint(value);
     return;
   }
   uint at = (z * m + mi) * n + ni;
   if (BIAS == 1u) value += bias_[ni];
   if (BIAS == 2u) value += bias_[z % inner * m + mi];
-  if (RESIDUAL == 1u) value += residual_[at];
-  value = activate(ACTIVATION, value, least, most);
-  if (RESIDUAL == 2u) value += residual_[at];
-  if (RESIDUAL == 3u) value *= residual_[at];
-  out_[at] = value;
+  float other = RESIDUAL != 0u ? residual_[at] : 0.0;
+  out_[at] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }

@@ -11,14 +11,14 @@ layout(constant_id = 1) const uint BIAS = 0;      // 0: none, 1: of columns, 2: 
 layout(constant_id = 2) const uint ACTIVATION = 0;
 layout(constant_id = 3) const uint RESIDUAL = 0;  // As Residual in planner/epilogue.h.
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer Parts { float parts_[]; };
 layout(binding = 2) readonly buffer Bias { float bias_[]; };
 layout(binding = 3) readonly buffer Residual { float residual_[]; };
 
 layout(push_constant) uniform Push {
   uint count, m, n, inner;
-  float least, most;
+  Ending ending;
 };
 
 void main() {
@@ -30,9 +30,6 @@ void main() {
   for (uint i = 0; i < PARTS; ++i) value += parts_[(z * PARTS + i) * matrix + at];
   if (BIAS == 1u) value += bias_[at % n];
   if (BIAS == 2u) value += bias_[z % inner * m + at / n];
-  if (RESIDUAL == 1u) value += residual_[index];
-  value = activate(ACTIVATION, value, least, most);
-  if (RESIDUAL == 2u) value += residual_[index];
-  if (RESIDUAL == 3u) value *= residual_[index];
-  out_[index] = value;
+  float other = RESIDUAL != 0u ? residual_[index] : 0.0;
+  out_[index] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }

@@ -26,8 +26,9 @@ constexpr int64_t kMostRepeated = 1 << 18;  // Elements, in case a reader needs 
 
 void expand(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
-  Dims dims(y->type.rank() - x->type.rank(), exir::Sym(1));
-  const Dims given = l.out().dims(l.loose(x));
+  const Dims given = l.out().dims(l.loose(x));  // XNNPACK has no scalars: one dimension of size 1.
+  const size_t rank = std::max(y->type.rank(), given.size());
+  Dims dims(rank - given.size(), exir::Sym(1));
   dims.insert(dims.end(), given.begin(), given.end());
   l.set_loose(y, l.reshape(l.loose(x), std::move(dims)));
 }

@@ -143,7 +143,7 @@ Offset<wire::XNode> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
   if (std::isfinite(spec.min) || std::isfinite(spec.max)) {
     range = wire::CreateRange(fbb, spec.min, spec.max);
   }
-  return wire::CreateXNode(fbb, spec.kind, content, 0, range);
+  return wire::CreateXNode(fbb, spec.kind, content, spec.origin, range);
 }
 
 // `scale_buffer` is the constant that holds the scales of groups.
@@ -235,6 +235,7 @@ Id PayloadWriter::add(NodeSpec spec, Dims dims) {
     if (id != kNone) list_.values[id].is_read = true;
   }
   spec.output = static_cast<Id>(list_.values.size());
+  spec.origin = origin_;
   known_.add(spec.output, value.dims);
   list_.values.push_back(std::move(value));
   list_.nodes.push_back(std::move(spec));

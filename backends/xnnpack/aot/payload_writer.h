@@ -45,6 +45,8 @@ struct NodeSpec {
   Window window;
   // Where the sizes of a reshape come from if several are dynamic. Filled in last.
   std::vector<wire::SizeSource> sources;
+  uint32_t origin =
+      0;  // The node of the part that it computes, counted from 1. Filled in by add().
 };
 
 // The quantisation parameters of a tensor: x is (number - zero_point) * scale.
@@ -100,6 +102,8 @@ class PayloadWriter {
   Id add_input(Dims dims);
   Id add_constant(Dims dims, exir::TensorData data);
   Id add_number(float value);
+  // What is added next computes that node of the part, counted from 0.
+  void set_origin(size_t node) { origin_ = static_cast<uint32_t>(node) + 1; }
   // Adds the node and returns its result.
   Id add(NodeSpec spec, Dims dims);
   // Makes the value a result of the call. Results are numbered after all inputs, in the order of
@@ -130,6 +134,7 @@ class PayloadWriter {
  private:
   const exir::SymRanges& ranges_;
   const bool for_executorch_;
+  uint32_t origin_ = 0;
   NodeList list_;
   KnownSizes known_;
   uint32_t extern_count_ = 0;

@@ -197,7 +197,10 @@ bool XnnpackCompiler::pays(const Part& part) const {
 
 std::shared_ptr<exir::Delegate> XnnpackCompiler::compile(const Part& part) const {
   Lowering lowering(part);
-  for (const Node* node : part.nodes) find_rule(node->target())->lower(lowering, *node);
+  for (size_t i = 0; i < part.nodes.size(); ++i) {
+    lowering.out().set_origin(i);
+    find_rule(part.nodes[i]->target())->lower(lowering, *part.nodes[i]);
+  }
   lowering.finish_outputs();
   return std::make_shared<exir::Delegate>(lowering.out().finish());
 }

@@ -296,6 +296,21 @@ TEST(XnnpackCompiler, WhatIsRepeatedIsMultipliedWithOnes) {
   EXPECT_EQ(r.kinds(), "Reshape Multiply Reshape Multiply Reshape Tanh");
 }
 
+// XNNPACK has no scalars: the sum has one dimension in the payload.
+TEST(XnnpackCompiler, AScalarIsRepeatedToTheRankOfTheResult) {
+  const Compiled r = compile(R"(  input %x: float32[2, 3]
+  %s: float32[] = aten::sum.dim_IntList(%x, [0, 1])
+  %y: float32[1, 2, 1, 4] = aten::expand_copy(%s, [1, 2, 1, 4])
+  return %y)",
+                             {exir::Groups::kAll});
+  ASSERT_TRUE(r.outside.empty()) << r.outside[0];
+  const wire::XNNGraph& payload = r.payload();
+  const wire::Tensor& out =
+      *payload.values()->Get(payload.output_ids()->Get(0))->content_as_Tensor();
+  EXPECT_EQ(out.rank(), 4u);
+  EXPECT_EQ(out.dims()->Get(1), 2u);
+}
+
 TEST(XnnpackCompiler, WeightsMayBeComputed) {
   const Compiled r = compile(R"(  input %x: float32[2, 8, 16]
   input %w: float32[4, 16]

@@ -16,6 +16,7 @@ XnnpackOptions backend_options(const DeviceOptions& options, const XnnpackThread
   result.threads = threads.count();
   result.pool = threads.pool();
   result.cache_path = options.packed_path;
+  result.profiler = options.profiler;
   if (options.max_bytes != 0) result.max_bytes = options.max_bytes;
   return result;
 }

@@ -72,7 +72,7 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   const Status status =
       delegate->load(payload, context, options_.max_bytes,
                      {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
-                      shares ? workspace_.get() : nullptr},
+                      shares ? workspace_.get() : nullptr, /*weights=*/nullptr, options_.profiler},
                      *cache_);
   if (!status.ok()) {
     delete delegate;

@@ -26,6 +26,10 @@ struct ProfiledStep {
   std::string_view kernel;  // What computed it.
   std::string_view sizes;   // Of what it computed.
   double seconds;
+  double begin = -1;  // In seconds since the call began; negative if it is not known.
+  // The node that it computes, counted from 0 in the order of the compiler's report; negative if it
+  // is not one node, or not known.
+  int64_t node = -1;
 };
 
 // Receives the steps of each execution, for an application that looks where time goes. The views

@@ -31,6 +31,8 @@
 
 namespace taper {
 
+class EventTracer;
+
 namespace internal {
 struct MethodState;
 }
@@ -58,6 +60,15 @@ struct ExecutionFailure {
   // What the program says of it, such as the message of an assertion; often empty. It comes from
   // the file as it is, and may hold any bytes.
   std::string_view message;
+};
+
+// What an instruction does, and with what.
+struct InstructionInfo {
+  OperatorName op;  // Or the delegate's id as `name`; empty for moves and jumps.
+  bool is_delegate = false;
+  // Its arguments, the results among them. Between executions they have the types and sizes that
+  // they had last; whether their memory still holds what they were depends on the plan.
+  Span<EValue* const> args;
 };
 
 // Used by one thread at a time. Methods of one Program may run in parallel if they share no memory.
@@ -116,6 +127,12 @@ class Method {
   //         the error of a kernel or backend
   // After an error the outputs are undefined, and the next execute() starts from the beginning.
   Status execute();
+
+  // The same, but tells `tracer` of each instruction (taper/event_tracer.h).
+  Status execute(EventTracer& tracer);
+
+  // Returns kInvalidArgument if there is no such instruction.
+  Result<InstructionInfo> instruction(size_t chain, size_t instruction) const;
 
   // Where the last execute() failed. Its texts live as long as the program.
   ExecutionFailure last_failure() const;

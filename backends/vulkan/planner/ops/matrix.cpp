@@ -37,8 +37,8 @@ void plan_linear(Call& call, int) {
   p.second = SecondMatrix::kByRow;
   Dims dims = x.dims;
   dims[rank - 1] = p.n;
-  p.out = call.result(dims, ScalarType::kFloat);
   p.epilogue = call.epilogue();
+  p.out = call.result(dims, p.epilogue.dtype());
   multiply(call, p);
 }
 
@@ -99,8 +99,8 @@ void plan_mm(Call& call, int rank) {
   const Operand a = call.tensor(0), b = call.tensor(1);
   call.require(a.dims.rank == static_cast<size_t>(rank), "its operands have another rank");
   Product p = dense_product(call, a, b);
-  p.out = call.result(product_dims(a, p), ScalarType::kFloat);
   p.epilogue = call.epilogue();
+  p.out = call.result(product_dims(a, p), p.epilogue.dtype());
   multiply(call, p);
 }
 

@@ -36,10 +36,12 @@ bool restride(const Dims& from, const Dims& strides, const Dims& to, Dims& found
 void reshape(Call& call, const View& x, const Dims& dims) {
   Dims strides;
   if (!x.is_stored && call.ok() && restride(x.dims, x.walk.strides, dims, strides)) {
-    call.stay_view(0, dims, {x.walk.tensor, x.walk.offset, strides});
-  } else {
-    call.alias(call.tensor(0), dims);
+    return call.stay_view(0, dims, {x.walk.tensor, x.walk.offset, strides});
   }
+  if (call.may_alias(true)) return call.alias(call.tensor(0), dims);
+  call.require(x.dims.numel() == dims.numel(), "a view has another number of elements");
+  const Operand out = call.result(dims, x.dtype);
+  copy(call, x.dims, {out, 0, contiguous_strides(x.dims)}, x.walk);
 }
 
 // (x, ...): the same elements with the same sizes.

@@ -30,15 +30,15 @@ int64_t parts_size(const Product& p, const Tiling& t) { return p.batch * t.parts
 void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count) {
   struct Push {
     uint32_t count, m, n, inner;
-    float least, most;
+    Ending ending;
   };
-  const Push push = {u32(p.batch * p.m * p.n), u32(p.m),       u32(p.n), u32(p.inner),
-                     p.epilogue.least,         p.epilogue.most};
+  const Push push = {u32(p.batch * p.m * p.n), u32(p.m), u32(p.n), u32(p.inner),
+                     Ending(p.epilogue)};
   const Operand added = call.added();
   call.dispatch(Shader::sum_parts)
       .constant(u32(count))
       .constant(bias_kind(p))
-      .constant(static_cast<uint32_t>(p.epilogue.activation))
+      .constant(ending_kind(p.epilogue))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
       .push(push)
       .writes(p.out)
@@ -51,13 +51,13 @@ void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count
 void multiply_rows(Call& call, const Product& p) {
   struct Push {
     uint32_t n, k, b_n;
-    float least, most;
+    Ending ending;
   };
-  const Push push = {u32(p.n), u32(p.k), u32(p.b_n), p.epilogue.least, p.epilogue.most};
+  const Push push = {u32(p.n), u32(p.k), u32(p.b_n), Ending(p.epilogue)};
   const Operand added = call.added();
   call.dispatch(Shader::gemv)
       .constant(bias_kind(p))
-      .constant(static_cast<uint32_t>(p.epilogue.activation))
+      .constant(ending_kind(p.epilogue))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
       .constant(p.k % 4 == 0)
       .constant(p.b_is_packed)
@@ -72,7 +72,18 @@ void multiply_rows(Call& call, const Product& p) {
 }
 
 // How shaders read the matrices; product.glsl has the same numbers.
-enum : uint32_t { kByColumn, kByRow, kImage, kTransposedImage, kWideByColumn, kWideByRow, kPacked };
+enum : uint32_t {
+  kByColumn,
+  kByRow,
+  kImage,
+  kTransposedImage,
+  kWideByColumn,
+  kWideByRow,
+  kPacked,
+  kBytes,
+  kWideBytes,
+};
+constexpr uint32_t kByPixel = 16;  // Added to an image.
 
 bool are_quads(std::initializer_list<int64_t> values) {
   return std::all_of(values.begin(), values.end(), [](int64_t v) { return v % 4 == 0; });
@@ -80,17 +91,19 @@ bool are_quads(std::initializer_list<int64_t> values) {
 
 uint32_t first_kind(const Product& p) {
   if (p.a_is_packed) return kPacked;
+  if (p.a_has_bytes) return are_quads({p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideBytes : kBytes;
   if (p.a_k != 1) return kByColumn;
   return are_quads({p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideByRow : kByRow;
 }
 
 uint32_t second_kind(const Product& p) {
   if (p.b_is_packed) return kPacked;
+  if (p.b_has_bytes) return are_quads({p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideBytes : kBytes;
   switch (p.second) {
     case SecondMatrix::kImage:
-      return kImage;
+      return kImage + (p.by_pixel ? kByPixel : 0U);
     case SecondMatrix::kTransposedImage:
-      return kTransposedImage;
+      return kTransposedImage + (p.by_pixel ? kByPixel : 0U);
     case SecondMatrix::kByRow:
       return p.b_k == 1 && are_quads({p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideByRow : kByRow;
     case SecondMatrix::kByColumn:
@@ -102,7 +115,7 @@ uint32_t second_kind(const Product& p) {
 
 struct TilePush {
   uint32_t m, n, k, a_m, a_k, b_k, b_n, inner, a_outer, a_inner, b_outer, b_inner;
-  float least, most;
+  Ending ending;
   int32_t in[3], out[2];
   uint32_t strides, pads, dilations, part;
 };
@@ -122,8 +135,7 @@ TilePush push_of(const Product& p, int64_t part) {
           u32(p.a_inner),
           u32(p.b_outer),
           u32(p.b_inner),
-          p.epilogue.least,
-          p.epilogue.most,
+          Ending(p.epilogue),
           {i32(w.in[0]), i32(w.in[1]), i32(w.in[2])},
           {i32(w.out[1]), i32(w.out[2])},
           ten_bits_each(w.stride),
@@ -148,7 +160,7 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader
       .constant(first_kind(p))
       .constant(second_kind(p))
       .constant(is_whole ? bias_kind(p) : 0)
-      .constant(is_whole ? static_cast<uint32_t>(p.epilogue.activation) : 0)
+      .constant(is_whole ? ending_kind(p.epilogue) : 0)
       .constant(is_whole ? static_cast<uint32_t>(p.epilogue.residual) : 0)
       .constant(u32(w.window[1]))
       .constant(u32(w.window[2]))
@@ -161,7 +173,10 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader
       .reads(p.a)
       .reads(p.b)
       .reads(p.has_bias ? p.bias : p.a);  // A binding that is not used needs a buffer, too.
-  if (is_whole && p.epilogue.residual != Residual::kNone) call.reads(added);
+  const bool has_residual = is_whole && p.epilogue.residual != Residual::kNone;
+  const bool has_bytes = p.a_has_bytes || p.b_has_bytes;
+  if (has_residual || has_bytes) call.reads(has_residual ? added : p.a);
+  if (has_bytes) call.reads(p.scales);
   call.groups(ceil_div(p.n, t.n), ceil_div(p.m, t.m), p.batch * t.parts);
   if (!is_whole) sum_parts(call, p, out, t.parts);
 }
@@ -211,20 +226,21 @@ void multiply(Call& call, const Product& given) {
                "its windows, strides or dilations are too large");
   if (!call.ok()) return;
   Product p = given;
-  if (call.in_half()) call.note_rounding();
-  if (call.in_half()) pack_constants(call, p);
+  const bool in_half = call.in_half() && !p.a_has_bytes && !p.b_has_bytes;
+  if (in_half) call.note_rounding();
+  if (in_half) pack_constants(call, p);
   const bool is_rows = p.m <= kFewRows && p.batch == 1 && p.a_k == 1 && p.a_m == p.k &&
                        p.b_k == 1 && (p.b_n == p.k || p.b_is_packed) &&
                        p.second == SecondMatrix::kByRow && !p.bias_is_by_row && p.k > 0 &&
-                       !p.a_is_packed;
+                       !p.a_is_packed && !p.b_has_bytes;
   // Plans for other sizes have the same temporary tensors, so one is asked for in any case.
   if (is_rows) {
     multiply_rows(call, p);
-  } else if (call.in_half() && call.limits().matrix_units) {
+  } else if (in_half && call.limits().matrix_units) {
     multiply_by_units(call, p);
   } else {
     const Tiling t = tiling_for_processors(call, p);
-    multiply_tiles(call, p, t, Shader::gemm, t.m * t.n / 16, {call.in_half()});
+    multiply_tiles(call, p, t, Shader::gemm, t.m * t.n / 16, {in_half});
   }
 }
 

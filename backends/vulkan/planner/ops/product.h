@@ -24,7 +24,11 @@ struct Product {
   int64_t inner = 1, a_outer = 0, a_inner = 0, b_outer = 0, b_inner = 0;
   SecondMatrix second = SecondMatrix::kByColumn;
   bool a_is_packed = false, b_is_packed = false;  // By row, in float16 (packed.h).
-  Windows windows;                                // If `second` is an image.
+  // By row, bytes of which each row has a scale; not both. Rows may be longer than k.
+  bool a_has_bytes = false, b_has_bytes = false;
+  Operand scales;
+  Windows windows;        // If `second` is an image.
+  bool by_pixel = false;  // Whether k counts the channels of a pixel first, not those of a window.
   bool has_bias = false, bias_is_by_row = false;
   Operand bias;
   Epilogue epilogue;

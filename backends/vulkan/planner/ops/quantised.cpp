@@ -111,9 +111,10 @@ RowSharing sharing_of(const PackedMatrix& m) {
 void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
   const struct {
     uint32_t n, row_bytes, scale_row, scale_group;
-    float least, most, eps;
-  } push = {u32(m.n),         u32(m.row_bytes), u32(m.scale_row), u32(m.scale_group),
-            p.epilogue.least, p.epilogue.most,  call.norm().eps};
+    Ending ending;
+    float eps;
+  } push = {u32(m.n),           u32(m.row_bytes),   u32(m.scale_row),
+            u32(m.scale_group), Ending(p.epilogue), call.norm().eps};
   const bool has_norm = call.norm().weight >= 0;
   const Operand norm_weight = call.norm_weight();
   const RowSharing by = sharing_of(m);
@@ -121,7 +122,7 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
   call.dispatch(Shader::gemv_packed)
       .constant(u32(m.bits))
       .constant(p.has_bias)
-      .constant(static_cast<uint32_t>(p.epilogue.activation))
+      .constant(ending_kind(p.epilogue))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
       .constant(m.has_words() && m.k % 4 == 0)
       .constant(u32(by.columns))
@@ -163,14 +164,22 @@ void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t
   p.b_k = 1;
   p.b_n = p.k;
   p.second = SecondMatrix::kByRow;
-  p.out = call.result(dims, ScalarType::kFloat);
   p.epilogue = call.epilogue();
+  p.out = call.result(dims, p.epilogue.dtype());
   const Dims matrix = {2, {m.n, m.k}};
-  const bool as_floats = p.m > kFewRows && matrix.numel() <= kMostFloats;
-  const bool may_norm = p.k % 4 == 0 && !as_floats && !p.has_bias;
+  const bool has_tiles = p.m > kFewRows, as_bytes = has_tiles && m.bits == 8 && !call.in_half();
+  const bool as_floats = has_tiles && !as_bytes && matrix.numel() <= kMostFloats;
+  const bool may_norm = p.k % 4 == 0 && !has_tiles && !p.has_bias;
   call.require(call.norm().weight < 0 || may_norm, "it does not normalise its input");
   Operand floats = call.temporary(as_floats ? matrix.numel() : 0);
   if (!call.ok() || p.out.dims.numel() == 0) return;
+  if (as_bytes) {
+    p.b = m.weights;
+    p.b_n = m.row_bytes;
+    p.b_has_bytes = true;
+    p.scales = m.scales;
+    return multiply(call, p);
+  }
   if (!as_floats) return multiply_rows(call, m, p);
   floats.dims = matrix;
   dequantise(call, m, floats, nullptr, false);

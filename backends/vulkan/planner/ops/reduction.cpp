@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/vulkan/planner/operators.h"
-#include "backends/vulkan/planner/ops/rows.h"
+#include "backends/vulkan/planner/ops/reduction.h"
 
 namespace taper::vulkan {
 namespace {
@@ -279,6 +279,13 @@ constexpr Operator kOperators[] = {
 };
 
 }  // namespace
+
+void find_extremes(Call& call, bool largest, const Rows& rows, const Operand& out) {
+  Reduce r;
+  r.kind = largest ? kMax : kMin;
+  r.out = out;
+  reduce(call, r, rows);
+}
 
 const Span<const Operator> kReductionOperators = kOperators;
 

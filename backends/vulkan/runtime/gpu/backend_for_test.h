@@ -37,8 +37,9 @@ inline std::vector<uint8_t> scaled_payload() {
 // The payload, loaded by a backend that outlives it.
 class LoadedPayload {
  public:
-  explicit LoadedPayload(VulkanBackend& backend, ThreadPool pool = {})
-      : backend_(backend), payload_(scaled_payload()) {
+  explicit LoadedPayload(VulkanBackend& backend, ThreadPool pool = {},
+                         std::vector<uint8_t> payload = scaled_payload())
+      : backend_(backend), payload_(std::move(payload)) {
     MethodOptions options;
     options.pool = pool;
     options.kernels = tables_;

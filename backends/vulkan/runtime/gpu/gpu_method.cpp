@@ -425,8 +425,9 @@ Status GpuMethod::read_output(EValue& arg, ValueId output, const OutputForm& for
 bool GpuMethod::may_have_wide_inputs() const {
   for (const ValueId id : graph_.inputs) {
     const PayloadValue& value = graph_.values[id];
-    const bool is_index = value.dtype == ScalarType::kLong || value.dtype == ScalarType::kInt;
-    if (value.kind == Kind::kTensor && is_index) return true;
+    const bool is_wide = value.dtype == ScalarType::kLong || value.dtype == ScalarType::kInt ||
+                         value.dtype == ScalarType::kDouble;
+    if (value.kind == Kind::kTensor && is_wide) return true;
   }
   return false;
 }

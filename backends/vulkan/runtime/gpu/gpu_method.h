@@ -28,8 +28,8 @@ class GpuMethod final : public Executable {
   Status load(Span<const uint8_t> payload, const ConstantSource& source, const ThreadPool& pool,
               bool in_half);
 
-  // Whether an input may be of int64. An element that does not fit into 32 bits makes execute()
-  // return kNotSupported.
+  // Whether an input may be of int64 or float64. An element that does not fit into 32 bits makes
+  // execute() return kNotSupported.
   bool may_have_wide_inputs() const;
 
   // Returns kInvalidArgument where an argument is not what the payload says, or where an index that

@@ -125,6 +125,7 @@ Status Subgraph::read_nodes(const wire::XNNGraph& graph) {
                           "a payload for ExecuTorch contains a node of Taper's own kinds");
     node.content = wire.content();
     node.content_type = wire.content_type();
+    node.origin = wire.debug_handle();
     TAPER_TRY(read_range(wire, node));
     node.kind->arguments(node);
     TAPER_XNNPACK_REQUIRE((node.flags & ~node.kind->allowed_flags) == 0,

@@ -74,6 +74,7 @@ struct XnnNode {
   uint32_t output = kNone;
   uint32_t flags = 0;
   float min = 0, max = 0;
+  uint32_t origin = 0;     // As the schema's debug_handle.
   bool is_needed = false;  // Its result is needed; XNNPACK aborts on nodes whose result is not.
 
   template <typename Table>

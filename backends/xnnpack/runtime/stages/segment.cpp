@@ -3,6 +3,8 @@
 #include "backends/xnnpack/runtime/stages/segment.h"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "backends/xnnpack/library/placed_workspace.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
@@ -102,6 +104,9 @@ Segment::~Segment() {
 }
 
 Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Shared& shared) {
+  graph_ = &graph;
+  first_ = first;
+  last_ = last;
   TAPER_TRY(find_externals(graph, first, last));
   SubgraphOwner subgraph;
   TAPER_TRY(
@@ -113,8 +118,9 @@ Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Sh
   TAPER_TRY(status_of(taper_create_placed_workspace(&workspace_),
                       "there is no memory for the workspace"));
   const pthreadpool_t pool = pool_for(graph, first, last, shared.pool);
+  const uint32_t flags = shared.profiler != nullptr ? XNN_FLAG_BASIC_PROFILING : 0;
   return status_of(
-      xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, pool, 0, &runtime_),
+      xnn_create_runtime_v4(subgraph.graph, shared.weights, workspace_, pool, flags, &runtime_),
       "XNNPACK refuses the graph");
 }
 
@@ -221,6 +227,39 @@ Status Segment::bind(Span<void* const> places, void* scratch) {
                       "XNNPACK refuses the memory of the arguments"));
   is_bound_ = true;
   return {};
+}
+
+// XNNPACK names its operators, not the nodes that they are from: if there are as many of both, they
+// are in the same order.
+bool Segment::tell_steps(StepTimes& times) const {
+  size_t count = 0, needed = 0, bytes = 0;
+  if (xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_num_operators, sizeof(count),
+                                     &count, &bytes) != xnn_status_success) {
+    return false;
+  }
+  std::vector<uint64_t> microseconds(count);
+  std::vector<char> names;
+  const auto get = [&](xnn_profile_info what, size_t size, void* to) {
+    const xnn_status status = xnn_get_runtime_profiling_info(runtime_, what, size, to, &bytes);
+    return status == xnn_status_success;
+  };
+  get(xnn_profile_info_operator_name, 0, nullptr);  // Says how many bytes they need.
+  names.resize(bytes + 1);
+  const bool has_all =
+      count > 0 && get(xnn_profile_info_operator_name, bytes, names.data()) &&
+      get(xnn_profile_info_operator_timing, count * sizeof(uint64_t), microseconds.data());
+  if (!has_all) return false;
+  for (size_t n = first_; n < last_; ++n) needed += graph_->nodes()[n].is_needed;
+  const char* name = names.data();
+  size_t node = first_;
+  for (size_t i = 0; i < count; ++i) {
+    while (node < last_ && !graph_->nodes()[node].is_needed) ++node;
+    const bool is_known = needed == count && node < last_;
+    times.add(is_known ? &graph_->nodes()[node++] : nullptr, name,
+              static_cast<double>(microseconds[i]) * 1e-6);
+    name += std::strlen(name) + 1;
+  }
+  return true;
 }
 
 Status Segment::run() {

@@ -20,6 +20,7 @@ class Segment final : public Stage {
   uint64_t scratch_bytes() const override;
   Status bind(Span<void* const> places, void* scratch) override;
   Status run() override;
+  bool tell_steps(StepTimes& times) const override;
 
  private:
   // A value that is also used outside the segment; its index in the list is its id in XNNPACK.
@@ -35,6 +36,8 @@ class Segment final : public Stage {
   std::unique_ptr<External[]> externals_;
   std::unique_ptr<xnn_external_value[]> bound_;
   size_t external_count_ = 0;
+  const Subgraph* graph_ = nullptr;  // Of nodes [first_, last_).
+  size_t first_ = 0, last_ = 0;
   xnn_workspace_t workspace_ = nullptr;
   void* scratch_ = nullptr;  // The address of the workspace.
   xnn_runtime_t runtime_ = nullptr;

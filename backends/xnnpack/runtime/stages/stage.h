@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/xnnpack/runtime/graph/subgraph.h"
+#include "backends/xnnpack/runtime/stages/step_times.h"
 #include "backends/xnnpack/runtime/stages/work_memory.h"
 
 #include <xnnpack.h>
@@ -18,6 +19,7 @@ struct Shared {
   WorkMemory* memory = nullptr;  // Null: the delegate has its own memory.
   // Provides packed weights, and memory for those that are not packed yet.
   xnn_weights_cache_t weights = nullptr;
+  Profiler* profiler = nullptr;  // Null: nobody asks how long stages take.
 };
 
 class Stage {
@@ -35,6 +37,8 @@ class Stage {
   // `scratch` is aligned to 64 bytes.
   virtual Status bind(Span<void* const> places, void* scratch) = 0;
   virtual Status run() = 0;
+  // Tells of the steps of the last run(). False if it does not know of any: then it is one step.
+  virtual bool tell_steps(StepTimes&) const { return false; }
 };
 
 inline Status status_of(xnn_status status, const char* text) {

@@ -68,6 +68,7 @@ Status make_own_stage(const Subgraph&, size_t, const OwnPart&, const Shared&,
 
 Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& shared) {
   graph_ = &graph;
+  profiler_ = shared.profiler;
   if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
@@ -280,7 +281,39 @@ Status Stages::bind() {
   return {};
 }
 
+// "winograd": what computes a stage of ours.
+const char* Stages::kernel_of(const Part& part) {
+  switch (part.own.kind) {
+    case OwnPart::Kind::kWinograd:
+      return "taper winograd";
+    case OwnPart::Kind::kDepthwise:
+      return "taper depthwise";
+    case OwnPart::Kind::kGrouped:
+      return "taper grouped";
+    case OwnPart::Kind::kFusion:
+      return "taper fused";
+    case OwnPart::Kind::kMove:
+      return "taper move";
+    case OwnPart::Kind::kNone:
+      return "XNNPACK";
+  }
+  return "";
+}
+
+Status Stages::run_and_tell() const {
+  StepTimes times(*profiler_, *graph_);
+  for (size_t p = 0; p < part_count_; ++p) {
+    times.begin_stage();
+    TAPER_TRY(stages_[p]->run());
+    const double seconds = times.stage_seconds();
+    if (stages_[p]->tell_steps(times)) continue;
+    times.add(&graph_->nodes()[parts_[p].last - 1], kernel_of(parts_[p]), seconds);
+  }
+  return {};
+}
+
 Status Stages::run() {
+  if (profiler_ != nullptr) return run_and_tell();
   for (size_t p = 0; p < part_count_; ++p) TAPER_TRY(stages_[p]->run());
   return {};
 }

@@ -25,6 +25,7 @@ class Stages {
   Status bind();
   // False if the memory has moved since the last bind().
   bool is_placed() const { return memory_->begin() == bound_memory_; }
+  // Runs all stages in order.
   Status run();
   size_t size() const { return part_count_; }
 
@@ -51,10 +52,13 @@ class Stages {
   bool is_cut_badly(size_t most_buffers) const;
   void measure_buffers();
   uint64_t place_buffers();
+  static const char* kernel_of(const Part& part);
+  Status run_and_tell() const;
   uint64_t place_buffer(Buffer& buffer, Span<Buffer* const> placed) const;
   void place_values();
 
   const Subgraph* graph_ = nullptr;
+  Profiler* profiler_ = nullptr;
   std::unique_ptr<Part[]> parts_;
   std::unique_ptr<std::unique_ptr<Stage>[]> stages_;
   size_t part_count_ = 0;

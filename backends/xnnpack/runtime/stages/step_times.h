@@ -1,0 +1,35 @@
+// Tells a Profiler how long the steps of a graph take: nodes that XNNPACK computes, and stages of
+// ours.
+
+#pragma once
+
+#include <chrono>
+
+#include "backends/xnnpack/runtime/graph/subgraph.h"
+#include "taper/backend_device.h"
+
+namespace taper::xnnpack {
+
+class StepTimes {
+ public:
+  // Of one execution. All of it must outlive this.
+  StepTimes(Profiler& profiler, const Subgraph& graph)
+      : profiler_(profiler), graph_(graph), start_(Clock::now()) {}
+
+  void begin_stage() { next_ = now(); }
+  double stage_seconds() const { return now() - next_; }
+  // A step that follows the one before it, or begins with its stage. `node` may be null.
+  void add(const XnnNode* node, const char* kernel, double seconds);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  Profiler& profiler_;
+  const Subgraph& graph_;
+  const Clock::time_point start_;
+  double next_ = 0;  // When the next step begins.
+  uint32_t count_ = 0;
+};
+
+}  // namespace taper::xnnpack

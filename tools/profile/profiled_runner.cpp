@@ -1,0 +1,39 @@
+#include "tools/profile/profiled_runner.h"
+
+#include "tools/npy.h"
+#include "tools/terminal.h"
+
+namespace taper::tools {
+
+std::vector<Option> profiled_run_options() {
+  return {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
+          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
+          {"t,threads", "Threads for kernels and backends", "N", "1"},
+          {"portable-only", "Do not use the kernels optimized for this processor"},
+          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}};
+}
+
+std::unique_ptr<ProgramRunner> profiled_runner(const std::string& path, const CommandLine& line,
+                                               Recorder& recorder) {
+  RunnerOptions options;
+  options.path = path;
+  options.data_path = line.text("external-weights");
+  options.method = line.text("method");
+  options.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
+  options.optimized = !line.given("portable-only");
+  options.profiler = &recorder;
+  auto runner = std::make_unique<ProgramRunner>(options);
+  print_note(runner->cache_note());
+  print_note(runner->device_note());
+  const std::vector<std::string> names = line.list("inputs");
+  if (line.given("inputs")) {
+    runner->set_inputs(read_all(names), names);
+  } else {
+    runner->set_ones();
+  }
+  constexpr int kWarmUps = 2;
+  for (int i = 0; i < kWarmUps; ++i) runner->execute();
+  return runner;
+}
+
+}  // namespace taper::tools
