@@ -26,6 +26,7 @@
 #include "exir/passes/simplify/cse.h"
 #include "exir/passes/simplify/fold_batch_norm.h"
 #include "exir/passes/simplify/fold_constants.h"
+#include "exir/passes/simplify/integer_formats.h"
 #include "exir/passes/simplify/keep_assertions.h"
 #include "exir/passes/simplify/keep_old_values.h"
 #include "exir/passes/simplify/prepare_for_inference.h"
@@ -80,8 +81,10 @@ bool is_fixed(const Value* value, int steps) {
                  [&](const Value* arg) { fixed = fixed && is_fixed(arg, steps - 1); });
   return fixed;
 }
-// Weights in groups, for which there is no kernel; constant folding keeps their integers.
+// Weights in groups or in formats of other libraries, for which there is no kernel; constant folding
+// keeps their integers.
 bool is_weight_in_groups(const Node& node) {
+  if (has_integer_format(node)) return is_fixed(node.arg(0).value(), 3);
   if (!node.is("quantized_decomposed::dequantize_per_channel_group")) return false;
   constexpr int kSteps = 3;
   const auto is_known = [&](const char* name) {
@@ -113,7 +116,8 @@ int run_decompose(Graph& graph, Lowering& lowering) {
   const KeepWhole keep = [&](const Node& node) {
     const bool keeps =
         stays_whole(node) || is_weight_in_groups(node) ||
-        (options.backends.empty() && !options.for_executorch && is_row_quantisation(node)) ||
+        (options.backends.empty() && !options.for_executorch &&
+         (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
         any_backend(options, [&](const BackendCompiler& backend) {
           return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
         });
@@ -124,7 +128,7 @@ int run_decompose(Graph& graph, Lowering& lowering) {
 }
 int run_restore_linear(Graph& graph, Lowering& lowering) {
   const int count = restore_linear(graph);
-  if (count != 0) lowering.kept_whole.emplace("aten::linear");
+  if (count != 0) lowering.kept_whole.insert({"aten::linear", "torchao::dequantize_affine"});
   return count;
 }
 int run_pack_weights(Graph& graph, Lowering& lowering) {

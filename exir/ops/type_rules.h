@@ -48,6 +48,8 @@ Types binary_float(const Call& c);
 Types clamp(const Call& c);
 Types dequantized(const Call& c);
 Types dequantized_groups(const Call& c);
+Types dequantized_int4(const Call& c);
+Types dequantized_gguf(const Call& c);
 Types divide_mode(const Call& c);
 Types lerp(const Call& c);
 Types masked_fill(const Call& c);

@@ -169,6 +169,17 @@ void int_product(Builder& b) {
       b.op("mm", {b.cast(b.in("self"), ScalarType::kInt), b.cast(b.in("mat2"), ScalarType::kInt)}));
 }
 
+// Constant folding takes float32 as it is; other dtypes are converted from it.
+void dequantize_format(Builder& b) {
+  if (b.out_type().dtype == ScalarType::kFloat) {
+    throw Failure("weights of this format must be constants of whole groups or blocks");
+  }
+  std::vector<Argument> args = b.node().args;
+  args.back() = ScalarType::kFloat;
+  Value* x = b.op(b.node().target(), args);
+  b.result(b.cast(x, b.out_type().dtype));
+}
+
 }  // namespace
 
 const Decompositions& affine_rules() {
@@ -177,6 +188,8 @@ const Decompositions& affine_rules() {
       {"torchao::quantize_affine", quantize},
       {"torchao::dequantize_affine", dequantize},
       {"_int_mm", int_product},
+      {"torchao::dequantize_int4_tensor", dequantize_format},
+      {"torchao::dequantize_gguf", dequantize_format},
   };
   return table;
 }

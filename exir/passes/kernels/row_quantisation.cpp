@@ -20,9 +20,7 @@ bool is_or_none(const Argument& arg, ScalarType expected) {
 
 bool has_rows(const Value* x, const Argument& block_size) {
   const Argument::List& block = block_size.list();
-  if (x->role == ValueRole::kConstant || x->type.rank() < 2 || block.size() != x->type.rank()) {
-    return false;
-  }
+  if (x->type.rank() < 2 || block.size() != x->type.rank()) return false;
   for (size_t d = 0; d < block.size(); ++d) {
     const Sym expected = d + 1 == block.size() ? x->type.sizes[d] : Sym(1);
     if (!block[d].is_int() || !(Sym(block[d].to_int()) == expected)) return false;
@@ -48,7 +46,9 @@ bool is_there(const Node& node) {
   return node.is(kQuantize) && fits(node, "output_dtype", node.arg("input").value());
 }
 bool is_back(const Node& node) {
-  return node.is(kDequantize) && fits(node, "input_dtype", node.outputs[0]);
+  // Weights are constants.
+  return node.is(kDequantize) && node.arg("input").value()->role != ValueRole::kConstant &&
+         fits(node, "input_dtype", node.outputs[0]);
 }
 
 bool uses(const Node& node, const Node& choice) {

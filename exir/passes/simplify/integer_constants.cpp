@@ -7,6 +7,7 @@
 
 #include "exir/ir/scales.h"
 #include "exir/ops/facts.h"
+#include "exir/passes/simplify/integer_formats.h"
 #include "kernels_portable/engine/convert.h"
 
 namespace taper::exir {
@@ -189,6 +190,7 @@ std::shared_ptr<const Scales> made_by(const Node& node) {
   if (node.is("quantized_decomposed::dequantize_per_channel_group")) {
     return dequantised_by_group(node);
   }
+  if (has_integer_format(node)) return integers_of_format(node);
   if (is_cast(node)) return bytes_of(node.arg(0).value());
   if (node.is("aten::sub.Tensor")) return with_zero_points(node);
   if (node.is("aten::mul.Tensor")) return with_scales(node);

@@ -7,6 +7,7 @@
 
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
+#include "exir/passes/simplify/byte_product.h"
 #include "exir/passes/simplify/integer_constants.h"
 
 namespace taper::exir {
@@ -38,6 +39,7 @@ class LinearRestorer {
                         node.arg(0).value()->type.rank() == 1 &&
                         node.arg(0).value()->type.sizes[0] == node.outputs[0]->type.sizes[1];
     if (is_sum) return replace(node, node.arg(1), node.arg(2), node.arg(0), rewriter);
+    if (const auto product = byte_product_of(node)) return restore(node, *product, rewriter);
     return node.is("aten::mul.Tensor") && rescale(node, rewriter);
   }
 
@@ -106,6 +108,42 @@ class LinearRestorer {
     rewriter.replace(node.outputs[0],
                      rewriter.emit("aten::linear", {layer.arg("input"), scaled, Argument()},
                                    {node.outputs[0]->type})[0]);
+    return true;
+  }
+
+  // A layer whose input is dequantised by the operator that backends and kernels recognise, if it
+  // was quantised by its counterpart.
+  bool restore(Node& node, const ByteProduct& product, Rewriter& rewriter) {
+    const Value& matrix = *product.weights;
+    Scales bytes;
+    bytes.items = floats_of(*product.factors);
+    bytes.span = 1;
+    bytes.integers = matrix.data;
+    bytes.bits = bits_of(matrix.data, ScalarType::kChar);
+    const auto scales = transposed(bytes, matrix.type);
+    if (scales == nullptr) return false;
+    Value* weights =
+        constant(rewriter, matrix, scales, {matrix.type.sizes[1], matrix.type.sizes[0]});
+    Value *q = before_views(product.integers), *s = before_views(product.scales);
+    const Node *there = q->producer, *choice = s->producer;
+    const bool is_whole = there != nullptr && there->is("torchao::quantize_affine") &&
+                          choice != nullptr && choice->is("torchao::choose_qparams_affine") &&
+                          there->arg("scale").is_value() && there->arg("scale").value() == s;
+    if (!is_whole) return false;
+    TensorType type(ScalarType::kFloat, q->type.sizes);
+    Value* x = rewriter.emit("torchao::dequantize_affine",
+                             {q, there->arg("block_size"), s, there->arg("zero_point"),
+                              ScalarType::kChar, there->arg("quant_min"), there->arg("quant_max")},
+                             {type})[0];
+    type.sizes.back() = matrix.type.sizes[1];
+    Value* y = rewriter.emit("aten::linear", {x, weights, Argument()}, {type})[0];
+    if (!(type == node.outputs[0]->type)) {
+      if (!node.outputs[0]->type.is_static()) return false;
+      Argument::List sizes;
+      for (const Sym& size : node.outputs[0]->type.sizes) sizes.push_back(size.as_int());
+      y = rewriter.emit("aten::view_copy", {y, sizes}, {node.outputs[0]->type})[0];
+    }
+    rewriter.replace(node.outputs[0], y);
     return true;
   }
 

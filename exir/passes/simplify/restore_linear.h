@@ -7,6 +7,9 @@
 //     before   %p = aten::mm(%x, %q)   (%q: integers)       after   %y = aten::linear(%x, %w)
 //              %y = aten::mul(%p, %s)                       (%w: %q transposed, with scales %s)
 //
+// What torchao spells by aten::_int_mm, with rows that are quantised at run time, becomes a layer
+// whose input is dequantised (byte_product.h).
+//
 // Runs      in Edge, after fold_constants.
 // Keeps     products with other matrices.
 // Cost      one walk; a matrix that is stored transposed is copied.
