@@ -81,8 +81,8 @@ bool is_fixed(const Value* value, int steps) {
                  [&](const Value* arg) { fixed = fixed && is_fixed(arg, steps - 1); });
   return fixed;
 }
-// Weights in groups or in formats of other libraries, for which there is no kernel; constant folding
-// keeps their integers.
+// Weights in groups or in formats of other libraries, for which there is no kernel; constant
+// folding keeps their integers.
 bool is_weight_in_groups(const Node& node) {
   if (has_integer_format(node)) return is_fixed(node.arg(0).value(), 3);
   if (!node.is("quantized_decomposed::dequantize_per_channel_group")) return false;

@@ -1,7 +1,7 @@
 // Constants of integers become arguments of kernels that take them packed.
 //
-//     before   %y = aten::linear(%x, %w, %b)        after   %y = taper::packed_linear(%x, %integers,
-//              (%w: 4-bit integers with scales)                  %scales, %zero_points, %b, 4)
+//     before   %y = aten::linear(%x, %w, %b)      after   %y = taper::packed_linear(%x, %integers,
+//              (%w: 4-bit integers, scales)               %scales, %zero_points, %b, 4)
 //
 // If rows of the input are quantised before the layer, taper::quantize_rows and
 // taper::packed_linear_rows multiply integers. An embedding becomes

@@ -1,8 +1,8 @@
 // Unpacks elements to a byte each; see integer_formats.h.
 //
 // An Int4Tensor has two elements in a byte, the first lower, and scales and zero points
-// [groups, rows]. A GGUF block begins or ends with its float16 scales: those of groups are
-// multiples of them, and for q4_k and q5_k so are the numbers that are subtracted from the products.
+// [groups, rows]. A GGUF block begins or ends with float16 scales: those of groups are multiples of
+// them, and for q4_k and q5_k so are the numbers that are subtracted from the products.
 
 #include "exir/passes/simplify/integer_formats.h"
 
