@@ -61,8 +61,7 @@ class Rewriter {
   }
 
   void call(std::string_view name, const std::vector<Id>& args) {
-    calls_.push_back(wire::CreateCallDirect(fbb_, static_cast<uint32_t>(calls_.size()),
-                                            std::string(name).c_str(), &args));
+    calls_.push_back(wire::CreateCallDirect(fbb_, node_id_, std::string(name).c_str(), &args));
   }
 
   // A tensor with the sizes of `like`, stored in that way.
@@ -260,6 +259,7 @@ class Rewriter {
   }
 
   void add_call(const wire::Call& from) {
+    node_id_ = from.node_id();
     const std::string_view given(from.name()->c_str(), from.name()->size());
     const std::string_view form = tensor_form(given);
     const std::string_view name = form.empty() ? other_name(given) : form;
@@ -336,6 +336,7 @@ class Rewriter {
   flatbuffers::FlatBufferBuilder fbb_;
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;
+  uint32_t node_id_ = 0;  // Of the call that is rewritten.
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<uint8_t> inside_;
   std::vector<Id> made_;            // The new values of old ones; -1: there is none yet.

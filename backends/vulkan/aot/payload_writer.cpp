@@ -330,8 +330,7 @@ void PayloadWriter::add(const Node& node) {
 }
 
 void PayloadWriter::call(const std::string& name, const std::vector<Id>& args) {
-  calls_.push_back(
-      wire::CreateCallDirect(fbb_, static_cast<uint32_t>(calls_.size()), name.c_str(), &args));
+  calls_.push_back(wire::CreateCallDirect(fbb_, origin_, name.c_str(), &args));
 }
 
 exir::Delegate PayloadWriter::finish(const std::vector<exir::Value*>& outputs) {

@@ -32,6 +32,8 @@ class PayloadWriter {
   void write_floats() { packs_ = false; }
   // The group's states, and which nodes write one in place; before the nodes are added.
   void add_states(const exir::Part& part);
+  // What is added next computes that node of the group, counted from 0.
+  void set_origin(size_t node) { origin_ = static_cast<uint32_t>(node) + 1; }
   // Adds a call, after those that compute its sizes. Throws Failure naming an argument that a
   // payload cannot have.
   void add(const exir::Node& node);
@@ -75,6 +77,7 @@ class PayloadWriter {
   flatbuffers::FlatBufferBuilder fbb_;
   std::vector<flatbuffers::Offset<wire::Value>> values_;
   std::vector<flatbuffers::Offset<wire::Call>> calls_;
+  uint32_t origin_ = 0;
   std::vector<flatbuffers::Offset<wire::Bytes>> constants_;
   std::vector<exir::Delegate::Data> data_;
   std::unordered_map<const exir::Value*, Id> tensors_;

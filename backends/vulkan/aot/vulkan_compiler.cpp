@@ -229,7 +229,10 @@ std::shared_ptr<exir::Delegate> VulkanCompiler::compile(const Part& part) const 
   PayloadWriter writer(*part.graph, part.inputs);
   if (for_executorch_) writer.write_floats();
   writer.add_states(part);
-  for (const Node* node : part.nodes) writer.add(*node);
+  for (size_t i = 0; i < part.nodes.size(); ++i) {
+    writer.set_origin(i);
+    writer.add(*part.nodes[i]);
+  }
   auto delegate = std::make_shared<exir::Delegate>(writer.finish(part.outputs));
   if (for_executorch_) {
     make_executorch_payload(*delegate);

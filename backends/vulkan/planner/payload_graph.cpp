@@ -261,6 +261,7 @@ class Reader {
                          "a call of the payload has no name or no arguments");
     const std::string_view name(from.name()->c_str(), from.name()->size());
     PayloadCall call;
+    call.node_id = from.node_id();
     call.op = find_operator(name);
     if (call.op == nullptr) graph_.unknown_operator = name;
     TAPER_REQUIRE(call.op != nullptr, Error::kOperatorMissing,

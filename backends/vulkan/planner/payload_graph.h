@@ -70,6 +70,7 @@ struct PayloadValue {
 struct PayloadCall {
   const Operator* op = nullptr;
   Span<const int32_t> args;  // Ids: one for each argument of the schema, then the result.
+  uint32_t node_id = 0;      // As the schema has it.
   // What fuse() makes of it: it also computes the calls behind it, whose result it has; or another
   // call computes it.
   Epilogue epilogue;

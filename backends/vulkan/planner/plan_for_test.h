@@ -28,7 +28,9 @@ struct Planned {
     for (const Dispatch& dispatch : plan.dispatches()) all.push_back(dispatch.barrier);
     return all;
   }
-  uint64_t offset(PayloadBuilder::Id id) const { return plan.places()[static_cast<size_t>(id)].offset; }
+  uint64_t offset(PayloadBuilder::Id id) const {
+    return plan.places()[static_cast<size_t>(id)].offset;
+  }
 
   const std::vector<uint8_t> bytes;
   PayloadGraph graph;

@@ -92,6 +92,39 @@ TEST(XnnpackBackend, TheMaximumOfAWindowWithNanIsNan) {
   }
 }
 
+struct Steps final : Profiler {
+  void add(const ProfiledStep& step) override {
+    ops.emplace_back(step.op);
+    sizes.emplace_back(step.sizes);
+    nodes.push_back(step.node);
+    EXPECT_EQ(step.index, nodes.size() - 1);
+    EXPECT_GE(step.begin, end - 1e-9);
+    end = step.begin + step.seconds;
+  }
+  std::vector<std::string> ops, sizes;
+  std::vector<int64_t> nodes;
+  double end = 0;
+};
+
+TEST(XnnpackBackend, TellsHowLongNodesTake) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({4, 2}), t = p.inner({4, 2}), y = p.output({4, 2});
+  p.unary(NodeContent::Square, x, t);
+  p.unary(NodeContent::Negate, t, y);
+  p.nodes[0].origin = 3;
+  Steps steps;
+  XnnpackOptions options = Loaded::one_thread();
+  options.profiler = &steps;
+  Loaded loaded(p.finish(), options);
+  ASSERT_TRUE(loaded.status.ok());
+  HeldFloats in({4, 2}, Floats(8, 3)), out({4, 2}, Floats(8));
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), Floats(8, -9));
+  EXPECT_EQ(steps.ops, (std::vector<std::string>{"square", "negate"}));
+  EXPECT_EQ(steps.sizes, (std::vector<std::string>{"4x2", "4x2"}));
+  EXPECT_EQ(steps.nodes, (std::vector<int64_t>{2, -1}));
+}
+
 TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
   PayloadBuilder p;
   const uint32_t x = p.input({4, 2}), t = p.inner({4, 2}), y = p.output({4, 2});

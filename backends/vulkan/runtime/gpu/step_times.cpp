@@ -50,8 +50,9 @@ void StepTimes::begin(VkCommandBuffer commands) const {
 
 void StepTimes::end_step(VkCommandBuffer commands, const Dispatch& dispatch,
                          const PayloadGraph& graph) {
-  steps_.push_back(
-      {graph.calls[dispatch.call].op->name, name_of(dispatch.shader), sizes_of(dispatch, graph)});
+  const PayloadCall& call = graph.calls[dispatch.call];
+  steps_.push_back({call.op->name, name_of(dispatch.shader), sizes_of(dispatch, graph),
+                    int64_t{call.node_id} - 1});
   device_.vk().vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries_,
                                    static_cast<uint32_t>(steps_.size()));
 }
@@ -66,10 +67,20 @@ Status StepTimes::report(Profiler& profiler, const void* delegate) {
   const uint32_t bits = device_.timestamp_bits();
   const uint64_t mask = bits < 64 ? (uint64_t{1} << bits) - 1 : UINT64_MAX;
   const double period = static_cast<double>(device_.properties().limits.timestampPeriod) * 1e-9;
+  double begin = 0;
   for (size_t i = 0; i < steps_.size(); ++i) {
     const auto ticks = static_cast<double>((ticks_[i + 1] - ticks_[i]) & mask);
-    profiler.add({delegate, static_cast<uint32_t>(i), steps_[i].op, steps_[i].kernel,
-                  steps_[i].sizes, ticks * period});
+    ProfiledStep step = {};
+    step.delegate = delegate;
+    step.index = static_cast<uint32_t>(i);
+    step.op = steps_[i].op;
+    step.kernel = steps_[i].kernel;
+    step.sizes = steps_[i].sizes;
+    step.node = steps_[i].node;
+    step.begin = begin;
+    step.seconds = ticks * period;
+    begin += step.seconds;
+    profiler.add(step);
   }
   return {};
 }

@@ -36,6 +36,7 @@ class StepTimes {
   struct Step {
     std::string_view op, kernel;
     std::string sizes;
+    int64_t node;  // Negative: not known.
   };
 
   const GpuDevice& device_;

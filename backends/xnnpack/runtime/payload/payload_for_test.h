@@ -36,6 +36,7 @@ class PayloadBuilder {
     wire::NodeContent kind;
     flatbuffers::Offset<void> content;
     std::optional<std::pair<float, float>> range = std::nullopt;
+    uint32_t origin = 0;  // The node of a program that it computes, counted from 1.
   };
   struct Constant {
     uint64_t offset = 0, size = 0;
@@ -114,7 +115,7 @@ class PayloadBuilder {
     for (const Entry& node : nodes) {
       flatbuffers::Offset<wire::Range> range;
       if (node.range) range = wire::CreateRange(fbb, node.range->first, node.range->second);
-      list.push_back(wire::CreateXNode(fbb, node.kind, node.content, 0, range));
+      list.push_back(wire::CreateXNode(fbb, node.kind, node.content, node.origin, range));
     }
     std::vector<flatbuffers::Offset<wire::Constant>> entries;
     for (const Constant& c : constants) {

@@ -231,7 +231,7 @@ Status Segment::bind(Span<void* const> places, void* scratch) {
 
 // XNNPACK names its operators, not the nodes that they are from: if there are as many of both, they
 // are in the same order.
-bool Segment::tell_steps(StepTimes& times) const {
+bool Segment::tell_steps(NodeTimes& times) const {
   size_t count = 0, needed = 0, bytes = 0;
   if (xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_num_operators, sizeof(count),
                                      &count, &bytes) != xnn_status_success) {

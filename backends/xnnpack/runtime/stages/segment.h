@@ -20,7 +20,7 @@ class Segment final : public Stage {
   uint64_t scratch_bytes() const override;
   Status bind(Span<void* const> places, void* scratch) override;
   Status run() override;
-  bool tell_steps(StepTimes& times) const override;
+  bool tell_steps(NodeTimes& times) const override;
 
  private:
   // A value that is also used outside the segment; its index in the list is its id in XNNPACK.

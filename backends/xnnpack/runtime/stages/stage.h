@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "backends/xnnpack/runtime/graph/subgraph.h"
-#include "backends/xnnpack/runtime/stages/step_times.h"
+#include "backends/xnnpack/runtime/stages/node_times.h"
 #include "backends/xnnpack/runtime/stages/work_memory.h"
 
 #include <xnnpack.h>
@@ -38,7 +38,7 @@ class Stage {
   virtual Status bind(Span<void* const> places, void* scratch) = 0;
   virtual Status run() = 0;
   // Tells of the steps of the last run(). False if it does not know of any: then it is one step.
-  virtual bool tell_steps(StepTimes&) const { return false; }
+  virtual bool tell_steps(NodeTimes&) const { return false; }
 };
 
 inline Status status_of(xnn_status status, const char* text) {

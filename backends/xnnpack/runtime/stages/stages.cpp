@@ -301,7 +301,7 @@ const char* Stages::kernel_of(const Part& part) {
 }
 
 Status Stages::run_and_tell() const {
-  StepTimes times(*profiler_, *graph_);
+  NodeTimes times(*profiler_, *graph_);
   for (size_t p = 0; p < part_count_; ++p) {
     times.begin_stage();
     TAPER_TRY(stages_[p]->run());

@@ -10,10 +10,10 @@
 
 namespace taper::xnnpack {
 
-class StepTimes {
+class NodeTimes {
  public:
   // Of one execution. All of it must outlive this.
-  StepTimes(Profiler& profiler, const Subgraph& graph)
+  NodeTimes(Profiler& profiler, const Subgraph& graph)
       : profiler_(profiler), graph_(graph), start_(Clock::now()) {}
 
   void begin_stage() { next_ = now(); }

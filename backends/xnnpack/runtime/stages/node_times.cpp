@@ -1,4 +1,4 @@
-#include "backends/xnnpack/runtime/stages/step_times.h"
+#include "backends/xnnpack/runtime/stages/node_times.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace taper::xnnpack {
 
-void StepTimes::add(const XnnNode* node, const char* kernel, double seconds) {
+void NodeTimes::add(const XnnNode* node, const char* kernel, double seconds) {
   std::string sizes;
   if (node != nullptr) {
     const Shape& shape = graph_.values()[node->output].shape;
