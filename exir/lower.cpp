@@ -21,13 +21,17 @@
 #include "exir/passes/functional/lower_vmap.h"
 #include "exir/passes/functional/unwrap_functionalized.h"
 #include "exir/passes/kernels/check_kernels.h"
+#include "exir/passes/kernels/pack_weights.h"
+#include "exir/passes/kernels/row_quantisation.h"
 #include "exir/passes/simplify/cse.h"
 #include "exir/passes/simplify/fold_batch_norm.h"
 #include "exir/passes/simplify/fold_constants.h"
+#include "exir/passes/simplify/integer_formats.h"
 #include "exir/passes/simplify/keep_assertions.h"
 #include "exir/passes/simplify/keep_old_values.h"
 #include "exir/passes/simplify/prepare_for_inference.h"
 #include "exir/passes/simplify/remove_noops.h"
+#include "exir/passes/simplify/restore_linear.h"
 #include "exir/pipeline.h"
 #include "kernels_portable/kernel_table.h"
 
@@ -77,8 +81,10 @@ bool is_fixed(const Value* value, int steps) {
                  [&](const Value* arg) { fixed = fixed && is_fixed(arg, steps - 1); });
   return fixed;
 }
-// Weights in groups, which constant folding turns to floats that remember their integers.
+// Weights in groups or in formats of other libraries, for which there is no kernel; constant
+// folding keeps their integers.
 bool is_weight_in_groups(const Node& node) {
+  if (has_integer_format(node)) return is_fixed(node.arg(0).value(), 3);
   if (!node.is("quantized_decomposed::dequantize_per_channel_group")) return false;
   constexpr int kSteps = 3;
   const auto is_known = [&](const char* name) {
@@ -107,11 +113,11 @@ int run_keep_assertions(Graph& graph, Lowering& lowering) {
 }
 int run_decompose(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
-  const bool float_weights = any_backend(
-      options, [](const BackendCompiler& backend) { return backend.wants_float_weights(); });
   const KeepWhole keep = [&](const Node& node) {
     const bool keeps =
-        stays_whole(node) || (float_weights && is_weight_in_groups(node)) ||
+        stays_whole(node) || is_weight_in_groups(node) ||
+        (options.backends.empty() && !options.for_executorch &&
+         (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
         any_backend(options, [&](const BackendCompiler& backend) {
           return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
         });
@@ -120,11 +126,13 @@ int run_decompose(Graph& graph, Lowering& lowering) {
   };
   return decompose(graph, keep, own_rules(options));
 }
-int run_fold_constants(Graph& graph, Lowering& lowering) {
-  const bool float_weights = any_backend(lowering.options, [](const BackendCompiler& backend) {
-    return backend.wants_float_weights();
-  });
-  return fold_constants(graph, float_weights);
+int run_restore_linear(Graph& graph, Lowering& lowering) {
+  const int count = restore_linear(graph);
+  if (count != 0) lowering.kept_whole.insert({"aten::linear", "torchao::dequantize_affine"});
+  return count;
+}
+int run_pack_weights(Graph& graph, Lowering& lowering) {
+  return pack_weights(graph, kernels_of(graph, lowering.options));
 }
 int run_compute_in_float(Graph& graph, Lowering& lowering) {
   return compute_in_float(graph, lowering.options.backends, lowering.options.delegated);
@@ -135,10 +143,10 @@ int run_partition(Graph& graph, Lowering& lowering) {
                    options.delegation);
 }
 // Decomposes what was kept whole for a backend but stayed outside of it, or in a body of control
-// flow.
+// flow, and groups of weights that could not be folded.
 int run_decompose_rest(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
-  if (options.backends.empty()) return 0;
+  if (lowering.kept_whole.empty()) return 0;
   const HasKernel has_kernel = kernels_of(graph, options);
   const KeepWhole keep = [&](const Node& node) {
     const std::shared_ptr<const Schema> variant = graph.operators()->out_variant(node.target());
@@ -193,7 +201,10 @@ constexpr Pass kPasses[] = {
     {"cse", Need::kOptional, Dialect::kEdge, plain<cse>},
     // Weights that are permuted, cast or dequantised are so at compile time, by the device's
     // kernels.
-    {"fold_constants", Need::kOptional, Dialect::kEdge, run_fold_constants},
+    {"fold_constants", Need::kOptional, Dialect::kEdge, plain<fold_constants>},
+    // Weights that folding left as integers are those of linear layers again, if the program was
+    // decomposed.
+    {"restore_linear", Need::kOptional, Dialect::kEdge, run_restore_linear},
     // After folding: the statistics are plain constants now.
     {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
     // What the passes above left behind: copies and views that change nothing.
@@ -208,6 +219,10 @@ constexpr Pass kPasses[] = {
     // Subgraphs that backends take, in order of preference, become calls of them; kernels run the
     // rest.
     {"partition", Need::kOptional, Dialect::kEdge, run_partition},
+
+    // What no backend took runs on kernels, which have forms for weights of integers, and for rows
+    // that are quantised before them.
+    {"pack_weights", Need::kAlways, Dialect::kEdge, run_pack_weights},
 
     // What was kept whole for a backend that did not take it is decomposed for the kernels.
     {"decompose_rest", Need::kAlways, Dialect::kEdge, run_decompose_rest},

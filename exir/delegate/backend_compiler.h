@@ -66,9 +66,9 @@ class BackendCompiler {
   // they are offered as they are.
   virtual bool widens_half() const { return false; }
 
-  // Whether dequantised int8 and int4 weights are folded to float32 constants, whatever their size,
-  // which keep their scales. Otherwise it is offered the nodes that dequantise.
-  virtual bool wants_float_weights() const { return false; }
+  // Whether it asks for the elements of constants that are stored as integers (ir/scales.h).
+  // Otherwise they are floats before a part that reads them is compiled.
+  virtual bool takes_integers() const { return false; }
 
   // Whether its delegates keep buffers that the program writes. Otherwise such a buffer is an input
   // of a call, and what it holds afterwards an output.

@@ -3,6 +3,7 @@
 
 #include "exir/delegate/partition.h"
 #include "exir/ir/registry.h"
+#include "exir/ir/scales.h"
 
 #include <algorithm>
 #include <functional>
@@ -219,7 +220,17 @@ class Partitioner {
     return !misfits.empty();
   }
 
+  // Constants keep their integers beside the elements, for kernels.
+  static void spell_elements(const Part& part) {
+    for (const Node* node : part.nodes) {
+      for_each_value(*node, [](Value* value) {
+        if (value->scales != nullptr) value->data = elements_of(*value);
+      });
+    }
+  }
+
   std::shared_ptr<const Delegate> delegate_of(const Part& part) const {
+    if (!backend_.takes_integers()) spell_elements(part);
     const std::shared_ptr<Delegate> delegate = backend_.compile(part);
     delegate->id = backend_.delegate_id();
     for (const Node* node : part.nodes) {

@@ -155,7 +155,8 @@ class Verifier {
         return problem("the constant %" + value->name + " is too large");
       }
     }
-    if (value->data.bytes != bytes || (bytes != 0 && value->data.data == nullptr)) {
+    const bool has_data = value->data.data != nullptr || value->scales != nullptr;
+    if (value->data.bytes != bytes || (bytes != 0 && !has_data)) {
       problem("the constant %" + value->name + " holds " + std::to_string(value->data.bytes) +
               " bytes where its type needs " + std::to_string(bytes));
     }

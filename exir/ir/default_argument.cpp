@@ -34,6 +34,7 @@ Argument item(std::string_view text, const SchemaArg& arg) {
   if (text == "contiguous_format") return MemoryFormat::kContiguous;
   if (text == "long") return ScalarType::kLong;
   if (text == "float") return ScalarType::kFloat;
+  if (text == "bfloat16") return ScalarType::kBFloat16;
   return number(text, base, arg);
 }
 

@@ -71,14 +71,17 @@ struct TensorData {
 
 TensorData own_bytes(std::vector<uint8_t> bytes);
 
-// How a floating-point constant was dequantised from int8: by one scale, by one for each index of a
-// dimension, or by one for each group within a row. Zero points are 0.
+// How a float32 constant is stored as integers: an element is (integer - zero point) * scale. Runs
+// of `span` elements share a scale, and the scales repeat: one run is the whole constant, an index
+// of a dimension, or a group within a row. Changing the sizes of a constant changes nothing here.
+// scales.h has the functions on it.
 struct Scales {
   std::vector<float> items;
-  size_t dim = 0;       // The dimension of the scales, if there are several.
-  int64_t group = 0;    // If not 0, the number of elements in a row of a matrix that share a scale.
-  TensorData integers;  // What was dequantised, of the same sizes.
-  int64_t bits = 8;     // 4 if all integers are from -8 to 7.
+  std::vector<float> zero_points;  // One for each scale; none if all are 0.
+  size_t span = 1;
+  TensorData integers;                   // In the order of the elements.
+  ScalarType dtype = ScalarType::kChar;  // int8 or uint8.
+  int64_t bits = 8;  // 2 or 4 if all integers are those of so many bits, signed as the dtype is.
 };
 
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };
@@ -94,12 +97,12 @@ struct Value {
   std::string name;  // Unique in its graph, without the '%'.
   ValueKind kind = ValueKind::kTensor;
   ValueRole role = ValueRole::kResult;
-  TensorType type;           // kTensor only.
-  Sym sym;                   // kInt, kFloat, kBool: its value, as a number, symbol or expression.
-  TensorData data;           // kConstant, kState.
-  std::string fqn;           // kConstant, kState: "layer.0.weight"; may be empty.
-  Node* producer = nullptr;  // kResult only.
-  std::shared_ptr<const Scales> scales;  // kConstant; null if it was not dequantised.
+  TensorType type;  // kTensor only.
+  Sym sym;          // kInt, kFloat, kBool: its value, as a number, symbol or expression.
+  TensorData data;  // kConstant, kState. Perhaps only the count of bytes if there are scales.
+  std::string fqn;  // kConstant, kState: "layer.0.weight"; may be empty.
+  Node* producer = nullptr;              // kResult only.
+  std::shared_ptr<const Scales> scales;  // kConstant; null if it is not stored as integers.
 };
 
 enum class MemoryFormat : uint8_t {

@@ -60,6 +60,22 @@ Types dequantized_groups(const Call& c) {
   return {TensorType(std::get<ScalarType>(c.arg("output_dtype").v), c.tensor(0).sizes)};
 }
 
+// Two elements in a byte.
+Types dequantized_int4(const Call& c) {
+  const Sizes& sizes = c.tensor(0).sizes;
+  return {TensorType(std::get<ScalarType>(c.arg("output_dtype").v),
+                     {sizes.at(0), sizes.at(1) * Sym(2)})};
+}
+// Blocks of 256 elements.
+Types dequantized_gguf(const Call& c) {
+  const std::string& type = c.arg("ggml_type").text();
+  const int64_t bytes = type == "q4_k" ? 144 : type == "q5_k" ? 176 : type == "q6_k" ? 210 : 0;
+  if (bytes == 0) throw Failure("weights of the GGUF type " + type + " are not supported");
+  const Sizes& sizes = c.tensor(0).sizes;
+  return {TensorType(std::get<ScalarType>(c.arg("output_dtype").v),
+                     {sizes.at(0), floor_div(sizes.at(1), Sym(bytes)) * Sym(256)})};
+}
+
 // ---- reductions ----
 
 static Sizes reduced_sizes(const Call& c, const Argument& dims, bool keepdim) {

@@ -25,6 +25,17 @@ Types linear(const Call& c) {
   if (c.tensor(1).rank() > 1) sizes.push_back(c.tensor(1).sizes[0]);
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
+Types packed_linear_rows(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  sizes.at(sizes.size() - 1) = c.tensor(3).sizes.at(0);
+  return {TensorType(c.tensor(1).dtype, sizes)};
+}
+Types quantized_rows(const Call& c) {
+  Sizes each = c.tensor(0).sizes;
+  each.at(each.size() - 1) = Sym(1);
+  return {TensorType(ScalarType::kChar, c.tensor(0).sizes), TensorType(c.tensor(0).dtype, each),
+          TensorType(ScalarType::kChar, each)};
+}
 // Attention over tensors of the same rank, whose batch dimensions broadcast.
 Types attention(const Call& c) {
   Sizes sizes = c.tensor("query").sizes;

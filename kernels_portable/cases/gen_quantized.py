@@ -237,3 +237,93 @@ with family("op_quantized_matmul"):
     refuse(NAME, x, w, tensor([9, 3]), None, None, outs=tensor([3, 9]))
     refuse(NAME, x, w, tensor([8]), None, None, outs=tensor([3, 9]))
     refuse(NAME, x, w, s, None, f16, outs=tensor([3, 9]))
+
+with family("op_packed_linear"):
+    NAME = "taper::packed_linear.out"
+
+    def stored(values, bits):
+        """The bytes of a matrix, rows padded with zeros."""
+        if bits == 8:
+            return values
+        per = 8 // bits
+        rows, columns = values.shape
+        whole = torch.zeros(rows, -(-columns // per) * per, dtype=torch.int32)
+        whole[:, :columns] = values + 2**(bits - 1)
+        shifts = torch.arange(per, dtype=torch.int32) * bits
+        return (whole.reshape(rows, -1, per) << shifts).sum(-1).to(u8)
+
+    def layer(x, values, scales, zeros, bias):
+        each = lambda param: param.double().repeat_interleave(
+            values.shape[1] // scales.shape[1], 1)
+        weight = values.double()
+        weight = (weight if zeros is None else weight - each(zeros)) * each(scales)
+        y = x.double() @ weight.T
+        return (y if bias is None else y + bias.double()).float()
+
+    def layer_case(x, bits, n, groups, zero_dtype=None, bias=False, dtype=i8, scale_dtype=f32):
+        k = x.shape[-1]
+        low, high = (0, 255) if dtype == u8 else (-2**(bits - 1), 2**(bits - 1) - 1)
+        values = tensor([n, k], i16, low, high)
+        scales = tensor([n, groups], scale_dtype, 0, 1)
+        zeros = None if zero_dtype is None else tensor([n, groups], zero_dtype, -3, 3)
+        b = tensor([n]) if bias else None
+        weight = stored(values, bits).to(dtype if bits == 8 else u8)
+        case(NAME, x, weight, scales, zeros, b, bits, expect=layer(x, values, scales, zeros, b),
+             tolerance=(1e-5, 1e-3))
+
+    for bits in (8, 4, 2):
+        layer_case(tensor([3, 16]), bits, 5, 1, bias=True)
+        layer_case(tensor([2, 2, 24]), bits, 3, 3, zero_dtype=i8)
+        layer_case(tensor([9, 40]), bits, 6, 5, zero_dtype=f32, bias=True)
+        layer_case(tensor([19]), bits, 5, 1)
+        layer_case(tensor([1, 72]), bits, 9, 2, scale_dtype=bf16)
+    layer_case(tensor([2, 12]), 8, 3, 4, zero_dtype=f32, dtype=u8)
+    layer_case(tensor([2, 15]), 4, 3, 5)  # Groups of three begin within bytes.
+    layer_case(tensor([0, 16]), 4, 3, 1)
+    x, w, s = tensor([2, 8]), tensor([3, 4], u8), tensor([3, 2], f32, 0, 1)
+    refuse(NAME, x, w, s, None, None, 3, outs=tensor([2, 3]))
+    refuse(NAME, x, w, s, None, None, 8, outs=tensor([2, 3]))
+    refuse(NAME, x, w, tensor([2, 2]), None, None, 4, outs=tensor([2, 3]))
+    refuse(NAME, x, w, tensor([3, 3]), None, None, 4, outs=tensor([2, 3]))
+    refuse(NAME, x, w, s, tensor([3, 1]), None, 4, outs=tensor([2, 3]))
+    refuse(NAME, x, w, s, tensor([3, 2], i64), None, 4, outs=tensor([2, 3]))
+    refuse(NAME, x, w, s, None, tensor([2]), 4, outs=tensor([2, 3]))
+    refuse(NAME, x, tensor([3, 4], i8), s, None, None, 4, outs=tensor([2, 3]))
+    refuse(NAME, tensor([2, 7]), w, s, None, None, 4, outs=tensor([2, 3]))
+
+    NAME = "taper::packed_linear_rows.out"
+    for bits, n, groups, sizes, each in ((8, 5, 1, [3, 16], True), (4, 3, 2, [2, 2, 64], True),
+                                         (2, 4, 1, [1, 40], False), (4, 2, 3, [9, 24], True),
+                                         (8, 2, 1, [1, 70], False)):
+        q = tensor(sizes, i8, -128, 127)
+        one = sizes[:-1] + [1] if each else [1]
+        s, z = tensor(one, f32, 0, 1), tensor(one, i8, -128, 127)
+        values = tensor([n, sizes[-1]], i8, -2**(bits - 1), 2**(bits - 1) - 1)
+        scales, b = tensor([n, groups], f32, 0, 1), tensor([n])
+        zeros = tensor([n, groups], i8, -3, 3) if each or bits == 2 else None
+        x = (q.double() - z.double()) * s.double()
+        case(NAME, q, s, z, stored(values, bits), scales, zeros, b, bits,
+             expect=layer(x, values, scales, zeros, b), tolerance=(1e-4, 1e-2))
+    refuse(NAME, q, s, z, stored(values, bits), scales, None, tensor([3]), bits, outs=tensor([1, 2]))
+    refuse(NAME, q, tensor([2]), z, stored(values, bits), scales, None, b, bits,
+           outs=tensor([1, 2]))
+
+with family("op_quantize_rows"):
+    from torchao.quantization.quant_primitives import (MappingType, choose_qparams_affine,
+                                                       quantize_affine)
+
+    def rows(x, symmetric, eps):
+        block = [1] * (x.dim() - 1) + [x.shape[-1]]
+        mapping = MappingType.SYMMETRIC if symmetric else MappingType.ASYMMETRIC
+        s, z = choose_qparams_affine(x, mapping, block, i8, eps=eps, zero_point_dtype=i8,
+                                     keepdim=True)
+        return quantize_affine(x, block, s, z, i8, -128, 127), s, z
+
+    NAME = "taper::quantize_rows.out"
+    for symmetric in (False, True):
+        for x in (tensor([3, 17]), tensor([2, 2, 9], f32, 3, 9), tensor([2, 5], f32, -9, -3),
+                  torch.zeros(2, 4), tensor([3, 40]) * 1e-9):
+            eps = 1.1920928955078125e-07
+            case(NAME, x, symmetric, eps, expect=rows(x, symmetric, eps))
+    refuse(NAME, tensor([2, 3]), True, 0.0,
+           outs=[tensor([2, 3], i8), tensor([2, 1]), tensor([2, 1], i8)])

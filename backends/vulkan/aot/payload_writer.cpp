@@ -10,6 +10,7 @@
 #include "backends/vulkan/planner/payload_header.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
+#include "exir/ir/scales.h"
 
 namespace taper::vulkan {
 
@@ -90,7 +91,7 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
     dims.push_back(static_cast<uint32_t>(most));
   }
   const bool is_known = value->role == exir::ValueRole::kConstant || states_.count(value) != 0;
-  const Id data = is_known ? constant(value->data) : -1;
+  const Id data = is_known ? constant(exir::elements_of(*value)) : -1;
   const auto made =
       wire::CreateTensorDirect(fbb_, data_type(value->type.dtype), &dims, data, /*mem_obj_id=*/-1);
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());

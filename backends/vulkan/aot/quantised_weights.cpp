@@ -2,37 +2,33 @@
 
 #include <cstring>
 
+#include "exir/ir/scales.h"
+
 namespace taper::vulkan {
 
 using exir::Value;
 
 std::optional<WeightPacking> packing_of(const Value* weight) {
   const exir::Scales* scales = weight->scales.get();
-  if (weight->role != exir::ValueRole::kConstant || scales == nullptr || weight->type.rank() != 2 ||
-      weight->type.dtype != ScalarType::kFloat || !weight->type.is_contiguous()) {
+  if (weight->role != exir::ValueRole::kConstant || scales == nullptr ||
+      !exir::is_symmetric(*scales) || exir::group_of(*scales, weight->type) == 0) {
     return std::nullopt;
   }
   WeightPacking packing;
   packing.rows = weight->type.sizes[0].as_int();
   packing.columns = weight->type.sizes[1].as_int();
-  packing.bits = scales->bits;
-  packing.group = scales->group != 0 ? scales->group : packing.columns;
-  const bool has_rows = scales->group != 0 || scales->items.size() == 1 || scales->dim == 0;
-  const auto count = static_cast<int64_t>(scales->items.size());
-  const bool fits =
-      packing.rows > 0 && packing.columns > 0 && has_rows &&
-      static_cast<int64_t>(scales->integers.bytes) == packing.rows * packing.columns &&
-      (count == 1 || count == packing.rows * packing.groups());
-  return fits ? std::optional(packing) : std::nullopt;
+  packing.bits = scales->bits == 8 ? 8 : 4;
+  packing.group = exir::group_of(*scales, weight->type);
+  return packing.rows > 0 && packing.columns > 0 ? std::optional(packing) : std::nullopt;
 }
 
 // Of a transposed convolution weights are [in, out / groups, window...], and scales may be those of
 // the second dimension.
 std::optional<PackedWindows> packed_windows(const Value* weight, bool transposed, int64_t groups) {
   const exir::Scales* scales = weight->scales.get();
-  if (weight->role != exir::ValueRole::kConstant || scales == nullptr || scales->group != 0 ||
-      weight->type.rank() < 3 || weight->type.dtype != ScalarType::kFloat ||
-      !weight->type.is_contiguous() || groups < 1) {
+  if (weight->role != exir::ValueRole::kConstant || scales == nullptr ||
+      !exir::is_symmetric(*scales) || weight->type.rank() < 3 || groups < 1 ||
+      !exir::is_along(*scales, weight->type, transposed ? 1 : 0)) {
     return std::nullopt;
   }
   std::vector<size_t> sizes;
@@ -43,10 +39,7 @@ std::optional<PackedWindows> packed_windows(const Value* weight, bool transposed
     if (sizes.size() > 2) window *= sizes.back();
   }
   const size_t by = static_cast<size_t>(groups), channels = transposed ? sizes[1] : sizes[0];
-  const bool fits = scales->integers.bytes == count && count != 0 && sizes[0] % by == 0 &&
-                    (scales->items.size() == 1 ||
-                     (scales->items.size() == channels && scales->dim == (transposed ? 1U : 0U)));
-  if (!fits) return std::nullopt;
+  if (count == 0 || sizes[0] % by != 0) return std::nullopt;
   std::vector<uint8_t> bytes(scales->integers.data, scales->integers.data + count);
   const size_t group_in = transposed ? sizes[0] / by : sizes[1];
   const size_t out = transposed ? sizes[1] * by : sizes[0];

@@ -1,6 +1,6 @@
 // Weights of integers with scales, as operators of payloads take them.
 //
-//     constant folding   float32 [n, k] that remembers its int8 elements and their scales
+//     constant folding   float32 [n, k] that is stored as int8 with scales
 //     here               uint8 [n, k / 2], two elements of 4 bits in a byte, and float32 scales
 
 #pragma once

@@ -12,6 +12,7 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "exir/ir/failure.h"
+#include "exir/ir/scales.h"
 
 namespace taper::vulkan {
 namespace {
@@ -39,9 +40,10 @@ std::string weight_problem(const Node& node) {
     return "the weight of a transposed convolution is not a constant";
   }
   if (weight->type.dtype != ScalarType::kFloat) return {};
-  for (size_t at = 0; at + sizeof(float) <= weight->data.bytes; at += sizeof(float)) {
+  const exir::TensorData data = exir::elements_of(*weight);
+  for (size_t at = 0; at + sizeof(float) <= data.bytes; at += sizeof(float)) {
     float element;
-    std::memcpy(&element, weight->data.data + at, sizeof(element));
+    std::memcpy(&element, data.data + at, sizeof(element));
     if (!std::isfinite(element)) return "a weight of a transposed convolution is not finite";
   }
   return {};

@@ -18,7 +18,7 @@ class VulkanCompiler final : public exir::BackendCompiler {
 
   bool keeps_whole(const exir::Node& node, const exir::Graph& graph) const override;
   bool widens_half() const override { return true; }
-  bool wants_float_weights() const override { return true; }
+  bool takes_integers() const override { return true; }
   bool keeps_states() const override { return true; }
   std::string refusal(const exir::Node& node, const exir::Graph& graph) const override;
   std::vector<exir::Misfit> misfits(const exir::Part& part) const override;

@@ -171,7 +171,7 @@ TEST(VulkanCompiler, StatesThatOtherNodesUseStayOutside) {
   EXPECT_EQ(returned.graph->mutations.size(), 1u);
 }
 
-// Float weights as constant folding leaves them, of two groups of four in each row.
+// Weights as constant folding leaves them, of two groups of four in each row.
 TEST(VulkanCompiler, WeightsOfFourBitsStayPacked) {
   const auto graph = exir::parse_graph(R"(graph "g" {
   input %x: float32[1, 8]
@@ -181,7 +181,7 @@ TEST(VulkanCompiler, WeightsOfFourBitsStayPacked) {
 })");
   exir::Scales scales;
   scales.items = {0.5, 1, 0.25, 1};
-  scales.group = 4;
+  scales.span = 4;
   scales.bits = 4;
   scales.integers = exir::own_bytes({0xf8, 7, 0, 1, 1, 2, 3, 4, 0, 0, 0, 0, 7, 0xf8, 1, 0});
   graph->constants[0]->scales = std::make_shared<const exir::Scales>(scales);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -30,7 +31,8 @@ Id causal_mask(Lowering& l, int64_t rows, int64_t columns) {
 bool has_no_empty_row(const Value* mask) {
   if (!is_constant(mask) || mask->type.rank() == 0) return false;
   const auto width = static_cast<size_t>(mask->type.sizes.back().as_int());
-  const auto* data = reinterpret_cast<const float*>(mask->data.data);
+  const exir::TensorData elements = exir::elements_of(*mask);
+  const auto* data = reinterpret_cast<const float*>(elements.data);
   for (size_t at = 0; at < mask->data.bytes / sizeof(float); at += width) {
     bool any = false;
     for (size_t i = 0; i < width; ++i) any = any || !(std::isinf(data[at + i]) && data[at + i] < 0);

@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <type_traits>
+
+#include "backends/xnnpack/aot/weight_forms.h"
+#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -53,8 +57,6 @@ bool computes_in_bytes(NodeContent kind) {
   }
 }
 
-constexpr int64_t kLeastGroup = 32;  // XNNPACK requires multiples of it.
-
 class Converter {
  public:
   explicit Converter(NodeList& list) : list_(list) {}
@@ -78,10 +80,9 @@ class Converter {
   bool is_convert(const NodeSpec& node) { return node.kind == NodeContent::Convert; }
 
   bool any_bytes() {
-    for (Id id = 0; id < list_.values.size(); ++id) {
-      if (value(id).quantization.type != DataType::FP32) return true;
-    }
-    return false;
+    return std::any_of(list_.values.begin(), list_.values.end(), [](const ValueSpec& each) {
+      return each.quantization.type != DataType::FP32 || each.made_from != nullptr;
+    });
   }
 
   // The bytes from which the floats `id` were converted; kNone if they were not.
@@ -185,49 +186,65 @@ class Converter {
   void fold(NodeSpec& node) {
     if (!computes_in_bytes(node.kind)) return;
     if (value(node.inputs[0]).quantization.type == DataType::QDINT8) return fold_rows(node);
+    if (!fold_between(node)) take_packed(node, false);
+  }
+
+  // Whether the node computes with bytes now, between Converts of a fixed scale.
+  bool fold_between(NodeSpec& node) {
     NodeSpec* last = sink_of(node.output);
-    if (last == nullptr) return;
+    if (last == nullptr) return false;
     const size_t count = has_weights(node.kind) ? 1 : node.inputs.size();
     std::vector<Id> inputs = node.inputs;
     for (size_t i = 0; i < count; ++i) inputs[i] = source(inputs[i]);
     if (std::count(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(count), kNone) > 0) {
-      return;
+      return false;
     }
-    if (node.kind == NodeContent::Clamp) return fold_clamp(node, inputs[0], *last);
-    if (!fits(node.kind, inputs, last->output)) return;
-    if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return;
+    if (node.kind == NodeContent::Clamp) {
+      fold_clamp(node, inputs[0], *last);
+      return true;
+    }
+    if (!fits(node.kind, inputs, last->output)) return false;
+    if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return false;
     node.inputs = std::move(inputs);
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
+    return true;
   }
 
-  // Converts a layer whose input is quantised at run time: each channel has a scale, and the bias
-  // is in floats. If the weights cannot be represented as bytes, the layer reads the input from
-  // before its quantisation.
+  // Takes the weights of a layer as integers, whose bias stays floats; false if there is no such
+  // form.
+  bool take_packed(NodeSpec& node, bool by_rows) {
+    const ValueSpec& weights = value(node.inputs[1]);
+    if (node.kind != NodeContent::FullyConnected || weights.made_from == nullptr) return false;
+    const std::optional<WeightForm> form = form_of(*weights.made_from, weights.dims, by_rows);
+    if (!form) return false;
+    const std::shared_ptr<const exir::Scales> scales = weights.made_from;
+    node.inputs[1] = add_weights(list_, *scales, Dims(weights.dims), *form);
+    const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNone;
+    if (has_bias && !by_rows) node.inputs[2] = divided(node.inputs[2], scales->items);
+    return true;
+  }
+
+  // The bias of a layer of floats whose weights are integers: XNNPACK adds it to the sums before it
+  // multiplies them by the scales.
+  Id divided(Id bias, const std::vector<float>& scales) {
+    const exir::TensorData data = list_.data(bias);
+    std::vector<uint8_t> bytes(data.bytes);
+    for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
+      float number;
+      std::memcpy(&number, data.data + i * sizeof(float), sizeof(float));
+      number /= scales[scales.size() == 1 ? 0 : i];
+      std::memcpy(&bytes[i * sizeof(float)], &number, sizeof(float));
+    }
+    return list_.add_constant(Dims(value(bias).dims), exir::own_bytes(std::move(bytes)));
+  }
+
+  // Converts a layer whose input is quantised at run time. If the weights have no form in bytes, it
+  // reads the input from before its quantisation.
   void fold_rows(NodeSpec& node) {
-    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
-    std::vector<float> steps = made == nullptr ? std::vector<float>() : made->items;
-    const auto channels = static_cast<size_t>(value(node.inputs[1]).dims[0].as_int());
-    if (steps.size() == 1) steps.resize(channels, steps[0]);
-    bool usable = !steps.empty();
-    for (const float step : steps) usable = usable && std::isnormal(step) && step > 0;
-    std::optional<Id> weights;
-    const int64_t group = made == nullptr ? 0 : made->group;
-    if (usable && group != 0) {
-      if (group % kLeastGroup == 0) weights = in_half_bytes(node.inputs[1], steps, group);
-    } else if (usable && steps.size() == channels) {
-      weights = in_half_bytes(node.inputs[1], steps, 0);
-      if (!weights) {
-        weights = in_steps<int8_t>(node.inputs[1], steps, 0, DataType::QCINT8, DataType::QCINT8);
-      }
-    }
-    if (weights) {
-      node.inputs[1] = *weights;
-      Quantization& how = value(*weights).quantization;
-      how.scales = steps;  // Set even if there is only one.
-    } else {
-      node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
-    }
+    if (take_packed(node, true)) return;
+    node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
+    take_packed(node, false);
   }
 
   // Clamps bytes in their own scale, before they are converted if the result has another scale.
@@ -270,7 +287,7 @@ class Converter {
   // Replaces weights and bias in `inputs` by integers; false if they cannot be represented.
   bool take_weights(const NodeSpec& node, std::vector<Id>& inputs, double out) {
     const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
-    if (made == nullptr) return false;
+    if (made == nullptr || !exir::is_symmetric(*made)) return false;
     std::vector<float> steps;
     for (const float each : made->items) {
       const double step = scale(inputs[0]) * each;
@@ -287,12 +304,22 @@ class Converter {
         has_bias ? in_steps<int32_t>(inputs[2], steps, 0, DataType::QINT32, DataType::QCINT32)
                  : std::optional<Id>(kNone);
     if (!bias) return false;
-    const std::optional<Id> weights = in_steps<int8_t>(
-        node.inputs[1], made->items, channel_dim(node), DataType::QINT8, DataType::QCINT8);
+    const std::optional<Id> weights = in_bytes(node.inputs[1], *made, channel_dim(node));
     if (!weights) return false;
     inputs[1] = *weights;
     if (has_bias) inputs[2] = *bias;
     return true;
+  }
+
+  // The weights as bytes: those from which they were made, or computed again if another layout was
+  // made of them. A constant without data has the layout of its integers.
+  std::optional<Id> in_bytes(Id id, const exir::Scales& made, uint32_t dim) {
+    if (list_.has_data(id)) {
+      return in_steps<int8_t>(id, made.items, dim, DataType::QINT8, DataType::QCINT8);
+    }
+    const Dims dims = value(id).dims;
+    if (!exir::is_along(made, exir::TensorType(ScalarType::kFloat, dims), dim)) return std::nullopt;
+    return with_steps(dims, made.integers, made.items, dim, DataType::QINT8, DataType::QCINT8);
   }
 
   // Converts a constant of floats to integer multiples of steps: one step for all, or one for each
@@ -303,7 +330,7 @@ class Converter {
     const Dims dims = value(id).dims;
     size_t inner = 1;
     for (size_t d = dim + 1; d < dims.size(); ++d) inner *= static_cast<size_t>(dims[d].as_int());
-    const exir::TensorData& data = list_.constants[value(id).constant - 1];
+    const exir::TensorData data = list_.data(id);
     const auto* floats = reinterpret_cast<const float*>(data.data);
     std::vector<uint8_t> bytes(data.bytes / sizeof(float) * sizeof(T));
     for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
@@ -319,38 +346,17 @@ class Converter {
       const auto whole = static_cast<T>(number);
       std::copy_n(reinterpret_cast<const uint8_t*>(&whole), sizeof(T), &bytes[i * sizeof(T)]);
     }
-    const Id made = list_.add_constant(dims, exir::own_bytes(std::move(bytes)));
+    return with_steps(dims, exir::own_bytes(std::move(bytes)), steps, dim, one, several);
+  }
+
+  Id with_steps(const Dims& dims, exir::TensorData integers, const std::vector<float>& steps,
+                uint32_t dim, DataType one, DataType several) {
+    const Id made = list_.add_constant(dims, std::move(integers));
     Quantization& how = value(made).quantization;
     how.type = steps.size() == 1 ? one : several;
     how.scale = steps[0];
     how.dim = dim;
     if (steps.size() > 1) how.scales = steps;
-    return made;
-  }
-
-  // Converts a matrix of floats to four-bit multiples of steps: one step for each row, or for each
-  // group of `group` elements of a row. nullopt if a value is not representable.
-  std::optional<Id> in_half_bytes(Id id, const std::vector<float>& steps, int64_t group) {
-    const Dims dims = value(id).dims;
-    const auto width = static_cast<size_t>(dims[1].as_int());
-    const size_t span = group == 0 ? width : static_cast<size_t>(group);
-    if (width % 2 != 0 || width % span != 0) return std::nullopt;
-    const exir::TensorData& data = list_.constants[value(id).constant - 1];
-    const auto* floats = reinterpret_cast<const float*>(data.data);
-    const size_t count = data.bytes / sizeof(float);
-    if (count / span != steps.size()) return std::nullopt;
-    std::vector<uint8_t> bytes(count / 2);
-    for (size_t i = 0; i < count; ++i) {
-      const double step = steps[i / span];
-      const double number = std::nearbyint(floats[i] / step);
-      if (!(number >= -8 && number <= 7)) return std::nullopt;
-      if (!(std::abs(number * step - floats[i]) <= 1e-6 * std::abs(floats[i]))) return std::nullopt;
-      bytes[i / 2] |= static_cast<uint8_t>(static_cast<unsigned>(number + 8) << (i % 2 * 4));
-    }
-    const Id made = list_.add_constant(dims, exir::own_bytes(std::move(bytes)));
-    Quantization& how = value(made).quantization;
-    how.type = group == 0 ? DataType::QCINT4 : DataType::QBINT4;
-    how.group = static_cast<int32_t>(group);
     return made;
   }
 

@@ -8,6 +8,7 @@
 #include "backends/xnnpack/aot/size_sources.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/ir/failure.h"
+#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -98,8 +99,8 @@ bool takes_range(NodeContent kind) {
 }  // namespace
 
 bool has_scales(const Value* value, size_t dim) {
-  return value->scales != nullptr &&
-         (value->scales->items.size() == 1 || value->scales->dim == dim);
+  return value->scales != nullptr && exir::is_symmetric(*value->scales) &&
+         exir::is_along(*value->scales, value->type, dim);
 }
 
 std::vector<uint32_t> to_image(size_t rank) {
@@ -145,7 +146,7 @@ Id Lowering::first_form(const Value* value) {
     if (value->role != exir::ValueRole::kConstant) {
       throw Failure("%" + value->name + " is used before it is defined");
     }
-    forms.plain = out_.add_constant(value->type.sizes, value->data);
+    forms.plain = out_.add_constant(value->type.sizes, exir::elements_of(*value));
   }
   return forms.plain != kNone ? forms.plain : forms.image;
 }
@@ -189,7 +190,7 @@ Id Lowering::weights(const Value* value) {
   Id& id = forms_[value].weights;
   if (id != kNone) return id;
   id = out_.add_constant(value->type.sizes, value->data);
-  if (has_scales(value, 0)) out_.set_made_from(id, value->scales);
+  out_.set_made_from(id, value->scales);
   return id;
 }
 

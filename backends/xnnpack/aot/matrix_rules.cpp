@@ -1,6 +1,7 @@
 // The rules for matrix products. Weights are constants [out, in].
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "backends/xnnpack/aot/weight_forms.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -38,6 +39,16 @@ void linear(Lowering& l, const Node& node) {
 std::string linear_refusal(const Node& node) {
   const Value *x = tensor(node, 0), *weights = tensor(node, 1);
   return x->type.rank() == 0 || weights->type.rank() != 2 ? "the weights are not a matrix" : "";
+}
+
+// Weights of integers are not made floats without need.
+std::string weights_refusal(const Node& node, const exir::Graph& graph) {
+  const Value *x = tensor(node, 0), *weights = tensor(node, 1);
+  if (weights->scales == nullptr) return "";
+  const bool by_rows = is_quantised_by_rows(x, graph);
+  if (form_of(*weights->scales, weights->type.sizes, by_rows)) return "";
+  return "XNNPACK has no kernel for its weights of " + std::to_string(weights->scales->bits) +
+         " bits in groups or with zero points; they stay integers in a kernel of Taper's";
 }
 
 // Transposes a constant [in, out] to [out, in].
@@ -101,7 +112,7 @@ std::string added_refusal(const Node& node) {
 }
 
 constexpr OpRule kTable[] = {
-    {"aten::linear", linear_refusal, linear, 2},
+    {"aten::linear", linear_refusal, linear, 2, false, Types::kFloats, weights_refusal},
     {"aten::addmm", added_refusal, added_product, 2},
     {"aten::baddbmm", added_refusal, added_product, 2},
     {"aten::mm", nullptr, product, 2},

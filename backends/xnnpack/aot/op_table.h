@@ -57,6 +57,8 @@ std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank);
 size_t dim_of(const exir::Argument& arg, size_t rank);
 // Whether a call of a torchao operator quantises or dequantises computed rows, float32 as int8.
 bool is_by_row(const exir::Node& node);
+// Whether a tensor is quantised at run time, before linear layers whose weights are integers.
+bool is_quantised_by_rows(const exir::Value* x, const exir::Graph& graph);
 // The integers of a list such as a stride; a single one is repeated `count` times.
 std::vector<int64_t> ints_of(const exir::Argument& arg, size_t count);
 

@@ -10,6 +10,8 @@
 #include "backends/xnnpack/payload_format.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
+#include "exir/ir/scales.h"
+#include "kernels_portable/engine/half.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -144,15 +146,17 @@ Offset<wire::XNode> write_node(const NodeSpec& spec, FlatBufferBuilder& fbb) {
   return wire::CreateXNode(fbb, spec.kind, content, spec.origin, range);
 }
 
+// `scale_buffer` is the constant that holds the scales of groups.
 Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor> tensor,
-                                     FlatBufferBuilder& fbb) {
+                                     uint32_t scale_buffer, FlatBufferBuilder& fbb) {
   Offset<void> how;
   auto kind = wire::Quantization::PerTensor;
   if (q.type == wire::DataType::QDINT8) {
     how = wire::CreatePerToken(fbb, 1).Union();
     kind = wire::Quantization::PerToken;
   } else if (q.group != 0) {
-    how = wire::CreatePerGroupDirect(fbb, &q.scales, 0, q.group).Union();
+    const auto count = static_cast<uint32_t>(q.scales.size());
+    how = wire::CreatePerGroup(fbb, 0, 0, q.group, scale_buffer, count).Union();
     kind = wire::Quantization::PerGroup;
   } else if (!q.scales.empty()) {
     how = wire::CreatePerChannelDirect(fbb, &q.scales, static_cast<int32_t>(q.dim)).Union();
@@ -203,6 +207,14 @@ Id NodeList::add_constant(Dims dims, exir::TensorData data) {
   value.constant = static_cast<uint32_t>(constants.size());
   values.push_back(std::move(value));
   return static_cast<Id>(values.size()) - 1;
+}
+
+const exir::TensorData& NodeList::data(Id id) {
+  exir::TensorData& data = constants[values[id].constant - 1];
+  if (data.data == nullptr && values[id].made_from != nullptr) {
+    data = exir::elements_of(*values[id].made_from);
+  }
+  return data;
 }
 
 Id PayloadWriter::add_constant(Dims dims, exir::TensorData data) {
@@ -301,6 +313,15 @@ void NodeList::postpone_open_reshapes() {
   nodes = std::move(ordered);
 }
 
+// XNNPACK takes the scales of groups with 16 bits.
+exir::TensorData in_16_bits(const std::vector<float>& scales) {
+  std::vector<uint8_t> bytes(scales.size() * sizeof(uint16_t));
+  for (size_t i = 0; i < scales.size(); ++i) {
+    put(bytes, i * sizeof(uint16_t), portable::float_to_bfloat16(scales[i]).bits);
+  }
+  return exir::own_bytes(std::move(bytes));
+}
+
 // Values that are not read are written without their constants, so that ids need not change.
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
@@ -322,18 +343,19 @@ exir::Delegate PayloadWriter::finish() {
   }
   exir::Delegate out;
   std::vector<Offset<wire::Constant>> constants = {wire::CreateConstant(fbb, 0, 0)};
+  const auto add = [&](const exir::TensorData& data) {
+    out.data.push_back({exir::content_name(data), data});
+    constants.push_back(
+        wire::CreateConstantDirect(fbb, kNamed, data.bytes, out.data.back().name.c_str()));
+    return static_cast<uint32_t>(constants.size()) - 1;
+  };
   std::vector<Offset<wire::XValue>> values;
   std::vector<uint32_t> inputs, outputs;
   for (Id id = 0; id < list_.values.size(); ++id) {
     const ValueSpec& value = list_.values[id];
-    uint32_t constant = 0;
-    if (value.constant != 0 && read[id]) {
-      const exir::TensorData& data = list_.constants[value.constant - 1];
-      out.data.push_back({exir::content_name(data), data});
-      constants.push_back(
-          wire::CreateConstantDirect(fbb, kNamed, data.bytes, out.data.back().name.c_str()));
-      constant = static_cast<uint32_t>(constants.size()) - 1;
-    }
+    const bool has_groups = value.quantization.group != 0 && read[id];
+    const uint32_t scales = has_groups ? add(in_16_bits(value.quantization.scales)) : 0;
+    const uint32_t constant = value.constant != 0 && read[id] ? add(list_.data(id)) : 0;
     if (value.is_input) inputs.push_back(id);
     if (value.is_output) outputs.push_back(id);
     std::vector<uint32_t> dims;
@@ -344,7 +366,7 @@ exir::Delegate PayloadWriter::finish() {
                                                  &dims, constant, value.external, flags, id);
     values.push_back(type == wire::DataType::FP32
                          ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
-                         : write_quantized(value.quantization, tensor, fbb));
+                         : write_quantized(value.quantization, tensor, scales, fbb));
   }
   const auto graph = wire::CreateXNNGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
                                                 &outputs, nullptr, nullptr, &constants);

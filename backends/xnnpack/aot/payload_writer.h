@@ -69,7 +69,7 @@ struct ValueSpec {
   uint32_t external = kNone;
   int64_t maker = -1;
   Quantization quantization;
-  // The scales of a constant that was dequantised to floats.
+  // The integers with scales of a constant of floats, in another layout if it has data.
   std::shared_ptr<const exir::Scales> made_from;
 };
 
@@ -80,6 +80,9 @@ struct NodeList {
   std::vector<exir::TensorData> constants;  // Number n is at n - 1.
 
   Id add_constant(Dims dims, exir::TensorData data);
+  // The bytes of a constant, which are computed first if it is stored as integers.
+  const exir::TensorData& data(Id id);
+  bool has_data(Id id) const { return constants[values[id].constant - 1].data != nullptr; }
   // Finds the sources of sizes for reshapes with several dynamic sizes. Throws Failure if it
   // cannot.
   void find_size_sources(const std::vector<bool>& live);
@@ -114,9 +117,7 @@ class PayloadWriter {
   }
   const Dims& dims(Id id) const { return list_.values[id].dims; }
   bool is_constant(Id id) const { return list_.values[id].constant != 0; }
-  const exir::TensorData& data(Id id) const {
-    return list_.constants[list_.values[id].constant - 1];
-  }
+  const exir::TensorData& data(Id id) { return list_.data(id); }
   bool may_be_output(Id id) const {
     return list_.values[id].maker >= 0 && !list_.values[id].is_output;
   }

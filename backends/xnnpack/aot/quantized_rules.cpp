@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "backends/xnnpack/aot/weight_forms.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -121,7 +122,8 @@ bool is_byte_layer(const Node& node, const Value* x) {
   const Value* weights = tensor(node, 1);
   const bool constant = is_constant(weights) && weights->type.rank() == 2 &&
                         (node.arg(2).is_none() || is_constant(node.arg(2).value()));
-  return constant && has_scales(weights, 0) && x->type.dtype == ScalarType::kFloat;
+  return constant && weights->scales != nullptr && x->type.dtype == ScalarType::kFloat &&
+         form_of(*weights->scales, weights->type.sizes, true);
 }
 
 // Whether `back` is the last of the three calls before linear layers with int8 weights.
@@ -194,6 +196,11 @@ constexpr OpRule kTable[] = {
 }  // namespace
 
 const std::span<const OpRule> kQuantizedRules{kTable};
+
+bool is_quantised_by_rows(const Value* x, const Graph& graph) {
+  return x->producer != nullptr && dequantizes(*x->producer) &&
+         dynamic_refusal(*x->producer, graph).empty();
+}
 
 bool is_by_row(const Node& node) {
   const Value* x = tensor(node);

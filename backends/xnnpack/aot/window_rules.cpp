@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/depthwise_windows.h"
+#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -22,11 +23,13 @@ uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 // The constant weights of a convolution, [a, b, height, width], whose sizes are known.
 struct Filter {
+  exir::TensorData elements;
   const float* data;
   int64_t a, b, height, width;
 
   explicit Filter(const Value* weight)
-      : data(reinterpret_cast<const float*>(weight->data.data)),
+      : elements(exir::elements_of(*weight)),
+        data(reinterpret_cast<const float*>(elements.data)),
         a(weight->type.sizes[0].as_int()),
         b(weight->type.sizes[1].as_int()),
         height(weight->type.rank() == 4 ? weight->type.sizes[2].as_int() : 1),

@@ -123,7 +123,11 @@ bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
   if (node.is("quantized_decomposed::dequantize_per_channel_group")) {
     return is_constant(tensor(node)) && node.outputs[0]->type.dtype == ScalarType::kFloat;
   }
-  if (node.target().substr(0, 9) == "torchao::") return is_by_row(node);
+  for (const char* each : {"torchao::choose_qparams_affine", "torchao::quantize_affine",
+                           "torchao::dequantize_affine"}) {
+    if (node.is(each)) return is_by_row(node);
+  }
+  if (node.is("aten::_int_mm")) return true;  // restore_linear makes layers of them.
   return node.is("aten::scaled_dot_product_attention") && refusal(node, graph).empty();
 }
 

@@ -17,7 +17,7 @@ class XnnpackCompiler final : public exir::BackendCompiler {
 
   bool keeps_whole(const exir::Node& node, const exir::Graph& graph) const override;
   bool widens_half() const override { return widens_half_; }
-  bool wants_float_weights() const override { return true; }
+  bool takes_integers() const override { return true; }
   std::string refusal(const exir::Node& node, const exir::Graph& graph) const override;
   std::vector<exir::Misfit> misfits(const exir::Part& part) const override;
   bool pays(const exir::Part& part) const override;

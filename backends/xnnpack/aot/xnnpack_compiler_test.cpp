@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/xnnpack/aot/compile_for_test.h"
+#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 
@@ -319,16 +320,30 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
   EXPECT_EQ(r.kinds(), "Reshape BatchMatrixMultiply Reshape Add");
 }
 
-// Compiles with weights as constant folding leaves them: floats that keep their scales.
+// Stores a constant of two channels as constant folding does: integers with a scale for each.
+void store_as_integers(exir::Value& constant) {
+  auto scales = std::make_shared<exir::Scales>();
+  scales->items = {0.5f, 0.25f};
+  const size_t count = constant.data.bytes / sizeof(float);
+  scales->span = count / 2;
+  std::vector<uint8_t> integers;
+  for (size_t i = 0; i < count; ++i) {
+    const float element = reinterpret_cast<const float*>(constant.data.data)[i];
+    integers.push_back(
+        static_cast<uint8_t>(static_cast<int8_t>(element / scales->items[i / scales->span])));
+  }
+  scales->integers = exir::own_bytes(std::move(integers));
+  scales->bits = exir::bits_of(scales->integers, scales->dtype);
+  constant.scales = scales;
+  constant.data.data = nullptr;
+}
+
+// Compiles with weights as constant folding leaves them.
 Compiled compile_bytes(const std::string& body) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  const auto scales = std::make_shared<exir::Scales>();
-  scales->items = {0.5f, 0.25f};
-  for (const auto& node : result.graph->nodes) {
-    exir::for_each_value(*node, [&](exir::Value* value) {
-      if (value->name == "w") value->scales = scales;
-    });
+  for (exir::Value* constant : result.graph->constants) {
+    if (constant->name == "w") store_as_integers(*constant);
   }
   exir::PartitionOptions options;
   options.groups = exir::Groups::kAll;

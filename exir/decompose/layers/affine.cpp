@@ -81,15 +81,17 @@ Value* scales_of(Builder& b, const std::vector<Sym>& sizes) {
 Argument zero_points_of(Builder& b, const std::vector<Sym>& sizes) {
   if (!has_zero_point(b)) return {};
   Value* given = b.view(b.in("zero_point"), sizes);
-  return b.cast(given, is_floating(given->type.dtype) ? ScalarType::kFloat : ScalarType::kLong);
+  return is_floating(given->type.dtype) ? b.cast(given, ScalarType::kFloat) : given;
 }
 
-// int8 weights with a scale per channel or per group of a row become the operators that constant
-// folding and backends recognise. Returns false if the blocks have another form. REQUIRES: the
-// result is float32.
+bool is_byte(ScalarType dtype) { return dtype == ScalarType::kChar || dtype == ScalarType::kByte; }
+
+// Weights of bytes with a scale per channel or per group of a row become the operators that
+// constant folding and backends recognise. Returns false if the blocks have another form.
+// REQUIRES: the result is float32.
 bool dequantize_channels(Builder& b, const Blocks& blocks) {
   const Value* x = b.in("input");
-  const bool is_plain = x->role == ValueRole::kConstant && x->type.dtype == ScalarType::kChar &&
+  const bool is_plain = x->role == ValueRole::kConstant && is_byte(x->type.dtype) &&
                         b.out_type().dtype == ScalarType::kFloat;
   if (!is_plain || blocks.single.size() != 1) return false;
   const auto limit = [&](const char* name, bool is_upper) {
@@ -99,10 +101,10 @@ bool dequantize_channels(Builder& b, const Blocks& blocks) {
     if (blocks.sizes.size() != 3 || blocks.single[0] != 0) return false;
     const std::vector<Sym> groups = {blocks.sizes[0], blocks.sizes[1]};
     const Argument zero_points = zero_points_of(b, groups);
-    b.result(b.op("quantized_decomposed::dequantize_per_channel_group",
-                  {b.in("input"), scales_of(b, groups), zero_points, limit("quant_min", false),
-                   limit("quant_max", true), ScalarType::kChar, blocks.sizes[2].as_int(),
-                   ScalarType::kFloat}));
+    b.result(b.op(
+        "quantized_decomposed::dequantize_per_channel_group",
+        {b.in("input"), scales_of(b, groups), zero_points, limit("quant_min", false),
+         limit("quant_max", true), x->type.dtype, blocks.sizes[2].as_int(), ScalarType::kFloat}));
     return true;
   }
   const std::vector<Sym> channels = {x->type.sizes[blocks.single[0]]};
@@ -110,7 +112,7 @@ bool dequantize_channels(Builder& b, const Blocks& blocks) {
   b.result(b.op(
       "quantized_decomposed::dequantize_per_channel",
       {b.in("input"), scales_of(b, channels), zero_points, static_cast<int64_t>(blocks.single[0]),
-       limit("quant_min", false), limit("quant_max", true), ScalarType::kChar}));
+       limit("quant_min", false), limit("quant_max", true), x->type.dtype}));
   return true;
 }
 
@@ -167,6 +169,17 @@ void int_product(Builder& b) {
       b.op("mm", {b.cast(b.in("self"), ScalarType::kInt), b.cast(b.in("mat2"), ScalarType::kInt)}));
 }
 
+// Constant folding takes float32 as it is; other dtypes are converted from it.
+void dequantize_format(Builder& b) {
+  if (b.out_type().dtype == ScalarType::kFloat) {
+    throw Failure("weights of this format must be constants of whole groups or blocks");
+  }
+  std::vector<Argument> args = b.node().args;
+  args.back() = ScalarType::kFloat;
+  Value* x = b.op(b.node().target(), args);
+  b.result(b.cast(x, b.out_type().dtype));
+}
+
 }  // namespace
 
 const Decompositions& affine_rules() {
@@ -175,6 +188,8 @@ const Decompositions& affine_rules() {
       {"torchao::quantize_affine", quantize},
       {"torchao::dequantize_affine", dequantize},
       {"_int_mm", int_product},
+      {"torchao::dequantize_int4_tensor", dequantize_format},
+      {"torchao::dequantize_gguf", dequantize_format},
   };
   return table;
 }

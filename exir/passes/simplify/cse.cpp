@@ -73,6 +73,7 @@ std::unordered_map<const Value*, Value*> equal_constants(const Graph& graph) {
   std::unordered_map<std::string, Value*> first;
   for (Value* constant : graph.constants) {
     if (constant->role != ValueRole::kConstant || constant->data.bytes > kSmallConstant) continue;
+    if (constant->scales != nullptr) continue;
     std::string key(1, static_cast<char>(constant->type.dtype));
     for (const Sym& size : constant->type.sizes) key += size.text() + ",";
     key.append(constant->type.dim_order.begin(), constant->type.dim_order.end());

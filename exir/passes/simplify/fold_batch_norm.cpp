@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "exir/ir/rewrite.h"
+#include "exir/ir/scales.h"
 #include "kernels_portable/engine/half.h"
 
 namespace taper::exir {
@@ -55,9 +56,10 @@ std::optional<Doubles> numbers(const Argument& arg) {
   if (value.role != ValueRole::kConstant || !is_floating(value.type.dtype)) return std::nullopt;
   if (!value.type.is_contiguous()) return std::nullopt;
   const size_t width = element_size(value.type.dtype);
-  Doubles out(value.data.bytes / width);
+  const TensorData data = elements_of(value);
+  Doubles out(data.bytes / width);
   for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = read_element(value.data.data + i * width, value.type.dtype);
+    out[i] = read_element(data.data + i * width, value.type.dtype);
   }
   return out;
 }
@@ -188,14 +190,15 @@ class Folder {
   }
 
   std::vector<uint8_t> scaled_weight(const Value& weight) const {
-    std::vector<uint8_t> out(weight.data.bytes);
+    const TensorData data = elements_of(weight);
+    std::vector<uint8_t> out(data.bytes);
     const size_t block = out.size() / (first_ * second_);
     const size_t count = block / element_size(weight.type.dtype);
     for (size_t row = 0; row < first_; ++row) {
       for (size_t column = 0; column < second_; ++column) {
         const size_t at = (row * second_ + column) * block;
         const size_t channel = transposed_ ? row / per_group_ * second_ + column : row;
-        scale_elements(weight.data.data + at, &out[at], count, weight.type.dtype, scale_[channel]);
+        scale_elements(data.data + at, &out[at], count, weight.type.dtype, scale_[channel]);
       }
     }
     return out;

@@ -8,9 +8,8 @@
 // Runs      in Edge, after cse, so that equal nodes are computed once.
 // Keeps     nodes whose results would make the file larger: more than 1 MiB and more than what they
 //           are made of; random operators; everything in bodies of control flow.
-//           If a backend wants float weights, int8 ones are dequantised whatever their size: it
-//           quantises them again with the scales that the constant keeps, or computes with the
-//           floats.
+//           What dequantises integers is folded whatever its size, since the result stays integers
+//           (integer_constants.h). The transpose of such a matrix is left to restore_linear.
 // Requires  functional graph.
 // Cost      that of the kernels run.
 
@@ -21,6 +20,6 @@
 namespace taper::exir {
 
 // Returns the number of nodes replaced by constants.
-int fold_constants(Graph& graph, bool float_weights = false);
+int fold_constants(Graph& graph);
 
 }  // namespace taper::exir

@@ -92,7 +92,9 @@ TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
   const Value* weights = graph->nodes.at(0)->arg(1).value();
   ASSERT_NE(weights->scales, nullptr);
   EXPECT_EQ(weights->scales->items, (std::vector<float>{0.5f, 0.25f}));
-  EXPECT_EQ(weights->scales->dim, 0u);
+  EXPECT_EQ(weights->scales->span, 2u);
+  EXPECT_EQ(weights->scales->integers.data[3], 0xfc);
+  EXPECT_EQ(weights->data.data, nullptr);
 }
 
 }  // namespace

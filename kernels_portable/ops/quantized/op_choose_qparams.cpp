@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels_portable/cores/quantize.h"
+#include "kernels_portable/cores/quantized/quantize.h"
 #include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/dims.h"
 #include "kernels_portable/engine/view.h"

@@ -6,7 +6,7 @@
 //
 // Semantics: torch/ao/quantization/fx/_decomposed.py of PyTorch 2.13.
 
-#include "kernels_portable/cores/quantize.h"
+#include "kernels_portable/cores/quantized/quantize.h"
 #include "kernels_portable/engine/dims.h"
 
 namespace taper::portable {

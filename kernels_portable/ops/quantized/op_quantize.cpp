@@ -4,7 +4,7 @@
 //   dtype  must be the dtype of out.
 //   NaN    becomes quant_min.
 
-#include "kernels_portable/cores/quantize.h"
+#include "kernels_portable/cores/quantized/quantize.h"
 #include "kernels_portable/engine/dims.h"
 
 namespace taper::portable {

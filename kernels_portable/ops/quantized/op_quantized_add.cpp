@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels_portable/cores/quantize.h"
+#include "kernels_portable/cores/quantized/quantize.h"
 #include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/dims.h"
 

@@ -1,7 +1,7 @@
 // The arithmetic of affine quantization, in float unless scales or outputs are double; see
 // quantize.h.
 
-#include "kernels_portable/cores/quantize.h"
+#include "kernels_portable/cores/quantized/quantize.h"
 
 #include <algorithm>
 #include <cmath>

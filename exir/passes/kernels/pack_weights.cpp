@@ -1,0 +1,242 @@
+// One class per graph keeps what was packed, since layers may share weights.
+
+#include "exir/passes/kernels/pack_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "exir/ir/rewrite.h"
+#include "exir/ir/scales.h"
+#include "exir/passes/kernels/packed_bytes.h"
+#include "exir/passes/kernels/row_quantisation.h"
+#include "exir/passes/kernels/run_kernel.h"
+
+namespace taper::exir {
+namespace {
+
+// Constants up to this size become floats rather than being dequantised at each call.
+constexpr size_t kSmall = size_t{1} << 20;
+
+bool is_matrix_of_integers(const Value* value) {
+  return value->scales != nullptr && value->type.rank() == 2 &&
+         group_of(*value->scales, value->type) != 0;
+}
+
+class WeightPacker {
+ public:
+  using HasKernel = std::function<bool(std::string_view name, const Node& call)>;
+
+  WeightPacker(Graph& graph, const HasKernel& has_kernel)
+      : graph_(graph), has_kernel_(has_kernel) {}
+
+  bool visit(Node& node, Rewriter& rewriter) {
+    if (node.is("aten::linear") && pack_linear(node, rewriter)) return true;
+    if (node.is("aten::embedding") && pack_embedding(node, rewriter)) return true;
+    if (node.is("aten::permute_copy") && node.arg(0).value()->scales != nullptr) {
+      return fold(node, rewriter);
+    }
+    for (Argument& arg : node.args) make_floats(arg, rewriter);
+    return false;
+  }
+
+  void finish() {
+    const auto spell = [](Value* value) { become_floats(*value); };
+    for (const Argument& output : graph_.outputs) for_each_value(output, spell);
+    for (const Mutation& mutation : graph_.mutations) spell(mutation.source);
+  }
+
+ private:
+  Value* constant(const Value* from, const char* what, TensorType type, TensorData data) {
+    Value* made = graph_.new_constant(from->name + "_" + what, std::move(type), std::move(data));
+    if (!from->fqn.empty()) made->fqn = from->fqn + "." + what;
+    return made;
+  }
+
+  // The constant that `make` makes of a weight, once for each `what`.
+  template <typename Make>
+  Value* once(const Value* weight, const char* what, const Make& make) {
+    const auto [found, is_new] = made_.try_emplace({weight, what}, nullptr);
+    if (is_new) found->second = make();
+    return found->second;
+  }
+
+  Value* scales_of(const Value* weight, bool as_table) {
+    return once(weight, as_table ? "table_scales" : "scales", [&] {
+      const std::vector<Sym> sizes = sizes_of_scales(*weight, as_table);
+      const std::vector<float> scales = repeated(weight->scales->items, sizes);
+      if (!as_table && fit_bfloat16(scales)) {
+        return constant(weight, "scales", {ScalarType::kBFloat16, sizes}, as_bfloat16(scales));
+      }
+      return constant(weight, "scales", {ScalarType::kFloat, sizes}, as_floats(scales));
+    });
+  }
+
+  // None if they are all 0.
+  Argument zero_points_of(const Value* weight, bool as_table, int64_t bits) {
+    const std::vector<float> points = packed_zero_points(*weight->scales, bits);
+    if (points.empty()) return {};
+    return once(weight, as_table ? "table_zero_points" : "zero_points", [&] {
+      const std::vector<Sym> sizes = sizes_of_scales(*weight, as_table);
+      const std::vector<float> each = repeated(points, sizes);
+      if (!as_table && fit_bytes(each)) {
+        return constant(weight, "zero_points", {ScalarType::kChar, sizes}, as_bytes(each));
+      }
+      return constant(weight, "zero_points", {ScalarType::kFloat, sizes}, as_floats(each));
+    });
+  }
+
+  Value* packed(const Value* weight, int64_t bits, bool as_table) {
+    return once(weight, as_table ? "table" : "packed", [&] {
+      const ScalarType dtype = bits == 8 ? weight->scales->dtype : ScalarType::kByte;
+      const int64_t rows = weight->type.sizes[0].as_int(), columns = weight->type.sizes[1].as_int();
+      const int64_t row_bytes = (columns * bits + 7) / 8;
+      return constant(weight, "packed", {dtype, {Sym(rows), Sym(row_bytes)}},
+                      packed_rows(*weight->scales, rows, columns, bits,
+                                  as_table ? NibbleOrder::kHighFirst : NibbleOrder::kLowFirst));
+    });
+  }
+
+  bool pack_linear(Node& node, Rewriter& rewriter) {
+    const Value *x = node.arg(0).value(), *weight = node.arg(1).value();
+    if (!is_matrix_of_integers(weight) || x->type.dtype != ScalarType::kFloat) return false;
+    if (!has_kernel_("taper::packed_linear.out", node)) return false;
+    const int64_t bits = bits_in_groups(*weight);
+    if (const auto rows = row_quantisation_of(x)) {
+      const std::vector<Value*>& bytes = quantised(*rows, rewriter);
+      std::vector<Argument> args(bytes.begin(), bytes.end());
+      const std::vector<Argument> rest = {packed(weight, bits, false), scales_of(weight, false),
+                                          zero_points_of(weight, false, bits), node.arg(2), bits};
+      args.insert(args.end(), rest.begin(), rest.end());
+      rewriter.replace(node.outputs[0], rewriter.emit("taper::packed_linear_rows", args,
+                                                      {node.outputs[0]->type})[0]);
+      return true;
+    }
+    Value* y = rewriter.emit("taper::packed_linear",
+                             {node.arg(0), packed(weight, bits, false), scales_of(weight, false),
+                              zero_points_of(weight, false, bits), node.arg(2), bits},
+                             {node.outputs[0]->type})[0];
+    rewriter.replace(node.outputs[0], y);
+    return true;
+  }
+
+  // The integers, scales and zero points of a tensor, once for all layers that read it.
+  const std::vector<Value*>& quantised(const RowQuantisation& rows, Rewriter& rewriter) {
+    std::vector<Value*>& made = rows_[{rows.input, {rows.symmetric, rows.eps}}];
+    if (!made.empty()) return made;
+    std::vector<Sym> each = rows.input->type.sizes;
+    each.back() = Sym(1);
+    return made = rewriter.emit(
+               "taper::quantize_rows", {rows.input, rows.symmetric, rows.eps},
+               {TensorType(ScalarType::kChar, rows.input->type.sizes),
+                TensorType(ScalarType::kFloat, each), TensorType(ScalarType::kChar, each)});
+  }
+
+  bool pack_embedding(Node& node, Rewriter& rewriter) {
+    const Value* weight = node.arg(0).value();
+    if (!is_matrix_of_integers(weight)) return false;
+    const int64_t bits = bits_in_rows(*weight);
+    const std::string target =
+        std::string("quantized_decomposed::embedding_") + (bits == 8   ? "byte"
+                                                           : bits == 4 ? "4bit"
+                                                                       : "2bit");
+    if (!has_kernel_(target + ".out", node)) return false;
+    const bool is_unsigned = bits == 8 && weight->scales->dtype == ScalarType::kByte;
+    const int64_t least = is_unsigned ? 0 : -(int64_t{1} << (bits - 1));
+    Value* y = rewriter.emit(
+        target,
+        {packed(weight, bits, true), scales_of(weight, true), zero_points_of(weight, true, bits),
+         least, least + (int64_t{1} << bits) - 1, node.arg(1)},
+        {node.outputs[0]->type})[0];
+    rewriter.replace(node.outputs[0], y);
+    return true;
+  }
+
+  static void become_floats(Value& constant) {
+    if (constant.scales == nullptr) return;
+    constant.data = elements_of(constant);
+    constant.scales = nullptr;
+  }
+
+  bool fold(Node& node, Rewriter& rewriter) {
+    become_floats(*node.arg(0).value());
+    const auto results = run_kernel(node, [](const Value* value) { return &value->data; });
+    if (!results) return false;
+    rewriter.replace(node.outputs[0], graph_.new_constant(node.outputs[0]->name,
+                                                          node.outputs[0]->type, (*results)[0]));
+    return true;
+  }
+
+  void make_floats(Argument& arg, Rewriter& rewriter) {
+    if (arg.is_list()) {
+      for (Argument& item : arg.list()) make_floats(item, rewriter);
+    } else if (arg.is_value() && arg.value()->scales != nullptr) {
+      Value* value = arg.value();
+      if (value->data.bytes <= kSmall || !has_runs(*value)) return become_floats(*value);
+      Value*& floats = floats_[value];
+      if (floats == nullptr) floats = dequantised(*value, rewriter);
+      arg = floats;
+    }
+  }
+
+  // Whether each run of elements has a scale of its own.
+  static bool has_runs(const Value& value) {
+    const Scales& scales = *value.scales;
+    return scales.items.size() * scales.span == scales.integers.bytes;
+  }
+
+  // Dequantises at run time, as a matrix whose rows have a scale each.
+  Value* dequantised(const Value& value, Rewriter& rewriter) {
+    const Scales& scales = *value.scales;
+    const auto runs = static_cast<int64_t>(scales.items.size());
+    const std::vector<Sym> sizes = {Sym(runs), Sym(static_cast<int64_t>(scales.span))};
+    Value* integers = constant(&value, "integers", {scales.dtype, sizes}, scales.integers);
+    Value* items =
+        constant(&value, "scales", {ScalarType::kFloat, {Sym(runs)}}, as_floats(scales.items));
+    Argument points;
+    if (!scales.zero_points.empty()) {
+      const bool whole = fit_bytes(scales.zero_points);
+      points = constant(&value, "zero_points",
+                        {whole ? ScalarType::kLong : ScalarType::kFloat, {Sym(runs)}},
+                        whole ? as_longs(scales.zero_points) : as_floats(scales.zero_points));
+    }
+    const bool is_unsigned = scales.dtype == ScalarType::kByte;
+    Value* matrix = rewriter.emit(
+        "quantized_decomposed::dequantize_per_channel",
+        {integers, items, points, 0, is_unsigned ? 0 : -128, is_unsigned ? 255 : 127, scales.dtype},
+        {TensorType(ScalarType::kFloat, sizes)})[0];
+    if (value.type.sizes == sizes) return matrix;
+    Argument::List dims;
+    for (const Sym& size : value.type.sizes) dims.push_back(size.as_int());
+    return rewriter.emit("aten::view_copy", {matrix, dims}, {value.type})[0];
+  }
+
+  Graph& graph_;
+  const HasKernel& has_kernel_;
+  std::map<std::pair<const Value*, std::string>, Value*> made_;
+  std::map<const Value*, Value*> floats_;
+  std::map<std::pair<const Value*, std::pair<bool, double>>, std::vector<Value*>> rows_;
+};
+
+}  // namespace
+
+int pack_weights(Graph& graph,
+                 const std::function<bool(std::string_view name, const Node& call)>& has_kernel) {
+  const bool any = std::any_of(graph.constants.begin(), graph.constants.end(),
+                               [](const Value* constant) { return constant->scales != nullptr; });
+  if (!any) return 0;
+  WeightPacker packer(graph, has_kernel);
+  const int count =
+      rewrite(graph, [&](Node& node, Rewriter& rewriter) { return packer.visit(node, rewriter); });
+  packer.finish();
+  erase_dead(graph);
+  for (Value* constant : graph.constants) {
+    if (constant->scales == nullptr) continue;
+    constant->data = elements_of(*constant);
+    constant->scales = nullptr;
+  }
+  return std::max(count, 1);
+}
+
+}  // namespace taper::exir

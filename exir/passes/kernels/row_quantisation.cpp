@@ -1,0 +1,83 @@
+// Each node is checked by itself, then that they belong together; see row_quantisation.h.
+
+#include "exir/passes/kernels/row_quantisation.h"
+
+#include <limits>
+
+namespace taper::exir {
+namespace {
+
+constexpr char kChoose[] = "torchao::choose_qparams_affine";
+constexpr char kQuantize[] = "torchao::quantize_affine";
+constexpr char kDequantize[] = "torchao::dequantize_affine";
+
+bool is_or_none(const Argument& arg, int64_t expected) {
+  return arg.is_none() || (arg.is_int() && arg.to_int() == expected);
+}
+bool is_or_none(const Argument& arg, ScalarType expected) {
+  return arg.is_none() || std::get<ScalarType>(arg.v) == expected;
+}
+
+bool has_rows(const Value* x, const Argument& block_size) {
+  const Argument::List& block = block_size.list();
+  if (x->type.rank() < 2 || block.size() != x->type.rank()) return false;
+  for (size_t d = 0; d < block.size(); ++d) {
+    const Sym expected = d + 1 == block.size() ? x->type.sizes[d] : Sym(1);
+    if (!block[d].is_int() || !(Sym(block[d].to_int()) == expected)) return false;
+  }
+  return true;
+}
+
+bool fits(const Node& node, const char* dtype, const Value* floats) {
+  return has_rows(floats, node.arg("block_size")) && floats->type.dtype == ScalarType::kFloat &&
+         std::get<ScalarType>(node.arg(dtype).v) == ScalarType::kChar &&
+         is_or_none(node.arg("quant_min"), -128) && is_or_none(node.arg("quant_max"), 127);
+}
+
+bool is_choice(const Node& node) {
+  if (!node.is(kChoose) || !node.arg("input").is_value()) return false;
+  const std::string& mapping = node.arg("mapping_type").text();
+  return fits(node, "target_dtype", node.arg("input").value()) &&
+         (mapping == "ASYMMETRIC" || mapping == "SYMMETRIC") &&
+         is_or_none(node.arg("scale_dtype"), ScalarType::kFloat) &&
+         node.outputs[1]->type.dtype == ScalarType::kChar;
+}
+bool is_there(const Node& node) {
+  return node.is(kQuantize) && fits(node, "output_dtype", node.arg("input").value());
+}
+bool is_back(const Node& node) {
+  // Weights are constants.
+  return node.is(kDequantize) && node.arg("input").value()->role != ValueRole::kConstant &&
+         fits(node, "input_dtype", node.outputs[0]);
+}
+
+bool uses(const Node& node, const Node& choice) {
+  return node.arg("scale").value() == choice.outputs[0] && node.arg("zero_point").is_value() &&
+         node.arg("zero_point").value() == choice.outputs[1];
+}
+
+}  // namespace
+
+bool is_row_quantisation(const Node& node) {
+  return is_choice(node) || is_there(node) || is_back(node);
+}
+
+std::optional<RowQuantisation> row_quantisation_of(const Value* x) {
+  const Node* back = x->producer;
+  if (back == nullptr || !is_back(*back)) return std::nullopt;
+  const Node* there = back->arg("input").value()->producer;
+  if (there == nullptr || !is_there(*there)) return std::nullopt;
+  const Node* choice = there->arg("scale").value()->producer;
+  if (choice == nullptr || !is_choice(*choice)) return std::nullopt;
+  Value* input = choice->arg("input").value();
+  if (there->arg("input").value() != input || !uses(*there, *choice) || !uses(*back, *choice)) {
+    return std::nullopt;
+  }
+  const Argument& eps = choice->arg("eps");
+  const double least = double{std::numeric_limits<float>::min()};
+  const double given = eps.is_none() ? least : eps.to_double();
+  if (!(given >= least)) return std::nullopt;
+  return RowQuantisation{input, choice->arg("mapping_type").text() == "SYMMETRIC", given};
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,112 @@
+// Goes back from the last node, step by step; see byte_product.h.
+
+#include "exir/passes/simplify/byte_product.h"
+
+#include <cstring>
+
+#include "exir/ops/facts.h"
+
+namespace taper::exir {
+namespace {
+
+const Node* made_by(const Argument& arg, std::string_view target) {
+  if (!arg.is_value() || arg.value()->kind != ValueKind::kTensor) return nullptr;
+  const Node* node = arg.value()->producer;
+  return node != nullptr && node->is(target) ? node : nullptr;
+}
+
+bool is_constant(const Argument& arg) {
+  return arg.is_value() && arg.value()->role == ValueRole::kConstant;
+}
+
+// The operand of a conversion to a dtype; null for other values.
+const Argument* converted(const Argument& arg, ScalarType dtype) {
+  if (!arg.is_value() || arg.value()->type.dtype != dtype) return nullptr;
+  const Node* node = arg.value()->producer;
+  if (node == nullptr) return nullptr;
+  const bool is_cast = node->is("aten::_to_copy") || node->is("dim_order_ops::_to_dim_order_copy");
+  return is_cast ? &node->arg(0) : nullptr;
+}
+
+// int8 from which 128 more were made as uint8; null if it was not so.
+Value* unshifted(const Argument& arg) {
+  const Argument* sum = converted(arg, ScalarType::kByte);
+  const Node* add = sum == nullptr ? nullptr : made_by(*sum, "aten::add.Scalar");
+  if (add == nullptr || !add->arg(1).is_int() || add->arg(1).to_int() != 128 ||
+      add->arg(2).to_double() != 1) {
+    return nullptr;
+  }
+  const Argument* bytes = converted(add->arg(0), ScalarType::kInt);
+  if (bytes == nullptr || bytes->value()->type.dtype != ScalarType::kChar) return nullptr;
+  return bytes->value();
+}
+
+// Whether the numbers are 128 times the sums of the columns of a matrix of int8.
+bool are_shifted_sums(const Value& numbers, const Value& matrix) {
+  const auto rows = static_cast<size_t>(matrix.type.sizes[0].as_int());
+  const auto columns = static_cast<size_t>(matrix.type.sizes[1].as_int());
+  if (numbers.type.dtype != ScalarType::kInt || numbers.data.bytes != columns * sizeof(int32_t)) {
+    return false;
+  }
+  std::vector<int32_t> sums(columns);
+  for (size_t i = 0; i < rows * columns; ++i) {
+    sums[i % columns] += static_cast<int8_t>(matrix.data.data[i]);
+  }
+  for (size_t i = 0; i < columns; ++i) {
+    int32_t number;
+    std::memcpy(&number, numbers.data.data + i * sizeof(number), sizeof(number));
+    if (number != 128 * sums[i]) return false;
+  }
+  return true;
+}
+
+bool is_matrix_of_bytes(const Argument& arg) {
+  return is_constant(arg) && arg.value()->type.dtype == ScalarType::kChar &&
+         arg.value()->type.rank() == 2 && arg.value()->type.is_contiguous();
+}
+
+bool has_one_for_each(const Value* factors, const Sym& count) {
+  const TensorType& type = factors->type;
+  return type.dtype == ScalarType::kFloat && type.rank() >= 1 && type.rank() <= 2 &&
+         type.sizes.back() == count && type.numel() == count && type.is_contiguous();
+}
+
+}  // namespace
+
+std::optional<ByteProduct> byte_product_of(const Node& node) {
+  if (!node.is("aten::mul.Tensor") || !is_constant(node.arg(1))) return std::nullopt;
+  const Node* scaled = made_by(node.arg(0), "aten::mul.Tensor");
+  if (scaled == nullptr || !scaled->arg(1).is_value()) return std::nullopt;
+  const Argument* sums = converted(scaled->arg(0), ScalarType::kFloat);
+  if (sums == nullptr) return std::nullopt;
+  const Node* shift = made_by(*sums, "aten::sub.Tensor");
+  const Node* product = made_by(shift == nullptr ? *sums : shift->arg(0), "aten::_int_mm");
+  if (product == nullptr || !is_matrix_of_bytes(product->arg(1))) return std::nullopt;
+  ByteProduct found;
+  found.weights = product->arg(1).value();
+  found.scales = scaled->arg(1).value();
+  found.factors = node.arg(1).value();
+  if (shift == nullptr) {
+    found.integers = product->arg(0).value();
+  } else if (shift->arg(2).to_double() == 1 && is_constant(shift->arg(1)) &&
+             are_shifted_sums(*shift->arg(1).value(), *found.weights)) {
+    found.integers = unshifted(product->arg(0));
+  }
+  if (found.integers == nullptr || found.integers->type.dtype != ScalarType::kChar) {
+    return std::nullopt;
+  }
+  const std::vector<Sym> rows = {found.integers->type.sizes.at(0), Sym(1)};
+  const bool fits = found.scales->type == TensorType(ScalarType::kFloat, rows) &&
+                    has_one_for_each(found.factors, found.weights->type.sizes[1]);
+  return fits ? std::optional(found) : std::nullopt;
+}
+
+Value* before_views(Value* value) {
+  while (value->producer != nullptr && facts_of(value->producer->target()).is(kReshapes) &&
+         value->producer->arg(0).is_value()) {
+    value = value->producer->arg(0).value();
+  }
+  return value;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,30 @@
+// Recognises layers of bytes that torchao spells by aten::_int_mm:
+//
+//     %u = cast(cast(%q, int32) + 128, uint8)        %p = aten::_int_mm(%u, %w) - 128 * sums of %w
+//     %y = cast(%p, float32) * %s * %f
+//
+// where %q is int8, %s has a scale for each row, %f a factor for each column, and %w is a constant.
+// %q may also be multiplied as it is.
+
+#pragma once
+
+#include <optional>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+struct ByteProduct {
+  Value* integers = nullptr;  // int8 [rows, k]
+  Value* scales = nullptr;    // [rows, 1]
+  Value* weights = nullptr;   // A constant int8 [k, n].
+  Value* factors = nullptr;   // A constant of n elements.
+};
+
+// The layer whose result is that of `node`, the last product; nullopt if it is none.
+std::optional<ByteProduct> byte_product_of(const Node& node);
+
+// What a chain of changes of sizes starts from.
+Value* before_views(Value* value);
+
+}  // namespace taper::exir

@@ -1,0 +1,23 @@
+// Recognises the nodes that turn constant integers into floats, so that constant folding keeps the
+// integers: dequantisation in one node, or spelled out as
+//
+//     (cast(integers) - zero points) * scales
+//
+// with changes of sizes between the steps, as run_decompositions() leaves it.
+
+#pragma once
+
+#include <memory>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// The result of a node as integers with scales; null if it cannot be stored so. REQUIRES: the
+// tensors that it reads are constants, the sizes of its result are known.
+std::shared_ptr<const Scales> integers_of(const Node& node);
+
+// The elements of a constant of floats or integers, as floats; empty for other dtypes.
+std::vector<float> floats_of(const Value& constant);
+
+}  // namespace taper::exir

@@ -1,0 +1,165 @@
+// Replaces products one at a time; a product and the scales after it are two steps.
+
+#include "exir/passes/simplify/restore_linear.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "exir/ir/rewrite.h"
+#include "exir/ir/scales.h"
+#include "exir/passes/simplify/byte_product.h"
+#include "exir/passes/simplify/integer_constants.h"
+
+namespace taper::exir {
+namespace {
+
+bool is_integers(const Argument& arg) {
+  return arg.is_value() && arg.value()->scales != nullptr && arg.value()->type.rank() == 2;
+}
+
+class LinearRestorer {
+ public:
+  explicit LinearRestorer(const Graph& graph) {
+    const auto count = [&](const Value* value) { ++uses_[value]; };
+    for (const auto& node : graph.nodes) for_each_value(*node, count);
+    for (const Argument& output : graph.outputs) for_each_value(output, count);
+    for (const Mutation& mutation : graph.mutations) count(mutation.source);
+  }
+
+  bool visit(Node& node, Rewriter& rewriter) {
+    if (node.is("aten::permute_copy") && is_integers(node.arg(0))) {
+      turned_[node.outputs[0]] = node.arg(0).value();
+      return false;
+    }
+    if (node.is("aten::mm")) {
+      return replace(node, node.arg(0), node.arg(1), Argument(), rewriter);
+    }
+    const bool is_sum = node.is("aten::addmm") && node.arg("alpha").to_double() == 1 &&
+                        node.arg("beta").to_double() == 1 &&
+                        node.arg(0).value()->type.rank() == 1 &&
+                        node.arg(0).value()->type.sizes[0] == node.outputs[0]->type.sizes[1];
+    if (is_sum) return replace(node, node.arg(1), node.arg(2), node.arg(0), rewriter);
+    if (const auto product = byte_product_of(node)) return restore(node, *product, rewriter);
+    return node.is("aten::mul.Tensor") && rescale(node, rewriter);
+  }
+
+ private:
+  // The weights [out, in] of a product with `right`, [in, out]; null if they are no integers.
+  Value* weights_of(const Argument& right, Rewriter& rewriter) {
+    const auto found = turned_.find(right.value());
+    if (found != turned_.end()) return found->second;
+    if (!is_integers(right)) return nullptr;
+    Value* matrix = right.value();
+    Value*& weights = weights_[matrix];
+    if (weights != nullptr) return weights;
+    const auto scales = transposed(*matrix->scales, matrix->type);
+    if (scales == nullptr) return nullptr;
+    weights = constant(rewriter, *matrix, scales, {matrix->type.sizes[1], matrix->type.sizes[0]});
+    return weights;
+  }
+
+  static Value* constant(Rewriter& rewriter, const Value& from,
+                         std::shared_ptr<const Scales> scales, std::vector<Sym> sizes) {
+    Value* made = new_constant(rewriter.graph(), from.name,
+                               TensorType(ScalarType::kFloat, std::move(sizes)), std::move(scales));
+    if (!from.fqn.empty()) made->fqn = from.fqn + "." + made->name;
+    return made;
+  }
+
+  bool replace(Node& node, const Argument& x, const Argument& right, const Argument& bias,
+               Rewriter& rewriter) {
+    Value* weights = weights_of(right, rewriter);
+    if (weights == nullptr) return false;
+    Value* y = rewriter.emit("aten::linear", {x, weights, bias}, {node.outputs[0]->type})[0];
+    uses_[y] = uses_[node.outputs[0]];
+    rewriter.replace(node.outputs[0], y);
+    return true;
+  }
+
+  // Whether `layer` is the result of a layer that is read once and whose weights have no scales.
+  bool has_bare_weights(const Argument& layer) const {
+    if (!layer.is_value() || layer.value()->producer == nullptr) return false;
+    const Node& made = *layer.value()->producer;
+    if (!made.is("aten::linear") || !made.arg("bias").is_none()) return false;
+    if (!is_integers(made.arg("weight"))) return false;
+    const std::vector<float>& items = made.arg("weight").value()->scales->items;
+    const auto uses = uses_.find(layer.value());
+    return uses != uses_.end() && uses->second == 1 &&
+           std::all_of(items.begin(), items.end(), [](float item) { return item == 1; });
+  }
+
+  // Moves factors of the columns of a layer's result into its weights.
+  bool rescale(Node& node, Rewriter& rewriter) {
+    if (!has_bare_weights(node.arg(0)) || !node.arg(1).is_value()) return false;
+    const Node& layer = *node.arg(0).value()->producer;
+    const Value &weights = *layer.arg("weight").value(), &factors = *node.arg(1).value();
+    const TensorType& type = factors.type;
+    const auto channels = static_cast<size_t>(weights.type.sizes[0].as_int());
+    const bool fits = factors.role == ValueRole::kConstant && type.dtype == ScalarType::kFloat &&
+                      type.is_contiguous() && type.rank() >= 1 && type.rank() <= 2 &&
+                      type.sizes.back() == weights.type.sizes[0] &&
+                      type.numel() == weights.type.sizes[0] && weights.scales->zero_points.empty();
+    if (!fits) return false;
+    auto scales = std::make_shared<Scales>(*weights.scales);
+    scales->items = floats_of(factors);
+    scales->span = scales->integers.bytes / std::max<size_t>(1, channels);
+    if (scales->span == 0 || scales->items.size() != channels) return false;
+    Value* scaled = constant(rewriter, weights, scales, weights.type.sizes);
+    rewriter.replace(node.outputs[0],
+                     rewriter.emit("aten::linear", {layer.arg("input"), scaled, Argument()},
+                                   {node.outputs[0]->type})[0]);
+    return true;
+  }
+
+  // A layer whose input is dequantised by the operator that backends and kernels recognise, if it
+  // was quantised by its counterpart.
+  bool restore(Node& node, const ByteProduct& product, Rewriter& rewriter) {
+    const Value& matrix = *product.weights;
+    Scales bytes;
+    bytes.items = floats_of(*product.factors);
+    bytes.span = 1;
+    bytes.integers = matrix.data;
+    bytes.bits = bits_of(matrix.data, ScalarType::kChar);
+    const auto scales = transposed(bytes, matrix.type);
+    if (scales == nullptr) return false;
+    Value* weights =
+        constant(rewriter, matrix, scales, {matrix.type.sizes[1], matrix.type.sizes[0]});
+    Value *q = before_views(product.integers), *s = before_views(product.scales);
+    const Node *there = q->producer, *choice = s->producer;
+    const bool is_whole = there != nullptr && there->is("torchao::quantize_affine") &&
+                          choice != nullptr && choice->is("torchao::choose_qparams_affine") &&
+                          there->arg("scale").is_value() && there->arg("scale").value() == s;
+    if (!is_whole) return false;
+    TensorType type(ScalarType::kFloat, q->type.sizes);
+    Value* x = rewriter.emit("torchao::dequantize_affine",
+                             {q, there->arg("block_size"), s, there->arg("zero_point"),
+                              ScalarType::kChar, there->arg("quant_min"), there->arg("quant_max")},
+                             {type})[0];
+    type.sizes.back() = matrix.type.sizes[1];
+    Value* y = rewriter.emit("aten::linear", {x, weights, Argument()}, {type})[0];
+    if (!(type == node.outputs[0]->type)) {
+      if (!node.outputs[0]->type.is_static()) return false;
+      Argument::List sizes;
+      for (const Sym& size : node.outputs[0]->type.sizes) sizes.push_back(size.as_int());
+      y = rewriter.emit("aten::view_copy", {y, sizes}, {node.outputs[0]->type})[0];
+    }
+    rewriter.replace(node.outputs[0], y);
+    return true;
+  }
+
+  std::unordered_map<const Value*, int> uses_;
+  std::unordered_map<const Value*, Value*> turned_;   // Transposes to the matrices.
+  std::unordered_map<const Value*, Value*> weights_;  // Matrices to their transposes.
+};
+
+}  // namespace
+
+int restore_linear(Graph& graph) {
+  LinearRestorer restorer(graph);
+  const int count = rewrite(
+      graph, [&](Node& node, Rewriter& rewriter) { return restorer.visit(node, rewriter); });
+  if (count != 0) erase_dead(graph);
+  return count;
+}
+
+}  // namespace taper::exir

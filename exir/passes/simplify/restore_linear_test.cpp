@@ -1,0 +1,77 @@
+#include "exir/passes/simplify/restore_linear.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/ops/builtin.h"
+#include "exir/passes/simplify/fold_constants.h"
+
+namespace taper::exir {
+namespace {
+
+std::string restored(const std::string& body) {
+  const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
+  fold_constants(*graph);
+  restore_linear(*graph);
+  return print(*graph);
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != text.npos; }
+
+constexpr char kWeights[] = R"(  input %x: float32[1, 2]
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %b: float32[3] = {1, 2, 3}
+  constant %s: float32[3, 1] = {0.5, 0.25, 1}
+  %f: float32[3, 2] = aten::_to_copy(%w, float32)
+  %d: float32[3, 2] = aten::mul.Tensor(%f, %s)
+  %t: float32[2, 3] = aten::permute_copy(%d, [1, 0])
+)";
+
+TEST(RestoreLinear, AProductWithTransposedIntegersIsALayer) {
+  const std::string text = restored(std::string(kWeights) + R"(
+  %y: float32[1, 3] = aten::addmm(%b, %x, %t)
+  return %y)");
+  EXPECT_TRUE(has(text, "aten::linear(%x, %mul, %b)") || has(text, "aten::linear(")) << text;
+  EXPECT_FALSE(has(text, "addmm")) << text;
+  EXPECT_FALSE(has(text, "permute")) << text;
+}
+
+TEST(RestoreLinear, FactorsOfAProductStay) {
+  const std::string text = restored(std::string(kWeights) + R"(
+  %y: float32[1, 3] = aten::addmm(%b, %x, %t, 2, 1)
+  return %y)");
+  EXPECT_TRUE(has(text, "addmm")) << text;
+}
+
+TEST(RestoreLinear, ScalesAfterAProductGoIntoItsWeights) {
+  const std::string text = restored(R"(  input %x: float32[1, 3]
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %s: float32[2] = {0.5, 0.25}
+  %f: float32[3, 2] = aten::_to_copy(%w, float32)
+  %p: float32[1, 2] = aten::mm(%x, %f)
+  %y: float32[1, 2] = aten::mul.Tensor(%p, %s)
+  return %y)");
+  EXPECT_TRUE(has(text, "aten::linear(")) << text;
+  EXPECT_FALSE(has(text, "aten::mul")) << text;
+}
+
+TEST(RestoreLinear, AProductThatIsReadTwiceKeepsItsScales) {
+  const std::string text = restored(R"(  input %x: float32[1, 3]
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %s: float32[2] = {0.5, 0.25}
+  %f: float32[3, 2] = aten::_to_copy(%w, float32)
+  %p: float32[1, 2] = aten::mm(%x, %f)
+  %y: float32[1, 2] = aten::mul.Tensor(%p, %s)
+  return %y, %p)");
+  EXPECT_TRUE(has(text, "aten::mul")) << text;
+}
+
+TEST(RestoreLinear, FloatsStayAsTheyAre) {
+  const std::string text = restored(R"(  input %x: float32[1, 2]
+  constant %w: float32[2, 3] = {1, 2, 3, -4, 5, 6}
+  %y: float32[1, 3] = aten::mm(%x, %w)
+  return %y)");
+  EXPECT_TRUE(has(text, "aten::mm")) << text;
+}
+
+}  // namespace
+}  // namespace taper::exir

@@ -1,0 +1,241 @@
+// Sixty-four bytes of weights at a time; see byte_products.h. Intrinsics, since Highway's version
+// here has no dot products of bytes.
+
+#include "kernels_optimized/cores/byte_products.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels_optimized/engine/dispatch.h"
+
+#if defined(__x86_64__)
+// gcc 12 warns of its own header's undefined vectors.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
+#else
+#include <immintrin.h>
+#endif
+
+#define TAPER_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#define TAPER_VNNI_INLINE TAPER_VNNI inline __attribute__((always_inline))
+#endif
+
+namespace taper::optimized {
+namespace {
+
+using portable::PackedLinear;
+using portable::PackedMatrix;
+
+constexpr int64_t kChunk = 64;     // Bytes of weights in a vector.
+constexpr int64_t kShift = 128;    // What is added to the input, so that it has no sign.
+constexpr int64_t kTileRows = 16;  // Rows of weights that stay in the cache.
+
+int64_t group_bytes(const PackedMatrix& matrix) {
+  return (matrix.group_length() * matrix.bits + 7) / 8;
+}
+int64_t chunks_of(const PackedMatrix& matrix) { return (matrix.row_bytes() + kChunk - 1) / kChunk; }
+int64_t arranged_row(const PackedMatrix& matrix) {
+  return chunks_of(matrix) * kChunk * (8 / matrix.bits);
+}
+
+// A lane of four bytes may not cross groups, and a vector has whole groups or a part of one.
+bool has_whole_groups(const PackedMatrix& matrix) {
+  if (matrix.groups() == 1) return true;
+  const int64_t bytes = group_bytes(matrix);
+  return matrix.group_length() * matrix.bits % 32 == 0 &&
+         (kChunk % bytes == 0 || bytes % kChunk == 0);
+}
+
+// Whether the weights less their zero points are bytes.
+bool are_bytes(const PackedMatrix& matrix) {
+  const Tensor* points = matrix.zero_points;
+  if (matrix.bits == 8 && matrix.weight->scalar_type() != ScalarType::kChar) return false;
+  if (points == nullptr) return true;
+  if (matrix.bits == 8 || points->scalar_type() != ScalarType::kChar) return false;
+  const int8_t* data = points->const_data_ptr<int8_t>();
+  return std::all_of(data, data + points->numel(),
+                     [](int8_t point) { return point >= -100 && point <= 100; });
+}
+
+#if defined(__x86_64__)
+
+bool has_vnni() { return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni"); }
+
+// Rows [first, first + count) of weights, with their scales and what to subtract from their bytes.
+struct Tile {
+  const PackedLinear& layer;
+  const uint8_t* x;
+  int64_t first, count;
+  const float* scales;
+  const int32_t* zeros;  // The byte four times.
+};
+
+// One number for each lane of a chunk: that of the group in which it lies.
+struct LaneGroups {
+  int64_t groups, per_chunk, chunks_per_group;
+  __m512i index;
+
+  TAPER_VNNI_INLINE explicit LaneGroups(const PackedMatrix& matrix) : groups(matrix.groups()) {
+    const int64_t bytes = groups == 1 ? kChunk * chunks_of(matrix) : group_bytes(matrix);
+    per_chunk = std::max<int64_t>(1, kChunk / bytes);
+    chunks_per_group = std::max<int64_t>(1, bytes / kChunk);
+    int32_t lanes[16];
+    for (int i = 0; i < 16; ++i) lanes[i] = static_cast<int32_t>(i * per_chunk / 16);
+    index = _mm512_loadu_si512(lanes);
+  }
+  TAPER_VNNI_INLINE __m512i lanes_of(const void* numbers, int64_t chunk) const {
+    const int64_t group = per_chunk == 1 ? chunk / chunks_per_group : chunk * per_chunk;
+    const int64_t left = std::min(per_chunk, groups - group);
+    const auto mask = static_cast<__mmask16>((1U << left) - 1);
+    const int32_t* from = static_cast<const int32_t*>(numbers) + group;
+    return _mm512_permutexvar_epi32(index, _mm512_maskz_loadu_epi32(mask, from));
+  }
+};
+
+TAPER_VNNI_INLINE __m512i load_chunk(const uint8_t* from, int64_t left) {
+  if (left >= kChunk) return _mm512_loadu_si512(from);
+  return _mm512_maskz_loadu_epi8((uint64_t{1} << left) - 1, from);
+}
+
+// The sums for kRows rows of input from `row` on, and for the row of ones behind them all.
+template <int kBits, int kRows>
+TAPER_VNNI_INLINE void sum_row(const Tile& tile, const LaneGroups& lanes, int64_t row, int64_t n,
+                               __m512 (&sums)[kRows + 1]) {
+  constexpr int kPerByte = 8 / kBits;
+  const PackedMatrix& matrix = tile.layer.matrix;
+  const int64_t stride = arranged_row(matrix), bytes = matrix.row_bytes();
+  const uint8_t* inputs[kRows + 1];
+  for (int r = 0; r < kRows; ++r) inputs[r] = tile.x + (row + r) * stride;
+  inputs[kRows] = tile.x + tile.layer.rows() * stride;
+  const uint8_t* weights = static_cast<const uint8_t*>(matrix.weight->const_data()) + n * bytes;
+  const float* scales = tile.scales + (n - tile.first) * matrix.groups();
+  const int32_t* zeros = tile.zeros + (n - tile.first) * matrix.groups();
+  const __m512i mask = _mm512_set1_epi8((1 << (kBits % 8)) - 1);
+  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  for (int64_t at = 0, chunk = 0; at < bytes; at += kChunk, ++chunk) {
+    __m512i packed = load_chunk(weights + at, bytes - at);
+    const __m512i zero = kBits == 8 ? packed : lanes.lanes_of(zeros, chunk);
+    __m512i products[kRows + 1];
+    for (__m512i& each : products) each = _mm512_setzero_si512();
+    for (int i = 0; i < kPerByte; ++i) {
+      __m512i integers = packed;
+      if (kBits < 8) {
+        integers = _mm512_sub_epi8(_mm512_and_si512(packed, mask), zero);
+        packed = _mm512_srli_epi16(packed, kBits);
+      }
+      for (int r = 0; r <= kRows; ++r) {
+        const __m512i x = _mm512_loadu_si512(inputs[r] + at * kPerByte + i * kChunk);
+        products[r] = _mm512_dpbusd_epi32(products[r], x, integers);
+      }
+    }
+    const __m512 scale = _mm512_castsi512_ps(lanes.lanes_of(scales, chunk));
+    for (int r = 0; r <= kRows; ++r) {
+      sums[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products[r]), scale, sums[r]);
+    }
+  }
+}
+
+template <int kBits, int kRows>
+TAPER_VNNI void multiply_rows(const Tile& tile, int64_t row) {
+  const PackedLinear& layer = tile.layer;
+  const LaneGroups lanes(layer.matrix);
+  for (int64_t n = tile.first; n < tile.first + tile.count; ++n) {
+    __m512 sums[kRows + 1];
+    sum_row<kBits, kRows>(tile, lanes, row, n, sums);
+    const float weights = _mm512_reduce_add_ps(sums[kRows]);
+    const float bias = layer.bias == nullptr ? 0 : layer.bias->const_data_ptr<float>()[n];
+    for (int r = 0; r < kRows; ++r) {
+      const auto shift = static_cast<float>(kShift + layer.input_zero_point(row + r));
+      const float sum = _mm512_reduce_add_ps(sums[r]) - shift * weights;
+      layer.out.mutable_data_ptr<float>()[(row + r) * layer.matrix.rows + n] =
+          sum * layer.input_scale(row + r) + bias;
+    }
+  }
+}
+
+template <int kBits>
+void multiply_tile(const Tile& tile) {
+  const int64_t rows = tile.layer.rows();
+  int64_t row = 0;
+  for (; row + 8 <= rows; row += 8) multiply_rows<kBits, 8>(tile, row);
+  for (; row + 4 <= rows; row += 4) multiply_rows<kBits, 4>(tile, row);
+  for (; row + 2 <= rows; row += 2) multiply_rows<kBits, 2>(tile, row);
+  if (row < rows) multiply_rows<kBits, 1>(tile, row);
+}
+
+#endif
+
+// The bytes of a row of `columns` elements, element i being of(i), in the order of the weights.
+template <typename Of>
+void arrange(const PackedMatrix& matrix, const Of& of, uint8_t* to) {
+  const int64_t per_byte = 8 / matrix.bits;
+  std::memset(to, 0, static_cast<size_t>(arranged_row(matrix)));
+  for (int64_t i = 0; i < matrix.columns; ++i) {
+    const int64_t byte = i / per_byte;
+    to[byte / kChunk * kChunk * per_byte + i % per_byte * kChunk + byte % kChunk] = of(i);
+  }
+}
+
+}  // namespace
+
+bool takes_byte_products(const PackedLinear& layer) {
+#if defined(__x86_64__)
+  return has_vnni() && layer.input_scales != nullptr && has_whole_groups(layer.matrix) &&
+         are_bytes(layer.matrix);
+#else
+  static_cast<void>(layer);
+  return false;
+#endif
+}
+
+int64_t byte_rows_size(const PackedLinear& layer) {
+  return (layer.rows() + 1) * arranged_row(layer.matrix);
+}
+
+int64_t byte_thread_size(const PackedLinear& layer) {
+  return kTileRows * layer.matrix.groups() * static_cast<int64_t>(2 * sizeof(float));
+}
+
+void arrange_byte_rows(const PackedLinear& layer, uint8_t* to) {
+  const PackedMatrix& matrix = layer.matrix;
+  const int64_t stride = arranged_row(matrix);
+  for (int64_t row = 0; row < layer.rows(); ++row, to += stride) {
+    const int8_t* from = layer.input.const_data_ptr<int8_t>() + row * matrix.columns;
+    arrange(
+        matrix, [&](int64_t i) { return static_cast<uint8_t>(from[i] + kShift); }, to);
+  }
+  arrange(
+      matrix, [](int64_t) { return uint8_t{1}; }, to);
+}
+
+void multiply_byte_rows(const PackedLinear& layer, const uint8_t* arranged, int64_t begin,
+                        int64_t end, void* scratch) {
+#if defined(__x86_64__)
+  const PackedMatrix& matrix = layer.matrix;
+  auto* scales = static_cast<float*>(scratch);
+  float* zeros = scales + kTileRows * matrix.groups();
+  for (int64_t first = begin; first < end; first += kTileRows) {
+    const int64_t count = std::min(kTileRows, end - first);
+    matrix.read_scales(first, count, scales, zeros);
+    auto* bytes = reinterpret_cast<int32_t*>(zeros);
+    for (int64_t i = 0; i < count * matrix.groups(); ++i) {
+      const auto byte = static_cast<uint8_t>(static_cast<int8_t>(zeros[i]));
+      const uint32_t four = byte * 0x01010101U;
+      std::memcpy(&bytes[i], &four, sizeof(four));
+    }
+    const Tile tile = {layer, arranged, first, count, scales, bytes};
+    if (matrix.bits == 2) multiply_tile<2>(tile);
+    if (matrix.bits == 4) multiply_tile<4>(tile);
+    if (matrix.bits == 8) multiply_tile<8>(tile);
+  }
+#else
+  static_cast<void>(layer), static_cast<void>(arranged), static_cast<void>(begin);
+  static_cast<void>(end), static_cast<void>(scratch);
+#endif
+}
+
+}  // namespace taper::optimized
