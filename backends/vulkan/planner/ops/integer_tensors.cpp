@@ -135,9 +135,10 @@ void read_weights(Call& call, Convolution& c, int form) {
   const bool has_ranks =
       c.kernel.rank == 2 && (rank == 3 || rank == 4) && dims.rank == (form == kDepthwise ? 3U : 2U);
   if (!call.require(has_ranks && c.groups >= 1, "its weights are of another rank")) return;
-  const int64_t window = c.kernel.numel();
-  call.require(c.kernel[0] >= 1 && c.kernel[0] < 1024 && c.kernel[1] >= 1 && c.kernel[1] < 1024,
-               "its windows are out of range");
+  const int64_t height = c.kernel[0], width = c.kernel[1];
+  const bool has_window = height >= 1 && height < 1024 && width >= 1 && width < 1024;
+  if (!call.require(has_window, "its windows are out of range")) return;
+  const int64_t window = height * width;
   if (form == kDepthwise) {
     c.out_channels = c.groups;
     c.group_in = 1;

@@ -200,7 +200,8 @@ bool read_blocks(Call& call, const Operand& x, Rows& rows) {
   bool fits = blocks.rank == x.dims.rank, is_inside = false;
   rows = {x, 1, 1, 1};
   for (size_t d = 0; d < blocks.rank && fits; ++d) {
-    fits = blocks[d] >= 1 && x.dims[d] % blocks[d] == 0 && (!is_inside || blocks[d] == x.dims[d]);
+    fits = blocks[d] >= 1 && blocks[d] <= x.dims[d] && x.dims[d] % blocks[d] == 0 &&
+           (!is_inside || blocks[d] == x.dims[d]);
     is_inside = is_inside || blocks[d] != 1;
     rows.n *= blocks[d];
   }
@@ -229,8 +230,8 @@ void plan_choose_by_block(Call& call, int) {
   bool fits = true, is_inside = false;
   for (size_t d = 0; d < blocks.rank && fits; ++d) {
     const int64_t size = x.dims[d];
-    fits = blocks[d] >= 1 && size % blocks[d] == 0 && (!is_inside || blocks[d] == size) &&
-           dims.rank + 2 <= Dims::kMaxRank;
+    fits = blocks[d] >= 1 && blocks[d] <= size && size % blocks[d] == 0 &&
+           (!is_inside || blocks[d] == size) && dims.rank + 2 <= Dims::kMaxRank;
     is_inside = is_inside || blocks[d] != 1;
     n *= fits ? blocks[d] : 1;
     const bool is_whole = blocks[d] == size && blocks[d] != 1;
