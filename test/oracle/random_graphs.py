@@ -1,7 +1,7 @@
 """Runs random programs through torch.export, taper export and taper run; compares with PyTorch.
 
     python test/oracle/random_graphs.py --taper build/release/bin/taper [--programs 2000]
-        [--backend xnnpack]
+        [--backend xnnpack] [--networks]
 
 A program whose results differ is shrunk and printed as Python. The seeds are fixed, so program N is
 the same everywhere. Programs of static sizes share an export, since exporting takes most of the
@@ -22,6 +22,7 @@ import warnings
 import torch
 from torch.export import Dim
 
+import random_network
 import random_program
 import shrink
 from taper_process import Died, Taper, load, save
@@ -189,13 +190,13 @@ def shrunk(checker, seed, program, verdict):
 def work(task):
     """Checks the programs of some seeds. Only those of static sizes share an export, because
     torch.export often restricts the dynamic sizes of the others."""
-    taper, backend, seeds, length = task
+    taper, backend, drawer, seeds, length = task
     logging.disable(logging.ERROR)
     torch.set_num_threads(1)
     folder = tempfile.mkdtemp(prefix="random_graphs")
     checker = Checker(taper, backend, folder)
     try:
-        drawn = [(seed, random_program.draw(seed, length)) for seed in seeds]
+        drawn = [(seed, random_program.draw(seed, length, drawer)) for seed in seeds]
         fixed = [(s, p) for s, p in drawn if p.environments == 1]
         verdicts = checker.check_all([p for _, p in fixed]) if fixed else []
         out = [shrunk(checker, s, p, v) for (s, p), v in zip(fixed, verdicts)]
@@ -217,6 +218,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--taper", required=True)
     parser.add_argument("--backend", default="portable", help="the backend to delegate to")
+    parser.add_argument("--networks", action="store_true", help="draw layers of networks")
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--length", type=int, default=20, help="lines per program")
@@ -229,7 +231,8 @@ def main():
     options = parse()
     start, counts = time.time(), collections.Counter()
     seeds = range(options.first, options.first + options.programs)
-    tasks = [(options.taper, options.backend, seeds[i : i + TOGETHER], options.length)
+    drawer = random_network.NetworkDrawer if options.networks else random_program.Drawer
+    tasks = [(options.taper, options.backend, drawer, seeds[i : i + TOGETHER], options.length)
              for i in range(0, len(seeds), TOGETHER)]
     failures = 0
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:

@@ -86,6 +86,8 @@ class Program:
 class Drawer:
     """Draws one program. The templates in random_ops call it `g`."""
 
+    templates, weights = random_ops.TEMPLATES, random_ops.WEIGHTS
+
     def __init__(self, seed, length):
         self.rng = random.Random(seed)
         self.length = length
@@ -191,7 +193,7 @@ class Drawer:
         for attempt in range(self.length * 6):
             if len(self.lines) >= self.length:
                 break
-            template = self.rng.choices(random_ops.TEMPLATES, random_ops.WEIGHTS)[0]
+            template = self.rng.choices(self.templates, self.weights)[0]
             line = template(self)
             if line is not None:
                 self.add(line)
@@ -205,7 +207,7 @@ class Drawer:
         return f"v{len(self.lines)}"
 
 
-def draw(seed, length=20):
+def draw(seed, length=20, drawer=Drawer):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Drawer(seed, length).draw()
+        return drawer(seed, length).draw()
