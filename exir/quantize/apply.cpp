@@ -8,6 +8,7 @@
 // A tensor is quantised once, before its first reader; all its readers read the same result.
 
 #include <cstring>
+#include <set>
 
 #include "exir/ir/rewrite.h"
 #include "exir/quantize/plan.h"
@@ -35,11 +36,12 @@ bool is_transpose(const Node& node) {
 
 class Applier {
  public:
-  Applier(Graph& graph, const Sites& sites, const QuantPlan& plan) : graph_(graph), plan_(plan) {
+  Applier(Graph& graph, const Sites& sites, const QuantPlan& plan) : graph_(graph) {
     for (const QuantLayer& layer : sites.layers) {
       const auto found = plan.layers.find(layer.name);
       if (found != plan.layers.end()) layers_[layer.node] = {&layer, &found->second};
     }
+    for (const Value* value : graph.constants) fqns_.insert(value->fqn);
     for (const auto& [name, group] : sites.group_of) {
       const auto scale = plan.tensors.find(name);
       if (scale != plan.tensors.end()) scales_[name] = scale->second;
@@ -126,6 +128,10 @@ class Applier {
   Value* constant(const Value& like, const char* suffix, TensorType type, TensorData data) {
     Value* value = graph_.new_constant(like.name + suffix, std::move(type), std::move(data));
     value->fqn = like.fqn + suffix;
+    // Layers that share a bias correct it differently.
+    for (int i = 2; !fqns_.insert(value->fqn).second; ++i) {
+      value->fqn = like.fqn + suffix + "_" + std::to_string(i);
+    }
     return value;
   }
 
@@ -192,7 +198,7 @@ class Applier {
   }
 
   Graph& graph_;
-  const QuantPlan& plan_;
+  std::set<std::string> fqns_;  // Taken by constants.
   std::map<const Node*, Planned> layers_;
   std::map<std::string, TensorScale> scales_;
   std::map<const Value*, Value*> dequantised_, dynamic_, weights_, turned_;

@@ -123,5 +123,18 @@ TEST(Prepare, WritesThroughViewsStay) {
   EXPECT_TRUE(find_sites(*graph).layers.empty());
 }
 
+// embedding_renorm_ writes the table through a view.
+TEST(Sites, AWrittenWeightStays) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %i: int64[2]
+  constant %w: float32[3, 2] "w" = {1, 2, 3, 4, 5, 6}
+  %v: float32[3, 2] = aten::detach(%w)
+  %r: float32[3, 2] = aten::embedding_renorm_(%v, %i, 1.0, 2.0)
+  %e: float32[2, 2] = aten::embedding(%w, %i)
+  return %e
+})");
+  EXPECT_TRUE(find_sites(*graph).layers.empty());
+}
+
 }  // namespace
 }  // namespace taper::exir

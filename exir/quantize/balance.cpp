@@ -26,7 +26,8 @@ void for_each_input_channel(const QuantLayer& layer, size_t count, const Visit& 
   }
   const Argument& given = layer.node->arg("groups");
   const auto groups = static_cast<size_t>(given.to_int());
-  const size_t outputs = first / groups;  // Of each group.
+  const size_t outputs = groups == 0 ? 0 : first / groups;  // Of each group.
+  if (outputs == 0) return;
   for (size_t i = 0; i < count; ++i) {
     const size_t row = i / inner / second;
     visit(i, row / outputs * second + i / inner % second);

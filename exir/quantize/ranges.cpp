@@ -8,6 +8,10 @@
 
 namespace taper::exir {
 
+namespace {
+constexpr double kWorthIt = 0.75;  // Of the error of the range of all values.
+}
+
 const char* to_text(RangeMethod method) {
   constexpr const char* kNames[] = {"minmax", "percentile", "entropy", "mse"};
   return kNames[static_cast<size_t>(method)];
@@ -50,7 +54,9 @@ ChosenRange choose_range(const Histogram& histogram, std::optional<RangeMethod> 
     ChosenRange chosen{range_of(histogram), each, {}, 0};
     chosen.scale = scale_of(chosen.range);
     chosen.error = squared_error(histogram, chosen.scale);
-    if (chosen.error < best.error) best = chosen;
+    // Unseen values are cut off by a tighter range: it has to be worth it.
+    const bool tighter = best.method == RangeMethod::kMinMax && std::isfinite(best.error);
+    if (chosen.error < (tighter ? kWorthIt : 1) * best.error) best = chosen;
   };
   offer(RangeMethod::kMinMax, min_max_range);
   offer(RangeMethod::kPercentile, percentile_range);

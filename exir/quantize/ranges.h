@@ -38,7 +38,8 @@ struct ChosenRange {
   TensorScale scale;
   double error = 0;  // Mean squared.
 };
-// By one method, or the one whose error is the smallest.
+// By one method, or the one whose error is the smallest; the range of all values unless another one
+// has an error that is smaller by a quarter.
 ChosenRange choose_range(const Histogram& histogram, std::optional<RangeMethod> method);
 
 }  // namespace taper::exir

@@ -85,7 +85,10 @@ Value* behind_transposes(Value* value, size_t* axis) {
     const bool turns =
         node.is("aten::t") || node.is("aten::permute") || node.is("aten::transpose.int");
     if (!turns) return nullptr;
-    if (node.is("aten::permute") && to_ints(node.arg("dims"))[0] % 2 == 0) return nullptr;
+    if (node.is("aten::permute")) {
+      const std::vector<int64_t> dims = to_ints(node.arg("dims"));
+      if (dims.size() != 2 || dims[0] % 2 == 0) return nullptr;
+    }
     *axis = 1 - *axis;
     value = node.args[0].value();
   }
@@ -170,8 +173,7 @@ class Finder {
       layer.kind = LayerKind::kLinear;
       layer.axis = 1;
       layer.input = tensor_argument(node, node.is("aten::mm") ? "self" : "mat1");
-      layer.weight = behind_transposes(tensor_argument(node, node.is("aten::mm") ? "mat2" : "mat2"),
-                                       &layer.axis);
+      layer.weight = behind_transposes(tensor_argument(node, "mat2"), &layer.axis);
       if (node.is("aten::addmm")) layer.bias = tensor_argument(node, "self");
     } else if (node.is("aten::embedding")) {
       layer.kind = LayerKind::kEmbedding;
@@ -179,7 +181,7 @@ class Finder {
     } else {
       return;
     }
-    if (!is_weight(layer.weight)) return;
+    if (!is_weight(layer.weight) || fixed_.count(layer.weight) != 0) return;
     if (layer.bias != nullptr && layer.bias->role != ValueRole::kConstant) return;
     layer.output = node.outputs[0];
     if (layer.kind != LayerKind::kEmbedding) layer.output = behind_clamp(node.outputs[0]);

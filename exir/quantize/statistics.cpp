@@ -43,6 +43,7 @@ void add_squares(const SampleTensor& tensor, std::vector<double>& out) {
   const std::span<const float> values = floats_of(tensor);
   const auto columns = static_cast<size_t>(tensor.sizes.back());
   out.resize(columns * columns, 0);
+  if (columns == 0) return;
   for (size_t row = 0; row + columns <= values.size(); row += columns) {
     for (size_t i = 0; i < columns; ++i) {
       const auto x = static_cast<double>(values[row + i]);

@@ -81,7 +81,10 @@ class Changer {
         signature_(json_required(module_, "signature")) {
     // Also results that have no name in the file.
     for (const auto& node : imported.nodes) {
-      for (const Value* output : node->outputs) original_results_.insert(output->name);
+      for (const Value* output : node->outputs) {
+        original_results_.insert(output->name);
+        if (output->kind == ValueKind::kTensor) originals_.push_back(output);
+      }
     }
   }
 
@@ -308,7 +311,7 @@ class Changer {
          {"name", name}});
   }
 
-  // Symbolic sizes are copied from a tensor that has the same and that the node reads.
+  // Symbolic sizes are copied from a tensor that has the same: one that the node reads, or any.
   std::string meta_of(const Value& value, const Node& node) const {
     if (value.type.is_static()) return tensor_meta_text(value.type);
     std::string found;
@@ -319,6 +322,12 @@ class Changer {
         found = with_member(meta->second, "dtype", std::to_string(dtype_code(value.type.dtype)));
       }
     });
+    for (size_t i = 0; found.empty() && i < originals_.size(); ++i) {
+      const auto meta = metas_.find(originals_[i]->name);
+      if (meta == metas_.end() || originals_[i]->type.sizes != value.type.sizes) continue;
+      if (originals_[i]->type.dim_order != value.type.dim_order) continue;
+      found = with_member(meta->second, "dtype", std::to_string(dtype_code(value.type.dtype)));
+    }
     if (found.empty()) refuse("bad-program", in_quotes(value.name) + " has sizes of its own");
     return found;
   }
@@ -370,6 +379,7 @@ class Changer {
   const Graph& graph_;
   std::string_view module_, body_, signature_;
   std::unordered_set<const Value*> used_;
+  std::vector<const Value*> originals_;      // Tensors of the imported graph.
   std::map<std::string, size_t> producers_;  // Nodes by the names of their results.
   std::map<std::string, const Value*> constants_;
   std::map<std::string, std::string> metas_;  // Of tensors, by name.
