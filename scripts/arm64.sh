@@ -63,7 +63,7 @@ as() {
 }
 
 # run CPU TEST [SHARD]: runs a test program, or one half of its tests. A failure leaves a file.
-run() {
+run() (
   if [ -n "${GTEST_OUTPUT:-}" ]; then export GTEST_OUTPUT="$GTEST_OUTPUT$2.$1.xml"; fi
   if [ $# -gt 2 ]; then export GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$3"; fi
   filter='*'
@@ -74,7 +74,7 @@ run() {
     { echo "arm64.sh: $2 fails as $1:"; grep -v Skipped "$log" | tail -30; } >&2
     touch "$out/$1.$2.failed"
   }
-}
+)
 
 # Two at a time, each processor's in a process of its own, the longest first.
 (run cortex-a76 test_backends_test; for test in $tests; do
