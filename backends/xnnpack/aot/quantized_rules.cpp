@@ -14,11 +14,22 @@ using exir::Node;
 using exir::Value;
 using wire::NodeContent;
 
+constexpr char kToBytes[] = "quantized_decomposed::quantize_per_tensor";
+constexpr char kToFloats[] = "quantized_decomposed::dequantize_per_tensor";
+
+// uint8 becomes int8, and zero points with it.
+constexpr int32_t kShift = 128;
+
+const Value* bytes_of(const Node& node) {
+  return node.is(kToBytes) ? node.outputs[0] : tensor(node);
+}
+
 Quantization quantization_of(const Node& node) {
   Quantization how;
   how.type = wire::DataType::QINT8;
   how.scale = static_cast<float>(node.arg("scale").to_double());
   how.zero_point = static_cast<int32_t>(node.arg("zero_point").to_int());
+  if (bytes_of(node)->type.dtype == ScalarType::kByte) how.zero_point -= kShift;
   return how;
 }
 
@@ -59,10 +70,12 @@ bool is_read_as_made(const Node& node) {
 }
 
 std::string refusal(const Node& node) {
-  const bool makes_bytes = node.is("quantized_decomposed::quantize_per_tensor");
-  const Value* bytes = makes_bytes ? node.outputs[0] : tensor(node);
+  const bool makes_bytes = node.is(kToBytes);
+  const Value* bytes = bytes_of(node);
   const Value* floats = makes_bytes ? tensor(node) : node.outputs[0];
-  if (bytes->type.dtype != ScalarType::kChar || floats->type.dtype != ScalarType::kFloat) {
+  const bool is_unsigned = bytes->type.dtype == ScalarType::kByte;
+  if ((bytes->type.dtype != ScalarType::kChar && !is_unsigned) ||
+      floats->type.dtype != ScalarType::kFloat) {
     return "it does not convert between float32 and int8";
   }
   for (const char* name : {"scale", "zero_point", "quant_min", "quant_max"}) {
@@ -71,9 +84,10 @@ std::string refusal(const Node& node) {
   const auto scale = static_cast<float>(node.arg("scale").to_double());
   const int64_t zero_point = node.arg("zero_point").to_int();
   if (!std::isnormal(scale) || scale <= 0) return "the scale is not a positive number";
-  if (zero_point < -128 || zero_point > 127) return "the zero point is out of the range of int8";
+  const int64_t least = is_unsigned ? 0 : -128, most = least + 255;
+  if (zero_point < least || zero_point > most) return "the zero point is out of range";
   const bool whole =
-      node.arg("quant_min").to_int() == -128 && node.arg("quant_max").to_int() == 127;
+      node.arg("quant_min").to_int() == least && node.arg("quant_max").to_int() == most;
   if (makes_bytes) return whole ? "" : "its range is not that of int8";
   return is_read_as_made(node) ? "" : "its input was quantised with other parameters";
 }
@@ -115,6 +129,17 @@ bool all_readers(const Graph& graph, const Value* value, const Test& test) {
   for (const exir::Argument& output : graph.outputs) exir::for_each_value(output, look);
   for (const exir::Mutation& mutation : graph.mutations) look(mutation.source);
   return all;
+}
+
+// A payload has no uint8: such a tensor may not enter or leave it.
+std::string unsigned_refusal(const Node& node, const Graph& graph) {
+  if (bytes_of(node)->type.dtype != ScalarType::kByte) return "";
+  const Node* maker = node.is(kToBytes) ? &node : tensor(node)->producer;
+  const bool stays = maker != nullptr && maker->is(kToBytes) && refusal(*maker).empty() &&
+                     all_readers(graph, maker->outputs[0], [](const Node& reader) {
+                       return reader.is(kToFloats) && refusal(reader).empty();
+                     });
+  return stays ? "" : "its uint8 is read by nodes other than those that dequantise it";
 }
 
 bool is_byte_layer(const Node& node, const Value* x) {
@@ -188,9 +213,8 @@ constexpr OpRule kTable[] = {
     {kQuantizeRows, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kDequantizeRows, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
 
-    {"quantized_decomposed::quantize_per_tensor", refusal, quantize, 1, false, Types::kBytesToo},
-    {"quantized_decomposed::dequantize_per_tensor", refusal, dequantize, 1, false,
-     Types::kBytesToo},
+    {kToBytes, refusal, quantize, 1, false, Types::kAny, unsigned_refusal},
+    {kToFloats, refusal, dequantize, 1, false, Types::kAny, unsigned_refusal},
 };
 
 }  // namespace

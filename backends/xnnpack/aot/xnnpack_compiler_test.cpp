@@ -419,6 +419,49 @@ TEST(XnnpackCompiler, BetweenBytesAConvolutionComputesWithBytes) {
   }
 }
 
+TEST(XnnpackCompiler, BytesWithoutASignGetOne) {
+  const std::string body = R"(  input %x: float32[1, 2, 4, 4]
+  constant %w: float32[2, 2, 1, 1] = {0.5, 1, 0.75, -1}
+  %q: uint8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 131, 0, 255, uint8)
+  %d: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 131, 0, 255, uint8)
+  %c: float32[1, 2, 4, 4] = aten::convolution(%d, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+  %p: uint8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%c, 0.25, 0, 0, 255, uint8)
+  %y: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 0.25, 0, 0, 255, uint8)
+)";
+  const Compiled r = compile_bytes(body + "  return %y");
+  EXPECT_EQ(r.kinds(), "Convert Transpose Conv2d Transpose Convert");
+  const wire::XNNGraph& g = r.payload();
+  const wire::Convolution& conv = *g.nodes()->Get(2)->content_as_Conv2d();
+  const auto value = [&](uint32_t id) { return g.values()->Get(id)->content_as_QuantizedTensor(); };
+  EXPECT_EQ(value(conv.input())->quantization_as_PerTensor()->zero_point(), 3);
+  EXPECT_EQ(value(conv.output())->quantization_as_PerTensor()->zero_point(), -128);
+  // A result of the program keeps its dtype.
+  EXPECT_EQ(compile_bytes(body + "  return %p")
+                .kinds()
+                .find("Convert Transpose Conv2d Transpose Convert"),
+            std::string::npos);
+}
+
+TEST(XnnpackCompiler, ALayerOfFloatsHasWeightsOfBytes) {
+  const Compiled r = compile_bytes(R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -16}
+  constant %b: float32[2] = {1, -1}
+  %y: float32[3, 2] = aten::linear(%x, %w, %b)
+  return %y)");
+  EXPECT_EQ(r.kinds(), "FullyConnected");
+  const wire::FullyConnected& layer = *r.payload().nodes()->Get(0)->content_as_FullyConnected();
+  const auto& weights = *r.payload().values()->Get(layer.filter())->content_as_QuantizedTensor();
+  EXPECT_EQ(weights.tensor()->datatype(), wire::DataType::QCINT8);
+  // XNNPACK multiplies the bias by the scales, too: 1 / 0.5 and -1 / 0.25.
+  bool has_bias = false;
+  for (const exir::Delegate::Data& data : r.graph->delegates[0]->data) {
+    if (data.bytes.bytes != 8) continue;
+    const auto* numbers = reinterpret_cast<const float*>(data.bytes.data);
+    has_bias = numbers[0] == 2 && numbers[1] == -4;
+  }
+  EXPECT_TRUE(has_bias);
+}
+
 TEST(XnnpackCompiler, AClampOfBytesIsARangeAndOneOfAnotherScaleIsConverted) {
   const auto body = [](const std::string& scale) {
     return std::string(kBytes) + R"(
