@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "backends/vulkan/runtime/cpu_kernels.h"
-#include "kernels_portable/cores/quantize.h"
+#include "kernels_portable/cores/quantized/quantize.h"
 
 namespace taper::vulkan {
 namespace {
