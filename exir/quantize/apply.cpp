@@ -206,7 +206,7 @@ class Applier {
 
 }  // namespace
 
-std::vector<float> elements_of(const Value& constant) {
+std::vector<float> row_major_floats(const Value& constant) {
   const TensorType& type = constant.type;
   const size_t count = constant.data.bytes / sizeof(float);
   std::vector<float> stored(count), out(count);

@@ -56,7 +56,7 @@ NewConstants balanced(const std::vector<BalanceSite>& sites, const Calibration& 
   NewConstants out;
   const auto elements = [&](const Value& constant) -> std::vector<float>& {
     std::vector<float>& held = out[constant.name];
-    if (held.empty()) held = elements_of(constant);
+    if (held.empty()) held = row_major_floats(constant);
     return held;
   };
   for (const BalanceSite& site : sites) {

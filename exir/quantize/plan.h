@@ -56,6 +56,6 @@ void apply_plan(Graph& graph, const Sites& sites, const QuantPlan& plan);
 void replace_constants(Graph& graph, const NewConstants& constants);
 
 // The elements of a float32 constant in row-major order.
-std::vector<float> elements_of(const Value& constant);
+std::vector<float> row_major_floats(const Value& constant);
 
 }  // namespace taper::exir

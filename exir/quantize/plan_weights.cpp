@@ -96,7 +96,7 @@ class WeightPlanner {
   void plan_weight(const QuantLayer& layer, LayerPlan& plan, LayerReport& said) {
     std::vector<int64_t> sizes;
     for (const Sym& size : layer.weight->type.sizes) sizes.push_back(size.as_int());
-    const std::vector<float> elements = elements_of(*layer.weight);
+    const std::vector<float> elements = row_major_floats(*layer.weight);
     said.float_bytes = said.bytes = elements.size() * sizeof(float);
     const bool finite = std::all_of(elements.begin(), elements.end(),
                                     [](float value) { return std::isfinite(value); });
@@ -117,7 +117,7 @@ class WeightPlanner {
     const auto input = session_.calibration.channels.find(layer.input->name);
     if (input == session_.calibration.channels.end()) return;
     std::vector<float> bias;
-    if (layer.bias != nullptr) bias = elements_of(*layer.bias);
+    if (layer.bias != nullptr) bias = row_major_floats(*layer.bias);
     plan.bias = corrected_bias(layer, elements, now, bias, input->second);
   }
 
