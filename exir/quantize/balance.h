@@ -16,7 +16,7 @@ namespace taper::exir {
 struct BalanceSite {
   std::string tensor;           // The one that is read.
   std::vector<Value*> made_by;  // Constants whose first dimension is its channels.
-  std::vector<const QuantLayer*> readers;
+  std::vector<const QuantLayer*> readers;  // Of the Sites, which must outlive this.
 };
 
 // Cross-layer equalisation: tensors between two layers, behind a ReLU or nothing, which commutes

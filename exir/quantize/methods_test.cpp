@@ -68,7 +68,8 @@ TEST(Balance, NormalisationsTakeOverTheScaleOfLinearLayers) {
   %k: float32[1, 1] = aten::linear(%n, %v, None)
   return %q, %k
 })");
-  const std::vector<BalanceSite> found = smoothing_sites(*graph, find_sites(*graph));
+  const Sites sites = find_sites(*graph);
+  const std::vector<BalanceSite> found = smoothing_sites(*graph, sites);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].readers.size(), 2u);
   Calibration calibration;

@@ -12,7 +12,7 @@ constexpr uint64_t kNoRoom = 0xffffffff;  // In a field of 32 bits: look into th
 constexpr uint64_t kUtf8 = 1 << 11;
 
 void put(std::vector<uint8_t>& out, uint64_t value, size_t bytes) {
-  for (size_t i = 0; i < bytes; ++i) out.push_back(static_cast<uint8_t>(value >> (8 * i)));
+  for (size_t i = 0; i < bytes; ++i, value >>= 8) out.push_back(static_cast<uint8_t>(value));
 }
 
 void put_text(std::vector<uint8_t>& out, std::string_view text) {

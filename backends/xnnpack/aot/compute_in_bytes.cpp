@@ -214,8 +214,9 @@ class Converter {
   // Takes the weights of a layer as integers, whose bias stays floats; false if there is no such
   // form.
   bool take_packed(NodeSpec& node, bool by_rows) {
+    if (node.kind != NodeContent::FullyConnected) return false;
     const ValueSpec& weights = value(node.inputs[1]);
-    if (node.kind != NodeContent::FullyConnected || weights.made_from == nullptr) return false;
+    if (weights.made_from == nullptr) return false;
     const std::optional<WeightForm> form = form_of(*weights.made_from, weights.dims, by_rows);
     if (!form) return false;
     const std::shared_ptr<const exir::Scales> scales = weights.made_from;
