@@ -14,8 +14,8 @@ namespace taper::exir {
 
 // A tensor whose channels can be scaled: by whoever made it, and by all who read it.
 struct BalanceSite {
-  std::string tensor;           // The one that is read.
-  std::vector<Value*> made_by;  // Constants whose first dimension is its channels.
+  std::string tensor;                      // The one that is read.
+  std::vector<Value*> made_by;             // Constants whose first dimension is its channels.
   std::vector<const QuantLayer*> readers;  // Of the Sites, which must outlive this.
 };
 
