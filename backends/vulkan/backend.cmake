@@ -131,7 +131,8 @@ if(TAPER_LAVAPIPE)
   set(lavapipe TEST_ENVIRONMENT TAPER_VULKAN_DEVICE=llvmpipe)
 endif()
 
-taper_backend_device(${lavapipe} LINK taper_vulkan_library taper_vulkan_shaders
+# Without a GPU, what ExecuTorch's exporter fuses is computed by what kernels have in common.
+taper_backend_device(${lavapipe} LINK taper_vulkan_library taper_vulkan_shaders taper_kernels_portable
   TARGETS taper_vulkan_library taper_vulkan_shaders taper_vulkan_planner
   LIBRARY_HEADERS volk.h vulkan.h
   HEADERS descriptor.h runtime/vulkan_backend.h)
