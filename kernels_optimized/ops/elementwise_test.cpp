@@ -93,6 +93,12 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
       {"aten::cos.out", [](double x) { return std::cos(x); }},
       {"aten::atan.out", [](double x) { return std::atan(x); }},
       {"aten::sqrt.out", [](double x) { return std::sqrt(x); }},
+      {"aten::floor.out", [](double x) { return std::floor(x); }},
+      {"aten::ceil.out", [](double x) { return std::ceil(x); }},
+      {"aten::round.out", [](double x) { return std::nearbyint(x); }},
+      {"aten::trunc.out", [](double x) { return std::trunc(x); }},
+      {"aten::sign.out", [](double x) { return static_cast<double>(x > 0) - (x < 0); }},
+      {"aten::tan.out", [](double x) { return std::tan(x); }},
       {"aten::rsqrt.out", [](double x) { return 1 / std::sqrt(x); }},
   };
   for (const Level level : kLevels) {
@@ -127,6 +133,7 @@ TEST(Elementwise, SmallResultsHaveAllTheirDigits) {
       {"aten::log1p.out", [](double x) { return std::log1p(x); }, 0},
       {"aten::expm1.out", [](double x) { return std::expm1(x); }, 0},
       {"aten::sin.out", [](double x) { return std::sin(x); }, 0},
+      {"aten::tan.out", [](double x) { return std::tan(x); }, 0},
       {"aten::atan.out", [](double x) { return std::atan(x); }, 0},
       {"aten::log.out", [](double x) { return std::log(x); }, 1},
       {"aten::log2.out", [](double x) { return std::log2(x); }, 1},
