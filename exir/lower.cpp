@@ -95,7 +95,12 @@ bool is_weight_in_groups(const Node& node) {
 // Rules that emit operators of this runtime, which ExecuTorch does not have.
 const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions none;
-  return options.for_executorch ? none : recurrent_layer_rules();
+  static const Decompositions own = [] {
+    Decompositions all = recurrent_layer_rules();
+    all.insert(all.end(), scan_rules().begin(), scan_rules().end());
+    return all;
+  }();
+  return options.for_executorch ? none : own;
 }
 // ExecuTorch's runtime has no kernel for assertions.
 int run_keep_assertions(Graph& graph, Lowering& lowering) {

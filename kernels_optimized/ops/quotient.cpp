@@ -1,8 +1,8 @@
 // Functions of a quotient of floats: remainders, rounded quotients, the angle of a point.
 //
 // A remainder a - n b with a whole n is exact: with n the truncated quotient, one fused product and
-// sum gives it without rounding, or, where the quotient was rounded up to a whole number, that
-// number's difference, which one more b mends. Quotients of 2^24 and more are left to the C library.
+// sum gives it without rounding. Where the quotient was rounded up to a whole number it is one b
+// too little, which is added. Quotients of 2^24 and more are left to the C library.
 
 #include <cmath>
 #include <limits>
