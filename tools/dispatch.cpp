@@ -36,6 +36,7 @@ constexpr Command kCommands[] = {
     {"trace", trace_command, "write a timeline of a .pte for Perfetto or chrome://tracing"},
     {"compare", compare_command, "find the node at which a .pte begins to differ from its .pt2"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
+    {"sign", sign_command, "sign a .pte, so that it can be trusted where it arrives"},
     {"select", select_command, "choose the kernels that a binary needs for its programs"},
     {"batch", batch_command, "run many commands, one per line of a file"},
 };
