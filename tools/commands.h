@@ -16,6 +16,7 @@ int pack_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
 int profile_command(int argc, char** argv);
 int trace_command(int argc, char** argv);
+int compare_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
 int sign_command(int argc, char** argv);
 int select_command(int argc, char** argv);

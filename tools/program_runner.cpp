@@ -218,6 +218,13 @@ void ProgramRunner::refuse_inputs(const Status& status, std::string_view conditi
   throw InputError("'" + path_ + "': " + text);
 }
 
+exir::DebugInfo ProgramRunner::origins() {
+  const std::string key = std::string(exir::kDebugKey) + std::string(meta_.name());
+  const auto text = module_.program()->named_data(key);
+  if (!text.ok()) return {};
+  return exir::read_debug_text({reinterpret_cast<const char*>(text->data()), text->size()});
+}
+
 double ProgramRunner::execute(EventTracer* tracer) {
   // Set the inputs before every run: a run may reuse the memory of planned inputs.
   Status status = method_->set_inputs(inputs_);

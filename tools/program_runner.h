@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "exir/emit/debug_info.h"
 #include "signing/signature.h"
 #include "taper/event_tracer.h"
 #include "taper/module.h"
@@ -70,6 +71,13 @@ class ProgramRunner {
   // Changes the elements of the i-th tensor input.
   // REQUIRES: set_inputs() or set_ones() was called; `row_major` has the size of that input.
   void overwrite_input(size_t i, std::string_view row_major);
+
+  // Where the program says that the instructions of the method come from; nothing if it says
+  // nothing. Throws Failure if what it says is damaged.
+  exir::DebugInfo origins();
+
+  // The tensor inputs, in order.
+  const std::deque<HeldTensor>& inputs() const { return tensors_; }
 
   // Runs once; state persists between runs. Returns the time in seconds. `tracer` may be null.
   // Throws InputError.

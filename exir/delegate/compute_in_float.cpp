@@ -143,6 +143,7 @@ class Border {
         TensorType type(ScalarType::kFloat, output->type.sizes);
         Value* made = graph.new_tensor(output->name, std::move(type));
         made->producer = &node;
+        hold(*made, *output);
         inside_[output] = made;
         output = made;
       }

@@ -103,6 +103,9 @@ struct Value {
   std::string fqn;  // kConstant, kState: "layer.0.weight"; may be empty.
   Node* producer = nullptr;              // kResult only.
   std::shared_ptr<const Scales> scales;  // kConstant; null if it is not stored as integers.
+  // The exporter's names of the results that it holds: its own, and those of values that it
+  // replaced.
+  std::vector<std::string> holds = {};
 };
 
 enum class MemoryFormat : uint8_t {

@@ -4,7 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "exir/emit/debug_info.h"
 #include "tools/error.h"
 
 namespace taper::tools {
@@ -32,19 +31,11 @@ std::string full_name(const OperatorName& op) {
   return name;
 }
 
-// The origins that the program states; none if it states none.
-exir::DebugInfo origins_of(ProgramRunner& runner) {
-  const std::string key = std::string(exir::kDebugKey) + std::string(runner.meta().name());
-  const auto text = runner.module().program()->named_data(key);
-  if (!text.ok()) return {};
-  return exir::read_debug_text({reinterpret_cast<const char*>(text->data()), text->size()});
-}
-
 // Everything about one place of the program but its times.
 class Describer {
  public:
   Describer(ProgramRunner& runner, const Recorder& recorder)
-      : runner_(runner), recorder_(recorder), origins_(origins_of(runner)) {}
+      : runner_(runner), recorder_(recorder), origins_(runner.origins()) {}
 
   bool has_origins() const { return !origins_.empty(); }
 
