@@ -16,6 +16,7 @@ int pack_command(int argc, char** argv);
 int bench_command(int argc, char** argv);
 int profile_command(int argc, char** argv);
 int trace_command(int argc, char** argv);
+int bundle_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
 int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
