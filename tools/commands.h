@@ -18,6 +18,7 @@ int profile_command(int argc, char** argv);
 int trace_command(int argc, char** argv);
 int bundle_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
+int sign_command(int argc, char** argv);
 int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "signing/signature.h"
 #include "taper/event_tracer.h"
 #include "taper/module.h"
 #include "tools/backends.h"
@@ -45,6 +46,7 @@ struct RunnerOptions {
   std::function<ThreadPool(const ThreadPool&)> wrap_threads = nullptr;
   // Told of what the constructor begins, by name; an empty name ends it. May be null.
   std::function<void(std::string_view)> enter = nullptr;
+  std::string key_path = {};  // A public key, which must have signed the files; empty: any may run.
 };
 
 struct Output {
@@ -100,6 +102,7 @@ class ProgramRunner {
 
   std::string path_;
   std::unique_ptr<BundleFile> file_;  // Null for a .pte.
+  PublicKey key_;                     // Before options_, which refers to it.
   std::string cache_note_;            // Before backends_, whose initializer may set it.
   Backends backends_;
   ModuleOptions options_;

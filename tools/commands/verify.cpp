@@ -31,7 +31,8 @@ CommandLine describe() {
               "T", "1e-4"},
              {"rtol", "Relative tolerance of the test cases of a .bpte", "R", "1e-5"},
              {"atol", "Absolute tolerance of the test cases of a .bpte", "A", "1e-8"},
-             {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
+             {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
+             {"key", "Accept the files only if this public key has signed them", "KEY.pub.pem"}}}}};
 }
 
 // Compares the tensor outputs with the files; returns whether all are within the tolerance.
@@ -112,7 +113,10 @@ int verify_command(int argc, char** argv) {
   const std::vector<std::string> inputs = line.list("inputs");
   const std::vector<std::string> expected = line.list("expected");
   const double tolerance = line.number("tolerance", 0, 1e300);
-  ProgramRunner runner({line.file(), line.text("external-weights"), method_of(line)});
+  RunnerOptions options = {line.file(), line.text("external-weights"), method_of(line)};
+  options.key_path = line.text("key");
+  ProgramRunner runner(options);
+  if (line.given("key")) std::printf("signed by the owner of %s\n", line.text("key").c_str());
   for (const std::string& name : runner.module().method_names()) {
     const Status status = runner.module().load_method(name);
     if (!status.ok()) throw InputError(runner.module().last_error_text());
