@@ -72,7 +72,7 @@ void EtRecorder::add_steps(uint64_t number, const EtEvent& call, EtBlock& block)
   }
 }
 
-void EtRecorder::finish_run(const Method& method, int32_t bundled_input) {
+bool EtRecorder::finish_run(const Method& method, int32_t bundled_input) {
   EtBlock block;
   block.name = kEtRun;
   block.bundled_input = bundled_input;
@@ -85,16 +85,19 @@ void EtRecorder::finish_run(const Method& method, int32_t bundled_input) {
                  clock_.nanoseconds_at(record.end));
     event.chain = static_cast<int32_t>(record.chain);
     event.instruction = static_cast<int32_t>(record.instruction);
+    event.temp_bytes = record.temp_bytes;
     block.events.push_back(event);
     add_steps(lost + i, event, block);
   }
-  if (!block.events.empty()) {
+  const bool any = !block.events.empty();
+  if (any) {
     const uint64_t end = clock_.nanoseconds_at(ring_[ring_.size() - 1].end);
     block.events.push_back(event_of(kEtExecute, block.events.front().begin, end));
     dump_.blocks.push_back(std::move(block));
   }
   ring_.clear();
   steps_.clear();
+  return any;
 }
 
 }  // namespace taper

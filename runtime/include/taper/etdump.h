@@ -35,6 +35,8 @@ struct EtEvent {
   int64_t delegate_number = -1;
   std::string delegate_name;
   uint64_t begin = 0, end = 0;
+  // The scratch memory of a kernel. It is not in files: the Inspector refuses such events.
+  uint64_t temp_bytes = 0;
 };
 
 // One execution, or all that came before it. ExecuTorch's names are "Execute" and "Default".
@@ -77,8 +79,9 @@ class EtRecorder final : public EventTracer, public Profiler {
   // Tells how long loading took, in what now() counts.
   void add_loading(uint64_t begin, uint64_t end);
   // Makes a block of what was recorded since the last one. Call it after each execution, also after
-  // one that failed. `bundled_input` is the number of a test case, or -1.
-  void finish_run(const Method& method, int32_t bundled_input = -1);
+  // one that failed. `bundled_input` is the number of a test case, or -1. Returns false, and makes
+  // none, if no instruction ran.
+  bool finish_run(const Method& method, int32_t bundled_input = -1);
 
   const EtDump& dump() const { return dump_; }
 
