@@ -143,6 +143,8 @@ bool execute_cases(Method& method, const std::string& name, const BundledProgram
     if (test.num_inputs() != method.num_inputs() || test.num_outputs() > method.num_outputs()) {
       fail(title + " has other numbers of inputs or outputs than method '" + name + "'");
     }
+    // Each case begins with the state that the program was saved with.
+    if (const Status reset = method.reset_state(); !reset.ok()) fail(reset.message());
     const BundledInputs inputs(test);
     execute_once(method, inputs.values(), recorder, static_cast<int32_t>(i));
     for (size_t k = 0; k < test.num_outputs(); ++k) {

@@ -74,9 +74,9 @@ void Recorder::enter(std::string_view phase) {
 }
 
 const std::vector<StepName>& Recorder::steps_of(Place place) const {
-  static const std::vector<StepName> kNone;
+  static const std::vector<StepName> none;
   const auto found = steps_.find(place);
-  return found == steps_.end() ? kNone : found->second;
+  return found == steps_.end() ? none : found->second;
 }
 
 }  // namespace taper::tools
