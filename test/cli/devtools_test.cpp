@@ -77,6 +77,11 @@ TEST_F(Devtools, ProfileReadsExecuTorchsTraces) {
   EXPECT_TRUE(has(said.out, "addmm.out")) << said.out;
   const Said steps = run("taper", {"profile", from_executorch("mlp_delegate.etdp")});
   EXPECT_TRUE(has(steps.out, "Softmax (NC, F32) #1")) << steps.out;
+  const std::string timeline = folder_ / "theirs.json";
+  ASSERT_EQ(run("taper", {"trace", from_executorch("mlp_delegate.etdp"), "-o", timeline}).code, 0);
+  EXPECT_TRUE(has(contents(timeline), "\"name\":\"Method::execute\"")) << contents(timeline);
+  EXPECT_TRUE(has(contents(timeline), "\"name\":\"Softmax (NC, F32) #1\""));
+  EXPECT_EQ(run("taper", {"trace", from_executorch("mlp.etdp"), "-o", folder_ / "x.etdp"}).code, 2);
 }
 
 TEST_F(Devtools, TracesThatAreNoneAreRefused) {
@@ -86,6 +91,7 @@ TEST_F(Devtools, TracesThatAreNoneAreRefused) {
   expect_refused({"profile", bad}, "bad.etdp': the trace is cut");
   write(bad, good.substr(0, 4) + "\xff\xff\xff\x7f" + good.substr(8));
   expect_refused({"profile", bad}, "bad.etdp': the trace is damaged");
+  expect_refused({"trace", bad, "-o", folder_ / "t.json"}, "bad.etdp': the trace is damaged");
   expect_refused({"run", from_executorch("mlp.etdp")}, "'taper profile' shows it");
   EXPECT_EQ(run("taper", {"profile", from_executorch("mlp.etdp"), "--etdump", folder_ / "x"}).code,
             2);

@@ -9,7 +9,10 @@
 #include "taper/program.h"
 #include "test/fuzz/exercise.h"
 #include "tools/error.h"
+#include "tools/profile/chrome_trace.h"
 #include "tools/profile/etdump_file.h"
+#include "tools/profile/etdump_timeline.h"
+#include "tools/profile/perfetto_trace.h"
 #include "tools/profile/profile_text.h"
 
 namespace taper::fuzz {
@@ -57,6 +60,9 @@ bool exercise_etdp(std::string_view file) {
   if (!dump.ok()) return false;
   const std::vector<uint8_t> again = write_etdump(*dump);
   if (!read_etdump({again.data(), again.size()}).ok()) std::abort();
+  const tools::Timeline timeline = tools::timeline_of(*dump);
+  if (tools::perfetto_trace(timeline).empty() || tools::chrome_trace(timeline).empty())
+    return false;
   try {
     const tools::ProfileResult profile = tools::profile_of(*dump);
     return !tools::profile_json(profile).empty() && !tools::profile_csv(profile).empty();

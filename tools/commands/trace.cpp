@@ -5,9 +5,11 @@
 
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
+#include "tools/error.h"
 #include "tools/options.h"
 #include "tools/profile/chrome_trace.h"
 #include "tools/profile/etdump_file.h"
+#include "tools/profile/etdump_timeline.h"
 #include "tools/profile/perfetto_trace.h"
 #include "tools/profile/profile_text.h"
 #include "tools/profile/profiled_runner.h"
@@ -25,8 +27,10 @@ CommandLine describe() {
       "memory. The name of the file says in which format: .pftrace is Perfetto's own, which\n"
       "https://ui.perfetto.dev opens; .etdp is for ExecuTorch's Inspector; anything else is\n"
       "Chrome's JSON, which Perfetto and chrome://tracing open. Without --inputs every tensor is\n"
-      "full of ones, or of a .bpte the first test case is taken.\n",
-      "FILE.pte [OPTIONS]",
+      "full of ones, or of a .bpte the first test case is taken. Of an ETDump the timeline of "
+      "what\n"
+      "it recorded is written.\n",
+      "FILE.pte|FILE.etdp [OPTIONS]",
       {{"Run", std::move(run)},
        {"Output", {{"o,output", "The file to write", "TRACE", "trace.json"}}}}};
 }
@@ -50,6 +54,10 @@ MethodMemory memory_of(const ProgramRunner& runner, const std::string& path) {
   return {};
 }
 
+std::string for_viewer(const Timeline& timeline, const std::string& output) {
+  return ends_with(output, ".pftrace") ? perfetto_trace(timeline) : chrome_trace(timeline);
+}
+
 std::string trace_bytes(const ProgramRunner& runner, const Recorder& recorder,
                         const ProfileResult& result, const std::string& path,
                         const std::string& output) {
@@ -58,8 +66,17 @@ std::string trace_bytes(const ProgramRunner& runner, const Recorder& recorder,
     return {bytes.begin(), bytes.end()};
   }
   const MethodMemory memory = memory_of(runner, path);
-  const Timeline timeline = timeline_of(recorder, result, memory);
-  return ends_with(output, ".pftrace") ? perfetto_trace(timeline) : chrome_trace(timeline);
+  return for_viewer(timeline_of(recorder, result, memory), output);
+}
+
+// Converts an ETDump.
+int convert(const std::string& path, const std::string& output) {
+  if (ends_with(output, ".etdp")) throw UsageError("'" + path + "' is an ETDump already");
+  const EtDump dump = read_etdump_file(path);
+  const Timeline timeline = timeline_of(dump);
+  write_file(output, for_viewer(timeline, output));
+  std::printf("%s  %zu events\n", output.c_str(), timeline.slices.size());
+  return 0;
 }
 
 }  // namespace
@@ -68,6 +85,7 @@ int trace_command(int argc, char** argv) {
   CommandLine line = describe();
   if (!line.parse(argc, argv)) return 0;
   const size_t runs = line.integer("runs", 1, 10'000);
+  if (is_etdump(line.file())) return convert(line.file(), line.text("output"));
   Recorder recorder;
   const std::unique_ptr<ProgramRunner> runner = profiled_runner(line.file(), line, recorder);
   const ProfileResult result = profile(*runner, recorder, runs);

@@ -188,13 +188,17 @@ ProfileResult profile_of(const EtDump& dump) {
   return reader.finish();
 }
 
-ProfileResult read_profile(const std::string& path) {
+EtDump read_etdump_file(const std::string& path) {
   const std::string file = read_file(path);
-  const Result<EtDump> dump =
-      read_etdump({reinterpret_cast<const uint8_t*>(file.data()), file.size()});
+  Result<EtDump> dump = read_etdump({reinterpret_cast<const uint8_t*>(file.data()), file.size()});
   if (!dump.ok()) throw InputError("'" + path + "': " + dump.status().message());
+  return std::move(*dump);
+}
+
+ProfileResult read_profile(const std::string& path) {
+  const EtDump dump = read_etdump_file(path);
   try {
-    return profile_of(*dump);
+    return profile_of(dump);
   } catch (const InputError& error) {
     throw InputError("'" + path + "': " + error.what());
   }

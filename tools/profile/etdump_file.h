@@ -19,6 +19,9 @@ bool is_etdump(const std::string& path);
 // Throws InputError if there is no execution.
 ProfileResult profile_of(const EtDump& dump);
 
+// Throws InputError if the file is damaged.
+EtDump read_etdump_file(const std::string& path);
+
 // Throws InputError if the file is damaged, or has no execution.
 ProfileResult read_profile(const std::string& path);
 

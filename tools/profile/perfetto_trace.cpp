@@ -71,6 +71,7 @@ constexpr uint64_t kBytes = 3;
 
 constexpr uint64_t kProcessTrack = 1, kFirstTrack = 100, kFirstCounter = 100000;
 constexpr uint64_t kProcessId = 1, kSequenceId = 1;
+constexpr double kLatest = 9e18;  // What an ETDump states may be any number.
 
 class TraceWriter {
  public:
@@ -97,7 +98,8 @@ class TraceWriter {
   }
   void add(double time, const Message& content) {
     Message out;
-    out.number(packet::kTimestamp, static_cast<uint64_t>(time * 1e9 + 0.5));
+    const double nanoseconds = std::min(time * 1e9 + 0.5, kLatest);
+    out.number(packet::kTimestamp, static_cast<uint64_t>(nanoseconds));
     out.number(packet::kSequence, kSequenceId);
     add_packet(out.message(packet::kTrackEvent, content));
   }
