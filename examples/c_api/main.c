@@ -99,12 +99,14 @@ static taper_code run_recorded(taper_model model, const char* path, taper_error*
 #endif
 
 int main(int argc, char** argv) {
+#ifndef PORTABLE_ONLY
   const char* record = NULL;
   if (argc > 2 && strcmp(argv[1], "--record") == 0) {
     record = argv[2];
     argc -= 2;
     argv += 2;
   }
+#endif
   if (argc < 2) {
     fprintf(stderr, "usage: c_api [--record FILE] MODEL.pte [fast [BACKEND...]]\n");
     return 2;

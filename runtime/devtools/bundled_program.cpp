@@ -20,12 +20,12 @@ constexpr size_t kProgramAlignment = 16;
 constexpr uint8_t kRowMajor[kMaxRank] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
 template <typename T>
-size_t count(const flatbuffers::Vector<T>* vector) {
+size_t length_of(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
 template <typename T>
-Span<const T> span(const flatbuffers::Vector<T>* vector) {
+Span<const T> span_of(const flatbuffers::Vector<T>* vector) {
   if (vector == nullptr) return {};
   return {vector->data(), vector->size()};
 }
@@ -43,21 +43,21 @@ Status verify_tensor(const bp::Tensor& tensor) {
   const auto dtype = static_cast<ScalarType>(tensor.scalar_type());
   TAPER_REQUIRE(is_valid(dtype), Error::kInvalidProgram,
                 "a tensor of a test case has a dtype that is not supported");
-  TAPER_REQUIRE(count(tensor.sizes()) <= kMaxRank, Error::kInvalidProgram,
+  TAPER_REQUIRE(length_of(tensor.sizes()) <= kMaxRank, Error::kInvalidProgram,
                 "a tensor of a test case has too many dimensions");
   uint64_t bytes = element_size(dtype), extent = 1;  // Sizes of 0 count as 1 in the extent.
-  for (const int32_t size : span(tensor.sizes())) {
+  for (const int32_t size : span_of(tensor.sizes())) {
     TAPER_REQUIRE(size >= 0, Error::kInvalidProgram, "a tensor of a test case has a negative size");
     bytes *= static_cast<uint64_t>(size);
     extent *= static_cast<uint64_t>(size > 0 ? size : 1);
     TAPER_REQUIRE(extent <= INT32_MAX, Error::kInvalidProgram,
                   "a tensor of a test case is too large");
   }
-  TAPER_REQUIRE(bytes == count(tensor.data()), Error::kInvalidProgram,
+  TAPER_REQUIRE(bytes == length_of(tensor.data()), Error::kInvalidProgram,
                 "the data of a tensor of a test case has not the size that its sizes need");
-  const Span<const uint8_t> order = span(tensor.dim_order());
+  const Span<const uint8_t> order = span_of(tensor.dim_order());
   TAPER_REQUIRE(
-      order.size() == 0 || (order.size() == count(tensor.sizes()) && is_permutation(order)),
+      order.size() == 0 || (order.size() == length_of(tensor.sizes()) && is_permutation(order)),
       Error::kInvalidProgram, "a tensor of a test case has a dim order that is no permutation");
   return {};
 }
@@ -68,13 +68,13 @@ using Values = flatbuffers::Vector<flatbuffers::Offset<bp::Value>>;
 // to use them.
 Status verify_values(const Values* values, uint64_t file_size) {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < count(values); ++i) {
+  for (size_t i = 0; i < length_of(values); ++i) {
     const bp::Value& value = *values->Get(static_cast<uint32_t>(i));
     TAPER_REQUIRE(value.val() != nullptr, Error::kInvalidProgram,
                   "a value of a test case is missing or of an unknown kind");
     if (value.val_as_Tensor() == nullptr) continue;
     TAPER_TRY(verify_tensor(*value.val_as_Tensor()));
-    bytes += count(value.val_as_Tensor()->data());
+    bytes += length_of(value.val_as_Tensor()->data());
     TAPER_REQUIRE(bytes <= file_size, Error::kInvalidProgram,
                   "values of a test case share their data");
   }
@@ -85,12 +85,12 @@ Status verify(const bp::BundledProgram& root, uint64_t file_size) {
   TAPER_REQUIRE(root.program() != nullptr, Error::kInvalidProgram, "the bundle holds no program");
   TAPER_REQUIRE(reinterpret_cast<uintptr_t>(root.program()->data()) % kProgramAlignment == 0,
                 Error::kInvalidProgram, "the program in the bundle is not aligned to 16");
-  for (size_t i = 0; i < count(root.method_test_suites()); ++i) {
+  for (size_t i = 0; i < length_of(root.method_test_suites()); ++i) {
     const bp::BundledMethodTestSuite& suite =
         *root.method_test_suites()->Get(static_cast<uint32_t>(i));
     TAPER_REQUIRE(suite.method_name() != nullptr, Error::kInvalidProgram,
                   "test cases of the bundle do not name their method");
-    for (size_t k = 0; k < count(suite.test_cases()); ++k) {
+    for (size_t k = 0; k < length_of(suite.test_cases()); ++k) {
       const bp::BundledMethodTestCase& each = *suite.test_cases()->Get(static_cast<uint32_t>(k));
       TAPER_TRY(verify_values(each.inputs(), file_size));
       TAPER_TRY(verify_values(each.expected_outputs(), file_size));
@@ -104,10 +104,10 @@ BundledValue read(const bp::Value& value) {
   if (const bp::Tensor* tensor = value.val_as_Tensor()) {
     out.tag = Tag::kTensor;
     out.dtype = static_cast<ScalarType>(tensor->scalar_type());
-    out.sizes = span(tensor->sizes());
-    out.dim_order = span(tensor->dim_order());
+    out.sizes = span_of(tensor->sizes());
+    out.dim_order = span_of(tensor->dim_order());
     if (out.dim_order.size() == 0) out.dim_order = {kRowMajor, out.sizes.size()};
-    out.data = span(tensor->data());
+    out.data = span_of(tensor->data());
   } else if (const bp::Int* integer = value.val_as_Int()) {
     out.tag = Tag::kInt;
     out.integer = integer->int_val();
@@ -216,11 +216,11 @@ void compare_tensors(const BundledValue& expected, const Tensor& got,
 }  // namespace
 
 size_t BundledCase::num_inputs() const {
-  return count(static_cast<const bp::BundledMethodTestCase*>(table_)->inputs());
+  return length_of(static_cast<const bp::BundledMethodTestCase*>(table_)->inputs());
 }
 
 size_t BundledCase::num_outputs() const {
-  return count(static_cast<const bp::BundledMethodTestCase*>(table_)->expected_outputs());
+  return length_of(static_cast<const bp::BundledMethodTestCase*>(table_)->expected_outputs());
 }
 
 BundledValue BundledCase::input(size_t i) const {
@@ -250,11 +250,11 @@ Result<BundledProgram> BundledProgram::open(Span<const uint8_t> file) {
                 "the bundled program is damaged");
   const bp::BundledProgram& root = *bp::GetBundledProgram(file.data());
   TAPER_TRY(verify(root, file.size()));
-  return BundledProgram(&root, span(root.program()));
+  return BundledProgram(&root, span_of(root.program()));
 }
 
 size_t BundledProgram::num_methods() const {
-  return count(static_cast<const bp::BundledProgram*>(root_)->method_test_suites());
+  return length_of(static_cast<const bp::BundledProgram*>(root_)->method_test_suites());
 }
 
 std::string_view BundledProgram::method_name(size_t i) const {
@@ -276,7 +276,7 @@ const void* BundledProgram::suite(std::string_view method) const {
 
 size_t BundledProgram::num_cases(std::string_view method) const {
   const auto* found = static_cast<const bp::BundledMethodTestSuite*>(suite(method));
-  return found == nullptr ? 0 : count(found->test_cases());
+  return found == nullptr ? 0 : length_of(found->test_cases());
 }
 
 Result<BundledCase> BundledProgram::test_case(std::string_view method, size_t i) const {

@@ -29,16 +29,16 @@ flatbuffers::Offset<et::Event> write_event(flatbuffers::FlatBufferBuilder& to,
   return et::CreateEvent(to, profile);
 }
 
-std::string text(const flatbuffers::String* string) {
+std::string copy_of(const flatbuffers::String* string) {
   return string == nullptr ? std::string() : string->str();
 }
 
 EtEvent read_event(const et::ProfileEvent& event) {
-  return {text(event.name()),
+  return {copy_of(event.name()),
           event.chain_index(),
           event.instruction_id(),
           event.delegate_debug_id_int(),
-          text(event.delegate_debug_id_str()),
+          copy_of(event.delegate_debug_id_str()),
           event.start_time(),
           event.end_time()};
 }
@@ -52,7 +52,7 @@ Status read_block(const et::RunData& run, EtBlock* block, size_t* room) {
     return fits;
   };
   TAPER_REQUIRE(take(run.name()), Error::kInvalidProgram, kTooLong);
-  block->name = text(run.name());
+  block->name = copy_of(run.name());
   block->bundled_input = run.bundled_input_index();
   if (run.events() == nullptr) return {};
   for (const et::Event* event : *run.events()) {
