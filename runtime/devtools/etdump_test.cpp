@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "schema/etdump_generated.h"
 #include "test/support/loaded_method.h"
 
 namespace taper {
@@ -122,6 +123,10 @@ TEST(EtDump, RefusesDamage) {
   EtDump backwards = sample();
   backwards.blocks[0].events[0].end = 9;
   EXPECT_EQ(problem(write_etdump(backwards)), "the trace has an event that ends before it begins");
+  flatbuffers::FlatBufferBuilder later;
+  wire::etdump::FinishSizePrefixedETDumpBuffer(later, wire::etdump::CreateETDump(later, 1));
+  EXPECT_EQ(problem({later.GetBufferPointer(), later.GetBufferPointer() + later.GetSize()}),
+            "the trace is of another version");
   EtDump shared;  // A file of 80 KB that states 500 names of 64 KB.
   shared.blocks.emplace_back().events.assign(500, {std::string(65536, 'x'), 0, 0, -1, "", 0, 0});
   EXPECT_EQ(problem(write_etdump(shared)), "the names in the trace are too long for its size");

@@ -246,23 +246,20 @@ bool Segment::tell_steps(NodeTimes& times) const {
                                      &count, &bytes) != xnn_status_success) {
     return false;
   }
-  std::vector<uint64_t> microseconds(count);
-  std::vector<uint32_t> nodes(count);
+  std::vector<taper_profiled_node> nodes(count);
   std::vector<char> names;
-  const auto get = [&](xnn_profile_info what, size_t size, void* to) {
-    const xnn_status status = xnn_get_runtime_profiling_info(runtime_, what, size, to, &bytes);
-    return status == xnn_status_success;
+  const auto get_names = [&](size_t size, char* to) {
+    return xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_operator_name, size, to,
+                                          &bytes) == xnn_status_success;
   };
-  get(xnn_profile_info_operator_name, 0, nullptr);  // Says how many bytes they need.
+  get_names(0, nullptr);  // Says how many bytes they need.
   names.resize(bytes + 1);
-  const bool has_all =
-      count > 0 && get(xnn_profile_info_operator_name, bytes, names.data()) &&
-      get(xnn_profile_info_operator_timing, count * sizeof(uint64_t), microseconds.data()) &&
-      taper_profiled_nodes(runtime_, nodes.data(), count) == count;
+  const bool has_all = count > 0 && get_names(bytes, names.data()) &&
+                       taper_profiled_nodes(runtime_, nodes.data(), count) == count;
   if (!has_all) return false;
   const char* name = names.data();
   for (size_t i = 0; i < count; ++i) {
-    times.add(node_of(nodes[i]), name, static_cast<double>(microseconds[i]) * 1e-6);
+    times.add(node_of(nodes[i].node), name, nodes[i].seconds);
     name += std::strlen(name) + 1;
   }
   return true;
