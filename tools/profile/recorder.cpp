@@ -44,8 +44,12 @@ void Recorder::add(const ProfiledStep& step) {
   const RecordedEvent call = runs_.back()[current_];
   std::vector<StepName>& names = steps_[{call.chain, call.instruction}];
   if (step.index >= names.size()) names.resize(size_t{step.index} + 1);
-  names[step.index] = {std::string(step.op), std::string(step.kernel), std::string(step.sizes),
-                       step.node};
+  // This is part of the time of the call, so what is known is not copied again.
+  StepName& name = names[step.index];
+  if (name.op != step.op) name.op = step.op;
+  if (name.kernel != step.kernel) name.kernel = step.kernel;
+  if (name.sizes != step.sizes) name.sizes = step.sizes;
+  name.node = step.node;
   const double begin = step.begin < 0 ? step_end_ : call.begin + step.begin;
   step_end_ = begin + step.seconds;
   runs_.back().push_back({call.chain, call.instruction, step.index, begin, step_end_});
