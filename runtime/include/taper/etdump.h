@@ -67,7 +67,8 @@ std::string unique_name(std::set<std::string>& taken, const std::string& name);
 // tell of their steps. Nothing but such a step takes memory while the method runs.
 class EtRecorder final : public EventTracer, public Profiler {
  public:
-  // Of each execution, the last `most` instructions are kept.
+  // Of each execution, the last `most` instructions are kept. Takes two milliseconds, for its
+  // TraceClock.
   explicit EtRecorder(size_t most = 65536);
 
   void begin(uint32_t chain, uint32_t instruction) override { ring_.begin(chain, instruction); }
