@@ -1,7 +1,7 @@
 # Installs what applications use: find_package(Taper COMPONENTS runtime kernels optimized backends
 # compiler shared), pkg-config files, and only public headers. Each backend is a component, too.
 #
-#   runtime    taper::runtime (no heap), taper::module (convenient)
+#   runtime    taper::runtime (no heap), taper::module (convenient), taper::devtools (traces, tests)
 #   kernels    taper::kernels_portable, and taper_selected_kernels() for those that models use
 #   optimized  taper::kernels_optimized    NAME      taper::NAME, one backend
 #   shared     taper::shared, C API        backends  taper::backends, all of them as a table
@@ -24,7 +24,8 @@ function(taper_install component)
   install(EXPORT taper-${component} NAMESPACE taper:: DESTINATION ${package_dir})
 endfunction()
 
-taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module)
+taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module
+  taper_devtools)
 taper_install(kernels taper_kernels_portable)
 install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")
 install(FILES kernels_portable/kernel_table.h DESTINATION ${include_dir}/kernels_portable)

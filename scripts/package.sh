@@ -96,6 +96,7 @@ for name in a b; do cp "$out/digits.pte" "$doc/$name.pte"; done
 typed=0
 grep -E '^    taper ' docs/embedding.md >"$doc/commands"
 while read -r command; do
+  command=${command%%#*}
   (cd "$doc" && PATH=$prefix/bin:$PATH && quietly $command)
   typed=$((typed + 1))
 done <"$doc/commands"
@@ -109,7 +110,7 @@ quietly cmake --build "$doc/trimmed/build"
 says "5 kernels" "$doc/trimmed/build/app" "$doc/a.pte"
 if [ -e "$prefix/include/backends/xnnpack" ]; then
   block cmake 4 >"$doc/xnnpack/CMakeLists.txt"
-  block cpp 2 >"$doc/xnnpack/main.cpp"
+  block cpp 3 >"$doc/xnnpack/main.cpp"
   quietly cmake -S "$doc/xnnpack" -B "$doc/xnnpack/build" -DCMAKE_PREFIX_PATH="$prefix"
   quietly cmake --build "$doc/xnnpack/build"
   (cd "$doc" && says "runs" xnnpack/build/app)

@@ -35,6 +35,7 @@ constexpr Command kCommands[] = {
     {"profile", profile_command, "show where the time of a .pte goes, by node and source line"},
     {"trace", trace_command, "write a timeline of a .pte for Perfetto or chrome://tracing"},
     {"compare", compare_command, "find the node at which a .pte begins to differ from its .pt2"},
+    {"bundle", bundle_command, "put a .pte and test cases into one file for ExecuTorch's tools"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
     {"sign", sign_command, "sign a .pte, so that it can be trusted where it arrives"},
     {"select", select_command, "choose the kernels that a binary needs for its programs"},

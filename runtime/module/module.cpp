@@ -323,10 +323,17 @@ Method* Module::method(std::string_view name) {
 }
 
 Result<std::vector<EValue>> Module::execute(std::string_view name, Span<const EValue> inputs) {
+  return execute_by(
+      name, inputs, [](Method& method, void*) { return method.execute(); }, nullptr);
+}
+
+Result<std::vector<EValue>> Module::execute_by(std::string_view name, Span<const EValue> inputs,
+                                               Status (*run)(Method& method, void* context),
+                                               void* context) {
   TAPER_TRY(load_method(name));
   Method& method = *this->method(name);
   TAPER_TRY(state_->fail(state_->set_inputs(method, inputs), std::string(name)));
-  const Status status = method.execute();
+  const Status status = run(method, context);
   if (!status.ok()) return state_->describe_failure(method, status);
   std::vector<EValue> outputs;
   outputs.reserve(method.num_outputs());

@@ -60,6 +60,7 @@ std::vector<Rule> rules_of_folders() {
       {"runtime/module",
        {"taper", "runtime/platform", "runtime/core", "runtime/program", "runtime/executor",
         "runtime/loader"}},
+      {"runtime/devtools", {"taper", "schema", "runtime/platform", "runtime/module"}},
       {"signing", {"taper"}},
       {"kernels_portable", {"taper"}},
       {"kernels_optimized", {"taper", "kernels_portable"}},

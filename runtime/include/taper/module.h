@@ -138,6 +138,9 @@ class Module {
                                       std::initializer_list<EValue> inputs) {
     return execute(method, Span<const EValue>(inputs.begin(), inputs.size()));
   }
+  // The same, but tells `tracer` of each instruction (taper/event_tracer.h).
+  Result<std::vector<EValue>> execute(std::string_view method, Span<const EValue> inputs,
+                                      EventTracer& tracer);
   Result<std::vector<EValue>> forward(Span<const EValue> inputs) {
     return execute("forward", inputs);
   }
@@ -154,6 +157,12 @@ class Module {
 
  private:
   struct State;
+
+  // Executes the method by `run`, which is given `context`.
+  Result<std::vector<EValue>> execute_by(std::string_view method, Span<const EValue> inputs,
+                                         Status (*run)(Method& method, void* context),
+                                         void* context);
+
   std::unique_ptr<State> state_;
 };
 

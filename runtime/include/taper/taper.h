@@ -230,6 +230,45 @@ TAPER_API taper_code taper_run(taper_model model, const char* method, taper_erro
 // Describes an output of the last run. Returns TAPER_INVALID_STATE if no run has succeeded.
 TAPER_API taper_code taper_get_output(taper_model model, const char* method, size_t index,
                                       taper_value* value, taper_error* error);
+// Recordings, for an application that wants to know where the time goes. One that calls none of
+// these functions links nothing of them, and pays nothing.
+//
+//   taper_recording* recording = taper_start_recording(NULL, NULL);
+//   taper_run_recorded(model, "forward", recording, &error);    // any number of times
+//   taper_recorded_file(recording, &data, &size, &error);       // for ExecuTorch's Inspector
+//   taper_end_recording(recording);
+//
+// Threads: a recording is used by one thread at a time, and records what that thread executes.
+typedef struct taper_recording taper_recording;
+
+// An instruction, or a step of a backend within one.
+typedef struct taper_event {
+  const char* name;  // "native_call_add.out", "DELEGATE_CALL", or what a step computes.
+  int32_t chain, instruction;
+  int32_t step;  // Of the instruction's delegate, from 0 on; -1: the instruction itself.
+  uint64_t begin_ns, end_ns;  // Of a clock of which only differences mean anything.
+  uint64_t temp_bytes;        // Scratch memory that a kernel took.
+} taper_event;
+// Called after a run, for everything that ran in it, in the order in which it began. `event` and
+// the name are valid during the call. It may call functions of other models.
+typedef void (*taper_on_event)(void* context, const taper_event* event);
+
+// `on_event` may be null. Returns null if there is not enough memory. Takes two milliseconds, in
+// which a cheap clock is measured.
+TAPER_API taper_recording* taper_start_recording(taper_on_event on_event, void* context);
+// Does what taper_run() does, and records it. Of each run the last 65,536 instructions are kept.
+// An instruction costs tens of nanoseconds more.
+TAPER_API taper_code taper_run_recorded(taper_model model, const char* method,
+                                        taper_recording* recording, taper_error* error);
+// All runs so far as an ETDump, which 'taper profile' reads too. It belongs to the recording, and
+// is valid until the next call with it.
+TAPER_API taper_code taper_recorded_file(taper_recording* recording, const void** data,
+                                         size_t* size, taper_error* error);
+TAPER_API void taper_end_recording(taper_recording* recording);
+// The same as taper_find_backend(), but a backend that tells recordings of the steps within its
+// delegates, which takes longer than without.
+TAPER_API const taper_backend* taper_find_traced_backend(const char* name, taper_error* error);
+
 // Sets the state of all loaded methods (the model's buffers) back to the saved values.
 TAPER_API taper_code taper_reset_state(taper_model model, taper_error* error);
 
