@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include "backends/xnnpack/aot/weight_forms.h"
@@ -71,6 +72,8 @@ class Converter {
     count_readers();
     for (NodeSpec& node : list_.nodes) fuse_clamp(node);
     settle();
+    count_readers();
+    for (NodeSpec& node : list_.nodes) node.why_floats = why_floats(node);
   }
 
  private:
@@ -209,6 +212,30 @@ class Converter {
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
     return true;
+  }
+
+  // Why a node that could have become an int8 node computes in floats; empty if it is one, or if
+  // nothing around it is quantised.
+  std::string why_floats(const NodeSpec& node) {
+    const auto is_float = [&](Id id) { return value(id).quantization.type == DataType::FP32; };
+    if (is_convert(node) || !is_float(node.output)) return "";
+    const bool weighted = has_weights(node.kind);
+    if (!is_float(node.inputs[0]) || (weighted && !is_float(node.inputs[1]))) return "";
+    const size_t count = weighted ? 1 : node.inputs.size();
+    size_t converted = 0;
+    for (size_t i = 0; i < count; ++i) {
+      converted += node.inputs[i] != kNone && source(node.inputs[i]) != kNone;
+    }
+    const bool is_sunk = sink_of(node.output) != nullptr;
+    const auto* made = weighted ? value(node.inputs[1]).made_from.get() : nullptr;
+    if (converted == 0 && !is_sunk && made == nullptr) return "";
+    if (moves(node)) return converted == count && count > 1 ? "its inputs differ in scale" : "";
+    if (!computes_in_bytes(node.kind)) return "XNNPACK has no int8 form of it";
+    if (weighted && made == nullptr) return "its weights are not quantised";
+    if (weighted && !exir::is_symmetric(*made)) return "its weights have zero points";
+    if (converted < count) return "an input is not quantised";
+    if (!is_sunk) return "its result is not quantised, or not for all readers alike";
+    return "its scales, weights or bias are beyond the bounds of int8 arithmetic";
   }
 
   // Takes the weights of a layer as integers, whose bias stays floats; false if there is no such

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backends/xnnpack/aot/size_sources.h"
@@ -47,6 +48,8 @@ struct NodeSpec {
   std::vector<wire::SizeSource> sources;
   uint32_t origin =
       0;  // The node of the part that it computes, counted from 1. Filled in by add().
+  // Why it computes in floats among quantised tensors. Filled in by compute_in_bytes().
+  std::string why_floats;
 };
 
 // The quantisation parameters of a tensor: x is (number - zero_point) * scale.
