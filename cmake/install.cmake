@@ -5,7 +5,7 @@
 #   kernels    taper::kernels_portable, and taper_selected_kernels() for those that models use
 #   optimized  taper::kernels_optimized    NAME      taper::NAME, one backend
 #   shared     taper::shared, C API        backends  taper::backends, all of them as a table
-#   compiler   taper::exir, and the `taper` command
+#   compiler   taper::exir, and the `taper` command      signing  taper::signing, which needs libsodium
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
@@ -48,6 +48,10 @@ if(TAPER_HAS_OPTIMIZED)
   taper_install(optimized taper_kernels_optimized)
   install(FILES kernels_optimized/kernel_table.h kernels_optimized/cores/gemm.h
     DESTINATION ${include_dir}/kernels_optimized)
+endif()
+if(TAPER_HAS_SIGNING)
+  taper_install(signing taper_signing)
+  install(FILES signing/signature.h DESTINATION ${include_dir}/signing)
 endif()
 set(TAPER_BACKEND_COMPONENTS)
 set(TAPER_BACKEND_PACKAGES)  # The packages that they need.

@@ -115,6 +115,20 @@ if [ -e "$prefix/include/backends/xnnpack" ]; then
   (cd "$doc" && says "runs" xnnpack/build/app)
 fi
 
+# What docs/embedding.md says about signed programs, against the component `signing`.
+if [ -e "$prefix/include/signing" ]; then
+  mkdir "$doc/signed"
+  block cmake 1 | sed 's/kernels)/kernels signing)/; s/taper::module/taper::signing taper::module/' \
+    >"$doc/signed/CMakeLists.txt"
+  sed 's/^#include "taper\/module.h"/&\n#include "signing\/signature.h"/
+       s/^  taper::Module module/  taper::PublicKey nobody;\n  options.check = taper::signed_by(\&nobody);\n&/' \
+    examples/hello/main.cpp >"$doc/signed/main.cpp"
+  quietly cmake -S "$doc/signed" -B "$doc/signed/build" -DCMAKE_PREFIX_PATH="$prefix"
+  quietly cmake --build "$doc/signed/build"
+  if "$doc/signed/build/app" "$doc/a.pte" >"$out/said" 2>&1; then fail "an unsigned program ran"; fi
+  grep -q "the file is not signed" "$out/said" || fail "an unsigned program is not called so"
+fi
+
 # Without CMake.
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name taper.pc)")
 export PKG_CONFIG_PATH

@@ -35,6 +35,7 @@ constexpr Command kCommands[] = {
     {"profile", profile_command, "show where the time of a .pte goes, by node and source line"},
     {"trace", trace_command, "write a timeline of a .pte for Perfetto or chrome://tracing"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
+    {"sign", sign_command, "sign a .pte, so that it can be trusted where it arrives"},
     {"select", select_command, "choose the kernels that a binary needs for its programs"},
     {"batch", batch_command, "run many commands, one per line of a file"},
 };

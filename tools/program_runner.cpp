@@ -38,13 +38,22 @@ uint64_t memory_of_machine() {
                                : uint64_t{1} << 32;
 }
 
-ModuleOptions module_options(const RunnerOptions& options, const Backends& backends) {
+PublicKey read_key(const std::string& path) {
+  if (path.empty()) return {};
+  const Result<PublicKey> key = read_public_key(read_file(path));
+  if (!key.ok()) throw InputError("'" + path + "': " + key.status().message());
+  return *key;
+}
+
+ModuleOptions module_options(const RunnerOptions& options, const PublicKey& key,
+                             const Backends& backends) {
   ModuleOptions result;
   result.kernels = kernel_tables(options.optimized);
   result.backends = backends.table();
   result.pool = backends.thread_pool();
   result.temp_bytes *= std::min(result.pool.threads, uint32_t{64});
   result.data_path = options.data_path;
+  if (!options.key_path.empty()) result.check = signed_by(&key);
   result.max_memory_bytes = memory_of_machine();
   return result;
 }
@@ -105,8 +114,9 @@ std::string count_text(size_t n, const char* what) {
 
 ProgramRunner::ProgramRunner(const RunnerOptions& options)
     : path_(options.path),
+      key_(read_key(options.key_path)),
       backends_(backend_options(options, &cache_note_)),
-      options_(module_options(options, backends_)),
+      options_(module_options(options, key_, backends_)),
       module_(options.path, options_),
       meta_(open(module_, options, &open_seconds_)) {
   const auto start = std::chrono::steady_clock::now();

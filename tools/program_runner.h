@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "signing/signature.h"
 #include "taper/event_tracer.h"
 #include "taper/module.h"
 #include "tools/backends.h"
@@ -33,6 +34,7 @@ struct RunnerOptions {
   bool make_cache = false;
   Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the runner.
   Numbers numbers = Numbers::kOwn;
+  std::string key_path = {};  // A public key, which must have signed the files; empty: any may run.
 };
 
 struct Output {
@@ -81,6 +83,7 @@ class ProgramRunner {
   [[noreturn]] void refuse_inputs(const Status& status, std::string_view condition) const;
 
   std::string path_;
+  PublicKey key_;           // Before options_, which refers to it.
   std::string cache_note_;  // Before backends_, whose initializer may set it.
   Backends backends_;
   ModuleOptions options_;

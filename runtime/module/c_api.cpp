@@ -138,10 +138,30 @@ class Call {
   taper_code code_ = TAPER_OK;
 };
 
+// What decides whether a file may be used, and what it said.
+struct AskedCheck {
+  taper_check_file ask = nullptr;
+  void* context = nullptr;
+  taper_error answer = {};
+
+  // Status refers to the text in `answer`.
+  static Status check(void* self, Span<const uint8_t> file) {
+    auto& asked = *static_cast<AskedCheck*>(self);
+    asked.answer = {};
+    const taper_code code = asked.ask(asked.context, file.data(), file.size(), &asked.answer);
+    if (code == TAPER_OK) return {};
+    asked.answer.message[sizeof(asked.answer.message) - 1] = '\0';
+    const bool is_silent = asked.answer.message[0] == '\0';
+    return {static_cast<Error>(code),
+            is_silent ? "the application refuses the file" : asked.answer.message};
+  }
+};
+
 struct Options {
   ModuleOptions module;
   KernelTable kernels;
   std::vector<Backend> backends;
+  AskedCheck check;  // Module::load() asks it; later calls do not.
 };
 
 // Reads the backends that the caller passes, and adds every problem with them to `problems`.
@@ -188,6 +208,8 @@ std::string read_options(const taper_options* given, Options* to) {
     module.temp_bytes *= std::min<uint32_t>(from->threads, 64);
   }
   module.memory = {from->take_memory, from->give_memory_back, from->memory_context};
+  to->check = {from->check_file, from->check_context, {}};
+  if (from->check_file != nullptr) module.check = {&AskedCheck::check, &to->check};
   return problems;
 }
 

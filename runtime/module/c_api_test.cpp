@@ -339,6 +339,27 @@ TEST_F(CApi, MemoryOfTheApplicationIsUsed) {
               "more memory than is available", "taper_load_method forward");
 }
 
+TEST_F(CApi, FilesAreUsedThatTheApplicationAccepts) {
+  taper_close(model_);
+  size_t wanted = file_.size;
+  options_.check_context = &wanted;
+  options_.check_file = [](void* context, const void*, size_t size, taper_error* error) {
+    if (size == *static_cast<size_t*>(context)) return taper_code{TAPER_OK};
+    std::strcpy(error->message, "I do not know it");
+    return taper_code{TAPER_ACCESS_FAILED};
+  };
+  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+            TAPER_OK);
+  EXPECT_EQ(taper_load_method(model_, "forward", &error_), TAPER_OK);
+  taper_close(model_);
+  wanted = 0;
+  expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+              TAPER_ACCESS_FAILED, "I do not know it", "taper_open_memory");
+  options_.check_file = [](void*, const void*, size_t, taper_error*) { return taper_code{99}; };
+  expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_), 99,
+              "the application refuses the file", "taper_open_memory");
+}
+
 TEST_F(CApi, ASecondThreadIsTurnedAway) {
   set("forward", 0, {1, 2});
   set("forward", 2, {1, 2});

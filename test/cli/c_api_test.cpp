@@ -17,12 +17,15 @@ namespace {
 
 // The C API. A name must not be removed once it is added here: programs are linked against it.
 const std::vector<std::string> kSymbols = {
-    "taper_backend_count",  "taper_backend_name",     "taper_close",           "taper_code_name",
-    "taper_describe_input", "taper_describe_method",  "taper_describe_output", "taper_dtype_name",
-    "taper_dtype_size",     "taper_fast_kernels",     "taper_find_backend",    "taper_get_output",
-    "taper_load_method",    "taper_method_count",     "taper_method_name",     "taper_open_memory",
-    "taper_open_path",      "taper_portable_kernels", "taper_reset_state",     "taper_run",
-    "taper_set_input",      "taper_version",          "taper_version_text"};
+    "taper_backend_count",   "taper_backend_name",   "taper_close",
+    "taper_code_name",       "taper_describe_input", "taper_describe_method",
+    "taper_describe_output", "taper_dtype_name",     "taper_dtype_size",
+    "taper_fast_kernels",    "taper_find_backend",   "taper_get_output",
+    "taper_load_method",     "taper_method_count",   "taper_method_name",
+    "taper_open_memory",     "taper_open_path",      "taper_portable_kernels",
+    "taper_read_public_key", "taper_reset_state",    "taper_run",
+    "taper_set_input",       "taper_signed_by",      "taper_version",
+    "taper_version_text"};
 
 std::vector<std::string> visible_symbols() {
   std::vector<std::string> names;

@@ -60,6 +60,7 @@ std::vector<Rule> rules_of_folders() {
       {"runtime/module",
        {"taper", "runtime/platform", "runtime/core", "runtime/program", "runtime/executor",
         "runtime/loader"}},
+      {"signing", {"taper"}},
       {"kernels_portable", {"taper"}},
       {"kernels_optimized", {"taper", "kernels_portable"}},
       {"backends", {"taper", "exir/delegate"}},
@@ -83,12 +84,12 @@ std::vector<Rule> rules_of_folders() {
       {"selective_build",
        {"taper", "schema", "runtime/program", "kernels_portable", "kernels_optimized"}},
       {"tools",
-       {"taper", "schema", "exir", "selective_build", "kernels_portable", "kernels_optimized",
-        "backends/compilers.h", "backends/devices.h"}},
+       {"taper", "schema", "exir", "selective_build", "signing", "kernels_portable",
+        "kernels_optimized", "backends/compilers.h", "backends/devices.h"}},
       {"examples",
        {"taper", "exir", "kernels_portable", "kernels_optimized", "backends/devices.h"}},
       {"test",
-       {"taper", "schema", "runtime", "kernels_portable", "kernels_optimized", "exir",
+       {"taper", "schema", "runtime", "signing", "kernels_portable", "kernels_optimized", "exir",
         "selective_build", "tools", "backends/compilers.h", "backends/devices.h"}},
   };
 }
@@ -111,6 +112,7 @@ const std::vector<Rule>& libraries() {
       {"simdjson.h", {"exir/frontend", "exir/emit", "test"}},
       {"cxxopts.hpp", {"tools", "examples"}},
       {"hwy/highway.h", {"kernels_optimized"}},
+      {"sodium.h", {"signing"}},
       {"benchmark/benchmark.h", {"test/bench", "backends"}},
   };
   return table;

@@ -44,7 +44,8 @@ CommandLine describe() {
          {"cache",
           "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
           "existing file is always used"},
-         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
+         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
+         {"key", "Run the files only if this public key has signed them", "KEY.pub.pem"}}}}};
 }
 
 std::string preview(const NpyArray& array) {
@@ -120,6 +121,7 @@ int run_command(int argc, char** argv) {
   if (line.given("threads")) {
     options.runner.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   }
+  options.runner.key_path = line.text("key");
   options.runner.make_cache = line.given("cache");
   options.inputs_given = line.given("inputs");
   options.inputs = line.list("inputs");

@@ -28,7 +28,8 @@ CommandLine describe() {
              {"t,tolerance",
               "Largest error, relative to max(1, largest expected value); integers must be equal",
               "T", "1e-4"},
-             {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
+             {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
+             {"key", "Accept the files only if this public key has signed them", "KEY.pub.pem"}}}}};
 }
 
 // Compares the tensor outputs with the files; returns whether all are within the tolerance.
@@ -59,7 +60,10 @@ int verify_command(int argc, char** argv) {
   const std::vector<std::string> inputs = line.list("inputs");
   const std::vector<std::string> expected = line.list("expected");
   const double tolerance = line.number("tolerance", 0, 1e300);
-  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method")});
+  RunnerOptions options = {line.file(), line.text("external-weights"), line.text("method")};
+  options.key_path = line.text("key");
+  ProgramRunner runner(options);
+  if (line.given("key")) std::printf("signed by the owner of %s\n", line.text("key").c_str());
   for (const std::string& name : runner.module().method_names()) {
     const Status status = runner.module().load_method(name);
     if (!status.ok()) throw InputError(runner.module().last_error_text());

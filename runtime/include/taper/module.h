@@ -46,6 +46,14 @@ struct MemorySource {
   void* context = nullptr;
 };
 
+// Decides whether a file may be used, from all its bytes, before anything else is done with them:
+// whether it is signed by the right author, for example (signing/signature.h).
+struct FileCheck {
+  // The message of an error is reported with the file's name. Null: every file may be used.
+  Status (*check)(void* context, Span<const uint8_t> file) = nullptr;
+  void* context = nullptr;
+};
+
 struct ModuleOptions {
   // Tables and backends, and the memory of these spans, must outlive the Module.
   Span<const KernelTable> kernels = {};
@@ -53,6 +61,9 @@ struct ModuleOptions {
   // A .ptd with the program's external weights; empty if it has none.
   std::string data_path = {};
   LoadMode load_mode = LoadMode::kMmap;
+  // Applies to the program and to the .ptd. With a check, files are read into the heap instead of
+  // being mapped, so that nobody can change what was checked.
+  FileCheck check = {};
   // Scratch memory for kernels, shared by all methods.
   size_t temp_bytes = size_t{1} << 20;
   // Loading fails with kMemoryAllocationFailed if one method needs more than this.

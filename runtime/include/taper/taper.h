@@ -109,6 +109,11 @@ typedef void (*taper_parallel_for)(void* context, size_t count, taper_task task,
 typedef void* (*taper_take_memory)(void* context, uint32_t id, size_t bytes);
 typedef void (*taper_give_memory_back)(void* context, uint32_t id, void* memory, size_t bytes);
 
+// Decides whether a file may be used, from all its bytes, before anything else is done with them.
+// Returns TAPER_OK, or a code and, in `error`, a message. taper_signed_by() is such a function.
+typedef taper_code (*taper_check_file)(void* context, const void* data, size_t size,
+                                       taper_error* error);
+
 typedef struct taper_options {
   size_t struct_size;            // sizeof(taper_options); fields may be added at the end.
   const taper_kernels* kernels;  // Must outlive the model. Null: no operator is known.
@@ -125,7 +130,28 @@ typedef struct taper_options {
   taper_take_memory take_memory;            // Null: memory comes from the heap.
   taper_give_memory_back give_memory_back;  // May be null.
   void* memory_context;                     // Passed to both.
+  // Asked about the program and the .ptd. Null: every file may be used. With a check, files are
+  // read into the heap instead of being mapped, so that nobody can change what was checked.
+  taper_check_file check_file;
+  void* check_context;  // Passed to check_file.
 } taper_options;
+
+// Signed files: `taper sign` puts an Ed25519 signature behind the last byte of a file. To accept
+// signed files alone:
+//
+//   taper_public_key author;
+//   taper_read_public_key(pem_text, &author, &error);
+//   options.check_file = taper_signed_by;
+//   options.check_context = &author;
+typedef struct taper_public_key {
+  uint8_t bytes[32];
+} taper_public_key;
+// Reads a key from the text of a PEM file. Returns TAPER_NOT_SUPPORTED, as does the next function,
+// in a library that was built without libsodium.
+TAPER_API taper_code taper_read_public_key(const char* pem, taper_public_key* key,
+                                           taper_error* error);
+// Returns TAPER_OK if `key`, a taper_public_key, has signed these bytes; else TAPER_ACCESS_FAILED.
+TAPER_API taper_code taper_signed_by(void* key, const void* data, size_t size, taper_error* error);
 
 // The version of the linked library, in the form of TAPER_VERSION and as text: "0.1.0".
 TAPER_API uint32_t taper_version(void);
