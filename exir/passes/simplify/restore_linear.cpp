@@ -94,7 +94,7 @@ class LinearRestorer {
       const Value* bias = node.arg(1 - i).value();
       const bool fits = bias->role == ValueRole::kConstant && bias->scales == nullptr &&
                         bias->type.is_contiguous() && bias->type.rank() == 1 &&
-                        bias->type.dtype == ScalarType::kFloat &&
+                        bias->type.dtype == node.outputs[0]->type.dtype &&
                         bias->type.sizes[0] == layer->arg("weight").value()->type.sizes[0];
       if (!fits) continue;
       return replace_layer(node, layer->arg("input"), layer->arg("weight"), node.arg(1 - i),
@@ -145,8 +145,9 @@ class LinearRestorer {
 
   static Value* constant(Rewriter& rewriter, const Value& from,
                          std::shared_ptr<const Scales> scales, std::vector<Sym> sizes) {
-    Value* made = new_constant(rewriter.graph(), from.name,
-                               TensorType(ScalarType::kFloat, std::move(sizes)), std::move(scales));
+    const ScalarType dtype = from.scales == nullptr ? ScalarType::kFloat : from.type.dtype;
+    Value* made = new_constant(rewriter.graph(), from.name, TensorType(dtype, std::move(sizes)),
+                               std::move(scales));
     if (!from.fqn.empty()) made->fqn = from.fqn + "." + made->name;
     return made;
   }
@@ -176,7 +177,7 @@ class LinearRestorer {
     const Value &weights = *layer.arg("weight").value(), &factors = *node.arg(1).value();
     const TensorType& type = factors.type;
     const auto channels = static_cast<size_t>(weights.type.sizes[0].as_int());
-    const bool fits = factors.role == ValueRole::kConstant && type.dtype == ScalarType::kFloat &&
+    const bool fits = factors.role == ValueRole::kConstant && type.dtype == weights.type.dtype &&
                       type.is_contiguous() && type.rank() >= 1 && type.rank() <= 2 &&
                       type.sizes.back() == weights.type.sizes[0] &&
                       type.numel() == weights.type.sizes[0] && weights.scales->zero_points.empty();

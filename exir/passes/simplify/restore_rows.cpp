@@ -44,6 +44,7 @@ bool is_zero(const Argument& arg) {
            std::all_of(data.data, data.data + data.bytes, [](uint8_t byte) { return byte == 0; });
   }
   const Node* full = made_by(arg, "aten::full");
+  if (full == nullptr) full = made_by(arg, "aten::full_like");
   return full != nullptr && is_number(full->arg("fill_value"), 0);
 }
 
