@@ -253,6 +253,26 @@ class Converter {
     return true;
   }
 
+  // Takes the filter of a convolution as integers, with a scale for each channel; its bias stays
+  // floats.
+  bool take_filter(NodeSpec& node) {
+    if (node.kind != NodeContent::Conv2d) return false;
+    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
+    if (made == nullptr || !exir::is_symmetric(*made)) return false;
+    const auto is_usable = [](float each) { return std::isnormal(each) && each > 0; };
+    if (!std::all_of(made->items.begin(), made->items.end(), is_usable)) return false;
+    exir::Scales by_channel = *made;
+    const auto channels = static_cast<size_t>(value(node.inputs[1]).dims[0].as_int());
+    if (made->items.size() == 1) by_channel.items.resize(channels, made->items[0]);
+    if (by_channel.items.size() != channels) return false;
+    const std::optional<Id> filter = in_bytes(node.inputs[1], by_channel, 0);
+    if (!filter) return false;
+    value(*filter).quantization.type = DataType::QCINT8;
+    value(*filter).quantization.scales = by_channel.items;
+    node.inputs[1] = *filter;
+    return true;
+  }
+
   // The bias of a layer of floats whose weights are integers: XNNPACK adds it to the sums before it
   // multiplies them by the scales.
   Id divided(Id bias, const std::vector<float>& scales) {
@@ -270,7 +290,7 @@ class Converter {
   // Converts a layer whose input is quantised at run time. If the weights have no form in bytes, it
   // reads the input from before its quantisation.
   void fold_rows(NodeSpec& node) {
-    if (take_packed(node, true)) return;
+    if (take_packed(node, true) || take_filter(node)) return;
     node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
     take_packed(node, false);
   }

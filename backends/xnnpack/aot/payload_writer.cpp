@@ -153,7 +153,7 @@ Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor>
   Offset<void> how;
   auto kind = wire::Quantization::PerTensor;
   if (q.type == wire::DataType::QDINT8) {
-    how = wire::CreatePerToken(fbb, 1).Union();
+    how = wire::CreatePerToken(fbb, q.shared_dims).Union();
     kind = wire::Quantization::PerToken;
   } else if (q.group != 0) {
     const auto count = static_cast<uint32_t>(q.scales.size());

@@ -60,6 +60,8 @@ struct Quantization {
   std::vector<float> scales;  // Constants may have one for each index along `dim` instead.
   uint32_t dim = 0;
   int32_t group = 0;  // If not 0, each scale applies to this many elements of a row.
+  // If it is quantised at run time: how many of the last dimensions share a scale.
+  int32_t shared_dims = 1;
 
   bool operator==(const Quantization&) const = default;
 };

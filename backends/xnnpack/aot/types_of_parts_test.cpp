@@ -1,3 +1,5 @@
+// Tests what --report says of the nodes of a payload: int8, or floats and why.
+
 #include <gtest/gtest.h>
 
 #include "backends/xnnpack/aot/compile_for_test.h"

@@ -100,13 +100,12 @@ TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
   EXPECT_EQ(weights->data.data, nullptr);
 }
 
-// 3 * 0.3984375 (a bfloat16) is 1.1953125; bfloat16 has 1.1953125 itself, and 1.984375 for 127 times
-// 0.015625.
+// 127 times 0.3984375 is 50.6015625, and 50.5 in bfloat16.
 TEST(FoldConstants, BytesTimesScalesOf16BitsStayBytes) {
   const auto graph = parse_graph(R"(graph "g" {
   input %x: bfloat16[1, 2]
-  constant %w: int8[2, 2] = {1, 2, 3, 127}
-  constant %s: bfloat16[2, 1] = {0.3984375, 0.015625}
+  constant %w: int8[2, 2] = {1, 127, 3, -4}
+  constant %s: bfloat16[2, 1] = hex "cc3e803c"
   %f: bfloat16[2, 2] = aten::_to_copy(%w, bfloat16)
   %d: bfloat16[2, 2] = aten::mul.Tensor(%f, %s)
   %y: bfloat16[1, 2] = aten::mm(%x, %d)
@@ -118,9 +117,9 @@ TEST(FoldConstants, BytesTimesScalesOf16BitsStayBytes) {
   EXPECT_EQ(weights->scales->items, (std::vector<float>{0.3984375f, 0.015625f}));
   const TensorData elements = elements_of(*weights);
   ASSERT_EQ(elements.bytes, 8u);
-  uint16_t last;
-  std::memcpy(&last, elements.data + 6, sizeof(last));
-  EXPECT_EQ(last, 0x3ffe);
+  uint16_t second;
+  std::memcpy(&second, elements.data + 2, sizeof(second));
+  EXPECT_EQ(second, 0x424a);
 }
 
 }  // namespace
