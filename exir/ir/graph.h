@@ -225,6 +225,9 @@ struct Delegate {
   std::vector<uint8_t> payload;
   std::vector<Data> data;  // Named data that the payload refers to.
   std::vector<Part> parts;
+  // How each part is computed, in words for reports: "int8"; "float32: its scales ...". Shorter, or
+  // empty texts, where there is nothing to say.
+  std::vector<std::string> computed_in;
 };
 
 // What must hold of the sizes of inputs: outside of it the exporter's graph is another one.
