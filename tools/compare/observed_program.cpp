@@ -39,12 +39,14 @@ class InstructionTracer : public EventTracer {
   virtual ~InstructionTracer() = default;
 
   void begin(uint32_t chain, uint32_t instruction) override {
+    end();  // Of the instruction before it.
     is_known_ = chain == 0;
     instruction_ = instruction;
     if (is_known_) starts(instruction, method_.instruction(chain, instruction).value());
   }
   void end() override {
     if (is_known_) ended(instruction_, method_.instruction(0, instruction_).value());
+    is_known_ = false;
   }
 
  protected:
