@@ -3,6 +3,7 @@
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
+#include "kernels_portable/engine/elementwise.h"
 
 namespace taper::optimized {
 namespace {
@@ -29,7 +30,7 @@ template <typename Op, bool kStepA, bool kStepB>
 void run(const uint8_t* a, const uint8_t* b, uint8_t* to, int64_t count) {
   const Op op = {};
   const uint8_t first = *a, second = *b;
-#pragma GCC ivdep
+  TAPER_INDEPENDENT_LOOP
   for (int64_t i = 0; i < count; ++i) {
     to[i] = op((kStepA ? a[i] : first) != 0, (kStepB ? b[i] : second) != 0);
   }

@@ -9,29 +9,17 @@
 #include <random>
 #include <string>
 
-#include "kernels_optimized/engine/dispatch.h"
-#include "kernels_optimized/kernel_table.h"
+#include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
 namespace {
 
+using test::call_fast;
+using test::LevelLimit;
 using test::TestTensor;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-void call(const char* name, std::initializer_list<EValue> values) {
-  std::vector<EValue> slots(values);
-  std::vector<EValue*> args;
-  for (EValue& slot : slots) args.push_back(&slot);
-  KernelContext context;
-  ASSERT_TRUE(find_kernel(optimized_kernels(), name)->run(context, args.data()).ok()) << name;
-}
-
-struct LevelLimit {
-  explicit LevelLimit(Level level) { limit_level(level); }
-  ~LevelLimit() { limit_level(Level::kAvx512); }
-};
 
 struct Pair {
   float a, b;
@@ -102,9 +90,9 @@ TEST(Quotients, AreExact) {
     const LevelLimit limit(level);
     for (const Case& c : cases) {
       if (c.mode != nullptr) {
-        call(c.name, {EValue(&*a), EValue(&*b), EValue(c.mode, 5), EValue(&*out)});
+        call_fast(c.name, {EValue(&*a), EValue(&*b), EValue(c.mode, 5), EValue(&*out)});
       } else {
-        call(c.name, {EValue(&*a), EValue(&*b), EValue(&*out)});
+        call_fast(c.name, {EValue(&*a), EValue(&*b), EValue(&*out)});
       }
       const bool is_floor = c.want == floor_of;
       for (size_t i = 0; i < all.size() && !HasFailure(); ++i) {
@@ -129,11 +117,11 @@ TEST(Quotients, AreThoseOfThePortableKernels) {
   }
   {
     const LevelLimit limit(Level::kBaseline);
-    call("aten::floor_divide.out", {EValue(&*a), EValue(&*b), EValue(&*portable)});
+    call_fast("aten::floor_divide.out", {EValue(&*a), EValue(&*b), EValue(&*portable)});
   }
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
-    call("aten::floor_divide.out", {EValue(&*a), EValue(&*b), EValue(&*out)});
+    call_fast("aten::floor_divide.out", {EValue(&*a), EValue(&*b), EValue(&*out)});
     for (size_t i = 0; i < all.size() && !HasFailure(); ++i) {
       expect_same(out->const_data_ptr<float>()[i], portable->const_data_ptr<float>()[i], all[i],
                   "floor_divide");
@@ -153,7 +141,7 @@ TEST(Quotients, AnglesAreThoseOfTheCLibrary) {
   }
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
-    call("aten::atan2.out", {EValue(&*y), EValue(&*x), EValue(&*out)});
+    call_fast("aten::atan2.out", {EValue(&*y), EValue(&*x), EValue(&*out)});
     for (size_t i = 0; i < all.size() && !HasFailure(); ++i) {
       const double want = std::atan2(static_cast<double>(all[i].a), static_cast<double>(all[i].b));
       const auto got = static_cast<double>(out->const_data_ptr<float>()[i]);
@@ -193,7 +181,7 @@ TEST(Logic, OnBytes) {
     for (const auto& c : cases) {
       for (const std::string& name : {std::string("aten::logical_") + c.name + ".out",
                                       std::string("aten::bitwise_") + c.name + ".Tensor_out"}) {
-        call(name.c_str(), {EValue(&*a), EValue(&**other), EValue(&*out)});
+        call_fast(name.c_str(), {EValue(&*a), EValue(&**other), EValue(&*out)});
         for (int32_t i = 0; i < 3; ++i) {
           for (int32_t j = 0; j < kCount; ++j) {
             const bool x = bytes(a)[i * kCount + j] != 0;
@@ -204,7 +192,7 @@ TEST(Logic, OnBytes) {
     }
   }
   for (const char* name : {"aten::logical_not.out", "aten::bitwise_not.out"}) {
-    call(name, {EValue(&*a), EValue(&*out)});
+    call_fast(name, {EValue(&*a), EValue(&*out)});
     for (int32_t i = 0; i < 3 * kCount; ++i) EXPECT_EQ(bytes(out)[i], bytes(a)[i] == 0 ? 1 : 0);
   }
 }
