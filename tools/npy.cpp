@@ -7,8 +7,6 @@
 #include <limits>
 #include <optional>
 
-#include "exir/frontend/mapped_file.h"
-#include "exir/frontend/zip_archive.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
 
@@ -231,24 +229,6 @@ NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), p
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths) {
   std::vector<NpyArray> arrays;
   for (const std::string& path : paths) arrays.push_back(read_npy(path));
-  return arrays;
-}
-
-std::vector<NamedArray> read_npz(const std::string& path, const std::string& what) {
-  std::vector<NamedArray> arrays;
-  try {
-    const exir::Blob file = exir::map_file(path);
-    exir::Budget budget(file.bytes.size());
-    const exir::ZipArchive archive(file, budget);
-    for (const exir::ZipMember& member : archive.members()) {
-      std::string stem(member.name);
-      const std::string name = path + ":" + stem;
-      if (stem.ends_with(".npy")) stem.resize(stem.size() - 4);
-      arrays.push_back({name, parse_npy(archive.read(member).text(), name), std::move(stem)});
-    }
-  } catch (const exir::Failure& failure) {
-    throw InputError(what + " '" + path + "': " + failure.what());
-  }
   return arrays;
 }
 
