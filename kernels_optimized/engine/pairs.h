@@ -55,6 +55,7 @@ template <typename T, typename Run>
 bool for_each_element(const KernelContext& context, int64_t work, const Tensor& a, const T& number,
                       Tensor& out, const Run& run) {
   if (!portable::same_dim_order(a, out) || !out.resize(a.sizes()).ok()) return false;
+  if (a.numel() == 0) return true;  // run() may look at the first element.
   const Source<T> left = {static_cast<const T*>(a.const_data()), 1}, right = {&number, 0};
   auto* to = static_cast<T*>(out.mutable_data());
   for_parts(context.pool(), a.numel(), work, kLineFloats, [&](int64_t begin, int64_t end) {
