@@ -8,6 +8,7 @@
 #include "backends/compilers.h"
 #include "exir/ir/failure.h"
 #include "tools/error.h"
+#include "tools/interrupt.h"
 #include "tools/own_threads.h"
 
 namespace taper::tools {
@@ -28,7 +29,10 @@ std::string save_packed_of(const Held& held, const std::string& program) {
   }
   const std::string& path = held.packed_path;
   if (path.empty()) return note;
-  const Status saved = held.device->save_packed();
+  const Status saved = [&] {
+    const SignalsWait whole_or_not_at_all;
+    return held.device->save_packed();
+  }();
   if (report.packed == 0) return note;
   if (!note.empty()) note += "; ";
   note += std::string(report.what) + ": '" + path + "' ";
