@@ -1,6 +1,6 @@
 // Wraps each backend in one that compares heap usage before and after building a delegate.
 
-#include "tools/delegate_memory.h"
+#include "tools/memory/delegate_memory.h"
 
 #include <deque>
 #include <vector>

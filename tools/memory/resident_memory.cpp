@@ -1,6 +1,6 @@
 // Reads the resident memory from Linux's /proc/self/status.
 
-#include "tools/resident_memory.h"
+#include "tools/memory/resident_memory.h"
 
 #include <fstream>
 #include <string>
