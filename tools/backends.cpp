@@ -100,6 +100,13 @@ std::string Backends::save_packed(const std::string& program) {
   return notes;
 }
 
+void Backends::tell_memory(const BackendInterface* backend, const void* handle,
+                           MemoryListener& listener) const {
+  for (const Held& held : state_->held) {
+    if (&held.device->interface() == backend) held.device->tell_memory(handle, listener);
+  }
+}
+
 std::string Backends::device_notes() const {
   std::string notes;
   for (const Held& held : state_->held) add_note(notes, held.device->note());

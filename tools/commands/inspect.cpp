@@ -2,14 +2,15 @@
 
 #include <cstdio>
 
+#include "taper/module.h"
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
 #include "tools/commands/inspect.h"
 #include "tools/error.h"
 #include "tools/json_writer.h"
-#include "tools/memory/delegate_memory.h"
-#include "tools/memory_map.h"
+#include "tools/memory/memory_report.h"
 #include "tools/model_arguments.h"
+#include "tools/program_runner.h"
 #include "tools/pte_summary.h"
 #include "tools/terminal.h"
 
@@ -20,15 +21,21 @@ CommandLine describe() {
   return {
       "taper inspect",
       "Shows the contents of a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
-      "sizes, delegates. The file is not run.\n",
+      "sizes, delegates. Only --memory runs it.\n",
       "FILE [OPTIONS]",
       {{"Inspect",
         {{"json", "Print one JSON object; sizes are in bytes"},
-         {"all", "For a .pte: list the data that it has by name, such as weights of delegates"},
+         {"all",
+          "For a .pte: list the data that it has by name, such as weights of delegates; with "
+          "--memory all tensors and their places"},
          {"dialect", "Print a .pt2's graph in a dialect: aten, core, edge or backend", "DIALECT"},
          {"model", "Of a .pt2 with several models: the one to show", "NAME"},
          {"ops", "Declarations of custom operators", "OPS.txt"},
-         {"memory", "For a .pte: where each tensor is in the planned buffers, and when"},
+         {"memory",
+          "For a .pte: its planned buffers and its delegates, what is alive at their peaks, and "
+          "what "
+          "it takes on this machine while it loads and runs, on inputs of ones"},
+         {"w,external-weights", "With --memory: the .ptd that belongs to the program", "W.ptd"},
          {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
 }
 
@@ -156,20 +163,20 @@ void print_json(const PteSummary& summary) {
   std::printf("%s\n", json.str().c_str());
 }
 
-// The memory that delegates use is not in the file: it is measured by loading them.
-std::string delegates_text(const std::string& path, const std::string& method) {
-  const DelegateMemory found = delegate_memory(path, method);
-  if (!found.problem.empty()) return "unknown: " + found.problem;
-  if (found.bytes == 0) return "unknown on this system";
-  return bytes(found.bytes) + " more on this machine, for packed weights and workspace";
-}
-
 int show_memory(const CommandLine& line, const PteSummary& summary) {
-  const std::vector<MethodMemory> methods = read_memory(read_file(line.file()));
+  if (line.given("json")) throw UsageError("--memory prints no JSON");
+  const std::string path = line.file();
+  const std::vector<MethodMemory> methods = read_memory(read_file(path));
+  Module module(path);
+  if (!module.load().ok()) throw InputError(module.last_error_text());
   for (size_t i = 0; i < methods.size(); ++i) {
-    const MethodSummary& method = summary.methods[i];
-    print_memory(methods[i], method.method_bytes,
-                 method.delegates.empty() ? "" : delegates_text(line.file(), method.name));
+    MemoryReport report;
+    report.planned = methods[i];
+    report.summary = summary.methods[i];
+    report.origins = origins_in(*module.program(), methods[i].name);
+    report.loaded = loaded_memory(path, line.text("external-weights"), methods[i].name);
+    if (i > 0) std::printf("\n");
+    print_memory(report, summary, line.given("all"));
   }
   if (line.given("svg")) write_file(line.text("svg"), memory_svg(methods));
   return 0;

@@ -19,4 +19,10 @@ ResidentMemory resident_memory() {
   return memory;
 }
 
+bool restart_peak() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
+}
+
 }  // namespace taper::tools
