@@ -1,5 +1,5 @@
-// What `taper inspect --memory` prints of a method: the planned memory, what delegates and the whole
-// program take on this machine, what is alive at the peaks, and what options change.
+// What `taper inspect --memory` prints of a method: the planned memory, what delegates and the
+// whole program take on this machine, what is alive at the peaks, and what options change.
 
 #pragma once
 

@@ -44,8 +44,8 @@ class Profiler {
 
 // A block of memory that a loaded payload keeps, besides what its Method plans.
 struct MemoryBlock {
-  // kShared: several payloads use it in turns; each tells how much of it it needs. kFile: pages of a
-  // file, which processes share and the system may drop. kDevice: not the processor's memory.
+  // kShared: several payloads use it in turns; each tells how much of it it needs. kFile: pages of
+  // a file, which processes share and the system may drop. kDevice: not the processor's memory.
   enum class Kind : uint8_t { kOwn, kShared, kFile, kDevice };
 
   const char* what = "";  // "packed weights"
