@@ -189,8 +189,8 @@ void pass_of_any(const Pass& pass, int64_t r, Planes x, Planes y) {
     add_inputs(pass, r, xi, y.im + r * p * s);
     for (int64_t k = 1; k <= r / 2; ++k) {
       float *HWY_RESTRICT ar = y.re + (r * p + k) * s, *HWY_RESTRICT ai = y.im + (r * p + k) * s;
-      float *HWY_RESTRICT br = y.re + (r * p + r - k) * s;
-      float *HWY_RESTRICT bi = y.im + (r * p + r - k) * s;
+      float* HWY_RESTRICT br = y.re + (r * p + r - k) * s;
+      float* HWY_RESTRICT bi = y.im + (r * p + r - k) * s;
       std::copy_n(xr, s, ar);
       std::copy_n(xi, s, ai);
       std::fill_n(br, s, 0.0f);
@@ -353,8 +353,8 @@ Planes exchanged(Planes x) { return {x.im, x.re}; }
 
 void complex_to_complex(const Transform& call, int64_t line, int64_t lines, Planes x, Planes y) {
   gather(call, call.from + line * call.n * 2, 2 * call.n, lines, call.n, 2, x);
-  const Planes z = call.forward ? transform(call, x, y)
-                                : exchanged(transform(call, exchanged(x), exchanged(y)));
+  const Planes z =
+      call.forward ? transform(call, x, y) : exchanged(transform(call, exchanged(x), exchanged(y)));
   scatter(call, z, call.to + line * call.n * 2, 2 * call.n, lines, call.n, 2);
 }
 

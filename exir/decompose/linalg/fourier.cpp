@@ -199,9 +199,8 @@ Value* to_signal(Builder& b, const Wave& half, int64_t n, bool inverse) {
 // Applies `change` with `dim` transposed to the last dimension.
 Wave along(Builder& b, const Wave& z, int64_t dim, const std::function<Wave(Wave)>& change) {
   const auto swapped = [&](const Wave& w) {
-    return dim == last_dim(w) ? w : each(w, [&](Value* x) {
-      return b.transpose(x, dim, last_dim(w));
-    });
+    return dim == last_dim(w) ? w
+                              : each(w, [&](Value* x) { return b.transpose(x, dim, last_dim(w)); });
   };
   return swapped(change(swapped(z)));
 }
@@ -391,8 +390,8 @@ void istft(Builder& b) {
   if (count > kMostEntries / frame) throw Failure("istft of " + std::to_string(count) + " frames");
   const bool half = b.has("onesided") ? b.arg("onesided").to_bool() : have != frame;
   z = swap_last(b, z);
-  Value* frames = half ? to_signal(b, z, frame, true)
-                       : parts_of(b, transform(b, z, frame, frame, true)).re;
+  Value* frames =
+      half ? to_signal(b, z, frame, true) : parts_of(b, transform(b, z, frame, frame, true)).re;
   if (b.arg("normalized").to_bool()) frames = b.mul(frames, std::sqrt(static_cast<double>(frame)));
   Value* window = window_of(b, frame, frames->type.dtype);
   if (window == nullptr) window = b.full({Sym(frame)}, 1.0, frames->type.dtype);
@@ -408,7 +407,9 @@ void istft(Builder& b) {
 
 // ---- the operators of this runtime, for one that lacks them ----
 
-Parts pairs_in(Builder& b) { return {b.select(b.in("self"), -1, 0), b.select(b.in("self"), -1, 1)}; }
+Parts pairs_in(Builder& b) {
+  return {b.select(b.in("self"), -1, 0), b.select(b.in("self"), -1, 1)};
+}
 
 int64_t samples(Builder& b) { return known(b, dim_of(b.in("turns"), 0)); }
 
@@ -426,8 +427,7 @@ void r2c_by_product(Builder& b) {
 void c2c_by_product(Builder& b) {
   const int64_t n = samples(b);
   const bool inverse = !b.arg("forward").to_bool();
-  give_parts(b,
-             transform_by_product(b, pairs_in(b), n, n, inverse, b.arg("scale").to_double()));
+  give_parts(b, transform_by_product(b, pairs_in(b), n, n, inverse, b.arg("scale").to_double()));
 }
 void c2r_by_product(Builder& b) {
   b.result(to_signal_by_product(b, pairs_in(b), samples(b), true, b.arg("scale").to_double()));
