@@ -144,28 +144,11 @@ void ProgramRunner::fail(const Status& status) {
   throw InputError(load_problem(module_, status, path_));
 }
 
-void ProgramRunner::check_input(const NpyArray& array, const TensorInfo& info,
-                                const std::string& where) const {
-  const Span<const int32_t> sizes = info.sizes();
-  const bool dynamic = info.shape_dynamism() == ShapeDynamism::kDynamicBound;
-  const std::string expected = type_text(info.scalar_type(), sizes) + (dynamic ? " at most" : "");
-  const std::string given = std::string(to_string(array.dtype)) + " " + shape_text(array.shape);
-  if (array.dtype != info.scalar_type() || array.shape.size() != sizes.size()) {
-    throw InputError(where + ": expected " + expected + ", given " + given);
-  }
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    if (array.shape[d] == sizes[d] || (dynamic && array.shape[d] < sizes[d])) continue;
-    throw InputError(
-        where + ": expected " + expected + ", given " + given + ": dimension " + std::to_string(d) +
-        (dynamic ? " is outside the declared range 0.." : " must be ") + std::to_string(sizes[d]));
-  }
-}
-
 void ProgramRunner::add_input(size_t i, const NpyArray* array, const std::string& where) {
   const TensorInfo info = meta_.input_tensor_meta(i).value();
   std::vector<int32_t> sizes(info.sizes().begin(), info.sizes().end());
   if (array != nullptr) {
-    check_input(*array, info, where);
+    check_array(*array, info, where);
     for (size_t d = 0; d < sizes.size(); ++d) sizes[d] = static_cast<int32_t>(array->shape[d]);
   }
   HeldTensor& held =

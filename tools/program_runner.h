@@ -103,7 +103,6 @@ class ProgramRunner {
   std::vector<Output> outputs();
 
  private:
-  void check_input(const NpyArray& array, const TensorInfo& info, const std::string& where) const;
   void add_input(size_t i, const NpyArray* array, const std::string& where);
   [[noreturn]] void fail(const Status& status);
   [[noreturn]] void refuse_inputs(const Status& status, std::string_view condition) const;
