@@ -1,13 +1,13 @@
 // taper/compiler.h: what `taper export` does, from memory to memory. Whatever is thrown becomes a
 // code and a report; nothing is printed.
 
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "taper/c_error.h"
 #include "taper/compiler.h"
 #include "tools/error.h"
 #include "tools/export/compile.h"
@@ -137,39 +137,30 @@ void compile_into(const char* const* words, size_t word_count, const taper_sourc
   to.program = Bytes(made.files.pte.pieces());
 }
 
-taper_code tell(taper_error* error, taper_code code, const char* message) {
-  if (error == nullptr) return code;
-  error->code = code;
-  std::snprintf(error->message, sizeof(error->message), "%s", message);
-  std::snprintf(error->site, sizeof(error->site), "%s", code == TAPER_OK ? "" : "taper_compile");
-  for (char& c : error->message) {
-    if (c == '\n') c = ';';
-  }
-  return code;
-}
+constexpr char kSite[] = "taper_compile";
 
 // Reports a failure in both forms.
-taper_code fail(taper_error* error, taper_code code, const char* message, taper_compilation& to,
+taper_code fail(taper_error* error, Error code, const char* message, taper_compilation& to,
                 const std::vector<exir::Diagnostic>& problems = {}) {
   to.report = report_of(message, problems);
-  return tell(error, code, message);
+  return report(error, code, kSite, message);
 }
 
 taper_code compile_safely(const char* const* words, size_t word_count, const taper_source* sources,
                           size_t source_count, taper_compilation& to, taper_error* error) {
   try {
     compile_into(words, word_count, sources, source_count, to);
-    return tell(error, TAPER_OK, "");
+    return report(error, Status(), kSite);
   } catch (const UsageError& problem) {
-    return fail(error, TAPER_INVALID_ARGUMENT, problem.what(), to);
+    return fail(error, Error::kInvalidArgument, problem.what(), to);
   } catch (const exir::Failure& failure) {
-    return fail(error, TAPER_INVALID_PROGRAM, failure.what(), to, failure.diagnostics());
+    return fail(error, Error::kInvalidProgram, failure.what(), to, failure.diagnostics());
   } catch (const InputError& problem) {
-    return fail(error, TAPER_ACCESS_FAILED, problem.what(), to);
+    return fail(error, Error::kAccessFailed, problem.what(), to);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& problem) {
-    return fail(error, TAPER_INTERNAL, problem.what(), to);
+    return fail(error, Error::kInternal, problem.what(), to);
   }
 }
 
@@ -180,8 +171,10 @@ extern "C" {
 
 taper_code taper_compile(const char* const* words, size_t word_count, const taper_source* sources,
                          size_t source_count, taper_compilation** result, taper_error* error) {
-  using taper::tools::tell;
-  if (result == nullptr) return tell(error, TAPER_INVALID_ARGUMENT, "result is a null pointer");
+  using taper::Error;
+  if (result == nullptr) {
+    return taper::report(error, Error::kInvalidArgument, __func__, "result is a null pointer");
+  }
   *result = nullptr;
   try {
     auto made = std::make_unique<taper_compilation>();
@@ -190,7 +183,8 @@ taper_code taper_compile(const char* const* words, size_t word_count, const tape
     *result = made.release();
     return code;
   } catch (...) {
-    return tell(error, TAPER_OUT_OF_MEMORY, "there is not enough memory to compile this");
+    return taper::report(error, Error::kMemoryAllocationFailed, __func__,
+                         "there is not enough memory to compile this");
   }
 }
 
