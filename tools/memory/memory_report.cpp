@@ -35,7 +35,11 @@ Described describe(const MemoryRow& row, const exir::DebugInfo& origins) {
   if (!row.instruction) return {row.origin, "", ""};
   const auto origin = origins.find(*row.instruction);
   if (origin == origins.end()) return {"", row.origin, ""};
-  return {names_of(origin->second, row.argument), row.origin, origin->second.node.line};
+  Described tensor = {names_of(origin->second, row.argument), row.origin, origin->second.node.line};
+  for (const exir::Origin& part : origin->second.parts) {
+    if (part.name == tensor.name) tensor.line = part.line;
+  }
+  return tensor;
 }
 
 // Of the intermediate results of a delegate.
