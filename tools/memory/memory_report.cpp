@@ -47,7 +47,7 @@ Described describe(const PlacedResult& result, const std::vector<exir::Origin>& 
   const auto known = [&](int64_t node) {
     return node >= 0 && static_cast<size_t>(node) < parts.size();
   };
-  if (!known(result.node)) return {"", "", ""};
+  if (!known(result.node)) return {"", "of no node", ""};
   const exir::Origin& node = parts[static_cast<size_t>(result.node)];
   if (!known(result.last_node)) return {node.name, node.op, node.line};
   std::string name = node.name;

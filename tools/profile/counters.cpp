@@ -15,12 +15,12 @@
 namespace taper::tools {
 namespace {
 
-constexpr Counter kAll[] = {Counter::kCycles, Counter::kInstructions, Counter::kCacheMisses,
-                            Counter::kPageFaults};
+constexpr EventCounter kAll[] = {EventCounter::kCycles, EventCounter::kInstructions,
+                                 EventCounter::kCacheMisses, EventCounter::kPageFaults};
 
 #ifdef __linux__
 // Returns a negative number with errno if the system does not allow it.
-int open_counter(Counter counter) {
+int open_counter(EventCounter counter) {
   constexpr std::pair<uint32_t, uint64_t> kEvents[] = {
       {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
       {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -45,7 +45,7 @@ void close_counter(int file) {
   if (file >= 0) ::close(file);
 }
 #else
-int open_counter(Counter) {
+int open_counter(EventCounter) {
   errno = ENOSYS;
   return -1;
 }
@@ -55,13 +55,13 @@ void close_counter(int) {}
 
 }  // namespace
 
-const char* to_text(Counter counter) {
+const char* to_text(EventCounter counter) {
   constexpr const char* kNames[] = {"cycles", "instructions", "cache_misses", "page_faults"};
   return kNames[static_cast<size_t>(counter)];
 }
 
-Counters::Counters() {
-  for (const Counter counter : kAll) {
+EventCounters::EventCounters() {
+  for (const EventCounter counter : kAll) {
     int& file = files_[static_cast<size_t>(counter)];
     file = open_counter(counter);
     if (file >= 0) continue;
@@ -71,17 +71,17 @@ Counters::Counters() {
   }
 }
 
-Counters::~Counters() {
+EventCounters::~EventCounters() {
   for (const int file : files_) close_counter(file);
 }
 
-Counters::Readings Counters::read() const {
+EventCounters::Readings EventCounters::read() const {
   Readings readings;
   for (size_t i = 0; i < kCounters; ++i) readings[i] = read_counter(files_[i]);
   return readings;
 }
 
-void Counters::close() {
+void EventCounters::close() {
   if (current_ == nullptr) return;
   const Readings now = read();
   for (size_t i = 0; i < kCounters; ++i) current_->counts[i] += now[i] - start_[i];
@@ -89,15 +89,15 @@ void Counters::close() {
   current_ = nullptr;
 }
 
-void Counters::begin(uint32_t chain, uint32_t instruction) {
+void EventCounters::begin(uint32_t chain, uint32_t instruction) {
   close();
   current_ = &sums_[{chain, instruction}];
   start_ = read();
 }
 
-void Counters::end() { close(); }
+void EventCounters::end() { close(); }
 
-CounterValues Counters::of(uint32_t chain, uint32_t instruction) const {
+CounterValues EventCounters::of(uint32_t chain, uint32_t instruction) const {
   CounterValues values;
   const auto found = sums_.find({chain, instruction});
   if (found == sums_.end() || found->second.calls == 0) return values;

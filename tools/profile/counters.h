@@ -16,19 +16,19 @@
 namespace taper::tools {
 
 // What is counted; a system may allow only some of it.
-enum class Counter : uint8_t { kCycles, kInstructions, kCacheMisses, kPageFaults };
+enum class EventCounter : uint8_t { kCycles, kInstructions, kCacheMisses, kPageFaults };
 inline constexpr size_t kCounters = 4;
-const char* to_text(Counter counter);  // "cache_misses"
+const char* to_text(EventCounter counter);  // "cache_misses"
 
 // Nothing of what the system does not allow.
 using CounterValues = std::array<std::optional<double>, kCounters>;
 
-class Counters final : public EventTracer {
+class EventCounters final : public EventTracer {
  public:
-  Counters();
-  Counters(const Counters&) = delete;
-  Counters& operator=(const Counters&) = delete;
-  ~Counters();
+  EventCounters();
+  EventCounters(const EventCounters&) = delete;
+  EventCounters& operator=(const EventCounters&) = delete;
+  ~EventCounters();
 
   // What cannot be counted here and why; empty if everything can.
   const std::string& problem() const { return problem_; }

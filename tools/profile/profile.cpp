@@ -134,7 +134,7 @@ ProfileResult profile(ProgramRunner& runner, Recorder& recorder, size_t runs) {
 }
 
 std::string count(ProgramRunner& runner, size_t runs, ProfileResult* result) {
-  Counters counters;
+  EventCounters counters;
   Progress progress("counting", runs);
   for (size_t i = 0; i < runs; ++i) {
     runner.execute(&counters);

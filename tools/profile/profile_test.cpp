@@ -60,8 +60,8 @@ ProfileRow row(const char* op, double seconds, bool is_step, bool has_steps = fa
 }
 
 // Whatever the system allows: at least nothing is made up.
-TEST(Counters, AreOfTheInstructionsThatRan) {
-  Counters counters;
+TEST(EventCounters, AreOfTheInstructionsThatRan) {
+  EventCounters counters;
   for (int run = 0; run < 2; ++run) {
     counters.begin(0, 3);
     counters.begin(0, 4);
@@ -69,7 +69,7 @@ TEST(Counters, AreOfTheInstructionsThatRan) {
   }
   for (size_t i = 0; i < kCounters; ++i) {
     const bool is_allowed =
-        counters.problem().find(to_text(static_cast<Counter>(i))) == std::string::npos;
+        counters.problem().find(to_text(static_cast<EventCounter>(i))) == std::string::npos;
     EXPECT_EQ(counters.of(0, 3)[i].has_value(), is_allowed) << counters.problem();
     EXPECT_EQ(counters.of(0, 4)[i].has_value(), is_allowed);
     EXPECT_FALSE(counters.of(0, 5)[i].has_value());

@@ -249,7 +249,7 @@ std::string profile_json(const ProfileResult& result) {
     json.key("median_s").number(row.seconds).key("p90_s").number(row.slow_seconds);
     json.key("operations").number(row.work.operations).key("bytes").number(row.work.bytes);
     for (size_t i = 0; i < kCounters; ++i) {
-      if (row.counters[i]) json.key(to_text(static_cast<Counter>(i))).number(*row.counters[i]);
+      if (row.counters[i]) json.key(to_text(static_cast<EventCounter>(i))).number(*row.counters[i]);
     }
     json.close('}');
   }
