@@ -11,7 +11,7 @@ programs="bench_kernels bench_runtime"
 for folder in "$(dirname "$0")"/../backends/*/bench; do
   programs="$programs bench_$(basename "$(dirname "$folder")")"
 done
-for program in $programs bench_export; do
+for program in $programs bench_tracing bench_export; do
   [ -x "$bin/$program" ] || continue
   echo "== $program"
   "$bin/$program" --benchmark_filter="$filter" --benchmark_counters_tabular=true \

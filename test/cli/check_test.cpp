@@ -89,6 +89,7 @@ TEST(Inspect, PrintsEachDialect) {
   EXPECT_TRUE(has(print("edge"), "aten::mul.Scalar(%x, 2)"));
   EXPECT_TRUE(has(print("backend"), "my::shrink.out(%mul, 0.5)"));
   EXPECT_EQ(run("taper", {"inspect", "--dialect=mlir", kExample + "model.pt2"}).code, 2);
+  EXPECT_EQ(run("taper", {"inspect", "--memory", kExample + "model.pt2"}).code, 2);
 }
 
 TEST(Inspect, ShowsWhatLiesWhereInMemory) {

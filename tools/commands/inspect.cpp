@@ -194,6 +194,9 @@ int inspect_command(int argc, char** argv) {
     if (!pt2) throw UsageError("--dialect needs a .pt2");
     return inspect_dialect(path, line.text("model"), line.text("dialect"), operators_of(line));
   }
+  if (pt2 && (line.given("memory") || line.given("svg"))) {
+    throw UsageError("--memory and --svg need a .pte, which 'taper export' makes of a .pt2");
+  }
   if (pt2) return inspect_pt2(path, line.text("model"), as_json);
   const PteSummary summary = inspect_pte(path);
   if (line.given("memory") || line.given("svg")) return show_memory(line, summary);

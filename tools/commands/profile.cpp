@@ -28,7 +28,10 @@ CommandLine describe() {
       "FILE.pte|FILE.etdp [OPTIONS]",
       {{"Run", std::move(run)},
        {"Output",
-        {{"by", "What to print: node, op, module, line", "A,B", "node,op"},
+        {{"counters",
+          "Also count cycles, instructions, cache misses and page faults of each instruction, as "
+          "far as the system allows, on the thread that executes and in runs of their own"},
+         {"by", "What to print: node, op, module, line", "A,B", "node,op"},
          {"top", "Print the N rows that take longest; 0: all, in the order in which they run", "N",
           "20"},
          {"against", "Say what is slower and faster than in another program or ETDump", "OTHER"},
@@ -51,6 +54,7 @@ void make_profile(const std::string& path, const CommandLine& line, size_t runs,
   }
   to->runner = profiled_runner(path, line, to->recorder);
   to->result = profile(*to->runner, to->recorder, runs);
+  if (line.given("counters")) print_note(count(*to->runner, runs, &to->result));
   for (const std::string& note : notes_on(to->result)) print_note(note);
 }
 

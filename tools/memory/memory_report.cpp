@@ -35,7 +35,11 @@ Described describe(const MemoryRow& row, const exir::DebugInfo& origins) {
   if (!row.instruction) return {row.origin, "", ""};
   const auto origin = origins.find(*row.instruction);
   if (origin == origins.end()) return {"", row.origin, ""};
-  return {names_of(origin->second, row.argument), row.origin, origin->second.node.line};
+  Described tensor = {names_of(origin->second, row.argument), row.origin, origin->second.node.line};
+  for (const exir::Origin& part : origin->second.parts) {
+    if (part.name == tensor.name) tensor.line = part.line;
+  }
+  return tensor;
 }
 
 // Of the intermediate results of a delegate.
@@ -43,7 +47,7 @@ Described describe(const PlacedResult& result, const std::vector<exir::Origin>& 
   const auto known = [&](int64_t node) {
     return node >= 0 && static_cast<size_t>(node) < parts.size();
   };
-  if (!known(result.node)) return {"", "", ""};
+  if (!known(result.node)) return {"", "of no node", ""};
   const exir::Origin& node = parts[static_cast<size_t>(result.node)];
   if (!known(result.last_node)) return {node.name, node.op, node.line};
   std::string name = node.name;

@@ -64,6 +64,7 @@ class Describer {
     row.op = row.name = step.op;
     row.runs_on = step.kernel;
     row.sizes = step.sizes;
+    row.work = step.work;
     row.module.clear();
     row.line.clear();
     if (step.node < 0 || origin == origins_.end()) return row;
@@ -130,6 +131,21 @@ ProfileResult profile(ProgramRunner& runner, Recorder& recorder, size_t runs) {
     result.places.emplace(each.key, result.rows.size() - 1);
   }
   return result;
+}
+
+std::string count(ProgramRunner& runner, size_t runs, ProfileResult* result) {
+  EventCounters counters;
+  Progress progress("counting", runs);
+  for (size_t i = 0; i < runs; ++i) {
+    runner.execute(&counters);
+    progress.step();
+  }
+  for (const auto& [place, row] : result->places) {
+    const auto& [chain, instruction, step] = place;
+    if (step != RecordedEvent::kWhole) continue;
+    result->rows[row].counters = counters.of(chain, instruction);
+  }
+  return counters.problem();
 }
 
 const ProfileRow& ProfileResult::row_of(const RecordedEvent& event) const {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tools/profile/counters.h"
 #include "tools/profile/recorder.h"
 #include "tools/profile/work.h"
 #include "tools/program_runner.h"
@@ -30,6 +31,7 @@ struct ProfileRow {
   double slow_seconds = 0;  // The 90th percentile.
   Work work;                // Of one call.
   uint64_t temp_bytes = 0;  // Scratch memory of its kernel.
+  CounterValues counters;   // Of one call of an instruction; nothing unless count() was called.
 };
 
 struct ProfileResult {
@@ -48,6 +50,10 @@ struct ProfileResult {
 // Runs the method of `runner`, whose inputs are set, `runs` times. `recorder` is the profiler of
 // the runner.
 ProfileResult profile(ProgramRunner& runner, Recorder& recorder, size_t runs);
+
+// Runs the method as often again, with counters; times are those that the profile has. Returns what
+// cannot be counted here and why.
+std::string count(ProgramRunner& runner, size_t runs, ProfileResult* result);
 
 // What rows have in common.
 enum class GroupBy { kOperator, kModule, kLine };

@@ -59,6 +59,24 @@ ProfileRow row(const char* op, double seconds, bool is_step, bool has_steps = fa
   return made;
 }
 
+// Whatever the system allows: at least nothing is made up.
+TEST(EventCounters, AreOfTheInstructionsThatRan) {
+  EventCounters counters;
+  for (int run = 0; run < 2; ++run) {
+    counters.begin(0, 3);
+    counters.begin(0, 4);
+    counters.end();
+  }
+  for (size_t i = 0; i < kCounters; ++i) {
+    const bool is_allowed =
+        counters.problem().find(to_text(static_cast<EventCounter>(i))) == std::string::npos;
+    EXPECT_EQ(counters.of(0, 3)[i].has_value(), is_allowed) << counters.problem();
+    EXPECT_EQ(counters.of(0, 4)[i].has_value(), is_allowed);
+    EXPECT_FALSE(counters.of(0, 5)[i].has_value());
+    EXPECT_GE(counters.of(0, 4)[i].value_or(0), 0);
+  }
+}
+
 TEST(Profile, AStepCountsOnce) {
   const std::vector<ProfileRow> rows = {row("call", 10, false, true), row("conv", 6, true),
                                         row("add", 3, true), row("add", 4, false)};

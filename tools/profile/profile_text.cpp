@@ -61,6 +61,45 @@ void print_nodes(const ProfileResult& result, size_t top) {
   if (rows.size() < all) std::printf("%zu more; --top 0 prints all\n", all - rows.size());
 }
 
+std::string count_text(const std::optional<double>& count) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.0f", count.value_or(0));
+  return count ? text : "-";
+}
+
+// Of instructions: what happens within a delegate is not told apart.
+void print_counters(const ProfileResult& result, size_t top) {
+  std::vector<const ProfileRow*> rows;
+  for (const ProfileRow& row : result.rows) {
+    if (!row.is_step) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow* a, const ProfileRow* b) {
+    return a->seconds > b->seconds;
+  });
+  std::printf("\n%10s %12s %12s %9s %12s %11s  %-7s %s\n", "median", "cycles", "instructions",
+              "per cycle", "cache misses", "page faults", "place", "node");
+  for (size_t i = 0; i < rows.size() && (top == 0 || i < top); ++i) {
+    const CounterValues& counts = rows[i]->counters;
+    char per_cycle[16] = "-";
+    if (counts[0] && counts[1] && *counts[0] > 0) {
+      std::snprintf(per_cycle, sizeof(per_cycle), "%.2f", *counts[1] / *counts[0]);
+    }
+    std::printf("%10s %12s %12s %9s %12s %11s  %-7s %s\n", time_text(rows[i]->seconds).c_str(),
+                count_text(counts[0]).c_str(), count_text(counts[1]).c_str(), per_cycle,
+                count_text(counts[2]).c_str(), count_text(counts[3]).c_str(),
+                rows[i]->place.c_str(), rows[i]->name.c_str());
+  }
+}
+
+bool has_counters(const ProfileResult& result) {
+  for (const ProfileRow& row : result.rows) {
+    for (const std::optional<double>& count : row.counters) {
+      if (count) return true;
+    }
+  }
+  return false;
+}
+
 void print_groups(const ProfileResult& result, GroupBy by, const char* title, size_t top) {
   std::printf("\n%10s %6s %5s %6s  %s\n", "median", "share", "rows", "calls", title);
   const std::vector<ProfileGroup> groups = group(result.rows, by);
@@ -155,6 +194,7 @@ void print_profile(const ProfileResult& result, const Peaks& peaks,
         "machine     %.1f GFLOP/s in a product of 512 x 512, %.1f GB/s in a copy of 64 MiB\n",
         peaks.operations_per_second * 1e-9, peaks.bytes_per_second * 1e-9);
   }
+  if (has_counters(result)) print_counters(result, top);
   for (const ProfileView view : views) {
     switch (view) {
       case ProfileView::kNode:
@@ -207,27 +247,32 @@ std::string profile_json(const ProfileResult& result) {
     json.key("line").text(row.line).key("result").text(row.sizes);
     json.key("is_step").boolean(row.is_step).key("calls").number(row.calls);
     json.key("median_s").number(row.seconds).key("p90_s").number(row.slow_seconds);
-    json.key("operations")
-        .number(row.work.operations)
-        .key("bytes")
-        .number(row.work.bytes)
-        .close('}');
+    json.key("operations").number(row.work.operations).key("bytes").number(row.work.bytes);
+    for (size_t i = 0; i < kCounters; ++i) {
+      if (row.counters[i]) json.key(to_text(static_cast<EventCounter>(i))).number(*row.counters[i]);
+    }
+    json.close('}');
   }
   return json.close(']').close('}').str();
 }
 
 std::string profile_csv(const ProfileResult& result) {
   std::string out =
-      "place,node,op,runs_on,module,line,result,is_step,calls,median_s,p90_s,operations,bytes\n";
+      "place,node,op,runs_on,module,line,result,is_step,calls,median_s,p90_s,operations,bytes,"
+      "cycles,instructions,cache_misses,page_faults\n";
   for (const ProfileRow& row : result.rows) {
     for (const std::string* text :
          {&row.place, &row.name, &row.op, &row.runs_on, &row.module, &row.line, &row.sizes}) {
       out += quoted(*text) + ",";
     }
     char numbers[160];
-    std::snprintf(numbers, sizeof(numbers), "%d,%.17g,%.9g,%.9g,%.17g,%.17g\n", row.is_step ? 1 : 0,
+    std::snprintf(numbers, sizeof(numbers), "%d,%.17g,%.9g,%.9g,%.17g,%.17g", row.is_step ? 1 : 0,
                   row.calls, row.seconds, row.slow_seconds, row.work.operations, row.work.bytes);
     out += numbers;
+    for (const std::optional<double>& each : row.counters) {
+      out += "," + (each ? count_text(each) : "");
+    }
+    out += "\n";
   }
   return out;
 }

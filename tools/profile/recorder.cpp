@@ -50,6 +50,7 @@ void Recorder::add(const ProfiledStep& step) {
   if (name.kernel != step.kernel) name.kernel = step.kernel;
   if (name.sizes != step.sizes) name.sizes = step.sizes;
   name.node = step.node;
+  name.work = {step.operations, step.bytes};
   const double begin = step.begin < 0 ? step_end_ : call.begin + step.begin;
   step_end_ = begin + step.seconds;
   runs_.back().push_back({call.chain, call.instruction, step.index, begin, step_end_});

@@ -13,6 +13,7 @@
 #include "taper/event_tracer.h"
 #include "taper/trace_clock.h"
 #include "tools/profile/traced_threads.h"
+#include "tools/profile/work.h"
 
 namespace taper::tools {
 
@@ -32,6 +33,7 @@ struct RecordedEvent {
 struct StepName {
   std::string op, kernel, sizes;
   int64_t node = -1;  // Of the delegate's nodes; negative if it is not known.
+  Work work;
 };
 
 // What happened before executions, such as loading.

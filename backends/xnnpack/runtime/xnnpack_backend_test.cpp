@@ -97,12 +97,15 @@ struct Steps final : Profiler {
     ops.emplace_back(step.op);
     sizes.emplace_back(step.sizes);
     nodes.push_back(step.node);
+    operations.push_back(step.operations);
+    bytes.push_back(step.bytes);
     EXPECT_EQ(step.index, nodes.size() - 1);
     EXPECT_GE(step.begin, end - 1e-9);
     end = step.begin + step.seconds;
   }
   std::vector<std::string> ops, sizes;
   std::vector<int64_t> nodes;
+  std::vector<double> operations, bytes;
   double end = 0;
 };
 
@@ -123,6 +126,8 @@ TEST(XnnpackBackend, TellsHowLongNodesTake) {
   EXPECT_EQ(steps.ops, (std::vector<std::string>{"square", "negate"}));
   EXPECT_EQ(steps.sizes, (std::vector<std::string>{"4x2", "4x2"}));
   EXPECT_EQ(steps.nodes, (std::vector<int64_t>{2, -1}));
+  EXPECT_EQ(steps.operations, (std::vector<double>{0, 0}));
+  EXPECT_EQ(steps.bytes, (std::vector<double>{64, 64}));  // 8 floats in, 8 out.
 }
 
 // XNNPACK fuses a clamp into a product, and computes a sum with bounds by two operators.
@@ -147,6 +152,9 @@ TEST(XnnpackBackend, TellsOfNodesThatAreFusedOrDivided) {
   EXPECT_EQ(out.result(), (Floats{0, 5}));
   EXPECT_EQ(steps.ops, (std::vector<std::string>{"fully connected", "add", "add"}));
   EXPECT_EQ(steps.nodes, (std::vector<int64_t>{0, 2, 2}));
+  // A row of 2 times a matrix of 2 x 2. Of the parts of a node it is not told.
+  EXPECT_EQ(steps.operations, (std::vector<double>{8, 0, 0}));
+  EXPECT_EQ(steps.bytes, (std::vector<double>{4 * (2 + 4 + 2 + 2), 0, 0}));
 }
 
 TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {

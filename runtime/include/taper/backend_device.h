@@ -30,6 +30,9 @@ struct ProfiledStep {
   // The node that it computes, counted from 0 in the order of the compiler's report; negative if it
   // is not one node, or not known.
   int64_t node = -1;
+  // How much it computes, in additions and multiplications of products, and how much it reads and
+  // writes at least; 0 if it is not known.
+  double operations = 0, bytes = 0;
 };
 
 // Receives the steps of each execution, for an application that looks where time goes. The views

@@ -93,9 +93,12 @@ struct Steps final : Profiler {
     EXPECT_GE(step.seconds, 0);
     EXPECT_LT(step.seconds, 100);
     EXPECT_EQ(step.sizes.substr(0, 6), "4x3 in");
+    EXPECT_EQ(step.operations, 0);
+    bytes.push_back(step.bytes);
   }
   std::vector<std::string> ops, kernels;
   std::vector<uint32_t> indices;
+  std::vector<double> bytes;
 };
 
 TEST_F(GpuMethods, TimesOfSteps) {
@@ -108,6 +111,8 @@ TEST_F(GpuMethods, TimesOfSteps) {
   EXPECT_EQ(steps.ops, (std::vector<std::string>{"aten.add.Tensor", "aten.mul.Tensor"}));
   EXPECT_EQ(steps.kernels, (std::vector<std::string>{"elementwise", "elementwise"}));
   EXPECT_EQ(steps.indices, (std::vector<uint32_t>{0, 1}));
+  // Each reads 12 and 3 elements and writes 12.
+  EXPECT_EQ(steps.bytes, (std::vector<double>{108, 108}));
 }
 
 class ShaderFile : public OnLavapipe {

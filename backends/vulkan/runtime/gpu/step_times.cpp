@@ -22,6 +22,47 @@ std::string sizes_of(const Dispatch& dispatch, const PayloadGraph& graph) {
   return text + " groups";
 }
 
+const PayloadValue& value_of(const PayloadGraph& graph, int32_t id) {
+  return graph.values[static_cast<size_t>(id)];
+}
+
+// Of products with factors in floats: a result is a sum of as many products as a row of the first
+// factor has elements, or as a filter has.
+double multiplications(const PayloadCall& call, const PayloadGraph& graph) {
+  const std::string_view name = call.op->name;
+  const double results = static_cast<double>(value_of(graph, call.result()).dims.numel());
+  if (name == "aten.convolution.default") {
+    const PayloadValue& image = value_of(graph, call.args[0]);
+    const Dims& filter = value_of(graph, call.args[1]).dims;
+    const bool is_transposed = value_of(graph, call.args[6]).integer != 0;
+    const double times = is_transposed ? static_cast<double>(image.dims.numel()) : results;
+    return times * static_cast<double>(filter.product(1, filter.rank));
+  }
+  for (const char* product : {"aten.linear.default", "aten.mm.default", "aten.bmm.default",
+                              "aten.addmm.default", "aten.baddbmm.default"}) {
+    if (name != product) continue;
+    const Dims& factor = value_of(graph, call.args[call.op->factors]).dims;
+    return factor.rank == 0 ? 0 : results * static_cast<double>(factor[factor.rank - 1]);
+  }
+  return 0;
+}
+
+// Of the tensors that are bound; 0 where one is not of the graph.
+double bytes_of(const Dispatch& dispatch, const PayloadGraph& graph) {
+  double bytes = 0;
+  for (size_t i = 0; i < dispatch.num_bindings; ++i) {
+    const ValueId id = dispatch.bindings[i].value;
+    bool is_repeated = false;
+    for (size_t k = 0; k < i; ++k) is_repeated = is_repeated || dispatch.bindings[k].value == id;
+    if (is_repeated) continue;
+    if (id >= graph.values.size()) return 0;
+    const PayloadValue& value = graph.values[id];
+    const bool is_byte = value.is_constant && element_size(value.dtype) == 1;
+    bytes += static_cast<double>(value.dims.numel()) * (is_byte ? 1 : 4);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 StepTimes::~StepTimes() {
@@ -52,7 +93,8 @@ void StepTimes::end_step(VkCommandBuffer commands, const Dispatch& dispatch,
                          const PayloadGraph& graph) {
   const PayloadCall& call = graph.calls[dispatch.call];
   steps_.push_back({call.op->name, name_of(dispatch.shader), sizes_of(dispatch, graph),
-                    int64_t{call.node_id} - 1});
+                    int64_t{call.node_id} - 1, dispatch.call, 2 * multiplications(call, graph),
+                    bytes_of(dispatch, graph)});
   device_.vk().vkCmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, queries_,
                                    static_cast<uint32_t>(steps_.size()));
 }
@@ -80,6 +122,12 @@ Status StepTimes::report(Profiler& profiler, const void* delegate) {
     step.begin = begin;
     step.seconds = ticks * period;
     begin += step.seconds;
+    const auto is_of_call = [&](size_t k) {
+      return k < steps_.size() && steps_[k].call == steps_[i].call;
+    };
+    const bool is_whole_call = !(i > 0 && is_of_call(i - 1)) && !is_of_call(i + 1);
+    step.operations = is_whole_call ? steps_[i].operations : 0;
+    step.bytes = steps_[i].bytes;
     profiler.add(step);
   }
   return {};

@@ -37,6 +37,8 @@ class StepTimes {
     std::string_view op, kernel;
     std::string sizes;
     int64_t node;  // Negative: not known.
+    uint32_t call;
+    double operations, bytes;  // As in ProfiledStep; the first of the whole call.
   };
 
   const GpuDevice& device_;

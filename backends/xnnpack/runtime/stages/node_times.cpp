@@ -6,7 +6,17 @@
 
 namespace taper::xnnpack {
 
-void NodeTimes::add(const XnnNode* node, const char* kernel, double seconds) {
+void NodeTimes::add(Span<const XnnNode> nodes, const char* kernel, double seconds) {
+  const XnnNode* last = nodes.empty() ? nullptr : nodes.end() - 1;
+  tell(last, work_of(graph_, nodes), kernel, seconds);
+}
+
+void NodeTimes::add_part(const XnnNode& node, const char* kernel, double seconds) {
+  tell(&node, {}, kernel, seconds);
+}
+
+void NodeTimes::tell(const XnnNode* node, const NodeWork& work, const char* kernel,
+                     double seconds) {
   char sizes[kMaxRank * 11];  // 10 digits and an x each. No heap: this is part of what is timed.
   char* end = sizes;
   if (node != nullptr) {
@@ -25,6 +35,8 @@ void NodeTimes::add(const XnnNode* node, const char* kernel, double seconds) {
   step.seconds = seconds;
   step.begin = next_;
   step.node = node != nullptr ? static_cast<int64_t>(node->origin) - 1 : -1;
+  step.operations = work.operations;
+  step.bytes = work.bytes;
   profiler_.add(step);
   next_ += seconds;
 }

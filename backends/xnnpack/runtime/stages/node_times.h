@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "backends/xnnpack/runtime/graph/subgraph.h"
+#include "backends/xnnpack/runtime/stages/node_work.h"
 #include "taper/backend_device.h"
 
 namespace taper::xnnpack {
@@ -18,10 +19,14 @@ class NodeTimes {
 
   void begin_stage() { next_ = now(); }
   double stage_seconds() const { return now() - next_; }
-  // A step that follows the one before it, or begins with its stage. `node` may be null.
-  void add(const XnnNode* node, const char* kernel, double seconds);
+  // A step that follows the one before it, or begins with its stage, and computes nodes up to the
+  // last of `nodes`, which may be none.
+  void add(Span<const XnnNode> nodes, const char* kernel, double seconds);
+  // The same for one of several steps that compute a node.
+  void add_part(const XnnNode& node, const char* kernel, double seconds);
 
  private:
+  void tell(const XnnNode* node, const NodeWork& work, const char* kernel, double seconds);
   using Clock = std::chrono::steady_clock;
   double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 

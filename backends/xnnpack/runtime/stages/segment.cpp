@@ -258,8 +258,16 @@ bool Segment::tell_steps(NodeTimes& times) const {
                        taper_profiled_nodes(runtime_, nodes.data(), count) == count;
   if (!has_all) return false;
   const char* name = names.data();
+  const auto node_at = [&](size_t i) { return i < count ? node_of(nodes[i].node) : nullptr; };
   for (size_t i = 0; i < count; ++i) {
-    times.add(node_of(nodes[i].node), name, nodes[i].seconds);
+    const XnnNode* node = node_at(i);
+    const bool is_part =
+        node != nullptr && ((i > 0 && node_at(i - 1) == node) || node_at(i + 1) == node);
+    if (is_part) {
+      times.add_part(*node, name, nodes[i].seconds);
+    } else {
+      times.add({node, node != nullptr ? size_t{1} : size_t{0}}, name, nodes[i].seconds);
+    }
     name += std::strlen(name) + 1;
   }
   return true;

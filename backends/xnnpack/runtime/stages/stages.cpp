@@ -332,7 +332,9 @@ Status Stages::run_and_tell() const {
     TAPER_TRY(stages_[p]->run());
     const double seconds = times.stage_seconds();
     if (stages_[p]->tell_steps(times)) continue;
-    times.add(&graph_->nodes()[parts_[p].last - 1], kernel_of(parts_[p]), seconds);
+    const Part& part = parts_[p];
+    const Span<const XnnNode> nodes(&graph_->nodes()[part.first], part.last - part.first);
+    times.add(nodes, kernel_of(part), seconds);
   }
   return {};
 }
