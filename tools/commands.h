@@ -17,6 +17,7 @@ int bench_command(int argc, char** argv);
 int profile_command(int argc, char** argv);
 int trace_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
+int view_command(int argc, char** argv);
 int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 

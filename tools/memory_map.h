@@ -8,10 +8,15 @@
 #include <string_view>
 #include <vector>
 
+namespace taper::wire {
+struct Program;
+}
+
 namespace taper::tools {
 
 // One tensor in a planned buffer.
 struct MemoryRow {
+  int32_t slot = 0;  // Of the method's values.
   uint32_t buffer = 0;
   uint64_t offset = 0, bytes = 0;
   size_t first = 0, last = 0;  // Instructions, inclusive.
@@ -33,6 +38,7 @@ struct MethodMemory {
 
 // REQUIRES: the runtime has verified the file.
 std::vector<MethodMemory> read_memory(std::string_view file);
+std::vector<MethodMemory> read_memory(const wire::Program& program);
 
 // `delegates` describes the memory of the delegates; empty if there are none.
 void print_memory(const MethodMemory& method, uint64_t method_bytes, const std::string& delegates);

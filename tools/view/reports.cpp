@@ -1,0 +1,145 @@
+// Reads reports field by field, and compares their names of nodes with the model's.
+
+#include "tools/view/reports.h"
+
+#include <set>
+
+#include "exir/frontend/json.h"
+#include "exir/ir/failure.h"
+#include "tools/atomic_file.h"
+#include "tools/error.h"
+#include "tools/json_writer.h"
+
+namespace taper::tools {
+namespace {
+
+using exir::Json;
+
+// A report as JSON. `read` receives its root; problems name the file.
+template <typename Read>
+void read_report(const std::string& path, const char* command, const Read& read) {
+  try {
+    const std::string text = read_file(path);
+    const exir::Blob blob = {{reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {}, 0};
+    const exir::JsonDocument json(blob, path);
+    read(json.root());
+  } catch (const exir::Failure& failure) {
+    throw InputError(path + ": is not what 'taper " + command +
+                     " --json' prints: " + failure.what());
+  }
+}
+
+// Counts the names of a report that the model has, too.
+class Names {
+ public:
+  explicit Names(const ViewDocument& document) {
+    for (const ViewCall& call : document.calls()) known_.insert(call.name);
+    for (const ViewValue& value : document.values()) known_.insert(value.name);
+  }
+
+  void count(std::string_view name) {
+    ++total_;
+    if (known_.count(std::string(name)) != 0) {
+      ++found_;
+    } else if (stranger_.empty()) {
+      stranger_ = name;
+    }
+  }
+
+  // At least half of them must be the model's.
+  void check(const std::string& path, const std::string& model) const {
+    if (found_ * 2 >= total_) return;
+    throw InputError(path + ": is a report on another model: of its " + std::to_string(total_) +
+                     " nodes " + std::to_string(found_) + " are in " + model + ", and '" +
+                     stranger_ + "' is not");
+  }
+
+ private:
+  std::set<std::string> known_;
+  size_t total_ = 0, found_ = 0;
+  std::string stranger_;
+};
+
+void copy_text(JsonWriter& out, Json from, const char* key) {
+  out.key(key).text(exir::json_text_or(from, key, ""));
+}
+
+// A number, or a text such as "Infinity"; null if it is missing.
+void copy_number(JsonWriter& out, Json from, const char* key) {
+  const auto found = exir::json_find(from, key);
+  out.key(key);
+  found ? void(out.number(exir::json_double(*found, key))) : void(out.null());
+}
+
+void copy_flag(JsonWriter& out, Json from, const char* key) {
+  const auto found = exir::json_find(from, key);
+  out.key(key).boolean(found && exir::json_bool(*found, key));
+}
+
+void copy_node(JsonWriter& out, Json node) {
+  out.open('{');
+  for (const char* key : {"node", "op", "module", "line", "runs_on", "problem"}) {
+    copy_text(out, node, key);
+  }
+  for (const char* key : {"snr_db", "max_abs", "max_rel", "bound", "made_rel"}) {
+    copy_number(out, node, key);
+  }
+  copy_flag(out, node, "agrees");
+  copy_flag(out, node, "from_inputs");
+  out.close('}');
+}
+
+}  // namespace
+
+void add_profile(const std::string& path, ViewDocument& document) {
+  read_report(path, "profile", [&](Json root) {
+    Names names(document);
+    JsonWriter out;
+    out.open('{');
+    copy_number(out, root, "median_s");
+    copy_number(out, root, "runs");
+    out.key("rows").open('[');
+    for (const Json row : exir::json_array(exir::json_need(root, "rows"), "rows")) {
+      const bool is_step = exir::json_bool(exir::json_need(row, "is_step"), "is_step");
+      if (!is_step) names.count(exir::json_text(exir::json_need(row, "node"), "node"));
+      out.open('{');
+      for (const char* key : {"place", "node", "op", "runs_on", "module", "line", "result"}) {
+        copy_text(out, row, key);
+      }
+      for (const char* key : {"calls", "median_s", "p90_s", "operations", "bytes"}) {
+        copy_number(out, row, key);
+      }
+      out.key("is_step").boolean(is_step).close('}');
+    }
+    names.check(path, document.file);
+    document.profile = out.close(']').close('}').str();
+  });
+}
+
+void add_comparison(const std::string& path, ViewDocument& document) {
+  read_report(path, "compare", [&](Json root) {
+    Names names(document);
+    JsonWriter out;
+    out.open('{');
+    for (const char* key : {"reference", "program", "method", "first", "worst"}) {
+      copy_text(out, root, key);
+    }
+    copy_flag(out, root, "agrees");
+    for (const char* list : {"nodes", "inside"}) {
+      const auto found = exir::json_find(root, list);
+      out.key(list).open('[');
+      if (!found && std::string_view(list) == "nodes") exir::json_need(root, list);
+      if (found) {
+        for (const Json node : exir::json_array(*found, list)) {
+          names.count(exir::json_text(exir::json_need(node, "node"), "node"));
+          copy_node(out, node);
+        }
+      }
+      out.close(']');
+    }
+    names.check(path, document.file);
+    document.comparison = out.close('}').str();
+  });
+}
+
+}  // namespace taper::tools
