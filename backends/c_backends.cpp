@@ -1,50 +1,65 @@
 // Backends for programs in C: each is created when it is first requested, and all models share it.
 
+#include "backends/c_backends.h"
+
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <string>
 
 #include "backends/devices.h"
-#include "taper/c_tables.h"
-#include "taper/taper.h"
 
 namespace taper {
 namespace {
 
-struct Shared {
-  std::unique_ptr<Device> device;
-  taper_backend backend = {};
-};
+const taper_backend* refuse(taper_error* error, const char* site, taper_code code,
+                            const std::string& message) {
+  if (error != nullptr) {
+    error->code = code;
+    const size_t length = std::min(message.size(), sizeof(error->message) - 1);
+    std::memcpy(error->message, message.data(), length);
+    error->message[length] = '\0';
+    std::strncpy(error->site, site, sizeof(error->site) - 1);
+    error->site[sizeof(error->site) - 1] = '\0';
+  }
+  return nullptr;
+}
 
-// The backend of device half `i`; null if there is no memory for it. It lives as long as the
-// program, since models may be closed at any time.
-const taper_backend* shared_backend(size_t i) {
-  static std::mutex mutex;
-  static Shared* const all = new Shared[backend_devices().size() + 1];
-  const std::lock_guard<std::mutex> lock(mutex);
-  Shared& found = all[i];
+}  // namespace
+
+SharedDevices::SharedDevices(Profiler* profiler)
+    : profiler_(profiler), all_(backend_devices().size()) {}
+
+const taper_backend* SharedDevices::create(size_t i) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  Shared& found = all_[i];
   if (found.device == nullptr) {
     const DeviceDescriptor& descriptor = *backend_devices()[i];
-    found.device = descriptor.make({});
+    DeviceOptions options;
+    options.profiler = profiler_;
+    found.device = descriptor.make(options);
     if (found.device == nullptr) return nullptr;
     found.backend.entry = {descriptor.identity.delegate_id, &found.device->interface()};
   }
   return &found.backend;
 }
 
-const taper_backend* refuse(taper_error* error, taper_code code, const std::string& message) {
-  if (error != nullptr) {
-    error->code = code;
-    const size_t length = std::min(message.size(), sizeof(error->message) - 1);
-    std::memcpy(error->message, message.data(), length);
-    error->message[length] = '\0';
-    std::strcpy(error->site, "taper_find_backend");
+const taper_backend* SharedDevices::find(const char* name, const char* site, taper_error* error) {
+  if (name == nullptr) {
+    return refuse(error, site, TAPER_INVALID_ARGUMENT, "name is a null pointer");
   }
-  return nullptr;
+  std::string known;
+  for (size_t i = 0; i < taper_backend_count(); ++i) {
+    known += (i == 0 ? "" : ", ") + std::string(taper_backend_name(i));
+    if (std::strcmp(taper_backend_name(i), name) != 0) continue;
+    const taper_backend* backend = create(i);
+    if (backend != nullptr) return backend;
+    return refuse(error, site, TAPER_OUT_OF_MEMORY, "there is no memory for the backend");
+  }
+  return refuse(error, site, TAPER_NOT_FOUND,
+                "no backend '" + std::string(name) + "'; " +
+                    (known.empty() ? "this library has none" : "there are: " + known));
 }
 
-}  // namespace
 }  // namespace taper
 
 extern "C" {
@@ -57,20 +72,9 @@ const char* taper_backend_name(size_t index) {
 }
 
 const taper_backend* taper_find_backend(const char* name, taper_error* error) {
-  if (name == nullptr) {
-    return taper::refuse(error, TAPER_INVALID_ARGUMENT, "name is a null pointer");
-  }
-  std::string known;
-  for (size_t i = 0; i < taper_backend_count(); ++i) {
-    known += (i == 0 ? "" : ", ") + std::string(taper_backend_name(i));
-    if (std::strcmp(taper_backend_name(i), name) != 0) continue;
-    const taper_backend* backend = taper::shared_backend(i);
-    if (backend != nullptr) return backend;
-    return taper::refuse(error, TAPER_OUT_OF_MEMORY, "there is no memory for the backend");
-  }
-  return taper::refuse(error, TAPER_NOT_FOUND,
-                       "no backend '" + std::string(name) + "'; " +
-                           (known.empty() ? "this library has none" : "there are: " + known));
+  // Never destroyed, since models may be closed at any time.
+  static auto* const devices = new taper::SharedDevices(nullptr);
+  return devices->find(name, __func__, error);
 }
 
 }  // extern "C"

@@ -79,10 +79,11 @@ function(taper_backend_tables name)
   taper_backend_table(${folder}/devices.cpp backends/devices.h DeviceDescriptor kDevice
     "Span<const DeviceDescriptor* const>" backend_devices ${devices})
   list(TRANSFORM devices PREPEND taper_)
-  add_library(${name} STATIC ${folder}/devices.cpp backends/devices.cpp backends/c_backends.cpp)
+  add_library(${name} STATIC ${folder}/devices.cpp backends/devices.cpp backends/c_backends.cpp
+    backends/c_traced_backends.cpp)
   target_compile_features(${name} PUBLIC cxx_std_17)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
-  target_link_libraries(${name} PUBLIC taper_runtime ${devices}
+  target_link_libraries(${name} PUBLIC taper_runtime taper_devtools ${devices}
     PRIVATE $<BUILD_INTERFACE:taper::warnings> taper::freestanding)
   if(NOT TAPER_HOST)
     return()

@@ -1,11 +1,11 @@
 # Installs what applications use: find_package(Taper COMPONENTS runtime kernels optimized backends
 # compiler shared), pkg-config files, and only public headers. Each backend is a component, too.
 #
-#   runtime    taper::runtime (no heap), taper::module (convenient)
+#   runtime    taper::runtime (no heap), taper::module (convenient), taper::devtools (traces, tests)
 #   kernels    taper::kernels_portable, and taper_selected_kernels() for those that models use
 #   optimized  taper::kernels_optimized    NAME      taper::NAME, one backend
 #   shared     taper::shared, C API        backends  taper::backends, all of them as a table
-#   compiler   taper::exir, and the `taper` command
+#   compiler   taper::exir, and the `taper` command      signing  taper::signing, which needs libsodium
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
@@ -24,7 +24,8 @@ function(taper_install component)
   install(EXPORT taper-${component} NAMESPACE taper:: DESTINATION ${package_dir})
 endfunction()
 
-taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module)
+taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module
+  taper_devtools)
 taper_install(kernels taper_kernels_portable)
 install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")
 install(FILES kernels_portable/kernel_table.h DESTINATION ${include_dir}/kernels_portable)
@@ -48,6 +49,10 @@ if(TAPER_HAS_OPTIMIZED)
   taper_install(optimized taper_kernels_optimized)
   install(FILES kernels_optimized/kernel_table.h kernels_optimized/cores/gemm.h
     DESTINATION ${include_dir}/kernels_optimized)
+endif()
+if(TAPER_HAS_SIGNING)
+  taper_install(signing taper_signing)
+  install(FILES signing/signature.h DESTINATION ${include_dir}/signing)
 endif()
 set(TAPER_BACKEND_COMPONENTS)
 set(TAPER_BACKEND_PACKAGES)  # The packages that they need.

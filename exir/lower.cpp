@@ -32,6 +32,7 @@
 #include "exir/passes/simplify/prepare_for_inference.h"
 #include "exir/passes/simplify/remove_noops.h"
 #include "exir/passes/simplify/restore_linear.h"
+#include "exir/passes/simplify/restore_rows.h"
 #include "exir/pipeline.h"
 #include "kernels_portable/kernel_table.h"
 
@@ -95,7 +96,12 @@ bool is_weight_in_groups(const Node& node) {
 // Rules that emit operators of this runtime, which ExecuTorch does not have.
 const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions none;
-  return options.for_executorch ? none : recurrent_layer_rules();
+  static const Decompositions own = [] {
+    Decompositions all = recurrent_layer_rules();
+    all.insert(all.end(), scan_rules().begin(), scan_rules().end());
+    return all;
+  }();
+  return options.for_executorch ? none : own;
 }
 // ExecuTorch's runtime has no kernel for assertions.
 int run_keep_assertions(Graph& graph, Lowering& lowering) {
@@ -111,20 +117,38 @@ int run_keep_assertions(Graph& graph, Lowering& lowering) {
   }
   return 0;
 }
+// Whether a node stays as it is until backends have been asked.
+bool stays_for_now(const Node& node, const Graph& graph, const LowerOptions& options) {
+  return stays_whole(node) || is_weight_in_groups(node) ||
+         (options.backends.empty() && !options.for_executorch &&
+          (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
+         any_backend(options, [&](const BackendCompiler& backend) {
+           return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
+         });
+}
 int run_decompose(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
   const KeepWhole keep = [&](const Node& node) {
-    const bool keeps =
-        stays_whole(node) || is_weight_in_groups(node) ||
-        (options.backends.empty() && !options.for_executorch &&
-         (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
-        any_backend(options, [&](const BackendCompiler& backend) {
-          return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
-        });
+    const bool keeps = stays_for_now(node, graph, options);
     if (keeps) lowering.kept_whole.emplace(node.target());
     return keeps;
   };
   return decompose(graph, keep, own_rules(options));
+}
+// What no backend wants whole is decomposed again.
+int run_restore_rows(Graph& graph, Lowering& lowering) {
+  const LowerOptions& options = lowering.options;
+  if (options.for_executorch && options.backends.empty()) return 0;
+  const int count = restore_rows(graph);
+  if (count == 0) return 0;
+  const KeepWhole keep = [&](const Node& node) {
+    if (!node.target().starts_with("torchao::")) return true;
+    const bool keeps = stays_for_now(node, graph, options);
+    if (keeps) lowering.kept_whole.emplace(node.target());
+    return keeps;
+  };
+  if (decompose(graph, keep, own_rules(options)) != 0) to_edge(graph);
+  return count;
 }
 int run_restore_linear(Graph& graph, Lowering& lowering) {
   const int count = restore_linear(graph);
@@ -202,6 +226,8 @@ constexpr Pass kPasses[] = {
     // Weights that are permuted, cast or dequantised are so at compile time, by the device's
     // kernels.
     {"fold_constants", Need::kOptional, Dialect::kEdge, plain<fold_constants>},
+    // Rows that are quantised at run time are torchao's nodes again, if the program was decomposed.
+    {"restore_rows", Need::kOptional, Dialect::kEdge, run_restore_rows},
     // Weights that folding left as integers are those of linear layers again, if the program was
     // decomposed.
     {"restore_linear", Need::kOptional, Dialect::kEdge, run_restore_linear},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,8 @@ struct LowerOptions {
   std::function<void(std::string_view pass, const Graph& graph)> after_pass;
   // The dialect to lower to; later passes are skipped.
   Dialect until = Dialect::kBackend;
+  // The dialect that the graph was lowered to before, by passes that are then skipped.
+  std::optional<Dialect> from;
   // The backends, in order of preference; kernels run what they leave.
   BackendCompilers backends;
   // Which groups of nodes they run.

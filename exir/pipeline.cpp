@@ -35,6 +35,7 @@ class Pipeline {
     verify_import();
     for (const Pass& pass : passes) {
       if (pass.after > options().until) break;
+      if (options().from && pass.after <= *options().from) continue;
       if (!listed(options().disabled, pass.name) && !try_pass(pass)) break;
     }
     findings_.throw_if_any();

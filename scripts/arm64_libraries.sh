@@ -3,8 +3,8 @@
 # checkouts share them, and prints their folder. Nothing is installed: they come from this machine's
 # Debian mirror by apt with lists of its own, which checks their signatures.
 set -eu
-packages="zlib1g-dev libsimdjson14 libsimdjson-dev libcxxopts-dev libgtest-dev"
-root=${XDG_CACHE_HOME:-$HOME/.cache}/taper/arm64-libraries-1
+packages="zlib1g-dev libsimdjson14 libsimdjson-dev libcxxopts-dev libgtest-dev libsodium-dev"
+root=${XDG_CACHE_HOME:-$HOME/.cache}/taper/arm64-libraries-2
 [ ! -f "$root/complete" ] || { echo "$root" && exit; }
 
 mkdir -p "${root%/*}"

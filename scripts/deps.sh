@@ -15,7 +15,7 @@ set -eu
 
 packages="cmake ninja-build g++ make git patch pkg-config ccache
   flatbuffers-compiler libflatbuffers-dev zlib1g-dev libsimdjson-dev libcxxopts-dev
-  libgtest-dev libbenchmark-dev libhwy-dev"
+  libgtest-dev libbenchmark-dev libhwy-dev libsodium-dev"
 backends=$(dirname "$0")/../backends
 then=""
 # What backends stand on: packages that debian.txt names, and what deps.sh gets.

@@ -3,6 +3,7 @@
 #
 #   scripts/fuzz.sh build/asan 200000 50000      runs that many mutants of .pte and of .pt2
 #
+# As many mutants as of .pte are read of the files of ExecuTorch's tools (.bpte, .etdp).
 # If the build has Vulkan, ten times as many damaged payloads of it are planned, without a GPU, for the
 # limits of many devices; and a two-hundredth as many run on lavapipe, which compiles their shaders.
 #
@@ -19,6 +20,8 @@ vulkan=""
 cmake --build "$build" --target taper_fuzz taper $vulkan >/dev/null
 "$build"/bin/taper_fuzz --kind pte --runs "$pte"
 "$build"/bin/taper_fuzz --kind pt2 --runs "$pt2"
+"$build"/bin/taper_fuzz --kind bpte --runs "$pte"
+"$build"/bin/taper_fuzz --kind etdp --runs "$pte"
 
 [ -n "$vulkan" ] || exit 0
 TAPER_ROUNDS=$((pte * 10)) "$build/bin/$vulkan" --gtest_filter='DamagedPayloads.*' | grep damaged

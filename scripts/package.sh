@@ -96,6 +96,7 @@ for name in a b; do cp "$out/digits.pte" "$doc/$name.pte"; done
 typed=0
 grep -E '^    taper ' docs/embedding.md >"$doc/commands"
 while read -r command; do
+  command=${command%%#*}
   (cd "$doc" && PATH=$prefix/bin:$PATH && quietly $command)
   typed=$((typed + 1))
 done <"$doc/commands"
@@ -109,10 +110,24 @@ quietly cmake --build "$doc/trimmed/build"
 says "5 kernels" "$doc/trimmed/build/app" "$doc/a.pte"
 if [ -e "$prefix/include/backends/xnnpack" ]; then
   block cmake 4 >"$doc/xnnpack/CMakeLists.txt"
-  block cpp 2 >"$doc/xnnpack/main.cpp"
+  block cpp 3 >"$doc/xnnpack/main.cpp"
   quietly cmake -S "$doc/xnnpack" -B "$doc/xnnpack/build" -DCMAKE_PREFIX_PATH="$prefix"
   quietly cmake --build "$doc/xnnpack/build"
   (cd "$doc" && says "runs" xnnpack/build/app)
+fi
+
+# What docs/embedding.md says about signed programs, against the component `signing`.
+if [ -e "$prefix/include/signing" ]; then
+  mkdir "$doc/signed"
+  block cmake 1 | sed 's/kernels)/kernels signing)/; s/taper::module/taper::signing taper::module/' \
+    >"$doc/signed/CMakeLists.txt"
+  sed 's/^#include "taper\/module.h"/&\n#include "signing\/signature.h"/
+       s/^  taper::Module module/  taper::PublicKey nobody;\n  options.check = taper::signed_by(\&nobody);\n&/' \
+    examples/hello/main.cpp >"$doc/signed/main.cpp"
+  quietly cmake -S "$doc/signed" -B "$doc/signed/build" -DCMAKE_PREFIX_PATH="$prefix"
+  quietly cmake --build "$doc/signed/build"
+  if "$doc/signed/build/app" "$doc/a.pte" >"$out/said" 2>&1; then fail "an unsigned program ran"; fi
+  grep -q "the file is not signed" "$out/said" || fail "an unsigned program is not called so"
 fi
 
 # Without CMake.

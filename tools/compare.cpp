@@ -18,7 +18,33 @@ double distance(double a, double b) {
   return std::fabs(a - b);
 }
 
+// By their bits, since not all fit into a double.
+bool are_equal_integers(const NpyArray& a, const NpyArray& b) {
+  return a.dtype == b.dtype && !is_floating(part_type(a.dtype)) && a.data == b.data;
+}
+
 }  // namespace
+
+ArrayDifference difference_of(const NpyArray& got, const NpyArray& expected) {
+  const ScalarType to = part_type(got.dtype), from = part_type(expected.dtype);
+  ArrayDifference result;
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < expected.data.size() / element_size(from); ++i) {
+    const double want = element_at(from, expected.data, i);
+    const double error = distance(element_at(to, got.data, i), want);
+    result.largest = std::max(result.largest, error);
+    noise += error * error;
+    if (!std::isfinite(want)) continue;
+    result.scale = std::max(result.scale, std::fabs(want));
+    signal += want * want;
+  }
+  if (!is_floating(to) && result.largest == 0 && got.dtype == expected.dtype &&
+      !are_equal_integers(got, expected)) {
+    result.largest = noise = 1;
+  }
+  result.decibels = noise == 0 ? INFINITY : 10 * std::log10(signal / noise);
+  return result;
+}
 
 Comparison compare(const NpyArray& got, const NpyArray& expected, double tolerance) {
   Comparison result;

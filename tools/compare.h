@@ -18,4 +18,14 @@ struct Comparison {
 
 Comparison compare(const NpyArray& got, const NpyArray& expected, double tolerance);
 
+// How far the elements of an array are from the expected ones.
+struct ArrayDifference {
+  double largest = 0;   // Infinite if one is not finite and the other is something else.
+  double scale = 0;     // The largest finite absolute value of those expected.
+  double decibels = 0;  // Signal to noise; infinite if nothing differs.
+};
+
+// The dtypes may differ. REQUIRES: as many elements, both complex or neither.
+ArrayDifference difference_of(const NpyArray& got, const NpyArray& expected);
+
 }  // namespace taper::tools

@@ -23,6 +23,25 @@ TEST(Compare, ScalesTheToleranceByTheLargestExpectedValue) {
   EXPECT_DOUBLE_EQ(compare(floats({2.5f}), floats({1}), 0.01).largest_error, 1.5);
 }
 
+TEST(DifferenceOf, IsRelativeToWhatIsExpected) {
+  const ArrayDifference found = difference_of(floats({3, -4.5f, NAN}), floats({3, -4, NAN}));
+  EXPECT_DOUBLE_EQ(found.largest, 0.5);
+  EXPECT_DOUBLE_EQ(found.scale, 4);
+  EXPECT_NEAR(found.decibels, 20, 1e-9);  // 25 to 0.25.
+  EXPECT_EQ(difference_of(floats({1}), floats({1})).decibels, INFINITY);
+  EXPECT_EQ(difference_of(floats({INFINITY}), floats({1})).largest, INFINITY);
+  EXPECT_EQ(difference_of(floats({1}), floats({NAN})).largest, INFINITY);
+}
+
+TEST(DifferenceOf, TellsIntegersApartThatAreEqualAsDoubles) {
+  const auto number = [](int64_t value) {
+    return NpyArray{ScalarType::kLong, {}, {reinterpret_cast<const char*>(&value), sizeof(value)}};
+  };
+  constexpr int64_t kLarge = int64_t{1} << 60;
+  EXPECT_EQ(difference_of(number(kLarge), number(kLarge)).largest, 0);
+  EXPECT_GT(difference_of(number(kLarge + 1), number(kLarge)).largest, 0);
+}
+
 TEST(Compare, SpecialValuesEqualOnlyThemselves) {
   const float inf = INFINITY;
   EXPECT_TRUE(compare(floats({NAN, inf, -inf}), floats({NAN, inf, -inf}), 0).equal);

@@ -35,7 +35,10 @@ constexpr Command kCommands[] = {
     {"profile", profile_command, "show where the time of a .pte goes, by node and source line"},
     {"trace", trace_command, "write a timeline of a .pte for Perfetto or chrome://tracing"},
     {"view", view_command, "write a page that shows the graph, the passes and the memory"},
+    {"compare", compare_command, "find the node at which a .pte begins to differ from its .pt2"},
+    {"bundle", bundle_command, "put a .pte and test cases into one file for ExecuTorch's tools"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},
+    {"sign", sign_command, "sign a .pte, so that it can be trusted where it arrives"},
     {"select", select_command, "choose the kernels that a binary needs for its programs"},
     {"batch", batch_command, "run many commands, one per line of a file"},
 };

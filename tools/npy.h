@@ -3,7 +3,7 @@
 // Reading supports versions 1 to 3; f2 f4 f8, i1 i2 i4 i8, u1 u2 u4 u8, b1, c8 c16, and bfloat16 as
 // two raw bytes (V2, as numpy.save writes it). Big-endian elements and Fortran order are converted,
 // so that elements are always in the order of a contiguous tensor.
-// Writing uses version 1, little endian, C order.
+// Writing uses version 1, little endian, C order. A .npz is a zip archive of such files.
 
 #pragma once
 
@@ -27,6 +27,16 @@ NpyArray parse_npy(std::string_view file, const std::string& name);
 // Read one file, or several. Throw InputError.
 NpyArray read_npy(const std::string& path);
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths);
+
+struct NamedArray {
+  std::string name;  // For messages: "data.npz:x.npy".
+  NpyArray array;
+  std::string member = {};  // In a .npz, without the suffix: "x".
+};
+// In the order of the .npz. Throws an InputError that begins with `what`, such as "samples", and
+// the path.
+std::vector<NamedArray> read_npz(const std::string& path, const std::string& what);
+
 // Returns a file's bytes. REQUIRES: data.size() is the element count times the element size.
 std::string npy_bytes(ScalarType dtype, const std::vector<int64_t>& shape, std::string_view data);
 

@@ -38,13 +38,23 @@ uint64_t memory_of_machine() {
                                : uint64_t{1} << 32;
 }
 
-ModuleOptions module_options(const RunnerOptions& options, const Backends& backends) {
+PublicKey read_key(const std::string& path) {
+  if (path.empty()) return {};
+  const Result<PublicKey> key = read_public_key(read_file(path));
+  if (!key.ok()) throw InputError("'" + path + "': " + key.status().message());
+  return *key;
+}
+
+ModuleOptions module_options(const RunnerOptions& options, const PublicKey& key,
+                             const Backends& backends) {
   ModuleOptions result;
   result.kernels = kernel_tables(options.optimized);
   result.backends = backends.table();
   result.pool = backends.thread_pool();
+  if (options.wrap_threads) result.pool = options.wrap_threads(result.pool);
   result.temp_bytes *= std::min(result.pool.threads, uint32_t{64});
   result.data_path = options.data_path;
+  if (!options.key_path.empty()) result.check = signed_by(&key);
   result.max_memory_bytes = memory_of_machine();
   return result;
 }
@@ -66,9 +76,11 @@ std::string pick_method(Module& module, const std::string& wanted, const std::st
 }
 
 MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
+  if (options.enter) options.enter(kOpenPhase);
   const auto start = std::chrono::steady_clock::now();
   const Status status = module.load();
   *seconds = seconds_since(start);
+  if (options.enter) options.enter("");
   if (!status.ok()) throw InputError(load_problem(module, status, options.path));
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
@@ -97,6 +109,12 @@ BackendOptions backend_options(const RunnerOptions& options, std::string* note) 
   return result;
 }
 
+Module make_module(const std::string& path, const BundleFile* bundle,
+                   const ModuleOptions& options) {
+  if (bundle == nullptr) return Module(path, options);
+  return Module(bundle->bundle().program(), options);
+}
+
 std::string count_text(size_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
@@ -105,13 +123,17 @@ std::string count_text(size_t n, const char* what) {
 
 ProgramRunner::ProgramRunner(const RunnerOptions& options)
     : path_(options.path),
+      file_(BundleFile::open(options.path)),
+      key_(read_key(options.key_path)),
       backends_(backend_options(options, &cache_note_)),
-      options_(module_options(options, backends_)),
-      module_(options.path, options_),
+      options_(module_options(options, key_, backends_)),
+      module_(make_module(options.path, file_.get(), options_)),
       meta_(open(module_, options, &open_seconds_)) {
+  if (options.enter) options.enter(kLoadPhase);
   const auto start = std::chrono::steady_clock::now();
   const Status status = module_.load_method(meta_.name());
   load_seconds_ = seconds_since(start);
+  if (options.enter) options.enter("");
   if (!status.ok()) fail(status);
   method_ = module_.method(meta_.name());
   const std::string saved = backends_.save_packed(path_);
@@ -191,6 +213,32 @@ void ProgramRunner::set_ones() {
   }
 }
 
+void ProgramRunner::set_case(size_t number) {
+  if (bundle() == nullptr) throw InputError("'" + path_ + "' has no test cases: it is no .bpte");
+  const size_t cases = bundle()->num_cases(meta_.name());
+  const auto test = bundle()->test_case(meta_.name(), number);
+  if (!test.ok()) {
+    throw InputError("'" + path_ + "' has " + count_text(cases, "test case") + " for method '" +
+                     std::string(meta_.name()) + "', no number " + std::to_string(number));
+  }
+  if (test->num_inputs() != meta_.num_inputs()) {
+    throw InputError("'" + path_ + "': test case " + std::to_string(number) + " has " +
+                     count_text(test->num_inputs(), "input") + ", the method takes " +
+                     std::to_string(meta_.num_inputs()));
+  }
+  tensors_.clear();
+  case_ = std::make_unique<BundledInputs>(*test);
+  inputs_.assign(case_->values().begin(), case_->values().end());
+}
+
+void ProgramRunner::set_default_inputs() {
+  if (bundle() != nullptr && bundle()->num_cases(meta_.name()) != 0) {
+    set_case(0);
+  } else {
+    set_ones();
+  }
+}
+
 void ProgramRunner::overwrite_input(size_t i, std::string_view row_major) {
   tensors_[i].set_row_major(row_major);
 }
@@ -206,6 +254,13 @@ void ProgramRunner::refuse_inputs(const Status& status, std::string_view conditi
     before = ", ";
   }
   throw InputError("'" + path_ + "': " + text);
+}
+
+exir::DebugInfo ProgramRunner::origins() {
+  const std::string key = std::string(exir::kDebugKey) + std::string(meta_.name());
+  const auto text = module_.program()->named_data(key);
+  if (!text.ok()) return {};
+  return exir::read_debug_text({reinterpret_cast<const char*>(text->data()), text->size()});
 }
 
 double ProgramRunner::execute(EventTracer* tracer) {
@@ -268,8 +323,13 @@ std::string load_problem(const Module& module, const Status& status, const std::
   if (text.find(path) == std::string::npos) text = "'" + path + "': " + text;
   if (status.error() == Error::kNotFound) text += remedies_for(text);
   if (status.error() != Error::kInvalidProgram) return text;
-  if (read_head(path).substr(0, 2) == "PK") {
+  const std::string head = read_head(path);
+  if (head.substr(0, 2) == "PK") {
     text += "; it is a zip archive: compile a .pt2 with 'taper export' first";
+  } else if (head.size() >= 8 && head.substr(4, 4) == "BP08") {
+    text += "; it is a bundled program: 'taper bundle --extract' writes the .pte in it";
+  } else if (head.size() >= 12 && head.substr(8, 4) == "ED00") {
+    text += "; it is an ETDump: 'taper profile' shows it";
   }
   return text;
 }

@@ -1,4 +1,5 @@
-// Runs one method of a .pte with its memory and inputs; shared by run, bench, verify and the demo.
+// Runs one method of a .pte, or of the program in a .bpte, with its memory and inputs; shared by
+// run, bench, verify and the demo.
 //
 //   ProgramRunner runner({"model.pte"});
 //   runner.set_inputs({read_npy("a.npy")}, {"a.npy"});
@@ -8,12 +9,18 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "exir/emit/debug_info.h"
+#include "signing/signature.h"
 #include "taper/event_tracer.h"
 #include "taper/module.h"
 #include "tools/backends.h"
+#include "tools/bundle/bundle_file.h"
 #include "tools/npy.h"
 #include "tools/tensor_bytes.h"
 
@@ -21,6 +28,9 @@ namespace taper::tools {
 
 // The kernels of this build; the last table is the portable one, which has every operator.
 Span<const KernelTable> kernel_tables(bool optimized);
+
+// What RunnerOptions::enter is told.
+inline constexpr std::string_view kOpenPhase = "open the program", kLoadPhase = "load the method";
 
 struct RunnerOptions {
   std::string path;
@@ -33,6 +43,11 @@ struct RunnerOptions {
   bool make_cache = false;
   Profiler* profiler = nullptr;  // Receives the steps of executions; must outlive the runner.
   Numbers numbers = Numbers::kOwn;
+  // Makes the pool that kernels use from that of the build. Null: they use that.
+  std::function<ThreadPool(const ThreadPool&)> wrap_threads = nullptr;
+  // Told of what the constructor begins, by name; an empty name ends it. May be null.
+  std::function<void(std::string_view)> enter = nullptr;
+  std::string key_path = {};  // A public key, which must have signed the files; empty: any may run.
 };
 
 struct Output {
@@ -65,9 +80,22 @@ class ProgramRunner {
   void set_inputs(const std::vector<NpyArray>& arrays, const std::vector<std::string>& names);
   // Sets every tensor input to ones, at its declared sizes.
   void set_ones();
+  // Sets the inputs of a test case. Throws InputError if the file has no such case.
+  void set_case(size_t number);
+  // The inputs of the first test case if the file has any, otherwise ones.
+  void set_default_inputs();
+  // Null unless the file is a .bpte.
+  const BundledProgram* bundle() const { return file_ == nullptr ? nullptr : &file_->bundle(); }
   // Changes the elements of the i-th tensor input.
   // REQUIRES: set_inputs() or set_ones() was called; `row_major` has the size of that input.
   void overwrite_input(size_t i, std::string_view row_major);
+
+  // Where the program says that the instructions of the method come from; nothing if it says
+  // nothing. Throws Failure if what it says is damaged.
+  exir::DebugInfo origins();
+
+  // The tensor inputs, in order.
+  const std::deque<HeldTensor>& inputs() const { return tensors_; }
 
   // Runs once; state persists between runs. Returns the time in seconds. `tracer` may be null.
   // Throws InputError.
@@ -81,7 +109,9 @@ class ProgramRunner {
   [[noreturn]] void refuse_inputs(const Status& status, std::string_view condition) const;
 
   std::string path_;
-  std::string cache_note_;  // Before backends_, whose initializer may set it.
+  std::unique_ptr<BundleFile> file_;  // Null for a .pte.
+  PublicKey key_;                     // Before options_, which refers to it.
+  std::string cache_note_;            // Before backends_, whose initializer may set it.
   Backends backends_;
   ModuleOptions options_;
   Module module_;
@@ -89,6 +119,7 @@ class ProgramRunner {
   MethodMeta meta_;
   Method* method_ = nullptr;
   std::deque<HeldTensor> tensors_;
+  std::unique_ptr<BundledInputs> case_;  // Instead of tensors_, after set_case().
   std::vector<EValue> inputs_;
 };
 

@@ -22,6 +22,7 @@ class HeldTensor {
   HeldTensor& operator=(const HeldTensor&) = delete;
 
   Tensor& tensor() { return tensor_; }
+  const Tensor& tensor() const { return tensor_; }
   // Sets the elements from row-major bytes. REQUIRES: `bytes` has the tensor's size.
   void set_row_major(std::string_view bytes);
   // Sets every element to 1.

@@ -1,9 +1,11 @@
 /* Runs a program from C: opens it, prints its inputs and outputs, runs it on tensors of ones. With
    "fast" it uses the kernels for this processor, and the backends that are named after that, or all
-   backends of the library if none is named. */
+   backends of the library if none is named. With "--record FILE" it prints how long each
+   instruction took, and writes FILE for ExecuTorch's Inspector and `taper profile`. */
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "taper/taper.h"
 
@@ -57,22 +59,58 @@ static taper_code print_output(taper_model model, size_t index, taper_error* err
 #define MOST_BACKENDS 8
 static const taper_backend* backends[MOST_BACKENDS];
 
-/* Finds the backends with these names, or all that the library has. */
-static taper_code find_backends(char** names, size_t count, taper_options* options,
+/* Finds the backends with these names, or all that the library has. Those that are traced tell
+   recordings what happens within their delegates. */
+static taper_code find_backends(char** names, size_t count, int traced, taper_options* options,
                                 taper_error* error) {
   const size_t wanted = count > 0 ? count : taper_backend_count();
   options->backends = backends;
   for (size_t i = 0; i < wanted && i < MOST_BACKENDS; ++i) {
-    backends[i] = taper_find_backend(count > 0 ? names[i] : taper_backend_name(i), error);
+    const char* name = count > 0 ? names[i] : taper_backend_name(i);
+    backends[i] = traced ? taper_find_traced_backend(name, error) : taper_find_backend(name, error);
     if (backends[i] == NULL) return error->code;
     options->backend_count = i + 1;
   }
   return TAPER_OK;
 }
+
+static void print_event(void* context, const taper_event* event) {
+  (void)context;
+  fprintf(stderr, "%s%d  %s  %llu ns\n", event->step < 0 ? "" : "  ",
+          (int)(event->step < 0 ? event->instruction : event->step), event->name,
+          (unsigned long long)(event->end_ns - event->begin_ns));
+}
+
+/* Runs the model, and writes what it did to a file. */
+static taper_code run_recorded(taper_model model, const char* path, taper_error* error) {
+  taper_recording* recording = taper_start_recording(print_event, NULL);
+  const void* data = NULL;
+  size_t size = 0;
+  taper_code code = taper_run_recorded(model, "forward", recording, error);
+  if (code == TAPER_OK) code = taper_recorded_file(recording, &data, &size, error);
+  if (code == TAPER_OK) {
+    FILE* file = fopen(path, "wb");
+    if (file == NULL || fwrite(data, 1, size, file) != size) fprintf(stderr, "cannot write\n");
+    if (file != NULL) fclose(file);
+  }
+  taper_end_recording(recording);
+  return code;
+}
 #endif
 
 int main(int argc, char** argv) {
-  if (argc < 2) return fprintf(stderr, "usage: c_api MODEL.pte [fast [BACKEND...]]\n"), 2;
+#ifndef PORTABLE_ONLY
+  const char* record = NULL;
+  if (argc > 2 && strcmp(argv[1], "--record") == 0) {
+    record = argv[2];
+    argc -= 2;
+    argv += 2;
+  }
+#endif
+  if (argc < 2) {
+    fprintf(stderr, "usage: c_api [--record FILE] MODEL.pte [fast [BACKEND...]]\n");
+    return 2;
+  }
   taper_options options = {0};
   options.struct_size = sizeof(options);
   options.kernels = taper_portable_kernels();
@@ -81,7 +119,7 @@ int main(int argc, char** argv) {
 #ifndef PORTABLE_ONLY
   if (argc > 2) {
     options.kernels = taper_fast_kernels();
-    if (find_backends(argv + 3, (size_t)argc - 3, &options, &error) != TAPER_OK)
+    if (find_backends(argv + 3, (size_t)argc - 3, record != NULL, &options, &error) != TAPER_OK)
       return fail(&error);
   }
 #endif
@@ -89,7 +127,14 @@ int main(int argc, char** argv) {
   taper_method_info method;
   taper_code code = taper_describe_method(model, "forward", &method, &error);
   for (size_t i = 0; code == TAPER_OK && i < method.inputs; ++i) code = set_ones(model, i, &error);
-  if (code == TAPER_OK) code = taper_run(model, "forward", &error);
+#ifndef PORTABLE_ONLY
+  if (code == TAPER_OK && record != NULL) {
+    code = run_recorded(model, record, &error);
+  } else
+#endif
+      if (code == TAPER_OK) {
+    code = taper_run(model, "forward", &error);
+  }
   for (size_t i = 0; code == TAPER_OK && i < method.outputs; ++i) {
     code = print_output(model, i, &error);
   }

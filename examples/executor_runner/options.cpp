@@ -13,7 +13,8 @@ cxxopts::Options describe() {
   cxxopts::Options o(
       "executor_runner",
       "Loads a .pte, runs one method, prints its outputs. The flags have ExecuTorch's\n"
-      "names, so scripts that call its executor_runner work with this one.\n");
+      "names, so scripts that call its executor_runner work with this one. Of a .bpte, all\n"
+      "test cases of the method run, and their outputs are compared with those expected.\n");
   o.custom_help("--model_path FILE [OPTIONS]");
   o.add_options("Model")("model_path", "The program",
                          cxxopts::value<std::string>()->default_value("model.pte"),
@@ -29,12 +30,18 @@ cxxopts::Options describe() {
       "A,B")("num_executions", "Run N times, state carried over",
              cxxopts::value<uint64_t>()->default_value("1"),
              "N")("cpu_threads", "Threads of a backend; the portable kernels use one",
-                  cxxopts::value<int>()->default_value("-1"), "N");
+                  cxxopts::value<int>()->default_value("-1"),
+                  "N")("bundleio_rtol", "Of a .bpte: by how much outputs may differ, relatively",
+                       cxxopts::value<double>()->default_value("1e-5"),
+                       "R")("bundleio_atol", "And by how much beside that",
+                            cxxopts::value<double>()->default_value("1e-8"), "A");
   o.add_options("Output")("print_output", "none, summary (type, shape, first elements) or all",
                           cxxopts::value<std::string>()->default_value("summary"), "HOW")(
       "output_file", "Write the elements of tensor output K to PREFIX-K.bin",
       cxxopts::value<std::string>()->default_value(""),
-      "PREFIX")("print_memory", "Print every block of memory that the method got, to the byte")(
+      "PREFIX")("etdump_path", "Write when each instruction ran, for ExecuTorch's Inspector",
+                cxxopts::value<std::string>()->default_value(""), "FILE")(
+      "print_memory", "Print every block of memory that the method got, to the byte")(
       "h,help", "Print this text");
   return o;
 }
@@ -68,6 +75,10 @@ Options parse_or_exit(int argc, char** argv) {
     options.data_path = given["data_path"].as<std::string>();
     options.method_name = given["method_name"].as<std::string>();
     options.output_file = given["output_file"].as<std::string>();
+    options.etdump_path = given["etdump_path"].as<std::string>();
+    options.rtol = given["bundleio_rtol"].as<double>();
+    options.atol = given["bundleio_atol"].as<double>();
+    if (!(options.rtol >= 0 && options.atol >= 0)) refuse("tolerances must not be negative");
     options.num_executions = given["num_executions"].as<uint64_t>();
     options.print_output = print_output(given["print_output"].as<std::string>());
     const int threads = given["cpu_threads"].as<int>();

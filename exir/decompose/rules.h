@@ -55,6 +55,8 @@ const Decompositions& segment_rules();
 const Decompositions& shape_rules();
 const Decompositions& special_rules();
 
+const Decompositions& scan_rules();  // Into operators that only this runtime has; take precedence.
+
 // The rule for "aten::silu", or null.
 const Decomposition* find_decomposition(std::string_view target);
 // The rule that decomposes this call; null if the call is kept.

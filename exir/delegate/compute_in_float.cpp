@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "exir/ir/rewrite.h"
+#include "exir/ir/scales.h"
 #include "kernels_portable/engine/half.h"
 
 namespace taper::exir {
@@ -143,6 +144,7 @@ class Border {
         TensorType type(ScalarType::kFloat, output->type.sizes);
         Value* made = graph.new_tensor(output->name, std::move(type));
         made->producer = &node;
+        hold(*made, *output);
         inside_[output] = made;
         output = made;
       }
@@ -196,9 +198,11 @@ class Border {
     if (wide != nullptr) return wide;
     const Node* maker = value->producer;
     if (value->role == ValueRole::kConstant) {
-      wide = rewriter.graph().new_constant(value->name + "_float",
-                                           TensorType(ScalarType::kFloat, value->type.sizes),
-                                           own_bytes(widened(*value)));
+      const TensorType type(ScalarType::kFloat, value->type.sizes);
+      Graph& graph = rewriter.graph();
+      wide = value->scales != nullptr
+                 ? new_constant(graph, value->name + "_float", type, value->scales)
+                 : graph.new_constant(value->name + "_float", type, own_bytes(widened(*value)));
       if (!value->fqn.empty()) wide->fqn = value->fqn + "." + wide->name;
     } else if (maker != nullptr && maker->is(kCopy) &&
                maker->arg(0).value()->type.dtype == ScalarType::kFloat) {

@@ -245,7 +245,7 @@ class Partitioner {
     Delegation::Call& call = report.calls.emplace_back();
     call.backend = backend_.name();
     for (const Node* node : part.nodes) {
-      call.nodes.push_back({node->name, std::string(node->target()), {}});
+      call.nodes.push_back({node->name, std::string(node->target()), {}, {}});
       const auto refused = report.outside.find(node);
       if (refused == report.outside.end()) continue;
       call.nodes.back().refusals = std::move(refused->second);
@@ -288,6 +288,8 @@ class Partitioner {
       count += static_cast<int>(parts_[level].nodes.size());
       note_call(parts_[level], report);
       nodes.push_back(call_of(parts_[level]));
+      const std::vector<std::string>& texts = graph_.delegates.back()->computed_in;
+      for (size_t i = 0; i < texts.size(); ++i) report.calls.back().nodes[i].computed_in = texts[i];
     }
     graph_.nodes = std::move(nodes);
     return count;

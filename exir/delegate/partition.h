@@ -28,6 +28,7 @@ struct Delegation {
   struct Member {
     std::string name, target;  // The node's.
     std::string refusals;      // Why backends of higher preference did not take it.
+    std::string computed_in;   // As Delegate has it.
   };
   struct Call {
     std::string backend;  // Its name.

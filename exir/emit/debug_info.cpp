@@ -81,6 +81,16 @@ Origin read_origin(Words& words, const std::vector<std::string>& texts) {
   return origin;
 }
 
+HeldResult read_result(Words& words) {
+  HeldResult result;
+  result.argument = words.number();
+  result.item = words.number();
+  do {
+    result.names.emplace_back(words.next());
+  } while (!words.rest().empty());
+  return result;
+}
+
 }  // namespace
 
 Origin origin_of(std::string_view name, std::string_view op, const Source* source) {
@@ -102,6 +112,11 @@ std::string debug_text(const DebugInfo& info) {
   for (const auto& [instruction, origin] : info) {
     add("call " + std::to_string(instruction), origin.node);
     for (const Origin& part : origin.parts) add("node", part);
+    for (const HeldResult& result : origin.results) {
+      out += "holds " + std::to_string(result.argument) + " " + std::to_string(result.item);
+      for (const std::string& name : result.names) out += " " + word(name);
+      out += "\n";
+    }
   }
   return out;
 }
@@ -119,9 +134,11 @@ DebugInfo read_debug_text(std::string_view text) {
       texts.push_back(plain(words.rest()));
     } else if (kind == "call") {
       last = &info[words.number()];
-      *last = {read_origin(words, texts), {}};
+      *last = {read_origin(words, texts), {}, {}};
     } else if (kind == "node" && last != nullptr) {
       last->parts.push_back(read_origin(words, texts));
+    } else if (kind == "holds" && last != nullptr) {
+      last->results.push_back(read_result(words));
     } else {
       words.fail();
     }

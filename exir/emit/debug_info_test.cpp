@@ -11,6 +11,7 @@ DebugInfo sample() {
   info[2].node = {"delegate_0", "delegate::call", "", ""};
   info[2].parts = {{"gelu", "aten::gelu", "", "m.py:4 in forward: gelu(x)"},
                    {"linear_1", "aten::linear", "fc", "m.py:3 in forward: self.fc(x)"}};
+  info[2].results = {{3, 0, {"linear_1", "dropout"}}, {4, 1, {"split"}}};
   return info;
 }
 
@@ -22,7 +23,9 @@ TEST(DebugInfo, ATextIsWrittenOnce) {
             "call 2 delegate_0 delegate::call 0 0\n"
             "text m.py:4 in forward: gelu(x)\n"
             "node gelu aten::gelu 0 3\n"
-            "node linear_1 aten::linear 1 2\n");
+            "node linear_1 aten::linear 1 2\n"
+            "holds 3 0 linear_1 dropout\n"
+            "holds 4 1 split\n");
 }
 
 TEST(DebugInfo, IsReadAsItWasWritten) {
@@ -34,6 +37,10 @@ TEST(DebugInfo, IsReadAsItWasWritten) {
   EXPECT_EQ(info.at(2).parts[0].name, "gelu");
   EXPECT_EQ(info.at(2).parts[0].module, "");
   EXPECT_EQ(info.at(2).parts[1].op, "aten::linear");
+  ASSERT_EQ(info.at(2).results.size(), 2u);
+  EXPECT_EQ(info.at(2).results[0].argument, 3u);
+  EXPECT_EQ(info.at(2).results[0].names, (std::vector<std::string>{"linear_1", "dropout"}));
+  EXPECT_EQ(info.at(2).results[1].item, 1u);
   EXPECT_TRUE(read_debug_text("").empty());
 }
 
@@ -48,10 +55,10 @@ TEST(DebugInfo, NamesOfProgramsStayOnTheirLine) {
 }
 
 TEST(DebugInfo, DamageIsNamedByItsLine) {
-  for (const char* text :
-       {"text a\ncall 0 x y 0\n", "text a\ncall 0 x y 0 2\n", "text a\ncall x y z\n",
-        "text a\nnode x y 0 0\n", "text a\n\n", "text a\ncall 0 x y 0 0 0\n", "text a\nwhat\n",
-        "text a\ncall 99999999999 x y 0 0\n"}) {
+  for (const char* text : {"text a\ncall 0 x y 0\n", "text a\ncall 0 x y 0 2\n",
+                           "text a\ncall x y z\n", "text a\nnode x y 0 0\n", "text a\n\n",
+                           "text a\ncall 0 x y 0 0 0\n", "text a\nwhat\n", "text a\nholds 0 0 x\n",
+                           "text a\ncall 0 x y z 0\n", "text a\ncall 99999999999 x y 0 0\n"}) {
     try {
       read_debug_text(text);
       ADD_FAILURE() << text;

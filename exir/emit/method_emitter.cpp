@@ -2,6 +2,7 @@
 
 #include "exir/emit/method_emitter.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -300,6 +301,7 @@ class MethodEmitter {
     Ids args;
     for (const Argument& input : node.args.at(1).list()) args.push_back(slot(input, {}));
     for (const Value* value : node.outputs) args.push_back(value_slot(value));
+    note_results(node, args, -1);
     add_instruction(wire::InstructionArguments::DelegateCall,
                     wire::CreateDelegateCallDirect(
                         fbb_, static_cast<int32_t>(node.args.at(0).to_int()), &args));
@@ -340,6 +342,7 @@ class MethodEmitter {
       if (outs > 1) args.push_back(tensor_list_slot(results));
     }
     note_origin(node);
+    note_results(node, args, list_out ? static_cast<int>(args.size()) - 2 : -1);
     call(schema.name, args);
   }
 
@@ -351,6 +354,24 @@ class MethodEmitter {
     const auto index = static_cast<size_t>(node.args.at(0).to_int());
     for (const Delegate::Part& part : graph_.delegates.at(index)->parts) {
       origin.parts.push_back(origin_of(part.name, part.op, part.source.get()));
+    }
+  }
+
+  // Of a node whose call, with these arguments, is the next instruction. `list` is the argument
+  // that lists its results; negative if there is none.
+  void note_results(const Node& node, const Ids& args, int list) {
+    InstructionOrigin& origin = debug_[static_cast<uint32_t>(instructions_.size())];
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const Value& value = *node.outputs[i];
+      if (value.holds.empty()) continue;
+      const auto found = std::find(args.begin(), args.end(), value_slot(&value));
+      const auto argument = static_cast<uint32_t>(found - args.begin());
+      if (found != args.end()) {
+        origin.results.push_back({argument, 0, value.holds});
+      } else if (list >= 0) {
+        origin.results.push_back(
+            {static_cast<uint32_t>(list), static_cast<uint32_t>(i), value.holds});
+      }
     }
   }
 

@@ -66,6 +66,11 @@ class ProgramImporter {
       if (symbol[0] != 'z') graph_->ranges.try_emplace(symbol, SymRange{});
     }
     graph_->hints = std::move(context_.hints);
+    for (const auto& node : graph_->nodes) {
+      for (Value* value : node->outputs) {
+        if (value->kind == ValueKind::kTensor) value->holds = {value->name};
+      }
+    }
     return std::move(graph_);
   }
 

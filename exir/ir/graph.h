@@ -103,6 +103,9 @@ struct Value {
   std::string fqn;  // kConstant, kState: "layer.0.weight"; may be empty.
   Node* producer = nullptr;              // kResult only.
   std::shared_ptr<const Scales> scales;  // kConstant; null if it is not stored as integers.
+  // The exporter's names of the results that it holds: its own, and those of values that it
+  // replaced.
+  std::vector<std::string> holds = {};
 };
 
 enum class MemoryFormat : uint8_t {
@@ -223,6 +226,9 @@ struct Delegate {
   std::vector<uint8_t> payload;
   std::vector<Data> data;  // Named data that the payload refers to.
   std::vector<Part> parts;
+  // How each part is computed, in words for reports: "int8"; "float32: its scales ...". Shorter, or
+  // empty texts, where there is nothing to say.
+  std::vector<std::string> computed_in;
 };
 
 // What must hold of the sizes of inputs: outside of it the exporter's graph is another one.

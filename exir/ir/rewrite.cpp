@@ -1,5 +1,6 @@
 #include "exir/ir/rewrite.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "exir/ir/registry.h"
@@ -58,13 +59,24 @@ Node* Rewriter::emit_node(std::shared_ptr<const Schema> schema, const std::vecto
   return out_.back().get();
 }
 
+void hold(Value& value, const Value& replaced) {
+  for (const std::string& name : replaced.holds) {
+    if (std::find(value.holds.begin(), value.holds.end(), name) == value.holds.end()) {
+      value.holds.push_back(name);
+    }
+  }
+}
+
 void Rewriter::replace(Value* old_value, Value* new_value) {
   replace(old_value, Argument(new_value));
 }
 
 void Rewriter::replace(Value* old_value, Argument new_argument) {
   new_argument = resolve(new_argument);
-  if (new_argument.is_value() && new_argument.value() == old_value) return;
+  if (new_argument.is_value()) {
+    if (new_argument.value() == old_value) return;
+    hold(*new_argument.value(), *old_value);
+  }
   replaced_[old_value] = std::move(new_argument);
 }
 

@@ -20,6 +20,9 @@
 
 namespace taper::exir {
 
+// Notes that the value holds what another held, which it takes the place of (Value::holds).
+void hold(Value& value, const Value& replaced);
+
 class Rewriter {
  public:
   explicit Rewriter(Graph& graph) : graph_(graph) {}

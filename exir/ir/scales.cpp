@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels_portable/engine/convert.h"
+
 namespace taper::exir {
 namespace {
 
@@ -69,7 +71,15 @@ std::vector<uint8_t> transposed_bytes(const uint8_t* from, size_t rows, size_t c
 
 TensorData elements_of(const Value& constant) {
   const bool has_data = constant.scales == nullptr || constant.data.data != nullptr;
-  return has_data ? constant.data : elements_of(*constant.scales);
+  if (has_data) return constant.data;
+  TensorData floats = elements_of(*constant.scales);
+  const ScalarType dtype = constant.type.dtype;
+  if (dtype == ScalarType::kFloat) return floats;
+  const size_t count = floats.bytes / sizeof(float);
+  std::vector<uint8_t> bytes(count * element_size(dtype));
+  portable::storer<float>(dtype)(reinterpret_cast<const float*>(floats.data),
+                                 static_cast<int64_t>(count), bytes.data(), 1);
+  return own_bytes(std::move(bytes));
 }
 
 TensorData elements_of(const Scales& scales) {
@@ -85,7 +95,7 @@ TensorData elements_of(const Scales& scales) {
 Value* new_constant(Graph& graph, std::string_view hint, TensorType type,
                     std::shared_ptr<const Scales> scales) {
   TensorData data;
-  data.bytes = scales->integers.bytes * sizeof(float);
+  data.bytes = scales->integers.bytes * element_size(type.dtype);
   Value* constant = graph.new_constant(hint, std::move(type), std::move(data));
   constant->scales = std::move(scales);
   return constant;

@@ -11,6 +11,7 @@ namespace taper::exir::rules {
 
 Types same(const Call& c) { return {TensorType(c.tensor(0).dtype, c.tensor(0).sizes)}; }
 Types same_bool(const Call& c) { return {TensorType(ScalarType::kBool, c.tensor(0).sizes)}; }
+Types same_long(const Call& c) { return {TensorType(ScalarType::kLong, c.tensor(0).sizes)}; }
 Types same_float(const Call& c) {
   return {TensorType(float_result_type({c.args[0]}), c.tensor(0).sizes)};
 }

@@ -61,6 +61,7 @@ Types reduce_sum(const Call& c);
 Types reduce_with_index(const Call& c);
 Types same(const Call& c);
 Types same_bool(const Call& c);
+Types same_long(const Call& c);
 Types same_float(const Call& c);
 Types scan_sum(const Call& c);
 Types to_copy(const Call& c);

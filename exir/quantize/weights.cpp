@@ -19,10 +19,6 @@ float rounded_to_bfloat16(float value) {
   return value;
 }
 
-struct Items {
-  std::vector<float> values;  // Of one channel or group.
-};
-
 double error_of(const std::vector<float>& values, float scale, double low, double high) {
   double sum = 0;
   for (const float value : values) {
@@ -61,17 +57,17 @@ QuantisedWeight round_weight(const std::vector<float>& elements, const std::vect
   out.low = format.bits == 8 ? -127 : -8;
   const size_t scales = format.group != 0 ? elements.size() / static_cast<size_t>(format.group)
                                           : static_cast<size_t>(sizes[axis]);
-  std::vector<Items> items(scales);
+  std::vector<std::vector<float>> values(scales);  // Of each channel or group.
   for_each_scaled(sizes, axis, format.group,
-                  [&](size_t i, size_t scale) { items[scale].values.push_back(elements[i]); });
+                  [&](size_t i, size_t s) { values[s].push_back(elements[i]); });
   out.scales.resize(scales, 0);
   float largest_of_all = 0;
   for (size_t s = 0; s < scales; ++s) {
     float largest = 0;
-    for (const float value : items[s].values) largest = std::max(largest, std::fabs(value));
+    for (const float value : values[s]) largest = std::max(largest, std::fabs(value));
     float scale = largest / static_cast<float>(out.high);
     if (out.group != 0) scale = rounded_to_bfloat16(scale);
-    if (scale > 0 && format.bits < 8) scale = best_scale(items[s].values, scale, out);
+    if (scale > 0 && format.bits < 8) scale = best_scale(values[s], scale, out);
     out.scales[s] = scale;
     largest_of_all = std::max(largest_of_all, scale);
   }

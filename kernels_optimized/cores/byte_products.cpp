@@ -61,9 +61,15 @@ bool are_bytes(const PackedMatrix& matrix) {
                      [](int8_t point) { return point >= -100 && point <= 100; });
 }
 
+bool has_vnni() {
 #if defined(__x86_64__)
+  return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
 
-bool has_vnni() { return level() >= Level::kAvx512 && __builtin_cpu_supports("avx512vnni"); }
+#if defined(__x86_64__)
 
 // Rows [first, first + count) of weights, with their scales and what to subtract from their bytes.
 struct Tile {
@@ -183,13 +189,8 @@ void arrange(const PackedMatrix& matrix, const Of& of, uint8_t* to) {
 }  // namespace
 
 bool takes_byte_products(const PackedLinear& layer) {
-#if defined(__x86_64__)
   return has_vnni() && layer.input_scales != nullptr && has_whole_groups(layer.matrix) &&
          are_bytes(layer.matrix);
-#else
-  static_cast<void>(layer);
-  return false;
-#endif
 }
 
 int64_t byte_rows_size(const PackedLinear& layer) {

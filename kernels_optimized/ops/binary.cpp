@@ -1,11 +1,7 @@
-// add, sub, mul and div of floats, with any broadcasting whose innermost loop is contiguous: equal
-// sizes, or an operand that is a number, a row or a channel.
+// add, sub, mul and div of floats.
 
 #include "kernels_optimized/engine/overlay.h"
-#include "kernels_optimized/engine/parallel.h"
-#include "kernels_portable/engine/dims.h"
-#include "kernels_portable/engine/promote.h"
-#include "kernels_portable/engine/strided.h"
+#include "kernels_optimized/engine/pairs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/ops/binary.cpp"
@@ -22,12 +18,7 @@ namespace taper::optimized {
 namespace {
 
 enum class Binary { kAdd, kMul, kDiv };
-
-// Element i of an operand is data[i * step]; step is 0 or 1.
-struct Source {
-  const float* data;
-  int64_t step;
-};
+using Floats = Source<float>;
 
 }  // namespace
 }  // namespace taper::optimized
@@ -64,7 +55,7 @@ void run(const float* a, const float* b, float scale, float* out, int64_t count)
 }
 
 template <Binary kOp>
-void run_steps(Source a, Source b, float scale, float* out, int64_t count) {
+void run_steps(Floats a, Floats b, float scale, float* out, int64_t count) {
   if (a.step != 0 && b.step != 0) return run<kOp, true, true>(a.data, b.data, scale, out, count);
   if (a.step != 0) return run<kOp, true, false>(a.data, b.data, scale, out, count);
   if (b.step != 0) return run<kOp, false, true>(a.data, b.data, scale, out, count);
@@ -73,7 +64,7 @@ void run_steps(Source a, Source b, float scale, float* out, int64_t count) {
 
 }  // namespace
 
-void binary_form(Binary op, Source a, Source b, float scale, float* out, int64_t count) {
+void binary_form(Binary op, Floats a, Floats b, float scale, float* out, int64_t count) {
   switch (op) {
     case Binary::kAdd:
       return run_steps<Binary::kAdd>(a, b, scale, out, count);
@@ -93,63 +84,26 @@ HWY_AFTER_NAMESPACE();
 namespace taper::optimized {
 namespace {
 
-using Form = void (*)(Binary, Source, Source, float, float*, int64_t);
-
-bool has_dense_runs(const portable::LoopNest& nest) {
-  if (nest.inner_stride(0) != 1) return false;
-  for (int k = 1; k < nest.operands; ++k) {
-    if (nest.inner_stride(k) != 0 && nest.inner_stride(k) != 1) return false;
-  }
-  return true;
-}
+using Form = void (*)(Binary, Floats, Floats, float, float*, int64_t);
 
 // out = a op (b * scale). REQUIRES: all are floats.
 bool binary_tensors(const KernelContext& context, Binary op, const Tensor& a, const Tensor& b,
                     float scale, Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, binary_form);
-  portable::Sizes sizes;
-  if (form == nullptr || !portable::broadcast_sizes(a.sizes(), b.sizes(), &sizes).ok() ||
-      static_cast<int64_t>(sizes.rank) != out.dim() || !out.resize(sizes).ok()) {
-    return false;
-  }
-  portable::LoopNest nest = portable::LoopNest::over(out);
-  nest.add_operand(out, a);
-  nest.add_operand(out, b);
-  nest.simplify();
-  if (!has_dense_runs(nest)) return false;
-  const float* const x = a.const_data_ptr<float>();
-  const float* const y = b.const_data_ptr<float>();
-  float* const to = out.mutable_data_ptr<float>();
-  const int64_t x_step = nest.inner_stride(1), y_step = nest.inner_stride(2);
-  nest.for_each_run([&](const int64_t* offsets, int64_t count) {
-    for_parts(context.pool(), count, 1, kLineFloats, [&](int64_t begin, int64_t end) {
-      form(op, {x + offsets[1] + begin * x_step, x_step}, {y + offsets[2] + begin * y_step, y_step},
-           scale, to + offsets[0] + begin, end - begin);
-    });
-  });
-  return true;
-}
-
-float as_float(Scalar value) {
-  return value.is_double() ? static_cast<float>(value.to_double())
-                           : static_cast<float>(value.to_int());
+  return form != nullptr && for_each_pair<float>(context, 1, a, b, out,
+                                                 [&](Floats x, Floats y, float* to, int64_t count) {
+                                                   form(op, x, y, scale, to, count);
+                                                 });
 }
 
 bool binary_number(const KernelContext& context, Binary op, const Tensor& a, Scalar b, float scale,
                    Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, binary_form);
-  if (form == nullptr || !are_float(a, out) || !portable::same_dim_order(a, out) ||
-      !out.resize(a.sizes()).ok()) {
-    return false;
-  }
-  const float number = as_float(b);
-  if (a.numel() == 0) return true;
-  const float* x = a.const_data_ptr<float>();
-  float* to = out.mutable_data_ptr<float>();
-  for_parts(context.pool(), a.numel(), 1, kLineFloats, [&](int64_t begin, int64_t end) {
-    form(op, {x + begin, 1}, {&number, 0}, scale, to + begin, end - begin);
-  });
-  return true;
+  return form != nullptr && are_float(a, out) &&
+         for_each_element(context, 1, a, as_float(b), out,
+                          [&](Floats x, Floats y, float* to, int64_t count) {
+                            form(op, x, y, scale, to, count);
+                          });
 }
 
 // Sums and differences.

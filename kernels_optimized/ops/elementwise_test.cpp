@@ -7,29 +7,17 @@
 #include <limits>
 #include <string>
 
-#include "kernels_optimized/engine/dispatch.h"
-#include "kernels_optimized/kernel_table.h"
+#include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
 namespace {
 
+using test::call_fast;
+using test::LevelLimit;
 using test::TestTensor;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-struct LevelLimit {
-  explicit LevelLimit(Level level) { limit_level(level); }
-  ~LevelLimit() { limit_level(Level::kAvx512); }
-};
-
-void call(const char* name, std::initializer_list<EValue> values) {
-  std::vector<EValue> slots(values);
-  std::vector<EValue*> args;
-  for (EValue& slot : slots) args.push_back(&slot);
-  KernelContext context;
-  ASSERT_TRUE(find_kernel(optimized_kernels(), name)->run(context, args.data()).ok()) << name;
-}
 
 // Values from -110 to 110, interspersed with every kind of special value.
 TestTensor probes(int32_t count) {
@@ -93,6 +81,12 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
       {"aten::cos.out", [](double x) { return std::cos(x); }},
       {"aten::atan.out", [](double x) { return std::atan(x); }},
       {"aten::sqrt.out", [](double x) { return std::sqrt(x); }},
+      {"aten::floor.out", [](double x) { return std::floor(x); }},
+      {"aten::ceil.out", [](double x) { return std::ceil(x); }},
+      {"aten::round.out", [](double x) { return std::nearbyint(x); }},
+      {"aten::trunc.out", [](double x) { return std::trunc(x); }},
+      {"aten::sign.out", [](double x) { return static_cast<double>(x > 0) - (x < 0); }},
+      {"aten::tan.out", [](double x) { return std::tan(x); }},
       {"aten::rsqrt.out", [](double x) { return 1 / std::sqrt(x); }},
   };
   for (const Level level : kLevels) {
@@ -101,9 +95,9 @@ TEST(Elementwise, UnaryAgreesWithTheCLibrary) {
       for (const int32_t count : {0, 1, 3, 15, 16, 33, 4001}) {
         TestTensor in = probes(count), out(ScalarType::kFloat, {count});
         if (c.approximate != nullptr) {
-          call(c.name, {EValue(&*in), EValue(c.approximate, 4), EValue(&*out)});
+          call_fast(c.name, {EValue(&*in), EValue(c.approximate, 4), EValue(&*out)});
         } else {
-          call(c.name, {EValue(&*in), EValue(&*out)});
+          call_fast(c.name, {EValue(&*in), EValue(&*out)});
         }
         const std::vector<float> x = in.values<float>(), got = out.values<float>();
         for (size_t i = 0; i < x.size() && !HasFailure(); ++i) {
@@ -127,6 +121,7 @@ TEST(Elementwise, SmallResultsHaveAllTheirDigits) {
       {"aten::log1p.out", [](double x) { return std::log1p(x); }, 0},
       {"aten::expm1.out", [](double x) { return std::expm1(x); }, 0},
       {"aten::sin.out", [](double x) { return std::sin(x); }, 0},
+      {"aten::tan.out", [](double x) { return std::tan(x); }, 0},
       {"aten::atan.out", [](double x) { return std::atan(x); }, 0},
       {"aten::log.out", [](double x) { return std::log(x); }, 1},
       {"aten::log2.out", [](double x) { return std::log2(x); }, 1},
@@ -140,7 +135,7 @@ TEST(Elementwise, SmallResultsHaveAllTheirDigits) {
       for (int i = 0; i < 251; ++i) {
         x[i] = c.at + std::ldexp(i % 2 != 0 ? 1.37f : -1.37f, -(i / 2));
       }
-      call(c.name, {EValue(&*in), EValue(&*out)});
+      call_fast(c.name, {EValue(&*in), EValue(&*out)});
       for (int i = 0; i < 251; ++i) {
         const double want = c.want(static_cast<double>(x[i]));
         const double got = static_cast<double>(out.values<float>()[static_cast<size_t>(i)]);
@@ -160,11 +155,11 @@ TEST(Elementwise, SmallNumbersAndLargeAngles) {
     TestTensor in(ScalarType::kFloat, {6}), out(ScalarType::kFloat, {6});
     const float x[] = {1e-45f, 1e-40f, 8191.9f, 8192.5f, 3e9f, -1e30f};
     std::copy(std::begin(x), std::end(x), in->mutable_data_ptr<float>());
-    call("aten::log.out", {EValue(&*in), EValue(&*out)});
+    call_fast("aten::log.out", {EValue(&*in), EValue(&*out)});
     for (size_t i = 0; i < 5; ++i) {
       EXPECT_NEAR(out.values<float>()[i], std::log(static_cast<double>(x[i])), 1e-5) << x[i];
     }
-    call("aten::sin.out", {EValue(&*in), EValue(&*out)});
+    call_fast("aten::sin.out", {EValue(&*in), EValue(&*out)});
     for (size_t i = 2; i < 6; ++i) {
       EXPECT_NEAR(out.values<float>()[i], std::sin(static_cast<double>(x[i])), 1e-6) << x[i];
     }
@@ -175,7 +170,8 @@ TEST(Elementwise, EluHasThreeFactors) {
   for (const Level level : kLevels) {
     const LevelLimit limit(level);
     TestTensor in = probes(131), out(ScalarType::kFloat, {131});
-    call("aten::elu.out", {EValue(&*in), EValue(1.5), EValue(0.5), EValue(2.0), EValue(&*out)});
+    call_fast("aten::elu.out",
+              {EValue(&*in), EValue(1.5), EValue(0.5), EValue(2.0), EValue(&*out)});
     for (size_t i = 0; i < 131; ++i) {
       const double x = static_cast<double>(in.values<float>()[i]);
       expect_close(out.values<float>()[i], x > 0 ? x * 0.5 : 0.75 * std::expm1(2 * x), x, "elu");
@@ -201,9 +197,9 @@ void check_broadcast(const BinaryCase& c, const std::vector<int32_t>& a_sizes,
     b->mutable_data_ptr<float>()[i] = 0.5f + static_cast<float>(i % 7);
   }
   if (c.has_alpha) {
-    call(c.name, {EValue(&*a), EValue(&*b), EValue(2.0), EValue(&*out)});
+    call_fast(c.name, {EValue(&*a), EValue(&*b), EValue(2.0), EValue(&*out)});
   } else {
-    call(c.name, {EValue(&*a), EValue(&*b), EValue(&*out)});
+    call_fast(c.name, {EValue(&*a), EValue(&*b), EValue(&*out)});
   }
   const auto at = [](TestTensor& t, const std::vector<int32_t>& sizes, int32_t i, int32_t j,
                      int32_t k) {

@@ -1,4 +1,4 @@
-// exp, logarithms, sine and cosine, roots and activations of floats: one pass over the memory,
+// exp, logarithms, angles, roots, roundings and activations of floats: one pass over the memory,
 // which is dense whatever the dim order; input and output need only have the same one.
 
 #include <cmath>
@@ -44,7 +44,13 @@ enum class Unary {
   kCos,
   kAtan,
   kSqrt,
-  kRsqrt
+  kRsqrt,
+  kTan,
+  kFloor,
+  kCeil,
+  kRound,
+  kTrunc,
+  kSign
 };
 
 // The parameters of an operator, none of which is NaN. clamp: `low` and `high` are the bounds.
@@ -106,6 +112,16 @@ HWY_INLINE Vec apply(Vec x, Vec low, Vec high, Vec inner) {
   if constexpr (kOp == Unary::kAtan) return atan_of(x);
   if constexpr (kOp == Unary::kSqrt) return hn::Sqrt(x);
   if constexpr (kOp == Unary::kRsqrt) return hn::Div(constant(1), hn::Sqrt(x));
+  if constexpr (kOp == Unary::kTan) return hn::Div(sin_or_cos<false>(x), sin_or_cos<true>(x));
+  if constexpr (kOp == Unary::kFloor) return hn::Floor(x);
+  if constexpr (kOp == Unary::kCeil) return hn::Ceil(x);
+  if constexpr (kOp == Unary::kRound) return hn::Round(x);
+  if constexpr (kOp == Unary::kTrunc) return hn::Trunc(x);
+  if constexpr (kOp == Unary::kSign) {
+    const Vec zero = hn::Zero(kTag), one = constant(1);
+    return hn::Sub(hn::IfThenElseZero(hn::Gt(x, zero), one),
+                   hn::IfThenElseZero(hn::Lt(x, zero), one));
+  }
 }
 
 template <Unary kOp>
@@ -168,6 +184,18 @@ void unary_form(Unary op, const Parameters& p, const float* in, float* out, int6
       return run<Unary::kSqrt>(p, in, out, count);
     case Unary::kRsqrt:
       return run<Unary::kRsqrt>(p, in, out, count);
+    case Unary::kTan:
+      return run<Unary::kTan>(p, in, out, count);
+    case Unary::kFloor:
+      return run<Unary::kFloor>(p, in, out, count);
+    case Unary::kCeil:
+      return run<Unary::kCeil>(p, in, out, count);
+    case Unary::kRound:
+      return run<Unary::kRound>(p, in, out, count);
+    case Unary::kTrunc:
+      return run<Unary::kTrunc>(p, in, out, count);
+    case Unary::kSign:
+      return run<Unary::kSign>(p, in, out, count);
   }
 }
 
@@ -185,7 +213,8 @@ using Form = void (*)(Unary, const Parameters&, const float*, float*, int64_t);
 // Whether an element costs an exponential or a similar function.
 bool is_costly(Unary op) {
   return op != Unary::kClamp && op != Unary::kLeakyRelu && op != Unary::kHardswish &&
-         op != Unary::kHardsigmoid && op != Unary::kSqrt && op != Unary::kRsqrt;
+         op != Unary::kHardsigmoid && op != Unary::kSqrt && op != Unary::kRsqrt &&
+         op < Unary::kFloor;
 }
 
 bool unary(const KernelContext& context, Unary op, const Tensor& self, Tensor& out,
@@ -265,6 +294,14 @@ const Kernel kCosOut = overlay<fast_unary<Unary::kCos>, portable::kCosOut>("aten
 const Kernel kAtanOut = overlay<fast_unary<Unary::kAtan>, portable::kAtanOut>("aten::atan.out");
 const Kernel kSqrtOut = overlay<fast_unary<Unary::kSqrt>, portable::kSqrtOut>("aten::sqrt.out");
 const Kernel kRsqrtOut = overlay<fast_unary<Unary::kRsqrt>, portable::kRsqrtOut>("aten::rsqrt.out");
+
+extern const Kernel kTanOut, kFloorOut, kCeilOut, kRoundOut, kTruncOut, kSignOut;
+const Kernel kTanOut = overlay<fast_unary<Unary::kTan>, portable::kTanOut>("aten::tan.out");
+const Kernel kFloorOut = overlay<fast_unary<Unary::kFloor>, portable::kFloorOut>("aten::floor.out");
+const Kernel kCeilOut = overlay<fast_unary<Unary::kCeil>, portable::kCeilOut>("aten::ceil.out");
+const Kernel kRoundOut = overlay<fast_unary<Unary::kRound>, portable::kRoundOut>("aten::round.out");
+const Kernel kTruncOut = overlay<fast_unary<Unary::kTrunc>, portable::kTruncOut>("aten::trunc.out");
+const Kernel kSignOut = overlay<fast_unary<Unary::kSign>, portable::kSignOut>("aten::sign.out");
 
 extern const Kernel kExpOut, kSigmoidOut, kSiluOut, kGeluOut, kTanhOut, kErfOut, kHardswishOut,
     kHardsigmoidOut, kClampOut, kHardtanhOut, kReluOut, kLeakyReluOut;

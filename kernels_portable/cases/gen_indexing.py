@@ -197,3 +197,27 @@ with family("op_masked_select"):
         case(NAME, tensor(sizes), mask(chosen), tensor([3, 4]))
     case(NAME, tensor([3]), torch.zeros([3], dtype=torch.bool), tensor([0]))
     refuse(NAME, tensor([3]), torch.ones([3], dtype=torch.bool), tensor([2]), outs=tensor([3]))
+
+with family("op_searchsorted"):
+    name = "taper::searchsorted.out"
+
+    def search(x, rows, right=False, **kwargs):
+        case(name, x, rows, right, expect=torch.searchsorted(rows, x, right=right), **kwargs)
+
+    row = torch.tensor([-2.0, -1.0, -1.0, 0.5, 3.0])
+    x = torch.tensor([[-3.0, -2.0, -1.0, 0.0], [0.5, 3.0, 9.0, float("nan")]])
+    for right in [False, True]:
+        search(x, row, right)
+        search(x, torch.tensor([[-1.0, 0.0, 2.0], [0.5, 0.5, 7.0]]), right)
+        search(torch.tensor(0.5), row, right)
+        for dtype in ALL[:-1]:
+            search(torch.tensor([0, 1, 2, 5, 9]).to(dtype), torch.tensor([1, 2, 2, 5]).to(dtype),
+                   right)
+    search(tensor([260]), torch.linspace(-4, 4, 17))
+    search(tensor([3]), torch.tensor([]))
+    search(tensor([0, 3]), row)
+    search(x, torch.tensor([float("-inf"), 0.0, float("inf"), float("nan")]))
+    refuse(name, x, torch.zeros(3, 4), False, outs=torch.zeros(2, 4, dtype=torch.int64))
+    refuse(name, x, row.double(), False, outs=torch.zeros(2, 4, dtype=torch.int64))
+    refuse(name, x, torch.tensor(1.0), False, outs=torch.zeros(2, 4, dtype=torch.int64))
+    refuse(name, x, row, False, outs=torch.zeros(2, 4))

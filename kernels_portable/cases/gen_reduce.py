@@ -201,3 +201,44 @@ with family("op_cumsum"):
     case(name, SPECIAL, 1)
     case(name, channels_last(tensor([1, 3, 2, 2])), 1, out_order=[0, 2, 3, 1])
     refuse(name, tensor([2, 3]), 2, outs=tensor([2, 3]))
+
+with family("op_cumprod"):
+    name = "taper::cumprod.out"
+
+    def cumprod(x, dim, **kwargs):
+        case(name, x, dim, expect=torch.cumprod(x, dim, dtype=x.dtype), **kwargs)
+
+    for dtype in FLOATS + (i64, i8):
+        cumprod(tensor([2, 5], dtype, -2, 2), 1)
+    x = tensor([2, 3, 4])
+    for dim in [0, 1, -1]:
+        cumprod(x, dim)
+        cumprod(in_order(x, [2, 0, 1]), dim, out_order=[0, 1, 2])
+    cumprod(tensor([1, 260], f32, 0.9375, 1.0625), 1)
+    cumprod(tensor([]), 0)
+    cumprod(tensor([2, 0]), 0)
+    cumprod(SPECIAL, 1)
+    refuse(name, tensor([2, 3]), 2, outs=tensor([2, 3]))
+    refuse(name, tensor([2, 3]), 1, outs=tensor([2, 3], i32))
+
+with family("op_cummax"):
+    for kind in ["cummax", "cummin"]:
+        name = f"taper::{kind}.out"
+
+        def extremes(x, dim, **kwargs):
+            case(name, x, dim, expect=tuple(getattr(torch, kind)(x, dim)), **kwargs)
+
+        for dtype in ALL:
+            extremes(tensor([2, 6], dtype), 1)
+        x = tensor([2, 3, 4])
+        for dim in [0, 1, -1]:
+            extremes(x, dim)
+            extremes(in_order(x, [2, 0, 1]), dim, out_order=[0, 1, 2])
+        extremes(LONG[:1], 1)
+        extremes(torch.tensor([1.0, 2.0, 2.0, nan, 3.0, nan, 1.0]), 0)
+        extremes(SPECIAL, 0)
+        extremes(tensor([0, 2]), 0)
+        extremes(tensor([2, 0]), 0)
+        extremes(torch.tensor(3.0), 0)
+        refuse(name, tensor([2, 3]), 2, outs=[tensor([2, 3]), tensor([2, 3], i64)])
+        refuse(name, tensor([2, 3]), 1, outs=[tensor([2, 3]), tensor([2, 3], i32)])

@@ -94,11 +94,11 @@ inline Status read_condition(const EValue& condition, bool* holds) {
 // Hears of nothing, and costs nothing.
 struct NoProbe {
   void begin(uint32_t, uint32_t) {}
-  void end() {}
+  void used_temp(const KernelContext&) {}
 };
 
 // Runs chain `c`. `budget` is the number of instructions that may still run; `at` becomes the index
-// of the instruction that failed. The probe is told before and after each instruction.
+// of the instruction that failed. The probe is told before each instruction.
 template <typename Probe>
 Status run_chain(MethodState& state, uint32_t c, uint64_t* budget, uint32_t* at, Probe& probe) {
   const ChainState& chain = state.chains[c];
@@ -118,10 +118,12 @@ Status run_chain(MethodState& state, uint32_t c, uint64_t* budget, uint32_t* at,
     switch (step.step) {
       case Step::kKernel:
         status = step.run(context, step.args);
+        probe.used_temp(context);
         context.reset_temp();
         break;
       case Step::kCheckedKernel:
         status = run_checked(context, step);
+        probe.used_temp(context);
         context.reset_temp();
         break;
       case Step::kDelegate:
@@ -134,7 +136,6 @@ Status run_chain(MethodState& state, uint32_t c, uint64_t* budget, uint32_t* at,
         bool holds = true;
         status = read_condition(*step.from, &holds);
         if (!holds) {
-          probe.end();
           pc = step.target;
           continue;
         }
@@ -143,7 +144,6 @@ Status run_chain(MethodState& state, uint32_t c, uint64_t* budget, uint32_t* at,
       case Step::kNothing:
         break;
     }
-    probe.end();
     if (!status.ok()) break;
     ++pc;
   }

@@ -10,14 +10,18 @@ struct TracerProbe {
   EventTracer& tracer;
 
   void begin(uint32_t chain, uint32_t instruction) { tracer.begin(chain, instruction); }
-  void end() { tracer.end(); }
+  void used_temp(const KernelContext& context) {
+    if (context.used_temp() != 0) tracer.used_temp(context.used_temp());
+  }
 };
 
 }  // namespace
 
 Status Method::execute(EventTracer& tracer) {
   TracerProbe probe = {tracer};
-  return internal::run_method(*state_, probe);
+  const Status status = internal::run_method(*state_, probe);
+  tracer.end();
+  return status;
 }
 
 Result<InstructionInfo> Method::instruction(size_t chain, size_t instruction) const {

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "taper/event_tracer.h"
+#include "taper/trace_clock.h"
 #include "test/support/loaded_method.h"
 
 namespace taper {
@@ -60,10 +63,11 @@ TEST(Trace, HearsOfEachInstructionThatRuns) {
   EXPECT_EQ(test::floats(loaded.method()), (std::vector<float>{3, 6}));
   EXPECT_EQ(instructions_of(ring), (std::vector<uint32_t>{0, 1, 3}));
   for (size_t i = 0; i < ring.size(); ++i) {
-    EXPECT_EQ(ring[i].end, ring[i].begin + 1);
+    EXPECT_EQ(ring[i].end, ring[i].begin + 1);  // The clock is asked once between two of them.
     EXPECT_EQ(ring[i].chain, 0u);
+    EXPECT_EQ(ring[i].temp_bytes, 0u);
   }
-  EXPECT_EQ(ring[1].begin, ring[0].end + 1);
+  EXPECT_EQ(ring[1].begin, ring[0].end);
 }
 
 TEST(Trace, ARingKeepsTheLast) {
@@ -95,6 +99,35 @@ TEST(Trace, WhatFailsHasEnded) {
   TraceRing ring(records, tick);
   EXPECT_EQ(loaded->execute(ring).error(), Error::kInvalidProgram);
   EXPECT_EQ(instructions_of(ring), (std::vector<uint32_t>{0, 1, 0, 1, 0, 1, 0}));
+}
+
+TEST(Trace, KnowsHowMuchTempMemoryAKernelTook) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  m.call("test::scratch", "", {m.integer(128)});
+  m.call("test::scratch", "", {m.integer(320)});
+  LoadedMethod loaded(builder, {test::test_tables()}, 512);
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().message();
+  TraceRecord records[4];
+  TraceRing ring(records, tick);
+  ASSERT_TRUE(loaded->execute(ring).ok());
+  ASSERT_EQ(ring.size(), 2u);
+  EXPECT_GE(ring[0].temp_bytes, 128u);
+  EXPECT_LT(ring[0].temp_bytes, 128u + 64);  // With what aligns it.
+  EXPECT_EQ(ring[1].temp_bytes, ring[0].temp_bytes + 320 - 128);
+}
+
+TEST(Trace, TheClockCountsSeconds) {
+  const TraceClock clock;
+  const auto start = std::chrono::steady_clock::now();
+  const uint64_t first = clock.now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const uint64_t last = clock.now();
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  EXPECT_GE(clock.seconds(last - first), 0.019);
+  EXPECT_LE(clock.seconds(last - first), passed.count() * 1.01);
+  EXPECT_NEAR(static_cast<double>(clock.nanoseconds_at(last) - clock.nanoseconds_at(first)) * 1e-9,
+              clock.seconds(last - first), 1e-6);
 }
 
 TEST(Trace, InstructionsSayWhatTheyAre) {

@@ -8,19 +8,10 @@
 #include <memory>
 #include <new>
 
-#include "runtime/module/model_table.h"
-#include "runtime/module/value_copy.h"
+#include "runtime/module/c_call.h"
 #include "taper/taper.h"
 
 namespace taper {
-namespace {
-
-static_assert(TAPER_INVALID_ARGUMENT == static_cast<int>(Error::kInvalidArgument));
-static_assert(TAPER_OUT_OF_MEMORY == static_cast<int>(Error::kMemoryAllocationFailed));
-static_assert(TAPER_INVALID_PROGRAM == static_cast<int>(Error::kInvalidProgram));
-static_assert(TAPER_TENSOR == static_cast<int>(Tag::kTensor));
-static_assert(TAPER_BOOL == static_cast<int>(Tag::kBool));
-static_assert(TAPER_MAX_RANK == kMaxRank);
 
 // Never destroyed, so that models may be closed at any time, even during exit().
 ModelTable& models() {
@@ -29,7 +20,7 @@ ModelTable& models() {
 }
 
 template <size_t kSize>
-void put(char (&to)[kSize], const std::string& text) {
+static void put(char (&to)[kSize], const std::string& text) {
   const size_t length = std::min(text.size(), kSize - 1);
   std::memcpy(to, text.data(), length);
   to[length] = '\0';
@@ -48,100 +39,20 @@ taper_code report(taper_error* error, Error code, const std::string& site,
   return static_cast<taper_code>(code);
 }
 
-// One call on a model and, if `method` is given, on one of its methods.
-class Call {
- public:
-  Call(const char* function, taper_model handle, taper_error* error)
-      : site_(function), handle_(handle), error_(error) {
-    switch (models().take(handle, &model_)) {
-      case ModelTable::Found::kYes:
-        code_ = report(error, Error::kOk, "", "");
-        break;
-      case ModelTable::Found::kNone:
-        fail(Error::kInvalidArgument, "the handle is not that of an open model");
-        break;
-      case ModelTable::Found::kBusy:
-        fail(Error::kInvalidState, "the model is in use by another thread");
-        break;
-    }
-  }
-  Call(const char* function, taper_model handle, const char* method, taper_error* error)
-      : Call(function, handle, error) {
-    if (!ok()) return;
-    if (method == nullptr) {
-      fail(Error::kInvalidArgument, "the method's name is a null pointer");
-      return;
-    }
-    site_ += std::string(" ") + method;
-    find(method);
-  }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  ~Call() {
-    if (model_ != nullptr) models().give_back(handle_);
-  }
+namespace {
 
-  bool ok() const { return code_ == TAPER_OK; }
-  taper_code code() const { return code_; }
-  Model& model() { return *model_; }
-  MethodRecord& method() { return *record_; }
-  MethodMeta meta() { return *model_->module.method_meta(record_->name); }
-
-  taper_code fail(Error error, const std::string& message) {
-    return code_ = report(error_, error, site_, message);
-  }
-  // Reports a failure of the module, with its error text.
-  taper_code fail(Status status) {
-    const std::string& text = model_->module.last_error_text();
-    return fail(status.error(), text.empty() ? status.message() : text);
-  }
-  taper_code check(Status status) { return status.ok() ? code_ : fail(status); }
-  // Reports an error and returns false if `pointer`, where the result belongs, is null.
-  bool asks(const void* pointer, const char* what) {
-    if (ok() && pointer == nullptr) {
-      fail(Error::kInvalidArgument, std::string(what) + " is a null pointer");
-    }
-    return ok();
-  }
-  bool in_range(size_t index, size_t count, const char* what) {
-    if (ok() && index >= count) {
-      fail(Error::kInvalidArgument, "there are " + std::to_string(count) + " " + what +
-                                        "s, no number " + std::to_string(index));
-    }
-    return ok();
-  }
-
- private:
-  void find(const std::string& name) {
-    for (const auto& each : model_->methods) {
-      if (each->name == name) record_ = each.get();
-    }
-    if (record_ != nullptr) return;
-    std::string known;
-    for (const std::string& each : model_->method_names) {
-      known += (known.empty() ? "" : ", ") + each;
-      if (each != name) continue;
-      model_->methods.push_back(std::make_unique<MethodRecord>());
-      record_ = model_->methods.back().get();
-      record_->name = name;
-      record_->inputs.resize(model_->module.method_meta(name)->num_inputs());
-      return;
-    }
-    fail(Error::kNotFound, "no method has that name; there are: " + known);
-  }
-
-  std::string site_;
-  const taper_model handle_;
-  taper_error* const error_;
-  Model* model_ = nullptr;
-  MethodRecord* record_ = nullptr;
-  taper_code code_ = TAPER_OK;
-};
+static_assert(TAPER_INVALID_ARGUMENT == static_cast<int>(Error::kInvalidArgument));
+static_assert(TAPER_OUT_OF_MEMORY == static_cast<int>(Error::kMemoryAllocationFailed));
+static_assert(TAPER_INVALID_PROGRAM == static_cast<int>(Error::kInvalidProgram));
+static_assert(TAPER_TENSOR == static_cast<int>(Tag::kTensor));
+static_assert(TAPER_BOOL == static_cast<int>(Tag::kBool));
+static_assert(TAPER_MAX_RANK == kMaxRank);
 
 struct Options {
   ModuleOptions module;
   KernelTable kernels;
   std::vector<Backend> backends;
+  AskedCheck check;  // Module::load() asks it; later calls do not.
 };
 
 // Reads the backends that the caller passes, and adds every problem with them to `problems`.
@@ -188,6 +99,8 @@ std::string read_options(const taper_options* given, Options* to) {
     module.temp_bytes *= std::min<uint32_t>(from->threads, 64);
   }
   module.memory = {from->take_memory, from->give_memory_back, from->memory_context};
+  to->check = {from->check_file, from->check_context, {}};
+  if (from->check_file != nullptr) module.check = {&AskedCheck::check, &to->check};
   return problems;
 }
 
@@ -218,27 +131,6 @@ taper_code describe(Call& call, Result<Tag> tag, Result<TensorInfo> tensor,
     if (!tensor.ok()) return call.check(tensor.status());
     describe_tensor(*tensor, info);
   }
-  return call.code();
-}
-
-taper_code run(Call& call) {
-  MethodRecord& record = call.method();
-  record.outputs.clear();
-  const MethodMeta meta = call.meta();
-  std::vector<std::unique_ptr<BoundInput>> bound;
-  std::vector<EValue> values;
-  for (size_t i = 0; i < record.inputs.size(); ++i) {
-    if (*meta.input_tag(i) != Tag::kTensor) continue;
-    if (!record.inputs[i].set) {
-      return call.fail(Error::kInvalidState, "input " + std::to_string(i) + " was never set");
-    }
-    bound.push_back(std::make_unique<BoundInput>(record.inputs[i]));
-    values.emplace_back(&bound.back()->tensor());
-  }
-  Result<std::vector<EValue>> outputs = call.model().module.execute(record.name, values);
-  if (!outputs.ok()) return call.fail(outputs.status());
-  record.outputs = std::move(*outputs);
-  record.ran = true;
   return call.code();
 }
 
@@ -385,8 +277,9 @@ taper_code taper_set_input(taper_model model, const char* method, size_t index,
 taper_code taper_run(taper_model model, const char* method, taper_error* error) {
   Call call(__func__, model, method, error);
   if (!call.ok()) return call.code();
-  call.method().ran = false;
-  return taper::run(call);
+  return taper::run(
+      call, [](taper::Module& module, const std::string& name,
+               taper::Span<const taper::EValue> inputs) { return module.execute(name, inputs); });
 }
 
 taper_code taper_get_output(taper_model model, const char* method, size_t index, taper_value* value,

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "taper/c_tables.h"
+#include "taper/etdump.h"
 #include "taper/taper.h"
 #include "test/support/guarded_program.h"
 #include "test/support/payload_backend.h"
@@ -339,6 +340,27 @@ TEST_F(CApi, MemoryOfTheApplicationIsUsed) {
               "more memory than is available", "taper_load_method forward");
 }
 
+TEST_F(CApi, FilesAreUsedThatTheApplicationAccepts) {
+  taper_close(model_);
+  size_t wanted = file_.size;
+  options_.check_context = &wanted;
+  options_.check_file = [](void* context, const void*, size_t size, taper_error* error) {
+    if (size == *static_cast<size_t*>(context)) return taper_code{TAPER_OK};
+    std::strcpy(error->message, "I do not know it");
+    return taper_code{TAPER_ACCESS_FAILED};
+  };
+  EXPECT_EQ(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+            TAPER_OK);
+  EXPECT_EQ(taper_load_method(model_, "forward", &error_), TAPER_OK);
+  taper_close(model_);
+  wanted = 0;
+  expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_),
+              TAPER_ACCESS_FAILED, "I do not know it", "taper_open_memory");
+  options_.check_file = [](void*, const void*, size_t, taper_error*) { return taper_code{99}; };
+  expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_), 99,
+              "the application refuses the file", "taper_open_memory");
+}
+
 TEST_F(CApi, ASecondThreadIsTurnedAway) {
   set("forward", 0, {1, 2});
   set("forward", 2, {1, 2});
@@ -471,6 +493,59 @@ TEST(CApiFuzz, NoSequenceOfCallsCrashes) {
   }
   EXPECT_GT(fine, 1000u);
   EXPECT_GT(refused, 1000u);
+}
+
+struct Heard {
+  std::vector<std::string> names;
+  std::vector<int32_t> instructions;
+  uint64_t last_end = 0;
+};
+
+void hear(void* context, const taper_event* event) {
+  auto& heard = *static_cast<Heard*>(context);
+  heard.names.emplace_back(event->name);
+  heard.instructions.push_back(event->instruction);
+  EXPECT_EQ(event->chain, 0);
+  EXPECT_EQ(event->step, -1);
+  EXPECT_GE(event->begin_ns, heard.last_end);
+  EXPECT_GE(event->end_ns, event->begin_ns);
+  heard.last_end = event->end_ns;
+}
+
+TEST_F(CApi, ARecordingTellsWhatRanAndBecomesAFile) {
+  Heard heard;
+  taper_recording* const recording = taper_start_recording(hear, &heard);
+  ASSERT_NE(recording, nullptr);
+  expect_said(taper_run_recorded(model_, "forward", recording, &error_), TAPER_INVALID_STATE,
+              "never set", "taper_run_recorded forward");
+  EXPECT_TRUE(heard.names.empty());
+  set("forward", 0, {1, 2});
+  set("forward", 2, {3, 4});
+  ASSERT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
+  const std::vector<float> wanted = output("forward", 0);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(taper_run_recorded(model_, "forward", recording, &error_), TAPER_OK)
+        << error_.message;
+    EXPECT_EQ(output("forward", 0), wanted);
+  }
+  ASSERT_FALSE(heard.names.empty());
+  EXPECT_EQ(heard.names[0], "native_call_add.out");
+  EXPECT_EQ(heard.instructions[0], 0);
+
+  const void* data = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(taper_recorded_file(recording, &data, &size, &error_), TAPER_OK);
+  const Result<EtDump> dump = read_etdump({static_cast<const uint8_t*>(data), size});
+  ASSERT_TRUE(dump.ok()) << dump.status().message();
+  ASSERT_EQ(dump->blocks.size(), 2u);
+  EXPECT_EQ(2 * (dump->blocks[1].events.size() - 1), heard.names.size());
+
+  expect_said(taper_run_recorded(model_, "forward", nullptr, &error_), TAPER_INVALID_ARGUMENT,
+              "recording is a null pointer", "taper_run_recorded forward");
+  expect_said(taper_recorded_file(nullptr, &data, &size, &error_), TAPER_INVALID_ARGUMENT,
+              "recording is a null pointer", "taper_recorded_file");
+  taper_end_recording(recording);
+  taper_end_recording(nullptr);
 }
 
 }  // namespace

@@ -30,15 +30,18 @@ struct LoadedMethod {
 // The loader of a file, by path or in memory: one of the three kinds.
 class FileSource {
  public:
-  Status open(const std::string& path, LoadMode mode) {
-    if (mode == LoadMode::kMmap) {
+  Status open(const std::string& path, const ModuleOptions& options) {
+    const FileCheck& check = options.check;
+    if (options.load_mode == LoadMode::kMmap && check.check == nullptr) {
       Result<MmapDataLoader> mapped = MmapDataLoader::open(path.c_str());
       if (mapped.ok()) mapped_.emplace(std::move(*mapped));
       if (mapped.ok() || mapped.error() != Error::kNotSupported) return mapped.status();
     }
     Result<FileDataLoader> read = FileDataLoader::open(path.c_str());
-    if (read.ok()) read_.emplace(std::move(*read));
-    return read.status();
+    TAPER_TRY(read.status());
+    read_.emplace(std::move(*read));
+    if (check.check == nullptr) return {};
+    return check.check(check.context, *read_->load(0, read_->size()));
   }
   void serve(Span<const uint8_t> bytes) { buffer_.emplace(bytes.data(), bytes.size()); }
   void close() {
@@ -126,7 +129,7 @@ struct Module::State {
 
   Status open_data() {
     if (options.data_path.empty()) return {};
-    TAPER_TRY(fail(data_source.open(options.data_path, options.load_mode), options.data_path));
+    TAPER_TRY(fail(data_source.open(options.data_path, options), options.data_path));
     Result<ExternalData> opened = ExternalData::open(data_source.loader(), diagnostics());
     if (!opened.ok()) return fail(opened.status(), options.data_path);
     external.emplace(std::move(*opened));
@@ -136,9 +139,11 @@ struct Module::State {
 
   Status open_program() {
     if (memory.data() != nullptr) {
+      const FileCheck& check = options.check;
+      if (check.check != nullptr) TAPER_TRY(fail(check.check(check.context, memory), path));
       program_source.serve(memory);
     } else {
-      TAPER_TRY(fail(program_source.open(path, options.load_mode), path));
+      TAPER_TRY(fail(program_source.open(path, options), path));
     }
     TAPER_TRY(open_data());
     Result<Program> opened = Program::open(program_source.loader(), diagnostics());
@@ -318,10 +323,17 @@ Method* Module::method(std::string_view name) {
 }
 
 Result<std::vector<EValue>> Module::execute(std::string_view name, Span<const EValue> inputs) {
+  return execute_by(
+      name, inputs, [](Method& method, void*) { return method.execute(); }, nullptr);
+}
+
+Result<std::vector<EValue>> Module::execute_by(std::string_view name, Span<const EValue> inputs,
+                                               Status (*run)(Method& method, void* context),
+                                               void* context) {
   TAPER_TRY(load_method(name));
   Method& method = *this->method(name);
   TAPER_TRY(state_->fail(state_->set_inputs(method, inputs), std::string(name)));
-  const Status status = method.execute();
+  const Status status = run(method, context);
   if (!status.ok()) return state_->describe_failure(method, status);
   std::vector<EValue> outputs;
   outputs.reserve(method.num_outputs());

@@ -249,5 +249,42 @@ TEST(ModuleData, ExternalWeightsComeFromTheDataPath) {
   EXPECT_NE(without.last_error_text().find("weight"), std::string::npos);
 }
 
+// Accepts files of a certain size.
+struct OfSize {
+  size_t wanted = 0;
+  std::vector<size_t> seen = {};
+
+  static Status check(void* self, Span<const uint8_t> file) {
+    OfSize& asked = *static_cast<OfSize*>(self);
+    asked.seen.push_back(file.size());
+    return file.size() == asked.wanted ? Status() : Status(Error::kAccessFailed, "wrong size");
+  }
+};
+
+TEST(ModuleCheck, SeesEveryFileBeforeItIsUsed) {
+  ProgramBuilder builder;
+  builder.method("forward");
+  const Bytes program = builder.finish(), wrong(program.size() + 1, 0);
+  PtdBuilder ptd;
+  const Bytes data = ptd.finish();
+  const TempFile good("taper_check_test.pte", program), bad("taper_check_test.bad", wrong),
+      weights("taper_check_test.ptd", data);
+  OfSize check = {program.size()};
+  ModuleOptions options = with_test_kernels();
+  options.check = {&OfSize::check, &check};
+  Module accepted(good.path(), options);
+  EXPECT_TRUE(accepted.load_method("forward").ok()) << accepted.last_error_text();
+  EXPECT_TRUE(Module(program, options).load().ok());
+  // A file that is no program is refused for what the check says.
+  Module refused(bad.path(), options);
+  EXPECT_EQ(refused.load().error(), Error::kAccessFailed);
+  EXPECT_EQ(refused.last_error_text(), "wrong size: " + bad.path());
+  EXPECT_EQ(Module(wrong, options).load().error(), Error::kAccessFailed);
+  options.data_path = weights.path();
+  EXPECT_EQ(Module(good.path(), options).load().error(), Error::kAccessFailed);
+  EXPECT_EQ(check.seen, (std::vector<size_t>{program.size(), program.size(), wrong.size(),
+                                             wrong.size(), program.size(), data.size()}));
+}
+
 }  // namespace
 }  // namespace taper

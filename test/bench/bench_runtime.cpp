@@ -1,5 +1,5 @@
 // Measures the runtime's own cost per operator: opening (verifying), loading and dispatching, on a
-// program of 1000 additions.
+// program of 1000 additions; and what a tracer adds to dispatching.
 
 #include <benchmark/benchmark.h>
 
@@ -9,9 +9,12 @@
 
 #include "kernels_portable/kernel_table.h"
 #include "taper/data_loader.h"
+#include "taper/event_tracer.h"
 #include "taper/method.h"
 #include "taper/program.h"
+#include "taper/trace_clock.h"
 #include "test/support/synthetic_program.h"
+#include "tools/profile/recorder.h"
 
 namespace taper::bench {
 namespace {
@@ -104,6 +107,46 @@ void execute(benchmark::State& state, KernelTable table, int32_t elements) {
 }
 BENCHMARK_CAPTURE(execute, dispatch_only, kNothings, 16);
 BENCHMARK_CAPTURE(execute, add_16_floats, portable::portable_kernels(), 16);
+
+// What these take beyond execute/dispatch_only is the tracer's.
+template <typename Tracer, typename StartRun>
+void traced(benchmark::State& state, Tracer& tracer, StartRun start_run) {
+  Setup setup(16, kNothings);
+  Result<Method> method = Method::load(*setup.program, "forward", setup.memory, setup.options);
+  require(method.status());
+  require(method->set_input(0, EValue(&setup.input)));
+  for (auto _ : state) {
+    start_run();
+    require(method->execute(tracer));
+  }
+  per_operator(state);
+}
+
+void trace_ring(benchmark::State& state) {
+  static TraceRecord records[4096];
+  static const TraceClock clock;
+  TraceRing ring(records, clock.counter());
+  traced(state, ring, [] {});
+}
+BENCHMARK(trace_ring);
+
+// By the system's clock, where the processor's counter cannot be used.
+void trace_ring_steady_clock(benchmark::State& state) {
+  static TraceRecord records[4096];
+  TraceRing ring(
+      records, +[]() -> uint64_t {
+        return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+      });
+  traced(state, ring, [] {});
+}
+BENCHMARK(trace_ring_steady_clock);
+
+// What `taper profile` records with, which keeps a million events.
+void recorder(benchmark::State& state) {
+  tools::Recorder all;
+  traced(state, all, [&] { all.start_run(); });
+}
+BENCHMARK(recorder)->Iterations(900);
 
 }  // namespace
 }  // namespace taper::bench

@@ -17,12 +17,16 @@ namespace {
 
 // The C API. A name must not be removed once it is added here: programs are linked against it.
 const std::vector<std::string> kSymbols = {
-    "taper_backend_count",  "taper_backend_name",     "taper_close",           "taper_code_name",
-    "taper_describe_input", "taper_describe_method",  "taper_describe_output", "taper_dtype_name",
-    "taper_dtype_size",     "taper_fast_kernels",     "taper_find_backend",    "taper_get_output",
-    "taper_load_method",    "taper_method_count",     "taper_method_name",     "taper_open_memory",
-    "taper_open_path",      "taper_portable_kernels", "taper_reset_state",     "taper_run",
-    "taper_set_input",      "taper_version",          "taper_version_text"};
+    "taper_backend_count",       "taper_backend_name",     "taper_close",
+    "taper_code_name",           "taper_describe_input",   "taper_describe_method",
+    "taper_describe_output",     "taper_dtype_name",       "taper_dtype_size",
+    "taper_end_recording",       "taper_fast_kernels",     "taper_find_backend",
+    "taper_find_traced_backend", "taper_get_output",       "taper_load_method",
+    "taper_method_count",        "taper_method_name",      "taper_open_memory",
+    "taper_open_path",           "taper_portable_kernels", "taper_read_public_key",
+    "taper_recorded_file",       "taper_reset_state",      "taper_run",
+    "taper_run_recorded",        "taper_set_input",        "taper_signed_by",
+    "taper_start_recording",     "taper_version",          "taper_version_text"};
 
 std::vector<std::string> visible_symbols() {
   std::vector<std::string> names;
@@ -76,6 +80,26 @@ void expect_refused(const Said& said, const std::string& text) {
   EXPECT_EQ(said.code, 1);
   ASSERT_EQ(said.error_lines().size(), 1u) << said.err;
   EXPECT_NE(said.err.find(text), std::string::npos) << said.err;
+}
+
+TEST(SharedLibrary, RecordsWhatRanWithinDelegatesToo) {
+  const ScratchFolder scratch;
+  for (const DeviceDescriptor* each : backend_devices()) {
+    if (!TAPER_SHARED_FAST) break;
+    const std::string name = each->identity.name, path = scratch / (name + ".pte");
+    const std::string file = scratch / (name + ".etdp");
+    if (run("taper", {"export", TAPER_SOURCE_DIR "/demo/digits.pt2", "--backend", name, "-o", path})
+            .code != 0) {
+      continue;  // A backend only for tests.
+    }
+    const Said said = run("c_api", {"--record", file, path, "fast", name});
+    ASSERT_EQ(said.code, 0) << said.err;
+    expect_logits(said.out);
+    EXPECT_NE(said.err.find("DELEGATE_CALL"), std::string::npos) << said.err;
+    const Said profile = run("taper", {"profile", file});
+    ASSERT_EQ(profile.code, 0) << profile.err;
+    EXPECT_NE(profile.out.find("a delegate"), std::string::npos) << profile.out;
+  }
 }
 
 TEST(SharedLibrary, RunsTheDelegatesOfTheBackendsThatAreHandedIn) {

@@ -10,8 +10,8 @@
 namespace taper::test {
 namespace {
 
-constexpr const char* kCommands[] = {"export", "check",  "run",   "inspect",
-                                     "bench",  "verify", "batch", "select"};
+constexpr const char* kCommands[] = {"export", "check", "run",    "inspect", "bench",
+                                     "verify", "batch", "select", "sign"};
 
 void expect_one_error(const Said& said, int code, const std::string& part) {
   EXPECT_EQ(said.code, code) << said.err;

@@ -1,6 +1,6 @@
 // taper_fuzz: mutates seed files with deterministic random numbers and exercises every mutant.
 //
-//   taper_fuzz --kind pte --runs 200000 [--first N] [--seconds S] [--seed FILE]... [--keep PATH]
+//   taper_fuzz --kind pte|pt2|bpte|etdp --runs 200000 [--first N] [--seconds S] [--seed FILE]... [--keep PATH]
 //
 // Mutant N is always the same file, so `--first N --runs 1` reproduces a failure, and --keep writes
 // the mutant to a file. Crash handlers find the number of the current mutant in a global. A mutant
@@ -27,8 +27,30 @@ namespace {
 
 constexpr unsigned kHungSeconds = 20;
 
+// A kind of file. The salt makes mutants of different kinds different; it must not change.
+struct Kind {
+  const char* name;
+  uint64_t salt;
+  std::vector<std::string> (*seeds)();
+  std::string (*mutate)(const std::string&, Random&);
+  bool (*exercise)(std::string_view);
+};
+
+template <std::string (*kMutate)(std::string, Random&)>
+std::string mutate_copy(const std::string& file, Random& random) {
+  return kMutate(file, random);
+}
+
+constexpr Kind kKinds[] = {
+    {"pte", 0, pte_seeds, mutate_copy<mutate_pte>, exercise_pte},
+    {"pt2", 1, pt2_seeds, mutate_pt2, exercise_pt2},
+    {"bpte", 0, bpte_seeds, mutate_copy<mutate_bytes>, exercise_bpte},
+    {"etdp", 0, etdp_seeds, mutate_copy<mutate_etdp>, exercise_etdp},
+};
+
 struct Options {
-  std::string kind = "pte", keep;
+  const Kind* kind = &kKinds[0];
+  std::string keep;
   uint64_t first = 0, runs = 1000, seconds = 0;
   std::vector<std::string> seeds;
 };
@@ -50,11 +72,20 @@ void on_alarm(int) {
 }
 
 int usage(const char* problem) {
-  std::fprintf(stderr,
-               "taper_fuzz: %s\nusage: taper_fuzz [--kind pte|pt2] [--runs N] [--first N] "
-               "[--seconds S] [--seed FILE]... [--keep PATH]\n",
-               problem);
+  std::fprintf(
+      stderr,
+      "taper_fuzz: %s\nusage: taper_fuzz [--kind pte|pt2|bpte|etdp] [--runs N] [--first N] "
+      "[--seconds S] [--seed FILE]... [--keep PATH]\n",
+      problem);
   return 2;
+}
+
+// Null if there is none.
+const Kind* find_kind(const std::string& name) {
+  for (const Kind& kind : kKinds) {
+    if (name == kind.name) return &kind;
+  }
+  return nullptr;
 }
 
 bool parse(int argc, char** argv, Options* options) {
@@ -62,7 +93,7 @@ bool parse(int argc, char** argv, Options* options) {
     const std::string flag = argv[i];
     const char* value = argv[i + 1];
     if (flag == "--kind")
-      options->kind = value;
+      options->kind = find_kind(value);
     else if (flag == "--keep")
       options->keep = value;
     else if (flag == "--seed")
@@ -76,7 +107,7 @@ bool parse(int argc, char** argv, Options* options) {
     else
       return false;
   }
-  return argc % 2 == 1 && (options->kind == "pte" || options->kind == "pt2");
+  return argc % 2 == 1 && options->kind != nullptr;
 }
 
 std::vector<std::string> load_seeds(const Options& options) {
@@ -86,21 +117,21 @@ std::vector<std::string> load_seeds(const Options& options) {
     seeds.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   }
   if (!seeds.empty()) return seeds;
-  return options.kind == "pte" ? pte_seeds() : pt2_seeds();
+  return options.kind->seeds();
 }
 
-std::string mutant_of(const std::vector<std::string>& seeds, bool pte, uint64_t number) {
-  Random random(number * 2 + (pte ? 0 : 1));
+std::string mutant_of(const std::vector<std::string>& seeds, const Kind& kind, uint64_t number) {
+  Random random(number * 2 + kind.salt);
   const std::string& seed = seeds[random.below(seeds.size())];
-  return pte ? mutate_pte(seed, random) : mutate_pt2(seed, random);
+  return kind.mutate(seed, random);
 }
 
 int run(const Options& options) {
-  const bool pte = options.kind == "pte";
+  const Kind& kind = *options.kind;
   const std::vector<std::string> seeds = load_seeds(options);
   if (seeds.empty()) return usage("no seeds");
   for (size_t i = 0; i < seeds.size(); ++i) {
-    if (pte ? exercise_pte(seeds[i]) : exercise_pt2(seeds[i])) continue;
+    if (kind.exercise(seeds[i])) continue;
     return usage(("seed " + std::to_string(i) + " is not accepted").c_str());
   }
   const auto start = std::chrono::steady_clock::now();
@@ -112,15 +143,15 @@ int run(const Options& options) {
     if (options.seconds != 0 && elapsed() >= static_cast<double>(options.seconds)) break;
     if (options.runs == 0 && options.seconds == 0) break;
     current_mutant = options.first + done;
-    const std::string mutant = mutant_of(seeds, pte, current_mutant);
+    const std::string mutant = mutant_of(seeds, kind, current_mutant);
     if (!options.keep.empty()) std::ofstream(options.keep, std::ios::binary) << mutant;
     ::alarm(kHungSeconds);
-    accepted += pte ? exercise_pte(mutant) : exercise_pt2(mutant);
+    accepted += kind.exercise(mutant);
     ::alarm(0);
   }
   std::printf(
       "taper_fuzz: %s: %llu mutants of %zu seeds, %llu accepted, %.0f s, nothing reported\n",
-      options.kind.c_str(), static_cast<unsigned long long>(done), seeds.size(),
+      kind.name, static_cast<unsigned long long>(done), seeds.size(),
       static_cast<unsigned long long>(accepted), elapsed());
   return 0;
 }
@@ -142,7 +173,7 @@ int main(int argc, char** argv) {
   using namespace taper::fuzz;
   Options options;
   if (!parse(argc, argv, &options)) return usage("cannot read the command line");
-  current_kind = options.kind == "pte" ? "pte" : "pt2";
+  current_kind = options.kind->name;
   ::signal(SIGALRM, on_alarm);
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_set_death_callback([] { report("failed"); });

@@ -11,5 +11,9 @@ namespace taper::fuzz {
 bool exercise_pte(std::string_view file);
 // Exports the archive and, if that succeeds, exercises the resulting program.
 bool exercise_pt2(std::string_view file);
+// Opens a program with test cases, and uses each of their values.
+bool exercise_bpte(std::string_view file);
+// Reads a trace, writes it again, and makes a profile of it.
+bool exercise_etdp(std::string_view file);
 
 }  // namespace taper::fuzz

@@ -2,6 +2,7 @@
 //
 //   bytes  flips bits, sets bytes, writes edge-case integers, truncates, copies and removes blocks
 //   pte    edits the fields of a program's tables: vtables, offsets, vector lengths, scalars
+//   etdp   bytes, with a length that fits most of the time
 //   pt2    edits tokens of the JSON inside the archive, or the archive's own records
 
 #pragma once
@@ -17,6 +18,7 @@ uint64_t awkward_integer(Random& random);
 
 std::string mutate_bytes(std::string file, Random& random);
 std::string mutate_pte(std::string file, Random& random);
+std::string mutate_etdp(std::string file, Random& random);
 std::string mutate_pt2(const std::string& file, Random& random);
 
 }  // namespace taper::fuzz

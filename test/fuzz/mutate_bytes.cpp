@@ -68,4 +68,14 @@ std::string mutate_bytes(std::string file, Random& random) {
   return file;
 }
 
+// Without its length, whatever is behind it would be refused unread.
+std::string mutate_etdp(std::string file, Random& random) {
+  file = mutate_bytes(std::move(file), random);
+  if (file.size() >= 4 && !random.one_in(8)) {
+    const auto length = static_cast<uint32_t>(file.size() - 4);
+    std::memcpy(file.data(), &length, sizeof(length));
+  }
+  return file;
+}
+
 }  // namespace taper::fuzz

@@ -64,4 +64,11 @@ std::vector<std::string> pte_seeds() {
   return seeds;
 }
 
+std::vector<std::string> bpte_seeds() { return {contents(kRoot + "/test/compat/data/mlp.bpte")}; }
+
+std::vector<std::string> etdp_seeds() {
+  return {contents(kRoot + "/test/compat/data/mlp.etdp"),
+          contents(kRoot + "/test/compat/data/mlp_delegate.etdp")};
+}
+
 }  // namespace taper::fuzz

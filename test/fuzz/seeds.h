@@ -9,5 +9,8 @@ namespace taper::fuzz {
 
 std::vector<std::string> pt2_seeds();
 std::vector<std::string> pte_seeds();
+// Files of ExecuTorch's tools.
+std::vector<std::string> bpte_seeds();
+std::vector<std::string> etdp_seeds();
 
 }  // namespace taper::fuzz

@@ -22,7 +22,7 @@ if(TAPER_HOST)
     target_link_libraries(taper_fuzz_support PRIVATE taper::warnings
       PUBLIC taper_tools taper_backends_aot taper_backends)
     if(TAPER_LIBFUZZER)
-      foreach(kind pte pt2)
+      foreach(kind pte pt2 bpte etdp)
         taper_program(${kind}_fuzz FILES test/fuzz/${kind}_fuzz.cpp LINK taper_fuzz_support)
         target_link_options(${kind}_fuzz PRIVATE -fsanitize=fuzzer)
       endforeach()

@@ -1,7 +1,7 @@
 """Runs random programs through torch.export, taper export and taper run; compares with PyTorch.
 
     python test/oracle/random_graphs.py --taper build/release/bin/taper [--programs 2000]
-        [--backend xnnpack] [--networks]
+        [--backend xnnpack] [--networks | --quantised]
 
 A program whose results differ is shrunk and printed as Python. The seeds are fixed, so program N is
 the same everywhere. Programs of static sizes share an export, since exporting takes most of the
@@ -26,7 +26,7 @@ import random_network
 import random_program
 import shrink
 from taper_process import Died, Taper, load, save
-from verdict import Verdict, differs, is_unstable
+from verdict import Verdict, differs, is_unstable, is_within_steps
 
 TOGETHER = 24  # The number of programs per task.
 DECLINED = "writing through aten::expand"  # A documented refusal.
@@ -87,6 +87,7 @@ def narrowed(program, exported, environment):
 class Checker:
     def __init__(self, taper, backend, folder):
         self.taper, self.folder = Taper(taper), folder
+        self.has_backend = backend != "portable"
         self.export_options = ["--backend", backend]
         if backend != "portable":
             self.export_options.append("--delegate-all")
@@ -174,6 +175,8 @@ class Checker:
                 return Verdict("misexported", why)
             if is_unstable(program, environment, k, got(k)):
                 return Verdict("unstable", why)
+            if self.has_backend and is_within_steps(program, environment, k, got(k)):
+                return Verdict("stepped", why)
             return Verdict("wrong", f"output {k} with sizes {environment}: {why}")
         return Verdict("ok")
 
@@ -218,7 +221,9 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--taper", required=True)
     parser.add_argument("--backend", default="portable", help="the backend to delegate to")
-    parser.add_argument("--networks", action="store_true", help="draw layers of networks")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--networks", action="store_true", help="draw layers of networks")
+    kind.add_argument("--quantised", action="store_true", help="draw quantised layers")
     parser.add_argument("--programs", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--length", type=int, default=20, help="lines per program")
@@ -227,11 +232,19 @@ def parse():
     return parser.parse_args()
 
 
+def drawer_of(options):
+    if options.quantised:
+        from random_quantised import QuantisedDrawer  # Needs torchao.
+
+        return QuantisedDrawer
+    return random_network.NetworkDrawer if options.networks else random_program.Drawer
+
+
 def main():
     options = parse()
     start, counts = time.time(), collections.Counter()
     seeds = range(options.first, options.first + options.programs)
-    drawer = random_network.NetworkDrawer if options.networks else random_program.Drawer
+    drawer = drawer_of(options)
     tasks = [(options.taper, options.backend, drawer, seeds[i : i + TOGETHER], options.length)
              for i in range(0, len(seeds), TOGETHER)]
     failures = 0

@@ -74,7 +74,12 @@ class Program:
 
     def script(self):
         """The program as a self-contained Python file."""
-        text = "import torch\nimport torch.nn.functional as F\n\n"
+        text = "import torch\nimport torch.nn.functional as F\n"
+        if "quantized_decomposed" in self.source():
+            text += "import torch.ao.quantization.fx._decomposed\n"
+        if "torchao" in self.source():
+            text += "import torchao.quantization.quant_primitives\n"
+        text += "\n"
         for x in self.inputs:
             text += f"# dynamic: {x.dims}\n" if any(x.dims) else ""
             value = x.values[0]

@@ -129,7 +129,7 @@ int bench_command(int argc, char** argv) {
   if (line.given("inputs")) {
     runner.set_inputs(read_all(names), names);
   } else {
-    runner.set_ones();
+    runner.set_default_inputs();
   }
   Figures figures = measure(runner, warmup, iterations, seconds);
   figures.idle_bytes = idle_bytes;

@@ -183,13 +183,32 @@ void print_line(const std::string& name, std::string_view target, const std::str
   std::printf("  %-24s %-40s %s\n", name.c_str(), std::string(target).c_str(), where.c_str());
 }
 
-// Prints the call and its nodes, with the reasons why preferred backends did not take them.
-void print_delegate(const exir::Node& node, const exir::Delegation::Call& call) {
-  print_line(node.name, node.target(),
-             call.backend + "  " + std::to_string(call.nodes.size()) + " nodes");
+// "9 nodes: 6 int8, 2 float32", where a backend says in what it computes.
+std::string nodes_text(const exir::Delegation::Call& call) {
+  std::string text = std::to_string(call.nodes.size()) + " nodes";
+  std::map<std::string, size_t> counts;
   for (const exir::Delegation::Member& member : call.nodes) {
-    std::printf("    %-24s %s%s%s\n", member.name.c_str(), member.target.c_str(),
-                member.refusals.empty() ? "" : "  ", member.refusals.c_str());
+    const std::string what = member.computed_in.substr(0, member.computed_in.find(':'));
+    if (!what.empty()) ++counts[what];
+  }
+  const char* separator = ": ";
+  for (const auto& [what, count] : counts) {
+    text += separator + std::to_string(count) + " " + what;
+    separator = ", ";
+  }
+  return text;
+}
+
+// Prints the call and its nodes, with what they are computed in, and the reasons why preferred
+// backends did not take them.
+void print_delegate(const exir::Node& node, const exir::Delegation::Call& call) {
+  print_line(node.name, node.target(), call.backend + "  " + nodes_text(call));
+  for (const exir::Delegation::Member& member : call.nodes) {
+    std::string line = member.target;
+    for (const std::string& more : {member.computed_in, member.refusals}) {
+      if (!more.empty()) line += "  " + more;
+    }
+    std::printf("    %-24s %s\n", member.name.c_str(), line.c_str());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "backends/compilers.h"
 #include "exir/emit/program_patch.h"
 #include "kernels_portable/kernel_table.h"
+#include "signing/signature.h"
 #include "taper/module.h"
 #include "tools/atomic_file.h"
 #include "tools/backends.h"
@@ -138,7 +139,11 @@ int pack_command(int argc, char** argv) {
     throw UsageError("--for names the processor; it must be this-cpu");
   }
   const std::string output = line.given("output") ? line.text("output") : file;
-  const std::string given = read_file(file);
+  std::string given = read_file(file);
+  const Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(given.data()), given.size());
+  const size_t unsigned_size = without_signature(bytes).size();
+  const bool was_signed = unsigned_size != given.size();
+  given.resize(unsigned_size);
   {
     // Refuse a file that is not a program before anything reads it as one.
     const Aligned program(given);
@@ -153,6 +158,7 @@ int pack_command(int argc, char** argv) {
   std::printf("%s: %s, of which %s are packed weights for this processor\n", output.c_str(),
               bytes_text(static_cast<double>(packed.program.size())).c_str(),
               bytes_text(static_cast<double>(packed.bytes)).c_str());
+  if (was_signed) print_note("the signature is gone, since the file has changed: sign it again");
   return 0;
 }
 

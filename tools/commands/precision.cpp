@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "tools/compare.h"
 #include "tools/program_runner.h"
 
 namespace taper::tools {
@@ -43,28 +44,12 @@ std::vector<Output> run(const RunnerOptions& options, const std::vector<std::str
   return runner.outputs();
 }
 
-// Elements that are not finite in either count if the other is another number.
 OutputChange change_of(size_t output, const NpyArray& exact, const NpyArray& rounded) {
-  const ScalarType part = part_type(exact.dtype);
-  double largest = 0, difference = 0, signal = 0, noise = 0;
-  for (size_t i = 0; i < exact.data.size() / element_size(part); ++i) {
-    const double a = element_at(part, exact.data, i), b = element_at(part, rounded.data, i);
-    if (a == b || (std::isnan(a) && std::isnan(b))) {
-      if (!std::isfinite(a)) continue;
-    } else if (!std::isfinite(a) || !std::isfinite(b)) {
-      difference = noise = std::numeric_limits<double>::infinity();
-      continue;
-    }
-    largest = std::max(largest, std::fabs(a));
-    difference = std::max(difference, std::fabs(a - b));
-    signal += a * a;
-    noise += (a - b) * (a - b);
-  }
+  const ArrayDifference difference = difference_of(rounded, exact);
   OutputChange change;
   change.output = output;
-  change.largest = difference == 0 ? 0 : difference / largest;
-  change.decibels =
-      noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+  change.largest = difference.largest == 0 ? 0 : difference.largest / difference.scale;
+  change.decibels = difference.decibels;
   return change;
 }
 

@@ -166,7 +166,7 @@ int quantize_command(int argc, char** argv) {
   if (line.given("max-drop")) request.largest_drop = drop_of(line.text("max-drop"));
   request.sensitivity = line.given("sensitivity");
   request.keep = line.list("keep");
-  request.engine = graph_engine({target, 1});
+  request.engine = graph_engine({target.empty() ? "portable" : target, 1});
   request.progress = show_progress;
   if (line.given("calibrate")) {
     const exir::ExportedProgram program = exir::import_pt2(request.path);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
@@ -21,6 +22,7 @@ struct RunOptions {
   RunnerOptions runner;
   std::vector<std::string> inputs;
   bool inputs_given = false;
+  std::optional<uint64_t> test_case;
   std::string outputs;
   uint64_t iterations = 1;
 };
@@ -31,12 +33,13 @@ CommandLine describe() {
       "Runs one method of a .pte.\n\n"
       "Inputs are .npy files, one per tensor argument in flattened order. Arguments that are\n"
       "numbers, strings or None take the values fixed at export. Without --inputs every tensor\n"
-      "is full of ones. Outputs are printed; with --outputs the tensors are also written as\n"
-      "out0.npy, out1.npy, ...\n",
-      "FILE.pte [OPTIONS]",
+      "is full of ones, or of a .bpte the first test case is taken. Outputs are printed; with\n"
+      "--outputs the tensors are also written as out0.npy, out1.npy, ...\n",
+      "FILE.pte|FILE.bpte [OPTIONS]",
       {{"Run",
         {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
+         {"case", "Take the inputs of test case N of a .bpte", "N"},
          {"o,outputs", "Write the tensor outputs to this folder", "DIR"},
          {"n,iterations", "Run N times, keeping state; print minimum and median", "N", "1"},
          {"t,threads", "Threads for kernels and backends; default: one per fast core, at most 4",
@@ -44,7 +47,8 @@ CommandLine describe() {
          {"cache",
           "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
           "existing file is always used"},
-         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
+         {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
+         {"key", "Run the files only if this public key has signed them", "KEY.pub.pem"}}}}};
 }
 
 std::string preview(const NpyArray& array) {
@@ -88,8 +92,10 @@ int run_program(const RunOptions& options) {
   print_note(runner.device_note());
   if (options.inputs_given) {
     runner.set_inputs(read_all(options.inputs), options.inputs);
+  } else if (options.test_case) {
+    runner.set_case(*options.test_case);
   } else {
-    runner.set_ones();
+    runner.set_default_inputs();
   }
   std::vector<double> seconds;
   {
@@ -120,9 +126,14 @@ int run_command(int argc, char** argv) {
   if (line.given("threads")) {
     options.runner.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   }
+  options.runner.key_path = line.text("key");
   options.runner.make_cache = line.given("cache");
   options.inputs_given = line.given("inputs");
   options.inputs = line.list("inputs");
+  if (line.given("case")) options.test_case = line.integer("case", 0, UINT32_MAX);
+  if (options.inputs_given && options.test_case) {
+    throw UsageError("--inputs and --case exclude each other");
+  }
   options.outputs = line.text("outputs");
   if (line.given("outputs") && options.outputs.empty()) {
     throw UsageError("--outputs needs a folder");

@@ -1,15 +1,14 @@
-// Recorded runs in Chrome's trace format (a JSON object with "traceEvents"), which Perfetto and
-// chrome://tracing open: instructions are one track, the steps of backends another below them.
+// A timeline in Chrome's trace format (a JSON object with "traceEvents"), which Perfetto and
+// chrome://tracing open.
 
 #pragma once
 
 #include <string>
 
-#include "tools/profile/profile.h"
+#include "tools/profile/timeline.h"
 
 namespace taper::tools {
 
-// `profile` is of the same recorder.
-std::string chrome_trace(const Recorder& recorder, const ProfileResult& profile);
+std::string chrome_trace(const Timeline& timeline);
 
 }  // namespace taper::tools

@@ -4,17 +4,10 @@
 #include <map>
 #include <tuple>
 
-#include "exir/emit/debug_info.h"
-#include "tools/error.h"
+#include "tools/profile/row_times.h"
 
 namespace taper::tools {
 namespace {
-
-double at(std::vector<double> values, double fraction) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<size_t>(fraction * static_cast<double>(values.size() - 1))];
-}
 
 std::string sizes_text(const InstructionInfo& instruction) {
   for (size_t i = instruction.args.size(); i-- > 0;) {
@@ -32,19 +25,11 @@ std::string full_name(const OperatorName& op) {
   return name;
 }
 
-// The origins that the program states; none if it states none.
-exir::DebugInfo origins_of(ProgramRunner& runner) {
-  const std::string key = std::string(exir::kDebugKey) + std::string(runner.meta().name());
-  const auto text = runner.module().program()->named_data(key);
-  if (!text.ok()) return {};
-  return exir::read_debug_text({reinterpret_cast<const char*>(text->data()), text->size()});
-}
-
 // Everything about one place of the program but its times.
 class Describer {
  public:
   Describer(ProgramRunner& runner, const Recorder& recorder)
-      : runner_(runner), recorder_(recorder), origins_(origins_of(runner)) {}
+      : runner_(runner), recorder_(recorder), origins_(runner.origins()) {}
 
   bool has_origins() const { return !origins_.empty(); }
 
@@ -103,13 +88,6 @@ class Describer {
   const exir::DebugInfo origins_;
 };
 
-// The times of one row, run by run.
-struct Times {
-  RecordedEvent first;
-  std::vector<double> seconds;
-  size_t calls = 0;
-};
-
 using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
 
 Key key_of(const RecordedEvent& event) { return {event.chain, event.instruction, event.step}; }
@@ -124,34 +102,33 @@ ProfileResult profile(ProgramRunner& runner, Recorder& recorder, size_t runs) {
     seconds.push_back(runner.execute(&recorder));
   }
   result.runs = runs;
-  result.seconds = at(seconds, 0.5);
+  result.seconds = value_at(seconds, 0.5);
   result.is_cut = recorder.is_cut();
 
-  std::vector<Times> all;
-  std::map<Key, size_t> places;
+  RowTimes<Key> times;
+  std::map<Key, RecordedEvent> events;
   for (size_t run = 0; run < recorder.runs().size(); ++run) {
     for (const RecordedEvent& event : recorder.runs()[run]) {
-      const auto [found, is_new] = places.try_emplace(key_of(event), all.size());
-      if (is_new) all.push_back({event, {}, 0});
-      Times& times = all[found->second];
-      times.seconds.resize(run + 1);
-      times.seconds.back() += event.seconds();
-      ++times.calls;
+      times.add(run, key_of(event), event.seconds());
+      events.try_emplace(key_of(event), event);
     }
   }
   const Describer describer(runner, recorder);
   result.has_origins = describer.has_origins();
-  for (Times& times : all) {
-    times.seconds.resize(recorder.runs().size());  // 0 in runs that did not come here.
-    ProfileRow row = describer.describe(times.first);
-    row.calls = static_cast<double>(times.calls) / static_cast<double>(runs);
-    row.seconds = at(times.seconds, 0.5);
-    row.slow_seconds = at(times.seconds, 0.9);
-    const auto [chain, instruction, step] = key_of(times.first);
-    row.has_steps = step == RecordedEvent::kWhole && places.count({chain, instruction, 0}) != 0;
+  for (const auto& each : times.rows()) {
+    const RecordedEvent& event = events.at(each.key);
+    ProfileRow row = describer.describe(event);
+    row.temp_bytes = event.temp_bytes;
+    RowTimes<Key>::fill(each, runs, &row);
+    row.has_steps = !row.is_step && times.has({event.chain, event.instruction, 0});
     result.rows.push_back(std::move(row));
+    result.places.emplace(each.key, result.rows.size() - 1);
   }
   return result;
+}
+
+const ProfileRow& ProfileResult::row_of(const RecordedEvent& event) const {
+  return rows[places.at(key_of(event))];
 }
 
 std::vector<ProfileGroup> group(const std::vector<ProfileRow>& rows, GroupBy by) {

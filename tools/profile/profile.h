@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "tools/profile/recorder.h"
@@ -26,11 +29,17 @@ struct ProfileRow {
   double seconds = 0;       // The median of its times in a run.
   double slow_seconds = 0;  // The 90th percentile.
   Work work;                // Of one call.
+  uint64_t temp_bytes = 0;  // Scratch memory of its kernel.
 };
 
 struct ProfileResult {
+  // The row of an event of the recorder that the profile is of.
+  const ProfileRow& row_of(const RecordedEvent& event) const;
+
   std::vector<ProfileRow> rows;  // In the order in which they run first.
-  double seconds = 0;            // The median time of a run.
+  // Their numbers, by chain, instruction and step.
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> places;
+  double seconds = 0;  // The median time of a run.
   size_t runs = 0;
   bool has_origins = false;  // Whether the program says where instructions come from.
   bool is_cut = false;       // Too much ran to keep all.

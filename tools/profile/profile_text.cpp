@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "tools/error.h"
 #include "tools/json_writer.h"
@@ -71,13 +72,35 @@ void print_groups(const ProfileResult& result, GroupBy by, const char* title, si
   }
 }
 
-// By what rows of two programs are matched, with the sum of their times.
-std::map<std::string, double> seconds_by_name(const ProfileResult& result, bool by_name) {
-  std::map<std::string, double> seconds;
-  for (const ProfileRow& row : result.rows) {
-    if (!row.has_steps) seconds[by_name ? row.name + "  " + row.line : row.op] += row.seconds;
+// By what rows of two programs are matched: the most that is the same in both.
+enum class MatchedBy { kNameAndLine, kName, kOperator };
+
+std::string match_key(const ProfileRow& row, MatchedBy by) {
+  if (by == MatchedBy::kNameAndLine) return row.name + "  " + row.line;
+  if (by == MatchedBy::kName) return row.name;
+  const size_t colon = row.op.rfind(':');  // ExecuTorch's traces leave the namespace out.
+  return colon == row.op.npos ? row.op : row.op.substr(colon + 1);
+}
+
+using TwoTimes = std::map<std::string, std::pair<double, double>>;
+
+// The sums of the times in both, by key. None unless at least half of the keys of one are in the
+// other.
+TwoTimes matched(const ProfileResult& before, const ProfileResult& after, MatchedBy by) {
+  TwoTimes both;
+  std::set<std::string> first, second;
+  for (const ProfileRow& row : before.rows) {
+    if (row.has_steps) continue;
+    both[match_key(row, by)].first += row.seconds;
+    first.insert(match_key(row, by));
   }
-  return seconds;
+  size_t common = 0;
+  for (const ProfileRow& row : after.rows) {
+    if (row.has_steps) continue;
+    both[match_key(row, by)].second += row.seconds;
+    if (second.insert(match_key(row, by)).second) common += first.count(match_key(row, by));
+  }
+  return common > 0 && 2 * common >= std::min(first.size(), second.size()) ? both : TwoTimes();
 }
 
 std::string quoted(const std::string& text) {
@@ -127,8 +150,11 @@ void print_profile(const ProfileResult& result, const Peaks& peaks,
       time_text(result.seconds).c_str(), result.runs, share(known, result.seconds),
       static_cast<size_t>(std::count_if(result.rows.begin(), result.rows.end(),
                                         [](const ProfileRow& row) { return !row.is_step; })));
-  std::printf("machine     %.1f GFLOP/s in a product of 512 x 512, %.1f GB/s in a copy of 64 MiB\n",
-              peaks.operations_per_second * 1e-9, peaks.bytes_per_second * 1e-9);
+  if (peaks.bytes_per_second > 0) {
+    std::printf(
+        "machine     %.1f GFLOP/s in a product of 512 x 512, %.1f GB/s in a copy of 64 MiB\n",
+        peaks.operations_per_second * 1e-9, peaks.bytes_per_second * 1e-9);
+  }
   for (const ProfileView view : views) {
     switch (view) {
       case ProfileView::kNode:
@@ -147,17 +173,20 @@ void print_profile(const ProfileResult& result, const Peaks& peaks,
   }
 }
 
-void print_difference(const ProfileResult& before, const ProfileResult& after, size_t top) {
+bool print_difference(const ProfileResult& before, const ProfileResult& after, size_t top) {
   const bool by_name = before.has_origins && after.has_origins;
-  std::map<std::string, std::pair<double, double>> both;
-  for (const auto& [name, seconds] : seconds_by_name(before, by_name)) both[name].first = seconds;
-  for (const auto& [name, seconds] : seconds_by_name(after, by_name)) both[name].second = seconds;
+  TwoTimes both;
+  if (by_name) both = matched(before, after, MatchedBy::kNameAndLine);
+  if (by_name && both.empty()) both = matched(before, after, MatchedBy::kName);
+  const bool by_node = !both.empty();
+  if (!by_node) both = matched(before, after, MatchedBy::kOperator);
+  if (both.empty()) return false;
   std::vector<std::pair<std::string, std::pair<double, double>>> rows(both.begin(), both.end());
   const auto change = [](const auto& row) { return row.second.second - row.second.first; };
   std::stable_sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
     return std::fabs(change(a)) > std::fabs(change(b));
   });
-  std::printf("%10s %10s %10s  %s\n", "change", "other", "this", by_name ? "node" : "operator");
+  std::printf("%10s %10s %10s  %s\n", "change", "other", "this", by_node ? "node" : "operator");
   std::printf("%10s %10s %10s  a run\n", signed_time(after.seconds - before.seconds).c_str(),
               time_text(before.seconds).c_str(), time_text(after.seconds).c_str());
   for (size_t i = 0; i < rows.size() && (top == 0 || i < top); ++i) {
@@ -165,6 +194,7 @@ void print_difference(const ProfileResult& before, const ProfileResult& after, s
                 time_text(rows[i].second.first).c_str(), time_text(rows[i].second.second).c_str(),
                 rows[i].first.c_str());
   }
+  return true;
 }
 
 std::string profile_json(const ProfileResult& result) {

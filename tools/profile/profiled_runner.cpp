@@ -22,6 +22,8 @@ std::unique_ptr<ProgramRunner> profiled_runner(const std::string& path, const Co
   options.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   options.optimized = !line.given("portable-only");
   options.profiler = &recorder;
+  options.wrap_threads = [&](const ThreadPool& threads) { return recorder.traced(threads); };
+  options.enter = [&](std::string_view phase) { recorder.enter(phase); };
   auto runner = std::make_unique<ProgramRunner>(options);
   print_note(runner->cache_note());
   print_note(runner->device_note());
@@ -29,7 +31,7 @@ std::unique_ptr<ProgramRunner> profiled_runner(const std::string& path, const Co
   if (line.given("inputs")) {
     runner->set_inputs(read_all(names), names);
   } else {
-    runner->set_ones();
+    runner->set_default_inputs();
   }
   constexpr int kWarmUps = 2;
   for (int i = 0; i < kWarmUps; ++i) runner->execute();

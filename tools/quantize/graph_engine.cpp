@@ -20,9 +20,10 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{1} << 36;  // Of one input.
 
 // A program in memory, aligned as Module wants it.
-std::vector<uint64_t> compile(exir::Graph& graph, const std::string& backend, size_t* size) {
+std::vector<uint64_t> compile(exir::Graph& graph, const EngineOptions& options, size_t* size) {
   exir::LowerOptions lowering;
-  lowering.backends = compilers_of(backend);
+  lowering.backends = compilers_of(options.backend);
+  lowering.from = options.from;
   std::vector<std::string> warnings;
   exir::bound_symbols(graph, {}, warnings);
   exir::lower(graph, lowering);
@@ -44,9 +45,10 @@ std::vector<uint64_t> compile(exir::Graph& graph, const std::string& backend, si
 class CompiledProgram final : public exir::LoadedProgram {
  public:
   CompiledProgram(exir::Graph& graph, const EngineOptions& options)
-      : bytes_(compile(graph, options.backend, &size_)),
+      : bytes_(compile(graph, options, &size_)),
         backends_(BackendOptions{options.threads}),
-        module_({reinterpret_cast<const uint8_t*>(bytes_.data()), size_}, module_options()) {
+        module_({reinterpret_cast<const uint8_t*>(bytes_.data()), size_},
+                module_options(options.optimized)) {
     Status status = module_.load();
     if (status.ok()) status = module_.load_method("forward");
     if (!status.ok()) fail(status);
@@ -85,9 +87,9 @@ class CompiledProgram final : public exir::LoadedProgram {
   }
 
  private:
-  ModuleOptions module_options() const {
+  ModuleOptions module_options(bool optimized) const {
     ModuleOptions options;
-    options.kernels = kernel_tables(true);
+    options.kernels = kernel_tables(optimized);
     options.backends = backends_.table();
     options.pool = backends_.thread_pool();
     options.temp_bytes *= options.pool.threads == 0 ? 1 : options.pool.threads;

@@ -2,15 +2,19 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "exir/dialect/verifier.h"
 #include "exir/quantize/engine.h"
 
 namespace taper::tools {
 
 struct EngineOptions {
-  std::string backend;   // As for --backend; empty: kernels only.
-  uint32_t threads = 0;  // 0: one per fast core, at most four.
+  std::string backend;                     // As for --backend: "portable" is kernels only.
+  uint32_t threads = 0;                    // 0: one per fast core, at most four.
+  bool optimized = true;                   // False: portable kernels only.
+  std::optional<exir::Dialect> from = {};  // As LowerOptions has it.
 };
 
 exir::Engine graph_engine(const EngineOptions& options);

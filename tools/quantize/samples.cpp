@@ -7,8 +7,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "exir/frontend/mapped_file.h"
-#include "exir/frontend/zip_archive.h"
 #include "tools/error.h"
 #include "tools/npy.h"
 #include "tools/tensor_bytes.h"
@@ -17,11 +15,6 @@ namespace taper::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct NamedArray {
-  std::string name;  // For messages.
-  NpyArray array;
-};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -138,22 +131,6 @@ void add_samples(const std::vector<NamedArray>& arrays,
   }
 }
 
-std::vector<NamedArray> read_npz(const std::string& path) {
-  std::vector<NamedArray> arrays;
-  try {
-    const exir::Blob file = exir::map_file(path);
-    exir::Budget budget(file.bytes.size());
-    const exir::ZipArchive archive(file, budget);
-    for (const exir::ZipMember& member : archive.members()) {
-      const std::string name = path + ":" + std::string(member.name);
-      arrays.push_back({name, parse_npy(archive.read(member).text(), name)});
-    }
-  } catch (const exir::Failure& failure) {
-    throw InputError("samples '" + path + "': " + failure.what());
-  }
-  return arrays;
-}
-
 std::vector<std::string> entries_of(const std::string& folder, bool folders) {
   std::vector<std::string> paths;
   std::error_code problem;
@@ -180,7 +157,8 @@ std::vector<exir::Sample> read_samples(const std::string& path, const exir::Grap
   std::vector<exir::Sample> samples;
   if (!fs::is_directory(path)) {
     const std::string extension = fs::path(path).extension().string();
-    add_samples(extension == ".npy" ? read_files({path}) : read_npz(path), inputs, samples);
+    add_samples(extension == ".npy" ? read_files({path}) : read_npz(path, "samples"), inputs,
+                samples);
     return samples;
   }
   const std::vector<std::string> files = entries_of(path, false);

@@ -107,7 +107,8 @@ void add_memory(JsonWriter& json, const ViewMemory& memory) {
   json.key("buffers").open('[');
   for (const ViewMemory::Buffer& buffer : memory.buffers) {
     json.open('[');
-    for (const uint64_t field : {buffer.bytes, buffer.peak, uint64_t{buffer.peak_at}}) number(field);
+    for (const uint64_t field : {buffer.bytes, buffer.peak, uint64_t{buffer.peak_at}})
+      number(field);
     json.close(']');
   }
   json.close(']').key("places").open('[');
@@ -199,7 +200,8 @@ std::string ViewDocument::row_of(const ViewCall& call, Texts& texts) {
 std::string ViewDocument::json() const {
   Texts texts;
   std::string values, calls;
-  for (const ViewValue& value : values_) values += (values.empty() ? "" : ",") + row_of(value, texts);
+  for (const ViewValue& value : values_)
+    values += (values.empty() ? "" : ",") + row_of(value, texts);
   for (const ViewCall& call : calls_) calls += (calls.empty() ? "\n" : ",\n") + row_of(call, texts);
   JsonWriter json;
   json.open('{').key("file").text(valid_utf8(file)).key("facts").open('[');

@@ -19,10 +19,10 @@ namespace taper::tools {
 
 struct ViewValue {
   std::string name;
-  std::string scope;  // The body of control flow to which it belongs; empty: the method's graph.
-  std::string type;   // "float32 (1, 3)", "int = s0"
-  std::string role;   // "result", "input", "constant", "state"
-  std::string from;   // The name of a constant's or state's tensor in the model; may be empty.
+  std::string scope;   // The body of control flow to which it belongs; empty: the method's graph.
+  std::string type;    // "float32 (1, 3)", "int = s0"
+  std::string role;    // "result", "input", "constant", "state"
+  std::string from;    // The name of a constant's or state's tensor in the model; may be empty.
   uint64_t bytes = 0;  // 0 if its size is not known.
   int64_t slot = -1;   // In a program.
 };

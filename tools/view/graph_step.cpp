@@ -76,8 +76,7 @@ class GraphWalk {
     call.op = "(outputs)";
     call.boxes = boxes_;
     for (const Argument& output : graph_.outputs) call.args.push_back(argument_of("", output));
-    const size_t value =
-        document_.add(ViewValue{graph_.name, scope_, "body", "result", "", 0, -1});
+    const size_t value = document_.add(ViewValue{graph_.name, scope_, "body", "result", "", 0, -1});
     call.results = {value};
     step_.calls.push_back(document_.add(std::move(call)));
     return value;

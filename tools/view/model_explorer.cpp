@@ -81,7 +81,8 @@ class GraphWriter {
     const std::string id = "value " + std::to_string(value);
     writers_[value] = {{id, 0}};
     const ViewValue& of = document_.values()[value];
-    begin(id, role + " " + (of.from.empty() ? of.name : of.from), role == "input" ? "" : role + "s");
+    begin(id, role + " " + (of.from.empty() ? of.name : of.from),
+          role == "input" ? "" : role + "s");
     attribute("name", of.name);
     end({value});
     json_.close(']').close('}');
@@ -130,8 +131,8 @@ class GraphWriter {
     std::string text;
     for (const auto& piece : arg.pieces) {
       const auto* value = std::get_if<size_t>(&piece);
-      text += value == nullptr ? std::get<std::string>(piece)
-                               : "%" + document_.values()[*value].name;
+      text +=
+          value == nullptr ? std::get<std::string>(piece) : "%" + document_.values()[*value].name;
     }
     return text;
   }

@@ -55,9 +55,8 @@ std::string view_page(std::string_view title, std::string_view document) {
   page = replaced(page, "<script src=\"", "\"></script>", [](std::string_view name) {
     return "<script>\n" + std::string(file_named(name)) + "</script>";
   });
-  page = replaced(page, "<title>", "</title>", [&](std::string_view) {
-    return "<title>" + escaped(title) + "</title>";
-  });
+  page = replaced(page, "<title>", "</title>",
+                  [&](std::string_view) { return "<title>" + escaped(title) + "</title>"; });
   return replaced(page, "<script type=\"application/json\" id=\"document\">", "</script>",
                   [&](std::string_view) {
                     return "<script type=\"application/json\" id=\"document\">" +

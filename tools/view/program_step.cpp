@@ -106,7 +106,8 @@ class MethodReader {
         read_instruction(*steps->Get(i), i, c == 0 ? find(i) : nullptr, step);
       }
     }
-    for (unsigned i = 0; i < count_of(plan_.outputs()); ++i) note_read(plan_.outputs()->Get(i), step);
+    for (unsigned i = 0; i < count_of(plan_.outputs()); ++i)
+      note_read(plan_.outputs()->Get(i), step);
     step.outputs = numbers_of(plan_.outputs());
     return step;
   }
@@ -119,8 +120,8 @@ class MethodReader {
       memory.buffers.push_back({use.bytes, use.peak, use.peak_at});
     }
     for (const MemoryRow& row : found.rows) {
-      memory.places.push_back({number_of(row.slot), row.buffer, row.offset, row.bytes, row.first,
-                               row.last});
+      memory.places.push_back(
+          {number_of(row.slot), row.buffer, row.offset, row.bytes, row.first, row.last});
     }
     return memory;
   }
@@ -236,8 +237,7 @@ class MethodReader {
     const wire::Tensor* tensor = slot(index).val_as_Tensor();
     if (tensor == nullptr || tensor->allocation_info() == nullptr) return std::nullopt;
     const wire::AllocationDetails& place = *tensor->allocation_info();
-    const uint64_t begin =
-        place.memory_offset_low() | uint64_t{place.memory_offset_high()} << 32;
+    const uint64_t begin = place.memory_offset_low() | uint64_t{place.memory_offset_high()} << 32;
     return Extent{place.memory_id(), begin, begin + bytes_of(*tensor), index};
   }
 
@@ -252,7 +252,8 @@ class MethodReader {
     if (!extent) return;
     for (size_t i = last_writes_.size(); i-- > 0;) {
       const Extent& last = last_writes_[i];
-      if (last.buffer != extent->buffer || last.begin > extent->begin || last.end <= extent->begin) {
+      if (last.buffer != extent->buffer || last.begin > extent->begin ||
+          last.end <= extent->begin) {
         continue;
       }
       known_.insert(index);
@@ -490,7 +491,7 @@ class MethodReader {
   std::vector<std::string> names_;  // By slot; empty if there is none.
   // Slots that instructions or views write, or that hold something at first.
   std::set<int32_t> known_, known_at_first_;
-  std::set<int32_t> written_;       // Those that instructions write,
+  std::set<int32_t> written_;           // Those that instructions write,
   std::set<int32_t> delegate_results_;  // and those of them that are results of delegates.
   std::vector<Extent> last_writes_;     // In the order of execution.
   std::map<int32_t, std::vector<std::string>> boxes_of_writers_;

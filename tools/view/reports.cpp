@@ -3,6 +3,7 @@
 #include "tools/view/reports.h"
 
 #include <set>
+#include <utility>
 
 #include "exir/frontend/json.h"
 #include "exir/ir/failure.h"
@@ -29,35 +30,60 @@ void read_report(const std::string& path, const char* command, const Read& read)
   }
 }
 
-// Counts the names of a report that the model has, too.
+// "conv2d, relu, ...", which tells models apart.
+class FirstNames {
+ public:
+  void add(std::string_view name) {
+    constexpr size_t kShown = 3;
+    if (count_ < kShown) text_ += (count_ == 0 ? "" : ", ") + std::string(name);
+    if (count_ == kShown) text_ += ", ...";
+    ++count_;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  size_t count_ = 0;
+  std::string text_;
+};
+
+// Counts the nodes of a report that the model has, too. Names such as "linear" are in many models:
+// a node that says from which line of the source it comes must have the same line here.
 class Names {
  public:
-  explicit Names(const ViewDocument& document) {
-    for (const ViewCall& call : document.calls()) known_.insert(call.name);
-    for (const ViewValue& value : document.values()) known_.insert(value.name);
-  }
-
-  void count(std::string_view name) {
-    ++total_;
-    if (known_.count(std::string(name)) != 0) {
-      ++found_;
-    } else if (stranger_.empty()) {
-      stranger_ = name;
+  explicit Names(const ViewDocument& document) : file_(document.file) {
+    for (const ViewCall& call : document.calls()) {
+      known_.insert({call.name, ""});
+      known_.insert({call.name, call.line});
+      for (const size_t value : call.results) {
+        known_.insert({document.values()[value].name, call.line});
+      }
     }
+    for (const ViewValue& value : document.values()) known_.insert({value.name, ""});
+    if (document.steps.empty()) return;
+    for (const size_t call : document.steps.back().calls) own_.add(document.calls()[call].name);
   }
 
-  // At least half of them must be the model's.
-  void check(const std::string& path, const std::string& model) const {
+  void count(Json node) {
+    const std::string_view name = exir::json_text(exir::json_need(node, "node"), "node");
+    const std::string_view line = exir::json_text_or(node, "line", "");
+    ++total_;
+    theirs_.add(name);
+    if (known_.count({std::string(name), std::string(line)}) != 0) ++found_;
+  }
+
+  // At least half of them must be the model's. `of` says what else the report is known by.
+  void check(const std::string& path, const std::string& of) const {
     if (found_ * 2 >= total_) return;
-    throw InputError(path + ": is a report on another model: of its " + std::to_string(total_) +
-                     " nodes " + std::to_string(found_) + " are in " + model + ", and '" +
-                     stranger_ + "' is not");
+    throw InputError(path + ": is of another model" + of + ": of its " + std::to_string(total_) +
+                     " nodes (" + theirs_.text() + ") " + std::to_string(found_) + " are in " +
+                     file_ + " (" + own_.text() + ")");
   }
 
  private:
-  std::set<std::string> known_;
+  const std::string file_;
+  std::set<std::pair<std::string, std::string>> known_;  // Names and lines.
   size_t total_ = 0, found_ = 0;
-  std::string stranger_;
+  FirstNames own_, theirs_;
 };
 
 void copy_text(JsonWriter& out, Json from, const char* key) {
@@ -86,7 +112,13 @@ void copy_node(JsonWriter& out, Json node) {
   }
   copy_flag(out, node, "agrees");
   copy_flag(out, node, "from_inputs");
-  out.close('}');
+  out.key("with").open('[');
+  if (const auto with = exir::json_find(node, "with")) {
+    for (const Json name : exir::json_array(*with, "with")) {
+      out.text(exir::json_text(name, "with"));
+    }
+  }
+  out.close(']').close('}');
 }
 
 }  // namespace
@@ -101,7 +133,7 @@ void add_profile(const std::string& path, ViewDocument& document) {
     out.key("rows").open('[');
     for (const Json row : exir::json_array(exir::json_need(root, "rows"), "rows")) {
       const bool is_step = exir::json_bool(exir::json_need(row, "is_step"), "is_step");
-      if (!is_step) names.count(exir::json_text(exir::json_need(row, "node"), "node"));
+      if (!is_step) names.count(row);
       out.open('{');
       for (const char* key : {"place", "node", "op", "runs_on", "module", "line", "result"}) {
         copy_text(out, row, key);
@@ -111,7 +143,7 @@ void add_profile(const std::string& path, ViewDocument& document) {
       }
       out.key("is_step").boolean(is_step).close('}');
     }
-    names.check(path, document.file);
+    names.check(path, "");
     document.profile = out.close(']').close('}').str();
   });
 }
@@ -131,13 +163,14 @@ void add_comparison(const std::string& path, ViewDocument& document) {
       if (!found && std::string_view(list) == "nodes") exir::json_need(root, list);
       if (found) {
         for (const Json node : exir::json_array(*found, list)) {
-          names.count(exir::json_text(exir::json_need(node, "node"), "node"));
+          names.count(node);
           copy_node(out, node);
         }
       }
       out.close(']');
     }
-    names.check(path, document.file);
+    names.check(path, " (" + std::string(exir::json_text_or(root, "program", "?")) + " against " +
+                          std::string(exir::json_text_or(root, "reference", "?")) + ")");
     document.comparison = out.close('}').str();
   });
 }

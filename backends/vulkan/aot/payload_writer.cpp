@@ -90,11 +90,51 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
     if (most > INT32_MAX) throw exir::Failure("the size " + size.text() + " has no bound");
     dims.push_back(static_cast<uint32_t>(most));
   }
-  const bool is_known = value->role == exir::ValueRole::kConstant || states_.count(value) != 0;
+  const bool is_constant = value->role == exir::ValueRole::kConstant;
+  if (is_constant && packs_ && stays_integers(value)) return tensors_[value] = dequantised(value);
+  const bool is_known = is_constant || states_.count(value) != 0;
   const Id data = is_known ? constant(exir::elements_of(*value)) : -1;
   const auto made =
       wire::CreateTensorDirect(fbb_, data_type(value->type.dtype), &dims, data, /*mem_obj_id=*/-1);
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
+}
+
+// Integers that no operator takes packed become floats in each call.
+PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
+  const exir::Scales& scales = *value->scales;
+  const auto runs = static_cast<uint32_t>(scales.items.size());
+  const std::vector<uint32_t> dims = {runs, static_cast<uint32_t>(scales.span)};
+  const auto floats = [&](const std::vector<float>& numbers) {
+    std::vector<uint8_t> bytes(numbers.size() * sizeof(float));
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    return packed_tensor(wire::DataType::Float32, {runs}, exir::own_bytes(std::move(bytes)));
+  };
+  const auto result = [&](const std::vector<uint32_t>& sizes) {
+    return add_value(
+        wire::Kind::Tensor,
+        wire::CreateTensorDirect(fbb_, wire::DataType::Float32, &sizes, -1, -1).Union());
+  };
+  const bool is_unsigned = scales.dtype == ScalarType::kByte;
+  const Id integers = packed_tensor(data_type(scales.dtype), dims, scales.integers);
+  const Id items = floats(scales.items);
+  const Id points = scales.zero_points.empty() ? none() : floats(scales.zero_points);
+  const Id matrix = result(dims);
+  call("quantized_decomposed.dequantize_per_channel.default",
+       {integers, items, points, integer(0), integer(is_unsigned ? 0 : -128),
+        integer(is_unsigned ? 255 : 127), integer(static_cast<int64_t>(scales.dtype)), none(),
+        matrix});
+  std::vector<uint32_t> sizes;
+  std::vector<int64_t> view;
+  for (const exir::Sym& size : value->type.sizes) {
+    view.push_back(size.as_int());
+    sizes.push_back(static_cast<uint32_t>(size.as_int()));
+  }
+  if (sizes == dims) return matrix;
+  const Id tensor = result(sizes);
+  call("aten.view_copy.default",
+       {matrix, add_value(wire::Kind::IntList, wire::CreateIntListDirect(fbb_, &view).Union()),
+        tensor});
+  return tensor;
 }
 
 PayloadWriter::Id PayloadWriter::none() {
@@ -266,11 +306,9 @@ PayloadWriter::Id PayloadWriter::packed_scales_of(const exir::Value* weight,
 // linear(x, weight, bias?), embedding(weight, indices, ...)
 bool PayloadWriter::add_packed(const Node& node) {
   const bool is_linear = node.is("aten::linear"), is_table = node.is("aten::embedding");
-  if (!packs_ || (!is_linear && !is_table)) return false;
+  if (!packs_ || !has_packed_form(node)) return false;
   const exir::Value* weight = node.args[is_linear ? 1 : 0].value();
   const auto packing = packing_of(weight);
-  const bool has_form = packing && (packing->bits == 4 || (is_linear && packing->groups() == 1));
-  if (!has_form || (is_table && packing->columns % packing->group != 0)) return false;
   const Id weights = packed_weights(weight, *packing);
   const Id scales = packed_scales_of(weight, *packing, is_linear);
   if (is_table) {

@@ -49,6 +49,7 @@ class PayloadWriter {
 
   Id add_value(wire::Kind kind, Item item);
   Id tensor(const exir::Value* value);
+  Id dequantised(const exir::Value* value);
   Id constant(const exir::TensorData& bytes);
   Id argument(const exir::Argument& arg, const exir::ArgType& type);
   Id list(const exir::Argument::List& items, const exir::ArgType& type);

@@ -22,6 +22,15 @@ std::optional<WeightPacking> packing_of(const Value* weight) {
   return packing.rows > 0 && packing.columns > 0 ? std::optional(packing) : std::nullopt;
 }
 
+bool has_packed_form(const exir::Node& node) {
+  const bool is_linear = node.is("aten::linear"), is_table = node.is("aten::embedding");
+  if (!is_linear && !is_table) return false;
+  const auto packing = packing_of(node.args[is_linear ? 1 : 0].value());
+  if (!packing) return false;
+  if (is_linear) return packing->bits == 4 || packing->groups() == 1;
+  return packing->bits == 4 && packing->columns % packing->group == 0;
+}
+
 // Of a transposed convolution weights are [in, out / groups, window...], and scales may be those of
 // the second dimension.
 std::optional<PackedWindows> packed_windows(const Value* weight, bool transposed, int64_t groups) {
@@ -58,6 +67,14 @@ std::optional<PackedWindows> packed_windows(const Value* weight, bool transposed
   packed.bytes = transposed ? exir::own_bytes(std::move(bytes)) : scales->integers;
   packed.scales = exir::own_bytes(std::move(by_row));
   return packed;
+}
+
+bool stays_integers(const Value* constant) {
+  constexpr size_t kSmall = 1024;  // What the call takes in the payload.
+  const exir::Scales* scales = constant->scales.get();
+  return scales != nullptr && constant->type.dtype == ScalarType::kFloat &&
+         scales->integers.bytes > kSmall && scales->items.size() <= INT32_MAX &&
+         scales->span <= INT32_MAX && scales->items.size() * scales->span == scales->integers.bytes;
 }
 
 exir::TensorData packed_bytes(const Value* weight, const WeightPacking& packing) {

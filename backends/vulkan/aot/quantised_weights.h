@@ -25,6 +25,9 @@ struct WeightPacking {
 // nullopt for a value that has no scales by row or by group of rows.
 std::optional<WeightPacking> packing_of(const exir::Value* weight);
 
+// Whether there is an operator for the packed weights of a linear layer or a table.
+bool has_packed_form(const exir::Node& node);
+
 // The weights of a convolution, with a scale for each output channel. nullopt if there are none.
 struct PackedWindows {
   std::vector<uint32_t> sizes;  // [out, in / groups, window...], also if it is transposed.
@@ -32,6 +35,9 @@ struct PackedWindows {
 };
 std::optional<PackedWindows> packed_windows(const exir::Value* weight, bool transposed,
                                             int64_t groups);
+
+// Whether a constant of integers that has neither form is stored so, to become floats in each call.
+bool stays_integers(const exir::Value* constant);
 
 // Rows of 4 bits are padded to whole words; a byte has the even element in its low half.
 exir::TensorData packed_bytes(const exir::Value* weight, const WeightPacking& packing);

@@ -34,6 +34,11 @@ bool fits_32_bits(const exir::TensorData& integers) {
 
 // A product adds what is 0 times a weight where a window of a transposed convolution has a gap.
 std::string weight_problem(const Node& node) {
+  // The whole table would become floats in each call.
+  if (node.is("aten::embedding") && stays_integers(node.args[0].value()) &&
+      !has_packed_form(node)) {
+    return "a kernel looks up rows of integers in this form";
+  }
   if (!node.is("aten::convolution") || !node.args[6].to_bool()) return {};
   const Value* weight = node.args[1].value();
   if (weight->role != exir::ValueRole::kConstant) {
@@ -159,7 +164,12 @@ std::string VulkanCompiler::executorch_refusal(const Node& node, exir::Delegate&
   return is_static ? "" : executorch_resize_problem(delegate.payload);
 }
 
+// Weights are folded, so that they stay integers.
 bool VulkanCompiler::keeps_whole(const Node& node, const Graph& graph) const {
+  if (node.is("torchao::dequantize_affine") &&
+      node.args[0].value()->role == exir::ValueRole::kConstant) {
+    return false;
+  }
   return refusal(node, graph).empty();
 }
 

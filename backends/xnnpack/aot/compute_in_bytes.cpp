@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include "backends/xnnpack/aot/weight_forms.h"
@@ -71,6 +72,8 @@ class Converter {
     count_readers();
     for (NodeSpec& node : list_.nodes) fuse_clamp(node);
     settle();
+    count_readers();
+    for (NodeSpec& node : list_.nodes) node.why_floats = why_floats(node);
   }
 
  private:
@@ -211,6 +214,30 @@ class Converter {
     return true;
   }
 
+  // Why a node that could have become an int8 node computes in floats; empty if it is one, or if
+  // nothing around it is quantised.
+  std::string why_floats(const NodeSpec& node) {
+    const auto is_float = [&](Id id) { return value(id).quantization.type == DataType::FP32; };
+    if (is_convert(node) || !is_float(node.output)) return "";
+    const bool weighted = has_weights(node.kind);
+    if (!is_float(node.inputs[0]) || (weighted && !is_float(node.inputs[1]))) return "";
+    const size_t count = weighted ? 1 : node.inputs.size();
+    size_t converted = 0;
+    for (size_t i = 0; i < count; ++i) {
+      converted += node.inputs[i] != kNone && source(node.inputs[i]) != kNone;
+    }
+    const bool is_sunk = sink_of(node.output) != nullptr;
+    const auto* made = weighted ? value(node.inputs[1]).made_from.get() : nullptr;
+    if (converted == 0 && !is_sunk && made == nullptr) return "";
+    if (moves(node)) return converted == count && count > 1 ? "its inputs differ in scale" : "";
+    if (!computes_in_bytes(node.kind)) return "XNNPACK has no int8 form of it";
+    if (weighted && made == nullptr) return "its weights are not quantised";
+    if (weighted && !exir::is_symmetric(*made)) return "its weights have zero points";
+    if (converted < count) return "an input is not quantised";
+    if (!is_sunk) return "its result is not quantised, or not for all readers alike";
+    return "its scales, weights or bias are beyond the bounds of int8 arithmetic";
+  }
+
   // Takes the weights of a layer as integers, whose bias stays floats; false if there is no such
   // form.
   bool take_packed(NodeSpec& node, bool by_rows) {
@@ -223,6 +250,26 @@ class Converter {
     node.inputs[1] = add_weights(list_, *scales, Dims(weights.dims), *form);
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNone;
     if (has_bias && !by_rows) node.inputs[2] = divided(node.inputs[2], scales->items);
+    return true;
+  }
+
+  // Takes the filter of a convolution as integers, with a scale for each channel; its bias stays
+  // floats.
+  bool take_filter(NodeSpec& node) {
+    if (node.kind != NodeContent::Conv2d) return false;
+    const std::shared_ptr<const exir::Scales> made = value(node.inputs[1]).made_from;
+    if (made == nullptr || !exir::is_symmetric(*made)) return false;
+    const auto is_usable = [](float each) { return std::isnormal(each) && each > 0; };
+    if (!std::all_of(made->items.begin(), made->items.end(), is_usable)) return false;
+    exir::Scales by_channel = *made;
+    const auto channels = static_cast<size_t>(value(node.inputs[1]).dims[0].as_int());
+    if (made->items.size() == 1) by_channel.items.resize(channels, made->items[0]);
+    if (by_channel.items.size() != channels) return false;
+    const std::optional<Id> filter = in_bytes(node.inputs[1], by_channel, 0);
+    if (!filter) return false;
+    value(*filter).quantization.type = DataType::QCINT8;
+    value(*filter).quantization.scales = by_channel.items;
+    node.inputs[1] = *filter;
     return true;
   }
 
@@ -243,7 +290,7 @@ class Converter {
   // Converts a layer whose input is quantised at run time. If the weights have no form in bytes, it
   // reads the input from before its quantisation.
   void fold_rows(NodeSpec& node) {
-    if (take_packed(node, true)) return;
+    if (take_packed(node, true) || take_filter(node)) return;
     node.inputs[0] = list_.nodes[static_cast<size_t>(value(node.inputs[0]).maker)].inputs[0];
     take_packed(node, false);
   }

@@ -132,6 +132,14 @@ Lowering::Lowering(const exir::Part& part)
   for (const Value* output : part.outputs) ++uses_[output];
 }
 
+bool Lowering::is_read_by(const Value* value, std::string_view target) const {
+  return std::any_of(part_.nodes.begin(), part_.nodes.end(), [&](const exir::Node* node) {
+    bool reads = false;
+    exir::for_each_value(*node, [&](const Value* each) { reads = reads || each == value; });
+    return reads && node->is(target);
+  });
+}
+
 size_t Lowering::uses(const Value* value) const {
   const auto found = uses_.find(value);
   return found == uses_.end() ? 0 : found->second;

@@ -90,6 +90,9 @@ class Lowering {
     return id;
   }
 
+  // Whether a node of the part that calls `target` reads a tensor.
+  bool is_read_by(const exir::Value* value, std::string_view target) const;
+
   // How often a tensor is read, inside or outside the part.
   size_t uses(const exir::Value* value) const;
 

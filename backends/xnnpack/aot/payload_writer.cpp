@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/aot/compute_in_bytes.h"
 #include "backends/xnnpack/aot/fuse_nodes.h"
+#include "backends/xnnpack/aot/types_of_parts.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/delegate/content_name.h"
 #include "exir/ir/failure.h"
@@ -152,7 +153,7 @@ Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor>
   Offset<void> how;
   auto kind = wire::Quantization::PerTensor;
   if (q.type == wire::DataType::QDINT8) {
-    how = wire::CreatePerToken(fbb, 1).Union();
+    how = wire::CreatePerToken(fbb, q.shared_dims).Union();
     kind = wire::Quantization::PerToken;
   } else if (q.group != 0) {
     const auto count = static_cast<uint32_t>(q.scales.size());
@@ -372,6 +373,7 @@ exir::Delegate PayloadWriter::finish() {
                                                 &outputs, nullptr, nullptr, &constants);
   fbb.Finish(graph, is_taper ? kTaperIdentifier : wire::XNNGraphIdentifier());
   out.payload = with_header(fbb);
+  out.computed_in = types_of_parts(list_, live);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backends/xnnpack/aot/size_sources.h"
@@ -47,6 +48,8 @@ struct NodeSpec {
   std::vector<wire::SizeSource> sources;
   uint32_t origin =
       0;  // The node of the part that it computes, counted from 1. Filled in by add().
+  // Why it computes in floats among quantised tensors. Filled in by compute_in_bytes().
+  std::string why_floats;
 };
 
 // The quantisation parameters of a tensor: x is (number - zero_point) * scale.
@@ -57,6 +60,8 @@ struct Quantization {
   std::vector<float> scales;  // Constants may have one for each index along `dim` instead.
   uint32_t dim = 0;
   int32_t group = 0;  // If not 0, each scale applies to this many elements of a row.
+  // If it is quantised at run time: how many of the last dimensions share a scale.
+  int32_t shared_dims = 1;
 
   bool operator==(const Quantization&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
+#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -92,11 +93,12 @@ std::string refusal(const Node& node) {
   return is_read_as_made(node) ? "" : "its input was quantised with other parameters";
 }
 
-// ---- quantisation at run time, before linear layers with int8 weights ----
+// ---- quantisation at run time, before layers with int8 weights ----
 //
 //     scale, zero point = choose_qparams(x)    layer(dequantize(quantize(x)))
 //
-// XNNPACK chooses the parameters for each row, which is more accurate.
+// XNNPACK chooses the parameters for each row, or for each image before a convolution, which is
+// more accurate.
 
 constexpr char kChoose[] = "quantized_decomposed::choose_qparams.tensor";
 constexpr char kQuantize[] = "quantized_decomposed::quantize_per_tensor.tensor";
@@ -109,6 +111,7 @@ constexpr char kDequantizeRows[] = "torchao::dequantize_affine";
 bool chooses(const Node& node) {
   return node.is(kChoose) || (node.is(kChooseRows) && is_by_row(node));
 }
+bool chooses_one(const Node& node) { return node.is(kChoose); }
 bool quantizes(const Node& node) {
   return node.is(kQuantize) || (node.is(kQuantizeRows) && is_by_row(node));
 }
@@ -151,7 +154,22 @@ bool is_byte_layer(const Node& node, const Value* x) {
          form_of(*weights->scales, weights->type.sizes, true);
 }
 
-// Whether `back` is the last of the three calls before linear layers with int8 weights.
+// Whether the node is a convolution of the image `x` for which XNNPACK has an int8 form with float
+// results.
+bool is_byte_convolution(const Node& node, const Value* x) {
+  if (!node.is("aten::convolution") || tensor(node, 0) != x || x->type.rank() != 4) return false;
+  const Value* weights = tensor(node, 1);
+  const bool constant =
+      is_constant(weights) && (node.arg(2).is_none() || is_constant(tensor(node, 2)));
+  if (!constant || node.arg("transposed").to_bool() || weights->scales == nullptr) return false;
+  const int64_t groups = node.arg("groups").to_int();
+  const bool depthwise = groups > 1 && weights->type.sizes[1] == exir::Sym(1);
+  return !depthwise && exir::is_symmetric(*weights->scales) && has_scales(weights, 0) &&
+         find_rule(node.target())->refusal(node).empty();
+}
+
+// Whether `back` is the last of the three calls before layers with int8 weights, all linear or all
+// convolutions.
 bool is_before_layers(const Node& back, const Graph& graph) {
   const Node* there = dequantizes(back) ? tensor(back)->producer : nullptr;
   if (there == nullptr || !quantizes(*there)) return false;
@@ -164,7 +182,9 @@ bool is_before_layers(const Node& back, const Graph& graph) {
     }
   }
   const Value* x = back.outputs[0];
-  return all_readers(graph, x, [&](const Node& node) { return is_byte_layer(node, x); });
+  return all_readers(graph, x, [&](const Node& node) { return is_byte_layer(node, x); }) ||
+         (chooses_one(*choice) &&
+          all_readers(graph, x, [&](const Node& node) { return is_byte_convolution(node, x); }));
 }
 
 bool is_quantize_before_layers(const Node& there, const Graph& graph) {
@@ -187,22 +207,25 @@ std::string dynamic_refusal(const Node& node, const Graph& graph) {
               });
     }
   }
-  return taken ? "" : "its result is read by nodes other than linear layers with int8 weights";
+  return taken ? "" : "its result is read by nodes other than layers with int8 weights";
 }
 
 void nothing(Lowering&, const Node&) {}
 
-// Quantises each row with its own scale.
+// Quantises each row with its own scale, or each image.
 void quantize_rows(Lowering& l, const Node& node) {
   const Value* x = tensor(*tensor(node)->producer);
+  const bool image = l.is_read_by(node.outputs[0], "aten::convolution");
   NodeSpec spec;
   spec.kind = NodeContent::Convert;
-  spec.inputs = {l.plain(x)};
-  const Id y = l.out().add(std::move(spec), x->type.sizes);
+  spec.inputs = {image ? l.image(x) : l.plain(x)};
+  Dims dims = l.out().dims(spec.inputs[0]);
+  const Id y = l.out().add(std::move(spec), std::move(dims));
   Quantization how;
   how.type = wire::DataType::QDINT8;
+  how.shared_dims = image ? 3 : 1;
   l.out().set_quantization(y, how);
-  l.set_plain(node.outputs[0], y);
+  l.set_like(node.outputs[0], image, y);
 }
 
 constexpr OpRule kTable[] = {

@@ -125,6 +125,30 @@ TEST(XnnpackBackend, TellsHowLongNodesTake) {
   EXPECT_EQ(steps.nodes, (std::vector<int64_t>{2, -1}));
 }
 
+// XNNPACK fuses a clamp into a product, and computes a sum with bounds by two operators.
+TEST(XnnpackBackend, TellsOfNodesThatAreFusedOrDivided) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 2}), t = p.inner({1, 2}), u = p.inner({1, 2});
+  const uint32_t y = p.output({1, 2});
+  const uint32_t filter = p.constant({2, 2}, {1, 0, 0, 1}), bias = p.constant({2}, {0, 0});
+  p.connected(x, filter, bias, t);
+  p.unary(NodeContent::Clamp, t, u);
+  p.nodes.back().range = {{-1.0f, 3.0f}};
+  p.binary(NodeContent::Add, u, u, y);
+  p.nodes.back().range = {{0.0f, 5.0f}};
+  for (uint32_t i = 0; i < 3; ++i) p.nodes[i].origin = i + 1;
+  Steps steps;
+  XnnpackOptions options = Loaded::one_thread();
+  options.profiler = &steps;
+  Loaded loaded(p.finish(), options);
+  ASSERT_TRUE(loaded.status.ok());
+  HeldFloats in({1, 2}, {-4, 7}), out({1, 2}, Floats(2));
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), (Floats{0, 5}));
+  EXPECT_EQ(steps.ops, (std::vector<std::string>{"fully connected", "add", "add"}));
+  EXPECT_EQ(steps.nodes, (std::vector<int64_t>{0, 2, 2}));
+}
+
 TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
   PayloadBuilder p;
   const uint32_t x = p.input({4, 2}), t = p.inner({4, 2}), y = p.output({4, 2});

@@ -290,6 +290,7 @@ class Functionalizer {
     if (contents != self) {
       check_clear(node, *target);
       write(target, contents);
+      if (node.outputs.size() == 1) hold(*contents, *node.outputs[0]);
     }
     for (const Value* output : node.outputs) of_[output] = target;
     return true;

@@ -16,8 +16,9 @@
 namespace taper::exir {
 namespace {
 
-// Constants up to this size become floats rather than being dequantised at each call.
-constexpr size_t kSmall = size_t{1} << 20;
+// Constants up to this size become floats rather than being dequantised at each call: that call
+// would take as many bytes of the file.
+constexpr size_t kSmall = size_t{1} << 10;
 
 bool is_matrix_of_integers(const Value* value) {
   return value->scales != nullptr && value->type.rank() == 2 &&
@@ -100,25 +101,45 @@ class WeightPacker {
 
   bool pack_linear(Node& node, Rewriter& rewriter) {
     const Value *x = node.arg(0).value(), *weight = node.arg(1).value();
-    if (!is_matrix_of_integers(weight) || x->type.dtype != ScalarType::kFloat) return false;
+    if (!is_matrix_of_integers(weight) || !is_computed(x->type.dtype)) return false;
     if (!has_kernel_("taper::packed_linear.out", node)) return false;
     const int64_t bits = bits_in_groups(*weight);
+    const Argument bias = in_floats(node.arg(2), rewriter);
     if (const auto rows = row_quantisation_of(x)) {
       const std::vector<Value*>& bytes = quantised(*rows, rewriter);
       std::vector<Argument> args(bytes.begin(), bytes.end());
       const std::vector<Argument> rest = {packed(weight, bits, false), scales_of(weight, false),
-                                          zero_points_of(weight, false, bits), node.arg(2), bits};
+                                          zero_points_of(weight, false, bits), bias, bits};
       args.insert(args.end(), rest.begin(), rest.end());
       rewriter.replace(node.outputs[0], rewriter.emit("taper::packed_linear_rows", args,
                                                       {node.outputs[0]->type})[0]);
       return true;
     }
-    Value* y = rewriter.emit("taper::packed_linear",
-                             {node.arg(0), packed(weight, bits, false), scales_of(weight, false),
-                              zero_points_of(weight, false, bits), node.arg(2), bits},
-                             {node.outputs[0]->type})[0];
-    rewriter.replace(node.outputs[0], y);
+    Value* y =
+        rewriter.emit("taper::packed_linear",
+                      {in_floats(node.arg(0), rewriter), packed(weight, bits, false),
+                       scales_of(weight, false), zero_points_of(weight, false, bits), bias, bits},
+                      {{ScalarType::kFloat, node.outputs[0]->type.sizes}})[0];
+    rewriter.replace(node.outputs[0], cast(y, node.outputs[0]->type.dtype, rewriter));
     return true;
+  }
+
+  // The kernel computes in float32, which rounds less than 16 bits.
+  static bool is_computed(ScalarType dtype) {
+    return dtype == ScalarType::kFloat || dtype == ScalarType::kHalf ||
+           dtype == ScalarType::kBFloat16;
+  }
+
+  static Value* cast(Value* value, ScalarType to, Rewriter& rewriter) {
+    if (value->type.dtype == to) return value;
+    Argument::List order;
+    for (const uint8_t d : contiguous_order(value->type.rank())) order.push_back(int64_t{d});
+    return rewriter.emit("dim_order_ops::_to_dim_order_copy",
+                         {value, to, Argument(), Argument(), Argument(), false, order},
+                         {TensorType(to, value->type.sizes)})[0];
+  }
+  static Argument in_floats(const Argument& arg, Rewriter& rewriter) {
+    return arg.is_value() ? Argument(cast(arg.value(), ScalarType::kFloat, rewriter)) : arg;
   }
 
   // The integers, scales and zero points of a tensor, once for all layers that read it.
@@ -148,8 +169,8 @@ class WeightPacker {
         target,
         {packed(weight, bits, true), scales_of(weight, true), zero_points_of(weight, true, bits),
          least, least + (int64_t{1} << bits) - 1, node.arg(1)},
-        {node.outputs[0]->type})[0];
-    rewriter.replace(node.outputs[0], y);
+        {{ScalarType::kFloat, node.outputs[0]->type.sizes}})[0];
+    rewriter.replace(node.outputs[0], cast(y, node.outputs[0]->type.dtype, rewriter));
     return true;
   }
 
@@ -206,6 +227,7 @@ class WeightPacker {
         "quantized_decomposed::dequantize_per_channel",
         {integers, items, points, 0, is_unsigned ? 0 : -128, is_unsigned ? 255 : 127, scales.dtype},
         {TensorType(ScalarType::kFloat, sizes)})[0];
+    matrix = cast(matrix, value.type.dtype, rewriter);
     if (value.type.sizes == sizes) return matrix;
     Argument::List dims;
     for (const Sym& size : value.type.sizes) dims.push_back(size.as_int());

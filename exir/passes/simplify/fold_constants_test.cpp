@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "exir/dialect/verifier.h"
+#include "exir/ir/scales.h"
 #include "exir/ops/builtin.h"
 
 namespace taper::exir {
@@ -95,6 +98,28 @@ TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
   EXPECT_EQ(weights->scales->span, 2u);
   EXPECT_EQ(weights->scales->integers.data[3], 0xfc);
   EXPECT_EQ(weights->data.data, nullptr);
+}
+
+// 127 times 0.3984375 is 50.6015625, and 50.5 in bfloat16.
+TEST(FoldConstants, BytesTimesScalesOf16BitsStayBytes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: bfloat16[1, 2]
+  constant %w: int8[2, 2] = {1, 127, 3, -4}
+  constant %s: bfloat16[2, 1] = hex "cc3e803c"
+  %f: bfloat16[2, 2] = aten::_to_copy(%w, bfloat16)
+  %d: bfloat16[2, 2] = aten::mul.Tensor(%f, %s)
+  %y: bfloat16[1, 2] = aten::mm(%x, %d)
+  return %y
+})");
+  fold_constants(*graph);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  EXPECT_EQ(weights->scales->items, (std::vector<float>{0.3984375f, 0.015625f}));
+  const TensorData elements = elements_of(*weights);
+  ASSERT_EQ(elements.bytes, 8u);
+  uint16_t second;
+  std::memcpy(&second, elements.data + 2, sizeof(second));
+  EXPECT_EQ(second, 0x424a);
 }
 
 }  // namespace

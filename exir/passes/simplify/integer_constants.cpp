@@ -141,7 +141,7 @@ bool find_runs(const TensorType& type, const TensorType& small, size_t& span, si
 // Combines integers that have no scales yet with those of another constant.
 bool spread(Scales& scales, const Value* constant, const TensorType& type,
             std::vector<float>& numbers) {
-  if (!is_plain(constant) || constant->type.dtype != ScalarType::kFloat) return false;
+  if (!is_plain(constant) || constant->type.dtype != type.dtype) return false;
   size_t count = 0;
   if (!find_runs(type, constant->type, scales.span, count)) return false;
   numbers = floats_of(*constant);
@@ -157,6 +157,12 @@ Made with_zero_points(const Node& node) {
       !spread(*made, node.arg(1).value(), node.outputs[0]->type, points)) {
     return nullptr;
   }
+  // Differences of other numbers would be rounded.
+  const bool is_wide = node.outputs[0]->type.dtype == ScalarType::kFloat;
+  const bool are_bytes = std::all_of(points.begin(), points.end(), [](float point) {
+    return point == std::nearbyint(point) && std::abs(point) <= 128;
+  });
+  if (!is_wide && !are_bytes) return nullptr;
   made->items.assign(points.size(), 1);
   return set_zero_points(*made, std::move(points)) ? made : nullptr;
 }
@@ -197,13 +203,23 @@ std::shared_ptr<const Scales> made_by(const Node& node) {
   return facts_of(node.target()).is(kReshapes) ? stored(node.arg(0)) : nullptr;
 }
 
+// The steps of a dequantisation that is spelled out. Elements of 16 bits are rounded once, by the
+// multiplication, since integers and their differences fit; whole nodes may round otherwise.
+bool spells_steps(const Node& node) {
+  return is_cast(node) || node.is("aten::sub.Tensor") || node.is("aten::mul.Tensor") ||
+         facts_of(node.target()).is(kReshapes);
+}
+
 }  // namespace
 
 std::shared_ptr<const Scales> integers_of(const Node& node) {
   if (node.outputs.size() != 1) return nullptr;
   const Value* output = node.outputs[0];
-  if (!is_plain(output) || output->type.dtype != ScalarType::kFloat) return nullptr;
+  if (!is_plain(output)) return nullptr;
   if (output->type.rank() < 2) return nullptr;  // No weights, and small.
+  const ScalarType dtype = output->type.dtype;
+  const bool is_half = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
+  if (dtype != ScalarType::kFloat && !(is_half && spells_steps(node))) return nullptr;
   const auto made = made_by(node);
   const bool fits = made != nullptr && made->integers.bytes != 0 &&
                     Sym(static_cast<int64_t>(made->integers.bytes)) == output->type.numel();

@@ -40,10 +40,95 @@ class LinearRestorer {
                         node.arg(0).value()->type.sizes[0] == node.outputs[0]->type.sizes[1];
     if (is_sum) return replace(node, node.arg(1), node.arg(2), node.arg(0), rewriter);
     if (const auto product = byte_product_of(node)) return restore(node, *product, rewriter);
-    return node.is("aten::mul.Tensor") && rescale(node, rewriter);
+    return restore_around(node, rewriter) ||
+           (node.is("aten::mul.Tensor") && rescale(node, rewriter));
   }
 
  private:
+  // What decompositions put around layers: matrices that are repeated for each batch, changes of
+  // sizes, biases.
+  bool restore_around(Node& node, Rewriter& rewriter) {
+    if (node.is("aten::expand_copy") && node.arg(0).value()->type.rank() == 2) {
+      repeated_[node.outputs[0]] = node.arg(0).value();
+      return false;
+    }
+    if (node.is("aten::bmm")) {
+      const Value* batches = before_views(node.arg(1).value());
+      const auto found = repeated_.find(batches);
+      return found != repeated_.end() && batches->type == node.arg(1).value()->type &&
+             replace(node, node.arg(0), found->second, Argument(), rewriter);
+    }
+    if (node.is("aten::add.Tensor")) return add_bias(node, rewriter);
+    return node.is("aten::view_copy") && drop_views(node, rewriter);
+  }
+
+  bool is_read_once(const Value* value) const {
+    const auto uses = uses_.find(value);
+    return uses != uses_.end() && uses->second == 1;
+  }
+
+  // The layer with weights of integers whose result this is, if it is read once.
+  const Node* layer_of(const Argument& arg) const {
+    if (!arg.is_value() || arg.value()->producer == nullptr) return nullptr;
+    const Node* layer = arg.value()->producer;
+    const bool fits = layer->is("aten::linear") && is_integers(layer->arg("weight"));
+    return fits && is_read_once(arg.value()) ? layer : nullptr;
+  }
+
+  // The same layer, of other arguments.
+  bool replace_layer(Node& node, const Argument& x, const Argument& weight, const Argument& bias,
+                     Rewriter& rewriter) {
+    Value* y = rewriter.emit("aten::linear", {x, weight, bias}, {node.outputs[0]->type})[0];
+    uses_[y] = uses_[node.outputs[0]];
+    rewriter.replace(node.outputs[0], y);
+    return true;
+  }
+
+  // A constant that is added to a layer without bias.
+  bool add_bias(Node& node, Rewriter& rewriter) {
+    if (!node.arg("alpha").is<int64_t>() || node.arg("alpha").to_int() != 1) return false;
+    for (const size_t i : {0, 1}) {
+      const Node* layer = layer_of(node.arg(i));
+      if (layer == nullptr || !layer->arg("bias").is_none() || !node.arg(1 - i).is_value())
+        continue;
+      const Value* bias = node.arg(1 - i).value();
+      const bool fits = bias->role == ValueRole::kConstant && bias->scales == nullptr &&
+                        bias->type.is_contiguous() && bias->type.rank() == 1 &&
+                        bias->type.dtype == node.outputs[0]->type.dtype &&
+                        bias->type.sizes[0] == layer->arg("weight").value()->type.sizes[0];
+      if (!fits) continue;
+      return replace_layer(node, layer->arg("input"), layer->arg("weight"), node.arg(1 - i),
+                           rewriter);
+    }
+    return false;
+  }
+
+  // A layer of rows that were put into a matrix before it, and are put back behind it; or changes
+  // of sizes behind a layer that change nothing together.
+  bool drop_views(Node& node, Rewriter& rewriter) {
+    Value* base = node.arg(0).value();
+    while (base->producer != nullptr && base->producer->is("aten::view_copy") &&
+           is_read_once(base)) {
+      base = base->producer->arg(0).value();
+    }
+    if (layer_of(base) == nullptr) return false;
+    const Node& layer = *base->producer;
+    const std::vector<Sym>& sizes = node.outputs[0]->type.sizes;
+    if (base->type.sizes == sizes) {
+      uses_[base] = uses_[node.outputs[0]];
+      rewriter.replace(node.outputs[0], base);
+      return true;
+    }
+    Value* x = layer.arg("input").value();
+    if (x->producer == nullptr || !x->producer->is("aten::view_copy")) return false;
+    Value* rows = x->producer->arg(0).value();
+    std::vector<Sym> expected = rows->type.sizes;
+    if (expected.empty() || !(expected.back() == x->type.sizes.back())) return false;
+    expected.back() = base->type.sizes.back();
+    return expected == sizes &&
+           replace_layer(node, rows, layer.arg("weight"), layer.arg("bias"), rewriter);
+  }
+
   // The weights [out, in] of a product with `right`, [in, out]; null if they are no integers.
   Value* weights_of(const Argument& right, Rewriter& rewriter) {
     const auto found = turned_.find(right.value());
@@ -60,8 +145,9 @@ class LinearRestorer {
 
   static Value* constant(Rewriter& rewriter, const Value& from,
                          std::shared_ptr<const Scales> scales, std::vector<Sym> sizes) {
-    Value* made = new_constant(rewriter.graph(), from.name,
-                               TensorType(ScalarType::kFloat, std::move(sizes)), std::move(scales));
+    const ScalarType dtype = from.scales == nullptr ? ScalarType::kFloat : from.type.dtype;
+    Value* made = new_constant(rewriter.graph(), from.name, TensorType(dtype, std::move(sizes)),
+                               std::move(scales));
     if (!from.fqn.empty()) made->fqn = from.fqn + "." + made->name;
     return made;
   }
@@ -69,11 +155,7 @@ class LinearRestorer {
   bool replace(Node& node, const Argument& x, const Argument& right, const Argument& bias,
                Rewriter& rewriter) {
     Value* weights = weights_of(right, rewriter);
-    if (weights == nullptr) return false;
-    Value* y = rewriter.emit("aten::linear", {x, weights, bias}, {node.outputs[0]->type})[0];
-    uses_[y] = uses_[node.outputs[0]];
-    rewriter.replace(node.outputs[0], y);
-    return true;
+    return weights != nullptr && replace_layer(node, x, weights, bias, rewriter);
   }
 
   // Whether `layer` is the result of a layer that is read once and whose weights have no scales.
@@ -95,7 +177,7 @@ class LinearRestorer {
     const Value &weights = *layer.arg("weight").value(), &factors = *node.arg(1).value();
     const TensorType& type = factors.type;
     const auto channels = static_cast<size_t>(weights.type.sizes[0].as_int());
-    const bool fits = factors.role == ValueRole::kConstant && type.dtype == ScalarType::kFloat &&
+    const bool fits = factors.role == ValueRole::kConstant && type.dtype == weights.type.dtype &&
                       type.is_contiguous() && type.rank() >= 1 && type.rank() <= 2 &&
                       type.sizes.back() == weights.type.sizes[0] &&
                       type.numel() == weights.type.sizes[0] && weights.scales->zero_points.empty();
@@ -105,10 +187,7 @@ class LinearRestorer {
     scales->span = scales->integers.bytes / std::max<size_t>(1, channels);
     if (scales->span == 0 || scales->items.size() != channels) return false;
     Value* scaled = constant(rewriter, weights, scales, weights.type.sizes);
-    rewriter.replace(node.outputs[0],
-                     rewriter.emit("aten::linear", {layer.arg("input"), scaled, Argument()},
-                                   {node.outputs[0]->type})[0]);
-    return true;
+    return replace_layer(node, layer.arg("input"), scaled, Argument(), rewriter);
   }
 
   // A layer whose input is dequantised by the operator that backends and kernels recognise, if it
@@ -137,19 +216,23 @@ class LinearRestorer {
                              {type})[0];
     type.sizes.back() = matrix.type.sizes[1];
     Value* y = rewriter.emit("aten::linear", {x, weights, Argument()}, {type})[0];
+    uses_[y] = uses_[node.outputs[0]];
     if (!(type == node.outputs[0]->type)) {
       if (!node.outputs[0]->type.is_static()) return false;
       Argument::List sizes;
       for (const Sym& size : node.outputs[0]->type.sizes) sizes.push_back(size.as_int());
+      uses_[y] = 1;
       y = rewriter.emit("aten::view_copy", {y, sizes}, {node.outputs[0]->type})[0];
+      uses_[y] = uses_[node.outputs[0]];
     }
     rewriter.replace(node.outputs[0], y);
     return true;
   }
 
   std::unordered_map<const Value*, int> uses_;
-  std::unordered_map<const Value*, Value*> turned_;   // Transposes to the matrices.
-  std::unordered_map<const Value*, Value*> weights_;  // Matrices to their transposes.
+  std::unordered_map<const Value*, Value*> turned_;    // Transposes to the matrices.
+  std::unordered_map<const Value*, Value*> repeated_;  // Batches to the matrix of which they are.
+  std::unordered_map<const Value*, Value*> weights_;   // Matrices to their transposes.
 };
 
 }  // namespace

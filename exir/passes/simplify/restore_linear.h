@@ -7,6 +7,9 @@
 //     before   %p = aten::mm(%x, %q)   (%q: integers)       after   %y = aten::linear(%x, %w)
 //              %y = aten::mul(%p, %s)                       (%w: %q transposed, with scales %s)
 //
+// A matrix that is repeated for each batch, the changes of sizes around a product, and a bias that
+// is added behind it become parts of the layer.
+//
 // What torchao spells by aten::_int_mm, with rows that are quantised at run time, becomes a layer
 // whose input is dequantised (byte_product.h).
 //

@@ -65,6 +65,51 @@ TEST(RestoreLinear, AProductThatIsReadTwiceKeepsItsScales) {
   EXPECT_TRUE(has(text, "aten::mul")) << text;
 }
 
+TEST(RestoreLinear, ABiasBehindAProductIsThatOfTheLayer) {
+  const std::string text = restored(std::string(kWeights) + R"(
+  %p: float32[1, 3] = aten::mm(%x, %t)
+  %y: float32[1, 3] = aten::add.Tensor(%p, %b, 1)
+  return %y)");
+  EXPECT_FALSE(has(text, "aten::add")) << text;
+  EXPECT_TRUE(has(text, ", %b)")) << text;
+}
+
+TEST(RestoreLinear, ABiasTimesANumberStays) {
+  const std::string text = restored(std::string(kWeights) + R"(
+  %p: float32[1, 3] = aten::mm(%x, %t)
+  %y: float32[1, 3] = aten::add.Tensor(%p, %b, 2)
+  return %y)");
+  EXPECT_TRUE(has(text, "aten::add")) << text;
+}
+
+TEST(RestoreLinear, AMatrixThatIsRepeatedIsOneLayer) {
+  const std::string text = restored(std::string(kWeights) + R"(  input %z: float32[4, 5, 2]
+  %e: float32[4, 2, 3] = aten::expand_copy(%t, [4, 2, 3], False)
+  %y: float32[4, 5, 3] = aten::bmm(%z, %e)
+  return %y)");
+  EXPECT_TRUE(has(text, "float32[4, 5, 3] = aten::linear(%z, ")) << text;
+  EXPECT_FALSE(has(text, "bmm")) << text;
+}
+
+TEST(RestoreLinear, RowsThatWereAMatrixAreRowsAgain) {
+  const std::string text = restored(std::string(kWeights) + R"(  input %z: float32[4, 5, 2]
+  %r: float32[20, 2] = aten::view_copy(%z, [20, 2])
+  %p: float32[20, 3] = aten::addmm(%b, %r, %t)
+  %y: float32[4, 5, 3] = aten::view_copy(%p, [4, 5, 3])
+  return %y)");
+  EXPECT_TRUE(has(text, "float32[4, 5, 3] = aten::linear(%z, ")) << text;
+  EXPECT_FALSE(has(text, "view_copy")) << text;
+}
+
+TEST(RestoreLinear, RowsThatAreSplitOtherwiseStayAMatrix) {
+  const std::string text = restored(std::string(kWeights) + R"(  input %z: float32[4, 5, 2]
+  %r: float32[20, 2] = aten::view_copy(%z, [20, 2])
+  %p: float32[20, 3] = aten::addmm(%b, %r, %t)
+  %y: float32[5, 4, 3] = aten::view_copy(%p, [5, 4, 3])
+  return %y)");
+  EXPECT_TRUE(has(text, "float32[20, 3] = aten::linear(%r, ")) << text;
+}
+
 TEST(RestoreLinear, FloatsStayAsTheyAre) {
   const std::string text = restored(R"(  input %x: float32[1, 2]
   constant %w: float32[2, 3] = {1, 2, 3, -4, 5, 6}

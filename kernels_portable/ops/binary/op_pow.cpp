@@ -38,6 +38,13 @@ struct Square {
   }
 };
 
+struct Cube {
+  template <typename C>
+  C operator()(C a) const {
+    return wrap_mul(wrap_mul(a, a), a);
+  }
+};
+
 struct SquareRoot {
   template <typename C>
   C operator()(C a) const {
@@ -64,6 +71,7 @@ Status pow_tensor_scalar_out(KernelContext&, const Tensor& self, Scalar exponent
                 "pow: an integer cannot be raised to a negative power");
   const bool own_type = type == self.scalar_type();
   if (own_type && exponent.to_double() == 2) return unary(Square{}, self, out);
+  if (own_type && exponent.to_double() == 3) return unary(Cube{}, self, out);
   // Square roots, as in PyTorch: that of -inf is NaN, where pow() gives infinity.
   if (own_type && exponent.to_double() == 0.5) return unary_of_float(SquareRoot{}, self, out);
   if (own_type && exponent.to_double() == -0.5) return unary_of_float(ReciprocalRoot{}, self, out);

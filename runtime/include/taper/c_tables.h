@@ -14,3 +14,13 @@ struct taper_backend {
   taper::Backend entry;
 };
 // NOLINTEND(readability-identifier-naming)
+
+namespace taper {
+
+class Profiler;
+
+// Passes steps on to the recording that this thread is in, if any (taper::devtools). It lives as
+// long as the program.
+Profiler& profiler_of_this_thread();
+
+}  // namespace taper

@@ -102,6 +102,8 @@ class KernelContext {
   void* allocate_temp(size_t bytes);
   // Makes all scratch free again. Called between instructions.
   void reset_temp() { used_ = 0; }
+  // How much of it is taken.
+  size_t used_temp() const { return used_; }
 
   const ThreadPool& pool() const { return pool_; }
 

@@ -46,6 +46,14 @@ struct MemorySource {
   void* context = nullptr;
 };
 
+// Decides whether a file may be used, from all its bytes, before anything else is done with them:
+// whether it is signed by the right author, for example (signing/signature.h).
+struct FileCheck {
+  // The message of an error is reported with the file's name. Null: every file may be used.
+  Status (*check)(void* context, Span<const uint8_t> file) = nullptr;
+  void* context = nullptr;
+};
+
 struct ModuleOptions {
   // Tables and backends, and the memory of these spans, must outlive the Module.
   Span<const KernelTable> kernels = {};
@@ -53,6 +61,9 @@ struct ModuleOptions {
   // A .ptd with the program's external weights; empty if it has none.
   std::string data_path = {};
   LoadMode load_mode = LoadMode::kMmap;
+  // Applies to the program and to the .ptd. With a check, files are read into the heap instead of
+  // being mapped, so that nobody can change what was checked.
+  FileCheck check = {};
   // Scratch memory for kernels, shared by all methods.
   size_t temp_bytes = size_t{1} << 20;
   // Loading fails with kMemoryAllocationFailed if one method needs more than this.
@@ -127,6 +138,9 @@ class Module {
                                       std::initializer_list<EValue> inputs) {
     return execute(method, Span<const EValue>(inputs.begin(), inputs.size()));
   }
+  // The same, but tells `tracer` of each instruction (taper/event_tracer.h).
+  Result<std::vector<EValue>> execute(std::string_view method, Span<const EValue> inputs,
+                                      EventTracer& tracer);
   Result<std::vector<EValue>> forward(Span<const EValue> inputs) {
     return execute("forward", inputs);
   }
@@ -143,6 +157,12 @@ class Module {
 
  private:
   struct State;
+
+  // Executes the method by `run`, which is given `context`.
+  Result<std::vector<EValue>> execute_by(std::string_view method, Span<const EValue> inputs,
+                                         Status (*run)(Method& method, void* context),
+                                         void* context);
+
   std::unique_ptr<State> state_;
 };
 

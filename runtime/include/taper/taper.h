@@ -109,6 +109,11 @@ typedef void (*taper_parallel_for)(void* context, size_t count, taper_task task,
 typedef void* (*taper_take_memory)(void* context, uint32_t id, size_t bytes);
 typedef void (*taper_give_memory_back)(void* context, uint32_t id, void* memory, size_t bytes);
 
+// Decides whether a file may be used, from all its bytes, before anything else is done with them.
+// Returns TAPER_OK, or a code and, in `error`, a message. taper_signed_by() is such a function.
+typedef taper_code (*taper_check_file)(void* context, const void* data, size_t size,
+                                       taper_error* error);
+
 typedef struct taper_options {
   size_t struct_size;            // sizeof(taper_options); fields may be added at the end.
   const taper_kernels* kernels;  // Must outlive the model. Null: no operator is known.
@@ -125,7 +130,28 @@ typedef struct taper_options {
   taper_take_memory take_memory;            // Null: memory comes from the heap.
   taper_give_memory_back give_memory_back;  // May be null.
   void* memory_context;                     // Passed to both.
+  // Asked about the program and the .ptd. Null: every file may be used. With a check, files are
+  // read into the heap instead of being mapped, so that nobody can change what was checked.
+  taper_check_file check_file;
+  void* check_context;  // Passed to check_file.
 } taper_options;
+
+// Signed files: `taper sign` puts an Ed25519 signature behind the last byte of a file. To accept
+// signed files alone:
+//
+//   taper_public_key author;
+//   taper_read_public_key(pem_text, &author, &error);
+//   options.check_file = taper_signed_by;
+//   options.check_context = &author;
+typedef struct taper_public_key {
+  uint8_t bytes[32];
+} taper_public_key;
+// Reads a key from the text of a PEM file. Returns TAPER_NOT_SUPPORTED, as does the next function,
+// in a library that was built without libsodium.
+TAPER_API taper_code taper_read_public_key(const char* pem, taper_public_key* key,
+                                           taper_error* error);
+// Returns TAPER_OK if `key`, a taper_public_key, has signed these bytes; else TAPER_ACCESS_FAILED.
+TAPER_API taper_code taper_signed_by(void* key, const void* data, size_t size, taper_error* error);
 
 // The version of the linked library, in the form of TAPER_VERSION and as text: "0.1.0".
 TAPER_API uint32_t taper_version(void);
@@ -204,6 +230,45 @@ TAPER_API taper_code taper_run(taper_model model, const char* method, taper_erro
 // Describes an output of the last run. Returns TAPER_INVALID_STATE if no run has succeeded.
 TAPER_API taper_code taper_get_output(taper_model model, const char* method, size_t index,
                                       taper_value* value, taper_error* error);
+// Recordings, for an application that wants to know where the time goes. One that calls none of
+// these functions links nothing of them, and pays nothing.
+//
+//   taper_recording* recording = taper_start_recording(NULL, NULL);
+//   taper_run_recorded(model, "forward", recording, &error);    // any number of times
+//   taper_recorded_file(recording, &data, &size, &error);       // for ExecuTorch's Inspector
+//   taper_end_recording(recording);
+//
+// Threads: a recording is used by one thread at a time, and records what that thread executes.
+typedef struct taper_recording taper_recording;
+
+// An instruction, or a step of a backend within one.
+typedef struct taper_event {
+  const char* name;  // "native_call_add.out", "DELEGATE_CALL", or what a step computes.
+  int32_t chain, instruction;
+  int32_t step;  // Of the instruction's delegate, from 0 on; -1: the instruction itself.
+  uint64_t begin_ns, end_ns;  // Of a clock of which only differences mean anything.
+  uint64_t temp_bytes;        // Scratch memory that a kernel took.
+} taper_event;
+// Called after a run, for everything that ran in it, in the order in which it began. `event` and
+// the name are valid during the call. It may call functions of other models.
+typedef void (*taper_on_event)(void* context, const taper_event* event);
+
+// `on_event` may be null. Returns null if there is not enough memory. Takes two milliseconds, in
+// which a cheap clock is measured.
+TAPER_API taper_recording* taper_start_recording(taper_on_event on_event, void* context);
+// Does what taper_run() does, and records it. Of each run the last 65,536 instructions are kept.
+// An instruction costs tens of nanoseconds more.
+TAPER_API taper_code taper_run_recorded(taper_model model, const char* method,
+                                        taper_recording* recording, taper_error* error);
+// All runs so far as an ETDump, which 'taper profile' reads too. It belongs to the recording, and
+// is valid until the next call with it.
+TAPER_API taper_code taper_recorded_file(taper_recording* recording, const void** data,
+                                         size_t* size, taper_error* error);
+TAPER_API void taper_end_recording(taper_recording* recording);
+// The same as taper_find_backend(), but a backend that tells recordings of the steps within its
+// delegates, which takes longer than without.
+TAPER_API const taper_backend* taper_find_traced_backend(const char* name, taper_error* error);
+
 // Sets the state of all loaded methods (the model's buffers) back to the saved values.
 TAPER_API taper_code taper_reset_state(taper_model model, taper_error* error);
 

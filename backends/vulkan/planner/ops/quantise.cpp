@@ -194,20 +194,21 @@ void plan_choose_by_row(Call& call, int) {
   choose(call, rows_along(x, x.dims.rank - 1), dims, {kNearest, {-128, 127}, 0x1p-23});
 }
 
-// Argument 1, block sizes, as [outer, n]: a block is n elements in a row. False if it is not.
-bool read_blocks(Call& call, const Operand& x, Rows& rows) {
-  const Dims blocks = call.integers(1);
+// Block sizes, argument `at`, as rows [outer, n] of x: a block is n elements in a row. False if the
+// blocks are not.
+bool read_blocks(Call& call, size_t at, const Operand& x, Rows& rows) {
+  const Dims blocks = call.integers(at);
   bool fits = blocks.rank == x.dims.rank, is_inside = false;
-  rows = {x, 1, 1, 1};
+  int64_t n = 1;
   for (size_t d = 0; d < blocks.rank && fits; ++d) {
     fits = blocks[d] >= 1 && blocks[d] <= x.dims[d] && x.dims[d] % blocks[d] == 0 &&
            (!is_inside || blocks[d] == x.dims[d]);
     is_inside = is_inside || blocks[d] != 1;
-    rows.n *= blocks[d];
+    if (fits) n *= blocks[d];
   }
-  return call.require(fits && rows.n <= INT32_MAX, "its blocks are not elements in a row") &&
-         call.require(x.dims.numel() > 0, "it has no blocks") &&
-         (rows.outer = x.dims.numel() / rows.n) > 0;
+  rows = {x, x.dims.numel() / n, n, 1};
+  return call.require(fits && n <= INT32_MAX, "its blocks are not elements in a row") &&
+         call.require(rows.outer > 0, "it has no blocks");
 }
 
 Bounds read_bounds(Call& call, size_t least, ScalarType dtype) {
@@ -222,35 +223,29 @@ void plan_choose_by_block(Call& call, int) {
   const std::string_view mapping = call.text(1);
   const bool is_symmetric = mapping == "SYMMETRIC";
   call.require(is_symmetric || mapping == "ASYMMETRIC", "it maps numbers in another way");
-  const Dims blocks = call.integers(2);
   const bool keepdim = call.flag(9);
-  if (!call.require(blocks.rank == x.dims.rank, "its blocks are not elements in a row")) return;
+  Rows rows;
+  if (!read_blocks(call, 2, x, rows)) return;
+  // A dimension in whole blocks is reduced; one in several blocks has one place for each of them.
+  const Dims blocks = call.integers(2);
   Dims dims;
-  int64_t n = 1;
-  bool fits = true, is_inside = false;
-  for (size_t d = 0; d < blocks.rank && fits; ++d) {
-    const int64_t size = x.dims[d];
-    fits = blocks[d] >= 1 && blocks[d] <= size && size % blocks[d] == 0 &&
-           (!is_inside || blocks[d] == size) && dims.rank + 2 <= Dims::kMaxRank;
-    is_inside = is_inside || blocks[d] != 1;
-    n *= fits ? blocks[d] : 1;
-    const bool is_whole = blocks[d] == size && blocks[d] != 1;
-    if (!is_whole) dims.push_back(fits ? size / blocks[d] : 1);
+  for (size_t d = 0; d < blocks.rank; ++d) {
+    if (!call.require(dims.rank + 2 <= Dims::kMaxRank, "its blocks have too many dims")) return;
+    if (blocks[d] == 1 || blocks[d] != x.dims[d]) dims.push_back(x.dims[d] / blocks[d]);
     if (blocks[d] != 1 && keepdim) dims.push_back(1);
   }
-  if (!call.require(fits && n >= 1, "its blocks are not elements in a row") || !call.ok()) return;
   Parameters p;
   p.choice = is_symmetric ? kSymmetric : kFromLeast;
   p.bounds = read_bounds(call, 4, ScalarType::kChar);
   p.eps = call.number(6, 0x1p-23);
-  choose(call, {x, x.dims.numel() / n, n, 1}, dims, p);
+  if (call.ok()) choose(call, rows, dims, p);
 }
 
 // torchao.quantize_affine(x, block_size, scales, zero_points?, dtype, quant_min?, quant_max?)
 void plan_quantise_blocks(Call& call, int) {
   const Operand x = call.tensor(0);
   Rows rows;
-  if (!read_blocks(call, x, rows)) return;
+  if (!read_blocks(call, 1, x, rows)) return;
   const Scaling by = read_tensors(call, 2, rows.outer, rows.n);
   const ScalarType dtype = call.stated_dtype();
   check_dtype(call, 4, dtype);
@@ -264,7 +259,7 @@ void plan_quantise_blocks(Call& call, int) {
 void plan_dequantise_blocks(Call& call, int) {
   const Operand x = integers_of(call);
   Rows rows;
-  if (!read_blocks(call, x, rows)) return;
+  if (!read_blocks(call, 1, x, rows)) return;
   const Scaling by = read_tensors(call, 2, rows.outer, rows.n);
   check_dtype(call, 4, x.dtype);
   check_dtype(call, 7, ScalarType::kFloat);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/xnnpack/library/placed_workspace.h"
+#include "backends/xnnpack/library/profiled_nodes.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
 
@@ -108,6 +109,7 @@ Status Segment::build(const Subgraph& graph, size_t first, size_t last, const Sh
   first_ = first;
   last_ = last;
   TAPER_TRY(find_externals(graph, first, last));
+  if (shared.profiler != nullptr) node_ends_ = make_array<uint32_t>(last - first);
   SubgraphOwner subgraph;
   TAPER_TRY(
       status_of(xnn_create_subgraph(static_cast<uint32_t>(external_count_), 0, &subgraph.graph),
@@ -146,8 +148,7 @@ Status Segment::find_externals(const Subgraph& graph, size_t first, size_t last)
   return {};
 }
 
-Status Segment::define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first,
-                       size_t last) const {
+Status Segment::define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first, size_t last) {
   const Span<XnnValue> values = graph.values();
   Status status;
   for (uint32_t place = 0; place < external_count_; ++place) {
@@ -164,6 +165,7 @@ Status Segment::define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t fi
     if (!node.is_needed) continue;
     TAPER_TRY(status_of(node.kind->define(subgraph, node, values),
                         "XNNPACK refuses a node of the graph"));
+    if (node_ends_ != nullptr) node_ends_[n - first] = taper_defined_nodes(subgraph);
   }
   return {};
 }
@@ -229,34 +231,35 @@ Status Segment::bind(Span<void* const> places, void* scratch) {
   return {};
 }
 
-// XNNPACK names its operators, not the nodes that they are from: if there are as many of both, they
-// are in the same order.
+// The node of ours that node `number` of XNNPACK's graph is a part of. Null if it is not known.
+const XnnNode* Segment::node_of(uint32_t number) const {
+  if (node_ends_ == nullptr) return nullptr;
+  for (size_t n = first_; n < last_; ++n) {
+    if (graph_->nodes()[n].is_needed && number < node_ends_[n - first_]) return &graph_->nodes()[n];
+  }
+  return nullptr;
+}
+
 bool Segment::tell_steps(NodeTimes& times) const {
-  size_t count = 0, needed = 0, bytes = 0;
+  size_t count = 0, bytes = 0;
   if (xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_num_operators, sizeof(count),
                                      &count, &bytes) != xnn_status_success) {
     return false;
   }
-  std::vector<uint64_t> microseconds(count);
+  std::vector<taper_profiled_node> nodes(count);
   std::vector<char> names;
-  const auto get = [&](xnn_profile_info what, size_t size, void* to) {
-    const xnn_status status = xnn_get_runtime_profiling_info(runtime_, what, size, to, &bytes);
-    return status == xnn_status_success;
+  const auto get_names = [&](size_t size, char* to) {
+    return xnn_get_runtime_profiling_info(runtime_, xnn_profile_info_operator_name, size, to,
+                                          &bytes) == xnn_status_success;
   };
-  get(xnn_profile_info_operator_name, 0, nullptr);  // Says how many bytes they need.
+  get_names(0, nullptr);  // Says how many bytes they need.
   names.resize(bytes + 1);
-  const bool has_all =
-      count > 0 && get(xnn_profile_info_operator_name, bytes, names.data()) &&
-      get(xnn_profile_info_operator_timing, count * sizeof(uint64_t), microseconds.data());
+  const bool has_all = count > 0 && get_names(bytes, names.data()) &&
+                       taper_profiled_nodes(runtime_, nodes.data(), count) == count;
   if (!has_all) return false;
-  for (size_t n = first_; n < last_; ++n) needed += graph_->nodes()[n].is_needed;
   const char* name = names.data();
-  size_t node = first_;
   for (size_t i = 0; i < count; ++i) {
-    while (node < last_ && !graph_->nodes()[node].is_needed) ++node;
-    const bool is_known = needed == count && node < last_;
-    times.add(is_known ? &graph_->nodes()[node++] : nullptr, name,
-              static_cast<double>(microseconds[i]) * 1e-6);
+    times.add(node_of(nodes[i].node), name, nodes[i].seconds);
     name += std::strlen(name) + 1;
   }
   return true;

@@ -30,14 +30,17 @@ class Segment final : public Stage {
   };
 
   Status find_externals(const Subgraph& graph, size_t first, size_t last);
-  Status define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first, size_t last) const;
+  Status define(xnn_subgraph_t subgraph, const Subgraph& graph, size_t first, size_t last);
   Status define_value(xnn_subgraph_t subgraph, uint32_t id, XnnValue& value) const;
+  const XnnNode* node_of(uint32_t number) const;
 
   std::unique_ptr<External[]> externals_;
   std::unique_ptr<xnn_external_value[]> bound_;
   size_t external_count_ = 0;
   const Subgraph* graph_ = nullptr;  // Of nodes [first_, last_).
   size_t first_ = 0, last_ = 0;
+  // With a profiler: by node, how many of XNNPACK's nodes there were after it was defined.
+  std::unique_ptr<uint32_t[]> node_ends_;
   xnn_workspace_t workspace_ = nullptr;
   void* scratch_ = nullptr;  // The address of the workspace.
   xnn_runtime_t runtime_ = nullptr;

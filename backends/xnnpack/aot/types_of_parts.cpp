@@ -1,0 +1,56 @@
+// Several nodes may come from one node of the part; the most telling text counts.
+
+#include "backends/xnnpack/aot/types_of_parts.h"
+
+#include <algorithm>
+
+namespace taper::xnnpack {
+namespace {
+
+using wire::DataType;
+
+std::string weight_text(DataType type) {
+  switch (type) {
+    case DataType::QCINT4:
+    case DataType::QBINT4:
+      return "int4 weights";
+    case DataType::FP32:
+      return "float32 weights";
+    default:
+      return "int8 weights";
+  }
+}
+
+std::string text_of(const NodeList& list, const NodeSpec& node) {
+  const auto type = [&](Id id) { return list.values[id].quantization.type; };
+  const DataType in = type(node.inputs[0]), out = type(node.output);
+  if (node.kind == wire::NodeContent::Convert) return "";
+  const bool has_weights = node.inputs.size() > 1 && node.inputs[1] != kNone;
+  const DataType weights = has_weights ? type(node.inputs[1]) : DataType::FP32;
+  if (in == DataType::QDINT8) return "int8 rows, " + weight_text(weights);
+  if (out != DataType::FP32 || in != DataType::FP32) return "int8";
+  if (weights != DataType::FP32 && list.values[node.inputs[1]].constant != 0) {
+    return "float32, " + weight_text(weights);
+  }
+  return node.why_floats.empty() ? "float32" : "float32: " + node.why_floats;
+}
+
+}  // namespace
+
+std::vector<std::string> types_of_parts(const NodeList& list, const std::vector<bool>& live) {
+  const bool any = std::any_of(list.values.begin(), list.values.end(), [](const ValueSpec& value) {
+    return value.quantization.type != DataType::FP32 || value.made_from != nullptr;
+  });
+  std::vector<std::string> texts;
+  for (size_t i = 0; any && i < list.nodes.size(); ++i) {
+    const NodeSpec& node = list.nodes[i];
+    if (!live[i] || node.origin == 0) continue;
+    if (texts.size() < node.origin) texts.resize(node.origin);
+    std::string text = text_of(list, node);
+    std::string& known = texts[node.origin - 1];
+    if (text.size() > known.size()) known = std::move(text);
+  }
+  return texts;
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,54 @@
+// Tests what --report says of the nodes of a payload: int8, or floats and why.
+
+#include <gtest/gtest.h>
+
+#include "backends/xnnpack/aot/compile_for_test.h"
+
+namespace taper::xnnpack {
+namespace {
+
+std::vector<std::string> types(const std::string& body) {
+  exir::PartitionOptions options;
+  options.groups = exir::Groups::kAll;
+  return compile(body, options).graph->delegates.at(0)->computed_in;
+}
+
+constexpr char kSum[] = R"(  input %x: float32[2, 8]
+  %q: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
+  %d: float32[2, 8] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+)";
+
+TEST(TypesOfParts, ASumBetweenBytesIsOne) {
+  const auto texts = types(std::string(kSum) + R"(  %a: float32[2, 8] = aten::add.Tensor(%d, %d, 1)
+  %p: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%a, 1.0, 3, -128, 127, int8)
+  %y: float32[2, 8] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
+  return %y)");
+  ASSERT_GT(texts.size(), 2u);
+  EXPECT_EQ(texts[2], "int8");
+}
+
+TEST(TypesOfParts, WhatHasNoInt8FormSaysSo) {
+  const auto texts = types(std::string(kSum) + R"(  %a: float32[2, 8] = aten::tanh(%d)
+  %p: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%a, 1.0, 3, -128, 127, int8)
+  %y: float32[2, 8] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
+  return %y)");
+  ASSERT_GT(texts.size(), 2u);
+  EXPECT_EQ(texts[2], "float32: XNNPACK has no int8 form of it");
+}
+
+TEST(TypesOfParts, ASumWhoseResultStaysFloatSaysSo) {
+  const auto texts =
+      types(std::string(kSum) + "  %y: float32[2, 8] = aten::add.Tensor(%d, %d, 1)\n  return %y");
+  ASSERT_GT(texts.size(), 2u);
+  EXPECT_EQ(texts[2], "float32: its result is not quantised, or not for all readers alike");
+}
+
+TEST(TypesOfParts, WithoutQuantisationThereIsNothingToSay) {
+  EXPECT_TRUE(types(R"(  input %x: float32[2, 8]
+  %y: float32[2, 8] = aten::tanh(%x)
+  return %y)")
+                  .empty());
+}
+
+}  // namespace
+}  // namespace taper::xnnpack

@@ -1,0 +1,111 @@
+#include "exir/passes/simplify/restore_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "exir/ops/builtin.h"
+
+namespace taper::exir {
+namespace {
+
+std::string restored(const std::string& body) {
+  const auto graph = parse_graph("graph \"g\" {\n  input %x: float32[2, 4]\n" + body + "\n}");
+  restore_rows(*graph);
+  return print(*graph);
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+constexpr char kExtremes[] = R"(  constant %zeros: float32[2] = {0, 0}
+  %amin: float32[2] = aten::amin(%x, [1], False)
+  %amax: float32[2] = aten::amax(%x, [1], False)
+  %least: float32[2] = aten::minimum(%amin, %zeros)
+  %most: float32[2] = aten::maximum(%amax, %zeros)
+)";
+
+// The chain of zero points in the range of int8, with a divisor.
+std::string asymmetric(const char* divisor) {
+  return std::string(kExtremes) + R"(  %width: float32[2] = aten::sub.Tensor(%most, %least, 1)
+  %d: float32[2] = aten::div.Scalar(%width, )" +
+         divisor + R"()
+  %s: float32[2] = aten::clamp(%d, 1e-07, None)
+  %p: float32[2] = aten::div.Tensor(%least, %s)
+  %r: float32[2] = aten::round(%p)
+  %b: float32[2] = aten::rsub.Scalar(%r, -128, 1)
+  %c: float32[2] = aten::clamp(%b, -128, 127)
+  %z: int8[2] = dim_order_ops::_to_dim_order_copy(%c, int8, None, None, None, False, [0])
+  %s1: float32[2, 1] = aten::view_copy(%s, [2, 1])
+  %z1: int8[2, 1] = aten::view_copy(%z, [2, 1])
+  %i: float32[2, 1] = aten::reciprocal(%s1)
+  %m: float32[2, 1] = aten::mul.Scalar(%i, 1.0)
+  %t: float32[2, 4] = aten::mul.Tensor(%x, %m)
+  %u: float32[2, 4] = aten::round(%t)
+  %f: float32[2, 1] = dim_order_ops::_to_dim_order_copy(%z1, float32, None, None, None, False, [0, 1])
+  %v: float32[2, 4] = aten::add.Tensor(%u, %f, 1)
+  %w: float32[2, 4] = aten::clamp(%v, -128, 127)
+  %q: int8[2, 4] = dim_order_ops::_to_dim_order_copy(%w, int8, None, None, None, False, [0, 1])
+  %g: float32[2, 4] = dim_order_ops::_to_dim_order_copy(%q, float32, None, None, None, False, [0, 1])
+  %h: float32[2, 4] = aten::sub.Tensor(%g, %f, 1)
+  %y: float32[2, 4] = aten::mul.Tensor(%h, %s1)
+  return %y)";
+}
+
+TEST(RestoreRows, AChainWithZeroPointsIsThreeNodes) {
+  const std::string text = restored(asymmetric("255.0"));
+  EXPECT_EQ(count(text, "torchao::choose_qparams_affine(%x, \"ASYMMETRIC\", [1, 4]"), 1u) << text;
+  EXPECT_EQ(count(text, "torchao::quantize_affine(%x, "), 1u) << text;
+  EXPECT_EQ(count(text, "torchao::dequantize_affine("), 1u) << text;
+  EXPECT_EQ(count(text, "aten::"), 0u) << text;
+}
+
+TEST(RestoreRows, AnotherDivisorIsAnotherScheme) {
+  const std::string text = restored(asymmetric("254.0"));
+  EXPECT_EQ(count(text, "torchao::"), 0u) << text;
+}
+
+TEST(RestoreRows, ScalesOfASymmetricChainAreReplacedForProductsOfIntegers) {
+  const std::string text =
+      restored(std::string(kExtremes) + R"(  constant %none: float32[2, 1] = {0, 0}
+  %n: float32[2] = aten::neg(%least)
+  %a: float32[2] = aten::maximum(%n, %most)
+  %d: float32[2] = aten::div.Scalar(%a, 127.5)
+  %s: float32[2] = aten::clamp(%d, 1e-07, None)
+  %s1: float32[2, 1] = aten::view_copy(%s, [2, 1])
+  %i: float32[2, 1] = aten::reciprocal(%s1)
+  %t: float32[2, 4] = aten::mul.Tensor(%x, %i)
+  %u: float32[2, 4] = aten::round(%t)
+  %v: float32[2, 4] = aten::add.Tensor(%u, %none, 1)
+  %w: float32[2, 4] = aten::clamp(%v, -128, 127)
+  %q: int8[2, 4] = dim_order_ops::_to_dim_order_copy(%w, int8, None, None, None, False, [0, 1])
+  return %q, %s)");
+  EXPECT_EQ(count(text, "\"SYMMETRIC\""), 1u) << text;
+  EXPECT_EQ(count(text, "torchao::quantize_affine(%x, "), 1u) << text;
+  EXPECT_EQ(count(text, "aten::"), 0u) << text;
+}
+
+TEST(RestoreRows, ExtremesOfColumnsAreNoRows) {
+  const std::string text = restored(R"(  constant %zeros: float32[4] = {0, 0, 0, 0}
+  constant %none: float32[4] = {0, 0, 0, 0}
+  %amin: float32[4] = aten::amin(%x, [0], False)
+  %amax: float32[4] = aten::amax(%x, [0], False)
+  %least: float32[4] = aten::minimum(%amin, %zeros)
+  %most: float32[4] = aten::maximum(%amax, %zeros)
+  %n: float32[4] = aten::neg(%least)
+  %a: float32[4] = aten::maximum(%n, %most)
+  %d: float32[4] = aten::div.Scalar(%a, 127.5)
+  %s: float32[4] = aten::clamp(%d, 1e-07, None)
+  %i: float32[4] = aten::reciprocal(%s)
+  %t: float32[2, 4] = aten::mul.Tensor(%x, %i)
+  %u: float32[2, 4] = aten::round(%t)
+  %v: float32[2, 4] = aten::add.Tensor(%u, %none, 1)
+  %w: float32[2, 4] = aten::clamp(%v, -128, 127)
+  %q: int8[2, 4] = dim_order_ops::_to_dim_order_copy(%w, int8, None, None, None, False, [0, 1])
+  return %q)");
+  EXPECT_EQ(count(text, "torchao::"), 0u) << text;
+}
+
+}  // namespace
+}  // namespace taper::exir

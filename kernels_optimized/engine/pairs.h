@@ -1,0 +1,73 @@
+// Element-wise operators of two operands: any broadcasting whose innermost loop is contiguous, that
+// is equal sizes, or an operand that is a number, a row or a channel.
+
+#pragma once
+
+#include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/engine/dims.h"
+#include "kernels_portable/engine/promote.h"
+#include "kernels_portable/engine/strided.h"
+#include "taper/kernel.h"
+
+namespace taper::optimized {
+
+// Element i of an operand is data[i * step]; step is 0 or 1.
+template <typename T>
+struct Source {
+  const T* data;
+  int64_t step;
+
+  Source from(int64_t i) const { return {data + i * step, step}; }
+};
+
+// Resizes out and calls run(a, b, to, count) for parts of it, on the pool's threads. Returns false
+// if the sizes do not fit. REQUIRES: a, b and out have elements of T.
+template <typename T, typename Run>
+bool for_each_pair(const KernelContext& context, int64_t work, const Tensor& a, const Tensor& b,
+                   Tensor& out, const Run& run) {
+  portable::Sizes sizes;
+  if (!portable::broadcast_sizes(a.sizes(), b.sizes(), &sizes).ok() ||
+      static_cast<int64_t>(sizes.rank) != out.dim() || !out.resize(sizes).ok()) {
+    return false;
+  }
+  portable::LoopNest nest = portable::LoopNest::over(out);
+  nest.add_operand(out, a);
+  nest.add_operand(out, b);
+  nest.simplify();
+  const int64_t x_step = nest.inner_stride(1), y_step = nest.inner_stride(2);
+  if (nest.inner_stride(0) != 1 || x_step < 0 || x_step > 1 || y_step < 0 || y_step > 1) {
+    return false;
+  }
+  const auto* x = static_cast<const T*>(a.const_data());
+  const auto* y = static_cast<const T*>(b.const_data());
+  auto* to = static_cast<T*>(out.mutable_data());
+  nest.for_each_run([&](const int64_t* offsets, int64_t count) {
+    const Source<T> left = {x + offsets[1], x_step}, right = {y + offsets[2], y_step};
+    for_parts(context.pool(), count, work, kLineFloats, [&](int64_t begin, int64_t end) {
+      run(left.from(begin), right.from(begin), to + offsets[0] + begin, end - begin);
+    });
+  });
+  return true;
+}
+
+// The same for a tensor and a number.
+template <typename T, typename Run>
+bool for_each_element(const KernelContext& context, int64_t work, const Tensor& a, const T& number,
+                      Tensor& out, const Run& run) {
+  if (!portable::same_dim_order(a, out) || !out.resize(a.sizes()).ok()) return false;
+  if (a.numel() == 0) return true;  // run() may look at the first element.
+  const Source<T> left = {static_cast<const T*>(a.const_data()), 1}, right = {&number, 0};
+  auto* to = static_cast<T*>(out.mutable_data());
+  for_parts(context.pool(), a.numel(), work, kLineFloats, [&](int64_t begin, int64_t end) {
+    run(left.from(begin), right, to + begin, end - begin);
+  });
+  return true;
+}
+
+// A number as PyTorch's element-wise operators take it beside a float tensor.
+inline float as_float(Scalar value) {
+  return value.is_double() ? static_cast<float>(value.to_double())
+                           : static_cast<float>(value.to_int());
+}
+
+}  // namespace taper::optimized

@@ -1,0 +1,157 @@
+// One call of a function of taper/taper.h: it takes the model behind the handle, does one thing,
+// and reports an error as a code, a message and a site.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/module/model_table.h"
+#include "runtime/module/value_copy.h"
+#include "taper/taper.h"
+
+namespace taper {
+
+// All models of the process.
+ModelTable& models();
+
+// Fills in `error` unless it is null, and returns the code.
+taper_code report(taper_error* error, Error code, const std::string& site,
+                  const std::string& message);
+
+// One call on a model and, if `method` is given, on one of its methods.
+class Call {
+ public:
+  Call(const char* function, taper_model handle, taper_error* error)
+      : site_(function), handle_(handle), error_(error) {
+    switch (models().take(handle, &model_)) {
+      case ModelTable::Found::kYes:
+        code_ = report(error, Error::kOk, "", "");
+        break;
+      case ModelTable::Found::kNone:
+        fail(Error::kInvalidArgument, "the handle is not that of an open model");
+        break;
+      case ModelTable::Found::kBusy:
+        fail(Error::kInvalidState, "the model is in use by another thread");
+        break;
+    }
+  }
+  Call(const char* function, taper_model handle, const char* method, taper_error* error)
+      : Call(function, handle, error) {
+    if (!ok()) return;
+    if (method == nullptr) {
+      fail(Error::kInvalidArgument, "the method's name is a null pointer");
+      return;
+    }
+    site_ += std::string(" ") + method;
+    find(method);
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() {
+    if (model_ != nullptr) models().give_back(handle_);
+  }
+
+  bool ok() const { return code_ == TAPER_OK; }
+  taper_code code() const { return code_; }
+  Model& model() { return *model_; }
+  MethodRecord& method() { return *record_; }
+  MethodMeta meta() { return *model_->module.method_meta(record_->name); }
+
+  taper_code fail(Error error, const std::string& message) {
+    return code_ = report(error_, error, site_, message);
+  }
+  // Reports a failure of the module, with its error text.
+  taper_code fail(Status status) {
+    const std::string& text = model_->module.last_error_text();
+    return fail(status.error(), text.empty() ? status.message() : text);
+  }
+  taper_code check(Status status) { return status.ok() ? code_ : fail(status); }
+  // Reports an error and returns false if `pointer`, where the result belongs, is null.
+  bool asks(const void* pointer, const char* what) {
+    if (ok() && pointer == nullptr) {
+      fail(Error::kInvalidArgument, std::string(what) + " is a null pointer");
+    }
+    return ok();
+  }
+  bool in_range(size_t index, size_t count, const char* what) {
+    if (ok() && index >= count) {
+      fail(Error::kInvalidArgument, "there are " + std::to_string(count) + " " + what +
+                                        "s, no number " + std::to_string(index));
+    }
+    return ok();
+  }
+
+ private:
+  void find(const std::string& name) {
+    for (const auto& each : model_->methods) {
+      if (each->name == name) record_ = each.get();
+    }
+    if (record_ != nullptr) return;
+    std::string known;
+    for (const std::string& each : model_->method_names) {
+      known += (known.empty() ? "" : ", ") + each;
+      if (each != name) continue;
+      model_->methods.push_back(std::make_unique<MethodRecord>());
+      record_ = model_->methods.back().get();
+      record_->name = name;
+      record_->inputs.resize(model_->module.method_meta(name)->num_inputs());
+      return;
+    }
+    fail(Error::kNotFound, "no method has that name; there are: " + known);
+  }
+
+  std::string site_;
+  const taper_model handle_;
+  taper_error* const error_;
+  Model* model_ = nullptr;
+  MethodRecord* record_ = nullptr;
+  taper_code code_ = TAPER_OK;
+};
+
+// What decides whether a file may be used, and what it said.
+struct AskedCheck {
+  taper_check_file ask = nullptr;
+  void* context = nullptr;
+  taper_error answer = {};
+
+  // Status refers to the text in `answer`.
+  static Status check(void* self, Span<const uint8_t> file) {
+    auto& asked = *static_cast<AskedCheck*>(self);
+    asked.answer = {};
+    const taper_code code = asked.ask(asked.context, file.data(), file.size(), &asked.answer);
+    if (code == TAPER_OK) return {};
+    asked.answer.message[sizeof(asked.answer.message) - 1] = '\0';
+    const bool is_silent = asked.answer.message[0] == '\0';
+    return {static_cast<Error>(code),
+            is_silent ? "the application refuses the file" : asked.answer.message};
+  }
+};
+
+// Runs the call's method on the inputs that are set. `execute` is given the module, the method's
+// name and the tensors.
+template <typename Execute>
+taper_code run(Call& call, const Execute& execute) {
+  MethodRecord& record = call.method();
+  record.ran = false;
+  record.outputs.clear();
+  const MethodMeta meta = call.meta();
+  std::vector<std::unique_ptr<BoundInput>> bound;
+  std::vector<EValue> values;
+  for (size_t i = 0; i < record.inputs.size(); ++i) {
+    if (*meta.input_tag(i) != Tag::kTensor) continue;
+    if (!record.inputs[i].set) {
+      return call.fail(Error::kInvalidState, "input " + std::to_string(i) + " was never set");
+    }
+    bound.push_back(std::make_unique<BoundInput>(record.inputs[i]));
+    values.emplace_back(&bound.back()->tensor());
+  }
+  Result<std::vector<EValue>> outputs = execute(call.model().module, record.name, values);
+  if (!outputs.ok()) return call.fail(outputs.status());
+  record.outputs = std::move(*outputs);
+  record.ran = true;
+  return call.code();
+}
+
+}  // namespace taper

@@ -1,0 +1,34 @@
+// Calls of fast kernels in tests, at each level that a processor may have.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <vector>
+
+#include "kernels_optimized/engine/dispatch.h"
+#include "kernels_optimized/kernel_table.h"
+
+namespace taper::test {
+
+// Fast kernels use no better instructions than this level's while it exists.
+struct LevelLimit {
+  explicit LevelLimit(optimized::Level level) { optimized::limit_level(level); }
+  LevelLimit(const LevelLimit&) = delete;
+  LevelLimit& operator=(const LevelLimit&) = delete;
+  ~LevelLimit() { optimized::limit_level(optimized::Level::kAvx512); }
+};
+
+// Runs the kernel, which must succeed.
+inline void call_fast(const char* name, std::initializer_list<EValue> values) {
+  std::vector<EValue> slots(values);
+  std::vector<EValue*> args;
+  for (EValue& slot : slots) args.push_back(&slot);
+  KernelContext context;
+  const Kernel* kernel = find_kernel(optimized::optimized_kernels(), name);
+  ASSERT_NE(kernel, nullptr) << name;
+  ASSERT_TRUE(kernel->run(context, args.data()).ok()) << name;
+}
+
+}  // namespace taper::test
