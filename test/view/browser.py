@@ -1,11 +1,11 @@
 """A headless Chromium that a test drives: DevTools' protocol over a pipe, without a package.
 
-    with Browser() as browser:
-        page = browser.open("page.html", width=1280, height=800)
-        page.value("document.title")
-        page.click(100, 50)
-        page.key("Enter")
-        page.complaints   # what the console and the page's scripts reported
+with Browser() as browser:
+    page = browser.open("page.html", width=1280, height=800)
+    page.value("document.title")
+    page.click(100, 50)
+    page.key("Enter")
+    page.complaints   # what the console and the page's scripts reported
 """
 
 import base64
@@ -17,7 +17,14 @@ import subprocess
 import tempfile
 
 NAMES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
-KEYS = {"Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39}
+KEYS = {
+    "Enter": 13,
+    "Escape": 27,
+    "ArrowUp": 38,
+    "ArrowDown": 40,
+    "ArrowLeft": 37,
+    "ArrowRight": 39,
+}
 
 
 class Browser:
@@ -35,10 +42,20 @@ class Browser:
             os.dup2(answers, 4)
 
         self.process = subprocess.Popen(
-            [name, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             "--remote-debugging-pipe", "--user-data-dir=" + self.folder.name],
-            preexec_fn=connect, close_fds=False,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            [
+                name,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--remote-debugging-pipe",
+                "--user-data-dir=" + self.folder.name,
+            ],
+            preexec_fn=connect,
+            close_fds=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(read_commands)
         os.close(write_answers)
         self.rest = b""
@@ -81,25 +98,37 @@ class Browser:
     def open(self, path, width=1280, height=800, dark=False):
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = self.pages[session] = Page(self, session)
+        page = self.pages[session] = Page(self, session, target)
         for domain in ["Page", "Runtime", "Log", "Network"]:
             page.call(domain + ".enable")
-        page.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                  deviceScaleFactor=1, mobile=False)
+        page.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         page.call("Emulation.setEmulatedMedia", features=[scheme])
         page.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
-        page.value("new Promise(done => document.readyState === 'complete' ? done() :"
-                   " addEventListener('load', () => done()))")
+        page.value(
+            "new Promise(done => document.readyState === 'complete' ? done() :"
+            " addEventListener('load', () => done()))"
+        )
         return page
 
 
 class Page:
-    def __init__(self, browser, session):
+    def __init__(self, browser, session, target):
         self.browser = browser
         self.session = session
+        self.target = target
         self.complaints = []
         self.requests = []
+
+    def close(self):
+        del self.browser.pages[self.session]
+        self.browser.call("Target.closeTarget", targetId=self.target)
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)
@@ -117,29 +146,34 @@ class Page:
             self.requests.append(params["request"]["url"])
 
     def value(self, script):
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True,
-                           awaitPromise=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in answer:
             raise RuntimeError(script + ": " + str(answer["exceptionDetails"].get("exception")))
         return answer["result"].get("value")
 
     # Waits until what was changed is drawn.
     def settle(self):
-        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-                   ".then(() => 0)")
+        self.value(
+            "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+            ".then(() => 0)"
+        )
 
     def click(self, x, y, count=1):
         for kind in ["mousePressed", "mouseReleased"]:
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left",
-                      clickCount=count)
+            self.call(
+                "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count
+            )
         self.settle()
 
     def key(self, key):
         text = key if len(key) == 1 else ""
         code = KEYS.get(key, ord(key[0].upper()))
         for kind in ["keyDown", "keyUp"]:
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, text=text,
-                      windowsVirtualKeyCode=code)
+            self.call(
+                "Input.dispatchKeyEvent", type=kind, key=key, text=text, windowsVirtualKeyCode=code
+            )
         self.settle()
 
     def write(self, text):

@@ -29,6 +29,7 @@ std::string key_of(const ViewValue& value) {
   }
   append(key, value.bytes);
   append(key, static_cast<uint64_t>(value.slot));
+  for (const std::string& name : value.holds) append(key, name);
   return key;
 }
 
@@ -170,6 +171,7 @@ std::string ViewDocument::row_of(const ViewValue& value, Texts& texts) {
     json.number(texts.number_of(*text));
   }
   json.number(static_cast<int64_t>(value.bytes)).number(value.slot);
+  for (const std::string& name : value.holds) json.number(texts.number_of(name));
   return json.close(']').str();
 }
 

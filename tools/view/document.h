@@ -24,7 +24,9 @@ struct ViewValue {
   std::string role;    // "result", "input", "constant", "state"
   std::string from;    // The name of a constant's or state's tensor in the model; may be empty.
   uint64_t bytes = 0;  // 0 if its size is not known.
-  int64_t slot = -1;   // In a program.
+  int64_t slot = -1;   // In a program,
+  // and the exporter's names of what it holds there, if the program says them.
+  std::vector<std::string> holds = {};
 };
 
 // An argument of a call: text in which values appear by number.

@@ -100,6 +100,7 @@ class GraphWalk {
     }
     call.boxes = boxes_of(call.module);
     caller_ = &call;
+    caller_id_ = node.outputs.empty() ? node.name : node.outputs[0]->name;
     operands_.clear();
     exir::for_each_value(node, [&](Value* value) { operands_.push_back(number_of(*value)); });
     for (size_t i = 0; i < node.args.size(); ++i) {
@@ -140,8 +141,9 @@ class GraphWalk {
 
   void append_body(ViewArgument& out, const Graph& body) {
     std::vector<std::string> boxes = caller_->boxes;
-    boxes.push_back(caller_->name + ": " + body.name);
-    GraphWalk inner(body, document_, step_, scope_ + "/" + caller_->name + "." + body.name, boxes);
+    boxes.push_back(caller_id_ + ": " + body.name);
+    const std::string argument = std::to_string(caller_->args.size());  // Bodies may share a name.
+    GraphWalk inner(body, document_, step_, scope_ + "/" + caller_id_ + "." + argument, boxes);
     inner.add_inputs(operands_);
     inner.walk();
     out.pieces.emplace_back(inner.add_outputs());
@@ -154,7 +156,8 @@ class GraphWalk {
   const std::vector<std::string> boxes_;
   std::unordered_map<const Value*, size_t> numbers_;
   const ViewCall* caller_ = nullptr;  // The call whose arguments are read,
-  std::vector<size_t> operands_;      // and the values among them.
+  std::string caller_id_;             // its first result, since calls may share their name,
+  std::vector<size_t> operands_;      // and the values among its arguments.
 };
 
 }  // namespace

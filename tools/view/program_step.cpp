@@ -194,6 +194,19 @@ class MethodReader {
     }
   }
 
+  // What the program says that the results of an instruction hold.
+  void note_held(const Vector<int32_t>* args, const exir::InstructionOrigin& origin) {
+    for (const exir::HeldResult& result : origin.results) {
+      if (result.argument >= count_of(args)) continue;
+      int32_t index = args->Get(result.argument);
+      if (const Vector<int32_t>* items = tensor_items(slot(index))) {
+        if (result.item >= items->size()) continue;
+        index = items->Get(result.item);
+      }
+      if (index >= 0) holds_[index] = result.names;
+    }
+  }
+
   void note_known(int32_t index, const std::string& name) {
     known_.insert(index);
     names_[static_cast<size_t>(index)] = name;
@@ -213,6 +226,7 @@ class MethodReader {
       for (unsigned i = 0; i < writes.size(); ++i) {
         if (writes[i]) for_each_slot(call->args()->Get(i), write);
       }
+      if (origin != nullptr) note_held(call->args(), *origin);
     } else if (const auto* call = instruction.instr_args_as_DelegateCall()) {
       const size_t inputs = input_count(*call, origin);
       for (unsigned i = 0; i < count_of(call->args()); ++i) {
@@ -221,6 +235,7 @@ class MethodReader {
         write(index);
         delegate_results_.insert(index);
       }
+      if (origin != nullptr) note_held(call->args(), *origin);
     } else if (const auto* move = instruction.instr_args_as_MoveCall()) {
       write(move->move_to());
     }
@@ -331,6 +346,8 @@ class MethodReader {
       }
     }
     if (value.name.rfind("input ", 0) == 0) value.role = "input";
+    const auto held = holds_.find(index);
+    if (held != holds_.end()) value.holds = held->second;
     return document_.add(std::move(value));
   }
 
@@ -488,7 +505,8 @@ class MethodReader {
   const DelegateInside& inside_;
   ViewDocument& document_;
   const exir::DebugInfo origins_;
-  std::vector<std::string> names_;  // By slot; empty if there is none.
+  std::vector<std::string> names_;                     // By slot; empty if there is none.
+  std::map<int32_t, std::vector<std::string>> holds_;  // The exporter's names, by slot.
   // Slots that instructions or views write, or that hold something at first.
   std::set<int32_t> known_, known_at_first_;
   std::set<int32_t> written_;           // Those that instructions write,

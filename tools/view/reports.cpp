@@ -2,8 +2,8 @@
 
 #include "tools/view/reports.h"
 
+#include <array>
 #include <set>
-#include <utility>
 
 #include "exir/frontend/json.h"
 #include "exir/ir/failure.h"
@@ -46,29 +46,43 @@ class FirstNames {
   std::string text_;
 };
 
-// Counts the nodes of a report that the model has, too. Names such as "linear" are in many models:
-// a node that says from which line of the source it comes must have the same line here.
+// "model.py:12 in forward: ..." -> "model.py"
+std::string source_of(std::string_view line) { return std::string(line.substr(0, line.find(':'))); }
+
+// Counts the nodes of a report that the model has, too. Names such as "linear" are in many models,
+// so a node must be of the same module and line. Of a tensor that a result of the program only
+// holds, the file must be the same. Delegates are named by the compiler: their line must be the
+// model's.
 class Names {
  public:
   explicit Names(const ViewDocument& document) : file_(document.file) {
     for (const ViewCall& call : document.calls()) {
-      known_.insert({call.name, ""});
-      known_.insert({call.name, call.line});
-      for (const size_t value : call.results) {
-        known_.insert({document.values()[value].name, call.line});
+      known_.insert({call.name, call.module, call.line});
+      known_.insert({"", "", call.line});
+      for (const size_t number : call.results) {
+        const ViewValue& value = document.values()[number];
+        known_.insert({value.name, call.module, call.line});
+        for (const std::string& name : value.holds) {
+          known_.insert({name, "", source_of(call.line)});
+        }
       }
     }
-    for (const ViewValue& value : document.values()) known_.insert({value.name, ""});
     if (document.steps.empty()) return;
     for (const size_t call : document.steps.back().calls) own_.add(document.calls()[call].name);
   }
 
   void count(Json node) {
-    const std::string_view name = exir::json_text(exir::json_need(node, "node"), "node");
-    const std::string_view line = exir::json_text_or(node, "line", "");
+    const std::string name(exir::json_text(exir::json_need(node, "node"), "node"));
+    const std::string op(exir::json_text_or(node, "op", "")),
+        module(exir::json_text_or(node, "module", "")), line(exir::json_text_or(node, "line", ""));
+    const bool is_delegate = op == exir::json_text_or(node, "runs_on", "?");
     ++total_;
     theirs_.add(name);
-    if (known_.count({std::string(name), std::string(line)}) != 0) ++found_;
+    if (is_delegate ? known_.count({"", "", line}) != 0
+                    : known_.count({name, module, line}) != 0 ||
+                          (!line.empty() && known_.count({name, "", source_of(line)}) != 0)) {
+      ++found_;
+    }
   }
 
   // At least half of them must be the model's. `of` says what else the report is known by.
@@ -81,7 +95,7 @@ class Names {
 
  private:
   const std::string file_;
-  std::set<std::pair<std::string, std::string>> known_;  // Names and lines.
+  std::set<std::array<std::string, 3>> known_;  // Names, modules and lines.
   size_t total_ = 0, found_ = 0;
   FirstNames own_, theirs_;
 };
@@ -133,7 +147,7 @@ void add_profile(const std::string& path, ViewDocument& document) {
     out.key("rows").open('[');
     for (const Json row : exir::json_array(exir::json_need(root, "rows"), "rows")) {
       const bool is_step = exir::json_bool(exir::json_need(row, "is_step"), "is_step");
-      if (!is_step) names.count(row);
+      names.count(row);
       out.open('{');
       for (const char* key : {"place", "node", "op", "runs_on", "module", "line", "result"}) {
         copy_text(out, row, key);

@@ -9,8 +9,8 @@
 namespace taper::tools {
 
 // Reads what `taper profile --json` and `taper compare --json` print, and adds it to the document,
-// whose steps are complete. Throws InputError if the file is not such a report, or is one of another
-// model.
+// whose steps are complete. Throws InputError if the file is not such a report, or is one of
+// another model.
 void add_profile(const std::string& path, ViewDocument& document);
 void add_comparison(const std::string& path, ViewDocument& document);
 

@@ -100,6 +100,9 @@ bool add_compiled_model(exir::ExportRequest request, ViewDocument& document) {
   } catch (const exir::Failure& failure) {
     add_problems(naming_the_file(request, failure), document);
     return false;
+  } catch (const InputError& error) {  // The runtime refuses what was compiled.
+    document.problems.push_back(error.what());
+    return false;
   }
   return true;
 }

@@ -7,12 +7,12 @@ class Box {
     this.isBox = true;
     this.label = label;
     this.parent = parent;
-    this.path = path;      // Of labels, the same in every step.
+    this.path = path; // Of labels, the same in every step.
     this.key = "b" + path.join("\n");
-    this.items = [];       // Nodes and boxes, in the order in which they run first.
-    this.call = null;      // The call of a delegate, whose nodes are in here.
+    this.items = []; // Nodes and boxes, in the order in which they run first.
+    this.call = null; // The call of a delegate, whose nodes are in here.
     this.order = Infinity;
-    this.count = 0;        // Nodes within, at any depth.
+    this.count = 0; // Nodes within, at any depth.
   }
 
   // Nodes within, at any depth.
@@ -76,11 +76,17 @@ function boxesOf(step) {
 function joinChains(box) {
   box.items = box.items.map((item) => {
     if (item.isBox) joinChains(item);
-    if (!item.isBox || item.call || item.items.length !== 1 || item.items[0].call && item.items[0].isBox) {
+    if (
+      !item.isBox ||
+      item.call ||
+      item.items.length !== 1 ||
+      (item.items[0].call && item.items[0].isBox)
+    ) {
       return item;
     }
     const inner = item.items[0];
-    inner.label = item.label + (inner.isBox || inner.label.includes(": ") ? "." : ": ") + inner.label;
+    inner.label =
+      item.label + (inner.isBox || inner.label.includes(": ") ? "." : ": ") + inner.label;
     inner.parent = box;
     return inner;
   });
@@ -118,8 +124,8 @@ function openAtFirst(root) {
 // each other or to the value's passage through the border of the box.
 function piecesOf(step, root, isOpen) {
   const writers = new Map();
-  const place = (node) => (node.box ? { item: node.box, parent: node.box.parent }
-                                    : { item: node, parent: node.parent });
+  const place = (node) =>
+    node.box ? { item: node.box, parent: node.box.parent } : { item: node, parent: node.parent };
   const nodes = nodesOf(step);
   for (const node of nodes) {
     for (const value of node.makes) {
@@ -133,7 +139,8 @@ function piecesOf(step, root, isOpen) {
     pieces.get(box).set(`${from.key}>${to.key}>${value.id}`, { from, to, value });
   };
   const chains = new Map();
-  const chain = (node) => {  // What stands for it in each box around it, from inside to outside.
+  const chain = (node) => {
+    // What stands for it in each box around it, from inside to outside.
     if (chains.has(node)) return chains.get(node);
     let { item, parent } = place(node);
     let all = [];
@@ -155,7 +162,8 @@ function piecesOf(step, root, isOpen) {
 }
 
 function connect(from, to, value, add) {
-  let i = from.length - 1, k = to.length - 1;
+  let i = from.length - 1,
+    k = to.length - 1;
   while (i > 0 && k > 0 && from[i].item === to[k].item) {
     --i;
     --k;

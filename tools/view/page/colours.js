@@ -6,17 +6,27 @@ const kHues = [265, 25, 330, 95, 200, 0, 55, 290, 160, 230];
 class Colours {
   constructor(model, measures) {
     this.measures = measures;
-    this.modes = [{ id: "runs", label: "who runs it" }, { id: "op", label: "operator" },
-                  { id: "dtype", label: "dtype" }, { id: "bytes", label: "bytes of results" }];
+    this.modes = [
+      { id: "runs", label: "who runs it" },
+      { id: "op", label: "operator" },
+      { id: "dtype", label: "dtype" },
+      { id: "bytes", label: "bytes of results" },
+    ];
     if (model.profile) this.modes.push({ id: "time", label: "time" });
     if (model.comparison) this.modes.push({ id: "error", label: "error" });
     this.mode = model.comparison ? "error" : model.profile ? "time" : "runs";
     this.hues = new Map();
-    for (const [name, hue] of [["portable", 215], ["optimized", 170]]) this.hues.set("runs " + name, hue);
+    for (const [name, hue] of [
+      ["portable", 215],
+      ["optimized", 170],
+    ])
+      this.hues.set("runs " + name, hue);
     this.isDark = false;
   }
 
-  get isHeat() { return ["bytes", "time", "error"].includes(this.mode); }
+  get isHeat() {
+    return ["bytes", "time", "error"].includes(this.mode);
+  }
 
   // The class of a call; empty if it has none.
   classOf(call) {
@@ -30,9 +40,8 @@ class Colours {
   amount(call) {
     if (this.mode === "bytes") return this.measures.bytes(call);
     if (this.mode === "time") return this.measures.time(call);
-    const error = this.measures.error(call);
-    if (!error) return undefined;
-    return Number(error.max_rel === null ? error.max_abs : error.max_rel);
+    const row = this.measures.error(call);
+    return row && timesTheBound(row);
   }
 
   // Of a box: the sum, or the worst error.
@@ -44,8 +53,12 @@ class Colours {
     for (const node of item.nodes()) {
       const amount = node.call ? this.amount(node.call) : undefined;
       if (amount === undefined) continue;
-      total = total === undefined ? amount
-        : this.mode === "error" ? Math.max(total, amount) : total + amount;
+      total =
+        total === undefined
+          ? amount
+          : this.mode === "error"
+            ? Math.max(total, amount)
+            : total + amount;
     }
     return total;
   }
@@ -54,16 +67,15 @@ class Colours {
     if (amount === undefined) return "";
     if (this.mode === "bytes") return bytesText(amount);
     if (this.mode === "time") return timeText(amount);
-    return Number.isFinite(amount) ? amount.toExponential(1) : String(amount);
+    return amount === Infinity ? "wrong" : `${Number(amount.toPrecision(2))}\u00d7`;
   }
 
   // Sets the scale to a step.
   use(step) {
-    const amounts = step.calls.map((call) => this.isHeat ? this.amount(call) : undefined)
+    const amounts = step.calls
+      .map((call) => (this.isHeat ? this.amount(call) : undefined))
       .filter((amount) => amount !== undefined && Number.isFinite(amount));
     this.most = Math.max(0, ...amounts);
-    const positive = amounts.filter((amount) => amount > 0);
-    this.least = positive.length > 0 ? Math.min(...positive) : 0;
     this.total = amounts.reduce((sum, amount) => sum + amount, 0);
   }
 
@@ -73,14 +85,17 @@ class Colours {
     return this.hues.get(key);
   }
 
-  // From 0 to 1; errors by their magnitude, since they span many.
+  // From 0 to 1; that of errors is 0.5 at the bound, and goes by their magnitude.
   heat(amount) {
-    if (amount === undefined || !(this.most > 0)) return 0;
-    if (!Number.isFinite(amount)) return 1;
-    if (this.mode !== "error") return Math.min(1, Math.sqrt(amount / this.most));
-    if (amount <= 0) return 0;
-    const least = Math.max(this.least, this.most * 1e-8) / 2;
-    return Math.min(1, Math.max(0, Math.log(amount / least) / Math.log(this.most / least)));
+    if (amount === undefined) return 0;
+    if (this.mode === "error") return Math.min(1, Math.max(0, 0.5 + Math.log10(amount) / 8));
+    return this.most > 0 ? Math.min(1, Math.sqrt(amount / this.most)) : 0;
+  }
+
+  // What stands at both ends of the scale.
+  get ends() {
+    if (this.mode === "error") return ["error / bound: 0.0001\u00d7", "10000\u00d7"];
+    return [this.amountText(0), this.amountText(this.most)];
   }
 
   ofClass(name) {
@@ -90,8 +105,9 @@ class Colours {
   }
 
   ofHeat(heat) {
-    return this.isDark ? `hsl(${48 - 36 * heat} ${20 + 60 * heat}% ${19 + 21 * heat}%)`
-                       : `hsl(${48 - 36 * heat} ${50 + 45 * heat}% ${96 - 38 * heat}%)`;
+    return this.isDark
+      ? `hsl(${48 - 36 * heat} ${20 + 60 * heat}% ${19 + 21 * heat}%)`
+      : `hsl(${48 - 36 * heat} ${50 + 45 * heat}% ${96 - 38 * heat}%)`;
   }
 
   // Of an item that is drawn as a node; null: none in particular.
@@ -119,4 +135,14 @@ class Colours {
     }
     return [...counts].sort((a, b) => b[1] - a[1]);
   }
+}
+
+// How large the error of a row of a comparison is beside what is allowed; Infinity if its elements
+// cannot be compared.
+function timesTheBound(row) {
+  const error = Number(row.max_rel),
+    bound = Number(row.bound);
+  if (row.problem || Number.isNaN(error)) return Infinity;
+  if (error === 0) return 0;
+  return bound > 0 ? error / bound : Infinity;
 }

@@ -16,7 +16,9 @@ class Drawing {
   readTheme() {
     const style = getComputedStyle(document.documentElement);
     const names = ["surface", "paper", "ink", "soft", "line", "strong", "accent", "added", "box"];
-    this.theme = Object.fromEntries(names.map((name) => [name, style.getPropertyValue("--" + name).trim()]));
+    this.theme = Object.fromEntries(
+      names.map((name) => [name, style.getPropertyValue("--" + name).trim()]),
+    );
     this.font = "12px " + style.getPropertyValue("--font");
     this.small = "10.5px " + style.getPropertyValue("--font");
     this.bold = "600 12px " + style.getPropertyValue("--font");
@@ -35,7 +37,7 @@ class Drawing {
 
   shortened(text, font, room) {
     if (this.textWidth(text, font) <= room) return text;
-    let length = Math.floor(text.length * room / this.textWidth(text, font));
+    let length = Math.floor((text.length * room) / this.textWidth(text, font));
     while (length > 1 && this.textWidth(text.slice(0, length) + "\u2026", font) > room) --length;
     return text.slice(0, length) + "\u2026";
   }
@@ -63,7 +65,8 @@ class Drawing {
     this.spots = new Map();
     this.locate(placed, 0, 0);
     const after = anchor ? this.spots.get(anchor) : null;
-    if (before && after) {  // What was folded or unfolded stays where it is.
+    if (before && after) {
+      // What was folded or unfolded stays where it is.
       this.view.x -= (after.x + after.cell.w / 2 - before.x - before.cell.w / 2) * this.view.scale;
       this.view.y -= (after.y - before.y) * this.view.scale;
     }
@@ -77,7 +80,9 @@ class Drawing {
     for (const child of cell.children) this.locate(child, x + child.x - child.w / 2, y + child.y);
   }
 
-  size() { return [this.canvas.clientWidth, this.canvas.clientHeight]; }
+  size() {
+    return [this.canvas.clientWidth, this.canvas.clientHeight];
+  }
 
   fit() {
     const [w, h] = this.size();
@@ -85,8 +90,11 @@ class Drawing {
     const scale = Math.min(1.1, (w - 40) / placed.w, (h - 40) / placed.h);
     // A deep graph starts at its top, at a size that can be read.
     const readable = Math.max(scale, Math.min(0.75, (w - 40) / placed.w));
-    this.view = { scale: readable, x: (w - placed.w * readable) / 2,
-                  y: Math.max(20, (h - placed.h * readable) / 2) };
+    this.view = {
+      scale: readable,
+      x: (w - placed.w * readable) / 2,
+      y: Math.max(20, (h - placed.h * readable) / 2),
+    };
     this.draw();
   }
 
@@ -103,8 +111,11 @@ class Drawing {
     if (!spot) return;
     const [w, h] = this.size();
     const scale = Math.max(this.view.scale, 0.7);
-    this.view = { scale, x: w / 2 - (spot.x + spot.cell.w / 2) * scale,
-                  y: h / 2 - (spot.y + Math.min(spot.cell.h, h / scale) / 2) * scale };
+    this.view = {
+      scale,
+      x: w / 2 - (spot.x + spot.cell.w / 2) * scale,
+      y: h / 2 - (spot.y + Math.min(spot.cell.h, h / scale) / 2) * scale,
+    };
     this.draw();
   }
 
@@ -130,7 +141,10 @@ class Drawing {
     const ratio = window.devicePixelRatio || 1;
     const [w, h] = this.size();
     if (!this.placed || w === 0) return;
-    if (this.canvas.width !== Math.round(w * ratio) || this.canvas.height !== Math.round(h * ratio)) {
+    if (
+      this.canvas.width !== Math.round(w * ratio) ||
+      this.canvas.height !== Math.round(h * ratio)
+    ) {
       this.canvas.width = Math.round(w * ratio);
       this.canvas.height = Math.round(h * ratio);
     }
@@ -139,8 +153,12 @@ class Drawing {
     pen.fillStyle = this.theme.paper;
     pen.fillRect(0, 0, w, h);
     pen.setTransform(ratio * view.scale, 0, 0, ratio * view.scale, ratio * view.x, ratio * view.y);
-    this.sight = { left: -view.x / view.scale, top: -view.y / view.scale,
-                   right: (w - view.x) / view.scale, bottom: (h - view.y) / view.scale };
+    this.sight = {
+      left: -view.x / view.scale,
+      top: -view.y / view.scale,
+      right: (w - view.x) / view.scale,
+      bottom: (h - view.y) / view.scale,
+    };
     this.near = this.app.neighbours();
     this.paintCell(this.placed, 0, 0, 0);
   }
@@ -196,7 +214,8 @@ class Drawing {
     const isNear = this.near.has(item.key);
     const isFaded = app.faded(item);
     pen.globalAlpha = isFaded ? 0.28 : 1;
-    if (item.isBox && this.view.scale > 0.25) {  // A stack of cards.
+    if (item.isBox && this.view.scale > 0.25) {
+      // A stack of cards.
       pen.fillStyle = theme.surface;
       pen.strokeStyle = theme.line;
       pen.lineWidth = 1;
@@ -262,12 +281,16 @@ class Drawing {
       const below = isFirst && !cell.isBend;
       return [x + cell.x + dx, y + cell.y + (below ? cell.h : 0)];
     });
-    const ys = points.map((point) => point[1]), xs = points.map((point) => point[0]);
-    const left = Math.min(...xs), top = Math.min(...ys);
-    if (!this.inSight(left - 1, top - 1, Math.max(...xs) - left + 2, Math.max(...ys) - top + 2)) return;
+    const ys = points.map((point) => point[1]),
+      xs = points.map((point) => point[0]);
+    const left = Math.min(...xs),
+      top = Math.min(...ys);
+    if (!this.inSight(left - 1, top - 1, Math.max(...xs) - left + 2, Math.max(...ys) - top + 2))
+      return;
     pen.moveTo(...points[0]);
     for (let i = 1; i < points.length; ++i) {
-      const [ax, ay] = points[i - 1], [bx, by] = points[i];
+      const [ax, ay] = points[i - 1],
+        [bx, by] = points[i];
       const bend = Math.max(8, (by - ay) / 2);
       if (Math.abs(ax - bx) < 1) pen.lineTo(bx, by);
       else pen.bezierCurveTo(ax, ay + bend, bx, by - bend, bx, by);
@@ -292,7 +315,8 @@ class Drawing {
 
   // The innermost item at a place of the canvas; null: none.
   itemAt(px, py) {
-    const x = (px - this.view.x) / this.view.scale, y = (py - this.view.y) / this.view.scale;
+    const x = (px - this.view.x) / this.view.scale,
+      y = (py - this.view.y) / this.view.scale;
     const find = (cell, left, top) => {
       if (x < left || x > left + cell.w || y < top || y > top + cell.h) return null;
       if (cell.isOpen) {
@@ -310,19 +334,29 @@ class Drawing {
   listen() {
     const { canvas } = this;
     let drag = null;
-    canvas.addEventListener("wheel", (event) => {
-      event.preventDefault();
-      if (event.shiftKey) this.view.x -= event.deltaY;
-      else this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), event.offsetX, event.offsetY);
-      this.draw();
-    }, { passive: false });
+    canvas.addEventListener(
+      "wheel",
+      (event) => {
+        event.preventDefault();
+        if (event.shiftKey) this.view.x -= event.deltaY;
+        else
+          this.zoom(
+            Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)),
+            event.offsetX,
+            event.offsetY,
+          );
+        this.draw();
+      },
+      { passive: false },
+    );
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       drag = { x: event.clientX, y: event.clientY, moved: false };
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!drag) return this.hover(event);
-      const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
+      const dx = event.clientX - drag.x,
+        dy = event.clientY - drag.y;
       if (!drag.moved && Math.abs(dx) + Math.abs(dy) < 4) return;
       drag = { x: event.clientX, y: event.clientY, moved: true };
       this.view.x += dx;

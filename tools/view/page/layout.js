@@ -6,7 +6,12 @@
 // neighbours; and each layer then moves as close to its neighbours as its order allows.
 "use strict";
 
-const kGapX = 18, kGapY = 30, kPadding = 14, kHeader = 26, kNodeHeight = 38, kFar = 24;
+const kGapX = 18,
+  kGapY = 30,
+  kPadding = 14,
+  kHeader = 26,
+  kNodeHeight = 38,
+  kFar = 24;
 
 // Sizes come from `sizeOf(item)`. Returns the placed root: {x, y, w, h, item, children, lines}.
 function layOut(step, root, isOpen, sizeOf) {
@@ -26,7 +31,11 @@ class Layers {
   constructor(box, cells, lines) {
     this.box = box;
     this.cells = new Map(cells.map((cell) => [cell.item.key, cell]));
-    cells.forEach((cell, i) => { cell.order = i; cell.next = []; cell.previous = []; });
+    cells.forEach((cell, i) => {
+      cell.order = i;
+      cell.next = [];
+      cell.previous = [];
+    });
     this.passages = [];
     this.lines = lines.map((line) => this.lineOf(line));
   }
@@ -34,8 +43,15 @@ class Layers {
   cellOf(end) {
     let cell = this.cells.get(end.key);
     if (!cell) {
-      cell = { item: end, w: 10, h: 0, isPassage: true, next: [], previous: [],
-               order: end.side === "in" ? -1 : Infinity };
+      cell = {
+        item: end,
+        w: 10,
+        h: 0,
+        isPassage: true,
+        next: [],
+        previous: [],
+        order: end.side === "in" ? -1 : Infinity,
+      };
       this.cells.set(end.key, cell);
       this.passages.push(cell);
     }
@@ -44,7 +60,8 @@ class Layers {
 
   // A line that runs against the order of execution, as in a loop, is placed as if it ran with it.
   lineOf({ from, to, value }) {
-    const a = this.cellOf(from), b = this.cellOf(to);
+    const a = this.cellOf(from),
+      b = this.cellOf(to);
     const isBack = a.order > b.order;
     return { from: a, to: b, value, isBack, top: isBack ? b : a, bottom: isBack ? a : b };
   }
@@ -75,7 +92,8 @@ class Layers {
       if (cell.isPassage && cell.item.side === "in") continue;
       for (const other of up.get(cell)) cell.layer = Math.max(cell.layer, other.layer + 1);
     }
-    for (const cell of sorted.reverse()) {  // What needs no input stands right before its first use.
+    for (const cell of sorted.reverse()) {
+      // What needs no input stands right before its first use.
       if (up.get(cell).length > 0 || cell.isPassage) continue;
       const uses = down.get(cell).map((other) => other.layer);
       if (uses.length > 0) cell.layer = Math.max(0, Math.min(...uses) - 1);
@@ -93,7 +111,7 @@ class Layers {
     const trunks = new Map();
     for (const line of this.lines) {
       const span = line.bottom.layer - line.top.layer;
-      line.isFar = span > kFar && !line.top.isPassage && !line.bottom.isPassage || span <= 0;
+      line.isFar = (span > kFar && !line.top.isPassage && !line.bottom.isPassage) || span <= 0;
       line.points = [line.top];
       if (!line.isFar) {
         const key = `${line.top.item.key}>${line.value.id}`;
@@ -110,7 +128,15 @@ class Layers {
   }
 
   extend(trunk, top, layer) {
-    const bend = { isBend: true, w: 6, h: 0, layer, order: top.order + 0.5, next: [], previous: [] };
+    const bend = {
+      isBend: true,
+      w: 6,
+      h: 0,
+      layer,
+      order: top.order + 0.5,
+      next: [],
+      previous: [],
+    };
     this.join(trunk.length > 0 ? trunk.at(-1) : top, bend, null);
     trunk.push(bend);
     this.bends.push(bend);
@@ -146,8 +172,10 @@ class Layers {
     const sort = (layer, side) => {
       for (const cell of layer) {
         const ends = cell[side];
-        cell.wish = ends.length === 0 ? cell.x
-          : ends.reduce((sum, end) => sum + end.cell.x + end.theirs - end.mine, 0) / ends.length;
+        cell.wish =
+          ends.length === 0
+            ? cell.x
+            : ends.reduce((sum, end) => sum + end.cell.x + end.theirs - end.mine, 0) / ends.length;
       }
       layer.sort((a, b) => a.wish - b.wish);
       this.number(layer);
@@ -163,7 +191,8 @@ class Layers {
   spread() {
     const move = (layer, sides) => {
       for (const cell of layer) {
-        let sum = 0, weight = 0;
+        let sum = 0,
+          weight = 0;
         for (const end of sides.flatMap((side) => cell[side])) {
           const own = cell.isBend && end.cell.isBend ? 8 : cell.isBend || end.cell.isBend ? 2 : 1;
           sum += own * (end.cell.x + end.theirs - end.mine);
@@ -203,10 +232,17 @@ class Layers {
     const h = y + kPadding;
     for (const cell of this.passages) cell.y = cell.item.side === "in" ? (isRoot ? 0 : kHeader) : h;
     this.shift((w - right - kPadding) / 2);
-    const ends = new Map();  // Where values pass the border, from the middle of the box.
+    const ends = new Map(); // Where values pass the border, from the middle of the box.
     for (const cell of this.passages) ends.set(cell.item.key, cell.x - w / 2);
-    return { item: this.box, isOpen: true, w, h, ends, lines: this.lines,
-             children: [...this.cells.values()].filter((cell) => !cell.isPassage) };
+    return {
+      item: this.box,
+      isOpen: true,
+      w,
+      h,
+      ends,
+      lines: this.lines,
+      children: [...this.cells.values()].filter((cell) => !cell.isPassage),
+    };
   }
 
   gapBelow(layer) {
@@ -227,7 +263,9 @@ class Layers {
     if (this.loose.length === 0) return [right, y];
     const area = this.loose.reduce((sum, cell) => sum + (cell.w + kGapX) * (cell.h + kGapX), 0);
     const width = Math.max(right, Math.sqrt(area * 2), ...this.loose.map((cell) => cell.w));
-    let x = kPadding, height = 0, widest = right;
+    let x = kPadding,
+      height = 0,
+      widest = right;
     let top = y + (this.layers.length > 0 ? kGapY : 0);
     for (const cell of this.loose) {
       if (x > kPadding && x + cell.w > width + kPadding) {
@@ -248,8 +286,11 @@ class Layers {
 // Where a line of a value meets an item, from the item's middle.
 function endOf(cell, line, side) {
   const isTop = cell === line.top;
-  const at = cell.ends && cell.ends.get((isTop ? (line.isBack ? "in" : "out")
-                                               : (line.isBack ? "out" : "in")) + line.value.id);
+  const at =
+    cell.ends &&
+    cell.ends.get(
+      (isTop ? (line.isBack ? "in" : "out") : line.isBack ? "out" : "in") + line.value.id,
+    );
   return at === undefined ? 0 : at;
 }
 
@@ -280,9 +321,12 @@ function settle(layer) {
 // The sums are of wishes for the middle of the run.
 function joined(a, b) {
   const width = a.width + kGapX + b.width;
-  const aShift = (width - a.width) / 2, bShift = (width - b.width) / 2;
+  const aShift = (width - a.width) / 2,
+    bShift = (width - b.width) / 2;
   return {
-    cells: a.cells.concat(b.cells), weight: a.weight + b.weight, width,
+    cells: a.cells.concat(b.cells),
+    weight: a.weight + b.weight,
+    width,
     sum: a.sum + a.weight * aShift + b.sum - b.weight * bShift,
   };
 }

@@ -10,9 +10,9 @@ class App {
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.colours.isDark = this.dark.matches;
     this.open = new Set();
-    this.known = new Set();  // Boxes that were shown before, in any step.
+    this.known = new Set(); // Boxes that were shown before, in any step.
     this.selected = null;
-    this.marked = null;      // { name, calls }: the others are faded.
+    this.marked = null; // { name, calls }: the others are faded.
     this.found = [];
     this.drawing = new Drawing(byId("graph"), this);
     this.memory = new MemoryView(this);
@@ -31,7 +31,8 @@ class App {
   graphOf(step) {
     if (step.graph) return step.graph;
     const graph = { writers: new Map(), readers: new Map() };
-    const add = (map, value, node) => (map.has(value) ? map.get(value).push(node) : map.set(value, [node]));
+    const add = (map, value, node) =>
+      map.has(value) ? map.get(value).push(node) : map.set(value, [node]);
     boxesOf(step);
     for (const node of nodesOf(step)) {
       for (const value of node.makes) add(graph.writers, value, node);
@@ -43,7 +44,10 @@ class App {
 
   program() {
     const { steps } = this.model;
-    return steps.find((step) => step.isProgram && step.method === this.step.method) || steps.find((step) => step.isProgram);
+    return (
+      steps.find((step) => step.isProgram && step.method === this.step.method) ||
+      steps.find((step) => step.isProgram)
+    );
   }
 
   setStep(step) {
@@ -62,7 +66,12 @@ class App {
   }
 
   place(anchor) {
-    const placed = layOut(this.step, this.root, (box) => this.isOpen(box), (item) => this.drawing.sizeOf(item));
+    const placed = layOut(
+      this.step,
+      this.root,
+      (box) => this.isOpen(box),
+      (item) => this.drawing.sizeOf(item),
+    );
     this.drawing.show(placed, anchor);
   }
 
@@ -73,7 +82,10 @@ class App {
     this.selected = null;
     this.marked = null;
     this.setStep(step);
-    const same = call && (step.calls.find((each) => each === call) || step.calls.find((each) => each.name === call.name && !each.opens));
+    const same =
+      call &&
+      (step.calls.find((each) => each === call) ||
+        step.calls.find((each) => each.name === call.name && !each.opens));
     if (same) this.selectCall(same);
     this.search();
     this.update();
@@ -87,10 +99,28 @@ class App {
     if (!before || before.isProgram || step.isProgram) {
       return (step.change = { isFirst: true, added: new Set(), removed: [] });
     }
-    const old = new Set(before.calls), now = new Set(step.calls);
-    step.change = { isFirst: false, added: new Set(step.calls.filter((call) => !old.has(call))),
-                    removed: before.calls.filter((call) => !now.has(call)) };
+    const old = new Set(before.calls),
+      now = new Set(step.calls);
+    step.change = {
+      isFirst: false,
+      added: new Set(step.calls.filter((call) => !old.has(call))),
+      removed: before.calls.filter((call) => !now.has(call)),
+    };
     return step.change;
+  }
+
+  // The next step in a direction that changes something; undefined if there is none.
+  changeBeside(by) {
+    const { steps } = this.model;
+    for (let i = this.step.index + by; i >= 0 && i < steps.length; i += by) {
+      if (!isSame(this.changeOf(steps[i]))) return steps[i];
+    }
+    return undefined;
+  }
+
+  stepBy(by) {
+    const step = this.changeBeside(by);
+    if (step) this.showStep(step);
   }
 
   isAdded(item) {
@@ -101,7 +131,9 @@ class App {
 
   // --- Folding.
 
-  isOpen(box) { return !box.parent || this.open.has(box.key); }
+  isOpen(box) {
+    return !box.parent || this.open.has(box.key);
+  }
 
   toggle(box) {
     this.open.has(box.key) ? this.open.delete(box.key) : this.open.add(box.key);
@@ -111,7 +143,8 @@ class App {
   }
 
   setAll(isOpen) {
-    for (const box of this.root.boxes()) isOpen ? this.open.add(box.key) : this.open.delete(box.key);
+    for (const box of this.root.boxes())
+      isOpen ? this.open.add(box.key) : this.open.delete(box.key);
     this.neighbourKeys = null;
     this.place(null);
     this.update();
@@ -146,8 +179,10 @@ class App {
 
   // What stands for a node: itself, or the folded box around it.
   standIn(node) {
-    let item = node.box || node, stand = item;
-    for (let box = item.parent; box && box.parent; box = box.parent) if (!this.isOpen(box)) stand = box;
+    let item = node.box || node,
+      stand = item;
+    for (let box = item.parent; box && box.parent; box = box.parent)
+      if (!this.isOpen(box)) stand = box;
     return stand;
   }
 
@@ -171,12 +206,15 @@ class App {
   isMarkedLine(line) {
     const item = this.selected;
     if (!item) return false;
-    const from = line.from.item, to = line.to.item;
+    const from = line.from.item,
+      to = line.to.item;
     if (from === item || to === item) return true;
     const node = item.isBox ? item.opener : item;
     if (!node) return false;
     if (node.makes.includes(line.value)) return true;
-    return node.reads.includes(line.value) && (to.isPassage || (to.isBox && this.isWithin(item, to)));
+    return (
+      node.reads.includes(line.value) && (to.isPassage || (to.isBox && this.isWithin(item, to)))
+    );
   }
 
   isWithin(item, box) {
@@ -200,8 +238,11 @@ class App {
   }
 
   faded(item) {
-    const wanted = this.marked ? (node) => node.call && this.marked.calls.has(node.call)
-      : this.foundSet ? (node) => this.foundSet.has(node) : null;
+    const wanted = this.marked
+      ? (node) => node.call && this.marked.calls.has(node.call)
+      : this.foundSet
+        ? (node) => this.foundSet.has(node)
+        : null;
     if (!wanted) return false;
     if (!item.isBox) return !wanted(item);
     if (item.opener && wanted(item.opener)) return false;
@@ -215,10 +256,13 @@ class App {
     this.found = [];
     this.at = -1;
     if (words.length > 0) {
-      this.found = nodesOf(this.step).filter((node) => words.every((word) => textOf(node).includes(word)));
+      this.found = nodesOf(this.step).filter((node) =>
+        words.every((word) => textOf(node).includes(word)),
+      );
       this.foundSet = new Set(this.found);
     }
-    byId("found").textContent = words.length === 0 ? "" : this.found.length === 0 ? "nothing" : `${this.found.length} found`;
+    byId("found").textContent =
+      words.length === 0 ? "" : this.found.length === 0 ? "nothing" : `${this.found.length} found`;
     this.drawing.draw();
   }
 
@@ -233,7 +277,9 @@ class App {
   hint(item) {
     if (item.isBox) return `${item.path.join(".")}: ${item.count} nodes`;
     if (!item.call) return `${item.label}: ${item.value.type}`;
-    return [callText(item.call), item.call.line, this.measures.note(item.call)].filter(Boolean).join("\n");
+    return [callText(item.call), item.call.line, this.measures.note(item.call)]
+      .filter(Boolean)
+      .join("\n");
   }
 
   // --- The frame.
@@ -241,41 +287,84 @@ class App {
   fillHead() {
     const { model } = this;
     byId("file").textContent = model.file;
-    byId("facts").textContent = model.facts.map(([name, text]) => `${name} ${text}`).join("  \u00b7  ");
+    byId("facts").textContent = model.facts
+      .map(([name, text]) => `${name} ${text}`)
+      .join("  \u00b7  ");
     byId("problems").hidden = model.problems.length === 0;
-    byId("problems").append(element("strong", {}, "This model cannot be compiled:"),
-      element("ul", {}, ...model.problems.map((text) => element("li", {}, text))));
-    byId("colour").append(...this.colours.modes.map(({ id, label }) =>
-      element("option", { value: id, selected: id === this.colours.mode }, label)));
-    const tool = (text, title, onclick) => element("button", { type: "button", title, onclick }, text);
-    byId("tools").append(tool("Fit", "Show the whole graph (f)", () => this.drawing.fitAll()),
+    byId("problems").append(
+      element("strong", {}, "This model cannot be compiled:"),
+      element("ul", {}, ...model.problems.map((text) => element("li", {}, text))),
+    );
+    byId("colour").append(
+      ...this.colours.modes.map(({ id, label }) =>
+        element("option", { value: id, selected: id === this.colours.mode }, label),
+      ),
+    );
+    byId("strip").hidden = model.steps.length < 2;
+    byId("step").append(
+      ...model.steps.map((step) => element("option", { value: step.index }, this.titleOf(step))),
+    );
+    const tool = (text, title, onclick) =>
+      element("button", { type: "button", title, onclick }, text);
+    byId("tools").append(
+      tool("Fit", "Show the whole graph (f)", () => this.drawing.fitAll()),
       tool("Unfold", "Unfold every box (e)", () => this.setAll(true)),
-      tool("Fold", "Fold every box (c)", () => this.setAll(false)));
+      tool("Fold", "Fold every box (c)", () => this.setAll(false)),
+    );
+  }
+
+  // Methods of a program tell themselves apart by their names.
+  titleOf(step) {
+    const several = this.model.steps.filter((each) => each.isProgram).length > 1;
+    return several && step.isProgram ? `method ${step.method}` : step.title;
   }
 
   fillLegend() {
     const { colours } = this;
     if (colours.isHeat) {
       const scale = element("span", { class: "scale" });
-      scale.style.background = `linear-gradient(to right, ${[0, 0.25, 0.5, 0.75, 1].map((heat) => colours.ofHeat(heat)).join(", ")})`;
-      byId("legend").replaceChildren(element("span", {}, colours.amountText(colours.mode === "error" ? colours.least : 0)), scale,
-        element("span", {}, colours.amountText(colours.most)));
+      const stops = [0, 0.25, 0.5, 0.75, 1].map((heat) => colours.ofHeat(heat));
+      scale.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
+      const [low, high] = colours.ends;
+      byId("legend").replaceChildren(element("span", {}, low), scale, element("span", {}, high));
       return;
     }
-    byId("legend").replaceChildren(...colours.classesOf(this.step).slice(0, 8).map(([name, count]) => {
-      const swatch = element("span", { class: "swatch" });
-      swatch.style.background = colours.ofClass(name);
-      const calls = () => new Set(this.step.calls.filter((call) => colours.classOf(call) === name));
-      return element("button", { type: "button", "aria-pressed": String(Boolean(this.marked && this.marked.name === name)),
-                                 onclick: () => this.mark(name, calls()) }, swatch, `${name} ${count}`);
-    }));
+    byId("legend").replaceChildren(
+      ...colours
+        .classesOf(this.step)
+        .slice(0, 8)
+        .map(([name, count]) => {
+          const swatch = element("span", { class: "swatch" });
+          swatch.style.background = colours.ofClass(name);
+          const calls = () =>
+            new Set(this.step.calls.filter((call) => colours.classOf(call) === name));
+          return element(
+            "button",
+            {
+              type: "button",
+              "aria-pressed": String(Boolean(this.marked && this.marked.name === name)),
+              onclick: () => this.mark(name, calls()),
+            },
+            swatch,
+            `${name} ${count}`,
+          );
+        }),
+    );
   }
 
   fillTabs() {
     const isMemory = !byId("memory").hidden;
-    const tab = (text, isOn, onclick) => element("button", { type: "button", role: "tab", "aria-selected": String(isOn), onclick }, text);
-    byId("main-tabs").replaceChildren(tab("Graph", !isMemory, () => this.showGraph()),
-                                      tab("Memory", isMemory, () => this.showMemory()));
+    byId("tools").hidden = isMemory;
+    const tab = (text, isOn, onclick) =>
+      element(
+        "button",
+        { type: "button", role: "tab", "aria-selected": String(isOn), onclick },
+        text,
+      );
+    byId("main-tabs").replaceChildren(
+      tab("Graph", !isMemory, () => this.showGraph()),
+      tab("Memory", isMemory, () => this.showMemory()),
+    );
   }
 
   showGraph() {
@@ -291,9 +380,12 @@ class App {
 
   update() {
     const { step, change } = this;
-    byId("step-note").textContent = this.model.steps.length < 2 ? ""
-      : change.isFirst ? `${step.title}: ${step.note}`
-        : `${step.title}: ${step.note}, ${change.added.size} added, ${change.removed.length} removed`;
+    byId("step").value = step.index;
+    byId("step-note").textContent = change.isFirst
+      ? step.note
+      : [step.note, changeText(change)].filter(Boolean).join(", ");
+    byId("back").disabled = !this.changeBeside(-1);
+    byId("forth").disabled = !this.changeBeside(1);
     this.fillTabs();
     this.fillLegend();
     if (this.side) this.side.update();
@@ -318,6 +410,11 @@ class App {
       if (!byId("memory").hidden) this.memory.draw();
       this.update();
     });
+    byId("step").addEventListener("change", (event) =>
+      this.showStep(this.model.steps[event.target.value]),
+    );
+    byId("back").addEventListener("click", () => this.stepBy(-1));
+    byId("forth").addEventListener("click", () => this.stepBy(1));
     this.dark.addEventListener("change", () => {
       this.colours.isDark = this.dark.matches;
       this.drawing.readTheme();
@@ -332,13 +429,16 @@ class App {
   key(event) {
     const { target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || target.matches("input, select")) return;
-    const { steps } = this.model;
     const actions = {
       "/": () => byId("search").focus(),
-      "[": () => this.showStep(steps[Math.max(0, this.step.index - 1)]),
-      "]": () => this.showStep(steps[Math.min(steps.length - 1, this.step.index + 1)]),
-      f: () => this.drawing.fitAll(), e: () => this.setAll(true), c: () => this.setAll(false),
-      "+": () => this.zoomMiddle(1.25), "=": () => this.zoomMiddle(1.25), "-": () => this.zoomMiddle(0.8),
+      "[": () => this.stepBy(-1),
+      "]": () => this.stepBy(1),
+      f: () => this.drawing.fitAll(),
+      e: () => this.setAll(true),
+      c: () => this.setAll(false),
+      "+": () => this.zoomMiddle(1.25),
+      "=": () => this.zoomMiddle(1.25),
+      "-": () => this.zoomMiddle(0.8),
     };
     if (!(event.key in actions)) return;
     event.preventDefault();
@@ -352,8 +452,12 @@ class App {
 
   graphKey(event) {
     const item = this.selected;
-    const ways = { ArrowUp: () => this.along(item, "up"), ArrowDown: () => this.along(item, "down"),
-                   ArrowLeft: () => this.beside(item, -1), ArrowRight: () => this.beside(item, 1) };
+    const ways = {
+      ArrowUp: () => this.along(item, "up"),
+      ArrowDown: () => this.along(item, "down"),
+      ArrowLeft: () => this.beside(item, -1),
+      ArrowRight: () => this.beside(item, 1),
+    };
     if (event.key in ways) {
       const next = item ? ways[event.key]() : this.root.items[0];
       if (next) this.select(next, true);
@@ -384,12 +488,32 @@ class App {
   }
 }
 
+function isSame(change) {
+  return !change.isFirst && change.added.size === 0 && change.removed.length === 0;
+}
+
+function changeText(change) {
+  if (isSame(change)) return "changes nothing here";
+  return `${change.added.size} added, ${change.removed.length} removed`;
+}
+
 // What a search looks at.
 function textOf(node) {
   if (node.text === undefined) {
     const { call } = node;
-    node.text = (call ? [call.name, call.op, call.module, call.line, ...call.results.map((value) => value.name)]
-                      : [node.label, node.value.name, node.value.from]).join(" ").toLowerCase();
+    node.text = (
+      call
+        ? [
+            call.name,
+            call.op,
+            call.module,
+            call.line,
+            ...call.results.flatMap((value) => [value.name, ...value.holds]),
+          ]
+        : [node.label, node.value.name, node.value.from]
+    )
+      .join(" ")
+      .toLowerCase();
   }
   return node.text;
 }

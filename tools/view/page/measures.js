@@ -6,7 +6,7 @@
 class Measures {
   constructor(model) {
     this.model = model;
-    this.byName = new Map();  // Calls of the program.
+    this.byName = new Map(); // Calls of the program.
     for (const step of model.steps) {
       if (!step.isProgram) continue;
       for (const call of step.calls) this.remember(call);
@@ -15,10 +15,7 @@ class Measures {
     this.timeByName = new Map();
     this.readProfile(model.profile);
     this.errors = new Map();
-    const comparison = model.comparison;
-    if (comparison) {
-      for (const row of [...comparison.nodes, ...comparison.inside]) this.errors.set(row.node, row);
-    }
+    this.readComparison(model.comparison);
   }
 
   remember(call) {
@@ -27,17 +24,32 @@ class Measures {
     else known.push(call);
   }
 
+  // Times of instructions by place, name and operator, so that those of a program that was compiled
+  // otherwise are not taken for this one's; times within a delegate by its place and their name.
   readProfile(profile) {
     if (!profile) return;
     const add = (map, key, seconds) => map.set(key, (map.get(key) || 0) + seconds);
-    const opened = new Set();  // Instructions of which steps are known.
+    const delegates = new Map();
+    for (const row of profile.rows) if (!row.is_step) delegates.set(row.place, row.op);
+    const opened = new Set(); // Instructions of which steps are known.
     for (const row of profile.rows) if (row.is_step) opened.add(row.place.split(".")[0]);
     for (const row of profile.rows) {
       const seconds = Number(row.median_s);
-      if (row.is_step) add(this.timeByPlace, row.place.split(".")[0] + " " + row.node, seconds);
-      else add(this.timeByPlace, row.place, seconds);
+      const [instruction] = row.place.split(".");
+      const op = row.is_step ? delegates.get(instruction) + " within" : row.op;
+      add(this.timeByPlace, `${instruction} ${row.node} ${op}`, seconds);
       if (row.is_step || !opened.has(row.place)) add(this.timeByName, row.node, seconds);
     }
+  }
+
+  // A row that is of several nodes is that of each, unless they have one of their own.
+  readComparison(comparison) {
+    if (!comparison) return;
+    const all = [...comparison.nodes, ...comparison.inside];
+    for (const row of all) {
+      for (const name of row.with) this.errors.set(name, { ...row, with: [], together: row.node });
+    }
+    for (const row of all) this.errors.set(row.node, row);
   }
 
   runsOn(call) {
@@ -59,7 +71,8 @@ class Measures {
     if (!this.model.profile) return undefined;
     if (!call.place) return this.timeByName.get(call.name);
     const [instruction, part] = call.place.split(".");
-    return this.timeByPlace.get(part === undefined ? instruction : instruction + " " + call.name);
+    const op = part === undefined ? call.op : call.runsOn + " within";
+    return this.timeByPlace.get(`${instruction} ${call.name} ${op}`);
   }
 
   bytes(call) {
@@ -68,10 +81,8 @@ class Measures {
 
   // The row of `taper compare`; undefined if there is none.
   error(call) {
-    for (const value of call.results) {
-      const found = this.errors.get(value.name);
-      if (found) return found;
-    }
-    return this.errors.get(call.name);
+    const names = call.results.flatMap((value) => [...value.holds, value.name]).concat(call.name);
+    const found = names.map((name) => this.errors.get(name)).filter(Boolean);
+    return found.find((row) => !row.together) || found[0];
   }
 }

@@ -19,11 +19,24 @@ class MemoryView {
     this.chosen = chosen;
     const memory = this.memory();
     if (!memory || memory.buffers.length === 0) {
-      this.panel.replaceChildren(element("p", { class: "soft" }, "This model has no planned memory."));
+      this.panel.replaceChildren(
+        element("p", { class: "soft" }, "This model has no planned memory."),
+      );
       return;
     }
     this.parts = memory.buffers.map((buffer, i) => this.part(memory, buffer, i + 1));
-    this.panel.replaceChildren(...this.parts.flatMap((part) => part.elements));
+    const program = this.app.program();
+    const hasDelegates = program && program.calls.some((call) => call.opens);
+    this.panel.replaceChildren(
+      ...this.parts.flatMap((part) => part.elements),
+      hasDelegates
+        ? element(
+            "p",
+            { class: "soft" },
+            "Without what delegates need for themselves: 'taper inspect --memory' says that.",
+          )
+        : "",
+    );
     this.draw();
     if (!chosen) return;
     const part = this.parts.find((each) => each.number === chosen.buffer);
@@ -34,16 +47,28 @@ class MemoryView {
     const places = memory.places.filter((place) => place.buffer === number);
     const at = this.chosen && this.chosen.buffer === number ? this.chosen.first : buffer.peakAt;
     const part = {
-      memory, buffer, number, places, at,
-      canvas: element("canvas", { tabindex: "0", height: "260", "aria-label":
-        `Buffer ${number} over time. Left and right arrow keys move to other instructions.` }),
+      memory,
+      buffer,
+      number,
+      places,
+      at,
+      canvas: element("canvas", {
+        tabindex: "0",
+        height: "260",
+        "aria-label": `Buffer ${number} over time. Arrow keys move to other instructions.`,
+      }),
       table: element("table"),
     };
     part.elements = [
       element("h2", {}, `buffer ${number}: ${bytesText(buffer.bytes)} planned`),
-      element("p", { class: "soft" }, `peak ${bytesText(buffer.peak)} at instruction ${buffer.peakAt} of ${memory.instructions} `,
-              link("show the peak", () => this.move(part, buffer.peakAt))),
-      part.canvas, part.table,
+      element(
+        "p",
+        { class: "soft" },
+        `peak ${bytesText(buffer.peak)} at instruction ${buffer.peakAt} of ${memory.instructions} `,
+        link("show the peak", () => this.move(part, buffer.peakAt)),
+      ),
+      part.canvas,
+      part.table,
     ];
     part.canvas.style.height = "260px";
     part.canvas.addEventListener("pointermove", (event) => this.hover(part, event));
@@ -68,8 +93,14 @@ class MemoryView {
   // --- The picture.
 
   scales(part) {
-    const w = part.canvas.clientWidth, h = part.canvas.clientHeight;
-    return { w, h, x: w / Math.max(1, part.memory.instructions), y: (h - 6) / Math.max(1, part.buffer.bytes) };
+    const w = part.canvas.clientWidth,
+      h = part.canvas.clientHeight;
+    return {
+      w,
+      h,
+      x: w / Math.max(1, part.memory.instructions),
+      y: (h - 6) / Math.max(1, part.buffer.bytes),
+    };
   }
 
   colourOf(place) {
@@ -97,8 +128,10 @@ class MemoryView {
     pen.font = this.app.drawing.small;
     pen.textBaseline = "middle";
     for (const place of part.places) {
-      const width = Math.max(1, (place.last - place.first + 1) * x), height = Math.max(1, place.bytes * y);
-      const left = place.first * x, top = h - (place.offset + place.bytes) * y;
+      const width = Math.max(1, (place.last - place.first + 1) * x),
+        height = Math.max(1, place.bytes * y);
+      const left = place.first * x,
+        top = h - (place.offset + place.bytes) * y;
       const isChosen = this.chosen && this.chosen.value === place.value;
       pen.fillStyle = this.colourOf(place);
       pen.fillRect(left, top, width, height);
@@ -107,7 +140,11 @@ class MemoryView {
       pen.strokeRect(left, top, width, height);
       if (height > 13 && width > 46) {
         pen.fillStyle = theme.ink;
-        pen.fillText(this.app.drawing.shortened(place.value.name, this.app.drawing.small, width - 8), left + 4, top + height / 2);
+        pen.fillText(
+          this.app.drawing.shortened(place.value.name, this.app.drawing.small, width - 8),
+          left + 4,
+          top + height / 2,
+        );
       }
     }
     pen.strokeStyle = theme.accent;
@@ -115,20 +152,30 @@ class MemoryView {
     pen.strokeRect((part.at + 0.5) * x, -2, 0, h + 4);
   }
 
-  instructionAt(part, event) { return Math.floor(event.offsetX / this.scales(part).x); }
+  instructionAt(part, event) {
+    return Math.floor(event.offsetX / this.scales(part).x);
+  }
 
   placeAt(part, event) {
     const { h, y } = this.scales(part);
-    const time = this.instructionAt(part, event), address = (h - event.offsetY) / y;
-    const hits = part.places.filter((place) => place.first <= time && time <= place.last &&
-      place.offset <= address && address <= place.offset + place.bytes);
+    const time = this.instructionAt(part, event),
+      address = (h - event.offsetY) / y;
+    const hits = part.places.filter(
+      (place) =>
+        place.first <= time &&
+        time <= place.last &&
+        place.offset <= address &&
+        address <= place.offset + place.bytes,
+    );
     return hits.at(-1) || null;
   }
 
   hover(part, event) {
     const place = this.placeAt(part, event);
-    part.canvas.title = place ? `${place.value.name}: ${place.value.type}, ${bytesText(place.bytes)} at ${place.offset}, ` +
-      `instructions ${place.first} to ${place.last}` : "";
+    part.canvas.title = place
+      ? `${place.value.name}: ${place.value.type}, ${bytesText(place.bytes)} at ${place.offset}, ` +
+        `instructions ${place.first} to ${place.last}`
+      : "";
   }
 
   click(part, event) {
@@ -156,23 +203,41 @@ class MemoryView {
   // --- What is alive at one instruction.
 
   fill(part) {
-    const alive = part.places.filter((place) => place.first <= part.at && part.at <= place.last)
+    const alive = part.places
+      .filter((place) => place.first <= part.at && part.at <= place.last)
       .sort((a, b) => b.bytes - a.bytes);
     const program = this.app.program();
     const call = program ? program.calls.find((each) => each.place === String(part.at)) : null;
-    const head = element("tr", {}, ...["bytes", "alive at instruction " + part.at + (call ? `, ${call.name}` : ""),
-                                       "type", "from to", "line"].map((text) => element("th", {}, text)));
-    part.table.replaceChildren(head, ...alive.map((place) => this.row(part, place)));
+    const title = element(
+      "caption",
+      {},
+      `Alive at instruction ${part.at}${call ? `, ${call.name}` : ""}`,
+    );
+    const head = element(
+      "tr",
+      {},
+      ...["bytes", "tensor", "type", "instructions", "line of what makes it"].map((text) =>
+        element("th", {}, text),
+      ),
+    );
+    part.table.replaceChildren(title, head, ...alive.map((place) => this.row(part, place)));
   }
 
   row(part, place) {
     const writer = this.writer(place.value);
     const line = writer && writer.call ? writer.call.line : "";
-    return element("tr", {},
+    return element(
+      "tr",
+      {},
       element("td", { class: "number" }, bytesText(place.bytes)),
-      element("td", {}, link(place.value.from || place.value.name, () => this.choose(part, place, part.at))),
-      element("td", {}, place.value.type),
+      element(
+        "td",
+        {},
+        link(place.value.from || place.value.name, () => this.choose(part, place, part.at)),
+      ),
+      element("td", { class: "type" }, place.value.type),
       element("td", { class: "number" }, `${place.first} to ${place.last}`),
-      element("td", { class: "mono" }, line));
+      element("td", { class: "mono" }, line),
+    );
   }
 }
