@@ -2,30 +2,13 @@
 
 #include "backends/c_backends.h"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "backends/devices.h"
+#include "taper/c_error.h"
 
 namespace taper {
-namespace {
-
-const taper_backend* refuse(taper_error* error, const char* site, taper_code code,
-                            const std::string& message) {
-  if (error != nullptr) {
-    error->code = code;
-    const size_t length = std::min(message.size(), sizeof(error->message) - 1);
-    std::memcpy(error->message, message.data(), length);
-    error->message[length] = '\0';
-    std::strncpy(error->site, site, sizeof(error->site) - 1);
-    error->site[sizeof(error->site) - 1] = '\0';
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 SharedDevices::SharedDevices(Profiler* profiler)
     : profiler_(profiler), all_(backend_devices().size()) {}
 
@@ -45,19 +28,23 @@ const taper_backend* SharedDevices::create(size_t i) {
 
 const taper_backend* SharedDevices::find(const char* name, const char* site, taper_error* error) {
   if (name == nullptr) {
-    return refuse(error, site, TAPER_INVALID_ARGUMENT, "name is a null pointer");
+    report(error, Error::kInvalidArgument, site, "name is a null pointer");
+    return nullptr;
   }
   std::string known;
   for (size_t i = 0; i < taper_backend_count(); ++i) {
     known += (i == 0 ? "" : ", ") + std::string(taper_backend_name(i));
     if (std::strcmp(taper_backend_name(i), name) != 0) continue;
     const taper_backend* backend = create(i);
-    if (backend != nullptr) return backend;
-    return refuse(error, site, TAPER_OUT_OF_MEMORY, "there is no memory for the backend");
+    if (backend == nullptr) {
+      report(error, Error::kMemoryAllocationFailed, site, "there is no memory for the backend");
+    }
+    return backend;
   }
-  return refuse(error, site, TAPER_NOT_FOUND,
-                "no backend '" + std::string(name) + "'; " +
-                    (known.empty() ? "this library has none" : "there are: " + known));
+  report(error, Error::kNotFound, site,
+         "no backend '" + std::string(name) + "'; " +
+             (known.empty() ? "this library has none" : "there are: " + known));
+  return nullptr;
 }
 
 }  // namespace taper

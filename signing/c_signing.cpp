@@ -1,11 +1,9 @@
 // Signatures in the C API. Compiled without TAPER_SIGNING, for a library without libsodium, it says
 // that there are none.
 
-#include <cstdio>
 #include <cstring>
 
-#include "taper/status.h"
-#include "taper/taper.h"
+#include "taper/c_error.h"
 #if TAPER_SIGNING
 #include "signing/signature.h"
 #endif
@@ -14,16 +12,6 @@ namespace {
 
 using taper::Error;
 using taper::Status;
-
-taper_code report(taper_error* error, Status status, const char* site) {
-  if (error != nullptr) {
-    *error = {};
-    error->code = static_cast<taper_code>(status.error());
-    std::snprintf(error->message, sizeof(error->message), "%s", status.message());
-    std::snprintf(error->site, sizeof(error->site), "%s", status.ok() ? "" : site);
-  }
-  return static_cast<taper_code>(status.error());
-}
 
 #if TAPER_SIGNING
 
@@ -57,7 +45,7 @@ extern "C" taper_code taper_read_public_key(const char* pem, taper_public_key* k
   Status status = {Error::kInvalidArgument,
                    pem == nullptr ? "pem is a null pointer" : "key is a null pointer"};
   if (pem != nullptr && key != nullptr) status = read_key(pem, key);
-  return report(error, status, __func__);
+  return taper::report(error, status, __func__);
 }
 
 extern "C" taper_code taper_signed_by(void* key, const void* data, size_t size,
@@ -67,5 +55,5 @@ extern "C" taper_code taper_signed_by(void* key, const void* data, size_t size,
   if (key != nullptr && data != nullptr) {
     status = check(*static_cast<const taper_public_key*>(key), data, size);
   }
-  return report(error, status, __func__);
+  return taper::report(error, status, __func__);
 }

@@ -28,4 +28,7 @@ struct ArrayDifference {
 // The dtypes may differ. REQUIRES: as many elements, both complex or neither.
 ArrayDifference difference_of(const NpyArray& got, const NpyArray& expected);
 
+// The largest finite absolute value.
+inline double largest_of(const NpyArray& array) { return difference_of(array, array).scale; }
+
 }  // namespace taper::tools

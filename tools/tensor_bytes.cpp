@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "tools/error.h"
-#include "tools/npy.h"
 
 namespace taper::tools {
 namespace {
@@ -134,6 +133,23 @@ std::vector<int64_t> shape_of(Span<const int32_t> sizes) {
 
 std::string type_text(ScalarType type, Span<const int32_t> sizes) {
   return std::string(to_string(type)) + " " + shape_text(shape_of(sizes));
+}
+
+void check_array(const NpyArray& array, const TensorInfo& info, const std::string& where) {
+  const Span<const int32_t> sizes = info.sizes();
+  const bool dynamic = info.shape_dynamism() != ShapeDynamism::kStatic;
+  const std::string expected = where + ": expected " + type_text(info.scalar_type(), sizes) +
+                               (dynamic ? " at most" : "") + ", given " + to_string(array.dtype) +
+                               " " + shape_text(array.shape);
+  if (array.dtype != info.scalar_type() || array.shape.size() != sizes.size()) {
+    throw InputError(expected);
+  }
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (array.shape[d] == sizes[d] || (dynamic && array.shape[d] < sizes[d])) continue;
+    throw InputError(expected + ": dimension " + std::to_string(d) +
+                     (dynamic ? " is outside the declared range 0.." : " must be ") +
+                     std::to_string(sizes[d]));
+  }
 }
 
 double element_at(ScalarType type, std::string_view bytes, size_t i) {

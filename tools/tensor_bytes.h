@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "taper/program.h"
 #include "taper/tensor.h"
+#include "tools/npy.h"
 
 namespace taper::tools {
 
@@ -42,6 +44,10 @@ std::vector<int64_t> shape_of(Span<const int32_t> sizes);
 
 // "float32 (2, 3)".
 std::string type_text(ScalarType type, Span<const int32_t> sizes);
+
+// Throws InputError, beginning with `where`, if a method that declares such a tensor does not take
+// the array: the dtype differs, or a size that is fixed, or one exceeds its bound.
+void check_array(const NpyArray& array, const TensorInfo& info, const std::string& where);
 
 // Element `i` of row-major bytes as a number, for printing and comparing.
 double element_at(ScalarType type, std::string_view bytes, size_t i);

@@ -19,26 +19,6 @@ ModelTable& models() {
   return *table;
 }
 
-template <size_t kSize>
-static void put(char (&to)[kSize], const std::string& text) {
-  const size_t length = std::min(text.size(), kSize - 1);
-  std::memcpy(to, text.data(), length);
-  to[length] = '\0';
-  for (size_t i = 0; i < length; ++i) {
-    if (to[i] == '\n') to[i] = ';';
-  }
-}
-
-taper_code report(taper_error* error, Error code, const std::string& site,
-                  const std::string& message) {
-  if (error != nullptr) {
-    error->code = static_cast<taper_code>(code);
-    put(error->message, message);
-    put(error->site, site);
-  }
-  return static_cast<taper_code>(code);
-}
-
 namespace {
 
 static_assert(TAPER_INVALID_ARGUMENT == static_cast<int>(Error::kInvalidArgument));
@@ -47,6 +27,25 @@ static_assert(TAPER_INVALID_PROGRAM == static_cast<int>(Error::kInvalidProgram))
 static_assert(TAPER_TENSOR == static_cast<int>(Tag::kTensor));
 static_assert(TAPER_BOOL == static_cast<int>(Tag::kBool));
 static_assert(TAPER_MAX_RANK == kMaxRank);
+
+// What decides whether a file may be used, and what it said.
+struct AskedCheck {
+  taper_check_file ask = nullptr;
+  void* context = nullptr;
+  taper_error answer = {};
+
+  // Status refers to the text in `answer`.
+  static Status check(void* self, Span<const uint8_t> file) {
+    auto& asked = *static_cast<AskedCheck*>(self);
+    asked.answer = {};
+    const taper_code code = asked.ask(asked.context, file.data(), file.size(), &asked.answer);
+    if (code == TAPER_OK) return {};
+    asked.answer.message[sizeof(asked.answer.message) - 1] = '\0';
+    const bool is_silent = asked.answer.message[0] == '\0';
+    return {static_cast<Error>(code),
+            is_silent ? "the application refuses the file" : asked.answer.message};
+  }
+};
 
 struct Options {
   ModuleOptions module;

@@ -9,16 +9,12 @@
 
 #include "runtime/module/model_table.h"
 #include "runtime/module/value_copy.h"
-#include "taper/taper.h"
+#include "taper/c_error.h"
 
 namespace taper {
 
 // All models of the process.
 ModelTable& models();
-
-// Fills in `error` unless it is null, and returns the code.
-taper_code report(taper_error* error, Error code, const std::string& site,
-                  const std::string& message);
 
 // One call on a model and, if `method` is given, on one of its methods.
 class Call {
@@ -108,25 +104,6 @@ class Call {
   Model* model_ = nullptr;
   MethodRecord* record_ = nullptr;
   taper_code code_ = TAPER_OK;
-};
-
-// What decides whether a file may be used, and what it said.
-struct AskedCheck {
-  taper_check_file ask = nullptr;
-  void* context = nullptr;
-  taper_error answer = {};
-
-  // Status refers to the text in `answer`.
-  static Status check(void* self, Span<const uint8_t> file) {
-    auto& asked = *static_cast<AskedCheck*>(self);
-    asked.answer = {};
-    const taper_code code = asked.ask(asked.context, file.data(), file.size(), &asked.answer);
-    if (code == TAPER_OK) return {};
-    asked.answer.message[sizeof(asked.answer.message) - 1] = '\0';
-    const bool is_silent = asked.answer.message[0] == '\0';
-    return {static_cast<Error>(code),
-            is_silent ? "the application refuses the file" : asked.answer.message};
-  }
 };
 
 // Runs the call's method on the inputs that are set. `execute` is given the module, the method's

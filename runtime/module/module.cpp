@@ -27,12 +27,18 @@ struct LoadedMethod {
   std::optional<Method> method;
 };
 
+// What the application says of the file; everything is accepted where it does not check.
+Status accept(const FileCheck& check, DataLoader& file) {
+  if (check.check == nullptr) return {};
+  return check.check(check.context, *file.load(0, file.size()));
+}
+
 // The loader of a file, by path or in memory: one of the three kinds.
 class FileSource {
  public:
   Status open(const std::string& path, const ModuleOptions& options) {
-    const FileCheck& check = options.check;
-    if (options.load_mode == LoadMode::kMmap && check.check == nullptr) {
+    // A file that is mapped could change after the check.
+    if (options.load_mode == LoadMode::kMmap && options.check.check == nullptr) {
       Result<MmapDataLoader> mapped = MmapDataLoader::open(path.c_str());
       if (mapped.ok()) mapped_.emplace(std::move(*mapped));
       if (mapped.ok() || mapped.error() != Error::kNotSupported) return mapped.status();
@@ -40,10 +46,12 @@ class FileSource {
     Result<FileDataLoader> read = FileDataLoader::open(path.c_str());
     TAPER_TRY(read.status());
     read_.emplace(std::move(*read));
-    if (check.check == nullptr) return {};
-    return check.check(check.context, *read_->load(0, read_->size()));
+    return accept(options.check, *read_);
   }
-  void serve(Span<const uint8_t> bytes) { buffer_.emplace(bytes.data(), bytes.size()); }
+  Status serve(Span<const uint8_t> bytes, const ModuleOptions& options) {
+    buffer_.emplace(bytes.data(), bytes.size());
+    return accept(options.check, *buffer_);
+  }
   void close() {
     mapped_.reset();
     read_.reset();
@@ -138,13 +146,10 @@ struct Module::State {
   }
 
   Status open_program() {
-    if (memory.data() != nullptr) {
-      const FileCheck& check = options.check;
-      if (check.check != nullptr) TAPER_TRY(fail(check.check(check.context, memory), path));
-      program_source.serve(memory);
-    } else {
-      TAPER_TRY(fail(program_source.open(path, options), path));
-    }
+    const bool in_memory = memory.data() != nullptr;
+    TAPER_TRY(
+        fail(in_memory ? program_source.serve(memory, options) : program_source.open(path, options),
+             path));
     TAPER_TRY(open_data());
     Result<Program> opened = Program::open(program_source.loader(), diagnostics());
     if (!opened.ok()) return fail(opened.status(), path);

@@ -13,6 +13,7 @@
 #include "taper/method.h"
 #include "taper/program.h"
 #include "test/fuzz/exercise.h"
+#include "tools/error.h"
 #include "tools/view/model_explorer.h"
 #include "tools/view/program_step.h"
 
@@ -175,6 +176,8 @@ bool exercise_pte(std::string_view file) {
     tools::add_program(*program, {}, {}, document);
     all &= !document.json().empty() && !tools::model_explorer_json(document).empty();
   } catch (const exir::Failure&) {  // What it says of its origin is damaged.
+    return false;
+  } catch (const tools::InputError&) {  // It is too large for a page.
     return false;
   }
   return all;

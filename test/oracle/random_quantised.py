@@ -1,6 +1,7 @@
 """Draws programs of quantised layers: tensors that go through integers with static or dynamic
 scales, and weights of 2 to 8 bits with scales and zero points per tensor, channel, group or block,
-dequantised by PyTorch's and torchao's operators or spelled out, as run_decompositions() leaves them.
+dequantised by PyTorch's and torchao's operators or spelled out, as run_decompositions() leaves
+them.
 
 Between them are layers and arithmetic of random_network.
 """
@@ -53,8 +54,8 @@ def by_rows(g, x):
         q = f"{PT2E}.quantize_per_tensor.tensor({x}, *c, -128, 127, torch.int8)"
         back = f"{PT2E}.dequantize_per_tensor.tensor({q}, *c, -128, 127, torch.int8)"
         return f"(lambda c: {back})({choice})"
-    choice = (f"{AO}.choose_qparams_affine.default({x}, '{mapping}', {block}, torch.int8, {bounds}, {eps}, "
-              f"torch.float32, torch.int8, {keep})")
+    choice = (f"{AO}.choose_qparams_affine.default({x}, '{mapping}', {block}, torch.int8, "
+              f"{bounds}, {eps}, torch.float32, torch.int8, {keep})")
     q = f"{AO}.quantize_affine.default({x}, {block}, *c, torch.int8, {bounds})"
     back = f"{AO}.dequantize_affine.default({q}, {block}, *c, torch.int8, {bounds})"
     return f"(lambda c: {back})({choice})"
@@ -81,10 +82,11 @@ def kept_weights(g, shape, axis=0):
     w = integers(g, shape, dtype, low, high)
     bounds = f"{low}, {high}, torch.{dtype}"
     has_points = unsigned or g.rng.random() < 0.2
-    point = (lambda n: [g.rng.randint(low, high) for _ in range(n)]) if has_points else (lambda n: [0] * n)
+    lowest, highest = (low, high) if has_points else (0, 0)
     form = g.rng.choice(["tensor", "channel", "channel", "group", "affine", "spelled"])
     if form == "group":  # PyTorch subtracts int8 from int8, which wraps around.
-        point = lambda n: [g.rng.randint(-1, 0) if has_points and low > -127 else 0 for _ in range(n)]
+        lowest, highest = (-1 if has_points and low > -127 else 0), 0
+    point = lambda n: [g.rng.randint(lowest, highest) for _ in range(n)]
     columns = shape[1] if len(shape) == 2 else 0
     if form == "tensor":
         how = f"{step!r}, {point(1)[0]}, {bounds}"
@@ -95,11 +97,11 @@ def kept_weights(g, shape, axis=0):
         scales = f"torch.tensor({numbers(g, count, step / 2, step)}).reshape({shape[0]}, {groups})"
         points = f"torch.tensor({point(count)}, dtype=torch.int8).reshape({shape[0]}, {groups})"
         if form == "group" and not unsigned:
-            return (f"{PT2E}.dequantize_per_channel_group.default({w}, {scales}, {points}, {bounds}, "
-                    f"{columns // groups}, torch.float32)")
+            return (f"{PT2E}.dequantize_per_channel_group.default({w}, {scales}, {points}, "
+                    f"{bounds}, {columns // groups}, torch.float32)")
         if not unsigned:
-            return (f"{AO}.dequantize_affine.default({w}, [1, {columns // groups}], {scales}, {points}, "
-                    f"torch.int8, {low}, {high})")
+            return (f"{AO}.dequantize_affine.default({w}, [1, {columns // groups}], {scales}, "
+                    f"{points}, torch.int8, {low}, {high})")
     scales, points = numbers(g, shape[axis], step / 2, step), point(shape[axis])
     if form == "spelled":
         sizes = [shape[axis] if d == axis else 1 for d in range(len(shape))]
@@ -153,7 +155,8 @@ def convolution(g):
     stride, padding = g.rng.choice([1, 1, 2]), g.rng.choice([0, 1, (kh // 2, kw // 2)])
     if g.rng.random() < 0.15:
         w = kept_weights(g, (c, out // groups, kh, kw), g.rng.choice([0, 1]))
-        call = f"F.conv_transpose2d({prepared(g, x)}, {w}, {bias}, {stride}, {padding}, 0, {groups})"
+        call = (f"F.conv_transpose2d({prepared(g, x)}, {w}, {bias}, {stride}, {padding}, 0, "
+                f"{groups})")
     else:
         w = kept_weights(g, (out, c // groups, kh, kw))
         call = f"F.conv2d({prepared(g, x)}, {w}, {bias}, {stride}, {padding}, 1, {groups})"
@@ -166,7 +169,8 @@ def convolution_1d(g):
     if not c:
         return None
     out, k = g.rng.choice([2, 4, 6]), g.rng.choice([1, 2, 3])
-    call = f"F.conv1d({prepared(g, x)}, {kept_weights(g, (out, c, k))}, {weights(g, out)}, 1, {k // 2})"
+    w = kept_weights(g, (out, c, k))
+    call = f"F.conv1d({prepared(g, x)}, {w}, {weights(g, out)}, 1, {k // 2})"
     return finished(g, call)
 
 
@@ -185,8 +189,9 @@ def arithmetic(g):
     if y is None or not g.broadcasts(x, y):
         y = x
     a, b = through_integers(g, x), through_integers(g, y)
-    return f"{g.fresh()} = " + g.rng.choice([f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"F.relu({a} + {b})",
-                                            f"torch.cat([{a}, {b}], -1)"])
+    forms = [f"{a} + {b}", f"{a} * {b}", f"{a} - {b}", f"F.relu({a} + {b})",
+             f"torch.cat([{a}, {b}], -1)"]
+    return f"{g.fresh()} = " + g.rng.choice(forms)
 
 
 TEMPLATES = [quantise, linear, convolution, convolution_1d, table, arithmetic,

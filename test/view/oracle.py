@@ -48,7 +48,9 @@ def operator_of(node):
     target = node["target"]
     if target == "torch.ops.higher_order.with_effects":  # Its second argument says which.
         target = node["inputs"][1]["arg"]["as_operator"]
-    words = target.removeprefix("torch.ops.").replace("_operator.", "python.").split(".")
+    if not target.startswith("torch.ops."):
+        return "python::" + target.removeprefix("_operator.")
+    words = target.removeprefix("torch.ops.").split(".")
     overload = "" if len(words) < 3 or words[2] == "default" else "." + words[2]
     return f"{words[0]}::{words[1]}{overload}"
 

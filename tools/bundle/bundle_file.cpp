@@ -46,19 +46,6 @@ Offset<bp::Value> write_fixed(FlatBufferBuilder& to, const EValue& value, const 
   }
 }
 
-void check_sizes(const NpyArray& array, const TensorInfo& info, const std::string& what) {
-  const bool dynamic = info.shape_dynamism() != ShapeDynamism::kStatic;
-  const Span<const int32_t> sizes = info.sizes();
-  bool fits = array.dtype == info.scalar_type() && array.shape.size() == sizes.size();
-  for (size_t d = 0; fits && d < sizes.size(); ++d) {
-    fits = array.shape[d] == sizes[d] || (dynamic && array.shape[d] < sizes[d]);
-  }
-  if (fits) return;
-  throw InputError(what + ": expected " + type_text(info.scalar_type(), sizes) +
-                   (dynamic ? " at most" : "") + ", given " + to_string(array.dtype) + " " +
-                   shape_text(array.shape));
-}
-
 // Writes the values of one call, either its inputs or its outputs.
 class CaseWriter {
  public:
@@ -74,7 +61,7 @@ class CaseWriter {
     }
     if (tensors_ >= values_.tensors.size()) throw InputError(what + " is missing");
     const NpyArray& array = values_.tensors[tensors_++];
-    check_sizes(array, *info, what);
+    check_array(array, *info, what);
     if (is_complex(array.dtype)) throw InputError(what + " is complex, which a .bpte cannot hold");
     written_.push_back(write_tensor(to_, array, info->dim_order()));
   }

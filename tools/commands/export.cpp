@@ -281,7 +281,12 @@ void require_full_delegation(const exir::ExportResult& result) {
 }
 
 exir::ExportResult compile(ExportOptions& options) {
-  if (!options.dump_after.empty()) {
+  Progress progress;
+  if (options.dump_after.empty()) {
+    options.request.lowering.before_pass = [&](std::string_view pass, size_t done, size_t total) {
+      progress.show("compiling: " + std::string(pass), done, total);
+    };
+  } else {
     options.request.lowering.after_pass = [&](std::string_view pass, const exir::Graph& graph) {
       for (const std::string& name : options.dump_after) {
         if (name != pass && name != "all") continue;
@@ -326,7 +331,8 @@ void write_sources(const ExportOptions& options, const std::string& pte) {
 
 void write(const ExportOptions& options, const exir::ExportResult& result) {
   if (options.sources) return write_sources(options, result.files.pte.joined());
-  OutputFiles files;
+  Progress progress;
+  OutputFiles files([&](uint64_t done, uint64_t total) { progress.show("writing", done, total); });
   files.add(options.output, result.files.pte.pieces());
   if (!options.weights.empty()) files.add(options.weights, result.files.ptd.pieces());
   files.commit();

@@ -43,6 +43,9 @@ class Bisection {
     }
     for (const size_t output : outputs) border.erase(output);
     nodes_.assign(nodes.begin(), nodes.end());
+    for (const NpyArray& input : request.program.inputs()) {
+      input_scale_ = std::max(input_scale_, largest_of(input));
+    }
     read_border(border);
   }
 
@@ -78,28 +81,13 @@ class Bisection {
       if (at != found.end()) border_[i] = at->second;
     }
     for (const auto& [i, array] : border_) {
-      const ScalarType dtype = request_.reference.tensors()[i].dtype;
-      if (array.dtype == dtype || (is_floating(array.dtype) && is_floating(dtype))) {
-        given_[i] = &array;
-      }
+      if (can_replace(array.dtype, request_.reference.tensors()[i].dtype)) given_[i] = &array;
     }
   }
 
   std::vector<NpyArray> run(const std::vector<size_t>& wanted, const std::string& backend,
                             const std::map<size_t, const NpyArray*>& given) const {
     return request_.reference.run({request_.program.inputs(), wanted, given, backend});
-  }
-
-  void measure(const NpyArray& got, const NpyArray& want, ComparedTensor& row) const {
-    const ArrayDifference difference = difference_of(got, want);
-    double around = 0;
-    for (const NpyArray& input : request_.program.inputs()) {
-      around = std::max(around, difference_of(input, input).scale);
-    }
-    const double scale = std::max(difference.scale, std::min(around, 1.0));
-    row.decibels = difference.decibels;
-    row.largest = difference.largest;
-    row.relative = difference.largest == 0 ? 0 : difference.largest / scale;
   }
 
   // Compiles with tensor `i` as the only output.
@@ -109,21 +97,10 @@ class Bisection {
     const ReferenceTensor& tensor = request_.reference.tensors()[i];
     const NpyArray got = run({i}, backend_, given_)[0];
     const NpyArray want = run({i}, "portable", given_)[0];
-    ComparedTensor row;
-    row.node = tensor.names[0];
-    row.with.assign(tensor.names.begin() + 1, tensor.names.end());
-    row.op = tensor.op;
-    row.module = tensor.module;
-    row.line = tensor.line;
+    ComparedTensor row = described(tensor.names, tensor.op, tensor.module, tensor.line);
     row.runs_on = backend_;
-    row.dtype = got.dtype;
-    row.shape = got.shape;
     row.bound = request_.bounds[i];
-    if (got.data.size() == want.data.size()) {
-      measure(got, want, row);
-    } else {
-      row.problem = "shape " + shape_text(got.shape) + ", expected " + shape_text(want.shape);
-    }
+    measure(got, want, input_scale_, row);
     looked_at_.push_back(i);
     rows_.push_back(std::move(row));
     return rows_.back();
@@ -139,7 +116,7 @@ class Bisection {
     for (size_t k = 0; k + 1 < wanted.size(); ++k) given[wanted[k]] = &got[k];
     const NpyArray alone = run({i}, "portable", given)[0];
     ComparedTensor local;
-    if (alone.data.size() == got.back().data.size()) measure(got.back(), alone, local);
+    measure(got.back(), alone, input_scale_, local);
     row.made = local.relative;
     row.from_inputs = row.made <= row.bound;
   }
@@ -147,6 +124,7 @@ class Bisection {
   const BisectRequest& request_;
   const std::string backend_;
   std::vector<size_t> nodes_;  // Of the delegate, in order.
+  double input_scale_ = 0;
   std::map<size_t, NpyArray> border_;
   std::map<size_t, const NpyArray*> given_;
   std::vector<size_t> looked_at_;

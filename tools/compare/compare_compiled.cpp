@@ -128,16 +128,10 @@ class CompiledComparison {
 
   void add(const Match& match, const NpyArray& got, const NpyArray& want) {
     const ObservedTensor& tensor = program_.tensors()[match.tensor];
-    ComparedTensor row;
-    row.node = tensor.names[0];
-    row.with.assign(tensor.names.begin() + 1, tensor.names.end());
-    row.op = tensor.origin.op;
-    row.module = tensor.origin.module;
-    row.line = tensor.origin.line;
+    const exir::Origin& origin = tensor.origin;
+    ComparedTensor row = described(tensor.names, origin.op, origin.module, origin.line);
     row.runs_on = tensor.runs_on;
     row.instruction = tensor.instruction;
-    row.dtype = got.dtype;
-    row.shape = got.shape;
     row.bound = bounds_[match.tensor] = bound_of(tensor, got, want);
     if (request_.bound >= 0 && row.bound > 0) row.bound = request_.bound;
     double before = 0, around = 0;
@@ -145,19 +139,7 @@ class CompiledComparison {
       before = std::max(before, errors_[read]);
       around = std::max(around, scales_[read]);
     }
-    const auto parts = [](const NpyArray& a) {
-      return a.data.size() / element_size(part_type(a.dtype));
-    };
-    if (parts(got) != parts(want)) {
-      row.problem = "shape " + shape_text(got.shape) + ", expected " + shape_text(want.shape);
-    } else {
-      const ArrayDifference difference = difference_of(got, want);
-      scales_[match.tensor] = difference.scale;
-      const double scale = std::max(difference.scale, std::min(around, 1.0));
-      row.decibels = difference.decibels;
-      row.largest = difference.largest;
-      row.relative = difference.largest == 0 ? 0 : difference.largest / scale;
-    }
+    scales_[match.tensor] = measure(got, want, around, row);
     if (!row.agrees()) errors_[match.tensor] = row.relative;
     row.from_inputs =
         !row.agrees() && row.problem.empty() && before > 0 && row.relative <= kGrowth * before;

@@ -19,11 +19,11 @@ namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{256} << 20;  // Of tensors that are held at once.
 
+constexpr size_t kSteps = 3;  // Runs for each chunk.
+
 constexpr char kNoNames[] =
     "the program does not say what its tensors are called, so only its outputs are compared: "
     "export it with --debug-info";
-
-double largest_of(const NpyArray& array) { return difference_of(array, array).scale; }
 
 std::vector<std::vector<int64_t>> largest_inputs(const ProgramRunner& runner) {
   std::vector<std::vector<int64_t>> sizes;
@@ -32,10 +32,6 @@ std::vector<std::vector<int64_t>> largest_inputs(const ProgramRunner& runner) {
     sizes.push_back(shape_of(runner.meta().input_tensor_meta(i).value().sizes()));
   }
   return sizes;
-}
-
-size_t parts_of(const NpyArray& array) {
-  return array.data.size() / element_size(part_type(array.dtype));
 }
 
 class ExportedComparison {
@@ -53,8 +49,9 @@ class ExportedComparison {
     line_up();
     const std::vector<std::vector<size_t>> chunks = cut();
     for (size_t i = 0; i < chunks.size(); ++i) {
-      compare_chunk(chunks[i]);
-      if (request_.progress) request_.progress(i + 1, chunks.size());
+      compare_chunk(chunks[i], [&](size_t step) {
+        if (request_.progress) request_.progress(kSteps * i + step, kSteps * chunks.size());
+      });
     }
     if (request_.bisect) look_inside();
     return std::move(report_);
@@ -167,17 +164,18 @@ class ExportedComparison {
   std::map<size_t, const NpyArray*> givable(const Arrays& arrays, bool only_random) const {
     std::map<size_t, const NpyArray*> given;
     for (const auto& [i, array] : arrays) {
-      const ScalarType dtype = tensors()[i].dtype;
-      const bool fits = array.dtype == dtype || (is_floating(array.dtype) && is_floating(dtype));
-      if (fits && (!only_random || tensors()[i].is_random)) given[i] = &array;
+      if (only_random && !tensors()[i].is_random) continue;
+      if (can_replace(array.dtype, tensors()[i].dtype)) given[i] = &array;
     }
     return given;
   }
 
-  void compare_chunk(const std::vector<size_t>& chunk) {
+  void compare_chunk(const std::vector<size_t>& chunk, const std::function<void(size_t)>& done) {
     const Arrays got = observe(chunk);
+    done(1);
     const std::vector<NpyArray> want =
         reference_.run({program_.inputs(), chunk, givable(got, true)});
+    done(2);
     std::vector<NpyArray> made;
     try {
       made = reference_.run({program_.inputs(), chunk, givable(got, false)});
@@ -193,16 +191,11 @@ class ExportedComparison {
     }
   }
 
-  ComparedTensor described(size_t i, const Cone& cone) const {
+  ComparedTensor row_of(size_t i, const Cone& cone) const {
     const ReferenceTensor& tensor = tensors()[i];
     const ObservedTensor& seen = program_.tensors()[seen_[i]];
-    ComparedTensor row;
-    row.node = tensor.names[0];
-    row.with.assign(tensor.names.begin() + 1, tensor.names.end());
+    ComparedTensor row = described(tensor.names, tensor.op, tensor.module, tensor.line);
     for (const size_t each : cone.between) row.with.push_back(tensors()[each].names[0]);
-    row.op = tensor.op;
-    row.module = tensor.module;
-    row.line = tensor.line;
     row.runs_on = seen.runs_on;
     row.instruction = seen.instruction;
     row.bound = bounds_[i];
@@ -212,24 +205,14 @@ class ExportedComparison {
 
   void add(size_t i, const NpyArray& got, const NpyArray& want, const NpyArray* alone) {
     const Cone cone = reference_.cone_of(i, seen_);
-    ComparedTensor row = described(i, cone);
-    row.dtype = got.dtype;
-    row.shape = got.shape;
-    if (parts_of(got) != parts_of(want)) {
-      row.problem = "shape " + shape_text(got.shape) + ", expected " + shape_text(want.shape);
-    } else {
-      const ArrayDifference difference = difference_of(got, want);
-      scales_[i] = difference.scale;
-      double around = cone.reads_inputs ? input_scale_ : 0;
-      for (const size_t read : cone.from) around = std::max(around, scales_[read]);
-      const double scale = std::max(difference.scale, std::min(around, 1.0));
-      const auto over = [&](double error) { return error == 0 ? 0 : error / scale; };
-      row.decibels = difference.decibels;
-      row.largest = difference.largest;
-      row.relative = over(difference.largest);
-      if (alone != nullptr && parts_of(*alone) == parts_of(got)) {
-        row.made = over(difference_of(got, *alone).largest);
-      }
+    ComparedTensor row = row_of(i, cone);
+    double around = cone.reads_inputs ? input_scale_ : 0;
+    for (const size_t read : cone.from) around = std::max(around, scales_[read]);
+    scales_[i] = measure(got, want, around, row);
+    if (alone != nullptr && row.problem.empty()) {
+      ComparedTensor local;
+      measure(got, *alone, around, local);
+      if (local.problem.empty()) row.made = local.relative;
     }
     row.from_inputs = !row.agrees() && row.problem.empty() &&
                       (row.made >= 0 ? row.made <= row.bound : any_disagrees(cone.from));

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "tools/compare.h"
 #include "tools/json_writer.h"
-#include "tools/npy.h"
 #include "tools/terminal.h"
 
 namespace taper::tools {
@@ -43,8 +43,13 @@ void print_rows(const std::vector<const ComparedTensor*>& rows) {
 void print_place(const char* what, const ComparedTensor& tensor) {
   std::printf("%-7s %s\n", what, text_of(tensor).c_str());
   if (!tensor.with.empty()) {
+    constexpr size_t kNamed = 4;  // A delegate may compute a whole model.
+    const size_t unnamed = tensor.with.size() > kNamed + 1 ? tensor.with.size() - kNamed : 0;
     std::string with;
-    for (const std::string& name : tensor.with) with += (with.empty() ? "" : ", ") + name;
+    for (size_t i = unnamed; i < tensor.with.size(); ++i) {
+      with += (with.empty() ? "" : ", ") + tensor.with[i];
+    }
+    if (unnamed > 0) with += " and " + std::to_string(unnamed) + " more before them";
     std::printf("        computed together with %s\n", with.c_str());
   }
   if (!tensor.module.empty()) std::printf("        module %s\n", tensor.module.c_str());
@@ -71,7 +76,38 @@ void add_tensor(JsonWriter& json, const ComparedTensor& tensor) {
   json.key("problem").text(tensor.problem).close('}');
 }
 
+// Complex elements are two parts.
+size_t parts_of(const NpyArray& array) {
+  return array.data.size() / element_size(part_type(array.dtype));
+}
+
 }  // namespace
+
+ComparedTensor described(const std::vector<std::string>& names, std::string op, std::string module,
+                         std::string line) {
+  ComparedTensor row;
+  row.node = names[0];
+  row.with.assign(names.begin() + 1, names.end());
+  row.op = std::move(op);
+  row.module = std::move(module);
+  row.line = std::move(line);
+  return row;
+}
+
+double measure(const NpyArray& got, const NpyArray& want, double around, ComparedTensor& row) {
+  row.dtype = got.dtype;
+  row.shape = got.shape;
+  if (parts_of(got) != parts_of(want)) {
+    row.problem = "shape " + shape_text(got.shape) + ", expected " + shape_text(want.shape);
+    return 0;
+  }
+  const ArrayDifference difference = difference_of(got, want);
+  const double scale = std::max(difference.scale, std::min(around, 1.0));
+  row.decibels = difference.decibels;
+  row.largest = difference.largest;
+  row.relative = difference.largest == 0 ? 0 : difference.largest / scale;
+  return difference.scale;
+}
 
 bool ComparisonReport::agrees() const {
   return first() == nullptr &&

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "taper/scalar_type.h"
+#include "tools/npy.h"
 
 namespace taper::tools {
 
@@ -29,6 +29,15 @@ struct ComparedTensor {
 
   bool agrees() const { return problem.empty() && relative <= bound; }
 };
+
+// A row for the tensor of these names, of which at least one is given.
+ComparedTensor described(const std::vector<std::string>& names, std::string op, std::string module,
+                         std::string line);
+
+// Notes in `row` how far `got` is from `want`. Errors are relative to the largest value of `want`,
+// or, where that is smaller, to `around`, the largest that it is computed from, up to 1. Returns
+// the largest value of `want`; 0 if the elements cannot be compared.
+double measure(const NpyArray& got, const NpyArray& want, double around, ComparedTensor& row);
 
 struct ComparisonReport {
   std::string reference, program, method;

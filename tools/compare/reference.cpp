@@ -231,6 +231,10 @@ void put_element(char* to, ScalarType dtype, double value) {
 
 }  // namespace
 
+bool can_replace(ScalarType given, ScalarType dtype) {
+  return given == dtype || (is_floating(given) && is_floating(dtype));
+}
+
 NpyArray converted(const NpyArray& array, ScalarType dtype) {
   if (!is_floating(array.dtype) || !is_floating(dtype)) {
     throw InputError(std::string("cannot make ") + to_string(dtype) + " of " +

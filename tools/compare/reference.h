@@ -37,6 +37,9 @@ struct ReferenceTensor {
   std::vector<size_t> reads;  // The tensors that its node reads, through values without names.
 };
 
+// Whether a tensor of dtype `given` can take the place of one of `dtype`.
+bool can_replace(ScalarType given, ScalarType dtype);
+
 struct ReferenceRun {
   const std::vector<NpyArray>& inputs;  // Of the program, as many as it takes.
   std::vector<size_t> wanted;

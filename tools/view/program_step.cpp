@@ -12,6 +12,7 @@
 #include "exir/ir/registry.h"
 #include "exir/ops/builtin.h"
 #include "schema/program_generated.h"
+#include "tools/error.h"
 #include "tools/memory_map.h"
 #include "tools/npy.h"
 #include "tools/program_runner.h"
@@ -77,6 +78,9 @@ std::string payload_text(const wire::BackendDelegate& delegate, const Program& p
   }
   return "";
 }
+
+// Instructions may share long lists, so that a small file could make a page of any size.
+constexpr size_t kMostShown = 4'000'000;
 
 class MethodReader {
  public:
@@ -360,6 +364,10 @@ class MethodReader {
   }
 
   void append(ViewArgument& out, int32_t index) {
+    if (++shown_ > kMostShown) {
+      throw InputError("the program has more than " + std::to_string(kMostShown) +
+                       " arguments, which is too many for a page");
+    }
     if (is_value(index)) {
       out.pieces.emplace_back(number_of(index));
     } else if (const Vector<int32_t>* items = tensor_items(slot(index))) {
@@ -382,6 +390,7 @@ class MethodReader {
 
   // The items of a list of integers are slots, too.
   void append_ints(ViewArgument& out, const wire::IntList& ints) {
+    shown_ += count_of(ints.items());
     std::string text = "[";
     for (unsigned i = 0; i < count_of(ints.items()); ++i) {
       const auto index = static_cast<int32_t>(ints.items()->Get(i));
@@ -513,6 +522,7 @@ class MethodReader {
   std::set<int32_t> delegate_results_;  // and those of them that are results of delegates.
   std::vector<Extent> last_writes_;     // In the order of execution.
   std::map<int32_t, std::vector<std::string>> boxes_of_writers_;
+  size_t shown_ = 0;  // Arguments, and items of lists.
 };
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace taper::tools {
 
 // Adds a step and the memory of each method. `notes` says something about calls of those names,
 // such as why no backend took them. Throws exir::Failure if what the program says of its origin is
-// damaged.
+// damaged, and InputError if it is too large for a page.
 void add_program(const Program& program, const std::map<std::string, std::string>& notes,
                  const DelegateInside& inside, ViewDocument& document);
 
