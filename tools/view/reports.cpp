@@ -49,9 +49,14 @@ class FirstNames {
 // "model.py:12 in forward: ..." -> "model.py"
 std::string source_of(std::string_view line) { return std::string(line.substr(0, line.find(':'))); }
 
+// "encoder.layers.0" -> "encoder"
+std::string first_of(std::string_view module) {
+  return std::string(module.substr(0, module.find('.')));
+}
+
 // Counts the nodes of a report that the model has, too. Names such as "linear" are in many models,
 // so a node must be of the same module and line. Of a tensor that a result of the program only
-// holds, the file must be the same. Delegates are named by the compiler: their line must be the
+// holds, the outermost module and the file must be the same. Delegates are named by the compiler: their line must be the
 // model's.
 class Names {
  public:
@@ -63,7 +68,7 @@ class Names {
         const ViewValue& value = document.values()[number];
         known_.insert({value.name, call.module, call.line});
         for (const std::string& name : value.holds) {
-          known_.insert({name, "", source_of(call.line)});
+          known_.insert({name, first_of(call.module), source_of(call.line)});
         }
       }
     }
@@ -78,9 +83,10 @@ class Names {
     const bool is_delegate = op == exir::json_text_or(node, "runs_on", "?");
     ++total_;
     theirs_.add(name);
-    if (is_delegate ? known_.count({"", "", line}) != 0
-                    : known_.count({name, module, line}) != 0 ||
-                          (!line.empty() && known_.count({name, "", source_of(line)}) != 0)) {
+    if (is_delegate
+            ? known_.count({"", "", line}) != 0
+            : known_.count({name, module, line}) != 0 ||
+                  (!line.empty() && known_.count({name, first_of(module), source_of(line)}) != 0)) {
       ++found_;
     }
   }

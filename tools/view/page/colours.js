@@ -72,11 +72,22 @@ class Colours {
 
   // Sets the scale to a step.
   use(step) {
-    const amounts = step.calls
-      .map((call) => (this.isHeat ? this.amount(call) : undefined))
-      .filter((amount) => amount !== undefined && Number.isFinite(amount));
-    this.most = Math.max(0, ...amounts);
-    this.total = amounts.reduce((sum, amount) => sum + amount, 0);
+    this.most = 0;
+    this.total = 0;
+    this.opened = new Set();
+    if (!this.isHeat) return;
+    const known = step.calls.filter((call) => Number.isFinite(this.amount(call)));
+    for (const { place } of known) if (place.includes(".")) this.opened.add(place.split(".")[0]);
+    for (const call of known) {
+      if (this.isSum(call)) continue;
+      this.most = Math.max(this.most, this.amount(call));
+      this.total += this.amount(call);
+    }
+  }
+
+  // Whether it is a delegate whose nodes have amounts of their own.
+  isSum(call) {
+    return Boolean(call.opens) && this.opened.has(call.place);
   }
 
   hueOf(name) {

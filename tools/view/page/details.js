@@ -93,7 +93,7 @@ class Details {
     if (!colours.isHeat) return [];
     const all = step.calls
       .map((call) => [call, colours.amount(call)])
-      .filter(([call, amount]) => amount > 0 && !this.isSum(call) && !this.isShared(call))
+      .filter(([call, amount]) => amount > 0 && !colours.isSum(call) && !this.isShared(call))
       .sort((a, b) => b[1] - a[1])
       .slice(0, 12);
     const label = { time: "Slowest", bytes: "Largest results", error: "Least accurate" }[
@@ -113,17 +113,6 @@ class Details {
       ),
     );
     return all.length > 0 ? [this.heading(label), list] : [];
-  }
-
-  // Whether it is a delegate whose nodes have amounts of their own.
-  isSum(call) {
-    const { colours, step } = this.app;
-    return (
-      call.opens &&
-      step.calls.some(
-        (other) => other.boxes[0] === call.opens && colours.amount(other) !== undefined,
-      )
-    );
   }
 
   // Whether its error is only known as that of a later node.
