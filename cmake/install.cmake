@@ -6,6 +6,7 @@
 #   optimized  taper::kernels_optimized    NAME      taper::NAME, one backend
 #   shared     taper::shared, C API        backends  taper::backends, all of them as a table
 #   compiler   taper::exir, and the `taper` command      signing  taper::signing, which needs libsodium
+#   compiler_library  taper::compiler, C API
 
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
@@ -73,6 +74,10 @@ taper_install(backends taper_backends)
 install(FILES backends/devices.h DESTINATION ${include_dir}/backends)
 if(TAPER_SHARED)
   taper_install(shared taper_shared)
+endif()
+if(TARGET taper_compiler)
+  taper_install(compiler_library taper_compiler)
+  install(FILES tools/include/taper/compiler.h DESTINATION ${include_dir}/taper)
 endif()
 if(TARGET taper_exir)
   taper_install(compiler taper_exir taper)

@@ -33,7 +33,7 @@ if(TAPER_TESTS)
   if(TAPER_HOST)
     taper_tests(exir LINK taper_exir taper_module taper_test_support taper::zip taper::json)
     taper_tests(selective_build LINK taper_select taper_module taper_test_support)
-    taper_tests(tools LINK taper_commands taper_tools taper_test_support taper_backends_aot taper_backends)
+    taper_tests(tools LINK taper_compiler_api taper_commands taper_tools taper_test_support taper_backends_aot taper_backends)
     set(everything taper_commands taper_tools taper_test_support taper_test_backends_aot taper_test_backends
       taper::zip taper::json)
     taper_program(taper_with_test_backends FILES tools/main.cpp
@@ -48,7 +48,7 @@ if(TAPER_TESTS)
     elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} AND NOT folder STREQUAL "test/support")
       taper_tests(${folder} HELPERS LINK ${everything})
       string(REPLACE "/" "_" name ${folder})
-      foreach(program taper taper_with_test_backends executor_runner custom_op c_api)
+      foreach(program taper taper_with_test_backends executor_runner custom_op c_api c_compile)
         if(TARGET ${name}_test AND TARGET ${program})
           add_dependencies(${name}_test ${program})
         endif()
@@ -72,7 +72,8 @@ endif()
 if(TARGET test_cli_test AND TARGET taper_shared)
   target_compile_definitions(test_cli_test PRIVATE TAPER_SHARED=1
     TAPER_SHARED_FAST=$<BOOL:${TAPER_SHARED_FAST}>
-    TAPER_SHARED_LIBRARY="$<TARGET_FILE:taper_shared>")
+    TAPER_SHARED_LIBRARY="$<TARGET_FILE:taper_shared>"
+    TAPER_COMPILER_LIBRARY="$<TARGET_FILE:taper_compiler>")
 endif()
 
 foreach(folder bench size fuzz selected)

@@ -39,8 +39,10 @@ bool try_stage(const char* name, Findings& findings, const Stage& stage) {
 void export_method(const ExportRequest::Method& method, const ExportRequest& request, Exported& out,
                    Findings& findings) {
   std::vector<Diagnostic> problems;
-  out.program = import_pt2(
-      method.path, {.model = method.model, .operators = request.operators, .problems = &problems});
+  out.program = import_pt2(method.path, {.model = method.model,
+                                         .operators = request.operators,
+                                         .problems = &problems,
+                                         .file = method.file});
   findings.add("import", std::move(problems));
   Graph& graph = *out.program.graph;
   out.report.name = method.name;
@@ -56,7 +58,7 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   try_stage("bounds", findings, [&] { check_bounds(graph); });
   if (!lowered || !findings.empty()) return;
   try_stage("plan", findings,
-            [&] { out.planned = plan_method(method.name, graph, request.memories); });
+            [&] { out.planned = plan_method(method.name, graph, request.memories, request.io); });
   out.planned.signature = signature;
   for (const auto& backend : request.lowering.backends) {
     out.planned.specs[std::string(backend->delegate_id())] = backend->specs();
@@ -68,13 +70,13 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
 }  // namespace
 
 PlannedMethod plan_method(const std::string& name, Graph& graph,
-                          const std::vector<MemoryBuffer>& memories) {
+                          const std::vector<MemoryBuffer>& memories, IoMemory io) {
   PlannedMethod method;
   method.name = name;
   method.graph = &graph;
   check_bounds(graph);
   method.schedule = make_schedule(graph);
-  method.storages = assign_storages(graph, method.schedule);
+  method.storages = assign_storages(graph, method.schedule, io);
   method.plan = place_memory(method.storages.rows, kArenaAlignment, memories);
   check_plan(method.storages.rows, method.plan, kArenaAlignment);
   return method;

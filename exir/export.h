@@ -14,6 +14,7 @@
 #include "exir/frontend/import.h"
 #include "exir/lower.h"
 #include "exir/memory/placement.h"
+#include "exir/memory/storage.h"
 #include "exir/ops/builtin.h"
 
 namespace taper::exir {
@@ -23,6 +24,7 @@ struct ExportRequest {
     std::string name;        // "forward"
     std::string path;        // of a .pt2
     std::string model = {};  // of an archive with several; empty: the only one
+    Blob file = {};          // the archive, if it is in memory: `path` is then only its name
   };
   std::vector<Method> methods;
   // What the programs may call; those of declare_operators() (ops/declare.h), if any are declared.
@@ -35,6 +37,8 @@ struct ExportRequest {
   bool bounds_required = false;
   // The memories among which tensors are divided, the fastest first; empty: there is only one.
   std::vector<MemoryBuffer> memories;
+  // Where inputs and outputs lie.
+  IoMemory io = IoMemory::kPlanned;
   LowerOptions lowering;
 };
 
@@ -56,7 +60,8 @@ struct ExportResult {
 // Schedules a lowered graph, plans its memory, and checks the plan. `graph`, which is changed, must
 // outlive the result. Throws Failure if a size has no upper bound.
 PlannedMethod plan_method(const std::string& name, Graph& graph,
-                          const std::vector<MemoryBuffer>& memories = {});
+                          const std::vector<MemoryBuffer>& memories = {},
+                          IoMemory io = IoMemory::kPlanned);
 
 // Throws Failure with the problems of all stages and methods; the text names the method if there
 // are several.

@@ -64,6 +64,8 @@ grep -q "aten::embedding.out" "$out/said" || fail "a missing kernel is not named
 example c_api
 says " 4.73386" "$out/c_api/build/c_api" "$out/digits.pte"
 says " 4.73386" "$out/c_api/build/c_api" "$out/digits.pte" fast
+says '"ok":true' "$out/c_api/build/c_compile" demo/digits.pt2 "$out/made_by_c.pte"
+says " 4.73386" "$out/c_api/build/c_api" "$out/made_by_c.pte"
 example custom_op
 says "" "$out/custom_op/build/custom_op" "$out/custom.pte"
 example multi_method

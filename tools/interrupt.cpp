@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <thread>
 
 namespace taper::tools {
 namespace {
@@ -66,8 +67,11 @@ RemovedOnSignal::~RemovedOnSignal() { entry_->exists = false; }
 
 SignalsWait::SignalsWait() {
   int found = kReady;
-  // Where another thread has begun to end the program there is nothing left to do.
-  if (!state.compare_exchange_strong(found, kWaiting)) ::pause();
+  while (!state.compare_exchange_weak(found, kWaiting)) {
+    if (found == kEnding) ::pause();  // Another thread has begun to end the program.
+    found = kReady;
+    std::this_thread::yield();
+  }
 }
 
 SignalsWait::~SignalsWait() {

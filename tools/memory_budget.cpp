@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "exir/ir/failure.h"
 #include "taper/program.h"
 #include "tools/error.h"
 #include "tools/memory_map.h"
@@ -20,24 +21,28 @@ struct alignas(64) Line {
   unsigned char bytes[64];
 };
 
-// Lists the tensors that are alive at the peak of the largest buffer, the largest first.
-void list_peak(const MethodMemory& method) {
+// A line for each of the tensors that are alive at the peak of the largest buffer, the largest
+// first.
+std::string peak_text(const MethodMemory& method) {
   size_t largest = 0;
   for (size_t i = 1; i < method.buffers.size(); ++i) {
     if (method.buffers[i].bytes > method.buffers[largest].bytes) largest = i;
   }
-  if (method.buffers.empty()) return;
+  if (method.buffers.empty()) return "";
   const size_t at = method.buffers[largest].peak_at;
   const std::vector<MemoryRow> alive =
       alive_at(method.rows, static_cast<uint32_t>(largest + 1), at);
-  std::fprintf(stderr, "  at its peak, instruction %zu, method %s holds\n", at,
-               method.name.c_str());
+  std::string text =
+      "\n  at its peak, instruction " + std::to_string(at) + ", method " + method.name + " holds";
   for (size_t i = 0; i < std::min(alive.size(), kListed); ++i) {
-    std::fprintf(stderr, "  %12llu bytes  %s, instructions %zu to %zu\n",
-                 static_cast<unsigned long long>(alive[i].bytes), alive[i].origin.c_str(),
-                 alive[i].first, alive[i].last);
+    char bytes[32];
+    std::snprintf(bytes, sizeof(bytes), "\n  %12llu bytes  ",
+                  static_cast<unsigned long long>(alive[i].bytes));
+    text += bytes + alive[i].origin + ", instructions " + std::to_string(alive[i].first) + " to " +
+            std::to_string(alive[i].last);
   }
-  if (alive.size() > kListed) std::fprintf(stderr, "  and %zu more\n", alive.size() - kListed);
+  if (alive.size() > kListed) text += "\n  and " + std::to_string(alive.size() - kListed) + " more";
+  return text;
 }
 
 }  // namespace
@@ -59,20 +64,20 @@ void require_budget(std::string_view file, uint64_t budget) {
   BufferDataLoader loader(aligned.data(), file.size());
   const Result<Program> program = Program::open(loader);
   if (!program.ok()) throw InputError(program.status().message());
-  std::string problem;
+  std::string problem, peaks;
   for (const MethodMemory& method : read_memory(file)) {
     const Result<MethodMeta> meta = program->method_meta(method.name);
     if (!meta.ok()) throw InputError(meta.status().message());
     uint64_t planned = 0;
     for (const BufferUse& buffer : method.buffers) planned += buffer.bytes;
     if (planned + meta->method_bytes() <= budget) continue;
-    list_peak(method);
+    peaks += peak_text(method);
     if (!problem.empty()) continue;
     problem = "method " + method.name + " needs " + std::to_string(planned) +
               " bytes of planned buffers and " + std::to_string(meta->method_bytes()) +
               " for its block; the budget is " + std::to_string(budget);
   }
-  if (!problem.empty()) throw InputError(problem);
+  if (!problem.empty()) throw exir::Failure(problem + peaks);
 }
 
 }  // namespace taper::tools

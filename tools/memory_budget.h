@@ -12,8 +12,8 @@ namespace taper::tools {
 // that names `option`.
 uint64_t bytes_of_text(const std::string& text, const std::string& option);
 
-// Throws InputError if a method needs more than `budget` bytes for its block and its planned
-// buffers, after listing the tensors alive at the peak on stderr.
+// Throws exir::Failure if a method needs more than `budget` bytes for its block and its planned
+// buffers; the lines after the first list the tensors alive at the peak.
 // REQUIRES: `file` is a program that this compiler wrote.
 void require_budget(std::string_view file, uint64_t budget);
 

@@ -24,9 +24,10 @@ exir::ExportRequest::Method method_of(const std::string& argument) {
 }
 
 // The methods that --model selects: one model keeps the method's name, several have their own.
-std::vector<exir::ExportRequest::Method> selected(exir::ExportRequest::Method method,
-                                                  std::vector<std::string> models) {
-  if (models == std::vector<std::string>{"all"}) models = exir::model_names(method.path);
+Methods selected(exir::ExportRequest::Method method, std::vector<std::string> models) {
+  if (models == std::vector<std::string>{"all"}) {
+    models = exir::model_names(method.path, method.file);
+  }
   if (models.size() <= 1) {
     if (!models.empty()) method.model = models[0];
     return {method};
@@ -34,16 +35,19 @@ std::vector<exir::ExportRequest::Method> selected(exir::ExportRequest::Method me
   if (method.name != kOnlyMethod) {
     throw UsageError("'" + method.name + "=': several models become methods of their own names");
   }
-  std::vector<exir::ExportRequest::Method> methods;
-  for (const std::string& model : models) methods.push_back({model, method.path, model});
+  Methods methods;
+  for (const std::string& model : models) {
+    methods.push_back({model, method.path, model, method.file});
+  }
   return methods;
 }
 
-std::vector<exir::ExportRequest::Method> methods_of(const CommandLine& line) {
-  if (line.files().empty()) throw UsageError("no file given");
-  std::vector<exir::ExportRequest::Method> methods;
-  for (const std::string& argument : line.files()) {
-    for (exir::ExportRequest::Method& method : selected(method_of(argument), line.list("model"))) {
+Methods methods_of(const CommandLine& line, Methods given) {
+  for (const std::string& argument : line.files()) given.push_back(method_of(argument));
+  if (given.empty()) throw UsageError("no file given");
+  Methods methods;
+  for (const exir::ExportRequest::Method& each : given) {
+    for (exir::ExportRequest::Method& method : selected(each, line.list("model"))) {
       for (const exir::ExportRequest::Method& other : methods) {
         if (other.name != method.name) continue;
         throw UsageError("two methods are called '" + method.name + "'; name them: NAME=FILE.pt2");
@@ -82,9 +86,9 @@ std::vector<Option> model_options() {
       {"ops", "Declarations of custom operators; see examples/custom_op", "OPS.txt"}};
 }
 
-exir::ExportRequest model_request(const CommandLine& line) {
+exir::ExportRequest model_request(const CommandLine& line, const Methods& in_memory) {
   exir::ExportRequest request;
-  request.methods = methods_of(line);
+  request.methods = methods_of(line, in_memory);
   request.bounds = bounds_of(line);
   request.operators = operators_of(line);
   return request;

@@ -7,12 +7,14 @@
 
 namespace taper::tools {
 
+using Methods = std::vector<exir::ExportRequest::Method>;
+
 // The options that every such command has.
 std::vector<Option> model_options();
 
-// The methods, bounds and declared operators that the command line specifies. Throws UsageError, or
-// InputError for a file that cannot be read.
-exir::ExportRequest model_request(const CommandLine& line);
+// The methods, bounds and declared operators that the command line specifies, after methods whose
+// archives are in memory. Throws UsageError, or InputError for a file that cannot be read.
+exir::ExportRequest model_request(const CommandLine& line, const Methods& in_memory = {});
 
 // The built-in operators and those that --ops declares.
 exir::Operators operators_of(const CommandLine& line);

@@ -34,6 +34,12 @@ CommandLine::CommandLine(std::string command, std::string intro, std::string usa
 }
 
 bool CommandLine::parse(int argc, char** argv) {
+  read(argc, argv);
+  if (given("help")) std::fputs(help_.c_str(), stdout);
+  return !given("help");
+}
+
+void CommandLine::read(int argc, const char* const* argv) {
   cxxopts::Options described(command_, intro_);
   described.custom_help(usage_).positional_help("");
   Texts titles;
@@ -52,10 +58,7 @@ bool CommandLine::parse(int argc, char** argv) {
   described.parse_positional("file");
   try {
     const cxxopts::ParseResult result = described.parse(argc, argv);
-    if (result.count("help") != 0) {
-      std::fputs(described.help(titles).c_str(), stdout);
-      return false;
-    }
+    if (result.count("help") != 0) help_ = described.help(titles);
     for (const OptionGroup& group : groups_) {
       for (const Option& option : group.options) {
         const std::string name = long_name(option);
@@ -64,7 +67,6 @@ bool CommandLine::parse(int argc, char** argv) {
       }
     }
     if (result.count("file") != 0) files_ = result["file"].as<Texts>();
-    return true;
   } catch (const cxxopts::exceptions::exception& error) {
     throw UsageError(error.what());
   }

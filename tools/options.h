@@ -31,6 +31,8 @@ class CommandLine {
   // Returns false if --help was given and the help was printed. Throws UsageError for an option
   // that is unknown or lacks its value.
   bool parse(int argc, char** argv);
+  // The same, but prints nothing; given("help") tells of --help.
+  void read(int argc, const char* const* argv);
 
   bool given(const std::string& name) const { return values_.count(name) != 0; }
   // The value given last, or the default.
@@ -46,7 +48,7 @@ class CommandLine {
   std::string file() const;
 
  private:
-  std::string command_, intro_, usage_;
+  std::string command_, intro_, usage_, help_;
   std::vector<OptionGroup> groups_;
   std::map<std::string, std::vector<std::string>> values_;  // By option, for those given.
   std::vector<std::string> files_;

@@ -8,8 +8,12 @@
 namespace taper::exir {
 namespace {
 
-ExportedProgram import_mapped(const std::string& path, const ImportOptions& options) {
-  const Blob file = map_file(path);
+// The archive, from memory or from disk.
+Blob archive_of(const std::string& path, const Blob& file) {
+  return file.bytes.data() == nullptr ? map_file(path) : file;
+}
+
+ExportedProgram import_archive(const Blob& file, const ImportOptions& options) {
   Budget budget(file.bytes.size());
   Container container(file, budget);
   container.open(options.model);
@@ -54,14 +58,14 @@ auto naming(const std::string& path, const Read& read) {
 }  // namespace
 
 ExportedProgram import_pt2(const std::string& path, const ImportOptions& options) {
-  return naming(path, [&] { return import_mapped(path, options); });
+  return naming(path, [&] { return import_archive(archive_of(path, options.file), options); });
 }
 
-std::vector<std::string> model_names(const std::string& path) {
+std::vector<std::string> model_names(const std::string& path, const Blob& file) {
   return naming(path, [&] {
-    const Blob file = map_file(path);
-    Budget budget(file.bytes.size());
-    return Container(file, budget).models;
+    const Blob archive = archive_of(path, file);
+    Budget budget(archive.bytes.size());
+    return Container(archive, budget).models;
   });
 }
 

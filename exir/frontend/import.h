@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exir/frontend/blob.h"
 #include "exir/ir/graph.h"
 #include "exir/ops/builtin.h"
 
@@ -29,6 +30,9 @@ struct ImportOptions {
   // Errors in single nodes are appended here, and those nodes are marked as refused (mark_refused
   // in ir/graph.h). Null: they throw.
   std::vector<Diagnostic>* problems = nullptr;
+  // The archive, if it is in memory: `path` is then only its name in messages. The graph keeps the
+  // owner, and weights stay where they are: nobody may change these bytes while the graph lives.
+  Blob file = {};
 };
 
 // Reads what torch.export.save of PyTorch 2.6 to 2.14 wrote. Weights stay in the mapped file, which
@@ -38,7 +42,8 @@ struct ImportOptions {
 // `path`.
 ExportedProgram import_pt2(const std::string& path, const ImportOptions& options = {});
 
-// The names of the models in an archive, sorted. Throws Failure as import_pt2() does.
-std::vector<std::string> model_names(const std::string& path);
+// The names of the models in an archive, sorted; `file` as in ImportOptions. Throws Failure as
+// import_pt2() does.
+std::vector<std::string> model_names(const std::string& path, const Blob& file = {});
 
 }  // namespace taper::exir

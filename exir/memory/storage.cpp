@@ -25,13 +25,24 @@ struct Life {
 
 bool is_tensor(const Value* value) { return value->kind == ValueKind::kTensor; }
 
+bool is_in_loop(const Schedule& schedule, size_t step) {
+  return std::any_of(schedule.loops.begin(), schedule.loops.end(),
+                     [&](const Loop& loop) { return loop.first <= step && step <= loop.last; });
+}
+
 class Assigner {
  public:
-  Assigner(const Graph& graph, const Schedule& schedule)
+  Assigner(const Graph& graph, const Schedule& schedule, IoMemory io)
       : graph_(graph),
         schedule_(schedule),
         end_(schedule.steps.size()),
-        external_(mutated_inputs(graph)) {}
+        external_(mutated_inputs(graph)) {
+    if (io == IoMemory::kPlanned) return;
+    for (const Argument& input : graph.inputs) {
+      if (input.is_value() && is_tensor(input.value())) external_.insert(input.value());
+    }
+    external_.merge(bindable_outputs(graph, schedule));
+  }
 
   Storages run() {
     find_lives();
@@ -125,6 +136,7 @@ class Assigner {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Value* value = node.outputs[i];
       if (!is_tensor(value) || out_.places.count(value) != 0) continue;
+      if (external_.count(value) != 0) continue;
       if (i < views.size() && place_view(value, views[i])) continue;
       if (place_in_state(step, node, value) || place_in_operand(step, node, value)) continue;
       out_.places[value] = new_storage(value, lives_[value]);
@@ -216,17 +228,12 @@ class Assigner {
     const Place place = out_.places.at(state);
     if (!same_bytes(state, value)) return false;
     if (last_read(place.storage) > step || written_states_.count(state) != 0) return false;
-    if (in_loop(step)) return false;
+    if (is_in_loop(schedule_, step)) return false;
     if (reads(node, place.storage) && !may_overwrite(node, state, value)) return false;
     written_states_.insert(state);
     out_.written_back.insert(value);
     join(value, place);
     return true;
-  }
-
-  bool in_loop(size_t step) const {
-    return std::any_of(schedule_.loops.begin(), schedule_.loops.end(),
-                       [&](const Loop& loop) { return loop.first <= step && step <= loop.last; });
   }
 
   bool place_in_operand(size_t step, const Node& node, const Value* value) {
@@ -251,7 +258,7 @@ class Assigner {
   const Graph& graph_;
   const Schedule& schedule_;
   const size_t end_;
-  const std::unordered_set<const Value*> external_;
+  std::unordered_set<const Value*> external_;  // In memory of the application.
   std::unordered_map<const Value*, Life> lives_;
   std::unordered_map<const Value*, const Value*> state_of_;  // New value -> state.
   std::unordered_set<const Value*> written_states_;
@@ -266,6 +273,26 @@ std::unordered_set<const Value*> mutated_inputs(const Graph& graph) {
   std::unordered_set<const Value*> out;
   for (const Mutation& mutation : graph.mutations) {
     if (mutation.target->role == ValueRole::kInput) out.insert(mutation.target);
+  }
+  return out;
+}
+
+std::unordered_set<const Value*> bindable_outputs(const Graph& graph, const Schedule& schedule) {
+  std::unordered_set<const Value*> wanted, out;
+  for (const Argument& output : graph.outputs) {
+    if (output.is_value() && is_tensor(output.value())) wanted.insert(output.value());
+  }
+  for (const Mutation& mutation : graph.mutations) wanted.erase(mutation.source);
+  for (const Value* value : schedule.grown) wanted.erase(value);
+  for (const Step& step : schedule.steps) {
+    if (step.to != nullptr) wanted.erase(step.to);
+  }
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    const Step& step = schedule.steps[i];
+    if (step.kind != StepKind::kCall || is_in_loop(schedule, i)) continue;
+    for (const Value* value : step.node->outputs) {
+      if (wanted.count(value) != 0) out.insert(value);
+    }
   }
   return out;
 }
@@ -299,8 +326,8 @@ uint64_t upper_bytes(const TensorType& type, const SymRanges& ranges) {
   return bytes;
 }
 
-Storages assign_storages(const Graph& graph, const Schedule& schedule) {
-  return Assigner(graph, schedule).run();
+Storages assign_storages(const Graph& graph, const Schedule& schedule, IoMemory io) {
+  return Assigner(graph, schedule, io).run();
 }
 
 }  // namespace taper::exir

@@ -7,6 +7,7 @@
 //                      there
 //   it is a write-back the new value of a state whose old value is not read any more: the operator
 //                      writes straight into the state
+//   it is outside      an input or output for which the application provides the memory
 //
 // Lifetimes count steps of the schedule; a value that is defined before a loop and used inside it
 // lives until the loop ends. Dynamic values are planned with their upper bounds.
@@ -41,9 +42,18 @@ struct Storages {
 std::vector<int64_t> upper_sizes(const TensorType& type, const SymRanges& ranges);
 uint64_t upper_bytes(const TensorType& type, const SymRanges& ranges);
 
-Storages assign_storages(const Graph& graph, const Schedule& schedule);
+// Whose memory inputs and outputs lie in: that of the plan, into which inputs are copied, or the
+// application's own buffers.
+enum class IoMemory : uint8_t { kPlanned, kApplication };
+
+Storages assign_storages(const Graph& graph, const Schedule& schedule,
+                         IoMemory io = IoMemory::kPlanned);
 
 // Inputs that the program mutates: they are bound to the caller's memory, not planned.
 std::unordered_set<const Value*> mutated_inputs(const Graph& graph);
+
+// The outputs that a kernel can write straight into memory of the application: those that a call
+// outside every loop computes, and that are not the new value of a state.
+std::unordered_set<const Value*> bindable_outputs(const Graph& graph, const Schedule& schedule);
 
 }  // namespace taper::exir

@@ -21,12 +21,12 @@ struct Assigned {
   }
 };
 
-Assigned assign(const std::string& body) {
+Assigned assign(const std::string& body, IoMemory io = IoMemory::kPlanned) {
   Assigned out;
   out.graph = parse_graph("graph \"g\" {\n" + body + "\n}");
   to_out_variants(*out.graph, [](std::string_view, const Node&) { return true; });
   out.schedule = make_schedule(*out.graph);
-  out.storages = assign_storages(*out.graph, out.schedule);
+  out.storages = assign_storages(*out.graph, out.schedule, io);
   return out;
 }
 
@@ -76,6 +76,25 @@ TEST(Storage, AStateThatIsReadLaterIsNotOverwritten) {
   return %y, %s)");
   EXPECT_NE(a.place("n").storage, a.place("s").storage);
   EXPECT_TRUE(a.storages.written_back.empty());
+}
+
+TEST(Storage, InputsAndOutputsOfTheApplicationAreNotPlanned) {
+  const Assigned a = assign(R"(  input %x: float32[4]
+  state %s: float32[4] "s" = zeros
+  %a: float32[4] = aten::relu(%x)
+  %n: float32[4] = aten::add.Tensor(%s, %a, 1)
+  %v: float32[2, 2] = aten::view_copy(%a, [2, 2])
+  %y: float32[4] = aten::mul.Tensor(%a, %a)
+  mutate %s = %n
+  return %y, %v, %n, %x)",
+                            IoMemory::kApplication);
+  EXPECT_EQ(a.storages.places.count(a.graph->inputs[0].value()), 0u);
+  for (const size_t bound : {0, 1, 3}) {
+    EXPECT_EQ(a.storages.places.count(a.graph->outputs[bound].value()), 0u) << bound;
+  }
+  EXPECT_EQ(a.place("n").storage, a.place("s").storage);  // The new value of a state stays there.
+  EXPECT_TRUE(a.storages.elided.empty());                 // The view is a copy into its buffer.
+  EXPECT_EQ(a.storages.rows.size(), 2u);                  // s and a.
 }
 
 TEST(Storage, UnboundedSizesAreRefusedByName) {

@@ -133,6 +133,23 @@ taper_code describe(Call& call, Result<Tag> tag, Result<TensorInfo> tensor,
   return call.code();
 }
 
+taper_code hold(Call& call, size_t index, const taper_value* value, Holding how) {
+  if (!call.asks(value, "value")) return call.code();
+  const MethodMeta meta = call.meta();
+  if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
+  if (*meta.input_tag(index) != Tag::kTensor) {
+    return call.fail(Error::kInvalidType, "input " + std::to_string(index) +
+                                              " is not a tensor: export has fixed its value");
+  }
+  std::string problem;
+  const Error code = hold_input(*meta.input_tensor_meta(index), *value, how,
+                                &call.method().inputs[index], &problem);
+  if (code != Error::kOk) return call.fail(code, "input " + std::to_string(index) + ": " + problem);
+  call.method().outputs.clear();
+  call.method().ran = false;
+  return call.code();
+}
+
 }  // namespace
 }  // namespace taper
 
@@ -255,22 +272,22 @@ taper_code taper_describe_output(taper_model model, const char* method, size_t i
 taper_code taper_set_input(taper_model model, const char* method, size_t index,
                            const taper_value* value, taper_error* error) {
   Call call(__func__, model, method, error);
-  if (!call.asks(value, "value")) return call.code();
-  const taper::MethodMeta meta = call.meta();
-  if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
-  if (*meta.input_tag(index) != Tag::kTensor) {
-    return call.fail(Error::kInvalidType, "input " + std::to_string(index) +
-                                              " is not a tensor: export has fixed its value");
-  }
-  std::string problem;
-  const Error code = taper::copy_input(*meta.input_tensor_meta(index), *value,
-                                       &call.method().inputs[index], &problem);
-  if (code == Error::kOk) {
-    call.method().outputs.clear();
-    call.method().ran = false;
-    return call.code();
-  }
-  return call.fail(code, "input " + std::to_string(index) + ": " + problem);
+  return taper::hold(call, index, value, taper::Holding::kCopy);
+}
+
+taper_code taper_bind_input(taper_model model, const char* method, size_t index,
+                            const taper_value* value, taper_error* error) {
+  Call call(__func__, model, method, error);
+  return taper::hold(call, index, value, taper::Holding::kPlace);
+}
+
+taper_code taper_bind_output(taper_model model, const char* method, size_t index, void* data,
+                             size_t bytes, taper_error* error) {
+  Call call(__func__, model, method, error);
+  if (!call.ok() || !call.in_range(index, call.meta().num_outputs(), "output")) return call.code();
+  call.method().outputs.clear();
+  call.method().ran = false;
+  return call.check(call.model().module.set_output_data(call.method().name, index, data, bytes));
 }
 
 taper_code taper_run(taper_model model, const char* method, taper_error* error) {

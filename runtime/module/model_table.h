@@ -15,13 +15,14 @@
 
 namespace taper {
 
-// A copy of an input.
+// An input: a copy of its elements, or where the caller keeps them.
 struct HeldInput {
   bool set = false;
+  void* elements = nullptr;
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;
   std::vector<uint8_t> dim_order;
-  std::unique_ptr<uint64_t[]> words;  // The elements; 8 bytes each for the alignment.
+  std::unique_ptr<uint64_t[]> words;  // The copy; 8 bytes each for the alignment.
 };
 
 struct MethodRecord {

@@ -24,6 +24,8 @@ struct LoadedMethod {
   AlignedBlock block;
   std::vector<AlignedBlock> arenas;  // The block of the shared buffer is empty.
   std::vector<Span<uint8_t>> arena_spans;
+  std::vector<AlignedBlock> outputs;  // Of those that the program leaves to the application.
+  uint64_t bytes = 0;                 // Of all of these.
   std::optional<Method> method;
 };
 
@@ -180,10 +182,14 @@ struct Module::State {
   // Allocates one part of a method. `total` is what the method has already; `id` as in
   // MemorySource.
   Status allocate(uint64_t bytes, size_t id, AlignedBlock* block, uint64_t total) {
+    return allocate_from(options.memory, bytes, id, block, total);
+  }
+  Status allocate_from(const MemorySource& source, uint64_t bytes, size_t id, AlignedBlock* block,
+                       uint64_t total) const {
     const uint64_t limit = options.max_memory_bytes;
     TAPER_REQUIRE(total <= limit && bytes <= limit - total, Error::kMemoryAllocationFailed,
                   "the method needs more memory than the limit allows");
-    *block = AlignedBlock(options.memory, static_cast<uint32_t>(id), bytes);
+    *block = AlignedBlock(source, static_cast<uint32_t>(id), bytes);
     TAPER_REQUIRE(block->bytes().size() == bytes, Error::kMemoryAllocationFailed,
                   "the method needs more memory than is available");
     return {};
@@ -198,9 +204,32 @@ struct Module::State {
       loaded->arenas.emplace_back();
       TAPER_TRY(allocate(bytes, i + 1, &loaded->arenas.back(), total));
       total += bytes;
+      loaded->bytes = total;
       loaded->arena_spans.push_back(is_shared ? shared.bytes() : loaded->arenas.back().bytes());
     }
     if (temp.bytes().empty()) temp = AlignedBlock(options.temp_bytes);
+    return {};
+  }
+
+  // Gives memory from the heap to an output that the program leaves to the application. Of an
+  // output that is an input, or an alias of another value, set_output_data() says that it needs
+  // none (kInvalidState).
+  Status own_output(LoadedMethod* loaded, size_t i) {
+    Method& method = *loaded->method;
+    loaded->outputs[i] = AlignedBlock();
+    const Status asked = method.set_output_data(i, nullptr, 0);
+    if (asked.ok() || asked.error() != Error::kInvalidArgument) return {};
+    const uint64_t bytes = method.meta().output_tensor_meta(i)->nbytes();
+    TAPER_TRY(allocate_from({}, bytes, 0, &loaded->outputs[i], loaded->bytes));
+    return method.set_output_data(i, loaded->outputs[i].bytes().data(), bytes);
+  }
+
+  Status own_outputs(LoadedMethod* loaded) {
+    loaded->outputs.resize(loaded->method->num_outputs());
+    for (size_t i = 0; i < loaded->outputs.size(); ++i) {
+      TAPER_TRY(own_output(loaded, i));
+      loaded->bytes += loaded->outputs[i].bytes().size();
+    }
     return {};
   }
 
@@ -223,6 +252,7 @@ struct Module::State {
     Result<Method> method = Method::load(*program, name, manager, method_options);
     if (!method.ok()) return fail(method.status(), loaded->name);
     loaded->method.emplace(std::move(*method));
+    TAPER_TRY(fail(own_outputs(loaded.get()), loaded->name));
     methods.push_back(std::move(loaded));
     return {};
   }
@@ -348,6 +378,18 @@ Result<std::vector<EValue>> Module::execute_by(std::string_view name, Span<const
     outputs.push_back(*output);
   }
   return outputs;
+}
+
+Status Module::set_output_data(std::string_view name, size_t i, void* data, size_t bytes) {
+  TAPER_TRY(load_method(name));
+  LoadedMethod& loaded = *state_->find(name);
+  const std::string subject = "output " + std::to_string(i);
+  if (data == nullptr && i < loaded.outputs.size()) {
+    return state_->fail(state_->own_output(&loaded, i), subject);
+  }
+  const Status status = loaded.method->set_output_data(i, data, bytes);
+  if (status.ok()) loaded.outputs[i] = AlignedBlock();
+  return state_->fail(status, subject);
 }
 
 Status Module::reset_state() {

@@ -25,25 +25,8 @@ bool fits(const TensorInfo& info, const taper_value& value) {
   return true;
 }
 
-}  // namespace
-
-bool is_dtype(int32_t number) {
-  return number >= 0 && number <= INT8_MAX && is_valid(static_cast<ScalarType>(number));
-}
-
-void describe_tensor(const TensorInfo& from, taper_value_info* to) {
-  to->dtype = static_cast<int32_t>(from.scalar_type());
-  to->rank = static_cast<int32_t>(from.sizes().size());
-  to->dynamic = from.shape_dynamism() != ShapeDynamism::kStatic ? 1 : 0;
-  for (size_t d = 0; d < from.sizes().size(); ++d) {
-    to->sizes[d] = from.sizes()[d];
-    to->dim_order[d] = from.dim_order()[d];
-  }
-  to->bytes = from.nbytes();
-}
-
-Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
-                 std::string* problem) {
+// Says what is wrong with an input, if anything is.
+Error check_input(const TensorInfo& info, const taper_value& from, std::string* problem) {
   const size_t rank = info.sizes().size();
   const int32_t dtype = static_cast<int32_t>(info.scalar_type());
   std::string wanted = type_text(dtype, info.sizes().data(), rank);
@@ -71,15 +54,43 @@ Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
                (from.data == nullptr ? "a null pointer" : std::to_string(from.bytes));
     return Error::kInvalidArgument;
   }
-  std::unique_ptr<uint64_t[]> words(new (std::nothrow) uint64_t[bytes / 8 + 2]);
-  if (words == nullptr) {
-    *problem = "there is no memory for a copy of " + std::to_string(bytes) + " bytes";
-    return Error::kMemoryAllocationFailed;
+  return Error::kOk;
+}
+
+}  // namespace
+
+bool is_dtype(int32_t number) {
+  return number >= 0 && number <= INT8_MAX && is_valid(static_cast<ScalarType>(number));
+}
+
+void describe_tensor(const TensorInfo& from, taper_value_info* to) {
+  to->dtype = static_cast<int32_t>(from.scalar_type());
+  to->rank = static_cast<int32_t>(from.sizes().size());
+  to->dynamic = from.shape_dynamism() != ShapeDynamism::kStatic ? 1 : 0;
+  for (size_t d = 0; d < from.sizes().size(); ++d) {
+    to->sizes[d] = from.sizes()[d];
+    to->dim_order[d] = from.dim_order()[d];
   }
-  if (bytes != 0) std::memcpy(words.get(), from.data, static_cast<size_t>(bytes));
+  to->bytes = from.nbytes();
+}
+
+Error hold_input(const TensorInfo& info, const taper_value& from, Holding how, HeldInput* to,
+                 std::string* problem) {
+  const Error fault = check_input(info, from, problem);
+  if (fault != Error::kOk) return fault;
+  std::unique_ptr<uint64_t[]> words;
+  if (how == Holding::kCopy) {
+    words.reset(new (std::nothrow) uint64_t[from.bytes / 8 + 2]);
+    if (words == nullptr) {
+      *problem = "there is no memory for a copy of " + std::to_string(from.bytes) + " bytes";
+      return Error::kMemoryAllocationFailed;
+    }
+    if (from.bytes != 0) std::memcpy(words.get(), from.data, from.bytes);
+  }
+  to->elements = how == Holding::kCopy ? words.get() : const_cast<void*>(from.data);
   to->words = std::move(words);
   to->dtype = info.scalar_type();
-  to->sizes.assign(from.sizes, from.sizes + rank);
+  to->sizes.assign(from.sizes, from.sizes + from.rank);
   to->dim_order.assign(info.dim_order().begin(), info.dim_order().end());
   to->set = true;
   return Error::kOk;

@@ -14,9 +14,12 @@ bool is_dtype(int32_t number);
 
 void describe_tensor(const TensorInfo& from, taper_value_info* to);
 
-// Copies a tensor if its dtype, sizes and bytes fit `info`. Otherwise `problem` says what was
+// Whether the elements of an input are copied, or used where the caller keeps them.
+enum class Holding : uint8_t { kCopy, kPlace };
+
+// Holds a tensor if its dtype, sizes and bytes fit `info`. Otherwise `problem` says what was
 // expected and what was given, and `to` stays as it was.
-Error copy_input(const TensorInfo& info, const taper_value& from, HeldInput* to,
+Error hold_input(const TensorInfo& info, const taper_value& from, Holding how, HeldInput* to,
                  std::string* problem);
 
 // Describes an output to the caller, who may read its elements in place.
@@ -27,7 +30,7 @@ class BoundInput {
  public:
   explicit BoundInput(HeldInput& input)
       : tensor_(input.dtype, input.sizes.size(), input.sizes.data(), input.dim_order.data(),
-                strides_, input.words.get()) {}
+                strides_, input.elements) {}
   BoundInput(const BoundInput&) = delete;
   BoundInput& operator=(const BoundInput&) = delete;
 

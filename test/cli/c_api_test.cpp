@@ -1,4 +1,4 @@
-// Tests libtaper.so: its exported symbols, and a C program that uses it.
+// Tests libtaper.so and libtaper_compiler.so: their exported symbols, and C programs that use them.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include "backends/compilers.h"
 #include "backends/devices.h"
 #include "test/cli/command.h"
+#include "tools/atomic_file.h"
 
 #if TAPER_SHARED
 
@@ -16,21 +17,46 @@ namespace taper::test {
 namespace {
 
 // The C API. A name must not be removed once it is added here: programs are linked against it.
-const std::vector<std::string> kSymbols = {
-    "taper_backend_count",       "taper_backend_name",     "taper_close",
-    "taper_code_name",           "taper_describe_input",   "taper_describe_method",
-    "taper_describe_output",     "taper_dtype_name",       "taper_dtype_size",
-    "taper_end_recording",       "taper_fast_kernels",     "taper_find_backend",
-    "taper_find_traced_backend", "taper_get_output",       "taper_load_method",
-    "taper_method_count",        "taper_method_name",      "taper_open_memory",
-    "taper_open_path",           "taper_portable_kernels", "taper_read_public_key",
-    "taper_recorded_file",       "taper_reset_state",      "taper_run",
-    "taper_run_recorded",        "taper_set_input",        "taper_signed_by",
-    "taper_start_recording",     "taper_version",          "taper_version_text"};
+const std::vector<std::string> kSymbols = {"taper_backend_count",
+                                           "taper_backend_name",
+                                           "taper_bind_input",
+                                           "taper_bind_output",
+                                           "taper_close",
+                                           "taper_code_name",
+                                           "taper_describe_input",
+                                           "taper_describe_method",
+                                           "taper_describe_output",
+                                           "taper_dtype_name",
+                                           "taper_dtype_size",
+                                           "taper_end_recording",
+                                           "taper_fast_kernels",
+                                           "taper_find_backend",
+                                           "taper_find_traced_backend",
+                                           "taper_get_output",
+                                           "taper_load_method",
+                                           "taper_method_count",
+                                           "taper_method_name",
+                                           "taper_open_memory",
+                                           "taper_open_path",
+                                           "taper_portable_kernels",
+                                           "taper_read_public_key",
+                                           "taper_recorded_file",
+                                           "taper_reset_state",
+                                           "taper_run",
+                                           "taper_run_recorded",
+                                           "taper_set_input",
+                                           "taper_signed_by",
+                                           "taper_start_recording",
+                                           "taper_version",
+                                           "taper_version_text"};
 
-std::vector<std::string> visible_symbols() {
+const std::vector<std::string> kCompilerSymbols = {
+    "taper_compilation_report", "taper_compile", "taper_compiled_program", "taper_compiled_weights",
+    "taper_free_compilation"};
+
+std::vector<std::string> visible_symbols(const std::string& library) {
   std::vector<std::string> names;
-  FILE* lines = ::popen("nm -D --defined-only " TAPER_SHARED_LIBRARY, "r");
+  FILE* lines = ::popen(("nm -D --defined-only " + library).c_str(), "r");
   if (lines == nullptr) return names;
   char line[4096];
   while (std::fgets(line, sizeof(line), lines) != nullptr) {
@@ -45,7 +71,10 @@ std::vector<std::string> visible_symbols() {
   return names;
 }
 
-TEST(SharedLibrary, ShowsTheCApiAndNothingElse) { EXPECT_EQ(visible_symbols(), kSymbols); }
+TEST(SharedLibrary, ShowsTheCApiAndNothingElse) {
+  EXPECT_EQ(visible_symbols(TAPER_SHARED_LIBRARY), kSymbols);
+  EXPECT_EQ(visible_symbols(TAPER_COMPILER_LIBRARY), kCompilerSymbols);
+}
 
 // Compares with the outputs that PyTorch computes for an image of ones.
 void expect_logits(const std::string& out) {
@@ -74,6 +103,27 @@ TEST(SharedLibrary, IsUsedByAProgramInC) {
   const Said missing = run("c_api", {scratch / "none.pte"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_NE(missing.err.find("none.pte"), std::string::npos) << missing.err;
+}
+
+TEST(SharedLibrary, CompilesForAProgramInC) {
+  const ScratchFolder scratch;
+  const std::string model = TAPER_SOURCE_DIR "/demo/digits.pt2", path = scratch / "digits.pte";
+  const Said compiled = run("c_compile", {model, path, "--io=application"});
+  ASSERT_EQ(compiled.code, 0) << compiled.err;
+  EXPECT_EQ(compiled.out.substr(0, 11), "{\"ok\":true,") << compiled.out;
+  const Said said = run("c_api", {path});
+  ASSERT_EQ(said.code, 0) << said.err;
+  expect_logits(said.out);
+  const Said exported =
+      run("taper", {"export", model, "-o", scratch / "same.pte", "--io=application"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  EXPECT_EQ(tools::read_file(scratch / "same.pte"), tools::read_file(path));
+  const Said refused = run("c_compile", {model, scratch / "none.pte", "--no-such"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("no-such"), std::string::npos) << refused.err;
+  const Said damaged = run("c_compile", {path, scratch / "none.pte"});
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_EQ(damaged.out.substr(0, 12), "{\"ok\":false,") << damaged.out;
 }
 
 void expect_refused(const Said& said, const std::string& text) {

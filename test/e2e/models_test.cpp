@@ -19,9 +19,11 @@
 namespace taper::test {
 namespace {
 
-std::string export_bytes(const std::string& path, const std::string& backend = "portable") {
+std::string export_bytes(const std::string& path, const std::string& backend = "portable",
+                         exir::IoMemory io = exir::IoMemory::kPlanned) {
   exir::ExportRequest request;
   request.methods = {{"forward", path}};
+  request.io = io;
   request.lowering.backends = tools::compilers_of(backend);
   return exir::export_program(request).files.pte.joined();
 }
@@ -92,6 +94,51 @@ TEST_P(Models, GivePyTorchsNumbersInTwoMemories) {
     runner.set_inputs(tools::read_all(names), names);
     runner.execute();
     expect_outputs(runner, c, step);
+  }
+}
+
+// Binds all outputs that the program leaves to the application; returns their memory.
+std::vector<std::vector<double>> bind_outputs(tools::ProgramRunner& runner) {
+  std::vector<std::vector<double>> buffers(runner.meta().num_outputs());
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Result<TensorInfo> info = runner.meta().output_tensor_meta(i);
+    if (!info.ok() || info->is_memory_planned()) continue;
+    buffers[i].resize(info->nbytes() / sizeof(double) + 1);
+    const Status bound = runner.module().set_output_data(runner.meta().name(), i, buffers[i].data(),
+                                                         buffers[i].size() * sizeof(double));
+    if (!bound.ok()) buffers[i].clear();  // An input, or an alias of another value.
+  }
+  return buffers;
+}
+
+void bind_nothing(tools::ProgramRunner& runner) {
+  for (size_t i = 0; i < runner.meta().num_outputs(); ++i) {
+    static_cast<void>(runner.module().set_output_data(runner.meta().name(), i, nullptr, 0));
+  }
+}
+
+TEST_P(Models, GivePyTorchsNumbersInTheApplicationsBuffers) {
+  const ModelCase& c = GetParam();
+  std::vector<std::string> backends = {"portable"};
+  for (const DeviceDescriptor* each : backend_devices()) backends.emplace_back(each->identity.name);
+  for (const std::string& backend : backends) {
+    SCOPED_TRACE(backend);
+    const TemporaryProgram program(export_bytes(c.path(), backend, exir::IoMemory::kApplication));
+    tools::ProgramRunner runner({program.path(), "", ""});
+    for (size_t step = 0; step < c.steps; ++step) {
+      const std::vector<std::string> names = c.input_paths(step);
+      runner.set_inputs(tools::read_all(names), names);
+      // The first step writes memory of the module, the others that of the application.
+      std::vector<std::vector<double>> bound;
+      if (step != 0 || c.steps == 1) bound = bind_outputs(runner);
+      runner.execute();
+      expect_outputs(runner, c, step);
+      for (size_t i = 0; i < runner.meta().num_inputs(); ++i) {
+        const Result<TensorInfo> info = runner.meta().input_tensor_meta(i);
+        EXPECT_FALSE(info.ok() && info->is_memory_planned()) << "input " << i;
+      }
+      bind_nothing(runner);
+    }
   }
 }
 

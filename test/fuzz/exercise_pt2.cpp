@@ -1,48 +1,30 @@
-// Exercises an archive as `taper export` would, then the runtime with the result.
-
-#include <sys/mman.h>
-#include <unistd.h>
+// Exercises an archive as the compiler's C API would, then the runtime with the result.
 
 #include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "exir/export.h"
+#include "taper/compiler.h"
 #include "test/fuzz/exercise.h"
 
 namespace taper::fuzz {
-namespace {
-
-// A file in memory that has a path.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : file_(::memfd_create("mutant", MFD_CLOEXEC)) {
-    while (!bytes.empty()) {
-      const ssize_t n = ::write(file_, bytes.data(), bytes.size());
-      if (n <= 0) std::abort();
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(file_); }
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
-
- private:
-  int file_;
-};
-
-}  // namespace
 
 bool exercise_pt2(std::string_view file) {
-  const MemoryFile archive(file);
-  exir::ExportRequest request;
-  request.methods = {{"forward", archive.path()}};
-  std::string program;
-  try {
-    program = exir::export_program(request).files.pte.joined();
-  } catch (const exir::Failure&) {
-    return false;
-  }
-  return exercise_pte(program);
+  // Exactly as many bytes on the heap as there are, so that no byte behind them is read unnoticed.
+  const std::vector<char> bytes(file.begin(), file.end());
+  const taper_source source = {"forward", bytes.data(), bytes.size()};
+  // Depends on the file alone, so that a failure can be repeated.
+  const char* const io = file.size() % 2 == 0 ? "--io=planned" : "--io=application";
+  taper_compilation* made = nullptr;
+  const taper_code code = taper_compile(&io, 1, &source, 1, &made, nullptr);
+  const std::unique_ptr<taper_compilation, void (*)(taper_compilation*)> owner(
+      made, taper_free_compilation);
+  if (code == TAPER_INTERNAL || taper_compilation_report(made)[0] != '{') std::abort();
+  if (code != TAPER_OK) return false;
+  size_t size = 0;
+  const auto* program = static_cast<const char*>(taper_compiled_program(made, &size));
+  return exercise_pte({program, size});
 }
 
 }  // namespace taper::fuzz

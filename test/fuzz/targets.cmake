@@ -20,7 +20,7 @@ if(TAPER_HOST)
     target_compile_features(taper_fuzz_support PUBLIC cxx_std_20)
     target_compile_definitions(taper_fuzz_support PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(taper_fuzz_support PRIVATE taper::warnings
-      PUBLIC taper_tools taper_backends_aot taper_backends)
+      PUBLIC taper_compiler_api taper_tools taper_backends_aot taper_backends)
     if(TAPER_LIBFUZZER)
       foreach(kind pte pt2 bpte etdp)
         taper_program(${kind}_fuzz FILES test/fuzz/${kind}_fuzz.cpp LINK taper_fuzz_support)

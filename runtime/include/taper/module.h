@@ -141,6 +141,12 @@ class Module {
   // The same, but tells `tracer` of each instruction (taper/event_tracer.h).
   Result<std::vector<EValue>> execute(std::string_view method, Span<const EValue> inputs,
                                       EventTracer& tracer);
+
+  // Binds an output that the program leaves to the application (`taper export --io=application`) to
+  // `bytes` bytes at `data`, into which the runs that follow write it. An output that is bound to
+  // nothing, or to null, gets memory from the heap. Loads the method. Returns what
+  // Method::set_output_data() returns.
+  Status set_output_data(std::string_view method, size_t i, void* data, size_t bytes);
   Result<std::vector<EValue>> forward(Span<const EValue> inputs) {
     return execute("forward", inputs);
   }

@@ -22,7 +22,8 @@
 // a model that another thread is using does nothing and returns TAPER_INVALID_STATE at once.
 //
 // Memory: what a function returns (names, output data) belongs to the model and is valid until the
-// next call that runs, resets or closes it. Inputs are copied.
+// next call that runs, resets or closes it. Inputs are copied by taper_set_input() and used where
+// they are by taper_bind_input().
 
 #pragma once
 
@@ -225,6 +226,19 @@ typedef struct taper_value {
 // were fixed by export and cannot be set.
 TAPER_API taper_code taper_set_input(taper_model model, const char* method, size_t index,
                                      const taper_value* value, taper_error* error);
+// The same without a copy: the elements must stay where they are, and unchanged, until the input is
+// set again or the model is closed. A method whose inputs are planned copies them when it runs; one
+// that was exported with --io=application uses them in place, and then they must be aligned to
+// their size and writable.
+TAPER_API taper_code taper_bind_input(taper_model model, const char* method, size_t index,
+                                      const taper_value* value, taper_error* error);
+// Binds an output to memory of the caller, into which the runs that follow write it; it must be
+// aligned to the elements and have room for the upper bounds of a dynamic output's sizes, and the
+// call itself ends what taper_get_output() has returned before. With null the model provides the
+// memory again. Returns TAPER_INVALID_STATE for an output that the program plans: only those of
+// programs that were exported with --io=application can be bound.
+TAPER_API taper_code taper_bind_output(taper_model model, const char* method, size_t index,
+                                       void* data, size_t bytes, taper_error* error);
 // Runs a method. Returns TAPER_INVALID_STATE if a tensor input was never set.
 TAPER_API taper_code taper_run(taper_model model, const char* method, taper_error* error);
 // Describes an output of the last run. Returns TAPER_INVALID_STATE if no run has succeeded.
