@@ -9,6 +9,7 @@
 #   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
+#   scripts/deps.sh browser  also a browser without a window, and Python to drive it
 #   scripts/deps.sh BACKEND  also the library of a backend, as its debian.txt and deps.sh say
 #   scripts/deps.sh backends also the libraries of all backends
 set -eu
@@ -37,12 +38,13 @@ for extra in "$@"; do
       libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # firmware.sh explains the C++ headers.
     wasm) packages="$packages clang-14 lld-14 wasi-libc libc++-14-dev-wasm32
       libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs" ;;
+    browser) packages="$packages chromium-headless-shell fonts-dejavu-core python3 python3-venv" ;;
     backends) add_backends $(cd "$backends" && ls -d */) ;;
     *)
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, wasm, arm64," \
-          "backends, $known)" >&2
+          "browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"

@@ -20,6 +20,7 @@ int compare_command(int argc, char** argv);
 int bundle_command(int argc, char** argv);
 int verify_command(int argc, char** argv);
 int sign_command(int argc, char** argv);
+int view_command(int argc, char** argv);
 int select_command(int argc, char** argv);
 int batch_command(int argc, char** argv);
 

@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
     {"bench", bench_command, "time a .pte: load, first run, steady state"},
     {"profile", profile_command, "show where the time of a .pte goes, by node and source line"},
     {"trace", trace_command, "write a timeline of a .pte for Perfetto or chrome://tracing"},
+    {"view", view_command, "write a page that shows the graph, the passes and the memory"},
     {"compare", compare_command, "find the node at which a .pte begins to differ from its .pt2"},
     {"bundle", bundle_command, "put a .pte and test cases into one file for ExecuTorch's tools"},
     {"verify", verify_command, "check a .pte, and compare it with expected outputs"},

@@ -60,6 +60,7 @@ class MemoryReader {
     MemoryRow& row = found->second;
     row.last = now_;
     if (!fresh) return;
+    row.slot = slot;
     const wire::AllocationDetails& place = *tensor->allocation_info();
     row.buffer = place.memory_id();
     row.offset = place.memory_offset_low() | uint64_t{place.memory_offset_high()} << 32;
@@ -191,7 +192,10 @@ std::string picture(const MethodMemory& method, uint32_t buffer, double top) {
 }  // namespace
 
 std::vector<MethodMemory> read_memory(std::string_view file) {
-  const wire::Program& program = *wire::GetProgram(file.data());
+  return read_memory(*wire::GetProgram(file.data()));
+}
+
+std::vector<MethodMemory> read_memory(const wire::Program& program) {
   std::vector<MethodMemory> methods;
   for (const wire::ExecutionPlan* plan : *program.execution_plan()) {
     methods.push_back(MemoryReader(*plan).read());

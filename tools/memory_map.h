@@ -10,10 +10,15 @@
 #include <string_view>
 #include <vector>
 
+namespace taper::wire {
+struct Program;
+}
+
 namespace taper::tools {
 
 // One tensor in a planned buffer.
 struct MemoryRow {
+  int32_t slot = 0;  // Of the method's values.
   uint32_t buffer = 0;
   uint64_t offset = 0, bytes = 0;
   size_t first = 0, last = 0;  // Instructions, inclusive.
@@ -42,6 +47,7 @@ struct MethodMemory {
 
 // REQUIRES: the runtime has verified the file.
 std::vector<MethodMemory> read_memory(std::string_view file);
+std::vector<MethodMemory> read_memory(const wire::Program& program);
 
 // The most bytes of a buffer that are alive at once during that many steps; `use.bytes` stays 0.
 // Bytes shared by several tensors count once.

@@ -234,7 +234,8 @@ class Partitioner {
     const std::shared_ptr<Delegate> delegate = backend_.compile(part);
     delegate->id = backend_.delegate_id();
     for (const Node* node : part.nodes) {
-      delegate->parts.push_back({node->name, std::string(node->target()), node->source});
+      delegate->parts.push_back({node->name, std::string(node->target()), node->source,
+                                 node->outputs.empty() ? "" : node->outputs[0]->name});
     }
     return delegate;
   }

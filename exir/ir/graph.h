@@ -220,6 +220,7 @@ struct Delegate {
   struct Part {  // A node that it was compiled from.
     std::string name, op;
     std::shared_ptr<const Source> source;
+    std::string value = {};  // The name of its first result.
   };
   std::string id;  // The backend's name on the wire.
   std::vector<uint8_t> payload;
@@ -289,6 +290,7 @@ void for_each_value(const Node& node, const Visit& visit) {
 
 // The text form (printer.cpp) and back (parser.cpp); README.md has the grammar.
 std::string print(const Graph& graph);
+std::string print(const Argument& argument);
 // Throws Failure with the line number.
 std::unique_ptr<Graph> parse_graph(std::string_view text, Operators operators);
 

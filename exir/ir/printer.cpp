@@ -156,6 +156,11 @@ class Printer {
     return operators + out_;
   }
 
+  std::string run(const Argument& argument) {
+    print_argument(argument);
+    return std::move(out_);
+  }
+
  private:
   void line(const std::string& text) {
     out_ += "\n" + std::string(static_cast<size_t>(indent_) * 2, ' ') + text;
@@ -250,5 +255,7 @@ class Printer {
 }  // namespace
 
 std::string print(const Graph& graph) { return Printer().run(graph); }
+
+std::string print(const Argument& argument) { return Printer().run(argument); }
 
 }  // namespace taper::exir

@@ -7,7 +7,7 @@
 
 namespace taper::fuzz {
 
-// Opens a program, loads every method and runs each on ones.
+// Opens a program, loads every method, runs each on ones, and makes a page of it.
 bool exercise_pte(std::string_view file);
 // Exports the archive and, if that succeeds, exercises the resulting program.
 bool exercise_pt2(std::string_view file);

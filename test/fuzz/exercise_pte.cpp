@@ -7,11 +7,15 @@
 #include <vector>
 
 #include "backends/devices.h"
+#include "exir/ir/failure.h"
 #include "kernels_portable/kernel_table.h"
 #include "taper/data_loader.h"
 #include "taper/method.h"
 #include "taper/program.h"
 #include "test/fuzz/exercise.h"
+#include "tools/error.h"
+#include "tools/view/model_explorer.h"
+#include "tools/view/program_step.h"
 
 namespace taper::fuzz {
 namespace {
@@ -166,6 +170,15 @@ bool exercise_pte(std::string_view file) {
   for (size_t i = 0; i < program->num_methods(); ++i) {
     const std::string_view name = program->method_name(i);
     all &= MethodRun(*program, name, program->method_meta(name).value()).run();
+  }
+  try {
+    tools::ViewDocument document;
+    tools::add_program(*program, {}, {}, document);
+    all &= !document.json().empty() && !tools::model_explorer_json(document).empty();
+  } catch (const exir::Failure&) {  // What it says of its origin is damaged.
+    return false;
+  } catch (const tools::InputError&) {  // It is too large for a page.
+    return false;
   }
   return all;
 }

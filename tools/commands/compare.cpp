@@ -1,6 +1,7 @@
 // taper compare: where a compiled program begins to differ from the exported one.
 
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 
 #include "tools/atomic_file.h"
@@ -11,6 +12,8 @@
 #include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/terminal.h"
+#include "tools/view/page.h"
+#include "tools/view/view_model.h"
 
 namespace taper::tools {
 namespace {
@@ -48,7 +51,9 @@ CommandLine describe() {
          {"ops", "Declarations of custom operators", "OPS.txt"}}},
        {"Output",
         {{"top", "Print at most N tensors that differ; 0: all tensors", "N", "20"},
-         {"json", "Print JSON, with all tensors"}}}}};
+         {"json", "Print JSON, with all tensors"},
+         {"html", "Write the page of 'taper view' too, with the error of each node",
+          "FILE.html"}}}}};
 }
 
 bool is_archive(const std::string& path) { return read_head(path).substr(0, 2) == "PK"; }
@@ -93,6 +98,22 @@ ComparisonReport compare_as_asked(const CompareRequest& request) {
   return compare_with_compiled(request);
 }
 
+// The exported graph and the program, in the colours of the errors.
+void write_page(const CommandLine& line, const CompareRequest& request,
+                const ComparisonReport& report) {
+  ViewDocument document;
+  document.file = std::filesystem::path(request.program.path).filename().string();
+  if (!request.reference.empty() && is_archive(request.reference)) {
+    exir::ExportRequest exported;
+    exported.methods = {{"forward", request.reference, request.model}};
+    exported.operators = request.operators;
+    add_exported_graph(exported, document);
+  }
+  add_program_file(request.program.path, document);
+  document.comparison = valid_utf8(comparison_json(report));
+  write_file(line.text("html"), view_page(document.file, document.json()));
+}
+
 }  // namespace
 
 int compare_command(int argc, char** argv) {
@@ -112,6 +133,7 @@ int compare_command(int argc, char** argv) {
   request.progress = [&](size_t done, size_t total) { progress->show("comparing", done, total); };
   const ComparisonReport report = compare_as_asked(request);
   progress.reset();
+  if (line.given("html")) write_page(line, request, report);
   if (line.given("json")) {
     std::printf("%s\n", comparison_json(report).c_str());
   } else {
