@@ -93,15 +93,15 @@ bool is_weight_in_groups(const Node& node) {
   };
   return is_known("input") && is_known("scales") && is_known("zero_points");
 }
-// Rules that emit operators of this runtime, which ExecuTorch does not have.
+// Rules that emit operators of this runtime; for ExecuTorch, which does not have them, those that
+// replace them.
 const Decompositions& own_rules(const LowerOptions& options) {
-  static const Decompositions none;
   static const Decompositions own = [] {
     Decompositions all = recurrent_layer_rules();
     all.insert(all.end(), scan_rules().begin(), scan_rules().end());
     return all;
   }();
-  return options.for_executorch ? none : own;
+  return options.for_executorch ? fourier_product_rules() : own;
 }
 // ExecuTorch's runtime has no kernel for assertions.
 int run_keep_assertions(Graph& graph, Lowering& lowering) {

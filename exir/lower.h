@@ -24,6 +24,9 @@ struct PassReport {
 struct LowerOptions {
   // Names of passes to skip, for bisecting. Throws Failure for a pass on which others rely.
   std::vector<std::string> disabled;
+  // Called before each pass, with how many come before it and how many there are; for a display of
+  // progress.
+  std::function<void(std::string_view pass, size_t done, size_t total)> before_pass;
   // Called after each pass that changed something, with its name and the graph; for --dump-after.
   std::function<void(std::string_view pass, const Graph& graph)> after_pass;
   // The dialect to lower to; later passes are skipped.

@@ -36,6 +36,9 @@ class Pipeline {
     for (const Pass& pass : passes) {
       if (pass.after > options().until) break;
       if (options().from && pass.after <= *options().from) continue;
+      if (options().before_pass) {
+        options().before_pass(pass.name, static_cast<size_t>(&pass - passes.data()), passes.size());
+      }
       if (!listed(options().disabled, pass.name) && !try_pass(pass)) break;
     }
     findings_.throw_if_any();

@@ -14,6 +14,7 @@
 #include <filesystem>
 
 #include "tools/error.h"
+#include "tools/interrupt.h"
 
 namespace taper::tools {
 namespace {
@@ -39,11 +40,22 @@ int write_piece(int file, std::span<const uint8_t> bytes) {
   return 0;
 }
 
+using OnProgress = std::function<void(uint64_t done, uint64_t total)>;
+
 // Writes everything to an open descriptor and closes it. Returns 0 or an errno value.
-int write_all(int file, const Pieces& pieces) {
+int write_all(int file, const Pieces& pieces, const OnProgress& progress = {}) {
+  constexpr size_t kBlock = size_t{64} << 20;
+  uint64_t done = 0, total = 0;
+  for (const std::span<const uint8_t> piece : pieces) total += piece.size();
   int error = 0;
-  for (const std::span<const uint8_t> piece : pieces) {
-    if (error == 0) error = write_piece(file, piece);
+  for (std::span<const uint8_t> piece : pieces) {
+    while (!piece.empty() && error == 0) {
+      const std::span<const uint8_t> block = piece.first(std::min(piece.size(), kBlock));
+      error = write_piece(file, block);
+      piece = piece.subspan(block.size());
+      done += block.size();
+      if (progress) progress(done, total);
+    }
   }
   const bool closed = ::close(file) == 0;
   return error != 0 || closed ? error : errno;
@@ -76,7 +88,7 @@ void OutputFiles::add(const std::string& given, const Pieces& pieces) {
     if (S_ISDIR(info.st_mode)) fail("write", given, EISDIR);
     std::string bytes;
     for (const auto piece : pieces) bytes.append(piece.begin(), piece.end());
-    pending_.push_back({path, "", std::move(bytes)});
+    pending_.push_back({path, "", std::move(bytes), nullptr});
     return;
   }
   // A read-only file is refused, although renaming over it would succeed.
@@ -85,22 +97,35 @@ void OutputFiles::add(const std::string& given, const Pieces& pieces) {
   }
   const std::string temporary =
       path + ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(pending_.size());
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int file = create(path, temporary);
   if (file < 0) fail("write", given, errno);
-  pending_.push_back({path, temporary, ""});
-  if (const int error = write_all(file, pieces)) fail("write", given, error);
+  if (const int error = write_all(file, pieces, progress_)) fail("write", given, error);
+}
+
+// Opens the temporary file of a path. Returns a negative number with errno if it cannot.
+int OutputFiles::create(const std::string& path, const std::string& temporary) {
+  const SignalsWait until_it_is_noted;
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return file;
+  pending_.push_back({path, temporary, "", std::make_unique<RemovedOnSignal>(temporary)});
+  return file;
+}
+
+void OutputFiles::write_direct(const Pending& file) const {
+  const int direct = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (direct < 0) fail("write", file.path, errno);
+  if (const int error = write_all(direct, as_pieces(file.direct_bytes))) {
+    fail("write", file.path, error);
+  }
 }
 
 void OutputFiles::commit() {
+  for (const Pending& file : pending_) {
+    if (file.temporary.empty()) write_direct(file);
+  }
+  const SignalsWait all_or_none;
   for (Pending& file : pending_) {
-    if (file.temporary.empty()) {
-      const int direct = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
-      if (direct < 0) fail("write", file.path, errno);
-      if (const int error = write_all(direct, as_pieces(file.direct_bytes))) {
-        fail("write", file.path, error);
-      }
-      continue;
-    }
+    if (file.temporary.empty()) continue;
     if (::rename(file.temporary.c_str(), file.path.c_str()) != 0) fail("write", file.path, errno);
     file.temporary.clear();
   }

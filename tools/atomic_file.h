@@ -9,21 +9,30 @@
 //   out.add("model.ptd", weights);
 //   out.commit();
 //
-// A target that is not a regular file (/dev/null, a pipe) is written directly by commit().
+// A target that is not a regular file (/dev/null, a pipe) is written directly by commit(), before
+// any file is renamed. A signal that ends the program (Ctrl-C) removes the temporary files.
 
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "tools/interrupt.h"
 
 namespace taper::tools {
 
 class OutputFiles {
  public:
   OutputFiles() = default;
+  // Is told how many bytes of a file have been written, for a display of progress.
+  explicit OutputFiles(std::function<void(uint64_t done, uint64_t total)> progress)
+      : progress_(std::move(progress)) {}
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
   ~OutputFiles();  // Removes the temporary files that were not committed.
@@ -39,8 +48,13 @@ class OutputFiles {
   struct Pending {
     std::string path, temporary;
     std::string direct_bytes;  // For a target that cannot be replaced by renaming.
+    std::unique_ptr<RemovedOnSignal> removed_on_signal;
   };
+  int create(const std::string& path, const std::string& temporary);
+  void write_direct(const Pending& file) const;
+
   std::vector<Pending> pending_;
+  std::function<void(uint64_t done, uint64_t total)> progress_;
 };
 
 // Adds and commits one file.

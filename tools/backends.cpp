@@ -8,6 +8,7 @@
 #include "backends/compilers.h"
 #include "exir/ir/failure.h"
 #include "tools/error.h"
+#include "tools/interrupt.h"
 #include "tools/own_threads.h"
 
 namespace taper::tools {
@@ -28,7 +29,10 @@ std::string save_packed_of(const Held& held, const std::string& program) {
   }
   const std::string& path = held.packed_path;
   if (path.empty()) return note;
-  const Status saved = held.device->save_packed();
+  const Status saved = [&] {
+    const SignalsWait whole_or_not_at_all;
+    return held.device->save_packed();
+  }();
   if (report.packed == 0) return note;
   if (!note.empty()) note += "; ";
   note += std::string(report.what) + ": '" + path + "' ";
@@ -94,6 +98,13 @@ std::string Backends::save_packed(const std::string& program) {
   std::string notes;
   for (const Held& held : state_->held) add_note(notes, save_packed_of(held, program));
   return notes;
+}
+
+void Backends::tell_memory(const BackendInterface* backend, const void* handle,
+                           MemoryListener& listener) const {
+  for (const Held& held : state_->held) {
+    if (&held.device->interface() == backend) held.device->tell_memory(handle, listener);
+  }
 }
 
 std::string Backends::device_notes() const {

@@ -34,6 +34,9 @@ class Backends {
   // note for the user: that a file was written, or why one was not used or not written; empty if
   // there is nothing to report. `program` is named if the packed weights in it cannot be used.
   std::string save_packed(const std::string& program);
+  // Tells `listener` what a payload keeps in memory whose handle `backend` of table() gave.
+  void tell_memory(const BackendInterface* backend, const void* handle,
+                   MemoryListener& listener) const;
   // What the devices say of how the payloads loaded so far run; empty if nothing.
   std::string device_notes() const;
 

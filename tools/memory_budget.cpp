@@ -30,12 +30,8 @@ std::string peak_text(const MethodMemory& method) {
   }
   if (method.buffers.empty()) return "";
   const size_t at = method.buffers[largest].peak_at;
-  std::vector<MemoryRow> alive;
-  for (const MemoryRow& row : method.rows) {
-    if (row.buffer == largest + 1 && row.first <= at && at <= row.last) alive.push_back(row);
-  }
-  std::stable_sort(alive.begin(), alive.end(),
-                   [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
+  const std::vector<MemoryRow> alive =
+      alive_at(method.rows, static_cast<uint32_t>(largest + 1), at);
   std::string text =
       "\n  at its peak, instruction " + std::to_string(at) + ", method " + method.name + " holds";
   for (size_t i = 0; i < std::min(alive.size(), kListed); ++i) {

@@ -47,10 +47,13 @@ class MemoryReader {
   }
 
  private:
-  void use(int32_t slot, const std::string& origin) {
+  // `argument` is negative for what no instruction names.
+  void use(int32_t slot, const std::string& origin, int64_t argument = -1) {
     const wire::EValue& value = *plan_.values()->Get(static_cast<unsigned>(slot));
-    if (const auto* list = value.val_as_TensorList()) return use_all(list->items(), origin);
-    if (const auto* list = value.val_as_OptionalTensorList()) return use_all(list->items(), origin);
+    if (const auto* list = value.val_as_TensorList())
+      return use_items(list->items(), origin, argument);
+    if (const auto* list = value.val_as_OptionalTensorList())
+      return use_items(list->items(), origin, argument);
     const wire::Tensor* tensor = value.val_as_Tensor();
     if (tensor == nullptr || tensor->allocation_info() == nullptr) return;
     const auto [found, fresh] = rows_.try_emplace(slot);
@@ -63,6 +66,10 @@ class MemoryReader {
     row.bytes = bytes_of(*tensor);
     row.first = now_;
     row.origin = origin;
+    if (argument >= 0) {
+      row.instruction = static_cast<uint32_t>(now_);
+      row.argument = static_cast<uint32_t>(argument);
+    }
     if (is_state(value)) always_.push_back(slot);
   }
 
@@ -73,9 +80,16 @@ class MemoryReader {
     return tensor->data_buffer_idx() != 0 || tensor->extra_tensor_info() != nullptr;
   }
 
+  void use_items(const flatbuffers::Vector<int32_t>* slots, const std::string& origin,
+                 int64_t argument) {
+    for (unsigned i = 0; i < count_of(slots); ++i) {
+      if (slots->Get(i) >= 0) use(slots->Get(i), origin, argument);
+    }
+  }
+
   void use_all(const flatbuffers::Vector<int32_t>* slots, const std::string& origin) {
     for (unsigned i = 0; i < count_of(slots); ++i) {
-      if (slots->Get(i) >= 0) use(slots->Get(i), origin);
+      if (slots->Get(i) >= 0) use(slots->Get(i), origin, i);
     }
   }
 
@@ -85,6 +99,8 @@ class MemoryReader {
               operator_name(*plan_.operators()->Get(static_cast<unsigned>(call->op_index()))));
     } else if (const auto* delegate = step.instr_args_as_DelegateCall()) {
       use_all(delegate->args(), "delegate");
+      out_.delegate_calls.try_emplace(static_cast<uint32_t>(delegate->delegate_index()),
+                                      static_cast<uint32_t>(now_));
     } else if (const auto* move = step.instr_args_as_MoveCall()) {
       use(move->move_from(), "move");
       use(move->move_to(), "move");
@@ -110,30 +126,8 @@ class MemoryReader {
     std::stable_sort(out_.rows.begin(), out_.rows.end(),
                      [](const MemoryRow& a, const MemoryRow& b) { return a.first < b.first; });
     for (unsigned i = 1; i < count_of(plan_.non_const_buffer_sizes()); ++i) {
-      out_.buffers.push_back({static_cast<uint64_t>(plan_.non_const_buffer_sizes()->Get(i)), 0, 0});
-      find_peak(i);
-    }
-  }
-
-  // Finds the most bytes alive at once; bytes shared by several tensors count once.
-  void find_peak(uint32_t buffer) {
-    BufferUse& use = out_.buffers.back();
-    for (size_t t = 0; t < std::max<size_t>(now_, 1); ++t) {
-      std::vector<std::pair<uint64_t, uint64_t>> spans;
-      for (const MemoryRow& row : out_.rows) {
-        if (row.buffer != buffer || row.first > t || row.last < t) continue;
-        spans.emplace_back(row.offset, row.offset + row.bytes);
-      }
-      std::sort(spans.begin(), spans.end());
-      uint64_t live = 0, reached = 0;
-      for (const auto& [from, to] : spans) {
-        if (to > reached) live += to - std::max(from, reached);
-        reached = std::max(reached, to);
-      }
-      if (live > use.peak) {
-        use.peak = live;
-        use.peak_at = t;
-      }
+      out_.buffers.push_back(peak_of(out_.rows, i, now_));
+      out_.buffers.back().bytes = static_cast<uint64_t>(plan_.non_const_buffer_sizes()->Get(i));
     }
   }
 
@@ -205,22 +199,38 @@ std::vector<MethodMemory> read_memory(std::string_view file) {
   return methods;
 }
 
-void print_memory(const MethodMemory& method, uint64_t method_bytes, const std::string& delegates) {
-  std::printf("method %s: %zu instructions\n  method block %s\n", method.name.c_str(),
-              method.instructions, bytes(method_bytes).c_str());
-  for (size_t i = 0; i < method.buffers.size(); ++i) {
-    const BufferUse& use = method.buffers[i];
-    std::printf("  buffer %zu     %s planned, peak %s at instruction %zu\n", i + 1,
-                bytes(use.bytes).c_str(), bytes(use.peak).c_str(), use.peak_at);
+BufferUse peak_of(const std::vector<MemoryRow>& rows, uint32_t buffer, size_t steps) {
+  BufferUse use;
+  for (size_t t = 0; t < std::max<size_t>(steps, 1); ++t) {
+    std::vector<std::pair<uint64_t, uint64_t>> spans;
+    for (const MemoryRow& row : rows) {
+      if (row.buffer != buffer || row.first > t || row.last < t) continue;
+      spans.emplace_back(row.offset, row.offset + row.bytes);
+    }
+    std::sort(spans.begin(), spans.end());
+    uint64_t live = 0, reached = 0, all = 0;
+    for (const auto& [from, to] : spans) {
+      if (to > reached) live += to - std::max(from, reached);
+      reached = std::max(reached, to);
+      all += to - from;
+    }
+    use.peak_without_sharing = std::max(use.peak_without_sharing, all);
+    if (live > use.peak) {
+      use.peak = live;
+      use.peak_at = t;
+    }
   }
-  if (!delegates.empty()) std::printf("  delegates    %s\n", delegates.c_str());
-  std::printf("  %6s %12s %12s %7s %7s  %s\n", "buffer", "offset", "bytes", "from", "to", "by");
-  for (const MemoryRow& row : method.rows) {
-    std::printf("  %6u %12llu %12llu %7zu %7zu  %s\n", row.buffer,
-                static_cast<unsigned long long>(row.offset),
-                static_cast<unsigned long long>(row.bytes), row.first, row.last,
-                row.origin.c_str());
+  return use;
+}
+
+std::vector<MemoryRow> alive_at(const std::vector<MemoryRow>& rows, uint32_t buffer, size_t step) {
+  std::vector<MemoryRow> alive;
+  for (const MemoryRow& row : rows) {
+    if (row.buffer == buffer && row.first <= step && step <= row.last) alive.push_back(row);
   }
+  std::stable_sort(alive.begin(), alive.end(),
+                   [](const MemoryRow& a, const MemoryRow& b) { return a.bytes > b.bytes; });
+  return alive;
 }
 
 std::string memory_svg(const std::vector<MethodMemory>& methods) {

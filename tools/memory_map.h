@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,26 +18,37 @@ struct MemoryRow {
   uint64_t offset = 0, bytes = 0;
   size_t first = 0, last = 0;  // Instructions, inclusive.
   std::string origin;          // "input 0", "state", or the operator that first names it.
+  // The instruction that first names it, and the place among its arguments; none for inputs and
+  // state.
+  std::optional<uint32_t> instruction = std::nullopt;
+  uint32_t argument = 0;
 };
 
 struct BufferUse {
   uint64_t bytes = 0;  // As planned.
   uint64_t peak = 0;   // The most bytes alive at once.
   size_t peak_at = 0;  // The instruction at which they are.
+  // As many if tensors that share bytes, such as views and results in place, did not.
+  uint64_t peak_without_sharing = 0;
 };
 
 struct MethodMemory {
   std::string name;
   size_t instructions = 0;
-  std::vector<BufferUse> buffers;  // Buffer i + 1 of the program.
-  std::vector<MemoryRow> rows;     // Sorted by first use.
+  std::vector<BufferUse> buffers;               // Buffer i + 1 of the program.
+  std::vector<MemoryRow> rows;                  // Sorted by first use.
+  std::map<uint32_t, uint32_t> delegate_calls;  // The first instruction that calls a delegate.
 };
 
 // REQUIRES: the runtime has verified the file.
 std::vector<MethodMemory> read_memory(std::string_view file);
 
-// `delegates` describes the memory of the delegates; empty if there are none.
-void print_memory(const MethodMemory& method, uint64_t method_bytes, const std::string& delegates);
+// The most bytes of a buffer that are alive at once during that many steps; `use.bytes` stays 0.
+// Bytes shared by several tensors count once.
+BufferUse peak_of(const std::vector<MemoryRow>& rows, uint32_t buffer, size_t steps);
+
+// What is alive at a step, the largest first.
+std::vector<MemoryRow> alive_at(const std::vector<MemoryRow>& rows, uint32_t buffer, size_t step);
 
 // An SVG of all methods, one below the other.
 std::string memory_svg(const std::vector<MethodMemory>& methods);

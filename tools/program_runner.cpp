@@ -49,7 +49,7 @@ ModuleOptions module_options(const RunnerOptions& options, const PublicKey& key,
                              const Backends& backends) {
   ModuleOptions result;
   result.kernels = kernel_tables(options.optimized);
-  result.backends = backends.table();
+  result.backends = options.wrap_backends ? options.wrap_backends(backends) : backends.table();
   result.pool = backends.thread_pool();
   if (options.wrap_threads) result.pool = options.wrap_threads(result.pool);
   result.temp_bytes *= std::min(result.pool.threads, uint32_t{64});
@@ -97,7 +97,8 @@ bool is_own(const std::string& path) {
 BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
   BackendOptions result = {options.threads, packed_paths_of(options.path), options.profiler,
                            options.numbers};
-  if (options.make_cache) return result;
+  if (options.packed_paths) result.packed_paths = *options.packed_paths;
+  if (options.make_cache || options.packed_paths) return result;
   std::error_code ignored;
   std::erase_if(result.packed_paths, [&](const auto& each) {
     if (!std::filesystem::exists(each.second, ignored)) return true;
@@ -239,9 +240,10 @@ void ProgramRunner::refuse_inputs(const Status& status, std::string_view conditi
   throw InputError("'" + path_ + "': " + text);
 }
 
-exir::DebugInfo ProgramRunner::origins() {
-  const std::string key = std::string(exir::kDebugKey) + std::string(meta_.name());
-  const auto text = module_.program()->named_data(key);
+exir::DebugInfo ProgramRunner::origins() { return origins_in(*module_.program(), meta_.name()); }
+
+exir::DebugInfo origins_in(const Program& program, std::string_view method) {
+  const auto text = program.named_data(std::string(exir::kDebugKey) + std::string(method));
   if (!text.ok()) return {};
   return exir::read_debug_text({reinterpret_cast<const char*>(text->data()), text->size()});
 }

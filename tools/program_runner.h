@@ -10,7 +10,9 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,11 @@ struct RunnerOptions {
   std::function<ThreadPool(const ThreadPool&)> wrap_threads = nullptr;
   // Told of what the constructor begins, by name; an empty name ends it. May be null.
   std::function<void(std::string_view)> enter = nullptr;
+  // Files of packed weights by backend, which are written as with make_cache, instead of those
+  // beside the program.
+  std::optional<std::map<std::string, std::string>> packed_paths = std::nullopt;
+  // Gives the backends that load the program, made of those of this build. Null: these.
+  std::function<BackendTable(const Backends&)> wrap_backends = nullptr;
   std::string key_path = {};  // A public key, which must have signed the files; empty: any may run.
 };
 
@@ -121,6 +128,9 @@ class ProgramRunner {
   std::unique_ptr<BundledInputs> case_;  // Instead of tensors_, after set_case().
   std::vector<EValue> inputs_;
 };
+
+// As ProgramRunner::origins().
+exir::DebugInfo origins_in(const Program& program, std::string_view method);
 
 // Paths of packed weights, such as "model.xnncache" for "model.pte", by backend name.
 std::map<std::string, std::string> packed_paths_of(const std::string& program);

@@ -155,8 +155,9 @@ class PlanReader {
   MethodSummary method_;
 };
 
+// The first offset is of the data of no tensor.
 uint64_t segment_bytes(const wire::Program& program, const wire::SubsegmentOffsets* offsets) {
-  if (offsets == nullptr || count_of(offsets->offsets()) == 0) return 0;
+  if (offsets == nullptr || count_of(offsets->offsets()) < 2) return 0;
   if (offsets->segment_index() >= count_of(program.segments())) return 0;
   return program.segments()->Get(offsets->segment_index())->size();
 }
@@ -200,7 +201,10 @@ PteSummary summarise_pte(std::string_view file, const std::string& name) {
   }
   if (program.named_data() != nullptr) {
     for (const wire::NamedData* data : *program.named_data()) {
-      summary.named_data.push_back(text_of(data->key()));
+      const uint32_t at = data->segment_index();
+      const bool is_there = at < count_of(program.segments());
+      summary.named_data.push_back(
+          {text_of(data->key()), is_there ? program.segments()->Get(at)->size() : 0});
     }
   }
   return summary;

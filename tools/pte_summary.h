@@ -42,11 +42,16 @@ struct MethodSummary {
   std::vector<std::string> external;  // Names of tensors whose data is in a .ptd.
 };
 
+struct NamedDataSummary {
+  std::string key;
+  uint64_t bytes = 0;
+};
+
 struct PteSummary {
   uint64_t file_bytes = 0, program_bytes = 0, constant_bytes = 0, mutable_bytes = 0;
   uint64_t segment_bytes = 0;  // Total size of all segments.
   std::vector<MethodSummary> methods;
-  std::vector<std::string> named_data;
+  std::vector<NamedDataSummary> named_data;
 };
 
 // Accepts any bytes: throws an InputError that contains `name` if they are not a program.

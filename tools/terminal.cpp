@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace taper::tools {
@@ -21,20 +22,20 @@ void print_note(const std::string& text) {
   if (!text.empty()) std::fprintf(stderr, "taper: note: %s\n", text.c_str());
 }
 
-Progress::Progress(std::string label, size_t total)
-    : label_(std::move(label)), total_(total), on_(is_terminal(stderr)) {}
-
 Progress::~Progress() {
-  if (on_ && shown_ >= 0) std::fputs("\r\x1b[K", stderr);
+  if (percent_ >= 0) std::fputs("\r\x1b[K", stderr);
 }
 
-void Progress::step() {
-  ++done_;
-  const int percent = static_cast<int>(100.0 * static_cast<double>(done_) /
-                                       static_cast<double>(total_ == 0 ? 1 : total_));
-  if (!on_ || percent == shown_) return;
-  shown_ = percent;
-  std::fprintf(stderr, "\r%s %3d %%", label_.c_str(), percent);
+void Progress::show(std::string_view label, uint64_t done, uint64_t total) {
+  constexpr std::chrono::milliseconds kSilent(300);
+  if (!on_ || label.empty()) return;
+  const double part = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
+  const int percent = static_cast<int>(100 * std::min(part, 1.0));
+  if (percent == percent_ && label == label_) return;
+  if (std::chrono::steady_clock::now() - start_ < kSilent) return;
+  percent_ = percent;
+  label_ = label;
+  std::fprintf(stderr, "\r\x1b[K%s %3d %%", label_.c_str(), percent);
 }
 
 namespace {

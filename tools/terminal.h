@@ -3,9 +3,12 @@
 
 #pragma once
 
-#include <cstddef>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace taper::tools {
 
@@ -18,20 +21,29 @@ std::string coloured(std::FILE* stream, Colour colour, const std::string& text);
 // Prints "taper: note: ..." to stderr; prints nothing for an empty text.
 void print_note(const std::string& text);
 
-// A line on stderr that counts up, and is erased on destruction.
+// What every command shows of long work: a line on stderr that counts up, and is erased on
+// destruction. Work that is done at once shows none.
 class Progress {
  public:
-  Progress(std::string label, size_t total);
+  Progress() = default;
+  // For work of `total` steps.
+  Progress(std::string label, uint64_t total) : steps_(std::move(label)), total_(total) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();
-  void step();
+  // One more step is done.
+  void step() { show(steps_, ++done_, total_); }
+  // For work in phases, each with a label: how much is done of the phase.
+  void show(std::string_view label, uint64_t done, uint64_t total);
 
  private:
-  std::string label_;
-  size_t total_, done_ = 0;
-  int shown_ = -1;
-  bool on_;
+  const bool on_ = is_terminal(stderr);
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const std::string steps_;
+  const uint64_t total_ = 0;
+  uint64_t done_ = 0;
+  std::string label_;  // What the line says; percent_ is negative as long as there is none.
+  int percent_ = -1;
 };
 
 // Formats bytes with units of 1000: "512 B", "3.4 KB", "14.0 MB".

@@ -45,10 +45,10 @@ const Decomposition* find_decomposition(const Node& node) {
 }
 
 const Decomposition* find_decomposition(const Decompositions& table, const Node& node) {
-  const std::string_view target = node.target();
-  if (!target.starts_with("aten::")) return nullptr;
+  std::string_view name = node.target();
+  if (name.starts_with("aten::")) name.remove_prefix(6);
   for (const Decomposition& entry : table) {
-    if (target.substr(6) == entry.target) return applies(entry, node) ? &entry : nullptr;
+    if (name == entry.target) return applies(entry, node) ? &entry : nullptr;
   }
   return nullptr;
 }

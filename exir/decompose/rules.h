@@ -55,6 +55,8 @@ const Decompositions& segment_rules();
 const Decompositions& shape_rules();
 const Decompositions& special_rules();
 
+// Of taper::fft_r2c and its like into products with matrices, for runtimes that lack them.
+const Decompositions& fourier_product_rules();
 const Decompositions& scan_rules();  // Into operators that only this runtime has; take precedence.
 
 // The rule for "aten::silu", or null.

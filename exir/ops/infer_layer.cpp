@@ -216,6 +216,22 @@ Types linalg_triangular(const Call& c) {
   return {TensorType(c.tensor(1).dtype, c.tensor(1).sizes)};
 }
 
+// ---- Fourier transforms; complex numbers are pairs in a last dimension ----
+
+Types fft_r2c(const Call& c) {
+  TensorType out = c.tensor("self");
+  const Sym n = out.sizes.at(out.rank() - 1);
+  if (c.arg("onesided").to_bool()) out.sizes.back() = floor_div(n, Sym(2)) + Sym(1);
+  out.sizes.emplace_back(2);
+  return {TensorType(out.dtype, out.sizes)};
+}
+Types fft_c2r(const Call& c) {
+  Sizes sizes = c.tensor("self").sizes;
+  sizes.pop_back();
+  sizes.at(sizes.size() - 1) = c.tensor("turns").sizes.at(0);
+  return {TensorType(c.tensor("self").dtype, sizes)};
+}
+
 // ---- recurrent layers ----
 
 Types gru(const Call& c) {

@@ -100,6 +100,8 @@ Types convolution(const Call& c);
 Types diagonal(const Call& c);
 Types embedding(const Call& c);
 Types group_norm(const Call& c);
+Types fft_c2r(const Call& c);
+Types fft_r2c(const Call& c);
 Types gru(const Call& c);
 Types layer_norm(const Call& c);
 Types linalg_cholesky(const Call& c);

@@ -1,5 +1,6 @@
 // Reflection and replication over views: the interior is one copy; then each dimension, from the
-// last to the first, fills its edges from what is already there, one hyperplane at a time.
+// last to the first, fills its edges from what is already there. A reflected edge is a view that
+// runs backwards, a repeated one a view with a stride of 0.
 
 #include "kernels_portable/cores/edge_pad.h"
 
@@ -55,6 +56,19 @@ View part(View view, size_t d, int64_t first, int64_t count, size_t element) {
   return view;
 }
 
+// Fills the coordinates [begin, end) of dimension d, an edge, from the inner part.
+Status fill_edge(const View& filled, size_t d, const Edges& edges, int64_t begin, int64_t end,
+                 EdgePadding mode, size_t element) {
+  if (begin == end) return {};
+  const int64_t first = edges.source(begin, mode), last = edges.source(end - 1, mode);
+  TAPER_REQUIRE(first >= 0 && last >= 0, Error::kInvalidArgument,
+                "pad: what is reflected or repeated was cropped");
+  View from = part(filled, d, first, end - begin, element);
+  from.strides[d] *= mode == EdgePadding::kReflect ? -1 : 0;
+  copy_view(part(filled, d, begin, end - begin, element), from, element);
+  return {};
+}
+
 }  // namespace
 
 Status pad_edges(const Tensor& self, IntList padding, int64_t spatial, EdgePadding mode,
@@ -98,13 +112,8 @@ Status pad_edges(const Tensor& self, IntList padding, int64_t spatial, EdgePaddi
       const Edges& outer = edges[k - padded];
       filled = part(filled, k, outer.first(), outer.last() - outer.first(), element);
     }
-    for (int64_t y = 0; y < e.out(); ++y) {
-      if (y >= e.first() && y < e.last()) continue;
-      const int64_t source = e.source(y, mode);
-      TAPER_REQUIRE(source >= 0, Error::kInvalidArgument,
-                    "pad: what is reflected or repeated was cropped");
-      copy_view(part(filled, d, y, 1, element), part(filled, d, source, 1, element), element);
-    }
+    TAPER_TRY(fill_edge(filled, d, e, 0, e.first(), mode, element));
+    TAPER_TRY(fill_edge(filled, d, e, e.last(), e.out(), mode, element));
   }
   return {};
 }

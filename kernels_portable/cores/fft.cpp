@@ -224,6 +224,16 @@ Status complex_in_place(KernelContext& context, const Fourier& fourier, Tensor& 
   return {};
 }
 
+void complex_to_complex(const Fourier& fourier, bool forward, const Tensor& self, Tensor& out) {
+  const int64_t n = fourier.size;
+  for_each_line(self, fourier.dim, out, [&](const Line& from, const Line& line) {
+    const Numbers to = numbers_of(line);
+    const Input in = {read_number, from.data, part_type(from.type), from.stride, n};
+    transform({in, 0, 1}, n, forward ? -1 : 1, to);
+    scale(to, n, fourier.factor);
+  });
+}
+
 void complex_to_real(const Fourier& fourier, const Tensor& self, Tensor& out) {
   const int64_t n = fourier.size;
   for_each_line(self, fourier.dim, out, [&](const Line& from, const Line& to) {

@@ -22,6 +22,9 @@ Status fourier_factor(int64_t normalization, double count, double* factor);
 void real_to_complex(const Fourier& fourier, const Tensor& self, Tensor& out);
 // Complex to complex in place, sign -1. Needs temp memory for one line.
 Status complex_in_place(KernelContext& context, const Fourier& fourier, Tensor& out);
+// Complex to complex, sign -1, or 1 if it is not `forward`. `out` is another tensor of the same
+// sizes.
+void complex_to_complex(const Fourier& fourier, bool forward, const Tensor& self, Tensor& out);
 // Complex to real, sign 1: self holds n / 2 + 1 terms; the others are their conjugates.
 void complex_to_real(const Fourier& fourier, const Tensor& self, Tensor& out);
 

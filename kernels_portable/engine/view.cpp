@@ -39,6 +39,26 @@ LoopNest plan_copy(const View& to, const View& from) {
   return nest;
 }
 
+// Makes one element of the 2 or 4 that the innermost loop copies, if they lie together on both
+// sides. Returns the size of an element.
+size_t join_elements(LoopNest* nest, size_t element) {
+  const int64_t count = nest->inner_size();
+  const bool together = nest->inner_stride(kTo) == 1 && nest->inner_stride(kFrom) == 1;
+  const size_t joined = static_cast<size_t>(count) * element;
+  if (nest->rank < 3 || !together || (count != 2 && count != 4) || joined > sizeof(TwoWords)) {
+    return element;
+  }
+  for (int d = 0; d + 1 < nest->rank; ++d) {
+    if (nest->strides[kTo][d] % count != 0 || nest->strides[kFrom][d] % count != 0) return element;
+  }
+  --nest->rank;
+  for (int d = 0; d < nest->rank; ++d) {
+    nest->strides[kTo][d] /= count;
+    nest->strides[kFrom][d] /= count;
+  }
+  return joined;
+}
+
 // If the loop that reads contiguously is not the innermost one, moves it next to the innermost: the
 // two loops are then a matrix to transpose. False if there is no such loop.
 bool arrange_transpose(LoopNest* nest) {
@@ -172,9 +192,11 @@ SliceCopy::SliceCopy(const View& to, const View& from, size_t element)
 
 void copy_view(const View& to, const View& from, size_t element) {
   if (to.is_empty()) return;
-  LoopNest nest = plan_copy(to, from);
-  if (!arrange_transpose(&nest)) return copy_strided(nest, to.data, from.data, element);
-  switch (element) {
+  const LoopNest plan = plan_copy(to, from);
+  LoopNest nest = plan;
+  const size_t joined = join_elements(&nest, element);
+  if (!arrange_transpose(&nest)) return copy_strided(plan, to.data, from.data, element);
+  switch (joined) {
     case 1:
       return transpose<uint8_t>(nest, to.data, from.data);
     case 2:

@@ -48,6 +48,65 @@ TEST_P(Memory, OutputsAliasNothing) {
   EXPECT_EQ(floats_of(outputs[1]), (std::vector<float>{2, 6, 12, 20, 30, 42, 56, 72}));
 }
 
+// Passes a backend on, and asks the device about each payload that is loaded.
+class Asking final : public BackendInterface, public MemoryListener {
+ public:
+  explicit Asking(Device& device) : device_(device) {}
+  bool is_available() const override { return device_.interface().is_available(); }
+  Result<void*> init(BackendInitContext& context, Span<const uint8_t> payload,
+                     CompileSpecs specs) override {
+    Result<void*> handle = device_.interface().init(context, payload, specs);
+    if (handle.ok()) device_.tell_memory(*handle, *this);
+    return handle;
+  }
+  Status execute(BackendExecutionContext& context, void* handle,
+                 Span<EValue* const> args) override {
+    return device_.interface().execute(context, handle, args);
+  }
+  void destroy(void* handle) override { device_.interface().destroy(handle); }
+  void add(const MemoryBlock& block) override { blocks.push_back({block, {}}); }
+  void add(const PlacedResult& result) override { blocks.back().second.push_back(result); }
+
+  std::vector<std::pair<MemoryBlock, std::vector<PlacedResult>>> blocks;
+
+ private:
+  Device& device_;
+};
+
+// Results that are needed at the same step lie beside each other, within their block.
+TEST_P(Memory, ResultsAreToldToLieApart) {
+  Asking backend(device());
+  DelegatedProgram program(lower(R"(graph "forward" {
+    input %x: float32[8, 16]
+    constant %w: float32[1] = {3}
+    %a: float32[8, 16] = aten::mul.Tensor(%x, %w)
+    %b: float32[8, 16] = aten::add.Tensor(%a, %x)
+    %c: float32[8, 16] = aten::mul.Tensor(%b, %a)
+    %d: float32[8, 16] = aten::add.Tensor(%c, %a)
+    %e: float32[8, 16] = aten::mul.Tensor(%d, %b)
+    return %e
+  })")
+                               .emit(),
+                           {{subject().device->identity.delegate_id, &backend}});
+  ASSERT_EQ(program.load_error(), "");
+  for (const auto& [block, results] : backend.blocks) {
+    EXPECT_STRNE(block.what, "");
+    for (size_t i = 0; i < results.size(); ++i) {
+      const PlacedResult& one = results[i];
+      EXPECT_LE(one.first, one.last);
+      EXPECT_LE(one.offset + one.bytes, block.bytes) << block.what;
+      EXPECT_LT(one.node, 5);
+      for (size_t k = 0; k < i; ++k) {
+        const PlacedResult& other = results[k];
+        if (one.first > other.last || other.first > one.last) continue;
+        EXPECT_TRUE(one.offset + one.bytes <= other.offset ||
+                    other.offset + other.bytes <= one.offset)
+            << block.what << " " << i << " and " << k;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Suite, Memory, testing::ValuesIn(all_subjects()), subject_name);
 
 }  // namespace

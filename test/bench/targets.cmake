@@ -1,9 +1,9 @@
-# Benchmark programs that print figures: bench_kernels, bench_optimized, bench_runtime, bench_export,
+# Benchmark programs that print figures: bench_kernels, bench_optimized, bench_runtime, bench_tracing, bench_export,
 # and bench_NAME for each backend that has sources in its folder bench/.
 
 find_package(benchmark CONFIG QUIET)
 if(TAPER_BENCH AND TAPER_HOST AND benchmark_FOUND)
-  foreach(name kernels optimized runtime export)
+  foreach(name kernels optimized runtime tracing export)
     if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/bench_${name}.cpp)
       taper_program(bench_${name} FILES test/bench/bench_${name}.cpp test/support/synthetic_program.cpp
         LINK taper_tools taper_backends_aot taper_backends benchmark::benchmark)

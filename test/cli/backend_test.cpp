@@ -161,7 +161,10 @@ TEST(BackendOption, MemoryOfDelegatesIsFoundByLoadingThem) {
   ASSERT_EQ(export_for(first().identity.name, path).code, 0);
   const Said said = run(kTaper, {"inspect", path, "--memory"});
   EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_NE(said.out.find("\n  delegates    "), std::string::npos) << said.out;
+  EXPECT_NE(said.out.find("\n  delegate 0    " + std::string(first().identity.delegate_id)),
+            std::string::npos)
+      << said.out;
+  EXPECT_NE(said.out.find("intermediate results"), std::string::npos) << said.out;
 }
 
 TEST(BackendOption, ADelegateOfNobodyIsNamedWhenItIsLoaded) {

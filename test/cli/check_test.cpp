@@ -93,20 +93,46 @@ TEST(Inspect, PrintsEachDialect) {
 
 TEST(Inspect, ShowsWhatLiesWhereInMemory) {
   const ScratchFolder scratch;
-  ASSERT_EQ(run("taper", {"export", kExample + "model.pt2", "--ops", kExample + "ops.txt", "-o",
-                          scratch / "m.pte"})
-                .code,
-            0);
+  const std::string program = scratch / "m.pte";
+  ASSERT_EQ(
+      run("taper", {"export", kExample + "model.pt2", "--ops", kExample + "ops.txt", "-o", program})
+          .code,
+      0);
   const Said said =
-      run("taper", {"inspect", "--memory", "--svg", scratch / "m.svg", scratch / "m.pte"});
+      run("taper", {"inspect", "--memory", "--all", "--svg", scratch / "m.svg", program});
   EXPECT_EQ(said.code, 0) << said.err;
   // While shrink runs: the state, its input and its output, 24 bytes each.
-  EXPECT_TRUE(has(said.out, "buffer 1     96 B planned, peak 72 B at instruction 1")) << said.out;
-  EXPECT_TRUE(has(said.out, "  input 0\n")) << said.out;
-  EXPECT_TRUE(has(said.out, "  state\n")) << said.out;
+  EXPECT_TRUE(has(said.out, "buffer 1      96 B planned, peak 72 B at instruction 1")) << said.out;
+  const size_t peak = said.out.find("\n  alive at the peak of buffer 1, instruction 1\n");
+  const size_t options = said.out.find("\n  what options change\n");
+  const size_t all = said.out.find("\n  buffer       offset ");
+  ASSERT_NE(all, said.out.npos) << said.out;
+  EXPECT_EQ(count(said.out.substr(peak, options - peak), "\n            24 "), 3) << said.out;
+  const std::string places = said.out.substr(all + 1);
+  EXPECT_TRUE(has(places, "  input 0\n")) << said.out;
+  EXPECT_TRUE(has(places, "  state\n")) << said.out;
+  // This taper has no kernel for the example's operator.
+  EXPECT_TRUE(has(said.out, "  measured      not: ")) << said.out;
   const std::string picture = tools::read_file(scratch / "m.svg");
   EXPECT_EQ(picture.rfind("<svg xmlns=", 0), 0u);
-  EXPECT_EQ(count(picture, "<title>"), count(said.out, "\n") - 4);
+  EXPECT_EQ(count(picture, "<title>"), count(places, "\n") - 1);
+}
+
+// At the peak an activation of 24 x 32 x 32 floats is read by a convolution whose result is a
+// quarter of it. Were the activation not in place, its input and its result would be the peak.
+TEST(Inspect, NamesWhatIsAliveAtThePeak) {
+  const ScratchFolder scratch;
+  const std::string program = scratch / "m.pte";
+  ASSERT_EQ(run("taper", {"export", TAPER_SOURCE_DIR "/test/models/data/mobilenet_v2.pt2", "-o",
+                          program, "--debug-info"})
+                .code,
+            0);
+  const Said said = run("taper", {"inspect", "--memory", program});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_TRUE(has(said.out, "  98304      7      8  hardtanh__2 ")) << said.out;
+  EXPECT_TRUE(has(said.out, "mobilenet_v2.py:42 in forward")) << said.out;
+  EXPECT_TRUE(has(said.out, "the peak of buffer 1 would be 196.6 KB")) << said.out;
+  EXPECT_TRUE(has(said.out, " while it runs; loaded in ")) << said.out;
 }
 
 TEST(Ops, TheDocumentIsUpToDate) {

@@ -141,6 +141,7 @@ TEST(Cli, VerifyAndBenchAndInspect) {
   const Said text = run("taper", {"inspect", program});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_NE(text.out.find("3  aten::add.out"), std::string::npos) << text.out;
+  EXPECT_LT(text.out.find("\n  input "), text.out.find("\n  program ")) << text.out;
   const Said json = run("taper", {"inspect", program, "--json"});
   EXPECT_EQ(json.code, 0);
   EXPECT_NE(json.out.find("\"operators\":{\"aten::add.out\":3}"), std::string::npos) << json.out;

@@ -7,10 +7,10 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/json_writer.h"
+#include "tools/memory/resident_memory.h"
 #include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
-#include "tools/resident_memory.h"
 #include "tools/terminal.h"
 
 namespace taper::tools {

@@ -1,6 +1,7 @@
 // taper compare: where a compiled program begins to differ from the exported one.
 
 #include <cstdio>
+#include <optional>
 
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
@@ -107,7 +108,10 @@ int compare_command(int argc, char** argv) {
       throw InputError("'" + line.text("expected") + "' holds no tensor");
     }
   }
+  std::optional<Progress> progress(std::in_place);
+  request.progress = [&](size_t done, size_t total) { progress->show("comparing", done, total); };
   const ComparisonReport report = compare_as_asked(request);
+  progress.reset();
   if (line.given("json")) {
     std::printf("%s\n", comparison_json(report).c_str());
   } else {

@@ -80,7 +80,6 @@ ExportOptions options_of(const CommandLine& line) {
 
 // Has the graph printed after the passes that --dump-after names.
 void dump_passes(ExportOptions& options) {
-  if (options.dump_after.empty()) return;
   options.request.lowering.after_pass = [wanted = options.dump_after](std::string_view pass,
                                                                       const exir::Graph& graph) {
     for (const std::string& name : wanted) {
@@ -89,6 +88,19 @@ void dump_passes(ExportOptions& options) {
       return;
     }
   };
+}
+
+// Shows on a terminal how far it is, unless graphs are printed.
+exir::ExportResult compile_visibly(ExportOptions& options) {
+  Progress progress;
+  if (options.dump_after.empty()) {
+    options.request.lowering.before_pass = [&](std::string_view pass, size_t done, size_t total) {
+      progress.show("compiling: " + std::string(pass), done, total);
+    };
+  } else {
+    dump_passes(options);
+  }
+  return compile(options);
 }
 
 void print_passes(const exir::ExportedMethod& method) {
@@ -126,7 +138,8 @@ void write_sources(const ExportOptions& options, const std::string& pte) {
 
 void write(const ExportOptions& options, const exir::ExportResult& result) {
   if (options.sources) return write_sources(options, result.files.pte.joined());
-  OutputFiles files;
+  Progress progress;
+  OutputFiles files([&](uint64_t done, uint64_t total) { progress.show("writing", done, total); });
   files.add(options.output, result.files.pte.pieces());
   if (!options.weights.empty()) files.add(options.weights, result.files.ptd.pieces());
   files.commit();
@@ -194,9 +207,8 @@ int export_command(int argc, char** argv) {
     return 0;
   }
   ExportOptions options = options_of(line);
-  dump_passes(options);
   const auto start = std::chrono::steady_clock::now();
-  const exir::ExportResult result = compile(options);
+  const exir::ExportResult result = compile_visibly(options);
   write(options, result);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   warn(result);

@@ -2,14 +2,15 @@
 
 #include <cstdio>
 
+#include "taper/module.h"
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
 #include "tools/commands/inspect.h"
-#include "tools/delegate_memory.h"
 #include "tools/error.h"
 #include "tools/json_writer.h"
-#include "tools/memory_map.h"
+#include "tools/memory/memory_report.h"
 #include "tools/model_arguments.h"
+#include "tools/program_runner.h"
 #include "tools/pte_summary.h"
 #include "tools/terminal.h"
 
@@ -20,14 +21,21 @@ CommandLine describe() {
   return {
       "taper inspect",
       "Shows the contents of a .pte or a .pt2: methods, inputs, outputs, operators, memory,\n"
-      "sizes, delegates. The file is not run.\n",
+      "sizes, delegates. Only --memory runs it.\n",
       "FILE [OPTIONS]",
       {{"Inspect",
         {{"json", "Print one JSON object; sizes are in bytes"},
+         {"all",
+          "For a .pte: list the data that it has by name, such as weights of delegates; with "
+          "--memory all tensors and their places"},
          {"dialect", "Print a .pt2's graph in a dialect: aten, core, edge or backend", "DIALECT"},
          {"model", "Of a .pt2 with several models: the one to show", "NAME"},
          {"ops", "Declarations of custom operators", "OPS.txt"},
-         {"memory", "For a .pte: where each tensor is in the planned buffers, and when"},
+         {"memory",
+          "For a .pte: its planned buffers and its delegates, what is alive at their peaks, and "
+          "what "
+          "it takes on this machine while it loads and runs, on inputs of ones"},
+         {"w,external-weights", "With --memory: the .ptd that belongs to the program", "W.ptd"},
          {"svg", "With --memory: a picture of the buffers over time", "OUT.svg"}}}}};
 }
 
@@ -71,15 +79,28 @@ void print_method(const MethodSummary& method) {
   }
 }
 
-void print_text(const PteSummary& summary, const std::string& path) {
-  std::printf("%s  %s\n", bold(path).c_str(), bytes(summary.file_bytes).c_str());
-  std::printf("  program     %s\n  constants   %s\n", bytes(summary.program_bytes).c_str(),
-              bytes(summary.constant_bytes).c_str());
+// The parts of the file; named data may be hundreds of weights.
+void print_parts(const PteSummary& summary, bool list_all) {
+  std::printf("\n%s\n  program     %s\n  constants   %s\n", bold("file").c_str(),
+              bytes(summary.program_bytes).c_str(), bytes(summary.constant_bytes).c_str());
   if (summary.mutable_bytes != 0) {
     std::printf("  state       %s\n", bytes(summary.mutable_bytes).c_str());
   }
-  for (const std::string& key : summary.named_data) std::printf("  named data  %s\n", key.c_str());
+  if (summary.named_data.empty()) return;
+  uint64_t total = 0;
+  for (const NamedDataSummary& each : summary.named_data) total += each.bytes;
+  std::printf("  named data  %zu, %s%s\n", summary.named_data.size(), bytes(total).c_str(),
+              list_all ? "" : "; --all lists them");
+  if (!list_all) return;
+  for (const NamedDataSummary& each : summary.named_data) {
+    std::printf("    %10s  %s\n", bytes(each.bytes).c_str(), each.key.c_str());
+  }
+}
+
+void print_text(const PteSummary& summary, const std::string& path, bool list_all) {
+  std::printf("%s  %s\n", bold(path).c_str(), bytes(summary.file_bytes).c_str());
   for (const MethodSummary& method : summary.methods) print_method(method);
+  print_parts(summary, list_all);
 }
 
 void add_values(JsonWriter& json, const char* key, const std::vector<ValueSummary>& values) {
@@ -131,27 +152,31 @@ void print_json(const PteSummary& summary) {
   json.key("constant_bytes").number(static_cast<int64_t>(summary.constant_bytes));
   json.key("mutable_bytes").number(static_cast<int64_t>(summary.mutable_bytes));
   json.key("named_data").open('[');
-  for (const std::string& key : summary.named_data) json.text(key);
+  for (const NamedDataSummary& each : summary.named_data) json.text(each.key);
+  json.close(']').key("named_data_bytes").open('[');
+  for (const NamedDataSummary& each : summary.named_data) {
+    json.number(static_cast<int64_t>(each.bytes));
+  }
   json.close(']').key("methods").open('[');
   for (const MethodSummary& method : summary.methods) add_method(json, method);
   json.close(']').close('}');
   std::printf("%s\n", json.str().c_str());
 }
 
-// The memory that delegates use is not in the file: it is measured by loading them.
-std::string delegates_text(const std::string& path, const std::string& method) {
-  const DelegateMemory found = delegate_memory(path, method);
-  if (!found.problem.empty()) return "unknown: " + found.problem;
-  if (found.bytes == 0) return "unknown on this system";
-  return bytes(found.bytes) + " more on this machine, for packed weights and workspace";
-}
-
 int show_memory(const CommandLine& line, const PteSummary& summary) {
-  const std::vector<MethodMemory> methods = read_memory(read_file(line.file()));
+  if (line.given("json")) throw UsageError("--memory prints no JSON");
+  const std::string path = line.file();
+  const std::vector<MethodMemory> methods = read_memory(read_file(path));
+  Module module(path);
+  if (!module.load().ok()) throw InputError(module.last_error_text());
   for (size_t i = 0; i < methods.size(); ++i) {
-    const MethodSummary& method = summary.methods[i];
-    print_memory(methods[i], method.method_bytes,
-                 method.delegates.empty() ? "" : delegates_text(line.file(), method.name));
+    MemoryReport report;
+    report.planned = methods[i];
+    report.summary = summary.methods[i];
+    report.origins = origins_in(*module.program(), methods[i].name);
+    report.loaded = loaded_memory(path, line.text("external-weights"), methods[i].name);
+    if (i > 0) std::printf("\n");
+    print_memory(report, summary, line.given("all"));
   }
   if (line.given("svg")) write_file(line.text("svg"), memory_svg(methods));
   return 0;
@@ -172,7 +197,7 @@ int inspect_command(int argc, char** argv) {
   if (pt2) return inspect_pt2(path, line.text("model"), as_json);
   const PteSummary summary = inspect_pte(path);
   if (line.given("memory") || line.given("svg")) return show_memory(line, summary);
-  as_json ? print_json(summary) : print_text(summary, path);
+  as_json ? print_json(summary) : print_text(summary, path, line.given("all"));
   return 0;
 }
 

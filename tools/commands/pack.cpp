@@ -17,6 +17,7 @@
 #include "tools/error.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
+#include "tools/temporary_file.h"
 #include "tools/terminal.h"
 
 namespace taper::tools {
@@ -35,16 +36,6 @@ CommandLine describe() {
              {"o,output", "The file to write; default: replace FILE.pte", "OUT.pte"},
              {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"}}}}};
 }
-
-// A file that is removed on destruction.
-struct Temporary {
-  std::string path;
-  explicit Temporary(const std::string& beside)
-      : path(beside + ".packing" + std::to_string(::getpid())) {}
-  Temporary(const Temporary&) = delete;
-  Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() { ::unlink(path.c_str()); }
-};
 
 std::span<const uint8_t> as_bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -108,7 +99,7 @@ struct Packed {
 
 // Returns the program with the packed weights of each backend.
 Packed pack_all(std::string program, const std::string& name, const std::string& weights,
-                const Temporary& file) {
+                const TemporaryFile& file) {
   Packed result;
   std::string names;
   for (const DeviceDescriptor* each : packers()) {
@@ -151,7 +142,7 @@ int pack_command(int argc, char** argv) {
     const Status status = module.load();
     if (!status.ok()) throw InputError(load_problem(module, status, file));
   }
-  const Packed packed = pack_all(given, file, line.text("external-weights"), Temporary(output));
+  const Packed packed = pack_all(given, file, line.text("external-weights"), TemporaryFile(output));
   OutputFiles files;
   files.add(output, packed.program);
   files.commit();

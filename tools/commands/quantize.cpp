@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "exir/quantize/quantize.h"
 #include "tools/atomic_file.h"
@@ -130,19 +131,14 @@ void set_scheme(const CommandLine& line, bool kernels_only, exir::QuantizeReques
   }
 }
 
-void show_progress(const char* what, size_t done, size_t total) {
-  if (!is_terminal(stderr) || *what == 0) return;
-  std::fprintf(stderr, "\r\x1b[K%s %zu/%zu", what, done, total);
-  if (done == total) std::fputs("\r\x1b[K", stderr);
-}
-
 void write_all(const CommandLine& line, const exir::QuantizeResult& result) {
   QuantizedFile file;
   file.from = line.file();
   file.to = line.text("output");
   file.bytes_before = static_cast<size_t>(std::filesystem::file_size(file.from));
   file.bytes_after = static_cast<size_t>(result.file.pieces.size());
-  OutputFiles files;
+  Progress progress;
+  OutputFiles files([&](uint64_t done, uint64_t total) { progress.show("writing", done, total); });
   files.add(file.to, result.file.pieces.pieces());
   if (line.given("json")) files.add(line.text("json"), report_json(result.report, file));
   if (line.given("html")) files.add(line.text("html"), report_html(result.report, file));
@@ -167,13 +163,17 @@ int quantize_command(int argc, char** argv) {
   request.sensitivity = line.given("sensitivity");
   request.keep = line.list("keep");
   request.engine = graph_engine({target.empty() ? "portable" : target, 1});
-  request.progress = show_progress;
+  std::optional<Progress> progress(std::in_place);
+  request.progress = [&](const char* what, size_t done, size_t total) {
+    progress->show(what, done, total);
+  };
   if (line.given("calibrate")) {
     const exir::ExportedProgram program = exir::import_pt2(request.path);
     request.samples = read_samples(line.text("calibrate"), *program.graph);
   }
   if (line.given("labels")) request.labels = read_labels(line.text("labels"));
   const exir::QuantizeResult result = exir::quantize_program(request);
+  progress.reset();
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   std::printf("%s  %s  in %s\n", line.text("output").c_str(),
               bytes_text(static_cast<double>(result.file.pieces.size())).c_str(),

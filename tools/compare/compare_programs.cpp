@@ -19,6 +19,8 @@ namespace {
 
 constexpr uint64_t kChunkBytes = uint64_t{256} << 20;  // Of tensors that are held at once.
 
+constexpr size_t kSteps = 3;  // Runs for each chunk.
+
 constexpr char kNoNames[] =
     "the program does not say what its tensors are called, so only its outputs are compared: "
     "export it with --debug-info";
@@ -47,8 +49,9 @@ class ExportedComparison {
     line_up();
     const std::vector<std::vector<size_t>> chunks = cut();
     for (size_t i = 0; i < chunks.size(); ++i) {
-      compare_chunk(chunks[i]);
-      if (request_.progress) request_.progress(i + 1, chunks.size());
+      compare_chunk(chunks[i], [&](size_t step) {
+        if (request_.progress) request_.progress(kSteps * i + step, kSteps * chunks.size());
+      });
     }
     if (request_.bisect) look_inside();
     return std::move(report_);
@@ -167,10 +170,12 @@ class ExportedComparison {
     return given;
   }
 
-  void compare_chunk(const std::vector<size_t>& chunk) {
+  void compare_chunk(const std::vector<size_t>& chunk, const std::function<void(size_t)>& done) {
     const Arrays got = observe(chunk);
+    done(1);
     const std::vector<NpyArray> want =
         reference_.run({program_.inputs(), chunk, givable(got, true)});
+    done(2);
     std::vector<NpyArray> made;
     try {
       made = reference_.run({program_.inputs(), chunk, givable(got, false)});

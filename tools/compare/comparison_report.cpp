@@ -43,8 +43,13 @@ void print_rows(const std::vector<const ComparedTensor*>& rows) {
 void print_place(const char* what, const ComparedTensor& tensor) {
   std::printf("%-7s %s\n", what, text_of(tensor).c_str());
   if (!tensor.with.empty()) {
+    constexpr size_t kNamed = 4;  // A delegate may compute a whole model.
+    const size_t unnamed = tensor.with.size() > kNamed + 1 ? tensor.with.size() - kNamed : 0;
     std::string with;
-    for (const std::string& name : tensor.with) with += (with.empty() ? "" : ", ") + name;
+    for (size_t i = unnamed; i < tensor.with.size(); ++i) {
+      with += (with.empty() ? "" : ", ") + tensor.with[i];
+    }
+    if (unnamed > 0) with += " and " + std::to_string(unnamed) + " more before them";
     std::printf("        computed together with %s\n", with.c_str());
   }
   if (!tensor.module.empty()) std::printf("        module %s\n", tensor.module.c_str());

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "tools/profile/row_times.h"
+#include "tools/terminal.h"
 
 namespace taper::tools {
 namespace {
@@ -97,9 +98,13 @@ Key key_of(const RecordedEvent& event) { return {event.chain, event.instruction,
 ProfileResult profile(ProgramRunner& runner, Recorder& recorder, size_t runs) {
   ProfileResult result;
   std::vector<double> seconds;
-  for (size_t i = 0; i < runs; ++i) {
-    recorder.start_run();
-    seconds.push_back(runner.execute(&recorder));
+  {
+    Progress progress("profiling", runs);
+    for (size_t i = 0; i < runs; ++i) {
+      recorder.start_run();
+      seconds.push_back(runner.execute(&recorder));
+      progress.step();
+    }
   }
   result.runs = runs;
   result.seconds = value_at(seconds, 0.5);

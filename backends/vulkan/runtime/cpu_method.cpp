@@ -458,11 +458,22 @@ Status CpuMethod::allocate(uint64_t max_bytes) {
                 "the payload asks for more memory than it may have");
   arena_.reset(std::calloc(1, static_cast<size_t>(bytes + kAlignment)));
   TAPER_REQUIRE(arena_ != nullptr, Error::kDelegateMemoryAllocationFailed, "there is no memory");
+  arena_bytes_ = bytes;
   const auto base = padded(reinterpret_cast<uintptr_t>(arena_.get()));
   for (size_t i = 0; i < blocks.size(); ++i) {
     slots_[owners[i]].tensor.set_data(reinterpret_cast<uint8_t*>(base + blocks[i].offset));
+    const ArenaBlock& block = blocks[i];
+    const bool is_input = owners[i] < graph_.values.size() && graph_.values[owners[i]].is_input;
+    const bool is_result = !is_input && block.first < graph_.calls.size();
+    const int64_t node = is_result ? int64_t{graph_.calls[block.first].node_id} - 1 : -1;
+    placed_.push_back({block.offset, block.bytes, block.first, block.last, node});
   }
   return {};
+}
+
+void CpuMethod::tell_memory(MemoryListener& listener) const {
+  listener.add(MemoryBlock{"intermediate results", arena_bytes_, MemoryBlock::Kind::kOwn});
+  for (const PlacedResult& result : placed_) listener.add(result);
 }
 
 // Arithmetic with sizes, as plans do it.

@@ -34,6 +34,7 @@ class CpuMethod final : public Executable {
   // Allocates nothing.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
   Status reset() override;
+  void tell_memory(MemoryListener& listener) const override;
 
  private:
   // A tensor with the arrays that it views, and where it lies.
@@ -105,6 +106,8 @@ class CpuMethod final : public Executable {
   std::deque<BoxedIntList> int_lists_;
   std::deque<BoxedTensorList> tensor_lists_;
   std::deque<std::vector<uint64_t>> copies_;  // Of states, and of constants that are not aligned.
+  uint64_t arena_bytes_ = 0;
+  std::vector<PlacedResult> placed_;  // In the arena.
   // Pages of it that no call has written yet take no memory.
   std::unique_ptr<void, void (*)(void*)> arena_{nullptr, std::free};
 };

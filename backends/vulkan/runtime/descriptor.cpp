@@ -18,6 +18,9 @@ class VulkanDevice final : public Device {
   BackendInterface& interface() override { return backend_; }
   Status save_packed() override { return backend_.save_shaders(); }
   PackedReport packed_report() const override { return backend_.cache_report(); }
+  void tell_memory(const void* handle, MemoryListener& listener) const override {
+    VulkanBackend::tell_memory(handle, listener);
+  }
   const char* note() const override { return backend_.note(); }
 
  private:

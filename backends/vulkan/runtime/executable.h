@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "taper/backend.h"
+#include "taper/backend_device.h"
 
 namespace taper::vulkan {
 
@@ -18,6 +18,7 @@ class Executable {
   virtual Status execute(BackendExecutionContext& context, Span<EValue* const> args) = 0;
   // What the program wrote into its buffers becomes again what the payload says.
   virtual Status reset() = 0;
+  virtual void tell_memory(MemoryListener& listener) const = 0;
 };
 
 }  // namespace taper::vulkan

@@ -38,6 +38,10 @@ class GpuWithSpare final : public Executable {
     return is_for_spare ? spare->execute(context, args) : status;
   }
   Status reset() override { return method.reset(); }
+  void tell_memory(MemoryListener& listener) const override {
+    method.tell_memory(listener);
+    if (spare != nullptr) spare->tell_memory(listener);
+  }
 
  private:
   const std::shared_ptr<Gpu> gpu_;
@@ -165,6 +169,10 @@ PackedReport VulkanBackend::cache_report() const {
   PackedReport report = gpu_ != nullptr ? gpu_->pipelines.report() : PackedReport();
   report.what = "compiled shaders";
   return report;
+}
+
+void VulkanBackend::tell_memory(const void* handle, MemoryListener& listener) {
+  static_cast<const Executable*>(handle)->tell_memory(listener);
 }
 
 Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,

@@ -57,6 +57,8 @@ class VulkanBackend final : public BackendInterface {
   Status save_shaders();
   // Which compiled shaders were found in the file.
   PackedReport cache_report() const;
+  // As Device::tell_memory().
+  static void tell_memory(const void* handle, MemoryListener& listener);
 
   // Why a payload runs on the processor; empty if none does.
   const char* note() const { return note_; }

@@ -31,6 +31,9 @@ class XnnpackDevice final : public Device {
   ThreadPool thread_pool() override { return threads_.thread_pool(); }
   Status save_packed() override { return backend_.save_packed(); }
   PackedReport packed_report() const override { return backend_.cache_report(); }
+  void tell_memory(const void* handle, MemoryListener& listener) const override {
+    XnnpackBackend::tell_memory(handle, listener);
+  }
 
  private:
   XnnpackThreads threads_;

@@ -86,6 +86,23 @@ Status SubgraphExecutor::make_arguments() {
   return {};
 }
 
+void SubgraphExecutor::tell_memory(MemoryListener& listener) const {
+  using Kind = MemoryBlock::Kind;
+  const PackedWeights& weights = packed_.weights;
+  if (weights.packed_bytes() > 0) {
+    listener.add(MemoryBlock{"packed weights", weights.packed_bytes(), Kind::kOwn});
+  }
+  if (weights.found_bytes() > 0) {
+    listener.add(MemoryBlock{"packed weights, in a file", weights.found_bytes(), Kind::kFile});
+  }
+  uint64_t inputs = 0;
+  for (size_t i = 0; i < graph_.arguments().size(); ++i) {
+    if (arguments_[i].padded != nullptr) inputs += arguments_[i].capacity + XNN_EXTRA_BYTES;
+  }
+  listener.add(MemoryBlock{"copies of inputs", inputs, Kind::kOwn});
+  stages_.tell_memory(listener, shares_memory_ ? Kind::kShared : Kind::kOwn);
+}
+
 Status SubgraphExecutor::execute(Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == graph_.arguments().size(), Error::kInvalidProgram,
                 "the call has another number of arguments than the XNNPACK graph");

@@ -21,6 +21,7 @@ class SubgraphExecutor {
   Status load(Span<const uint8_t> payload, const BackendInitContext& context, uint64_t max_bytes,
               const Shared& shared, PackedCache& cache);
   Status execute(Span<EValue* const> args);
+  void tell_memory(MemoryListener& listener) const;
   // Whether it shares memory with others, so that only one of them may be called at a time.
   bool shares_memory() const { return shares_memory_; }
 

@@ -99,4 +99,8 @@ PackedReport XnnpackBackend::cache_report() const {
   return cache_ != nullptr ? cache_->report() : PackedReport();
 }
 
+void XnnpackBackend::tell_memory(const void* handle, MemoryListener& listener) {
+  static_cast<const xnnpack::SubgraphExecutor*>(handle)->tell_memory(listener);
+}
+
 }  // namespace taper

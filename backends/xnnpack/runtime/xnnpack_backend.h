@@ -78,6 +78,8 @@ class XnnpackBackend final : public BackendInterface {
   // written; nothing else is affected.
   Status save_packed();
   PackedReport cache_report() const;
+  // As Device::tell_memory().
+  static void tell_memory(const void* handle, MemoryListener& listener);
 
  private:
   // Creates what handles share when the first handle is created.

@@ -1,5 +1,6 @@
-// Fourier transforms as products with constant matrices of cosines and sines, one dimension at a
-// time, and the short-time transform as such a product over windows of a signal.
+// Fourier transforms, one dimension at a time: of few samples as products with constant matrices of
+// cosines and sines, which backends take, of more as operators of this runtime that are given a
+// table of roots of unity; and the short-time transform as such a one over windows of a signal.
 
 #include <cmath>
 #include <functional>
@@ -24,9 +25,9 @@ int64_t known(Builder& b, const Sym& size) {
   throw Failure(std::string(b.node().target()) + " over the size " + size.text());
 }
 
-// entry(i, o) for each of `in` rows and `out` columns, in the precision of `like`.
+// entry(i, o) for each of `in` rows and `out` columns.
 template <typename Entry>
-Value* matrix(Builder& b, int64_t in, int64_t out, const Value* like, const Entry& entry) {
+Value* matrix(Builder& b, int64_t in, int64_t out, ScalarType dtype, const Entry& entry) {
   if (in > kMostEntries / out) {
     throw Failure("a Fourier transform of " + std::to_string(in) + " samples");
   }
@@ -39,7 +40,7 @@ Value* matrix(Builder& b, int64_t in, int64_t out, const Value* like, const Entr
   std::vector<uint8_t> copy(bytes, bytes + data.size() * sizeof(double));
   Value* table = b.rewriter().graph().new_constant(
       "turns", TensorType(ScalarType::kDouble, {Sym(in), Sym(out)}), own_bytes(std::move(copy)));
-  return b.cast(table, like->type.dtype);
+  return b.cast(table, dtype);
 }
 
 // The angle 2 pi i o / n; the product is reduced modulo n first, so that it stays exact.
@@ -67,51 +68,139 @@ double scale_of(Builder& b, int64_t n, bool inverse) {
   return (norm == "forward") != inverse ? 1 / count : 1;
 }
 
-// Crops the last dimension to `n` entries, or pads it with zeros.
-Value* fit(Builder& b, Value* x, int64_t n) {
-  const int64_t have = known(b, dim_of(x, -1));
-  if (have > n) return b.slice(x, -1, 0, n);
-  return have == n ? x : b.op("constant_pad_nd", {x, int_list({0, n - have}), 0.0});
+// A signal or a spectrum: in parts, of which the imaginary one is null if it is real, or in pairs.
+struct Wave {
+  Parts parts;
+  Value* pairs = nullptr;
+
+  bool is_real() const { return pairs == nullptr && parts.im == nullptr; }
+  const Value* any() const { return pairs != nullptr ? pairs : parts.re; }
+};
+
+Value* as_pairs(Value* x) {
+  x->type.pairs = true;
+  return x;
 }
 
-Parts each(const Parts& z, const std::function<Value*(Value*)>& change) {
-  return {change(z.re), z.im != nullptr ? change(z.im) : nullptr};
+// REQUIRES: it is complex.
+Value* pairs_of(Builder& b, const Wave& z) {
+  return z.pairs != nullptr ? z.pairs : pack(b, z.parts.re, z.parts.im);
+}
+Parts parts_of(Builder& b, const Wave& z) {
+  if (z.pairs == nullptr) return z.parts;
+  return {b.select(z.pairs, -1, 0), b.select(z.pairs, -1, 1)};
 }
 
-// Transforms the last dimension, padded or cropped to n, to the first `out` of n frequencies.
-Parts transform(Builder& b, Parts z, int64_t n, int64_t out, bool inverse) {
-  z = each(z, [&](Value* x) { return fit(b, x, n); });
-  const double scale = scale_of(b, n, inverse), sign = inverse ? 1 : -1;
-  Value* cosines = matrix(b, n, out, z.re,
+// Applies a change that is the same for pairs, whose last dimension it does not touch.
+Wave each(const Wave& z, const std::function<Value*(Value*)>& change) {
+  if (z.pairs != nullptr) return {{}, as_pairs(change(z.pairs))};
+  return {{change(z.parts.re), z.parts.im != nullptr ? change(z.parts.im) : nullptr}};
+}
+
+// The last dimension of the signal, pairs aside.
+int64_t last_dim(const Wave& z) {
+  return static_cast<int64_t>(z.any()->type.rank()) - (z.pairs != nullptr ? 2 : 1);
+}
+
+// Crops dimension `dim` to `n` entries, or pads it with zeros.
+Value* fit(Builder& b, Value* x, int64_t dim, int64_t n) {
+  const int64_t have = known(b, dim_of(x, dim));
+  if (have > n) return b.slice(x, dim, 0, n);
+  if (have == n) return x;
+  std::vector<int64_t> padding(2 * (x->type.rank() - static_cast<size_t>(dim)), 0);
+  padding.back() = n - have;
+  return b.op("constant_pad_nd", {x, int_list(padding), 0.0});
+}
+Wave fit(Builder& b, const Wave& z, int64_t n) {
+  return each(z, [&](Value* x) { return fit(b, x, last_dim(z), n); });
+}
+
+// Above so many samples the steps of a fast transform are fewer than those of a product.
+constexpr int64_t kLargestProduct = 64;
+
+bool is_product(const Wave& z, int64_t n) {
+  const ScalarType dtype = z.any()->type.dtype;
+  const bool has_kernel = dtype == ScalarType::kFloat || dtype == ScalarType::kDouble;
+  return n <= kLargestProduct || !has_kernel;
+}
+
+// e^(2 pi i k / n) for all k, as pairs.
+Value* turns_of(Builder& b, int64_t n, ScalarType dtype) {
+  return matrix(b, n, 2, dtype, [&](int64_t k, int64_t part) {
+    return part == 0 ? std::cos(angle(k, 1, n)) : sine(k, 1, n, 1);
+  });
+}
+
+Value* conjugate(Builder& b, Value* pairs) {
+  return as_pairs(b.mul(pairs, matrix(b, 1, 2, pairs->type.dtype, [](int64_t, int64_t part) {
+                          return part == 0 ? 1.0 : -1.0;
+                        })));
+}
+
+// The first `out` of n frequencies of the last dimension, which has n samples.
+Parts transform_by_product(Builder& b, const Parts& z, int64_t n, int64_t out, bool inverse,
+                           double scale) {
+  const double sign = inverse ? 1 : -1;
+  const ScalarType dtype = z.re->type.dtype;
+  Value* cosines = matrix(b, n, out, dtype,
                           [&](int64_t i, int64_t o) { return scale * std::cos(angle(i, o, n)); });
   Value* sines =
-      matrix(b, n, out, z.re, [&](int64_t i, int64_t o) { return sine(i, o, n, sign * scale); });
+      matrix(b, n, out, dtype, [&](int64_t i, int64_t o) { return sine(i, o, n, sign * scale); });
   const auto times = [&](Value* x, Value* y) { return b.op("matmul", {x, y}); };
   Parts y = {times(z.re, cosines), times(z.re, sines)};
   if (z.im == nullptr) return y;
   return {b.sub(y.re, times(z.im, sines)), b.add(y.im, times(z.im, cosines))};
 }
 
-// Transforms the first n / 2 + 1 frequencies of a real signal back to its n samples. The other
-// frequencies mirror them; the imaginary parts of the first and the middle one are ignored.
-Value* to_signal(Builder& b, const Parts& half, int64_t n, bool inverse) {
+// Transforms the last dimension, padded or cropped to n, to the first `out` of n frequencies: all,
+// or, of a real signal, n / 2 + 1.
+Wave transform(Builder& b, Wave z, int64_t n, int64_t out, bool inverse) {
+  z = fit(b, z, n);
+  const double scale = scale_of(b, n, inverse);
+  if (is_product(z, n)) {
+    return {transform_by_product(b, parts_of(b, z), n, out, inverse, scale)};
+  }
+  Value* turns = turns_of(b, n, z.any()->type.dtype);
+  if (!z.is_real()) {
+    return {{}, as_pairs(b.op("taper::fft_c2c", {pairs_of(b, z), turns, !inverse, scale}))};
+  }
+  Value* half = as_pairs(b.op("taper::fft_r2c", {z.parts.re, turns, out != n, scale}));
+  return {{}, inverse ? conjugate(b, half) : half};
+}
+
+// The n samples of the real signal whose first n / 2 + 1 frequencies are given. The others mirror
+// them; the imaginary parts of the first and the middle one are ignored.
+Value* to_signal_by_product(Builder& b, const Parts& z, int64_t n, bool inverse, double scale) {
   const int64_t in = n / 2 + 1;
-  const double scale = scale_of(b, n, inverse), sign = inverse ? -1 : 1;
+  const double sign = inverse ? -1 : 1;
+  const ScalarType dtype = z.re->type.dtype;
   const auto weight = [&](int64_t i) { return i == 0 || 2 * i == n ? scale : 2 * scale; };
-  const Parts z = each(half, [&](Value* x) { return fit(b, x, in); });
   Value* cosines = matrix(
-      b, in, n, z.re, [&](int64_t i, int64_t o) { return weight(i) * std::cos(angle(i, o, n)); });
-  Value* sines = matrix(b, in, n, z.re, [&](int64_t i, int64_t o) {
+      b, in, n, dtype, [&](int64_t i, int64_t o) { return weight(i) * std::cos(angle(i, o, n)); });
+  Value* sines = matrix(b, in, n, dtype, [&](int64_t i, int64_t o) {
     return i == 0 || 2 * i == n ? 0 : sine(i, o, n, sign * weight(i));
   });
   Value* re = b.op("matmul", {z.re, cosines});
   return z.im == nullptr ? re : b.add(re, b.op("matmul", {z.im, sines}));
 }
 
+// The same, of as many frequencies as there are, in the last dimension.
+Value* to_signal(Builder& b, const Wave& half, int64_t n, bool inverse) {
+  const double scale = scale_of(b, n, inverse);
+  const Wave z = fit(b, half, n / 2 + 1);
+  if (is_product(z, n) || z.is_real()) {
+    return to_signal_by_product(b, parts_of(b, z), n, inverse, scale);
+  }
+  Value* pairs = pairs_of(b, z);
+  if (!inverse) pairs = conjugate(b, pairs);
+  return b.op("taper::fft_c2r", {pairs, turns_of(b, n, pairs->type.dtype), scale});
+}
+
 // Applies `change` with `dim` transposed to the last dimension.
-Parts along(Builder& b, const Parts& z, int64_t dim, const std::function<Parts(Parts)>& change) {
-  const auto swapped = [&](const Parts& p) {
-    return each(p, [&](Value* x) { return b.transpose(x, dim, -1); });
+Wave along(Builder& b, const Wave& z, int64_t dim, const std::function<Wave(Wave)>& change) {
+  const auto swapped = [&](const Wave& w) {
+    return dim == last_dim(w) ? w
+                              : each(w, [&](Value* x) { return b.transpose(x, dim, last_dim(w)); });
   };
   return swapped(change(swapped(z)));
 }
@@ -144,22 +233,23 @@ Axes axes_of(Builder& b) {
 }
 
 // The operand in the precision of the result; a real operand may have integers.
-Parts operand(Builder& b) {
-  return each(parts_of(b, self(b)), [&](Value* x) { return b.cast(x, b.out_type().dtype); });
+Wave operand(Builder& b) {
+  Value* x = b.cast(self(b), b.out_type().dtype);
+  return self(b)->type.pairs ? Wave{{}, as_pairs(x)} : Wave{{x, nullptr}};
 }
 
-Parts complex_axis(Builder& b, const Parts& z, int64_t dim, int64_t size, bool inverse) {
-  return along(b, z, dim, [&](Parts p) {
-    const int64_t n = size != 0 ? size : known(b, dim_of(p.re, -1));
-    return transform(b, p, n, n, inverse);
+Wave complex_axis(Builder& b, const Wave& z, int64_t dim, int64_t size, bool inverse) {
+  return along(b, z, dim, [&](const Wave& line) {
+    const int64_t n = size != 0 ? size : known(b, dim_of(line.any(), last_dim(line)));
+    return transform(b, line, n, n, inverse);
   });
 }
 
-void give_pairs(Builder& b, const Parts& z) { b.result(pack(b, z.re, z.im)); }
+void give_pairs(Builder& b, const Wave& z) { b.result(pairs_of(b, z)); }
 
 void complex_to_complex(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
-  Parts z = operand(b);
+  Wave z = operand(b);
   for (size_t i = axes.dims.size(); i-- > 0;) {
     z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
   }
@@ -173,9 +263,10 @@ void fft_c2c(Builder& b) { complex_to_complex(b, !b.arg("forward").to_bool()); }
 void real_to_complex(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
   const bool half = !b.knows("onesided") || b.arg("onesided").to_bool();
-  Parts z = along(b, operand(b), axes.dims.back(), [&](Parts p) {
-    const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : known(b, dim_of(p.re, -1));
-    return transform(b, p, n, half ? n / 2 + 1 : n, inverse);
+  Wave z = along(b, operand(b), axes.dims.back(), [&](const Wave& line) {
+    const int64_t have = known(b, dim_of(line.any(), last_dim(line)));
+    const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : have;
+    return transform(b, line, n, half ? n / 2 + 1 : n, inverse);
   });
   for (size_t i = axes.dims.size() - 1; i-- > 0;) {
     z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
@@ -187,16 +278,16 @@ void ihfft(Builder& b) { real_to_complex(b, true); }
 
 void complex_to_real(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
-  Parts z = operand(b);
+  Wave z = operand(b);
   for (size_t i = 0; i + 1 < axes.dims.size(); ++i) {
     z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
   }
-  z = along(b, z, axes.dims.back(), [&](Parts p) -> Parts {
-    const int64_t have = known(b, dim_of(p.re, -1));
+  z = along(b, z, axes.dims.back(), [&](const Wave& line) -> Wave {
+    const int64_t have = known(b, dim_of(line.any(), last_dim(line)));
     const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : 2 * (have - 1);
-    return {to_signal(b, p, known(b, n), inverse), nullptr};
+    return {{to_signal(b, line, known(b, n), inverse), nullptr}};
   });
-  b.result(z.re);
+  b.result(z.parts.re);
 }
 void irfft(Builder& b) { complex_to_real(b, true); }
 void hfft(Builder& b) { complex_to_real(b, false); }
@@ -232,6 +323,11 @@ Value* centred(Builder& b, Value* x, int64_t by) {
   return x->type.rank() == 1 ? b.squeeze(padded, 0) : padded;
 }
 
+// Frames and frequencies change places.
+Wave swap_last(Builder& b, const Wave& z) {
+  return each(z, [&](Value* x) { return b.transpose(x, last_dim(z) - 1, last_dim(z)); });
+}
+
 // [..., L] -> [..., frequencies, frames]
 void stft(Builder& b) {
   Value* x = self(b);
@@ -250,9 +346,9 @@ void stft(Builder& b) {
       b.rewriter().emit("aten::unfold", {x, -1, frame, hop}, {TensorType(x->type.dtype, sizes)})[0];
   if (Value* window = window_of(b, frame, x->type.dtype)) frames = b.mul(frames, window);
   const bool half = !b.has("onesided") || b.arg("onesided").to_bool();
-  Parts z = transform(b, {frames, nullptr}, frame, half ? frame / 2 + 1 : frame, false);
-  z = each(z, [&](Value* part) { return b.transpose(part, -1, -2); });
-  Value* out = pack(b, z.re, z.im);
+  const int64_t count = half ? frame / 2 + 1 : frame;
+  const Wave z = transform(b, {{frames, nullptr}}, frame, count, false);
+  Value* out = pairs_of(b, swap_last(b, z));
   if (b.arg("normalized").to_bool()) {
     out = b.mul(out, 1 / std::sqrt(static_cast<double>(frame)));
   }
@@ -276,7 +372,8 @@ Value* overlap_add(Builder& b, Value* frames, int64_t hop) {
 
 // x[..., start:end], padded with zeros if x is shorter.
 Value* between(Builder& b, Value* x, int64_t start, int64_t end) {
-  return b.slice(fit(b, x, std::max(end, dim_of(x, -1).as_int())), -1, start, end);
+  const auto last = static_cast<int64_t>(x->type.rank()) - 1;
+  return b.slice(fit(b, x, last, std::max(end, dim_of(x, -1).as_int())), -1, start, end);
 }
 
 // Transforms each frame back, applies the window again, adds the frames up, and divides by the sum
@@ -286,12 +383,15 @@ void istft(Builder& b) {
   const int64_t hop = b.has("hop_length") ? b.arg("hop_length").to_int() : frame / 4;
   if (b.arg("return_complex").to_bool()) throw Failure("istft to a complex signal");
   if (frame < 1 || hop < 1) throw Failure("istft of empty frames");
-  Parts z = parts_of(b, self(b));
-  const int64_t have = known(b, dim_of(z.re, -2)), count = known(b, dim_of(z.re, -1));
+  Wave z = self(b)->type.pairs ? Wave{{}, self(b)} : Wave{{self(b), nullptr}};
+  const int64_t last = last_dim(z);
+  const int64_t have = known(b, dim_of(self(b), last - 1));
+  const int64_t count = known(b, dim_of(self(b), last));
   if (count > kMostEntries / frame) throw Failure("istft of " + std::to_string(count) + " frames");
   const bool half = b.has("onesided") ? b.arg("onesided").to_bool() : have != frame;
-  z = each(z, [&](Value* part) { return b.transpose(part, -1, -2); });
-  Value* frames = half ? to_signal(b, z, frame, true) : transform(b, z, frame, frame, true).re;
+  z = swap_last(b, z);
+  Value* frames =
+      half ? to_signal(b, z, frame, true) : parts_of(b, transform(b, z, frame, frame, true)).re;
   if (b.arg("normalized").to_bool()) frames = b.mul(frames, std::sqrt(static_cast<double>(frame)));
   Value* window = window_of(b, frame, frames->type.dtype);
   if (window == nullptr) window = b.full({Sym(frame)}, 1.0, frames->type.dtype);
@@ -301,10 +401,48 @@ void istft(Builder& b) {
   const int64_t length = known(b, dim_of(b.node().outputs[0], -1));
   const int64_t end = std::min(start + length, known(b, dim_of(sum, -1)));
   Value* y = b.div(between(b, sum, start, end), between(b, weight, start, end));
-  b.result(b.view(fit(b, y, length), b.out_type().sizes));
+  const auto dim = static_cast<int64_t>(y->type.rank()) - 1;
+  b.result(b.view(fit(b, y, dim, length), b.out_type().sizes));
+}
+
+// ---- the operators of this runtime, for one that lacks them ----
+
+Parts pairs_in(Builder& b) {
+  return {b.select(b.in("self"), -1, 0), b.select(b.in("self"), -1, 1)};
+}
+
+int64_t samples(Builder& b) { return known(b, dim_of(b.in("turns"), 0)); }
+
+void give_parts(Builder& b, const Parts& z) {
+  Value* out = pack(b, z.re, z.im);
+  out->type.pairs = b.out_type().pairs;
+  b.result(out);
+}
+
+void r2c_by_product(Builder& b) {
+  const int64_t n = samples(b), out = b.arg("onesided").to_bool() ? n / 2 + 1 : n;
+  const double scale = b.arg("scale").to_double();
+  give_parts(b, transform_by_product(b, {b.in("self"), nullptr}, n, out, false, scale));
+}
+void c2c_by_product(Builder& b) {
+  const int64_t n = samples(b);
+  const bool inverse = !b.arg("forward").to_bool();
+  give_parts(b, transform_by_product(b, pairs_in(b), n, n, inverse, b.arg("scale").to_double()));
+}
+void c2r_by_product(Builder& b) {
+  b.result(to_signal_by_product(b, pairs_in(b), samples(b), true, b.arg("scale").to_double()));
 }
 
 }  // namespace
+
+const Decompositions& fourier_product_rules() {
+  static const Decompositions table = {
+      {"taper::fft_r2c", r2c_by_product},
+      {"taper::fft_c2c", c2c_by_product},
+      {"taper::fft_c2r", c2r_by_product},
+  };
+  return table;
+}
 
 const Decompositions& fourier_rules() {
   static const Decompositions table = {

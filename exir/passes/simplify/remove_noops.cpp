@@ -1,5 +1,6 @@
 // A movement of data whose result has the type of its argument is replaced by the argument; views
-// of views and permutations of permutations are merged first, so that more of them are no-ops.
+// of views and permutations of permutations are merged first, so that more of them are no-ops. An
+// operator that broadcasts its operands needs no expansion of one of them.
 
 #include "exir/passes/simplify/remove_noops.h"
 
@@ -8,6 +9,7 @@
 
 #include "exir/ir/rewrite.h"
 #include "exir/ops/facts.h"
+#include "exir/ops/infer.h"
 #include "exir/passes/simplify/copy_guard.h"
 
 namespace taper::exir {
@@ -20,6 +22,10 @@ bool is_plain_movement(std::string_view target) {
 
 bool is_view(std::string_view target) {
   return target == "aten::view" || target == "aten::view_copy";
+}
+
+bool is_expansion(std::string_view target) {
+  return target == "aten::expand" || target == "aten::expand_copy";
 }
 
 bool is_permute(std::string_view target) {
@@ -77,6 +83,7 @@ class Cleaner {
   bool visit(Node& node, Rewriter& rewriter) {
     if (node.is("aten::cat")) return visit_cat(node, rewriter);
     if (node.args.empty() || !node.args[0].is_value()) return false;
+    if (facts_of(node.target()).is(kPromotes)) skip_expansions(node);
     if (is_permute(node.target())) return visit_permute(node, rewriter);
     if (is_plain_movement(node.target()) && pads_nothing(node)) {
       if (forward(node, node.args[0].value(), rewriter)) return true;
@@ -102,6 +109,23 @@ class Cleaner {
     if (!base->type.is_contiguous()) return;
     node.args[0] = base;
     ++changed_;
+  }
+
+  // Reads what was expanded, if the other operand has the sizes of the result anyway.
+  void skip_expansions(Node& node) {
+    for (const size_t i : {0, 1}) {
+      if (!node.args.at(i).is_value() || !node.args.at(1 - i).is_value()) return;
+      const Value *expanded = node.args[i].value(), *other = node.args[1 - i].value();
+      const Node* inner = expanded->producer;
+      if (inner == nullptr || !is_expansion(inner->target()) || other->kind != ValueKind::kTensor) {
+        continue;
+      }
+      Value* base = inner->args[0].value();
+      if (broadcast(base->type.sizes, other->type.sizes) != node.outputs[0]->type.sizes) continue;
+      if (!guard_.removable(base, expanded)) continue;
+      node.args[i] = base;
+      ++changed_;
+    }
   }
 
   bool visit_permute(Node& node, Rewriter& rewriter) {

@@ -58,6 +58,23 @@ TEST(RemoveNoops, ViewsAndPermutesOfTheirKindMerge) {
 )");
 }
 
+TEST(RemoveNoops, OperatorsThatBroadcastNeedNoExpansion) {
+  EXPECT_EQ(run(R"(  input %x: float32[5, 4]
+  input %w: float32[4]
+  %a: float32[5, 4] = aten::expand_copy(%w, [5, 4], False)
+  %b: float32[5, 4] = aten::div.Tensor(%x, %a)
+  %c: float32[3, 4] = aten::expand_copy(%w, [3, 4], False)
+  %d: float32[3, 4] = aten::mul.Tensor(%c, %w)
+  return %b, %d)"),
+            R"(  input %x: float32[5, 4]
+  input %w: float32[4]
+  %b: float32[5, 4] = aten::div.Tensor(%x, %w)
+  %c: float32[3, 4] = aten::expand_copy(%w, [3, 4], False)
+  %d: float32[3, 4] = aten::mul.Tensor(%c, %w)
+  return %b, %d
+)");
+}
+
 TEST(RemoveNoops, EmptyTensorsLeaveACat) {
   EXPECT_EQ(run(R"(  input %x: float32[2, 4]
   input %e: float32[0]

@@ -42,6 +42,37 @@ class Profiler {
   ~Profiler() = default;
 };
 
+// A block of memory that a loaded payload keeps, besides what its Method plans.
+struct MemoryBlock {
+  // kShared: several payloads use it in turns; each tells how much of it it needs. kFile: pages of
+  // a file, which processes share and the system may drop. kDevice: not the processor's memory.
+  enum class Kind : uint8_t { kOwn, kShared, kFile, kDevice };
+
+  const char* what = "";  // "packed weights"
+  uint64_t bytes = 0;
+  Kind kind = Kind::kOwn;
+};
+
+// Where an intermediate result lies in a block, and for which steps of the payload.
+struct PlacedResult {
+  uint64_t offset = 0, bytes = 0;
+  uint32_t first = 0, last = 0;  // Steps, inclusive.
+  // The node that it is the result of, as in ProfiledStep. With `last_node` it is scratch memory of
+  // the nodes from one to the other.
+  int64_t node = -1, last_node = -1;
+};
+
+// Receives what a loaded payload keeps in memory, for an application that looks where memory goes.
+class MemoryListener {
+ public:
+  virtual void add(const MemoryBlock& block) = 0;
+  // Of the last block that was added.
+  virtual void add(const PlacedResult& result) = 0;
+
+ protected:
+  ~MemoryListener() = default;
+};
+
 // Which numbers a backend gives, for tools that compare: its own; those of the application's
 // kernels alone; or those of the kernels, with values rounded where its device rounds them.
 enum class Numbers : uint8_t { kOwn, kExact, kRounded };
@@ -97,6 +128,10 @@ class Device {
   // which affects nothing else.
   virtual Status save_packed() { return {}; }
   virtual PackedReport packed_report() const { return {}; }
+
+  // Tells what the payload keeps whose handle BackendInterface::init() returned. Memory that is not
+  // told of, such as that of a driver, may come on top.
+  virtual void tell_memory(const void*, MemoryListener&) const {}
 
   // What a user should know of how the payloads loaded so far run, such as that there is no GPU;
   // empty if there is nothing to say.

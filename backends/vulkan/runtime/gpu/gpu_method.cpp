@@ -118,6 +118,29 @@ Status GpuMethod::allocate_memory() {
   return {};
 }
 
+void GpuMethod::tell_memory(MemoryListener& listener) const {
+  using Kind = MemoryBlock::Kind;
+  listener.add(MemoryBlock{"constants", constants_.bytes(), Kind::kDevice});
+  listener.add(MemoryBlock{"states", states_.bytes(), Kind::kDevice});
+  const uint64_t copies = upload_.bytes() + read_back_.bytes();
+  listener.add(MemoryBlock{"copies to and from the device", copies, Kind::kDevice});
+  listener.add(MemoryBlock{"intermediate results", arena_.bytes(), Kind::kDevice});
+  for (ValueId id = 0; id < plan_.places().size(); ++id) {
+    const Place& place = plan_.places()[id];
+    if (place.root != id || place.memory != Place::Memory::kArena || place.bytes == 0) continue;
+    PlacedResult result;
+    result.offset = place.offset;
+    result.bytes = place.bytes;
+    result.first = place.first;
+    result.last = place.last;
+    const bool is_input = id < graph_.values.size() && graph_.values[id].is_input;
+    if (!is_input && place.first < graph_.calls.size()) {
+      result.node = int64_t{graph_.calls[place.first].node_id} - 1;
+    }
+    listener.add(result);
+  }
+}
+
 Status GpuMethod::allocate_commands() {
   const VolkDeviceTable& vk = device_.vk();
   VkCommandPoolCreateInfo pool = {};

@@ -36,6 +36,7 @@ class GpuMethod final : public Executable {
   // a shader read is out of range; kOutOfResources if the GPU was lost.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
   Status reset() override;
+  void tell_memory(MemoryListener& listener) const override;
 
   // Whether it keeps anything from one execution to the next.
   bool has_states() const { return plan_.state_bytes() != 0; }

@@ -177,6 +177,7 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
     entry.bytes_hash = known_[count_].bytes_hash;
     problem_ = before;
     ++found_;
+    found_bytes_ += key.size;
     release(key.kernel);
   }
   ++count_;
@@ -189,6 +190,7 @@ void* PackedWeights::reserve(size_t size) {
   auto* block = static_cast<Block*>(std::aligned_alloc(kPackedAlignment, whole));
   if (block == nullptr) return nullptr;
   take_ahead(block, whole);
+  packed_bytes_ += whole;
   block->next = blocks_;
   blocks_ = block;
   return block + 1;

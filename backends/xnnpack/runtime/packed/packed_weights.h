@@ -52,6 +52,9 @@ class PackedWeights {
            section.entry_count == found_;
   }
   uint32_t packed() const { return static_cast<uint32_t>(count_) - found_; }
+  // The bytes of those that were found, and the memory of those that were packed.
+  uint64_t found_bytes() const { return found_bytes_; }
+  uint64_t packed_bytes() const { return packed_bytes_; }
   // Why an entry of the file was not used; empty if the file has no problem.
   const char* problem() const { return problem_; }
 
@@ -87,6 +90,7 @@ class PackedWeights {
   size_t count_ = 0, capacity_ = 0;
   bool is_open_ = false;  // The last entry has no bytes yet.
   uint32_t found_ = 0;
+  uint64_t found_bytes_ = 0, packed_bytes_ = 0;
   const char* problem_ = "";
 };
 

@@ -281,6 +281,31 @@ Status Stages::bind() {
   return {};
 }
 
+void Stages::tell_memory(MemoryListener& listener, MemoryBlock::Kind kind) const {
+  listener.add(MemoryBlock{"intermediate results", memory_bytes_, kind});
+  const Span<const XnnNode> nodes = graph_->nodes();
+  const auto node_of = [&](size_t n) { return static_cast<int64_t>(nodes[n].origin) - 1; };
+  for (size_t b = 0; b < buffer_count_ + part_count_; ++b) {
+    const Buffer& buffer = buffers_[b];
+    if (buffer.bytes == 0) continue;
+    PlacedResult result;
+    result.offset = buffer.offset;
+    result.bytes = buffer.bytes;
+    result.first = static_cast<uint32_t>(buffer.first);
+    result.last = static_cast<uint32_t>(buffer.last);
+    if (b < buffer_count_) {
+      for (size_t n = 0; n < nodes.size(); ++n) {
+        if (nodes[n].output == buffer.value) result.node = node_of(n);
+      }
+    } else {
+      const Part& part = parts_[b - buffer_count_];
+      result.node = node_of(part.first);
+      result.last_node = node_of(part.last - 1);
+    }
+    listener.add(result);
+  }
+}
+
 // "winograd": what computes a stage of ours.
 const char* Stages::kernel_of(const Part& part) {
   switch (part.own.kind) {

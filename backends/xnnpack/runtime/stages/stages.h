@@ -28,6 +28,8 @@ class Stages {
   // Runs all stages in order.
   Status run();
   size_t size() const { return part_count_; }
+  // Tells of the memory for values between stages, and of what lies where in it.
+  void tell_memory(MemoryListener& listener, MemoryBlock::Kind kind) const;
 
  private:
   // Nodes [first, last), which become a stage.

@@ -1,6 +1,6 @@
 // Reads the resident memory from Linux's /proc/self/status.
 
-#include "tools/resident_memory.h"
+#include "tools/memory/resident_memory.h"
 
 #include <fstream>
 #include <string>
@@ -17,6 +17,12 @@ ResidentMemory resident_memory() {
     if (bytes != nullptr && file >> *bytes) *bytes *= 1024;
   }
   return memory;
+}
+
+bool restart_peak() {
+  std::ofstream file("/proc/self/clear_refs");
+  file << "5" << std::flush;
+  return file.good();
 }
 
 }  // namespace taper::tools

@@ -12,4 +12,7 @@ struct ResidentMemory {
 
 ResidentMemory resident_memory();
 
+// The peak becomes what is resident now. False if this system cannot do so.
+bool restart_peak();
+
 }  // namespace taper::tools

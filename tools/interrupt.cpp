@@ -1,0 +1,82 @@
+// A handler that removes files and lets the signal end the program as it would have. It only calls
+// what a handler may call, and may run on any thread.
+
+#include "tools/interrupt.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+namespace taper::tools {
+namespace {
+
+// What the handler finds, or the signal that came while signals had to wait.
+constexpr int kReady = 0, kWaiting = -1, kEnding = -2;
+std::atomic<int> state{kReady};
+
+}  // namespace
+
+// The list only grows, so that the handler can walk it at any time.
+struct RemovedOnSignal::Entry {
+  const std::string path;
+  std::atomic<bool> exists{true};
+  Entry* const next;
+
+  static std::atomic<Entry*> all;
+
+  static void remove_all() {
+    for (const Entry* each = all; each != nullptr; each = each->next) {
+      if (each->exists) ::unlink(each->path.c_str());
+    }
+  }
+
+  static void on_signal(int signal) {
+    int found = kWaiting;
+    if (state.compare_exchange_strong(found, signal) || found != kReady) return;
+    found = kReady;
+    if (!state.compare_exchange_strong(found, kEnding)) return on_signal(signal);
+    remove_all();
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
+
+  // Whoever has ignored or taken over a signal keeps it.
+  static bool install() {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction action {};
+      if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+      action.sa_handler = on_signal;
+      ::sigaction(signal, &action, nullptr);
+    }
+    return true;
+  }
+};
+
+std::atomic<RemovedOnSignal::Entry*> RemovedOnSignal::Entry::all{nullptr};
+
+RemovedOnSignal::RemovedOnSignal(const std::string& path) {
+  static const bool is_installed = Entry::install();
+  static_cast<void>(is_installed);
+  entry_ = new Entry{path, {true}, Entry::all};
+  Entry::all = entry_;
+}
+
+RemovedOnSignal::~RemovedOnSignal() { entry_->exists = false; }
+
+SignalsWait::SignalsWait() {
+  int found = kReady;
+  while (!state.compare_exchange_weak(found, kWaiting)) {
+    if (found == kEnding) ::pause();  // Another thread has begun to end the program.
+    found = kReady;
+    std::this_thread::yield();
+  }
+}
+
+SignalsWait::~SignalsWait() {
+  const int waited = state.exchange(kReady);
+  if (waited > 0) ::raise(waited);
+}
+
+}  // namespace taper::tools

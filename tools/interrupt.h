@@ -1,0 +1,32 @@
+// What a signal that ends the program, such as that of Ctrl-C, leaves behind: no temporary file,
+// and of files that belong together all or none.
+
+#pragma once
+
+#include <string>
+
+namespace taper::tools {
+
+// A file that a signal removes for as long as this lives.
+class RemovedOnSignal {
+ public:
+  explicit RemovedOnSignal(const std::string& path);
+  RemovedOnSignal(const RemovedOnSignal&) = delete;
+  RemovedOnSignal& operator=(const RemovedOnSignal&) = delete;
+  ~RemovedOnSignal();
+
+ private:
+  struct Entry;
+  Entry* entry_;
+};
+
+// While one lives, signals wait, whichever thread they come to. One at a time.
+class SignalsWait {
+ public:
+  SignalsWait();
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  ~SignalsWait();
+};
+
+}  // namespace taper::tools
