@@ -118,9 +118,8 @@ std::string InputView::text() const {
 }
 
 bool InputView::open(PyObject* object, size_t index) {
-  if (torch_tensor != nullptr && PyObject_IsInstance(object, torch_tensor) == 1) {
-    return open_torch(object, index);
-  }
+  const int is_torch = torch_tensor == nullptr ? 0 : PyObject_IsInstance(object, torch_tensor);
+  if (is_torch != 0) return is_torch == 1 && open_torch(object, index);
   if (PyObject_CheckBuffer(object) != 0) return open_buffer(object, index);
   if (PyObject_HasAttrString(object, "__dlpack__") != 0) return open_dlpack(object, index);
   const Ref type(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__name__"));

@@ -38,7 +38,8 @@ struct Loaded {
 };
 
 struct ModelObject {
-  PyObject_HEAD std::shared_ptr<Loaded> loaded;  // Null once the model is closed.
+  PyObject base;
+  std::shared_ptr<Loaded> loaded;  // Null once the model is closed.
 };
 
 ModelObject& of(PyObject* self) { return *reinterpret_cast<ModelObject*>(self); }

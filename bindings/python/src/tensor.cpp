@@ -14,7 +14,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 
 struct TensorObject {
-  PyObject_HEAD ScalarType dtype;
+  PyObject base;
+  ScalarType dtype;
   uint64_t bytes;
   std::vector<int64_t> sizes;
   std::vector<Py_ssize_t> shape, strides;  // For the buffer protocol; strides in bytes.

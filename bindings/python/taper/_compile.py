@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import threading
 
 from taper import _taper
 
@@ -74,18 +75,19 @@ class Program:
 
 
 def _write(path, data):
-    import tempfile
-    folder = os.path.dirname(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(path) + ".")
-    try:
-        with os.fdopen(handle, "wb") as file:
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # A device or a pipe stays what it is.
+        with open(path, "wb") as file:
             file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
+        return
+    temporary = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        if os.path.exists(temporary):
+            os.unlink(temporary)
         raise
 
 

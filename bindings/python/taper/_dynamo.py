@@ -56,6 +56,8 @@ def _refusal(graph, examples):
             return f"an input has layout {each.layout}"
     if torch.is_grad_enabled() and any(each.requires_grad for each in _tensors(examples)):
         return "gradients are needed; call the model under torch.no_grad() or inference_mode()"
+    if torch.is_autocast_enabled("cpu"):
+        return "autocast is on; convert the model to the dtype instead"
     return _aliases(graph)
 
 
@@ -166,17 +168,11 @@ class _Graph:
         if self._eager is not None:
             return self._eager(*args)
         try:
-            return self._run(args)
-        except (_taper.Error, torch._dynamo.exc.TorchDynamoException,
-                torch._export.verifier.SpecViolationError, ValueError, TypeError,
-                RuntimeError, NotImplementedError) as error:
+            program = self._program_for(args)
+            results = program.run(program.name, tuple(args[i] for i in program.kept))
+        except Exception as error:  # Whatever torch.export or the program does not take.
             self._eager = _eager(self._graph, _one_line(error))
             return self._eager(*args)
-
-    def _run(self, args):
-        program = self._program_for(args)
-        inputs = tuple(args[i] for i in program.kept)
-        results = program.run(program.name, inputs)
         make = torch.utils.dlpack.from_dlpack
         return tuple(make(each) if type(each) is _taper.Tensor else each for each in results)
 

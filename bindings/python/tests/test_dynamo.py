@@ -130,6 +130,30 @@ class Compiled(unittest.TestCase):
         self.assertEqual(len(said), 1)
         self.assertIn("no_grad", said[0])
 
+    def test_autocast_is_left_to_eager_mode(self):
+        net, x = self.net().eval(), self.torch.randn(2, 3, 8, 8)
+        fast = self.compiled(net)
+        with warnings.catch_warnings(), self.torch.no_grad(), \
+                self.torch.autocast("cpu", dtype=self.torch.bfloat16):
+            warnings.simplefilter("ignore")
+            self.torch.testing.assert_close(fast(x), net(x))
+        self.assertTrue(any("autocast" in reason for reason in self.said), self.said)
+
+    def test_sizes_and_numbers_as_inputs_and_outputs(self):
+        class Net(self.torch.nn.Module):
+            def forward(self, x, factor):
+                return x * factor + factor, x.shape[0], x.shape[0] * 3 + 1
+
+        calls = [(self.torch.randn(size, 3), size) for size in (2, 3, 7)]
+        self.check(Net(), calls + [(self.torch.randn(5, 3), 0.5)])
+
+    def test_sizes_with_conditions(self):
+        class Net(self.torch.nn.Module):
+            def forward(self, x):
+                return x.reshape(x.shape[0] // 2, 2, -1).sum(1)
+
+        self.check(Net(), [(self.torch.randn(size, 3),) for size in (2, 4, 6, 20)])
+
     def test_outputs_that_are_views_of_inputs(self):
         class Net(self.torch.nn.Module):
             def forward(self, x):
