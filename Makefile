@@ -11,7 +11,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test asan bench bench-peers size amalgamation fuzz libfuzzer format lint models clean
+.PHONY: help demo build test wheel asan bench bench-peers size amalgamation fuzz libfuzzer format lint models clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -37,6 +37,11 @@ bench: build ## the measured figures: export, load, dispatch, kernels
 
 bench-peers: ## compare Taper with ExecuTorch, ONNX Runtime, OpenVINO and others: docs/benchmarks.md
 	@scripts/bench_peers.sh
+
+wheel: ## the Python package as build/wheel/*.whl, for Python 3.11 and every later one
+	@scripts/deps.sh wheel
+	@scripts/deps.sh backends || echo "make wheel: it will lack the missing backends" >&2
+	@scripts/python.sh --wheel
 
 size: ## bytes of the runtime on a device, with limits and stored figures (STORE=1 stores new ones)
 	@$(BUILD) release taper

@@ -24,6 +24,9 @@ function(taper_component name license url)
   endif()
   if(EXISTS ${arg_TEXT})
     install(FILES ${arg_TEXT} DESTINATION ${CMAKE_INSTALL_DOCDIR}/licenses RENAME ${name})
+    if(TAPER_PYTHON)
+      install(FILES ${arg_TEXT} DESTINATION taper/licenses RENAME ${name} COMPONENT python)
+    endif()
   endif()
   set_property(GLOBAL APPEND_STRING PROPERTY TAPER_COMPONENTS "
 PackageName: ${name}
@@ -62,5 +65,10 @@ PackageLicenseDeclared: BSD-3-Clause
 PackageCopyrightText: Copyright (c) The Taper authors.
 @components@")
   install(FILES ${PROJECT_BINARY_DIR}/package/taper.spdx DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  if(TAPER_PYTHON)
+    install(FILES ${PROJECT_BINARY_DIR}/package/taper.spdx DESTINATION taper/licenses
+      COMPONENT python)
+    install(FILES LICENSE DESTINATION taper/licenses RENAME taper COMPONENT python)
+  endif()
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}/licenses RENAME taper)
 endfunction()

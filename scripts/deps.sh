@@ -5,6 +5,7 @@
 #   scripts/deps.sh          what is needed to build and test
 #   scripts/deps.sh clang    also clang 14, clang-format and clang-tidy
 #   scripts/deps.sh python   also python3-venv, for the scripts that make models
+#   scripts/deps.sh wheel    also Python's headers and pip, for the Python package
 #   scripts/deps.sh firmware also a compiler for Cortex-M, and qemu to run its programs
 #   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
@@ -31,6 +32,7 @@ for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
     python) packages="$packages python3 python3-venv" ;;
+    wheel) packages="$packages python3 python3-venv python3-dev python3-pip" ;;
     arm64) packages="$packages g++-aarch64-linux-gnu qemu-user" ;;
     firmware) packages="$packages gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
@@ -43,7 +45,7 @@ for extra in "$@"; do
     *)
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
-        echo "deps.sh: unknown argument '$extra' (clang, python, firmware, riscv, wasm, arm64," \
+        echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, arm64," \
           "browser, backends, $known)" >&2
         exit 2
       fi

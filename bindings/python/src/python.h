@@ -1,0 +1,66 @@
+// Python's C API in its stable form of 3.11, and the few things that every file here needs of it.
+
+#pragma once
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cxxabi.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+
+namespace taper::python {
+
+// Owns one reference; null if there is none.
+class Ref {
+ public:
+  Ref() = default;
+  explicit Ref(PyObject* owned) : object_(owned) {}
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Ref& operator=(Ref&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() { Py_XDECREF(object_); }
+
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+// taper.Error, and taper.ClosedError which is one.
+extern PyObject* error_type;
+extern PyObject* closed_type;
+
+// Sets the exception, and returns null for the caller to return. The text may hold any bytes.
+PyObject* raise(PyObject* type, const std::string& text);
+
+// The text as a str; bytes that are no UTF-8 are replaced.
+PyObject* text_of(const std::string& text);
+
+// Releases the interpreter's lock for the lifetime of this object. Where the interpreter has ended
+// meanwhile, the thread waits for the end of the process: Python before 3.14 would unwind it,
+// through objects that must not be destroyed without the lock.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    try {
+      PyEval_RestoreThread(state_);
+    } catch (abi::__forced_unwind&) {
+      for (;;) ::pause();
+    }
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+}  // namespace taper::python

@@ -1,0 +1,31 @@
+"""Compiles PyTorch models ahead of time, and runs them without PyTorch.
+
+Run a program (a .pte, of Taper or ExecuTorch)::
+
+    import taper
+    model = taper.load("model.pte")
+    y = model.forward(x)            # x: NumPy, PyTorch, or anything with DLPack or buffers
+    model.inputs                    # names, dtypes, shapes
+    model["encode"](ids, mask)      # any other method
+
+Compile what ``torch.export`` gives::
+
+    program = taper.export(torch.export.export(net, (x,)), backend="xnnpack")
+    print(program.report)
+    program.save("model.pte")
+
+Let PyTorch use it::
+
+    fast = torch.compile(net, backend="taper")
+
+Nothing else is needed; NumPy and PyTorch are used if they are there. ``taper --help`` is the
+command line. Errors are ``taper.Error``, with Taper's own text.
+"""
+
+from taper._compile import CompileError, Program, export
+from taper._model import Method, Model, TensorInfo, load
+from taper._taper import ClosedError, Error, Tensor, backends
+from taper._taper import version as __version__
+
+__all__ = ["ClosedError", "CompileError", "Error", "Method", "Model", "Program", "Tensor",
+           "TensorInfo", "__version__", "backends", "export", "load"]

@@ -1,0 +1,13 @@
+"""The command lines `taper` and `executor_runner`, as in a build from source."""
+
+import sys
+
+from taper import _taper
+
+
+def taper():
+    return _taper.run_taper(["taper"] + sys.argv[1:])
+
+
+def executor_runner():
+    return _taper.run_executor_runner(["executor_runner"] + sys.argv[1:])

@@ -1,0 +1,86 @@
+"""taper.executorch is executorch.runtime: the same script runs on both, with the same results."""
+
+import importlib
+import io
+import os
+import tempfile
+import unittest
+
+import reference
+import taper
+
+
+def script(runtime, path, inputs):
+    """What a user of ExecuTorch's runtime writes; `runtime` is the module that it imports."""
+    said = {}
+    engine = runtime.Runtime.get()
+    said["one runtime"] = engine is runtime.Runtime.get()
+    said["xnnpack"] = engine.backend_registry.is_available("XnnpackBackend")
+    said["names are listed"] = "XnnpackBackend" in engine.backend_registry.registered_backend_names
+    said["no such"] = engine.backend_registry.is_available("NoSuchBackend")
+    said["add"] = "aten::add.out" in engine.operator_registry.operator_names
+    with open(path, "rb") as file:
+        data = file.read()
+    outputs = []
+    for source in (path, data, bytearray(data), io.BytesIO(data)):
+        program = engine.load_program(source, verification=runtime.Verification.Minimal)
+        said["methods"] = program.method_names
+        meta = program.metadata("forward")
+        tensor = meta.input_tensor_meta(0)
+        said["meta"] = (meta.name(), meta.num_inputs(), meta.num_outputs(), tensor.sizes(),
+                        tensor.dtype(), tensor.nbytes(), tensor.is_memory_planned())
+        method = program.load_method("forward")
+        said["once"] = method is program.load_method("forward")
+        said["metadata"] = method.metadata.num_inputs()
+        outputs.append(method.execute(inputs))
+        outputs.append(method.execute(tuple(inputs)))
+        for wrong in ([], [each.double() for each in inputs]):
+            try:
+                method.execute(wrong)
+                said["wrong inputs"] = "are taken"
+            except RuntimeError:
+                said["wrong inputs"] = "are refused"
+        try:
+            program.load_method("nosuch")
+        except KeyError:
+            said["no method"] = "KeyError"
+    for wrong in (b"no program", "/nonexistent/model.pte"):
+        try:
+            engine.load_program(wrong)
+        except RuntimeError:
+            said[wrong] = "RuntimeError"
+    try:
+        engine.load_program(3)
+    except TypeError:
+        said["a number"] = "TypeError"
+    return said, outputs
+
+
+@reference.needs("torch")
+@reference.needs("executorch")
+class SameScript(unittest.TestCase):
+    def test_on_both(self):
+        import torch
+        theirs = importlib.import_module("executorch.runtime")
+        ours = importlib.import_module("taper.executorch")
+        for name, count in (("add", 2), ("resnet18", 1), ("bert_mini", 3)):
+            for backend in (None, "xnnpack"):
+                with self.subTest(name=name, backend=backend), \
+                        tempfile.TemporaryDirectory() as folder:
+                    path = os.path.join(folder, "model.pte")
+                    taper.export(reference.path(name + ".pt2"), backend=backend,
+                                 compat="executorch").save(path)
+                    inputs = [self.tensor(torch, f"{name}.in{i}.npy") for i in range(count)]
+                    expected, wanted = script(theirs, path, inputs)
+                    said, given = script(ours, path, inputs)
+                    self.assertEqual(said, expected)
+                    torch.testing.assert_close(given, wanted, rtol=1e-4, atol=1e-4)
+
+    @staticmethod
+    def tensor(torch, name):
+        import numpy
+        return torch.from_numpy(numpy.load(reference.path(name)))
+
+
+if __name__ == "__main__":
+    unittest.main()
