@@ -92,6 +92,10 @@ TEST_F(Devtools, TracesThatAreNoneAreRefused) {
   write(bad, good.substr(0, 4) + "\xff\xff\xff\x7f" + good.substr(8));
   expect_refused({"profile", bad}, "bad.etdp': the trace is damaged");
   expect_refused({"trace", bad, "-o", folder_ / "t.json"}, "bad.etdp': the trace is damaged");
+  write(bad, good.substr(0, 8) + "ED01" + good.substr(12));
+  for (const char* command : {"profile", "trace"}) {
+    expect_refused({command, bad}, "is an ETDump of version 01; this taper reads version 00");
+  }
   expect_refused({"run", from_executorch("mlp.etdp")}, "'taper profile' shows it");
   EXPECT_EQ(run("taper", {"profile", from_executorch("mlp.etdp"), "--etdump", folder_ / "x"}).code,
             2);

@@ -173,7 +173,12 @@ EtDump etdump_of(const Recorder& recorder, const ProfileResult& profile) {
 
 bool is_etdump(const std::string& path) {
   const std::string head = read_head(path);
-  return head.size() >= 12 && head.compare(8, 4, "ED00") == 0;
+  if (head.size() < 12 || head.compare(8, 2, "ED") != 0) return false;
+  const std::string version = head.substr(10, 2);
+  if (version.find_first_not_of("0123456789") != version.npos) return false;
+  if (version == "00") return true;
+  throw InputError("'" + path + "' is an ETDump of version " + version +
+                   "; this taper reads version 00");
 }
 
 ProfileResult profile_of(const EtDump& dump) {

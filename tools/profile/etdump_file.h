@@ -13,7 +13,7 @@ namespace taper::tools {
 // where the program tells them, otherwise as ExecuTorch names them. `profile` is of the recorder.
 EtDump etdump_of(const Recorder& recorder, const ProfileResult& profile);
 
-// Whether a file starts like an ETDump.
+// Whether a file starts like an ETDump. Throws InputError for one of another version.
 bool is_etdump(const std::string& path);
 
 // Throws InputError if there is no execution.
