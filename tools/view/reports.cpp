@@ -56,8 +56,8 @@ std::string first_of(std::string_view module) {
 
 // Counts the nodes of a report that the model has, too. Names such as "linear" are in many models,
 // so a node must be of the same module and line. Of a tensor that a result of the program only
-// holds, the outermost module and the file must be the same. Delegates are named by the compiler: their line must be the
-// model's.
+// holds, the outermost module and the file must be the same. Delegates are named by the compiler:
+// their line must be the model's.
 class Names {
  public:
   explicit Names(const ViewDocument& document) : file_(document.file) {
