@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from model import Model, randn
+from model import Case, Model, randn
 
 
 class Rotary(nn.Module):
@@ -55,10 +55,40 @@ class Sound(nn.Module):
         return torch.log(power.transpose(1, 2) @ self.bands + 1e-3), torch.view_as_real(again)
 
 
+class LongSpectra(nn.Module):
+    """Transforms of more samples than a product with a matrix pays for, of any length."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(100))
+
+    def forward(self, x, image):
+        spectrum = torch.fft.rfft(x, norm="ortho")
+        filtered = torch.fft.rfft(image, n=150) * torch.fft.rfft(image.flip(-1), n=150)
+        z = torch.fft.fft2(image)
+        return (
+            torch.stft(x, 100, 40, window=self.window, return_complex=True).abs(),
+            torch.fft.irfft(spectrum * 2, n=x.shape[-1], norm="ortho"),
+            torch.fft.irfft(filtered, n=150)[:, :99],
+            torch.view_as_real(z),
+            torch.fft.ifft2(z * z).real,
+        )
+
+
 def models(full):
     at = torch.tensor([0, 3, 5, 1])
     return [
         Model("rotary", Rotary(), (randn(2, 4, 3, 6, seed=1), randn(2, 4, 3, 6, seed=2), at)),
         Model("spectra", Spectra(), (randn(4, 6, seed=3), randn(2, 3, 5, 6, seed=4))),
         Model("sound", Sound(), (randn(2, 60, seed=5),)),
+        Model(
+            "long_spectra",
+            LongSpectra(),
+            (randn(2, 160, seed=6), randn(66, 70, seed=7)),
+            dynamic_shapes=({1: torch.export.Dim.AUTO}, None),
+            cases=[
+                Case("long_spectra", [(randn(2, 160, seed=6), randn(66, 70, seed=7))]),
+                Case("long_spectra_odd", [(randn(2, 117, seed=8), randn(66, 70, seed=9))]),
+            ],
+        ),
     ]

@@ -54,18 +54,25 @@ double sine(int64_t i, int64_t o, int64_t n, double factor) {
   return 2 * ((i * o) % n) % n == 0 ? 0.0 : factor * std::sin(angle(i, o, n));
 }
 
-// The scale of a transform of n samples. `norm` is "backward", "ortho" or "forward";
-// `normalization` is 0 for none, 1 for 1 / sqrt(n), 2 for 1 / n.
-double scale_of(Builder& b, int64_t n, bool inverse) {
-  const double count = static_cast<double>(n);
-  if (b.knows("normalization")) {
-    const int64_t how = b.arg("normalization").to_int();
-    return how == 0 ? 1 : how == 1 ? 1 / std::sqrt(count) : 1 / count;
-  }
+// What a transform is multiplied by: 0 stands for 1, 1 for 1 / sqrt(n), 2 for 1 / n. `norm` is
+// "backward", "ortho" or "forward".
+int64_t normalization_of(Builder& b, bool inverse) {
+  if (b.knows("normalization")) return b.arg("normalization").to_int();
   std::string norm = "backward";
   if (b.knows("norm") && b.has("norm")) norm = b.arg("norm").text();
-  if (norm == "ortho") return 1 / std::sqrt(count);
-  return (norm == "forward") != inverse ? 1 / count : 1;
+  if (norm == "ortho") return 1;
+  return (norm == "forward") != inverse ? 2 : 0;
+}
+
+double scale_of(int64_t normalization, int64_t n) {
+  const double count = static_cast<double>(n);
+  return normalization == 0 ? 1 : 1 / (normalization == 1 ? std::sqrt(count) : count);
+}
+
+// The same as a tensor, for a symbolic n.
+Value* scale_of(Builder& b, int64_t normalization, const Sym& n, ScalarType dtype) {
+  Value* count = b.op("scalar_tensor", {b.size(n), dtype});
+  return b.op("reciprocal", {normalization == 1 ? b.op("sqrt", {count}) : count});
 }
 
 // A signal or a spectrum: in parts, of which the imaginary one is null if it is real, or in pairs.
@@ -103,32 +110,40 @@ int64_t last_dim(const Wave& z) {
 }
 
 // Crops dimension `dim` to `n` entries, or pads it with zeros.
-Value* fit(Builder& b, Value* x, int64_t dim, int64_t n) {
-  const int64_t have = known(b, dim_of(x, dim));
-  if (have > n) return b.slice(x, dim, 0, n);
-  if (have == n) return x;
+Value* fit(Builder& b, Value* x, int64_t dim, const Sym& n) {
+  if (dim_of(x, dim) == n) return x;
+  const int64_t have = known(b, dim_of(x, dim)), want = known(b, n);
+  if (have > want) return b.slice(x, dim, 0, want);
   std::vector<int64_t> padding(2 * (x->type.rank() - static_cast<size_t>(dim)), 0);
-  padding.back() = n - have;
+  padding.back() = want - have;
   return b.op("constant_pad_nd", {x, int_list(padding), 0.0});
 }
-Wave fit(Builder& b, const Wave& z, int64_t n) {
+Wave fit(Builder& b, const Wave& z, const Sym& n) {
   return each(z, [&](Value* x) { return fit(b, x, last_dim(z), n); });
 }
+
+Sym half_of(const Sym& n) { return floor_div(n, Sym(2)) + Sym(1); }
 
 // Above so many samples the steps of a fast transform are fewer than those of a product.
 constexpr int64_t kLargestProduct = 64;
 
-bool is_product(const Wave& z, int64_t n) {
+bool is_product(const Wave& z, const Sym& n) {
   const ScalarType dtype = z.any()->type.dtype;
   const bool has_kernel = dtype == ScalarType::kFloat || dtype == ScalarType::kDouble;
-  return n <= kLargestProduct || !has_kernel;
+  return !has_kernel || (n.is_int() && n.as_int() <= kLargestProduct);
 }
 
 // e^(2 pi i k / n) for all k, as pairs.
-Value* turns_of(Builder& b, int64_t n, ScalarType dtype) {
-  return matrix(b, n, 2, dtype, [&](int64_t k, int64_t part) {
-    return part == 0 ? std::cos(angle(k, 1, n)) : sine(k, 1, n, 1);
-  });
+Value* turns_of(Builder& b, const Sym& n, ScalarType dtype) {
+  if (n.is_int()) {
+    const int64_t count = known(b, n);
+    return matrix(b, count, 2, dtype, [&](int64_t k, int64_t part) {
+      return part == 0 ? std::cos(angle(k, 1, count)) : sine(k, 1, count, 1);
+    });
+  }
+  Value* count = b.op("scalar_tensor", {b.size(n), ScalarType::kDouble});
+  Value* angles = b.mul(b.div(b.arange(0, n, ScalarType::kDouble), count), kTwoPi);
+  return b.cast(pack(b, b.op("cos", {angles}), b.op("sin", {angles})), dtype);
 }
 
 Value* conjugate(Builder& b, Value* pairs) {
@@ -152,20 +167,27 @@ Parts transform_by_product(Builder& b, const Parts& z, int64_t n, int64_t out, b
   return {b.sub(y.re, times(z.im, sines)), b.add(y.im, times(z.im, cosines))};
 }
 
-// Transforms the last dimension, padded or cropped to n, to the first `out` of n frequencies: all,
-// or, of a real signal, n / 2 + 1.
-Wave transform(Builder& b, Wave z, int64_t n, int64_t out, bool inverse) {
+// Transforms the last dimension, padded or cropped to n, to n frequencies, or, if the signal is
+// real and the result is `onesided`, to the first n / 2 + 1 of them.
+Wave transform(Builder& b, Wave z, const Sym& n, bool onesided, bool inverse) {
   z = fit(b, z, n);
-  const double scale = scale_of(b, n, inverse);
+  const ScalarType dtype = z.any()->type.dtype;
+  const int64_t how = normalization_of(b, inverse);
+  const double scale = n.is_int() ? scale_of(how, known(b, n)) : 1;
   if (is_product(z, n)) {
-    return {transform_by_product(b, parts_of(b, z), n, out, inverse, scale)};
+    const int64_t count = known(b, n), out = onesided ? count / 2 + 1 : count;
+    return {transform_by_product(b, parts_of(b, z), count, out, inverse, scale)};
   }
-  Value* turns = turns_of(b, n, z.any()->type.dtype);
-  if (!z.is_real()) {
-    return {{}, as_pairs(b.op("taper::fft_c2c", {pairs_of(b, z), turns, !inverse, scale}))};
+  Value* turns = turns_of(b, n, dtype);
+  Value* out = nullptr;
+  if (z.is_real()) {
+    out = as_pairs(b.op("taper::fft_r2c", {z.parts.re, turns, onesided, scale}));
+    if (inverse) out = conjugate(b, out);
+  } else {
+    out = b.op("taper::fft_c2c", {pairs_of(b, z), turns, !inverse, scale});
   }
-  Value* half = as_pairs(b.op("taper::fft_r2c", {z.parts.re, turns, out != n, scale}));
-  return {{}, inverse ? conjugate(b, half) : half};
+  if (!n.is_int() && how != 0) out = b.mul(out, scale_of(b, how, n, dtype));
+  return {{}, as_pairs(out)};
 }
 
 // The n samples of the real signal whose first n / 2 + 1 frequencies are given. The others mirror
@@ -185,15 +207,18 @@ Value* to_signal_by_product(Builder& b, const Parts& z, int64_t n, bool inverse,
 }
 
 // The same, of as many frequencies as there are, in the last dimension.
-Value* to_signal(Builder& b, const Wave& half, int64_t n, bool inverse) {
-  const double scale = scale_of(b, n, inverse);
-  const Wave z = fit(b, half, n / 2 + 1);
+Value* to_signal(Builder& b, const Wave& half, const Sym& n, bool inverse) {
+  const int64_t how = normalization_of(b, inverse);
+  const double scale = n.is_int() ? scale_of(how, known(b, n)) : 1;
+  const Wave z = fit(b, half, half_of(n));
   if (is_product(z, n) || z.is_real()) {
-    return to_signal_by_product(b, parts_of(b, z), n, inverse, scale);
+    return to_signal_by_product(b, parts_of(b, z), known(b, n), inverse, scale);
   }
   Value* pairs = pairs_of(b, z);
   if (!inverse) pairs = conjugate(b, pairs);
-  return b.op("taper::fft_c2r", {pairs, turns_of(b, n, pairs->type.dtype), scale});
+  const ScalarType dtype = pairs->type.dtype;
+  Value* out = b.op("taper::fft_c2r", {pairs, turns_of(b, n, dtype), scale});
+  return n.is_int() || how == 0 ? out : b.mul(out, scale_of(b, how, n, dtype));
 }
 
 // Applies `change` with `dim` transposed to the last dimension.
@@ -207,28 +232,30 @@ Wave along(Builder& b, const Wave& z, int64_t dim, const std::function<Wave(Wave
 
 // The dimensions of a call and the sizes that it asks for; 0 keeps the size.
 struct Axes {
-  std::vector<int64_t> dims, sizes;
+  std::vector<int64_t> dims;
+  std::vector<Sym> sizes;
 };
 
-std::vector<int64_t> ints_or_none(Builder& b, const char* name) {
+std::vector<Sym> syms_or_none(Builder& b, const char* name) {
   if (!b.knows(name) || !b.has(name)) return {};
   const Argument& arg = b.arg(name);
-  return arg.is_list() ? to_ints(arg) : std::vector<int64_t>{arg.to_int()};
+  return arg.is_list() ? to_syms(arg) : std::vector<Sym>{to_sym(arg)};
 }
 
 Axes axes_of(Builder& b) {
   const int64_t rank = complex_rank(self(b));
-  Axes axes{ints_or_none(b, "dim"), ints_or_none(b, "s")};
-  if (axes.sizes.empty()) axes.sizes = ints_or_none(b, "n");
+  Axes axes{{}, syms_or_none(b, "s")};
+  for (const Sym& d : syms_or_none(b, "dim")) axes.dims.push_back(d.as_int());
+  if (axes.sizes.empty()) axes.sizes = syms_or_none(b, "n");
   if (axes.dims.empty()) {  // All, or the last ones if sizes are given.
     const auto count = axes.sizes.empty() ? rank : static_cast<int64_t>(axes.sizes.size());
     for (int64_t d = rank - count; d < rank; ++d) axes.dims.push_back(d);
   }
   for (int64_t& d : axes.dims) d = wrap_dim(d, rank);
   if (axes.dims.empty()) throw Failure("a transform over no dimensions");
-  axes.sizes.resize(axes.dims.size(), 0);
-  for (int64_t& n : axes.sizes) n = n > 0 ? n : 0;
-  if (b.knows("last_dim_size")) axes.sizes.back() = b.arg("last_dim_size").to_int();
+  axes.sizes.resize(axes.dims.size(), Sym(0));
+  for (Sym& n : axes.sizes) n = n.is_int() && n.as_int() < 0 ? Sym(0) : n;
+  if (b.knows("last_dim_size")) axes.sizes.back() = to_sym(b.arg("last_dim_size"));
   return axes;
 }
 
@@ -238,10 +265,10 @@ Wave operand(Builder& b) {
   return self(b)->type.pairs ? Wave{{}, as_pairs(x)} : Wave{{x, nullptr}};
 }
 
-Wave complex_axis(Builder& b, const Wave& z, int64_t dim, int64_t size, bool inverse) {
+Wave complex_axis(Builder& b, const Wave& z, int64_t dim, const Sym& size, bool inverse) {
   return along(b, z, dim, [&](const Wave& line) {
-    const int64_t n = size != 0 ? size : known(b, dim_of(line.any(), last_dim(line)));
-    return transform(b, line, n, n, inverse);
+    const Sym n = size == Sym(0) ? dim_of(line.any(), last_dim(line)) : size;
+    return transform(b, line, n, false, inverse);
   });
 }
 
@@ -264,9 +291,8 @@ void real_to_complex(Builder& b, bool inverse) {
   const Axes axes = axes_of(b);
   const bool half = !b.knows("onesided") || b.arg("onesided").to_bool();
   Wave z = along(b, operand(b), axes.dims.back(), [&](const Wave& line) {
-    const int64_t have = known(b, dim_of(line.any(), last_dim(line)));
-    const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : have;
-    return transform(b, line, n, half ? n / 2 + 1 : n, inverse);
+    const Sym have = dim_of(line.any(), last_dim(line)), asked = axes.sizes.back();
+    return transform(b, line, asked == Sym(0) ? have : asked, half, inverse);
   });
   for (size_t i = axes.dims.size() - 1; i-- > 0;) {
     z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
@@ -283,9 +309,9 @@ void complex_to_real(Builder& b, bool inverse) {
     z = complex_axis(b, z, axes.dims[i], axes.sizes[i], inverse);
   }
   z = along(b, z, axes.dims.back(), [&](const Wave& line) -> Wave {
-    const int64_t have = known(b, dim_of(line.any(), last_dim(line)));
-    const int64_t n = axes.sizes.back() != 0 ? axes.sizes.back() : 2 * (have - 1);
-    return {{to_signal(b, line, known(b, n), inverse), nullptr}};
+    const Sym have = dim_of(line.any(), last_dim(line)), asked = axes.sizes.back();
+    const Sym n = asked == Sym(0) ? Sym(2) * (have - Sym(1)) : asked;
+    return {{to_signal(b, line, n, inverse), nullptr}};
   });
   b.result(z.parts.re);
 }
@@ -337,17 +363,18 @@ void stft(Builder& b) {
   if (b.node().schema->find("center") >= 0 && b.arg("center").to_bool()) {
     x = centred(b, x, frame / 2);
   }
-  const int64_t length = known(b, dim_of(x, -1));
-  if (frame < 1 || hop < 1 || length < frame) throw Failure("stft of frames beyond the signal");
+  const Sym length = dim_of(x, -1);
+  if (frame < 1 || hop < 1 || (length.is_int() && length.as_int() < frame)) {
+    throw Failure("stft of frames beyond the signal");
+  }
   std::vector<Sym> sizes = x->type.sizes;
-  sizes.back() = (length - frame) / hop + 1;
+  sizes.back() = floor_div(length - Sym(frame), Sym(hop)) + Sym(1);
   sizes.push_back(frame);
   Value* frames =
       b.rewriter().emit("aten::unfold", {x, -1, frame, hop}, {TensorType(x->type.dtype, sizes)})[0];
   if (Value* window = window_of(b, frame, x->type.dtype)) frames = b.mul(frames, window);
   const bool half = !b.has("onesided") || b.arg("onesided").to_bool();
-  const int64_t count = half ? frame / 2 + 1 : frame;
-  const Wave z = transform(b, {{frames, nullptr}}, frame, count, false);
+  const Wave z = transform(b, {{frames, nullptr}}, frame, half, false);
   Value* out = pairs_of(b, swap_last(b, z));
   if (b.arg("normalized").to_bool()) {
     out = b.mul(out, 1 / std::sqrt(static_cast<double>(frame)));
@@ -391,7 +418,7 @@ void istft(Builder& b) {
   const bool half = b.has("onesided") ? b.arg("onesided").to_bool() : have != frame;
   z = swap_last(b, z);
   Value* frames =
-      half ? to_signal(b, z, frame, true) : parts_of(b, transform(b, z, frame, frame, true)).re;
+      half ? to_signal(b, z, frame, true) : parts_of(b, transform(b, z, frame, false, true)).re;
   if (b.arg("normalized").to_bool()) frames = b.mul(frames, std::sqrt(static_cast<double>(frame)));
   Value* window = window_of(b, frame, frames->type.dtype);
   if (window == nullptr) window = b.full({Sym(frame)}, 1.0, frames->type.dtype);
