@@ -2,7 +2,8 @@
 
     python3 test/view/run.py --build build/release [--only every] [--model-explorer FILE]
 
-- every: of each committed model, the .pt2 and the .pte of every backend. The page draws all nodes
+- every: of each committed model, the .pt2 and the .pte of a backend, of each backend in turn, or,
+  with --all-backends, of every backend. The page draws all nodes
   of the exported graph and all instructions, as JSON and flatc list them, without overlaps, folded
   and unfolded; it goes through every step; its console stays empty and it asks for nothing.
 - hands: mouse and keys find, fold, follow, step and look at the memory, light, dark and narrow.
@@ -138,8 +139,10 @@ def expect_program(page, path):
 
 
 def every_model(tools):
-    for model in sorted(tools.models.glob("*.pt2")):
-        for backend in tools.backends:
+    models, backends = sorted(tools.models.glob("*.pt2")), tools.backends
+    for number, model in enumerate(models):
+        in_turn = [backends[number % len(backends)]]
+        for backend in backends if tools.options.all_backends else in_turn:
             try:
                 page = tools.view(model, "--backend", backend)
                 shown = page.value(
@@ -159,7 +162,7 @@ def every_model(tools):
                 tools.close(page)
             except AssertionError as error:
                 raise AssertionError(f"{model.name}, {backend}: {error}") from None
-    return f"{len(list(tools.models.glob('*.pt2')))} models, {len(tools.backends)} backends"
+    return f"{len(models)} models, {len(backends)} backends"
 
 
 # --- hostile and large
@@ -261,6 +264,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--only", choices=TESTS)
+    parser.add_argument("--all-backends", action="store_true", help="each model with each backend")
     parser.add_argument(
         "--model-explorer", help="graph_builder.py of the package ai-edge-model-explorer"
     )
