@@ -88,7 +88,8 @@ if(TARGET taper_exir)
     install(DIRECTORY exir/${folder} DESTINATION ${compiler_headers}/exir
       FILES_MATCHING PATTERN "*.h")
   endforeach()
-  install(FILES exir/frontend/import.h DESTINATION ${compiler_headers}/exir/frontend)
+  install(FILES exir/frontend/blob.h exir/frontend/import.h
+    DESTINATION ${compiler_headers}/exir/frontend)
   install(FILES exir/dialect/verifier.h DESTINATION ${compiler_headers}/exir/dialect)
   install(FILES exir/ops/builtin.h exir/ops/declare.h DESTINATION ${compiler_headers}/exir/ops)
   install(DIRECTORY ${generated_dir}/schema DESTINATION ${compiler_headers}

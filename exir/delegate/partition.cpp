@@ -234,8 +234,12 @@ class Partitioner {
     const std::shared_ptr<Delegate> delegate = backend_.compile(part);
     delegate->id = backend_.delegate_id();
     for (const Node* node : part.nodes) {
-      delegate->parts.push_back({node->name, std::string(node->target()), node->source,
-                                 node->outputs.empty() ? "" : node->outputs[0]->name});
+      Delegate::Part made = {node->name, std::string(node->target()), node->source};
+      if (!node->outputs.empty()) {
+        made.value = node->outputs[0]->name;
+        made.type = description_of(node->outputs[0]->type);
+      }
+      delegate->parts.push_back(std::move(made));
     }
     return delegate;
   }

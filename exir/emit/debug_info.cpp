@@ -68,15 +68,19 @@ class Words {
   size_t number_;
 };
 
-Origin read_origin(Words& words, const std::vector<std::string>& texts) {
+void read_text(Words& words, const std::vector<std::string>& texts, std::string& text) {
+  const uint32_t number = words.number();
+  if (number > texts.size()) words.fail();
+  if (number > 0) text = texts[number - 1];
+}
+
+Origin read_origin(Words& words, const std::vector<std::string>& texts, bool is_part) {
   Origin origin;
   origin.name = words.next();
   origin.op = words.next();
-  for (std::string* text : {&origin.module, &origin.line}) {
-    const uint32_t number = words.number();
-    if (number > texts.size()) words.fail();
-    if (number > 0) *text = texts[number - 1];
-  }
+  read_text(words, texts, origin.module);
+  read_text(words, texts, origin.line);
+  if (is_part && !words.rest().empty()) read_text(words, texts, origin.type);
   if (!words.rest().empty()) words.fail();
   return origin;
 }
@@ -106,8 +110,9 @@ std::string debug_text(const DebugInfo& info) {
   Texts texts(out);
   const auto add = [&](const std::string& head, const Origin& origin) {
     const size_t module = texts.number_of(origin.module), line = texts.number_of(origin.line);
+    const size_t type = texts.number_of(origin.type);
     out += head + " " + word(origin.name) + " " + word(origin.op) + " " + std::to_string(module) +
-           " " + std::to_string(line) + "\n";
+           " " + std::to_string(line) + (type == 0 ? "" : " " + std::to_string(type)) + "\n";
   };
   for (const auto& [instruction, origin] : info) {
     add("call " + std::to_string(instruction), origin.node);
@@ -134,9 +139,9 @@ DebugInfo read_debug_text(std::string_view text) {
       texts.push_back(plain(words.rest()));
     } else if (kind == "call") {
       last = &info[words.number()];
-      *last = {read_origin(words, texts), {}, {}};
+      *last = {read_origin(words, texts, false), {}, {}};
     } else if (kind == "node" && last != nullptr) {
-      last->parts.push_back(read_origin(words, texts));
+      last->parts.push_back(read_origin(words, texts, true));
     } else if (kind == "holds" && last != nullptr) {
       last->results.push_back(read_result(words));
     } else {

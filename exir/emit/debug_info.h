@@ -4,13 +4,14 @@
 //   text encoder.fc
 //   call 0 linear aten::linear 2 1
 //   call 1 delegate_0 delegate::call 0 0
-//   node gelu aten::gelu 0 1
+//   node gelu aten::gelu 0 1 3
 //   holds 3 1 relu dropout
 //
 // A call is an instruction with its number; a node is one of those that the call before it, of a
 // delegate, was compiled from. Each has the exporter's name, an operator, and the numbers of two
 // texts, counted from 1: the module's path and the line of the user's source; 0 if it is not known.
-// After the call before it, its argument 3 holds the tensors that the exporter names relu and
+// A node may have the number of a third one, the type of its first result; those of calls are in
+// the program. After the call before it, its argument 3 holds the tensors that the exporter names relu and
 // dropout; if the argument is a list, its item 1 does.
 //
 // It is named data under "taper.debug.METHOD", for tools; nothing in the runtime reads it.
@@ -34,6 +35,7 @@ struct Origin {
   std::string name, op;
   std::string module;  // "encoder.layers.0.fc1"; may be empty.
   std::string line;    // "model.py:12 in forward: y = self.fc(x)"; may be empty.
+  std::string type = {};  // Of a part: its first result, "float32 (1, 8)"; may be empty.
 };
 
 // `source` may be null.

@@ -9,7 +9,7 @@ DebugInfo sample() {
   DebugInfo info;
   info[0].node = {"linear", "aten::linear", "fc", "m.py:3 in forward: self.fc(x)"};
   info[2].node = {"delegate_0", "delegate::call", "", ""};
-  info[2].parts = {{"gelu", "aten::gelu", "", "m.py:4 in forward: gelu(x)"},
+  info[2].parts = {{"gelu", "aten::gelu", "", "m.py:4 in forward: gelu(x)", "float32 (2, s0)"},
                    {"linear_1", "aten::linear", "fc", "m.py:3 in forward: self.fc(x)"}};
   info[2].results = {{3, 0, {"linear_1", "dropout"}}, {4, 1, {"split"}}};
   return info;
@@ -22,7 +22,8 @@ TEST(DebugInfo, ATextIsWrittenOnce) {
             "call 0 linear aten::linear 1 2\n"
             "call 2 delegate_0 delegate::call 0 0\n"
             "text m.py:4 in forward: gelu(x)\n"
-            "node gelu aten::gelu 0 3\n"
+            "text float32 (2, s0)\n"
+            "node gelu aten::gelu 0 3 4\n"
             "node linear_1 aten::linear 1 2\n"
             "holds 3 0 linear_1 dropout\n"
             "holds 4 1 split\n");
@@ -36,7 +37,9 @@ TEST(DebugInfo, IsReadAsItWasWritten) {
   ASSERT_EQ(info.at(2).parts.size(), 2u);
   EXPECT_EQ(info.at(2).parts[0].name, "gelu");
   EXPECT_EQ(info.at(2).parts[0].module, "");
+  EXPECT_EQ(info.at(2).parts[0].type, "float32 (2, s0)");
   EXPECT_EQ(info.at(2).parts[1].op, "aten::linear");
+  EXPECT_EQ(info.at(2).parts[1].type, "");
   ASSERT_EQ(info.at(2).results.size(), 2u);
   EXPECT_EQ(info.at(2).results[0].argument, 3u);
   EXPECT_EQ(info.at(2).results[0].names, (std::vector<std::string>{"linear_1", "dropout"}));

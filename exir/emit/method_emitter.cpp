@@ -354,6 +354,7 @@ class MethodEmitter {
     const auto index = static_cast<size_t>(node.args.at(0).to_int());
     for (const Delegate::Part& part : graph_.delegates.at(index)->parts) {
       origin.parts.push_back(origin_of(part.name, part.op, part.source.get()));
+      origin.parts.back().type = part.type;
     }
   }
 

@@ -11,6 +11,15 @@ std::vector<uint8_t> contiguous_order(size_t rank) {
   return order;
 }
 
+std::string description_of(const TensorType& type) {
+  std::string text = std::string(to_string(type.dtype)) + " (";
+  for (size_t i = 0; i < type.sizes.size(); ++i) {
+    text += (i == 0 ? "" : ", ") + type.sizes[i].text();
+  }
+  text += type.sizes.size() == 1 ? ",)" : ")";
+  return text + (type.is_contiguous() ? "" : " not row-major");
+}
+
 TensorType::TensorType() = default;
 TensorType::TensorType(const TensorType&) = default;
 TensorType::TensorType(TensorType&&) noexcept = default;

@@ -57,6 +57,9 @@ struct TensorType {
 
 std::vector<uint8_t> contiguous_order(size_t rank);
 
+// "float32 (1, s0)", for people.
+std::string description_of(const TensorType& type);
+
 // Bytes of a constant or of a buffer's initial state, dense in the dim order of its type. `data`
 // points into memory that `owner` keeps alive (a mapped archive or a vector). Never modified.
 struct TensorData {
@@ -220,7 +223,8 @@ struct Delegate {
   struct Part {  // A node that it was compiled from.
     std::string name, op;
     std::shared_ptr<const Source> source;
-    std::string value = {};  // The name of its first result.
+    std::string value = {};  // The name of its first result,
+    std::string type = {};   // and what it is: "float32 (1, 8)".
   };
   std::string id;  // The backend's name on the wire.
   std::vector<uint8_t> payload;

@@ -72,6 +72,7 @@ class Describer {
     if (node >= origin->second.parts.size()) return row;
     const exir::Origin& part = origin->second.parts[node];
     row.name = part.name;
+    if (row.sizes.empty()) row.sizes = part.type;
     row.module = part.module;
     row.line = part.line;
     return row;

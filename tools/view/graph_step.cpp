@@ -173,12 +173,7 @@ std::string view_type(const Value& value) {
     case exir::ValueKind::kTensor:
       break;
   }
-  std::string text = std::string(to_string(value.type.dtype)) + " (";
-  for (size_t i = 0; i < value.type.sizes.size(); ++i) {
-    text += (i == 0 ? "" : ", ") + value.type.sizes[i].text();
-  }
-  text += value.type.sizes.size() == 1 ? ",)" : ")";
-  return text + (value.type.is_contiguous() ? "" : " not row-major");
+  return exir::description_of(value.type);
 }
 
 std::vector<std::string> boxes_of_module(std::string_view module) {

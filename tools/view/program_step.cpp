@@ -505,6 +505,10 @@ class MethodReader {
     part.boxes = boxes_of_module(origin.module);
     part.boxes.insert(part.boxes.begin(), delegate.opens);
     inside_.connect(delegate, number, part);
+    if (part.results.empty() && !origin.type.empty()) {
+      part.results.push_back(
+          document_.add(ViewValue{origin.name, part.place, origin.type, "result", "", 0, -1}));
+    }
     step.calls.push_back(document_.add(std::move(part)));
   }
 
