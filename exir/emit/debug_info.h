@@ -11,8 +11,8 @@
 // delegate, was compiled from. Each has the exporter's name, an operator, and the numbers of two
 // texts, counted from 1: the module's path and the line of the user's source; 0 if it is not known.
 // A node may have the number of a third one, the type of its first result; those of calls are in
-// the program. After the call before it, its argument 3 holds the tensors that the exporter names relu and
-// dropout; if the argument is a list, its item 1 does.
+// the program. After the call before it, its argument 3 holds the tensors that the exporter names
+// relu and dropout; if the argument is a list, its item 1 does.
 //
 // It is named data under "taper.debug.METHOD", for tools; nothing in the runtime reads it.
 
@@ -33,8 +33,8 @@ inline constexpr std::string_view kDebugKey = "taper.debug.";
 // One node.
 struct Origin {
   std::string name, op;
-  std::string module;  // "encoder.layers.0.fc1"; may be empty.
-  std::string line;    // "model.py:12 in forward: y = self.fc(x)"; may be empty.
+  std::string module;     // "encoder.layers.0.fc1"; may be empty.
+  std::string line;       // "model.py:12 in forward: y = self.fc(x)"; may be empty.
   std::string type = {};  // Of a part: its first result, "float32 (1, 8)"; may be empty.
 };
 
