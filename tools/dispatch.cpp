@@ -12,7 +12,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/problems.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

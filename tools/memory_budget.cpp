@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "exir/ir/failure.h"
@@ -16,10 +15,6 @@ namespace taper::tools {
 namespace {
 
 constexpr size_t kListed = 5;
-
-struct alignas(64) Line {
-  unsigned char bytes[64];
-};
 
 // A line for each of the tensors that are alive at the peak of the largest buffer, the largest
 // first.
@@ -58,14 +53,13 @@ uint64_t bytes_of_text(const std::string& text, const std::string& option) {
   throw UsageError("--" + option + ": '" + text + "' is not a size such as 4096, 256K, 1M or 2G");
 }
 
-void require_budget(std::string_view file, uint64_t budget) {
-  std::vector<Line> aligned(file.size() / sizeof(Line) + 1);
-  std::memcpy(aligned.data(), file.data(), file.size());
-  BufferDataLoader loader(aligned.data(), file.size());
+void require_budget(const exir::FilePieces& pte, uint64_t budget) {
+  const exir::FileInMemory file = pte.aligned();
+  BufferDataLoader loader(file.data(), file.size());
   const Result<Program> program = Program::open(loader);
   if (!program.ok()) throw InputError(program.status().message());
   std::string problem, peaks;
-  for (const MethodMemory& method : read_memory(file)) {
+  for (const MethodMemory& method : read_memory(program->wire())) {
     const Result<MethodMeta> meta = program->method_meta(method.name);
     if (!meta.ok()) throw InputError(meta.status().message());
     uint64_t planned = 0;

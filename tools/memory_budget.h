@@ -4,7 +4,8 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
+
+#include "exir/emit/program_file.h"
 
 namespace taper::tools {
 
@@ -14,7 +15,7 @@ uint64_t bytes_of_text(const std::string& text, const std::string& option);
 
 // Throws exir::Failure if a method needs more than `budget` bytes for its block and its planned
 // buffers; the lines after the first list the tensors alive at the peak.
-// REQUIRES: `file` is a program that this compiler wrote.
-void require_budget(std::string_view file, uint64_t budget);
+// REQUIRES: this compiler wrote the program.
+void require_budget(const exir::FilePieces& pte, uint64_t budget);
 
 }  // namespace taper::tools

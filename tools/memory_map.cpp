@@ -8,8 +8,9 @@
 
 #include "schema/program_generated.h"
 #include "taper/scalar_type.h"
-#include "tools/terminal.h"
-#include "tools/wire_text.h"
+#include "tools/text/markup.h"
+#include "tools/text/terminal.h"
+#include "tools/text/wire_text.h"
 
 namespace taper::tools {
 namespace {
@@ -142,17 +143,11 @@ class MemoryReader {
 
 std::string bytes(uint64_t n) { return bytes_text(static_cast<double>(n)); }
 
-// Escapes text, which may come from a file, for an SVG.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<' || c == '>' || c == '&' || c == '"') {
-      out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : "&quot;";
-    } else {
-      out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-  }
-  return out;
+// Text for an SVG, which may come from a file: at most 80 bytes, no control characters.
+std::string label_of(std::string text) {
+  text.resize(std::min(text.size(), size_t{80}));
+  for (char& c : text) c = static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+  return escaped(text);
 }
 
 constexpr double kWidth = 960, kHeight = 320, kMargin = 40;
@@ -165,9 +160,8 @@ std::string picture(const MethodMemory& method, uint32_t buffer, double top) {
   std::snprintf(text, sizeof text,
                 "<text x=\"%g\" y=\"%g\">%s, buffer %u: %s, peak %s at instruction %zu</text>\n"
                 "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" class=\"arena\"/>\n",
-                kMargin, top - 8, escaped(method.name.substr(0, 80)).c_str(), buffer,
-                bytes(use.bytes).c_str(), bytes(use.peak).c_str(), use.peak_at, kMargin, top,
-                kWidth, kHeight);
+                kMargin, top - 8, label_of(method.name).c_str(), buffer, bytes(use.bytes).c_str(),
+                bytes(use.peak).c_str(), use.peak_at, kMargin, top, kWidth, kHeight);
   std::string out = text;
   for (size_t i = 0; i < method.rows.size(); ++i) {
     const MemoryRow& row = method.rows[i];
@@ -181,8 +175,7 @@ std::string picture(const MethodMemory& method, uint32_t buffer, double top) {
                   "</rect>\n",
                   kMargin + x_step * static_cast<double>(row.first), y,
                   x_step * static_cast<double>(row.last - row.first + 1), height, i * 47 % 360,
-                  escaped(row.origin.substr(0, 80)).c_str(),
-                  static_cast<unsigned long long>(row.bytes),
+                  label_of(row.origin).c_str(), static_cast<unsigned long long>(row.bytes),
                   static_cast<unsigned long long>(row.offset), row.first, row.last);
     out += text;
   }

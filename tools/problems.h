@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exir/ir/failure.h"
-#include "tools/json_writer.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 

@@ -10,7 +10,7 @@
 #include "taper/scalar_type.h"
 #include "tools/error.h"
 #include "tools/npy.h"
-#include "tools/wire_text.h"
+#include "tools/text/wire_text.h"
 
 namespace taper::tools {
 namespace {

@@ -201,6 +201,16 @@ FilePieces write_ptd(const ExternalWeights& weights) {
 
 }  // namespace
 
+FileInMemory::FileInMemory(std::span<const std::span<const uint8_t>> pieces) {
+  for (const auto piece : pieces) size_ += piece.size();
+  lines_ = std::make_unique_for_overwrite<Line[]>(size_ / sizeof(Line) + 1);
+  uint8_t* to = lines_[0].bytes;
+  for (const auto piece : pieces) to = std::copy(piece.begin(), piece.end(), to);
+}
+
+FileInMemory::FileInMemory(std::string_view bytes)
+    : FileInMemory({{{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}}) {}
+
 void FilePieces::add(std::span<const uint8_t> bytes) {
   if (bytes.empty()) return;
   pieces_.push_back(bytes);

@@ -8,13 +8,33 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "exir/emit/method_emitter.h"
 
 namespace taper::exir {
+
+// A copy of a file in memory, aligned to 64 bytes; the runtime asks for 16.
+class FileInMemory {
+ public:
+  FileInMemory() = default;  // Of no file: data() is null.
+  explicit FileInMemory(std::span<const std::span<const uint8_t>> pieces);
+  explicit FileInMemory(std::string_view bytes);
+
+  const uint8_t* data() const { return reinterpret_cast<const uint8_t*>(lines_.get()); }
+  size_t size() const { return size_; }
+
+ private:
+  struct alignas(64) Line {
+    uint8_t bytes[64];
+  };
+  std::unique_ptr<Line[]> lines_;
+  size_t size_ = 0;
+};
 
 // A file as a list of pieces. Owns those passed to add_owned(); the bytes of the others must
 // outlive it.
@@ -27,6 +47,7 @@ class FilePieces {
   uint64_t size() const { return size_; }
   const std::vector<std::span<const uint8_t>>& pieces() const { return pieces_; }
   std::string joined() const;
+  FileInMemory aligned() const { return FileInMemory(pieces_); }
 
  private:
   std::vector<std::span<const uint8_t>> pieces_;

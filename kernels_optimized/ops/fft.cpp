@@ -6,11 +6,12 @@
 // A real line of even length is transformed as a complex one of half the length.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
-#include "kernels_portable/engine/dims.h"
+#include "kernels_portable/cores/fft.h"
 #include "kernels_portable/engine/elementwise.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -33,12 +34,13 @@ enum class Kind { kRealToComplex, kComplexToComplex, kComplexToReal };
 struct Transform {
   Kind kind;
   bool forward;
-  int64_t n, terms, lines;
-  int64_t lanes;  // How many lines are transformed at once.
-  const float* turns;
-  float scale;
-  const float* from;
-  float* to;
+  int64_t n, terms;
+  int64_t lines = 0;
+  int64_t lanes = 1;  // How many lines are transformed at once.
+  const float* turns = nullptr;
+  float scale = 1;
+  const float* from = nullptr;
+  float* to = nullptr;
 
   // Real lines of even length are half as many complex numbers.
   bool is_halved() const { return kind != Kind::kComplexToComplex && n % 2 == 0; }
@@ -399,7 +401,7 @@ using Form = void (*)(const Transform&, int64_t, int64_t, float*);
 constexpr int64_t kMostLanes = 16;
 constexpr int64_t kScratch = int64_t{64} << 10;  // Floats that the L2 cache holds with ease.
 
-// As many lines at once as there are and as the cache holds. The unit of work is that of for_parts.
+// As many lines at once as there are and as the cache holds.
 int64_t lanes_for(const Transform& call) {
   int64_t lanes = 1;
   while (lanes < kMostLanes && lanes < call.lines && 8 * lanes * call.length() <= kScratch) {
@@ -408,20 +410,30 @@ int64_t lanes_for(const Transform& call) {
   return lanes;
 }
 
-bool compute(KernelContext& context, Transform call) {
+// Transforms the lines of `self`, whose sizes are checked, into `out`, which is resized.
+bool compute(KernelContext& context, Transform call, const Tensor& self, const Tensor& turns,
+             double scale, const Tensor& out) {
   const Form form = TAPER_CHOOSE(Form, run);
   if (form == nullptr) return false;
+  call.turns = turns.const_data_ptr<float>();
+  call.scale = static_cast<float>(scale);
+  call.from = self.const_data_ptr<float>();
+  call.to = out.mutable_data_ptr<float>();
+  call.lines = self.numel() / (call.kind == Kind::kRealToComplex ? call.n : 2 * call.terms);
   call.lanes = lanes_for(call);
   const int64_t blocks = (call.lines + call.lanes - 1) / call.lanes;
   int64_t passes = 2;
   for (int64_t n = call.length(); n > 1; n /= 4) ++passes;
-  bool is_done = true;
+  std::atomic<bool> done{true};
   for_parts_with_scratch(context, blocks, call.length() * call.lanes * passes, call.scratch(),
                          [&](int64_t first, int64_t last, Span<float> scratch) {
-                           is_done = scratch.size() != 0;
-                           if (is_done) form(call, first, last, scratch.data());
+                           if (scratch.size() == 0) {
+                             done = false;
+                           } else {
+                             form(call, first, last, scratch.data());
+                           }
                          });
-  return is_done;
+  return done;
 }
 
 // Whether the operands are as the operator's description says; portable kernels report what is
@@ -432,51 +444,37 @@ bool fits(const Tensor& self, const Tensor& turns, int64_t n, const Tensor& out)
          turns.size(0) == n && turns.size(1) == 2;
 }
 
+bool holds_pairs(const Tensor& self) { return self.dim() >= 2 && self.size(self.dim() - 1) == 2; }
+
 bool fast_r2c(KernelContext& context, const Tensor& self, const Tensor& turns, bool onesided,
               double scale, Tensor& out) {
-  const int64_t rank = self.dim();
-  if (rank < 1 || out.dim() != rank + 1 || !fits(self, turns, self.size(rank - 1), out)) {
-    return false;
-  }
-  const int64_t n = self.size(rank - 1), terms = onesided ? n / 2 + 1 : n;
-  portable::Sizes sizes;
-  for (int64_t d = 0; d + 1 < rank; ++d) sizes.push(self.size(d));
+  const int64_t axis = self.dim() - 1;
+  if (axis < 0 || out.dim() != axis + 2 || !fits(self, turns, self.size(axis), out)) return false;
+  const int64_t n = self.size(axis), terms = onesided ? n / 2 + 1 : n;
+  portable::Sizes sizes = portable::sizes_before(self, axis);
   sizes.push(terms);
   sizes.push(2);
-  if (!out.resize(sizes).ok()) return false;
-  return compute(context, {Kind::kRealToComplex, true, n, terms, self.numel() / n, 1,
-                           turns.const_data_ptr<float>(), static_cast<float>(scale),
-                           self.const_data_ptr<float>(), out.mutable_data_ptr<float>()});
+  return out.resize(sizes).ok() &&
+         compute(context, {Kind::kRealToComplex, true, n, terms}, self, turns, scale, out);
 }
 
 bool fast_c2c(KernelContext& context, const Tensor& self, const Tensor& turns, bool forward,
               double scale, Tensor& out) {
-  const int64_t rank = self.dim();
-  if (rank < 2 || self.size(rank - 1) != 2 || !fits(self, turns, self.size(rank - 2), out) ||
-      !out.resize(self.sizes()).ok()) {
-    return false;
-  }
-  const int64_t n = self.size(rank - 2);
-  return compute(context, {Kind::kComplexToComplex, forward, n, n, self.numel() / (2 * n), 1,
-                           turns.const_data_ptr<float>(), static_cast<float>(scale),
-                           self.const_data_ptr<float>(), out.mutable_data_ptr<float>()});
+  if (!holds_pairs(self)) return false;
+  const int64_t n = self.size(self.dim() - 2);
+  return fits(self, turns, n, out) && out.resize(self.sizes()).ok() &&
+         compute(context, {Kind::kComplexToComplex, forward, n, n}, self, turns, scale, out);
 }
 
 bool fast_c2r(KernelContext& context, const Tensor& self, const Tensor& turns, double scale,
               Tensor& out) {
-  const int64_t rank = self.dim();
-  if (rank < 2 || turns.dim() != 2 || self.size(rank - 1) != 2 || out.dim() != rank - 1) {
-    return false;
-  }
-  const int64_t n = turns.size(0), terms = n / 2 + 1;
-  if (self.size(rank - 2) != terms || !fits(self, turns, n, out)) return false;
-  portable::Sizes sizes;
-  for (int64_t d = 0; d + 2 < rank; ++d) sizes.push(self.size(d));
+  if (!holds_pairs(self) || turns.dim() != 2 || out.dim() != self.dim() - 1) return false;
+  const int64_t axis = self.dim() - 2, n = turns.size(0), terms = n / 2 + 1;
+  if (self.size(axis) != terms || !fits(self, turns, n, out)) return false;
+  portable::Sizes sizes = portable::sizes_before(self, axis);
   sizes.push(n);
-  if (!out.resize(sizes).ok()) return false;
-  return compute(context, {Kind::kComplexToReal, false, n, terms, self.numel() / (2 * terms), 1,
-                           turns.const_data_ptr<float>(), static_cast<float>(scale),
-                           self.const_data_ptr<float>(), out.mutable_data_ptr<float>()});
+  return out.resize(sizes).ok() &&
+         compute(context, {Kind::kComplexToReal, false, n, terms}, self, turns, scale, out);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "kernels_portable/engine/dims.h"
 #include "taper/kernel.h"
 
 namespace taper::portable {
@@ -13,6 +14,13 @@ struct Fourier {
   int64_t size;   // n, the number of real values.
   double factor;  // The normalization; see fourier_factor().
 };
+
+// The sizes of the dimensions before `dim`, to which a transform adds those of its result.
+inline Sizes sizes_before(const Tensor& self, int64_t dim) {
+  Sizes sizes;
+  for (int64_t d = 0; d < dim; ++d) sizes.push(self.size(d));
+  return sizes;
+}
 
 // The factor that `normalization` stands for: 0 none, 1 one over the square root of `count`, 2 one
 // over `count`.

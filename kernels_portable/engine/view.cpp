@@ -39,24 +39,28 @@ LoopNest plan_copy(const View& to, const View& from) {
   return nest;
 }
 
-// Makes one element of the 2 or 4 that the innermost loop copies, if they lie together on both
-// sides. Returns the size of an element.
-size_t join_elements(LoopNest* nest, size_t element) {
-  const int64_t count = nest->inner_size();
-  const bool together = nest->inner_stride(kTo) == 1 && nest->inner_stride(kFrom) == 1;
-  const size_t joined = static_cast<size_t>(count) * element;
-  if (nest->rank < 3 || !together || (count != 2 && count != 4) || joined > sizeof(TwoWords)) {
-    return element;
+// Whether the 2 or 4 elements that the innermost loop copies lie together on both sides, and all
+// others at multiples of them.
+bool can_join_elements(const LoopNest& nest, size_t element) {
+  const int64_t count = nest.inner_size();
+  const bool together = nest.inner_stride(kTo) == 1 && nest.inner_stride(kFrom) == 1;
+  if (nest.rank < 3 || !together || (count != 2 && count != 4)) return false;
+  if (static_cast<size_t>(count) * element > sizeof(TwoWords)) return false;
+  for (int d = 0; d + 1 < nest.rank; ++d) {
+    if (nest.strides[kTo][d] % count != 0 || nest.strides[kFrom][d] % count != 0) return false;
   }
-  for (int d = 0; d + 1 < nest->rank; ++d) {
-    if (nest->strides[kTo][d] % count != 0 || nest->strides[kFrom][d] % count != 0) return element;
+  return true;
+}
+
+// The same copy with one element in their place. REQUIRES: can_join_elements().
+LoopNest join_elements(LoopNest nest) {
+  const int64_t count = nest.inner_size();
+  --nest.rank;
+  for (int d = 0; d < nest.rank; ++d) {
+    nest.strides[kTo][d] /= count;
+    nest.strides[kFrom][d] /= count;
   }
-  --nest->rank;
-  for (int d = 0; d < nest->rank; ++d) {
-    nest->strides[kTo][d] /= count;
-    nest->strides[kFrom][d] /= count;
-  }
-  return joined;
+  return nest;
 }
 
 // If the loop that reads contiguously is not the innermost one, moves it next to the innermost: the
@@ -102,6 +106,21 @@ void transpose(const LoopNest& nest, char* to, const char* from) {
       }
     }
   });
+}
+
+void transpose(const LoopNest& nest, char* to, const char* from, size_t element) {
+  switch (element) {
+    case 1:
+      return transpose<uint8_t>(nest, to, from);
+    case 2:
+      return transpose<uint16_t>(nest, to, from);
+    case 4:
+      return transpose<uint32_t>(nest, to, from);
+    case 8:
+      return transpose<uint64_t>(nest, to, from);
+    default:
+      return transpose<TwoWords>(nest, to, from);
+  }
 }
 
 constexpr int64_t kChunk = 128;
@@ -192,22 +211,14 @@ SliceCopy::SliceCopy(const View& to, const View& from, size_t element)
 
 void copy_view(const View& to, const View& from, size_t element) {
   if (to.is_empty()) return;
-  const LoopNest plan = plan_copy(to, from);
-  LoopNest nest = plan;
-  const size_t joined = join_elements(&nest, element);
-  if (!arrange_transpose(&nest)) return copy_strided(plan, to.data, from.data, element);
-  switch (joined) {
-    case 1:
-      return transpose<uint8_t>(nest, to.data, from.data);
-    case 2:
-      return transpose<uint16_t>(nest, to.data, from.data);
-    case 4:
-      return transpose<uint32_t>(nest, to.data, from.data);
-    case 8:
-      return transpose<uint64_t>(nest, to.data, from.data);
-    default:
-      return transpose<TwoWords>(nest, to.data, from.data);
+  LoopNest nest = plan_copy(to, from);
+  if (arrange_transpose(&nest)) return transpose(nest, to.data, from.data, element);
+  if (can_join_elements(nest, element)) {
+    const size_t joined = static_cast<size_t>(nest.inner_size()) * element;
+    LoopNest wide = join_elements(nest);
+    if (arrange_transpose(&wide)) return transpose(wide, to.data, from.data, joined);
   }
+  copy_strided(nest, to.data, from.data, element);
 }
 
 void convert_view(const View& to, ScalarType to_type, const View& from, ScalarType from_type) {

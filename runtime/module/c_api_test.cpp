@@ -8,6 +8,7 @@
 #include "taper/c_tables.h"
 #include "taper/etdump.h"
 #include "taper/taper.h"
+#include "test/support/c_api_values.h"
 #include "test/support/guarded_program.h"
 #include "test/support/payload_backend.h"
 #include "test/support/program_builder.h"
@@ -39,31 +40,9 @@ Bytes two_methods() {
   return builder.finish();
 }
 
-struct AlignedFile {
-  explicit AlignedFile(const Bytes& file) : words(file.size() / 16 + 2), size(file.size()) {
-    std::memcpy(words.data(), file.data(), file.size());
-  }
-  struct alignas(16) Word {
-    uint8_t bytes[16];
-  };
-  std::vector<Word> words;
-  size_t size;
-};
-
 const taper_kernels* kernels() {
   static const taper_kernels table = {test_kernels()};
   return &table;
-}
-
-taper_value floats(const std::vector<float>& data) {
-  taper_value value = {};
-  value.kind = TAPER_TENSOR;
-  value.dtype = TAPER_FLOAT32;
-  value.rank = 1;
-  value.sizes[0] = static_cast<int32_t>(data.size());
-  value.data = data.data();
-  value.bytes = data.size() * sizeof(float);
-  return value;
 }
 
 class CApi : public testing::Test {
@@ -78,7 +57,7 @@ class CApi : public testing::Test {
   void TearDown() override { taper_close(model_); }
 
   void set(const char* method, size_t index, const std::vector<float>& data) {
-    const taper_value value = floats(data);
+    const taper_value value = value_of(data);
     EXPECT_EQ(taper_set_input(model_, method, index, &value, &error_), TAPER_OK) << error_.message;
   }
   std::vector<float> output(const char* method, size_t index) {
@@ -182,7 +161,7 @@ TEST_F(CApi, CallsOutOfOrderAreErrors) {
 
 TEST_F(CApi, WrongValuesSayWhatWasExpected) {
   const std::vector<float> data(5);
-  taper_value value = floats(data);
+  taper_value value = value_of(data);
   expect_said(taper_set_input(model_, "grow", 0, &value, &error_), TAPER_INVALID_ARGUMENT,
               "input 0: expected float32 (4) at most, given float32 (5)", "taper_set_input grow");
   value.sizes[0] = 2;
@@ -271,7 +250,7 @@ TEST_F(CApi, BackendsAreCombined) {
   options_.backend_count = 2;
   ASSERT_EQ(taper_open_memory(file.words.data(), file.size, &options_, &model, &error_), TAPER_OK);
   const std::vector<float> data = {1, 2};
-  const taper_value in = floats(data);
+  const taper_value in = value_of(data);
   ASSERT_EQ(taper_set_input(model, "forward", 0, &in, &error_), TAPER_OK) << error_.message;
   ASSERT_EQ(taper_run(model, "forward", &error_), TAPER_OK) << error_.message;
   taper_value out;
@@ -448,7 +427,7 @@ class Monkey {
 
   taper_code set(const char* method, size_t index, taper_error* error) {
     const std::vector<float> data(pick(6), 1.0f);
-    taper_value value = floats(data);
+    taper_value value = value_of(data);
     if (odds(6)) value.rank = static_cast<int32_t>(random_());
     if (odds(6)) value.sizes[0] = static_cast<int32_t>(random_());
     if (odds(6)) value.bytes = random_();

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "taper/c_tables.h"
 #include "taper/taper.h"
+#include "test/support/c_api_values.h"
 #include "test/support/program_builder.h"
 #include "test/support/test_kernels.h"
 
@@ -33,26 +33,18 @@ Bytes program() {
 class CBuffers : public testing::Test {
  protected:
   void SetUp() override {
-    const Bytes file = program();
-    words_.resize(file.size() / sizeof(Word) + 1);
-    std::memcpy(words_.data(), file.data(), file.size());
     static const taper_kernels kernels = {test_kernels()};
     taper_options options = {};
     options.struct_size = sizeof(options);
     options.kernels = &kernels;
-    ASSERT_EQ(taper_open_memory(words_.data(), file.size(), &options, &model_, &error_), TAPER_OK)
+    ASSERT_EQ(taper_open_memory(file_.words.data(), file_.size, &options, &model_, &error_),
+              TAPER_OK)
         << error_.message;
   }
   void TearDown() override { taper_close(model_); }
 
   taper_code bind_input(const std::vector<float>& data) {
-    taper_value value = {};
-    value.kind = TAPER_TENSOR;
-    value.dtype = TAPER_FLOAT32;
-    value.rank = 1;
-    value.sizes[0] = static_cast<int32_t>(data.size());
-    value.data = data.data();
-    value.bytes = data.size() * sizeof(float);
+    const taper_value value = value_of(data);
     return taper_bind_input(model_, "forward", 0, &value, &error_);
   }
   taper_code bind_output(size_t index, void* data, size_t bytes) {
@@ -74,10 +66,7 @@ class CBuffers : public testing::Test {
     EXPECT_NE(std::string(error_.message).find(part), std::string::npos) << error_.message;
   }
 
-  struct alignas(16) Word {
-    uint8_t bytes[16];
-  };
-  std::vector<Word> words_;
+  const AlignedFile file_{program()};
   taper_model model_ = 0;
   taper_error error_ = {};
 };

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::bench {
 namespace {

@@ -15,8 +15,6 @@ namespace {
 const std::string kData = TAPER_SOURCE_DIR "/test/cli/data/";
 const std::string kExample = TAPER_SOURCE_DIR "/examples/custom_op/";
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
 size_t count(const std::string& text, const std::string& part) {
   size_t found = 0;
   for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;

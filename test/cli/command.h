@@ -18,6 +18,10 @@ struct Said {
 // `program` is "taper", "executor_runner" or a path. stdin is empty, and no stream is a terminal.
 Said run(const std::string& program, const std::vector<std::string>& arguments);
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
 // A new folder, removed with everything in it on destruction.
 class ScratchFolder {
  public:

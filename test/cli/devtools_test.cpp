@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
-
 #include "test/cli/command.h"
+#include "tools/atomic_file.h"
 
 namespace taper::test {
 namespace {
@@ -14,17 +12,6 @@ const std::string kRoot = TAPER_SOURCE_DIR;
 
 std::string model(const std::string& name) { return kRoot + "/test/models/data/" + name; }
 std::string from_executorch(const std::string& name) { return kRoot + "/test/compat/data/" + name; }
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // A failure is one line that names the file, and leaves nothing behind.
 void expect_refused(const std::vector<std::string>& arguments, const std::string& why) {
@@ -67,7 +54,7 @@ TEST_F(Devtools, ProfileReadsWhatItWritesForTheInspector) {
   EXPECT_EQ(run("taper", {"trace", pte_, "-o", folder_ / "t.etdp"}).code, 0);
   EXPECT_EQ(run("taper", {"profile", folder_ / "t.etdp"}).code, 0);
   EXPECT_EQ(run("taper", {"trace", pte_, "-o", folder_ / "t.pftrace"}).code, 0);
-  EXPECT_TRUE(has(contents(folder_ / "t.pftrace"), "planned bytes alive"));
+  EXPECT_TRUE(has(tools::read_file(folder_ / "t.pftrace"), "planned bytes alive"));
 }
 
 TEST_F(Devtools, ProfileReadsExecuTorchsTraces) {
@@ -79,20 +66,21 @@ TEST_F(Devtools, ProfileReadsExecuTorchsTraces) {
   EXPECT_TRUE(has(steps.out, "Softmax (NC, F32) #1")) << steps.out;
   const std::string timeline = folder_ / "theirs.json";
   ASSERT_EQ(run("taper", {"trace", from_executorch("mlp_delegate.etdp"), "-o", timeline}).code, 0);
-  EXPECT_TRUE(has(contents(timeline), "\"name\":\"Method::execute\"")) << contents(timeline);
-  EXPECT_TRUE(has(contents(timeline), "\"name\":\"Softmax (NC, F32) #1\""));
+  EXPECT_TRUE(has(tools::read_file(timeline), "\"name\":\"Method::execute\""))
+      << tools::read_file(timeline);
+  EXPECT_TRUE(has(tools::read_file(timeline), "\"name\":\"Softmax (NC, F32) #1\""));
   EXPECT_EQ(run("taper", {"trace", from_executorch("mlp.etdp"), "-o", folder_ / "x.etdp"}).code, 2);
 }
 
 TEST_F(Devtools, TracesThatAreNoneAreRefused) {
-  const std::string good = contents(from_executorch("mlp.etdp"));
+  const std::string good = tools::read_file(from_executorch("mlp.etdp"));
   const std::string bad = folder_ / "bad.etdp";
-  write(bad, good.substr(0, good.size() / 2));
+  tools::write_file(bad, good.substr(0, good.size() / 2));
   expect_refused({"profile", bad}, "bad.etdp': the trace is cut");
-  write(bad, good.substr(0, 4) + "\xff\xff\xff\x7f" + good.substr(8));
+  tools::write_file(bad, good.substr(0, 4) + "\xff\xff\xff\x7f" + good.substr(8));
   expect_refused({"profile", bad}, "bad.etdp': the trace is damaged");
   expect_refused({"trace", bad, "-o", folder_ / "t.json"}, "bad.etdp': the trace is damaged");
-  write(bad, good.substr(0, 8) + "ED01" + good.substr(12));
+  tools::write_file(bad, good.substr(0, 8) + "ED01" + good.substr(12));
   for (const char* command : {"profile", "trace"}) {
     expect_refused({command, bad}, "is an ETDump of version 01; this taper reads version 00");
   }
@@ -132,14 +120,14 @@ TEST_F(Devtools, BundlesCollectTestCases) {
   const Said ran = run("taper", {"run", bundle, "--case", "1"});
   EXPECT_EQ(ran.out, run("taper", {"run", pte_, "--inputs", in_}).out);
   ASSERT_EQ(run("taper", {"bundle", bundle, "--extract", "-o", folder_ / "x.pte"}).code, 0);
-  EXPECT_EQ(contents(folder_ / "x.pte"), contents(pte_));
+  EXPECT_EQ(tools::read_file(folder_ / "x.pte"), tools::read_file(pte_));
 }
 
 TEST_F(Devtools, WrongExpectationsAreFound) {
   const std::string bundle = folder_ / "m.bpte", wrong = folder_ / "wrong.npy";
-  std::string bytes = contents(out_);
+  std::string bytes = tools::read_file(out_);
   bytes[bytes.size() - 2] ^= 0x40;  // The exponent of the last float.
-  write(wrong, bytes);
+  tools::write_file(wrong, bytes);
   ASSERT_EQ(run("taper", {"bundle", pte_, "--inputs", in_ + "," + in_, "--expected",
                           out_ + "," + wrong, "-o", bundle})
                 .code,
@@ -158,9 +146,9 @@ TEST_F(Devtools, BundlesOfExecuTorchRun) {
 }
 
 TEST_F(Devtools, WhatIsNoBundleIsRefused) {
-  const std::string good = contents(from_executorch("mlp.bpte"));
+  const std::string good = tools::read_file(from_executorch("mlp.bpte"));
   const std::string bad = folder_ / "bad.bpte", out = folder_ / "out.bpte";
-  write(bad, good.substr(0, good.size() / 2));
+  tools::write_file(bad, good.substr(0, good.size() / 2));
   for (const char* command : {"verify", "run", "profile"}) {
     expect_refused({command, bad}, "bad.bpte': the bundled program is damaged");
   }

@@ -5,25 +5,14 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "test/cli/command.h"
+#include "tools/atomic_file.h"
 
 namespace taper::test {
 namespace {
 
 const std::string kData = TAPER_SOURCE_DIR "/test/models/data/";
-
-std::string contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-void write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 class View : public testing::Test {
  protected:
@@ -33,7 +22,7 @@ class View : public testing::Test {
     arguments.insert(arguments.end(), {"-o", page_});
     const Said said = run("taper", arguments);
     EXPECT_EQ(said.code, 0) << said.err;
-    const std::string page = contents(page_);
+    const std::string page = tools::read_file(page_);
     EXPECT_TRUE(has(page, "<!doctype html>") && has(page, "</html>"));
     return page;
   }
@@ -70,20 +59,20 @@ TEST_F(View, IsReproducible) {
 TEST_F(View, TakesReportsOfTheModelOnly) {
   const std::string model = kData + "mobilenet_v2.pt2", other = kData + "bert_mini.pt2";
   ASSERT_EQ(run("taper", {"export", model, "-o", pte_, "--debug-info"}).code, 0);
-  write(report_, run("taper", {"profile", pte_, "--runs", "1", "--json"}).out);
+  tools::write_file(report_, run("taper", {"profile", pte_, "--runs", "1", "--json"}).out);
   EXPECT_TRUE(has(page_of({model, "--profile", report_}), "\"profile\":{\"median_s\":"));
   page_of({pte_, "--profile", report_});
   std::filesystem::remove(page_);
   expect_refused({other, "--profile", report_, "-o", page_}, "is of another model: of its ");
   expect_refused({other, "--profile", report_, "-o", page_}, "are in bert_mini.pt2 (");
   expect_refused({model, "--compare", report_, "-o", page_}, "'taper compare --json' prints");
-  write(report_, run("taper", {"compare", model, pte_, "--json"}).out);
+  tools::write_file(report_, run("taper", {"compare", model, pte_, "--json"}).out);
   EXPECT_TRUE(has(page_of({model, "--compare", report_}), "\"comparison\":{\"reference\":"));
   page_of({pte_, "--compare", report_});
   std::filesystem::remove(page_);
   expect_refused({other, "--compare", report_, "-o", page_}, "m.pte against ");
-  const std::string whole = contents(report_);
-  write(report_, whole.substr(0, whole.size() / 2));
+  const std::string whole = tools::read_file(report_);
+  tools::write_file(report_, whole.substr(0, whole.size() / 2));
   expect_refused({model, "--compare", report_, "-o", page_}, report_);
 }
 
@@ -91,7 +80,7 @@ TEST_F(View, CompareMarksItsErrors) {
   const std::string model = kData + "mobilenet_v2.pt2";
   ASSERT_EQ(run("taper", {"export", model, "-o", pte_, "--debug-info"}).code, 0);
   ASSERT_EQ(run("taper", {"compare", model, pte_, "--html", page_}).code, 0);
-  const std::string page = contents(page_);
+  const std::string page = tools::read_file(page_);
   EXPECT_TRUE(has(page, "\"comparison\":{\"kind\":\"compare\""));
   EXPECT_TRUE(has(page, "as exported") && has(page, "\"title\":\"program\""));
 }
@@ -104,9 +93,9 @@ TEST_F(View, RefusesInOneLine) {
   expect_refused({model, "-o", page_, "--format", "svg"}, "--format", 2);
   ASSERT_EQ(run("taper", {"export", model, "-o", pte_}).code, 0);
   expect_refused({pte_, "-o", page_, "--backend", "portable"}, "--backend needs a .pt2", 2);
-  const std::string whole = contents(pte_);
+  const std::string whole = tools::read_file(pte_);
   for (const size_t bytes : {size_t{0}, size_t{7}, whole.size() / 2, whole.size() - 1}) {
-    write(pte_, whole.substr(0, bytes));
+    tools::write_file(pte_, whole.substr(0, bytes));
     expect_refused({pte_, "-o", page_}, pte_);
   }
 }
@@ -117,7 +106,7 @@ TEST_F(View, ShowsWhatCannotBeCompiled) {
   const Said said = run("taper", {"view", models + "many.pt2", "-o", page_});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_TRUE(has(said.err, "cannot be compiled"));
-  EXPECT_TRUE(has(contents(page_), "\"problems\":[\""));
+  EXPECT_TRUE(has(tools::read_file(page_), "\"problems\":[\""));
 }
 
 }  // namespace

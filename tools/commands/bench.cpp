@@ -6,12 +6,12 @@
 
 #include "tools/commands.h"
 #include "tools/error.h"
-#include "tools/json_writer.h"
 #include "tools/memory/resident_memory.h"
 #include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
-#include "tools/terminal.h"
+#include "tools/text/json_writer.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

@@ -11,7 +11,7 @@
 #include "tools/model_arguments.h"
 #include "tools/npy.h"
 #include "tools/options.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 #include "tools/view/page.h"
 #include "tools/view/view_model.h"
 
@@ -110,7 +110,7 @@ void write_page(const CommandLine& line, const CompareRequest& request,
     add_exported_graph(exported, document);
   }
   add_program_file(request.program.path, document);
-  document.comparison = valid_utf8(comparison_json(report));
+  document.comparison = comparison_json(report);
   write_file(line.text("html"), view_page(document.file, document.json()));
 }
 

@@ -12,7 +12,7 @@
 #include "tools/error.h"
 #include "tools/export/compile.h"
 #include "tools/export/report.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

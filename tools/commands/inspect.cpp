@@ -7,12 +7,12 @@
 #include "tools/commands.h"
 #include "tools/commands/inspect.h"
 #include "tools/error.h"
-#include "tools/json_writer.h"
 #include "tools/memory/memory_report.h"
 #include "tools/model_arguments.h"
 #include "tools/program_runner.h"
 #include "tools/pte_summary.h"
-#include "tools/terminal.h"
+#include "tools/text/json_writer.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

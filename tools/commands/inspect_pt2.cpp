@@ -8,8 +8,8 @@
 #include "exir/lower.h"
 #include "tools/commands/inspect.h"
 #include "tools/error.h"
-#include "tools/json_writer.h"
-#include "tools/terminal.h"
+#include "tools/text/json_writer.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

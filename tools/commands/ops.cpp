@@ -6,8 +6,8 @@
 #include "exir/support.h"
 #include "tools/commands.h"
 #include "tools/error.h"
-#include "tools/json_writer.h"
 #include "tools/options.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 namespace {

@@ -18,7 +18,7 @@
 #include "tools/options.h"
 #include "tools/program_runner.h"
 #include "tools/temporary_file.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {
@@ -41,31 +41,17 @@ std::span<const uint8_t> as_bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// A copy of a program, aligned as the runtime requires.
-struct Aligned {
-  explicit Aligned(const std::string& bytes)
-      : words(std::make_unique<uint64_t[]>(bytes.size() / 8 + 9)),
-        at(reinterpret_cast<uint8_t*>(words.get())),
-        size(bytes.size()) {
-    at += (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64;
-    std::copy(bytes.begin(), bytes.end(), at);
-  }
-  std::unique_ptr<uint64_t[]> words;
-  uint8_t* at;
-  size_t size;
-};
-
 // Loads every method of the program, which makes the backend write its packed weights to `path`.
 // Returns those bytes; none if the program has no weights that the backend packs.
-std::string pack(const Aligned& program, const std::string& name, const std::string& weights,
-                 const char* backend, const std::string& path) {
+std::string pack(const exir::FileInMemory& program, const std::string& name,
+                 const std::string& weights, const char* backend, const std::string& path) {
   Backends backends({.threads = 1, .packed_paths = {{backend, path}}});
   static const KernelTable tables[] = {portable::portable_kernels()};
   ModuleOptions options;
   options.kernels = tables;
   options.backends = backends.table();
   options.data_path = weights;
-  Module module(Span<const uint8_t>(program.at, program.size), options);
+  Module module({program.data(), program.size()}, options);
   Status status = module.load();
   for (const std::string& method : module.method_names()) {
     if (status.ok()) status = module.load_method(method);
@@ -104,9 +90,9 @@ Packed pack_all(std::string program, const std::string& name, const std::string&
   std::string names;
   for (const DeviceDescriptor* each : packers()) {
     names += (names.empty() ? "" : ",") + std::string(each->identity.name);
-    const Aligned given(program);
-    const std::span<const uint8_t> bytes(given.at, given.size);
-    const Aligned plain(exir::with_named_data(bytes, each->packed_key, {}).joined());
+    const exir::FileInMemory given(program);
+    const std::span<const uint8_t> bytes(given.data(), given.size());
+    const exir::FileInMemory plain = exir::with_named_data(bytes, each->packed_key, {}).aligned();
     const std::string packed = pack(plain, name, weights, each->identity.name, file.path);
     ::unlink(file.path.c_str());
     if (packed.empty()) continue;
@@ -137,8 +123,8 @@ int pack_command(int argc, char** argv) {
   given.resize(unsigned_size);
   {
     // Refuse a file that is not a program before anything reads it as one.
-    const Aligned program(given);
-    Module module(Span<const uint8_t>(program.at, program.size), {});
+    const exir::FileInMemory program(given);
+    Module module({program.data(), program.size()}, {});
     const Status status = module.load();
     if (!status.ok()) throw InputError(load_problem(module, status, file));
   }

@@ -10,7 +10,7 @@
 #include "tools/profile/etdump_file.h"
 #include "tools/profile/profile_text.h"
 #include "tools/profile/profiled_runner.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

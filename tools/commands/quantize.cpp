@@ -15,7 +15,7 @@
 #include "tools/quantize/graph_engine.h"
 #include "tools/quantize/report_text.h"
 #include "tools/quantize/samples.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

@@ -13,7 +13,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/options.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

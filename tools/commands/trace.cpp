@@ -13,7 +13,7 @@
 #include "tools/profile/perfetto_trace.h"
 #include "tools/profile/profile_text.h"
 #include "tools/profile/profiled_runner.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

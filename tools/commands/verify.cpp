@@ -10,7 +10,7 @@
 #include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

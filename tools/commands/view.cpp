@@ -10,7 +10,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/model_arguments.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 #include "tools/view/model_explorer.h"
 #include "tools/view/page.h"
 #include "tools/view/reports.h"

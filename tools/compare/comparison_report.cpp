@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "tools/compare.h"
-#include "tools/json_writer.h"
-#include "tools/terminal.h"
+#include "tools/text/json_writer.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

@@ -15,9 +15,9 @@
 #include "tools/backends.h"
 #include "tools/compare.h"
 #include "tools/error.h"
-#include "tools/plan_text.h"
 #include "tools/program_runner.h"
-#include "tools/terminal.h"
+#include "tools/text/plan_text.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

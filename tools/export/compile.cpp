@@ -143,7 +143,7 @@ exir::ExportResult compile(const CompileOptions& options) {
   try {
     exir::ExportResult result = exir::export_program(options.request);
     if (options.full_delegation) require_full_delegation(result);
-    if (options.budget != UINT64_MAX) require_budget(result.files.pte.joined(), options.budget);
+    if (options.budget != UINT64_MAX) require_budget(result.files.pte, options.budget);
     return result;
   } catch (const exir::Failure& failure) {
     throw naming_the_file(options.request, failure);

@@ -4,8 +4,8 @@
 
 #include <map>
 
-#include "tools/plan_text.h"
 #include "tools/problems.h"
+#include "tools/text/plan_text.h"
 
 namespace taper::tools {
 namespace {

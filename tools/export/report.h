@@ -5,7 +5,7 @@
 #include <string>
 
 #include "exir/export.h"
-#include "tools/json_writer.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 

@@ -1,7 +1,6 @@
 // taper/compiler.h: what `taper export` does, from memory to memory. Whatever is thrown becomes a
 // code and a report; nothing is printed.
 
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -14,42 +13,9 @@
 #include "tools/export/report.h"
 #include "tools/problems.h"
 
-namespace taper::tools {
-namespace {
-
-// Bytes that are aligned to 16.
-class Bytes {
- public:
-  Bytes() = default;
-  explicit Bytes(const std::vector<std::span<const uint8_t>>& pieces) {
-    for (const auto& piece : pieces) size_ += piece.size();
-    blocks_ = std::make_unique<Block[]>(size_ / sizeof(Block) + 1);
-    uint8_t* to = blocks_[0].bytes;
-    for (const auto& piece : pieces) {
-      if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
-      to += piece.size();
-    }
-  }
-
-  const void* read(size_t* size) const {
-    if (size != nullptr) *size = size_;
-    return blocks_.get();
-  }
-
- private:
-  struct alignas(16) Block {
-    uint8_t bytes[16];
-  };
-  std::unique_ptr<Block[]> blocks_;
-  size_t size_ = 0;
-};
-
-}  // namespace
-}  // namespace taper::tools
-
 // NOLINTNEXTLINE(readability-identifier-naming): C's name.
 struct taper_compilation {
-  taper::tools::Bytes program, weights;
+  taper::exir::FileInMemory program, weights;
   std::string report = "{}";
 };
 
@@ -133,8 +99,8 @@ void compile_into(const char* const* words, size_t word_count, const taper_sourc
   options.request.weights_outside = line.given("external-weights");
   const exir::ExportResult made = compile(options);
   to.report = report_of(options, made);
-  if (options.request.weights_outside) to.weights = Bytes(made.files.ptd.pieces());
-  to.program = Bytes(made.files.pte.pieces());
+  if (options.request.weights_outside) to.weights = made.files.ptd.aligned();
+  to.program = made.files.pte.aligned();
 }
 
 constexpr char kSite[] = "taper_compile";
@@ -164,6 +130,12 @@ taper_code compile_safely(const char* const* words, size_t word_count, const tap
   }
 }
 
+// `file` may be null.
+const void* show(const exir::FileInMemory* file, size_t* size) {
+  if (size != nullptr) *size = file == nullptr ? 0 : file->size();
+  return file == nullptr ? nullptr : file->data();
+}
+
 }  // namespace
 }  // namespace taper::tools
 
@@ -189,13 +161,11 @@ taper_code taper_compile(const char* const* words, size_t word_count, const tape
 }
 
 const void* taper_compiled_program(const taper_compilation* result, size_t* size) {
-  if (size != nullptr) *size = 0;
-  return result == nullptr ? nullptr : result->program.read(size);
+  return taper::tools::show(result == nullptr ? nullptr : &result->program, size);
 }
 
 const void* taper_compiled_weights(const taper_compilation* result, size_t* size) {
-  if (size != nullptr) *size = 0;
-  return result == nullptr ? nullptr : result->weights.read(size);
+  return taper::tools::show(result == nullptr ? nullptr : &result->weights, size);
 }
 
 const char* taper_compilation_report(const taper_compilation* result) {

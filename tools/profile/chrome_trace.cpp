@@ -1,6 +1,6 @@
 #include "tools/profile/chrome_trace.h"
 
-#include "tools/json_writer.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 namespace {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "tools/profile/row_times.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {

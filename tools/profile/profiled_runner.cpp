@@ -1,7 +1,7 @@
 #include "tools/profile/profiled_runner.h"
 
 #include "tools/npy.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 

@@ -2,7 +2,6 @@
 
 #include "tools/quantize/graph_engine.h"
 
-#include <cstring>
 #include <deque>
 
 #include "exir/bounds.h"
@@ -19,8 +18,7 @@ namespace {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 36;  // Of one input.
 
-// A program in memory, aligned as Module wants it.
-std::vector<uint64_t> compile(exir::Graph& graph, const EngineOptions& options, size_t* size) {
+exir::FileInMemory compile(exir::Graph& graph, const EngineOptions& options) {
   exir::LowerOptions lowering;
   lowering.backends = compilers_of(options.backend);
   lowering.from = options.from;
@@ -31,24 +29,15 @@ std::vector<uint64_t> compile(exir::Graph& graph, const EngineOptions& options, 
   for (const auto& each : lowering.backends) {
     method.specs[std::string(each->delegate_id())] = each->specs();
   }
-  const exir::ProgramFiles files = exir::emit_program({&method}, {});
-  std::vector<uint64_t> bytes((files.pte.size() + 15) / 8);
-  uint8_t* to = reinterpret_cast<uint8_t*>(bytes.data());
-  for (const auto& piece : files.pte.pieces()) {
-    if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
-    to += piece.size();
-  }
-  *size = files.pte.size();
-  return bytes;
+  return exir::emit_program({&method}, {}).pte.aligned();
 }
 
 class CompiledProgram final : public exir::LoadedProgram {
  public:
   CompiledProgram(exir::Graph& graph, const EngineOptions& options)
-      : bytes_(compile(graph, options, &size_)),
+      : file_(compile(graph, options)),
         backends_(BackendOptions{options.threads}),
-        module_({reinterpret_cast<const uint8_t*>(bytes_.data()), size_},
-                module_options(options.optimized)) {
+        module_({file_.data(), file_.size()}, module_options(options.optimized)) {
     Status status = module_.load();
     if (status.ok()) status = module_.load_method("forward");
     if (!status.ok()) fail(status);
@@ -105,8 +94,7 @@ class CompiledProgram final : public exir::LoadedProgram {
                      (text.empty() ? std::string(status.message()) : text));
   }
 
-  size_t size_ = 0;
-  std::vector<uint64_t> bytes_;
+  const exir::FileInMemory file_;
   Backends backends_;
   Module module_;
   Method* method_ = nullptr;

@@ -6,8 +6,9 @@
 #include <cmath>
 #include <cstdio>
 
-#include "tools/json_writer.h"
-#include "tools/terminal.h"
+#include "tools/text/json_writer.h"
+#include "tools/text/markup.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 namespace {
@@ -95,20 +96,6 @@ void add_layer(JsonWriter& json, const LayerReport& layer) {
     json.key("agreement").number(layer.agreement);
   }
   json.close('}');
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 std::string row_of(const std::vector<std::string>& cells, const char* tag) {

@@ -2,7 +2,7 @@
 
 #include "tools/view/document.h"
 
-#include "tools/json_writer.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 namespace {
@@ -54,23 +54,6 @@ std::string key_of(const ViewCall& call) {
   return key;
 }
 
-// How many bytes the character at the start of `text` has; 0 if it is not UTF-8.
-size_t character_bytes(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const size_t bytes = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < bytes) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);  // Overlong forms, surrogates, numbers above the last.
-  if (byte(0) == 0xe0 && second < 0xa0) return 0;
-  if (byte(0) == 0xed && second > 0x9f) return 0;
-  if (byte(0) == 0xf0 && second < 0x90) return 0;
-  if (byte(0) == 0xf4 && second > 0x8f) return 0;
-  return bytes;
-}
-
 void add_indices(JsonWriter& json, const std::vector<size_t>& indices) {
   json.open('[');
   for (const size_t index : indices) json.number(static_cast<int64_t>(index));
@@ -90,8 +73,8 @@ void add_runs(JsonWriter& json, const std::vector<size_t>& indices) {
 }
 
 void add_step(JsonWriter& json, const ViewStep& step) {
-  json.open('{').key("title").text(valid_utf8(step.title));
-  json.key("method").text(valid_utf8(step.method)).key("note").text(valid_utf8(step.note));
+  json.open('{').key("title").text(step.title);
+  json.key("method").text(step.method).key("note").text(step.note);
   json.key("is_program").boolean(step.is_program);
   add_runs(json.key("calls"), step.calls);
   add_indices(json.key("inputs"), step.inputs);
@@ -103,7 +86,7 @@ void add_step(JsonWriter& json, const ViewStep& step) {
 
 void add_memory(JsonWriter& json, const ViewMemory& memory) {
   const auto number = [&](uint64_t value) { json.number(static_cast<int64_t>(value)); };
-  json.open('{').key("method").text(valid_utf8(memory.method)).key("instructions");
+  json.open('{').key("method").text(memory.method).key("instructions");
   number(memory.instructions);
   json.key("buffers").open('[');
   for (const ViewMemory::Buffer& buffer : memory.buffers) {
@@ -125,16 +108,6 @@ void add_memory(JsonWriter& json, const ViewMemory& memory) {
 }
 
 }  // namespace
-
-std::string valid_utf8(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const size_t bytes = character_bytes(text);
-    out += bytes == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, bytes);
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
-  }
-  return out;
-}
 
 // Numbers texts in the order in which they are needed.
 class ViewDocument::Texts {
@@ -206,18 +179,18 @@ std::string ViewDocument::json() const {
     values += (values.empty() ? "" : ",") + row_of(value, texts);
   for (const ViewCall& call : calls_) calls += (calls.empty() ? "\n" : ",\n") + row_of(call, texts);
   JsonWriter json;
-  json.open('{').key("file").text(valid_utf8(file)).key("facts").open('[');
+  json.open('{').key("file").text(file).key("facts").open('[');
   for (const auto& [name, text] : facts) {
-    json.open('[').text(valid_utf8(name)).text(valid_utf8(text)).close(']');
+    json.open('[').text(name).text(text).close(']');
   }
   json.close(']').key("problems").open('[');
-  for (const std::string& problem : problems) json.text(valid_utf8(problem));
+  for (const std::string& problem : problems) json.text(problem);
   json.close(']').key("steps").open('[');
   for (const ViewStep& step : steps) add_step(json, step);
   json.close(']').key("memory").open('[');
   for (const ViewMemory& each : memory) add_memory(json, each);
   json.close(']').key("texts").open('[');
-  for (const std::string* text : texts.all()) json.text(valid_utf8(*text));
+  for (const std::string* text : texts.all()) json.text(*text);
   json.close(']');
   return json.str() + ",\n\"values\":[" + values + "],\n\"calls\":[" + calls + "]" +
          (profile.empty() ? "" : ",\n\"profile\":" + profile) +

@@ -113,7 +113,4 @@ class ViewDocument {
   std::map<std::string, size_t, std::less<>> known_values_, known_calls_;  // By content.
 };
 
-// `text` with everything that is not UTF-8 replaced.
-std::string valid_utf8(std::string_view text);
-
 }  // namespace taper::tools

@@ -7,6 +7,7 @@
 #include "exir/frontend/json.h"
 #include "exir/ir/graph.h"
 #include "exir/ops/builtin.h"
+#include "tools/text/json_writer.h"
 #include "tools/view/graph_step.h"
 #include "tools/view/model_explorer.h"
 
@@ -141,6 +142,7 @@ TEST(ViewDocument, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(valid_utf8("\xed\xa0\x80"), bad + bad + bad);            // A surrogate.
   EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80"), bad + bad + bad + bad);  // Beyond the last.
   EXPECT_EQ(valid_utf8("\xff"), bad);
+  EXPECT_EQ(JsonWriter().text("a\xff").str(), "\"a" + bad + "\"");
 }
 
 std::unique_ptr<exir::Graph> with_states() {

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "tools/json_writer.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 namespace {
@@ -15,7 +15,7 @@ class GraphWriter {
       : document_(document), step_(step), json_(json) {}
 
   void write(const std::string& id) {
-    json_.open('{').key("id").text(valid_utf8(id)).key("nodes").open('[');
+    json_.open('{').key("id").text(id).key("nodes").open('[');
     for (const size_t value : step_.inputs) add_source(value, "input");
     for (const size_t number : step_.calls) find_writers(number);
     for (const size_t number : step_.calls) add_constants(document_.calls()[number]);
@@ -55,13 +55,13 @@ class GraphWriter {
   }
 
   void begin(const std::string& id, const std::string& label, const std::string& space) {
-    json_.open('{').key("id").text(id).key("label").text(valid_utf8(label));
-    json_.key("namespace").text(valid_utf8(space)).key("attrs").open('[');
+    json_.open('{').key("id").text(id).key("label").text(label);
+    json_.key("namespace").text(space).key("attrs").open('[');
   }
 
   void attribute(const std::string& key, const std::string& text) {
     if (text.empty()) return;
-    json_.open('{').key("key").text(valid_utf8(key)).key("value").text(valid_utf8(text));
+    json_.open('{').key("key").text(key).key("value").text(text);
     json_.close('}');
   }
 
@@ -148,7 +148,7 @@ class GraphWriter {
 
 std::string model_explorer_json(const ViewDocument& document) {
   JsonWriter json;
-  json.open('{').key("label").text(valid_utf8(document.file)).key("graphs").open('[');
+  json.open('{').key("label").text(document.file).key("graphs").open('[');
   for (size_t i = 0; i < document.steps.size(); ++i) {
     const ViewStep& step = document.steps[i];
     const std::string id = std::to_string(i + 1) + " " + step.title + " " + step.method;

@@ -3,6 +3,7 @@
 #include "tools/view/page.h"
 
 #include "tools/error.h"
+#include "tools/text/markup.h"
 
 namespace taper::tools {
 namespace {
@@ -18,14 +19,6 @@ std::string_view file_named(std::string_view name) {
 std::string without_markup(std::string_view json) {
   std::string out;
   for (const char c : json) c == '<' ? void(out += "\\u003c") : out.push_back(c);
-  return out;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
   return out;
 }
 

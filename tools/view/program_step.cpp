@@ -16,8 +16,8 @@
 #include "tools/memory_map.h"
 #include "tools/npy.h"
 #include "tools/program_runner.h"
+#include "tools/text/wire_text.h"
 #include "tools/view/graph_step.h"
-#include "tools/wire_text.h"
 
 namespace taper::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include "exir/ir/failure.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
-#include "tools/json_writer.h"
+#include "tools/text/json_writer.h"
 
 namespace taper::tools {
 namespace {

@@ -2,35 +2,25 @@
 
 #include "tools/view/view_model.h"
 
-#include <cstring>
 #include <filesystem>
 
 #include "exir/pipeline.h"
 #include "taper/module.h"
 #include "tools/error.h"
 #include "tools/model_arguments.h"
-#include "tools/plan_text.h"
 #include "tools/program_runner.h"
-#include "tools/terminal.h"
+#include "tools/text/plan_text.h"
+#include "tools/text/terminal.h"
 #include "tools/view/graph_step.h"
 #include "tools/view/program_step.h"
 
 namespace taper::tools {
 namespace {
 
-constexpr std::pair<exir::Dialect, const char*> kDialects[] = {
-    {exir::Dialect::kAten, "ATen"},
-    {exir::Dialect::kCoreAten, "Core ATen"},
-    {exir::Dialect::kEdge, "Edge"},
-    {exir::Dialect::kBackend, "Backend"}};
-
 // The dialect that a pass leaves behind.
 std::string dialect_after(std::string_view pass) {
   for (const exir::Pass& each : exir::all_passes()) {
-    if (pass != each.name) continue;
-    for (const auto& [dialect, name] : kDialects) {
-      if (dialect == each.after) return name;
-    }
+    if (pass == each.name) return to_string(each.after);
   }
   return "";
 }
@@ -62,13 +52,8 @@ void add_program_of(const exir::ExportResult& result, ViewDocument& document) {
     if (reason != method.delegation.outside.end()) why[node->name] = reason->second;
   }
   document.facts.emplace_back("memory", plan_text(method.plan));
-  std::vector<uint64_t> bytes((result.files.pte.size() + 7) / 8);
-  uint8_t* to = reinterpret_cast<uint8_t*>(bytes.data());
-  for (const auto& piece : result.files.pte.pieces()) {
-    if (!piece.empty()) std::memcpy(to, piece.data(), piece.size());
-    to += piece.size();
-  }
-  Module module({reinterpret_cast<const uint8_t*>(bytes.data()), result.files.pte.size()});
+  const exir::FileInMemory file = result.files.pte.aligned();
+  Module module({file.data(), file.size()});
   const Status status = module.load();
   if (!status.ok()) throw InputError(module.last_error_text());
   const DelegateInside inside(*result.programs[0].graph, document);

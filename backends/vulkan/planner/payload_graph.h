@@ -107,6 +107,13 @@ struct PayloadGraph {
   // outlive the graph. Returns kDelegateInvalidCompatibility for a payload that breaks a rule, or
   // the error of `source`.
   Status read(Span<const uint8_t> payload, const ConstantSource* source);
+
+  // The node, as in ProfiledStep, that gives the value `id`, which is written first by call
+  // `first`; negative for an input, and if it is not known.
+  int64_t node_of(ValueId id, uint32_t first) const {
+    const bool is_input = id < values.size() && values[id].is_input;
+    return is_input || first >= calls.size() ? -1 : int64_t{calls[first].node_id} - 1;
+  }
 };
 
 }  // namespace taper::vulkan

@@ -260,9 +260,10 @@ Status read_window(IntList sizes, IntList strides, IntList pads, IntList dilatio
   TAPER_FITS(w.size > 0 && w.size < kMost && w.stride > 0 && w.stride < kMost && w.pad >= 0 &&
                  w.pad * 2 <= w.size && w.dilation > 0 && w.dilation < kMost,
              "its windows are out of range");
-  const int64_t room = w.in + 2 * w.pad - w.dilation * (w.size - 1) - 1;
+  // Rounded up, the last window may reach beyond the image, and so may an only one.
+  const int64_t room = w.in + 2 * w.pad - w.dilation * (w.size - 1) - 1 + (ceil ? w.stride - 1 : 0);
   TAPER_FITS(room >= 0, "its windows are larger than the image");
-  w.out = (room + (ceil ? w.stride - 1 : 0)) / w.stride + 1;
+  w.out = room / w.stride + 1;
   if (ceil && (w.out - 1) * w.stride >= w.in + w.pad) --w.out;
   return {};
 }

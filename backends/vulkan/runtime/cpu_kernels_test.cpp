@@ -201,6 +201,9 @@ TEST(CpuKernels, Pools) {
   expect_near(image().ints({3}).ints({1}).ints({1}).ints({2}).flag(false).run("vulkan::max_pool2d",
                                                                               {1, 2, 3}),
               {kNan, 19, kNan, 13, 14, 13});
+  Arguments narrow;  // PyTorch: torch.nn.functional.max_pool2d(x, 2, ceil_mode=True)
+  narrow.tensor({1, 3, 1}, {1, 3, 2}).ints({2}).ints({}).ints({0}).ints({1}).flag(true);
+  expect_near(narrow.run("vulkan::max_pool2d", {1, 2, 1}), {3, 2});
   Arguments huge = image();
   EXPECT_TRUE(huge.ints({INT64_MAX})
                   .ints({1})

@@ -463,10 +463,8 @@ Status CpuMethod::allocate(uint64_t max_bytes) {
   for (size_t i = 0; i < blocks.size(); ++i) {
     slots_[owners[i]].tensor.set_data(reinterpret_cast<uint8_t*>(base + blocks[i].offset));
     const ArenaBlock& block = blocks[i];
-    const bool is_input = owners[i] < graph_.values.size() && graph_.values[owners[i]].is_input;
-    const bool is_result = !is_input && block.first < graph_.calls.size();
-    const int64_t node = is_result ? int64_t{graph_.calls[block.first].node_id} - 1 : -1;
-    placed_.push_back({block.offset, block.bytes, block.first, block.last, node});
+    placed_.push_back({block.offset, block.bytes, block.first, block.last,
+                       graph_.node_of(owners[i], block.first)});
   }
   return {};
 }

@@ -141,12 +141,17 @@ PyObject* know_torch_types(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+// Appends a text to a list. Returns false with an exception set.
+bool append(const Ref& list, const char* text) {
+  const Ref item(PyUnicode_FromString(text));
+  return list && item && PyList_Append(list.get(), item.get()) == 0;
+}
+
 // backends() -> the names of those that can run programs
 PyObject* backends(PyObject*, PyObject*) {
   Ref names(PyList_New(0));
   for (const DeviceDescriptor* device : backend_devices()) {
-    const Ref name(PyUnicode_FromString(device->identity.name));
-    if (!names || !name || PyList_Append(names.get(), name.get()) != 0) return nullptr;
+    if (!append(names, device->identity.name)) return nullptr;
   }
   return names.release();
 }
@@ -155,8 +160,7 @@ PyObject* backends(PyObject*, PyObject*) {
 PyObject* delegates(PyObject*, PyObject*) {
   Ref names(PyList_New(0));
   for (const DeviceDescriptor* device : backend_devices()) {
-    const Ref name(PyUnicode_FromString(device->identity.delegate_id));
-    if (!names || !name || PyList_Append(names.get(), name.get()) != 0) return nullptr;
+    if (!append(names, device->identity.delegate_id)) return nullptr;
   }
   return names.release();
 }
@@ -166,8 +170,7 @@ PyObject* operators(PyObject*, PyObject*) {
   Ref names(PyList_New(0));
   for (const KernelTable& table : tools::kernel_tables(true)) {
     for (const Kernel* kernel : table) {
-      const Ref name(PyUnicode_FromString(kernel->name));
-      if (!names || !name || PyList_Append(names.get(), name.get()) != 0) return nullptr;
+      if (!append(names, kernel->name)) return nullptr;
     }
   }
   return names.release();

@@ -64,16 +64,25 @@ int64_t normalization_of(Builder& b, bool inverse) {
   return (norm == "forward") != inverse ? 2 : 0;
 }
 
-double scale_of(int64_t normalization, int64_t n) {
-  const double count = static_cast<double>(n);
-  return normalization == 0 ? 1 : 1 / (normalization == 1 ? std::sqrt(count) : count);
-}
+// The same for n samples: a number that the transform takes, or, for a symbolic n, a tensor that
+// its result is multiplied by.
+struct Scale {
+  double number = 1;
+  Value* tensor = nullptr;
 
-// The same as a tensor, for a symbolic n.
-Value* scale_of(Builder& b, int64_t normalization, const Sym& n, ScalarType dtype) {
-  Value* count = b.op("scalar_tensor", {b.size(n), dtype});
-  return b.op("reciprocal", {normalization == 1 ? b.op("sqrt", {count}) : count});
-}
+  Scale(Builder& b, const Sym& n, bool inverse, ScalarType dtype) {
+    const int64_t how = normalization_of(b, inverse);
+    if (how == 0) return;
+    if (n.is_int()) {
+      const double count = static_cast<double>(known(b, n));
+      number = 1 / (how == 1 ? std::sqrt(count) : count);
+    } else {
+      Value* count = b.op("scalar_tensor", {b.size(n), dtype});
+      tensor = b.op("reciprocal", {how == 1 ? b.op("sqrt", {count}) : count});
+    }
+  }
+  Value* finish(Builder& b, Value* x) const { return tensor == nullptr ? x : b.mul(x, tensor); }
+};
 
 // A signal or a spectrum: in parts, of which the imaginary one is null if it is real, or in pairs.
 struct Wave {
@@ -94,8 +103,7 @@ Value* pairs_of(Builder& b, const Wave& z) {
   return z.pairs != nullptr ? z.pairs : pack(b, z.parts.re, z.parts.im);
 }
 Parts parts_of(Builder& b, const Wave& z) {
-  if (z.pairs == nullptr) return z.parts;
-  return {b.select(z.pairs, -1, 0), b.select(z.pairs, -1, 1)};
+  return z.pairs == nullptr ? z.parts : parts_of(b, z.pairs);
 }
 
 // Applies a change that is the same for pairs, whose last dimension it does not touch.
@@ -172,22 +180,20 @@ Parts transform_by_product(Builder& b, const Parts& z, int64_t n, int64_t out, b
 Wave transform(Builder& b, Wave z, const Sym& n, bool onesided, bool inverse) {
   z = fit(b, z, n);
   const ScalarType dtype = z.any()->type.dtype;
-  const int64_t how = normalization_of(b, inverse);
-  const double scale = n.is_int() ? scale_of(how, known(b, n)) : 1;
+  const Scale scale(b, n, inverse, dtype);
   if (is_product(z, n)) {
     const int64_t count = known(b, n), out = onesided ? count / 2 + 1 : count;
-    return {transform_by_product(b, parts_of(b, z), count, out, inverse, scale)};
+    return {transform_by_product(b, parts_of(b, z), count, out, inverse, scale.number)};
   }
   Value* turns = turns_of(b, n, dtype);
   Value* out = nullptr;
   if (z.is_real()) {
-    out = as_pairs(b.op("taper::fft_r2c", {z.parts.re, turns, onesided, scale}));
+    out = as_pairs(b.op("taper::fft_r2c", {z.parts.re, turns, onesided, scale.number}));
     if (inverse) out = conjugate(b, out);
   } else {
-    out = b.op("taper::fft_c2c", {pairs_of(b, z), turns, !inverse, scale});
+    out = b.op("taper::fft_c2c", {pairs_of(b, z), turns, !inverse, scale.number});
   }
-  if (!n.is_int() && how != 0) out = b.mul(out, scale_of(b, how, n, dtype));
-  return {{}, as_pairs(out)};
+  return {{}, as_pairs(scale.finish(b, out))};
 }
 
 // The n samples of the real signal whose first n / 2 + 1 frequencies are given. The others mirror
@@ -208,17 +214,16 @@ Value* to_signal_by_product(Builder& b, const Parts& z, int64_t n, bool inverse,
 
 // The same, of as many frequencies as there are, in the last dimension.
 Value* to_signal(Builder& b, const Wave& half, const Sym& n, bool inverse) {
-  const int64_t how = normalization_of(b, inverse);
-  const double scale = n.is_int() ? scale_of(how, known(b, n)) : 1;
   const Wave z = fit(b, half, half_of(n));
+  const ScalarType dtype = z.any()->type.dtype;
+  const Scale scale(b, n, inverse, dtype);
   if (is_product(z, n) || z.is_real()) {
-    return to_signal_by_product(b, parts_of(b, z), known(b, n), inverse, scale);
+    return to_signal_by_product(b, parts_of(b, z), known(b, n), inverse, scale.number);
   }
   Value* pairs = pairs_of(b, z);
   if (!inverse) pairs = conjugate(b, pairs);
-  const ScalarType dtype = pairs->type.dtype;
-  Value* out = b.op("taper::fft_c2r", {pairs, turns_of(b, n, dtype), scale});
-  return n.is_int() || how == 0 ? out : b.mul(out, scale_of(b, how, n, dtype));
+  Value* turns = turns_of(b, n, dtype);
+  return scale.finish(b, b.op("taper::fft_c2r", {pairs, turns, scale.number}));
 }
 
 // Applies `change` with `dim` transposed to the last dimension.

@@ -46,9 +46,8 @@ class Complexes {
   Tensor tensor_;
 };
 
-// Checks everything but the size of `out`, and finds n. `axis` is the dimension of the samples,
-// counted from the end.
-Status check(const Tensor& self, const Tensor& turns, int64_t axis, int64_t n, const Tensor& out) {
+// Checks everything but the sizes of `self` and `out`. `n` is the number of samples.
+Status check(const Tensor& self, const Tensor& turns, int64_t n, const Tensor& out) {
   const ScalarType type = self.scalar_type();
   TAPER_REQUIRE(type == ScalarType::kFloat || type == ScalarType::kDouble, Error::kInvalidType,
                 "fft: self must be float32 or float64");
@@ -58,33 +57,36 @@ Status check(const Tensor& self, const Tensor& turns, int64_t axis, int64_t n, c
                 "fft: tensors must be contiguous");
   TAPER_REQUIRE(turns.dim() == 2 && turns.size(1) == 2 && turns.size(0) == n && n > 0,
                 Error::kInvalidArgument, "fft: turns must have a pair for each sample");
-  TAPER_REQUIRE(axis == 1 || self.size(self.dim() - 1) == 2, Error::kInvalidArgument,
-                "fft: the last dimension of self must hold pairs");
+  return {};
+}
+
+Status check_pairs(const Tensor& self) {
+  TAPER_REQUIRE(self.dim() >= 2 && self.size(self.dim() - 1) == 2, Error::kInvalidArgument,
+                "fft: the last dimension of self must hold pairs, after another one");
   return {};
 }
 
 Status fft_r2c_out(KernelContext&, const Tensor& self, const Tensor& turns, bool onesided,
                    double scale, Tensor& out) {
-  const int64_t last = self.dim() - 1;
-  TAPER_REQUIRE(last >= 0 && self.dim() < static_cast<int64_t>(kMaxRank), Error::kInvalidArgument,
+  const int64_t axis = self.dim() - 1;
+  TAPER_REQUIRE(axis >= 0 && self.dim() < static_cast<int64_t>(kMaxRank), Error::kInvalidArgument,
                 "fft_r2c: self has no dimension, or too many");
-  const int64_t n = self.size(last);
-  TAPER_TRY(check(self, turns, 1, n, out));
-  int32_t sizes[kMaxRank];
-  for (int64_t d = 0; d < last; ++d) sizes[d] = self.sizes()[static_cast<size_t>(d)];
-  sizes[last] = static_cast<int32_t>(onesided ? n / 2 + 1 : n);
-  sizes[last + 1] = 2;
-  TAPER_TRY(out.resize({sizes, static_cast<size_t>(last + 2)}));
+  const int64_t n = self.size(axis);
+  TAPER_TRY(check(self, turns, n, out));
+  Sizes sizes = sizes_before(self, axis);
+  sizes.push(onesided ? n / 2 + 1 : n);
+  sizes.push(2);
+  TAPER_TRY(out.resize(sizes));
   Complexes complexes(out);
-  real_to_complex({last, n, scale}, self, complexes.tensor());
+  real_to_complex({axis, n, scale}, self, complexes.tensor());
   return {};
 }
 
 Status fft_c2c_out(KernelContext&, const Tensor& self, const Tensor& turns, bool forward,
                    double scale, Tensor& out) {
-  TAPER_REQUIRE(self.dim() >= 2, Error::kInvalidArgument, "fft_c2c: self has too few dimensions");
+  TAPER_TRY(check_pairs(self));
   const int64_t axis = self.dim() - 2;
-  TAPER_TRY(check(self, turns, 2, self.size(axis), out));
+  TAPER_TRY(check(self, turns, self.size(axis), out));
   TAPER_TRY(out.resize(self.sizes()));
   Complexes from(self), to(out);
   complex_to_complex({axis, self.size(axis), scale}, forward, from.tensor(), to.tensor());
@@ -93,16 +95,16 @@ Status fft_c2c_out(KernelContext&, const Tensor& self, const Tensor& turns, bool
 
 Status fft_c2r_out(KernelContext&, const Tensor& self, const Tensor& turns, double scale,
                    Tensor& out) {
-  TAPER_REQUIRE(self.dim() >= 2 && turns.dim() == 2, Error::kInvalidArgument,
-                "fft_c2r: self or turns has too few dimensions");
+  TAPER_TRY(check_pairs(self));
+  TAPER_REQUIRE(turns.dim() == 2, Error::kInvalidArgument,
+                "fft_c2r: turns must have two dimensions");
   const int64_t axis = self.dim() - 2, n = turns.size(0);
-  TAPER_TRY(check(self, turns, 2, n, out));
+  TAPER_TRY(check(self, turns, n, out));
   TAPER_REQUIRE(self.size(axis) == n / 2 + 1, Error::kInvalidArgument,
                 "fft_c2r: self must have n / 2 + 1 terms");
-  int32_t sizes[kMaxRank];
-  for (int64_t d = 0; d < axis; ++d) sizes[d] = self.sizes()[static_cast<size_t>(d)];
-  sizes[axis] = static_cast<int32_t>(n);
-  TAPER_TRY(out.resize({sizes, static_cast<size_t>(axis + 1)}));
+  Sizes sizes = sizes_before(self, axis);
+  sizes.push(n);
+  TAPER_TRY(out.resize(sizes));
   Complexes from(self);
   complex_to_real({axis, n, scale}, from.tensor(), out);
   return {};

@@ -128,16 +128,8 @@ void GpuMethod::tell_memory(MemoryListener& listener) const {
   for (ValueId id = 0; id < plan_.places().size(); ++id) {
     const Place& place = plan_.places()[id];
     if (place.root != id || place.memory != Place::Memory::kArena || place.bytes == 0) continue;
-    PlacedResult result;
-    result.offset = place.offset;
-    result.bytes = place.bytes;
-    result.first = place.first;
-    result.last = place.last;
-    const bool is_input = id < graph_.values.size() && graph_.values[id].is_input;
-    if (!is_input && place.first < graph_.calls.size()) {
-      result.node = int64_t{graph_.calls[place.first].node_id} - 1;
-    }
-    listener.add(result);
+    listener.add(PlacedResult{place.offset, place.bytes, place.first, place.last,
+                              graph_.node_of(id, place.first)});
   }
 }
 

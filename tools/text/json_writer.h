@@ -1,4 +1,5 @@
-// Writes JSON text. It handles commas and quoting; the caller is responsible for nesting.
+// Writes JSON text. It handles commas and quoting, and replaces what is not UTF-8; the caller is
+// responsible for nesting.
 //
 //   JsonWriter json;
 //   json.open('{').key("name").text("forward").key("sizes");
@@ -12,6 +13,9 @@
 #include <string_view>
 
 namespace taper::tools {
+
+// `text` with everything that is not UTF-8 replaced.
+std::string valid_utf8(std::string_view text);
 
 class JsonWriter {
  public:
@@ -60,22 +64,7 @@ class JsonWriter {
     if (!first_) out_ += ',';
     first_ = false;
   }
-  void quote(std::string_view value) {
-    out_ += '"';
-    for (const char c : value) {
-      if (c == '"' || c == '\\') {
-        out_ += '\\';
-        out_ += c;
-      } else if (static_cast<unsigned char>(c) < 0x20) {
-        char escape[8];
-        std::snprintf(escape, sizeof(escape), "\\u%04x", c);
-        out_ += escape;
-      } else {
-        out_ += c;
-      }
-    }
-    out_ += '"';
-  }
+  void quote(std::string_view value);
 
   std::string out_;
   bool first_ = true;

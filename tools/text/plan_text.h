@@ -6,7 +6,7 @@
 #include <string>
 
 #include "exir/memory/plan.h"
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 namespace taper::tools {
 

@@ -1,6 +1,6 @@
 // ANSI colours, progress, and numbers with units.
 
-#include "tools/terminal.h"
+#include "tools/text/terminal.h"
 
 #include <unistd.h>
 
