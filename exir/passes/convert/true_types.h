@@ -1,5 +1,5 @@
-// What versions of PyTorch state wrongly of a result, its sizes or its dtype, becomes what it is, and
-// so does what is computed from it.
+// What versions of PyTorch state wrongly of a result, its sizes or its dtype, becomes what it is,
+// and so does what is computed from it.
 //
 // The exported program, when PyTorch runs it, has the true ones. From PyTorch 2.11:
 //
