@@ -27,6 +27,9 @@ function(taper_component name license url)
     if(TAPER_PYTHON)
       install(FILES ${arg_TEXT} DESTINATION taper/licenses RENAME ${name} COMPONENT python)
     endif()
+    if(TAPER_WEB)
+      install(FILES ${arg_TEXT} DESTINATION licenses RENAME ${name} COMPONENT web)
+    endif()
   endif()
   set_property(GLOBAL APPEND_STRING PROPERTY TAPER_COMPONENTS "
 PackageName: ${name}

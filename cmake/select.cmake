@@ -90,7 +90,8 @@ endfunction()
 macro(taper_find_highway)
   find_path(TAPER_HIGHWAY_INCLUDE hwy/highway.h NO_CMAKE_FIND_ROOT_PATH
             DOC "The folder with hwy/highway.h")
-  if(CMAKE_CROSSCOMPILING AND TAPER_HIGHWAY_INCLUDE)
+  if(CMAKE_CROSSCOMPILING AND TAPER_HIGHWAY_INCLUDE
+     AND NOT TAPER_HIGHWAY_INCLUDE STREQUAL "${CMAKE_BINARY_DIR}/headers")
     # Highway's headers alone: the host's other headers must not be found.
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/headers)
     file(CREATE_LINK ${TAPER_HIGHWAY_INCLUDE}/hwy ${CMAKE_BINARY_DIR}/headers/hwy SYMBOLIC)
@@ -163,6 +164,10 @@ function(taper_selected_kernels)
   target_link_libraries(${ARG_TARGET} PRIVATE ${library})
   if(APPLE)  # Apple's linker writes a map in another format.
     target_link_options(${ARG_TARGET} PRIVATE -Wl,-dead_strip)
+    return()
+  endif()
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")  # So does the linker for WebAssembly.
+    target_link_options(${ARG_TARGET} PRIVATE -Wl,--gc-sections)
     return()
   endif()
   target_link_options(${ARG_TARGET} PRIVATE -Wl,--gc-sections -Wl,-Map=${folder}/link.map,--cref)

@@ -9,6 +9,7 @@
 #   scripts/deps.sh firmware also a compiler for Cortex-M, and qemu to run its programs
 #   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
+#   scripts/deps.sh web      also what wasm and browser install, and a compiler for TypeScript
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
 #   scripts/deps.sh browser  also a browser without a window, and Python to drive it
 #   scripts/deps.sh BACKEND  also the library of a backend, as its debian.txt and deps.sh say
@@ -28,6 +29,9 @@ add_backends() {
     [ ! -e "$folder/deps.sh" ] || then="$then $folder/deps.sh"
   done
 }
+wasm="clang-14 lld-14 llvm-14 wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32
+  libclang-rt-14-dev-wasm32 nodejs"
+browser="chromium-headless-shell fonts-dejavu-core python3 python3-venv"
 for extra in "$@"; do
   case "$extra" in
     clang) packages="$packages clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev" ;;
@@ -38,15 +42,15 @@ for extra in "$@"; do
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
     riscv) packages="$packages gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
       libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # firmware.sh explains the C++ headers.
-    wasm) packages="$packages clang-14 lld-14 wasi-libc libc++-14-dev-wasm32
-      libc++abi-14-dev-wasm32 libclang-rt-14-dev-wasm32 nodejs" ;;
-    browser) packages="$packages chromium-headless-shell fonts-dejavu-core python3 python3-venv" ;;
+    wasm) packages="$packages $wasm" ;;
+    browser) packages="$packages $browser" ;;
+    web) packages="$packages $wasm $browser node-typescript" ;;
     backends) add_backends $(cd "$backends" && ls -d */) ;;
     *)
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
-        echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, arm64," \
-          "browser, backends, $known)" >&2
+        echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, web," \
+          "arm64, browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"

@@ -23,7 +23,7 @@ namespace {
 
 #if HWY_TARGET == HWY_AVX3
 constexpr int64_t kStripRows = 12;
-#elif HWY_ARCH_X86
+#elif HWY_ARCH_X86 || HWY_ARCH_WASM
 constexpr int64_t kStripRows = 6;
 #else
 constexpr int64_t kStripRows = 8;

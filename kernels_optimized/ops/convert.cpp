@@ -25,6 +25,9 @@ const hn::Rebind<hwy::float16_t, Tag> kHalves;
 const hn::Rebind<uint16_t, Tag> kShorts;
 const hn::Rebind<uint8_t, Tag> kBytes;
 
+// Where processors have no instructions for it, Highway truncates and knows no infinity.
+constexpr bool kConvertsHalves = HWY_ARCH_X86 || HWY_ARCH_ARM;
+
 // One struct for each dtype, which loads or stores a vector of it.
 struct Half {
   using Lane = hwy::float16_t;
@@ -103,6 +106,7 @@ void run(const void* source, void* target, int64_t begin, int64_t end) {
 // Converts elements [begin, end). False if the pair of dtypes is not supported.
 bool convert_form(ScalarType from, ScalarType to, const void* source, void* target, int64_t begin,
                   int64_t end) {
+  if (!kConvertsHalves && (from == ScalarType::kHalf || to == ScalarType::kHalf)) return false;
   if (from == ScalarType::kFloat) {
     if (to == ScalarType::kHalf) return run<Float, Half>(source, target, begin, end), true;
     if (to == ScalarType::kBFloat16) return run<Float, BFloat16>(source, target, begin, end), true;

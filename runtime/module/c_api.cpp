@@ -91,6 +91,12 @@ std::string read_options(const taper_options* given, Options* to) {
   to->backends = read_backends(known, &problems);
   ModuleOptions& module = to->module;
   if (from->data_path != nullptr) module.data_path = from->data_path;
+  if (from->data != nullptr) {
+    if (reinterpret_cast<uintptr_t>(from->data) % 16 != 0) {
+      problems += (problems.empty() ? "" : "; ") + std::string("data is not aligned to 16 bytes");
+    }
+    module.data = {static_cast<const uint8_t*>(from->data), from->data_size};
+  }
   if (from->max_memory_bytes != 0) module.max_memory_bytes = from->max_memory_bytes;
   if (from->max_instructions != 0) module.max_instructions = from->max_instructions;
   if (from->parallel_for != nullptr && from->threads > 1) {
@@ -230,6 +236,23 @@ taper_code taper_method_name(taper_model model, size_t index, const char** name,
   *name = nullptr;
   const std::vector<std::string>& names = call.model().method_names;
   if (call.in_range(index, names.size(), "method")) *name = names[index].c_str();
+  return call.code();
+}
+
+taper_code taper_named_data(taper_model model, const char* name, const void** data, size_t* size,
+                            taper_error* error) {
+  Call call(__func__, model, error);
+  if (!call.asks(name, "name") || !call.asks(data, "data") || !call.asks(size, "size")) {
+    return call.code();
+  }
+  *data = nullptr;
+  *size = 0;
+  const auto found = call.model().module.program()->named_data(name);
+  if (!found.ok()) {
+    return call.fail(found.error(), std::string("the program stores nothing under ") + name);
+  }
+  *data = found->data();
+  *size = found->size();
   return call.code();
 }
 

@@ -1,5 +1,6 @@
-// taper_bind_input() and taper_bind_output(): a program that leaves inputs and outputs to its caller
-// reads and writes the caller's buffers.
+// What the caller keeps in memory of its own: taper_bind_input() and taper_bind_output() of a
+// program that leaves inputs and outputs to it, and the weights of a .ptd. What the file keeps is
+// read by taper_named_data().
 
 #include <gtest/gtest.h>
 
@@ -114,6 +115,49 @@ TEST_F(CBuffers, AreRefusedWhereTheyDoNotFit) {
   EXPECT_EQ(taper_bind_input(model_, "forward", 0, nullptr, &error_), TAPER_INVALID_ARGUMENT);
   EXPECT_EQ(taper_bind_input(0, "forward", 0, nullptr, nullptr), TAPER_INVALID_ARGUMENT);
   EXPECT_EQ(taper_bind_output(0, "forward", 0, out.data(), 16, nullptr), TAPER_INVALID_ARGUMENT);
+}
+
+TEST(CFiles, WeightsAndNamedDataAreInMemory) {
+  ProgramBuilder builder;
+  builder.named_data = {{"notes", builder.segment({10, 20, 30})}};
+  MethodSpec& m = builder.method("forward");
+  m.outputs = {m.tensor({.sizes = {{2}}, .name = "weight", .location = 1})};
+  PtdBuilder ptd;
+  ptd.tensor("weight", {2}, {3, 4});
+  const AlignedFile program(builder.finish()), weights(ptd.finish());
+  taper_options options = {};
+  options.struct_size = sizeof(options);
+  options.data = weights.words.data();
+  options.data_size = weights.size;
+  taper_model model = 0;
+  taper_error error;
+  ASSERT_EQ(taper_open_memory(program.words.data(), program.size, &options, &model, &error),
+            TAPER_OK)
+      << error.message;
+  ASSERT_EQ(taper_run(model, "forward", &error), TAPER_OK) << error.message;
+  taper_value value;
+  ASSERT_EQ(taper_get_output(model, "forward", 0, &value, &error), TAPER_OK);
+  EXPECT_EQ(static_cast<const float*>(value.data)[1], 4);
+
+  const void* data = nullptr;
+  size_t size = 0;
+  ASSERT_EQ(taper_named_data(model, "notes", &data, &size, &error), TAPER_OK);
+  ASSERT_EQ(size, 3u);
+  EXPECT_EQ(static_cast<const uint8_t*>(data)[2], 30);
+  EXPECT_EQ(taper_named_data(model, "none", &data, &size, &error), TAPER_NOT_FOUND);
+  EXPECT_EQ(data, nullptr);
+  EXPECT_NE(std::string(error.message).find("none"), std::string::npos);
+  EXPECT_EQ(taper_named_data(model, nullptr, &data, &size, &error), TAPER_INVALID_ARGUMENT);
+  EXPECT_EQ(taper_named_data(model, "notes", nullptr, &size, &error), TAPER_INVALID_ARGUMENT);
+  EXPECT_EQ(taper_close(model), TAPER_OK);
+
+  options.data_size = 20;
+  const taper_code code =
+      taper_open_memory(program.words.data(), program.size, &options, &model, &error);
+  EXPECT_STREQ(taper_code_name(code), "InvalidExternalData");
+  options.data = weights.words[0].bytes + 1;
+  EXPECT_EQ(taper_open_memory(program.words.data(), program.size, &options, &model, &error),
+            TAPER_INVALID_ARGUMENT);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ ModelTable::Slot* ModelTable::find(uint64_t handle) {
 }
 
 uint64_t ModelTable::add(std::unique_ptr<Model> model) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const internal::Lock lock(mutex_);
   size_t index = 0;
   while (index < slots_.size() && slots_[index].model != nullptr) ++index;
   if (index == slots_.size()) slots_.emplace_back();
@@ -21,7 +21,7 @@ uint64_t ModelTable::add(std::unique_ptr<Model> model) {
 }
 
 ModelTable::Found ModelTable::take(uint64_t handle, Model** model) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const internal::Lock lock(mutex_);
   Slot* slot = find(handle);
   if (slot == nullptr) return Found::kNone;
   if (slot->busy) return Found::kBusy;
@@ -31,12 +31,12 @@ ModelTable::Found ModelTable::take(uint64_t handle, Model** model) {
 }
 
 void ModelTable::give_back(uint64_t handle) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const internal::Lock lock(mutex_);
   if (Slot* slot = find(handle)) slot->busy = false;
 }
 
 std::unique_ptr<Model> ModelTable::remove(uint64_t handle) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const internal::Lock lock(mutex_);
   Slot* slot = find(handle);
   if (slot == nullptr) return nullptr;
   slot->busy = false;

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "runtime/platform/mutex.h"
 #include "taper/c_tables.h"
 #include "taper/module.h"
 
@@ -73,7 +73,7 @@ class ModelTable {
   };
   Slot* find(uint64_t handle);
 
-  std::mutex mutex_;
+  internal::Mutex mutex_;
   std::vector<Slot> slots_;
 };
 

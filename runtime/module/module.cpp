@@ -138,8 +138,11 @@ struct Module::State {
   }
 
   Status open_data() {
-    if (options.data_path.empty()) return {};
-    TAPER_TRY(fail(data_source.open(options.data_path, options), options.data_path));
+    const bool in_memory = options.data.data() != nullptr;
+    if (options.data_path.empty() && !in_memory) return {};
+    TAPER_TRY(fail(in_memory ? data_source.serve(options.data, options)
+                             : data_source.open(options.data_path, options),
+                   options.data_path));
     Result<ExternalData> opened = ExternalData::open(data_source.loader(), diagnostics());
     if (!opened.ok()) return fail(opened.status(), options.data_path);
     external.emplace(std::move(*opened));

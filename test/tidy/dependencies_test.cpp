@@ -90,6 +90,7 @@ std::vector<Rule> rules_of_folders() {
       {"bindings/python",
        {"taper", "bindings/python", "backends/devices.h", "tools/backends.h", "tools/commands.h",
         "tools/program_runner.h"}},
+      {"bindings/web", {"taper"}},
       {"examples",
        {"taper", "exir", "kernels_portable", "kernels_optimized", "backends/devices.h"}},
       {"test",

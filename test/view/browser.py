@@ -1,7 +1,7 @@
 """A headless Chromium that a test drives: DevTools' protocol over a pipe, without a package.
 
 with Browser() as browser:
-    page = browser.open("page.html", width=1280, height=800)
+    page = browser.open("page.html", width=1280, height=800)    # or an address
     page.value("document.title")
     page.click(100, 50)
     page.key("Enter")
@@ -110,7 +110,10 @@ class Browser:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         page.call("Emulation.setEmulatedMedia", features=[scheme])
-        page.call("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
+        address = str(path)
+        if "://" not in address:
+            address = pathlib.Path(path).resolve().as_uri()
+        page.call("Page.navigate", url=address)
         page.value(
             "new Promise(done => document.readyState === 'complete' ? done() :"
             " addEventListener('load', () => done()))"
@@ -165,6 +168,16 @@ class Page:
             self.call(
                 "Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=count
             )
+        self.settle()
+
+    def drag(self, points):
+        """Presses the button at the first point and moves along the others."""
+        mouse = "Input.dispatchMouseEvent"
+        (x, y), *others = points
+        self.call(mouse, type="mousePressed", x=x, y=y, button="left", buttons=1, clickCount=1)
+        for x, y in others:
+            self.call(mouse, type="mouseMoved", x=x, y=y, button="left", buttons=1)
+        self.call(mouse, type="mouseReleased", x=x, y=y, button="left", clickCount=1)
         self.settle()
 
     def key(self, key):

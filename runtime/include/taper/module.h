@@ -60,6 +60,8 @@ struct ModuleOptions {
   BackendTable backends = {};
   // A .ptd with the program's external weights; empty if it has none.
   std::string data_path = {};
+  // The same in memory, aligned to 16; it must outlive the Module. Goes before `data_path`.
+  Span<const uint8_t> data = {};
   LoadMode load_mode = LoadMode::kMmap;
   // Applies to the program and to the .ptd. With a check, files are read into the heap instead of
   // being mapped, so that nobody can change what was checked.

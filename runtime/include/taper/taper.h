@@ -135,6 +135,10 @@ typedef struct taper_options {
   // read into the heap instead of being mapped, so that nobody can change what was checked.
   taper_check_file check_file;
   void* check_context;  // Passed to check_file.
+  // A .ptd that is already in memory, instead of `data_path`: aligned to 16, it must outlive the
+  // model. Null: there is none.
+  const void* data;
+  size_t data_size;
 } taper_options;
 
 // Signed files: `taper sign` puts an Ed25519 signature behind the last byte of a file. To accept
@@ -175,6 +179,11 @@ TAPER_API taper_code taper_close(taper_model model);
 TAPER_API taper_code taper_method_count(taper_model model, size_t* count, taper_error* error);
 TAPER_API taper_code taper_method_name(taper_model model, size_t index, const char** name,
                                        taper_error* error);
+// What the program's writer stored under a name, such as "taper.signature.forward": the sizes that
+// the method's inputs may have, as text without a terminating zero. Returns TAPER_NOT_FOUND if
+// there is nothing of that name. The bytes are valid until the model is closed.
+TAPER_API taper_code taper_named_data(taper_model model, const char* name, const void** data,
+                                      size_t* size, taper_error* error);
 // Loads a method: lays it out and binds its kernels. The calls below do that if it is not done yet.
 // The error names every kernel and backend that is missing.
 TAPER_API taper_code taper_load_method(taper_model model, const char* method, taper_error* error);

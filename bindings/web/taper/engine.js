@@ -1,0 +1,118 @@
+// One instance of taper.wasm, which serves one program: memory, calls, and errors of taper/taper.h.
+// The memory of an instance only grows, so each model has its own, and gives all of it back.
+
+import { TaperError } from "./errors.js";
+
+// A module with one function that returns a vector.
+const VECTORS = new Uint8Array([
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
+  253, 98, 11,
+]);
+// Sizes and offsets of the structs, which src/web.cpp holds against the header.
+const ERROR_BYTES = 640;
+const STRUCT_BYTES = 104;
+const OK = 0;
+
+const modules = new Map(); // Compiled modules by address.
+
+async function compile(address) {
+  if (address.protocol === "file:") {
+    const { readFile } = await import("node:fs/promises");
+    return WebAssembly.compile(await readFile(address));
+  }
+  const response = await fetch(address);
+  if (!response.ok) throw new TaperError("NotFound", `${address}: ${response.status}`);
+  // A browser keeps the machine code of a module that it compiles from a response of this type.
+  const isTyped = response.headers.get("Content-Type")?.startsWith("application/wasm");
+  if (isTyped) return WebAssembly.compileStreaming(response);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
+// The module at an address, which is compiled once.
+async function moduleAt(wasm) {
+  if (wasm instanceof WebAssembly.Module) return wasm;
+  if (typeof WebAssembly !== "object" || !WebAssembly.validate(VECTORS)) {
+    throw new TaperError(
+      "NotSupported",
+      "this browser is too old: it has no WebAssembly with SIMD, which all have since 2023",
+    );
+  }
+  const address = new URL(wasm ?? "taper.wasm", wasm ? globalThis.location?.href : import.meta.url);
+  if (!modules.has(address.href)) {
+    const compiled = compile(address);
+    modules.set(address.href, compiled);
+    compiled.catch(() => modules.delete(address.href)); // The next call tries again.
+  }
+  return modules.get(address.href);
+}
+
+export class Engine {
+  #exports;
+  #error;
+  #struct;
+
+  static async create(wasm) {
+    const module = await moduleAt(wasm);
+    // The C library asks for the files of a system, of which there are none: EBADF.
+    const none = Object.fromEntries(
+      WebAssembly.Module.imports(module).map(({ name }) => [name, () => 8]),
+    );
+    const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: none });
+    return new Engine(instance.exports);
+  }
+
+  constructor(exports) {
+    this.#exports = exports;
+    exports._initialize();
+    this.#error = this.take(ERROR_BYTES);
+    this.#struct = this.take(STRUCT_BYTES);
+  }
+
+  // The struct that calls read or fill.
+  get struct() {
+    return this.#struct;
+  }
+
+  // A view on the memory, valid until memory is taken or a function is called.
+  view(pointer = 0, bytes = undefined) {
+    return new DataView(this.#exports.memory.buffer, pointer, bytes);
+  }
+
+  bytes(pointer, length) {
+    return new Uint8Array(this.#exports.memory.buffer, pointer, length);
+  }
+
+  text(pointer) {
+    const rest = new Uint8Array(this.#exports.memory.buffer, pointer);
+    return new TextDecoder().decode(rest.slice(0, rest.indexOf(0)));
+  }
+
+  // Copies a text to memory that is never freed.
+  putText(text) {
+    const bytes = new TextEncoder().encode(text + "\0");
+    const pointer = this.take(bytes.length);
+    this.bytes(pointer, bytes.length).set(bytes);
+    return pointer;
+  }
+
+  // Memory, aligned to 16; what was at `old` is moved there.
+  take(bytes, old = 0) {
+    const pointer = this.#exports.realloc(old, Math.max(bytes, 1)) >>> 0;
+    if (pointer === 0) {
+      throw new TaperError("MemoryAllocationFailed", `there is no memory for ${bytes} bytes`);
+    }
+    return pointer;
+  }
+
+  // Calls a function that cannot fail.
+  ask(name, ...parameters) {
+    return this.#exports[name](...parameters);
+  }
+
+  // Calls a function with an error as last parameter, and throws what it reports.
+  call(name, ...parameters) {
+    if (this.#exports[name](...parameters, this.#error) === OK) return;
+    const code = this.ask("taper_code_name", this.view(this.#error).getInt32(0, true));
+    throw new TaperError(this.text(code), this.text(this.#error + 4));
+  }
+}

@@ -1,0 +1,95 @@
+// A program in a worker: the page stays responsive while it is loaded and while it runs.
+
+import { addressOf, asBytes } from "./download.js";
+import { TaperError } from "./errors.js";
+import { Tensor, tensorFrom } from "./tensor.js";
+
+export async function loadInWorker(source, { weights, wasm, onProgress } = {}) {
+  if (typeof Worker !== "function") {
+    throw new TaperError(
+      "NotSupported",
+      "there are no workers here: load without { worker: true }",
+    );
+  }
+  const model = new RemoteModel(onProgress);
+  // The worker has another base, so addresses are made absolute here.
+  const whole = (from) =>
+    from && (asBytes(from) || from instanceof Blob ? from : addressOf(from).href);
+  const options = {
+    weights: whole(weights),
+    wasm: wasm instanceof WebAssembly.Module ? wasm : wasm && addressOf(wasm).href,
+    onProgress: Boolean(onProgress),
+  };
+  try {
+    await model.load(whole(source), options);
+  } catch (error) {
+    model.close();
+    throw error;
+  }
+  return model;
+}
+
+class RemoteModel {
+  #worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  #waiting = new Map();
+  #next = 0;
+  #methods = [];
+
+  constructor(onProgress) {
+    this.#worker.onmessage = ({ data: { id, result, error, progress } }) => {
+      if (progress) return onProgress(progress);
+      const { resolve, reject } = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      return error ? reject(new TaperError(error.code, error.message)) : resolve(result);
+    };
+    this.#worker.onerror = (event) =>
+      this.#end(
+        new TaperError("Internal", `the worker stopped: ${event.message ?? "it cannot be loaded"}`),
+      );
+  }
+
+  async load(source, options) {
+    this.#methods = await this.#ask("load", { source, options });
+  }
+
+  describe() {
+    return this.#methods;
+  }
+
+  async run(method, inputs) {
+    const { inputs: infos } = this.#methods.find(({ name }) => name === method);
+    const tensors =
+      Array.isArray(inputs) && inputs.length === infos.length
+        ? inputs.map((input, i) => ({ ...tensorFrom(input, infos[i]) }))
+        : inputs;
+    const outputs = await this.#ask("run", { method, inputs: tensors });
+    // Tensors arrive as plain objects.
+    const isTensor = (output) => typeof output === "object" && output !== null;
+    return outputs.map((output) =>
+      isTensor(output) ? new Tensor(output.data, output.shape, output.dtype) : output,
+    );
+  }
+
+  reset() {
+    return this.#ask("reset", {});
+  }
+
+  close() {
+    this.#end(new TaperError("InvalidState", "the model is closed"));
+  }
+
+  #ask(action, parameters) {
+    if (!this.#worker) throw new TaperError("InvalidState", "the model is closed");
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(this.#next, { resolve, reject });
+      this.#worker.postMessage({ id: this.#next++, action, parameters });
+    });
+  }
+
+  #end(error) {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
