@@ -2,6 +2,7 @@
 
 #include "exir/decompose/builder.h"
 
+#include "exir/decompose/sym_writer.h"
 #include "exir/ops/infer.h"
 #include "exir/ops/promote.h"
 
@@ -70,8 +71,21 @@ Argument SizeTable::get(const Sym& size, Rewriter& r) {
     case SymOp::kMin:
       return fold("python::sym_min");
     default:
-      throw Failure("no value in the graph holds the size " + size.text());
+      return write(size, r);
   }
+}
+
+// Other functions of symbols, such as the truncated product of a scale factor and a size.
+Argument SizeTable::write(const Sym& size, Rewriter& r) {
+  if (size.is_symbol()) throw Failure("no value in the graph holds the size " + size.text());
+  SymWriter writer(r);
+  for (const std::string& name : size.symbols()) {
+    const Sym symbol = Sym::symbol(name);
+    writer.define(symbol, get(symbol, r));
+  }
+  const Argument number = writer.write(size);
+  if (number.is_value()) values_[size.text()] = number.value();
+  return number;
 }
 
 int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeTable&)>& visit) {

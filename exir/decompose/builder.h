@@ -36,6 +36,7 @@ class SizeTable {
   };
   void note(Value* value);
   Argument call(std::string_view target, Argument a, Argument b, const Sym& size, Rewriter& r);
+  Argument write(const Sym& size, Rewriter& r);
   std::unordered_map<std::string, Value*> values_;
   std::unordered_map<std::string, Dim> dims_;
 };

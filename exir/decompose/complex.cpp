@@ -2,6 +2,7 @@
 
 #include "exir/decompose/complex.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <unordered_map>
@@ -53,12 +54,14 @@ void give(Builder& b, Value* value, size_t i = 0) {
 // ---- parts ----
 
 void same_bytes(Builder& b) { give(b, b.op("alias", {self(b)})); }
-// To complex numbers: adds an imaginary part of zero. To real ones: drops the imaginary part.
+bool is_truth(Builder& b) { return b.out_type().dtype == ScalarType::kBool; }
+// To complex numbers: adds an imaginary part of zero. To real ones: drops the imaginary part, but
+// asks both for a truth.
 void convert(Builder& b) {
   Value* x = self(b);
   const bool to_pairs = b.out_type().pairs;
   if (x->type.pairs == to_pairs) return same_bytes(b);
-  if (!to_pairs) return give(b, complex_parts(b, x).re);
+  if (!to_pairs) return give(b, is_truth(b) ? is_nonzero(b, x) : complex_parts(b, x).re);
   Value* re = b.cast(x, b.out_type().dtype);
   give(b, pack(b, re, b.full(re->type.sizes, 0.0, re->type.dtype)));
 }
@@ -207,57 +210,6 @@ void sub(Builder& b) { sum_with(b, left(b), right(b), true); }
 void reversed_sub(Builder& b) { sum_with(b, right(b), left(b), true); }
 void neg(Builder& b) { give(b, b.op("neg", {self(b)})); }
 
-void matmul(Builder& b) {
-  Value *x = b.node().args.at(0).value(), *y = b.node().args.at(1).value();
-  const Parts p = parts_of(b, x), q = parts_of(b, y);
-  const auto times = [&](Value* u, Value* v) { return b.op("matmul", {u, v}); };
-  Value* re = times(p.re, q.re);
-  Value* im = nullptr;
-  if (p.im != nullptr && q.im != nullptr) re = b.sub(re, times(p.im, q.im));
-  if (p.im != nullptr) im = times(p.im, q.re);
-  if (q.im != nullptr) im = im ? b.add(im, times(p.re, q.im)) : times(p.re, q.im);
-  if (im == nullptr) throw Failure("the product of real matrices is not a complex tensor");
-  give(b, pack(b, re, im));
-}
-
-// Emits one real einsum for each choice of the real or the imaginary part of every complex operand.
-// A choice with n imaginary parts contributes with the factor i^n.
-void einsum(Builder& b) {
-  constexpr size_t kMostOperands = 4;
-  std::vector<Parts> operands;
-  for (const Argument& item : b.arg("tensors").list()) {
-    operands.push_back(parts_of(b, item.value()));
-  }
-  if (operands.size() > kMostOperands) throw Failure("einsum of so many complex tensors");
-  Sizes sizes = b.out_type().sizes;
-  sizes.pop_back();
-  Value* sums[2] = {nullptr, nullptr};
-  for (size_t choice = 0; choice < size_t{1} << operands.size(); ++choice) {
-    Argument::List terms;
-    size_t imaginary_parts = 0;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const bool imaginary = (choice >> i & 1) != 0;
-      imaginary_parts += imaginary ? 1 : 0;
-      Value* part = imaginary ? operands[i].im : operands[i].re;
-      if (part != nullptr) terms.push_back(part);
-    }
-    if (terms.size() < operands.size()) continue;
-    const TensorType type(terms[0].value()->type.dtype, sizes);
-    Value* term =
-        b.rewriter().emit("aten::einsum", {b.arg("equation"), terms, Argument()}, {type})[0];
-    Value*& sum = sums[imaginary_parts % 2];
-    if (imaginary_parts % 4 >= 2) {
-      sum = sum == nullptr ? b.op("neg", {term}) : b.sub(sum, term);
-    } else {
-      sum = sum == nullptr ? term : b.add(sum, term);
-    }
-  }
-  if (sums[0] == nullptr || sums[1] == nullptr) {
-    throw Failure("einsum of real tensors does not give a complex one");
-  }
-  give(b, pack(b, sums[0], sums[1]));
-}
-
 void where(Builder& b) {
   give(b, b.op("where.self", {b.unsqueeze(b.in("condition"), -1), b.in("self"), b.in("other")}));
 }
@@ -268,6 +220,7 @@ void where(Builder& b) {
 void view(Builder& b) { give(b, b.view(self(b), b.out_type().sizes)); }
 // A real tensor may be expanded to where complex numbers are written.
 void expand(Builder& b) {
+  if (!b.out_type().pairs) return b.result(b.expand(self(b), b.out_type().sizes));
   if (self(b)->type.pairs) return give(b, b.expand(self(b), b.out_type().sizes));
   std::vector<Sym> sizes = b.out_type().sizes;
   sizes.pop_back();
@@ -289,16 +242,6 @@ void adjoint(Builder& b) {
   Value* re = b.transpose(z.re, -2, -1);
   give(b, pack(b, re, b.op("neg", {b.transpose(z.im, -2, -1)})));
 }
-void outer(Builder& b) {
-  const Parts x = parts_of(b, left(b).value()), y = parts_of(b, right(b).value());
-  const auto times = [&](Value* p, Value* q) {
-    return b.mul(b.unsqueeze(p, 1), b.unsqueeze(q, 0));
-  };
-  if (x.im == nullptr) return give(b, pack(b, times(x.re, y.re), times(x.re, y.im)));
-  if (y.im == nullptr) return give(b, pack(b, times(x.re, y.re), times(x.im, y.re)));
-  give(b, pack(b, b.sub(times(x.re, y.re), times(x.im, y.im)),
-               b.add(times(x.re, y.im), times(x.im, y.re))));
-}
 void permute(Builder& b) {
   const int64_t rank = complex_rank(self(b));
   std::vector<int64_t> dims = to_ints(b.arg("dims"));
@@ -311,10 +254,11 @@ void permute(Builder& b) {
 void along_dims(Builder& b) {
   const Schema& schema = *b.node().schema;
   std::vector<Argument> args = b.node().args;
-  const bool list = args.at(0).is_list();
-  const Value* x = list ? args[0].list().at(0).value() : args[0].value();
-  // stack counts the dimension that it adds.
-  const int64_t rank = complex_rank(x) + (schema.name == "aten::stack" ? 1 : 0);
+  const Argument::List tensors = args.at(0).is_list() ? args[0].list() : Argument::List{args[0]};
+  int64_t rank = 0;  // An empty vector may stand beside tensors of higher rank.
+  for (const Argument& x : tensors) rank = std::max(rank, complex_rank(x.value()));
+  if (schema.name == "aten::stack") ++rank;  // It counts the dimension that it adds.
+  if (rank == 0) return each_part(b);
   for (const char* name : {"dim", "dims"}) {
     const int at = schema.find(name);
     if (at < 0) continue;
@@ -331,26 +275,41 @@ void along_dims(Builder& b) {
   for (size_t i = 0; i < results.size(); ++i) give(b, results[i], i);
 }
 
+// Without dimensions the numbers count as one row.
+void roll(Builder& b) {
+  if (b.arg("dims").list().empty()) return each_part(b);
+  along_dims(b);
+}
+
+// The length of a dimension, which some number of the graph holds.
+void length(Builder& b) {
+  Value* old = b.node().outputs.at(0);
+  const Argument held = b.size(old->sym);
+  if (!held.is_value()) throw Failure("the size " + old->sym.text() + " is no symbol");
+  b.rewriter().replace(old, held.value());
+}
+
 void repeat(Builder& b) {
   Argument::List times = b.arg("repeats").list();
   times.push_back(1);
   give(b, b.op("repeat", {self(b), times}));
 }
-void pad(Builder& b) {
-  Argument::List list = b.arg("pad").list();
-  list.insert(list.begin(), 2, Argument(0));
-  give(b, b.op("constant_pad_nd", {self(b), list, 0.0}));
+// The program states how many elements a mask chooses.
+void index(Builder& b) {
+  const TensorType type(b.out_type().dtype, b.out_type().sizes);
+  const std::vector<Argument> args = {self(b), b.arg("indices")};
+  give(b, b.rewriter().emit("aten::index.Tensor", args, {type})[0]);
 }
-void index(Builder& b) { give(b, b.op("index.Tensor", {self(b), b.arg("indices")})); }
 
 // Reduces over the call's dimensions, or over all but that of the parts if it names none.
 void reduce(Builder& b, const char* op) {
   const int64_t rank = complex_rank(self(b));
+  if (rank == 0) return give(b, self(b));
   std::vector<int64_t> dims;
-  const bool named = b.node().schema->find("dim") >= 0 && b.has("dim");
-  if (named) dims = to_ints(b.arg("dim"));
+  if (b.node().schema->find("dim") >= 0 && b.has("dim")) dims = to_ints(b.arg("dim"));
+  const bool all = dims.empty();
   for (int64_t& d : dims) d = wrap_dim(d, rank);
-  for (int64_t d = 0; dims.size() < static_cast<size_t>(rank) && !named; ++d) dims.push_back(d);
+  for (int64_t d = 0; all && d < rank; ++d) dims.push_back(d);
   const bool keep = b.node().schema->find("keepdim") >= 0 && b.arg("keepdim").to_bool();
   give(b, b.op(op, {self(b), int_list(dims), keep}));
 }
@@ -381,44 +340,6 @@ void power(Builder& b) {
   give(b, pack(b, re, b.mul(size, b.op("sin", {angle}))));
 }
 
-// A product of matrices of which one or both may be complex.
-Parts matrix_product(Builder& b, const Parts& x, const Parts& y) {
-  const auto times = [&](Value* l, Value* r) { return b.op("matmul", {l, r}); };
-  Parts z = {times(x.re, y.re), nullptr};
-  if (x.im != nullptr && y.im != nullptr) z.re = b.sub(z.re, times(x.im, y.im));
-  for (const auto& [l, r] : {std::pair{x.re, y.im}, std::pair{x.im, y.re}}) {
-    if (l == nullptr || r == nullptr) continue;
-    z.im = z.im == nullptr ? times(l, r) : b.add(z.im, times(l, r));
-  }
-  return z;
-}
-void add_parts(Builder& b, Parts& z, const Parts& more) {
-  z.re = b.add(z.re, more.re);
-  if (more.im != nullptr) z.im = z.im == nullptr ? more.im : b.add(z.im, more.im);
-}
-Value* packed(Builder& b, const Parts& z) {
-  return pack(b, z.re, z.im != nullptr ? z.im : b.mul(z.re, 0.0));
-}
-void linear(Builder& b) {
-  Parts w = parts_of(b, b.in("weight"));
-  w.re = b.transpose(w.re, 0, 1);
-  if (w.im != nullptr) w.im = b.transpose(w.im, 0, 1);
-  Parts z = matrix_product(b, parts_of(b, b.in("input")), w);
-  if (b.has("bias")) add_parts(b, z, parts_of(b, b.in("bias")));
-  give(b, packed(b, z));
-}
-void addmm(Builder& b) {
-  const auto scaled = [&](Parts z, const char* factor) {
-    if (b.arg(factor).to_double() == 1) return z;
-    z.re = b.mul(z.re, b.arg(factor));
-    if (z.im != nullptr) z.im = b.mul(z.im, b.arg(factor));
-    return z;
-  };
-  const Parts product = matrix_product(b, parts_of(b, b.in("mat1")), parts_of(b, b.in("mat2")));
-  Parts z = scaled(product, "alpha");
-  add_parts(b, z, scaled(parts_of(b, b.in("self")), "beta"));
-  give(b, packed(b, z));
-}
 void number(Builder& b) {
   Value* re = b.op("scalar_tensor", {b.node().args.at(0), b.out_type().dtype});
   give(b, pack(b, re, b.mul(re, 0.0)));
@@ -429,6 +350,7 @@ constexpr Decomposition kRules[] = {
     {"view_as_complex", same_bytes},
     {"view_as_real_copy", same_bytes},
     {"view_as_complex_copy", same_bytes},
+    {"sym_size.int", length},
     {"real", real},
     {"imag", imag},
     {"conj", conj},
@@ -450,8 +372,6 @@ constexpr Decomposition kRules[] = {
     {"sgn", sign},
     {"square", power},
     {"pow.Tensor_Scalar", power},
-    {"linear", linear},
-    {"addmm", addmm},
     {"scalar_tensor", number},
     {"numpy_T", reversed_dims},
     {"mul.Tensor", mul},
@@ -464,10 +384,6 @@ constexpr Decomposition kRules[] = {
     {"sub.Scalar", sub},
     {"reciprocal", reciprocal},
     {"neg", neg},
-    {"matmul", matmul},
-    {"mm", matmul},
-    {"bmm", matmul},
-    {"einsum", einsum},
     {"where.self", where},
     {"sum", sum},
     {"sum.dim_IntList", sum},
@@ -498,11 +414,13 @@ constexpr Decomposition kRules[] = {
     {"expand_as", expand},
     {"broadcast_to", expand},
     {"transpose.int", transpose},
+    {"alias_copy", same_bytes},
+    {"detach_copy", same_bytes},
+    {"positive", same_bytes},
     {"t", transpose_matrix},
     {"mT", transpose_matrix},
     {"mH", adjoint},
     {"adjoint", adjoint},
-    {"outer", outer},
     {"rsub.Scalar", reversed_sub},
     {"rsub.Tensor", reversed_sub},
     {"permute", permute},
@@ -517,11 +435,9 @@ constexpr Decomposition kRules[] = {
     {"cat", along_dims},
     {"concat", along_dims},
     {"stack", along_dims},
-    {"roll", along_dims},
+    {"roll", roll},
     {"flip", along_dims},
     {"repeat", repeat},
-    {"pad", pad},
-    {"constant_pad_nd", pad},
     {"index.Tensor", index},
 };
 
@@ -536,14 +452,16 @@ const Decomposition* find_complex_rule(std::string_view target) {
   static const std::unordered_map<std::string, const Decomposition*> map = [] {
     std::unordered_map<std::string, const Decomposition*> out;
     for (const Decompositions* table :
-         {&complex_rules(), &complex_part_rules(), &fourier_rules()}) {
+         {&complex_rules(), &complex_part_rules(), &complex_product_rules(),
+          &complex_function_rules(), &fourier_rules()}) {
       for (const Decomposition& entry : *table) {
         out.emplace(std::string("aten::") + entry.target, &entry);
       }
     }
     return out;
   }();
-  const auto found = map.find(std::string(target));
+  auto found = map.find(std::string(target));
+  if (found == map.end()) found = map.find(main_name(target));
   return found == map.end() ? nullptr : found->second;
 }
 

@@ -17,11 +17,17 @@ struct Parts {
 Parts parts_of(Builder& b, Value* x);
 // A complex tensor of these parts, which broadcast against each other.
 Value* pack(Builder& b, Value* re, Value* im);
+// Whether each number differs from zero.
+Value* is_nonzero(Builder& b, Value* x);
+// A rule: the same call on the real and on the imaginary parts.
+void each_part(Builder& b);
 
 const Decompositions& complex_rules();  // Arithmetic, parts and shapes.
 // From numbers, part by part, comparisons, systems of equations.
 const Decompositions& complex_part_rules();
-const Decompositions& fourier_rules();  // Transforms between signals and spectra.
+const Decompositions& complex_product_rules();   // What is linear in each of two operands.
+const Decompositions& complex_function_rules();  // Functions of each number by itself.
+const Decompositions& fourier_rules();           // Transforms between signals and spectra.
 
 // Whether `target` is a transform in fourier_rules().
 bool is_fourier(std::string_view target);

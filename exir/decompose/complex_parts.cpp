@@ -12,31 +12,37 @@ namespace {
 Value* self(Builder& b) { return b.node().args.at(0).value(); }
 bool is_pair(const Argument& arg) { return arg.is_value() && arg.value()->type.pairs; }
 
-void give(Builder& b, Value* re, Value* im) {
-  Value* z = pack(b, b.cast(re, b.out_type().dtype), b.cast(im, b.out_type().dtype));
-  b.result(z);
+void give(Builder& b, Value* re, Value* im, size_t i = 0) {
+  const ScalarType dtype = b.out_type(i).dtype;
+  Value* z = pack(b, b.cast(re, dtype), b.cast(im, dtype));
+  b.result(z, i);
   z->type.pairs = true;
 }
 
-// The sizes of the result, without the dimension of the parts.
-std::vector<Sym> result_sizes(Builder& b) {
-  std::vector<Sym> sizes = b.out_type().sizes;
+// The type of a part of result `i`.
+TensorType part_type(Builder& b, size_t i) {
+  std::vector<Sym> sizes = b.out_type(i).sizes;
   sizes.pop_back();
-  return sizes;
+  return TensorType(b.out_type(i).dtype, sizes);
 }
+// The sizes of the result, without the dimension of the parts.
+std::vector<Sym> result_sizes(Builder& b) { return part_type(b, 0).sizes; }
 
 struct Number {
   double re = 0, im = 0;
 };
 
 // A number in the program; the front end makes a constant of a complex one.
+bool is_number(const Argument& arg) {
+  if (!arg.is_value()) return !arg.is_none();
+  const Value* value = arg.value();
+  return value->type.pairs && value->role == ValueRole::kConstant &&
+         value->type.dtype == ScalarType::kDouble && value->data.bytes == 2 * sizeof(double);
+}
 Number number_of(const Argument& arg) {
+  if (!is_number(arg)) throw Failure("a complex number that is not a constant");
   if (!arg.is_value()) return {arg.to_double(), 0};
   const Value* value = arg.value();
-  if (!value->type.pairs || value->role != ValueRole::kConstant ||
-      value->type.dtype != ScalarType::kDouble || value->data.bytes != 2 * sizeof(double)) {
-    throw Failure("a complex number that is not a constant");
-  }
   Number number;
   std::memcpy(&number.re, value->data.data, sizeof(double));
   std::memcpy(&number.im, value->data.data + sizeof(double), sizeof(double));
@@ -69,15 +75,13 @@ void eye(Builder& b) {
 // ---- f(re) + i f(im): what moves or adds up numbers ----
 
 // The real or the imaginary part of an argument. Integers and booleans are indices and masks.
-Argument part_of(Builder& b, const Argument& arg, bool is_number, bool imaginary) {
+Argument part_of(Builder& b, const Argument& arg, bool takes_number, bool imaginary) {
   if (arg.is_list()) {
     Argument::List items;
     for (const Argument& item : arg.list()) items.push_back(part_of(b, item, false, imaginary));
     return items;
   }
-  if (is_number && (is_pair(arg) || !arg.is_value())) {
-    return imaginary ? number_of(arg).im : number_of(arg).re;
-  }
+  if (takes_number && is_number(arg)) return imaginary ? number_of(arg).im : number_of(arg).re;
   if (!arg.is_value() || arg.value()->kind != ValueKind::kTensor) return arg;
   Value* value = arg.value();
   if (value->type.pairs) return b.select(value, -1, imaginary ? 1 : 0);
@@ -85,17 +89,33 @@ Argument part_of(Builder& b, const Argument& arg, bool is_number, bool imaginary
   return b.full(value->type.sizes, 0.0, value->type.dtype);
 }
 
-Value* call_on_part(Builder& b, bool imaginary) {
+std::vector<Value*> call_on_part(Builder& b, bool imaginary) {
   const Schema& schema = *b.node().schema;
   const int number = schema.find("value");
   std::vector<Argument> args;
   for (size_t i = 0; i < b.node().args.size(); ++i) {
-    args.push_back(part_of(b, b.node().args[i], static_cast<int>(i) == number, imaginary));
+    const Argument& arg = b.node().args[i];
+    const bool takes_number = static_cast<int>(i) == number;
+    const bool is_scalar = i < schema.args.size() && schema.args[i].type.base == TypeBase::kScalar;
+    if (!takes_number && is_scalar && is_pair(arg)) {
+      throw Failure("a complex number as `" + schema.args[i].name + "`");
+    }
+    args.push_back(part_of(b, arg, takes_number, imaginary));
   }
-  return b.rewriter().emit(schema.name, args, {TensorType(b.out_type().dtype, result_sizes(b))})[0];
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < b.node().outputs.size(); ++i) types.push_back(part_type(b, i));
+  return b.rewriter().emit(schema.name, args, types);
 }
 
-void each_part(Builder& b) { give(b, call_on_part(b, false), call_on_part(b, true)); }
+// A choice between tensors or numbers.
+void choose(Builder& b) {
+  const auto part = [&](bool imaginary) {
+    const Argument yes = part_of(b, b.arg("self"), true, imaginary);
+    const Argument no = part_of(b, b.arg("other"), true, imaginary);
+    return b.where(b.in("condition"), yes, no);
+  };
+  give(b, part(false), part(true));
+}
 
 // ---- comparisons ----
 
@@ -129,6 +149,43 @@ void is_finite(Builder& b) {
   if (z.im == nullptr) throw Failure("a test of a real tensor that is marked as complex");
   Value* sum = b.add(b.mul(z.re, 0.0), b.mul(z.im, 0.0));  // NaN unless both are finite.
   b.result(b.op("eq.Scalar", {sum, 0.0}));
+}
+
+// Operators that ask whether numbers are zero: the same of truths.
+void of_truths(Builder& b) {
+  std::vector<Argument> args = b.node().args;
+  for (Argument& arg : args) {
+    if (is_pair(arg)) arg = is_nonzero(b, arg.value());
+  }
+  std::vector<TensorType> types;
+  for (const Value* out : b.node().outputs) types.push_back(out->type);
+  const std::vector<Value*> results = b.rewriter().emit(b.node().schema->name, args, types);
+  for (size_t i = 0; i < results.size(); ++i) b.result(results[i], i);
+}
+
+// ---- how far numbers are apart ----
+
+// The variance is the sum of those of the parts; the deviation is its square root. The mean, if it
+// is asked for, is taken of each part.
+void spread(Builder& b) {
+  constexpr std::string_view kDeviation = "aten::std", kVariance = "aten::var";
+  std::string target = b.node().schema->name;
+  const bool is_deviation = target.starts_with(kDeviation);
+  if (is_deviation) target.replace(0, kDeviation.size(), kVariance);
+  std::vector<TensorType> types = {b.out_type()};
+  const bool has_mean = b.node().outputs.size() > 1;
+  if (has_mean) types.push_back(part_type(b, 1));
+  const auto of_part = [&](Value* part) {
+    std::vector<Argument> args = b.node().args;
+    args[0] = part;
+    return b.rewriter().emit(target, args, types);
+  };
+  const Parts z = parts_of(b, self(b));
+  if (z.im == nullptr) throw Failure("the spread of real numbers has no complex mean");
+  const std::vector<Value*> re = of_part(z.re), im = of_part(z.im);
+  Value* sum = b.add(re[0], im[0]);
+  b.result(is_deviation ? b.op("sqrt", {sum}) : sum);
+  if (has_mean) give(b, re[1], im[1], 1);
 }
 
 // ---- linear algebra ----
@@ -177,6 +234,21 @@ void norm(Builder& b) {
   b.result(b.rewriter().emit(b.node().schema->name, args, {b.out_type()})[0]);
 }
 
+}  // namespace
+
+Value* is_nonzero(Builder& b, Value* x) {
+  const Parts z = parts_of(b, x);
+  Value* re = b.op("ne.Scalar", {z.re, 0.0});
+  return z.im == nullptr ? re : b.op("logical_or", {re, b.op("ne.Scalar", {z.im, 0.0})});
+}
+
+void each_part(Builder& b) {
+  const std::vector<Value*> re = call_on_part(b, false), im = call_on_part(b, true);
+  for (size_t i = 0; i < re.size(); ++i) give(b, re[i], im[i], i);
+}
+
+namespace {
+
 constexpr Decomposition kRules[] = {
     {"full", full},
     {"full_like", full},
@@ -221,6 +293,84 @@ constexpr Decomposition kRules[] = {
     {"unfold", each_part},
     {"repeat_interleave.self_int", each_part},
     {"masked_select", each_part},
+    {"pad", each_part},
+    {"constant_pad_nd", each_part},
+    {"reflection_pad1d", each_part},
+    {"reflection_pad2d", each_part},
+    {"reflection_pad3d", each_part},
+    {"replication_pad1d", each_part},
+    {"replication_pad2d", each_part},
+    {"replication_pad3d", each_part},
+    {"take", each_part},
+    {"put", each_part},
+    {"scatter_add", each_part},
+    {"masked_scatter", each_part},
+    {"im2col", each_part},
+    {"col2im", each_part},
+    {"meshgrid", each_part},
+    {"meshgrid.indexing", each_part},
+    {"broadcast_tensors", each_part},
+    {"vstack", each_part},
+    {"hstack", each_part},
+    {"dstack", each_part},
+    {"column_stack", each_part},
+    {"atleast_1d", each_part},
+    {"atleast_2d", each_part},
+    {"atleast_3d", each_part},
+    {"atleast_1d.Sequence", each_part},
+    {"atleast_2d.Sequence", each_part},
+    {"atleast_3d.Sequence", each_part},
+    {"vsplit.int", each_part},
+    {"vsplit.array", each_part},
+    {"hsplit.int", each_part},
+    {"hsplit.array", each_part},
+    {"dsplit.int", each_part},
+    {"dsplit.array", each_part},
+    {"tensor_split.sections", each_part},
+    {"tensor_split.indices", each_part},
+    {"unsafe_chunk", each_part},
+    {"block_diag", each_part},
+    {"diff", each_part},
+    {"ravel", each_part},
+    {"sum_to_size", each_part},
+    {"tile", each_part},
+    {"reshape_as", each_part},
+    {"view_copy", each_part},
+    {"t_copy", each_part},
+    {"permute_copy", each_part},
+    {"transpose_copy.int", each_part},
+    {"squeeze_copy", each_part},
+    {"squeeze_copy.dim", each_part},
+    {"squeeze_copy.dims", each_part},
+    {"unsqueeze_copy", each_part},
+    {"expand_copy", each_part},
+    {"diagonal_copy", each_part},
+    {"unfold_copy", each_part},
+    {"narrow_copy", each_part},
+    {"select_copy.int", each_part},
+    {"slice_copy.Tensor", each_part},
+    {"split_copy.Tensor", each_part},
+    {"split_with_sizes_copy", each_part},
+    {"unbind_copy.int", each_part},
+    {"as_strided", each_part},
+    {"as_strided_copy", each_part},
+    {"as_strided_scatter", each_part},
+    {"fft_fftshift", each_part},
+    {"fft_ifftshift", each_part},
+    {"pixel_shuffle", each_part},
+    {"pixel_unshuffle", each_part},
+    {"channel_shuffle", each_part},
+    {"flipud", each_part},
+    {"fliplr", each_part},
+    {"cartesian_prod", each_part},
+    {"combinations", each_part},
+    {"trapezoid.dx", each_part},
+    {"cumulative_trapezoid.dx", each_part},
+    {"repeat_interleave.self_Tensor", each_part},
+    {"index_fill.int_Tensor", each_part},
+    {"_chunk_cat", each_part},
+    {"where.ScalarSelf", choose},
+    {"where.ScalarOther", choose},
     {"eq.Tensor", equal},
     {"eq.Scalar", equal},
     {"ne.Tensor", unequal},
@@ -228,10 +378,40 @@ constexpr Decomposition kRules[] = {
     {"isnan", is_nan},
     {"isinf", is_infinite},
     {"isfinite", is_finite},
+    {"any", of_truths},
+    {"any.dim", of_truths},
+    {"any.dims", of_truths},
+    {"all", of_truths},
+    {"all.dim", of_truths},
+    {"all.dims", of_truths},
+    {"logical_and", of_truths},
+    {"logical_or", of_truths},
+    {"logical_xor", of_truths},
+    {"logical_not", of_truths},
+    {"count_nonzero", of_truths},
+    {"count_nonzero.dim_IntList", of_truths},
+    {"nonzero", of_truths},
+    {"nonzero_numpy", of_truths},
+    {"nonzero_static", of_truths},
+    {"argwhere", of_truths},
+    {"var", spread},
+    {"var.dim", spread},
+    {"var.correction", spread},
+    {"std", spread},
+    {"std.dim", spread},
+    {"std.correction", spread},
+    {"var_mean", spread},
+    {"var_mean.dim", spread},
+    {"var_mean.correction", spread},
+    {"std_mean", spread},
+    {"std_mean.dim", spread},
+    {"std_mean.correction", spread},
     {"linalg_solve", solve},
     {"linalg_inv", inverse},
     {"inverse", inverse},
     {"linalg_vector_norm", norm},
+    {"norm.Scalar", norm},
+    {"norm.ScalarOpt_dim", norm},
 };
 
 }  // namespace

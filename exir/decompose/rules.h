@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,8 @@ const Decompositions& special_rules();
 const Decompositions& fourier_product_rules();
 const Decompositions& scan_rules();  // Into operators that only this runtime has; take precedence.
 
+// The operator that this one is another name of; itself if it is none.
+std::string main_name(std::string_view target);
 // The rule for "aten::silu", or null.
 const Decomposition* find_decomposition(std::string_view target);
 // The rule that decomposes this call; null if the call is kept.

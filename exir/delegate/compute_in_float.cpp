@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "exir/delegate/partition.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
 #include "kernels_portable/engine/half.h"
@@ -66,10 +67,10 @@ bool is_taken(const BackendCompiler& backend, Preferred before, const Node& node
               const Graph& graph) {
   if (says_its_type(node) || rounds_products(node)) return false;
   for (const auto& other : before) {
-    if (other->refusal(node, graph).empty()) return false;
+    if (refusal_of(*other, node, graph).empty()) return false;
   }
   const AsFloat as_float(node);
-  return as_float.changes() && backend.refusal(node, graph).empty();
+  return as_float.changes() && refusal_of(backend, node, graph).empty();
 }
 
 // Groups of nodes that read each other's results, each identified by its first node.

@@ -52,7 +52,7 @@ class Partitioner {
   int run(Delegation& report, bool names_it) {
     for (const auto& node : graph_.nodes) {
       entries_.push_back(
-          {is_call(*node) ? "another backend runs it" : backend_.refusal(*node, graph_), 0});
+          {is_call(*node) ? "another backend runs it" : refusal_of(backend_, *node, graph_), 0});
     }
     while (find_levels(), give_up_what_does_not_pay()) {
     }
@@ -308,6 +308,14 @@ class Partitioner {
 };
 
 }  // namespace
+
+std::string refusal_of(const BackendCompiler& backend, const Node& node, const Graph& graph) {
+  try {
+    return backend.refusal(node, graph);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+}
 
 int partition(Graph& graph, const BackendCompilers& backends, const PartitionOptions& options,
               Delegation* report) {

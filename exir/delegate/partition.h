@@ -46,6 +46,9 @@ struct PartitionOptions {
   bool for_executorch = false;  // As Part has it.
 };
 
+// backend.refusal(), for which a number that is known only when the program runs is a reason, too.
+std::string refusal_of(const BackendCompiler& backend, const Node& node, const Graph& graph);
+
 // Returns the number of nodes that went into delegates. Bodies of control flow stay outside.
 // `report`, which may be null, is of one graph.
 int partition(Graph& graph, const BackendCompilers& backends, const PartitionOptions& options,

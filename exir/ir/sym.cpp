@@ -196,7 +196,10 @@ Sym Sym::symbol(std::string_view name) {
 }
 
 SymOp Sym::op() const { return expr_->op; }
-int64_t Sym::as_int() const { return expr_->number; }
+int64_t Sym::as_int() const {
+  if (!is_int()) throw Failure("the size " + text() + " is not known before the program runs");
+  return expr_->number;
+}
 double Sym::as_float() const { return expr_->real; }
 const std::string& Sym::name() const { return expr_->name; }
 const std::vector<Sym>& Sym::args() const { return expr_->args; }

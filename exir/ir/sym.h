@@ -92,8 +92,9 @@ class Sym {
   bool is_int() const { return op() == SymOp::kInt; }
   bool is_float() const { return op() == SymOp::kFloat; }
   bool is_symbol() const { return op() == SymOp::kSymbol; }
-  // REQUIRES is_int() / is_float() / is_symbol() or kUnary.
+  // Throws Failure unless is_int(): whoever needs a number refuses a size that has none yet.
   int64_t as_int() const;
+  // REQUIRES is_float() / is_symbol() or kUnary.
   double as_float() const;
   const std::string& name() const;
   const std::vector<Sym>& args() const;

@@ -57,6 +57,15 @@ TEST(Sym, EvaluatesUnderAnAssignment) {
   EXPECT_EQ(parse_sym("s0*s0").evaluate({{"s0", INT64_MAX}}), std::nullopt);
 }
 
+// Whoever computes with a size that has no number yet must not get one.
+TEST(Sym, OnlyAKnownSizeIsANumber) {
+  EXPECT_EQ((Sym(7) - Sym(2)).as_int(), 5);
+  const Sym s = Sym::symbol("s0");
+  for (const Sym& size : {s, s + Sym(1), s * Sym(4), floor_div(s, Sym(2))}) {
+    EXPECT_THROW(size.as_int(), Failure) << size.text();
+  }
+}
+
 TEST(Sym, BoundsFollowTheSymbols) {
   const SymRanges ranges = {{"s0", {2, 100}}, {"u0", {0, SymRange::kUnbounded}}};
   const auto bounds = [&](const char* text) {

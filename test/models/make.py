@@ -54,6 +54,8 @@ final_states
 quantised
 decoder
 untouched
+complex_calls
+dynamic_calls
 """.split()
 FULL_SOURCES = (
     "mobilenet_v2 mobilenet_v3_small resnet18 inception unet vit_tiny bert_mini llama".split()

@@ -89,11 +89,19 @@ std::string sampler_problem(const PayloadFacts& facts, const ExecutorchCall& cal
   return is_known ? "" : "it samples in another way than bilinear with borders and aligned corners";
 }
 
+std::string fill_problem(const PayloadFacts& facts, const ExecutorchCall& call) {
+  const bool is_size = facts.value(call.args[1]).value_type() == wire::Kind::SymInt;
+  return is_size ? "the number that it fills with depends on sizes" : "";
+}
+
 std::string special_problem(const PayloadFacts& facts, const ExecutorchCall& call) {
   const std::string_view name = call.row->name;
   if ((call.row->traits & kIsConvolution) != 0) return convolution_problem(facts, call);
   if (name == "aten.gelu.default") return gelu_problem(facts, call);
   if (name == "aten.index.Tensor") return index_problem(facts, call);
+  if (name == "aten.full.default" || name == "aten.full_like.default") {
+    return fill_problem(facts, call);
+  }
   if (name == "aten.grid_sampler_2d.default") return sampler_problem(facts, call);
   return "";
 }

@@ -249,7 +249,7 @@ void multilabel_margin_loss(Builder& b) {
   gap = at_least_zero(b, b.add(gap, 1));
   Value* counts = b.op("logical_and", {b.unsqueeze(valid, -1), b.op("logical_not", {is_target})});
   Value* loss = b.sum(b.where(counts, gap, 0), {-2, -1});
-  finish(b, b.div(loss, static_cast<double>(count.as_int())));
+  finish(b, b.div(loss, b.size(count)));
 }
 
 }  // namespace

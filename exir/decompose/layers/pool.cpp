@@ -42,26 +42,34 @@ void avg_pool1d(Builder& b) {
   b.result(b.squeeze(y, -2));
 }
 
-bool all_ones(const std::vector<int64_t>& list) {
-  for (int64_t n : list) {
-    if (n != 1) return false;
+// The lengths of the result, which may depend on the input's.
+Argument::List adaptive_lengths(Builder& b, size_t spatial) {
+  const Argument& arg = b.arg("output_size");
+  Argument::List list = arg.is_list() ? arg.list() : Argument::List{arg};
+  if (list.size() == 1) list.resize(spatial, Argument(list[0]));
+  if (list.size() != spatial) throw Failure("output_size does not have a length per dimension");
+  return list;
+}
+bool all_ones(const Argument::List& list) {
+  for (const Argument& n : list) {
+    if (!n.is_int() || n.to_int() != 1) return false;
   }
   return true;
 }
 
 void adaptive_avg_pool(Builder& b, size_t spatial) {
   Value* x = b.in("self");
-  const std::vector<int64_t> out = ints(b, "output_size", spatial);
+  const Argument::List out = adaptive_lengths(b, spatial);
   if (all_ones(out)) {
     std::vector<int64_t> dims;
     for (size_t i = spatial; i > 0; --i) dims.push_back(-static_cast<int64_t>(i));
     return b.result(b.op("mean.dim", {x, int_list(dims), true}));
   }
   if (spatial == 1) {
-    Value* y = b.op("_adaptive_avg_pool2d", {b.unsqueeze(x, -2), int_list({1, out[0]})});
+    Value* y = b.op("_adaptive_avg_pool2d", {b.unsqueeze(x, -2), Argument::List{1, out[0]}});
     return b.result(b.squeeze(y, -2));
   }
-  b.result(b.op("_adaptive_avg_pool2d", {x, int_list(out)}));
+  b.result(b.op("_adaptive_avg_pool2d", {x, out}));
 }
 void adaptive_avg_pool1d(Builder& b) { adaptive_avg_pool(b, 1); }
 void adaptive_avg_pool2d(Builder& b) { adaptive_avg_pool(b, 2); }
@@ -74,10 +82,11 @@ struct Found {
 
 // The maximum of each adaptive window [i in/out, (i+1) in/out) along one dimension.
 Found adaptive_max(Builder& b, const Found& from, int64_t dim, int64_t out) {
-  const int64_t in = dim_of(from.values, dim).as_int();
+  const Sym in = dim_of(from.values, dim);
   std::vector<Value*> values, places;
   for (int64_t i = 0; i < out; ++i) {
-    const int64_t first = i * in / out, last = ((i + 1) * in + out - 1) / out;
+    const Sym first = floor_div(Sym(i) * in, Sym(out));
+    const Sym last = floor_div(Sym(i + 1) * in + Sym(out - 1), Sym(out));
     const std::vector<Value*> top =
         b.ops("max.dim", {b.slice(from.values, dim, first, last), dim, true});
     values.push_back(top[0]);
@@ -94,10 +103,7 @@ void adaptive_max_pool(Builder& b, size_t spatial) {
   const std::vector<Sym> space(in.end() - static_cast<int64_t>(spatial), in.end());
   Sym count = 1;
   for (size_t i = 0; i < spatial; ++i) {
-    if (!space[i].is_int() || out[i] < 1) {
-      throw Failure(std::string(b.node().target().substr(6)) + " from " + space[i].text() + " to " +
-                    std::to_string(out[i]) + ": the sizes must be known and positive");
-    }
+    if (out[i] < 1) throw Failure("pooling to " + std::to_string(out[i]) + " windows");
     count = count * space[i];
   }
   Found found = {x, b.expand(b.view(b.arange(0, count), space), in)};
@@ -200,12 +206,14 @@ void avg_pool3d(Builder& b) {
 }
 
 void adaptive_avg_pool3d(Builder& b) {
-  const std::vector<int64_t> out = ints(b, "output_size", 3);
+  const Argument::List out = adaptive_lengths(b, 3);
   if (all_ones(out)) return adaptive_avg_pool(b, 3);
   pool_volume(b, [&](Value* x, size_t pass) {
-    const Argument size =
-        pass == 1 ? int_list({out[1], out[2]}) : int_list({out[0], out[1] * out[2]});
-    return b.op("_adaptive_avg_pool2d", {x, size});
+    const Sizes& sizes = b.out_type().sizes;
+    const size_t rank = sizes.size();
+    const Argument area = b.size(sizes.at(rank - 2) * sizes.at(rank - 1));
+    const Argument::List plane = {out[1], out[2]}, depth = {out[0], area};
+    return b.op("_adaptive_avg_pool2d", {x, pass == 1 ? plane : depth});
   });
 }
 

@@ -185,8 +185,53 @@ Value* cubic_matrix(Builder& b, Value* x, size_t d, const Argument& scale) {
   return b.cast(table, x->type.dtype);
 }
 
+// The same polynomials, of numbers within [0, 1] (`near`) and within [1, 2].
+Value* cubic(Builder& b, Value* x, bool near) {
+  constexpr double a = -0.75;
+  const auto times_plus = [&](Value* y, double number) { return b.add(b.mul(y, x), number); };
+  if (near) return times_plus(b.mul(b.add(b.mul(x, a + 2), -(a + 3)), x), 1);
+  return times_plus(times_plus(b.add(b.mul(x, a), -5 * a), 8 * a), -4 * a);
+}
+
+// The same along one dimension of which a length is not known yet: a sum over the four inputs
+// around each output.
+Value* cubic_sum(Builder& b, Value* x, size_t d, const Argument& scale) {
+  const auto dim = static_cast<int64_t>(2 + d);
+  const Sym in = dim_of(x, dim), out = b.out_type().sizes.at(2 + d);
+  const auto number = [&](const Sym& size) { return b.full({}, b.size(size), x->type.dtype); };
+  Value* place = b.cast(b.arange(0, out), x->type.dtype);
+  if (b.arg("align_corners").to_bool()) {
+    place = b.mul(place, b.div(number(in - Sym(1)), number(max(out - Sym(1), Sym(1)))));
+  } else {
+    const bool given = !scale.is_none() && scale.to_double() > 0;
+    place = b.add(place, 0.5);
+    place = given ? b.mul(place, 1.0 / scale.to_double())
+                  : b.mul(place, b.div(number(in), number(out)));
+    place = b.sub(place, 0.5);
+  }
+  Value* floor = b.op("floor", {place});
+  Value* before = b.sub(place, floor);
+  Value* after = b.op("rsub.Scalar", {before, 1.0});
+  const auto tap = [&](int64_t offset, Value* weight) {
+    Value* from = b.add(b.cast(floor, ScalarType::kLong), offset);
+    from = b.op("clamp", {from, 0, b.size(in - Sym(1))});
+    return b.mul(b.op("index_select", {x, dim, from}), d == 0 ? b.unsqueeze(weight, 1) : weight);
+  };
+  Value* inner = b.add(tap(0, cubic(b, before, true)), tap(1, cubic(b, after, true)));
+  Value* outer = b.add(tap(-1, cubic(b, b.add(before, 1.0), false)),
+                       tap(2, cubic(b, b.add(after, 1.0), false)));
+  return b.add(inner, outer);
+}
+
 void bicubic2d(Builder& b) {
   Value* x = b.args()[0].value();
+  const bool smooth = b.node().target().find("_aa") != std::string_view::npos;
+  const auto open = [&](int64_t dim) {
+    return !dim_of(x, dim).is_int() || !b.out_type().sizes.at(static_cast<size_t>(dim)).is_int();
+  };
+  if (is_floating(x->type.dtype) && !smooth && (open(2) || open(3))) {
+    return b.result(cubic_sum(b, cubic_sum(b, x, 1, factor_of(b, 1, 2)), 0, factor_of(b, 0, 2)));
+  }
   const bool bytes = !is_floating(x->type.dtype);
   if (bytes) x = b.cast(x, ScalarType::kDouble);  // It holds the sums exactly.
   const auto whole = [&](Value* y) {
@@ -307,17 +352,33 @@ Windows windows_of(Builder& b, int64_t height, int64_t width) {
   return w;
 }
 
-// [N, C, H, W] -> [N, C kh kw, L]: selects each window's elements from the flattened image.
+// [N, C, H, W] -> [N, C kh kw, L]: selects each window's rows, then its columns.
 void im2col(Builder& b) {
   Value* x = b.in("self");
-  const Windows w = windows_of(b, known(dim_of(x, -2), b.node()), known(dim_of(x, -1), b.node()));
-  const int64_t ph = w.padding[0], pw = w.padding[1];
+  const auto entry = [&](const char* name, size_t i) {
+    const std::vector<int64_t> list = to_ints(b.arg(name));
+    return list.at(list.size() == 1 ? 0 : i);
+  };
+  const int64_t ph = entry("padding", 0), pw = entry("padding", 1);
   if (ph != 0 || pw != 0) x = b.op("constant_pad_nd", {x, int_list({pw, pw, ph, ph}), 0.0});
-  Sizes flat(x->type.sizes.begin(), x->type.sizes.end() - 2);
-  const auto dim = static_cast<int64_t>(flat.size());
-  flat.push_back(w.height * w.width);
-  Value* index = constant(b, w.places, ScalarType::kLong, {Sym(w.elements * w.windows)});
-  b.result(b.view(b.op("index_select", {b.view(x, flat), dim, index}), b.out_type().sizes));
+  const size_t lead = x->type.rank() - 2;
+  Sizes pieces(x->type.sizes.begin(), x->type.sizes.begin() + static_cast<int64_t>(lead));
+  for (size_t i = 0; i < 2; ++i) {
+    const auto dim = static_cast<int64_t>(lead + i);
+    const int64_t kernel = entry("kernel_size", i), stride = entry("stride", i);
+    const int64_t dilation = entry("dilation", i);
+    const Sym count = window_length(dim_of(x, dim), kernel, stride, 0, dilation, false);
+    if (count.is_int() && count.as_int() < 1) throw Failure("no window fits into the image");
+    Value* inside = b.unsqueeze(b.mul(b.arange(0, kernel), dilation), 1);
+    Value* places = b.add(inside, b.mul(b.arange(0, count), stride));
+    x = b.op("index_select", {x, dim, b.view(places, {Sym(kernel) * count})});
+    pieces.push_back(kernel);
+    pieces.push_back(count);
+  }
+  std::vector<int64_t> order;
+  for (size_t d = 0; d < lead; ++d) order.push_back(static_cast<int64_t>(d));
+  for (const size_t d : {0, 2, 1, 3}) order.push_back(static_cast<int64_t>(lead + d));
+  b.result(b.view(b.permute(b.view(x, pieces), order), b.out_type().sizes));
 }
 
 // [N, C kh kw, L] -> [N, C, H, W]: the reverse, adding where windows overlap.

@@ -422,8 +422,10 @@ void istft(Builder& b) {
   if (count > kMostEntries / frame) throw Failure("istft of " + std::to_string(count) + " frames");
   const bool half = b.has("onesided") ? b.arg("onesided").to_bool() : have != frame;
   z = swap_last(b, z);
-  Value* frames =
-      half ? to_signal(b, z, frame, true) : parts_of(b, transform(b, z, frame, false, true)).re;
+  if (!half) {  // Of both sides of the spectrum of a real signal the first says all.
+    z = each(z, [&](Value* x) { return b.slice(x, last_dim(z), 0, frame / 2 + 1); });
+  }
+  Value* frames = to_signal(b, z, frame, true);
   if (b.arg("normalized").to_bool()) frames = b.mul(frames, std::sqrt(static_cast<double>(frame)));
   Value* window = window_of(b, frame, frames->type.dtype);
   if (window == nullptr) window = b.full({Sym(frame)}, 1.0, frames->type.dtype);

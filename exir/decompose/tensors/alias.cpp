@@ -98,8 +98,7 @@ const std::unordered_map<std::string_view, const char*>& names() {
 // Emits the same call of the real operator. Arguments keep their positions; trailing ones that the
 // real operator lacks are dropped.
 void rename(Builder& b) {
-  const std::string_view target = b.node().target();
-  const std::string real = std::string("aten::") + names().at(target.substr(6));
+  const std::string real = main_name(b.node().target());
   const std::shared_ptr<const Schema> schema = b.rewriter().graph().operators()->need(real);
   std::vector<Argument> args = b.node().args;
   if (args.size() > schema->args.size()) args.resize(schema->args.size());
@@ -115,6 +114,14 @@ void rename(Builder& b) {
 }
 
 }  // namespace
+
+std::string main_name(std::string_view target) {
+  constexpr std::string_view kPrefix = "aten::";
+  const bool is_aten = target.starts_with(kPrefix);
+  const auto found = names().find(is_aten ? target.substr(kPrefix.size()) : target);
+  if (!is_aten || found == names().end()) return std::string(target);
+  return std::string(kPrefix) + found->second;
+}
 
 const Decompositions& alias_rules() {
   static const Decompositions table = [] {

@@ -234,16 +234,17 @@ void nonzero_static(Builder& b) {
   }
   Value* hit = b.op("ne.Scalar", {b.view(x, {count}), 0});
   Value* row = b.sub(b.op("cumsum", {hit, 0}), 1);
-  row = b.where(hit, b.op("clamp", {row, Argument(), b.size(size)}), size.as_int());
+  Value* spare = b.full({}, b.size(size), ScalarType::kLong);
+  row = b.where(hit, b.op("minimum", {row, spare}), spare);
   Value* none = b.full({size + Sym(1)}, -1, ScalarType::kLong);
   Value* place = b.op("index_put", {none, Argument::List{row}, b.arange(0, count), false});
   place = b.slice(place, 0, 0, size);
   std::vector<Value*> columns;
-  Sym step = count;
-  for (const Sym& length : x->type.sizes) {
-    step = step.as_int() / length.as_int();
-    Value* at = b.op("div.Scalar_mode", {place, step.as_int(), "floor"});
-    at = b.op("remainder.Scalar", {at, length.as_int()});
+  const std::vector<Sym>& lengths = x->type.sizes;
+  for (size_t d = 0; d < lengths.size(); ++d) {
+    const Argument step = b.size(product(lengths, d + 1, lengths.size()));
+    Value* at = b.op("div.Scalar_mode", {place, step, "floor"});
+    at = b.op("remainder.Scalar", {at, b.size(lengths[d])});
     at = b.where(b.op("lt.Scalar", {place, 0}), b.arg("fill_value"), at);
     columns.push_back(b.unsqueeze(at, 1));
   }

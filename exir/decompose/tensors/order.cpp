@@ -53,12 +53,16 @@ Rows rows_of(Builder& b) {
   }
   return {b.view(x, {x->type.numel()}), 0};
 }
-int64_t length_of(const Rows& rows) { return dim_of(rows.x, rows.dim).as_int(); }
+Sym length_of(const Rows& rows) { return dim_of(rows.x, rows.dim); }
 
 Value* nan_count(Builder& b, const Rows& rows) {
   return b.sum(b.op("isnan", {rows.x}), {rows.dim}, true);
 }
-Value* at_position(Builder& b, int64_t position) { return b.full({}, position, ScalarType::kLong); }
+Value* at_position(Builder& b, const Sym& position) {
+  return b.full({}, b.size(position), ScalarType::kLong);
+}
+// The position of the lower median of so many elements.
+Sym middle(const Sym& length) { return floor_div(length - Sym(1), Sym(2)); }
 
 void kthvalue(Builder& b) {
   const Rows rows = rows_of(b);
@@ -68,12 +72,12 @@ void kthvalue(Builder& b) {
 // The lower median; NaN if the row has a NaN.
 void median(Builder& b) {
   const Rows rows = rows_of(b);
-  const int64_t length = length_of(rows);
-  if (length == 0) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
-  Value* place = at_position(b, (length - 1) / 2);
+  const Sym length = length_of(rows);
+  if (length == Sym(0)) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
+  Value* place = at_position(b, middle(length));
   if (has_nan(rows.x)) {
     Value* nans = nan_count(b, rows);
-    Value* first_nan = b.op("rsub.Scalar", {nans, length});
+    Value* first_nan = b.op("rsub.Scalar", {nans, b.size(length)});
     place = b.where(b.op("gt.Scalar", {nans, 0}), first_nan, place);
   }
   pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
@@ -82,11 +86,11 @@ void median(Builder& b) {
 // The lower median of the elements that are not NaN.
 void nanmedian(Builder& b) {
   const Rows rows = rows_of(b);
-  const int64_t length = length_of(rows);
-  if (length == 0) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
-  Value* place = at_position(b, (length - 1) / 2);
+  const Sym length = length_of(rows);
+  if (length == Sym(0)) return b.result(b.full(b.out_type().sizes, NAN, b.out_type().dtype));
+  Value* place = at_position(b, middle(length));
   if (has_nan(rows.x)) {
-    Value* last = b.op("rsub.Scalar", {nan_count(b, rows), length - 1});
+    Value* last = b.op("rsub.Scalar", {nan_count(b, rows), b.size(length - Sym(1))});
     place = b.op("div.Scalar_mode", {b.op("clamp", {last, 0, Argument()}), 2, "floor"});
   }
   pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
@@ -128,19 +132,19 @@ void quantile_of(Builder& b, bool skip_nan) {
   const Rows rows = rows_of(b);
   const ScalarType dtype = rows.x->type.dtype;
   Value* x = sorted(b, b.transpose(rows.x, rows.dim, -1), -1).values;
-  const Sym length = dim_of(x, -1);
+  const Argument end = b.size(dim_of(x, -1) - Sym(1));
   Value* q = b.arg("q").is_value() ? b.in("q") : b.constant(b.arg("q").to_double(), dtype);
   const bool line = q->type.rank() == 1;
   Sizes wide = x->type.sizes;
   wide.back() = line ? dim_of(q, 0) : Sym(1);
   Value* nans = b.sum(b.op("isnan", {x}), {-1}, true);
-  Value* last = b.cast(b.op("rsub.Scalar", {nans, length.as_int() - 1}), dtype);
+  Value* last = b.cast(b.op("rsub.Scalar", {nans, end}), dtype);
   Value* place = nullptr;
   if (skip_nan) {
     place = b.mul(b.op("clamp", {last, 0, Argument()}), q);
   } else {
-    place = b.mul(q, static_cast<double>(length.as_int() - 1));
-    place = b.where(b.op("gt.Scalar", {nans, 0}), static_cast<double>(length.as_int() - 1), place);
+    Value* most = b.full({}, end, dtype);
+    place = b.where(b.op("gt.Scalar", {nans, 0}), most, b.mul(q, most));
   }
   Value* y = interpolated(b, x, b.expand(place, wide));
   y = b.transpose(y, rows.dim, -1);

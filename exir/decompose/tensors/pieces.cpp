@@ -90,13 +90,19 @@ void chunk_cat(Builder& b) {
 // Pads each matrix with zeros on the left and the right, then stacks them.
 void block_diag(Builder& b) {
   std::vector<Value*> parts = alike(b);
-  const int64_t width = b.out_type().sizes[1].as_int();
-  int64_t left = 0;
+  Sym width = 0, left = 0;
   for (Value*& x : parts) {
     if (rank_of(x) < 2) x = b.view(x, {Sym(1), x->type.numel()});
-    const int64_t own = dim_of(x, 1).as_int();
-    x = b.op("constant_pad_nd", {x, int_list({left, width - left - own}), 0});
-    left += own;
+    width = width + dim_of(x, 1);
+  }
+  for (Value*& x : parts) {
+    const Sym right = width - left - dim_of(x, 1);
+    const auto zeros = [&](const Sym& columns) {
+      return b.full({dim_of(x, 0), columns}, 0, x->type.dtype);
+    };
+    Value* own = x;
+    x = b.cat({zeros(left), own, zeros(right)}, 1);
+    left = left + dim_of(own, 1);
   }
   b.result(b.cat(parts, 0));
 }
@@ -170,8 +176,8 @@ void rot90(Builder& b) {
 // The areas of the trapezoids between neighbours, whose width is `dx` or the difference of x.
 Value* areas(Builder& b, int64_t dim) {
   Value* y = b.in("y");
-  const int64_t last = dim_of(y, dim).as_int() - 1;
-  Value* pairs = b.add(b.slice(y, dim, 1, last + 1), b.slice(y, dim, 0, last));
+  const Sym size = dim_of(y, dim);
+  Value* pairs = b.add(b.slice(y, dim, 1, size), b.slice(y, dim, 0, size - Sym(1)));
   if (b.knows("dx")) return b.mul(pairs, b.arg("dx").to_double() / 2);
   Value* x = b.in("x");
   if (rank_of(x) == 1) {
@@ -189,7 +195,7 @@ Value* areas(Builder& b, int64_t dim) {
 int64_t area_dim(Builder& b) { return wrap_dim(b.arg("dim").to_int(), rank_of(b.in("y"))); }
 void trapezoid(Builder& b) {
   const int64_t dim = area_dim(b);
-  if (dim_of(b.in("y"), dim).as_int() == 0) {
+  if (dim_of(b.in("y"), dim) == Sym(0)) {
     return b.result(b.full(b.out_type().sizes, 0, b.out_type().dtype));
   }
   b.result(b.sum(areas(b, dim), {dim}));
@@ -341,14 +347,15 @@ void renorm(Builder& b) {
 // Moves the zero frequency to the middle, or back.
 void shift(Builder& b, int64_t rounding) {
   Value* x = self(b);
-  std::vector<int64_t> dims, by;
+  std::vector<int64_t> dims;
+  Argument::List by;
   for (int64_t d = 0; d < rank_of(x); ++d) dims.push_back(d);
   if (b.has("dim")) {
     const Argument& dim = b.arg("dim");
     dims = dim.is_list() ? to_ints(dim) : std::vector<int64_t>{dim.to_int()};
   }
-  for (int64_t d : dims) by.push_back((dim_of(x, d).as_int() + rounding) / 2);
-  b.result(dims.empty() ? x : b.op("roll", {x, int_list(by), int_list(dims)}));
+  for (int64_t d : dims) by.push_back(b.size(floor_div(dim_of(x, d) + Sym(rounding), Sym(2))));
+  b.result(dims.empty() ? x : b.op("roll", {x, by, int_list(dims)}));
 }
 void fftshift(Builder& b) { shift(b, 0); }
 void ifftshift(Builder& b) { shift(b, 1); }

@@ -213,16 +213,14 @@ Value* circular(Builder& b, Value* x, const std::vector<int64_t>& pad) {
 Value* pad_by_position(Builder& b, Value* x, const std::vector<int64_t>& pad, bool mirror) {
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t dim = rank_of(x) - 1 - static_cast<int64_t>(i);
-    const int64_t size = dim_of(x, dim).as_int();
-    const int64_t length = size + pad[2 * i] + pad[2 * i + 1];
-    std::vector<int64_t> from;
-    for (int64_t p = -pad[2 * i]; p < length - pad[2 * i]; ++p) {
-      const int64_t mirrored = p < 0 ? -p : p >= size ? 2 * (size - 1) - p : p;
-      from.push_back(std::clamp<int64_t>(mirror ? mirrored : p, 0, size - 1));
+    const Sym size = dim_of(x, dim);
+    const Argument last = b.size(size - Sym(1));
+    Value* from = b.arange(Sym(-pad[2 * i]), size + Sym(pad[2 * i + 1]));
+    if (mirror) {  // last - |last - |p||
+      const auto before_last = [&](Value* p) { return b.op("rsub.Scalar", {p, last}); };
+      from = before_last(b.op("abs", {before_last(b.op("abs", {from}))}));
     }
-    Argument::List index(static_cast<size_t>(dim));
-    index.push_back(b.numbers(from));
-    x = b.op("index.Tensor", {x, index});
+    x = b.op("index_select", {x, dim, b.op("clamp", {from, 0, last})});
   }
   return x;
 }

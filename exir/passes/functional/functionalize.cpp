@@ -144,11 +144,12 @@ class Functionalizer {
     const bool inside = distance + inner.bytes <= outer.bytes;
     if (!inside || !part->data.dense || !whole->data.dense) return false;
     if (part->type.dtype != whole->type.dtype || distance % width != 0) return false;
+    if (part->type.pairs != whole->type.pairs) return false;
     if (part->type == whole->type) {
       of_[part] = alias_of(whole);
       return true;
     }
-    if (!whole->type.is_contiguous()) return false;
+    if (!whole->type.is_contiguous() || whole->type.pairs) return false;
     Node call;
     call.schema = builtin_operators()->need("aten::as_strided");
     Argument::List sizes, strides;
@@ -221,7 +222,8 @@ class Functionalizer {
     const auto known = [](const Sym& number) { return number.is_int(); };
     const bool placed = at.strides && at.offset && known(*at.offset) && alias.type.is_static() &&
                         std::all_of(at.strides->begin(), at.strides->end(), known);
-    if (!placed || root->type.dtype != alias.type.dtype) return write_parent(alias, contents);
+    const bool same = root->type.dtype == alias.type.dtype && !root->type.pairs;
+    if (!placed || !same) return write_parent(alias, contents);
     if (!root->type.is_contiguous()) root = in_memory_order(root);
     Argument::List sizes, strides;
     for (const Sym& size : alias.type.sizes) sizes.push_back(size.as_int());
@@ -374,11 +376,30 @@ class Functionalizer {
     return effect.kind == ViewKind::kIdentity;
   }
 
+  // The whole memory of an alias as numbers of its type: complex ones may lie in memory of real
+  // ones, and the other way round. Null if the alias is no such view.
+  static Alias* memory_as_typed(Alias* alias) {
+    const TensorType& type = alias->type;
+    const auto same = [&](const Alias* other) {
+      return other->type.dtype == type.dtype && other->type.pairs == type.pairs;
+    };
+    Alias* root = alias->memory->root;
+    if (same(root)) return root;
+    while (alias->view != nullptr && same(alias->view->parent)) alias = alias->view->parent;
+    const std::string& name = alias->view->schema->name;
+    const bool is_whole = name == "aten::view_as_complex" || name == "aten::view_as_real";
+    return is_whole && alias->view->parent == root ? alias : nullptr;
+  }
+
   // as_strided addresses the whole memory of its argument, not only the view that it is given.
-  Alias* whole_of(Node& node, const Alias* view) {
-    Alias* whole = view->memory->root;
+  Alias* whole_of(Node& node, Alias* view) {
+    Alias* whole = memory_as_typed(view);
+    if (whole == nullptr) {
+      refuse(node, "unclear-alias", "is given a view of another type's memory",
+             "clone() the tensor before");
+    }
     if (node.args[3].is_none() && view->placement.offset && view->placement.offset->is_int()) {
-      node.args[3] = view->placement.offset->as_int();
+      node.args[3] = view->placement.offset->as_int() / (whole->type.pairs ? 2 : 1);
     }
     if (node.args[3].is_none()) {
       refuse(node, "unclear-alias", "is given a view whose position in memory is not known",

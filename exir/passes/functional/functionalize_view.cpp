@@ -33,6 +33,16 @@ bool is_reshape(std::string_view name) {
   return is_any(name, {"reshape", "reshape_as", "flatten.using_ints", "ravel", "unflatten.int"});
 }
 
+// Of complex numbers these change the imaginary part, or leave it out.
+bool is_conjugate(std::string_view name) { return name == "conj" || name == "_conj"; }
+bool is_adjoint(std::string_view name) { return is_any(name, {"mH", "adjoint", "matrix_H"}); }
+
+// How many dimensions a call counts: all but that of the parts of complex numbers.
+size_t rank_of(const TensorType& type) { return type.rank() - (type.pairs ? 1 : 0); }
+std::vector<Sym> sizes_of(const TensorType& type) {
+  return {type.sizes.begin(), type.sizes.begin() + static_cast<ptrdiff_t>(rank_of(type))};
+}
+
 bool is_one(const Sym& size) { return size.is_int() && size.as_int() == 1; }
 
 // The strides with which memory of `sizes` and `strides` is viewed as `wanted`; nullopt if it
@@ -182,8 +192,8 @@ std::optional<Strides> sparse_strides(const Node& node, const Strides& strides) 
     return out;
   }
   if (is_any(name, {"expand", "expand_as", "broadcast_to"})) {
-    const std::vector<Sym>& from = node.args[0].value()->type.sizes;
-    const std::vector<Sym>& to = node.outputs[0]->type.sizes;
+    const std::vector<Sym> from = sizes_of(node.args[0].value()->type);
+    const std::vector<Sym> to = sizes_of(node.outputs[0]->type);
     const size_t lead = to.size() - rank;
     out.insert(out.begin(), lead, Sym(0));
     for (size_t d = 0; d < rank; ++d) {
@@ -197,12 +207,12 @@ std::optional<Strides> sparse_strides(const Node& node, const Strides& strides) 
 std::optional<Strides> alias_strides(const Node& node, const Strides& strides) {
   const std::string_view name = short_target(*node.schema);
   const size_t rank = strides.size();
-  const TensorType& to = node.outputs[0]->type;
   if (auto out = permuted(node, strides)) return out;
   if (auto out = sparse_strides(node, strides)) return out;
   if (is_any(name, {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim", "squeeze.dims",
                     "unsqueeze", "atleast_1d", "atleast_2d", "atleast_3d"})) {
-    return view_strides(node.args[0].value()->type.sizes, strides, to.sizes);
+    return view_strides(sizes_of(node.args[0].value()->type), strides,
+                        sizes_of(node.outputs[0]->type));
   }
   if (name == "as_strided") {
     Strides given;
@@ -238,7 +248,7 @@ std::optional<Sym> sym_of(const Argument& arg) {
 // Where the first element of a view lies in its memory.
 std::optional<Sym> alias_offset(const Node& node, const Placement& placement) {
   const std::string_view name = short_target(*node.schema);
-  const std::vector<Sym>& sizes = node.args[0].value()->type.sizes;
+  const std::vector<Sym> sizes = sizes_of(node.args[0].value()->type);
   const bool takes_part = is_any(name, {"select.int", "slice.Tensor", "narrow"});
   const bool several = node.outputs.size() > 1 || name == "diagonal";
   if (name == "as_strided") return sym_of(node.args[3]);
@@ -298,6 +308,20 @@ bool may_return_alias(const Node& node) {
                        "broadcast_tensors", "meshgrid", "meshgrid.indexing"});
 }
 
+namespace {
+
+// Where the results of a view of complex numbers lie: the parts of each stay side by side.
+Placement placement_of_pairs(const Node& node, Placement placement) {
+  const bool known = placement.strides && node.outputs[0]->type.pairs;
+  if (!known || !node.args[0].value()->type.pairs || node.is("aten::as_strided")) return {};
+  placement.strides->pop_back();
+  Placement out = {alias_strides(node, *placement.strides), alias_offset(node, placement)};
+  if (out.strides) out.strides->push_back(Sym(1));
+  return out;
+}
+
+}  // namespace
+
 ViewEffect view_effect(const Node& node, const Placement& placement) {
   const std::string_view name = short_target(*node.schema);
   const TensorType& from = node.args[0].value()->type;
@@ -305,7 +329,8 @@ ViewEffect view_effect(const Node& node, const Placement& placement) {
   if (is_conversion(name)) return conversion_effect(node, placement);
   const bool same_type = from.dtype == to.dtype && from.sizes == to.sizes;
   const bool passes_on = is_identity(name) || is_inactive_dropout(node) || name == "sum_to_size";
-  if (passes_on && same_type) return {ViewKind::kIdentity, placement};
+  const bool conjugates = from.pairs && is_conjugate(name);
+  if (passes_on && same_type && !conjugates) return {ViewKind::kIdentity, placement};
   if (name == "sum_to_size") return {ViewKind::kCopy, {}};
   const std::optional<Strides>& strides = placement.strides;
   if (is_reshape(name)) {
@@ -315,6 +340,10 @@ ViewEffect view_effect(const Node& node, const Placement& placement) {
     return {ViewKind::kAlias, {std::move(shown), placement.offset}};
   }
   ViewEffect out;
+  if (from.pairs || to.pairs) {
+    out.placement = placement_of_pairs(node, placement);
+    return out;
+  }
   if (strides) out.placement = {alias_strides(node, *strides), alias_offset(node, placement)};
   return out;
 }
@@ -347,13 +376,14 @@ bool shows_twice(const ViewCall& view, size_t index) {
     return !(type.numel() == view.base.numel());
   }
   if (name == "unfold") {
-    const int64_t dim = view.args[1].to_int() + (view.args[1].to_int() < 0 ? view.base.rank() : 0);
+    const size_t rank = rank_of(view.base);
+    const int64_t dim = view.args[1].to_int() + (view.args[1].to_int() < 0 ? rank : 0);
     const Sym windows = type.sizes.at(static_cast<size_t>(dim));
     const bool overlap = view.args[2].to_int() > view.args[3].to_int();
     return overlap && !(windows.is_int() && windows.as_int() <= 1);
   }
   if (name != "as_strided") return false;
-  if (!type.is_static()) return true;
+  if (!type.is_static() || type.pairs) return true;
   std::vector<std::pair<int64_t, int64_t>> steps;  // Stride and size, the smallest first.
   for (size_t d = 0; d < type.rank(); ++d) {
     const int64_t size = type.sizes[d].as_int();
@@ -377,6 +407,7 @@ class Inverse {
 
   Value* run() {
     const std::string_view name = short_target(view_.schema);
+    if (Value* out = of_parts(name)) return out;
     if (Value* out = reordered(name)) return out;
     if (Value* out = scattered(name)) return out;
     if (name == "view.dtype") {
@@ -401,7 +432,22 @@ class Inverse {
     return rewriter_.emit(target, args, {view_.base})[0];
   }
   const Argument& arg(size_t i) const { return view_.args[i]; }
-  size_t rank() const { return view_.base.rank(); }
+  size_t rank() const { return rank_of(view_.base); }
+
+  // The inverse of what shows the parts of complex numbers, or numbers as pairs of parts.
+  Value* of_parts(std::string_view name) {
+    if (name == "view_as_complex") return emit("aten::view_as_real", {part_});
+    if (!view_.base.pairs) return nullptr;
+    if (name == "view_as_real") return emit("aten::view_as_complex", {part_});
+    if (is_conjugate(name)) return emit("aten::conj_physical", {part_});
+    if (is_adjoint(name)) return emit("aten::mH", {part_});
+    const TensorType& type = view_.types[index_];
+    if (name == "real") {
+      return emit("aten::complex", {part_, emit("aten::imag", {whole_}, type)});
+    }
+    if (name == "imag") return emit("aten::complex", {emit("aten::real", {whole_}, type), part_});
+    return nullptr;
+  }
 
   // True for views that, if they show all elements, show them in the order of the whole.
   static bool keeps_order(std::string_view name) {
@@ -498,6 +544,9 @@ class Inverse {
   // Applies the view to element numbers, which gives the position of each element of the part in
   // the whole, and writes the part to these positions.
   Value* by_number() {
+    if (view_.base.pairs) {
+      throw Failure("writing complex numbers through " + view_.schema.name + " is not supported");
+    }
     std::vector<Argument> args = view_.args;
     args[0] = numbered();
     std::vector<TensorType> types = view_.types;
