@@ -368,7 +368,6 @@ constexpr Decomposition kRules[] = {
     {"cumulative_trapezoid.dx", each_part},
     {"repeat_interleave.self_Tensor", each_part},
     {"index_fill.int_Tensor", each_part},
-    {"_chunk_cat", each_part},
     {"where.ScalarSelf", choose},
     {"where.ScalarOther", choose},
     {"eq.Tensor", equal},

@@ -74,7 +74,8 @@ class BackendCompiler {
   // of a call, and what it holds afterwards an output.
   virtual bool keeps_states() const { return false; }
 
-  // Why the backend does not take a node of the Edge dialect; empty if it does.
+  // Why the backend does not take a node of the Edge dialect; empty if it does. A Failure that it
+  // throws, such as for a number that is known only when the program runs, is a reason, too.
   virtual std::string refusal(const Node& node, const Graph& graph) const = 0;
 
   // Whether a group is worth a delegate call. If not, it goes to the next backend or stays with the

@@ -102,6 +102,31 @@ TEST(Partition, NodesThatAreTakenBecomeOneCall) {
   EXPECT_TRUE(result.outside.empty());
 }
 
+// Takes flips along a dimension that it can read.
+class FlipCompiler final : public BackendCompiler {
+ public:
+  FlipCompiler() : BackendCompiler({"flip", "FlipBackend"}) {}
+  std::string refusal(const Node& node, const Graph&) const override {
+    return to_ints(node.arg("dims")).empty() ? "it flips nothing" : "";
+  }
+  std::shared_ptr<Delegate> compile(const Part&) const override {
+    return std::make_shared<Delegate>();
+  }
+};
+
+TEST(Partition, ANumberThatOnlyTheRunTellsIsAReason) {
+  const Result result = run(R"(  input %x: float32[4]
+  input %n: int(s0)
+  %a: float32[4] = aten::flip(%x, [0])
+  %b: float32[4] = aten::flip(%a, [%n])
+  return %b)",
+                            {std::make_shared<FlipCompiler>()});
+  EXPECT_EQ(result.payloads.size(), 1u);
+  ASSERT_EQ(result.outside.size(), 1u);
+  EXPECT_NE(result.outside[0].find("an argument is a value where an int is expected"),
+            std::string::npos);
+}
+
 TEST(Partition, ANodeOutsideSeparatesOnlyWhatDependsOnIt) {
   const Result result = run(R"(  input %x: float32[2]
   %a: float32[2] = aten::relu(%x)

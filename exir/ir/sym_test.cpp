@@ -80,6 +80,20 @@ TEST(Sym, BoundsFollowTheSymbols) {
   EXPECT_EQ(bounds("10 - s0"), std::pair(int64_t{-90}, int64_t{8}));
 }
 
+// As doubles 1.7 * 10 is 17, though the double nearest to 1.7 is less.
+TEST(Sym, BoundsOfFloatsAreRoundedAsTheirValues) {
+  const SymRanges ranges = {{"s0", {1, 10}}};
+  const SymValues most = {{"s0", 10}};
+  for (const char* text :
+       {"trunc(float_mul(1.7, to_float(s0)))", "ceil(float_mul(1.1, to_float(s0)))",
+        "floor(float_mul(0.7, to_float(s0)))", "trunc(true_div(s0, 0.1))",
+        "trunc(float_add(0.1, float_mul(0.29, to_float(s0))))"}) {
+    const Sym size = parse_sym(text);
+    EXPECT_EQ(size.range(ranges).max, size.evaluate(most)) << text;
+  }
+  EXPECT_EQ(parse_sym("trunc(float_mul(1.7, to_float(s0)))").range(ranges).max, 17);
+}
+
 TEST(Sym, RefusesWhatIsHostile) {
   EXPECT_THROW(parse_sym("9223372036854775807 + 1"), Failure);
   EXPECT_THROW(parse_sym("9223372036854775808"), Failure);

@@ -205,7 +205,16 @@ struct Interval {
 constexpr long double kInf = std::numeric_limits<long double>::infinity();
 constexpr Interval kAll = {-kInf, kInf};
 
-long double times(long double a, long double b) { return a == 0 || b == 0 ? 0 : a * b; }
+// Floats are rounded as the program rounds them: 1.7 * 10 is 17, though 1.7 is stored as less.
+enum class Arithmetic { kWhole, kReal };
+
+long double times(long double a, long double b, Arithmetic how) {
+  if (a == 0 || b == 0) return 0;
+  return how == Arithmetic::kReal ? static_cast<double>(a) * static_cast<double>(b) : a * b;
+}
+long double plus(long double a, long double b, Arithmetic how) {
+  return how == Arithmetic::kReal ? static_cast<double>(a) + static_cast<double>(b) : a + b;
+}
 
 Interval hull(std::initializer_list<long double> corners) {
   Interval out = {kInf, -kInf};
@@ -216,9 +225,9 @@ Interval hull(std::initializer_list<long double> corners) {
   return out;
 }
 
-Interval product(const Interval& a, const Interval& b) {
-  return hull(
-      {times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)});
+Interval product(const Interval& a, const Interval& b, Arithmetic how) {
+  return hull({times(a.low, b.low, how), times(a.low, b.high, how), times(a.high, b.low, how),
+               times(a.high, b.high, how)});
 }
 
 // a / b at one corner; a divisor of infinity gives the limit 0 from the right side.
@@ -228,7 +237,7 @@ long double quotient(long double a, long double b, bool floored) {
     if (!floored || a == 0) return 0;
     return (a > 0) == (b > 0) ? 0 : -1;
   }
-  return floored ? std::floor(a / b) : a / b;
+  return floored ? std::floor(a / b) : static_cast<double>(a) / static_cast<double>(b);
 }
 
 Interval divide(const Interval& a, const Interval& b, bool floored) {
@@ -310,17 +319,21 @@ Interval logic_interval(SymOp op, const std::vector<Interval>& args) {
 }
 
 Interval call_interval(SymOp op, const std::vector<Interval>& args) {
+  const bool real = op == SymOp::kFloatAdd || op == SymOp::kFloatMul;
+  const Arithmetic how = real ? Arithmetic::kReal : Arithmetic::kWhole;
   switch (op) {
     case SymOp::kAdd:
     case SymOp::kFloatAdd: {
       Interval out = {0, 0};
-      for (const Interval& arg : args) out = {out.low + arg.low, out.high + arg.high};
+      for (const Interval& arg : args) {
+        out = {plus(out.low, arg.low, how), plus(out.high, arg.high, how)};
+      }
       return out;
     }
     case SymOp::kMul:
     case SymOp::kFloatMul: {
       Interval out = {1, 1};
-      for (const Interval& arg : args) out = product(out, arg);
+      for (const Interval& arg : args) out = product(out, arg, how);
       return out;
     }
     case SymOp::kFloorDiv:

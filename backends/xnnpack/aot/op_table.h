@@ -54,6 +54,7 @@ bool is_constant(const exir::Value* value);
 bool is_known(const exir::Argument& arg);
 // Dimensions counted from the front, sorted; all of them if the list is empty or None.
 std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank);
+// Throws Failure if there is no such dimension.
 size_t dim_of(const exir::Argument& arg, size_t rank);
 // Whether a call of a torchao operator quantises or dequantises computed rows, float32 as int8.
 bool is_by_row(const exir::Node& node);

@@ -75,8 +75,12 @@ bool is_known(const exir::Argument& arg) {
 }
 
 size_t dim_of(const exir::Argument& arg, size_t rank) {
+  const auto count = static_cast<int64_t>(rank);
   const int64_t dim = arg.to_int();
-  return static_cast<size_t>(dim < 0 ? dim + static_cast<int64_t>(rank) : dim);
+  if (dim < -count || dim >= count) {
+    throw exir::Failure("the dimension " + std::to_string(dim) + " is out of range");
+  }
+  return static_cast<size_t>(dim < 0 ? dim + count : dim);
 }
 
 std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank) {

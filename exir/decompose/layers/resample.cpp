@@ -377,7 +377,7 @@ void im2col(Builder& b) {
   }
   std::vector<int64_t> order;
   for (size_t d = 0; d < lead; ++d) order.push_back(static_cast<int64_t>(d));
-  for (const size_t d : {0, 2, 1, 3}) order.push_back(static_cast<int64_t>(lead + d));
+  for (const size_t d : {0u, 2u, 1u, 3u}) order.push_back(static_cast<int64_t>(lead + d));
   b.result(b.view(b.permute(b.view(x, pieces), order), b.out_type().sizes));
 }
 
