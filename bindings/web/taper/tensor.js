@@ -80,8 +80,8 @@ export class Tensor {
   }
 }
 
-// The tensor that a caller gives for an input: a Tensor, an object with the same fields, or only the
-// elements of a tensor with the declared dtype and shape.
+// The tensor that a caller gives for an input: a Tensor, an object with the same fields, or only
+// the elements of a tensor with the declared dtype and shape.
 function tensorFrom(value, info) {
   if (ArrayBuffer.isView(value)) return new Tensor(value, info.maxShape, info.dtype);
   if (value instanceof Tensor || (typeof value === "object" && value !== null && "data" in value)) {
