@@ -29,8 +29,8 @@ add_backends() {
     [ ! -e "$folder/deps.sh" ] || then="$then $folder/deps.sh"
   done
 }
-wasm="clang-14 lld-14 llvm-14 wasi-libc libc++-14-dev-wasm32 libc++abi-14-dev-wasm32
-  libclang-rt-14-dev-wasm32 nodejs"
+wasm="clang-22 lld-22 llvm-22 wasi-libc libc++-22-dev-wasm32 libc++abi-22-dev-wasm32
+  libclang-rt-22-dev-wasm32 nodejs"
 browser="chromium-headless-shell fonts-dejavu-core python3 python3-venv"
 for extra in "$@"; do
   case "$extra" in

@@ -37,7 +37,7 @@ wasm32) ;; # Not a board: WebAssembly, which Node runs.
 *) fail "unknown board '$board': cortex_m4, riscv32 or wasm32" ;;
 esac
 if [ "$board" = wasm32 ]; then
-  compiler="clang++-14 --target=wasm32-wasi"
+  compiler="clang++-22 --target=wasm32-wasi -Wno-deprecated"
   machine=-fhosted
   link="-Wl,--gc-sections,--strip-all"
   start=""

@@ -1,7 +1,10 @@
 // Depthwise convolution: computes a vector of neighbouring outputs at a time, accumulated over the
 // taps. What lies outside the input reads as zero (conv_rows.h), so edges are vectors too. Square
-// kernels of three and five taps go down the image in strips one vector wide, for which the weights
-// and the masks of the edges are computed once.
+// kernels of three and five taps go down the image: in strips one vector wide, for which the
+// weights and the masks of the edges are computed once, or, where a load may not read beyond a row,
+// over copies of the rows between zeros.
+
+#include <algorithm>
 
 #include "kernels_optimized/cores/conv_planes.h"
 #include "kernels_optimized/engine/parallel.h"
@@ -134,9 +137,88 @@ void convolve_square(const portable::Convolution& conv, const Line& line, float*
   }
 }
 
+#else  // HWY_MEM_OPS_MIGHT_FAULT
+
+constexpr int64_t kBlock = 256;  // Outputs of a row that are computed from one copy.
+
+// Copies inputs [x, x + count) of a row, with zeros for those outside it.
+void copy_between_zeros(const float* row, int64_t x, int64_t width, int64_t count, float* to) {
+  const int64_t begin = std::clamp(-x, int64_t{0}, count);
+  const int64_t end = std::clamp(width - x, begin, count);
+  int64_t i = 0;
+  for (; i < begin; ++i) to[i] = 0;
+  for (; i + kLanes <= end; i += kLanes) hn::StoreU(hn::LoadU(kTag, row + x + i), kTag, to + i);
+  for (; i < end; ++i) to[i] = row[x + i];
+  for (; i < count; ++i) to[i] = 0;
+}
+
+// The inputs of one tap for the next kLanes outputs.
+template <int kStride>
+HWY_INLINE Vec load_tap(const float* from) {
+  const Vec low = hn::LoadU(kTag, from);
+  if constexpr (kStride == 1) return low;
+  return hn::ConcatEven(kTag, hn::LoadU(kTag, from + kLanes), low);
+}
+
+// Computes `count` outputs of a row from the copies of the rows that it reads; null for those
+// outside the input.
+template <int kTaps, int kStride>
+HWY_INLINE void convolve_row(const float* const (&rows)[kTaps], const Vec* weights, float bias,
+                             int64_t count, float* out) {
+  for (int64_t c = 0; c < count; c += kLanes) {
+    Vec sum = hn::Set(kTag, bias);
+    TAPER_UNROLL
+    for (int j = 0; j < kTaps; ++j) {
+      if (rows[j] == nullptr) continue;
+      TAPER_UNROLL
+      for (int k = 0; k < kTaps; ++k) {
+        const Vec values = load_tap<kStride>(rows[j] + c * kStride + k);
+        sum = hn::MulAdd(weights[j * kTaps + k], values, sum);
+      }
+    }
+    store_count(sum, out + c, count - c);
+  }
+}
+
+// Computes outputs [c, c + count) of all rows. The last kTaps input rows are kept as copies.
+template <int kTaps, int kStride>
+void convolve_block(const portable::Convolution& conv, const Line& line, int64_t c, int64_t count,
+                    float* out) {
+  constexpr int64_t kMost = kBlock * kStride + kTaps - 1;
+  const int64_t in_width = conv.in.size[2], height = conv.in.size[1];
+  const int64_t x = c * kStride - conv.padding[2];
+  const int64_t read = (count + kLanes - 1) / kLanes * kLanes * kStride + kTaps - 1;
+  float copies[kTaps][kMost];
+  Vec weights[kTaps * kTaps];
+  for (int i = 0; i < kTaps * kTaps; ++i) weights[i] = hn::Set(kTag, line.weight[i]);
+  int64_t copied = 0;  // Input rows before this one were copied, or are not needed.
+  for (int64_t b = 0; b < conv.out.size[1]; ++b) {
+    const int64_t y = b * conv.stride[1] - conv.padding[1];
+    const float* rows[kTaps];
+    for (copied = std::max(copied, y); copied < std::min(y + kTaps, height); ++copied) {
+      copy_between_zeros(line.plane + copied * in_width, x, in_width, read, copies[copied % kTaps]);
+    }
+    for (int64_t j = 0; j < kTaps; ++j) {
+      const bool is_inside = y + j >= 0 && y + j < height;
+      rows[j] = is_inside ? copies[(y + j) % kTaps] : nullptr;
+    }
+    convolve_row<kTaps, kStride>(rows, weights, line.bias, count, out + b * conv.out.size[2] + c);
+  }
+}
+
+template <int kTaps, int kStride>
+void convolve_square(const portable::Convolution& conv, const Line& line, float* out) {
+  const int64_t width = conv.out.size[2];
+  for (int64_t c = 0; c < width; c += kBlock) {
+    convolve_block<kTaps, kStride>(conv, line, c, std::min(kBlock, width - c), out);
+  }
+}
+
+#endif  // HWY_MEM_OPS_MIGHT_FAULT
+
 using Channel = void (*)(const portable::Convolution&, const Line&, float*);
 
-// The strip form for this kernel size and stride, or null if there is none.
+// The form for this kernel size and stride, or null if there is none.
 Channel square_form(const portable::Convolution& conv) {
   const int64_t taps = conv.weight.size[2], stride = conv.stride[2];
   if (conv.in.size[0] != 1 || conv.weight.size[0] != 1 || conv.out.size[0] != 1 ||
@@ -151,19 +233,13 @@ Channel square_form(const portable::Convolution& conv) {
   return nullptr;
 }
 
-#endif  // !HWY_MEM_OPS_MIGHT_FAULT
-
 }  // namespace
 
 // Computes channels [begin, end), counted over all images.
 void depthwise_form(const portable::Convolution& conv, int64_t begin, int64_t end) {
   const int64_t taps = conv.weight.taps();
-#if HWY_MEM_OPS_MIGHT_FAULT
-  const auto channel_form = convolve_channel;
-#else
   const Channel square = square_form(conv);
   const Channel channel_form = square != nullptr ? square : convolve_channel;
-#endif
   for (int64_t i = begin; i < end; ++i) {
     const int64_t n = i / conv.out.channels, channel = i % conv.out.channels;
     const float* in = static_cast<const float*>(conv.in.data) + n * conv.in.batch_stride;

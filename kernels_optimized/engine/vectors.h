@@ -38,7 +38,10 @@ constexpr int64_t kLanes = static_cast<int64_t>(HWY_LANES(float));
 HWY_INLINE Vec load_some(const float* from, int64_t count) {
 #if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN float buffer[kLanes] = {};
-  std::memcpy(buffer, from, static_cast<size_t>(count) * sizeof(float));
+  TAPER_UNROLL
+  for (int64_t i = 0; i < kLanes - 1; ++i) {  // Calling memcpy for a few takes longer.
+    if (i < count) buffer[i] = from[i];
+  }
   return hn::Load(kTag, buffer);
 #else
   return hn::MaskedLoad(hn::FirstN(kTag, static_cast<size_t>(count)), kTag, from);
@@ -50,7 +53,10 @@ HWY_INLINE void store_some(Vec value, float* to, int64_t count) {
 #if HWY_MEM_OPS_MIGHT_FAULT
   HWY_ALIGN float buffer[kLanes];
   hn::Store(value, kTag, buffer);
-  std::memcpy(to, buffer, static_cast<size_t>(count) * sizeof(float));
+  TAPER_UNROLL
+  for (int64_t i = 0; i < kLanes - 1; ++i) {  // Calling memcpy for a few takes longer.
+    if (i < count) to[i] = buffer[i];
+  }
 #else
   hn::BlendedStore(value, hn::FirstN(kTag, static_cast<size_t>(count)), kTag, to);
 #endif

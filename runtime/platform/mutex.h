@@ -7,7 +7,7 @@
 
 namespace taper::internal {
 
-#if defined(_LIBCPP_HAS_NO_THREADS)
+#if defined(__wasm__) && !defined(_REENTRANT)
 
 class Mutex {};
 

@@ -97,7 +97,8 @@ export class Engine {
 
   // Memory, aligned to 16; what was at `old` is moved there.
   take(bytes, old = 0) {
-    const pointer = this.#exports.realloc(old, Math.max(bytes, 1)) >>> 0;
+    const isPossible = bytes < 2 ** 32; // The function would take the rest of a larger number.
+    const pointer = isPossible ? this.#exports.realloc(old, Math.max(bytes, 1)) >>> 0 : 0;
     if (pointer === 0) {
       throw new TaperError("MemoryAllocationFailed", `there is no memory for ${bytes} bytes`);
     }

@@ -3,7 +3,7 @@
 import { addressOf, asBytes, bring } from "./download.js";
 import { Engine } from "./engine.js";
 import { TaperError } from "./errors.js";
-import { arrayOf, nameOf, numberOf, reordered, Tensor, tensorFrom } from "./tensor.js";
+import { arrayOf, nameOf, numberOf, reordered, Tensor, tensorsFrom } from "./tensor.js";
 
 // Kinds of values and fields of structs in taper/taper.h.
 const TENSOR = 1;
@@ -114,17 +114,8 @@ class Method {
   }
 
   run(inputs) {
-    if (!Array.isArray(inputs)) {
-      throw new TaperError("InvalidArgument", `${this.name}: expected an array of tensors`);
-    }
-    if (inputs.length !== this.inputs.length) {
-      throw new TaperError(
-        "InvalidArgument",
-        `${this.name} takes ${this.inputs.length} inputs ` +
-          `(${this.inputs.map((info) => info.name).join(", ")}), given ${inputs.length}`,
-      );
-    }
-    this.inputs.forEach((info, i) => this.#bind(info, tensorFrom(inputs[i], info)));
+    const tensors = tensorsFrom(this.name, this.inputs, inputs);
+    tensors.forEach((tensor, i) => this.#bind(this.inputs[i], tensor));
     this.#engine.call("taper_run", this.#handle, this.#text);
     return this.#outputs.map((info) => this.#output(info));
   }
@@ -175,6 +166,10 @@ class Method {
   }
 }
 
+// A module that stops, for lack of memory or of stack, is in no defined state.
+const stopped = (error) =>
+  new TaperError("Internal", `the model stopped and is closed: ${error.message}`);
+
 // The name that errors give a program.
 const nameFor = (source) =>
   asBytes(source) || source instanceof Blob ? source.name : addressOf(source).href;
@@ -188,8 +183,9 @@ export async function loadHere(source, { weights, wasm, onProgress } = {}) {
   try {
     return new LocalModel(engine, program, data);
   } catch (error) {
-    if (error instanceof TaperError && name) error.message += `: ${name}`;
-    throw error;
+    const known = error instanceof WebAssembly.RuntimeError ? stopped(error) : error;
+    if (known instanceof TaperError && name) known.message += `: ${name}`;
+    throw known;
   }
 }
 
@@ -249,7 +245,6 @@ class LocalModel {
     if (!this.#engine) throw new TaperError("InvalidState", "the model is closed");
   }
 
-  // A module that stopped, for lack of memory or of stack, is in no defined state.
   #guarded(action) {
     this.#open();
     try {
@@ -257,7 +252,7 @@ class LocalModel {
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       this.close();
-      throw new TaperError("Internal", `the model stopped and is closed: ${error.message}`);
+      throw stopped(error);
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import { addressOf, asBytes } from "./download.js";
 import { TaperError } from "./errors.js";
-import { Tensor, tensorFrom } from "./tensor.js";
+import { Tensor, tensorsFrom } from "./tensor.js";
 
 export async function loadInWorker(source, { weights, wasm, onProgress } = {}) {
   if (typeof Worker !== "function") {
@@ -58,10 +58,7 @@ class RemoteModel {
 
   async run(method, inputs) {
     const { inputs: infos } = this.#methods.find(({ name }) => name === method);
-    const tensors =
-      Array.isArray(inputs) && inputs.length === infos.length
-        ? inputs.map((input, i) => ({ ...tensorFrom(input, infos[i]) }))
-        : inputs;
+    const tensors = tensorsFrom(method, infos, inputs).map((tensor) => ({ ...tensor }));
     const outputs = await this.#ask("run", { method, inputs: tensors });
     // Tensors arrive as plain objects.
     const isTensor = (output) => typeof output === "object" && output !== null;

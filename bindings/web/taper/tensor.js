@@ -80,14 +80,24 @@ export class Tensor {
   }
 }
 
-// The tensor that a caller gives as input `name`: a Tensor, an object with the same fields, or only
+// The tensor that a caller gives for an input: a Tensor, an object with the same fields, or only
 // the elements of a tensor with the declared dtype and shape.
-export function tensorFrom(value, info) {
+function tensorFrom(value, info) {
   if (ArrayBuffer.isView(value)) return new Tensor(value, info.maxShape, info.dtype);
   if (value instanceof Tensor || (typeof value === "object" && value !== null && "data" in value)) {
     return new Tensor(value.data, value.shape, value.dtype);
   }
   return refuse(`${info.name}: expected a tensor or a typed array, given ${nameOfValue(value)}`);
+}
+
+// The tensors that a caller gives a method.
+export function tensorsFrom(method, infos, inputs) {
+  if (!Array.isArray(inputs)) refuse(`${method}: expected an array of tensors`);
+  if (inputs.length !== infos.length) {
+    const names = infos.map((info) => info.name).join(", ");
+    refuse(`${method} takes ${infos.length} inputs (${names}), given ${inputs.length}`);
+  }
+  return infos.map((info, i) => tensorFrom(inputs[i], info));
 }
 
 // The same elements in another order: from row-major to `dimOrder` (dims from the outermost in

@@ -278,10 +278,8 @@ async function oldBrowsers(env) {
   const { validate } = WebAssembly;
   WebAssembly.validate = () => false;
   try {
-    await refused(
-      "NotSupported",
-      "this browser is too old: it has no WebAssembly with SIMD",
-      () => add(env),
+    await refused("NotSupported", "this browser is too old: it has no WebAssembly with SIMD", () =>
+      add(env),
     );
   } finally {
     WebAssembly.validate = validate;
