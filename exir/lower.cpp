@@ -15,6 +15,7 @@
 #include "exir/passes/convert/split_complex.h"
 #include "exir/passes/convert/to_edge.h"
 #include "exir/passes/convert/to_out_variants.h"
+#include "exir/passes/convert/true_types.h"
 #include "exir/passes/functional/decompose_writes.h"
 #include "exir/passes/functional/functionalize.h"
 #include "exir/passes/functional/inline_wrappers.h"
@@ -213,6 +214,8 @@ constexpr Pass kPasses[] = {
     // Assertions, detach and dropout compute nothing in inference. Before decompose, which has no
     // rules for them.
     {"prepare_for_inference", Need::kAlways, Dialect::kAten, plain<prepare_for_inference>},
+    // Some versions of PyTorch state wrong types. After dropout is gone, which has no type rule.
+    {"true_types", Need::kAlways, Dialect::kAten, plain<true_types>},
 
     // Core ATen: a small set of operators.
     {"decompose", Need::kAlways, Dialect::kCoreAten, run_decompose},

@@ -30,7 +30,7 @@ Types view(const Call& c) {
 Types permute(const Call& c) {
   const Sizes& in = c.tensor(0).sizes;
   Sizes out;
-  for (int64_t d : to_ints(c.args[1])) {
+  for (int64_t d : c.args[1].is_int() ? std::vector{c.args[1].to_int()} : to_ints(c.args[1])) {
     out.push_back(in[static_cast<size_t>(wrap_dim(d, static_cast<int64_t>(in.size())))]);
   }
   return {TensorType(c.tensor(0).dtype, out)};
@@ -54,11 +54,33 @@ Types unsqueeze(const Call& c) {
   sizes.insert(sizes.begin() + d, Sym(1));
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
+Types swap_dims(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  const auto rank = static_cast<int64_t>(sizes.size());
+  if (rank == 0) return {c.tensor(0)};
+  std::swap(sizes[static_cast<size_t>(wrap_dim(c.integer("dim0"), rank))],
+            sizes[static_cast<size_t>(wrap_dim(c.integer("dim1"), rank))]);
+  return {TensorType(c.tensor(0).dtype, sizes)};
+}
+Types flatten(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  const auto rank = static_cast<int64_t>(sizes.size());
+  if (rank == 0) return {TensorType(c.tensor(0).dtype, {Sym(1)})};
+  const int64_t from = wrap_dim(c.integer("start_dim"), rank);
+  const int64_t to = wrap_dim(c.integer("end_dim"), rank);
+  if (from > to) throw Failure(c.schema.name + ": start_dim comes after end_dim");
+  for (int64_t d = from; d < to; ++d) {
+    sizes[static_cast<size_t>(from)] =
+        sizes[static_cast<size_t>(from)] * sizes[static_cast<size_t>(from) + 1];
+    sizes.erase(sizes.begin() + from + 1);
+  }
+  return {TensorType(c.tensor(0).dtype, sizes)};
+}
 Types squeeze_dims(const Call& c) {
   const Sizes& in = c.tensor(0).sizes;
   const auto rank = static_cast<int64_t>(in.size());
   std::vector<bool> asked(in.size(), false);
-  for (int64_t d : to_ints(c.args[1])) {
+  for (int64_t d : c.args[1].is_int() ? std::vector{c.args[1].to_int()} : to_ints(c.args[1])) {
     if (rank > 0) asked[static_cast<size_t>(wrap_dim(d, rank))] = true;
   }
   Sizes out;

@@ -50,6 +50,7 @@ spectra
 signals
 borders
 forms
+final_states
 quantised
 decoder
 untouched

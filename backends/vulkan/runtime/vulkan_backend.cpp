@@ -16,6 +16,7 @@ struct Gpu {
       : device(std::move(opened)), pipelines(*device, cache_path) {}
   std::unique_ptr<GpuDevice> device;
   Pipelines pipelines;
+  SharedConstants constants;
 };
 
 namespace {
@@ -30,7 +31,7 @@ constexpr char kTooLittleMemory[] =
 class GpuWithSpare final : public Executable {
  public:
   explicit GpuWithSpare(std::shared_ptr<Gpu> gpu, Profiler* profiler)
-      : gpu_(std::move(gpu)), method(*gpu_->device, gpu_->pipelines, profiler) {}
+      : gpu_(std::move(gpu)), method(*gpu_->device, gpu_->pipelines, gpu_->constants, profiler) {}
 
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override {
     const Status status = method.execute(context, args);

@@ -236,7 +236,8 @@ def report(stored):
     """The page in Markdown."""
     peers = ["Taper", "Taper, f16", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
     print(HEAD)
-    print(f"- GPU: {stored['gpu']}; PyTorch {stored['torch']}; written {stored['date']}.\n")
+    print(f"- GPU: {stored['gpu']}, driver {stored['driver']}; Taper at {stored['commit']}; PyTorch "
+          f"{stored['torch']}; written {stored['date']}.\n")
     print("| model | " + " | ".join(peers) + " |\n|---" + "|---" * len(peers) + "|")
     for name, row in stored["rows"].items():
         cells = []
@@ -274,10 +275,17 @@ def report_first(rows):
               + " |")
 
 
+def driver_version():
+    """That of the first NVIDIA GPU."""
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return subprocess.run(query, check=True, capture_output=True, text=True).stdout.split()[0]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--taper", help="the command")
     parser.add_argument("--store", help="the file with the figures, which is extended")
+    parser.add_argument("--commit", default="an unnamed commit", help="the one of the command")
     parser.add_argument("--models", nargs="*", default=MODELS)
     parser.add_argument("--report", help="print the table of this file")
     args = parser.parse_args()
@@ -286,8 +294,8 @@ def main():
         return
     path = pathlib.Path(args.store)
     stored = json.loads(path.read_text()) if path.exists() else {"rows": {}}
-    stored |= {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__,
-               "date": time.strftime("%Y-%m-%d")}
+    stored |= {"gpu": torch.cuda.get_device_name(), "driver": driver_version(),
+               "commit": args.commit, "torch": torch.__version__, "date": time.strftime("%Y-%m-%d")}
     for name in args.models:
         row = stored["rows"].setdefault(name, {})
         row.update(measure(args, name))

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/vulkan/planner/payload_for_test.h"
@@ -38,17 +41,11 @@ inline std::vector<uint8_t> scaled_payload() {
 class LoadedPayload {
  public:
   explicit LoadedPayload(VulkanBackend& backend, ThreadPool pool = {},
-                         std::vector<uint8_t> payload = scaled_payload())
-      : backend_(backend), payload_(std::move(payload)) {
-    MethodOptions options;
-    options.pool = pool;
-    options.kernels = tables_;
-    BackendInitContext context("forward", nullptr, nullptr, {}, &options);
-    const Result<void*> made =
-        backend.init(context, {payload_.data(), payload_.size()}, CompileSpecs());
-    status = made.status();
-    if (made.ok()) handle_ = *made;
-  }
+                         const std::vector<uint8_t>& payload = scaled_payload())
+      : LoadedPayload(backend, std::make_shared<const std::vector<uint8_t>>(payload), pool) {}
+  // The same again, as another method of the program would have it.
+  LoadedPayload(VulkanBackend& backend, const LoadedPayload& other)
+      : LoadedPayload(backend, other.payload_, ThreadPool()) {}
   LoadedPayload(const LoadedPayload&) = delete;
   LoadedPayload& operator=(const LoadedPayload&) = delete;
   ~LoadedPayload() {
@@ -77,11 +74,37 @@ class LoadedPayload {
     return status;
   }
 
+  // The bytes of the GPU's memory that hold its own constants.
+  uint64_t constant_bytes() const {
+    struct Listener final : MemoryListener {
+      void add(const MemoryBlock& block) override {
+        if (std::string_view(block.what) == "constants") bytes += block.bytes;
+      }
+      void add(const PlacedResult&) override {}
+      uint64_t bytes = 0;
+    } listener;
+    VulkanBackend::tell_memory(handle_, listener);
+    return listener.bytes;
+  }
+
   Status status;
 
  private:
+  LoadedPayload(VulkanBackend& backend, std::shared_ptr<const std::vector<uint8_t>> payload,
+                ThreadPool pool)
+      : backend_(backend), payload_(std::move(payload)) {
+    MethodOptions options;
+    options.pool = pool;
+    options.kernels = tables_;
+    BackendInitContext context("forward", nullptr, nullptr, {}, &options);
+    const Result<void*> made =
+        backend.init(context, {payload_->data(), payload_->size()}, CompileSpecs());
+    status = made.status();
+    if (made.ok()) handle_ = *made;
+  }
+
   VulkanBackend& backend_;
-  const std::vector<uint8_t> payload_;
+  const std::shared_ptr<const std::vector<uint8_t>> payload_;
   const KernelTable tables_[1] = {portable::portable_kernels()};
   void* handle_ = nullptr;
 };

@@ -59,6 +59,7 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
                   Error::kDelegateInvalidCompatibility,
                   "the payload has a dtype that the GPU does not compute with");
   }
+  find_homes();
   TAPER_TRY(allocate_memory());
   TAPER_TRY(allocate_commands());
   TAPER_TRY(write_constants(/*states=*/false));
@@ -71,7 +72,30 @@ Status GpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
     TAPER_TRY(device_.run(recordings_[0].commands, fence_, time));
   }
   loading_.free();
+  shared_.add(own_);
+  own_.clear();
   return take_recording();
+}
+
+// What is computed from constants is a method's own: it depends on how that one is planned.
+void GpuMethod::find_homes() {
+  homes_.resize(plan_.places().size());
+  for (ValueId id = 0; id < homes_.size(); ++id) {
+    const Place& place = plan_.places()[id];
+    const bool is_used = place.root == id && place.first <= place.last;
+    if (place.memory != Place::Memory::kConstants || !is_used) continue;
+    ConstantKey key = {nullptr, place.bytes, ScalarType::kByte, place.has_bytes};
+    const bool can_share = id < graph_.values.size() && graph_.values[id].is_constant;
+    if (can_share) {
+      key.data = graph_.values[id].data.data();
+      key.dtype = graph_.values[id].dtype;
+      homes_[id] = shared_.find(key);
+    }
+    if (homes_[id] != nullptr) continue;
+    homes_[id] = std::make_shared<const ConstantHome>(ConstantHome{constants_, constant_bytes_});
+    constant_bytes_ += padded(place.bytes);
+    if (can_share) own_[key] = homes_[id];
+  }
 }
 
 // Decides which of them are copied: in place they are in the arena. `bytes` are taken before them.
@@ -92,25 +116,25 @@ void GpuMethod::map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
                           std::vector<Port>& ports) const {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (graph_.values[ids[i]].kind != Kind::kTensor) continue;
-    const Place& root = root_of(ids[i]);
+    const Location in_place = location_of(ids[i]);
     ports[i].words = ports[i].is_copied ? words_at(copies, ports[i].offset)
-                                        : words_at(buffer_of(root), root.offset);
+                                        : words_at(*in_place.buffer, in_place.offset);
   }
 }
 
 Status GpuMethod::allocate_memory() {
   TAPER_TRY(device_.allocate(plan_.arena_bytes(), Use::kGpu, arena_));
-  TAPER_TRY(device_.allocate(plan_.constant_bytes(), Use::kGpu, constants_));
+  TAPER_TRY(device_.allocate(constant_bytes_, Use::kGpu, *constants_));
   TAPER_TRY(device_.allocate(plan_.state_bytes(), Use::kGpu, states_));
   TAPER_TRY(device_.allocate(plan_.loading_bytes(), Use::kGpu, loading_));
-  const bool is_mapped = arena_.mapped() != nullptr && constants_.mapped() != nullptr &&
+  const bool is_mapped = arena_.mapped() != nullptr && constants_->mapped() != nullptr &&
                          states_.mapped() != nullptr && loading_.mapped() != nullptr;
   const uint64_t inputs = make_ports(graph_.inputs, is_mapped, 0, inputs_);
-  const uint64_t stored = plan_.constant_bytes() + plan_.loading_bytes() + plan_.state_bytes();
+  const uint64_t stored = constant_bytes_ + plan_.loading_bytes() + plan_.state_bytes();
   const uint64_t staged = is_mapped ? 0 : std::min(stored, kUploadBytes);
   TAPER_TRY(device_.allocate(std::max(inputs, staged), Use::kUpload, upload_));
   const bool is_readable =
-      is_mapped && arena_.is_cached() && constants_.is_cached() && states_.is_cached();
+      is_mapped && arena_.is_cached() && constants_->is_cached() && states_.is_cached();
   const uint64_t outputs = make_ports(graph_.outputs, is_readable, kFaultBytes, outputs_);
   TAPER_TRY(device_.allocate(outputs, Use::kReadBack, read_back_));
   map_ports(graph_.inputs, upload_, inputs_);
@@ -120,7 +144,7 @@ Status GpuMethod::allocate_memory() {
 
 void GpuMethod::tell_memory(MemoryListener& listener) const {
   using Kind = MemoryBlock::Kind;
-  listener.add(MemoryBlock{"constants", constants_.bytes(), Kind::kDevice});
+  listener.add(MemoryBlock{"constants", constants_->bytes(), Kind::kDevice});
   listener.add(MemoryBlock{"states", states_.bytes(), Kind::kDevice});
   const uint64_t copies = upload_.bytes() + read_back_.bytes();
   listener.add(MemoryBlock{"copies to and from the device", copies, Kind::kDevice});
@@ -157,16 +181,18 @@ Status GpuMethod::allocate_commands() {
   return {};
 }
 
-const Buffer& GpuMethod::buffer_of(const Place& root) const {
+GpuMethod::Location GpuMethod::location_of(ValueId value) const {
+  const ValueId id = plan_.places()[value].root;
+  const Place& root = plan_.places()[id];
   switch (root.memory) {
     case Place::Memory::kConstants:
-      return constants_;
+      return {homes_[id]->buffer.get(), homes_[id]->offset};
     case Place::Memory::kLoading:
-      return loading_;
+      return {&loading_, root.offset};
     case Place::Memory::kStates:
-      return states_;
+      return {&states_, root.offset};
     default:
-      return arena_;
+      return {&arena_, root.offset};
   }
 }
 
@@ -225,12 +251,15 @@ Status GpuMethod::write_constants(bool states) {
     const PayloadValue& value = graph_.values[id];
     const bool is_wanted = value.is_constant && place.root == id && place.first <= place.last;
     if (!is_wanted || (place.memory == Place::Memory::kStates) != states) continue;
-    const Buffer& buffer = buffer_of(place);
+    const Location to = location_of(id);
+    const bool is_shared =
+        place.memory == Place::Memory::kConstants && to.buffer != constants_.get();
+    if (is_shared) continue;
     const size_t element = place.has_bytes ? 4 : element_size(value.dtype);
     const size_t count = place.has_bytes ? static_cast<size_t>(place.bytes / 4)
                                          : static_cast<size_t>(value.dims.numel());
-    if (buffer.mapped() != nullptr) {
-      TAPER_TRY(write_words(value, place, 0, count, words_at(buffer, place.offset)));
+    if (to.buffer->mapped() != nullptr) {
+      TAPER_TRY(write_words(value, place, 0, count, words_at(*to.buffer, to.offset)));
       continue;
     }
     for (size_t done = 0; done < count;) {
@@ -241,7 +270,7 @@ Status GpuMethod::write_constants(bool states) {
       const size_t part =
           std::min<size_t>(count - done, static_cast<size_t>((upload_.bytes() - used) / 4));
       TAPER_TRY(write_words(value, place, done * element, part, words_at(upload_, used)));
-      copies.push_back({&buffer, {used, place.offset + done * 4, part * 4}});
+      copies.push_back({to.buffer, {used, to.offset + done * 4, part * 4}});
       used += part * 4;
       done += part;
     }
@@ -251,8 +280,8 @@ Status GpuMethod::write_constants(bool states) {
 
 VkDescriptorBufferInfo GpuMethod::range_of(ValueId value) const {
   if (value == kFaultValue) return {read_back_.handle(), 0, 4};
-  const Place& root = root_of(value);
-  return {buffer_of(root).handle(), root.offset, root.bytes};
+  const Location from = location_of(value);
+  return {from.buffer->handle(), from.offset, plan_.places()[plan_.places()[value].root].bytes};
 }
 
 // A variant of a shader may not use all buffers that the shader names, but Vulkan wants each to be

@@ -1,5 +1,6 @@
 // A graph on a GPU: its constants and its arena in memory of the GPU, and command buffers: one for
 // the sizes that inputs had when it was loaded, and for other sizes when they are first seen.
+// Constants that another method has are read where that one has them.
 //
 // Where the host sees all memory of the GPU, inputs are written where the first shader reads them;
 // where it also reads it fast, outputs are read where the last one wrote them. Else copies stand
@@ -11,6 +12,7 @@
 #include "backends/vulkan/runtime/executable.h"
 #include "backends/vulkan/runtime/gpu/device.h"
 #include "backends/vulkan/runtime/gpu/pipelines.h"
+#include "backends/vulkan/runtime/gpu/shared_constants.h"
 #include "backends/vulkan/runtime/gpu/step_times.h"
 
 namespace taper::vulkan {
@@ -19,8 +21,9 @@ namespace taper::vulkan {
 class GpuMethod final : public Executable {
  public:
   // `profiler` may be null.
-  GpuMethod(const GpuDevice& device, Pipelines& pipelines, Profiler* profiler)
-      : device_(device), pipelines_(pipelines), profiler_(profiler) {}
+  GpuMethod(const GpuDevice& device, Pipelines& pipelines, SharedConstants& shared,
+            Profiler* profiler)
+      : device_(device), pipelines_(pipelines), shared_(shared), profiler_(profiler) {}
   ~GpuMethod() override;
 
   // What the payload's graph refers to must outlive this.
@@ -58,6 +61,10 @@ class GpuMethod final : public Executable {
     WaitTime wait;
     uint64_t last_use = 0;  // 0: it has no commands.
   };
+  struct Location {
+    const Buffer* buffer;
+    uint64_t offset;
+  };
   struct ConstantCopy {
     const Buffer* to;
     VkBufferCopy copy;
@@ -71,13 +78,14 @@ class GpuMethod final : public Executable {
     bool is_copied = false;
   };
 
+  void find_homes();
   Status allocate_memory();
   Status allocate_commands();
   uint64_t make_ports(const std::vector<ValueId>& ids, bool in_place, uint64_t bytes,
                       std::vector<Port>& ports) const;
   void map_ports(const std::vector<ValueId>& ids, const Buffer& copies,
                  std::vector<Port>& ports) const;
-  // Constants, or what states hold at first.
+  // Constants that no other method has, or what states hold at first.
   Status write_constants(bool states);
   Status flush_constants(std::vector<ConstantCopy>& copies);
 
@@ -96,8 +104,7 @@ class GpuMethod final : public Executable {
   void record_copies(VkCommandBuffer commands, bool to_gpu) const;
   void barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags written,
                VkPipelineStageFlags to, VkAccessFlags read) const;
-  const Buffer& buffer_of(const Place& root) const;
-  const Place& root_of(ValueId value) const { return plan_.places()[plan_.places()[value].root]; }
+  Location location_of(ValueId value) const;
   VkDescriptorBufferInfo range_of(ValueId value) const;
 
   Status write_input(const EValue& arg, const PayloadValue& input, const Port& port) const;
@@ -105,11 +112,17 @@ class GpuMethod final : public Executable {
 
   const GpuDevice& device_;
   Pipelines& pipelines_;
+  SharedConstants& shared_;
   Profiler* const profiler_;
   PayloadGraph graph_;
   Plan plan_;
-  Buffer constants_, states_, arena_, upload_, read_back_;
-  Buffer loading_;  // Constants that others are made of, while it is loaded.
+  Buffer states_, arena_, upload_, read_back_;
+  const std::shared_ptr<Buffer> constants_ = std::make_shared<Buffer>();  // Its own.
+  uint64_t constant_bytes_ = 0;
+  // Where each tensor of Memory::kConstants is, by the value that is its root.
+  std::vector<std::shared_ptr<const ConstantHome>> homes_;
+  SharedConstants::Homes own_;  // Those that others may read from here on.
+  Buffer loading_;              // Constants that others are made of, while it is loaded.
   std::vector<Port> inputs_, outputs_;
   VkCommandPool command_pool_ = VK_NULL_HANDLE;
   Recording recordings_[kMostRecordings];

@@ -1,5 +1,5 @@
 // Tests payloads on a GPU: sizes that alternate, the file of compiled shaders, times of steps,
-// threads.
+// threads, constants that methods share.
 
 #include "backends/vulkan/runtime/gpu/gpu_method.h"
 
@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <thread>
 
 #include "backends/vulkan/runtime/gpu/backend_for_test.h"
@@ -66,6 +67,24 @@ TEST_F(GpuMethods, ThreadsLoadAndRunTheirOwn) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(bad[0] + bad[1] + bad[2], 0);
+}
+
+// The constant of the payload is one tensor, what is computed of it another, each in 256 bytes.
+TEST_F(GpuMethods, MethodsOfAProgramShareItsConstants) {
+  VulkanBackend backend(on_lavapipe());
+  auto first = std::make_unique<LoadedPayload>(backend);
+  const LoadedPayload of_another_program(backend);
+  auto second = std::make_unique<LoadedPayload>(backend, *first);
+  EXPECT_EQ(first->constant_bytes(), 512u);
+  EXPECT_EQ(of_another_program.constant_bytes(), 512u);
+  EXPECT_EQ(second->constant_bytes(), 256u);
+  EXPECT_TRUE(second->run(4).ok());
+  first.reset();
+  EXPECT_TRUE(second->run(3).ok());
+  LoadedPayload third(backend, *second);
+  second.reset();
+  EXPECT_EQ(third.constant_bytes(), 256u);
+  EXPECT_TRUE(third.run(4).ok());
 }
 
 TEST_F(GpuMethods, PipelinesAreMadeOnTheThreadsOfThePool) {
