@@ -64,6 +64,8 @@ class Converter {
 
   void run() {
     if (!any_bytes()) return;
+    count_readers();
+    for (size_t i = 0; i < list_.nodes.size(); ++i) rise(i);
     sink();
     count_readers();
     const size_t count = list_.nodes.size();
@@ -113,6 +115,40 @@ class Converter {
   bool converts(Id from, Id to) {
     const double ratio = scale(from) / scale(to);
     return ratio >= 0x1p-8 && ratio < 0x1p7;
+  }
+
+  // ---- A Convert to bytes goes before nodes that only change sizes or order. ----
+
+  // What has one input whose elements it keeps; it becomes a move of bytes.
+  static bool keeps_elements(const NodeSpec& node) {
+    return node.kind == NodeContent::Transpose || node.kind == NodeContent::Reshape ||
+           node.kind == NodeContent::Copy;
+  }
+
+  // Exchanges the Convert in place `i` and the moves before it, if nothing else reads their
+  // results.
+  void rise(size_t i) {
+    while (is_convert(list_.nodes[i]) && is_bytes(list_.nodes[i].output)) {
+      const Id moved = list_.nodes[i].inputs[0];
+      const int64_t maker = value(moved).maker;
+      if (maker < 0 || value(moved).is_output || readers_[moved].size() != 1) return;
+      NodeSpec& move = list_.nodes[static_cast<size_t>(maker)];
+      NodeSpec& convert = list_.nodes[i];
+      if (!keeps_elements(move) || is_bytes(move.inputs[0])) return;
+      ValueSpec bytes;
+      bytes.dims = value(move.inputs[0]).dims;
+      bytes.quantization = value(convert.output).quantization;
+      bytes.maker = maker;
+      list_.values.push_back(std::move(bytes));
+      const Id between = static_cast<Id>(list_.values.size()) - 1;
+      convert.inputs[0] = move.inputs[0];
+      move.inputs[0] = between;
+      move.output = convert.output;
+      convert.output = between;
+      std::swap(move, convert);
+      value(list_.nodes[i].output).maker = static_cast<int64_t>(i);
+      i = static_cast<size_t>(maker);
+    }
   }
 
   // ---- Nodes that move elements go before the Convert to floats. ----
