@@ -66,6 +66,7 @@ class Converter {
     if (!any_bytes()) return;
     count_readers();
     for (size_t i = 0; i < list_.nodes.size(); ++i) rise(i);
+    settle();
     sink();
     count_readers();
     const size_t count = list_.nodes.size();
@@ -104,10 +105,16 @@ class Converter {
     if (value(id).maker < 0 || value(id).is_output || readers_[id].size() != 1) return;
     NodeSpec& maker = list_.nodes[static_cast<size_t>(value(id).maker)];
     const bool takes = has_weights(maker.kind) || maker.kind == NodeContent::Add;
-    if (!takes || std::max(maker.min, node.min) >= std::min(maker.max, node.max)) return;
+    if (takes) take_range(node, maker);
+  }
+
+  // The clamp `node` behind `maker` is left out if its range is not beyond what the maker gives.
+  void take_range(NodeSpec& node, NodeSpec& maker) {
+    if (std::max(maker.min, node.min) >= std::min(maker.max, node.max)) return;
     maker.min = std::max(maker.min, node.min);
     maker.max = std::min(maker.max, node.max);
     maker.output = node.output;
+    value(node.output).maker = &maker - list_.nodes.data();
     node.kind = NodeContent::NONE;
   }
 
@@ -125,30 +132,46 @@ class Converter {
            node.kind == NodeContent::Copy;
   }
 
-  // Exchanges the Convert in place `i` and the moves before it, if nothing else reads their
-  // results.
+  // Values that rise() made are, but have not been counted.
+  bool is_read_once(Id id) {
+    return id >= readers_.size() || (readers_[id].size() == 1 && !value(id).is_output);
+  }
+
+  // Exchanges the Convert in place `i`, or a clamp that may be before one, and the moves before it
+  // whose results nothing else reads.
   void rise(size_t i) {
-    while (is_convert(list_.nodes[i]) && is_bytes(list_.nodes[i].output)) {
-      const Id moved = list_.nodes[i].inputs[0];
-      const int64_t maker = value(moved).maker;
-      if (maker < 0 || value(moved).is_output || readers_[moved].size() != 1) return;
-      NodeSpec& move = list_.nodes[static_cast<size_t>(maker)];
-      NodeSpec& convert = list_.nodes[i];
-      if (!keeps_elements(move) || is_bytes(move.inputs[0])) return;
-      ValueSpec bytes;
-      bytes.dims = value(move.inputs[0]).dims;
-      bytes.quantization = value(convert.output).quantization;
-      bytes.maker = maker;
-      list_.values.push_back(std::move(bytes));
+    const auto rises = [&](const NodeSpec& node) {
+      return is_bytes(node.output) ? is_convert(node) : node.kind == NodeContent::Clamp;
+    };
+    while (rises(list_.nodes[i])) {
+      NodeSpec& node = list_.nodes[i];
+      const Id moved = node.inputs[0];
+      if (value(moved).maker < 0 || !is_read_once(moved)) return;
+      const auto maker = static_cast<size_t>(value(moved).maker);
+      NodeSpec& move = list_.nodes[maker];
+      if (!keeps_elements(move)) return join_clamp(node, move);
+      if (is_bytes(move.inputs[0])) return;
+      ValueSpec made;
+      made.dims = value(move.inputs[0]).dims;
+      made.quantization = value(node.output).quantization;
+      made.maker = static_cast<int64_t>(maker);
+      list_.values.push_back(std::move(made));
       const Id between = static_cast<Id>(list_.values.size()) - 1;
-      convert.inputs[0] = move.inputs[0];
+      node.inputs[0] = move.inputs[0];
       move.inputs[0] = between;
-      move.output = convert.output;
-      convert.output = between;
-      std::swap(move, convert);
+      move.output = node.output;
+      node.output = between;
+      std::swap(move, node);
       value(list_.nodes[i].output).maker = static_cast<int64_t>(i);
-      i = static_cast<size_t>(maker);
+      i = maker;
     }
+  }
+
+  // A clamp of floats becomes the output range of the node that makes its input.
+  void join_clamp(NodeSpec& node, NodeSpec& maker) {
+    const bool takes = has_weights(maker.kind) || maker.kind == NodeContent::Add;
+    if (node.kind != NodeContent::Clamp || !takes) return;
+    take_range(node, maker);
   }
 
   // ---- Nodes that move elements go before the Convert to floats. ----
