@@ -513,8 +513,13 @@ TEST(XnnpackPayload, NodesThatLieAreRefused) {
 TEST(XnnpackPayload, EveryCutAndEveryChangedByteIsSurvived) {
   PayloadBuilder p;
   const uint32_t x = p.input({2, 3}), t = p.inner({2, 2}), y = p.output({2, 2});
-  p.connected(x, p.constant({2, 3}, {1, 2, 3, 4, 5, 6}), p.constant({2}, {1, 2}), t);
+  const uint32_t w = p.constant({2, 3}, {1, 2, 3, 4, 5, 6});
+  p.connected(x, w, p.constant({2}, {1, 2}), t);
   p.unary(NodeContent::Softmax, t, y);
+  // Half of the bytes of the weights, as float16.
+  p.tensors[w].type = wire::DataType::FP16;
+  p.constants[1].size /= 2;
+  p.identifier = kTaperIdentifier;
   const std::vector<uint8_t> good = p.finish();
   ASSERT_TRUE(Loaded(good).status.ok());
   HeldFloats in({2, 3}, Floats(6, 1)), out({2, 2}, Floats(4));
