@@ -106,6 +106,8 @@ struct Value {
   std::string fqn;  // kConstant, kState: "layer.0.weight"; may be empty.
   Node* producer = nullptr;              // kResult only.
   std::shared_ptr<const Scales> scales;  // kConstant; null if it is not stored as integers.
+  TensorData
+      halves;  // kConstant of float32: the float16 elements that it was cast from, if it was.
   // The exporter's names of the results that it holds: its own, and those of values that it
   // replaced.
   std::vector<std::string> holds = {};

@@ -5,7 +5,8 @@
 //                                                         %v = dequantize_per_channel(%integers, ...)
 //                                                         %y = aten::conv2d(%j, %v, %b)
 //
-// A tensor is quantised once, before its first reader; all its readers read the same result.
+// A tensor is quantised once, before its first reader; all its readers read the same result. A
+// weight in float16 is cast before its readers; of an embedding, the rows that it gives are.
 
 #include <cstring>
 #include <set>
@@ -39,7 +40,11 @@ class Applier {
   Applier(Graph& graph, const Sites& sites, const QuantPlan& plan) : graph_(graph) {
     for (const QuantLayer& layer : sites.layers) {
       const auto found = plan.layers.find(layer.name);
-      if (found != plan.layers.end()) layers_[layer.node] = {&layer, &found->second};
+      if (found == plan.layers.end()) continue;
+      const LayerPlan& planned = found->second;
+      if (!planned.weight.halves.empty())
+        halves_[layer.weight] = {&planned.weight, nullptr, nullptr};
+      if (layer.kind != LayerKind::kStored) layers_[layer.node] = {&layer, &planned};
     }
     for (const Value* value : graph.constants) fqns_.insert(value->fqn);
     for (const auto& [name, group] : sites.group_of) {
@@ -65,6 +70,7 @@ class Applier {
 
   bool visit(Node& node, Rewriter& rewriter) {
     if (node.schema->name.starts_with("quantized_decomposed::")) return false;
+    if (node.is("aten::embedding") && look_up_halves(node, rewriter)) return true;
     for (Argument& arg : node.args) arg = quantised(arg, rewriter);
     const auto found = layers_.find(&node);
     if (found == layers_.end()) return false;
@@ -83,6 +89,11 @@ class Applier {
     }
     if (!arg.is_value()) return arg;
     Value* value = arg.value();
+    if (const auto half = halves_.find(value); half != halves_.end()) {
+      Value*& floats = half->second.floats;
+      if (floats == nullptr) floats = cast_to_float(in_halves(*value), rewriter);
+      return floats;
+    }
     if (const auto done = dequantised_.find(value); done != dequantised_.end()) return done->second;
     const auto scale = scales_.find(value->name);
     if (scale == scales_.end()) return arg;
@@ -97,6 +108,33 @@ class Applier {
                                   {value->type})[0];
     dequantised_[value] = floats;
     return floats;
+  }
+
+  // The constant in float16.
+  Value* in_halves(const Value& weight) {
+    Halves& halves = halves_.at(&weight);
+    if (halves.constant == nullptr) {
+      halves.constant = constant(weight, "_half", {ScalarType::kHalf, weight.type.sizes},
+                                 data_of(halves.weight->halves));
+    }
+    return halves.constant;
+  }
+
+  static Value* cast_to_float(Value* value, Rewriter& rewriter) {
+    return rewriter.emit("aten::_to_copy", {value, ScalarType::kFloat},
+                         {TensorType(ScalarType::kFloat, value->type.sizes)})[0];
+  }
+
+  // The rows of a table in float16 are cast, rather than the table.
+  bool look_up_halves(Node& node, Rewriter& rewriter) {
+    const Value* table = node.arg("weight").value();
+    if (halves_.count(table) == 0) return false;
+    std::vector<Argument> args = node.args;
+    args[static_cast<size_t>(node.schema->find("weight"))] = in_halves(*table);
+    Value* rows = rewriter.emit(node.target(), args,
+                                {TensorType(ScalarType::kHalf, node.outputs[0]->type.sizes)})[0];
+    rewriter.replace(node.outputs[0], cast_to_float(rows, rewriter));
+    return true;
   }
 
   void quantise_in_each_run(const QuantLayer& layer, Node& node, Rewriter& rewriter) {
@@ -197,8 +235,15 @@ class Applier {
     if (at >= 0) node.args[static_cast<size_t>(at)] = value;
   }
 
+  struct Halves {
+    const QuantisedWeight* weight = nullptr;
+    Value* constant = nullptr;
+    Value* floats = nullptr;
+  };
+
   Graph& graph_;
   std::set<std::string> fqns_;  // Taken by constants.
+  std::map<const Value*, Halves> halves_;
   std::map<const Node*, Planned> layers_;
   std::map<std::string, TensorScale> scales_;
   std::map<const Value*, Value*> dequantised_, dynamic_, weights_, turned_;

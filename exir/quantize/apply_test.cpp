@@ -92,6 +92,50 @@ TEST(Apply, TransposedWeightsStayTransposed) {
   EXPECT_NE(text.find("aten::permute(%dequantize_per_channel, [1, 0])"), std::string::npos) << text;
 }
 
+// The table, of which few rows are read, stays in halves; other weights are cast once.
+TEST(Apply, HalvesAreCastBeforeTheirReaders) {
+  auto graph = parse_graph(R"(graph "g" {
+  input %i: int64[2]
+  constant %w: float32[2, 2] "w" = {1, 2, 3, 4}
+  %e: float32[2, 2] = aten::embedding(%w, %i)
+  %y: float32[2, 2] = aten::linear(%e, %w, None)
+  %z: float32[2, 2] = aten::mul.Tensor(%y, %w)
+  return %z
+})");
+  const Sites sites = find_sites(*graph, {}, Reach::kEveryWeight);
+  ASSERT_EQ(sites.layers.size(), 2u);
+  QuantPlan plan;
+  for (const QuantLayer& layer : sites.layers) {
+    plan.layers[layer.name].weight.halves = {0x3c00, 0x4000, 0x4200, 0x4400};
+  }
+  apply_plan(*graph, sites, plan);
+  const std::string text = print(*graph);
+  EXPECT_NE(text.find("\"w_half\" = hex \"003c004000420044\""), text.npos) << text;
+  EXPECT_NE(text.find(": float16[2, 2] = aten::embedding(%w_half, %i"), text.npos) << text;
+  size_t casts = 0;
+  for (const auto& node : graph->nodes) casts += node->is("aten::_to_copy");
+  EXPECT_EQ(casts, 2u) << text;
+  EXPECT_EQ(text.find("%w:"), text.npos) << text;
+}
+
+TEST(Sites, EveryWeightIncludesThoseInLists) {
+  std::string elements = "0";
+  for (int i = 1; i < 400; ++i) elements += ", 0";
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 20]
+  constant %w: float32[20, 20] "w" = {)" +
+                                 elements + R"(}
+  constant %s: float32[1, 2] "s" = {1, 2}
+  %y: float32[21, 20] = aten::cat([%x, %w])
+  %z: float32[1, 2] = aten::neg(%s)
+  return %y, %z
+})");
+  EXPECT_TRUE(find_sites(*graph).layers.empty());
+  const Sites sites = find_sites(*graph, {}, Reach::kEveryWeight);
+  ASSERT_EQ(sites.layers.size(), 1u) << "small ones stay";
+  EXPECT_EQ(sites.layers[0].name, "w");
+}
+
 TEST(Prepare, WritesInPlaceBecomeValues) {
   auto graph = parse_graph(R"(graph "g" {
   input %x: float32[1, 1, 2, 2]

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,12 @@ struct SampleTensor {
 // One for each tensor that the program takes, in order.
 using Sample = std::vector<SampleTensor>;
 
+// How long a run takes, in seconds: on the whole, and by the names of nodes. Medians.
+struct RunTimes {
+  double whole = 0;
+  std::map<std::string, double> nodes;
+};
+
 // A program that is ready to run. Functions throw Failure, or what the command's own code throws.
 class LoadedProgram {
  public:
@@ -28,6 +35,8 @@ class LoadedProgram {
   virtual void run(const Sample& sample) = 0;
   // An output of the last run, by its place in Graph::outputs.
   virtual SampleTensor output(size_t place) = 0;
+  // Runs a sample again and again.
+  virtual RunTimes times(const Sample& sample) = 0;
 };
 
 // Compiles and loads the graph, which is changed.

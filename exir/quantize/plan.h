@@ -18,13 +18,16 @@ struct TensorScale {
   int64_t low = -128, high = 127;
 };
 
-// The integers that stand for a weight.
+// The integers, or the halves, that stand for a weight.
 struct QuantisedWeight {
   std::vector<int8_t> integers;  // Of the sizes of the weight.
+  std::vector<uint16_t> halves;  // The bits of float16, without scales, in place of integers.
   std::vector<float> scales;     // One per channel, or [rows, groups] of a matrix.
   size_t axis = 0;
   int64_t group = 0;  // Elements of a row that share a scale; 0: the whole channel.
   int64_t low = -127, high = 127;
+
+  bool is_empty() const { return integers.empty() && halves.empty(); }
 };
 
 // How the activations around a layer are treated.

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kWidestFeedback = 4096;  // Columns: the matrix of squares takes 8 bytes each.
 
 std::string format_text(const WeightFormat& format) {
+  if (format.bits == kHalfBits) return "float16";
   const std::string bits = "int" + std::to_string(format.bits);
   return format.group == 0 ? bits : bits + " in groups of " + std::to_string(format.group);
 }
@@ -30,12 +31,18 @@ double decibels_of(const std::vector<float>& exact, const std::vector<float>& ro
   return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
 }
 
+float largest_of(const std::vector<float>& elements) {
+  float largest = 0;
+  for (const float element : elements) largest = std::max(largest, std::fabs(element));
+  return largest;
+}
+
 // The format of a layer's weight: 4 bits are for matrices whose rows the groups divide.
 WeightFormat format_of(const QuantLayer& layer, const QuantizeRequest& request,
                        const std::vector<int64_t>& sizes, std::string& note) {
   WeightFormat format = request.weights;
   if (layer.kind == LayerKind::kEmbedding) format = *request.embeddings;
-  if (format.bits == 8) return format;
+  if (format.bits >= 8) return format;
   const bool matrix = layer.kind != LayerKind::kConvolution && sizes.size() == 2 && layer.axis == 0;
   if (matrix && (format.group == 0 || sizes[1] % format.group == 0)) return format;
   note = "layer " + in_quotes(layer.name) + " has 8 bits: " +
@@ -54,7 +61,8 @@ class WeightPlanner {
     session_.report.layers.clear();
     const std::unique_ptr<Graph> graph = session_.fresh();
     uses_ = uses_of(*graph);
-    const Sites sites = find_sites(*graph);  // Also those that stay in float, for the report.
+    // Also those that stay in float, for the report.
+    const Sites sites = find_sites(*graph, {}, session_.reach());
     size_t done = 0;
     for (const QuantLayer& layer : sites.layers) {
       if (layer.weight != nullptr || session_.request.activations == Activations::kStatic) {
@@ -76,7 +84,7 @@ class WeightPlanner {
     LayerPlan plan;
     plan.activations = session_.request.activations;
     // Only linear layers choose a scale in each run.
-    if (layer.kind == LayerKind::kEmbedding ||
+    if (layer.kind == LayerKind::kEmbedding || layer.kind == LayerKind::kStored ||
         (plan.activations == Activations::kDynamic && layer.kind == LayerKind::kConvolution)) {
       plan.activations = Activations::kFloat;
     }
@@ -97,7 +105,7 @@ class WeightPlanner {
     std::vector<int64_t> sizes;
     for (const Sym& size : layer.weight->type.sizes) sizes.push_back(size.as_int());
     const std::vector<float> elements = row_major_floats(*layer.weight);
-    said.float_bytes = said.bytes = elements.size() * sizeof(float);
+    said.float_bytes = said.bytes = said.quantised_bytes = elements.size() * sizeof(float);
     const bool finite = std::all_of(elements.begin(), elements.end(),
                                     [](float value) { return std::isfinite(value); });
     if (!finite) {
@@ -107,13 +115,19 @@ class WeightPlanner {
     std::string note;
     const WeightFormat format = format_of(layer, session_.request, sizes, note);
     if (!note.empty()) session_.report.notes.push_back(note);
+    if (format.bits == kHalfBits && largest_of(elements) > kLargestHalf) {
+      session_.in_float[layer.name] = "its weight exceeds float16's largest number, 65504";
+      return;
+    }
     plan.weight = rounded(layer, elements, sizes, format);
     const std::vector<float> now = restored(plan.weight, sizes);
     said.format = format_text(format);
     said.weight_decibels = decibels_of(elements, now);
-    said.bytes = plan.weight.integers.size() * static_cast<size_t>(format.bits) / 8 +
+    said.bytes = elements.size() * static_cast<size_t>(format.bits) / 8 +
                  plan.weight.scales.size() * sizeof(float);
-    if (layer.input == nullptr || !session_.request.correct_bias) return;
+    said.quantised_bytes = said.bytes;
+    if (format.bits == kHalfBits || layer.input == nullptr || !session_.request.correct_bias)
+      return;
     const auto input = session_.calibration.channels.find(layer.input->name);
     if (input == session_.calibration.channels.end()) return;
     std::vector<float> bias;
@@ -128,7 +142,7 @@ class WeightPlanner {
                              ? session_.calibration.squares.end()
                              : session_.calibration.squares.find(layer.input->name);
     const bool own = uses_.at(layer.weight) == 1;
-    if (squares == session_.calibration.squares.end() || format.bits == 8 || !own ||
+    if (squares == session_.calibration.squares.end() || format.bits >= 8 || !own ||
         layer.kind != LayerKind::kLinear || layer.axis != 0 || sizes[1] > kWidestFeedback) {
       return round_weight(elements, sizes, layer.axis, format);
     }

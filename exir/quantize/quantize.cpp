@@ -53,7 +53,9 @@ void check(const Session& session, const Graph& graph) {
   if (!any && has_integers) refuse("nothing-to-quantise", "is quantised already");
   if (!any) {
     refuse("nothing-to-quantise",
-           "has no convolution or linear layer of float32 whose weight is a constant");
+           session.reach() == Reach::kEveryWeight
+               ? "has no weight of float32"
+               : "has no convolution or linear layer of float32 whose weight is a constant");
   }
 }
 
@@ -65,13 +67,6 @@ void check_labels(const Session& session) {
     refuse("bad-labels", "gives " + std::to_string(rows) + " rows for the samples, but there are " +
                              std::to_string(labels.size()) + " labels");
   }
-}
-
-// How long the float program takes, with nothing observed.
-void time_float_program(Session& session) {
-  const std::unique_ptr<Graph> graph = session.fresh();
-  const size_t samples = std::min<size_t>(session.request.samples.size(), 8);
-  session.outputs_of(*graph, samples, "timing", &session.report.float_seconds);
 }
 
 }  // namespace
@@ -88,6 +83,7 @@ QuantizeResult quantize_program(const QuantizeRequest& request) {
   plan_weights(session);
   plan_tensors(session);
   try_methods(session);
+  time_layers(session);
   if (request.sensitivity || request.largest_drop) measure_layers(session);
   if (request.largest_drop && !request.samples.empty()) limit_drop(session);
   QuantizeResult result;
@@ -97,10 +93,10 @@ QuantizeResult quantize_program(const QuantizeRequest& request) {
   report.samples = request.samples.size();
   report.labelled = !request.labels.empty();
   if (!request.samples.empty()) {
-    time_float_program(session);
+    time_whole(session);
     const std::unique_ptr<Graph> graph = session.quantised();
-    report.difference = session.compare(
-        session.outputs_of(*graph, request.samples.size(), "checking", &report.seconds));
+    report.difference =
+        session.compare(session.outputs_of(*graph, request.samples.size(), "checking"));
   }
   result.report = std::move(report);
   return result;

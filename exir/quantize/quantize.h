@@ -20,6 +20,7 @@ struct QuantizeRequest {
   std::string model;  // Of an archive with several; empty: the only one.
   Operators operators = builtin_operators();
   Engine engine;
+  Engine timed_engine;          // One whose programs tell of nodes; may be empty.
   std::vector<Sample> samples;  // May be empty unless activations are static.
   std::vector<int64_t> labels;  // One class for each row of the first output, or none.
 

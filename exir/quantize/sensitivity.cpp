@@ -81,6 +81,7 @@ void limit_drop(Session& session) {
     layer.why_not = "number " + std::to_string(i + 1) + " in sensitivity";
     session.in_float[layer.name] = layer.why_not;
     layer.bytes = layer.float_bytes;
+    layer.kept_by_drop = true;
   }
 }
 

@@ -2,9 +2,6 @@
 
 #include "exir/quantize/session.h"
 
-#include <algorithm>
-#include <chrono>
-
 namespace taper::exir {
 
 std::unique_ptr<Graph> Session::fresh() const {
@@ -18,9 +15,14 @@ std::unique_ptr<Graph> Session::fresh() const {
 }
 
 Sites Session::sites_of(const Graph& graph, const Enabled& enabled) const {
-  return find_sites(graph, [&](const QuantLayer& layer) {
+  const auto wanted = [&](const QuantLayer& layer) {
     return in_float.count(layer.name) == 0 && (!enabled || enabled(layer));
-  });
+  };
+  return find_sites(graph, wanted, reach());
+}
+
+Reach Session::reach() const {
+  return request.weights.bits == kHalfBits ? Reach::kEveryWeight : Reach::kLayers;
 }
 
 std::unique_ptr<Graph> Session::quantised(const Enabled& enabled) const {
@@ -30,23 +32,15 @@ std::unique_ptr<Graph> Session::quantised(const Enabled& enabled) const {
   return graph;
 }
 
-Outputs Session::outputs_of(Graph& graph, size_t samples, const char* what, double* seconds) const {
-  using Clock = std::chrono::steady_clock;
+Outputs Session::outputs_of(Graph& graph, size_t samples, const char* what) const {
   const size_t count = graph.outputs.size();
   const std::unique_ptr<LoadedProgram> program = request.engine(graph);
   Outputs outputs;
-  std::vector<double> times;
   for (size_t s = 0; s < samples; ++s) {
-    const auto start = Clock::now();
     program->run(request.samples[s]);
-    times.push_back(std::chrono::duration<double>(Clock::now() - start).count());
     outputs.emplace_back();
     for (size_t i = 0; i < count; ++i) outputs.back().push_back(program->output(i));
     show(what, s + 1, samples);
-  }
-  if (seconds != nullptr && !times.empty()) {
-    std::sort(times.begin(), times.end());
-    *seconds = times[times.size() / 2];
   }
   return outputs;
 }

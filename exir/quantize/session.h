@@ -22,11 +22,12 @@ class Session {
   std::unique_ptr<Graph> fresh() const;
   // The layers to quantise; those that `enabled` refuses stay in float.
   Sites sites_of(const Graph& graph, const Enabled& enabled = {}) const;
+  // What counts as a layer: in float16, every weight does.
+  Reach reach() const;
   // The program with the plan applied to those layers.
   std::unique_ptr<Graph> quantised(const Enabled& enabled = {}) const;
-  // Runs it on the first samples. `seconds`, if given, receives the median time of a run.
-  Outputs outputs_of(Graph& graph, size_t samples, const char* what,
-                     double* seconds = nullptr) const;
+  // Runs it on the first samples.
+  Outputs outputs_of(Graph& graph, size_t samples, const char* what) const;
   Difference compare(const Outputs& changed) const;
   void show(const char* what, size_t done, size_t total) const;
 };
@@ -38,6 +39,10 @@ void plan_tensors(Session& session);
 // Equalises, smooths and corrects biases where that brings the outputs closer.
 void try_methods(Session& session);
 void measure_layers(Session& session);
+// How long layers take in float, and when all that the plan has are quantised.
+void time_layers(Session& session);
+// How long the program takes on the whole, before and after.
+void time_whole(Session& session);
 // Leaves the most sensitive layers in float until the drop is small enough.
 void limit_drop(Session& session);
 

@@ -61,6 +61,8 @@ const std::set<std::string_view> kArithmetic = {"aten::add.Tensor", "aten::sub.T
 // Bounded functions, whose results are worth a byte where their input is one.
 const std::set<std::string_view> kBounded = {"aten::sigmoid", "aten::hardsigmoid", "aten::tanh"};
 
+constexpr size_t kSmallConstant = 1024;  // Bytes; the text of two nodes takes as many.
+
 bool is_float_tensor(const Value* value) {
   return value->kind == ValueKind::kTensor && value->type.dtype == ScalarType::kFloat &&
          !value->type.pairs;
@@ -97,8 +99,8 @@ Value* behind_transposes(Value* value, size_t* axis) {
 
 class Finder {
  public:
-  Finder(const Graph& graph, const Enabled& enabled)
-      : graph_(graph), enabled_(enabled), uses_(uses_of(graph)) {}
+  Finder(const Graph& graph, const Enabled& enabled, Reach reach)
+      : graph_(graph), enabled_(enabled), reach_(reach), uses_(uses_of(graph)) {}
 
   Sites run() {
     find_written();
@@ -108,6 +110,9 @@ class Finder {
       }
     }
     for (const auto& node : graph_.nodes) find_layer(*node);
+    if (reach_ == Reach::kEveryWeight) {
+      for (const auto& node : graph_.nodes) find_stored(*node);
+    }
     while (spread()) continue;
     collect();
     return std::move(out_);
@@ -188,11 +193,26 @@ class Finder {
     if (layer.kind != LayerKind::kEmbedding && !(markable(layer.input) && markable(layer.output))) {
       return;
     }
+    weights_.insert(layer.weight);
     if (enabled_ && !enabled_(layer)) return;
     out_.layers.push_back(layer);
     if (layer.kind == LayerKind::kEmbedding) return;
     mark(layer.input);
     mark(layer.output);
+  }
+
+  // The constants that a node reads and that are no layer's weight, each at its first reader.
+  void find_stored(Node& node) {
+    for_each_value(node, [&](Value* value) {
+      const bool pays = is_weight(value) && value->data.bytes > kSmallConstant;
+      if (!pays || fixed_.count(value) != 0 || !weights_.insert(value).second) return;
+      QuantLayer layer;
+      layer.name = value->name;
+      layer.kind = LayerKind::kStored;
+      layer.node = &node;
+      layer.weight = value;
+      if (!enabled_ || enabled_(layer)) out_.layers.push_back(layer);
+    });
   }
 
   // Transposed convolutions have their output channels in dimension 1, if there are no groups.
@@ -299,10 +319,12 @@ class Finder {
 
   const Graph& graph_;
   const Enabled& enabled_;
+  const Reach reach_;
   std::map<const Value*, int> uses_;
   std::map<const Value*, std::vector<Node*>> readers_;
   std::set<const Value*> fixed_;
   std::set<const Node*> arithmetic_;
+  std::set<const Value*> weights_;  // Of layers, also of those that stay in float.
   std::map<const Value*, size_t> marked_;
   std::vector<Value*> order_;
   std::vector<size_t> parent_;  // Union-find over marked values.
@@ -320,8 +342,8 @@ std::map<const Value*, int> uses_of(const Graph& graph) {
   return uses;
 }
 
-Sites find_sites(const Graph& graph, const Enabled& enabled) {
-  return Finder(graph, enabled).run();
+Sites find_sites(const Graph& graph, const Enabled& enabled, Reach reach) {
+  return Finder(graph, enabled, reach).run();
 }
 
 }  // namespace taper::exir

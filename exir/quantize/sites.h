@@ -18,10 +18,17 @@
 
 namespace taper::exir {
 
-enum class LayerKind : uint8_t { kConvolution, kLinear, kEmbedding, kArithmetic };
+enum class LayerKind : uint8_t {
+  kConvolution,
+  kLinear,
+  kEmbedding,
+  kArithmetic,
+  kStored,  // Any other constant; only how it is stored changes.
+};
 
 struct QuantLayer {
-  std::string name;  // That of its node's result, which is unique and stays.
+  std::string name;  // That of its node's result, which is unique and stays; for kStored, the
+                     // constant's.
   LayerKind kind = LayerKind::kArithmetic;
   Node* node = nullptr;
   Value* input = nullptr;   // Of a layer with weights.
@@ -37,9 +44,12 @@ struct Sites {
   std::vector<std::vector<Value*>> groups;
 };
 
+// Whether constants that no layer multiplies by count as well.
+enum class Reach : uint8_t { kLayers, kEveryWeight };
+
 // The layers for which `enabled` says so; all if it is empty.
 using Enabled = std::function<bool(const QuantLayer&)>;
-Sites find_sites(const Graph& graph, const Enabled& enabled = {});
+Sites find_sites(const Graph& graph, const Enabled& enabled = {}, Reach reach = Reach::kLayers);
 
 // Makes the graph ready: nodes that write in place become functional, batch norms become part of
 // convolutions. The numbers stay the same up to rounding.

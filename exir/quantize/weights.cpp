@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernels_portable/engine/half.h"
+
 namespace taper::exir {
 namespace {
 
@@ -51,6 +53,12 @@ float best_scale(const std::vector<float>& values, float largest, const Quantise
 QuantisedWeight round_weight(const std::vector<float>& elements, const std::vector<int64_t>& sizes,
                              size_t axis, const WeightFormat& format) {
   QuantisedWeight out;
+  if (format.bits == kHalfBits) {
+    for (const float element : elements) {
+      out.halves.push_back(portable::float_to_half(element).bits);
+    }
+    return out;
+  }
   out.axis = axis;
   out.group = format.group;
   out.high = format.bits == 8 ? 127 : 7;
@@ -85,6 +93,13 @@ QuantisedWeight round_weight(const std::vector<float>& elements, const std::vect
 }
 
 std::vector<float> restored(const QuantisedWeight& weight, const std::vector<int64_t>& sizes) {
+  if (!weight.halves.empty()) {
+    std::vector<float> out;
+    for (const uint16_t bits : weight.halves) {
+      out.push_back(portable::half_to_float(portable::Half{bits}));
+    }
+    return out;
+  }
   std::vector<float> out(weight.integers.size());
   for_each_scaled(sizes, weight.axis, weight.group, [&](size_t i, size_t s) {
     out[i] = static_cast<float>(weight.integers[i]) * weight.scales[s];

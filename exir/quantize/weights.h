@@ -6,14 +6,19 @@
 
 namespace taper::exir {
 
+constexpr int kHalfBits = 16;  // The elements of float16, which have no scales.
+
 // How many bits, and how many elements of a row share a scale; 0: each output channel has one.
 struct WeightFormat {
   int bits = 8;
   int64_t group = 0;
 };
 
-// `elements` in row-major order. Symmetric: the largest element of a channel or group is the
-// largest integer; at 4 bits the scale is the one with the smallest squared error.
+constexpr float kLargestHalf = 65504;  // The largest element that float16 holds.
+
+// `elements` in row-major order, not above kLargestHalf for kHalfBits. Symmetric: the largest
+// element of a channel or group is the largest integer; at 4 bits the scale is the one with the
+// smallest squared error.
 QuantisedWeight round_weight(const std::vector<float>& elements, const std::vector<int64_t>& sizes,
                              size_t axis, const WeightFormat& format);
 

@@ -45,6 +45,15 @@ TEST(Weights, GroupsOfARowHaveScalesOfTheirOwn) {
   EXPECT_EQ(q.integers[7], 1);
 }
 
+TEST(Weights, HalvesHaveNoScales) {
+  const std::vector<float> weight = {1, -2, 0.1f, 65504, 1e-8f, 6e-8f};
+  const QuantisedWeight q = round_weight(weight, {2, 3}, 0, {kHalfBits, 0});
+  EXPECT_EQ(q.halves, (std::vector<uint16_t>{0x3c00, 0xc000, 0x2e66, 0x7bff, 0, 1}));
+  EXPECT_TRUE(q.integers.empty() && q.scales.empty());
+  const std::vector<float> again = {1, -2, 0.0999755859375f, 65504, 0, 5.9604644775390625e-8f};
+  EXPECT_EQ(restored(q, {2, 3}), again);
+}
+
 // With correlated inputs, the error of a column is made up for by the next: for inputs x0 = x1 only
 // the sum of the two weights counts.
 TEST(Feedback, KeepsTheSumOfTwoWeightsThatSeeTheSame) {

@@ -128,6 +128,10 @@ TEST(Quantize, SaysWhatIsWrong) {
            Case{{"--weights", "int4:0"}, 2, "int4:0"},
            Case{{"--dynamic", "--max-drop", "1%"}, 2, "need samples"},
            Case{{"-c", images, "--target", "nothing"}, 2, "nothing"},
+           Case{{"--float16", "--dynamic"}, 2, "--float16 and --dynamic exclude each other"},
+           Case{{"--float16", "--weights", "int8"}, 2, "--float16 and --weights"},
+           Case{{"--float16", "--without", "bias"}, 2, "--float16 and --without"},
+           Case{{"--float16", "--max-drop", "1%"}, 2, "need samples"},
        }) {
     const Said said = quantize(folder, each.options);
     EXPECT_EQ(said.code, each.code) << each.says << said.err;

@@ -92,7 +92,8 @@ def kept_weights(g, shape, axis=0):
         how = f"{step!r}, {point(1)[0]}, {bounds}"
         return f"{PT2E}.dequantize_per_tensor.default({w}, {how})"
     if form in ("group", "affine") and columns and columns % 2 == 0:
-        groups = g.rng.choice([n for n in (1, 2, columns // 2) if columns % n == 0])
+        # PyTorch takes groups of two elements and more.
+        groups = g.rng.choice([n for n in (1, 2, columns // 2) if columns % n == 0 and n < columns])
         count = shape[0] * groups
         scales = f"torch.tensor({numbers(g, count, step / 2, step)}).reshape({shape[0]}, {groups})"
         points = f"torch.tensor({point(count)}, dtype=torch.int8).reshape({shape[0]}, {groups})"

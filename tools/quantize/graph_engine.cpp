@@ -2,6 +2,8 @@
 
 #include "tools/quantize/graph_engine.h"
 
+#include <algorithm>
+#include <chrono>
 #include <deque>
 
 #include "exir/bounds.h"
@@ -10,6 +12,8 @@
 #include "tools/backends.h"
 #include "tools/error.h"
 #include "tools/npy.h"
+#include "tools/profile/recorder.h"
+#include "tools/profile/row_times.h"
 #include "tools/program_runner.h"
 #include "tools/tensor_bytes.h"
 
@@ -29,14 +33,17 @@ exir::FileInMemory compile(exir::Graph& graph, const EngineOptions& options) {
   for (const auto& each : lowering.backends) {
     method.specs[std::string(each->delegate_id())] = each->specs();
   }
-  return exir::emit_program({&method}, {}).pte.aligned();
+  exir::EmitOptions emission;
+  if (options.timed) emission.debug = exir::DebugLevel::kFull;
+  return exir::emit_program({&method}, emission).pte.aligned();
 }
 
 class CompiledProgram final : public exir::LoadedProgram {
  public:
   CompiledProgram(exir::Graph& graph, const EngineOptions& options)
       : file_(compile(graph, options)),
-        backends_(BackendOptions{options.threads}),
+        timed_(options.timed),
+        backends_(BackendOptions{options.threads, {}, options.timed ? &recorder_ : nullptr}),
         module_({file_.data(), file_.size()}, module_options(options.optimized)) {
     Status status = module_.load();
     if (status.ok()) status = module_.load_method("forward");
@@ -45,6 +52,38 @@ class CompiledProgram final : public exir::LoadedProgram {
   }
 
   void run(const exir::Sample& sample) override {
+    prepare(sample);
+    execute();
+  }
+
+  exir::RunTimes times(const exir::Sample& sample) override {
+    using Clock = std::chrono::steady_clock;
+    constexpr double kEnough = 0.3;  // Seconds.
+    constexpr size_t kFewest = 5, kMost = 100;
+    for (int warm_up = 0; warm_up < 2; ++warm_up) run(sample);
+    std::vector<double> seconds;
+    double sum = 0;
+    while (seconds.size() < kFewest || (sum < kEnough && seconds.size() < kMost)) {
+      prepare(sample);
+      if (timed_) recorder_.start_run();
+      const auto start = Clock::now();
+      execute();
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      sum += seconds.back();
+    }
+    return {value_at(std::move(seconds), 0.5), node_times()};
+  }
+
+  exir::SampleTensor output(size_t place) override {
+    const EValue value = method_->get_output(place).value();
+    if (!value.is_tensor()) return {ScalarType::kLong, {}, ""};
+    const Tensor& tensor = value.to_tensor();
+    return {tensor.scalar_type(), shape_of(tensor.sizes()), row_major_bytes(tensor)};
+  }
+
+ private:
+  // Sets the inputs. Every sample is a run by itself: states start anew.
+  void prepare(const exir::Sample& sample) {
     const MethodMeta meta = module_.method_meta("forward").value();
     tensors_.clear();
     inputs_.clear();
@@ -61,21 +100,46 @@ class CompiledProgram final : public exir::LoadedProgram {
       held.set_row_major(given.bytes);
       inputs_.emplace_back(&held.tensor());
     }
-    // Every sample is a run by itself: states start anew.
     Status status = module_.reset_state();
     if (status.ok()) status = method_->set_inputs(inputs_);
-    if (status.ok()) status = method_->execute();
     if (!status.ok()) fail(status);
   }
 
-  exir::SampleTensor output(size_t place) override {
-    const EValue value = method_->get_output(place).value();
-    if (!value.is_tensor()) return {ScalarType::kLong, {}, ""};
-    const Tensor& tensor = value.to_tensor();
-    return {tensor.scalar_type(), shape_of(tensor.sizes()), row_major_bytes(tensor)};
+  void execute() {
+    const Status status = timed_ ? method_->execute(recorder_) : method_->execute();
+    if (!status.ok()) fail(status);
   }
 
- private:
+  // What the recorded runs spent on nodes, by their names.
+  std::map<std::string, double> node_times() const {
+    std::map<std::string, double> nodes;
+    if (!timed_) return nodes;
+    const exir::DebugInfo origins = origins_in(*module_.program(), "forward");
+    RowTimes<std::string> rows;
+    for (size_t run = 0; run < recorder_.runs().size(); ++run) {
+      for (const RecordedEvent& event : recorder_.runs()[run]) {
+        const std::string name = name_of(event, origins);
+        if (!name.empty()) rows.add(run, name, event.seconds());
+      }
+    }
+    for (const auto& row : rows.rows()) nodes[row.key] = value_at(row.seconds, 0.5);
+    return nodes;
+  }
+
+  // Empty for a call whose steps are told of.
+  std::string name_of(const RecordedEvent& event, const exir::DebugInfo& origins) const {
+    const auto found = event.chain == 0 ? origins.find(event.instruction) : origins.end();
+    const std::vector<StepName>& steps = recorder_.steps_of({event.chain, event.instruction});
+    if (event.step == RecordedEvent::kWhole) {
+      if (!steps.empty()) return "";
+      return found == origins.end() ? "(unknown)" : found->second.node.name;
+    }
+    const int64_t node = steps[event.step].node;
+    const bool is_known = found != origins.end() && node >= 0 &&
+                          static_cast<size_t>(node) < found->second.parts.size();
+    return is_known ? found->second.parts[static_cast<size_t>(node)].name : "(unknown)";
+  }
+
   ModuleOptions module_options(bool optimized) const {
     ModuleOptions options;
     options.kernels = kernel_tables(optimized);
@@ -95,6 +159,8 @@ class CompiledProgram final : public exir::LoadedProgram {
   }
 
   const exir::FileInMemory file_;
+  const bool timed_;
+  Recorder recorder_;  // Before what writes to it.
   Backends backends_;
   Module module_;
   Method* method_ = nullptr;

@@ -38,7 +38,20 @@ std::vector<const LayerReport*> sorted(const QuantizeReport& report) {
   return rows;
 }
 
+std::string size_text(size_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+
+// What leaving a layer in float costs.
+std::string cost_text(const LayerReport& layer) {
+  const double bytes =
+      static_cast<double>(layer.float_bytes) - static_cast<double>(layer.quantised_bytes);
+  std::string text = ", costs " + bytes_text(bytes);
+  if (!layer.timed) return text;
+  const double seconds = layer.float_seconds - layer.quantised_seconds;
+  return text + (seconds < 0 ? " and saves " : " and ") + time_text(std::abs(seconds));
+}
+
 std::string state_of(const LayerReport& layer) {
+  if (layer.kept_by_drop) return "float: " + layer.why_not + cost_text(layer);
   if (!layer.quantised) return "float: " + layer.why_not;
   return layer.format.empty() ? "int8" : layer.format;
 }
@@ -77,6 +90,10 @@ std::vector<std::string> summary_of(const QuantizeReport& report, const Quantize
   }
   lines.push_back("time of a run on this machine, one thread: " + time_text(report.float_seconds) +
                   " -> " + time_text(report.seconds));
+  if (report.float_rest > 0) {
+    lines.push_back("of it outside of layers, if all are quantised: " +
+                    time_text(report.float_rest) + " -> " + time_text(report.quantised_rest));
+  }
   lines.insert(lines.end(), report.methods.begin(), report.methods.end());
   for (const std::string& note : report.notes) lines.push_back("note: " + note);
   return lines;
@@ -89,6 +106,11 @@ void add_layer(JsonWriter& json, const LayerReport& layer) {
   json.key("why_not").text(layer.why_not);
   json.key("float_bytes").number(static_cast<int64_t>(layer.float_bytes));
   json.key("bytes").number(static_cast<int64_t>(layer.bytes));
+  json.key("quantised_bytes").number(static_cast<int64_t>(layer.quantised_bytes));
+  if (layer.timed) {
+    json.key("float_seconds").number(layer.float_seconds);
+    json.key("quantised_seconds").number(layer.quantised_seconds);
+  }
   if (!layer.format.empty()) json.key("weight_snr_db").number(layer.weight_decibels);
   if (layer.measured) {
     json.key("sensitivity_db").number(layer.sensitivity);
@@ -109,6 +131,17 @@ std::string row_of(const std::vector<std::string>& cells, const char* tag) {
 // "aten::conv2d" -> "conv2d".
 std::string short_op(const std::string& op) { return op.substr(op.rfind(':') + 1); }
 
+std::string bytes_of(const LayerReport& layer) {
+  if (layer.float_bytes == 0) return "";  // Arithmetic has no weight.
+  return size_text(layer.float_bytes) + " -> " + size_text(layer.bytes);
+}
+
+std::string times_of(const LayerReport& layer) {
+  if (!layer.timed) return "";
+  const double after = layer.quantised ? layer.quantised_seconds : layer.float_seconds;
+  return time_text(layer.float_seconds) + " -> " + time_text(after);
+}
+
 std::vector<std::string> cells_of(const LayerReport& layer) {
   return {title_of(layer),
           short_op(layer.op),
@@ -116,11 +149,12 @@ std::vector<std::string> cells_of(const LayerReport& layer) {
           layer.format.empty() ? "" : decibels_text(layer.weight_decibels),
           layer.measured ? decibels_text(layer.sensitivity) : "",
           layer.measured ? percent_text(layer.largest_error) : "",
-          bytes_text(static_cast<double>(layer.bytes))};
+          bytes_of(layer),
+          times_of(layer)};
 }
 
 const std::vector<std::string> kTitles = {"layer",   "operator",      "stored as", "weight SNR",
-                                          "outputs", "largest error", "bytes"};
+                                          "outputs", "largest error", "bytes",     "time"};
 
 }  // namespace
 
@@ -159,6 +193,10 @@ std::string report_json(const QuantizeReport& report, const QuantizedFile& file)
     }
     json.key("seconds_before").number(report.float_seconds);
     json.key("seconds").number(report.seconds);
+    if (report.float_rest > 0) {
+      json.key("seconds_outside_layers_before").number(report.float_rest);
+      json.key("seconds_outside_layers").number(report.quantised_rest);
+    }
   }
   json.key("outputs").open('[');
   for (const exir::OutputDifference& output : report.difference.outputs) {

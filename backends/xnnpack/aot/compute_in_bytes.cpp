@@ -64,6 +64,9 @@ class Converter {
 
   void run() {
     if (!any_bytes()) return;
+    count_readers();
+    for (size_t i = 0; i < list_.nodes.size(); ++i) rise(i);
+    settle();
     sink();
     count_readers();
     const size_t count = list_.nodes.size();
@@ -102,10 +105,16 @@ class Converter {
     if (value(id).maker < 0 || value(id).is_output || readers_[id].size() != 1) return;
     NodeSpec& maker = list_.nodes[static_cast<size_t>(value(id).maker)];
     const bool takes = has_weights(maker.kind) || maker.kind == NodeContent::Add;
-    if (!takes || std::max(maker.min, node.min) >= std::min(maker.max, node.max)) return;
+    if (takes) take_range(node, maker);
+  }
+
+  // The clamp `node` behind `maker` is left out if its range is not beyond what the maker gives.
+  void take_range(NodeSpec& node, NodeSpec& maker) {
+    if (std::max(maker.min, node.min) >= std::min(maker.max, node.max)) return;
     maker.min = std::max(maker.min, node.min);
     maker.max = std::min(maker.max, node.max);
     maker.output = node.output;
+    value(node.output).maker = &maker - list_.nodes.data();
     node.kind = NodeContent::NONE;
   }
 
@@ -113,6 +122,56 @@ class Converter {
   bool converts(Id from, Id to) {
     const double ratio = scale(from) / scale(to);
     return ratio >= 0x1p-8 && ratio < 0x1p7;
+  }
+
+  // ---- A Convert to bytes goes before nodes that only change sizes or order. ----
+
+  // What has one input whose elements it keeps; it becomes a move of bytes.
+  static bool keeps_elements(const NodeSpec& node) {
+    return node.kind == NodeContent::Transpose || node.kind == NodeContent::Reshape ||
+           node.kind == NodeContent::Copy;
+  }
+
+  // Values that rise() made are, but have not been counted.
+  bool is_read_once(Id id) {
+    return id >= readers_.size() || (readers_[id].size() == 1 && !value(id).is_output);
+  }
+
+  // Exchanges the Convert in place `i`, or a clamp that may be before one, and the moves before it
+  // whose results nothing else reads.
+  void rise(size_t i) {
+    const auto rises = [&](const NodeSpec& node) {
+      return is_bytes(node.output) ? is_convert(node) : node.kind == NodeContent::Clamp;
+    };
+    while (rises(list_.nodes[i])) {
+      NodeSpec& node = list_.nodes[i];
+      const Id moved = node.inputs[0];
+      if (value(moved).maker < 0 || !is_read_once(moved)) return;
+      const auto maker = static_cast<size_t>(value(moved).maker);
+      NodeSpec& move = list_.nodes[maker];
+      if (!keeps_elements(move)) return join_clamp(node, move);
+      if (is_bytes(move.inputs[0])) return;
+      ValueSpec made;
+      made.dims = value(move.inputs[0]).dims;
+      made.quantization = value(node.output).quantization;
+      made.maker = static_cast<int64_t>(maker);
+      list_.values.push_back(std::move(made));
+      const Id between = static_cast<Id>(list_.values.size()) - 1;
+      node.inputs[0] = move.inputs[0];
+      move.inputs[0] = between;
+      move.output = node.output;
+      node.output = between;
+      std::swap(move, node);
+      value(list_.nodes[i].output).maker = static_cast<int64_t>(i);
+      i = maker;
+    }
+  }
+
+  // A clamp of floats becomes the output range of the node that makes its input.
+  void join_clamp(NodeSpec& node, NodeSpec& maker) {
+    const bool takes = has_weights(maker.kind) || maker.kind == NodeContent::Add;
+    if (node.kind != NodeContent::Clamp || !takes) return;
+    take_range(node, maker);
   }
 
   // ---- Nodes that move elements go before the Convert to floats. ----

@@ -323,6 +323,36 @@ exir::TensorData in_16_bits(const std::vector<float>& scales) {
   return exir::own_bytes(std::move(bytes));
 }
 
+// Calls visit(half) for the elements of floats, until it returns false.
+template <typename Visit>
+bool for_each_half(const exir::TensorData& floats, const Visit& visit) {
+  for (size_t i = 0; i < floats.bytes / sizeof(float); ++i) {
+    float number;
+    std::memcpy(&number, floats.data + i * sizeof(number), sizeof(number));
+    if (!visit(number, portable::float_to_half(number))) return false;
+  }
+  return true;
+}
+
+// The elements of a constant of floats as float16, if that changes none of them; else no data.
+exir::TensorData as_halves(const exir::TensorData& floats) {
+  constexpr size_t kSmall = 1024;  // Bytes that are not worth it.
+  if (floats.bytes <= kSmall) return {};
+  const bool fits = for_each_half(floats, [](float number, portable::Half half) {
+    const float again = portable::half_to_float(half);
+    return std::memcmp(&number, &again, sizeof(number)) == 0;
+  });
+  if (!fits) return {};
+  std::vector<uint8_t> bytes;
+  bytes.reserve(floats.bytes / 2);
+  for_each_half(floats, [&](float, portable::Half half) {
+    bytes.push_back(static_cast<uint8_t>(half.bits));
+    bytes.push_back(static_cast<uint8_t>(half.bits >> 8));
+    return true;
+  });
+  return exir::own_bytes(std::move(bytes));
+}
+
 // Values that are not read are written without their constants, so that ids need not change.
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
@@ -356,18 +386,27 @@ exir::Delegate PayloadWriter::finish() {
     const ValueSpec& value = list_.values[id];
     const bool has_groups = value.quantization.group != 0 && read[id];
     const uint32_t scales = has_groups ? add(in_16_bits(value.quantization.scales)) : 0;
-    const uint32_t constant = value.constant != 0 && read[id] ? add(list_.data(id)) : 0;
+    wire::DataType type = value.quantization.type;
+    const bool is_float = type == wire::DataType::FP32;
+    uint32_t constant = 0;
+    if (value.constant != 0 && read[id]) {
+      const exir::TensorData& data = list_.data(id);
+      const exir::TensorData halves =
+          is_float && !for_executorch_ ? as_halves(data) : exir::TensorData();
+      const bool has_halves = halves.data != nullptr;
+      constant = add(has_halves ? halves : data);
+      if (has_halves) type = wire::DataType::FP16;
+      is_taper = is_taper || has_halves;
+    }
     if (value.is_input) inputs.push_back(id);
     if (value.is_output) outputs.push_back(id);
     std::vector<uint32_t> dims;
     for (const Sym& size : value.dims) dims.push_back(upper(size, ranges_));
     const uint32_t flags = (value.is_input ? 1u : 0u) | (value.is_output ? 2u : 0u);
-    const wire::DataType type = value.quantization.type;
     const auto tensor = wire::CreateTensorDirect(fbb, type, static_cast<uint32_t>(dims.size()),
                                                  &dims, constant, value.external, flags, id);
-    values.push_back(type == wire::DataType::FP32
-                         ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
-                         : write_quantized(value.quantization, tensor, scales, fbb));
+    values.push_back(is_float ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
+                              : write_quantized(value.quantization, tensor, scales, fbb));
   }
   const auto graph = wire::CreateXNNGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
                                                 &outputs, nullptr, nullptr, &constants);

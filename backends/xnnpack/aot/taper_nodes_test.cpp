@@ -1,5 +1,5 @@
-// Tests that norms, swish and similar functions become single nodes of Taper's own kinds, except
-// for ExecuTorch.
+// Tests that norms, swish and similar functions become single nodes of Taper's own kinds, and
+// numbers of float16 are stored as such, except for ExecuTorch.
 
 #include <gtest/gtest.h>
 
@@ -41,6 +41,32 @@ TEST(TaperNodes, WeightsThatAreComputedStayNodesOfXnnpack) {
   %n: float32[2, 3, 4], %s: float32[2, 3, 1], %t: float32[2, 3, 1] = aten::native_layer_norm(%x, [4], %w, None, 0.5)
   return %n)");
   EXPECT_EQ(r.kinds(), "LayerNorm Multiply");
+}
+
+// 2049 is the smallest whole number that float16 does not have.
+TEST(TaperNodes, WeightsOfFloat16AreStoredAsSuch) {
+  const auto compiled = [](int last, bool for_executorch) {
+    std::string elements;
+    for (int i = 0; i < 399; ++i) elements += std::to_string(i) + ", ";
+    exir::PartitionOptions options;
+    options.for_executorch = for_executorch;
+    return compile("  input %x: float32[1, 20]\n  constant %w: float32[20, 20] = {" + elements +
+                       std::to_string(last) +
+                       "}\n  %y: float32[1, 20] = aten::linear(%x, %w, None)\n  return %y",
+                   options);
+  };
+  const auto type_of_weight = [](const Compiled& r) {
+    return r.payload().values()->Get(1)->content_as_Tensor()->datatype();
+  };
+  const Compiled halves = compiled(2048, false);
+  EXPECT_EQ(type_of_weight(halves), wire::DataType::FP16);
+  EXPECT_EQ(halves.identifier(), "XT01");
+  const Compiled floats = compiled(2049, false);
+  EXPECT_EQ(type_of_weight(floats), wire::DataType::FP32);
+  EXPECT_EQ(floats.identifier(), "XN01");
+  const Compiled other = compiled(2048, true);
+  EXPECT_EQ(type_of_weight(other), wire::DataType::FP32);
+  EXPECT_EQ(other.identifier(), "XN01");
 }
 
 TEST(TaperNodes, AGroupNormOfAPlainImageIsOneNode) {

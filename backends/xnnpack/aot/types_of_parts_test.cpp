@@ -27,6 +27,20 @@ TEST(TypesOfParts, ASumBetweenBytesIsOne) {
   EXPECT_EQ(texts[2], "int8");
 }
 
+// As behind a convolution of one dimension, which XNNPACK computes in two.
+TEST(TypesOfParts, OtherSizesBeforeTheBytesChangeNothing) {
+  const auto texts = types(std::string(kSum) + R"(  %a: float32[2, 8] = aten::add.Tensor(%d, %d, 1)
+  %v: float32[4, 4] = aten::view_copy(%a, [4, 4])
+  %t: float32[4, 4] = aten::permute_copy(%v, [1, 0])
+  %r: float32[4, 4] = aten::relu(%t)
+  %p: int8[4, 4] = quantized_decomposed::quantize_per_tensor(%r, 1.0, 3, -128, 127, int8)
+  %y: float32[4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
+  return %y)");
+  ASSERT_GT(texts.size(), 5u);
+  EXPECT_EQ(texts[2], "int8");
+  for (const std::string& text : texts) EXPECT_EQ(text.find("float32"), text.npos) << text;
+}
+
 TEST(TypesOfParts, WhatHasNoInt8FormSaysSo) {
   const auto texts = types(std::string(kSum) + R"(  %a: float32[2, 8] = aten::tanh(%d)
   %p: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%a, 1.0, 3, -128, 127, int8)

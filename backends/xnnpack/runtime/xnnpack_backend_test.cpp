@@ -47,6 +47,26 @@ TEST(XnnpackBackend, MultipliesByWeights) {
   EXPECT_EQ(out.result(), (Floats{1.5, 5, 4.5, 14}));
 }
 
+// The same weights as halves: 1, 0, 0, 1, 1, 0.5. ExecuTorch has no such constants.
+TEST(XnnpackBackend, ConstantsMayBeStoredAsHalves) {
+  for (const bool is_taper : {true, false}) {
+    PayloadBuilder p;
+    const uint32_t x = p.input({2, 3}), y = p.output({2, 2});
+    const uint32_t w = p.constant({2, 3}, {0, 0, 0});
+    p.tensors[w].type = wire::DataType::FP16;
+    const uint16_t halves[] = {0x3c00, 0, 0, 0x3c00, 0x3c00, 0x3800};
+    std::memcpy(p.data.data() + p.constants.back().offset, halves, sizeof(halves));
+    p.connected(x, w, p.constant({2}, {0.5, -1}), y);
+    if (is_taper) p.identifier = kTaperIdentifier;
+    Loaded loaded(p.finish());
+    EXPECT_EQ(loaded.status.ok(), is_taper) << loaded.status.message();
+    if (!is_taper) continue;
+    HeldFloats in({2, 3}, {1, 2, 3, 4, 5, 6}), out({2, 2}, {0, 0, 0, 0});
+    ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    EXPECT_EQ(out.result(), (Floats{1.5, 3.5, 4.5, 11}));
+  }
+}
+
 const float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(XnnpackBackend, ExtremesOfNanAreNan) {
@@ -186,6 +206,21 @@ PayloadBuilder open_reshape(const std::vector<wire::SizeSource>& sources) {
   return p;
 }
 constexpr uint32_t kNoSource = UINT32_MAX;
+
+// XNNPACK keeps pointers to pixels, which it would not compute anew.
+TEST(XnnpackBackend, ImagesToResizeKeepTheirChannels) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 1, 2, 3}), y = p.output({1, 1, 4, 3});
+  p.nodes.push_back(
+      {NodeContent::ResizeBilinear, wire::CreateResizeBilinear(p.fbb, 1, 4, x, y, 8).Union()});
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats in({1, 1, 2, 3}, {0, 3, 6, 3, 6, 9}), out({1, 1, 4, 3}, Floats(12));
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), (Floats{0, 3, 6, 1, 4, 7, 2, 5, 8, 3, 6, 9}));
+  HeldFloats two({1, 1, 2, 2}, {0, 3, 6, 9}, 6), four({1, 1, 4, 2}, Floats(8), 12);
+  EXPECT_FALSE(loaded.run({&two.value, &four.value}).ok());
+}
 
 TEST(XnnpackBackend, AReshapeMayHaveSeveralOpenSizes) {
   const wire::SizeSource all[] = {{0, 1, 1, 1}, {0, 0, 2, 2}, {kNoSource, 0, 1, 1}};
@@ -478,8 +513,13 @@ TEST(XnnpackPayload, NodesThatLieAreRefused) {
 TEST(XnnpackPayload, EveryCutAndEveryChangedByteIsSurvived) {
   PayloadBuilder p;
   const uint32_t x = p.input({2, 3}), t = p.inner({2, 2}), y = p.output({2, 2});
-  p.connected(x, p.constant({2, 3}, {1, 2, 3, 4, 5, 6}), p.constant({2}, {1, 2}), t);
+  const uint32_t w = p.constant({2, 3}, {1, 2, 3, 4, 5, 6});
+  p.connected(x, w, p.constant({2}, {1, 2}), t);
   p.unary(NodeContent::Softmax, t, y);
+  // Half of the bytes of the weights, as float16.
+  p.tensors[w].type = wire::DataType::FP16;
+  p.constants[1].size /= 2;
+  p.identifier = kTaperIdentifier;
   const std::vector<uint8_t> good = p.finish();
   ASSERT_TRUE(Loaded(good).status.ok());
   HeldFloats in({2, 3}, Floats(6, 1)), out({2, 2}, Floats(4));

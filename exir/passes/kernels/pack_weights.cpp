@@ -19,6 +19,7 @@ namespace {
 // Constants up to this size become floats rather than being dequantised at each call: that call
 // would take as many bytes of the file.
 constexpr size_t kSmall = size_t{1} << 10;
+constexpr size_t kSmallFloats = size_t{1} << 20;  // The same for those cast from float16.
 
 bool is_matrix_of_integers(const Value* value) {
   return value->scales != nullptr && value->type.rank() == 2 &&
@@ -192,6 +193,10 @@ class WeightPacker {
   void make_floats(Argument& arg, Rewriter& rewriter) {
     if (arg.is_list()) {
       for (Argument& item : arg.list()) make_floats(item, rewriter);
+    } else if (arg.is_value() && is_large_and_from_half(*arg.value())) {
+      Value*& floats = floats_[arg.value()];
+      if (floats == nullptr) floats = cast_again(*arg.value(), rewriter);
+      arg = floats;
     } else if (arg.is_value() && arg.value()->scales != nullptr) {
       Value* value = arg.value();
       if (value->data.bytes <= kSmall || !has_runs(*value)) return become_floats(*value);
@@ -199,6 +204,15 @@ class WeightPacker {
       if (floats == nullptr) floats = dequantised(*value, rewriter);
       arg = floats;
     }
+  }
+
+  static bool is_large_and_from_half(const Value& value) {
+    return value.halves.data != nullptr && value.data.bytes > kSmallFloats;
+  }
+
+  Value* cast_again(const Value& value, Rewriter& rewriter) {
+    Value* halves = constant(&value, "halves", {ScalarType::kHalf, value.type.sizes}, value.halves);
+    return cast(halves, ScalarType::kFloat, rewriter);
   }
 
   // Whether each run of elements has a scale of its own.
@@ -245,8 +259,10 @@ class WeightPacker {
 
 int pack_weights(Graph& graph,
                  const std::function<bool(std::string_view name, const Node& call)>& has_kernel) {
-  const bool any = std::any_of(graph.constants.begin(), graph.constants.end(),
-                               [](const Value* constant) { return constant->scales != nullptr; });
+  const bool any =
+      std::any_of(graph.constants.begin(), graph.constants.end(), [](const Value* constant) {
+        return constant->scales != nullptr || constant->halves.data != nullptr;
+      });
   if (!any) return 0;
   WeightPacker packer(graph, has_kernel);
   const int count =

@@ -62,6 +62,13 @@ bool is_worth_it(const Node& node) {
   return out <= in || out <= (in == 0 ? kFreeBytesOfNothing : kFreeBytes);
 }
 
+// float16 -> float32. Backends need constants, which kernels need not: pack_weights undoes it.
+bool is_widening(const Node& node) {
+  return node.is("dim_order_ops::_to_dim_order_copy") &&
+         node.arg(0).value()->type.dtype == ScalarType::kHalf &&
+         node.outputs[0]->type.dtype == ScalarType::kFloat;
+}
+
 // "fc.weight" permuted is "fc.weight.permute_copy_2".
 std::string derived_name(const Node& node, const Value& constant) {
   std::string from;
@@ -145,12 +152,15 @@ int fold_constants(Graph& graph) {
       intermediates.erase(node);
       return true;
     }
-    if (!is_worth_it(node) || is_turned_matrix(node)) return false;
+    const bool widens = is_widening(node);
+    if (!(widens || is_worth_it(node)) || is_turned_matrix(node)) return false;
     const auto results = is_reshape(node) ? same_data(node) : computed(node);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const Value* each = node.outputs[i];
-      put(i, rewriter.graph().new_constant(each->name, each->type, (*results)[i]));
+      Value* constant = rewriter.graph().new_constant(each->name, each->type, (*results)[i]);
+      if (widens) constant->halves = node.arg(0).value()->data;
+      put(i, constant);
     }
     intermediates.erase(node);
     return true;

@@ -61,7 +61,7 @@ Status Subgraph::read(Span<const uint8_t> payload, const BackendInitContext& con
   const wire::XNNGraph& graph = *parts->graph;
   description_ = parts->description;
   is_taper_ = parts->is_taper;
-  TAPER_TRY(read_values(graph, parts->constants, context));
+  TAPER_TRY(read_values(graph, parts->constants, context, max_bytes));
   TAPER_TRY(read_arguments(graph));
   TAPER_TRY(read_nodes(graph));
   find_needed();
@@ -78,14 +78,19 @@ Status Subgraph::read(Span<const uint8_t> payload, const BackendInitContext& con
 }
 
 Status Subgraph::read_values(const wire::XNNGraph& graph, Span<const uint8_t> constants,
-                             const BackendInitContext& context) {
+                             const BackendInitContext& context, uint64_t max_bytes) {
   value_count_ = count_of(graph.values());
   values_ = make_array<XnnValue>(value_count_);
   TAPER_REQUIRE(values_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the values of the XNNPACK graph");
-  const ValueReader reader(graph, constants, context);
+  const ValueReader reader(graph, constants, context, is_taper_);
+  uint64_t owned = 0;  // Many values may copy the same bytes.
   for (uint32_t i = 0; i < value_count_; ++i) {
-    TAPER_TRY(reader.read(*graph.values()->Get(i), i, values_[i]));
+    XnnValue& value = values_[i];
+    TAPER_TRY(reader.read(*graph.values()->Get(i), i, value));
+    if (value.owned != nullptr) owned = plus(owned, stored_bytes(value.type, value.declared));
+    TAPER_REQUIRE(owned <= max_bytes, Error::kOutOfResources,
+                  "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
   }
   return {};
 }

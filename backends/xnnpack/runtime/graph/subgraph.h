@@ -40,6 +40,7 @@ struct XnnValue {
 
   const uint8_t* data = nullptr;     // The bytes of a constant, as its type and shape require.
   const uint8_t* stored = nullptr;   // The bytes in the file.
+  size_t stored_size = 0;            // How many; fewer than `data` has if they are float16.
   bool is_in_program = false;        // The bytes are part of the program file.
   std::unique_ptr<uint8_t[]> owned;  // Holds `data` if the bytes of the file cannot be used.
 
@@ -106,7 +107,7 @@ class Subgraph {
  private:
   Status read_arguments(const wire::XNNGraph& graph);
   Status read_values(const wire::XNNGraph& graph, Span<const uint8_t> constants,
-                     const BackendInitContext& context);
+                     const BackendInitContext& context, uint64_t max_bytes);
   Status read_nodes(const wire::XNNGraph& graph);
   void find_needed();
 

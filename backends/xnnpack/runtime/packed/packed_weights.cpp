@@ -122,8 +122,7 @@ const XnnValue* PackedWeights::value_of(const void* data) const {
 
 bool PackedWeights::is_unchanged(const XnnValue& value) const {
   if (is_embedded_ && value.is_in_program) return true;
-  const uint64_t version =
-      context_->version_of(bytes_of(value.stored, stored_bytes(value.type, value.declared)));
+  const uint64_t version = context_->version_of(bytes_of(value.stored, value.stored_size));
   return version != 0 && version == file_->program_version();
 }
 

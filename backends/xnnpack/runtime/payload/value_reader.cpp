@@ -8,6 +8,8 @@
 #include <cstring>
 #include <new>
 
+#include "kernels_portable/engine/half.h"
+
 namespace taper::xnnpack {
 namespace {
 
@@ -170,18 +172,36 @@ Status ValueReader::read_constant(const wire::Tensor& tensor, XnnValue& value) c
                         "a constant of the graph is shorter than its type and sizes require");
   TAPER_XNNPACK_REQUIRE(value.external_id == kNone, "a constant of the graph is an argument");
   value.data = value.stored = found->bytes.data();
+  value.stored_size = static_cast<size_t>(needed);
   value.is_in_program = found->is_in_program;
   value.is_known = true;
-  const size_t size = static_cast<size_t>(needed);
+  if (widens_constants_ && value.type == DataType::FP16) {
+    value.type = DataType::FP32;
+    return own_constant(value);
+  }
   const bool is_followed =
-      found->end != nullptr && found->end - (value.data + size) >= XNN_EXTRA_BYTES;
+      found->end != nullptr && found->end - (value.data + value.stored_size) >= XNN_EXTRA_BYTES;
   const bool may_stay = is_followed || !may_be_read_past(value.data, needed);
-  if (is_aligned<uint32_t>(value.data) && may_stay) return {};
+  return is_aligned<uint32_t>(value.data) && may_stay ? Status() : own_constant(value);
+}
+
+// Copies the bytes of the file, or the numbers of float16 that they are.
+Status ValueReader::own_constant(XnnValue& value) const {
+  const size_t size = static_cast<size_t>(stored_bytes(value.type, value.declared));
   value.owned.reset(new (std::nothrow) uint8_t[size + XNN_EXTRA_BYTES]());
   TAPER_REQUIRE(value.owned != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for a constant of the XNNPACK graph");
-  std::memcpy(value.owned.get(), value.data, size);
   value.data = value.owned.get();
+  if (size == value.stored_size) {
+    std::memcpy(value.owned.get(), value.stored, size);
+    return {};
+  }
+  for (size_t i = 0; i < size / sizeof(float); ++i) {
+    portable::Half half;
+    std::memcpy(&half.bits, value.stored + i * sizeof(half.bits), sizeof(half.bits));
+    const float number = portable::half_to_float(half);
+    std::memcpy(value.owned.get() + i * sizeof(number), &number, sizeof(number));
+  }
   return {};
 }
 

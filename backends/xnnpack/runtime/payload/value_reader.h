@@ -8,10 +8,14 @@ namespace taper::xnnpack {
 
 class ValueReader {
  public:
-  // Keeps references to all of its arguments.
+  // Keeps references to its first three arguments. Constants of float16 become float32 if they are
+  // only stored so, as in payloads of Taper's own.
   ValueReader(const wire::XNNGraph& graph, Span<const uint8_t> constants,
-              const BackendInitContext& context)
-      : graph_(graph), constants_(constants), context_(context) {}
+              const BackendInitContext& context, bool widens_constants)
+      : graph_(graph),
+        constants_(constants),
+        context_(context),
+        widens_constants_(widens_constants) {}
 
   // `id` is the index of the value, by which nodes refer to it.
   Status read(const wire::XValue& wire, uint32_t id, XnnValue& value) const;
@@ -22,6 +26,7 @@ class ValueReader {
   Status read_channels(const wire::PerChannel& channels, XnnValue& value) const;
   Status read_groups(const wire::PerGroup& groups, XnnValue& value) const;
   Status read_constant(const wire::Tensor& tensor, XnnValue& value) const;
+  Status own_constant(XnnValue& value) const;
   // The bytes of a constant of the graph by its number.
   struct Constant {
     Span<const uint8_t> bytes;
@@ -33,6 +38,7 @@ class ValueReader {
   const wire::XNNGraph& graph_;
   Span<const uint8_t> constants_;
   const BackendInitContext& context_;
+  const bool widens_constants_;
 };
 
 // True if XNNPACK may read past the end of the page: it reads up to XNN_EXTRA_BYTES too many, which
