@@ -530,7 +530,7 @@ TEST(XnnpackPayload, EveryCutAndEveryChangedByteIsSurvived) {
     }
   }
   for (size_t i = 0; i < good.size(); ++i) {
-    for (const uint8_t change : {1, 0x80, 0xff}) {
+    for (const int change : {1, 0x80, 0xff}) {
       std::vector<uint8_t> bad = good;
       bad[i] = static_cast<uint8_t>(bad[i] ^ change);
       Loaded loaded(bad);
