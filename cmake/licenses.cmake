@@ -30,6 +30,9 @@ function(taper_component name license url)
     if(TAPER_WEB)
       install(FILES ${arg_TEXT} DESTINATION licenses RENAME ${name} COMPONENT web)
     endif()
+    if(TAPER_JAVA)
+      install(FILES ${arg_TEXT} DESTINATION licenses RENAME ${name} COMPONENT java)
+    endif()
   endif()
   set_property(GLOBAL APPEND_STRING PROPERTY TAPER_COMPONENTS "
 PackageName: ${name}
@@ -72,6 +75,10 @@ PackageCopyrightText: Copyright (c) The Taper authors.
     install(FILES ${PROJECT_BINARY_DIR}/package/taper.spdx DESTINATION taper/licenses
       COMPONENT python)
     install(FILES LICENSE DESTINATION taper/licenses RENAME taper COMPONENT python)
+  endif()
+  if(TAPER_JAVA)
+    install(FILES ${PROJECT_BINARY_DIR}/package/taper.spdx DESTINATION licenses COMPONENT java)
+    install(FILES LICENSE DESTINATION licenses RENAME taper COMPONENT java)
   endif()
   install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR}/licenses RENAME taper)
 endfunction()

@@ -10,6 +10,7 @@
 #   scripts/deps.sh riscv    also a compiler for RISC-V, and qemu to run its programs
 #   scripts/deps.sh wasm     also a compiler for WebAssembly, and Node to run its programs
 #   scripts/deps.sh web      also what wasm and browser install, and a compiler for TypeScript
+#   scripts/deps.sh java     also a JDK, JUnit, and Python to compile the tests' programs
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
 #   scripts/deps.sh browser  also a browser without a window, and Python to drive it
 #   scripts/deps.sh BACKEND  also the library of a backend, as its debian.txt and deps.sh say
@@ -44,13 +45,14 @@ for extra in "$@"; do
       libstdc++-arm-none-eabi-newlib qemu-system-misc" ;;  # firmware.sh explains the C++ headers.
     wasm) packages="$packages $wasm" ;;
     browser) packages="$packages $browser" ;;
+    java) packages="$packages openjdk-17-jdk-headless junit4 python3" ;;
     web) packages="$packages $wasm $browser node-typescript" ;;
     backends) add_backends $(cd "$backends" && ls -d */) ;;
     *)
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, web," \
-          "arm64, browser, backends, $known)" >&2
+          "java, arm64, browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"

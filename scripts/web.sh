@@ -58,7 +58,7 @@ size "every kernel" "$out/package/taper/taper.wasm" "$full_limit"
 [ "$what" = all ] || exit 0
 
 programs=$out/programs
-python3 bindings/web/tests/programs.py "$taper" "$programs"
+python3 bindings/programs.py "$taper" "$programs"
 build_module build/wasm-trimmed "-DTAPER_WEB_MODELS=$(pwd)/$programs/mobilenet_v2.pte"
 cp build/wasm-trimmed/bin/taper.wasm "$programs/trimmed.wasm"
 size "trimmed to MobileNetV2" "$programs/trimmed.wasm" "$trimmed_limit"

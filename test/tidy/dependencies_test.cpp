@@ -91,6 +91,7 @@ std::vector<Rule> rules_of_folders() {
        {"taper", "bindings/python", "backends/devices.h", "tools/backends.h", "tools/commands.h",
         "tools/program_runner.h"}},
       {"bindings/web", {"taper"}},
+      {"bindings/java", {"taper", "tools/own_threads.h"}},
       {"examples",
        {"taper", "exir", "kernels_portable", "kernels_optimized", "backends/devices.h"}},
       {"test",

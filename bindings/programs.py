@@ -1,4 +1,4 @@
-"""Compiles what the tests run:  programs.py TAPER OUT
+"""Compiles what the tests of the web and Java packages run:  programs.py TAPER OUT
 
 Every committed model, programs of other kinds, and files that are no good with what the command
 line says of them (broken.json).
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 MODELS = ROOT / "test/models/data"
 
 
@@ -30,6 +30,12 @@ def main():
     custom = ROOT / "examples/custom_op"
     export("custom_op.pte", custom / "model.pt2", "--ops", custom / "ops.txt")
     export("delegated.pte", MODELS / "mobilenet_v2.pt2", "--backend", "xnnpack")
+
+    export("signed.pte", MODELS / "add.pt2")
+    for key in ("key.pem", "key.pub.pem"):
+        (out / key).unlink(missing_ok=True)
+    for sign in (["--new-key", out / "key.pem"], [out / "signed.pte", "--key", out / "key.pem"]):
+        subprocess.run([taper, "sign", *sign], check=True, stdout=subprocess.DEVNULL)
 
     good = (out / "bert_mini.pte").read_bytes()
     broken = {
