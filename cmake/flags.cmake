@@ -3,8 +3,8 @@
 #   taper::warnings      warnings are errors
 #   taper::freestanding  the device half: no exceptions, no RTTI, one section per function; in a
 #                        MinSizeRel build also no unwind tables, which are a tenth of the bytes
-#   taper::host          the compiler and the command line: they spend their time on memory and in
-#                        the standard library, and -O1 compiles a quarter faster
+#   taper::host          the compiler and the command line, which spend their time on memory and in
+#                        the standard library: small, and what nothing calls can be left out
 #   taper::fast_loops    enables the vectoriser, for kernels; they read neither errno nor the
 #                        floating-point exception flags
 
@@ -66,7 +66,8 @@ endfunction()
 
 add_library(taper_host INTERFACE)
 add_library(taper::host ALIAS taper_host)
-target_compile_options(taper_host INTERFACE $<$<CONFIG:Release>:-O1>)
+target_compile_options(taper_host INTERFACE
+  "$<$<CONFIG:Release>:-Os;-ffunction-sections;-fdata-sections>")
 
 add_library(taper_fast_loops INTERFACE)
 add_library(taper::fast_loops ALIAS taper_fast_loops)

@@ -2,6 +2,7 @@
 // A signal [n, c, l] is an image of height 1.
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/depthwise_windows.h"
@@ -42,15 +43,19 @@ struct Filter {
 // Collects the elements of a filter in a new layout.
 class FilterBytes {
  public:
-  explicit FilterBytes(size_t count) { floats_.reserve(count); }
-  void add(float value) { floats_.push_back(value); }
-  exir::TensorData finish() const {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(floats_.data());
-    return exir::own_bytes({bytes, bytes + floats_.size() * sizeof(float)});
+  explicit FilterBytes(size_t most) : bytes_(most * sizeof(float)) {}
+  void add(float value) {
+    std::memcpy(bytes_.data() + used_, &value, sizeof(value));
+    used_ += sizeof(value);
+  }
+  exir::TensorData finish() {
+    bytes_.resize(used_);
+    return exir::own_bytes(std::move(bytes_));
   }
 
  private:
-  std::vector<float> floats_;
+  std::vector<uint8_t> bytes_;
+  size_t used_ = 0;
 };
 
 // Converts the filter to [out, height, width, in per group].
