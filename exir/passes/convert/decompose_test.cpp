@@ -34,6 +34,19 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+TEST(Decompose, BatchesOfTriangularSystemsAreMadeEqual) {
+  EXPECT_EQ(run(R"(  input %a: float32[3, 3]
+  input %b: float32[4, 3, 2]
+  %y: float32[4, 3, 2] = aten::linalg_solve_triangular(%a, %b, True, True, False)
+  return %y)"),
+            R"(  input %a: float32[3, 3]
+  input %b: float32[4, 3, 2]
+  %y_1: float32[4, 3, 3] = aten::expand(%a, [4, -1, -1], False)
+  %y_2: float32[4, 3, 2] = aten::linalg_solve_triangular(%y_1, %b, True, True, False)
+  return %y_2
+)");
+}
+
 TEST(Decompose, WeightsOfTorchaoKeepTheirChannels) {
   EXPECT_EQ(run(R"(  constant %w: int8[3, 4] = zeros
   constant %s: float32[3, 1] = {1, 2, 3}
