@@ -17,6 +17,7 @@ SizeTable::SizeTable(const Graph& graph) {
 }
 
 void SizeTable::note(Value* value) {
+  if (value->kind == ValueKind::kBool) return;  // A truth, or a step toward one: not a size.
   if (value->kind != ValueKind::kTensor) {
     if (!value->sym.is_int()) values_.emplace(value->sym.text(), value);
     return;

@@ -219,14 +219,17 @@ void where(Builder& b) {
 // The program states the sizes.
 void view(Builder& b) { give(b, b.view(self(b), b.out_type().sizes)); }
 // A real tensor may be expanded to where complex numbers are written.
-void expand(Builder& b) {
-  if (!b.out_type().pairs) return b.result(b.expand(self(b), b.out_type().sizes));
-  if (self(b)->type.pairs) return give(b, b.expand(self(b), b.out_type().sizes));
+void give_expanded(Builder& b, Value* x) {
+  if (!b.out_type().pairs) return give(b, b.expand(parts_of(b, x).re, b.out_type().sizes));
+  if (x->type.pairs) return give(b, b.expand(x, b.out_type().sizes));
   std::vector<Sym> sizes = b.out_type().sizes;
   sizes.pop_back();
-  Value* re = b.expand(self(b), sizes);
+  Value* re = b.expand(x, sizes);
   give(b, pack(b, re, b.full(sizes, 0.0, re->type.dtype)));
 }
+void expand(Builder& b) { give_expanded(b, self(b)); }
+// What copy_() leaves behind: of the destination only type and sizes count.
+void copy(Builder& b) { give_expanded(b, b.in("src")); }
 
 void transpose(Builder& b) {
   const int64_t rank = complex_rank(self(b));
@@ -413,6 +416,7 @@ constexpr Decomposition kRules[] = {
     {"expand", expand},
     {"expand_as", expand},
     {"broadcast_to", expand},
+    {"copy", copy},
     {"transpose.int", transpose},
     {"alias_copy", same_bytes},
     {"detach_copy", same_bytes},

@@ -127,7 +127,8 @@ Argument SymWriter::compute(const Sym& sym) {
     case SymOp::kBitXor:
       return write(Sym::call(SymOp::kBitOr, args) - Sym::call(SymOp::kBitAnd, args));
     case SymOp::kFloorToInt: {
-      const Argument floor = call("python::floordiv", {write(args[0]), 1}, kind_of(args[0]), sym);
+      const Sym whole = Sym::call(SymOp::kFloorDiv, {args[0], 1});
+      const Argument floor = call("python::floordiv", {write(args[0]), 1}, kind_of(args[0]), whole);
       return call("python::trunc", {floor}, sym);
     }
     case SymOp::kUnary:
@@ -140,13 +141,18 @@ Argument SymWriter::compute(const Sym& sym) {
   return call(scalar_operator(sym.op()), operands, sym);
 }
 
-// Folds the arguments from the left.
+// Folds the arguments from the left. A partial sum is not the whole: its value says which one it is,
+// or a later search for the whole would find it. Truths are never searched for.
 Argument SymWriter::fold(const Sym& sym, std::string_view target, bool of_truths) {
   const auto operand = [&](size_t i) {
     return of_truths ? truth(sym.args()[i]) : write(sym.args()[i]);
   };
   Argument total = operand(0);
-  for (size_t i = 1; i < sym.args().size(); ++i) total = call(target, {total, operand(i)}, sym);
+  Sym part = sym.args()[0];
+  for (size_t i = 1; i < sym.args().size(); ++i) {
+    part = of_truths ? sym : Sym::call(sym.op(), {part, sym.args()[i]});
+    total = call(target, {total, operand(i)}, part);
+  }
   return total;
 }
 

@@ -54,6 +54,26 @@ TEST(SymWriter, ComputesEachExpressionOnce) {
   EXPECT_EQ(operators_of("and(gt(s0//2, 3), lt(s0//2, 9))"), "floordiv gt lt mul");
 }
 
+// A later pass looks sizes up by what values say of themselves.
+TEST(SymWriter, PartialResultsDoNotNameTheWhole) {
+  const char* graph_text =
+      "graph \"g\" {\n  input %n: int(s0)\n  input %m: int(s1)\n  return %n\n}";
+  for (const char* expression : {"s0 + s1 - 3", "2*s0*s1", "max(3, s0, s1)", "min(9, s0, s1)"}) {
+    const auto graph = parse_graph(graph_text);
+    const Sym whole = parse_sym(expression);
+    rewrite(
+        *graph, [](Node&, Rewriter&) { return false; },
+        [&](Rewriter& rewriter) {
+          SymWriter writer(rewriter);
+          for (const Argument& input : graph->inputs) writer.define(input.value()->sym, input);
+          graph->outputs = {writer.write(whole)};
+        });
+    ASSERT_EQ(graph->nodes.size(), 2u) << expression;
+    EXPECT_NE(graph->nodes[0]->outputs[0]->sym, whole) << expression;
+    EXPECT_EQ(graph->nodes[1]->outputs[0]->sym, whole);
+  }
+}
+
 TEST(SymWriter, KnowsWhatItLacks) {
   const auto graph = parse_graph("graph \"g\" {\n  return 1\n}");
   Rewriter rewriter(*graph);

@@ -207,11 +207,18 @@ void cat(Lowering& l, const Node& node) {
   }
   l.set_like(y, image, l.concatenated(ids, axis));
 }
+// XNNPACK lays out a graph for the upper bounds of sizes. Those of n and 12 - n add up to more than
+// 12, and nothing of size 12 would fit beside the result.
 std::string cat_refusal(const Node& node) {
   const exir::Argument::List& items = node.arg(0).list();
-  const size_t rank = node.outputs[0]->type.rank();
+  const Value* y = node.outputs[0];
+  const size_t rank = y->type.rank(), dim = dim_of(node.arg(1), rank);
   for (const exir::Argument& item : items) {
-    if (item.value()->type.rank() != rank) return "its tensors have different ranks";
+    const Dims& sizes = item.value()->type.sizes;
+    if (sizes.size() != rank) return "its tensors have different ranks";
+    if (y->type.sizes[dim].is_int() && !sizes[dim].is_int()) {
+      return "the upper bounds of its parts do not add up to its size";
+    }
   }
   return items.size() >= 2 ? "" : "it has only one tensor";
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "backends/xnnpack/aot/compile_for_test.h"
+
 namespace taper::xnnpack {
 namespace {
 
@@ -52,6 +54,20 @@ TEST(KnownSizes, MayBeMultipliedAndDivided) {
   EXPECT_EQ(text(known, {h * 6, w}), "0.0 * 3 / 2, 0.1");
   // Whether floor_div(w, 2) is a half depends on the size.
   EXPECT_EQ(text(known, {exir::floor_div(w, 2), exir::floor_div(h, 3)}), "none");
+}
+
+// The upper bounds of 2*n and 12 - 2*n do not add up to 12.
+TEST(SizeSources, DynamicPartsOfAFixedSizeStayOutside) {
+  const Compiled r = compile(R"(  range s0 = [1, 5]
+  input %x: float32[2*s0, 4]
+  input %z: float32[-2*s0 + 12, 4]
+  constant %c: float32[12, 4] = zeros
+  %a: float32[12, 4] = aten::cat([%x, %z], 0)
+  %b: float32[12, 4] = aten::tanh(%a)
+  %y: float32[12, 4] = aten::add.Tensor(%b, %c)
+  return %y)");
+  ASSERT_FALSE(r.outside.empty());
+  EXPECT_EQ(r.outside[0], "aten::cat: the upper bounds of its parts do not add up to its size");
 }
 
 }  // namespace

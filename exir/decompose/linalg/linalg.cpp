@@ -91,8 +91,7 @@ void cholesky(Builder& b) {
   b.result(b.ops("linalg_cholesky_ex", {b.in("self"), b.arg("upper"), true})[0]);
 }
 
-// The kernel takes operands with the same batch dimensions; PyTorch's decompositions also produce
-// calls with others.
+// The kernels take operands with the same batch dimensions; programs also contain calls with others.
 bool needs_matching(const Node& node) {
   const TensorType& a = node.args.at(0).value()->type;
   const TensorType& right = node.args.at(1).value()->type;
@@ -108,6 +107,16 @@ void solve_matching(Builder& b) {
   for (size_t i = 1; i < 4; ++i) b.result(factors[i - 1], i);
 }
 
+void solve_triangular_matching(Builder& b) {
+  Value* a = b.in("self");
+  Value* right = b.in("B");
+  if (right->type.rank() < 2) throw Failure("a triangular system whose right side is no matrix");
+  const Sizes both = broadcast(leading(a), leading(right));
+  b.result(
+      b.op("linalg_solve_triangular", {with_leading(b, a, both), with_leading(b, right, both),
+                                       b.arg("upper"), b.arg("left"), b.arg("unitriangular")}));
+}
+
 }  // namespace
 
 const Decompositions& linalg_rules() {
@@ -118,6 +127,7 @@ const Decompositions& linalg_rules() {
       {"linalg_solve", solve},
       {"linalg_solve_ex", solve_ex},
       {"_linalg_solve_ex", solve_matching, Precision::kSame, needs_matching},
+      {"linalg_solve_triangular", solve_triangular_matching, Precision::kSame, needs_matching},
       {"det", determinant},
       {"linalg_det", determinant},
       {"slogdet", sign_and_logarithm},

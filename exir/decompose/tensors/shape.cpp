@@ -209,14 +209,17 @@ Value* circular(Builder& b, Value* x, const std::vector<int64_t>& pad) {
   return x;
 }
 
-// Replication or reflection where a negative entry crops: indexes the source of each position.
-Value* pad_by_position(Builder& b, Value* x, const std::vector<int64_t>& pad, bool mirror) {
+// Where a negative entry crops, or a circle has sizes that only the inputs tell: indexes the source
+// of each position.
+Value* pad_by_position(Builder& b, Value* x, const std::vector<Sym>& pad, std::string_view mode) {
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const int64_t dim = rank_of(x) - 1 - static_cast<int64_t>(i);
     const Sym size = dim_of(x, dim);
     const Argument last = b.size(size - Sym(1));
-    Value* from = b.arange(Sym(-pad[2 * i]), size + Sym(pad[2 * i + 1]));
-    if (mirror) {  // last - |last - |p||
+    Value* from = b.arange(Sym(0) - pad[2 * i], size + pad[2 * i + 1]);
+    if (mode == "circular") {
+      from = b.op("remainder.Scalar", {from, b.size(size)});
+    } else if (mode == "reflect") {  // last - |last - |p||
       const auto before_last = [&](Value* p) { return b.op("rsub.Scalar", {p, last}); };
       from = before_last(b.op("abs", {before_last(b.op("abs", {from}))}));
     }
@@ -231,11 +234,12 @@ void pad(Builder& b) {
     const Argument value = b.has("value") ? b.arg("value") : Argument(0.0);
     return b.result(b.op("constant_pad_nd", {self(b), b.arg("pad"), value}));
   }
-  const std::vector<int64_t> list = to_ints(b.arg("pad"));
-  if (mode == "circular") return b.result(circular(b, self(b), list));
-  if (std::any_of(list.begin(), list.end(), [](int64_t n) { return n < 0; })) {
-    return b.result(pad_by_position(b, self(b), list, mode == "reflect"));
-  }
+  const std::vector<Sym> list = to_syms(b.arg("pad"));
+  const bool fixed = std::all_of(list.begin(), list.end(), [](const Sym& n) { return n.is_int(); });
+  if (mode == "circular" && fixed) return b.result(circular(b, self(b), to_ints(b.arg("pad"))));
+  const bool crops = std::any_of(list.begin(), list.end(),
+                                 [](const Sym& n) { return n.is_int() && n.as_int() < 0; });
+  if (mode == "circular" || crops) return b.result(pad_by_position(b, self(b), list, mode));
   const std::string kind = mode == "reflect" ? "reflection_pad" : "replication_pad";
   const std::string target = "aten::" + kind + std::to_string(list.size() / 2) + "d";
   b.result(b.rewriter().emit(target, {self(b), b.arg("pad")}, {b.out_type()})[0]);

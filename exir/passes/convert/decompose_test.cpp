@@ -34,6 +34,47 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+TEST(Decompose, PadsThatOnlyTheInputsTellGoToTheKernel) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, s0]
+  input %n: int(s1)
+  %y: float32[2, s0 + s1 + 1] = aten::pad(%x, [1, %n], "replicate", None)
+  return %y)"),
+            R"(  input %x: float32[2, s0]
+  input %n: int(s1)
+  %replication_pad1d: float32[2, s0 + s1 + 1] = aten::replication_pad1d(%x, [1, %n])
+  return %replication_pad1d
+)");
+}
+
+TEST(Decompose, ACirclePadsByRemaindersOfPositions) {
+  EXPECT_EQ(run(R"(  input %x: float32[2, 5]
+  input %n: int(s1)
+  %y: float32[2, s1 + 6] = aten::pad(%x, [1, %n], "circular", None)
+  return %y)"),
+            R"(  input %x: float32[2, 5]
+  input %n: int(s1)
+  %size: int(s1 + 5) = python::add(%n, 5)
+  %y_1: int64[s1 + 6] = aten::arange.start_step(-1, %size, 1, int64, None, None, None)
+  %y_2: int64[s1 + 6] = aten::remainder.Scalar(%y_1, 5)
+  %y_3: int64[s1 + 6] = aten::clamp(%y_2, 0, 4)
+  %y_4: float32[2, s1 + 6] = aten::index_select(%x, 1, %y_3)
+  return %y_4
+)");
+}
+
+TEST(Decompose, BatchesOfTriangularSystemsAreMadeEqual) {
+  EXPECT_EQ(run(R"(  input %a: float32[3, 3]
+  input %b: float32[4, 3, 2]
+  %y: float32[4, 3, 2] = aten::linalg_solve_triangular(%a, %b, True, True, False)
+  return %y)"),
+            R"(  input %a: float32[3, 3]
+  input %b: float32[4, 3, 2]
+  %y_1: float32[4, 3, 3] = aten::expand(%a, [4, -1, -1], False)
+  %y_2: float32[4, 3, 2] = aten::linalg_solve_triangular(%y_1, %b, True, True, False)
+  return %y_2
+)");
+}
+
 TEST(Decompose, WeightsOfTorchaoKeepTheirChannels) {
   EXPECT_EQ(run(R"(  constant %w: int8[3, 4] = zeros
   constant %s: float32[3, 1] = {1, 2, 3}

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "exir/ops/builtin.h"
 
 namespace taper::exir {
@@ -48,6 +50,19 @@ TEST(SplitComplex, WhatHasNoRuleIsNamed) {
     ASSERT_EQ(failure.diagnostics().size(), 1u);
     EXPECT_EQ(failure.diagnostics()[0].message, "aten::acosh is not supported on complex numbers");
   }
+}
+
+// What run_decompositions() makes of a write: real numbers into complex ones, and the other way.
+TEST(SplitComplex, ACopyTakesTypeAndSizesOfItsDestination) {
+  const auto into_complex = polar_graph("aten::copy(%z, %r)");
+  into_complex->nodes[1]->outputs[0]->type.pairs = true;
+  into_complex->nodes[1]->outputs[0]->type.sizes.emplace_back(2);
+  EXPECT_EQ(split_complex(*into_complex), 2);
+  const std::vector<std::string> pairs = targets(*into_complex);
+  EXPECT_EQ(std::count(pairs.begin(), pairs.end(), "aten::full"), 1);  // Imaginary parts of zero.
+  const auto into_real = polar_graph("aten::copy(%r, %z)");
+  EXPECT_EQ(split_complex(*into_real), 2);
+  EXPECT_EQ(targets(*into_real).back(), "aten::select.int");
 }
 
 TEST(SplitComplex, RealNumbersHaveNoImaginaryPart) {

@@ -160,22 +160,26 @@ Argument through_tensors(const Detour& detour, const Node& node, Rewriter& r) {
 // Rewrites scalar arithmetic that has no prim operator.
 bool scalars(Node& node, Rewriter& r) {
   Value* out = node.outputs.empty() ? nullptr : node.outputs[0];
-  const auto emit = [&](std::string_view target, const std::vector<Argument>& args,
-                        ValueKind kind) {
+  const auto emit_part = [&](std::string_view target, const std::vector<Argument>& args,
+                             ValueKind kind, const Sym& sym) {
     Node* fresh = r.emit_node(target, args);
     Value* value = r.graph().new_value(out->name, kind);
-    value->sym = out->sym;
+    value->sym = sym;
     value->producer = fresh;
     fresh->outputs.push_back(value);
     return value;
   };
+  const auto emit = [&](std::string_view target, const std::vector<Argument>& args,
+                        ValueKind kind) { return emit_part(target, args, kind, out->sym); };
   if (node.is("python::ne")) {
     Value* same = emit("python::eq", node.args, ValueKind::kBool);
     r.replace(out, emit("python::sym_not", {same}, ValueKind::kBool));
     return true;
   }
   if (node.is("python::abs")) {
-    Value* negative = emit("python::neg", node.args, out->kind);
+    const Sym x = node.args[0].is_value() ? node.args[0].value()->sym : Sym(node.args[0].to_int());
+    const Sym minus = Sym::call(SymOp::kMul, {-1, x});
+    Value* negative = emit_part("python::neg", node.args, out->kind, minus);
     r.replace(out, emit("python::sym_max", {node.args[0], negative}, out->kind));
     return true;
   }
@@ -191,13 +195,16 @@ bool scalars(Node& node, Rewriter& r) {
   if (node.is("aten::sym_numel")) {
     Argument total = 1;
     const Value* x = node.args[0].value();
+    Sym count = 1;
     for (size_t d = 0; d < x->type.rank(); ++d) {
-      Argument size =
-          x->type.sizes[d].is_int()
-              ? Argument(x->type.sizes[d].as_int())
-              : Argument(emit("aten::sym_size.int", {node.args[0], static_cast<int64_t>(d)},
-                              ValueKind::kInt));
-      total = emit("python::mul", {total, size}, ValueKind::kInt);
+      const Sym& length = x->type.sizes[d];
+      const Argument size =
+          length.is_int()
+              ? Argument(length.as_int())
+              : Argument(emit_part("aten::sym_size.int", {node.args[0], static_cast<int64_t>(d)},
+                                   ValueKind::kInt, length));
+      count = count * length;
+      total = emit_part("python::mul", {total, size}, ValueKind::kInt, count);
     }
     r.replace(out, total);
     return true;

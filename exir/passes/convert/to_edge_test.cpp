@@ -47,6 +47,25 @@ TEST(ToEdge, OperandsGetTheDtypeThatPyTorchComputesIn) {
 )");
 }
 
+TEST(ToEdge, PartsOfANumberOfElementsSayWhatTheyAre) {
+  EXPECT_EQ(run(R"(  input %x: float32[s0, 3, s1]
+  %n: int(3*s0*s1) = aten::sym_numel(%x)
+  %d: int(s0 - s1) = python::sub(%n, 1)
+  %a: int(s2) = python::abs(%d)
+  return %n, %a)"),
+            R"(  input %x: float32[s0, 3, s1]
+  %n_1: int(s0) = aten::sym_size.int(%x, 0)
+  %n_2: int(s0) = python::mul(1, %n_1)
+  %n_3: int(3*s0) = python::mul(%n_2, 3)
+  %n_4: int(s1) = aten::sym_size.int(%x, 2)
+  %n_5: int(3*s0*s1) = python::mul(%n_3, %n_4)
+  %d: int(s0 - s1) = python::sub(%n_5, 1)
+  %a_1: int(-s0 + s1) = python::neg(%d)
+  %a_2: int(s2) = python::sym_max(%d, %a_1)
+  return %n_5, %a_2
+)");
+}
+
 TEST(ToEdge, RootsOfSizesGoThroughTensorsOfOneNumber) {
   EXPECT_EQ(run(R"(  input %x: float32[s0]
   %n: int(s0) = aten::sym_size.int(%x, 0)
