@@ -25,11 +25,13 @@ uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 struct Filter {
   exir::TensorData elements;
   const float* data;
+  std::shared_ptr<const exir::Scales> integers;
   int64_t a, b, height, width;
 
   explicit Filter(const Value* weight)
       : elements(exir::elements_of(*weight)),
         data(reinterpret_cast<const float*>(elements.data)),
+        integers(weight->scales),
         a(weight->type.sizes[0].as_int()),
         b(weight->type.sizes[1].as_int()),
         height(weight->type.rank() == 4 ? weight->type.sizes[2].as_int() : 1),
@@ -147,6 +149,7 @@ Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& di
     NodeSpec spec = whole;
     spec.inputs[1] = depthwise_filter(l, f, part, parts);
     l.out().set_made_from(spec.inputs[1], made_from);
+    l.out().set_integers(spec.inputs[1], f.integers);
     if (part > 0) spec.inputs[2] = kNone;
     const int64_t rows = l.out().dims(spec.inputs[1])[1].as_int();
     const int64_t after = f.height - 1 - (part + (rows - 1) * parts);
@@ -185,7 +188,10 @@ void convolution(Lowering& l, const Node& node) {
   const Value* weight = tensor(node, "weight");
   const bool by_channel = has_scales(weight, transposed ? 1 : 0) && (!transposed || w.groups == 1);
   const std::shared_ptr<const exir::Scales> made_from = by_channel ? weight->scales : nullptr;
-  if (weights != kNone) l.out().set_made_from(weights, made_from);
+  if (weights != kNone) {
+    l.out().set_made_from(weights, made_from);
+    l.out().set_integers(weights, filter.integers);
+  }
   const exir::Argument& bias = node.arg("bias");
   const bool signal = x->type.rank() == 3;
   Id image = l.image(x);
