@@ -83,6 +83,7 @@ class Filters(nn.Module):
         self.up_by_input = Stored(8, 40, 3, 3, axis=0, seed=6)
         self.one = Stored(8, 40, 3, axis=None, seed=7)
         self.up_signal = Stored(8, 40, 5, axis=1, zero_points=True, seed=8)
+        self.columns = Stored(30, 40, axis=1, seed=9)
 
     def forward(self, x):
         x = torch.relu(F.conv2d(x, self.plain(), None, 1, 1))
@@ -93,7 +94,8 @@ class Filters(nn.Module):
         x = F.conv_transpose2d(x, self.up(), None, 2)
         x = F.conv_transpose2d(x, self.up_by_input())
         x = F.conv1d(torch.tanh(x).mean(-1), self.one())
-        return F.conv_transpose1d(x, self.up_signal(), None, 2)
+        x = F.conv_transpose1d(x, self.up_signal(), None, 2)
+        return F.linear(x.transpose(1, 2), self.columns())
 
 
 class Recurrent(nn.Module):

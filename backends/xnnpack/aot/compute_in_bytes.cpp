@@ -378,15 +378,27 @@ class Converter {
     take_packed(node, false);
   }
 
-  // Clamps bytes in their own scale, before they are converted if the result has another scale.
+  // Whether a bound is a whole number of steps, or none.
+  bool is_step(float bound, Id id) {
+    const double steps = static_cast<double>(bound) / scale(id);
+    return !std::isfinite(bound) || std::abs(steps - std::nearbyint(steps)) < 1e-5;
+  }
+
+  // Clamps bytes in their own scale, before they are converted if the result has another scale; in
+  // that scale if bounds would have to be rounded to steps before.
   void fold_clamp(NodeSpec& node, Id from, NodeSpec& last) {
     if (value(from).quantization == value(last.output).quantization) {
       node.inputs = {from};
       node.output = last.output;
       last.kind = NodeContent::NONE;
     } else if (converts(from, last.output)) {
+      const bool is_first = is_step(node.min, from) && is_step(node.max, from);
       node.inputs = {from};
-      value(node.output).quantization = value(from).quantization;
+      value(node.output).quantization = value(is_first ? from : last.output).quantization;
+      if (is_first) return;
+      std::swap(node.kind, last.kind);
+      std::swap(node.min, last.min);
+      std::swap(node.max, last.max);
     }
   }
 
