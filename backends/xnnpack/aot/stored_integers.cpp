@@ -50,7 +50,8 @@ void store(NodeList& list, Id id) {
   size_t count = 1;
   for (const exir::Sym& size : value.dims) count *= static_cast<size_t>(size.as_int());
   const size_t numbers = scales.items.size() + scales.zero_points.size();
-  const bool pays = count * sizeof(float) > kSmall && numbers * sizeof(float) < count;
+  const bool pays =
+      count * sizeof(float) > kSmall && count + numbers * sizeof(float) < count * sizeof(float);
   if (!pays || scales.items.size() > UINT32_MAX || scales.span > UINT32_MAX) return;
   const auto keep = [&](exir::TensorData integers, size_t span) {
     value.stored = {std::move(integers), static_cast<uint32_t>(span)};

@@ -66,7 +66,7 @@ TEST(StoredIntegers, AFilterOfFloatsIsWrittenAsBytesChannelsLast) {
     ASSERT_NE(steps, nullptr);
     EXPECT_EQ(std::vector<float>(steps->scale()->begin(), steps->scale()->end()), items);
     EXPECT_EQ(steps->zero_point()->Get(0), 3);
-    EXPECT_EQ(steps->span(), 120u);
+    EXPECT_EQ(steps->span(), 480 / items.size());
     const auto& data = r.graph->delegates[0]->data;
     ASSERT_EQ(data.size(), 1u);
     ASSERT_EQ(data[0].bytes.bytes, 480u);
@@ -83,6 +83,21 @@ TEST(StoredIntegers, ScalesOfInputChannelsMoveWithThem) {
   const wire::QuantizedTensor* filter = filter_of(r);
   ASSERT_NE(filter, nullptr);
   EXPECT_EQ(filter->quantization_as_Steps()->span(), 1u);
+}
+
+TEST(StoredIntegers, GroupsOfInputChannelsShareAScale) {
+  // Four channels of 15 elements each share one.
+  std::vector<float> items;
+  for (int i = 1; i <= 8; ++i) items.push_back(0.3f * static_cast<float>(i));
+  const Compiled r = convolution(items, 60);
+  const wire::QuantizedTensor* filter = filter_of(r);
+  ASSERT_NE(filter, nullptr);
+  const wire::Steps& steps = *filter->quantization_as_Steps();
+  EXPECT_EQ(steps.span(), 4u);
+  ASSERT_EQ(steps.scale()->size(), 120u);  // Of each pixel, two.
+  for (uint32_t n = 0; n < 120; ++n) {
+    EXPECT_EQ(steps.scale()->Get(n), items[n / 30 * 2 + n % 2]) << n;
+  }
 }
 
 TEST(StoredIntegers, ExecutorchGetsFloats) {

@@ -36,28 +36,36 @@ struct Filter {
         b(weight->type.sizes[1].as_int()),
         height(weight->type.rank() == 4 ? weight->type.sizes[2].as_int() : 1),
         width(weight->type.sizes.back().as_int()) {}
-  float at(int64_t i, int64_t j, int64_t h, int64_t w) const {
-    return data[((i * b + j) * height + h) * width + w];
+  size_t at(int64_t i, int64_t j, int64_t h, int64_t w) const {
+    return static_cast<size_t>(((i * b + j) * height + h) * width + w);
   }
 };
 
 // Collects the elements of a filter in a new layout.
 class FilterBytes {
  public:
-  explicit FilterBytes(size_t count) { floats_.reserve(count); }
-  void add(float value) { floats_.push_back(value); }
-  exir::TensorData finish() const {
+  FilterBytes(const Filter& filter, size_t count) : filter_(filter) { floats_.reserve(count); }
+  void add(size_t at) {
+    floats_.push_back(filter_.data[at]);
+    if (filter_.integers != nullptr) order_.push_back(at);
+  }
+  Id finish(Lowering& l, Dims dims) const {
     const auto* bytes = reinterpret_cast<const uint8_t*>(floats_.data());
-    return exir::own_bytes({bytes, bytes + floats_.size() * sizeof(float)});
+    const Id id = l.out().add_constant(
+        std::move(dims), exir::own_bytes({bytes, bytes + floats_.size() * sizeof(float)}));
+    if (!order_.empty()) l.out().set_integers(id, exir::reordered(*filter_.integers, order_));
+    return id;
   }
 
  private:
+  const Filter& filter_;
   std::vector<float> floats_;
+  std::vector<size_t> order_;
 };
 
 // Converts the filter to [out, height, width, in per group].
 Id dense_filter(Lowering& l, const Filter& f) {
-  FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
+  FilterBytes bytes(f, static_cast<size_t>(f.a * f.b * f.height * f.width));
   for (int64_t o = 0; o < f.a; ++o) {
     for (int64_t h = 0; h < f.height; ++h) {
       for (int64_t w = 0; w < f.width; ++w) {
@@ -65,25 +73,25 @@ Id dense_filter(Lowering& l, const Filter& f) {
       }
     }
   }
-  return l.out().add_constant({f.a, f.height, f.width, f.b}, bytes.finish());
+  return bytes.finish(l, {f.a, f.height, f.width, f.b});
 }
 
 // Converts the rows `first`, `first` + `step`, ... of the filter to [1, height, width, out].
 Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
-  FilterBytes bytes(static_cast<size_t>(f.a * f.height * f.width));
+  FilterBytes bytes(f, static_cast<size_t>(f.a * f.height * f.width));
   int64_t rows = 0;
   for (int64_t h = first; h < f.height; h += step, ++rows) {
     for (int64_t w = 0; w < f.width; ++w) {
       for (int64_t o = 0; o < f.a; ++o) bytes.add(f.at(o, 0, h, w));
     }
   }
-  return l.out().add_constant({1, rows, f.width, f.a}, bytes.finish());
+  return bytes.finish(l, {1, rows, f.width, f.a});
 }
 
 // Converts [in, out per group, height, width] to [out, height, width, in per group].
 Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   const int64_t in = f.a / groups;
-  FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
+  FilterBytes bytes(f, static_cast<size_t>(f.a * f.b * f.height * f.width));
   for (int64_t o = 0; o < groups * f.b; ++o) {
     for (int64_t h = 0; h < f.height; ++h) {
       for (int64_t w = 0; w < f.width; ++w) {
@@ -91,7 +99,7 @@ Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
       }
     }
   }
-  return l.out().add_constant({groups * f.b, f.height, f.width, in}, bytes.finish());
+  return bytes.finish(l, {groups * f.b, f.height, f.width, in});
 }
 
 // Sets the numbers for height and width; a signal has `one` for its height.
@@ -149,7 +157,6 @@ Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& di
     NodeSpec spec = whole;
     spec.inputs[1] = depthwise_filter(l, f, part, parts);
     l.out().set_made_from(spec.inputs[1], made_from);
-    l.out().set_integers(spec.inputs[1], f.integers);
     if (part > 0) spec.inputs[2] = kNone;
     const int64_t rows = l.out().dims(spec.inputs[1])[1].as_int();
     const int64_t after = f.height - 1 - (part + (rows - 1) * parts);
@@ -188,10 +195,7 @@ void convolution(Lowering& l, const Node& node) {
   const Value* weight = tensor(node, "weight");
   const bool by_channel = has_scales(weight, transposed ? 1 : 0) && (!transposed || w.groups == 1);
   const std::shared_ptr<const exir::Scales> made_from = by_channel ? weight->scales : nullptr;
-  if (weights != kNone) {
-    l.out().set_made_from(weights, made_from);
-    l.out().set_integers(weights, filter.integers);
-  }
+  if (weights != kNone) l.out().set_made_from(weights, made_from);
   const exir::Argument& bias = node.arg("bias");
   const bool signal = x->type.rank() == 3;
   Id image = l.image(x);
