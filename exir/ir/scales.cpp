@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "kernels_portable/engine/convert.h"
 
@@ -144,6 +145,35 @@ std::shared_ptr<const Scales> transposed(const Scales& scales, const TensorType&
   auto result = std::make_shared<Scales>(scales);
   result->span = has_rows ? 1 : rows;
   result->integers = own_bytes(transposed_bytes(scales.integers.data, rows, columns));
+  return result;
+}
+
+std::shared_ptr<const Scales> reordered(const Scales& scales, const std::vector<size_t>& order) {
+  const auto item_at = [&](size_t n) { return order[n] / scales.span % scales.items.size(); };
+  size_t span = order.size();  // The greatest common divisor of all places where the scale changes.
+  for (size_t n = 1; n < order.size(); ++n) {
+    if (item_at(n) != item_at(n - 1)) span = std::gcd(span, n);
+  }
+  std::vector<size_t> items;
+  for (size_t n = 0; n < order.size(); n += span) items.push_back(item_at(n));
+  const auto repeats_after = [&](size_t count) {
+    return items.size() % count == 0 &&
+           std::equal(items.begin() + static_cast<ptrdiff_t>(count), items.end(), items.begin());
+  };
+  size_t count = 1;
+  while (count < items.size() && !repeats_after(count)) ++count;
+  auto result = std::make_shared<Scales>(scales);
+  result->span = span;
+  result->items.clear();
+  result->zero_points.clear();
+  for (size_t i = 0; i < std::min(count, items.size()); ++i) {
+    result->items.push_back(scales.items[items[i]]);
+    if (!scales.zero_points.empty()) result->zero_points.push_back(scales.zero_points[items[i]]);
+  }
+  std::vector<uint8_t> integers;
+  integers.reserve(order.size());
+  for (const size_t from : order) integers.push_back(scales.integers.data[from]);
+  result->integers = own_bytes(std::move(integers));
   return result;
 }
 

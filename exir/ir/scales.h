@@ -35,6 +35,10 @@ std::shared_ptr<const Scales> transposed(const Scales& scales, const TensorType&
 // Which of two elements of four bits a byte has in its upper half.
 enum class NibbleOrder : uint8_t { kLowFirst, kHighFirst };
 
+// The elements in another order: number n is number order[n] of those of `scales`, which may leave
+// some out. Elements side by side that have one scale share it, and what repeats is stored once.
+std::shared_ptr<const Scales> reordered(const Scales& scales, const std::vector<size_t>& order);
+
 // Rows of 4 bits have two elements in a byte, each plus 8; rows of 2 bits four, the first lowest,
 // each plus 2. The last byte of a row is filled with zeros.
 TensorData packed_rows(const Scales& scales, int64_t rows, int64_t columns, int64_t bits,

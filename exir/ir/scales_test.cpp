@@ -24,6 +24,29 @@ std::vector<float> numbers_of(const TensorData& data) {
   return {floats, floats + data.bytes / sizeof(float)};
 }
 
+TEST(Scales, InAnotherOrderRunsAndRoundsAreFoundAnew) {
+  Scales scales = integers({1, 2, 3, 4, 5, 6, 7, 8});
+  scales.items = {0.5, 2};
+  scales.zero_points = {0, 1};
+  scales.span = 4;
+  struct {
+    std::vector<size_t> order;
+    size_t span, rounds;
+  } const cases[] = {{{3, 2, 1, 0, 7, 6, 5, 4}, 4, 1},
+                     {{0, 1, 4, 5, 2, 3, 6, 7}, 2, 2},
+                     {{0, 4, 1, 5, 2, 6, 3, 7}, 1, 4},
+                     {{0, 1, 2}, 3, 1},
+                     {{4, 0, 1, 2, 3, 5}, 1, 1}};
+  const std::vector<float> elements = numbers_of(elements_of(scales));
+  for (const auto& each : cases) {
+    const auto moved = reordered(scales, each.order);
+    EXPECT_EQ(moved->span, each.span);
+    EXPECT_EQ(each.order.size() / (moved->span * moved->items.size()), each.rounds);
+    const std::vector<float> found = numbers_of(elements_of(*moved));
+    for (size_t n = 0; n < each.order.size(); ++n) EXPECT_EQ(found[n], elements[each.order[n]]);
+  }
+}
+
 TEST(Scales, BitsAreThoseOfTheLeastAndTheLargest) {
   EXPECT_EQ(integers({0xfe, 1, 0}).bits, 2);
   EXPECT_EQ(integers({0xfd, 1, 0}).bits, 4);

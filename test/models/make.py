@@ -52,6 +52,7 @@ borders
 forms
 final_states
 quantised
+quantised_parts
 decoder
 untouched
 complex_calls

@@ -103,7 +103,9 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
 PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
   const exir::Scales& scales = *value->scales;
   const auto runs = static_cast<uint32_t>(scales.items.size());
-  const std::vector<uint32_t> dims = {runs, static_cast<uint32_t>(scales.span)};
+  const auto rounds = static_cast<uint32_t>(scales.integers.bytes / (runs * scales.span));
+  std::vector<uint32_t> dims = {runs, static_cast<uint32_t>(scales.span)};
+  if (rounds > 1) dims.insert(dims.begin(), rounds);
   const auto floats = [&](const std::vector<float>& numbers) {
     std::vector<uint8_t> bytes(numbers.size() * sizeof(float));
     std::memcpy(bytes.data(), numbers.data(), bytes.size());
@@ -120,7 +122,7 @@ PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
   const Id points = scales.zero_points.empty() ? none() : floats(scales.zero_points);
   const Id matrix = result(dims);
   call("quantized_decomposed.dequantize_per_channel.default",
-       {integers, items, points, integer(0), integer(is_unsigned ? 0 : -128),
+       {integers, items, points, integer(rounds > 1 ? 1 : 0), integer(is_unsigned ? 0 : -128),
         integer(is_unsigned ? 255 : 127), integer(static_cast<int64_t>(scales.dtype)), none(),
         matrix});
   std::vector<uint32_t> sizes;

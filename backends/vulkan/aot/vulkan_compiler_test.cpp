@@ -227,5 +227,25 @@ TEST(VulkanCompiler, IntegersWithZeroPointsBecomeFloatsInTheCall) {
   EXPECT_EQ(delegate.data[2].bytes.bytes, kRows * sizeof(float));
 }
 
+TEST(VulkanCompiler, IntegersWhoseScalesRepeatBecomeFloatsInTheCall) {
+  constexpr size_t kRows = 4, kColumns = 512;
+  const auto graph = exir::parse_graph(R"(graph "g" {
+  input %x: float32[1, 512]
+  constant %w: float32[4, 512] = zeros
+  %y: float32[1, 4] = aten::linear(%x, %w, None)
+  return %y
+})");
+  exir::Scales scales;
+  scales.items.assign(kColumns, 0.5);
+  scales.integers = exir::own_bytes(std::vector<uint8_t>(kRows * kColumns, 7));
+  graph->constants[0]->scales = std::make_shared<const exir::Scales>(scales);
+  PayloadWriter writer(*graph, {graph->inputs[0].value()});
+  writer.add(*graph->nodes[0]);
+  const exir::Delegate delegate = writer.finish(graph->nodes[0]->outputs);
+  ASSERT_EQ(delegate.data.size(), 2u);  // Integers, scales.
+  EXPECT_EQ(delegate.data[0].bytes.bytes, kRows * kColumns);
+  EXPECT_EQ(delegate.data[1].bytes.bytes, kColumns * sizeof(float));
+}
+
 }  // namespace
 }  // namespace taper::vulkan

@@ -44,6 +44,30 @@ bool has_weights(NodeContent kind) {
          kind == NodeContent::ConvTranspose2d || kind == NodeContent::FullyConnected;
 }
 
+// Whether a node computes a function of each element that is a number for every number: XNNPACK
+// looks up the results for all bytes in a table.
+bool is_function(NodeContent kind) {
+  switch (kind) {
+    case NodeContent::Abs:
+    case NodeContent::Ceiling:
+    case NodeContent::Cos:
+    case NodeContent::Elu:
+    case NodeContent::Exp:
+    case NodeContent::Floor:
+    case NodeContent::Gelu:
+    case NodeContent::Hardswish:
+    case NodeContent::LeakyRelu:
+    case NodeContent::Negate:
+    case NodeContent::Sigmoid:
+    case NodeContent::Sin:
+    case NodeContent::Square:
+    case NodeContent::Tanh:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Whether XNNPACK has an int8 version of a node, for any scales within bounds.
 bool computes_in_bytes(NodeContent kind) {
   switch (kind) {
@@ -54,7 +78,7 @@ bool computes_in_bytes(NodeContent kind) {
     case NodeContent::GlobalAvgPool2d:
       return true;
     default:
-      return has_weights(kind);
+      return has_weights(kind) || is_function(kind);
   }
 }
 
@@ -265,7 +289,7 @@ class Converter {
       fold_clamp(node, inputs[0], *last);
       return true;
     }
-    if (!fits(node.kind, inputs, last->output)) return false;
+    if (!fits(node, inputs, last->output)) return false;
     if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return false;
     node.inputs = std::move(inputs);
     node.output = last->output;
@@ -354,25 +378,37 @@ class Converter {
     take_packed(node, false);
   }
 
-  // Clamps bytes in their own scale, before they are converted if the result has another scale.
+  // Whether a bound is a whole number of steps, or none.
+  bool is_step(float bound, Id id) {
+    const double steps = static_cast<double>(bound) / scale(id);
+    return !std::isfinite(bound) || std::abs(steps - std::nearbyint(steps)) < 1e-5;
+  }
+
+  // Clamps bytes in their own scale, before they are converted if the result has another scale; in
+  // that scale if bounds would have to be rounded to steps before.
   void fold_clamp(NodeSpec& node, Id from, NodeSpec& last) {
     if (value(from).quantization == value(last.output).quantization) {
       node.inputs = {from};
       node.output = last.output;
       last.kind = NodeContent::NONE;
     } else if (converts(from, last.output)) {
+      const bool is_first = is_step(node.min, from) && is_step(node.max, from);
       node.inputs = {from};
-      value(node.output).quantization = value(from).quantization;
+      value(node.output).quantization = value(is_first ? from : last.output).quantization;
+      if (is_first) return;
+      std::swap(node.kind, last.kind);
+      std::swap(node.min, last.min);
+      std::swap(node.max, last.max);
     }
   }
 
   // Whether the scales are within the bounds of XNNPACK's arithmetic.
-  bool fits(NodeContent kind, const std::vector<Id>& inputs, Id output) {
+  bool fits(const NodeSpec& node, const std::vector<Id>& inputs, Id output) {
     const auto within = [](double ratio, double least, double most) {
       return ratio >= least && ratio < most;
     };
     const double out = scale(output);
-    switch (kind) {
+    switch (node.kind) {
       case NodeContent::Add:
       case NodeContent::Subtract:
         return within(scale(inputs[0]) / out, 0x1p-10, 0x1p8) &&
@@ -381,6 +417,10 @@ class Converter {
         return within(scale(inputs[0]) * scale(inputs[1]) / out, 0x1p-16, 0x1p8);
       case NodeContent::GlobalAvgPool2d:
         return within(scale(inputs[0]) / out, 0x1p-8, 0x1p8);
+      case NodeContent::LeakyRelu: {  // Its factors have eight bits behind the point, no table.
+        const double ratio = scale(inputs[0]) / out;
+        return within(ratio, 0x1p-8, 0x1p7) && within(std::abs(ratio * node.number), 0x1p-8, 127);
+      }
       default:
         return true;
     }

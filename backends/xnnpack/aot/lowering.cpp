@@ -155,6 +155,7 @@ Id Lowering::first_form(const Value* value) {
       throw Failure("%" + value->name + " is used before it is defined");
     }
     forms.plain = out_.add_constant(value->type.sizes, exir::elements_of(*value));
+    out_.set_integers(forms.plain, value->scales);
   }
   return forms.plain != kNone ? forms.plain : forms.image;
 }
@@ -199,6 +200,7 @@ Id Lowering::weights(const Value* value) {
   if (id != kNone) return id;
   id = out_.add_constant(value->type.sizes, value->data);
   out_.set_made_from(id, value->scales);
+  out_.set_integers(id, value->scales);
   return id;
 }
 
@@ -256,7 +258,10 @@ Id Lowering::taper_node(NodeContent kind, std::vector<Id> inputs, std::vector<ui
 Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
   const Dims dims = out_.dims(x);
   if (out_.is_constant(x)) {
-    return out_.add_constant(permuted(dims, perm), permuted_data(out_.data(x), dims, perm));
+    const Id made =
+        out_.add_constant(permuted(dims, perm), permuted_data(out_.data(x), dims, perm));
+    out_.set_integers(made, out_.integers(x));
+    return made;
   }
   if (count_open(dims) <= 1 && moves_nothing(dims, perm)) return reshape(x, permuted(dims, perm));
   NodeSpec spec;
@@ -268,7 +273,11 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
 
 Id Lowering::reshape(Id x, Dims dims) {
   if (dims == out_.dims(x)) return x;
-  if (out_.is_constant(x)) return out_.add_constant(std::move(dims), out_.data(x));
+  if (out_.is_constant(x)) {
+    const Id made = out_.add_constant(std::move(dims), out_.data(x));
+    out_.set_integers(made, out_.integers(x));
+    return made;
+  }
   // A reshape of a reshape is a single reshape.
   const NodeSpec* maker = out_.maker(x);
   if (maker != nullptr && maker->kind == NodeContent::Reshape) x = maker->inputs[0];

@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/aot/compute_in_bytes.h"
 #include "backends/xnnpack/aot/fuse_nodes.h"
+#include "backends/xnnpack/aot/stored_integers.h"
 #include "backends/xnnpack/aot/types_of_parts.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/delegate/content_name.h"
@@ -167,6 +168,17 @@ Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor>
   }
   const auto value = wire::CreateQuantizedTensor(fbb, tensor, kind, how);
   return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
+}
+
+// A constant of floats that is stored as integers.
+Offset<wire::XValue> write_stored(const ValueSpec& value, Offset<wire::Tensor> tensor,
+                                  FlatBufferBuilder& fbb) {
+  const exir::Scales& scales = *value.integers;
+  const auto* zero_points = scales.zero_points.empty() ? nullptr : &scales.zero_points;
+  const auto how = wire::CreateStepsDirect(fbb, &scales.items, zero_points, value.stored.span);
+  const auto stored =
+      wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how.Union());
+  return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());
 }
 
 template <typename T>
@@ -361,6 +373,7 @@ exir::Delegate PayloadWriter::finish() {
   list_.find_size_sources(list_.live_nodes());
   list_.postpone_open_reshapes();
   const std::vector<bool> live = list_.live_nodes();
+  if (!for_executorch_) store_integers(list_, live);
   std::vector<bool> read(list_.values.size());
   std::vector<Offset<wire::XNode>> nodes;
   bool is_taper = false;
@@ -389,7 +402,13 @@ exir::Delegate PayloadWriter::finish() {
     wire::DataType type = value.quantization.type;
     const bool is_float = type == wire::DataType::FP32;
     uint32_t constant = 0;
-    if (value.constant != 0 && read[id]) {
+    const bool is_stored = value.stored.bytes.data != nullptr;
+    if (is_stored) {
+      constant = add(value.stored.bytes);
+      const bool is_unsigned = value.integers->dtype == ScalarType::kByte;
+      type = is_unsigned ? wire::DataType::QUINT8 : wire::DataType::QINT8;
+      is_taper = true;
+    } else if (value.constant != 0 && read[id]) {
       const exir::TensorData& data = list_.data(id);
       const exir::TensorData halves =
           is_float && !for_executorch_ ? as_halves(data) : exir::TensorData();
@@ -405,8 +424,10 @@ exir::Delegate PayloadWriter::finish() {
     const uint32_t flags = (value.is_input ? 1u : 0u) | (value.is_output ? 2u : 0u);
     const auto tensor = wire::CreateTensorDirect(fbb, type, static_cast<uint32_t>(dims.size()),
                                                  &dims, constant, value.external, flags, id);
-    values.push_back(is_float ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
-                              : write_quantized(value.quantization, tensor, scales, fbb));
+    values.push_back(is_stored ? write_stored(value, tensor, fbb)
+                     : is_float
+                         ? wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union())
+                         : write_quantized(value.quantization, tensor, scales, fbb));
   }
   const auto graph = wire::CreateXNNGraphDirect(fbb, "0", &nodes, &values, extern_count_, &inputs,
                                                 &outputs, nullptr, nullptr, &constants);

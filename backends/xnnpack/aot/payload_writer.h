@@ -66,6 +66,13 @@ struct Quantization {
   bool operator==(const Quantization&) const = default;
 };
 
+// The integers that a constant of floats is stored as, if there are any: each run of `span` of them
+// has the next scale and zero point of ValueSpec::integers, in turn.
+struct StoredIntegers {
+  exir::TensorData bytes;
+  uint32_t span = 1;
+};
+
 // A value of the payload.
 struct ValueSpec {
   Dims dims;
@@ -76,6 +83,9 @@ struct ValueSpec {
   Quantization quantization;
   // The integers with scales of a constant of floats, in another layout if it has data.
   std::shared_ptr<const exir::Scales> made_from;
+  // The same, whatever the layout and the form of the scales; only for storing them.
+  std::shared_ptr<const exir::Scales> integers;
+  StoredIntegers stored;  // Filled in last.
 };
 
 // The graph that is serialised.
@@ -119,6 +129,13 @@ class PayloadWriter {
   void set_quantization(Id id, Quantization how) { list_.values[id].quantization = std::move(how); }
   void set_made_from(Id id, std::shared_ptr<const exir::Scales> scales) {
     list_.values[id].made_from = std::move(scales);
+  }
+  // The elements of the constant, in any order, were computed from these integers.
+  void set_integers(Id id, std::shared_ptr<const exir::Scales> scales) {
+    list_.values[id].integers = std::move(scales);
+  }
+  const std::shared_ptr<const exir::Scales>& integers(Id id) const {
+    return list_.values[id].integers;
   }
   const Dims& dims(Id id) const { return list_.values[id].dims; }
   bool is_constant(Id id) const { return list_.values[id].constant != 0; }

@@ -1,6 +1,7 @@
 // The rules for quantising and dequantising. compute_in_bytes turns the nodes between the Converts
 // that are emitted here into int8 nodes.
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/xnnpack/aot/op_table.h"
@@ -70,6 +71,8 @@ bool is_read_as_made(const Node& node) {
   return is_same("scale") && is_same("zero_point");
 }
 
+bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
+
 std::string refusal(const Node& node) {
   const bool makes_bytes = node.is(kToBytes);
   const Value* bytes = bytes_of(node);
@@ -84,7 +87,7 @@ std::string refusal(const Node& node) {
   }
   const auto scale = static_cast<float>(node.arg("scale").to_double());
   const int64_t zero_point = node.arg("zero_point").to_int();
-  if (!std::isnormal(scale) || scale <= 0) return "the scale is not a positive number";
+  if (!is_scale(scale)) return "the scale is not a positive number";
   const int64_t least = is_unsigned ? 0 : -128, most = least + 255;
   if (zero_point < least || zero_point > most) return "the zero point is out of range";
   const bool whole =
@@ -165,6 +168,7 @@ bool is_byte_convolution(const Node& node, const Value* x) {
   const int64_t groups = node.arg("groups").to_int();
   const bool depthwise = groups > 1 && weights->type.sizes[1] == exir::Sym(1);
   return !depthwise && exir::is_symmetric(*weights->scales) && has_scales(weights, 0) &&
+         std::all_of(weights->scales->items.begin(), weights->scales->items.end(), is_scale) &&
          find_rule(node.target())->refusal(node).empty();
 }
 

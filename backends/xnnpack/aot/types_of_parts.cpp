@@ -32,6 +32,9 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
   if (weights != DataType::FP32 && list.values[node.inputs[1]].constant != 0) {
     return "float32, " + weight_text(weights);
   }
+  if (has_weights && list.values[node.inputs[1]].stored.bytes.data != nullptr) {
+    return "float32, weights stored as int8";
+  }
   return node.why_floats.empty() ? "float32" : "float32: " + node.why_floats;
 }
 
@@ -39,7 +42,8 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
 
 std::vector<std::string> types_of_parts(const NodeList& list, const std::vector<bool>& live) {
   const bool any = std::any_of(list.values.begin(), list.values.end(), [](const ValueSpec& value) {
-    return value.quantization.type != DataType::FP32 || value.made_from != nullptr;
+    return value.quantization.type != DataType::FP32 || value.made_from != nullptr ||
+           value.stored.bytes.data != nullptr;
   });
   std::vector<std::string> texts;
   for (size_t i = 0; any && i < list.nodes.size(); ++i) {

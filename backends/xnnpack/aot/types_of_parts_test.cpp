@@ -41,13 +41,28 @@ TEST(TypesOfParts, OtherSizesBeforeTheBytesChangeNothing) {
   for (const std::string& text : texts) EXPECT_EQ(text.find("float32"), text.npos) << text;
 }
 
-TEST(TypesOfParts, WhatHasNoInt8FormSaysSo) {
-  const auto texts = types(std::string(kSum) + R"(  %a: float32[2, 8] = aten::tanh(%d)
+// In what a function between bytes is computed.
+std::string type_of(const std::string& call) {
+  const auto texts = types(std::string(kSum) + "  %a: float32[2, 8] = " + call + R"(
   %p: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%a, 1.0, 3, -128, 127, int8)
   %y: float32[2, 8] = quantized_decomposed::dequantize_per_tensor(%p, 1.0, 3, -128, 127, int8)
   return %y)");
-  ASSERT_GT(texts.size(), 2u);
-  EXPECT_EQ(texts[2], "float32: XNNPACK has no int8 form of it");
+  return texts.size() > 2 ? texts[2] : "";
+}
+
+TEST(TypesOfParts, AFunctionBetweenBytesIsOne) {
+  for (const char* call :
+       {"aten::tanh(%d)", "aten::sigmoid(%d)", "aten::elu(%d, 0.5, 1, 1)", "aten::gelu(%d)",
+        "aten::leaky_relu(%d, 0.01)", "aten::hardswish(%d)", "aten::exp(%d)", "aten::abs(%d)"}) {
+    EXPECT_EQ(type_of(call), "int8") << call;
+  }
+}
+
+TEST(TypesOfParts, WhatHasNoInt8FormSaysSo) {
+  // Of a negative number it is none.
+  EXPECT_EQ(type_of("aten::log(%d)"), "float32: XNNPACK has no int8 form of it");
+  EXPECT_EQ(type_of("aten::leaky_relu(%d, 0.001)"),
+            "float32: its scales, weights or bias are beyond the bounds of int8 arithmetic");
 }
 
 TEST(TypesOfParts, ASumWhoseResultStaysFloatSaysSo) {

@@ -26,41 +26,48 @@ uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 struct Filter {
   exir::TensorData elements;
   const float* data;
+  std::shared_ptr<const exir::Scales> integers;
   int64_t a, b, height, width;
 
   explicit Filter(const Value* weight)
       : elements(exir::elements_of(*weight)),
         data(reinterpret_cast<const float*>(elements.data)),
+        integers(weight->scales),
         a(weight->type.sizes[0].as_int()),
         b(weight->type.sizes[1].as_int()),
         height(weight->type.rank() == 4 ? weight->type.sizes[2].as_int() : 1),
         width(weight->type.sizes.back().as_int()) {}
-  float at(int64_t i, int64_t j, int64_t h, int64_t w) const {
-    return data[((i * b + j) * height + h) * width + w];
+  size_t at(int64_t i, int64_t j, int64_t h, int64_t w) const {
+    return static_cast<size_t>(((i * b + j) * height + h) * width + w);
   }
 };
 
 // Collects the elements of a filter in a new layout.
 class FilterBytes {
  public:
-  explicit FilterBytes(size_t most) : bytes_(most * sizeof(float)) {}
-  void add(float value) {
-    std::memcpy(bytes_.data() + used_, &value, sizeof(value));
-    used_ += sizeof(value);
+  FilterBytes(const Filter& filter, size_t most) : filter_(filter), bytes_(most * sizeof(float)) {}
+  void add(size_t at) {
+    std::memcpy(bytes_.data() + used_, &filter_.data[at], sizeof(float));
+    used_ += sizeof(float);
+    if (filter_.integers != nullptr) order_.push_back(at);
   }
-  exir::TensorData finish() {
+  Id finish(Lowering& l, Dims dims) {
     bytes_.resize(used_);
-    return exir::own_bytes(std::move(bytes_));
+    const Id id = l.out().add_constant(std::move(dims), exir::own_bytes(std::move(bytes_)));
+    if (!order_.empty()) l.out().set_integers(id, exir::reordered(*filter_.integers, order_));
+    return id;
   }
 
  private:
+  const Filter& filter_;
   std::vector<uint8_t> bytes_;
   size_t used_ = 0;
+  std::vector<size_t> order_;
 };
 
 // Converts the filter to [out, height, width, in per group].
 Id dense_filter(Lowering& l, const Filter& f) {
-  FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
+  FilterBytes bytes(f, static_cast<size_t>(f.a * f.b * f.height * f.width));
   for (int64_t o = 0; o < f.a; ++o) {
     for (int64_t h = 0; h < f.height; ++h) {
       for (int64_t w = 0; w < f.width; ++w) {
@@ -68,25 +75,25 @@ Id dense_filter(Lowering& l, const Filter& f) {
       }
     }
   }
-  return l.out().add_constant({f.a, f.height, f.width, f.b}, bytes.finish());
+  return bytes.finish(l, {f.a, f.height, f.width, f.b});
 }
 
 // Converts the rows `first`, `first` + `step`, ... of the filter to [1, height, width, out].
 Id depthwise_filter(Lowering& l, const Filter& f, int64_t first, int64_t step) {
-  FilterBytes bytes(static_cast<size_t>(f.a * f.height * f.width));
+  FilterBytes bytes(f, static_cast<size_t>(f.a * f.height * f.width));
   int64_t rows = 0;
   for (int64_t h = first; h < f.height; h += step, ++rows) {
     for (int64_t w = 0; w < f.width; ++w) {
       for (int64_t o = 0; o < f.a; ++o) bytes.add(f.at(o, 0, h, w));
     }
   }
-  return l.out().add_constant({1, rows, f.width, f.a}, bytes.finish());
+  return bytes.finish(l, {1, rows, f.width, f.a});
 }
 
 // Converts [in, out per group, height, width] to [out, height, width, in per group].
 Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   const int64_t in = f.a / groups;
-  FilterBytes bytes(static_cast<size_t>(f.a * f.b * f.height * f.width));
+  FilterBytes bytes(f, static_cast<size_t>(f.a * f.b * f.height * f.width));
   for (int64_t o = 0; o < groups * f.b; ++o) {
     for (int64_t h = 0; h < f.height; ++h) {
       for (int64_t w = 0; w < f.width; ++w) {
@@ -94,7 +101,7 @@ Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
       }
     }
   }
-  return l.out().add_constant({groups * f.b, f.height, f.width, in}, bytes.finish());
+  return bytes.finish(l, {groups * f.b, f.height, f.width, in});
 }
 
 // Sets the numbers for height and width; a signal has `one` for its height.

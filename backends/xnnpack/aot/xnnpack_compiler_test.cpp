@@ -320,7 +320,7 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
   EXPECT_EQ(r.kinds(), "Reshape BatchMatrixMultiply Reshape Add");
 }
 
-// Stores a constant of two channels as constant folding does: integers with a scale for each.
+// Stores a constant of two channels as constant folding does.
 void store_as_integers(exir::Value& constant) {
   auto scales = std::make_shared<exir::Scales>();
   scales->items = {0.5f, 0.25f};
@@ -338,7 +338,6 @@ void store_as_integers(exir::Value& constant) {
   constant.data.data = nullptr;
 }
 
-// Compiles with weights as constant folding leaves them.
 Compiled compile_bytes(const std::string& body) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
@@ -462,20 +461,24 @@ TEST(XnnpackCompiler, ALayerOfFloatsHasWeightsOfBytes) {
   EXPECT_TRUE(has_bias);
 }
 
+std::string through_bytes(const std::string& y, const std::string& x, const std::string& scale) {
+  const std::string type = "[1, 2, 4, 4] = quantized_decomposed::";
+  const std::string how = ", " + scale + ", -1, -128, 127, int8)\n";
+  return "  %q" + y + ": int8" + type + "quantize_per_tensor(%" + x + how + "  %" + y +
+         ": float32" + type + "dequantize_per_tensor(%q" + y + how;
+}
+
 TEST(XnnpackCompiler, AClampOfBytesIsARangeAndOneOfAnotherScaleIsConverted) {
-  const auto body = [](const std::string& scale) {
-    return std::string(kBytes) + R"(
-  %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%c, 0.25, -1, -128, 127, int8)
-  %f: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p, 0.25, -1, -128, 127, int8)
-  %h: float32[1, 2, 4, 4] = aten::hardtanh(%f, 0, 6)
-  %o: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%h, )" +
-           scale + R"(, -1, -128, 127, int8)
-  %y: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%o, )" +
-           scale + ", -1, -128, 127, int8)\n  return %y";
+  const auto kinds = [](const char* from, const char* to) {
+    const char clamp[] = "  %h: float32[1, 2, 4, 4] = aten::hardtanh(%f, 0, 6)\n";
+    return compile_bytes(kBytes + through_bytes("f", "c", from) + clamp +
+                         through_bytes("y", "h", to) + "  return %y")
+        .kinds();
   };
-  EXPECT_EQ(compile_bytes(body("0.25")).kinds(), "Convert Transpose Conv2d* Transpose Convert");
-  EXPECT_EQ(compile_bytes(body("0.5")).kinds(),
-            "Convert Transpose Conv2d* Convert Transpose Convert");
+  EXPECT_EQ(kinds("0.25", "0.25"), "Convert Transpose Conv2d* Transpose Convert");
+  EXPECT_EQ(kinds("0.25", "0.5"), "Convert Transpose Conv2d* Convert Transpose Convert");
+  // 6 is no multiple of 0.35.
+  EXPECT_EQ(kinds("0.35", "0.5"), "Convert Transpose Conv2d Convert Clamp* Transpose Convert");
 }
 
 TEST(XnnpackCompiler, ALayerOfBytesQuantisesItsInputWhileItRuns) {

@@ -44,8 +44,8 @@ bool mutate_payload(std::string& file, Random& random) {
   return true;
 }
 
-constexpr const char* kModels[] = {"vit_tiny",     "inception",   "dynamic_encoder",
-                                   "int8_convnet", "int8_layers", "int8_rows"};
+constexpr const char* kModels[] = {"vit_tiny",    "inception", "dynamic_encoder", "int8_convnet",
+                                   "int8_layers", "int8_rows", "int8_filters"};
 constexpr const char* kPrograms[] = {"xnnpack_dynamic_batch", "xnnpack_int8_static",
                                      "xnnpack_int8_dynamic", "xnnpack_int4_groups"};
 

@@ -7,6 +7,10 @@
 // (kernels_portable/cores/recurrence.h).
 
 #include "exir/decompose/layers/recurrent.h"
+
+#include <algorithm>
+#include <optional>
+
 #include "kernels_portable/cores/recurrence.h"
 
 namespace taper::exir {
@@ -31,6 +35,75 @@ Value* packed(Builder& b, Value* hidden, int64_t gates) {
   return b.view(x, {Sym(1), Sym(blocks), outputs, Sym(gates * kTogether)});
 }
 
+Value* joined(Builder& b, const std::vector<Value*>& parts, int64_t dim) {
+  return parts.size() == 1 ? parts[0] : b.cat(parts, dim);
+}
+
+// A weight that is dequantised from a constant of integers, with scales and zero points [rows].
+struct Integers {
+  Value* rows;
+  Value* scales;
+  Value* zero_points;  // Null if they are all 0.
+};
+
+bool is_constant(const Argument& arg) {
+  return arg.is_value() && arg.value()->role == ValueRole::kConstant &&
+         arg.value()->scales == nullptr;
+}
+
+std::optional<Integers> integers_of(Builder& b, const Value* weight) {
+  const Node* maker = weight->producer;
+  const bool one = maker != nullptr && maker->is("quantized_decomposed::dequantize_per_tensor");
+  const bool each = maker != nullptr && maker->is("quantized_decomposed::dequantize_per_channel");
+  if ((!one && !each) || !is_constant(maker->arg("input"))) return std::nullopt;
+  Value* rows = maker->arg("input").value();
+  const bool is_byte =
+      rows->type.dtype == ScalarType::kChar || rows->type.dtype == ScalarType::kByte;
+  if (!is_byte || weight->type.dtype != ScalarType::kFloat) return std::nullopt;
+  const Sym& count = rows->type.sizes[0];
+  if (one) {
+    const Argument &scale = maker->arg("scale"), &point = maker->arg("zero_point");
+    if (scale.is_value() || point.is_value()) return std::nullopt;
+    const auto filled = [&](double number) {
+      return b.full({count}, static_cast<double>(static_cast<float>(number)), ScalarType::kFloat);
+    };
+    return Integers{rows, filled(scale.to_double()),
+                    point.to_int() == 0 ? nullptr : filled(static_cast<double>(point.to_int()))};
+  }
+  const Argument &scales = maker->arg("scales"), &points = maker->arg("zero_points");
+  const bool known = is_constant(scales) && (points.is_none() || is_constant(points));
+  if (!known || maker->arg("axis").to_int() != 0) return std::nullopt;
+  return Integers{rows, b.cast(scales.value(), ScalarType::kFloat),
+                  points.is_none() ? nullptr : b.cast(points.value(), ScalarType::kFloat)};
+}
+
+// The weights of all directions, packed. Those of integers stay so: the last steps, which make
+// floats of them, are left to the device (fold_constants).
+Value* packed_weights(Builder& b, const std::vector<Value*>& weights, int64_t gates) {
+  std::vector<Value*> floats, rows, scales, points;
+  for (Value* weight : weights) {
+    const std::optional<Integers> integers = integers_of(b, weight);
+    if (!integers) continue;
+    const Sym& count = weight->type.sizes[0];
+    rows.push_back(packed(b, integers->rows, gates));
+    scales.push_back(packed(b, b.view(integers->scales, {count, Sym(1)}), gates));
+    if (integers->zero_points != nullptr) {
+      points.push_back(packed(b, b.view(integers->zero_points, {count, Sym(1)}), gates));
+    }
+  }
+  const bool stay =
+      rows.size() == weights.size() && (points.empty() || points.size() == rows.size()) &&
+      std::all_of(rows.begin(), rows.end(),
+                  [&](const Value* each) { return each->type.dtype == rows[0]->type.dtype; });
+  if (!stay) {
+    for (Value* weight : weights) floats.push_back(packed(b, weight, gates));
+    return joined(b, floats, 0);
+  }
+  Value* x = b.cast(joined(b, rows, 0), ScalarType::kFloat);
+  if (!points.empty()) x = b.sub(x, joined(b, points, 0));
+  return b.mul(x, joined(b, scales, 0));
+}
+
 // The operands of one layer, those of both directions joined.
 struct Layer {
   Value* input;       // [D * G * units, inputs]
@@ -39,10 +112,6 @@ struct Layer {
   Value* bias;        // The hidden bias of a GRU's new gate, [D, 1, units].
   Value* projection;  // [D, units, outputs]
 };
-
-Value* joined(Builder& b, const std::vector<Value*>& parts, int64_t dim) {
-  return parts.size() == 1 ? parts[0] : b.cat(parts, dim);
-}
 
 // The sum of the input and the hidden bias of each gate, except for a GRU's new gate: its hidden
 // bias is multiplied by the reset gate.
@@ -64,7 +133,7 @@ Layer layer_of(Builder& b, const RecurrentCall& call, int64_t index) {
   for (int64_t side = 0; side < call.directions; ++side) {
     const LayerWeights& w = call.weights.at(static_cast<size_t>(index * call.directions + side));
     inputs.push_back(w.input);
-    hiddens.push_back(packed(b, w.hidden, gates_of(call.cell)));
+    hiddens.push_back(w.hidden);
     if (w.input_bias != nullptr) {
       input_biases.push_back(input_bias(b, call.cell, w));
       if (call.cell == Cell::kGru) biases.push_back(fresh_bias(b, w));
@@ -76,7 +145,8 @@ Layer layer_of(Builder& b, const RecurrentCall& call, int64_t index) {
   const auto all = [&](const std::vector<Value*>& parts) {
     return parts.empty() ? nullptr : joined(b, parts, 0);
   };
-  return {all(inputs), all(input_biases), all(hiddens), all(biases), all(projections)};
+  return {all(inputs), all(input_biases), packed_weights(b, hiddens, gates_of(call.cell)),
+          all(biases), all(projections)};
 }
 
 Argument optional(Value* value) { return value != nullptr ? Argument(value) : Argument(); }

@@ -199,7 +199,7 @@ class WeightPacker {
       arg = floats;
     } else if (arg.is_value() && arg.value()->scales != nullptr) {
       Value* value = arg.value();
-      if (value->data.bytes <= kSmall || !has_runs(*value)) return become_floats(*value);
+      if (value->data.bytes <= kSmall || rounds_of(*value) == 0) return become_floats(*value);
       Value*& floats = floats_[value];
       if (floats == nullptr) floats = dequantised(*value, rewriter);
       arg = floats;
@@ -215,17 +215,21 @@ class WeightPacker {
     return cast(halves, ScalarType::kFloat, rewriter);
   }
 
-  // Whether each run of elements has a scale of its own.
-  static bool has_runs(const Value& value) {
+  // How often the scales repeat: once if each run of elements has its own. 0 if they end within.
+  static int64_t rounds_of(const Value& value) {
     const Scales& scales = *value.scales;
-    return scales.items.size() * scales.span == scales.integers.bytes;
+    const size_t round = scales.items.size() * scales.span;
+    return scales.integers.bytes % round == 0 ? static_cast<int64_t>(scales.integers.bytes / round)
+                                              : 0;
   }
 
-  // Dequantises at run time, as a matrix whose rows have a scale each.
+  // Dequantises at run time, as a matrix whose rows have a scale each, or as several of them.
   Value* dequantised(const Value& value, Rewriter& rewriter) {
     const Scales& scales = *value.scales;
     const auto runs = static_cast<int64_t>(scales.items.size());
-    const std::vector<Sym> sizes = {Sym(runs), Sym(static_cast<int64_t>(scales.span))};
+    const int64_t rounds = rounds_of(value);
+    std::vector<Sym> sizes = {Sym(runs), Sym(static_cast<int64_t>(scales.span))};
+    if (rounds > 1) sizes.insert(sizes.begin(), Sym(rounds));
     Value* integers = constant(&value, "integers", {scales.dtype, sizes}, scales.integers);
     Value* items =
         constant(&value, "scales", {ScalarType::kFloat, {Sym(runs)}}, as_floats(scales.items));
@@ -237,10 +241,10 @@ class WeightPacker {
                         whole ? as_longs(scales.zero_points) : as_floats(scales.zero_points));
     }
     const bool is_unsigned = scales.dtype == ScalarType::kByte;
-    Value* matrix = rewriter.emit(
-        "quantized_decomposed::dequantize_per_channel",
-        {integers, items, points, 0, is_unsigned ? 0 : -128, is_unsigned ? 255 : 127, scales.dtype},
-        {TensorType(ScalarType::kFloat, sizes)})[0];
+    Value* matrix = rewriter.emit("quantized_decomposed::dequantize_per_channel",
+                                  {integers, items, points, rounds > 1 ? 1 : 0,
+                                   is_unsigned ? 0 : -128, is_unsigned ? 255 : 127, scales.dtype},
+                                  {TensorType(ScalarType::kFloat, sizes)})[0];
     matrix = cast(matrix, value.type.dtype, rewriter);
     if (value.type.sizes == sizes) return matrix;
     Argument::List dims;

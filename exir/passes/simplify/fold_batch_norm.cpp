@@ -64,12 +64,16 @@ std::optional<Doubles> numbers(const Argument& arg) {
   return out;
 }
 
+Value* named(Value* folded, const Value& like) {
+  if (!like.fqn.empty()) folded->fqn = like.fqn + "." + folded->name;
+  return folded;
+}
+
 Value* new_weights(Rewriter& rewriter, const Value& like, TensorType type,
                    std::vector<uint8_t> bytes) {
-  Value* out = rewriter.graph().new_constant(like.name + "_folded", std::move(type),
-                                             own_bytes(std::move(bytes)));
-  if (!like.fqn.empty()) out->fqn = like.fqn + "." + out->name;
-  return out;
+  return named(rewriter.graph().new_constant(like.name + "_folded", std::move(type),
+                                             own_bytes(std::move(bytes))),
+               like);
 }
 
 std::vector<uint8_t> to_bytes(const Doubles& data, ScalarType type) {
@@ -148,7 +152,12 @@ class Folder {
     const Value& weight = *convolution_.arg("weight").value();
     const Argument& bias = convolution_.arg("bias");
     std::vector<Argument> args = convolution_.args;
-    args[1] = new_weights(rewriter, weight, weight.type, scaled_weight(weight));
+    if (const auto scales = scaled_integers(weight)) {
+      args[1] = named(new_constant(rewriter.graph(), weight.name + "_folded", weight.type, scales),
+                      weight);
+    } else {
+      args[1] = new_weights(rewriter, weight, weight.type, scaled_weight(weight));
+    }
     const TensorType bias_type =
         bias.is_value() ? bias.value()->type
                         : TensorType(weight.type.dtype, {Sym(static_cast<int64_t>(channels_))});
@@ -187,6 +196,29 @@ class Folder {
     const auto channels = numbers(norm_.arg("running_mean"));
     return channels &&
            channels->size() == (transposed_ ? second_ * static_cast<size_t>(groups) : first_);
+  }
+
+  // Integers stay as they are, if each of their scales belongs to one channel. Null if not.
+  std::shared_ptr<const Scales> scaled_integers(const Value& weight) const {
+    if (weight.scales == nullptr || weight.type.dtype != ScalarType::kFloat) return nullptr;
+    const Scales& old = *weight.scales;
+    const size_t block = old.integers.bytes / (first_ * second_);
+    const size_t row = transposed_ ? block : block * second_;  // Of one channel.
+    const bool has_one = old.items.size() == 1;
+    const bool has_own = has_one || old.items.size() * old.span == row * channels_;
+    if (!has_own || (transposed_ && per_group_ != first_)) return nullptr;
+    auto made = std::make_shared<Scales>(old);
+    if (has_one) made->span = row;
+    if (made->span == 0 || row % made->span != 0) return nullptr;
+    const size_t per_row = row / made->span;
+    if (has_one) {
+      made->items.resize(channels_, old.items[0]);
+      if (!old.zero_points.empty()) made->zero_points.resize(channels_, old.zero_points[0]);
+    }
+    for (size_t i = 0; i < made->items.size(); ++i) {
+      made->items[i] = static_cast<float>(double{made->items[i]} * scale_[i / per_row]);
+    }
+    return made;
   }
 
   std::vector<uint8_t> scaled_weight(const Value& weight) const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/dialect/verifier.h"
+#include "exir/ir/scales.h"
 #include "exir/ops/builtin.h"
 
 namespace taper::exir {
@@ -53,6 +54,61 @@ TEST(FoldBatchNorm, TransposedAndGroupedWithoutBias) {
   %convolution: float32[1, 4, 1] = aten::convolution(%x, %w_folded, %mean_folded, [1], [0], [1], True, [0], 2)
   return %convolution
 )");
+}
+
+// The folded weight of a convolution whose weight {1, 2, 3, 4} is stored as integers.
+const Value* folded_integers(Graph& graph, std::vector<float> items, size_t span) {
+  Value* weight = graph.constants.at(0);
+  auto scales = std::make_shared<Scales>();
+  scales->items = std::move(items);
+  scales->span = span;
+  scales->zero_points.assign(scales->items.size(), 1);
+  scales->integers = own_bytes({2, 3, 4, 5});
+  weight->scales = scales;
+  weight->data.data = nullptr;
+  EXPECT_EQ(fold_batch_norm(graph), 1);
+  return graph.nodes.at(0)->arg("weight").value();
+}
+
+TEST(FoldBatchNorm, IntegersStayAndScalesAreMultiplied) {
+  const auto text = [](bool transposed) {
+    return std::string("graph \"g\" {\n  input %x: float32[1, 2, 4]\n") +
+           R"(  constant %w: float32[2, 2, 1] = {1, 2, 3, 4}
+  constant %g: float32[2] = {-2, 1.5}
+  constant %mean: float32[2] = {3, 4}
+  constant %var: float32[2] = {4, 9}
+  %c: float32[1, 2, 4] = aten::convolution(%x, %w, None, [1], [0], [1], )" +
+           (transposed ? "True" : "False") + R"(, [0], 1)
+  %y: float32[1, 2, 4], %m: float32[0], %v: float32[0] = aten::_native_batch_norm_legit_no_training(%c, %g, None, %mean, %var, 0.1, 0.0)
+  return %y
+})";
+  };
+  // Factors are -1 and 0.5: for each row of a weight, or each column of a transposed one.
+  struct {
+    bool transposed;
+    std::vector<float> items;
+    size_t span;
+    std::vector<float> folded;
+    size_t folded_span;
+  } const cases[] = {{false, {1}, 4, {-1, 0.5}, 2},
+                     {false, {3, 4}, 2, {-3, 2}, 2},
+                     {false, {3, 4, 6, 8}, 1, {-3, -4, 3, 4}, 1},
+                     {true, {1}, 4, {-1, 0.5}, 1},
+                     {true, {3, 4}, 1, {-3, 2}, 1}};
+  for (const auto& each : cases) {
+    const auto graph = parse_graph(text(each.transposed));
+    const Value* weight = folded_integers(*graph, each.items, each.span);
+    ASSERT_NE(weight->scales, nullptr);
+    EXPECT_EQ(weight->scales->items, each.folded);
+    EXPECT_EQ(weight->scales->span, each.folded_span);
+    EXPECT_EQ(weight->scales->zero_points, std::vector<float>(each.folded.size(), 1));
+  }
+  // Scales of input channels are not those of a channel: the weight becomes floats.
+  const auto graph = parse_graph(text(true));
+  const Value* weight = folded_integers(*graph, {3, 4}, 2);
+  EXPECT_EQ(weight->scales, nullptr);
+  const auto* floats = reinterpret_cast<const float*>(weight->data.data);
+  EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{-3, 3, -12, 8}));
 }
 
 TEST(FoldBatchNorm, KeepsAConvolutionThatOthersUse) {

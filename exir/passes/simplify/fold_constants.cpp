@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
@@ -24,6 +25,9 @@ constexpr size_t kFreeBytes = size_t{1} << 20;
 // The same for operators without tensor arguments, such as full, whose call is much smaller than
 // its result.
 constexpr size_t kFreeBytesOfNothing = size_t{1} << 16;
+
+// Weights up to this size become floats.
+constexpr size_t kSmallWeight = size_t{1} << 10;
 
 size_t bytes_of(const TensorType& type) {
   size_t bytes = element_size(type.dtype);
@@ -108,6 +112,25 @@ bool is_turned_matrix(const Node& node) {
          node.arg(0).value()->type.rank() == 2;
 }
 
+// The nodes that make floats of the packed weights of LSTM and GRU layers. They stay: the kernels
+// of these layers take floats, but the integers take a quarter of the bytes.
+std::unordered_set<const Node*> makers_of_weights(const Graph& graph) {
+  std::unordered_set<const Node*> makers;
+  for (const auto& node : graph.nodes) {
+    if (!node->is("taper::lstm") && !node->is("taper::gru")) continue;
+    const Value* weight = node->arg("weight").value();
+    if (weight->type.dtype != ScalarType::kFloat || bytes_of(weight->type) <= kSmallWeight)
+      continue;
+    for (const Node* maker = weight->producer;
+         maker != nullptr && (maker->is("aten::mul.Tensor") || maker->is("aten::sub.Tensor") ||
+                              maker->is("dim_order_ops::_to_dim_order_copy"));
+         maker = maker->arg(0).value()->producer) {
+      makers.insert(maker);
+    }
+  }
+  return makers;
+}
+
 // Frees each intermediate result after its last use. A large weight may go through several nodes,
 // whose results would otherwise all be in memory at the end of the walk.
 class Intermediates {
@@ -139,8 +162,9 @@ class Intermediates {
 
 int fold_constants(Graph& graph) {
   Intermediates intermediates(graph);
+  const auto stays = makers_of_weights(graph);
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    if (!is_foldable(node, *graph.operators())) return false;
+    if (stays.count(&node) != 0 || !is_foldable(node, *graph.operators())) return false;
     const auto put = [&](size_t i, Value* constant) {
       constant->fqn = derived_name(node, *constant);
       intermediates.add(node.outputs[i], constant);

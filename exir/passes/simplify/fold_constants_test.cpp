@@ -100,6 +100,51 @@ TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
   EXPECT_EQ(weights->data.data, nullptr);
 }
 
+TEST(FoldConstants, BytesBehindOneAnotherStayBytes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %v: int8[1, 2] = {5, 6}
+  constant %w: int8[2, 2] = {1, 2, 3, -4}
+  constant %s: float32[2] = {0.5, 0.25}
+  constant %z: int64[2] = {0, 1}
+  %c: float32[1, 2] = quantized_decomposed::dequantize_per_tensor(%v, 2.0, 3, -128, 127, int8)
+  %d: float32[2, 2] = quantized_decomposed::dequantize_per_channel(%w, %s, %z, 0, -127, 127, int8)
+  %a: float32[3, 2] = aten::cat([%c, %d])
+  %y: float32[1, 3] = aten::linear(%x, %a)
+  return %y
+})");
+  EXPECT_EQ(fold_constants(*graph), 3);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  EXPECT_EQ(weights->scales->span, 2u);
+  const TensorData elements = elements_of(*weights);
+  const auto* floats = reinterpret_cast<const float*>(elements.data);
+  EXPECT_EQ(std::vector<float>(floats, floats + 6), (std::vector<float>{4, 6, 0.5, 1, 0.5, -1.25}));
+}
+
+std::string ones(int count) {
+  std::string text = "{1";
+  for (int i = 1; i < count; ++i) text += ", 1";
+  return text + "}";
+}
+
+// The kernels of these layers take floats, but the file shall hold bytes.
+TEST(FoldConstants, WeightsOfARecurrenceStayBytes) {
+  for (const int outputs : {1, 8}) {
+    const std::string n = std::to_string(outputs), weight = "[1, 1, " + n + ", 64]";
+    const auto graph = parse_graph(
+        "graph \"g\" {\n  input %gates: float32[5, 1, 64]\n  input %h: float32[1, 1, " + n +
+        "]\n  input %c: float32[1, 1, 16]\n  constant %s: float32[1, 1, 1, 64] = " + ones(64) +
+        "\n  constant %w: int8" + weight + " = " + ones(outputs * 64) + "\n  %f: float32" + weight +
+        " = dim_order_ops::_to_dim_order_copy(%w, float32)\n  %m: float32" + weight +
+        " = aten::mul.Tensor(%f, %s)\n  %y: float32[5, 1, " + n + "], %hn: float32[1, 1, " + n +
+        "], %cn: float32[1, 1, 16] = taper::lstm(%gates, %h, %c, %m, None, False)\n"
+        "  return %y\n}");
+    EXPECT_EQ(fold_constants(*graph), outputs == 1 ? 2 : 0);
+    EXPECT_EQ(graph->nodes.size(), outputs == 1 ? 1u : 3u);
+  }
+}
+
 // 127 times 0.3984375 is 50.6015625, and 50.5 in bfloat16.
 TEST(FoldConstants, BytesTimesScalesOf16BitsStayBytes) {
   const auto graph = parse_graph(R"(graph "g" {

@@ -185,6 +185,49 @@ Made with_scales(const Node& node) {
   return nullptr;
 }
 
+// Constants one behind the other, each of them in runs with scales of their own, or with one scale.
+Made concatenated(const Node& node) {
+  const TensorType& type = node.outputs[0]->type;
+  const Argument::List& parts = node.arg("tensors").list();
+  const int64_t dim = node.arg("dim").to_int();
+  if (dim != 0 || parts.empty() || !is_plain(node.outputs[0]) || type.rank() == 0) return nullptr;
+  std::vector<Made> all;
+  size_t span = 0;
+  for (const Argument& part : parts) {
+    all.push_back(stored(part));
+    const Scales* each = all.back().get();
+    if (each == nullptr || each->dtype != all[0]->dtype ||
+        part.value()->type.rank() != type.rank()) {
+      return nullptr;
+    }
+    if (each->items.size() > 1) span = each->span;
+  }
+  // With one scale for each part, a run is an element of the first dimension.
+  if (span == 0)
+    span = all[0]->integers.bytes / static_cast<size_t>(parts[0].value()->type.sizes[0].as_int());
+  auto made = std::make_shared<Scales>();
+  made->span = span;
+  made->dtype = all[0]->dtype;
+  std::vector<uint8_t> bytes;
+  std::vector<float> points;
+  for (const Made& each : all) {
+    const size_t size = each->integers.bytes, runs = span == 0 ? 0 : size / span;
+    if (runs * span != size || (each->items.size() != 1 && each->items.size() != runs) ||
+        (each->items.size() > 1 && each->span != span)) {
+      return nullptr;
+    }
+    for (size_t run = 0; run < runs; ++run) {
+      const size_t item = each->items.size() == 1 ? 0 : run;
+      made->items.push_back(each->items[item]);
+      points.push_back(each->zero_points.empty() ? 0 : each->zero_points[item]);
+    }
+    bytes.insert(bytes.end(), each->integers.data, each->integers.data + size);
+  }
+  made->integers = own_bytes(std::move(bytes));
+  made->bits = bits_of(made->integers, made->dtype);
+  return set_zero_points(*made, std::move(points)) ? made : nullptr;
+}
+
 bool is_cast(const Node& node) {
   return node.is("aten::_to_copy") || node.is("dim_order_ops::_to_dim_order_copy");
 }
@@ -199,6 +242,7 @@ std::shared_ptr<const Scales> made_by(const Node& node) {
   if (has_integer_format(node)) return integers_of_format(node);
   if (is_cast(node)) return bytes_of(node.arg(0).value());
   if (node.is("aten::sub.Tensor")) return with_zero_points(node);
+  if (node.is("aten::cat")) return concatenated(node);
   if (node.is("aten::mul.Tensor")) return with_scales(node);
   return facts_of(node.target()).is(kReshapes) ? stored(node.arg(0)) : nullptr;
 }

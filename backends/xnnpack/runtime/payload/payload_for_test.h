@@ -21,6 +21,10 @@ using Sizes = std::vector<uint32_t>;
 // Builds a payload. Every field can be made invalid before finish().
 class PayloadBuilder {
  public:
+  struct Steps {
+    Floats scales, zero_points;
+    uint32_t span = 1;
+  };
   struct Tensor {
     Sizes sizes;
     uint32_t flags = 0;
@@ -31,6 +35,7 @@ class PayloadBuilder {
     std::optional<uint32_t> rank = std::nullopt;
     std::optional<float> scale = std::nullopt;  // Set if it is quantised.
     int32_t zero_point = 0;
+    std::optional<Steps> steps = std::nullopt;  // Set if floats are stored as integers.
   };
   struct Entry {
     wire::NodeContent kind;
@@ -136,6 +141,15 @@ class PayloadBuilder {
     const auto tensor =
         wire::CreateTensorDirect(fbb, t.type, rank, &t.sizes, t.constant, t.external, t.flags,
                                  t.id.value_or(static_cast<uint32_t>(i)));
+    if (t.steps) {
+      const auto how =
+          wire::CreateStepsDirect(fbb, &t.steps->scales,
+                                  t.steps->zero_points.empty() ? nullptr : &t.steps->zero_points,
+                                  t.steps->span)
+              .Union();
+      const auto stored = wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how);
+      return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());
+    }
     if (!t.scale) return wire::CreateXValue(fbb, wire::ValueContent::Tensor, tensor.Union());
     const auto quantized =
         wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::PerTensor,

@@ -4,6 +4,7 @@
 
 #include <xnnpack.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <new>
@@ -71,6 +72,40 @@ float from_bfloat16(uint16_t upper) {
 template <typename T>
 bool is_aligned(const uint8_t* data) {
   return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
+}
+
+// Memory of its own for a constant.
+Status make_owned(XnnValue& value) {
+  const uint64_t size = stored_bytes(value.type, value.declared);
+  const bool fits = size <= SIZE_MAX - XNN_EXTRA_BYTES;
+  if (fits) {
+    value.owned.reset(new (std::nothrow) uint8_t[static_cast<size_t>(size) + XNN_EXTRA_BYTES]());
+  }
+  TAPER_REQUIRE(fits && value.owned != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for a constant of the XNNPACK graph");
+  value.data = value.owned.get();
+  return {};
+}
+
+template <typename Integer>
+void widen(const wire::Steps& steps, const uint8_t* from, uint64_t count, uint8_t* to) {
+  const auto* zero_points = steps.zero_point();
+  uint32_t item = 0;
+  for (uint64_t i = 0, left = steps.span(); i < count; ++i, --left) {
+    if (left == 0) {
+      left = steps.span();
+      item = item + 1 == steps.scale()->size() ? 0 : item + 1;
+    }
+    const float zero_point = zero_points != nullptr ? zero_points->Get(item) : 0;
+    const float element =
+        (static_cast<float>(static_cast<Integer>(from[i])) - zero_point) * steps.scale()->Get(item);
+    std::memcpy(to + i * sizeof(element), &element, sizeof(element));
+  }
+}
+
+bool are_finite(const flatbuffers::Vector<float>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](float number) { return std::isfinite(number); });
 }
 
 }  // namespace
@@ -187,11 +222,8 @@ Status ValueReader::read_constant(const wire::Tensor& tensor, XnnValue& value) c
 
 // Copies the bytes of the file, or the numbers of float16 that they are.
 Status ValueReader::own_constant(XnnValue& value) const {
+  TAPER_TRY(make_owned(value));
   const size_t size = static_cast<size_t>(stored_bytes(value.type, value.declared));
-  value.owned.reset(new (std::nothrow) uint8_t[size + XNN_EXTRA_BYTES]());
-  TAPER_REQUIRE(value.owned != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for a constant of the XNNPACK graph");
-  value.data = value.owned.get();
   if (size == value.stored_size) {
     std::memcpy(value.owned.get(), value.stored, size);
     return {};
@@ -234,7 +266,26 @@ Status ValueReader::read_quantization(const wire::QuantizedTensor& tensor, XnnVa
   if (const wire::PerGroup* groups = tensor.quantization_as_PerGroup()) {
     return read_groups(*groups, value);
   }
+  if (const wire::Steps* steps = tensor.quantization_as_Steps()) return read_steps(*steps, value);
   return refuse("a quantised tensor of the graph has no scale");
+}
+
+Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const {
+  TAPER_XNNPACK_REQUIRE(
+      widens_constants_ && (value.type == DataType::QINT8 || value.type == DataType::QUINT8),
+      "a constant of the graph is stored in steps, but its type or the payload does not allow it");
+  const auto *scales = steps.scale(), *zero_points = steps.zero_point();
+  TAPER_XNNPACK_REQUIRE(scales != nullptr && scales->size() > 0 && steps.span() > 0 &&
+                            are_finite(*scales) &&
+                            (zero_points == nullptr ||
+                             (zero_points->size() == scales->size() && are_finite(*zero_points))),
+                        "the scales of a constant that is stored in steps are not valid");
+  const bool is_signed = value.type == DataType::QINT8;
+  value.type = DataType::FP32;
+  TAPER_TRY(make_owned(value));
+  (is_signed ? widen<int8_t> : widen<uint8_t>)(steps, value.stored, value.stored_size,
+                                               value.owned.get());
+  return {};
 }
 
 Status ValueReader::read_channels(const wire::PerChannel& channels, XnnValue& value) const {

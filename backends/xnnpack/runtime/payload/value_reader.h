@@ -8,8 +8,8 @@ namespace taper::xnnpack {
 
 class ValueReader {
  public:
-  // Keeps references to its first three arguments. Constants of float16 become float32 if they are
-  // only stored so, as in payloads of Taper's own.
+  // Keeps references to its first three arguments. Constants of float16 and of integers become
+  // float32 if they are only stored so, as in payloads of Taper's own.
   ValueReader(const wire::XNNGraph& graph, Span<const uint8_t> constants,
               const BackendInitContext& context, bool widens_constants)
       : graph_(graph),
@@ -26,6 +26,7 @@ class ValueReader {
   Status read_channels(const wire::PerChannel& channels, XnnValue& value) const;
   Status read_groups(const wire::PerGroup& groups, XnnValue& value) const;
   Status read_constant(const wire::Tensor& tensor, XnnValue& value) const;
+  Status read_steps(const wire::Steps& steps, XnnValue& value) const;
   Status own_constant(XnnValue& value) const;
   // The bytes of a constant of the graph by its number.
   struct Constant {

@@ -1,0 +1,92 @@
+// Rules transpose, reshape and divide constants without regard to their scales. So the integers are
+// computed again from the floats, with the scales along each dimension in turn, and kept if they
+// give exactly these floats.
+
+#include "backends/xnnpack/aot/stored_integers.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "exir/ir/scales.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using exir::Scales;
+
+constexpr size_t kSmall = 1024;  // Bytes of floats that are not worth it.
+
+float zero_point_of(const Scales& scales, size_t item) {
+  return scales.zero_points.empty() ? 0 : scales.zero_points[item];
+}
+
+// The integers of type T that give the floats if each run of `span` floats has the next scale; no
+// data if there are none.
+template <typename T>
+exir::TensorData integers_of(const exir::TensorData& floats, const Scales& scales, size_t span) {
+  std::vector<uint8_t> integers(floats.bytes / sizeof(float));
+  for (size_t i = 0, item = 0, left = span; i < integers.size(); ++i, --left) {
+    if (left == 0) {
+      left = span;
+      item = item + 1 == scales.items.size() ? 0 : item + 1;
+    }
+    const float scale = scales.items[item], zero_point = zero_point_of(scales, item);
+    float element;
+    std::memcpy(&element, floats.data + i * sizeof(element), sizeof(element));
+    const float nearest = std::nearbyint(element / scale + zero_point);
+    if (!(nearest >= std::numeric_limits<T>::min() && nearest <= std::numeric_limits<T>::max())) {
+      return {};
+    }
+    const float again = (nearest - zero_point) * scale;
+    if (std::memcmp(&again, &element, sizeof(element)) != 0) return {};
+    integers[i] = static_cast<uint8_t>(static_cast<T>(nearest));
+  }
+  return exir::own_bytes(std::move(integers));
+}
+
+void store(NodeList& list, Id id) {
+  ValueSpec& value = list.values[id];
+  const Scales& scales = *value.integers;
+  size_t count = 1;
+  for (const exir::Sym& size : value.dims) count *= static_cast<size_t>(size.as_int());
+  const size_t numbers = scales.items.size() + scales.zero_points.size();
+  const bool pays =
+      count * sizeof(float) > kSmall && count + numbers * sizeof(float) < count * sizeof(float);
+  if (!pays || scales.items.size() > UINT32_MAX || scales.span > UINT32_MAX) return;
+  const auto keep = [&](exir::TensorData integers, size_t span) {
+    value.stored = {std::move(integers), static_cast<uint32_t>(span)};
+  };
+  if (!list.has_data(id)) return keep(scales.integers, scales.span);
+  const exir::TensorData& floats = list.data(id);
+  const auto is_kept = [&](size_t span) {
+    exir::TensorData integers = scales.dtype == ScalarType::kByte
+                                    ? integers_of<uint8_t>(floats, scales, span)
+                                    : integers_of<int8_t>(floats, scales, span);
+    if (integers.data == nullptr) return false;
+    keep(std::move(integers), span);
+    return true;
+  };
+  if (is_kept(scales.span)) return;
+  size_t span = 1;
+  for (size_t d = value.dims.size(); d-- > 0;) {
+    if (is_kept(span)) return;
+    span *= static_cast<size_t>(value.dims[d].as_int());
+  }
+}
+
+}  // namespace
+
+void store_integers(NodeList& list, const std::vector<bool>& live) {
+  for (size_t i = 0; i < list.nodes.size(); ++i) {
+    if (!live[i]) continue;
+    for (const Id id : list.nodes[i].inputs) {
+      const ValueSpec* value = id == kNone ? nullptr : &list.values[id];
+      const bool is_candidate = value != nullptr && value->constant != 0 &&
+                                value->integers != nullptr && value->stored.bytes.data == nullptr &&
+                                value->quantization.type == wire::DataType::FP32;
+      if (is_candidate) store(list, id);
+    }
+  }
+}
+
+}  // namespace taper::xnnpack

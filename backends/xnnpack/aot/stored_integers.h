@@ -1,0 +1,14 @@
+// Constants of floats that a payload of Taper's own stores as the integers they were made from: of
+// weights for which XNNPACK has no form in bytes, such as a filter of a convolution of floats. The
+// device computes the floats when it loads the payload.
+
+#pragma once
+
+#include "backends/xnnpack/aot/payload_writer.h"
+
+namespace taper::xnnpack {
+
+// Finds these integers for each constant of floats that a live node reads.
+void store_integers(NodeList& list, const std::vector<bool>& live);
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,110 @@
+// Tests which constants of floats a payload stores as integers, and in what order.
+
+#include "backends/xnnpack/aot/stored_integers.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/xnnpack/aot/compile_for_test.h"
+#include "exir/ir/scales.h"
+
+namespace taper::xnnpack {
+namespace {
+
+// Weights of 4 x 8 x 3 x 5: the element at o, i, h, w before it is scaled.
+int integer_at(int o, int i, int h, int w) { return (o * 31 + i * 7 + h * 3 + w) % 100 - 50; }
+
+constexpr char kBody[] = R"(  input %x: float32[1, 8, 9, 9]
+  constant %w: float32[4, 8, 3, 5] = SIZES
+  %y: float32[1, 4, 7, 5] = aten::convolution(%x, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+  return %y)";
+
+Compiled convolution(std::vector<float> items, size_t span, bool for_executorch = false) {
+  std::string numbers = "{0";
+  for (int i = 1; i < 480; ++i) numbers += ", 0";
+  std::string body = kBody;
+  body.replace(body.find("SIZES"), 5, numbers + "}");
+  Compiled result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  auto scales = std::make_shared<exir::Scales>();
+  scales->items = std::move(items);
+  scales->span = span;
+  scales->zero_points.assign(scales->items.size(), 3);
+  std::vector<uint8_t> integers;
+  for (int at = 0; at < 480; ++at) {
+    const int integer = integer_at(at / 120, at / 15 % 8, at / 5 % 3, at % 5);
+    integers.push_back(static_cast<uint8_t>(static_cast<int8_t>(integer)));
+  }
+  scales->integers = exir::own_bytes(std::move(integers));
+  exir::Value* weight = result.graph->constants.at(0);
+  weight->scales = scales;
+  weight->data.data = nullptr;
+  exir::PartitionOptions options;
+  options.for_executorch = for_executorch;
+  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options);
+  return result;
+}
+
+const wire::QuantizedTensor* filter_of(const Compiled& compiled) {
+  const wire::XNNGraph& graph = compiled.payload();
+  for (const wire::XNode* node : *graph.nodes()) {
+    const wire::Convolution* layer = node->content_as_Conv2d();
+    if (layer != nullptr) {
+      return graph.values()->Get(layer->filter())->content_as_QuantizedTensor();
+    }
+  }
+  return nullptr;
+}
+
+TEST(StoredIntegers, AFilterOfFloatsIsWrittenAsBytesChannelsLast) {
+  for (const std::vector<float>& items : {std::vector<float>{0.3f, 0.7f, 1.1f, 0.9f}, {0.3f}}) {
+    const Compiled r = convolution(items, 120);
+    EXPECT_EQ(r.identifier(), "XT01");
+    const wire::QuantizedTensor* filter = filter_of(r);
+    ASSERT_NE(filter, nullptr);
+    EXPECT_EQ(filter->tensor()->datatype(), wire::DataType::QINT8);
+    const wire::Steps* steps = filter->quantization_as_Steps();
+    ASSERT_NE(steps, nullptr);
+    EXPECT_EQ(std::vector<float>(steps->scale()->begin(), steps->scale()->end()), items);
+    EXPECT_EQ(steps->zero_point()->Get(0), 3);
+    EXPECT_EQ(steps->span(), 480 / items.size());
+    const auto& data = r.graph->delegates[0]->data;
+    ASSERT_EQ(data.size(), 1u);
+    ASSERT_EQ(data[0].bytes.bytes, 480u);
+    for (int at = 0; at < 480; ++at) {
+      const int i = at % 8, w = at / 8 % 5, h = at / 40 % 3, o = at / 120;
+      EXPECT_EQ(static_cast<int8_t>(data[0].bytes.data[at]), integer_at(o, i, h, w)) << at;
+    }
+    EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as int8");
+  }
+}
+
+TEST(StoredIntegers, ScalesOfInputChannelsMoveWithThem) {
+  const Compiled r = convolution({1, 2, 3, 4, 5, 6, 7, 8}, 15);
+  const wire::QuantizedTensor* filter = filter_of(r);
+  ASSERT_NE(filter, nullptr);
+  EXPECT_EQ(filter->quantization_as_Steps()->span(), 1u);
+}
+
+TEST(StoredIntegers, GroupsOfInputChannelsShareAScale) {
+  // Four channels of 15 elements each share one.
+  std::vector<float> items;
+  for (int i = 1; i <= 8; ++i) items.push_back(0.3f * static_cast<float>(i));
+  const Compiled r = convolution(items, 60);
+  const wire::QuantizedTensor* filter = filter_of(r);
+  ASSERT_NE(filter, nullptr);
+  const wire::Steps& steps = *filter->quantization_as_Steps();
+  EXPECT_EQ(steps.span(), 4u);
+  ASSERT_EQ(steps.scale()->size(), 120u);  // Of each pixel, two.
+  for (uint32_t n = 0; n < 120; ++n) {
+    EXPECT_EQ(steps.scale()->Get(n), items[n / 30 * 2 + n % 2]) << n;
+  }
+}
+
+TEST(StoredIntegers, ExecutorchGetsFloats) {
+  const Compiled r = convolution({0.5f}, 480, true);
+  EXPECT_EQ(r.identifier(), "XN01");
+  EXPECT_EQ(filter_of(r), nullptr);
+}
+
+}  // namespace
+}  // namespace taper::xnnpack

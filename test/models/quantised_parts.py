@@ -1,0 +1,131 @@
+"""Parts of quantised networks as PyTorch's operators spell them, with weights and scales of our own:
+functions between two quantised tensors, and filters of convolutions and weights of recurrent layers
+that are stored as int8 while their inputs are floats.
+"""
+
+import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_decomposed
+from torch import nn
+from torch.nn import functional as F
+
+from model import Model, randn, seeded, settle
+
+Q = torch.ops.quantized_decomposed
+
+
+def through_bytes(x, scale, zero_point):
+    """x as int8, and back."""
+    how = scale, zero_point, -128, 127, torch.int8
+    return Q.dequantize_per_tensor.default(Q.quantize_per_tensor.default(x, *how), *how)
+
+
+class Functions(nn.Module):
+    """Functions of each element between int8 tensors."""
+
+    def forward(self, x):
+        x = through_bytes(x, 0.047, 3)
+        return torch.stack([
+            through_bytes(function(x), 0.021, -5)
+            for function in (
+                F.elu,
+                lambda x: F.elu(x, 0.7),
+                F.leaky_relu,
+                lambda x: F.leaky_relu(x, 0.2),
+                lambda x: F.leaky_relu(x, -0.3),
+                torch.sigmoid,
+                torch.tanh,
+                F.hardswish,
+                F.gelu,
+                torch.abs,
+                torch.neg,
+                torch.exp,
+                torch.floor,
+                torch.cos,
+                torch.square,
+            )
+        ])
+
+
+class Stored(nn.Module):
+    """An int8 weight with a scale for each index of a dimension, or one for all."""
+
+    def __init__(self, *sizes, axis, zero_points=False, low=-127, high=127, seed=0):
+        super().__init__()
+        generator = seeded(seed)
+        count = 1 if axis is None else sizes[axis]
+        integers = torch.randint(low, high + 1, sizes, generator=generator, dtype=torch.int8)
+        scales = 0.5 + torch.rand(count, generator=generator)
+        points = torch.randint(-5, 6, (count,), generator=generator) if zero_points else None
+        self.register_buffer("integers", integers)
+        self.register_buffer("scales", scales * 2 / ((integers.numel() / count) ** 0.5 * high))
+        self.register_buffer("points", torch.zeros(count).long() if points is None else points)
+        self.axis, self.range = axis, (low, high, torch.int8)
+
+    def forward(self):
+        if self.axis is None:
+            how = 0.0125, 2, *self.range
+            return Q.dequantize_per_tensor.default(self.integers, *how)
+        how = self.scales, self.points, self.axis, *self.range
+        return Q.dequantize_per_channel.default(self.integers, *how)
+
+
+class Filters(nn.Module):
+    """Convolutions of floats whose weights alone are int8."""
+
+    def __init__(self):
+        super().__init__()
+        self.plain = Stored(16, 12, 3, 3, axis=0, seed=1)
+        self.shifted = Stored(16, 16, 3, 3, axis=0, zero_points=True, seed=2)
+        self.depthwise = Stored(64, 1, 5, 5, axis=0, seed=3)
+        self.norm = nn.BatchNorm2d(16)
+        self.grouped = Stored(64, 4, 3, 3, axis=0, low=-8, high=7, seed=4)
+        self.up = Stored(64, 8, 3, 3, axis=1, seed=5)
+        self.up_by_input = Stored(8, 40, 3, 3, axis=0, seed=6)
+        self.one = Stored(8, 40, 3, axis=None, seed=7)
+        self.up_signal = Stored(8, 40, 5, axis=1, zero_points=True, seed=8)
+        self.columns = Stored(30, 40, axis=1, seed=9)
+
+    def forward(self, x):
+        x = torch.relu(F.conv2d(x, self.plain(), None, 1, 1))
+        x = torch.relu(self.norm(F.conv2d(x, self.shifted(), None, 1, 1)))
+        x = torch.cat([x, x, -x, -x], 1)
+        x = F.conv2d(x, self.depthwise(), None, 1, 2, 1, 64)
+        x = F.conv2d(x, self.grouped(), None, 1, 0, 1, 16)
+        x = F.conv_transpose2d(x, self.up(), None, 2)
+        x = F.conv_transpose2d(x, self.up_by_input())
+        x = F.conv1d(torch.tanh(x).mean(-1), self.one())
+        x = F.conv_transpose1d(x, self.up_signal(), None, 2)
+        return F.linear(x.transpose(1, 2), self.columns())
+
+
+class Recurrent(nn.Module):
+    """LSTM and GRU layers whose weights are int8: two layers in both directions, and one layer with
+    one scale for each weight."""
+
+    def __init__(self):
+        super().__init__()
+        shapes = [(80, 12), (80, 20)] * 2 + [(80, 40), (80, 20)] * 2
+        weights = [Stored(*s, axis=0, zero_points=i == 1, seed=i) for i, s in enumerate(shapes)]
+        self.first = nn.ModuleList(weights)
+        self.second = nn.ModuleList(Stored(*s, axis=None, seed=9) for s in [(48, 40), (48, 16)])
+        self.register_buffer("bias", 0.2 * randn(48, seed=10))
+
+    def forward(self, x):
+        state = x.new_zeros(4, x.shape[1], 20)
+        params = [weight() for weight in self.first]
+        x, _, _ = torch.ops.aten.lstm.input(
+            x, [state, state], params, False, 2, 0.0, False, True, False
+        )
+        params = [weight() for weight in self.second] + [self.bias, self.bias]
+        state = x.new_zeros(1, x.shape[1], 16)
+        return torch.ops.aten.gru.input(x, state, params, True, 1, 0.0, False, False, False)
+
+
+def models(full):
+    # XNNPACK computes a leaky ReLU with factors of eight bits behind the point, so that a result may
+    # be the next integer.
+    return [
+        Model("int8_functions", Functions(), (2 * randn(1, 3, 5, 7, seed=1),), scale=250),
+        Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
+        Model("int8_recurrent", Recurrent(), (randn(6, 2, 12, seed=3),)),
+    ]
