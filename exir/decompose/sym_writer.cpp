@@ -141,8 +141,8 @@ Argument SymWriter::compute(const Sym& sym) {
   return call(scalar_operator(sym.op()), operands, sym);
 }
 
-// Folds the arguments from the left. A partial sum is not the whole: its value says which one it is,
-// or a later search for the whole would find it. Truths are never searched for.
+// Folds the arguments from the left. A partial sum is not the whole: its value says which one it
+// is, or a later search for the whole would find it. Truths are never searched for.
 Argument SymWriter::fold(const Sym& sym, std::string_view target, bool of_truths) {
   const auto operand = [&](size_t i) {
     return of_truths ? truth(sym.args()[i]) : write(sym.args()[i]);

@@ -91,7 +91,8 @@ void cholesky(Builder& b) {
   b.result(b.ops("linalg_cholesky_ex", {b.in("self"), b.arg("upper"), true})[0]);
 }
 
-// The kernels take operands with the same batch dimensions; programs also contain calls with others.
+// The kernels take operands with the same batch dimensions; programs also contain calls with other
+// ones.
 bool needs_matching(const Node& node) {
   const TensorType& a = node.args.at(0).value()->type;
   const TensorType& right = node.args.at(1).value()->type;
