@@ -1,6 +1,6 @@
-"""Parts of quantised networks as PyTorch's operators spell them, with weights and scales of our own:
-functions between two quantised tensors, and filters of convolutions and weights of recurrent layers
-that are stored as int8 while their inputs are floats.
+"""Parts of quantised networks as PyTorch's operators spell them, with weights and scales of our
+own: functions between two quantised tensors, and filters of convolutions and weights of recurrent
+layers that are stored as int8 while their inputs are floats.
 """
 
 import torch
