@@ -97,7 +97,7 @@ javac -Xlint:all -Werror -cp "$jar:$junit" -d "$out/tests" "$source"/tests/dev/t
 java -Xcheck:jni "-Dtaper.models=$(pwd)/test/models/data" "-Dtaper.programs=$(pwd)/$programs" \
   -cp "$jar:$out/tests:$junit" org.junit.runner.JUnitCore dev.taper.ModelsTest dev.taper.ModelTest \
   >"$out/tests.log" 2>&1 || {
-  grep -v '^	at ' "$out/tests.log" | tail -60 >&2
+  grep -v '^[[:space:]]*at ' "$out/tests.log" | tail -60 >&2
   fail "tests failed; see $out/tests.log"
 }
 # What -Xcheck:jni finds, it only prints.

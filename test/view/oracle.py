@@ -49,8 +49,8 @@ def operator_of(node):
     if target == "torch.ops.higher_order.with_effects":  # Its second argument says which.
         target = node["inputs"][1]["arg"]["as_operator"]
     if not target.startswith("torch.ops."):
-        for module in ("_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_"):
-            target = target.removeprefix(module)
+        if target.startswith(("_operator.", "math.", "builtins.", "torch.sym_", "torch._sym_")):
+            target = target.split(".", 1)[1]
         return "python::" + target
     words = target.removeprefix("torch.ops.").split(".")
     overload = "" if len(words) < 3 or words[2] == "default" else "." + words[2]
