@@ -53,24 +53,19 @@ target_compile_options(taper_freestanding INTERFACE
   -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections
   "$<$<CONFIG:MinSizeRel>:-fno-asynchronous-unwind-tables;-fno-unwind-tables>")
 
-# taper_share_headers(KIND TARGET HEADER...): the headers, precompiled once for all targets of a
-# kind, whose flags must be the same.
-function(taper_share_headers kind target)
-  get_property(first GLOBAL PROPERTY TAPER_${kind}_HEADERS)
-  if(first)
-    target_precompile_headers(${target} REUSE_FROM ${first})
-  else()
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-    set_property(GLOBAL PROPERTY TAPER_${kind}_HEADERS ${target})
-  endif()
-endfunction()
-
 # Standard headers that most files of the host include. A missing #include shows only in the presets
 # that do not precompile them: asan and clang.
 option(TAPER_PRECOMPILED_HEADERS "Precompile the standard headers of the host" ON)
 function(taper_precompile target)
-  if(TAPER_PRECOMPILED_HEADERS)
-    taper_share_headers(host ${target} <algorithm> <array> <cmath> <cstdint> <cstring>
+  if(NOT TAPER_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  get_property(first GLOBAL PROPERTY TAPER_HOST_HEADERS)
+  if(first)  # Precompiled once for all targets, whose flags are the same.
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    set_property(GLOBAL PROPERTY TAPER_HOST_HEADERS ${target})
+    target_precompile_headers(${target} PRIVATE <algorithm> <array> <cmath> <cstdint> <cstring>
       <functional> <map> <memory> <optional> <set> <stdexcept> <string> <string_view>
       <unordered_map> <unordered_set> <utility> <variant> <vector>)
   endif()

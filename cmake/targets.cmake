@@ -94,7 +94,7 @@ function(taper_tests folder)
   add_executable(${name} ${sources})
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_compile_options(${name} PRIVATE -O0)  # Compiles fast; the code under test is optimised.
-  taper_share_headers(tests ${name} <gtest/gtest.h>)
+  target_precompile_headers(${name} PRIVATE <gtest/gtest.h>)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${name} PRIVATE
     TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TAPER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
