@@ -122,6 +122,11 @@ bool is_symmetric(const Scales& scales) {
   return scales.zero_points.empty() && scales.dtype == ScalarType::kChar;
 }
 
+size_t rounds_of(const Scales& scales) {
+  const size_t round = scales.items.size() * scales.span;
+  return round != 0 && scales.integers.bytes % round == 0 ? scales.integers.bytes / round : 0;
+}
+
 bool is_along(const Scales& scales, const TensorType& type, size_t dim) {
   if (scales.items.size() == 1) return true;
   size_t inner = 1;

@@ -22,6 +22,10 @@ int64_t bits_of(const TensorData& integers, ScalarType dtype);
 // Whether the zero points are all 0 and the integers int8, as most kernels of processors want.
 bool is_symmetric(const Scales& scales);
 
+// How often the scales repeat: once if each run of elements has its own. 0 if the elements end
+// within a round, or if there are none.
+size_t rounds_of(const Scales& scales);
+
 // Whether there is one scale, or one for each index of a dimension.
 bool is_along(const Scales& scales, const TensorType& type, size_t dim);
 

@@ -103,7 +103,7 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
 PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
   const exir::Scales& scales = *value->scales;
   const auto runs = static_cast<uint32_t>(scales.items.size());
-  const auto rounds = static_cast<uint32_t>(scales.integers.bytes / (runs * scales.span));
+  const auto rounds = static_cast<uint32_t>(exir::rounds_of(scales));
   std::vector<uint32_t> dims = {runs, static_cast<uint32_t>(scales.span)};
   if (rounds > 1) dims.insert(dims.begin(), rounds);
   const auto floats = [&](const std::vector<float>& numbers) {

@@ -74,8 +74,7 @@ bool stays_integers(const Value* constant) {
   const exir::Scales* scales = constant->scales.get();
   return scales != nullptr && constant->type.dtype == ScalarType::kFloat &&
          scales->integers.bytes > kSmall && scales->items.size() <= INT32_MAX &&
-         scales->span <= INT32_MAX &&
-         scales->integers.bytes % (scales->items.size() * scales->span) == 0;
+         scales->span <= INT32_MAX && exir::rounds_of(*scales) != 0;
 }
 
 exir::TensorData packed_bytes(const Value* weight, const WeightPacking& packing) {

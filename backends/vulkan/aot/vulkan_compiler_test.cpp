@@ -200,24 +200,29 @@ TEST(VulkanCompiler, WeightsOfFourBitsStayPacked) {
   EXPECT_EQ(by_column, (std::vector<float>{0.5, 0.25, 1, 1}));
 }
 
-// Weights with a zero point for each row, for which there is no packed form.
-TEST(VulkanCompiler, IntegersWithZeroPointsBecomeFloatsInTheCall) {
-  constexpr size_t kRows = 4, kColumns = 512;
+constexpr size_t kRows = 4, kColumns = 512;
+
+// A payload with one layer, whose weights are integers for which there is no packed form.
+exir::Delegate layer_of(exir::Scales scales) {
   const auto graph = exir::parse_graph(R"(graph "g" {
   input %x: float32[1, 512]
   constant %w: float32[4, 512] = zeros
   %y: float32[1, 4] = aten::linear(%x, %w, None)
   return %y
 })");
+  scales.integers = exir::own_bytes(std::vector<uint8_t>(kRows * kColumns, 7));
+  graph->constants[0]->scales = std::make_shared<const exir::Scales>(std::move(scales));
+  PayloadWriter writer(*graph, {graph->inputs[0].value()});
+  writer.add(*graph->nodes[0]);
+  return writer.finish(graph->nodes[0]->outputs);
+}
+
+TEST(VulkanCompiler, IntegersWithZeroPointsBecomeFloatsInTheCall) {
   exir::Scales scales;
   scales.items.assign(kRows, 0.5);
   scales.zero_points = {1, 2, 3, 4};
   scales.span = kColumns;
-  scales.integers = exir::own_bytes(std::vector<uint8_t>(kRows * kColumns, 7));
-  graph->constants[0]->scales = std::make_shared<const exir::Scales>(scales);
-  PayloadWriter writer(*graph, {graph->inputs[0].value()});
-  writer.add(*graph->nodes[0]);
-  const exir::Delegate delegate = writer.finish(graph->nodes[0]->outputs);
+  const exir::Delegate delegate = layer_of(scales);
   PayloadGraph payload;
   ASSERT_TRUE(payload.read({delegate.payload.data(), delegate.payload.size()}, nullptr).ok());
   ASSERT_EQ(payload.calls.size(), 2u);
@@ -228,20 +233,9 @@ TEST(VulkanCompiler, IntegersWithZeroPointsBecomeFloatsInTheCall) {
 }
 
 TEST(VulkanCompiler, IntegersWhoseScalesRepeatBecomeFloatsInTheCall) {
-  constexpr size_t kRows = 4, kColumns = 512;
-  const auto graph = exir::parse_graph(R"(graph "g" {
-  input %x: float32[1, 512]
-  constant %w: float32[4, 512] = zeros
-  %y: float32[1, 4] = aten::linear(%x, %w, None)
-  return %y
-})");
   exir::Scales scales;
   scales.items.assign(kColumns, 0.5);
-  scales.integers = exir::own_bytes(std::vector<uint8_t>(kRows * kColumns, 7));
-  graph->constants[0]->scales = std::make_shared<const exir::Scales>(scales);
-  PayloadWriter writer(*graph, {graph->inputs[0].value()});
-  writer.add(*graph->nodes[0]);
-  const exir::Delegate delegate = writer.finish(graph->nodes[0]->outputs);
+  const exir::Delegate delegate = layer_of(scales);
   ASSERT_EQ(delegate.data.size(), 2u);  // Integers, scales.
   EXPECT_EQ(delegate.data[0].bytes.bytes, kRows * kColumns);
   EXPECT_EQ(delegate.data[1].bytes.bytes, kColumns * sizeof(float));

@@ -154,8 +154,7 @@ Id Lowering::first_form(const Value* value) {
     if (value->role != exir::ValueRole::kConstant) {
       throw Failure("%" + value->name + " is used before it is defined");
     }
-    forms.plain = out_.add_constant(value->type.sizes, exir::elements_of(*value));
-    out_.set_integers(forms.plain, value->scales);
+    forms.plain = out_.add_constant(value->type.sizes, exir::elements_of(*value), value->scales);
   }
   return forms.plain != kNone ? forms.plain : forms.image;
 }
@@ -198,9 +197,8 @@ Id Lowering::copies(Id x, size_t dim, int64_t times) {
 Id Lowering::weights(const Value* value) {
   Id& id = forms_[value].weights;
   if (id != kNone) return id;
-  id = out_.add_constant(value->type.sizes, value->data);
+  id = out_.add_constant(value->type.sizes, value->data, value->scales);
   out_.set_made_from(id, value->scales);
-  out_.set_integers(id, value->scales);
   return id;
 }
 
@@ -258,10 +256,8 @@ Id Lowering::taper_node(NodeContent kind, std::vector<Id> inputs, std::vector<ui
 Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
   const Dims dims = out_.dims(x);
   if (out_.is_constant(x)) {
-    const Id made =
-        out_.add_constant(permuted(dims, perm), permuted_data(out_.data(x), dims, perm));
-    out_.set_integers(made, out_.integers(x));
-    return made;
+    return out_.add_constant(permuted(dims, perm), permuted_data(out_.data(x), dims, perm),
+                             out_.integers(x));
   }
   if (count_open(dims) <= 1 && moves_nothing(dims, perm)) return reshape(x, permuted(dims, perm));
   NodeSpec spec;
@@ -274,9 +270,7 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
 Id Lowering::reshape(Id x, Dims dims) {
   if (dims == out_.dims(x)) return x;
   if (out_.is_constant(x)) {
-    const Id made = out_.add_constant(std::move(dims), out_.data(x));
-    out_.set_integers(made, out_.integers(x));
-    return made;
+    return out_.add_constant(std::move(dims), out_.data(x), out_.integers(x));
   }
   // A reshape of a reshape is a single reshape.
   const NodeSpec* maker = out_.maker(x);

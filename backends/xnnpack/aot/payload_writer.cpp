@@ -230,8 +230,11 @@ const exir::TensorData& NodeList::data(Id id) {
   return data;
 }
 
-Id PayloadWriter::add_constant(Dims dims, exir::TensorData data) {
-  return list_.add_constant(std::move(dims), std::move(data));
+Id PayloadWriter::add_constant(Dims dims, exir::TensorData data,
+                               std::shared_ptr<const exir::Scales> integers) {
+  const Id id = list_.add_constant(std::move(dims), std::move(data));
+  list_.values[id].integers = std::move(integers);
+  return id;
 }
 
 Id PayloadWriter::add_number(float number) {

@@ -115,7 +115,9 @@ class PayloadWriter {
 
   // Adds an input of the call; inputs are numbered in the order of these calls.
   Id add_input(Dims dims);
-  Id add_constant(Dims dims, exir::TensorData data);
+  // With `integers`, the elements, in any order, were computed from these integers.
+  Id add_constant(Dims dims, exir::TensorData data,
+                  std::shared_ptr<const exir::Scales> integers = nullptr);
   Id add_number(float value);
   // What is added next computes that node of the part, counted from 0.
   void set_origin(size_t node) { origin_ = static_cast<uint32_t>(node) + 1; }
@@ -129,10 +131,6 @@ class PayloadWriter {
   void set_quantization(Id id, Quantization how) { list_.values[id].quantization = std::move(how); }
   void set_made_from(Id id, std::shared_ptr<const exir::Scales> scales) {
     list_.values[id].made_from = std::move(scales);
-  }
-  // The elements of the constant, in any order, were computed from these integers.
-  void set_integers(Id id, std::shared_ptr<const exir::Scales> scales) {
-    list_.values[id].integers = std::move(scales);
   }
   const std::shared_ptr<const exir::Scales>& integers(Id id) const {
     return list_.values[id].integers;

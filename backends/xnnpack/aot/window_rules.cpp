@@ -53,9 +53,9 @@ class FilterBytes {
   }
   Id finish(Lowering& l, Dims dims) {
     bytes_.resize(used_);
-    const Id id = l.out().add_constant(std::move(dims), exir::own_bytes(std::move(bytes_)));
-    if (!order_.empty()) l.out().set_integers(id, exir::reordered(*filter_.integers, order_));
-    return id;
+    return l.out().add_constant(
+        std::move(dims), exir::own_bytes(std::move(bytes_)),
+        order_.empty() ? nullptr : exir::reordered(*filter_.integers, order_));
   }
 
  private:

@@ -199,7 +199,8 @@ class WeightPacker {
       arg = floats;
     } else if (arg.is_value() && arg.value()->scales != nullptr) {
       Value* value = arg.value();
-      if (value->data.bytes <= kSmall || rounds_of(*value) == 0) return become_floats(*value);
+      if (value->data.bytes <= kSmall || rounds_of(*value->scales) == 0)
+        return become_floats(*value);
       Value*& floats = floats_[value];
       if (floats == nullptr) floats = dequantised(*value, rewriter);
       arg = floats;
@@ -215,19 +216,11 @@ class WeightPacker {
     return cast(halves, ScalarType::kFloat, rewriter);
   }
 
-  // How often the scales repeat: once if each run of elements has its own. 0 if they end within.
-  static int64_t rounds_of(const Value& value) {
-    const Scales& scales = *value.scales;
-    const size_t round = scales.items.size() * scales.span;
-    return scales.integers.bytes % round == 0 ? static_cast<int64_t>(scales.integers.bytes / round)
-                                              : 0;
-  }
-
   // Dequantises at run time, as a matrix whose rows have a scale each, or as several of them.
   Value* dequantised(const Value& value, Rewriter& rewriter) {
     const Scales& scales = *value.scales;
     const auto runs = static_cast<int64_t>(scales.items.size());
-    const int64_t rounds = rounds_of(value);
+    const auto rounds = static_cast<int64_t>(rounds_of(scales));
     std::vector<Sym> sizes = {Sym(runs), Sym(static_cast<int64_t>(scales.span))};
     if (rounds > 1) sizes.insert(sizes.begin(), Sym(rounds));
     Value* integers = constant(&value, "integers", {scales.dtype, sizes}, scales.integers);

@@ -119,8 +119,8 @@ std::unordered_set<const Node*> makers_of_weights(const Graph& graph) {
   for (const auto& node : graph.nodes) {
     if (!node->is("taper::lstm") && !node->is("taper::gru")) continue;
     const Value* weight = node->arg("weight").value();
-    if (weight->type.dtype != ScalarType::kFloat || bytes_of(weight->type) <= kSmallWeight)
-      continue;
+    if (weight->type.dtype != ScalarType::kFloat) continue;
+    if (bytes_of(weight->type) <= kSmallWeight) continue;
     for (const Node* maker = weight->producer;
          maker != nullptr && (maker->is("aten::mul.Tensor") || maker->is("aten::sub.Tensor") ||
                               maker->is("dim_order_ops::_to_dim_order_copy"));

@@ -122,6 +122,23 @@ TEST(FoldConstants, BytesBehindOneAnotherStayBytes) {
   EXPECT_EQ(std::vector<float>(floats, floats + 6), (std::vector<float>{4, 6, 0.5, 1, 0.5, -1.25}));
 }
 
+TEST(FoldConstants, APartWithoutElementsMayStandBeforeBytes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %v: int8[0, 2] = {}
+  constant %w: int8[2, 2] = {1, 2, 3, -4}
+  %c: float32[0, 2] = quantized_decomposed::dequantize_per_tensor(%v, 2.0, 3, -128, 127, int8)
+  %d: float32[2, 2] = quantized_decomposed::dequantize_per_tensor(%w, 0.5, 0, -128, 127, int8)
+  %a: float32[2, 2] = aten::cat([%c, %d])
+  %y: float32[1, 2] = aten::linear(%x, %a)
+  return %y
+})");
+  fold_constants(*graph);
+  const TensorData elements = elements_of(*graph->nodes.at(0)->arg(1).value());
+  const auto* floats = reinterpret_cast<const float*>(elements.data);
+  EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{0.5, 1, 1.5, -2}));
+}
+
 std::string ones(int count) {
   std::string text = "{1";
   for (int i = 1; i < count; ++i) text += ", 1";

@@ -196,22 +196,23 @@ Made concatenated(const Node& node) {
   for (const Argument& part : parts) {
     all.push_back(stored(part));
     const Scales* each = all.back().get();
-    if (each == nullptr || each->dtype != all[0]->dtype ||
+    if (each == nullptr || each->integers.bytes == 0 || each->dtype != all[0]->dtype ||
         part.value()->type.rank() != type.rank()) {
       return nullptr;
     }
     if (each->items.size() > 1) span = each->span;
   }
   // With one scale for each part, a run is an element of the first dimension.
-  if (span == 0)
+  if (span == 0) {
     span = all[0]->integers.bytes / static_cast<size_t>(parts[0].value()->type.sizes[0].as_int());
+  }
   auto made = std::make_shared<Scales>();
   made->span = span;
   made->dtype = all[0]->dtype;
   std::vector<uint8_t> bytes;
   std::vector<float> points;
   for (const Made& each : all) {
-    const size_t size = each->integers.bytes, runs = span == 0 ? 0 : size / span;
+    const size_t size = each->integers.bytes, runs = size / span;
     if (runs * span != size || (each->items.size() != 1 && each->items.size() != runs) ||
         (each->items.size() > 1 && each->span != span)) {
       return nullptr;

@@ -370,14 +370,7 @@ TEST(TaperKinds, EveryChangedByteIsSurvived) {
   const std::vector<uint8_t> good = p.finish();
   ASSERT_TRUE(Loaded(good).status.ok());
   HeldFloats in({2, 4, 3}, Floats(24, 1)), out({2, 4, 3}, Floats(24));
-  for (size_t i = 0; i < good.size(); ++i) {
-    for (const uint8_t change : {1, 0x80, 0xff}) {
-      std::vector<uint8_t> bad = good;
-      bad[i] = static_cast<uint8_t>(bad[i] ^ change);
-      Loaded loaded(bad);
-      if (loaded.status.ok()) (void)loaded.run({&in.value, &out.value}).ok();
-    }
-  }
+  run_with_each_byte_changed(good, in, out);
 }
 
 }  // namespace

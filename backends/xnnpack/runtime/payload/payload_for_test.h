@@ -249,4 +249,17 @@ class Loaded {
   void* handle_ = nullptr;
 };
 
+// Changes each byte of a payload in turn, and runs what can still be loaded: nothing may crash.
+inline void run_with_each_byte_changed(const std::vector<uint8_t>& good, HeldFloats& in,
+                                       HeldFloats& out) {
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (const uint8_t change : {1, 0x80, 0xff}) {
+      std::vector<uint8_t> bad = good;
+      bad[i] = static_cast<uint8_t>(bad[i] ^ change);
+      Loaded loaded(bad);
+      if (loaded.status.ok()) (void)loaded.run({&in.value, &out.value}).ok();
+    }
+  }
+}
+
 }  // namespace taper::xnnpack
