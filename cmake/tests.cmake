@@ -34,7 +34,7 @@ if(TAPER_TESTS)
     taper_tests(exir LINK taper_exir taper_module taper_test_support taper::zip taper::json)
     taper_tests(selective_build LINK taper_select taper_module taper_test_support)
     taper_tests(tools LINK taper_compiler_api taper_commands taper_tools taper_test_support taper_backends_aot taper_backends)
-    set(everything taper_commands taper_tools taper_test_support taper_test_backends_aot taper_test_backends
+    set(everything taper_compiler_api taper_commands taper_tools taper_test_support taper_test_backends_aot taper_test_backends
       taper::zip taper::json)
     taper_program(taper_with_test_backends FILES tools/main.cpp
       LINK taper_commands taper_tools taper_test_backends_aot taper_test_backends)

@@ -15,8 +15,8 @@
 //
 // Errors: every function that can fail returns a code and, if `error` is not null, describes there
 // what is wrong and where. Null pointers, invalid or closed handles, and calls in the wrong order
-// are such errors; nothing here crashes, throws or prints. A pointer that is not null must point to
-// what the declaration says.
+// are such errors, and so is a lack of memory; nothing here crashes, throws or prints. A pointer
+// that is not null must point to what the declaration says.
 //
 // Threads: models are independent of each other. A model is used by one thread at a time; a call on
 // a model that another thread is using does nothing and returns TAPER_INVALID_STATE at once.
