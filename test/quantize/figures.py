@@ -16,6 +16,8 @@ import tempfile
 import numpy as np
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401  declares quantized_decomposed
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/figures"))
+import provenance  # noqa: E402
 from train import NETS, compare, pt2e, run, samples_of
 
 DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/quantisation.md")
@@ -101,9 +103,10 @@ def main():
                 print(line(cells), end="", flush=True)
     with open(DOCS) as file:
         text = file.read()
-    # The lines that begin with the title and follow it without a gap.
+    # The lines that begin with the title and follow it without a gap, and what is said below them.
     start = text.index("| net |")
-    end = start + re.match(r"(\|[^\n]*\n)+", text[start:]).end()
+    end = start + re.match(r"(\|[^\n]*\n)+(\nCommit [^\n]*\n)?", text[start:]).end()
+    table += f"\n{provenance.line()}\n"
     with open(DOCS, "w") as file:
         file.write(text[:start] + table + text[end:])
 

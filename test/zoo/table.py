@@ -2,6 +2,10 @@
 
 import os
 import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bench/figures"))
+import provenance  # noqa: E402
 
 HEAD = """# Models
 
@@ -11,8 +15,8 @@ or by at most three times the difference between PyTorch's own float32 and float
 
 {summary}
 
-Written by `scripts/zoo.sh` with torch {torch}; float32, one thread, on {processor},
-with an average of {load:.0f} other processes running.
+Written by `scripts/zoo.sh` with torch {torch}; float32, one thread, with an average of {load:.0f}
+other processes running. {provenance}
 
 - *nodes*: operator calls in the compiled program; *kinds*: distinct operators among them.
 - *export*: processor time of the whole `taper export` process. *run*: without a backend, on the
@@ -102,20 +106,6 @@ def section(library, rows):
     return out + [line(row) for row in rows]
 
 
-def processor():
-    """Describes the machine: the number of cores, and the vector extensions."""
-    try:
-        with open("/proc/cpuinfo") as file:
-            text = file.read()
-    except OSError:
-        return "an unknown processor"
-    flags = set(re.search(r"^flags\s*:(.*)$", text, re.M).group(1).split())
-    has = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512")) if flag in flags]
-    return f"{os.cpu_count()} cores of a shared x86-64 machine with " + " and ".join(
-        has or ["SSE2"]
-    )
-
-
 CELLS = {"does not lower": "lower", "does not run": "run", "differs": "match", "fails": ""}
 
 
@@ -136,17 +126,16 @@ def keep_peers(path, rows):
             row["peer"] = {"error": cell, "stage": CELLS[cell]}
         elif cell:
             row["peer"] = {"export_s": float(cell.split()[0])}
-    where = re.search(r"Kept from an earlier run on (.*?)\.\n", text, re.S) or re.search(
-        r"one thread, on (.*?)[,;]\n", text
-    )
-    return f"\n  Kept from an earlier run on {where.group(1)}."
+    where = re.search(r"Kept from an earlier run on (.*?)\.\n", text, re.S)
+    where = where.group(1) if where else provenance.STATED.search(text).group()
+    return f"\n  Kept from an earlier run on {where}."
 
 
 def write(path, rows, versions, kept=""):
     rows = exported(rows)
     text = HEAD.format(
         summary="- " + summary(rows).replace("; ", "\n- "),
-        processor=processor(),
+        provenance=provenance.line(),
         load=max(0, os.getloadavg()[1] - 1),
         kept=kept,
         **versions,

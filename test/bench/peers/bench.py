@@ -22,6 +22,9 @@ import models
 import peers
 import report
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
+import provenance  # noqa: E402
+
 SECONDS_PER_TURN = 0.25
 HERE = os.path.dirname(os.path.abspath(__file__))
 TAPER = "taper"
@@ -190,6 +193,7 @@ class Bench:
         for name, (walls, cpus) in figures.items():
             row[name].update(wall_s=statistics.median(walls), cpu_s=statistics.median(cpus))
         row["load"] = os.getloadavg()[0]
+        row["measured"] = provenance.line()
         self.results[key] = row
         self.save()
         print(key, {n: f"{r['wall_s'] * 1e3:.3g} ms" if "wall_s" in r else r["error"][:60]

@@ -236,8 +236,8 @@ def report(stored):
     """The page in Markdown."""
     peers = ["Taper", "Taper, f16", "ncnn", "ONNX Runtime WebGPU", "PyTorch CUDA graph"]
     print(HEAD)
-    print(f"- GPU: {stored['gpu']}, driver {stored['driver']}; Taper at {stored['commit']}; PyTorch "
-          f"{stored['torch']}; written {stored['date']}.\n")
+    print(f"- GPU: {stored['gpu']}, driver {stored['driver']}; PyTorch {stored['torch']}. "
+          f"Commit {stored['commit']}, {stored['date']}.\n")
     print("| model | " + " | ".join(peers) + " |\n|---" + "|---" * len(peers) + "|")
     for name, row in stored["rows"].items():
         cells = []

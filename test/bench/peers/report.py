@@ -1,9 +1,6 @@
 """Writes the report: all measurements, including those where Taper is slower, and all failures."""
 
 import math
-import os
-import platform
-import time
 
 import peers
 
@@ -16,8 +13,6 @@ over Taper's: above 1 Taper is ahead, below 1 it is behind. The models have full
 weights and batch 1. OpenVINO is restricted to f32, since its default is bfloat16 if the processor
 supports it. In int8, Taper and ExecuTorch run ExecuTorch's file; ONNX Runtime and OpenVINO run the
 file of ONNX Runtime's quantiser."""
-FEATURES = ("sse4_2", "avx2", "fma", "avx512f", "avx512vl", "avx512_vnni", "avx_vnni", "amx_tile",
-            "asimd", "asimddp", "i8mm", "sve")  # fmt: skip
 
 
 def version_of(peer, results):
@@ -33,17 +28,10 @@ def version_of(peer, results):
 
 
 def machine(results):
-    """Describes the processor's features, the cores and the versions."""
-    with open("/proc/cpuinfo") as file:
-        lines = file.read().splitlines()
-    names = [line for line in lines if line.startswith(("flags", "Features"))]
-    flags = names[0].split(":")[1].split() if names else []
-    cores = len(os.sched_getaffinity(0))
+    """What the rows were measured with, each once, and the versions."""
+    measured = dict.fromkeys(row["measured"] for row in results.values() if "measured" in row)
     versions = [f"{peer.label} {version_of(peer, results)}" for peer in peers.PEERS.values()]
-    has = ", ".join(f for f in FEATURES if f in flags)
-    return [f"- Processor: {platform.machine()} with {has or 'no known features'}; {cores} cores.",
-            f"- Versions: {'; '.join(versions)}.",
-            f"- Written {time.strftime('%Y-%m-%d', time.gmtime())}."]  # fmt: skip
+    return [*(f"- {line}" for line in measured), f"- Versions: {'; '.join(versions)}."]
 
 
 def table(header, rows):
