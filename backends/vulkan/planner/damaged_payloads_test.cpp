@@ -1,6 +1,6 @@
 // Plans damaged payloads of ExecuTorch's exporter for the limits of every kind of device, with the
-// largest sizes and with smaller ones: a plan is sound, or it is refused. TAPER_ROUNDS sets how many,
-// for sanitizers.
+// largest sizes and with smaller ones: a plan is sound, or it is refused. TAPER_ROUNDS sets how many
+// and TAPER_SEED which, for sanitizers.
 
 #include <gtest/gtest.h>
 
