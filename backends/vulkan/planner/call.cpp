@@ -425,6 +425,16 @@ Operand Call::norm_weight() {
   return call_.norm.weight < 0 ? Operand() : operand(static_cast<ValueId>(call_.norm.weight));
 }
 
+Operand Call::factor_scale() {
+  return call_.factor.scale_tensor < 0 ? Operand()
+                                       : operand(static_cast<ValueId>(call_.factor.scale_tensor));
+}
+
+Operand Call::factor_zero() {
+  return call_.factor.zero_tensor < 0 ? Operand()
+                                      : operand(static_cast<ValueId>(call_.factor.zero_tensor));
+}
+
 bool Call::has_room(int64_t elements) const {
   if (!plan_.is_placed_) return true;
   const size_t index = plan_.skip_shared();

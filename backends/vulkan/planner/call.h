@@ -94,6 +94,10 @@ class Call {
   // What it does with its input, and the weights of that.
   const RowNorm& norm() const { return call_.norm; }
   Operand norm_weight();
+  // The integers that its first factor stands for, and the tensors that say which, if there are any.
+  const FactorGrid& factor() const { return call_.factor; }
+  Operand factor_scale();
+  Operand factor_zero();
 
   // Result `k`, whose sizes and dtype must be those that the payload states, up to the largest. One
   // that is a state is written at the end of the call, which may read the state until then.
@@ -134,6 +138,13 @@ class Call {
   bool in_half() const { return graph_.in_half; }
   // Notes that this call does.
   void note_rounding() { plan_.rounding_.push_back(plan_.call_); }
+  // What decide() returned when the call was planned with the largest sizes: a choice for all sizes.
+  template <typename Decide>
+  int64_t decided(const Decide& decide) {
+    int64_t& choice = plan_.choices_[plan_.call_];
+    if (!plan_.is_placed_) choice = decide();
+    return choice;
+  }
   // Whether it is a constant of the payload, or a view of one.
   bool is_constant(const Operand& operand) const;
   const Limits& limits() const { return plan_.limits_; }

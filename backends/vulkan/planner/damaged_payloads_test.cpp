@@ -1,6 +1,6 @@
 // Plans damaged payloads of ExecuTorch's exporter for the limits of every kind of device, with the
-// largest sizes and with smaller ones: a plan is sound, or it is refused. TAPER_ROUNDS sets how many,
-// for sanitizers.
+// largest sizes and with smaller ones: a plan is sound, or it is refused. TAPER_ROUNDS sets how many
+// and TAPER_SEED which, for sanitizers.
 
 #include <gtest/gtest.h>
 
@@ -80,7 +80,8 @@ TEST(DamagedPayloads, HaveSoundPlansOrNone) {
   const int rounds = rounds_text == nullptr ? 20000 : std::atoi(rounds_text);
   const std::vector<Bytes> payloads = exported_payloads();
   ASSERT_GT(payloads.size(), 20u);
-  std::mt19937 random(11);
+  const char* seed_text = std::getenv("TAPER_SEED");
+  std::mt19937 random(seed_text == nullptr ? 11U : static_cast<uint32_t>(std::atoi(seed_text)));
   int read = 0, planned = 0, again = 0;
   for (int round = 0; round < rounds && !HasFailure(); ++round) {
     SCOPED_TRACE(round);

@@ -62,6 +62,17 @@ struct Ending {
   float least, most, inverse, scale, zero, low, high;
 };
 
+// The integers of 8 bits, less 128 if they are unsigned, that the numbers of a factor stand for:
+// x = (q - zero) * scale.
+struct FactorGrid {
+  // Scale and zero point are numbers; or they are tensors of one element, and `zero` is added.
+  enum class Form : uint32_t { kNone, kStated, kTensors };
+  Form form = Form::kNone;
+  float inverse = 1, scale = 1;
+  int32_t zero = 0;
+  int32_t scale_tensor = -1, zero_tensor = -1;  // Values.
+};
+
 // An RMS norm of its rows that a product applies to its input.
 struct RowNorm {
   int32_t weight = -1;  // The value with a weight for each column; negative: there is no norm.

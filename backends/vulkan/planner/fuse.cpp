@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backends/vulkan/planner/grids.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/ops/quantise.h"
 #include "backends/vulkan/planner/patterns.h"
@@ -366,6 +367,7 @@ void fuse(PayloadGraph& graph) {
   bring_products_together(graph);
   NormFusion(graph).run();
   Fusion(graph).run();
+  find_grids(graph);
 }
 
 }  // namespace taper::vulkan

@@ -75,6 +75,7 @@ struct PayloadCall {
   // call computes it.
   Epilogue epilogue;
   RowNorm norm;
+  FactorGrid factor;  // Of the first factor.
   int32_t fused_result = -1;
   bool is_fused = false;
 

@@ -21,6 +21,11 @@ bool overlap(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes) {
   return a < b + b_bytes && b < a + a_bytes;
 }
 
+// Whether it makes another form of a constant for any call that asks, once.
+bool packs_constant(const Dispatch& dispatch) {
+  return dispatch.shader == Shader::pack_halves || dispatch.shader == Shader::winograd_weights;
+}
+
 bool takes_sizes(const PayloadGraph& graph, const PayloadCall& call) {
   const auto is_size = [&](int32_t id) {
     const PayloadValue& value = graph.values[static_cast<size_t>(id)];
@@ -42,6 +47,7 @@ Status Plan::plan_calls(PayloadGraph& graph) {
   rounding_.clear();
   if (!is_placed_) place_values(graph);
   if (!is_placed_) find_uses(graph);
+  if (!is_placed_) choices_.assign(graph.calls.size(), 0);
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     defined_[id] = graph.values[id].is_constant || graph.values[id].is_input;
     views_[id].is_open = views_[id].is_stored = false;
@@ -183,7 +189,7 @@ void Plan::find_constants(const PayloadGraph& graph) {
     changed = false;
     for (const Dispatch& dispatch : dispatches_) {
       // What is made of constants for any call does not depend on the call that asks first.
-      bool any = sized[dispatch.call] != 0 && dispatch.shader != Shader::pack_halves;
+      bool any = sized[dispatch.call] != 0 && !packs_constant(dispatch);
       for (size_t i = 0; i < dispatch.num_bindings && !any; ++i) {
         const ValueId value = dispatch.bindings[i].value;
         any = value == kFaultValue || varies[places_[value].root] != 0;
@@ -212,7 +218,7 @@ void Plan::find_loading(const PayloadGraph& graph) {
   std::vector<uint8_t> stays(places_.size(), 1);  // Of roots.
   for (const bool packs : {true, false}) {
     for (const Dispatch& dispatch : dispatches_) {
-      if (packs != (dispatch.shader == Shader::pack_halves)) continue;
+      if (packs != packs_constant(dispatch)) continue;
       for (size_t i = 0; i < dispatch.num_bindings; ++i) {
         const Dispatch::Binding& binding = dispatch.bindings[i];
         if (binding.value == kFaultValue) continue;

@@ -42,14 +42,15 @@ struct Limits {
   uint32_t alignment = 256;                    // Of tensors.
   // Whether there are matrix units for fragments of 16 x 16 x 16 float16 with sums of float32.
   bool matrix_units = false;
-  uint32_t subgroup = 32;  // Invocations of a subgroup, if there are matrix units.
+  uint32_t subgroup = 32;      // Invocations of a subgroup, if there are matrix units.
+  bool byte_products = false;  // Whether there are fast sums of products of four signed bytes.
 };
 
 // A word outside the arena that a shader sets to say that an index it read is out of range.
 inline constexpr ValueId kFaultValue = UINT32_MAX;
 
 struct Dispatch {
-  static constexpr size_t kMaxConstants = 16, kMaxPushBytes = 128, kMaxBindings = 6;
+  static constexpr size_t kMaxConstants = 16, kMaxPushBytes = 128, kMaxBindings = 8;
   struct Binding {
     ValueId value;
     bool writes;
@@ -159,6 +160,7 @@ class Plan {
   std::map<SharedKey, ValueId> shared_;  // Temporaries that calls share.
   size_t next_temporary_ = 0;
   std::vector<uint32_t> rounding_;
+  std::vector<int64_t> choices_;  // Of each call: what it decided with the largest sizes.
   Limits limits_;
   uint32_t call_ = 0;  // The one that is planned.
   bool is_placed_ = false;

@@ -156,6 +156,98 @@ TEST(Plan, MatrixUnitsAreUsedWhereTheyAre) {
   }
 }
 
+// A convolution with windows of 3 x 3: by which shaders.
+std::vector<Shader> convolution_shaders(uint32_t channels, uint32_t size, int64_t stride,
+                                        const Limits& limits = {}) {
+  PayloadBuilder payload;
+  const uint32_t out = (size - 1) / static_cast<uint32_t>(stride) + 1;
+  const Id x = payload.input({1, channels, size, size}), one = payload.integers({1, 1});
+  const Id w = payload.constant({channels, channels, 3, 3},
+                                std::vector<float>(size_t{9} * channels * channels, 1));
+  const Id y = payload.tensor({1, channels, out, out});
+  payload.call("aten.convolution.default",
+               {x, w, payload.none(), payload.integers({stride, stride}), one, one,
+                payload.flag(false), payload.integers({0, 0}), payload.integer(1), y});
+  payload.output(y);
+  const Planned planned(payload.finish(), limits);
+  EXPECT_STREQ(planned.status.message(), "");
+  EXPECT_EQ(overlaps(planned.plan), "");
+  std::vector<Shader> shaders;
+  for (const Dispatch& each : planned.plan.dispatches()) shaders.push_back(each.shader);
+  return shaders;
+}
+
+TEST(Plan, WinogradIsChosenBySizesAndMemory) {
+  const std::vector<Shader> steps = {Shader::winograd_weights, Shader::winograd_pixels,
+                                     Shader::gemm, Shader::winograd_sums};
+  EXPECT_EQ(convolution_shaders(64, 56, 1), steps);
+  EXPECT_EQ(convolution_shaders(64, 56, 2)[0], Shader::gemm);
+  EXPECT_EQ(convolution_shaders(8, 56, 1)[0], Shader::gemm);  // There is little to multiply.
+  Limits limits;
+  limits.bytes = 16 * 36 * 64 * 196 * 4;  // A sixteenth is what the images need.
+  EXPECT_EQ(convolution_shaders(64, 56, 1, limits), steps);
+  limits.bytes -= 64;
+  EXPECT_NE(convolution_shaders(64, 56, 1, limits), steps);
+}
+
+// Weights that are transformed do not stay as they were, and smaller images have the same steps.
+TEST(Plan, WinogradIsDecidedOnce) {
+  PayloadBuilder payload;
+  const Id x = payload.input({1, 64, 56, 56}), one = payload.integers({1, 1});
+  const Id w = payload.constant({64, 64, 3, 3}, std::vector<float>(size_t{64} * 64 * 9, 1));
+  const Id y = payload.tensor({1, 64, 56, 56});
+  payload.call("aten.convolution.default",
+               {x, w, payload.none(), one, one, one, payload.flag(false), payload.integers({0, 0}),
+                payload.integer(1), y});
+  payload.output(y);
+  Planned planned(payload.finish());
+  ASSERT_STREQ(planned.status.message(), "");
+  EXPECT_EQ(planned.plan.loading_bytes(), 64u * 64 * 9 * 4);
+  EXPECT_EQ(planned.plan.constant_bytes(), 64u * 64 * 36 * 4);
+  for (const int64_t size : {55, 8, 1}) {
+    Dims& dims = planned.graph.values[static_cast<size_t>(x)].dims;
+    dims[2] = dims[3] = size;
+    ASSERT_STREQ(planned.plan.build(planned.graph, {}).message(), "");
+    EXPECT_EQ(planned.plan.dispatches().back().shader, Shader::winograd_sums) << size;
+  }
+}
+
+// x = (q - zero) * scale is given, perhaps moved, or computed.
+TEST(Plan, IntegersAreMultipliedWhereTheyAreKnown) {
+  for (const char* between : {"", "aten.view_copy.default", "aten.neg.default"}) {
+    PayloadBuilder payload;
+    const Id q = payload.tensor({64, 16}, wire::DataType::Int8), none = payload.none();
+    payload.inputs.push_back(static_cast<uint32_t>(q));
+    const Id numbers = payload.tensor({64, 16}), y = payload.tensor({64, 8});
+    payload.call("quantized_decomposed.dequantize_per_tensor.default",
+                 {q, payload.real(0.5), payload.integer(3), payload.integer(-128),
+                  payload.integer(127), none, none, numbers});
+    Id x = numbers;
+    const bool is_view = std::string(between) == "aten.view_copy.default";
+    if (*between != 0) {
+      x = payload.tensor({64, 16});
+      std::vector<Id> args = {numbers};
+      if (is_view) args.push_back(payload.integers({64, 16}));
+      args.push_back(x);
+      payload.call(between, args);
+    }
+    const Id weights = payload.signed_bytes({8, 16}, std::vector<int8_t>(128, 1));
+    payload.call("et_vk.linear_q8csw.default",
+                 {x, weights, payload.constant({8}, std::vector<float>(8, 1)), none, y});
+    payload.output(y);
+    Limits limits;
+    for (const bool can : {true, false}) {
+      limits.byte_products = can;
+      const Planned planned(payload.finish(), limits, /*fuses=*/true);
+      ASSERT_STREQ(planned.status.message(), "");
+      const bool is_known = *between == 0 || is_view;
+      EXPECT_EQ(planned.plan.dispatches().back().shader,
+                can && is_known ? Shader::gemm_bytes : Shader::gemm)
+          << between;
+    }
+  }
+}
+
 // What the keys of attention are cut from is never stored; what is added, is.
 TEST(Plan, ViewsAreStoredWhenThatIsNeeded) {
   PayloadBuilder payload;

@@ -38,13 +38,16 @@ Status add_shaders(PayloadGraph& graph, std::set<Shader>& shaders) {
     Plan plan;
     Limits limits = profile.limits;
     limits.matrix_units = graph.in_half;
+    limits.byte_products = true;
     const Status status = plan.build(graph, limits);
     // A device that is too small for it needs none of its shaders.
     if (status.error() == Error::kDelegateMemoryAllocationFailed) continue;
     TAPER_TRY(status);
     for (const Dispatch& dispatch : plan.dispatches()) found.insert(dispatch.shader);
   }
-  if (found.count(Shader::matrix_units) != 0) found.insert(Shader::gemm);  // Without the units.
+  // Devices without matrix units, or without dot products, have another shader.
+  if (found.count(Shader::matrix_units) != 0) found.insert(Shader::gemm);
+  if (found.count(Shader::gemm_bytes) != 0) found.insert(Shader::gemm);
   complete(kProducts, found);
   if (found.count(Shader::gemv_packed) != 0 || found.count(Shader::dequantise) != 0) {
     complete(kPackedProducts, found);

@@ -78,6 +78,62 @@ TEST_P(IntegerPayloads, ALinearLayerOfIntegersMayMakeFloats) {
   }
 }
 
+// Rows that are quantised with a scale that is found when they come, or with one that is stated,
+// times weights of bytes: sums of integers, times both scales.
+TEST_P(IntegerPayloads, RowsOfIntegersTimesBytes) {
+  constexpr int kRows = 37, kColumns = 19;
+  for (const bool is_stated : {false, true}) {
+    for (const int k : {1, 6, 64, 132, 700}) {
+      const auto sizes = [](int rows, int columns) {
+        return PayloadBuilder::Sizes{static_cast<uint32_t>(rows), static_cast<uint32_t>(columns)};
+      };
+      std::vector<int8_t> weights;
+      for (int i = 0; i < kColumns * k; ++i)
+        weights.push_back(static_cast<int8_t>(i * 37 % 255 - 127));
+      PayloadBuilder p;
+      const auto x = p.input(sizes(kRows, k)), none = p.none();
+      const auto q = p.tensor(sizes(kRows, k), wire::DataType::Int8);
+      const auto numbers = p.tensor(sizes(kRows, k)), y = p.tensor(sizes(kRows, kColumns));
+      const auto least = p.integer(-128), most = p.integer(127);
+      auto scale = p.real(0.25), zero = p.integer(-128);
+      if (!is_stated) {
+        scale = p.tensor({1}), zero = p.tensor({1}, wire::DataType::Int32);
+        p.call("quantized_decomposed.choose_qparams.tensor",
+               {x, least, most, p.real(1e-6), none, p.list({scale, zero})});
+      }
+      const std::string suffix = is_stated ? "default" : "tensor";
+      p.call(("quantized_decomposed.quantize_per_tensor." + suffix).c_str(),
+             {x, scale, zero, least, most, none, q});
+      p.call(("quantized_decomposed.dequantize_per_tensor." + suffix).c_str(),
+             {q, scale, zero, least, most, none, none, numbers});
+      const auto scales = p.constant({kColumns}, std::vector<float>(kColumns, 0.5F));
+      p.call("et_vk.linear_q8csw.default",
+             {numbers, p.signed_bytes(sizes(kColumns, k), weights), scales, none, y});
+      p.output(y);
+      // From 0 to 63.75 in steps of 0.25, so that scale and zero point are the stated ones.
+      TestTensor given(ScalarType::kFloat, {kRows, k}), out(ScalarType::kFloat, {kRows, kColumns});
+      const auto steps_at = [&](int row, int at) {
+        return row == 0 && at == 0 ? 255 : (row * k + at) * 11 % 256;
+      };
+      for (int i = 0; i < kRows * k; ++i) {
+        given->mutable_data_ptr<float>()[i] = static_cast<float>(steps_at(i / k, i % k)) * 0.25F;
+      }
+      run(p.finish(), given, out);
+      if (!has_run) return;
+      for (int row = 0; row < kRows; ++row) {
+        for (int column = 0; column < kColumns; ++column) {
+          int sum = 0;
+          const int8_t* of_column = &weights[static_cast<size_t>(column * k)];
+          for (int at = 0; at < k; ++at) sum += steps_at(row, at) * of_column[at];
+          EXPECT_EQ(out->const_data_ptr<float>()[row * kColumns + column],
+                    static_cast<float>(sum) * 0.125F)
+              << "k " << k << ", row " << row << ", column " << column;
+        }
+      }
+    }
+  }
+}
+
 // Numbers between two integers become the even one; what is no number, the least.
 TEST_P(IntegerPayloads, NumbersAreRoundedToEven) {
   PayloadBuilder p;

@@ -2,8 +2,9 @@
 // images as matrices, and what is done with a sum.
 //
 // A factor is made of float32, or is packed (pack_halves.comp): a row of float16, padded with zeros
-// to a multiple of eight; or, for gemm.comp, it is made of bytes with a scale for each row. For a convolution the second factor is the image as a matrix that is never
-// stored: row k is an offset in the window, column n an output pixel.
+// to a multiple of eight; or, for gemm.comp and gemm_bytes.comp, it is made of bytes with a scale for
+// each row. For a convolution the second factor is the image as a matrix that is never stored: row k
+// is an offset in the window, column n an output pixel.
 
 layout(constant_id = 0) const uint kM = 64;  // A workgroup makes kM x kN elements.
 layout(constant_id = 1) const uint kN = 64;
@@ -41,6 +42,13 @@ layout(binding = 2) readonly buffer BWide { vec4 b_wide_[]; };
 layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { float residual_[]; };
 
+// The integers of 8 bits that the factor of float32 stands for: x = (q - zero) * scale. Only for
+// gemm_bytes.comp.
+struct Grid {
+  float inverse, scale;
+  int zero;
+};
+
 layout(push_constant) uniform Push {
   uint m, n, k;
   uint a_m, a_k, b_k, b_n;  // Strides.
@@ -51,6 +59,7 @@ layout(push_constant) uniform Push {
   int out_height, out_width;
   uint strides, pads, dilations;     // Ten bits each: depth, height, width.
   uint part;                         // How much of k a workgroup adds up.
+  Grid grid;
 };
 
 ivec3 unpack(uint packed) {

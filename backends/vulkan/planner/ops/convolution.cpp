@@ -8,6 +8,7 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/ops/quantise.h"
 #include "backends/vulkan/planner/ops/strided.h"
+#include "backends/vulkan/planner/ops/winograd.h"
 
 namespace taper::vulkan {
 namespace {
@@ -96,41 +97,6 @@ void convolve_directly(Call& call, const Convolution& c) {
   call.groups_for(c.out.dims.numel(), 256);
 }
 
-void convolve_by_product(Call& call, const Convolution& c) {
-  const Windows& w = c.windows;
-  const int64_t window = product_of(w.window), pixels = product_of(w.in);
-  const int64_t group_out = c.out_channels / c.groups;
-  Product p;
-  p.out = c.out;
-  p.batch = c.images * c.groups;
-  p.inner = c.groups;
-  p.m = group_out;
-  p.n = product_of(w.out);
-  p.k = c.group_in * window;
-  p.a = c.weight;
-  p.a_m = c.row;
-  p.a_k = 1;
-  p.a_inner = p.m * c.row;
-  p.a_has_bytes = c.has_bytes;
-  p.scales = c.scales;
-  p.b = c.x;
-  p.b_k = pixels;
-  p.b_n = 1;
-  p.b_outer = c.in_channels * pixels;
-  p.b_inner = c.group_in * pixels;
-  const bool is_plain = window == 1 && product_of(w.stride) == 1 && p.n == pixels;
-  p.second = c.transposed ? SecondMatrix::kTransposedImage
-             : is_plain   ? SecondMatrix::kByColumn
-                          : SecondMatrix::kImage;
-  p.by_pixel = c.step != 1 && c.group_in != 1;
-  p.windows = w;
-  p.has_bias = c.has_bias;
-  p.bias_is_by_row = true;
-  p.bias = c.bias;
-  p.epilogue = c.epilogue;
-  multiply(call, p);
-}
-
 // Weights of a transposed convolution are [in, out / groups, window...]; as rows of a product they
 // are wanted by output channel.
 void transpose_weights(Call& call, Convolution& c) {
@@ -188,6 +154,7 @@ void plan_packed_convolution(Call& call, int transposed) {
   c.x = call.tensor(0);
   c.weight = call.bytes(1);
   c.scales = call.tensor(2);
+  c.grid = call.factor();
   c.has_bytes = true;
   c.transposed = call.flag(7);
   call.require(c.transposed == (transposed != 0),
@@ -294,9 +261,46 @@ bool is_direct(const Convolution& c) {
   return !c.transposed && c.groups > 1 && c.group_in <= kFewChannels;
 }
 
+Product image_product(const Convolution& c) {
+  const Windows& w = c.windows;
+  const int64_t window = product_of(w.window), pixels = product_of(w.in);
+  const int64_t group_out = c.out_channels / c.groups;
+  Product p;
+  p.out = c.out;
+  p.batch = c.images * c.groups;
+  p.inner = c.groups;
+  p.m = group_out;
+  p.n = product_of(w.out);
+  p.k = c.group_in * window;
+  p.a = c.weight;
+  p.a_m = c.row;
+  p.a_k = 1;
+  p.a_inner = p.m * c.row;
+  p.a_has_bytes = c.has_bytes;
+  p.scales = c.scales;
+  p.grid = c.grid;
+  p.b = c.x;
+  p.b_k = pixels;
+  p.b_n = 1;
+  p.b_outer = c.in_channels * pixels;
+  p.b_inner = c.group_in * pixels;
+  const bool is_plain = window == 1 && product_of(w.stride) == 1 && p.n == pixels;
+  p.second = c.transposed ? SecondMatrix::kTransposedImage
+             : is_plain   ? SecondMatrix::kByColumn
+                          : SecondMatrix::kImage;
+  p.by_pixel = c.step != 1 && c.group_in != 1;
+  p.windows = w;
+  p.has_bias = c.has_bias;
+  p.bias_is_by_row = true;
+  p.bias = c.bias;
+  p.epilogue = c.epilogue;
+  return p;
+}
+
 void convolve(Call& call, const Convolution& c) {
   if (!call.ok() || c.out.dims.numel() == 0) return;
-  is_direct(c) ? convolve_directly(call, c) : convolve_by_product(call, c);
+  if (is_direct(c)) return convolve_directly(call, c);
+  if (!convolve_by_winograd(call, c)) multiply(call, image_product(c));
 }
 
 const Span<const Operator> kConvolutionOperators = kOperators;

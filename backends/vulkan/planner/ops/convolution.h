@@ -12,6 +12,7 @@ struct Convolution {
   // Weights are bytes, and each output channel has a scale.
   bool has_bytes = false;
   Operand scales;
+  FactorGrid grid;  // What x stands for.
   int64_t images = 1, in_channels = 0, out_channels = 0, groups = 1;
   int64_t group_in = 0;  // Channels that an output channel is made of.
   Dims kernel;           // The sizes of the window.
@@ -33,6 +34,8 @@ struct ConvolutionPlaces {
 void read_windows(Call& call, Convolution& c, const ConvolutionPlaces& at);
 // Whether a thread computes an element of the result by itself, since groups have few channels.
 bool is_direct(const Convolution& c);
+// It as a product of the weights and the image as a matrix.
+Product image_product(const Convolution& c);
 // REQUIRES: weights of a transposed convolution have output channels as rows, too; unless it is
 // direct, strides are those of [in, window...] or [window..., in].
 void convolve(Call& call, const Convolution& c);

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "backends/vulkan/planner/grids.h"
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/ops/convolution.h"
 #include "backends/vulkan/planner/ops/quantise.h"
@@ -29,6 +30,11 @@ Operand numbers_of(Call& call, size_t i, size_t scale) {
     dequantise(call, x, by, numbers);
   }
   return numbers;
+}
+
+// Which integers those are.
+FactorGrid grid_of(Call& call, size_t scale) {
+  return factor_grid(call.number(scale), call.integer(scale + 1), ScalarType::kChar);
 }
 
 // What the result becomes, by the scale and the zero point in the arguments, and the activation
@@ -114,14 +120,14 @@ PackedMatrix read_matrix(Call& call, const Operand& x, size_t weights, size_t sc
 void plan_linear(Call& call, int) {
   const Operand x = numbers_of(call, 0, 1);
   const PackedMatrix m = read_matrix(call, x, 3, 5);
-  if (call.ok()) multiply_packed(call, x, m, 8, to_integers(call, 6, 9));
+  if (call.ok()) multiply_packed(call, x, grid_of(call, 1), m, 8, to_integers(call, 6, 9));
 }
 
 // linear_q8ta_q8csw(x, x_scale, x_zero, weights, sums, scales, bias?): the result stays float32.
 void plan_linear_to_floats(Call& call, int) {
   const Operand x = numbers_of(call, 0, 1);
   const PackedMatrix m = read_matrix(call, x, 3, 5);
-  if (call.ok()) multiply_packed(call, x, m, 6, {});
+  if (call.ok()) multiply_packed(call, x, grid_of(call, 1), m, 6, {});
 }
 
 enum Form : int { kByRow, kDepthwise, kTransposed };
@@ -163,6 +169,7 @@ void plan_convolution(Call& call, int form) {
   const size_t more = form == kTransposed ? 1 : 0;
   Convolution c;
   c.x = numbers_of(call, 0, 1);
+  c.grid = grid_of(call, 1);
   c.weight = call.bytes(3);
   c.scales = call.tensor(5);
   c.has_bytes = true;

@@ -118,6 +118,8 @@ struct TilePush {
   Ending ending;
   int32_t in[3], out[2];
   uint32_t strides, pads, dilations, part;
+  float grid_inverse, grid_scale;
+  int32_t grid_zero;
 };
 
 TilePush push_of(const Product& p, int64_t part) {
@@ -141,11 +143,21 @@ TilePush push_of(const Product& p, int64_t part) {
           ten_bits_each(w.stride),
           ten_bits_each(w.pad),
           ten_bits_each(w.dilation),
-          u32(part)};
+          u32(part),
+          p.grid.inverse,
+          p.grid.scale,
+          p.grid.zero};
 }
 
-// Dispatches gemm.comp or matrix_units.comp, whose first constants are those of product.glsl; then
-// come `more`.
+// Scale and zero point, if they are tensors.
+void read_grid(Call& call, const Product& p) {
+  const bool are_tensors = p.grid.form == FactorGrid::Form::kTensors;
+  const Operand scale = call.factor_scale(), zero = call.factor_zero();
+  call.reads(are_tensors ? scale : p.scales).reads(are_tensors ? zero : p.scales);
+}
+
+// Dispatches gemm.comp, gemm_bytes.comp or matrix_units.comp, whose first constants are those of
+// product.glsl; then come `more`.
 void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader, int64_t threads,
                     std::initializer_list<uint32_t> more) {
   const Windows& w = p.windows;
@@ -177,6 +189,7 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader
   const bool has_bytes = p.a_has_bytes || p.b_has_bytes;
   if (has_residual || has_bytes) call.reads(has_residual ? added : p.a);
   if (has_bytes) call.reads(p.scales);
+  if (shader == Shader::gemm_bytes) read_grid(call, p);
   call.groups(ceil_div(p.n, t.n), ceil_div(p.m, t.m), p.batch * t.parts);
   if (!is_whole) sum_parts(call, p, out, t.parts);
 }
@@ -217,6 +230,19 @@ void multiply_by_units(Call& call, const Product& p) {
                  {u32(t.depth), u32(t.down), u32(t.across), u32(subgroups)});
 }
 
+// Whether integers can be multiplied: the sums must not overflow.
+bool is_of_bytes(const Call& call, const Product& p) {
+  constexpr int64_t kMostBytes = 1 << 16;  // 2^16 * 255 * 128 < 2^31
+  return call.limits().byte_products && p.a_has_bytes != p.b_has_bytes && p.k <= kMostBytes &&
+         p.grid.form != FactorGrid::Form::kNone;
+}
+
+void multiply_bytes(Call& call, const Product& p) {
+  const Tiling t = tiling_for_bytes(call, p);
+  multiply_tiles(call, p, t, Shader::gemm_bytes, t.m * t.n / 16,
+                 {p.grid.form == FactorGrid::Form::kTensors, u32(t.depth / 4)});
+}
+
 }  // namespace
 
 void multiply(Call& call, const Product& given) {
@@ -238,6 +264,8 @@ void multiply(Call& call, const Product& given) {
     multiply_rows(call, p);
   } else if (in_half && call.limits().matrix_units) {
     multiply_by_units(call, p);
+  } else if (is_of_bytes(call, p)) {
+    multiply_bytes(call, p);
   } else {
     const Tiling t = tiling_for_processors(call, p);
     multiply_tiles(call, p, t, Shader::gemm, t.m * t.n / 16, {in_half});

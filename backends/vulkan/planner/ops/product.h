@@ -27,6 +27,7 @@ struct Product {
   // By row, bytes of which each row has a scale; not both. Rows may be longer than k.
   bool a_has_bytes = false, b_has_bytes = false;
   Operand scales;
+  FactorGrid grid;        // What the other factor stands for, if one has bytes.
   Windows windows;        // If `second` is an image.
   bool by_pixel = false;  // Whether k counts the channels of a pixel first, not those of a window.
   bool has_bias = false, bias_is_by_row = false;

@@ -128,7 +128,7 @@ void plan_linear_4(Call& call, int) {
   m.group = call.integer(3);
   read_weights(call, 1, last_size(x), 4, m);
   read_scales_of_columns(call, 2, m);
-  multiply_packed(call, x, m, 4, call.epilogue());
+  multiply_packed(call, x, call.factor(), m, 4, call.epilogue());
 }
 
 // et_vk.linear_q8csw(x, weights, scales, bias?): scales [n]. _weight_int8pack_mm has no bias.
@@ -140,7 +140,7 @@ void plan_linear_8(Call& call, int has_bias) {
   call.require(has_bias != 0 || x.dims.rank == 2, "its input is no matrix");
   read_scales_of_columns(call, 2, m);
   call.require(m.scales.dims.rank == 1, "it has scales of groups");
-  multiply_packed(call, x, m, has_bias != 0 ? 3 : kNoArgument, call.epilogue());
+  multiply_packed(call, x, call.factor(), m, has_bias != 0 ? 3 : kNoArgument, call.epilogue());
 }
 
 // et_vk.linear_qcs4w(x, weights, scales): scales [n]; the even weight is in the high half.
@@ -151,7 +151,7 @@ void plan_linear_4_by_row(Call& call, int) {
   read_weights(call, 1, last_size(x), 4, m);
   m.group = m.k;
   read_scales_of_columns(call, 2, m);
-  multiply_packed(call, x, m, kNoArgument, call.epilogue());
+  multiply_packed(call, x, call.factor(), m, kNoArgument, call.epilogue());
 }
 
 // et_vk.linear_dq8ca_q4gsw(x, x_scales, x_zeros, weights, sums, scales, int group, bias?): rows of
@@ -168,7 +168,7 @@ void plan_rounded_linear_4(Call& call, int) {
   m.group = call.integer(6);
   read_weights(call, 3, k, 4, m);
   read_scales_of_columns(call, 5, m);
-  multiply_packed(call, rounded, m, 7, call.epilogue());
+  multiply_packed(call, rounded, {}, m, 7, call.epilogue());
 }
 
 // et_vk.embedding_q4gsw(weights, scales, int group, indices, bool is_linear_weight): scales
@@ -228,8 +228,8 @@ void read_scales_of_columns(Call& call, size_t scales, PackedMatrix& m) {
   require_scales(call, m, dims[dims.rank - 1], dims.rank == 2 ? dims[0] : 1);
 }
 
-void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t bias,
-                     const Epilogue& epilogue) {
+void multiply_packed(Call& call, const Operand& x, const FactorGrid& grid, const PackedMatrix& m,
+                     size_t bias, const Epilogue& epilogue) {
   Product p;
   p.has_bias = bias != kNoArgument && !call.is_none(bias);
   if (p.has_bias) p.bias = call.tensor(bias);
@@ -263,6 +263,7 @@ void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t
     p.b_n = m.row_bytes;
     p.b_has_bytes = true;
     p.scales = m.scales;
+    p.grid = grid;
     return multiply(call, p);
   }
   if (!as_floats) return multiply_rows(call, m, p);

@@ -20,8 +20,9 @@ void read_weights(Call& call, size_t weights, int64_t k, int64_t bits, PackedMat
 // Scales [groups, rows], or [rows] for one group; rows may be more than there are. m.group is set.
 void read_scales_of_columns(Call& call, size_t scales, PackedMatrix& m);
 
-// Dispatches the product of x with m, which result 0 becomes; argument `bias` may be none.
-void multiply_packed(Call& call, const Operand& x, const PackedMatrix& m, size_t bias,
-                     const Epilogue& epilogue);
+// Dispatches the product of x, which stands for integers of `grid` if there are any, with m. Result
+// 0 becomes that; argument `bias` may be none.
+void multiply_packed(Call& call, const Operand& x, const FactorGrid& grid, const PackedMatrix& m,
+                     size_t bias, const Epilogue& epilogue);
 
 }  // namespace taper::vulkan

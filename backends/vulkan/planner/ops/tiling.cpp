@@ -25,6 +25,16 @@ int64_t cost_of(const Product& p, const Tiling& t) {
   return steps * step + (t.parts > 1 ? kDispatch + t.parts * kPart : 0);
 }
 
+// Likewise for bytes: a step has as much arithmetic for four times as much of k, but numbers are
+// loaded one by one.
+int64_t byte_cost_of(const Product& p, const Tiling& t) {
+  constexpr int64_t kLoad = 96, kDispatch = 400, kPart = 32;
+  const int64_t steps = ceil_div(ceil_div(p.k, t.parts), t.depth);
+  const int64_t work = t.m * t.n / 64 + (p.a_has_bytes ? t.m / 4 + t.n : t.m + t.n / 4);
+  const int64_t step = std::max(kLoad, ceil_div(groups_of(p, t), kProcessors) * work);
+  return steps * step + (t.parts > 1 ? kDispatch + t.parts * kPart : 0);
+}
+
 // Likewise for matrix units, with the products of ResNet-50 and ViT-B. A pixel of an image costs as
 // much again as another element. Numbers stay far below 2^63: sizes are below 2^31.
 int64_t unit_cost_of(const Product& p, const Tiling& t) {
@@ -70,6 +80,15 @@ Tiling least_of(const Call& call, const Product& p, const Tiling (&tiles)[kCount
 Tiling tiling_for_processors(const Call& call, const Product& p) {
   constexpr Tiling kTiles[] = {{64, 64, 16}, {64, 32, 16}, {32, 64, 16}, {32, 32, 16}};
   return least_of(call, p, kTiles, cost_of, 32);
+}
+
+Tiling tiling_for_bytes(const Call& call, const Product& p) {
+  constexpr Tiling kTiles[] = {{64, 64, 64}, {64, 32, 64}, {32, 64, 64}, {32, 32, 64}};
+  return least_of(call, p, kTiles, byte_cost_of, 16);
+}
+
+int64_t cost_for_processors(const Call& call, const Product& p) {
+  return cost_of(p, tiling_for_processors(call, p));
 }
 
 Tiling tiling_for_matrix_units(const Call& call, const Product& p) {

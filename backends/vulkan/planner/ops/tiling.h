@@ -15,8 +15,11 @@ struct Tiling {
   int64_t down = 1, across = 1;  // Fragments of 16 x 16 that a subgroup makes, of matrix units.
 };
 
-// For gemm.comp.
+// For gemm.comp, and an estimate of its time: units of about 8 ns.
 Tiling tiling_for_processors(const Call& call, const Product& p);
+int64_t cost_for_processors(const Call& call, const Product& p);
+// For gemm_bytes.comp.
+Tiling tiling_for_bytes(const Call& call, const Product& p);
 // For matrix_units.comp.
 Tiling tiling_for_matrix_units(const Call& call, const Product& p);
 

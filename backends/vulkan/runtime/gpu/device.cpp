@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/vulkan/runtime/gpu/byte_products.h"
 #include "backends/vulkan/runtime/gpu/matrix_units.h"
 
 namespace taper::vulkan {
@@ -158,11 +159,16 @@ Status GpuDevice::make_device(bool is_robust) {
   info.pQueueCreateInfos = &queue;
   info.pEnabledFeatures = &features;
   MatrixUnits units(instance_, physical_);
-  info.pNext = units.features();
-  info.enabledExtensionCount = units.are_there() ? 1 : 0;
-  info.ppEnabledExtensionNames = &MatrixUnits::kExtension;
+  ByteProducts bytes(physical_);
+  info.pNext = bytes.features(units.features());
+  std::vector<const char*> extensions;
+  if (units.are_there()) extensions.push_back(MatrixUnits::kExtension);
+  if (bytes.are_there()) extensions.push_back(ByteProducts::kExtension);
+  info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
+  info.ppEnabledExtensionNames = extensions.data();
   limits_.matrix_units = units.are_there();
   limits_.subgroup = units.subgroup();
+  limits_.byte_products = bytes.are_there();
   const VkResult made = vkCreateDevice(physical_, &info, nullptr, &device_);
   const Status status = check(made, "the GPU cannot be opened");
   if (status.error() == Error::kDelegateMemoryAllocationFailed) return status;

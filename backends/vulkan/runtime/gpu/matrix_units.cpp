@@ -1,10 +1,9 @@
 #include "backends/vulkan/runtime/gpu/matrix_units.h"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
-#include "backends/vulkan/runtime/shader_code.h"
+#include "backends/vulkan/runtime/gpu/extensions.h"
 
 namespace taper::vulkan {
 namespace {
@@ -22,22 +21,6 @@ struct CooperativeMatrixShape {
 };
 constexpr int32_t kFloat16 = 0, kFloat32 = 1, kSubgroupScope = 3;
 using ListShapes = VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, CooperativeMatrixShape*);
-
-bool has_extension(VkPhysicalDevice device, std::string_view name) {
-  uint32_t count = 0;
-  vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
-  std::vector<VkExtensionProperties> all(count);
-  vkEnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
-  return std::any_of(all.begin(), all.end(),
-                     [=](const VkExtensionProperties& each) { return name == each.extensionName; });
-}
-
-bool is_linked() {
-  const Span<const ShaderCode* const> all = shader_code();
-  return std::any_of(all.begin(), all.end(), [](const ShaderCode* each) {
-    return each->name == "matrix_units" && each->words != 0;
-  });
-}
 
 // The size of subgroups if there is only one; 0 otherwise.
 uint32_t subgroup_size(VkPhysicalDevice device) {
@@ -61,8 +44,8 @@ MatrixUnits::MatrixUnits(VkInstance instance, VkPhysicalDevice device) {
   float16_.pNext = &matrix_;
   memory_model_.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
   memory_model_.pNext = &float16_;
-  const bool are_there = is_linked() && has_extension(device, kExtension) && has_features(device) &&
-                         has_fragments(instance, device);
+  const bool are_there = is_linked("matrix_units") && has_extension(device, kExtension) &&
+                         has_features(device) && has_fragments(instance, device);
   if (are_there) subgroup_ = subgroup_size(device);
 }
 

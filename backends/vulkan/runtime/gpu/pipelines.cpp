@@ -110,7 +110,7 @@ Status Pipelines::make_layout() {
   set.pBindings = bindings;
   TAPER_TRY(
       device_.check(vk.vkCreateDescriptorSetLayout(device_.handle(), &set, nullptr, &set_layout_),
-                    "the GPU does not bind six buffers"));
+                    "the GPU does not bind eight buffers"));
   const VkPushConstantRange range = {VK_SHADER_STAGE_COMPUTE_BIT, 0, Dispatch::kMaxPushBytes};
   VkPipelineLayoutCreateInfo layout = {};
   layout.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
