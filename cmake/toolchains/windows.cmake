@@ -22,10 +22,8 @@ string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${gcc}/include/c++/${triple}")
 string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${gcc}/include/c++/backward")
 # The C++ library and threads are linked into each program: Windows has neither.
 foreach(kind EXE SHARED)
-  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-fuse-ld=lld-14 -static -L${gcc} -B${gcc}")
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT "-fuse-ld=lld-14 -static -L${gcc} -B${gcc} -lpthread")
 endforeach()
-set(CMAKE_C_STANDARD_LIBRARIES_INIT "-lpthread")
-set(CMAKE_CXX_STANDARD_LIBRARIES_INIT "-lpthread")
 
 set(TAPER_WINDOWS_ROOT "" CACHE PATH "The libraries that scripts/windows_libraries.sh builds")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TAPER_WINDOWS_ROOT)

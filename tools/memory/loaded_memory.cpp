@@ -14,13 +14,16 @@
 
 #ifdef __GLIBC__
 #include <malloc.h>
+#define TAPER_TELLS_HEAP __GLIBC_PREREQ(2, 33)
+#else
+#define TAPER_TELLS_HEAP 0
 #endif
 
 namespace taper::tools {
 namespace {
 
 uint64_t heap_bytes() {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#if TAPER_TELLS_HEAP
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 #else
