@@ -72,6 +72,8 @@ unpack_sources xnnpack
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
 cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
 "$here/apply_series.sh" "$library/patches" "$work/xnnpack"
+# Visual C++ has this macro; the file is for Windows alone.
+sed -i '1i #define max(a, b) ((a) > (b) ? (a) : (b))' "$work/cpuinfo/src/x86/windows/init.c"
 
 echo "xnnpack.sh: building XNNPACK once into $prefix" >&2
 flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=."

@@ -17,6 +17,7 @@ set(CMAKE_RANLIB ${triple}-ranlib)
 set(CMAKE_RC_COMPILER ${triple}-windres)
 
 # What gcc compiled keeps variables of a thread where -femulated-tls finds them.
+set(CMAKE_C_FLAGS_INIT "-femulated-tls")
 set(CMAKE_CXX_FLAGS_INIT "-femulated-tls -nostdinc++ -isystem ${gcc}/include/c++")
 string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${gcc}/include/c++/${triple}")
 string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${gcc}/include/c++/backward")
