@@ -69,6 +69,9 @@ function(taper_precompile target)
   if(NOT TAPER_PRECOMPILED_HEADERS)
     return()
   endif()
+  # clang takes precompiled headers only where symbols are as visible as they were then.
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
   get_property(first GLOBAL PROPERTY TAPER_HOST_HEADERS)
   if(first)  # Precompiled once for all targets, whose flags are the same.
     target_precompile_headers(${target} REUSE_FROM ${first})

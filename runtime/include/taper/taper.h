@@ -36,7 +36,9 @@
 #define TAPER_VERSION \
   ((TAPER_VERSION_MAJOR << 16) | (TAPER_VERSION_MINOR << 8) | TAPER_VERSION_PATCH)
 
-#if defined(_WIN32)
+#if defined(_WIN32) && defined(TAPER_EXPORTS)  // When the library itself is compiled.
+#define TAPER_API __declspec(dllexport)
+#elif defined(_WIN32)
 #define TAPER_API
 #else
 #define TAPER_API __attribute__((visibility("default")))
