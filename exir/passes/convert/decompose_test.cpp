@@ -85,9 +85,10 @@ TEST(Decompose, WeightsOfTorchaoKeepTheirChannels) {
   constant %s: float32[3, 1] = {1, 2, 3}
   constant %z: int8[3, 1] = zeros
   %y_1: int8[3] = aten::view(%z, [3])
-  %y_2: float32[3] = aten::view(%s, [3])
-  %y_3: float32[3, 4] = quantized_decomposed::dequantize_per_channel(%w, %y_2, %y_1, 0, -8, 7, int8, None)
-  return %y_3
+  %y_2: int16[3] = aten::_to_copy(%y_1, int16, None, None, None, False, None)
+  %y_3: float32[3] = aten::view(%s, [3])
+  %y_4: float32[3, 4] = quantized_decomposed::dequantize_per_channel(%w, %y_3, %y_2, 0, -8, 7, int8, None)
+  return %y_4
 )");
 }
 
