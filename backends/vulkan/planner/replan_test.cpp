@@ -113,7 +113,7 @@ TEST(Replan, StoresAViewThatTheFirstPlanWalks) {
   }
 }
 
-// As many groups as channels are convolved one by one, which takes no memory; one group is a product.
+// As many groups as channels need no product, and so no memory; one group does.
 TEST(Replan, OfAConvolutionWhoseGroupsBecomeOne) {
   PayloadBuilder payload;
   const Id x = payload.input({1, 4, 5, 5}), w = payload.input({4, 1, 3, 3});
