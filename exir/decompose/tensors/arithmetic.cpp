@@ -74,8 +74,21 @@ void lerp(Builder& b) {
   Value* near = b.op("lt.Scalar", {b.op("abs", {weight}), 0.5});
   b.result(b.where(near, from_start(), from_end(b.op("rsub.Scalar", {weight, 1}))));
 }
+// The larger size times sqrt(1 + (smaller / larger)^2), which neither overflows nor becomes 0 where
+// squares do. Equal sizes may be 0 or infinite; an infinite side counts even beside NaN.
 void hypot(Builder& b) {
-  b.result(b.op("sqrt", {b.add(b.mul(self(b), self(b)), b.mul(other(b), other(b)))}));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Value* x = b.op("abs", {self(b)});
+  Value* y = b.op("abs", {other(b)});
+  Value* large = b.op("maximum", {x, y});
+  Value* small = b.op("minimum", {x, y});
+  Value* ratio = b.div(small, large);
+  Value* root = b.op("sqrt", {b.add(b.mul(ratio, ratio), 1.0)});
+  Value* length =
+      b.where(b.op("eq.Tensor", {small, large}), b.mul(large, M_SQRT2), b.mul(large, root));
+  Value* endless =
+      b.op("logical_or", {b.op("eq.Scalar", {x, kInfinity}), b.op("eq.Scalar", {y, kInfinity})});
+  b.result(b.where(endless, kInfinity, length));
 }
 
 // log(exp(a) + exp(b)) without overflow: max(a, b) + log1p(exp(-|a - b|)).

@@ -219,6 +219,19 @@ TEST(Decompose, OneSymbolicSizeIsLeftToView) {
 )");
 }
 
+// No tensor has the size s0 or s1, but they follow from those that are there.
+TEST(Decompose, SizesFollowFromTheirMultiples) {
+  const std::string text = run(R"(  range s0 = [1, 8]
+  range s1 = [1, 8]
+  input %x: float32[1, 4, 2*s0, 2*s1 + 2]
+  %y: float32[1, 4, 2*s0, 2*s1 + 2] = aten::group_norm(%x, 2, None, None, 1e-05, False)
+  return %y)");
+  EXPECT_NE(text.find(": int(2*s0) = aten::sym_size.int(%x, 2)"), text.npos) << text;
+  EXPECT_NE(text.find(": int(s0) = python::floordiv("), text.npos) << text;
+  EXPECT_NE(text.find(": int(2*s1) = python::sub("), text.npos) << text;
+  EXPECT_NE(text.find(": int(s1) = python::floordiv("), text.npos) << text;
+}
+
 // An empty list means no dimension to any.dims, and all of them to other reductions.
 TEST(Decompose, AllOverNoNamedDimensionIsOverEveryOne) {
   EXPECT_EQ(run(R"(  input %x: bool[2, 3]
