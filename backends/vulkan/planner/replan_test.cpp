@@ -135,25 +135,6 @@ TEST(Replan, OfAConvolutionWhoseGroupsBecomeOne) {
   }
 }
 
-// A convolution without images needs none of the memory that the first plan took for it.
-TEST(Replan, OfAConvolutionWithoutImages) {
-  PayloadBuilder payload;
-  const Id x = payload.input({4, 2, 5, 5}), w = payload.input({3, 2, 3, 3});
-  const Id y = payload.tensor({4, 3, 3, 3}), sum = payload.tensor({4, 3, 3});
-  const Id zero = payload.integer(0), one = payload.integer(1), no = payload.none();
-  const Id ones = payload.integers({1, 1}), zeros = payload.integers({0, 0});
-  payload.call("aten.convolution.default",
-               {x, w, no, ones, zeros, ones, payload.flag(false), zeros, one, y});
-  payload.call("aten.sum.dim_IntList", {y, payload.integers({3}), payload.flag(false), zero, sum});
-  payload.output(sum);
-  Planned planned(payload.finish());
-  ASSERT_STREQ(planned.status.message(), "");
-  for (const int64_t images : {0, 2}) {
-    set_rows(planned, x, images);
-    EXPECT_STREQ(planned.plan.build(planned.graph, Limits()).message(), "") << images;
-  }
-}
-
 // Graphs of views, cuts, turns and what reads them as a whole. Two inputs have 8 rows at most, and
 // the numbers of their rows are where others are cut.
 class RandomViews {

@@ -4,6 +4,7 @@
 
 #include "exir/decompose/layers/recurrent.h"
 #include "exir/ops/builtin.h"
+#include "exir/passes/simplify/fold_constants.h"
 
 namespace taper::exir {
 namespace {
@@ -230,6 +231,21 @@ TEST(Decompose, SizesFollowFromTheirMultiples) {
   EXPECT_NE(text.find(": int(s0) = python::floordiv("), text.npos) << text;
   EXPECT_NE(text.find(": int(2*s1) = python::sub("), text.npos) << text;
   EXPECT_NE(text.find(": int(s1) = python::floordiv("), text.npos) << text;
+}
+
+// The numbers of math.hypot() in Python, as float32; an infinite side counts even beside NaN.
+TEST(Decompose, HypotOfLargeAndSmallNumbersIsFinite) {
+  const auto graph = parse_graph(R"(graph "g" {
+  constant %x: float32[6] = {3, 1e+30, -1e-30, 0, -inf, 2e+38}
+  constant %y: float32[6] = {4, -1, 1e-30, 0, nan, 1e+38}
+  %z: float32[6] = aten::hypot(%x, %y)
+  return %z
+})");
+  decompose(*graph);
+  fold_constants(*graph);
+  ASSERT_EQ(graph->nodes.size(), 0u) << print(*graph);
+  const auto text = print(*graph);
+  EXPECT_NE(text.find("= {5, 1e+30, 1.4142136e-30, 0, inf, 2.236068e+38}"), text.npos) << text;
 }
 
 // An empty list means no dimension to any.dims, and all of them to other reductions.
