@@ -8,9 +8,8 @@ if(TAPER_TESTS)
   enable_testing()
   taper_library(taper_test_support FOLDERS test/support EXCLUDE test/support/backends/ LINK
                 PUBLIC taper_kernels_portable taper_runtime STANDARD 20)
-  if(WIN32)  # The heap is counted; what <typeinfo> defines inline, gcc's library defines once more.
-    target_link_options(taper_test_support PUBLIC -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
-      -Wl,--allow-multiple-definition)
+  if(WIN32)  # What <typeinfo> defines inline, gcc's library defines once more.
+    target_link_options(taper_test_support PUBLIC -Wl,--allow-multiple-definition)
   endif()
   taper_tests(runtime LINK taper_devtools taper_test_support)
   taper_tests(kernels_portable LINK taper_test_support)

@@ -94,10 +94,7 @@ bool may_write(const std::string& path) {
 bool is_own(const std::string&) { return true; }
 
 bool rename_file(const std::string& from, const std::string& to) {
-  if (MoveFileExW(WidePath(from.c_str()).get(), WidePath(to.c_str()).get(),
-                  MOVEFILE_REPLACE_EXISTING)) {
-    return true;
-  }
+  if (internal::move_over(WidePath(from.c_str()), WidePath(to.c_str()))) return true;
   errno = as_errno();
   if (errno == EACCES && kind_of(to) == FileKind::kFolder) errno = EISDIR;
   return false;

@@ -92,9 +92,7 @@ Status replace_file(const char* path, uint64_t size, Span<const FilePart> parts)
   const internal::WidePath temporary(name);
   DWORD error = write_all(file.get(), size, parts);
   if (!file.close() && error == 0) error = GetLastError();
-  if (error == 0 && !MoveFileExW(temporary.get(), target.get(), MOVEFILE_REPLACE_EXISTING)) {
-    error = GetLastError();
-  }
+  if (error == 0 && !internal::move_over(temporary, target)) error = GetLastError();
   if (error == 0) return {};
   DeleteFileW(temporary.get());
   return failed(error);

@@ -44,6 +44,29 @@ HANDLE open_shared(const WidePath& path) {
                      FILE_ATTRIBUTE_NORMAL, nullptr);
 }
 
+bool move_over(const WidePath& from, const WidePath& to) {
+  constexpr wchar_t kAside[] = L".old";
+  constexpr size_t kMost = 4096, kAsideLength = 4;
+  if (MoveFileExW(from.get(), to.get(), MOVEFILE_REPLACE_EXISTING)) return true;
+  const DWORD error = GetLastError();
+  const DWORD attributes = GetFileAttributesW(to.get());
+  const size_t length = std::wcslen(to.get());
+  constexpr DWORD kStays = FILE_ATTRIBUTE_DIRECTORY | FILE_ATTRIBUTE_READONLY;
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & kStays) == 0 &&
+      length < kMost - kAsideLength) {
+    wchar_t aside[kMost];
+    std::memcpy(aside, to.get(), length * sizeof(wchar_t));
+    std::memcpy(aside + length, kAside, sizeof(kAside));
+    if (MoveFileExW(to.get(), aside, MOVEFILE_REPLACE_EXISTING)) {
+      const bool moved = MoveFileExW(from.get(), to.get(), 0) != 0;
+      moved ? DeleteFileW(aside) : MoveFileExW(aside, to.get(), 0);
+      if (moved) return true;
+    }
+  }
+  SetLastError(error);
+  return false;
+}
+
 int as_errno(DWORD error) {
   switch (error) {
     case ERROR_FILE_NOT_FOUND:

@@ -57,6 +57,11 @@ class OwnHandle {
 // Opens a file that exists for reading, and lets others write, rename and remove it meanwhile.
 HANDLE open_shared(const WidePath& path);
 
+// Renames a file over another one, which may be mapped: such a file cannot be replaced, but renamed
+// to NAME.old, which the next call removes if it is still mapped. Then there is no file of the name
+// for a moment. False, with the error of Windows, if it cannot.
+bool move_over(const WidePath& from, const WidePath& to);
+
 // What errno would be on other systems for an error of Windows, by default the last one.
 int as_errno(DWORD error = GetLastError());
 

@@ -1,5 +1,6 @@
 // Counts allocations through the sanitizer's hooks if there is one, else by replacing glibc's
-// malloc functions and operator new. On Windows the linker replaces calls of these functions.
+// malloc functions and operator new. On Windows only operator new is counted: malloc lies in a
+// library of the system.
 
 #include "test/support/heap_counter.h"
 
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -52,24 +54,17 @@ uint64_t heap_calls() { return calls; }
 
 }  // namespace taper::test
 
-extern "C" {
-void* __real_malloc(size_t bytes);
-void* __real_calloc(size_t count, size_t bytes);
-void* __real_realloc(void* memory, size_t bytes);
-
-void* __wrap_malloc(size_t bytes) {
+void* operator new(size_t bytes) {
   ++taper::test::calls;
-  return __real_malloc(bytes);
+  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
-void* __wrap_calloc(size_t count, size_t bytes) {
-  ++taper::test::calls;
-  return __real_calloc(count, bytes);
-}
-void* __wrap_realloc(void* memory, size_t bytes) {
-  ++taper::test::calls;
-  return __real_realloc(memory, bytes);
-}
-}
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 #else
 
