@@ -27,7 +27,7 @@ class Pt2Writer : public testing::Test {
     return import_pt2(to);
   }
 
-  const test::ScratchFolder folder_;
+  const taper::test::ScratchFolder folder_;
 };
 
 // What was not changed stays: all archive forms, subgraphs, states, symbols, aliases.

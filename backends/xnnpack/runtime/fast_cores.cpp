@@ -67,9 +67,7 @@ uint32_t fast_cores() {
 
 #else
 
-uint32_t fast_cores() {
-  return cpuinfo_initialize() ? std::max(cpuinfo_get_cores_count(), 1u) : 1;
-}
+uint32_t fast_cores() { return cpuinfo_initialize() ? std::max(cpuinfo_get_cores_count(), 1u) : 1; }
 
 #endif
 

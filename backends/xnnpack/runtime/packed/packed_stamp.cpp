@@ -1,5 +1,5 @@
-// Notes in a file of packed weights that its bytes are right, which hold for as long as nobody writes
-// it. On Windows there are none: each process hashes what it uses.
+// Notes in a file of packed weights that its bytes are right, which hold for as long as nobody
+// writes it. On Windows there are none: each process hashes what it uses.
 
 #include "backends/xnnpack/runtime/packed/packed_file.h"
 #include "backends/xnnpack/runtime/packed/packed_header.h"
