@@ -25,9 +25,10 @@ std::string weight_text(DataType type) {
 
 // Whether a constant of floats that was made of integers is large.
 bool were_integers(const ValueSpec& value) {
+  if (value.constant == 0 || value.integers == nullptr) return false;
   uint64_t count = 1;
   for (const exir::Sym& size : value.dims) count *= static_cast<uint64_t>(size.as_int());
-  return value.constant != 0 && value.integers != nullptr && count * sizeof(float) > kSmallFloats;
+  return count * sizeof(float) > kSmallFloats;
 }
 
 std::string text_of(const NodeList& list, const NodeSpec& node) {

@@ -72,6 +72,17 @@ TEST(TypesOfParts, ASumWhoseResultStaysFloatSaysSo) {
   EXPECT_EQ(texts[2], "float32: its result is not quantised, or not for all readers alike");
 }
 
+TEST(TypesOfParts, ASumOfDynamicSizeIsOne) {
+  const auto texts = types(R"(  range s0 = [1, 8]
+  input %x: float32[s0, 8]
+  %q: int8[s0, 8] = quantized_decomposed::quantize_per_tensor(%x, 0.5, 3, -128, 127, int8)
+  %d: float32[s0, 8] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %y: float32[s0, 8] = aten::add.Tensor(%d, %x, 1)
+  return %y)");
+  ASSERT_GT(texts.size(), 2u);
+  EXPECT_EQ(texts[2], "float32: an input is not quantised");
+}
+
 TEST(TypesOfParts, WithoutQuantisationThereIsNothingToSay) {
   EXPECT_TRUE(types(R"(  input %x: float32[2, 8]
   %y: float32[2, 8] = aten::tanh(%x)
