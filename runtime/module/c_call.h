@@ -115,7 +115,7 @@ taper_code with_memory(const char* function, taper_error* error, const Act& act)
   return with_memory(act, [&] { return report(error, kOutOfMemory, function); });
 }
 
-// Makes a Call on a model, or on a model and one of its methods, and returns what `act` makes of it.
+// Makes a Call on a model, or on one of its methods, and returns what `act` makes of it.
 template <typename Act>
 taper_code on_model(const char* function, taper_model handle, taper_error* error, const Act& act) {
   return with_memory(function, error, [&] {

@@ -83,7 +83,8 @@ struct ModuleOptions {
 };
 
 // A contiguous tensor that owns its sizes and, unless `data` is given, its data, which is zero at
-// first, and null if there is not enough memory. It can be neither copied nor moved, so that its address in an EValue stays valid.
+// first, and null if there is not enough memory. It can be neither copied nor moved, so that its
+// address in an EValue stays valid.
 class OwnedTensor {
  public:
   // REQUIRES: at most kMaxRank sizes, none negative, and their product fits.
