@@ -94,7 +94,7 @@ class Call {
   // What it does with its input, and the weights of that.
   const RowNorm& norm() const { return call_.norm; }
   Operand norm_weight();
-  // The integers that its first factor stands for, and the tensors that say which, if there are any.
+  // The integers that its first factor stands for, and the tensors that say which, if any do.
   const FactorGrid& factor() const { return call_.factor; }
   Operand factor_scale();
   Operand factor_zero();
@@ -138,7 +138,7 @@ class Call {
   bool in_half() const { return graph_.in_half; }
   // Notes that this call does.
   void note_rounding() { plan_.rounding_.push_back(plan_.call_); }
-  // What decide() returned when the call was planned with the largest sizes: a choice for all sizes.
+  // What decide() returned when the call was planned with the largest sizes.
   template <typename Decide>
   int64_t decided(const Decide& decide) {
     int64_t& choice = plan_.choices_[plan_.call_];
