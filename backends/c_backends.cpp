@@ -7,6 +7,7 @@
 
 #include "backends/devices.h"
 #include "taper/c_error.h"
+#include "taper/out_of_memory.h"
 
 namespace taper {
 SharedDevices::SharedDevices(Profiler* profiler)
@@ -47,6 +48,15 @@ const taper_backend* SharedDevices::find(const char* name, const char* site, tap
   return nullptr;
 }
 
+const taper_backend* find_shared(SharedDevices& (*devices)(), const char* name, const char* site,
+                                 taper_error* error) {
+  return with_memory([&] { return devices().find(name, site, error); },
+                     [&]() -> const taper_backend* {
+                       report(error, kOutOfMemory, site);
+                       return nullptr;
+                     });
+}
+
 }  // namespace taper
 
 extern "C" {
@@ -59,9 +69,11 @@ const char* taper_backend_name(size_t index) {
 }
 
 const taper_backend* taper_find_backend(const char* name, taper_error* error) {
-  // Never destroyed, since models may be closed at any time.
-  static auto* const devices = new taper::SharedDevices(nullptr);
-  return devices->find(name, __func__, error);
+  const auto devices = []() -> taper::SharedDevices& {
+    static auto* const kept = new taper::SharedDevices(nullptr);
+    return *kept;
+  };
+  return taper::find_shared(devices, name, __func__, error);
 }
 
 }  // extern "C"

@@ -37,4 +37,9 @@ class SharedDevices {
   std::vector<Shared> all_;
 };
 
+// find() of the object that `devices` makes when it is first called; null, and an error, without
+// enough memory.
+const taper_backend* find_shared(SharedDevices& (*devices)(), const char* name, const char* site,
+                                 taper_error* error);
+
 }  // namespace taper

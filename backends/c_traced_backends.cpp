@@ -4,7 +4,9 @@
 #include "backends/c_backends.h"
 
 extern "C" const taper_backend* taper_find_traced_backend(const char* name, taper_error* error) {
-  // Never destroyed, since models may be closed at any time.
-  static auto* const devices = new taper::SharedDevices(&taper::profiler_of_this_thread());
-  return devices->find(name, __func__, error);
+  const auto devices = []() -> taper::SharedDevices& {
+    static auto* const kept = new taper::SharedDevices(&taper::profiler_of_this_thread());
+    return *kept;
+  };
+  return taper::find_shared(devices, name, __func__, error);
 }

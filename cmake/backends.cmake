@@ -20,7 +20,7 @@ set(TAPER_BACKENDS AUTO CACHE STRING
 macro(taper_backend_device)
   cmake_parse_arguments(DEVICE "" "" "LINK;EXCLUDE;TARGETS;ARCHIVES;PACKAGES;HEADERS;LIBRARY_HEADERS;TEST_ENVIRONMENT" ${ARGN})
   taper_library(taper_${backend} FOLDERS ${backend_folder}/runtime EXCLUDE ${DEVICE_EXCLUDE}
-    LINK PRIVATE taper::freestanding ${DEVICE_LINK} PUBLIC taper_runtime ${backend_planner}
+    LINK PRIVATE taper::on_heap ${DEVICE_LINK} PUBLIC taper_runtime ${backend_planner}
     STANDARD 17)
   foreach(property LINK TARGETS ARCHIVES PACKAGES HEADERS TEST_ENVIRONMENT)
     set(TAPER_${backend}_${property} ${DEVICE_${property}})
@@ -84,7 +84,7 @@ function(taper_backend_tables name)
   target_compile_features(${name} PUBLIC cxx_std_17)
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_link_libraries(${name} PUBLIC taper_runtime taper_devtools ${devices}
-    PRIVATE $<BUILD_INTERFACE:taper::warnings> taper::freestanding)
+    PRIVATE $<BUILD_INTERFACE:taper::warnings> taper::on_heap)
   if(NOT TAPER_HOST)
     return()
   endif()
@@ -105,7 +105,7 @@ macro(taper_add_backends out)
     if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${backend_folder}/planner)
       set(backend_planner taper_${backend}_planner)
       taper_library(${backend_planner} FOLDERS ${backend_folder}/planner
-        LINK PRIVATE taper::freestanding taper::schema PUBLIC taper_runtime STANDARD 17)
+        LINK PRIVATE taper::on_heap taper::schema PUBLIC taper_runtime STANDARD 17)
       set_target_properties(${backend_planner} PROPERTIES POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
     endif()

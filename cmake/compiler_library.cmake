@@ -10,9 +10,8 @@ foreach(library taper_exir taper_select taper_tools taper_commands taper_compile
 endforeach()
 add_library(taper_compiler SHARED tools/library/c_compiler.cpp)
 add_library(taper::compiler ALIAS taper_compiler)
-set_target_properties(taper_compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0
-  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/taper_compiler.map)
+set_target_properties(taper_compiler PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0)
+taper_exports(taper_compiler taper_compiler.map)
 target_compile_features(taper_compiler PRIVATE cxx_std_20)
 target_include_directories(taper_compiler
   PRIVATE ${PROJECT_SOURCE_DIR}
@@ -20,5 +19,3 @@ target_include_directories(taper_compiler
          $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include>)
 target_link_libraries(taper_compiler PRIVATE taper_commands taper_tools taper_backends_aot
   taper_backends taper::warnings taper::host)
-target_link_options(taper_compiler PRIVATE -Wl,--gc-sections -Wl,-z,max-page-size=16384
-  -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/taper_compiler.map)

@@ -3,6 +3,9 @@
 #   taper::warnings      warnings are errors
 #   taper::freestanding  the device half: no exceptions, no RTTI, one section per function; in a
 #                        MinSizeRel build also no unwind tables, which are a tenth of the bytes
+#   taper::on_heap       what of the device half uses the heap: as taper::freestanding, but compiled
+#                        with exceptions, so that a failed allocation ends at the boundary of the
+#                        part (taper/out_of_memory.h)
 #   taper::host          the compiler and the command line, which spend their time on memory and in
 #                        the standard library: small, and what nothing calls can be left out
 #   taper::fast_loops    enables the vectoriser, for kernels; they read neither errno nor the
@@ -53,6 +56,12 @@ target_compile_options(taper_freestanding INTERFACE
   -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections
   "$<$<CONFIG:MinSizeRel>:-fno-asynchronous-unwind-tables;-fno-unwind-tables>")
 
+option(TAPER_EXCEPTIONS "Whether a failed allocation in Module and backends is an error, or ends the process" ON)
+add_library(taper_on_heap INTERFACE)
+add_library(taper::on_heap ALIAS taper_on_heap)
+target_compile_options(taper_on_heap INTERFACE -fno-rtti -ffunction-sections -fdata-sections
+  $<$<NOT:$<BOOL:${TAPER_EXCEPTIONS}>>:-fno-exceptions>)
+
 # Standard headers that most files of the host include. A missing #include shows only in the presets
 # that do not precompile them: asan and clang.
 option(TAPER_PRECOMPILED_HEADERS "Precompile the standard headers of the host" ON)
@@ -60,6 +69,9 @@ function(taper_precompile target)
   if(NOT TAPER_PRECOMPILED_HEADERS)
     return()
   endif()
+  # clang takes precompiled headers only where symbols are as visible as they were then.
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
   get_property(first GLOBAL PROPERTY TAPER_HOST_HEADERS)
   if(first)  # Precompiled once for all targets, whose flags are the same.
     target_precompile_headers(${target} REUSE_FROM ${first})

@@ -25,7 +25,7 @@ function(taper_install component)
   install(EXPORT taper-${component} NAMESPACE taper:: DESTINATION ${package_dir})
 endfunction()
 
-taper_install(runtime taper_schema taper_freestanding taper_fast_loops taper_runtime taper_module
+taper_install(runtime taper_schema taper_freestanding taper_on_heap taper_fast_loops taper_runtime taper_module
   taper_devtools)
 taper_install(kernels taper_kernels_portable)
 install(DIRECTORY runtime/include/ DESTINATION ${include_dir} FILES_MATCHING PATTERN "*.h")

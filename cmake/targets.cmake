@@ -58,6 +58,32 @@ function(taper_vectorise folder)
     SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# taper_utf8(NAME): on Windows the arguments of the program and the names of its files are UTF-8, and
+# paths may be long.
+if(WIN32)
+  add_library(taper_manifest OBJECT ${PROJECT_SOURCE_DIR}/cmake/windows/program.rc)
+endif()
+function(taper_utf8 name)
+  if(WIN32)
+    target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:$<TARGET_OBJECTS:taper_manifest>>)
+  endif()
+endfunction()
+
+# taper_exports(NAME MAP): a shared library shows the symbols that the headers of C declare, which
+# cmake/MAP lists, and nothing else.
+function(taper_exports name map)
+  set_target_properties(${name} PROPERTIES CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_link_options(${name} PRIVATE -Wl,--gc-sections)
+  if(WIN32)
+    target_compile_definitions(${name} PRIVATE TAPER_EXPORTS)
+    return()
+  endif()
+  set(map ${PROJECT_SOURCE_DIR}/cmake/${map})
+  target_link_options(${name} PRIVATE -Wl,-z,max-page-size=16384 -Wl,--version-script=${map})
+  set_target_properties(${name} PROPERTIES LINK_DEPENDS ${map})
+endfunction()
+
 # taper_program(NAME FILES f... | FOLDERS f... LINK t...): an executable in bin/.
 function(taper_program name)
   cmake_parse_arguments(ARG "" "" "FILES;FOLDERS;LINK" ${ARGN})
@@ -74,6 +100,7 @@ function(taper_program name)
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK})
+  taper_utf8(${name})
 endfunction()
 
 # taper_tests(FOLDER [HELPERS] LINK t...): one GoogleTest program of every *_test.cpp under FOLDER,
@@ -100,6 +127,7 @@ function(taper_tests folder)
     TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TAPER_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   target_link_libraries(${name} PRIVATE taper::warnings ${ARG_LINK}
     GTest::gtest GTest::gtest_main)
+  taper_utf8(${name})
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES LABELS ${folder})
 endfunction()

@@ -8,6 +8,10 @@ if(TAPER_TESTS)
   enable_testing()
   taper_library(taper_test_support FOLDERS test/support EXCLUDE test/support/backends/ LINK
                 PUBLIC taper_kernels_portable taper_runtime STANDARD 20)
+  if(WIN32)  # The heap is counted; what <typeinfo> defines inline, gcc's library defines once more.
+    target_link_options(taper_test_support PUBLIC -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+      -Wl,--allow-multiple-definition)
+  endif()
   taper_tests(runtime LINK taper_devtools taper_test_support)
   taper_tests(kernels_portable LINK taper_test_support)
   if(TAPER_HAS_OPTIMIZED)
@@ -34,7 +38,7 @@ if(TAPER_TESTS)
     taper_tests(exir LINK taper_exir taper_module taper_test_support taper::zip taper::json)
     taper_tests(selective_build LINK taper_select taper_module taper_test_support)
     taper_tests(tools LINK taper_compiler_api taper_commands taper_tools taper_test_support taper_backends_aot taper_backends)
-    set(everything taper_commands taper_tools taper_test_support taper_test_backends_aot taper_test_backends
+    set(everything taper_compiler_api taper_commands taper_tools taper_test_support taper_test_backends_aot taper_test_backends
       taper::zip taper::json)
     taper_program(taper_with_test_backends FILES tools/main.cpp
       LINK taper_commands taper_tools taper_test_backends_aot taper_test_backends)

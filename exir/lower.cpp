@@ -156,6 +156,9 @@ int run_restore_linear(Graph& graph, Lowering& lowering) {
   if (count != 0) lowering.kept_whole.insert({"aten::linear", "torchao::dequantize_affine"});
   return count;
 }
+int run_fold_constants(Graph& graph, Lowering& lowering) {
+  return fold_constants(graph, lowering.widened);
+}
 int run_pack_weights(Graph& graph, Lowering& lowering) {
   return pack_weights(graph, kernels_of(graph, lowering.options));
 }
@@ -164,6 +167,10 @@ int run_compute_in_float(Graph& graph, Lowering& lowering) {
 }
 int run_partition(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
+  for (const Value* constant : graph.constants) {
+    if (options.delegation == nullptr || lowering.widened.count(constant) == 0) continue;
+    options.delegation->widened.push_back(constant->fqn.empty() ? constant->name : constant->fqn);
+  }
   return partition(graph, options.backends, {options.delegated, options.for_executorch},
                    options.delegation);
 }
@@ -228,7 +235,7 @@ constexpr Pass kPasses[] = {
     {"cse", Need::kOptional, Dialect::kEdge, plain<cse>},
     // Weights that are permuted, cast or dequantised are so at compile time, by the device's
     // kernels.
-    {"fold_constants", Need::kOptional, Dialect::kEdge, plain<fold_constants>},
+    {"fold_constants", Need::kOptional, Dialect::kEdge, run_fold_constants},
     // Rows that are quantised at run time are torchao's nodes again, if the program was decomposed.
     {"restore_rows", Need::kOptional, Dialect::kEdge, run_restore_rows},
     // Weights that folding left as integers are those of linear layers again, if the program was

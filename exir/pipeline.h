@@ -22,6 +22,8 @@ struct Lowering {
   const LowerOptions& options;
   // Composite operators of which some calls are kept whole, for a backend or for a kernel.
   std::unordered_set<std::string> kept_whole;
+  // Large constants of floats that were made of 8-bit integers; for reports.
+  std::unordered_set<const Value*> widened = {};
 };
 
 enum class Need { kAlways, kOptional };

@@ -12,6 +12,7 @@
 #   scripts/deps.sh web      also what wasm and browser install, and a compiler for TypeScript
 #   scripts/deps.sh java     also a JDK, JUnit, and Python to compile the tests' programs
 #   scripts/deps.sh arm64    also a compiler for 64-bit ARM, and qemu to run its programs
+#   scripts/deps.sh windows  also a compiler for Windows, and wine to run its programs
 #   scripts/deps.sh browser  also a browser without a window, and Python to drive it
 #   scripts/deps.sh BACKEND  also the library of a backend, as its debian.txt and deps.sh say
 #   scripts/deps.sh backends also the libraries of all backends
@@ -39,6 +40,7 @@ for extra in "$@"; do
     python) packages="$packages python3 python3-venv" ;;
     wheel) packages="$packages python3 python3-venv python3-dev python3-pip" ;;
     arm64) packages="$packages g++-aarch64-linux-gnu qemu-user" ;;
+    windows) packages="$packages clang-14 lld-14 g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64" ;;
     firmware) packages="$packages gcc-arm-none-eabi libnewlib-arm-none-eabi
       libstdc++-arm-none-eabi-newlib qemu-system-arm" ;;
     riscv) packages="$packages gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
@@ -52,7 +54,7 @@ for extra in "$@"; do
       if [ ! -d "$backends/$extra" ]; then
         known=$(cd "$backends" && ls -d */ | tr -d / | paste -s -d ' ')
         echo "deps.sh: unknown argument '$extra' (clang, python, wheel, firmware, riscv, wasm, web," \
-          "java, arm64, browser, backends, $known)" >&2
+          "java, arm64, windows, browser, backends, $known)" >&2
         exit 2
       fi
       add_backends "$extra"

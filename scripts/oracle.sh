@@ -3,7 +3,8 @@
 #
 #   scripts/oracle.sh [BUILD] [OPTION...]      BUILD defaults to build/release
 #
-# Exported programs are kept in build/oracle ($TAPER_ORACLE_CACHE).
+# Exported programs are kept in the user's cache, where all checkouts share them ($TAPER_ORACLE_CACHE);
+# they depend on PyTorch and on how samples are drawn, not on Taper.
 set -eu
 cd "$(dirname "$0")/.."
 python=$(scripts/venv.sh)
@@ -14,4 +15,4 @@ case "${1:-}" in '' | --*) ;; *)
   ;;
 esac
 exec "$python" test/oracle/opinfo.py --taper "$build/bin/taper" \
-  --cache "${TAPER_ORACLE_CACHE:-build/oracle}" "$@"
+  --cache "${TAPER_ORACLE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/taper/oracle}" "$@"

@@ -5,14 +5,15 @@
 #   scripts/xnnpack.sh [TARGET]        downloads and builds it, if that has not been done yet
 #   scripts/xnnpack.sh where [TARGET]  prints its folder (include/, lib/) if it is built, else nothing
 #
-# TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries)
-# or android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder).
+# TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries),
+# android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder) or windows (x86-64, with
+# the headers of mingw-w64).
 #
 # pinned_sources.sh says where the sources come from. backends/xnnpack/library holds Taper's changes;
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
 # gcc 12 gives half the speed.
 set -eu
-recipe=20241108-31  # Must be changed with anything that changes what is built.
+recipe=20241108-32  # Must be changed with anything that changes what is built.
 
 # SHA-256, archive, Debian package and suite.
 sources="\
@@ -46,12 +47,18 @@ case "$target" in
       compilers="$compilers -DCMAKE_${language}_COMPILER_TARGET=aarch64-linux-gnu"
     done
     ;;
+  windows)
+    "$here"/deps.sh clang windows
+    # Assembly passes arguments as other systems do, and the matrix unit has to be asked for first.
+    compilers="-DCMAKE_TOOLCHAIN_FILE=$here/../cmake/toolchains/windows.cmake
+      -DXNNPACK_ENABLE_ASSEMBLY=OFF -DXNNPACK_ENABLE_AVX512AMX=OFF"
+    ;;
   android)
     ndk=${ANDROID_NDK:?names the folder of the Android NDK}
     compilers="-DCMAKE_TOOLCHAIN_FILE=$ndk/build/cmake/android.toolchain.cmake
       -DANDROID_ABI=arm64-v8a -DANDROID_PLATFORM=android-24"
     ;;
-  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android)" >&2; exit 2 ;;
+  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android, windows)" >&2; exit 2 ;;
 esac
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")
@@ -65,12 +72,15 @@ unpack_sources xnnpack
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
 cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
 "$here/apply_series.sh" "$library/patches" "$work/xnnpack"
+# Visual C++ has this macro; the file is for Windows alone.
+sed -i '1i #define max(a, b) ((a) > (b) ? (a) : (b))' "$work/cpuinfo/src/x86/windows/init.c"
 
 echo "xnnpack.sh: building XNNPACK once into $prefix" >&2
 flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=."
-cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+# In the environment, as a toolchain may have flags of its own.
+CFLAGS=$flags CXXFLAGS=$flags cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   $compilers \
-  -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
+  -DCMAKE_POSITION_INDEPENDENT_CODE=ON \
   -DXNNPACK_LIBRARY_TYPE=static -DPTHREADPOOL_LIBRARY_TYPE=static -DCPUINFO_LIBRARY_TYPE=static \
   -DXNNPACK_BUILD_TESTS=OFF -DXNNPACK_BUILD_BENCHMARKS=OFF -DXNNPACK_BUILD_ALL_MICROKERNELS=OFF \
   -DXNNPACK_ENABLE_KLEIDIAI=OFF -DXNNPACK_ENABLE_AVXVNNIINT8=OFF -DXNNPACK_USE_SYSTEM_LIBS=OFF \

@@ -2,8 +2,6 @@
 
 #include "tools/atomic_file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 
 #include "tools/error.h"
 #include "tools/interrupt.h"
+#include "tools/system.h"
 
 namespace taper::tools {
 namespace {
@@ -64,16 +63,17 @@ int write_all(int file, const Pieces& pieces, const OnProgress& progress = {}) {
 // The file that a path refers to: a symbolic link is followed, not replaced.
 std::string resolve(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_symlink(path, ignored)) return path;
-  const auto real = std::filesystem::canonical(path, ignored);
-  return ignored ? path : real.string();
+  const std::filesystem::path given = system::as_path(path);
+  if (!std::filesystem::is_symlink(given, ignored)) return path;
+  const auto real = std::filesystem::canonical(given, ignored);
+  return ignored ? path : system::as_text(real);
 }
 
 }  // namespace
 
 OutputFiles::~OutputFiles() {
   for (const Pending& file : pending_) {
-    if (!file.temporary.empty()) ::unlink(file.temporary.c_str());
+    if (!file.temporary.empty()) system::remove_file(file.temporary);
   }
 }
 
@@ -83,20 +83,18 @@ void OutputFiles::add(const std::string& path, std::string_view bytes) {
 
 void OutputFiles::add(const std::string& given, const Pieces& pieces) {
   const std::string path = resolve(given);
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    if (S_ISDIR(info.st_mode)) fail("write", given, EISDIR);
+  const system::FileKind kind = system::kind_of(path);
+  if (kind == system::FileKind::kFolder) fail("write", given, EISDIR);
+  if (kind == system::FileKind::kOther) {
     std::string bytes;
     for (const auto piece : pieces) bytes.append(piece.begin(), piece.end());
     pending_.push_back({path, "", std::move(bytes), nullptr});
     return;
   }
   // A read-only file is refused, although renaming over it would succeed.
-  if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
-    fail("write", given, errno);
-  }
+  if (kind == system::FileKind::kRegular && !system::may_write(path)) fail("write", given, errno);
   const std::string temporary =
-      path + ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(pending_.size());
+      path + ".tmp" + std::to_string(system::process_id()) + "_" + std::to_string(pending_.size());
   const int file = create(path, temporary);
   if (file < 0) fail("write", given, errno);
   if (const int error = write_all(file, pieces, progress_)) fail("write", given, error);
@@ -105,14 +103,14 @@ void OutputFiles::add(const std::string& given, const Pieces& pieces) {
 // Opens the temporary file of a path. Returns a negative number with errno if it cannot.
 int OutputFiles::create(const std::string& path, const std::string& temporary) {
   const SignalsWait until_it_is_noted;
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int file = system::create_file(temporary, system::Readers::kAll);
   if (file < 0) return file;
   pending_.push_back({path, temporary, "", std::make_unique<RemovedOnSignal>(temporary)});
   return file;
 }
 
 void OutputFiles::write_direct(const Pending& file) const {
-  const int direct = ::open(file.path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int direct = system::open_to_write(file.path);
   if (direct < 0) fail("write", file.path, errno);
   if (const int error = write_all(direct, as_pieces(file.direct_bytes))) {
     fail("write", file.path, error);
@@ -126,7 +124,7 @@ void OutputFiles::commit() {
   const SignalsWait all_or_none;
   for (Pending& file : pending_) {
     if (file.temporary.empty()) continue;
-    if (::rename(file.temporary.c_str(), file.path.c_str()) != 0) fail("write", file.path, errno);
+    if (!system::rename_file(file.temporary, file.path)) fail("write", file.path, errno);
     file.temporary.clear();
   }
   pending_.clear();
@@ -141,13 +139,12 @@ void write_file(const std::string& path, std::string_view bytes) {
 namespace {
 
 std::string read_up_to(const std::string& path, size_t limit) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = system::open_to_read(path);
   if (file < 0) fail("read", path, errno);
-  struct stat info {};
   std::string bytes;
-  if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
-    bytes.reserve(std::min(static_cast<size_t>(info.st_size), limit));
-  }
+  std::error_code unknown;
+  const uintmax_t size = std::filesystem::file_size(system::as_path(path), unknown);
+  if (!unknown) bytes.reserve(static_cast<size_t>(std::min<uintmax_t>(size, limit)));
   char block[1 << 16];
   while (bytes.size() < limit) {
     const ssize_t n = ::read(file, block, std::min(sizeof(block), limit - bytes.size()));

@@ -3,11 +3,11 @@
 
 #include "tools/interrupt.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <csignal>
 #include <thread>
+
+#include "tools/system.h"
 
 namespace taper::tools {
 namespace {
@@ -28,7 +28,7 @@ struct RemovedOnSignal::Entry {
 
   static void remove_all() {
     for (const Entry* each = all; each != nullptr; each = each->next) {
-      if (each->exists) ::unlink(each->path.c_str());
+      if (each->exists) system::remove_file(each->path);
     }
   }
 
@@ -38,18 +38,12 @@ struct RemovedOnSignal::Entry {
     found = kReady;
     if (!state.compare_exchange_strong(found, kEnding)) return on_signal(signal);
     remove_all();
-    ::signal(signal, SIG_DFL);
-    ::raise(signal);
+    system::end_by(signal);
   }
 
   // Whoever has ignored or taken over a signal keeps it.
   static bool install() {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-      struct sigaction action {};
-      if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-      action.sa_handler = on_signal;
-      ::sigaction(signal, &action, nullptr);
-    }
+    system::on_ending(on_signal);
     return true;
   }
 };
@@ -68,7 +62,7 @@ RemovedOnSignal::~RemovedOnSignal() { entry_->exists = false; }
 SignalsWait::SignalsWait() {
   int found = kReady;
   while (!state.compare_exchange_weak(found, kWaiting)) {
-    if (found == kEnding) ::pause();  // Another thread has begun to end the program.
+    if (found == kEnding) system::wait_forever();  // Another thread has begun to end the program.
     found = kReady;
     std::this_thread::yield();
   }
@@ -76,7 +70,7 @@ SignalsWait::SignalsWait() {
 
 SignalsWait::~SignalsWait() {
   const int waited = state.exchange(kReady);
-  if (waited > 0) ::raise(waited);
+  if (waited > 0) system::send_again(waited);
 }
 
 }  // namespace taper::tools

@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "tools/commands.h"
+#include "tools/system.h"
 
 int main(int argc, char** argv) {
+  taper::tools::system::set_up_streams();
   if (argc > 1 && std::strcmp(argv[1], "--version") == 0) {
     std::printf("taper %s\n", TAPER_VERSION);
     return 0;

@@ -8,6 +8,7 @@
 #include "exir/ops/declare.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
+#include "tools/system.h"
 
 namespace taper::tools {
 namespace {
@@ -18,7 +19,7 @@ constexpr char kOnlyMethod[] = "forward";
 exir::ExportRequest::Method method_of(const std::string& argument) {
   const size_t equals = argument.find('=');
   const bool named = equals != std::string::npos && equals != 0 && argument.find('/') > equals &&
-                     !std::filesystem::exists(argument);
+                     !std::filesystem::exists(system::as_path(argument));
   if (!named) return {kOnlyMethod, argument};
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }

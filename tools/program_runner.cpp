@@ -2,9 +2,6 @@
 
 #include "tools/program_runner.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -16,6 +13,7 @@
 #endif
 #include "tools/atomic_file.h"
 #include "tools/error.h"
+#include "tools/system.h"
 
 namespace taper::tools {
 
@@ -31,12 +29,6 @@ Span<const KernelTable> kernel_tables([[maybe_unused]] bool optimized) {
 }
 
 namespace {
-
-uint64_t memory_of_machine() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page)
-                               : uint64_t{1} << 32;
-}
 
 PublicKey read_key(const std::string& path) {
   if (path.empty()) return {};
@@ -55,7 +47,7 @@ ModuleOptions module_options(const RunnerOptions& options, const PublicKey& key,
   result.temp_bytes *= std::min(result.pool.threads, uint32_t{64});
   result.data_path = options.data_path;
   if (!options.key_path.empty()) result.check = signed_by(&key);
-  result.max_memory_bytes = memory_of_machine();
+  result.max_memory_bytes = system::memory_of_machine();
   return result;
 }
 
@@ -85,13 +77,6 @@ MethodMeta open(Module& module, const RunnerOptions& options, double* seconds) {
   return module.method_meta(pick_method(module, options.method, options.path)).value();
 }
 
-// Whether nobody but this user and root can write the file.
-bool is_own(const std::string& path) {
-  struct stat info;
-  return ::stat(path.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0) &&
-         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
 // Files of packed weights and the like that were not asked for are used if they are there and
 // nobody else can have written them; `note` tells of one that somebody can.
 BackendOptions backend_options(const RunnerOptions& options, std::string* note) {
@@ -101,8 +86,8 @@ BackendOptions backend_options(const RunnerOptions& options, std::string* note) 
   if (options.make_cache || options.packed_paths) return result;
   std::error_code ignored;
   std::erase_if(result.packed_paths, [&](const auto& each) {
-    if (!std::filesystem::exists(each.second, ignored)) return true;
-    if (is_own(each.second)) return false;
+    if (!std::filesystem::exists(system::as_path(each.second), ignored)) return true;
+    if (system::is_own(each.second)) return false;
     *note = "'" + each.second +
             "' is not used: another user can write it; --cache uses it nevertheless";
     return true;
@@ -285,7 +270,7 @@ std::map<std::string, std::string> packed_paths_of(const std::string& program) {
   for (const DeviceDescriptor* device : backend_devices()) {
     if (device->packed_suffix == nullptr) continue;
     paths[device->identity.name] =
-        std::filesystem::path(program).replace_extension(device->packed_suffix).string();
+        system::as_text(system::as_path(program).replace_extension(device->packed_suffix));
   }
   return paths;
 }

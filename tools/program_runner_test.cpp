@@ -3,12 +3,11 @@
 #include "tools/program_runner.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "exir/export.h"
+#include "test/support/scratch_folder.h"
 #include "test/support/synthetic_program.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
@@ -25,15 +24,10 @@ NpyArray floats(std::vector<int64_t> shape, std::vector<float> values) {
 class Runner : public testing::Test {
  protected:
   void SetUp() override {
-    char pattern[] = "/tmp/taper_runner_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern), nullptr);
-    folder_ = pattern;
-    path_ = folder_ + "/adds.pte";
     // y1 = x + x; y2 = y1 + x; y3 = y2 + x.
     const std::vector<uint8_t> bytes = test::chain_of_adds(3, 4);
     write_file(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string problem(const NpyArray& array) {
     ProgramRunner runner({path_, "", ""});
@@ -45,7 +39,8 @@ class Runner : public testing::Test {
     return "accepted";
   }
 
-  std::string folder_, path_;
+  const test::ScratchFolder scratch_;
+  const std::string folder_ = scratch_.path(), path_ = scratch_ / "adds.pte";
 };
 
 TEST_F(Runner, RunsOnGivenInputsAndOnOnes) {

@@ -2,11 +2,10 @@
 
 #pragma once
 
-#include <unistd.h>
-
 #include <string>
 
 #include "tools/interrupt.h"
+#include "tools/system.h"
 
 namespace taper::tools {
 
@@ -16,10 +15,10 @@ struct TemporaryFile {
 
   // `stem` is made unique to the process.
   explicit TemporaryFile(const std::string& stem)
-      : path(stem + ".tmp" + std::to_string(::getpid())), removed_on_signal(path) {}
+      : path(stem + ".tmp" + std::to_string(system::process_id())), removed_on_signal(path) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { ::unlink(path.c_str()); }
+  ~TemporaryFile() { system::remove_file(path); }
 };
 
 }  // namespace taper::tools

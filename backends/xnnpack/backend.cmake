@@ -6,6 +6,8 @@ set(xnnpack_root "${TAPER_XNNPACK_ROOT}")
 set(xnnpack_target)  # The machine, as the script names it; this one if empty.
 if(ANDROID)
   set(xnnpack_target android)
+elseif(WIN32)
+  set(xnnpack_target windows)
 elseif(CMAKE_CROSSCOMPILING)
   set(xnnpack_target ${CMAKE_SYSTEM_PROCESSOR})
 endif()

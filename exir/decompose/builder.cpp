@@ -3,6 +3,7 @@
 #include "exir/decompose/builder.h"
 
 #include "exir/decompose/sym_writer.h"
+#include "exir/ir/affine.h"
 #include "exir/ops/infer.h"
 #include "exir/ops/promote.h"
 
@@ -76,9 +77,22 @@ Argument SizeTable::get(const Sym& size, Rewriter& r) {
   }
 }
 
-// Other functions of symbols, such as the truncated product of a scale factor and a size.
+// Other functions of symbols, such as the truncated product of a scale factor and a size. A symbol
+// that is no size itself is found from one such as 2*s0 + 1, always from the same one.
 Argument SizeTable::write(const Sym& size, Rewriter& r) {
-  if (size.is_symbol()) throw Failure("no value in the graph holds the size " + size.text());
+  if (size.is_symbol()) {
+    const Sym* source = nullptr;
+    for (const auto& [text, dim] : dims_) {
+      const Sym& known = dim.tensor->type.sizes[static_cast<size_t>(dim.dim)];
+      if (affine_in(known, size.text()).slope == 0) continue;
+      if (source == nullptr || text < source->text()) source = &known;
+    }
+    if (source == nullptr) throw Failure("no value in the graph holds the size " + size.text());
+    const auto [slope, start] = affine_in(*source, size.text());
+    Argument multiple = get(*source, r);
+    if (start != 0) multiple = call("python::sub", std::move(multiple), start, slope * size, r);
+    return slope == 1 ? multiple : call("python::floordiv", std::move(multiple), slope, size, r);
+  }
   SymWriter writer(r);
   for (const std::string& name : size.symbols()) {
     const Sym symbol = Sym::symbol(name);

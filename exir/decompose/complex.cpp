@@ -74,7 +74,8 @@ void conj(Builder& b) {
 Value* square_size(Builder& b, const Parts& z) {
   return b.add(b.mul(z.re, z.re), b.mul(z.im, z.im));
 }
-void absolute(Builder& b) { give(b, b.op("sqrt", {square_size(b, complex_parts(b, self(b)))})); }
+Value* size_of(Builder& b, const Parts& z) { return b.op("hypot", {z.re, z.im}); }
+void absolute(Builder& b) { give(b, size_of(b, complex_parts(b, self(b)))); }
 void angle(Builder& b) {
   const Parts z = complex_parts(b, self(b));
   give(b, b.op("atan2", {z.im, z.re}));
@@ -94,8 +95,6 @@ void exponential(Builder& b) {
 }
 
 // ---- functions ----
-
-Value* size_of(Builder& b, const Parts& z) { return b.op("sqrt", {square_size(b, z)}); }
 
 void logarithm(Builder& b) {
   const Parts z = complex_parts(b, self(b));

@@ -39,9 +39,7 @@ Parts exponential(Builder& b, const Parts& z) {
   Value* size = b.op("exp", {z.re});
   return {b.mul(size, b.op("cos", {z.im})), b.mul(size, b.op("sin", {z.im}))};
 }
-Value* size_of(Builder& b, const Parts& z) {
-  return b.op("sqrt", {b.add(b.mul(z.re, z.re), b.mul(z.im, z.im))});
-}
+Value* size_of(Builder& b, const Parts& z) { return b.op("hypot", {z.re, z.im}); }
 Parts logarithm(Builder& b, const Parts& z) {
   return {b.op("log", {size_of(b, z)}), b.op("atan2", {z.im, z.re})};
 }

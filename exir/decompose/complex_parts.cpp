@@ -230,7 +230,7 @@ void norm(Builder& b) {
   const Parts z = parts_of(b, self(b));
   if (z.im == nullptr) throw Failure("the norm of a real tensor is not complex");
   std::vector<Argument> args = b.node().args;
-  args[0] = b.op("sqrt", {b.add(b.mul(z.re, z.re), b.mul(z.im, z.im))});
+  args[0] = b.op("hypot", {z.re, z.im});
   b.result(b.rewriter().emit(b.node().schema->name, args, {b.out_type()})[0]);
 }
 

@@ -140,10 +140,11 @@ std::vector<OwnedCompileSpec> CompileOptions::specs() const {
 }
 
 BackendCompilers make_compilers(std::string_view text, CompilerTable known, bool in_half) {
-  if (text == kPortable && !in_half) return {};
+  const bool has_none = text == kPortable || text == "none";
+  if (has_none && !in_half) return {};
   Maker maker(known, in_half);
   for (const std::string_view item : split(text, ',')) {
-    if (text != kPortable) maker.add(item);
+    if (!has_none) maker.add(item);
   }
   return maker.finish();
 }

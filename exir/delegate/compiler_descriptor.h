@@ -75,8 +75,8 @@ struct CompilerDescriptor {
 using CompilerTable = std::span<const CompilerDescriptor* const>;
 
 // Parses "xnnpack:min_elements=0,vulkan": the backends in order of preference, each with its
-// options. "portable" alone means none. Throws Failure, whose text names all errors in one line,
-// with what exists. With `in_half`, those that can compute in float16 do, and one must.
+// options. "portable" or "none" alone means none. Throws Failure, whose text names all errors in one
+// line, with what exists. With `in_half`, those that can compute in float16 do, and one must.
 BackendCompilers make_compilers(std::string_view text, CompilerTable known, bool in_half = false);
 
 }  // namespace taper::exir

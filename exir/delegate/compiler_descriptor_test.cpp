@@ -71,6 +71,7 @@ TEST(CompilerDescriptor, BackendsComeInTheOrderOfPreferenceWithTheirOptions) {
   EXPECT_EQ(static_cast<const Compiler&>(*made[0]).level, 5);
   EXPECT_EQ(static_cast<const Compiler&>(*made[1]).level, -2);
   EXPECT_TRUE(make_compilers("portable", kTable).empty());
+  EXPECT_TRUE(make_compilers("none", kTable).empty());
 }
 
 TEST(CompilerDescriptor, WhatTheDeviceReadsBecomesCompileSpecs) {

@@ -55,9 +55,12 @@ bool says_its_type(const Node& node) {
   return false;
 }
 
-// PyTorch multiplies integers by float16 scales in float16, whatever the dtype of the result.
-bool rounds_products(const Node& node) {
-  return node.is("quantized_decomposed::dequantize_per_channel") && is_half(node.args[1].value());
+// PyTorch subtracts float16 zero points from integers, and multiplies them by float16 scales, in
+// float16, whatever the dtype of the result.
+bool rounds_steps(const Node& node) {
+  if (!node.is("quantized_decomposed::dequantize_per_channel")) return false;
+  const Argument& points = node.arg("zero_points");
+  return is_half(node.arg("scales").value()) || (points.is_value() && is_half(points.value()));
 }
 
 // Backends of higher preference than this one.
@@ -65,7 +68,7 @@ using Preferred = std::span<const std::shared_ptr<const BackendCompiler>>;
 
 bool is_taken(const BackendCompiler& backend, Preferred before, const Node& node,
               const Graph& graph) {
-  if (says_its_type(node) || rounds_products(node)) return false;
+  if (says_its_type(node) || rounds_steps(node)) return false;
   for (const auto& other : before) {
     if (refusal_of(*other, node, graph).empty()) return false;
   }

@@ -36,6 +36,8 @@ struct Delegation {
   };
   std::vector<Call> calls;  // Indexed by delegate::call.
   std::unordered_map<const Node*, std::string> outside;
+  // The names of large constants that the program stores in 8 bits, and the file as floats.
+  std::vector<std::string> widened;
 };
 
 // Which groups become calls.

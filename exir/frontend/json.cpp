@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "exir/frontend/refuse.h"
@@ -88,6 +89,7 @@ JsonDocument::JsonDocument(const Blob& text, std::string_view name)
     const std::string fixed = quote_bare_tokens(text.text());
     if (fixed.size() != text.bytes.size()) error = parse(fixed.data(), fixed.size(), false);
   }
+  if (error == simdjson::MEMALLOC) throw std::bad_alloc();
   if (error) {
     refuse("bad-json", std::string("is not valid JSON: ") + simdjson::error_message(error), name);
   }

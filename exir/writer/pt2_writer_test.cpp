@@ -8,6 +8,7 @@
 #include "exir/frontend/archive_for_test.h"
 #include "exir/frontend/import.h"
 #include "exir/ir/rewrite.h"
+#include "test/support/scratch_folder.h"
 
 namespace taper::exir {
 namespace {
@@ -18,22 +19,15 @@ std::string folder() { return std::string(TAPER_SOURCE_DIR) + "/test/models/data
 
 class Pt2Writer : public testing::Test {
  protected:
-  void SetUp() override {
-    char pattern[] = "/tmp/taper_writer_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Writes the graph and imports what was written.
   ExportedProgram again(const std::string& path, const Graph& graph) {
     const Pt2File file = write_pt2(path, "", graph);
-    const std::string to = folder_ + "/again.pt2";
+    const std::string to = folder_ / "again.pt2";
     std::ofstream(to, std::ios::binary) << file.pieces.joined();
     return import_pt2(to);
   }
 
-  std::string folder_;
+  const test::ScratchFolder folder_;
 };
 
 // What was not changed stays: all archive forms, subgraphs, states, symbols, aliases.

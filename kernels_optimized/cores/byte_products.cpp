@@ -173,6 +173,11 @@ void multiply_tile(const Tile& tile) {
   if (row < rows) multiply_rows<kBits, 1>(tile, row);
 }
 
+// The byte in each of the four of a lane.
+int32_t in_lane(float zero) {
+  return static_cast<int32_t>(static_cast<uint8_t>(static_cast<int8_t>(zero)) * 0x01010101U);
+}
+
 #endif
 
 // The bytes of a row of `columns` elements, element i being of(i), in the order of the weights.
@@ -180,9 +185,12 @@ template <typename Of>
 void arrange(const PackedMatrix& matrix, const Of& of, uint8_t* to) {
   const int64_t per_byte = 8 / matrix.bits;
   std::memset(to, 0, static_cast<size_t>(arranged_row(matrix)));
-  for (int64_t i = 0; i < matrix.columns; ++i) {
-    const int64_t byte = i / per_byte;
-    to[byte / kChunk * kChunk * per_byte + i % per_byte * kChunk + byte % kChunk] = of(i);
+  for (int64_t first = 0; first < matrix.columns; first += kChunk * per_byte) {
+    for (int64_t part = 0; part < per_byte; ++part, to += kChunk) {
+      const int64_t left = matrix.columns - first - part;
+      const int64_t count = std::min(kChunk, (left + per_byte - 1) / per_byte);
+      for (int64_t i = 0; i < count; ++i) to[i] = of(first + i * per_byte + part);
+    }
   }
 }
 
@@ -217,16 +225,22 @@ void multiply_byte_rows(const PackedLinear& layer, const uint8_t* arranged, int6
                         int64_t end, void* scratch) {
 #if defined(__x86_64__)
   const PackedMatrix& matrix = layer.matrix;
+  const int64_t most = kTileRows * matrix.groups();
   auto* scales = static_cast<float*>(scratch);
-  float* zeros = scales + kTileRows * matrix.groups();
+  float* zeros = scales + most;
+  auto* bytes = reinterpret_cast<int32_t*>(zeros);
+  const bool has_points = matrix.zero_points != nullptr;
+  if (!has_points) std::fill_n(bytes, most, in_lane(static_cast<float>(matrix.offset())));
   for (int64_t first = begin; first < end; first += kTileRows) {
     const int64_t count = std::min(kTileRows, end - first);
-    matrix.read_scales(first, count, scales, zeros);
-    auto* bytes = reinterpret_cast<int32_t*>(zeros);
-    for (int64_t i = 0; i < count * matrix.groups(); ++i) {
-      const auto byte = static_cast<uint8_t>(static_cast<int8_t>(zeros[i]));
-      const uint32_t four = byte * 0x01010101U;
-      std::memcpy(&bytes[i], &four, sizeof(four));
+    if (has_points) {
+      matrix.read_scales(first, count, scales, zeros);
+      for (int64_t i = 0; i < count * matrix.groups(); ++i) {
+        const int32_t lane = in_lane(zeros[i]);
+        std::memcpy(&bytes[i], &lane, sizeof(lane));
+      }
+    } else {
+      matrix.read_scales(first, count, scales);
     }
     const Tile tile = {layer, arranged, first, count, scales, bytes};
     if (matrix.bits == 2) multiply_tile<2>(tile);

@@ -9,7 +9,7 @@
 
 #pragma once
 
-#if defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
 #include <sched.h>
 #endif
 
@@ -62,7 +62,7 @@ class RecurrentTeam {
   }
 
   static void give_way() {
-#if defined(__unix__) || defined(__APPLE__)
+#if defined(__unix__) || defined(__APPLE__) || defined(__MINGW32__)
     sched_yield();
 #endif
   }

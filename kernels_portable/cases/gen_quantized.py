@@ -128,6 +128,13 @@ with family("op_dequantize"):
                 args = (tensor([2, 3, 9], kind, low, high), scales.to(narrow), points, 1, low, high,
                         kind)
                 case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
+        # Zero points of the same dtype wrap around, those of 16 bits are subtracted in 16 bits.
+        for points in (zeros.abs().to(kind), torch.tensor([7.6875, 0.503, 2.25]).to(bf16),
+                       torch.tensor([7.6875, 0.503, 2.25]).to(f16)):
+            for dtype in (f32, f16, bf16):
+                args = (tensor([3, 9], kind, low, high), scales.to(dtype), points, 0, low, high,
+                        kind)
+                case(NAME, *args, None, expect=Q.dequantize_per_channel(*args))
     refuse(NAME, tensor([2, 3], i8), scales, zeros, 0, -128, 127, i8, None, outs=tensor([2, 3]))
     refuse(NAME, tensor([2, 3], i8), scales, zeros, -3, -128, 127, i8, None, outs=tensor([2, 3]))
 

@@ -21,6 +21,25 @@ namespace {
 
 thread_local Profiler* current = nullptr;
 
+// Steps of this thread go to the recorder during its life.
+class Recording {
+ public:
+  explicit Recording(Profiler* recorder) : outer_(std::exchange(current, recorder)) {}
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  ~Recording() { current = outer_; }
+
+ private:
+  Profiler* const outer_;
+};
+
+taper_code run_recorded(Call& call, EtRecorder& recorder) {
+  const Recording recording(&recorder);
+  return run(call, [&](Module& module, const std::string& name, Span<const EValue> inputs) {
+    return module.execute(name, inputs, recorder);
+  });
+}
+
 struct Forwarding final : Profiler {
   void add(const ProfiledStep& step) override {
     if (current != nullptr) current->add(step);
@@ -58,7 +77,8 @@ Profiler& profiler_of_this_thread() {
 extern "C" {
 
 taper_recording* taper_start_recording(taper_on_event on_event, void* context) {
-  auto* const recording = new (std::nothrow) taper_recording();
+  taper_recording* const recording = taper::with_memory(
+      [] { return new taper_recording(); }, []() -> taper_recording* { return nullptr; });
   if (recording == nullptr) return nullptr;
   recording->on_event = on_event;
   recording->context = context;
@@ -67,18 +87,14 @@ taper_recording* taper_start_recording(taper_on_event on_event, void* context) {
 
 taper_code taper_run_recorded(taper_model model, const char* method, taper_recording* recording,
                               taper_error* error) {
-  taper::Call call(__func__, model, method, error);
-  if (!call.asks(recording, "recording")) return call.code();
-  taper::EtRecorder& recorder = recording->recorder;
-  taper::Profiler* const outer = std::exchange(taper::current, &recorder);
-  const taper_code code = taper::run(call, [&](taper::Module& module, const std::string& name,
-                                               taper::Span<const taper::EValue> inputs) {
-    return module.execute(name, inputs, recorder);
+  return taper::on_method(__func__, model, method, error, [&](taper::Call& call) {
+    if (!call.asks(recording, "recording")) return call.code();
+    taper::EtRecorder& recorder = recording->recorder;
+    const taper_code code = taper::run_recorded(call, recorder);
+    const taper::Method* const ran = call.model().module.method(call.method().name);
+    if (ran != nullptr && recorder.finish_run(*ran)) taper::tell(*recording);
+    return code;
   });
-  taper::current = outer;
-  const taper::Method* const ran = call.model().module.method(call.method().name);
-  if (ran != nullptr && recorder.finish_run(*ran)) taper::tell(*recording);
-  return code;
 }
 
 taper_code taper_recorded_file(taper_recording* recording, const void** data, size_t* size,
@@ -88,10 +104,12 @@ taper_code taper_recorded_file(taper_recording* recording, const void** data, si
         error, taper::Error::kInvalidArgument, __func__,
         recording == nullptr ? "recording is a null pointer" : "data or size is a null pointer");
   }
-  recording->file = taper::write_etdump(recording->recorder.dump());
-  *data = recording->file.data();
-  *size = recording->file.size();
-  return taper::report(error, taper::Error::kOk, "", "");
+  return taper::with_memory(__func__, error, [&] {
+    recording->file = taper::write_etdump(recording->recorder.dump());
+    *data = recording->file.data();
+    *size = recording->file.size();
+    return taper::report(error, taper::Error::kOk, "", "");
+  });
 }
 
 void taper_end_recording(taper_recording* recording) { delete recording; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "taper/etdump.h"
+#include "taper/out_of_memory.h"
 
 namespace taper {
 namespace {
@@ -39,7 +40,11 @@ EtRecorder::EtRecorder(size_t most)
 
 void EtRecorder::add(const ProfiledStep& step) {
   if (ring_.count() == 0) return;  // Of an execution that is not recorded.
-  steps_.push_back({ring_.count() - 1, std::string(step.op), step.begin, step.seconds});
+  with_memory(  // A backend calls this while it executes: a step too many is left out.
+      [&] {
+        steps_.push_back({ring_.count() - 1, std::string(step.op), step.begin, step.seconds});
+      },
+      [] {});
 }
 
 void EtRecorder::add_loading(uint64_t begin, uint64_t end) {

@@ -13,19 +13,11 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 
-Status file_size(FILE* file, size_t* size) {
-  TAPER_REQUIRE(std::fseek(file, 0, SEEK_END) == 0, Error::kAccessFailed,
-                "the file cannot be read");
-  const long end = std::ftell(file);
+Status read_all(FILE* file, void** memory, Span<const uint8_t>* bytes) {
+  const int64_t end = internal::size_of(file);
   TAPER_REQUIRE(end >= 0 && std::fseek(file, 0, SEEK_SET) == 0, Error::kAccessFailed,
                 "the file cannot be read");
-  *size = static_cast<size_t>(end);
-  return {};
-}
-
-Status read_all(FILE* file, void** memory, Span<const uint8_t>* bytes) {
-  size_t size = 0;
-  TAPER_TRY(file_size(file, &size));
+  const size_t size = static_cast<size_t>(end);
   void* block = std::malloc(size + kAlignment);
   TAPER_REQUIRE(block != nullptr, Error::kMemoryAllocationFailed,
                 "the file does not fit into memory");
@@ -45,7 +37,7 @@ Status read_all(FILE* file, void** memory, Span<const uint8_t>* bytes) {
 Result<FileDataLoader> FileDataLoader::open(const char* path) {
   TAPER_REQUIRE(!internal::is_directory(path), Error::kAccessFailed, "this is not a regular file");
   errno = 0;
-  FILE* file = std::fopen(path, "rb");
+  FILE* file = internal::open_to_read(path);
   TAPER_REQUIRE(file != nullptr || errno != ENOENT, Error::kNotFound, "there is no such file");
   TAPER_REQUIRE(file != nullptr, Error::kAccessFailed, "the file cannot be opened");
   void* memory = nullptr;

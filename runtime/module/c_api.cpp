@@ -15,7 +15,8 @@ namespace taper {
 
 // Never destroyed, so that models may be closed at any time, even during exit().
 ModelTable& models() {
-  static ModelTable* const table = new ModelTable();
+  alignas(ModelTable) static unsigned char place[sizeof(ModelTable)];
+  static ModelTable* const table = new (place) ModelTable();
   return *table;
 }
 
@@ -112,19 +113,24 @@ std::string read_options(const taper_options* given, Options* to) {
 template <typename Source>
 taper_code open_model(const char* site, const Source& source, const taper_options* options,
                       taper_model* handle, taper_error* error) {
-  Options read;
-  const std::string problems = read_options(options, &read);
-  if (!problems.empty()) return report(error, Error::kInvalidArgument, site, problems);
-  auto model = std::make_unique<Model>(source, std::move(read.module), read.kernels,
-                                       std::move(read.backends));
-  const Status status = model->module.load();
-  if (!status.ok()) {
-    const std::string& text = model->module.last_error_text();
-    return report(error, status.error(), site, text.empty() ? status.message() : text);
-  }
-  model->method_names = model->module.method_names();
-  *handle = models().add(std::move(model));
-  return report(error, Error::kOk, "", "");
+  return with_memory(site, error, [&] {
+    Options read;
+    const std::string problems = read_options(options, &read);
+    if (!problems.empty()) return report(error, Error::kInvalidArgument, site, problems);
+    auto model = std::make_unique<Model>(source, std::move(read.module), read.kernels,
+                                         std::move(read.backends));
+    const Status status = model->module.load();
+    if (!status.ok()) {
+      const std::string& text = model->module.last_error_text();
+      return report(error, status.error(), site, text.empty() ? status.message() : text);
+    }
+    const Program& program = *model->module.program();
+    for (size_t i = 0; i < program.num_methods(); ++i) {
+      model->method_names.emplace_back(program.method_name(i));
+    }
+    *handle = models().add(std::move(model));
+    return report(error, Error::kOk, "", "");
+  });
 }
 
 taper_code describe(Call& call, Result<Tag> tag, Result<TensorInfo> tensor,
@@ -191,7 +197,7 @@ taper_code taper_open_path(const char* path, const taper_options* options, taper
                          path == nullptr ? "path is a null pointer" : "model is a null pointer");
   }
   *model = 0;
-  return taper::open_model(__func__, std::string(path), options, model, error);
+  return taper::open_model(__func__, path, options, model, error);
 }
 
 taper_code taper_open_memory(const void* data, size_t size, const taper_options* options,
@@ -224,121 +230,135 @@ taper_code taper_close(taper_model model) {
 }
 
 taper_code taper_method_count(taper_model model, size_t* count, taper_error* error) {
-  Call call(__func__, model, error);
-  if (call.asks(count, "count")) *count = call.model().method_names.size();
-  return call.code();
+  return taper::on_model(__func__, model, error, [&](Call& call) {
+    if (call.asks(count, "count")) *count = call.model().method_names.size();
+    return call.code();
+  });
 }
 
 taper_code taper_method_name(taper_model model, size_t index, const char** name,
                              taper_error* error) {
-  Call call(__func__, model, error);
-  if (!call.asks(name, "name")) return call.code();
-  *name = nullptr;
-  const std::vector<std::string>& names = call.model().method_names;
-  if (call.in_range(index, names.size(), "method")) *name = names[index].c_str();
-  return call.code();
+  return taper::on_model(__func__, model, error, [&](Call& call) {
+    if (!call.asks(name, "name")) return call.code();
+    *name = nullptr;
+    const std::vector<std::string>& names = call.model().method_names;
+    if (call.in_range(index, names.size(), "method")) *name = names[index].c_str();
+    return call.code();
+  });
 }
 
 taper_code taper_named_data(taper_model model, const char* name, const void** data, size_t* size,
                             taper_error* error) {
-  Call call(__func__, model, error);
-  if (!call.asks(name, "name") || !call.asks(data, "data") || !call.asks(size, "size")) {
+  return taper::on_model(__func__, model, error, [&](Call& call) {
+    if (!call.asks(name, "name") || !call.asks(data, "data") || !call.asks(size, "size")) {
+      return call.code();
+    }
+    *data = nullptr;
+    *size = 0;
+    const auto found = call.model().module.program()->named_data(name);
+    if (!found.ok()) {
+      return call.fail(found.error(), std::string("the program stores nothing under ") + name);
+    }
+    *data = found->data();
+    *size = found->size();
     return call.code();
-  }
-  *data = nullptr;
-  *size = 0;
-  const auto found = call.model().module.program()->named_data(name);
-  if (!found.ok()) {
-    return call.fail(found.error(), std::string("the program stores nothing under ") + name);
-  }
-  *data = found->data();
-  *size = found->size();
-  return call.code();
+  });
 }
 
 taper_code taper_load_method(taper_model model, const char* method, taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.ok()) return call.code();
-  return call.check(call.model().module.load_method(call.method().name));
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.ok()) return call.code();
+    return call.check(call.model().module.load_method(call.method().name));
+  });
 }
 
 taper_code taper_describe_method(taper_model model, const char* method, taper_method_info* info,
                                  taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.asks(info, "info")) return call.code();
-  const taper::MethodMeta meta = call.meta();
-  *info = {meta.num_inputs(), meta.num_outputs(), meta.method_bytes(), 0};
-  for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
-    info->planned_bytes += *meta.memory_planned_buffer_size(i);
-  }
-  return call.code();
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.asks(info, "info")) return call.code();
+    const taper::MethodMeta meta = call.meta();
+    *info = {meta.num_inputs(), meta.num_outputs(), meta.method_bytes(), 0};
+    for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
+      info->planned_bytes += *meta.memory_planned_buffer_size(i);
+    }
+    return call.code();
+  });
 }
 
 taper_code taper_describe_input(taper_model model, const char* method, size_t index,
                                 taper_value_info* info, taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.asks(info, "info")) return call.code();
-  const taper::MethodMeta meta = call.meta();
-  if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
-  return taper::describe(call, meta.input_tag(index), meta.input_tensor_meta(index), info);
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.asks(info, "info")) return call.code();
+    const taper::MethodMeta meta = call.meta();
+    if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
+    return taper::describe(call, meta.input_tag(index), meta.input_tensor_meta(index), info);
+  });
 }
 
 taper_code taper_describe_output(taper_model model, const char* method, size_t index,
                                  taper_value_info* info, taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.asks(info, "info")) return call.code();
-  const taper::MethodMeta meta = call.meta();
-  if (!call.in_range(index, meta.num_outputs(), "output")) return call.code();
-  return taper::describe(call, meta.output_tag(index), meta.output_tensor_meta(index), info);
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.asks(info, "info")) return call.code();
+    const taper::MethodMeta meta = call.meta();
+    if (!call.in_range(index, meta.num_outputs(), "output")) return call.code();
+    return taper::describe(call, meta.output_tag(index), meta.output_tensor_meta(index), info);
+  });
 }
 
 taper_code taper_set_input(taper_model model, const char* method, size_t index,
                            const taper_value* value, taper_error* error) {
-  Call call(__func__, model, method, error);
-  return taper::hold(call, index, value, taper::Holding::kCopy);
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    return taper::hold(call, index, value, taper::Holding::kCopy);
+  });
 }
 
 taper_code taper_bind_input(taper_model model, const char* method, size_t index,
                             const taper_value* value, taper_error* error) {
-  Call call(__func__, model, method, error);
-  return taper::hold(call, index, value, taper::Holding::kPlace);
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    return taper::hold(call, index, value, taper::Holding::kPlace);
+  });
 }
 
 taper_code taper_bind_output(taper_model model, const char* method, size_t index, void* data,
                              size_t bytes, taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.ok() || !call.in_range(index, call.meta().num_outputs(), "output")) return call.code();
-  call.method().outputs.clear();
-  call.method().ran = false;
-  return call.check(call.model().module.set_output_data(call.method().name, index, data, bytes));
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.ok() || !call.in_range(index, call.meta().num_outputs(), "output"))
+      return call.code();
+    call.method().outputs.clear();
+    call.method().ran = false;
+    return call.check(call.model().module.set_output_data(call.method().name, index, data, bytes));
+  });
 }
 
 taper_code taper_run(taper_model model, const char* method, taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.ok()) return call.code();
-  return taper::run(
-      call, [](taper::Module& module, const std::string& name,
-               taper::Span<const taper::EValue> inputs) { return module.execute(name, inputs); });
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.ok()) return call.code();
+    return taper::run(
+        call, [](taper::Module& module, const std::string& name,
+                 taper::Span<const taper::EValue> inputs) { return module.execute(name, inputs); });
+  });
 }
 
 taper_code taper_get_output(taper_model model, const char* method, size_t index, taper_value* value,
                             taper_error* error) {
-  Call call(__func__, model, method, error);
-  if (!call.asks(value, "value")) return call.code();
-  *value = {};
-  if (!call.method().ran) {
-    return call.fail(Error::kInvalidState, "there are no outputs before a run that succeeded");
-  }
-  const std::vector<taper::EValue>& outputs = call.method().outputs;
-  if (call.in_range(index, outputs.size(), "output")) taper::show_value(outputs[index], value);
-  return call.code();
+  return taper::on_method(__func__, model, method, error, [&](Call& call) {
+    if (!call.asks(value, "value")) return call.code();
+    *value = {};
+    if (!call.method().ran) {
+      return call.fail(Error::kInvalidState, "there are no outputs before a run that succeeded");
+    }
+    const std::vector<taper::EValue>& outputs = call.method().outputs;
+    if (call.in_range(index, outputs.size(), "output")) taper::show_value(outputs[index], value);
+    return call.code();
+  });
 }
 
 taper_code taper_reset_state(taper_model model, taper_error* error) {
-  Call call(__func__, model, error);
-  if (!call.ok()) return call.code();
-  for (const auto& method : call.model().methods) method->ran = false;
-  return call.check(call.model().module.reset_state());
+  return taper::on_model(__func__, model, error, [&](Call& call) {
+    if (!call.ok()) return call.code();
+    for (const auto& method : call.model().methods) method->ran = false;
+    return call.check(call.model().module.reset_state());
+  });
 }
 
 }  // extern "C"

@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/module/model_table.h"
 #include "runtime/module/value_copy.h"
 #include "taper/c_error.h"
+#include "taper/out_of_memory.h"
 
 namespace taper {
 
@@ -89,10 +91,11 @@ class Call {
     for (const std::string& each : model_->method_names) {
       known += (known.empty() ? "" : ", ") + each;
       if (each != name) continue;
-      model_->methods.push_back(std::make_unique<MethodRecord>());
+      auto record = std::make_unique<MethodRecord>();
+      record->name = name;
+      record->inputs.resize(model_->module.method_meta(name)->num_inputs());
+      model_->methods.push_back(std::move(record));
       record_ = model_->methods.back().get();
-      record_->name = name;
-      record_->inputs.resize(model_->module.method_meta(name)->num_inputs());
       return;
     }
     fail(Error::kNotFound, "no method has that name; there are: " + known);
@@ -105,6 +108,29 @@ class Call {
   MethodRecord* record_ = nullptr;
   taper_code code_ = TAPER_OK;
 };
+
+// What `act` returns. It ends in an error if there is not enough memory, be it for a text.
+template <typename Act>
+taper_code with_memory(const char* function, taper_error* error, const Act& act) {
+  return with_memory(act, [&] { return report(error, kOutOfMemory, function); });
+}
+
+// Makes a Call on a model, or on a model and one of its methods, and returns what `act` makes of it.
+template <typename Act>
+taper_code on_model(const char* function, taper_model handle, taper_error* error, const Act& act) {
+  return with_memory(function, error, [&] {
+    Call call(function, handle, error);
+    return act(call);
+  });
+}
+template <typename Act>
+taper_code on_method(const char* function, taper_model handle, const char* method,
+                     taper_error* error, const Act& act) {
+  return with_memory(function, error, [&] {
+    Call call(function, handle, method, error);
+    return act(call);
+  });
+}
 
 // Runs the call's method on the inputs that are set. `execute` is given the module, the method's
 // name and the tensors.

@@ -3,12 +3,14 @@
 #include "taper/module.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "runtime/module/aligned_block.h"
 #include "taper/external_data.h"
 #include "taper/file_data_loader.h"
+#include "taper/out_of_memory.h"
 
 namespace taper {
 namespace {
@@ -114,18 +116,21 @@ struct Module::State {
   std::string last_message;  // The message of the last line.
 
   // Adds a line to the error text, or only a name to the last line if the message is the same.
-  static void note(void* context, const Diagnostic& found) {
-    State& state = *static_cast<State*>(context);
-    std::string& text = state.error_text;
+  void add_line(const Diagnostic& found) {
     const std::string message = message_of(found), place = place_of(found);
-    if (!text.empty() && message == state.last_message && !found.subject.empty()) {
-      text += ", " + place;
+    if (!error_text.empty() && message == last_message && !found.subject.empty()) {
+      error_text += ", " + place;
       return;
     }
-    if (!text.empty()) text += '\n';
-    text += message;
-    if (!place.empty()) text += (found.subject.empty() ? " " : ": ") + place;
-    state.last_message = message;
+    if (!error_text.empty()) error_text += '\n';
+    error_text += message;
+    if (!place.empty()) error_text += (found.subject.empty() ? " " : ": ") + place;
+    last_message = message;
+  }
+  // The runtime calls this; a line for which there is no memory is left out.
+  static void note(void* context, const Diagnostic& found) {
+    State& state = *static_cast<State*>(context);
+    with_memory([&] { state.add_line(found); }, [] {});
   }
   Diagnostics diagnostics() { return {&State::note, this}; }
 
@@ -291,7 +296,21 @@ struct Module::State {
   }
 };
 
-Module::Module(std::string path, ModuleOptions options) : state_(std::make_unique<State>()) {
+namespace {
+
+// What `act` returns for the state, of which there may be none; an error without enough memory.
+template <typename State, typename Act>
+auto with_state(State* state, const Act& act) -> decltype(act(*state)) {
+  return with_memory([&]() -> decltype(act(*state)) {
+    if (state == nullptr) return kOutOfMemory;
+    return act(*state);
+  });
+}
+
+}  // namespace
+
+Module::Module(std::string path, ModuleOptions options) : state_(new (std::nothrow) State()) {
+  if (state_ == nullptr) return;
   state_->path = std::move(path);
   state_->options = std::move(options);
 }
@@ -300,16 +319,20 @@ Module::Module(Span<const uint8_t> bytes, ModuleOptions options)
     : Module(std::string(), std::move(options)) {
   // An empty span must still select the loader of memory, not of a path.
   static constexpr uint8_t kNothing = 0;
+  if (state_ == nullptr) return;
   state_->memory = bytes.data() == nullptr ? Span<const uint8_t>(&kNothing, 0) : bytes;
 }
 
 Module::~Module() = default;
 
 Status Module::load() {
-  if (state_->program) return {};
-  state_->error_text.clear();
-  const Status status = state_->open_program();
-  if (!status.ok()) {
+  if (state_ != nullptr && state_->program) return {};
+  const Status status = with_state(state_.get(), [](State& state) {
+    state.error_text.clear();
+    return state.open_program();
+  });
+  if (!status.ok() && state_ != nullptr) {
+    state_->program.reset();
     state_->external.reset();
     state_->program_source.close();
     state_->data_source.close();
@@ -317,15 +340,22 @@ Status Module::load() {
   return status;
 }
 
-const Program* Module::program() const { return state_->program ? &*state_->program : nullptr; }
+const Program* Module::program() const {
+  return state_ != nullptr && state_->program ? &*state_->program : nullptr;
+}
 
 std::vector<std::string> Module::method_names() {
-  std::vector<std::string> names;
-  if (!load().ok()) return names;
-  for (size_t i = 0; i < state_->program->num_methods(); ++i) {
-    names.emplace_back(state_->program->method_name(i));
-  }
-  return names;
+  using Names = std::vector<std::string>;
+  if (!load().ok()) return {};
+  return with_memory(
+      [&] {
+        Names names;
+        for (size_t i = 0; i < state_->program->num_methods(); ++i) {
+          names.emplace_back(state_->program->method_name(i));
+        }
+        return names;
+      },
+      [] { return Names(); });
 }
 
 Result<MethodMeta> Module::method_meta(std::string_view name) {
@@ -335,20 +365,25 @@ Result<MethodMeta> Module::method_meta(std::string_view name) {
 
 Status Module::load_method(std::string_view name) {
   TAPER_TRY(load());
-  state_->error_text.clear();
-  if (state_->find(name) != nullptr) return {};
-  TAPER_TRY(state_->load_one(name));
-  if (!state_->options.share_mutable_buffers) return {};
-  for (size_t i = 0; i < state_->program->num_methods(); ++i) {
-    const std::string_view other = state_->program->method_name(i);
-    if (state_->find(other) == nullptr) TAPER_TRY(state_->load_one(other));
-  }
-  return {};
+  return with_state(state_.get(), [&](State& state) -> Status {
+    state.error_text.clear();
+    if (state.find(name) != nullptr) return {};
+    TAPER_TRY(state.load_one(name));
+    if (!state.options.share_mutable_buffers) return {};
+    for (size_t i = 0; i < state.program->num_methods(); ++i) {
+      const std::string_view other = state.program->method_name(i);
+      if (state.find(other) == nullptr) TAPER_TRY(state.load_one(other));
+    }
+    return {};
+  });
 }
 
-bool Module::is_method_loaded(std::string_view name) const { return state_->find(name) != nullptr; }
+bool Module::is_method_loaded(std::string_view name) const {
+  return state_ != nullptr && state_->find(name) != nullptr;
+}
 
 void Module::unload_method(std::string_view name) {
+  if (state_ == nullptr) return;
   auto& methods = state_->methods;
   methods.erase(std::remove_if(methods.begin(), methods.end(),
                                [name](const auto& loaded) { return loaded->name == name; }),
@@ -356,7 +391,7 @@ void Module::unload_method(std::string_view name) {
 }
 
 Method* Module::method(std::string_view name) {
-  LoadedMethod* loaded = state_->find(name);
+  LoadedMethod* loaded = state_ != nullptr ? state_->find(name) : nullptr;
   return loaded == nullptr ? nullptr : &*loaded->method;
 }
 
@@ -370,40 +405,49 @@ Result<std::vector<EValue>> Module::execute_by(std::string_view name, Span<const
                                                void* context) {
   TAPER_TRY(load_method(name));
   Method& method = *this->method(name);
-  TAPER_TRY(state_->fail(state_->set_inputs(method, inputs), std::string(name)));
-  const Status status = run(method, context);
-  if (!status.ok()) return state_->describe_failure(method, status);
-  std::vector<EValue> outputs;
-  outputs.reserve(method.num_outputs());
-  for (size_t i = 0; i < method.num_outputs(); ++i) {
-    Result<EValue> output = method.get_output(i);
-    if (!output.ok()) return state_->fail(output.status(), "output " + std::to_string(i));
-    outputs.push_back(*output);
-  }
-  return outputs;
+  return with_state(state_.get(), [&](State& state) -> Result<std::vector<EValue>> {
+    TAPER_TRY(state.fail(state.set_inputs(method, inputs), std::string(name)));
+    const Status status = run(method, context);
+    if (!status.ok()) return state.describe_failure(method, status);
+    std::vector<EValue> outputs;
+    outputs.reserve(method.num_outputs());
+    for (size_t i = 0; i < method.num_outputs(); ++i) {
+      Result<EValue> output = method.get_output(i);
+      if (!output.ok()) return state.fail(output.status(), "output " + std::to_string(i));
+      outputs.push_back(*output);
+    }
+    return outputs;
+  });
 }
 
 Status Module::set_output_data(std::string_view name, size_t i, void* data, size_t bytes) {
   TAPER_TRY(load_method(name));
-  LoadedMethod& loaded = *state_->find(name);
-  const std::string subject = "output " + std::to_string(i);
-  if (data == nullptr && i < loaded.outputs.size()) {
-    return state_->fail(state_->own_output(&loaded, i), subject);
-  }
-  const Status status = loaded.method->set_output_data(i, data, bytes);
-  if (status.ok()) loaded.outputs[i] = AlignedBlock();
-  return state_->fail(status, subject);
+  return with_state(state_.get(), [&](State& state) {
+    LoadedMethod& loaded = *state.find(name);
+    const std::string subject = "output " + std::to_string(i);
+    if (data == nullptr && i < loaded.outputs.size()) {
+      return state.fail(state.own_output(&loaded, i), subject);
+    }
+    const Status status = loaded.method->set_output_data(i, data, bytes);
+    if (status.ok()) loaded.outputs[i] = AlignedBlock();
+    return state.fail(status, subject);
+  });
 }
 
 Status Module::reset_state() {
-  state_->shared.zero();
-  for (const auto& loaded : state_->methods) {
-    for (AlignedBlock& arena : loaded->arenas) arena.zero();
-  }
-  for (const auto& loaded : state_->methods) TAPER_TRY(loaded->method->reset_state());
-  return {};
+  return with_state(state_.get(), [](State& state) -> Status {
+    state.shared.zero();
+    for (const auto& loaded : state.methods) {
+      for (AlignedBlock& arena : loaded->arenas) arena.zero();
+    }
+    for (const auto& loaded : state.methods) TAPER_TRY(loaded->method->reset_state());
+    return {};
+  });
 }
 
-const std::string& Module::last_error_text() const { return state_->error_text; }
+const std::string& Module::last_error_text() const {
+  static const std::string kNone;
+  return state_ != nullptr ? state_->error_text : kNone;
+}
 
 }  // namespace taper

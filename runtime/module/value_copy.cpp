@@ -87,12 +87,14 @@ Error hold_input(const TensorInfo& info, const taper_value& from, Holding how, H
     }
     if (from.bytes != 0) std::memcpy(words.get(), from.data, from.bytes);
   }
-  to->elements = how == Holding::kCopy ? words.get() : const_cast<void*>(from.data);
-  to->words = std::move(words);
-  to->dtype = info.scalar_type();
-  to->sizes.assign(from.sizes, from.sizes + from.rank);
-  to->dim_order.assign(info.dim_order().begin(), info.dim_order().end());
-  to->set = true;
+  HeldInput held;  // `to` changes only if there is memory for all of it.
+  held.elements = how == Holding::kCopy ? words.get() : const_cast<void*>(from.data);
+  held.words = std::move(words);
+  held.dtype = info.scalar_type();
+  held.sizes.assign(from.sizes, from.sizes + from.rank);
+  held.dim_order.assign(info.dim_order().begin(), info.dim_order().end());
+  held.set = true;
+  *to = std::move(held);
   return Error::kOk;
 }
 

@@ -1,10 +1,10 @@
-// Mapping files with POSIX; on other systems the functions return kNotSupported or do nothing.
+// Mapping files with POSIX; mapped_file_windows.cpp is for Windows. On other systems the functions
+// return kNotSupported or do nothing.
 
 #include "runtime/platform/mapped_file.h"
 
 #if defined(__unix__) || defined(__APPLE__)
 #define TAPER_POSIX 1
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,6 +14,8 @@
 #define TAPER_POSIX 0
 #endif
 
+#include <cerrno>
+
 namespace taper::internal {
 
 bool contains(Span<const uint8_t> whole, Span<const uint8_t> bytes) {
@@ -22,6 +24,25 @@ bool contains(Span<const uint8_t> whole, Span<const uint8_t> bytes) {
   return begin >= start && begin - start <= whole.size() &&
          bytes.size() <= whole.size() - (begin - start);
 }
+
+uint64_t hash_of_facts(Span<const uint64_t> facts) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a over words.
+  for (const uint64_t fact : facts) {
+    hash = (hash ^ fact) * 0x100000001b3;
+    hash ^= hash >> 32;
+  }
+  return hash != 0 ? hash : 1;
+}
+
+#if !defined(_WIN32)
+
+std::FILE* open_to_read(const char* path) { return std::fopen(path, "rb"); }
+
+int64_t size_of(std::FILE* file) {
+  return std::fseek(file, 0, SEEK_END) == 0 ? int64_t{std::ftell(file)} : -1;
+}
+
+#endif
 
 #if TAPER_POSIX
 
@@ -48,17 +69,13 @@ uint64_t version_of(const struct stat& info) {
       static_cast<uint64_t>(changed.tv_nsec),  static_cast<uint64_t>(modified.tv_sec),
       static_cast<uint64_t>(modified.tv_nsec),
   };
-  uint64_t version = 0xcbf29ce484222325;  // FNV-1a over words.
-  for (const uint64_t fact : facts) {
-    version = (version ^ fact) * 0x100000001b3;
-    version ^= version >> 32;
-  }
-  return version != 0 ? version : 1;
+  return hash_of_facts(facts);
 }
 
 Result<Span<const uint8_t>> map_descriptor(int descriptor, uint64_t* version) {
   struct stat info;
   TAPER_REQUIRE(fstat(descriptor, &info) == 0, Error::kAccessFailed, "the file cannot be read");
+  errno = S_ISDIR(info.st_mode) ? EISDIR : 0;
   TAPER_REQUIRE(S_ISREG(info.st_mode), Error::kAccessFailed, "this is not a regular file");
   if (version != nullptr) *version = version_of(info);
   if (info.st_size == 0) return Span<const uint8_t>();
@@ -98,7 +115,7 @@ bool is_directory(const char* path) {
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-#else
+#elif !defined(_WIN32)
 
 Result<Span<const uint8_t>> map_file(const char*, uint64_t*) {
   return Status(Error::kNotSupported, "files cannot be mapped on this system");

@@ -1,4 +1,5 @@
-// Writes a file under another name and renames it, with POSIX.
+// Writes a file under another name and renames it, with POSIX; replace_file_windows.cpp is for
+// Windows.
 
 #include "taper/replace_file.h"
 
@@ -82,7 +83,7 @@ Status replace_file(const char* path, uint64_t size, Span<const FilePart> parts)
 
 }  // namespace taper
 
-#else
+#elif !defined(_WIN32)
 
 namespace taper {
 

@@ -3,12 +3,10 @@
 #include "test/cli/command.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
+#include <cstdlib>
 #include <sstream>
 
 #include "tools/atomic_file.h"
@@ -39,10 +37,15 @@ std::vector<std::string> Said::error_lines() const {
   return lines;
 }
 
+std::string path_of(const std::string& program) {
+  const char* folder = std::getenv("TAPER_TEST_PROGRAMS");
+  return std::string(folder != nullptr ? folder : TAPER_BIN_DIR) + "/" + program;
+}
+
 Said run(const std::string& program, const std::vector<std::string>& arguments) {
   const ScratchFolder scratch;
   const bool is_path = program.find('/') != std::string::npos;
-  const std::string path = is_path ? program : std::string(TAPER_BIN_DIR) + "/" + program;
+  const std::string path = is_path ? program : path_of(program);
   const std::string out = scratch / "out", err = scratch / "err";
   const pid_t child = ::fork();
   if (child == 0) become(path, arguments, out, err);
@@ -53,26 +56,6 @@ Said run(const std::string& program, const std::vector<std::string>& arguments) 
   said.out = tools::read_file(out);
   said.err = tools::read_file(err);
   return said;
-}
-
-ScratchFolder::ScratchFolder() {
-  char pattern[] = "/tmp/taper_test_XXXXXX";
-  const char* made = ::mkdtemp(pattern);
-  path_ = made != nullptr ? made : "";
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
-
-std::vector<std::string> ScratchFolder::files() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 }  // namespace taper::test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "test/support/scratch_folder.h"
+
 namespace taper::test {
 
 struct Said {
@@ -16,26 +18,12 @@ struct Said {
 };
 
 // `program` is "taper", "executor_runner" or a path. stdin is empty, and no stream is a terminal.
+// Programs without a path are this build's, or those in the folder that TAPER_TEST_PROGRAMS names.
+std::string path_of(const std::string& program);
 Said run(const std::string& program, const std::vector<std::string>& arguments);
 
 inline bool has(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
 }
-
-// A new folder, removed with everything in it on destruction.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-  // Names in the folder, sorted.
-  std::vector<std::string> files() const;
-
- private:
-  std::string path_;
-};
 
 }  // namespace taper::test

@@ -21,7 +21,7 @@ using Files = std::vector<std::string>;
 // temporary file, `expected`th in the folder, and then the export waits. Sends it the signal there,
 // and returns the one that ended it.
 int export_until(const ScratchFolder& folder, size_t expected, int signal) {
-  const std::string program = std::string(TAPER_BIN_DIR) + "/taper";
+  const std::string program = path_of("taper");
   const std::string model = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";
   const std::string output = folder / "model.pte", weights = folder / "weights";
   EXPECT_EQ(::mkfifo(weights.c_str(), 0600), 0);

@@ -25,7 +25,7 @@ std::string on_terminal(const std::vector<std::string>& arguments) {
     ::dup2(none, 0);
     ::dup2(none, 1);
     ::dup2(theirs, 2);
-    const std::string program = std::string(TAPER_BIN_DIR) + "/taper";
+    const std::string program = path_of("taper");
     std::vector<char*> argv = {const_cast<char*>("taper")};
     for (const std::string& each : arguments) argv.push_back(const_cast<char*>(each.c_str()));
     argv.push_back(nullptr);

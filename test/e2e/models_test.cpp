@@ -3,14 +3,13 @@
 // the heap, and exporting twice gives the same bytes.
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "backends/compilers.h"
 #include "backends/devices.h"
 #include "exir/export.h"
 #include "test/e2e/model_cases.h"
 #include "test/support/heap_counter.h"
+#include "test/support/scratch_folder.h"
 #include "tools/atomic_file.h"
 #include "tools/backends.h"
 #include "tools/compare.h"
@@ -28,23 +27,17 @@ std::string export_bytes(const std::string& path, const std::string& backend = "
   return exir::export_program(request).files.pte.joined();
 }
 
-// A temporary file for a program, removed on destruction.
+// A file for a program, removed on destruction.
 class TemporaryProgram {
  public:
-  explicit TemporaryProgram(const std::string& bytes) {
-    char pattern[] = "/tmp/taper_e2e_XXXXXX";
-    const int file = ::mkstemp(pattern);
-    if (file >= 0) ::close(file);
-    path_ = pattern;
-    tools::write_file(path_, bytes);
-  }
+  explicit TemporaryProgram(const std::string& bytes) { tools::write_file(path_, bytes); }
   TemporaryProgram(const TemporaryProgram&) = delete;
   TemporaryProgram& operator=(const TemporaryProgram&) = delete;
-  ~TemporaryProgram() { ::unlink(path_.c_str()); }
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  const ScratchFolder folder_;
+  const std::string path_ = folder_ / "program.pte";
 };
 
 class Models : public testing::TestWithParam<ModelCase> {};

@@ -8,7 +8,7 @@ import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_d
 from torch import nn
 from torch.nn import functional as F
 
-from model import Model, randn, seeded, settle
+from model import Model, randint, randn, seeded, settle
 
 Q = torch.ops.quantized_decomposed
 
@@ -122,9 +122,27 @@ class Recurrent(nn.Module):
         return torch.ops.aten.gru.input(x, state, params, True, 1, 0.0, False, False, False)
 
 
+class Borders(nn.Module):
+    """Bytes as inputs and outputs, as after ExecuTorch's QuantizeInputs and QuantizeOutputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = Stored(16, 8, 3, 3, axis=0, seed=11)
+        self.second = nn.Conv2d(8, 16, 3)
+
+    def forward(self, q, x):
+        y = Q.dequantize_per_tensor.default(q, 0.0217, 3, -128, 127, torch.int8)
+        y = torch.relu(F.conv2d(y, self.first(), None, 1, 1))
+        y = Q.quantize_per_tensor.default(y, 0.0373, -128, -128, 127, torch.int8)
+        z = self.second(x)
+        return y, Q.quantize_per_tensor.default(z, 0.0191, 5, -128, 127, torch.int8)
+
+
 def models(full):
+    bytes_in = randint(256, 1, 8, 9, 9, seed=4).sub(128).to(torch.int8)
     return [
         Model("int8_functions", Functions(), (2 * randn(1, 3, 5, 7, seed=1),)),
         Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
         Model("int8_recurrent", Recurrent(), (randn(6, 2, 12, seed=3),)),
+        Model("int8_borders", settle(Borders()), (bytes_in, randn(1, 8, 9, 9, seed=5))),
     ]

@@ -1,9 +1,11 @@
 // Counts allocations through the sanitizer's hooks if there is one, else by replacing glibc's
-// malloc functions and operator new.
+// malloc functions and operator new. On Windows the linker replaces calls of these functions.
 
 #include "test/support/heap_counter.h"
 
+#if !defined(_WIN32)
 #include <link.h>
+#endif
 
 #include <atomic>
 #include <cstddef>
@@ -41,6 +43,33 @@ uint64_t heap_calls() {
 }
 
 }  // namespace taper::test
+
+#elif defined(_WIN32)
+
+namespace taper::test {
+
+uint64_t heap_calls() { return calls; }
+
+}  // namespace taper::test
+
+extern "C" {
+void* __real_malloc(size_t bytes);
+void* __real_calloc(size_t count, size_t bytes);
+void* __real_realloc(void* memory, size_t bytes);
+
+void* __wrap_malloc(size_t bytes) {
+  ++taper::test::calls;
+  return __real_malloc(bytes);
+}
+void* __wrap_calloc(size_t count, size_t bytes) {
+  ++taper::test::calls;
+  return __real_calloc(count, bytes);
+}
+void* __wrap_realloc(void* memory, size_t bytes) {
+  ++taper::test::calls;
+  return __real_realloc(memory, bytes);
+}
+}
 
 #else
 

@@ -196,5 +196,25 @@ TEST(HouseRules, TheDeviceHalfKeepsQuiet) {
   }
 }
 
+// What differs on Windows is in files made for it, and at few more places.
+TEST(HouseRules, FewFilesKnowWindows) {
+  const std::string knowing[] = {
+      "runtime/include/taper/taper.h",
+      "test/support/heap_counter.cpp",
+      "tools/system_posix.cpp",
+      "tools/system_windows.cpp",
+      "backends/xnnpack/runtime/packed/packed_stamp.cpp",
+      "backends/xnnpack/runtime/stages/pages.cpp",
+  };
+  for (const File& file : all_files()) {
+    if (!file.is_cpp() || file.is_under("runtime/platform") || file.is_under("test/tidy")) continue;
+    if (std::find(std::begin(knowing), std::end(knowing), file.path) != std::end(knowing)) continue;
+    for (size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_EQ(file.lines[i].find("_WIN32"), std::string::npos) << file.path << ":" << i + 1;
+      EXPECT_EQ(file.lines[i].find("<windows.h>"), std::string::npos) << file.path << ":" << i + 1;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taper::tidy

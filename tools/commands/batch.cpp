@@ -8,6 +8,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/options.h"
+#include "tools/system.h"
 
 namespace taper::tools {
 namespace {
@@ -76,7 +77,7 @@ int batch_command(int argc, char** argv) {
   if (!line.parse(argc, argv)) return 0;
   const std::string path = line.file();
   if (path == "-") return run_lines(std::cin) == 0 ? 0 : 1;
-  std::ifstream file(path);
+  std::ifstream file(system::as_path(path));
   if (!file) throw InputError(path + ": " + std::strerror(errno));
   return run_lines(file) == 0 ? 0 : 1;
 }

@@ -11,6 +11,7 @@
 #include "tools/model_arguments.h"
 #include "tools/npy.h"
 #include "tools/options.h"
+#include "tools/system.h"
 #include "tools/text/terminal.h"
 #include "tools/view/page.h"
 #include "tools/view/view_model.h"
@@ -102,7 +103,7 @@ ComparisonReport compare_as_asked(const CompareRequest& request) {
 void write_page(const CommandLine& line, const CompareRequest& request,
                 const ComparisonReport& report) {
   ViewDocument document;
-  document.file = std::filesystem::path(request.program.path).filename().string();
+  document.file = system::as_text(system::as_path(request.program.path).filename());
   if (!request.reference.empty() && is_archive(request.reference)) {
     exir::ExportRequest exported;
     exported.methods = {{"forward", request.reference, request.model}};

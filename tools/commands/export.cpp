@@ -12,6 +12,7 @@
 #include "tools/error.h"
 #include "tools/export/compile.h"
 #include "tools/export/report.h"
+#include "tools/system.h"
 #include "tools/text/terminal.h"
 
 namespace taper::tools {
@@ -66,7 +67,7 @@ ExportOptions options_of(const CommandLine& line) {
   if (options.output.empty()) {
     if (options.request.methods.size() > 1) throw UsageError("several programs need -o FILE.pte");
     options.output =
-        std::filesystem::path(options.request.methods[0].path).stem().string() + ".pte";
+        system::as_text(system::as_path(options.request.methods[0].path).stem()) + ".pte";
   }
   options.inputs = line.list("inputs");
   if (!options.inputs.empty() && !options.in_half)
@@ -129,8 +130,8 @@ void write_sources(const ExportOptions& options, const std::string& pte) {
   if (made.problems.empty()) made = select::firmware_files(pte, selection, request.own);
   if (!made.problems.empty()) throw InputError("--format=c: " + made.problems[0]);
   std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) throw InputError(folder + ": " + problem.message());
+  std::filesystem::create_directories(system::as_path(folder), problem);
+  if (problem) throw InputError(folder + ": " + problem.default_error_condition().message());
   OutputFiles files;
   for (const auto& [name, text] : made.files) files.add(folder + "/" + name, text);
   files.commit();

@@ -1,7 +1,5 @@
 // taper pack: adds weights, packed for this processor's kernels, to a program.
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -17,6 +15,7 @@
 #include "tools/error.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
+#include "tools/system.h"
 #include "tools/temporary_file.h"
 #include "tools/text/terminal.h"
 
@@ -58,7 +57,7 @@ std::string pack(const exir::FileInMemory& program, const std::string& name,
   }
   if (!status.ok()) throw InputError(load_problem(module, status, name));
   const std::string note = backends.save_packed(name);
-  if (std::filesystem::exists(path)) return read_file(path);
+  if (std::filesystem::exists(system::as_path(path))) return read_file(path);
   if (note.find("cannot be written") != std::string::npos) throw InputError(note);
   return {};
 }
@@ -94,7 +93,7 @@ Packed pack_all(std::string program, const std::string& name, const std::string&
     const std::span<const uint8_t> bytes(given.data(), given.size());
     const exir::FileInMemory plain = exir::with_named_data(bytes, each->packed_key, {}).aligned();
     const std::string packed = pack(plain, name, weights, each->identity.name, file.path);
-    ::unlink(file.path.c_str());
+    system::remove_file(file.path);
     if (packed.empty()) continue;
     result.bytes += packed.size();
     program = exir::with_named_data(bytes, each->packed_key, as_bytes(packed)).joined();

@@ -15,6 +15,7 @@
 #include "tools/quantize/graph_engine.h"
 #include "tools/quantize/report_text.h"
 #include "tools/quantize/samples.h"
+#include "tools/system.h"
 #include "tools/text/terminal.h"
 
 namespace taper::tools {
@@ -157,7 +158,7 @@ void write_all(const CommandLine& line, const exir::QuantizeResult& result) {
   QuantizedFile file;
   file.from = line.file();
   file.to = line.text("output");
-  file.bytes_before = static_cast<size_t>(std::filesystem::file_size(file.from));
+  file.bytes_before = static_cast<size_t>(std::filesystem::file_size(system::as_path(file.from)));
   file.bytes_after = static_cast<size_t>(result.file.pieces.size());
   Progress progress;
   OutputFiles files([&](uint64_t done, uint64_t total) { progress.show("writing", done, total); });

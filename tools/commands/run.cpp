@@ -11,6 +11,7 @@
 #include "tools/npy.h"
 #include "tools/options.h"
 #include "tools/program_runner.h"
+#include "tools/system.h"
 #include "tools/text/terminal.h"
 
 namespace taper::tools {
@@ -74,8 +75,10 @@ void print_outputs(const std::vector<Output>& outputs) {
 
 void write_outputs(const std::vector<Output>& outputs, const std::string& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw InputError("cannot create folder '" + folder + "': " + error.message());
+  std::filesystem::create_directories(system::as_path(folder), error);
+  if (error)
+    throw InputError("cannot create folder '" + folder +
+                     "': " + error.default_error_condition().message());
   OutputFiles files;
   size_t k = 0;
   for (const Output& output : outputs) {

@@ -1,6 +1,5 @@
 // taper sign: puts the author's signature behind a .pte or .ptd, or makes a key.
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/options.h"
+#include "tools/system.h"
 #include "tools/text/terminal.h"
 
 namespace taper::tools {
@@ -45,14 +45,14 @@ std::string hex(const PublicKey& key) {
 
 // Writes a file that nobody but this user can read, and never over another one.
 void write_secret(const std::string& path, const std::string& text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const int file = system::create_file(path, system::Readers::kThisUser);
   if (file < 0) {
     throw InputError("cannot make the key '" + path + "': " + std::strerror(errno));
   }
   const ssize_t written = ::write(file, text.data(), text.size());
   const bool is_whole = written == static_cast<ssize_t>(text.size());
   if (::close(file) == 0 && is_whole) return;
-  ::unlink(path.c_str());
+  system::remove_file(path);
   throw InputError("cannot write the key '" + path + "'");
 }
 
@@ -63,7 +63,7 @@ int make_key(const std::string& path) {
   const bool has_ending = path.size() > ending.size() && path.ends_with(ending);
   const std::string open_path =
       path.substr(0, path.size() - (has_ending ? ending.size() : 0)) + ".pub.pem";
-  if (std::filesystem::exists(open_path)) {
+  if (std::filesystem::exists(system::as_path(open_path))) {
     throw InputError("cannot make the key '" + open_path + "': File exists");
   }
   write_secret(path, to_pem(*key));

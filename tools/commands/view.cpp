@@ -10,6 +10,7 @@
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/model_arguments.h"
+#include "tools/system.h"
 #include "tools/text/terminal.h"
 #include "tools/view/model_explorer.h"
 #include "tools/view/page.h"
@@ -69,14 +70,14 @@ int view_command(int argc, char** argv) {
   if (!as_graph && format != "html") {
     throw UsageError("--format must be html or model-explorer, not '" + format + "'");
   }
-  const std::filesystem::path name(path);
+  const std::filesystem::path name = system::as_path(path);
   ViewDocument document;
-  document.file = name.filename().string();
+  document.file = system::as_text(name.filename());
   read_head(path).substr(0, 2) == "PK" ? read_model(line, document) : read_program(line, document);
   if (line.given("profile")) add_profile(line.text("profile"), document);
   if (line.given("compare")) add_comparison(line.text("compare"), document);
   std::string output = line.text("output");
-  if (output.empty()) output = name.stem().string() + (as_graph ? ".json" : ".html");
+  if (output.empty()) output = system::as_text(name.stem()) + (as_graph ? ".json" : ".html");
   const std::string text =
       as_graph ? model_explorer_json(document) : view_page(document.file, document.json());
   write_file(output, text);

@@ -122,6 +122,9 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
     text += "  " + delegated_text(method.delegation, backends) +
             std::to_string(graph.nodes.size() - calls.size()) + " on portable\n";
   }
+  for (const std::string& name : method.delegation.widened) {
+    text += "  " + name + " is stored as floats: there is no form of its integers and scales\n";
+  }
   for (const auto& [name, count] : counts) {
     const std::string number = std::to_string(count);
     text += "    " + std::string(number.size() < 6 ? 6 - number.size() : 0, ' ') + number + "  " +

@@ -9,17 +9,21 @@
 #include "tools/error.h"
 #include "tools/memory/resident_memory.h"
 #include "tools/program_runner.h"
+#include "tools/system.h"
 #include "tools/temporary_file.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
+#define TAPER_TELLS_HEAP __GLIBC_PREREQ(2, 33)
+#else
+#define TAPER_TELLS_HEAP 0
 #endif
 
 namespace taper::tools {
 namespace {
 
 uint64_t heap_bytes() {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+#if TAPER_TELLS_HEAP
   const struct mallinfo2 info = mallinfo2();
   return info.uordblks + info.hblkhd;
 #else
@@ -139,13 +143,13 @@ LoadedMemory loaded_memory(const std::string& path, const std::string& weights,
     PackedPaths paths;
     for (const auto& [backend, ignored] : packed_paths_of(path)) {
       const auto stem = std::filesystem::temp_directory_path() / ("taper_inspect." + backend);
-      paths[backend] = files.emplace_back(stem.string()).path;
+      paths[backend] = files.emplace_back(system::as_text(stem)).path;
     }
     std::vector<DelegateMemory> the_same;
     for (int i = 0; i < 2; ++i) measurement.ask(paths, the_same);  // Writes the files, reads them.
     std::error_code ignored;
     for (const TemporaryFile& file : files) {
-      const uintmax_t bytes = std::filesystem::file_size(file.path, ignored);
+      const uintmax_t bytes = std::filesystem::file_size(system::as_path(file.path), ignored);
       if (!ignored) found.prepared_bytes += bytes;
     }
     if (found.prepared_bytes > 0) found.with_prepared = measurement.measure(paths);

@@ -9,6 +9,7 @@
 
 #include "tools/error.h"
 #include "tools/npy.h"
+#include "tools/system.h"
 #include "tools/tensor_bytes.h"
 
 namespace taper::tools {
@@ -134,12 +135,13 @@ void add_samples(const std::vector<NamedArray>& arrays,
 std::vector<std::string> entries_of(const std::string& folder, bool folders) {
   std::vector<std::string> paths;
   std::error_code problem;
-  for (fs::directory_iterator at(folder, problem), end; !problem && at != end;
+  for (fs::directory_iterator at(system::as_path(folder), problem), end; !problem && at != end;
        at.increment(problem)) {
     const bool wanted = folders ? at->is_directory() : at->path().extension() == ".npy";
-    if (wanted) paths.push_back(at->path().string());
+    if (wanted) paths.push_back(system::as_text(at->path()));
   }
-  if (problem) throw InputError("samples '" + folder + "': " + problem.message());
+  if (problem)
+    throw InputError("samples '" + folder + "': " + problem.default_error_condition().message());
   std::sort(paths.begin(), paths.end(), in_natural_order);
   return paths;
 }
@@ -155,8 +157,8 @@ std::vector<NamedArray> read_files(const std::vector<std::string>& paths) {
 std::vector<exir::Sample> read_samples(const std::string& path, const exir::Graph& graph) {
   const std::vector<const exir::Value*> inputs = inputs_of(graph);
   std::vector<exir::Sample> samples;
-  if (!fs::is_directory(path)) {
-    const std::string extension = fs::path(path).extension().string();
+  if (!fs::is_directory(system::as_path(path))) {
+    const std::string extension = system::as_text(system::as_path(path).extension());
     add_samples(extension == ".npy" ? read_files({path}) : read_npz(path, "samples"), inputs,
                 samples);
     return samples;

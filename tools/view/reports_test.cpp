@@ -3,11 +3,9 @@
 #include "tools/view/reports.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <filesystem>
 
 #include "exir/frontend/json.h"
+#include "test/support/scratch_folder.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
 
@@ -19,9 +17,6 @@ constexpr char kLine[] = "net.py:3 in forward: y = self.fc(x)";
 class Reports : public testing::Test {
  protected:
   void SetUp() override {
-    char pattern[] = "/tmp/taper_reports_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern), nullptr);
-    folder_ = pattern;
     document_.file = "net.pte";
     ViewStep step;
     for (const char* name : {"linear", "relu"}) {
@@ -32,7 +27,6 @@ class Reports : public testing::Test {
     }
     document_.steps = {step};
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   template <typename Add>
   std::string problem(const std::string& text, const Add& add) {
@@ -51,7 +45,8 @@ class Reports : public testing::Test {
   std::string profile_problem(const std::string& text) { return problem(text, add_profile); }
   std::string compare_problem(const std::string& text) { return problem(text, add_comparison); }
 
-  std::string folder_;
+  const test::ScratchFolder scratch_;
+  const std::string folder_ = scratch_.path();
   ViewDocument document_;
 };
 

@@ -9,6 +9,7 @@
 #include "tools/error.h"
 #include "tools/model_arguments.h"
 #include "tools/program_runner.h"
+#include "tools/system.h"
 #include "tools/text/plan_text.h"
 #include "tools/text/terminal.h"
 #include "tools/view/graph_step.h"
@@ -96,7 +97,7 @@ void add_program_file(const std::string& path, ViewDocument& document) {
   Module module(path);
   const Status status = module.load();
   if (!status.ok()) throw InputError(load_problem(module, status, path));
-  const double bytes = static_cast<double>(std::filesystem::file_size(path));
+  const double bytes = static_cast<double>(std::filesystem::file_size(system::as_path(path)));
   document.facts.emplace_back("size", bytes_text(bytes));
   add_program(*module.program(), {}, {}, document);
 }

@@ -437,9 +437,16 @@ Operand Call::factor_zero() {
 
 bool Call::has_room(int64_t elements) const {
   if (!plan_.is_placed_) return true;
+  if (!has_temporary()) return elements == 0;
+  const uint64_t bytes = plan_.temporaries_[plan_.skip_shared()].bytes;
+  return elements >= 0 && static_cast<uint64_t>(elements) <= bytes / 4;
+}
+
+// Whether the first plan took one at this point. It may not have if the call is computed in another
+// way with the largest sizes.
+bool Call::has_temporary() const {
   const size_t index = plan_.skip_shared();
-  return index < plan_.temporaries_.size() && plan_.temporaries_[index].call == plan_.call_ &&
-         elements >= 0 && static_cast<uint64_t>(elements) <= plan_.temporaries_[index].bytes / 4;
+  return index < plan_.temporaries_.size() && plan_.temporaries_[index].call == plan_.call_;
 }
 
 Operand Call::temporary(int64_t elements) {
@@ -449,6 +456,8 @@ Operand Call::temporary(int64_t elements) {
   if (!require(fits, "it needs too much memory")) return made;
   if (!require(has_room(elements), "it needs more memory than with the largest sizes")) return made;
   if (!plan_.is_placed_) return add_temporary(elements, /*is_shared=*/false);
+  made.id = kFaultValue;  // Nothing reads or writes one without elements.
+  if (!has_temporary()) return made;
   made.id = static_cast<ValueId>(graph_.values.size() + plan_.skip_shared()++);
   return made;
 }

@@ -174,6 +174,7 @@ class Call {
   bool is_constant_of_bytes(size_t i) const;
   void note_elements(ValueId root, bool are_bytes);
   Operand new_state(ValueId id, const Dims& dims, ScalarType dtype);
+  bool has_temporary() const;
   Operand add_temporary(int64_t elements, bool is_shared);
   View view_of(ValueId id);
   Walk walk_of(ValueId view);

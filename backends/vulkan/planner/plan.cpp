@@ -115,9 +115,12 @@ void Plan::place_values(PayloadGraph& graph) {
   }
 }
 
-// The next temporary tensor that is one call's own.
+// The next temporary tensor that is one call's own. Calls that need none for these sizes may have
+// taken some for the largest.
 size_t& Plan::skip_shared() {
-  while (next_temporary_ < temporaries_.size() && temporaries_[next_temporary_].is_shared) {
+  while (next_temporary_ < temporaries_.size()) {
+    const Temporary& next = temporaries_[next_temporary_];
+    if (!next.is_shared && (!is_placed_ || next.call >= call_)) break;
     ++next_temporary_;
   }
   return next_temporary_;

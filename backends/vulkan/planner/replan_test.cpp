@@ -113,6 +113,47 @@ TEST(Replan, StoresAViewThatTheFirstPlanWalks) {
   }
 }
 
+// As many groups as channels need no product, and so no memory; one group does.
+TEST(Replan, OfAConvolutionWhoseGroupsBecomeOne) {
+  PayloadBuilder payload;
+  const Id x = payload.input({1, 4, 5, 5}), w = payload.input({4, 1, 3, 3});
+  const Id n = payload.size(4), y = payload.tensor({1, 4, 3, 3}), sum = payload.tensor({1, 4, 3});
+  const Id zero = payload.integer(0), one = payload.integer(1), no = payload.none();
+  const Id ones = payload.integers({1, 1}), zeros = payload.integers({0, 0});
+  payload.call("sym_size.int", {x, one, n});
+  payload.call("aten.convolution.default",
+               {x, w, no, ones, zeros, ones, payload.flag(false), zeros, n, y});
+  payload.call("aten.sum.dim_IntList", {y, payload.integers({3}), payload.flag(false), zero, sum});
+  payload.output(sum);
+  Planned planned(payload.finish());
+  ASSERT_STREQ(planned.status.message(), "");
+  for (const int64_t channels : {1, 3, 4}) {
+    planned.graph.values[static_cast<size_t>(x)].dims[1] = channels;
+    planned.graph.values[static_cast<size_t>(w)].dims[0] = channels;
+    EXPECT_STREQ(planned.plan.build(planned.graph, Limits()).message(), "") << channels;
+    EXPECT_EQ(stale_reads(planned), "") << channels;
+  }
+}
+
+// A convolution without images needs none of the memory that the first plan took for it.
+TEST(Replan, OfAConvolutionWithoutImages) {
+  PayloadBuilder payload;
+  const Id x = payload.input({4, 2, 5, 5}), w = payload.input({3, 2, 3, 3});
+  const Id y = payload.tensor({4, 3, 3, 3}), sum = payload.tensor({4, 3, 3});
+  const Id zero = payload.integer(0), one = payload.integer(1), no = payload.none();
+  const Id ones = payload.integers({1, 1}), zeros = payload.integers({0, 0});
+  payload.call("aten.convolution.default",
+               {x, w, no, ones, zeros, ones, payload.flag(false), zeros, one, y});
+  payload.call("aten.sum.dim_IntList", {y, payload.integers({3}), payload.flag(false), zero, sum});
+  payload.output(sum);
+  Planned planned(payload.finish());
+  ASSERT_STREQ(planned.status.message(), "");
+  for (const int64_t images : {0, 2}) {
+    set_rows(planned, x, images);
+    EXPECT_STREQ(planned.plan.build(planned.graph, Limits()).message(), "") << images;
+  }
+}
+
 // Graphs of views, cuts, turns and what reads them as a whole. Two inputs have 8 rows at most, and
 // the numbers of their rows are where others are cut.
 class RandomViews {

@@ -149,8 +149,9 @@ Status dequantise(KernelContext&, const Tensor& x, IntList blocks, const Tensor&
                 Error::kInvalidType, "its tensors are of dtypes that it does not take");
   TAPER_TRY(out.resize(x.sizes()));
   for (int64_t block = 0; block < scales.numel(); ++block) {
-    portable::dequantize_run(part_of(x, block * n, n), portable::params_at(scales, zeros, block),
-                             part_of(out, block * n, n));
+    portable::QuantParams params = portable::params_at(scales, zeros, block);
+    params.difference = ScalarType::kDouble;  // torchao subtracts floats.
+    portable::dequantize_run(part_of(x, block * n, n), params, part_of(out, block * n, n));
   }
   return {};
 }

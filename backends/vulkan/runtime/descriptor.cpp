@@ -4,10 +4,10 @@
 #include "backends/vulkan/descriptor.h"
 
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 #include "backends/vulkan/runtime/vulkan_backend.h"
+#include "taper/out_of_memory.h"
 
 namespace taper::vulkan {
 namespace {
@@ -27,7 +27,7 @@ class VulkanDevice final : public Device {
   VulkanBackend backend_;
 };
 
-std::unique_ptr<Device> make_device(const DeviceOptions& options) {
+VulkanOptions backend_options(const DeviceOptions& options) {
   VulkanOptions mine;
   const char* name = std::getenv("TAPER_VULKAN_DEVICE");
   if (name != nullptr) mine.device = name;
@@ -36,7 +36,15 @@ std::unique_ptr<Device> make_device(const DeviceOptions& options) {
   if (options.max_bytes != 0) mine.max_bytes = options.max_bytes;
   mine.cache_path = options.packed_path;
   mine.profiler = options.profiler;
-  return std::unique_ptr<Device>(new (std::nothrow) VulkanDevice(std::move(mine)));
+  return mine;
+}
+
+std::unique_ptr<Device> make_device(const DeviceOptions& options) {
+  return with_memory(
+      [&]() -> std::unique_ptr<Device> {
+        return std::make_unique<VulkanDevice>(backend_options(options));
+      },
+      []() -> std::unique_ptr<Device> { return nullptr; });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "backends/vulkan/descriptor.h"
 #include "backends/vulkan/runtime/cpu_method.h"
 #include "backends/vulkan/runtime/gpu/gpu_method.h"
+#include "taper/out_of_memory.h"
 
 namespace taper::vulkan {
 
@@ -143,6 +144,11 @@ Result<void*> VulkanBackend::load_on_cpu(const BackendInitContext& context,
 
 Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_t> payload,
                                   CompileSpecs specs) {
+  return with_memory([&] { return load(context, payload, specs); });
+}
+
+Result<void*> VulkanBackend::load(const BackendInitContext& context, Span<const uint8_t> payload,
+                                  CompileSpecs specs) {
   const Result<bool> in_half = wants_half(specs);
   TAPER_TRY(in_half.status());
   const Result<std::shared_ptr<Gpu>> gpu = open();
@@ -162,7 +168,7 @@ Result<void*> VulkanBackend::init(BackendInitContext& context, Span<const uint8_
 
 Status VulkanBackend::save_shaders() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return gpu_ != nullptr ? gpu_->pipelines.save() : Status();
+  return with_memory([&] { return gpu_ != nullptr ? gpu_->pipelines.save() : Status(); });
 }
 
 PackedReport VulkanBackend::cache_report() const {
@@ -178,10 +184,12 @@ void VulkanBackend::tell_memory(const void* handle, MemoryListener& listener) {
 
 Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,
                               Span<EValue* const> args) {
-  return static_cast<Executable*>(handle)->execute(context, args);
+  return with_memory([&] { return static_cast<Executable*>(handle)->execute(context, args); });
 }
 
-Status VulkanBackend::reset(void* handle) { return static_cast<Executable*>(handle)->reset(); }
+Status VulkanBackend::reset(void* handle) {
+  return with_memory([&] { return static_cast<Executable*>(handle)->reset(); });
+}
 
 void VulkanBackend::destroy(void* handle) { delete static_cast<Executable*>(handle); }
 

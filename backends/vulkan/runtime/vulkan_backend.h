@@ -65,6 +65,8 @@ class VulkanBackend final : public BackendInterface {
 
  private:
   Result<std::shared_ptr<Gpu>> open();
+  Result<void*> load(const BackendInitContext& context, Span<const uint8_t> payload,
+                     CompileSpecs specs);
   Result<void*> load_on_gpu(std::shared_ptr<Gpu> gpu, const BackendInitContext& context,
                             Span<const uint8_t> payload, bool in_half);
   Result<void*> load_on_cpu(const BackendInitContext& context, Span<const uint8_t> payload,

@@ -264,7 +264,7 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
   spec.kind = NodeContent::Transpose;
   spec.inputs = {x};
   spec.list = perm;
-  return out_.add(std::move(spec), permuted(dims, perm));
+  return out_.add_move(std::move(spec), permuted(dims, perm));
 }
 
 Id Lowering::reshape(Id x, Dims dims) {
@@ -286,7 +286,7 @@ Id Lowering::reshape(Id x, Dims dims) {
     if (for_executorch()) throw Failure("a reshape in ExecuTorch has at most one dynamic size");
     if (!out_.knows_sizes(dims)) throw Failure("several dynamic sizes of a reshape have no source");
   }
-  return out_.add(std::move(spec), std::move(dims));
+  return out_.add_move(std::move(spec), std::move(dims));
 }
 
 Id Lowering::slice(Id x, size_t dim, int64_t start, int64_t size) {

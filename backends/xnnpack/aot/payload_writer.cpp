@@ -258,6 +258,13 @@ Id PayloadWriter::add(NodeSpec spec, Dims dims) {
   return list_.nodes.back().output;
 }
 
+Id PayloadWriter::add_move(NodeSpec spec, Dims dims) {
+  const Quantization how = list_.values[spec.inputs[0]].quantization;
+  const Id moved = add(std::move(spec), std::move(dims));
+  if (how.type == wire::DataType::QINT8) list_.values[moved].quantization = how;
+  return moved;
+}
+
 void PayloadWriter::set_output(Id id) {
   list_.values[id].is_output = true;
   list_.values[id].external = extern_count_++;

@@ -123,6 +123,8 @@ class PayloadWriter {
   void set_origin(size_t node) { origin_ = static_cast<uint32_t>(node) + 1; }
   // Adds the node and returns its result.
   Id add(NodeSpec spec, Dims dims);
+  // The same for a node that moves elements of its input: bytes stay bytes.
+  Id add_move(NodeSpec spec, Dims dims);
   // Makes the value a result of the call. Results are numbered after all inputs, in the order of
   // these calls.
   void set_output(Id id);

@@ -71,6 +71,13 @@ bool is_read_as_made(const Node& node) {
   return is_same("scale") && is_same("zero_point");
 }
 
+// Whether the call dequantises bytes that no call quantised, such as an input of the program.
+bool takes_foreign_bytes(const Node& node) {
+  const Node* maker = tensor(node)->producer;
+  return node.is(kToFloats) && !is_constant(tensor(node)) &&
+         (maker == nullptr || !maker->is(kToBytes));
+}
+
 bool is_scale(float scale) { return std::isnormal(scale) && scale > 0; }
 
 std::string refusal(const Node& node) {
@@ -93,7 +100,8 @@ std::string refusal(const Node& node) {
   const bool whole =
       node.arg("quant_min").to_int() == least && node.arg("quant_max").to_int() == most;
   if (makes_bytes) return whole ? "" : "its range is not that of int8";
-  return is_read_as_made(node) ? "" : "its input was quantised with other parameters";
+  const bool is_known_scale = is_read_as_made(node) || takes_foreign_bytes(node);
+  return is_known_scale ? "" : "its input was quantised with other parameters";
 }
 
 // ---- quantisation at run time, before layers with int8 weights ----
@@ -137,9 +145,24 @@ bool all_readers(const Graph& graph, const Value* value, const Test& test) {
   return all;
 }
 
-// A payload has no uint8: such a tensor may not enter or leave it.
-std::string unsigned_refusal(const Node& node, const Graph& graph) {
-  if (bytes_of(node)->type.dtype != ScalarType::kByte) return "";
+// Whether all calls that dequantise the bytes agree in scale and zero point.
+bool are_read_alike(const Node& node, const Graph& graph) {
+  const auto agrees = [&](const Node& other, const char* name) {
+    return is_known(other.arg(name)) && other.arg(name).to_double() == node.arg(name).to_double();
+  };
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const auto& other) {
+    return !other->is(kToFloats) || tensor(*other) != tensor(node) ||
+           (agrees(*other, "scale") && agrees(*other, "zero_point"));
+  });
+}
+
+// A payload has no uint8: such a tensor may not enter or leave it. Bytes that enter it have one
+// scale.
+std::string refusal_of_bytes(const Node& node, const Graph& graph) {
+  if (bytes_of(node)->type.dtype != ScalarType::kByte) {
+    const bool is_one = !takes_foreign_bytes(node) || are_read_alike(node, graph);
+    return is_one ? "" : "its input is dequantised with other parameters, too";
+  }
   const Node* maker = node.is(kToBytes) ? &node : tensor(node)->producer;
   const bool stays = maker != nullptr && maker->is(kToBytes) && refusal(*maker).empty() &&
                      all_readers(graph, maker->outputs[0], [](const Node& reader) {
@@ -240,8 +263,8 @@ constexpr OpRule kTable[] = {
     {kQuantizeRows, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kDequantizeRows, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
 
-    {kToBytes, refusal, quantize, 1, false, Types::kAny, unsigned_refusal},
-    {kToFloats, refusal, dequantize, 1, false, Types::kAny, unsigned_refusal},
+    {kToBytes, refusal, quantize, 1, false, Types::kAny, refusal_of_bytes},
+    {kToFloats, refusal, dequantize, 1, false, Types::kAny, refusal_of_bytes},
 };
 
 }  // namespace

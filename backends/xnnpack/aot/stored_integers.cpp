@@ -14,8 +14,6 @@ namespace {
 
 using exir::Scales;
 
-constexpr size_t kSmall = 1024;  // Bytes of floats that are not worth it.
-
 float zero_point_of(const Scales& scales, size_t item) {
   return scales.zero_points.empty() ? 0 : scales.zero_points[item];
 }
@@ -50,8 +48,8 @@ void store(NodeList& list, Id id) {
   size_t count = 1;
   for (const exir::Sym& size : value.dims) count *= static_cast<size_t>(size.as_int());
   const size_t numbers = scales.items.size() + scales.zero_points.size();
-  const bool pays =
-      count * sizeof(float) > kSmall && count + numbers * sizeof(float) < count * sizeof(float);
+  const bool pays = count * sizeof(float) > kSmallFloats &&
+                    count + numbers * sizeof(float) < count * sizeof(float);
   if (!pays || scales.items.size() > UINT32_MAX || scales.span > UINT32_MAX) return;
   const auto keep = [&](exir::TensorData integers, size_t span) {
     value.stored = {std::move(integers), static_cast<uint32_t>(span)};

@@ -8,6 +8,8 @@
 
 namespace taper::xnnpack {
 
+inline constexpr size_t kSmallFloats = 1024;  // Bytes of floats that are not worth it.
+
 // Finds these integers for each constant of floats that a live node reads.
 void store_integers(NodeList& list, const std::vector<bool>& live);
 

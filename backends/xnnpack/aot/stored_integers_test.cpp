@@ -100,6 +100,15 @@ TEST(StoredIntegers, GroupsOfInputChannelsShareAScale) {
   }
 }
 
+// Each output channel has a scale for each input channel, which lies beside the next one's.
+TEST(StoredIntegers, AFilterWithAScaleForEachPairOfChannelsIsFloatsAndSaysSo) {
+  std::vector<float> items;
+  for (int i = 1; i <= 32; ++i) items.push_back(0.1f * static_cast<float>(i * i));
+  const Compiled r = convolution(items, 15);
+  EXPECT_EQ(filter_of(r), nullptr);
+  EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as float32");
+}
+
 TEST(StoredIntegers, ExecutorchGetsFloats) {
   const Compiled r = convolution({0.5f}, 480, true);
   EXPECT_EQ(r.identifier(), "XN01");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "backends/xnnpack/aot/stored_integers.h"
+
 namespace taper::xnnpack {
 namespace {
 
@@ -21,6 +23,13 @@ std::string weight_text(DataType type) {
   }
 }
 
+// Whether a constant of floats that was made of integers is large.
+bool were_integers(const ValueSpec& value) {
+  uint64_t count = 1;
+  for (const exir::Sym& size : value.dims) count *= static_cast<uint64_t>(size.as_int());
+  return value.constant != 0 && value.integers != nullptr && count * sizeof(float) > kSmallFloats;
+}
+
 std::string text_of(const NodeList& list, const NodeSpec& node) {
   const auto type = [&](Id id) { return list.values[id].quantization.type; };
   const DataType in = type(node.inputs[0]), out = type(node.output);
@@ -35,6 +44,9 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
   if (has_weights && list.values[node.inputs[1]].stored.bytes.data != nullptr) {
     return "float32, weights stored as int8";
   }
+  if (has_weights && were_integers(list.values[node.inputs[1]])) {
+    return "float32, weights stored as float32";
+  }
   return node.why_floats.empty() ? "float32" : "float32: " + node.why_floats;
 }
 
@@ -43,7 +55,7 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
 std::vector<std::string> types_of_parts(const NodeList& list, const std::vector<bool>& live) {
   const bool any = std::any_of(list.values.begin(), list.values.end(), [](const ValueSpec& value) {
     return value.quantization.type != DataType::FP32 || value.made_from != nullptr ||
-           value.stored.bytes.data != nullptr;
+           value.integers != nullptr;
   });
   std::vector<std::string> texts;
   for (size_t i = 0; any && i < list.nodes.size(); ++i) {

@@ -7,6 +7,10 @@
 static double seconds_between(const xnn_timestamp* start, const xnn_timestamp* end) {
 #ifdef __MACH__
   return (double)(*end - *start) * 1e-9;
+#elif defined(_WIN32)
+  LARGE_INTEGER ticks_per_second;
+  QueryPerformanceFrequency(&ticks_per_second);
+  return (double)(end->QuadPart - start->QuadPart) / (double)ticks_per_second.QuadPart;
 #else
   return (double)(end->tv_sec - start->tv_sec) + (double)(end->tv_nsec - start->tv_nsec) * 1e-9;
 #endif

@@ -3,10 +3,9 @@
 
 #include "backends/xnnpack/descriptor.h"
 
-#include <new>
-
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 #include "backends/xnnpack/runtime/xnnpack_threads.h"
+#include "taper/out_of_memory.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -41,7 +40,9 @@ class XnnpackDevice final : public Device {
 };
 
 std::unique_ptr<Device> make(const DeviceOptions& options) {
-  return std::unique_ptr<Device>(new (std::nothrow) XnnpackDevice(options));
+  return with_memory(
+      [&]() -> std::unique_ptr<Device> { return std::make_unique<XnnpackDevice>(options); },
+      []() -> std::unique_ptr<Device> { return nullptr; });
 }
 
 }  // namespace

@@ -1,19 +1,32 @@
 // Counts fast cores. Phones have small cores beside large ones, and a graph waits for its slowest
 // thread, so a thread on a small core slows down all of it. Linux states the capacity of each
-// processor.
+// processor, and which of them the process may use; elsewhere all cores count.
 
 #include "backends/xnnpack/runtime/fast_cores.h"
 
 #include <cpuinfo.h>
+#if defined(__linux__)
 #include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 namespace taper::xnnpack {
+
+uint32_t count_fast(Span<const Core> cores) {
+  uint32_t best = 0;
+  for (const Core& core : cores) best = std::max(best, core.capacity);
+  uint32_t count = 0;
+  for (const Core& core : cores) count += core.capacity >= best - best / 4;
+  return std::max(count, 1u);
+}
+
+#if defined(__linux__)
+
 namespace {
 
 constexpr size_t kMostCores = 256;
@@ -36,14 +49,6 @@ uint32_t capacity_of(int processor) {
 
 }  // namespace
 
-uint32_t count_fast(Span<const Core> cores) {
-  uint32_t best = 0;
-  for (const Core& core : cores) best = std::max(best, core.capacity);
-  uint32_t count = 0;
-  for (const Core& core : cores) count += core.capacity >= best - best / 4;
-  return std::max(count, 1u);
-}
-
 uint32_t fast_cores() {
   cpu_set_t usable;
   if (!cpuinfo_initialize() || sched_getaffinity(0, sizeof(usable), &usable) != 0) return 1;
@@ -59,5 +64,13 @@ uint32_t fast_cores() {
   }
   return count_fast({cores, count});
 }
+
+#else
+
+uint32_t fast_cores() {
+  return cpuinfo_initialize() ? std::max(cpuinfo_get_cores_count(), 1u) : 1;
+}
+
+#endif
 
 }  // namespace taper::xnnpack

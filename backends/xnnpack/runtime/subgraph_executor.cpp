@@ -106,7 +106,9 @@ void SubgraphExecutor::tell_memory(MemoryListener& listener) const {
 Status SubgraphExecutor::execute(Span<EValue* const> args) {
   TAPER_REQUIRE(args.size() == graph_.arguments().size(), Error::kInvalidProgram,
                 "the call has another number of arguments than the XNNPACK graph");
-  TAPER_TRY(read_sizes(args));
+  bool is_empty = false;
+  TAPER_TRY(read_sizes(args, &is_empty));
+  if (is_empty) return give_nothing(args);
   if (!is_shaped_) {
     TAPER_TRY(graph_.infer_shapes());
     TAPER_TRY(stages_.reshape());
@@ -118,7 +120,19 @@ Status SubgraphExecutor::execute(Span<EValue* const> args) {
   return stages_.run();
 }
 
-Status SubgraphExecutor::read_sizes(Span<EValue* const> args) {
+// Results without elements need sizes alone, such as those of a layer over a batch of none.
+Status SubgraphExecutor::give_nothing(Span<EValue* const> args) {
+  is_shaped_ = false;
+  TAPER_TRY(graph_.infer_shapes(/*may_be_empty=*/true));
+  for (uint32_t id : graph_.arguments()) {
+    const XnnValue& value = graph_.values()[id];
+    TAPER_REQUIRE(!value.is_output || element_count(value.shape) == 0, Error::kNotSupported,
+                  "an argument of the XNNPACK graph is empty, but not all of its results are");
+  }
+  return resize_outputs(args);
+}
+
+Status SubgraphExecutor::read_sizes(Span<EValue* const> args, bool* is_empty) {
   for (size_t i = 0; i < args.size(); ++i) {
     XnnValue& value = graph_.values()[graph_.arguments()[i]];
     TAPER_REQUIRE(args[i]->is_tensor(), Error::kInvalidProgram,
@@ -130,8 +144,7 @@ Status SubgraphExecutor::read_sizes(Span<EValue* const> args) {
     Shape shape;
     TAPER_REQUIRE(physical_shape(tensor, value.declared.rank, &shape), Error::kInvalidProgram,
                   "an argument of the XNNPACK graph has another rank");
-    TAPER_REQUIRE(tensor.numel() > 0, Error::kNotSupported,
-                  "an argument of the XNNPACK graph is empty");
+    *is_empty = *is_empty || tensor.numel() == 0;
     if (shape == value.shape) continue;
     value.shape = shape;
     is_shaped_ = false;

@@ -41,7 +41,8 @@ class SubgraphExecutor {
   // Refuses results that overlap other arguments.
   Status check_apart(Span<EValue* const> args);
   // Takes over the sizes of the inputs.
-  Status read_sizes(Span<EValue* const> args);
+  Status read_sizes(Span<EValue* const> args, bool* is_empty);
+  Status give_nothing(Span<EValue* const> args);
   Status resize_outputs(Span<EValue* const> args);
   Status bind(Span<EValue* const> args);
 

@@ -10,6 +10,7 @@
 #include "backends/xnnpack/runtime/stages/work_memory.h"
 #include "backends/xnnpack/runtime/subgraph_executor.h"
 #include "backends/xnnpack/runtime/xnnpack_threads.h"
+#include "taper/out_of_memory.h"
 
 namespace taper {
 namespace {
@@ -36,7 +37,9 @@ Result<bool> shares_workspace(CompileSpecs specs) {
 }  // namespace
 
 XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
-    : options_(options), cache_(new (std::nothrow) xnnpack::PackedCache(options.cache_path)) {}
+    : options_(options),
+      cache_(with_memory([&] { return new xnnpack::PackedCache(options.cache_path); },
+                         []() -> xnnpack::PackedCache* { return nullptr; })) {}
 
 XnnpackBackend::~XnnpackBackend() = default;
 
@@ -65,26 +68,22 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   TAPER_TRY(asked.status());
   const bool shares = *asked || options_.share_workspace;
   TAPER_TRY(prepare(shares));
-  auto* delegate = new (std::nothrow) xnnpack::SubgraphExecutor();
-  TAPER_REQUIRE(delegate != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the XNNPACK graph");
   const auto lock = hold(workspace_mutex_, shares);
-  const Status status =
-      delegate->load(payload, context, options_.max_bytes,
-                     {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
-                      shares ? workspace_.get() : nullptr, /*weights=*/nullptr, options_.profiler},
-                     *cache_);
-  if (!status.ok()) {
-    delete delegate;
-    return status;
-  }
-  return static_cast<void*>(delegate);
+  return with_memory([&]() -> Result<void*> {
+    auto delegate = std::make_unique<xnnpack::SubgraphExecutor>();
+    TAPER_TRY(delegate->load(
+        payload, context, options_.max_bytes,
+        {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
+         shares ? workspace_.get() : nullptr, /*weights=*/nullptr, options_.profiler},
+        *cache_));
+    return static_cast<void*>(delegate.release());
+  });
 }
 
 Status XnnpackBackend::execute(BackendExecutionContext&, void* handle, Span<EValue* const> args) {
   auto* delegate = static_cast<xnnpack::SubgraphExecutor*>(handle);
   const auto lock = hold(workspace_mutex_, delegate->shares_memory());
-  return delegate->execute(args);
+  return with_memory([&] { return delegate->execute(args); });
 }
 
 void XnnpackBackend::destroy(void* handle) {
@@ -93,7 +92,9 @@ void XnnpackBackend::destroy(void* handle) {
   delete delegate;
 }
 
-Status XnnpackBackend::save_packed() { return cache_ != nullptr ? cache_->save() : Status(); }
+Status XnnpackBackend::save_packed() {
+  return with_memory([&] { return cache_ != nullptr ? cache_->save() : Status(); });
+}
 
 PackedReport XnnpackBackend::cache_report() const {
   return cache_ != nullptr ? cache_->report() : PackedReport();

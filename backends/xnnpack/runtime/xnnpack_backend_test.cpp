@@ -193,6 +193,32 @@ TEST(XnnpackBackend, SizesMayChangeBetweenRuns) {
   EXPECT_EQ(out.result(), (Floats{-1, -4, -9, -16, -25, -36}));
 }
 
+// A sum over no rows would be 0, which XNNPACK does not compute.
+TEST(XnnpackBackend, ABatchOfNoneHasResultsWithoutElements) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({4, 2}), t = p.inner({4, 3}), y = p.output({4, 3});
+  p.connected(x, p.constant({3, 2}, {1, 0, 0, 1, 1, 1}), p.constant({3}, {0, 0, 1}), t);
+  p.unary(NodeContent::Negate, t, y);
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats one({1, 2}, {3, 4}, 8), none({0, 2}, {}, 8), out({4, 3}, Floats(12), 12);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(loaded.run({&none.value, &out.value}).ok());
+    EXPECT_EQ(out.tensor.size(0), 0);
+    EXPECT_EQ(out.tensor.size(1), 3);
+    ASSERT_TRUE(loaded.run({&one.value, &out.value}).ok());
+    EXPECT_EQ(out.result(), (Floats{-3, -4, -8}));
+  }
+  PayloadBuilder total;
+  const uint32_t rows = total.input({1, 2, 2, 2}), sum = total.output({1, 1, 1, 2});
+  total.nodes.push_back({NodeContent::GlobalAvgPool2d,
+                         wire::CreateUnary(total.fbb, rows, sum, 64 | 1 << 16).Union()});
+  Loaded pool(total.finish());
+  ASSERT_TRUE(pool.status.ok()) << pool.status.message();
+  HeldFloats no_rows({1, 0, 2, 2}, {}, 8), sums({1, 1, 1, 2}, {0, 0}, 2);
+  EXPECT_FALSE(pool.run({&no_rows.value, &sums.value}).ok());
+}
+
 // Reshapes [a, b, 4] to [b, a, 2, 2], whose sizes come from the input, between two XNNPACK nodes.
 PayloadBuilder open_reshape(const std::vector<wire::SizeSource>& sources) {
   PayloadBuilder p;

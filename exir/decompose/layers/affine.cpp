@@ -73,18 +73,20 @@ void quantize(Builder& b) {
   b.result(b.view(x, b.out_type().sizes));
 }
 
+bool is_byte(ScalarType dtype) { return dtype == ScalarType::kChar || dtype == ScalarType::kByte; }
+
 // torchao multiplies in the dtype of the result, whatever that of the scales is: scales of 16 bits
-// must not narrow the product. Zero points keep their fraction if they have one.
+// must not narrow the product, nor zero points of 8 bits the difference. Zero points keep their
+// fraction if they have one.
 Value* scales_of(Builder& b, const std::vector<Sym>& sizes) {
   return b.cast(b.view(b.in("scale"), sizes), ScalarType::kFloat);
 }
 Argument zero_points_of(Builder& b, const std::vector<Sym>& sizes) {
   if (!has_zero_point(b)) return {};
   Value* given = b.view(b.in("zero_point"), sizes);
-  return is_floating(given->type.dtype) ? b.cast(given, ScalarType::kFloat) : given;
+  if (is_floating(given->type.dtype)) return b.cast(given, ScalarType::kFloat);
+  return is_byte(given->type.dtype) ? b.cast(given, ScalarType::kShort) : given;
 }
-
-bool is_byte(ScalarType dtype) { return dtype == ScalarType::kChar || dtype == ScalarType::kByte; }
 
 // Weights of bytes with a scale per channel or per group of a row become the operators that
 // constant folding and backends recognise. Returns false if the blocks have another form.

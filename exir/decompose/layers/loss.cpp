@@ -1,6 +1,7 @@
 // Losses: an element-wise distance, then none, its mean or its sum.
 
 #include <cmath>
+#include <numbers>
 
 #include "exir/decompose/rules.h"
 
@@ -80,7 +81,7 @@ void poisson_nll_loss(Builder& b) {
                     ? b.sub(b.op("exp", {x}), b.mul(t, x))
                     : b.sub(x, b.mul(t, b.op("log", {b.add(x, b.arg("eps"))})));
   if (b.arg("full").to_bool()) {
-    Value* spread = b.mul(b.op("log", {b.mul(t, 2 * M_PI)}), 0.5);
+    Value* spread = b.mul(b.op("log", {b.mul(t, 2 * std::numbers::pi)}), 0.5);
     Value* factorial = b.add(b.sub(b.mul(t, b.op("log", {t})), t), spread);
     loss = b.add(loss, b.where(b.op("le.Scalar", {t, 1}), 0.0, factorial));
   }

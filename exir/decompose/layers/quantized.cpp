@@ -49,12 +49,8 @@ void quantize_per_channel_group(Builder& b) {
 void dequantize_per_channel_group(Builder& b) {
   const Groups groups(b);
   Value* x = b.view(b.in("input"), groups.rows);
-  if (b.has("zero_points")) {
-    // A difference of bytes may not be a byte.
-    Value* points = b.in("zero_points");
-    if (!is_floating(points->type.dtype)) points = b.cast(points, ScalarType::kLong);
-    x = b.sub(x, b.view(points, groups.each));
-  }
+  // The difference has the dtype to which both are promoted: bytes wrap around.
+  if (b.has("zero_points")) x = b.sub(x, b.view(b.in("zero_points"), groups.each));
   x = b.mul(x, b.view(b.in("scales"), groups.each));
   b.result(b.view(x, b.out_type().sizes));
 }

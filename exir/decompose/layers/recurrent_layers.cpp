@@ -73,6 +73,15 @@ std::optional<Integers> integers_of(Builder& b, const Value* weight) {
   const Argument &scales = maker->arg("scales"), &points = maker->arg("zero_points");
   const bool known = is_constant(scales) && (points.is_none() || is_constant(points));
   if (!known || maker->arg("axis").to_int() != 0) return std::nullopt;
+  // Otherwise differences or products are rounded or wrap around.
+  const auto is_narrow = [](ScalarType dtype) {
+    return dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
+  };
+  if (is_narrow(scales.value()->type.dtype)) return std::nullopt;
+  if (points.is_value() &&
+      (is_narrow(points.value()->type.dtype) || points.value()->type.dtype == rows->type.dtype)) {
+    return std::nullopt;
+  }
   return Integers{rows, b.cast(scales.value(), ScalarType::kFloat),
                   points.is_none() ? nullptr : b.cast(points.value(), ScalarType::kFloat)};
 }

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "exir/decompose/rules.h"
 #include "exir/decompose/special/series.h"
@@ -100,12 +101,12 @@ Value* far_wave(Builder& b, int order, Value* x, bool second_kind) {
   Value* p = order == 0 ? series(b, series::kWave0Cosine, at) : series(b, series::kWave1Cosine, at);
   Value* q = order == 0 ? series(b, series::kWave0Sine, at) : series(b, series::kWave1Sine, at);
   q = b.div(q, x);
-  Value* phase = b.sub(x, (2 * order + 1) * M_PI / 4);
+  Value* phase = b.sub(x, (2 * order + 1) * std::numbers::pi / 4);
   Value* cosine = b.op("cos", {phase});
   Value* sine = b.op("sin", {phase});
   Value* wave = second_kind ? b.add(b.mul(p, sine), b.mul(q, cosine))
                             : b.sub(b.mul(p, cosine), b.mul(q, sine));
-  return b.mul(wave, sqrt(b, b.mul(inverse(b, x), 2 / M_PI)));
+  return b.mul(wave, sqrt(b, b.mul(inverse(b, x), 2 / std::numbers::pi)));
 }
 Value* near_j(Builder& b, int order, Value* x) {
   Value* at = of_square(b, x, 1.0 / 32);
@@ -126,7 +127,7 @@ void bessel_y(Builder& b) {
   if (kOrder == 1) product = b.sub(product, inverse(b, x));
   Value* rest =
       kOrder == 0 ? series(b, series::kY0Near, at) : b.mul(series(b, series::kY1Near, at), x);
-  Value* near = b.add(rest, b.mul(product, 2 / M_PI));
+  Value* near = b.add(rest, b.mul(product, 2 / std::numbers::pi));
   Value* y = b.where(up_to(b, x, 8), near, far_wave(b, kOrder, x, true));
   y = b.where(is(b, x, 0), -kInfinity, y);
   b.result(b.where(less(b, x, 0), kNan, y));
@@ -149,13 +150,13 @@ void airy_ai(Builder& b) {
   Value* size = abs(b, x);
   Value* root = sqrt(b, size);
   Value* zeta = b.mul(b.mul(size, root), 2.0 / 3);
-  Value* quarter = b.mul(sqrt(b, root), std::sqrt(M_PI));
+  Value* quarter = b.mul(sqrt(b, root), std::sqrt(std::numbers::pi));
   Value* near = series(b, series::kAiryNear, b.mul(b.add(x, 2.0), 0.25));
   Value* right_at = b.sub(b.mul(inverse(b, zeta), 8 * std::sqrt(2.0) / 3), 1.0);
   Value* right = b.mul(series(b, series::kAiryRight, right_at), exp(b, negative(b, zeta)));
   right = b.div(b.mul(right, 0.5), quarter);
   Value* left_at = b.sub(b.mul(inverse(b, b.mul(zeta, zeta)), 192.0), 1.0);
-  Value* phase = b.add(zeta, M_PI / 4);
+  Value* phase = b.add(zeta, std::numbers::pi / 4);
   Value* sine = b.mul(series(b, series::kAiryWaveSine, left_at), b.op("sin", {phase}));
   Value* cosine = b.mul(series(b, series::kAiryWaveCosine, left_at), b.op("cos", {phase}));
   Value* left = b.div(b.sub(sine, b.div(cosine, zeta)), quarter);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "exir/decompose/rules.h"
 
@@ -16,7 +17,9 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // pi times the signed distance of x from the nearest integer: its tangent, and its sine up to the
 // sign, are those of pi x.
-Value* reduced_angle(Builder& b, Value* x) { return b.mul(b.sub(x, b.op("round", {x})), M_PI); }
+Value* reduced_angle(Builder& b, Value* x) {
+  return b.mul(b.sub(x, b.op("round", {x})), std::numbers::pi);
+}
 
 // log(|gamma(x)|) by Lanczos' series with g = 7 for x >= 1/2, by the reflection formula below.
 Value* log_gamma(Builder& b, Value* x) {
@@ -32,9 +35,10 @@ Value* log_gamma(Builder& b, Value* x) {
   }
   Value* t = b.add(y, 7.5);
   Value* power = b.sub(b.mul(b.add(y, 0.5), b.op("log", {t})), t);
-  Value* high = b.add(b.add(power, b.op("log", {series})), 0.5 * std::log(2 * M_PI));
+  Value* high = b.add(b.add(power, b.op("log", {series})), 0.5 * std::log(2 * std::numbers::pi));
   Value* sine = b.op("log", {b.op("abs", {b.op("sin", {reduced_angle(b, x)})})});
-  Value* out = b.where(low, b.sub(b.op("rsub.Scalar", {sine, std::log(M_PI)}), high), high);
+  Value* out =
+      b.where(low, b.sub(b.op("rsub.Scalar", {sine, std::log(std::numbers::pi)}), high), high);
   return b.where(b.op("isinf", {x}), kInfinity, out);
 }
 Value* wide_self(Builder& b) { return b.cast(b.in("self"), ScalarType::kDouble); }
@@ -48,7 +52,7 @@ void multigammaln(Builder& b) {
   for (int64_t i = 1; i < p; ++i) {
     sum = b.add(sum, log_gamma(b, b.sub(x, 0.5 * static_cast<double>(i))));
   }
-  b.result(b.add(sum, count * (count - 1) / 4 * std::log(M_PI)));
+  b.result(b.add(sum, count * (count - 1) / 4 * std::log(std::numbers::pi)));
 }
 
 // The derivative of log(gamma(x)): the recurrence up to x + 8, then the asymptotic series; for
@@ -66,7 +70,7 @@ void digamma(Builder& b) {
   for (int i = 3; i >= 0; --i) tail = b.mul(square, b.add(tail, kSeries[i]));
   Value* out = b.sub(b.op("log", {b.add(y, 8.0)}), b.mul(inverse, 0.5));
   out = b.sub(b.add(out, tail), steps);
-  Value* mirror = b.mul(b.op("reciprocal", {b.op("tan", {reduced_angle(b, x)})}), M_PI);
+  Value* mirror = b.mul(b.op("reciprocal", {b.op("tan", {reduced_angle(b, x)})}), std::numbers::pi);
   out = b.where(low, b.sub(out, mirror), out);
   Value* whole = b.op("eq.Tensor", {x, b.op("floor", {x})});
   Value* pole = b.op("logical_and", {whole, b.op("lt.Scalar", {x, 0})});
@@ -149,8 +153,8 @@ void zeta(Builder& b) { b.result(zeta_of(b, spread_operand(b, 0), spread_operand
 // PyTorch reflects by pi^2 / sin(pi x)^2 in x's own precision, which is large but finite at a pole.
 Value* trigamma_at_poles(Builder& b, Value* y) {
   Value* x = b.cast(b.in("self"), b.wide_type());
-  Value* sine = b.op("sin", {b.mul(x, M_PI)});
-  Value* pole = b.mul(b.op("reciprocal", {b.mul(sine, sine)}), M_PI * M_PI);
+  Value* sine = b.op("sin", {b.mul(x, std::numbers::pi)});
+  Value* pole = b.mul(b.op("reciprocal", {b.mul(sine, sine)}), std::numbers::pi * std::numbers::pi);
   Value* whole = b.op("eq.Tensor", {x, b.op("floor", {x})});
   whole = b.op("logical_and", {whole, b.op("lt.Scalar", {x, 0.0})});
   return b.where(whole, b.cast(pole, ScalarType::kDouble), y);
@@ -243,7 +247,7 @@ Value* upper_of_large(Builder& b, Value* a, Value* x) {
   Value* far = b.sub(b.op("reciprocal", {mu}), b.op("reciprocal", {eta}));
   Value* first = b.where(b.op("lt.Scalar", {b.op("abs", {eta}), 1e-3}), near, far);
   Value* weight = b.op("exp", {b.op("neg", {b.mul(half, a)})});
-  weight = b.div(weight, b.op("sqrt", {b.mul(a, 2 * M_PI)}));
+  weight = b.div(weight, b.op("sqrt", {b.mul(a, 2 * std::numbers::pi)}));
   return b.add(main, b.mul(weight, first));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "exir/decompose/rules.h"
 
@@ -43,7 +44,7 @@ void geometric(Builder& b) {
   b.result(b.add(trials, 1));
 }
 void cauchy(Builder& b) {
-  Value* angle = b.mul(b.sub(uniform_draw(b), 0.5), M_PI);
+  Value* angle = b.mul(b.sub(uniform_draw(b), 0.5), std::numbers::pi);
   Value* x = b.mul(b.op("tan", {angle}), b.arg("sigma"));
   b.result(b.add(x, b.arg("median")));
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "exir/decompose/rules.h"
 #include "exir/ops/promote.h"
@@ -28,8 +29,8 @@ void exp2(Builder& b) {
   b.result(b.op("pow.Scalar", {2.0, x}));
 }
 void frac(Builder& b) { b.result(b.sub(self(b), b.op("trunc", {self(b)}))); }
-void deg2rad(Builder& b) { b.result(b.mul(self(b), M_PI / 180)); }
-void rad2deg(Builder& b) { b.result(b.mul(self(b), 180 / M_PI)); }
+void deg2rad(Builder& b) { b.result(b.mul(self(b), std::numbers::pi / 180)); }
+void rad2deg(Builder& b) { b.result(b.mul(self(b), 180 / std::numbers::pi)); }
 // True for -0.0 too, because 1 / -0.0 is negative.
 Value* is_negative(Builder& b, Value* x) {
   if (x->type.dtype == ScalarType::kBool) return b.op("ne.Tensor", {x, x});
@@ -43,7 +44,7 @@ void signbit(Builder& b) { b.result(is_negative(b, self(b))); }
 void angle(Builder& b) {
   Value* x = self(b);
   const ScalarType dtype = b.out_type().dtype;
-  Value* phase = b.where(b.op("lt.Scalar", {x, 0}), b.constant(M_PI, dtype), 0.0);
+  Value* phase = b.where(b.op("lt.Scalar", {x, 0}), b.constant(std::numbers::pi, dtype), 0.0);
   b.result(is_floating(x->type.dtype) ? b.where(b.op("isnan", {x}), x, phase) : phase);
 }
 void positive(Builder& b) { b.result(self(b)); }
@@ -73,8 +74,21 @@ void lerp(Builder& b) {
   Value* near = b.op("lt.Scalar", {b.op("abs", {weight}), 0.5});
   b.result(b.where(near, from_start(), from_end(b.op("rsub.Scalar", {weight, 1}))));
 }
+// The larger size times sqrt(1 + (smaller / larger)^2), which neither overflows nor becomes 0 where
+// squares do. Equal sizes may be 0 or infinite; an infinite side counts even beside NaN.
 void hypot(Builder& b) {
-  b.result(b.op("sqrt", {b.add(b.mul(self(b), self(b)), b.mul(other(b), other(b)))}));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  Value* x = b.op("abs", {self(b)});
+  Value* y = b.op("abs", {other(b)});
+  Value* large = b.op("maximum", {x, y});
+  Value* small = b.op("minimum", {x, y});
+  Value* ratio = b.div(small, large);
+  Value* root = b.op("sqrt", {b.add(b.mul(ratio, ratio), 1.0)});
+  Value* length =
+      b.where(b.op("eq.Tensor", {small, large}), b.mul(large, M_SQRT2), b.mul(large, root));
+  Value* endless =
+      b.op("logical_or", {b.op("eq.Scalar", {x, kInfinity}), b.op("eq.Scalar", {y, kInfinity})});
+  b.result(b.where(endless, kInfinity, length));
 }
 
 // log(exp(a) + exp(b)) without overflow: max(a, b) + log1p(exp(-|a - b|)).
@@ -95,7 +109,7 @@ void xlogy(Builder& b) {
   b.result(where(b, zero, b.constant(0, b.out_type().dtype), product));
 }
 void sinc(Builder& b) {
-  Value* x = b.mul(self(b), M_PI);
+  Value* x = b.mul(self(b), std::numbers::pi);
   Value* ratio = b.div(b.op("sin", {x}), x);
   b.result(where(b, b.op("eq.Scalar", {self(b), 0}), b.constant(1, ratio->type.dtype), ratio));
 }

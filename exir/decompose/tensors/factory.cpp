@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 
 #include "exir/decompose/rules.h"
 #include "exir/ops/infer.h"
@@ -88,7 +89,7 @@ void window(Builder& b, const std::function<double(double)>& shape) {
   }
   b.result(b.numbers(line));
 }
-double cosine(double turns) { return std::cos(2 * M_PI * turns); }
+double cosine(double turns) { return std::cos(2 * std::numbers::pi * turns); }
 void hann_window(Builder& b) {
   window(b, [](double t) { return 0.5 - 0.5 * cosine(t); });
 }

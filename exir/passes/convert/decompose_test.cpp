@@ -85,9 +85,10 @@ TEST(Decompose, WeightsOfTorchaoKeepTheirChannels) {
   constant %s: float32[3, 1] = {1, 2, 3}
   constant %z: int8[3, 1] = zeros
   %y_1: int8[3] = aten::view(%z, [3])
-  %y_2: float32[3] = aten::view(%s, [3])
-  %y_3: float32[3, 4] = quantized_decomposed::dequantize_per_channel(%w, %y_2, %y_1, 0, -8, 7, int8, None)
-  return %y_3
+  %y_2: int16[3] = aten::_to_copy(%y_1, int16, None, None, None, False, None)
+  %y_3: float32[3] = aten::view(%s, [3])
+  %y_4: float32[3, 4] = quantized_decomposed::dequantize_per_channel(%w, %y_3, %y_2, 0, -8, 7, int8, None)
+  return %y_4
 )");
 }
 
@@ -216,6 +217,19 @@ TEST(Decompose, OneSymbolicSizeIsLeftToView) {
   %y_1: float32[s0, 6] = aten::view(%x, [-1, 6])
   return %y_1
 )");
+}
+
+// No tensor has the size s0 or s1, but they follow from those that are there.
+TEST(Decompose, SizesFollowFromTheirMultiples) {
+  const std::string text = run(R"(  range s0 = [1, 8]
+  range s1 = [1, 8]
+  input %x: float32[1, 4, 2*s0, 2*s1 + 2]
+  %y: float32[1, 4, 2*s0, 2*s1 + 2] = aten::group_norm(%x, 2, None, None, 1e-05, False)
+  return %y)");
+  EXPECT_NE(text.find(": int(2*s0) = aten::sym_size.int(%x, 2)"), text.npos) << text;
+  EXPECT_NE(text.find(": int(s0) = python::floordiv("), text.npos) << text;
+  EXPECT_NE(text.find(": int(2*s1) = python::sub("), text.npos) << text;
+  EXPECT_NE(text.find(": int(s1) = python::floordiv("), text.npos) << text;
 }
 
 // An empty list means no dimension to any.dims, and all of them to other reductions.

@@ -112,6 +112,20 @@ bool is_turned_matrix(const Node& node) {
          node.arg(0).value()->type.rank() == 2;
 }
 
+// Whether large floats are computed of as many elements that the program stores in 8 bits.
+bool widens_bytes(const Node& node, const std::unordered_set<const Value*>& widened) {
+  const TensorType& type = node.outputs[0]->type;
+  if (!is_floating(type.dtype) || bytes_of(type) <= kSmallWeight) return false;
+  bool any = false;
+  for_each_value(node, [&](const Value* value) {
+    if (value->kind != ValueKind::kTensor) return;
+    const bool is_stored = value->scales != nullptr || value->type.dtype == ScalarType::kChar ||
+                           value->type.dtype == ScalarType::kByte;
+    any = any || widened.count(value) != 0 || (is_stored && value->type.numel() == type.numel());
+  });
+  return any;
+}
+
 // The nodes that make floats of the packed weights of LSTM and GRU layers. They stay: the kernels
 // of these layers take floats, but the integers take a quarter of the bytes.
 std::unordered_set<const Node*> makers_of_weights(const Graph& graph) {
@@ -160,7 +174,7 @@ class Intermediates {
 
 }  // namespace
 
-int fold_constants(Graph& graph) {
+int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
   Intermediates intermediates(graph);
   const auto stays = makers_of_weights(graph);
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
@@ -184,6 +198,7 @@ int fold_constants(Graph& graph) {
       const Value* each = node.outputs[i];
       Value* constant = rewriter.graph().new_constant(each->name, each->type, (*results)[i]);
       if (widens) constant->halves = node.arg(0).value()->data;
+      if (widens_bytes(node, widened)) widened.insert(constant);
       put(i, constant);
     }
     intermediates.erase(node);
@@ -191,6 +206,11 @@ int fold_constants(Graph& graph) {
   });
   if (folded != 0) erase_dead(graph);
   return folded;
+}
+
+int fold_constants(Graph& graph) {
+  std::unordered_set<const Value*> widened;
+  return fold_constants(graph, widened);
 }
 
 }  // namespace taper::exir

@@ -15,11 +15,15 @@
 
 #pragma once
 
+#include <unordered_set>
+
 #include "exir/ir/graph.h"
 
 namespace taper::exir {
 
 // Returns the number of nodes replaced by constants.
 int fold_constants(Graph& graph);
+// The same. `widened` receives the large constants of floats that were made of 8-bit integers.
+int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened);
 
 }  // namespace taper::exir

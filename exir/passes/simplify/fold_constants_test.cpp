@@ -145,6 +145,61 @@ std::string ones(int count) {
   return text + "}";
 }
 
+// Integers 0 to 23, four rows of six, in blocks of two rows and three columns: each block has a
+// scale, each row a zero point.
+TEST(FoldConstants, BytesInBlocksOfRowsAndColumnsStayBytes) {
+  std::string integers = "{0";
+  for (int i = 1; i < 24; ++i) integers += ", " + std::to_string(i);
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 6]
+  constant %w: int8[2, 2, 2, 3] = )" +
+                                 integers + R"(}
+  constant %z: float32[2, 2, 1, 1] = {0, 1, 2, 3.5}
+  constant %s: float32[2, 1, 2, 1] = {1, 2, 3, 4}
+  %f: float32[2, 2, 2, 3] = aten::_to_copy(%w, float32)
+  %c: float32[2, 2, 2, 3] = aten::sub.Tensor(%f, %z, 1)
+  %m: float32[2, 2, 2, 3] = aten::mul.Tensor(%c, %s)
+  %d: float32[4, 6] = aten::view_copy(%m, [4, 6])
+  %y: float32[1, 4] = aten::linear(%x, %d)
+  return %y
+})");
+  std::unordered_set<const Value*> widened;
+  fold_constants(*graph, widened);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  EXPECT_EQ(weights->scales->span, 3u);
+  const TensorData elements = elements_of(*weights);
+  ASSERT_EQ(elements.bytes, 24 * sizeof(float));
+  const float points[] = {0, 1, 2, 3.5};
+  for (int i = 0; i < 24; ++i) {
+    const int row = i / 6, column = i % 6, block = row / 2 * 2 + column / 3;
+    const auto scale = static_cast<float>(block + 1);
+    EXPECT_EQ(reinterpret_cast<const float*>(elements.data)[i],
+              (static_cast<float>(i) - points[row]) * scale)
+        << i;
+  }
+  EXPECT_TRUE(widened.empty());
+}
+
+TEST(FoldConstants, BytesWhoseScalesAreAsManyAreWidenedWhichIsTold) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 320]
+  constant %w: int8[1, 320] = )" +
+                                 ones(320) + R"(
+  constant %s: float32[1, 320] = )" +
+                                 ones(320) + R"(
+  %f: float32[1, 320] = aten::_to_copy(%w, float32)
+  %m: float32[1, 320] = aten::mul.Tensor(%f, %s)
+  %y: float32[1, 1] = aten::linear(%x, %m)
+  return %y
+})");
+  std::unordered_set<const Value*> widened;
+  fold_constants(*graph, widened);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  EXPECT_EQ(weights->scales, nullptr);
+  EXPECT_EQ(widened.count(weights), 1u);
+}
+
 // The kernels of these layers take floats, but the file shall hold bytes.
 TEST(FoldConstants, WeightsOfARecurrenceStayBytes) {
   for (const int outputs : {1, 8}) {

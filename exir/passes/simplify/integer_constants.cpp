@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "exir/ir/scales.h"
 #include "exir/ops/facts.h"
@@ -46,9 +48,43 @@ bool set_zero_points(Scales& scales, std::vector<float> points) {
   return true;
 }
 
-// Scales of 16 bits would round the product to 16 bits.
-bool is_wide(const Value* scales) {
-  return scales->type.dtype == ScalarType::kFloat || scales->type.dtype == ScalarType::kDouble;
+// Scales of 16 bits round the product to 16 bits, as a result of that dtype does.
+bool scales_for(const Value* scales, ScalarType result) {
+  const ScalarType dtype = scales->type.dtype;
+  return dtype == ScalarType::kFloat || dtype == ScalarType::kDouble || dtype == result;
+}
+
+// Whether floats of 16 bits hold the differences of all integers from the zero points.
+bool are_near(const std::vector<float>& points, ScalarType integers) {
+  const float least = integers == ScalarType::kChar ? -128 : 0;
+  return std::all_of(points.begin(), points.end(), [&](float point) {
+    return point == std::nearbyint(point) && point >= least && point <= least + 255;
+  });
+}
+
+bool has_16_bits(ScalarType dtype) {
+  return dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
+}
+
+// PyTorch subtracts zero points of the integers' own dtype in 8 bits, which may wrap around. The
+// differences then are the integers.
+void wrap_around(Scales& scales) {
+  const bool is_signed = scales.dtype == ScalarType::kChar;
+  const float least = is_signed ? -128 : 0, most = least + 255;
+  const uint8_t* from = scales.integers.data;
+  std::vector<uint8_t> differences(scales.integers.bytes);
+  bool wraps = false;
+  for (size_t i = 0; i < differences.size(); ++i) {
+    const float point = scales.zero_points[i / scales.span % scales.zero_points.size()];
+    const auto integer =
+        is_signed ? static_cast<float>(static_cast<int8_t>(from[i])) : static_cast<float>(from[i]);
+    wraps = wraps || integer - point < least || integer - point > most;
+    differences[i] = static_cast<uint8_t>(static_cast<int32_t>(integer - point));
+  }
+  if (!wraps) return;
+  scales.integers = own_bytes(std::move(differences));
+  scales.bits = bits_of(scales.integers, scales.dtype);
+  scales.zero_points.clear();
 }
 
 Made dequantised_by_one(const Node& node) {
@@ -57,7 +93,9 @@ Made dequantised_by_one(const Node& node) {
   Made made = bytes_of(node.arg("input").value());
   if (made == nullptr) return nullptr;
   made->items = {static_cast<float>(scale.to_double())};
-  return set_zero_points(*made, {static_cast<float>(zero_point.to_int())}) ? made : nullptr;
+  const float point = static_cast<float>(zero_point.to_int());
+  if (has_16_bits(node.outputs[0]->type.dtype) && !are_near({point}, made->dtype)) return nullptr;
+  return set_zero_points(*made, {point}) ? made : nullptr;
 }
 
 // Runs of `span` elements share a scale.
@@ -65,7 +103,8 @@ Made dequantised_by_runs(const Node& node, size_t span, size_t count) {
   const Value* scales = node.arg("scales").value();
   const Argument& zero_points = node.arg("zero_points");
   Made made = bytes_of(node.arg("input").value());
-  if (made == nullptr || span == 0 || count == 0 || !is_plain(scales) || !is_wide(scales)) {
+  if (made == nullptr || span == 0 || count == 0 || !is_plain(scales) ||
+      !scales_for(scales, node.outputs[0]->type.dtype)) {
     return nullptr;
   }
   made->span = span;
@@ -74,7 +113,11 @@ Made dequantised_by_runs(const Node& node, size_t span, size_t count) {
   if (zero_points.is_none()) return made;
   std::vector<float> points = floats_of(*zero_points.value());
   if (!is_plain(zero_points.value()) || points.size() != count) return nullptr;
-  return set_zero_points(*made, std::move(points)) ? made : nullptr;
+  const ScalarType dtype = zero_points.value()->type.dtype;
+  if (has_16_bits(dtype) && !are_near(points, made->dtype)) return nullptr;
+  if (!set_zero_points(*made, std::move(points))) return nullptr;
+  if (dtype == made->dtype && !made->zero_points.empty()) wrap_around(*made);
+  return made;
 }
 
 Made dequantised_by_channel(const Node& node) {
@@ -113,58 +156,104 @@ Made stored(const Argument& arg) {
 
 bool is_unscaled(const Scales& scales) { return scales.items.size() == 1 && scales.items[0] == 1; }
 
-// How elements of a tensor that is broadcast to `type` repeat: in runs of `span`, `count` of them.
-// False if there are several ranges of dimensions along which they differ.
-bool find_runs(const TensorType& type, const TensorType& small, size_t& span, size_t& count) {
-  if (small.rank() > type.rank()) return false;
-  const size_t skipped = type.rank() - small.rank();
-  span = count = 1;
-  bool has_ended = false;
-  for (size_t d = type.rank(); d-- > 0;) {
-    const auto size = static_cast<size_t>(type.sizes[d].as_int());
-    const bool repeats = d < skipped || small.sizes[d - skipped] == Sym(1);
-    if (!repeats && !(small.sizes[d - skipped] == type.sizes[d])) return false;
-    if (size == 1) continue;
-    if (repeats && count == 1) {
-      span *= size;
-    } else if (repeats) {
-      has_ended = true;
-    } else if (has_ended) {
-      return false;
-    } else {
-      count *= size;
-    }
-  }
-  return true;
+// How the elements of a tensor repeat that is broadcast to another: runs of `span` have one number
+// each, that of the element `order[run]`, and begin anew after the last of `order`.
+struct Runs {
+  size_t span = 1;
+  std::vector<size_t> order;
+};
+
+// Whether integers and so many numbers are smaller than floats.
+bool pays(size_t numbers, size_t elements) { return numbers == 1 || 2 * numbers <= elements; }
+
+size_t size_at(const TensorType& type, size_t dim) {
+  return static_cast<size_t>(type.sizes[dim].as_int());
 }
 
-// Combines integers that have no scales yet with those of another constant.
-bool spread(Scales& scales, const Value* constant, const TensorType& type,
-            std::vector<float>& numbers) {
-  if (!is_plain(constant) || constant->type.dtype != type.dtype) return false;
-  size_t count = 0;
-  if (!find_runs(type, constant->type, scales.span, count)) return false;
-  numbers = floats_of(*constant);
-  return numbers.size() == count && scales.span != 0 && (count == 1 || scales.span > 1);
+// No runs if `small` is not broadcast to `type`, or if there would be too many.
+std::optional<Runs> runs_of(const TensorType& type, const TensorType& small) {
+  const size_t rank = type.rank();
+  if (small.rank() > rank) return std::nullopt;
+  const size_t skipped = rank - small.rank();
+  std::vector<size_t> strides(rank);  // Those of `small`; 0 where it repeats.
+  size_t first = rank, end = 0, stride = 1, elements = 1;
+  for (size_t d = rank; d-- > 0;) {
+    elements *= size_at(type, d);
+    if (d < skipped || small.sizes[d - skipped] == Sym(1)) continue;
+    if (!(small.sizes[d - skipped] == type.sizes[d])) return std::nullopt;
+    strides[d] = stride;
+    stride *= size_at(type, d);
+    end = std::max(end, d + 1);
+    first = d;
+  }
+  Runs runs;
+  for (size_t d = end; d < rank; ++d) runs.span *= size_at(type, d);
+  runs.order = {0};
+  for (size_t d = first; d < end; ++d) {
+    const size_t size = size_at(type, d), count = runs.order.size();
+    if (!pays(count * size, elements)) return std::nullopt;
+    std::vector<size_t> order;
+    for (const size_t outer : runs.order) {
+      for (size_t i = 0; i < size; ++i) order.push_back(outer + i * strides[d]);
+    }
+    runs.order = std::move(order);
+  }
+  return runs;
+}
+
+// The numbers of a constant in runs, with which integers that have no scales yet are combined.
+struct Numbers {
+  size_t span = 1;
+  std::vector<float> each;
+};
+
+std::optional<Numbers> numbers_of(const Value* constant, const TensorType& type) {
+  if (!is_plain(constant) || constant->type.dtype != type.dtype) return std::nullopt;
+  const std::optional<Runs> runs = runs_of(type, constant->type);
+  if (!runs || runs->span == 0 || runs->order.empty()) return std::nullopt;
+  const std::vector<float> all = floats_of(*constant);
+  Numbers numbers{runs->span, {}};
+  for (const size_t i : runs->order) {
+    if (i >= all.size()) return std::nullopt;
+    numbers.each.push_back(all[i]);
+  }
+  return numbers;
+}
+
+// Gives integers scales. Zero points that they have in other runs are repeated, as are the scales.
+bool set_scales(Scales& made, const Numbers& scales) {
+  const size_t elements = made.integers.bytes;
+  const bool has_points = !made.zero_points.empty();
+  const Numbers points = {has_points ? made.span : scales.span,
+                          has_points ? made.zero_points : std::vector<float>(scales.each.size())};
+  const size_t span = std::gcd(scales.span, points.span);
+  const size_t round = std::lcm(scales.span * scales.each.size(), points.span * points.each.size());
+  if (elements % round != 0 || !pays(round / span, elements)) return false;
+  made.span = span;
+  made.items.clear();
+  made.zero_points.clear();
+  for (size_t at = 0; at < round; at += span) {
+    made.items.push_back(scales.each[at / scales.span % scales.each.size()]);
+    if (has_points) made.zero_points.push_back(points.each[at / points.span % points.each.size()]);
+  }
+  return true;
 }
 
 Made with_zero_points(const Node& node) {
   if (node.arg("alpha").to_double() != 1) return nullptr;
   Made made = stored(node.arg(0));
-  std::vector<float> points;
   if (made == nullptr || !is_unscaled(*made) || !made->zero_points.empty() ||
-      !node.arg(1).is_value() ||
-      !spread(*made, node.arg(1).value(), node.outputs[0]->type, points)) {
+      !node.arg(1).is_value()) {
     return nullptr;
   }
-  // Differences of other numbers would be rounded.
-  const bool is_wide = node.outputs[0]->type.dtype == ScalarType::kFloat;
-  const bool are_bytes = std::all_of(points.begin(), points.end(), [](float point) {
-    return point == std::nearbyint(point) && std::abs(point) <= 128;
-  });
-  if (!is_wide && !are_bytes) return nullptr;
-  made->items.assign(points.size(), 1);
-  return set_zero_points(*made, std::move(points)) ? made : nullptr;
+  std::optional<Numbers> points = numbers_of(node.arg(1).value(), node.outputs[0]->type);
+  if (!points) return nullptr;
+  if (has_16_bits(node.outputs[0]->type.dtype) && !are_near(points->each, made->dtype)) {
+    return nullptr;
+  }
+  made->span = points->span;
+  made->items.assign(points->each.size(), 1);
+  return set_zero_points(*made, std::move(points->each)) ? made : nullptr;
 }
 
 Made with_scales(const Node& node) {
@@ -173,14 +262,8 @@ Made with_scales(const Node& node) {
     Made made = stored(node.arg(i));
     const auto is_one = [](float item) { return item == 1; };
     if (made == nullptr || !std::all_of(made->items.begin(), made->items.end(), is_one)) continue;
-    const size_t span = made->span;
-    std::vector<float> items;
-    if (!spread(*made, node.arg(1 - i).value(), node.outputs[0]->type, items)) continue;
-    const bool fits = made->zero_points.empty() ||
-                      (made->zero_points.size() == items.size() && made->span == span);
-    if (!fits) continue;
-    made->items = std::move(items);
-    return made;
+    const auto scales = numbers_of(node.arg(1 - i).value(), node.outputs[0]->type);
+    if (scales && set_scales(*made, *scales)) return made;
   }
   return nullptr;
 }
@@ -248,11 +331,12 @@ std::shared_ptr<const Scales> made_by(const Node& node) {
   return facts_of(node.target()).is(kReshapes) ? stored(node.arg(0)) : nullptr;
 }
 
-// The steps of a dequantisation that is spelled out. Elements of 16 bits are rounded once, by the
-// multiplication, since integers and their differences fit; whole nodes may round otherwise.
-bool spells_steps(const Node& node) {
+// Whether elements of 16 bits are rounded once, at the end or by a multiplication, since integers
+// and their differences fit: what dequantises, and the steps of it where they are spelled out.
+bool rounds_once(const Node& node) {
   return is_cast(node) || node.is("aten::sub.Tensor") || node.is("aten::mul.Tensor") ||
-         facts_of(node.target()).is(kReshapes);
+         facts_of(node.target()).is(kReshapes) ||
+         node.target().starts_with("quantized_decomposed::dequantize_per_");
 }
 
 }  // namespace
@@ -263,8 +347,7 @@ std::shared_ptr<const Scales> integers_of(const Node& node) {
   if (!is_plain(output)) return nullptr;
   if (output->type.rank() < 2) return nullptr;  // No weights, and small.
   const ScalarType dtype = output->type.dtype;
-  const bool is_half = dtype == ScalarType::kHalf || dtype == ScalarType::kBFloat16;
-  if (dtype != ScalarType::kFloat && !(is_half && spells_steps(node))) return nullptr;
+  if (dtype != ScalarType::kFloat && !(has_16_bits(dtype) && rounds_once(node))) return nullptr;
   const auto made = made_by(node);
   const bool fits = made != nullptr && made->integers.bytes != 0 &&
                     Sym(static_cast<int64_t>(made->integers.bytes)) == output->type.numel();

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "exir/decompose/sym_writer.h"
+#include "exir/ir/affine.h"
 #include "exir/ir/checked_ranges.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ops/facts.h"
@@ -46,16 +47,6 @@ std::vector<Dim> dynamic_dims(const Graph& graph) {
     for (size_t d = 0; d < input.value()->type.rank(); ++d) dims.push_back({input.value(), d});
   }
   return dims;
-}
-
-// a and b of a*s + b, which `sym` is; a is 0 if it is nothing such.
-std::pair<int64_t, int64_t> affine(const Sym& sym, const std::string& symbol) {
-  const std::optional<int64_t> at_0 = sym.evaluate({{symbol, 0}}),
-                               at_1 = sym.evaluate({{symbol, 1}});
-  int64_t slope = 0;
-  if (!at_0 || !at_1 || __builtin_sub_overflow(*at_1, *at_0, &slope)) return {0, 0};
-  const bool is_affine = Sym(slope) * Sym::symbol(symbol) + Sym(*at_0) == sym;
-  return {is_affine ? slope : 0, *at_0};
 }
 
 class InputConditions {
@@ -104,7 +95,7 @@ class InputConditions {
   void solve(const Dim& dim) {
     const std::vector<std::string> symbols = dim.size().symbols();
     if (symbols.size() != 1 || writer_.knows(Sym::symbol(symbols[0]))) return;
-    const auto [slope, start] = affine(dim.size(), symbols[0]);
+    const auto [slope, start] = affine_in(dim.size(), symbols[0]);
     if (slope == 0) return;
     const Sym size = Sym::symbol("size_of_" + symbols[0]);  // Not dim.size(): that would cancel.
     writer_.define(size, writer_.write(dim.size()));

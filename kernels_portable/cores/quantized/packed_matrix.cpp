@@ -74,11 +74,16 @@ float PackedMatrix::zero_point(int64_t row, int64_t group) const {
   return zero_points == nullptr ? 0 : number_at(*zero_points, row * groups() + group);
 }
 
-void PackedMatrix::read_scales(int64_t first, int64_t count, float* scales_to,
-                               float* zeros_to) const {
+void PackedMatrix::read_scales(int64_t first, int64_t count, float* to) const {
   const int64_t begin = first * groups(), total = count * groups();
   const ScalarType type = scales->scalar_type();
-  loader<float>(type)(element(scales->const_data(), begin, type), 1, total, scales_to);
+  loader<float>(type)(element(scales->const_data(), begin, type), 1, total, to);
+}
+
+void PackedMatrix::read_scales(int64_t first, int64_t count, float* scales_to,
+                               float* zeros_to) const {
+  read_scales(first, count, scales_to);
+  const int64_t begin = first * groups(), total = count * groups();
   std::fill_n(zeros_to, total, static_cast<float>(offset()));
   if (zero_points == nullptr) return;
   for (int64_t i = 0; i < total; ++i) zeros_to[i] += number_at(*zero_points, begin + i);

@@ -34,6 +34,7 @@ struct PackedMatrix {
   // The scales of rows [first, first + count), and what is to be subtracted from their stored
   // integers. REQUIRES: zero points, if any, that are finite.
   void read_scales(int64_t first, int64_t count, float* scales_to, float* zeros_to) const;
+  void read_scales(int64_t first, int64_t count, float* to) const;  // The scales alone.
   // Elements [first, first + count) of a row, `stride` floats apart.
   void read(int64_t row, int64_t first, int64_t count, float* to, int64_t stride) const;
 };

@@ -91,18 +91,40 @@ void round_to(ScalarType dtype, T* values, int64_t count) {
   loader<T>(dtype)(rounded, 1, count, values);
 }
 
+template <typename Byte, typename T>
+void wrap(T* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    values[i] = static_cast<T>(static_cast<Byte>(static_cast<int32_t>(values[i])));
+  }
+}
+
+// Differences from the zero point, of values of type `from`. REQUIRES: count is at most kPart.
+template <typename T>
+void subtract_zero_point(ScalarType from, const QuantParams& params, T* values, int64_t count) {
+  const T zero_point = static_cast<T>(params.zero_point);
+  for (int64_t i = 0; i < count; ++i) values[i] -= zero_point;
+  if (is_floating(params.difference)) {
+    if (element_size(params.difference) == sizeof(uint16_t)) {
+      round_to(params.difference, values, count);
+    }
+  } else if (params.difference == from) {
+    if (from == ScalarType::kChar) wrap<int8_t>(values, count);
+    if (from == ScalarType::kByte) wrap<uint8_t>(values, count);
+  }
+}
+
 template <typename T>
 void dequantize_as(const Run& from, const QuantParams& params, const Run& to) {
   const LoadFunction<T> load = loader<T>(from.type);
   const StoreFunction<T> store = storer<T>(to.type);
   const T scale = static_cast<T>(params.scale);
-  const T zero_point = static_cast<T>(params.zero_point);
   const bool is_rounded = element_size(params.product) == sizeof(uint16_t);
   T values[kPart];
   for (int64_t i = 0; i < from.count; i += kPart) {
     const int64_t count = std::min(kPart, from.count - i);
     load(start_of(part_of(from, i, count)), from.stride, count, values);
-    for (int64_t j = 0; j < count; ++j) values[j] = (values[j] - zero_point) * scale;
+    subtract_zero_point(from.type, params, values, count);
+    for (int64_t j = 0; j < count; ++j) values[j] *= scale;
     if (is_rounded) round_to(params.product, values, count);
     store(values, count, start_of(part_of(to, i, count)), to.stride);
   }
@@ -139,11 +161,14 @@ QuantParams params_at(const Tensor& scales, const Tensor* zero_points, int64_t i
   const auto at = [&](const Tensor& tensor) {
     return element(tensor.const_data(), index, tensor.scalar_type());
   };
-  QuantParams params = {load_one<double>(at(scales), scales.scalar_type()), 0,
-                        scales.scalar_type()};
+  QuantParams params = {load_one<double>(at(scales), scales.scalar_type()), 0, scales.scalar_type(),
+                        ScalarType::kDouble};
   if (zero_points != nullptr) {
-    params.zero_point = load_one<double>(at(*zero_points), zero_points->scalar_type());
-    if (is_floating(zero_points->scalar_type())) params.product = ScalarType::kDouble;
+    params.difference = zero_points->scalar_type();
+    params.zero_point = load_one<double>(at(*zero_points), params.difference);
+    if (is_floating(params.difference) && params.difference != params.product) {
+      params.product = ScalarType::kDouble;
+    }
   }
   return params;
 }

@@ -22,9 +22,12 @@ struct QuantParams {
   // The dtype that a dequantized value is rounded to before it is converted to that of the result:
   // PyTorch multiplies integers by 16-bit scales in 16 bits.
   ScalarType product = ScalarType::kDouble;
+  // The dtype in which PyTorch subtracts the zero point: bytes of the dtype of the quantized values
+  // wrap around, and floats of 16 bits are rounded.
+  ScalarType difference = ScalarType::kDouble;
 
   static QuantParams of(double scale, int64_t zero_point) {
-    return {scale, static_cast<double>(zero_point), ScalarType::kDouble};
+    return {scale, static_cast<double>(zero_point), ScalarType::kDouble, ScalarType::kDouble};
   }
 };
 

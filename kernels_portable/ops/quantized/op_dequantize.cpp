@@ -2,7 +2,8 @@
 //
 //   dtype        must be the dtype of input; quant_min and quant_max must fit it and have no effect.
 //   out_dtype    must be the dtype of out; absent means float32.
-//   zero_points  integers, or floats, whose fraction is kept.
+//   zero_points  integers, or floats, whose fraction is kept. Those of the dtype of input wrap
+//                around if it has 8 bits, and those of 16 bits are subtracted in 16 bits.
 //
 // Semantics: torch/ao/quantization/fx/_decomposed.py of PyTorch 2.13.
 
@@ -49,7 +50,7 @@ Status dequantize_per_tensor_tensor_out(KernelContext&, const Tensor& input, con
                 "dequantize_per_tensor: scale must have one element");
   // PyTorch reads the number from the tensor first, so the dtype of the tensor has no effect.
   QuantParams params = params_at(scale, &zero_point, 0);
-  params.product = ScalarType::kDouble;
+  params.product = params.difference = ScalarType::kDouble;
   return dequantize(input, params, {quant_min, quant_max}, dtype, out_dtype, out);
 }
 

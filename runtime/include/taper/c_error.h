@@ -25,15 +25,18 @@ void put_line(char (&to)[kSize], std::string_view text) {
 
 }  // namespace internal
 
-// Fills in `error` unless it is null, and returns the code.
-inline taper_code report(taper_error* error, Error code, std::string_view site,
+// Fills in `error` unless it is null, and returns the code. A lack of memory is one code, whoever
+// lacks it.
+inline taper_code report(taper_error* error, Error what, std::string_view site,
                          std::string_view message) {
+  if (what == Error::kDelegateMemoryAllocationFailed) what = Error::kMemoryAllocationFailed;
+  const auto code = static_cast<taper_code>(what);
   if (error != nullptr) {
-    error->code = static_cast<taper_code>(code);
+    error->code = code;
     internal::put_line(error->message, message);
     internal::put_line(error->site, site);
   }
-  return static_cast<taper_code>(code);
+  return code;
 }
 
 // The same for a status; the site is named only for an error.

@@ -8,8 +8,9 @@
 //   Result<std::vector<EValue>> outputs = module.forward({EValue(image.tensor())});
 //   if (!outputs.ok()) puts(module.last_error_text().c_str());
 //
-// It owns the file, the memory and the methods, and uses the heap while loading. It never throws. A
-// Module is used by one thread at a time.
+// It owns the file, the memory and the methods, and uses the heap while loading. It never throws:
+// a lack of memory is kMemoryAllocationFailed, unless it was built with TAPER_EXCEPTIONS=OFF, when
+// the C++ library ends the process. A Module is used by one thread at a time.
 
 #pragma once
 
@@ -82,7 +83,7 @@ struct ModuleOptions {
 };
 
 // A contiguous tensor that owns its sizes and, unless `data` is given, its data, which is zero at
-// first. It can be neither copied nor moved, so that its address in an EValue stays valid.
+// first, and null if there is not enough memory. It can be neither copied nor moved, so that its address in an EValue stays valid.
 class OwnedTensor {
  public:
   // REQUIRES: at most kMaxRank sizes, none negative, and their product fits.
@@ -121,7 +122,7 @@ class Module {
   Status load();
   // Null before load().
   const Program* program() const;
-  // Empty if the file cannot be loaded.
+  // Empty if the file cannot be loaded, or without enough memory.
   std::vector<std::string> method_names();
   Result<MethodMeta> method_meta(std::string_view name);
 

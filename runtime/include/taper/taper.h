@@ -15,8 +15,8 @@
 //
 // Errors: every function that can fail returns a code and, if `error` is not null, describes there
 // what is wrong and where. Null pointers, invalid or closed handles, and calls in the wrong order
-// are such errors; nothing here crashes, throws or prints. A pointer that is not null must point to
-// what the declaration says.
+// are such errors, and so is a lack of memory; nothing here crashes, throws or prints. A pointer
+// that is not null must point to what the declaration says.
 //
 // Threads: models are independent of each other. A model is used by one thread at a time; a call on
 // a model that another thread is using does nothing and returns TAPER_INVALID_STATE at once.
@@ -36,7 +36,9 @@
 #define TAPER_VERSION \
   ((TAPER_VERSION_MAJOR << 16) | (TAPER_VERSION_MINOR << 8) | TAPER_VERSION_PATCH)
 
-#if defined(_WIN32)
+#if defined(_WIN32) && defined(TAPER_EXPORTS)  // When the library itself is compiled.
+#define TAPER_API __declspec(dllexport)
+#elif defined(_WIN32)
 #define TAPER_API
 #else
 #define TAPER_API __attribute__((visibility("default")))

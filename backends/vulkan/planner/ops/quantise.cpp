@@ -131,6 +131,10 @@ void plan_dequantise(Call& call, int form) {
   const Scaling by = read_scaling(call, x, form);
   const size_t at = bounds_at(form) + 2;
   check_dtype(call, at, x.dtype);
+  // Those of a tensor are read as a number.
+  const bool wraps = form != kTensorOfTensors && zeros_of(by) == kIntegers &&
+                     by.zeros.dtype == x.dtype && x.dtype != ScalarType::kInt;
+  call.require(!wraps, "differences from zero points of the dtype of the integers wrap around");
   call.require(
       call.is_none(at + 1) || call.integer(at + 1) == static_cast<int64_t>(ScalarType::kFloat),
       "its result is not float32");

@@ -85,6 +85,10 @@ Status infer_reshape(const XnnNode& node, Span<XnnValue> values) {
     y.dims[d] = 1;
   }
   const uint64_t known = element_count(y);
+  if (known == 0 && count == 0 && open == kNone) {  // Sizes from an input without elements.
+    output(node, values).shape = y;
+    return {};
+  }
   TAPER_XNNPACK_REQUIRE(known > 0 && count % known == 0 && (open != kNone || count == known) &&
                             count / known <= UINT32_MAX,
                         "reshape: the result has another number of elements than the input");

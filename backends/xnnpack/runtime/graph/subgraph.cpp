@@ -161,11 +161,11 @@ void Subgraph::find_needed() {
   }
 }
 
-Status Subgraph::infer_shapes() {
+Status Subgraph::infer_shapes(bool may_be_empty) {
   for (const XnnNode& node : nodes()) {
     TAPER_TRY(node.kind->infer(node, values()));
     const uint64_t count = element_count(values_[node.output].shape);
-    TAPER_XNNPACK_REQUIRE(count > 0 && count <= kMaxElements,
+    TAPER_XNNPACK_REQUIRE((count > 0 || may_be_empty) && count <= kMaxElements,
                           "a result of the XNNPACK graph is empty or too large");
   }
   return {};

@@ -101,8 +101,8 @@ class Subgraph {
   uint64_t total_bytes() const;
   // True if it may contain nodes of Taper's own kinds; then it need not be searched for patterns.
   bool is_taper() const { return is_taper_; }
-  // Infers the shape of every result from those of the inputs.
-  Status infer_shapes();
+  // Infers the shape of every result from those of the inputs. XNNPACK computes none that is empty.
+  Status infer_shapes(bool may_be_empty = false);
 
  private:
   Status read_arguments(const wire::XNNGraph& graph);

@@ -79,8 +79,8 @@ class PackedFile {
   bool is_right_ = false;
 };
 
-// Identifies a file and the time of its last change; 0 if that is unknown, or so recent that
-// another change could have the same time.
+// Identifies a file and the time of its last change; 0 if that is unknown, as on Windows, or so
+// recent that another change could have the same time.
 uint64_t stamp_of(const char* path);
 
 // The content of a file to be written: entries in the order of the sections, each with its bytes.

@@ -3,7 +3,6 @@
 
 #include "backends/xnnpack/runtime/packed/packed_weights.h"
 
-#include <cstdlib>
 #include <new>
 
 #include "backends/xnnpack/runtime/packed/packed_header.h"
@@ -15,6 +14,7 @@ namespace taper::xnnpack {
 namespace {
 
 constexpr size_t kNotFound = SIZE_MAX;
+constexpr std::align_val_t kAlignment{kPackedAlignment};
 
 Span<const uint8_t> bytes_of(const void* data, uint64_t size) {
   return {static_cast<const uint8_t*>(data), static_cast<size_t>(size)};
@@ -71,7 +71,7 @@ PackedWeights::PackedWeights() {
 PackedWeights::~PackedWeights() {
   while (blocks_ != nullptr) {
     Block* next = blocks_->next;
-    std::free(blocks_);
+    ::operator delete(blocks_, kAlignment);
     blocks_ = next;
   }
 }
@@ -186,7 +186,7 @@ size_t PackedWeights::look_up(const xnn_weights_cache_look_up_key& key) {
 void* PackedWeights::reserve(size_t size) {
   if (size > SIZE_MAX - 2 * sizeof(Block)) return nullptr;
   const size_t whole = (size + 2 * sizeof(Block) - 1) / sizeof(Block) * sizeof(Block);
-  auto* block = static_cast<Block*>(std::aligned_alloc(kPackedAlignment, whole));
+  auto* block = static_cast<Block*>(::operator new(whole, kAlignment, std::nothrow));
   if (block == nullptr) return nullptr;
   take_ahead(block, whole);
   packed_bytes_ += whole;

@@ -3,8 +3,12 @@
 
 #include "backends/xnnpack/runtime/stages/pages.h"
 
+#if defined(_WIN32)
+#include <malloc.h>
+#else
 #include <sys/mman.h>
 #include <unistd.h>
+#endif
 #include <xnnpack.h>
 
 #include <algorithm>
@@ -19,10 +23,12 @@ namespace {
 // Limits what a file can request without using it.
 [[maybe_unused]] constexpr size_t kMostBytes = size_t{64} << 20;
 
-[[maybe_unused]] size_t page_size() {
+#ifdef MADV_POPULATE_READ
+size_t page_size() {
   const long size = sysconf(_SC_PAGESIZE);
   return size > 0 ? static_cast<size_t>(size) : 4096;
 }
+#endif
 
 void* taken(void* bytes, size_t size) {
   if (bytes != nullptr) take_ahead(bytes, size);
@@ -33,15 +39,25 @@ void* allocate(void*, size_t size) { return taken(std::malloc(size), size); }
 
 void* reallocate(void*, void* bytes, size_t size) { return taken(std::realloc(bytes, size), size); }
 
+void release(void*, void* bytes) { std::free(bytes); }
+
+#if defined(_WIN32)
+void* allocate_aligned(void*, size_t alignment, size_t size) {
+  return _aligned_malloc(size, alignment);
+}
+
+void release_aligned(void*, void* bytes) { _aligned_free(bytes); }
+#else
 void* allocate_aligned(void*, size_t alignment, size_t size) {
   void* bytes = nullptr;
   return posix_memalign(&bytes, alignment, size) == 0 ? taken(bytes, size) : nullptr;
 }
 
-void release(void*, void* bytes) { std::free(bytes); }
+void release_aligned(void*, void* bytes) { std::free(bytes); }
+#endif
 
 constexpr xnn_allocator kAllocator = {nullptr, allocate,         reallocate,
-                                      release, allocate_aligned, release};
+                                      release, allocate_aligned, release_aligned};
 
 }  // namespace
 

@@ -1,0 +1,91 @@
+// Replaces glibc's functions of the heap. Sanitizers have their own; with them nothing fails, and
+// the tests skip (`allocations()` stays 0).
+
+#include "test/faults/failing_heap.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <new>
+
+namespace taper::test {
+namespace {
+
+std::atomic<uint64_t> asked{0};
+std::atomic<int64_t> live{0};
+std::atomic<uint64_t> failing{0};  // The number of the allocation that fails.
+
+}  // namespace
+
+void fail_allocation(uint64_t n) { failing = n == 0 ? 0 : asked + n; }
+uint64_t allocations() { return asked; }
+int64_t live_allocations() { return live; }
+
+}  // namespace taper::test
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace taper::test {
+namespace {
+
+bool may_allocate() { return ++asked != failing; }
+
+void* counted(void* memory) {
+  if (memory != nullptr) ++live;
+  return memory;
+}
+
+}  // namespace
+}  // namespace taper::test
+
+using taper::test::counted;
+using taper::test::may_allocate;
+
+extern "C" {
+
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+void __libc_free(void* memory);
+
+void* malloc(size_t bytes) { return may_allocate() ? counted(__libc_malloc(bytes)) : nullptr; }
+
+void* calloc(size_t count, size_t bytes) {
+  return may_allocate() ? counted(__libc_calloc(count, bytes)) : nullptr;
+}
+
+void* realloc(void* memory, size_t bytes) {
+  if (memory == nullptr) return malloc(bytes);
+  return may_allocate() ? __libc_realloc(memory, bytes) : nullptr;
+}
+
+void* memalign(size_t alignment, size_t bytes) {
+  return may_allocate() ? counted(__libc_memalign(alignment, bytes)) : nullptr;
+}
+
+void* aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
+
+int posix_memalign(void** memory, size_t alignment, size_t bytes) {
+  void* const made = memalign(alignment, bytes);
+  if (made == nullptr) return ENOMEM;
+  *memory = made;
+  return 0;
+}
+
+void free(void* memory) {
+  if (memory != nullptr) --taper::test::live;
+  __libc_free(memory);
+}
+
+}  // extern "C"
+
+// delete calls free().
+void* operator new(size_t bytes) {
+  void* const memory = malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void* operator new[](size_t bytes) { return operator new(bytes); }
+
+#endif
