@@ -138,7 +138,7 @@ class Call {
   bool in_half() const { return graph_.in_half; }
   // Notes that this call does.
   void note_rounding() { plan_.rounding_.push_back(plan_.call_); }
-  // What decide() returned when the call was planned with the largest sizes: it holds for all.
+  // What decide() returned when the call was planned with the largest sizes.
   template <typename Decide>
   int64_t decided(const Decide& decide) {
     int64_t& choice = plan_.choices_[plan_.call_];
