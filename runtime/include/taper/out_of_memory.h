@@ -17,7 +17,7 @@ inline constexpr Status kOutOfMemory = {Error::kMemoryAllocationFailed,
 
 // What `act` returns, or what `without` returns if there is not enough memory for that.
 template <typename Act, typename Without>
-auto with_memory(const Act& act, const Without& without) -> decltype(act()) {
+auto with_memory(const Act& act, [[maybe_unused]] const Without& without) -> decltype(act()) {
 #if defined(__cpp_exceptions)
   try {
     return act();
