@@ -12,7 +12,7 @@ function(taper_selected_program name models)
   string(REPLACE "|" ";" models "${models}")
   add_executable(${name} test/selected/main.cpp test/e2e/model_cases.cpp tools/npy.cpp
     tools/compare.cpp tools/tensor_bytes.cpp tools/atomic_file.cpp
-    tools/interrupt.cpp)
+    tools/interrupt.cpp tools/system_posix.cpp)
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_compile_definitions(${name} PRIVATE TAPER_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
