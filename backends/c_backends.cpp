@@ -69,6 +69,7 @@ const char* taper_backend_name(size_t index) {
 }
 
 const taper_backend* taper_find_backend(const char* name, taper_error* error) {
+  // Never destroyed, since models may be closed at any time.
   const auto devices = []() -> taper::SharedDevices& {
     static auto* const kept = new taper::SharedDevices(nullptr);
     return *kept;

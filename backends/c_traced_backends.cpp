@@ -4,6 +4,7 @@
 #include "backends/c_backends.h"
 
 extern "C" const taper_backend* taper_find_traced_backend(const char* name, taper_error* error) {
+  // Never destroyed, since models may be closed at any time.
   const auto devices = []() -> taper::SharedDevices& {
     static auto* const kept = new taper::SharedDevices(&taper::profiler_of_this_thread());
     return *kept;
