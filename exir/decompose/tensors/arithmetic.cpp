@@ -84,8 +84,8 @@ void hypot(Builder& b) {
   Value* small = b.op("minimum", {x, y});
   Value* ratio = b.div(small, large);
   Value* root = b.op("sqrt", {b.add(b.mul(ratio, ratio), 1.0)});
-  Value* length =
-      b.where(b.op("eq.Tensor", {small, large}), b.mul(large, M_SQRT2), b.mul(large, root));
+  Value* diagonal = b.mul(large, std::numbers::sqrt2);
+  Value* length = b.where(b.op("eq.Tensor", {small, large}), diagonal, b.mul(large, root));
   Value* endless =
       b.op("logical_or", {b.op("eq.Scalar", {x, kInfinity}), b.op("eq.Scalar", {y, kInfinity})});
   b.result(b.where(endless, kInfinity, length));
