@@ -107,6 +107,7 @@ int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeT
   SizeTable sizes(graph);
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     const bool replaced = visit(node, rewriter, sizes);
+    rewriter.order_by_use(node);
     for (Value* value : node.outputs) sizes.note(value);
     return replaced;
   });

@@ -41,7 +41,8 @@ class SizeTable {
   std::unordered_map<std::string, Dim> dims_;
 };
 
-// rewrite() with a table of the sizes that are available before each node. Sizes that only a node's
+// rewrite() with a table of the sizes that are available before each node, and with the nodes of
+// each rule in an order that no compiler chooses (Rewriter::order_by_use). Sizes that only a node's
 // results provide become available after it: the rule that replaces the node cannot use them.
 int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeTable&)>& visit);
 

@@ -1,6 +1,7 @@
 #include "exir/ir/rewrite.h"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "exir/ir/registry.h"
@@ -98,6 +99,70 @@ Argument Rewriter::resolve(const Argument& arg) const {
   return items;
 }
 
+// A depth-first walk, which leaves a node when all that it reads has been placed. Of several
+// operands the one with more intermediate results comes first, so that few of them exist at a time
+// (Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions", 1970).
+void Rewriter::order_by_use(const Node& current) {
+  const auto begin = out_.begin() + static_cast<ptrdiff_t>(first_);
+  const bool pure = std::all_of(begin, out_.end(), [](const std::unique_ptr<Node>& node) {
+    return !node->schema->mutates() && !node->outputs.empty();
+  });
+  if (!pure) return;  // Reads and writes keep their order.
+  std::vector<std::unique_ptr<Node>> emitted(std::make_move_iterator(begin),
+                                             std::make_move_iterator(out_.end()));
+  out_.resize(first_);
+
+  struct Waiting {
+    std::unique_ptr<Node>* node;
+    size_t results = 1;  // How many intermediate results exist at a time.
+  };
+  std::unordered_map<const Node*, Waiting> waiting;
+  // What has to be placed before the reader, the operand with most results first.
+  const auto operands_of = [&](const auto& reader) {
+    std::vector<const Node*> operands;
+    for_each_value(reader, [&](const Value* value) {
+      const bool is_new =
+          std::find(operands.begin(), operands.end(), value->producer) == operands.end();
+      if (waiting.count(value->producer) != 0 && is_new) operands.push_back(value->producer);
+    });
+    std::stable_sort(operands.begin(), operands.end(), [&](const Node* a, const Node* b) {
+      return waiting.at(a).results > waiting.at(b).results;
+    });
+    return operands;
+  };
+  for (std::unique_ptr<Node>& node : emitted) {
+    Waiting entry = {&node};
+    size_t kept = 0;
+    for (const Node* operand : operands_of(*node)) {
+      entry.results = std::max(entry.results, waiting.at(operand).results + kept++);
+    }
+    waiting.emplace(node.get(), entry);
+  }
+
+  std::vector<std::pair<const Node*, bool>> path;  // With true, when its operands are placed.
+  const auto place = [&](const std::vector<const Node*>& roots) {
+    for (auto root = roots.rbegin(); root != roots.rend(); ++root) path.emplace_back(*root, false);
+    while (!path.empty()) {
+      const auto [node, is_ready] = path.back();
+      path.pop_back();
+      const auto found = waiting.find(node);
+      if (found == waiting.end()) continue;
+      if (is_ready) {
+        out_.push_back(std::move(*found->second.node));
+        waiting.erase(found);
+        continue;
+      }
+      path.emplace_back(node, true);
+      const std::vector<const Node*> operands = operands_of(*node);
+      for (auto each = operands.rbegin(); each != operands.rend(); ++each)
+        path.emplace_back(*each, false);
+    }
+  };
+  place(operands_of(current));
+  for (Value* output : current.outputs) place(operands_of(resolve(output)));
+  for (std::unique_ptr<Node>& node : emitted) place({node.get()});  // What only later nodes read.
+}
+
 int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
             const std::function<void(Rewriter&)>& at_end) {
   Rewriter rewriter(graph);
@@ -109,6 +174,7 @@ int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
       if (arg.is_value() || arg.is_list()) arg = rewriter.resolve(arg);
     }
     rewriter.current_ = node.get();
+    rewriter.first_ = rewriter.out_.size();
     if (visit(*node, rewriter)) {
       dropped.push_back(std::move(node));
     } else {

@@ -39,12 +39,19 @@ class Rewriter {
   void replace(Value* old_value, Argument new_argument);
   Argument resolve(const Argument& arg) const;
 
+  // Puts what was emitted for `current`, the visited node, into an order that depends only on how
+  // it is read by that node, or by what took the place of its results. Compilers choose in which
+  // order they evaluate the arguments of add(mul(a, b), neg(c)), so such code emits nodes in
+  // different orders; files are to be the same on all platforms.
+  void order_by_use(const Node& current);
+
  private:
   friend int rewrite(Graph&, const std::function<bool(Node&, Rewriter&)>&,
                      const std::function<void(Rewriter&)>&);
   Graph& graph_;
   Node* current_ = nullptr;
   std::vector<std::unique_ptr<Node>> out_;
+  size_t first_ = 0;  // Where what is emitted for the visited node begins.
   std::unordered_map<Value*, Argument> replaced_;
 };
 

@@ -32,6 +32,44 @@ TEST(Rewrite, ReplacesANodeAndItsUses) {
   EXPECT_EQ(graph->nodes[0]->name, "y");
 }
 
+// x * x + relu(x), emitted from the right operand to the left one and the other way round, with a
+// node that nothing reads yet.
+TEST(Rewrite, OrdersWhatIsEmittedByItsUses) {
+  const auto rewritten = [](bool from_the_left) {
+    const auto graph = parse_graph(R"(graph "g" {
+      input %x: float32[2]
+      %y: float32[2] = aten::silu(%x)
+      return %y
+    })");
+    rewrite(*graph, [&](Node& node, Rewriter& r) {
+      const Value* x = node.arg(0).value();
+      const auto call = [&](const char* target, const std::vector<Argument>& args) {
+        return r.emit(target, args, {x->type})[0];
+      };
+      call("aten::neg", {node.arg(0)});
+      Value* left = nullptr;
+      Value* right = nullptr;
+      if (from_the_left) left = call("aten::mul.Tensor", {node.arg(0), node.arg(0)});
+      right = call("aten::relu", {node.arg(0)});
+      if (!from_the_left) left = call("aten::mul.Tensor", {node.arg(0), node.arg(0)});
+      r.replace(node.outputs[0], call("aten::add.Tensor", {left, right}));
+      r.order_by_use(node);
+      return true;
+    });
+    return print(*graph);
+  };
+  EXPECT_EQ(rewritten(true), R"(graph "g" {
+  input %x: float32[2]
+  %mul: float32[2] = aten::mul.Tensor(%x, %x)
+  %relu: float32[2] = aten::relu(%x)
+  %add: float32[2] = aten::add.Tensor(%mul, %relu, 1)
+  %neg: float32[2] = aten::neg(%x)
+  return %add
+}
+)");
+  EXPECT_EQ(rewritten(false), rewritten(true));
+}
+
 TEST(Rewrite, FollowsChainsOfReplacements) {
   const auto graph = parse_graph(R"(graph "g" {
     input %x: float32[2]

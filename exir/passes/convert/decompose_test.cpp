@@ -85,9 +85,9 @@ TEST(Decompose, WeightsOfTorchaoKeepTheirChannels) {
             R"(  constant %w: int8[3, 4] = zeros
   constant %s: float32[3, 1] = {1, 2, 3}
   constant %z: int8[3, 1] = zeros
+  %y_3: float32[3] = aten::view(%s, [3])
   %y_1: int8[3] = aten::view(%z, [3])
   %y_2: int16[3] = aten::_to_copy(%y_1, int16, None, None, None, False, None)
-  %y_3: float32[3] = aten::view(%s, [3])
   %y_4: float32[3, 4] = quantized_decomposed::dequantize_per_channel(%w, %y_3, %y_2, 0, -8, 7, int8, None)
   return %y_4
 )");
@@ -100,9 +100,9 @@ TEST(Decompose, BlocksOfTorchaoGetDimensionsOfTheirOwn) {
   return %y)"),
             R"(  input %x: float32[3, 8]
   input %s: float32[3, 2]
+  %y_3: float32[3, 2, 4] = aten::view(%x, [3, 2, 4])
   %y_1: float32[3, 2, 1] = aten::view(%s, [3, 2, 1])
   %y_2: float32[3, 2, 1] = aten::reciprocal(%y_1)
-  %y_3: float32[3, 2, 4] = aten::view(%x, [3, 2, 4])
   %y_4: float32[3, 2, 4] = aten::mul.Tensor(%y_3, %y_2)
   %y_5: float32[3, 2, 4] = aten::round(%y_4)
   %y_6: float32[3, 2, 4] = aten::clamp(%y_5, -128.0, 127.0)
