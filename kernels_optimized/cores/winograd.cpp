@@ -148,10 +148,18 @@ struct Corner {
   int64_t image, row, column;
 };
 
+// Where tile `index` along a side begins: those of the image that begins at 0 come first, then
+// those of the image that begins at 1.
+HWY_INLINE int64_t start_of(const WinogradShape& s, int64_t index, int64_t size, int64_t dilation) {
+  const int64_t each = s.tiles_along(size, dilation);
+  return index / each + index % each * s.tile * dilation;
+}
+
 HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
   const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
   const int64_t image = tile / each, inside = tile % each;
-  return {image, inside / across * s.tile, inside % across * s.tile};
+  return {image, start_of(s, inside / across, s.out_height, s.dilation_down),
+          start_of(s, inside % across, s.out_width, s.dilation_across)};
 }
 
 template <int kTile>
@@ -162,9 +170,9 @@ void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const f
     const Corner corner = corner_of(s, tiles.first + r);
     const float* pixels[kSide * kSide];
     for (int i = 0; i < kSide; ++i) {
-      const int64_t y = corner.row + i - s.padding_top;
+      const int64_t y = corner.row + i * s.dilation_down - s.padding_top;
       for (int j = 0; j < kSide; ++j) {
-        const int64_t x = corner.column + j - s.padding_left;
+        const int64_t x = corner.column + j * s.dilation_across - s.padding_left;
         const bool inside = y >= 0 && y < s.height && x >= 0 && x < s.width;
         const int64_t place = (corner.image * s.height + y) * s.width + x;
         pixels[i * kSide + j] = inside ? image + place * s.channels : zeros;
@@ -218,7 +226,8 @@ void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const 
     float* pixels[kTile * kTile];
     for (int i = 0; i < kTile; ++i) {
       for (int j = 0; j < kTile; ++j) {
-        const int64_t y = corner.row + i, x = corner.column + j;
+        const int64_t y = corner.row + i * s.dilation_down;
+        const int64_t x = corner.column + j * s.dilation_across;
         const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
         const bool inside = y < s.out_height && x < s.out_width;
         pixels[i * kTile + j] = inside ? out + place * channels : nullptr;

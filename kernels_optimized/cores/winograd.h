@@ -7,6 +7,9 @@
 // back. That takes 16 multiplications instead of 36 for tiles of 2, 36 instead of 144 for tiles of
 // 4. Rounding errors are up to twice those of the plain sum.
 //
+// A dilated convolution is a plain one of every dilation-th row and column: each of these smaller
+// images has tiles of its own.
+//
 // This file has the three transforms; the caller computes the products. Images are [images, height,
 // width, channels], filters [out channels, 3, 3, channels]. Threads: functions access only the
 // memory that is passed.
@@ -22,11 +25,16 @@ struct WinogradShape {
   int64_t out_height = 0, out_width = 0, out_channels = 0;
   int64_t padding_top = 0, padding_left = 0;
   int64_t tile = 4;  // 2 or 4.
+  int64_t dilation_down = 1, dilation_across = 1;
 
   int64_t points() const { return (tile + 2) * (tile + 2); }
-  int64_t tiles_down() const { return (out_height + tile - 1) / tile; }
-  int64_t tiles_across() const { return (out_width + tile - 1) / tile; }
+  int64_t tiles_down() const { return dilation_down * tiles_along(out_height, dilation_down); }
+  int64_t tiles_across() const { return dilation_across * tiles_along(out_width, dilation_across); }
   int64_t tiles() const { return images * tiles_down() * tiles_across(); }
+  // The tiles of one of the smaller images along a side.
+  int64_t tiles_along(int64_t size, int64_t dilation) const {
+    return ((size + dilation - 1) / dilation + tile - 1) / tile;
+  }
 };
 
 // Some of the tiles, and the matrices that hold them: row r of each matrix is tile first + r.

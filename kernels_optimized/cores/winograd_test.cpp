@@ -1,5 +1,6 @@
 // The transforms with plain products between them, against the definition of convolution in double:
-// partial tiles, every padding, channels that do not fill a vector, several images, clamping.
+// partial tiles, every padding, dilations, channels that do not fill a vector, several images,
+// clamping.
 
 #include "kernels_optimized/cores/winograd.h"
 
@@ -37,8 +38,9 @@ double convolved(const WinogradShape& s, const Floats& image, const Floats& filt
   for (int64_t k = 0; k < 9; ++k) {
     for (int64_t c = 0; c < s.channels; ++c) {
       const float tap = filters[static_cast<size_t>((o * 9 + k) * s.channels + c)];
-      const float value =
-          pixel(s, image, n, y + k / 3 - s.padding_top, x + k % 3 - s.padding_left, c);
+      const int64_t row = y + k / 3 * s.dilation_down - s.padding_top;
+      const int64_t column = x + k % 3 * s.dilation_across - s.padding_left;
+      const float value = pixel(s, image, n, row, column, c);
       sum += static_cast<double>(tap) * static_cast<double>(value);
     }
   }
@@ -106,11 +108,14 @@ void check(const WinogradShape& s, const WinogradOutput& last, const Floats& ima
 
 TEST(Winograd, IsTheConvolution) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  // {images, height, width, channels, out height, out width, out channels, top, left}
-  const WinogradShape shapes[] = {{1, 8, 8, 16, 8, 8, 16, 1, 1},   {2, 7, 5, 3, 7, 5, 5, 1, 1},
-                                  {1, 6, 9, 17, 4, 7, 33, 0, 0},   {1, 3, 3, 1, 1, 1, 1, 0, 0},
-                                  {1, 10, 4, 40, 12, 6, 19, 2, 2}, {3, 1, 1, 8, 1, 1, 8, 1, 1},
-                                  {1, 13, 6, 20, 12, 7, 16, 0, 1}};
+  // {images, height, width, channels, out height, out width, out channels, top, left, tile,
+  //  dilation down, dilation across}
+  const WinogradShape shapes[] = {
+      {1, 8, 8, 16, 8, 8, 16, 1, 1},         {2, 7, 5, 3, 7, 5, 5, 1, 1},
+      {1, 6, 9, 17, 4, 7, 33, 0, 0},         {1, 3, 3, 1, 1, 1, 1, 0, 0},
+      {1, 10, 4, 40, 12, 6, 19, 2, 2},       {3, 1, 1, 8, 1, 1, 8, 1, 1},
+      {1, 13, 6, 20, 12, 7, 16, 0, 1},       {1, 11, 9, 16, 11, 9, 16, 2, 2, 4, 2, 2},
+      {2, 9, 8, 5, 7, 6, 17, 0, 3, 4, 1, 4}, {1, 3, 2, 8, 3, 2, 8, 5, 5, 4, 5, 5}};
   std::mt19937 random(11);
   for (Level level : kLevels) {
     limit_level(level);
