@@ -8,8 +8,12 @@
 namespace taper::optimized {
 
 // REQUIRES of all: input, weight and output are contiguous floats, and none is empty. They return
-// false, having written nothing, if this processor has no vector form. The first two do not take
+// false, having written nothing, if this processor has no vector form. The first three do not take
 // transposed convolutions.
+
+// One matrix product per block of output rows, whose right operand is the input itself. Also
+// returns false if the rows are short, if they have steps, or if there is too little temp memory.
+bool convolve_direct(const portable::Convolution& conv, KernelContext& context);
 
 // One matrix product per image and group, out[o, y] = sum of weight[o, k] * patch[k, y], whose
 // patches are gathered panel by panel (gemm.h).

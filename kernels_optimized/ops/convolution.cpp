@@ -42,7 +42,7 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
     return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
   }
   if (conv.group_in() == 1 && conv.groups > 1) return convolve_planes(conv, context.pool());
-  return convolve_dense(conv, context);
+  return convolve_direct(conv, context) || convolve_dense(conv, context);
 }
 
 }  // namespace

@@ -36,10 +36,12 @@ struct Shape {
   int32_t size[3];
   int32_t kernel[3];
   int64_t stride, padding, dilation, groups;
+  int64_t last_stride = 0;  // Along rows, if it differs.
 
+  int64_t stride_of(int d) const { return d == 2 && last_stride != 0 ? last_stride : stride; }
   int64_t out_size(int d) const {
     const int64_t pad = kernel[d] == 1 ? 0 : padding;
-    return (size[d] + 2 * pad - dilation * (kernel[d] - 1) - 1) / stride + 1;
+    return (size[d] + 2 * pad - dilation * (kernel[d] - 1) - 1) / stride_of(d) + 1;
   }
 };
 
@@ -75,7 +77,7 @@ double expected(const Shape& s, const int64_t (&pad)[3], const float* in, const 
       int64_t offset = at[0] * s.in + first + i;
       bool inside = true;
       for (int d = 0; d < 3; ++d) {
-        const int64_t x = at[2 + d] * s.stride - pad[d] + tap[d] * s.dilation;
+        const int64_t x = at[2 + d] * s.stride_of(d) - pad[d] + tap[d] * s.dilation;
         inside = inside && x >= 0 && x < s.size[d];
         offset = offset * s.size[d] + x;
       }
@@ -98,7 +100,7 @@ TEST_P(Convolution, AgreesWithTheDefinition) {
   TestTensor x = numbers({s.batch, s.in, s.size[0], s.size[1], s.size[2]}), b = numbers({s.out});
   TestTensor w = numbers({s.out, per_group, s.kernel[0], s.kernel[1], s.kernel[2]});
   TestTensor y(ScalarType::kFloat, {s.batch, s.out, to[0], to[1], to[2]});
-  Ints stride({s.stride, s.stride, s.stride}), padding({pad[0], pad[1], pad[2]});
+  Ints stride({s.stride, s.stride, s.stride_of(2)}), padding({pad[0], pad[1], pad[2]});
   Ints dilation({s.dilation, s.dilation, s.dilation}), none({0, 0, 0});
   EValue slots[] = {EValue(&*x),      EValue(&*w),      EValue(&*b),   stride.value(),
                     padding.value(),  dilation.value(), EValue(false), none.value(),
@@ -121,9 +123,16 @@ TEST_P(Convolution, AgreesWithTheDefinition) {
 }
 
 const Shape kShapes[] = {
-    {1, 3, 8, {1, 19, 37}, {1, 3, 3}, 1, 1, 1, 1},   // Rows of two vectors and a tail.
-    {2, 3, 13, {1, 21, 41}, {1, 3, 3}, 2, 1, 1, 1},  // A first layer; no scratch.
-    {1, 2, 5, {1, 31, 35}, {1, 7, 7}, 2, 3, 1, 1},   //
+    {1, 3, 8, {1, 19, 37}, {1, 3, 3}, 1, 1, 1, 1},      // Rows of two vectors and a tail.
+    {2, 3, 13, {1, 21, 41}, {1, 3, 3}, 2, 1, 1, 1},     // A first layer; no scratch.
+    {1, 2, 5, {1, 31, 35}, {1, 7, 7}, 2, 3, 1, 1},      //
+    {1, 70, 13, {1, 20, 32}, {1, 3, 3}, 1, 1, 1, 1},    // More terms than are added at a time.
+    {1, 3, 16, {1, 11, 300}, {1, 3, 3}, 1, 1, 1, 1},    // More columns than a block has.
+    {1, 2, 4, {1, 40, 48}, {1, 3, 3}, 1, 9, 9, 1},      // Output rows share no input rows.
+    {1, 20, 17, {6, 7, 16}, {3, 3, 3}, 1, 1, 1, 1},     //
+    {1, 10, 10, {1, 9, 33}, {1, 3, 3}, 1, 1, 1, 2},     //
+    {2, 5, 20, {1, 30, 64}, {1, 3, 3}, 2, 1, 1, 1, 1},  // Steps of 2 between rows, no scratch.
+    {1, 5, 20, {9, 14, 33}, {3, 3, 4}, 2, 1, 1, 1, 1},  //
     {1, 40, 30, {1, 7, 7}, {1, 3, 3}, 1, 1, 1, 1},   // Panels of several rows, deeper than a block.
     {1, 5, 4, {1, 17, 23}, {1, 3, 3}, 3, 2, 2, 1},   // Stride 3, dilation.
     {1, 20, 33, {1, 9, 9}, {1, 1, 1}, 1, 0, 1, 1},   // Point-wise.
