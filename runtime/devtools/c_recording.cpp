@@ -77,8 +77,7 @@ Profiler& profiler_of_this_thread() {
 extern "C" {
 
 taper_recording* taper_start_recording(taper_on_event on_event, void* context) {
-  taper_recording* const recording = taper::with_memory(
-      [] { return new taper_recording(); }, []() -> taper_recording* { return nullptr; });
+  taper_recording* const recording = taper::make_or_null<taper_recording>().release();
   if (recording == nullptr) return nullptr;
   recording->on_event = on_event;
   recording->context = context;

@@ -4,28 +4,12 @@
 #include "backends/vulkan/descriptor.h"
 
 #include <cstdlib>
-#include <utility>
 
 #include "backends/vulkan/runtime/vulkan_backend.h"
 #include "taper/out_of_memory.h"
 
 namespace taper::vulkan {
 namespace {
-
-class VulkanDevice final : public Device {
- public:
-  explicit VulkanDevice(VulkanOptions options) : backend_(std::move(options)) {}
-  BackendInterface& interface() override { return backend_; }
-  Status save_packed() override { return backend_.save_shaders(); }
-  PackedReport packed_report() const override { return backend_.cache_report(); }
-  void tell_memory(const void* handle, MemoryListener& listener) const override {
-    VulkanBackend::tell_memory(handle, listener);
-  }
-  const char* note() const override { return backend_.note(); }
-
- private:
-  VulkanBackend backend_;
-};
 
 VulkanOptions backend_options(const DeviceOptions& options) {
   VulkanOptions mine;
@@ -39,12 +23,23 @@ VulkanOptions backend_options(const DeviceOptions& options) {
   return mine;
 }
 
+class VulkanDevice final : public Device {
+ public:
+  explicit VulkanDevice(const DeviceOptions& options) : backend_(backend_options(options)) {}
+  BackendInterface& interface() override { return backend_; }
+  Status save_packed() override { return backend_.save_shaders(); }
+  PackedReport packed_report() const override { return backend_.cache_report(); }
+  void tell_memory(const void* handle, MemoryListener& listener) const override {
+    VulkanBackend::tell_memory(handle, listener);
+  }
+  const char* note() const override { return backend_.note(); }
+
+ private:
+  VulkanBackend backend_;
+};
+
 std::unique_ptr<Device> make_device(const DeviceOptions& options) {
-  return with_memory(
-      [&]() -> std::unique_ptr<Device> {
-        return std::make_unique<VulkanDevice>(backend_options(options));
-      },
-      []() -> std::unique_ptr<Device> { return nullptr; });
+  return make_or_null<VulkanDevice>(options);
 }
 
 }  // namespace

@@ -40,9 +40,7 @@ class XnnpackDevice final : public Device {
 };
 
 std::unique_ptr<Device> make(const DeviceOptions& options) {
-  return with_memory(
-      [&]() -> std::unique_ptr<Device> { return std::make_unique<XnnpackDevice>(options); },
-      []() -> std::unique_ptr<Device> { return nullptr; });
+  return make_or_null<XnnpackDevice>(options);
 }
 
 }  // namespace

@@ -3,8 +3,6 @@
 
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
-#include <new>
-
 #include "backends/xnnpack/runtime/packed/packed_cache.h"
 #include "backends/xnnpack/runtime/stages/pages.h"
 #include "backends/xnnpack/runtime/stages/work_memory.h"
@@ -37,9 +35,7 @@ Result<bool> shares_workspace(CompileSpecs specs) {
 }  // namespace
 
 XnnpackBackend::XnnpackBackend(const XnnpackOptions& options)
-    : options_(options),
-      cache_(with_memory([&] { return new xnnpack::PackedCache(options.cache_path); },
-                         []() -> xnnpack::PackedCache* { return nullptr; })) {}
+    : options_(options), cache_(make_or_null<xnnpack::PackedCache>(options.cache_path)) {}
 
 XnnpackBackend::~XnnpackBackend() = default;
 
@@ -50,12 +46,12 @@ Status XnnpackBackend::prepare(bool shares_workspace) {
                 "there is no memory for the XNNPACK backend");
   const std::lock_guard<std::mutex> lock(mutex_);
   if (shares_workspace && workspace_ == nullptr) {
-    workspace_.reset(new (std::nothrow) xnnpack::WorkMemory());
+    workspace_ = make_or_null<xnnpack::WorkMemory>();
     TAPER_REQUIRE(workspace_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                   "there is no memory for the workspace");
   }
   if (options_.pool != nullptr || own_threads_ != nullptr) return {};
-  own_threads_.reset(new (std::nothrow) XnnpackThreads(options_.threads));
+  own_threads_ = make_or_null<XnnpackThreads>(options_.threads);
   TAPER_REQUIRE(own_threads_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the threads of XNNPACK");
   return {};

@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <memory>
 #include <new>
+#include <utility>
 
 #include "taper/status.h"
 
@@ -33,6 +35,13 @@ auto with_memory(const Act& act, [[maybe_unused]] const Without& without) -> dec
 template <typename Act>
 auto with_memory(const Act& act) -> decltype(act()) {
   return with_memory(act, []() -> decltype(act()) { return kOutOfMemory; });
+}
+
+// A new T, or null if there is not enough memory for it or for what its constructor makes.
+template <typename T, typename... Args>
+std::unique_ptr<T> make_or_null(Args&&... args) {
+  return with_memory([&] { return std::make_unique<T>(std::forward<Args>(args)...); },
+                     [] { return std::unique_ptr<T>(); });
 }
 
 }  // namespace taper
