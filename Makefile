@@ -11,7 +11,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test wheel asan bench bench-peers figures size amalgamation fuzz libfuzzer format lint models clean
+.PHONY: help demo build test wheel asan bench bench-peers bench-breadth figures size amalgamation fuzz libfuzzer format lint models clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -37,6 +37,9 @@ bench: build ## the measured figures: export, load, dispatch, kernels
 
 bench-peers: ## compare Taper with ExecuTorch, ONNX Runtime, OpenVINO and others: docs/benchmarks.md
 	@scripts/bench_peers.sh
+
+bench-breadth: ## the same for many architectures, the worst first: docs/benchmarks_breadth.md
+	@scripts/bench_peers.sh --breadth
 
 figures: ## measure the tables of README and docs and write them (ONLY=export,run); CHECK=1 names old ones
 	@$(if $(CHECK),,$(BUILD) release &&) python3 test/bench/figures/figures.py $(if $(CHECK),--check) $(if $(ONLY),--only $(ONLY))

@@ -2,6 +2,7 @@
 # Measures Taper and other runtimes and writes docs/benchmarks.md (see test/bench/peers/README.md).
 #
 #   scripts/bench_peers.sh [--models a,b] [--peers x,y] [--kinds f32x1,int8x2] [--again] [--report]
+#   scripts/bench_peers.sh --breadth ...    # many architectures, into docs/benchmarks_breadth.md
 #
 # The peers' packages are downloaded once into the user's cache. A package that cannot be installed
 # is left out, and the report says so. The first run takes about half an hour, mostly for exports.
@@ -30,8 +31,10 @@ if ! [ -f "$folder/.installed" ] || [ "$(cat "$folder/.installed")" != "$wanted"
   echo "$wanted" >"$folder/.installed"
 fi
 
+markdown=docs/benchmarks.md
+case " $* " in *" --breadth "*) markdown=docs/benchmarks_breadth.md ;; esac
 cmake --preset release >/dev/null
 cmake --build --preset release --target taper >/dev/null
 PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 \
   exec "$python" test/bench/peers/bench.py --taper build/release/bin/taper --out build/peers \
-  --markdown docs/benchmarks.md "$@"
+  --markdown "$markdown" "$@"

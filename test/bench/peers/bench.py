@@ -13,11 +13,14 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
 import numpy as np
 
+import breadth
+import breadth_report
 import models
 import peers
 import report
@@ -29,16 +32,27 @@ SECONDS_PER_TURN = 0.25
 HERE = os.path.dirname(os.path.abspath(__file__))
 TAPER = "taper"
 KINDS = (("f32", 1), ("f32", 2), ("int8", 1), ("int8", 2))
+EVERY_PEER = {
+    "models": list(models.ENTRIES),
+    "peers": [name for name in peers.PEERS if name != "kernels"],
+    "kinds": [f"{dtype}x{threads}" for dtype, threads in KINDS],
+}
+BREADTH = {
+    "models": list(breadth.ENTRIES),
+    "peers": [TAPER, "kernels", *breadth_report.PEERS],
+    "kinds": [f"f32x{threads}" for threads in (1, 2, 4, 8) if threads <= os.cpu_count()],
+}
 
 
 class Worker:
     """A peer that runs in a process of its own, worker.py."""
 
-    def __init__(self, path, name, file, inputs, threads):
+    def __init__(self, path, name, file, inputs, expected, threads):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
         environment["PEERS_START"] = str(time.monotonic())
         self.process = subprocess.Popen(
-            [sys.executable, os.path.join(path, "worker.py"), name, file, inputs, str(threads)],
+            [sys.executable, os.path.join(path, "worker.py"), name, file, inputs, expected,
+             str(threads)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=environment)  # fmt: skip
         self.first = self.answer()
@@ -64,10 +78,15 @@ class Worker:
 class TaperRuns:
     """Taper: every turn is a `taper bench`, which reports the time of a run without loading."""
 
-    def __init__(self, taper, file, arrays, threads, is_cold):
+    def __init__(self, taper, file, arrays, expected, threads, is_cold):
         self.command = [taper, "bench", file, "--json", "--threads", str(threads)]
         self.inputs = arrays
         self.first = self.cold(taper, file, threads) if is_cold else {}
+        with tempfile.TemporaryDirectory() as folder:
+            peers.run_checked([taper, "run", file, "-i", ",".join(arrays), "-t", str(threads),
+                               "--outputs", folder])  # fmt: skip
+            first = np.load(os.path.join(folder, sorted(os.listdir(folder))[0]))
+        self.first["difference"] = peers.difference(first, np.load(expected))
 
     def cold(self, taper, file, threads):
         """Cold start with and without packed weights beside the model: seconds to the first result
@@ -117,7 +136,8 @@ class Bench:
     def __init__(self, options):
         self.options = options
         os.makedirs(options.out, exist_ok=True)
-        self.file = os.path.join(options.out, "results.json")
+        name = "breadth.json" if options.breadth else "results.json"
+        self.file = os.path.join(options.out, name)
         self.results = {}
         if os.path.exists(self.file):
             with open(self.file) as file:
@@ -150,7 +170,7 @@ class Bench:
         where = self.context(model).path(f"{dtype}.{name}.where")
         if key not in self.exported:
             self.exported[key] = None
-            if name == TAPER or self.options.again or not os.path.exists(where):
+            if is_taper(name) or self.options.again or not os.path.exists(where):
                 self.exported[key] = self.make(",".join(key))
         if self.exported[key] is not None:
             raise RuntimeError(self.exported[key])
@@ -168,11 +188,12 @@ class Bench:
         return None
 
     def start(self, model, name, dtype, threads, inputs):
-        path = self.export(model, name, dtype)
-        if name == TAPER:
-            is_cold = (dtype, threads) == KINDS[0]  # The report shows only this one.
-            return TaperRuns(self.options.taper, path, inputs[1], threads, is_cold), path
-        return Worker(HERE, name, path, inputs[0], threads), path
+        path, expected = self.export(model, name, dtype), self.context(model).expected
+        if is_taper(name):
+            # The report shows only this one.
+            is_cold = (dtype, threads) == KINDS[0] and not self.options.breadth
+            return TaperRuns(self.options.taper, path, inputs[1], expected, threads, is_cold), path
+        return Worker(HERE, name, path, inputs[0], expected, threads), path
 
     def measure(self, model, dtype, threads):
         key = f"{model}/{dtype}/{threads}"
@@ -225,6 +246,10 @@ class Bench:
         os.replace(self.file + ".new", self.file)
 
 
+def is_taper(name):
+    return isinstance(peers.PEERS[name], peers.Taper)
+
+
 def reason(error):
     if isinstance(error, subprocess.TimeoutExpired):
         return f"not finished in {error.timeout:.0f} s"
@@ -260,10 +285,11 @@ def parse():
     parser.add_argument("--taper", required=True, help="the program to measure")
     parser.add_argument("--out", required=True, help="the folder for models and results")
     parser.add_argument("--markdown", help="write the report to this file")
-    parser.add_argument("--models", default=",".join(models.ENTRIES))
-    parser.add_argument("--peers", default=",".join(peers.PEERS))
-    parser.add_argument("--kinds", default=",".join(f"{d}x{t}" for d, t in KINDS),
-                        help="dtypes and threads: f32x1,int8x2")  # fmt: skip
+    parser.add_argument("--breadth", action="store_true",
+                        help="the architectures of breadth.py beside the fastest peers")  # fmt: skip
+    parser.add_argument("--models")
+    parser.add_argument("--peers")
+    parser.add_argument("--kinds", help="dtypes and threads: f32x1,int8x2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--export-timeout", type=int, default=300)
     parser.add_argument("--again", action="store_true", help="repeat all measurements")
@@ -271,7 +297,10 @@ def parse():
     parser.add_argument("--export", help=argparse.SUPPRESS)
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    options.peers = options.peers.split(",")
+    chosen = BREADTH if options.breadth else EVERY_PEER
+    for name, default in chosen.items():
+        given = getattr(options, name)
+        setattr(options, name, given.split(",") if given else default)
     options.taper = os.path.abspath(options.taper)
     options.out = os.path.abspath(options.out)
     return options
@@ -283,13 +312,13 @@ def main():
         return export(options)
     bench = Bench(options)
     if not options.report:
-        for model in options.models.split(","):
-            for kind in options.kinds.split(","):
+        for model in options.models:
+            for kind in options.kinds:
                 dtype, threads = kind.rsplit("x", 1)
-                if dtype == "f32" or models.ENTRIES[model].int8:
+                if dtype == "f32" or models.entry_of(model).int8:
                     bench.measure(model, dtype, int(threads))
     if options.markdown:
-        text = report.write(bench.results)
+        text = (breadth_report if options.breadth else report).write(bench.results)
         with open(options.markdown, "w") as file:
             file.write(text)
     return 0

@@ -214,8 +214,17 @@ ENTRIES = {
 }
 
 
+def entry_of(name):
+    """One of the models above, or an architecture of breadth.py."""
+    if name in ENTRIES:
+        return ENTRIES[name]
+    import breadth
+
+    return breadth.ENTRIES[name]
+
+
 def make(name):
     """The module in inference mode and its arguments, the same ones every time."""
     torch.manual_seed(0)
-    module, args = ENTRIES[name].make()
+    module, args = entry_of(name).make()
     return module.eval(), args

@@ -61,6 +61,18 @@ class Context:
         return path
 
     @cached_property
+    def expected(self):
+        """PyTorch's first output as a .npy file."""
+        import torch
+
+        path = self.path("expected.npy")
+        if not os.path.exists(path):
+            module, args = self.model
+            with torch.no_grad():
+                np.save(path, first_of(module(*args)))
+        return path
+
+    @cached_property
     def int8_onnx(self):
         """Quantised by ONNX Runtime: per channel, with quantised inputs and outputs (QDQ)."""
         from onnxruntime.quantization import CalibrationDataReader, QuantType, quantize_static
@@ -79,6 +91,25 @@ class Context:
             types = {"activation_type": QuantType.QUInt8, "weight_type": QuantType.QInt8}
             quantize_static(self.onnx, path, Once(), per_channel=True, **types)
         return path
+
+
+def first_of(outputs):
+    """The first output of any peer as an array, or None if the peer does not return it."""
+    if outputs is None:
+        return None
+    if hasattr(outputs, "values") and not hasattr(outputs, "shape"):
+        outputs = list(outputs.values())
+    while isinstance(outputs, (list, tuple)):
+        outputs = outputs[0]
+    return np.asarray(outputs)
+
+
+def difference(outputs, expected):
+    """The largest difference of the first output, relative to the largest expected value."""
+    found = first_of(outputs)
+    if found is None:
+        return None
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))
 
 
 def onnx_inputs(path):
@@ -119,6 +150,20 @@ class Taper(Peer):
                 os.link(theirs, path)
             return path
         run_checked([context.taper, "export", "--backend", "xnnpack", context.pt2, "-o", path])
+        return path
+
+
+class TaperKernels(Taper):
+    """The same without a backend."""
+
+    name = "kernels"
+    label = "Taper, no backend"
+
+    def export(self, context, dtype):
+        if dtype != "f32":
+            raise RuntimeError("not measured: the quantised file is ExecuTorch's, for XNNPACK")
+        path = context.path("f32.kernels.pte")
+        run_checked([context.taper, "export", context.pt2, "-o", path])
         return path
 
 
@@ -347,5 +392,7 @@ class Eager(Peer):
 
 PEERS = {
     peer.name: peer
-    for peer in (Taper(), ExecuTorch(), OnnxRuntime(), OpenVino(), Ncnn(), LiteRt(), Eager())
+    for peer in (
+        Taper(), TaperKernels(), ExecuTorch(), OnnxRuntime(), OpenVino(), Ncnn(), LiteRt(), Eager(),
+    )  # fmt: skip
 }

@@ -30,7 +30,9 @@ def version_of(peer, results):
 def machine(results):
     """What the rows were measured with, each once, and the versions."""
     measured = dict.fromkeys(row["measured"] for row in results.values() if "measured" in row)
-    versions = [f"{peer.label} {version_of(peer, results)}" for peer in peers.PEERS.values()]
+    seen = {name for row in results.values() for name in row}
+    versions = [f"{peer.label} {version_of(peer, results)}"
+                for peer in peers.PEERS.values() if peer.name in seen]  # fmt: skip
     return [*(f"- {line}" for line in measured), f"- Versions: {'; '.join(versions)}."]
 
 

@@ -1,6 +1,6 @@
 """Runs one peer with one model in a process of its own.
 
-    worker.py PEER FILE INPUTS.npz THREADS
+    worker.py PEER FILE INPUTS.npz EXPECTED.npy THREADS
 
 Loads, runs once and prints a line of JSON with the figures. Each line on stdin is then a number of
 runs, for which it prints another line of JSON. The environment variable PEERS_START is the
@@ -32,7 +32,7 @@ def import_runtime(peer):
 
 
 def main():
-    name, path, inputs, threads = sys.argv[1:]
+    name, path, inputs, expected, threads = sys.argv[1:]
     import peers
 
     peer = peers.PEERS[name]
@@ -44,11 +44,12 @@ def main():
         file.write("5")  # Resets the peak.
     start = time.perf_counter()
     run = peer.load(path, int(threads))
-    run(arrays)
+    outputs = run(arrays)
     first = time.perf_counter() - start
     process = time.monotonic() - float(os.environ["PEERS_START"])
     report = {"first_s": first, "process_s": process, "rss_kb": memory_kb("VmHWM") - before,
-              "version": peer.version()}  # fmt: skip
+              "version": peer.version(),
+              "difference": peers.difference(outputs, np.load(expected))}  # fmt: skip
     print("PEER", json.dumps(report), flush=True)
     for line in sys.stdin:
         walls, cpu = [], time.process_time()

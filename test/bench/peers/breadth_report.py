@@ -1,0 +1,71 @@
+"""Writes docs/benchmarks_breadth.md: every architecture of breadth.py, the worst first."""
+
+import peers
+from report import TAPER, figure, machine, mean, number, of_kind, table
+
+PEERS = ("onnxruntime", "openvino")
+HEAD = """# Benchmarks of architectures that nobody named
+
+Written by `make bench-breadth`; `test/bench/peers/README.md` describes the method. Milliseconds of
+a run, f32, batch 1, medians over rounds in which all take turns. The ratio is that of the faster
+peer to Taper: above 1 Taper is ahead of both. The differences are the largest ones of the first
+output from PyTorch's, relative to its largest value."""
+
+
+def ratio(row):
+    """The faster peer's time over Taper's; None if either is missing."""
+    ours = figure(row, TAPER, "wall_s")
+    theirs = [t for t in (figure(row, name, "wall_s") for name in PEERS) if t]
+    return min(theirs) / ours if ours and theirs else None
+
+
+def milliseconds(row, name):
+    seconds = figure(row, name, "wall_s")
+    return number(seconds * 1e3) if seconds else "-"
+
+
+def difference(row, name):
+    found = figure(row, name, "difference")
+    return f"{found:.0e}" if found is not None else "-"
+
+
+def compared(results, threads):
+    rows = [(ratio(row), model, row) for model, row in of_kind(results, ("f32", threads))]
+    known = sorted((entry for entry in rows if entry[0]), key=lambda entry: entry[0])
+    if not known:
+        return
+    ahead = sum(r > 1 for r, _, _ in known)
+    yield f"## {threads} thread{'s' if threads > 1 else ''}"
+    yield ""
+    yield (f"Ahead on {ahead} of {len(known)}; geometric mean of the ratios "
+           f"{mean([r for r, _, _ in known]):.2f}, least {known[0][0]:.2f}.")  # fmt: skip
+    yield ""
+    labels = [peers.PEERS[name].label for name in (TAPER, "kernels", *PEERS)]
+    yield from table(
+        ["model", *labels, "ratio", "difference of Taper", "of the peers"],
+        [[model, *(milliseconds(row, name) for name in (TAPER, "kernels", *PEERS)), f"{r:.2f}",
+          difference(row, TAPER), ", ".join(difference(row, name) for name in PEERS)]
+         for r, model, row in known])  # fmt: skip
+
+
+def missing(results):
+    seen = {}
+    for key, row in results.items():
+        for name, found in row.items():
+            if isinstance(found, dict) and "error" in found:
+                text = found["error"].replace("|", "/")
+                seen.setdefault((key.split("/")[0], peers.PEERS[name].label), text)
+    if seen:
+        yield "## What could not be measured"
+        yield ""
+        rows = [[model, label, text] for (model, label), text in seen.items()]
+        yield from table(["model", "runtime", "reason"], rows)
+
+
+def write(results):
+    """Returns the whole report as text."""
+    lines = [*HEAD.splitlines(), "", *machine(results), ""]
+    for threads in sorted({int(key.split("/")[2]) for key in results}):
+        lines.extend(compared(results, threads))
+    lines.extend(missing(results))
+    return "\n".join(lines).rstrip() + "\n"
