@@ -28,7 +28,7 @@ test: ## every test, in release mode, with the backends
 	@$(BUILD) release
 	@ctest --preset release
 
-asan: ## every test under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(BUILD) asan
 	@ctest --preset asan
 

@@ -59,8 +59,11 @@ target_compile_options(taper_freestanding INTERFACE
 option(TAPER_EXCEPTIONS "Whether a failed allocation in Module and backends is an error, or ends the process" ON)
 add_library(taper_on_heap INTERFACE)
 add_library(taper::on_heap ALIAS taper_on_heap)
-target_compile_options(taper_on_heap INTERFACE -fno-rtti -ffunction-sections -fdata-sections
-  $<$<NOT:$<BOOL:${TAPER_EXCEPTIONS}>>:-fno-exceptions>)
+if(TAPER_EXCEPTIONS)
+  target_compile_options(taper_on_heap INTERFACE -fno-rtti -ffunction-sections -fdata-sections)
+else()
+  target_link_libraries(taper_on_heap INTERFACE taper_freestanding)
+endif()
 
 # Standard headers that most files of the host include. A missing #include shows only in the presets
 # that do not precompile them: asan and clang.

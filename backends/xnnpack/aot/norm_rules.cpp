@@ -139,6 +139,8 @@ int64_t group_size(const Value* x, int64_t groups, int64_t most) {
   return count / groups;
 }
 
+constexpr int64_t kLongestRow = 1 << 16;  // Means of longer rows are several products.
+
 // In the plain layout a group is contiguous, so the norm is a layer norm of rows without weights,
 // followed by weight and bias per channel.
 void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
@@ -158,7 +160,6 @@ void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
 void group_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const int64_t groups = node.arg("group").to_int();
-  constexpr int64_t kLongestRow = 1 << 16;  // Means of longer rows are several products.
   if (!l.is_image(x) && may_be_node(l, node) && group_size(x, groups, INT32_MAX) > 0) {
     return l.set_plain(y, norm_node(l, node, NodeContent::GroupNorm, l.plain(x), groups));
   }
@@ -177,11 +178,13 @@ void group_norm(Lowering& l, const Node& node) {
 
 std::string group_norm_refusal(const Node& node) {
   const Value* x = tensor(node);
-  if (x->type.rank() != 3 && x->type.rank() != 4) return "the input is not a signal or an image";
+  const size_t rank = x->type.rank();
+  if (rank < 3 || rank > 5) return "the input is not a signal, an image or a volume";
   for (const char* name : {"C", "group", "eps"}) {
     if (!is_known(node.arg(name))) return "a number is not constant";
   }
-  return "";
+  const bool has_rows = group_size(x, node.arg("group").to_int(), kLongestRow) > 1;
+  return rank < 5 || has_rows ? "" : "the groups of a volume are too large, or their size is dynamic";
 }
 
 constexpr OpRule kTable[] = {

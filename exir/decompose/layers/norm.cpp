@@ -13,14 +13,15 @@ void layer_norm(Builder& b) {
                                       optional(b, "weight"), optional(b, "bias"), b.arg("eps")}));
 }
 
-void group_norm(Builder& b) {
-  Value* x = b.in("input");
+Value* norm_of_groups(Builder& b, Value* x, const Argument& groups) {
   Sym area = 1;
   for (size_t d = 2; d < x->type.rank(); ++d) area = area * x->type.sizes[d];
-  b.result(b.op("native_group_norm",
-                {x, optional(b, "weight"), optional(b, "bias"), b.size(dim_of(x, 0)),
-                 b.size(dim_of(x, 1)), b.size(area), b.arg("num_groups"), b.arg("eps")}));
+  return b.op("native_group_norm",
+              {x, optional(b, "weight"), optional(b, "bias"), b.size(dim_of(x, 0)),
+               b.size(dim_of(x, 1)), b.size(area), groups, b.arg("eps")});
 }
+
+void group_norm(Builder& b) { b.result(norm_of_groups(b, b.in("input"), b.arg("num_groups"))); }
 
 // One value per channel, shaped to broadcast over [N, C, ...].
 Value* per_channel(Builder& b, Value* x, size_t rank) {
@@ -62,10 +63,13 @@ void batch_norm(Builder& b) {
   b.result(standardise(b, x, dims));
 }
 
-// Normalises each channel of each sample by its own statistics over space.
+// Normalises each channel of each sample by its own statistics over space: groups of one channel.
 void instance_norm(Builder& b) {
   if (!b.arg("use_input_stats").to_bool()) return b.result(normalise_by_running(b));
   Value* x = b.in("input");
+  if (x->type.rank() > 2 && dim_of(x, 1).is_int()) {
+    return b.result(norm_of_groups(b, x, dim_of(x, 1).as_int()));
+  }
   std::vector<int64_t> space;
   for (size_t d = 2; d < x->type.rank(); ++d) space.push_back(static_cast<int64_t>(d));
   b.result(standardise(b, x, space));
