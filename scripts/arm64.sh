@@ -4,9 +4,9 @@
 #
 #   scripts/arm64.sh build/release
 #
-# Each runs the tests of the fast kernels and of the backends, the committed models on the kernels
-# and on the backends, files that ExecuTorch lowered, and the conformance suite (two of the three run
-# half of it each). Packed weights move from one processor to the next, which has to refuse them. A
+# Each runs the tests of the fast kernels and of the backends, and a third of what depends less on
+# the processor: the committed models on the kernels and on the backends, files that ExecuTorch
+# lowered, and the conformance suite (TAPER_ARM64_ALL=1 runs all on each). Packed weights move from one processor to the next, which has to refuse them. A
 # trimmed binary runs all models; libtaper.so must have the page size of phones.
 set -eu
 cd "$(dirname "$0")/.."
@@ -62,13 +62,16 @@ as() {
   qemu-aarch64 -L "$build/$cpu" -cpu "$cpu" "$@"
 }
 
-# run CPU TEST [SHARD]: runs a test program, or one half of its tests. A failure leaves a file.
+# run CPU TEST: runs a test program. A failure leaves a file.
 run() (
   if [ -n "${GTEST_OUTPUT:-}" ]; then export GTEST_OUTPUT="$GTEST_OUTPUT$2.$1.xml"; fi
-  if [ $# -gt 2 ]; then export GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX="$3"; fi
   filter='*'
   # What does not depend on the processor has been tested on the host.
   if [ "$2" = test_e2e_test ]; then filter='-*SameTwice*:*InTwoMemories*:*WhenTheirStateIsReset*'; fi
+  case "$2.${TAPER_ARM64_ALL:-}" in test_e2e_test. | test_backends_test.)
+    case "$1" in cortex-a53) third=0 ;; cortex-a76) third=1 ;; *) third=2 ;; esac
+    export GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$third ;;
+  esac
   log=$out/$1.$2.log
   as "$1" "$build/bin/$2" --gtest_brief=1 "--gtest_filter=$filter" >"$log" 2>&1 || {
     { echo "arm64.sh: $2 fails as $1:"; grep -v Skipped "$log" | tail -30; } >&2
@@ -76,14 +79,10 @@ run() (
   }
 )
 
-# Two at a time, each processor's in a process of its own, the longest first.
-(run cortex-a76 test_backends_test; for test in $tests; do
-  [ "$test" = test_backends_test ] || run cortex-a76 "$test"; done) &
-(for test in $tests; do [ "$test" = test_backends_test ] || run cortex-a53 "$test"; done
- run cortex-a53 test_backends_test 0) &
-wait
-(for test in $tests; do [ "$test" = test_backends_test ] || run max "$test"; done) &
-run max test_backends_test 1
+# Two at a time; each half of the last processor's follows one of the others.
+(for test in $tests; do run cortex-a53 "$test"; done; run max test_backends_test) &
+for test in $tests; do run cortex-a76 "$test"; done
+for test in $tests; do [ "$test" = test_backends_test ] || run max "$test"; done
 wait
 [ -z "$(find "$out" -name '*.failed')" ] || exit 1
 
