@@ -3,6 +3,8 @@
 # (test/compat/run.py). Also calls the shared library from Python.
 #
 #   scripts/compat.sh [BUILD]       BUILD defaults to build/release
+#
+# What ExecuTorch made of a model is kept in the user's cache; it does not depend on Taper.
 set -eu
 cd "$(dirname "$0")/.."
 python=$(scripts/venv.sh)
@@ -11,4 +13,5 @@ library=$(ls "$build"/libtaper.so 2>/dev/null || true)
 if [ -n "$library" ]; then
   "$python" test/compat/call_from_python.py "$build/bin/taper" "$library"
 fi
-exec "$python" test/compat/run.py --taper "$build/bin/taper"
+exec "$python" test/compat/run.py --taper "$build/bin/taper" \
+  --cache "${XDG_CACHE_HOME:-$HOME/.cache}/taper/compat"

@@ -58,27 +58,23 @@ def pt2_files(folder):
     return files
 
 
-def lower_all(folder, out, only=None, xnnpack=False):
-    """Writes the .pte files; returns {stem: error text} for those that cannot be lowered."""
+def lower_to(model, path, xnnpack=False):
+    """Writes the .pte of a .pt2, whole or not at all; returns the error if it cannot be lowered."""
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
-    os.makedirs(out, exist_ok=True)
-    errors = {}
-    for file in pt2_files(folder):
-        stem = os.path.splitext(file)[0]
-        if only and stem not in only:
-            continue
-        try:
-            data = lower(os.path.join(folder, file), xnnpack)
-            with open(os.path.join(out, stem + ".pte"), "wb") as pte:
-                pte.write(data)
-            print(f"{stem:28} {len(data)} bytes", flush=True)
-        except BaseException as error:  # also a panic in native dependencies
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            errors[stem] = first_line(error)
-            print(f"{stem:28} not lowered by ExecuTorch: {errors[stem]}", flush=True)
-    return errors
+    stem = os.path.splitext(os.path.basename(model))[0]
+    try:
+        data = lower(model, xnnpack)
+    except BaseException as error:  # also a panic in native dependencies
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        print(f"{stem:28} not lowered by ExecuTorch: {first_line(error)}", flush=True)
+        return first_line(error)
+    with open(path + ".new", "wb") as pte:
+        pte.write(data)
+    os.replace(path + ".new", path)
+    print(f"{stem:28} {len(data)} bytes", flush=True)
+    return None
 
 
 def main():
@@ -91,7 +87,12 @@ def main():
     parser.add_argument("--xnnpack", action="store_true", help="with its XNNPACK delegate")
     options = parser.parse_args()
     only = options.only and options.only.split(",")
-    lower_all(options.models, options.out, only, options.xnnpack)
+    os.makedirs(options.out, exist_ok=True)
+    for file in pt2_files(options.models):
+        stem = os.path.splitext(file)[0]
+        if not only or stem in only:
+            lower_to(os.path.join(options.models, file), os.path.join(options.out, stem + ".pte"),
+                     options.xnnpack)  # fmt: skip
 
 
 if __name__ == "__main__":

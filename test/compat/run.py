@@ -19,6 +19,7 @@ Needs the environment of scripts/venv.sh.
 
 import argparse
 import fnmatch
+import hashlib
 import multiprocessing
 import os
 import shutil
@@ -122,29 +123,42 @@ def call(command, **environment):
     return f"{command[1]}: {what}: {lines[0]}"[:300]
 
 
-def newer(made, sources):
-    return os.path.exists(made) and all(
-        os.path.getmtime(made) >= os.path.getmtime(s) for s in sources
-    )
+def digest(*contents):
+    return hashlib.sha256(b"\n".join(contents)).hexdigest()[:12]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def lower_theirs(options, files, xnnpack=False):
-    """Returns the folder of ExecuTorch's .pte files, and {stem: error} for those it cannot write.
+    """Returns {file: path of ExecuTorch's .pte} and {stem: error} for those it cannot write.
 
-    Up-to-date files of an earlier run are kept.
+    Files of an earlier run are kept, if they were made of the same model by the same versions.
     """
+    import importlib.metadata
+
     import make_executorch_ptes as maker
 
-    folder = os.path.join(options.work, "theirs_xnnpack" if xnnpack else "theirs")
+    versions = [importlib.metadata.version(name).encode() for name in ("executorch", "torch")]
+    maker_of = digest(*versions, content(maker.__file__))
+    folder = os.path.join(options.cache, f"theirs{'_xnnpack' if xnnpack else ''}_{maker_of}")
     os.makedirs(folder, exist_ok=True)
-    stale = []
-    for file in files:
+    made, errors = {}, {}
+    for file in dict.fromkeys(files):
         stem = file.removesuffix(".pt2")
-        sources = [os.path.join(options.models, file), maker.__file__]
-        if not newer(os.path.join(folder, stem + ".pte"), sources):
-            stale.append(stem)
-    errors = maker.lower_all(options.models, folder, stale, xnnpack) if stale else {}
-    return folder, errors
+        model = os.path.join(options.models, file)
+        made[file] = os.path.join(folder, f"{stem}.{digest(content(model))}.pte")
+        refused = made[file] + ".error"
+        if not os.path.exists(made[file]) and not os.path.exists(refused):
+            error = maker.lower_to(model, made[file], xnnpack)
+            if error:
+                with open(refused, "w") as out:
+                    out.write(error)
+        if os.path.exists(refused):
+            errors[stem] = content(refused).decode()
+    return made, errors
 
 
 def arrays_of(stem):
@@ -234,9 +248,11 @@ def parse():
     parser.add_argument(
         "--work", default=os.path.join(ROOT, "build/compat"), help="the folder for compiled files"
     )
+    parser.add_argument("--cache", help="keep what ExecuTorch made in this folder, not in --work")
     parser.add_argument("--only", help="comma-separated .pt2 stems")
     parser.add_argument("--way", choices=["theirs", "ours", "vulkan"], help="one of them")
     options = parser.parse_args()
+    options.cache = options.cache or options.work
     options.taper = os.path.abspath(options.taper or os.path.join(options.build, "bin/taper"))
     if not os.access(options.taper, os.X_OK):
         raise SystemExit(f"no taper command at {options.taper}: build it, or pass it with --taper")
@@ -250,22 +266,19 @@ def has_xnnpack(options):
 
 
 def all_theirs(options, cases, files, table):
-    folder, errors = lower_theirs(options, files)
+    made, errors = lower_theirs(options, files)
     check_lowering(table, files, errors)
     for case in cases:
-        stem = case.file.removesuffix(".pt2")
-        if stem not in errors:
-            pte = os.path.join(folder, stem + ".pte")
-            table.add("theirs", case.key(), *run_theirs(options, case, pte))
+        if case.file.removesuffix(".pt2") not in errors:
+            table.add("theirs", case.key(), *run_theirs(options, case, made[case.file]))
     if not has_xnnpack(options):
         print("theirs-xnnpack: not run, this build of taper has no XNNPACK")
         return
     few = [case for case in cases if case.file.removesuffix(".pt2") in DELEGATED]
-    folder, errors = lower_theirs(options, [case.file for case in few], xnnpack=True)
+    made, errors = lower_theirs(options, [case.file for case in few], xnnpack=True)
     for case in few:
-        stem = case.file.removesuffix(".pt2")
-        pte = os.path.join(folder, stem + ".pte")
-        result = (0.0, errors[stem]) if stem in errors else run_theirs(options, case, pte)
+        error = errors.get(case.file.removesuffix(".pt2"))
+        result = (0.0, error) if error else run_theirs(options, case, made[case.file])
         table.add("theirs-xnnpack", case.key(), *result)
 
 
