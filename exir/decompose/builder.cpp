@@ -107,7 +107,9 @@ int rewrite_sized(Graph& graph, const std::function<bool(Node&, Rewriter&, SizeT
   SizeTable sizes(graph);
   return rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     const bool replaced = visit(node, rewriter, sizes);
-    rewriter.order_by_use(node);
+    Argument::List roots = node.args;
+    roots.insert(roots.end(), node.outputs.begin(), node.outputs.end());
+    rewriter.order_by_use(roots);
     for (Value* value : node.outputs) sizes.note(value);
     return replaced;
   });
@@ -343,6 +345,7 @@ std::shared_ptr<Graph> Builder::body(const char* name, const Values& like, size_
     SizeTable sizes(*body);
     Builder inner(node_, rewriter, sizes);
     for (Value* output : step(inner, inputs)) body->outputs.push_back(output);
+    rewriter.order_by_use(body->outputs);
   };
   rewrite(
       *body, [](Node&, Rewriter&) { return false; }, write);

@@ -102,7 +102,7 @@ Argument Rewriter::resolve(const Argument& arg) const {
 // A depth-first walk, which leaves a node when all that it reads has been placed. Of several
 // operands the one with more intermediate results comes first, so that few of them exist at a time
 // (Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions", 1970).
-void Rewriter::order_by_use(const Node& current) {
+void Rewriter::order_by_use(const Argument::List& roots) {
   const auto begin = out_.begin() + static_cast<ptrdiff_t>(first_);
   const bool pure = std::all_of(begin, out_.end(), [](const std::unique_ptr<Node>& node) {
     return !node->schema->mutates() && !node->outputs.empty();
@@ -158,8 +158,7 @@ void Rewriter::order_by_use(const Node& current) {
         path.emplace_back(*each, false);
     }
   };
-  place(operands_of(current));
-  for (Value* output : current.outputs) place(operands_of(resolve(output)));
+  for (const Argument& root : roots) place(operands_of(resolve(root)));
   for (std::unique_ptr<Node>& node : emitted) place({node.get()});  // What only later nodes read.
 }
 

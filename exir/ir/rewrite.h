@@ -39,11 +39,10 @@ class Rewriter {
   void replace(Value* old_value, Argument new_argument);
   Argument resolve(const Argument& arg) const;
 
-  // Puts what was emitted for `current`, the visited node, into an order that depends only on how
-  // it is read by that node, or by what took the place of its results. Compilers choose in which
-  // order they evaluate the arguments of add(mul(a, b), neg(c)), so such code emits nodes in
-  // different orders; files are to be the same on all platforms.
-  void order_by_use(const Node& current);
+  // Puts what was emitted for the visited node into an order that depends only on how the roots
+  // read it. Compilers choose in which order they evaluate the arguments of add(mul(a, b), neg(c)),
+  // so such code emits nodes in different orders; files are to be the same on all platforms.
+  void order_by_use(const Argument::List& roots);
 
  private:
   friend int rewrite(Graph&, const std::function<bool(Node&, Rewriter&)>&,

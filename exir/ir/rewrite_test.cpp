@@ -53,7 +53,7 @@ TEST(Rewrite, OrdersWhatIsEmittedByItsUses) {
       right = call("aten::relu", {node.arg(0)});
       if (!from_the_left) left = call("aten::mul.Tensor", {node.arg(0), node.arg(0)});
       r.replace(node.outputs[0], call("aten::add.Tensor", {left, right}));
-      r.order_by_use(node);
+      r.order_by_use({node.outputs[0]});
       return true;
     });
     return print(*graph);

@@ -43,8 +43,8 @@ bool has_no_empty_row(const Value* mask) {
 
 // 0 for rows of the mask that are -inf throughout, 1 for all others.
 Id gate_of(Lowering& l, Id mask) {
-  const Id above =
-      l.binary(NodeContent::Add, l.binary(NodeContent::Add, mask, l.number(kLargest)), l.number(1));
+  const Id raised = l.binary(NodeContent::Add, mask, l.number(kLargest));
+  const Id above = l.binary(NodeContent::Add, raised, l.number(1));
   const Id share = l.mean_of_last(l.clamp(above, 0, 1), 1);
   return l.clamp(l.binary(NodeContent::Multiply, share, l.number(0x1p31f)), 0, 1);
 }

@@ -87,8 +87,8 @@ void gelu(Lowering& l, const Node& node) {
     return l.set_like(node.outputs[0], image, l.taper_node(NodeContent::GeluTanh, {x}));
   }
   const double factor = 2 * std::sqrt(2 / 3.14159265358979323846);
-  Id sum = l.binary(NodeContent::Multiply, l.unary(NodeContent::Square, x),
-                    l.number(static_cast<float>(factor * 0.044715)));
+  const Id square = l.unary(NodeContent::Square, x);
+  Id sum = l.binary(NodeContent::Multiply, square, l.number(static_cast<float>(factor * 0.044715)));
   sum = l.binary(NodeContent::Add, sum, l.number(static_cast<float>(factor)));
   const Id gate = l.unary(NodeContent::Sigmoid, l.binary(NodeContent::Multiply, sum, x));
   l.set_like(node.outputs[0], image, l.binary(NodeContent::Multiply, x, gate));

@@ -77,10 +77,11 @@ bool is_turned(const NodeSpec* maker) {
 }
 
 Id product_of(Lowering& l, const Value* x, const Value* y) {
+  const Id a = l.plain(x);
   if (y->type.rank() == 2 && is_constant(y)) {
-    return l.connected(l.plain(x), transposed_weights(l, y), kNone);
+    return l.connected(a, transposed_weights(l, y), kNone);
   }
-  const Id a = l.plain(x), b = l.plain(y);
+  const Id b = l.plain(y);
   const NodeSpec* maker = l.out().maker(b);
   return is_turned(maker) ? l.product(a, maker->inputs[0], true) : l.product(a, b, false);
 }
@@ -94,8 +95,8 @@ void added_product(Lowering& l, const Node& node) {
   const Value *added = tensor(node, 0), *a = tensor(node, 1), *b = tensor(node, 2);
   const bool ones = is_known_one(node.arg("beta")) && is_known_one(node.arg("alpha"));
   if (ones && is_constant(b) && b->type.rank() == 2 && is_bias(added, b)) {
-    const Id y = l.connected(l.plain(a), transposed_weights(l, b), l.weights(added));
-    return l.set_plain(node.outputs[0], y);
+    const Id in = l.plain(a), weights = transposed_weights(l, b), bias = l.weights(added);
+    return l.set_plain(node.outputs[0], l.connected(in, weights, bias));
   }
   const Id y = scaled(l, product_of(l, a, b), node.arg("alpha"));
   l.set_plain(node.outputs[0],

@@ -97,14 +97,13 @@ void batch_norm(Lowering& l, const Node& node) {
   }
   const bool image = l.is_image(x);
   const Dims dims = channel_dims(x->type.sizes[1].as_int(), x->type.rank(), image);
+  const Id in = image ? l.image(x) : l.plain(x);
   if (!l.for_executorch() && dims.size() == 1) {
-    const Id in = image ? l.image(x) : l.plain(x);
     return l.set_like(y, image,
                       l.taper_node(NodeContent::BatchNorm,
                                    {in, l.constant(dims, factors), l.constant(dims, offsets)}));
   }
-  const Id scaled =
-      l.binary(NodeContent::Multiply, image ? l.image(x) : l.plain(x), l.constant(dims, factors));
+  const Id scaled = l.binary(NodeContent::Multiply, in, l.constant(dims, factors));
   l.set_like(y, image, l.binary(NodeContent::Add, scaled, l.constant(dims, offsets)));
 }
 std::string batch_norm_refusal(const Node& node) {
@@ -184,7 +183,8 @@ std::string group_norm_refusal(const Node& node) {
     if (!is_known(node.arg(name))) return "a number is not constant";
   }
   const bool has_rows = group_size(x, node.arg("group").to_int(), kLongestRow) > 1;
-  return rank < 5 || has_rows ? "" : "the groups of a volume are too large, or their size is dynamic";
+  return rank < 5 || has_rows ? ""
+                              : "the groups of a volume are too large, or their size is dynamic";
 }
 
 constexpr OpRule kTable[] = {
