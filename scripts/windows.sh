@@ -17,14 +17,6 @@ out=$windows/run
 data=$here/test/models/data
 programs="taper taper_with_test_backends executor_runner custom_op"
 tests="runtime_test tools_test signing_test test_e2e_test"
-# Models whose programs are not the same bytes, since rules of the compiler make nodes within the
-# arguments of a call: gcc, which built BUILD, evaluates the last one first, clang the first.
-other_bytes=" bert_mini_decomposed choices complex complex_decomposed complex_edges complex_layers
-  complex_questions complex_writes dynamic_encoder dynamic_orders dynamic_pictures echo
-  encoders factors gamma gru int4_decoder int4_prompt inverse llama llama_slice long_spectra
-  losses lu lu_decomposed map operator parts resample resnet18_decomposed rotary samples scan
-  signals slopes sound special special_decomposed spectra statistics system tables unet_resize
-  volume "
 
 fail() {
   echo "windows.sh: $1" >&2
@@ -72,7 +64,6 @@ prepare() {
 commands() {
   for model in "$data"/*.pt2; do
     name=$(basename "$model" .pt2)
-    case "$other_bytes" in *[[:space:]]"$name"[[:space:]]*) continue ;; esac
     echo "export \"$model\" -o $name.pte"
     for backend in $(cd "$here/backends" && ls -d */ | tr -d /); do
       echo "export \"$model\" -o $name.$backend.pte --backend $backend"

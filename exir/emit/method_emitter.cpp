@@ -396,10 +396,12 @@ class MethodEmitter {
         case StepKind::kCall:
           emit_call(*step.node);
           break;
-        case StepKind::kMove:
+        case StepKind::kMove: {
+          const int32_t from = move_source(step), to = value_slot(step.to);
           add_instruction(wire::InstructionArguments::MoveCall,
-                          wire::CreateMoveCall(fbb_, move_source(step), value_slot(step.to)));
+                          wire::CreateMoveCall(fbb_, from, to));
           break;
+        }
         case StepKind::kJumpFalse:
           add_instruction(wire::InstructionArguments::JumpFalseCall,
                           wire::CreateJumpFalseCall(fbb_, slot(step.from, {TypeBase::kBool}),

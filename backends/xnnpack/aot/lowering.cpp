@@ -191,7 +191,8 @@ Id Lowering::copies(Id x, size_t dim, int64_t times) {
   const Dims& dims = out_.dims(x);
   const Sym before = count_of(dims, 0, dim), after = count_of(dims, dim, dims.size());
   const std::vector<float> ones(static_cast<size_t>(times), 1);
-  return binary(NodeContent::Multiply, reshape(x, {before, 1, after}), constant({times, 1}, ones));
+  const Id once = reshape(x, {before, 1, after});
+  return binary(NodeContent::Multiply, once, constant({times, 1}, ones));
 }
 
 Id Lowering::weights(const Value* value) {
@@ -422,7 +423,8 @@ Id Lowering::sum_between(Id x, size_t first, size_t last) {
     return reshape(weighted_rows(reshape(x, {before, count}), 1), std::move(dims));
   }
   const std::vector<float> ones(static_cast<size_t>(count.as_int()), 1);
-  const Id sum = product(constant({1, 1, count}, ones), reshape(x, {before, count, after}), false);
+  const Id row = constant({1, 1, count}, ones);
+  const Id sum = product(row, reshape(x, {before, count, after}), false);
   return reshape(sum, std::move(dims));
 }
 

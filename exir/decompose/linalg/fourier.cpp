@@ -54,6 +54,12 @@ double sine(int64_t i, int64_t o, int64_t n, double factor) {
   return 2 * ((i * o) % n) % n == 0 ? 0.0 : factor * std::sin(angle(i, o, n));
 }
 
+// Its cosine, which is exactly 0.0 where C libraries give different numbers near 0.
+double cosine(int64_t i, int64_t o, int64_t n) {
+  const int64_t quarters = 4 * ((i * o) % n);
+  return quarters % n == 0 && quarters / n % 2 == 1 ? 0.0 : std::cos(angle(i, o, n));
+}
+
 // What a transform is multiplied by: 0 stands for 1, 1 for 1 / sqrt(n), 2 for 1 / n. `norm` is
 // "backward", "ortho" or "forward".
 int64_t normalization_of(Builder& b, bool inverse) {
@@ -146,7 +152,7 @@ Value* turns_of(Builder& b, const Sym& n, ScalarType dtype) {
   if (n.is_int()) {
     const int64_t count = known(b, n);
     return matrix(b, count, 2, dtype, [&](int64_t k, int64_t part) {
-      return part == 0 ? std::cos(angle(k, 1, count)) : sine(k, 1, count, 1);
+      return part == 0 ? cosine(k, 1, count) : sine(k, 1, count, 1);
     });
   }
   Value* count = b.op("scalar_tensor", {b.size(n), ScalarType::kDouble});
@@ -165,8 +171,8 @@ Parts transform_by_product(Builder& b, const Parts& z, int64_t n, int64_t out, b
                            double scale) {
   const double sign = inverse ? 1 : -1;
   const ScalarType dtype = z.re->type.dtype;
-  Value* cosines = matrix(b, n, out, dtype,
-                          [&](int64_t i, int64_t o) { return scale * std::cos(angle(i, o, n)); });
+  Value* cosines =
+      matrix(b, n, out, dtype, [&](int64_t i, int64_t o) { return scale * cosine(i, o, n); });
   Value* sines =
       matrix(b, n, out, dtype, [&](int64_t i, int64_t o) { return sine(i, o, n, sign * scale); });
   const auto times = [&](Value* x, Value* y) { return b.op("matmul", {x, y}); };
@@ -203,8 +209,8 @@ Value* to_signal_by_product(Builder& b, const Parts& z, int64_t n, bool inverse,
   const double sign = inverse ? -1 : 1;
   const ScalarType dtype = z.re->type.dtype;
   const auto weight = [&](int64_t i) { return i == 0 || 2 * i == n ? scale : 2 * scale; };
-  Value* cosines = matrix(
-      b, in, n, dtype, [&](int64_t i, int64_t o) { return weight(i) * std::cos(angle(i, o, n)); });
+  Value* cosines =
+      matrix(b, in, n, dtype, [&](int64_t i, int64_t o) { return weight(i) * cosine(i, o, n); });
   Value* sines = matrix(b, in, n, dtype, [&](int64_t i, int64_t o) {
     return i == 0 || 2 * i == n ? 0 : sine(i, o, n, sign * weight(i));
   });
