@@ -16,7 +16,7 @@
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels_optimized/engine/vectors.h"
+#include "kernels_optimized/cores/strips.h"
 
 // Shared by all compiled forms: this file is compiled once per instruction set.
 #ifndef TAPER_CONV_BLOCKS
@@ -64,16 +64,6 @@ HWY_BEFORE_NAMESPACE();
 namespace taper::optimized {
 namespace HWY_NAMESPACE {
 namespace {
-
-#if HWY_TARGET == HWY_AVX3
-constexpr int64_t kMostStrip = 12;
-#elif HWY_ARCH_X86
-constexpr int64_t kMostStrip = 6;
-#elif HWY_ARCH_WASM  // Browsers keep some of 16 registers.
-constexpr int64_t kMostStrip = 4;
-#else
-constexpr int64_t kMostStrip = 8;
-#endif
 
 // The most terms that are added at a time: what a tile reads of the panel fits into the L1 cache.
 constexpr int64_t kMostTerms = 512;
@@ -236,30 +226,13 @@ void run_rows(const Tile& tile) {
 
 // The channels of the next tile if `left` are left. A strip and a small rest become two halves.
 int64_t strip_of(int64_t left) {
-  if (left > kMostStrip && left <= kMostStrip + kMostStrip / 3) left = (left + 1) / 2;
-  if (left >= kMostStrip) return kMostStrip;
-  return left > 8 ? 8 : left == 7 ? 6 : left;
+  if (left <= kStripRows || left > kStripRows + kStripRows / 3) return strip_height(left);
+  const int64_t half = (left + 1) / 2;
+  return half == 7 ? 8 : half;  // There is no strip of 7.
 }
 
 void run_strip(int64_t rows, const Tile& tile) {
-  switch (rows) {
-    case 1:
-      return run_rows<1>(tile);
-    case 2:
-      return run_rows<2>(tile);
-    case 3:
-      return run_rows<3>(tile);
-    case 4:
-      return run_rows<4>(tile);
-    case 5:
-      return run_rows<5>(tile);
-    case 6:
-      return run_rows<6>(tile);
-    case 8:
-      return run_rows<8>(tile);
-    default:
-      return run_rows<kMostStrip>(tile);
-  }
+  with_rows(rows, [&](auto count) HWY_ATTR { run_rows<count>(tile); });
 }
 
 // ---- The loops ----

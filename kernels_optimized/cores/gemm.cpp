@@ -13,7 +13,7 @@
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels_optimized/engine/vectors.h"
+#include "kernels_optimized/cores/strips.h"
 
 #if TAPER_VECTOR_TARGET
 HWY_BEFORE_NAMESPACE();
@@ -21,15 +21,6 @@ namespace taper::optimized {
 namespace HWY_NAMESPACE {
 namespace {
 
-#if HWY_TARGET == HWY_AVX3
-constexpr int64_t kStripRows = 12;
-#elif HWY_ARCH_X86
-constexpr int64_t kStripRows = 6;
-#elif HWY_ARCH_WASM  // Browsers keep some of 16 registers, and none adds a product in one step.
-constexpr int64_t kStripRows = 4;
-#else
-constexpr int64_t kStripRows = 8;
-#endif
 constexpr int64_t kPanelColumns = 2 * kLanes;
 
 // What the sums of a tile are added to: nothing, out, one number per row, or a row-major matrix.
@@ -113,31 +104,8 @@ void run_rows(const Tile& tile) {
   run_tile<kRows, 1>(tile);
 }
 
-// The height of the next strip if `rows` rows are left.
-int64_t strip_height(int64_t rows) {
-  if (rows >= kStripRows) return kStripRows;
-  return rows >= 8 ? 8 : rows >= 6 ? 6 : rows;
-}
-
 void run_strip(int64_t rows, const Tile& tile) {
-  switch (rows) {
-    case 1:
-      return run_rows<1>(tile);
-    case 2:
-      return run_rows<2>(tile);
-    case 3:
-      return run_rows<3>(tile);
-    case 4:
-      return run_rows<4>(tile);
-    case 5:
-      return run_rows<5>(tile);
-    case 6:
-      return run_rows<6>(tile);
-    case 8:
-      return run_rows<8>(tile);
-    default:
-      return run_rows<kStripRows>(tile);
-  }
+  with_rows(rows, [&](auto count) HWY_ATTR { run_rows<count>(tile); });
 }
 
 // ---- The right operand ----
