@@ -107,7 +107,7 @@ void Rewriter::order_by_use(const Argument::List& roots) {
   const bool pure = std::all_of(begin, out_.end(), [](const std::unique_ptr<Node>& node) {
     return !node->schema->mutates() && !node->outputs.empty();
   });
-  if (!pure) return;  // Reads and writes keep their order.
+  if (!pure || out_.size() - first_ < 2) return;  // Reads and writes keep their order.
   std::vector<std::unique_ptr<Node>> emitted(std::make_move_iterator(begin),
                                              std::make_move_iterator(out_.end()));
   out_.resize(first_);
@@ -120,10 +120,10 @@ void Rewriter::order_by_use(const Argument::List& roots) {
   // What has to be placed before the reader, the operand with most results first.
   const auto operands_of = [&](const auto& reader) {
     std::vector<const Node*> operands;
+    std::unordered_set<const Node*> seen;
     for_each_value(reader, [&](const Value* value) {
-      const bool is_new =
-          std::find(operands.begin(), operands.end(), value->producer) == operands.end();
-      if (waiting.count(value->producer) != 0 && is_new) operands.push_back(value->producer);
+      const Node* node = value->producer;
+      if (waiting.count(node) != 0 && seen.insert(node).second) operands.push_back(node);
     });
     std::stable_sort(operands.begin(), operands.end(), [&](const Node* a, const Node* b) {
       return waiting.at(a).results > waiting.at(b).results;

@@ -27,6 +27,18 @@ Types view(const Call& c) {
   }
   return {TensorType(c.tensor(0).dtype, sizes)};
 }
+Types view_dtype(const Call& c) {
+  const TensorType& x = c.tensor(0);
+  const ScalarType dtype = c.dtype_or(x.dtype);
+  const auto from = static_cast<int64_t>(element_size(x.dtype));
+  const auto to = static_cast<int64_t>(element_size(dtype));
+  Sizes sizes = x.sizes;
+  if (from == to) return {TensorType(dtype, sizes)};
+  if (sizes.empty()) throw Failure("a number cannot be viewed as elements of another size");
+  Sym& last = sizes.back();
+  last = from > to ? last * Sym(from / to) : Sym::call(SymOp::kFloorDiv, {last, Sym(to / from)});
+  return {TensorType(dtype, sizes)};
+}
 Types permute(const Call& c) {
   const Sizes& in = c.tensor(0).sizes;
   Sizes out;

@@ -91,6 +91,7 @@ Types swap_dims(const Call& c);
 Types topk(const Call& c);
 Types unsqueeze(const Call& c);
 Types view(const Call& c);
+Types view_dtype(const Call& c);
 
 // Products, convolution, pooling, normalisation, linear algebra: infer_layer.cpp.
 Types adaptive_pool(const Call& c);

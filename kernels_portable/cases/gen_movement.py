@@ -42,6 +42,29 @@ with family("op_view_copy"):
     refuse(NAME, tensor([4]), [2**62, 2**62], outs=tensor([2, 2]))
     refuse(NAME, tensor([4]), [2, 2], outs=tensor([2, 2], torch.int32))
 
+with family("op_view_copy_dtype"):
+    NAME = "aten::view_copy.dtype_out"
+
+    def as_dtype(value, dtype, **options):
+        case(NAME, value, dtype, expect=value.contiguous().view(dtype), **options)
+
+    i8, u8, i16, i32 = torch.int8, torch.uint8, torch.int16, torch.int32
+    f16, f32, f64, bf16 = torch.float16, torch.float32, torch.float64, torch.bfloat16
+    for dtype, other in [(f32, i32), (i32, f32), (f64, i64), (f16, bf16), (u8, i8), (torch.bool, u8),
+                         (f32, u8), (f32, i16), (f64, f32), (u8, i32), (i16, f64), (i8, f16)]:
+        as_dtype(tensor([3, 8], dtype), other)
+    for sizes in ([], [1], [0, 4], [4, 0], [2, 1, 4]):
+        as_dtype(tensor(sizes), i32)
+        if sizes:
+            as_dtype(tensor(sizes), u8)
+    as_dtype(channels_last(tensor([2, 3, 4, 2])), i32)
+    as_dtype(channels_last(tensor([2, 3, 4, 2])), u8)
+    image = channels_last(tensor([2, 3, 4, 2]))
+    as_dtype(image, i32, out_order=[0, 2, 3, 1])
+    refuse(NAME, tensor([]), u8, outs=tensor([], u8))
+    refuse(NAME, tensor([3], u8), f32, outs=tensor([1]))
+    refuse(NAME, tensor([4], u8), f32, outs=tensor([1], i32))
+
 with family("op_permute_copy"):
     NAME = "aten::permute_copy.out"
     for dtype in ALL:
