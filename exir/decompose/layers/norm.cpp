@@ -1,6 +1,10 @@
 // Normalisation layers in inference.
 
+#include <algorithm>
+#include <cmath>
+
 #include "exir/decompose/rules.h"
+#include "exir/ir/scales.h"
 #include "exir/ops/promote.h"
 
 namespace taper::exir {
@@ -63,11 +67,24 @@ void batch_norm(Builder& b) {
   b.result(standardise(b, x, dims));
 }
 
-// Normalises each channel of each sample by its own statistics over space: groups of one channel.
+// Whether a weight or bias is left out, or a constant of finite numbers.
+bool is_finite(const Builder& b, std::string_view name) {
+  if (!b.has(name)) return true;
+  const Value& value = *b.in(name);
+  if (value.role != ValueRole::kConstant || value.type.dtype != ScalarType::kFloat) return false;
+  const TensorData elements = elements_of(value);
+  const auto* numbers = reinterpret_cast<const float*>(elements.data);
+  return std::all_of(numbers, numbers + elements.bytes / sizeof(float),
+                     [](float number) { return std::isfinite(number); });
+}
+
+// Normalises each channel of each sample by its own statistics over space. That is a norm of groups
+// of one channel, but for weights that are infinite or NaN, which PyTorch multiplies by the mean.
 void instance_norm(Builder& b) {
   if (!b.arg("use_input_stats").to_bool()) return b.result(normalise_by_running(b));
   Value* x = b.in("input");
-  if (x->type.rank() > 2 && dim_of(x, 1).is_int()) {
+  const bool is_usual = is_finite(b, "weight") && is_finite(b, "bias");
+  if (is_usual && x->type.rank() > 2 && dim_of(x, 1).is_int()) {
     return b.result(norm_of_groups(b, x, dim_of(x, 1).as_int()));
   }
   std::vector<int64_t> space;

@@ -35,6 +35,21 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
 )");
 }
 
+// Infinite weights are multiplied by the mean, as PyTorch does it, and the result is NaN.
+TEST(Decompose, AnInstanceNormIsAGroupNormIfItsWeightsAreFinite) {
+  const auto norm = [](const std::string& weight) {
+    return run(
+        "  input %x: float32[2, 3, 5]\n  " + weight +
+        "\n  %y: float32[2, 3, 5] = aten::instance_norm(%x, %w, None, None, None, True, 0.1, "
+        "1e-05, False)\n  return %y");
+  };
+  EXPECT_NE(norm("constant %w: float32[3] = {1, 2, 3}").find("native_group_norm"),
+            std::string::npos);
+  EXPECT_EQ(norm("constant %w: float32[3] = {1, 2, inf}").find("native_group_norm"),
+            std::string::npos);
+  EXPECT_EQ(norm("input %w: float32[3]").find("native_group_norm"), std::string::npos);
+}
+
 TEST(Decompose, PadsThatOnlyTheInputsTellGoToTheKernel) {
   EXPECT_EQ(run(R"(  input %x: float32[2, s0]
   input %n: int(s1)
