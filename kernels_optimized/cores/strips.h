@@ -1,5 +1,6 @@
 // The rows of a register tile: how many fit into the registers of an instruction set, and functions
-// for each number of rows. Included once per instruction set, so there is no ordinary include guard.
+// for each number of rows. Included once per instruction set, so there is no ordinary include
+// guard.
 
 #if defined(TAPER_STRIPS_FORM) == defined(HWY_TARGET_TOGGLE)
 #ifdef TAPER_STRIPS_FORM
