@@ -82,7 +82,7 @@ class Refuses(unittest.TestCase):
             self.assertIn("the budget is 1024", str(error))
 
     def test_options_that_do_not_exist(self):
-        for options in ({"nosuch": 1}, {"output": "x.pte"}, {"io": "else"}, {"backend": "none"}):
+        for options in ({"nosuch": 1}, {"output": "x.pte"}, {"io": "else"}, {"backend": "nosuch"}):
             with self.assertRaises(taper.CompileError):
                 taper.export(reference.path("add.pt2"), **options)
 
