@@ -140,8 +140,12 @@ void Rewriter::order_by_use(const Argument::List& roots) {
   }
 
   std::vector<std::pair<const Node*, bool>> path;  // With true, when its operands are placed.
-  const auto place = [&](const std::vector<const Node*>& roots) {
-    for (auto root = roots.rbegin(); root != roots.rend(); ++root) path.emplace_back(*root, false);
+  // Puts nodes on the path so that the first of them is the next.
+  const auto enter = [&](const std::vector<const Node*>& nodes) {
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) path.emplace_back(*node, false);
+  };
+  const auto place = [&](const std::vector<const Node*>& nodes) {
+    enter(nodes);
     while (!path.empty()) {
       const auto [node, is_ready] = path.back();
       path.pop_back();
@@ -153,9 +157,7 @@ void Rewriter::order_by_use(const Argument::List& roots) {
         continue;
       }
       path.emplace_back(node, true);
-      const std::vector<const Node*> operands = operands_of(*node);
-      for (auto each = operands.rbegin(); each != operands.rend(); ++each)
-        path.emplace_back(*each, false);
+      enter(operands_of(*node));
     }
   };
   for (const Argument& root : roots) place(operands_of(resolve(root)));

@@ -139,7 +139,6 @@ void fill_panel(const portable::Convolution& conv, const Blocks& blocks, const P
   for (int64_t i = first; i < last; ++i) {
     for (int64_t t = 0; t < conv.weight.size[0]; ++t) {
       const int64_t a = place.a * conv.stride[0] - conv.padding[0] + t * conv.dilation[0];
-      const float* slice = image + i * in.channel_stride + a * in.stride[0];
       for (int64_t slot = 0; slot < blocks.slots; ++slot, to += blocks.pitch) {
         const int64_t down =
             blocks.is_shared ? slot : slot / taps * conv.stride[1] + slot % taps * conv.dilation[1];
@@ -147,8 +146,8 @@ void fill_panel(const portable::Convolution& conv, const Blocks& blocks, const P
         if (a < 0 || a >= in.size[0] || b < 0 || b >= in.size[1]) {
           std::fill(to, to + blocks.pitch, 0.0f);
         } else {
-          copy_row(slice + b * in.stride[1], place.c - conv.padding[2], in.size[2], to,
-                   blocks.pitch);
+          const float* row = image + i * in.channel_stride + a * in.stride[0] + b * in.stride[1];
+          copy_row(row, place.c - conv.padding[2], in.size[2], to, blocks.pitch);
         }
       }
     }

@@ -51,18 +51,13 @@ WinogradShape shape_of(const XnnNode& node, Span<const XnnValue> values, int64_t
   const auto& t = node.as<wire::Convolution>();
   const uint32_t* in = input(node, values).shape.dims;
   const uint32_t* out = values[node.output].shape.dims;
-  return {in[0],
-          in[1],
-          in[2],
-          in[3],
-          out[1],
-          out[2],
-          out[3],
-          t.padding_top(),
-          t.padding_left(),
-          tile,
-          t.dilation_height(),
-          t.dilation_width()};
+  WinogradShape shape = {in[0], in[1], in[2], in[3], out[1], out[2], out[3]};
+  shape.padding_top = t.padding_top();
+  shape.padding_left = t.padding_left();
+  shape.tile = tile;
+  shape.dilation_down = t.dilation_height();
+  shape.dilation_across = t.dilation_width();
+  return shape;
 }
 
 // The cost in multiplications per pair of an input and an output channel.
@@ -81,7 +76,7 @@ bool is_eligible(const XnnNode& node, Span<const XnnValue> values) {
   const bool has_window = t.kernel_height() == 3 && t.kernel_width() == 3;
   const bool has_steps = t.stride_height() == 1 && t.stride_width() == 1;
   if (!has_window || !has_steps || t.groups() != 1) return false;
-  // Otherwise some of the smaller images of a dilated convolution are empty.
+  // A larger dilation leaves some of the smaller images empty.
   const uint32_t* out = values[node.output].shape.dims;
   if (t.dilation_height() > out[1] || t.dilation_width() > out[2]) return false;
   if (!is_in_floats(node, values)) return false;
