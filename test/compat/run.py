@@ -150,14 +150,8 @@ def lower_theirs(options, files, xnnpack=False):
         stem = file.removesuffix(".pt2")
         model = os.path.join(options.models, file)
         made[file] = os.path.join(folder, f"{stem}.{digest(content(model))}.pte")
-        refused = made[file] + ".error"
-        if not os.path.exists(made[file]) and not os.path.exists(refused):
-            error = maker.lower_to(model, made[file], xnnpack)
-            if error:
-                with open(refused, "w") as out:
-                    out.write(error)
-        if os.path.exists(refused):
-            errors[stem] = content(refused).decode()
+        if not os.path.exists(made[file]) and (error := maker.lower_to(model, made[file], xnnpack)):
+            errors[stem] = error
     return made, errors
 
 

@@ -44,29 +44,26 @@ def video(name):
     return make
 
 
-def text(model, config, output="last_hidden_state", tokens=128, **sizes):
-    """A transformer over tokens, smaller than the published one where `sizes` says so."""
+def transformer(model, config, inputs, part=None, **sizes):
+    """A model of transformers, or a part of it, smaller than the published one where `sizes` says
+    so. `inputs` returns what it takes."""
 
-    def make():
-        import transformers
-
-        settings = getattr(transformers, config)(**sizes)
-        module = getattr(transformers, model)(settings)
-        return Logits(module, output), (torch.randint(0, 1000, (1, tokens)),)
-
-    return make
-
-
-def sound_encoder(model, config, shape, output="last_hidden_state", **sizes):
     def make():
         import transformers
 
         module = getattr(transformers, model)(getattr(transformers, config)(**sizes))
-        if model == "WhisperModel":
-            module = module.encoder
-        return Logits(module, output), (torch.randn(*shape),)
+        module = getattr(module, part) if part else module
+        return Logits(module, "last_hidden_state"), (inputs(),)
 
     return make
+
+
+def tokens(count=128):
+    return lambda: torch.randint(0, 1000, (1, count))
+
+
+def signal(*shape):
+    return lambda: torch.randn(*shape)
 
 
 class UNet3d(nn.Module):
@@ -232,17 +229,19 @@ ENTRIES = {
     "deeplabv3_mobilenet_v3": Entry(segmentation("deeplabv3_mobilenet_v3_large")),
     "r3d_18": Entry(video("r3d_18")),
     "r2plus1d_18": Entry(video("r2plus1d_18")),
-    "distilbert": Entry(text("DistilBertModel", "DistilBertConfig", n_layers=3)),
-    "albert": Entry(text("AlbertModel", "AlbertConfig", hidden_size=384, num_attention_heads=6,
-                         intermediate_size=1536, num_hidden_layers=6)),
-    "electra_small": Entry(text("ElectraModel", "ElectraConfig")),
-    "gpt2_small": Entry(text("GPT2Model", "GPT2Config", n_layer=4, tokens=64)),
-    "t5_encoder": Entry(text("T5EncoderModel", "T5Config", num_layers=4)),
-    "whisper_encoder": Entry(sound_encoder("WhisperModel", "WhisperConfig", (1, 80, 3000),
-                                           encoder_layers=4)),
-    "wav2vec2": Entry(sound_encoder("Wav2Vec2Model", "Wav2Vec2Config", (1, 16000),
-                                    num_hidden_layers=3)),
-    "segformer_b0": Entry(sound_encoder("SegformerModel", "SegformerConfig", (1, 3, 224, 224))),
+    "distilbert": Entry(transformer("DistilBertModel", "DistilBertConfig", tokens(), n_layers=3)),
+    "albert": Entry(transformer("AlbertModel", "AlbertConfig", tokens(), hidden_size=384,
+                                num_attention_heads=6, intermediate_size=1536,
+                                num_hidden_layers=6)),
+    "electra_small": Entry(transformer("ElectraModel", "ElectraConfig", tokens())),
+    "gpt2_small": Entry(transformer("GPT2Model", "GPT2Config", tokens(64), n_layer=4)),
+    "t5_encoder": Entry(transformer("T5EncoderModel", "T5Config", tokens(), num_layers=4)),
+    "whisper_encoder": Entry(transformer("WhisperModel", "WhisperConfig", signal(1, 80, 3000),
+                                         part="encoder", encoder_layers=4)),
+    "wav2vec2": Entry(transformer("Wav2Vec2Model", "Wav2Vec2Config", signal(1, 16000),
+                                  num_hidden_layers=3)),
+    "segformer_b0": Entry(transformer("SegformerModel", "SegformerConfig",
+                                      signal(1, 3, 224, 224))),
     "unet_3d": own(UNet3d, 1, 1, 32, 64, 64),
     "dilated": own(Dilated, 1, 3, 64, 64),
     "temporal_convolutions": own(TemporalConvolutions, 1, 40, 400),

@@ -1,7 +1,7 @@
 """Writes docs/benchmarks_breadth.md: every architecture of breadth.py, the worst first."""
 
 import peers
-from report import TAPER, figure, machine, mean, number, of_kind, table
+from report import TAPER, figure, machine, mean, missing, number, of_kind, table
 
 PEERS = ("onnxruntime", "openvino")
 HEAD = """# Benchmarks of architectures that nobody named
@@ -46,20 +46,6 @@ def compared(results, threads):
         [[model, *(milliseconds(row, name) for name in (TAPER, "kernels", *PEERS)), f"{r:.2f}",
           difference(row, TAPER), ", ".join(difference(row, name) for name in PEERS)]
          for r, model, row in known])  # fmt: skip
-
-
-def missing(results):
-    seen = {}
-    for key, row in results.items():
-        for name, found in row.items():
-            if isinstance(found, dict) and "error" in found:
-                text = found["error"].replace("|", "/")
-                seen.setdefault((key.split("/")[0], peers.PEERS[name].label), text)
-    if seen:
-        yield "## What could not be measured"
-        yield ""
-        rows = [[model, label, text] for (model, label), text in seen.items()]
-        yield from table(["model", "runtime", "reason"], rows)
 
 
 def write(results):
