@@ -6,8 +6,9 @@
 #
 # Each runs the tests of the fast kernels and of the backends, and a third of what depends less on
 # the processor: the committed models on the kernels and on the backends, files that ExecuTorch
-# lowered, and the conformance suite (TAPER_ARM64_ALL=1 runs all on each). Packed weights move from one processor to the next, which has to refuse them. A
-# trimmed binary runs all models; libtaper.so must have the page size of phones.
+# lowered, and the conformance suite (TAPER_ARM64_ALL=1 runs all on each). Packed weights move from
+# one processor to the next, which has to refuse them. A trimmed binary runs all models; libtaper.so
+# must have the page size of phones.
 set -eu
 cd "$(dirname "$0")/.."
 taper=$(pwd)/${1:?usage: arm64.sh BUILD}/bin/taper
