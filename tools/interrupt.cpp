@@ -42,24 +42,25 @@ struct RemovedOnSignal::Entry {
   }
 
   // Whoever has ignored or taken over a signal keeps it.
-  static bool install() {
-    system::on_ending(on_signal);
-    return true;
+  static void install() {
+    static const bool is_installed = (system::on_ending(on_signal), true);
+    static_cast<void>(is_installed);
   }
 };
 
 std::atomic<RemovedOnSignal::Entry*> RemovedOnSignal::Entry::all{nullptr};
 
 RemovedOnSignal::RemovedOnSignal(const std::string& path) {
-  static const bool is_installed = Entry::install();
-  static_cast<void>(is_installed);
+  Entry::install();
   entry_ = new Entry{path, {true}, Entry::all};
   Entry::all = entry_;
 }
 
 RemovedOnSignal::~RemovedOnSignal() { entry_->exists = false; }
 
+// Listens first: what the caller makes now must not outlive a signal that comes before it is noted.
 SignalsWait::SignalsWait() {
+  RemovedOnSignal::Entry::install();
   int found = kReady;
   while (!state.compare_exchange_weak(found, kWaiting)) {
     if (found == kEnding) system::wait_forever();  // Another thread has begun to end the program.

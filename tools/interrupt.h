@@ -16,6 +16,7 @@ class RemovedOnSignal {
   ~RemovedOnSignal();
 
  private:
+  friend class SignalsWait;
   struct Entry;
   Entry* entry_;
 };
