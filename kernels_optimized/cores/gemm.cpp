@@ -258,9 +258,10 @@ Blocks choose_blocks(const Gemm& g, Span<float> scratch) {
   return blocks;
 }
 
-// Multiplies all rows by columns [n, n + columns), of which rows [k, k + depth) are packed.
-void multiply_block(const Gemm& g, const Blocks& blocks, int64_t k, int64_t depth, int64_t n,
-                    int64_t columns) {
+// Multiplies all rows by columns [n, n + columns), of which rows [k, k + depth) are packed in
+// `right`. `left` has room for a strip of the left operand.
+void multiply_block(const Gemm& g, float* left, const float* right, int64_t k, int64_t depth,
+                    int64_t n, int64_t columns) {
   int64_t rows;
   for (int64_t m = 0; m < g.rows; m += rows) {
     rows = strip_height(g.rows - m);
@@ -268,8 +269,8 @@ void multiply_block(const Gemm& g, const Blocks& blocks, int64_t k, int64_t dept
     tile.start = Start::kOut;
     if (k == 0) begin_tile(g, m, n, &tile);
     if (k == 0 && tile.start == Start::kOut) prepare_out(g, m, rows, n, columns);
-    tile.left = left_strip(g, m, rows, k, depth, blocks.left, &tile.left_stride);
-    tile.right = blocks.right;
+    tile.left = left_strip(g, m, rows, k, depth, left, &tile.left_stride);
+    tile.right = right;
     tile.right_stride = kPanelColumns;
     tile.depth = depth;
     tile.alpha = g.alpha;
@@ -296,10 +297,26 @@ void multiply_packed(const Gemm& g, Span<float> scratch) {
         pack_panel(g, k, depth, n + j, std::min(kPanelColumns, columns - j),
                    blocks.right + j * depth);
       }
-      multiply_block(g, blocks, k, depth, n, columns);
+      multiply_block(g, blocks.left, blocks.right, k, depth, n, columns);
       k += depth;
     } while (k < g.depth);
   }
+}
+
+// The depth of the blocks of panels that are packed ahead.
+constexpr int64_t kPanelDepth = 256;
+
+int64_t padded(int64_t columns) {
+  return (columns + kPanelColumns - 1) / kPanelColumns * kPanelColumns;
+}
+
+void multiply_panels(const Gemm& g) {
+  int64_t k = 0;
+  do {  // At least once, so that a product of depth 0 is written too.
+    const int64_t depth = std::min(kPanelDepth, g.depth - k);
+    multiply_block(g, nullptr, g.panels + k * padded(g.columns), k, depth, 0, g.columns);
+    k += depth;
+  } while (k < g.depth);
 }
 
 // Computes one strip of rows without packing: whole vectors of the right operand are read in place.
@@ -378,11 +395,12 @@ void multiply_by_dots(const Gemm& g) {
   for (; m < g.rows; ++m) run_dot_rows<1>(g, m);
 }
 
-enum class Way { kDots, kInPlace, kPacked };
+enum class Way { kDots, kInPlace, kPacked, kPanels };
 
 // Which algorithm computes `g`. The number of columns plays no part, so that a product divided by
 // columns is computed in the same way as the whole.
 Way way_of(const Gemm& g) {
+  if (g.panels != nullptr) return Way::kPanels;
   const bool stored = g.packed_right.pack == nullptr;
   const bool has_left_rows = g.left.column_stride == 1;
   if (!stored || !has_left_rows) return Way::kPacked;
@@ -403,6 +421,21 @@ void gemm_form(const Gemm& g, Span<float> scratch) {
       return multiply_in_place(g, scratch);
     case Way::kPacked:
       return multiply_packed(g, scratch);
+    case Way::kPanels:
+      return multiply_panels(g);
+  }
+}
+
+int64_t panel_floats_form(int64_t depth, int64_t columns) { return depth * padded(columns); }
+
+void pack_panels_form(const FloatMatrix& right, int64_t depth, int64_t columns, float* to) {
+  Gemm g;
+  g.right = right;
+  for (int64_t k = 0; k < depth; k += kPanelDepth) {
+    const int64_t rows = std::min(kPanelDepth, depth - k);
+    for (int64_t n = 0; n < columns; n += kPanelColumns, to += rows * kPanelColumns) {
+      pack_panel(g, k, rows, n, std::min(kPanelColumns, columns - n), to);
+    }
   }
 }
 
@@ -442,7 +475,8 @@ Gemm transposed(const Gemm& g) {
 }
 
 bool is_column(const Gemm& g) {
-  return g.columns == 1 && g.rows > 1 && g.out_stride == 1 && g.packed_right.pack == nullptr;
+  return g.columns == 1 && g.rows > 1 && g.out_stride == 1 && g.packed_right.pack == nullptr &&
+         g.panels == nullptr;
 }
 
 // Multiples of the widths and heights of the tiles of all forms.
@@ -492,6 +526,16 @@ struct Cut {
 }  // namespace
 
 bool has_vectors() { return TAPER_CHOOSE(Form, gemm_form) != nullptr; }
+
+int64_t panel_floats(int64_t depth, int64_t columns) {
+  using Floats = int64_t (*)(int64_t, int64_t);
+  return TAPER_CHOOSE(Floats, panel_floats_form)(depth, columns);
+}
+
+void pack_panels(const FloatMatrix& right, int64_t depth, int64_t columns, float* to) {
+  using PackPanels = void (*)(const FloatMatrix&, int64_t, int64_t, float*);
+  TAPER_CHOOSE(PackPanels, pack_panels_form)(right, depth, columns, to);
+}
 
 bool gemm(const Gemm& problem, Span<float> scratch) {
   const Form form = TAPER_CHOOSE(Form, gemm_form);

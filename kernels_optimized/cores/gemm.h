@@ -45,11 +45,19 @@ struct Gemm {
   float beta = 1;
   FloatMatrix added = {};  // Not read if data is null or beta is 0. Must not overlap with out.
   PackedRight packed_right = {};  // Replaces `right` if pack is not null.
+  // Replaces `right` if it is not null: what pack_panels() wrote. Then rows of `left` are
+  // contiguous, and no scratch is needed.
+  const float* panels = nullptr;
 };
 
 // The amount of scratch, per thread, beyond which more does not help. Any amount works; if it is
 // less than 32 KB, the stack is used instead.
 inline constexpr int64_t kGemmScratchFloats = int64_t{72} << 10;
+
+// For several products with the same right operand: packs it once. `to` has panel_floats() floats.
+// REQUIRES: has_vectors().
+int64_t panel_floats(int64_t depth, int64_t columns);
+void pack_panels(const FloatMatrix& right, int64_t depth, int64_t columns, float* to);
 
 // True if there is a vector form of this library's functions for this processor.
 bool has_vectors();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <random>
@@ -71,7 +72,16 @@ void run(const Sizes& sizes, int left_layout, int right_layout, bool adds, Span<
     g.beta = 2;
     g.added = added.view;
   }
-  if (gemm(g, scratch)) check(g, left, right, adds ? &added : nullptr, out);
+  if (!gemm(g, scratch)) return;
+  check(g, left, right, adds ? &added : nullptr, out);
+  if (left_layout != 0) return;
+  std::vector<float> panels(static_cast<size_t>(panel_floats(g.depth, g.columns)));
+  pack_panels(g.right, g.depth, g.columns, panels.data());
+  std::fill(out.begin(), out.end(), NAN);
+  g.panels = panels.data();
+  g.right = {};
+  ASSERT_TRUE(gemm(g, {}));
+  check(g, left, right, adds ? &added : nullptr, out);
 }
 
 TEST(Gemm, EveryShapeAndLayout) {

@@ -14,4 +14,8 @@ bool softmax(const float* x, const portable::AroundDim& around, bool logarithm, 
 bool softmax_part(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
                   float* out);
 
+// Replaces a line by the terms of its softmax, e^(x - max), and returns their sum, by which they
+// are yet to be divided. REQUIRES: this processor has a vector form.
+float softmax_terms(float* x, int64_t count);
+
 }  // namespace taper::optimized

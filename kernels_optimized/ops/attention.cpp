@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cmath>
 
+#include "kernels_optimized/cores/attention.h"
 #include "kernels_optimized/cores/gemm.h"
-#include "kernels_optimized/cores/softmax.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
@@ -60,60 +60,39 @@ bool fits(const Tensor& query, const Tensor& key, const Tensor& value, const Ten
          mask->size(0) == query.size(1) && mask->size(1) == key.size(1);
 }
 
-// Turns a row of scores into weights by softmax; if the query sees no key, they become zeros.
-bool weigh(float* row, int64_t visible, int64_t count) {
-  std::fill(row + visible, row + count, 0.0f);
-  const bool blind = std::all_of(row, row + visible, [](float x) { return x == -INFINITY; });
-  if (!blind) return softmax(row, {1, visible, 1}, false, row);
-  std::fill_n(row, visible, 0.0f);
-  return true;
-}
-
-// Computes queries [first, first + count) of one head.
-bool attend_block(const Heads& h, int64_t batch, int64_t head, int64_t first, int64_t count,
-                  const Scratch& scratch) {
+AttentionHead head_of(const Heads& h, int64_t batch, int64_t head) {
   const int64_t step = h.heads * h.elements, key_step = h.key_heads * h.elements;
-  const int64_t at = (batch * h.queries + first) * step + head * h.elements;
+  const int64_t at = batch * h.queries * step + head * h.elements;
   const int64_t key_head = head / (h.heads / h.key_heads);
   const int64_t keys_at = batch * h.keys * key_step + key_head * h.elements;
-  const int64_t keys = h.visible(first + count - 1);
-  Gemm g;
-  g.rows = count;
-  g.columns = keys;
-  g.depth = h.elements;
-  g.left = {h.query + at, step, 1};
-  g.right = {h.key + keys_at, 1, key_step};
-  g.alpha = h.scale;
-  if (h.mask != nullptr) g.added = {h.mask + first * h.keys, h.keys, 1};
-  g.out = scratch.scores;
-  g.out_stride = keys;
-  if (!gemm(g, scratch.product)) return false;
-  for (int64_t i = 0; i < count; ++i) {
-    if (!weigh(scratch.scores + i * keys, h.visible(first + i), keys)) return false;
-  }
-  Gemm sums;
-  sums.rows = count;
-  sums.columns = h.elements;
-  sums.depth = keys;
-  sums.left = {scratch.scores, keys, 1};
-  sums.right = {h.value + keys_at, key_step, 1};
-  sums.out = h.out + at;
-  sums.out_stride = step;
-  return gemm(sums, scratch.product);
+  AttentionHead one;
+  one.keys = h.mask != nullptr ? h.keys : h.visible(h.queries - 1);
+  one.elements = one.width = h.elements;
+  one.scale = h.scale;
+  one.query = {h.query + at, step, 1};
+  one.key = {h.key + keys_at, 1, key_step};
+  one.value = {h.value + keys_at, key_step, 1};
+  if (h.mask != nullptr) one.mask = {h.mask, h.keys, 1};
+  if (h.mask == nullptr && h.causal) one.causal_start = h.start;
+  one.blind_is_zero = true;
+  one.out = h.out + at;
+  one.out_stride = step;
+  return one;
 }
 
 bool attend_heads(const Heads& h, int64_t begin, int64_t end, const Scratch& scratch) {
   const int64_t block = std::min(kMostQueries, kScoreFloats / h.keys);
   for (int64_t i = begin; i < end; ++i) {
+    const AttentionHead head = head_of(h, i / h.heads, i % h.heads);
     for (int64_t first = 0; first < h.queries; first += block) {
       const int64_t count = std::min(block, h.queries - first);
-      if (!attend_block(h, i / h.heads, i % h.heads, first, count, scratch)) return false;
+      if (!attend(head, first, count, scratch.scores, scratch.product)) return false;
     }
   }
   return true;
 }
 
-bool attend(KernelContext& context, const Heads& h) {
+bool attend_all(KernelContext& context, const Heads& h) {
   const int64_t keys = h.visible(h.queries - 1);
   const int64_t work = 2 * h.queries * keys * h.elements / kMultiplicationsPerUnit;
   std::atomic<bool> done{true};
@@ -150,7 +129,7 @@ bool fast_custom_sdpa(KernelContext& context, const Tensor& query, const Tensor&
   h.value = value.const_data_ptr<float>();
   h.mask = attn_mask != nullptr ? attn_mask->const_data_ptr<float>() : nullptr;
   h.out = out.mutable_data_ptr<float>();
-  return attend(context, h);
+  return attend_all(context, h);
 }
 
 // Returning false after the caches are updated does no harm: the portable kernel writes the same

@@ -88,14 +88,20 @@ void subtract_line(const float* x, int64_t count, float max, float shift, float*
   }
 }
 
-void softmax_line(const float* x, int64_t count, bool logarithm, float* out) {
+// The sum of e^(x - max) over a line; the terms are written to `out` unless it is null.
+double sum_of_line(const float* x, int64_t count, float max, float* out) {
   constexpr int64_t kBlock = 2048;  // Blocks are summed in float, their sums in double.
-  const float max = largest(x, count);
   double sum = 0;
   for (int64_t i = 0; i < count; i += kBlock) {
-    float* const kept = logarithm ? nullptr : out + i;
+    float* const kept = out != nullptr ? out + i : nullptr;
     sum += static_cast<double>(add_exponentials(x + i, std::min(kBlock, count - i), max, kept));
   }
+  return sum;
+}
+
+void softmax_line(const float* x, int64_t count, bool logarithm, float* out) {
+  const float max = largest(x, count);
+  const double sum = sum_of_line(x, count, max, logarithm ? nullptr : out);
   if (logarithm) return subtract_line(x, count, max, static_cast<float>(std::log(sum)), out);
   scale_line(out, count, static_cast<float>(1 / sum), 0, out);
 }
@@ -150,6 +156,10 @@ void softmax_apart(const float* x, int64_t size, int64_t step, bool logarithm, f
 }
 
 }  // namespace
+
+float softmax_terms_form(float* x, int64_t count) {
+  return static_cast<float>(sum_of_line(x, count, largest(x, count), x));
+}
 
 // Computes lines [first, last) of the `inner` lines of each outer index of [outer, size, inner].
 void softmax_form(const float* x, const portable::AroundDim& around, int64_t first, int64_t last,
@@ -221,6 +231,11 @@ bool softmax_part(const float* x, const portable::AroundDim& around, int64_t fir
   const Form form = TAPER_CHOOSE(Form, softmax_form);
   if (form != nullptr) form(x, around, first, last, false, out);
   return form != nullptr;
+}
+
+float softmax_terms(float* x, int64_t count) {
+  using Terms = float (*)(float*, int64_t);
+  return TAPER_CHOOSE(Terms, softmax_terms_form)(x, count);
 }
 
 extern const Kernel kSoftmaxOut, kLogSoftmaxOut;

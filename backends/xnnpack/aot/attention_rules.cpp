@@ -86,15 +86,18 @@ bool is_grouped(const Node& node) {
   return node.arg("enable_gqa").to_bool() && heads_of(tensor(node, 0)) != heads_of(tensor(node, 1));
 }
 
-// Adds the mask to the scores. Sets `gate` to the factor of the result, or kNone if there is none.
-Id masked(Lowering& l, const Node& node, Id scores, Id* gate) {
-  *gate = kNone;
+// What is added to the scores, and the factor of the result; kNone where there is none.
+struct Mask {
+  Id added = kNone, gate = kNone;
+};
+
+Mask mask_of(Lowering& l, const Node& node) {
   if (node.arg("is_causal").to_bool()) {
     const int64_t rows = tensor(node, 0)->type.sizes.end()[-2].as_int();
     const int64_t columns = tensor(node, 1)->type.sizes.end()[-2].as_int();
-    return l.binary(NodeContent::Add, scores, causal_mask(l, rows, columns));
+    return {causal_mask(l, rows, columns)};
   }
-  if (node.arg("attn_mask").is_none()) return scores;
+  if (node.arg("attn_mask").is_none()) return {};
   const Value* mask = tensor(node, "attn_mask");
   Id given = l.loose(mask);
   std::string how;
@@ -103,14 +106,16 @@ Id masked(Lowering& l, const Node& node, Id scores, Id* gate) {
     how = " of groups " + std::to_string(heads);
     given = l.once(mask, "mask" + how, [&] { return mask_of_groups(l, given, heads, times); });
   }
-  if (has_no_empty_row(mask)) return l.binary(NodeContent::Add, scores, given);
-  *gate = l.once(mask, "gate" + how, [&] { return gate_of(l, given); });
-  const Id mended = l.once(mask, "filled" + how, [&] { return filled(l, given, *gate); });
-  return l.binary(NodeContent::Add, scores, mended);
+  if (has_no_empty_row(mask)) return {given};
+  const Id gate = l.once(mask, "gate" + how, [&] { return gate_of(l, given); });
+  return {l.once(mask, "filled" + how, [&] { return filled(l, given, gate); }), gate};
 }
 
+// The nodes from the first product to the second follow one another: the runtime computes them in
+// one stage.
 void attention(Lowering& l, const Node& node) {
   const Value *query = tensor(node, 0), *key = tensor(node, 1), *y = node.outputs[0];
+  const Mask mask = mask_of(l, node);
   Id q = l.plain(query), k = l.plain(key), v = l.plain(tensor(node, 2));
   q = l.binary(NodeContent::Multiply, q, l.number(static_cast<float>(scale_of(node))));
   if (is_grouped(node)) {
@@ -119,10 +124,10 @@ void attention(Lowering& l, const Node& node) {
     k = with_one(l, k);
     v = with_one(l, v);
   }
-  Id gate;
-  const Id scores = masked(l, node, l.product(q, k, true), &gate);
+  Id scores = l.product(q, k, true);
+  if (mask.added != kNone) scores = l.binary(NodeContent::Add, scores, mask.added);
   Id out = l.product(l.unary(NodeContent::Softmax, scores), v, false);
-  if (gate != kNone) out = l.binary(NodeContent::Multiply, out, gate);
+  if (mask.gate != kNone) out = l.binary(NodeContent::Multiply, out, mask.gate);
   l.set_plain(y, l.reshape(out, y->type.sizes));
 }
 

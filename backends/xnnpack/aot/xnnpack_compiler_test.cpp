@@ -114,8 +114,8 @@ TEST(XnnpackCompiler, AttentionIsKeptWholeAndAnOpenMaskIsGuarded) {
             "Multiply BatchMatrixMultiply Add Softmax BatchMatrixMultiply");
   // A mask that is an input may have rows that are -inf throughout.
   EXPECT_EQ(compile(inputs + "  input %m: float32[4, 4]\n" + call + "%m)\n  return %y").kinds(),
-            "Multiply BatchMatrixMultiply Add Add Clamp* FullyConnected Multiply "
-            "Clamp* Subtract Log Maximum Add Softmax BatchMatrixMultiply Multiply");
+            "Add Add Clamp* FullyConnected Multiply Clamp* Subtract Log Maximum "
+            "Multiply BatchMatrixMultiply Add Softmax BatchMatrixMultiply Multiply");
 }
 
 TEST(XnnpackCompiler, WhatIsOnlyRepeatedBroadcasts) {

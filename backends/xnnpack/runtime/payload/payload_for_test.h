@@ -76,8 +76,8 @@ class PayloadBuilder {
   void unary(wire::NodeContent kind, uint32_t x, uint32_t y) {
     nodes.push_back({kind, wire::CreateUnary(fbb, x, y).Union()});
   }
-  void binary(wire::NodeContent kind, uint32_t a, uint32_t b, uint32_t y) {
-    nodes.push_back({kind, wire::CreateBinary(fbb, a, b, y).Union()});
+  void binary(wire::NodeContent kind, uint32_t a, uint32_t b, uint32_t y, uint32_t flags = 0) {
+    nodes.push_back({kind, wire::CreateBinary(fbb, a, b, y, flags).Union()});
   }
   void transposed(uint32_t x, const std::vector<uint32_t>& perm, uint32_t y) {
     const auto rank = static_cast<uint32_t>(perm.size());

@@ -54,6 +54,14 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   return part;
 }
 
+OwnPart attention_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  OwnPart part;
+  part.attention = find_attention(graph, uses, first);
+  part.nodes = part.attention.count;
+  if (part.nodes > 0) part.kind = OwnPart::Kind::kAttention;
+  return part;
+}
+
 }  // namespace
 
 bool has_own_stages() { return optimized::has_vectors(); }
@@ -64,6 +72,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   OwnPart part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = attention_part(graph, uses, first);
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
   part.nodes = part.fusion.nodes;
@@ -88,6 +97,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     auto* made = new (std::nothrow) GroupedStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, shared.pool);
+  } else if (part.kind == OwnPart::Kind::kAttention) {
+    stage.reset(new (std::nothrow) AttentionStage(part.attention, shared.pool));
   } else {
     stage.reset(new (std::nothrow) FusedStage(part.fusion, shared.pool));
   }

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "backends/xnnpack/runtime/stages/attention_stage.h"
 #include "backends/xnnpack/runtime/stages/fused_stage.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 
@@ -11,13 +12,14 @@ namespace taper::xnnpack {
 
 // Consecutive nodes that one of our stages computes. `nodes` is 0 if there is no such stage.
 struct OwnPart {
-  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kGrouped, kFusion, kMove };
+  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kGrouped, kFusion, kAttention, kMove };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // The tile of kWinograd.
   // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
   // kMove.
   Fusion fusion;
+  AttentionNodes attention;
 };
 
 // False if this build has no such stages, or not for this processor.

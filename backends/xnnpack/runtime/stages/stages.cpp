@@ -317,6 +317,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper grouped";
     case OwnPart::Kind::kFusion:
       return "taper fused";
+    case OwnPart::Kind::kAttention:
+      return "taper attention";
     case OwnPart::Kind::kMove:
       return "taper move";
     case OwnPart::Kind::kNone:

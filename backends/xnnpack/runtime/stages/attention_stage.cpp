@@ -1,0 +1,260 @@
+// Finds attention among nodes, and divides it among threads; see attention_stage.h.
+
+#include "backends/xnnpack/runtime/stages/attention_stage.h"
+
+#include <pthreadpool.h>
+
+#include <algorithm>
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using optimized::AttentionHead;
+using optimized::FloatMatrix;
+using wire::NodeContent;
+
+// A stage costs about a microsecond; XNNPACK computes fewer scores in less.
+constexpr uint64_t kLeastScores = 8192;
+constexpr uint64_t kLineFloats = WorkMemory::kAlignment / sizeof(float);
+
+uint64_t round_up(uint64_t floats) { return (floats + kLineFloats - 1) / kLineFloats * kLineFloats; }
+
+// The sizes of the last two dimensions; 1 for those that a tensor lacks.
+uint32_t rows_of(const Shape& s) { return s.rank < 2 ? 1 : s.dims[s.rank - 2]; }
+uint32_t columns_of(const Shape& s) { return s.rank < 1 ? 1 : s.last(); }
+
+// Whether a tensor of shape `part` can be added to one of shape `whole` without enlarging it.
+bool fits(const Shape& part, const Shape& whole) {
+  if (part.rank > whole.rank) return false;
+  for (uint32_t d = 1; d <= part.rank; ++d) {
+    const uint32_t size = part.dims[part.rank - d];
+    if (size != 1 && size != whole.dims[whole.rank - d]) return false;
+  }
+  return true;
+}
+
+// Takes nodes one after another, each of which alone reads the result of the one before.
+class Chain {
+ public:
+  Chain(const Subgraph& graph, Span<const uint32_t> uses, size_t first)
+      : nodes_(graph.nodes()), values_(graph.values()), uses_(uses), next_(first) {}
+
+  // The next node, if it is of that kind and computes floats without bounds; null otherwise.
+  const XnnNode* take(NodeContent kind) {
+    if (next_ >= nodes_.size()) return nullptr;
+    const XnnNode& node = nodes_[next_];
+    const bool is_one = node.is_needed && node.content_type == kind && !has_bounds(node) &&
+                        is_in_floats(node, values_);
+    if (!is_one || !goes_on_with(node)) return nullptr;
+    last_ = node.output;
+    ++next_;
+    return &node;
+  }
+  // The argument of the node just taken that is not the result of the one before it.
+  static uint32_t other(const XnnNode& node, uint32_t result) {
+    return node.inputs[node.inputs[0] == result ? 1 : 0];
+  }
+  uint32_t last() const { return last_; }
+
+ private:
+  bool goes_on_with(const XnnNode& node) const {
+    if (last_ == kNone) return true;
+    return uses_[last_] == 1 && (node.inputs[0] == last_ || node.inputs[1] == last_);
+  }
+
+  Span<const XnnNode> nodes_;
+  Span<const XnnValue> values_;
+  Span<const uint32_t> uses_;
+  size_t next_;
+  uint32_t last_ = kNone;
+};
+
+// The constant by which scores are multiplied, if a node does that; 1 if none does. False if they
+// are multiplied by something else.
+bool take_scale(Chain& chain, Span<const XnnValue> values, float* scale, size_t* count) {
+  const uint32_t scores = chain.last();
+  const XnnNode* node = chain.take(NodeContent::Multiply);
+  if (node == nullptr) return true;
+  const XnnValue& factor = values[Chain::other(*node, scores)];
+  if (factor.data == nullptr || element_count(factor.shape) != 1) return false;
+  *scale = *floats_of(factor);
+  ++*count;
+  return true;
+}
+
+bool is_computed(uint32_t id, Span<const XnnValue> values) { return values[id].data == nullptr; }
+
+}  // namespace
+
+AttentionNodes find_attention(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  const Span<const XnnValue> values = graph.values();
+  Chain chain(graph, uses, first);
+  AttentionNodes found;
+  const XnnNode* product = chain.take(NodeContent::BatchMatrixMultiply);
+  if (product == nullptr) return {};
+  size_t count = 3;
+  if (!take_scale(chain, values, &found.scale, &count)) return {};
+  const uint32_t scores = chain.last();
+  if (const XnnNode* sum = chain.take(NodeContent::Add)) {
+    found.mask = Chain::other(*sum, scores);
+    if (!fits(values[found.mask].shape, values[product->output].shape)) return {};
+    ++count;
+  }
+  const XnnNode* softmax = chain.take(NodeContent::Softmax);
+  const XnnNode* result = softmax != nullptr ? chain.take(NodeContent::BatchMatrixMultiply) : nullptr;
+  if (result == nullptr || result->inputs[0] != softmax->output ||
+      element_count(values[product->output].shape) < kLeastScores) {
+    return {};
+  }
+  found.query = product->inputs[0];
+  found.key = product->inputs[1];
+  found.value = result->inputs[1];
+  if (!is_computed(found.query, values) || !is_computed(found.key, values) ||
+      !is_computed(found.value, values)) {
+    return {};
+  }
+  found.key_is_turned = product->flags == 0;
+  found.value_is_turned = result->flags != 0;
+  found.output = result->output;
+  found.count = count;
+  return found;
+}
+
+AttentionStage::Matrices AttentionStage::matrices_of(uint32_t id, Span<const XnnValue> values,
+                                                     bool is_turned) const {
+  Matrices m;
+  m.id = id;
+  if (values[id].data != nullptr) m.constant = floats_of(values[id]);
+  const Shape& shape = values[id].shape;
+  const int64_t rows = rows_of(shape), columns = columns_of(shape);
+  m.size = rows * columns;
+  m.first.row_stride = is_turned ? 1 : columns;
+  m.first.column_stride = is_turned ? columns : 1;
+  m.count = 1;
+  for (uint32_t d = 3; d <= shape.rank; ++d) {
+    const uint32_t size = shape.dims[shape.rank - d];
+    if (size != 1) m.steps[heads_.rank + 2 - d] = m.count;
+    m.count *= size;
+  }
+  return m;
+}
+
+Status AttentionStage::reshape(Span<const XnnValue> values) {
+  const Shape& result = values[nodes_.output].shape;
+  heads_ = result;
+  heads_.rank -= 2;
+  head_count_ = static_cast<size_t>(element_count(heads_));
+  query_ = matrices_of(nodes_.query, values, false);
+  key_ = matrices_of(nodes_.key, values, !nodes_.key_is_turned);
+  value_ = matrices_of(nodes_.value, values, nodes_.value_is_turned);
+  queries_ = rows_of(result);
+  sizes_ = {};
+  sizes_.scale = nodes_.scale;
+  sizes_.elements = columns_of(values[nodes_.query].shape);
+  sizes_.width = sizes_.out_stride = columns_of(result);
+  sizes_.keys = key_.size / std::max<int64_t>(1, sizes_.elements);
+  if (nodes_.mask != kNone) TAPER_TRY(reshape_mask(values));
+  block_ = optimized::attention_block(queries_, sizes_.keys);
+  block_floats_ = round_up(static_cast<uint64_t>(block_ * sizes_.keys));
+  if (optimized::attention_packs(queries_)) {
+    key_.panel_floats = round_up(
+        static_cast<uint64_t>(optimized::panel_floats(sizes_.elements, sizes_.keys)));
+    value_.panel_floats = round_up(
+        static_cast<uint64_t>(optimized::panel_floats(sizes_.keys, sizes_.width)));
+  }
+  return {};
+}
+
+Status AttentionStage::reshape_mask(Span<const XnnValue> values) {
+  Shape scores = heads_;
+  scores.rank += 2;
+  scores.dims[heads_.rank] = static_cast<uint32_t>(queries_);
+  scores.dims[heads_.rank + 1] = static_cast<uint32_t>(sizes_.keys);
+  const Shape& mask = values[nodes_.mask].shape;
+  TAPER_XNNPACK_REQUIRE(fits(mask, scores),
+                        "the mask of an attention enlarges the scores, but did not when the graph "
+                        "was loaded");
+  mask_ = matrices_of(nodes_.mask, values, false);
+  if (rows_of(mask) == 1) mask_.first.row_stride = 0;
+  if (columns_of(mask) == 1) mask_.first.column_stride = 0;
+  return {};
+}
+
+uint64_t AttentionStage::scratch_bytes() const {
+  const uint64_t panels = static_cast<uint64_t>(key_.count) * key_.panel_floats +
+                          static_cast<uint64_t>(value_.count) * value_.panel_floats;
+  return (panels + pthreadpool_get_threads_count(pool_) * block_floats_) * sizeof(float);
+}
+
+Status AttentionStage::bind(Span<void* const> places, void* scratch) {
+  for (Matrices* m : {&query_, &key_, &value_, &mask_}) {
+    if (m->id == kNone) continue;
+    m->first.data =
+        m->constant != nullptr ? m->constant : static_cast<const float*>(places[m->id]);
+  }
+  out_ = static_cast<float*>(places[nodes_.output]);
+  key_.panels = static_cast<float*>(scratch);
+  value_.panels = key_.panels + static_cast<uint64_t>(key_.count) * key_.panel_floats;
+  scores_ = value_.panels + static_cast<uint64_t>(value_.count) * value_.panel_floats;
+  return {};
+}
+
+int64_t AttentionStage::number_of(const Matrices& m, size_t head) const {
+  int64_t number = 0;
+  for (uint32_t d = heads_.rank; d-- > 0;) {
+    number += static_cast<int64_t>(head % heads_.dims[d]) * m.steps[d];
+    head /= heads_.dims[d];
+  }
+  return number;
+}
+
+FloatMatrix AttentionStage::matrix_of(const Matrices& m, size_t head) const {
+  FloatMatrix matrix = m.first;
+  if (matrix.data != nullptr) matrix.data += number_of(m, head) * m.size;
+  return matrix;
+}
+
+void AttentionStage::pack(void* stage, size_t matrix) {
+  auto& self = *static_cast<AttentionStage*>(stage);
+  const auto keys = static_cast<size_t>(self.key_.count);
+  const bool is_key = matrix < keys;
+  const Matrices& m = is_key ? self.key_ : self.value_;
+  const size_t number = is_key ? matrix : matrix - keys;
+  FloatMatrix from = m.first;
+  from.data += static_cast<int64_t>(number) * m.size;
+  const optimized::AttentionHead& sizes = self.sizes_;
+  optimized::pack_panels(from, is_key ? sizes.elements : sizes.keys,
+                         is_key ? sizes.keys : sizes.width, m.panels + number * m.panel_floats);
+}
+
+void AttentionStage::run_block(void* stage, size_t thread, size_t head, size_t block) {
+  const auto& self = *static_cast<AttentionStage*>(stage);
+  AttentionHead one = self.sizes_;
+  one.query = self.matrix_of(self.query_, head);
+  one.key = self.matrix_of(self.key_, head);
+  one.value = self.matrix_of(self.value_, head);
+  one.mask = self.matrix_of(self.mask_, head);
+  if (self.key_.panel_floats != 0) {
+    const auto key = static_cast<uint64_t>(self.number_of(self.key_, head));
+    const auto value = static_cast<uint64_t>(self.number_of(self.value_, head));
+    one.key_panels = self.key_.panels + key * self.key_.panel_floats;
+    one.value_panels = self.value_.panels + value * self.value_.panel_floats;
+  }
+  one.out = self.out_ + static_cast<int64_t>(head) * self.queries_ * one.width;
+  const int64_t first = static_cast<int64_t>(block) * self.block_;
+  optimized::attend(one, first, std::min(self.block_, self.queries_ - first),
+                    self.scores_ + thread * self.block_floats_, {});
+}
+
+Status AttentionStage::run() {
+  if (key_.panel_floats != 0) {
+    pthreadpool_parallelize_1d(pool_, pack, this, static_cast<size_t>(key_.count + value_.count), 0);
+  }
+  const auto blocks = static_cast<size_t>((queries_ + block_ - 1) / block_);
+  pthreadpool_parallelize_2d_with_thread(pool_, run_block, this, head_count_, blocks, 0);
+  return {};
+}
+
+}  // namespace taper::xnnpack
