@@ -35,11 +35,22 @@ bool fits(const Shape& part, const Shape& whole) {
   return true;
 }
 
+Shape heads_of(const Shape& result) {
+  Shape heads = result;
+  heads.rank -= 2;
+  return heads;
+}
+// Whether the shapes are those of the same matrices, up to the arrangement of the heads.
+bool has_same_matrices(const Shape& a, const Shape& b) {
+  return rows_of(a) == rows_of(b) && columns_of(a) == columns_of(b) &&
+         element_count(a) == element_count(b);
+}
+
 // Takes nodes one after another, each of which alone reads the result of the one before.
 class Chain {
  public:
   Chain(const Subgraph& graph, Span<const uint32_t> uses, size_t first)
-      : nodes_(graph.nodes()), values_(graph.values()), uses_(uses), next_(first) {}
+      : nodes_(graph.nodes()), values_(graph.values()), uses_(uses), first_(first), next_(first) {}
 
   // The next node, if it is of that kind and computes floats without bounds; null otherwise.
   const XnnNode* take(NodeContent kind) {
@@ -57,6 +68,7 @@ class Chain {
     return node.inputs[node.inputs[0] == result ? 1 : 0];
   }
   uint32_t last() const { return last_; }
+  size_t taken() const { return next_ - first_; }
 
  private:
   bool goes_on_with(const XnnNode& node) const {
@@ -67,24 +79,23 @@ class Chain {
   Span<const XnnNode> nodes_;
   Span<const XnnValue> values_;
   Span<const uint32_t> uses_;
-  size_t next_;
+  size_t first_, next_;
   uint32_t last_ = kNone;
 };
 
-// The constant by which scores are multiplied, if a node does that; 1 if none does. False if they
-// are multiplied by something else.
-bool take_scale(Chain& chain, Span<const XnnValue> values, float* scale, size_t* count) {
+// A node that multiplies the scores by a constant, or divides them by one, if the next one does.
+// Sets `scale`. False if it multiplies or divides by something else.
+bool take_scale(Chain& chain, Span<const XnnValue> values, float* scale) {
   const uint32_t scores = chain.last();
-  const XnnNode* node = chain.take(NodeContent::Multiply);
+  const XnnNode* product = chain.take(NodeContent::Multiply);
+  const XnnNode* node = product != nullptr ? product : chain.take(NodeContent::Divide);
   if (node == nullptr) return true;
+  if (product == nullptr && node->inputs[0] != scores) return false;
   const XnnValue& factor = values[Chain::other(*node, scores)];
   if (factor.data == nullptr || element_count(factor.shape) != 1) return false;
-  *scale = *floats_of(factor);
-  ++*count;
+  *scale = product != nullptr ? *floats_of(factor) : 1 / *floats_of(factor);
   return true;
 }
-
-bool is_computed(uint32_t id, Span<const XnnValue> values) { return values[id].data == nullptr; }
 
 }  // namespace
 
@@ -94,38 +105,50 @@ AttentionNodes find_attention(const Subgraph& graph, Span<const uint32_t> uses, 
   AttentionNodes found;
   const XnnNode* product = chain.take(NodeContent::BatchMatrixMultiply);
   if (product == nullptr) return {};
-  size_t count = 3;
-  if (!take_scale(chain, values, &found.scale, &count)) return {};
-  const uint32_t scores = chain.last();
+  chain.take(NodeContent::Reshape);
+  if (!take_scale(chain, values, &found.scale)) return {};
+  const uint32_t before = chain.last();
   if (const XnnNode* sum = chain.take(NodeContent::Add)) {
-    found.mask = Chain::other(*sum, scores);
-    if (!fits(values[found.mask].shape, values[product->output].shape)) return {};
-    ++count;
+    found.mask = Chain::other(*sum, before);
   }
+  found.scores = chain.last();
   const XnnNode* softmax = chain.take(NodeContent::Softmax);
-  const XnnNode* result = softmax != nullptr ? chain.take(NodeContent::BatchMatrixMultiply) : nullptr;
-  if (result == nullptr || result->inputs[0] != softmax->output ||
-      element_count(values[product->output].shape) < kLeastScores) {
-    return {};
-  }
+  if (softmax == nullptr) return {};
+  chain.take(NodeContent::Reshape);
+  const uint32_t weights = chain.last();
+  const XnnNode* result = chain.take(NodeContent::BatchMatrixMultiply);
+  if (result == nullptr || result->inputs[0] != weights) return {};
   found.query = product->inputs[0];
   found.key = product->inputs[1];
+  found.products = product->output;
   found.value = result->inputs[1];
-  if (!is_computed(found.query, values) || !is_computed(found.key, values) ||
-      !is_computed(found.value, values)) {
-    return {};
-  }
   found.key_is_turned = product->flags == 0;
   found.value_is_turned = result->flags != 0;
   found.output = result->output;
-  found.count = count;
+  for (uint32_t id : {found.query, found.key, found.value}) {
+    if (values[id].data != nullptr) return {};
+  }
+  const bool pays = element_count(values[product->output].shape) >= kLeastScores;
+  if (!pays || !AttentionStage::has_plain_heads(found, values)) return {};
+  found.count = chain.taken();
   return found;
 }
 
-AttentionStage::Matrices AttentionStage::matrices_of(uint32_t id, Span<const XnnValue> values,
-                                                     bool is_turned) const {
+bool AttentionStage::has_plain_heads(const AttentionNodes& nodes, Span<const XnnValue> values) {
+  const Shape& products = values[nodes.products].shape;
+  const Shape& scores = values[nodes.scores].shape;
+  if (scores.rank < 2) return false;
+  if (nodes.mask != kNone && !fits(values[nodes.mask].shape, scores)) return false;
+  return has_same_matrices(products, scores) &&
+         element_count(heads_of(scores)) == element_count(heads_of(values[nodes.output].shape)) &&
+         rows_of(values[nodes.output].shape) == rows_of(scores);
+}
+
+AttentionStage::Matrices AttentionStage::matrices_of(uint32_t id, uint32_t result,
+                                                     Span<const XnnValue> values, bool is_turned) {
   Matrices m;
   m.id = id;
+  m.heads = heads_of(values[result].shape);
   if (values[id].data != nullptr) m.constant = floats_of(values[id]);
   const Shape& shape = values[id].shape;
   const int64_t rows = rows_of(shape), columns = columns_of(shape);
@@ -135,51 +158,43 @@ AttentionStage::Matrices AttentionStage::matrices_of(uint32_t id, Span<const Xnn
   m.count = 1;
   for (uint32_t d = 3; d <= shape.rank; ++d) {
     const uint32_t size = shape.dims[shape.rank - d];
-    if (size != 1) m.steps[heads_.rank + 2 - d] = m.count;
+    if (size != 1) m.steps[m.heads.rank + 2 - d] = m.count;
     m.count *= size;
   }
   return m;
 }
 
 Status AttentionStage::reshape(Span<const XnnValue> values) {
+  TAPER_XNNPACK_REQUIRE(has_plain_heads(nodes_, values),
+                        "the heads of an attention are not those it had when the graph was loaded");
   const Shape& result = values[nodes_.output].shape;
-  heads_ = result;
-  heads_.rank -= 2;
-  head_count_ = static_cast<size_t>(element_count(heads_));
-  query_ = matrices_of(nodes_.query, values, false);
-  key_ = matrices_of(nodes_.key, values, !nodes_.key_is_turned);
-  value_ = matrices_of(nodes_.value, values, nodes_.value_is_turned);
+  head_count_ = static_cast<size_t>(element_count(heads_of(result)));
+  query_ = matrices_of(nodes_.query, nodes_.products, values, false);
+  key_ = matrices_of(nodes_.key, nodes_.products, values, !nodes_.key_is_turned);
+  value_ = matrices_of(nodes_.value, nodes_.output, values, nodes_.value_is_turned);
   queries_ = rows_of(result);
   sizes_ = {};
   sizes_.scale = nodes_.scale;
   sizes_.elements = columns_of(values[nodes_.query].shape);
   sizes_.width = sizes_.out_stride = columns_of(result);
-  sizes_.keys = key_.size / std::max<int64_t>(1, sizes_.elements);
-  if (nodes_.mask != kNone) TAPER_TRY(reshape_mask(values));
+  sizes_.keys = columns_of(values[nodes_.scores].shape);
+  if (nodes_.mask != kNone) reshape_mask(values);
   block_ = optimized::attention_block(queries_, sizes_.keys);
   block_floats_ = round_up(static_cast<uint64_t>(block_ * sizes_.keys));
   if (optimized::attention_packs(queries_)) {
-    key_.panel_floats = round_up(
-        static_cast<uint64_t>(optimized::panel_floats(sizes_.elements, sizes_.keys)));
-    value_.panel_floats = round_up(
-        static_cast<uint64_t>(optimized::panel_floats(sizes_.keys, sizes_.width)));
+    key_.panel_floats =
+        round_up(static_cast<uint64_t>(optimized::panel_floats(sizes_.elements, sizes_.keys)));
+    value_.panel_floats =
+        round_up(static_cast<uint64_t>(optimized::panel_floats(sizes_.keys, sizes_.width)));
   }
   return {};
 }
 
-Status AttentionStage::reshape_mask(Span<const XnnValue> values) {
-  Shape scores = heads_;
-  scores.rank += 2;
-  scores.dims[heads_.rank] = static_cast<uint32_t>(queries_);
-  scores.dims[heads_.rank + 1] = static_cast<uint32_t>(sizes_.keys);
+void AttentionStage::reshape_mask(Span<const XnnValue> values) {
   const Shape& mask = values[nodes_.mask].shape;
-  TAPER_XNNPACK_REQUIRE(fits(mask, scores),
-                        "the mask of an attention enlarges the scores, but did not when the graph "
-                        "was loaded");
-  mask_ = matrices_of(nodes_.mask, values, false);
+  mask_ = matrices_of(nodes_.mask, nodes_.scores, values, false);
   if (rows_of(mask) == 1) mask_.first.row_stride = 0;
   if (columns_of(mask) == 1) mask_.first.column_stride = 0;
-  return {};
 }
 
 uint64_t AttentionStage::scratch_bytes() const {
@@ -201,16 +216,16 @@ Status AttentionStage::bind(Span<void* const> places, void* scratch) {
   return {};
 }
 
-int64_t AttentionStage::number_of(const Matrices& m, size_t head) const {
+int64_t AttentionStage::number_of(const Matrices& m, size_t head) {
   int64_t number = 0;
-  for (uint32_t d = heads_.rank; d-- > 0;) {
-    number += static_cast<int64_t>(head % heads_.dims[d]) * m.steps[d];
-    head /= heads_.dims[d];
+  for (uint32_t d = m.heads.rank; d-- > 0;) {
+    number += static_cast<int64_t>(head % m.heads.dims[d]) * m.steps[d];
+    head /= m.heads.dims[d];
   }
   return number;
 }
 
-FloatMatrix AttentionStage::matrix_of(const Matrices& m, size_t head) const {
+FloatMatrix AttentionStage::matrix_of(const Matrices& m, size_t head) {
   FloatMatrix matrix = m.first;
   if (matrix.data != nullptr) matrix.data += number_of(m, head) * m.size;
   return matrix;

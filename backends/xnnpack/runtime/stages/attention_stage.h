@@ -1,5 +1,6 @@
 // A stage for attention: a product of queries and keys, perhaps scaled and masked, a softmax, and a
-// product with the values. XNNPACK computes it node by node, with all scores in memory.
+// product with the values. XNNPACK computes it node by node, with all scores in memory. Between
+// them the dimensions of the heads may be reshaped.
 
 #pragma once
 
@@ -16,6 +17,7 @@ struct AttentionNodes {
   uint32_t query = kNone, key = kNone, value = kNone, mask = kNone;
   bool key_is_turned = false, value_is_turned = false;  // The last two dimensions are swapped.
   float scale = 1;
+  uint32_t products = kNone, scores = kNone;  // The scores before and after they are masked.
   uint32_t output = kNone;
 };
 
@@ -26,6 +28,10 @@ AttentionNodes find_attention(const Subgraph& graph, Span<const uint32_t> uses, 
 class AttentionStage final : public Stage {
  public:
   AttentionStage(const AttentionNodes& nodes, pthreadpool_t pool) : nodes_(nodes), pool_(pool) {}
+
+  // Whether all nodes have the same number of heads, of the same sizes: the mask and the values
+  // enlarge none.
+  static bool has_plain_heads(const AttentionNodes& nodes, Span<const XnnValue> values);
 
   Status reshape(Span<const XnnValue> values) override;
   uint64_t scratch_bytes() const override;
@@ -39,6 +45,7 @@ class AttentionStage final : public Stage {
   // is 0 where the tensor has size 1.
   struct Matrices {
     uint32_t id = kNone;
+    Shape heads;
     const float* constant = nullptr;  // The data, if it is not an argument of the stage.
     FloatMatrix first;                // Its data is set by bind().
     int64_t size = 0, count = 0;      // The elements of a matrix, and how many there are.
@@ -47,17 +54,18 @@ class AttentionStage final : public Stage {
     float* panels = nullptr;
   };
 
-  Status reshape_mask(Span<const XnnValue> values);
-  Matrices matrices_of(uint32_t id, Span<const XnnValue> values, bool is_turned) const;
-  int64_t number_of(const Matrices& m, size_t head) const;
-  FloatMatrix matrix_of(const Matrices& m, size_t head) const;
+  void reshape_mask(Span<const XnnValue> values);
+  // `result` is what a node computes of them.
+  static Matrices matrices_of(uint32_t id, uint32_t result, Span<const XnnValue> values,
+                              bool is_turned);
+  static int64_t number_of(const Matrices& m, size_t head);
+  static FloatMatrix matrix_of(const Matrices& m, size_t head);
   // Tasks of the pool: the panels of a matrix of keys or values; a block of queries of a head.
   static void pack(void* stage, size_t matrix);
   static void run_block(void* stage, size_t thread, size_t head, size_t block);
 
   const AttentionNodes nodes_;
   const pthreadpool_t pool_;
-  Shape heads_;  // The leading dimensions of the result.
   size_t head_count_ = 0;
   int64_t queries_ = 0, block_ = 0;
   optimized::AttentionHead sizes_;  // What all heads have in common.

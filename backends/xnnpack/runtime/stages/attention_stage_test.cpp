@@ -45,13 +45,13 @@ struct Array {
     }
     return static_cast<double>(data[place]);
   }
-  std::vector<int32_t> shape() const { return {sizes.begin(), sizes.end()}; }
 };
 
 struct Case {
   uint32_t batch = 2, heads = 3, key_heads = 3, queries = 40, keys = 90;
   Sizes mask = {};  // Empty: none.
-  bool turned = false, scaled = false, mask_first = false;
+  bool turned = false, scaled = false, divided = false, mask_first = false;
+  bool reshaped = false;  // The products have one dimension of heads, the scores two.
   uint32_t threads = 1;
 };
 
@@ -60,25 +60,42 @@ struct Model {
   explicit Model(const Case& c) : c(c) {
     const Sizes scores = {c.batch, c.heads, c.queries, c.keys};
     const Sizes result = {c.batch, c.heads, c.queries, kWidth};
-    const uint32_t q = p.input(query.sizes), k = p.input(key.sizes), v = p.input(value.sizes);
+    const uint32_t q = p.input(flat(query.sizes)), k = p.input(flat(key.sizes)),
+                   v = p.input(flat(value.sizes));
     const uint32_t m = c.mask.empty() ? UINT32_MAX : p.input(c.mask);
-    const uint32_t y = p.output(result);
-    uint32_t at = product = p.inner(scores);
+    const uint32_t y = p.output(flat(result));
+    uint32_t at = product = p.inner(flat(scores));
     p.binary(NodeContent::BatchMatrixMultiply, q, k, at, c.turned ? 0 : XNN_FLAG_TRANSPOSE_B);
-    if (c.scaled) {
-      const uint32_t factor = p.constant({1}, {kScale});
-      p.binary(NodeContent::Multiply, product, factor, at = p.inner(scores));
+    if (c.reshaped) p.reshaped(product, scores, at = p.inner(scores));
+    if (c.scaled || c.divided) {
+      const uint32_t before = at, factor = p.constant({1}, {c.scaled ? kScale : 1 / kScale});
+      const NodeContent kind = c.scaled ? NodeContent::Multiply : NodeContent::Divide;
+      p.binary(kind, before, factor, at = p.inner(scores));
     }
     if (m != UINT32_MAX) {
       const uint32_t before = at;
       at = p.inner(scores);
       p.binary(NodeContent::Add, c.mask_first ? m : before, c.mask_first ? before : m, at);
     }
-    const uint32_t weights = p.inner(scores), sums = p.inner(result);
+    uint32_t weights = p.inner(scores);
+    const uint32_t sums = p.inner(flat(result));
     p.unary(NodeContent::Softmax, at, weights);
+    if (c.reshaped) {
+      const uint32_t four = weights;
+      p.reshaped(four, flat(scores), weights = p.inner(flat(scores)));
+    }
     p.binary(NodeContent::BatchMatrixMultiply, weights, v, sums,
              c.turned ? XNN_FLAG_TRANSPOSE_B : 0);
     p.unary(NodeContent::Negate, sums, y);
+  }
+
+  // The sizes of what has one dimension of heads in a reshaped case.
+  Sizes flat(const Sizes& sizes) const {
+    return c.reshaped ? Sizes{sizes[0] * sizes[1], sizes[2], sizes[3]} : sizes;
+  }
+  std::vector<int32_t> shape(const Sizes& sizes) const {
+    const Sizes all = flat(sizes);
+    return {all.begin(), all.end()};
   }
 
   // The row of the result for a query, as the nodes compute it in double.
@@ -90,7 +107,7 @@ struct Model {
         const double of_key = c.turned ? key.at({b, h, e, k}) : key.at({b, h, k, e});
         scores[k] += query.at({b, h, q, e}) * of_key;
       }
-      if (c.scaled) scores[k] *= static_cast<double>(kScale);
+      if (c.scaled || c.divided) scores[k] *= static_cast<double>(kScale);
       if (!c.mask.empty()) scores[k] += mask.at({b, h, q, k});
       most = std::max(most, scores[k]);
     }
@@ -104,10 +121,10 @@ struct Model {
   }
 
   void expect_right(Loaded& loaded) {
-    HeldFloats q(query.shape(), query.data), k(key.shape(), key.data), v(value.shape(), value.data);
-    HeldFloats m(mask.shape(), mask.data);
-    const auto of = [](uint32_t n) { return static_cast<int32_t>(n); };
-    HeldFloats y({of(c.batch), of(c.heads), of(c.queries), of(kWidth)},
+    HeldFloats q(shape(query.sizes), query.data), k(shape(key.sizes), key.data);
+    HeldFloats v(shape(value.sizes), value.data);
+    HeldFloats m({c.mask.begin(), c.mask.end()}, mask.data);
+    HeldFloats y(shape({c.batch, c.heads, c.queries, kWidth}),
                  Floats(size_t{c.batch} * c.heads * c.queries * kWidth));
     std::vector<EValue*> arguments = {&q.value, &k.value, &v.value, &m.value, &y.value};
     if (c.mask.empty()) arguments.erase(arguments.begin() + 3);
@@ -153,7 +170,8 @@ void check(const Case& c) {
   Loaded loaded(payload, options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   model.expect_right(loaded);
-  Case fewer = c;  // Dynamic sizes may be anything up to those of the payload.
+  if (c.reshaped) return;  // Its reshapes have fixed sizes.
+  Case fewer = c;          // Other sizes may be anything up to those of the payload.
   fewer.queries = (c.queries + 1) / 2;
   fewer.keys = 33;
   const size_t rank = c.mask.size();
@@ -182,6 +200,11 @@ TEST(AttentionStage, MasksOfEveryShape) {
     check({.mask = mask, .scaled = true});
     check({.key_heads = 1, .mask = mask, .mask_first = true});
   }
+}
+
+TEST(AttentionStage, HeadsInOneDimensionOrTwo) {
+  check({.divided = true, .reshaped = true});
+  check({.mask = {2, 1, 40, 90}, .scaled = true, .reshaped = true, .threads = 2});
 }
 
 TEST(AttentionStage, LeavesScoresThatOthersRead) {
