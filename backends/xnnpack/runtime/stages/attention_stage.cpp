@@ -19,7 +19,9 @@ using wire::NodeContent;
 constexpr uint64_t kLeastScores = 8192;
 constexpr uint64_t kLineFloats = WorkMemory::kAlignment / sizeof(float);
 
-uint64_t round_up(uint64_t floats) { return (floats + kLineFloats - 1) / kLineFloats * kLineFloats; }
+uint64_t round_up(uint64_t floats) {
+  return (floats + kLineFloats - 1) / kLineFloats * kLineFloats;
+}
 
 // The sizes of the last two dimensions; 1 for those that a tensor lacks.
 uint32_t rows_of(const Shape& s) { return s.rank < 2 ? 1 : s.dims[s.rank - 2]; }
@@ -206,8 +208,7 @@ uint64_t AttentionStage::scratch_bytes() const {
 Status AttentionStage::bind(Span<void* const> places, void* scratch) {
   for (Matrices* m : {&query_, &key_, &value_, &mask_}) {
     if (m->id == kNone) continue;
-    m->first.data =
-        m->constant != nullptr ? m->constant : static_cast<const float*>(places[m->id]);
+    m->first.data = m->constant != nullptr ? m->constant : static_cast<const float*>(places[m->id]);
   }
   out_ = static_cast<float*>(places[nodes_.output]);
   key_.panels = static_cast<float*>(scratch);
@@ -265,7 +266,8 @@ void AttentionStage::run_block(void* stage, size_t thread, size_t head, size_t b
 
 Status AttentionStage::run() {
   if (key_.panel_floats != 0) {
-    pthreadpool_parallelize_1d(pool_, pack, this, static_cast<size_t>(key_.count + value_.count), 0);
+    pthreadpool_parallelize_1d(pool_, pack, this, static_cast<size_t>(key_.count + value_.count),
+                               0);
   }
   const auto blocks = static_cast<size_t>((queries_ + block_ - 1) / block_);
   pthreadpool_parallelize_2d_with_thread(pool_, run_block, this, head_count_, blocks, 0);

@@ -134,7 +134,8 @@ struct Model {
     for (uint32_t row = 0; row < got.size() / kWidth; ++row) {
       const uint32_t head = row / c.queries % c.heads, batch = row / c.queries / c.heads;
       const std::vector<double> want = expected(batch, head, row % c.queries);
-      for (uint32_t w = 0; w < kWidth; ++w) ASSERT_NEAR(got[row * kWidth + w], want[w], 1e-5) << row;
+      for (uint32_t w = 0; w < kWidth; ++w)
+        ASSERT_NEAR(got[row * kWidth + w], want[w], 1e-5) << row;
     }
   }
 
@@ -193,7 +194,7 @@ TEST(AttentionStage, FewQueries) {
 }
 
 TEST(AttentionStage, MasksOfEveryShape) {
-  const Sizes masks[] = {{40, 90},      {90},          {40, 1},         {1, 1, 90},
+  const Sizes masks[] = {{40, 90},      {90},           {40, 1},        {1, 1, 90},
                          {2, 1, 1, 90}, {2, 3, 40, 90}, {1, 3, 40, 90}, {3, 1, 1}};
   for (const Sizes& mask : masks) {
     SCOPED_TRACE(testing::PrintToString(mask));
