@@ -145,6 +145,23 @@ std::unordered_set<const Node*> makers_of_weights(const Graph& graph) {
   return makers;
 }
 
+// The scales and zero points of weights, as the operators that dequantise read them: what converts
+// or reshapes them is computed at once, since weights stay integers only if these are constants.
+std::unordered_set<const Value*> quantisers_of(const Graph& graph) {
+  std::unordered_set<const Value*> found;
+  for (auto each = graph.nodes.rbegin(); each != graph.nodes.rend(); ++each) {
+    const Node& node = **each;
+    const bool dequantises = node.target().starts_with("quantized_decomposed::dequantize_");
+    const bool converts = node.outputs.size() == 1 && found.count(node.outputs[0]) != 0;
+    const Value* weights = dequantises ? node.arg("input").value() : nullptr;
+    if (!dequantises && !converts) continue;
+    for_each_value(node, [&](const Value* value) {
+      if (value != weights) found.insert(value);
+    });
+  }
+  return found;
+}
+
 // Frees each intermediate result after its last use. A large weight may go through several nodes,
 // whose results would otherwise all be in memory at the end of the walk.
 class Intermediates {
@@ -177,6 +194,7 @@ class Intermediates {
 int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
   Intermediates intermediates(graph);
   const auto stays = makers_of_weights(graph);
+  const auto quantisers = quantisers_of(graph);
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     if (stays.count(&node) != 0 || !is_foldable(node, *graph.operators())) return false;
     const auto put = [&](size_t i, Value* constant) {
@@ -191,7 +209,8 @@ int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
       return true;
     }
     const bool widens = is_widening(node);
-    if (!(widens || is_worth_it(node)) || is_turned_matrix(node)) return false;
+    const bool is_wanted = widens || quantisers.count(output) != 0 || is_worth_it(node);
+    if (!is_wanted || is_turned_matrix(node)) return false;
     const auto results = is_reshape(node) ? same_data(node) : computed(node);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {

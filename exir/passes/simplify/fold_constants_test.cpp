@@ -100,6 +100,23 @@ TEST(FoldConstants, WhatWasBytesRemembersItsScales) {
   EXPECT_EQ(weights->data.data, nullptr);
 }
 
+// However many groups there are: their zero points are converted to 16 bits, which takes more bytes.
+TEST(FoldConstants, ZeroPointsOfManyGroupsAreConverted) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %w: int8[700000, 2] = zeros
+  constant %s: float32[700000, 1] = zeros
+  constant %z: int8[700000] = zeros
+  %v: int8[700000, 1] = aten::view_copy(%z, [700000, 1])
+  %p: int16[700000, 1] = dim_order_ops::_to_dim_order_copy(%v, int16, None, None, None, False, [0, 1])
+  %d: float32[700000, 2] = quantized_decomposed::dequantize_per_channel_group(%w, %s, %p, -8, 7, int8, 2, float32)
+  %y: float32[1, 700000] = aten::linear(%x, %d)
+  return %y
+})");
+  fold_constants(*graph);
+  EXPECT_NE(graph->nodes.at(0)->arg(1).value()->scales, nullptr);
+}
+
 TEST(FoldConstants, BytesBehindOneAnotherStayBytes) {
   const auto graph = parse_graph(R"(graph "g" {
   input %x: float32[1, 2]
