@@ -95,14 +95,16 @@ bool is_weight_in_groups(const Node& node) {
   return is_known("input") && is_known("scales") && is_known("zero_points");
 }
 // Rules that emit operators of this runtime; for ExecuTorch, which does not have them, those that
-// replace them.
+// replace them. Attention that a backend has left in parts may still be delegated in parts.
 const Decompositions& own_rules(const LowerOptions& options) {
-  static const Decompositions own = [] {
-    Decompositions all = recurrent_layer_rules();
-    all.insert(all.end(), scan_rules().begin(), scan_rules().end());
+  const auto joined = [](Decompositions all, const Decompositions& more) {
+    all.insert(all.end(), more.begin(), more.end());
     return all;
-  }();
-  return options.for_executorch ? fourier_product_rules() : own;
+  };
+  static const Decompositions with_backends = joined(recurrent_layer_rules(), scan_rules());
+  static const Decompositions own = joined(with_backends, attention_operator_rules());
+  if (options.for_executorch) return fourier_product_rules();
+  return options.backends.empty() ? own : with_backends;
 }
 // ExecuTorch's runtime has no kernel for assertions.
 int run_keep_assertions(Graph& graph, Lowering& lowering) {

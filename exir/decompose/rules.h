@@ -58,7 +58,9 @@ const Decompositions& special_rules();
 
 // Of taper::fft_r2c and its like into products with matrices, for runtimes that lack them.
 const Decompositions& fourier_product_rules();
-const Decompositions& scan_rules();  // Into operators that only this runtime has; take precedence.
+// Into operators that only this runtime has; they take precedence.
+const Decompositions& attention_operator_rules();
+const Decompositions& scan_rules();
 
 // The operator that this one is another name of; itself if it is none.
 std::string main_name(std::string_view target);

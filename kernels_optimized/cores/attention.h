@@ -20,11 +20,9 @@ struct AttentionHead {
   FloatMatrix value;  // [keys, width]
   FloatMatrix mask;   // [queries, keys]; null if there is none. A stride may be 0.
   float* out = nullptr;
-  int64_t out_stride = 0;  // Of its rows, which are contiguous.
-  // All keys and values as pack_panels() packs them, if it pays; else null.
-  const float* key_panels = nullptr;
-  const float* value_panels = nullptr;
-  // If not negative: query i sees only keys 0 to causal_start + i. Not with panels.
+  int64_t out_stride = 0;           // Of its rows, which are contiguous.
+  Panels key_panels, value_panels;  // All keys and values, if it pays to pack them.
+  // If not negative: query i sees only keys 0 to causal_start + i.
   int64_t causal_start = -1;
   // What queries get that see no key: zeros, or NaN as a softmax gives them.
   bool blind_is_zero = false;

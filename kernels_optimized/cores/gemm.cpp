@@ -259,9 +259,9 @@ Blocks choose_blocks(const Gemm& g, Span<float> scratch) {
 }
 
 // Multiplies all rows by columns [n, n + columns), of which rows [k, k + depth) are packed in
-// `right`. `left` has room for a strip of the left operand.
-void multiply_block(const Gemm& g, float* left, const float* right, int64_t k, int64_t depth,
-                    int64_t n, int64_t columns) {
+// panels of `panel_depth` rows. `left` has room for a strip of the left operand.
+void multiply_block(const Gemm& g, float* left, const float* panels, int64_t panel_depth, int64_t k,
+                    int64_t depth, int64_t n, int64_t columns) {
   int64_t rows;
   for (int64_t m = 0; m < g.rows; m += rows) {
     rows = strip_height(g.rows - m);
@@ -270,7 +270,7 @@ void multiply_block(const Gemm& g, float* left, const float* right, int64_t k, i
     if (k == 0) begin_tile(g, m, n, &tile);
     if (k == 0 && tile.start == Start::kOut) prepare_out(g, m, rows, n, columns);
     tile.left = left_strip(g, m, rows, k, depth, left, &tile.left_stride);
-    tile.right = right;
+    tile.right = panels;
     tile.right_stride = kPanelColumns;
     tile.depth = depth;
     tile.alpha = g.alpha;
@@ -279,7 +279,7 @@ void multiply_block(const Gemm& g, float* left, const float* right, int64_t k, i
     for (int64_t j = 0; j < columns; j += kPanelColumns) {
       tile.columns = std::min(kPanelColumns, columns - j);
       run_strip(rows, tile);
-      tile.right += kPanelColumns * depth;
+      tile.right += kPanelColumns * panel_depth;
       tile.out += kPanelColumns;
       if (tile.start == Start::kMatrix) tile.added += kPanelColumns;
     }
@@ -297,7 +297,7 @@ void multiply_packed(const Gemm& g, Span<float> scratch) {
         pack_panel(g, k, depth, n + j, std::min(kPanelColumns, columns - j),
                    blocks.right + j * depth);
       }
-      multiply_block(g, blocks.left, blocks.right, k, depth, n, columns);
+      multiply_block(g, blocks.left, blocks.right, depth, k, depth, n, columns);
       k += depth;
     } while (k < g.depth);
   }
@@ -314,7 +314,9 @@ void multiply_panels(const Gemm& g) {
   int64_t k = 0;
   do {  // At least once, so that a product of depth 0 is written too.
     const int64_t depth = std::min(kPanelDepth, g.depth - k);
-    multiply_block(g, nullptr, g.panels + k * padded(g.columns), k, depth, 0, g.columns);
+    const int64_t panel_depth = std::min(kPanelDepth, g.panels.depth - k);
+    const float* panels = g.panels.data + k * padded(g.panels.columns);
+    multiply_block(g, nullptr, panels, panel_depth, k, depth, 0, g.columns);
     k += depth;
   } while (k < g.depth);
 }
@@ -400,7 +402,7 @@ enum class Way { kDots, kInPlace, kPacked, kPanels };
 // Which algorithm computes `g`. The number of columns plays no part, so that a product divided by
 // columns is computed in the same way as the whole.
 Way way_of(const Gemm& g) {
-  if (g.panels != nullptr) return Way::kPanels;
+  if (g.panels.data != nullptr) return Way::kPanels;
   const bool stored = g.packed_right.pack == nullptr;
   const bool has_left_rows = g.left.column_stride == 1;
   if (!stored || !has_left_rows) return Way::kPacked;
@@ -476,7 +478,7 @@ Gemm transposed(const Gemm& g) {
 
 bool is_column(const Gemm& g) {
   return g.columns == 1 && g.rows > 1 && g.out_stride == 1 && g.packed_right.pack == nullptr &&
-         g.panels == nullptr;
+         g.panels.data == nullptr;
 }
 
 // Multiples of the widths and heights of the tiles of all forms.
@@ -532,9 +534,10 @@ int64_t panel_floats(int64_t depth, int64_t columns) {
   return TAPER_CHOOSE(Floats, panel_floats_form)(depth, columns);
 }
 
-void pack_panels(const FloatMatrix& right, int64_t depth, int64_t columns, float* to) {
+Panels pack_panels(const FloatMatrix& right, int64_t depth, int64_t columns, float* to) {
   using PackPanels = void (*)(const FloatMatrix&, int64_t, int64_t, float*);
   TAPER_CHOOSE(PackPanels, pack_panels_form)(right, depth, columns, to);
+  return {to, depth, columns};
 }
 
 bool gemm(const Gemm& problem, Span<float> scratch) {

@@ -33,6 +33,13 @@ struct PackedRight {
   int64_t first = 0;  // The column of the source that is column 0 of the product.
 };
 
+// What pack_panels() wrote of a right operand of that size.
+struct Panels {
+  const float* data = nullptr;
+  int64_t depth = 0;
+  int64_t columns = 0;
+};
+
 struct Gemm {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -45,9 +52,9 @@ struct Gemm {
   float beta = 1;
   FloatMatrix added = {};  // Not read if data is null or beta is 0. Must not overlap with out.
   PackedRight packed_right = {};  // Replaces `right` if pack is not null.
-  // Replaces `right` if it is not null: what pack_panels() wrote. Then rows of `left` are
-  // contiguous, and no scratch is needed.
-  const float* panels = nullptr;
+  // Replaces `right` if its data is not null; the first rows and columns of it are used. Then rows
+  // of `left` are contiguous, and no scratch is needed.
+  Panels panels = {};
 };
 
 // The amount of scratch, per thread, beyond which more does not help. Any amount works; if it is
@@ -57,7 +64,7 @@ inline constexpr int64_t kGemmScratchFloats = int64_t{72} << 10;
 // For several products with the same right operand: packs it once. `to` has panel_floats() floats.
 // REQUIRES: has_vectors().
 int64_t panel_floats(int64_t depth, int64_t columns);
-void pack_panels(const FloatMatrix& right, int64_t depth, int64_t columns, float* to);
+Panels pack_panels(const FloatMatrix& right, int64_t depth, int64_t columns, float* to);
 
 // True if there is a vector form of this library's functions for this processor.
 bool has_vectors();

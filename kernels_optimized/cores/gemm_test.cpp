@@ -76,10 +76,14 @@ void run(const Sizes& sizes, int left_layout, int right_layout, bool adds, Span<
   check(g, left, right, adds ? &added : nullptr, out);
   if (left_layout != 0) return;
   std::vector<float> panels(static_cast<size_t>(panel_floats(g.depth, g.columns)));
-  pack_panels(g.right, g.depth, g.columns, panels.data());
-  std::fill(out.begin(), out.end(), NAN);
-  g.panels = panels.data();
+  g.panels = pack_panels(g.right, g.depth, g.columns, panels.data());
   g.right = {};
+  std::fill(out.begin(), out.end(), NAN);
+  ASSERT_TRUE(gemm(g, {}));
+  check(g, left, right, adds ? &added : nullptr, out);
+  g.depth -= g.depth / 3;  // A part of the right operand.
+  g.columns -= g.columns / 3;
+  std::fill(out.begin(), out.end(), NAN);
   ASSERT_TRUE(gemm(g, {}));
   check(g, left, right, adds ? &added : nullptr, out);
 }

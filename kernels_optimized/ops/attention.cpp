@@ -1,6 +1,6 @@
-// llama::custom_sdpa.out and sdpa_with_kv_cache.out of floats: for each head and block of queries,
-// the scores are one matrix product with the keys, and the output is one with the values. Scores
-// are in scratch memory; the rows of a head are accessed in place, through strides.
+// Attention of floats, head by head (cores/attention.h): llama::custom_sdpa.out and
+// sdpa_with_kv_cache.out, whose rows are accessed in place, through strides, and
+// taper::attention.out. Scores are in scratch memory.
 
 #include "kernels_portable/cores/attention.h"
 
@@ -12,6 +12,7 @@
 #include "kernels_optimized/cores/gemm.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
+#include "kernels_portable/cores/attention_heads.h"
 #include "kernels_portable/engine/dims.h"
 
 namespace taper::optimized {
@@ -148,8 +149,90 @@ bool fast_sdpa_with_kv_cache(KernelContext& context, const Tensor& query, const 
                           is_causal, scale, out);
 }
 
+// ---- taper::attention.out ----
+
+// A head of contiguous tensors.
+AttentionHead head_at(const portable::AttentionHeads& h, const Tensor& query, const Tensor& key,
+                      const Tensor& value, const Tensor* mask, const Tensor& out, int64_t matrix) {
+  const int64_t shared = matrix / h.sharing;
+  AttentionHead one;
+  one.keys = h.keys;
+  one.elements = h.elements;
+  one.width = one.out_stride = h.width;
+  one.query = {query.const_data_ptr<float>() + matrix * h.queries * h.elements, h.elements, 1};
+  one.key = {key.const_data_ptr<float>() + shared * h.keys * h.elements, 1, h.elements};
+  one.value = {value.const_data_ptr<float>() + shared * h.keys * h.width, h.width, 1};
+  if (mask != nullptr) {
+    one.mask = {mask->const_data_ptr<float>() + portable::mask_offset(*mask, query, matrix),
+                h.mask_row, h.mask_column};
+    one.blind_is_zero = true;
+  }
+  one.out = out.mutable_data_ptr<float>() + matrix * h.queries * h.width;
+  return one;
+}
+
+// Memory for the work on one head: a block of scores, then the panels of keys and values, or what
+// products that do not use them need.
+struct HeadMemory {
+  explicit HeadMemory(const portable::AttentionHeads& h)
+      : block(attention_block(h.queries, h.keys)),
+        scores(block * h.keys),
+        packs(attention_packs(h.queries)),
+        keys(packs ? panel_floats(h.elements, h.keys) : 0),
+        values(packs ? panel_floats(h.keys, h.width) : kGemmScratchFloats) {}
+  int64_t floats() const { return scores + keys + values; }
+
+  int64_t block, scores;
+  bool packs;
+  int64_t keys, values;
+};
+
+void attend_head(AttentionHead& head, int64_t queries, const HeadMemory& memory,
+                 Span<float> scratch) {
+  float* const keys = scratch.data() + memory.scores;
+  float* const values = keys + memory.keys;
+  if (memory.packs) {
+    head.key_panels = pack_panels(head.key, head.elements, head.keys, keys);
+    head.value_panels = pack_panels(head.value, head.keys, head.width, values);
+  }
+  for (int64_t first = 0; first < queries; first += memory.block) {
+    attend(head, first, std::min(memory.block, queries - first), scratch.data(),
+           {values, static_cast<size_t>(memory.values)});
+  }
+}
+
+bool fast_attention(KernelContext& context, const Tensor& query, const Tensor& key,
+                    const Tensor& value, const Tensor* mask, double scale, bool causal,
+                    Tensor& out) {
+  portable::AttentionHeads h;
+  if (!has_vectors() || !are_float(query, out) ||
+      !portable::check_heads(query, key, value, mask, causal, out, &h).ok() || h.keys == 0) {
+    return false;
+  }
+  const HeadMemory memory(h);
+  const int64_t work = 2 * h.queries * h.keys * h.elements / kMultiplicationsPerUnit;
+  std::atomic<bool> done{true};
+  for_parts_with_scratch(context, h.matrices, work, memory.floats(),
+                         [&](int64_t begin, int64_t end, Span<float> scratch) {
+                           if (scratch.size() == 0) {
+                             done = false;
+                             return;
+                           }
+                           for (int64_t i = begin; i < end; ++i) {
+                             AttentionHead head = head_at(h, query, key, value, mask, out, i);
+                             head.scale = static_cast<float>(scale);
+                             if (causal) head.causal_start = 0;
+                             attend_head(head, h.queries, memory, scratch);
+                           }
+                         });
+  return done;
+}
+
 }  // namespace
 
+extern const Kernel kAttentionOut;
+const Kernel kAttentionOut =
+    overlay<fast_attention, portable::kAttentionOut>("taper::attention.out");
 extern const Kernel kCustomSdpaOut, kSdpaWithKvCacheOut;
 const Kernel kCustomSdpaOut =
     overlay<fast_custom_sdpa, portable::kCustomSdpaOut>("llama::custom_sdpa.out");

@@ -211,3 +211,48 @@ with family("op_tile_crop"):
     refuse(NAME, tensor([1, 4, 6]), 0, outs=tensor([6, 1, 2, 2]))
     refuse(NAME, tensor([1, 4, 6]), 2, outs=tensor([6, 1, 2, 2], f64))
     refuse(NAME, tensor([4, 6]), 2, outs=tensor([6, 1, 2, 2]))
+
+
+with family("op_attention"):
+    NAME = "taper::attention.out"
+
+    def heads(query, key, width, mask=None, causal=False, scale=0.5, dtype=f32):
+        """Attention of tensors of the sizes `query` and `key`; values have `width` elements."""
+        q, k = tensor(query, dtype, -1, 1), tensor(key, dtype, -1, 1)
+        v = tensor(key[:-1] + [width], dtype, -1, 1)
+        m = tensor(mask, dtype, -2, 2) if mask is not None else None
+        rows = m[None] if mask is not None and len(mask) == 1 else m
+        expect = torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=rows, is_causal=causal, scale=scale, enable_gqa=len(query) > 2)
+        case(NAME, q, k, v, m, scale, causal, expect=expect.contiguous(),
+             tolerance=TOLERANCE[dtype])
+
+    for dtype in (f32, f64):
+        heads([1, 2, 3, 5], [1, 2, 4, 5], 5, dtype=dtype)
+        heads([2, 4, 3, 4], [2, 2, 5, 4], 3, mask=[2, 1, 3, 5], dtype=dtype)
+    heads([3, 5], [4, 5], 2)
+    heads([2, 3, 5], [2, 4, 5], 6, causal=True)
+    heads([2, 5, 3], [2, 2, 3], 4, causal=True)
+    heads([1, 2, 1, 8], [1, 1, 70, 8], 8, mask=[70])
+    heads([2, 2, 3, 4], [2, 2, 5, 4], 4, mask=[3, 1])
+    heads([2, 2, 3, 4], [2, 2, 5, 4], 4, mask=[2, 1, 1], scale=-1.5)
+    heads([2, 0, 4], [2, 3, 4], 4)
+    heads([1, 2, 12, 4], [1, 2, 40, 4], 36, mask=[1, 1, 12, 40])
+    q, k = tensor([1, 2, 2], f32, -1, 1), tensor([1, 3, 2], f32, -1, 1)
+    hidden = torch.tensor([[float("-inf")] * 3, [0.0, float("-inf"), 1.0]])
+    for m in (hidden, hidden[:1]):
+        expect = torch.nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=m, scale=1.0)
+        case(NAME, q, k, k, m, 1.0, False, expect=expect)
+    inf, nan = float("inf"), float("nan")
+    for odd in (nan, inf, -inf):
+        x = torch.tensor([[[odd, 1.0]]])
+        case(NAME, x, k, k, None, 1.0, False,
+             expect=torch.softmax(x @ k.transpose(1, 2), -1) @ k)
+    refuse(NAME, q, k, tensor([1, 4, 2]), None, 1.0, False, outs=q)
+    refuse(NAME, q, tensor([1, 3, 3]), k, None, 1.0, False, outs=q)
+    refuse(NAME, q, k, k, tensor([2, 4]), 1.0, False, outs=q)
+    refuse(NAME, q, k, k, hidden, 1.0, True, outs=q)
+    refuse(NAME, q, k, k, tensor([1, 1, 2, 3]), 1.0, False, outs=q)
+    refuse(NAME, tensor([3, 2, 2]), tensor([2, 3, 2]), tensor([2, 3, 2]), None, 1.0, False,
+           outs=tensor([3, 2, 2]))
+    refuse(NAME, tensor([2]), tensor([2]), tensor([2]), None, 1.0, False, outs=tensor([2]))

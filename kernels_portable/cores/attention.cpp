@@ -1,12 +1,12 @@
-// Attention in one pass over the keys: the softmax is kept as a running maximum and a running sum,
-// and the weighted values are scaled down whenever the maximum grows. Besides the inputs only one
-// output row is kept.
+// Attention over a cache, in one pass over the keys (running_attention.h). Besides the inputs only
+// one output row is kept.
 
 #include "kernels_portable/cores/attention.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "kernels_portable/cores/running_attention.h"
 #include "kernels_portable/engine/compute.h"
 #include "kernels_portable/engine/dims.h"
 #include "kernels_portable/engine/lanes.h"
@@ -15,7 +15,6 @@ namespace taper::portable {
 namespace {
 
 constexpr int64_t kMaxElements = 512;  // The largest head; rows of that length fit on the stack.
-constexpr int64_t kKeys = 32;          // Keys that are scored at once.
 
 struct Row {
   int64_t batch;
@@ -58,31 +57,6 @@ const T* read_row(const HeadRows& rows, const RowLayout& layout, const Row& row,
   return buffer;
 }
 
-// The output of one query, accumulated over its keys.
-template <typename T>
-struct Running {
-  T maximum = -INFINITY;
-  T total = T{0};
-  T sums[kMaxElements] = {};
-
-  // Accumulates `count` keys with these scores; values(i) is the row of value i.
-  template <typename Values>
-  void take(T* scores, int64_t count, int64_t length, Values values) {
-    const T largest = std::max(maximum, *std::max_element(scores, scores + count));
-    if (largest == -INFINITY) return;
-    const T shrink = std::exp(maximum - largest);
-    total *= shrink;
-    for (int64_t d = 0; d < length; ++d) sums[d] *= shrink;
-    maximum = largest;
-    for (int64_t i = 0; i < count; ++i) {
-      const T weight = std::exp(scores[i] - largest);
-      const T* row = values(i);
-      total += weight;
-      for (int64_t d = 0; d < length; ++d) sums[d] += weight * row[d];
-    }
-  }
-};
-
 template <typename T>
 void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
   const RowLayout queries(a.query.data, a.heads_first);
@@ -91,9 +65,11 @@ void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
   const int64_t key_head = at.head / (queries.heads / cache.heads);
   const int64_t visible = a.start + (a.causal ? at.position + 1 : queries.positions);
   const int64_t keys = a.mask == nullptr ? visible : cache.positions;
+  constexpr int64_t kKeys = RunningAttention<T>::kKeys;
   T query_buffer[kMaxElements], buffer[kMaxElements], scores[kKeys], masks[kKeys];
   const T* query = read_row(a.query, queries, at, query_buffer);
-  Running<T> running;
+  T sums[kMaxElements] = {};
+  RunningAttention<T> running{sums, length};
   for (int64_t first = 0; first < keys; first += kKeys) {
     const int64_t count = std::min(kKeys, keys - first);
     const auto key_row = [&](const HeadRows& rows, int64_t i) {
@@ -106,14 +82,11 @@ void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
       loader<T>(mask_type)(element(a.mask->const_data(), offset, mask_type), 1, count, masks);
       for (int64_t i = 0; i < count; ++i) scores[i] += masks[i];
     }
-    running.take(scores, count, length, [&](int64_t i) { return key_row(a.value, i); });
+    running.take(scores, count, [&](int64_t i) { return key_row(a.value, i); });
   }
-  if (running.total > T{0}) {
-    for (int64_t d = 0; d < length; ++d) running.sums[d] /= running.total;
-  }
+  running.finish();
   const ScalarType type = out.scalar_type();
-  storer<T>(type)(running.sums, length,
-                  element(out.mutable_data(), queries.index(at) * length, type), 1);
+  storer<T>(type)(sums, length, element(out.mutable_data(), queries.index(at) * length, type), 1);
 }
 
 Status check_rows(const HeadRows& rows, ScalarType type) {

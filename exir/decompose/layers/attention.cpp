@@ -3,6 +3,7 @@
 // q [..., L, E], k [..., S, E], v [..., S, Ev] -> [..., L, Ev]. The scale is split evenly between q
 // and k, as PyTorch does, so that float16 does not overflow.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -117,7 +118,68 @@ void safe_softmax(Builder& b) {
   b.result(b.op("where.self", {empty, b.constant(0, x->type.dtype), weights}));
 }
 
+// ---- As one operator of this runtime ----
+
+// Whether tensors of these sizes are heads of queries and of the keys that they share; see
+// kernels_portable/cores/attention_heads.h.
+bool are_heads(const std::vector<Sym>& query, const std::vector<Sym>& key, bool may_share) {
+  const size_t rank = query.size();
+  if (rank < 2 || key.size() != rank) return false;
+  for (size_t d = 0; d + 3 < rank; ++d) {
+    if (!(query[d] == key[d])) return false;
+  }
+  if (rank == 2 || query[rank - 3] == key[rank - 3]) return true;
+  const Sym &heads = query[rank - 3], &shared = key[rank - 3];
+  return may_share && heads.is_int() && shared.is_int() && shared.as_int() > 0 &&
+         heads.as_int() % shared.as_int() == 0;
+}
+
+bool is_mask_of(const std::vector<Sym>& mask, const std::vector<Sym>& query, const Sym& keys) {
+  if (mask.size() > query.size()) return false;
+  for (size_t d = 1; d <= mask.size(); ++d) {
+    const Sym& size = mask[mask.size() - d];
+    if (!(size == Sym(1)) && !(size == (d == 1 ? keys : query[query.size() - d]))) return false;
+  }
+  return true;
+}
+
+bool is_one_operator(const Node& node) {
+  const auto sizes = [&](const char* name) -> const std::vector<Sym>& {
+    return node.arg(name).value()->type.sizes;
+  };
+  const std::vector<Sym>&query = sizes("query"), &key = sizes("key"), &value = sizes("value");
+  const bool may_share = node.arg("enable_gqa").to_bool();
+  if (!are_heads(query, key, may_share) || !are_heads(query, value, may_share)) return false;
+  const size_t rank = query.size();
+  if (!std::equal(key.begin(), key.end() - 1, value.begin())) return false;
+  if (node.arg("scale").is_none() && !query[rank - 1].is_int()) return false;
+  if (node.arg("dropout_p").to_double() != 0) return false;
+  if (node.arg("attn_mask").is_none()) return true;
+  return !node.arg("is_causal").to_bool() && is_mask_of(sizes("attn_mask"), query, key[rank - 2]);
+}
+
+void attention_operator(Builder& b) {
+  Value* query = b.in("query");
+  const Sym width = dim_of(query, -1);
+  const double scale = b.has("scale") ? b.arg("scale").to_double()
+                                      : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
+  Argument mask;
+  if (b.has("attn_mask")) {
+    Value* given = b.in("attn_mask");
+    mask = given->type.dtype == ScalarType::kBool ? additive(b, given, query->type.dtype) : given;
+  }
+  b.result(b.op("taper::attention",
+                {query, b.in("key"), b.in("value"), mask, scale, b.arg("is_causal").to_bool()}));
+}
+
 }  // namespace
+
+const Decompositions& attention_operator_rules() {
+  static const Decompositions table = {
+      {"scaled_dot_product_attention", attention_operator, kWide, is_one_operator},
+  };
+  return table;
+}
 
 const Decompositions& attention_rules() {
   static const Decompositions table = {

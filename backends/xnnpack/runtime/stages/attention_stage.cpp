@@ -255,8 +255,8 @@ void AttentionStage::run_block(void* stage, size_t thread, size_t head, size_t b
   if (self.key_.panel_floats != 0) {
     const auto key = static_cast<uint64_t>(self.number_of(self.key_, head));
     const auto value = static_cast<uint64_t>(self.number_of(self.value_, head));
-    one.key_panels = self.key_.panels + key * self.key_.panel_floats;
-    one.value_panels = self.value_.panels + value * self.value_.panel_floats;
+    one.key_panels = {self.key_.panels + key * self.key_.panel_floats, one.elements, one.keys};
+    one.value_panels = {self.value_.panels + value * self.value_.panel_floats, one.keys, one.width};
   }
   one.out = self.out_ + static_cast<int64_t>(head) * self.queries_ * one.width;
   const int64_t first = static_cast<int64_t>(block) * self.block_;
