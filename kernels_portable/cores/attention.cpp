@@ -69,7 +69,7 @@ void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
   T query_buffer[kMaxElements], buffer[kMaxElements], scores[kKeys], masks[kKeys];
   const T* query = read_row(a.query, queries, at, query_buffer);
   T sums[kMaxElements] = {};
-  RunningAttention<T> running{sums, length};
+  RunningAttention<T> running(sums, length);
   for (int64_t first = 0; first < keys; first += kKeys) {
     const int64_t count = std::min(kKeys, keys - first);
     const auto key_row = [&](const HeadRows& rows, int64_t i) {
@@ -82,7 +82,8 @@ void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
       loader<T>(mask_type)(element(a.mask->const_data(), offset, mask_type), 1, count, masks);
       for (int64_t i = 0; i < count; ++i) scores[i] += masks[i];
     }
-    running.take(scores, count, [&](int64_t i) { return key_row(a.value, i); });
+    if (!running.begin(scores, count)) continue;
+    for (int64_t i = 0; i < count; ++i) running.add(scores[i], key_row(a.value, i));
   }
   running.finish();
   const ScalarType type = out.scalar_type();

@@ -3,7 +3,7 @@
 //     out = softmax(scale * query key^T + mask) value          for each head
 //
 //   Inputs    query [..., heads, queries, elements], key [..., key heads, keys, elements],
-//             value [..., key heads, keys, width], all float32 or all float64. Head h of the query
+//             value [..., key heads, keys, width], all float32. Head h of the query
 //             reads key head h / (heads / key heads). Tensors of two dimensions are one head.
 //             mask broadcasts to [..., heads, queries, keys], or none. causal: query i sees only
 //             keys 0 to i; not with a mask.

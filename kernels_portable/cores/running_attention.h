@@ -3,47 +3,34 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 namespace taper::portable {
 
-template <typename T>
-struct RunningAttention {
-  static constexpr int64_t kKeys = 32;  // A good number of keys for take().
+template <typename T>  // float or double
+class RunningAttention {
+ public:
+  static constexpr int64_t kKeys = 32;  // A good number of keys to begin with.
 
-  T* sums;  // The weighted values so far, zeros at first.
-  int64_t length;
-  T maximum = -INFINITY;
-  T total = T{0};
+  // `sums` has `length` zeros.
+  RunningAttention(T* sums, int64_t length) : sums_(sums), length_(length) {}
 
-  // Accumulates `count` keys with these scores; values(i) is the row of value i. Keys with a score
-  // of -inf count for nothing until there is another one; NaN makes everything NaN.
-  template <typename Values>
-  void take(const T* scores, int64_t count, Values values) {
-    T largest = maximum;
-    for (int64_t i = 0; i < count && !std::isnan(largest); ++i) {
-      if (!(scores[i] <= largest)) largest = scores[i];
-    }
-    if (largest == -INFINITY) return;
-    const T shrink = std::exp(maximum - largest);
-    total *= shrink;
-    for (int64_t d = 0; d < length; ++d) sums[d] *= shrink;
-    maximum = largest;
-    for (int64_t i = 0; i < count; ++i) {
-      const T weight = std::exp(scores[i] - largest);
-      const T* row = values(i);
-      total += weight;
-      for (int64_t d = 0; d < length; ++d) sums[d] += weight * row[d];
-    }
-  }
+  // Prepares for keys with these scores. False if they count for nothing: -inf does until there is
+  // another score. NaN makes everything NaN.
+  bool begin(const T* scores, int64_t count);
+  // Adds a key with that score, whose value is `row`.
+  void add(T score, const T* row);
+  // Divides by the sum of the weights. False if there are none: then the sums are zeros.
+  bool finish();
 
-  // Divides by the sum of the weights; a query that sees no key has zeros.
-  void finish() {
-    if (total == T{0}) return;
-    for (int64_t d = 0; d < length; ++d) sums[d] /= total;
-  }
+ private:
+  void scale(T factor);
+
+  T* sums_;
+  int64_t length_;
+  T maximum_ = -INFINITY;
+  T total_ = T{0};
 };
 
 }  // namespace taper::portable

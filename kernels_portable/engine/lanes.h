@@ -21,9 +21,9 @@ struct Lanes {
   static constexpr int64_t kCount = 16 / sizeof(T);
 };
 
-// The sum of a[i] * b[i], accumulated in several vectors at once.
+// The sum of a[i] * b[i], accumulated in several vectors at once. Not inlined, since it is long.
 template <typename T>
-inline T dot(const T* a, const T* b, int64_t count) {
+[[gnu::noinline]] T dot(const T* a, const T* b, int64_t count) {
   using Vector = typename Lanes<T>::Type;
   constexpr int64_t kStep = 4 * Lanes<T>::kCount;
   Vector sums[4] = {};

@@ -144,6 +144,7 @@ bool is_mask_of(const std::vector<Sym>& mask, const std::vector<Sym>& query, con
 }
 
 bool is_one_operator(const Node& node) {
+  if (node.outputs[0]->type.dtype == ScalarType::kDouble) return false;
   const auto sizes = [&](const char* name) -> const std::vector<Sym>& {
     return node.arg(name).value()->type.sizes;
   };

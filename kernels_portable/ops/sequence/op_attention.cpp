@@ -3,6 +3,10 @@
 //   Memory    needs no temp memory.
 
 #include "kernels_portable/cores/attention_heads.h"
+
+#include <algorithm>
+#include <cmath>
+
 #include "kernels_portable/cores/running_attention.h"
 #include "kernels_portable/engine/dims.h"
 #include "kernels_portable/engine/lanes.h"
@@ -16,36 +20,34 @@ int64_t size_from_last(const Tensor& tensor, int64_t d) {
 }
 
 Status check_mask(const Tensor& mask, const Tensor& query, const AttentionHeads& heads) {
-  TAPER_REQUIRE(mask.scalar_type() == query.scalar_type() && mask.is_contiguous() &&
-                    mask.dim() <= query.dim(),
-                Error::kInvalidArgument,
-                "attention: the mask must have the query's dtype and be contiguous");
+  TAPER_REQUIRE(
+      mask.scalar_type() == ScalarType::kFloat && mask.is_contiguous() && mask.dim() <= query.dim(),
+      Error::kInvalidArgument, "attention: the mask must be float32 and contiguous");
+  bool fits = true;
   for (int64_t d = 0; d < mask.dim(); ++d) {
     const int64_t size = size_from_last(mask, d);
-    const int64_t whole = d == 0 ? heads.keys : size_from_last(query, d);
-    TAPER_REQUIRE(size == 1 || size == whole, Error::kInvalidArgument,
-                  "attention: the mask does not broadcast to the scores");
+    fits = fits && (size == 1 || size == (d == 0 ? heads.keys : size_from_last(query, d)));
   }
+  TAPER_REQUIRE(fits, Error::kInvalidArgument,
+                "attention: the mask does not broadcast to the scores");
   return {};
 }
 
 // The operands of one head.
-template <typename T>
 struct Head {
-  const T *query, *key, *value, *mask;
-  T* out;
+  const float *query, *key, *value, *mask;
+  float* out;
 };
 
-template <typename T>
-void attend_query(const AttentionHeads& h, const Head<T>& head, T scale, int64_t position,
+void attend_query(const AttentionHeads& h, const Head& head, float scale, int64_t position,
                   bool causal) {
-  constexpr int64_t kKeys = RunningAttention<T>::kKeys;
-  const T* query = head.query + position * h.elements;
-  T* out = head.out + position * h.width;
-  for (int64_t d = 0; d < h.width; ++d) out[d] = T{0};
-  RunningAttention<T> running{out, h.width};
+  constexpr int64_t kKeys = RunningAttention<float>::kKeys;
+  const float* query = head.query + position * h.elements;
+  float* out = head.out + position * h.width;
+  std::fill_n(out, h.width, 0.0f);
+  RunningAttention<float> running(out, h.width);
   const int64_t seen = causal ? std::min(h.keys, position + 1) : h.keys;
-  T scores[kKeys];
+  float scores[kKeys];
   for (int64_t first = 0; first < seen; first += kKeys) {
     const int64_t count = std::min(kKeys, seen - first);
     for (int64_t i = 0; i < count; ++i) {
@@ -54,32 +56,28 @@ void attend_query(const AttentionHeads& h, const Head<T>& head, T scale, int64_t
         scores[i] += head.mask[position * h.mask_row + (first + i) * h.mask_column];
       }
     }
-    running.take(scores, count, [&](int64_t i) { return head.value + (first + i) * h.width; });
+    if (!running.begin(scores, count)) continue;
+    for (int64_t i = 0; i < count; ++i) running.add(scores[i], head.value + (first + i) * h.width);
   }
-  const bool is_blind = running.total == T{0} && seen > 0 && head.mask == nullptr;
-  if (is_blind) running.total = NAN;
-  running.finish();
+  if (running.finish() || head.mask != nullptr) return;
+  if (seen > 0) std::fill_n(out, h.width, NAN);
 }
 
 Status attention_out(KernelContext&, const Tensor& query, const Tensor& key, const Tensor& value,
                      const Tensor* mask, double scale, bool causal, Tensor& out) {
   AttentionHeads h;
   TAPER_TRY(check_heads(query, key, value, mask, causal, out, &h));
-  const auto run = [&](auto zero) {
-    using T = decltype(zero);
-    for (int64_t m = 0; m < h.matrices; ++m) {
-      Head<T> head = {};
-      head.query = query.const_data_ptr<T>() + m * h.queries * h.elements;
-      head.key = key.const_data_ptr<T>() + m / h.sharing * h.keys * h.elements;
-      head.value = value.const_data_ptr<T>() + m / h.sharing * h.keys * h.width;
-      if (mask != nullptr) head.mask = mask->const_data_ptr<T>() + mask_offset(*mask, query, m);
-      head.out = out.mutable_data_ptr<T>() + m * h.queries * h.width;
-      for (int64_t i = 0; i < h.queries; ++i) {
-        attend_query(h, head, static_cast<T>(scale), i, causal);
-      }
+  for (int64_t m = 0; m < h.matrices; ++m) {
+    Head head = {};
+    head.query = query.const_data_ptr<float>() + m * h.queries * h.elements;
+    head.key = key.const_data_ptr<float>() + m / h.sharing * h.keys * h.elements;
+    head.value = value.const_data_ptr<float>() + m / h.sharing * h.keys * h.width;
+    if (mask != nullptr) head.mask = mask->const_data_ptr<float>() + mask_offset(*mask, query, m);
+    head.out = out.mutable_data_ptr<float>() + m * h.queries * h.width;
+    for (int64_t i = 0; i < h.queries; ++i) {
+      attend_query(h, head, static_cast<float>(scale), i, causal);
     }
-  };
-  out.scalar_type() == ScalarType::kDouble ? run(0.0) : run(0.0f);
+  }
   return {};
 }
 
@@ -87,22 +85,20 @@ Status attention_out(KernelContext&, const Tensor& query, const Tensor& key, con
 
 Status check_heads(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor* mask,
                    bool causal, Tensor& out, AttentionHeads* heads) {
-  const ScalarType type = query.scalar_type();
-  TAPER_REQUIRE(type == ScalarType::kFloat || type == ScalarType::kDouble, Error::kInvalidType,
-                "attention: the query must be float32 or float64");
   const int64_t rank = query.dim();
   TAPER_REQUIRE(rank >= 2, Error::kInvalidArgument, "attention: the query is no matrix");
+  bool fits = true;
   for (const Tensor* each : {&query, &key, &value, static_cast<const Tensor*>(&out)}) {
-    TAPER_REQUIRE(each->scalar_type() == type && each->dim() == rank && each->is_contiguous(),
-                  Error::kInvalidArgument,
-                  "attention: tensors must have the query's dtype and rank and be contiguous");
+    fits = fits && each->scalar_type() == ScalarType::kFloat && each->dim() == rank &&
+           each->is_contiguous();
   }
+  TAPER_REQUIRE(fits, Error::kInvalidArgument,
+                "attention: tensors must be float32, of the query's rank, and contiguous");
   for (int64_t d = 0; d + 1 < rank; ++d) {
-    const bool fits =
-        key.size(d) == value.size(d) && (d + 3 >= rank || key.size(d) == query.size(d));
-    TAPER_REQUIRE(fits, Error::kInvalidArgument,
-                  "attention: query, key and value differ in their leading dimensions");
+    fits = fits && key.size(d) == value.size(d) && (d + 3 >= rank || key.size(d) == query.size(d));
   }
+  TAPER_REQUIRE(fits && key.size(rank - 1) == query.size(rank - 1), Error::kInvalidArgument,
+                "attention: query, key and value differ in their dimensions");
   const int64_t all = size_from_last(query, 2), shared = size_from_last(key, 2);
   TAPER_REQUIRE(shared > 0 && all % shared == 0, Error::kInvalidArgument,
                 "attention: heads of query must be a multiple of heads of key");
@@ -113,8 +109,6 @@ Status check_heads(const Tensor& query, const Tensor& key, const Tensor& value, 
   h.elements = query.size(rank - 1);
   h.keys = key.size(rank - 2);
   h.width = value.size(rank - 1);
-  TAPER_REQUIRE(key.size(rank - 1) == h.elements, Error::kInvalidArgument,
-                "attention: query and key differ in their elements");
   TAPER_REQUIRE(mask == nullptr || !causal, Error::kInvalidArgument,
                 "attention: causal and a mask exclude each other");
   if (mask != nullptr) {
