@@ -94,4 +94,6 @@ target_compile_options(taper_host INTERFACE
 add_library(taper_fast_loops INTERFACE)
 add_library(taper::fast_loops ALIAS taper_fast_loops)
 target_compile_options(taper_fast_loops INTERFACE
-  $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math)
+  $<$<CONFIG:Release>:-O3> -fno-math-errno -fno-trapping-math
+  # With -Os clang vectorises loops, gcc does not.
+  $<$<AND:$<CONFIG:MinSizeRel>,$<CXX_COMPILER_ID:Clang>>:-fno-vectorize>)

@@ -82,8 +82,8 @@ void attend_query(const Attention& a, const Row& at, T scale, Tensor& out) {
       loader<T>(mask_type)(element(a.mask->const_data(), offset, mask_type), 1, count, masks);
       for (int64_t i = 0; i < count; ++i) scores[i] += masks[i];
     }
-    if (!running.begin(scores, count)) continue;
-    for (int64_t i = 0; i < count; ++i) running.add(scores[i], key_row(a.value, i));
+    if (!running.weigh(scores, count)) continue;
+    for (int64_t i = 0; i < count; ++i) running.add(&scores[i], 1, key_row(a.value, i), length);
   }
   running.finish();
   const ScalarType type = out.scalar_type();

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels_portable/cores/matmul.h"
 #include "kernels_portable/cores/running_attention.h"
 #include "kernels_portable/engine/dims.h"
-#include "kernels_portable/engine/lanes.h"
 
 namespace taper::portable {
 namespace {
@@ -33,34 +33,67 @@ Status check_mask(const Tensor& mask, const Tensor& query, const AttentionHeads&
   return {};
 }
 
-// The operands of one head.
-struct Head {
-  const float *query, *key, *value, *mask;
-  float* out;
+// Rows of floats in memory, `stride` apart.
+MatrixView rows_of(const Tensor& tensor, int64_t first, int64_t stride) {
+  return {tensor.mutable_data(), ScalarType::kFloat, first, stride, 1};
+}
+
+// Computes at most kQueries queries of head `matrix`, from `first` on.
+struct QueryBlock {
+  static constexpr int64_t kQueries = 16, kKeys = RunningAttention<float>::kKeys;
+
+  const AttentionHeads& h;
+  const Tensor& query;
+  const Tensor& key;
+  const Tensor* mask;
+  Scalar scale;
+  int64_t matrix, first, count;
+  float scores[kQueries * kKeys] = {};
+
+  // Computes the scores of `keys` keys from `from` on.
+  void score(int64_t from, int64_t keys) {
+    Matmul product;
+    product.rows = count;
+    product.columns = keys;
+    product.depth = h.elements;
+    product.left = rows_of(query, (matrix * h.queries + first) * h.elements, h.elements);
+    product.right =
+        transposed(rows_of(key, (matrix / h.sharing * h.keys + from) * h.elements, h.elements));
+    product.out = {scores, ScalarType::kFloat, 0, kKeys, 1};
+    product.alpha = scale;
+    MatrixView added = {};
+    if (mask != nullptr) {
+      const int64_t at = mask_offset(*mask, query, matrix);
+      added = rows_of(*mask, at + first * h.mask_row + from * h.mask_column, h.mask_row);
+      added.column_stride = h.mask_column;
+      product.added = &added;
+    }
+    matmul(product);
+  }
 };
 
-void attend_query(const AttentionHeads& h, const Head& head, float scale, int64_t position,
-                  bool causal) {
-  constexpr int64_t kKeys = RunningAttention<float>::kKeys;
-  const float* query = head.query + position * h.elements;
-  float* out = head.out + position * h.width;
-  std::fill_n(out, h.width, 0.0f);
-  RunningAttention<float> running(out, h.width);
-  const int64_t seen = causal ? std::min(h.keys, position + 1) : h.keys;
-  float scores[kKeys];
-  for (int64_t first = 0; first < seen; first += kKeys) {
-    const int64_t count = std::min(kKeys, seen - first);
-    for (int64_t i = 0; i < count; ++i) {
-      scores[i] = scale * dot(query, head.key + (first + i) * h.elements, h.elements);
-      if (head.mask != nullptr) {
-        scores[i] += head.mask[position * h.mask_row + (first + i) * h.mask_column];
-      }
+void attend(QueryBlock& block, const float* values, bool causal, float* out) {
+  const AttentionHeads& h = block.h;
+  RunningAttention<float> running[QueryBlock::kQueries];
+  std::fill_n(out, block.count * h.width, 0.0f);
+  for (int64_t i = 0; i < block.count; ++i) running[i] = {out + i * h.width, h.width};
+  const auto seen = [&](int64_t i) {
+    return causal ? std::min(h.keys, block.first + i + 1) : h.keys;
+  };
+  const int64_t keys = seen(block.count - 1);
+  for (int64_t from = 0; from < keys; from += QueryBlock::kKeys) {
+    block.score(from, std::min(QueryBlock::kKeys, keys - from));
+    for (int64_t i = 0; i < block.count; ++i) {
+      float* scores = block.scores + i * QueryBlock::kKeys;
+      const int64_t count = std::min(QueryBlock::kKeys, seen(i) - from);
+      if (count <= 0 || !running[i].weigh(scores, count)) continue;
+      running[i].add(scores, count, values + from * h.width, h.width);
     }
-    if (!running.begin(scores, count)) continue;
-    for (int64_t i = 0; i < count; ++i) running.add(scores[i], head.value + (first + i) * h.width);
   }
-  if (running.finish() || head.mask != nullptr) return;
-  if (seen > 0) std::fill_n(out, h.width, NAN);
+  for (int64_t i = 0; i < block.count; ++i) {
+    const bool is_blind = !running[i].finish() && block.mask == nullptr && keys > 0;
+    if (is_blind) std::fill_n(out + i * h.width, h.width, NAN);
+  }
 }
 
 Status attention_out(KernelContext&, const Tensor& query, const Tensor& key, const Tensor& value,
@@ -68,14 +101,12 @@ Status attention_out(KernelContext&, const Tensor& query, const Tensor& key, con
   AttentionHeads h;
   TAPER_TRY(check_heads(query, key, value, mask, causal, out, &h));
   for (int64_t m = 0; m < h.matrices; ++m) {
-    Head head = {};
-    head.query = query.const_data_ptr<float>() + m * h.queries * h.elements;
-    head.key = key.const_data_ptr<float>() + m / h.sharing * h.keys * h.elements;
-    head.value = value.const_data_ptr<float>() + m / h.sharing * h.keys * h.width;
-    if (mask != nullptr) head.mask = mask->const_data_ptr<float>() + mask_offset(*mask, query, m);
-    head.out = out.mutable_data_ptr<float>() + m * h.queries * h.width;
-    for (int64_t i = 0; i < h.queries; ++i) {
-      attend_query(h, head, static_cast<float>(scale), i, causal);
+    const float* values = value.const_data_ptr<float>() + m / h.sharing * h.keys * h.width;
+    for (int64_t first = 0; first < h.queries; first += QueryBlock::kQueries) {
+      const int64_t count = std::min(QueryBlock::kQueries, h.queries - first);
+      QueryBlock block = {h, query, key, mask, Scalar(scale), m, first, count};
+      attend(block, values, causal,
+             out.mutable_data_ptr<float>() + (m * h.queries + first) * h.width);
     }
   }
   return {};
