@@ -100,6 +100,7 @@ const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions own = [] {
     Decompositions all = recurrent_layer_rules();
     all.insert(all.end(), scan_rules().begin(), scan_rules().end());
+    all.insert(all.end(), scattered_bag_rules().begin(), scattered_bag_rules().end());
     return all;
   }();
   return options.for_executorch ? fourier_product_rules() : own;

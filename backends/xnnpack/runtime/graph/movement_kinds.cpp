@@ -267,8 +267,9 @@ xnn_status define_resize(xnn_subgraph_t graph, const XnnNode& node, Span<const X
 }
 
 constexpr NodeKind transpose() {
-  NodeKind kind = {"transpose",     one_input<wire::Transpose>, 1, 0, check_transpose,
-                   infer_transpose, define_transpose};
+  NodeKind kind = {
+      "transpose",     one_input<wire::Transpose>, 1, 0, check_transpose, infer_transpose,
+      define_transpose};
   kind.takes_empty = true;
   return kind;
 }
