@@ -97,12 +97,14 @@ bool is_weight_in_groups(const Node& node) {
 // Rules that emit operators of this runtime; for ExecuTorch, which does not have them, those that
 // replace them. Attention that a backend has left in parts may still be delegated in parts.
 const Decompositions& own_rules(const LowerOptions& options) {
-  const auto joined = [](Decompositions all, const Decompositions& more) {
-    all.insert(all.end(), more.begin(), more.end());
+  const auto joined = [](std::initializer_list<const Decompositions*> tables) {
+    Decompositions all;
+    for (const Decompositions* each : tables) all.insert(all.end(), each->begin(), each->end());
     return all;
   };
-  static const Decompositions with_backends = joined(recurrent_layer_rules(), scan_rules());
-  static const Decompositions own = joined(with_backends, attention_operator_rules());
+  static const Decompositions with_backends =
+      joined({&recurrent_layer_rules(), &scan_rules(), &scattered_bag_rules()});
+  static const Decompositions own = joined({&with_backends, &attention_operator_rules()});
   if (options.for_executorch) return fourier_product_rules();
   return options.backends.empty() ? own : with_backends;
 }

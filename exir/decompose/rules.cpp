@@ -27,7 +27,8 @@ const Decomposition* find_decomposition(std::string_view target) {
           &index_rules(),      &linalg_rules(),     &linear_rules(),  &loss_rules(),
           &matrix_rules(),     &norm_rules(),       &order_rules(),   &piece_rules(),
           &pool_rules(),       &quantized_rules(),  &affine_rules(),  &recurrent_rules(),
-          &reduce_rules(),     &resample_rules(),   &shape_rules(),   &special_rules()}) {
+          &reduce_rules(),     &resample_rules(),   &shape_rules(),   &special_rules(),
+          &bag_rules()}) {
       for (const Decomposition& entry : *table) {
         const std::string name = entry.target;
         out.emplace(name.find("::") == name.npos ? "aten::" + name : name, &entry);

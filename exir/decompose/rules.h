@@ -27,6 +27,7 @@ const Decompositions& alias_rules();  // Operators with several names.
 const Decompositions& activation_rules();
 const Decompositions& arithmetic_rules();
 const Decompositions& attention_rules();
+const Decompositions& bag_rules();
 const Decompositions& bessel_rules();
 const Decompositions& random_rules();
 const Decompositions& convolution_rules();
@@ -61,6 +62,7 @@ const Decompositions& fourier_product_rules();
 // Into operators that only this runtime has; they take precedence.
 const Decompositions& attention_operator_rules();
 const Decompositions& scan_rules();
+const Decompositions& scattered_bag_rules();
 
 // The operator that this one is another name of; itself if it is none.
 std::string main_name(std::string_view target);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "exir/frontend/argument_import.h"
+#include "exir/frontend/float8.h"
 #include "exir/ir/registry.h"
 #include "exir/ops/import_target.h"
 
@@ -19,6 +20,11 @@ constexpr size_t kMostProblems = 200;  // The next one ends the import.
 constexpr std::string_view kHigherOrder = "higher_order::";
 
 std::string_view name_of(Json json) { return json_text(json_need(json, "name"), "name"); }
+
+[[noreturn]] void refuse_float8(const std::string& why) {
+  refuse("unknown-dtype", "has an 8-bit float, which is supported for weights alone; here " + why,
+         {}, "convert it to float32 or float16 where it is used");
+}
 
 // An argument as the file gives it.
 struct Given {
@@ -41,7 +47,7 @@ class NodeImporter {
     if (target_ == "higher_order::with_effects") unwrap_effects();
     std::shared_ptr<const Schema> schema = scope_.graph().operators()->find(target_);
     known_ = schema != nullptr;
-    if (known_ && has_no_result(*schema)) return;
+    if (known_ && (has_no_result(*schema) || restates_float8())) return;
     if (target_ == "higher_order::scan") drop_scan_direction();
     std::vector<Argument> args;
     if (known_) {
@@ -53,6 +59,7 @@ class NodeImporter {
     node_->source = scope_.context().source(json_);
     for (const Json& output : outputs_) define_output(output, *node_);
     if (known_) check_outputs(*node_);
+    check_float8(*node_);
     node_->name = node_name();
     refuse_unknown(*node_);
   }
@@ -107,6 +114,27 @@ class NodeImporter {
     for_each_value(node, look);
     for (const Value* output : node.outputs) look(output);
     if (found) mark_refused(node);
+  }
+
+  // Whether it asserts that a value is an 8-bit float, which the table of types says, too.
+  bool restates_float8() const {
+    if (target_ != "aten::_assert_tensor_metadata" || given_.empty()) return false;
+    const std::optional<Json> tensor = json_find(given_[0].json, "as_tensor");
+    return tensor && scope_.context().float8.count(scope_.use(name_of(*tensor))) != 0;
+  }
+
+  // Only results whose elements come from weights are 8-bit floats; nothing is rounded to them.
+  void check_float8(const Node& node) const {
+    const auto& float8 = scope_.context().float8;
+    if (float8.empty()) return;
+    bool reads = false;
+    for_each_value(node, [&](const Value* value) { reads = reads || float8.count(value) != 0; });
+    if (reads && target_ == "aten::view.dtype") refuse_float8("its bits are read");
+    for (const Value* output : node.outputs) {
+      if (float8.count(output) != 0 && !only_moves_elements(target_)) {
+        refuse_float8("it is computed");
+      }
+    }
   }
 
   std::string node_name() const {
@@ -347,6 +375,7 @@ Argument import_input(Json argument, Scope& scope) {
   } else {
     return read_argument(argument, scope);
   }
+  if (scope.context().float8.erase(value) != 0) refuse_float8("it is an input");
   value->role = ValueRole::kInput;
   return value;
 }

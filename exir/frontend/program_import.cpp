@@ -183,6 +183,11 @@ class ProgramImporter {
   void import_output(const JsonVariant& spec) {
     if (spec.key == "user_output") {
       graph_->outputs.push_back(read_argument(json_need(spec.value, "arg"), scope_));
+      for_each_value(graph_->outputs.back(), [&](const Value* value) {
+        if (context_.float8.count(value) == 0) return;
+        refuse("unknown-dtype", "returns 8-bit floats, which are supported for weights alone", {},
+               "convert the result to float32 or float16");
+      });
     } else if (spec.key == "buffer_mutation") {
       add_mutation(spec.value, state("buffer", text_of(spec.value, "buffer_name")));
     } else if (spec.key == "parameter_mutation") {

@@ -2,6 +2,7 @@
 
 #include "exir/frontend/scope.h"
 
+#include "exir/frontend/float8.h"
 #include "exir/frontend/sym_srepr.h"
 #include "exir/frontend/tensor_meta.h"
 
@@ -79,7 +80,8 @@ TensorType read_tensor_type(Json meta, ImportContext& context) {
   const int64_t code = json_int(json_need(meta, "dtype"), "dtype");
   const std::optional<ScalarType> part = complex_part(code);
   if (part) sizes.syms.push_back(2);
-  TensorType type(import_part_dtype(code), std::move(sizes.syms));
+  const std::optional<ScalarType> holder = float8_holder(code);
+  TensorType type(holder ? *holder : import_part_dtype(code), std::move(sizes.syms));
   type.pairs = part.has_value();
   if (!json_find(meta, "strides")) return type;
   Quantities strides = read_quantities(meta, "strides", context);
@@ -181,8 +183,12 @@ Value* Scope::make(std::string_view name, ValueKind kind) {
 
 Value* Scope::make_typed(std::string_view name, ValueKind kind, Json meta) {
   try {
-    if (kind == ValueKind::kTensor)
-      return graph_.new_tensor(name, read_tensor_type(meta, context_));
+    if (kind == ValueKind::kTensor) {
+      Value* tensor = graph_.new_tensor(name, read_tensor_type(meta, context_));
+      if (float8_holder(json_int(json_need(meta, "dtype"), "dtype")))
+        context_.float8.insert(tensor);
+      return tensor;
+    }
     Value* value = graph_.new_value(name, kind);
     value->sym = read_quantity(meta, context_).sym;
     return value;

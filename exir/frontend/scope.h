@@ -40,6 +40,8 @@ struct ImportContext {
   // Values whose type could not be read. Nodes that use them are refused without another
   // diagnostic.
   std::unordered_set<const Value*> unknown;
+  // Values that are 8-bit floats in PyTorch and wider ones here.
+  std::unordered_set<const Value*> float8;
 
  private:
   std::unordered_map<std::string_view, Sym> expressions_;

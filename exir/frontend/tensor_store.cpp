@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "exir/frontend/float8.h"
 #include "exir/frontend/tensor_meta.h"
 
 namespace taper::exir {
@@ -155,12 +156,15 @@ TensorView TensorStore::view_of(const Entry& entry) const {
     refuse("unsupported-weights",
            "is saved as a Python object (a tensor subclass or a custom class)"
            "; only plain dense tensors can be read",
-           {}, "export a model whose parameters and buffers are plain tensors");
+           {},
+           "if it is a weight of torchao, call run_decompositions() on the exported program before "
+           "saving it, or torchao.utils.unwrap_tensor_subclass(model) before exporting it");
   }
   TensorView view;
   const int64_t code = json_int(json_need(*meta, "dtype"), "dtype");
   const std::optional<ScalarType> part = complex_part(code);
-  view.dtype = import_part_dtype(code);
+  if (float8_holder(code)) view.float8 = code;
+  view.dtype = view.float8 != 0 ? ScalarType::kByte : import_part_dtype(code);
   view.sizes = static_ints(*meta, "sizes");
   view.strides = static_ints(*meta, "strides");
   view.offset = static_int(json_need(*meta, "storage_offset"), "storage_offset");
@@ -194,6 +198,13 @@ TensorData TensorStore::copy_dense(const TensorView& view, const Blob& storage, 
   return copy = own_bytes(std::move(bytes));
 }
 
+TensorData TensorStore::copy_float8(const TensorView& view, const Blob& storage, uint64_t numel) {
+  budget_->take_bytes(3 * numel, view.storage);  // check_window has counted the elements.
+  std::vector<uint8_t> elements(numel);
+  gather(view, storage.bytes.data(), 1, elements.data());
+  return own_bytes(widen_float8(view.float8, elements));
+}
+
 // The number of storage elements that the window spans, from its first element to its last.
 // REQUIRES: check_window passed, and no size is 0.
 static size_t span_of(const TensorView& view) {
@@ -211,6 +222,11 @@ TensorStore::Tensor TensorStore::load(std::string_view name) {
   const size_t item = element_size(view.dtype);
   const Blob& bytes = storage(view.storage);
   const uint64_t numel = check_window(view, bytes.bytes.size() / item);
+  if (view.float8 != 0) {
+    out.type.dtype = *float8_holder(view.float8);
+    if (numel > 0) out.data = copy_float8(view, bytes, numel);
+    return out;
+  }
   if (numel == 0) return out;
   const std::optional<std::vector<uint8_t>> order = dense_order(view.sizes, view.strides);
   const uint8_t* start = bytes.bytes.data() + static_cast<uint64_t>(view.offset) * item;

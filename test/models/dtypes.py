@@ -49,6 +49,28 @@ class Half(nn.Module):
         return y * scale, torch.softmax(y.float(), dim=-1), (y > 0).to(torch.uint8)
 
 
+class EightBits(nn.Module):
+    """Weights in each format of 8-bit floats: moved, converted, scaled."""
+
+    def __init__(self):
+        super().__init__()
+        for name in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz"):
+            weights = randn(6, 4, seed=len(name)).to(getattr(torch, "float8_" + name))
+            self.register_buffer(name, weights)
+        scales = torch.tensor([0.25, 1, 8, 0.5, 2, 4]).to(torch.float8_e8m0fnu)
+        self.register_buffer("scales", scales)
+
+    def forward(self, x):
+        weights = self.e4m3fn.t().float() * self.scales.float()
+        more = torch.cat([self.e5m2, self.e5m2])[3:9].half()
+        return (
+            x @ weights,
+            more,
+            self.e4m3fnuz.view(3, 8).double(),
+            nn.functional.linear(x.bfloat16(), self.e5m2fnuz.to(torch.bfloat16)),
+        )
+
+
 def models(full):
     x = randn(3, 4, seed=1)
     i = randint(5, 3, 4, seed=2)
@@ -60,4 +82,5 @@ def models(full):
         Model("mixed_dtypes", Mixed(), (x, i, u, b)),
         Model("float16", Half(torch.float16), (picture, f16), scale=50),
         Model("bfloat16", Half(torch.bfloat16), (picture, bf16), scale=400),
+        Model("float8", EightBits(), (x,), scale=100),
     ]

@@ -1,5 +1,5 @@
-"""Dynamic sizes: a CNN and an MLP with a dynamic batch size, and encoders with a dynamic
-length.
+"""Dynamic sizes: a CNN and an MLP with a dynamic batch size, encoders with a dynamic length, and a
+decoder's step whose past is empty at first.
 """
 
 import torch
@@ -57,6 +57,28 @@ class Encoder(nn.Module):
         return torch.full((length, length), float("-inf")).triu(1)
 
 
+class Step(nn.Module):
+    """Attends to the past and to one new position."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.inner = nn.Linear(width, 3 * width)
+        self.outer = nn.Linear(width, width)
+
+    def forward(self, x, keys, values):
+        q, k, v = (t.unflatten(2, (self.heads, -1)) for t in self.inner(x).chunk(3, 2))
+        keys, values = torch.cat([keys, k], 1), torch.cat([values, v], 1)
+        scores = q.transpose(1, 2) @ keys.permute(0, 2, 3, 1)
+        mixed = scores.softmax(-1) @ values.transpose(1, 2)
+        return self.outer(mixed.transpose(1, 2).flatten(2)), keys, values
+
+
+def past(length):
+    cache = (1, length, 2, 8)
+    return randn(1, 1, 16, seed=length), randn(*cache, seed=20), randn(*cache, seed=21)
+
+
 def models(full):
     batch = {0: Dim("batch", min=1, max=8)}
     length = {1: Dim("length", min=2, max=16)}
@@ -69,6 +91,8 @@ def models(full):
     def cases(name, inputs):
         return [Case(f"{name}_{n}", [args]) for n, args in inputs.items()]
 
+    pasts = {n: past(n) for n in (3, 0, 16)}
+    positions = {1: Dim("past", min=0, max=16)}
     row = {0: Dim("rows", min=2, max=10)}
     return [
         Model(
@@ -98,5 +122,12 @@ def models(full):
             lines[6],
             dynamic_shapes=(length,),
             cases=cases("dynamic_encoder", lines),
+        ),
+        Model(
+            "dynamic_past",
+            Step(16, 2),
+            pasts[3],
+            dynamic_shapes=(None, positions, positions),
+            cases=cases("dynamic_past", pasts),
         ),
     ]

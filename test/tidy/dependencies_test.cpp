@@ -70,7 +70,8 @@ std::vector<Rule> rules_of_folders() {
       {"exir/ir", {"taper", "kernels_portable/engine"}},  // Conversions of numbers.
       {"exir/ops", {"taper", "exir/ir", "kernels_portable"}},
       {"exir/dialect", {"taper", "exir/ir", "exir/ops"}},
-      {"exir/frontend", {"taper", "runtime/platform", "exir/ir", "exir/ops"}},
+      {"exir/frontend",
+       {"taper", "runtime/platform", "exir/ir", "exir/ops", "kernels_portable/engine"}},
       {"exir/decompose", {"taper", "exir/ir", "exir/ops", "kernels_portable"}},
       {"exir/passes", {"taper", "exir/ir", "exir/ops", "exir/decompose", "kernels_portable"}},
       {"exir/delegate", {"taper", "exir/ir", "exir/ops", "kernels_portable"}},

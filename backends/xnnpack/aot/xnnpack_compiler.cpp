@@ -157,11 +157,17 @@ std::string XnnpackCompiler::refusal(const Node& node, const Graph& graph) const
 // values that its sizes can be derived from, and on the readers of expanded tensors. So this tries
 // to lower the partition.
 std::vector<exir::Misfit> XnnpackCompiler::misfits(const Part& part) const {
+  std::vector<exir::Misfit> found;
+  // Such a result has one dimension in XNNPACK, and ExecuTorch's delegate refuses to give it back.
+  for (const Value* output : part.outputs) {
+    if (!part.for_executorch || output->type.rank() > 0) continue;
+    found.push_back({output->producer, "ExecuTorch takes no result without dimensions"});
+  }
+  if (!found.empty()) return found;
   const bool all_known = std::all_of(part.nodes.begin(), part.nodes.end(), [](const Node* node) {
     return node->outputs[0]->type.is_static();
   });
   if (all_known) return {};
-  std::vector<exir::Misfit> found;
   Lowering lowering(part);
   const auto give_up = [&](const Node* node, const char* why) {
     found.push_back({node, why});

@@ -108,9 +108,11 @@ Status SubgraphExecutor::execute(Span<EValue* const> args) {
                 "the call has another number of arguments than the XNNPACK graph");
   bool is_empty = false;
   TAPER_TRY(read_sizes(args, &is_empty));
-  if (is_empty) return give_nothing(args);
   if (!is_shaped_) {
-    TAPER_TRY(graph_.infer_shapes());
+    TAPER_TRY(graph_.infer_shapes(is_empty));
+    // Results without elements need sizes alone, such as those of a layer over a batch of none.
+    if (is_empty && has_no_results()) return resize_outputs(args);
+    TAPER_TRY(check_empty_values());
     TAPER_TRY(stages_.reshape());
     is_shaped_ = true;
     is_bound_ = false;
@@ -120,16 +122,28 @@ Status SubgraphExecutor::execute(Span<EValue* const> args) {
   return stages_.run();
 }
 
-// Results without elements need sizes alone, such as those of a layer over a batch of none.
-Status SubgraphExecutor::give_nothing(Span<EValue* const> args) {
-  is_shaped_ = false;
-  TAPER_TRY(graph_.infer_shapes(/*may_be_empty=*/true));
+bool SubgraphExecutor::has_no_results() const {
   for (uint32_t id : graph_.arguments()) {
     const XnnValue& value = graph_.values()[id];
-    TAPER_REQUIRE(!value.is_output || element_count(value.shape) == 0, Error::kNotSupported,
-                  "an argument of the XNNPACK graph is empty, but not all of its results are");
+    if (value.is_output && element_count(value.shape) > 0) return false;
   }
-  return resize_outputs(args);
+  return true;
+}
+
+// Refuses empty values, such as the past of a decoder before its first step, to nodes that XNNPACK
+// cannot compute from them.
+Status SubgraphExecutor::check_empty_values() const {
+  const Span<const XnnValue> values = graph_.values();
+  for (const XnnNode& node : graph_.nodes()) {
+    if (!node.is_needed || node.kind->takes_empty) continue;
+    bool is_empty = element_count(values[node.output].shape) == 0;
+    for (uint32_t id : node.inputs) {
+      is_empty = is_empty || (id != kNone && element_count(values[id].shape) == 0);
+    }
+    TAPER_REQUIRE(!is_empty, Error::kNotSupported,
+                  "a node of the XNNPACK graph has no elements to compute from");
+  }
+  return {};
 }
 
 Status SubgraphExecutor::read_sizes(Span<EValue* const> args, bool* is_empty) {
@@ -202,11 +216,12 @@ Status SubgraphExecutor::bind(Span<EValue* const> args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const XnnValue& value = graph_.values()[graph_.arguments()[i]];
     const Tensor& tensor = args[i]->to_tensor();
+    const size_t bytes = tensor.nbytes();
+    Argument& argument = arguments_[i];
     void* data = tensor.mutable_data();
+    if (bytes == 0 && value.is_input) data = argument.padded.get();  // XNNPACK requires an address.
     TAPER_REQUIRE(data != nullptr, Error::kInvalidState,
                   "an argument of the XNNPACK graph has no memory");
-    Argument& argument = arguments_[i];
-    const size_t bytes = tensor.nbytes();
     if (value.is_input && may_be_read_past(data, bytes)) {
       TAPER_REQUIRE(bytes <= argument.capacity, Error::kNotSupported,
                     "an input of the XNNPACK graph is larger than it declares");

@@ -42,7 +42,9 @@ class SubgraphExecutor {
   Status check_apart(Span<EValue* const> args);
   // Takes over the sizes of the inputs.
   Status read_sizes(Span<EValue* const> args, bool* is_empty);
-  Status give_nothing(Span<EValue* const> args);
+  // Whether no result has elements at the current sizes.
+  bool has_no_results() const;
+  Status check_empty_values() const;
   Status resize_outputs(Span<EValue* const> args);
   Status bind(Span<EValue* const> args);
 

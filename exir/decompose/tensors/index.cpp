@@ -1,8 +1,6 @@
 // Gathers and scatters: reading and writing at computed positions, searches, and bags of
 // embeddings.
 
-#include <limits>
-
 #include <cstdlib>
 
 #include "exir/decompose/rules.h"
@@ -328,88 +326,13 @@ void histc(Builder& b) {
   Value* place = b.op("floor", {b.div(b.mul(b.sub(x, low), bins), b.sub(high, low))});
   place = b.op("clamp", {place, Argument(), bins - 1});
   Value* inside = b.op("logical_and", {b.op("ge.Tensor", {x, low}), b.op("le.Tensor", {x, high})});
-  place = b.op("where.self", {inside, place, b.constant(-1, dtype)});
-  Value* bin = b.unsqueeze(b.arange(0, bins, dtype), 1);
-  Value* hit = b.op("eq.Tensor", {bin, b.unsqueeze(place, 0)});
-  b.result(b.op("sum.dim_IntList", {b.cast(hit, dtype), int_list({1})}));
-}
-
-struct Bags {
-  Value* offsets;
-  bool closed;  // The last offset is the end of the last bag, not the start of another.
-  Sym count;
-};
-Bags bags_of(Builder& b) {
-  Value* offsets = b.in("offsets");
-  const bool closed = b.arg("include_last_offset").to_bool();
-  return {offsets, closed, closed ? dim_of(offsets, 0) - Sym(1) : dim_of(offsets, 0)};
-}
-
-// The index of the padding row, which does not contribute; -1 if there is none.
-int64_t padding_of(Builder& b) {
-  if (!b.knows("padding_idx") || !b.has("padding_idx")) return -1;
-  const int64_t padding = b.arg("padding_idx").to_int();
-  // In the public overload -1 is the last row; in the internal ones it means that there is none.
-  const bool wraps =
-      padding < -1 || (padding == -1 && b.node().is("aten::embedding_bag.padding_idx"));
-  const Sym rows = dim_of(b.in("weight"), 0);
-  return wraps && rows.is_int() ? padding + rows.as_int() : padding;
-}
-
-// The mask [bags, N] of the indices that each bag holds: those from its offset up to the next.
-Value* members(Builder& b, const Bags& bags, const Sym& count) {
-  Value* offsets = bags.offsets;
-  Value* place = b.unsqueeze(b.arange(0, count, offsets->type.dtype), 0);
-  Value* end = b.slice(offsets, 0, 1, dim_of(offsets, 0));
-  if (!bags.closed) end = b.cat({end, b.full({Sym(1)}, b.size(count), offsets->type.dtype)}, 0);
-  Value* start = b.unsqueeze(b.slice(offsets, 0, 0, bags.count), 1);
-  return b.op("logical_and",
-              {b.op("ge.Tensor", {place, start}), b.op("lt.Tensor", {place, b.unsqueeze(end, 1)})});
-}
-
-Value* largest_in_bags(Builder& b, Value* inside, Value* rows) {
-  const ScalarType dtype = rows->type.dtype;
-  Value* low = b.constant(-std::numeric_limits<double>::infinity(), dtype);
-  Value* wide = b.op("where.self", {b.unsqueeze(inside, 2), b.unsqueeze(rows, 0), low});
-  Value* some = b.op("any.dim", {inside, 1, true});
-  return b.where(some, b.op("amax", {wide, int_list({1})}), 0.0);
-}
-
-// Sums the rows of `parts` per bag. The bag of a row is the number of offsets at or before its
-// position, less one. One more bag collects the rows after the last offset if that one ends a bag.
-Value* sum_in_bags(Builder& b, const Bags& bags, Value* parts) {
-  Value* place = b.unsqueeze(b.arange(0, dim_of(parts, 0), bags.offsets->type.dtype), 1);
-  Value* begun = b.op("le.Tensor", {b.unsqueeze(bags.offsets, 0), place});
-  Value* bag = b.sub(b.sum(begun, {1}), 1);
-  std::vector<Sym> sizes = parts->type.sizes;
-  sizes[0] = bags.count + Sym(1);
-  Value* none = b.full(sizes, 0.0, parts->type.dtype);
-  Value* sums = b.op("index_put", {none, Argument::List{bag}, parts, true});
-  return b.slice(sums, 0, 0, bags.count);
-}
-
-// Sum, mean or maximum of the rows of each bag; an empty bag gives zeros.
-void embedding_bag(Builder& b) {
-  Value* indices = b.in("indices");
-  const Bags bags = bags_of(b);
-  Value* rows = b.cast(b.op("embedding", {b.in("weight"), indices}), b.wide_type());
-  const ScalarType dtype = rows->type.dtype;
-  if (b.has("per_sample_weights")) {
-    rows = b.mul(rows, b.unsqueeze(b.cast(b.in("per_sample_weights"), dtype), 1));
-  }
-  const int64_t mode = b.arg("mode").to_int(), padding = padding_of(b);
-  Value* real = padding < 0 ? nullptr : b.op("ne.Scalar", {indices, padding});
-  if (mode == 2) {
-    Value* inside = members(b, bags, dim_of(indices, 0));
-    if (real != nullptr) inside = b.op("logical_and", {inside, b.unsqueeze(real, 0)});
-    return b.result(largest_in_bags(b, inside, rows));
-  }
-  if (real != nullptr) rows = b.where(b.unsqueeze(real, 1), rows, 0.0);
-  Value* sum = sum_in_bags(b, bags, rows);
-  if (mode == 0) return b.result(sum);
-  Value* ones = real != nullptr ? b.cast(real, dtype) : b.full({dim_of(indices, 0)}, 1.0, dtype);
-  Value* count = b.unsqueeze(sum_in_bags(b, bags, ones), 1);
-  b.result(b.div(sum, b.op("clamp", {count, 1, Argument()})));
+  // One more bin collects what lies outside.
+  place = b.op("where.self", {inside, place, b.constant(static_cast<double>(bins), dtype)});
+  place = b.cast(place, ScalarType::kLong);
+  Value* none = b.full({Sym(bins + 1)}, 0.0, dtype);
+  Value* each = b.full(x->type.sizes, 1.0, dtype);
+  Value* counts = b.op("index_put", {none, Argument::List{place}, each, true});
+  b.result(b.slice(counts, 0, 0, bins));
 }
 
 // The indices clamped to the valid range; the mask discards what the clamped ones select.
@@ -474,10 +397,6 @@ const Decompositions& index_rules() {
       {"_unsafe_masked_index", masked_index},
       {"_unsafe_masked_index_put_accumulate", masked_index_put},
       {"histc", histc},
-      {"embedding_bag", embedding_bag},
-      {"embedding_bag.padding_idx", embedding_bag},
-      {"_embedding_bag", embedding_bag},
-      {"_embedding_bag_forward_only", embedding_bag},
   };
   return table;
 }

@@ -234,8 +234,10 @@ xnn_status define_concatenate(xnn_subgraph_t graph, const XnnNode& node,
 
 template <size_t kCount>
 constexpr NodeKind concatenate() {
-  return {"concatenate",     concatenate_arguments<kCount>, kCount, 0, check_concatenate,
-          infer_concatenate, define_concatenate<kCount>};
+  NodeKind kind = {"concatenate",     concatenate_arguments<kCount>, kCount, 0, check_concatenate,
+                   infer_concatenate, define_concatenate<kCount>};
+  kind.takes_empty = true;
+  return kind;
 }
 
 Status check_resize(const XnnNode& node, Span<const XnnValue> values) {
@@ -264,10 +266,16 @@ xnn_status define_resize(xnn_subgraph_t graph, const XnnNode& node, Span<const X
       graph, t.new_height(), t.new_width(), in_id(node, values), out_id(node, values), node.flags);
 }
 
+constexpr NodeKind transpose() {
+  NodeKind kind = {
+      "transpose",     one_input<wire::Transpose>, 1, 0, check_transpose, infer_transpose,
+      define_transpose};
+  kind.takes_empty = true;
+  return kind;
+}
+
 constexpr NodeKindEntry kTable[] = {
-    {NodeContent::Transpose,
-     {"transpose", one_input<wire::Transpose>, 1, 0, check_transpose, infer_transpose,
-      define_transpose}},
+    {NodeContent::Transpose, transpose()},
     {NodeContent::Reshape,
      {"reshape", one_input<wire::Reshape>, 1, 0, check_reshape, infer_reshape, define_reshape}},
     {NodeContent::Slice,

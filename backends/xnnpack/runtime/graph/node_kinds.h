@@ -27,6 +27,8 @@ struct NodeKind {
   // The number of intermediate values of the result's size, for kinds that XNNPACK computes by
   // several nodes.
   uint8_t intermediates = 0;
+  // Whether XNNPACK leaves out arguments that are empty, instead of refusing them.
+  bool takes_empty = false;
 };
 
 // The kind of a node's content, or null.
