@@ -10,7 +10,7 @@ compile runs in eager mode by parts (_parts.py), and the reason is said once (_r
 import torch
 
 from taper import _kinds
-from taper._graph import Graph
+from taper._graph import MOST_TRIES, Graph
 from taper._refusals import eager, needs_autograd, one_line, refusal
 
 
@@ -32,8 +32,9 @@ def _with_autograd(graph, examples, options):
     from taper import _aot  # Imported late, since it takes long.
 
     def make(part, part_examples, *, folds):
-        return Graph(part, part_examples, options, folds=folds)
+        return Graph(part, part_examples, options, folds=folds, tries=tries)
 
+    tries = [MOST_TRIES]
     try:
         return _aot.compile_graph(graph, examples, make)
     except Exception as error:  # What AOT Autograd does not trace.

@@ -3,7 +3,8 @@
 Weights are folded into the program. A weight that is changed or replaced is noticed by its identity
 and version: the graph is compiled anew, and when that happens again and again, weights become
 inputs. Sizes that differ between calls become symbols with an upper bound, which doubles when it is
-exceeded. A graph with operators that Taper refuses becomes parts, each of which is such a graph.
+exceeded. A graph with operators that Taper refuses becomes parts, each of which is such a graph; a
+part that fails for a reason that names no operator is halved.
 """
 
 import contextlib
@@ -13,13 +14,14 @@ from torch.export import Dim
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils._python_dispatch import _disable_current_modes
 
-from taper import _parts, _taper
+from taper import _decompositions, _parts, _taper
 from taper._compile import CompileError, export
 from taper._refusals import Refused, eager, one_line, say
 
 _LOAD_OPTIONS = ("threads", "backends", "portable")
 _MOST_CHANGES = 2
 _MOST_PROGRAMS = 16
+MOST_TRIES = 24
 
 
 def _is_static(value):
@@ -85,7 +87,8 @@ class _Program:
 class _Parted:
     """A program that Taper refuses as a whole: its parts, and the inputs that it writes.
 
-    Inputs that were kept are detached, so that no part takes them for weights to be folded.
+    Inputs that were kept or are written are detached, so that no part takes them for weights to be
+    folded.
     """
 
     def __init__(self, exported, kept, unsupported, make):
@@ -103,8 +106,11 @@ class _Parted:
         for spec in signature.output_specs:
             if spec.kind is OutputKind.USER_INPUT_MUTATION:
                 self._writes.append(named[spec.target][0])
+            elif spec.kind is OutputKind.BUFFER_MUTATION and spec.target.startswith("held"):
+                self._writes.append(int(spec.target[len("held"):]))
             elif spec.kind is not OutputKind.USER_OUTPUT:
                 raise Refused(f"the graph has an output of kind {spec.kind.name}")
+        self._fresh = {*kept, *self._writes}
 
     @staticmethod
     def _source(exported, spec, users):
@@ -138,7 +144,7 @@ class _Parted:
 
     def __call__(self, args):
         outputs = self._parts.run([value if index is None else
-                                   args[index].detach() if index in self._kept else args[index]
+                                   args[index].detach() if index in self._fresh else args[index]
                                    for index, value in self._sources])
         for index, value in zip(self._writes, outputs):
             args[index].copy_(value)
@@ -149,10 +155,11 @@ class Graph:
     """A graph and its programs.
 
     folds: whether weights become part of the programs.
+    tries: for a part, how often parts may still be halved, as a list with that number.
     """
 
-    def __init__(self, graph, examples, options, *, folds=True):
-        self._graph, self._options, self._folds = graph, options, folds
+    def __init__(self, graph, examples, options, *, folds=True, tries=None):
+        self._graph, self._options, self._folds, self._tries = graph, options, folds, tries
         self._changes = 0
         self._programs = {}  # By the shapes of the inputs that remain.
         self._symbolic = [
@@ -185,7 +192,7 @@ class Graph:
         try:
             program = self._program_for(args)
         except Exception as error:  # Whatever torch.export or the compiler does not take.
-            self._eager = eager(self._graph, one_line(error))
+            self._eager = self._halves() or eager(self._graph, one_line(error))
             return self._eager(*args)
         try:
             return program(args)
@@ -263,7 +270,8 @@ class Graph:
         shapes = tuple({d: Dim.AUTO(min=1, max=_bound(args[i].shape[d]))
                         for d in self._symbolic[i] if self._generalises} or None for i in kept)
         inputs = tuple(args[i].detach() for i in kept)
-        return torch.export.export(module, inputs, dynamic_shapes=(shapes,), strict=False)
+        return torch.export.export(module, inputs, dynamic_shapes=(shapes,) if shapes else None,
+                                   strict=False)
 
     def _load(self, exported):
         options = {name: value for name, value in self._options.items()
@@ -275,26 +283,37 @@ class Graph:
 
     def _by_parts(self, exported, kept, error):
         """The program of the graph's parts: `error` says what Taper refuses, if anything."""
-        functional = exported.run_decompositions({})
-        unsupported, reasons = set(), {}
-        if error is not None:
-            try:  # Again, for the names of the nodes in this form.
-                self._load(functional)
-            except CompileError as named:
-                for problem in named.problems:
-                    nodes = _parts.nodes_named(functional.graph_module, {problem["node"]})
-                    unsupported |= nodes
-                    reasons.setdefault(problem["message"], set()).update(nodes)
-            if not unsupported:
-                raise error
-
-        def make(part, examples):
-            return Graph(part, examples, self._options, folds=self._folds)
-
-        parted = _Parted(functional, kept, unsupported, make)
+        functional = exported.run_decompositions(_decompositions.for_training())
+        reasons = {} if error is None else self._refused(functional)
+        if error is not None and not reasons and self._tries is not None:
+            raise error  # Parts would be this graph again.
+        parted = _Parted(functional, kept, set().union(*reasons.values()), self._make_part)
         for reason, nodes in reasons.items():
             say(f"{_parts.names_of(nodes)} of a graph runs", reason)
         return parted
+
+    def _refused(self, functional):
+        """The nodes that Taper refuses in this form of the graph, by reason."""
+        reasons = {}
+        try:
+            self._load(functional)
+        except CompileError as error:
+            for problem in error.problems:
+                nodes = _parts.nodes_named(functional.graph_module, {problem["node"]})
+                if nodes:
+                    reasons.setdefault(problem["message"], set()).update(nodes)
+        return reasons
+
+    def _make_part(self, part, examples):
+        tries = [MOST_TRIES] if self._tries is None else self._tries
+        return Graph(part, examples, self._options, folds=self._folds, tries=tries)
+
+    def _halves(self):
+        """The two halves of a part, one of which may compile; None if it is not to be halved."""
+        if self._tries is None or self._tries[0] == 0:
+            return None
+        self._tries[0] -= 1
+        return _parts.halves(self._graph, self._make_part)
 
     def _check(self, method, kept):
         output = next(node for node in self._graph.graph.nodes if node.op == "output")

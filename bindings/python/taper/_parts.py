@@ -91,10 +91,12 @@ class Parts:
     """A functional graph, cut at the nodes that Taper does not take.
 
     make: called with the graph and the example inputs of each part for Taper; returns what runs it.
+    late: nodes that are not in the first part.
     """
 
-    def __init__(self, graph_module, unsupported, make):
+    def __init__(self, graph_module, unsupported, make, late=frozenset()):
         graph_module.graph.eliminate_dead_code()
+        self._late = late
         self._owner, graph = graph_module, graph_module.graph
         self._nodes = [node for node in graph.nodes
                        if node.op not in ("placeholder", "output") and not _is_free(node)]
@@ -134,6 +136,8 @@ class Parts:
             if node.op in ("placeholder", "output") or _is_free(node):
                 levels[node] = level
                 continue
+            if node in self._late:
+                level = max(level, 2)
             if level % 2 != (node not in eager):
                 level += 1
             if _has_effects(node) or is_random(node):
@@ -194,6 +198,28 @@ class Parts:
             for node in dead:
                 del at[node]
         return [at[each] if isinstance(each, fx.Node) else each for each in self.outputs]
+
+
+def halves(graph_module, make):
+    """The graph in two parts of about the same size; None if it is too small for that."""
+    nodes = [node for node in graph_module.graph.nodes
+             if node.op.startswith("call") and not _is_free(node)]
+    counted = sum(map(_is_counted, nodes))
+    if counted < 2 * _FEWEST_OPERATORS:
+        return None
+    position = {node: at for at, node in enumerate(nodes)}
+    bound = [0] * (len(nodes) + 1)  # At each border, how many values would cross that cannot.
+    for node in nodes:
+        if not _crosses(node.meta.get("val")):
+            last = max((position[user] for user in node.users if user in position),
+                       default=position[node])
+            for border in range(position[node] + 1, last + 1):
+                bound[border] += 1
+    free = [border for border in range(1, len(nodes)) if not bound[border]]
+    if not free:
+        return None
+    middle = min(free, key=lambda border: abs(border - len(nodes) // 2))
+    return Parts(graph_module, set(), make, late=set(nodes[middle:]))
 
 
 def _part(owner, nodes, wanted):

@@ -1,6 +1,7 @@
 """torch.compile(model, backend="taper") where Taper takes only parts of a graph."""
 
 import unittest
+import unittest.mock
 import warnings
 
 import reference
@@ -102,6 +103,26 @@ class Parts(unittest.TestCase):
         self.check(lambda self, x: torch.linalg.eigvals(x).abs() + 1, self.squares(2, 2), 0,
                    ["linalg_eigvals"])
 
+    def test_a_part_that_fails_for_an_unknown_reason_is_halved(self):
+        from taper import _compile, _graph
+        torch, load = self.torch, _graph.Graph._load
+
+        def fails(graph, exported):
+            if any(node.target is torch.ops.aten.erfinv.default for node in exported.graph.nodes):
+                raise _compile.CompileError("no reason at all")
+            return load(graph, exported)
+
+        def forward(self, x):
+            for _ in range(6):
+                x = (x @ self.weight).sigmoid() * 2
+            x = (x * 0.4).erfinv().exp().tanh()
+            for _ in range(6):
+                x = (x @ self.weight).sigmoid() * 2
+            return x
+
+        with unittest.mock.patch.object(_graph.Graph, "_load", fails):
+            self.check(forward, self.squares(2, 2), 3, ["no reason at all"])
+
     def test_buffers_and_inputs_that_are_written(self):
         torch = self.torch
 
@@ -113,6 +134,16 @@ class Parts(unittest.TestCase):
             return ((x + y) * self.count).tanh().exp()
 
         self.check(forward, self.squares(2, 2, 2), 2, ["linalg_eigvals"])
+
+    def test_batch_norm_in_training_mode(self):
+        torch = self.torch
+
+        def forward(self, x):
+            mean, var = self.count, torch.ones(4)
+            x = torch.nn.functional.batch_norm(x.sin(), mean, var, training=True)
+            return x.exp().tanh() * 2, var
+
+        self.check(forward, self.squares(2, 2), 1)
 
     def test_random_numbers_are_those_of_eager_mode(self):
         torch = self.torch
