@@ -6,7 +6,7 @@ from taper import _dynamo, _graph, _parts, _refusals
 
 
 class Watch:
-    """While it is open: the graphs that arrive, Taper's programs, and the reasons for eager mode."""
+    """While it is open: the graphs that arrive, Taper's programs, the reasons for eager mode."""
 
     def __enter__(self):
         self.graphs = self.programs = self.steps = 0

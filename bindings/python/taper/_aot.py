@@ -32,6 +32,7 @@ def compile_graph(graph, examples, make):
 
     backend = aot_autograd(
         fw_compiler=compiler(False), bw_compiler=compiler(False), inference_compiler=compiler(True),
-        decompositions=_decompositions.for_training(), partition_fn=min_cut_rematerialization_partition)
+        decompositions=_decompositions.for_training(),
+        partition_fn=min_cut_rematerialization_partition)
     with sdpa_kernel(SDPBackend.MATH):  # The other kinds of attention are for PyTorch's kernels.
         return backend(graph, examples)
