@@ -97,6 +97,7 @@ def main():
     import torch
     import zoo
     torch.set_num_threads(1)
+    torch._dynamo.config.allow_rnn = True  # Else it leaves nn.LSTM and nn.GRU to PyTorch.
     zoo.warm_up(torch, False)
     torch.compile(torch.nn.Linear(2, 2), backend="taper")(torch.ones(1, 2)).sum().backward()
     counts, began = collections.Counter(), time.monotonic()

@@ -278,8 +278,9 @@ class Graph:
                    if name not in _LOAD_OPTIONS}
         options.setdefault("backend", "xnnpack" if "xnnpack" in _taper.backends() else None)
         options.setdefault("io", "application")
-        return export(exported, **options).load(
-            **{name: self._options[name] for name in _LOAD_OPTIONS if name in self._options})
+        loading = {name: self._options[name] for name in _LOAD_OPTIONS if name in self._options}
+        loading.setdefault("threads", torch.get_num_threads())
+        return export(exported, **options).load(**loading)
 
     def _by_parts(self, exported, kept, error):
         """The program of the graph's parts: `error` says what Taper refuses, if anything."""

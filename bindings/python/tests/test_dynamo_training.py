@@ -40,6 +40,14 @@ def models():
                 state = self.cell(x[:, step], state)
             return self.head(state)
 
+    class Lstm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers, self.head = nn.LSTM(6, 8, 2, batch_first=True), nn.Linear(8, 5)
+
+        def forward(self, x):
+            return self.head(self.layers(x)[0][:, -1])
+
     class Words(nn.Module):
         def __init__(self):
             super().__init__()
@@ -61,6 +69,7 @@ def models():
         "mlp": (mlp, lambda: (torch.randn(4, 6), targets)),
         "transformer": (Block(), lambda: (torch.randn(4, 7, 16), targets)),
         "recurrent": (Recurrent(), lambda: (torch.randn(4, 5, 6), targets)),
+        "lstm": (Lstm(), lambda: (torch.randn(4, 3, 6), targets)),
         "embedding": (Words(), lambda: (torch.randint(0, 50, (4, 9)), targets)),
     }
 
@@ -104,11 +113,12 @@ class Training(unittest.TestCase):
                     self.close(gradient, parameter.grad)
         self.close(dict(other.state_dict()), dict(net.state_dict()))
 
-    def test_ten_steps_of_five_models(self):
+    def test_ten_steps(self):
         torch = self.torch
         torch.manual_seed(0)
         for name, (net, draw) in models().items():
-            with self.subTest(name), warnings.catch_warnings():
+            with self.subTest(name), warnings.catch_warnings(), \
+                    torch._dynamo.config.patch(allow_rnn=True):
                 warnings.simplefilter("ignore")
                 torch._dynamo.reset()
                 self.train(net, draw)
