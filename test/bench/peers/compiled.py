@@ -38,7 +38,8 @@ def worker(model, backend, threads):
         import openvino.torch  # noqa: F401  registers its backend
         options = {"device": "CPU", "config": {"INFERENCE_NUM_THREADS": threads,
                                                "INFERENCE_PRECISION_HINT": "f32"}}
-    fast = module if backend == "eager" else torch.compile(module, backend=backend, options=options)
+    fast = module if backend == "eager" else torch.compile(
+        module, backend=backend, options=options, dynamic=False)
     with torch.no_grad():
         expected = torch.utils._pytree.tree_leaves(module(*args))
         begin = time.perf_counter()
