@@ -12,8 +12,8 @@ import reference
 class Compiled(unittest.TestCase):
     def setUp(self):
         import torch
-        from taper import _dynamo
-        self.torch, self.said = torch, _dynamo._said
+        from taper import _refusals
+        self.torch, self.said = torch, _refusals.said
         torch._dynamo.reset()
         self.said.clear()
 
@@ -108,7 +108,7 @@ class Compiled(unittest.TestCase):
 
         self.check(Net(self.torch), [(self.torch.randn(3, 4) * 3,) for _ in range(6)])
 
-    def test_what_cannot_be_compiled_runs_in_eager_mode_and_says_so_once(self):
+    def test_an_operator_that_cannot_be_compiled_is_named_once(self):
         torch = self.torch
 
         class Net(torch.nn.Module):
@@ -116,28 +116,6 @@ class Compiled(unittest.TestCase):
                 return torch.linalg.eigvals(x).abs().sum() + 1
 
         self.check(Net(), [(torch.rand(4, 4),)] * 3, eager=["linalg_eigvals"])
-
-    def test_gradients_are_left_to_eager_mode(self):
-        net = self.net()
-        fast = self.compiled(net)
-        x = self.torch.randn(2, 3, 8, 8)
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            fast(x).sum().backward()
-            fast(x).sum().backward()
-        self.assertIsNotNone(net[0].weight.grad)
-        said = [str(each.message) for each in said if "taper:" in str(each.message)]
-        self.assertEqual(len(said), 1)
-        self.assertIn("no_grad", said[0])
-
-    def test_autocast_is_left_to_eager_mode(self):
-        net, x = self.net().eval(), self.torch.randn(2, 3, 8, 8)
-        fast = self.compiled(net)
-        with warnings.catch_warnings(), self.torch.no_grad(), \
-                self.torch.autocast("cpu", dtype=self.torch.bfloat16):
-            warnings.simplefilter("ignore")
-            self.torch.testing.assert_close(fast(x), net(x))
-        self.assertTrue(any("autocast" in reason for reason in self.said), self.said)
 
     def test_sizes_and_numbers_as_inputs_and_outputs(self):
         class Net(self.torch.nn.Module):
@@ -166,22 +144,7 @@ class Compiled(unittest.TestCase):
             view, _ = fast(x)
             view.add_(1)
         self.torch.testing.assert_close(view, x.view(-1))
-
-    def test_random_numbers(self):
-        class Net(self.torch.nn.Module):
-            def forward(self, x):
-                return self.dropout(x)
-
-        net = Net()
-        net.dropout = self.torch.nn.Dropout(0.5)
-        net.train()
-        fast = self.compiled(net)
-        x = self.torch.ones(1000)
-        with warnings.catch_warnings(), self.torch.no_grad():
-            warnings.simplefilter("ignore")
-            first, second = fast(x), fast(x)
-        self.assertFalse(self.torch.equal(first, second))
-        self.assertTrue(200 < (first == 0).sum() < 800)
+        self.assertFalse(self.said)
 
 
 @reference.needs("transformers")
@@ -196,8 +159,8 @@ class Models(unittest.TestCase):
     def check(self, net, inputs):
         import torch
         torch._dynamo.reset()
-        from taper import _dynamo
-        _dynamo._said.clear()
+        from taper import _refusals
+        _refusals.said.clear()
         net.eval()
         fast = torch.compile(net, backend="taper")
         with torch.no_grad():
@@ -206,7 +169,7 @@ class Models(unittest.TestCase):
                 self.assertEqual(set(wanted), set(given))
                 for key in wanted:
                     torch.testing.assert_close(given[key], wanted[key], rtol=1e-3, atol=1e-3)
-        self.assertFalse(_dynamo._said)
+        self.assertFalse(_refusals.said)
 
     def test_encoders_and_decoders(self):
         import torch
