@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the Python package from a clean clone of HEAD, and tests the installed wheel: with Python
-# alone, with NumPy, and with PyTorch.
+# alone, in every version that is found here, with NumPy, and with PyTorch.
 #
 #   scripts/python.sh            all of that
 #   scripts/python.sh --wheel    only builds build/wheel/*.whl, from this folder
@@ -41,16 +41,41 @@ echo "python.sh: the wheel has $bytes bytes"
 }
 tests=$out/clone/bindings/python/tests
 
-echo "python.sh: with Python alone"
-python3 -m venv "$out/venv"
-pip="$out/venv/bin/pip install --quiet --disable-pip-version-check"
-$pip --no-index "$wheel"
-(cd "$tests" && "$out/venv/bin/python" -m unittest -q test_runtime test_compiler)
-"$out/venv/bin/taper" --help >/dev/null
+# interpreter VERSION: the path of a Python of that version that works. Fails if there is none.
+interpreter() {
+  for python in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*[0-9]/bin/python; do
+    "$python" -c 'import sys, ensurepip; print(sys.executable)' 2>/dev/null && return
+  done
+  return 1
+}
 
+# alone PYTHON FOLDER: installs the wheel in an environment in that folder, and tests it there.
+alone() {
+  "$1" -m venv "$2"
+  "$2/bin/pip" install --quiet --disable-pip-version-check --no-index "$wheel"
+  (cd "$tests" && "$2/bin/python" -m unittest -q test_runtime test_compiler)
+  "$2/bin/taper" --help >/dev/null
+}
+
+found=""
+missing=""
+for version in 3.10 3.11 3.12 3.13 3.14; do
+  if python=$(interpreter $version); then
+    echo "python.sh: with Python $version alone"
+    alone "$python" "$out/venv-$version"
+    found="$found $version"
+  else
+    missing="$missing $version"
+  fi
+done
+[ -z "$missing" ] || echo "python.sh: not tested, since not found here: Python$missing" >&2
+[ -n "$found" ] || exit 1
+
+venv=$out/venv-${found##* }
+pip="$venv/bin/pip install --quiet --disable-pip-version-check"
 echo "python.sh: with NumPy"
 $pip numpy
-(cd "$tests" && TAPER_TESTS_NEED=numpy "$out/venv/bin/python" -m unittest -q)
+(cd "$tests" && TAPER_TESTS_NEED=numpy "$venv/bin/python" -m unittest -q)
 
 echo "python.sh: with PyTorch"
 if ! python=$(scripts/venv.sh); then
