@@ -5,22 +5,43 @@
 #   scripts/python.sh            all of that
 #   scripts/python.sh --wheel    only builds build/wheel/*.whl, from this folder
 #
+# The wheel is for glibc 2.28 and later; what a library of it needs beyond that is named and an
+# error. PLATFORM=linux_x86_64 makes one for this machine alone.
+#
 # The environment with PyTorch is that of scripts/venv.sh; without it that part is left out, which
 # is said, and is an error with CI=true.
 set -eu
 cd "$(dirname "$0")/.."
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+platform=${PLATFORM:-manylinux_2_28_$(uname -m)}
 
 # build FOLDER: build/wheel/*.whl of the checkout in FOLDER.
 build() {
   (
     cd "$1"
     rm -rf build/wheel
-    # With these names ccache finds what 'make build' has compiled.
-    CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
+    # The first names the wheel; with the others ccache finds what 'make build' has compiled.
+    _PYTHON_HOST_PLATFORM=$platform CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
       python3 -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel \
       ./bindings/python
     ls build/wheel/*.whl
   )
+  case "$platform" in manylinux_2_*) old_enough "$1"/build/wheel/*.whl ;; esac
+}
+
+# old_enough WHEEL: whether its libraries need no symbol that the glibc of its platform lacks.
+old_enough() {
+  newest=${platform#manylinux_2_}
+  newest=${newest%%_*}
+  python3 -m zipfile -e "$1" "$out/inside"
+  find "$out/inside" -name '*.so*' -exec objdump -T {} + | awk -v newest="$newest" '
+    match($0, /GLIBC_2\.[0-9]+/) && substr($0, RSTART + 8, RLENGTH - 8) + 0 > newest {
+      print "python.sh: the wheel needs " $NF " of " substr($0, RSTART, RLENGTH)
+      found = 1
+    }
+    END { exit found }' >&2
 }
 
 if [ "${1:-}" = --wheel ]; then
@@ -28,8 +49,6 @@ if [ "${1:-}" = --wheel ]; then
   exit
 fi
 
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
 git clone --quiet . "$out/clone"
 build "$out/clone"
 wheel=$(ls "$out"/clone/build/wheel/*.whl)

@@ -7,7 +7,8 @@
 namespace taper::tools {
 
 Option json_option(const std::string& what) {
-  return {"json", "Print JSON" + what + "; with a FILE, write it there and print the text", "[FILE]"};
+  return {"json", "Print JSON" + what + "; with a FILE, write it there and print the text",
+          "[FILE]"};
 }
 
 bool give_json(const CommandLine& line, const std::string& json) {
