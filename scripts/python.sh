@@ -105,5 +105,5 @@ if ! python=$(scripts/venv.sh); then
 fi
 # Beside the packages of that environment, which it must not change.
 $pip --target "$out/site" --no-deps --no-index "$wheel"
-(cd "$tests" && PYTHONPATH=$out/site TAPER_TESTS_NEED="numpy torch executorch" \
+(cd "$tests" && PYTHONPATH=$out/site TAPER_TESTS_NEED="numpy torch executorch sklearn" \
   "$python" -m unittest -q)
