@@ -5,6 +5,8 @@
 #   scripts/python.sh            all of that
 #   scripts/python.sh --wheel    only builds build/wheel/*.whl, from this folder
 #
+# ARCH=aarch64 builds the wheel for 64-bit ARM, and tests it with Python alone under qemu.
+#
 # The wheel is for glibc 2.28 and later; what a library of it needs beyond that is named and an
 # error. PLATFORM=linux_x86_64 makes one for this machine alone.
 #
@@ -15,16 +17,34 @@ cd "$(dirname "$0")/.."
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-platform=${PLATFORM:-manylinux_2_28_$(uname -m)}
+arch=${ARCH:-$(uname -m)}
+platform=${PLATFORM:-manylinux_2_28_$arch}
+
+# cross: settings of a build for another processor than this one.
+cross() {
+  case "$arch" in
+    "$(uname -m)") return ;;
+    aarch64) ;;
+    *) echo "python.sh: there is no cross build for '$arch', only for aarch64" >&2 && exit 2 ;;
+  esac
+  scripts/xnnpack.sh aarch64
+  libraries=$(scripts/arm64_libraries.sh)
+  headers=$(scripts/arm64_libraries.sh python)/usr/include/python3.11
+  echo "-C build-dir=../../build/python-aarch64
+    -C cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchains/arm64.cmake
+    -C cmake.define.TAPER_ARM64_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
+}
 
 # build FOLDER: build/wheel/*.whl of the checkout in FOLDER.
 build() {
   (
     cd "$1"
     rm -rf build/wheel
+    settings=$(cross)
     # The first names the wheel; with the others ccache finds what 'make build' has compiled.
-    _PYTHON_HOST_PLATFORM=$platform CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
-      python3 -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel \
+    _PYTHON_HOST_PLATFORM=$platform \
+      CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
+      python3 -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel $settings \
       ./bindings/python
     ls build/wheel/*.whl
   )
@@ -36,12 +56,12 @@ old_enough() {
   newest=${platform#manylinux_2_}
   newest=${newest%%_*}
   python3 -m zipfile -e "$1" "$out/inside"
-  find "$out/inside" -name '*.so*' -exec objdump -T {} + | awk -v newest="$newest" '
-    match($0, /GLIBC_2\.[0-9]+/) && substr($0, RSTART + 8, RLENGTH - 8) + 0 > newest {
-      print "python.sh: the wheel needs " $NF " of " substr($0, RSTART, RLENGTH)
+  find "$out/inside" -name '*.so*' -exec readelf --dyn-syms -W {} + | awk -v newest="$newest" '
+    match($8, /@GLIBC_2\.[0-9]+/) && substr($8, RSTART + 9, RLENGTH - 9) + 0 > newest {
+      print "python.sh: the wheel needs " $8
       found = 1
     }
-    END { exit found }' >&2
+    END { exit found || NR == 0 }' >&2
 }
 
 if [ "${1:-}" = --wheel ]; then
@@ -59,6 +79,28 @@ echo "python.sh: the wheel has $bytes bytes"
   exit 1
 }
 tests=$out/clone/bindings/python/tests
+
+# under_qemu: tests the wheel for 64-bit ARM with Debian's Python. A program that starts Python starts
+# this script, which starts qemu.
+under_qemu() {
+  root=$(scripts/arm64_libraries.sh python)
+  cat >"$out/python" <<END
+#!/bin/sh
+exec qemu-aarch64 -L /usr/aarch64-linux-gnu \\
+  -E LD_LIBRARY_PATH=$root/lib/aarch64-linux-gnu:$root/usr/lib/aarch64-linux-gnu \\
+  $root/usr/bin/python3.11 "\$@"
+END
+  chmod +x "$out/python"
+  (cd "$tests" && PYTHONPATH=$out/inside "$out/python" -c "import sys, unittest
+sys.executable = '$out/python'
+unittest.main(None, argv=['', '-q', 'test_runtime', 'test_compiler', 'test_tools'])")
+}
+
+if [ "$arch" != "$(uname -m)" ]; then
+  echo "python.sh: with Python 3.11 for $arch alone, under qemu"
+  under_qemu
+  exit
+fi
 
 # interpreter VERSION: the path of a Python of that version that works. Fails if there is none.
 interpreter() {
