@@ -44,10 +44,10 @@ bench-breadth: ## the same for many architectures, the worst first: docs/benchma
 figures: ## measure the tables of README and docs and write them (ONLY=export,run); CHECK=1 names old ones
 	@$(if $(CHECK),,$(BUILD) release &&) python3 test/bench/figures/figures.py $(if $(CHECK),--check) $(if $(ONLY),--only $(ONLY))
 
-wheel: ## the Python package as build/wheel/*.whl, for Python 3.11 and every later one
-	@scripts/deps.sh wheel
+wheel: ## the Python package as build/wheel/*.whl, for Python 3.10 and later and glibc 2.28 and later (ARCH=aarch64)
+	@scripts/deps.sh wheel $(if $(filter aarch64,$(ARCH)),arm64)
 	@scripts/deps.sh backends || echo "make wheel: it will lack the missing backends" >&2
-	@scripts/python.sh --wheel
+	@$(if $(PLATFORM),PLATFORM=$(PLATFORM)) $(if $(ARCH),ARCH=$(ARCH)) scripts/python.sh --wheel
 
 size: ## bytes of the runtime on a device, with limits and stored figures (STORE=1 stores new ones)
 	@$(BUILD) release taper

@@ -1,26 +1,67 @@
 #!/bin/sh
 # Builds the Python package from a clean clone of HEAD, and tests the installed wheel: with Python
-# alone, with NumPy, and with PyTorch.
+# alone, in every version that is found here, with NumPy, and with PyTorch.
 #
 #   scripts/python.sh            all of that
 #   scripts/python.sh --wheel    only builds build/wheel/*.whl, from this folder
+#
+# ARCH=aarch64 builds the wheel for 64-bit ARM, and tests it with Python alone under qemu.
+#
+# The wheel is for glibc 2.28 and later; what a library of it needs beyond that is named and an
+# error. PLATFORM=linux_x86_64 makes one for this machine alone.
 #
 # The environment with PyTorch is that of scripts/venv.sh; without it that part is left out, which
 # is said, and is an error with CI=true.
 set -eu
 cd "$(dirname "$0")/.."
 
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+arch=${ARCH:-$(uname -m)}
+platform=${PLATFORM:-manylinux_2_28_$arch}
+
+# cross: settings of a build for another processor than this one.
+cross() {
+  case "$arch" in
+    "$(uname -m)") return ;;
+    aarch64) ;;
+    *) echo "python.sh: there is no cross build for '$arch', only for aarch64" >&2 && exit 2 ;;
+  esac
+  scripts/xnnpack.sh aarch64
+  libraries=$(scripts/arm64_libraries.sh)
+  headers=$(scripts/arm64_libraries.sh python)/usr/include/python3.11
+  echo "-C build-dir=../../build/python-aarch64
+    -C cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchains/arm64.cmake
+    -C cmake.define.TAPER_ARM64_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
+}
+
 # build FOLDER: build/wheel/*.whl of the checkout in FOLDER.
 build() {
   (
     cd "$1"
     rm -rf build/wheel
-    # With these names ccache finds what 'make build' has compiled.
-    CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
-      python3 -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel \
+    settings=$(cross)
+    # The first names the wheel; with the others ccache finds what 'make build' has compiled.
+    _PYTHON_HOST_PLATFORM=$platform \
+      CC=cc CXX=c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 \
+      python3 -m pip wheel --quiet --disable-pip-version-check --no-deps -w build/wheel $settings \
       ./bindings/python
     ls build/wheel/*.whl
   )
+  case "$platform" in manylinux_2_*) old_enough "$1"/build/wheel/*.whl ;; esac
+}
+
+# old_enough WHEEL: whether its libraries need no symbol that the glibc of its platform lacks.
+old_enough() {
+  newest=${platform#manylinux_2_}
+  newest=${newest%%_*}
+  python3 -m zipfile -e "$1" "$out/inside"
+  find "$out/inside" -name '*.so*' -exec readelf --dyn-syms -W {} + | awk -v newest="$newest" '
+    match($8, /@GLIBC_2\.[0-9]+/) && substr($8, RSTART + 9, RLENGTH - 9) + 0 > newest {
+      print "python.sh: the wheel needs " $8
+      found = 1
+    }
+    END { exit found || NR == 0 }' >&2
 }
 
 if [ "${1:-}" = --wheel ]; then
@@ -28,8 +69,6 @@ if [ "${1:-}" = --wheel ]; then
   exit
 fi
 
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
 git clone --quiet . "$out/clone"
 build "$out/clone"
 wheel=$(ls "$out"/clone/build/wheel/*.whl)
@@ -41,16 +80,65 @@ echo "python.sh: the wheel has $bytes bytes"
 }
 tests=$out/clone/bindings/python/tests
 
-echo "python.sh: with Python alone"
-python3 -m venv "$out/venv"
-pip="$out/venv/bin/pip install --quiet --disable-pip-version-check"
-$pip --no-index "$wheel"
-(cd "$tests" && "$out/venv/bin/python" -m unittest -q test_runtime test_compiler)
-"$out/venv/bin/taper" --help >/dev/null
+# under_qemu: tests the wheel for 64-bit ARM with Debian's Python. A program that starts Python starts
+# this script, which starts qemu.
+under_qemu() {
+  root=$(scripts/arm64_libraries.sh python)
+  cat >"$out/python" <<END
+#!/bin/sh
+exec qemu-aarch64 -L /usr/aarch64-linux-gnu \\
+  -E LD_LIBRARY_PATH=$root/lib/aarch64-linux-gnu:$root/usr/lib/aarch64-linux-gnu \\
+  $root/usr/bin/python3.11 "\$@"
+END
+  chmod +x "$out/python"
+  (cd "$tests" && PYTHONPATH=$out/inside TAPER_TESTS_UNDER_QEMU=1 "$out/python" -c "
+import sys, unittest
+sys.executable = '$out/python'
+unittest.main(None, argv=['', '-q', 'test_runtime', 'test_compiler'])")
+}
 
+if [ "$arch" != "$(uname -m)" ]; then
+  echo "python.sh: with Python 3.11 for $arch alone, under qemu"
+  under_qemu
+  exit
+fi
+
+# interpreter VERSION: the path of a Python of that version that works. Fails if there is none.
+interpreter() {
+  for python in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*[0-9]/bin/python; do
+    "$python" -c 'import sys, ensurepip; print(sys.executable)' 2>/dev/null && return
+  done
+  return 1
+}
+
+# alone PYTHON FOLDER: installs the wheel in an environment in that folder, and tests it there.
+alone() {
+  "$1" -m venv "$2"
+  "$2/bin/pip" install --quiet --disable-pip-version-check --no-index "$wheel"
+  (cd "$tests" && "$2/bin/python" -m unittest -q test_runtime test_compiler \
+    test_tools)
+  "$2/bin/taper" --help >/dev/null
+}
+
+found=""
+missing=""
+for version in 3.10 3.11 3.12 3.13 3.14; do
+  if python=$(interpreter $version); then
+    echo "python.sh: with Python $version alone"
+    alone "$python" "$out/venv-$version"
+    found="$found $version"
+  else
+    missing="$missing $version"
+  fi
+done
+[ -z "$missing" ] || echo "python.sh: not tested, since not found here: Python$missing" >&2
+[ -n "$found" ] || exit 1
+
+venv=$out/venv-${found##* }
+pip="$venv/bin/pip install --quiet --disable-pip-version-check"
 echo "python.sh: with NumPy"
 $pip numpy
-(cd "$tests" && TAPER_TESTS_NEED=numpy "$out/venv/bin/python" -m unittest -q)
+(cd "$tests" && TAPER_TESTS_NEED=numpy "$venv/bin/python" -m unittest -q)
 
 echo "python.sh: with PyTorch"
 if ! python=$(scripts/venv.sh); then
@@ -60,5 +148,5 @@ if ! python=$(scripts/venv.sh); then
 fi
 # Beside the packages of that environment, which it must not change.
 $pip --target "$out/site" --no-deps --no-index "$wheel"
-(cd "$tests" && PYTHONPATH=$out/site TAPER_TESTS_NEED="numpy torch executorch" \
+(cd "$tests" && PYTHONPATH=$out/site TAPER_TESTS_NEED="numpy torch executorch sklearn" \
   "$python" -m unittest -q)

@@ -22,6 +22,20 @@ std::string long_name(const Option& option) {
   return option.names.substr(option.names.find(',') + 1);
 }
 
+bool is_optional(const std::string& value) { return !value.empty() && value[0] == '['; }
+
+// "FILE" for "[FILE]".
+std::string value_name(const Option& option) {
+  const std::string& name = option.value;
+  return is_optional(name) ? name.substr(1, name.size() - 2) : name;
+}
+
+std::shared_ptr<cxxopts::Value> value_of(const Option& option) {
+  if (option.value.empty()) return cxxopts::value<bool>();
+  const std::shared_ptr<cxxopts::Value> value = cxxopts::value<Texts>();
+  return is_optional(option.value) ? value->implicit_value(kNoValue) : value;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(std::string command, std::string intro, std::string usage,
@@ -46,12 +60,9 @@ void CommandLine::read(int argc, const char* const* argv) {
   for (const OptionGroup& group : groups_) {
     titles.push_back(group.title);
     for (const Option& option : group.options) {
-      const bool flag = option.value.empty();
       std::string help = option.help;
       if (!option.default_text.empty()) help += " (default: " + option.default_text + ")";
-      const auto value = flag ? std::static_pointer_cast<cxxopts::Value>(cxxopts::value<bool>())
-                              : cxxopts::value<Texts>();
-      described.add_option(group.title, {option.names, help, value, option.value});
+      described.add_option(group.title, {option.names, help, value_of(option), value_name(option)});
     }
   }
   described.add_option("hidden", {"file", "", cxxopts::value<Texts>(), ""});

@@ -13,9 +13,12 @@ namespace taper::tools {
 struct Option {
   std::string names;  // "m,method" or "json".
   std::string help;
-  std::string value = "";         // "FILE"; empty for a flag.
+  std::string value = "";         // "FILE"; "[FILE]" may be left out; empty for a flag.
   std::string default_text = "";  // Returned by text() if the option is absent.
 };
+
+// The value of an option that was given without one that may be left out.
+inline constexpr char kNoValue[] = "-";
 
 struct OptionGroup {
   std::string title;

@@ -15,7 +15,8 @@ CommandLine parsed(std::vector<std::string> words) {
                      {{"n,count", "How many", "N", "3"},
                       {"ratio", "How much", "R", "0.5"},
                       {"names", "Some names", "A,B"},
-                      {"flag", "Yes or no"}}}});
+                      {"flag", "Yes or no"},
+                      {"report", "A report", "[FILE]"}}}});
   words.insert(words.begin(), "test");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -36,6 +37,14 @@ TEST(CommandLineTest, DefaultsHoldUntilAValueIsGiven) {
   EXPECT_TRUE(all.given("flag"));
   EXPECT_EQ(all.list("names"), (std::vector<std::string>{"x", "y", "z"}));
   EXPECT_EQ(all.file(), "a,b.pte");
+}
+
+TEST(CommandLineTest, AValueInBracketsMayBeLeftOut) {
+  EXPECT_EQ(parsed({"a.pte"}).text("report"), "");
+  const CommandLine without = parsed({"--report", "a.pte"});
+  EXPECT_EQ(without.text("report"), kNoValue);
+  EXPECT_EQ(without.file(), "a.pte");
+  EXPECT_EQ(parsed({"--report=r.json", "a.pte"}).text("report"), "r.json");
 }
 
 TEST(CommandLineTest, RefusesWhatIsNoNumberOrOutOfRange) {

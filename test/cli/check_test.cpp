@@ -46,6 +46,16 @@ TEST(Check, SaysTheSameAsJson) {
   EXPECT_TRUE(has(said.out, "\"actual\":\"uint64\"")) << said.out;
 }
 
+TEST(Check, WritesJsonBesideTheText) {
+  const ScratchFolder scratch;
+  const Said text = run("taper", {"check", kData + "many.pt2"});
+  const Said both = run("taper", {"check", kData + "many.pt2", "--json=" + (scratch / "m.json")});
+  EXPECT_EQ(both.code, 1);
+  EXPECT_EQ(both.out, text.out);
+  const Said json = run("taper", {"check", kData + "many.pt2", "--json"});
+  EXPECT_EQ(tools::read_file(scratch / "m.json"), json.out);
+}
+
 TEST(Check, ExportSaysItToo) {
   const ScratchFolder scratch;
   const Said said = run("taper", {"export", kData + "many.pt2", "-o", scratch / "m.pte"});

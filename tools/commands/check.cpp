@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "tools/commands.h"
+#include "tools/commands/json_option.h"
 #include "tools/error.h"
 #include "tools/model_arguments.h"
 #include "tools/problems.h"
@@ -12,7 +13,7 @@ namespace {
 
 CommandLine describe() {
   OptionGroup group = {"Check", model_options()};
-  group.options.push_back({"json", "Print the problems as JSON"});
+  group.options.push_back(json_option(""));
   return {"taper check",
           "Compiles exported programs without writing anything and lists everything that prevents\n"
           "it: each problem with an id, the stage that found it, the node, the line of the user's\n"
@@ -44,7 +45,7 @@ Findings look(const exir::ExportRequest& request) {
   return out;
 }
 
-void print_json(const exir::ExportRequest& request, const Findings& found) {
+std::string json_of(const exir::ExportRequest& request, const Findings& found) {
   JsonWriter json;
   json.open('{').key("ok").boolean(found.problems.empty()).key("files").open('[');
   for (const auto& method : request.methods) json.text(method.path);
@@ -53,7 +54,7 @@ void print_json(const exir::ExportRequest& request, const Findings& found) {
   json.key("warnings").open('[');
   for (const std::string& warning : found.warnings) json.text(warning);
   json.close(']').close('}');
-  std::printf("%s\n", json.str().c_str());
+  return json.str();
 }
 
 }  // namespace
@@ -64,11 +65,9 @@ int check_command(int argc, char** argv) {
   exir::ExportRequest request = model_request(line);
   request.bounds_required = true;
   const Findings found = look(request);
-  if (line.given("json")) {
-    print_json(request, found);
-  } else if (!found.problems.empty()) {
-    print_problems(stdout, found.problems);
-  } else {
+  const bool has_text = give_json(line, json_of(request, found));
+  if (has_text && !found.problems.empty()) print_problems(stdout, found.problems);
+  if (has_text && found.problems.empty()) {
     std::printf("%s: no problems found\n", request.methods[0].path.c_str());
     for (const std::string& warning : found.warnings) {
       std::fprintf(stderr, "taper: warning: %s\n", warning.c_str());

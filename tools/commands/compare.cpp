@@ -6,6 +6,7 @@
 
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
+#include "tools/commands/json_option.h"
 #include "tools/compare/compare_programs.h"
 #include "tools/error.h"
 #include "tools/model_arguments.h"
@@ -52,7 +53,7 @@ CommandLine describe() {
          {"ops", "Declarations of custom operators", "OPS.txt"}}},
        {"Output",
         {{"top", "Print at most N tensors that differ; 0: all tensors", "N", "20"},
-         {"json", "Print JSON, with all tensors"},
+         json_option(", with all tensors"),
          {"html", "Write the page of 'taper view' too, with the error of each node",
           "FILE.html"}}}}};
 }
@@ -135,11 +136,7 @@ int compare_command(int argc, char** argv) {
   const ComparisonReport report = compare_as_asked(request);
   progress.reset();
   if (line.given("html")) write_page(line, request, report);
-  if (line.given("json")) {
-    std::printf("%s\n", comparison_json(report).c_str());
-  } else {
-    print_comparison(report, top);
-  }
+  if (give_json(line, comparison_json(report))) print_comparison(report, top);
   for (const std::string& note : report.notes) print_note(note);
   if (report.agrees()) return 0;
   const ComparedTensor* first = report.first();

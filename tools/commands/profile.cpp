@@ -5,6 +5,7 @@
 
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
+#include "tools/commands/json_option.h"
 #include "tools/error.h"
 #include "tools/options.h"
 #include "tools/profile/etdump_file.h"
@@ -36,7 +37,7 @@ CommandLine describe() {
           "20"},
          {"against", "Say what is slower and faster than in another program or ETDump", "OTHER"},
          {"etdump", "Write all runs for ExecuTorch's Inspector too", "OUT.etdp"},
-         {"json", "Print JSON, with all rows"},
+         json_option(", with all rows"),
          {"csv", "Print all rows as comma-separated values"}}}}};
 }
 
@@ -83,14 +84,13 @@ int profile_command(int argc, char** argv) {
   const size_t top = line.integer("top", 0, 1'000'000);
   const std::vector<ProfileView> views =
       profile_views(line.given("by") ? line.list("by") : split_list(line.text("by")));
-  if (line.given("json") && line.given("csv"))
+  if (line.given("csv") && line.text("json") == kNoValue)
     throw UsageError("--json and --csv exclude each other");
   Profiled given;
   make_profile(line.file(), line, runs, &given);
   if (line.given("etdump")) write_etdump_of(given, line.text("etdump"));
-  if (line.given("json")) {
-    std::printf("%s\n", profile_json(given.result).c_str());
-  } else if (line.given("csv")) {
+  if (!give_json(line, profile_json(given.result))) return 0;
+  if (line.given("csv")) {
     std::printf("%s", profile_csv(given.result).c_str());
   } else if (line.given("against")) {
     Profiled other;

@@ -245,7 +245,8 @@ std::string profile_json(const ProfileResult& result) {
     json.open('{').key("place").text(row.place).key("node").text(row.name).key("op").text(row.op);
     json.key("runs_on").text(row.runs_on).key("module").text(row.module);
     json.key("line").text(row.line).key("result").text(row.sizes);
-    json.key("is_step").boolean(row.is_step).key("calls").number(row.calls);
+    json.key("is_step").boolean(row.is_step).key("has_steps").boolean(row.has_steps);
+    json.key("calls").number(row.calls);
     json.key("median_s").number(row.seconds).key("p90_s").number(row.slow_seconds);
     json.key("operations").number(row.work.operations).key("bytes").number(row.work.bytes);
     for (size_t i = 0; i < kCounters; ++i) {

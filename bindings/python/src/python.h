@@ -1,4 +1,4 @@
-// Python's C API in its stable form of 3.11, and the few things that every file here needs of it.
+// Python's C API in its stable form of 3.10, and the few things that every file here needs of it.
 
 #pragma once
 
@@ -10,6 +10,35 @@
 
 #include <string>
 #include <utility>
+
+// Buffers are in the stable ABI since 3.11, with the layout and the names that 3.10 has, too: its
+// header hides them, so they are declared here.
+#if Py_LIMITED_API < 0x030B0000
+extern "C" {
+struct Py_buffer {
+  void* buf;
+  PyObject* obj;
+  Py_ssize_t len;
+  Py_ssize_t itemsize;
+  int readonly;
+  int ndim;
+  char* format;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;
+  Py_ssize_t* suboffsets;
+  void* internal;
+};
+PyAPI_FUNC(int) PyObject_CheckBuffer(PyObject* object);
+PyAPI_FUNC(int) PyObject_GetBuffer(PyObject* object, Py_buffer* view, int flags);
+PyAPI_FUNC(void) PyBuffer_Release(Py_buffer* view);
+}
+inline constexpr int PyBUF_SIMPLE = 0, PyBUF_FORMAT = 0x4, PyBUF_ND = 0x8;
+inline constexpr int PyBUF_STRIDES = 0x10 | PyBUF_ND;
+inline constexpr int PyBUF_RECORDS_RO = PyBUF_STRIDES | PyBUF_FORMAT;
+#endif
+#ifndef Py_bf_getbuffer
+#define Py_bf_getbuffer 1
+#endif
 
 namespace taper::python {
 

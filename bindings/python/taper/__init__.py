@@ -14,6 +14,12 @@ Compile what ``torch.export`` gives::
     print(program.report)
     program.save("model.pte")
 
+Make it small, and see what became of it::
+
+    small = taper.quantize(exported, samples)
+    taper.compare(exported, taper.export(small), x)
+    taper.profile(program, x)
+
 Let PyTorch use it::
 
     fast = torch.compile(net, backend="taper")
@@ -24,8 +30,11 @@ command line. Errors are ``taper.Error``, with Taper's own text.
 
 from taper._compile import CompileError, Program, export
 from taper._model import Method, Model, TensorInfo, load
+from taper._reports import Check, Comparison, Profile, Quantized
 from taper._taper import ClosedError, Error, Tensor, backends
 from taper._taper import version as __version__
+from taper._tools import check, compare, profile, quantize
 
-__all__ = ["ClosedError", "CompileError", "Error", "Method", "Model", "Program", "Tensor",
-           "TensorInfo", "__version__", "backends", "export", "load"]
+__all__ = ["Check", "ClosedError", "Comparison", "CompileError", "Error", "Method", "Model",
+           "Profile", "Program", "Quantized", "Tensor", "TensorInfo", "__version__", "backends",
+           "check", "compare", "export", "load", "profile", "quantize"]

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any
 
 __version__: str
 
-Source = str | os.PathLike[str] | bytes | bytearray | memoryview
+_Bytes = bytes
+_Path = str | os.PathLike[str]
+Source = _Path | bytes | bytearray | memoryview
 
 class Error(RuntimeError): ...
 class ClosedError(Error): ...
@@ -60,6 +62,47 @@ class Model:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None: ...
 
+class Check:
+    problems: list[dict[str, str]]
+    warnings: list[str]
+    notes: list[str]
+    data: dict[str, Any]
+    def __bool__(self) -> bool: ...
+
+class Comparison:
+    agrees: bool
+    method: str
+    tensors: list[SimpleNamespace]
+    inside: list[SimpleNamespace]
+    first: SimpleNamespace | None
+    worst: SimpleNamespace | None
+    notes: list[str]
+    data: dict[str, Any]
+    def __bool__(self) -> bool: ...
+
+class Profile:
+    median_s: float
+    runs: int
+    rows: list[SimpleNamespace]
+    notes: list[str]
+    data: dict[str, Any]
+    def by(self, what: str) -> dict[str, float]: ...
+
+class Quantized:
+    layers: list[SimpleNamespace]
+    outputs: list[SimpleNamespace]
+    tensors: list[SimpleNamespace]
+    agreement: float | None
+    accuracy: float | None
+    accuracy_before: float | None
+    bytes: int
+    bytes_before: int
+    notes: list[str]
+    data: dict[str, Any]
+    def to_bytes(self) -> _Bytes: ...
+    def save(self, path: str | os.PathLike[str]) -> None: ...
+    def exported_program(self) -> Any: ...
+
 class Program:
     warnings: list[str]
     methods: dict[str, dict[str, Any]]
@@ -84,5 +127,19 @@ def export(model: Source | Mapping[str, Any] | Any, *,
            backend: str | Iterable[str] | None = None,
            bounds: Mapping[str, int] | None = None, external_weights: bool = False,
            **options: Any) -> Program: ...
+
+# `model` may also be a torch.export.ExportedProgram.
+def check(model: Source | Quantized | Mapping[str, Any] | Any, **options: Any) -> Check: ...
+
+def quantize(model: Source | Any, samples: _Path | Mapping[str, Any] | Iterable[Any] | Any = None,
+             *, labels: _Path | Any = None, **options: Any) -> Quantized: ...
+
+def profile(program: Source | Program, *args: Any, kwargs: Mapping[str, Any] | None = None,
+            method: str | None = None, **options: Any) -> Profile: ...
+
+def compare(reference: Source | Program | Quantized | Any | None, program: Source | Program,
+            *args: Any, kwargs: Mapping[str, Any] | None = None, method: str | None = None,
+            expected: Mapping[str, Any] | _Path | None = None,
+            **options: Any) -> Comparison: ...
 
 def backends() -> list[str]: ...

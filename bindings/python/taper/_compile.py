@@ -1,11 +1,11 @@
 """The compiler: exported programs in, programs for devices out."""
 
 import io
-import json
 import os
-import threading
 
 from taper import _taper
+from taper._files import write
+from taper._reports import Quantized
 
 
 class CompileError(_taper.Error):
@@ -56,7 +56,7 @@ class Program:
             raise ValueError("the weights are apart from the program: give weights_path")
         for data, to in ((self._weights, weights_path), (self._program, path)):
             if to is not None:
-                _write(os.fspath(to), data)
+                write(os.fspath(to), data)
 
     def load(self, **options):
         """The program, ready to run; see taper.load()."""
@@ -74,24 +74,7 @@ class Program:
         return f"<b>{escape(repr(self))}</b><pre>{escape(self.report)}</pre>"
 
 
-def _write(path, data):
-    path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):  # A device or a pipe stays what it is.
-        with open(path, "wb") as file:
-            file.write(data)
-        return
-    temporary = f"{path}.{os.getpid()}.{threading.get_ident()}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
-
-
-def _sources_of(model):
+def sources_of(model):
     """The programs in memory and those on disk: [(method, bytes)], ["method=path"]."""
     named = model if isinstance(model, dict) else {"forward": model}
     in_memory, words = [], []
@@ -100,6 +83,8 @@ def _sources_of(model):
             words.append(f"{method}={os.path.abspath(os.fspath(each))}")
         elif isinstance(each, (bytes, bytearray, memoryview)):
             in_memory.append((method, each))
+        elif isinstance(each, Quantized):
+            in_memory.append((method, each.to_bytes()))
         else:
             in_memory.append((method, _saved(each)))
     return in_memory, words
@@ -111,13 +96,13 @@ def _saved(program):
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(program, torch.export.ExportedProgram):
         raise TypeError("expected a torch.export.ExportedProgram, the path or the bytes of a .pt2, "
-                        f"or a dict of them; given {type(program).__name__}")
+                        f"what taper.quantize() gave, or a dict of them; given {type(program).__name__}")
     buffer = io.BytesIO()
     torch.export.save(program, buffer)
     return buffer.getbuffer()
 
 
-def _word_of(name, value):
+def word_of(name, value):
     """Words for an option: memory_budget="64K" becomes --memory-budget=64K."""
     option = "--" + name.rstrip("_").replace("_", "-")
     if value is None or value is False:
@@ -134,8 +119,8 @@ def _word_of(name, value):
 def export(model, *, backend=None, bounds=None, external_weights=False, **options):
     """Compiles a model for devices.
 
-    model: a torch.export.ExportedProgram, the path or the bytes of a .pt2, or a dict from names of
-        methods to these, which become the methods of one program.
+    model: a torch.export.ExportedProgram, the path or the bytes of a .pt2, what taper.quantize()
+        gave, or a dict from names of methods to these, which become the methods of one program.
     backend: backends that run the operators, by preference: "xnnpack", ["vulkan", "xnnpack"].
     bounds: upper bounds of symbolic sizes: {"s77": 128}.
     external_weights: keep the weights apart, in Program.weights.
@@ -144,11 +129,12 @@ def export(model, *, backend=None, bounds=None, external_weights=False, **option
 
     Raises CompileError, whose `problems` name every obstacle with the line of your code.
     """
-    in_memory, words = _sources_of(model)
+    in_memory, words = sources_of(model)
     for name, value in {"backend": backend, "bound": bounds, "external_weights": external_weights,
                         **options}.items():
-        words += _word_of(name, value)
+        words += word_of(name, value)
     program, weights, report, problem = _taper.compile(words, in_memory)
+    import json
     report = json.loads(report)
     if problem:
         raise CompileError(report.get("error") or problem, report.get("problems", ()))
