@@ -51,6 +51,7 @@ void CommandLine::read(int argc, const char* const* argv) {
       if (!option.default_text.empty()) help += " (default: " + option.default_text + ")";
       const auto value = flag ? std::static_pointer_cast<cxxopts::Value>(cxxopts::value<bool>())
                               : cxxopts::value<Texts>();
+      if (option.value.starts_with('[')) value->implicit_value("");
       described.add_option(group.title, {option.names, help, value, option.value});
     }
   }
@@ -73,7 +74,9 @@ void CommandLine::read(int argc, const char* const* argv) {
 }
 
 std::string CommandLine::text(const std::string& name) const {
-  if (const auto found = values_.find(name); found != values_.end()) return found->second.back();
+  if (const auto found = values_.find(name); found != values_.end()) {
+    return found->second.empty() ? "" : found->second.back();
+  }
   for (const OptionGroup& group : groups_) {
     for (const Option& option : group.options) {
       if (long_name(option) == name) return option.default_text;

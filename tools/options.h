@@ -13,7 +13,7 @@ namespace taper::tools {
 struct Option {
   std::string names;  // "m,method" or "json".
   std::string help;
-  std::string value = "";         // "FILE"; empty for a flag.
+  std::string value = "";         // "FILE"; "[FILE]" if it may be left out; empty for a flag.
   std::string default_text = "";  // Returned by text() if the option is absent.
 };
 

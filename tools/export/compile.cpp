@@ -83,6 +83,10 @@ std::vector<Option> compile_options() {
        "f32, or f16: backends multiply float16 with float32 sums; prints what that changes",
        "PRECISION", "f32"},
       {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
+      {"kernels",
+       "portable, or aten: leave what they cannot run to PyTorch's own operators; the program then "
+       "needs 'taper run --aten'",
+       "KERNELS", "portable"},
       {"require-full-delegation", "Fail unless backends run every node of the program"},
       {"delegate-all", "Also delegate what is slower that way, to test backends"},
       {"io",
@@ -129,6 +133,10 @@ CompileOptions compile_options_of(const CommandLine& line, const Methods& in_mem
       throw UsageError("--compat must be executorch, not '" + line.text("compat") + "'");
     }
     request.lowering.for_executorch = true;
+  }
+  request.lowering.aten = choice(line, "kernels", "portable", "aten") == "aten";
+  if (request.lowering.aten && request.lowering.for_executorch) {
+    throw UsageError("--kernels=aten and --compat=executorch exclude each other");
   }
   request.debug = debug_level(line);
   request.lowering.disabled = passes_of(line, "disable-pass", false);

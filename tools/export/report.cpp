@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "exir/ir/rewrite.h"
+#include "exir/ops/aten_calls.h"
 #include "tools/problems.h"
 #include "tools/text/plan_text.h"
 
@@ -15,11 +17,18 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
+// Whose kernel runs a node that no backend took.
+const char* kernels_of(const exir::Node& node, const exir::Graph& graph) {
+  return exir::needs_aten(node, *graph.operators()) ? "aten" : "portable";
+}
+
 // "portable  reason  line of the user's source".
-std::string why_outside(const exir::Node& node, const exir::ExportedMethod& method) {
+std::string why_outside(const exir::Node& node, const exir::ExportedMethod& method,
+                        const exir::Graph& graph) {
   const auto why = method.delegation.outside.find(&node);
   const std::string source = node.source ? node.source->newest_frame() : "";
-  return "portable  " + (why == method.delegation.outside.end() ? "" : why->second + "  ") + source;
+  return kernels_of(node, graph) + std::string("  ") +
+         (why == method.delegation.outside.end() ? "" : why->second + "  ") + source;
 }
 
 // The texts in columns of 24 and 40, indented.
@@ -86,7 +95,7 @@ void add_nodes(JsonWriter& json, const exir::ExportedMethod& method, const exir:
   for (const auto& node : graph.nodes) {
     if (!node->is("delegate::call")) {
       const auto why = method.delegation.outside.find(node.get());
-      add_node(json, node->name, node->target(), "portable",
+      add_node(json, node->name, node->target(), kernels_of(*node, graph),
                why == method.delegation.outside.end() ? "" : why->second);
       continue;
     }
@@ -107,21 +116,25 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
       "method " + method.name + ": " + std::to_string(method.instructions) + " instructions\n";
   const std::vector<exir::Delegation::Call>& calls = method.delegation.calls;
   std::map<std::string, size_t> counts;
+  size_t by_aten = 0;
   for (const auto& node : graph.nodes) {
     ++counts[std::string(node->target())];
+    by_aten += exir::needs_aten(*node, *graph.operators());
     if (node->is("delegate::call")) {
       text += delegate_text(*node, calls.at(static_cast<size_t>(node->arg(0).to_int())));
     } else {
-      text += line_of(node->name, node->target(), why_outside(*node, method));
+      text += line_of(node->name, node->target(), why_outside(*node, method, graph));
     }
   }
   if (backends.empty()) {
     text += "  " + std::to_string(graph.nodes.size()) + " nodes, " + std::to_string(counts.size()) +
-            " operators; all run on portable: no other backend was given\n";
+            " operators; " + (by_aten == 0 ? "all" : std::to_string(graph.nodes.size() - by_aten)) +
+            " run on portable: no other backend was given\n";
   } else {
     text += "  " + delegated_text(method.delegation, backends) +
-            std::to_string(graph.nodes.size() - calls.size()) + " on portable\n";
+            std::to_string(graph.nodes.size() - calls.size() - by_aten) + " on portable\n";
   }
+  if (by_aten != 0) text += "  " + std::to_string(by_aten) + " by PyTorch's operators\n";
   for (const std::string& name : method.delegation.widened) {
     text += "  " + name + " is stored as floats: there is no form of its integers and scales\n";
   }
@@ -129,6 +142,27 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
     const std::string number = std::to_string(count);
     text += "    " + std::string(number.size() < 6 ? 6 - number.size() : 0, ' ') + number + "  " +
             name + "\n";
+  }
+  return text;
+}
+
+std::string aten_text(exir::Graph& graph) {
+  std::map<std::string, size_t> counts;
+  size_t nodes = 0;
+  for (const exir::Graph* each : exir::all_graphs(graph)) {
+    for (const auto& node : each->nodes) {
+      if (!exir::needs_aten(*node, *graph.operators())) continue;
+      ++counts[std::string(node->target())];
+      ++nodes;
+    }
+  }
+  if (nodes == 0) return {};
+  std::string text = std::to_string(nodes) + (nodes == 1 ? " node needs" : " nodes need") +
+                     " PyTorch's operators (taper run --aten): ";
+  const char* comma = "";
+  for (const auto& [name, count] : counts) {
+    text += comma + name + (count == 1 ? "" : " x " + std::to_string(count));
+    comma = ", ";
   }
   return text;
 }

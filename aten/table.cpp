@@ -1,0 +1,136 @@
+// The table: a kernel for each operator of the dispatcher whose arguments a program can hold.
+//
+//   aten::add.out               as PyTorch declares it: results are out arguments
+//   my::push_                   writes arguments and returns nothing new
+//   aten::add.Tensor_functional, my::shrink.functional
+//                               the functional form of add.Tensor and my::shrink: results lie in
+//                               the slots behind the arguments, into which they are copied
+//   my::shrink.out              the same, as an operator is called that was declared to the compiler
+//
+// A kernel is a function without data, so each operator has a function of its own: one of a pool.
+
+#include <array>
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "aten/call.h"
+#include "aten/interface.h"
+
+namespace taper::aten {
+namespace {
+
+constexpr size_t kPool = 8192;  // PyTorch 2.13 has 3,400 operators.
+
+std::vector<c10::OperatorHandle>& handles() {
+  static std::vector<c10::OperatorHandle> all;
+  return all;
+}
+
+template <size_t kIndex>
+Status run(KernelContext&, EValue* const* slots) {
+  return call(handles()[kIndex], slots);
+}
+
+template <size_t... kIndex>
+constexpr std::array<KernelFunction, kPool> functions(std::index_sequence<kIndex...>) {
+  return {&run<kIndex>...};
+}
+
+constexpr std::array<KernelFunction, kPool> kFunctions =
+    functions(std::make_index_sequence<kPool>());
+
+// "my::shrink" -> "my::shrink.out", "my::shrink.int" -> "my::shrink.int_out".
+std::string with_overload(const c10::OperatorName& name, const char* word) {
+  return name.name + "." + (name.overload_name.empty() ? "" : name.overload_name + "_") + word;
+}
+
+// PyTorch's normalisations write these, although their schemas do not say so.
+bool is_written(const c10::Argument& argument) {
+  if (argument.alias_info() != nullptr && argument.alias_info()->isWrite()) return true;
+  return argument.name() == "running_mean" || argument.name() == "running_var";
+}
+
+class Table {
+ public:
+  Table() {
+    for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+      const auto handle = c10::Dispatcher::singleton().findSchema(name);
+      if (handle && handles().size() < kPool) add(name, *handle);
+    }
+    for (auto& [name, kernel] : kernels_) {
+      kernel.name = name.c_str();
+      sorted_.push_back(&kernel);
+    }
+  }
+
+  KernelTable kernels() const { return {sorted_.data(), sorted_.size()}; }
+
+ private:
+  struct Shape {
+    std::vector<ArgSpec> specs;
+    bool writes = false;  // Some argument.
+    size_t fresh = 0;     // New results.
+  };
+
+  static std::optional<Shape> shape_of(const c10::FunctionSchema& schema) {
+    Shape shape;
+    for (const c10::Argument& argument : schema.arguments()) {
+      std::optional<ArgSpec> spec = spec_of(argument, is_written(argument));
+      const bool optional = argument.type()->kind() == c10::TypeKind::OptionalType;
+      if (!spec && !optional) return std::nullopt;
+      // Where no slot can hold a value, None may stand: no kind fits that is not an argument's.
+      shape.specs.push_back(spec.value_or(ArgSpec{ArgKind::kMessage, true}));
+      shape.writes = shape.writes || is_written(argument);
+    }
+    for (const c10::Argument& result : schema.returns()) {
+      if (!is_fresh(result)) continue;
+      const std::optional<ArgSpec> spec = spec_of(result, true);
+      const bool tensors = spec && (spec->kind == ArgKind::kMutableTensor ||
+                                    spec->kind == ArgKind::kMutableTensorList);
+      if (!tensors) return std::nullopt;
+      shape.specs.push_back(*spec);
+      ++shape.fresh;
+    }
+    if (schema.is_vararg() || schema.is_varret() || shape.specs.size() > UINT8_MAX) {
+      return std::nullopt;
+    }
+    return shape;
+  }
+
+  void add(const c10::OperatorName& name, const c10::OperatorHandle& handle) {
+    std::optional<Shape> shape = shape_of(handle.schema());
+    if (!shape) return;
+    const auto& specs = specs_.emplace_back(std::move(shape->specs));
+    const Kernel kernel = {nullptr, kFunctions[handles().size()], specs.data(),
+                           static_cast<uint8_t>(specs.size()), kAllDtypes};
+    handles().push_back(handle);
+    if (shape->fresh == 0) {
+      const bool plain = name.overload_name.empty();
+      kernels_[name.name + (plain ? "" : "." + name.overload_name)] = kernel;  // Before a made-up one.
+      return;
+    }
+    kernels_.emplace(with_overload(name, "out"), kernel);
+    if (!shape->writes) kernels_.emplace(with_overload(name, "functional"), kernel);
+  }
+
+  std::deque<std::vector<ArgSpec>> specs_;
+  std::map<std::string, Kernel> kernels_;
+  std::vector<const Kernel*> sorted_;
+};
+
+}  // namespace
+}  // namespace taper::aten
+
+extern "C" [[gnu::visibility("default")]] const char* taper_aten_kernels(
+    uint64_t layout, taper::KernelTable* table) {
+  if (layout != taper::aten::kLayout) return "it was built for another version of Taper";
+  try {
+    static const taper::aten::Table all;
+    *table = all.kernels();
+    return nullptr;
+  } catch (const std::exception&) {
+    return "PyTorch's operators cannot be listed";
+  }
+}

@@ -1,0 +1,39 @@
+// Calls that are left to PyTorch's own operators, for a runtime that has them (aten/README.md).
+//
+// A call without a kernel here, of which the program states the types of all results, can be left
+// to them: its operator becomes "by_aten::aten::foo", which no pass knows and none looks into. In
+// the end it is a call of the operator's functional form, whose results are out arguments:
+//
+//   %y = aten::foo(%x, 2)           stated in the file
+//   %y = by_aten::aten::foo(%x, 2)  from when it is known that nothing here computes it
+//   %y = aten::foo.functional(%x, 2)
+//
+// No kernel of a program has such a name, so an operator that has a kernel can be called in this way
+// for dtypes that the kernel does not take.
+
+#pragma once
+
+#include <string>
+
+#include "exir/ir/graph.h"
+
+namespace taper::exir {
+
+// Whether calls are left to them.
+enum class Aten : bool { kNo, kYes };
+
+// Why a call, refused or not, cannot be left to PyTorch's operators; empty if it can.
+std::string why_not_aten(const Node& node, const OperatorRegistry& operators);
+
+// REQUIRES: why_not_aten() is empty.
+void leave_to_aten(Node& node, const OperatorRegistry& operators);
+bool is_left_to_aten(const Node& node);
+
+// Makes a call that was left to PyTorch's operators one of the functional form.
+void call_functional_form(Node& node);
+
+// Whether a kernel call of a lowered graph needs PyTorch's operators: no kernel here has its name,
+// and no declaration says that the application has one.
+bool needs_aten(const Node& node, const OperatorRegistry& operators);
+
+}  // namespace taper::exir
