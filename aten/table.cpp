@@ -2,17 +2,21 @@
 //
 //   aten::add.out               as PyTorch declares it: results are out arguments
 //   my::push_                   writes arguments and returns nothing new
-//   aten::add.Tensor_functional, my::shrink.functional
-//                               the functional form of add.Tensor and my::shrink: results lie in
-//                               the slots behind the arguments, into which they are copied
+//   aten::add.Tensor_functional3
+//                               the functional form (exir/ops/aten_calls.h), with three arguments:
+//                               results lie in the slots behind them, into which they are copied
 //   my::shrink.out              the same, as an operator is called that was declared to the compiler
 //
 // A kernel is a function without data, so each operator has a function of its own: one of a pool.
 
+#include <dlfcn.h>
+
 #include <array>
 #include <deque>
 #include <map>
+#include <regex>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "aten/call.h"
@@ -42,7 +46,7 @@ constexpr std::array<KernelFunction, kPool> kFunctions =
     functions(std::make_index_sequence<kPool>());
 
 // "my::shrink" -> "my::shrink.out", "my::shrink.int" -> "my::shrink.int_out".
-std::string with_overload(const c10::OperatorName& name, const char* word) {
+std::string with_overload(const c10::OperatorName& name, const std::string& word) {
   return name.name + "." + (name.overload_name.empty() ? "" : name.overload_name + "_") + word;
 }
 
@@ -54,10 +58,16 @@ bool is_written(const c10::Argument& argument) {
 
 class Table {
  public:
-  Table() {
+  explicit Table(Span<const char* const> libraries) {
+    const std::vector<c10::OperatorName> names = c10::Dispatcher::singleton().getAllOpNames();
+    const std::unordered_set<c10::OperatorName> known(names.begin(), names.end());
+    for (const char* library : libraries) {
+      TORCH_CHECK(dlopen(library, RTLD_NOW | RTLD_LOCAL) != nullptr, dlerror());
+    }
     for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
       const auto handle = c10::Dispatcher::singleton().findSchema(name);
-      if (handle && handles().size() < kPool) add(name, *handle);
+      if (!handle || !add(name, *handle)) continue;
+      if (known.count(name) == 0) declarations_ += declaration(handle->schema()) + "\n";
     }
     for (auto& [name, kernel] : kernels_) {
       kernel.name = name.c_str();
@@ -65,7 +75,7 @@ class Table {
     }
   }
 
-  KernelTable kernels() const { return {sorted_.data(), sorted_.size()}; }
+  Kernels kernels() const { return {{sorted_.data(), sorted_.size()}, declarations_.c_str()}; }
 
  private:
   struct Shape {
@@ -99,9 +109,16 @@ class Table {
     return shape;
   }
 
-  void add(const c10::OperatorName& name, const c10::OperatorHandle& handle) {
+  // The schema; results that are views are new tensors here.
+  static std::string declaration(const c10::FunctionSchema& schema) {
+    static const std::regex view("\\([a-z]+\\)");
+    return std::regex_replace(c10::toString(schema), view, "");
+  }
+
+  // Returns whether it has a kernel.
+  bool add(const c10::OperatorName& name, const c10::OperatorHandle& handle) {
     std::optional<Shape> shape = shape_of(handle.schema());
-    if (!shape) return;
+    if (!shape || handles().size() == kPool) return false;
     const auto& specs = specs_.emplace_back(std::move(shape->specs));
     const Kernel kernel = {nullptr, kFunctions[handles().size()], specs.data(),
                            static_cast<uint8_t>(specs.size()), kAllDtypes};
@@ -109,28 +126,35 @@ class Table {
     if (shape->fresh == 0) {
       const bool plain = name.overload_name.empty();
       kernels_[name.name + (plain ? "" : "." + name.overload_name)] = kernel;  // Before a made-up one.
-      return;
+      return true;
     }
     kernels_.emplace(with_overload(name, "out"), kernel);
-    if (!shape->writes) kernels_.emplace(with_overload(name, "functional"), kernel);
+    const std::string form = "functional" + std::to_string(specs.size() - shape->fresh);
+    if (!shape->writes) kernels_.emplace(with_overload(name, form), kernel);
+    return true;
   }
 
   std::deque<std::vector<ArgSpec>> specs_;
   std::map<std::string, Kernel> kernels_;
   std::vector<const Kernel*> sorted_;
+  std::string declarations_;
 };
 
 }  // namespace
 }  // namespace taper::aten
 
 extern "C" [[gnu::visibility("default")]] const char* taper_aten_kernels(
-    uint64_t layout, taper::KernelTable* table) {
+    uint64_t layout, taper::Span<const char* const> libraries, taper::aten::Kernels* kernels) {
   if (layout != taper::aten::kLayout) return "it was built for another version of Taper";
+  static thread_local std::string problem;
   try {
-    static const taper::aten::Table all;
-    *table = all.kernels();
+    static const taper::aten::Table table(libraries);
+    *kernels = table.kernels();
     return nullptr;
-  } catch (const std::exception&) {
-    return "PyTorch's operators cannot be listed";
+  } catch (const c10::Error& error) {
+    problem = error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    problem = error.what();
   }
+  return problem.c_str();
 }

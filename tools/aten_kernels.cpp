@@ -1,4 +1,4 @@
-// Opens the library and those of custom operators, in an order in which each finds PyTorch.
+// Opens the library, and has it open those of custom operators.
 
 #include "tools/aten_kernels.h"
 
@@ -11,24 +11,28 @@ namespace {
 
 constexpr char kName[] = "libtaper_aten.so";
 
-KernelTable open_table(const AtenOptions& options) {
+aten::Kernels open_kernels(const AtenOptions& options) {
   const std::string path = options.path.empty() ? system::beside_program(kName) : options.path;
   const system::Library library = system::open_library(path);
   if (library.handle == nullptr) {
     throw InputError("PyTorch's operators: " + library.problem +
                      "; build it with -DTAPER_ATEN=ON, or name it: --aten=FILE");
   }
-  for (const std::string& each : options.libraries) {
-    const system::Library own = system::open_library(each);
-    if (own.handle == nullptr) throw InputError("--aten-library: " + own.problem);
-  }
-  const auto kernels = reinterpret_cast<aten::KernelsFunction>(
+  const auto function = reinterpret_cast<aten::KernelsFunction>(
       system::find_function(library, aten::kKernelsFunction));
-  KernelTable table;
-  const char* problem = kernels == nullptr ? "it is not a libtaper_aten.so"
-                                           : kernels(aten::kLayout, &table);
+  if (function == nullptr) throw InputError("'" + path + "' is no libtaper_aten.so");
+  std::vector<const char*> libraries;
+  for (const std::string& each : options.libraries) libraries.push_back(each.c_str());
+  aten::Kernels kernels;
+  const char* problem = function(aten::kLayout, libraries, &kernels);
   if (problem != nullptr) throw InputError("'" + path + "': " + problem);
-  return table;
+  return kernels;
+}
+
+// What the first call opened.
+const aten::Kernels& kernels_of_process(const AtenOptions& options) {
+  static const aten::Kernels kernels = open_kernels(options);
+  return kernels;
 }
 
 }  // namespace
@@ -38,21 +42,21 @@ std::vector<Option> aten_options() {
            "Run what has no kernel here by PyTorch's own operators, from libtaper_aten.so beside "
            "this program or FILE",
            "[FILE]"},
-          {"aten-library", "Libraries that register custom operators with PyTorch", "A.so,B.so"}};
+          {"aten-library", "Libraries that register custom operators with PyTorch; implies --aten",
+           "A.so,B.so"}};
 }
 
 AtenOptions aten_options_of(const CommandLine& line) {
-  AtenOptions options = {line.given("aten"), line.text("aten"), line.list("aten-library")};
-  if (!options.wanted && !options.libraries.empty()) {
-    throw UsageError("--aten-library needs --aten");
-  }
-  return options;
+  const bool wanted = line.given("aten") || line.given("aten-library");
+  return {wanted, line.text("aten"), line.list("aten-library")};
 }
 
 KernelTable aten_kernels(const AtenOptions& options) {
-  if (!options.wanted) return {};
-  static const KernelTable table = open_table(options);
-  return table;
+  return options.wanted ? kernels_of_process(options).table : KernelTable();
+}
+
+std::string aten_declarations(const AtenOptions& options) {
+  return options.libraries.empty() ? "" : kernels_of_process(options).declarations;
 }
 
 }  // namespace taper::tools

@@ -25,4 +25,7 @@ AtenOptions aten_options_of(const CommandLine& line);
 // the first call opened serves all. Throws InputError.
 KernelTable aten_kernels(const AtenOptions& options);
 
+// Declarations of the custom operators in the libraries, for the compiler (exir/ops/declare.h).
+std::string aten_declarations(const AtenOptions& options);
+
 }  // namespace taper::tools

@@ -2,9 +2,8 @@
 
 #include "exir/ops/aten_calls.h"
 
-#include <algorithm>
-
 #include "exir/ir/registry.h"
+#include "exir/ir/rewrite.h"
 #include "exir/ops/declare.h"
 #include "kernels_portable/kernel_table.h"
 
@@ -12,7 +11,6 @@ namespace taper::exir {
 namespace {
 
 constexpr std::string_view kByAten = "by_aten::";
-constexpr std::string_view kAten = "aten::";
 
 // Running statistics, which these write although their schemas do not say so.
 constexpr std::string_view kSilentWriters[] = {"batch_norm", "instance_norm"};
@@ -21,7 +19,8 @@ bool is_tensor(const Argument& arg) {
   return arg.is_value() && arg.value()->kind == ValueKind::kTensor;
 }
 
-// The schema of the operator that the node called before it was refused.
+// The schema of the operator that the node called before it was refused. Of one that nobody knows it
+// is made of the call.
 std::shared_ptr<const Schema> own_schema(const Node& node, const OperatorRegistry& operators) {
   const std::string name(called_operator(node));
   if (const std::shared_ptr<const Schema> known = operators.find(name)) return known;
@@ -30,7 +29,9 @@ std::shared_ptr<const Schema> own_schema(const Node& node, const OperatorRegistr
   return schema;
 }
 
-bool is_foreign(std::string_view name, const OperatorRegistry& operators) {
+// Operators of PyTorch and of libraries that register theirs with it.
+bool is_of_dispatcher(std::string_view name, const OperatorRegistry& operators) {
+  if (name.starts_with("aten::")) return true;
   return !name.starts_with("python::") && !name.starts_with("higher_order::") &&
          operators.find(name) == nullptr;
 }
@@ -59,30 +60,12 @@ std::string why_not_results(const Node& node, const Schema& schema) {
   return {};
 }
 
-// The type of an argument whose operator is not known.
-ArgType type_of(const Argument& arg) {
-  if (is_tensor(arg)) return {TypeBase::kTensor};
-  if (arg.is<double>()) return {TypeBase::kFloat};
-  if (arg.is<bool>()) return {TypeBase::kBool};
-  if (!arg.is_list()) return {TypeBase::kInt};
-  ArgType type{TypeBase::kInt};
-  for (const Argument& item : arg.list()) {
-    if (item.is_none()) {
-      type.optional_item = true;
-    } else if (type.base == TypeBase::kInt) {
-      type.base = type_of(item).base;
-    }
-  }
-  type.list = true;
-  return type;
-}
-
 }  // namespace
 
 std::string why_not_aten(const Node& node, const OperatorRegistry& operators) {
   const std::shared_ptr<const Schema> schema = own_schema(node, operators);
   const std::string& name = schema->name;
-  if (!name.starts_with(kAten) && !is_foreign(name, operators)) return "PyTorch has no such operator";
+  if (!is_of_dispatcher(name, operators)) return "PyTorch has no such operator";
   if (schema->mutates()) return "it writes an argument";
   for (std::string_view part : kSilentWriters) {
     if (name.find(part) != name.npos) return "it may write an argument";
@@ -102,17 +85,22 @@ void leave_to_aten(Node& node, const OperatorRegistry& operators) {
 bool is_left_to_aten(const Node& node) { return node.target().starts_with(kByAten); }
 
 void call_functional_form(Node& node) {
-  Schema schema = *node.schema;
-  for (size_t i = 0; i < schema.args.size(); ++i) {
-    if (schema.args[i].type.base == TypeBase::kAny) schema.args[i].type = type_of(node.args[i]);
-  }
-  const std::string name = with_overload(schema.name.substr(kByAten.size()), "functional");
-  node.schema = std::make_shared<Schema>(*kernel_of(schema, name));
+  const std::string form = "functional" + std::to_string(node.args.size());
+  const std::string name = with_overload(node.schema->name.substr(kByAten.size()), form);
+  node.schema = std::make_shared<Schema>(*kernel_of(*node.schema, name));
 }
 
-bool needs_aten(const Node& node, const OperatorRegistry& operators) {
-  return node.schema->mutates() && !operators.is_declared(node.target()) &&
-         find_kernel(portable::portable_kernels(), node.target()) == nullptr;
+std::map<std::string, size_t> calls_of_aten(Graph& graph) {
+  std::map<std::string, size_t> calls;
+  for (const Graph* each : all_graphs(graph)) {
+    for (const auto& node : each->nodes) {
+      const bool kernel = node->schema->mutates();
+      if (kernel && find_kernel(portable::portable_kernels(), node->target()) == nullptr) {
+        ++calls[std::string(node->target())];
+      }
+    }
+  }
+  return calls;
 }
 
 }  // namespace taper::exir

@@ -6,13 +6,17 @@
 //
 //   %y = aten::foo(%x, 2)           stated in the file
 //   %y = by_aten::aten::foo(%x, 2)  from when it is known that nothing here computes it
-//   %y = aten::foo.functional(%x, 2)
+//   %y = aten::foo.functional2(%x, 2)
 //
-// No kernel of a program has such a name, so an operator that has a kernel can be called in this way
-// for dtypes that the kernel does not take.
+// The name says how many arguments there are, and that none is written: an operator that nobody has
+// declared is found only if the program states all its arguments, and an older or newer PyTorch only
+// has it if it takes as many. No kernel of a program has such a name, so an operator that has a
+// kernel can be called in this way for dtypes that the kernel does not take.
 
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 
 #include "exir/ir/graph.h"
@@ -32,8 +36,8 @@ bool is_left_to_aten(const Node& node);
 // Makes a call that was left to PyTorch's operators one of the functional form.
 void call_functional_form(Node& node);
 
-// Whether a kernel call of a lowered graph needs PyTorch's operators: no kernel here has its name,
-// and no declaration says that the application has one.
-bool needs_aten(const Node& node, const OperatorRegistry& operators);
+// The kernel calls of a lowered graph that only PyTorch's operators, or the application, can have
+// kernels for: how often each is called.
+std::map<std::string, size_t> calls_of_aten(Graph& graph);
 
 }  // namespace taper::exir

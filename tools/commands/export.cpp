@@ -185,10 +185,9 @@ void summarise(const ExportOptions& options, const exir::ExportResult& result, d
     std::printf("%s  %s\n", options.weights.c_str(),
                 bytes_text(static_cast<double>(result.files.ptd.size())).c_str());
   }
-  for (size_t i = 0; i < result.methods.size(); ++i) {
-    const exir::ExportedMethod& method = result.methods[i];
+  for (const exir::ExportedMethod& method : result.methods) {
     std::printf("  %s\n", summary_text(method).c_str());
-    const std::string by_aten = aten_text(*result.programs[i].graph);
+    const std::string by_aten = aten_text(method);
     if (!by_aten.empty()) std::printf("    %s\n", by_aten.c_str());
     for (size_t k = 0; k < options.request.memories.size(); ++k) {
       std::printf("    %s: %llu bytes\n", options.request.memories[k].name.c_str(),

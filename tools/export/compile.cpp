@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "exir/ops/declare.h"
+#include "tools/aten_kernels.h"
 #include "tools/backends.h"
 #include "tools/error.h"
 #include "tools/memory_budget.h"
@@ -87,6 +89,9 @@ std::vector<Option> compile_options() {
        "portable, or aten: leave what they cannot run to PyTorch's own operators; the program then "
        "needs 'taper run --aten'",
        "KERNELS", "portable"},
+      {"aten-library", "With --kernels=aten: libraries of custom operators, which need no --ops then",
+       "A.so,B.so"},
+      {"aten", "The libtaper_aten.so that opens them; default: the one beside this program", "FILE"},
       {"require-full-delegation", "Fail unless backends run every node of the program"},
       {"delegate-all", "Also delegate what is slower that way, to test backends"},
       {"io",
@@ -137,6 +142,11 @@ CompileOptions compile_options_of(const CommandLine& line, const Methods& in_mem
   request.lowering.aten = choice(line, "kernels", "portable", "aten") == "aten";
   if (request.lowering.aten && request.lowering.for_executorch) {
     throw UsageError("--kernels=aten and --compat=executorch exclude each other");
+  }
+  const AtenOptions aten = aten_options_of(line);
+  if (aten.wanted && !request.lowering.aten) throw UsageError("--aten needs --kernels=aten");
+  if (const std::string own = aten_declarations(aten); !own.empty()) {
+    request.operators = exir::declare_operators(request.operators, own, "--aten-library");
   }
   request.debug = debug_level(line);
   request.lowering.disabled = passes_of(line, "disable-pass", false);

@@ -4,8 +4,6 @@
 
 #include <map>
 
-#include "exir/ir/rewrite.h"
-#include "exir/ops/aten_calls.h"
 #include "tools/problems.h"
 #include "tools/text/plan_text.h"
 
@@ -18,16 +16,15 @@ std::string padded(std::string text, size_t width) {
 }
 
 // Whose kernel runs a node that no backend took.
-const char* kernels_of(const exir::Node& node, const exir::Graph& graph) {
-  return exir::needs_aten(node, *graph.operators()) ? "aten" : "portable";
+const char* kernels_of(const exir::Node& node, const exir::ExportedMethod& method) {
+  return method.by_aten.count(std::string(node.target())) != 0 ? "aten" : "portable";
 }
 
 // "portable  reason  line of the user's source".
-std::string why_outside(const exir::Node& node, const exir::ExportedMethod& method,
-                        const exir::Graph& graph) {
+std::string why_outside(const exir::Node& node, const exir::ExportedMethod& method) {
   const auto why = method.delegation.outside.find(&node);
   const std::string source = node.source ? node.source->newest_frame() : "";
-  return kernels_of(node, graph) + std::string("  ") +
+  return kernels_of(node, method) + std::string("  ") +
          (why == method.delegation.outside.end() ? "" : why->second + "  ") + source;
 }
 
@@ -95,7 +92,7 @@ void add_nodes(JsonWriter& json, const exir::ExportedMethod& method, const exir:
   for (const auto& node : graph.nodes) {
     if (!node->is("delegate::call")) {
       const auto why = method.delegation.outside.find(node.get());
-      add_node(json, node->name, node->target(), kernels_of(*node, graph),
+      add_node(json, node->name, node->target(), kernels_of(*node, method),
                why == method.delegation.outside.end() ? "" : why->second);
       continue;
     }
@@ -119,11 +116,11 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
   size_t by_aten = 0;
   for (const auto& node : graph.nodes) {
     ++counts[std::string(node->target())];
-    by_aten += exir::needs_aten(*node, *graph.operators());
+    by_aten += method.by_aten.count(std::string(node->target()));
     if (node->is("delegate::call")) {
       text += delegate_text(*node, calls.at(static_cast<size_t>(node->arg(0).to_int())));
     } else {
-      text += line_of(node->name, node->target(), why_outside(*node, method, graph));
+      text += line_of(node->name, node->target(), why_outside(*node, method));
     }
   }
   if (backends.empty()) {
@@ -146,25 +143,16 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
   return text;
 }
 
-std::string aten_text(exir::Graph& graph) {
-  std::map<std::string, size_t> counts;
+std::string aten_text(const exir::ExportedMethod& method) {
   size_t nodes = 0;
-  for (const exir::Graph* each : exir::all_graphs(graph)) {
-    for (const auto& node : each->nodes) {
-      if (!exir::needs_aten(*node, *graph.operators())) continue;
-      ++counts[std::string(node->target())];
-      ++nodes;
-    }
+  std::string names;
+  for (const auto& [name, count] : method.by_aten) {
+    names += (nodes == 0 ? "" : ", ") + name + (count == 1 ? "" : " x " + std::to_string(count));
+    nodes += count;
   }
   if (nodes == 0) return {};
-  std::string text = std::to_string(nodes) + (nodes == 1 ? " node needs" : " nodes need") +
-                     " PyTorch's operators (taper run --aten): ";
-  const char* comma = "";
-  for (const auto& [name, count] : counts) {
-    text += comma + name + (count == 1 ? "" : " x " + std::to_string(count));
-    comma = ", ";
-  }
-  return text;
+  return std::to_string(nodes) + (nodes == 1 ? " node needs" : " nodes need") +
+         " PyTorch's operators (taper run --aten): " + names;
 }
 
 std::string summary_text(const exir::ExportedMethod& method) {
