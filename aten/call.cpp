@@ -60,13 +60,14 @@ struct Written {
 
 class Call {
  public:
-  Call(const c10::OperatorHandle& handle, EValue* const* slots)
-      : handle_(handle), schema_(handle.schema()), slots_(slots) {}
+  Call(const c10::OperatorHandle& handle, Given given, EValue* const* slots)
+      : handle_(handle), schema_(handle.schema()), given_(given), slots_(slots) {}
 
   void run() {
     const c10::InferenceMode no_gradients;
     for (const c10::Argument& argument : schema_.arguments()) {
-      stack_.push_back(value_of(**slots_++, argument));
+      const bool left_out = given_ == Given::kWithoutDefaults && argument.default_value();
+      stack_.push_back(left_out ? *argument.default_value() : value_of(**slots_++, argument));
     }
     handle_.callBoxed(stack_);
     for (const Written& each : written_) store(each.value, *each.tensor);
@@ -167,6 +168,7 @@ class Call {
 
   const c10::OperatorHandle& handle_;
   const c10::FunctionSchema& schema_;
+  const Given given_;
   EValue* const* slots_;
   torch::jit::Stack stack_;
   std::vector<Written> written_;
@@ -250,9 +252,9 @@ bool is_fresh(const c10::Argument& result) {
   return result.alias_info() == nullptr || !result.alias_info()->isWrite();
 }
 
-Status call(const c10::OperatorHandle& handle, EValue* const* slots) {
+Status call(const c10::OperatorHandle& handle, Given given, EValue* const* slots) {
   try {
-    Call(handle, slots).run();
+    Call(handle, given, slots).run();
     return {};
   } catch (const c10::Error& error) {
     return failed(error.what_without_backtrace());

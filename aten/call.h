@@ -15,9 +15,12 @@ std::optional<ArgSpec> spec_of(const c10::Argument& argument, bool written);
 // Whether a result is a new tensor, or a list of them, not an argument that the operator wrote.
 bool is_fresh(const c10::Argument& result);
 
+// Which arguments have slots.
+enum class Given : bool { kAll, kWithoutDefaults };
+
 // Runs the operator on the slots of its arguments, then copies its fresh results into the slots
 // behind them. What it throws is the error of the call, whose text is valid until the next one that
 // fails in this thread.
-Status call(const c10::OperatorHandle& handle, EValue* const* slots);
+Status call(const c10::OperatorHandle& handle, Given given, EValue* const* slots);
 
 }  // namespace taper::aten

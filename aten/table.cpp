@@ -3,8 +3,10 @@
 //   aten::add.out               as PyTorch declares it: results are out arguments
 //   my::push_                   writes arguments and returns nothing new
 //   aten::add.Tensor_functional3
-//                               the functional form (exir/ops/aten_calls.h), with three arguments:
+//                               the functional form (exir/ops/aten_calls.h), with all its arguments:
 //                               results lie in the slots behind them, into which they are copied
+//   aten::add.Tensor_functional2
+//                               the same without arguments that have defaults
 //   my::shrink.out              the same, as an operator is called that was declared to the compiler
 //
 // A kernel is a function without data, so each operator has a function of its own: one of a pool.
@@ -27,14 +29,19 @@ namespace {
 
 constexpr size_t kPool = 8192;  // PyTorch 2.13 has 3,400 operators.
 
-std::vector<c10::OperatorHandle>& handles() {
-  static std::vector<c10::OperatorHandle> all;
-  return all;
+struct Operator {
+  c10::OperatorHandle handle;
+  Given given;
+};
+
+std::vector<Operator>& pool() {
+  static std::vector<Operator> used;
+  return used;
 }
 
 template <size_t kIndex>
 Status run(KernelContext&, EValue* const* slots) {
-  return call(handles()[kIndex], slots);
+  return call(pool()[kIndex].handle, pool()[kIndex].given, slots);
 }
 
 template <size_t... kIndex>
@@ -84,9 +91,10 @@ class Table {
     size_t fresh = 0;     // New results.
   };
 
-  static std::optional<Shape> shape_of(const c10::FunctionSchema& schema) {
+  static std::optional<Shape> shape_of(const c10::FunctionSchema& schema, Given given) {
     Shape shape;
     for (const c10::Argument& argument : schema.arguments()) {
+      if (given == Given::kWithoutDefaults && argument.default_value()) continue;
       std::optional<ArgSpec> spec = spec_of(argument, is_written(argument));
       const bool optional = argument.type()->kind() == c10::TypeKind::OptionalType;
       if (!spec && !optional) return std::nullopt;
@@ -115,22 +123,36 @@ class Table {
     return std::regex_replace(c10::toString(schema), view, "");
   }
 
+  // A kernel of the pool; its arguments and results are those of the shape.
+  Kernel take(const c10::OperatorHandle& handle, Given given, Shape& shape) {
+    const auto& specs = specs_.emplace_back(std::move(shape.specs));
+    TORCH_CHECK(pool().size() < kPool, "PyTorch has too many operators");
+    const KernelFunction function = kFunctions[pool().size()];
+    pool().push_back({handle, given});
+    return {nullptr, function, specs.data(), static_cast<uint8_t>(specs.size()), kAllDtypes};
+  }
+
+  // Adds the functional form; a name keeps its first kernel.
+  void add_form(const c10::OperatorName& name, const Kernel& kernel, const Shape& shape) {
+    const std::string form = "functional" + std::to_string(kernel.arg_count - shape.fresh);
+    if (!shape.writes) kernels_.emplace(with_overload(name, form), kernel);
+  }
+
   // Returns whether it has a kernel.
   bool add(const c10::OperatorName& name, const c10::OperatorHandle& handle) {
-    std::optional<Shape> shape = shape_of(handle.schema());
-    if (!shape || handles().size() == kPool) return false;
-    const auto& specs = specs_.emplace_back(std::move(shape->specs));
-    const Kernel kernel = {nullptr, kFunctions[handles().size()], specs.data(),
-                           static_cast<uint8_t>(specs.size()), kAllDtypes};
-    handles().push_back(handle);
+    std::optional<Shape> shape = shape_of(handle.schema(), Given::kAll);
+    if (!shape) return false;
+    const Kernel kernel = take(handle, Given::kAll, *shape);
     if (shape->fresh == 0) {
       const bool plain = name.overload_name.empty();
-      kernels_[name.name + (plain ? "" : "." + name.overload_name)] = kernel;  // Before a made-up one.
+      kernels_[name.name + (plain ? "" : "." + name.overload_name)] = kernel;  // Not a made-up one.
       return true;
     }
     kernels_.emplace(with_overload(name, "out"), kernel);
-    const std::string form = "functional" + std::to_string(specs.size() - shape->fresh);
-    if (!shape->writes) kernels_.emplace(with_overload(name, form), kernel);
+    add_form(name, kernel, *shape);
+    shape = shape_of(handle.schema(), Given::kWithoutDefaults);
+    if (shape->writes || shape->specs.size() == kernel.arg_count) return true;
+    add_form(name, take(handle, Given::kWithoutDefaults, *shape), *shape);
     return true;
   }
 

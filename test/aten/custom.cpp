@@ -40,6 +40,8 @@ at::Tensor mix(const at::Tensor& x, const at::Scalar& by, at::IntArrayRef dims,
   return (twice ? y * 2 : y).to(dtype.value_or(x.scalar_type()));
 }
 
+at::Tensor defaults(const at::Tensor& x, int64_t b, int64_t c) { return x * b + c; }
+
 void accumulate(at::Tensor total, const at::Tensor& x) { total.add_(x); }
 void accumulate_meta(at::Tensor, const at::Tensor&) {}
 
@@ -62,6 +64,8 @@ TORCH_LIBRARY(my, library) {
   library.def(
       "mix(Tensor x, Scalar by, int[1] dims, float[] weights, Tensor? bias, Tensor[] more, "
       "bool twice, ScalarType? dtype=None) -> Tensor");
+  library.def("defaults(Tensor x, int b=2, *, int c=1) -> Tensor");
+  library.impl("defaults", c10::DispatchKey::CompositeExplicitAutograd, defaults);
   library.def("accumulate_(Tensor(a!) total, Tensor x) -> ()");
   library.def("fail(Tensor x, int how) -> Tensor");
   library.impl("mix", c10::DispatchKey::CompositeExplicitAutograd, mix);
