@@ -3,11 +3,11 @@
 //   aten::add.out               as PyTorch declares it: results are out arguments
 //   my::push_                   writes arguments and returns nothing new
 //   aten::add.Tensor_functional3
-//                               the functional form (exir/ops/aten_calls.h), with all its arguments:
+//                               the functional form (exir/ops/aten_calls.h), with all arguments:
 //                               results lie in the slots behind them, into which they are copied
 //   aten::add.Tensor_functional2
 //                               the same without arguments that have defaults
-//   my::shrink.out              the same, as an operator is called that was declared to the compiler
+//   my::shrink.out              the same, as declared operators are called
 //
 // A kernel is a function without data, so each operator has a function of its own: one of a pool.
 

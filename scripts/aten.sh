@@ -2,9 +2,9 @@
 # Builds libtaper_aten.so for the PyTorch of scripts/venv.sh, and a library of custom operators, and
 # runs programs that need them (test/aten/run.py).
 #
-#   scripts/aten.sh [BUILD]                     BUILD defaults to build/release
-#   scripts/aten.sh --operators [OPTION...]     PyTorch's operator database instead, with what has no
-#                                               kernel here left to PyTorch (test/oracle/opinfo.py)
+#   scripts/aten.sh [BUILD]                  BUILD defaults to build/release
+#   scripts/aten.sh --operators [OPTION...]  PyTorch's operator database instead, with what has no
+#                                            kernel here left to PyTorch (test/oracle/opinfo.py)
 set -eu
 cd "$(dirname "$0")/.."
 python=$(scripts/venv.sh)
@@ -24,6 +24,6 @@ fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 torch=$("$python" -c "import torch; print(torch.__path__[0])")
-c++ -std=c++20 -O1 -fPIC -shared test/aten/custom.cpp -o "$out/custom.so" -isystem "$torch/include" \
-  -L"$torch/lib" -Wl,-rpath,"$torch/lib" -lc10 -ltorch_cpu
+c++ -std=c++20 -O1 -fPIC -shared test/aten/custom.cpp -o "$out/custom.so" \
+  -isystem "$torch/include" -L"$torch/lib" -Wl,-rpath,"$torch/lib" -lc10 -ltorch_cpu
 "$python" test/aten/run.py --taper "$build/bin/taper" --library "$out/custom.so" --folder "$out"

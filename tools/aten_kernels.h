@@ -1,5 +1,5 @@
-// PyTorch's own operators as kernels, from libtaper_aten.so (aten/README.md), which is opened when a
-// command asks for it.
+// PyTorch's own operators as kernels, from libtaper_aten.so (aten/README.md), which is opened when
+// a command asks for it.
 
 #pragma once
 

@@ -120,7 +120,7 @@ class ProgramRunner {
   PublicKey key_;                     // Before options_, which refers to it.
   std::string cache_note_;            // Before backends_, whose initializer may set it.
   Backends backends_;
-  std::vector<KernelTable> tables_;   // Before options_, which refers to them.
+  std::vector<KernelTable> tables_;  // Before options_, which refers to them.
   ModuleOptions options_;
   Module module_;
   double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose initializer sets the first.

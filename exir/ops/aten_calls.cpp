@@ -19,8 +19,8 @@ bool is_tensor(const Argument& arg) {
   return arg.is_value() && arg.value()->kind == ValueKind::kTensor;
 }
 
-// The schema of the operator that the node called before it was refused. Of one that nobody knows it
-// is made of the call.
+// The schema of the operator that the node called before it was refused. Of one that nobody knows
+// it is made of the call.
 std::shared_ptr<const Schema> own_schema(const Node& node, const OperatorRegistry& operators) {
   const std::string name(called_operator(node));
   if (const std::shared_ptr<const Schema> known = operators.find(name)) return known;

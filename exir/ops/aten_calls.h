@@ -9,8 +9,9 @@
 //   %y = aten::foo.functional2(%x, 2)
 //
 // The name says how many arguments there are, and that none is written: an operator that nobody has
-// declared is found only if the program states all of them, or none that has a default. No kernel of a program has such a name, so an operator that has a
-// kernel can be called in this way for dtypes that the kernel does not take.
+// declared is found only if the program states all of them, or none that has a default. No kernel
+// of a program has such a name, so an operator that has a kernel can be called in this way for
+// dtypes that the kernel does not take.
 
 #pragma once
 

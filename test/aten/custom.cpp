@@ -6,9 +6,7 @@
 
 namespace {
 
-at::Tensor shrink(const at::Tensor& x, double by) {
-  return x.sign() * (x.abs() - by).clamp_min(0);
-}
+at::Tensor shrink(const at::Tensor& x, double by) { return x.sign() * (x.abs() - by).clamp_min(0); }
 at::Tensor shrink_meta(const at::Tensor& x, double) { return at::empty_like(x); }
 
 std::tuple<at::Tensor, at::Tensor> signs(const at::Tensor& x) {

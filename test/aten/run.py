@@ -153,14 +153,15 @@ def main():
     torch.ops.load_library(options.library)
     for name, (function, inputs) in EQUAL.items():
         runner.equal(name, Model(function), inputs)
-    runner.equal("not declared", Model(lambda x: ops.signs(ops.defaults(ops.shrink(x, 0.5)))), (row,), options=(
-        "--kernels=aten",))
-    runner.equal("arguments left out", Model(lambda x: ops.defaults(x, c=3) + ops.defaults(x, 7)), (row,))
+    runner.equal("not declared", Model(lambda x: ops.signs(ops.defaults(ops.shrink(x, 0.5)))),
+                 (row,), options=("--kernels=aten",))
+    runner.equal("arguments left out",
+                 Model(lambda x: ops.defaults(x, c=3) + ops.defaults(x, 7)), (row,))
     n = Dim("n", min=2, max=64)
-    runner.equal("dynamic sizes", Model(lambda x: (ops.shrink(x, 0.1), torch.linalg.eigvals(x @ x.mT))),
+    runner.equal("dynamic sizes",
+                 Model(lambda x: (ops.shrink(x, 0.1), torch.linalg.eigvals(x @ x.mT))),
                  (torch.randn(5, 3),), (torch.randn(17, 3),), (torch.randn(2, 3),),
                  shapes={"inputs": ({0: n},)})
-
     runner.equal("an operator that writes", Counter(), (row[:3],))
     runner.compile(Model(lambda x: torch.ops.my.defaults(x, c=3)), (row,), "--kernels=aten")
     runner.check("error: some arguments left out and not declared", "my::defaults.functional2" in

@@ -181,7 +181,8 @@ def compare(info, case, outputs):
     """Returns what is wrong with the outputs, or ""."""
     if len(outputs) != len(case.expected):
         return f"{len(outputs)} outputs, expected {len(case.expected)}"
-    rtol, atol = samples.tolerance(info, "f32" if case.dtype == complex_samples.DTYPE else case.dtype)
+    is_complex = case.dtype == complex_samples.DTYPE
+    rtol, atol = samples.tolerance(info, "f32" if is_complex else case.dtype)
     exact = None
     both = zip(without_signs(case, outputs), without_signs(case, case.expected))
     for i, (ours, theirs) in enumerate(both):

@@ -89,9 +89,10 @@ std::vector<Option> compile_options() {
        "portable, or aten: leave what they cannot run to PyTorch's own operators; the program then "
        "needs 'taper run --aten'",
        "KERNELS", "portable"},
-      {"aten-library", "With --kernels=aten: libraries of custom operators, which need no --ops then",
-       "A.so,B.so"},
-      {"aten", "The libtaper_aten.so that opens them; default: the one beside this program", "FILE"},
+      {"aten-library",
+       "With --kernels=aten: libraries of custom operators, which need no --ops then", "A.so,B.so"},
+      {"aten", "The libtaper_aten.so that opens them; default: the one beside this program",
+       "FILE"},
       {"require-full-delegation", "Fail unless backends run every node of the program"},
       {"delegate-all", "Also delegate what is slower that way, to test backends"},
       {"io",

@@ -115,8 +115,7 @@ class Splitter {
     Node* call = rewriter.emit_node(node.schema, node.args);
     for (Value* out : node.outputs) {
       const bool pairs = out->type.pairs;
-      Value* result =
-          rewriter.graph().new_tensor(out->name, pairs ? whole_type(*out) : out->type);
+      Value* result = rewriter.graph().new_tensor(out->name, pairs ? whole_type(*out) : out->type);
       result->producer = call;
       call->outputs.push_back(result);
       if (!pairs) rewriter.replace(out, result);
@@ -124,7 +123,8 @@ class Splitter {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       Value* out = node.outputs[i];
       if (!out->type.pairs) continue;
-      rewriter.replace(out, rewriter.emit("aten::view_as_real_copy", {call->outputs[i]}, {out->type})[0]);
+      const Argument whole = call->outputs[i];
+      rewriter.replace(out, rewriter.emit("aten::view_as_real_copy", {whole}, {out->type})[0]);
     }
   }
 
@@ -152,9 +152,7 @@ class Border {
   }
 
  private:
-  Value* whole_of(const Value& pairs) {
-    return graph_.new_tensor(pairs.name, whole_type(pairs));
-  }
+  Value* whole_of(const Value& pairs) { return graph_.new_tensor(pairs.name, whole_type(pairs)); }
 
   Value* read(Value* pairs) {
     Value* whole = whole_of(*pairs);
