@@ -300,6 +300,10 @@ std::string load_problem(const Module& module, const Status& status, const std::
   if (text.empty()) text = status.message();
   if (text.find(path) == std::string::npos) text = "'" + path + "': " + text;
   if (status.error() == Error::kNotFound) text += remedies_for(text);
+  const bool left =
+      status.error() == Error::kOperatorMissing &&
+      (text.find(".functional") != text.npos || text.find("_functional") != text.npos);
+  if (left) text += "; it was left to PyTorch's operators (--aten)";
   if (status.error() != Error::kInvalidProgram) return text;
   const std::string head = read_head(path);
   if (head.substr(0, 2) == "PK") {

@@ -177,6 +177,9 @@ def main():
         runner.fails(name, function, inputs, expected)
     runner.compile(Model(EQUAL["functional"][0]), (row,), *runner.leave())
     runner.check("error: without --aten", "my::shrink.out" in str(runner.run((row,))))
+    runner.compile(Model(lambda x: torch.linalg.eigvals(x)), (square,), "--kernels=aten")
+    runner.check("error: without --aten, with a hint", "(--aten)" in str(runner.run((square,))))
+    runner.compile(Model(EQUAL["functional"][0]), (row,), *runner.leave())
     runner.check("error: without the custom library",
                  "my::shrink.out" in str(runner.run((row,), "--aten")))
     runner.check("error: no library", "cannot open" in str(runner.run((row,), "--aten=/none.so")))

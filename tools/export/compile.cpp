@@ -46,6 +46,19 @@ std::string choice(const CommandLine& line, const std::string& option, const std
   throw UsageError("--" + option + " must be " + a + " or " + b + ", not '" + given + "'");
 }
 
+// Whether PyTorch's operators run what has no kernel, and which ones its libraries add.
+void choose_kernels(const CommandLine& line, exir::ExportRequest& request) {
+  const AtenOptions aten = aten_options_of(line);
+  request.lowering.aten = choice(line, "kernels", "portable", "aten") == "aten";
+  if (request.lowering.aten && request.lowering.for_executorch) {
+    throw UsageError("--kernels=aten and --compat=executorch exclude each other");
+  }
+  if (aten.wanted && !request.lowering.aten) throw UsageError("--aten needs --kernels=aten");
+  if (const std::string own = aten_declarations(aten); !own.empty()) {
+    request.operators = exir::declare_operators(request.operators, own, "--aten-library");
+  }
+}
+
 // True of conditions on inputs and arithmetic on sizes, which no backend is asked to run.
 bool computes_no_tensor(const exir::Node& node) {
   return std::none_of(node.outputs.begin(), node.outputs.end(), [](const exir::Value* value) {
@@ -140,15 +153,7 @@ CompileOptions compile_options_of(const CommandLine& line, const Methods& in_mem
     }
     request.lowering.for_executorch = true;
   }
-  request.lowering.aten = choice(line, "kernels", "portable", "aten") == "aten";
-  if (request.lowering.aten && request.lowering.for_executorch) {
-    throw UsageError("--kernels=aten and --compat=executorch exclude each other");
-  }
-  const AtenOptions aten = aten_options_of(line);
-  if (aten.wanted && !request.lowering.aten) throw UsageError("--aten needs --kernels=aten");
-  if (const std::string own = aten_declarations(aten); !own.empty()) {
-    request.operators = exir::declare_operators(request.operators, own, "--aten-library");
-  }
+  choose_kernels(line, request);
   request.debug = debug_level(line);
   request.lowering.disabled = passes_of(line, "disable-pass", false);
   if (line.given("memory-budget")) {
