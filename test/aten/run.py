@@ -159,7 +159,8 @@ def main():
                  Model(lambda x: ops.defaults(x, c=3) + ops.defaults(x, 7)), (row,))
     n = Dim("n", min=2, max=64)
     runner.equal("dynamic sizes",
-                 Model(lambda x: (ops.shrink(x, 0.1), torch.linalg.eigvals(x @ x.mT))),
+                 Model(lambda x: (ops.shrink(x, 0.1), torch.linalg.eigvals(x @ x.mT),
+                                  torch.ops.aten.silu_backward(x, x))),
                  (torch.randn(5, 3),), (torch.randn(17, 3),), (torch.randn(2, 3),),
                  shapes={"inputs": ({0: n},)})
     runner.equal("an operator that writes", Counter(), (row[:3],))
