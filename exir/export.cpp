@@ -4,6 +4,7 @@
 
 #include "exir/bounds.h"
 #include "exir/emit/signature.h"
+#include "exir/ops/aten_calls.h"
 
 namespace taper::exir {
 namespace {
@@ -55,6 +56,7 @@ void export_method(const ExportRequest::Method& method, const ExportRequest& req
   lowering.warnings = &out.report.warnings;
   const bool lowered =
       try_stage("lower", findings, [&] { out.report.passes = lower(graph, lowering); });
+  if (lowered && lowering.aten) out.report.by_aten = calls_of_aten(graph);
   try_stage("bounds", findings, [&] { check_bounds(graph); });
   if (!lowered || !findings.empty()) return;
   try_stage("plan", findings,

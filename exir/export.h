@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ struct ExportedMethod {
   size_t instructions = 0;
   std::vector<std::string> warnings;
   Delegation delegation;  // What the backends took, and why not the rest.
+  // With LowerOptions::aten: the kernels that nothing here has, and how often each is called.
+  std::map<std::string, size_t> by_aten;
 };
 
 struct ExportResult {

@@ -38,6 +38,16 @@ TEST(Export, DeclarationsAreThoseOfTheRequest) {
   EXPECT_EQ(complaint(builtin_operators()), "undeclared-op");
 }
 
+TEST(Export, SaysWhichCallsNeedKernelsOfPyTorch) {
+  ExportRequest request;
+  request.methods = {{"forward", kFolder + "model.pt2"}};
+  request.operators = declared();
+  EXPECT_TRUE(export_program(request).methods.at(0).by_aten.empty());
+  request.lowering.aten = true;
+  EXPECT_EQ(export_program(request).methods.at(0).by_aten,
+            (std::map<std::string, size_t>{{"my::accumulate_", 1}, {"my::shrink.out", 1}}));
+}
+
 TEST(Export, RequestsWithDifferentDeclarationsRunSideBySide) {
   std::string with, without;
   std::thread one([&] { with = complaint(declared()); });

@@ -53,7 +53,10 @@ HasKernel kernels_of(const Graph& graph, const LowerOptions& options) {
 
 int run_out_variants(Graph& graph, Lowering& lowering) {
   const HasKernel has_kernel = kernels_of(graph, lowering.options);
-  if (!lowering.options.for_executorch) return to_out_variants(graph, has_kernel);
+  const Aten aten = lowering.options.aten ? Aten::kYes : Aten::kNo;
+  if (!lowering.options.for_executorch) {
+    return to_out_variants(graph, has_kernel, kNoKernelRemedy, aten);
+  }
   return to_out_variants(graph, has_kernel,
                          "ExecuTorch's runtime has no kernel for it: leave out "
                          "--compat=executorch, rewrite that line with other operators, or let a "
@@ -107,6 +110,9 @@ const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions own = joined({&with_backends, &attention_operator_rules()});
   if (options.for_executorch) return fourier_product_rules();
   return options.backends.empty() ? own : with_backends;
+}
+int run_split_complex(Graph& graph, Lowering& lowering) {
+  return split_complex(graph, lowering.options.aten ? Aten::kYes : Aten::kNo);
 }
 // ExecuTorch's runtime has no kernel for assertions.
 int run_keep_assertions(Graph& graph, Lowering& lowering) {
@@ -218,7 +224,7 @@ constexpr Pass kPasses[] = {
     // Strides in the file follow PyTorch's views; from here on every tensor is contiguous.
     {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
     // Few kernels and no decompositions take complex numbers: from here on all tensors are real.
-    {"split_complex", Need::kAlways, Dialect::kAten, plain<split_complex>},
+    {"split_complex", Need::kAlways, Dialect::kAten, run_split_complex},
     // What the program states of its inputs becomes instructions. After split_complex, so that all
     // sizes are final.
     {"keep_assertions", Need::kOptional, Dialect::kAten, run_keep_assertions},

@@ -40,6 +40,9 @@ struct LowerOptions {
   // Whether the program must run in the runtime of ExecuTorch's wheel: operators that only this
   // runtime has are not emitted, and operators without a kernel there are refused.
   bool for_executorch = false;
+  // Whether calls for which there is no kernel are left to PyTorch's own operators, if they can be:
+  // the program then needs a runtime that has them (ops/aten_calls.h).
+  bool aten = false;
   // Receives what the backends took, and why not the rest; may be null. Must outlive the call.
   Delegation* delegation = nullptr;
   // Receives what the user should know, a line each; may be null. Must outlive the call.

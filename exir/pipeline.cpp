@@ -9,6 +9,7 @@
 #include "exir/decompose/rules.h"
 #include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
+#include "exir/ops/aten_calls.h"
 #include "exir/ops/variants.h"
 
 namespace taper::exir {
@@ -67,7 +68,7 @@ class Pipeline {
     try {
       report.changes = pass.run(graph_, lowering_);
     } catch (const Failure& failure) {
-      findings_.add(pass.name, failure);
+      take(pass, failure);
     } catch (const std::exception&) {
       if (findings_.empty()) throw;
       return false;  // Nodes that were refused may have caused this.
@@ -78,6 +79,34 @@ class Pipeline {
     if (report.changes > 0 && options().after_pass) options().after_pass(pass.name, graph_);
     reports_.push_back(std::move(report));
     return true;
+  }
+
+  // Keeps the problems that a pass reported, but not those of nodes that can be left to PyTorch's
+  // operators. Before the graph is functional, what a pass refuses may write.
+  void take(const Pass& pass, const Failure& failure) {
+    if (!options().aten || pass.after == Dialect::kAten || failure.diagnostics().empty()) {
+      return findings_.add(pass.name, failure);
+    }
+    std::vector<Diagnostic> rest;
+    for (const Diagnostic& problem : failure.diagnostics()) {
+      if (!leave_refused(problem.where)) rest.push_back(problem);
+    }
+    if (rest.empty()) return;
+    findings_.add(pass.name, Failure(failure.what(), std::move(rest)));
+  }
+
+  // Returns whether nodes of that name were refused and all of them can be left to PyTorch.
+  bool leave_refused(std::string_view name) {
+    size_t left = 0;
+    for (const Graph* g : all_graphs(graph_)) {
+      for (const auto& node : g->nodes) {
+        if (node->name != name || !is_refused(*node)) continue;
+        if (!why_not_aten(*node, operators()).empty()) return false;
+        leave_to_aten(*node, operators());
+        ++left;
+      }
+    }
+    return left != 0;
   }
 
   // Throws Failure naming the pass if it broke a graph of which nothing was refused so far.
@@ -97,7 +126,7 @@ class Pipeline {
   // True if no rule decomposes the node, and neither its operator nor its copying form has a
   // kernel.
   bool cannot_compile(const Node& node) const {
-    if (find_decomposition(node) != nullptr) return false;
+    if (is_left_to_aten(node) || find_decomposition(node) != nullptr) return false;
     if (kernel_schema(operators(), *node.schema) != nullptr) return false;
     return !node.schema->returns_alias() ||
            operators().out_variant(copy_twin(node.target())) == nullptr;
@@ -107,7 +136,12 @@ class Pipeline {
     unknown_.emplace();
     for (const Graph* g : all_graphs(graph_)) {
       for (const auto& node : g->nodes) {
-        if (cannot_compile(*node)) unknown_->emplace(node->target());
+        if (is_refused(*node) || !cannot_compile(*node)) continue;
+        if (options().aten && why_not_aten(*node, operators()).empty()) {
+          leave_to_aten(*node, operators());
+        } else {
+          unknown_->emplace(node->target());
+        }
       }
     }
   }

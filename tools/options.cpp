@@ -84,7 +84,9 @@ void CommandLine::read(int argc, const char* const* argv) {
 }
 
 std::string CommandLine::text(const std::string& name) const {
-  if (const auto found = values_.find(name); found != values_.end()) return found->second.back();
+  if (const auto found = values_.find(name); found != values_.end()) {
+    return found->second.empty() ? "" : found->second.back();
+  }
   for (const OptionGroup& group : groups_) {
     for (const Option& option : group.options) {
       if (long_name(option) == name) return option.default_text;

@@ -37,10 +37,17 @@ PublicKey read_key(const std::string& path) {
   return *key;
 }
 
-ModuleOptions module_options(const RunnerOptions& options, const PublicKey& key,
-                             const Backends& backends) {
+std::vector<KernelTable> all_tables(const RunnerOptions& options) {
+  const Span<const KernelTable> own = kernel_tables(options.optimized);
+  std::vector<KernelTable> tables(own.begin(), own.end());
+  if (!options.aten.empty()) tables.push_back(options.aten);
+  return tables;
+}
+
+ModuleOptions module_options(const RunnerOptions& options, Span<const KernelTable> tables,
+                             const PublicKey& key, const Backends& backends) {
   ModuleOptions result;
-  result.kernels = kernel_tables(options.optimized);
+  result.kernels = tables;
   result.backends = options.wrap_backends ? options.wrap_backends(backends) : backends.table();
   result.pool = backends.thread_pool();
   if (options.wrap_threads) result.pool = options.wrap_threads(result.pool);
@@ -112,7 +119,8 @@ ProgramRunner::ProgramRunner(const RunnerOptions& options)
       file_(BundleFile::open(options.path)),
       key_(read_key(options.key_path)),
       backends_(backend_options(options, &cache_note_)),
-      options_(module_options(options, key_, backends_)),
+      tables_(all_tables(options)),
+      options_(module_options(options, {tables_.data(), tables_.size()}, key_, backends_)),
       module_(make_module(options.path, file_.get(), options_)),
       meta_(open(module_, options, &open_seconds_)) {
   if (options.enter) options.enter(kLoadPhase);
@@ -292,6 +300,10 @@ std::string load_problem(const Module& module, const Status& status, const std::
   if (text.empty()) text = status.message();
   if (text.find(path) == std::string::npos) text = "'" + path + "': " + text;
   if (status.error() == Error::kNotFound) text += remedies_for(text);
+  const bool left =
+      status.error() == Error::kOperatorMissing &&
+      (text.find(".functional") != text.npos || text.find("_functional") != text.npos);
+  if (left) text += "; it was left to PyTorch's operators (--aten)";
   if (status.error() != Error::kInvalidProgram) return text;
   const std::string head = read_head(path);
   if (head.substr(0, 2) == "PK") {

@@ -54,6 +54,7 @@ struct RunnerOptions {
   std::optional<std::map<std::string, std::string>> packed_paths = std::nullopt;
   // Gives the backends that load the program, made of those of this build. Null: these.
   std::function<BackendTable(const Backends&)> wrap_backends = nullptr;
+  KernelTable aten = {};      // Kernels for operators that have none here (aten_kernels.h).
   std::string key_path = {};  // A public key, which must have signed the files; empty: any may run.
 };
 
@@ -119,6 +120,7 @@ class ProgramRunner {
   PublicKey key_;                     // Before options_, which refers to it.
   std::string cache_note_;            // Before backends_, whose initializer may set it.
   Backends backends_;
+  std::vector<KernelTable> tables_;  // Before options_, which refers to them.
   ModuleOptions options_;
   Module module_;
   double open_seconds_ = 0, load_seconds_ = 0;  // Before meta_, whose initializer sets the first.

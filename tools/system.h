@@ -31,6 +31,16 @@ void remove_file(const std::string& path);
 int process_id();
 uint64_t memory_of_machine();
 
+// A library that is opened while the program runs. It is never closed.
+struct Library {
+  void* handle = nullptr;
+  std::string problem = {};  // Why it could not be opened.
+};
+Library open_library(const std::string& path);
+void* find_function(const Library& library, const char* name);  // Null if it has none.
+// The path of a file in the folder of this program.
+std::string beside_program(const std::string& name);
+
 // The handler is called when Ctrl-C or the like is about to end the program, unless whoever started
 // it has chosen otherwise. It ends the program by end_by(), or lets it go on until send_again().
 void on_ending(void (*handler)(int signal));

@@ -3,6 +3,7 @@
 #include "tools/system.h"
 
 #if !defined(_WIN32)
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,6 +76,25 @@ void set_up_streams() {}
 std::filesystem::path as_path(const std::string& path) { return path; }
 
 std::string as_text(const std::filesystem::path& path) { return path.string(); }
+
+Library open_library(const std::string& path) {
+  Library library{dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)};
+  if (library.handle == nullptr) {
+    const char* problem = dlerror();
+    library.problem = problem == nullptr ? "'" + path + "' cannot be opened" : problem;
+  }
+  return library;
+}
+
+void* find_function(const Library& library, const char* name) {
+  return dlsym(library.handle, name);
+}
+
+std::string beside_program(const std::string& name) {
+  std::error_code unknown;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return unknown ? name : as_text(program.parent_path() / name);
+}
 
 }  // namespace taper::tools::system
 #endif

@@ -140,5 +140,13 @@ std::string as_text(const std::filesystem::path& path) {
   return {text.begin(), text.end()};
 }
 
+Library open_library(const std::string& path) {
+  return {nullptr, "'" + path + "' cannot be opened on Windows"};
+}
+
+void* find_function(const Library&, const char*) { return nullptr; }
+
+std::string beside_program(const std::string& name) { return name; }
+
 }  // namespace taper::tools::system
 #endif

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "exir/ir/registry.h"
+#include "exir/ops/aten_calls.h"
 #include "exir/ops/facts.h"
 #include "exir/ops/variants.h"
 
@@ -30,10 +31,11 @@ struct Objection {
   std::string remedy = {};
 };
 
-// Scalar arithmetic, control flow and delegate calls are not computed by kernels.
+// Scalar arithmetic, control flow and delegate calls are not computed by kernels, and what is left
+// to PyTorch's operators not by ours.
 bool needs_no_kernel(const Node& node) {
   return in_namespace(node, "python") || in_namespace(node, "higher_order") ||
-         in_namespace(node, "delegate") || has_no_out(node);
+         in_namespace(node, "delegate") || has_no_out(node) || is_left_to_aten(node);
 }
 
 std::string one_dtype(const Node& node) {

@@ -234,11 +234,22 @@ class NodeImporter {
       SchemaArg arg;
       arg.name =
           given.name.empty() ? "arg" + std::to_string(args->size()) : std::string(given.name);
+      arg.type = list_type(json_variant(given.json, "argument").key);
       args->push_back(read_argument(given.json, scope_));
       schema->args.push_back(std::move(arg));
     }
     for (const Json& output : outputs_) schema->returns.push_back({return_type(output), {}, {}});
     return schema;
+  }
+
+  // What the file says of a list, which may be empty; of anything else the value says it.
+  static ArgType list_type(std::string_view kind) {
+    if (kind == "as_ints" || kind == "as_sym_ints") return {TypeBase::kInt, false, true};
+    if (kind == "as_floats") return {TypeBase::kFloat, false, true};
+    if (kind == "as_bools") return {TypeBase::kBool, false, true};
+    if (kind == "as_tensors") return {TypeBase::kTensor, false, true};
+    if (kind == "as_optional_tensors") return {TypeBase::kTensor, false, true, true};
+    return {};
   }
 
   static ArgType return_type(Json output) {

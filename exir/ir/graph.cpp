@@ -228,6 +228,10 @@ void mark_refused(Node& node) {
 
 bool is_refused(const Node& node) { return node.target().starts_with(kRefused); }
 
+std::string_view called_operator(const Node& node) {
+  return is_refused(node) ? node.target().substr(kRefused.size()) : node.target();
+}
+
 Diagnostic diagnose(const Node& node, std::string id, std::string message, std::string remedy) {
   Diagnostic out;
   out.id = std::move(id);

@@ -206,6 +206,8 @@ struct Node {
 // nothing. The program is not emitted.
 void mark_refused(Node& node);
 bool is_refused(const Node& node);
+// The operator that a node calls, or called before it was refused.
+std::string_view called_operator(const Node& node);
 
 // A diagnostic about a node, with its name and the user's source line.
 Diagnostic diagnose(const Node& node, std::string id, std::string message, std::string remedy = {});

@@ -92,7 +92,8 @@ void check_schema(const Schema& schema) {
   }
 }
 
-// The out variant: new results are written to out arguments at the end.
+}  // namespace
+
 std::optional<Schema> kernel_of(const Schema& schema, const std::string& name) {
   Schema out = schema;
   out.returns.clear();
@@ -117,6 +118,8 @@ std::optional<Schema> kernel_of(const Schema& schema, const std::string& name) {
   }
   return out;
 }
+
+namespace {
 
 class LineParser {
  public:

@@ -41,6 +41,10 @@ struct Declaration {
   bool random = false;
 };
 
+// The call of an operator's kernel: new results are written to out arguments at the end. Its name
+// is `name`, or that of the out variant. None if the operator itself is the kernel.
+std::optional<Schema> kernel_of(const Schema& schema, const std::string& name);
+
 // Throws Failure naming `where`, the line, and what is wrong with it.
 void for_each_declaration(std::string_view text, std::string_view where,
                           const std::function<void(const Declaration&)>& visit);

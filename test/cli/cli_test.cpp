@@ -271,6 +271,32 @@ TEST(Cli, ConditionsAreLeftOutForExecuTorch) {
   EXPECT_EQ(tools::read_file(theirs).find("taper::assert"), std::string::npos);
 }
 
+TEST(Cli, CallsAreLeftToPyTorchOnlyIfAsked) {
+  const ScratchFolder scratch;
+  const std::string folder = TAPER_SOURCE_DIR "/examples/custom_op/", pte = scratch / "m.pte";
+  const auto compile = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {
+        "export", folder + "model.pt2", "--ops", folder + "ops.txt", "-o", pte};
+    words.insert(words.end(), more.begin(), more.end());
+    return run("taper", words);
+  };
+  EXPECT_EQ(compile({"--report"}).out.find("PyTorch"), std::string::npos);
+  const Said left = compile({"--kernels=aten", "--report"});
+  EXPECT_EQ(left.code, 0) << left.err;
+  for (const char* part : {"2 nodes need PyTorch's operators (taper run --aten): my::accumulate_, "
+                           "my::shrink.out\n",
+                           "2 by PyTorch's operators\n"}) {
+    EXPECT_NE(left.out.find(part), std::string::npos) << part << left.out;
+  }
+  EXPECT_NE(run("taper", {"run", pte}).err.find("my::shrink.out"), std::string::npos);
+  const Said none = run("taper", {"run", pte, "--aten=/none.so"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.err.find("/none.so"), std::string::npos) << none.err;
+  EXPECT_EQ(compile({"--kernels=metal"}).code, 2);
+  EXPECT_EQ(compile({"--aten-library", "custom.so"}).code, 2);
+  EXPECT_EQ(compile({"--kernels=aten", "--compat=executorch"}).code, 2);
+}
+
 TEST(Cli, AMemoryBudgetIsHeld) {
   const ScratchFolder scratch;
   const std::string model = TAPER_SOURCE_DIR "/demo/digits.pt2", out = scratch / "a.pte";

@@ -1,6 +1,7 @@
 """Runs the calls of PyTorch's OpInfo database in PyTorch and, through .pt2 -> .pte, in Taper.
 
     opinfo.py --taper build/release/bin/taper [--quick] [--only REGEX] [--jobs N] [--samples N]
+    opinfo.py --taper build/release/bin/taper --aten
 
 See README.md for the verdicts.
 """
@@ -23,6 +24,7 @@ import warnings
 import torch
 
 import archive
+import complex_samples
 import samples
 import taper_process
 
@@ -31,6 +33,8 @@ OK, REFUSED, WRONG, DIED, UNEXPORTED = "ok", "refused", "wrong", "died", "unexpo
 
 
 class Result:
+    refused = None  # With --aten: why the kernels here do not run the case.
+
     def __init__(self, case, verdict, text=""):
         self.operator, self.dtype, self.index = case.operator, case.dtype, case.index
         self.verdict, self.text = verdict, text
@@ -48,32 +52,38 @@ def has_numbers(tensor):
 class Worker:
     """Runs the cases of operators one after another, in one folder with one Taper process."""
 
-    def __init__(self, program, backend, folder, cache):
+    def __init__(self, program, backend, folder, cache, aten):
         self.taper = taper_process.Taper(program)
         self.export_options = ["--backend", backend]
         if backend != "portable":
             self.export_options.append("--delegate-all")
         self.folder = tempfile.mkdtemp(dir=folder)
-        self.cache = cache
+        self.cache, self.aten = cache, aten
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def operator(self, name, count):
         self.info = samples.operators()[name]
-        groups, results = self.groups(name, count)
-        for entries, cases in groups:
-            results += self.run(entries, cases)
+        results = []
+        for is_complex in (False, True)[:1 + self.aten]:
+            groups, unexported = self.groups(name, count, is_complex)
+            results += unexported
+            for entries, cases in groups:
+                results += self.run(entries, cases)
         return results
 
-    def groups(self, name, count):
+    def groups(self, name, count, is_complex):
         """([(archive, cases)], results of cases that failed to export), cached if possible."""
-        path = self.cache and os.path.join(self.cache, f"{name}.{count}")
+        path = self.cache and os.path.join(self.cache, f"{name}.{count}" + ".complex" * is_complex)
         if path and os.path.exists(path):
             with open(path, "rb") as file:
                 return pickle.load(file)
         info = self.info
-        cases = [c for dtype in samples.DTYPES for c in samples.draw(name, info, dtype, count)]
+        if is_complex:
+            cases = complex_samples.draw(name, info, count)
+        else:
+            cases = [c for dtype in samples.DTYPES for c in samples.draw(name, info, dtype, count)]
         made = ([], [])
         if cases:
             self.export(cases, *made)
@@ -106,14 +116,22 @@ class Worker:
         outputs, stage, text = self.attempt(entries, [t for c in cases for t in c.tensors])
         if outputs is None and len(cases) > 1:
             return self.separately(entries, cases)
+        refused = None
+        if outputs is None and self.aten and stage != "died":
+            refused = f"{stage}: {text}"
+            outputs, stage, text = self.attempt(entries, cases[0].tensors, ["--kernels=aten"],
+                                                ["--aten"])
         if outputs is None:
             verdict = DIED if stage == "died" else REFUSED
-            return [Result(cases[0], verdict, f"{stage}: {text}")]
+            results = [Result(cases[0], verdict, f"{stage}: {text}")]
+            results[0].refused = refused
+            return results
         results, at = [], 0
         for case in cases:
             end = at + len(case.expected)
             problem = compare(self.info, case, outputs[at:end])
             results.append(Result(case, WRONG if problem else OK, problem))
+            results[-1].refused = refused
             at = end
         return results
 
@@ -127,7 +145,7 @@ class Worker:
             first_output += len(case.expected)
         return results
 
-    def attempt(self, entries, tensors):
+    def attempt(self, entries, tensors, export_options=(), run_options=()):
         """Returns (outputs, "", "") or (None, stage, message)."""
         shutil.rmtree(self.path("out"), ignore_errors=True)
         archive.write(self.path("m.pt2"), entries)
@@ -137,10 +155,10 @@ class Worker:
             taper_process.save(names[-1], tensor)
         try:
             code, text = self.taper.run("export", self.path("m.pt2"), "-o", self.path("m.pte"),
-                                        *self.export_options)
+                                        *self.export_options, *export_options)
             if code != 0:
                 return None, "export", message(text)
-            words = ["run", self.path("m.pte"), "--outputs", self.path("out")]
+            words = ["run", self.path("m.pte"), "--outputs", self.path("out"), *run_options]
             if names:
                 words += ["--inputs", ",".join(names)]
             code, text = self.taper.run(*words)
@@ -163,7 +181,8 @@ def compare(info, case, outputs):
     """Returns what is wrong with the outputs, or ""."""
     if len(outputs) != len(case.expected):
         return f"{len(outputs)} outputs, expected {len(case.expected)}"
-    rtol, atol = samples.tolerance(info, case.dtype)
+    is_complex = case.dtype == complex_samples.DTYPE
+    rtol, atol = samples.tolerance(info, "f32" if is_complex else case.dtype)
     exact = None
     both = zip(without_signs(case, outputs), without_signs(case, case.expected))
     for i, (ours, theirs) in enumerate(both):
@@ -218,7 +237,7 @@ def is_free_choice(case, i, ours, theirs):
 
 
 def differs(ours, theirs, rtol, atol):
-    if ours.is_floating_point():
+    if ours.is_floating_point() or ours.is_complex():
         rtol2, atol2 = torch.testing._comparison.default_tolerances(ours.dtype)
         rtol, atol = max(rtol, rtol2), max(atol, atol2)
     else:
@@ -248,12 +267,12 @@ def describe(case):
 worker = None
 
 
-def start_worker(program, backend, folder, cache):
+def start_worker(*args):
     global worker
     torch.set_num_threads(1)
     torch._logging.set_logs(all=logging.ERROR)
     warnings.simplefilter("ignore", FutureWarning)
-    worker = Worker(program, backend, folder, cache)
+    worker = Worker(*args)
 
 
 def run_operator(job):
@@ -347,6 +366,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--samples", type=int, default=4, help="per operator and dtype")
     parser.add_argument("--verbose", action="store_true", help="print a line per operator")
+    parser.add_argument("--aten", action="store_true",
+                        help="leave what is refused to PyTorch's operators; complex cases too")
     parser.add_argument("--cache", help="keep the exported programs in this folder")
     parser.add_argument("--report", help="write every case that is not ok to this file")
     parser.add_argument("--peers", type=int, nargs="?", const=500, metavar="N",
@@ -360,7 +381,7 @@ def main():
     classes, expected = read_classes(), read_expected(options.backend)
     with tempfile.TemporaryDirectory() as folder:
         context = multiprocessing.get_context("fork")
-        worker_args = (options.taper, options.backend, folder, cache)
+        worker_args = (options.taper, options.backend, folder, cache, options.aten)
         with context.Pool(options.jobs, start_worker, worker_args) as pool:
             jobs = [(name, options.samples) for name in names]
             for name, part, seconds, trouble in pool.imap_unordered(run_operator, jobs):
@@ -383,11 +404,16 @@ def main():
     surprises = [r for r in bad if is_surprise(r, classes, expected)]
     for r in surprises[:200]:
         print(f"{r.verdict}: {r.key()}: {r.text[:300]}")
-    stale = stale_lines(results, expected)
+    stale = [] if options.aten else stale_lines(results, expected)
     for line in stale:
         print(f"passes unexpectedly: {line}; remove it from expected_failures.txt")
     print("slowest:", ", ".join(f"{n} {s:.1f} s" for s, n in sorted(slow)[-5:]))
     summary(results, classes)
+    if options.aten:
+        left = collections.Counter(r.verdict for r in results if r.refused)
+        print(f"{sum(left.values())} cases have no kernel here; left to PyTorch's operators, "
+              f"{left[OK]} are equal, {left[REFUSED]} refused, {left[WRONG]} wrong, "
+              f"{left[DIED]} died")
     if options.peers:
         import peers
 

@@ -187,6 +187,8 @@ void summarise(const ExportOptions& options, const exir::ExportResult& result, d
   }
   for (const exir::ExportedMethod& method : result.methods) {
     std::printf("  %s\n", summary_text(method).c_str());
+    const std::string by_aten = aten_text(method);
+    if (!by_aten.empty()) std::printf("    %s\n", by_aten.c_str());
     for (size_t k = 0; k < options.request.memories.size(); ++k) {
       std::printf("    %s: %llu bytes\n", options.request.memories[k].name.c_str(),
                   static_cast<unsigned long long>(method.plan.buffer_bytes[k]));

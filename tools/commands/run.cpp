@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "tools/aten_kernels.h"
 #include "tools/atomic_file.h"
 #include "tools/commands.h"
 #include "tools/error.h"
@@ -37,7 +38,8 @@ CommandLine describe() {
       "is full of ones, or of a .bpte the first test case is taken. Outputs are printed; with\n"
       "--outputs the tensors are also written as out0.npy, out1.npy, ...\n",
       "FILE.pte|FILE.bpte [OPTIONS]",
-      {{"Run",
+      {{"PyTorch", aten_options()},
+       {"Run",
         {{"m,method", "The method to run; default: forward, or the only one", "NAME"},
          {"i,inputs", "Tensor inputs in order", "A.npy,B.npy"},
          {"case", "Take the inputs of test case N of a .bpte", "N"},
@@ -129,6 +131,7 @@ int run_command(int argc, char** argv) {
   if (line.given("threads")) {
     options.runner.threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   }
+  options.runner.aten = aten_kernels(aten_options_of(line));
   options.runner.key_path = line.text("key");
   options.runner.make_cache = line.given("cache");
   options.inputs_given = line.given("inputs");

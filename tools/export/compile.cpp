@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "exir/ops/declare.h"
+#include "tools/aten_kernels.h"
 #include "tools/backends.h"
 #include "tools/error.h"
 #include "tools/memory_budget.h"
@@ -42,6 +44,19 @@ std::string choice(const CommandLine& line, const std::string& option, const std
   const std::string given = line.text(option);
   if (given == a || given == b) return given;
   throw UsageError("--" + option + " must be " + a + " or " + b + ", not '" + given + "'");
+}
+
+// Whether PyTorch's operators run what has no kernel, and which ones its libraries add.
+void choose_kernels(const CommandLine& line, exir::ExportRequest& request) {
+  const AtenOptions aten = aten_options_of(line);
+  request.lowering.aten = choice(line, "kernels", "portable", "aten") == "aten";
+  if (request.lowering.aten && request.lowering.for_executorch) {
+    throw UsageError("--kernels=aten and --compat=executorch exclude each other");
+  }
+  if (aten.wanted && !request.lowering.aten) throw UsageError("--aten needs --kernels=aten");
+  if (const std::string own = aten_declarations(aten); !own.empty()) {
+    request.operators = exir::declare_operators(request.operators, own, "--aten-library");
+  }
 }
 
 // True of conditions on inputs and arithmetic on sizes, which no backend is asked to run.
@@ -83,6 +98,14 @@ std::vector<Option> compile_options() {
        "f32, or f16: backends multiply float16 with float32 sums; prints what that changes",
        "PRECISION", "f32"},
       {"compat", "executorch: write what the runtime in ExecuTorch's wheel can run", "RUNTIME"},
+      {"kernels",
+       "portable, or aten: leave what they cannot run to PyTorch's own operators; the program then "
+       "needs 'taper run --aten'",
+       "KERNELS", "portable"},
+      {"aten-library",
+       "With --kernels=aten: libraries of custom operators, which need no --ops then", "A.so,B.so"},
+      {"aten", "The libtaper_aten.so that opens them; default: the one beside this program",
+       "FILE"},
       {"require-full-delegation", "Fail unless backends run every node of the program"},
       {"delegate-all", "Also delegate what is slower that way, to test backends"},
       {"io",
@@ -130,6 +153,7 @@ CompileOptions compile_options_of(const CommandLine& line, const Methods& in_mem
     }
     request.lowering.for_executorch = true;
   }
+  choose_kernels(line, request);
   request.debug = debug_level(line);
   request.lowering.disabled = passes_of(line, "disable-pass", false);
   if (line.given("memory-budget")) {

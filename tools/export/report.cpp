@@ -15,11 +15,17 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
+// Whose kernel runs a node that no backend took.
+const char* kernels_of(const exir::Node& node, const exir::ExportedMethod& method) {
+  return method.by_aten.count(std::string(node.target())) != 0 ? "aten" : "portable";
+}
+
 // "portable  reason  line of the user's source".
 std::string why_outside(const exir::Node& node, const exir::ExportedMethod& method) {
   const auto why = method.delegation.outside.find(&node);
   const std::string source = node.source ? node.source->newest_frame() : "";
-  return "portable  " + (why == method.delegation.outside.end() ? "" : why->second + "  ") + source;
+  return kernels_of(node, method) + std::string("  ") +
+         (why == method.delegation.outside.end() ? "" : why->second + "  ") + source;
 }
 
 // The texts in columns of 24 and 40, indented.
@@ -86,7 +92,7 @@ void add_nodes(JsonWriter& json, const exir::ExportedMethod& method, const exir:
   for (const auto& node : graph.nodes) {
     if (!node->is("delegate::call")) {
       const auto why = method.delegation.outside.find(node.get());
-      add_node(json, node->name, node->target(), "portable",
+      add_node(json, node->name, node->target(), kernels_of(*node, method),
                why == method.delegation.outside.end() ? "" : why->second);
       continue;
     }
@@ -107,8 +113,10 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
       "method " + method.name + ": " + std::to_string(method.instructions) + " instructions\n";
   const std::vector<exir::Delegation::Call>& calls = method.delegation.calls;
   std::map<std::string, size_t> counts;
+  size_t by_aten = 0;
   for (const auto& node : graph.nodes) {
     ++counts[std::string(node->target())];
+    by_aten += method.by_aten.count(std::string(node->target()));
     if (node->is("delegate::call")) {
       text += delegate_text(*node, calls.at(static_cast<size_t>(node->arg(0).to_int())));
     } else {
@@ -117,11 +125,13 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
   }
   if (backends.empty()) {
     text += "  " + std::to_string(graph.nodes.size()) + " nodes, " + std::to_string(counts.size()) +
-            " operators; all run on portable: no other backend was given\n";
+            " operators; " + (by_aten == 0 ? "all" : std::to_string(graph.nodes.size() - by_aten)) +
+            " run on portable: no other backend was given\n";
   } else {
     text += "  " + delegated_text(method.delegation, backends) +
-            std::to_string(graph.nodes.size() - calls.size()) + " on portable\n";
+            std::to_string(graph.nodes.size() - calls.size() - by_aten) + " on portable\n";
   }
+  if (by_aten != 0) text += "  " + std::to_string(by_aten) + " by PyTorch's operators\n";
   for (const std::string& name : method.delegation.widened) {
     text += "  " + name + " is stored as floats: there is no form of its integers and scales\n";
   }
@@ -131,6 +141,18 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
             name + "\n";
   }
   return text;
+}
+
+std::string aten_text(const exir::ExportedMethod& method) {
+  size_t nodes = 0;
+  std::string names;
+  for (const auto& [name, count] : method.by_aten) {
+    names += (nodes == 0 ? "" : ", ") + name + (count == 1 ? "" : " x " + std::to_string(count));
+    nodes += count;
+  }
+  if (nodes == 0) return {};
+  return std::to_string(nodes) + (nodes == 1 ? " node needs" : " nodes need") +
+         " PyTorch's operators (taper run --aten): " + names;
 }
 
 std::string summary_text(const exir::ExportedMethod& method) {

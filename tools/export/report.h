@@ -14,6 +14,10 @@ namespace taper::tools {
 std::string report_text(const exir::ExportedMethod& method, const exir::Graph& graph,
                         const exir::BackendCompilers& backends);
 
+// "2 nodes need PyTorch's operators (taper run --aten): aten::foo.functional1 x 2"; empty if none
+// does.
+std::string aten_text(const exir::ExportedMethod& method);
+
 // "forward: 52 instructions, 12.3 KB planned ...".
 std::string summary_text(const exir::ExportedMethod& method);
 

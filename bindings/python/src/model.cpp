@@ -19,6 +19,7 @@
 #include "bindings/python/src/input.h"
 #include "bindings/python/src/tensor.h"
 #include "taper/module.h"
+#include "tools/aten_kernels.h"
 #include "tools/backends.h"
 #include "tools/program_runner.h"
 
@@ -32,7 +33,8 @@ struct Loaded {
   std::mutex mutex;
   tools::Backends backends;
   std::vector<Backend> table;  // The backends that the caller wants.
-  Elements bytes;              // The program, unless it is a file.
+  std::vector<KernelTable> kernels;
+  Elements bytes;  // The program, unless it is a file.
   std::optional<Module> module;
   pid_t process = ::getpid();
 };
@@ -135,10 +137,18 @@ Span<const uint8_t> read_bytes(PyObject* source, Loaded* loaded) {
   return {loaded->bytes.get(), loaded->bytes == nullptr ? 0 : size};
 }
 
-ModuleOptions module_options(const Loaded& loaded, const char* data_path, bool portable,
+// The kernels of the package and, if a library is named, PyTorch's operators behind them.
+std::vector<KernelTable> tables_of(bool portable, const char* aten) {
+  const Span<const KernelTable> own = tools::kernel_tables(!portable);
+  std::vector<KernelTable> tables(own.begin(), own.end());
+  if (aten != nullptr) tables.push_back(tools::aten_kernels({true, aten, {}}));
+  return tables;
+}
+
+ModuleOptions module_options(const Loaded& loaded, const char* data_path,
                              unsigned long long max_memory) {
   ModuleOptions options;
-  options.kernels = tools::kernel_tables(!portable);
+  options.kernels = {loaded.kernels.data(), loaded.kernels.size()};
   options.backends = loaded.table;
   options.pool = loaded.backends.thread_pool();
   options.temp_bytes *= std::min(std::max(options.pool.threads, uint32_t{1}), uint32_t{64});
@@ -147,16 +157,16 @@ ModuleOptions module_options(const Loaded& loaded, const char* data_path, bool p
   return options;
 }
 
-// Model(path, bytes, threads, backends, data_path, portable, max_memory): one of the first two is
-// None.
+// Model(path, bytes, threads, backends, data_path, portable, max_memory, aten): one of the first
+// two is None; aten is the path of libtaper_aten.so, or None.
 PyObject* open(PyTypeObject* type, PyObject* args, PyObject*) {
-  const char *path = nullptr, *data_path = nullptr;
+  const char *path = nullptr, *data_path = nullptr, *aten = nullptr;
   PyObject *bytes = Py_None, *names = Py_None;
   unsigned int threads = 0;
   int portable = 0;
   unsigned long long max_memory = 0;
-  if (PyArg_ParseTuple(args, "zOIOzpK", &path, &bytes, &threads, &names, &data_path, &portable,
-                       &max_memory) == 0) {
+  if (PyArg_ParseTuple(args, "zOIOzpKz", &path, &bytes, &threads, &names, &data_path, &portable,
+                       &max_memory, &aten) == 0) {
     return nullptr;
   }
   return guarded([&]() -> PyObject* {
@@ -164,7 +174,8 @@ PyObject* open(PyTypeObject* type, PyObject* args, PyObject*) {
     options.threads = threads;
     auto loaded = std::make_shared<Loaded>(options);
     if (!choose_backends(names, loaded.get())) return nullptr;
-    const ModuleOptions given = module_options(*loaded, data_path, portable != 0, max_memory);
+    loaded->kernels = tables_of(portable != 0, aten);
+    const ModuleOptions given = module_options(*loaded, data_path, max_memory);
     if (path != nullptr) {
       loaded->module.emplace(std::string(path), given);
     } else {

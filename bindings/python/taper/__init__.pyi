@@ -120,7 +120,8 @@ class Program:
 def load(source: Source, *, threads: int | None = None,
          backends: str | Iterable[str] | None = None,
          data_path: str | os.PathLike[str] | None = None, portable: bool = False,
-         max_memory: int | None = None) -> Model: ...
+         max_memory: int | None = None,
+         aten: bool | str | os.PathLike[str] = False) -> Model: ...
 
 # `model` may also be a torch.export.ExportedProgram.
 def export(model: Source | Mapping[str, Any] | Any, *,

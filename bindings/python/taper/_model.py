@@ -207,7 +207,14 @@ class Model:
         return f"Model({self._source}: {state})"
 
 
-def load(source, *, threads=None, backends=None, data_path=None, portable=False, max_memory=None):
+def _aten_path(aten):
+    if aten is True:
+        return os.path.join(os.path.dirname(__file__), "libtaper_aten.so")
+    return None if aten is None or aten is False else os.fspath(aten)
+
+
+def load(source, *, threads=None, backends=None, data_path=None, portable=False, max_memory=None,
+         aten=False):
     """Opens a program and verifies all of it.
 
     source: the path of a .pte, or its bytes.
@@ -216,6 +223,9 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     data_path: a .ptd with the weights of a program that keeps them apart.
     portable: use the portable kernels alone, which is slow.
     max_memory: refuse a method that needs more bytes than this.
+    aten: run what has no kernel by PyTorch's own operators (export with kernels="aten"): the path
+        of libtaper_aten.so, or True if it lies in this package's folder. It knows the operators
+        that are registered when it is first asked for.
     """
     for name, number in (("threads", threads), ("max_memory", max_memory)):
         if number is not None and (not isinstance(number, int) or number < 1):
@@ -227,5 +237,5 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     native = _taper.Model(None if in_memory else os.fspath(source), source if in_memory else None,
                           min(threads or 0, 256), names,
                           None if data_path is None else os.fspath(data_path), portable,
-                          max_memory or 0)
+                          max_memory or 0, _aten_path(aten))
     return Model(native, "bytes" if in_memory else os.fspath(source))

@@ -35,8 +35,34 @@ bool is_check(const Node& node) { return node.outputs.empty(); }
 // canonical_layout's copies, which name the order of all dimensions, that of the parts among them.
 bool is_copy(const Node& node) { return node.is("dim_order_ops::_clone_dim_order"); }
 
+ScalarType complex_type(ScalarType part) {
+  switch (part) {
+    case ScalarType::kHalf:
+      return ScalarType::kComplexHalf;
+    case ScalarType::kDouble:
+      return ScalarType::kComplexDouble;
+    default:
+      return ScalarType::kComplexFloat;
+  }
+}
+
+// The complex type of pairs.
+TensorType whole_type(const Value& pairs) {
+  TensorType type = pairs.type;
+  if (type.dim_order.back() + 1u != type.rank()) {
+    throw Failure("the parts of the complex %" + pairs.name + " do not lie side by side");
+  }
+  type.dtype = complex_type(type.dtype);
+  type.sizes.pop_back();
+  type.dim_order.pop_back();
+  type.pairs = false;
+  return type;
+}
+
 class Splitter {
  public:
+  explicit Splitter(Aten aten) : aten_(aten) {}
+
   int run(Graph& graph) {
     return rewrite_sized(graph, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
       return touches(node) && !is_higher_order(node) && !is_check(node) && !is_copy(node) &&
@@ -50,36 +76,60 @@ class Splitter {
   bool replace(Node& node, Rewriter& rewriter, SizeTable& sizes) {
     const Decomposition* entry = find_complex_rule(node.target());
     if (entry == nullptr) {
-      refuse(node, std::string(node.target()) + " is not supported on complex numbers");
-      return false;
+      return leave_or_refuse(node, rewriter,
+                             std::string(node.target()) + " is not supported on complex numbers");
     }
     try {
       Builder builder(node, rewriter, sizes);
       entry->rule(builder);
       return true;
     } catch (const Failure& failure) {
-      refuse(node, failure.what());
-      return false;
+      return leave_or_refuse(node, rewriter, failure.what());
     }
   }
 
-  void refuse(Node& node, const std::string& message) {
+  bool leave_or_refuse(Node& node, Rewriter& rewriter, const std::string& message) {
+    const OperatorRegistry& operators = *rewriter.graph().operators();
+    if (aten_ == Aten::kYes && why_not_aten(node, operators).empty()) {
+      leave(node, rewriter);
+      return true;
+    }
     problems.push_back(diagnose(node, "complex-numbers", message));
     problems.back().remedy = "compute with real tensors: torch.view_as_real(x)";
     mark_refused(node);
+    return false;
   }
-};
 
-ScalarType complex_type(ScalarType part) {
-  switch (part) {
-    case ScalarType::kHalf:
-      return ScalarType::kComplexHalf;
-    case ScalarType::kDouble:
-      return ScalarType::kComplexDouble;
-    default:
-      return ScalarType::kComplexFloat;
+  // PyTorch's operator takes and gives complex tensors; copies of them are pairs.
+  static void leave(Node& node, Rewriter& rewriter) {
+    const auto joined = [&](Argument& arg) {
+      if (!arg.is_value() || !arg.value()->type.pairs) return;
+      arg = rewriter.emit("aten::view_as_complex_copy", {arg}, {whole_type(*arg.value())})[0];
+    };
+    for (Argument& arg : node.args) {
+      joined(arg);
+      if (!arg.is_list()) continue;
+      for (Argument& item : arg.list()) joined(item);
+    }
+    leave_to_aten(node, *rewriter.graph().operators());
+    Node* call = rewriter.emit_node(node.schema, node.args);
+    for (Value* out : node.outputs) {
+      const bool pairs = out->type.pairs;
+      Value* result = rewriter.graph().new_tensor(out->name, pairs ? whole_type(*out) : out->type);
+      result->producer = call;
+      call->outputs.push_back(result);
+      if (!pairs) rewriter.replace(out, result);
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      Value* out = node.outputs[i];
+      if (!out->type.pairs) continue;
+      const Argument whole = call->outputs[i];
+      rewriter.replace(out, rewriter.emit("aten::view_as_real_copy", {whole}, {out->type})[0]);
+    }
   }
-}
+
+  const Aten aten_;
+};
 
 // Inputs and outputs stay complex: a copy stands between each and the pairs that the program
 // computes with.
@@ -102,17 +152,7 @@ class Border {
   }
 
  private:
-  Value* whole_of(const Value& pairs) {
-    TensorType type = pairs.type;
-    if (type.dim_order.back() + 1u != type.rank()) {
-      throw Failure("the parts of the complex %" + pairs.name + " do not lie side by side");
-    }
-    type.dtype = complex_type(type.dtype);
-    type.sizes.pop_back();
-    type.dim_order.pop_back();
-    type.pairs = false;
-    return graph_.new_tensor(pairs.name, type);
-  }
+  Value* whole_of(const Value& pairs) { return graph_.new_tensor(pairs.name, whole_type(pairs)); }
 
   Value* read(Value* pairs) {
     Value* whole = whole_of(*pairs);
@@ -158,8 +198,8 @@ void clear_marks(Graph& graph) {
 
 }  // namespace
 
-int split_complex(Graph& graph) {
-  Splitter splitter;
+int split_complex(Graph& graph, Aten aten) {
+  Splitter splitter(aten);
   int total = 0;
   const std::vector<Graph*> graphs = all_graphs(graph);
   for (Graph* each : graphs) total += splitter.run(*each);

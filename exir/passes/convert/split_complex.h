@@ -15,11 +15,12 @@
 #pragma once
 
 #include "exir/ir/graph.h"
+#include "exir/ops/aten_calls.h"
 
 namespace taper::exir {
 
 // Returns the number of calls replaced. Throws Failure with one diagnostic per call that has no
-// rule for complex numbers.
-int split_complex(Graph& graph);
+// rule for complex numbers and is not left to PyTorch's operators; those are given complex tensors.
+int split_complex(Graph& graph, Aten aten = Aten::kNo);
 
 }  // namespace taper::exir

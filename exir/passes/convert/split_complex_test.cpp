@@ -52,6 +52,25 @@ TEST(SplitComplex, WhatHasNoRuleIsNamed) {
   }
 }
 
+// PyTorch's operator takes and gives complex tensors, which are pairs before and after it.
+TEST(SplitComplex, WhatHasNoRuleIsLeftToPyTorch) {
+  const auto graph = polar_graph("aten::acosh(%z)");
+  Value& result = *graph->nodes[1]->outputs[0];
+  result.type.pairs = true;
+  result.type.sizes.emplace_back(2);
+  result.type.dim_order = {0, 1};
+  EXPECT_EQ(split_complex(*graph, Aten::kYes), 2);
+  std::vector<std::string> found = targets(*graph);
+  found.erase(found.begin(), found.end() - 4);
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"aten::view_as_complex_copy", "by_aten::aten::acosh",
+                                      "aten::view_as_real_copy", "aten::view_as_complex_copy"}));
+  const auto call = graph->nodes.end() - 3;
+  EXPECT_EQ((*call)->arg(0).value()->type.dtype, ScalarType::kComplexFloat);
+  EXPECT_EQ((*call)->outputs[0]->type.dtype, ScalarType::kComplexFloat);
+  EXPECT_EQ((*call)->outputs[0]->type.rank(), 1u);
+}
+
 // What run_decompositions() makes of a write: real numbers into complex ones, and the other way.
 TEST(SplitComplex, ACopyTakesTypeAndSizesOfItsDestination) {
   const auto into_complex = polar_graph("aten::copy(%z, %r)");

@@ -105,14 +105,21 @@ Failure unsupported(const OperatorRegistry& known, const MissingCalls& missing,
 
 }  // namespace
 
-int to_out_variants(Graph& graph, const HasKernel& has_kernel, const std::string& remedy) {
+int to_out_variants(Graph& graph, const HasKernel& has_kernel, const std::string& remedy,
+                    Aten aten) {
   int changed = 0;
   MissingCalls missing;
   for (Graph* g : all_graphs(graph)) {
     for (const auto& node : g->nodes) {
       if (stays(*node)) continue;
+      if (is_left_to_aten(*node)) {
+        call_functional_form(*node);
+        ++changed;
+        continue;
+      }
       const std::shared_ptr<const Schema> out = kernel_schema(*graph.operators(), *node->schema);
-      if (out == nullptr || !has_kernel(out->name, *node)) {
+      const bool by_aten = aten == Aten::kYes && why_not_aten(*node, *graph.operators()).empty();
+      if (out == nullptr || !(by_aten || has_kernel(out->name, *node))) {
         note(missing, *node);
         continue;
       }

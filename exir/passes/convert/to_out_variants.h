@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "exir/ir/graph.h"
+#include "exir/ops/aten_calls.h"
 
 namespace taper::exir {
 
@@ -30,6 +31,6 @@ inline constexpr char kNoKernelRemedy[] =
 // Returns the number of nodes changed. Throws Failure that lists every operator without an out
 // variant or kernel: how often it occurs, where, and what would help.
 int to_out_variants(Graph& graph, const HasKernel& has_kernel,
-                    const std::string& remedy = kNoKernelRemedy);
+                    const std::string& remedy = kNoKernelRemedy, Aten aten = Aten::kNo);
 
 }  // namespace taper::exir

@@ -8,6 +8,7 @@
 
 #include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
+#include "exir/ops/aten_calls.h"
 
 namespace taper::exir {
 namespace {
@@ -87,6 +88,11 @@ std::unordered_map<const Value*, Value*> equal_constants(const Graph& graph) {
   return same;
 }
 
+// Whether two such calls may have different results. Of PyTorch's own operators that is not known.
+bool is_random(const Node& node, const OperatorRegistry& operators) {
+  return is_left_to_aten(node) || operators.tags(node.target()).random;
+}
+
 int merge(Graph& graph) {
   const auto same = equal_constants(graph);
   std::unordered_map<std::string, const Node*> seen;
@@ -100,7 +106,7 @@ int merge(Graph& graph) {
       first = false;
     }
     if (node.outputs.empty() || node.schema->mutates()) return false;
-    if (graph.operators()->tags(node.target()).random || !write_key(node, key)) return false;
+    if (is_random(node, *graph.operators()) || !write_key(node, key)) return false;
     const auto [found, fresh] = seen.try_emplace(key, &node);
     if (fresh || !same_types(node, *found->second)) return false;
     for (size_t i = 0; i < node.outputs.size(); ++i) {

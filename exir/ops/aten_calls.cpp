@@ -1,0 +1,106 @@
+// A mark in the operator's name, and the schema of the functional form.
+
+#include "exir/ops/aten_calls.h"
+
+#include "exir/ir/registry.h"
+#include "exir/ir/rewrite.h"
+#include "exir/ops/declare.h"
+#include "kernels_portable/kernel_table.h"
+
+namespace taper::exir {
+namespace {
+
+constexpr std::string_view kByAten = "by_aten::";
+
+// Running statistics, which these write although their schemas do not say so.
+constexpr std::string_view kSilentWriters[] = {"batch_norm", "instance_norm"};
+
+bool is_tensor(const Argument& arg) {
+  return arg.is_value() && arg.value()->kind == ValueKind::kTensor;
+}
+
+// The schema of the operator that the node called before it was refused. Of one that nobody knows
+// it is made of the call.
+std::shared_ptr<const Schema> own_schema(const Node& node, const OperatorRegistry& operators) {
+  const std::string name(called_operator(node));
+  if (const std::shared_ptr<const Schema> known = operators.find(name)) return known;
+  auto schema = std::make_shared<Schema>(*node.schema);
+  schema->name = name;
+  return schema;
+}
+
+// Operators of PyTorch and of libraries that register theirs with it.
+bool is_of_dispatcher(std::string_view name, const OperatorRegistry& operators) {
+  if (name.starts_with("aten::")) return true;
+  return !name.starts_with("python::") && !name.starts_with("higher_order::") &&
+         operators.find(name) == nullptr;
+}
+
+std::string why_not_arguments(const Node& node, const Schema& schema) {
+  if (node.args.size() != schema.args.size()) return "its arguments are not known";
+  for (size_t i = 0; i < schema.args.size(); ++i) {
+    const ArgType& type = schema.args[i].type;
+    const Argument& arg = node.args[i];
+    if (type.base == TypeBase::kGraph) return "it takes a graph";
+    if (arg.is_none() || arg.is_list() || type.base == TypeBase::kAny) continue;
+    if (type.base == TypeBase::kTensor && !is_tensor(arg)) return "a number is given as a tensor";
+    if (type.base != TypeBase::kTensor && is_tensor(arg)) return "a number of it is complex";
+  }
+  return {};
+}
+
+std::string why_not_results(const Node& node, const Schema& schema) {
+  if (node.outputs.empty()) return "it has no results";
+  for (const SchemaReturn& item : schema.returns) {
+    if (item.type.list && schema.returns.size() > 1) return "one of its results is a list";
+  }
+  for (const Value* output : node.outputs) {
+    if (output->kind != ValueKind::kTensor) return "one of its results is a number";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string why_not_aten(const Node& node, const OperatorRegistry& operators) {
+  const std::shared_ptr<const Schema> schema = own_schema(node, operators);
+  const std::string& name = schema->name;
+  if (!is_of_dispatcher(name, operators)) return "PyTorch has no such operator";
+  if (schema->mutates()) return "it writes an argument";
+  for (std::string_view part : kSilentWriters) {
+    if (name.find(part) != name.npos) return "it may write an argument";
+  }
+  const std::string why = why_not_arguments(node, *schema);
+  return why.empty() ? why_not_results(node, *schema) : why;
+}
+
+void leave_to_aten(Node& node, const OperatorRegistry& operators) {
+  auto schema = std::make_shared<Schema>(*own_schema(node, operators));
+  schema->name.insert(0, kByAten);
+  for (SchemaArg& arg : schema->args) arg.alias.clear();
+  for (SchemaReturn& item : schema->returns) item.alias.clear();
+  node.schema = std::move(schema);
+}
+
+bool is_left_to_aten(const Node& node) { return node.target().starts_with(kByAten); }
+
+void call_functional_form(Node& node) {
+  const std::string form = "functional" + std::to_string(node.args.size());
+  const std::string name = with_overload(node.schema->name.substr(kByAten.size()), form);
+  node.schema = std::make_shared<Schema>(*kernel_of(*node.schema, name));
+}
+
+std::map<std::string, size_t> calls_of_aten(Graph& graph) {
+  std::map<std::string, size_t> calls;
+  for (const Graph* each : all_graphs(graph)) {
+    for (const auto& node : each->nodes) {
+      const bool kernel = node->schema->mutates();
+      if (kernel && find_kernel(portable::portable_kernels(), node->target()) == nullptr) {
+        ++calls[std::string(node->target())];
+      }
+    }
+  }
+  return calls;
+}
+
+}  // namespace taper::exir

@@ -1,0 +1,44 @@
+"""The Python package with PyTorch's own operators, among them one that Python implements.
+
+    python_package.py FOLDER_OF_THE_PACKAGE libtaper_aten.so
+"""
+
+import sys
+
+import torch
+
+sys.path.insert(0, sys.argv[1])
+import taper
+
+library = torch.library.Library("by_python", "DEF")
+library.define("triple(Tensor x) -> Tensor")
+library.impl("triple", lambda x: x * 3, "CPU")
+library.impl("triple", torch.empty_like, "Meta")
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.ops.by_python.triple(x) + 1, torch.linalg.eigvals(x)
+
+
+x = torch.randn(3, 3)
+exported = torch.export.export(Model(), (x,))
+try:
+    taper.export(exported)
+    sys.exit("it is compiled without kernels='aten'")
+except taper.CompileError as error:
+    assert len(error.problems) == 2, error
+program = taper.export(exported, kernels="aten")
+try:
+    program.load().forward(x)
+    sys.exit("it runs without aten=")
+except taper.Error as error:
+    assert "(--aten)" in str(error) or "functional1" in str(error), error
+try:
+    program.load(aten=True)
+    sys.exit("there is no library in the package")
+except taper.Error as error:
+    assert "libtaper_aten.so" in str(error), error
+got = program.load(aten=sys.argv[2]).forward(x)
+torch.testing.assert_close(tuple(got), Model()(x))
+print("ok   the Python package")
