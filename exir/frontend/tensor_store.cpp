@@ -199,7 +199,8 @@ TensorData TensorStore::copy_dense(const TensorView& view, const Blob& storage, 
 }
 
 TensorData TensorStore::copy_float8(const TensorView& view, const Blob& storage, uint64_t numel) {
-  budget_->take_bytes(3 * numel, view.storage);  // check_window has counted the elements.
+  if (numel > UINT64_MAX / 3) bad_weights("has impossible sizes");
+  budget_->take_bytes(3 * numel, view.storage);
   std::vector<uint8_t> elements(numel);
   gather(view, storage.bytes.data(), 1, elements.data());
   return own_bytes(widen_float8(view.float8, elements));

@@ -128,6 +128,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"overflow", entry("t", "w_0", 3, {1LL << 40, 1LL << 40}, {0, 0}, 0), "impossible"},
         Bad{"stride_overflow", entry("t", "w_0", 3, {3}, {1LL << 62}, 0), "impossible"},
         Bad{"expanded_bomb", entry("t", "w_0", 3, {1LL << 30}, {0}, 0), "unpacks to far more"},
+        Bad{"float8_overflow", entry("t", "w_0", 29, {1LL << 62}, {0}, 0), "unpacks to far more"},
+        Bad{"float8_bomb", entry("t", "w_0", 30, {1LL << 30}, {0}, 0), "unpacks to far more"},
+        Bad{"float8_too_long", entry("t", "w_0", 31, {49}, {1}, 0), "holds only 48"},
         Bad{"no_strides", entry("t", "w_0", 3, {2, 2}, {1}, 0), "strides"},
         Bad{"no_file", entry("t", "w_9", 3, {1}, {1}, 0),
             "lies in 'w_9', which the archive does not hold"},
@@ -140,6 +143,15 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"no_meta", R"("t": {"path_name": "w_0", "tensor_meta": {"dtype": 3}})",
             "'sizes' is missing"}),
     [](const auto& info) { return info.param.name; });
+
+// The bytes of `w_0` are 0, 0, 1, 0, 2, 0, 3, ...; code 2 of float8_e4m3fn is 2 * 2^-9, which as
+// float16 has the exponent 7.
+TEST(TensorStore, EightBitFloatsBecomeDenseHalves) {
+  Archive archive(entry("t", "w_0", 29, {2, 2}, {2, 4}, 0));
+  const TensorStore::Tensor t = archive.store.load("t");
+  EXPECT_EQ(t.type.dtype, ScalarType::kHalf);
+  EXPECT_EQ(values(t.data), (std::vector<int16_t>{0, 0x1C00, 0x1800, 0x1E00}));
+}
 
 TEST(TensorStore, PickledWeightsMustBeAnArchive) {
   const std::string file = zip_of({{"w.pt", "not a zip"}});

@@ -142,5 +142,23 @@ TEST(TaperNodes, ALayerNormInPrimitiveOperatorsIsOneNode) {
   EXPECT_EQ(compile(text + "  return %y, %c", kAll).kinds(), "FullyConnected Subtract RmsNorm");
 }
 
+TEST(TaperNodes, ForExecutorchNoResultIsWithoutDimensions) {
+  const std::string text = R"(  input %x: float32[4, 64]
+  input %w: float32[64, 64]
+  %m: float32[4, 64] = aten::mm(%x, %w)
+  %s: float32[] = aten::mean.dim(%m, [0, 1], False)
+  %y: float32[] = aten::tanh(%s)
+  return %m, %y
+)";
+  exir::PartitionOptions options;
+  EXPECT_TRUE(compile(text, options).outside.empty());
+  options.for_executorch = true;
+  const Compiled r = compile(text, options);
+  ASSERT_EQ(r.outside.size(), 2u);
+  for (const std::string& why : r.outside) {
+    EXPECT_NE(why.find("ExecuTorch takes no result without dimensions"), std::string::npos) << why;
+  }
+}
+
 }  // namespace
 }  // namespace taper::xnnpack

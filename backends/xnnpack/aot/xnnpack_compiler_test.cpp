@@ -158,24 +158,6 @@ TEST(XnnpackCompiler, ForExecutorchAReshapeLeavesOneSizeOpen) {
   EXPECT_EQ(r.outside[0], "aten::view_copy: a reshape in ExecuTorch has at most one dynamic size");
 }
 
-TEST(XnnpackCompiler, ForExecutorchNoResultIsWithoutDimensions) {
-  const std::string text = R"(  input %x: float32[4, 64]
-  input %w: float32[64, 64]
-  %m: float32[4, 64] = aten::mm(%x, %w)
-  %s: float32[] = aten::mean.dim(%m, [0, 1], False)
-  %y: float32[] = aten::tanh(%s)
-  return %m, %y
-)";
-  exir::PartitionOptions options;
-  EXPECT_TRUE(compile(text, options).outside.empty());
-  options.for_executorch = true;
-  const Compiled r = compile(text, options);
-  ASSERT_EQ(r.outside.size(), 2u);
-  for (const std::string& why : r.outside) {
-    EXPECT_NE(why.find("ExecuTorch takes no result without dimensions"), std::string::npos) << why;
-  }
-}
-
 TEST(XnnpackCompiler, WhatIsRepeatedOpenlyIsTakenIfItsReaderBroadcasts) {
   const std::string body = R"(  range s0 = [1, 8]
   range s1 = [2, 32]
