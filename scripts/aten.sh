@@ -2,20 +2,21 @@
 # Builds libtaper_aten.so for the PyTorch of scripts/venv.sh, and a library of custom operators, and
 # runs programs that need them, by the command and by the Python package (test/aten).
 #
-#   scripts/aten.sh [BUILD]                  BUILD defaults to build/release
+#   scripts/aten.sh [BUILD]                  BUILD defaults to build/aten
 #   scripts/aten.sh --operators [OPTION...]  PyTorch's operator database instead, with what has no
 #                                            kernel here left to PyTorch (test/oracle/opinfo.py)
 set -eu
 cd "$(dirname "$0")/.."
 python=$(scripts/venv.sh)
-build=build/release
+build=build/aten  # What is installed from build/release is not to depend on PyTorch.
 case "${1:-}" in '' | --*) ;; *)
   build=$1
   shift
   ;;
 esac
 scripts/deps.sh wheel >&2
-cmake -S . -B "$build" -DTAPER_ATEN=ON -DTAPER_ATEN_PYTHON="$python" -DTAPER_PYTHON=ON >/dev/null
+cmake --preset release -B "$build" -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF -DTAPER_PYTHON=ON \
+  -DTAPER_ATEN=ON -DTAPER_ATEN_PYTHON="$python" >/dev/null
 cmake --build "$build" --parallel "${JOBS:-2}" --target taper taper_aten taper_python
 if [ "${1:-}" = --operators ]; then
   shift

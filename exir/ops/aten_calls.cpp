@@ -42,6 +42,7 @@ std::string why_not_arguments(const Node& node, const Schema& schema) {
     const ArgType& type = schema.args[i].type;
     const Argument& arg = node.args[i];
     if (type.base == TypeBase::kGraph) return "it takes a graph";
+    if (type.base == TypeBase::kScalar && type.list) return "it takes a list of numbers";
     if (arg.is_none() || arg.is_list() || type.base == TypeBase::kAny) continue;
     if (type.base == TypeBase::kTensor && !is_tensor(arg)) return "a number is given as a tensor";
     if (type.base != TypeBase::kTensor && is_tensor(arg)) return "a number of it is complex";

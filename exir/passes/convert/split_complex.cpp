@@ -106,8 +106,11 @@ class Splitter {
       if (!arg.is_value() || !arg.value()->type.pairs) return;
       arg = rewriter.emit("aten::view_as_complex_copy", {arg}, {whole_type(*arg.value())})[0];
     };
+    const bool gives_complex = node.outputs[0]->type.pairs;
     for (Argument& arg : node.args) {
       joined(arg);
+      // The front end reads the dtype of complex numbers as that of their parts, too.
+      if (arg.is<ScalarType>() && gives_complex) arg = complex_type(std::get<ScalarType>(arg.v));
       if (!arg.is_list()) continue;
       for (Argument& item : arg.list()) joined(item);
     }
