@@ -5,6 +5,7 @@
 #include "exir/memory/storage.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "exir/memory/aliasing.h"
@@ -132,7 +133,9 @@ class Assigner {
         out_.places[value] = new_storage(value, lives_[value]);
       }
     }
-    const std::vector<ViewOf> views = views_of(node);
+    std::vector<ViewOf> views = views_of(node);
+    // Unless all results are views, the kernel runs and writes each: none may lie in its operand.
+    if (views.size() > 1 && !can_all_be_views(node, views)) views.clear();
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const Value* value = node.outputs[i];
       if (!is_tensor(value) || out_.places.count(value) != 0) continue;
@@ -149,20 +152,38 @@ class Assigner {
   // A view shares its base's storage, unless that is a state that is overwritten while the view
   // lives.
   bool place_view(const Value* value, const ViewOf& view) {
+    const std::optional<Place> place = place_of_view(value, view);
+    if (!place) return false;
+    if (place->storage < 0) {
+      out_.places[value] = *place;
+    } else {
+      join(value, *place);
+    }
+    return true;
+  }
+
+  std::optional<Place> place_of_view(const Value* value, const ViewOf& view) const {
     if (view.base == nullptr || !value->type.is_static() || !view.base->type.is_static()) {
-      return false;
+      return std::nullopt;
     }
     const auto base = out_.places.find(view.base);
-    if (base == out_.places.end()) return false;
+    if (base == out_.places.end()) return std::nullopt;
     Place place = base->second;
     place.offset += view.offset;
     if (place.storage < 0) {
-      if (place.offset != 0) return false;
-      out_.places[value] = place;
-      return true;
+      if (place.offset != 0) return std::nullopt;
+    } else if (fixed_.count(place.storage) != 0 && lives_.at(value).last >= end_) {
+      return std::nullopt;
     }
-    if (fixed_.count(place.storage) != 0 && lives_[value].last >= end_) return false;
-    join(value, place);
+    return place;
+  }
+
+  bool can_all_be_views(const Node& node, const std::vector<ViewOf>& views) const {
+    for (size_t i = 0; i < views.size(); ++i) {
+      const Value* value = node.outputs[i];
+      if (external_.count(value) != 0 || out_.places.count(value) != 0) return false;
+      if (!place_of_view(value, views[i])) return false;
+    }
     return true;
   }
 

@@ -97,6 +97,16 @@ TEST(Storage, InputsAndOutputsOfTheApplicationAreNotPlanned) {
   EXPECT_EQ(a.storages.rows.size(), 2u);                  // s and a.
 }
 
+TEST(Storage, ASplitWithAnOutputOfTheApplicationCopiesAllOfItsResults) {
+  const Assigned a = assign(R"(  input %x: float32[4, 2]
+  %a: float32[4, 2] = aten::relu(%x)
+  %b: float32[2, 2], %c: float32[2, 2] = aten::split_with_sizes_copy(%a, [2, 2])
+  return %b)",
+                            IoMemory::kApplication);
+  EXPECT_NE(a.place("c").storage, a.place("a").storage);  // The kernel reads a and writes c.
+  EXPECT_TRUE(a.storages.elided.empty());
+}
+
 TEST(Storage, UnboundedSizesAreRefusedByName) {
   try {
     assign(R"(  range s7 = [1, inf]

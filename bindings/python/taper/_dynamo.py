@@ -23,7 +23,8 @@ def backend(graph, examples, *, options=None):
     _kinds.kind_of(torch.empty(0))  # The compiled half learns of PyTorch's tensors.
     if not needs_autograd(graph, examples):
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
-        symbolic = [node.meta["example_value"] for node in inputs]  # The examples have no symbols.
+        symbolic = [node.meta.get("example_value", example)  # The examples have no symbols.
+                    for node, example in zip(inputs, examples, strict=True)]
         return torch._dynamo.disable(Graph(graph, symbolic, options))
     return _with_autograd(graph, examples, options)
 
