@@ -46,6 +46,9 @@ install(DIRECTORY ${TAPER_FLATBUFFERS_INCLUDE}/flatbuffers DESTINATION ${source_
   FILES_MATCHING PATTERN "*.h" PATTERN "pch" EXCLUDE)
 install(FILES cmake/select.cmake DESTINATION ${package_dir})
 
+# What an application needs to open libtaper_aten.so.
+install(FILES aten/interface.h DESTINATION ${include_dir}/aten)
+
 if(TAPER_HAS_OPTIMIZED)
   taper_install(optimized taper_kernels_optimized)
   install(FILES kernels_optimized/kernel_table.h kernels_optimized/cores/gemm.h
