@@ -28,4 +28,4 @@ function(taper_old_library target name version)
 endfunction()
 
 taper_old_library(taper_python pthread 0 pthread_create pthread_join pthread_once)
-taper_old_library(taper_python dl 2 dlopen dlsym)
+taper_old_library(taper_python dl 2 dlerror dlopen dlsym)
