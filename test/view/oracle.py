@@ -46,7 +46,8 @@ def states_eight_bits(node):
     """Whether it says that a tensor has 8-bit floats: such a tensor is read as float32, and the
     node is left out."""
     states = [i["arg"].get("as_scalar_type") for i in node["inputs"] if i["name"] == "dtype"]
-    return "_assert_tensor_metadata" in node["target"] and any(s in EIGHT_BIT_FLOATS for s in states)
+    is_statement = "_assert_tensor_metadata" in node["target"]
+    return is_statement and any(state in EIGHT_BIT_FLOATS for state in states)
 
 
 def exported_nodes(path):
