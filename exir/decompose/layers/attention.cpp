@@ -51,6 +51,12 @@ Value* mask_of(Builder& b, Value* query, Value* key) {
   return mask->type.dtype == ScalarType::kBool ? additive(b, mask, query->type.dtype) : mask;
 }
 
+// The factor of the scores. REQUIRES: it is given, or the width of the query is known.
+double scale_of(Builder& b) {
+  if (b.has("scale")) return b.arg("scale").to_double();
+  return 1.0 / std::sqrt(static_cast<double>(dim_of(b.in("query"), -1).as_int()));
+}
+
 // query key^T scale, with the root of the scale applied to each side so that 16-bit floats do not
 // overflow.
 Value* scaled_scores(Builder& b, Value* query, Value* key) {
@@ -61,8 +67,7 @@ Value* scaled_scores(Builder& b, Value* query, Value* key) {
     Value* half = b.op("pow.Tensor_Scalar", {size, -0.25});
     return b.op("matmul", {b.mul(query, half), b.mul(transposed, half)});
   }
-  const double scale = b.has("scale") ? b.arg("scale").to_double()
-                                      : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
+  const double scale = scale_of(b);
   const double half = std::sqrt(std::abs(scale));
   return b.op("matmul", {b.mul(query, scale < 0 ? -half : half), b.mul(transposed, half)});
 }
@@ -161,16 +166,13 @@ bool is_one_operator(const Node& node) {
 
 void attention_operator(Builder& b) {
   Value* query = b.in("query");
-  const Sym width = dim_of(query, -1);
-  const double scale = b.has("scale") ? b.arg("scale").to_double()
-                                      : 1.0 / std::sqrt(static_cast<double>(width.as_int()));
   Argument mask;
   if (b.has("attn_mask")) {
     Value* given = b.in("attn_mask");
     mask = given->type.dtype == ScalarType::kBool ? additive(b, given, query->type.dtype) : given;
   }
-  b.result(b.op("taper::attention",
-                {query, b.in("key"), b.in("value"), mask, scale, b.arg("is_causal").to_bool()}));
+  b.result(b.op("taper::attention", {query, b.in("key"), b.in("value"), mask, scale_of(b),
+                                     b.arg("is_causal").to_bool()}));
 }
 
 }  // namespace

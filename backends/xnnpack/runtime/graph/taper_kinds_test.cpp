@@ -6,8 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "backends/xnnpack/runtime/payload/payload_for_test.h"
-#include "backends/xnnpack/runtime/stages/stages.h"
+#include "backends/xnnpack/runtime/stages/stages_for_test.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -16,26 +15,10 @@ using wire::NodeContent;
 
 constexpr uint32_t kNothing = UINT32_MAX;
 
-Floats some_numbers(size_t count, size_t step) {
-  Floats all(count);
-  for (size_t i = 0; i < count; ++i) all[i] = static_cast<float>(i * step % 211) / 20 - 5;
-  return all;
-}
-
 size_t count_of(const Sizes& sizes) {
   size_t count = 1;
   for (const uint32_t size : sizes) count *= size;
   return count;
-}
-
-size_t stage_count(const std::vector<uint8_t>& payload) {
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  Stages stages;
-  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, 1 << 30, {}).ok());
-  return stages.size();
 }
 
 // y = -node(-x): one of our nodes between two of XNNPACK's; x and y have `sizes`.

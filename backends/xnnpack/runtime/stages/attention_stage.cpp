@@ -17,10 +17,10 @@ using wire::NodeContent;
 
 // A stage costs about a microsecond; XNNPACK computes fewer scores in less.
 constexpr uint64_t kLeastScores = 8192;
-constexpr uint64_t kLineFloats = WorkMemory::kAlignment / sizeof(float);
 
-uint64_t round_up(uint64_t floats) {
-  return (floats + kLineFloats - 1) / kLineFloats * kLineFloats;
+// So many floats, and those up to where the next may begin.
+uint64_t aligned(int64_t floats) {
+  return WorkMemory::aligned(static_cast<uint64_t>(floats) * sizeof(float)) / sizeof(float);
 }
 
 // The sizes of the last two dimensions; 1 for those that a tensor lacks.
@@ -182,12 +182,10 @@ Status AttentionStage::reshape(Span<const XnnValue> values) {
   sizes_.keys = columns_of(values[nodes_.scores].shape);
   if (nodes_.mask != kNone) reshape_mask(values);
   block_ = optimized::attention_block(queries_, sizes_.keys);
-  block_floats_ = round_up(static_cast<uint64_t>(block_ * sizes_.keys));
+  block_floats_ = aligned(block_ * sizes_.keys);
   if (optimized::attention_packs(queries_)) {
-    key_.panel_floats =
-        round_up(static_cast<uint64_t>(optimized::panel_floats(sizes_.elements, sizes_.keys)));
-    value_.panel_floats =
-        round_up(static_cast<uint64_t>(optimized::panel_floats(sizes_.keys, sizes_.width)));
+    key_.panel_floats = aligned(optimized::panel_floats(sizes_.elements, sizes_.keys));
+    value_.panel_floats = aligned(optimized::panel_floats(sizes_.keys, sizes_.width));
   }
   return {};
 }

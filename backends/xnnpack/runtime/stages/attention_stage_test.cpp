@@ -7,8 +7,7 @@
 
 #include <cmath>
 
-#include "backends/xnnpack/runtime/payload/payload_for_test.h"
-#include "backends/xnnpack/runtime/stages/stages.h"
+#include "backends/xnnpack/runtime/stages/stages_for_test.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
 namespace taper::xnnpack {
@@ -19,18 +18,12 @@ using wire::NodeContent;
 constexpr uint32_t kElements = 20, kWidth = 36;
 constexpr float kScale = 0.25f;
 
-Floats some_numbers(size_t count, size_t step) {
-  Floats all(count);
-  for (size_t i = 0; i < count; ++i) all[i] = static_cast<float>(i * step % 211) / 105 - 1;
-  return all;
-}
-
 // A tensor with its sizes; sizes of 1 repeat.
 struct Array {
   Sizes sizes;
   Floats data;
 
-  Array(Sizes all, size_t step) : sizes(std::move(all)), data(some_numbers(count(), step)) {}
+  Array(Sizes all, size_t step) : sizes(std::move(all)), data(some_numbers(count(), step, 1)) {}
   size_t count() const {
     size_t n = 1;
     for (uint32_t size : sizes) n *= size;
@@ -152,20 +145,10 @@ struct Model {
   PayloadBuilder p;
 };
 
-size_t stages_of(const std::vector<uint8_t>& payload) {
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  Stages stages;
-  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, 1 << 30, {}).ok());
-  return stages.size();
-}
-
 void check(const Case& c) {
   Model model(c);
   const std::vector<uint8_t> payload = model.p.finish();
-  EXPECT_EQ(stages_of(payload), has_own_stages() ? 2 : 1);
+  EXPECT_EQ(stage_count(payload), has_own_stages() ? 2 : 1);
   XnnpackOptions options;
   options.threads = c.threads;
   Loaded loaded(payload, options);
@@ -211,7 +194,7 @@ TEST(AttentionStage, HeadsInOneDimensionOrTwo) {
 TEST(AttentionStage, LeavesScoresThatOthersRead) {
   Model model({});
   model.p.unary(NodeContent::Negate, model.product, model.p.output({2, 3, 40, 90}));
-  EXPECT_EQ(stages_of(model.p.finish()), 1u);
+  EXPECT_EQ(stage_count(model.p.finish()), 1u);
 }
 
 // The products have one head, and the mask two.
@@ -224,7 +207,7 @@ TEST(AttentionStage, LeavesScoresThatTheMaskEnlarges) {
   p.binary(NodeContent::Add, products, m, scores);
   p.unary(NodeContent::Softmax, scores, weights);
   p.binary(NodeContent::BatchMatrixMultiply, weights, k, y);
-  EXPECT_EQ(stages_of(p.finish()), 1u);
+  EXPECT_EQ(stage_count(p.finish()), 1u);
 }
 
 }  // namespace

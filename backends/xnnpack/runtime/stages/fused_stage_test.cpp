@@ -8,8 +8,7 @@
 #include <cmath>
 #include <functional>
 
-#include "backends/xnnpack/runtime/payload/payload_for_test.h"
-#include "backends/xnnpack/runtime/stages/stages.h"
+#include "backends/xnnpack/runtime/stages/stages_for_test.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -17,12 +16,6 @@ namespace {
 using wire::NodeContent;
 
 constexpr uint32_t kRows = 77, kColumns = 133;
-
-Floats some_numbers(size_t count, size_t step) {
-  Floats all(count);
-  for (size_t i = 0; i < count; ++i) all[i] = static_cast<float>(i * step % 211) / 20 - 5;
-  return all;
-}
 
 // A payload with one input and one result; both have `sizes`.
 struct Chain {
@@ -66,16 +59,6 @@ struct Chain {
 
 using Row = std::vector<double>;
 using Function = std::function<void(Row&)>;
-
-size_t stage_count(const std::vector<uint8_t>& payload) {
-  const BackendInitContext context("forward", nullptr, nullptr, {});
-  Subgraph graph;
-  Stages stages;
-  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
-  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
-  EXPECT_TRUE(stages.build(graph, 1 << 30, {}).ok());
-  return stages.size();
-}
 
 // Checks that the result is the negative of what `function` makes of each row. `stages` is the
 // number of stages if we have vector code for the processor.

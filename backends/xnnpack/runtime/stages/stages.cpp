@@ -23,8 +23,6 @@ constexpr size_t kMostBuffers = 512;
 // The same for graphs with reshapes that XNNPACK does not support, which have to be parts.
 constexpr size_t kMostPartsAtAll = 2048;
 
-uint64_t round_up(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 Status no_memory() {
   return Status(Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the stages of the XNNPACK graph");
@@ -226,10 +224,10 @@ void Stages::measure_buffers() {
     Buffer& buffer = buffers_[b];
     const XnnValue& value = graph_->values()[buffer.value];
     const uint64_t bytes = stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES;
-    buffer.bytes = buffer.successor != kNone ? 0 : round_up(bytes);
+    buffer.bytes = buffer.successor != kNone ? 0 : WorkMemory::aligned(bytes);
   }
   for (size_t p = 0; p < part_count_; ++p) {
-    buffers_[buffer_count_ + p].bytes = round_up(stages_[p]->scratch_bytes());
+    buffers_[buffer_count_ + p].bytes = WorkMemory::aligned(stages_[p]->scratch_bytes());
   }
 }
 

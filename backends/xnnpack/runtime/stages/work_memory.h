@@ -15,6 +15,11 @@ class WorkMemory {
  public:
   static constexpr uint64_t kAlignment = 64;
 
+  // The bytes of what is placed there, up to where the next may begin.
+  static uint64_t aligned(uint64_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
   // False if there is no memory.
   bool grow(uint64_t bytes) {
     if (bytes <= size_) return true;

@@ -1,0 +1,34 @@
+// What tests of stages share.
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "backends/xnnpack/runtime/payload/payload_for_test.h"
+#include "backends/xnnpack/runtime/stages/stages.h"
+
+namespace taper::xnnpack {
+
+// Numbers from about -most to most, in an order that `step` makes.
+inline Floats some_numbers(size_t count, size_t step, float most = 5) {
+  Floats all(count);
+  for (size_t i = 0; i < count; ++i) {
+    all[i] = static_cast<float>(i * step % 211) / (100 / most) - most;
+  }
+  return all;
+}
+
+// How many stages a payload is cut into.
+inline size_t stage_count(const std::vector<uint8_t>& payload) {
+  const BackendInitContext context("forward", nullptr, nullptr, {});
+  Subgraph graph;
+  Stages stages;
+  EXPECT_EQ(xnn_initialize(nullptr), xnn_status_success);
+  EXPECT_TRUE(graph.read({payload.data(), payload.size()}, context, UINT64_MAX).ok());
+  EXPECT_TRUE(stages.build(graph, 1 << 30, {}).ok());
+  return stages.size();
+}
+
+}  // namespace taper::xnnpack
