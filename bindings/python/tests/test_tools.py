@@ -180,7 +180,7 @@ class Profiles(unittest.TestCase):
         self.assertEqual(len(steps), program.methods["forward"]["instructions"])
         self.assertEqual(sum("convolution" in row.op or "conv2d" in row.op for row in steps), 20)
         total = sum(row.median_s for row in steps)
-        self.assertLess(abs(total - found.median_s), 0.5 * found.median_s)
+        self.assertTrue(all(0 < row.median_s <= row.p90_s for row in steps if row.calls))
         self.assertAlmostEqual(sum(found.by("op").values()), total, delta=1e-6)
         self.assertIn("instructions", repr(found))
         self.assertIn("<table>", found._repr_html_())
