@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/xnnpack/aot/moved_reshape.h"
 #include "backends/xnnpack/aot/size_sources.h"
 #include "backends/xnnpack/payload_format.h"
 #include "exir/ir/failure.h"
@@ -261,11 +262,39 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
                              out_.integers(x));
   }
   if (count_open(dims) <= 1 && moves_nothing(dims, perm)) return reshape(x, permuted(dims, perm));
+  if (const auto earlier = joined_transpose(x, perm)) return *earlier;
   NodeSpec spec;
   spec.kind = NodeContent::Transpose;
   spec.inputs = {x};
   spec.list = perm;
   return out_.add_move(std::move(spec), permuted(dims, perm));
+}
+
+// A transpose of a transpose is a single one, or none, also if a reshape is between them.
+std::optional<Id> Lowering::joined_transpose(Id x, const std::vector<uint32_t>& perm) {
+  constexpr size_t kMostDims = 6;  // XNNPACK's limit.
+  const NodeSpec* maker = out_.maker(x);
+  if (maker == nullptr) return std::nullopt;
+  MovedReshape moved{out_.dims(x), {}};
+  if (maker->kind == NodeContent::Reshape) {
+    maker = out_.maker(maker->inputs[0]);
+    if (maker == nullptr || maker->kind != NodeContent::Transpose) return std::nullopt;
+    const auto found = reshape_before(out_.dims(maker->inputs[0]), maker->list, moved.dims);
+    if (!found || found->dims.size() > kMostDims || !may_be_sizes(found->dims)) return std::nullopt;
+    moved = *found;
+  } else if (maker->kind == NodeContent::Transpose) {
+    moved = {out_.dims(maker->inputs[0]), maker->list};
+  } else {
+    return std::nullopt;
+  }
+  const std::vector<uint32_t> both = composed(moved.perm, perm);
+  const Id from = reshape(maker->inputs[0], moved.dims);
+  return std::is_sorted(both.begin(), both.end()) ? from : transpose(from, both);
+}
+
+// Whether a node can reshape to these sizes.
+bool Lowering::may_be_sizes(const Dims& dims) const {
+  return count_open(dims) <= 1 || (!for_executorch() && out_.knows_sizes(dims));
 }
 
 Id Lowering::reshape(Id x, Dims dims) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -107,6 +108,8 @@ class Lowering {
   };
 
   Id first_form(const exir::Value* value);
+  std::optional<Id> joined_transpose(Id x, const std::vector<uint32_t>& perm);
+  bool may_be_sizes(const Dims& dims) const;
   Id repeated(Id x, const Dims& dims);
   Id pooled(Id x, const Dims& image, uint32_t flags);
   Id weighted_rows(Id x, float weight);

@@ -231,9 +231,34 @@ TEST(XnnpackCompiler, MishIsAQuotient) {
 TEST(XnnpackCompiler, BlocksOfPixelsBecomeChannelsWhereTheyLie) {
   const Compiled r = compile(std::string(kConv) +
                              "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"
+                             "  %t: float32[1, 1, 16, 16] = aten::sigmoid(%s)\n"
+                             "  %y: float32[1, 4, 8, 8] = aten::pixel_unshuffle(%t, 2)\n"
+                             "  %z: float32[1, 4, 8, 8] = aten::tanh(%y)\n  return %z");
+  EXPECT_EQ(r.kinds(),
+            "Transpose Conv2d Reshape Transpose Reshape Sigmoid Reshape Transpose Reshape Tanh "
+            "Transpose");
+}
+
+TEST(XnnpackCompiler, BlocksThatBecomePixelsAgainAreNotMoved) {
+  const Compiled r = compile(std::string(kConv) +
+                             "  %s: float32[1, 1, 16, 16] = aten::pixel_shuffle(%c, 2)\n"
                              "  %y: float32[1, 4, 8, 8] = aten::pixel_unshuffle(%s, 2)\n"
                              "  %z: float32[1, 4, 8, 8] = aten::tanh(%y)\n  return %z");
-  EXPECT_EQ(r.kinds(), "Transpose Conv2d Reshape Transpose Transpose Reshape Tanh Transpose");
+  EXPECT_EQ(r.kinds(), "Transpose Conv2d Tanh Transpose");
+}
+
+TEST(XnnpackCompiler, TokensThatAreConvolvedAsPixelsStayWhereTheyAre) {
+  const Compiled r = compile(R"(  input %x: float32[1, 64, 4]
+  constant %w: float32[4, 4, 1, 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
+  constant %b: float32[4] = {1, 2, 3, 4}
+  %t: float32[1, 4, 64] = aten::permute_copy(%x, [0, 2, 1])
+  %i: float32[1, 4, 8, 8] = aten::view_copy(%t, [1, 4, 8, 8])
+  %c: float32[1, 4, 8, 8] = aten::convolution(%i, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
+  %f: float32[1, 4, 64] = aten::view_copy(%c, [1, 4, 64])
+  %y: float32[1, 64, 4] = aten::permute_copy(%f, [0, 2, 1])
+  %z: float32[1, 64, 4] = aten::tanh(%y)
+  return %z)");
+  EXPECT_EQ(r.kinds(), "Reshape Conv2d Reshape Tanh");
 }
 
 TEST(XnnpackCompiler, StepsThatLeaveARestArePaddedToWholeGroups) {
