@@ -7,34 +7,44 @@
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
+#include "backends/xnnpack/runtime/stages/planes_stage.h"
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
 #include "kernels_optimized/cores/gemm.h"
 
 namespace taper::xnnpack {
 namespace {
 
-// A part with a single node, if its bytes do not exceed the spare bytes, from which they are taken.
-OwnPart take_node(OwnPart::Kind kind, uint64_t bytes, uint64_t& spare_bytes) {
+// A part of so many nodes, if its bytes do not exceed the spare bytes, from which they are taken.
+OwnPart take_nodes(OwnPart::Kind kind, size_t nodes, uint64_t bytes, uint64_t& spare_bytes) {
   if (bytes > spare_bytes) return {};
   spare_bytes -= bytes;
   OwnPart part;
   part.kind = kind;
-  part.nodes = 1;
+  part.nodes = nodes;
   return part;
+}
+
+OwnPart find_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                    uint64_t& spare_bytes) {
+  const size_t count = PlanesStage::count(graph, uses, first);
+  if (count == 0) return {};
+  const uint64_t bytes = PlanesStage::extra_bytes(graph.nodes()[first + count - 1], graph.values());
+  return take_nodes(OwnPart::Kind::kPlanes, count, bytes, spare_bytes);
 }
 
 OwnPart find_winograd(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
   const uint32_t tile = WinogradStage::best_tile(node, values);
   if (tile == 0) return {};
   const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
-  OwnPart part = take_node(OwnPart::Kind::kWinograd, bytes, spare_bytes);
+  OwnPart part = take_nodes(OwnPart::Kind::kWinograd, 1, bytes, spare_bytes);
   part.tile = tile;
   return part;
 }
 
 OwnPart find_grouped(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
   if (!GroupedStage::is_better(node, values)) return {};
-  return take_node(OwnPart::Kind::kGrouped, GroupedStage::extra_bytes(node, values), spare_bytes);
+  return take_nodes(OwnPart::Kind::kGrouped, 1, GroupedStage::extra_bytes(node, values),
+                    spare_bytes);
 }
 
 OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
@@ -69,7 +79,8 @@ bool has_own_stages() { return optimized::has_vectors(); }
 OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
                       uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
-  OwnPart part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
+  OwnPart part = find_planes(graph, uses, first, spare_bytes);
+  if (part.nodes == 0) part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = attention_part(graph, uses, first);
@@ -85,7 +96,12 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   const XnnNode& node = graph.nodes()[first];
   const Span<const XnnValue> values = graph.values();
   Status status;
-  if (part.kind == OwnPart::Kind::kWinograd) {
+  if (part.kind == OwnPart::Kind::kPlanes) {
+    auto* made = new (std::nothrow) PlanesStage();
+    stage.reset(made);
+    const XnnNode& last = graph.nodes()[first + part.nodes - 1];
+    if (made != nullptr) status = made->build(node.inputs[0], last, values, shared.pool);
+  } else if (part.kind == OwnPart::Kind::kWinograd) {
     auto* made = new (std::nothrow) WinogradStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, part.tile, shared);

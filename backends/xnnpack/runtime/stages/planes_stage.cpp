@@ -1,0 +1,113 @@
+// Packs the filters of a first convolution and divides its rows among threads; see planes_stage.h.
+
+#include "backends/xnnpack/runtime/stages/planes_stage.h"
+
+#include <pthreadpool.h>
+
+#include <new>
+
+#include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/graph/window_shape.h"
+
+namespace taper::xnnpack {
+namespace {
+
+using optimized::PlanesShape;
+
+// The number of multiplications that take about as long as a stage costs.
+constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
+
+// Whether a transpose makes an image, channels last, of planes.
+bool is_from_planes(const XnnNode& node) {
+  if (!node.is_needed || node.kind != find_kind(wire::NodeContent::Transpose)) return false;
+  const auto& perm = *node.as<wire::Transpose>().perm();
+  return perm.size() == 4 && perm.Get(0) == 0 && perm.Get(1) == 2 && perm.Get(2) == 3;
+}
+
+// `node` is a convolution. Its image has the sizes of the transposed one.
+PlanesShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
+  PlanesShape shape{window_shape(node, values)};
+  shape.out_channels = values[node.output].shape.dims[3];
+  return shape;
+}
+
+// Whether a node is a convolution of a few channels, and large enough to pay for a stage.
+bool is_better(const XnnNode& node, Span<const XnnValue> values) {
+  if (!node.is_needed || node.kind != find_kind(wire::NodeContent::Conv2d) ||
+      !is_in_floats(node, values) || node.as<wire::Convolution>().groups() != 1 ||
+      input(node, values).data != nullptr || input(node, values, 1).data == nullptr) {
+    return false;
+  }
+  const PlanesShape shape = shape_of(node, values);
+  return optimized::has_planes(shape) &&
+         element_count(values[node.output].shape) * static_cast<uint64_t>(shape.terms()) >=
+             kLeastProducts;
+}
+
+}  // namespace
+
+size_t PlanesStage::count(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
+  const Span<const XnnNode> nodes = graph.nodes();
+  const XnnNode& start = nodes[first];
+  if (is_better(start, graph.values()) && input(start, graph.values()).shape.last() == 1) return 1;
+  if (first + 1 >= nodes.size() || !is_from_planes(start)) return 0;
+  const XnnNode& node = nodes[first + 1];
+  const bool follows = node.inputs[0] == start.output && uses[start.output] == 1 &&
+                       input(start, graph.values()).data == nullptr;
+  return follows && is_better(node, graph.values()) ? 2 : 0;
+}
+
+uint64_t PlanesStage::extra_bytes(const XnnNode& convolution, Span<const XnnValue> values) {
+  return static_cast<uint64_t>(optimized::planes_filter_size(shape_of(convolution, values))) *
+         sizeof(float);
+}
+
+Status PlanesStage::build(uint32_t image, const XnnNode& convolution, Span<const XnnValue> values,
+                          pthreadpool_t pool) {
+  image_ = image;
+  node_ = &convolution;
+  pool_ = pool;
+  shape_ = shape_of(convolution, values);
+  const auto size = static_cast<size_t>(optimized::planes_filter_size(shape_));
+  filter_.reset(new (std::nothrow) float[size]);
+  TAPER_REQUIRE(filter_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the filters of a convolution");
+  optimized::pack_planes(shape_, floats_of(input(convolution, values, 1)), filter_.get());
+  data_.filter = filter_.get();
+  if (convolution.inputs[2] != kNone) data_.bias = floats_of(input(convolution, values, 2));
+  data_.min = convolution.min;
+  data_.max = convolution.max;
+  return {};
+}
+
+Status PlanesStage::reshape(Span<const XnnValue> values) {
+  shape_ = shape_of(*node_, values);
+  return {};
+}
+
+uint64_t PlanesStage::scratch_bytes() const {
+  return pthreadpool_get_threads_count(pool_) * sizeof(float) *
+         static_cast<uint64_t>(optimized::planes_panel_size(shape_));
+}
+
+Status PlanesStage::bind(Span<void* const> places, void* scratch) {
+  data_.image = static_cast<const float*>(places[image_]);
+  data_.out = static_cast<float*>(places[node_->output]);
+  panels_ = static_cast<float*>(scratch);
+  return {};
+}
+
+void PlanesStage::run_row(void* stage, size_t thread, size_t row) {
+  const auto& self = *static_cast<PlanesStage*>(stage);
+  const auto panel = static_cast<size_t>(optimized::planes_panel_size(self.shape_));
+  optimized::planes(self.shape_, self.data_, static_cast<int64_t>(row),
+                    self.panels_ + thread * panel);
+}
+
+Status PlanesStage::run() {
+  const auto rows = static_cast<size_t>(shape_.images * shape_.out_height);
+  pthreadpool_parallelize_1d_with_thread(pool_, run_row, this, rows, 0);
+  return {};
+}
+
+}  // namespace taper::xnnpack

@@ -1,0 +1,42 @@
+// A stage for the first convolution of a network: of an image with a plane for each of a few
+// channels, together with the transpose before it, or of an image with one channel.
+
+#pragma once
+
+#include <memory>
+
+#include "backends/xnnpack/runtime/stages/stage.h"
+#include "kernels_optimized/cores/planes.h"
+
+namespace taper::xnnpack {
+
+class PlanesStage final : public Stage {
+ public:
+  // How many nodes from `first` on are computed in this way, the convolution being the last; 0 if
+  // none are. `uses` is the number of reads of each value, or more if it is an argument.
+  static size_t count(const Subgraph& graph, Span<const uint32_t> uses, size_t first);
+  // The memory that build() needs in addition to what XNNPACK would need.
+  static uint64_t extra_bytes(const XnnNode& convolution, Span<const XnnValue> values);
+
+  // `image` is the value with the planes. The node and its constants must live as long as this.
+  Status build(uint32_t image, const XnnNode& convolution, Span<const XnnValue> values,
+               pthreadpool_t pool);
+
+  Status reshape(Span<const XnnValue> values) override;
+  uint64_t scratch_bytes() const override;
+  Status bind(Span<void* const> places, void* scratch) override;
+  Status run() override;
+
+ private:
+  static void run_row(void* stage, size_t thread, size_t row);
+
+  uint32_t image_ = kNone;
+  const XnnNode* node_ = nullptr;
+  pthreadpool_t pool_ = nullptr;
+  std::unique_ptr<float[]> filter_;
+  optimized::PlanesShape shape_;
+  optimized::PlanesData data_;
+  float* panels_ = nullptr;  // One for each thread.
+};
+
+}  // namespace taper::xnnpack
