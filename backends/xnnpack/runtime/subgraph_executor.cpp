@@ -11,6 +11,7 @@
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/payload/value_reader.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
+#include "backends/xnnpack/runtime/stages/node_work.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -45,6 +46,20 @@ bool physical_shape(const Tensor& tensor, uint32_t rank, Shape* shape) {
   return true;
 }
 
+// Whether nodes take less than so many seconds on average, with the largest sizes.
+bool is_faster_alone(const Subgraph& graph, double wake_seconds) {
+  constexpr double kOperationsPerSecond = 50e9, kBytesPerSecond = 30e9;
+  double seconds = 0;
+  size_t count = 0;
+  for (const XnnNode& node : graph.nodes()) {
+    if (!node.is_needed) continue;
+    const NodeWork work = work_of(graph, {&node, 1});
+    seconds += work.operations / kOperationsPerSecond + work.bytes / kBytesPerSecond;
+    ++count;
+  }
+  return seconds < static_cast<double>(count) * wake_seconds;
+}
+
 }  // namespace
 
 SubgraphExecutor::~SubgraphExecutor() {
@@ -58,6 +73,7 @@ Status SubgraphExecutor::load(Span<const uint8_t> payload, const BackendInitCont
   TAPER_TRY(cache.begin(packed_, graph_, context));
   Shared all = shared;
   all.weights = packed_.weights.provider();
+  if (is_faster_alone(graph_, shared.wake_seconds)) all.pool = nullptr;
   TAPER_TRY(stages_.build(graph_, max_bytes - graph_.total_bytes(), all));
   packed_.weights.end();
   TAPER_TRY(make_arguments());

@@ -67,11 +67,11 @@ Result<void*> XnnpackBackend::init(BackendInitContext& context, Span<const uint8
   const auto lock = hold(workspace_mutex_, shares);
   return with_memory([&]() -> Result<void*> {
     auto delegate = std::make_unique<xnnpack::SubgraphExecutor>();
-    TAPER_TRY(delegate->load(
-        payload, context, options_.max_bytes,
-        {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
-         shares ? workspace_.get() : nullptr, /*weights=*/nullptr, options_.profiler},
-        *cache_));
+    TAPER_TRY(delegate->load(payload, context, options_.max_bytes,
+                             {options_.pool != nullptr ? options_.pool : own_threads_->pool(),
+                              shares ? workspace_.get() : nullptr, /*weights=*/nullptr,
+                              options_.profiler, options_.wake_seconds},
+                             *cache_));
     return static_cast<void*>(delegate.release());
   });
 }

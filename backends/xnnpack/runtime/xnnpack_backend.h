@@ -41,6 +41,9 @@ struct XnnpackOptions {
   // The application's own threads, used instead of those above: xnnpack_threads.h creates a pool
   // that the kernels can use, too. It must outlive the backend; several backends may share it.
   pthreadpool* pool = nullptr;
+  // How long it takes to wake the threads, in seconds. A graph whose nodes take less than that on
+  // average, with its largest sizes, runs on one thread. 0: every graph has all threads.
+  double wake_seconds = 2e-6;
   // All handles keep intermediate results in the same memory, which is as large as the largest one
   // needs. They then run one after another, even if called from several threads. If false, handles
   // whose files request it do so (`--backend xnnpack:share_workspace=1`).

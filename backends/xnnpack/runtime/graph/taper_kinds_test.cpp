@@ -47,6 +47,7 @@ struct OneNode {
     for (const uint32_t threads : {1u, 3u}) {
       XnnpackOptions options;
       options.threads = threads;
+      options.wake_seconds = 0;
       Loaded loaded(payload, options);
       EXPECT_TRUE(loaded.status.ok()) << loaded.status.message();
       if (!loaded.status.ok()) return {};

@@ -151,6 +151,7 @@ void check(const Case& c) {
   EXPECT_EQ(stage_count(payload), has_own_stages() ? 2 : 1);
   XnnpackOptions options;
   options.threads = c.threads;
+  options.wake_seconds = 0;
   Loaded loaded(payload, options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   model.expect_right(loaded);

@@ -67,6 +67,7 @@ void expect_chain(Chain& chain, size_t stages, const Function& function, uint32_
   EXPECT_EQ(stage_count(payload), has_own_stages() ? stages : 1);
   XnnpackOptions options;
   options.threads = threads;
+  options.wake_seconds = 0;
   Loaded loaded(payload, options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   const auto rows = static_cast<int32_t>(chain.sizes[0]);
@@ -235,6 +236,7 @@ void expect_group_norm(uint32_t groups, bool has_weight, bool has_bias, uint32_t
   EXPECT_EQ(stage_count(payload), has_own_stages() ? 2u : 1u);
   XnnpackOptions options;
   options.threads = threads;
+  options.wake_seconds = 0;
   Loaded loaded(payload, options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   const size_t count = size_t{kBatch} * kChannels * kArea;
@@ -284,6 +286,7 @@ TEST(FusedStage, SoftmaxAlongAnotherDimensionThanTheLast) {
   for (const uint32_t threads : {1u, 2u}) {
     XnnpackOptions options;
     options.threads = threads;
+    options.wake_seconds = 0;
     Loaded loaded(payload, options);
     ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
     const Floats data = some_numbers(2 * 21 * 700, 37);

@@ -102,6 +102,7 @@ TEST(GroupedStage, ComputesSeveralResultsOfAChannel) {
     Model model(1, outs, true);
     XnnpackOptions options;
     options.threads = 2;
+    options.wake_seconds = 0;
     Loaded loaded(model.p.finish(), options);
     ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
     model.expect_right(loaded, kSize, kSize);

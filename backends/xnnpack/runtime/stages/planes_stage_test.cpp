@@ -94,6 +94,7 @@ TEST(PlanesStage, ComputesImagesOfAnySizeWithTheTransposeBefore) {
       Model model(channels);
       XnnpackOptions options;
       options.threads = threads;
+      options.wake_seconds = 0;
       Loaded loaded(model.p.finish(), options);
       ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
       model.expect_right(loaded, kSize, kSize);

@@ -20,6 +20,7 @@ struct Shared {
   // Provides packed weights, and memory for those that are not packed yet.
   xnn_weights_cache_t weights = nullptr;
   Profiler* profiler = nullptr;  // Null: nobody asks how long stages take.
+  double wake_seconds = 0;       // XnnpackOptions::wake_seconds.
 };
 
 class Stage {

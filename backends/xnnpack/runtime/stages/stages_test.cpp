@@ -141,6 +141,7 @@ TEST(Stages, RunOnSeveralThreads) {
   ResidualBlock block(30);
   XnnpackOptions options;
   options.threads = 3;
+  options.wake_seconds = 0;
   Loaded loaded(block.p.finish(), options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   expect_right(loaded, block, 30, 30, 0);
@@ -150,6 +151,7 @@ TEST(Stages, WithoutRoomForFasterConvolutionsThereIsTheUsualWay) {
   ResidualBlock block(14);
   XnnpackOptions options;
   options.threads = 1;
+  options.wake_seconds = 0;
   options.max_bytes = 1 << 20;
   Loaded loaded(block.p.finish(), options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
