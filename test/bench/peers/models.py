@@ -1,6 +1,8 @@
 """The models that all peers are measured on: full size, seeded random weights, batch 1."""
 
+import importlib.util
 import math
+import pathlib
 from dataclasses import dataclass
 from typing import Callable
 
@@ -8,10 +10,23 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-# Stand-ins for torchvision's C++ operators, which no model here uses.
-_library = torch.library.Library("torchvision", "DEF")
-_library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-_library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+def has_torchvision_operators():
+    """Loads torchvision's C++ operators; False if they are of another PyTorch."""
+    found = importlib.util.find_spec("torchvision")
+    for file in pathlib.Path(found.origin).parent.glob("_C.*") if found else ():
+        try:
+            torch.ops.load_library(str(file))
+            return True
+        except OSError:
+            pass
+    return False
+
+
+if not has_torchvision_operators():  # Stand-ins; no model here uses them.
+    _library = torch.library.Library("torchvision", "DEF")
+    _library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    _library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 
 
 @dataclass
