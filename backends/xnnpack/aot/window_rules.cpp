@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/xnnpack/aot/op_table.h"
+#include "backends/xnnpack/aot/patches.h"
 #include "backends/xnnpack/depthwise_windows.h"
 #include "exir/ir/scales.h"
 
@@ -184,6 +185,10 @@ void convolution(Lowering& l, const Node& node) {
   const int64_t in = transposed ? filter.a : filter.b * w.groups;
   w.group_in = u32(in / w.groups);
   w.group_out = u32(out / w.groups);
+  if (!transposed) {
+    const Id rows = patch_rows(l, node, w);
+    if (rows != kNone) return l.set_image(y, rows);
+  }
   Id weights = kNone;
   if (transposed) {
     spec.kind = NodeContent::ConvTranspose2d;

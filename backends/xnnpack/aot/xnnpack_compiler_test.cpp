@@ -247,6 +247,27 @@ TEST(XnnpackCompiler, BlocksThatBecomePixelsAgainAreNotMoved) {
   EXPECT_EQ(r.kinds(), "Transpose Conv2d Tanh Transpose");
 }
 
+// "1, 1, 1"
+std::string ones(size_t count) {
+  std::string text = "1";
+  while (--count > 0) text += ", 1";
+  return text;
+}
+
+TEST(XnnpackCompiler, LargePatchesAreRowsOfALinearLayer) {
+  const auto kinds = [](const char* stride, const char* sizes) {
+    const std::string text =
+        "  input %x: float32[1, 3, 32, 48]\n  constant %w: float32[1, 3, 16, 16] = {" +
+        ones(3 * 16 * 16) + "}\n  constant %b: float32[1] = {1}\n  %c: float32" + sizes +
+        " = aten::convolution(%x, %w, %b, " + stride +
+        ", [0, 0], [1, 1], False, [0, 0], 1)\n  %y: float32" + sizes +
+        " = aten::relu(%c)\n  return %y";
+    return compile(text).kinds();
+  };
+  EXPECT_EQ(kinds("[16, 16]", "[1, 1, 2, 3]"), "Reshape Transpose Reshape FullyConnected* Reshape");
+  EXPECT_EQ(kinds("[16, 8]", "[1, 1, 2, 5]"), "Transpose Conv2d* Reshape");
+}
+
 TEST(XnnpackCompiler, TokensThatAreConvolvedAsPixelsStayWhereTheyAre) {
   const Compiled r = compile(R"(  input %x: float32[1, 64, 4]
   constant %w: float32[4, 4, 1, 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
