@@ -109,7 +109,12 @@ bool is_convolution(const Node& node) {
          name.starts_with("aten::conv_transpose");
 }
 
+bool is_linear(const Node& node) { return node.is("aten::linear"); }
+
+bool is_view(const Node& node) { return node.is("aten::view") || node.is("aten::view_copy"); }
+
 bool is_transposed(const Node& node) {
+  if (is_linear(node)) return false;
   return node.is("aten::convolution") ? node.arg("transposed").to_bool()
                                       : node.target().starts_with("aten::conv_transpose");
 }
@@ -122,20 +127,31 @@ bool is_fixed_norm(const Node& node) {
   return node.is("aten::_native_batch_norm_legit_no_training") && node.outputs.size() == 3;
 }
 
-// Computes w' and b' (see the header) for a convolution and its batch norm.
+// The channels of a batch norm that a layer before it makes: all, or those of one part of a
+// concatenation. A count of 0 means all.
+struct Channels {
+  size_t first = 0, count = 0;
+};
+
+// Computes w' and b' (see the header) for a layer and its batch norm.
 class Folder {
  public:
-  Folder(const Node& convolution, const Node& norm) : convolution_(convolution), norm_(norm) {}
+  Folder(const Node& layer, const Node& norm, Channels channels = {})
+      : layer_(layer), norm_(norm), part_(channels) {}
 
   bool prepare() {
-    const auto mean = numbers(norm_.arg("running_mean"));
-    const auto variance = numbers(norm_.arg("running_var"));
-    if (!is_foldable_weight() || !mean || !variance) return false;
-    channels_ = mean->size();
-    const auto bias = optional_numbers(convolution_.arg("bias"), 0);
-    const auto gain = optional_numbers(norm_.arg("weight"), 1);
-    const auto shift = optional_numbers(norm_.arg("bias"), 0);
-    if (!bias || !gain || !shift || variance->size() != channels_) return false;
+    const auto all = numbers(norm_.arg("running_mean"));
+    if (!all) return false;
+    if (part_.count == 0) part_ = {0, all->size()};
+    if (!is_foldable_weight()) return false;
+    channels_ = part_.count;
+    const auto mean = of_part(norm_.arg("running_mean"), 0);
+    const auto variance = of_part(norm_.arg("running_var"), 1);
+    const auto gain = of_part(norm_.arg("weight"), 1);
+    const auto shift = of_part(norm_.arg("bias"), 0);
+    const Argument& own_bias = layer_.arg("bias");
+    const auto bias = own_bias.is_none() ? Doubles(channels_, 0) : numbers(own_bias);
+    if (!mean || !variance || !gain || !shift || !bias || bias->size() != channels_) return false;
     const double eps = norm_.arg("eps").to_double();
     scale_.resize(channels_);
     bias_.resize(channels_);
@@ -147,11 +163,11 @@ class Folder {
     return true;
   }
 
-  // Replaces both nodes by a convolution with the new weights.
-  void emit(Rewriter& rewriter) const {
-    const Value& weight = *convolution_.arg("weight").value();
-    const Argument& bias = convolution_.arg("bias");
-    std::vector<Argument> args = convolution_.args;
+  // The result of the layer with the new weights.
+  Value* emit(Rewriter& rewriter) const {
+    const Value& weight = *layer_.arg("weight").value();
+    const Argument& bias = layer_.arg("bias");
+    std::vector<Argument> args = layer_.args;
     if (const auto scales = scaled_integers(weight)) {
       args[1] = named(new_constant(rewriter.graph(), weight.name + "_folded", weight.type, scales),
                       weight);
@@ -164,38 +180,43 @@ class Folder {
     args[2] =
         new_weights(rewriter, bias.is_value() ? *bias.value() : *norm_.arg("running_mean").value(),
                     bias_type, to_bytes(bias_, bias_type.dtype));
-    Value* result = rewriter.emit(convolution_.target(), args, {norm_.outputs[0]->type})[0];
-    result->producer->name = convolution_.name;
-    rewriter.replace(norm_.outputs[0], result);
+    Value* result = rewriter.emit(layer_.target(), args, {layer_.outputs[0]->type})[0];
+    result->producer->name = layer_.name;
+    return result;
   }
 
  private:
-  std::optional<Doubles> optional_numbers(const Argument& arg, double otherwise) const {
+  // The elements of a parameter of the norm that belong to the part.
+  std::optional<Doubles> of_part(const Argument& arg, double otherwise) const {
     if (arg.is_none()) return Doubles(channels_, otherwise);
-    auto out = numbers(arg);
-    if (out && out->size() != channels_) return std::nullopt;
-    return out;
+    const auto all = numbers(arg);
+    if (!all || all->size() < part_.first + part_.count) return std::nullopt;
+    const auto begin = all->begin() + static_cast<ptrdiff_t>(part_.first);
+    return Doubles(begin, begin + static_cast<ptrdiff_t>(part_.count));
   }
 
   // Output channels are the first dimension of a weight; for a transposed convolution they are
   // groups times its second dimension.
   bool is_foldable_weight() {
-    const Argument& arg = convolution_.arg("weight");
+    const Argument& arg = layer_.arg("weight");
     if (!arg.is_value() || arg.value()->role != ValueRole::kConstant) return false;
     const Value& weight = *arg.value();
     const TensorType& type = weight.type;
-    if (!is_floating(type.dtype) || !type.is_contiguous() || type.rank() < 3) return false;
+    if (!is_floating(type.dtype) || !type.is_contiguous()) return false;
+    const size_t rank =
+        layer_.outputs[0]->type.rank();  // An image alone has no batch to normalise.
+    if (is_linear(layer_) ? type.rank() != 2 || weight.scales != nullptr : type.rank() != rank) {
+      return false;
+    }
     first_ = static_cast<size_t>(type.sizes[0].as_int());
     second_ = static_cast<size_t>(type.sizes[1].as_int());
-    const int64_t groups = convolution_.arg("groups").to_int();
+    const int64_t groups = is_linear(layer_) ? 1 : layer_.arg("groups").to_int();
     if (weight.data.bytes == 0 || groups < 1 || first_ % static_cast<size_t>(groups) != 0) {
       return false;
     }
-    transposed_ = is_transposed(convolution_);
+    transposed_ = is_transposed(layer_);
     per_group_ = first_ / static_cast<size_t>(groups);
-    const auto channels = numbers(norm_.arg("running_mean"));
-    return channels &&
-           channels->size() == (transposed_ ? second_ * static_cast<size_t>(groups) : first_);
+    return part_.count == (transposed_ ? second_ * static_cast<size_t>(groups) : first_);
   }
 
   // Integers stay as they are, if each of their scales belongs to one channel. Null if not.
@@ -236,35 +257,98 @@ class Folder {
     return out;
   }
 
-  const Node& convolution_;
+  const Node& layer_;
   const Node& norm_;
+  Channels part_;
   size_t channels_ = 0;
   size_t first_ = 0, second_ = 0, per_group_ = 0;  // Sizes of the weight.
   bool transposed_ = false;
   Doubles scale_, bias_;
 };
 
+// Looks for what is before a batch norm.
+class Search {
+ public:
+  explicit Search(const Graph& graph) : uses_(count_uses(graph)) {}
+
+  bool fold(const Node& norm, Rewriter& rewriter) const {
+    if (!is_fixed_norm(norm)) return false;
+    for (size_t i = 1; i < norm.outputs.size(); ++i) {
+      if (uses_.count(norm.outputs[i]) != 0) return false;
+    }
+    const Node* before = maker(norm.args[0]);
+    if (before == nullptr) return false;
+    if (before->is("aten::cat")) return fold_parts(norm, *before, rewriter);
+    Value* result = nullptr;
+    if (is_view(*before)) {
+      result = fold_rows(norm, *before, rewriter);
+    } else if (makes_channels(*before, norm.args[0].value()->type)) {
+      Folder folder(*before, norm);
+      if (folder.prepare()) result = folder.emit(rewriter);
+    }
+    if (result != nullptr) rewriter.replace(norm.outputs[0], result);
+    return result != nullptr;
+  }
+
+ private:
+  // The node whose result a tensor is, if nothing else reads it.
+  const Node* maker(const Argument& tensor) const {
+    const auto found = uses_.find(tensor.value());
+    return found != uses_.end() && found->second == 1 ? tensor.value()->producer : nullptr;
+  }
+
+  // Whether the channels of a norm's input are those that the layer makes.
+  static bool makes_channels(const Node& layer, const TensorType& input) {
+    return is_convolution(layer) || (is_linear(layer) && input.rank() == 2);
+  }
+
+  // A linear layer over [n, tokens, features] is normalised as [n * tokens, features].
+  Value* fold_rows(const Node& norm, const Node& view, Rewriter& rewriter) const {
+    const Node* layer = maker(view.args[0]);
+    const TensorType& rows = view.outputs[0]->type;
+    if (layer == nullptr || !is_linear(*layer) || !makes_channels(*layer, rows)) return nullptr;
+    if (layer->outputs[0]->type.sizes.back() != rows.sizes.back()) return nullptr;
+    Folder folder(*layer, norm);
+    if (!folder.prepare()) return nullptr;
+    std::vector<Argument> args = view.args;
+    args[0] = folder.emit(rewriter);
+    return rewriter.emit(view.target(), args, {rows})[0];
+  }
+
+  // Each convolution of a concatenation of channels has its part of the norm.
+  bool fold_parts(const Node& norm, const Node& cat, Rewriter& rewriter) const {
+    const Argument& dim = cat.arg("dim");
+    if (!dim.is_int() || dim.to_int() != 1) return false;
+    std::vector<Folder> folders;
+    size_t first = 0;
+    for (const Argument& item : cat.args[0].list()) {
+      const Node* layer = item.is_value() ? maker(item) : nullptr;
+      if (layer == nullptr || !is_convolution(*layer)) return false;
+      const Sym& channels = item.value()->type.sizes[1];
+      if (!channels.is_int()) return false;
+      const Channels part = {first, static_cast<size_t>(channels.as_int())};
+      folders.emplace_back(*layer, norm, part);
+      if (part.count == 0 || !folders.back().prepare()) return false;
+      first += part.count;
+    }
+    Argument::List parts;
+    for (const Folder& folder : folders) parts.emplace_back(folder.emit(rewriter));
+    std::vector<Argument> args = cat.args;
+    args[0] = std::move(parts);
+    rewriter.replace(norm.outputs[0],
+                     rewriter.emit(cat.target(), args, {norm.outputs[0]->type})[0]);
+    return true;
+  }
+
+  std::unordered_map<const Value*, int> uses_;
+};
+
 }  // namespace
 
 int fold_batch_norm(Graph& graph) {
-  const auto uses = count_uses(graph);
-  const auto used = [&](const Value* value) {
-    const auto found = uses.find(value);
-    return found == uses.end() ? 0 : found->second;
-  };
-  const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
-    if (!is_fixed_norm(node)) return false;
-    for (size_t i = 1; i < node.outputs.size(); ++i) {
-      if (used(node.outputs[i]) != 0) return false;
-    }
-    const Node* convolution = node.args[0].value()->producer;
-    if (convolution == nullptr || !is_convolution(*convolution)) return false;
-    if (used(node.args[0].value()) != 1) return false;
-    Folder folder(*convolution, node);
-    if (!folder.prepare()) return false;
-    folder.emit(rewriter);
-    return true;
-  });
+  const Search search(graph);
+  const int folded = rewrite(
+      graph, [&](const Node& node, Rewriter& rewriter) { return search.fold(node, rewriter); });
   if (folded != 0) erase_dead(graph);
   return folded;
 }

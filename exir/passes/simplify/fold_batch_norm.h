@@ -1,4 +1,5 @@
-// A batch norm after a convolution becomes part of the convolution's weights.
+// A batch norm after a convolution becomes part of the convolution's weights; so does one after a
+// concatenation of convolutions, and one after a linear layer.
 //
 //     before   %c = aten::convolution(%x, %w, %b, ...)        after   %c = aten::convolution(%x, %w', %b', ...)
 //              %y, .., .. = _native_batch_norm_legit_no_training(%c, %g, %h, %mean, %var, m, eps)
@@ -8,8 +9,8 @@
 //
 // Runs      in Core ATen or Edge, after fold_constants: the statistics must be plain constants. Also
 //           before all passes, on conv2d and batch_norm as exported, when a program is quantised.
-// Requires  nothing else uses %c or the saved statistics; weights and statistics are floating point
-//           constants.
+// Requires  nothing else uses %c or the saved statistics; the channels of the norm are those that
+//           the layer makes; weights and statistics are floating point constants.
 // Cost      one walk; one copy of each weight that changes.
 
 #pragma once

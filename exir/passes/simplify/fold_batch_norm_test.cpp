@@ -111,6 +111,65 @@ TEST(FoldBatchNorm, IntegersStayAndScalesAreMultiplied) {
   EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{-3, 3, -12, 8}));
 }
 
+// Scales are 2 and 3, means 1 and 2.
+TEST(FoldBatchNorm, RowsOfALinearLayer) {
+  constexpr char kParameters[] = R"(  input %x: float32[2, 3, 1]
+  constant %w: float32[2, 1] = {10, 100}
+  constant %b: float32[2] = {5, 7}
+  constant %g: float32[2] = {2, 3}
+  constant %h: float32[2] = {0, 1}
+  constant %mean: float32[2] = {1, 2}
+  constant %var: float32[2] = {1, 1}
+  %c: float32[2, 3, 2] = aten::linear(%x, %w, %b)
+)";
+  EXPECT_EQ(run(std::string(kParameters) +
+                R"(  %r: float32[6, 2] = aten::view_copy(%c, [6, 2])
+  %y: float32[6, 2], %m: float32[0], %v: float32[0] = aten::_native_batch_norm_legit_no_training(%r, %g, %h, %mean, %var, 0.1, 0.0)
+  return %y)"),
+            R"(  input %x: float32[2, 3, 1]
+  constant %w_folded: float32[2, 1] = {20, 300}
+  constant %b_folded: float32[2] = {8, 16}
+  %linear: float32[2, 3, 2] = aten::linear(%x, %w_folded, %b_folded)
+  %view_copy: float32[6, 2] = aten::view_copy(%linear, [6, 2])
+  return %view_copy
+)");
+  // Here tokens are normalised, not features.
+  const std::string kept = run(std::string(kParameters) +
+                               R"(  %r: float32[3, 2, 2] = aten::view_copy(%c, [3, 2, 2])
+  %y: float32[3, 2, 2], %m: float32[0], %v: float32[0] = aten::_native_batch_norm_legit_no_training(%r, %g, %h, %mean, %var, 0.1, 0.0)
+  return %y)");
+  EXPECT_NE(kept.find("aten::_native_batch_norm"), std::string::npos);
+}
+
+// The first convolution makes channel 0, the second channels 1 and 2.
+TEST(FoldBatchNorm, PartsOfAConcatenation) {
+  const auto body = [](const std::string& last) {
+    return R"(  input %x: float32[1, 1, 4]
+  constant %w: float32[1, 1, 1] = {1}
+  constant %u: float32[2, 1, 1] = {2, 3}
+  constant %b: float32[2] = {1, 1}
+  constant %mean: float32[3] = {1, 2, 3}
+  constant %var: float32[3] = {1, 4, 1}
+  %p: float32[1, 1, 4] = aten::convolution(%x, %w, None, [1], [0], [1], False, [0], 1)
+  %q: float32[1, 2, 4] = aten::convolution(%x, %u, %b, [1], [0], [1], False, [0], 1)
+  %c: float32[1, 3, 4] = aten::cat([%p, %q], 1)
+  %y: float32[1, 3, 4], %m: float32[0], %v: float32[0] = aten::_native_batch_norm_legit_no_training(%c, None, None, %mean, %var, 0.1, 0.0)
+  return )" +
+           last;
+  };
+  EXPECT_EQ(run(body("%y")), R"(  input %x: float32[1, 1, 4]
+  constant %w_folded: float32[1, 1, 1] = {1}
+  constant %mean_folded: float32[1] = {-1}
+  constant %u_folded: float32[2, 1, 1] = {1, 3}
+  constant %b_folded: float32[2] = {-0.5, -2}
+  %convolution: float32[1, 1, 4] = aten::convolution(%x, %w_folded, %mean_folded, [1], [0], [1], False, [0], 1)
+  %convolution_1: float32[1, 2, 4] = aten::convolution(%x, %u_folded, %b_folded, [1], [0], [1], False, [0], 1)
+  %cat: float32[1, 3, 4] = aten::cat([%convolution, %convolution_1], 1)
+  return %cat
+)");
+  EXPECT_NE(run(body("%y, %q")).find("aten::_native_batch_norm"), std::string::npos);
+}
+
 TEST(FoldBatchNorm, KeepsAConvolutionThatOthersUse) {
   const std::string text =
       "  input %x: float32[1, 1, 1]\n"
