@@ -123,7 +123,7 @@ constexpr Shape kShapes[] = {
     {3, 5, 1, 9, 3, 1, false},     {16, 70, 1, 14, 3, 1, false}, {40, 24, 1, 13, 1, 1, false},
     {12, 12, 3, 10, 3, 2, false},  {9, 9, 9, 17, 3, 1, false},   {6, 12, 6, 20, 5, 2, false},
     {64, 64, 64, 33, 3, 1, false}, {8, 6, 1, 11, 2, 2, true},    {8, 8, 8, 12, 4, 2, true},
-    {8, 12, 4, 9, 3, 1, true},     {32, 96, 1, 28, 4, 2, true},
+    {8, 12, 4, 9, 3, 1, true},     {16, 40, 1, 14, 4, 2, true},
 };
 
 TEST_P(WidenedForms, Convolutions) {
