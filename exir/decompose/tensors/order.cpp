@@ -190,7 +190,7 @@ Runs runs_of(Builder& b, Value* line) {
   Value* numbers = b.sub(b.op("cumsum", {begins, 0}), 1);
   Value* zeros = b.full({length}, 0, ScalarType::kLong);
   Value* ones = b.full({length}, 1, ScalarType::kLong);
-  Value* counts = b.op("index_put", {zeros, Argument::List{numbers}, ones, true});
+  Value* counts = b.op("scatter_add", {zeros, 0, numbers, ones});
   return {chosen(line), chosen(b.op("index_select", {counts, 0, numbers})), numbers};
 }
 
