@@ -186,7 +186,12 @@ void multiply_floats(Product<float>& product, void* scratch) {
   multiply(product, *static_cast<Scratch*>(scratch));
 }
 void multiply_doubles(Product<double>& product, void* scratch) {
+#if HWY_HAVE_FLOAT64
   multiply(product, *static_cast<Scratch*>(scratch));
+#else  // 32-bit ARM has no vectors of doubles.
+  (void)scratch;
+  portable::multiply(product);
+#endif
 }
 void multiply_integers(Product<int64_t>& product, void* scratch) {
   multiply(product, *static_cast<Scratch*>(scratch));
