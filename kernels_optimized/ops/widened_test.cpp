@@ -114,6 +114,26 @@ TEST_P(WidenedForms, Batches) {
   }
 }
 
+TEST_P(WidenedForms, ElementsAndLines) {
+  for (const ScalarType type : {ScalarType::kHalf, ScalarType::kBFloat16}) {
+    for (const int32_t size : {1, 17, 511, 512, 513, 3000}) {
+      const std::string what = text_of({static_cast<int64_t>(type), size});
+      TestTensor x = numbers(type, {3, size}), y = numbers(type, {3, size}), out(type, {3, size});
+      const EValue a(&*x), b(&*y), one(int64_t{1}), last(int64_t{-1}), no(false), to(&*out);
+      for (const char* name : {"aten::exp.out", "aten::sigmoid.out", "aten::silu.out",
+                               "aten::tanh.out", "aten::sin.out", "aten::relu.out"}) {
+        compare(name, {a, to}, out, what);
+      }
+      compare("aten::gelu.out", {a, EValue("none", 4), to}, out, what);
+      compare("aten::add.out", {a, b, one, to}, out, what);
+      compare("aten::sub.out", {a, b, one, to}, out, what);
+      compare("aten::mul.out", {a, b, to}, out, what);
+      compare("aten::_softmax.out", {a, last, no, to}, out, what);
+      compare("aten::_log_softmax.out", {a, last, no, to}, out, what);
+    }
+  }
+}
+
 struct Shape {
   int32_t in, out, groups, size, window, stride;
   bool transposed;
