@@ -52,6 +52,36 @@ Entry* sort_by_radix(Entry* entries, Entry* other, int64_t length) {
   return entries;
 }
 
+// Sorts entries without other memory: exchanges them into one bucket for each value of a digit, the
+// highest first, and sorts the buckets.
+template <typename Entry>
+void sort_by_exchange(Entry* entries, int64_t length, size_t digits) {
+  constexpr int64_t kFewEntries = 256;
+  if (length < kFewEntries || digits == 0) return std::sort(entries, entries + length);
+  int64_t next[kBuckets] = {}, end[kBuckets];
+  for (int64_t i = 0; i < length; ++i) ++next[digit_of(entries[i], digits - 1)];
+  int64_t sum = 0;
+  for (size_t b = 0; b < kBuckets; ++b) {
+    end[b] = sum + next[b];
+    next[b] = std::exchange(sum, end[b]);
+  }
+  for (size_t b = 0; b < kBuckets; ++b) {
+    while (next[b] < end[b]) {
+      const size_t home = digit_of(entries[next[b]], digits - 1);
+      if (home == b) {
+        ++next[b];
+      } else {
+        std::swap(entries[next[b]], entries[next[home]++]);
+      }
+    }
+  }
+  int64_t first = 0;
+  for (const int64_t last : end) {
+    if (last > first + 1) sort_by_exchange(entries + first, last - first, digits - 1);
+    first = last;
+  }
+}
+
 struct Rows {
   portable::AroundDim around;
   bool descending;
@@ -118,7 +148,7 @@ void sort_in_place(const Row<T, Entry>& row, int64_t* indices) {
   if constexpr (sizeof(Entry) == sizeof(int64_t)) {
     auto* entries = reinterpret_cast<Entry*>(indices);
     for (int64_t i = 0; i < row.length; ++i) entries[i] = row.entry(i);
-    std::sort(entries, entries + row.length);
+    sort_by_exchange(entries, row.length, sizeof(typename Entry::Key));
     for (int64_t i = 0; i < row.length; ++i) indices[i] = entries[i].position();
   } else {
     for (int64_t i = 0; i < row.length; ++i) indices[i] = i;
