@@ -28,4 +28,8 @@ inline constexpr int64_t kSpreadScratchFloats = int64_t{64} << 10;
 bool convolve_transposed(const portable::Convolution& conv, Span<float> products,
                          Span<float> scratch);
 
+// Transposed convolution, or one with one input channel per group, of contiguous 16-bit floats, by
+// the two functions above. Also returns false if there is too little temp memory.
+bool convolve_widened(const portable::Convolution& conv, KernelContext& context);
+
 }  // namespace taper::optimized

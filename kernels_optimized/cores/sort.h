@@ -1,4 +1,4 @@
-// Radix sort of rows, in time linear in their length.
+// Sorting of rows by keys.
 
 #pragma once
 

@@ -1,5 +1,8 @@
-// add, sub, mul and div of floats.
+// add, sub, mul and div of floats, and of 16-bit floats of one shape.
 
+#include <algorithm>
+
+#include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/pairs.h"
 
@@ -106,11 +109,45 @@ bool binary_number(const KernelContext& context, Binary op, const Tensor& a, Sca
                           });
 }
 
+// out = a op (b * scale) of 16-bit floats that lie alike in memory, block by block.
+bool binary_narrow(const KernelContext& context, Binary op, const Tensor& a, const Tensor& b,
+                   float scale, Tensor& out) {
+  const ScalarType type = a.scalar_type(), single = ScalarType::kFloat;
+  const Form form = TAPER_CHOOSE(Form, binary_form);
+  const Convert convert = find_convert();
+  if ((type != ScalarType::kHalf && type != ScalarType::kBFloat16) || b.scalar_type() != type ||
+      out.scalar_type() != type || form == nullptr || convert == nullptr ||
+      !convert(type, single, nullptr, nullptr, 0, 0) || a.dim() != b.dim() ||
+      !std::equal(a.sizes().begin(), a.sizes().end(), b.sizes().begin()) ||
+      !portable::same_dim_order(a, b) || !portable::same_dim_order(a, out) ||
+      !out.resize(a.sizes()).ok()) {
+    return false;
+  }
+  const auto* x = static_cast<const uint16_t*>(a.const_data());
+  const auto* y = static_cast<const uint16_t*>(b.const_data());
+  auto* to = static_cast<uint16_t*>(out.mutable_data());
+  for_parts(context.pool(), a.numel(), 1, 2 * kLineFloats, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kBlock = 512;
+    float left[kBlock], right[kBlock];
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t count = std::min(kBlock, end - i);
+      convert(type, single, x + i, left, 0, count);
+      convert(type, single, y + i, right, 0, count);
+      form(op, {left, 1}, {right, 1}, scale, left, count);
+      convert(single, type, left, to + i, 0, count);
+    }
+  });
+  return true;
+}
+
 // Sums and differences.
 template <int kSign>
 bool fast_sum(KernelContext& context, const Tensor& self, const Tensor& other, Scalar alpha,
               Tensor& out) {
-  return are_float(self, other, out) &&
+  if (!are_float(self)) {
+    return binary_narrow(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
+  }
+  return are_float(other, out) &&
          binary_tensors(context, Binary::kAdd, self, other, kSign * as_float(alpha), out);
 }
 template <int kSign>
@@ -121,7 +158,8 @@ bool fast_sum_number(KernelContext& context, const Tensor& self, Scalar other, S
 
 template <Binary kOp>
 bool fast_product(KernelContext& context, const Tensor& self, const Tensor& other, Tensor& out) {
-  return are_float(self, other, out) && binary_tensors(context, kOp, self, other, 1, out);
+  if (!are_float(self)) return binary_narrow(context, kOp, self, other, 1, out);
+  return are_float(other, out) && binary_tensors(context, kOp, self, other, 1, out);
 }
 template <Binary kOp>
 bool fast_product_number(KernelContext& context, const Tensor& self, Scalar other, Tensor& out) {

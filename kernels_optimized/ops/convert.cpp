@@ -1,6 +1,7 @@
 // Dtype conversions: to float32 from 16-bit floats, bytes, bools and int32; from float32 to 16-bit
-// floats. One pass over the memory, which is dense whatever the dim order.
+// floats; from int64 and int32 to bool. One pass over the memory, which is dense whatever the dim order.
 
+#include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
@@ -101,6 +102,14 @@ void run(const void* source, void* target, int64_t begin, int64_t end) {
   std::memcpy(to + i, out, left * sizeof(Out));
 }
 
+// Whether integers are not zero; the compiler vectorises it.
+template <typename T>
+void run_truth(const void* source, void* target, int64_t begin, int64_t end) {
+  const T* HWY_RESTRICT from = static_cast<const T*>(source);
+  uint8_t* HWY_RESTRICT to = static_cast<uint8_t*>(target);
+  for (int64_t i = begin; i < end; ++i) to[i] = from[i] != 0 ? 1 : 0;
+}
+
 }  // namespace
 
 // Converts elements [begin, end). False if the pair of dtypes is not supported.
@@ -111,6 +120,10 @@ bool convert_form(ScalarType from, ScalarType to, const void* source, void* targ
     if (to == ScalarType::kHalf) return run<Float, Half>(source, target, begin, end), true;
     if (to == ScalarType::kBFloat16) return run<Float, BFloat16>(source, target, begin, end), true;
     return false;
+  }
+  if (to == ScalarType::kBool) {
+    if (from == ScalarType::kLong) return run_truth<int64_t>(source, target, begin, end), true;
+    if (from == ScalarType::kInt) return run_truth<int32_t>(source, target, begin, end), true;
   }
   if (to != ScalarType::kFloat) return false;
   switch (from) {
@@ -136,12 +149,13 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace taper::optimized {
+
+Convert find_convert() { return TAPER_CHOOSE(Convert, convert_form); }
+
 namespace {
 
-using Form = bool (*)(ScalarType, ScalarType, const void*, void*, int64_t, int64_t);
-
 bool convert(const KernelContext& context, const Tensor& self, Tensor& out) {
-  const Form form = TAPER_CHOOSE(Form, convert_form);
+  const Convert form = find_convert();
   const ScalarType from = self.scalar_type(), to = out.scalar_type();
   if (form == nullptr || !portable::same_dim_order(self, out) ||
       !form(from, to, nullptr, nullptr, 0, 0) || !out.resize(self.sizes()).ok()) {

@@ -1,17 +1,26 @@
-// convolution.out of contiguous floats in one to three dimensions, plain or transposed.
+// convolution.out in one to three dimensions, plain or transposed: of contiguous floats by the
+// algorithms of conv_planes.h, of others by the portable kernel's product with faster loops.
 
 #include "kernels_optimized/cores/conv_planes.h"
 #include "kernels_optimized/cores/gemm.h"
+#include "kernels_optimized/cores/multipliers.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/scratch.h"
+#include "kernels_portable/engine/compute.h"
 
 namespace taper::optimized {
 namespace {
 
-bool are_plain(const Tensor& input, const Tensor& weight, const Tensor* bias, const Tensor& out) {
-  return are_float(input, weight, out) && (bias == nullptr || are_float(*bias)) &&
-         input.is_contiguous() && weight.is_contiguous() && out.is_contiguous() &&
+bool share_dtype(const Tensor& input, const Tensor& weight, const Tensor* bias, const Tensor& out) {
+  const ScalarType type = out.scalar_type();
+  return portable::is_computable(type) && input.scalar_type() == type &&
+         weight.scalar_type() == type && (bias == nullptr || bias->scalar_type() == type) &&
          out.dim() == input.dim();
+}
+
+// REQUIRES: they share a dtype.
+bool are_plain(const Tensor& input, const Tensor& weight, const Tensor& out) {
+  return input.is_contiguous() && weight.is_contiguous() && out.is_contiguous();
 }
 
 bool resize(Tensor& out, const int64_t* sizes) {
@@ -26,7 +35,7 @@ bool resize(Tensor& out, const int64_t* sizes) {
 bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor* bias, IntList stride, IntList padding, IntList dilation,
                       bool transposed, IntList output_padding, int64_t groups, Tensor& out) {
-  if (!are_plain(input, weight, bias, out)) return false;
+  if (!share_dtype(input, weight, bias, out)) return false;
   portable::Convolution conv;
   int64_t sizes[portable::kSpatial + 2];
   const portable::ConvOptions options = {stride,     padding,        dilation,
@@ -37,11 +46,22 @@ bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor&
   if (out.numel() == 0 || input.numel() == 0) return false;
   conv.out = portable::conv_image(out);
   conv.bias = bias;
+  const ScalarType type = out.scalar_type();
+  const bool is_plain = are_plain(input, weight, out);
+  const bool is_narrow = type == ScalarType::kHalf || type == ScalarType::kBFloat16;
+  const bool is_depthwise = conv.group_in() == 1 && conv.groups > 1;
+  if (is_narrow && is_plain && (transposed || is_depthwise) && convolve_widened(conv, context)) {
+    return true;
+  }
+  if (type != ScalarType::kFloat || !is_plain) {
+    portable::Multipliers by;
+    return find_multipliers(context, &by) && portable::convolve(conv, &by).ok();
+  }
   if (transposed) {
     const Span<float> products = scratch_floats(context, kSpreadScratchFloats);
     return convolve_transposed(conv, products, scratch_floats(context, kGemmScratchFloats));
   }
-  if (conv.group_in() == 1 && conv.groups > 1) return convolve_planes(conv, context.pool());
+  if (is_depthwise) return convolve_planes(conv, context.pool());
   return convolve_direct(conv, context) || convolve_dense(conv, context);
 }
 

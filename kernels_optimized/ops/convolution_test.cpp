@@ -8,27 +8,14 @@
 
 #include "kernels_optimized/engine/dispatch.h"
 #include "kernels_optimized/kernel_table.h"
+#include "test/support/int_list.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
 namespace {
 
+using test::Ints;
 using test::TestTensor;
-
-// A list of integers as an argument.
-struct Ints {
-  explicit Ints(const std::vector<int64_t>& items)
-      : values(items.begin(), items.end()), unboxed(items.size()) {
-    for (EValue& value : values) slots.push_back(&value);
-    list = {slots.data(), unboxed.data()};
-  }
-  EValue value() { return EValue(&list, static_cast<uint32_t>(slots.size())); }
-
-  std::vector<EValue> values;
-  std::vector<EValue*> slots;
-  std::vector<int64_t> unboxed;
-  BoxedIntList list{};
-};
 
 // Sizes of the input and of the kernel, in three dimensions, and the options.
 struct Shape {

@@ -1,13 +1,16 @@
-// mm, bmm, addmm, baddbmm and linear of floats, by the fast matrix product (gemm.h). Operands may
-// have any layout; the rows of out must be contiguous.
+// mm, bmm, addmm, baddbmm and linear. Those of floats are computed by the fast matrix product
+// (gemm.h), operands of other dtypes are widened piece by piece (multipliers.h). Operands may have
+// any layout; the rows of out must be contiguous if they are floats.
 
 #include <atomic>
 #include <initializer_list>
 
 #include "kernels_optimized/cores/gemm.h"
+#include "kernels_optimized/cores/multipliers.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/cores/matmul.h"
+#include "kernels_portable/engine/compute.h"
 
 namespace taper::optimized {
 namespace {
@@ -37,29 +40,54 @@ bool multiply(Span<float> scratch, const ThreadPool& pool, const portable::Matmu
 }
 
 bool multiply(KernelContext& context, const portable::Matmul& problem) {
+  if (problem.out.type != ScalarType::kFloat) {
+    portable::Multipliers by;
+    return find_multipliers(context, &by) && (portable::matmul(problem, &by), true);
+  }
   return multiply(shared_scratch(context, kGemmScratchFloats), context.pool(), problem);
 }
 
-// Computes `count` products, problem_of(i) each: several at a time if there are enough of them,
-// otherwise each on all threads. Returns false if one of them could not be computed.
-template <typename ProblemOf>
-bool multiply_batch(KernelContext& context, int64_t count, int64_t multiplications,
-                    ProblemOf problem_of) {
+// Computes `count` products of this dtype: with_problem(i, run) calls run() with each. Several
+// products of floats are computed at a time if there are enough of them, otherwise each on all
+// threads. Returns false if one of them could not be computed.
+template <typename WithProblem>
+bool multiply_batch(KernelContext& context, ScalarType type, int64_t count, int64_t multiplications,
+                    WithProblem with_problem) {
+  const auto run_all = [&](int64_t begin, int64_t end, const auto& run) {
+    bool done = true;
+    for (int64_t b = begin; b < end && done; ++b) done = with_problem(b, run);
+    return done;
+  };
+  if (type != ScalarType::kFloat) {
+    portable::Multipliers by;
+    return find_multipliers(context, &by) &&
+           run_all(0, count, [&](const portable::Matmul& problem) {
+             portable::matmul(problem, &by);
+             return true;
+           });
+  }
   if (count < context.pool().threads) {
     const Span<float> scratch = shared_scratch(context, kGemmScratchFloats);
-    for (int64_t b = 0; b < count; ++b) {
-      if (!problem_of(b, scratch, context.pool())) return false;
-    }
-    return true;
+    return run_all(0, count, [&](const portable::Matmul& problem) {
+      return multiply(scratch, context.pool(), problem);
+    });
   }
   std::atomic<bool> done{true};
   for_parts_with_scratch(context, count, multiplications / kMultiplicationsPerUnit,
                          kGemmScratchFloats, [&](int64_t begin, int64_t end, Span<float> scratch) {
-                           for (int64_t b = begin; b < end; ++b) {
-                             if (!problem_of(b, scratch, ThreadPool())) done = false;
-                           }
+                           const auto run = [&](const portable::Matmul& problem) {
+                             return multiply(scratch, ThreadPool(), problem);
+                           };
+                           if (!run_all(begin, end, run)) done = false;
                          });
   return done;
+}
+
+// True if all have one dtype that products take.
+template <typename... Tensors>
+bool share_dtype(const Tensor& first, const Tensors&... others) {
+  const ScalarType type = first.scalar_type();
+  return portable::is_computable(type) && ((others.scalar_type() == type) && ...);
 }
 
 bool resize(Tensor& out, std::initializer_list<int64_t> sizes) {
@@ -79,7 +107,7 @@ bool are_batches(const Tensor& left, const Tensor& right) {
 }
 
 bool fast_mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
-  if (!are_float(self, mat2, out) || !are_matrices(self, mat2)) return false;
+  if (!share_dtype(self, mat2, out) || !are_matrices(self, mat2)) return false;
   if (!resize(out, {self.size(0), mat2.size(1)})) return false;
   return multiply(context, {self.size(0), mat2.size(1), self.size(1), portable::matrix_of(self),
                             portable::matrix_of(mat2), portable::matrix_of(out)});
@@ -87,7 +115,10 @@ bool fast_mm(KernelContext& context, const Tensor& self, const Tensor& mat2, Ten
 
 bool fast_addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, const Tensor& mat2,
                 Scalar beta, Scalar alpha, Tensor& out) {
-  if (!are_float(self, mat1, mat2, out) || !are_matrices(mat1, mat2)) return false;
+  if (!share_dtype(self, mat1, mat2, out) || !are_matrices(mat1, mat2) ||
+      !portable::check_product_scalars(out.scalar_type(), alpha, beta).ok()) {
+    return false;
+  }
   const int64_t sizes[] = {mat1.size(0), mat2.size(1)};
   if (!portable::broadcasts_to(self, {sizes, 2}) || !resize(out, {sizes[0], sizes[1]})) {
     return false;
@@ -99,47 +130,48 @@ bool fast_addmm(KernelContext& context, const Tensor& self, const Tensor& mat1, 
 }
 
 bool fast_bmm(KernelContext& context, const Tensor& self, const Tensor& mat2, Tensor& out) {
-  if (!are_float(self, mat2, out) || !are_batches(self, mat2)) return false;
+  if (!share_dtype(self, mat2, out) || !are_batches(self, mat2)) return false;
   const int64_t batches = self.size(0), rows = self.size(1), columns = mat2.size(2);
   if (!resize(out, {batches, rows, columns})) return false;
   const int64_t depth = self.size(2);
-  const auto problem = [&](int64_t b, Span<float> scratch, const ThreadPool& pool) {
-    return multiply(scratch, pool,
-                    {rows, columns, depth, portable::matrix_of(self, b),
-                     portable::matrix_of(mat2, b), portable::matrix_of(out, b)});
+  const auto with_problem = [&](int64_t b, const auto& run) {
+    return run({rows, columns, depth, portable::matrix_of(self, b), portable::matrix_of(mat2, b),
+                portable::matrix_of(out, b)});
   };
-  return multiply_batch(context, batches, rows * columns * depth, problem);
+  return multiply_batch(context, out.scalar_type(), batches, rows * columns * depth, with_problem);
 }
 
 bool fast_baddbmm(KernelContext& context, const Tensor& self, const Tensor& batch1,
                   const Tensor& batch2, Scalar beta, Scalar alpha, Tensor& out) {
-  if (!are_float(self, batch1, batch2, out) || !are_batches(batch1, batch2)) return false;
+  if (!share_dtype(self, batch1, batch2, out) || !are_batches(batch1, batch2) ||
+      !portable::check_product_scalars(out.scalar_type(), alpha, beta).ok()) {
+    return false;
+  }
   const int64_t sizes[] = {batch1.size(0), batch1.size(1), batch2.size(2)};
   if (!portable::broadcasts_to(self, {sizes, 3}) || !resize(out, {sizes[0], sizes[1], sizes[2]})) {
     return false;
   }
   const int64_t depth = batch1.size(2);
-  const auto problem = [&](int64_t b, Span<float> scratch, const ThreadPool& pool) {
+  const auto with_problem = [&](int64_t b, const auto& run) {
     const MatrixView added = portable::broadcast_matrix(self, b);
-    return multiply(
-        scratch, pool,
-        {sizes[1], sizes[2], depth, portable::matrix_of(batch1, b), portable::matrix_of(batch2, b),
-         portable::matrix_of(out, b), &added, alpha, beta});
+    return run({sizes[1], sizes[2], depth, portable::matrix_of(batch1, b),
+                portable::matrix_of(batch2, b), portable::matrix_of(out, b), &added, alpha, beta});
   };
-  return multiply_batch(context, sizes[0], sizes[1] * sizes[2] * depth, problem);
+  return multiply_batch(context, out.scalar_type(), sizes[0], sizes[1] * sizes[2] * depth,
+                        with_problem);
 }
 
 // The input may have any rank; weight is [features, k].
 bool fast_linear(KernelContext& context, const Tensor& input, const Tensor& weight,
                  const Tensor* bias, Tensor& out) {
   const int64_t rank = input.dim();
-  if (!are_float(input, weight, out) || weight.dim() != 2 || rank < 1 || out.dim() != rank ||
+  if (!share_dtype(input, weight, out) || weight.dim() != 2 || rank < 1 || out.dim() != rank ||
       !input.is_contiguous() || !out.is_contiguous() || input.size(rank - 1) != weight.size(1)) {
     return false;
   }
   const int64_t depth = weight.size(1), features = weight.size(0);
-  if (bias != nullptr &&
-      (!are_float(*bias) || bias->dim() > 1 || (bias->numel() != features && bias->numel() != 1))) {
+  if (bias != nullptr && (!share_dtype(*bias, out) || bias->dim() > 1 ||
+                          (bias->numel() != features && bias->numel() != 1))) {
     return false;
   }
   int32_t sizes[kMaxRank];
@@ -147,7 +179,7 @@ bool fast_linear(KernelContext& context, const Tensor& input, const Tensor& weig
   for (int64_t d = 0; d < rank - 1; ++d) rows *= sizes[d] = input.sizes()[static_cast<size_t>(d)];
   sizes[rank - 1] = static_cast<int32_t>(features);
   if (!out.resize({sizes, static_cast<size_t>(rank)}).ok()) return false;
-  const ScalarType type = ScalarType::kFloat;
+  const ScalarType type = out.scalar_type();
   const MatrixView added = bias != nullptr ? portable::broadcast_matrix(*bias) : MatrixView{};
   return multiply(context, {rows,
                             features,

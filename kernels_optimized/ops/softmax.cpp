@@ -3,11 +3,14 @@
 // a few vectors of neighbours at a time.
 
 #include "kernels_optimized/cores/softmax.h"
+#include "kernels_optimized/cores/convert.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
+#include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
@@ -192,8 +195,40 @@ namespace {
 
 using Form = void (*)(const float*, const portable::AroundDim&, int64_t, int64_t, bool, float*);
 
+// Lines of 16-bit floats along the last dimension: each is widened and rounded once.
+bool narrow_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool logarithm,
+                    Tensor& out) {
+  const ScalarType type = self.scalar_type();
+  const Form form = TAPER_CHOOSE(Form, softmax_form);
+  const Convert convert = find_convert();
+  if ((type != ScalarType::kHalf && type != ScalarType::kBFloat16) || out.scalar_type() != type ||
+      self.numel() == 0 || !self.is_contiguous() || !out.is_contiguous() || form == nullptr ||
+      convert == nullptr || !convert(type, ScalarType::kFloat, nullptr, nullptr, 0, 0) ||
+      !portable::wrap_dim(dim, self.dim(), &dim).ok() || dim != self.dim() - 1 ||
+      !out.resize(self.sizes()).ok()) {
+    return false;
+  }
+  const int64_t size = self.size(dim);
+  const auto* x = static_cast<const uint16_t*>(self.const_data());
+  auto* y = static_cast<uint16_t*>(out.mutable_data());
+  std::atomic<bool> done{true};
+  for_parts_with_scratch(context, self.numel() / size, size * kExponentialWork, size,
+                         [&](int64_t begin, int64_t end, Span<float> line) {
+                           if (line.size() == 0) done = false;
+                           for (int64_t i = begin; i < end && done; ++i) {
+                             convert(type, ScalarType::kFloat, x + i * size, line.data(), 0, size);
+                             form(line.data(), {1, size, 1}, 0, 1, logarithm, line.data());
+                             convert(ScalarType::kFloat, type, line.data(), y + i * size, 0, size);
+                           }
+                         });
+  return done;
+}
+
 template <bool kLogarithm>
 bool fast_softmax(KernelContext& context, const Tensor& self, int64_t dim, bool, Tensor& out) {
+  if (self.dim() > 0 && !are_float(self)) {
+    return narrow_softmax(context, self, dim, kLogarithm, out);
+  }
   if (!are_float(self, out) || !self.is_contiguous() || !out.is_contiguous() ||
       !portable::wrap_dim(dim, self.dim(), &dim).ok() || !out.resize(self.sizes()).ok()) {
     return false;

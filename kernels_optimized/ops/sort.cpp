@@ -1,14 +1,20 @@
-// sort and argsort of float32, int32, and int64 whose values fit int32, by radix sort: each element
-// is mapped to an unsigned 32-bit key with the same order, with its index in the lower half of a
-// 64-bit entry; the entries are sorted by eight bits of the key at a time, from the lowest on, each
-// time stably.
+// sort, argsort and the general form of topk, by keys: each element is mapped to an unsigned number
+// with the same order, which is combined with its position to an entry, so that no two entries are
+// equal and any algorithm keeps the order of equal elements.
+//
+// Rows are sorted by radix: by eight bits of the key at a time, from the lowest on, each time stably.
+// Rows that are too long for temp memory are sorted in the memory of the result. If few elements are
+// wanted, entries that may be among the first are collected until there is no room, and the others
+// are dropped.
 
 #include "kernels_optimized/cores/sort.h"
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "kernels_optimized/cores/sort_keys.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_portable/engine/dims.h"
 
@@ -16,49 +22,27 @@ namespace taper::optimized {
 namespace {
 
 constexpr int64_t kFewElements = 48;  // For shorter rows the portable kernel's heap is as fast.
-constexpr int kBits = 8, kDigits = 4;
+constexpr int kBits = 8;
 constexpr size_t kBuckets = size_t{1} << kBits;
 
-uint32_t key_of(float x) {
-  uint32_t bits;
-  const float value = x == 0 ? 0.0f : x;  // -0 and +0 are equal.
-  std::memcpy(&bits, &value, sizeof(bits));
-  return value != value ? UINT32_MAX : (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-uint32_t key_of(int32_t x) { return static_cast<uint32_t>(x) ^ 0x80000000u; }
-// REQUIRES: have_keys().
-uint32_t key_of(int64_t x) { return key_of(static_cast<int32_t>(x)); }
+template <typename Entry>
+using Counts = uint32_t[sizeof(typename Entry::Key)][kBuckets];
 
-// Whether every element has such a key.
-template <typename T>
-bool have_keys(const T*, int64_t) {
-  return true;
-}
-bool have_keys(const int64_t* x, int64_t count) {
-  return std::all_of(x, x + count, [](int64_t i) { return static_cast<int32_t>(i) == i; });
+template <typename Entry>
+size_t digit_of(const Entry& entry, size_t digit) {
+  return static_cast<size_t>(entry.key() >> (kBits * digit)) & (kBuckets - 1);
 }
 
-using Counts = uint32_t[kDigits][kBuckets];
-
-size_t digit_of(uint64_t entry, int digit) {
-  return static_cast<size_t>(entry >> (32 + kBits * digit)) & (kBuckets - 1);
-}
-
-// Writes the entries of a row and counts their digits.
-template <typename T>
-void read_row(const T* row, int64_t length, int64_t step, bool descending, uint64_t* entries,
-              Counts& counts) {
+// Sorts `entries`, which are in the order of their positions, with `other` as scratch. Returns which
+// of the two holds the result.
+template <typename Entry>
+Entry* sort_by_radix(Entry* entries, Entry* other, int64_t length) {
+  Counts<Entry> counts;
   std::memset(&counts, 0, sizeof(counts));
   for (int64_t i = 0; i < length; ++i) {
-    const uint32_t key = descending ? ~key_of(row[i * step]) : key_of(row[i * step]);
-    entries[i] = static_cast<uint64_t>(key) << 32 | static_cast<uint64_t>(i);
-    for (int d = 0; d < kDigits; ++d) ++counts[d][digit_of(entries[i], d)];
+    for (size_t d = 0; d < std::size(counts); ++d) ++counts[d][digit_of(entries[i], d)];
   }
-}
-
-// Sorts `entries`, with `other` as scratch. Returns which of the two holds the result.
-uint64_t* sort_entries(uint64_t* entries, uint64_t* other, int64_t length, Counts& counts) {
-  for (int d = 0; d < kDigits; ++d) {
+  for (size_t d = 0; d < std::size(counts); ++d) {
     if (counts[d][digit_of(entries[0], d)] == length) continue;  // All digits are equal.
     uint32_t first = 0;
     for (uint32_t& count : counts[d]) first += std::exchange(count, first);
@@ -68,68 +52,208 @@ uint64_t* sort_entries(uint64_t* entries, uint64_t* other, int64_t length, Count
   return entries;
 }
 
+// Sorts entries without other memory: exchanges them into one bucket for each value of a digit, the
+// highest first, and sorts the buckets.
+template <typename Entry>
+void sort_by_exchange(Entry* entries, int64_t length, size_t digits) {
+  constexpr int64_t kFewEntries = 256;
+  if (length < kFewEntries || digits == 0) return std::sort(entries, entries + length);
+  int64_t next[kBuckets] = {}, end[kBuckets];
+  for (int64_t i = 0; i < length; ++i) ++next[digit_of(entries[i], digits - 1)];
+  int64_t sum = 0;
+  for (size_t b = 0; b < kBuckets; ++b) {
+    end[b] = sum + next[b];
+    next[b] = std::exchange(sum, end[b]);
+  }
+  for (size_t b = 0; b < kBuckets; ++b) {
+    while (next[b] < end[b]) {
+      const size_t home = digit_of(entries[next[b]], digits - 1);
+      if (home == b) {
+        ++next[b];
+      } else {
+        std::swap(entries[next[b]], entries[next[home]++]);
+      }
+    }
+  }
+  int64_t first = 0;
+  for (const int64_t last : end) {
+    if (last > first + 1) sort_by_exchange(entries + first, last - first, digits - 1);
+    first = last;
+  }
+}
+
 struct Rows {
   portable::AroundDim around;
   bool descending;
   int64_t count;  // How many elements of each row are wanted.
 };
 
-template <typename T>
-void sort_as(const Rows& rows, const T* x, uint64_t* entries, T* values, int64_t* indices) {
+// A row of a tensor of T, as entries.
+template <typename T, typename Entry>
+struct Row {
+  const T* data;
+  int64_t length;
+  int64_t step;
+  bool descending;
+
+  Entry entry(int64_t i) const {
+    const auto key = static_cast<typename Entry::Key>(key_of(data[i * step]));
+    return Entry(descending ? static_cast<typename Entry::Key>(~key) : key, i);
+  }
+};
+
+// Leaves the first `count` entries of the row in `entries`, in order; there is room for `room`.
+template <typename T, typename Entry>
+void select(const Row<T, Entry>& row, int64_t count, Entry* entries, int64_t room) {
+  int64_t held = 0;
+  bool bounded = false;
+  typename Entry::Key bound = 0;
+  const auto drop = [&] {
+    std::nth_element(entries, entries + count - 1, entries + held);
+    held = count;
+    bound = entries[count - 1].key();
+    bounded = true;
+  };
+  for (int64_t i = 0; i < row.length; ++i) {
+    const Entry entry = row.entry(i);
+    if (bounded && entry.key() >= bound) continue;  // Of equal elements the first counts.
+    entries[held++] = entry;
+    if (held == room) drop();
+  }
+  if (held > count) drop();
+  std::sort(entries, entries + count);
+}
+
+// The ways to sort a row, and the entries of temp memory that each needs.
+enum class Way { kRadix, kSelect, kInPlace };
+struct Plan {
+  Way way;
+  int64_t entries;
+};
+
+Plan plan_of(const Rows& rows, size_t entry_size) {
+  constexpr int64_t kMostBytes = int64_t{1} << 20;  // What applications usually provide.
+  const int64_t length = rows.around.size, count = rows.count;
+  const auto size = static_cast<int64_t>(entry_size);
+  const int64_t some = count + std::max<int64_t>(count, 256);
+  if (some < length) return {Way::kSelect, some};
+  if (2 * length * size <= kMostBytes) return {Way::kRadix, 2 * length};
+  return {Way::kInPlace, 0};
+}
+
+// Sorts the whole row into its contiguous indices: the entries themselves lie there at first, or,
+// if they are larger, positions whose elements are compared.
+template <typename T, typename Entry>
+void sort_in_place(const Row<T, Entry>& row, int64_t* indices) {
+  if constexpr (sizeof(Entry) == sizeof(int64_t)) {
+    auto* entries = reinterpret_cast<Entry*>(indices);
+    for (int64_t i = 0; i < row.length; ++i) entries[i] = row.entry(i);
+    sort_by_exchange(entries, row.length, sizeof(typename Entry::Key));
+    for (int64_t i = 0; i < row.length; ++i) indices[i] = entries[i].position();
+  } else {
+    for (int64_t i = 0; i < row.length; ++i) indices[i] = i;
+    std::sort(indices, indices + row.length,
+              [&](int64_t a, int64_t b) { return row.entry(a) < row.entry(b); });
+  }
+}
+
+template <typename T, typename Entry>
+void sort_as(const Rows& rows, const Plan& plan, const T* x, Entry* entries, T* values,
+             int64_t* indices) {
   const int64_t length = rows.around.size, step = rows.around.inner;
-  Counts counts;
   for (int64_t line = 0; line < rows.around.outer * step; ++line) {
-    const T* row = x + line / step * length * step + line % step;
-    read_row(row, length, step, rows.descending, entries, counts);
-    const uint64_t* sorted = sort_entries(entries, entries + length, length, counts);
+    const Row<T, Entry> row = {x + line / step * length * step + line % step, length, step,
+                               rows.descending};
     const int64_t to = line / step * rows.count * step + line % step;
+    const Entry* sorted = entries;
+    if (plan.way == Way::kInPlace) {
+      sort_in_place(row, indices + to);
+    } else if (plan.way == Way::kSelect) {
+      select(row, rows.count, entries, plan.entries);
+    } else {
+      for (int64_t i = 0; i < length; ++i) entries[i] = row.entry(i);
+      sorted = sort_by_radix(entries, entries + length, length);
+    }
     for (int64_t i = 0; i < rows.count; ++i) {
-      const auto at = static_cast<int64_t>(sorted[i] & UINT32_MAX);
-      indices[to + i * step] = at;
-      if (values != nullptr) values[to + i * step] = row[at * step];
+      int64_t& at = indices[to + i * step];
+      if (plan.way != Way::kInPlace) at = sorted[i].position();
+      if (values != nullptr) values[to + i * step] = row.data[at * step];
     }
   }
 }
 
-template <typename T>
-bool sort_typed(const Rows& rows, const Tensor& self, uint64_t* entries, Tensor* values,
-                Tensor& indices) {
-  const T* x = self.const_data_ptr<T>();
-  T* to = values != nullptr ? values->mutable_data_ptr<T>() : nullptr;
-  if (!have_keys(x, self.numel())) return false;
-  sort_as<T>(rows, x, entries, to, indices.mutable_data_ptr<int64_t>());
-  return true;
+// The operands of a call.
+struct Call {
+  KernelContext& context;
+  const Rows& rows;
+  const Tensor& self;
+  Tensor* values;
+  Tensor& indices;
+
+  template <typename T, typename Entry>
+  bool sort() const {
+    const Plan plan = plan_of(rows, sizeof(Entry));
+    if (plan.way == Way::kInPlace && (rows.around.inner != 1 || rows.count != rows.around.size)) {
+      return false;
+    }
+    Entry* entries = nullptr;
+    if (plan.entries != 0) {
+      entries = static_cast<Entry*>(
+          context.allocate_temp(static_cast<size_t>(plan.entries) * sizeof(Entry)));
+      if (entries == nullptr) return false;
+    }
+    sort_as<T, Entry>(rows, plan, static_cast<const T*>(self.const_data()), entries,
+                      values != nullptr ? static_cast<T*>(values->mutable_data()) : nullptr,
+                      indices.mutable_data_ptr<int64_t>());
+    return true;
+  }
+};
+
+bool sort_typed(const Call& call) {
+  switch (call.self.scalar_type()) {
+    case ScalarType::kFloat:
+      return call.sort<float, NarrowEntry>();
+    case ScalarType::kHalf:
+      return call.sort<HalfBits, NarrowEntry>();
+    case ScalarType::kBFloat16:
+      return call.sort<BFloat16Bits, NarrowEntry>();
+    case ScalarType::kInt:
+      return call.sort<int32_t, NarrowEntry>();
+    case ScalarType::kBool:
+    case ScalarType::kByte:
+      return call.sort<uint8_t, NarrowEntry>();
+    case ScalarType::kDouble:
+      return call.sort<double, WideEntry>();
+    case ScalarType::kLong:
+      if (fit_int32(call.self.const_data_ptr<int64_t>(), call.self.numel())) {
+        return call.sort<SmallLong, NarrowEntry>();
+      }
+      return call.sort<int64_t, WideEntry>();
+    default:
+      return false;
+  }
 }
 
 }  // namespace
 
 bool sort_rows(KernelContext& context, const Tensor& self, int64_t dim, bool descending,
                int64_t count, Tensor* values, Tensor& indices) {
-  const ScalarType type = self.scalar_type();
-  const bool has_type =
-      type == ScalarType::kFloat || type == ScalarType::kInt || type == ScalarType::kLong;
-  if (!has_type || self.dim() == 0 || !self.is_contiguous() || !indices.is_contiguous() ||
+  if (self.dim() == 0 || !self.is_contiguous() || !indices.is_contiguous() ||
       indices.scalar_type() != ScalarType::kLong ||
-      (values != nullptr && (values->scalar_type() != type || !values->is_contiguous())) ||
+      (values != nullptr &&
+       (values->scalar_type() != self.scalar_type() || !values->is_contiguous())) ||
       !portable::wrap_dim(dim, self.dim(), &dim).ok()) {
     return false;
   }
-  Rows rows = {portable::around_dim(self, dim), descending, count};
+  const Rows rows = {portable::around_dim(self, dim), descending, count};
   if (self.numel() == 0 || rows.around.size < kFewElements || rows.around.size > INT32_MAX ||
-      count < 0 || count > rows.around.size) {
+      count < 1 || count > rows.around.size) {
     return false;
   }
   portable::Sizes sizes;
   for (int64_t d = 0; d < self.dim(); ++d) sizes.push(d == dim ? count : self.size(d));
-  const size_t bytes = 2 * static_cast<size_t>(rows.around.size) * sizeof(uint64_t);
-  auto* entries = static_cast<uint64_t*>(context.allocate_temp(bytes));
-  if (entries == nullptr || !indices.resize(sizes).ok() ||
-      (values != nullptr && !values->resize(sizes).ok())) {
-    return false;
-  }
-  if (type == ScalarType::kFloat) return sort_typed<float>(rows, self, entries, values, indices);
-  if (type == ScalarType::kInt) return sort_typed<int32_t>(rows, self, entries, values, indices);
-  return sort_typed<int64_t>(rows, self, entries, values, indices);
+  return indices.resize(sizes).ok() && (values == nullptr || values->resize(sizes).ok()) &&
+         sort_typed({context, rows, self, values, indices});
 }
 
 namespace {

@@ -1,6 +1,6 @@
-// topk.values of contiguous floats along the last dimension, for small k: the best k elements so
+// topk.values. Of contiguous floats along the last dimension, for small k: the best k elements so
 // far are kept sorted, and vectors of the row are compared with the last of them, so that most are
-// skipped. NaN is the largest; equal elements keep their order.
+// skipped. Others go to sort_rows(). NaN is the largest; equal elements keep their order.
 
 #include "kernels_optimized/cores/sort.h"
 #include "kernels_optimized/engine/overlay.h"
@@ -90,17 +90,16 @@ namespace {
 
 using Form = void (*)(const float*, int64_t, Best&);
 
-constexpr int64_t kMostWanted = 64;  // For larger k, sorting the row is faster.
+constexpr int64_t kMostWanted = 64;  // For larger k, collecting candidates is faster.
 
 bool fast_topk(KernelContext& context, const Tensor& self, int64_t k, int64_t dim, bool largest,
                bool, Tensor& values, Tensor& indices) {
-  if (k > kMostWanted) return sort_rows(context, self, dim, largest, k, &values, indices);
   const Form form = TAPER_CHOOSE(Form, topk_form);
   const int64_t rank = self.dim();
-  if (form == nullptr || !are_float(self, values) || indices.scalar_type() != ScalarType::kLong ||
-      rank == 0 || (dim != rank - 1 && dim != -1) || !self.is_contiguous() ||
-      !values.is_contiguous() || !indices.is_contiguous()) {
-    return false;
+  if (k > kMostWanted || form == nullptr || !are_float(self, values) ||
+      indices.scalar_type() != ScalarType::kLong || rank == 0 || (dim != rank - 1 && dim != -1) ||
+      !self.is_contiguous() || !values.is_contiguous() || !indices.is_contiguous()) {
+    return sort_rows(context, self, dim, largest, k, &values, indices);
   }
   const int64_t length = self.size(rank - 1);
   if (k < 1 || k > length) return false;

@@ -1,9 +1,12 @@
 // exp, logarithms, angles, roots, roundings and activations of floats: one pass over the memory,
-// which is dense whatever the dim order; input and output need only have the same one.
+// which is dense whatever the dim order; input and output need only have the same one. Floats of 16
+// bits are widened block by block and rounded once.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/engine/dims.h"
@@ -217,9 +220,55 @@ bool is_costly(Unary op) {
          op < Unary::kFloor;
 }
 
+// Applies a form to elements [begin, end) of 16-bit floats of one dtype.
+struct Narrow {
+  Form form;
+  Convert convert;
+  Unary op;
+  const Parameters& parameters;
+  ScalarType type;
+  const uint16_t* from;
+  uint16_t* to;
+
+  void operator()(int64_t begin, int64_t end) const {
+    constexpr int64_t kBlock = 512;
+    float block[kBlock];
+    for (int64_t i = begin; i < end; i += kBlock) {
+      const int64_t count = std::min(kBlock, end - i);
+      convert(type, ScalarType::kFloat, from + i, block, 0, count);
+      form(op, parameters, block, block, count);
+      convert(ScalarType::kFloat, type, block, to + i, 0, count);
+    }
+  }
+};
+
+bool narrow_unary(const KernelContext& context, Unary op, const Tensor& self, Tensor& out,
+                  const Parameters& parameters) {
+  const ScalarType type = self.scalar_type();
+  const Form form = TAPER_CHOOSE(Form, unary_form);
+  const Convert convert = find_convert();
+  if ((type != ScalarType::kHalf && type != ScalarType::kBFloat16) || out.scalar_type() != type ||
+      !portable::same_dim_order(self, out) || form == nullptr || convert == nullptr ||
+      !convert(type, ScalarType::kFloat, nullptr, nullptr, 0, 0) ||
+      !out.resize(self.sizes()).ok()) {
+    return false;
+  }
+  const Narrow narrow = {form,
+                         convert,
+                         op,
+                         parameters,
+                         type,
+                         static_cast<const uint16_t*>(self.const_data()),
+                         static_cast<uint16_t*>(out.mutable_data())};
+  for_parts(context.pool(), self.numel(), is_costly(op) ? kExponentialWork : 1, 2 * kLineFloats,
+            narrow);
+  return true;
+}
+
 bool unary(const KernelContext& context, Unary op, const Tensor& self, Tensor& out,
            const Parameters& parameters = {}) {
-  if (!are_float(self, out) || !portable::same_dim_order(self, out)) return false;
+  if (!are_float(self)) return narrow_unary(context, op, self, out, parameters);
+  if (!are_float(out) || !portable::same_dim_order(self, out)) return false;
   const Form form = TAPER_CHOOSE(Form, unary_form);
   if (form == nullptr || !out.resize(self.sizes()).ok()) return false;
   const float* from = self.const_data_ptr<float>();

@@ -13,6 +13,8 @@
 
 namespace taper::portable {
 
+struct Multipliers;  // gemm.h
+
 inline constexpr int kSpatial = 3;
 
 // A tensor of images, or its gradient. Strides are in elements.
@@ -84,7 +86,7 @@ ConvImage conv_image(const Tensor& tensor);
 
 // Computes the convolution. Returns kNotSupported if the output's positions are not evenly spaced.
 // REQUIRES: input, weight, bias and output share a dtype that is_computable().
-Status convolve(const Convolution& conv);
+Status convolve(const Convolution& conv, const Multipliers* by = nullptr);
 
 // Computes a depthwise convolution in float, with one input channel per group. Returns false,
 // having written nothing, if `conv` is not one.

@@ -108,17 +108,26 @@ class PlanarProduct final : ConvOperands<T>, public Product<T> {
         Product<T>(conv.group_out(), conv.out.positions(), conv.group_in() * conv.weight.taps()),
         step_(conv.out.position_stride()) {
     const ConvWeight& weight = conv.weight;
-    const bool taps_dense = weight.size[0] * weight.size[1] * weight.size[2] == 1 ||
-                            (weight.stride[2] == 1 && weight.stride[1] == weight.size[2] &&
-                             weight.stride[0] == weight.size[1] * weight.size[2]);
-    tap_inner_ = taps_dense;
-    dense_ = taps_dense && weight.in_stride == weight.taps();
+    tap_inner_ = true;
+    int64_t expected = 1;
+    for (int d = kSpatial - 1; d >= 0; --d) {  // The stride of a size of 1 does not count.
+      tap_inner_ = tap_inner_ && (weight.size[d] == 1 || weight.stride[d] == expected);
+      expected *= weight.size[d];
+    }
+    dense_ = tap_inner_ && weight.in_stride == weight.taps();
   }
 
   Block<const T> left(int64_t m, int64_t rows, int64_t k, int64_t depth, T* buffer) override {
     const ConvWeight& weight = this->conv_.weight;
     if (dense_ && this->native()) {
       return {static_cast<const T*>(this->weight_) + m * weight.out_stride + k, weight.out_stride};
+    }
+    if (dense_) {
+      for (int64_t j = 0; j < rows; ++j) {
+        this->load_(this->at(this->weight_, (m + j) * weight.out_stride + k), 1, depth,
+                    buffer + j * depth);
+      }
+      return {buffer, depth};
     }
     WeightRow row = row_at(k);
     for (int64_t i = 0; i < depth; ++i, advance(row)) {
@@ -410,7 +419,7 @@ void flatten_pointwise(Convolution& conv) {
 
 }  // namespace
 
-Status convolve(const Convolution& given) {
+Status convolve(const Convolution& given, const Multipliers* by) {
   Convolution conv = given;
   const int64_t step = conv.out.position_stride();
   TAPER_REQUIRE(step != 0, Error::kNotSupported,
@@ -430,10 +439,10 @@ Status convolve(const Convolution& given) {
       for (int64_t group = 0; group < conv.groups; ++group) {
         if (channels_last) {
           PointProduct<T> product(conv, image, group);
-          multiply(product);
+          multiply(product, by);
         } else {
           PlanarProduct<T> product(conv, image, group);
-          multiply(product);
+          multiply(product, by);
         }
       }
     }

@@ -21,7 +21,7 @@ namespace taper::portable {
 
 inline constexpr int64_t kStripRows = 4;
 inline constexpr int64_t kTileColumns = 8;
-// The most depth and columns that left() and right() are asked for at once.
+// The most depth and columns that multiply() asks left() and right() for at once.
 template <typename T>
 inline constexpr int64_t kBlockDepth = sizeof(T) == 4 ? 32 : 16;
 template <typename T>
@@ -69,5 +69,24 @@ class Product {
 // Computes the product. Defined for float, double and int64_t.
 template <typename T>
 void multiply(Product<T>& product);
+
+// Other loops than those of multiply(), of a library that has faster ones. They may ask for parts of
+// the operands of any depth.
+struct Multipliers {
+  void (*floats)(Product<float>& product, void* scratch);
+  void (*doubles)(Product<double>& product, void* scratch);
+  void (*integers)(Product<int64_t>& product, void* scratch);
+  void* scratch;
+
+  void run(Product<float>& product) const { floats(product, scratch); }
+  void run(Product<double>& product) const { doubles(product, scratch); }
+  void run(Product<int64_t>& product) const { integers(product, scratch); }
+};
+
+// Computes the product by these loops, or, if they are null, by those of multiply().
+template <typename T>
+void multiply(Product<T>& product, const Multipliers* by) {
+  by != nullptr ? by->run(product) : multiply(product);
+}
 
 }  // namespace taper::portable

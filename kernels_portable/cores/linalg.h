@@ -9,6 +9,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels_portable/engine/elementwise.h"
 #include "taper/kernel.h"
 
 namespace taper::portable {
@@ -53,6 +54,21 @@ Status resize_leading(Tensor& out, const Tensor& self, size_t dropped, ScalarTyp
 Status resize_matrices(Tensor& out, const Tensor& self, int64_t rows, int64_t columns);
 Status resize_vectors(Tensor& out, const Tensor& self, int64_t length);
 
+// Subtracts `factor` times columns [first, end) of a row from those of another row.
+template <typename T>
+void subtract_row(const Matrix<T>& to, int64_t row, T factor, const Matrix<T>& from, int64_t other,
+                  int64_t first, int64_t end) {
+  T* y = &to(row, 0);
+  const T* x = &from(other, 0);
+  if (to.column_stride == 1 && from.column_stride == 1) {
+    TAPER_INDEPENDENT_LOOP
+    for (int64_t j = first; j < end; ++j) y[j] -= factor * x[j];
+    return;
+  }
+  for (int64_t j = first; j < end; ++j)
+    y[j * to.column_stride] -= factor * x[j * from.column_stride];
+}
+
 // The outcome of lu_factor(): how many pairs of rows were swapped, and the row of the first pivot
 // that is zero, counted from one (0 if there is none).
 struct Factored {
@@ -81,7 +97,7 @@ Factored lu_factor(const Matrix<T>& a, int32_t* pivots, int64_t pivot_stride) {
     }
     for (int64_t i = k + 1; i < n; ++i) {
       const T factor = a(i, k) /= a(k, k);
-      for (int64_t j = k + 1; j < n; ++j) a(i, j) -= factor * a(k, j);
+      subtract_row(a, i, factor, a, k, k + 1, n);
     }
   }
   return found;
@@ -94,11 +110,10 @@ void solve_triangle(const Matrix<T>& a, bool upper, bool unit, const Matrix<T>& 
   const int64_t n = a.rows;
   for (int64_t step = 0; step < n; ++step) {
     const int64_t i = upper ? n - 1 - step : step;
-    for (int64_t j = 0; j < b.columns; ++j) {
-      T rest = b(i, j);
-      for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) rest -= a(i, k) * b(k, j);
-      b(i, j) = unit ? rest : rest / a(i, i);
+    for (int64_t k = upper ? i + 1 : 0; k < (upper ? n : i); ++k) {
+      subtract_row(b, i, a(i, k), b, k, 0, b.columns);
     }
+    for (int64_t j = 0; j < b.columns && !unit; ++j) b(i, j) /= a(i, i);
   }
 }
 

@@ -201,7 +201,7 @@ MatrixView transposed(MatrixView view) {
 namespace {
 
 template <typename T>
-void matmul_as(const Matmul& problem) {
+void matmul_as(const Matmul& problem, const Multipliers* by) {
   MatrixProduct<T> product(problem);
   const bool dots = problem.rows < kStripRows && problem.right.row_stride == 1 &&
                     problem.right.column_stride != 1 &&
@@ -209,12 +209,12 @@ void matmul_as(const Matmul& problem) {
   if (dots) {
     multiply_by_dots(problem, product);
   } else {
-    multiply(product);
+    multiply(product, by);
   }
 }
 
 // Computes the transposed problem, out^T = right^T x left^T.
-void matmul_transposed(const Matmul& problem) {
+void matmul_transposed(const Matmul& problem, const Multipliers* by) {
   Matmul other = problem;
   MatrixView added = {};
   std::swap(other.rows, other.columns);
@@ -225,18 +225,18 @@ void matmul_transposed(const Matmul& problem) {
     added = transposed(*problem.added);
     other.added = &added;
   }
-  matmul(other);
+  matmul(other, by);
 }
 
 }  // namespace
 
-void matmul(const Matmul& problem) {
+void matmul(const Matmul& problem, const Multipliers* by) {
   if (problem.rows == 0 || problem.columns == 0) return;
-  if (problem.columns == 1 && problem.rows > 1) return matmul_transposed(problem);
+  if (problem.columns == 1 && problem.rows > 1) return matmul_transposed(problem, by);
   const ScalarType type = problem.out.type;
-  if (in_double(type)) return matmul_as<double>(problem);
-  if (in_float(type)) return matmul_as<float>(problem);
-  matmul_as<int64_t>(problem);
+  if (in_double(type)) return matmul_as<double>(problem, by);
+  if (in_float(type)) return matmul_as<float>(problem, by);
+  matmul_as<int64_t>(problem, by);
 }
 
 Status check_product_types(const Tensor& left, const Tensor& right, const Tensor& out) {

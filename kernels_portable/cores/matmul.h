@@ -8,6 +8,8 @@
 
 namespace taper::portable {
 
+struct Multipliers;  // gemm.h
+
 // A matrix within a tensor: element (i, j) lies at first + i * row_stride + j * column_stride, in
 // elements.
 struct MatrixView {
@@ -40,7 +42,7 @@ struct Matmul {
   Scalar alpha = Scalar(int64_t{1});
   Scalar beta = Scalar(int64_t{1});
 };
-void matmul(const Matmul& problem);
+void matmul(const Matmul& problem, const Multipliers* by = nullptr);
 
 // Require that the tensors share a dtype that is_computable(), and that integers are not scaled by
 // fractions.

@@ -226,5 +226,72 @@ def images():
     ]
 
 
+def in_16_bits(function):
+    """The same of bfloat16, with float32 at both ends, since NumPy has no bfloat16."""
+    return lambda *args: function(*[arg.bfloat16() for arg in args]).float()
+
+
+def other_dtypes():
+    """Products, convolutions and functions of float64, bfloat16 and integers."""
+    image, dense, line = rand(1, 64, 28, 28), rand(64, 64, 3, 3), rand(1, 64, 1000)
+    tokens = rand(1, 197, 768)
+    return [
+        ("mm float64", torch.mm, [rand(256, 256).double(), rand(256, 256).double()]),
+        ("mm int64", torch.mm, [ints(9, 128, 128), ints(9, 128, 128)]),
+        ("conv2d float64", lambda x, w: F.conv2d(x, w, padding=1),
+         [image.double(), dense.double()]),
+        ("rfft float64", lambda x: torch.view_as_real(torch.fft.rfft(x)),
+         [rand(64, 1024).double()]),
+        ("linear bf16", in_16_bits(F.linear), [rand(256, 512), rand(512, 512)]),
+        ("conv2d bf16", in_16_bits(lambda x, w: F.conv2d(x, w, padding=1)), [image, dense]),
+        ("conv1d bf16", in_16_bits(lambda x, w: F.conv1d(x, w, padding=1)),
+         [line, rand(64, 64, 3)]),
+        ("depthwise bf16", in_16_bits(lambda x, w: F.conv2d(x, w, padding=1, groups=64)),
+         [rand(1, 64, 56, 56), rand(64, 1, 3, 3)]),
+        ("conv_transpose2d bf16", in_16_bits(lambda x, w: F.conv_transpose2d(x, w, stride=2)),
+         [image, rand(64, 32, 2, 2)]),
+        ("conv_transpose2d depthwise", lambda x, w: F.conv_transpose2d(x, w, stride=2, groups=64),
+         [image, rand(64, 1, 4, 4)]),
+        ("softmax bf16", in_16_bits(lambda x: F.softmax(x, -1)), [rand(12, 197, 197)]),
+        ("layer_norm bf16", in_16_bits(lambda x: F.layer_norm(x, [768])), [tokens]),
+        ("silu bf16", in_16_bits(F.silu), [tokens]),
+        ("mul bf16", in_16_bits(torch.mul), [tokens, tokens]),
+        ("sort float64", lambda x: tuple(x.sort(-1)), [rand(16, 30000).double()]),
+        ("sort bool", lambda x: tuple((x > 0).sort(-1)), [rand(16, 30000)]),
+        ("topk int64", lambda x: tuple(x.topk(10)), [ints(100000, 8, 8400)]),
+    ]
+
+
+def large():
+    """Long rows, large primes, many indices and small matrices."""
+    symmetric = rand(4, 64, 64)
+    positive = symmetric @ symmetric.mT + 64 * torch.eye(64)
+    index, source = ints(1000, 5000), rand(5000, 256)
+    return [
+        ("rfft of a prime", lambda x: torch.view_as_real(torch.fft.rfft(x)), [rand(16, 4099)]),
+        ("sort a million", lambda x: tuple(x.sort(-1)), [rand(1000000)]),
+        ("topk 1000", lambda x: tuple(x.topk(1000)), [rand(16, 30000)]),
+        ("mode", lambda x: tuple(x.mode(-1)), [ints(100, 64, 4096)]),
+        ("median of all", lambda x: x.median(), [rand(64, 4096)]),
+        ("unique", torch.unique, [ints(1000, 100000)]),
+        ("histc", lambda x: torch.histc(x, 100, -3, 3), [rand(100000)]),
+        ("scatter_reduce", lambda x, i, s: x.scatter_reduce(0, i, s, "amax"),
+         [rand(1000, 256), ints(1000, 5000, 256), source]),
+        ("scatter_add rows", lambda x, i, s: x.scatter_add(0, i[:, None].expand(-1, 256), s),
+         [rand(1000, 256), index, source]),
+        ("bincount", lambda i: torch.zeros(1000, dtype=torch.int64).scatter_add(
+            0, i, torch.ones_like(i)), [ints(1000, 100000)]),
+        ("nonzero few", lambda x: x.nonzero(), [rand(1000, 500) > 3]),
+        ("masked_select", torch.masked_select, [rand(1000, 500), rand(1000, 500) > 0]),
+        ("adaptive_max_pool2d 1", lambda x: F.adaptive_max_pool2d(x, 1), [rand(1, 256, 28, 28)]),
+        ("inv", torch.linalg.inv, [rand(32, 64, 64) + 8 * torch.eye(64)]),
+        ("inv 256", torch.linalg.inv, [rand(1, 256, 256) + 16 * torch.eye(256)]),
+        ("cholesky", torch.linalg.cholesky, [positive]),
+        ("qr", lambda x: tuple(torch.linalg.qr(x)), [symmetric]),
+        ("svd", lambda x: tuple(torch.linalg.svd(x)), [symmetric]),
+        ("eigh", lambda x: tuple(torch.linalg.eigh(x)), [positive]),
+    ]
+
+
 def rows():
-    return common() + pointwise() + along_dims() + images()
+    return common() + pointwise() + along_dims() + images() + other_dtypes() + large()

@@ -20,12 +20,13 @@ struct LevelLimit {
   ~LevelLimit() { optimized::limit_level(optimized::Level::kAvx512); }
 };
 
-// Runs the kernel, which must succeed.
-inline void call_fast(const char* name, std::initializer_list<EValue> values) {
+// Runs the kernel, which must succeed, with so many bytes of temp memory.
+inline void call_fast(const char* name, std::initializer_list<EValue> values, size_t temp = 0) {
   std::vector<EValue> slots(values);
   std::vector<EValue*> args;
   for (EValue& slot : slots) args.push_back(&slot);
-  KernelContext context;
+  std::vector<unsigned char> memory(temp);
+  KernelContext context({memory.data(), temp});
   const Kernel* kernel = find_kernel(optimized::optimized_kernels(), name);
   ASSERT_NE(kernel, nullptr) << name;
   ASSERT_TRUE(kernel->run(context, args.data()).ok()) << name;

@@ -95,6 +95,19 @@ Found adaptive_max(Builder& b, const Found& from, int64_t dim, int64_t out) {
   return {b.cat(values, dim), b.cat(places, dim)};
 }
 
+// One window is the whole image, whose places are those of its elements in memory.
+void largest_of_all(Builder& b, size_t spatial) {
+  Value* x = b.in("self");
+  std::vector<Sym> line(x->type.sizes.begin(), x->type.sizes.end() - static_cast<int64_t>(spatial));
+  Sym count = 1;
+  for (size_t i = line.size(); i < x->type.rank(); ++i) count = count * x->type.sizes[i];
+  line.push_back(count);
+  const std::vector<Value*> top = b.ops("max.dim", {b.view(x, line), -1, true});
+  for (size_t i = 0; i < b.node().outputs.size(); ++i) {
+    b.result(b.view(top[i], b.out_type(i).sizes), i);
+  }
+}
+
 // Reduces the last dimension first, so that of equal values the first one in memory is chosen.
 void adaptive_max_pool(Builder& b, size_t spatial) {
   const std::vector<int64_t> out = ints(b, "output_size", spatial);
@@ -121,6 +134,7 @@ void adaptive_max_pool3d(Builder& b) { adaptive_max_pool(b, 3); }
 void adaptive_max_pool2d(Builder& b) {
   Value* x = b.in("self");
   const std::vector<int64_t> out = ints(b, "output_size", 2);
+  if (out[0] == 1 && out[1] == 1) return largest_of_all(b, 2);
   std::vector<int64_t> kernel(2);
   for (size_t i = 0; i < 2; ++i) {
     const Sym in = dim_of(x, static_cast<int64_t>(i) - 2);

@@ -280,6 +280,36 @@ void scatter_mean(Builder& b) {
   b.result(b.op("div.Tensor_mode",
                 {sum, b.cast(count, dtype), is_floating(dtype) ? Argument() : Argument("floor")}));
 }
+// The vector of which the index of a scatter along `dim` is an expansion, so that whole slices are
+// scattered; null if it is none.
+Value* slice_index(const Node& node) {
+  const Value *x = node.arg("self").value(), *src = node.arg("src").value();
+  const Value* index = node.arg("index").value();
+  const Node* made = index->producer;
+  const auto rank = static_cast<int64_t>(x->type.rank());
+  if (rank < 2 || made == nullptr || made->target() != "aten::expand") return nullptr;
+  Value* from = made->arg("self").value();
+  const auto dim = static_cast<size_t>(wrap_dim(node.arg("dim").to_int(), rank));
+  if (from->type.rank() != x->type.rank() || !(index->type.sizes == src->type.sizes))
+    return nullptr;
+  for (size_t d = 0; d < x->type.rank(); ++d) {
+    const Sym& size = index->type.sizes[d];
+    if (d == dim ? !(from->type.sizes[d] == size)
+                 : !(from->type.sizes[d] == Sym(1) && size == x->type.sizes[d])) {
+      return nullptr;
+    }
+  }
+  return from;
+}
+bool scatters_slices(const Node& node) { return slice_index(node) != nullptr; }
+
+// Graph networks sum messages in this way.
+void scatter_add_slices(Builder& b) {
+  Value* index = slice_index(b.node());
+  index = b.view(index, {index->type.numel()});
+  b.result(b.op("index_put", {self(b), along(dim_arg(b), index), b.in("src"), true}));
+}
+
 bool is_mean(const Node& node) { return node.arg("reduce").text() == "mean"; }
 
 // The older forms: "add" or "multiply", with a tensor or a number.
@@ -331,7 +361,8 @@ void histc(Builder& b) {
   place = b.cast(place, ScalarType::kLong);
   Value* none = b.full({Sym(bins + 1)}, 0.0, dtype);
   Value* each = b.full(x->type.sizes, 1.0, dtype);
-  Value* counts = b.op("index_put", {none, Argument::List{place}, each, true});
+  const std::vector<Sym> line = {x->type.numel()};
+  Value* counts = b.op("scatter_add", {none, 0, b.view(place, line), b.view(each, line)});
   b.result(b.slice(counts, 0, 0, bins));
 }
 
@@ -391,6 +422,7 @@ const Decompositions& index_rules() {
       {"bucketize.Tensor", bucketize},
       {"bucketize.Scalar", bucketize},
       {"scatter_reduce.two", scatter_mean, kWide, is_mean},
+      {"scatter_add", scatter_add_slices, Precision::kSame, scatters_slices},
       {"scatter.reduce", scatter_with},
       {"scatter.value_reduce", scatter_with},
       {"index_reduce", index_reduce},

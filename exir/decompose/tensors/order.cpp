@@ -96,18 +96,26 @@ void nanmedian(Builder& b) {
   pick(b, sorted(b, rows.x, rows.dim), rows.dim, place);
 }
 
-// The most frequent value, the smallest of several. Comparing all pairs counts how often each
-// occurs.
+// The most frequent value, the smallest of several, at its last occurrence, as PyTorch has it: runs
+// of equal values are numbered and their elements counted; all up to the end of the longest run have
+// at most its number.
 void mode(Builder& b) {
   const Rows rows = rows_of(b);
   const Sorted order = sorted(b, rows.x, rows.dim);
   Value* last = b.transpose(order.values, rows.dim, -1);
-  Value* equal = b.op("eq.Tensor", {b.unsqueeze(last, -1), b.unsqueeze(last, -2)});
-  Value* counts = b.transpose(b.sum(equal, {-1}), rows.dim, -1);
-  // PyTorch returns the index of its last occurrence.
-  Value* first = b.op("argmax", {counts, rows.dim, true});
-  Value* more = b.sub(b.op("amax", {counts, int_list({rows.dim}), true}), 1);
-  pick(b, order, rows.dim, b.add(first, more));
+  const Sym length = dim_of(last, -1);
+  Value* before = b.slice(last, -1, 0, length - Sym(1));
+  Value* changes = b.op("ne.Tensor", {b.slice(last, -1, 1, length), before});
+  Sizes sizes = last->type.sizes;
+  Value* zeros = b.full(sizes, 0, ScalarType::kLong);
+  Value* ones = b.full(sizes, 1, ScalarType::kLong);
+  sizes.back() = Sym(1);
+  changes = b.cat({b.full(sizes, false, ScalarType::kBool), changes}, -1);
+  Value* numbers = b.op("cumsum", {changes, -1});
+  Value* counts = b.op("scatter_add", {zeros, -1, numbers, ones});
+  Value* most = b.op("argmax", {counts, -1, true});
+  Value* place = b.sub(b.sum(b.op("le.Tensor", {numbers, most}), {-1}, true), 1);
+  pick(b, order, rows.dim, b.transpose(place, rows.dim, -1));
 }
 
 // Interpolates between the two elements around `place`, the position q * (n - 1) in each row.
@@ -182,7 +190,7 @@ Runs runs_of(Builder& b, Value* line) {
   Value* numbers = b.sub(b.op("cumsum", {begins, 0}), 1);
   Value* zeros = b.full({length}, 0, ScalarType::kLong);
   Value* ones = b.full({length}, 1, ScalarType::kLong);
-  Value* counts = b.op("index_put", {zeros, Argument::List{numbers}, ones, true});
+  Value* counts = b.op("scatter_add", {zeros, 0, numbers, ones});
   return {chosen(line), chosen(b.op("index_select", {counts, 0, numbers})), numbers};
 }
 

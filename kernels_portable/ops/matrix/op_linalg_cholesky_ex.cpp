@@ -10,23 +10,26 @@
 namespace taper::portable {
 namespace {
 
-// Factors the matrix in `l` in place. Returns the first column that fails, counted from one, or 0.
+// Factors the matrix in `l` in place, of which the lower triangle is read. The upper one holds
+// copies of finished columns, as rows, until the end. Returns the first column that fails, counted
+// from one, or 0.
 template <typename T>
 int32_t factor(const Matrix<T>& l) {
   const int64_t n = l.rows;
+  int32_t failed = 0;
   for (int64_t j = 0; j < n; ++j) {
-    T rest = l(j, j);
-    for (int64_t k = 0; k < j; ++k) rest -= l(j, k) * l(j, k);
-    if (!(rest > T(0))) return static_cast<int32_t>(j + 1);
-    l(j, j) = std::sqrt(rest);
-    for (int64_t i = j + 1; i < n; ++i) {
-      T part = l(i, j);
-      for (int64_t k = 0; k < j; ++k) part -= l(i, k) * l(j, k);
-      l(i, j) = part / l(j, j);
-      l(j, i) = T(0);
+    if (!(l(j, j) > T(0))) {
+      failed = static_cast<int32_t>(j + 1);
+      break;
     }
+    l(j, j) = std::sqrt(l(j, j));
+    for (int64_t i = j + 1; i < n; ++i) l(j, i) = l(i, j) /= l(j, j);
+    for (int64_t i = j + 1; i < n; ++i) subtract_row(l, i, l(i, j), l, j, j + 1, i + 1);
   }
-  return 0;
+  for (int64_t j = 0; j < n; ++j) {
+    for (int64_t i = j + 1; i < n; ++i) l(j, i) = T(0);
+  }
+  return failed;
 }
 
 template <typename T>

@@ -1,0 +1,19 @@
+// Conversions between dtypes on vectors.
+
+#pragma once
+
+#include <cstdint>
+
+#include "taper/scalar_type.h"
+
+namespace taper::optimized {
+
+// Converts elements [begin, end) of `source` to those of `target`. Returns false, having written
+// nothing, if the pair of dtypes is not supported.
+using Convert = bool (*)(ScalarType from, ScalarType to, const void* source, void* target,
+                         int64_t begin, int64_t end);
+
+// Null if this processor has no vector form.
+Convert find_convert();
+
+}  // namespace taper::optimized
