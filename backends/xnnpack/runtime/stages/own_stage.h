@@ -12,12 +12,21 @@ namespace taper::xnnpack {
 
 // Consecutive nodes that one of our stages computes. `nodes` is 0 if there is no such stage.
 struct OwnPart {
-  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kGrouped, kFusion, kAttention, kMove };
+  enum class Kind : uint8_t {
+    kNone,
+    kWinograd,
+    kDepthwise,
+    kGrouped,
+    kFusion,
+    kAttention,
+    kMove,
+    kTable
+  };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // The tile of kWinograd.
   // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
-  // kMove.
+  // kMove and kTable.
   Fusion fusion;
   AttentionNodes attention;
 };
