@@ -68,6 +68,8 @@ class Chains(nn.Module):
                 lambda x: torch.tanh(x) - torch.sin(2 * x) / (1.5 + torch.cos(x)),
                 lambda x: torch.maximum(F.leaky_relu(x, 0.3), -0.7 * x),
                 lambda x: 1 / (x - 0.02),
+                lambda x: x * through_bytes(F.hardsigmoid(x), 0.0039, -128),
+                lambda x: through_bytes(torch.tanh(x), 0.0079, 1).square() + 0.1,
             )
         ])
 

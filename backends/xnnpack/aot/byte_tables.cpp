@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -97,10 +98,10 @@ std::optional<double> function(const NodeSpec& node, double a, double b) {
 // Results for all bytes, from the least to the greatest.
 using Numbers = std::array<float, kBytes>;
 
-// A tensor of floats as a function of a tensor of bytes.
+// A tensor as a function of a tensor of bytes: its numbers, or what its own bytes stand for.
 struct Known {
   Id bytes = kNone;
-  bool is_computed = false;  // False for the bytes themselves, converted to floats.
+  bool is_computed = false;  // False for the bytes themselves.
   std::shared_ptr<const Numbers> numbers;
 };
 
@@ -112,12 +113,14 @@ class TableMaker {
     count_readers();
     for (size_t i = 0; i < list_.nodes.size(); ++i) {
       NodeSpec& node = list_.nodes[i];
+      const Id x = node.inputs[0], y = node.output;
       if (node.kind != NodeContent::Convert) {
-        known_[node.output] = result_of(node);
-      } else if (is_bytes(node.output)) {
-        make_table(node);
-      } else if (is_bytes(node.inputs[0])) {
-        known_[node.output] = floats_of(node.inputs[0]);
+        known_[y] = result_of(node);
+        if (is_bytes(y)) take_bytes(node);
+      } else if (!is_bytes(y)) {
+        if (is_bytes(x)) known_[y] = known_of(x);
+      } else if (!is_bytes(x)) {
+        take_floats(node);
       }
     }
   }
@@ -139,18 +142,24 @@ class TableMaker {
     }
   }
 
-  Known floats_of(Id bytes) const {
-    const Quantization& how = value(bytes).quantization;
+  // What is known of a value; bytes of which nothing is known are functions of themselves.
+  Known known_of(Id id) const {
+    if (id < known_.size() && known_[id].bytes != kNone) return known_[id];
+    if (!is_bytes(id) || value(id).constant != 0) return {};
+    const Quantization& how = value(id).quantization;
     auto numbers = std::make_shared<Numbers>();
-    for (int byte = kLeast; byte <= kMost; ++byte) {
-      (*numbers)[static_cast<size_t>(byte - kLeast)] =
-          static_cast<float>(byte - how.zero_point) * how.scale;
-    }
-    return {bytes, false, std::move(numbers)};
+    for (int byte = kLeast; byte <= kMost; ++byte)
+      (*numbers)[place_of(byte)] = number_of(byte, how);
+    return {id, false, std::move(numbers)};
+  }
+
+  static size_t place_of(int byte) { return static_cast<size_t>(byte - kLeast); }
+  static float number_of(int byte, const Quantization& how) {
+    return static_cast<float>(byte - how.zero_point) * how.scale;
   }
 
   // The number that is the only element of a constant.
-  std::optional<float> number_of(Id id) const {
+  std::optional<float> only_number(Id id) const {
     if (value(id).constant == 0 || value(id).quantization.type != DataType::FP32) return {};
     for (const exir::Sym& size : value(id).dims) {
       if (!(size == exir::Sym(1))) return {};
@@ -165,12 +174,13 @@ class TableMaker {
   // The operands for all bytes: a function of the bytes of `known`, which is filled in if it names
   // none yet, or a number. Null if it is neither.
   std::shared_ptr<const Numbers> operand(Id id, Known& known) const {
-    if (id < known_.size() && known_[id].bytes != kNone) {
-      if (known.bytes != kNone && known.bytes != known_[id].bytes) return nullptr;
-      known.bytes = known_[id].bytes;
-      return known_[id].numbers;
+    const Known operand = known_of(id);
+    if (operand.bytes != kNone) {
+      if (known.bytes != kNone && known.bytes != operand.bytes) return nullptr;
+      known.bytes = operand.bytes;
+      return operand.numbers;
     }
-    const std::optional<float> number = number_of(id);
+    const std::optional<float> number = only_number(id);
     if (!number) return nullptr;
     auto numbers = std::make_shared<Numbers>();
     numbers->fill(*number);
@@ -201,28 +211,61 @@ class TableMaker {
 
   // A Convert of a function's results to bytes becomes the table, unless the floats are computed
   // for other nodes, too.
-  void make_table(NodeSpec& node) {
+  void take_floats(NodeSpec& node) {
     const Id floats = node.inputs[0];
-    if (floats >= known_.size() || !known_[floats].is_computed || count_ == kMostTables) return;
+    const Known known = known_of(floats);
+    if (!known.is_computed) return;
+    const std::vector<int8_t> bytes = bytes_of(known, node.output);
+    known_[node.output] = in_steps(known, bytes, node.output);
     if (is_read_as_floats_[floats] || value(floats).is_output) return;
-    const Quantization& how = value(node.output).quantization;
+    if (!make_table(node, known.bytes, bytes)) return;
+    node.origin = list_.nodes[static_cast<size_t>(value(floats).maker)].origin;
+  }
+
+  // An int8 node of two operands that are functions of the same bytes becomes a table, too. With
+  // one operand it is fast enough.
+  void take_bytes(NodeSpec& node) {
+    const Known known = known_[node.output];
+    if (!known.is_computed) return;
+    const std::vector<int8_t> bytes = bytes_of(known, node.output);
+    known_[node.output] = in_steps(known, bytes, node.output);
+    if (node.inputs.size() == 2) make_table(node, known.bytes, bytes);
+  }
+
+  // The results in the steps of the tensor `id`.
+  std::vector<int8_t> bytes_of(const Known& known, Id id) const {
+    const Quantization& how = value(id).quantization;
     const float factor = 1 / how.scale;
-    std::vector<uint8_t> bytes;
+    std::vector<int8_t> bytes;
     bytes.reserve(kBytes);
-    for (const float number : *known_[floats].numbers) {
+    for (const float number : *known.numbers) {
       const float steps = std::nearbyint(number * factor) + static_cast<float>(how.zero_point);
       const bool is_number = !std::isnan(steps);  // NaN becomes the least, as in our kernels.
       const float bound = std::clamp(steps, float{kLeast}, float{kMost});
-      bytes.push_back(static_cast<uint8_t>(is_number ? static_cast<int>(bound) : kLeast));
+      bytes.push_back(static_cast<int8_t>(is_number ? static_cast<int>(bound) : kLeast));
     }
-    const Id table =
-        list_.add_constant({exir::Sym(int64_t{kBytes})}, exir::own_bytes(std::move(bytes)));
+    return bytes;
+  }
+
+  // The same function, rounded to these bytes of the tensor `id`.
+  Known in_steps(const Known& known, const std::vector<int8_t>& bytes, Id id) const {
+    auto numbers = std::make_shared<Numbers>();
+    for (size_t i = 0; i < kBytes; ++i) (*numbers)[i] = number_of(bytes[i], value(id).quantization);
+    return {known.bytes, true, std::move(numbers)};
+  }
+
+  bool make_table(NodeSpec& node, Id from, const std::vector<int8_t>& bytes) {
+    if (count_ == kMostTables) return false;
+    const Id table = list_.add_constant({exir::Sym(int64_t{kBytes})},
+                                        exir::own_bytes({bytes.begin(), bytes.end()}));
     list_.values[table].quantization.type = DataType::QINT8;
     list_.values[table].quantization.scale = 1;
     node.kind = NodeContent::ByteTable;
-    node.origin = list_.nodes[static_cast<size_t>(value(floats).maker)].origin;
-    node.inputs = {known_[floats].bytes, table};
+    node.inputs = {from, table};
+    node.min = -std::numeric_limits<float>::infinity();
+    node.max = std::numeric_limits<float>::infinity();
     ++count_;
+    return true;
   }
 
   NodeList& list_;

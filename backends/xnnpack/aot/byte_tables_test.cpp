@@ -73,6 +73,32 @@ TEST(ByteTables, NodesOfXnnpackStay) {
             "Convert Tanh Convert");
 }
 
+// The sigmoid is rounded to steps of 0.25 before it is multiplied.
+TEST(ByteTables, BytesBetweenTwoNodesAreRounded) {
+  const Compiled r = compile(between_bytes(R"(  %s: float32[2, 3] = aten::sigmoid(%d)
+  %t: int8[2, 3] = quantized_decomposed::quantize_per_tensor(%s, 0.25, 0, -128, 127, int8)
+  %u: float32[2, 3] = quantized_decomposed::dequantize_per_tensor(%t, 0.25, 0, -128, 127, int8)
+  %y: float32[2, 3] = aten::mul.Tensor(%d, %u)
+)") + "  return %z",
+                             kAll);
+  ASSERT_EQ(r.kinds(), "Convert ByteTable Convert");
+  EXPECT_EQ(entry(r, 7), -2);    // 2 * 1 = 2, since 0.8808 is 3.52 steps
+  EXPECT_EQ(entry(r, -1), -10);  // -2 * 0, since 0.1192 is 0.48 steps
+}
+
+// A table of a table is one, unless the first is read by others.
+TEST(ByteTables, ATableOfATableIsOne) {
+  const std::string first = R"(  %s: float32[2, 3] = aten::sqrt(%d)
+  %t: int8[2, 3] = quantized_decomposed::quantize_per_tensor(%s, 0.25, 0, -128, 127, int8)
+  %u: float32[2, 3] = quantized_decomposed::dequantize_per_tensor(%t, 0.25, 0, -128, 127, int8)
+  %y: float32[2, 3] = aten::sqrt(%u)
+)";
+  EXPECT_EQ(compile(between_bytes(first) + "  return %z", kAll).kinds(),
+            "Convert ByteTable Convert");
+  EXPECT_EQ(compile(between_bytes(first) + "  return %z, %t", kAll).kinds(),
+            "Convert ByteTable ByteTable Convert");
+}
+
 TEST(ByteTables, FloatsThatAreReadStayFloats) {
   const std::string function = "  %y: float32[2, 3] = aten::sqrt(%d)\n";
   EXPECT_EQ(compile(between_bytes(function) + "  return %z, %y", kAll).kinds(),
