@@ -113,11 +113,11 @@ std::string Backends::device_notes() const {
   return notes;
 }
 
-exir::BackendCompilers compilers_of(const std::string& text, bool in_half) {
+exir::BackendCompilers compilers_of(const std::string& text, bool in_half, const char* option) {
   try {
     return exir::make_compilers(text, backend_compilers(), in_half);
   } catch (const exir::Failure& failure) {
-    throw UsageError(std::string("--backend: ") + failure.what());
+    throw UsageError(std::string(option) + ": " + failure.what());
   }
 }
 

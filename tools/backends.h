@@ -47,7 +47,8 @@ class Backends {
 
 // Parses --backend, such as "xnnpack:min_elements=0", into compilers in order of preference. Throws
 // a UsageError that names every problem. With `in_half`, those that can compute in float16 do.
-exir::BackendCompilers compilers_of(const std::string& text, bool in_half = false);
+exir::BackendCompilers compilers_of(const std::string& text, bool in_half = false,
+                                    const char* option = "--backend");
 
 // "portable, xnnpack"
 std::string backend_names();

@@ -44,7 +44,11 @@ class Applier {
       const LayerPlan& planned = found->second;
       if (!planned.weight.halves.empty())
         halves_[layer.weight] = {&planned.weight, nullptr, nullptr};
-      if (layer.kind != LayerKind::kStored) layers_[layer.node] = {&layer, &planned};
+      if (layer.kind != LayerKind::kStored) {
+        layers_[layer.node] = {&layer, &planned};
+      } else if (!planned.weight.integers.empty()) {
+        stored_[layer.weight] = &planned.weight;
+      }
     }
     for (const Value* value : graph.constants) fqns_.insert(value->fqn);
     for (const auto& [name, group] : sites.group_of) {
@@ -93,6 +97,9 @@ class Applier {
       Value*& floats = half->second.floats;
       if (floats == nullptr) floats = cast_to_float(in_halves(*value), rewriter);
       return floats;
+    }
+    if (const auto stored = stored_.find(value); stored != stored_.end()) {
+      return floats_of(*value, *stored->second, rewriter);
     }
     if (const auto done = dequantised_.find(value); done != dequantised_.end()) return done->second;
     const auto scale = scales_.find(value->name);
@@ -174,34 +181,37 @@ class Applier {
   }
 
   // The weight as integers with scales, shared by all layers that read it.
+  Value* floats_of(const Value& original, const QuantisedWeight& weight, Rewriter& rewriter) {
+    Value*& floats = weights_[&original];
+    if (floats != nullptr) return floats;
+    TensorType type = original.type;
+    type = TensorType(ScalarType::kChar, type.sizes);
+    Value* integers = constant(original, "_int", type, data_of(weight.integers));
+    const size_t rows =
+        weight.group == 0 ? weight.scales.size() : static_cast<size_t>(type.sizes[0].as_int());
+    std::vector<size_t> sizes = {rows};
+    if (weight.group != 0) sizes.push_back(weight.scales.size() / rows);
+    Value* scales =
+        constant(original, "_scale", type_of(ScalarType::kFloat, sizes), data_of(weight.scales));
+    const std::vector<int64_t> zeros(weight.scales.size(), 0);
+    Value* zero_points =
+        constant(original, "_zero_point", type_of(ScalarType::kLong, sizes), data_of(zeros));
+    const TensorType result(ScalarType::kFloat, type.sizes);
+    floats = weight.group == 0
+                 ? rewriter.emit("quantized_decomposed::dequantize_per_channel",
+                                 {integers, scales, zero_points, static_cast<int64_t>(weight.axis),
+                                  weight.low, weight.high, ScalarType::kChar},
+                                 {result})[0]
+                 : rewriter.emit("quantized_decomposed::dequantize_per_channel_group",
+                                 {integers, scales, zero_points, weight.low, weight.high,
+                                  ScalarType::kChar, weight.group, ScalarType::kFloat},
+                                 {result})[0];
+    return floats;
+  }
+
   void replace_weight(const QuantLayer& layer, const QuantisedWeight& weight, Node& node,
                       Rewriter& rewriter) {
-    Value*& floats = weights_[layer.weight];
-    if (floats == nullptr) {
-      TensorType type = layer.weight->type;
-      type = TensorType(ScalarType::kChar, type.sizes);
-      Value* integers = constant(*layer.weight, "_int", type, data_of(weight.integers));
-      const size_t rows =
-          weight.group == 0 ? weight.scales.size() : static_cast<size_t>(type.sizes[0].as_int());
-      std::vector<size_t> sizes = {rows};
-      if (weight.group != 0) sizes.push_back(weight.scales.size() / rows);
-      Value* scales = constant(*layer.weight, "_scale", type_of(ScalarType::kFloat, sizes),
-                               data_of(weight.scales));
-      const std::vector<int64_t> zeros(weight.scales.size(), 0);
-      Value* zero_points =
-          constant(*layer.weight, "_zero_point", type_of(ScalarType::kLong, sizes), data_of(zeros));
-      const TensorType result(ScalarType::kFloat, type.sizes);
-      floats =
-          weight.group == 0
-              ? rewriter.emit("quantized_decomposed::dequantize_per_channel",
-                              {integers, scales, zero_points, static_cast<int64_t>(weight.axis),
-                               weight.low, weight.high, ScalarType::kChar},
-                              {result})[0]
-              : rewriter.emit("quantized_decomposed::dequantize_per_channel_group",
-                              {integers, scales, zero_points, weight.low, weight.high,
-                               ScalarType::kChar, weight.group, ScalarType::kFloat},
-                              {result})[0];
-    }
+    Value* floats = floats_of(*layer.weight, weight, rewriter);
     for (Argument& arg : node.args) {
       if (!arg.is_value()) continue;
       if (arg.value() == layer.weight) {
@@ -245,6 +255,7 @@ class Applier {
   std::set<std::string> fqns_;  // Taken by constants.
   std::map<const Value*, Halves> halves_;
   std::map<const Node*, Planned> layers_;
+  std::map<const Value*, const QuantisedWeight*> stored_;
   std::map<std::string, TensorScale> scales_;
   std::map<const Value*, Value*> dequantised_, dynamic_, weights_, turned_;
 };

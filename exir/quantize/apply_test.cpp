@@ -136,6 +136,38 @@ TEST(Sites, EveryWeightIncludesThoseInLists) {
   EXPECT_EQ(sites.layers[0].name, "w");
 }
 
+// The matrices of an LSTM become integers, each with a scale per row; its biases stay.
+TEST(Apply, WeightsOfAnLstmAreStoredAsIntegers) {
+  std::string ones = "1";
+  for (int i = 1; i < 24 * 20; ++i) ones += ", 1";
+  auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[2, 3, 20]
+  input %h: float32[1, 3, 6]
+  constant %u: float32[24, 20] "u" = {)" +
+                           ones + R"(}
+  input %v: float32[24, 6]
+  input %b: float32[24]
+  %y: float32[2, 3, 6], %n: float32[1, 3, 6], %c: float32[1, 3, 6] = aten::lstm.input(%x, [%h, %h], [%u, %v, %b, %b], True, 1, 0.0, False, False, False)
+  return %y
+})");
+  const Sites sites = find_sites(*graph);
+  ASSERT_EQ(sites.layers.size(), 1u) << "small ones stay";
+  EXPECT_EQ(sites.layers[0].name, "u");
+  EXPECT_EQ(sites.layers[0].kind, LayerKind::kStored);
+  EXPECT_EQ(sites.layers[0].axis, 0u);
+  QuantPlan plan;
+  QuantisedWeight& weight = plan.layers["u"].weight;
+  weight.integers.assign(24 * 20, 64);
+  weight.scales.assign(24, 1.0f / 64);
+  apply_plan(*graph, sites, plan);
+  const std::string text = print(*graph);
+  EXPECT_NE(text.find("quantized_decomposed::dequantize_per_channel(%u_int, %u_scale, "
+                      "%u_zero_point, 0, -127, 127, int8"),
+            text.npos)
+      << text;
+  EXPECT_NE(text.find("[%dequantize_per_channel, %v, %b, %b]"), text.npos) << text;
+}
+
 TEST(Prepare, WritesInPlaceBecomeValues) {
   auto graph = parse_graph(R"(graph "g" {
   input %x: float32[1, 1, 2, 2]

@@ -11,7 +11,8 @@ class PairFinder {
 
   std::vector<BalanceSite> run() {
     for (const QuantLayer& maker : sites_.layers) {
-      if (maker.weight == nullptr || maker.axis != 0 || !scales_through(maker)) continue;
+      if (maker.weight == nullptr || maker.output == nullptr || maker.axis != 0) continue;
+      if (!scales_through(maker)) continue;
       for (const QuantLayer& reader : sites_.layers) {
         if (reader.input == maker.output && reader.weight != nullptr) add(maker, reader);
       }

@@ -43,7 +43,8 @@ WeightFormat format_of(const QuantLayer& layer, const QuantizeRequest& request,
   WeightFormat format = request.weights;
   if (layer.kind == LayerKind::kEmbedding) format = *request.embeddings;
   if (format.bits >= 8) return format;
-  const bool matrix = layer.kind != LayerKind::kConvolution && sizes.size() == 2 && layer.axis == 0;
+  const bool has_rows = layer.kind == LayerKind::kLinear || layer.kind == LayerKind::kEmbedding;
+  const bool matrix = has_rows && sizes.size() == 2 && layer.axis == 0;
   if (matrix && (format.group == 0 || sizes[1] % format.group == 0)) return format;
   note = "layer " + in_quotes(layer.name) + " has 8 bits: " +
          (matrix ? "groups of " + std::to_string(format.group) + " do not divide its rows of " +

@@ -15,6 +15,12 @@ bool is_called(const QuantLayer& layer, const std::string& name) {
          (layer.node->source != nullptr && layer.node->source->module_path == name);
 }
 
+// `problem` is said of the program: "is quantised already".
+[[noreturn]] void refuse_program(const Session& session, std::string_view id,
+                                 const std::string& problem) {
+  refuse(id, in_quotes(session.request.path) + " " + problem);
+}
+
 // Marks what the user keeps in float. Throws Failure for a name that no layer has.
 void keep_layers(Session& session, const Graph& graph) {
   const Sites sites = session.sites_of(graph);
@@ -30,14 +36,17 @@ void keep_layers(Session& session, const Graph& graph) {
       found = true;
       session.in_float[layer.name] = "kept as asked";
     }
-    if (!found) refuse("no-such-layer", "has no layer " + in_quotes(name) + " to keep in float");
+    if (!found) {
+      refuse_program(session, "no-such-layer",
+                     "has no layer " + in_quotes(name) + " to keep in float");
+    }
   }
 }
 
 void check(const Session& session, const Graph& graph) {
   const QuantizeRequest& request = session.request;
   if (request.activations == Activations::kStatic && request.samples.empty()) {
-    refuse("no-samples", "needs samples to find the ranges of activations");
+    refuse_program(session, "no-samples", "needs samples to find the ranges of activations");
   }
   const Sites sites = session.sites_of(graph);
   const bool any =
@@ -50,12 +59,15 @@ void check(const Session& session, const Graph& graph) {
         return node->target().starts_with("quantized_decomposed::") ||
                node->target().starts_with("torchao::");
       });
-  if (!any && has_integers) refuse("nothing-to-quantise", "is quantised already");
+  if (!any && has_integers) {
+    refuse_program(session, "nothing-to-quantise", "is quantised already");
+  }
   if (!any) {
-    refuse("nothing-to-quantise",
-           session.reach() == Reach::kEveryWeight
-               ? "has no weight of float32"
-               : "has no convolution or linear layer of float32 whose weight is a constant");
+    refuse_program(
+        session, "nothing-to-quantise",
+        session.reach() == Reach::kEveryWeight
+            ? "has no weight of float32"
+            : "has no convolution or linear layer of float32 whose weight is a constant");
   }
 }
 
@@ -64,8 +76,9 @@ void check_labels(const Session& session) {
   if (labels.empty()) return;
   const size_t rows = rows_of(session.calibration.outputs);
   if (rows != labels.size()) {
-    refuse("bad-labels", "gives " + std::to_string(rows) + " rows for the samples, but there are " +
-                             std::to_string(labels.size()) + " labels");
+    refuse_program(session, "bad-labels",
+                   "gives " + std::to_string(rows) + " rows for the samples, but there are " +
+                       std::to_string(labels.size()) + " labels");
   }
 }
 

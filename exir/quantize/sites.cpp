@@ -61,6 +61,10 @@ const std::set<std::string_view> kArithmetic = {"aten::add.Tensor", "aten::sub.T
 // Bounded functions, whose results are worth a byte where their input is one.
 const std::set<std::string_view> kBounded = {"aten::sigmoid", "aten::hardsigmoid", "aten::tanh"};
 
+// Their weights are stored as integers; what they compute with is float32.
+const std::set<std::string_view> kRecurrent = {"aten::lstm.input", "aten::lstm.data",
+                                               "aten::gru.input", "aten::gru.data"};
+
 constexpr size_t kSmallConstant = 1024;  // Bytes; the text of two nodes takes as many.
 
 bool is_float_tensor(const Value* value) {
@@ -110,8 +114,9 @@ class Finder {
       }
     }
     for (const auto& node : graph_.nodes) find_layer(*node);
-    if (reach_ == Reach::kEveryWeight) {
-      for (const auto& node : graph_.nodes) find_stored(*node);
+    for (const auto& node : graph_.nodes) {
+      const bool is_recurrent = kRecurrent.count(node->target()) != 0;
+      if (is_recurrent || reach_ == Reach::kEveryWeight) find_stored(*node);
     }
     while (spread()) continue;
     collect();

@@ -23,7 +23,7 @@ enum class LayerKind : uint8_t {
   kLinear,
   kEmbedding,
   kArithmetic,
-  kStored,  // Any other constant; only how it is stored changes.
+  kStored,  // Any other constant, such as a weight of an LSTM; only how it is stored changes.
 };
 
 struct QuantLayer {
@@ -44,7 +44,8 @@ struct Sites {
   std::vector<std::vector<Value*>> groups;
 };
 
-// Whether constants that no layer multiplies by count as well.
+// Whether constants that no layer multiplies by count as well. The weights of LSTM and GRU layers
+// always do.
 enum class Reach : uint8_t { kLayers, kEveryWeight };
 
 // The layers for which `enabled` says so; all if it is empty.

@@ -1,5 +1,6 @@
-// Dtype conversions: to float32 from 16-bit floats, bytes, bools and int32; from float32 to 16-bit
-// floats; from int64 and int32 to bool. One pass over the memory, which is dense whatever the dim order.
+// Dtype conversions: to float32 from 16-bit floats, bytes with and without a sign, bools and int32;
+// from float32 to 16-bit floats; from int64 and int32 to bool. One pass over the memory, which is
+// dense whatever the dim order.
 
 #include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
@@ -25,6 +26,7 @@ const hn::RebindToUnsigned<Tag> kBits;
 const hn::Rebind<hwy::float16_t, Tag> kHalves;
 const hn::Rebind<uint16_t, Tag> kShorts;
 const hn::Rebind<uint8_t, Tag> kBytes;
+const hn::Rebind<int8_t, Tag> kSignedBytes;
 
 // Where processors have no instructions for it, Highway truncates and knows no infinity.
 constexpr bool kConvertsHalves = HWY_ARCH_X86 || HWY_ARCH_ARM;
@@ -61,6 +63,13 @@ struct Byte {
   using Lane = uint8_t;
   static HWY_INLINE Vec load(const Lane* from) {
     return hn::ConvertTo(kTag, hn::PromoteTo(kInts, hn::LoadU(kBytes, from)));
+  }
+};
+
+struct SignedByte {
+  using Lane = int8_t;
+  static HWY_INLINE Vec load(const Lane* from) {
+    return hn::ConvertTo(kTag, hn::PromoteTo(kInts, hn::LoadU(kSignedBytes, from)));
   }
 };
 
@@ -133,6 +142,8 @@ bool convert_form(ScalarType from, ScalarType to, const void* source, void* targ
       return run<BFloat16, Float>(source, target, begin, end), true;
     case ScalarType::kByte:
       return run<Byte, Float>(source, target, begin, end), true;
+    case ScalarType::kChar:
+      return run<SignedByte, Float>(source, target, begin, end), true;
     case ScalarType::kBool:
       return run<Bool, Float>(source, target, begin, end), true;
     case ScalarType::kInt:

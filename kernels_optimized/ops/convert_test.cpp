@@ -85,15 +85,20 @@ TEST_P(Convert, FloatsAreRoundedToTheNearest) {
 
 TEST_P(Convert, BytesBoolsAndIntegersToFloat) {
   TestTensor bytes(ScalarType::kByte, {259}), bools(ScalarType::kBool, {259}),
-      ints(ScalarType::kInt, {259}), to(ScalarType::kFloat, {259});
+      ints(ScalarType::kInt, {259}), chars(ScalarType::kChar, {259}), to(ScalarType::kFloat, {259});
   for (int32_t i = 0; i < 259; ++i) {
     bytes->mutable_data_ptr<uint8_t>()[i] = static_cast<uint8_t>(i);
+    chars->mutable_data_ptr<int8_t>()[i] = static_cast<int8_t>(i);
     bools->mutable_data_ptr<bool>()[i] = i % 3 == 0;
     ints->mutable_data_ptr<int32_t>()[i] = (i - 130) * 16500007;
   }
   const float* got = to->const_data_ptr<float>();
   copy(bytes, to);
   for (int32_t i = 0; i < 259; ++i) EXPECT_EQ(got[i], static_cast<float>(i % 256));
+  copy(chars, to);
+  for (int32_t i = 0; i < 259; ++i) {
+    EXPECT_EQ(got[i], static_cast<float>(i % 256 < 128 ? i % 256 : i % 256 - 256));
+  }
   copy(bools, to);
   for (int32_t i = 0; i < 259; ++i) EXPECT_EQ(got[i], i % 3 == 0 ? 1.0f : 0.0f);
   copy(ints, to);

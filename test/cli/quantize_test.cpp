@@ -46,7 +46,7 @@ TEST(Quantize, WritesAProgramThatExportTakes) {
   const Said twice =
       run("taper", {"quantize", folder / "q.pt2", "-o", folder / "qq.pt2", "-c", images});
   EXPECT_EQ(twice.code, 1);
-  EXPECT_NE(twice.err.find("quantised already"), std::string::npos) << twice.err;
+  EXPECT_NE(twice.err.find("q.pt2' is quantised already"), std::string::npos) << twice.err;
 }
 
 TEST(Quantize, SameInputSameBytes) {
@@ -119,7 +119,7 @@ TEST(Quantize, SaysWhatIsWrong) {
            Case{{"-c", folder / "dtype.npy"}, 1, "given uint8"},
            Case{{"-c", folder / "text.npy"}, 1, "text.npy"},
            Case{{"-c", folder / "text.npz"}, 1, "text.npz"},
-           Case{{"-c", images, "--keep", "nobody"}, 1, "nobody"},
+           Case{{"-c", images, "--keep", "nobody"}, 1, "digits.pt2' has no layer 'nobody'"},
            Case{{"-c", images, "--ranges", "best"}, 2, "best"},
            Case{{"-c", images, "--without", "luck"}, 2, "luck"},
            Case{{"-c", images, "--max-drop", "much"}, 2, "much"},
@@ -128,6 +128,7 @@ TEST(Quantize, SaysWhatIsWrong) {
            Case{{"--weights", "int4:0"}, 2, "int4:0"},
            Case{{"--dynamic", "--max-drop", "1%"}, 2, "need samples"},
            Case{{"-c", images, "--target", "nothing"}, 2, "nothing"},
+           Case{{"--dynamic", "--target", "nothing"}, 2, "--target: no backend 'nothing'"},
            Case{{"--float16", "--dynamic"}, 2, "--float16 and --dynamic exclude each other"},
            Case{{"--float16", "--weights", "int8"}, 2, "--float16 and --weights"},
            Case{{"--float16", "--without", "bias"}, 2, "--float16 and --without"},

@@ -47,6 +47,33 @@ class Functions(nn.Module):
         ])
 
 
+class Chains(nn.Module):
+    """Functions that are several nodes, or one that XNNPACK computes of floats alone, between int8
+    tensors: of every byte."""
+
+    def forward(self, x):
+        x = through_bytes(x, 0.0417, 3)
+        return torch.stack([
+            through_bytes(function(x), 0.0231, -5)
+            for function in (
+                F.silu,
+                F.mish,
+                F.hardsigmoid,
+                lambda x: F.gelu(x, approximate="tanh"),
+                lambda x: x.abs().sqrt(),
+                lambda x: torch.exp(-x).clamp(max=2.5),
+                lambda x: torch.rsqrt(x * x + 0.3),
+                lambda x: torch.log(x.square() + 0.1),
+                lambda x: x * torch.sigmoid(1.702 * x),
+                lambda x: torch.tanh(x) - torch.sin(2 * x) / (1.5 + torch.cos(x)),
+                lambda x: torch.maximum(F.leaky_relu(x, 0.3), -0.7 * x),
+                lambda x: 1 / (x - 0.02),
+                lambda x: x * through_bytes(F.hardsigmoid(x), 0.0039, -128),
+                lambda x: through_bytes(torch.tanh(x), 0.0079, 1).square() + 0.1,
+            )
+        ])
+
+
 class Stored(nn.Module):
     """An int8 weight with a scale for each index of a dimension, or one for all."""
 
@@ -140,8 +167,10 @@ class Borders(nn.Module):
 
 def models(full):
     bytes_in = randint(256, 1, 8, 9, 9, seed=4).sub(128).to(torch.int8)
+    every_byte = (torch.arange(256.0).sub(131) * 0.0417).reshape(1, 4, 8, 8)
     return [
         Model("int8_functions", Functions(), (2 * randn(1, 3, 5, 7, seed=1),)),
+        Model("int8_chains", Chains(), (every_byte,)),
         Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
         Model("int8_recurrent", Recurrent(), (randn(6, 2, 12, seed=3),)),
         Model("int8_borders", settle(Borders()), (bytes_in, randn(1, 8, 9, 9, seed=5))),

@@ -10,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "backends/xnnpack/aot/byte_tables.h"
 #include "backends/xnnpack/aot/weight_forms.h"
 #include "exir/ir/scales.h"
 
@@ -84,7 +85,7 @@ bool computes_in_bytes(NodeContent kind) {
 
 class Converter {
  public:
-  explicit Converter(NodeList& list) : list_(list) {}
+  Converter(NodeList& list, bool takes_tables) : list_(list), takes_tables_(takes_tables) {}
 
   void run() {
     if (!any_bytes()) return;
@@ -99,6 +100,7 @@ class Converter {
     count_readers();
     for (NodeSpec& node : list_.nodes) fuse_clamp(node);
     settle();
+    if (takes_tables_) use_byte_tables(list_);
     count_readers();
     for (NodeSpec& node : list_.nodes) node.why_floats = why_floats(node);
   }
@@ -518,11 +520,12 @@ class Converter {
   }
 
   NodeList& list_;
+  const bool takes_tables_;
   std::vector<std::vector<size_t>> readers_;
 };
 
 }  // namespace
 
-void compute_in_bytes(NodeList& list) { Converter(list).run(); }
+void compute_in_bytes(NodeList& list, bool takes_tables) { Converter(list, takes_tables).run(); }
 
 }  // namespace taper::xnnpack

@@ -15,7 +15,8 @@
 
 namespace taper::xnnpack {
 
-// Changes the list as described above.
-void compute_in_bytes(NodeList& list);
+// Changes the list as described above; with `takes_tables`, functions that XNNPACK does not compute
+// in bytes become tables (byte_tables.h).
+void compute_in_bytes(NodeList& list, bool takes_tables);
 
 }  // namespace taper::xnnpack

@@ -99,6 +99,8 @@ class NodeTables {
             .Union();
       case NodeContent::BatchNorm:
         return wire::CreateChannelScale(fbb_, in(n, 0), in(n, 1), in(n, 2), n.output).Union();
+      case NodeContent::ByteTable:
+        return wire::CreateByteTable(fbb_, in(n, 0), in(n, 1), n.output).Union();
       case NodeContent::DimSoftmax:
         return wire::CreateDimSoftmax(fbb_, in(n, 0), n.output, n.list.at(0)).Union();
       default:
@@ -378,7 +380,7 @@ exir::TensorData as_halves(const exir::TensorData& floats) {
 // Values that are not read are written without their constants, so that ids need not change.
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
-  compute_in_bytes(list_);
+  compute_in_bytes(list_, !for_executorch_);
   FlatBufferBuilder fbb(4096);
   list_.find_size_sources(list_.live_nodes());
   list_.postpone_open_reshapes();

@@ -53,15 +53,23 @@ std::string type_of(const std::string& call) {
 TEST(TypesOfParts, AFunctionBetweenBytesIsOne) {
   for (const char* call :
        {"aten::tanh(%d)", "aten::sigmoid(%d)", "aten::elu(%d, 0.5, 1, 1)", "aten::gelu(%d)",
-        "aten::leaky_relu(%d, 0.01)", "aten::hardswish(%d)", "aten::exp(%d)", "aten::abs(%d)"}) {
+        "aten::leaky_relu(%d, 0.01)", "aten::hardswish(%d)", "aten::exp(%d)", "aten::abs(%d)",
+        "aten::leaky_relu(%d, 0.001)", "aten::sqrt(%d)", "aten::log(%d)"}) {
     EXPECT_EQ(type_of(call), "int8") << call;
   }
 }
 
 TEST(TypesOfParts, WhatHasNoInt8FormSaysSo) {
-  // Of a negative number it is none.
-  EXPECT_EQ(type_of("aten::log(%d)"), "float32: XNNPACK has no int8 form of it");
-  EXPECT_EQ(type_of("aten::leaky_relu(%d, 0.001)"),
+  EXPECT_EQ(type_of("aten::_softmax(%d, -1, False)"), "float32: XNNPACK has no int8 form of it");
+  const auto texts = types(std::string(kSum) + R"(  input %u: float32[2, 8]
+  %r: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%u, 0.5, 3, -128, 127, int8)
+  %e: float32[2, 8] = quantized_decomposed::dequantize_per_tensor(%r, 0.5, 3, -128, 127, int8)
+  %a: float32[2, 8] = aten::add.Tensor(%d, %e, 1)
+  %p: int8[2, 8] = quantized_decomposed::quantize_per_tensor(%a, 9000.0, 3, -128, 127, int8)
+  %y: float32[2, 8] = quantized_decomposed::dequantize_per_tensor(%p, 9000.0, 3, -128, 127, int8)
+  return %y)");
+  ASSERT_GT(texts.size(), 4u);
+  EXPECT_EQ(texts[4],
             "float32: its scales, weights or bias are beyond the bounds of int8 arithmetic");
 }
 

@@ -312,6 +312,31 @@ xnn_status define_softmax(xnn_subgraph_t graph, const XnnNode& node, Span<const 
   return nodes.status();
 }
 
+// ---- a table of bytes ----
+
+void table_arguments(XnnNode& node) {
+  const auto& content = node.as<wire::ByteTable>();
+  node.inputs[0] = content.input();
+  node.inputs[1] = content.table();
+  node.output = content.output();
+}
+
+Status check_table(const XnnNode& node, Span<const XnnValue> values) {
+  const XnnValue& table = input(node, values, 1);
+  const bool has_entries = table.data != nullptr && table.type == DataType::QINT8 &&
+                           element_count(table.declared) == 256;
+  TAPER_XNNPACK_REQUIRE(has_entries, "a table of bytes is not a constant of 256 bytes");
+  TAPER_XNNPACK_REQUIRE(
+      input(node, values).type == DataType::QINT8 && values[node.output].type == DataType::QINT8,
+      "a table of bytes is applied to a tensor of other numbers");
+  return {};
+}
+
+// XNNPACK has no such node; a stage computes it (stages/table_stage.h).
+xnn_status define_table(xnn_subgraph_t, const XnnNode&, Span<const XnnValue>) {
+  return xnn_status_unsupported_parameter;
+}
+
 constexpr NodeKindEntry kTable[] = {
     {NodeContent::Swish,
      {"swish", one_input<wire::Unary>, 1, 0, check_taper_kind, infer_same, define_swish, nullptr,
@@ -334,6 +359,8 @@ constexpr NodeKindEntry kTable[] = {
     {NodeContent::DimSoftmax,
      {"softmax along a dimension", softmax_arguments, 1, 0, check_taper_kind, infer_softmax,
       define_softmax, nullptr, 2}},
+    {NodeContent::ByteTable,
+     {"byte table", table_arguments, 2, 0, check_table, infer_same, define_table}},
 };
 
 }  // namespace

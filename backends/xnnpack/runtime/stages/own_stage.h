@@ -20,13 +20,14 @@ struct OwnPart {
     kGrouped,
     kFusion,
     kAttention,
-    kMove
+    kMove,
+    kTable
   };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // The tile of kWinograd.
   // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
-  // kMove.
+  // kMove and kTable.
   Fusion fusion;
   AttentionNodes attention;
 };

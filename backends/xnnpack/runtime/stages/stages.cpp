@@ -12,6 +12,7 @@
 #include "backends/xnnpack/runtime/stages/make_array.h"
 #include "backends/xnnpack/runtime/stages/move_stage.h"
 #include "backends/xnnpack/runtime/stages/segment.h"
+#include "backends/xnnpack/runtime/stages/table_stage.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -36,9 +37,15 @@ Status make_segment(const Subgraph& graph, size_t first, size_t last, const Shar
   return made->build(graph, first, last, shared);
 }
 
-OwnPart move_part(const XnnNode& node) {
+// Whether the node has to be a part, since XNNPACK has no such node.
+bool is_always_part(const XnnNode& node) {
+  return is_open_reshape(node) || node.content_type == wire::NodeContent::ByteTable;
+}
+
+// The part of such a node.
+OwnPart part_of(const XnnNode& node) {
   OwnPart part;
-  part.kind = OwnPart::Kind::kMove;
+  part.kind = is_open_reshape(node) ? OwnPart::Kind::kMove : OwnPart::Kind::kTable;
   part.nodes = 1;
   part.fusion.inputs[0] = node.inputs[0];
   part.fusion.output = node.output;
@@ -48,8 +55,14 @@ OwnPart move_part(const XnnNode& node) {
 Status make_stage(const Subgraph& graph, size_t first, size_t last, const OwnPart& own,
                   const Shared& shared, std::unique_ptr<Stage>& stage) {
   if (own.kind == OwnPart::Kind::kNone) return make_segment(graph, first, last, shared, stage);
-  if (own.kind != OwnPart::Kind::kMove) return make_own_stage(graph, first, own, shared, stage);
-  stage.reset(new (std::nothrow) MoveStage(graph.nodes()[first]));
+  const XnnNode& node = graph.nodes()[first];
+  if (own.kind == OwnPart::Kind::kTable) {
+    stage.reset(new (std::nothrow) TableStage(node, graph.values(), shared.pool));
+  } else if (own.kind == OwnPart::Kind::kMove) {
+    stage.reset(new (std::nothrow) MoveStage(node));
+  } else {
+    return make_own_stage(graph, first, own, shared, stage);
+  }
   return stage != nullptr ? Status() : no_memory();
 }
 
@@ -76,7 +89,7 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
     TAPER_TRY(cut(true, 0));
     TAPER_TRY(find_buffers());
     TAPER_XNNPACK_REQUIRE(part_count_ <= 1 || !is_cut_badly(kMostPartsAtAll),
-                          "the graph cannot be cut at reshapes with several dynamic sizes");
+                          "the graph cannot be cut at nodes that have to be stages");
   }
   stages_ = make_array<std::unique_ptr<Stage>>(part_count_);
   if (stages_ == nullptr) return no_memory();
@@ -115,8 +128,8 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     Part part;
     part.first = n;
     part.last = n + 1;
-    if (node.is_needed && is_open_reshape(node)) {
-      part.own = move_part(node);
+    if (node.is_needed && is_always_part(node)) {
+      part.own = part_of(node);
     } else if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
       part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
       part.last = n + std::max(size_t{1}, part.own.nodes);
@@ -128,7 +141,7 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
       before->last = part.last;
     } else {
       TAPER_XNNPACK_REQUIRE(part_count_ < kMostPartsAtAll,
-                            "the graph has too many reshapes with several dynamic sizes");
+                            "the graph has too many nodes that are stages of their own");
       parts_[part_count_++] = part;
     }
   }
@@ -177,8 +190,9 @@ void Stages::write_over(Span<Buffer> uses) {
   };
   for (size_t p = 0; p < part_count_; ++p) {
     const Fusion& fusion = parts_[p].own.fusion;
-    const bool may_write =
-        parts_[p].own.kind == OwnPart::Kind::kFusion || parts_[p].own.kind == OwnPart::Kind::kMove;
+    const OwnPart::Kind kind = parts_[p].own.kind;
+    const bool may_write = kind == OwnPart::Kind::kFusion || kind == OwnPart::Kind::kMove ||
+                           kind == OwnPart::Kind::kTable;
     if (!may_write || !has_buffer(fusion.output)) continue;
     for (uint32_t id : fusion.inputs) {
       if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
@@ -321,6 +335,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper attention";
     case OwnPart::Kind::kMove:
       return "taper move";
+    case OwnPart::Kind::kTable:
+      return "taper table";
     case OwnPart::Kind::kNone:
       return "XNNPACK";
   }
