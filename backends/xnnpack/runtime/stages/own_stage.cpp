@@ -7,6 +7,7 @@
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
+#include "backends/xnnpack/runtime/stages/taps_stage.h"
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
 #include "kernels_optimized/cores/gemm.h"
 
@@ -30,6 +31,11 @@ OwnPart find_winograd(const XnnNode& node, Span<const XnnValue> values, uint64_t
   OwnPart part = take_node(OwnPart::Kind::kWinograd, bytes, spare_bytes);
   part.tile = tile;
   return part;
+}
+
+OwnPart find_taps(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
+  if (!TapsStage::is_better(node, values)) return {};
+  return take_node(OwnPart::Kind::kTaps, TapsStage::extra_bytes(node, values), spare_bytes);
 }
 
 OwnPart find_grouped(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
@@ -69,7 +75,8 @@ bool has_own_stages() { return optimized::has_vectors(); }
 OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
                       uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
-  OwnPart part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
+  OwnPart part = find_taps(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = attention_part(graph, uses, first);
@@ -89,6 +96,10 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     auto* made = new (std::nothrow) WinogradStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, part.tile, shared);
+  } else if (part.kind == OwnPart::Kind::kTaps) {
+    auto* made = new (std::nothrow) TapsStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kDepthwise) {
     const bool is_swish = part.fusion.nodes > 0;
     const uint32_t output = is_swish ? part.fusion.output : node.output;

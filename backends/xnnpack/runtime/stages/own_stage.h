@@ -12,7 +12,16 @@ namespace taper::xnnpack {
 
 // Consecutive nodes that one of our stages computes. `nodes` is 0 if there is no such stage.
 struct OwnPart {
-  enum class Kind : uint8_t { kNone, kWinograd, kDepthwise, kGrouped, kFusion, kAttention, kMove };
+  enum class Kind : uint8_t {
+    kNone,
+    kWinograd,
+    kTaps,
+    kDepthwise,
+    kGrouped,
+    kFusion,
+    kAttention,
+    kMove
+  };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;  // The tile of kWinograd.
