@@ -34,6 +34,7 @@
 #include "exir/passes/simplify/remove_noops.h"
 #include "exir/passes/simplify/restore_linear.h"
 #include "exir/passes/simplify/restore_rows.h"
+#include "exir/passes/simplify/trim_windows.h"
 #include "exir/pipeline.h"
 #include "kernels_portable/kernel_table.h"
 
@@ -253,6 +254,8 @@ constexpr Pass kPasses[] = {
     {"restore_linear", Need::kOptional, Dialect::kEdge, run_restore_linear},
     // After folding: the statistics are plain constants now.
     {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
+    // After folding, which makes plain constants of weights.
+    {"trim_windows", Need::kOptional, Dialect::kEdge, plain<trim_windows>},
     // What the passes above left behind: copies and views that change nothing.
     {"remove_noops", Need::kOptional, Dialect::kEdge, plain<remove_noops>},
     {"cse_again", Need::kOptional, Dialect::kEdge, plain<cse>},

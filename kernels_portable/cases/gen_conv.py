@@ -78,6 +78,18 @@ with family("op_convolution"):
              out_order=order)
     case(NAME, small([2, 4, 5]), weight[:, :1, 1].repeat(2, 1, 1), None, [3], [0], [1], True, [0], 2)
 
+    # Volumes: windows of every depth, steps, paddings that exceed what lies beneath, columns.
+    conv([2, 3, 4, 5, 3], [4, 3, 3, 3, 3], padding=1)
+    conv([1, 2, 5, 7, 6], [3, 2, 3, 3, 3], padding=1, stride=2)
+    conv([2, 3, 4, 5, 5], [3, 3, 1, 3, 3], padding=[0, 1, 1], stride=[2, 1, 1])
+    conv([1, 2, 3, 4, 5], [4, 2, 1, 3, 2], padding=[1, 1, 0], bias=False)
+    conv([2, 4, 5, 3, 2], [3, 4, 3, 1, 1], padding=[1, 0, 0], stride=[2, 1, 1])
+    conv([1, 4, 3, 3, 2], [3, 4, 2, 1, 1], padding=[2, 0, 0], dilation=[2, 1, 1])
+    conv([1, 3, 4, 4, 5], [4, 3, 1, 1, 1], stride=2, bias=False)
+    conv([1, 2, 7, 4, 4], [2, 2, 3, 3, 2], padding=[3, 2, 1], stride=[3, 1, 2], dilation=[2, 2, 1])
+    conv([2, 2, 1, 4, 4], [3, 2, 3, 3, 3], padding=1)
+    conv([1, 8, 2, 9, 10], [8, 8, 3, 3, 3], padding=1)
+
     def wrong(*args, outs=tensor([1, 2, 2, 2])):
         refuse(NAME, *args, outs=outs)
 

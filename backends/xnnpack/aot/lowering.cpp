@@ -105,9 +105,11 @@ bool has_scales(const Value* value, size_t dim) {
 }
 
 std::vector<uint32_t> to_image(size_t rank) {
+  if (rank == 5) return {0, 2, 3, 4, 1};
   return rank == 3 ? std::vector<uint32_t>{0, 2, 1} : std::vector<uint32_t>{0, 2, 3, 1};
 }
 std::vector<uint32_t> to_plain(size_t rank) {
+  if (rank == 5) return {0, 4, 1, 2, 3};
   return rank == 3 ? std::vector<uint32_t>{0, 2, 1} : std::vector<uint32_t>{0, 3, 1, 2};
 }
 
@@ -495,6 +497,12 @@ Id Lowering::number(float value) {
 
 bool Lowering::clamp_maker(const Value* value, Id id, float min, float max) {
   NodeSpec* maker = out_.maker(id);
+  // What a convolution of signals or volumes makes is reshaped; it is itself no tensor.
+  if (maker != nullptr && maker->kind == NodeContent::Reshape) {
+    const Id images = maker->inputs[0];
+    maker = holders_[images] == 0 ? out_.maker(images) : nullptr;
+    if (maker != nullptr && maker->kind != NodeContent::Conv2d) return false;
+  }
   if (maker == nullptr || !takes_range(maker->kind)) return false;
   if (uses(value) != 1 || holders_[id] != 1 || out_.is_read(id)) return false;
   maker->min = std::max(maker->min, min);

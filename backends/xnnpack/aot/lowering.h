@@ -1,7 +1,7 @@
 // The interface for the rules of the operator table: the tensors of a part as values of the
 // payload, in the layouts that have been requested so far.
 //
-// A tensor of rank 3 or 4 may exist twice: plain, in PyTorch's layout ([n, c, h, w]), and as an
+// A tensor of rank 3, 4 or 5 may exist twice: plain, in PyTorch's layout ([n, c, h, w]), and as an
 // image, channels last ([n, h, w, c]). If a rule requests the other layout, the tensor is
 // transposed once. So a sequence of convolutions stays channels last, and an operator that works in
 // either layout uses the existing one.
@@ -27,7 +27,7 @@ class Lowering {
 
   // The value of a tensor in a layout.
   Id plain(const exir::Value* value);
-  // REQUIRES: rank 3 or 4.
+  // REQUIRES: rank 3, 4 or 5.
   Id image(const exir::Value* value);
   // The form for nodes that broadcast: sizes are 1 in dimensions along which the tensor is
   // expanded.

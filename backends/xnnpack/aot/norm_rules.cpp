@@ -167,7 +167,8 @@ void group_norm(Lowering& l, const Node& node) {
   const bool mixes = node.arg("C").to_int() != groups;
   const Id image = l.image(x);
   const size_t rank = x->type.rank();
-  const std::vector<size_t> area = rank == 3 ? std::vector<size_t>{1} : std::vector<size_t>{1, 2};
+  std::vector<size_t> area = {1};  // All but the batch and the channels.
+  while (area.size() < rank - 2) area.push_back(area.size() + 1);
   const Id out = normalized(l, image, eps_of(node), [&](Id id) {
     const Id mean = l.mean(id, area);
     return mixes ? mean_of_groups(l, mean, groups) : mean;

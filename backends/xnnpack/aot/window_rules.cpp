@@ -1,11 +1,12 @@
 // The rules for windows over images: convolutions, pools, resizes. All of them need channels last.
-// A signal [n, c, l] is an image of height 1.
+// A signal [n, c, l] is an image of height 1; volume.h says which images a volume is.
 
 #include <algorithm>
 #include <cstring>
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/patches.h"
+#include "backends/xnnpack/aot/volume.h"
 #include "backends/xnnpack/depthwise_windows.h"
 #include "exir/ir/scales.h"
 
@@ -23,23 +24,30 @@ bool is_static_image(const Value* value) {
 
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
-// The constant weights of a convolution, [a, b, height, width], whose sizes are known.
+// The constant weights of a convolution, [a, b, height, width], whose sizes are known. Those of a
+// volume whose slices are images have the channels of all slices of a window, slice by slice.
 struct Filter {
   exir::TensorData elements;
   const float* data;
   std::shared_ptr<const exir::Scales> integers;
   int64_t a, b, height, width;
+  int64_t depth = 1;
 
-  explicit Filter(const Value* weight)
+  Filter(const Value* weight, Volume volume)
       : elements(exir::elements_of(*weight)),
         data(reinterpret_cast<const float*>(elements.data)),
         integers(weight->scales),
         a(weight->type.sizes[0].as_int()),
         b(weight->type.sizes[1].as_int()),
-        height(weight->type.rank() == 4 ? weight->type.sizes[2].as_int() : 1),
-        width(weight->type.sizes.back().as_int()) {}
+        height(weight->type.rank() > 3 ? weight->type.sizes.end()[-2].as_int() : 1),
+        width(weight->type.sizes.back().as_int()) {
+    if (volume == Volume::kSlices) depth = weight->type.sizes[2].as_int();
+    if (volume == Volume::kColumns) height = weight->type.sizes[2].as_int();
+    b *= depth;
+  }
   size_t at(int64_t i, int64_t j, int64_t h, int64_t w) const {
-    return static_cast<size_t>(((i * b + j) * height + h) * width + w);
+    const int64_t each = b / depth, slice = (i * each + j % each) * depth + j / each;
+    return static_cast<size_t>((slice * height + h) * width + w);
   }
 };
 
@@ -105,20 +113,22 @@ Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   return bytes.finish(l, {groups * f.b, f.height, f.width, in});
 }
 
-// Sets the numbers for height and width; a signal has `one` for its height.
-void spread(const std::vector<int64_t>& items, int64_t one, uint32_t out[2]) {
-  out[0] = u32(items.size() == 1 ? one : items[0]);
-  out[1] = u32(items.back());
+// Sets the numbers for height and width; a signal has `one` for its height, and columns of a volume
+// for their width.
+void spread(const std::vector<int64_t>& items, int64_t one, Volume volume, uint32_t out[2]) {
+  const bool is_column = volume == Volume::kColumns;
+  out[0] = u32(items.size() == 1 ? one : is_column ? items[0] : items.end()[-2]);
+  out[1] = u32(is_column ? one : items.back());
 }
 
-Window convolution_window(const Node& node, const Filter& f) {
+Window convolution_window(const Node& node, const Filter& f, Volume volume) {
   const size_t dims = tensor(node)->type.rank() - 2;
   Window w;
   uint32_t padding[2];
-  spread(ints_of(node.arg("stride"), dims), 1, w.stride);
-  spread(ints_of(node.arg("padding"), dims), 0, padding);
-  spread(ints_of(node.arg("dilation"), dims), 1, w.dilation);
-  spread(ints_of(node.arg("output_padding"), dims), 0, w.adjustment);
+  spread(ints_of(node.arg("stride"), dims), 1, volume, w.stride);
+  spread(ints_of(node.arg("padding"), dims), 0, volume, padding);
+  spread(ints_of(node.arg("dilation"), dims), 1, volume, w.dilation);
+  spread(ints_of(node.arg("output_padding"), dims), 0, volume, w.adjustment);
   w.kernel[0] = u32(f.height);
   w.kernel[1] = u32(f.width);
   w.padding[0] = w.padding[2] = padding[0];
@@ -174,11 +184,30 @@ Id depthwise(Lowering& l, const NodeSpec& whole, const Filter& f, const Dims& di
   return sum;
 }
 
+// The images that a convolution reads, and the sizes of those that it writes.
+struct Images {
+  Id in;
+  Dims out;
+};
+
+Images images_of(Lowering& l, const Node& node, Volume volume, int64_t channels) {
+  const Value *x = tensor(node), *y = node.outputs[0];
+  const Dims& out = y->type.sizes;
+  const Id image = l.image(x);
+  if (volume != Volume::kNone) {
+    return {volume_images(l, node, image, volume), volume_sizes(y, volume)};
+  }
+  if (x->type.rank() == 4) return {image, {out[0], out[2], out[3], channels}};
+  const Dims& flat = l.out().dims(image);
+  return {l.reshape(image, {flat[0], 1, flat[1], flat[2]}), {out[0], 1, out[2], channels}};
+}
+
 void convolution(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
-  const Filter filter(tensor(node, "weight"));
+  const Volume volume = volume_of(node);
+  const Filter filter(tensor(node, "weight"), volume);
   NodeSpec spec;
-  spec.window = convolution_window(node, filter);
+  spec.window = convolution_window(node, filter, volume);
   Window& w = spec.window;
   const bool transposed = node.arg("transposed").to_bool();
   const int64_t out = transposed ? filter.b * w.groups : filter.a;
@@ -204,27 +233,23 @@ void convolution(Lowering& l, const Node& node) {
   const std::shared_ptr<const exir::Scales> made_from = by_channel ? weight->scales : nullptr;
   if (weights != kNone) l.out().set_made_from(weights, made_from);
   const exir::Argument& bias = node.arg("bias");
-  const bool signal = x->type.rank() == 3;
-  Id image = l.image(x);
-  Dims dims = {y->type.sizes[0], y->type.sizes.back(), out};
-  if (signal) {
-    const Dims& flat = l.out().dims(image);
-    image = l.reshape(image, {flat[0], 1, flat[1], flat[2]});
-    dims.insert(dims.begin() + 1, Sym(1));
-  } else {
-    dims.insert(dims.begin() + 1, y->type.sizes[2]);
-  }
-  spec.inputs = {image, weights, bias.is_none() ? kNone : l.weights(bias.value())};
+  const Images images = images_of(l, node, volume, out);
+  spec.inputs = {images.in, weights, bias.is_none() ? kNone : l.weights(bias.value())};
   Id result = spec.kind == NodeContent::DepthwiseConv2d
-                  ? depthwise(l, spec, filter, dims, made_from)
-                  : l.out().add(std::move(spec), dims);
-  if (signal) result = l.reshape(result, {dims[0], dims[2], dims[3]});
+                  ? depthwise(l, spec, filter, images.out, made_from)
+                  : l.out().add(std::move(spec), images.out);
+  if (x->type.rank() != 4) {
+    Dims dims = {y->type.sizes[0]};
+    dims.insert(dims.end(), y->type.sizes.begin() + 2, y->type.sizes.end());
+    dims.push_back(y->type.sizes[1]);
+    result = l.reshape(result, std::move(dims));
+  }
   l.set_image(y, result);
 }
 
 std::string convolution_refusal(const Node& node) {
   const size_t rank = tensor(node)->type.rank();
-  if (rank != 3 && rank != 4) return "the input is not a signal or an image";
+  if (rank < 3 || rank > 5) return "the input is not a signal, an image or a volume";
   if (!is_constant(tensor(node, "weight"))) return "the weights are not constant";
   const exir::Argument& bias = node.arg("bias");
   if (!bias.is_none() && !is_constant(bias.value())) return "the bias is not constant";
@@ -233,7 +258,7 @@ std::string convolution_refusal(const Node& node) {
       if (item < 0) return "a padding is negative";
     }
   }
-  return "";
+  return rank == 5 ? volume_refusal(node) : "";
 }
 
 // ---- pools ----

@@ -2,10 +2,22 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "backends/xnnpack/aot/compile_for_test.h"
 
 namespace taper::xnnpack {
 namespace {
+
+// As many numbers as a tensor of these sizes has.
+std::string numbers(const std::string& sizes) {
+  int count = 1;
+  std::istringstream in(sizes);
+  for (std::string size; std::getline(in, size, ',');) count *= std::stoi(size);
+  std::string text = "1";
+  while (--count > 0) text += ", 1";
+  return text;
+}
 
 TEST(WindowRules, ImagesToResizeHaveAFixedNumberOfChannels) {
   const auto outside = [](const std::string& sizes) {
@@ -17,6 +29,45 @@ TEST(WindowRules, ImagesToResizeHaveAFixedNumberOfChannels) {
   EXPECT_EQ(outside("s0, 3"), std::vector<std::string>());
   EXPECT_EQ(outside("1, s0").back(),
             "aten::upsample_bilinear2d.vec: the number of channels is dynamic");
+}
+
+// A program that convolves a volume of 2 channels, which is followed by a clamp.
+Compiled volume(const std::string& x, const std::string& w, const std::string& y,
+                const std::string& options) {
+  return compile("  range s0 = [1, 8]\n  input %x: float32[" + x + "]\n  constant %w: float32[" +
+                 w + "] = {" + numbers(w) + "}\n  %c: float32[" + y +
+                 "] = aten::convolution(%x, %w, None, " + options + ")\n  %y: float32[" + y +
+                 "] = aten::relu(%c)\n  return %y");
+}
+
+// The asterisk is the clamp, which the convolution takes through the reshape after it.
+TEST(WindowRules, AVolumeIsSlicesOrColumnsOrGathersSlices) {
+  const auto kinds = [](const std::string& w, const std::string& y, const std::string& options) {
+    return volume("1, 2, 4, 3, 5", w, y, options).kinds();
+  };
+  EXPECT_EQ(kinds("3, 2, 1, 3, 3", "1, 3, 4, 3, 5",
+                  "[1, 1, 1], [0, 1, 1], [1, 1, 1], False, [0, 0, 0], 1"),
+            "Transpose Reshape Conv2d* Reshape Transpose");
+  EXPECT_EQ(kinds("3, 2, 3, 1, 1", "1, 3, 4, 3, 5",
+                  "[1, 1, 1], [1, 0, 0], [1, 1, 1], False, [0, 0, 0], 1"),
+            "Transpose Reshape Conv2d* Reshape Transpose");
+  EXPECT_EQ(kinds("3, 2, 2, 1, 2", "1, 3, 3, 3, 4",
+                  "[1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1"),
+            "Transpose Slice Reshape Slice Reshape Concatenate2 Conv2d* Reshape Transpose");
+}
+
+TEST(WindowRules, VolumesThatStayOutside) {
+  const auto why = [](const std::string& x, const std::string& w, const std::string& y,
+                      const std::string& options) { return volume(x, w, y, options).outside[0]; };
+  EXPECT_EQ(why("1, 2, 4, s0, 5", "3, 2, 1, 1, 1", "1, 3, 4, s0, 5",
+                "[1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 1"),
+            "aten::convolution: a size is dynamic");
+  EXPECT_EQ(why("1, 2, 1, 1, 1", "2, 1, 1, 1, 1", "1, 2, 1, 1, 1",
+                "[1, 1, 1], [0, 0, 0], [1, 1, 1], False, [0, 0, 0], 2"),
+            "aten::convolution: it is a convolution of a volume in groups");
+  EXPECT_EQ(why("1, 2, 1, 1, 1", "2, 3, 1, 1, 1", "1, 3, 1, 1, 1",
+                "[1, 1, 1], [0, 0, 0], [1, 1, 1], True, [0, 0, 0], 1"),
+            "aten::convolution: it is a transposed convolution of a volume");
 }
 
 }  // namespace

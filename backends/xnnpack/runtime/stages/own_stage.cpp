@@ -8,6 +8,7 @@
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 #include "backends/xnnpack/runtime/stages/planes_stage.h"
+#include "backends/xnnpack/runtime/stages/taps_stage.h"
 #include "backends/xnnpack/runtime/stages/winograd_stage.h"
 #include "kernels_optimized/cores/gemm.h"
 
@@ -39,6 +40,11 @@ OwnPart find_winograd(const XnnNode& node, Span<const XnnValue> values, uint64_t
   OwnPart part = take_nodes(OwnPart::Kind::kWinograd, 1, bytes, spare_bytes);
   part.tile = tile;
   return part;
+}
+
+OwnPart find_taps(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
+  if (!TapsStage::is_better(node, values)) return {};
+  return take_nodes(OwnPart::Kind::kTaps, 1, TapsStage::extra_bytes(node, values), spare_bytes);
 }
 
 OwnPart find_grouped(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
@@ -80,6 +86,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
                       uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
   OwnPart part = find_planes(graph, uses, first, spare_bytes);
+  if (part.nodes == 0) part = find_taps(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
@@ -105,6 +112,10 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     auto* made = new (std::nothrow) WinogradStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, part.tile, shared);
+  } else if (part.kind == OwnPart::Kind::kTaps) {
+    auto* made = new (std::nothrow) TapsStage();
+    stage.reset(made);
+    if (made != nullptr) status = made->build(node, values, shared.pool);
   } else if (part.kind == OwnPart::Kind::kDepthwise) {
     const bool is_swish = part.fusion.nodes > 0;
     const uint32_t output = is_swish ? part.fusion.output : node.output;

@@ -16,6 +16,7 @@ struct OwnPart {
     kNone,
     kPlanes,
     kWinograd,
+    kTaps,
     kDepthwise,
     kGrouped,
     kFusion,

@@ -325,6 +325,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper planes";
     case OwnPart::Kind::kWinograd:
       return "taper winograd";
+    case OwnPart::Kind::kTaps:
+      return "taper taps";
     case OwnPart::Kind::kDepthwise:
       return "taper depthwise";
     case OwnPart::Kind::kGrouped:
