@@ -6,9 +6,10 @@
 #include <Python.h>
 
 #include <cxxabi.h>
-#include <unistd.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
 // Buffers are in the stable ABI since 3.11, with the layout and the names that 3.10 has, too: its
@@ -84,7 +85,7 @@ class Unlocked {
     try {
       PyEval_RestoreThread(state_);
     } catch (abi::__forced_unwind&) {
-      for (;;) ::pause();
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }
   }
 
