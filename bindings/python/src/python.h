@@ -5,8 +5,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <cxxabi.h>
-
 #include <chrono>
 #include <string>
 #include <thread>
@@ -75,7 +73,8 @@ PyObject* text_of(const std::string& text);
 
 // Releases the interpreter's lock for the lifetime of this object. Where the interpreter has ended
 // meanwhile, the thread waits for the end of the process: Python before 3.14 would unwind it,
-// through objects that must not be destroyed without the lock.
+// through objects that must not be destroyed without the lock. (That unwinding has no object to which
+// a reference could be bound.)
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -84,7 +83,7 @@ class Unlocked {
   ~Unlocked() {
     try {
       PyEval_RestoreThread(state_);
-    } catch (abi::__forced_unwind&) {
+    } catch (...) {
       for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }
   }
