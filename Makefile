@@ -44,8 +44,8 @@ bench-breadth: ## the same for many architectures, the worst first: docs/benchma
 figures: ## measure the tables of README and docs and write them (ONLY=export,run); CHECK=1 names old ones
 	@$(if $(CHECK),,$(BUILD) release &&) python3 test/bench/figures/figures.py $(if $(CHECK),--check) $(if $(ONLY),--only $(ONLY))
 
-wheel: ## the Python package as build/wheel/*.whl, for Python 3.10 and later and glibc 2.28 and later (ARCH=aarch64)
-	@scripts/deps.sh wheel $(if $(filter aarch64,$(ARCH)),arm64)
+wheel: ## the Python package as build/wheel/*.whl, for Python 3.10 and later and glibc 2.28 and later (ARCH=aarch64, PLATFORM=win_amd64)
+	@scripts/deps.sh wheel $(if $(filter aarch64,$(ARCH)),arm64) $(if $(filter win_amd64,$(PLATFORM)),windows)
 	@scripts/deps.sh backends || echo "make wheel: it will lack the missing backends" >&2
 	@$(if $(PLATFORM),PLATFORM=$(PLATFORM)) $(if $(ARCH),ARCH=$(ARCH)) scripts/python.sh --wheel
 

@@ -3,6 +3,8 @@
 #
 #   scripts/bench_peers.sh [--models a,b] [--peers x,y] [--kinds f32x1,int8x2] [--again] [--report]
 #   scripts/bench_peers.sh --breadth ...    # many architectures, into docs/benchmarks_breadth.md
+#   scripts/bench_peers.sh --compile ...    # torch.compile's backends, into docs/benchmarks_compile.md;
+#                                           # Taper's is the newest wheel of this machine in build/wheel
 #
 # The peers' packages are downloaded once into the user's cache. A package that cannot be installed
 # is left out, and the report says so. The first run takes about half an hour, mostly for exports.
@@ -31,6 +33,16 @@ if ! [ -f "$folder/.installed" ] || [ "$(cat "$folder/.installed")" != "$wanted"
   echo "$wanted" >"$folder/.installed"
 fi
 
+if [ "${1:-}" = --compile ]; then
+  shift
+  site=$(mktemp -d)
+  trap 'rm -rf "$site"' EXIT
+  "$python" -m pip install --quiet --disable-pip-version-check --target "$site" --no-deps --no-index \
+    "$(ls -t build/wheel/*linux*_"$(uname -m)".whl | head -n 1)"
+  PYTHONPATH=$site:$folder${PYTHONPATH:+:$PYTHONPATH} "$python" test/bench/peers/compiled.py \
+    --markdown docs/benchmarks_compile.md "$@"
+  exit
+fi
 markdown=docs/benchmarks.md
 case " $* " in *" --breadth "*) markdown=docs/benchmarks_breadth.md ;; esac
 cmake --preset release >/dev/null

@@ -4,8 +4,11 @@
 #
 #   scripts/python.sh            all of that
 #   scripts/python.sh --wheel    only builds build/wheel/*.whl, from this folder
+#   scripts/python.sh --asan     runs the tests with Python alone on a compiled half that has
+#                                AddressSanitizer and UndefinedBehaviorSanitizer, from this folder
 #
 # ARCH=aarch64 builds the wheel for 64-bit ARM, and tests it with Python alone under qemu.
+# PLATFORM=win_amd64 builds that for Windows and Python 3.11 and later, and tests it under wine.
 #
 # The wheel is for glibc 2.28 and later; what a library of it needs beyond that is named and an
 # error. PLATFORM=linux_x86_64 makes one for this machine alone.
@@ -20,8 +23,17 @@ trap 'rm -rf "$out"' EXIT
 arch=${ARCH:-$(uname -m)}
 platform=${PLATFORM:-manylinux_2_28_$arch}
 
-# cross: settings of a build for another processor than this one.
+# cross: settings of a build for another processor or system than this one.
 cross() {
+  if [ "$platform" = win_amd64 ]; then
+    scripts/xnnpack.sh windows
+    # With precompiled headers ccache would find nothing of what clang compiles.
+    echo "-C build-dir=../../build/python-windows -C wheel.py-api=cp311
+      -C cmake.define.TAPER_PRECOMPILED_HEADERS=OFF
+      -C cmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/toolchains/windows.cmake
+      -C cmake.define.TAPER_WINDOWS_ROOT=$(scripts/windows_libraries.sh)"
+    return
+  fi
   case "$arch" in
     "$(uname -m)") return ;;
     aarch64) ;;
@@ -69,6 +81,25 @@ if [ "${1:-}" = --wheel ]; then
   exit
 fi
 
+# sanitized: the package with sanitizers in build/python-asan, which Python has to preload. Python
+# keeps memory to its end, so leaks are not looked for.
+sanitized() {
+  cmake -S . -B build/python-asan -G Ninja -DCMAKE_BUILD_TYPE=Sanitize \
+    -DTAPER_SANITIZE=address,undefined -DTAPER_PRECOMPILED_HEADERS=OFF -DTAPER_PYTHON=ON \
+    -DTAPER_TESTS=OFF -DTAPER_BENCH=OFF >/dev/null
+  cmake --build build/python-asan -j "${JOBS:-2}" --target taper_python >/dev/null
+  cmake --install build/python-asan --component python --prefix "$out/site" >/dev/null
+  cp bindings/python/taper/*.py "$out/site/taper"
+  libraries="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libstdc++.so)"
+  (cd bindings/python/tests && LD_PRELOAD=$libraries ASAN_OPTIONS=detect_leaks=0 \
+    PYTHONPATH=$out/site python3 -m unittest -q test_runtime test_compiler test_tools)
+}
+
+if [ "${1:-}" = --asan ]; then
+  sanitized
+  exit
+fi
+
 git clone --quiet . "$out/clone"
 build "$out/clone"
 wheel=$(ls "$out"/clone/build/wheel/*.whl)
@@ -97,6 +128,26 @@ sys.executable = '$out/python'
 unittest.main(None, argv=['', '-q', 'test_runtime', 'test_compiler'])")
 }
 
+# under_wine: tests the wheel for Windows with a Python of its own. It writes into a pipe: a file is
+# no stream for Python under wine.
+under_wine() {
+  python=$(scripts/windows_python.sh)
+  export WINEPREFIX="$out/wine" WINEDEBUG=-all
+  trap '/usr/lib/wine/wineserver64 -k >/dev/null 2>&1 || true; rm -rf "$out"' EXIT
+  {
+    cd "$tests"
+    true | PYTHONPATH="Z:$out/inside;Z:$tests" /usr/lib/wine/wine64 "$python/python.exe" \
+      -m unittest -q test_runtime test_compiler test_tools 2>&1 && touch "$out/passed"
+  } | cat
+  [ -e "$out/passed" ]
+}
+
+if [ "$platform" = win_amd64 ]; then
+  echo "python.sh: with Python 3.11 for Windows alone, under wine"
+  python3 -m zipfile -e "$wheel" "$out/inside"
+  under_wine
+  exit
+fi
 if [ "$arch" != "$(uname -m)" ]; then
   echo "python.sh: with Python 3.11 for $arch alone, under qemu"
   under_qemu

@@ -6,11 +6,11 @@
 #   scripts/torch_compile.sh architectures [OPTION...]    one of the two, see its --help
 #   scripts/torch_compile.sh operators [OPTION...]
 #
-# It tests the newest wheel in build/wheel, which 'make wheel' writes.
+# It tests the newest wheel of this machine in build/wheel, which 'make wheel' writes.
 set -eu
 cd "$(dirname "$0")/.."
 python=$(scripts/venv.sh)
-wheel=$(ls -t build/wheel/*.whl | head -1)
+wheel=$(ls -t build/wheel/*linux*_"$(uname -m)".whl | head -n 1)
 site=$(mktemp -d)
 trap 'rm -rf "$site"' EXIT
 "$python" -m pip install --quiet --disable-pip-version-check --target "$site" --no-deps --no-index \

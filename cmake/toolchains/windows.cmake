@@ -22,7 +22,7 @@ set(CMAKE_CXX_FLAGS_INIT "-femulated-tls -nostdinc++ -isystem ${gcc}/include/c++
 string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${gcc}/include/c++/${triple}")
 string(APPEND CMAKE_CXX_FLAGS_INIT " -isystem ${gcc}/include/c++/backward")
 # The C++ library and threads are linked into each program: Windows has neither.
-foreach(kind EXE SHARED)
+foreach(kind EXE SHARED MODULE)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT "-fuse-ld=lld-14 -static -L${gcc} -B${gcc} -lpthread")
 endforeach()
 

@@ -16,12 +16,14 @@ import warnings
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(os.path.dirname(HERE), name) for name in ("oracle", "zoo")]
 DTYPES = ("f32", "i64", "bool", "bf16")
+GOLDEN = 0.6180339887  # Its multiples, modulo 1, are spread evenly.
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--count", type=int, default=1000, help="how many samples, about")
+    parser.add_argument("--count", type=int, default=1000,
+                        help="at least so many samples, if there are")
     parser.add_argument("--only", default="", help="only operators whose name matches")
     parser.add_argument("--seconds", type=int, default=120, help="time limit of each operator")
     parser.add_argument("--gradients", action="store_true", help="compare gradients")
@@ -91,17 +93,17 @@ def compare_operator(name, count, gradients):
 
 
 def plan(options):
-    """How many samples of each operator and dtype make about the count."""
+    """Names of operators, any first few of which are spread evenly over the database, and how many
+    samples of each operator and dtype are drawn."""
     import samples
     names = [name for name in samples.operators() if re.search(options.only, name)]
-    infos = [samples.operators()[name] for name in names]
     if options.gradients:
-        both = [(name, info) for name, info in zip(names, infos) if info.supports_autograd]
-        return [name for name, _ in both], max(1, options.count // max(1, len(both)))
-    pairs = sum(samples.DTYPES[dtype] in info.dtypes for info in infos for dtype in DTYPES)
-    if pairs > options.count:
-        names = names[::-(-pairs // options.count)]
-    return names, max(1, options.count // max(1, pairs))
+        names = [name for name in names if samples.operators()[name].supports_autograd]
+    infos = [samples.operators()[name] for name in names]
+    pairs = len(names) if options.gradients else sum(
+        samples.DTYPES[dtype] in info.dtypes for info in infos for dtype in DTYPES)
+    order = sorted(range(len(names)), key=lambda k: k * GOLDEN % 1)
+    return [names[k] for k in order], max(1, options.count // max(1, pairs))
 
 
 def main():
@@ -113,9 +115,12 @@ def main():
     zoo.warm_up(torch, False)
     torch.compile(torch.nn.Linear(2, 2), backend="taper")(torch.ones(1, 2)).sum().backward()
     names, count = plan(options)
-    counts, began = collections.Counter(), time.monotonic()
+    counts, began, tried = collections.Counter(), time.monotonic(), 0
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
+            if sum(counts.values()) >= options.count:
+                break
+            tried += 1
             row = zoo.in_child(os.path.join(folder, "row.json"), compare_operator,
                                (name, count, options.gradients), options.seconds)
             if "error" in row:
@@ -125,7 +130,7 @@ def main():
                 counts[result] += 1
                 if problem or result != "whole":
                     print(f"{key}: {result}: {problem}", *reasons, sep="\n    ", flush=True)
-    print(f"{sum(counts.values())} samples of {len(names)} operators in "
+    print(f"{sum(counts.values())} samples of {tried} operators in "
           f"{time.monotonic() - began:.0f} s:",
           ", ".join(f"{count} {name}" for name, count in counts.most_common()))
     return 1 if counts["failed"] or not counts else 0

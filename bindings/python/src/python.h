@@ -5,10 +5,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <cxxabi.h>
-#include <unistd.h>
-
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
 // Buffers are in the stable ABI since 3.11, with the layout and the names that 3.10 has, too: its
@@ -74,7 +73,8 @@ PyObject* text_of(const std::string& text);
 
 // Releases the interpreter's lock for the lifetime of this object. Where the interpreter has ended
 // meanwhile, the thread waits for the end of the process: Python before 3.14 would unwind it,
-// through objects that must not be destroyed without the lock.
+// through objects that must not be destroyed without the lock. (That unwinding has no object to which
+// a reference could be bound.)
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -83,8 +83,8 @@ class Unlocked {
   ~Unlocked() {
     try {
       PyEval_RestoreThread(state_);
-    } catch (abi::__forced_unwind&) {
-      for (;;) ::pause();
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
     }
   }
 

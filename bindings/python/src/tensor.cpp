@@ -200,9 +200,11 @@ const char* format_of(ScalarType dtype) {
 Elements allocate_elements(uint64_t bytes) {
   if (bytes > (uint64_t{1} << 46)) return nullptr;
   const size_t rounded = (static_cast<size_t>(bytes) / kAlignment + 1) * kAlignment;
-  void* const memory = std::aligned_alloc(kAlignment, rounded);
+  constexpr std::align_val_t alignment{kAlignment};
+  void* const memory = ::operator new(rounded, alignment, std::nothrow);
   if (memory == nullptr) return nullptr;
-  return Elements(static_cast<uint8_t*>(memory), [](uint8_t* p) { std::free(p); });
+  return Elements(static_cast<uint8_t*>(memory),
+                  [](uint8_t* p) { ::operator delete(p, alignment); });
 }
 
 PyObject* make_tensor_type() {

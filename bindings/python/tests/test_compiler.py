@@ -71,7 +71,7 @@ class Compiles(unittest.TestCase):
 class Refuses(unittest.TestCase):
     def test_with_problems(self):
         for model, text in ((b"nothing", "not a zip archive"), (b"", "has no bytes"),
-                            ("/nonexistent/x.pt2", "/nonexistent/x.pt2")):
+                            ("/nonexistent/x.pt2", "nonexistent.x.pt2")):
             with self.assertRaisesRegex(taper.CompileError, text):
                 taper.export(model)
         try:

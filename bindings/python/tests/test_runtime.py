@@ -235,6 +235,7 @@ class Threads(unittest.TestCase):
             model.close()
             thread.join()
 
+    @unittest.skipUnless(hasattr(os, "fork"), "Windows has no fork")
     @unittest.skipIf("TAPER_TESTS_UNDER_QEMU" in os.environ, "qemu cannot fork with threads")
     def test_a_forked_process_says_that_it_must_load_anew(self):
         code = """

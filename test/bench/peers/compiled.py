@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 """torch.compile's backends beside each other: the first call and later ones.
 
-    compiled.py [--models resnet18,bert_mini] [--threads 1,2] [--backends eager,taper,inductor]
+    scripts/bench_peers.sh --compile                   all of it, into docs/benchmarks_compile.md
+    scripts/bench_peers.sh --compile --models resnet18,bert_mini --threads 1 --rounds 1
 
-Run it with the installed wheel and the peers' packages on PYTHONPATH. Models, weights and inputs
-are those of models.py. For a model and a number of threads each backend has a process of its own; all
-are loaded at once and take turns, and the figure is the median over rounds of a round's median.
-Inductor starts with an empty cache, so that its first call compiles. PyTorch 2.13 has no backend
-for ONNX Runtime. The table is printed as Markdown.
+For a model and a number of threads each backend has a process of its own; all are loaded at once and
+take turns. It needs a wheel and the peers' packages on PYTHONPATH.
 """
 
 import argparse
+import datetime
 import json
 import math
 import os
@@ -21,8 +20,19 @@ import tempfile
 import time
 
 BACKENDS = ("eager", "taper", "inductor", "openvino")
-ROUNDS, SECONDS = 5, 1.0
+SECONDS = 1.0  # Of a backend's turn.
 LIMIT = 1e-3  # Largest difference from eager mode, of the largest number.
+HEAD = """# torch.compile's backends
+
+Written by `scripts/bench_peers.sh --compile`. The models, weights and inputs are those of
+[benchmarks.md](benchmarks.md): full size, f32, batch 1, no gradients. Backends take turns, each in a
+process of its own; a figure is the median over {rounds} rounds of a round's median, and the ratio to
+Taper's is in parentheses (above 1 Taper is ahead). The first call compiles; Inductor starts with an
+empty cache. Results that differ from eager mode's by more than {limit:g} of the largest number are
+listed below instead. PyTorch {torch} has no backend for ONNX Runtime any more.
+
+- Machine: {cpu}, {count} processors; PyTorch {torch}{openvino}. {date}.
+"""
 
 
 def worker(model, backend, threads):
@@ -95,7 +105,20 @@ class Process:
         self._log.close()
 
 
-def measure(model, backends, threads):
+def head(rounds):
+    import torch
+    try:
+        import openvino
+        version = ", OpenVINO " + openvino.__version__.partition("-")[0]
+    except ImportError:
+        version = ""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        cpu = next(line.partition(": ")[2].strip() for line in file if line.startswith("model name"))
+    return HEAD.format(rounds=rounds, limit=LIMIT, torch=torch.__version__.partition("+")[0], cpu=cpu,
+                       count=os.cpu_count(), openvino=version, date=datetime.date.today())
+
+
+def measure(model, backends, threads, rounds):
     """By backend: (seconds of the first call, seconds of a call); and what failed, and why."""
     figures, failures = {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -107,7 +130,7 @@ def measure(model, backends, threads):
                 failures[name] = f"differs from eager mode by {process.first['difference']:.1e}"
             if name in failures:
                 processes.pop(name).close()
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for process in processes.values():
                 process.turn()
         for name, process in processes.items():
@@ -118,7 +141,8 @@ def measure(model, backends, threads):
 
 def table(rows, backends, title, index, scale):
     """Markdown: a row for each model, with ratios to Taper's figure."""
-    print(f"\n{title}\n\n| model | " + " | ".join(backends) + " |\n|---|" + "---|" * len(backends))
+    lines = ["", title, "", "| model | " + " | ".join(backends) + " |",
+             "|---|" + "---|" * len(backends)]
     ratios = {name: [] for name in backends}
     for model, figures in rows.items():
         cells = []
@@ -130,10 +154,27 @@ def table(rows, backends, title, index, scale):
             ratio = value / figures["taper"][index] if "taper" in figures else math.nan
             ratios[name].append(ratio)
             cells.append(f"{value * scale:.3g} ({ratio:.2f})")
-        print(f"| {model} | " + " | ".join(cells) + " |")
+        lines.append(f"| {model} | " + " | ".join(cells) + " |")
     means = [f"{math.exp(statistics.mean(map(math.log, each))):.2f}" if each else "-"
              for each in ratios.values()]
-    print("| geometric mean of ratios | " + " | ".join(means) + " |")
+    return lines + ["| geometric mean of ratios | " + " | ".join(means) + " |"]
+
+
+def tables(models, backends, threads, rounds):
+    """Measures the models with so many threads; the lines of their tables."""
+    rows, failed = {}, []
+    for model in models:
+        began = time.monotonic()
+        rows[model], failures = measure(model, backends, threads, rounds)
+        print(f"{model}, {threads} threads: {time.monotonic() - began:.0f} s", flush=True)
+        failed += [f"- {model}, {name}: {reason}" for name, reason in failures.items()]
+    shown = f"{threads} thread" + "s" * (threads > 1)
+    lines = ["", f"## {shown[0].upper()}{shown[1:]}"]
+    lines += table(rows, backends, "Milliseconds of a call:", 1, 1e3)
+    compiling = [name for name in backends if name != "eager"]
+    lines += table(rows, compiling, "Seconds of the first call:", 0, 1)
+    lines += ["", *failed] if failed else []
+    return lines + ["", f"System load at the end: {os.getloadavg()[0]:.1f}"]
 
 
 def main():
@@ -146,19 +187,17 @@ def main():
     parser.add_argument("--models", default=",".join(models.ENTRIES))
     parser.add_argument("--backends", default=",".join(BACKENDS))
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--markdown", default=os.devnull, help="the file to write")
     options = parser.parse_args()
-    backends = options.backends.split(",")
+    lines = [head(options.rounds).rstrip()]
     for threads in map(int, options.threads.split(",")):
-        rows = {}
-        for model in options.models.split(","):
-            rows[model], failures = measure(model, backends, threads)
-            for name, reason in failures.items():
-                print(f"{model}, {name}, {threads} threads: {reason}", flush=True)
-        shown = f"{threads} thread" + "s" * (threads > 1)
-        table(rows, backends, f"Later calls, {shown}: milliseconds (ratio to Taper's)", 1, 1e3)
-        compiling = [name for name in backends if name != "eager"]
-        table(rows, compiling, f"First call, {shown}: seconds (ratio to Taper's)", 0, 1)
-        print(f"\nSystem load at the end: {os.getloadavg()[0]:.1f}", flush=True)
+        lines += tables(options.models.split(","), options.backends.split(","), threads,
+                        options.rounds)
+    text = "\n".join(lines) + "\n"
+    print(text)
+    with open(options.markdown, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 if __name__ == "__main__":
