@@ -38,23 +38,23 @@ set(shader_rows)
 foreach(shader IN LISTS shaders)
   get_filename_component(name ${shader} NAME_WE)
   set(compile ${TAPER_GLSLC} --target-env=vulkan1.1 -O -Werror -mfmt=num)
-  if(name STREQUAL "matrix_units")
+  if(name MATCHES "_units$")
     set(compile ${matrix_compiler} -V --target-env vulkan1.2 -g0 -x --quiet)
     if(NOT matrix_compiler)  # A shader of no words.
-      file(WRITE ${shader_out}/matrix_units.cpp "// Made by backends/vulkan/backend.cmake.
+      file(CONFIGURE OUTPUT ${shader_out}/${name}.cpp @ONLY CONTENT "// Made by backends/vulkan/backend.cmake.
 
 #include \"backends/vulkan/runtime/shader_code.h\"
 
 namespace taper::vulkan::shaders {
 
-extern const ShaderCode matrix_units;
-const ShaderCode matrix_units = {\"matrix_units\", 0, {}};
+extern const ShaderCode @name@;
+const ShaderCode @name@ = {\"@name@\", 0, {}};
 
 }  // namespace taper::vulkan::shaders
 ")
-      list(APPEND shader_sources ${shader_out}/matrix_units.cpp)
-      string(APPEND shader_declarations "extern const ShaderCode matrix_units;\n")
-      string(APPEND shader_rows "    &shaders::matrix_units,\n")
+      list(APPEND shader_sources ${shader_out}/${name}.cpp)
+      string(APPEND shader_declarations "extern const ShaderCode ${name};\n")
+      string(APPEND shader_rows "    &shaders::${name},\n")
       continue()
     endif()
   endif()

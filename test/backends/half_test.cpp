@@ -177,6 +177,53 @@ TEST_P(HalfProducts, AreRoundedForComparisonWhereTheyHaveFactors) {
   }
 }
 
+// Scores are off by no more than `kOff`, and so weights by no more than twice that and their own
+// rounding. The numbers stand for each other: all are below 1.
+TEST_P(HalfProducts, OfAttentionAreOffByNoMoreThanTheirFactors) {
+  if (!has_half()) GTEST_SKIP() << "it does not compute in float16";
+  constexpr size_t kDepth = 20;
+  constexpr float kOff = 0x1.1p-10F * 2 * kDepth * 0.23F;  // Of a scale of 1 / sqrt(kDepth).
+  DeviceOptions options;
+  options.threads = 1;
+  options.numbers = Numbers::kRounded;
+  const std::unique_ptr<Device> as_device = subject().device->make(options);
+  std::mt19937 random(9);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const auto constant = [&](const char* name, const char* sizes, size_t count) {
+    std::string text = std::string("constant %") + name + ": float32[" + sizes + "] = {";
+    for (size_t i = 0; i < count; ++i) {
+      text += (i == 0 ? "" : ", ") + std::to_string(uniform(random));
+    }
+    return text + "}\n  ";
+  };
+  std::string text = "graph \"forward\" {\n  input %q: float32[1, 3, 70, 20]\n  ";
+  text += constant("k", "1, 3, 70, 20", 4200) + constant("v", "1, 3, 70, 12", 2520);
+  text += constant("m", "70, 70", 4900);
+  text += "%y: float32[1, 3, 70, 12] = aten::scaled_dot_product_attention(%q, %k, %v, %m, 0.0, ";
+  text += "False, None, False)\n  return %y\n}";
+  std::vector<float> values(4200);
+  for (float& value : values) value = uniform(random);
+  const auto run_on = [&](const std::string& backends, const std::vector<Backend>& table) {
+    DelegatedProgram program(lower_for(backends, text).emit(), table);
+    FloatTensor q({1, 3, 70, 20}, values);
+    const std::vector<EValue> outputs = program.run({q.value()});
+    EXPECT_EQ(outputs.size(), 1u) << program.error();
+    return outputs.empty() ? std::vector<float>() : floats_of(outputs[0]);
+  };
+  const std::vector<float> exact = run_on("portable", {});
+  const std::vector<float> got = run_on(in_half(), {backend_of(subject(), device())});
+  const std::vector<float> rounded = run_on(in_half(), {backend_of(subject(), *as_device)});
+  ASSERT_EQ(got.size(), exact.size());
+  ASSERT_EQ(rounded.size(), exact.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_LE(std::fabs(got[i] - exact[i]), 2 * kOff + 2 * kBound) << "element " << i;
+    // That one rounds no weights.
+    ASSERT_LE(std::fabs(got[i] - rounded[i]), kBound + kSmallest) << "element " << i;
+  }
+  EXPECT_NE(got, exact);
+  EXPECT_NE(rounded, exact);
+}
+
 INSTANTIATE_TEST_SUITE_P(Suite, HalfProducts, testing::ValuesIn(all_subjects()), subject_name);
 
 }  // namespace

@@ -483,6 +483,39 @@ bool Call::is_constant(const Operand& operand) const {
   return root.is_constant && !root.is_state;
 }
 
+bool Call::has_halves(const Operand& tensor) const {
+  const auto known = plan_.halves_.find(plan_.places_[tensor.id].root);
+  return known != plan_.halves_.end() && known->second.filled == tensor.dims.numel();
+}
+
+bool Call::halves(const Operand& tensor, Operand& made, bool& is_new) {
+  const ValueId root = plan_.places_[tensor.id].root;
+  const int64_t elements = tensor.dims.numel();
+  if (!ok() || plan_.places_[root].memory != Place::Memory::kArena || elements % 2 != 0) {
+    return false;
+  }
+  const auto known = plan_.halves_.find(root);
+  if (known == plan_.halves_.end()) {
+    if (plan_.is_placed_ || elements / 2 > INT32_MAX) return false;
+    made = add_temporary(elements / 2, /*is_shared=*/true);
+    plan_.halves_[root] = {made.id, elements};
+    is_new = true;
+    return true;
+  }
+  Plan::Halves& halves = known->second;
+  const Place& place = plan_.places_[halves.made];
+  const bool is_there =
+      !plan_.is_placed_ || (place.first <= plan_.call_ && plan_.call_ <= place.last &&
+                            static_cast<uint64_t>(elements) * 2 <= place.bytes);
+  if (!is_there || (halves.filled != 0 && halves.filled != elements)) return false;
+  is_new = halves.filled == 0;
+  halves.filled = elements;
+  made.id = halves.made;
+  made.dims.push_back(elements / 2);
+  plan_.note_use(made.id);
+  return true;
+}
+
 bool Call::shared(const Operand& constant, int64_t form, int64_t elements, Operand& made) {
   if (!ok()) return false;
   const Plan::SharedKey key = {plan_.places_[constant.id].root, form, elements};

@@ -134,6 +134,13 @@ class Call {
   // makes it.
   bool shared(const Operand& constant, int64_t form, int64_t elements, Operand& made);
 
+  // Memory for a tensor of this execution as float16, two elements in a word, which all calls share
+  // that read it so. Returns whether there is some; `is_new` says that the caller dispatches what
+  // fills it.
+  bool halves(const Operand& tensor, Operand& made, bool& is_new);
+  // Whether there is, and it is filled.
+  bool has_halves(const Operand& tensor) const;
+
   // Whether products take their factors as float16.
   bool in_half() const { return graph_.in_half; }
   // Notes that this call does.

@@ -14,6 +14,7 @@ namespace taper::vulkan {
 class Call;
 
 struct Operator {
+  static constexpr size_t kMostFactors = 3;
   const char* name;  // As payloads have it: "aten.add.Tensor".
   // The out variant with the same arguments, "aten::add.out", or, "vulkan::mish", a kernel of this
   // backend's own; null: none.
@@ -28,8 +29,8 @@ struct Operator {
   int options = -1;
   // How many of the last arguments are bounds of a clamp that comes after the kernel: 0 or 2.
   size_t bounds = 0;
-  // The first of the two arguments that a product multiplies.
-  size_t factors = 0;
+  // The first of the arguments that a product multiplies, and how many: kMostFactors at most.
+  size_t factors = 0, num_factors = 2;
   // The weights that are bytes, behind which their scales stand: the kernel takes floats instead of
   // both; -1: there are none.
   int scaled = -1;
@@ -51,9 +52,10 @@ constexpr Operator with_bounds(Operator row) {
   return row;
 }
 
-// The row of a product whose factors are arguments `first` and the next.
-constexpr Operator with_factors(Operator row, size_t first) {
+// The row of a product whose factors are `count` arguments from `first` on.
+constexpr Operator with_factors(Operator row, size_t first, size_t count = 2) {
   row.factors = first;
+  row.num_factors = count;
   return row;
 }
 

@@ -43,11 +43,15 @@ class PayloadBuilder {
     data.insert(data.end(), values.begin(), values.end());
     return tensor(dims, wire::DataType::Float32, static_cast<int32_t>(constants_.size() - 1));
   }
-  Id signed_bytes(const Sizes& dims, const std::vector<int8_t>& values) {
+  template <typename T>  // Of one byte.
+  Id bytes(const Sizes& dims, wire::DataType dtype, const std::vector<T>& values) {
     const size_t at = data.size();
-    const Id id = constant_bytes(dims, wire::DataType::Int8, values.size());
+    const Id id = constant_bytes(dims, dtype, values.size());
     if (!values.empty()) std::memcpy(&data[at], values.data(), values.size());
     return id;
+  }
+  Id signed_bytes(const Sizes& dims, const std::vector<int8_t>& values) {
+    return bytes(dims, wire::DataType::Int8, values);
   }
   // Of zeros.
   Id constant_bytes(const Sizes& dims, wire::DataType dtype, uint64_t bytes) {

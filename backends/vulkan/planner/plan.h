@@ -129,6 +129,12 @@ class Plan {
   };
   using SharedKey = std::tuple<ValueId, int64_t, int64_t>;  // The constant, its form, elements.
 
+  // A tensor as float16: what it is stored as, and how many elements of it are, in this plan.
+  struct Halves {
+    ValueId made;
+    int64_t filled;
+  };
+
   struct StateView {
     ValueId root, view;
   };
@@ -158,6 +164,7 @@ class Plan {
   std::vector<OpenView> views_;
   std::vector<Temporary> temporaries_;   // In the order of calls.
   std::map<SharedKey, ValueId> shared_;  // Temporaries that calls share.
+  std::map<ValueId, Halves> halves_;     // By the root of the tensor.
   size_t next_temporary_ = 0;
   std::vector<uint32_t> rounding_;
   std::vector<int64_t> choices_;  // Of each call: what it decided with the largest sizes.

@@ -48,6 +48,7 @@ Status add_shaders(PayloadGraph& graph, std::set<Shader>& shaders) {
   // Devices without matrix units, or without dot products, have another shader.
   if (found.count(Shader::matrix_units) != 0) found.insert(Shader::gemm);
   if (found.count(Shader::gemm_bytes) != 0) found.insert(Shader::gemm);
+  if (found.count(Shader::attention_units) != 0) found.insert(Shader::attention);
   complete(kProducts, found);
   if (found.count(Shader::gemv_packed) != 0 || found.count(Shader::dequantise) != 0) {
     complete(kPackedProducts, found);

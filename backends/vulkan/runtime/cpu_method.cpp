@@ -102,7 +102,7 @@ Status CpuMethod::make_slots() {
       states += graph_.values[static_cast<size_t>(id)].is_state;
   }
   next_extra_ = graph_.values.size() + states;
-  values_.resize(next_extra_ + 2 * plan_.rounding().size() + scaled);
+  values_.resize(next_extra_ + Operator::kMostFactors * plan_.rounding().size() + scaled);
   slots_.resize(values_.size());
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const PayloadValue& value = graph_.values[id];
@@ -157,7 +157,7 @@ ScalarType CpuMethod::dtype_of_integers(const PayloadCall& call) const {
 }
 
 Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& context) {
-  EValue* rounded[2] = {};
+  EValue* rounded[Operator::kMostFactors] = {};
   if (is_rounding()) TAPER_TRY(add_rounding(from, rounded));
   EValue* scaled = nullptr;
   if (from.op->scaled >= 0) TAPER_TRY(add_scaling(from, scaled));
@@ -191,7 +191,8 @@ Status CpuMethod::add_call(const PayloadCall& from, const BackendInitContext& co
     }
     TAPER_TRY(add_argument(call, id));
     const size_t factor = i - from.op->factors;
-    if (factor < 2 && rounded[factor] != nullptr) call.args.back() = rounded[factor];
+    if (factor < from.op->num_factors && rounded[factor] != nullptr)
+      call.args.back() = rounded[factor];
   }
   TAPER_TRY(add_results(call));
   TAPER_VULKAN_REQUIRE(call.args.size() == call.kernel->arg_count,
@@ -259,9 +260,10 @@ Status CpuMethod::add_scaling(const PayloadCall& from, EValue*& scaled) {
   return add_made(weights, call, scaled);
 }
 
-// Both factors become tensors of their own, which calls before this one compute.
-Status CpuMethod::add_rounding(const PayloadCall& from, EValue* (&rounded)[2]) {
-  for (size_t factor = 0; factor < 2; ++factor) {
+// Factors become tensors of their own, which calls before this one compute.
+Status CpuMethod::add_rounding(const PayloadCall& from,
+                               EValue* (&rounded)[Operator::kMostFactors]) {
+  for (size_t factor = 0; factor < from.op->num_factors; ++factor) {
     const auto id = static_cast<ValueId>(from.args[from.op->factors + factor]);
     TAPER_VULKAN_REQUIRE(values_[id].is_tensor(), "a factor of a product is not a tensor");
     const PayloadValue& value = graph_.values[id];

@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "backends/vulkan/runtime/executable.h"
 #include "taper/kernel.h"
@@ -65,7 +66,7 @@ class CpuMethod final : public Executable {
   Status add_clamp(const PayloadCall& from, EValue& result);
   Status add_made(ValueId like, KernelCall& call, EValue*& made);
   Status add_scaling(const PayloadCall& from, EValue*& scaled);
-  Status add_rounding(const PayloadCall& from, EValue* (&rounded)[2]);
+  Status add_rounding(const PayloadCall& from, EValue* (&rounded)[Operator::kMostFactors]);
   bool is_rounding() const;
   Status find_kernel(const PayloadCall& from, const BackendInitContext& context,
                      const Kernel*& kernel) const;

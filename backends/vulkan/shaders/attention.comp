@@ -9,22 +9,20 @@
 //
 // Where there are few queries, several workgroups share the keys of a head: each stores its sums,
 // its largest scores and its totals, which attention_parts.comp puts together.
+//
+// With ROUNDS the factors of both products are rounded to float16.
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
+#include "attention.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint kQ = 16;
 layout(constant_id = 1) const uint kDepth = 64;    // How much of a key or a value is held at once.
 layout(constant_id = 2) const uint kKeyParts = 1;  // Of kDepth elements.
 layout(constant_id = 3) const uint kValueParts = 1;
-layout(constant_id = 4) const uint MASK = 0;
 layout(constant_id = 5) const uint SHARES = 0;     // Whether keys are shared; out is then the parts.
-
-const uint NO_MASK = 0u;
-const uint ADDED = 1u;   // To the scores.
-const uint CHOICE = 2u;  // Of the keys that count.
-const uint CAUSAL = 3u;  // Keys up to the query's own place count.
+layout(constant_id = 6) const uint ROUNDS = 0;
 
 const uint kK = 32;
 const uint kThreads = 256;
@@ -32,37 +30,18 @@ const uint kRows = kQ / 16, kColumns = kK / 16;
 const uint kWidth = kDepth / 16;  // Elements of a part per thread.
 const uint kStride = kDepth + 1, kScoreStride = kK + 1;
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
-layout(binding = 1) readonly buffer Queries { float queries_[]; };
-layout(binding = 2) readonly buffer Keys { float keys_[]; };
-layout(binding = 3) readonly buffer Values { float values_[]; };
-layout(binding = 4) readonly buffer Mask { uint mask_[]; };
-
-layout(push_constant) uniform Push {
-  uint queries, keys;
-  uint depth, width;        // Elements of a key, of a value.
-  uint heads, group;        // Heads of q; how many of them share one of k and v.
-  uint first;               // The place of the first query, for CAUSAL.
-  float scale;
-  uint q_batch, q_head, q_row;  // Strides, in elements.
-  uint k_batch, k_head, k_row;
-  uint v_batch, v_head, v_row;
-  uint out_batch, out_head, out_row;
-  uint mask_batch, mask_head, mask_row, mask_column;
-  uint part_keys;  // Of a workgroup, with SHARES.
-  uint q_first, k_first, v_first;  // Where they begin.
-};
-
 shared float q_tile[kQ * kStride];
 shared float k_tile[kK * kStride];  // Of keys, then of values.
 shared float scores[kQ * kScoreStride];
 shared uint some_key_counts;
 
+float rounded(float x) { return ROUNDS != 0u ? as_half(x) : x; }
+
 void load_queries(uint base, uint q0, uint from) {
   [[unroll]] for (uint e = 0; e < kQ * kDepth; e += kThreads) {
     uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
     bool inside = q0 + r < queries && from + c < depth;
-    q_tile[r * kStride + c] = inside ? queries_[base + (q0 + r) * q_row + from + c] * scale : 0.0;
+    q_tile[r * kStride + c] = inside ? rounded(queries_[base + (q0 + r) * q_row + from + c]) : 0.0;
   }
 }
 
@@ -70,7 +49,7 @@ void load_keys(uint base, uint k0, uint from) {
   [[unroll]] for (uint e = 0; e < kK * kDepth; e += kThreads) {
     uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
     bool inside = k0 + r < keys && from + c < depth;
-    k_tile[r * kStride + c] = inside ? keys_[base + (k0 + r) * k_row + from + c] : 0.0;
+    k_tile[r * kStride + c] = inside ? rounded(keys_[base + (k0 + r) * k_row + from + c]) : 0.0;
   }
 }
 
@@ -78,17 +57,8 @@ void load_values(uint base, uint k0, uint from) {
   [[unroll]] for (uint e = 0; e < kK * kDepth; e += kThreads) {
     uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
     bool inside = k0 + r < keys && from + c < width;
-    k_tile[r * kStride + c] = inside ? values_[base + (k0 + r) * v_row + from + c] : 0.0;
+    k_tile[r * kStride + c] = inside ? rounded(values_[base + (k0 + r) * v_row + from + c]) : 0.0;
   }
-}
-
-float masked(float score, uint base, uint query, uint key) {
-  if (key >= keys || query >= queries) return -INFINITY;
-  if (MASK == CAUSAL) return key <= query + first ? score : -INFINITY;
-  if (MASK == NO_MASK) return score;
-  uint word = mask_[base + query * mask_row + key * mask_column];
-  if (MASK == CHOICE) return word != 0u ? score : -INFINITY;
-  return score + uintBitsToFloat(word);
 }
 
 // Whether the mask lets a query of this tile look at one of the keys from k0 on. Others are not
@@ -105,12 +75,6 @@ bool is_block_seen(uint base, uint q0, uint k0) {
   }
   barrier();
   return some_key_counts != 0u;
-}
-
-// exp(score - top); NaN stays, and where all scores are -inf no weight is given.
-float weight_of(float score, float top) {
-  if (is_nan(score)) return score;
-  return score == -INFINITY ? 0.0 : exp(score - top);
 }
 
 void main() {
@@ -158,7 +122,7 @@ void main() {
 
     [[unroll]] for (uint i = 0; i < kRows; ++i) {
       [[unroll]] for (uint j = 0; j < kColumns; ++j) {
-        float score = masked(s[i * kColumns + j], mask_base, q0 + row + 16 * i,
+        float score = masked(s[i * kColumns + j] * scale, mask_base, q0 + row + 16 * i,
                              k0 + column + 16 * j);
         s[i * kColumns + j] = score;
         scores[(row + 16 * i) * kScoreStride + column + 16 * j] = score;
@@ -177,7 +141,7 @@ void main() {
         sums[i * kValueParts * kWidth + j] *= shrink;
       }
       [[unroll]] for (uint j = 0; j < kColumns; ++j) {
-        s[i * kColumns + j] = weight_of(s[i * kColumns + j], top);
+        s[i * kColumns + j] = rounded(weight_of(s[i * kColumns + j], top));
       }
     }
     barrier();

@@ -5,7 +5,8 @@
 // A workgroup makes a tile of kM x kN elements. Tiles of both factors, kK deep, become float16 on
 // their way to shared memory, which holds two of each: while one is computed with, the next is
 // loaded. A subgroup makes kDown x kAcross fragments of 16 x 16. A fragment does not say which of its
-// elements an invocation has, so sums are finished by way of shared memory.
+// elements an invocation has, so sums are finished by way of shared memory, where the tile of the
+// first factor was: 256 words for each subgroup, which it has room for.
 
 #extension GL_GOOGLE_include_directive : require
 #extension GL_KHR_cooperative_matrix : require
@@ -39,7 +40,6 @@ const uint kAWords = A_KIND == PACKED ? 1 : 2, kBWords = B_KIND == PACKED ? 1 : 
 shared uvec4 a_tile[2 * kM * kRow];
 shared uvec4 b_tile[kBAlongK ? 2 * kN * kRow : 1];
 shared uvec2 b_quads[kBAlongK ? 1 : 2 * kK * kBRow];
-shared float finished[kSubgroups * 256];
 
 // What a thread has loaded for the next step, as it came: it waits for memory only when it needs it,
 // so all accesses are under way at once. Places outside a matrix are replaced by the first one.
@@ -228,14 +228,15 @@ void main() {
     barrier();
   }
 
-  uint staging = gl_SubgroupID * 256;
+  uint staging = gl_SubgroupID * 64;
   [[unroll]] for (uint i = 0; i < kDown * kAcross; ++i) {
-    coopMatStore(sums[i], finished, staging, 16, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatStore(sums[i], a_tile, staging, 4, gl_CooperativeMatrixLayoutRowMajor);
     subgroupBarrier();
     uint m0 = corner.x + row0 + i / kAcross * 16, n0 = corner.y + column0 + i % kAcross * 16;
     for (uint e = gl_SubgroupInvocationID; e < 256; e += gl_SubgroupSize) {
       uint mi = m0 + e / 16, ni = n0 + e % 16;
-      if (mi < m && ni < n) finish(gl_WorkGroupID.z, mi, ni, finished[staging + e]);
+      float sum = uintBitsToFloat(a_tile[staging + e / 4][e % 4]);
+      if (mi < m && ni < n) finish(gl_WorkGroupID.z, mi, ni, sum);
     }
     subgroupBarrier();
   }

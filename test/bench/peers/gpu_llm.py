@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tokens per second of a language model with 4-bit weights on a GPU, through the Vulkan delegate.
 
-    gpu_llm.py --taper build/release/bin/taper [--layers 16 ...] [--prompt 512]
+    gpu_llm.py --taper build/release/bin/taper [--layers 16 ...] [--prompt 512] [--backends B ...]
 
 The model has the shape of Llama 3.2 1B, random weights in groups of 32, and a static cache of keys and
 values that stays on the device. `decode` computes one token behind 127 others, `prefill` a whole
@@ -127,22 +127,22 @@ def parse():
                        ("prompt", 512), ("runs", 50)):
         parser.add_argument(f"--{name}", type=int, default=size)
     parser.add_argument("--methods", nargs="+", default=["decode", "prefill"])
+    parser.add_argument("--backends", nargs="+", default=["vulkan", "vulkan:force_fp16=1"])
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the files")
     return parser.parse_args()
 
 
 def measure(args, folder, model, method):
+    """Exports the method once, and measures it with each backend."""
     count = 1 if method == "decode" else args.prompt
     tokens = torch.arange(count).remainder(args.vocabulary)[None]
     first = min(127, args.longest - 1) if method == "decode" else 0
     inputs = (tokens, torch.arange(first, first + count))
-    program, file = folder / f"{method}.pt2", folder / f"{method}.pte"
+    program = folder / f"{method}.pt2"
     with torch.no_grad():
         start = time.time()
         torch.export.save(torch.export.export(model, inputs), program)
-        exported = time.time()
-        run(args, "export", program, "-o", file, "--backend", "vulkan", "--require-full-delegation")
-        compiled = time.time()
+        print(f"{method}: torch.export {time.time() - start:.1f} s", flush=True)
         for layer in model.layers:
             layer.keys.zero_()
             layer.values.zero_()
@@ -151,15 +151,20 @@ def measure(args, folder, model, method):
     for i, value in enumerate(inputs):
         names.append(str(folder / f"{method}{i}.npy"))
         numpy.save(names[-1], value.numpy())
-    names = ",".join(names)
-    run(args, "run", file, "--inputs", names, "--outputs", folder / f"{method}.out")
-    found = numpy.load(next((folder / f"{method}.out").glob("*.npy")))
-    error = abs(found - expected).max() / abs(expected).max()
-    seconds = json.loads(run(args, "bench", file, "--inputs", names, "-n", args.runs,
-                             "--json"))["median_s"]
-    print(f"{method}: {count / seconds:.0f} tokens/s, {seconds * 1e3:.3f} ms, error {error:.1e}, "
-          f"file {file.stat().st_size / 1e6:.0f} MB, torch.export {exported - start:.1f} s, "
-          f"taper export {compiled - exported:.1f} s", flush=True)
+    for k, backend in enumerate(args.backends):
+        file = folder / f"{method}.{k}.pte"
+        start = time.time()
+        run(args, "export", program, "-o", file, "--backend", backend, "--require-full-delegation")
+        compiled = time.time() - start
+        out = folder / f"{file.name}.out"
+        run(args, "run", file, "--inputs", ",".join(names), "--outputs", out)
+        found = numpy.load(next(out.glob("*.npy")))
+        error = abs(found - expected).max() / abs(expected).max()
+        seconds = json.loads(run(args, "bench", file, "--inputs", ",".join(names), "-n", args.runs,
+                                 "--json"))["median_s"]
+        print(f"{method}, {backend}: {count / seconds:.0f} tokens/s, {seconds * 1e3:.3f} ms, "
+              f"error {error:.1e}, file {file.stat().st_size / 1e6:.0f} MB, "
+              f"taper export {compiled:.1f} s", flush=True)
 
 
 def main():

@@ -30,6 +30,9 @@ constexpr int64_t kFewestKeys = 32;
 constexpr int64_t kEnoughParts = 256;
 constexpr int64_t kKeysAtOnce = 32;  // As the shader has it.
 
+constexpr int64_t kMostUnitDepth = 128;     // Of heads, for attention_units.comp.
+constexpr int64_t kQueriesOfSubgroup = 16;  // As the shader has it.
+
 uint32_t u32(int64_t value) { return static_cast<uint32_t>(value); }
 
 int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -129,6 +132,7 @@ void plan_attention(Call& call, int) {
   read_mask(call, 3, p);
   call.require(call.number(4, 0) == 0, "it drops elements");
   p.is_causal = call.flag(5);
+  p.in_half = true;
   p.scale = scale_for(call, 6, p);
   attend(call, p);
 }
@@ -138,6 +142,7 @@ void plan_sdpa(Call& call, int) {
   HeadProducts p;
   read_heads(call, true, p);
   read_mask(call, 3, p);
+  p.in_half = true;
   p.scale = scale_for(call, 4, p);
   attend(call, p);
 }
@@ -183,35 +188,36 @@ int64_t most_shared_elements(const HeadProducts& p) {
   return std::min(most * heads, kEnoughParts + heads) * rows * (p.width + 2);
 }
 
-// Writes the result to `out`, or with several parts what put_together() takes.
-void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64_t parts) {
-  struct Push {
-    uint32_t queries, keys, depth, width, heads, group, first;
-    float scale;
-    uint32_t q[3], k[3], v[3], out[3], mask[4], part_keys, q_first, k_first, v_first;
-  };
+// The push constants of attention.glsl.
+struct AttentionPush {
+  uint32_t queries, keys, depth, width, heads, group, first;
+  float scale;
+  uint32_t q[3], k[3], v[3], out[3], mask[4], part_keys, q_first, k_first, v_first;
+};
+
+AttentionPush push_of(const HeadProducts& p, int64_t parts) {
   const auto strides = [](const HeadStrides& at, uint32_t* to) {
-    to[0] = static_cast<uint32_t>(at.batch);
-    to[1] = static_cast<uint32_t>(at.head);
-    to[2] = static_cast<uint32_t>(at.row);
+    to[0] = u32(at.batch);
+    to[1] = u32(at.head);
+    to[2] = u32(at.row);
   };
-  Push push = {u32(p.queries),
-               u32(p.keys),
-               u32(p.depth),
-               u32(p.width),
-               u32(p.heads),
-               u32(p.group),
-               u32(p.first),
-               static_cast<float>(p.scale),
-               {},
-               {},
-               {},
-               {},
-               {},
-               0,
-               u32(p.q_at.first),
-               u32(p.k_at.first),
-               u32(p.v_at.first)};
+  AttentionPush push = {u32(p.queries),
+                        u32(p.keys),
+                        u32(p.depth),
+                        u32(p.width),
+                        u32(p.heads),
+                        u32(p.group),
+                        u32(p.first),
+                        static_cast<float>(p.scale),
+                        {},
+                        {},
+                        {},
+                        {},
+                        {},
+                        0,
+                        u32(p.q_at.first),
+                        u32(p.k_at.first),
+                        u32(p.v_at.first)};
   strides(p.q_at, push.q);
   strides(p.k_at, push.k);
   strides(p.v_at, push.v);
@@ -219,6 +225,16 @@ void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64
   strides(p.mask_at, push.mask);
   push.mask[3] = u32(p.mask_column);
   push.part_keys = u32(parts_of(parts_of(p.keys, parts), kKeysAtOnce) * kKeysAtOnce);
+  return push;
+}
+
+void bind_heads(Call& call, const HeadProducts& p, const Operand& out) {
+  call.writes(out).reads(p.q).reads(p.k).reads(p.v);
+  if (p.has_mask) call.reads(p.mask);
+}
+
+// Writes the result to `out`, or with several parts what put_together() takes.
+void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64_t parts) {
   const bool is_large = parts_of(p.queries, kTiles[0].queries) * heads_in_all(p) >= kEnoughGroups;
   const Tile& tile = kTiles[is_large ? 0 : 1];
   call.dispatch(Shader::attention)
@@ -228,13 +244,42 @@ void attend_to_keys(Call& call, const HeadProducts& p, const Operand& out, int64
       .constant(u32(parts_of(p.width, tile.depth)))
       .constant(static_cast<uint32_t>(mask_use(p)))
       .constant(parts > 1)
-      .push(push)
-      .writes(out)
-      .reads(p.q)
-      .reads(p.k)
-      .reads(p.v);
-  if (p.has_mask) call.reads(p.mask);
+      .constant(p.in_half)
+      .push(push_of(p, parts));
+  bind_heads(call, p, out);
   call.groups(parts_of(p.queries, tile.queries), heads_in_all(p), parts);
+}
+
+bool may_use_units(const Call& call, const HeadProducts& p) {
+  const uint32_t lanes = call.limits().subgroup;
+  return p.in_half && call.limits().matrix_units && (lanes == 16 || lanes == 32 || lanes == 64) &&
+         p.queries > kFewQueries && p.depth <= kMostUnitDepth && p.width <= kMostUnitDepth;
+}
+
+// Whether rows can be read four elements at a time.
+bool are_wide(const HeadProducts& p) {
+  int64_t odd = p.depth | p.width;
+  for (const HeadStrides& at : {p.q_at, p.k_at, p.v_at}) {
+    odd |= at.batch | at.head | at.row | at.first;
+  }
+  return odd % 4 == 0;
+}
+
+void attend_by_units(Call& call, const HeadProducts& p) {
+  // So that 48 KiB of shared memory are enough.
+  const int64_t subgroups = std::max(p.depth, p.width) > 64 ? 2 : 4;
+  const int64_t queries = kQueriesOfSubgroup * subgroups;
+  const auto sixteens = [](int64_t size) { return u32(parts_of(size, 16) * 16); };
+  call.dispatch(Shader::attention_units)
+      .constant(u32(subgroups * call.limits().subgroup))
+      .constant(u32(subgroups))
+      .constant(sixteens(p.depth))
+      .constant(sixteens(p.width))
+      .constant(static_cast<uint32_t>(mask_use(p)))
+      .constant(are_wide(p))
+      .push(push_of(p, 1));
+  bind_heads(call, p, p.out);
+  call.groups(parts_of(p.queries, queries), heads_in_all(p));
 }
 
 void put_together(Call& call, const HeadProducts& p, const Operand& shared, int64_t parts) {
@@ -254,21 +299,26 @@ void put_together(Call& call, const HeadProducts& p, const Operand& shared, int6
 }
 
 constexpr Operator kOperators[] = {
-    {"aten.scaled_dot_product_attention.default", "vulkan::attention", 8, plan_attention},
-    {"et_vk.sdpa.default", "vulkan::sdpa", 5, plan_sdpa},
+    with_factors(
+        {"aten.scaled_dot_product_attention.default", "vulkan::attention", 8, plan_attention}, 0,
+        3),
+    with_factors({"et_vk.sdpa.default", "vulkan::sdpa", 5, plan_sdpa}, 0, 3),
 };
 
 }  // namespace
 
 void attend(Call& call, const HeadProducts& given) {
-  const HeadProducts p = given.queries == 1 ? with_heads_as_queries(given) : given;
+  HeadProducts p = given.queries == 1 ? with_heads_as_queries(given) : given;
+  p.in_half = p.in_half && call.in_half();
   call.require(p.depth <= kMostDepth && p.width <= kMostDepth, "its heads are too wide");
   call.require(!p.is_causal || !p.has_mask, "it is causal and has a mask");
   call.require(p.first >= 0 && p.first < INT32_MAX / 2, "its first place is out of range");
   if (!call.ok()) return;
   // A plan for other sizes has the same temporaries, so there is always one.
   Operand shared = call.temporary(most_shared_elements(given));
+  if (p.in_half) call.note_rounding();
   if (p.out.dims.numel() == 0) return;
+  if (may_use_units(call, p)) return attend_by_units(call, p);
   const int64_t parts = key_parts(p);
   if (parts == 1) return attend_to_keys(call, p, p.out, 1);
   attend_to_keys(call, p, shared, parts);

@@ -16,6 +16,7 @@ struct HeadStrides {
 struct HeadProducts {
   Operand out, q, k, v, mask;
   bool has_mask = false;   // Floats are added to the scores, booleans choose the keys that count.
+  bool in_half = false;    // Whether factors may be float16.
   bool is_causal = false;  // Query i looks at keys up to first + i; then there is no mask.
   int64_t batch = 1, heads = 1, group = 1;  // How many heads of q share one of k and v.
   int64_t queries = 0, keys = 0, depth = 0, width = 0, first = 0;

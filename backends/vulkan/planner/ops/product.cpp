@@ -223,7 +223,28 @@ void pack_constants(Call& call, Product& p) {
   }
 }
 
-void multiply_by_units(Call& call, const Product& p) {
+// The first factor becomes float16 before a large product, whose workgroups read it many times, and
+// is read so by others, too.
+void halve_first(Call& call, Product& p) {
+  constexpr int64_t kLarge = int64_t{1} << 30;
+  const bool is_dense = !p.a_is_packed && p.batch == 1 && p.a_k == 1 && p.a_m == p.k &&
+                        p.k % 8 == 0 && p.a.dims.numel() == p.m * p.k;
+  if (!is_dense || (p.m * p.k < kLarge / std::max<int64_t>(p.n, 1) && !call.has_halves(p.a))) {
+    return;
+  }
+  Operand halves;
+  bool is_new = false;
+  if (!call.halves(p.a, halves, is_new)) return;
+  if (is_new) {
+    const uint32_t count = u32(p.m * p.k / 8);
+    call.dispatch(Shader::as_halves).push(count).writes(halves).reads(p.a).groups_for(count, 256);
+  }
+  p.a = halves;
+  p.a_is_packed = true;
+}
+
+void multiply_by_units(Call& call, Product p) {
+  halve_first(call, p);
   const Tiling t = tiling_for_matrix_units(call, p);
   const int64_t subgroups = t.m * t.n / (256 * t.down * t.across);
   multiply_tiles(call, p, t, Shader::matrix_units, subgroups * call.limits().subgroup,

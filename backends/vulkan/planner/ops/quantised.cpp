@@ -23,6 +23,14 @@ bool has_words(const PackedMatrix& m) {
   return m.row_bytes % 4 == 0 && m.k % per_word == 0 && m.group % per_word == 0;
 }
 
+// How dequantise.comp writes what it makes; the shader has the numbers.
+enum class FloatForm : uint32_t { kOne, kEight, kEightHalves };
+
+// Whether a thread can make eight elements, which have one scale.
+bool has_eights(const PackedMatrix& m) {
+  return has_words(m) && m.k % 8 == 0 && (m.group % 8 == 0 || m.group >= m.k);
+}
+
 void require_scales(Call& call, const PackedMatrix& m, int64_t rows, int64_t groups) {
   call.require(m.scales.dtype == ScalarType::kFloat, "its scales are not float32");
   call.require(m.group >= 1 && m.group <= INT32_MAX && rows >= m.n &&
@@ -40,25 +48,28 @@ void read_scales_of_rows(Call& call, size_t scales, PackedMatrix& m) {
   require_scales(call, m, dims[0], dims.rank == 2 ? dims[1] : 1);
 }
 
-// Writes the rows that `indices` name, or all.
-void dequantise(Call& call, const PackedMatrix& m, const Operand& out, const Operand* indices) {
+// Writes the rows that `indices` name, one element per thread, or all.
+void dequantise(Call& call, const PackedMatrix& m, const Operand& out, const Operand* indices,
+                FloatForm form) {
+  const int64_t count = form == FloatForm::kOne ? out.dims.numel() : m.n * (m.k / 8);
   const struct {
     uint32_t count, k, row_bytes, group, scale_row, scale_group, rows;
-  } push = {u32(out.dims.numel()), u32(m.k),           u32(m.row_bytes), u32(m.group),
-            u32(m.scale_row),      u32(m.scale_group), u32(m.n)};
+  } push = {u32(count),       u32(m.k),           u32(m.row_bytes), u32(m.group),
+            u32(m.scale_row), u32(m.scale_group), u32(m.n)};
   Operand fault;
   fault.id = kFaultValue;
   call.dispatch(Shader::dequantise)
       .constant(u32(m.bits))
       .constant(indices != nullptr)
       .constant(m.high_first)
+      .constant(static_cast<uint32_t>(form))
       .push(push)
       .writes(out)
       .reads(m.weights)
       .reads(m.scales)
       .reads(indices != nullptr ? *indices : m.scales);
   if (indices != nullptr) call.writes(fault);
-  call.groups_for(out.dims.numel(), 256);
+  call.groups_for(count, 256);
 }
 
 // How threads share a product of one row. What reading takes is hidden by reading much at once, in
@@ -191,7 +202,7 @@ void plan_embedding_4(Call& call, int) {
   Dims dims = indices.dims;
   dims.push_back(m.k);
   const Operand out = call.result(dims, ScalarType::kFloat);
-  dequantise(call, m, out, &indices);
+  dequantise(call, m, out, &indices, FloatForm::kOne);
 }
 
 constexpr Operator kOperators[] = {
@@ -256,7 +267,8 @@ void multiply_packed(Call& call, const Operand& x, const FactorGrid& grid, const
   const bool as_floats = m.high_first || (has_tiles && !as_bytes && matrix.numel() <= kMostFloats);
   const bool may_norm = p.k % 4 == 0 && !has_tiles && !as_floats && !p.has_bias;
   call.require(call.norm().weight < 0 || may_norm, "it does not normalise its input");
-  Operand floats = call.temporary(as_floats ? matrix.numel() : 0);
+  const bool in_half = call.in_half() && has_eights(m);  // Then two of them take a word.
+  Operand floats = call.temporary(!as_floats ? 0 : in_half ? matrix.numel() / 2 : matrix.numel());
   if (!call.ok() || p.out.dims.numel() == 0) return;
   if (as_bytes) {
     p.b = m.weights;
@@ -268,8 +280,10 @@ void multiply_packed(Call& call, const Operand& x, const FactorGrid& grid, const
   }
   if (!as_floats) return multiply_rows(call, m, p);
   floats.dims = matrix;
-  dequantise(call, m, floats, nullptr);
+  const FloatForm whole = in_half ? FloatForm::kEightHalves : FloatForm::kEight;
+  dequantise(call, m, floats, nullptr, has_eights(m) ? whole : FloatForm::kOne);
   p.b = floats;
+  p.b_is_packed = in_half;
   multiply(call, p);
 }
 

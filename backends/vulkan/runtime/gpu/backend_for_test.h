@@ -13,6 +13,7 @@
 #include "backends/vulkan/planner/payload_for_test.h"
 #include "backends/vulkan/runtime/vulkan_backend.h"
 #include "kernels_portable/kernel_table.h"
+#include "schema/program_generated.h"
 #include "taper/method.h"
 #include "test/support/test_tensor.h"
 
@@ -41,11 +42,13 @@ inline std::vector<uint8_t> scaled_payload() {
 class LoadedPayload {
  public:
   explicit LoadedPayload(VulkanBackend& backend, ThreadPool pool = {},
-                         const std::vector<uint8_t>& payload = scaled_payload())
-      : LoadedPayload(backend, std::make_shared<const std::vector<uint8_t>>(payload), pool) {}
+                         const std::vector<uint8_t>& payload = scaled_payload(),
+                         bool in_half = false)
+      : LoadedPayload(backend, std::make_shared<const std::vector<uint8_t>>(payload), pool,
+                      in_half) {}
   // The same again, as another method of the program would have it.
   LoadedPayload(VulkanBackend& backend, const LoadedPayload& other)
-      : LoadedPayload(backend, other.payload_, ThreadPool()) {}
+      : LoadedPayload(backend, other.payload_, ThreadPool(), false) {}
   LoadedPayload(const LoadedPayload&) = delete;
   LoadedPayload& operator=(const LoadedPayload&) = delete;
   ~LoadedPayload() {
@@ -91,14 +94,20 @@ class LoadedPayload {
 
  private:
   LoadedPayload(VulkanBackend& backend, std::shared_ptr<const std::vector<uint8_t>> payload,
-                ThreadPool pool)
+                ThreadPool pool, bool in_half)
       : backend_(backend), payload_(std::move(payload)) {
     MethodOptions options;
     options.pool = pool;
     options.kernels = tables_;
     BackendInitContext context("forward", nullptr, nullptr, {}, &options);
+    flatbuffers::FlatBufferBuilder fbb;
+    const std::vector<uint8_t> value = {static_cast<uint8_t>(in_half)};
+    const auto spec = taper::wire::CreateCompileSpecDirect(fbb, "force_fp16", &value);
+    const auto specs = fbb.CreateVector(&spec, 1);
+    fbb.Finish(specs);
     const Result<void*> made =
-        backend.init(context, {payload_->data(), payload_->size()}, CompileSpecs());
+        backend.init(context, {payload_->data(), payload_->size()},
+                     CompileSpecs(flatbuffers::GetTemporaryPointer(fbb, specs)));
     status = made.status();
     if (made.ok()) handle_ = *made;
   }

@@ -1,5 +1,5 @@
-// Whether a device has the matrix units that matrix_units.comp needs (VK_KHR_cooperative_matrix),
-// and how they are switched on.
+// Whether a device has the matrix units that matrix_units.comp and attention_units.comp need
+// (VK_KHR_cooperative_matrix), and how they are switched on.
 
 #pragma once
 
