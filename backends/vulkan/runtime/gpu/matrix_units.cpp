@@ -8,7 +8,8 @@
 namespace taper::vulkan {
 namespace {
 
-constexpr uint32_t kSharedBytes = 48 * 1024;  // The largest tiles of matrix_units.comp need less.
+// What the largest tiles of matrix_units.comp need.
+constexpr uint32_t kSharedBytes = 48 * 1024, kInvocations = 512;
 
 // What the extension declares, as CooperativeMatrixFeatures in the header.
 struct CooperativeMatrixShape {
@@ -32,8 +33,11 @@ uint32_t subgroup_size(VkPhysicalDevice device) {
   vkGetPhysicalDeviceProperties2(device, &properties);
   const bool is_known = properties.properties.apiVersion >= VK_API_VERSION_1_3 ||
                         has_extension(device, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME);
+  const VkPhysicalDeviceLimits& limits = properties.properties.limits;
   const bool fits = sizes.minSubgroupSize == sizes.maxSubgroupSize && sizes.maxSubgroupSize <= 64 &&
-                    properties.properties.limits.maxComputeSharedMemorySize >= kSharedBytes;
+                    limits.maxComputeSharedMemorySize >= kSharedBytes &&
+                    limits.maxComputeWorkGroupInvocations >= kInvocations &&
+                    limits.maxComputeWorkGroupSize[0] >= kInvocations;
   return is_known && fits ? sizes.minSubgroupSize : 0;
 }
 

@@ -22,7 +22,7 @@ class MatrixUnits {
 
   // Asks the device. All of these must be there: fragments of 16 x 16 x 16 with float16 factors and
   // float32 sums, float16, Vulkan's memory model, one size of subgroups, 48 KiB of shared memory,
-  // and the shader in this program.
+  // 512 invocations in a workgroup, and the shader in this program.
   MatrixUnits(VkInstance instance, VkPhysicalDevice device);
 
   bool are_there() const { return subgroup_ != 0; }
