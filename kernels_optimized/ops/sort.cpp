@@ -2,10 +2,10 @@
 // with the same order, which is combined with its position to an entry, so that no two entries are
 // equal and any algorithm keeps the order of equal elements.
 //
-// Rows are sorted by radix: by eight bits of the key at a time, from the lowest on, each time stably.
-// Rows that are too long for temp memory are sorted in the memory of the result. If few elements are
-// wanted, entries that may be among the first are collected until there is no room, and the others
-// are dropped.
+// Rows are sorted by radix: by eight bits of the key at a time, from the lowest on, each time
+// stably. Rows that are too long for temp memory are sorted in the memory of the result. If few
+// elements are wanted, entries that may be among the first are collected until there is no room,
+// and the others are dropped.
 
 #include "kernels_optimized/cores/sort.h"
 
@@ -33,8 +33,8 @@ size_t digit_of(const Entry& entry, size_t digit) {
   return static_cast<size_t>(entry.key() >> (kBits * digit)) & (kBuckets - 1);
 }
 
-// Sorts `entries`, which are in the order of their positions, with `other` as scratch. Returns which
-// of the two holds the result.
+// Sorts `entries`, which are in the order of their positions, with `other` as scratch. Returns
+// which of the two holds the result.
 template <typename Entry>
 Entry* sort_by_radix(Entry* entries, Entry* other, int64_t length) {
   Counts<Entry> counts;

@@ -70,8 +70,8 @@ class Product {
 template <typename T>
 void multiply(Product<T>& product);
 
-// Other loops than those of multiply(), of a library that has faster ones. They may ask for parts of
-// the operands of any depth.
+// Other loops than those of multiply(), of a library that has faster ones. They may ask for parts
+// of the operands of any depth.
 struct Multipliers {
   void (*floats)(Product<float>& product, void* scratch);
   void (*doubles)(Product<double>& product, void* scratch);
