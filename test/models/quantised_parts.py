@@ -74,6 +74,27 @@ class Chains(nn.Module):
         ])
 
 
+class Pools(nn.Module):
+    """Averages of windows and repeated pixels between int8 tensors."""
+
+    def forward(self, x):
+        x = through_bytes(x, 0.0417, 3)
+        return [
+            through_bytes(pool(x), 0.0231, -5)
+            for pool in (
+                lambda x: F.avg_pool2d(x, 2),
+                lambda x: F.avg_pool2d(x, 3, 2, 1),
+                lambda x: F.avg_pool2d(x, (1, 4), (2, 1)),
+                lambda x: F.avg_pool2d(x, 5, 1),
+                lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
+                lambda x: F.avg_pool2d(x, (5, 6)),
+                lambda x: F.adaptive_avg_pool2d(x, (5, 2)),
+                lambda x: F.interpolate(x, scale_factor=2),
+                lambda x: F.interpolate(x, scale_factor=(3, 1)),
+            )
+        ]
+
+
 class Stored(nn.Module):
     """An int8 weight with a scale for each index of a dimension, or one for all."""
 
@@ -171,6 +192,7 @@ def models(full):
     return [
         Model("int8_functions", Functions(), (2 * randn(1, 3, 5, 7, seed=1),)),
         Model("int8_chains", Chains(), (every_byte,)),
+        Model("int8_pools", Pools(), (2 * randn(2, 3, 10, 12, seed=6),)),
         Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
         Model("int8_recurrent", Recurrent(), (randn(6, 2, 12, seed=3),)),
         Model("int8_borders", settle(Borders()), (bytes_in, randn(1, 8, 9, 9, seed=5))),
