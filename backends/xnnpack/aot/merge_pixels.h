@@ -5,10 +5,10 @@
 //     after    x -> Reshape [1, 224, 56, 12] -> Conv2d (7 x 3, step 2 x 1) -> [1, 112, 56, 128]
 //                -> Reshape [1, 112, 112, 64] -> y
 //
-// XNNPACK's kernels take a fixed time for each tap of a window, and compute with four channels at
-// a time at least. Here a tap is four pixels, and a window gives the results of several places, each
-// with the filter's rows moved by its distance. What a place does not read has the weight 0, so the
-// sums are the same.
+// XNNPACK's kernels take a fixed time for each tap of a window, and compute with at least four
+// channels at a time. Here a tap is four pixels, and a window gives the results of several places,
+// each with the filter's rows moved by its distance. What a place does not read has the weight 0, so
+// the sums are the same.
 
 #pragma once
 
