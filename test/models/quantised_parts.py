@@ -74,6 +74,27 @@ class Chains(nn.Module):
         ])
 
 
+class Pools(nn.Module):
+    """Averages of windows and repeated pixels between int8 tensors."""
+
+    def forward(self, x):
+        x = through_bytes(x, 0.0417, 3)
+        return [
+            through_bytes(pool(x), 0.0231, -5)
+            for pool in (
+                lambda x: F.avg_pool2d(x, 2),
+                lambda x: F.avg_pool2d(x, 3, 2, 1),
+                lambda x: F.avg_pool2d(x, (1, 4), (2, 1)),
+                lambda x: F.avg_pool2d(x, 5, 1),
+                lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False),
+                lambda x: F.avg_pool2d(x, (5, 6)),
+                lambda x: F.adaptive_avg_pool2d(x, (5, 2)),
+                lambda x: F.interpolate(x, scale_factor=2),
+                lambda x: F.interpolate(x, scale_factor=(3, 1)),
+            )
+        ]
+
+
 class Stored(nn.Module):
     """An int8 weight with a scale for each index of a dimension, or one for all."""
 
@@ -126,6 +147,33 @@ class Filters(nn.Module):
         return F.linear(x.transpose(1, 2), self.columns())
 
 
+class Stems(nn.Module):
+    """Convolutions of images with few channels, between int8 tensors: input channels, the size of
+    the window, its step and the padding."""
+
+    SHAPES = [(3, (3, 3), 2, 1), (3, (7, 7), 2, 3), (1, (5, 5), 1, 2), (4, (3, 5), 1, (1, 2)),
+              (2, (3, 4), (1, 2), 1), (3, (3, 3), 2, 0), (4, (3, 3), 1, 0)]
+
+    def __init__(self):
+        super().__init__()
+        self.weights = nn.ModuleList(
+            Stored(5, c, *k, axis=0, seed=20 + i) for i, (c, k, _, _) in enumerate(self.SHAPES)
+        )
+        # Whole numbers of XNNPACK's steps, so that none is rounded.
+        self.biases = nn.ParameterList(
+            weight.scales * 0.0217 * torch.tensor([-300.0, 200, 0, 700, -900])
+            for weight in self.weights
+        )
+
+    def forward(self, x):
+        x = through_bytes(x, 0.0217, 3)
+        results = []
+        for (c, _, step, padding), weight, bias in zip(self.SHAPES, self.weights, self.biases):
+            y = F.conv2d(x[:, :c], weight(), bias, step, padding)
+            results.append(through_bytes(torch.relu(y), 0.0373, -128))
+        return results
+
+
 class Recurrent(nn.Module):
     """LSTM and GRU layers whose weights are int8: two layers in both directions, and one layer with
     one scale for each weight."""
@@ -171,7 +219,9 @@ def models(full):
     return [
         Model("int8_functions", Functions(), (2 * randn(1, 3, 5, 7, seed=1),)),
         Model("int8_chains", Chains(), (every_byte,)),
+        Model("int8_pools", Pools(), (2 * randn(2, 3, 10, 12, seed=6),)),
         Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
+        Model("int8_stems", Stems(), (randn(2, 4, 13, 24, seed=13),)),
         Model("int8_recurrent", Recurrent(), (randn(6, 2, 12, seed=3),)),
         Model("int8_borders", settle(Borders()), (bytes_in, randn(1, 8, 9, 9, seed=5))),
     ]

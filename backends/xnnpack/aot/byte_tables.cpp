@@ -119,7 +119,9 @@ class TableMaker {
         if (is_bytes(y)) take_bytes(node);
       } else if (!is_bytes(y)) {
         if (is_bytes(x)) known_[y] = known_of(x);
-      } else if (!is_bytes(x)) {
+      } else if (is_bytes(x)) {
+        take_steps(node);
+      } else {
         take_floats(node);
       }
     }
@@ -222,14 +224,28 @@ class TableMaker {
     node.origin = list_.nodes[static_cast<size_t>(value(floats).maker)].origin;
   }
 
-  // An int8 node of two operands that are functions of the same bytes becomes a table, too. With
-  // one operand it is fast enough.
+  // A Convert between two scales becomes a table if XNNPACK, whose factor has eight bits behind the
+  // point, would round it.
+  void take_steps(NodeSpec& node) {
+    const Known known = known_of(node.inputs[0]);
+    if (known.bytes == kNone) return;
+    const std::vector<int8_t> bytes = bytes_of(known, node.output);
+    known_[node.output] = in_steps(known, bytes, node.output);
+    const auto scale = [&](Id id) { return value(id).quantization.scale; };
+    const float factor = 256 * scale(node.inputs[0]) / scale(node.output);
+    const bool is_exact = factor == std::nearbyint(factor);
+    if (!is_exact || known.is_computed) make_table(node, known.bytes, bytes);
+  }
+
+  // An int8 node of two operands that are functions of the same bytes becomes a table, too, and one
+  // behind a function becomes part of that. One by itself is fast enough.
   void take_bytes(NodeSpec& node) {
     const Known known = known_[node.output];
     if (!known.is_computed) return;
     const std::vector<int8_t> bytes = bytes_of(known, node.output);
     known_[node.output] = in_steps(known, bytes, node.output);
-    if (node.inputs.size() == 2) make_table(node, known.bytes, bytes);
+    const bool is_behind_one = known_of(node.inputs[0]).is_computed;
+    if (node.inputs.size() == 2 || is_behind_one) make_table(node, known.bytes, bytes);
   }
 
   // The results in the steps of the tensor `id`.

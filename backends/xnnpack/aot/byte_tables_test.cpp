@@ -58,6 +58,23 @@ TEST(ByteTables, AFunctionMayReadTheBytesTwice) {
   EXPECT_EQ(entry(r, 127), 127);  // 62 is 248 steps: more than there are.
 }
 
+// 0.5 is two steps of 0.25, but 5/3 of 0.3.
+TEST(ByteTables, AnotherScaleIsOneUnlessXnnpackIsExact) {
+  const auto to = [](const std::string& scale) {
+    return compile(R"(  input %q: int8[2, 4]
+  %d: float32[2, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %r: float32[4, 2] = aten::permute_copy(%d, [1, 0])
+  %p: int8[4, 2] = quantized_decomposed::quantize_per_tensor(%r, )" +
+                       scale + ", 0, -128, 127, int8)\n  return %p",
+                   kAll);
+  };
+  EXPECT_EQ(to("0.25").kinds(), "Convert Transpose");
+  const Compiled r = to("0.3");
+  ASSERT_EQ(r.kinds(), "ByteTable Transpose");
+  EXPECT_EQ(entry(r, 4), 2);     // 0.5 is 1.67 steps
+  EXPECT_EQ(entry(r, -6), -15);  // -4.5
+}
+
 // NaN is the least byte, as PyTorch's kernels and ours make it.
 TEST(ByteTables, RootsOfNegativeNumbersAreTheLeastByte) {
   const Compiled r =

@@ -225,9 +225,32 @@ class Converter {
         }
         if (from != kNone && converts(from, node.output)) node.inputs[0] = from;
       }
+      repeat(node);
       if (moves(node) && move_bytes(node)) continue;
       append(std::move(node));
     }
+  }
+
+  // A product of bytes with a column of ones, which is how tensors of floats are repeated, becomes
+  // a concatenation.
+  void repeat(NodeSpec& node) {
+    constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
+                                      NodeContent::Concatenate4, NodeContent::Concatenate5};
+    if (node.kind != NodeContent::Multiply || source(node.inputs[0]) == kNone) return;
+    const ValueSpec& ones = value(node.inputs[1]);
+    const Dims &once = value(node.inputs[0]).dims, &repeated = value(node.output).dims;
+    if (ones.constant == 0 || ones.dims.size() != 2 || once.size() != 3) return;
+    if (!(once[1] == exir::Sym(1)) || !(ones.dims[0] == repeated[1])) return;
+    if (!(ones.dims[1] == exir::Sym(1)) || !(once[2] == repeated[2])) return;
+    const exir::TensorData& data = list_.data(node.inputs[1]);
+    const size_t times = data.bytes / sizeof(float);
+    const auto* factors = reinterpret_cast<const float*>(data.data);
+    if (times < 2 || times > 5 ||
+        std::count(factors, factors + times, 1.0f) != static_cast<ptrdiff_t>(times))
+      return;
+    node.kind = kKinds[times - 2];
+    node.inputs.assign(times, node.inputs[0]);
+    node.list = {1};
   }
 
   // Moves bytes instead of floats. False if the inputs were not all converted from one scale.
@@ -272,6 +295,7 @@ class Converter {
   }
 
   void fold(NodeSpec& node) {
+    if (node.kind == NodeContent::AvgPool2d) return fold_pool(node);
     if (!computes_in_bytes(node.kind)) return;
     if (value(node.inputs[0]).quantization.type == DataType::QDINT8) return fold_rows(node);
     if (!fold_between(node)) take_packed(node, false);
@@ -297,6 +321,34 @@ class Converter {
     node.output = last->output;
     last->kind = NodeContent::NONE;  // settle() drops it.
     return true;
+  }
+
+  // An average pool becomes a depthwise convolution whose weights are ones in steps of 1/n:
+  // XNNPACK has no int8 pool, but int8 kernels of such convolutions of up to 25 taps. Where windows
+  // reach beyond the image, their means are of fewer pixels.
+  void fold_pool(NodeSpec& node) {
+    constexpr uint32_t kMostTaps = 25;
+    Window& w = node.window;
+    const uint32_t taps = w.kernel[0] * w.kernel[1];
+    const bool pads = std::any_of(w.padding, w.padding + 4, [](uint32_t n) { return n != 0; });
+    const Id from = source(node.inputs[0]);
+    NodeSpec* last = sink_of(node.output);
+    if (pads || taps > kMostTaps || from == kNone || last == nullptr) return;
+    const exir::Sym channels = value(from).dims.back();
+    const float step = 1 / static_cast<float>(taps);
+    const double ratio = scale(from) * step / scale(last->output);
+    if (!channels.is_int() || !(ratio >= 0x1p-32 && ratio < 256)) return;
+    const auto count = static_cast<size_t>(channels.as_int());
+    w.groups = static_cast<uint32_t>(count);
+    w.group_in = w.group_out = 1;
+    w.dilation[0] = w.dilation[1] = 1;
+    const Dims dims = {exir::Sym(1), exir::Sym(int64_t{w.kernel[0]}),
+                       exir::Sym(int64_t{w.kernel[1]}), channels};
+    node.kind = NodeContent::DepthwiseConv2d;
+    node.output = last->output;
+    last->kind = NodeContent::NONE;  // settle() drops it.
+    node.inputs = {from, with_steps(dims, exir::own_bytes(std::vector<uint8_t>(taps * count, 1)),
+                                    {step}, 3, DataType::QINT8, DataType::QCINT8)};
   }
 
   // Why a node that could have become an int8 node computes in floats; empty if it is one, or if

@@ -7,7 +7,8 @@
 // nodes that need floats, and behind a Convert to bytes, so that it comes right behind those that
 // make them; a Convert to floats and back to the same bytes is removed. A convolution
 // or linear layer takes int8 weights if its weights were dequantised from int8, and its bias as a
-// multiple of the product of the scales of input and weights.
+// multiple of the product of the scales of input and weights. An average pool becomes a depthwise
+// convolution, repeated pixels a concatenation.
 
 #pragma once
 

@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/aot/compute_in_bytes.h"
 #include "backends/xnnpack/aot/fuse_nodes.h"
+#include "backends/xnnpack/aot/merge_pixels.h"
 #include "backends/xnnpack/aot/stored_integers.h"
 #include "backends/xnnpack/aot/types_of_parts.h"
 #include "backends/xnnpack/payload_format.h"
@@ -381,6 +382,7 @@ exir::TensorData as_halves(const exir::TensorData& floats) {
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
   compute_in_bytes(list_, !for_executorch_);
+  merge_pixels(list_);
   FlatBufferBuilder fbb(4096);
   list_.find_size_sources(list_.live_nodes());
   list_.postpone_open_reshapes();
@@ -411,7 +413,8 @@ exir::Delegate PayloadWriter::finish() {
     const ValueSpec& value = list_.values[id];
     const bool has_groups = value.quantization.group != 0 && read[id];
     const uint32_t scales = has_groups ? add(in_16_bits(value.quantization.scales)) : 0;
-    wire::DataType type = value.quantization.type;
+    const bool is_left_out = value.constant != 0 && !read[id];
+    wire::DataType type = is_left_out ? wire::DataType::FP32 : value.quantization.type;
     const bool is_float = type == wire::DataType::FP32;
     uint32_t constant = 0;
     const bool is_stored = value.stored.bytes.data != nullptr;

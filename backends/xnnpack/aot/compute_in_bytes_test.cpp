@@ -1,0 +1,53 @@
+// Tests which nodes between bytes become int8 nodes of another kind.
+
+#include <gtest/gtest.h>
+
+#include "backends/xnnpack/aot/compile_for_test.h"
+
+namespace taper::xnnpack {
+namespace {
+
+Compiled compile_all(const std::string& body) {
+  exir::PartitionOptions options;
+  options.groups = exir::Groups::kAll;
+  return compile(body, options);
+}
+
+// An average pool is a depthwise convolution with ones in steps of 1/16.
+TEST(ComputeInBytes, BetweenBytesAnAveragePoolIsAConvolution) {
+  const auto pooled = [](const char* window) {
+    return compile_all(R"(  input %q: int8[1, 2, 6, 6]
+  %d: float32[1, 2, 6, 6] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 2, 1, 1] = aten::avg_pool2d(%d, )" +
+                       std::string(window) + R"()
+  %p: int8[1, 2, 1, 1] = quantized_decomposed::quantize_per_tensor(%c, 0.25, 0, -128, 127, int8)
+  return %p)");
+  };
+  const Compiled r = pooled("[4, 4], [4, 4]");
+  ASSERT_EQ(r.kinds(), "Transpose DepthwiseConv2d Reshape");
+  const auto& pool = *static_cast<const wire::Convolution*>(r.payload().nodes()->Get(1)->content());
+  EXPECT_EQ(pool.groups(), 2u);
+  EXPECT_EQ(pool.kernel_height(), 4u);
+  EXPECT_EQ(pool.stride_width(), 4u);
+  const auto* ones = r.payload().values()->Get(pool.filter())->content_as_QuantizedTensor();
+  EXPECT_EQ(ones->quantization_as_PerTensor()->scale(), 1.0f / 16);
+  ASSERT_EQ(r.graph->delegates[0]->data.size(), 1u);
+  const exir::TensorData& bytes = r.graph->delegates[0]->data[0].bytes;
+  EXPECT_EQ(std::vector<uint8_t>(bytes.data, bytes.data + bytes.bytes),
+            std::vector<uint8_t>(32, 1));
+  // XNNPACK has no int8 kernel for so many taps.
+  EXPECT_EQ(pooled("[6, 6]").kinds(), "Transpose Convert AvgPool2d Convert Reshape");
+}
+
+// Pixels are repeated by concatenation.
+TEST(ComputeInBytes, RepeatedPixelsStayBytes) {
+  const Compiled r = compile_all(R"(  input %q: int8[1, 2, 3, 3]
+  %d: float32[1, 2, 3, 3] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 2, 6, 6] = aten::upsample_nearest2d.vec(%d, None, [2.0, 2.0])
+  %p: int8[1, 2, 6, 6] = quantized_decomposed::quantize_per_tensor(%c, 0.5, 3, -128, 127, int8)
+  return %p)");
+  EXPECT_EQ(r.kinds(), "Transpose Reshape Concatenate2 Reshape Concatenate2 Reshape Transpose");
+}
+
+}  // namespace
+}  // namespace taper::xnnpack
