@@ -24,12 +24,19 @@ OwnPart take_node(OwnPart::Kind kind, uint64_t bytes, uint64_t& spare_bytes) {
   return part;
 }
 
-OwnPart find_winograd(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
-  const uint32_t tile = WinogradStage::best_tile(node, values);
+OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                      uint64_t& spare_bytes) {
+  const VolumeNodes volume = find_volume(graph, uses, first);
+  const size_t nodes = volume.count != 0 ? volume.count : 1;
+  const XnnNode& node = graph.nodes()[first + nodes - 1];
+  const uint32_t tile = WinogradStage::best_tile(node, graph.values());
   if (tile == 0) return {};
   const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
   OwnPart part = take_node(OwnPart::Kind::kWinograd, bytes, spare_bytes);
+  if (part.nodes == 0) return {};
+  part.nodes = nodes;
   part.tile = tile;
+  part.volume = volume;
   return part;
 }
 
@@ -76,7 +83,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
                       uint64_t& spare_bytes) {
   if (!has_own_stages()) return {};
   OwnPart part = find_taps(graph.nodes()[first], graph.values(), spare_bytes);
-  if (part.nodes == 0) part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = attention_part(graph, uses, first);
@@ -95,7 +102,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   if (part.kind == OwnPart::Kind::kWinograd) {
     auto* made = new (std::nothrow) WinogradStage();
     stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, part.tile, shared);
+    const XnnNode& last = graph.nodes()[first + part.nodes - 1];
+    if (made != nullptr) status = made->build(last, values, part.tile, part.volume, shared);
   } else if (part.kind == OwnPart::Kind::kTaps) {
     auto* made = new (std::nothrow) TapsStage();
     stage.reset(made);
