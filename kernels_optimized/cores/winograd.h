@@ -10,8 +10,8 @@
 // A dilated convolution is a plain one of every dilation-th row and column: each of these smaller
 // images has tiles of its own.
 //
-// A convolution of volumes is one of their slices: a window that is several taps deep reads that many
-// slices, whose channels are side by side in the matrices and in the filters.
+// A convolution of volumes is one of their slices: a window that is several taps deep reads that
+// many slices, whose channels are side by side in the matrices and in the filters.
 //
 // This file has the three transforms; the caller computes the products. Images are [images, height,
 // width, channels], filters [out channels, 3, 3, channels]. Threads: functions access only the

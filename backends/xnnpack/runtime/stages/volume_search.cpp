@@ -58,7 +58,8 @@ class Search {
     return true;
   }
 
-  // Whether a slice has the whole of every dimension but the depth, `dilation` after the one before.
+  // Whether a slice has the whole of every dimension but the depth, where it begins `dilation`
+  // after the one before.
   bool is_tap(const XnnNode& node, const XnnNode* pad) {
     const auto& t = node.as<wire::Slice>();
     if (found_.taps_found == 0 && pad == nullptr) source_ = node.inputs[0];

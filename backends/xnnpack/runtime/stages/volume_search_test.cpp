@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/xnnpack/runtime/stages/stages_for_test.h"
+#include "backends/xnnpack/runtime/stages/winograd_stage.h"
 #include "backends/xnnpack/runtime/xnnpack_backend.h"
 
 namespace taper::xnnpack {
@@ -22,8 +23,7 @@ struct Model {
 
   uint32_t out_depth() const { return depth + 2 * front - (taps - 1) * dilation; }
 
-  Model(uint32_t volumes, uint32_t depth, uint32_t taps, uint32_t dilation, uint32_t front,
-        uint32_t axis = 3)
+  Model(uint32_t volumes, uint32_t depth, uint32_t taps, uint32_t dilation, uint32_t front)
       : volumes(volumes),
         depth(depth),
         taps(taps),
@@ -36,10 +36,10 @@ struct Model {
     if (front > 0) x = padded(x);
     uint32_t images[3] = {};
     for (uint32_t t = 0; t < taps; ++t) images[t] = sliced(x, t * dilation);
-    const uint32_t joint = p.value({slices, kHeight, kWidth, taps * kIns});
+    const uint32_t joint = p.inner({slices, kHeight, kWidth, taps * kIns});
     const auto kind = taps == 2 ? NodeContent::Concatenate2 : NodeContent::Concatenate3;
-    p.nodes.push_back({kind, wire::CreateConcatenate(p.fbb, axis, images[0], images[1], images[2],
-                                                     UINT32_MAX, UINT32_MAX, joint)
+    p.nodes.push_back({kind, wire::CreateConcatenate(p.fbb, 3, images[0], images[1], images[2],
+                                                     UINT32_MAX, joint, 0, UINT32_MAX)
                                  .Union()});
     const uint32_t weights = p.constant({kOuts, 3, 3, taps * kIns}, filter);
     const uint32_t biases = p.constant({kOuts}, bias);
@@ -55,7 +55,7 @@ struct Model {
   }
 
   uint32_t padded(uint32_t x) {
-    const uint32_t y = p.value({volumes, depth + 2 * front, kHeight, kWidth, kIns});
+    const uint32_t y = p.inner({volumes, depth + 2 * front, kHeight, kWidth, kIns});
     const auto list = p.fbb.CreateVector(std::vector<uint32_t>{0, front, 0, 0, 0});
     p.nodes.push_back(
         {NodeContent::ConstantPad, wire::CreateConstantPad(p.fbb, list, list, 0, x, y).Union()});
@@ -63,13 +63,13 @@ struct Model {
   }
 
   uint32_t sliced(uint32_t x, uint32_t offset) {
-    const uint32_t slice = p.value({volumes, out_depth(), kHeight, kWidth, kIns});
+    const uint32_t slice = p.inner({volumes, out_depth(), kHeight, kWidth, kIns});
     const auto offsets = p.fbb.CreateVector(std::vector<uint32_t>{0, offset, 0, 0, 0});
     const auto sizes =
         p.fbb.CreateVector(std::vector<uint32_t>{0, out_depth(), kHeight, kWidth, kIns});
     p.nodes.push_back(
         {NodeContent::Slice, wire::CreateSlice(p.fbb, 5, offsets, sizes, x, slice).Union()});
-    const uint32_t y = p.value({volumes * out_depth(), kHeight, kWidth, kIns});
+    const uint32_t y = p.inner({volumes * out_depth(), kHeight, kWidth, kIns});
     const auto shape = p.fbb.CreateVector(std::vector<uint32_t>{0, kHeight, kWidth, kIns});
     p.nodes.push_back(
         {NodeContent::Reshape, wire::CreateReshape(p.fbb, 4, shape, slice, y).Union()});
@@ -131,6 +131,9 @@ VolumeNodes found(Model model, uint32_t joint_uses = 1) {
   }
   const size_t last = graph.nodes().size() - 1;
   uses[graph.nodes()[last].inputs[0]] = joint_uses;
+  if (optimized::has_winograd()) {
+    EXPECT_NE(WinogradStage::best_tile(graph.nodes()[last], graph.values()), 0u);
+  }
   return find_volume(graph, {uses.data(), uses.size()}, 0);
 }
 
