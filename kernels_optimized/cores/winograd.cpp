@@ -155,9 +155,11 @@ HWY_INLINE int64_t start_of(const WinogradShape& s, int64_t index, int64_t size,
   return index / each + index % each * s.tile * dilation;
 }
 
+// Tiles of the slices of a volume that lie one behind another are neighbours.
 HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
   const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
-  const int64_t image = tile / each, inside = tile % each;
+  const int64_t column = tile / s.out_depth, inside = column % each;
+  const int64_t image = column / each * s.out_depth + tile % s.out_depth;
   return {image, start_of(s, inside / across, s.out_height, s.dilation_down),
           start_of(s, inside % across, s.out_width, s.dilation_across)};
 }
@@ -183,18 +185,35 @@ HWY_INLINE void find_pixels(const WinogradShape& s, const Corner& corner, int64_
   }
 }
 
+// Copies one row of each of `points` matrices.
+HWY_INLINE void copy_rows(const float* from, int64_t channels, int64_t points, int64_t stride,
+                          float* to) {
+  for (int64_t p = 0; p < points; ++p, from += stride, to += stride) {
+    int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) hn::StoreU(hn::LoadU(kTag, from + c), kTag, to + c);
+    if (c < channels) store_some(load_some(from + c, channels - c), to + c, channels - c);
+  }
+}
+
+// A tap reads the slice that the next tap of an earlier slice has read: its patch is copied, if the
+// tile of that slice is among the rows to be computed.
 template <int kTile>
 void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
                      const float* zeros, float* to) {
   constexpr int kSide = kTile + 2;
-  const int64_t terms = s.terms();
+  const int64_t terms = s.terms(), stride = tiles.rows * terms, back = s.dilation_deep;
   for (int64_t r = tiles.begin; r < tiles.end; ++r) {
     const Corner corner = corner_of(s, tiles.first + r);
+    const bool has_copies = r - back >= tiles.begin && corner.image % s.out_depth >= back;
     for (int64_t tap = 0; tap < s.taps; ++tap) {
+      float* const row = to + r * terms + tap * s.channels;
+      if (has_copies && tap + 1 < s.taps) {
+        copy_rows(row - back * terms + s.channels, s.channels, s.points(), stride, row);
+        continue;
+      }
       const float* pixels[kSide * kSide];
       find_pixels<kTile>(s, corner, slice_of(s, corner.image, tap), image, zeros, pixels);
-      transform_channels<typename Winograd<kTile>::Input>(
-          pixels, s.channels, to + r * terms + tap * s.channels, tiles.rows * terms);
+      transform_channels<typename Winograd<kTile>::Input>(pixels, s.channels, row, stride);
     }
   }
 }
