@@ -155,31 +155,66 @@ HWY_INLINE int64_t start_of(const WinogradShape& s, int64_t index, int64_t size,
   return index / each + index % each * s.tile * dilation;
 }
 
+// Tiles of the slices of a volume that lie one behind another are neighbours.
 HWY_INLINE Corner corner_of(const WinogradShape& s, int64_t tile) {
   const int64_t across = s.tiles_across(), each = s.tiles_down() * across;
-  const int64_t image = tile / each, inside = tile % each;
+  const int64_t column = tile / s.out_depth, inside = column % each;
+  const int64_t image = column / each * s.out_depth + tile % s.out_depth;
   return {image, start_of(s, inside / across, s.out_height, s.dilation_down),
           start_of(s, inside % across, s.out_width, s.dilation_across)};
 }
 
+// The slice that a tap of a slice of the result reads, or the image itself; -1 if it lies outside.
+HWY_INLINE int64_t slice_of(const WinogradShape& s, int64_t image, int64_t tap) {
+  const int64_t at = image % s.out_depth - s.padding_front + tap * s.dilation_deep;
+  return at >= 0 && at < s.depth ? image / s.out_depth * s.depth + at : -1;
+}
+
+template <int kTile>
+HWY_INLINE void find_pixels(const WinogradShape& s, const Corner& corner, int64_t slice,
+                            const float* image, const float* zeros, const float** pixels) {
+  constexpr int kSide = kTile + 2;
+  for (int i = 0; i < kSide; ++i) {
+    const int64_t y = corner.row + i * s.dilation_down - s.padding_top;
+    for (int j = 0; j < kSide; ++j) {
+      const int64_t x = corner.column + j * s.dilation_across - s.padding_left;
+      const bool inside = slice >= 0 && y >= 0 && y < s.height && x >= 0 && x < s.width;
+      const int64_t place = (slice * s.height + y) * s.width + x;
+      pixels[i * kSide + j] = inside ? image + place * s.channels : zeros;
+    }
+  }
+}
+
+// Copies one row of each of `points` matrices.
+HWY_INLINE void copy_rows(const float* from, int64_t channels, int64_t points, int64_t stride,
+                          float* to) {
+  for (int64_t p = 0; p < points; ++p, from += stride, to += stride) {
+    int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) hn::StoreU(hn::LoadU(kTag, from + c), kTag, to + c);
+    if (c < channels) store_some(load_some(from + c, channels - c), to + c, channels - c);
+  }
+}
+
+// A tap reads the slice that the next tap of an earlier slice has read: its patch is copied, if the
+// tile of that slice is among the rows to be computed.
 template <int kTile>
 void transform_input(const WinogradShape& s, const WinogradTiles& tiles, const float* image,
                      const float* zeros, float* to) {
   constexpr int kSide = kTile + 2;
+  const int64_t terms = s.terms(), stride = tiles.rows * terms, back = s.dilation_deep;
   for (int64_t r = tiles.begin; r < tiles.end; ++r) {
     const Corner corner = corner_of(s, tiles.first + r);
-    const float* pixels[kSide * kSide];
-    for (int i = 0; i < kSide; ++i) {
-      const int64_t y = corner.row + i * s.dilation_down - s.padding_top;
-      for (int j = 0; j < kSide; ++j) {
-        const int64_t x = corner.column + j * s.dilation_across - s.padding_left;
-        const bool inside = y >= 0 && y < s.height && x >= 0 && x < s.width;
-        const int64_t place = (corner.image * s.height + y) * s.width + x;
-        pixels[i * kSide + j] = inside ? image + place * s.channels : zeros;
+    const bool has_copies = r - back >= tiles.begin && corner.image % s.out_depth >= back;
+    for (int64_t tap = 0; tap < s.taps; ++tap) {
+      float* const row = to + r * terms + tap * s.channels;
+      if (has_copies && tap + 1 < s.taps) {
+        copy_rows(row - back * terms + s.channels, s.channels, s.points(), stride, row);
+        continue;
       }
+      const float* pixels[kSide * kSide];
+      find_pixels<kTile>(s, corner, slice_of(s, corner.image, tap), image, zeros, pixels);
+      transform_channels<typename Winograd<kTile>::Input>(pixels, s.channels, row, stride);
     }
-    transform_channels<typename Winograd<kTile>::Input>(pixels, s.channels, to + r * s.channels,
-                                                        tiles.rows * s.channels);
   }
 }
 
@@ -247,9 +282,9 @@ template <int kTile>
 void transform_filters(const WinogradShape& s, const float* filters, float* to) {
   for (int64_t o = 0; o < s.out_channels; ++o) {
     const float* taps[9];
-    for (int k = 0; k < 9; ++k) taps[k] = filters + (o * 9 + k) * s.channels;
-    transform_channels<typename Winograd<kTile>::Filter>(taps, s.channels, to + o * s.channels,
-                                                         s.out_channels * s.channels);
+    for (int k = 0; k < 9; ++k) taps[k] = filters + (o * 9 + k) * s.terms();
+    transform_channels<typename Winograd<kTile>::Filter>(taps, s.terms(), to + o * s.terms(),
+                                                         s.out_channels * s.terms());
   }
 }
 

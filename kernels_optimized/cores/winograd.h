@@ -10,6 +10,9 @@
 // A dilated convolution is a plain one of every dilation-th row and column: each of these smaller
 // images has tiles of its own.
 //
+// A convolution of volumes is one of their slices: a window that is several taps deep reads that
+// many slices, whose channels are side by side in the matrices and in the filters.
+//
 // This file has the three transforms; the caller computes the products. Images are [images, height,
 // width, channels], filters [out channels, 3, 3, channels]. Threads: functions access only the
 // memory that is passed.
@@ -26,7 +29,11 @@ struct WinogradShape {
   int64_t padding_top = 0, padding_left = 0;
   int64_t tile = 4;  // 2 or 4.
   int64_t dilation_down = 1, dilation_across = 1;
+  // Of volumes: `images` is the number of slices of the result, out_depth of each volume.
+  int64_t taps = 1, depth = 1, out_depth = 1, padding_front = 0, dilation_deep = 1;
 
+  // The columns of the matrices of patches.
+  int64_t terms() const { return taps * channels; }
   int64_t points() const { return (tile + 2) * (tile + 2); }
   int64_t tiles_down() const { return dilation_down * tiles_along(out_height, dilation_down); }
   int64_t tiles_across() const { return dilation_across * tiles_along(out_width, dilation_across); }
@@ -47,10 +54,10 @@ struct WinogradTiles {
 // Whether the transforms may be called: false if this processor has no vector form of them.
 bool has_winograd();
 
-// Transforms the filters to points() matrices [out channels, channels] at `to`.
+// Transforms the filters to points() matrices [out channels, terms] at `to`.
 void winograd_filters(const WinogradShape& shape, const float* filters, float* to);
 
-// Transforms patches of the image to rows of points() matrices [rows, channels] at `to`. `zeros`
+// Transforms patches of the image to rows of points() matrices [rows, terms] at `to`. `zeros`
 // are `channels` zeros, read in place of the pixels around the image.
 void winograd_input(const WinogradShape& shape, const WinogradTiles& tiles, const float* image,
                     const float* zeros, float* to);

@@ -35,14 +35,15 @@ float pixel(const WinogradShape& s, const Floats& image, int64_t n, int64_t y, i
 double convolved(const WinogradShape& s, const Floats& image, const Floats& filters, int64_t n,
                  int64_t y, int64_t x, int64_t o) {
   double sum = 0;
-  for (int64_t k = 0; k < 9; ++k) {
-    for (int64_t c = 0; c < s.channels; ++c) {
-      const float tap = filters[static_cast<size_t>((o * 9 + k) * s.channels + c)];
-      const int64_t row = y + k / 3 * s.dilation_down - s.padding_top;
-      const int64_t column = x + k % 3 * s.dilation_across - s.padding_left;
-      const float value = pixel(s, image, n, row, column, c);
-      sum += static_cast<double>(tap) * static_cast<double>(value);
-    }
+  for (int64_t i = 0; i < 9 * s.terms(); ++i) {
+    const int64_t k = i / s.terms(), tap = i % s.terms() / s.channels, c = i % s.channels;
+    const int64_t row = y + k / 3 * s.dilation_down - s.padding_top;
+    const int64_t column = x + k % 3 * s.dilation_across - s.padding_left;
+    const int64_t slice = n % s.out_depth + tap * s.dilation_deep - s.padding_front;
+    if (slice < 0 || slice >= s.depth) continue;
+    const float value = pixel(s, image, n / s.out_depth * s.depth + slice, row, column, c);
+    const float factor = filters[static_cast<size_t>(o * 9 * s.terms() + i)];
+    sum += static_cast<double>(factor) * static_cast<double>(value);
   }
   return sum;
 }
@@ -53,9 +54,9 @@ void multiply(const WinogradShape& s, int64_t rows, const Floats& left, const Fl
     for (int64_t r = 0; r < rows; ++r) {
       for (int64_t o = 0; o < s.out_channels; ++o) {
         float sum = 0;
-        for (int64_t c = 0; c < s.channels; ++c) {
-          sum += left[static_cast<size_t>((p * rows + r) * s.channels + c)] *
-                 right[static_cast<size_t>((p * s.out_channels + o) * s.channels + c)];
+        for (int64_t c = 0; c < s.terms(); ++c) {
+          sum += left[static_cast<size_t>((p * rows + r) * s.terms() + c)] *
+                 right[static_cast<size_t>((p * s.out_channels + o) * s.terms() + c)];
         }
         out[static_cast<size_t>((p * rows + r) * s.out_channels + o)] = sum;
       }
@@ -67,8 +68,8 @@ void multiply(const WinogradShape& s, int64_t rows, const Floats& left, const Fl
 Floats run(const WinogradShape& s, const Floats& image, const Floats& filters,
            const WinogradOutput& last) {
   const int64_t rows = std::min<int64_t>(s.tiles(), 5);
-  Floats weights(static_cast<size_t>(s.points() * s.out_channels * s.channels));
-  Floats left(static_cast<size_t>(s.points() * rows * s.channels));
+  Floats weights(static_cast<size_t>(s.points() * s.out_channels * s.terms()));
+  Floats left(static_cast<size_t>(s.points() * rows * s.terms()));
   Floats products(static_cast<size_t>(s.points() * rows * s.out_channels));
   Floats out(static_cast<size_t>(s.images * s.out_height * s.out_width * s.out_channels), NAN);
   const Floats zeros(static_cast<size_t>(s.channels));
@@ -90,7 +91,7 @@ Floats run(const WinogradShape& s, const Floats& image, const Floats& filters,
 void check(const WinogradShape& s, const WinogradOutput& last, const Floats& image,
            const Floats& filters) {
   const Floats out = run(s, image, filters, last);
-  const double tolerance = 2e-6 * std::sqrt(9.0 * static_cast<double>(s.channels));
+  const double tolerance = 2e-6 * std::sqrt(9.0 * static_cast<double>(s.terms()));
   size_t i = 0;
   for (int64_t n = 0; n < s.images; ++n) {
     for (int64_t y = 0; y < s.out_height; ++y) {
@@ -106,8 +107,27 @@ void check(const WinogradShape& s, const WinogradOutput& last, const Floats& ima
   }
 }
 
-TEST(Winograd, IsTheConvolution) {
+// Checks both tiles at every level, with and without a bias.
+void check_everywhere(WinogradShape s) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  std::mt19937 random(11);
+  const int64_t slices = s.images / s.out_depth * s.depth;
+  const Floats image = random_floats(slices * s.height * s.width * s.channels, random);
+  const Floats filters = random_floats(s.out_channels * 9 * s.terms(), random);
+  const Floats bias = random_floats(s.out_channels, random);
+  for (Level level : kLevels) {
+    limit_level(level);
+    if (!has_winograd()) continue;
+    for (int64_t tile : {2, 4}) {
+      s.tile = tile;
+      check(s, {bias.data(), -0.5f, 1.5f}, image, filters);
+      check(s, {nullptr, -kInfinity, kInfinity}, image, filters);
+    }
+  }
+  limit_level(Level::kAvx512);
+}
+
+TEST(Winograd, IsTheConvolution) {
   // {images, height, width, channels, out height, out width, out channels, top, left, tile,
   //  dilation down, dilation across}
   const WinogradShape shapes[] = {
@@ -116,22 +136,20 @@ TEST(Winograd, IsTheConvolution) {
       {1, 10, 4, 40, 12, 6, 19, 2, 2},       {3, 1, 1, 8, 1, 1, 8, 1, 1},
       {1, 13, 6, 20, 12, 7, 16, 0, 1},       {1, 11, 9, 16, 11, 9, 16, 2, 2, 4, 2, 2},
       {2, 9, 8, 5, 7, 6, 17, 0, 3, 4, 1, 4}, {1, 3, 2, 8, 3, 2, 8, 5, 5, 4, 5, 5}};
-  std::mt19937 random(11);
-  for (Level level : kLevels) {
-    limit_level(level);
-    if (!has_winograd()) continue;
-    for (WinogradShape s : shapes) {
-      for (int64_t tile : {2, 4}) {
-        s.tile = tile;
-        const Floats image = random_floats(s.images * s.height * s.width * s.channels, random);
-        const Floats filters = random_floats(s.out_channels * 9 * s.channels, random);
-        const Floats bias = random_floats(s.out_channels, random);
-        check(s, {bias.data(), -0.5f, 1.5f}, image, filters);
-        check(s, {nullptr, -kInfinity, kInfinity}, image, filters);
-      }
-    }
-  }
-  limit_level(Level::kAvx512);
+  for (const WinogradShape& s : shapes) check_everywhere(s);
+}
+
+// Volumes: slices of zeros before and after, windows of any depth, two volumes, dilation.
+TEST(Winograd, IsTheConvolutionOfVolumes) {
+  WinogradShape s = {4, 5, 6, 17, 5, 6, 18, 1, 1};
+  s.taps = 3, s.depth = s.out_depth = 4, s.padding_front = 1;
+  check_everywhere(s);
+  s = {6, 6, 5, 8, 4, 3, 9, 0, 0};
+  s.taps = 2, s.depth = 4, s.out_depth = 3;
+  check_everywhere(s);
+  s = {4, 4, 7, 16, 4, 7, 16, 1, 1};
+  s.taps = 3, s.depth = 2, s.out_depth = 2, s.padding_front = 2, s.dilation_deep = 2;
+  check_everywhere(s);
 }
 
 TEST(Winograd, NansStay) {

@@ -1,7 +1,7 @@
 // Cuts from the windows of convolutions what no result sees but as padding.
 //
-//     before   %y: [1, 8, 14, 14] = aten::convolution(%x, %w: [8, 8, 3, 3], %b, [1, 1], [24, 24], [24, 24], ...)
-//     after    %y: [1, 8, 14, 14] = aten::convolution(%x, %w': [8, 8, 1, 1], %b, [1, 1], [0, 0], [1, 1], ...)
+//     before   %y: [1, 8, 14, 14] = aten::convolution(%x, %w: [8, 8, 3, 3], %b, [1], [24], [24], ...)
+//     after    %y: [1, 8, 14, 14] = aten::convolution(%x, %w': [8, 8, 1, 1], %b, [1], [0], [1], ...)
 //
 // Such are the branches of a pyramid whose dilation exceeds a small image, and the last layers of a
 // network over volumes, whose depth is 1.

@@ -33,12 +33,17 @@ OwnPart find_planes(const Subgraph& graph, Span<const uint32_t> uses, size_t fir
   return take_nodes(OwnPart::Kind::kPlanes, count, bytes, spare_bytes);
 }
 
-OwnPart find_winograd(const XnnNode& node, Span<const XnnValue> values, uint64_t& spare_bytes) {
-  const uint32_t tile = WinogradStage::best_tile(node, values);
+OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t first,
+                      uint64_t& spare_bytes) {
+  const VolumeNodes volume = find_volume(graph, uses, first);
+  const size_t nodes = volume.count != 0 ? volume.count : 1;
+  const XnnNode& node = graph.nodes()[first + nodes - 1];
+  const uint32_t tile = WinogradStage::best_tile(node, graph.values());
   if (tile == 0) return {};
   const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
-  OwnPart part = take_nodes(OwnPart::Kind::kWinograd, 1, bytes, spare_bytes);
+  OwnPart part = take_nodes(OwnPart::Kind::kWinograd, nodes, bytes, spare_bytes);
   part.tile = tile;
+  part.volume = volume;
   return part;
 }
 
@@ -87,7 +92,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   if (!has_own_stages()) return {};
   OwnPart part = find_planes(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_taps(graph.nodes()[first], graph.values(), spare_bytes);
-  if (part.nodes == 0) part = find_winograd(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
   if (part.nodes == 0) part = attention_part(graph, uses, first);
@@ -111,7 +116,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
   } else if (part.kind == OwnPart::Kind::kWinograd) {
     auto* made = new (std::nothrow) WinogradStage();
     stage.reset(made);
-    if (made != nullptr) status = made->build(node, values, part.tile, shared);
+    const XnnNode& last = graph.nodes()[first + part.nodes - 1];
+    if (made != nullptr) status = made->build(last, values, part.tile, part.volume, shared);
   } else if (part.kind == OwnPart::Kind::kTaps) {
     auto* made = new (std::nothrow) TapsStage();
     stage.reset(made);

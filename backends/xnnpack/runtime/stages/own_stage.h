@@ -7,6 +7,7 @@
 #include "backends/xnnpack/runtime/stages/attention_stage.h"
 #include "backends/xnnpack/runtime/stages/fused_stage.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
+#include "backends/xnnpack/runtime/stages/volume_search.h"
 
 namespace taper::xnnpack {
 
@@ -26,7 +27,8 @@ struct OwnPart {
   };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
-  uint32_t tile = 0;  // The tile of kWinograd.
+  uint32_t tile = 0;   // The tile of kWinograd.
+  VolumeNodes volume;  // What kWinograd reads slices of, if its `count` is not 0.
   // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
   // kMove and kTable.
   Fusion fusion;

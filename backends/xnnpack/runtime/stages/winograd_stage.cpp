@@ -92,7 +92,7 @@ struct Filters {
 
   static const float* make(void* self) {
     Filters& f = *static_cast<Filters*>(self);
-    const int64_t count = f.shape.points() * f.shape.out_channels * f.shape.channels;
+    const int64_t count = f.shape.points() * f.shape.out_channels * f.shape.terms();
     f.transformed.reset(new (std::nothrow) float[static_cast<size_t>(count)]);
     if (f.transformed != nullptr) {
       optimized::winograd_filters(f.shape, f.given, f.transformed.get());
@@ -130,15 +130,29 @@ WinogradStage::~WinogradStage() {
   if (product_ != nullptr) xnn_delete_operator(product_);
 }
 
+WinogradShape WinogradStage::current_shape(Span<const XnnValue> values, uint32_t tile) const {
+  WinogradShape shape = shape_of(*node_, values, tile);
+  if (volume_.count == 0) return shape;
+  const uint32_t* volumes = values[volume_.input].shape.dims;
+  shape.taps = volume_.taps;
+  shape.channels /= shape.taps;
+  shape.depth = volumes[1];
+  shape.out_depth = shape.images / volumes[0];
+  shape.padding_front = volume_.padding;
+  shape.dilation_deep = volume_.dilation;
+  return shape;
+}
+
 Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, uint32_t tile,
-                            const Shared& shared) {
+                            const VolumeNodes& volume, const Shared& shared) {
   node_ = &node;
+  volume_ = volume;
   pool_ = shared.pool;
-  shape_ = shape_of(node, values, tile);
+  shape_ = current_shape(values, tile);
   last_ = {node.inputs[2] != kNone ? floats_of(input(node, values, 2)) : nullptr, node.min,
            node.max};
-  const auto channels = static_cast<size_t>(shape_.channels);
-  zeros_.reset(new (std::nothrow) float[channels]());
+  const auto terms = static_cast<size_t>(shape_.terms());
+  zeros_.reset(new (std::nothrow) float[static_cast<size_t>(shape_.channels)]());
   TAPER_REQUIRE(zeros_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the padding of a convolution");
   const XnnValue& filter = input(node, values, 1);
@@ -146,14 +160,14 @@ Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, ui
   const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
                                         &filters};
   return status_of(
-      taper_create_cached_product(static_cast<size_t>(shape_.points()), channels,
+      taper_create_cached_product(static_cast<size_t>(shape_.points()), terms,
                                   static_cast<size_t>(shape_.out_channels), &weights, &product_),
       "XNNPACK refuses the filters of a convolution");
 }
 
 Status WinogradStage::reshape(Span<const XnnValue> values) {
-  shape_ = shape_of(*node_, values, shape_.tile);
-  const int64_t tile_bytes = shape_.points() * (shape_.channels + shape_.out_channels) * 4;
+  shape_ = current_shape(values, static_cast<uint32_t>(shape_.tile));
+  const int64_t tile_bytes = shape_.points() * (shape_.terms() + shape_.out_channels) * 4;
   const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
   const int64_t block_bytes = kBlockBytes * std::min(threads, kMostShares);
   const int64_t most = std::max(kBlockTiles, block_bytes / tile_bytes);
@@ -163,22 +177,23 @@ Status WinogradStage::reshape(Span<const XnnValue> values) {
   size_t workspace = 0, alignment = 0;
   return status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
                        product_, 1, &points, &points, static_cast<size_t>(tiles_.rows),
-                       static_cast<size_t>(shape_.channels),
+                       static_cast<size_t>(shape_.terms()),
                        static_cast<size_t>(shape_.out_channels), &workspace, &alignment, pool_),
                    "XNNPACK cannot run a convolution at these sizes");
 }
 
 uint64_t WinogradStage::scratch_bytes() const {
-  return matrix_bytes(shape_.points(), tiles_.rows, shape_.channels) +
+  return matrix_bytes(shape_.points(), tiles_.rows, shape_.terms()) +
          matrix_bytes(shape_.points(), tiles_.rows, shape_.out_channels);
 }
 
 Status WinogradStage::bind(Span<void* const> places, void* scratch) {
-  image_ = static_cast<const float*>(places[node_->inputs[0]]);
+  const uint32_t image = volume_.count != 0 ? volume_.input : node_->inputs[0];
+  image_ = static_cast<const float*>(places[image]);
   result_ = static_cast<float*>(places[node_->output]);
   transformed_ = static_cast<float*>(scratch);
   products_ =
-      transformed_ + matrix_bytes(shape_.points(), tiles_.rows, shape_.channels) / sizeof(float);
+      transformed_ + matrix_bytes(shape_.points(), tiles_.rows, shape_.terms()) / sizeof(float);
   return status_of(
       xnn_setup_batch_matrix_multiply_nc_f32(product_, nullptr, transformed_, nullptr, products_),
       "XNNPACK refuses the memory of a convolution");

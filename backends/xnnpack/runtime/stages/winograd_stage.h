@@ -1,11 +1,13 @@
 // A stage for a convolution with a 3 x 3 window: Winograd transforms of kernels_optimized around a
-// batch of matrix products by XNNPACK. It is used where that is clearly less work.
+// batch of matrix products by XNNPACK. It is used where that is clearly less work. One of volumes
+// also replaces the nodes that gather their slices.
 
 #pragma once
 
 #include <memory>
 
 #include "backends/xnnpack/runtime/stages/stage.h"
+#include "backends/xnnpack/runtime/stages/volume_search.h"
 #include "kernels_optimized/cores/winograd.h"
 
 namespace taper::xnnpack {
@@ -22,9 +24,9 @@ class WinogradStage final : public Stage {
   ~WinogradStage() override;
 
   // The node and its bias must live as long as this. The filters are transformed unless the cache
-  // of `shared` contains them.
+  // of `shared` contains them. `volume` is the run that the node ends, if there is one.
   Status build(const XnnNode& node, Span<const XnnValue> values, uint32_t tile,
-               const Shared& shared);
+               const VolumeNodes& volume, const Shared& shared);
 
   Status reshape(Span<const XnnValue> values) override;
   uint64_t scratch_bytes() const override;
@@ -38,7 +40,11 @@ class WinogradStage final : public Stage {
   static void transform_input(void* stage, size_t begin, size_t count);
   static void transform_output(void* stage, size_t begin, size_t count);
 
+  // The shape for images, or for the volumes that the images are gathered from.
+  optimized::WinogradShape current_shape(Span<const XnnValue> values, uint32_t tile) const;
+
   const XnnNode* node_ = nullptr;
+  VolumeNodes volume_;
   optimized::WinogradShape shape_;
   optimized::WinogradTiles tiles_;  // The tiles that are being computed.
   optimized::WinogradOutput last_;
