@@ -3,9 +3,9 @@
 #
 #   scripts/bench_peers.sh [--models a,b] [--peers x,y] [--kinds f32x1,int8x2] [--again] [--report]
 #   scripts/bench_peers.sh --breadth ...    # many architectures, into docs/benchmarks_breadth.md
-#   scripts/bench_peers.sh --compile ...    # torch.compile's backends, into docs/benchmarks_compile.md;
-#                                           # Taper's is the newest wheel of this machine in build/wheel
+#   scripts/bench_peers.sh --compile ...    # torch.compile's, into docs/benchmarks_compile.md
 #
+# With --compile, Taper is the newest wheel of this machine in build/wheel.
 # The peers' packages are downloaded once into the user's cache. A package that cannot be installed
 # is left out, and the report says so. The first run takes about half an hour, mostly for exports.
 set -eu

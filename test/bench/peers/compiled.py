@@ -28,7 +28,8 @@ Written by `scripts/bench_peers.sh --compile`. The models, weights and inputs ar
 [benchmarks.md](benchmarks.md): full size, f32, batch 1, no gradients. Backends take turns, each in a
 process of its own; a figure is the median over {rounds} rounds of a round's median, and the ratio to
 Taper's is in parentheses (above 1 Taper is ahead). The first call compiles; Inductor starts with an
-empty cache. Results that differ from eager mode's by more than {limit:g} of the largest number are
+empty cache, and OpenVINO gets the weights as constants (`prepare_freezing`), since its backend
+fails without that. Results that differ from eager mode's by more than {limit:g} of the largest number are
 listed below instead. PyTorch {torch} has no backend for ONNX Runtime any more.
 
 - Machine: {cpu}, {count} processors; PyTorch {torch}{openvino}. {date}.
@@ -46,6 +47,8 @@ def worker(model, backend, threads):
     options = {"threads": threads} if backend == "taper" else None
     if backend == "openvino":
         import openvino.torch  # noqa: F401  registers its backend
+        # Weights that arrive as inputs, as they do since PyTorch 2.13, fail in it.
+        torch._dynamo.config.prepare_freezing = True
         options = {"device": "CPU", "config": {"INFERENCE_NUM_THREADS": threads,
                                                "INFERENCE_PRECISION_HINT": "f32"}}
     fast = module if backend == "eager" else torch.compile(
