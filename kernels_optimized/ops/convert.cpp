@@ -1,5 +1,6 @@
 // Dtype conversions: to float32 from 16-bit floats, bytes, bools and int32; from float32 to 16-bit
-// floats; from int64 and int32 to bool. One pass over the memory, which is dense whatever the dim order.
+// floats; from int64 and int32 to bool. One pass over the memory, which is dense whatever the dim
+// order.
 
 #include "kernels_optimized/cores/convert.h"
 #include "kernels_optimized/engine/overlay.h"
