@@ -1,5 +1,5 @@
-// Convolution of 16-bit floats by the algorithms for floats: the operands of some groups, or of some
-// output channels of one group, are widened into temp memory, and the result is rounded once.
+// Convolution of 16-bit floats by the algorithms for floats: the operands of some groups, or of
+// some output channels of one group, are widened into temp memory, and the result is rounded once.
 
 #include <algorithm>
 

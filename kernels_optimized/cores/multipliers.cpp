@@ -1,6 +1,6 @@
-// The loops, from the outermost: blocks of columns; staged blocks of rows; blocks of depth, for each
-// of which the right operand is asked for once; strips of rows; tiles two vectors wide, whose sums
-// stay in registers.
+// The loops, from the outermost: blocks of columns; staged blocks of rows; blocks of depth, for
+// each of which the right operand is asked for once; strips of rows; tiles two vectors wide, whose
+// sums stay in registers.
 
 #include "kernels_optimized/cores/multipliers.h"
 

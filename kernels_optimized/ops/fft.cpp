@@ -39,7 +39,7 @@ struct Transform {
   int64_t n, terms;
   int64_t lines = 0;
   int64_t lanes = 1;        // How many lines are transformed at once.
-  int64_t chirp_lanes = 1;  // The same, for a factor that is a large prime.
+  int64_t chirp_lanes = 0;  // The same, for a large prime; 0 if it is computed by the definition.
   const T* turns = nullptr;
   T scale = 1;
   const T* from = nullptr;
@@ -50,7 +50,9 @@ struct Transform {
   int64_t length() const { return is_halved() ? n / 2 : n; }
   // The numbers of one plane: one number more than the transform has, for its mirrored spectrum.
   int64_t plane() const { return (length() + 1) * lanes; }
-  int64_t scratch() const { return 4 * plane() + chirp_numbers(length(), chirp_lanes); }
+  int64_t scratch() const {
+    return 4 * plane() + (chirp_lanes > 0 ? chirp_numbers(length(), chirp_lanes) : 0);
+  }
 };
 
 }  // namespace
@@ -205,8 +207,10 @@ void run(const Transform<T>& call, int64_t first, int64_t last, float* scratch) 
   const int64_t plane = call.plane();
   T* at = reinterpret_cast<T*>(scratch);
   const Planes<T> x = {at, at + plane}, y = {at + 2 * plane, at + 3 * plane};
-  const Chirp<T> chirp =
-      make_chirp(call.length(), call.chirp_lanes, call.turns, call.n, at + 4 * plane);
+  Chirp<T> chirp;
+  if (call.chirp_lanes > 0) {
+    chirp = make_chirp(call.length(), call.chirp_lanes, call.turns, call.n, at + 4 * plane);
+  }
   const auto step = call.kind == Kind::kRealToComplex      ? real_to_complex<T>
                     : call.kind == Kind::kComplexToComplex ? complex_to_complex<T>
                                                            : complex_to_real<T>;
@@ -276,17 +280,19 @@ bool compute_as(KernelContext& context, Transform<T> call, const Tensor& self, c
   const int64_t blocks = (call.lines + call.lanes - 1) / call.lanes;
   int64_t passes = 2;
   for (int64_t n = call.length(); n > 1; n /= 4) ++passes;
-  std::atomic<bool> done{true};
-  for_parts_with_scratch(context, blocks, call.length() * call.lanes * passes,
-                         call.scratch() * kFloats,
-                         [&](int64_t first, int64_t last, Span<float> scratch) {
-                           if (scratch.size() == 0) {
-                             done = false;
-                           } else {
-                             form(call, first, last, scratch.data());
-                           }
-                         });
-  return done;
+  for (;; call.chirp_lanes /= 2) {  // Fewer lines at once, or none, need less memory.
+    std::atomic<bool> done{true};
+    for_parts_with_scratch(context, blocks, call.length() * call.lanes * passes,
+                           call.scratch() * kFloats,
+                           [&](int64_t first, int64_t last, Span<float> scratch) {
+                             if (scratch.size() == 0) {
+                               done = false;
+                             } else {
+                               form(call, first, last, scratch.data());
+                             }
+                           });
+    if (done || call.chirp_lanes == 0) return done;
+  }
 }
 
 bool compute(KernelContext& context, const Transform<float>& call, const Tensor& self,

@@ -28,8 +28,8 @@ class Fft : public testing::TestWithParam<Level> {
     if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
   }
 
-  static void call(const char* name, std::initializer_list<EValue> slots) {
-    test::call_fast(name, slots, size_t{8} << 20);
+  void call(const char* name, std::initializer_list<EValue> slots) {
+    test::call_fast(name, slots, temp_);
   }
 
   template <typename T>
@@ -99,6 +99,8 @@ class Fft : public testing::TestWithParam<Level> {
     }
   }
 
+  size_t temp_ = size_t{8} << 20;
+
  private:
   std::mt19937 random_{5};
 };
@@ -117,6 +119,13 @@ TEST_P(Fft, ComplexLines) {
     }
   }
   if (!is_slow(101 * 103)) check_lines<float>(ScalarType::kFloat, 2, 101 * 103);
+}
+
+TEST_P(Fft, LittleTempMemory) {
+  temp_ = size_t{1} << 18;  // Enough for fewer lines at once, and for the definition.
+  for (const int32_t n : {1009, 7 * 1009}) {
+    if (!is_slow(n)) check_lines<float>(ScalarType::kFloat, 7, n);
+  }
 }
 
 TEST_P(Fft, RealLinesThereAndBack) {

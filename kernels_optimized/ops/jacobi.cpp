@@ -1,7 +1,7 @@
 // _linalg_eigh and _linalg_svd by the one-sided Jacobi method, as the portable kernels compute them
 // (kernels_portable/cores/jacobi.h), but in double precision and with contiguous columns, in temp
-// memory: pairs of columns are multiplied and rotated a vector at a time, and the length of a column
-// follows from the rotation.
+// memory: pairs of columns are multiplied and rotated a vector at a time, and the length of a
+// column follows from the rotation.
 
 #include <algorithm>
 #include <cmath>

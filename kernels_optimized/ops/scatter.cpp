@@ -1,5 +1,5 @@
-// scatter_add.out and scatter_reduce.two_out of float32, float64, int32 and int64: one loop for each
-// dtype and reduction, and rows at once where the index is expanded along them.
+// scatter_add.out and scatter_reduce.two_out of float32, float64, int32 and int64: one loop for
+// each dtype and reduction, and rows at once where the index is expanded along them.
 
 #include <cstdint>
 #include <string_view>

@@ -97,8 +97,8 @@ void nanmedian(Builder& b) {
 }
 
 // The most frequent value, the smallest of several, at its last occurrence, as PyTorch has it: runs
-// of equal values are numbered and their elements counted; all up to the end of the longest run have
-// at most its number.
+// of equal values are numbered and their elements counted; all up to the end of the longest run
+// have at most its number.
 void mode(Builder& b) {
   const Rows rows = rows_of(b);
   const Sorted order = sorted(b, rows.x, rows.dim);
