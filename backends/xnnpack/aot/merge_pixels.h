@@ -7,8 +7,8 @@
 //
 // XNNPACK's kernels take a fixed time for each tap of a window, and compute with at least four
 // channels at a time. Here a tap is four pixels, and a window gives the results of several places,
-// each with the filter's rows moved by its distance. What a place does not read has the weight 0, so
-// the sums are the same.
+// each with the filter's rows moved by its distance. What a place does not read has the weight 0,
+// so the sums are the same.
 
 #pragma once
 
