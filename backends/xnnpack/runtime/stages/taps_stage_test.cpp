@@ -1,5 +1,7 @@
 // Tests convolutions whose windows mostly lie in the padding, against their definition in double.
 
+#if defined(TAPER_OPTIMIZED)  // Without vectors there is no such stage.
+
 #include "backends/xnnpack/runtime/stages/taps_stage.h"
 
 #include <gtest/gtest.h>
@@ -141,3 +143,5 @@ TEST(TapsStage, LeavesTheRestToXnnpack) {
 
 }  // namespace
 }  // namespace taper::xnnpack
+
+#endif  // TAPER_OPTIMIZED

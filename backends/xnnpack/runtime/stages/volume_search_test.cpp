@@ -131,9 +131,11 @@ VolumeNodes found(Model model, uint32_t joint_uses = 1) {
   }
   const size_t last = graph.nodes().size() - 1;
   uses[graph.nodes()[last].inputs[0]] = joint_uses;
+#if defined(TAPER_OPTIMIZED)
   if (optimized::has_winograd()) {
     EXPECT_NE(WinogradStage::best_tile(graph.nodes()[last], graph.values()), 0u);
   }
+#endif
   return find_volume(graph, {uses.data(), uses.size()}, 0);
 }
 
