@@ -206,6 +206,7 @@ TABLES = [
 ]
 DOCUMENTS = [
     Document("docs/benchmarks.md", "scripts/bench_peers.sh --again", XNNPACK, ""),
+    Document("docs/benchmarks_breadth.md", "scripts/bench_peers.sh --breadth", XNNPACK, ""),
     Document("docs/models.md", "scripts/zoo.sh", COMPILER, ""),
     Document(
         "docs/quantisation.md",
