@@ -16,13 +16,12 @@ struct Axis {
   int64_t in, out, kernel, stride, padding, dilation;
   int64_t first = 0, count = 0;
 
-  // Whether any result reads a pixel of the image through the tap.
+  // Whether any result reads a pixel of the image through the tap: the first that lies at or behind
+  // the start of the image.
   bool reads(int64_t tap) const {
-    for (int64_t y = 0; y < out; ++y) {
-      const int64_t x = y * stride - padding + tap * dilation;
-      if (x >= 0 && x < in) return true;
-    }
-    return false;
+    const int64_t start = padding - tap * dilation;
+    const int64_t y = start > 0 ? (start + stride - 1) / stride : 0;
+    return y < out && y * stride - start < in;
   }
 
   // Whether the taps [begin, end) with an equal padding of both ends give all results.
@@ -48,8 +47,8 @@ struct Axis {
   }
 };
 
-// The least and greatest numbers that the arithmetic above can neither overflow nor count for long.
-constexpr int64_t kMost = int64_t{1} << 20;
+// What the arithmetic above neither overflows with nor takes long for.
+constexpr int64_t kMost = int64_t{1} << 20, kMostTaps = 1024;
 
 // The dimensions of a convolution; nothing if they are unknown or out of range.
 std::optional<std::vector<Axis>> axes_of(const Node& node) {
@@ -73,6 +72,7 @@ std::optional<std::vector<Axis>> axes_of(const Node& node) {
       const bool may_be_zero = i == 4;
       if (numbers[i] < (may_be_zero ? 0 : 1) || numbers[i] > kMost) return std::nullopt;
     }
+    if (numbers[2] > kMostTaps) return std::nullopt;
     axes.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]});
   }
   return axes;
