@@ -29,7 +29,7 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
 from sklearn.datasets import load_breast_cancer
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -241,12 +241,15 @@ def samples_of(name):
 
 
 def round_to_float16(model):
-    """Batch norms become part of convolutions first, as they do in taper."""
+    """Batch norms become part of the layers before them first, as they do in taper."""
     for parts in [m for m in model.modules() if isinstance(m, nn.Sequential)]:
         for i in range(len(parts) - 1):
             if isinstance(parts[i + 1], (nn.BatchNorm1d, nn.BatchNorm2d)):
                 if isinstance(parts[i], (nn.Conv1d, nn.Conv2d)):
                     parts[i] = fuse_conv_bn_eval(parts[i], parts[i + 1])
+                    parts[i + 1] = nn.Identity()
+                elif isinstance(parts[i], nn.Linear):
+                    parts[i] = fuse_linear_bn_eval(parts[i], parts[i + 1])
                     parts[i + 1] = nn.Identity()
     for weight in model.parameters():
         if weight.dim() >= 2:

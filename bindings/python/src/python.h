@@ -73,8 +73,8 @@ PyObject* text_of(const std::string& text);
 
 // Releases the interpreter's lock for the lifetime of this object. Where the interpreter has ended
 // meanwhile, the thread waits for the end of the process: Python before 3.14 would unwind it,
-// through objects that must not be destroyed without the lock. (That unwinding has no object to which
-// a reference could be bound.)
+// through objects that must not be destroyed without the lock. (That unwinding has no object to
+// which a reference could be bound.)
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
