@@ -9,20 +9,15 @@
 #include <limits>
 #include <vector>
 
-#include "kernels_optimized/engine/dispatch.h"
+#include "test/support/call_fast.h"
+#include "test/support/numbers.h"
 
 namespace taper::optimized {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+using test::numbers;
 
-std::vector<float> numbers(int64_t count, int64_t step) {
-  std::vector<float> all(static_cast<size_t>(count));
-  for (size_t i = 0; i < all.size(); ++i) {
-    all[i] = static_cast<float>(static_cast<int64_t>(i) * step % 97 - 48) / 32;
-  }
-  return all;
-}
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 struct Problem {
   WindowShape shape;
@@ -87,14 +82,7 @@ DepthwiseData within(float min, float max) {
   return data;
 }
 
-class Depthwise : public testing::TestWithParam<Level> {
- protected:
-  Depthwise() { limit_level(GetParam()); }
-  ~Depthwise() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-};
+class Depthwise : public test::AtEachLevel {};
 
 TEST_P(Depthwise, EveryWindowStepAndSize) {
   constexpr int64_t kWindows[][2] = {{5, 5}, {7, 7}, {9, 9}, {1, 31}, {1, 10}, {4, 5}, {11, 1}};

@@ -8,18 +8,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels_optimized/engine/dispatch.h"
+#include "test/support/call_fast.h"
+#include "test/support/numbers.h"
 
 namespace taper::optimized {
 namespace {
 
-std::vector<float> numbers(int64_t count, int64_t step) {
-  std::vector<float> all(static_cast<size_t>(count));
-  for (size_t i = 0; i < all.size(); ++i) {
-    all[i] = static_cast<float>(static_cast<int64_t>(i) * step % 97 - 48) / 32;
-  }
-  return all;
-}
+using test::numbers;
 
 struct Problem {
   GroupedShape shape;
@@ -81,14 +76,7 @@ struct Problem {
   }
 };
 
-class Grouped : public testing::TestWithParam<Level> {
- protected:
-  Grouped() { limit_level(GetParam()); }
-  ~Grouped() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-};
+class Grouped : public test::AtEachLevel {};
 
 TEST_P(Grouped, EveryGroupStepAndSize) {
   constexpr int64_t kGroups[][2] = {{1, 2}, {1, 4}, {2, 2}, {2, 4}, {3, 4}, {4, 4}, {8, 8}};

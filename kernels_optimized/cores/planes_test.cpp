@@ -8,18 +8,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels_optimized/engine/dispatch.h"
+#include "test/support/call_fast.h"
+#include "test/support/numbers.h"
 
 namespace taper::optimized {
 namespace {
 
-std::vector<float> numbers(int64_t count, int64_t step) {
-  std::vector<float> all(static_cast<size_t>(count));
-  for (size_t i = 0; i < all.size(); ++i) {
-    all[i] = static_cast<float>(static_cast<int64_t>(i) * step % 97 - 48) / 32;
-  }
-  return all;
-}
+using test::numbers;
 
 struct Problem {
   PlanesShape shape;
@@ -74,14 +69,13 @@ struct Problem {
   }
 };
 
-class Planes : public testing::TestWithParam<Level> {
+class Planes : public test::AtEachLevel {
  protected:
-  Planes() { limit_level(GetParam()); }
-  ~Planes() override { limit_level(Level::kAvx512); }
   void SetUp() override {
+    AtEachLevel::SetUp();
     PlanesShape least;
     least.channels = least.out_width = 1;
-    if (level() != GetParam() || !has_planes(least)) GTEST_SKIP() << "there are no such vectors";
+    if (!IsSkipped() && !has_planes(least)) GTEST_SKIP() << "there are no such vectors";
   }
 };
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "kernels_optimized/engine/dispatch.h"
 #include "kernels_optimized/kernel_table.h"
 #include "kernels_portable/engine/half.h"
+#include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
@@ -15,14 +15,8 @@ namespace {
 
 using test::TestTensor;
 
-class Convert : public testing::TestWithParam<Level> {
+class Convert : public test::AtEachLevel {
  protected:
-  Convert() { limit_level(GetParam()); }
-  ~Convert() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   static void copy(TestTensor& from, TestTensor& to) {
     EValue in(&*from), out(&*to), none;
     EValue blocking(false);

@@ -20,14 +20,8 @@ constexpr double kTwoPi = 6.283185307179586;
 template <typename T>
 constexpr double kTolerance = sizeof(T) == sizeof(float) ? 2e-6 : 4e-15;
 
-class Fft : public testing::TestWithParam<Level> {
+class Fft : public test::AtEachLevel {
  protected:
-  Fft() { limit_level(GetParam()); }
-  ~Fft() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   void call(const char* name, std::initializer_list<EValue> slots) {
     test::call_fast(name, slots, temp_);
   }

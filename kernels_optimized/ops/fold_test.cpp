@@ -8,8 +8,8 @@
 #include <numeric>
 #include <random>
 
-#include "kernels_optimized/engine/dispatch.h"
 #include "kernels_optimized/kernel_table.h"
+#include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
@@ -17,14 +17,8 @@ namespace {
 
 using test::TestTensor;
 
-class Folds : public testing::TestWithParam<Level> {
+class Folds : public test::AtEachLevel {
  protected:
-  Folds() { limit_level(GetParam()); }
-  ~Folds() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   static void call(const char* name, std::vector<EValue> slots) {
     std::vector<EValue*> args;
     for (EValue& slot : slots) args.push_back(&slot);

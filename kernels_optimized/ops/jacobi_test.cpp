@@ -52,13 +52,8 @@ double distance_from_orthogonal(Table& q, bool by_rows) {
   return worst;
 }
 
-class JacobiForms : public testing::TestWithParam<Level> {
+class JacobiForms : public test::AtEachLevel {
  protected:
-  JacobiForms() : limit_(GetParam()) {}
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   enum class Kind { kAny, kRepeated, kDeficient, kGraded };
 
   // Two matrices, symmetric if they are square.
@@ -90,7 +85,6 @@ class JacobiForms : public testing::TestWithParam<Level> {
   static constexpr Kind kKinds[] = {Kind::kAny, Kind::kRepeated, Kind::kDeficient, Kind::kGraded};
 
  private:
-  test::LevelLimit limit_;
   std::mt19937 random_{17};
 };
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "kernels_optimized/engine/dispatch.h"
 #include "kernels_optimized/kernel_table.h"
+#include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
@@ -20,14 +20,8 @@ struct Layer {
   bool has_points;
 };
 
-class PackedLinear : public testing::TestWithParam<Level> {
+class PackedLinear : public test::AtEachLevel {
  protected:
-  PackedLinear() { limit_level(GetParam()); }
-  ~PackedLinear() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
   float number() { return std::uniform_real_distribution<float>(-1, 1)(random_); }
 

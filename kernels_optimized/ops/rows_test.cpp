@@ -7,8 +7,8 @@
 #include <limits>
 #include <random>
 
-#include "kernels_optimized/engine/dispatch.h"
 #include "kernels_optimized/kernel_table.h"
+#include "test/support/call_fast.h"
 #include "test/support/test_tensor.h"
 
 namespace taper::optimized {
@@ -18,14 +18,8 @@ using test::TestTensor;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-class Rows : public testing::TestWithParam<Level> {
+class Rows : public test::AtEachLevel {
  protected:
-  Rows() { limit_level(GetParam()); }
-  ~Rows() override { limit_level(Level::kAvx512); }
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   static void call(const char* name, std::vector<EValue> slots) {
     std::vector<EValue*> args;
     for (EValue& slot : slots) args.push_back(&slot);

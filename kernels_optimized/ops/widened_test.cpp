@@ -21,13 +21,8 @@ using test::TestTensor;
 constexpr ScalarType kTypes[] = {ScalarType::kDouble, ScalarType::kBFloat16, ScalarType::kHalf,
                                  ScalarType::kInt,    ScalarType::kLong,     ScalarType::kByte};
 
-class WidenedForms : public testing::TestWithParam<Level> {
+class WidenedForms : public test::AtEachLevel {
  protected:
-  WidenedForms() : limit_(GetParam()) {}
-  void SetUp() override {
-    if (level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
-  }
-
   TestTensor numbers(ScalarType type, std::vector<int32_t> sizes,
                      std::vector<uint8_t> dim_order = {}) {
     TestTensor result(type, std::move(sizes), std::move(dim_order));
@@ -69,7 +64,6 @@ class WidenedForms : public testing::TestWithParam<Level> {
   }
 
  private:
-  test::LevelLimit limit_;
   std::mt19937 random_{7};
 };
 

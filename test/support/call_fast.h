@@ -20,6 +20,17 @@ struct LevelLimit {
   ~LevelLimit() { optimized::limit_level(optimized::Level::kAvx512); }
 };
 
+// A test at each of kLevels; skipped at those that the processor does not have.
+class AtEachLevel : public testing::TestWithParam<optimized::Level> {
+ protected:
+  void SetUp() override {
+    if (optimized::level() != GetParam()) GTEST_SKIP() << "the processor has no such vectors";
+  }
+
+ private:
+  LevelLimit limit_{GetParam()};
+};
+
 // Runs the kernel, which must succeed, with so many bytes of temp memory.
 inline void call_fast(const char* name, std::initializer_list<EValue> values, size_t temp = 0) {
   std::vector<EValue> slots(values);

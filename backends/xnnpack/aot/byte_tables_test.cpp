@@ -9,8 +9,6 @@
 namespace taper::xnnpack {
 namespace {
 
-const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
-
 // `function` computes %y of %d, which is bytes times 0.5 less 1.5.
 std::string between_bytes(const std::string& function) {
   return R"(  input %x: float32[2, 3]

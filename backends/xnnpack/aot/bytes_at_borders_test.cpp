@@ -7,11 +7,7 @@
 namespace taper::xnnpack {
 namespace {
 
-Compiled compile_all(const std::string& body) {
-  exir::PartitionOptions options;
-  options.groups = exir::Groups::kAll;
-  return compile(body, options);
-}
+Compiled compile_all(const std::string& body) { return compile(body, kAll); }
 
 // An image is transposed before it leaves: as bytes, if it is some.
 TEST(BytesAtBorders, AnImageOfBytesLeavesAsBytes) {

@@ -35,6 +35,9 @@ struct Compiled {
   }
 };
 
+// Takes groups of nodes, however little they gain.
+inline const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
+
 inline Compiled compile(const std::string& body, const exir::PartitionOptions& options = {}) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");

@@ -14,8 +14,6 @@ constexpr char kEntries[] = R"(  input %x: float32[2, 3, 4]
 )";
 
 // Also compiles groups that would not pay by themselves.
-const exir::PartitionOptions kAll = {exir::Groups::kAll, false};
-
 TEST(TaperNodes, ALayerNormIsOneNodeButForExecutorch) {
   const std::string text = std::string(kEntries) +
                            "  %n: float32[2, 3, 4], %s: float32[2, 3, 1], %t: float32[2, 3, 1] = "

@@ -8,9 +8,7 @@ namespace taper::xnnpack {
 namespace {
 
 std::vector<std::string> types(const std::string& body) {
-  exir::PartitionOptions options;
-  options.groups = exir::Groups::kAll;
-  return compile(body, options).graph->delegates.at(0)->computed_in;
+  return compile(body, kAll).graph->delegates.at(0)->computed_in;
 }
 
 constexpr char kSum[] = R"(  input %x: float32[2, 8]
