@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "backends/xnnpack/schema_generated.h"
@@ -16,6 +17,18 @@ inline constexpr char kTaperIdentifier[] = "XT01";
 // Whether a node kind is Taper's own, numbered from 200 on. ExecuTorch numbers its kinds from 1 on,
 // so kinds that it adds later get numbers below these.
 constexpr bool is_taper_kind(wire::NodeContent kind) { return kind >= wire::NodeContent::Swish; }
+
+// The most dimensions of a value: XNNPACK's limit.
+inline constexpr size_t kMaxRank = 6;
+
+// The kind of node that concatenates `count` values, from 2 to 5.
+inline constexpr size_t kMostConcatenated = 5;
+constexpr wire::NodeContent concatenation_of(size_t count) {
+  constexpr wire::NodeContent kKinds[] = {
+      wire::NodeContent::Concatenate2, wire::NodeContent::Concatenate3,
+      wire::NodeContent::Concatenate4, wire::NodeContent::Concatenate5};
+  return kKinds[count - 2];
+}
 
 // An extension of GlobalAvgPool2d: with this flag it computes the sum of the pixels, not the mean.
 inline constexpr uint32_t kSumFlag = 1 << 16;

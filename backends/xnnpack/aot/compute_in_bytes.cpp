@@ -12,6 +12,7 @@
 
 #include "backends/xnnpack/aot/byte_tables.h"
 #include "backends/xnnpack/aot/weight_forms.h"
+#include "backends/xnnpack/payload_format.h"
 #include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
@@ -234,8 +235,6 @@ class Converter {
   // A product of bytes with a column of ones, which is how tensors of floats are repeated, becomes
   // a concatenation.
   void repeat(NodeSpec& node) {
-    constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
-                                      NodeContent::Concatenate4, NodeContent::Concatenate5};
     if (node.kind != NodeContent::Multiply || source(node.inputs[0]) == kNone) return;
     const ValueSpec& ones = value(node.inputs[1]);
     const Dims &once = value(node.inputs[0]).dims, &repeated = value(node.output).dims;
@@ -245,10 +244,11 @@ class Converter {
     const exir::TensorData& data = list_.data(node.inputs[1]);
     const size_t times = data.bytes / sizeof(float);
     const auto* factors = reinterpret_cast<const float*>(data.data);
-    if (times < 2 || times > 5 ||
-        std::count(factors, factors + times, 1.0f) != static_cast<ptrdiff_t>(times))
+    if (times < 2 || times > kMostConcatenated ||
+        std::count(factors, factors + times, 1.0f) != static_cast<ptrdiff_t>(times)) {
       return;
-    node.kind = kKinds[times - 2];
+    }
+    node.kind = concatenation_of(times);
     node.inputs.assign(times, node.inputs[0]);
     node.list = {1};
   }

@@ -274,7 +274,6 @@ Id Lowering::transpose(Id x, const std::vector<uint32_t>& perm) {
 
 // A transpose of a transpose is a single one, or none, also if a reshape is between them.
 std::optional<Id> Lowering::joined_transpose(Id x, const std::vector<uint32_t>& perm) {
-  constexpr size_t kMostDims = 6;  // XNNPACK's limit.
   const NodeSpec* maker = out_.maker(x);
   if (maker == nullptr) return std::nullopt;
   MovedReshape moved{out_.dims(x), {}};
@@ -282,7 +281,7 @@ std::optional<Id> Lowering::joined_transpose(Id x, const std::vector<uint32_t>& 
     maker = out_.maker(maker->inputs[0]);
     if (maker == nullptr || maker->kind != NodeContent::Transpose) return std::nullopt;
     const auto found = reshape_before(out_.dims(maker->inputs[0]), maker->list, moved.dims);
-    if (!found || found->dims.size() > kMostDims || !may_be_sizes(found->dims)) return std::nullopt;
+    if (!found || found->dims.size() > kMaxRank || !may_be_sizes(found->dims)) return std::nullopt;
     moved = *found;
   } else if (maker->kind == NodeContent::Transpose) {
     moved = {out_.dims(maker->inputs[0]), maker->list};
@@ -351,17 +350,17 @@ Id Lowering::product(Id a, Id b, bool is_transposed) {
 // XNNPACK concatenates up to five tensors. Groups of five are concatenated, then groups of those,
 // so that no element is copied often.
 Id Lowering::concatenated(const std::vector<Id>& ids, size_t dim) {
-  constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
-                                    NodeContent::Concatenate4, NodeContent::Concatenate5};
   if (ids.size() == 1) return ids[0];
   std::vector<Id> groups;
-  for (size_t first = 0; ids.size() > 5 && first < ids.size(); first += 5) {
+  constexpr size_t kMost = kMostConcatenated;
+  for (size_t first = 0; ids.size() > kMost && first < ids.size(); first += kMost) {
     const auto begin = ids.begin() + static_cast<ptrdiff_t>(first);
-    groups.push_back(concatenated({begin, begin + std::min<ptrdiff_t>(5, ids.end() - begin)}, dim));
+    const auto count = std::min<ptrdiff_t>(kMost, ids.end() - begin);
+    groups.push_back(concatenated({begin, begin + count}, dim));
   }
   if (!groups.empty()) return concatenated(groups, dim);
   NodeSpec spec;
-  spec.kind = kKinds[ids.size() - 2];
+  spec.kind = concatenation_of(ids.size());
   spec.inputs = ids;
   spec.list = {static_cast<uint32_t>(dim)};
   Dims dims = out_.dims(ids[0]);

@@ -7,6 +7,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/descriptor.h"
+#include "backends/xnnpack/payload_format.h"
 #include "exir/ir/failure.h"
 
 namespace taper::xnnpack {
@@ -16,8 +17,6 @@ using exir::Graph;
 using exir::Node;
 using exir::Part;
 using exir::Value;
-
-constexpr size_t kMaxRank = 6;
 
 // PyTorch names sizes that do not follow from inputs u0, u1, ...
 bool is_data_dependent(const exir::Sym& size) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "backends/xnnpack/payload_format.h"
 #include "backends/xnnpack/schema_generated.h"
 #include "taper/backend.h"
 #include "taper/span.h"
@@ -15,7 +16,6 @@
 namespace taper::xnnpack {
 
 inline constexpr uint32_t kNone = UINT32_MAX;
-inline constexpr size_t kMaxRank = 6;  // XNNPACK's limit.
 
 struct Shape {
   uint32_t rank = 0;

@@ -4,8 +4,6 @@
 
 #include <pthreadpool.h>
 
-#include <new>
-
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
 
@@ -57,10 +55,7 @@ Status GroupedStage::build(const XnnNode& node, Span<const XnnValue> values, pth
   node_ = &node;
   pool_ = pool;
   shape_ = shape_of(node, values);
-  const auto size = static_cast<size_t>(optimized::grouped_filter_size(shape_));
-  filter_.reset(new (std::nothrow) float[size]);
-  TAPER_REQUIRE(filter_ != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the filters of a convolution");
+  TAPER_TRY(make_filters(optimized::grouped_filter_size(shape_), filter_));
   const float* filter = floats_of(input(node, values, 1));
   const int64_t out_step = is_depthwise(node) ? 1 : shape_.terms();
   const int64_t term_step = is_depthwise(node) ? shape_.out_channels : 1;

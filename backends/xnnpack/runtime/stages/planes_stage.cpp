@@ -4,8 +4,6 @@
 
 #include <pthreadpool.h>
 
-#include <new>
-
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
 
@@ -68,10 +66,7 @@ Status PlanesStage::build(uint32_t image, const XnnNode& convolution, Span<const
   node_ = &convolution;
   pool_ = pool;
   shape_ = shape_of(convolution, values);
-  const auto size = static_cast<size_t>(optimized::planes_filter_size(shape_));
-  filter_.reset(new (std::nothrow) float[size]);
-  TAPER_REQUIRE(filter_ != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the filters of a convolution");
+  TAPER_TRY(make_filters(optimized::planes_filter_size(shape_), filter_));
   optimized::pack_planes(shape_, floats_of(input(convolution, values, 1)), filter_.get());
   data_.filter = filter_.get();
   if (convolution.inputs[2] != kNone) data_.bias = floats_of(input(convolution, values, 2));

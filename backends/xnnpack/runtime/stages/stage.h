@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <new>
 
 #include "backends/xnnpack/runtime/graph/subgraph.h"
 #include "backends/xnnpack/runtime/stages/node_times.h"
@@ -41,6 +43,14 @@ class Stage {
   // Tells of the steps of the last run(). False if it does not know of any: then it is one step.
   virtual bool tell_steps(NodeTimes&) const { return false; }
 };
+
+// Memory for filters of a convolution that a stage packs by itself.
+inline Status make_filters(int64_t floats, std::unique_ptr<float[]>& filters) {
+  filters.reset(new (std::nothrow) float[static_cast<size_t>(floats)]);
+  TAPER_REQUIRE(filters != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the filters of a convolution");
+  return {};
+}
 
 inline Status status_of(xnn_status status, const char* text) {
   if (status == xnn_status_success) return {};

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/graph/window_shape.h"
@@ -82,9 +81,7 @@ Status TapsStage::build(const XnnNode& node, Span<const XnnValue> values, pthrea
   if (node.inputs[2] != kNone) bias_ = floats_of(input(node, values, 2));
   const int64_t taps = taps_of(shape_), blocks = (out_channels_ + kBlock - 1) / kBlock;
   panel_floats_ = optimized::panel_floats(shape_.channels, kBlock);
-  panels_.reset(new (std::nothrow) float[static_cast<size_t>(panel_floats_ * taps * blocks)]);
-  TAPER_REQUIRE(panels_ != nullptr, Error::kDelegateMemoryAllocationFailed,
-                "there is no memory for the filters of a convolution");
+  TAPER_TRY(make_filters(panel_floats_ * taps * blocks, panels_));
   const float* filter = floats_of(input(node, values, 1));
   const int64_t step = taps * shape_.channels;  // From one output channel to the next.
   for (int64_t i = 0; i < blocks * taps; ++i) {

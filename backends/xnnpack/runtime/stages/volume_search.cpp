@@ -2,6 +2,7 @@
 
 #include "backends/xnnpack/runtime/stages/volume_search.h"
 
+#include "backends/xnnpack/payload_format.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 
 namespace taper::xnnpack {
@@ -19,9 +20,9 @@ class Search {
   VolumeNodes run() {
     const XnnNode* pad = take(NodeContent::ConstantPad);
     if (pad != nullptr && !pads_depth(*pad)) return {};
-    uint32_t tapped[5] = {};
+    uint32_t tapped[kMostConcatenated] = {};
     while (const XnnNode* slice = take(NodeContent::Slice)) {
-      if (found_.taps_found == 5 || !is_tap(*slice, pad)) return {};
+      if (found_.taps_found == kMostConcatenated || !is_tap(*slice, pad)) return {};
       const XnnNode* images = take(NodeContent::Reshape);
       if (images == nullptr || !are_images(*images, *slice)) return {};
       tapped[found_.taps_found++] = images->output;
@@ -87,9 +88,7 @@ class Search {
   }
 
   bool concatenates(const uint32_t* tapped, uint32_t taps) {
-    constexpr NodeContent kKinds[] = {NodeContent::Concatenate2, NodeContent::Concatenate3,
-                                      NodeContent::Concatenate4, NodeContent::Concatenate5};
-    const XnnNode* joint = take(kKinds[taps - 2]);
+    const XnnNode* joint = take(concatenation_of(taps));
     if (joint == nullptr || joint->as<wire::Concatenate>().axis() != 3 || !is_read_once(*joint)) {
       return false;
     }
