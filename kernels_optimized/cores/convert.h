@@ -15,5 +15,7 @@ using Convert = bool (*)(ScalarType from, ScalarType to, const void* source, voi
 
 // Null if this processor has no vector form.
 Convert find_convert();
+// The same for a dtype of 16-bit floats, which it converts to float32 and back. Null for others.
+Convert find_narrow_convert(ScalarType narrow);
 
 }  // namespace taper::optimized

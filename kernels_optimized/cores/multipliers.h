@@ -5,9 +5,17 @@
 #pragma once
 
 #include "kernels_portable/cores/gemm.h"
+#include "kernels_portable/engine/compute.h"
 #include "taper/kernel.h"
 
 namespace taper::optimized {
+
+// True if all have one dtype that products take.
+template <typename... Tensors>
+bool share_dtype(const Tensor& first, const Tensors&... others) {
+  const ScalarType type = first.scalar_type();
+  return portable::is_computable(type) && ((others.scalar_type() == type) && ...);
+}
 
 // Takes the scratch memory from the context. False if there is too little, or no vector form for
 // this processor.

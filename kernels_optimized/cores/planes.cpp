@@ -47,6 +47,18 @@ void fill_panel(const PlanesShape& s, const float* image, int64_t out_row, float
   }
 }
 
+// The place in the panel of each term of the first result of a row, in the order of the filter.
+void find_places(const PlanesShape& s, int32_t* places) {
+  const int64_t width = panel_width(s);
+  for (int64_t k = 0; k < s.window_height; ++k) {
+    for (int64_t j = 0; j < s.window_width; ++j) {
+      for (int64_t c = 0; c < s.channels; ++c) {
+        *places++ = static_cast<int32_t>((k * s.channels + c) * width + j * s.dilation_across);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taper::optimized
 #endif
@@ -138,13 +150,8 @@ int64_t planes_block_form() { return kBlock; }
 void planes_form(const PlanesShape& s, const PlanesData& d, int64_t row, float* panel) {
   const int64_t image_size = s.channels * s.height * s.width;
   fill_panel(s, d.image + row / s.out_height * image_size, row % s.out_height, panel);
-  const int64_t width = panel_width(s);
   int32_t places[kMostTerms];
-  for (int64_t t = 0; t < s.terms(); ++t) {
-    const int64_t c = t % s.channels, place = t / s.channels;
-    const int64_t k = place / s.window_width, j = place % s.window_width;
-    places[t] = static_cast<int32_t>((k * s.channels + c) * width + j * s.dilation_across);
-  }
+  find_places(s, places);
   float* out = d.out + row * s.out_width * s.out_channels;
   for (int64_t first = 0; first < s.out_channels; first += kBlock) {
     const Block block{panel,

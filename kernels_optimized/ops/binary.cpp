@@ -114,10 +114,9 @@ bool binary_narrow(const KernelContext& context, Binary op, const Tensor& a, con
                    float scale, Tensor& out) {
   const ScalarType type = a.scalar_type(), single = ScalarType::kFloat;
   const Form form = TAPER_CHOOSE(Form, binary_form);
-  const Convert convert = find_convert();
-  if ((type != ScalarType::kHalf && type != ScalarType::kBFloat16) || b.scalar_type() != type ||
-      out.scalar_type() != type || form == nullptr || convert == nullptr ||
-      !convert(type, single, nullptr, nullptr, 0, 0) || a.dim() != b.dim() ||
+  const Convert convert = find_narrow_convert(type);
+  if (form == nullptr || convert == nullptr || b.scalar_type() != type ||
+      out.scalar_type() != type || a.dim() != b.dim() ||
       !std::equal(a.sizes().begin(), a.sizes().end(), b.sizes().begin()) ||
       !portable::same_dim_order(a, b) || !portable::same_dim_order(a, out) ||
       !out.resize(a.sizes()).ok()) {

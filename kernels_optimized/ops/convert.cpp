@@ -163,6 +163,14 @@ namespace taper::optimized {
 
 Convert find_convert() { return TAPER_CHOOSE(Convert, convert_form); }
 
+Convert find_narrow_convert(ScalarType narrow) {
+  const Convert convert = find_convert();
+  const bool is_narrow = narrow == ScalarType::kHalf || narrow == ScalarType::kBFloat16;
+  const bool does = is_narrow && convert != nullptr &&
+                    convert(narrow, ScalarType::kFloat, nullptr, nullptr, 0, 0);
+  return does ? convert : nullptr;
+}
+
 namespace {
 
 bool convert(const KernelContext& context, const Tensor& self, Tensor& out) {

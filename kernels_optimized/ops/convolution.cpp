@@ -6,17 +6,9 @@
 #include "kernels_optimized/cores/multipliers.h"
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/scratch.h"
-#include "kernels_portable/engine/compute.h"
 
 namespace taper::optimized {
 namespace {
-
-bool share_dtype(const Tensor& input, const Tensor& weight, const Tensor* bias, const Tensor& out) {
-  const ScalarType type = out.scalar_type();
-  return portable::is_computable(type) && input.scalar_type() == type &&
-         weight.scalar_type() == type && (bias == nullptr || bias->scalar_type() == type) &&
-         out.dim() == input.dim();
-}
 
 // REQUIRES: they share a dtype.
 bool are_plain(const Tensor& input, const Tensor& weight, const Tensor& out) {
@@ -35,7 +27,9 @@ bool resize(Tensor& out, const int64_t* sizes) {
 bool fast_convolution(KernelContext& context, const Tensor& input, const Tensor& weight,
                       const Tensor* bias, IntList stride, IntList padding, IntList dilation,
                       bool transposed, IntList output_padding, int64_t groups, Tensor& out) {
-  if (!share_dtype(input, weight, bias, out)) return false;
+  if (!share_dtype(out, input, weight, bias != nullptr ? *bias : out) || out.dim() != input.dim()) {
+    return false;
+  }
   portable::Convolution conv;
   int64_t sizes[portable::kSpatial + 2];
   const portable::ConvOptions options = {stride,     padding,        dilation,

@@ -10,7 +10,6 @@
 #include "kernels_optimized/engine/overlay.h"
 #include "kernels_optimized/engine/parallel.h"
 #include "kernels_portable/cores/matmul.h"
-#include "kernels_portable/engine/compute.h"
 
 namespace taper::optimized {
 namespace {
@@ -81,13 +80,6 @@ bool multiply_batch(KernelContext& context, ScalarType type, int64_t count, int6
                            if (!run_all(begin, end, run)) done = false;
                          });
   return done;
-}
-
-// True if all have one dtype that products take.
-template <typename... Tensors>
-bool share_dtype(const Tensor& first, const Tensors&... others) {
-  const ScalarType type = first.scalar_type();
-  return portable::is_computable(type) && ((others.scalar_type() == type) && ...);
 }
 
 bool resize(Tensor& out, std::initializer_list<int64_t> sizes) {

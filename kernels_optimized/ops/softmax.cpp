@@ -3,7 +3,6 @@
 // a few vectors of neighbours at a time.
 
 #include "kernels_optimized/cores/softmax.h"
-#include "kernels_optimized/cores/convert.h"
 
 #include <algorithm>
 #include <atomic>
@@ -200,10 +199,9 @@ bool narrow_softmax(KernelContext& context, const Tensor& self, int64_t dim, boo
                     Tensor& out) {
   const ScalarType type = self.scalar_type();
   const Form form = TAPER_CHOOSE(Form, softmax_form);
-  const Convert convert = find_convert();
-  if ((type != ScalarType::kHalf && type != ScalarType::kBFloat16) || out.scalar_type() != type ||
-      self.numel() == 0 || !self.is_contiguous() || !out.is_contiguous() || form == nullptr ||
-      convert == nullptr || !convert(type, ScalarType::kFloat, nullptr, nullptr, 0, 0) ||
+  const Convert convert = find_narrow_convert(type);
+  if (form == nullptr || convert == nullptr || out.scalar_type() != type || self.numel() == 0 ||
+      !self.is_contiguous() || !out.is_contiguous() ||
       !portable::wrap_dim(dim, self.dim(), &dim).ok() || dim != self.dim() - 1 ||
       !out.resize(self.sizes()).ok()) {
     return false;

@@ -246,11 +246,9 @@ bool narrow_unary(const KernelContext& context, Unary op, const Tensor& self, Te
                   const Parameters& parameters) {
   const ScalarType type = self.scalar_type();
   const Form form = TAPER_CHOOSE(Form, unary_form);
-  const Convert convert = find_convert();
-  if ((type != ScalarType::kHalf && type != ScalarType::kBFloat16) || out.scalar_type() != type ||
-      !portable::same_dim_order(self, out) || form == nullptr || convert == nullptr ||
-      !convert(type, ScalarType::kFloat, nullptr, nullptr, 0, 0) ||
-      !out.resize(self.sizes()).ok()) {
+  const Convert convert = find_narrow_convert(type);
+  if (form == nullptr || convert == nullptr || out.scalar_type() != type ||
+      !portable::same_dim_order(self, out) || !out.resize(self.sizes()).ok()) {
     return false;
   }
   const Narrow narrow = {form,
