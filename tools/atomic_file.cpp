@@ -33,7 +33,7 @@ int write_piece(int file, std::span<const uint8_t> bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(file, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
+    if (n <= 0) return n < 0 ? errno : EIO;
     bytes = bytes.subspan(static_cast<size_t>(n));
   }
   return 0;
@@ -158,6 +158,10 @@ std::string read_up_to(const std::string& path, size_t limit) {
     bytes.append(block, static_cast<size_t>(n));
   }
   ::close(file);
+  // Files that the system makes up as they are read state no size.
+  if (!unknown && bytes.size() < std::min<uintmax_t>(size, limit)) {
+    throw InputError("cannot read '" + path + "': it has become shorter meanwhile");
+  }
   return bytes;
 }
 

@@ -53,6 +53,7 @@ ModuleOptions module_options(const RunnerOptions& options, Span<const KernelTabl
   if (options.wrap_threads) result.pool = options.wrap_threads(result.pool);
   result.temp_bytes *= std::min(result.pool.threads, uint32_t{64});
   result.data_path = options.data_path;
+  result.load_mode = options.map_files ? LoadMode::kMmap : LoadMode::kFile;
   if (!options.key_path.empty()) result.check = signed_by(&key);
   result.max_memory_bytes = system::memory_of_machine();
   return result;

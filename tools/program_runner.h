@@ -56,6 +56,7 @@ struct RunnerOptions {
   std::function<BackendTable(const Backends&)> wrap_backends = nullptr;
   KernelTable aten = {};      // Kernels for operators that have none here (aten_kernels.h).
   std::string key_path = {};  // A public key, which must have signed the files; empty: any may run.
+  bool map_files = true;      // False: the program and the .ptd are read into memory.
 };
 
 struct Output {

@@ -4,6 +4,7 @@
 
 #include "exir/frontend/mapped_file.h"
 #include "exir/frontend/program_import.h"
+#include "exir/frontend/refuse.h"
 
 namespace taper::exir {
 namespace {
@@ -43,16 +44,6 @@ ExportedProgram import_archive(const Blob& file, const ImportOptions& options) {
   out.container = container.form;
   out.models = container.models;
   return out;
-}
-
-// Calls it; failures begin with the path.
-template <typename Read>
-auto naming(const std::string& path, const Read& read) {
-  try {
-    return read();
-  } catch (const Failure& failure) {
-    throw Failure(path + ": " + failure.what(), failure.diagnostics());
-  }
 }
 
 }  // namespace

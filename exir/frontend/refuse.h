@@ -18,6 +18,16 @@ namespace taper::exir {
 // The same for a diagnostic with more fields set.
 [[noreturn]] void refuse(Diagnostic diagnostic);
 
+// Calls it; failures begin with the path.
+template <typename Read>
+auto naming(const std::string& path, const Read& read) {
+  try {
+    return read();
+  } catch (const Failure& failure) {
+    throw Failure(path + ": " + failure.what(), failure.diagnostics());
+  }
+}
+
 // `name` between quotes, shortened to what fits a message.
 std::string in_quotes(std::string_view name);
 

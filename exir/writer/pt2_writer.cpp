@@ -7,6 +7,7 @@
 #include "exir/frontend/container.h"
 #include "exir/frontend/import.h"
 #include "exir/frontend/mapped_file.h"
+#include "exir/frontend/refuse.h"
 #include "exir/writer/json_text.h"
 #include "exir/writer/node_text.h"
 #include "exir/writer/program_text.h"
@@ -17,7 +18,9 @@ namespace {
 
 struct Original {
   Original(const std::string& path, std::string_view model)
-      : file(map_file(path)), budget(file.bytes.size()), container(file, budget) {
+      : file(naming(path, [&] { return map_file(path); })),
+        budget(file.bytes.size()),
+        container(file, budget) {
     container.open(model);
     text = container.archive->read_text(*container.archive->find(container.program_name));
     name = model.empty() ? container.models[0] : std::string(model);

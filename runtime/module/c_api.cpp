@@ -105,6 +105,7 @@ std::string read_options(const taper_options* given, Options* to) {
     module.temp_bytes *= std::min<uint32_t>(from->threads, 64);
   }
   module.memory = {from->take_memory, from->give_memory_back, from->memory_context};
+  if (from->copy_files != 0) module.load_mode = LoadMode::kFile;
   to->check = {from->check_file, from->check_context, {}};
   if (from->check_file != nullptr) module.check = {&AskedCheck::check, &to->check};
   return problems;

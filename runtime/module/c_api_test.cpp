@@ -12,6 +12,7 @@
 #include "test/support/guarded_program.h"
 #include "test/support/payload_backend.h"
 #include "test/support/program_builder.h"
+#include "test/support/scratch_folder.h"
 #include "test/support/test_kernels.h"
 
 namespace taper::test {
@@ -338,6 +339,22 @@ TEST_F(CApi, FilesAreUsedThatTheApplicationAccepts) {
   options_.check_file = [](void*, const void*, size_t, taper_error*) { return taper_code{99}; };
   expect_said(taper_open_memory(file_.words.data(), file_.size, &options_, &model_, &error_), 99,
               "the application refuses the file", "taper_open_memory");
+}
+
+TEST_F(CApi, AFileThatIsCopiedMayShrink) {
+  const ScratchFolder scratch;
+  const std::string path = scratch / "model.pte";
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(std::fwrite(file_.words.data(), 1, file_.size, file), file_.size);
+  std::fclose(file);
+  taper_close(model_);
+  options_.copy_files = 1;
+  EXPECT_EQ(taper_open_path(path.c_str(), &options_, &model_, &error_), TAPER_OK) << error_.message;
+  std::fclose(std::fopen(path.c_str(), "wb"));  // Nothing is left of it.
+  set("forward", 0, {1, 2});
+  set("forward", 2, {10, 20});
+  EXPECT_EQ(taper_run(model_, "forward", &error_), TAPER_OK) << error_.message;
 }
 
 TEST_F(CApi, ASecondThreadIsTurnedAway) {

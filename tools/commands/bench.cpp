@@ -34,6 +34,8 @@ CommandLine describe() {
          {"cache",
           "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
           "existing file is always used"},
+         {"no-mmap",
+          "Read the files into memory instead of mapping them: they may change meanwhile"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"json", "Print JSON: seconds and bytes"}}}}};
 }
@@ -121,8 +123,10 @@ int bench_command(int argc, char** argv) {
   const double seconds = line.number("seconds", 0, 86400);
   const auto threads = static_cast<uint32_t>(line.integer("threads", 1, 1024));
   const uint64_t idle_bytes = resident_memory().now_bytes;
-  ProgramRunner runner({line.file(), line.text("external-weights"), line.text("method"), threads,
-                        !line.given("portable-only"), line.given("cache")});
+  RunnerOptions options = {line.file(), line.text("external-weights"), line.text("method"),
+                           threads,     !line.given("portable-only"),  line.given("cache")};
+  options.map_files = !line.given("no-mmap");
+  ProgramRunner runner(options);
   print_note(runner.cache_note());
   print_note(runner.device_note());
   const std::vector<std::string> names = line.list("inputs");

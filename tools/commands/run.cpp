@@ -50,6 +50,8 @@ CommandLine describe() {
          {"cache",
           "Save what backends prepare (packed weights, compiled shaders) beside FILE.pte; an "
           "existing file is always used"},
+         {"no-mmap",
+          "Read the files into memory instead of mapping them: they may change meanwhile"},
          {"w,external-weights", "The .ptd that belongs to the program", "W.ptd"},
          {"key", "Run the files only if this public key has signed them", "KEY.pub.pem"}}}}};
 }
@@ -133,6 +135,7 @@ int run_command(int argc, char** argv) {
   }
   options.runner.aten = aten_kernels(aten_options_of(line));
   options.runner.key_path = line.text("key");
+  options.runner.map_files = !line.given("no-mmap");
   options.runner.make_cache = line.given("cache");
   options.inputs_given = line.given("inputs");
   options.inputs = line.list("inputs");

@@ -141,6 +141,9 @@ typedef struct taper_options {
   // model. Null: there is none.
   const void* data;
   size_t data_size;
+  // 1: files are read into the heap instead of being mapped, for folders in which others change
+  // files (a mapped file that shrinks stops the process).
+  int32_t copy_files;
 } taper_options;
 
 // Signed files: `taper sign` puts an Ed25519 signature behind the last byte of a file. To accept

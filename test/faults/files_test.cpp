@@ -1,0 +1,200 @@
+// Every read, write, mapping and renaming of a command's files goes wrong once: it fails, is
+// interrupted, moves one byte only, or finds that the file has ended. The command must do all the
+// same what it does otherwise, or end in one error that names a file; either way an output file is
+// the whole new one or still the old one, and nothing else is left behind.
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/devices.h"
+#include "test/faults/failing_files.h"
+#include "test/support/scratch_folder.h"
+#include "tools/atomic_file.h"
+#include "tools/commands.h"
+
+namespace taper::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOld = "the old file";
+
+struct Command {
+  std::string name;
+  std::vector<std::string> words;    // "@" stands for the folder.
+  std::vector<std::string> outputs;  // Files below the folder whose bytes are always the same.
+};
+
+void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
+
+struct Ended {
+  int code = -1;  // 128 + the number of a signal, if one ended it.
+  uint64_t calls = 0;
+  std::string errors;
+};
+
+// Runs the command in a process of its own, in which the n-th call that `fault` can befall does.
+Ended run_with(const Command& command, const std::string& folder, FileFault fault, uint64_t n) {
+  const ScratchFolder said;
+  std::vector<std::string> words = {"taper"};
+  for (const std::string& word : command.words) {
+    const size_t at = word.find('@');
+    words.push_back(at == word.npos ? word : std::string(word).replace(at, 1, folder));
+  }
+  auto* const calls = static_cast<uint64_t*>(
+      ::mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (std::freopen((said / "out").c_str(), "w", stdout) == nullptr) ::_exit(125);
+    if (std::freopen((said / "err").c_str(), "w", stderr) == nullptr) ::_exit(125);
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    fail_file_call(folder, fault, n);
+    const int code = tools::run_taper(static_cast<int>(arguments.size()), arguments.data());
+    *calls = file_calls();
+    std::fflush(nullptr);
+    ::_exit(code);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  const Ended ended = {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), *calls,
+                       tools::read_file(said / "err")};
+  ::munmap(calls, sizeof(uint64_t));
+  return ended;
+}
+
+Ended run_as_it_is(const std::vector<std::string>& words) {
+  return run_with({"", words, {}}, "", FileFault::kRefused, 0);
+}
+
+using Files = std::map<std::string, std::string>;  // Contents by path below the folder.
+
+Files files_of(const std::string& folder) {
+  Files files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files[fs::relative(entry.path(), folder)] = tools::read_file(entry.path());
+    }
+  }
+  return files;
+}
+
+class FailingFiles : public testing::TestWithParam<Command> {
+ protected:
+  // The folder before the command: its inputs, and old outputs.
+  void make(const std::string& folder) const {
+    fs::remove_all(folder);
+    fs::create_directories(folder + "/out");
+    for (const auto& [name, bytes] : inputs()) tools::write_file(folder + "/" + name, bytes);
+    for (const std::string& name : GetParam().outputs) tools::write_file(folder + "/" + name, kOld);
+  }
+
+  // What commands read.
+  static const Files& inputs() {
+    static const Files files = [] {
+      const ScratchFolder folder;
+      const std::string model = folder / "model";
+      for (const char* end : {".pt2", ".in0.npy", ".out0.npy"}) {
+        const std::string name = end[1] == 'p' ? "model.pt2" : end + 1;
+        fs::copy_file(TAPER_SOURCE_DIR "/test/models/data/causal_conv1d" + std::string(end),
+                      folder / name);
+      }
+      const Ended exported = run_as_it_is({"export", model + ".pt2", "-o", model + ".pte",
+                                           "--external-weights", model + ".ptd", "--debug-info"});
+      EXPECT_EQ(exported.code, 0) << exported.errors;
+      EXPECT_EQ(run_as_it_is({"sign", "--new-key", folder / "key.pem"}).code, 0);
+      return files_of(folder.path());
+    }();
+    return files;
+  }
+
+  // What the folder holds after the command has succeeded.
+  void expect_each_to_be_whole(const Files& before, const Files& expected, const Ended& ended) {
+    Files after = files_of(folder_);
+    for (const std::string& name : GetParam().outputs) {
+      const std::string bytes = after[name];
+      EXPECT_TRUE(bytes == expected.at(name) || (ended.code != 0 && bytes == kOld))
+          << name << " has " << bytes.size() << " bytes, the whole one "
+          << expected.at(name).size();
+      after[name] = before.at(name);
+    }
+    for (const auto& [name, bytes] : after) {
+      EXPECT_TRUE(before.count(name) != 0 || expected.count(name) != 0) << name << " is left";
+    }
+    if (ended.code == 0) return;
+    EXPECT_EQ(ended.code, 1) << ended.errors;
+    EXPECT_TRUE(ended.errors.starts_with("taper: error: ") &&
+                ended.errors.find(folder_) != std::string::npos)
+        << "'" << ended.errors << "' does not name a file";
+  }
+
+  void every_call_goes_wrong_once(FileFault fault) {
+    make(folder_);
+    const Files before = files_of(folder_);
+    const Ended clean = run_with(GetParam(), folder_, fault, 0);
+    ASSERT_EQ(clean.code, 0) << clean.errors;
+    const Files expected = files_of(folder_);
+    for (uint64_t n = 1; n <= clean.calls; ++n) {
+      SCOPED_TRACE("call " + std::to_string(n) + " of " + std::to_string(clean.calls));
+      make(folder_);
+      expect_each_to_be_whole(before, expected, run_with(GetParam(), folder_, fault, n));
+      if (HasFailure()) return;
+    }
+  }
+
+  ScratchFolder scratch_;
+  const std::string folder_ = scratch_ / "model";
+};
+
+TEST_P(FailingFiles, WhenACallFails) { every_call_goes_wrong_once(FileFault::kRefused); }
+
+TEST_P(FailingFiles, WhenASignalArrives) { every_call_goes_wrong_once(FileFault::kInterrupted); }
+
+TEST_P(FailingFiles, WhenOneByteMoves) { every_call_goes_wrong_once(FileFault::kPartial); }
+
+TEST_P(FailingFiles, WhenTheFileEnds) { every_call_goes_wrong_once(FileFault::kEnds); }
+
+std::vector<Command> commands() {
+  const std::string pt2 = "@/model.pt2", pte = "@/model.pte", weights = "@/model.ptd",
+                    in = "@/in0.npy";
+  std::vector<Command> all = {
+      {"check", {"check", pt2}, {}},
+      {"export",
+       {"export", pt2, "-o", "@/new.pte", "--external-weights", "@/new.ptd"},
+       {"new.pte", "new.ptd"}},
+      {"quantize", {"quantize", pt2, "-o", "@/new.pt2", "--weights", "int8"}, {"new.pt2"}},
+      {"run", {"run", pte, "-w", weights, "-i", in, "-o", "@/out"}, {"out/out0.npy"}},
+      {"run_copied",
+       {"run", pte, "-w", weights, "-i", in, "-o", "@/out", "--no-mmap"},
+       {"out/out0.npy"}},
+      {"verify", {"verify", pte, "-w", weights, "-i", in, "-e", "@/out0.npy"}, {}},
+      {"bench", {"bench", pte, "-w", weights, "-n", "1", "--warmup", "0"}, {}},
+      {"inspect", {"inspect", pte, "--json"}, {}},
+      {"view", {"view", pt2, "-o", "@/page.html"}, {}},  // A page tells of what went wrong, too.
+      {"compare", {"compare", pt2, pte, "-w", weights, "-i", in}, {}},
+      {"select", {"select", pte, "-o", "@/kernels.cpp"}, {"kernels.cpp"}},
+      {"bundle",
+       {"bundle", pte, "-w", weights, "-i", in, "-e", "@/out0.npy", "-o", "@/new.bpte"},
+       {"new.bpte"}},
+      {"sign", {"sign", pte, "--key", "@/key.pem", "-o", "@/signed.pte"}, {"signed.pte"}},
+  };
+  for (const DeviceDescriptor* device : backend_devices()) {
+    const std::string name = device->identity.name;
+    all.push_back(
+        {"export_for_" + name, {"export", pt2, "-o", "@/new.pte", "--backend", name}, {"new.pte"}});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, FailingFiles, testing::ValuesIn(commands()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace taper::test
