@@ -209,7 +209,8 @@ TEST(Cli, ExportReplacesNeitherTheModelNorItsOwnResults) {
   expect_one_error(run("taper", {"export", model, "-o", scratch / "m.pte", "-w", otherwise}), 1,
                    "is the model itself");
   expect_one_error(
-      run("taper", {"export", model, "-o", scratch / "m.pte", "-w", scratch / "m.pte"}), 1, "twice");
+      run("taper", {"export", model, "-o", scratch / "m.pte", "-w", scratch / "m.pte"}), 1,
+      "twice");
   EXPECT_EQ(tools::read_file(model), bytes);
   EXPECT_EQ(scratch.files(), std::vector<std::string>{"m.pt2"});
 }
