@@ -78,7 +78,7 @@ struct Tile {
   const uint8_t* x;
   int64_t first, count;
   const float* scales;
-  const int32_t* zeros;  // The byte four times. Null if it is that of layer.matrix.offset() for all.
+  const int32_t* zeros;  // The byte four times; null if it is the offset of the matrix for all.
 };
 
 // The byte in each of the four of a lane.
