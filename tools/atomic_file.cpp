@@ -93,6 +93,11 @@ void OutputFiles::add(const std::string& given, const Pieces& pieces) {
   }
   // A read-only file is refused, although renaming over it would succeed.
   if (kind == system::FileKind::kRegular && !system::may_write(path)) fail("write", given, errno);
+  for (const Pending& other : pending_) {
+    if (is_same_file(other.path, path)) {
+      throw InputError("cannot write '" + given + "' twice: two results have this name");
+    }
+  }
   const std::string temporary =
       path + ".tmp" + std::to_string(system::process_id()) + "_" + std::to_string(pending_.size());
   const int file = create(path, temporary);
@@ -128,6 +133,18 @@ void OutputFiles::commit() {
     file.temporary.clear();
   }
   pending_.clear();
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  const auto real = [](const std::string& path) {
+    std::error_code unknown;
+    const std::filesystem::path whole = std::filesystem::absolute(system::as_path(path), unknown);
+    const std::filesystem::path found = std::filesystem::weakly_canonical(whole, unknown);
+    return unknown ? whole : found;
+  };
+  std::error_code missing;
+  return std::filesystem::equivalent(system::as_path(a), system::as_path(b), missing) ||
+         real(a) == real(b);
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

@@ -38,7 +38,7 @@ class OutputFiles {
   ~OutputFiles();  // Removes the temporary files that were not committed.
 
   // Writes the bytes, or the concatenated pieces, to a temporary file next to `path`. Throws an
-  // InputError that names the path and the reason.
+  // InputError that names the path and the reason, also for a file that has been added already.
   void add(const std::string& path, std::string_view bytes);
   void add(const std::string& path, const std::vector<std::span<const uint8_t>>& pieces);
   // Moves every file into place. Throws InputError; files renamed before the failure stay renamed.
@@ -56,6 +56,9 @@ class OutputFiles {
   std::vector<Pending> pending_;
   std::function<void(uint64_t done, uint64_t total)> progress_;
 };
+
+// Whether both paths name one file, which need not exist yet.
+bool is_same_file(const std::string& a, const std::string& b);
 
 // Adds and commits one file.
 void write_file(const std::string& path, std::string_view bytes);

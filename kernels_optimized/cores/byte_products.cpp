@@ -33,6 +33,7 @@ using portable::PackedMatrix;
 constexpr int64_t kChunk = 64;     // Bytes of weights in a vector.
 constexpr int64_t kShift = 128;    // What is added to the input, so that it has no sign.
 constexpr int64_t kTileRows = 16;  // Rows of weights that stay in the cache.
+constexpr int64_t kAhead = 4096;   // How many bytes of weights are on their way to the cache.
 
 int64_t group_bytes(const PackedMatrix& matrix) {
   return (matrix.group_length() * matrix.bits + 7) / 8;
@@ -77,8 +78,13 @@ struct Tile {
   const uint8_t* x;
   int64_t first, count;
   const float* scales;
-  const int32_t* zeros;  // The byte four times.
+  const int32_t* zeros;  // The byte four times; null if it is the offset of the matrix for all.
 };
+
+// The byte in each of the four of a lane.
+int32_t in_lane(float zero) {
+  return static_cast<int32_t>(static_cast<uint8_t>(static_cast<int8_t>(zero)) * 0x01010101U);
+}
 
 // One number for each lane of a chunk: that of the group in which it lies.
 struct LaneGroups {
@@ -93,74 +99,107 @@ struct LaneGroups {
     for (int i = 0; i < 16; ++i) lanes[i] = static_cast<int32_t>(i * per_chunk / 16);
     index = _mm512_loadu_si512(lanes);
   }
-  TAPER_VNNI_INLINE __m512i lanes_of(const void* numbers, int64_t chunk) const {
-    const int64_t group = per_chunk == 1 ? chunk / chunks_per_group : chunk * per_chunk;
-    const int64_t left = std::min(per_chunk, groups - group);
-    const auto mask = static_cast<__mmask16>((1U << left) - 1);
-    const int32_t* from = static_cast<const int32_t*>(numbers) + group;
+  // The first group of a chunk.
+  TAPER_VNNI_INLINE int64_t group_of(int64_t chunk) const {
+    return per_chunk == 1 ? chunk / chunks_per_group : chunk * per_chunk;
+  }
+  // Those of the groups from `group` on that are there.
+  TAPER_VNNI_INLINE __mmask16 mask_of(int64_t group) const {
+    return static_cast<__mmask16>((1U << std::min(per_chunk, groups - group)) - 1);
+  }
+  // `from` points to the number of the first group of the chunk.
+  TAPER_VNNI_INLINE __m512i lanes_of(const void* from, __mmask16 mask) const {
     return _mm512_permutexvar_epi32(index, _mm512_maskz_loadu_epi32(mask, from));
   }
 };
 
-TAPER_VNNI_INLINE __m512i load_chunk(const uint8_t* from, int64_t left) {
-  if (left >= kChunk) return _mm512_loadu_si512(from);
-  return _mm512_maskz_loadu_epi8((uint64_t{1} << left) - 1, from);
+// The bytes of a chunk that are there, `left` being to come.
+TAPER_VNNI_INLINE __mmask64 mask_of_bytes(int64_t left) {
+  return left >= kChunk ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
 }
 
-// The sums for kRows rows of input from `row` on, and for the row of ones behind them all.
-template <int kBits, int kRows>
-TAPER_VNNI_INLINE void sum_row(const Tile& tile, const LaneGroups& lanes, int64_t row, int64_t n,
-                               __m512 (&sums)[kRows + 1]) {
+// For kWeights rows of weights from `n` on: their sums with kRows rows of input from `row` on, and
+// with the row of ones behind them all.
+template <int kBits, int kRows, int kWeights>
+TAPER_VNNI_INLINE void sum_rows(const Tile& tile, const LaneGroups& lanes, int64_t row, int64_t n,
+                                __m512 (&sums)[kWeights][kRows + 1]) {
   constexpr int kPerByte = 8 / kBits;
   const PackedMatrix& matrix = tile.layer.matrix;
-  const int64_t stride = arranged_row(matrix), bytes = matrix.row_bytes();
-  const uint8_t* inputs[kRows + 1];
-  for (int r = 0; r < kRows; ++r) inputs[r] = tile.x + (row + r) * stride;
-  inputs[kRows] = tile.x + tile.layer.rows() * stride;
+  const int64_t stride = arranged_row(matrix), bytes = matrix.row_bytes(), groups = lanes.groups;
+  const uint8_t* x = tile.x + row * stride;
+  const uint8_t* ones = tile.x + tile.layer.rows() * stride;
   const uint8_t* weights = static_cast<const uint8_t*>(matrix.weight->const_data()) + n * bytes;
-  const float* scales = tile.scales + (n - tile.first) * matrix.groups();
-  const int32_t* zeros = tile.zeros + (n - tile.first) * matrix.groups();
+  const float* scales = tile.scales + (n - tile.first) * groups;
+  const int32_t* zeros = tile.zeros == nullptr ? nullptr : tile.zeros + (n - tile.first) * groups;
   const __m512i mask = _mm512_set1_epi8((1 << (kBits % 8)) - 1);
-  for (__m512& sum : sums) sum = _mm512_setzero_ps();
+  const __m512i offset = _mm512_set1_epi8(static_cast<char>(matrix.offset()));
+  for (auto& each : sums) {
+    for (__m512& sum : each) sum = _mm512_setzero_ps();
+  }
   for (int64_t at = 0, chunk = 0; at < bytes; at += kChunk, ++chunk) {
-    __m512i packed = load_chunk(weights + at, bytes - at);
-    const __m512i zero = kBits == 8 ? packed : lanes.lanes_of(zeros, chunk);
-    __m512i products[kRows + 1];
-    for (__m512i& each : products) each = _mm512_setzero_si512();
-    for (int i = 0; i < kPerByte; ++i) {
-      __m512i integers = packed;
-      if (kBits < 8) {
-        integers = _mm512_sub_epi8(_mm512_and_si512(packed, mask), zero);
-        packed = _mm512_srli_epi16(packed, kBits);
+    const int64_t group = lanes.group_of(chunk);
+    const __mmask16 present = lanes.mask_of(group);
+    const __mmask64 bytes_present = mask_of_bytes(bytes - at);
+    for (int w = 0; w < kWeights; ++w) {
+      const uint8_t* from = weights + w * bytes + at;
+      _mm_prefetch(reinterpret_cast<const char*>(from + kAhead), _MM_HINT_T0);
+      __m512i packed = _mm512_maskz_loadu_epi8(bytes_present, from);
+      const __m512i zero =
+          zeros == nullptr ? offset : lanes.lanes_of(zeros + w * groups + group, present);
+      __m512i products[kRows + 1];
+      for (__m512i& each : products) each = _mm512_setzero_si512();
+      for (int i = 0; i < kPerByte; ++i) {
+        __m512i integers = packed;
+        if (kBits < 8) {
+          integers = _mm512_sub_epi8(_mm512_and_si512(packed, mask), zero);
+          packed = _mm512_srli_epi16(packed, kBits);
+        }
+        for (int r = 0; r <= kRows; ++r) {
+          const uint8_t* input = r < kRows ? x + r * stride : ones;
+          const __m512i bytes_of_input = _mm512_loadu_si512(input + at * kPerByte + i * kChunk);
+          products[r] = _mm512_dpbusd_epi32(products[r], bytes_of_input, integers);
+        }
       }
+      const __m512 scale =
+          _mm512_castsi512_ps(lanes.lanes_of(scales + w * groups + group, present));
       for (int r = 0; r <= kRows; ++r) {
-        const __m512i x = _mm512_loadu_si512(inputs[r] + at * kPerByte + i * kChunk);
-        products[r] = _mm512_dpbusd_epi32(products[r], x, integers);
+        sums[w][r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products[r]), scale, sums[w][r]);
       }
-    }
-    const __m512 scale = _mm512_castsi512_ps(lanes.lanes_of(scales, chunk));
-    for (int r = 0; r <= kRows; ++r) {
-      sums[r] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products[r]), scale, sums[r]);
     }
   }
 }
 
-template <int kBits, int kRows>
-TAPER_VNNI void multiply_rows(const Tile& tile, int64_t row) {
+// The part of the result for kRows rows of input and the weights of the tile, kWeights at a time.
+template <int kBits, int kRows, int kWeights>
+TAPER_VNNI int64_t multiply_columns(const Tile& tile, int64_t row, int64_t n) {
   const PackedLinear& layer = tile.layer;
   const LaneGroups lanes(layer.matrix);
-  for (int64_t n = tile.first; n < tile.first + tile.count; ++n) {
-    __m512 sums[kRows + 1];
-    sum_row<kBits, kRows>(tile, lanes, row, n, sums);
-    const float weights = _mm512_reduce_add_ps(sums[kRows]);
-    const float bias = layer.bias == nullptr ? 0 : layer.bias->const_data_ptr<float>()[n];
-    for (int r = 0; r < kRows; ++r) {
-      const auto shift = static_cast<float>(kShift + layer.input_zero_point(row + r));
-      const float sum = _mm512_reduce_add_ps(sums[r]) - shift * weights;
-      layer.out.mutable_data_ptr<float>()[(row + r) * layer.matrix.rows + n] =
-          sum * layer.input_scale(row + r) + bias;
+  const float* bias = layer.bias == nullptr ? nullptr : layer.bias->const_data_ptr<float>();
+  float* out = layer.out.mutable_data_ptr<float>() + row * layer.matrix.rows;
+  float shifts[kRows], scales[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    shifts[r] = static_cast<float>(kShift + layer.input_zero_point(row + r));
+    scales[r] = layer.input_scale(row + r);
+  }
+  for (; n + kWeights <= tile.first + tile.count; n += kWeights) {
+    __m512 sums[kWeights][kRows + 1];
+    sum_rows<kBits, kRows, kWeights>(tile, lanes, row, n, sums);
+    for (int w = 0; w < kWeights; ++w) {
+      for (int r = 0; r < kRows; ++r) {
+        const __m512 sum = _mm512_fnmadd_ps(_mm512_set1_ps(shifts[r]), sums[w][kRows], sums[w][r]);
+        out[r * layer.matrix.rows + n + w] =
+            _mm512_reduce_add_ps(sum) * scales[r] + (bias == nullptr ? 0 : bias[n + w]);
+      }
     }
   }
+  return n;
+}
+
+template <int kBits, int kRows>
+void multiply_rows(const Tile& tile, int64_t row) {
+  constexpr int kWeights = kRows == 1 ? 4 : kRows == 2 ? 2 : 1;
+  const int64_t n = multiply_columns<kBits, kRows, kWeights>(tile, row, tile.first);
+  if (kWeights > 1) multiply_columns<kBits, kRows, 1>(tile, row, n);
 }
 
 template <int kBits>
@@ -171,11 +210,6 @@ void multiply_tile(const Tile& tile) {
   for (; row + 4 <= rows; row += 4) multiply_rows<kBits, 4>(tile, row);
   for (; row + 2 <= rows; row += 2) multiply_rows<kBits, 2>(tile, row);
   if (row < rows) multiply_rows<kBits, 1>(tile, row);
-}
-
-// The byte in each of the four of a lane.
-int32_t in_lane(float zero) {
-  return static_cast<int32_t>(static_cast<uint8_t>(static_cast<int8_t>(zero)) * 0x01010101U);
 }
 
 #endif
@@ -225,24 +259,27 @@ void multiply_byte_rows(const PackedLinear& layer, const uint8_t* arranged, int6
                         int64_t end, void* scratch) {
 #if defined(__x86_64__)
   const PackedMatrix& matrix = layer.matrix;
-  const int64_t most = kTileRows * matrix.groups();
+  const int64_t groups = matrix.groups(), most = kTileRows * groups;
   auto* scales = static_cast<float*>(scratch);
   float* zeros = scales + most;
   auto* bytes = reinterpret_cast<int32_t*>(zeros);
   const bool has_points = matrix.zero_points != nullptr;
-  if (!has_points) std::fill_n(bytes, most, in_lane(static_cast<float>(matrix.offset())));
+  const bool are_floats = matrix.scales->scalar_type() == ScalarType::kFloat;
   for (int64_t first = begin; first < end; first += kTileRows) {
     const int64_t count = std::min(kTileRows, end - first);
+    Tile tile = {layer, arranged, first, count, scales, nullptr};
     if (has_points) {
       matrix.read_scales(first, count, scales, zeros);
-      for (int64_t i = 0; i < count * matrix.groups(); ++i) {
+      for (int64_t i = 0; i < count * groups; ++i) {
         const int32_t lane = in_lane(zeros[i]);
         std::memcpy(&bytes[i], &lane, sizeof(lane));
       }
+      tile.zeros = bytes;
+    } else if (are_floats) {
+      tile.scales = matrix.scales->const_data_ptr<float>() + first * groups;
     } else {
       matrix.read_scales(first, count, scales);
     }
-    const Tile tile = {layer, arranged, first, count, scales, bytes};
     if (matrix.bits == 2) multiply_tile<2>(tile);
     if (matrix.bits == 4) multiply_tile<4>(tile);
     if (matrix.bits == 8) multiply_tile<8>(tile);

@@ -199,6 +199,22 @@ TEST(Cli, AnArchiveWithSeveralModels) {
   EXPECT_EQ(run("taper", {"inspect", two, "--model", "half"}).code, 0);
 }
 
+TEST(Cli, ExportReplacesNeitherTheModelNorItsOwnResults) {
+  const ScratchFolder scratch;
+  const std::string model = scratch / "m.pt2";
+  const std::string bytes = tools::read_file(TAPER_SOURCE_DIR "/demo/digits.pt2");
+  tools::write_file(model, bytes);
+  const std::string otherwise = scratch / "./m.pt2";
+  expect_one_error(run("taper", {"export", model, "-o", otherwise}), 1, "is the model itself");
+  expect_one_error(run("taper", {"export", model, "-o", scratch / "m.pte", "-w", otherwise}), 1,
+                   "is the model itself");
+  expect_one_error(
+      run("taper", {"export", model, "-o", scratch / "m.pte", "-w", scratch / "m.pte"}), 1,
+      "twice");
+  EXPECT_EQ(tools::read_file(model), bytes);
+  EXPECT_EQ(scratch.files(), std::vector<std::string>{"m.pt2"});
+}
+
 TEST(Cli, DamagedProgramsAreRefusedInOneLine) {
   const ScratchFolder scratch;
   const std::string good = tools::read_file(adds(scratch));

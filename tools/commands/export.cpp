@@ -137,7 +137,18 @@ void write_sources(const ExportOptions& options, const std::string& pte) {
   files.commit();
 }
 
+// A model is not replaced by what is made of it.
+void check_not_written(const ExportOptions& options) {
+  for (const exir::ExportRequest::Method& method : options.request.methods) {
+    for (const std::string& path : {options.output, options.weights}) {
+      if (path.empty() || !is_same_file(path, method.path)) continue;
+      throw InputError("'" + path + "' is the model itself; write to another file");
+    }
+  }
+}
+
 void write(const ExportOptions& options, const exir::ExportResult& result) {
+  check_not_written(options);
   if (options.sources) return write_sources(options, result.files.pte.joined());
   Progress progress;
   OutputFiles files([&](uint64_t done, uint64_t total) { progress.show("writing", done, total); });

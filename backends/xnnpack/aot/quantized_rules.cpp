@@ -45,11 +45,34 @@ Id convert(Lowering& l, const Node& node, bool* image) {
   return l.out().add(std::move(spec), std::move(dims));
 }
 
+// The integers that the dtype of the quantised tensor has.
+int64_t least_of(const Node& node) {
+  return bytes_of(node)->type.dtype == ScalarType::kByte ? 0 : -128;
+}
+int64_t most_of(const Node& node) { return least_of(node) + 255; }
+
+// Clamps bytes to the range in which the node quantises, if that is not all of them.
+Id within_range(Lowering& l, const Node& node, Id bytes) {
+  const int64_t least = node.arg("quant_min").to_int(), most = node.arg("quant_max").to_int();
+  if (least == least_of(node) && most == most_of(node)) return bytes;
+  const double scale = node.arg("scale").to_double();
+  const int64_t zero_point = node.arg("zero_point").to_int();
+  NodeSpec spec;
+  spec.kind = NodeContent::Clamp;
+  spec.inputs = {bytes};
+  if (least > least_of(node)) spec.min = static_cast<float>((least - zero_point) * scale);
+  if (most < most_of(node)) spec.max = static_cast<float>((most - zero_point) * scale);
+  Dims dims = l.out().dims(bytes);
+  const Id y = l.out().add(std::move(spec), std::move(dims));
+  l.out().set_quantization(y, quantization_of(node));
+  return y;
+}
+
 void quantize(Lowering& l, const Node& node) {
   bool image;
   const Id y = convert(l, node, &image);
   l.out().set_quantization(y, quantization_of(node));
-  l.set_like(node.outputs[0], image, y);
+  l.set_like(node.outputs[0], image, within_range(l, node, y));
 }
 
 // Bytes that are an input of the call get the scale with which they are dequantised.
@@ -84,8 +107,8 @@ std::string refusal(const Node& node) {
   const bool makes_bytes = node.is(kToBytes);
   const Value* bytes = bytes_of(node);
   const Value* floats = makes_bytes ? tensor(node) : node.outputs[0];
-  const bool is_unsigned = bytes->type.dtype == ScalarType::kByte;
-  if ((bytes->type.dtype != ScalarType::kChar && !is_unsigned) ||
+  const ScalarType dtype = bytes->type.dtype;
+  if ((dtype != ScalarType::kChar && dtype != ScalarType::kByte) ||
       floats->type.dtype != ScalarType::kFloat) {
     return "it does not convert between float32 and int8";
   }
@@ -95,11 +118,12 @@ std::string refusal(const Node& node) {
   const auto scale = static_cast<float>(node.arg("scale").to_double());
   const int64_t zero_point = node.arg("zero_point").to_int();
   if (!is_scale(scale)) return "the scale is not a positive number";
-  const int64_t least = is_unsigned ? 0 : -128, most = least + 255;
+  const int64_t least = least_of(node), most = most_of(node);
   if (zero_point < least || zero_point > most) return "the zero point is out of range";
-  const bool whole =
-      node.arg("quant_min").to_int() == least && node.arg("quant_max").to_int() == most;
-  if (makes_bytes) return whole ? "" : "its range is not that of int8";
+  const int64_t low = node.arg("quant_min").to_int(), high = node.arg("quant_max").to_int();
+  if (makes_bytes) {
+    return least <= low && low < high && high <= most ? "" : "its range is not one of bytes";
+  }
   const bool is_known_scale = is_read_as_made(node) || takes_foreign_bytes(node);
   return is_known_scale ? "" : "its input was quantised with other parameters";
 }

@@ -403,6 +403,26 @@ TEST(XnnpackCompiler, BytesWithoutASignGetOne) {
             std::string::npos);
 }
 
+// QAT and processors whose products overflow leave out some integers: that is a clamp of the bytes.
+TEST(XnnpackCompiler, NarrowRangesOfBytesAreRangesOfLayers) {
+  const auto compiled = [](const char* range) {
+    const std::string how = ", 0.25, -1, " + std::string(range) + ", int8)\n";
+    return compile_bytes(
+        kBytes + ("  %p: int8[1, 2, 4, 4] = quantized_decomposed::quantize_per_tensor(%c" + how) +
+        "  %y: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%p" + how +
+        "  return %y");
+  };
+  const Compiled r = compiled("-64, 63");
+  ASSERT_EQ(r.kinds(), "Convert Transpose Conv2d* Transpose Convert");
+  const wire::XNode& conv = *r.payload().nodes()->Get(2);
+  EXPECT_EQ(conv.range()->min(), -63 * 0.25f);
+  EXPECT_EQ(conv.range()->max(), 64 * 0.25f);
+  const Compiled without_least = compiled("-127, 127");
+  EXPECT_EQ(without_least.payload().nodes()->Get(2)->range()->min(), -126 * 0.25f);
+  EXPECT_EQ(compiled("-128, 127").kinds(), "Convert Transpose Conv2d Transpose Convert");
+  EXPECT_NE(compiled("5, 5").kinds(), r.kinds());
+}
+
 TEST(XnnpackCompiler, ALayerOfFloatsHasWeightsOfBytes) {
   const Compiled r = compile_bytes(R"(  input %x: float32[3, 2]
   constant %w: float32[2, 2] = {0.5, 1, 0.75, -16}

@@ -84,6 +84,19 @@ class _Program:
         return tuple(make(each) if type(each) is _taper.Tensor else each for each in results)
 
 
+class _Nothing:
+    """What runs a graph that gives and writes nothing: AOT Autograd makes views of inputs itself."""
+
+    def takes(self, args):
+        return True
+
+    def is_stale(self, args):
+        return False
+
+    def __call__(self, args):
+        return ()
+
+
 class _Parted:
     """A program that Taper refuses as a whole: its parts, and the inputs that it writes.
 
@@ -254,6 +267,8 @@ class Graph:
         if written:  # What the graph writes stays an input, so that it is written where it lies.
             kept = [i for i in range(len(args)) if i in kept or f"held{i}" in written]
             exported = self._export(args, kept)
+        if not _parts.has_outputs(exported.graph):
+            return _Nothing()
         if _parts.random_nodes(exported.graph_module):
             return self._by_parts(exported, kept, None)
         try:
@@ -270,8 +285,10 @@ class Graph:
         shapes = tuple({d: Dim.AUTO(min=1, max=_bound(args[i].shape[d]))
                         for d in self._symbolic[i] if self._generalises} or None for i in kept)
         inputs = tuple(args[i].detach() for i in kept)
-        return torch.export.export(module, inputs, dynamic_shapes=(shapes,) if shapes else None,
-                                   strict=False)
+        exported = torch.export.export(module, inputs, dynamic_shapes=(shapes,) if shapes else None,
+                                       strict=False)
+        # What writes alone has outputs only in this form, and PyTorch saves no program without.
+        return exported if _parts.has_outputs(exported.graph) else exported.run_decompositions({})
 
     def _load(self, exported):
         options = {name: value for name, value in self._options.items()

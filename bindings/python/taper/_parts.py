@@ -66,6 +66,10 @@ def _has_effects(node):
     return node.is_impure() or node.target is torch.ops.higher_order.with_effects
 
 
+def has_outputs(graph):
+    return bool(next(node for node in graph.nodes if node.op == "output").args[0])
+
+
 def _is_item(node):
     return node.target is operator.getitem
 

@@ -147,6 +147,34 @@ class Compiled(unittest.TestCase):
         self.assertFalse(self.said)
 
 
+    def test_graphs_of_views_alone(self):
+        class Net(self.torch.nn.Module):
+            def __init__(self, function):
+                super().__init__()
+                self.function = function
+
+            def forward(self, x):
+                return self.function(x)
+
+        square, x = self.torch.randn(3, 3), self.torch.randn(4, 3)
+        for name in ("T", "mT", "H", "mH"):
+            for calls in ([(x,)] * 2, [(square,), (x,), (self.torch.randn(2, 5),)]):
+                with self.subTest(name=name):
+                    self.check(Net(lambda x: getattr(x, name)), calls)
+        self.check(Net(lambda x: [x.T, x[1:].mT, x.detach()]), [(x,)] * 2)
+
+    def test_graphs_that_only_write(self):
+        def write(x, y):
+            x.add_(y.T)
+
+        x = self.torch.zeros(3, 2)
+        fast = self.compiled(write)
+        for _ in range(3):
+            fast(x, self.torch.ones(2, 3))
+        self.assertTrue(self.torch.equal(x, self.torch.full((3, 2), 3.0)))
+        self.assertFalse(self.said)
+
+
 @reference.needs("transformers")
 class Models(unittest.TestCase):
     """Models as their libraries make them, small in width and depth alone."""
