@@ -5,11 +5,11 @@
     scripts/bench_peers.sh --compile --models resnet18,bert_mini --threads 1 --rounds 1
 
 For a model and a number of threads each backend has a process of its own; all are loaded at once and
-take turns. It needs a wheel and the peers' packages on PYTHONPATH.
+take turns. It needs a wheel and the peers' packages on PYTHONPATH. Results are kept in the folder
+--out, and not measured again.
 """
 
 import argparse
-import datetime
 import json
 import math
 import os
@@ -19,6 +19,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
+import provenance  # noqa: E402
+
 BACKENDS = ("eager", "taper", "inductor", "openvino")
 SECONDS = 1.0  # Of a backend's turn.
 LIMIT = 1e-3  # Largest difference from eager mode, of the largest number.
@@ -26,13 +29,11 @@ HEAD = """# torch.compile's backends
 
 Written by `scripts/bench_peers.sh --compile`. The models, weights and inputs are those of
 [benchmarks.md](benchmarks.md): full size, f32, batch 1, no gradients. Backends take turns, each in a
-process of its own; a figure is the median over {rounds} rounds of a round's median, and the ratio to
+process of its own; a figure is the median over the rounds of a round's median, and the ratio to
 Taper's is in parentheses (above 1 Taper is ahead). The first call compiles; Inductor starts with an
 empty cache, and OpenVINO gets the weights as constants (`prepare_freezing`), since its backend
 fails without that. Results that differ from eager mode's by more than {limit:g} of the largest number are
-listed below instead. PyTorch {torch} has no backend for ONNX Runtime any more.
-
-- Machine: {cpu}, {count} processors; PyTorch {torch}{openvino}. {date}.
+listed below instead. PyTorch has no backend for ONNX Runtime any more.
 """
 
 
@@ -108,21 +109,19 @@ class Process:
         self._log.close()
 
 
-def head(rounds):
+def versions():
+    """What was measured, and with what."""
     import torch
     try:
         import openvino
         version = ", OpenVINO " + openvino.__version__.partition("-")[0]
     except ImportError:
         version = ""
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        cpu = next(line.partition(": ")[2].strip() for line in file if line.startswith("model name"))
-    return HEAD.format(rounds=rounds, limit=LIMIT, torch=torch.__version__.partition("+")[0], cpu=cpu,
-                       count=os.cpu_count(), openvino=version, date=datetime.date.today())
+    return f"{provenance.line()} PyTorch {torch.__version__.partition('+')[0]}{version}."
 
 
 def measure(model, backends, threads, rounds):
-    """By backend: (seconds of the first call, seconds of a call); and what failed, and why."""
+    """A result: by backend the seconds of the first call and of a call, and why it failed."""
     figures, failures = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         processes = {name: Process(model, name, threads, folder) for name in backends}
@@ -139,7 +138,8 @@ def measure(model, backends, threads, rounds):
         for name, process in processes.items():
             figures[name] = process.first["first"], statistics.median(process.times)
             process.close()
-    return figures, failures
+    return {"figures": figures, "failures": failures, "measured": versions(),
+            "load": os.getloadavg()[0]}  # fmt: skip
 
 
 def table(rows, backends, title, index, scale):
@@ -163,21 +163,48 @@ def table(rows, backends, title, index, scale):
     return lines + ["| geometric mean of ratios | " + " | ".join(means) + " |"]
 
 
-def tables(models, backends, threads, rounds):
-    """Measures the models with so many threads; the lines of their tables."""
-    rows, failed = {}, []
-    for model in models:
-        began = time.monotonic()
-        rows[model], failures = measure(model, backends, threads, rounds)
-        print(f"{model}, {threads} threads: {time.monotonic() - began:.0f} s", flush=True)
-        failed += [f"- {model}, {name}: {reason}" for name, reason in failures.items()]
-    shown = f"{threads} thread" + "s" * (threads > 1)
-    lines = ["", f"## {shown[0].upper()}{shown[1:]}"]
-    lines += table(rows, backends, "Milliseconds of a call:", 1, 1e3)
+def tables(results, backends, threads):
+    """The lines of the tables for so many threads; none without results."""
+    rows = {key.split("/")[0]: result for key, result in results.items()
+            if key.endswith(f"/{threads}")}  # fmt: skip
+    if not rows:
+        return []
+    figures = {model: result["figures"] for model, result in rows.items()}
+    lines = ["", f"## {threads} thread" + "s" * (threads > 1)]
+    lines += table(figures, backends, "Milliseconds of a call:", 1, 1e3)
     compiling = [name for name in backends if name != "eager"]
-    lines += table(rows, compiling, "Seconds of the first call:", 0, 1)
+    lines += table(figures, compiling, "Seconds of the first call:", 0, 1)
+    failed = [f"- {model}, {name}: {reason}" for model, result in rows.items()
+              for name, reason in result["failures"].items()]  # fmt: skip
     lines += ["", *failed] if failed else []
-    return lines + ["", f"System load at the end: {os.getloadavg()[0]:.1f}"]
+    return lines + ["", f"Largest system load: {max(r['load'] for r in rows.values()):.1f}"]
+
+
+def report(results, backends):
+    """The whole report as text."""
+    measured = dict.fromkeys(result["measured"] for result in results.values())
+    lines = [HEAD.format(limit=LIMIT).rstrip(), "", *(f"- {line}" for line in measured)]
+    for threads in sorted({int(key.split("/")[1]) for key in results}):
+        lines += tables(results, backends, threads)
+    return "\n".join(lines) + "\n"
+
+
+class Results:
+    """The results in a folder, by "model/threads"."""
+
+    def __init__(self, folder):
+        os.makedirs(folder, exist_ok=True)
+        self._file = os.path.join(folder, "compiled.json")
+        self.kept = {}
+        if os.path.exists(self._file):
+            with open(self._file, encoding="utf-8") as file:
+                self.kept = json.load(file)
+
+    def keep(self, key, result):
+        self.kept[key] = result
+        with open(self._file + ".new", "w", encoding="utf-8") as file:
+            json.dump(self.kept, file, indent=1)
+        os.replace(self._file + ".new", self._file)
 
 
 def main():
@@ -191,13 +218,18 @@ def main():
     parser.add_argument("--backends", default=",".join(BACKENDS))
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--out", default="build/peers", help="the folder for results")
+    parser.add_argument("--again", action="store_true", help="repeat all measurements")
     parser.add_argument("--markdown", default=os.devnull, help="the file to write")
     options = parser.parse_args()
-    lines = [head(options.rounds).rstrip()]
+    backends, results = options.backends.split(","), Results(options.out)
     for threads in map(int, options.threads.split(",")):
-        lines += tables(options.models.split(","), options.backends.split(","), threads,
-                        options.rounds)
-    text = "\n".join(lines) + "\n"
+        for model in options.models.split(","):
+            key, began = f"{model}/{threads}", time.monotonic()
+            if key not in results.kept or options.again:
+                results.keep(key, measure(model, backends, threads, options.rounds))
+                print(f"{model}, {threads} threads: {time.monotonic() - began:.0f} s", flush=True)
+    text = report(results.kept, backends)
     print(text)
     with open(options.markdown, "w", encoding="utf-8") as file:
         file.write(text)
