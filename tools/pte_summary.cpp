@@ -130,6 +130,7 @@ class PlanReader {
       for (unsigned i = 0; i < count_of(delegate->compile_specs()); ++i) {
         summary.specs.push_back(spec_text(*delegate->compile_specs()->Get(i)));
       }
+      summary.views = CompileSpecs(delegate->compile_specs());
       method_.delegates.push_back(summary);
     }
   }

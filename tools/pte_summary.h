@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "taper/backend.h"
+
 namespace taper::tools {
 
 struct ValueSummary {
@@ -25,6 +27,7 @@ struct DelegateSummary {
   std::string id;
   uint64_t bytes = 0;
   std::vector<std::string> specs = {};   // "share_workspace=01": values in hexadecimal.
+  CompileSpecs views = CompileSpecs();   // The same, as views of the file that was read.
   std::optional<uint32_t> segment = {};  // Where the payload is, if not in the tables.
   std::string text = {};                 // The backend's description; empty if it has none.
 };

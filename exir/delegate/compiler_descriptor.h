@@ -56,9 +56,9 @@ struct CompilerDescriptor {
   BackendIdentity identity;
   std::span<const CompileOption> options;
   std::shared_ptr<const BackendCompiler> (*make)(const CompileOptions& options);
-  // Describes a payload in a few words for `taper inspect`; may be null. The payload is not
-  // trusted.
-  std::string (*inspect)(std::span<const uint8_t> payload);
+  // Describes a payload with its compile specs in a few words for `taper inspect`; may be null. The
+  // payload is not trusted.
+  std::string (*inspect)(std::span<const uint8_t> payload, CompileSpecs specs);
   // The remedy if the device half is not built: "run scripts/deps.sh xnnpack, then build".
   std::string_view remedy;
   // Parts of the names of its libraries, by which they are found in a linker map.

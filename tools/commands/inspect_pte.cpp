@@ -17,7 +17,7 @@ std::string payload_text(const DelegateSummary& delegate, const Program& program
     if (delegate.id != each->identity.delegate_id || each->inspect == nullptr) continue;
     if (!delegate.segment) return {};
     const Result<Span<const uint8_t>> payload = program.segment(*delegate.segment);
-    if (payload.ok()) return each->inspect({payload->data(), payload->size()});
+    if (payload.ok()) return each->inspect({payload->data(), payload->size()}, delegate.views);
   }
   return {};
 }
@@ -28,12 +28,14 @@ PteSummary inspect_pte(const std::string& path) {
   Module module(path);
   const Status status = module.load();
   if (!status.ok()) throw InputError(load_problem(module, status, path));
-  PteSummary summary = summarise_pte(read_file(path), path);
+  const std::string file = read_file(path);  // The summary has views of it.
+  PteSummary summary = summarise_pte(file, path);
   for (MethodSummary& method : summary.methods) {
     Result<MethodMeta> meta = module.method_meta(method.name);
     if (meta.ok()) method.method_bytes = meta->method_bytes();
     for (DelegateSummary& delegate : method.delegates) {
       delegate.text = payload_text(delegate, *module.program());
+      delegate.views = CompileSpecs();
     }
   }
   return summary;

@@ -74,7 +74,9 @@ std::string payload_text(const wire::BackendDelegate& delegate, const Program& p
     if (text_of(delegate.id()) != each->identity.delegate_id || each->inspect == nullptr) continue;
     if (data == nullptr || data->location() != wire::DataLocation::SEGMENT) return "";
     const Result<Span<const uint8_t>> payload = program.segment(data->index());
-    if (payload.ok()) return each->inspect({payload->data(), payload->size()});
+    if (!payload.ok()) continue;
+    const CompileSpecs specs(delegate.compile_specs());
+    return each->inspect({payload->data(), payload->size()}, specs);
   }
   return "";
 }

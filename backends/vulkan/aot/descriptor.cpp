@@ -25,18 +25,28 @@ constexpr CompileOption kOptions[] = {
      .help = "Elements that a group without products computes at least; below, it does not pay"},
     {.key = kForceHalf,
      .reader = CompileOption::Reader::kDevice,
-     .help = "Products take their factors as float16, with sums of float32; as --precision f16"},
+     .help = "Tensors on the device are float16, with sums of float32; as --precision f16"},
 };
 
 std::shared_ptr<const exir::BackendCompiler> make(const exir::CompileOptions& options) {
   return std::make_shared<VulkanCompiler>(options);
 }
 
+bool is_half(CompileSpecs specs) {
+  bool found = false;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const bool is_key = specs[i].key == kForceHalf && specs[i].value.size() == 1;
+    if (is_key) found = specs[i].value[0] != 0;
+  }
+  return found;
+}
+
 // "34 calls, with the least limits 41 dispatches, 35 barriers, 1234 bytes of constants, 512 of
 // arena (at least 480)": a device with other limits may need others.
-std::string inspect(std::span<const uint8_t> payload) {
+std::string inspect(std::span<const uint8_t> payload, CompileSpecs specs) {
   PayloadGraph graph;
   Status status = graph.read({payload.data(), payload.size()}, nullptr);
+  graph.in_half = is_half(specs);
   Plan plan;
   if (status.ok()) fuse(graph);
   if (status.ok()) status = plan.build(graph, Limits());
@@ -55,10 +65,7 @@ std::set<std::string> parts(std::span<const uint8_t> payload, CompileSpecs specs
   PayloadGraph graph;
   std::set<Shader> shaders;
   Status status = graph.read({payload.data(), payload.size()}, nullptr);
-  for (size_t i = 0; i < specs.size(); ++i) {
-    const bool is_half = specs[i].key == kForceHalf && specs[i].value.size() == 1;
-    if (is_half) graph.in_half = specs[i].value[0] != 0;
-  }
+  graph.in_half = is_half(specs);
   if (status.ok()) status = add_shaders(graph, shaders);
   std::set<std::string> names;
   for (size_t i = 0; i < shader_names().size(); ++i) {

@@ -212,7 +212,7 @@ bool Call::may_stay_view(ValueId id, const Walk& from) {
 }
 
 void Call::stay_view(size_t k, const Dims& dims, const Walk& from) {
-  const Operand out = result(k, dims, from.tensor.dtype);
+  const Operand out = half_result(k, dims, from.tensor.dtype);
   if (!ok()) return;
   if (!may_stay_view(out.id, from)) return copy(*this, dims, dense(out), from);
   Plan::OpenView& view = plan_.views_[out.id];
@@ -389,12 +389,13 @@ void Call::store_states() {
 
 void Call::alias(const Operand& source, const Dims& dims) {
   require(source.dims.numel() == dims.numel(), "a view has another number of elements");
-  const Operand view = result(dims, source.dtype);
+  const Operand view = half_result(dims, source.dtype);
   if (!ok()) return;
   if (!new_states_.empty())
     return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
   const ValueId root = plan_.places_[source.id].root;
-  if (plan_.outlives(view.id, root)) {
+  const bool widens = is_half(source) && plan_.views_[view.id].is_output;
+  if (widens || plan_.outlives(view.id, root)) {
     return copy(*this, dims, dense(view), dense({source.id, source.dtype, dims}));
   }
   plan_.places_[view.id].root = root;
@@ -483,39 +484,6 @@ bool Call::is_constant(const Operand& operand) const {
   return root.is_constant && !root.is_state;
 }
 
-bool Call::has_halves(const Operand& tensor) const {
-  const auto known = plan_.halves_.find(plan_.places_[tensor.id].root);
-  return known != plan_.halves_.end() && known->second.filled == tensor.dims.numel();
-}
-
-bool Call::halves(const Operand& tensor, Operand& made, bool& is_new) {
-  const ValueId root = plan_.places_[tensor.id].root;
-  const int64_t elements = tensor.dims.numel();
-  if (!ok() || plan_.places_[root].memory != Place::Memory::kArena || elements % 2 != 0) {
-    return false;
-  }
-  const auto known = plan_.halves_.find(root);
-  if (known == plan_.halves_.end()) {
-    if (plan_.is_placed_ || elements / 2 > INT32_MAX) return false;
-    made = add_temporary(elements / 2, /*is_shared=*/true);
-    plan_.halves_[root] = {made.id, elements};
-    is_new = true;
-    return true;
-  }
-  Plan::Halves& halves = known->second;
-  const Place& place = plan_.places_[halves.made];
-  const bool is_there =
-      !plan_.is_placed_ || (place.first <= plan_.call_ && plan_.call_ <= place.last &&
-                            static_cast<uint64_t>(elements) * 2 <= place.bytes);
-  if (!is_there || (halves.filled != 0 && halves.filled != elements)) return false;
-  is_new = halves.filled == 0;
-  halves.filled = elements;
-  made.id = halves.made;
-  made.dims.push_back(elements / 2);
-  plan_.note_use(made.id);
-  return true;
-}
-
 bool Call::shared(const Operand& constant, int64_t form, int64_t elements, Operand& made) {
   if (!ok()) return false;
   const Plan::SharedKey key = {plan_.places_[constant.id].root, form, elements};
@@ -545,12 +513,6 @@ Call& Call::dispatch(Shader shader) {
 Call& Call::constant(uint32_t value) {
   if (!ok()) return *this;
   last().constants[last().num_constants++] = value;
-  return *this;
-}
-
-Call& Call::bind(const Operand& operand, bool writes) {
-  if (!ok()) return *this;
-  last().bindings[last().num_bindings++] = {operand.id, writes};
   return *this;
 }
 

@@ -103,6 +103,13 @@ class Call {
   // that is a state is written at the end of the call, which may read the state until then.
   Operand result(size_t k, const Dims& dims, ScalarType dtype);
   Operand result(const Dims& dims, ScalarType dtype) { return result(0, dims, dtype); }
+  // The same, which may be stored as float16: for shaders that can, and numbers that are seldom
+  // beyond its range.
+  Operand half_result(size_t k, const Dims& dims, ScalarType dtype);
+  Operand half_result(const Dims& dims, ScalarType dtype) { return half_result(0, dims, dtype); }
+  bool is_half(const Operand& operand) const {
+    return operand.id < plan_.places_.size() && plan_.is_half(operand.id);
+  }
   // Result 0 is the same memory as `source`, as a view of other sizes.
   void alias(const Operand& source, const Dims& dims);
   // Whether result 0 may be a view, which is decided with the largest sizes: then it is `wanted`.
@@ -173,6 +180,8 @@ class Call {
   Call& groups(int64_t x, int64_t y = 1, int64_t z = 1);
   // As many workgroups of `per_group` as `items` need, in x and y: shaders count through both.
   Call& groups_for(int64_t items, int64_t per_group, int64_t z = 1);
+  // The same, of 256 threads, for those that make a word of `out` each.
+  Call& groups_for_words(const Operand& out);
 
  private:
   const PayloadValue& value(size_t i) const;
@@ -189,6 +198,7 @@ class Call {
   bool may_stay_view(ValueId id, const Walk& from);
   int64_t integer(const PayloadValue& value);
   Call& bind(const Operand& operand, bool writes);
+  Operand widened(ValueId root);
   Dispatch& last() { return plan_.dispatches_.back(); }
 
   struct NewState {

@@ -46,6 +46,7 @@ Status Plan::plan_calls(PayloadGraph& graph) {
   next_temporary_ = 0;
   rounding_.clear();
   for (auto& [root, halves] : halves_) halves.filled = 0;
+  for (auto& [root, floats] : widened_) floats.filled = 0;
   if (!is_placed_) place_values(graph);
   if (!is_placed_) find_uses(graph);
   if (!is_placed_) choices_.assign(graph.calls.size(), 0);

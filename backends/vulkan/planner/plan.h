@@ -7,7 +7,8 @@
 //     arena      %x 0..256   %y 256..1280   %z 0..1024                      %x is dead by then
 //
 // A tensor is dense, in PyTorch's order of dimensions. An element takes four bytes: float32 as it
-// is, integers and booleans as int32. Views share the place of what they view.
+// is, integers and booleans as int32. With PayloadGraph::in_half what calls compute for others may
+// be float16, two elements in a word. Views share the place of what they view.
 //
 // What is computed from constants alone is computed once, and kept beside them. Buffers that the
 // program writes, states, lie in memory of their own, which keeps what one execution leaves for the
@@ -28,7 +29,7 @@
 namespace taper::vulkan {
 
 enum class Shader : uint8_t {
-#define TAPER_SHADER(name) name,
+#define TAPER_SHADER(name, halves) name,
 #include "backends/vulkan/planner/shaders.def"
 #undef TAPER_SHADER
 };
@@ -60,6 +61,7 @@ struct Dispatch {
   bool barrier = false;  // Whether what was dispatched before must be complete.
   bool once = false;     // Whether it reads only constants, so that it runs when it is loaded.
   uint8_t num_constants = 0, num_bindings = 0, push_bytes = 0;
+  uint8_t halves = 0;                 // Which bindings are float16, a bit each.
   uint32_t call = 0;                  // The call that it is for.
   uint32_t groups[3] = {1, 1, 1};     // Workgroups.
   uint32_t constants[kMaxConstants];  // Specialisation constants, from 0 on.
@@ -77,6 +79,7 @@ struct Place {
   uint64_t bytes = 0;  // With the largest sizes; of a root.
   // Whether it is a constant whose elements of one byte lie side by side; of a root.
   bool has_bytes = false;
+  bool is_half = false;  // Whether its elements are float16; of a root.
   // The first and the last call that need it; of a root.
   uint32_t first = 0, last = 0;
 };
@@ -97,6 +100,9 @@ class Plan {
 
   // The calls whose factors are rounded to float16, in order.
   const std::vector<uint32_t>& rounding() const { return rounding_; }
+
+  // Whether a value is stored as float16.
+  bool is_half(ValueId value) const { return places_[places_[value].root].is_half; }
 
   const std::vector<Dispatch>& dispatches() const { return dispatches_; }
   // Indexed by ValueId; temporary tensors follow those of the graph.
@@ -129,7 +135,7 @@ class Plan {
   };
   using SharedKey = std::tuple<ValueId, int64_t, int64_t>;  // The constant, its form, elements.
 
-  // A tensor as float16: what it is stored as, and how many elements of it are, in this plan.
+  // A tensor in another width: what it is stored as, and how many elements of it are, in this plan.
   struct Halves {
     ValueId made;
     int64_t filled;
@@ -165,6 +171,7 @@ class Plan {
   std::vector<Temporary> temporaries_;   // In the order of calls.
   std::map<SharedKey, ValueId> shared_;  // Temporaries that calls share.
   std::map<ValueId, Halves> halves_;     // By the root of the tensor.
+  std::map<ValueId, Halves> widened_;    // Likewise: those of float16 as float32.
   size_t next_temporary_ = 0;
   std::vector<uint32_t> rounding_;
   std::vector<int64_t> choices_;  // Of each call: what it decided with the largest sizes.

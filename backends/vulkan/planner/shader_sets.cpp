@@ -10,7 +10,7 @@ namespace taper::vulkan {
 namespace {
 
 constexpr const char* kNames[] = {
-#define TAPER_SHADER(name) #name,
+#define TAPER_SHADER(name, halves) #name,
 #include "backends/vulkan/planner/shaders.def"
 #undef TAPER_SHADER
 };

@@ -58,10 +58,12 @@ Status clamp(KernelContext&, std::optional<double> least, std::optional<double> 
   return map(x, x, [=](float v) { return v != v ? v : std::min(std::max(v, low), high); });
 }
 
-// To the nearest float16; beyond 65504 that is infinity.
+// To the nearest float16; a number beyond 65504 becomes that, as in halves.glsl.
 float as_half(float x) {
+  constexpr float kLargest = 65504;
   const float size = std::fabs(x);
-  if (!(size < 65520)) return size != size ? x : std::copysign(kInfinity, x);
+  if (!(size < kInfinity)) return x;
+  if (size > kLargest) return std::copysign(kLargest, x);
   // The float16 next to 0 are 2^-24 apart, as floats from 0.5 to 1 are.
   if (size < 0x1p-14F) return std::copysign(size + 0.5F - 0.5F, x);
   uint32_t bits;

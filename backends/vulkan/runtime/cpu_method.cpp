@@ -71,6 +71,7 @@ Status CpuMethod::load(Span<const uint8_t> payload, const ConstantSource& source
   for (const PayloadCall& call : graph_.calls) {
     const Status added = add_call(call, context);
     if (added.error() != Error::kOperatorMissing) TAPER_TRY(added);
+    if (added.ok() && graph_.in_half) add_storing(call);
     if (!added.ok()) missing = added;
     ++call_;
   }
@@ -275,6 +276,20 @@ Status CpuMethod::add_rounding(const PayloadCall& from,
     TAPER_TRY(add_made(id, call, rounded[factor]));
   }
   return {};
+}
+
+// Results that a GPU stores as float16 are rounded in place.
+void CpuMethod::add_storing(const PayloadCall& from) {
+  const auto store = [&](int32_t id) {
+    const auto value = static_cast<ValueId>(id);
+    if (!values_[value].is_tensor() || !plan_.is_half(value)) return;
+    KernelCall& call = calls_.emplace_back();
+    call.from = &from;
+    call.kernel = find_cpu_kernel("vulkan::round_to_half");
+    call.args = {&values_[value], &values_[value]};
+  };
+  store(from.result());
+  for (const int32_t id : graph_.values[static_cast<size_t>(from.result())].values) store(id);
 }
 
 Status CpuMethod::add_argument(KernelCall& call, ValueId id) {

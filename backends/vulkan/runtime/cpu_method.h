@@ -68,6 +68,7 @@ class CpuMethod final : public Executable {
   Status add_scaling(const PayloadCall& from, EValue*& scaled);
   Status add_rounding(const PayloadCall& from, EValue* (&rounded)[Operator::kMostFactors]);
   bool is_rounding() const;
+  void add_storing(const PayloadCall& from);
   Status find_kernel(const PayloadCall& from, const BackendInitContext& context,
                      const Kernel*& kernel) const;
   Status add_argument(KernelCall& call, ValueId id);

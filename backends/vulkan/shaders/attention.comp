@@ -41,7 +41,8 @@ void load_queries(uint base, uint q0, uint from) {
   [[unroll]] for (uint e = 0; e < kQ * kDepth; e += kThreads) {
     uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
     bool inside = q0 + r < queries && from + c < depth;
-    q_tile[r * kStride + c] = inside ? rounded(queries_[base + (q0 + r) * q_row + from + c]) : 0.0;
+    float x = inside ? FLOAT(queries_, 1, base + (q0 + r) * q_row + from + c) : 0.0;
+    q_tile[r * kStride + c] = rounded(x);
   }
 }
 
@@ -49,7 +50,8 @@ void load_keys(uint base, uint k0, uint from) {
   [[unroll]] for (uint e = 0; e < kK * kDepth; e += kThreads) {
     uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
     bool inside = k0 + r < keys && from + c < depth;
-    k_tile[r * kStride + c] = inside ? rounded(keys_[base + (k0 + r) * k_row + from + c]) : 0.0;
+    float x = inside ? FLOAT(keys_, 2, base + (k0 + r) * k_row + from + c) : 0.0;
+    k_tile[r * kStride + c] = rounded(x);
   }
 }
 
@@ -57,7 +59,8 @@ void load_values(uint base, uint k0, uint from) {
   [[unroll]] for (uint e = 0; e < kK * kDepth; e += kThreads) {
     uint at = e + gl_LocalInvocationID.x, r = at / kDepth, c = at % kDepth;
     bool inside = k0 + r < keys && from + c < width;
-    k_tile[r * kStride + c] = inside ? rounded(values_[base + (k0 + r) * v_row + from + c]) : 0.0;
+    float x = inside ? FLOAT(values_, 3, base + (k0 + r) * v_row + from + c) : 0.0;
+    k_tile[r * kStride + c] = rounded(x);
   }
 }
 
@@ -179,10 +182,10 @@ void main() {
       uint to = ((z * gl_NumWorkGroups.z + gl_WorkGroupID.z) * queries + query) * (width + 2);
       [[unroll]] for (uint j = 0; j < kValueParts * kWidth; ++j) {
         uint c = j / kWidth * kDepth + column + 16 * (j % kWidth);
-        if (c < width) out_[to + c] = sums[i * kValueParts * kWidth + j];
+        if (c < width) out_[to + c] = floatBitsToUint(sums[i * kValueParts * kWidth + j]);
       }
-      if (column == 0) out_[to + width] = tops[i];
-      if (column == 0) out_[to + width + 1] = totals[i];
+      if (column == 0) out_[to + width] = floatBitsToUint(tops[i]);
+      if (column == 0) out_[to + width + 1] = floatBitsToUint(totals[i]);
       continue;
     }
     // A query that may look at no key gets zeros; without a mask all scores of -inf give NaN.
@@ -191,7 +194,8 @@ void main() {
     [[unroll]] for (uint j = 0; j < kValueParts * kWidth; ++j) {
       uint c = j / kWidth * kDepth + column + 16 * (j % kWidth);
       float sum = sums[i * kValueParts * kWidth + j];
-      if (c < width) out_[to + c] = is_empty ? 0.0 : sum / totals[i];
+      if (c >= width) continue;
+      STORE(out_, 0, to + c, floatBitsToUint(is_empty ? 0.0 : sum / totals[i]))
     }
   }
 }

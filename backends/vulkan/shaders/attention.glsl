@@ -9,10 +9,10 @@ const uint ADDED = 1u;   // To the scores.
 const uint CHOICE = 2u;  // Of the keys that count.
 const uint CAUSAL = 3u;  // Keys up to the query's own place count.
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
-layout(binding = 1) readonly buffer Queries { float queries_[]; };
-layout(binding = 2) readonly buffer Keys { float keys_[]; };
-layout(binding = 3) readonly buffer Values { float values_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer Queries { uint queries_[]; };
+layout(binding = 2) readonly buffer Keys { uint keys_[]; };
+layout(binding = 3) readonly buffer Values { uint values_[]; };
 layout(binding = 4) readonly buffer Mask { uint mask_[]; };
 
 layout(push_constant) uniform Push {
@@ -34,7 +34,7 @@ float masked(float score, uint base, uint query, uint key) {
   if (key >= keys || query >= queries) return -INFINITY;
   if (MASK == CAUSAL) return key <= query + first ? score : -INFINITY;
   if (MASK == NO_MASK) return score;
-  uint word = mask_[base + query * mask_row + key * mask_column];
+  uint word = ELEMENT(mask_, 4, base + query * mask_row + key * mask_column);
   if (MASK == CHOICE) return word != 0u ? score : -INFINITY;
   return score + uintBitsToFloat(word);
 }

@@ -4,13 +4,14 @@
 
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint HAS_MASK = 0;
 
 const uint AT_ONCE = 8;
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer Parts { float parts_[]; };  // Sums, largest score, total.
 
 layout(push_constant) uniform Push {
@@ -48,6 +49,6 @@ void main() {
     }
   }
   bool is_empty = total == 0.0 && HAS_MASK != 0u;
-  out_[z / heads * out_batch + z % heads * out_head + query * out_row + c] =
-      is_empty ? 0.0 : sum / total;
+  uint to = z / heads * out_batch + z % heads * out_head + query * out_row + c;
+  STORE(out_, 0, to, floatBitsToUint(is_empty ? 0.0 : sum / total))
 }

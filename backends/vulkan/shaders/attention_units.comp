@@ -26,6 +26,9 @@ layout(constant_id = 5) const uint WIDE = 0;     // Whether rows are read four e
 layout(binding = 1) readonly buffer QueriesWide { vec4 queries_wide_[]; };
 layout(binding = 2) readonly buffer KeysWide { vec4 keys_wide_[]; };
 layout(binding = 3) readonly buffer ValuesWide { vec4 values_wide_[]; };
+layout(binding = 1) readonly buffer QueriesPacked { uvec2 queries_packed_[]; };
+layout(binding = 2) readonly buffer KeysPacked { uvec2 keys_packed_[]; };
+layout(binding = 3) readonly buffer ValuesPacked { uvec2 values_packed_[]; };
 
 const uint kK = 32;
 const uint kQ = 16 * kSubgroups;
@@ -51,7 +54,7 @@ uvec4 halves_of(float x[8]) {
 
 // Fills a tile of `rows` rows with elements of a tensor, from row r0 on; what is beyond its `count`
 // rows of `length` elements is zero. All loads are under way at once.
-#define LOAD(tile, rows, columns, from, from_wide, base, row, r0, count, length)               \
+#define LOAD(tile, rows, columns, from, binding_, base, row, r0, count, length)                \
   [[unroll]] for (uint first_ = 0; first_ < (rows) * ((columns) / 8); first_ += kThreads) {    \
     uint e = first_ + gl_LocalInvocationID.x;                                                  \
     uint r = e / ((columns) / 8), c = e % ((columns) / 8) * 8;                                 \
@@ -59,13 +62,19 @@ uvec4 halves_of(float x[8]) {
     uint at = (base) + (inside ? (r0) + r : 0u) * (row) + c;                                   \
     uvec4 eight;                                                                               \
     if (WIDE != 0u) {                                                                          \
-      vec4 low = from_wide[c < (length) ? at / 4 : 0u];                                        \
-      vec4 high = from_wide[c + 4 < (length) ? at / 4 + 1 : 0u];                               \
-      eight = uvec4(c < (length) ? packed(low) : uvec2(0),                                     \
-                    c + 4 < (length) ? packed(high) : uvec2(0));                               \
+      uint low = c < (length) ? at / 4 : 0u, high = c + 4 < (length) ? at / 4 + 1 : 0u;        \
+      if (IS_HALF(binding_)) {                                                                 \
+        eight = uvec4(from##packed_[low], from##packed_[high]);                                \
+      } else {                                                                                 \
+        eight = uvec4(packed(from##wide_[low]), packed(from##wide_[high]));                    \
+      }                                                                                        \
+      if (c >= (length)) eight.xy = uvec2(0);                                                  \
+      if (c + 4 >= (length)) eight.zw = uvec2(0);                                              \
     } else {                                                                                   \
       float x[8];                                                                              \
-      [[unroll]] for (uint j = 0; j < 8; ++j) x[j] = c + j < (length) ? from[at + j] : 0.0;    \
+      [[unroll]] for (uint j = 0; j < 8; ++j) {                                                \
+        x[j] = c + j < (length) ? FLOAT(from, binding_, at + j) : 0.0;                         \
+      }                                                                                        \
       eight = halves_of(x);                                                                    \
     }                                                                                          \
     if (e < (rows) * ((columns) / 8)) {                                                        \
@@ -87,7 +96,7 @@ void main() {
   uint lane0 = gl_SubgroupID * 16 * kLanes + gl_SubgroupInvocationID / kLanes * kLanes;
   uint lane = lane0 + gl_SubgroupInvocationID % kLanes;
 
-  LOAD(weights, kQ, kDepth, queries_, queries_wide_, q_base, q_row, q0, queries, depth)
+  LOAD(weights, kQ, kDepth, queries_, 1, q_base, q_row, q0, queries, depth)
   barrier();
   coopmat<float16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseA> qs[kDepth / 16];
   [[unroll]] for (uint d = 0; d < kDepth / 16; ++d) {
@@ -109,8 +118,8 @@ void main() {
       uint words[kMasks];
       [[unroll]] for (uint i = 0; i < kMasks; ++i) {
         uint e = i * kThreads + gl_LocalInvocationID.x;
-        words[i] = mask_[mask_base + min(q0 + e / kK, queries - 1) * mask_row +
-                         min(k0 + e % kK, keys - 1) * mask_column];
+        words[i] = ELEMENT(mask_, 4, mask_base + min(q0 + e / kK, queries - 1) * mask_row +
+                                         min(k0 + e % kK, keys - 1) * mask_column);
       }
       bool counts = false;
       [[unroll]] for (uint i = 0; i < kMasks; ++i) {
@@ -124,8 +133,8 @@ void main() {
       barrier();
       if (some_key_counts == 0u) continue;
     }
-    LOAD(k_tile, kK, kDepth, keys_, keys_wide_, k_base, k_row, k0, keys, depth)
-    LOAD(v_tile, kK, kWidth, values_, values_wide_, v_base, v_row, k0, keys, width)
+    LOAD(k_tile, kK, kDepth, keys_, 2, k_base, k_row, k0, keys, depth)
+    LOAD(v_tile, kK, kWidth, values_, 3, v_base, v_row, k0, keys, width)
     barrier();
 
     [[unroll]] for (uint j = 0; j < kK / 16; ++j) {
@@ -198,6 +207,7 @@ void main() {
   }
   // A query that may look at no key gets zeros; without a mask all scores of -inf give NaN.
   bool is_empty = total == 0.0 && (MASK != NO_MASK || keys == 0u);
+  bool in_quads = ((width | out_batch | out_head | out_row) & 3u) == 0u;
   uint to = batch * out_batch + head * out_head + query * out_row;
   [[unroll]] for (uint i = 0; i < kWidth / 16; ++i) {
     subgroupBarrier();
@@ -206,9 +216,17 @@ void main() {
     [[unroll]] for (uint j = 0; j < 4 / kLanes; ++j) {
       uint c = gl_SubgroupInvocationID % kLanes * (4 / kLanes) + j;
       vec4 four = scores[row * kScoreRow + c];
+      four = is_empty ? vec4(0.0) : four / total;
+      uint at = i * 16 + c * 4;
+      if (query >= queries || at >= width) continue;
+      if (IS_HALF(0) && in_quads) {
+        uvec2 halves = packed(four);
+        out_[(to + at) / 2] = halves.x;
+        out_[(to + at) / 2 + 1] = halves.y;
+        continue;
+      }
       [[unroll]] for (uint e = 0; e < 4; ++e) {
-        uint at = i * 16 + c * 4 + e;
-        if (query < queries && at < width) out_[to + at] = is_empty ? 0.0 : four[e] / total;
+        if (at + e < width) STORE(out_, 0, to + at + e, floatBitsToUint(four[e]))
       }
     }
   }

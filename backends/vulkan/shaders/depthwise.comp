@@ -5,6 +5,7 @@
 #include "bytes.glsl"
 #include "common.glsl"
 #include "epilogue.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint WINDOW_D = 1;
@@ -16,10 +17,10 @@ layout(constant_id = 5) const uint RESIDUAL = 0;  // As Residual in planner/epil
 layout(constant_id = 6) const uint BYTES = 0;     // Whether weights are bytes with a scale each row.
 
 layout(binding = 0) writeonly buffer Out { uint out_[]; };
-layout(binding = 1) readonly buffer Image { float image_[]; };
+layout(binding = 1) readonly buffer Image { uint image_[]; };
 layout(binding = 2) readonly buffer Weights { float weights_[]; };
-layout(binding = 3) readonly buffer Bias { float bias_[]; };
-layout(binding = 4) readonly buffer Residual { float residual_[]; };
+layout(binding = 3) readonly buffer Bias { uint bias_[]; };
+layout(binding = 4) readonly buffer Residual { uint residual_[]; };
 layout(binding = 2) readonly buffer WeightBytes { uint weight_bytes_[]; };
 layout(binding = 5) readonly buffer Scales { float scales_[]; };
 
@@ -40,9 +41,7 @@ float weight_at(uint at) {
   return BYTES != 0u ? signed_byte(weight_bytes_[at / 4], at % 4) : weights_[at];
 }
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   int rest = int(index);
   int x = rest % out_width; rest /= out_width;
   int y = rest % out_height; rest /= out_height;
@@ -50,7 +49,7 @@ void main() {
   int channel = rest % out_channels;
   int image = rest / out_channels;
 
-  float sum = BIAS != 0u ? bias_[channel] : 0.0;
+  float sum = BIAS != 0u ? FLOAT(bias_, 3, channel) : 0.0;
   int first_in = channel / group_out * group_in;
   uint window = uint(channel) * row;
   float scale = BYTES != 0u ? scales_[channel] : 1.0;
@@ -63,7 +62,8 @@ void main() {
         for (int kw = 0; kw < int(WINDOW_W); ++kw) {
           int iw = x * stride_w - pad_w + kw * dilation_w;
           bool inside = id >= 0 && id < depth && ih >= 0 && ih < height && iw >= 0 && iw < width;
-          float pixel = inside ? image_[((plane + id) * height + ih) * width + iw] : 0.0;
+          int from = ((plane + id) * height + ih) * width + iw;
+          float pixel = inside ? FLOAT(image_, 1, from) : 0.0;
           uint place = uint((kd * int(WINDOW_H) + kh) * int(WINDOW_W) + kw);
           sum = fma(pixel, weight_at(window + place * step_) * scale, sum);
         }
@@ -71,6 +71,8 @@ void main() {
     }
     window += plane_;
   }
-  float other = RESIDUAL != 0u ? residual_[index] : 0.0;
-  out_[index] = result_word(ACTIVATION, RESIDUAL, sum, other, ending);
+  float other = RESIDUAL != 0u ? FLOAT(residual_, 4, index) : 0.0;
+  return result_word(ACTIVATION, RESIDUAL, sum, other, ending);
 }
+
+void main() { STORE_ALL(out_, count, element) }

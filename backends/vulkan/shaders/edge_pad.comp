@@ -2,6 +2,7 @@
 // An image with edges of its own pixels: reflected, or the outermost ones repeated.
 
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint REFLECTS = 0;
@@ -24,12 +25,12 @@ int source(int at, int size) {
   return clamp(at, 0, size - 1);
 }
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   int rest = int(index);
   int x = source(rest % out_width - left, width); rest /= out_width;
   int y = source(rest % out_height - top, height); rest /= out_height;
   int z = source(rest % out_depth - front, depth); rest /= out_depth;
-  out_[index] = in_[((rest * depth + z) * height + y) * width + x];
+  return ELEMENT(in_, 1, ((rest * depth + z) * height + y) * width + x);
 }
+
+void main() { STORE_ALL(out_, count, element) }

@@ -5,6 +5,7 @@
 
 #include "common.glsl"
 #include "functions.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint FUNCTION = 0;
@@ -161,9 +162,7 @@ uint of_two(uint a, uint c, float x, float y, int i, int j) {
   return a;
 }
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   int ia = int(index), ib = ia, ic = ia;
   if (RANK > 0u) {
     ia = ib = ic = 0;
@@ -177,13 +176,15 @@ void main() {
       ic += at * c_strides[d];
     }
   }
-  uint a = a_[ia];
+  uint a = ELEMENT(a_, 1, ia);
   if (OPERANDS == 1u) {
-    out_[index] = of_one(a, uintBitsToFloat(a), int(a));
-  } else if (OPERANDS == 2u) {
-    uint c = b_[ib];
-    out_[index] = of_two(a, c, uintBitsToFloat(a), uintBitsToFloat(c), int(a), int(c));
-  } else {  // where(a, b, c)
-    out_[index] = a != 0u ? b_[ib] : c_[ic];
+    return of_one(a, uintBitsToFloat(a), int(a));
   }
+  if (OPERANDS == 2u) {
+    uint c = ELEMENT(b_, 2, ib);
+    return of_two(a, c, uintBitsToFloat(a), uintBitsToFloat(c), int(a), int(c));
+  }
+  return a != 0u ? ELEMENT(b_, 2, ib) : ELEMENT(c_, 3, ic);  // where(a, b, c)
 }
+
+void main() { STORE_ALL(out_, count, element) }

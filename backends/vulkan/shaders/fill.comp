@@ -2,6 +2,7 @@
 // out[i] = first + i * step, as floats or as integers.
 
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint IS_FLOAT = 1;
@@ -12,10 +13,10 @@ layout(push_constant) uniform Push {
   uint first, step_;
 };
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
-  out_[index] = IS_FLOAT != 0u
+uint element(uint index) {
+  return IS_FLOAT != 0u
       ? floatBitsToUint(uintBitsToFloat(first) + float(index) * uintBitsToFloat(step_))
       : first + index * step_;
 }
+
+void main() { STORE_ALL(out_, count, element) }

@@ -12,6 +12,7 @@
 // in `owner`, where the largest stays; then the elements that find their own number are written.
 
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint ACTION = 0;
@@ -87,7 +88,7 @@ void main() {
   }
   place += picked * stride;
   if (ACTION == GATHER) {
-    other_[other] = table_[place];
+    STORE(other_, 1, uint(other), ELEMENT(table_, 0, place))
     return;
   }
   if (ACTION == CLAIM) {
@@ -95,7 +96,7 @@ void main() {
     return;
   }
   if (ACTION == SCATTER_OWNED && owner_[place] != index + 1u) return;
-  uint term = IS_VALUE != 0u ? value : other_[other];
+  uint term = IS_VALUE != 0u ? value : ELEMENT(other_, 1, other);
   if (ACTION != COMBINE) {
     table_[place] = term;
     return;

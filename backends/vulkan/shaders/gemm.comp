@@ -41,19 +41,19 @@ float rounded(float x) { return ROUNDS != 0u ? as_half(x) : x; }
 vec4 rounded(vec4 x) { return ROUNDS != 0u ? as_half(x) : x; }
 
 float a_at(uint at) {
-  return A_KIND == BYTES ? signed_byte(a_bytes_[at / 4], at % 4) : rounded(a_[at]);
+  return A_KIND == BYTES ? signed_byte(a_bytes_[at / 4], at % 4) : rounded(FLOAT(a_, 1, at));
 }
 float b_at(uint at) {
-  return B_KIND == BYTES ? signed_byte(b_bytes_[at / 4], at % 4) : rounded(b_[at]);
+  return B_KIND == BYTES ? signed_byte(b_bytes_[at / 4], at % 4) : rounded(FLOAT(b_, 2, at));
 }
 // Four elements that follow each other.
 vec4 a_quad(uint at) {
   if (A_KIND == WIDE_BYTES) return signed_bytes(a_bytes_[at / 4]);
-  return A_KIND == PACKED ? unpacked(a_packed_[at / 4]) : rounded(a_wide_[at / 4]);
+  return A_KIND == PACKED || IS_HALF(1) ? unpacked(a_packed_[at / 4]) : rounded(a_wide_[at / 4]);
 }
 vec4 b_quad(uint at) {
   if (B_KIND == WIDE_BYTES) return signed_bytes(b_bytes_[at / 4]);
-  return B_KIND == PACKED ? unpacked(b_packed_[at / 4]) : rounded(b_wide_[at / 4]);
+  return B_KIND == PACKED || IS_HALF(2) ? unpacked(b_packed_[at / 4]) : rounded(b_wide_[at / 4]);
 }
 
 // Which elements of a tile load number i of a thread is: (row or column, k). A wide load begins
@@ -179,13 +179,17 @@ void main() {
 
   [[unroll]] for (uint i = 0; i < 4; ++i) {
     uint mi = m0 + row * 4 + i;
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
+    [[unroll]] for (uint j = 0; j < 4; j += kPerWord) {
       uint ni = n0 + column * 4 + j;
       if (mi >= m || ni >= n) continue;
-      float sum = sums[i][j];
-      if (A_KIND == BYTES || A_KIND == WIDE_BYTES) sum *= scales_[z % inner * m + mi];
-      if (B_KIND == BYTES || B_KIND == WIDE_BYTES) sum *= scales_[ni];
-      finish(gl_WorkGroupID.z, mi, ni, sum);
+      float values[2];
+      [[unroll]] for (uint e = 0; e < kPerWord; ++e) {
+        float sum = sums[i][j + e];
+        if (A_KIND == BYTES || A_KIND == WIDE_BYTES) sum *= scales_[z % inner * m + mi];
+        if (B_KIND == BYTES || B_KIND == WIDE_BYTES) sum *= scales_[min(ni + e, n - 1)];
+        values[e] = sum;
+      }
+      finish(gl_WorkGroupID.z, mi, ni, values);
     }
   }
 }

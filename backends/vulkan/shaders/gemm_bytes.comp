@@ -9,6 +9,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 #include "epilogue.glsl"
+#include "halves.glsl"
 #include "product.glsl"
 
 layout(constant_id = 12) const uint GRID = 0;   // 0: pushed, 1: scale and zero are tensors, and
@@ -77,7 +78,9 @@ uint bytes_of_b(uint from, uint at, uint k_to) {
 vec4 numbers_of_a(uint from, uint at, uint k_to) {
   if (A_KIND == WIDE_BY_ROW) return a_wide_[at < k_to ? from / 4 : 0];
   vec4 x;
-  [[unroll]] for (uint j = 0; j < 4; ++j) x[j] = a_[at + j < k_to ? from + j * a_k : 0];
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    x[j] = uintBitsToFloat(a_[at + j < k_to ? from + j * a_k : 0]);
+  }
   return x;
 }
 vec4 numbers_of_b(uint base, uint ni, uint at, uint k_to, ivec3 origin) {
@@ -87,7 +90,7 @@ vec4 numbers_of_b(uint base, uint ni, uint at, uint k_to, ivec3 origin) {
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     uint pixel = kIsImage ? pixel_of(base, origin, window_of(at + j)) : from + j * b_k;
     bool is_inside = at + j < k_to && pixel != OUTSIDE;
-    x[j] = is_inside ? b_[pixel] : 0.0;
+    x[j] = is_inside ? uintBitsToFloat(b_[pixel]) : 0.0;
   }
   return x;
 }
@@ -173,12 +176,16 @@ void main() {
 
   [[unroll]] for (uint i = 0; i < 4; ++i) {
     uint mi = m0 + row * 4 + i;
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
+    [[unroll]] for (uint j = 0; j < 4; j += kPerWord) {
       uint ni = n0 + column * 4 + j;
       if (mi >= m || ni >= n) continue;
-      int sum = sums[i][j] - zero * byte_sums[kAHasBytes ? row * 4 + i : column * 4 + j];
-      float by = scale * scales_[kAHasBytes ? z % inner * m + mi : ni];
-      finish(gl_WorkGroupID.z, mi, ni, float(sum) * by);
+      float values[2];
+      [[unroll]] for (uint e = 0; e < kPerWord; ++e) {
+        int sum = sums[i][j + e] - zero * byte_sums[kAHasBytes ? row * 4 + i : column * 4 + j + e];
+        float by = scale * scales_[kAHasBytes ? z % inner * m + mi : min(ni + e, n - 1)];
+        values[e] = float(sum) * by;
+      }
+      finish(gl_WorkGroupID.z, mi, ni, values);
     }
   }
 }

@@ -15,12 +15,13 @@ layout(constant_id = 3) const uint WIDE = 0;      // Whether rows are read four 
 layout(constant_id = 4) const uint PACKED = 0;    // Whether b is in float16 (pack_halves.comp).
 layout(constant_id = 5) const uint ROUNDS = 0;    // Whether factors are rounded to float16.
 
-layout(binding = 0) writeonly buffer Out { uint out_[]; };
-layout(binding = 1) readonly buffer A { float a_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer A { uint a_[]; };
 layout(binding = 2) readonly buffer B { float b_[]; };
-layout(binding = 3) readonly buffer Bias { float bias_[]; };
-layout(binding = 4) readonly buffer Residual { float residual_[]; };
+layout(binding = 3) readonly buffer Bias { uint bias_[]; };
+layout(binding = 4) readonly buffer Residual { uint residual_[]; };
 layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
+layout(binding = 1) readonly buffer AHalves { uvec2 a_halves_[]; };
 layout(binding = 2) readonly buffer BWide { vec4 b_wide_[]; };
 layout(binding = 2) readonly buffer BPacked { uint b_packed_[]; };
 layout(binding = 2) readonly buffer BPackedWide { uvec2 b_packed_wide_[]; };
@@ -45,6 +46,8 @@ vec4 b_quad(uint at) {
   return PACKED != 0u ? unpacked(b_packed_wide_[at]) : rounded(b_wide_[at]);
 }
 
+vec4 a_quad(uint at) { return IS_HALF(1) ? unpacked(a_halves_[at]) : rounded(a_wide_[at]); }
+
 void main() {
   uint thread = gl_LocalInvocationID.x;
   uint lane = thread % 32;
@@ -56,12 +59,12 @@ void main() {
       uint quads = k / 4;
       vec4 sums = vec4(0.0);
       for (uint i = lane; i < quads; i += 32) {
-        sums = fma(rounded(a_wide_[row * quads + i]), b_quad(column * b_n / 4 + i), sums);
+        sums = fma(a_quad(row * quads + i), b_quad(column * b_n / 4 + i), sums);
       }
       sum = sums.x + sums.y + sums.z + sums.w;
     } else {
       for (uint i = lane; i < k; i += 32) {
-        sum = fma(rounded(a_[row * k + i]), b_at(column * b_n + i), sum);
+        sum = fma(rounded(FLOAT(a_, 1, row * k + i)), b_at(column * b_n + i), sum);
       }
     }
   }
@@ -74,7 +77,7 @@ void main() {
   if (lane != 0 || column >= n) return;
   float value = sums_[thread];
   uint at = row * n + column;
-  if (BIAS != 0u) value += bias_[column];
-  float other = RESIDUAL != 0u ? residual_[at] : 0.0;
-  out_[at] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
+  if (BIAS != 0u) value += FLOAT(bias_, 3, column);
+  float other = RESIDUAL != 0u ? FLOAT(residual_, 4, at) : 0.0;
+  STORE(out_, 0, at, result_word(ACTIVATION, RESIDUAL, value, other, ending))
 }

@@ -10,6 +10,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 #include "epilogue.glsl"
+#include "halves.glsl"
 #include "packed.glsl"
 
 layout(local_size_x = 256) in;
@@ -24,13 +25,14 @@ layout(constant_id = 8) const uint LANES = 32;    // A power of two.
 layout(constant_id = 9) const uint AT_ONCE = 4;
 layout(constant_id = 10) const uint NORM = 0;     // Whether x is normalised first, as an RMS norm.
 
-layout(binding = 0) writeonly buffer Out { uint out_[]; };
-layout(binding = 1) readonly buffer X { float x_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer X { uint x_[]; };
 layout(binding = 2) readonly buffer Weights { uint weights_[]; };
 layout(binding = 3) readonly buffer Scales { float scales_[]; };
 layout(binding = 4) readonly buffer Bias { float bias_[]; };
-layout(binding = 5) readonly buffer Residual { float residual_[]; };
+layout(binding = 5) readonly buffer Residual { uint residual_[]; };
 layout(binding = 1) readonly buffer XWide { vec4 x_wide_[]; };
+layout(binding = 1) readonly buffer XHalves { uvec2 x_halves_[]; };
 layout(binding = 4) readonly buffer Norm { float norm_[]; };  // Its weights; then there is no bias.
 layout(binding = 4) readonly buffer NormWide { vec4 norm_wide_[]; };
 
@@ -42,6 +44,8 @@ layout(push_constant) uniform Push {
 };
 
 shared float sums_[256 * COLUMNS];
+
+vec4 x_quad(uint at) { return IS_HALF(1) ? unpacked(x_halves_[at]) : x_wide_[at]; }
 
 float dot_of(uint word, vec4 a, vec4 b) {
   float sum = 0.0;
@@ -56,7 +60,7 @@ float dot_of(uint word, vec4 a, vec4 b) {
 float scale_of_row(uint row) {
   vec4 squares = vec4(0.0);
   for (uint i = gl_LocalInvocationID.x; i < K / 4; i += 256) {
-    vec4 x = x_wide_[row * (K / 4) + i];
+    vec4 x = x_quad(row * (K / 4) + i);
     squares = fma(x, x, squares);
   }
   sums_[gl_LocalInvocationID.x] = squares.x + squares.y + squares.z + squares.w;
@@ -104,7 +108,7 @@ void main() {
         uint i = begin + j * LANES + lane;
         if (i >= words) break;
         uint at = (row * K + i * PER_WORD) / 4;
-        vec4 a = x_wide_[at], b = BITS == 4u ? x_wide_[at + 1] : vec4(0.0);
+        vec4 a = x_quad(at), b = BITS == 4u ? x_quad(at + 1) : vec4(0.0);
         if (NORM != 0u) {
           a *= scale * norm_wide_[i * PER_WORD / 4];
           if (BITS == 4u) b *= scale * norm_wide_[i * PER_WORD / 4 + 1];
@@ -117,7 +121,7 @@ void main() {
     }
   } else {
     for (uint i = lane; i < K; i += LANES) {
-      float x = x_[row * K + i] * scale;
+      float x = FLOAT(x_, 1, row * K + i) * scale;
       if (NORM != 0u) x *= norm_[i];
       [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
         uint column = min(first + c, n - 1);
@@ -144,6 +148,6 @@ void main() {
   float value = sums_[lane * 256 + thread - lane];
   uint at = row * n + column;
   if (BIAS != 0u) value += bias_[column];
-  float other = RESIDUAL != 0u ? residual_[at] : 0.0;
-  out_[at] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
+  float other = RESIDUAL != 0u ? FLOAT(residual_, 5, at) : 0.0;
+  STORE(out_, 0, at, result_word(ACTIVATION, RESIDUAL, value, other, ending))
 }

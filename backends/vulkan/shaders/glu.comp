@@ -3,19 +3,20 @@
 
 #include "common.glsl"
 #include "functions.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
-layout(binding = 1) readonly buffer In { float in_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer In { uint in_[]; };
 layout(push_constant) uniform Push {
   uint count;
   uint n;
 };
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   uint at = index / n * 2u * n + index % n;
-  out_[index] = in_[at] * sigmoid_of(in_[at + n]);
+  return floatBitsToUint(FLOAT(in_, 1, at) * sigmoid_of(FLOAT(in_, 1, at + n)));
 }
+
+void main() { STORE_ALL(out_, count, element) }

@@ -3,6 +3,7 @@
 // the image. A thread computes one element of the result.
 
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint KIND = 0;
@@ -16,9 +17,9 @@ const uint ZEROS = 0u;
 const uint BORDER = 1u;
 const uint REFLECTION = 2u;
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
-layout(binding = 1) readonly buffer In { float in_[]; };
-layout(binding = 2) readonly buffer Grid { float grid_[]; };
+layout(binding = 0) writeonly buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer In { uint in_[]; };
+layout(binding = 2) readonly buffer Grid { uint grid_[]; };
 
 layout(push_constant) uniform Push {
   uint count;
@@ -54,7 +55,7 @@ float pixel(int plane, vec2 p) {
   if (is_nan(p.x) || is_nan(p.y)) return 0.0;
   if (!(p.x >= 0.0 && p.x < extent.x && p.y >= 0.0 && p.y < extent.y)) return 0.0;
   ivec2 at = clamp(ivec2(p), ivec2(0), size - 1);
-  return in_[(plane * size.y + at.y) * size.x + at.x];
+  return FLOAT(in_, 1, (plane * size.y + at.y) * size.x + at.x);
 }
 
 // Keys' cubic filter with a = -0.75, for the four pixels around a point `t` after the second.
@@ -87,12 +88,10 @@ float bicubic_at(int plane, vec2 p) {
   return sum;
 }
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   int plane = int(index) / points, point = int(index) % points;
   int from = (plane / channels * points + point) * 2;
-  vec2 at = vec2(grid_[from], grid_[from + 1]);
+  vec2 at = vec2(FLOAT(grid_, 2, from), FLOAT(grid_, 2, from + 1));
   vec2 extent = vec2(size);
   precise vec2 p = ALIGNS_CORNERS != 0u ? (at + 1.0) / 2.0 * (extent - 1.0)
                                         : ((at + 1.0) * extent - 1.0) / 2.0;
@@ -104,5 +103,7 @@ void main() {
   } else {
     value = bicubic_at(plane, p);
   }
-  out_[index] = value;
+  return floatBitsToUint(value);
 }
+
+void main() { STORE_ALL(out_, count, element) }

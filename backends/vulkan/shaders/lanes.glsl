@@ -4,6 +4,8 @@
 //     ADJACENT      lanes are neighbours: they read what lies side by side in a row
 //     otherwise     results are neighbours: the rows of a result lie side by side
 
+#include "halves.glsl"
+
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint LANES = 256;  // A power of two.
 layout(constant_id = 1) const uint ADJACENT = 1;
@@ -50,3 +52,22 @@ float max_of_lanes(float mine) {
   barrier();
   return largest;
 }
+
+// Stores the n elements of a row, which are `inner` apart from `first` on; a thread begins at its
+// lane, or at n. `element` is an expression of k. Words are stored whole where they are of one row.
+#define STORE_ROW(out_, first, n, inner, begin, element)                     \
+  {                                                                          \
+    uint each = IS_HALF(0) && (inner) == 1u && (n) % 2u == 0u ? 2u : 1u;     \
+    for (uint k0 = (begin) * each; k0 < (n); k0 += LANES * each) {           \
+      uint word = 0u;                                                        \
+      for (uint k = k0; k < k0 + each; ++k) {                                \
+        uint made = floatBitsToUint(element);                                \
+        word = each == 2u ? word | half_at(k, made) : made;                  \
+      }                                                                      \
+      if (each == 2u) {                                                      \
+        out_[((first) + k0) / 2u] = word;                                    \
+      } else {                                                               \
+        STORE(out_, 0, (first) + k0 * (inner), word)                         \
+      }                                                                      \
+    }                                                                        \
+  }

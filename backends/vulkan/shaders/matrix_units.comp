@@ -26,6 +26,8 @@ layout(constant_id = 15) const uint kSubgroups = 4;  // kM * kN / (256 * kDown *
 
 layout(binding = 1) readonly buffer APacked { uvec4 a_packed_[]; };
 layout(binding = 2) readonly buffer BPacked { uvec4 b_packed_[]; };
+layout(binding = 1) readonly buffer AHalves { uvec2 a_halves_[]; };
+layout(binding = 2) readonly buffer BHalves { uvec2 b_halves_[]; };
 
 // Elements go to shared memory eight at a time where they follow each other along k, and four at a
 // time along n. Rows are eight longer than needed, so that fragments do not lie in few banks.
@@ -61,17 +63,25 @@ uvec2 quad_place_of(uint i) {
   return uvec2(at % (kN / 4) * 4, at / (kN / 4));
 }
 
+// Four elements that follow each other.
+uvec4 a_quad(uint at) {
+  return floatBitsToUint(IS_HALF(1) ? unpacked(a_halves_[at]) : a_wide_[at]);
+}
+uvec4 b_quad(uint at) {
+  return floatBitsToUint(IS_HALF(2) ? unpacked(b_halves_[at]) : b_wide_[at]);
+}
+
 // Eight elements along k, of a row that begins at `row`.
 void load_a(uint row, uint at, uint k_to, uint i, inout Next next) {
   uint from = row + at * a_k;
   if (A_KIND == PACKED) {
     next.a[i] = a_packed_[at < k_to ? from / 8 : 0];
   } else if (A_KIND == WIDE_BY_ROW) {
-    next.a[i * 2] = floatBitsToUint(a_wide_[at < k_to ? from / 4 : 0]);
-    next.a[i * 2 + 1] = floatBitsToUint(a_wide_[at + 4 < k_to ? from / 4 + 1 : 0]);
+    next.a[i * 2] = a_quad(at < k_to ? from / 4 : 0);
+    next.a[i * 2 + 1] = a_quad(at + 4 < k_to ? from / 4 + 1 : 0);
   } else {
     [[unroll]] for (uint j = 0; j < 8; ++j) {
-      next.a[i * 2 + j / 4][j % 4] = floatBitsToUint(a_[at + j < k_to ? from + j * a_k : 0]);
+      next.a[i * 2 + j / 4][j % 4] = ELEMENT(a_, 1, at + j < k_to ? from + j * a_k : 0);
     }
   }
 }
@@ -80,11 +90,11 @@ void load_b(uint row, uint at, uint k_to, uint i, inout Next next) {
   if (B_KIND == PACKED) {
     next.b[i] = b_packed_[at < k_to ? from / 8 : 0];
   } else if (B_KIND == WIDE_BY_ROW) {
-    next.b[i * 2] = floatBitsToUint(b_wide_[at < k_to ? from / 4 : 0]);
-    next.b[i * 2 + 1] = floatBitsToUint(b_wide_[at + 4 < k_to ? from / 4 + 1 : 0]);
+    next.b[i * 2] = b_quad(at < k_to ? from / 4 : 0);
+    next.b[i * 2 + 1] = b_quad(at + 4 < k_to ? from / 4 + 1 : 0);
   } else {
     [[unroll]] for (uint j = 0; j < 8; ++j) {
-      next.b[i * 2 + j / 4][j % 4] = floatBitsToUint(b_[at + j < k_to ? from + j * b_k : 0]);
+      next.b[i * 2 + j / 4][j % 4] = ELEMENT(b_, 2, at + j < k_to ? from + j * b_k : 0);
     }
   }
 }
@@ -94,18 +104,18 @@ void load_quad(uint base, uint ni, uint at, uint k_to, ivec3 origins[4], uint i,
                inout Next next) {
   uint from = base + at * b_k + ni * b_n;
   if (B_KIND == WIDE_BY_COLUMN) {
-    next.quads[i] = b_wide_[at < k_to && ni < n ? from / 4 : 0];
+    next.quads[i] = uintBitsToFloat(b_quad(at < k_to && ni < n ? from / 4 : 0));
   } else if (kIsImage) {
     ivec4 in_window = window_of(at);
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       uint pixel = pixel_of(base, origins[j], in_window);
       bool inside = pixel != OUTSIDE && at < k_to;
-      next.quads[i][j] = b_[inside ? pixel : 0];
+      next.quads[i][j] = FLOAT(b_, 2, inside ? pixel : 0);
       next.inside = bitfieldInsert(next.inside, uint(inside), int(i * 4 + j), 1);
     }
   } else {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      next.quads[i][j] = b_[at < k_to && ni + j < n ? from + j * b_n : 0];
+      next.quads[i][j] = FLOAT(b_, 2, at < k_to && ni + j < n ? from + j * b_n : 0);
     }
   }
 }
@@ -233,10 +243,14 @@ void main() {
     coopMatStore(sums[i], a_tile, staging, 4, gl_CooperativeMatrixLayoutRowMajor);
     subgroupBarrier();
     uint m0 = corner.x + row0 + i / kAcross * 16, n0 = corner.y + column0 + i % kAcross * 16;
-    for (uint e = gl_SubgroupInvocationID; e < 256; e += gl_SubgroupSize) {
-      uint mi = m0 + e / 16, ni = n0 + e % 16;
-      float sum = uintBitsToFloat(a_tile[staging + e / 4][e % 4]);
-      if (mi < m && ni < n) finish(gl_WorkGroupID.z, mi, ni, sum);
+    for (uint at = gl_SubgroupInvocationID; at < 256 / kPerWord; at += gl_SubgroupSize) {
+      uint e = at * kPerWord, mi = m0 + e / 16, ni = n0 + e % 16;
+      if (mi >= m || ni >= n) continue;
+      float values[2];
+      [[unroll]] for (uint j = 0; j < kPerWord; ++j) {
+        values[j] = uintBitsToFloat(a_tile[staging + e / 4][e % 4 + j]);
+      }
+      finish(gl_WorkGroupID.z, mi, ni, values);
     }
     subgroupBarrier();
   }

@@ -5,6 +5,7 @@
 // Windows of adaptive pooling are y * in / out up to (y + 1) * in / out, rounded outwards.
 
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint KIND = 0;
@@ -32,9 +33,7 @@ bool is_better(uint a, uint best) {
   return is_nan(uintBitsToFloat(a)) || uintBitsToFloat(a) > uintBitsToFloat(best);
 }
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   int rest = int(index);
   ivec2 at;
   at.y = rest % out_size.y; rest /= out_size.y;
@@ -61,27 +60,28 @@ void main() {
       int row = (start.x + y * dilation.x) * size.y + start.y;
       for (int x = first.y; x < end.y; ++x) {
         int here = row + x * dilation.y;
-        uint value = in_[plane + here];
+        uint value = ELEMENT(in_, 1, plane + here);
         if (where < 0 || is_better(value, best)) {
           best = value;
           where = here;
         }
       }
     }
-    out_[index] = best;
     if (INDICES != 0u) indices_[index] = uint(max(where, 0));
-    return;
+    return best;
   }
 
   float sum = 0.0;
   for (int y = first.x; y < end.x; ++y) {
     int row = plane + (start.x + y) * size.y + start.y;
     float line = 0.0;
-    for (int x = first.y; x < end.y; ++x) line += uintBitsToFloat(in_[row + x]);
+    for (int x = first.y; x < end.y; ++x) line += FLOAT(in_, 1, row + x);
     sum += line;
   }
   ivec2 inside = max(end - first, ivec2(0));
   ivec2 covered = COUNTS_PAD != 0u ? min(start + window, size + pad) - start : inside;
   int by = KIND == MEAN && divisor != 0 ? divisor : covered.x * covered.y;
-  out_[index] = floatBitsToUint(inside.x * inside.y == 0 ? 0.0 : sum / float(by));
+  return floatBitsToUint(inside.x * inside.y == 0 ? 0.0 : sum / float(by));
 }
+
+void main() { STORE_ALL(out_, count, element) }

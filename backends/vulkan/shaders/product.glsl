@@ -34,13 +34,13 @@ const uint BY_PIXEL = 16u;       // Added to an image: consecutive k are channel
 const uint kImageKind = B_KIND & 15u;
 const bool kIsImage = kImageKind == IMAGE || kImageKind == TRANSPOSED;
 
-layout(binding = 0) writeonly buffer Out { uint out_[]; };
-layout(binding = 1) readonly buffer A { float a_[]; };
-layout(binding = 2) readonly buffer B { float b_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer A { uint a_[]; };
+layout(binding = 2) readonly buffer B { uint b_[]; };
 layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
 layout(binding = 2) readonly buffer BWide { vec4 b_wide_[]; };
-layout(binding = 3) readonly buffer Bias { float bias_[]; };
-layout(binding = 4) readonly buffer Residual { float residual_[]; };
+layout(binding = 3) readonly buffer Bias { uint bias_[]; };
+layout(binding = 4) readonly buffer Residual { uint residual_[]; };
 
 // The integers of 8 bits that the factor of float32 stands for: x = (q - zero) * scale. Only for
 // gemm_bytes.comp.
@@ -100,15 +100,27 @@ uint pixel_of(uint base, ivec3 origin, ivec4 in_window) {
   return base + ((in_window.w * depth + at.x) * height + at.y) * width + at.z;
 }
 
-// Stores a sum, or a part of one; z counts parts, too. The place must be inside the matrix.
-void finish(uint z, uint mi, uint ni, float value) {
-  if (PARTS > 1u) {
-    out_[(z * m + mi) * n + ni] = floatBitsToUint(value);
-    return;
+uint word_of(uint z, uint mi, uint ni, float value) {
+  if (PARTS > 1u) return floatBitsToUint(value);
+  if (BIAS == 1u) value += FLOAT(bias_, 3, ni);
+  if (BIAS == 2u) value += FLOAT(bias_, 3, z % inner * m + mi);
+  float other = RESIDUAL != 0u ? FLOAT(residual_, 4, (z * m + mi) * n + ni) : 0.0;
+  return result_word(ACTIVATION, RESIDUAL, value, other, ending);
+}
+
+// Stores sums, or parts of sums, of kPerWord neighbours in a row; z counts parts, too. The first
+// place must be inside the matrix, and even if there are two.
+void finish(uint z, uint mi, uint ni, float values[2]) {
+  uint at = (z * m + mi) * n + ni, count = min(kPerWord, n - ni);
+  uint words[2] = uint[2](0u, 0u);
+  [[unroll]] for (uint i = 0; i < kPerWord; ++i) {
+    if (i < count) words[i] = word_of(z, mi, ni + i, values[i]);
   }
-  uint at = (z * m + mi) * n + ni;
-  if (BIAS == 1u) value += bias_[ni];
-  if (BIAS == 2u) value += bias_[z % inner * m + mi];
-  float other = RESIDUAL != 0u ? residual_[at] : 0.0;
-  out_[at] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
+  if (!IS_HALF(0)) {
+    out_[at] = words[0];
+  } else if (n % 2u == 0u) {
+    out_[at / 2u] = half_at(0u, words[0]) | half_at(1u, words[1]);
+  } else {  // A row may begin within a word.
+    for (uint i = 0; i < count; ++i) STORE(out_, 0, at + i, words[i])
+  }
 }

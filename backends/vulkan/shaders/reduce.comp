@@ -14,7 +14,7 @@ layout(constant_id = 5) const uint IS_MEAN = 0;     // Whether the result is div
 
 const uint SUM = 0u, PRODUCT = 1u, MAX = 2u, MIN = 3u, ANY = 4u, ALL = 5u;
 
-layout(binding = 0) writeonly buffer Out { uint out_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer In { uint in_[]; };
 layout(push_constant) uniform Push {
   uint results;  // outer * splits * inner
@@ -80,7 +80,7 @@ void main() {
     uint of_block = neutral();
     uint stop = min(block + 32u * LANES, end);
     for (uint k = block; k < stop; k += LANES) {
-      of_block = combine(of_block, term(in_[first + k * inner]));
+      of_block = combine(of_block, term(ELEMENT(in_, 1, first + k * inner)));
     }
     result = combine(result, of_block);
   }
@@ -96,5 +96,5 @@ void main() {
     result = partial[slot];
   }
   if (IS_MEAN != 0u) result = f(uintBitsToFloat(result) / divisor);
-  if (inside && lane == 0u) out_[index] = result;
+  if (inside && lane == 0u) STORE(out_, 0, index, result)
 }

@@ -7,12 +7,17 @@
 
 layout(constant_id = 2) const uint IS_LOG = 0;
 
-layout(binding = 0) writeonly buffer Out { float out_[]; };
-layout(binding = 1) readonly buffer In { float in_[]; };
+layout(binding = 0) buffer Out { uint out_[]; };
+layout(binding = 1) readonly buffer In { uint in_[]; };
 layout(push_constant) uniform Push {
   uint rows;  // outer * inner
   uint n, inner;
 };
+
+float result(uint at, float largest, float shift, float scale) {
+  float x = FLOAT(in_, 1, at) - largest;
+  return IS_LOG != 0u ? x - shift : exp_of(x) * scale;
+}
 
 void main() {
   uint row = FLAT_GROUP * RESULTS + slot_of_thread();
@@ -22,20 +27,16 @@ void main() {
 
   float largest = -INFINITY;
   for (uint k = begin; k < n; k += LANES) {
-    float x = in_[first + k * inner];
+    float x = FLOAT(in_, 1, first + k * inner);
     if (x > largest) largest = x;
   }
   largest = max_of_lanes(largest);
 
   float sum = 0.0;
-  for (uint k = begin; k < n; k += LANES) sum += exp_of(in_[first + k * inner] - largest);
+  for (uint k = begin; k < n; k += LANES) sum += exp_of(FLOAT(in_, 1, first + k * inner) - largest);
   sum = sum_of_lanes(sum);
 
   float scale = 1.0 / sum;
   float shift = is_nan(sum) ? sum : log(sum);
-  for (uint k = begin; k < n; k += LANES) {
-    uint at = first + k * inner;
-    float x = in_[at] - largest;
-    out_[at] = IS_LOG != 0u ? x - shift : exp_of(x) * scale;
-  }
+  STORE_ROW(out_, first, n, inner, begin, result(first + k * inner, largest, shift, scale))
 }

@@ -4,6 +4,7 @@
 
 #include "common.glsl"
 #include "epilogue.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint PARTS = 2;
@@ -13,23 +14,23 @@ layout(constant_id = 3) const uint RESIDUAL = 0;  // As Residual in planner/epil
 
 layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer Parts { float parts_[]; };
-layout(binding = 2) readonly buffer Bias { float bias_[]; };
-layout(binding = 3) readonly buffer Residual { float residual_[]; };
+layout(binding = 2) readonly buffer Bias { uint bias_[]; };
+layout(binding = 3) readonly buffer Residual { uint residual_[]; };
 
 layout(push_constant) uniform Push {
   uint count, m, n, inner;
   Ending ending;
 };
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   uint matrix = m * n;
   uint z = index / matrix, at = index % matrix;
   float value = 0.0;
   for (uint i = 0; i < PARTS; ++i) value += parts_[(z * PARTS + i) * matrix + at];
-  if (BIAS == 1u) value += bias_[at % n];
-  if (BIAS == 2u) value += bias_[z % inner * m + at / n];
-  float other = RESIDUAL != 0u ? residual_[index] : 0.0;
-  out_[index] = result_word(ACTIVATION, RESIDUAL, value, other, ending);
+  if (BIAS == 1u) value += FLOAT(bias_, 2, at % n);
+  if (BIAS == 2u) value += FLOAT(bias_, 2, z % inner * m + at / n);
+  float other = RESIDUAL != 0u ? FLOAT(residual_, 3, index) : 0.0;
+  return result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }
+
+void main() { STORE_ALL(out_, count, element) }

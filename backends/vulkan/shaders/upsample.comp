@@ -5,6 +5,7 @@
 // corners are not aligned.
 
 #include "common.glsl"
+#include "halves.glsl"
 
 layout(local_size_x = 256) in;
 layout(constant_id = 0) const uint KIND = 0;
@@ -24,7 +25,7 @@ layout(push_constant) uniform Push {
 };
 
 float pixel(int plane, int y, int x) {
-  return uintBitsToFloat(in_[(plane * size.x + y) * size.y + x]);
+  return FLOAT(in_, 1, (plane * size.x + y) * size.y + x);
 }
 
 // The triangle around a centre in one dimension: the pixels that it covers, and their weights
@@ -82,9 +83,7 @@ float bilinear_at(int plane, ivec2 at) {
   return mixed;
 }
 
-void main() {
-  uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
-  if (index >= count) return;
+uint element(uint index) {
   int rest = int(index);
   ivec2 at;
   at.y = rest % out_size.y; rest /= out_size.y;
@@ -94,9 +93,9 @@ void main() {
     precise vec2 place = floor(vec2(at) * scale);
     ivec2 from = ivec2(min(place, vec2(size - 1)));
     from = min(from, size - 1);
-    out_[index] = in_[(plane * size.x + from.x) * size.y + from.y];
-  } else {
-    float value = KIND == BILINEAR ? bilinear_at(plane, at) : smooth_at(plane, at);
-    out_[index] = floatBitsToUint(value);
+    return ELEMENT(in_, 1, (plane * size.x + from.x) * size.y + from.y);
   }
+  return floatBitsToUint(KIND == BILINEAR ? bilinear_at(plane, at) : smooth_at(plane, at));
 }
+
+void main() { STORE_ALL(out_, count, element) }

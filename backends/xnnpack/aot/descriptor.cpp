@@ -48,7 +48,7 @@ const wire::XNNGraph* find_graph(std::span<const uint8_t> payload) {
 }
 
 // Describes a payload: "3 nodes: 2 Conv2d, 1 Add".
-std::string inspect(std::span<const uint8_t> payload) {
+std::string inspect(std::span<const uint8_t> payload, CompileSpecs) {
   const wire::XNNGraph* graph = find_graph(payload);
   if (graph == nullptr) return "damaged";
   std::map<std::string, size_t> kinds;

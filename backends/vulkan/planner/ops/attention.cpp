@@ -117,7 +117,7 @@ void read_heads(Call& call, bool shares_heads, HeadProducts& p) {
   Dims dims = q;
   dims[dims.rank - 1] = p.width;
   p.out_at = heads_of(contiguous_strides(dims), 0);
-  p.out = call.result(dims, ScalarType::kFloat);
+  p.out = call.half_result(dims, ScalarType::kFloat);
 }
 
 double scale_for(Call& call, size_t at, const HeadProducts& p) {

@@ -76,7 +76,7 @@ void attend_to_cache(Call& call, const Operand& k, const Operand& v, int64_t sta
   p.q_at = p.out_at = heads_of(p.q);
   p.k_at = heads_of(k);
   p.v_at = heads_of(v);
-  p.out = call.result(q, ScalarType::kFloat);
+  p.out = call.half_result(q, ScalarType::kFloat);
   p.most_keys = k.dims[1];
   attend(call, p);
 }

@@ -94,7 +94,7 @@ void convolve_directly(Call& call, const Convolution& c) {
       .reads(c.has_bias ? c.bias : c.weight);  // A binding that is not used needs a buffer, too.
   if (has_residual || c.has_bytes) call.reads(has_residual ? added : c.weight);
   if (c.has_bytes) call.reads(c.scales);
-  call.groups_for(c.out.dims.numel(), 256);
+  call.groups_for_words(c.out);
 }
 
 // Weights of a transposed convolution are [in, out / groups, window...]; as rows of a product they
@@ -254,7 +254,7 @@ void read_windows(Call& call, Convolution& c, const ConvolutionPlaces& at) {
     call.require(w.out[d] >= 0, "its window is larger than the image");
     dims[first + i] = w.out[d];
   }
-  c.out = call.result(dims, c.epilogue.dtype());
+  c.out = call.half_result(dims, c.epilogue.dtype());
 }
 
 bool is_direct(const Convolution& c) {

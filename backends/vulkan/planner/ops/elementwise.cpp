@@ -46,8 +46,26 @@ ElementFunction comparison_for(Call& call, int variant, ScalarType dtype) {
   return static_cast<ElementFunction>(dtype == ScalarType::kFloat ? all & 0xff : all >> 8 & 0xff);
 }
 
+// Functions whose results are often beyond the range of float16; they stay float32 in memory.
+bool may_be_large(ElementFunction function) {
+  switch (function) {
+    case EXP:
+    case EXPM1:
+    case RECIPROCAL:
+    case RSQRT:
+    case SQUARE:
+    case POW:
+    case POW_SCALAR:
+    case SCALAR_POW:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void unary(Call& call, const Operand& x, ElementFunction function, Scalars scalars = {}) {
-  const Operand out = call.result(x.dims, x.dtype);
+  const Operand out =
+      may_be_large(function) ? call.result(x.dims, x.dtype) : call.half_result(x.dims, x.dtype);
   elementwise(call, function, out, {x}, scalars);
 }
 
@@ -122,7 +140,7 @@ void plan_clamp_tensor(Call& call, int) {
   const ElementFunction larger = function_for(call, functions(MAXIMUM, INT_MAXIMUM), x.dtype);
   const ElementFunction smaller = function_for(call, functions(MINIMUM, INT_MINIMUM), x.dtype);
   const Dims dims = broadcast(call, broadcast(call, x.dims, least.dims), most.dims);
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   if (has_min && has_max) {
     Operand raised = call.temporary(dims.numel());
     raised.dims = dims;
@@ -141,13 +159,13 @@ void plan_glu(Call& call, int) {
   if (!call.require(x.dims.rank > 0 && x.dims[d] % 2 == 0, "it has no two halves")) return;
   Dims dims = x.dims;
   dims[d] /= 2;
-  const Operand out = call.result(dims, ScalarType::kFloat);
+  const Operand out = call.half_result(dims, ScalarType::kFloat);
   if (!call.ok() || dims.numel() == 0) return;
   struct {
     uint32_t count, n;
   } const push = {static_cast<uint32_t>(dims.numel()),
                   static_cast<uint32_t>(dims.product(d, dims.rank))};
-  call.dispatch(Shader::glu).push(push).writes(out).reads(x).groups_for(dims.numel(), 256);
+  call.dispatch(Shader::glu).push(push).writes(out).reads(x).groups_for_words(out);
 }
 
 void plan_relu6(Call& call, int) {
@@ -195,7 +213,9 @@ void plan_hardshrink(Call& call, int) {
 void binary(Call& call, ElementFunction function, const Operand& a, const Operand& b,
             ScalarType dtype, Scalars scalars = {}) {
   call.require(a.dtype == b.dtype, "its operands have different dtypes");
-  const Operand out = call.result(broadcast(call, a.dims, b.dims), dtype);
+  const Dims dims = broadcast(call, a.dims, b.dims);
+  const bool is_large = may_be_large(function) || (function == MUL && a.id == b.id);
+  const Operand out = is_large ? call.result(dims, dtype) : call.half_result(dims, dtype);
   elementwise(call, function, out, {a, b}, scalars);
 }
 
@@ -270,7 +290,7 @@ void plan_where(Call& call, int) {
   call.require(condition.dtype == ScalarType::kBool, "its condition is not a bool");
   call.require(a.dtype == b.dtype, "its operands have different dtypes");
   const Dims dims = broadcast(call, broadcast(call, condition.dims, a.dims), b.dims);
-  elementwise(call, WHERE, call.result(dims, a.dtype), {condition, a, b});
+  elementwise(call, WHERE, call.half_result(dims, a.dtype), {condition, a, b});
 }
 
 // The function that makes elements of one dtype from those of another.
@@ -300,7 +320,7 @@ void plan_to_copy(Call& call, int) {
   }
   const bool is_narrow =
       to == ScalarType::kByte || to == ScalarType::kChar || to == ScalarType::kShort;
-  const Operand out = call.result(x.dims, to);
+  const Operand out = call.half_result(x.dims, to);
   if (x.dtype != ScalarType::kFloat || !is_narrow) {
     elementwise(call, conversion(x.dtype, to), out, {x});
     return;

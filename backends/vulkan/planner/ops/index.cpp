@@ -120,7 +120,7 @@ void plan_embedding(Call& call, int) {
   const int64_t width = p.table.dims[1];
   Dims dims = p.indices.dims;
   dims.push_back(width);
-  p.other = call.result(dims, p.table.dtype);
+  p.other = call.half_result(dims, p.table.dtype);
   p.sizes = {2, {p.indices.dims.numel(), width}};
   p.table_strides = {2, {0, 1}};
   p.other_strides = {2, {width, 1}};
@@ -142,7 +142,7 @@ void plan_index_select(Call& call, int) {
   }
   p.sizes = p.table.dims;
   p.sizes[d] = p.indices.dims.numel();
-  p.other = call.result(p.sizes, p.table.dtype);
+  p.other = call.half_result(p.sizes, p.table.dtype);
   p.table_strides = contiguous_strides(p.table.dims);
   p.limit = p.table.dims[d];
   p.stride = p.table_strides[d];
@@ -184,7 +184,7 @@ void plan_gather(Call& call, int) {
   p.indices = call.tensor(2);
   const size_t d = call.dim(1, p.table.dims.rank);
   if (!call.ok()) return;
-  p.other = call.result(p.indices.dims, p.table.dtype);
+  p.other = call.half_result(p.indices.dims, p.table.dtype);
   pick_along(call, d, p.indices.dims, p);
   gather(call, p);
 }
@@ -343,7 +343,7 @@ void plan_index(Call& call, int) {
   Indexed indexed = read_indices(call, x);
   Picking& p = indexed.picking;
   p.table = x;
-  p.other = call.result(indexed.result, x.dtype);
+  p.other = call.half_result(indexed.result, x.dtype);
   p.other_strides = contiguous_strides(indexed.result);
   gather(call, p);
 }

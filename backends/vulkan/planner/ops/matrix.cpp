@@ -38,7 +38,7 @@ void plan_linear(Call& call, int) {
   Dims dims = x.dims;
   dims[rank - 1] = p.n;
   p.epilogue = call.epilogue();
-  p.out = call.result(dims, p.epilogue.dtype());
+  p.out = call.half_result(dims, p.epilogue.dtype());
   multiply(call, p);
 }
 
@@ -61,7 +61,7 @@ void plan_weight_gradient(Call& call, int) {
   p.b = x;
   p.b_k = p.n;
   p.b_n = 1;
-  p.out = call.result({2, {p.m, p.n}}, ScalarType::kFloat);
+  p.out = call.half_result({2, {p.m, p.n}}, ScalarType::kFloat);
   multiply(call, p);
 }
 
@@ -100,7 +100,7 @@ void plan_mm(Call& call, int rank) {
   call.require(a.dims.rank == static_cast<size_t>(rank), "its operands have another rank");
   Product p = dense_product(call, a, b);
   p.epilogue = call.epilogue();
-  p.out = call.result(product_dims(a, p), p.epilogue.dtype());
+  p.out = call.half_result(product_dims(a, p), p.epilogue.dtype());
   multiply(call, p);
 }
 
@@ -132,7 +132,7 @@ void plan_addmm(Call& call, int rank) {
   p.bias = bias;
   Operand product = call.temporary(p.has_bias ? 0 : dims.numel());
   product.dims = dims;
-  const Operand out = call.result(dims, ScalarType::kFloat);
+  const Operand out = call.half_result(dims, ScalarType::kFloat);
   p.out = p.has_bias ? out : product;
   multiply(call, p);
   if (p.has_bias) return;

@@ -40,7 +40,7 @@ void reshape(Call& call, const View& x, const Dims& dims) {
   }
   if (call.may_alias(true)) return call.alias(call.tensor(0), dims);
   call.require(x.dims.numel() == dims.numel(), "a view has another number of elements");
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   copy(call, x.dims, {out, 0, contiguous_strides(x.dims)}, x.walk);
 }
 
@@ -181,7 +181,7 @@ void plan_repeat(Call& call, int) {
     sizes.push_back(size);
     strides.push_back(is_new ? 0 : own[from]);
   }
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   copy(call, sizes, {out, 0, contiguous_strides(sizes)}, {x, 0, strides});
 }
 
@@ -198,7 +198,7 @@ void plan_repeat_interleave(Call& call, int) {
   const bool fits = repeats >= 0 && !__builtin_mul_overflow(n, repeats, &dims[d]);
   if (!call.require(fits, "it repeats too often")) return;
   call.require(call.is_none(3) || call.integer(3) == dims[d], "its output has another size");
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   const Dims sizes = {4, {outer, n, repeats, inner}};
   copy(call, sizes, {out, 0, contiguous_strides(sizes)}, {x, 0, {4, {n * inner, inner, 0, 1}}});
 }
@@ -210,7 +210,7 @@ void plan_copy(Call& call, int) {
   const bool fits =
       source.dims.rank <= x.dims.rank && broadcast(call, source.dims, x.dims) == x.dims;
   if (!call.require(fits, "what it copies does not broadcast")) return;
-  const Operand out = call.writes_in_place(x) ? x : call.result(x.dims, x.dtype);
+  const Operand out = call.writes_in_place(x) ? x : call.half_result(x.dims, x.dtype);
   copy(call, x.dims, dense(out), {source, 0, broadcast_strides(source.dims, x.dims)});
 }
 
@@ -296,7 +296,7 @@ void plan_cat(Call& call, int) {
     if (!call.require(fits, "it concatenates tensors of other sizes or dtypes")) return;
     dims[d] += part.dims[d];
   }
-  const Operand out = call.result(dims, dtype);
+  const Operand out = call.half_result(dims, dtype);
   int64_t at = 0;
   for (size_t i = 0; i < count && call.ok(); ++i) {
     const View part = call.view(0, i);
@@ -318,7 +318,7 @@ void plan_stack(Call& call, int) {
     if (k == d) dims.push_back(static_cast<int64_t>(count));
     if (k < first.dims.rank) dims.push_back(first.dims[k]);
   }
-  const Operand out = call.result(dims, first.dtype);
+  const Operand out = call.half_result(dims, first.dtype);
   for (size_t i = 0; i < count && call.ok(); ++i) {
     const View part = call.view(0, i);
     if (!call.require(part.dims == first.dims && part.dtype == first.dtype,
@@ -396,7 +396,7 @@ void plan_pixel_shuffle(Call& call, int inverse) {
   dims[rank - 3] = inverse != 0 ? c * r * r : c / (r * r);
   dims[rank - 2] = inverse != 0 ? h / r : h * r;
   dims[rank - 1] = inverse != 0 ? w / r : w * r;
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   // The small image is [outer, channels, r, r, h, w], the large one [outer, channels, h, r, w, r].
   const Dims& large = inverse != 0 ? x.dims : dims;
   const int64_t channels = large[rank - 3];
@@ -439,7 +439,7 @@ void plan_pad(Call& call, int) {
     from += std::max<int64_t>(-before, 0) * own[d];
     starts[d] = std::max<int64_t>(before, 0);
   }
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   fill(call, out, value, 0);
   if (inner.numel() == 0) return;
   Walk to = dense(out);

@@ -17,7 +17,7 @@ void plan_softmax(Call& call, int is_log) {
   const Operand x = call.tensor(0);
   const size_t d = call.dim(1, x.dims.rank);
   call.require(x.dtype == ScalarType::kFloat && !call.flag(2), kNotFloat);
-  const Operand out = call.result(x.dims, ScalarType::kFloat);
+  const Operand out = call.half_result(x.dims, ScalarType::kFloat);
   if (!call.ok() || x.dims.numel() == 0) return;
   const Rows rows = rows_along(x, d);
   struct {
@@ -107,7 +107,7 @@ void plan_layer_norm(Call& call, int) {
   r.weight = affine(call, 2, r.n);
   r.bias = affine(call, 3, r.n);
   r.eps = call.number(4);
-  r.out = call.result(0, r.x.dims, ScalarType::kFloat);
+  r.out = call.half_result(0, r.x.dims, ScalarType::kFloat);
   Dims row_dims = r.x.dims;
   for (size_t d = kept; d < row_dims.rank; ++d) row_dims[d] = 1;
   r.mean = statistic(call, 1, row_dims);
@@ -135,7 +135,7 @@ void plan_group_norm(Call& call, int) {
   r.channels = channels / r.groups;
   r.area = area;
   r.n = r.channels * area;
-  r.out = call.result(0, r.x.dims, ScalarType::kFloat);
+  r.out = call.half_result(0, r.x.dims, ScalarType::kFloat);
   r.mean = statistic(call, 1, {2, {images, r.groups}});
   r.scale = statistic(call, 2, {2, {images, r.groups}});
   normalise(call, r);
@@ -148,7 +148,7 @@ void rms_norm(Call& call, NormalisedRows& r, size_t weight, size_t kept) {
   r.rows = r.x.dims.product(0, kept);
   r.n = r.x.dims.product(kept, r.x.dims.rank);
   r.weight = affine(call, weight, r.n);
-  r.out = r.mean = r.scale = call.result(r.x.dims, ScalarType::kFloat);
+  r.out = r.mean = r.scale = call.half_result(r.x.dims, ScalarType::kFloat);
   normalise(call, r);
 }
 
@@ -185,7 +185,7 @@ void plan_batch_norm(Call& call, int) {
   call.require(mean.dims.numel() == channels && variance.dims.numel() == channels,
                "its statistics do not fit its channels");
   const Affine weight = affine(call, 1, channels), bias = affine(call, 2, channels);
-  const Operand out = call.result(0, x.dims, ScalarType::kFloat);
+  const Operand out = call.half_result(0, x.dims, ScalarType::kFloat);
   for (size_t k = 1; k < call.result_count(); ++k) call.result(k, {1, {0}}, ScalarType::kFloat);
   if (!call.ok() || x.dims.numel() == 0) return;
   struct {
@@ -203,7 +203,7 @@ void plan_batch_norm(Call& call, int) {
       .reads(variance)
       .reads(weight.is_there ? weight.tensor : x)
       .reads(bias.is_there ? bias.tensor : x)
-      .groups_for(x.dims.numel(), 256);
+      .groups_for_words(out);
 }
 
 constexpr Operator kOperators[] = {

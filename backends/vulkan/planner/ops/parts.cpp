@@ -15,7 +15,7 @@ void replace_part(Call& call, const Operand& x, const Operand& source, const Dim
   call.require(source.dtype == x.dtype && source.dims == sizes,
                "what it writes does not have the sizes or the dtype of the part");
   const bool is_in_place = call.writes_in_place(x);
-  part.tensor = is_in_place ? x : call.result(x.dims, x.dtype);
+  part.tensor = is_in_place ? x : call.half_result(x.dims, x.dtype);
   if (!is_in_place) copy(call, x.dims, dense(part.tensor), dense(x));
   copy(call, sizes, part, dense(source));
 }

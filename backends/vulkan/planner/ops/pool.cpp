@@ -81,7 +81,7 @@ void pool(Call& call, PoolKind kind, Pooling pooling, const Operand& out, const 
       .writes(out)
       .reads(x);
   if (indices != nullptr) call.writes(*indices);
-  call.groups_for(out.dims.numel(), 256);
+  call.groups_for_words(out);
 }
 
 // max_pool2d_with_indices(x, int[2] window, int[2] stride, int[2] pad, int[2] dilation, bool ceil),
@@ -96,7 +96,7 @@ void plan_max_pool(Call& call, int has_indices) {
                           x.dtype == ScalarType::kShort;
   call.require(x.dtype == ScalarType::kFloat || is_integer,
                "it pools a dtype other than float32 or integers");
-  const Operand out = call.result(0, dims, x.dtype);
+  const Operand out = call.half_result(0, dims, x.dtype);
   if (has_indices == 0) return pool(call, PoolKind::kMaximum, pooling, out, x, nullptr, false);
   const Operand indices = call.result(1, dims, ScalarType::kLong);
   pool(call, PoolKind::kMaximum, pooling, out, x, &indices, false);
@@ -115,7 +115,7 @@ void plan_avg_pool(Call& call, int) {
                "its divisor is out of range");
   pooling.divisor = static_cast<int32_t>(divisor);
   const bool counts_pad = call.is_none(5) || call.flag(5);
-  pool(call, PoolKind::kMean, pooling, call.result(dims, x.dtype), x, nullptr, counts_pad);
+  pool(call, PoolKind::kMean, pooling, call.half_result(dims, x.dtype), x, nullptr, counts_pad);
 }
 
 // _adaptive_avg_pool2d(x, SymInt[2] size)
@@ -131,7 +131,7 @@ void plan_adaptive_avg_pool(Call& call, int) {
     dims.push_back(size[d]);
   }
   if (!call.ok()) return;
-  pool(call, PoolKind::kAdaptiveMean, pooling, call.result(dims, x.dtype), x, nullptr, false);
+  pool(call, PoolKind::kAdaptiveMean, pooling, call.half_result(dims, x.dtype), x, nullptr, false);
 }
 
 constexpr Operator kOperators[] = {

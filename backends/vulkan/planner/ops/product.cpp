@@ -45,7 +45,7 @@ void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count
       .reads(parts)
       .reads(p.has_bias ? p.bias : parts);
   if (p.epilogue.residual != Residual::kNone) call.reads(added);
-  call.groups_for(p.batch * p.m * p.n, 256);
+  call.groups_for_words(p.out);
 }
 
 void multiply_rows(Call& call, const Product& p) {
@@ -232,6 +232,8 @@ void halve_first(Call& call, Product& p) {
   if (!is_dense || (p.m * p.k < kLarge / std::max<int64_t>(p.n, 1) && !call.has_halves(p.a))) {
     return;
   }
+  p.a_is_packed = call.is_half(p.a);
+  if (p.a_is_packed) return;
   Operand halves;
   bool is_new = false;
   if (!call.halves(p.a, halves, is_new)) return;

@@ -119,7 +119,7 @@ void multiply_rows(Call& call, const PackedMatrix& m, const Product& p) {
       .reads(m.scales)
       .reads(p.has_bias ? p.bias
              : has_norm ? norm_weight
-                        : p.a);
+                        : m.scales);  // A binding that is not used needs a buffer, too.
   if (p.epilogue.residual != Residual::kNone) call.reads(added);
   call.groups_for((m.n + by.columns - 1) / by.columns, 256 / by.lanes, p.m);
 }
@@ -261,7 +261,7 @@ void multiply_packed(Call& call, const Operand& x, const FactorGrid& grid, const
   p.b_n = p.k;
   p.second = SecondMatrix::kByRow;
   p.epilogue = epilogue;
-  p.out = call.result(dims, p.epilogue.dtype());
+  p.out = call.half_result(dims, p.epilogue.dtype());
   const Dims matrix = {2, {m.n, m.k}};
   const bool has_tiles = p.m > kFewRows, as_bytes = has_tiles && m.bits == 8 && !call.in_half();
   const bool as_floats = m.high_first || (has_tiles && !as_bytes && matrix.numel() <= kMostFloats);

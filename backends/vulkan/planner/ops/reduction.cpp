@@ -123,7 +123,8 @@ void plan_rows(Call& call, int kind, const Rows& rows, const Dims& out_dims) {
   const ScalarType dtype = result_dtype(call, kind, rows);
   Reduce r;
   r.kind = kind == kMean ? kSum : kind;
-  r.out = call.result(out_dims, dtype);
+  const bool may_be_large = kind == kSum || kind == kProduct;
+  r.out = may_be_large ? call.result(out_dims, dtype) : call.half_result(out_dims, dtype);
   r.in_floats = rows.x.dtype == ScalarType::kFloat;
   r.of_floats = dtype == ScalarType::kFloat;
   r.is_mean = kind == kMean;

@@ -54,7 +54,7 @@ void upsample(Call& call, UpsampleKind kind, const Operand& x, const int64_t (&g
     push.scale[d] = same ? 1.0F : scale_of(in, out, by_size ? 0 : factors[d], aligns_corners);
     dims[2 + d] = out;
   }
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   push.count = static_cast<uint32_t>(out.dims.numel());
   call.dispatch(Shader::upsample)
       .constant(static_cast<uint32_t>(kind))
@@ -62,7 +62,7 @@ void upsample(Call& call, UpsampleKind kind, const Operand& x, const int64_t (&g
       .push(push)
       .writes(out)
       .reads(x)
-      .groups_for(out.dims.numel(), 256);
+      .groups_for_words(out);
 }
 
 // upsample_nearest2d.vec(x, SymInt[]? size, float[]? factors)
@@ -136,14 +136,14 @@ void plan_edge_pad(Call& call, int variant) {
     push.before[2 - i] = static_cast<int32_t>(before);
     dims[rank - 1 - i] = out;
   }
-  const Operand out = call.result(dims, x.dtype);
+  const Operand out = call.half_result(dims, x.dtype);
   push.count = static_cast<uint32_t>(out.dims.numel());
   call.dispatch(Shader::edge_pad)
       .constant(reflects)
       .push(push)
       .writes(out)
       .reads(x)
-      .groups_for(out.dims.numel(), 256);
+      .groups_for_words(out);
 }
 
 // grid_sampler_2d(x, grid, int interpolation, int padding, bool align_corners)
@@ -167,7 +167,7 @@ void plan_grid_sampler(Call& call, int) {
   call.require(x.dims[2] > 0 && x.dims[3] > 0 && x.dims[2] <= kMostSize && x.dims[3] <= kMostSize,
                "its image is empty or too large");
   const Operand out =
-      call.result({4, {x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]}}, ScalarType::kFloat);
+      call.half_result({4, {x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]}}, ScalarType::kFloat);
   if (!call.ok()) return;
   const Push push = {static_cast<uint32_t>(out.dims.numel()),
                      static_cast<int32_t>(x.dims[1]),
@@ -181,7 +181,7 @@ void plan_grid_sampler(Call& call, int) {
       .writes(out)
       .reads(x)
       .reads(grid)
-      .groups_for(out.dims.numel(), 256);
+      .groups_for_words(out);
 }
 
 // grid_priors(x, int stride, float offset): the points (column, row) of the image x, from the first
@@ -194,7 +194,7 @@ void plan_grid_points(Call& call, int) {
   if (!call.require(rank >= 2 && x.dtype == ScalarType::kFloat, "it has no image of float32"))
     return;
   const int64_t sizes[2] = {x.dims[rank - 1], x.dims[rank - 2]};
-  const Operand out = call.result({2, {sizes[0] * sizes[1], 2}}, ScalarType::kFloat);
+  const Operand out = call.half_result({2, {sizes[0] * sizes[1], 2}}, ScalarType::kFloat);
   for (size_t d = 0; d < 2 && call.ok(); ++d) {
     Operand line = call.temporary(sizes[d]);
     fill(call, line, offset * stride, stride);

@@ -11,6 +11,25 @@ bool is_representable(double number, ScalarType dtype) {
   return dtype == ScalarType::kFloat || (number >= INT32_MIN && number <= INT32_MAX);
 }
 
+// Whether elements 2 i and 2 i + 1 are a word of a tensor of float16, or the last one of it is.
+bool fills_words(const Dims& sizes, const Walk& to) {
+  const Dims whole = contiguous_strides(sizes);
+  bool is_whole = true, is_even = to.offset % 2 == 0;
+  size_t last = sizes.rank;  // The innermost dimension that is walked.
+  for (size_t d = sizes.rank; d-- > 0;) {
+    if (sizes[d] == 1) continue;
+    is_whole = is_whole && to.strides[d] == whole[d];
+    if (last == sizes.rank) {
+      is_even = is_even && to.strides[d] == 1 && sizes[d] % 2 == 0;
+      last = d;
+    } else {
+      is_even = is_even && to.strides[d] % 2 == 0;
+    }
+  }
+  const bool ends = sizes.numel() % 2 == 0 || sizes.numel() == to.tensor.dims.numel();
+  return (is_even && last < sizes.rank) || (is_whole && ends && to.offset % 2 == 0);
+}
+
 }  // namespace
 
 void collapse(Dims& sizes, Dims* strides, size_t operands) {
@@ -98,7 +117,7 @@ void elementwise(Call& call, ElementFunction function, const Operand& out,
       .push(push)
       .writes(out);
   for (const Operand& operand : operands) call.reads(operand);
-  call.groups_for(out.dims.numel(), kGroup);
+  call.groups_for_words(out);
 }
 
 Walk dense(const Operand& tensor) { return {tensor, 0, contiguous_strides(tensor.dims)}; }
@@ -119,12 +138,14 @@ void copy(Call& call, const Dims& all, const Walk& to, const Walk& from) {
   narrow(push.sizes, sizes, sizes.rank);
   narrow(push.out_strides, strides[0], sizes.rank);
   narrow(push.in_strides, strides[1], sizes.rank);
+  const bool in_words = call.is_half(to.tensor) && fills_words(all, to);
   call.dispatch(Shader::copy)
       .constant(static_cast<uint32_t>(sizes.rank))
+      .constant(in_words)
       .push(push)
       .writes(to.tensor)
       .reads(from.tensor)
-      .groups_for(all.numel(), kGroup);
+      .groups_for(in_words ? (all.numel() + 1) / 2 : all.numel(), kGroup);
 }
 
 uint32_t word_of(Call& call, double number, ScalarType dtype) {
@@ -148,7 +169,7 @@ void fill(Call& call, const Operand& out, double first, double step) {
       .constant(out.dtype == ScalarType::kFloat)
       .push(push)
       .writes(out)
-      .groups_for(out.dims.numel(), kGroup);
+      .groups_for_words(out);
 }
 
 }  // namespace taper::vulkan

@@ -14,12 +14,14 @@ namespace taper::vulkan {
 namespace {
 
 constexpr const char* kMissing[] = {
-#define TAPER_SHADER(name) \
+#define TAPER_SHADER(name, halves) \
   "the program is not linked with the shader " #name ", which the payload needs",
 #include "backends/vulkan/planner/shaders.def"
 #undef TAPER_SHADER
 };
 
+// What tells the constant of halves.glsl from others in a key.
+constexpr uint32_t kHalvesKey = uint32_t{1} << 31;
 constexpr size_t kMostKept = 4096;  // Pipelines in a file; then it begins anew.
 
 PipelineOrigin origin_of(const VkPhysicalDeviceProperties& properties) {
@@ -148,6 +150,7 @@ Result<Pipelines::Module> Pipelines::module(Shader shader) {
 Pipelines::Key Pipelines::key_of(const Dispatch& dispatch) {
   Key key = {static_cast<uint32_t>(dispatch.shader)};
   key.insert(key.end(), dispatch.constants, dispatch.constants + dispatch.num_constants);
+  if (dispatch.halves != 0) key.push_back(dispatch.halves | kHalvesKey);
   return key;
 }
 
@@ -201,13 +204,21 @@ Status Pipelines::make(const std::vector<const Dispatch*>& dispatches, const Thr
 }
 
 VkResult Pipelines::compile(const Dispatch& dispatch, VkShaderModule code, VkPipeline& made) const {
-  VkSpecializationMapEntry entries[Dispatch::kMaxConstants];
-  for (uint32_t i = 0; i < Dispatch::kMaxConstants; ++i) entries[i] = {i, i * 4, 4};
+  // Those of the shader from 0 on, and at last the one of halves.glsl.
+  VkSpecializationMapEntry entries[Dispatch::kMaxConstants + 1];
+  uint32_t values[Dispatch::kMaxConstants + 1];
+  const uint32_t count = dispatch.num_constants;
+  for (uint32_t i = 0; i < count; ++i) {
+    entries[i] = {i, i * 4, 4};
+    values[i] = dispatch.constants[i];
+  }
+  entries[count] = {Dispatch::kMaxConstants, count * 4, 4};
+  values[count] = dispatch.halves;
   VkSpecializationInfo constants = {};
-  constants.mapEntryCount = dispatch.num_constants;
+  constants.mapEntryCount = count + 1;
   constants.pMapEntries = entries;
-  constants.dataSize = dispatch.num_constants * size_t{4};
-  constants.pData = dispatch.constants;
+  constants.dataSize = (count + 1) * size_t{4};
+  constants.pData = values;
   VkComputePipelineCreateInfo info = {};
   info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
   info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
