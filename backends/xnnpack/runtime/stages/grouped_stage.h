@@ -1,12 +1,10 @@
-// A stage for a convolution with small groups of channels. XNNPACK computes a matrix product for
-// each group, however narrow.
+// A stage for a convolution with groups of few channels. XNNPACK computes a matrix product for each
+// group, however narrow, and looks up the address of each pixel of each window.
 
 #pragma once
 
-#include <memory>
-
 #include "backends/xnnpack/runtime/stages/stage.h"
-#include "kernels_optimized/cores/grouped.h"
+#include "kernels_optimized/cores/grouped/grouped_rows.h"
 
 namespace taper::xnnpack {
 
@@ -21,16 +19,20 @@ class GroupedStage final : public Stage {
   Status build(const XnnNode& node, Span<const XnnValue> values, pthreadpool_t pool);
 
   Status reshape(Span<const XnnValue> values) override;
+  uint64_t scratch_bytes() const override;
   Status bind(Span<void* const> places, void* scratch) override;
   Status run() override;
 
  private:
-  // A task of the pool: some rows of results.
+  // Tasks of the pool: some rows of results, of groups that share vectors; rows of one group.
   static void run_rows(void* stage, size_t first, size_t rows);
+  static void run_group(void* stage, size_t thread, size_t block, size_t group);
 
   const XnnNode* node_ = nullptr;
   pthreadpool_t pool_ = nullptr;
-  std::unique_ptr<float[]> filter_;
+  bool has_rows_ = false;  // Whether grouped_rows.h computes it, and not grouped.h.
+  float* scratch_ = nullptr;
+  OwnFilters filter_;
   optimized::GroupedShape shape_;
   optimized::GroupedData data_;
 };

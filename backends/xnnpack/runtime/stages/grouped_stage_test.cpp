@@ -85,7 +85,8 @@ struct Model {
 };
 
 TEST(GroupedStage, ComputesGroupsOfAnySize) {
-  for (const auto& [ins, outs] : {std::pair(4u, 4u), {2u, 4u}, {1u, 2u}, {8u, 8u}, {3u, 5u}}) {
+  for (const auto& [ins, outs] :
+       {std::pair(4u, 4u), {2u, 4u}, {1u, 2u}, {8u, 8u}, {3u, 5u}, {16u, 16u}, {24u, 48u}}) {
     SCOPED_TRACE(testing::Message() << ins << " -> " << outs);
     Model model(ins, outs, false);
     Loaded loaded(model.p.finish());

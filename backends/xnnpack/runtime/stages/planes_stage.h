@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <memory>
-
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "kernels_optimized/cores/planes.h"
 
@@ -33,7 +31,7 @@ class PlanesStage final : public Stage {
   uint32_t image_ = kNone;
   const XnnNode* node_ = nullptr;
   pthreadpool_t pool_ = nullptr;
-  std::unique_ptr<float[]> filter_;
+  OwnFilters filter_;
   optimized::PlanesShape shape_;
   optimized::PlanesData data_;
   float* panels_ = nullptr;  // One for each thread.

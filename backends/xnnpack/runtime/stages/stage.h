@@ -44,9 +44,18 @@ class Stage {
   virtual bool tell_steps(NodeTimes&) const { return false; }
 };
 
-// Memory for filters of a convolution that a stage packs by itself.
-inline Status make_filters(int64_t floats, std::unique_ptr<float[]>& filters) {
-  filters.reset(new (std::nothrow) float[static_cast<size_t>(floats)]);
+// Memory for filters of a convolution that a stage packs by itself. A vector of them lies within a
+// line of the cache: a product that reads two lines for each takes a tenth longer.
+struct FreeOwnFilters {
+  static constexpr std::align_val_t kAlignment{64};
+
+  void operator()(float* filters) const { operator delete(filters, kAlignment); }
+};
+using OwnFilters = std::unique_ptr<float[], FreeOwnFilters>;
+
+inline Status make_filters(int64_t floats, OwnFilters& filters) {
+  const size_t bytes = static_cast<size_t>(floats) * sizeof(float);
+  filters.reset(static_cast<float*>(operator new(bytes, FreeOwnFilters::kAlignment, std::nothrow)));
   TAPER_REQUIRE(filters != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the filters of a convolution");
   return {};

@@ -4,8 +4,6 @@
 
 #pragma once
 
-#include <memory>
-
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "kernels_optimized/cores/gemm.h"
 #include "kernels_optimized/cores/window_shape.h"
@@ -57,8 +55,8 @@ class TapsStage final : public Stage {
   pthreadpool_t pool_ = nullptr;
   optimized::WindowShape shape_;
   int64_t out_channels_ = 0;
-  std::unique_ptr<float[]> panels_;  // By block and tap.
-  int64_t panel_floats_ = 0;         // Of a whole block and one tap.
+  OwnFilters panels_;         // By block and tap.
+  int64_t panel_floats_ = 0;  // Of a whole block and one tap.
   const float* bias_ = nullptr;
   const float* image_ = nullptr;
   float* result_ = nullptr;

@@ -1,13 +1,14 @@
 // Grouped convolutions at every level that this processor supports, against their definition in
 // double.
 
-#include "kernels_optimized/cores/grouped.h"
+#include "kernels_optimized/cores/grouped/grouped.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "kernels_optimized/cores/grouped/grouped_rows.h"
 #include "test/support/call_fast.h"
 #include "test/support/numbers.h"
 
@@ -55,17 +56,13 @@ struct Problem {
     return std::clamp(sum, -4.0, 5.0);
   }
 
-  // Computes two rows at a time and compares.
-  void expect_right() const {
+  // Calls compute(), which is given the data but for the packed filter, and compares.
+  template <typename Compute>
+  void expect_right(Compute compute) const {
     const GroupedShape& s = shape;
-    std::vector<float> packed(static_cast<size_t>(grouped_filter_size(s)));
-    pack_grouped(s, {filter.data(), s.terms(), 1}, packed.data());
     const int64_t rows = s.images * s.out_height;
     std::vector<float> out(static_cast<size_t>(rows * s.out_width * s.out_channels), -99);
-    const GroupedData data = {image.data(), packed.data(), bias.data(), out.data(), -4, 5};
-    for (int64_t row = 0; row < rows; row += 2) {
-      grouped(s, data, row, std::min<int64_t>(2, rows - row));
-    }
+    compute(GroupedData{image.data(), nullptr, bias.data(), out.data(), -4, 5});
     for (size_t i = 0; i < out.size(); ++i) {
       const auto index = static_cast<int64_t>(i);
       const int64_t pixel = index / s.out_channels;
@@ -75,6 +72,21 @@ struct Problem {
     }
   }
 };
+
+// Computes two rows at a time and compares.
+void expect_right(const GroupedShape& shape) {
+  const Problem problem(shape);
+  const GroupedShape& s = problem.shape;
+  std::vector<float> packed(static_cast<size_t>(grouped_filter_size(s)));
+  pack_grouped(s, {problem.filter.data(), s.terms(), 1}, packed.data());
+  problem.expect_right([&](GroupedData data) {
+    data.filter = packed.data();
+    const int64_t rows = s.images * s.out_height;
+    for (int64_t row = 0; row < rows; row += 2) {
+      grouped(s, data, row, std::min<int64_t>(2, rows - row));
+    }
+  });
+}
 
 class Grouped : public test::AtEachLevel {};
 
@@ -97,7 +109,7 @@ TEST_P(Grouped, EveryGroupStepAndSize) {
           s.window_height = s.window_width = 3;
           s.padding_top = s.padding_left = 1;
           s.step_down = s.step_across = step;
-          Problem(s).expect_right();
+          expect_right(s);
         }
       }
     }
@@ -117,7 +129,7 @@ TEST_P(Grouped, WindowsThatReachFar) {
   s.dilation_across = 2;
   s.step_down = 2;
   s.padding_left = 4;
-  Problem(s).expect_right();
+  expect_right(s);
 }
 
 TEST(GroupedForms, LargeGroupsAndOddOnesAreNotThere) {
@@ -126,7 +138,97 @@ TEST(GroupedForms, LargeGroupsAndOddOnesAreNotThere) {
   EXPECT_FALSE(has_grouped(4, 2));
 }
 
+// Computes parts of three rows and compares.
+void expect_rows_right(const GroupedShape& shape) {
+  const Problem problem(shape);
+  const GroupedShape& s = problem.shape;
+  std::vector<float> packed(static_cast<size_t>(grouped_rows_filter_size(s)));
+  pack_grouped_rows(s, {problem.filter.data(), s.terms(), 1}, packed.data());
+  std::vector<float> scratch(static_cast<size_t>(grouped_rows_scratch(s, 3)));
+  problem.expect_right([&](GroupedData data) {
+    data.filter = packed.data();
+    GroupedPart part;
+    for (part.image = 0; part.image < s.images; ++part.image) {
+      for (part.group = 0; part.group < s.channels / s.group_channels; ++part.group) {
+        for (part.first = 0; part.first < s.out_height; part.first += 3) {
+          part.rows = std::min<int64_t>(3, s.out_height - part.first);
+          grouped_rows(s, data, part, scratch.data());
+        }
+      }
+    }
+  });
+}
+
+class GroupedRows : public test::AtEachLevel {};
+
+TEST_P(GroupedRows, EveryWidthOfRow) {
+  if (!has_grouped_rows(16, 16)) GTEST_SKIP() << "not for this processor";
+  for (int64_t width = 1; width <= 17; ++width) {
+    for (int64_t outs : {16, 32}) {
+      SCOPED_TRACE(testing::Message() << "width " << width << ", results " << outs);
+      GroupedShape s;
+      s.height = 3;
+      s.width = width;
+      s.channels = 16;
+      s.group_channels = 16;
+      s.group_out_channels = outs;
+      s.window_height = s.window_width = 3;
+      s.padding_top = s.padding_left = 1;
+      expect_rows_right(s);
+    }
+  }
+}
+
+TEST_P(GroupedRows, EveryGroupAndStep) {
+  constexpr int64_t kGroups[][2] = {{8, 16}, {24, 24}, {17, 33}, {48, 48}, {16, 64}, {40, 20}};
+  for (const auto& [ins, outs] : kGroups) {
+    if (!has_grouped_rows(ins, outs)) continue;
+    for (int64_t step : {1, 2, 3}) {
+      SCOPED_TRACE(testing::Message() << ins << " -> " << outs << ", step " << step);
+      GroupedShape s;
+      s.images = 2;
+      s.height = 4;
+      s.width = 9;
+      s.channels = 2 * ins;
+      s.group_channels = ins;
+      s.group_out_channels = outs;
+      s.window_height = s.window_width = 3;
+      s.padding_top = s.padding_left = 1;
+      s.step_down = s.step_across = step;
+      expect_rows_right(s);
+    }
+  }
+}
+
+TEST_P(GroupedRows, WindowsThatReachFar) {
+  if (!has_grouped_rows(16, 16)) GTEST_SKIP() << "not for this processor";
+  for (int64_t step : {1, 2, 4}) {
+    for (int64_t dilation : {1, 2, 3}) {
+      SCOPED_TRACE(testing::Message() << "step " << step << ", dilation " << dilation);
+      GroupedShape s;
+      s.height = 9;
+      s.width = 5;  // Less than the padding on one side.
+      s.channels = 32;
+      s.group_channels = s.group_out_channels = 16;
+      s.window_height = 2;
+      s.window_width = 4;
+      s.dilation_down = 3;
+      s.dilation_across = dilation;
+      s.step_across = step;
+      s.padding_left = 7;
+      expect_rows_right(s);
+    }
+  }
+}
+
+TEST(GroupedRowsForms, NarrowGroupsAndWideOnesAreNotThere) {
+  EXPECT_FALSE(has_grouped_rows(8, 8));
+  EXPECT_FALSE(has_grouped_rows(4, 16));
+  EXPECT_FALSE(has_grouped_rows(128, 128));
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, Grouped, testing::ValuesIn(kLevels));
+INSTANTIATE_TEST_SUITE_P(Levels, GroupedRows, testing::ValuesIn(kLevels));
 
 }  // namespace
 }  // namespace taper::optimized

@@ -1,11 +1,11 @@
 // Grouped convolutions with small groups; grouped.h explains the idea.
 
-#include "kernels_optimized/cores/grouped.h"
+#include "kernels_optimized/cores/grouped/grouped.h"
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels_optimized/cores/grouped.cpp"
+#define HWY_TARGET_INCLUDE "kernels_optimized/cores/grouped/grouped.cpp"
 #include "kernels_optimized/engine/dispatch.h"
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
