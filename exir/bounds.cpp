@@ -4,6 +4,7 @@
 #include "exir/bounds.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "exir/guards.h"
@@ -111,9 +112,55 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
   }
 }
 
+// The constant that a value is, or copies; null if it is none.
+const Value* constant_of(const Value* value) {
+  while (value->producer != nullptr &&
+         (value->producer->is("aten::lift_fresh_copy") || value->producer->is("aten::detach_") ||
+          value->producer->is("aten::detach"))) {
+    value = value->producer->arg(0).value();
+  }
+  const bool known = value->role == ValueRole::kConstant && value->data.data != nullptr;
+  return known ? value : nullptr;
+}
+
+// How many elements repeat_interleave makes if a constant says how often each is repeated; a single
+// number holds for all `rows`. kUnbounded if inputs say it.
+int64_t most_repeated(const Node& node, const SymRanges& ranges) {
+  const Value* repeats = constant_of(node.arg("repeats").value());
+  if (repeats == nullptr) return SymRange::kUnbounded;
+  const bool wide = repeats->type.dtype == ScalarType::kLong;
+  if (!wide && repeats->type.dtype != ScalarType::kInt) return SymRange::kUnbounded;
+  const size_t count = repeats->data.bytes / element_size(repeats->type.dtype);
+  int64_t total = 0;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t each = 0;
+    if (wide) {
+      std::memcpy(&each, repeats->data.data + i * sizeof(int64_t), sizeof(int64_t));
+    } else {
+      int32_t narrow = 0;
+      std::memcpy(&narrow, repeats->data.data + i * sizeof(int32_t), sizeof(int32_t));
+      each = narrow;
+    }
+    if (each < 0 || __builtin_add_overflow(total, each, &total)) return SymRange::kUnbounded;
+  }
+  if (count != 1 || !node.is("aten::repeat_interleave.self_Tensor")) return total;
+  const TensorType& type = node.arg("self").value()->type;
+  const Argument& dim = node.arg("dim");
+  const bool whole = dim.is_none() || type.rank() == 0;
+  const auto rank = static_cast<int64_t>(type.rank());
+  const Sym rows =
+      whole ? type.numel() : type.sizes.at(static_cast<size_t>(wrap_dim(dim.to_int(), rank)));
+  const int64_t most = rows.range(ranges).max;
+  const bool open = most == SymRange::kUnbounded || __builtin_mul_overflow(total, most, &total);
+  return open ? SymRange::kUnbounded : total;
+}
+
 // The most elements that a call with a data-dependent result size can select; kUnbounded for other
 // calls.
 int64_t most_chosen(const Node& node, const SymRanges& ranges) {
+  if (node.is("aten::repeat_interleave.Tensor") || node.is("aten::repeat_interleave.self_Tensor")) {
+    return most_repeated(node, ranges);
+  }
   if (!facts_of(node.target()).is(kChooses)) return SymRange::kUnbounded;
   Sym count = node.args.at(0).value()->type.numel();
   if (node.is("aten::masked_select")) {
@@ -131,10 +178,12 @@ void bound_choices(Graph& graph) {
     for (const auto& node : each->nodes) {
       if (node->outputs.empty() || node->outputs[0]->kind != ValueKind::kTensor) continue;
       const TensorType& type = node->outputs[0]->type;
-      if (type.rank() == 0) continue;
-      const auto range = graph.ranges.find(type.sizes[0].text());
-      if (range == graph.ranges.end() || range->second.max != SymRange::kUnbounded) continue;
-      range->second.max = std::max(range->second.min, most_chosen(*node, graph.ranges));
+      for (const Sym& size : type.sizes) {
+        if (size.is_int() || !is_unbacked(size.text())) continue;
+        const auto range = graph.ranges.find(size.text());
+        if (range == graph.ranges.end() || range->second.max != SymRange::kUnbounded) continue;
+        range->second.max = std::max(range->second.min, most_chosen(*node, graph.ranges));
+      }
     }
   }
 }
