@@ -71,9 +71,14 @@ class Call {
     }
     handle_.callBoxed(stack_);
     for (const Written& each : written_) store(each.value, *each.tensor);
+    std::vector<at::Tensor> results;
+    bool fresh = false;
     for (size_t i = 0; i < schema_.returns().size(); ++i) {
-      if (is_fresh(schema_.returns()[i])) store_all(stack_.at(i), **slots_++);
+      if (!is_fresh(schema_.returns()[i])) continue;
+      append(stack_.at(i), results);
+      fresh = true;
     }
+    if (fresh) store_all(results);
   }
 
  private:
@@ -103,6 +108,7 @@ class Call {
       case TypeKind::BoolType:
         return integer_of(slot) != 0;
       case TypeKind::NumberType:
+        if (slot.is_tensor()) return view_of(slot.to_tensor()).item();
         if (slot.is_double()) return slot.to_double();
         if (slot.is_bool()) return slot.to_bool();
         return slot.to_int();
@@ -157,13 +163,21 @@ class Call {
     return list;
   }
 
-  static void store_all(const at::IValue& result, const EValue& slot) {
-    if (slot.is_tensor()) return store(result.toTensor(), slot.to_tensor());
-    const auto list = result.toTensorVector();
-    const Span<Tensor* const> to = slot.to_tensor_list();
-    TORCH_CHECK(list.size() == to.size(), "it gives ", list.size(),
+  static void append(const at::IValue& result, std::vector<at::Tensor>& results) {
+    if (!result.isTensorList()) return results.push_back(result.toTensor());
+    for (const at::Tensor& each : result.toTensorVector()) results.push_back(each);
+  }
+
+  // Either each result has a slot, or all have one, which is a list.
+  void store_all(const std::vector<at::Tensor>& results) {
+    if ((*slots_)->is_tensor()) {
+      for (const at::Tensor& each : results) store(each, (*slots_++)->to_tensor());
+      return;
+    }
+    const Span<Tensor* const> to = (*slots_)->to_tensor_list();
+    TORCH_CHECK(results.size() == to.size(), "it gives ", results.size(),
                 " tensors where the program states ", to.size());
-    for (size_t i = 0; i < to.size(); ++i) store(list[i], *to[i]);
+    for (size_t i = 0; i < to.size(); ++i) store(results[i], *to[i]);
   }
 
   const c10::OperatorHandle& handle_;
@@ -239,12 +253,13 @@ bool may_be_none(const c10::Type& type) {
 
 }  // namespace
 
-std::optional<ArgSpec> spec_of(const c10::Argument& argument, bool written) {
+std::optional<ArgSpec> spec_of(const c10::Argument& argument, bool written, Given given) {
   const c10::Type* type = argument.real_type().get();
   const bool optional = type->kind() == TypeKind::OptionalType;
   if (optional) type = type->castRaw<c10::OptionalType>()->getElementType().get();
-  const std::optional<ArgKind> kind = kind_of(*type, written);
+  std::optional<ArgKind> kind = kind_of(*type, written);
   if (!kind) return std::nullopt;
+  if (kind == ArgKind::kScalar && given == Given::kNumbersAsTensors) kind = ArgKind::kTensor;
   return ArgSpec{*kind, optional || may_be_none(*type), true};
 }
 

@@ -7,12 +7,17 @@
 //                               results lie in the slots behind them, into which they are copied
 //   aten::add.Tensor_functional2
 //                               the same without arguments that have defaults
+//   aten::add.Tensor_functional3_of_tensors
+//                               with all arguments, of which numbers are 0-d tensors
 //   my::shrink.out              the same, as declared operators are called
+//
+// If a list is among several results, the functional form has one slot: the list of all tensors.
 //
 // A kernel is a function without data, so each operator has a function of its own: one of a pool.
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -27,7 +32,7 @@
 namespace taper::aten {
 namespace {
 
-constexpr size_t kPool = 8192;  // PyTorch 2.13 has 3,400 operators.
+constexpr size_t kPool = 10240;  // PyTorch 2.13 has 3,400 operators.
 
 struct Operator {
   c10::OperatorHandle handle;
@@ -88,33 +93,49 @@ class Table {
   struct Shape {
     std::vector<ArgSpec> specs;
     bool writes = false;  // Some argument.
-    size_t fresh = 0;     // New results.
+    size_t fresh = 0;     // Slots of new results.
+    bool declared = true;  // Whether exir/ops/declare.h can state it.
   };
 
   static std::optional<Shape> shape_of(const c10::FunctionSchema& schema, Given given) {
     Shape shape;
     for (const c10::Argument& argument : schema.arguments()) {
       if (given == Given::kWithoutDefaults && argument.default_value()) continue;
-      std::optional<ArgSpec> spec = spec_of(argument, is_written(argument));
+      std::optional<ArgSpec> spec = spec_of(argument, is_written(argument), given);
       const bool optional = argument.type()->kind() == c10::TypeKind::OptionalType;
       if (!spec && !optional) return std::nullopt;
       // Where no slot can hold a value, None may stand: no kind fits that is not an argument's.
       shape.specs.push_back(spec.value_or(ArgSpec{ArgKind::kMessage, true}));
       shape.writes = shape.writes || is_written(argument);
     }
-    for (const c10::Argument& result : schema.returns()) {
-      if (!is_fresh(result)) continue;
-      const std::optional<ArgSpec> spec = spec_of(result, true);
-      const bool tensors = spec && (spec->kind == ArgKind::kMutableTensor ||
-                                    spec->kind == ArgKind::kMutableTensorList);
-      if (!tensors) return std::nullopt;
-      shape.specs.push_back(*spec);
-      ++shape.fresh;
-    }
+    if (!add_results(schema, shape)) return std::nullopt;
     if (schema.is_vararg() || schema.is_varret() || shape.specs.size() > UINT8_MAX) {
       return std::nullopt;
     }
     return shape;
+  }
+
+  // Slots of new results; one for all of them if a list is among them. Returns whether they are
+  // tensors.
+  static bool add_results(const c10::FunctionSchema& schema, Shape& shape) {
+    std::vector<ArgSpec> specs;
+    bool list = false;
+    for (const c10::Argument& result : schema.returns()) {
+      if (!is_fresh(result)) continue;
+      const std::optional<ArgSpec> spec = spec_of(result, true);
+      if (!spec) return false;
+      if (spec->kind == ArgKind::kMutableTensorList) {
+        list = true;
+      } else if (spec->kind != ArgKind::kMutableTensor) {
+        return false;
+      }
+      specs.push_back(*spec);
+    }
+    shape.declared = !list || specs.size() == 1;
+    if (list) specs = {{ArgKind::kMutableTensorList, false, true}};
+    shape.fresh = specs.size();
+    shape.specs.insert(shape.specs.end(), specs.begin(), specs.end());
+    return true;
   }
 
   // The schema; results that are views are new tensors here.
@@ -133,12 +154,20 @@ class Table {
   }
 
   // Adds the functional form; a name keeps its first kernel.
-  void add_form(const c10::OperatorName& name, const Kernel& kernel, const Shape& shape) {
+  void add_form(const c10::OperatorName& name, const Kernel& kernel, const Shape& shape,
+                const char* suffix = "") {
     const std::string form = "functional" + std::to_string(kernel.arg_count - shape.fresh);
-    if (!shape.writes) kernels_.emplace(with_overload(name, form), kernel);
+    if (!shape.writes) kernels_.emplace(with_overload(name, form + suffix), kernel);
   }
 
-  // Returns whether it has a kernel.
+  static bool takes_numbers(const c10::FunctionSchema& schema) {
+    return std::any_of(schema.arguments().begin(), schema.arguments().end(), [](const auto& each) {
+      const auto spec = spec_of(each, false);
+      return spec && spec->kind == ArgKind::kScalar;
+    });
+  }
+
+  // Returns whether it has a kernel by the name that a declaration gives it.
   bool add(const c10::OperatorName& name, const c10::OperatorHandle& handle) {
     std::optional<Shape> shape = shape_of(handle.schema(), Given::kAll);
     if (!shape) return false;
@@ -148,12 +177,17 @@ class Table {
       kernels_[name.name + (plain ? "" : "." + name.overload_name)] = kernel;  // Not a made-up one.
       return true;
     }
-    kernels_.emplace(with_overload(name, "out"), kernel);
+    const bool declared = shape->declared;
+    if (declared) kernels_.emplace(with_overload(name, "out"), kernel);
     add_form(name, kernel, *shape);
+    if (!shape->writes && takes_numbers(handle.schema())) {
+      shape = shape_of(handle.schema(), Given::kNumbersAsTensors);
+      add_form(name, take(handle, Given::kNumbersAsTensors, *shape), *shape, "_of_tensors");
+    }
     shape = shape_of(handle.schema(), Given::kWithoutDefaults);
-    if (shape->writes || shape->specs.size() == kernel.arg_count) return true;
+    if (shape->writes || shape->specs.size() == kernel.arg_count) return declared;
     add_form(name, take(handle, Given::kWithoutDefaults, *shape), *shape);
-    return true;
+    return declared;
   }
 
   std::deque<std::vector<ArgSpec>> specs_;

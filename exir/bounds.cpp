@@ -162,13 +162,16 @@ int64_t most_chosen(const Node& node, const SymRanges& ranges) {
     return most_repeated(node, ranges);
   }
   if (!facts_of(node.target()).is(kChooses)) return SymRange::kUnbounded;
-  Sym count = node.args.at(0).value()->type.numel();
-  if (node.is("aten::masked_select")) {
-    const TensorType all(ScalarType::kBool, broadcast(node.args[0].value()->type.sizes,
-                                                      node.args[1].value()->type.sizes));
-    count = all.numel();
+  const TensorType& from = node.args.at(0).value()->type;
+  std::vector<Sym> sizes = from.sizes;
+  if (from.pairs) sizes.pop_back();
+  if (node.is("aten::masked_select")) sizes = broadcast(sizes, node.args[1].value()->type.sizes);
+  if (node.is("aten::combinations")) {
+    constexpr int64_t kMost = 64;
+    sizes.assign(static_cast<size_t>(std::clamp<int64_t>(node.arg("r").to_int(), 0, kMost)),
+                 sizes.at(0));
   }
-  return count.range(ranges).max;
+  return TensorType(ScalarType::kBool, sizes).numel().range(ranges).max;
 }
 
 // Bounds data-dependent sizes by the number of elements that are selected from, where the program

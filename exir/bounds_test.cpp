@@ -99,5 +99,17 @@ TEST(Bounds, HowOftenAConstantRepeatsIsKnown) {
   EXPECT_EQ(graph->ranges.at("u2").max, SymRange::kUnbounded);
 }
 
+TEST(Bounds, CombinationsAreAtMostAllTuples) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range u0 = [0, inf]
+  input %x: float32[5]
+  %y: float32[u0, 3] = aten::combinations(%x, 3, False)
+  return %y
+})");
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {}, warnings);
+  EXPECT_EQ(graph->ranges.at("u0").max, 5 * 5 * 5);
+}
+
 }  // namespace
 }  // namespace taper::exir

@@ -112,8 +112,9 @@ const Decompositions& own_rules(const LowerOptions& options) {
   if (options.for_executorch) return fourier_product_rules();
   return options.backends.empty() ? own : with_backends;
 }
-int run_split_complex(Graph& graph, Lowering& lowering) {
-  return split_complex(graph, lowering.options.aten ? Aten::kYes : Aten::kNo);
+template <int (*kPass)(Graph&, Aten)>
+int with_aten(Graph& graph, Lowering& lowering) {
+  return kPass(graph, lowering.options.aten ? Aten::kYes : Aten::kNo);
 }
 // ExecuTorch's runtime has no kernel for assertions.
 int run_keep_assertions(Graph& graph, Lowering& lowering) {
@@ -218,20 +219,20 @@ constexpr Pass kPasses[] = {
     {"unwrap_functionalized", Need::kAlways, Dialect::kAten, plain<unwrap_functionalized>},
     // Writes of other kinds, such as updates of LLM caches, become ATen's, which functionalize
     // handles.
-    {"decompose_writes", Need::kAlways, Dialect::kAten, plain<decompose_writes>},
+    {"decompose_writes", Need::kAlways, Dialect::kAten, with_aten<decompose_writes>},
     // Writes become values, written buffers become states. All later passes rely on it. It
     // needs the layouts of the file to tell views from copies.
     {"functionalize", Need::kAlways, Dialect::kAten, plain<functionalize>},
     // Strides in the file follow PyTorch's views; from here on every tensor is contiguous.
     {"canonical_layout", Need::kAlways, Dialect::kAten, plain<canonical_layout>},
     // Few kernels and no decompositions take complex numbers: from here on all tensors are real.
-    {"split_complex", Need::kAlways, Dialect::kAten, run_split_complex},
+    {"split_complex", Need::kAlways, Dialect::kAten, with_aten<split_complex>},
     // What the program states of its inputs becomes instructions. After split_complex, so that all
     // sizes are final.
     {"keep_assertions", Need::kOptional, Dialect::kAten, run_keep_assertions},
     // Assertions, detach and dropout compute nothing in inference. Before decompose, which has no
     // rules for them.
-    {"prepare_for_inference", Need::kAlways, Dialect::kAten, plain<prepare_for_inference>},
+    {"prepare_for_inference", Need::kAlways, Dialect::kAten, with_aten<prepare_for_inference>},
     // Some versions of PyTorch state wrong types. After dropout is gone, which has no type rule.
     {"true_types", Need::kAlways, Dialect::kAten, plain<true_types>},
 

@@ -95,12 +95,15 @@ class Pipeline {
     findings_.add(pass.name, Failure(failure.what(), std::move(rest)));
   }
 
-  // Returns whether nodes of that name were refused and all of them can be left to PyTorch.
+  // Returns whether nodes of that name were refused and all of them are left to PyTorch, now or for
+  // an earlier problem.
   bool leave_refused(std::string_view name) {
     size_t left = 0;
     for (const Graph* g : all_graphs(graph_)) {
       for (const auto& node : g->nodes) {
-        if (node->name != name || !is_refused(*node)) continue;
+        if (node->name != name) continue;
+        if (is_left_to_aten(*node)) ++left;
+        if (!is_refused(*node)) continue;
         if (!why_not_aten(*node, operators()).empty()) return false;
         leave_to_aten(*node, operators());
         ++left;

@@ -2,6 +2,8 @@
 
 #include "exir/ops/aten_calls.h"
 
+#include <algorithm>
+
 #include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ops/declare.h"
@@ -45,16 +47,14 @@ std::string why_not_arguments(const Node& node, const Schema& schema) {
     if (type.base == TypeBase::kScalar && type.list) return "it takes a list of numbers";
     if (arg.is_none() || arg.is_list() || type.base == TypeBase::kAny) continue;
     if (type.base == TypeBase::kTensor && !is_tensor(arg)) return "a number is given as a tensor";
+    if (type.base == TypeBase::kScalar && is_tensor(arg) && arg.value()->type.pairs) continue;
     if (type.base != TypeBase::kTensor && is_tensor(arg)) return "a number of it is complex";
   }
   return {};
 }
 
-std::string why_not_results(const Node& node, const Schema& schema) {
+std::string why_not_results(const Node& node) {
   if (node.outputs.empty()) return "it has no results";
-  for (const SchemaReturn& item : schema.returns) {
-    if (item.type.list && schema.returns.size() > 1) return "one of its results is a list";
-  }
   for (const Value* output : node.outputs) {
     if (output->kind != ValueKind::kTensor) return "one of its results is a number";
   }
@@ -72,23 +72,47 @@ std::string why_not_aten(const Node& node, const OperatorRegistry& operators) {
     if (name.find(part) != name.npos) return "it may write an argument";
   }
   const std::string why = why_not_arguments(node, *schema);
-  return why.empty() ? why_not_results(node, *schema) : why;
+  return why.empty() ? why_not_results(node) : why;
+}
+
+bool takes_numbers_as_tensors(const Node& node) {
+  for (size_t i = 0; i < node.args.size() && i < node.schema->args.size(); ++i) {
+    if (node.schema->args[i].type.base == TypeBase::kScalar && is_tensor(node.args[i])) return true;
+  }
+  return false;
 }
 
 void leave_to_aten(Node& node, const OperatorRegistry& operators) {
   auto schema = std::make_shared<Schema>(*own_schema(node, operators));
   schema->name.insert(0, kByAten);
-  for (SchemaArg& arg : schema->args) arg.alias.clear();
+  const bool tensors = takes_numbers_as_tensors(node);
+  for (SchemaArg& arg : schema->args) {
+    arg.alias.clear();
+    if (tensors && arg.type.base == TypeBase::kScalar) arg.type.base = TypeBase::kTensor;
+  }
   for (SchemaReturn& item : schema->returns) item.alias.clear();
   node.schema = std::move(schema);
 }
 
 bool is_left_to_aten(const Node& node) { return node.target().starts_with(kByAten); }
 
-void call_functional_form(Node& node) {
-  const std::string form = "functional" + std::to_string(node.args.size());
-  const std::string name = with_overload(node.schema->name.substr(kByAten.size()), form);
-  node.schema = std::make_shared<Schema>(*kernel_of(*node.schema, name));
+void call_functional_form(Node& node, const OperatorRegistry& operators) {
+  const std::string own = node.schema->name.substr(kByAten.size());
+  std::string form = "functional" + std::to_string(node.args.size());
+  const std::shared_ptr<const Schema> known = operators.find(own);
+  for (size_t i = 0; known != nullptr && i < known->args.size(); ++i) {
+    const bool number = known->args[i].type.base == TypeBase::kScalar;
+    if (number && node.schema->args[i].type.base == TypeBase::kTensor) {
+      form += "_of_tensors";
+      break;
+    }
+  }
+  const std::string name = with_overload(own, form);
+  Schema schema = *node.schema;
+  const bool list = std::any_of(schema.returns.begin(), schema.returns.end(),
+                                [](const SchemaReturn& item) { return item.type.list; });
+  if (list) schema.returns = {{{TypeBase::kTensor, false, true}, {}, {}}};
+  node.schema = std::make_shared<Schema>(*kernel_of(schema, name));
 }
 
 std::map<std::string, size_t> calls_of_aten(Graph& graph) {

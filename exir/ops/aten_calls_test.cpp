@@ -70,6 +70,26 @@ TEST(AtenCalls, WhatOurKernelsRunStaysWithThem) {
   EXPECT_EQ(lowered(text, true), lowered(text, false));
 }
 
+// If a list is among the results, there is one out argument for all.
+TEST(AtenCalls, AListAmongTheResults) {
+  EXPECT_EQ(lowered("input %x: float32[2, 1] %a: float32[2], %b: float32[3] = "
+                    "aten::_histogramdd_from_bin_cts(%x, [2]) "
+                    "%c: float32[2] = aten::relu(%a) return %c, %b",
+                    true),
+            Targets{});
+}
+
+// In PyTorch these draw and write; without its operators a model in training mode is refused.
+TEST(AtenCalls, LayersInTrainingModeDoWhatTheyDoInPyTorch) {
+  const std::string text =
+      "input %x: float32[4, 3] input %m: float32[3] input %v: float32[3] "
+      "%a: float32[4, 3] = aten::batch_norm(%x, None, None, %m, %v, True, 0.1, 1e-5, True) "
+      "%b: float32[4, 3] = aten::dropout(%a, 0.5, True) return %b";
+  EXPECT_EQ(lowered(text, false), Targets{"training-mode"});
+  EXPECT_EQ(lowered(text, true),
+            (Targets{"aten::_native_batch_norm_legit.out", "aten::dropout.functional3"}));
+}
+
 TEST(AtenCalls, WhatCannotBeLeft) {
   const std::string x = "input %x: float32[2, 2] ";
   EXPECT_EQ(

@@ -57,6 +57,13 @@ EQUAL = {
     "a dtype without kernel": (lambda x: x.bitwise_xor(x[[1, 0, 3, 2, 4]]) == x,
                                (torch.arange(5).to(torch.uint64),)),
     "LDL": (lambda x: tuple(torch.linalg.ldl_factor(x)), (positive,)),
+    "a list and a tensor": (lambda x: torch.histogramdd(x, [2, 2, 2, 2]), (square,)),
+    "complex numbers": (lambda x: (torch.ldexp(x, x.abs()) + ops.mix(x, 2j, [0], [], None, [], False),
+                                   ops.mix(x, 1 - 1j, [1], [0.5], x[:1], [x, x], True)), (z,)),
+    "pieces at positions in a tensor": (
+        lambda x, at: torch.tensor_split(x, at) + torch.tensor_split(x * 1j, at),
+        (row, torch.tensor([1, 4]))),
+    "combinations": (lambda x: torch.combinations(x, 2).sum(1), (row,)),
     "under a condition": (
         lambda x: torch.cond(x.sum() > 0, lambda a: torch.linalg.eigvals(a).abs(),
                              lambda a: torch.linalg.eigvals(a).abs() * 2, (x,)), (positive,)),
@@ -73,8 +80,6 @@ FAILS = {
                              "is not positive-definite"),
     "sparse in between": (lambda x: torch.sparse.mm(x.to_sparse(), x), (square,),
                           "value 'to_sparse': is a sparse or otherwise special tensor"),
-    "a list and a tensor": (lambda x: torch.histogramdd(x, [2, 2, 2, 2])[0], (square,),
-                            "is not supported"),
 }
 
 
@@ -145,6 +150,19 @@ class Runner:
         self.check("error: " + name, good, str(got))
 
 
+class InTraining(torch.nn.Module):
+    """A batch norm that moves its statistics, and dropout that draws nothing or all."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(3, momentum=0.3)
+
+    def forward(self, x):
+        y = self.norm(x)
+        kept = torch.nn.functional.dropout(y, 0.0, True)
+        return kept - torch.nn.functional.dropout(y, 1.0, True), self.norm.running_var * 1
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("taper", "library", "folder"):
@@ -164,6 +182,7 @@ def main():
                  (torch.randn(5, 3),), (torch.randn(17, 3),), (torch.randn(2, 3),),
                  shapes={"inputs": ({0: n},)})
     runner.equal("an operator that writes", Counter(), (row[:3],))
+    runner.equal("training mode", InTraining(), (torch.randn(5, 3),), (torch.randn(5, 3),))
     runner.compile(Model(lambda x: torch.ops.my.defaults(x, c=3)), (row,), "--kernels=aten")
     runner.check("error: some arguments left out and not declared", "my::defaults.functional2" in
                  str(runner.run((row,), *runner.aten())))

@@ -16,7 +16,14 @@ from taper._refusals import eager, needs_autograd, one_line, refusal
 
 def backend(graph, examples, *, options=None):
     """What torch.compile calls for each graph; returns what runs instead of it."""
-    options = dict(options or {})
+    run = torch._dynamo.disable(_runner(graph, examples, dict(options or {})))
+    # PyTorch's minifier asks what runs for its weights, as if it were a module.
+    run.named_parameters, run.named_buffers = graph.named_parameters, graph.named_buffers
+    run._boxed_call = False  # AOT Autograd leaves the mark of what it wraps.
+    return run
+
+
+def _runner(graph, examples, options):
     reason = refusal(graph, examples)
     if reason is not None:
         return eager(graph, reason)
@@ -25,7 +32,7 @@ def backend(graph, examples, *, options=None):
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
         symbolic = [node.meta.get("example_value", example)  # The examples have no symbols.
                     for node, example in zip(inputs, examples, strict=True)]
-        return torch._dynamo.disable(Graph(graph, symbolic, options))
+        return Graph(graph, symbolic, options)
     return _with_autograd(graph, examples, options)
 
 

@@ -210,6 +210,10 @@ class Graph:
         try:
             return program(args)
         except _taper.Error as error:
+            if self._generalises and any(self._symbolic):  # Guards that are stricter than the call.
+                self._generalises = False
+                self._programs.clear()
+                return self(*args)
             results = self._graph(*args)  # Raises what PyTorch raises, if it is the caller's error.
             self._eager = eager(self._graph, one_line(error))
             return results
@@ -342,7 +346,8 @@ class Graph:
 
 @contextlib.contextmanager
 def _where_tracing_works():
-    """AOT Autograd runs its graphs below PyTorch's autograd, where nothing can be traced."""
+    """AOT Autograd runs its graphs below PyTorch's autograd, where nothing can be traced; PyTorch's
+    minifier runs them while TorchDynamo traces something else."""
     keys = torch._C.DispatchKey
     included = torch._C._dispatch_tls_local_include_set()
     excluded = torch._C._dispatch_tls_local_exclude_set()
@@ -352,7 +357,7 @@ def _where_tracing_works():
                 keys.ADInplaceOrView):
         excluded = excluded.remove(key)
     with _disable_current_modes(), torch._C._ForceDispatchKeyGuard(included, excluded), \
-            torch.no_grad(), torch.autocast("cpu", enabled=False):
+            torch.no_grad(), torch.autocast("cpu", enabled=False), torch._guards.tracing(None):
         yield
 
 

@@ -67,6 +67,26 @@ void batch_norm(Builder& b) {
   b.result(standardise(b, x, dims));
 }
 
+// Either with statistics of the batch or with those that run: moving them is another operator.
+void native_batch_norm(Builder& b) {
+  const bool own = !b.has("running_mean");
+  if (!own && b.arg("training").to_bool()) return batch_norm(b);
+  Value* x = b.in("input");
+  std::vector<Value*> results;
+  if (own) {
+    const TensorType statistics(b.wide_type(), {dim_of(x, 1)});
+    results = b.rewriter().emit(
+        "aten::_native_batch_norm_legit.no_stats",
+        {x, b.arg("weight"), b.arg("bias"), true, b.arg("momentum"), b.arg("eps")},
+        {b.out_type(), statistics, statistics});
+  } else {
+    results = b.ops("_native_batch_norm_legit_no_training",
+                    {x, b.arg("weight"), b.arg("bias"), b.arg("running_mean"),
+                     b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
+  }
+  for (size_t i = 0; i < results.size(); ++i) b.result(results[i], i);
+}
+
 // Whether a weight or bias is left out, or a constant of finite numbers.
 bool is_finite(const Builder& b, std::string_view name) {
   if (!b.has(name)) return true;
@@ -155,6 +175,7 @@ const Decompositions& norm_rules() {
       {"layer_norm", layer_norm},
       {"group_norm", group_norm},
       {"batch_norm", batch_norm},
+      {"native_batch_norm", native_batch_norm},
       {"instance_norm", instance_norm, kWide},
       {"rms_norm", rms_norm},
       {"_fused_rms_norm", rms_norm},

@@ -8,6 +8,7 @@
 #include "exir/decompose/complex.h"
 #include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
+#include "exir/passes/simplify/keep_assertions.h"
 
 namespace taper::exir {
 namespace {
@@ -31,7 +32,8 @@ bool touches(const Node& node) {
 }
 
 bool is_higher_order(const Node& node) { return node.target().starts_with("higher_order::"); }
-bool is_check(const Node& node) { return node.outputs.empty(); }
+// Calls that compute nothing from the numbers.
+bool is_check(const Node& node) { return node.outputs.empty() || asks_for_layout(node); }
 // canonical_layout's copies, which name the order of all dimensions, that of the parts among them.
 bool is_copy(const Node& node) { return node.is("dim_order_ops::_clone_dim_order"); }
 
@@ -100,6 +102,18 @@ class Splitter {
     return false;
   }
 
+  // A number as a 0-d tensor.
+  static Argument as_tensor(const Argument& number, Rewriter& rewriter) {
+    const bool is_value = number.is_value();
+    if (number.is_none() || (is_value && number.value()->kind == ValueKind::kTensor)) return number;
+    const bool is_float = is_value ? number.value()->kind == ValueKind::kFloat : number.is<double>();
+    const bool is_bool = is_value ? number.value()->kind == ValueKind::kBool : number.is<bool>();
+    const ScalarType dtype = is_float  ? ScalarType::kDouble
+                             : is_bool ? ScalarType::kBool
+                                       : ScalarType::kLong;
+    return rewriter.emit("aten::scalar_tensor", {number, dtype}, {TensorType(dtype, {})})[0];
+  }
+
   // PyTorch's operator takes and gives complex tensors; copies of them are pairs.
   static void leave(Node& node, Rewriter& rewriter) {
     const auto joined = [&](Argument& arg) {
@@ -113,6 +127,12 @@ class Splitter {
       if (arg.is<ScalarType>() && gives_complex) arg = complex_type(std::get<ScalarType>(arg.v));
       if (!arg.is_list()) continue;
       for (Argument& item : arg.list()) joined(item);
+    }
+    if (takes_numbers_as_tensors(node)) {
+      for (size_t i = 0; i < node.args.size(); ++i) {
+        if (node.schema->args[i].type.base != TypeBase::kScalar) continue;
+        node.args[i] = as_tensor(node.args[i], rewriter);
+      }
     }
     leave_to_aten(node, *rewriter.graph().operators());
     Node* call = rewriter.emit_node(node.schema, node.args);

@@ -113,7 +113,7 @@ int to_out_variants(Graph& graph, const HasKernel& has_kernel, const std::string
     for (const auto& node : g->nodes) {
       if (stays(*node)) continue;
       if (is_left_to_aten(*node)) {
-        call_functional_form(*node);
+        call_functional_form(*node, *graph.operators());
         ++changed;
         continue;
       }

@@ -3,6 +3,8 @@
 
 #include "exir/passes/functional/decompose_writes.h"
 
+#include <algorithm>
+
 #include "exir/decompose/builder.h"
 #include "exir/ops/infer.h"
 
@@ -47,10 +49,11 @@ void sdpa_with_kv_cache(Builder& b) {
                         {b.out_type()})[0]);
 }
 
-// A view of the same memory with other sizes.
+// A view of the same memory with other sizes. The last one of complex numbers is that of the pairs,
+// which no operator names.
 void resize(Builder& b) {
   Value* x = b.in("self");
-  const std::vector<Sym>& sizes = b.out_type().sizes;
+  std::vector<Sym> sizes = b.out_type().sizes;
   const Sym before = x->type.numel(), after = b.out_type().numel();
   if (before.is_int() && after.is_int() && after.as_int() > before.as_int()) {
     throw Failure(std::string(b.node().target()) + " makes a tensor of " + before.text() +
@@ -59,14 +62,69 @@ void resize(Builder& b) {
   if (sizes == x->type.sizes) {
     return b.result(b.rewriter().emit("aten::alias", {x}, {x->type})[0]);
   }
+  if (x->type.pairs) sizes.pop_back();
   std::vector<Sym> strides(sizes.size(), Sym(1));
   for (size_t d = sizes.size(); d-- > 1;) strides[d - 1] = strides[d] * sizes[d];
   b.result(b.rewriter().emit("aten::as_strided",
                              {x, b.size_list(sizes), b.size_list(strides), Argument()},
-                             {TensorType(x->type.dtype, sizes)})[0]);
+                             {b.out_type()})[0]);
 }
 
-bool decompose_write(Node& node, Builder& b) {
+// In training, batch norms move their running statistics, which not all of their schemas say.
+bool moves_statistics(const Node& node) {
+  const bool always = node.is("aten::_batch_norm_with_update");
+  if (!always && !node.is("aten::batch_norm") && !node.is("aten::native_batch_norm") &&
+      !node.is("aten::_native_batch_norm_legit")) {
+    return false;
+  }
+  return (always || node.arg("training").to_bool()) && !node.arg("running_mean").is_none() &&
+         node.arg("input").value()->type.rank() >= 2;
+}
+
+// running = (1 - momentum) * running + momentum * value
+void move_towards(Builder& b, Value* running, Value* value) {
+  const double momentum = b.arg("momentum").to_double();
+  Value* moved = b.add(b.mul(running, 1 - momentum), b.mul(value, momentum));
+  b.rewriter().emit("aten::copy_", {running, moved, false}, {running->type});
+}
+
+// The statistics of the batch normalise it, and those that run move towards them.
+void batch_norm_in_training(Builder& b) {
+  const size_t wanted = b.node().outputs.size();
+  Value *x = b.in("input"), *mean = b.in("running_mean"), *variance = b.in("running_var");
+  const TensorType statistics(b.wide_type(), {dim_of(x, 1)});
+  const std::vector<Value*> results =
+      b.rewriter().emit("aten::_native_batch_norm_legit.no_stats",
+                        {x, b.arg("weight"), b.arg("bias"), true, b.arg("momentum"), b.arg("eps")},
+                        {b.out_type(), statistics, statistics});
+  std::vector<int64_t> others = {0};
+  for (size_t d = 2; d < x->type.rank(); ++d) others.push_back(static_cast<int64_t>(d));
+  Value* wide = b.cast(x, mean->type.dtype);
+  move_towards(b, mean, b.op("mean.dim", {wide, int_list(others)}));
+  move_towards(b, variance, b.op("var.correction", {wide, int_list(others), 1}));
+  for (size_t i = 0; i < std::min<size_t>(wanted, 3); ++i) b.result(results[i], i);
+  if (wanted > 3) b.result(b.full(b.out_type(3).sizes, Argument(0), b.out_type(3).dtype), 3);
+}
+
+// In evaluation nothing is written.
+void batch_norm_in_evaluation(Builder& b) {
+  const std::vector<Value*> results =
+      b.ops("_native_batch_norm_legit_no_training",
+            {b.in("input"), b.arg("weight"), b.arg("bias"), b.arg("running_mean"),
+             b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
+  for (size_t i = 0; i < results.size(); ++i) b.result(results[i], i);
+}
+
+bool decompose_write(Node& node, Builder& b, Aten aten) {
+  if (moves_statistics(node)) {
+    if (aten == Aten::kNo) return false;
+    batch_norm_in_training(b);
+    return true;
+  }
+  if (node.is("aten::_native_batch_norm_legit") && !node.arg("training").to_bool()) {
+    batch_norm_in_evaluation(b);
+    return true;
+  }
   if (node.is("aten::resize_") || node.is("aten::resize_as_")) {
     if (b.knows("memory_format") && b.has("memory_format")) return false;
     resize(b);
@@ -84,12 +142,12 @@ bool decompose_write(Node& node, Builder& b) {
 
 }  // namespace
 
-int decompose_writes(Graph& graph) {
+int decompose_writes(Graph& graph, Aten aten) {
   int total = 0;
   for (Graph* each : all_graphs(graph)) {
-    total += rewrite_sized(*each, [](Node& node, Rewriter& rewriter, SizeTable& sizes) {
+    total += rewrite_sized(*each, [&](Node& node, Rewriter& rewriter, SizeTable& sizes) {
       Builder builder(node, rewriter, sizes);
-      return decompose_write(node, builder);
+      return decompose_write(node, builder, aten);
     });
   }
   return total;

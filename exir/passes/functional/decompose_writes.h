@@ -7,7 +7,8 @@
 //              %copy_ = aten::copy_(%slice, %value)
 //
 // update_cache_with_indices becomes index_put_, sdpa_with_kv_cache becomes two updates and
-// custom_sdpa, and aten::resize_ an as_strided view of the same memory.
+// custom_sdpa, and aten::resize_ an as_strided view of the same memory. Where programs may be in
+// training mode, batch_norm becomes the operator that says which statistics it writes.
 //
 // Runs      before functionalize, which handles ATen's writes only. Memory planning makes the
 //           updates in-place again.
@@ -16,10 +17,11 @@
 #pragma once
 
 #include "exir/ir/graph.h"
+#include "exir/ops/aten_calls.h"
 
 namespace taper::exir {
 
 // Returns the number of nodes replaced.
-int decompose_writes(Graph& graph);
+int decompose_writes(Graph& graph, Aten aten = Aten::kNo);
 
 }  // namespace taper::exir

@@ -8,10 +8,10 @@
 namespace taper::exir {
 namespace {
 
-std::string run(const std::string& body) {
+std::string run(const std::string& body, Aten aten = Aten::kNo) {
   const auto graph = parse_graph("graph \"g\" {\n" + body + "\n}");
   verify(*graph, Dialect::kAten);
-  decompose_writes(*graph);
+  decompose_writes(*graph, aten);
   verify(*graph, Dialect::kAten);
   std::string text = print(*graph);
   text.erase(0, text.find('\n') + 1);
@@ -96,6 +96,21 @@ TEST(DecomposeWrites, OtherSizesForTheSameMemory) {
   %as_strided: float32[2, 3] = aten::as_strided(%c, [2, 3], [3, 1], None)
   %alias: float32[2, 3] = aten::alias(%as_strided)
   return %alias
+)");
+}
+
+TEST(DecomposeWrites, BatchNormInTrainingSaysWhatItWrites) {
+  const std::string inputs = "  input %x: float16[4, 3]\n  input %m: float32[3]\n";
+  const std::string body =
+      inputs +
+      "  %y: float16[4, 3] = aten::batch_norm(%x, None, None, %m, %m, True, 0.5, 0.25, True)\n"
+      "  return %y\n";
+  EXPECT_EQ(run(body), body);
+  EXPECT_EQ(run(body, Aten::kYes),
+            inputs + R"(  %_native_batch_norm_legit: float16[4, 3], %_native_batch_norm_legit_1: )"
+                     R"(float32[3], %_native_batch_norm_legit_2: float32[3] = )"
+                     R"(aten::_native_batch_norm_legit(%x, None, None, %m, %m, True, 0.5, 0.25)
+  return %_native_batch_norm_legit
 )");
 }
 

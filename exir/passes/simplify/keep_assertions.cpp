@@ -306,10 +306,24 @@ class AssertionKeeper {
 
   void add(const Argument& holds, const std::string& text, Rewriter& rewriter) {
     if (holds.is_value() ? is_implied(holds.value()->sym) : holds.to_double() != 0) return;
+    if (depends_on_layout(holds)) return;
     rewriter.emit_node(
         kAssert, {holds.is_value() ? measured(holds.value(), rewriter) : holds, message_of(text)});
     ++count_;
     if (holds.is_value()) rely_on(holds.value()->sym);
+  }
+
+  // Whether a number is computed from how a tensor lies in memory.
+  bool depends_on_layout(const Argument& number, int depth = 0) {
+    if (!number.is_value() || number.value()->role != ValueRole::kResult) return false;
+    const Node& producer = *number.value()->producer;
+    if (asks_for_layout(producer)) return true;
+    if (depth == kDeepest || !is_scalar_call(producer)) return false;
+    const auto [known, is_new] = on_layout_.try_emplace(number.value(), false);
+    if (!is_new) return known->second;
+    bool found = false;
+    for (const Argument& arg : producer.args) found = found || depends_on_layout(arg, depth + 1);
+    return on_layout_[number.value()] = found;
   }
 
   // The number as it is when the program runs. Where an assertion leaves one value only, the
@@ -350,6 +364,7 @@ class AssertionKeeper {
   Graph& graph_;
   SymRanges ranges_;
   std::map<const Value*, Value*> measured_;
+  std::map<const Value*, bool> on_layout_;
   int count_ = 0;
 };
 
@@ -361,6 +376,10 @@ int keep_assertions(Graph& graph, std::vector<std::string>* warnings) {
   count += write_input_conditions(graph, warnings);
   erase_dead(graph);
   return count;
+}
+
+bool asks_for_layout(const Node& node) {
+  return node.is("aten::sym_storage_offset") || node.is("aten::sym_stride.int");
 }
 
 bool becomes_assertion(std::string_view target) {

@@ -11,7 +11,8 @@
 // Does      first of all come the conditions on sizes: dimensions of a dynamic input that are fixed
 //           or a function of others, lower bounds that PyTorch checks, and guards. The method holds
 //           fixed shapes and upper bounds by itself. Then assertions on data, where they stand.
-// Leaves    out what the ranges imply that are checked, and literals that are true.
+// Leaves    out what the ranges imply that are checked, literals that are true, and what is said of
+//           offsets in memory, which the compiler chooses.
 // Cost      one walk.
 
 #pragma once
@@ -27,6 +28,9 @@ namespace taper::exir {
 // Returns the number of assertions written. Adds a text to `warnings`, if not null, for each guard
 // that no sizes of inputs determine.
 int keep_assertions(Graph& graph, std::vector<std::string>* warnings = nullptr);
+
+// Whether the call asks how a tensor lies in memory.
+bool asks_for_layout(const Node& node);
 
 // Whether calls of the operator become assertions, unless they say nothing.
 bool becomes_assertion(std::string_view target);

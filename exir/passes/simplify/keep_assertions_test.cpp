@@ -181,6 +181,17 @@ TEST(KeepAssertions, AGuardOfUnknownSizesIsToldOf) {
   EXPECT_EQ(warnings[0], "the guard 'ne(s9, 3)' is not checked: no sizes of inputs determine it");
 }
 
+TEST(KeepAssertions, WhereATensorLiesIsUpToTheCompiler) {
+  EXPECT_EQ(run(R"(  range u0 = [0, inf]
+  input %x: float32[4]
+  %o: int(u0) = aten::sym_storage_offset(%x)
+  %n: int(2*u0) = python::mul(%o, 2)
+  %p: bool(ge(2*u0, 3)) = python::ge(%n, 3)
+  aten::_assert_scalar(%p, "an offset")
+  return %x)"),
+            "  range u0 = [0, inf]\n  input %x: float32[4]\n  return %x\n");
+}
+
 TEST(KeepAssertions, AreDroppedForRuntimesWithoutThem) {
   const auto graph =
       parse_graph("graph \"g\" {\n  range s0 = [3, 9]\n  input %x: float32[s0, 2]\n  return %x\n}");

@@ -1,5 +1,5 @@
 // Assertions leave bounds of symbols behind; calls that return their argument unchanged are
-// replaced by it, unless CopyGuard wants a copy; nodes in training mode are refused.
+// replaced by it, unless CopyGuard wants a copy; nodes in training mode are refused or left alone.
 
 #include "exir/passes/simplify/prepare_for_inference.h"
 
@@ -15,7 +15,8 @@ namespace {
 
 class Remover {
  public:
-  Remover(Graph& program, Graph& graph) : program_(program), guard_(graph, &program != &graph) {}
+  Remover(Graph& program, Graph& graph, Aten aten)
+      : program_(program), guard_(graph, &program != &graph), aten_(aten) {}
 
   int run(Graph& graph) {
     const int removed = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
@@ -33,7 +34,7 @@ class Remover {
     const OperatorFacts& facts = facts_of(node.target());
     if (facts.is(kAsserts)) return drop_assert(node);
     if (facts.is(kDropout)) return drop_dropout(node, rewriter);
-    if (facts.is(kBatchNorm)) check_batch_norm(node);
+    if (facts.is(kBatchNorm) && aten_ == Aten::kNo) check_batch_norm(node);
     if (!facts.is(kPassive) || !node.args[0].is_value() || node.outputs.size() != 1) return false;
     Value* from = node.args[0].value();
     if (from->kind != ValueKind::kTensor || !(from->type == node.outputs[0]->type)) return false;
@@ -64,7 +65,11 @@ class Remover {
   bool drop_dropout(Node& node, Rewriter& rewriter) {
     const Argument& train = node.arg("train");
     if (!train.is_none() && train.to_bool()) {
-      refuse(node, "drops values at random");
+      if (aten_ == Aten::kNo) {
+        refuse(node, "drops values at random");
+      } else if (!is_left_to_aten(node)) {
+        leave_to_aten(node, *program_.operators());
+      }
       return false;
     }
     if (!node.args[0].is_value()) return false;
@@ -96,6 +101,7 @@ class Remover {
 
   Graph& program_;
   CopyGuard guard_;
+  const Aten aten_;
 };
 
 }  // namespace
@@ -104,11 +110,11 @@ bool is_dropped_for_inference(std::string_view target) {
   return facts_of(target).is(kAsserts | kPassive | kDropout);
 }
 
-int prepare_for_inference(Graph& graph) {
+int prepare_for_inference(Graph& graph, Aten aten) {
   int total = 0;
   std::vector<Diagnostic> problems;
   for (Graph* each : all_graphs(graph)) {
-    Remover remover(graph, *each);
+    Remover remover(graph, *each, aten);
     total += remover.run(*each);
     for (Diagnostic& problem : remover.problems) problems.push_back(std::move(problem));
     total += erase_dead(*each);

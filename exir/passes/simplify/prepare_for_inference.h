@@ -13,7 +13,7 @@
 //           no-op conversions are replaced by their argument.
 // Keeps     copies of the old contents of what is mutated, and copies that change the dim order.
 // Refuses   batch norm that updates its statistics and active dropout: the model is in training
-//           mode.
+//           mode. Where calls are left to PyTorch's operators, that is meant: dropout is left, too.
 // Cost      one walk.
 
 #pragma once
@@ -21,11 +21,12 @@
 #include <string_view>
 
 #include "exir/ir/graph.h"
+#include "exir/ops/aten_calls.h"
 
 namespace taper::exir {
 
 // Returns the number of nodes removed.
-int prepare_for_inference(Graph& graph);
+int prepare_for_inference(Graph& graph, Aten aten = Aten::kNo);
 
 // True if the pass may remove a call of the operator.
 bool is_dropped_for_inference(std::string_view target);
