@@ -32,8 +32,8 @@ exir::TensorData data_of(const CaseTensor& text) {
 
 class Builder {
  public:
-  Builder(const OpCase& c, Known known, Returned returned)
-      : case_(c), known_(known), returned_(returned) {}
+  Builder(const OpCase& c, Known known, Returned returned, Signs signs)
+      : case_(c), known_(known), returned_(returned), signs_(signs) {}
 
   CaseGraph run() {
     const exir::Operators operators = exir::builtin_operators();
@@ -113,7 +113,19 @@ class Builder {
     value->role = exir::ValueRole::kInput;
     made_.graph->inputs.push_back(value);
     made_.inputs.push_back(&text);
-    return value;
+    return changed(value);
+  }
+
+  // The value itself, or its negative, which a node computes.
+  Value* changed(Value* value) {
+    if (signs_ == Signs::kKept || value->type.dtype != ScalarType::kFloat) return value;
+    const std::shared_ptr<const Schema> schema =
+        exir::builtin_operators()->functional_variant("aten::neg.out");
+    exir::Node* node = made_.graph->append(schema, {Argument(value)});
+    Value* negative = made_.graph->new_tensor("n", value->type);
+    negative->producer = node;
+    node->outputs.push_back(negative);
+    return negative;
   }
 
   static Argument number(const std::string& word, Tag tag, TypeBase base) {
@@ -175,7 +187,7 @@ class Builder {
       node.outputs.push_back(output);
     }
     for (size_t i = 0; i < made_.outputs.size(); ++i) {
-      made_.graph->outputs.emplace_back(node.outputs[i]);
+      made_.graph->outputs.emplace_back(changed(node.outputs[i]));
     }
     return true;
   }
@@ -203,6 +215,7 @@ class Builder {
   const OpCase& case_;
   const Known known_;
   const Returned returned_;
+  const Signs signs_;
   CaseGraph made_;
   size_t tensors_ = 0;
   exir::SymValues symbols_;
@@ -210,8 +223,8 @@ class Builder {
 
 }  // namespace
 
-CaseGraph case_graph(const OpCase& c, Known known, Returned returned) {
-  return Builder(c, known, returned).run();
+CaseGraph case_graph(const OpCase& c, Known known, Returned returned, Signs signs) {
+  return Builder(c, known, returned, signs).run();
 }
 
 }  // namespace taper::test

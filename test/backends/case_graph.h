@@ -1,4 +1,5 @@
 // Builds a graph of one node from a case of the kernels' test suite, which states the results.
+// On request other nodes stand around it, which change the sign of what it takes and gives.
 
 #pragma once
 
@@ -22,6 +23,9 @@ enum class Known {
 // Which results a graph returns. Many backends support only the first.
 enum class Returned { kAll, kFirst };
 
+// Whether tensors of float32 are the graph's own inputs and results, or the negatives of these.
+enum class Signs { kKept, kChanged };
+
 struct CaseGraph {
   std::unique_ptr<exir::Graph> graph;
   // The graph's inputs and outputs in order; they point into the case.
@@ -31,6 +35,6 @@ struct CaseGraph {
 // Returns no graph if the compiler never emits such a call (the kernel has no functional operator,
 // writes an argument, returns a number, or must refuse the call), or if `known` or `returned` makes
 // no difference.
-CaseGraph case_graph(const OpCase& c, Known known, Returned returned);
+CaseGraph case_graph(const OpCase& c, Known known, Returned returned, Signs signs = Signs::kKept);
 
 }  // namespace taper::test

@@ -168,6 +168,8 @@ class Call {
   Call& constant(uint32_t value);  // The next specialisation constant.
   Call& writes(const Operand& operand) { return bind(operand, true); }
   Call& reads(const Operand& operand) { return bind(operand, false); }
+  // The same if it is there: a binding that is not used needs a buffer, too, which is any other.
+  Call& reads_any(bool is_there, const Operand& operand);
   template <typename T>
   Call& push(const T& values) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Dispatch::kMaxPushBytes);

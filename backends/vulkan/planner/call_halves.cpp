@@ -81,6 +81,14 @@ Call& Call::bind(const Operand& operand, bool writes) {
   return *this;
 }
 
+Call& Call::reads_any(bool is_there, const Operand& operand) {
+  if (is_there || !ok()) return bind(operand, false);
+  Dispatch& to = last();
+  to.bindings[to.num_bindings] = {to.bindings[1].value, false};
+  ++to.num_bindings;
+  return *this;
+}
+
 // A tensor of float16 as float32, for all shaders that do not read it as it is. It is made before
 // the last dispatch.
 Operand Call::widened(ValueId root) {

@@ -1,5 +1,5 @@
-// Tests of plans whose products are in float16: factors that several products share, and what is
-// left to matrix units.
+// Tests of plans in float16: which tensors are stored so, factors that several products share, and
+// what is left to matrix units.
 
 #include <gtest/gtest.h>
 
@@ -77,6 +77,115 @@ TEST(HalfPlan, AttentionIsLeftToMatrixUnits) {
   EXPECT_EQ(shader(16, 64, true), Shader::attention);
   EXPECT_EQ(shader(40, 129, true), Shader::attention);
   EXPECT_EQ(shader(40, 64, false), Shader::attention);
+}
+
+// What one call computes for others takes half the memory; inputs and outputs are as the program
+// has them.
+TEST(HalfPlan, WhatIsBetweenCallsTakesHalfTheMemory) {
+  PayloadBuilder payload;
+  const Id x = payload.input({1, 1001}), a = payload.tensor({1, 1001}), b = payload.tensor({1001});
+  const Id y = payload.tensor({1001}), sizes = payload.integers({1001});
+  payload.call("aten.relu.default", {x, a});
+  payload.call("aten.view_copy.default", {a, sizes, b});
+  payload.call("aten.tanh.default", {b, y});
+  payload.output(y);
+  const std::vector<uint8_t> bytes = payload.finish();
+  for (const bool in_half : {false, true}) {
+    const Planned planned(bytes, {}, false, in_half);
+    ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+    const std::vector<Dispatch>& all = planned.plan.dispatches();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].halves, in_half ? 1 : 0);  // Of (result, operand) the first.
+    EXPECT_EQ(all[1].halves, in_half ? 2 : 0);
+    EXPECT_EQ(all[0].groups[0], in_half ? 2u : 4u);  // 501 words, or 1001.
+    EXPECT_EQ(all[1].groups[0], 4u);
+    const Place& between = planned.plan.places()[static_cast<size_t>(a)];
+    EXPECT_EQ(between.is_half, in_half);
+    EXPECT_EQ(between.bytes, in_half ? 2048u : 4096u);  // Padded to 256.
+    EXPECT_EQ(planned.plan.arena_bytes(), between.bytes + 4096);  // The output is where x was.
+    EXPECT_EQ(overlaps(planned.plan), "");
+  }
+}
+
+// A view that is an output is a copy, as float32.
+TEST(HalfPlan, AnOutputIsNoView) {
+  PayloadBuilder payload;
+  const Id x = payload.input({6}), a = payload.tensor({6}), y = payload.tensor({2, 3});
+  payload.call("aten.relu.default", {x, a});
+  payload.call("aten.view_copy.default", {a, payload.integers({2, 3}), y});
+  payload.output(y);
+  const Planned planned(payload.finish(), {}, false, true);
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  EXPECT_EQ(shaders_of(planned.plan), (std::vector<Shader>{Shader::elementwise, Shader::copy}));
+  EXPECT_TRUE(planned.plan.is_half(static_cast<ValueId>(a)));
+  EXPECT_FALSE(planned.plan.is_half(static_cast<ValueId>(y)));
+  EXPECT_EQ(planned.plan.dispatches()[1].halves, 2);
+}
+
+// Shaders that read no float16 share a copy of float32, also with other sizes. What is often beyond
+// the range stays float32.
+TEST(HalfPlan, ShadersWithoutHalvesShareAWideCopy) {
+  PayloadBuilder payload;
+  const Id x = payload.input({8, 20}), a = payload.tensor({8, 20}), none = payload.none();
+  const Id zero = payload.integer(0), e = payload.tensor({8, 20});
+  payload.call("aten.relu.default", {x, a});
+  for (int i = 0; i < 2; ++i) {
+    const Id sum = payload.tensor({8, 20});
+    payload.call("aten.cumsum.default", {a, zero, none, sum});
+    payload.output(sum);
+  }
+  payload.call("aten.exp.default", {a, e});
+  const Id y = payload.tensor({8, 20});
+  payload.call("aten.neg.default", {e, y});
+  payload.output(y);
+  Planned planned(payload.finish(), {}, false, true);
+  ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+  const std::vector<Shader> expected = {Shader::elementwise, Shader::copy,
+                                        Shader::scan,        Shader::scan,
+                                        Shader::elementwise, Shader::elementwise};
+  for (const int64_t rows : {8, 3, 8}) {
+    planned.graph.values[static_cast<size_t>(x)].dims[0] = rows;
+    ASSERT_TRUE(planned.plan.build(planned.graph, {}).ok());
+    EXPECT_EQ(shaders_of(planned.plan), expected);
+    const std::vector<Dispatch>& all = planned.plan.dispatches();
+    EXPECT_EQ(all[1].bindings[1].value, static_cast<ValueId>(a));
+    EXPECT_EQ(all[2].bindings[1].value, all[1].bindings[0].value);
+    EXPECT_EQ(all[3].bindings[1].value, all[1].bindings[0].value);
+    EXPECT_EQ(all[2].halves, 0);
+  }
+  EXPECT_FALSE(planned.plan.is_half(static_cast<ValueId>(e)));
+  EXPECT_EQ(overlaps(planned.plan), "");
+}
+
+// Two elements are a word: a part that begins within one is stored element by element.
+TEST(HalfPlan, PartsAreStoredByWordsWhereTheyFillThem) {
+  const auto in_words = [](uint32_t first, uint32_t second, uint32_t rows, int64_t dim) {
+    PayloadBuilder payload;
+    const bool is_last = dim == 1;
+    const auto part = [&](uint32_t size) {
+      const std::vector<uint32_t> dims =
+          is_last ? std::vector<uint32_t>{rows, size} : std::vector<uint32_t>{size, rows};
+      return payload.input(dims);
+    };
+    const Id a = part(first), b = part(second);
+    const std::vector<uint32_t> dims = is_last ? std::vector<uint32_t>{rows, first + second}
+                                               : std::vector<uint32_t>{first + second, rows};
+    const Id c = payload.tensor(dims), y = payload.tensor(dims);
+    payload.call("aten.cat.default", {payload.list({a, b}), payload.integer(dim), c});
+    payload.call("aten.relu.default", {c, y});
+    payload.output(y);
+    const Planned planned(payload.finish(), {}, false, true);
+    EXPECT_STREQ(planned.status.message(), "");
+    const std::vector<Dispatch>& all = planned.plan.dispatches();
+    return std::vector<uint32_t>{all[0].constants[1], all[1].constants[1]};
+  };
+  using Both = std::vector<uint32_t>;
+  EXPECT_EQ(in_words(4, 6, 3, 1), (Both{1, 1}));
+  EXPECT_EQ(in_words(4, 3, 3, 1), (Both{0, 0}));  // Every other row begins within a word.
+  EXPECT_EQ(in_words(3, 3, 2, 1), (Both{0, 0}));
+  EXPECT_EQ(in_words(2, 5, 4, 0), (Both{1, 1}));
+  EXPECT_EQ(in_words(2, 5, 3, 0), (Both{1, 0}));  // The last word of the second is half full.
+  EXPECT_EQ(in_words(3, 1, 3, 0), (Both{0, 0}));
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ layout(constant_id = 1) const uint BIAS = 0;
 
 layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer In { uint in_[]; };
-layout(binding = 2) readonly buffer Means { uint means_[]; };
-layout(binding = 3) readonly buffer Variances { uint variances_[]; };
-layout(binding = 4) readonly buffer Weight { uint weight_[]; };
-layout(binding = 5) readonly buffer Bias { uint bias_[]; };
+layout(binding = 2) readonly buffer Means { float means_[]; };
+layout(binding = 3) readonly buffer Variances { float variances_[]; };
+layout(binding = 4) readonly buffer Weight { float weight_[]; };
+layout(binding = 5) readonly buffer Bias { float bias_[]; };
 layout(push_constant) uniform Push {
   uint count;
   uint channels, area;
@@ -23,9 +23,9 @@ layout(push_constant) uniform Push {
 
 uint element(uint index) {
   uint c = index / area % channels;
-  float y = (FLOAT(in_, 1, index) - FLOAT(means_, 2, c)) / sqrt(FLOAT(variances_, 3, c) + eps);
-  if (WEIGHT != 0u) y *= FLOAT(weight_, 4, c);
-  if (BIAS != 0u) y += FLOAT(bias_, 5, c);
+  float y = (FLOAT(in_, 1, index) - means_[c]) / sqrt(variances_[c] + eps);
+  if (WEIGHT != 0u) y *= weight_[c];
+  if (BIAS != 0u) y += bias_[c];
   return floatBitsToUint(y);
 }
 

@@ -19,7 +19,7 @@ layout(constant_id = 6) const uint BYTES = 0;     // Whether weights are bytes w
 layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer Image { uint image_[]; };
 layout(binding = 2) readonly buffer Weights { float weights_[]; };
-layout(binding = 3) readonly buffer Bias { uint bias_[]; };
+layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { uint residual_[]; };
 layout(binding = 2) readonly buffer WeightBytes { uint weight_bytes_[]; };
 layout(binding = 5) readonly buffer Scales { float scales_[]; };
@@ -49,7 +49,7 @@ uint element(uint index) {
   int channel = rest % out_channels;
   int image = rest / out_channels;
 
-  float sum = BIAS != 0u ? FLOAT(bias_, 3, channel) : 0.0;
+  float sum = BIAS != 0u ? bias_[channel] : 0.0;
   int first_in = channel / group_out * group_in;
   uint window = uint(channel) * row;
   float scale = BYTES != 0u ? scales_[channel] : 1.0;

@@ -18,7 +18,7 @@ layout(constant_id = 5) const uint ROUNDS = 0;    // Whether factors are rounded
 layout(binding = 0) buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer A { uint a_[]; };
 layout(binding = 2) readonly buffer B { float b_[]; };
-layout(binding = 3) readonly buffer Bias { uint bias_[]; };
+layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { uint residual_[]; };
 layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
 layout(binding = 1) readonly buffer AHalves { uvec2 a_halves_[]; };
@@ -77,7 +77,7 @@ void main() {
   if (lane != 0 || column >= n) return;
   float value = sums_[thread];
   uint at = row * n + column;
-  if (BIAS != 0u) value += FLOAT(bias_, 3, column);
+  if (BIAS != 0u) value += bias_[column];
   float other = RESIDUAL != 0u ? FLOAT(residual_, 4, at) : 0.0;
   STORE(out_, 0, at, result_word(ACTIVATION, RESIDUAL, value, other, ending))
 }

@@ -13,7 +13,10 @@ const uint kPerWord = IS_HALF(0) ? 2u : 1u;  // Elements of the result in a word
 float in_range(float x) {
   return (floatBitsToUint(x) & 0x7f800000u) == 0x7f800000u ? x : clamp(x, -65504.0, 65504.0);
 }
-vec4 in_range(vec4 x) { return vec4(in_range(x.x), in_range(x.y), in_range(x.z), in_range(x.w)); }
+vec4 in_range(vec4 x) {
+  const uvec4 kExponent = uvec4(0x7f800000u);
+  return mix(clamp(x, -65504.0, 65504.0), x, equal(floatBitsToUint(x) & kExponent, kExponent));
+}
 
 // Rounded to the nearest float16.
 float as_half(float x) { return unpackHalf2x16(packHalf2x16(vec2(in_range(x), 0.0))).x; }
@@ -42,12 +45,15 @@ uint half_at(uint at, uint element) {
 }
 
 // Stores an element whose neighbour in the word another thread stores.
-#define STORE(buffer_, binding_, at_, element_)                      \
-  if (IS_HALF(binding_)) {                                           \
-    atomicAnd(buffer_[(at_) / 2u], 0xffff0000u >> (at_) % 2u * 16u); \
-    atomicOr(buffer_[(at_) / 2u], half_at(at_, element_));           \
-  } else {                                                           \
-    buffer_[at_] = element_;                                         \
+#define STORE(buffer_, binding_, at, element)                          \
+  {                                                                    \
+    uint at_ = at, element_ = element;                                 \
+    if (IS_HALF(binding_)) {                                           \
+      atomicAnd(buffer_[at_ / 2u], 0xffff0000u >> at_ % 2u * 16u);     \
+      atomicOr(buffer_[at_ / 2u], half_at(at_, element_));             \
+    } else {                                                           \
+      buffer_[at_] = element_;                                         \
+    }                                                                  \
   }
 
 // What main() does where thread i makes word i of a result of `count` elements, of which `element`

@@ -19,8 +19,8 @@ layout(binding = 0) buffer Out { uint out_[]; };
 layout(binding = 1) writeonly buffer Means { float means_[]; };
 layout(binding = 2) writeonly buffer Scales { float scales_[]; };
 layout(binding = 3) readonly buffer In { uint in_[]; };
-layout(binding = 4) readonly buffer Weight { uint weight_[]; };
-layout(binding = 5) readonly buffer Bias { uint bias_[]; };
+layout(binding = 4) readonly buffer Weight { float weight_[]; };
+layout(binding = 5) readonly buffer Bias { float bias_[]; };
 layout(binding = 0) writeonly buffer OutWide { vec4 out_wide_[]; };
 layout(binding = 3) readonly buffer InWide { vec4 in_wide_[]; };
 layout(binding = 4) readonly buffer WeightWide { vec4 weight_wide_[]; };
@@ -36,8 +36,8 @@ vec4 in_quad(uint at) { return IS_HALF(3) ? unpacked(in_halves_[at]) : in_wide_[
 
 float affine(float y, uint channel, uint k) {
   uint at = channel + (HAS_AREA != 0u ? k / area : k);
-  if (WEIGHT != 0u) y *= FLOAT(weight_, 4, at);
-  if (BIAS != 0u) y += FLOAT(bias_, 5, at);
+  if (WEIGHT != 0u) y *= weight_[at];
+  if (BIAS != 0u) y += bias_[at];
   return y;
 }
 

@@ -39,7 +39,7 @@ layout(binding = 1) readonly buffer A { uint a_[]; };
 layout(binding = 2) readonly buffer B { uint b_[]; };
 layout(binding = 1) readonly buffer AWide { vec4 a_wide_[]; };
 layout(binding = 2) readonly buffer BWide { vec4 b_wide_[]; };
-layout(binding = 3) readonly buffer Bias { uint bias_[]; };
+layout(binding = 3) readonly buffer Bias { float bias_[]; };
 layout(binding = 4) readonly buffer Residual { uint residual_[]; };
 
 // The integers of 8 bits that the factor of float32 stands for: x = (q - zero) * scale. Only for
@@ -102,8 +102,8 @@ uint pixel_of(uint base, ivec3 origin, ivec4 in_window) {
 
 uint word_of(uint z, uint mi, uint ni, float value) {
   if (PARTS > 1u) return floatBitsToUint(value);
-  if (BIAS == 1u) value += FLOAT(bias_, 3, ni);
-  if (BIAS == 2u) value += FLOAT(bias_, 3, z % inner * m + mi);
+  if (BIAS == 1u) value += bias_[ni];
+  if (BIAS == 2u) value += bias_[z % inner * m + mi];
   float other = RESIDUAL != 0u ? FLOAT(residual_, 4, (z * m + mi) * n + ni) : 0.0;
   return result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }

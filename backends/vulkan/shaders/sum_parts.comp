@@ -14,7 +14,7 @@ layout(constant_id = 3) const uint RESIDUAL = 0;  // As Residual in planner/epil
 
 layout(binding = 0) writeonly buffer Out { uint out_[]; };
 layout(binding = 1) readonly buffer Parts { float parts_[]; };
-layout(binding = 2) readonly buffer Bias { uint bias_[]; };
+layout(binding = 2) readonly buffer Bias { float bias_[]; };
 layout(binding = 3) readonly buffer Residual { uint residual_[]; };
 
 layout(push_constant) uniform Push {
@@ -27,8 +27,8 @@ uint element(uint index) {
   uint z = index / matrix, at = index % matrix;
   float value = 0.0;
   for (uint i = 0; i < PARTS; ++i) value += parts_[(z * PARTS + i) * matrix + at];
-  if (BIAS == 1u) value += FLOAT(bias_, 2, at % n);
-  if (BIAS == 2u) value += FLOAT(bias_, 2, z % inner * m + at / n);
+  if (BIAS == 1u) value += bias_[at % n];
+  if (BIAS == 2u) value += bias_[z % inner * m + at / n];
   float other = RESIDUAL != 0u ? FLOAT(residual_, 3, index) : 0.0;
   return result_word(ACTIVATION, RESIDUAL, value, other, ending);
 }

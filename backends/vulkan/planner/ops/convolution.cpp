@@ -91,8 +91,8 @@ void convolve_directly(Call& call, const Convolution& c) {
       .writes(c.out)
       .reads(c.x)
       .reads(c.weight)
-      .reads(c.has_bias ? c.bias : c.weight);  // A binding that is not used needs a buffer, too.
-  if (has_residual || c.has_bytes) call.reads(has_residual ? added : c.weight);
+      .reads_any(c.has_bias, c.bias);
+  if (has_residual || c.has_bytes) call.reads_any(has_residual, added);
   if (c.has_bytes) call.reads(c.scales);
   call.groups_for_words(c.out);
 }

@@ -72,8 +72,8 @@ void normalise(Call& call, const NormalisedRows& r) {
       .writes(r.mean)
       .writes(r.scale)
       .reads(r.x)
-      .reads(r.weight.is_there ? r.weight.tensor : r.x)
-      .reads(r.bias.is_there ? r.bias.tensor : r.x);
+      .reads_any(r.weight.is_there, r.weight.tensor)
+      .reads_any(r.bias.is_there, r.bias.tensor);
 }
 
 // The result `k` if the payload has it, which need not be so for those that nothing reads.
@@ -201,8 +201,8 @@ void plan_batch_norm(Call& call, int) {
       .reads(x)
       .reads(mean)
       .reads(variance)
-      .reads(weight.is_there ? weight.tensor : x)
-      .reads(bias.is_there ? bias.tensor : x)
+      .reads_any(weight.is_there, weight.tensor)
+      .reads_any(bias.is_there, bias.tensor)
       .groups_for_words(out);
 }
 

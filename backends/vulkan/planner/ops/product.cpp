@@ -43,7 +43,7 @@ void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count
       .push(push)
       .writes(p.out)
       .reads(parts)
-      .reads(p.has_bias ? p.bias : parts);
+      .reads_any(p.has_bias, p.bias);
   if (p.epilogue.residual != Residual::kNone) call.reads(added);
   call.groups_for_words(p.out);
 }
@@ -66,7 +66,7 @@ void multiply_rows(Call& call, const Product& p) {
       .writes(p.out)
       .reads(p.a)
       .reads(p.b)
-      .reads(p.has_bias ? p.bias : p.a);
+      .reads_any(p.has_bias, p.bias);
   if (p.epilogue.residual != Residual::kNone) call.reads(added);
   call.groups_for(p.n, 8, p.m);
 }
@@ -180,14 +180,10 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader
       .constant(u32(threads))
       .constant(u32(t.parts));
   for (const uint32_t each : more) call.constant(each);
-  call.push(push_of(p, part))
-      .writes(out)
-      .reads(p.a)
-      .reads(p.b)
-      .reads(p.has_bias ? p.bias : p.a);  // A binding that is not used needs a buffer, too.
+  call.push(push_of(p, part)).writes(out).reads(p.a).reads(p.b).reads_any(p.has_bias, p.bias);
   const bool has_residual = is_whole && p.epilogue.residual != Residual::kNone;
   const bool has_bytes = p.a_has_bytes || p.b_has_bytes;
-  if (has_residual || has_bytes) call.reads(has_residual ? added : p.a);
+  if (has_residual || has_bytes) call.reads_any(has_residual, added);
   if (has_bytes) call.reads(p.scales);
   if (shader == Shader::gemm_bytes) read_grid(call, p);
   call.groups(ceil_div(p.n, t.n), ceil_div(p.m, t.m), p.batch * t.parts);
