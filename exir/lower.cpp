@@ -28,6 +28,7 @@
 #include "exir/passes/simplify/fold_batch_norm.h"
 #include "exir/passes/simplify/fold_constants.h"
 #include "exir/passes/simplify/integer_formats.h"
+#include "exir/passes/simplify/join_convolutions.h"
 #include "exir/passes/simplify/keep_assertions.h"
 #include "exir/passes/simplify/keep_old_values.h"
 #include "exir/passes/simplify/prepare_for_inference.h"
@@ -66,6 +67,10 @@ int run_out_variants(Graph& graph, Lowering& lowering) {
 template <int (*kPass)(Graph&)>
 int plain(Graph& graph, Lowering&) {
   return kPass(graph);
+}
+// Backends copy the parts of channels that kernels only address, so zeros in windows cost less.
+int run_join_convolutions(Graph& graph, Lowering& lowering) {
+  return join_convolutions(graph, !lowering.options.backends.empty());
 }
 template <typename Question>
 bool any_backend(const LowerOptions& options, const Question& asks) {
@@ -256,6 +261,7 @@ constexpr Pass kPasses[] = {
     // After folding: the statistics are plain constants now.
     {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
     // After folding, which makes plain constants of weights.
+    {"join_convolutions", Need::kOptional, Dialect::kEdge, run_join_convolutions},
     {"trim_windows", Need::kOptional, Dialect::kEdge, plain<trim_windows>},
     // What the passes above left behind: copies and views that change nothing.
     {"remove_noops", Need::kOptional, Dialect::kEdge, plain<remove_noops>},

@@ -219,6 +219,15 @@ std::vector<Graph*> all_graphs(Graph& graph) {
   return out;
 }
 
+std::unordered_map<const Value*, int> count_uses(const Graph& graph) {
+  std::unordered_map<const Value*, int> uses;
+  const auto use = [&](const Value* value) { ++uses[value]; };
+  for (const auto& node : graph.nodes) for_each_value(*node, use);
+  for (const Argument& output : graph.outputs) for_each_value(output, use);
+  for (const Mutation& mutation : graph.mutations) use(mutation.source);
+  return uses;
+}
+
 int erase_dead(Graph& graph) {
   std::unordered_set<const Value*> used;
   const auto use = [&](Value* value) { used.insert(value); };

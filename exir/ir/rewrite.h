@@ -62,6 +62,9 @@ int rewrite(Graph& graph, const std::function<bool(Node&, Rewriter&)>& visit,
 // `graph` and every graph nested in arguments of its nodes, innermost first.
 std::vector<Graph*> all_graphs(Graph& graph);
 
+// How often each value is used, outputs and mutations included.
+std::unordered_map<const Value*, int> count_uses(const Graph& graph);
+
 // Dead code elimination: removes nodes whose results are unused (and that write nothing), then
 // unused constants. States and inputs stay. Returns the number of nodes removed.
 int erase_dead(Graph& graph);

@@ -91,16 +91,6 @@ void scale_elements(const uint8_t* in, uint8_t* out, size_t count, ScalarType ty
   }
 }
 
-// How often each value is used, outputs and mutations included.
-std::unordered_map<const Value*, int> count_uses(const Graph& graph) {
-  std::unordered_map<const Value*, int> uses;
-  const auto use = [&](const Value* value) { ++uses[value]; };
-  for (const auto& node : graph.nodes) for_each_value(*node, use);
-  for (const Argument& output : graph.outputs) for_each_value(output, use);
-  for (const Mutation& mutation : graph.mutations) use(mutation.source);
-  return uses;
-}
-
 // Both forms of a convolution: as exported, and in Core ATen.
 bool is_convolution(const Node& node) {
   const std::string_view name = node.target();

@@ -39,6 +39,7 @@ GroupedShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
 }
 
 bool has_rows(const GroupedShape& s) {
+  if (s.window_height * s.window_width == 1) return false;
   if (s.step_down * s.step_across > 1 && s.out_width < kLeastSteppedWidth) return false;
   return optimized::has_grouped_rows(s.group_channels, s.group_out_channels);
 }
