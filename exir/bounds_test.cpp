@@ -80,18 +80,14 @@ TEST(Bounds, HowOftenAConstantRepeatsIsKnown) {
   range u2 = [0, inf]
   input %x: float32[3, s0]
   input %n: int64[3]
-  constant %r: int64[3]
-  constant %t: int32[1]
+  constant %r: int64[3] = {1, 0, 5}
+  constant %t: int32[1] = {2}
   %c: int64[3] = aten::lift_fresh_copy(%r)
   %a: float32[u0, s0] = aten::repeat_interleave.self_Tensor(%x, %c, 0)
   %b: float32[3, u1] = aten::repeat_interleave.self_Tensor(%x, %t, -1)
   %d: float32[u2, s0] = aten::repeat_interleave.self_Tensor(%x, %n, 0)
   return %a, %b, %d
 })");
-  std::vector<uint8_t> often(24), twice(4);
-  often[0] = 1, often[16] = 5, twice[0] = 2;
-  graph->constants[0]->data = own_bytes(often);
-  graph->constants[1]->data = own_bytes(twice);
   std::vector<std::string> warnings;
   bound_symbols(*graph, {}, warnings);
   EXPECT_EQ(graph->ranges.at("u0").max, 1 + 0 + 5);
