@@ -112,47 +112,54 @@ void add_unbounded(const Value* value, const SymRanges& ranges, std::set<std::st
   }
 }
 
-// The constant that a value is, or copies; null if it is none.
+// The constant whose elements a value has, each equally often; null if there is none.
 const Value* constant_of(const Value* value) {
-  while (value->producer != nullptr &&
-         (value->producer->is("aten::lift_fresh_copy") || value->producer->is("aten::detach_") ||
-          value->producer->is("aten::detach"))) {
+  static const std::set<std::string_view> kCopies = {
+      "aten::lift_fresh_copy", "aten::detach_", "aten::detach", "aten::alias",
+      "aten::clone",           "aten::view",    "aten::expand"};
+  while (value->producer != nullptr && kCopies.count(value->producer->target()) != 0) {
     value = value->producer->arg(0).value();
   }
   const bool known = value->role == ValueRole::kConstant && value->data.data != nullptr;
   return known ? value : nullptr;
 }
 
+template <typename T>
+int64_t sum_of(const TensorData& data) {
+  int64_t total = 0;
+  for (size_t at = 0; at + sizeof(T) <= data.bytes; at += sizeof(T)) {
+    T each = 0;
+    std::memcpy(&each, data.data + at, sizeof(T));
+    if (each < 0 || __builtin_add_overflow(total, each, &total)) return SymRange::kUnbounded;
+  }
+  return total;
+}
+
 // How many elements repeat_interleave makes if a constant says how often each is repeated; a single
 // number holds for all `rows`. kUnbounded if inputs say it.
 int64_t most_repeated(const Node& node, const SymRanges& ranges) {
-  const Value* repeats = constant_of(node.arg("repeats").value());
-  if (repeats == nullptr) return SymRange::kUnbounded;
-  const bool wide = repeats->type.dtype == ScalarType::kLong;
-  if (!wide && repeats->type.dtype != ScalarType::kInt) return SymRange::kUnbounded;
-  const size_t count = repeats->data.bytes / element_size(repeats->type.dtype);
-  int64_t total = 0;
-  for (size_t i = 0; i < count; ++i) {
-    int64_t each = 0;
-    if (wide) {
-      std::memcpy(&each, repeats->data.data + i * sizeof(int64_t), sizeof(int64_t));
-    } else {
-      int32_t narrow = 0;
-      std::memcpy(&narrow, repeats->data.data + i * sizeof(int32_t), sizeof(int32_t));
-      each = narrow;
-    }
-    if (each < 0 || __builtin_add_overflow(total, each, &total)) return SymRange::kUnbounded;
+  const Value* repeats = node.arg("repeats").value();
+  const Value* numbers = constant_of(repeats);
+  if (numbers == nullptr || numbers->data.bytes == 0) return SymRange::kUnbounded;
+  const ScalarType dtype = numbers->type.dtype;
+  if (dtype != ScalarType::kLong && dtype != ScalarType::kInt) return SymRange::kUnbounded;
+  const TensorData& data = numbers->data;
+  const int64_t total = dtype == ScalarType::kLong ? sum_of<int64_t>(data) : sum_of<int32_t>(data);
+  Sym rows = repeats->type.numel();
+  if (rows == Sym(1) && node.is("aten::repeat_interleave.self_Tensor")) {
+    const TensorType& type = node.arg("self").value()->type;
+    const Argument& dim = node.arg("dim");
+    const auto rank = static_cast<int64_t>(type.rank());
+    rows = dim.is_none() || rank == 0
+               ? type.numel()
+               : type.sizes.at(static_cast<size_t>(wrap_dim(dim.to_int(), rank)));
   }
-  if (count != 1 || !node.is("aten::repeat_interleave.self_Tensor")) return total;
-  const TensorType& type = node.arg("self").value()->type;
-  const Argument& dim = node.arg("dim");
-  const bool whole = dim.is_none() || type.rank() == 0;
-  const auto rank = static_cast<int64_t>(type.rank());
-  const Sym rows =
-      whole ? type.numel() : type.sizes.at(static_cast<size_t>(wrap_dim(dim.to_int(), rank)));
   const int64_t most = rows.range(ranges).max;
-  const bool open = most == SymRange::kUnbounded || __builtin_mul_overflow(total, most, &total);
-  return open ? SymRange::kUnbounded : total;
+  const auto count = static_cast<int64_t>(data.bytes / element_size(dtype));
+  int64_t all = 0;
+  const bool open = total == SymRange::kUnbounded || most == SymRange::kUnbounded ||
+                    __builtin_mul_overflow(total, most, &all);
+  return open ? SymRange::kUnbounded : all / count;
 }
 
 // The most elements that a call with a data-dependent result size can select; kUnbounded for other

@@ -78,25 +78,25 @@ TEST(Bounds, HowOftenAConstantRepeatsIsKnown) {
   range u0 = [0, inf]
   range u1 = [0, inf]
   range u2 = [0, inf]
+  range u3 = [0, inf]
   input %x: float32[3, s0]
   input %n: int64[3]
-  constant %r: int64[3]
-  constant %t: int32[1]
+  constant %r: int64[3] = {1, 0, 5}
+  constant %t: int32[1] = {2}
   %c: int64[3] = aten::lift_fresh_copy(%r)
   %a: float32[u0, s0] = aten::repeat_interleave.self_Tensor(%x, %c, 0)
   %b: float32[3, u1] = aten::repeat_interleave.self_Tensor(%x, %t, -1)
   %d: float32[u2, s0] = aten::repeat_interleave.self_Tensor(%x, %n, 0)
-  return %a, %b, %d
+  %e: int32[s0] = aten::expand(%t, [-1])
+  %f: int64[u3] = aten::repeat_interleave.Tensor(%e)
+  return %a, %b, %d, %f
 })");
-  std::vector<uint8_t> often(24), twice(4);
-  often[0] = 1, often[16] = 5, twice[0] = 2;
-  graph->constants[0]->data = own_bytes(often);
-  graph->constants[1]->data = own_bytes(twice);
   std::vector<std::string> warnings;
   bound_symbols(*graph, {}, warnings);
   EXPECT_EQ(graph->ranges.at("u0").max, 1 + 0 + 5);
   EXPECT_EQ(graph->ranges.at("u1").max, 2 * 9);
   EXPECT_EQ(graph->ranges.at("u2").max, SymRange::kUnbounded);
+  EXPECT_EQ(graph->ranges.at("u3").max, 2 * 9);
 }
 
 TEST(Bounds, CombinationsAreAtMostAllTuples) {

@@ -51,6 +51,23 @@ TEST(Emit, ProgramsOpenInTheRuntime) {
   EXPECT_EQ(program->method_name(1), "forward");
 }
 
+TEST(Emit, NumbersThatVaryStartAsTheirSamples) {
+  const Planned scaled = plan("forward", R"(  range s0 = [0, 9]
+  input %x: float32[3]
+  input %n: int(s0)
+  %y: float32[3] = aten::mul.Scalar(%x, %n)
+  return %y)");
+  scaled.graph->hints = {{"s0", 4}};
+  const std::string bytes = emit_program({&scaled.method}, {}).pte.joined();
+  alignas(16) static uint8_t aligned[1 << 16];
+  ASSERT_LT(bytes.size(), sizeof aligned);
+  std::copy(bytes.begin(), bytes.end(), aligned);
+  BufferDataLoader loader(aligned, bytes.size());
+  Result<Program> program = Program::open(loader);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->method_meta("forward")->input_value(1)->to_int(), 4);
+}
+
 TEST(Emit, EqualConstantsAreStoredOnceAcrossMethods) {
   const Planned one = plan("a", kScaled), two = plan("b", kScaled);
   const uint64_t single = emit_program({&one.method}, {}).pte.size();

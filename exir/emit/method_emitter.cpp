@@ -169,10 +169,17 @@ class MethodEmitter {
     return id;
   }
 
+  // What an input has unless the caller sets it: its value at the sample inputs, if that is known.
+  int64_t sample_of(const Value* value) const {
+    if (value->role != ValueRole::kInput || !value->sym.is_symbol()) return 0;
+    const auto hint = graph_.hints.find(value->sym.name());
+    return hint == graph_.hints.end() ? 0 : hint->second;
+  }
+
   int32_t make_value(const Value* value) {
     switch (value->kind) {
       case ValueKind::kInt:
-        return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, 0));
+        return add(wire::KernelTypes::Int, wire::CreateInt(fbb_, sample_of(value)));
       case ValueKind::kFloat:
         return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, 0));
       case ValueKind::kBool:
