@@ -8,8 +8,8 @@
 
 namespace taper::aten {
 
-// Which arguments have slots: all, those without defaults, or all with numbers as 0-d tensors, which
-// may be complex.
+// Which arguments have slots: all, those without defaults, or all, of which numbers are 0-d tensors
+// and may be complex.
 enum class Given : uint8_t { kAll, kWithoutDefaults, kNumbersAsTensors };
 
 // What a slot of that argument may hold; none if no slot can hold its values. `written`: the

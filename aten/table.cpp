@@ -92,8 +92,8 @@ class Table {
  private:
   struct Shape {
     std::vector<ArgSpec> specs;
-    bool writes = false;  // Some argument.
-    size_t fresh = 0;     // Slots of new results.
+    bool writes = false;   // Some argument.
+    size_t fresh = 0;      // Slots of new results.
     bool declared = true;  // Whether exir/ops/declare.h can state it.
   };
 

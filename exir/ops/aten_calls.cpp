@@ -31,11 +31,11 @@ std::shared_ptr<const Schema> own_schema(const Node& node, const OperatorRegistr
   return schema;
 }
 
-// Operators of PyTorch and of libraries that register theirs with it.
+// Operators of PyTorch and of libraries that register theirs with it, declared or not.
 bool is_of_dispatcher(std::string_view name, const OperatorRegistry& operators) {
   if (name.starts_with("aten::")) return true;
   return !name.starts_with("python::") && !name.starts_with("higher_order::") &&
-         operators.find(name) == nullptr;
+         (operators.find(name) == nullptr || operators.is_declared(name));
 }
 
 std::string why_not_arguments(const Node& node, const Schema& schema) {

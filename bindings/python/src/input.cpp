@@ -159,6 +159,21 @@ bool InputView::open_buffer(PyObject* object, size_t index) {
   return true;
 }
 
+// Why a tensor of PyTorch's has no strides or no address. Returns false.
+static bool refuse_layout(PyObject* object, size_t index) {
+  PyErr_Clear();
+  const Ref layout(PyObject_GetAttrString(object, "layout"));
+  const Ref text(layout ? PyObject_Str(layout.get()) : nullptr);
+  if (!text) return false;
+  if (PyUnicode_CompareWithASCIIString(text.get(), "torch.strided") == 0) {
+    raise(error_type, place(index) + " has no memory of its own; pass a plain tensor");
+  } else {
+    PyErr_Format(error_type, "input %zu has the layout %S; call .to_dense() first", index,
+                 text.get());
+  }
+  return false;
+}
+
 bool InputView::open_torch(PyObject* object, size_t index) {
   if (!is_true(object, "is_cpu", false)) {
     const Ref device(PyObject_GetAttrString(object, "device"));
@@ -182,7 +197,7 @@ bool InputView::open_torch(PyObject* object, size_t index) {
   const Ref sizes(PyObject_GetAttrString(object, "shape"));
   const Ref strides(PyObject_CallMethod(object, "stride", nullptr));
   const Ref address(PyObject_CallMethod(object, "data_ptr", nullptr));
-  if (!sizes || !strides || !address) return false;
+  if (!sizes || !strides || !address) return refuse_layout(object, index);
   data_ = PyLong_AsVoidPtr(address.get());
   Py_INCREF(object);
   owner_ = Ref(object);

@@ -130,12 +130,15 @@ class Torch(unittest.TestCase):
                     self.torch.testing.assert_close(given, wanted)
 
     def test_refuses_by_name(self):
+        from torch._subclasses import FakeTensorMode
         with self.exported(self.net, self.x).load() as model:
             for bad, text in ((self.x.to("meta"), r"on device meta; call .cpu\(\)"),
                               (self.x.double(), "given float64"),
                               (self.x[:1], "given float32"),
-                              (self.x.to_sparse(), "")):
-                with self.assertRaisesRegex((taper.Error, RuntimeError), text):
+                              (self.x.to_sparse(), r"torch.sparse_coo; call .to_dense\(\)"),
+                              (self.x.to_mkldnn(), r"torch._mkldnn; call .to_dense\(\)"),
+                              (FakeTensorMode().from_tensor(self.x), "has no data")):
+                with self.assertRaisesRegex(taper.Error, text):
                     model.forward(bad)
 
     def test_dynamic_sizes(self):

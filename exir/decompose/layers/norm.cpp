@@ -81,8 +81,8 @@ void native_batch_norm(Builder& b) {
         {b.out_type(), statistics, statistics});
   } else {
     results = b.ops("_native_batch_norm_legit_no_training",
-                    {x, b.arg("weight"), b.arg("bias"), b.arg("running_mean"),
-                     b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
+                    {x, b.arg("weight"), b.arg("bias"), b.arg("running_mean"), b.arg("running_var"),
+                     b.arg("momentum"), b.arg("eps")});
   }
   for (size_t i = 0; i < results.size(); ++i) b.result(results[i], i);
 }

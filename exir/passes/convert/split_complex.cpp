@@ -106,7 +106,8 @@ class Splitter {
   static Argument as_tensor(const Argument& number, Rewriter& rewriter) {
     const bool is_value = number.is_value();
     if (number.is_none() || (is_value && number.value()->kind == ValueKind::kTensor)) return number;
-    const bool is_float = is_value ? number.value()->kind == ValueKind::kFloat : number.is<double>();
+    const bool is_float =
+        is_value ? number.value()->kind == ValueKind::kFloat : number.is<double>();
     const bool is_bool = is_value ? number.value()->kind == ValueKind::kBool : number.is<bool>();
     const ScalarType dtype = is_float  ? ScalarType::kDouble
                              : is_bool ? ScalarType::kBool
