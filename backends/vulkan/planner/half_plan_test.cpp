@@ -101,7 +101,7 @@ TEST(HalfPlan, WhatIsBetweenCallsTakesHalfTheMemory) {
     EXPECT_EQ(all[1].groups[0], 4u);
     const Place& between = planned.plan.places()[static_cast<size_t>(a)];
     EXPECT_EQ(between.is_half, in_half);
-    EXPECT_EQ(between.bytes, in_half ? 2048u : 4096u);  // Padded to 256.
+    EXPECT_EQ(between.bytes, in_half ? 2048u : 4096u);            // Padded to 256.
     EXPECT_EQ(planned.plan.arena_bytes(), between.bytes + 4096);  // The output is where x was.
     EXPECT_EQ(overlaps(planned.plan), "");
   }
