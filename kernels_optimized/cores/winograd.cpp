@@ -180,7 +180,7 @@ HWY_INLINE void find_pixels(const WinogradShape& s, const Corner& corner, int64_
       const int64_t x = corner.column + j * s.dilation_across - s.padding_left;
       const bool inside = slice >= 0 && y >= 0 && y < s.height && x >= 0 && x < s.width;
       const int64_t place = (slice * s.height + y) * s.width + x;
-      pixels[i * kSide + j] = inside ? image + place * s.channels : zeros;
+      pixels[i * kSide + j] = inside ? image + place * s.groups * s.channels : zeros;
     }
   }
 }
@@ -265,7 +265,7 @@ void transform_output(const WinogradShape& s, const WinogradTiles& tiles, const 
         const int64_t x = corner.column + j * s.dilation_across;
         const int64_t place = (corner.image * s.out_height + y) * s.out_width + x;
         const bool inside = y < s.out_height && x < s.out_width;
-        pixels[i * kTile + j] = inside ? out + place * channels : nullptr;
+        pixels[i * kTile + j] = inside ? out + place * s.groups * channels : nullptr;
       }
     }
     const float* row = products + r * channels;

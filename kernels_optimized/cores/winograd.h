@@ -13,6 +13,8 @@
 // A convolution of volumes is one of their slices: a window that is several taps deep reads that
 // many slices, whose channels are side by side in the matrices and in the filters.
 //
+// Each group of channels is a convolution by itself, whose pixels lie apart.
+//
 // This file has the three transforms; the caller computes the products. Images are [images, height,
 // width, channels], filters [out channels, 3, 3, channels]. Threads: functions access only the
 // memory that is passed.
@@ -31,6 +33,7 @@ struct WinogradShape {
   int64_t dilation_down = 1, dilation_across = 1;
   // Of volumes: `images` is the number of slices of the result, out_depth of each volume.
   int64_t taps = 1, depth = 1, out_depth = 1, padding_front = 0, dilation_deep = 1;
+  int64_t groups = 1;  // `channels` and `out_channels` are those of a group.
 
   // The columns of the matrices of patches.
   int64_t terms() const { return taps * channels; }
@@ -57,8 +60,9 @@ bool has_winograd();
 // Transforms the filters to points() matrices [out channels, terms] at `to`.
 void winograd_filters(const WinogradShape& shape, const float* filters, float* to);
 
-// Transforms patches of the image to rows of points() matrices [rows, terms] at `to`. `zeros`
-// are `channels` zeros, read in place of the pixels around the image.
+// Transforms patches of the image, from the first channel of a group on, to rows of points()
+// matrices [rows, terms] at `to`. `zeros` are `channels` zeros, read in place of the pixels around
+// the image.
 void winograd_input(const WinogradShape& shape, const WinogradTiles& tiles, const float* image,
                     const float* zeros, float* to);
 

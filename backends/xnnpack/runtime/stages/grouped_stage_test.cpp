@@ -85,8 +85,15 @@ struct Model {
 };
 
 TEST(GroupedStage, ComputesGroupsOfAnySize) {
-  for (const auto& [ins, outs] :
-       {std::pair(4u, 4u), {2u, 4u}, {1u, 2u}, {8u, 8u}, {3u, 5u}, {16u, 16u}, {24u, 48u}}) {
+  for (const auto& [ins, outs] : {std::pair(4u, 4u),
+                                  {2u, 4u},
+                                  {1u, 2u},
+                                  {8u, 8u},
+                                  {3u, 5u},
+                                  {16u, 16u},
+                                  {24u, 48u},
+                                  {64u, 64u},
+                                  {72u, 80u}}) {
     SCOPED_TRACE(testing::Message() << ins << " -> " << outs);
     Model model(ins, outs, false);
     Loaded loaded(model.p.finish());

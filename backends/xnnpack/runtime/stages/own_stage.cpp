@@ -40,6 +40,7 @@ OwnPart find_winograd(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   const XnnNode& node = graph.nodes()[first + nodes - 1];
   const uint32_t tile = WinogradStage::best_tile(node, graph.values());
   if (tile == 0) return {};
+  if (volume.count != 0 && node.as<wire::Convolution>().groups() != 1) return {};
   const uint64_t bytes = WinogradStage::extra_bytes(node, tile);
   OwnPart part = take_nodes(OwnPart::Kind::kWinograd, nodes, bytes, spare_bytes);
   part.tile = tile;

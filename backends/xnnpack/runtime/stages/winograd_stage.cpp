@@ -40,6 +40,9 @@ constexpr int64_t kRowsAtOnce = 7;
 // The cost of a transform per number that it reads or writes, in multiplications.
 constexpr int64_t kTransformCost = 12;
 
+// The least channels of a group, if there are several: grouped_stage.h computes smaller ones.
+constexpr uint32_t kLeastOfGroup = 64;
+
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 size_t matrix_bytes(int64_t points, int64_t rows, int64_t columns) {
@@ -52,6 +55,9 @@ WinogradShape shape_of(const XnnNode& node, Span<const XnnValue> values, int64_t
   const uint32_t* in = input(node, values).shape.dims;
   const uint32_t* out = values[node.output].shape.dims;
   WinogradShape shape = {in[0], in[1], in[2], in[3], out[1], out[2], out[3]};
+  shape.groups = t.groups();
+  shape.channels /= shape.groups;
+  shape.out_channels /= shape.groups;
   shape.padding_top = t.padding_top();
   shape.padding_left = t.padding_left();
   shape.tile = tile;
@@ -75,7 +81,8 @@ bool is_eligible(const XnnNode& node, Span<const XnnValue> values) {
   const auto& t = node.as<wire::Convolution>();
   const bool has_window = t.kernel_height() == 3 && t.kernel_width() == 3;
   const bool has_steps = t.stride_height() == 1 && t.stride_width() == 1;
-  if (!has_window || !has_steps || t.groups() != 1) return false;
+  if (!has_window || !has_steps) return false;
+  if (t.groups() != 1 && t.group_input_channels() < kLeastOfGroup) return false;
   // A larger dilation leaves some of the smaller images empty.
   const uint32_t* out = values[node.output].shape.dims;
   if (t.dilation_height() > out[1] || t.dilation_width() > out[2]) return false;
@@ -92,10 +99,13 @@ struct Filters {
 
   static const float* make(void* self) {
     Filters& f = *static_cast<Filters*>(self);
-    const int64_t count = f.shape.points() * f.shape.out_channels * f.shape.terms();
-    f.transformed.reset(new (std::nothrow) float[static_cast<size_t>(count)]);
-    if (f.transformed != nullptr) {
-      optimized::winograd_filters(f.shape, f.given, f.transformed.get());
+    const int64_t filters = f.shape.out_channels * f.shape.terms(), points = f.shape.points();
+    f.transformed.reset(
+        new (std::nothrow) float[static_cast<size_t>(f.shape.groups * points * filters)]);
+    if (f.transformed == nullptr) return nullptr;
+    for (int64_t g = 0; g < f.shape.groups; ++g) {
+      optimized::winograd_filters(f.shape, f.given + g * 9 * filters,
+                                  f.transformed.get() + g * points * filters);
     }
     return f.transformed.get();
   }
@@ -119,7 +129,7 @@ uint32_t WinogradStage::best_tile(const XnnNode& node, Span<const XnnValue> valu
 
 uint64_t WinogradStage::extra_bytes(const XnnNode& node, uint32_t tile) {
   const auto& t = node.as<wire::Convolution>();
-  const uint64_t points = uint64_t{tile + 2} * (tile + 2);
+  const uint64_t points = uint64_t{tile + 2} * (tile + 2) * t.groups();
   const uint64_t in = t.group_input_channels(), out = t.group_output_channels();
   // The transformed filters, and their packed copy in panels of at most 64 columns.
   const uint64_t filters = points * in * (out + 64) * sizeof(float) * 2;
@@ -160,20 +170,20 @@ Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, ui
   const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
                                         &filters};
   return status_of(
-      taper_create_cached_product(static_cast<size_t>(shape_.points()), terms,
+      taper_create_cached_product(static_cast<size_t>(matrices()), terms,
                                   static_cast<size_t>(shape_.out_channels), &weights, &product_),
       "XNNPACK refuses the filters of a convolution");
 }
 
 Status WinogradStage::reshape(Span<const XnnValue> values) {
   shape_ = current_shape(values, static_cast<uint32_t>(shape_.tile));
-  const int64_t tile_bytes = shape_.points() * (shape_.terms() + shape_.out_channels) * 4;
+  const int64_t tile_bytes = matrices() * (shape_.terms() + shape_.out_channels) * 4;
   const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
   const int64_t block_bytes = kBlockBytes * std::min(threads, kMostShares);
   const int64_t most = std::max(kBlockTiles, block_bytes / tile_bytes);
   const int64_t blocks = (shape_.tiles() + most - 1) / most;
   tiles_.rows = (shape_.tiles() + blocks - 1) / blocks;
-  const auto points = static_cast<size_t>(shape_.points());
+  const auto points = static_cast<size_t>(matrices());
   size_t workspace = 0, alignment = 0;
   return status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
                        product_, 1, &points, &points, static_cast<size_t>(tiles_.rows),
@@ -183,8 +193,8 @@ Status WinogradStage::reshape(Span<const XnnValue> values) {
 }
 
 uint64_t WinogradStage::scratch_bytes() const {
-  return matrix_bytes(shape_.points(), tiles_.rows, shape_.terms()) +
-         matrix_bytes(shape_.points(), tiles_.rows, shape_.out_channels);
+  return matrix_bytes(matrices(), tiles_.rows, shape_.terms()) +
+         matrix_bytes(matrices(), tiles_.rows, shape_.out_channels);
 }
 
 Status WinogradStage::bind(Span<void* const> places, void* scratch) {
@@ -192,8 +202,7 @@ Status WinogradStage::bind(Span<void* const> places, void* scratch) {
   image_ = static_cast<const float*>(places[image]);
   result_ = static_cast<float*>(places[node_->output]);
   transformed_ = static_cast<float*>(scratch);
-  products_ =
-      transformed_ + matrix_bytes(shape_.points(), tiles_.rows, shape_.terms()) / sizeof(float);
+  products_ = transformed_ + matrix_bytes(matrices(), tiles_.rows, shape_.terms()) / sizeof(float);
   return status_of(
       xnn_setup_batch_matrix_multiply_nc_f32(product_, nullptr, transformed_, nullptr, products_),
       "XNNPACK refuses the memory of a convolution");
@@ -208,14 +217,24 @@ WinogradTiles WinogradStage::tiles_at(size_t begin, size_t count) const {
 
 void WinogradStage::transform_input(void* stage, size_t begin, size_t count) {
   const auto& self = *static_cast<WinogradStage*>(stage);
-  optimized::winograd_input(self.shape_, self.tiles_at(begin, count), self.image_,
-                            self.zeros_.get(), self.transformed_);
+  const WinogradShape& s = self.shape_;
+  const int64_t floats = s.points() * self.tiles_.rows * s.terms();
+  for (int64_t g = 0; g < s.groups; ++g) {
+    optimized::winograd_input(s, self.tiles_at(begin, count), self.image_ + g * s.channels,
+                              self.zeros_.get(), self.transformed_ + g * floats);
+  }
 }
 
 void WinogradStage::transform_output(void* stage, size_t begin, size_t count) {
   const auto& self = *static_cast<WinogradStage*>(stage);
-  optimized::winograd_output(self.shape_, self.tiles_at(begin, count), self.products_, self.last_,
-                             self.result_);
+  const WinogradShape& s = self.shape_;
+  const int64_t floats = s.points() * self.tiles_.rows * s.out_channels;
+  for (int64_t g = 0; g < s.groups; ++g) {
+    optimized::WinogradOutput last = self.last_;
+    if (last.bias != nullptr) last.bias += g * s.out_channels;
+    optimized::winograd_output(s, self.tiles_at(begin, count), self.products_ + g * floats, last,
+                               self.result_ + g * s.out_channels);
+  }
 }
 
 Status WinogradStage::run() {

@@ -34,6 +34,8 @@ class WinogradStage final : public Stage {
   Status run() override;
 
  private:
+  // The products of a block: one for each point of each group.
+  int64_t matrices() const { return shape_.groups * shape_.points(); }
   // Rows [begin, begin + count) of the tiles that are being computed.
   optimized::WinogradTiles tiles_at(size_t begin, size_t count) const;
   // Tasks of the pool for those rows.
