@@ -51,10 +51,11 @@ TEST(Emit, ProgramsOpenInTheRuntime) {
   EXPECT_EQ(program->method_name(1), "forward");
 }
 
-TEST(Emit, NumbersThatVaryStartAsTheirSamples) {
+TEST(Emit, NumbersStartAsTheirSamples) {
   const Planned scaled = plan("forward", R"(  range s0 = [0, 9]
   input %x: float32[3]
   input %n: int(s0)
+  input %m: int(3)
   %y: float32[3] = aten::mul.Scalar(%x, %n)
   return %y)");
   scaled.graph->hints = {{"s0", 4}};
@@ -66,6 +67,7 @@ TEST(Emit, NumbersThatVaryStartAsTheirSamples) {
   Result<Program> program = Program::open(loader);
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_EQ(program->method_meta("forward")->input_value(1)->to_int(), 4);
+  EXPECT_EQ(program->method_meta("forward")->input_value(2)->to_int(), 3);
 }
 
 TEST(Emit, EqualConstantsAreStoredOnceAcrossMethods) {

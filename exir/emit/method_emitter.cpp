@@ -169,8 +169,10 @@ class MethodEmitter {
     return id;
   }
 
-  // What an input has unless the caller sets it: its value at the sample inputs, if that is known.
+  // What an input has unless the caller sets it: its only value, or that at the sample inputs if it
+  // is known.
   int64_t sample_of(const Value* value) const {
+    if (value->sym.is_int()) return value->sym.as_int();
     if (value->role != ValueRole::kInput || !value->sym.is_symbol()) return 0;
     const auto hint = graph_.hints.find(value->sym.name());
     return hint == graph_.hints.end() ? 0 : hint->second;

@@ -21,7 +21,8 @@ bool executorch_has_kernel(std::string_view name) {
 }
 
 bool executorch_takes(const Node& call) {
-  return !call.is("aten::convolution") || call.args[0].value()->type.rank() <= 4;
+  if (call.is("aten::convolution")) return call.args[0].value()->type.rank() <= 4;
+  return !call.is("aten::linear") || call.args[0].value()->type.rank() >= 2;
 }
 
 }  // namespace taper::exir

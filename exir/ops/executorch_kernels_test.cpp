@@ -44,5 +44,18 @@ TEST(ExecutorchKernels, ItsConvolutionsHaveAtMostTwoDimensions) {
   EXPECT_FALSE(executorch_takes(*graph->nodes[1]));
 }
 
+TEST(ExecutorchKernels, ItsLinearTakesRows) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[2, 4]
+  input %v: float32[4]
+  input %w: float32[3, 4]
+  %y: float32[2, 3] = aten::linear(%x, %w, None)
+  %z: float32[3] = aten::linear(%v, %w, None)
+  return %y, %z
+})");
+  EXPECT_TRUE(executorch_takes(*graph->nodes[0]));
+  EXPECT_FALSE(executorch_takes(*graph->nodes[1]));
+}
+
 }  // namespace
 }  // namespace taper::exir
