@@ -80,7 +80,10 @@ TEST(Quantize, ReadsSamplesInEveryForm) {
   tools::write_file(folder / "files/10.npy", floats({3, 1, 8, 8}, 1));
   tools::write_file(folder / "folders/0/x.npy", floats({1, 1, 8, 8}, 0));
   tools::write_file(folder / "folders/1/x.npy", floats({1, 1, 8, 8}, 1));
+  tools::write_file(folder / "stacked.npy", floats({5, 1, 1, 8, 8}, 1));
   EXPECT_NE(quantize(folder, {"-c", folder / "files"}).out.find("on 4 samples"), std::string::npos);
+  EXPECT_NE(quantize(folder, {"-c", folder / "stacked.npy"}).out.find("on 5 samples"),
+            std::string::npos);
   EXPECT_NE(quantize(folder, {"-c", folder / "folders"}).out.find("on 2 samples"),
             std::string::npos);
 }
@@ -96,6 +99,7 @@ TEST(Quantize, KeepsLayersInFloat) {
 TEST(Quantize, SaysWhatIsWrong) {
   const ScratchFolder folder;
   tools::write_file(folder / "shape.npy", floats({4, 1, 8, 7}, 1));
+  tools::write_file(folder / "stack.npy", floats({4, 1, 1, 8, 7}, 1));
   tools::write_file(folder / "none.npy", floats({0, 1, 8, 8}, 1));
   tools::write_file(folder / "nan.npy", floats({1, 1, 8, 8}, std::nanf("")));
   tools::write_file(folder / "text.npy", "not an array");
@@ -114,6 +118,7 @@ TEST(Quantize, SaysWhatIsWrong) {
            Case{{"-c", folder / "absent"}, 1, "absent"},
            Case{{"-c", folder / "empty"}, 1, "there is no .npy file"},
            Case{{"-c", folder / "shape.npy"}, 1, "given float32 (4, 1, 8, 7)"},
+           Case{{"-c", folder / "stack.npy"}, 1, "given float32 (4, 1, 1, 8, 7)"},
            Case{{"-c", folder / "none.npy"}, 1, "is empty"},
            Case{{"-c", folder / "nan.npy"}, 1, "NaN or infinity"},
            Case{{"-c", folder / "dtype.npy"}, 1, "given uint8"},

@@ -95,6 +95,17 @@ class Pools(nn.Module):
         ]
 
 
+class Softmaxes(nn.Module):
+    """Softmaxes between int8 tensors: along each dimension, also with steps so large that all but
+    the largest elements are zero."""
+
+    def forward(self, x):
+        return [
+            through_bytes(torch.softmax(through_bytes(x, scale, zero), dim), 0.0041, -128)
+            for dim, scale, zero in ((-1, 0.0417, 3), (1, 0.0217, -9), (0, 0.0341, 0), (2, 3.7, 5))
+        ]
+
+
 class Stored(nn.Module):
     """An int8 weight with a scale for each index of a dimension, or one for all."""
 
@@ -219,6 +230,7 @@ def models(full):
     return [
         Model("int8_functions", Functions(), (2 * randn(1, 3, 5, 7, seed=1),)),
         Model("int8_chains", Chains(), (every_byte,)),
+        Model("int8_softmaxes", Softmaxes(), (randn(3, 5, 7, 150, seed=14),)),
         Model("int8_pools", Pools(), (2 * randn(2, 3, 10, 12, seed=6),)),
         Model("int8_filters", settle(Filters()), (randn(1, 12, 8, 8, seed=2),)),
         Model("int8_stems", Stems(), (randn(2, 4, 13, 24, seed=13),)),

@@ -83,15 +83,31 @@ struct Cut {
   std::vector<int64_t> sizes;
 };
 
+// Whether the last sizes of an array, from dimension `from` on, are those of an input.
+bool has_sizes(const std::vector<int64_t>& shape, size_t from, const exir::TensorType& type,
+               size_t first) {
+  for (size_t d = first; d < type.rank(); ++d) {
+    const int64_t given = shape[from + d - first];
+    if (type.sizes[d].is_int() && type.sizes[d].as_int() != given) return false;
+  }
+  return true;
+}
+
+// Whole inputs, stacked along a dimension of their own.
+bool is_stack(const std::vector<int64_t>& shape, const exir::TensorType& type) {
+  return shape.size() == type.rank() + 1 && has_sizes(shape, 1, type, 0);
+}
+
 Cut cut_of(const NamedArray& given, const exir::Value& input) {
   const exir::TensorType& type = input.type;
   const std::vector<int64_t>& shape = given.array.shape;
-  if (given.array.dtype != type.dtype || shape.size() != type.rank()) refuse_array(given, input);
-  for (size_t d = 1; d < shape.size(); ++d) {
-    if (type.sizes[d].is_int() && type.sizes[d].as_int() != shape[d]) refuse_array(given, input);
-  }
+  if (given.array.dtype != type.dtype) refuse_array(given, input);
+  const bool stacked = is_stack(shape, type);
+  const bool fits = shape.size() == type.rank() && (shape.empty() || has_sizes(shape, 1, type, 1));
+  if (!stacked && !fits) refuse_array(given, input);
   if (shape.empty()) return {1, shape};
   if (shape[0] == 0) throw InputError("sample '" + given.name + "' is empty");
+  if (stacked) return {static_cast<size_t>(shape[0]), {shape.begin() + 1, shape.end()}};
   Cut cut{1, shape};
   if (type.sizes[0].is_int()) {
     const int64_t batch = type.sizes[0].as_int();
