@@ -38,6 +38,8 @@ uint64_t bytes_of(const Plan& plan, Place::Memory memory) {
       return plan.constant_bytes();
     case Place::Memory::kStates:
       return plan.state_bytes();
+    case Place::Memory::kLoading:
+      return plan.loading_bytes();
     default:
       return plan.arena_bytes();
   }
@@ -90,6 +92,7 @@ TEST(DamagedPayloads, HaveSoundPlansOrNone) {
     const Limits& limits = limits_profiles()[random() % limits_profiles().size()].limits;
     PayloadGraph graph;
     if (!graph.read({bytes.data(), bytes.size()}, nullptr).ok()) continue;
+    graph.in_half = random() % 2 == 0;
     ++read;
     if (random() % 2 != 0) fuse(graph);
     Plan plan;
