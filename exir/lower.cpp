@@ -114,7 +114,9 @@ const Decompositions& own_rules(const LowerOptions& options) {
   static const Decompositions with_backends =
       joined({&recurrent_layer_rules(), &scan_rules(), &scattered_bag_rules()});
   static const Decompositions own = joined({&with_backends, &attention_operator_rules()});
-  if (options.for_executorch) return fourier_product_rules();
+  static const Decompositions for_executorch =
+      joined({&fourier_product_rules(), &executorch_rules()});
+  if (options.for_executorch) return for_executorch;
   return options.backends.empty() ? own : with_backends;
 }
 template <int (*kPass)(Graph&, Aten)>

@@ -59,6 +59,8 @@ const Decompositions& special_rules();
 
 // Of taper::fft_r2c and its like into products with matrices, for runtimes that lack them.
 const Decompositions& fourier_product_rules();
+// What ExecuTorch's kernels refuse into what they take.
+const Decompositions& executorch_rules();
 // Into operators that only this runtime has; they take precedence.
 const Decompositions& attention_operator_rules();
 const Decompositions& scan_rules();

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exir/decompose/layers/recurrent.h"
+#include "exir/decompose/rules.h"
 #include "exir/ops/builtin.h"
 #include "exir/passes/simplify/fold_constants.h"
 
@@ -32,6 +33,29 @@ TEST(Decompose, LinearBecomesAddmmOverTwoDimensions) {
   %y_3: float32[10, 3] = aten::addmm(%b, %y_1, %y_2, 1, 1)
   %y_4: float32[2, 5, 3] = aten::view(%y_3, [2, 5, 3])
   return %y_4
+)");
+}
+
+TEST(Decompose, WhatExecutorchsKernelsRefuse) {
+  EXPECT_EQ(run(R"(  input %x: int64[2, 3]
+  input %n: float32[]
+  %y: int64[2, 3] = aten::roll(%x, [1], [])
+  %r: int64[2, 3] = aten::roll(%x, [1], [0])
+  %z: float32[2, 3] = aten::add.Tensor(%x, 1.5, 1)
+  %i: int64[2, 3] = aten::add.Tensor(%x, 2, 1)
+  %c: float32[] = aten::cumsum(%n, 0, None)
+  return %y, %r, %z, %i, %c)",
+                {}, executorch_rules()),
+            R"(  input %x: int64[2, 3]
+  input %n: float32[]
+  %y_1: int64[6] = aten::view(%x, [6])
+  %y_2: int64[6] = aten::roll(%y_1, [1], [0])
+  %y_3: int64[2, 3] = aten::view(%y_2, [2, 3])
+  %r: int64[2, 3] = aten::roll(%x, [1], [0])
+  %z_1: float32[2, 3] = aten::_to_copy(%x, float32, None, None, None, False, None)
+  %z_2: float32[2, 3] = aten::add.Tensor(%z_1, 1.5, 1)
+  %i: int64[2, 3] = aten::add.Tensor(%x, 2, 1)
+  return %y_3, %r, %z_2, %i, %n
 )");
 }
 
