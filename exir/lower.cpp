@@ -35,6 +35,7 @@
 #include "exir/passes/simplify/remove_noops.h"
 #include "exir/passes/simplify/restore_linear.h"
 #include "exir/passes/simplify/restore_rows.h"
+#include "exir/passes/simplify/share_matrices.h"
 #include "exir/passes/simplify/trim_windows.h"
 #include "exir/pipeline.h"
 #include "kernels_portable/kernel_table.h"
@@ -252,6 +253,8 @@ constexpr Pass kPasses[] = {
     {"to_edge", Need::kAlways, Dialect::kEdge, plain<to_edge>},
     // Before folding, so that equal nodes are folded once.
     {"cse", Need::kOptional, Dialect::kEdge, plain<cse>},
+    // Before folding, which would store a constant as often as it is repeated.
+    {"share_matrices", Need::kOptional, Dialect::kEdge, plain<share_matrices>},
     // Weights that are permuted, cast or dequantised are so at compile time, by the device's
     // kernels.
     {"fold_constants", Need::kOptional, Dialect::kEdge, run_fold_constants},

@@ -339,8 +339,8 @@ class Converter {
     last->kind = NodeContent::NONE;  // settle() drops it.
   }
 
-  // An average pool becomes a depthwise convolution with ones in steps of 1/n, which XNNPACK has for
-  // up to 25 taps, or a node of Taper's own, also if windows reach beyond the image.
+  // An average pool becomes a depthwise convolution with ones in steps of 1/n, which XNNPACK has
+  // for up to 25 taps, or a node of Taper's own, also if windows reach beyond the image.
   void fold_pool(NodeSpec& node) {
     constexpr uint32_t kMostTaps = 25;
     Window& w = node.window;
