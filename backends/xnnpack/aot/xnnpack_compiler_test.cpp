@@ -520,11 +520,11 @@ TEST(XnnpackCompiler, OptionsSayWhatPaysAndWhetherFloat16IsWidened) {
 TEST(XnnpackCompiler, APayloadSaysWhatIsInIt) {
   const Compiled r = compile(std::string(kConv) + "  return %c");
   const std::vector<uint8_t>& payload = r.graph->delegates[0]->payload;
-  EXPECT_EQ(kCompiler.inspect(payload, {}), "3 nodes: 1 Conv2d, 2 Transpose");
+  EXPECT_EQ(kCompiler.inspect(payload, CompileSpecs()), "3 nodes: 1 Conv2d, 2 Transpose");
   for (size_t size = 0; size < payload.size(); ++size) {
-    EXPECT_NO_THROW(kCompiler.inspect({payload.data(), size}, {}));
+    EXPECT_NO_THROW(kCompiler.inspect({payload.data(), size}, CompileSpecs()));
   }
-  EXPECT_EQ(kCompiler.inspect({payload.data(), 50}, {}), "damaged");
+  EXPECT_EQ(kCompiler.inspect({payload.data(), 50}, CompileSpecs()), "damaged");
 }
 
 TEST(XnnpackCompiler, WhatItDoesNotTakeIsSaidWhy) {
