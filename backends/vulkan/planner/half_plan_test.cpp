@@ -105,6 +105,8 @@ TEST(HalfPlan, WhatIsBetweenCallsTakesHalfTheMemory) {
     EXPECT_EQ(planned.plan.arena_bytes(), between.bytes + 4096);  // The output is where x was.
     EXPECT_EQ(overlaps(planned.plan), "");
   }
+  const Planned with_matrix_units(bytes, with_units(), false, true);
+  EXPECT_FALSE(with_matrix_units.plan.is_half(static_cast<ValueId>(a)));
 }
 
 // A view that is an output is a copy, as float32.
