@@ -122,6 +122,8 @@ std::string refusal(const Node& node) {
   if (zero_point < least || zero_point > most) return "the zero point is out of range";
   const int64_t low = node.arg("quant_min").to_int(), high = node.arg("quant_max").to_int();
   if (makes_bytes) {
+    if (low == least && high == most) return "";
+    if (floats->producer == nullptr) return "it quantises an input to a part of the bytes";
     return least <= low && low < high && high <= most ? "" : "its range is not one of bytes";
   }
   const bool is_known_scale = is_read_as_made(node) || takes_foreign_bytes(node);

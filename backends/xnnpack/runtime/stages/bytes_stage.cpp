@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <new>
+#include <numeric>
 
 #if defined(TAPER_OPTIMIZED)
 #include "kernels_optimized/cores/byte_table.h"
@@ -15,20 +17,51 @@
 namespace taper::xnnpack {
 namespace {
 
-// How many channels, or columns of a softmax, are computed at a time.
-constexpr size_t kBlock = 128;
+// How many bytes are computed at a time: loops of this length become vectors.
+constexpr size_t kLanes = 16;
+// How many powers a softmax looks up before it computes with them.
+constexpr size_t kBlock = 256;
+// A number between -2^22 and 2^22 plus this one has no fraction, rounded to even.
+constexpr float kRounder = 12582912.0f;
 // How many bytes of a table's results a task has.
 constexpr size_t kTaskBytes = 32768;
 
 ByteScale scale_of(const XnnValue& value) { return {value.scale, value.zero_point}; }
 
-}  // namespace
-
-int8_t ByteScale::byte_of(float number) const {
-  const auto zero = static_cast<float>(zero_point);
-  const float steps = std::min(std::max(number / scale, -128 - zero), 127 - zero);
-  return static_cast<int8_t>(static_cast<int32_t>(std::nearbyint(steps)) + zero_point);
+// Stores the bytes of the first `count` of kLanes numbers of steps, of which none is NaN.
+void store_bytes(const float* steps, int32_t zero_point, size_t count, int8_t* to) {
+  const float least = static_cast<float>(-128 - zero_point);
+  const float most = static_cast<float>(127 - zero_point);
+  int8_t bytes[kLanes];
+  for (size_t i = 0; i < kLanes; ++i) {
+    const float inside = std::min(std::max(steps[i], least), most);
+    const float whole = inside + kRounder - kRounder;
+    bytes[i] = static_cast<int8_t>(static_cast<int32_t>(whole) + zero_point);
+  }
+  std::memcpy(to, bytes, count);
 }
+
+int8_t largest_of(const int8_t* bytes, size_t count) {
+  int8_t found[kLanes];
+  std::fill_n(found, kLanes, int8_t{-128});
+  size_t first = 0;
+  for (; first + kLanes <= count; first += kLanes) {
+    for (size_t i = 0; i < kLanes; ++i) found[i] = std::max(found[i], bytes[first + i]);
+  }
+  for (; first < count; ++first) found[0] = std::max(found[0], bytes[first]);
+  return *std::max_element(found, found + kLanes);
+}
+
+// Adds the first `count` of kLanes bytes to sums.
+void add_bytes(const int8_t* bytes, size_t count, int32_t* sums) {
+  if (count == kLanes) {
+    for (size_t i = 0; i < kLanes; ++i) sums[i] += bytes[i];
+  } else {
+    for (size_t i = 0; i < count; ++i) sums[i] += bytes[i];
+  }
+}
+
+}  // namespace
 
 // ---- tables ----
 
@@ -94,19 +127,21 @@ void BytePoolStage::run_pixel(const int8_t* image, int64_t top, int64_t left, in
   const int64_t count = std::max<int64_t>(bottom - top, 0) * std::max<int64_t>(right - left, 0);
   const auto zeros = static_cast<float>(count * from_.zero_point);
   const float step = from_.scale / static_cast<float>(std::max<int64_t>(count, 1));
-  for (int64_t first = 0; first < channels_; first += kBlock) {
-    const int64_t channels = std::min<int64_t>(kBlock, channels_ - first);
-    int32_t sums[kBlock] = {};
+  for (int64_t first = 0; first < channels_; first += kLanes) {
+    const auto channels = static_cast<size_t>(std::min<int64_t>(kLanes, channels_ - first));
+    int32_t sums[kLanes] = {};
     for (int64_t row = top; row < bottom; ++row) {
-      for (int64_t column = left; column < right; ++column) {
-        const int8_t* pixel = image + (row * width_ + column) * channels_ + first;
-        for (int64_t c = 0; c < channels; ++c) sums[c] += pixel[c];
+      const int8_t* pixel = image + (row * width_ + left) * channels_ + first;
+      for (int64_t column = left; column < right; ++column, pixel += channels_) {
+        add_bytes(pixel, channels, sums);
       }
     }
-    for (int64_t c = 0; c < channels; ++c) {
+    float steps[kLanes];
+    for (size_t c = 0; c < kLanes; ++c) {
       const float mean = (static_cast<float>(sums[c]) - zeros) * step;
-      to[first + c] = to_.byte_of(std::min(std::max(mean, node_.min), node_.max));
+      steps[c] = std::min(std::max(mean, node_.min), node_.max) / to_.scale;
     }
+    store_bytes(steps, to_.zero_point, channels, to + first);
   }
 }
 
@@ -155,25 +190,73 @@ Status ByteSoftmaxStage::bind(Span<void* const> places, void*) {
   return {};
 }
 
-// At most kBlock softmaxes side by side, whose elements are inner_ bytes apart.
-void ByteSoftmaxStage::run_part(const int8_t* from, int8_t* to, size_t columns) const {
-  int8_t largest[kBlock];
-  double sums[kBlock] = {};
-  std::fill_n(largest, columns, int8_t{-128});
+// Elements that follow each other.
+void ByteSoftmaxStage::run_row(const int8_t* from, int8_t* to) const {
+  const int8_t largest = largest_of(from, length_);
+  float powers[kBlock];
+  const auto read = [&](size_t first) {
+    const size_t count = std::min(kBlock, length_ - first);
+    for (size_t i = 0; i < count; ++i) {
+      powers[i] = powers_[static_cast<uint8_t>(largest - from[first + i])];
+    }
+    for (size_t i = count; i % kLanes != 0; ++i) powers[i] = 0;
+    return count;
+  };
+  double sums[kLanes] = {};
+  for (size_t first = 0; first < length_; first += kBlock) {
+    const size_t count = read(first);
+    for (size_t at = 0; at < count; at += kLanes) {
+      for (size_t i = 0; i < kLanes; ++i) sums[i] += static_cast<double>(powers[at + i]);
+    }
+  }
+  const double sum = std::accumulate(sums, sums + kLanes, 0.0);
+  const auto steps_of_one = static_cast<float>(1 / (sum * static_cast<double>(to_.scale)));
+  for (size_t first = 0; first < length_; first += kBlock) {
+    const size_t count = read(first);
+    for (size_t at = 0; at < count; at += kLanes) {
+      for (size_t i = 0; i < kLanes; ++i) powers[at + i] *= steps_of_one;
+      store_bytes(powers + at, to_.zero_point, std::min(kLanes, count - at), to + first + at);
+    }
+  }
+}
+
+// At most kLanes softmaxes side by side, whose elements are inner_ bytes apart.
+void ByteSoftmaxStage::run_columns(const int8_t* from, int8_t* to, size_t columns) const {
+  constexpr size_t kRows = kBlock / kLanes;
+  int8_t largest[kLanes];
+  std::fill_n(largest, kLanes, int8_t{-128});
   for (size_t i = 0; i < length_; ++i) {
     for (size_t c = 0; c < columns; ++c) {
       largest[c] = std::max(largest[c], from[i * inner_ + c]);
     }
   }
-  const auto power = [&](size_t i, size_t c) {
-    return powers_[static_cast<uint8_t>(largest[c] - from[i * inner_ + c])];
+  float powers[kRows][kLanes] = {};
+  const auto read = [&](size_t first) {
+    const size_t count = std::min(kRows, length_ - first);
+    for (size_t i = 0; i < count; ++i) {
+      const int8_t* row = from + (first + i) * inner_;
+      for (size_t c = 0; c < columns; ++c) {
+        powers[i][c] = powers_[static_cast<uint8_t>(largest[c] - row[c])];
+      }
+    }
+    return count;
   };
-  for (size_t i = 0; i < length_; ++i) {
-    for (size_t c = 0; c < columns; ++c) sums[c] += static_cast<double>(power(i, c));
+  double sums[kLanes] = {};
+  for (size_t first = 0; first < length_; first += kRows) {
+    const size_t count = read(first);
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t c = 0; c < kLanes; ++c) sums[c] += static_cast<double>(powers[i][c]);
+    }
   }
-  for (size_t i = 0; i < length_; ++i) {
-    for (size_t c = 0; c < columns; ++c) {
-      to[i * inner_ + c] = to_.byte_of(power(i, c) / static_cast<float>(sums[c]));
+  float steps_of_one[kLanes] = {};
+  for (size_t c = 0; c < columns; ++c) {
+    steps_of_one[c] = static_cast<float>(1 / (sums[c] * static_cast<double>(to_.scale)));
+  }
+  for (size_t first = 0; first < length_; first += kRows) {
+    const size_t count = read(first);
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t c = 0; c < kLanes; ++c) powers[i][c] *= steps_of_one[c];
+      store_bytes(powers[i], to_.zero_point, columns, to + (first + i) * inner_);
     }
   }
 }
@@ -182,8 +265,12 @@ void ByteSoftmaxStage::run_parts(void* stage, size_t first, size_t count) {
   const auto& self = *static_cast<ByteSoftmaxStage*>(stage);
   for (size_t part = first; part < first + count; ++part) {
     const size_t at = part * self.length_ * self.inner_;
-    for (size_t c = 0; c < self.inner_; c += kBlock) {
-      self.run_part(self.in_ + at + c, self.out_ + at + c, std::min(kBlock, self.inner_ - c));
+    if (self.inner_ == 1) {
+      self.run_row(self.in_ + at, self.out_ + at);
+      continue;
+    }
+    for (size_t c = 0; c < self.inner_; c += kLanes) {
+      self.run_columns(self.in_ + at + c, self.out_ + at + c, std::min(kLanes, self.inner_ - c));
     }
   }
 }

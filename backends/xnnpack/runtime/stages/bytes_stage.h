@@ -37,8 +37,6 @@ class TableStage final : public Stage {
 struct ByteScale {
   float scale;
   int32_t zero_point;
-  // The byte of a number. REQUIRES: no NaN.
-  int8_t byte_of(float number) const;
 };
 
 // The mean of the pixels of each window that lie in the image.
@@ -72,7 +70,8 @@ class ByteSoftmaxStage final : public Stage {
 
  private:
   static void run_parts(void* stage, size_t first, size_t count);
-  void run_part(const int8_t* from, int8_t* to, size_t columns) const;
+  void run_row(const int8_t* from, int8_t* to) const;
+  void run_columns(const int8_t* from, int8_t* to, size_t columns) const;
 
   const XnnNode& node_;
   const ByteScale to_;
