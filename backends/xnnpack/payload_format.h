@@ -18,9 +18,6 @@ inline constexpr char kTaperIdentifier[] = "XT01";
 // so kinds that it adds later get numbers below these.
 constexpr bool is_taper_kind(wire::NodeContent kind) { return kind >= wire::NodeContent::Swish; }
 
-// The most pixels of a window whose bytes are added: sums have 32 bits.
-inline constexpr uint64_t kMostBytePixels = 1 << 23;
-
 // The most dimensions of a value: XNNPACK's limit.
 inline constexpr size_t kMaxRank = 6;
 

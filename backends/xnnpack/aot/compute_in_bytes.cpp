@@ -296,11 +296,6 @@ class Converter {
 
   void fold(NodeSpec& node) {
     if (node.kind == NodeContent::AvgPool2d) return fold_pool(node);
-    if (node.kind == NodeContent::Softmax) {
-      node.list = {static_cast<uint32_t>(value(node.output).dims.size()) - 1};
-      return fold_own(node, NodeContent::ByteSoftmax);
-    }
-    if (node.kind == NodeContent::DimSoftmax) return fold_own(node, NodeContent::ByteSoftmax);
     if (!computes_in_bytes(node.kind)) return;
     if (value(node.inputs[0]).quantization.type == DataType::QDINT8) return fold_rows(node);
     if (!fold_between(node)) take_packed(node, false);
@@ -328,19 +323,9 @@ class Converter {
     return true;
   }
 
-  // Makes the node one of Taper's own kinds for bytes, if it lies between them.
-  void fold_own(NodeSpec& node, NodeContent kind) {
-    const Id from = source(node.inputs[0]);
-    NodeSpec* last = sink_of(node.output);
-    if (!takes_tables_ || from == kNone || last == nullptr) return;
-    node.kind = kind;
-    node.inputs = {from};
-    node.output = last->output;
-    last->kind = NodeContent::NONE;  // settle() drops it.
-  }
-
-  // An average pool becomes a depthwise convolution with ones in steps of 1/n, which XNNPACK has
-  // for up to 25 taps, or a node of Taper's own, also if windows reach beyond the image.
+  // An average pool becomes a depthwise convolution whose weights are ones in steps of 1/n:
+  // XNNPACK has no int8 pool, but int8 kernels of such convolutions of up to 25 taps. Where windows
+  // reach beyond the image, their means are of fewer pixels.
   void fold_pool(NodeSpec& node) {
     constexpr uint32_t kMostTaps = 25;
     Window& w = node.window;
@@ -348,13 +333,11 @@ class Converter {
     const bool pads = std::any_of(w.padding, w.padding + 4, [](uint32_t n) { return n != 0; });
     const Id from = source(node.inputs[0]);
     NodeSpec* last = sink_of(node.output);
-    if (from == kNone || last == nullptr) return;
+    if (pads || taps > kMostTaps || from == kNone || last == nullptr) return;
     const exir::Sym channels = value(from).dims.back();
     const float step = 1 / static_cast<float>(taps);
     const double ratio = scale(from) * step / scale(last->output);
-    if (pads || taps > kMostTaps || !channels.is_int() || !(ratio >= 0x1p-32 && ratio < 256)) {
-      return taps <= kMostBytePixels ? fold_own(node, NodeContent::BytePool) : void();
-    }
+    if (!channels.is_int() || !(ratio >= 0x1p-32 && ratio < 256)) return;
     const auto count = static_cast<size_t>(channels.as_int());
     w.groups = static_cast<uint32_t>(count);
     w.group_in = w.group_out = 1;

@@ -32,27 +32,7 @@ TEST(ComputeInBytes, BetweenBytesAnAveragePoolIsAConvolution) {
   EXPECT_EQ(std::vector<uint8_t>(bytes.data, bytes.data + bytes.bytes),
             std::vector<uint8_t>(32, 1));
   // XNNPACK has no int8 kernel for so many taps.
-  EXPECT_EQ(pooled("[6, 6]").kinds(), "Transpose BytePool Reshape");
-  EXPECT_EQ(pooled("[6, 6]").identifier(), "XT01");
-}
-
-TEST(ComputeInBytes, BetweenBytesASoftmaxIsOneNode) {
-  const auto along = [](const char* dim) {
-    return compile_all(R"(  input %q: int8[3, 5, 4]
-  %d: float32[3, 5, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
-  %s: float32[3, 5, 4] = aten::_softmax(%d, )" +
-                       std::string(dim) + R"(, False)
-  %p: int8[3, 5, 4] = quantized_decomposed::quantize_per_tensor(%s, 0.004, -128, -128, 127, int8)
-  return %p)");
-  };
-  for (const auto& [dim, place] : {std::pair{"-1", 2u}, {"1", 1u}}) {
-    const Compiled r = along(dim);
-    ASSERT_EQ(r.kinds(), "ByteSoftmax");
-    const auto& softmax =
-        *static_cast<const wire::DimSoftmax*>(r.payload().nodes()->Get(0)->content());
-    EXPECT_EQ(softmax.dim(), place);
-    EXPECT_EQ(r.identifier(), "XT01");
-  }
+  EXPECT_EQ(pooled("[6, 6]").kinds(), "Transpose Convert AvgPool2d Convert Reshape");
 }
 
 // Pixels are repeated by concatenation.

@@ -60,7 +60,6 @@ class NodeTables {
         return convolution(n);
       case NodeContent::AvgPool2d:
       case NodeContent::MaxPool2d:
-      case NodeContent::BytePool:
         return pooling(n);
       case NodeContent::Transpose:
         return wire::CreateTransposeDirect(fbb_, length(n.list), &n.list, in(n, 0), n.output)
@@ -104,7 +103,6 @@ class NodeTables {
       case NodeContent::ByteTable:
         return wire::CreateByteTable(fbb_, in(n, 0), in(n, 1), n.output).Union();
       case NodeContent::DimSoftmax:
-      case NodeContent::ByteSoftmax:
         return wire::CreateDimSoftmax(fbb_, in(n, 0), n.output, n.list.at(0)).Union();
       default:
         return wire::CreateUnary(fbb_, in(n, 0), n.output, n.flags).Union();

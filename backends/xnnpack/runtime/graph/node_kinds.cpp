@@ -28,14 +28,6 @@ bool is_in_floats(const XnnNode& node, Span<const XnnValue> values) {
   return values[node.output].type == DataType::FP32;
 }
 
-bool is_in_bytes(const XnnNode& node, Span<const XnnValue> values) {
-  return input(node, values).type == DataType::QINT8 && values[node.output].type == DataType::QINT8;
-}
-
-xnn_status define_stage_only(xnn_subgraph_t, const XnnNode&, Span<const XnnValue>) {
-  return xnn_status_unsupported_parameter;
-}
-
 void two_inputs(XnnNode& node) {
   const wire::Binary& table = node.as<wire::Binary>();
   node.inputs[0] = table.input1();

@@ -79,11 +79,6 @@ bool has_bounds(const XnnNode& node);
 bool is_open_reshape(const XnnNode& node);
 // Whether all arguments and the result are float32.
 bool is_in_floats(const XnnNode& node, Span<const XnnValue> values);
-// Whether the first argument and the result are bytes with one scale each.
-bool is_in_bytes(const XnnNode& node, Span<const XnnValue> values);
-// XNNPACK has no such node; a stage computes it.
-xnn_status define_stage_only(xnn_subgraph_t graph, const XnnNode& node,
-                             Span<const XnnValue> values);
 
 template <typename Table>
 void one_input(XnnNode& node) {

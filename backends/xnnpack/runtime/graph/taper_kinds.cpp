@@ -326,15 +326,15 @@ Status check_table(const XnnNode& node, Span<const XnnValue> values) {
   const bool has_entries = table.data != nullptr && table.type == DataType::QINT8 &&
                            element_count(table.declared) == 256;
   TAPER_XNNPACK_REQUIRE(has_entries, "a table of bytes is not a constant of 256 bytes");
-  TAPER_XNNPACK_REQUIRE(is_in_bytes(node, values),
-                        "a table of bytes is applied to a tensor of other numbers");
+  TAPER_XNNPACK_REQUIRE(
+      input(node, values).type == DataType::QINT8 && values[node.output].type == DataType::QINT8,
+      "a table of bytes is applied to a tensor of other numbers");
   return {};
 }
 
-Status check_byte_softmax(const XnnNode& node, Span<const XnnValue> values) {
-  TAPER_XNNPACK_REQUIRE(is_in_bytes(node, values) && !has_bounds(node),
-                        "a softmax of bytes has a tensor of other numbers, or bounds");
-  return {};
+// XNNPACK has no such node; a stage computes it (stages/table_stage.h).
+xnn_status define_table(xnn_subgraph_t, const XnnNode&, Span<const XnnValue>) {
+  return xnn_status_unsupported_parameter;
 }
 
 constexpr NodeKindEntry kTable[] = {
@@ -360,10 +360,7 @@ constexpr NodeKindEntry kTable[] = {
      {"softmax along a dimension", softmax_arguments, 1, 0, check_taper_kind, infer_softmax,
       define_softmax, nullptr, 2}},
     {NodeContent::ByteTable,
-     {"byte table", table_arguments, 2, 0, check_table, infer_same, define_stage_only}},
-    {NodeContent::ByteSoftmax,
-     {"softmax of bytes", softmax_arguments, 1, 0, check_byte_softmax, infer_softmax,
-      define_stage_only}},
+     {"byte table", table_arguments, 2, 0, check_table, infer_same, define_table}},
 };
 
 }  // namespace

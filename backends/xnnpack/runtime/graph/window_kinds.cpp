@@ -220,22 +220,6 @@ Status check_mean_pool(const XnnNode& node, Span<const XnnValue> values) {
   return check_floats(node, values);
 }
 
-uint64_t pool_window(const XnnNode& node) {
-  const auto& t = node.as<wire::Pooling>();
-  return uint64_t{t.pooling_height()} * t.pooling_width();
-}
-
-Status check_byte_pool(const XnnNode& node, Span<const XnnValue> values) {
-  const auto& t = node.as<wire::Pooling>();
-  TAPER_XNNPACK_REQUIRE(is_window(t, t.pooling_height(), t.pooling_width()) && has_strides(t),
-                        "average pool: a stride, padding or the window is out of range");
-  TAPER_XNNPACK_REQUIRE(pool_window(node) <= kMostBytePixels,
-                        "average pool: the sum of a window may be beyond 32 bits");
-  TAPER_XNNPACK_REQUIRE(is_in_bytes(node, values),
-                        "an average pool of bytes has a tensor of other numbers");
-  return {};
-}
-
 Status infer_pool(const XnnNode& node, Span<XnnValue> values) {
   const auto& t = node.as<wire::Pooling>();
   const Shape& x = input(node, values).shape;
@@ -308,6 +292,10 @@ uint64_t convolution_window(const XnnNode& node) {
   const auto& t = node.as<Convolution>();
   return uint64_t{t.kernel_height()} * t.kernel_width();
 }
+uint64_t pool_window(const XnnNode& node) {
+  const auto& t = node.as<wire::Pooling>();
+  return uint64_t{t.pooling_height()} * t.pooling_width();
+}
 
 constexpr NodeKindEntry kTable[] = {
     {NodeContent::Conv2d,
@@ -325,9 +313,6 @@ constexpr NodeKindEntry kTable[] = {
     {NodeContent::AvgPool2d,
      {"average pool", one_input<wire::Pooling>, 1, kKeepDims, check_mean_pool, infer_pool,
       define_mean_pool, pool_window}},
-    {NodeContent::BytePool,
-     {"average pool of bytes", one_input<wire::Pooling>, 1, 0, check_byte_pool, infer_pool,
-      define_stage_only, pool_window}},
     {NodeContent::GlobalAvgPool2d,
      {"global average pool", one_input<wire::Unary>, 1, kKeepDims | kSumFlag, check_global,
       infer_global, define_global}},

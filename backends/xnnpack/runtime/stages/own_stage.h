@@ -23,15 +23,14 @@ struct OwnPart {
     kFusion,
     kAttention,
     kMove,
-    kTable,
-    kBytes
+    kTable
   };
   Kind kind = Kind::kNone;
   size_t nodes = 0;
   uint32_t tile = 0;   // The tile of kWinograd.
   VolumeNodes volume;  // What kWinograd reads slices of, if its `count` is not 0.
   // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
-  // kMove, kTable and kBytes.
+  // kMove and kTable.
   Fusion fusion;
   AttentionNodes attention;
 };

@@ -9,10 +9,10 @@
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/payload/value_reader.h"
-#include "backends/xnnpack/runtime/stages/bytes_stage.h"
 #include "backends/xnnpack/runtime/stages/make_array.h"
 #include "backends/xnnpack/runtime/stages/move_stage.h"
 #include "backends/xnnpack/runtime/stages/segment.h"
+#include "backends/xnnpack/runtime/stages/table_stage.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -37,23 +37,15 @@ Status make_segment(const Subgraph& graph, size_t first, size_t last, const Shar
   return made->build(graph, first, last, shared);
 }
 
-// The kind of part that a node has to be, since XNNPACK has no such node; kNone if it need not.
-OwnPart::Kind required_part(const XnnNode& node) {
-  switch (node.content_type) {
-    case wire::NodeContent::ByteTable:
-      return OwnPart::Kind::kTable;
-    case wire::NodeContent::BytePool:
-    case wire::NodeContent::ByteSoftmax:
-      return OwnPart::Kind::kBytes;
-    default:
-      return is_open_reshape(node) ? OwnPart::Kind::kMove : OwnPart::Kind::kNone;
-  }
+// Whether the node has to be a part, since XNNPACK has no such node.
+bool is_always_part(const XnnNode& node) {
+  return is_open_reshape(node) || node.content_type == wire::NodeContent::ByteTable;
 }
 
 // The part of such a node.
 OwnPart part_of(const XnnNode& node) {
   OwnPart part;
-  part.kind = required_part(node);
+  part.kind = is_open_reshape(node) ? OwnPart::Kind::kMove : OwnPart::Kind::kTable;
   part.nodes = 1;
   part.fusion.inputs[0] = node.inputs[0];
   part.fusion.output = node.output;
@@ -64,8 +56,8 @@ Status make_stage(const Subgraph& graph, size_t first, size_t last, const OwnPar
                   const Shared& shared, std::unique_ptr<Stage>& stage) {
   if (own.kind == OwnPart::Kind::kNone) return make_segment(graph, first, last, shared, stage);
   const XnnNode& node = graph.nodes()[first];
-  if (own.kind == OwnPart::Kind::kTable || own.kind == OwnPart::Kind::kBytes) {
-    stage = make_bytes_stage(node, graph.values(), shared.pool);
+  if (own.kind == OwnPart::Kind::kTable) {
+    stage.reset(new (std::nothrow) TableStage(node, graph.values(), shared.pool));
   } else if (own.kind == OwnPart::Kind::kMove) {
     stage.reset(new (std::nothrow) MoveStage(node));
   } else {
@@ -136,7 +128,7 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     Part part;
     part.first = n;
     part.last = n + 1;
-    if (node.is_needed && required_part(node) != OwnPart::Kind::kNone) {
+    if (node.is_needed && is_always_part(node)) {
       part.own = part_of(node);
     } else if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
       part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
@@ -347,8 +339,6 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper move";
     case OwnPart::Kind::kTable:
       return "taper table";
-    case OwnPart::Kind::kBytes:
-      return "taper bytes";
     case OwnPart::Kind::kNone:
       return "XNNPACK";
   }

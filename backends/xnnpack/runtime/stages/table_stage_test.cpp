@@ -1,6 +1,6 @@
 // Tests tables of bytes as stages, and that tables that are none are refused.
 
-#include "backends/xnnpack/runtime/stages/bytes_stage.h"
+#include "backends/xnnpack/runtime/stages/table_stage.h"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ struct Model {
   }
 };
 
-TEST(ByteTableStage, LooksUpEveryByteOfAnySize) {
+TEST(TableStage, LooksUpEveryByteOfAnySize) {
   Model model({1, 300});
   Loaded loaded(model.finish());
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
@@ -67,7 +67,7 @@ TEST(ByteTableStage, LooksUpEveryByteOfAnySize) {
   }
 }
 
-TEST(ByteTableStage, WhatIsNoTableIsRefused) {
+TEST(TableStage, WhatIsNoTableIsRefused) {
   EXPECT_TRUE(Loaded(Model({2, 3}).finish()).status.ok());
   EXPECT_FALSE(Loaded(Model({2, 3}, 255).finish()).status.ok());
   EXPECT_FALSE(Loaded(Model({2, 3}, 1024, DataType::FP32).finish()).status.ok());
@@ -84,7 +84,7 @@ TEST(ByteTableStage, WhatIsNoTableIsRefused) {
   EXPECT_FALSE(Loaded(computed.finish()).status.ok());
 }
 
-TEST(ByteTableStage, EveryChangedByteIsSurvived) {
+TEST(TableStage, EveryChangedByteIsSurvived) {
   Model model({2, 3});
   const std::vector<uint8_t> good = model.finish();
   ASSERT_TRUE(Loaded(good).status.ok());
