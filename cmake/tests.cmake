@@ -67,7 +67,8 @@ if(TARGET test_backends_test AND NOT TAPER_SANITIZE)
       add_test(NAME test_backends_test_${backend} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}
         COMMAND test_backends_test --gtest_brief=1 --gtest_filter=*/${backend}*)
       set_tests_properties(test_backends_test_${backend} PROPERTIES
-        LABELS test/backends ENVIRONMENT "${TAPER_${backend}_TEST_ENVIRONMENT}")
+        LABELS test/backends ENVIRONMENT "${TAPER_${backend}_TEST_ENVIRONMENT}"
+        COST 1000)  # The longest one begins first.
     endif()
   endforeach()
 endif()
