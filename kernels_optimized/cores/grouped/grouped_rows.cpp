@@ -135,15 +135,10 @@ HWY_INLINE void store_row(const Windows& w, const Vec (&sums)[kPixels][kVectors]
   }
 }
 
-template <int kRows, int kPixels, int kVectors>
-struct Sums {
-  Vec of[kRows][kPixels][kVectors];
-};
-
 // Adds the products of a tap and a block of channels: the innermost loop, where the time is spent.
 template <int kRows, int kPixels, int kVectors>
 HWY_INLINE void add_block(const float* pixels, int64_t down_step, int64_t terms,
-                          const float* filter, Sums<kRows, kPixels, kVectors>& sums) {
+                          const float* filter, Vec (&sums)[kRows][kPixels][kVectors]) {
   const float* const rows[2] = {pixels, pixels + down_step};
   for (int64_t k = 0; k < terms; ++k, filter += kVectors * kLanes) {
     Vec factors[kVectors];
@@ -155,7 +150,7 @@ HWY_INLINE void add_block(const float* pixels, int64_t down_step, int64_t terms,
       const Vec pixel = hn::Set(kTag, rows[row][x * kBlock + k]);
       TAPER_UNROLL
       for (int j = 0; j < kVectors; ++j) {
-        sums.of[row][x][j] = hn::MulAdd(pixel, factors[j], sums.of[row][x][j]);
+        sums[row][x][j] = hn::MulAdd(pixel, factors[j], sums[row][x][j]);
       }
     }
   }
@@ -163,14 +158,14 @@ HWY_INLINE void add_block(const float* pixels, int64_t down_step, int64_t terms,
 
 template <int kRows, int kPixels, int kVectors>
 void run_tile(const Windows& w, const Tile& tile) {
-  Sums<kRows, kPixels, kVectors> sums;
+  Vec sums[kRows][kPixels][kVectors];
   TAPER_UNROLL
   for (int j = 0; j < kVectors; ++j) {
     const int64_t at = j * kLanes;
     const Vec bias =
         tile.bias != nullptr ? load_count(tile.bias + at, tile.channels - at) : hn::Zero(kTag);
     TAPER_UNROLL
-    for (int i = 0; i < kRows * kPixels; ++i) sums.of[i / kPixels][i % kPixels][j] = bias;
+    for (int i = 0; i < kRows * kPixels; ++i) sums[i / kPixels][i % kPixels][j] = bias;
   }
   const float* filter = tile.filter;
   const GroupedShape& s = w.shape;
@@ -194,8 +189,8 @@ void run_tile(const Windows& w, const Tile& tile) {
       }
     }
   }
-  store_row(w, sums.of[0], tile.out, tile.channels);
-  if constexpr (kRows == 2) store_row(w, sums.of[1], tile.out + w.out_down_step, tile.channels);
+  store_row(w, sums[0], tile.out, tile.channels);
+  if constexpr (kRows == 2) store_row(w, sums[1], tile.out + w.out_down_step, tile.channels);
 }
 
 constexpr int kWidths[] = {1, 2, 4, 5, 6, 7, 8, 10, 12, 14};
