@@ -2,10 +2,10 @@
 //
 // A result is float16 where its shader can store it so, it is neither an output nor a state, the
 // payload is computed so (PayloadGraph::in_half), and the device has no matrix units: those shaders
-// read and write float16 too, but no device that has such units has run them so. What reads it reads it as it is, or, if its
-// shader cannot, as a copy of float32 that all such shaders share. So each shader that learns to
-// read and write float16 (shaders.def) saves copies, and needs no other change than half_result()
-// where its calls say what they compute.
+// read and write float16 too, but no device that has such units has run them so. What reads it
+// reads it as it is, or, if its shader cannot, as a copy of float32 that all such shaders share. So
+// each shader that learns to read and write float16 (shaders.def) saves copies, and needs no other
+// change than half_result() where its calls say what they compute.
 
 #include <algorithm>
 
