@@ -33,7 +33,6 @@ using portable::PackedMatrix;
 constexpr int64_t kChunk = 64;     // Bytes of weights in a vector.
 constexpr int64_t kShift = 128;    // What is added to the input, so that it has no sign.
 constexpr int64_t kTileRows = 16;  // Rows of weights that stay in the cache.
-constexpr int64_t kAhead = 4096;   // How many bytes of weights are on their way to the cache.
 
 int64_t group_bytes(const PackedMatrix& matrix) {
   return (matrix.group_length() * matrix.bits + 7) / 8;
@@ -71,6 +70,9 @@ bool has_vnni() {
 }
 
 #if defined(__x86_64__)
+
+// How many bytes of weights are on their way to the cache.
+constexpr int64_t kAhead = 4096;
 
 // Rows [first, first + count) of weights, with their scales and what to subtract from their bytes.
 struct Tile {
