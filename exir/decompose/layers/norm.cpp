@@ -1,5 +1,7 @@
 // Normalisation layers in inference.
 
+#include "exir/decompose/layers/norm.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,6 +10,22 @@
 #include "exir/ops/promote.h"
 
 namespace taper::exir {
+
+std::vector<Value*> normalise_by_running(Builder& b) {
+  return b.ops("_native_batch_norm_legit_no_training",
+               {b.in("input"), b.arg("weight"), b.arg("bias"), b.arg("running_mean"),
+                b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
+}
+
+std::vector<Value*> normalise_by_batch(Builder& b) {
+  Value* x = b.in("input");
+  const TensorType statistics(b.wide_type(), {dim_of(x, 1)});
+  return b.rewriter().emit(
+      "aten::_native_batch_norm_legit.no_stats",
+      {x, b.arg("weight"), b.arg("bias"), true, b.arg("momentum"), b.arg("eps")},
+      {b.out_type(), statistics, statistics});
+}
+
 namespace {
 
 Argument optional(Builder& b, std::string_view name) { return b.arg(name); }
@@ -48,19 +66,13 @@ Value* standardise(Builder& b, Value* x, const std::vector<int64_t>& dims) {
   return b.add(b.mul(x, scale), shift);
 }
 
-Value* normalise_by_running(Builder& b) {
-  return b.op("_native_batch_norm_legit_no_training",
-              {b.in("input"), optional(b, "weight"), optional(b, "bias"), b.arg("running_mean"),
-               b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
-}
-
 // Without running statistics, each channel is normalised by its own over batch and space.
 void batch_norm(Builder& b) {
   const bool statistics = b.has("running_mean") && b.has("running_var");
   if (statistics && b.arg("training").to_bool()) {
     throw Failure("batch_norm in training mode: call model.eval() before torch.export.export");
   }
-  if (statistics) return b.result(normalise_by_running(b));
+  if (statistics) return b.result(normalise_by_running(b)[0]);
   Value* x = b.in("input");
   std::vector<int64_t> dims = {0};
   for (size_t d = 2; d < x->type.rank(); ++d) dims.push_back(static_cast<int64_t>(d));
@@ -71,19 +83,7 @@ void batch_norm(Builder& b) {
 void native_batch_norm(Builder& b) {
   const bool own = !b.has("running_mean");
   if (!own && b.arg("training").to_bool()) return batch_norm(b);
-  Value* x = b.in("input");
-  std::vector<Value*> results;
-  if (own) {
-    const TensorType statistics(b.wide_type(), {dim_of(x, 1)});
-    results = b.rewriter().emit(
-        "aten::_native_batch_norm_legit.no_stats",
-        {x, b.arg("weight"), b.arg("bias"), true, b.arg("momentum"), b.arg("eps")},
-        {b.out_type(), statistics, statistics});
-  } else {
-    results = b.ops("_native_batch_norm_legit_no_training",
-                    {x, b.arg("weight"), b.arg("bias"), b.arg("running_mean"), b.arg("running_var"),
-                     b.arg("momentum"), b.arg("eps")});
-  }
+  const std::vector<Value*> results = own ? normalise_by_batch(b) : normalise_by_running(b);
   for (size_t i = 0; i < results.size(); ++i) b.result(results[i], i);
 }
 
@@ -101,7 +101,7 @@ bool is_finite(const Builder& b, std::string_view name) {
 // Normalises each channel of each sample by its own statistics over space. That is a norm of groups
 // of one channel, but for weights that are infinite or NaN, which PyTorch multiplies by the mean.
 void instance_norm(Builder& b) {
-  if (!b.arg("use_input_stats").to_bool()) return b.result(normalise_by_running(b));
+  if (!b.arg("use_input_stats").to_bool()) return b.result(normalise_by_running(b)[0]);
   Value* x = b.in("input");
   const bool is_usual = is_finite(b, "weight") && is_finite(b, "bias");
   if (is_usual && x->type.rank() > 2 && dim_of(x, 1).is_int()) {

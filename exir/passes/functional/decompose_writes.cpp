@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "exir/decompose/builder.h"
+#include "exir/decompose/layers/norm.h"
 #include "exir/ops/infer.h"
 
 namespace taper::exir {
@@ -92,11 +93,7 @@ void move_towards(Builder& b, Value* running, Value* value) {
 void batch_norm_in_training(Builder& b) {
   const size_t wanted = b.node().outputs.size();
   Value *x = b.in("input"), *mean = b.in("running_mean"), *variance = b.in("running_var");
-  const TensorType statistics(b.wide_type(), {dim_of(x, 1)});
-  const std::vector<Value*> results =
-      b.rewriter().emit("aten::_native_batch_norm_legit.no_stats",
-                        {x, b.arg("weight"), b.arg("bias"), true, b.arg("momentum"), b.arg("eps")},
-                        {b.out_type(), statistics, statistics});
+  const std::vector<Value*> results = normalise_by_batch(b);
   std::vector<int64_t> others = {0};
   for (size_t d = 2; d < x->type.rank(); ++d) others.push_back(static_cast<int64_t>(d));
   Value* wide = b.cast(x, mean->type.dtype);
@@ -108,10 +105,7 @@ void batch_norm_in_training(Builder& b) {
 
 // In evaluation nothing is written.
 void batch_norm_in_evaluation(Builder& b) {
-  const std::vector<Value*> results =
-      b.ops("_native_batch_norm_legit_no_training",
-            {b.in("input"), b.arg("weight"), b.arg("bias"), b.arg("running_mean"),
-             b.arg("running_var"), b.arg("momentum"), b.arg("eps")});
+  const std::vector<Value*> results = normalise_by_running(b);
   for (size_t i = 0; i < results.size(); ++i) b.result(results[i], i);
 }
 
