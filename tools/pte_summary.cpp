@@ -58,8 +58,9 @@ ValueSummary value_summary(const wire::EValue& slot) {
 // Reads one method. Checks indices, which the FlatBuffers verifier does not know.
 class PlanReader {
  public:
-  PlanReader(const wire::Program& program, const wire::ExecutionPlan& plan)
-      : program_(program), plan_(plan) {}
+  PlanReader(const wire::Program& program, const wire::ExecutionPlan& plan,
+             const DescribeDelegate& describe)
+      : program_(program), plan_(plan), describe_(describe) {}
 
   MethodSummary read() {
     method_.name = text_of(plan_.name());
@@ -130,7 +131,7 @@ class PlanReader {
       for (unsigned i = 0; i < count_of(delegate->compile_specs()); ++i) {
         summary.specs.push_back(spec_text(*delegate->compile_specs()->Get(i)));
       }
-      summary.views = CompileSpecs(delegate->compile_specs());
+      if (describe_) summary.text = describe_(summary, CompileSpecs(delegate->compile_specs()));
       method_.delegates.push_back(summary);
     }
   }
@@ -153,6 +154,7 @@ class PlanReader {
 
   const wire::Program& program_;
   const wire::ExecutionPlan& plan_;
+  const DescribeDelegate& describe_;
   MethodSummary method_;
 };
 
@@ -165,7 +167,8 @@ uint64_t segment_bytes(const wire::Program& program, const wire::SubsegmentOffse
 
 }  // namespace
 
-PteSummary summarise_pte(std::string_view file, const std::string& name) {
+PteSummary summarise_pte(std::string_view file, const std::string& name,
+                         const DescribeDelegate& describe) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(file.data());
   if (file.size() < wire::kHeadBytes || !wire::ProgramBufferHasIdentifier(bytes)) {
     throw InputError("'" + name + "' is not a .pte (no ET12 at byte 4)");
@@ -186,7 +189,7 @@ PteSummary summarise_pte(std::string_view file, const std::string& name) {
   const wire::Program& program = *wire::GetProgram(bytes);
   if (program.execution_plan() != nullptr) {
     for (const wire::ExecutionPlan* plan : *program.execution_plan()) {
-      summary.methods.push_back(PlanReader(program, *plan).read());
+      summary.methods.push_back(PlanReader(program, *plan, describe).read());
     }
   }
   if (program.segments() != nullptr) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,9 +28,8 @@ struct DelegateSummary {
   std::string id;
   uint64_t bytes = 0;
   std::vector<std::string> specs = {};   // "share_workspace=01": values in hexadecimal.
-  CompileSpecs views = CompileSpecs();   // The same, as views of the file that was read.
   std::optional<uint32_t> segment = {};  // Where the payload is, if not in the tables.
-  std::string text = {};                 // The backend's description; empty if it has none.
+  std::string text = {};                 // What `describe` of summarise_pte() said.
 };
 
 struct MethodSummary {
@@ -57,8 +57,12 @@ struct PteSummary {
   std::vector<NamedDataSummary> named_data;
 };
 
+// What a backend says of a delegate, whose compile specs are given as well.
+using DescribeDelegate = std::function<std::string(const DelegateSummary&, CompileSpecs)>;
+
 // Accepts any bytes: throws an InputError that contains `name` if they are not a program.
-PteSummary summarise_pte(std::string_view file, const std::string& name);
+PteSummary summarise_pte(std::string_view file, const std::string& name,
+                         const DescribeDelegate& describe = {});
 
 // Formats a value: "float32 (1, 3, 224, 224)", "int 3", "none".
 std::string value_text(const ValueSummary& value);

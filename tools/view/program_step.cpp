@@ -7,7 +7,6 @@
 #include <optional>
 #include <set>
 
-#include "backends/compilers.h"
 #include "exir/emit/debug_info.h"
 #include "exir/ir/registry.h"
 #include "exir/ops/builtin.h"
@@ -16,6 +15,7 @@
 #include "tools/memory_map.h"
 #include "tools/npy.h"
 #include "tools/program_runner.h"
+#include "tools/text/payload_text.h"
 #include "tools/text/wire_text.h"
 #include "tools/view/graph_step.h"
 
@@ -68,17 +68,11 @@ std::string literal_text(const wire::EValue& slot) {
   }
 }
 
-std::string payload_text(const wire::BackendDelegate& delegate, const Program& program) {
-  for (const exir::CompilerDescriptor* each : backend_compilers()) {
-    const auto* data = delegate.processed();
-    if (text_of(delegate.id()) != each->identity.delegate_id || each->inspect == nullptr) continue;
-    if (data == nullptr || data->location() != wire::DataLocation::SEGMENT) return "";
-    const Result<Span<const uint8_t>> payload = program.segment(data->index());
-    if (!payload.ok()) continue;
-    const CompileSpecs specs(delegate.compile_specs());
-    return each->inspect({payload->data(), payload->size()}, specs);
-  }
-  return "";
+std::string note_of(const wire::BackendDelegate& delegate, const Program& program) {
+  const auto* data = delegate.processed();
+  if (data == nullptr || data->location() != wire::DataLocation::SEGMENT) return "";
+  const CompileSpecs specs(delegate.compile_specs());
+  return payload_text(text_of(delegate.id()), data->index(), specs, program);
 }
 
 // Instructions may share long lists, so that a small file could make a page of any size.
@@ -479,7 +473,7 @@ class MethodReader {
         *plan_.delegates()->Get(static_cast<unsigned>(call.delegate_index()));
     out.op = out.runs_on = text_of(delegate.id());
     if (out.name.empty()) out.name = "delegate_" + std::to_string(call.delegate_index());
-    out.note = payload_text(delegate, program_);
+    out.note = note_of(delegate, program_);
     out.boxes.clear();  // It may hold nodes of many modules.
     out.module.clear();
     for (unsigned i = 0; i < count_of(call.args()); ++i) {
