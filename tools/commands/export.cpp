@@ -148,7 +148,6 @@ void check_not_written(const ExportOptions& options) {
 }
 
 void write(const ExportOptions& options, const exir::ExportResult& result) {
-  check_not_written(options);
   if (options.sources) return write_sources(options, result.files.pte.joined());
   Progress progress;
   OutputFiles files([&](uint64_t done, uint64_t total) { progress.show("writing", done, total); });
@@ -221,6 +220,7 @@ int export_command(int argc, char** argv) {
     return 0;
   }
   ExportOptions options = options_of(line);
+  check_not_written(options);
   const auto start = std::chrono::steady_clock::now();
   const exir::ExportResult result = compile_visibly(options);
   write(options, result);
