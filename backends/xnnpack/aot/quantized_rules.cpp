@@ -45,23 +45,33 @@ Id convert(Lowering& l, const Node& node, bool* image) {
   return l.out().add(std::move(spec), std::move(dims));
 }
 
+struct Range {
+  int64_t least, most;
+  bool operator==(const Range& other) const { return least == other.least && most == other.most; }
+};
+
 // The integers that the dtype of the quantised tensor has.
-int64_t least_of(const Node& node) {
-  return bytes_of(node)->type.dtype == ScalarType::kByte ? 0 : -128;
+Range whole_range(const Node& node) {
+  const int64_t least = bytes_of(node)->type.dtype == ScalarType::kByte ? 0 : -128;
+  return {least, least + 255};
 }
-int64_t most_of(const Node& node) { return least_of(node) + 255; }
+
+// Those to which the node quantises.
+Range range_of(const Node& node) {
+  return {node.arg("quant_min").to_int(), node.arg("quant_max").to_int()};
+}
 
 // Clamps bytes to the range in which the node quantises, if that is not all of them.
 Id within_range(Lowering& l, const Node& node, Id bytes) {
-  const int64_t least = node.arg("quant_min").to_int(), most = node.arg("quant_max").to_int();
-  if (least == least_of(node) && most == most_of(node)) return bytes;
+  const Range range = range_of(node), whole = whole_range(node);
+  if (range == whole) return bytes;
   const double scale = node.arg("scale").to_double();
   const int64_t zero_point = node.arg("zero_point").to_int();
   NodeSpec spec;
   spec.kind = NodeContent::Clamp;
   spec.inputs = {bytes};
-  if (least > least_of(node)) spec.min = static_cast<float>((least - zero_point) * scale);
-  if (most < most_of(node)) spec.max = static_cast<float>((most - zero_point) * scale);
+  if (range.least > whole.least) spec.min = static_cast<float>((range.least - zero_point) * scale);
+  if (range.most < whole.most) spec.max = static_cast<float>((range.most - zero_point) * scale);
   Dims dims = l.out().dims(bytes);
   const Id y = l.out().add(std::move(spec), std::move(dims));
   l.out().set_quantization(y, quantization_of(node));
@@ -118,13 +128,15 @@ std::string refusal(const Node& node) {
   const auto scale = static_cast<float>(node.arg("scale").to_double());
   const int64_t zero_point = node.arg("zero_point").to_int();
   if (!is_scale(scale)) return "the scale is not a positive number";
-  const int64_t least = least_of(node), most = most_of(node);
-  if (zero_point < least || zero_point > most) return "the zero point is out of range";
-  const int64_t low = node.arg("quant_min").to_int(), high = node.arg("quant_max").to_int();
+  const Range range = range_of(node), whole = whole_range(node);
+  if (zero_point < whole.least || zero_point > whole.most) return "the zero point is out of range";
   if (makes_bytes) {
-    if (low == least && high == most) return "";
+    if (range == whole) return "";
+    // It may hold NaN, which PyTorch makes the least integer.
     if (floats->producer == nullptr) return "it quantises an input to a part of the bytes";
-    return least <= low && low < high && high <= most ? "" : "its range is not one of bytes";
+    const bool is_part =
+        whole.least <= range.least && range.least < range.most && range.most <= whole.most;
+    return is_part ? "" : "its range is not one of bytes";
   }
   const bool is_known_scale = is_read_as_made(node) || takes_foreign_bytes(node);
   return is_known_scale ? "" : "its input was quantised with other parameters";

@@ -166,46 +166,38 @@ class Branches {
     return padded <= 2 * products;
   }
 
-  Value* joined_weight(Graph& graph) const {
-    TensorType type = largest_->weight->type;
-    const size_t width = element_size(type.dtype);
+  // A constant of that type with a row for each result of all branches, of which copy(branch, to)
+  // writes one branch's; the others are zero. It is named after one of those that it joins.
+  template <typename Copy>
+  Value* joined(Graph& graph, TensorType type, const Value& first, const Copy& copy) const {
     int64_t outs = 0;
     for (const Branch& branch : all_) outs += branch.outs;
+    type.sizes[0] = Sym(1);
+    const size_t row = static_cast<size_t>(type.numel().as_int()) * element_size(type.dtype);
     type.sizes[0] = Sym(outs);
-    const auto filter = static_cast<size_t>(largest_->group_ins * largest_->taps()) * width;
-    std::vector<uint8_t> bytes(static_cast<size_t>(outs) * filter);
-    size_t at = 0;
+    std::vector<uint8_t> bytes(static_cast<size_t>(outs) * row);
+    uint8_t* to = bytes.data();
     for (const Branch& branch : all_) {
-      branch.copy_into(*largest_, &bytes[at]);
-      at += static_cast<size_t>(branch.outs) * filter;
+      copy(branch, to);
+      to += static_cast<size_t>(branch.outs) * row;
     }
-    Value* made =
-        graph.new_constant(all_[0].weight->name + "_joined", type, own_bytes(std::move(bytes)));
-    if (!all_[0].weight->fqn.empty()) made->fqn = all_[0].weight->fqn + "." + made->name;
+    Value* made = graph.new_constant(first.name + "_joined", type, own_bytes(std::move(bytes)));
+    if (!first.fqn.empty()) made->fqn = first.fqn + "." + made->name;
     return made;
   }
 
+  Value* joined_weight(Graph& graph) const {
+    return joined(graph, largest_->weight->type, *all_[0].weight,
+                  [&](const Branch& branch, uint8_t* to) { branch.copy_into(*largest_, to); });
+  }
+
   Argument joined_bias(Graph& graph) const {
-    const Value* first = nullptr;
-    int64_t outs = 0;
-    for (const Branch& branch : all_) {
-      if (first == nullptr) first = branch.bias;
-      outs += branch.outs;
-    }
-    if (first == nullptr) return {};
-    TensorType type = first->type;
-    const size_t width = element_size(type.dtype);
-    type.sizes[0] = Sym(outs);
-    std::vector<uint8_t> bytes(static_cast<size_t>(outs) * width);
-    size_t at = 0;
-    for (const Branch& branch : all_) {
-      const size_t size = static_cast<size_t>(branch.outs) * width;
-      if (branch.bias != nullptr) std::memcpy(&bytes[at], branch.bias->data.data, size);
-      at += size;
-    }
-    Value* made = graph.new_constant(first->name + "_joined", type, own_bytes(std::move(bytes)));
-    if (!first->fqn.empty()) made->fqn = first->fqn + "." + made->name;
-    return made;
+    const auto any = std::find_if(all_.begin(), all_.end(),
+                                  [](const Branch& branch) { return branch.bias != nullptr; });
+    if (any == all_.end()) return {};
+    return joined(graph, any->bias->type, *any->bias, [](const Branch& branch, uint8_t* to) {
+      if (branch.bias != nullptr) std::memcpy(to, branch.bias->data.data, branch.bias->data.bytes);
+    });
   }
 
   const Node* split_ = nullptr;
