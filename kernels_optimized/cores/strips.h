@@ -36,27 +36,22 @@ HWY_INLINE int64_t strip_height(int64_t rows) {
   return rows >= 8 ? 8 : rows >= 6 ? 6 : rows;
 }
 
+// Calls run() with the one of the constants that n is; with the last, if n is none of them.
+template <int kFirst, int... kOthers, typename Run>
+HWY_INLINE void with_one_of(int64_t n, Run run) {
+  if constexpr (sizeof...(kOthers) == 0) {
+    run(std::integral_constant<int, kFirst>());
+  } else if (n == kFirst) {
+    run(std::integral_constant<int, kFirst>());
+  } else {
+    with_one_of<kOthers...>(n, run);
+  }
+}
+
 // Calls run() with the number of rows, a height of a strip, as a constant.
 template <typename Run>
 HWY_INLINE void with_rows(int64_t rows, Run run) {
-  switch (rows) {
-    case 1:
-      return run(std::integral_constant<int, 1>());
-    case 2:
-      return run(std::integral_constant<int, 2>());
-    case 3:
-      return run(std::integral_constant<int, 3>());
-    case 4:
-      return run(std::integral_constant<int, 4>());
-    case 5:
-      return run(std::integral_constant<int, 5>());
-    case 6:
-      return run(std::integral_constant<int, 6>());
-    case 8:
-      return run(std::integral_constant<int, 8>());
-    default:
-      return run(std::integral_constant<int, kStripRows>());
-  }
+  with_one_of<1, 2, 3, 4, 5, 6, 8, kStripRows>(rows, run);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -4,7 +4,6 @@
 #include "kernels_optimized/cores/grouped/grouped_rows.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels_optimized/cores/grouped/grouped_rows.cpp"
@@ -12,6 +11,7 @@
 // These must come after dispatch.h, which chooses the targets.
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels_optimized/cores/strips.h"
 #include "kernels_optimized/engine/vector_math.h"
 
 #if TAPER_VECTOR_TARGET
@@ -193,6 +193,7 @@ void run_tile(const Windows& w, const Tile& tile) {
   if constexpr (kRows == 2) store_row(w, sums[1], tile.out + w.out_down_step, tile.channels);
 }
 
+// For each there is a function: run_rows() lists them once more.
 constexpr int kWidths[] = {1, 2, 4, 5, 6, 7, 8, 10, 12, 14};
 
 // The width of the tiles of a row: such that they overlap little.
@@ -203,33 +204,6 @@ int64_t tile_width(int64_t row, int64_t most) {
     if (width <= std::min(row, most) && best < least) best = width;
   }
   return best;
-}
-
-// Calls run() with the width, one of kWidths, as a constant.
-template <typename Run>
-HWY_INLINE void with_width(int64_t width, Run run) {
-  switch (width) {
-    case 1:
-      return run(std::integral_constant<int, 1>());
-    case 2:
-      return run(std::integral_constant<int, 2>());
-    case 4:
-      return run(std::integral_constant<int, 4>());
-    case 5:
-      return run(std::integral_constant<int, 5>());
-    case 6:
-      return run(std::integral_constant<int, 6>());
-    case 7:
-      return run(std::integral_constant<int, 7>());
-    case 8:
-      return run(std::integral_constant<int, 8>());
-    case 10:
-      return run(std::integral_constant<int, 10>());
-    case 12:
-      return run(std::integral_constant<int, 12>());
-    default:
-      return run(std::integral_constant<int, 14>());
-  }
 }
 
 // Computes `rows` rows of results, two at once where tiles are narrow. The last tile of a row may
@@ -246,7 +220,7 @@ void run_rows(const GroupedShape& s, const Windows& w, int64_t rows, Tile tile) 
       x = std::min(x, s.out_width - width);
       tile.pixels = pixels + y * w.down_step + x * kBlock;
       tile.out = out + y * w.out_down_step + x * w.out_step;
-      with_width(width, [&](auto constant) HWY_ATTR {
+      with_one_of<1, 2, 4, 5, 6, 7, 8, 10, 12, 14>(width, [&](auto constant) HWY_ATTR {
         constexpr int kPixels = std::min<int>(constant, kMost);
         if (count == 2) {
           run_tile<2, std::min<int>(kPixels, kMost / 2), kVectors>(w, tile);

@@ -88,6 +88,26 @@ void expect_right(const GroupedShape& shape) {
   });
 }
 
+struct Images {
+  int64_t count, height, width;
+};
+
+// Windows of 3 x 3 around each pixel, or around each step-th.
+GroupedShape windows_of_three(const Images& images, int64_t groups, int64_t ins, int64_t outs,
+                              int64_t step) {
+  GroupedShape s;
+  s.images = images.count;
+  s.height = images.height;
+  s.width = images.width;
+  s.channels = groups * ins;
+  s.group_channels = ins;
+  s.group_out_channels = outs;
+  s.window_height = s.window_width = 3;
+  s.padding_top = s.padding_left = 1;
+  s.step_down = s.step_across = step;
+  return s;
+}
+
 class Grouped : public test::AtEachLevel {};
 
 TEST_P(Grouped, EveryGroupStepAndSize) {
@@ -99,17 +119,7 @@ TEST_P(Grouped, EveryGroupStepAndSize) {
         for (int64_t size : {1, 4, 11, 18}) {
           SCOPED_TRACE(testing::Message() << ins << " -> " << outs << ", groups " << groups
                                           << ", step " << step << ", size " << size);
-          GroupedShape s;
-          s.images = 2;
-          s.height = size;
-          s.width = size + 1;
-          s.channels = groups * ins;
-          s.group_channels = ins;
-          s.group_out_channels = outs;
-          s.window_height = s.window_width = 3;
-          s.padding_top = s.padding_left = 1;
-          s.step_down = s.step_across = step;
-          expect_right(s);
+          expect_right(windows_of_three({2, size, size + 1}, groups, ins, outs, step));
         }
       }
     }
@@ -166,15 +176,7 @@ TEST_P(GroupedRows, EveryWidthOfRow) {
   for (int64_t width = 1; width <= 17; ++width) {
     for (int64_t outs : {16, 32}) {
       SCOPED_TRACE(testing::Message() << "width " << width << ", results " << outs);
-      GroupedShape s;
-      s.height = 3;
-      s.width = width;
-      s.channels = 16;
-      s.group_channels = 16;
-      s.group_out_channels = outs;
-      s.window_height = s.window_width = 3;
-      s.padding_top = s.padding_left = 1;
-      expect_rows_right(s);
+      expect_rows_right(windows_of_three({1, 3, width}, 1, 16, outs, 1));
     }
   }
 }
@@ -185,17 +187,7 @@ TEST_P(GroupedRows, EveryGroupAndStep) {
     if (!has_grouped_rows(ins, outs)) continue;
     for (int64_t step : {1, 2, 3}) {
       SCOPED_TRACE(testing::Message() << ins << " -> " << outs << ", step " << step);
-      GroupedShape s;
-      s.images = 2;
-      s.height = 4;
-      s.width = 9;
-      s.channels = 2 * ins;
-      s.group_channels = ins;
-      s.group_out_channels = outs;
-      s.window_height = s.window_width = 3;
-      s.padding_top = s.padding_left = 1;
-      s.step_down = s.step_across = step;
-      expect_rows_right(s);
+      expect_rows_right(windows_of_three({2, 4, 9}, 2, ins, outs, step));
     }
   }
 }
