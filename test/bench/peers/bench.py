@@ -24,6 +24,7 @@ import breadth_report
 import models
 import peers
 import report
+from results import Results
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
 import provenance  # noqa: E402
@@ -135,13 +136,8 @@ class TaperRuns:
 class Bench:
     def __init__(self, options):
         self.options = options
-        os.makedirs(options.out, exist_ok=True)
-        name = "breadth.json" if options.breadth else "results.json"
-        self.file = os.path.join(options.out, name)
-        self.results = {}
-        if os.path.exists(self.file):
-            with open(self.file) as file:
-                self.results = json.load(file)
+        self.results = Results(options.out,
+                               "breadth.json" if options.breadth else "results.json")
         self.contexts = {}
         self.exported = {}  # What this process exported: None, or why it failed.
 
@@ -215,8 +211,7 @@ class Bench:
             row[name].update(wall_s=statistics.median(walls), cpu_s=statistics.median(cpus))
         row["load"] = os.getloadavg()[0]
         row["measured"] = provenance.line()
-        self.results[key] = row
-        self.save()
+        self.results.keep(key, row)
         print(key, {n: f"{r['wall_s'] * 1e3:.3g} ms" if "wall_s" in r else r["error"][:60]
                     for n, r in row.items() if isinstance(r, dict)}, flush=True)  # fmt: skip
 
@@ -239,11 +234,6 @@ class Bench:
         for runner in runners.values():
             runner.close()
         return figures
-
-    def save(self):
-        with open(self.file + ".new", "w") as file:
-            json.dump(self.results, file, indent=1)
-        os.replace(self.file + ".new", self.file)
 
 
 def is_taper(name):

@@ -21,6 +21,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../figures"))
 import provenance  # noqa: E402
+from results import Results  # noqa: E402
 
 BACKENDS = ("eager", "taper", "inductor", "openvino")
 SECONDS = 1.0  # Of a backend's turn.
@@ -189,24 +190,6 @@ def report(results, backends):
     return "\n".join(lines) + "\n"
 
 
-class Results:
-    """The results in a folder, by "model/threads"."""
-
-    def __init__(self, folder):
-        os.makedirs(folder, exist_ok=True)
-        self._file = os.path.join(folder, "compiled.json")
-        self.kept = {}
-        if os.path.exists(self._file):
-            with open(self._file, encoding="utf-8") as file:
-                self.kept = json.load(file)
-
-    def keep(self, key, result):
-        self.kept[key] = result
-        with open(self._file + ".new", "w", encoding="utf-8") as file:
-            json.dump(self.kept, file, indent=1)
-        os.replace(self._file + ".new", self._file)
-
-
 def main():
     if sys.argv[1:2] == ["--worker"]:
         return worker(sys.argv[2], sys.argv[3], int(sys.argv[4]))
@@ -222,14 +205,14 @@ def main():
     parser.add_argument("--again", action="store_true", help="repeat all measurements")
     parser.add_argument("--markdown", default=os.devnull, help="the file to write")
     options = parser.parse_args()
-    backends, results = options.backends.split(","), Results(options.out)
+    backends, results = options.backends.split(","), Results(options.out, "compiled.json")
     for threads in map(int, options.threads.split(",")):
         for model in options.models.split(","):
             key, began = f"{model}/{threads}", time.monotonic()
-            if key not in results.kept or options.again:
+            if key not in results or options.again:
                 results.keep(key, measure(model, backends, threads, options.rounds))
                 print(f"{model}, {threads} threads: {time.monotonic() - began:.0f} s", flush=True)
-    text = report(results.kept, backends)
+    text = report(results, backends)
     print(text)
     with open(options.markdown, "w", encoding="utf-8") as file:
         file.write(text)
