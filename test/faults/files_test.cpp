@@ -89,11 +89,13 @@ Files files_of(const std::string& folder) {
 class FailingFiles : public testing::TestWithParam<Command> {
  protected:
   // The folder before the command: its inputs, and old outputs.
-  void make(const std::string& folder) const {
-    fs::remove_all(folder);
-    fs::create_directories(folder + "/out");
-    for (const auto& [name, bytes] : inputs()) tools::write_file(folder + "/" + name, bytes);
-    for (const std::string& name : GetParam().outputs) tools::write_file(folder + "/" + name, kOld);
+  void make_folder() const {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ + "/out");
+    for (const auto& [name, bytes] : inputs()) tools::write_file(folder_ + "/" + name, bytes);
+    for (const std::string& name : GetParam().outputs) {
+      tools::write_file(folder_ + "/" + name, kOld);
+    }
   }
 
   // What commands read.
@@ -115,7 +117,8 @@ class FailingFiles : public testing::TestWithParam<Command> {
     return files;
   }
 
-  // What the folder holds after the command has succeeded.
+  // Each output is the whole new one, or, if the command has failed, the old one; nothing else is
+  // there, and the failure names a file.
   void expect_each_to_be_whole(const Files& before, const Files& expected, const Ended& ended) {
     Files after = files_of(folder_);
     for (const std::string& name : GetParam().outputs) {
@@ -136,14 +139,14 @@ class FailingFiles : public testing::TestWithParam<Command> {
   }
 
   void every_call_goes_wrong_once(FileFault fault) {
-    make(folder_);
+    make_folder();
     const Files before = files_of(folder_);
     const Ended clean = run_with(GetParam(), folder_, fault, 0);
     ASSERT_EQ(clean.code, 0) << clean.errors;
     const Files expected = files_of(folder_);
     for (uint64_t n = 1; n <= clean.calls; ++n) {
       SCOPED_TRACE("call " + std::to_string(n) + " of " + std::to_string(clean.calls));
-      make(folder_);
+      make_folder();
       expect_each_to_be_whole(before, expected, run_with(GetParam(), folder_, fault, n));
       if (HasFailure()) return;
     }

@@ -57,7 +57,7 @@ bool Call::halves(const Operand& tensor, Operand& made, bool& is_new) {
     is_new = true;
     return true;
   }
-  Plan::Halves& halves = known->second;
+  Plan::OtherWidth& halves = known->second;
   const Place& place = plan_.places_[halves.made];
   const bool is_there =
       !plan_.is_placed_ || (place.first <= plan_.call_ && plan_.call_ <= place.last &&

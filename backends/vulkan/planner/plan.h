@@ -136,7 +136,7 @@ class Plan {
   using SharedKey = std::tuple<ValueId, int64_t, int64_t>;  // The constant, its form, elements.
 
   // A tensor in another width: what it is stored as, and how many elements of it are, in this plan.
-  struct Halves {
+  struct OtherWidth {
     ValueId made;
     int64_t filled;
   };
@@ -168,10 +168,10 @@ class Plan {
   std::vector<uint32_t> last_reads_;                 // Of each value of the graph: the call.
   std::vector<std::vector<uint32_t>> state_writes_;  // Of each value of the graph: the calls.
   std::vector<OpenView> views_;
-  std::vector<Temporary> temporaries_;   // In the order of calls.
-  std::map<SharedKey, ValueId> shared_;  // Temporaries that calls share.
-  std::map<ValueId, Halves> halves_;     // By the root of the tensor.
-  std::map<ValueId, Halves> widened_;    // Likewise: those of float16 as float32.
+  std::vector<Temporary> temporaries_;     // In the order of calls.
+  std::map<SharedKey, ValueId> shared_;    // Temporaries that calls share.
+  std::map<ValueId, OtherWidth> halves_;   // As float16, by the root of the tensor.
+  std::map<ValueId, OtherWidth> widened_;  // Those of float16 as float32, likewise.
   size_t next_temporary_ = 0;
   std::vector<uint32_t> rounding_;
   std::vector<int64_t> choices_;  // Of each call: what it decided with the largest sizes.
