@@ -151,6 +151,8 @@ std::string test_name(const testing::TestParamInfo<Param>& info) {
   return info.param.subject->name + "_" + info.param.family;
 }
 
+// A build may have no backend that computes in float16.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HalfCases);
 INSTANTIATE_TEST_SUITE_P(Suite, HalfCases, testing::ValuesIn(params()), test_name);
 
 }  // namespace
