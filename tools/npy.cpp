@@ -3,12 +3,15 @@
 #include "tools/npy.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
 #include "tools/atomic_file.h"
 #include "tools/error.h"
+#include "tools/system.h"
 
 namespace taper::tools {
 namespace {
@@ -226,9 +229,40 @@ NpyArray parse_npy(std::string_view file, const std::string& name) {
 
 NpyArray read_npy(const std::string& path) { return parse_npy(read_file(path), path); }
 
+namespace {
+
+template <typename T>
+NpyArray scalar(ScalarType dtype, T value) {
+  return {dtype, {}, std::string(reinterpret_cast<const char*>(&value), sizeof(value))};
+}
+
+template <typename T>
+std::optional<T> parse_number(const std::string& text) {
+  T value;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<NpyArray> parse_scalar(const std::string& text) {
+  if (text == "true" || text == "True") return scalar(ScalarType::kBool, true);
+  if (text == "false" || text == "False") return scalar(ScalarType::kBool, false);
+  if (const auto integer = parse_number<int64_t>(text)) return scalar(ScalarType::kLong, *integer);
+  if (const auto real = parse_number<double>(text)) return scalar(ScalarType::kDouble, *real);
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths) {
   std::vector<NpyArray> arrays;
-  for (const std::string& path : paths) arrays.push_back(read_npy(path));
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    std::optional<NpyArray> number;
+    if (!std::filesystem::exists(system::as_path(path), ignored)) number = parse_scalar(path);
+    arrays.push_back(number ? *number : read_npy(path));
+  }
   return arrays;
 }
 

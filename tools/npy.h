@@ -24,8 +24,10 @@ struct NpyArray {
 
 // Parses a file's bytes. `name` is used in messages. Throws InputError.
 NpyArray parse_npy(std::string_view file, const std::string& name);
-// Read one file, or several. Throw InputError.
+// Reads one file. Throws InputError.
 NpyArray read_npy(const std::string& path);
+// Reads several; one that is no file but a number such as "5", "-0.5" or "true" is an array without
+// dimensions, of int64, float64 or bool. Throws InputError.
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths);
 
 struct NamedArray {

@@ -53,6 +53,18 @@ TEST(Npy, ScalarsAndEmptyArrays) {
   EXPECT_TRUE(empty.data.empty());
 }
 
+TEST(Npy, NumbersStandForThemselvesUnlessAFileHasThatName) {
+  const std::vector<NpyArray> read = read_all({"-5", "0.25", "true"});
+  EXPECT_EQ(read[0].dtype, ScalarType::kLong);
+  EXPECT_EQ(read[0].data, std::string("\xfb\xff\xff\xff\xff\xff\xff\xff"));
+  EXPECT_EQ(read[1].dtype, ScalarType::kDouble);
+  EXPECT_EQ(read[1].data, std::string("\0\0\0\0\0\0\xd0\x3f", 8));
+  EXPECT_EQ(read[2].dtype, ScalarType::kBool);
+  EXPECT_EQ(read[2].data, std::string(1, '\1'));
+  EXPECT_TRUE(read[2].shape.empty());
+  EXPECT_THROW(read_all({"5x"}), InputError);
+}
+
 TEST(Npy, TurnsBigEndianAndFortranOrderAround) {
   EXPECT_EQ(parse_npy(file(1, dict(">i2", "(2,)"), std::string("\0\1\0\2", 4)), "x").data,
             std::string("\1\0\2\0", 4));

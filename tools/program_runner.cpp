@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 
 #include "backends/compilers.h"
@@ -156,26 +157,53 @@ void ProgramRunner::add_input(size_t i, const NpyArray* array, const std::string
   inputs_.push_back(EValue(&held.tensor()));
 }
 
+EValue ProgramRunner::number_input(size_t i, const NpyArray& array,
+                                   const std::string& where) const {
+  const Tag tag = meta_.input_tag(i).value();
+  const ScalarType dtype = tag == Tag::kInt    ? ScalarType::kLong
+                           : tag == Tag::kBool ? ScalarType::kBool
+                                               : ScalarType::kDouble;
+  if (array.dtype != dtype || !array.shape.empty()) {
+    throw InputError(where + ": expected a number of " + to_string(dtype) + ", given " +
+                     to_string(array.dtype) + " " + shape_text(array.shape));
+  }
+  if (tag == Tag::kBool) return EValue(array.data[0] != 0);
+  if (tag == Tag::kDouble) return EValue(element_at(dtype, array.data, 0));
+  int64_t integer;
+  std::memcpy(&integer, array.data.data(), sizeof(integer));
+  return EValue(integer);
+}
+
 void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
                                const std::vector<std::string>& names) {
-  size_t expected = 0;
+  size_t tensors = 0, numbers = 0;
   for (size_t i = 0; i < meta_.num_inputs(); ++i) {
-    expected += meta_.input_tag(i).value() == Tag::kTensor;
+    tensors += meta_.input_tag(i).value() == Tag::kTensor;
+    numbers += method_->input_varies(i);
   }
-  if (arrays.size() != expected) {
+  if (arrays.size() != tensors && arrays.size() != tensors + numbers) {
+    const std::string also =
+        numbers == 0 ? "" : ", or these and " + count_text(numbers, "number") + " between them";
     throw InputError("method '" + std::string(meta_.name()) + "' takes " +
-                     count_text(expected, "tensor input") + ", given " +
+                     count_text(tensors, "tensor input") + also + ", given " +
                      std::to_string(arrays.size()));
   }
   inputs_.clear();
   tensors_.clear();
+  size_t k = 0;
   for (size_t i = 0; i < meta_.num_inputs(); ++i) {
-    if (meta_.input_tag(i).value() != Tag::kTensor) {
+    const bool is_tensor = meta_.input_tag(i).value() == Tag::kTensor;
+    if (!is_tensor && (arrays.size() == tensors || !method_->input_varies(i))) {
       inputs_.push_back(meta_.input_value(i).value());
       continue;
     }
-    const size_t k = tensors_.size();
-    add_input(i, &arrays[k], "input " + std::to_string(k) + " ('" + names[k] + "')");
+    const std::string where = "input " + std::to_string(k) + " ('" + names[k] + "')";
+    if (is_tensor) {
+      add_input(i, &arrays[k], where);
+    } else {
+      inputs_.push_back(number_input(i, arrays[k], where));
+    }
+    ++k;
   }
 }
 

@@ -83,9 +83,9 @@ class ProgramRunner {
   // What to tell about devices; empty if nothing.
   std::string device_note() const { return backends_.device_notes(); }
 
-  // Sets the tensor inputs in flattened order; inputs of other kinds take the values fixed at
-  // export. `names` are used in messages. Throws an InputError that states what was expected and
-  // what was given.
+  // Sets the tensor inputs in flattened order, or these and the numbers that vary. Other inputs
+  // take the values fixed at export. `names` are used in messages. Throws an InputError that states
+  // what was expected and what was given.
   void set_inputs(const std::vector<NpyArray>& arrays, const std::vector<std::string>& names);
   // Sets every tensor input to ones, at its declared sizes.
   void set_ones();
@@ -113,6 +113,7 @@ class ProgramRunner {
 
  private:
   void add_input(size_t i, const NpyArray* array, const std::string& where);
+  EValue number_input(size_t i, const NpyArray& array, const std::string& where) const;
   [[noreturn]] void fail(const Status& status);
   [[noreturn]] void refuse_inputs(const Status& status, std::string_view condition) const;
 

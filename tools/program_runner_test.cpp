@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "exir/export.h"
+#include "test/support/program_builder.h"
 #include "test/support/scratch_folder.h"
 #include "test/support/synthetic_program.h"
 #include "tools/atomic_file.h"
@@ -73,6 +74,33 @@ TEST_F(Runner, CountsInputs) {
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(), "method 'forward' takes 1 tensor input, given 0");
   }
+}
+
+TEST_F(Runner, TakesNumbersThatVaryBetweenTheTensors) {
+  test::ProgramBuilder builder;
+  test::MethodSpec& m = builder.method("forward");
+  m.inputs = {m.integer(3), m.integer(4), m.real(0.5), m.boolean(true)};
+  m.outputs = {m.inputs[0], m.inputs[2], m.inputs[3]};
+  const std::vector<uint8_t> bytes = builder.finish();
+  write_file(path_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  ProgramRunner runner({path_, "", ""});
+  const auto results = [&](const std::vector<std::string>& given) -> std::string {
+    try {
+      runner.set_inputs(read_all(given), given);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    runner.execute();
+    std::string text;
+    for (const Output& output : runner.outputs()) text += output.text + "; ";
+    return text;
+  };
+  EXPECT_EQ(results({}), "int 3; float 0.5; bool True; ");
+  EXPECT_EQ(results({"-7", "1.5", "false"}), "int -7; float 1.5; bool False; ");
+  EXPECT_EQ(results({"1.5", "1.5", "true"}),
+            "input 0 ('1.5'): expected a number of int64, given float64 ()");
+  EXPECT_EQ(results({"1"}),
+            "method 'forward' takes 0 tensor inputs, or these and 3 numbers between them, given 1");
 }
 
 TEST_F(Runner, SaysWhichConditionIsBrokenAndWhatWasGiven) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "exir/emit/program_file.h"
 #include "exir/emit/pytree_text.h"
 #include "exir/ops/builtin.h"
@@ -56,8 +58,10 @@ TEST(Emit, NumbersStartAsTheirSamples) {
   input %x: float32[3]
   input %n: int(s0)
   input %m: int(3)
+  input 7
   %y: float32[3] = aten::mul.Scalar(%x, %n)
-  return %y)");
+  %z: float32[3] = aten::mul.Scalar(%y, 7)
+  return %z)");
   scaled.graph->hints = {{"s0", 4}};
   const std::string bytes = emit_program({&scaled.method}, {}).pte.joined();
   alignas(16) static uint8_t aligned[1 << 16];
@@ -66,8 +70,20 @@ TEST(Emit, NumbersStartAsTheirSamples) {
   BufferDataLoader loader(aligned, bytes.size());
   Result<Program> program = Program::open(loader);
   ASSERT_TRUE(program.ok()) << program.status().message();
-  EXPECT_EQ(program->method_meta("forward")->input_value(1)->to_int(), 4);
-  EXPECT_EQ(program->method_meta("forward")->input_value(2)->to_int(), 3);
+  const MethodMeta meta = *program->method_meta("forward");
+  EXPECT_EQ(meta.input_value(1)->to_int(), 4);
+  EXPECT_EQ(meta.input_value(2)->to_int(), 3);
+  EXPECT_EQ(meta.input_value(3)->to_int(), 7);
+  // What export fixed no instruction reads: the factor 7 is another value.
+  const wire::ExecutionPlan& method = *wire::GetProgram(aligned)->execution_plan()->Get(0);
+  std::set<int32_t> read;
+  for (const wire::Instruction* step : *method.chains()->Get(0)->instructions()) {
+    const auto& args = *step->instr_args_as_KernelCall()->args();
+    read.insert(args.begin(), args.end());
+  }
+  EXPECT_EQ(read.count(method.inputs()->Get(1)), 1u);
+  EXPECT_EQ(read.count(method.inputs()->Get(2)), 0u);
+  EXPECT_EQ(read.count(method.inputs()->Get(3)), 0u);
 }
 
 TEST(Emit, EqualConstantsAreStoredOnceAcrossMethods) {

@@ -27,6 +27,7 @@ class MethodEmitter {
   Offset<wire::ExecutionPlan> run() {
     Ids inputs, outputs;
     for (const Argument& input : graph_.inputs) inputs.push_back(slot(input, {}));
+    literals_.clear();  // An input that export fixed is one that no instruction reads.
     emit_steps();
     emit_write_backs();
     for (const Argument& output : graph_.outputs) outputs.push_back(slot(output, {}));

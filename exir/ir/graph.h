@@ -254,7 +254,7 @@ class Graph {
   ~Graph();
 
   std::string name = "forward";
-  std::vector<Argument> inputs;   // Each a Value* (role kInput) or a literal that export baked in.
+  std::vector<Argument> inputs;   // Each a Value* (role kInput) or a literal that export fixed.
   std::vector<Value*> constants;  // Roles kConstant and kState, in signature order.
   std::vector<std::unique_ptr<Node>> nodes;  // In execution order.
   std::vector<Argument> outputs;             // Each a Value* or a literal.

@@ -318,6 +318,7 @@ class Binder {
       }
     }
     instruction_ = -1;
+    state_.end_of_pointers = pointers_;
     return {};
   }
 

@@ -111,8 +111,12 @@ void describe_inputs_and_outputs(MethodState& state) {
     const wire::Tensor* wire = slot_at(*state.plan, slot).val_as_Tensor();
     EValue* value = &state.values[slot];
     Tensor* tensor = wire == nullptr ? nullptr : &value->to_tensor();
-    *input++ = {value, tensor, tensor == nullptr ? 0 : tensor->capacity(),
-                wire != nullptr && storage(*wire) != Storage::kNone, false};
+    *input++ = {value,
+                tensor,
+                tensor == nullptr ? 0 : tensor->capacity(),
+                wire != nullptr && storage(*wire) != Storage::kNone,
+                false,
+                false};
   }
   OutputState* output = state.outputs;
   for (int32_t slot : items(state.plan->outputs())) {
@@ -124,7 +128,31 @@ void describe_inputs_and_outputs(MethodState& state) {
   }
 }
 
+bool is_read(const MethodState& state, const EValue* slot) {
+  for (EValue* const* each = state.pointers; each != state.end_of_pointers; ++each) {
+    if (*each == slot) return true;
+  }
+  for (size_t c = 0; c < state.plan->chains()->size(); ++c) {
+    const ChainState& chain = state.chains[c];
+    for (const Instruction* step = chain.first; step != chain.first + chain.size; ++step) {
+      const bool has_source = step->step == Step::kMove || step->step == Step::kJumpFalse;
+      if (has_source && step->from == slot) return true;
+    }
+  }
+  for (size_t i = 0; i < state.plan->outputs()->size(); ++i) {
+    if (state.outputs[i].slot == slot) return true;
+  }
+  return false;
+}
+
 }  // namespace internal
+
+bool Method::input_varies(size_t i) const {
+  if (i >= num_inputs()) return false;
+  const EValue* const slot = state_->inputs[i].slot;
+  if (!slot->is_int() && !slot->is_bool() && !slot->is_double()) return false;
+  return internal::is_read(*state_, slot);
+}
 
 Status Method::set_input(size_t i, const EValue& value) {
   TAPER_REQUIRE(i < num_inputs(), Error::kInvalidArgument, "the method has fewer inputs");
@@ -141,9 +169,11 @@ Status Method::set_input(size_t i, const EValue& value) {
     const EValue traced = internal::plain_value(declared);
     TAPER_REQUIRE(traced.tag() == value.tag(), Error::kNotSupported,
                   "inputs that are lists cannot be set");
-    TAPER_REQUIRE(same_value(traced, value), Error::kInvalidArgument,
-                  "an input differs from the value that export baked in");
-    *input.slot = traced;
+    const bool same = same_value(traced, value);
+    if (!same && !input.varies) input.varies = input_varies(i);
+    TAPER_REQUIRE(same || input.varies, Error::kInvalidArgument,
+                  "an input differs from the value that export fixed");
+    *input.slot = same ? traced : value;
   }
   input.set = true;
   return {};

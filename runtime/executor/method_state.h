@@ -61,6 +61,7 @@ struct InputState {
   int64_t capacity;  // The declared number of elements.
   bool planned;
   bool set;
+  bool varies;  // A number that was found to be one that the method reads.
 };
 
 struct OutputState {
@@ -106,7 +107,8 @@ struct MethodState {
   OutputState* outputs;
   const Kernel** kernels;  // One per operator.
   DelegateState* delegates;
-  EValue** pointers;  // The arguments of instructions, then the items of lists.
+  EValue** pointers;  // The items of lists, then the arguments of instructions.
+  EValue** end_of_pointers;
   Tensor** list_tensors;
   int64_t* list_ints;
   BoxedIntList* int_lists;
@@ -142,6 +144,9 @@ Status bind_instructions(MethodState& state, const MethodOptions& options, EValu
 
 // Fills the descriptions of inputs and outputs. REQUIRES: the slots' flags are final.
 void describe_inputs_and_outputs(MethodState& state);
+
+// Whether an instruction, a list or an output refers to a number that nothing writes.
+bool is_read(const MethodState& state, const EValue* slot);
 
 // Finds every backend, then initialises every delegate. `spare` is what init() may allocate from.
 Status find_backends(MethodState& state, const MethodOptions& options);

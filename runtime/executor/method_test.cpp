@@ -53,6 +53,28 @@ TEST(Method, RunsItsInstructions) {
   EXPECT_EQ(floats(loaded.method()), (Floats{14, 26}));
 }
 
+TEST(Method, NumbersThatAreReadMayVaryAndOthersAreFixed) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  const int returned = m.integer(3), listed = m.integer(4), moved = m.real(0.5), to = m.real(0);
+  const int fixed = m.integer(5), name = m.string("a");
+  m.int_list({listed});
+  m.inputs = {returned, listed, moved, fixed, name};
+  m.outputs = {returned, to};
+  m.move(moved, to);
+  LoadedMethod loaded(builder);
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().message();
+  EXPECT_EQ(loaded->set_input(3, EValue(int64_t{6})).error(), Error::kInvalidArgument);
+  EXPECT_EQ(loaded->set_input(4, EValue("b", 1)).error(), Error::kInvalidArgument);
+  EXPECT_EQ(loaded->set_input(0, EValue(0.5)).error(), Error::kInvalidType);
+  const EValue inputs[] = {EValue(int64_t{-8}), EValue(int64_t{9}), EValue(1.25),
+                           EValue(int64_t{5}), EValue("a", 1)};
+  ASSERT_TRUE(loaded->set_inputs(inputs).ok());
+  ASSERT_TRUE(loaded->execute().ok());
+  EXPECT_EQ(loaded->get_output(0)->to_int(), -8);
+  EXPECT_EQ(loaded->get_output(1)->to_double(), 1.25);
+}
+
 TEST(Method, ExactlyTheStatedMemorySuffices) {
   AddTwice model;
   LoadedMethod loaded(model.builder);

@@ -146,18 +146,42 @@ taper_code describe(Call& call, Result<Tag> tag, Result<TensorInfo> tensor,
   return call.code();
 }
 
+// Sets an input that is not a tensor. Only a number that varies can be set.
+taper_code hold_number(Call& call, size_t index, const taper_value& value) {
+  const std::string where = "input " + std::to_string(index);
+  const Tag tag = *call.meta().input_tag(index);
+  Module& module = call.model().module;
+  const Status loaded = module.load_method(call.method().name);
+  if (!loaded.ok()) return call.fail(loaded);
+  if (!module.method(call.method().name)->input_varies(index)) {
+    return call.fail(Error::kInvalidType, where + " is not a tensor: export has fixed its value");
+  }
+  if (value.kind != static_cast<int32_t>(tag)) {
+    return call.fail(Error::kInvalidType, where + " is of the kind " + to_string(tag));
+  }
+  HeldInput& held = call.method().inputs[index];
+  held.number = tag == Tag::kInt    ? EValue(value.integer)
+                : tag == Tag::kBool ? EValue(value.integer != 0)
+                                    : EValue(value.number);
+  held.set = true;
+  return call.code();
+}
+
 taper_code hold(Call& call, size_t index, const taper_value* value, Holding how) {
   if (!call.asks(value, "value")) return call.code();
   const MethodMeta meta = call.meta();
   if (!call.in_range(index, meta.num_inputs(), "input")) return call.code();
-  if (*meta.input_tag(index) != Tag::kTensor) {
-    return call.fail(Error::kInvalidType, "input " + std::to_string(index) +
-                                              " is not a tensor: export has fixed its value");
+  if (*meta.input_tag(index) == Tag::kTensor) {
+    std::string problem;
+    const Error code = hold_input(*meta.input_tensor_meta(index), *value, how,
+                                  &call.method().inputs[index], &problem);
+    if (code != Error::kOk) {
+      return call.fail(code, "input " + std::to_string(index) + ": " + problem);
+    }
+  } else {
+    const taper_code code = hold_number(call, index, *value);
+    if (code != TAPER_OK) return code;
   }
-  std::string problem;
-  const Error code = hold_input(*meta.input_tensor_meta(index), *value, how,
-                                &call.method().inputs[index], &problem);
-  if (code != Error::kOk) return call.fail(code, "input " + std::to_string(index) + ": " + problem);
   call.method().outputs.clear();
   call.method().ran = false;
   return call.code();

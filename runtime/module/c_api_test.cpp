@@ -18,7 +18,7 @@
 namespace taper::test {
 namespace {
 
-// forward(x, 3, y) = (x + y, 7, x + y); grow(x) = x + x of up to 4 rows.
+// forward(x, 3, y) = (x + y, 7, x + y); grow(x) = x + x of up to 4 rows; same(n, b, d) = (n, b, d).
 Bytes two_methods() {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");
@@ -38,6 +38,9 @@ Bytes two_methods() {
   grow.buffer_sizes = {0, 32};
   grow.inputs = {rows};
   grow.outputs = {twice};
+  MethodSpec& same = builder.method("same");
+  same.inputs = {same.integer(5), same.boolean(true), same.real(0.5)};
+  same.outputs = same.inputs;
   return builder.finish();
 }
 
@@ -97,7 +100,7 @@ TEST_F(CApi, ABrokenConditionIsAnErrorAndAGoodCallFollows) {
 TEST_F(CApi, RunsAndDescribes) {
   size_t count = 0;
   ASSERT_EQ(taper_method_count(model_, &count, nullptr), TAPER_OK);
-  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(count, 3u);
   const char* name = nullptr;
   ASSERT_EQ(taper_method_name(model_, 1, &name, nullptr), TAPER_OK);
   EXPECT_STREQ(name, "grow");
@@ -160,6 +163,35 @@ TEST_F(CApi, CallsOutOfOrderAreErrors) {
               "the handle is not that of an open model", "taper_run");
 }
 
+TEST_F(CApi, NumbersThatVaryKeepTheirSampleUntilTheyAreSet) {
+  const auto run = [&] {
+    EXPECT_EQ(taper_run(model_, "same", &error_), TAPER_OK) << error_.message;
+    std::vector<double> results;
+    for (size_t i = 0; i < 3; ++i) {
+      taper_value value;
+      EXPECT_EQ(taper_get_output(model_, "same", i, &value, &error_), TAPER_OK);
+      results.push_back(value.kind == TAPER_DOUBLE ? value.number
+                                                   : static_cast<double>(value.integer));
+    }
+    return results;
+  };
+  EXPECT_EQ(run(), (std::vector<double>{5, 1, 0.5}));
+  taper_value value = {};
+  value.kind = TAPER_INT;
+  value.integer = -2;
+  EXPECT_EQ(taper_set_input(model_, "same", 0, &value, &error_), TAPER_OK) << error_.message;
+  EXPECT_EQ(run(), (std::vector<double>{-2, 1, 0.5}));
+  expect_said(taper_set_input(model_, "same", 2, &value, &error_), TAPER_INVALID_TYPE,
+              "input 2 is of the kind", "taper_set_input same");
+  value.kind = TAPER_BOOL;
+  value.integer = 0;
+  EXPECT_EQ(taper_set_input(model_, "same", 1, &value, &error_), TAPER_OK) << error_.message;
+  value.kind = TAPER_DOUBLE;
+  value.number = 8.25;
+  EXPECT_EQ(taper_bind_input(model_, "same", 2, &value, &error_), TAPER_OK) << error_.message;
+  EXPECT_EQ(run(), (std::vector<double>{-2, 0, 8.25}));
+}
+
 TEST_F(CApi, WrongValuesSayWhatWasExpected) {
   const std::vector<float> data(5);
   taper_value value = value_of(data);
@@ -178,8 +210,8 @@ TEST_F(CApi, WrongValuesSayWhatWasExpected) {
               "export has fixed its value", "taper_set_input forward");
   expect_said(taper_set_input(model_, "forward", 3, &value, &error_), TAPER_INVALID_ARGUMENT,
               "there are 3 inputs, no number 3", "taper_set_input forward");
-  expect_said(taper_run(model_, "backward", &error_), TAPER_NOT_FOUND, "there are: forward, grow",
-              "taper_run backward");
+  expect_said(taper_run(model_, "backward", &error_), TAPER_NOT_FOUND,
+              "there are: forward, grow, same", "taper_run backward");
 }
 
 TEST_F(CApi, OpeningCanFail) {

@@ -133,7 +133,7 @@ taper_code on_method(const char* function, taper_model handle, const char* metho
 }
 
 // Runs the call's method on the inputs that are set. `execute` is given the module, the method's
-// name and the tensors.
+// name and the values.
 template <typename Execute>
 taper_code run(Call& call, const Execute& execute) {
   MethodRecord& record = call.method();
@@ -143,11 +143,17 @@ taper_code run(Call& call, const Execute& execute) {
   std::vector<std::unique_ptr<BoundInput>> bound;
   std::vector<EValue> values;
   for (size_t i = 0; i < record.inputs.size(); ++i) {
-    if (*meta.input_tag(i) != Tag::kTensor) continue;
-    if (!record.inputs[i].set) {
+    HeldInput& input = record.inputs[i];
+    if (*meta.input_tag(i) != Tag::kTensor) {
+      const Result<EValue> own = input.set ? input.number : meta.input_value(i);
+      if (!own.ok()) return call.fail(own.status());
+      values.push_back(*own);
+      continue;
+    }
+    if (!input.set) {
       return call.fail(Error::kInvalidState, "input " + std::to_string(i) + " was never set");
     }
-    bound.push_back(std::make_unique<BoundInput>(record.inputs[i]));
+    bound.push_back(std::make_unique<BoundInput>(input));
     values.emplace_back(&bound.back()->tensor());
   }
   Result<std::vector<EValue>> outputs = execute(call.model().module, record.name, values);

@@ -15,9 +15,10 @@
 
 namespace taper {
 
-// An input: a copy of its elements, or where the caller keeps them.
+// An input: a copy of its elements, or where the caller keeps them; or a number.
 struct HeldInput {
   bool set = false;
+  EValue number;
   void* elements = nullptr;
   ScalarType dtype = ScalarType::kFloat;
   std::vector<int32_t> sizes;

@@ -50,7 +50,7 @@ Floats floats(const EValue& value) {
   return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
 }
 
-// y = a + b with a number baked in between them.
+// y = a + b with a number that export fixed between them.
 Bytes add_program(const char* op = "test::add") {
   ProgramBuilder builder;
   MethodSpec& m = builder.method("forward");

@@ -34,9 +34,10 @@ CommandLine describe() {
       "taper run",
       "Runs one method of a .pte.\n\n"
       "Inputs are .npy files, one per tensor argument in flattened order. Arguments that are\n"
-      "numbers, strings or None take the values fixed at export. Without --inputs every tensor\n"
-      "is full of ones, or of a .bpte the first test case is taken. Outputs are printed; with\n"
-      "--outputs the tensors are also written as out0.npy, out1.npy, ...\n",
+      "numbers, strings or None take the values fixed at export; a number that varies keeps its\n"
+      "value at the sample inputs unless it is given in its place: --inputs a.npy,5. Without\n"
+      "--inputs every tensor is full of ones, or of a .bpte the first test case is taken. Outputs\n"
+      "are printed; with --outputs the tensors are also written as out0.npy, out1.npy, ...\n",
       "FILE.pte|FILE.bpte [OPTIONS]",
       {{"PyTorch", aten_options()},
        {"Run",

@@ -15,7 +15,8 @@ class TensorInfo:
         it, ``None``.
     max_shape: the largest sizes.
     ranges: for the symbols in `shape`, their least and greatest values.
-    value: of an input that is no tensor, the value that export has fixed.
+    value: of an input that is no tensor, the value that export has fixed, or, of a number that
+        varies, its value at the sample inputs.
     """
 
     __slots__ = ("name", "dtype", "shape", "max_shape", "ranges", "value", "is_planned")

@@ -105,11 +105,15 @@ class Method {
   //            is bound: its memory must be writable and outlive the executions and the use of
   //            outputs that alias it.
   //   others   None, numbers and strings are fixed by export: the value must be equal, but a
-  //            double may differ by 1e-5, relative to its value if that is above 1.
+  //            double may differ by 1e-5, relative to its value if that is above 1. A number that
+  //            input_varies() may have any value.
   //
   // Returns kInvalidArgument (index, rank, sizes, dim order, value, null data) or kInvalidType
   // (tag, dtype). The previous input then stays set.
   Status set_input(size_t i, const EValue& value);
+  // Whether an input is a number that the method reads, instead of one that export has fixed. Looks
+  // at every instruction.
+  bool input_varies(size_t i) const;
   // Sets all inputs. Returns kInvalidArgument if the number of values differs.
   Status set_inputs(Span<const EValue> values);
 

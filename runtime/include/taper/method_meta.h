@@ -59,7 +59,8 @@ class MethodMeta {
   size_t num_inputs() const;
   Result<Tag> input_tag(size_t i) const;
   Result<TensorInfo> input_tensor_meta(size_t i) const;
-  // The value that export fixed for an input that is not a tensor: None, a number or a string.
+  // The value that export fixed for an input that is not a tensor: None, a number or a string. Of a
+  // number that varies, its value at the sample inputs.
   Result<EValue> input_value(size_t i) const;
   size_t num_outputs() const;
   Result<Tag> output_tag(size_t i) const;
