@@ -141,8 +141,7 @@ int run_keep_assertions(Graph& graph, Lowering& lowering) {
 // Whether a node stays as it is until backends have been asked.
 bool stays_for_now(const Node& node, const Graph& graph, const LowerOptions& options) {
   return stays_whole(node) || is_weight_in_groups(node) ||
-         (options.backends.empty() && !options.for_executorch &&
-          (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
+         (!options.for_executorch && (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
          any_backend(options, [&](const BackendCompiler& backend) {
            return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
          });
