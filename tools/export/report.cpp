@@ -137,6 +137,10 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
             " is stored as floats, wider than in the program: there is no form of its elements and "
             "scales\n";
   }
+  for (const std::string& name : method.delegation.in_bytes) {
+    text += "  " + name +
+            " has 8 bits for each integer, though 4 would do: there is no packed form of it\n";
+  }
   for (const auto& [name, count] : counts) {
     const std::string number = std::to_string(count);
     text += "    " + std::string(number.size() < 6 ? 6 - number.size() : 0, ' ') + number + "  " +
