@@ -55,6 +55,8 @@ HasKernel kernels_of(const Graph& graph, const LowerOptions& options) {
 }
 
 int run_out_variants(Graph& graph, Lowering& lowering) {
+  Delegation* report = lowering.options.delegation;
+  if (report != nullptr) report->in_bytes = stored_in_bytes(lowering.few_bits, graph);
   const HasKernel has_kernel = kernels_of(graph, lowering.options);
   const Aten aten = lowering.options.aten ? Aten::kYes : Aten::kNo;
   if (!lowering.options.for_executorch) {
@@ -141,8 +143,7 @@ int run_keep_assertions(Graph& graph, Lowering& lowering) {
 // Whether a node stays as it is until backends have been asked.
 bool stays_for_now(const Node& node, const Graph& graph, const LowerOptions& options) {
   return stays_whole(node) || is_weight_in_groups(node) ||
-         (options.backends.empty() && !options.for_executorch &&
-          (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
+         (!options.for_executorch && (is_row_quantisation(node) || node.is("aten::_int_mm"))) ||
          any_backend(options, [&](const BackendCompiler& backend) {
            return backend.keeps_whole(node, graph) || keeps_whole_in_float(backend, node, graph);
          });
@@ -187,6 +188,7 @@ int run_compute_in_float(Graph& graph, Lowering& lowering) {
 }
 int run_partition(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
+  if (options.delegation != nullptr) lowering.few_bits = weights_of_few_bits(graph);
   for (const Value* constant : graph.constants) {
     if (options.delegation == nullptr || lowering.widened.count(constant) == 0) continue;
     options.delegation->widened.push_back(constant->fqn.empty() ? constant->name : constant->fqn);

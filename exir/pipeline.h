@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "exir/delegate/unpacked_weights.h"
 #include "exir/lower.h"
 
 namespace taper::exir {
@@ -22,8 +23,9 @@ struct Lowering {
   const LowerOptions& options;
   // Composite operators of which some calls are kept whole, for a backend or for a kernel.
   std::unordered_set<std::string> kept_whole;
-  // Large constants of floats that were made of 8-bit integers; for reports.
+  // Large constants of floats that were made of narrower elements; for reports.
   std::unordered_set<const Value*> widened = {};
+  std::vector<FewBits> few_bits = {};  // Also for reports.
 };
 
 enum class Need { kAlways, kOptional };

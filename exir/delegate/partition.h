@@ -36,8 +36,9 @@ struct Delegation {
   };
   std::vector<Call> calls;  // Indexed by delegate::call.
   std::unordered_map<const Node*, std::string> outside;
-  // The names of large constants that the program stores in 8 bits, and the file as floats.
-  std::vector<std::string> widened;
+  // The names of large constants that the program stores in fewer bits, and the file as floats;
+  // and of those whose integers fit in 2 or 4 bits, and have a byte each in the file.
+  std::vector<std::string> widened, in_bytes;
 };
 
 // Which groups become calls.

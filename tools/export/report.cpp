@@ -133,7 +133,13 @@ std::string report_text(const exir::ExportedMethod& method, const exir::Graph& g
   }
   if (by_aten != 0) text += "  " + std::to_string(by_aten) + " by PyTorch's operators\n";
   for (const std::string& name : method.delegation.widened) {
-    text += "  " + name + " is stored as floats: there is no form of its integers and scales\n";
+    text += "  " + name +
+            " is stored as floats, wider than in the program: there is no form of its elements and "
+            "scales\n";
+  }
+  for (const std::string& name : method.delegation.in_bytes) {
+    text += "  " + name +
+            " has 8 bits for each integer, though 4 would do: there is no packed form of it\n";
   }
   for (const auto& [name, count] : counts) {
     const std::string number = std::to_string(count);

@@ -10,6 +10,7 @@
 #include "backends/vulkan/planner/operators.h"
 #include "backends/vulkan/planner/plan.h"
 #include "exir/delegate/partition.h"
+#include "exir/lower.h"
 #include "exir/ops/builtin.h"
 
 namespace taper::vulkan {
@@ -239,6 +240,21 @@ TEST(VulkanCompiler, IntegersWhoseScalesRepeatBecomeFloatsInTheCall) {
   ASSERT_EQ(delegate.data.size(), 2u);  // Integers, scales.
   EXPECT_EQ(delegate.data[0].bytes.bytes, kRows * kColumns);
   EXPECT_EQ(delegate.data[1].bytes.bytes, kColumns * sizeof(float));
+}
+
+// The device multiplies no integers; the kernels have forms for weights of bytes.
+TEST(VulkanCompiler, WeightsOfProductsOfIntegersStayBytes) {
+  const auto graph = exir::parse_graph(R"(graph "g" {
+  input %x: int8[20, 64]
+  constant %w: int8[64, 32] = zeros
+  %y: int32[20, 32] = aten::_int_mm(%x, %w)
+  return %y
+})");
+  exir::LowerOptions options;
+  options.backends = {std::make_shared<VulkanCompiler>(exir::CompileOptions(kCompiler.options))};
+  exir::lower(*graph, options);
+  ASSERT_EQ(graph->constants.size(), 1u);
+  EXPECT_EQ(graph->constants[0]->type.dtype, ScalarType::kChar);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "exir/ops/facts.h"
 #include "exir/passes/kernels/run_kernel.h"
 #include "exir/passes/simplify/integer_constants.h"
+#include "kernels_portable/engine/convert.h"
 
 namespace taper::exir {
 namespace {
@@ -66,7 +67,7 @@ bool is_worth_it(const Node& node) {
   return out <= in || out <= (in == 0 ? kFreeBytesOfNothing : kFreeBytes);
 }
 
-// float16 -> float32. Backends need constants, which kernels need not: pack_weights undoes it.
+// float16 -> float32.
 bool is_widening(const Node& node) {
   return node.is("dim_order_ops::_to_dim_order_copy") &&
          node.arg(0).value()->type.dtype == ScalarType::kHalf &&
@@ -112,18 +113,33 @@ bool is_turned_matrix(const Node& node) {
          node.arg(0).value()->type.rank() == 2;
 }
 
-// Whether large floats are computed of as many elements that the program stores in 8 bits.
-bool widens_bytes(const Node& node, const std::unordered_set<const Value*>& widened) {
+// Whether large floats are computed of as many elements that the program stores in fewer bits.
+bool widens_elements(const Node& node, const std::unordered_set<const Value*>& widened) {
   const TensorType& type = node.outputs[0]->type;
   if (!is_floating(type.dtype) || bytes_of(type) <= kSmallWeight) return false;
   bool any = false;
   for_each_value(node, [&](const Value* value) {
-    if (value->kind != ValueKind::kTensor) return;
-    const bool is_stored = value->scales != nullptr || value->type.dtype == ScalarType::kChar ||
-                           value->type.dtype == ScalarType::kByte;
-    any = any || widened.count(value) != 0 || (is_stored && value->type.numel() == type.numel());
+    if (value->kind != ValueKind::kTensor || value->type.dtype == ScalarType::kBool) return;
+    const bool is_narrower = value->scales != nullptr || value->halves.data != nullptr ||
+                             element_size(value->type.dtype) < element_size(type.dtype);
+    any = any || widened.count(value) != 0 || (is_narrower && value->type.numel() == type.numel());
   });
   return any;
+}
+
+// The float16 elements of a constant that a node casts to float32, or moves after such a cast; no
+// data if there are none. Backends need constants of float32, which kernels need not: pack_weights
+// undoes the cast.
+TensorData halves_of(const Node& node, const TensorData& result) {
+  const Value* from = node.arg(0).is_value() ? node.arg(0).value() : nullptr;
+  if (is_widening(node)) return from->data;
+  const bool moves = node.is("aten::permute_copy") || is_reshape(node);
+  if (!moves || from->halves.data == nullptr) return {};
+  std::vector<uint8_t> bytes(from->halves.bytes);
+  portable::storer<float>(ScalarType::kHalf)(reinterpret_cast<const float*>(result.data),
+                                             static_cast<int64_t>(bytes.size() / 2), bytes.data(),
+                                             1);
+  return own_bytes(std::move(bytes));
 }
 
 // The nodes that make floats of the packed weights of LSTM and GRU layers. They stay: the kernels
@@ -208,16 +224,16 @@ int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
       intermediates.erase(node);
       return true;
     }
-    const bool widens = is_widening(node);
-    const bool is_wanted = widens || quantisers.count(output) != 0 || is_worth_it(node);
+    const bool is_wanted = is_widening(node) || quantisers.count(output) != 0 || is_worth_it(node);
     if (!is_wanted || is_turned_matrix(node)) return false;
     const auto results = is_reshape(node) ? same_data(node) : computed(node);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const Value* each = node.outputs[i];
       Value* constant = rewriter.graph().new_constant(each->name, each->type, (*results)[i]);
-      if (widens) constant->halves = node.arg(0).value()->data;
-      if (widens_bytes(node, widened)) widened.insert(constant);
+      constant->halves = halves_of(node, (*results)[i]);
+      const bool is_kept = constant->halves.data != nullptr;
+      if (!is_kept && widens_elements(node, widened)) widened.insert(constant);
       put(i, constant);
     }
     intermediates.erase(node);

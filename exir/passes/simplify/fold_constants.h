@@ -23,7 +23,7 @@ namespace taper::exir {
 
 // Returns the number of nodes replaced by constants.
 int fold_constants(Graph& graph);
-// The same. `widened` receives the large constants of floats that were made of 8-bit integers.
+// The same. `widened` receives the large constants of floats that were made of narrower elements.
 int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened);
 
 }  // namespace taper::exir

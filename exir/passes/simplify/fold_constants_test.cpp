@@ -156,6 +156,12 @@ TEST(FoldConstants, APartWithoutElementsMayStandBeforeBytes) {
   EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{0.5, 1, 1.5, -2}));
 }
 
+std::string repeated(const std::string& text, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += text;
+  return all;
+}
+
 std::string ones(int count) {
   std::string text = "{1";
   for (int i = 1; i < count; ++i) text += ", 1";
@@ -215,6 +221,40 @@ TEST(FoldConstants, BytesWhoseScalesAreAsManyAreWidenedWhichIsTold) {
   const Value* weights = graph->nodes.at(0)->arg(1).value();
   EXPECT_EQ(weights->scales, nullptr);
   EXPECT_EQ(widened.count(weights), 1u);
+}
+
+// 8-bit floats are float16 in the graph.
+TEST(FoldConstants, HalvesWithScalesAreWidenedWhichIsTold) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 20]
+  constant %w: float16[20, 16] = hex ")" +
+                                 repeated("003c", 320) + R"("
+  constant %s: float32[1, 16] = )" +
+                                 ones(16) + R"(
+  %f: float32[20, 16] = dim_order_ops::_to_dim_order_copy(%w, float32)
+  %m: float32[20, 16] = aten::mul.Tensor(%f, %s)
+  %y: float32[1, 16] = aten::mm(%x, %m)
+  return %y
+})");
+  std::unordered_set<const Value*> widened;
+  fold_constants(*graph, widened);
+  EXPECT_EQ(widened.count(graph->nodes.at(0)->arg(1).value()), 1u);
+}
+
+TEST(FoldConstants, HalvesThatAreMovedAfterACastAreKept) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 3]
+  constant %w: float16[2, 3] = hex "003c00400042004400450046"
+  %f: float32[2, 3] = dim_order_ops::_to_dim_order_copy(%w, float32)
+  %t: float32[3, 2] = aten::permute_copy(%f, [1, 0])
+  %y: float32[1, 2] = aten::mm(%x, %t)
+  return %y
+})");
+  fold_constants(*graph);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  const uint16_t expected[] = {0x3c00, 0x4400, 0x4000, 0x4500, 0x4200, 0x4600};
+  ASSERT_EQ(weights->halves.bytes, sizeof(expected));
+  EXPECT_EQ(std::memcmp(weights->halves.data, expected, sizeof(expected)), 0);
 }
 
 // The kernels of these layers take floats, but the file shall hold bytes.

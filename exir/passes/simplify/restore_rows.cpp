@@ -35,9 +35,12 @@ bool is_number(const Argument& arg, double expected) {
   return (arg.is<int64_t>() || arg.is<double>()) && arg.to_double() == expected;
 }
 
+// Whether an argument is a tensor of zeros, perhaps cast.
 bool is_zero(const Argument& arg) {
   if (!arg.is_value()) return false;
   const Value* value = arg.value();
+  const Node* cast = cast_to(arg, value->type.dtype);
+  if (cast != nullptr) return is_zero(cast->arg(0));
   if (value->role == ValueRole::kConstant) {
     const TensorData data = elements_of(*value);
     return data.data != nullptr &&

@@ -66,10 +66,8 @@ TEST(RestoreRows, AnotherDivisorIsAnotherScheme) {
   EXPECT_EQ(count(text, "torchao::"), 0u) << text;
 }
 
-TEST(RestoreRows, ScalesOfASymmetricChainAreReplacedForProductsOfIntegers) {
-  const std::string text =
-      restored(std::string(kExtremes) + R"(  constant %none: float32[2, 1] = {0, 0}
-  %n: float32[2] = aten::neg(%least)
+std::string symmetric(const char* zero_points) {
+  return restored(std::string(kExtremes) + zero_points + R"(  %n: float32[2] = aten::neg(%least)
   %a: float32[2] = aten::maximum(%n, %most)
   %d: float32[2] = aten::div.Scalar(%a, 127.5)
   %s: float32[2] = aten::clamp(%d, 1e-07, None)
@@ -81,8 +79,22 @@ TEST(RestoreRows, ScalesOfASymmetricChainAreReplacedForProductsOfIntegers) {
   %w: float32[2, 4] = aten::clamp(%v, -128, 127)
   %q: int8[2, 4] = dim_order_ops::_to_dim_order_copy(%w, int8, None, None, None, False, [0, 1])
   return %q, %s)");
+}
+
+TEST(RestoreRows, ScalesOfASymmetricChainAreReplacedForProductsOfIntegers) {
+  const std::string text = symmetric("  constant %none: float32[2, 1] = {0, 0}\n");
   EXPECT_EQ(count(text, "\"SYMMETRIC\""), 1u) << text;
   EXPECT_EQ(count(text, "torchao::quantize_affine(%x, "), 1u) << text;
+  EXPECT_EQ(count(text, "aten::"), 0u) << text;
+}
+
+// Programs with a dynamic number of rows fill zero points with 0 in each run.
+TEST(RestoreRows, ZeroPointsMayBeFilledAndCast) {
+  const std::string text = symmetric(R"(  %full: float32[2, 1] = aten::full([2, 1], 0)
+  %z: int8[2, 1] = dim_order_ops::_to_dim_order_copy(%full, int8, None, None, None, False, [0, 1])
+  %none: float32[2, 1] = dim_order_ops::_to_dim_order_copy(%z, float32, None, None, None, False, [0, 1])
+)");
+  EXPECT_EQ(count(text, "\"SYMMETRIC\""), 1u) << text;
   EXPECT_EQ(count(text, "aten::"), 0u) << text;
 }
 

@@ -1,0 +1,51 @@
+// Backends reorder weights and may shift them to another sign, so that only the numbers of equal
+// bytes tell whether data are those of a weight.
+
+#include "exir/delegate/unpacked_weights.h"
+
+#include <algorithm>
+#include <array>
+
+namespace taper::exir {
+namespace {
+
+constexpr size_t kSmall = size_t{1} << 10;
+
+std::array<size_t, 256> sorted_counts(const TensorData& data) {
+  std::array<size_t, 256> counts{};
+  for (size_t i = 0; i < data.bytes; ++i) ++counts[data.data[i]];
+  std::sort(counts.begin(), counts.end());
+  return counts;
+}
+
+}  // namespace
+
+std::vector<FewBits> weights_of_few_bits(const Graph& graph) {
+  std::vector<FewBits> found;
+  for (const Value* constant : graph.constants) {
+    const Scales* scales = constant->scales.get();
+    if (scales == nullptr || scales->bits == 8 || scales->integers.bytes <= kSmall) continue;
+    found.push_back({constant->fqn.empty() ? constant->name : constant->fqn, scales->integers});
+  }
+  return found;
+}
+
+std::vector<std::string> stored_in_bytes(const std::vector<FewBits>& weights,
+                                         const Graph& compiled) {
+  std::vector<const TensorData*> stored;
+  for (const Value* constant : compiled.constants) stored.push_back(&constant->data);
+  for (const auto& delegate : compiled.delegates) {
+    for (const Delegate::Data& data : delegate->data) stored.push_back(&data.bytes);
+  }
+  std::vector<std::string> names;
+  for (const FewBits& weight : weights) {
+    const bool is_there = std::any_of(stored.begin(), stored.end(), [&](const TensorData* data) {
+      return data->data != nullptr && data->bytes == weight.integers.bytes &&
+             sorted_counts(*data) == sorted_counts(weight.integers);
+    });
+    if (is_there) names.push_back(weight.name);
+  }
+  return names;
+}
+
+}  // namespace taper::exir
