@@ -6,8 +6,8 @@
 #   scripts/xnnpack.sh where [TARGET]  prints its folder (include/, lib/) if it is built, else nothing
 #
 # TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries),
-# android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder) or windows (x86-64, with
-# the headers of mingw-w64).
+# android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder), windows (x86-64, with
+# the headers of mingw-w64) or tsan (this one, with ThreadSanitizer, for the preset of that name).
 #
 # pinned_sources.sh says where the sources come from. backends/xnnpack/library holds Taper's changes;
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
@@ -37,9 +37,11 @@ fi
 
 here=$(cd "$(dirname "$0")" && pwd)
 library=$here/../backends/xnnpack/library
+sanitizer=""
 compilers="-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14"
 case "$target" in
   "$here_is") "$here"/deps.sh clang ;;
+  tsan) "$here"/deps.sh clang && sanitizer="-fsanitize=thread" ;;
   aarch64)
     "$here"/deps.sh clang arm64
     compilers="$compilers -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64"
@@ -58,7 +60,7 @@ case "$target" in
     compilers="-DCMAKE_TOOLCHAIN_FILE=$ndk/build/cmake/android.toolchain.cmake
       -DANDROID_ABI=arm64-v8a -DANDROID_PLATFORM=android-24"
     ;;
-  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android, windows)" >&2; exit 2 ;;
+  *) echo "xnnpack.sh: unknown argument '$target' (where, aarch64, android, windows, tsan)" >&2; exit 2 ;;
 esac
 mkdir -p "$cache"
 work=$(mktemp -d "$cache/xnnpack-build.XXXXXX")
@@ -76,7 +78,7 @@ cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xn
 sed -i '1i #define max(a, b) ((a) > (b) ? (a) : (b))' "$work/cpuinfo/src/x86/windows/init.c"
 
 echo "xnnpack.sh: building XNNPACK once into $prefix" >&2
-flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=."
+flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=. $sanitizer"
 # In the environment, as a toolchain may have flags of its own.
 CFLAGS=$flags CXXFLAGS=$flags cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   $compilers \

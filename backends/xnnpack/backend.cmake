@@ -4,7 +4,9 @@
 set(TAPER_XNNPACK_ROOT "" CACHE PATH "XNNPACK's headers and static libraries; empty: from the cache")
 set(xnnpack_root "${TAPER_XNNPACK_ROOT}")
 set(xnnpack_target)  # The machine, as the script names it; this one if empty.
-if(ANDROID)
+if(TAPER_SANITIZE STREQUAL "thread")
+  set(xnnpack_target tsan)
+elseif(ANDROID)
   set(xnnpack_target android)
 elseif(WIN32)
   set(xnnpack_target windows)

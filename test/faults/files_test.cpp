@@ -1,19 +1,24 @@
 // Every read, write, mapping and renaming of a command's files goes wrong once: it fails, is
 // interrupted, moves one byte only, or finds that the file has ended. The command must do all the
 // same what it does otherwise, or end in one error that names a file; either way an output file is
-// the whole new one or still the old one, and nothing else is left behind.
+// the whole new one or still the old one, and nothing else is left behind. No command of taper that
+// uses files is left out.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "backends/devices.h"
+#include "exir/frontend/json.h"
+#include "exir/ir/failure.h"
+#include "taper/etdump.h"
 #include "test/faults/failing_files.h"
 #include "test/support/scratch_folder.h"
 #include "tools/atomic_file.h"
@@ -29,7 +34,9 @@ constexpr const char* kOld = "the old file";
 struct Command {
   std::string name;
   std::vector<std::string> words;    // "@" stands for the folder.
-  std::vector<std::string> outputs;  // Files below the folder whose bytes are always the same.
+  std::vector<std::string> outputs;  // Files below the folder.
+  bool times = false;  // Outputs tell how long something took: their bytes are never the same.
+  std::vector<std::string> caches = {};  // Files that save time: it succeeds without, too.
 };
 
 void PrintTo(const Command& command, std::ostream* out) { *out << command.name; }
@@ -40,14 +47,29 @@ struct Ended {
   std::string errors;
 };
 
+// The text with the folder in place of each "@".
+std::string placed(const std::string& text, const std::string& folder) {
+  std::string out;
+  for (const char c : text) out += c == '@' ? folder : std::string(1, c);
+  return out;
+}
+
+// Whether a file that tells times is one from its first to its last byte.
+bool is_whole(const std::string& name, const std::string& bytes) {
+  const exir::Blob blob = {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, nullptr};
+  if (name.ends_with(".etdp")) return read_etdump({blob.bytes.data(), blob.bytes.size()}).ok();
+  try {
+    return exir::JsonDocument(blob, name).root().is_object();
+  } catch (const exir::Failure&) {
+    return false;
+  }
+}
+
 // Runs the command in a process of its own, in which the n-th call that `fault` can befall does.
 Ended run_with(const Command& command, const std::string& folder, FileFault fault, uint64_t n) {
   const ScratchFolder said;
   std::vector<std::string> words = {"taper"};
-  for (const std::string& word : command.words) {
-    const size_t at = word.find('@');
-    words.push_back(at == word.npos ? word : std::string(word).replace(at, 1, folder));
-  }
+  for (const std::string& word : command.words) words.push_back(placed(word, folder));
   auto* const calls = static_cast<uint64_t*>(
       ::mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   const pid_t child = ::fork();
@@ -70,8 +92,22 @@ Ended run_with(const Command& command, const std::string& folder, FileFault faul
   return ended;
 }
 
+std::string without_notes(std::string errors) {
+  while (errors.starts_with("taper: note: ")) errors.erase(0, errors.find('\n') + 1);
+  return errors;
+}
+
 Ended run_as_it_is(const std::vector<std::string>& words) {
   return run_with({"", words, {}}, "", FileFault::kRefused, 0);
+}
+
+// The backends that pack weights ahead of time.
+std::vector<const DeviceDescriptor*> packers() {
+  std::vector<const DeviceDescriptor*> found;
+  for (const DeviceDescriptor* device : backend_devices()) {
+    if (device->packed_key != nullptr) found.push_back(device);
+  }
+  return found;
 }
 
 using Files = std::map<std::string, std::string>;  // Contents by path below the folder.
@@ -93,9 +129,24 @@ class FailingFiles : public testing::TestWithParam<Command> {
     fs::remove_all(folder_);
     fs::create_directories(folder_ + "/out");
     for (const auto& [name, bytes] : inputs()) tools::write_file(folder_ + "/" + name, bytes);
-    for (const std::string& name : GetParam().outputs) {
-      tools::write_file(folder_ + "/" + name, kOld);
-    }
+    tools::write_file(folder_ + "/lines.txt",
+                      placed("quantize @/model.pt2 -o @/new.pt2 --weights int8\n"
+                             "run @/model.pte -w @/model.ptd -i @/in0.npy -o @/out\n",
+                             folder_));
+    for (const std::string& name : written()) tools::write_file(folder_ + "/" + name, kOld);
+  }
+
+  static std::vector<std::string> written() {
+    std::vector<std::string> names = GetParam().outputs;
+    names.insert(names.end(), GetParam().caches.begin(), GetParam().caches.end());
+    return names;
+  }
+
+  // Whether a file that the command was to write is the old one, and may be.
+  static bool may_be_old(const std::string& name, const std::string& bytes, int code) {
+    const std::vector<std::string>& caches = GetParam().caches;
+    const bool is_cache = std::find(caches.begin(), caches.end(), name) != caches.end();
+    return (code != 0 || is_cache) && bytes == kOld;
   }
 
   // What commands read.
@@ -112,6 +163,16 @@ class FailingFiles : public testing::TestWithParam<Command> {
                                            "--external-weights", model + ".ptd", "--debug-info"});
       EXPECT_EQ(exported.code, 0) << exported.errors;
       EXPECT_EQ(run_as_it_is({"sign", "--new-key", folder / "key.pem"}).code, 0);
+      EXPECT_EQ(run_as_it_is({"profile", model + ".pte", "-w", model + ".ptd", "-n", "1",
+                              "--etdump", model + ".etdp"})
+                    .code,
+                0);
+      for (const DeviceDescriptor* device : packers()) {
+        const std::string name = device->identity.name;
+        const Ended made = run_as_it_is(
+            {"export", model + ".pt2", "-o", folder / (name + ".pte"), "--backend", name});
+        EXPECT_EQ(made.code, 0) << made.errors;
+      }
       return files_of(folder.path());
     }();
     return files;
@@ -121,9 +182,10 @@ class FailingFiles : public testing::TestWithParam<Command> {
   // there, and the failure names a file.
   void expect_each_to_be_whole(const Files& before, const Files& expected, const Ended& ended) {
     Files after = files_of(folder_);
-    for (const std::string& name : GetParam().outputs) {
+    for (const std::string& name : written()) {
       const std::string bytes = after[name];
-      EXPECT_TRUE(bytes == expected.at(name) || (ended.code != 0 && bytes == kOld))
+      const bool is_new = GetParam().times ? is_whole(name, bytes) : bytes == expected.at(name);
+      EXPECT_TRUE(is_new || may_be_old(name, bytes, ended.code))
           << name << " has " << bytes.size() << " bytes, the whole one "
           << expected.at(name).size();
       after[name] = before.at(name);
@@ -133,7 +195,7 @@ class FailingFiles : public testing::TestWithParam<Command> {
     }
     if (ended.code == 0) return;
     EXPECT_EQ(ended.code, 1) << ended.errors;
-    EXPECT_TRUE(ended.errors.starts_with("taper: error: ") &&
+    EXPECT_TRUE(without_notes(ended.errors).starts_with("taper: error: ") &&
                 ended.errors.find(folder_) != std::string::npos)
         << "'" << ended.errors << "' does not name a file";
   }
@@ -144,6 +206,9 @@ class FailingFiles : public testing::TestWithParam<Command> {
     const Ended clean = run_with(GetParam(), folder_, fault, 0);
     ASSERT_EQ(clean.code, 0) << clean.errors;
     const Files expected = files_of(folder_);
+    for (const std::string& name : written()) {
+      ASSERT_TRUE(GetParam().times ? is_whole(name, expected.at(name)) : expected.at(name) != kOld);
+    }
     for (uint64_t n = 1; n <= clean.calls; ++n) {
       SCOPED_TRACE("call " + std::to_string(n) + " of " + std::to_string(clean.calls));
       make_folder();
@@ -186,12 +251,36 @@ std::vector<Command> commands() {
       {"bundle",
        {"bundle", pte, "-w", weights, "-i", in, "-e", "@/out0.npy", "-o", "@/new.bpte"},
        {"new.bpte"}},
+      {"profile",
+       {"profile", pte, "-w", weights, "-i", in, "-n", "1", "--csv", "--etdump", "@/new.etdp",
+        "--json=@/new.json"},
+       {"new.etdp", "new.json"},
+       true},
+      {"profile_of_etdump", {"profile", "@/model.etdp", "--against", "@/model.etdp"}, {}},
+      {"trace",
+       {"trace", pte, "-w", weights, "-i", in, "-n", "1", "-o", "@/new.json"},
+       {"new.json"},
+       true},
+      {"trace_of_etdump", {"trace", "@/model.etdp", "-o", "@/new.json"}, {"new.json"}},
+      {"batch", {"batch", "@/lines.txt"}, {"new.pt2", "out/out0.npy"}},
       {"sign", {"sign", pte, "--key", "@/key.pem", "-o", "@/signed.pte"}, {"signed.pte"}},
   };
   for (const DeviceDescriptor* device : backend_devices()) {
     const std::string name = device->identity.name;
     all.push_back(
         {"export_for_" + name, {"export", pt2, "-o", "@/new.pte", "--backend", name}, {"new.pte"}});
+  }
+  for (const DeviceDescriptor* device : packers()) {
+    const std::string name = device->identity.name;
+    const std::string program = "@/" + name + ".pte";
+    all.push_back({"pack_for_" + name,
+                   {"pack", program, "--for", "this-cpu", "-o", "@/new.pte"},
+                   {"new.pte"}});
+    all.push_back({"cache_of_" + name,
+                   {"run", program, "-i", in, "--cache", "-o", "@/out"},
+                   {"out/out0.npy"},
+                   false,
+                   {name + "." + device->packed_suffix}});
   }
   return all;
 }

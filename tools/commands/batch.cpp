@@ -4,7 +4,9 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
+#include "tools/atomic_file.h"
 #include "tools/commands.h"
 #include "tools/error.h"
 #include "tools/options.h"
@@ -14,16 +16,17 @@ namespace taper::tools {
 namespace {
 
 CommandLine describe() {
-  return {"taper batch",
-          "Runs many commands in one process, one per line:\n"
-          "  export model.pt2 -o model.pte\n"
-          "  run model.pte --inputs \"my image.npy\" --outputs out\n\n"
-          "Words are separated by blanks; double quotes keep a word together. Empty lines and\n"
-          "lines that begin with # are skipped. A command that fails does not end the batch.\n"
-          "After each command a line such as 'line 2: exit 0' is written to stdout. '-' reads\n"
-          "from stdin, and each command runs as soon as its line arrives.\n",
-          "FILE|-",
-          {{"Batch", {}}}};
+  return {
+      "taper batch",
+      "Runs many commands in one process, one per line:\n"
+      "  export model.pt2 -o model.pte\n"
+      "  run model.pte --inputs \"my image.npy\" --outputs out\n\n"
+      "Words are separated by blanks; double quotes keep a word together. Empty lines and\n"
+      "lines that begin with # are skipped. A command that fails does not end the batch.\n"
+      "After each command a line such as 'line 2: exit 0' is written to stdout. '-' reads\n"
+      "from stdin; from there, or from a pipe, each command runs as soon as its line arrives.\n",
+      "FILE|-",
+      {{"Batch", {}}}};
 }
 
 // Splits a line into words. Throws InputError for an unterminated quote.
@@ -54,8 +57,8 @@ int run_line(std::vector<std::string> words) {
   return run_taper(argc, argv.data());
 }
 
-// Returns the number of commands that failed.
-size_t run_lines(std::istream& in) {
+// Returns the number of commands that failed. `path` names the lines in messages.
+size_t run_lines(std::istream& in, const std::string& path) {
   size_t number = 0, failed = 0;
   for (std::string line; std::getline(in, line);) {
     ++number;
@@ -67,6 +70,7 @@ size_t run_lines(std::istream& in) {
     std::printf("line %zu: exit %d\n", number, code);
     std::fflush(stdout);
   }
+  if (in.bad()) throw InputError("cannot read '" + path + "' to its end");
   return failed;
 }
 
@@ -76,10 +80,14 @@ int batch_command(int argc, char** argv) {
   CommandLine line = describe();
   if (!line.parse(argc, argv)) return 0;
   const std::string path = line.file();
-  if (path == "-") return run_lines(std::cin) == 0 ? 0 : 1;
-  std::ifstream file(system::as_path(path));
-  if (!file) throw InputError(path + ": " + std::strerror(errno));
-  return run_lines(file) == 0 ? 0 : 1;
+  if (path == "-") return run_lines(std::cin, "stdin") == 0 ? 0 : 1;
+  if (system::kind_of(path) != system::FileKind::kOther) {
+    std::istringstream lines(read_file(path));
+    return run_lines(lines, path) == 0 ? 0 : 1;
+  }
+  std::ifstream pipe(system::as_path(path));
+  if (!pipe) throw InputError("cannot read '" + path + "': " + std::strerror(errno));
+  return run_lines(pipe, path) == 0 ? 0 : 1;
 }
 
 }  // namespace taper::tools
