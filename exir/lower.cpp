@@ -36,6 +36,7 @@
 #include "exir/passes/simplify/restore_linear.h"
 #include "exir/passes/simplify/restore_rows.h"
 #include "exir/passes/simplify/share_matrices.h"
+#include "exir/passes/simplify/sum_convolutions.h"
 #include "exir/passes/simplify/trim_windows.h"
 #include "exir/pipeline.h"
 #include "kernels_portable/kernel_table.h"
@@ -268,6 +269,7 @@ constexpr Pass kPasses[] = {
     // After folding: the statistics are plain constants now.
     {"fold_batch_norm", Need::kOptional, Dialect::kEdge, plain<fold_batch_norm>},
     // After folding, which makes plain constants of weights.
+    {"sum_convolutions", Need::kOptional, Dialect::kEdge, plain<sum_convolutions>},
     {"join_convolutions", Need::kOptional, Dialect::kEdge, run_join_convolutions},
     {"trim_windows", Need::kOptional, Dialect::kEdge, plain<trim_windows>},
     // What the passes above left behind: copies and views that change nothing.

@@ -72,14 +72,15 @@ TEST(Layouts, TokensThatAreConvolvedAsPixelsStayWhereTheyAre) {
 }
 
 TEST(Layouts, AGroupNormStaysAnImage) {
-  const Compiled r = compile(std::string(kConv) + R"(  constant %g: float32[4] = {1, 2, 3, 4}
+  const std::string text = std::string(kConv) + R"(  constant %g: float32[4] = {1, 2, 3, 4}
   %y: float32[1, 4, 8, 8], %s: float32[1, 2], %t: float32[1, 2] = aten::native_group_norm(%c, %g, %b, 1, 4, 64, 2, 1e-5)
   %z: float32[1, 4, 8, 8] = aten::relu(%y)
-  return %z)");
-  EXPECT_EQ(r.kinds(),
+  return %z)";
+  EXPECT_EQ(compile(text).kinds(), "Transpose Conv2d ImageGroupNorm* Transpose");
+  EXPECT_EQ(compile(text, {exir::Groups::kAll, true}).kinds(),
             "Transpose Conv2d GlobalAvgPool2d Reshape FullyConnected Multiply Reshape "
             "Subtract Square GlobalAvgPool2d Reshape FullyConnected Multiply Reshape "
-            "Add ReciprocalSquareRoot Multiply BatchNorm* Transpose");
+            "Add ReciprocalSquareRoot Multiply Multiply Add* Transpose");
 }
 
 TEST(Layouts, EveryOtherElementIsARowOfATransposeThatIsMadeOnce) {

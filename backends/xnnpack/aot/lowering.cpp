@@ -91,6 +91,7 @@ bool takes_range(NodeContent kind) {
     case NodeContent::MaxPool2d:
     case NodeContent::AvgPool2d:
     case NodeContent::BatchNorm:
+    case NodeContent::ImageGroupNorm:
       return true;
     default:
       return false;

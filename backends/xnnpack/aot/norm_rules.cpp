@@ -159,8 +159,11 @@ void norm_of_rows(Lowering& l, const Node& node, int64_t groups, int64_t size) {
 void group_norm(Lowering& l, const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   const int64_t groups = node.arg("group").to_int();
-  if (!l.is_image(x) && may_be_node(l, node) && group_size(x, groups, INT32_MAX) > 0) {
-    return l.set_plain(y, norm_node(l, node, NodeContent::GroupNorm, l.plain(x), groups));
+  if (may_be_node(l, node) && group_size(x, groups, INT32_MAX) > 0) {
+    if (!l.is_image(x)) {
+      return l.set_plain(y, norm_node(l, node, NodeContent::GroupNorm, l.plain(x), groups));
+    }
+    return l.set_image(y, norm_node(l, node, NodeContent::ImageGroupNorm, l.image(x), groups));
   }
   const int64_t in_row = group_size(x, groups, kLongestRow);
   if (!l.is_image(x) && in_row > 1) return norm_of_rows(l, node, groups, in_row);

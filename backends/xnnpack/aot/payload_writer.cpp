@@ -95,6 +95,7 @@ class NodeTables {
                                    n.number)
             .Union();
       case NodeContent::GroupNorm:
+      case NodeContent::ImageGroupNorm:
         return wire::CreateGroupNorm(fbb_, in(n, 0), in(n, 1), in(n, 2), n.output, n.list.at(0),
                                      n.number)
             .Union();

@@ -1,7 +1,7 @@
 // Taper's own kinds of nodes: functions that are one node in the compiler's graph and several in
-// XNNPACK's. If a stage computes such a node (stages/fused_stage.h), it does not become part of
-// XNNPACK's graph; otherwise it is expanded into XNNPACK's nodes, with intermediate results inside
-// XNNPACK's graph.
+// XNNPACK's. If a stage computes such a node (stages/fused), it does not become part of XNNPACK's
+// graph; otherwise it is expanded into XNNPACK's nodes, with intermediate results inside XNNPACK's
+// graph.
 
 #include <algorithm>
 #include <iterator>
@@ -14,6 +14,15 @@ namespace {
 
 using wire::DataType;
 using wire::NodeContent;
+
+// Some dimensions, one bit for each.
+using DimMask = uint32_t;
+
+bool has_dim(DimMask mask, size_t d) { return (mask >> d & 1) != 0; }
+
+DimMask last_dims(uint32_t rank, uint32_t count) {
+  return ((DimMask{1} << count) - 1) << (rank - count);
+}
 
 // Defines XNNPACK's nodes for one of ours, one after another. After a failure it does nothing.
 class Expansion {
@@ -33,6 +42,13 @@ class Expansion {
   void unary(xnn_unary_operator op, uint32_t x, uint32_t y) {
     if (status_ == xnn_status_success) note(xnn_define_unary(graph_, op, nullptr, x, y, 0));
   }
+  void clamp(float min, float max, uint32_t x, uint32_t y) {
+    xnn_unary_params params;
+    params.clamp.min = min;
+    params.clamp.max = max;
+    if (status_ != xnn_status_success) return;
+    note(xnn_define_unary(graph_, xnn_unary_clamp, &params, x, y, 0));
+  }
   void binary(xnn_binary_operator op, uint32_t a, uint32_t b, uint32_t y,
               const xnn_binary_params* range = nullptr) {
     if (status_ == xnn_status_success) note(xnn_define_binary(graph_, op, range, a, b, y, 0));
@@ -50,10 +66,12 @@ class Expansion {
     if (status_ != xnn_status_success) return;
     note(xnn_define_static_reshape(graph_, dims.rank, dims.sizes, x, y, 0));
   }
-  // Computes the mean over the last `count` dimensions, which become 1.
-  void mean_of_last(size_t rank, size_t count, uint32_t x, uint32_t y) {
-    size_t dims[kMaxRank] = {};
-    for (size_t i = 0; i < count; ++i) dims[i] = rank - count + i;
+  // Computes the mean over the dimensions of the mask, which become 1.
+  void mean(size_t rank, DimMask mask, uint32_t x, uint32_t y) {
+    size_t dims[kMaxRank] = {}, count = 0;
+    for (size_t d = 0; d < rank; ++d) {
+      if (has_dim(mask, d)) dims[count++] = d;
+    }
     if (status_ != xnn_status_success) return;
     note(xnn_define_static_reduce(graph_, xnn_reduce_mean, count, dims, x, y, XNN_FLAG_KEEP_DIMS));
   }
@@ -137,42 +155,43 @@ xnn_status define_gelu_tanh(xnn_subgraph_t graph, const XnnNode& node,
 
 // ---- norms ----
 
-// The rows to normalise: the last `row_dims` dimensions of a value with the given shape.
+// The rows to normalise: these dimensions of a value with the given shape.
 struct Rows {
   uint32_t id;
   Shape shape;
-  uint32_t row_dims;
+  DimMask dims;
 };
 
 // Defines y = x / sqrt(mean(x * x) + eps); if `is_centred`, the mean of x is subtracted first.
 void normalize(Expansion& nodes, const Rows& x, bool is_centred, const float* eps, uint32_t y) {
   const uint32_t rank = x.shape.rank;
   Shape column = x.shape;
-  std::fill(column.dims + rank - x.row_dims, column.dims + rank, 1);
+  for (uint32_t d = 0; d < rank; ++d) {
+    if (has_dim(x.dims, d)) column.dims[d] = 1;
+  }
   uint32_t centred = x.id;
   if (is_centred) {
     const uint32_t mean = nodes.value(column);
     centred = nodes.value(x.shape);
-    nodes.mean_of_last(rank, x.row_dims, x.id, mean);
+    nodes.mean(rank, x.dims, x.id, mean);
     nodes.binary(xnn_binary_subtract, x.id, mean, centred);
   }
   const uint32_t square = nodes.value(x.shape), variance = nodes.value(column);
   const uint32_t sum = nodes.value(column), factor = nodes.value(column);
   nodes.unary(xnn_unary_square, centred, square);
-  nodes.mean_of_last(rank, x.row_dims, square, variance);
+  nodes.mean(rank, x.dims, square, variance);
   nodes.binary(xnn_binary_add, variance, nodes.value({1, {1}}, eps), sum);
   nodes.unary(xnn_unary_reciprocal_square_root, sum, factor);
   nodes.binary(xnn_binary_multiply, centred, factor, y);
 }
 
-// Defines the node's result: x times the weights plus the bias, if it has them. `entries` is the
-// shape in which these broadcast; `make` defines the nodes that compute x into a given value.
+// Defines `last` as x times the weights plus the bias, if the node has them. `entries` is the shape
+// in which these broadcast; `make` defines the nodes that compute x into a given value.
 template <typename Make>
 void with_weights(Expansion& nodes, const XnnNode& node, Span<const XnnValue> values,
-                  const Shape& entries, const Make& make) {
+                  const Shape& entries, uint32_t last, const Make& make) {
   const Shape& shape = values[node.output].shape;
   const bool has_weight = node.inputs[1] != kNone, has_bias = node.inputs[2] != kNone;
-  const uint32_t last = out_id(node, values);
   uint32_t x = has_weight || has_bias ? nodes.value(shape) : last;
   make(x);
   if (has_weight) {
@@ -212,8 +231,9 @@ xnn_status define_row_norm(xnn_subgraph_t graph, const XnnNode& node, Span<const
   Shape entries;
   entries.rank = row_dims;
   std::copy(shape.dims + shape.rank - row_dims, shape.dims + shape.rank, entries.dims);
-  with_weights(nodes, node, values, entries, [&](uint32_t y) {
-    normalize(nodes, {in_id(node, values), shape, row_dims}, kIsCentred, &node.number, y);
+  with_weights(nodes, node, values, entries, out_id(node, values), [&](uint32_t y) {
+    const DimMask dims = last_dims(shape.rank, row_dims);
+    normalize(nodes, {in_id(node, values), shape, dims}, kIsCentred, &node.number, y);
   });
   return nodes.status();
 }
@@ -224,10 +244,12 @@ void group_norm_arguments(XnnNode& node) {
 }
 
 // Only the number of images may change at run time; the other sizes are part of the reshapes.
+template <bool kIsImage>
 Status infer_group_norm(const XnnNode& node, Span<XnnValue> values) {
   const Shape &x = input(node, values).shape, &declared = values[node.output].declared;
   const uint32_t groups = node.as<wire::GroupNorm>().groups();
-  TAPER_XNNPACK_REQUIRE(x.rank >= 2 && groups >= 1 && x.dims[1] % groups == 0,
+  const uint32_t channels = x.rank < 2 ? 0 : kIsImage ? x.last() : x.dims[1];
+  TAPER_XNNPACK_REQUIRE(channels >= 1 && groups >= 1 && channels % groups == 0,
                         "group norm: the channels cannot be divided into groups");
   TAPER_XNNPACK_REQUIRE(x.rank == declared.rank, "group norm: the result has another rank");
   for (uint32_t d = 1; d < x.rank; ++d) {
@@ -235,7 +257,7 @@ Status infer_group_norm(const XnnNode& node, Span<XnnValue> values) {
                           "group norm: the images have other sizes than the result declares");
   }
   TAPER_XNNPACK_REQUIRE(element_count(x) <= UINT32_MAX, "group norm: the images are too large");
-  TAPER_XNNPACK_REQUIRE(have_entries(node, values, x.dims[1]),
+  TAPER_XNNPACK_REQUIRE(have_entries(node, values, channels),
                         "group norm: the number of weights is not that of channels");
   return infer_same(node, values);
 }
@@ -253,12 +275,35 @@ xnn_status define_group_norm(xnn_subgraph_t graph, const XnnNode& node,
   entries.dims[0] = shape.dims[1];
   Shape images = shape;
   images.dims[0] = 0;
-  with_weights(nodes, node, values, entries, [&](uint32_t y) {
+  with_weights(nodes, node, values, entries, out_id(node, values), [&](uint32_t y) {
     const uint32_t x = nodes.value(row), normal = nodes.value(row);
     nodes.reshape({2, {0, row.dims[1]}}, in_id(node, values), x);
-    normalize(nodes, {x, row, 1}, true, &node.number, normal);
+    normalize(nodes, {x, row, last_dims(2, 1)}, true, &node.number, normal);
     nodes.reshape(images, normal, y);
   });
+  return nodes.status();
+}
+
+// The channels are last, so that a group is a part of each pixel.
+xnn_status define_image_group_norm(xnn_subgraph_t graph, const XnnNode& node,
+                                   Span<const XnnValue> values) {
+  Expansion nodes(graph);
+  const Shape& shape = input(node, values).shape;
+  const uint32_t groups = node.as<wire::GroupNorm>().groups(), channels = shape.last();
+  const auto area = static_cast<uint32_t>(element_count(shape) / shape.dims[0] / channels);
+  const Shape parts = {4, {shape.dims[0], area, groups, channels / groups}};
+  Shape images = shape, any_parts = parts;
+  images.dims[0] = any_parts.dims[0] = 0;
+  const uint32_t out = out_id(node, values);
+  const uint32_t last = has_bounds(node) ? nodes.value(shape) : out;
+  with_weights(nodes, node, values, {1, {channels}}, last, [&](uint32_t y) {
+    const uint32_t x = nodes.value(parts), normal = nodes.value(parts);
+    nodes.reshape(any_parts, in_id(node, values), x);
+    constexpr DimMask kPixelsAndChannels = 1u << 1 | 1u << 3;
+    normalize(nodes, {x, parts, kPixelsAndChannels}, true, &node.number, normal);
+    nodes.reshape(images, normal, y);
+  });
+  if (last != out) nodes.clamp(node.min, node.max, last, out);
   return nodes.status();
 }
 
@@ -351,8 +396,11 @@ constexpr NodeKindEntry kTable[] = {
      {"rms norm", row_norm_arguments, 1, 0, check_taper_kind, infer_row_norm,
       define_row_norm<false>, nullptr, 4}},
     {NodeContent::GroupNorm,
-     {"group norm", group_norm_arguments, 1, 0, check_taper_kind, infer_group_norm,
+     {"group norm", group_norm_arguments, 1, 0, check_taper_kind, infer_group_norm<false>,
       define_group_norm, nullptr, 7}},
+    {NodeContent::ImageGroupNorm,
+     {"group norm", group_norm_arguments, 1, 0, check_taper_kind, infer_group_norm<true>,
+      define_image_group_norm, nullptr, 8}},
     {NodeContent::BatchNorm,
      {"batch norm", weighted_input<wire::ChannelScale>, 3, 0, check_taper_kind, infer_channel_scale,
       define_channel_scale, nullptr, 1}},

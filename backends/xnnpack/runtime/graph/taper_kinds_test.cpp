@@ -181,6 +181,67 @@ TEST(TaperKinds, NormsOfGroups) {
   }
 }
 
+// What a group norm of images makes of numbers, channels last; weight and bias may be empty.
+Row group_norm_of(const Floats& numbers, const Sizes& sizes, uint32_t groups, const Floats& weight,
+                  const Floats& bias) {
+  const size_t channels = sizes.back(), size = channels / groups;
+  const size_t area = count_of(sizes) / sizes[0] / channels;
+  Row want(numbers.size());
+  for (size_t i = 0; i < sizes[0] * groups; ++i) {
+    const size_t begin = i / groups * area * channels + i % groups * size;
+    const auto at = [&](size_t k) { return begin + k / size * channels + k % size; };
+    Row row;
+    for (size_t k = 0; k < area * size; ++k) row.push_back(static_cast<double>(numbers[at(k)]));
+    normalize(row, true, static_cast<double>(1e-3f));
+    for (size_t k = 0; k < row.size(); ++k) {
+      const size_t c = at(k) % channels;
+      if (!weight.empty()) row[k] *= static_cast<double>(weight[c]);
+      if (!bias.empty()) row[k] += static_cast<double>(bias[c]);
+      want[at(k)] = row[k];
+    }
+  }
+  return want;
+}
+
+// `form` is a mask: 1 has a weight, 2 a bias, 4 bounds.
+void expect_image_norm(const Sizes& sizes, uint32_t groups, int form) {
+  const uint32_t channels = sizes.back();
+  const bool has_weight = (form & 1) != 0, has_bias = (form & 2) != 0, has_bounds = (form & 4) != 0;
+  const Floats weight = has_weight ? some_numbers(channels, 5) : Floats();
+  const Floats bias = has_bias ? some_numbers(channels, 11) : Floats();
+  OneNode node(sizes);
+  const uint32_t w = has_weight ? node.p.constant({channels}, weight) : kNothing;
+  const uint32_t b = has_bias ? node.p.constant({channels}, bias) : kNothing;
+  node.p.taper_node(
+      NodeContent::ImageGroupNorm,
+      wire::CreateGroupNorm(node.p.fbb, node.before, w, b, node.after, groups, 1e-3f).Union());
+  if (has_bounds) node.p.nodes.back().range = {-0.5f, 0.5f};
+  node.end();
+  Floats data = some_numbers(count_of(sizes), 37);
+  const Floats got = node.result(data);
+  for (float& x : data) x = -x;
+  const Row want = group_norm_of(data, sizes, groups, weight, bias);
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    const double bounded = has_bounds ? std::fmin(std::fmax(want[i], -0.5), 0.5) : want[i];
+    ASSERT_NEAR(got[i], bounded, 2e-5 * std::fmax(1, std::abs(bounded))) << i;
+  }
+}
+
+// Signals, images and volumes; some are small, and some of the large ones end with a small chunk.
+TEST(TaperKinds, NormsOfGroupsOfChannelsThatAreLast) {
+  const Sizes shapes[] = {{2, 5, 6},       {3, 2, 3, 12}, {1, 1, 48},       {1, 1999, 6},
+                          {3, 37, 20, 12}, {2, 9, 1026},  {1, 4, 9, 7, 84}, {1, 8192, 6}};
+  for (const Sizes& sizes : shapes) {
+    for (const uint32_t groups : {1u, 2u, 3u, sizes.back()}) {
+      for (const int form : {0, 1, 2, 7}) {
+        SCOPED_TRACE(groups * 10 + static_cast<uint32_t>(form));
+        expect_image_norm(sizes, groups, form);
+      }
+    }
+  }
+}
+
 TEST(TaperKinds, BatchNormWithinBounds) {
   const Floats weight = some_numbers(133, 5), bias = some_numbers(133, 11);
   for (const uint32_t rows : {3u, 77u}) {
@@ -303,6 +364,17 @@ TEST(TaperKinds, NodesThatLieAreRefused) {
   EXPECT_FALSE(group_norm(3, {8}, {4, 6, 8}));
   EXPECT_FALSE(group_norm(3, {6}, {4, 6, 9}));
   EXPECT_FALSE(group_norm(3, {6}, {4, 48}));
+  const auto image_norm = [](uint32_t groups, const Sizes& entries) {
+    return is_taken([&](PayloadBuilder& p, uint32_t x, uint32_t y) {
+      const uint32_t w = p.constant(entries, Floats(count_of(entries)));
+      p.taper_node(NodeContent::ImageGroupNorm,
+                   wire::CreateGroupNorm(p.fbb, x, w, kNothing, y, groups, 1).Union());
+    });
+  };
+  EXPECT_TRUE(image_norm(4, {8}));
+  EXPECT_FALSE(image_norm(0, {8}));
+  EXPECT_FALSE(image_norm(3, {8}));
+  EXPECT_FALSE(image_norm(2, {6}));
   const auto softmax = [](uint32_t dim) {
     return is_taken([&](PayloadBuilder& p, uint32_t x, uint32_t y) {
       p.taper_node(NodeContent::DimSoftmax, wire::CreateDimSoftmax(p.fbb, x, y, dim).Union());
@@ -340,8 +412,8 @@ TEST(TaperKinds, EveryChangedByteIsSurvived) {
   const Sizes sizes = {2, 4, 3};
   const uint32_t x = p.input(sizes), y = p.output(sizes);
   const uint32_t w = p.constant({3}, {1, 2, 3}), channels = p.constant({4}, {1, 2, 3, 4});
-  uint32_t t[7] = {x};
-  for (int i = 1; i < 7; ++i) t[i] = p.inner(sizes);
+  uint32_t t[8] = {x};
+  for (int i = 1; i < 8; ++i) t[i] = p.inner(sizes);
   p.taper_node(NodeContent::Swish, wire::CreateUnary(p.fbb, t[0], t[1]).Union());
   p.taper_node(NodeContent::LayerNorm, wire::CreateRowNorm(p.fbb, t[1], w, w, t[2], 1, 1).Union());
   p.taper_node(NodeContent::RmsNorm,
@@ -350,7 +422,9 @@ TEST(TaperKinds, EveryChangedByteIsSurvived) {
                wire::CreateGroupNorm(p.fbb, t[3], channels, channels, t[4], 2, 1).Union());
   p.taper_node(NodeContent::BatchNorm, wire::CreateChannelScale(p.fbb, t[4], w, w, t[5]).Union());
   p.taper_node(NodeContent::DimSoftmax, wire::CreateDimSoftmax(p.fbb, t[5], t[6], 1).Union());
-  p.taper_node(NodeContent::GeluTanh, wire::CreateUnary(p.fbb, t[6], y).Union());
+  p.taper_node(NodeContent::ImageGroupNorm,
+               wire::CreateGroupNorm(p.fbb, t[6], w, w, t[7], 3, 1).Union());
+  p.taper_node(NodeContent::GeluTanh, wire::CreateUnary(p.fbb, t[7], y).Union());
   const std::vector<uint8_t> good = p.finish();
   ASSERT_TRUE(Loaded(good).status.ok());
   HeldFloats in({2, 4, 3}, Floats(24, 1)), out({2, 4, 3}, Floats(24));

@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/stages/depthwise_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/image_norm_stage.h"
 #include "backends/xnnpack/runtime/stages/grouped_stage.h"
 #include "backends/xnnpack/runtime/stages/planes_stage.h"
 #include "backends/xnnpack/runtime/stages/taps_stage.h"
@@ -76,6 +77,16 @@ OwnPart find_depthwise(const Subgraph& graph, Span<const uint32_t> uses, size_t 
   return part;
 }
 
+OwnPart find_image_norm(const XnnNode& node, Span<const XnnValue> values) {
+  OwnPart part;
+  if (!ImageNormStage::is_better(node, values)) return part;
+  part.kind = OwnPart::Kind::kImageNorm;
+  part.nodes = 1;
+  part.fusion.inputs[0] = node.inputs[0];
+  part.fusion.output = node.output;
+  return part;
+}
+
 OwnPart attention_part(const Subgraph& graph, Span<const uint32_t> uses, size_t first) {
   OwnPart part;
   part.attention = find_attention(graph, uses, first);
@@ -96,6 +107,7 @@ OwnPart find_own_part(const Subgraph& graph, Span<const uint32_t> uses, size_t f
   if (part.nodes == 0) part = find_winograd(graph, uses, first, spare_bytes);
   if (part.nodes == 0) part = find_depthwise(graph, uses, first);
   if (part.nodes == 0) part = find_grouped(graph.nodes()[first], graph.values(), spare_bytes);
+  if (part.nodes == 0) part = find_image_norm(graph.nodes()[first], graph.values());
   if (part.nodes == 0) part = attention_part(graph, uses, first);
   if (part.nodes > 0) return part;
   part.fusion = find_fusion(graph, uses, first);
@@ -131,6 +143,8 @@ Status make_own_stage(const Subgraph& graph, size_t first, const OwnPart& part,
     auto* made = new (std::nothrow) GroupedStage();
     stage.reset(made);
     if (made != nullptr) status = made->build(node, values, shared.pool);
+  } else if (part.kind == OwnPart::Kind::kImageNorm) {
+    stage.reset(new (std::nothrow) ImageNormStage(node, values, shared.pool));
   } else if (part.kind == OwnPart::Kind::kAttention) {
     stage.reset(new (std::nothrow) AttentionStage(part.attention, shared.pool));
   } else {

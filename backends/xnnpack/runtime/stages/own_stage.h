@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "backends/xnnpack/runtime/stages/attention_stage.h"
-#include "backends/xnnpack/runtime/stages/fused_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/fused_stage.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "backends/xnnpack/runtime/stages/volume_search.h"
 
@@ -21,6 +21,7 @@ struct OwnPart {
     kDepthwise,
     kGrouped,
     kFusion,
+    kImageNorm,
     kAttention,
     kMove,
     kTable
@@ -30,7 +31,7 @@ struct OwnPart {
   uint32_t tile = 0;   // The tile of kWinograd.
   VolumeNodes volume;  // What kWinograd reads slices of, if its `count` is not 0.
   // The function of kFusion; the swish after kDepthwise, if there is one; the input and output of
-  // kMove and kTable.
+  // kImageNorm, kMove and kTable.
   Fusion fusion;
   AttentionNodes attention;
 };

@@ -191,8 +191,8 @@ void Stages::write_over(Span<Buffer> uses) {
   for (size_t p = 0; p < part_count_; ++p) {
     const Fusion& fusion = parts_[p].own.fusion;
     const OwnPart::Kind kind = parts_[p].own.kind;
-    const bool may_write = kind == OwnPart::Kind::kFusion || kind == OwnPart::Kind::kMove ||
-                           kind == OwnPart::Kind::kTable;
+    const bool may_write = kind == OwnPart::Kind::kFusion || kind == OwnPart::Kind::kImageNorm ||
+                           kind == OwnPart::Kind::kMove || kind == OwnPart::Kind::kTable;
     if (!may_write || !has_buffer(fusion.output)) continue;
     for (uint32_t id : fusion.inputs) {
       if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
@@ -333,6 +333,8 @@ const char* Stages::kernel_of(const Part& part) {
       return "taper grouped";
     case OwnPart::Kind::kFusion:
       return "taper fused";
+    case OwnPart::Kind::kImageNorm:
+      return "taper image norm";
     case OwnPart::Kind::kAttention:
       return "taper attention";
     case OwnPart::Kind::kMove:

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "backends/xnnpack/runtime/stages/fusion.h"
+#include "backends/xnnpack/runtime/stages/fused/fusion.h"
 #include "backends/xnnpack/runtime/stages/stage.h"
 #include "kernels_optimized/cores/softmax.h"
 

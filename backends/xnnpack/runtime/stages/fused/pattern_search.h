@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "backends/xnnpack/runtime/stages/fusion.h"
+#include "backends/xnnpack/runtime/stages/fused/fusion.h"
 
 namespace taper::xnnpack {
 

@@ -1,9 +1,9 @@
 // Decides which nodes become a Fusion; see fusion.h.
 
-#include "backends/xnnpack/runtime/stages/fusion.h"
+#include "backends/xnnpack/runtime/stages/fused/fusion.h"
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
-#include "backends/xnnpack/runtime/stages/pattern_search.h"
+#include "backends/xnnpack/runtime/stages/fused/pattern_search.h"
 
 namespace taper::xnnpack {
 namespace {

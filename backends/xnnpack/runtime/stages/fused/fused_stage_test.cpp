@@ -1,7 +1,7 @@
 // Tests that nodes that compute one function run as a stage, with the results that the nodes have
 // in double, and that similar nodes stay with XNNPACK.
 
-#include "backends/xnnpack/runtime/stages/fused_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/fused_stage.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Matches the nodes that ExecuTorch's exporter writes for norms, swish and softmax; see
 // pattern_search.h.
 
-#include "backends/xnnpack/runtime/stages/pattern_search.h"
+#include "backends/xnnpack/runtime/stages/fused/pattern_search.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Divides a fused function among threads; see fused_stage.h.
 
-#include "backends/xnnpack/runtime/stages/fused_stage.h"
+#include "backends/xnnpack/runtime/stages/fused/fused_stage.h"
 
 #include <pthreadpool.h>
 
