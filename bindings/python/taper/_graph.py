@@ -10,11 +10,12 @@ part that fails for a reason that names no operator is halved.
 import contextlib
 
 import torch
+from torch._dynamo.convert_frame import compile_lock
 from torch.export import Dim
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils._python_dispatch import _disable_current_modes
 
-from taper import _decompositions, _parts, _taper
+from taper import _decompositions, _kinds, _parts, _taper
 from taper._compile import CompileError, export
 from taper._refusals import Refused, eager, one_line, say
 
@@ -64,7 +65,7 @@ class _Program:
 
     def __init__(self, method, kept, held):
         self._run, self._name = method._model._native.run, method.name
-        self._model = method._model  # Keeps it open.
+        self._model, self._make = method._model, _kinds.know_torch()
         self._inputs, self._kept, self._held = method.inputs, kept, held
 
     def takes(self, args):
@@ -79,9 +80,8 @@ class _Program:
                    for i, tensor, version in self._held)
 
     def __call__(self, args):
-        results = self._run(self._name, tuple(args[i] for i in self._kept))
-        make = torch.utils.dlpack.from_dlpack
-        return tuple(make(each) if type(each) is _taper.Tensor else each for each in results)
+        inputs = tuple([args[i] for i in self._kept])
+        return tuple(self._run(self._name, inputs, self._make))
 
 
 class _Nothing:
@@ -229,13 +229,18 @@ class Graph:
             self._programs.clear()
             program = None
         if program is None:
-            program = self._find(args)
-            if program is None:
-                with _where_tracing_works():
-                    program = self._compile_for_more_sizes(args)
-            if len(self._programs) >= _MOST_PROGRAMS:
-                self._programs.clear()
-            self._programs[key] = program
+            with compile_lock:  # As TorchDynamo does: PyTorch traces on one thread at a time.
+                program = self._new_program(args)
+                if len(self._programs) >= _MOST_PROGRAMS:
+                    self._programs.clear()
+                self._programs[key] = program
+        return program
+
+    def _new_program(self, args):
+        program = self._find(args)
+        if program is None:
+            with _where_tracing_works():
+                program = self._compile_for_more_sizes(args)
         return program
 
     def _varies(self):
