@@ -43,5 +43,7 @@ def _with_autograd(graph, examples, options):
     tries = [MOST_TRIES]
     try:
         return _aot.compile_graph(graph, examples, make)
+    except torch._dynamo.exc.RestartAnalysis:  # TorchDynamo's own way to trace in another manner.
+        raise
     except Exception as error:  # What AOT Autograd does not trace.
         return eager(graph, one_line(error))

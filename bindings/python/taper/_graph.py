@@ -1,8 +1,8 @@
 """A graph of torch.compile's: exported, compiled in memory, and run on the tensors as they lie.
 
-Weights are folded into the program. A weight that is changed or replaced is noticed by its identity
-and version: the graph is compiled anew, and when that happens again and again, weights become
-inputs. Sizes that differ between calls become symbols with an upper bound, which doubles when it is
+Weights are folded into the program. A weight that is changed or replaced is noticed by its
+identity, version and address: the graph is compiled anew, and when that happens again and again,
+weights become inputs. Those of inference mode have no versions, so they are inputs. Sizes that differ between calls become symbols with an upper bound, which doubles when it is
 exceeded. A graph with operators that Taper refuses becomes parts, each of which is such a graph; a
 part that fails for a reason that names no operator is halved.
 """
@@ -26,12 +26,9 @@ MOST_TRIES = 24
 
 
 def _is_static(value):
-    """Whether TorchDynamo passes a weight or buffer of the model here."""
-    return isinstance(value, torch.nn.Parameter) or hasattr(value, "_dynamo_static_input_type")
-
-
-def _version(tensor):
-    return None if tensor.is_inference() else tensor._version
+    """Whether TorchDynamo passes a weight or buffer of the model here, whose changes show."""
+    is_weight = isinstance(value, torch.nn.Parameter) or hasattr(value, "_dynamo_static_input_type")
+    return is_weight and not value.is_inference()
 
 
 class _Held(torch.nn.Module):
@@ -76,8 +73,9 @@ class _Program:
                    for i, info in zip(self._kept, self._inputs))
 
     def is_stale(self, args):
-        return any(args[i] is not tensor or _version(tensor) != version
-                   for i, tensor, version in self._held)
+        return any(args[i] is not tensor or tensor._version != version
+                   or tensor.data_ptr() != address
+                   for i, tensor, version, address in self._held)
 
     def __call__(self, args):
         inputs = tuple([args[i] for i in self._kept])
@@ -286,7 +284,7 @@ class Graph:
             return self._by_parts(exported, kept, error)
         method = model["forward"]
         self._check(method, kept)
-        held = [(i, args[i], _version(args[i])) for i in static if i not in kept]
+        held = [(i, args[i], args[i]._version, args[i].data_ptr()) for i in static if i not in kept]
         return _Program(method, kept, held)
 
     def _export(self, args, kept):

@@ -72,6 +72,25 @@ class Compiled(unittest.TestCase):
                     net[4].weight = self.torch.nn.Parameter(net[4].weight * 2)
         self.assertFalse(self.said)
 
+    def test_weights_that_change_without_a_new_version(self):
+        with self.torch.inference_mode():
+            frozen = self.torch.nn.Linear(4, 3)
+        usual, x = self.torch.nn.Linear(4, 3), self.torch.randn(2, 4)
+
+        def double(net):
+            net.weight.mul_(2)
+
+        def replace(net):
+            net.weight.data = self.torch.randn(3, 4)
+
+        for net, change in ((frozen, double), (usual, replace)):
+            fast = self.compiled(net)
+            with self.torch.inference_mode():
+                self.torch.testing.assert_close(fast(x), net(x))
+                change(net)
+                self.torch.testing.assert_close(fast(x), net(x))
+        self.assertFalse(self.said)
+
     def test_buffers_and_inputs_that_are_written(self):
         class Net(self.torch.nn.Module):
             def __init__(self, torch):
