@@ -1,5 +1,6 @@
 // The structures by which DLPack hands tensors from one library to another, as its ABI (version
-// 0.8, which every later one still reads) lays them out.
+// 0.8, which every later one still reads) lays them out; and the table of C functions that version
+// 1.3 adds.
 
 #pragma once
 
@@ -35,5 +36,33 @@ struct DlManagedTensor {
   void* owner;
   void (*release)(DlManagedTensor* self);
 };
+
+struct DlVersion {
+  uint32_t major;
+  uint32_t minor;
+};
+
+// What DlManagedTensor has become since version 1.0.
+struct DlVersionedTensor {
+  DlVersion version;
+  void* owner;
+  void (*release)(DlVersionedTensor* self);
+  uint64_t flags;
+  DlTensor tensor;
+};
+
+// The functions of a library for objects of one Python type, in a capsule of that type. They return
+// 0, or -1 with an exception set, and are called under the interpreter's lock.
+struct DlExchange {
+  DlVersion version;
+  DlExchange* older;
+  void* allocate;
+  void* hand_over;
+  int (*make)(DlVersionedTensor* tensor, void** made);  // Takes the tensor over.
+  int (*look_at)(void* object, DlTensor* view);         // The object keeps its sizes. May be null.
+  void* stream;
+};
+inline constexpr char kDlExchangeAttribute[] = "__dlpack_c_exchange_api__";
+inline constexpr char kDlExchangeCapsule[] = "dlpack_exchange_api";
 
 }  // namespace taper::python

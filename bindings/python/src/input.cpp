@@ -3,15 +3,13 @@
 
 #include "bindings/python/src/input.h"
 
+#include <algorithm>
 #include <cstring>
 
-#include "bindings/python/src/dlpack.h"
+#include "bindings/python/src/torch_library.h"
 
 namespace taper::python {
 namespace {
-
-PyObject* torch_tensor = nullptr;
-PyObject* torch_dtypes = nullptr;
 
 std::string place(size_t index) { return "input " + std::to_string(index); }
 
@@ -88,6 +86,13 @@ bool is_true(PyObject* object, const char* name, bool call) {
   return found && PyObject_IsTrue(found.get()) == 1;
 }
 
+// Whether a method of PyTorch's, taken from its type, returns true for the object.
+bool says(PyObject* method, PyObject* object) {
+  const Ref answer(PyObject_CallFunctionObjArgs(method, object, nullptr));
+  if (!answer) PyErr_Clear();
+  return answer.get() != Py_False;
+}
+
 // Calls visit(i, offset) for each element in row-major order, with its offset by the strides.
 template <typename Visit>
 void for_each_element(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
@@ -118,7 +123,9 @@ std::string InputView::text() const {
 }
 
 bool InputView::open(PyObject* object, size_t index) {
-  const int is_torch = torch_tensor == nullptr ? 0 : PyObject_IsInstance(object, torch_tensor);
+  const TorchLibrary& torch = torch_library();
+  if (torch.exchange != nullptr && open_exchanged(object)) return true;
+  const int is_torch = torch.tensor == nullptr ? 0 : PyObject_IsInstance(object, torch.tensor);
   if (is_torch != 0) return is_torch == 1 && open_torch(object, index);
   if (PyObject_CheckBuffer(object) != 0) return open_buffer(object, index);
   if (PyObject_HasAttrString(object, "__dlpack__") != 0) return open_dlpack(object, index);
@@ -174,6 +181,30 @@ static bool refuse_layout(PyObject* object, size_t index) {
   return false;
 }
 
+// Looks at a tensor of PyTorch's by DLPack's C functions, which takes the least time. Returns false
+// for everything that is special about one: open_torch() knows what to say.
+bool InputView::open_exchanged(PyObject* object) {
+  const TorchLibrary& torch = torch_library();
+  const auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  if (type != torch.tensor && type != torch.parameter) return false;
+  DlTensor tensor;
+  if (torch.exchange->look_at(object, &tensor) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  const int dtype = dtype_of_dlpack(tensor.dtype);
+  if (dtype < 0 || tensor.device.kind != kDlCpu) return false;
+  const auto known = static_cast<ScalarType>(dtype);
+  if (((is_floating(known) || is_complex(known)) && says(torch.is_neg, object)) ||
+      (is_complex(known) && says(torch.is_conj, object))) {
+    return false;
+  }
+  take(tensor, known);
+  Py_INCREF(object);
+  owner_ = Ref(object);
+  return true;
+}
+
 bool InputView::open_torch(PyObject* object, size_t index) {
   if (!is_true(object, "is_cpu", false)) {
     const Ref device(PyObject_GetAttrString(object, "device"));
@@ -186,7 +217,8 @@ bool InputView::open_torch(PyObject* object, size_t index) {
     return false;
   }
   const Ref dtype(PyObject_GetAttrString(object, "dtype"));
-  PyObject* const number = dtype ? PyDict_GetItemWithError(torch_dtypes, dtype.get()) : nullptr;
+  PyObject* const number =
+      dtype ? PyDict_GetItemWithError(torch_library().dtypes, dtype.get()) : nullptr;
   if (number == nullptr) {
     if (PyErr_Occurred() == nullptr) {
       PyErr_Format(error_type, "input %zu: programs have no dtype %S", index, dtype.get());
@@ -222,30 +254,39 @@ bool InputView::open_dlpack(PyObject* object, size_t index) {
     raise(error_type, place(index) + " has no dtype that programs know");
     return false;
   }
-  dtype_ = static_cast<ScalarType>(dtype);
-  data_ = static_cast<uint8_t*>(tensor.data) + tensor.offset;
+  take(tensor, static_cast<ScalarType>(dtype));
   is_read_only_ = true;  // DLPack does not say.
+  return true;
+}
+
+void InputView::take(const DlTensor& tensor, ScalarType dtype) {
+  dtype_ = dtype;
+  data_ = static_cast<uint8_t*>(tensor.data) + tensor.offset;
   sizes_.assign(tensor.sizes, tensor.sizes + tensor.rank);
   strides_.resize(sizes_.size());
   int64_t stride = 1;
   for (size_t d = sizes_.size(); d-- > 0; stride *= sizes_[d]) {
     strides_[d] = tensor.strides == nullptr ? stride : tensor.strides[d];
   }
-  return true;
 }
 
 bool InputView::fit(const TensorInfo& info, size_t index) {
   const bool dynamic = info.shape_dynamism() != ShapeDynamism::kStatic;
-  const std::vector<int64_t> declared(info.sizes().begin(), info.sizes().end());
+  const Span<const int32_t> declared = info.sizes();
   bool fits = dtype_ == info.scalar_type() && sizes_.size() == declared.size();
   for (size_t d = 0; fits && d < sizes_.size(); ++d) {
     fits = sizes_[d] == declared[d] || (dynamic && sizes_[d] < declared[d]);
   }
   if (!fits) {
     const std::string dtype = to_string(info.scalar_type());
-    raise(error_type, place(index) + ": expected " + dtype + " " + sizes_text(declared) +
+    raise(error_type, place(index) + ": expected " + dtype + " " +
+                          sizes_text({declared.begin(), declared.end()}) +
                           (dynamic ? " at most" : "") + ", given " + text() +
                           (dtype_ == info.scalar_type() ? "" : "; convert it to " + dtype));
+    return false;
+  }
+  if (data_ == nullptr && std::find(sizes_.begin(), sizes_.end(), 0) == sizes_.end()) {
+    raise(error_type, place(index) + " has no data: there is no memory behind it");
     return false;
   }
   const bool is_aligned =
@@ -302,15 +343,6 @@ void InputView::write_back() const {
   if (copy_ == nullptr || !may_be_written_) return;
   scatter(static_cast<uint8_t*>(original_), copy_.get(), ordered_sizes_, ordered_strides_,
           element_size(dtype_));
-}
-
-void know_torch(PyObject* tensor_type, PyObject* dtypes) {
-  Py_XINCREF(tensor_type);
-  Py_XINCREF(dtypes);
-  Py_XDECREF(torch_tensor);
-  Py_XDECREF(torch_dtypes);
-  torch_tensor = tensor_type;
-  torch_dtypes = dtypes;
 }
 
 bool read_plain(PyObject* object, EValue* to, std::string* text) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/python/src/dlpack.h"
 #include "bindings/python/src/python.h"
 #include "bindings/python/src/tensor.h"
 #include "taper/evalue.h"
@@ -40,9 +41,10 @@ class InputView {
 
  private:
   bool open_buffer(PyObject* object, size_t index);
+  bool open_exchanged(PyObject* object);
   bool open_torch(PyObject* object, size_t index);
   bool open_dlpack(PyObject* object, size_t index);
-  bool set_sizes(PyObject* sizes, PyObject* strides);
+  void take(const DlTensor& tensor, ScalarType dtype);
   bool is_in_order(const TensorInfo& info) const;
   void order(const TensorInfo& info);
   bool copy(const TensorInfo& info);
@@ -62,9 +64,6 @@ class InputView {
   int32_t declared_strides_[kMaxRank] = {};
   Tensor tensor_;
 };
-
-// Tells of PyTorch: its tensor type, and a dict from its dtypes to their numbers. Null forgets it.
-void know_torch(PyObject* tensor_type, PyObject* dtypes);
 
 // Whether the object is None, a bool, int, float or str, which are inputs as they are. `text` keeps
 // the bytes of a str.

@@ -5,11 +5,9 @@
 
 #include "bindings/python/src/model.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -26,6 +24,9 @@
 namespace taper::python {
 namespace {
 
+// How many forks this process stems from; compared with that of a model.
+unsigned long long forks = 0;
+
 // What a model consists of, in the order in which its parts depend on each other.
 struct Loaded {
   explicit Loaded(const tools::BackendOptions& options) : backends(options) {}
@@ -36,7 +37,7 @@ struct Loaded {
   std::vector<KernelTable> kernels;
   Elements bytes;  // The program, unless it is a file.
   std::optional<Module> module;
-  pid_t process = ::getpid();
+  unsigned long long process = forks;
 };
 
 struct ModelObject {
@@ -49,7 +50,7 @@ ModelObject& of(PyObject* self) { return *reinterpret_cast<ModelObject*>(self); 
 // The threads of a model do not exist in a forked process, and nobody can wait for them there: a
 // model that came along is left as it is.
 void let_go(std::shared_ptr<Loaded> loaded) {
-  if (loaded != nullptr && loaded->process != ::getpid()) {
+  if (loaded != nullptr && loaded->process != forks) {
     new std::shared_ptr<Loaded>(std::move(loaded));
     return;
   }
@@ -62,7 +63,7 @@ std::shared_ptr<Loaded> opened(PyObject* self) {
   std::shared_ptr<Loaded> loaded = of(self).loaded;
   if (loaded == nullptr) {
     raise(closed_type, "the model is closed");
-  } else if (loaded->process != ::getpid()) {
+  } else if (loaded->process != forks) {
     raise(error_type,
           "the process was forked after this model was loaded; load it in the new process");
     loaded.reset();
@@ -305,15 +306,16 @@ PyObject* methods(PyObject* self, PyObject*) {
 
 // ---- Running ----
 
-// The inputs of one run. A deque, since views stay where they are.
+// The inputs of one run. Lists, since views stay where they are.
 struct Inputs {
-  std::deque<InputView> views;
-  std::deque<std::string> texts;
+  std::list<InputView> views;
+  std::list<std::string> texts;
   std::vector<EValue> values;
 };
 
 bool read_inputs(const MethodMeta& meta, PyObject* given, Inputs* to) {
   const auto count = static_cast<size_t>(PyTuple_Size(given));
+  to->values.reserve(count);
   if (count != meta.num_inputs()) {
     raise(error_type, "the method takes " + std::to_string(meta.num_inputs()) + " inputs, given " +
                           std::to_string(count));
@@ -406,11 +408,24 @@ std::string run_locked(Module& module, const char* name, const MethodMeta& meta,
   return "";
 }
 
-// run(method, inputs: tuple) -> list of Tensor and plain values
-PyObject* run(PyObject* self, PyObject* args) {
-  const char* name = nullptr;
-  PyObject* given = nullptr;
-  if (PyArg_ParseTuple(args, "sO!", &name, &PyTuple_Type, &given) == 0) return nullptr;
+// An output as an object: what `make` makes of its taper.Tensor, or a plain value.
+PyObject* output_object(OutputHeld* output, PyObject* make) {
+  if (output->elements == nullptr) return plain_object(output->value);
+  Ref made(make_tensor(output->dtype, output->sizes, std::move(output->elements), output->bytes));
+  if (!made || make == Py_None) return made.release();
+  return PyObject_CallFunctionObjArgs(make, made.get(), nullptr);
+}
+
+// run(method, inputs: tuple, make) -> list of plain values and what make(Tensor) gives; with None,
+// Tensors themselves.
+PyObject* run(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  if (count != 3 || PyTuple_Check(args[1]) == 0) {
+    PyErr_SetString(PyExc_TypeError, "expected a name, a tuple, and a function or None");
+    return nullptr;
+  }
+  const char* const name = PyUnicode_AsUTF8AndSize(args[0], nullptr);
+  PyObject* const given = args[1];
+  if (name == nullptr) return nullptr;
   const std::shared_ptr<Loaded> loaded = opened(self);
   if (loaded == nullptr) return nullptr;
   return guarded([&]() -> PyObject* {
@@ -429,11 +444,7 @@ PyObject* run(PyObject* self, PyObject* args) {
     if (!problem.empty()) return raise(error_type, problem);
     Ref list(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
     for (size_t i = 0; list && i < outputs.size(); ++i) {
-      OutputHeld& each = outputs[i];
-      PyObject* const item =
-          each.elements == nullptr
-              ? plain_object(each.value)
-              : make_tensor(each.dtype, each.sizes, std::move(each.elements), each.bytes);
+      PyObject* const item = output_object(&outputs[i], args[2]);
       if (item == nullptr) return nullptr;
       PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), item);
     }
@@ -457,11 +468,20 @@ PyObject* reset(PyObject* self, PyObject*) {
 }
 
 PyMethodDef model_methods[] = {
-    {"methods", methods, METH_NOARGS, nullptr}, {"describe", describe, METH_VARARGS, nullptr},
-    {"run", run, METH_VARARGS, nullptr},        {"reset", reset, METH_NOARGS, nullptr},
-    {"close", close, METH_NOARGS, nullptr},     {nullptr, nullptr, 0, nullptr}};
+    {"methods", methods, METH_NOARGS, nullptr},
+    {"describe", describe, METH_VARARGS, nullptr},
+    {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)), METH_FASTCALL,
+     nullptr},
+    {"reset", reset, METH_NOARGS, nullptr},
+    {"close", close, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
+
+PyObject* note_fork(PyObject*, PyObject*) {
+  ++forks;
+  Py_RETURN_NONE;
+}
 
 PyObject* make_model_type() {
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(open)},

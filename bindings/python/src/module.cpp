@@ -10,6 +10,7 @@
 #include "bindings/python/src/model.h"
 #include "bindings/python/src/python.h"
 #include "bindings/python/src/tensor.h"
+#include "bindings/python/src/torch_library.h"
 #include "taper/compiler.h"
 #include "tools/commands.h"
 #include "tools/program_runner.h"
@@ -133,14 +134,6 @@ PyObject* run_executor_runner(PyObject*, PyObject* args) {
   return run_main(args, taper_executor_runner);
 }
 
-// know_torch(tensor type, {dtype: number}): how to recognise PyTorch's tensors.
-PyObject* know_torch_types(PyObject*, PyObject* args) {
-  PyObject *type = nullptr, *dtypes = nullptr;
-  if (PyArg_ParseTuple(args, "OO!", &type, &PyDict_Type, &dtypes) == 0) return nullptr;
-  know_torch(type, dtypes);
-  Py_RETURN_NONE;
-}
-
 // Appends a text to a list. Returns false with an exception set.
 bool append(const Ref& list, const char* text) {
   const Ref item(PyUnicode_FromString(text));
@@ -179,7 +172,9 @@ PyObject* operators(PyObject*, PyObject*) {
 PyMethodDef functions[] = {{"compile", compile, METH_VARARGS, nullptr},
                            {"run_taper", run_taper, METH_VARARGS, nullptr},
                            {"run_executor_runner", run_executor_runner, METH_VARARGS, nullptr},
-                           {"know_torch", know_torch_types, METH_VARARGS, nullptr},
+                           {"know_torch", know_torch, METH_VARARGS, nullptr},
+                           {"to_torch", to_torch, METH_O, nullptr},
+                           {"note_fork", note_fork, METH_NOARGS, nullptr},
                            {"backends", backends, METH_NOARGS, nullptr},
                            {"delegates", delegates, METH_NOARGS, nullptr},
                            {"operators", operators, METH_NOARGS, nullptr},

@@ -3,10 +3,13 @@
 
 #include "bindings/python/src/tensor.h"
 
-#include <cstdlib>
+#include <algorithm>
+#include <memory>
 #include <new>
 
 #include "bindings/python/src/dlpack.h"
+#include "bindings/python/src/torch_library.h"
+#include "taper/tensor.h"
 
 namespace taper::python {
 namespace {
@@ -17,8 +20,9 @@ struct TensorObject {
   PyObject base;
   ScalarType dtype;
   uint64_t bytes;
-  std::vector<int64_t> sizes;
-  std::vector<Py_ssize_t> shape, strides;  // For the buffer protocol; strides in bytes.
+  size_t rank;
+  int64_t sizes[kMaxRank];
+  Py_ssize_t shape[kMaxRank], strides[kMaxRank];  // For buffers; strides in bytes.
   Elements elements;
 };
 
@@ -28,11 +32,7 @@ TensorObject& of(PyObject* self) { return *reinterpret_cast<TensorObject*>(self)
 
 void destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  TensorObject& tensor = of(self);
-  tensor.sizes.~vector();
-  tensor.shape.~vector();
-  tensor.strides.~vector();
-  tensor.elements.~shared_ptr();
+  of(self).elements.~shared_ptr();
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
@@ -52,9 +52,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   view->readonly = 0;
   view->itemsize = static_cast<Py_ssize_t>(element_size(tensor.dtype));
   view->format = (flags & PyBUF_FORMAT) != 0 ? const_cast<char*>(format) : nullptr;
-  view->ndim = static_cast<int>(tensor.shape.size());
-  view->shape = (flags & PyBUF_ND) != 0 ? tensor.shape.data() : nullptr;
-  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? tensor.strides.data() : nullptr;
+  view->ndim = static_cast<int>(tensor.rank);
+  view->shape = (flags & PyBUF_ND) != 0 ? tensor.shape : nullptr;
+  view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? tensor.strides : nullptr;
   view->suboffsets = nullptr;
   view->internal = nullptr;
   Py_INCREF(self);
@@ -79,14 +79,25 @@ DlDtype dl_dtype(ScalarType type) {
   }
 }
 
-// A DLPack tensor together with what it points to.
+// A DLPack tensor of either form, together with what it points to.
+template <typename Managed>
 struct Exported {
-  DlManagedTensor managed;
-  std::vector<int64_t> sizes;
+  explicit Exported(const TensorObject& from) : elements(from.elements) {
+    std::copy_n(from.sizes, from.rank, sizes);
+    DlTensor& to = managed.tensor;
+    to.data = from.elements.get();
+    to.device = {kDlCpu, 0};
+    to.rank = static_cast<int32_t>(from.rank);
+    to.dtype = dl_dtype(from.dtype);
+    to.sizes = sizes;
+    managed.owner = this;
+    managed.release = [](Managed* self) { delete static_cast<Exported*>(self->owner); };
+  }
+
+  Managed managed = {};
+  int64_t sizes[kMaxRank];
   Elements elements;
 };
-
-void release_exported(DlManagedTensor* self) { delete static_cast<Exported*>(self->owner); }
 
 // Nobody took the tensor out of the capsule.
 void destroy_capsule(PyObject* capsule) {
@@ -96,20 +107,7 @@ void destroy_capsule(PyObject* capsule) {
 }
 
 PyObject* to_dlpack(PyObject* self, PyObject*, PyObject*) {
-  TensorObject& tensor = of(self);
-  auto exported = std::make_unique<Exported>();
-  exported->sizes = tensor.sizes;
-  exported->elements = tensor.elements;
-  DlTensor& out = exported->managed.tensor;
-  out.data = tensor.elements.get();
-  out.device = {kDlCpu, 0};
-  out.rank = static_cast<int32_t>(tensor.sizes.size());
-  out.dtype = dl_dtype(tensor.dtype);
-  out.sizes = exported->sizes.data();
-  out.strides = nullptr;
-  out.offset = 0;
-  exported->managed.owner = exported.get();
-  exported->managed.release = release_exported;
+  auto exported = std::make_unique<Exported<DlManagedTensor>>(of(self));
   PyObject* const capsule = PyCapsule_New(&exported->managed, "dltensor", destroy_capsule);
   if (capsule != nullptr) static_cast<void>(exported.release());
   return capsule;
@@ -119,8 +117,8 @@ PyObject* dlpack_device(PyObject*, PyObject*) { return Py_BuildValue("(ii)", kDl
 
 PyObject* shape_of(PyObject* self, void*) {
   const TensorObject& tensor = of(self);
-  PyObject* const shape = PyTuple_New(static_cast<Py_ssize_t>(tensor.sizes.size()));
-  for (size_t i = 0; shape != nullptr && i < tensor.sizes.size(); ++i) {
+  PyObject* const shape = PyTuple_New(static_cast<Py_ssize_t>(tensor.rank));
+  for (size_t i = 0; shape != nullptr && i < tensor.rank; ++i) {
     PyTuple_SetItem(shape, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(tensor.sizes[i]));
   }
   return shape;
@@ -230,13 +228,26 @@ PyObject* make_tensor(ScalarType dtype, const std::vector<int64_t>& sizes, Eleme
   TensorObject& tensor = of(self);
   tensor.dtype = dtype;
   tensor.bytes = bytes;
-  new (&tensor.sizes) std::vector<int64_t>(sizes);
-  new (&tensor.shape) std::vector<Py_ssize_t>(sizes.begin(), sizes.end());
-  new (&tensor.strides) std::vector<Py_ssize_t>(sizes.size());
+  tensor.rank = sizes.size();
+  std::copy_n(sizes.begin(), tensor.rank, tensor.sizes);
+  std::copy_n(sizes.begin(), tensor.rank, tensor.shape);
   new (&tensor.elements) Elements(std::move(elements));
   auto stride = static_cast<Py_ssize_t>(element_size(dtype));
-  for (size_t d = sizes.size(); d-- > 0; stride *= tensor.shape[d]) tensor.strides[d] = stride;
+  for (size_t d = tensor.rank; d-- > 0; stride *= tensor.shape[d]) tensor.strides[d] = stride;
   return self;
+}
+
+PyObject* to_torch(PyObject*, PyObject* tensor) {
+  if (Py_TYPE(tensor) != tensor_type) {
+    PyErr_SetString(PyExc_TypeError, "expected a taper.Tensor");
+    return nullptr;
+  }
+  auto exported = std::make_unique<Exported<DlVersionedTensor>>(of(tensor));
+  exported->managed.version = {1, 0};
+  void* made = nullptr;
+  // Whether PyTorch has taken it when it fails is not known; a leak is the lesser evil then.
+  const bool ok = torch_library().exchange->make(&exported.release()->managed, &made) == 0;
+  return ok ? static_cast<PyObject*>(made) : nullptr;
 }
 
 }  // namespace taper::python

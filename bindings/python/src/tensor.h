@@ -24,8 +24,13 @@ Elements allocate_elements(uint64_t bytes);
 PyObject* make_tensor_type();
 
 // A new taper.Tensor; null with an exception set. `bytes` is the size of its elements.
+// REQUIRES: at most kMaxRank sizes.
 PyObject* make_tensor(ScalarType dtype, const std::vector<int64_t>& sizes, Elements elements,
                       uint64_t bytes);
+
+// to_torch(taper.Tensor) -> PyTorch's tensor of the same elements; null with an exception set.
+// REQUIRES: know_torch() has found PyTorch's functions for it.
+PyObject* to_torch(PyObject* module, PyObject* tensor);
 
 // The format of the struct module for a dtype: "f". Null for one that it does not have.
 const char* format_of(ScalarType dtype);

@@ -9,7 +9,6 @@ compile runs in eager mode by parts (_parts.py), and the reason is said once (_r
 
 import torch
 
-from taper import _kinds
 from taper._graph import MOST_TRIES, Graph
 from taper._refusals import eager, needs_autograd, one_line, refusal
 
@@ -27,7 +26,6 @@ def _runner(graph, examples, options):
     reason = refusal(graph, examples)
     if reason is not None:
         return eager(graph, reason)
-    _kinds.kind_of(torch.empty(0))  # The compiled half learns of PyTorch's tensors.
     if not needs_autograd(graph, examples):
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
         symbolic = [node.meta.get("example_value", example)  # The examples have no symbols.
@@ -45,5 +43,7 @@ def _with_autograd(graph, examples, options):
     tries = [MOST_TRIES]
     try:
         return _aot.compile_graph(graph, examples, make)
+    except torch._dynamo.exc.RestartAnalysis:  # TorchDynamo's own way to trace in another manner.
+        raise
     except Exception as error:  # What AOT Autograd does not trace.
         return eager(graph, one_line(error))

@@ -1,8 +1,8 @@
 """A graph of torch.compile's: exported, compiled in memory, and run on the tensors as they lie.
 
-Weights are folded into the program. A weight that is changed or replaced is noticed by its identity
-and version: the graph is compiled anew, and when that happens again and again, weights become
-inputs. Sizes that differ between calls become symbols with an upper bound, which doubles when it is
+Weights are folded into the program. A weight that is changed or replaced is noticed by its
+identity, version and address: the graph is compiled anew, and when that happens again and again,
+weights become inputs. Those of inference mode have no versions, so they are inputs. Sizes that differ between calls become symbols with an upper bound, which doubles when it is
 exceeded. A graph with operators that Taper refuses becomes parts, each of which is such a graph; a
 part that fails for a reason that names no operator is halved.
 """
@@ -10,11 +10,12 @@ part that fails for a reason that names no operator is halved.
 import contextlib
 
 import torch
+from torch._dynamo.convert_frame import compile_lock
 from torch.export import Dim
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils._python_dispatch import _disable_current_modes
 
-from taper import _decompositions, _parts, _taper
+from taper import _decompositions, _kinds, _parts, _taper
 from taper._compile import CompileError, export
 from taper._refusals import Refused, eager, one_line, say
 
@@ -25,12 +26,9 @@ MOST_TRIES = 24
 
 
 def _is_static(value):
-    """Whether TorchDynamo passes a weight or buffer of the model here."""
-    return isinstance(value, torch.nn.Parameter) or hasattr(value, "_dynamo_static_input_type")
-
-
-def _version(tensor):
-    return None if tensor.is_inference() else tensor._version
+    """Whether TorchDynamo passes a weight or buffer of the model here, whose changes show."""
+    is_weight = isinstance(value, torch.nn.Parameter) or hasattr(value, "_dynamo_static_input_type")
+    return is_weight and not value.is_inference()
 
 
 class _Held(torch.nn.Module):
@@ -64,7 +62,7 @@ class _Program:
 
     def __init__(self, method, kept, held):
         self._run, self._name = method._model._native.run, method.name
-        self._model = method._model  # Keeps it open.
+        self._model, self._make = method._model, _kinds.know_torch()
         self._inputs, self._kept, self._held = method.inputs, kept, held
 
     def takes(self, args):
@@ -75,13 +73,13 @@ class _Program:
                    for i, info in zip(self._kept, self._inputs))
 
     def is_stale(self, args):
-        return any(args[i] is not tensor or _version(tensor) != version
-                   for i, tensor, version in self._held)
+        return any(args[i] is not tensor or tensor._version != version
+                   or tensor.data_ptr() != address
+                   for i, tensor, version, address in self._held)
 
     def __call__(self, args):
-        results = self._run(self._name, tuple(args[i] for i in self._kept))
-        make = torch.utils.dlpack.from_dlpack
-        return tuple(make(each) if type(each) is _taper.Tensor else each for each in results)
+        inputs = tuple([args[i] for i in self._kept])
+        return tuple(self._run(self._name, inputs, self._make))
 
 
 class _Nothing:
@@ -229,13 +227,18 @@ class Graph:
             self._programs.clear()
             program = None
         if program is None:
-            program = self._find(args)
-            if program is None:
-                with _where_tracing_works():
-                    program = self._compile_for_more_sizes(args)
-            if len(self._programs) >= _MOST_PROGRAMS:
-                self._programs.clear()
-            self._programs[key] = program
+            with compile_lock:  # As TorchDynamo does: PyTorch traces on one thread at a time.
+                program = self._new_program(args)
+                if len(self._programs) >= _MOST_PROGRAMS:
+                    self._programs.clear()
+                self._programs[key] = program
+        return program
+
+    def _new_program(self, args):
+        program = self._find(args)
+        if program is None:
+            with _where_tracing_works():
+                program = self._compile_for_more_sizes(args)
         return program
 
     def _varies(self):
@@ -281,7 +284,7 @@ class Graph:
             return self._by_parts(exported, kept, error)
         method = model["forward"]
         self._check(method, kept)
-        held = [(i, args[i], _version(args[i])) for i in static if i not in kept]
+        held = [(i, args[i], args[i]._version, args[i].data_ptr()) for i in static if i not in kept]
         return _Program(method, kept, held)
 
     def _export(self, args, kept):

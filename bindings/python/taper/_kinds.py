@@ -11,73 +11,70 @@ from taper import _taper
 DTYPE_NUMBERS = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5,
                  "float32": 6, "float64": 7, "complex32": 8, "complex64": 9, "complex128": 10,
                  "bool": 11, "bfloat16": 15, "uint16": 27, "uint32": 28, "uint64": 29}
-_kind_of_type = {}
+_maker_of_type = {}
 
 
-def kind_of(value):
-    """The kind of a value: a maker of outputs, or None if it is no tensor."""
-    kind = type(value)
-    try:
-        return _kind_of_type[kind]
-    except KeyError:
-        found = _kind_of_type[kind] = _find(kind)
-        return found
+def maker_of(values):
+    """What makes outputs of the kind of the first tensor among the inputs: a function of a
+    taper.Tensor, or None if that is to be returned."""
+    for value in values:
+        kind = type(value)
+        try:
+            make = _maker_of_type[kind]
+        except KeyError:
+            make = _maker_of_type[kind] = _find(kind)
+        if make is _maker_by_dlpack:
+            return make(value)
+        if make is not _no_tensor:
+            return make
+    return _default()
+
+
+def is_torch(value):
+    """Whether it is a tensor of PyTorch's."""
+    return any(base.__module__.partition(".")[0] == "torch" and base.__name__ == "Tensor"
+               for base in type(value).__mro__)
 
 
 def _find(kind):
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         if root == "numpy" and base.__name__ in ("ndarray", "generic"):
-            return to_numpy
+            return _to_numpy
         if root == "torch" and base.__name__ == "Tensor":
-            _know_torch()
-            return to_torch
+            return know_torch()
     if issubclass(kind, _taper.Tensor):
-        return to_itself
+        return None
     if hasattr(kind, "__dlpack__"):
         return _maker_by_dlpack
-    if issubclass(kind, (str, int, float, type(None))):
-        return None
-    return to_itself
+    return _no_tensor if issubclass(kind, (str, int, float, type(None))) else None
 
 
-def _know_torch():
+def know_torch():
+    """Tells the compiled half of PyTorch; returns what makes its tensors of taper.Tensor."""
     torch = sys.modules["torch"]
     dtypes = {getattr(torch, name): number for name, number in DTYPE_NUMBERS.items()
               if hasattr(torch, name)}
-    _taper.know_torch(torch.Tensor, dtypes)
+    is_fast = _taper.know_torch(torch.Tensor, torch.nn.Parameter, dtypes)
+    return _taper.to_torch if is_fast else torch.utils.dlpack.from_dlpack
 
 
-def _maker_by_dlpack(tensor, like):
-    """Makes a tensor of the library of `like`, by the array API or its module's from_dlpack."""
+def _maker_by_dlpack(like):
+    """What makes tensors of the library of `like`: by the array API, or its module's function."""
     if hasattr(like, "__array_namespace__"):
-        return like.__array_namespace__().from_dlpack(tensor)
-    module = sys.modules[type(like).__module__.partition(".")[0]]
-    return module.from_dlpack(tensor) if hasattr(module, "from_dlpack") else tensor
+        return like.__array_namespace__().from_dlpack
+    return getattr(sys.modules[type(like).__module__.partition(".")[0]], "from_dlpack", None)
 
 
-def to_itself(tensor, like):
-    return tensor
-
-
-def to_numpy(tensor, like):
+def _to_numpy(tensor):
     try:
         return sys.modules["numpy"].asarray(tensor)
     except (BufferError, TypeError, ValueError):
         return tensor  # NumPy has no bfloat16.
 
 
-def to_torch(tensor, like):
-    return sys.modules["torch"].utils.dlpack.from_dlpack(tensor)
-
-
-def maker_of(values):
-    """How to make outputs, and a tensor of the kind, from the first tensor among the inputs."""
-    for value in values:
-        maker = kind_of(value)
-        if maker is not None:
-            return maker, value
-    return _default(), None
+def _no_tensor(value):
+    """Stands for values that are no tensors: the next input decides."""
 
 
 def _default():
@@ -85,5 +82,5 @@ def _default():
     try:
         import numpy  # noqa: F401
     except ImportError:
-        return to_itself
-    return to_numpy
+        return None
+    return _to_numpy

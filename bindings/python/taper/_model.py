@@ -5,6 +5,9 @@ import threading
 
 from taper import _kinds, _structure, _taper
 
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_taper.note_fork)
+
 
 class TensorInfo:
     """An input or output as the program declares it.
@@ -84,6 +87,8 @@ class Method:
         self._out = self._fitting(out_text, len(outputs))
         self._is_flat = self._in is None or (
             not self._in[2][1][2] and all(item == _structure.LEAF for item in self._in[2][0][2]))
+        self._count = len(inputs)
+        self._gives_one = self._out == _structure.LEAF or (self._out is None and len(outputs) == 1)
         self._keys = () if self._in is None else self._in[2][1][1]
 
     @staticmethod
@@ -97,14 +102,13 @@ class Method:
     def __call__(self, *args, **kwargs):
         if kwargs or not self._is_flat:
             args = self._flatten(args, kwargs)
-        elif len(args) != len(self.inputs):
+        elif len(args) != self._count:
             raise self._wrong_count(len(args))
-        make, like = _kinds.maker_of(args)
-        outputs = [make(each, like) if type(each) is _taper.Tensor else each
-                   for each in self._model._open().run(self.name, args)]
-        if self._out is not None:
-            return _structure.build(self._out, iter(outputs))
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        native = self._model._native or self._model._open()
+        outputs = native.run(self.name, args, _kinds.maker_of(args))
+        if self._gives_one:
+            return outputs[0]
+        return tuple(outputs) if self._out is None else _structure.build(self._out, iter(outputs))
 
     def _wrong_count(self, given):
         names = ", ".join(info.name for info in self.inputs)
@@ -142,6 +146,7 @@ class Model:
         self._methods = {}
         self._lock = threading.Lock()
         self._names = tuple(native.methods())
+        self._main_method = None
 
     @property
     def methods(self):
@@ -163,14 +168,16 @@ class Model:
 
     def forward(self, *args, **kwargs):
         """Runs the method "forward", or the only one."""
-        return self._main(*args, **kwargs)
+        return (self._main_method or self._main)(*args, **kwargs)
 
     __call__ = forward
 
     @property
     def _main(self):
-        only = len(self._names) == 1 and "forward" not in self._names
-        return self[self._names[0] if only else "forward"]
+        if self._main_method is None:
+            only = len(self._names) == 1 and "forward" not in self._names
+            self._main_method = self[self._names[0] if only else "forward"]
+        return self._main_method
 
     @property
     def inputs(self):

@@ -13,7 +13,7 @@ _KINDS = {**dict.fromkeys("bhilq", "i"), **dict.fromkeys("BHILQ", "u"),
 
 def npy_of(value, place):
     """The bytes of a .npy. Raises TypeError, which begins with `place`, for what is no tensor."""
-    if _kinds.kind_of(value) is _kinds.to_torch:
+    if _kinds.is_torch(value):
         import ctypes
         tensor = value.detach().cpu().resolve_conj().resolve_neg().contiguous()
         description = _DESCRIPTIONS.get(str(tensor.dtype).rpartition(".")[2])

@@ -55,12 +55,21 @@ def refusal(graph, examples):
 
 
 def needs_autograd(graph, examples):
-    """Whether the graph must go through AOT Autograd: gradients are needed, autocast is on, or an
-    output shares memory with an input or another output."""
+    """Whether the graph must go through AOT Autograd: gradients are needed, autocast is on, an
+    output shares memory with an input or another output, or as _is_special() says."""
     if torch.is_grad_enabled() and any(isinstance(each, torch.Tensor) and each.requires_grad
                                        for each in examples):
         return True
-    return torch.is_autocast_enabled("cpu") or _has_aliases(graph)
+    return torch.is_autocast_enabled("cpu") or _is_special(graph) or _has_aliases(graph)
+
+
+def _is_special(graph):
+    """Whether the graph has what torch.export alone does not keep: tensors of its own, which it may
+    write or others may change (those of an optimizer, for example), autocast, or torch.func."""
+    return bool(graph.state_dict()) or any(
+        node.target is torch.amp.autocast_mode._enter_autocast
+        or "functorch" in (getattr(node.target, "__module__", None) or "")
+        for node in graph.graph.nodes)
 
 
 def _has_aliases(graph):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import unittest
 import warnings
 
@@ -69,6 +70,25 @@ class Compiled(unittest.TestCase):
                     net[4].weight.mul_(1.5)
                 else:
                     net[4].weight = self.torch.nn.Parameter(net[4].weight * 2)
+        self.assertFalse(self.said)
+
+    def test_weights_that_change_without_a_new_version(self):
+        with self.torch.inference_mode():
+            frozen = self.torch.nn.Linear(4, 3)
+        usual, x = self.torch.nn.Linear(4, 3), self.torch.randn(2, 4)
+
+        def double(net):
+            net.weight.mul_(2)
+
+        def replace(net):
+            net.weight.data = self.torch.randn(3, 4)
+
+        for net, change in ((frozen, double), (usual, replace)):
+            fast = self.compiled(net)
+            with self.torch.inference_mode():
+                self.torch.testing.assert_close(fast(x), net(x))
+                change(net)
+                self.torch.testing.assert_close(fast(x), net(x))
         self.assertFalse(self.said)
 
     def test_buffers_and_inputs_that_are_written(self):
@@ -173,6 +193,63 @@ class Compiled(unittest.TestCase):
             fast(x, self.torch.ones(2, 3))
         self.assertTrue(self.torch.equal(x, self.torch.full((3, 2), 3.0)))
         self.assertFalse(self.said)
+
+    def test_tensors_of_the_graph_itself(self):
+        start = self.torch.randn(4)
+        ours, theirs = (self.torch.nn.Parameter(start.clone()) for _ in range(2))
+        sgd = [self.torch.optim.SGD([each], 0.1, momentum=0.9) for each in (ours, theirs)]
+        step = self.compiled(sgd[0].step)
+        for _ in range(4):
+            ours.grad = self.torch.randn(4)
+            theirs.grad = ours.grad.clone()
+            step()
+            sgd[1].step()
+            self.torch.testing.assert_close(ours, theirs)
+
+    def test_functions_of_functions(self):
+        def function(x):
+            cubes = self.torch.func.grad(lambda t: (t ** 3).sum())
+            return self.torch.func.vmap(cubes)(x) + x.sin()
+
+        x = self.torch.randn(3, 4)
+        self.torch.testing.assert_close(self.compiled(function)(x), function(x))
+        self.assertFalse(self.said)
+
+    def test_autocast_within(self):
+        linear = self.torch.nn.Linear(8, 4)
+
+        def function(x):
+            with self.torch.autocast("cpu", dtype=self.torch.bfloat16):
+                y = linear(x)
+            return y, y.float() * 2 + x.sum()
+
+        x = self.torch.randn(2, 8)
+        with self.torch.no_grad():
+            self.torch.testing.assert_close(self.compiled(function)(x), function(x), rtol=2e-2,
+                                            atol=2e-2)
+        self.assertFalse(self.said)
+
+    def test_threads_that_compile(self):
+        net, errors = self.torch.nn.Sequential(self.torch.nn.Linear(8, 8), self.torch.nn.GELU()), []
+        weight, bias = net[0].weight, net[0].bias
+        fast = self.compiled(net)
+
+        def work(first):
+            try:
+                with self.torch.no_grad():
+                    for k in range(8):
+                        x = self.torch.randn((first + k) % 4 + 1, 8)
+                        wanted = self.torch.nn.functional.gelu(x @ weight.T + bias)
+                        self.torch.testing.assert_close(fast(x), wanted)
+            except Exception as error:  # Looked at below.
+                errors.append(error)
+
+        threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertFalse(errors)
 
 
 @reference.needs("transformers")

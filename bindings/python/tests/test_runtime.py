@@ -26,7 +26,7 @@ class Runs(unittest.TestCase):
         while os.path.exists(reference.path(f"{case}.out{len(expected)}.npy")):
             expected.append(reference.read_npy(f"{case}.out{len(expected)}.npy"))
         with compiled(model, **options).load() as program:
-            outputs = program["forward"]._model._native.run("forward", tuple(inputs))
+            outputs = program["forward"]._model._native.run("forward", tuple(inputs), None)
         self.assertEqual(len(outputs), len(expected))
         for given, wanted in zip(outputs, expected):
             self.assertEqual(given.shape, tuple(wanted.shape))
@@ -196,7 +196,7 @@ class Outputs(unittest.TestCase):
 
     def test_say_what_they_are(self):
         with compiled("add").load() as model:
-            native = model._native.run("forward", tuple(inputs_of("add", 2)))[0]
+            native = model._native.run("forward", tuple(inputs_of("add", 2)), None)[0]
         self.assertIsInstance(native, taper.Tensor)
         self.assertEqual(native.dtype, "float32")
         self.assertEqual(native.nbytes, 24)
@@ -215,7 +215,7 @@ class Threads(unittest.TestCase):
         with compiled("bert_mini").load(threads=2) as model:
             def work():
                 for _ in range(5):
-                    given = model["forward"]._model._native.run("forward", tuple(inputs))[0]
+                    given = model["forward"]._model._native.run("forward", tuple(inputs), None)[0]
                     errors.append(reference.largest_difference(given, wanted))
             threads = [threading.Thread(target=work) for _ in range(4)]
             for thread in threads:

@@ -141,6 +141,19 @@ class Torch(unittest.TestCase):
                 with self.assertRaisesRegex(taper.Error, text):
                     model.forward(bad)
 
+    def test_lazy_views_and_lost_memory(self):
+        z = self.torch.randn(2, 3, 6, 6, dtype=self.torch.complex64)
+        negative = z.conj().imag
+        self.assertTrue(negative.is_neg())
+        lost = self.x.clone()
+        lost.untyped_storage().resize_(0)
+        with self.exported(self.net, self.x).load() as model, self.torch.no_grad():
+            for bad, text in ((negative, "call .resolve_conj"), (lost, "has no data")):
+                with self.assertRaisesRegex(taper.Error, text):
+                    model.forward(bad)
+            given = model.forward(self.torch.nn.Parameter(z.real))
+            self.torch.testing.assert_close(given, self.net(z.real))
+
     def test_dynamic_sizes(self):
         batch = self.torch.export.Dim("batch", min=1, max=8)
         program = self.exported(self.net, self.x, dynamic_shapes=({0: batch},))
@@ -163,7 +176,7 @@ class Torch(unittest.TestCase):
                 return self.tensor.__dlpack__()
 
         with self.exported(self.net, self.x).load() as model, self.torch.no_grad():
-            native = model._native.run("forward", (Other(self.x),))[0]
+            native = model._native.run("forward", (Other(self.x),), None)[0]
             self.torch.testing.assert_close(self.torch.from_dlpack(native), self.net(self.x))
 
     def test_problems_name_the_line(self):
