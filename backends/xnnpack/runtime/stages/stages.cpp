@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
 #include "backends/xnnpack/runtime/payload/value_reader.h"
@@ -23,6 +24,8 @@ constexpr size_t kMostParts = 512;
 constexpr size_t kMostBuffers = 512;
 // The same for graphs with reshapes that XNNPACK does not support, which have to be parts.
 constexpr size_t kMostPartsAtAll = 2048;
+// A slice of fewer elements is copied in less time than another stage takes.
+constexpr uint64_t kLeastSlice = 8192;
 
 Status no_memory() {
   return Status(Error::kDelegateMemoryAllocationFailed,
@@ -42,10 +45,11 @@ bool is_always_part(const XnnNode& node) {
   return is_open_reshape(node) || node.content_type == wire::NodeContent::ByteTable;
 }
 
-// The part of such a node.
+// The part of such a node, or of another reshape or slice.
 OwnPart part_of(const XnnNode& node) {
   OwnPart part;
-  part.kind = is_open_reshape(node) ? OwnPart::Kind::kMove : OwnPart::Kind::kTable;
+  const bool is_table = node.content_type == wire::NodeContent::ByteTable;
+  part.kind = is_table ? OwnPart::Kind::kTable : OwnPart::Kind::kMove;
   part.nodes = 1;
   part.fusion.inputs[0] = node.inputs[0];
   part.fusion.output = node.output;
@@ -83,11 +87,11 @@ Status Stages::build(const Subgraph& graph, uint64_t spare_bytes, const Shared& 
   if (shared.memory != nullptr) memory_ = shared.memory;
   places_ = make_array<void*>(graph.values().size());
   if (places_ == nullptr) return no_memory();
-  TAPER_TRY(cut(false, spare_bytes));
-  TAPER_TRY(find_buffers());
-  if (is_cut_badly(kMostBuffers)) {
-    TAPER_TRY(cut(true, 0));
+  for (const Cut how : {Cut::kAtMoves, Cut::kAtOwnStages, Cut::kWhole}) {
+    TAPER_TRY(cut(how, how == Cut::kWhole ? 0 : spare_bytes));
     TAPER_TRY(find_buffers());
+    if (!is_cut_badly(kMostBuffers)) break;
+    if (how != Cut::kWhole) continue;
     TAPER_XNNPACK_REQUIRE(part_count_ <= 1 || !is_cut_badly(kMostPartsAtAll),
                           "the graph cannot be cut at nodes that have to be stages");
   }
@@ -117,7 +121,56 @@ std::unique_ptr<uint32_t[]> Stages::count_uses() const {
   return uses;
 }
 
-Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
+// Whether the node is a large slice that is not even a copy as a stage, since it is a part of the
+// memory of its input.
+bool Stages::is_free_slice(const XnnNode& node) const {
+  if (!MoveStage::is_range(node, graph_->values())) return false;
+  const XnnValue& from = graph_->values()[node.inputs[0]];
+  const XnnValue& to = graph_->values()[node.output];
+  const bool is_inside = from.data == nullptr && !from.is_input && !from.is_output && !to.is_output;
+  return is_inside && element_count(to.shape) >= kLeastSlice;
+}
+
+// Whether the node is a reshape that is not even a copy as a stage, since nothing else reads its
+// input: its result has the same memory.
+bool Stages::is_free_move(const XnnNode& node, Span<const uint32_t> uses) const {
+  if (node.content_type != wire::NodeContent::Reshape || uses[node.inputs[0]] != 1) return false;
+  const XnnValue& from = graph_->values()[node.inputs[0]];
+  const XnnValue& to = graph_->values()[node.output];
+  return from.data == nullptr && !to.is_output && from.nonbatch_dims == 0 && to.nonbatch_dims == 0;
+}
+
+Status Stages::split_moves(Span<const uint32_t> uses) {
+  const Span<const XnnNode> nodes = graph_->nodes();
+  auto parts = make_array<Part>(std::min(kMostPartsAtAll, nodes.size()));
+  if (parts == nullptr) return no_memory();
+  size_t count = 0;
+  const auto add_moves = [&](size_t n, size_t end) {
+    for (; n < end; ++n) {
+      if (nodes[n].is_needed) parts[count++] = {n, n + 1, part_of(nodes[n])};
+    }
+  };
+  const auto is_move = [&](size_t n) {
+    return !nodes[n].is_needed || is_free_move(nodes[n], uses);
+  };
+  for (size_t p = 0; p < part_count_; ++p) {
+    const Part& part = parts_[p];
+    size_t begin = part.first, end = part.last;
+    if (part.own.nodes == 0) {
+      while (begin < end && is_move(begin)) ++begin;
+      while (end > begin && is_move(end - 1)) --end;
+    }
+    if (count + (begin - part.first) + (part.last - end) >= kMostParts) return {};
+    add_moves(part.first, begin);
+    if (begin < end) parts[count++] = {begin, end, part.own};
+    add_moves(end, part.last);
+  }
+  parts_ = std::move(parts);
+  part_count_ = count;
+  return {};
+}
+
+Status Stages::cut(Cut how, uint64_t spare_bytes) {
   parts_ = make_array<Part>(std::min(kMostPartsAtAll, graph_->nodes().size()));
   const auto uses = count_uses();
   if (parts_ == nullptr || uses == nullptr) return no_memory();
@@ -128,9 +181,10 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
     Part part;
     part.first = n;
     part.last = n + 1;
-    if (node.is_needed && is_always_part(node)) {
+    const bool is_part = is_always_part(node) || (how == Cut::kAtMoves && is_free_slice(node));
+    if (node.is_needed && is_part) {
       part.own = part_of(node);
-    } else if (node.is_needed && !is_whole && part_count_ + 2 < kMostParts) {
+    } else if (node.is_needed && how != Cut::kWhole && part_count_ + 2 < kMostParts) {
       part.own = find_own_part(*graph_, {uses.get(), graph_->values().size()}, n, spare_bytes);
       part.last = n + std::max(size_t{1}, part.own.nodes);
     }
@@ -145,7 +199,8 @@ Status Stages::cut(bool is_whole, uint64_t spare_bytes) {
       parts_[part_count_++] = part;
     }
   }
-  return {};
+  if (how != Cut::kAtMoves) return {};
+  return split_moves({uses.get(), graph_->values().size()});
 }
 
 // Finds the values that one part computes and another reads, and how long they are needed.
@@ -182,20 +237,36 @@ Status Stages::find_buffers() {
   return {};
 }
 
+bool Stages::has_buffer(uint32_t id) const {
+  const XnnValue& value = graph_->values()[id];
+  return value.is_shared && !value.is_input && !value.is_output;
+}
+
+// Lets a slice, or what is made of one, be a part of the memory of another value, which is kept as
+// long as that part is needed.
+bool Stages::become_part(Span<Buffer> uses, const Part& part) const {
+  const uint32_t from = part.own.fusion.inputs[0], to = part.own.fusion.output;
+  if (!has_buffer(from)) return false;
+  const bool is_slice = graph_->nodes()[part.first].content_type == wire::NodeContent::Slice;
+  if (!is_slice && uses[from].base == kNone) return false;
+  Buffer& base = uses[uses[from].base == kNone ? from : uses[from].base];
+  base.last = std::max(base.last, uses[to].last);
+  uses[to].base = base.value;
+  return true;
+}
+
 // Lets a function store its result in the memory of an argument that is not read after it.
 void Stages::write_over(Span<Buffer> uses) {
-  const Span<XnnValue> values = graph_->values();
-  const auto has_buffer = [&](uint32_t id) {
-    return values[id].is_shared && !values[id].is_input && !values[id].is_output;
-  };
   for (size_t p = 0; p < part_count_; ++p) {
     const Fusion& fusion = parts_[p].own.fusion;
     const OwnPart::Kind kind = parts_[p].own.kind;
     const bool may_write = kind == OwnPart::Kind::kFusion || kind == OwnPart::Kind::kImageNorm ||
                            kind == OwnPart::Kind::kMove || kind == OwnPart::Kind::kTable;
     if (!may_write || !has_buffer(fusion.output)) continue;
+    if (kind == OwnPart::Kind::kMove && become_part(uses, parts_[p])) continue;
     for (uint32_t id : fusion.inputs) {
       if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
+      if (uses[id].base != kNone) continue;
       uses[fusion.output].first = uses[id].first;
       uses[id].successor = fusion.output;
       break;
@@ -231,6 +302,13 @@ void Stages::place_values() {
     while (buffer->successor != kNone) buffer = buffer_of(buffer->successor);
     places_[buffers_[b].value] = memory_->begin() + buffer->offset;
   }
+  for (size_t p = 0; p < part_count_; ++p) {  // In order, since parts may have parts.
+    const OwnPart& own = parts_[p].own;
+    if (own.kind != OwnPart::Kind::kMove || !has_buffer(own.fusion.output)) continue;
+    if (buffer_of(own.fusion.output)->base == kNone) continue;
+    const size_t begin = MoveStage::begin_of(graph_->nodes()[parts_[p].first], graph_->values());
+    places_[own.fusion.output] = static_cast<uint8_t*>(places_[own.fusion.inputs[0]]) + begin;
+  }
 }
 
 void Stages::measure_buffers() {
@@ -238,7 +316,8 @@ void Stages::measure_buffers() {
     Buffer& buffer = buffers_[b];
     const XnnValue& value = graph_->values()[buffer.value];
     const uint64_t bytes = stored_bytes(value.type, value.shape) + XNN_EXTRA_BYTES;
-    buffer.bytes = buffer.successor != kNone ? 0 : WorkMemory::aligned(bytes);
+    const bool has_own = buffer.successor == kNone && buffer.base == kNone;
+    buffer.bytes = has_own ? WorkMemory::aligned(bytes) : 0;
   }
   for (size_t p = 0; p < part_count_; ++p) {
     buffers_[buffer_count_ + p].bytes = WorkMemory::aligned(stages_[p]->scratch_bytes());

@@ -43,13 +43,22 @@ class Stages {
     size_t first = 0, last = 0;  // The stages that use it.
     uint64_t bytes = 0, offset = 0;
     uint32_t successor = kNone;  // The value that overwrites this one, and whose memory it has.
+    uint32_t base = kNone;       // The value of which this one is a part.
   };
 
-  // `is_whole` means that the graph is cut only at reshapes with several dynamic sizes.
-  Status cut(bool is_whole, uint64_t spare_bytes);
+  // How finely a graph is cut: also before and after reshapes that cost nothing as stages, only at
+  // our stages, or only at nodes that have to be stages.
+  enum class Cut : uint8_t { kAtMoves, kAtOwnStages, kWhole };
+  Status cut(Cut how, uint64_t spare_bytes);
+  bool is_free_slice(const XnnNode& node) const;
+  // Makes parts of the reshapes with which XNNPACK's parts begin and end.
+  Status split_moves(Span<const uint32_t> uses);
+  bool is_free_move(const XnnNode& node, Span<const uint32_t> uses) const;
   std::unique_ptr<uint32_t[]> count_uses() const;
   Status find_buffers();
   void write_over(Span<Buffer> uses);
+  bool has_buffer(uint32_t value) const;
+  bool become_part(Span<Buffer> uses, const Part& part) const;
   const Buffer* buffer_of(uint32_t value) const;
   bool is_cut_badly(size_t most_buffers) const;
   void measure_buffers();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "backends/xnnpack/runtime/payload/payload_for_test.h"
@@ -156,6 +157,88 @@ TEST(Stages, WithoutRoomForFasterConvolutionsThereIsTheUsualWay) {
   Loaded loaded(block.p.finish(), options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   expect_right(loaded, block, 14, 14, 0);
+}
+
+// Slices of a = -x, whose elements follow one another, and what is made of them:
+// sum = swish(a[1]) * a[0] + a[1], last = -a[2], part = -(a[1] without its first 10 rows).
+struct Slices {
+  static constexpr uint32_t kRows = 40, kColumns = 300;
+
+  PayloadBuilder p;
+  uint32_t x = p.input({3, kRows, kColumns});
+  uint32_t sum = p.output({1, kRows, kColumns}), last = p.output({kRows, kColumns});
+  uint32_t part = p.output({1, kRows - 10, kColumns});
+
+  // With `rows` of 0 the number of rows may change, and nothing is made of a part of them.
+  explicit Slices(uint32_t rows) {
+    const Sizes one = {1, kRows, kColumns};
+    const uint32_t a = p.inner({3, kRows, kColumns});
+    p.unary(NodeContent::Negate, x, a);
+    uint32_t of[3];
+    for (uint32_t i = 0; i < 3; ++i) of[i] = slice(a, {i, 0, 0}, {1, rows, 0}, one);
+    const uint32_t swish = p.inner(one), product = p.inner(one), flat = p.inner({kRows, kColumns});
+    p.taper_node(NodeContent::Swish, wire::CreateUnary(p.fbb, of[1], swish).Union());
+    p.binary(NodeContent::Multiply, swish, of[0], product);
+    p.binary(NodeContent::Add, product, of[1], sum);
+    p.reshaped(of[2], {0, kColumns}, flat);
+    p.unary(NodeContent::Negate, flat, last);
+    const uint32_t rest =
+        rows == 0 ? of[1] : slice(of[1], {0, 10, 0}, {1, rows - 10, 0}, {1, kRows - 10, kColumns});
+    p.unary(NodeContent::Negate, rest, part);
+  }
+
+  uint32_t slice(uint32_t from, const Sizes& offsets, const Sizes& sizes, const Sizes& result) {
+    const uint32_t to = p.inner(result);
+    p.nodes.push_back({NodeContent::Slice,
+                       wire::CreateSliceDirect(p.fbb, 3, &offsets, &sizes, from, to).Union()});
+    return to;
+  }
+};
+
+void expect_slices(Loaded& loaded, uint32_t rows, uint32_t first_of_part) {
+  const size_t count = size_t{rows} * Slices::kColumns, skipped = first_of_part * Slices::kColumns;
+  const auto height = static_cast<int32_t>(rows), width = static_cast<int32_t>(Slices::kColumns);
+  const Floats data = random_floats(3 * count, 7);
+  const size_t capacity = size_t{Slices::kRows} * Slices::kColumns;
+  HeldFloats x({3, height, width}, data, 3 * capacity);
+  HeldFloats sum({1, height, width}, Floats(count), capacity);
+  HeldFloats last({height, width}, Floats(count), capacity);
+  HeldFloats part({1, height - static_cast<int32_t>(first_of_part), width}, Floats(count - skipped),
+                  capacity);
+  for (int run = 0; run < 2; ++run) {
+    const Status status = loaded.run({&x.value, &sum.value, &last.value, &part.value});
+    ASSERT_TRUE(status.ok()) << status.message();
+    const Floats sums = sum.result(), lasts = last.result(), parts = part.result();
+    ASSERT_EQ(sums.size(), count);
+    for (size_t i = 0; i < count; ++i) {
+      const double a0 = -static_cast<double>(data[i]), a1 = -static_cast<double>(data[count + i]);
+      ASSERT_NEAR(sums[i], a1 / (1 + std::exp(-a1)) * a0 + a1, 1e-6) << i;
+      ASSERT_EQ(lasts[i], data[2 * count + i]) << i;
+    }
+    ASSERT_EQ(parts.size(), count - skipped);
+    for (size_t i = 0; i < parts.size(); ++i) ASSERT_EQ(parts[i], data[count + skipped + i]) << i;
+  }
+}
+
+TEST(Stages, SlicesArePartsOfTheMemoryOfTheirInput) {
+  Slices slices(Slices::kRows);
+  const std::vector<uint8_t> payload = slices.p.finish();
+  for (const uint32_t threads : {1u, 3u}) {
+    XnnpackOptions options;
+    options.threads = threads;
+    options.wake_seconds = 0;
+    Loaded loaded(payload, options);
+    ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+    expect_slices(loaded, Slices::kRows, 10);
+  }
+}
+
+TEST(Stages, SlicesBeginWhereTheSizesSay) {
+  Slices slices(0);
+  slices.p.tensors[slices.part].sizes = {1, Slices::kRows, Slices::kColumns};
+  Loaded loaded(slices.p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  for (const uint32_t rows : {40u, 33u, 1u, 40u}) expect_slices(loaded, rows, 0);
 }
 
 TEST(Stages, TakeNothingFromTheHeapWhileTheyRun) {
