@@ -266,7 +266,12 @@ void Stages::write_over(Span<Buffer> uses) {
     if (kind == OwnPart::Kind::kMove && become_part(uses, parts_[p])) continue;
     for (uint32_t id : fusion.inputs) {
       if (id == kNone || !has_buffer(id) || uses[id].last != p) continue;
-      if (uses[id].base != kNone) continue;
+      // Nor one that is a part of another, or of which it reads a part as well.
+      const bool is_part = uses[id].base != kNone;
+      const bool has_part =
+          std::any_of(std::begin(fusion.inputs), std::end(fusion.inputs),
+                      [&](uint32_t other) { return other != kNone && uses[other].base == id; });
+      if (is_part || has_part) continue;
       uses[fusion.output].first = uses[id].first;
       uses[id].successor = fusion.output;
       break;
