@@ -11,7 +11,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test wheel asan bench bench-peers bench-breadth figures size amalgamation fuzz libfuzzer format lint models clean
+.PHONY: help demo build test wheel asan tsan bench bench-peers bench-breadth figures size amalgamation fuzz libfuzzer format lint models clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -31,6 +31,9 @@ test: ## every test, in release mode, with the backends
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(BUILD) asan
 	@ctest --preset asan
+
+tsan: ## what threads share, under ThreadSanitizer; RUNS=n (1000)
+	@scripts/threads.sh $${RUNS:-1000}
 
 bench: build ## the measured figures: export, load, dispatch, kernels
 	@scripts/bench.sh build/release

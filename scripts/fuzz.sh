@@ -2,6 +2,10 @@
 # Mutates .pte and .pt2 files and runs them through the runtime and the compiler, under sanitizers.
 #
 #   scripts/fuzz.sh build/asan 200000 50000      runs that many mutants of .pte and of .pt2
+#   scripts/fuzz.sh --first 200000 build/asan    runs those from this number on, instead of from 0 on
+#   scripts/fuzz.sh --log build/asan 200000      adds a line for each part to test/fuzz/campaigns.txt:
+#                                                commit, build, mutants, result; the tree must be as
+#                                                it was committed
 #
 # As many mutants as of .pte are read of the files of ExecuTorch's tools (.bpte, .etdp).
 # If the build has Vulkan, ten times as many damaged payloads of it are planned, without a GPU, for the
@@ -10,25 +14,72 @@
 # Mutant N is the same file in every run of one commit, so a run can be repeated; a failure prints
 # the number of its mutant.
 set -eu
-build=${1:?usage: fuzz.sh BUILD [PTE_RUNS [PT2_RUNS]]}
+log=""
+first=0
+while :; do
+  case "${1:-}" in
+    --log) log=yes && shift ;;
+    --first) first=$2 && shift 2 ;;
+    *) break ;;
+  esac
+done
+build=${1:?usage: fuzz.sh [--log] [--first N] BUILD [PTE_RUNS [PT2_RUNS]]}
 pte=${2:-200000}
 pt2=${3:-$((pte / 4))}
 cd "$(dirname "$0")/.."
+campaigns=test/fuzz/campaigns.txt
+if [ -n "$log" ] && [ -n "$(git status --porcelain -- . ":!$campaigns")" ]; then
+  echo "fuzz.sh: --log needs a tree without changes, so that the commit says what ran" >&2
+  exit 2
+fi
 
 vulkan=""
 [ -e "$build/libtaper_vulkan_shaders.a" ] && vulkan=backends_vulkan_planner_test
 cmake --build "$build" --target taper_fuzz taper $vulkan >/dev/null
-"$build"/bin/taper_fuzz --kind pte --runs "$pte"
-"$build"/bin/taper_fuzz --kind pt2 --runs "$pt2"
-"$build"/bin/taper_fuzz --kind bpte --runs "$pte"
-"$build"/bin/taper_fuzz --kind etdp --runs "$pte"
+
+# note PART FIRST RUNS RESULT: a line of the log.
+note() {
+  [ -n "$log" ] || return 0
+  sanitizers=$(sed -n 's/^TAPER_SANITIZE:[A-Z]*=//p' "$build/CMakeCache.txt")
+  printf '%s %s %s %s..%s %s\n' "$(git rev-parse --short=10 HEAD)" \
+    "$(basename "$build"):${sanitizers:-none}" "$1" "$2" $(($2 + $3 - 1)) "$4" >>"$campaigns"
+}
+
+# fuzz PART RUNS ARGUMENTS...: runs taper_fuzz, and notes what it says.
+fuzz() {
+  part=$1
+  runs=$2
+  shift 2
+  if said=$("$build"/bin/taper_fuzz "$@" --first "$first" --runs "$runs"); then
+    echo "$said"
+    note "$part" "$first" "$runs" "$(echo "$said" | sed 's/.* seeds, //')"
+  else
+    note "$part" "$first" "$runs" "stopped by a finding"
+    exit 1
+  fi
+}
+
+fuzz pte "$pte" --kind pte
+fuzz pt2 "$pt2" --kind pt2
+fuzz bpte "$pte" --kind bpte
+fuzz etdp "$pte" --kind etdp
 
 [ -n "$vulkan" ] || exit 0
-TAPER_ROUNDS=$((pte * 10)) "$build/bin/$vulkan" --gtest_filter='DamagedPayloads.*' | grep damaged
+rounds=$((pte * 10))
+if said=$(TAPER_ROUNDS=$rounds "$build/bin/$vulkan" --gtest_filter='DamagedPayloads.*'); then
+  result=$(echo "$said" | grep damaged)
+  echo "$result"
+  note vulkan_plans 0 "$rounds" "${result#*: }, nothing reported"
+else
+  echo "$said"
+  note vulkan_plans 0 "$rounds" "stopped by a finding"
+  exit 1
+fi
 if ls /usr/share/vulkan/icd.d/lvp_icd*.json >/dev/null 2>&1; then
   seeds=""
   for name in encoder sizes image positions; do
     seeds="$seeds --seed test/compat/data/vulkan_$name.pte"
   done
-  TAPER_VULKAN_DEVICE=llvmpipe "$build"/bin/taper_fuzz --kind pte --runs $((pte / 200)) $seeds
+  export TAPER_VULKAN_DEVICE=llvmpipe
+  fuzz pte_on_lavapipe $((pte / 200)) --kind pte $seeds
 fi

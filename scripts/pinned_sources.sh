@@ -65,12 +65,12 @@ END
     fail_without "missing from ${TAPER_DEPS_DIR:-$base}, or with a wrong checksum" "$missing"
 }
 
-# Builds in $work/build, which is configured; $1 is the target. Shows progress on a terminal.
+# Builds in $work/build, which is configured; $1: the targets. Shows progress on a terminal.
 build_sources() {
   if [ -t 2 ]; then
-    cmake --build "$work/build" --target "$1" -j "${JOBS:-$(nproc)}" >&2 || fail "the build failed"
+    cmake --build "$work/build" --target $1 -j "${JOBS:-$(nproc)}" >&2 || fail "the build failed"
   else
-    cmake --build "$work/build" --target "$1" -j "${JOBS:-$(nproc)}" >"$work/log" 2>&1 ||
+    cmake --build "$work/build" --target $1 -j "${JOBS:-$(nproc)}" >"$work/log" 2>&1 ||
       fail "the build failed: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
   fi
 }

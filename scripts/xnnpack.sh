@@ -7,7 +7,8 @@
 #
 # TARGET is the machine that it is built for: this one, aarch64 (Linux, with Debian's cross libraries),
 # android (64-bit ARM, with the NDK's compiler; ANDROID_NDK names its folder), windows (x86-64, with
-# the headers of mingw-w64) or tsan (this one, with ThreadSanitizer, for the preset of that name).
+# the headers of mingw-w64) or tsan (this one, with ThreadSanitizer, for the preset of that name;
+# micro-kernels, which know nothing of threads, are those of the ordinary build).
 #
 # pinned_sources.sh says where the sources come from. backends/xnnpack/library holds Taper's changes;
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
@@ -38,10 +39,17 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 library=$here/../backends/xnnpack/library
 sanitizer=""
+targets=XNNPACK
 compilers="-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14"
 case "$target" in
   "$here_is") "$here"/deps.sh clang ;;
-  tsan) "$here"/deps.sh clang && sanitizer="-fsanitize=thread" ;;
+  tsan)
+    "$0"
+    ordinary=$("$0" where)
+    sanitizer="-fsanitize=thread"
+    targets="XNNPACK pthreadpool"
+    compilers="$compilers -DCMAKE_OPTIMIZE_DEPENDENCIES=ON"  # Without micro-kernels.
+    ;;
   aarch64)
     "$here"/deps.sh clang arm64
     compilers="$compilers -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64"
@@ -91,12 +99,13 @@ CFLAGS=$flags CXXFLAGS=$flags cmake -S "$work/xnnpack" -B "$work/build" -G Ninja
   -DPSIMD_SOURCE_DIR="$work/psimd" -DCPUINFO_BUILD_TOOLS=OFF -DCPUINFO_BUILD_UNIT_TESTS=OFF \
   -DCPUINFO_BUILD_MOCK_TESTS=OFF -DCPUINFO_BUILD_BENCHMARKS=OFF >"$work/log" 2>&1 ||
   fail "cannot configure XNNPACK: $(grep -m 1 -i 'error' "$work/log" || tail -n 1 "$work/log")"
-build_sources XNNPACK
+build_sources "$targets"
 
 out=$work/out
 mkdir -p "$out/include" "$out/lib" "$out/licenses"
 cp "$work/xnnpack/include/xnnpack.h" "$work/pthreadpool/include/pthreadpool.h" \
   "$work/cpuinfo/include/cpuinfo.h" "$out/include/"
+[ "$target" != tsan ] || cp "$ordinary"/lib/*.a "$out/lib/"
 find "$work/build" -name '*.a' -exec cp {} "$out/lib/" \;
 for name in xnnpack pthreadpool cpuinfo fp16 fxdiv psimd; do
   cp "$work/$name/LICENSE" "$out/licenses/$name"

@@ -15,10 +15,10 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TAPER_ASAN 1
+#define TAPER_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TAPER_ASAN 1
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define TAPER_SANITIZED 1
 #endif
 #endif
 
@@ -30,7 +30,7 @@ std::atomic<uint64_t> calls{0};
 }  // namespace
 }  // namespace taper::test
 
-#if defined(TAPER_ASAN)
+#if defined(TAPER_SANITIZED)
 
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
                                                                              size_t),

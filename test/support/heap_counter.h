@@ -1,6 +1,6 @@
 // Counts the heap allocations that this program makes: malloc, calloc, realloc and operator new,
 // including those by C++ containers. Those of libraries that it opens at run time, such as a GPU's
-// driver, are not counted, except under AddressSanitizer.
+// driver, are not counted, except under AddressSanitizer and ThreadSanitizer.
 
 #pragma once
 

@@ -85,6 +85,10 @@ void take_ahead(void* bytes, size_t size) {
 #endif
 }
 
-bool start_library() { return xnn_initialize(&kAllocator) == xnn_status_success; }
+// XNNPACK's own function reads, without a lock, what another call of it may be writing.
+bool start_library() {
+  static const bool started = xnn_initialize(&kAllocator) == xnn_status_success;
+  return started;
+}
 
 }  // namespace taper::xnnpack
