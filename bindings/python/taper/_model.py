@@ -240,9 +240,14 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     if isinstance(backends, str):
         backends = (backends,)
     names = None if backends is None else tuple(backends)
+    for name in names or ():
+        if not isinstance(name, str):
+            raise TypeError(f"backends must be names, not {name!r}")
     in_memory = not isinstance(source, (str, os.PathLike))
+    if in_memory and not hasattr(source, "__len__"):
+        raise TypeError(f"expected the path or the bytes of a .pte, given {type(source).__name__}")
     native = _taper.Model(None if in_memory else os.fspath(source), source if in_memory else None,
                           min(threads or 0, 256), names,
                           None if data_path is None else os.fspath(data_path), portable,
-                          max_memory or 0, _aten_path(aten))
+                          min(max_memory or 0, 2 ** 64 - 1), _aten_path(aten))
     return Model(native, "bytes" if in_memory else os.fspath(source))
