@@ -232,7 +232,7 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     max_memory: refuse a method that needs more bytes than this.
     aten: run what has no kernel by PyTorch's own operators (export with kernels="aten"): the path
         of libtaper_aten.so, or True if it lies in this package's folder. It knows the operators
-        that are registered when it is first asked for.
+        that are registered now; define one anew, and programs that use it must be loaded anew.
     """
     for name, number in (("threads", threads), ("max_memory", max_memory)):
         if number is not None and (not isinstance(number, int) or number < 1):
