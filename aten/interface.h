@@ -20,8 +20,8 @@ struct Kernels {
 };
 
 // Loads libraries that register custom operators, then makes a kernel for every operator that
-// PyTorch's dispatcher knows. Only the first call loads libraries; what it made serves all, and
-// lives as long as the process. Returns null, or why there are no kernels.
+// PyTorch's dispatcher knows. A later call adds what was registered since; what is given lives as
+// long as the process. Returns null, or why there are no kernels.
 using KernelsFunction = const char* (*)(uint64_t layout, Span<const char* const> libraries,
                                         Kernels* kernels);
 inline constexpr char kKernelsFunction[] = "taper_aten_kernels";

@@ -14,13 +14,18 @@
 // If a list is among several results, the functional form has one slot: the list of all tensors.
 //
 // A kernel is a function without data, so each operator has a function of its own: one of a pool.
+// The table grows by what is registered later, such as operators that Python defines. An operator
+// that is removed takes its kernels along; programs that hold them get an error.
 
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <regex>
 #include <string>
 #include <unordered_set>
@@ -35,18 +40,22 @@ namespace {
 constexpr size_t kPool = 10240;  // PyTorch 2.13 has 3,400 operators.
 
 struct Operator {
-  c10::OperatorHandle handle;
-  Given given;
+  std::optional<c10::OperatorHandle> handle;
+  Given given = Given::kAll;
+  std::atomic<bool> gone = false;
 };
 
-std::vector<Operator>& pool() {
-  static std::vector<Operator> used;
-  return used;
+std::array<Operator, kPool>& pool() {
+  static std::array<Operator, kPool> operators;
+  return operators;
 }
 
 template <size_t kIndex>
 Status run(KernelContext&, EValue* const* slots) {
-  return call(pool()[kIndex].handle, pool()[kIndex].given, slots);
+  const Operator& used = pool()[kIndex];
+  TAPER_REQUIRE(!used.gone, Error::kNotFound,
+                "PyTorch's operator was removed or defined anew; load the program again");
+  return call(*used.handle, used.given, slots);
 }
 
 template <size_t... kIndex>
@@ -70,26 +79,79 @@ bool is_written(const c10::Argument& argument) {
 
 class Table {
  public:
-  explicit Table(Span<const char* const> libraries) {
-    const std::vector<c10::OperatorName> names = c10::Dispatcher::singleton().getAllOpNames();
-    const std::unordered_set<c10::OperatorName> known(names.begin(), names.end());
+  // Lives as long as the process.
+  static Table& of_process() {
+    static Table& table = *new Table;
+    return table;
+  }
+
+  // What there is now, after these libraries are loaded. What was given before stays valid.
+  Kernels update(Span<const char* const> libraries) {
     for (const char* library : libraries) {
       TORCH_CHECK(dlopen(library, RTLD_NOW | RTLD_LOCAL) != nullptr, dlerror());
     }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    bool grown = sorted_.empty();
     for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+      if (!seen_.insert(name).second) continue;
+      grown = true;
       const auto handle = c10::Dispatcher::singleton().findSchema(name);
       if (!handle || !add(name, *handle)) continue;
-      if (known.count(name) == 0) declarations_ += declaration(handle->schema()) + "\n";
+      if (at_first_.count(name) == 0) declared_ += declaration(handle->schema()) + "\n";
     }
-    for (auto& [name, kernel] : kernels_) {
-      kernel.name = name.c_str();
-      sorted_.push_back(&kernel);
+    if (grown) note_what_there_is();
+    return {{sorted_.back().data(), sorted_.back().size()}, declarations_.back().c_str()};
+  }
+
+  void forget(const c10::OperatorHandle& removed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    seen_.erase(removed.operator_name());
+    for (size_t i = 0; i < used_; ++i) {
+      if (*pool()[i].handle == removed) pool()[i].gone = true;
     }
   }
 
-  Kernels kernels() const { return {{sorted_.data(), sorted_.size()}, declarations_.c_str()}; }
-
  private:
+  // Tells the table of operators that are removed.
+  struct Listener : c10::OpRegistrationListener {
+    explicit Listener(Table* to) : table(to) {}
+    void onOperatorRegistered(const c10::OperatorHandle&) override {}
+    void onOperatorDeregistered(const c10::OperatorHandle& op) override { table->forget(op); }
+
+    Table* table;
+  };
+
+  // A kernel and the number of its operator in the pool.
+  struct Entry {
+    Kernel kernel;
+    size_t number;
+  };
+
+  Table() {
+    const std::vector<c10::OperatorName> names = c10::Dispatcher::singleton().getAllOpNames();
+    at_first_.insert(names.begin(), names.end());
+    listening_ =
+        c10::Dispatcher::singleton().addRegistrationListener(std::make_unique<Listener>(this));
+  }
+
+  // Makes a new list of all kernels whose operators have not been removed.
+  void note_what_there_is() {
+    std::vector<const Kernel*>& sorted = sorted_.emplace_back();
+    for (const auto& [name, entry] : kernels_) {
+      if (!pool()[entry->number].gone) sorted.push_back(&entry->kernel);
+    }
+    declarations_.push_back(declared_);
+  }
+
+  // Gives a kernel a name. What has the name keeps it, unless its operator has been removed or
+  // `takes` says otherwise.
+  void name_kernel(const std::string& name, const Entry& entry, bool takes = false) {
+    const auto at = kernels_.try_emplace(name, nullptr).first;
+    if (at->second != nullptr && !takes && !pool()[at->second->number].gone) return;
+    at->second = &entries_.emplace_back(entry);
+    at->second->kernel.name = at->first.c_str();
+  }
+
   struct Shape {
     std::vector<ArgSpec> specs;
     bool writes = false;   // Some argument.
@@ -145,19 +207,21 @@ class Table {
   }
 
   // A kernel of the pool; its arguments and results are those of the shape.
-  Kernel take(const c10::OperatorHandle& handle, Given given, Shape& shape) {
+  Entry take(const c10::OperatorHandle& handle, Given given, Shape& shape) {
     const auto& specs = specs_.emplace_back(std::move(shape.specs));
-    TORCH_CHECK(pool().size() < kPool, "PyTorch has too many operators");
-    const KernelFunction function = kFunctions[pool().size()];
-    pool().push_back({handle, given});
-    return {nullptr, function, specs.data(), static_cast<uint8_t>(specs.size()), kAllDtypes};
+    TORCH_CHECK(used_ < kPool, "PyTorch has too many operators");
+    pool()[used_].handle = handle;
+    pool()[used_].given = given;
+    const KernelFunction function = kFunctions[used_];
+    return {{nullptr, function, specs.data(), static_cast<uint8_t>(specs.size()), kAllDtypes},
+            used_++};
   }
 
-  // Adds the functional form; a name keeps its first kernel.
-  void add_form(const c10::OperatorName& name, const Kernel& kernel, const Shape& shape,
+  // Adds the functional form.
+  void add_form(const c10::OperatorName& name, const Entry& entry, const Shape& shape,
                 const char* suffix = "") {
-    const std::string form = "functional" + std::to_string(kernel.arg_count - shape.fresh);
-    if (!shape.writes) kernels_.emplace(with_overload(name, form + suffix), kernel);
+    const std::string form = "functional" + std::to_string(entry.kernel.arg_count - shape.fresh);
+    if (!shape.writes) name_kernel(with_overload(name, form + suffix), entry);
   }
 
   static bool takes_numbers(const c10::FunctionSchema& schema) {
@@ -171,29 +235,37 @@ class Table {
   bool add(const c10::OperatorName& name, const c10::OperatorHandle& handle) {
     std::optional<Shape> shape = shape_of(handle.schema(), Given::kAll);
     if (!shape) return false;
-    const Kernel kernel = take(handle, Given::kAll, *shape);
+    const Entry entry = take(handle, Given::kAll, *shape);
     if (shape->fresh == 0) {
       const bool plain = name.overload_name.empty();
-      kernels_[name.name + (plain ? "" : "." + name.overload_name)] = kernel;  // Not a made-up one.
+      // A name that PyTorch has itself goes before those that are made up here.
+      name_kernel(name.name + (plain ? "" : "." + name.overload_name), entry, true);
       return true;
     }
     const bool declared = shape->declared;
-    if (declared) kernels_.emplace(with_overload(name, "out"), kernel);
-    add_form(name, kernel, *shape);
+    if (declared) name_kernel(with_overload(name, "out"), entry);
+    add_form(name, entry, *shape);
     if (!shape->writes && takes_numbers(handle.schema())) {
       shape = shape_of(handle.schema(), Given::kNumbersAsTensors);
       add_form(name, take(handle, Given::kNumbersAsTensors, *shape), *shape, "_of_tensors");
     }
     shape = shape_of(handle.schema(), Given::kWithoutDefaults);
-    if (shape->writes || shape->specs.size() == kernel.arg_count) return declared;
+    if (shape->writes || shape->specs.size() == entry.kernel.arg_count) return declared;
     add_form(name, take(handle, Given::kWithoutDefaults, *shape), *shape);
     return declared;
   }
 
+  std::mutex mutex_;
+  c10::RegistrationHandleRAII listening_{[] {}};
+  std::unordered_set<c10::OperatorName> at_first_, seen_;
+  size_t used_ = 0;  // Of the pool.
   std::deque<std::vector<ArgSpec>> specs_;
-  std::map<std::string, Kernel> kernels_;
-  std::vector<const Kernel*> sorted_;
-  std::string declarations_;
+  std::deque<Entry> entries_;
+  std::map<std::string, Entry*> kernels_;
+  std::string declared_;
+  // What update() has given: deques, since those who were given it keep it.
+  std::deque<std::vector<const Kernel*>> sorted_;
+  std::deque<std::string> declarations_;
 };
 
 }  // namespace
@@ -204,8 +276,7 @@ extern "C" [[gnu::visibility("default")]] const char* taper_aten_kernels(
   if (layout != taper::aten::kLayout) return "it was built for another version of Taper";
   static thread_local std::string problem;
   try {
-    static const taper::aten::Table table(libraries);
-    *kernels = table.kernels();
+    *kernels = taper::aten::Table::of_process().update(libraries);
     return nullptr;
   } catch (const c10::Error& error) {
     problem = error.what_without_backtrace();

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kName[] = "libtaper_aten.so";
 
-aten::Kernels open_kernels(const AtenOptions& options) {
+aten::Kernels kernels_of(const AtenOptions& options) {
   const std::string path = options.path.empty() ? system::beside_program(kName) : options.path;
   const system::Library library = system::open_library(path);
   if (library.handle == nullptr) {
@@ -26,12 +26,6 @@ aten::Kernels open_kernels(const AtenOptions& options) {
   aten::Kernels kernels;
   const char* problem = function(aten::kLayout, libraries, &kernels);
   if (problem != nullptr) throw InputError("'" + path + "': " + problem);
-  return kernels;
-}
-
-// What the first call opened.
-const aten::Kernels& kernels_of_process(const AtenOptions& options) {
-  static const aten::Kernels kernels = open_kernels(options);
   return kernels;
 }
 
@@ -53,11 +47,11 @@ AtenOptions aten_options_of(const CommandLine& line) {
 }
 
 KernelTable aten_kernels(const AtenOptions& options) {
-  return options.wanted ? kernels_of_process(options).table : KernelTable();
+  return options.wanted ? kernels_of(options).table : KernelTable();
 }
 
 std::string aten_declarations(const AtenOptions& options) {
-  return options.libraries.empty() ? "" : kernels_of_process(options).declarations;
+  return options.libraries.empty() ? "" : kernels_of(options).declarations;
 }
 
 }  // namespace taper::tools

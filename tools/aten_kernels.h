@@ -21,8 +21,8 @@ struct AtenOptions {
 std::vector<Option> aten_options();
 AtenOptions aten_options_of(const CommandLine& line);
 
-// The table; empty if it is not wanted. It and the libraries stay until the process ends, and what
-// the first call opened serves all. Throws InputError.
+// The table; empty if it is not wanted. It and the libraries stay until the process ends; a later
+// call knows what was registered since. Throws InputError.
 KernelTable aten_kernels(const AtenOptions& options);
 
 // Declarations of the custom operators in the libraries, for the compiler (exir/ops/declare.h).

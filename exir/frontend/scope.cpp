@@ -73,7 +73,7 @@ TensorType read_tensor_type(Json meta, ImportContext& context) {
   if (const std::optional<Json> layout = json_find(meta, "layout")) {
     if (json_int(*layout, "layout") != kStridedLayout) {
       refuse("unsupported-layout", "is a sparse or otherwise special tensor", {},
-             "make it a plain dense tensor before exporting");
+             "make it a plain dense tensor, or compute what needs it within one custom operator");
     }
   }
   Quantities sizes = read_quantities(meta, "sizes", context);

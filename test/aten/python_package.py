@@ -42,3 +42,34 @@ except taper.Error as error:
 got = program.load(aten=sys.argv[2]).forward(x)
 torch.testing.assert_close(tuple(got), Model()(x))
 print("ok   the Python package")
+
+
+def define(factor):
+    @torch.library.custom_op("by_python::scale", mutates_args=())
+    def scale(x: torch.Tensor) -> torch.Tensor:
+        return x * factor
+
+    scale.register_fake(torch.empty_like)
+    return scale
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self, scale):
+        super().__init__()
+        self.scale = scale
+
+    def forward(self, x):
+        return self.scale(x) + 1
+
+
+program = taper.export(torch.export.export(Scaled(define(2.0)), (x,)), kernels="aten")
+model = program.load(aten=sys.argv[2])
+torch.testing.assert_close(model.forward(x), x * 2 + 1)
+define(3.0)
+try:
+    model.forward(x)
+    sys.exit("it calls an operator that was removed")
+except taper.Error as error:
+    assert "defined anew" in str(error), error
+torch.testing.assert_close(program.load(aten=sys.argv[2]).forward(x), x * 3 + 1)
+print("ok   operators that are defined later, and anew")

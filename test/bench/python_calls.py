@@ -1,4 +1,4 @@
-"""What a call from Python costs: microseconds of one whose program adds two tensors of four numbers.
+"""What a call from Python costs: microseconds of one whose program adds two tensors of four floats.
 
     PYTHONPATH=SITE python test/bench/python_calls.py       # the package is in SITE, or installed
 
@@ -38,7 +38,8 @@ def main():
         model = program.load(threads=1)
         execute = taper.profile(program, x, x, runs=2000).median_s * 1e6
         print(f"{title}: execute {execute:.2f}", end="")
-        for kind, tensor in (("NumPy", x.numpy()), ("PyTorch", x), ("buffers", memoryview(x.numpy()))):
+        kinds = {"NumPy": x.numpy(), "PyTorch": x, "buffers": memoryview(x.numpy())}
+        for kind, tensor in kinds.items():
             print(f", {kind} {least(model.forward, tensor, tensor):.2f}", end="")
         print()
     print(f"their own addition: NumPy {least(numpy.add, x.numpy(), x.numpy()):.2f}, "

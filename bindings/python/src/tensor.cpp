@@ -238,15 +238,16 @@ PyObject* make_tensor(ScalarType dtype, const std::vector<int64_t>& sizes, Eleme
 }
 
 PyObject* to_torch(PyObject*, PyObject* tensor) {
-  if (Py_TYPE(tensor) != tensor_type) {
-    PyErr_SetString(PyExc_TypeError, "expected a taper.Tensor");
+  const DlExchange* const exchange = torch_library().exchange;
+  if (Py_TYPE(tensor) != tensor_type || exchange == nullptr) {
+    PyErr_SetString(PyExc_TypeError, "expected a taper.Tensor, and a PyTorch that is known");
     return nullptr;
   }
   auto exported = std::make_unique<Exported<DlVersionedTensor>>(of(tensor));
   exported->managed.version = {1, 0};
   void* made = nullptr;
   // Whether PyTorch has taken it when it fails is not known; a leak is the lesser evil then.
-  const bool ok = torch_library().exchange->make(&exported.release()->managed, &made) == 0;
+  const bool ok = exchange->make(&exported.release()->managed, &made) == 0;
   return ok ? static_cast<PyObject*>(made) : nullptr;
 }
 

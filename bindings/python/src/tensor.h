@@ -28,8 +28,8 @@ PyObject* make_tensor_type();
 PyObject* make_tensor(ScalarType dtype, const std::vector<int64_t>& sizes, Elements elements,
                       uint64_t bytes);
 
-// to_torch(taper.Tensor) -> PyTorch's tensor of the same elements; null with an exception set.
-// REQUIRES: know_torch() has found PyTorch's functions for it.
+// to_torch(taper.Tensor) -> PyTorch's tensor of the same elements; null with an exception set, also
+// where know_torch() has not found PyTorch's functions for it.
 PyObject* to_torch(PyObject* module, PyObject* tensor);
 
 // The format of the struct module for a dtype: "f". Null for one that it does not have.

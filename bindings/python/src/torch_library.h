@@ -1,5 +1,5 @@
-// What is known of PyTorch, to which nothing here is linked: its types, and the C functions by which
-// DLPack looks at its tensors and makes them.
+// What is known of PyTorch, to which nothing here is linked: its types, and the C functions by
+// which DLPack looks at its tensors and makes them.
 
 #pragma once
 

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Iterable, Mapping
 from types import SimpleNamespace, TracebackType
-from typing import Any
+from typing import Any, final
 
 __version__: str
 
 _Bytes = bytes
 _Path = str | os.PathLike[str]
-Source = _Path | bytes | bytearray | memoryview
+_Source = _Path | bytes | bytearray | memoryview
 
 class Error(RuntimeError): ...
 class ClosedError(Error): ...
@@ -17,6 +17,7 @@ class ClosedError(Error): ...
 class CompileError(Error):
     problems: list[dict[str, str]]
 
+@final
 class Tensor:
     @property
     def shape(self) -> tuple[int, ...]: ...
@@ -117,28 +118,28 @@ class Program:
              weights_path: str | os.PathLike[str] | None = None) -> None: ...
     def load(self, **options: Any) -> Model: ...
 
-def load(source: Source, *, threads: int | None = None,
+def load(source: _Source, *, threads: int | None = None,
          backends: str | Iterable[str] | None = None,
          data_path: str | os.PathLike[str] | None = None, portable: bool = False,
          max_memory: int | None = None,
          aten: bool | str | os.PathLike[str] = False) -> Model: ...
 
 # `model` may also be a torch.export.ExportedProgram.
-def export(model: Source | Mapping[str, Any] | Any, *,
+def export(model: _Source | Mapping[str, Any] | Any, *,
            backend: str | Iterable[str] | None = None,
            bounds: Mapping[str, int] | None = None, external_weights: bool = False,
            **options: Any) -> Program: ...
 
 # `model` may also be a torch.export.ExportedProgram.
-def check(model: Source | Quantized | Mapping[str, Any] | Any, **options: Any) -> Check: ...
+def check(model: _Source | Quantized | Mapping[str, Any] | Any, **options: Any) -> Check: ...
 
-def quantize(model: Source | Any, samples: _Path | Mapping[str, Any] | Iterable[Any] | Any = None,
+def quantize(model: _Source | Any, samples: _Path | Mapping[str, Any] | Iterable[Any] | Any = None,
              *, labels: _Path | Any = None, **options: Any) -> Quantized: ...
 
-def profile(program: Source | Program, *args: Any, kwargs: Mapping[str, Any] | None = None,
+def profile(program: _Source | Program, *args: Any, kwargs: Mapping[str, Any] | None = None,
             method: str | None = None, **options: Any) -> Profile: ...
 
-def compare(reference: Source | Program | Quantized | Any | None, program: Source | Program,
+def compare(reference: _Source | Program | Quantized | Any | None, program: _Source | Program,
             *args: Any, kwargs: Mapping[str, Any] | None = None, method: str | None = None,
             expected: Mapping[str, Any] | _Path | None = None,
             **options: Any) -> Comparison: ...

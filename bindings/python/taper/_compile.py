@@ -98,7 +98,12 @@ def _saved(program):
         raise TypeError("expected a torch.export.ExportedProgram, the path or the bytes of a .pt2, "
                         f"what taper.quantize() gave, or a dict of them; given {type(program).__name__}")
     buffer = io.BytesIO()
-    torch.export.save(program, buffer)
+    try:
+        torch.export.save(program, buffer)
+    except Exception as error:  # PyTorch has one for every reason, such as a dtype without words.
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = ": ".join(dict.fromkeys(lines[:1] + lines[-1:])) or type(error).__name__
+        raise CompileError(f"torch.export.save() does not take the program: {reason}") from error
     return buffer.getbuffer()
 
 

@@ -2,9 +2,10 @@
 
 Weights are folded into the program. A weight that is changed or replaced is noticed by its
 identity, version and address: the graph is compiled anew, and when that happens again and again,
-weights become inputs. Those of inference mode have no versions, so they are inputs. Sizes that differ between calls become symbols with an upper bound, which doubles when it is
-exceeded. A graph with operators that Taper refuses becomes parts, each of which is such a graph; a
-part that fails for a reason that names no operator is halved.
+weights become inputs. Those of inference mode have no versions, so they are inputs. Sizes that
+differ between calls become symbols with an upper bound, which doubles when it is exceeded. A graph
+with operators that Taper refuses becomes parts, each of which is such a graph; a part that fails
+for a reason that names no operator is halved.
 """
 
 import contextlib

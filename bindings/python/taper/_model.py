@@ -233,7 +233,7 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     max_memory: refuse a method that needs more bytes than this.
     aten: run what has no kernel by PyTorch's own operators (export with kernels="aten"): the path
         of libtaper_aten.so, or True if it lies in this package's folder. It knows the operators
-        that are registered when it is first asked for.
+        that are registered now; define one anew, and programs that use it must be loaded anew.
     """
     for name, number in (("threads", threads), ("max_memory", max_memory)):
         if number is not None and (not isinstance(number, int) or number < 1):
@@ -241,9 +241,14 @@ def load(source, *, threads=None, backends=None, data_path=None, portable=False,
     if isinstance(backends, str):
         backends = (backends,)
     names = None if backends is None else tuple(backends)
+    for name in names or ():
+        if not isinstance(name, str):
+            raise TypeError(f"backends must be names, not {name!r}")
     in_memory = not isinstance(source, (str, os.PathLike))
+    if in_memory and not hasattr(source, "__len__"):
+        raise TypeError(f"expected the path or the bytes of a .pte, given {type(source).__name__}")
     native = _taper.Model(None if in_memory else os.fspath(source), source if in_memory else None,
                           min(threads or 0, 256), names,
                           None if data_path is None else os.fspath(data_path), portable,
-                          max_memory or 0, _aten_path(aten))
+                          min(max_memory or 0, 2 ** 64 - 1), _aten_path(aten))
     return Model(native, "bytes" if in_memory else os.fspath(source))

@@ -192,6 +192,16 @@ class Torch(unittest.TestCase):
         self.assertIn("test_tensors.py", problem["source"])
         self.assertTrue(problem["id"] and problem["message"])
 
+    def test_what_pytorch_cannot_save(self):
+        torch = self.torch
+
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                return torch.quantize_per_tensor(x, 0.1, 0, torch.quint8).dequantize()
+
+        with self.assertRaisesRegex(taper.CompileError, "quantize_per_tensor.*quint8"):
+            self.exported(Net(), torch.rand(3, 3))
+
 
 if __name__ == "__main__":
     unittest.main()
