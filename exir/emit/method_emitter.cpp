@@ -29,6 +29,7 @@ class MethodEmitter {
     for (const Argument& input : graph_.inputs) inputs.push_back(slot(input, {}));
     emit_steps();
     emit_write_backs();
+    emit_states();
     for (const Argument& output : graph_.outputs) outputs.push_back(slot(output, {}));
     std::vector<int64_t> buffers = {0};
     if (!method_.storages.rows.empty()) {
@@ -433,6 +434,14 @@ class MethodEmitter {
       if (method_.storages.written_back.count(mutation.source) != 0) continue;
       const int32_t target = value_slot(mutation.target);
       call("aten::copy_", {target, value_slot(mutation.source), bool_slot(false), target});
+    }
+  }
+
+  // A state that only elided views read, and whose new value is computed in place, is named by no
+  // instruction. Its slot still says where it lies, what it holds at first and what it is called.
+  void emit_states() {
+    for (const Value* value : graph_.constants) {
+      if (value->role == ValueRole::kState) value_slot(value);
     }
   }
 
