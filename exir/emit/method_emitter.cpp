@@ -431,7 +431,7 @@ class MethodEmitter {
 
   void emit_write_backs() {
     for (const Mutation& mutation : graph_.mutations) {
-      if (method_.storages.written_back.count(mutation.source) != 0) continue;
+      if (method_.storages.written_back.count(mutation.target) != 0) continue;
       const int32_t target = value_slot(mutation.target);
       call("aten::copy_", {target, value_slot(mutation.source), bool_slot(false), target});
     }
