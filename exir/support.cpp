@@ -34,6 +34,7 @@ bool is_control_flow(std::string_view name) {
                               "higher_order::map_impl",
                               "higher_order::wrap_with_set_grad_enabled",
                               "higher_order::wrap_with_autocast",
+                              "higher_order::invoke_subgraph",
                               "higher_order::executorch_call_delegate"};
   return names.count(name) != 0;
 }

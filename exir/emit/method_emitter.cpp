@@ -30,6 +30,7 @@ class MethodEmitter {
     literals_.clear();  // An input that export fixed is one that no instruction reads.
     emit_steps();
     emit_write_backs();
+    emit_states();
     for (const Argument& output : graph_.outputs) outputs.push_back(slot(output, {}));
     std::vector<int64_t> buffers = {0};
     if (!method_.storages.rows.empty()) {
@@ -431,9 +432,17 @@ class MethodEmitter {
 
   void emit_write_backs() {
     for (const Mutation& mutation : graph_.mutations) {
-      if (method_.storages.written_back.count(mutation.source) != 0) continue;
+      if (method_.storages.written_back.count(mutation.target) != 0) continue;
       const int32_t target = value_slot(mutation.target);
       call("aten::copy_", {target, value_slot(mutation.source), bool_slot(false), target});
+    }
+  }
+
+  // A state that only elided views read, and whose new value is computed in place, is named by no
+  // instruction. Its slot still says where it lies, what it holds at first and what it is called.
+  void emit_states() {
+    for (const Value* value : graph_.constants) {
+      if (value->role == ValueRole::kState) value_slot(value);
     }
   }
 

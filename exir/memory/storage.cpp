@@ -252,7 +252,7 @@ class Assigner {
     if (is_in_loop(schedule_, step)) return false;
     if (reads(node, place.storage) && !may_overwrite(node, state, value)) return false;
     written_states_.insert(state);
-    out_.written_back.insert(value);
+    out_.written_back.insert(state);
     join(value, place);
     return true;
   }

@@ -34,7 +34,7 @@ struct Storages {
   std::unordered_map<const Value*, Place> places;
   std::vector<PlanRow> rows;                      // One per storage.
   std::unordered_set<size_t> elided;              // Steps that need no instruction.
-  std::unordered_set<const Value*> written_back;  // Mutation sources that already lie in the state.
+  std::unordered_set<const Value*> written_back;  // States in which their new value already lies.
 };
 
 // The largest sizes that a type can have, and its largest number of bytes. Throws Failure naming a

@@ -66,12 +66,44 @@ class RingBuffer(nn.Module):
         return self.rows.sum(1), self.rows[index]
 
 
+class Leaky(nn.Module):
+    """A hidden state that starts at other numbers than 0 and is read only through views."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("hidden", torch.tensor([1.0, -2.0, 3.0]))
+
+    def forward(self, x):
+        mean = (x + self.hidden.unsqueeze(0)).mean(0)
+        self.hidden.copy_(torch.tanh(mean))
+        return mean
+
+
+class StoredTwice(nn.Module):
+    """Stores one result in two buffers; each call reads both."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("last", torch.tensor([1.0, 2.0, 3.0]))
+        self.register_buffer("peak", torch.zeros(3))
+
+    def forward(self, x):
+        out = x - self.last + 2 * self.peak
+        self.last.copy_(out)
+        self.peak.copy_(out)
+        return out * 3
+
+
 def models(full):
     counts = Case("counter", [(randn(2, 3, seed=s),) for s in (1, 2, 3)])
+    leaks = Case("leaky", [(randn(2, 3, seed=s),) for s in (10, 11)])
+    twice = Case("stored_twice", [(randn(3, seed=s),) for s in (12, 13, 14)])
     rows = Case("ring_buffer", [(randn(1, 3, seed=4 + i), torch.tensor([i])) for i in range(3)])
     return [
         Model("in_place_views", InPlaceViews(), (randn(3, 4, seed=1),)),
         Model("counter", Counter(), counts.steps[0], cases=[counts]),
+        Model("leaky", Leaky(), leaks.steps[0], cases=[leaks]),
+        Model("stored_twice", StoredTwice(), twice.steps[0], cases=[twice]),
         Model("ring_buffer", RingBuffer(), rows.steps[0], cases=[rows]),
         Model("input_mutation", InputMutation(), (randn(2, 3, seed=8), randn(2, 3, seed=9))),
     ]

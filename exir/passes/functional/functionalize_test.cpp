@@ -243,17 +243,40 @@ TEST(Functionalize, SymbolicSizesAreReadFromTheBase) {
 }
 
 TEST(Functionalize, NarrowWithAComputedStart) {
-  EXPECT_EQ(run(R"(  input %x: float32[8]
+  EXPECT_EQ(run(R"(  range u0 = [0, 6]
+  input %x: float32[8]
   input %n: int(u0)
   %v: float32[2] = aten::narrow(%x, 0, %n, 2)
   %w: float32[2] = aten::relu_(%v)
   return)"),
-            R"(  input %x: float32[8]
+            R"(  range u0 = [0, 6]
+  input %x: float32[8]
   input %n: int(u0)
   %v: float32[2] = aten::narrow(%x, 0, %n, 2)
   %relu: float32[2] = aten::relu(%v)
   %add: int(u0 + 2) = python::add(%n, 2)
   %slice_scatter: float32[8] = aten::slice_scatter(%x, %relu, 0, %n, %add, 1)
+  mutate %x = %slice_scatter
+  return
+)");
+}
+
+TEST(Functionalize, NarrowWithASymbolicLength) {
+  EXPECT_EQ(run(R"(  range s0 = [1, 6]
+  input %x: float32[8]
+  input %y: float32[s0]
+  %n: int(s0) = aten::sym_size.int(%y, 0)
+  %v: float32[s0] = aten::narrow(%x, 0, 2, %n)
+  %w: float32[s0] = aten::mul_.Tensor(%v, %y)
+  return)"),
+            R"(  range s0 = [1, 6]
+  input %x: float32[8]
+  input %y: float32[s0]
+  %n: int(s0) = aten::sym_size.int(%y, 0)
+  %v: float32[s0] = aten::narrow(%x, 0, 2, %n)
+  %mul: float32[s0] = aten::mul.Tensor(%v, %y)
+  %add: int(s0 + 2) = python::add(2, %n)
+  %slice_scatter: float32[8] = aten::slice_scatter(%x, %mul, 0, 2, %add, 1)
   mutate %x = %slice_scatter
   return
 )");

@@ -99,12 +99,11 @@ const Argument* find_arg(const Node& node, std::string_view name) {
   return index < 0 ? nullptr : &node.args[static_cast<size_t>(index)];
 }
 
+bool is_dropout(std::string_view name) {
+  return is_any(name, {"dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"});
+}
 bool is_inactive_dropout(const Node& node) {
-  if (!is_any(short_target(*node.schema),
-              {"dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"})) {
-    return false;
-  }
-  return !node.arg("train").to_bool();
+  return is_dropout(short_target(*node.schema)) && !node.arg("train").to_bool();
 }
 
 ViewEffect conversion_effect(const Node& node, const Placement& placement) {
@@ -348,6 +347,20 @@ ViewEffect view_effect(const Node& node, const Placement& placement) {
   return out;
 }
 
+namespace {
+
+Value* emit_number(Rewriter& rewriter, const std::string& name, std::string_view target,
+                   const std::vector<Argument>& args, const Sym& sym) {
+  Node* node = rewriter.emit_node(target, args);
+  Value* value = rewriter.graph().new_value(name, ValueKind::kInt);
+  value->sym = sym;
+  value->producer = node;
+  node->outputs.push_back(value);
+  return value;
+}
+
+}  // namespace
+
 Argument size_arguments(Rewriter& rewriter, const std::vector<Sym>& sizes, Value* source) {
   Argument::List out;
   for (const Sym& size : sizes) {
@@ -358,13 +371,8 @@ Argument size_arguments(Rewriter& rewriter, const std::vector<Sym>& sizes, Value
     const auto& have = source->type.sizes;
     const auto at = std::find(have.begin(), have.end(), size);
     if (at == have.end()) throw Failure("no value holds the size " + size.text());
-    Node* node =
-        rewriter.emit_node("aten::sym_size.int", {source, static_cast<int64_t>(at - have.begin())});
-    Value* value = rewriter.graph().new_value("sym_size", ValueKind::kInt);
-    value->sym = size;
-    value->producer = node;
-    node->outputs.push_back(value);
-    out.push_back(value);
+    const int64_t dim = at - have.begin();
+    out.push_back(emit_number(rewriter, "sym_size", "aten::sym_size.int", {source, dim}, size));
   }
   return out;
 }
@@ -451,28 +459,11 @@ class Inverse {
 
   // True for views that, if they show all elements, show them in the order of the whole.
   static bool keeps_order(std::string_view name) {
-    return is_identity(name) || is_reshape(name) || is_conversion(name) ||
-           is_any(name, {"view",
-                         "view_as",
-                         "_unsafe_view",
-                         "squeeze",
-                         "squeeze.dim",
-                         "dropout",
-                         "feature_dropout",
-                         "alpha_dropout",
-                         "feature_alpha_dropout",
-                         "sum_to_size",
-                         "atleast_1d",
-                         "atleast_2d",
-                         "atleast_3d",
-                         "squeeze.dims",
-                         "unsqueeze",
-                         "slice.Tensor",
-                         "narrow",
-                         "expand",
-                         "expand_as",
-                         "broadcast_to",
-                         "t"});
+    return is_identity(name) || is_reshape(name) || is_conversion(name) || is_dropout(name) ||
+           is_any(name,
+                  {"view", "view_as", "_unsafe_view", "squeeze", "squeeze.dim", "squeeze.dims",
+                   "unsqueeze", "sum_to_size", "atleast_1d", "atleast_2d", "atleast_3d",
+                   "slice.Tensor", "narrow", "expand", "expand_as", "broadcast_to", "t"});
   }
 
   // The inverse of a permutation.
@@ -512,13 +503,19 @@ class Inverse {
       return emit("aten::diagonal_scatter", {whole_, part_, arg(1), arg(2), arg(3)});
     }
     if (!view_.base.is_static()) return nullptr;
-    if (name == "narrow") return slice_back(dim_of(arg(1), rank(), view_.schema), arg(2));
+    if (name == "narrow") {
+      const Argument& start = arg(2);
+      if (start.is_value() && start.value()->sym.range(rewriter_.graph().ranges).min < 0) {
+        return nullptr;  // It may count from the end.
+      }
+      return slice_back(dim_of(arg(1), rank(), view_.schema), start, arg(3));
+    }
     if (is_any(name, {"split.Tensor", "split.sizes", "split_with_sizes", "chunk",
                       "tensor_split.sections", "tensor_split.indices"})) {
       const size_t dim = dim_of(arg(2), rank(), view_.schema);
       int64_t start = 0;
       for (size_t i = 0; i < index_; ++i) start += known_size(view_.types[i], dim);
-      return slice_back(dim, start);
+      return slice_back(dim, start, known_size(view_.types[index_], dim));
     }
     return nullptr;
   }
@@ -565,20 +562,15 @@ class Inverse {
     return type.sizes.at(dim).as_int();
   }
 
-  Value* slice_back(size_t dim, const Argument& start) {
-    const int64_t length = known_size(view_.types[index_], dim);
+  Argument sum(const Argument& a, const Argument& b) {
+    if (a.is_int() && b.is_int()) return a.to_int() + b.to_int();
+    return emit_number(rewriter_, "add", "python::add", {a, b}, *sym_of(a) + *sym_of(b));
+  }
+
+  Value* slice_back(size_t dim, Argument start, const Argument& length) {
     const auto at = static_cast<int64_t>(dim);
-    if (start.is_int()) {
-      int64_t from = start.to_int();
-      if (from < 0) from += known_size(view_.base, dim);
-      return emit("aten::slice_scatter", {whole_, part_, at, from, from + length, 1});
-    }
-    Node* sum = rewriter_.emit_node("python::add", {start, length});
-    Value* end = rewriter_.graph().new_value("add", ValueKind::kInt);
-    end->sym = start.value()->sym + Sym(length);
-    end->producer = sum;
-    sum->outputs.push_back(end);
-    return emit("aten::slice_scatter", {whole_, part_, at, start, end, 1});
+    if (start.is_int() && start.to_int() < 0) start = start.to_int() + known_size(view_.base, dim);
+    return emit("aten::slice_scatter", {whole_, part_, at, start, sum(start, length), 1});
   }
 
   Rewriter& rewriter_;

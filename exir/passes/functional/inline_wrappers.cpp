@@ -81,7 +81,7 @@ std::string_view base_name(std::string_view target) {
 
 bool is_wrapper(const Node& node) {
   return node.is("higher_order::wrap_with_set_grad_enabled") ||
-         node.is("higher_order::wrap_with_autocast");
+         node.is("higher_order::wrap_with_autocast") || node.is("higher_order::invoke_subgraph");
 }
 
 // The autocast region that a node is in: the innermost one counts.
@@ -121,7 +121,7 @@ class Inliner {
     throw Failure(summary, {std::move(out)});
   }
 
-  // The operands follow the body, in one list or one by one.
+  // The operands follow the body, in one list or one by one; invoke_subgraph has a name first.
   void read_arguments() {
     size_t at = 0;
     while (at < wrapper_.args.size() && !wrapper_.args[at].is<std::shared_ptr<Graph>>()) ++at;
@@ -131,6 +131,7 @@ class Inliner {
     std::vector<Argument> operands;
     for (size_t i = at + 1; i < wrapper_.args.size(); ++i) {
       const Argument& arg = wrapper_.args[i];
+      if (arg.is<std::string>()) continue;
       if (arg.is_list()) {
         operands.insert(operands.end(), arg.list().begin(), arg.list().end());
       } else {

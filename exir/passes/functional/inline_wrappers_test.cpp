@@ -33,6 +33,34 @@ TEST(InlineWrappers, MovesABodyIntoTheGraph) {
 )");
 }
 
+TEST(InlineWrappers, InlinesEachCallOfARegion) {
+  EXPECT_EQ(run(R"(graph "g" {
+    input %x: float32[2]
+    input %w: float32[2]
+    %y: float32[2] = higher_order::invoke_subgraph(graph "body" {
+      input %a: float32[2]
+      input %b: float32[2]
+      %c: float32[2] = aten::mul.Tensor(%a, %b)
+      return %c
+    }, "subgraph_0", [%x, %w])
+    %z: float32[2] = higher_order::invoke_subgraph(graph "body" {
+      input %a: float32[2]
+      input %b: float32[2]
+      %c: float32[2] = aten::mul.Tensor(%a, %b)
+      return %c
+    }, "subgraph_0", [%y, %x])
+    return %z
+  })"),
+            R"(graph "g" {
+  input %x: float32[2]
+  input %w: float32[2]
+  %c: float32[2] = aten::mul.Tensor(%x, %w)
+  %c_1: float32[2] = aten::mul.Tensor(%c, %x)
+  return %c_1
+}
+)");
+}
+
 TEST(InlineWrappers, InlinesNestedWrappersAndDisabledAutocast) {
   EXPECT_EQ(run(R"(graph "g" {
     input %x: float32[2]
