@@ -11,7 +11,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test wheel asan tsan bench bench-peers bench-breadth figures size amalgamation fuzz libfuzzer format lint models clean
+.PHONY: help demo build test wheel asan tsan coverage bench bench-peers bench-breadth figures size amalgamation fuzz libfuzzer format lint models clean
 
 help: ## list these commands
 	@grep -hE '^[a-z-]+: .*##' Makefile | sed -E 's/:[^#]*## */\t/' | expand -t 12
@@ -34,6 +34,10 @@ asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 
 tsan: ## what threads share, under ThreadSanitizer; RUNS=n (1000)
 	@scripts/threads.sh $${RUNS:-1000}
+
+coverage: ## which lines of what reads files the tests and fuzzers run; RUNS=n mutants (2000)
+	@scripts/deps.sh backends || echo "make coverage: missing backends are left out" >&2
+	@scripts/coverage.sh $${RUNS:-2000} $(LEAST)
 
 bench: build ## the measured figures: export, load, dispatch, kernels
 	@scripts/bench.sh build/release
