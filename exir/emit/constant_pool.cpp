@@ -28,6 +28,12 @@ uint64_t hash_of(const TensorData& data, size_t step) {
   return hash;
 }
 
+// Equal hashes are followed by a full comparison.
+uint64_t hash_of_samples(const TensorData& data) {
+  constexpr size_t kSamples = 256;
+  return hash_of(data, std::max<size_t>(8, data.bytes / kSamples));
+}
+
 }  // namespace
 
 void NamedPool::add(const std::string& name, const TensorData& data) {
@@ -39,16 +45,19 @@ void NamedPool::add(const std::string& name, const TensorData& data) {
 
 uint64_t content_hash(const TensorData& data) { return hash_of(data, 8); }
 
-uint32_t ConstantPool::add(const TensorData& data) {
-  constexpr size_t kSamples = 256;  // Equal hashes are followed by a full comparison.
-  const uint64_t hash = hash_of(data, std::max<size_t>(8, data.bytes / kSamples));
-  const auto [first, last] = by_sample_.equal_range(hash);
+uint32_t ConstantPool::find(const TensorData& data) const {
+  const auto [first, last] = by_sample_.equal_range(hash_of_samples(data));
   for (auto it = first; it != last; ++it) {
     if (same_bytes(blobs_[it->second - 1], data)) return it->second;
   }
+  return 0;
+}
+
+uint32_t ConstantPool::add(const TensorData& data) {
+  if (const uint32_t known = find(data)) return known;
   blobs_.push_back(data);
   const auto index = static_cast<uint32_t>(blobs_.size());
-  by_sample_.emplace(hash, index);
+  by_sample_.emplace(hash_of_samples(data), index);
   return index;
 }
 

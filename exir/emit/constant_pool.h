@@ -17,6 +17,7 @@ class ConstantPool {
  public:
   // The index of these bytes, from 1; index 0 is reserved by the format.
   uint32_t add(const TensorData& data);
+  uint32_t find(const TensorData& data) const;  // 0 if the bytes are not there.
   bool empty() const { return blobs_.empty(); }
   const std::vector<TensorData>& blobs() const { return blobs_; }
 

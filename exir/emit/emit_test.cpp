@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <set>
 
 #include "exir/emit/program_file.h"
@@ -51,6 +52,32 @@ TEST(Emit, ProgramsOpenInTheRuntime) {
   ASSERT_EQ(program->num_methods(), 2u);
   EXPECT_EQ(program->method_name(0), "encode");
   EXPECT_EQ(program->method_name(1), "forward");
+}
+
+// The table of embeddings is also the weight that a delegate asks for.
+TEST(Emit, DataOfDelegatesThatAreConstantsAreWrittenOnce) {
+  const Planned scaled = plan("forward", kScaled);
+  const TensorData once = own_bytes(std::vector<uint8_t>(4096, 7));
+  scaled.graph->constants[0]->data = once;
+  scaled.graph->constants[0]->type.sizes = {Sym(1024)};
+  const size_t alone = emit_program({&scaled.method}, {}).pte.joined().size();
+  auto delegate = std::make_shared<Delegate>();
+  delegate->id = "Backend";
+  delegate->data = {{"table", once}, {"other", own_bytes(std::vector<uint8_t>(4096, 8))}};
+  scaled.graph->delegates.push_back(delegate);
+  const std::string bytes = emit_program({&scaled.method}, {}).pte.joined();
+  EXPECT_LT(bytes.size(), alone + 4096 + 1024);
+  alignas(16) static uint8_t aligned[1 << 16];
+  std::copy(bytes.begin(), bytes.end(), aligned);
+  BufferDataLoader loader(aligned, bytes.size());
+  const Result<Program> program = Program::open(loader);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  for (const Delegate::Data& data : delegate->data) {
+    const Result<Span<const uint8_t>> read = program->named_data(data.name);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    ASSERT_EQ(read->size(), data.bytes.bytes);
+    EXPECT_EQ(std::memcmp(read->data(), data.bytes.data, read->size()), 0) << data.name;
+  }
 }
 
 TEST(Emit, NumbersStartAsTheirSamples) {

@@ -67,25 +67,34 @@ struct Segments {
   uint64_t bytes = 0;
 };
 
+// Data of delegates that are also constants of kernels, such as a table of embeddings that is the
+// weight of a layer, too, are a segment within that of the constants.
 Segments lay_out_segments(const Pools& pools, const std::vector<NamedText>& texts,
                           flatbuffers::FlatBufferBuilder& builder) {
   Segments out;
   out.constants = pack(pools.constants.blobs());
   out.mutable_data = pack(pools.mutable_data.blobs());
-  const auto add = [&](uint64_t bytes) {
-    const uint64_t at = align(out.bytes, kSegmentAlignment);
+  const auto add_at = [&](uint64_t at, uint64_t bytes) {
     out.table.push_back(wire::CreateDataSegment(builder, at, bytes));
-    out.bytes = at + bytes;
+    out.bytes = std::max(out.bytes, at + bytes);
     return static_cast<uint32_t>(out.table.size()) - 1;
   };
+  const auto add = [&](uint64_t bytes) {
+    return add_at(align(out.bytes, kSegmentAlignment), bytes);
+  };
   for (const auto& payload : pools.payloads) add(payload.size());
+  const uint64_t constants_at = align(out.bytes, kSegmentAlignment);
   if (!pools.constants.empty()) out.constants_index = add(out.constants.bytes);
   if (!pools.mutable_data.empty()) out.mutable_index = add(out.mutable_data.bytes);
-  const auto add_named = [&](const std::string& key, uint64_t bytes) {
-    out.named.push_back(wire::CreateNamedDataDirect(builder, key.c_str(), add(bytes)));
+  const auto add_named = [&](const std::string& key, uint32_t segment) {
+    out.named.push_back(wire::CreateNamedDataDirect(builder, key.c_str(), segment));
   };
-  for (const NamedText& named : texts) add_named(named.key, named.text.size());
-  for (const auto& [key, data] : pools.named.entries()) add_named(key, data.bytes);
+  for (const NamedText& named : texts) add_named(named.key, add(named.text.size()));
+  for (const auto& [key, data] : pools.named.entries()) {
+    const uint32_t known = pools.constants.find(data);
+    add_named(key, known == 0 ? add(data.bytes)
+                              : add_at(constants_at + out.constants.offsets[known], data.bytes));
+  }
   return out;
 }
 
@@ -137,6 +146,7 @@ FilePieces write_pte(const flatbuffers::FlatBufferBuilder& builder, const Segmen
     file.add_owned({named.text.begin(), named.text.end()});
   }
   for (const auto& [key, data] : pools.named.entries()) {
+    if (pools.constants.find(data) != 0) continue;
     file.pad(kSegmentAlignment);
     file.add({data.data, data.bytes});
   }
@@ -149,7 +159,9 @@ uint64_t program_bytes(const Pools& pools, const flatbuffers::FlatBufferBuilder&
   for (const auto& payload : pools.payloads) bytes += payload.size();
   for (const TensorData& blob : pools.constants.blobs()) bytes += blob.bytes;
   for (const TensorData& blob : pools.mutable_data.blobs()) bytes += blob.bytes;
-  for (const auto& [key, data] : pools.named.entries()) bytes += data.bytes;
+  for (const auto& [key, data] : pools.named.entries()) {
+    if (pools.constants.find(data) == 0) bytes += data.bytes;
+  }
   for (const ExternalWeight& weight : pools.external.sorted()) bytes += weight.data.bytes;
   return bytes;
 }

@@ -223,6 +223,25 @@ TEST(FoldConstants, BytesWhoseScalesAreAsManyAreWidenedWhichIsTold) {
   EXPECT_EQ(widened.count(weights), 1u);
 }
 
+// FX graph mode writes scales and zero points as tensors.
+TEST(FoldConstants, BytesWhoseScaleIsATensorStayBytes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 2]
+  constant %w: int8[2, 2] = {-4, 1, 2, 3}
+  constant %s: float64[1] = {0.5}
+  constant %z: int64[] = {1}
+  %f: float32[2, 2] = quantized_decomposed::dequantize_per_tensor.tensor(%w, %s, %z, -128, 127, int8)
+  %y: float32[1, 2] = aten::linear(%x, %f)
+  return %y
+})");
+  fold_constants(*graph);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->scales, nullptr);
+  const TensorData elements = elements_of(*weights);
+  const auto* floats = reinterpret_cast<const float*>(elements.data);
+  EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{-2.5, 0, 0.5, 1}));
+}
+
 // 8-bit floats are float16 in the graph.
 TEST(FoldConstants, HalvesWithScalesAreWidenedWhichIsTold) {
   const auto graph = parse_graph(R"(graph "g" {

@@ -87,15 +87,22 @@ void wrap_around(Scales& scales) {
   scales.zero_points.clear();
 }
 
+// A number, or the only element of a constant.
+std::optional<float> number_of(const Argument& arg) {
+  if (!arg.is_value()) return static_cast<float>(arg.to_double());
+  const Value* value = arg.value();
+  if (!is_plain(value) || !(value->type.numel() == Sym(1))) return std::nullopt;
+  const std::vector<float> numbers = floats_of(*value);
+  return numbers.size() == 1 ? std::optional(numbers[0]) : std::nullopt;
+}
+
 Made dequantised_by_one(const Node& node) {
-  const Argument &scale = node.arg("scale"), &zero_point = node.arg("zero_point");
-  if (scale.is_value() || zero_point.is_value()) return nullptr;
+  const auto scale = number_of(node.arg("scale")), point = number_of(node.arg("zero_point"));
   Made made = bytes_of(node.arg("input").value());
-  if (made == nullptr) return nullptr;
-  made->items = {static_cast<float>(scale.to_double())};
-  const float point = static_cast<float>(zero_point.to_int());
-  if (has_16_bits(node.outputs[0]->type.dtype) && !are_near({point}, made->dtype)) return nullptr;
-  return set_zero_points(*made, {point}) ? made : nullptr;
+  if (made == nullptr || !scale || !point) return nullptr;
+  made->items = {*scale};
+  if (has_16_bits(node.outputs[0]->type.dtype) && !are_near({*point}, made->dtype)) return nullptr;
+  return set_zero_points(*made, {*point}) ? made : nullptr;
 }
 
 // Runs of `span` elements share a scale.
@@ -318,7 +325,10 @@ bool is_cast(const Node& node) {
 
 // A number of the second operand is a constant of one element by now.
 std::shared_ptr<const Scales> made_by(const Node& node) {
-  if (node.is("quantized_decomposed::dequantize_per_tensor")) return dequantised_by_one(node);
+  if (node.is("quantized_decomposed::dequantize_per_tensor") ||
+      node.is("quantized_decomposed::dequantize_per_tensor.tensor")) {
+    return dequantised_by_one(node);
+  }
   if (node.is("quantized_decomposed::dequantize_per_channel")) return dequantised_by_channel(node);
   if (node.is("quantized_decomposed::dequantize_per_channel_group")) {
     return dequantised_by_group(node);
