@@ -236,9 +236,9 @@ typedef struct taper_value {
   double number;     // The value of a double.
 } taper_value;
 
-// Copies an input tensor, or takes a number that the program lets vary; it is used by all runs until
-// it is set again. Such a number that is never set is what it was at the sample inputs. Other inputs
-// that are not tensors were fixed by export and cannot be set.
+// Copies an input tensor, or takes a number that the program lets vary; it is used by all runs
+// until it is set again. Such a number that is never set is what it was at the sample inputs. Other
+// inputs that are not tensors were fixed by export and cannot be set.
 TAPER_API taper_code taper_set_input(taper_model model, const char* method, size_t index,
                                      const taper_value* value, taper_error* error);
 // The same without a copy: the elements must stay where they are, and unchanged, until the input is
