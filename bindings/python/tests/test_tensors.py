@@ -167,6 +167,24 @@ class Torch(unittest.TestCase):
             with self.assertRaises(taper.Error):
                 model.forward(self.torch.randn(9, 3, 6, 6))
 
+    def test_numbers_that_vary_and_numbers_that_export_fixed(self):
+        class Net(self.torch.nn.Module):
+            def forward(self, x, often: int, scale: float):
+                return x.repeat(often, 1) * scale + often
+
+        torch, net, x = self.torch, Net(), self.torch.randn(2, 3)
+        exported = torch.export.export(
+            net, (x, 3, 0.5), dynamic_shapes=(None, torch.export.Dim.DYNAMIC, None))
+        symbol, = exported.range_constraints
+        with taper.export(exported, bounds={str(symbol): 9}).load() as model:
+            self.assertEqual([info.value for info in model.inputs], [None, 3, 0.5])
+            for often in (3, 9, 1):
+                torch.testing.assert_close(model.forward(x, often, 0.5), net(x, often, 0.5))
+            with self.assertRaisesRegex(taper.Error, "upper bound"):
+                model.forward(x, 10, 0.5)
+            with self.assertRaisesRegex(taper.Error, "export fixed"):
+                model.forward(x, 3, 0.75)
+
     def test_dlpack_of_others(self):
         class Other:
             def __init__(self, tensor):
