@@ -105,6 +105,13 @@ std::vector<std::string> CommandLine::list(const std::string& name) const {
   return items;
 }
 
+std::string CommandLine::joined(const std::string& name) const {
+  if (!given(name)) return text(name);
+  std::string joined;
+  for (const std::string& item : list(name)) joined += (joined.empty() ? "" : ",") + item;
+  return joined;
+}
+
 uint64_t CommandLine::integer(const std::string& name, uint64_t low, uint64_t high) const {
   const std::string value = text(name);
   const bool digits = !value.empty() && value.size() < 19 &&

@@ -40,8 +40,9 @@ class CommandLine {
   bool given(const std::string& name) const { return values_.count(name) != 0; }
   // The value given last, or the default.
   std::string text(const std::string& name) const;
-  // All values of all occurrences, each split at commas.
+  // All values of all occurrences, each split at commas; and as one text, "a,b,c", or the default.
   std::vector<std::string> list(const std::string& name) const;
+  std::string joined(const std::string& name) const;
   // The value as a number in [low, high]. Throws UsageError.
   uint64_t integer(const std::string& name, uint64_t low, uint64_t high) const;
   double number(const std::string& name, double low, double high) const;

@@ -30,12 +30,14 @@ TEST(CommandLineTest, DefaultsHoldUntilAValueIsGiven) {
   EXPECT_EQ(none.number("ratio", 0, 1), 0.5);
   EXPECT_FALSE(none.given("flag"));
   EXPECT_TRUE(none.list("names").empty());
+  EXPECT_EQ(none.joined("count"), "3");
   const CommandLine all =
       parsed({"-n", "7", "--ratio=0.25", "a,b.pte", "--names", "x,y", "--names=z", "--flag"});
   EXPECT_EQ(all.integer("count", 0, 10), 7u);
   EXPECT_EQ(all.number("ratio", 0, 1), 0.25);
   EXPECT_TRUE(all.given("flag"));
   EXPECT_EQ(all.list("names"), (std::vector<std::string>{"x", "y", "z"}));
+  EXPECT_EQ(all.joined("names"), "x,y,z");
   EXPECT_EQ(all.file(), "a,b.pte");
 }
 

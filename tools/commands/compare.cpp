@@ -84,7 +84,7 @@ CompareRequest request_of(const CommandLine& line) {
   request.exact = line.given("exact");
   if (line.given("bound")) request.bound = line.number("bound", 0, 1e300);
   request.bisect = line.given("bisect");
-  request.backend = line.text("backend");
+  request.backend = line.joined("backend");
   return request;
 }
 

@@ -42,7 +42,7 @@ CommandLine describe() {
 void read_model(const CommandLine& line, ViewDocument& document) {
   exir::ExportRequest request = model_request(line);
   if (request.methods.size() != 1) throw UsageError("give one model; --model picks one of several");
-  request.lowering.backends = compilers_of(line.text("backend"));
+  request.lowering.backends = compilers_of(line.joined("backend"));
   if (add_compiled_model(std::move(request), document)) return;
   print_note(line.file() + " cannot be compiled; the page shows it as far as it gets, and why");
 }

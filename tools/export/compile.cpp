@@ -141,7 +141,7 @@ CompileOptions compile_options_of(const CommandLine& line, const Methods& in_mem
   if (choice(line, "io", "planned", "application") == "application") {
     request.io = exir::IoMemory::kApplication;
   }
-  request.lowering.backends = compilers_of(line.text("backend"), options.in_half);
+  request.lowering.backends = compilers_of(line.joined("backend"), options.in_half);
   options.full_delegation = line.given("require-full-delegation");
   if (options.full_delegation && request.lowering.backends.empty()) {
     throw UsageError("--require-full-delegation needs --backend");
