@@ -136,7 +136,7 @@ constexpr bool is_size_of(Part part) {
   return !aligned || sizeof(T) == (sizeof(void*) == 4 ? part.on_32_bits : part.on_64_bits);
 }
 
-constexpr Part kState = {152, 248}, kValue = {16, 16}, kTensor = {40, 56}, kChain = {8, 16},
+constexpr Part kState = {144, 248}, kValue = {16, 16}, kTensor = {40, 56}, kChain = {8, 16},
                kInstruction = {16, 24}, kInput = {24, 32}, kOutput = {8, 16}, kDelegate = {8, 16},
                kIntList = {8, 16}, kTensorList = {8, 16};
 static_assert(is_size_of<internal::MethodState>(kState), "not its size here");
