@@ -3,84 +3,21 @@
 #include "exir/passes/simplify/fold_batch_norm.h"
 
 #include <cmath>
-#include <cstring>
 #include <optional>
 #include <unordered_map>
 
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
-#include "kernels_portable/engine/half.h"
+#include "exir/passes/simplify/floating_constants.h"
 
 namespace taper::exir {
 namespace {
 
-using Doubles = std::vector<double>;
-
-double read_element(const uint8_t* at, ScalarType type) {
-  if (type == ScalarType::kFloat) {
-    float value;
-    std::memcpy(&value, at, sizeof(value));
-    return static_cast<double>(value);
-  }
-  if (type == ScalarType::kDouble) {
-    double value;
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  }
-  uint16_t bits;
-  std::memcpy(&bits, at, sizeof(bits));
-  return static_cast<double>(type == ScalarType::kHalf
-                                 ? portable::half_to_float(portable::Half{bits})
-                                 : portable::bfloat16_to_float(portable::BFloat16{bits}));
-}
-
-void write_element(uint8_t* at, ScalarType type, double value) {
-  if (type == ScalarType::kDouble) {
-    std::memcpy(at, &value, sizeof(value));
-    return;
-  }
-  const auto single = static_cast<float>(value);
-  if (type == ScalarType::kFloat) {
-    std::memcpy(at, &single, sizeof(single));
-    return;
-  }
-  const uint16_t bits = type == ScalarType::kHalf ? portable::float_to_half(single).bits
-                                                  : portable::float_to_bfloat16(single).bits;
-  std::memcpy(at, &bits, sizeof(bits));
-}
-
-// The elements of a contiguous floating-point constant; nullopt for any other argument.
-std::optional<Doubles> numbers(const Argument& arg) {
-  if (!arg.is_value()) return std::nullopt;
-  const Value& value = *arg.value();
-  if (value.role != ValueRole::kConstant || !is_floating(value.type.dtype)) return std::nullopt;
-  if (!value.type.is_contiguous()) return std::nullopt;
-  const size_t width = element_size(value.type.dtype);
-  const TensorData data = elements_of(value);
-  Doubles out(data.bytes / width);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = read_element(data.data + i * width, value.type.dtype);
-  }
-  return out;
-}
-
-Value* named(Value* folded, const Value& like) {
-  if (!like.fqn.empty()) folded->fqn = like.fqn + "." + folded->name;
-  return folded;
-}
-
 Value* new_weights(Rewriter& rewriter, const Value& like, TensorType type,
                    std::vector<uint8_t> bytes) {
-  return named(rewriter.graph().new_constant(like.name + "_folded", std::move(type),
-                                             own_bytes(std::move(bytes))),
-               like);
-}
-
-std::vector<uint8_t> to_bytes(const Doubles& data, ScalarType type) {
-  const size_t width = element_size(type);
-  std::vector<uint8_t> bytes(data.size() * width);
-  for (size_t i = 0; i < data.size(); ++i) write_element(&bytes[i * width], type, data[i]);
-  return bytes;
+  return named_after(rewriter.graph().new_constant(like.name + "_folded", std::move(type),
+                                                   own_bytes(std::move(bytes))),
+                     like);
 }
 
 // `count` elements times `factor`, computed in double and rounded once.
@@ -130,24 +67,20 @@ class Folder {
       : layer_(layer), norm_(norm), part_(channels) {}
 
   bool prepare() {
-    const auto all = numbers(norm_.arg("running_mean"));
-    if (!all) return false;
-    if (part_.count == 0) part_ = {0, all->size()};
-    if (!is_foldable_weight()) return false;
+    const std::optional<FixedNorm> norm = read_fixed_norm(norm_);
+    if (!norm) return false;
+    if (part_.count == 0) part_ = {0, norm->mean.size()};
+    if (!is_foldable_weight() || part_.first + part_.count > norm->mean.size()) return false;
     channels_ = part_.count;
-    const auto mean = of_part(norm_.arg("running_mean"), 0);
-    const auto variance = of_part(norm_.arg("running_var"), 1);
-    const auto gain = of_part(norm_.arg("weight"), 1);
-    const auto shift = of_part(norm_.arg("bias"), 0);
     const Argument& own_bias = layer_.arg("bias");
-    const auto bias = own_bias.is_none() ? Doubles(channels_, 0) : numbers(own_bias);
-    if (!mean || !variance || !gain || !shift || !bias || bias->size() != channels_) return false;
-    const double eps = norm_.arg("eps").to_double();
+    const auto bias = own_bias.is_none() ? Doubles(channels_, 0) : read_doubles(own_bias);
+    if (!bias || bias->size() != channels_) return false;
     scale_.resize(channels_);
     bias_.resize(channels_);
     for (size_t c = 0; c < channels_; ++c) {
-      scale_[c] = (*gain)[c] / std::sqrt((*variance)[c] + eps);
-      bias_[c] = ((*bias)[c] - (*mean)[c]) * scale_[c] + (*shift)[c];
+      const size_t at = part_.first + c;
+      scale_[c] = norm->scale[at];
+      bias_[c] = ((*bias)[c] - norm->mean[at]) * scale_[c] + norm->shift[at];
       if (!std::isfinite(scale_[c]) || !std::isfinite(bias_[c])) return false;
     }
     return true;
@@ -159,8 +92,8 @@ class Folder {
     const Argument& bias = layer_.arg("bias");
     std::vector<Argument> args = layer_.args;
     if (const auto scales = scaled_integers(weight)) {
-      args[1] = named(new_constant(rewriter.graph(), weight.name + "_folded", weight.type, scales),
-                      weight);
+      args[1] = named_after(
+          new_constant(rewriter.graph(), weight.name + "_folded", weight.type, scales), weight);
     } else {
       args[1] = new_weights(rewriter, weight, weight.type, scaled_weight(weight));
     }
@@ -176,15 +109,6 @@ class Folder {
   }
 
  private:
-  // The elements of a parameter of the norm that belong to the part.
-  std::optional<Doubles> of_part(const Argument& arg, double otherwise) const {
-    if (arg.is_none()) return Doubles(channels_, otherwise);
-    const auto all = numbers(arg);
-    if (!all || all->size() < part_.first + part_.count) return std::nullopt;
-    const auto begin = all->begin() + static_cast<ptrdiff_t>(part_.first);
-    return Doubles(begin, begin + static_cast<ptrdiff_t>(part_.count));
-  }
-
   // Output channels are the first dimension of a weight; for a transposed convolution they are
   // groups times its second dimension.
   bool is_foldable_weight() {

@@ -3,40 +3,21 @@
 
 #include "exir/passes/simplify/sum_convolutions.h"
 
-#include <cmath>
-#include <cstring>
 #include <optional>
 #include <unordered_map>
 
 #include "exir/ir/rewrite.h"
 #include "exir/passes/simplify/convolution_branch.h"
+#include "exir/passes/simplify/floating_constants.h"
 
 namespace taper::exir {
 namespace {
 
 using Uses = std::unordered_map<const Value*, int>;
-using Doubles = std::vector<double>;
-
-bool are_floats(const Argument& arg) {
-  return is_plain_constant(arg) && arg.value()->type.dtype == ScalarType::kFloat;
-}
-
-Doubles to_doubles(const Value& constant) {
-  std::vector<float> floats(constant.data.bytes / sizeof(float));
-  std::memcpy(floats.data(), constant.data.data, floats.size() * sizeof(float));
-  return Doubles(floats.begin(), floats.end());
-}
-
 Value* new_floats(Graph& graph, const Value& like, TensorType type, const Doubles& numbers) {
-  std::vector<uint8_t> bytes(numbers.size() * sizeof(float));
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const auto number = static_cast<float>(numbers[i]);
-    std::memcpy(&bytes[i * sizeof(float)], &number, sizeof(float));
-  }
   const std::string name = like.name.ends_with("_sum") ? like.name : like.name + "_sum";
-  Value* made = graph.new_constant(name, std::move(type), own_bytes(std::move(bytes)));
-  if (!like.fqn.empty()) made->fqn = like.fqn + "." + made->name;
-  return made;
+  TensorData data = own_bytes(to_bytes(numbers, type.dtype));
+  return named_after(graph.new_constant(name, std::move(type), std::move(data)), like);
 }
 
 // A convolution that no one else reads. Its numbers are read by load(), when it is known to change.
@@ -56,8 +37,8 @@ struct Term {
   }
 
   void load() {
-    weight = to_doubles(*branch.weight);
-    if (branch.bias != nullptr) bias = to_doubles(*branch.bias);
+    weight = read_doubles(branch.node->arg("weight")).value();
+    if (branch.bias != nullptr) bias = read_doubles(branch.node->arg("bias")).value();
   }
 
   void add_to_bias(size_t channel, double number) {
@@ -106,24 +87,12 @@ struct Term {
   bool add_norm(const Node& norm) {
     if (!norm.is("aten::_native_batch_norm_legit_no_training") || !has_middle()) return false;
     if (!norm.arg("input").is_value() || norm.arg("input").value() != input) return false;
-    Doubles numbers[4];
-    const auto channels = static_cast<size_t>(branch.outs);
-    const char* const names[] = {"weight", "bias", "running_mean", "running_var"};
-    for (size_t i = 0; i < 4; ++i) {
-      const Argument& arg = norm.arg(names[i]);
-      if (arg.is_none()) {
-        numbers[i].assign(channels, i == 0 || i == 3 ? 1 : 0);
-      } else if (are_floats(arg)) {
-        numbers[i] = to_doubles(*arg.value());
-      }
-      if (numbers[i].size() != channels) return false;
-    }
+    const std::optional<FixedNorm> fixed = read_fixed_norm(norm);
+    if (!fixed || fixed->mean.size() != static_cast<size_t>(branch.outs)) return false;
     load();
-    const double eps = norm.arg("eps").to_double();
-    for (size_t c = 0; c < channels; ++c) {
-      const double factor = numbers[0][c] / std::sqrt(numbers[3][c] + eps);
-      add_input(c, factor);
-      add_to_bias(c, numbers[1][c] - numbers[2][c] * factor);
+    for (size_t c = 0; c < fixed->mean.size(); ++c) {
+      add_input(c, fixed->scale[c]);
+      add_to_bias(c, fixed->shift[c] - fixed->mean[c] * fixed->scale[c]);
     }
     return true;
   }
