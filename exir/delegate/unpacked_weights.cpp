@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace taper::exir {
 namespace {
 
 constexpr size_t kSmall = size_t{1} << 10;
 
-std::array<size_t, 256> sorted_counts(const TensorData& data) {
-  std::array<size_t, 256> counts{};
+// How often each byte occurs, the rarest first. The sum is the number of bytes.
+using Counts = std::array<size_t, 256>;
+
+Counts sorted_counts(const TensorData& data) {
+  Counts counts{};
   for (size_t i = 0; i < data.bytes; ++i) ++counts[data.data[i]];
   std::sort(counts.begin(), counts.end());
   return counts;
@@ -37,13 +41,15 @@ std::vector<std::string> stored_in_bytes(const std::vector<FewBits>& weights,
   for (const auto& delegate : compiled.delegates) {
     for (const Delegate::Data& data : delegate->data) stored.push_back(&data.bytes);
   }
+  std::set<uint64_t> sizes;
+  for (const FewBits& weight : weights) sizes.insert(weight.integers.bytes);
+  std::set<Counts> found;
+  for (const TensorData* data : stored) {
+    if (data->data != nullptr && sizes.count(data->bytes) != 0) found.insert(sorted_counts(*data));
+  }
   std::vector<std::string> names;
   for (const FewBits& weight : weights) {
-    const bool is_there = std::any_of(stored.begin(), stored.end(), [&](const TensorData* data) {
-      return data->data != nullptr && data->bytes == weight.integers.bytes &&
-             sorted_counts(*data) == sorted_counts(weight.integers);
-    });
-    if (is_there) names.push_back(weight.name);
+    if (found.count(sorted_counts(weight.integers)) != 0) names.push_back(weight.name);
   }
   return names;
 }
