@@ -111,12 +111,8 @@ void describe_inputs_and_outputs(MethodState& state) {
     const wire::Tensor* wire = slot_at(*state.plan, slot).val_as_Tensor();
     EValue* value = &state.values[slot];
     Tensor* tensor = wire == nullptr ? nullptr : &value->to_tensor();
-    *input++ = {value,
-                tensor,
-                tensor == nullptr ? 0 : tensor->capacity(),
-                wire != nullptr && storage(*wire) != Storage::kNone,
-                false,
-                false};
+    *input++ = {value, tensor, tensor == nullptr ? 0 : tensor->capacity(),
+                wire != nullptr && storage(*wire) != Storage::kNone};
   }
   OutputState* output = state.outputs;
   for (int32_t slot : items(state.plan->outputs())) {

@@ -60,8 +60,8 @@ struct InputState {
   Tensor* tensor;    // Null if the input is not a tensor.
   int64_t capacity;  // The declared number of elements.
   bool planned;
-  bool set;
-  bool varies;  // A number that was found to be one that the method reads.
+  bool set = false;
+  bool varies = false;  // A number that was found to be one that the method reads.
 };
 
 struct OutputState {
