@@ -176,11 +176,10 @@ EValue ProgramRunner::number_input(size_t i, const NpyArray& array,
 
 void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
                                const std::vector<std::string>& names) {
-  size_t tensors = 0, numbers = 0;
-  for (size_t i = 0; i < meta_.num_inputs(); ++i) {
-    tensors += meta_.input_tag(i).value() == Tag::kTensor;
-    numbers += method_->input_varies(i);
-  }
+  const size_t tensors = tensor_inputs(meta_);
+  std::vector<bool> varies;
+  for (size_t i = 0; i < meta_.num_inputs(); ++i) varies.push_back(method_->input_varies(i));
+  const auto numbers = static_cast<size_t>(std::count(varies.begin(), varies.end(), true));
   if (arrays.size() != tensors && arrays.size() != tensors + numbers) {
     const std::string also =
         numbers == 0 ? "" : ", or these and " + count_text(numbers, "number") + " between them";
@@ -193,7 +192,7 @@ void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
   size_t k = 0;
   for (size_t i = 0; i < meta_.num_inputs(); ++i) {
     const bool is_tensor = meta_.input_tag(i).value() == Tag::kTensor;
-    if (!is_tensor && (arrays.size() == tensors || !method_->input_varies(i))) {
+    if (!is_tensor && (arrays.size() == tensors || !varies[i])) {
       inputs_.push_back(meta_.input_value(i).value());
       continue;
     }
@@ -300,6 +299,14 @@ std::vector<Output> ProgramRunner::outputs() {
     result.push_back(std::move(output));
   }
   return result;
+}
+
+size_t tensor_inputs(const MethodMeta& meta) {
+  size_t count = 0;
+  for (size_t i = 0; i < meta.num_inputs(); ++i) {
+    count += meta.input_tag(i).value() == Tag::kTensor;
+  }
+  return count;
 }
 
 std::map<std::string, std::string> packed_paths_of(const std::string& program) {

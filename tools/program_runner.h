@@ -133,6 +133,9 @@ class ProgramRunner {
   std::vector<EValue> inputs_;
 };
 
+// The number of inputs that are tensors.
+size_t tensor_inputs(const MethodMeta& meta);
+
 // As ProgramRunner::origins().
 exir::DebugInfo origins_in(const Program& program, std::string_view method);
 

@@ -47,14 +47,6 @@ std::vector<std::vector<std::string>> split_cases(const std::vector<std::string>
   return cases;
 }
 
-size_t tensor_inputs(const MethodMeta& meta) {
-  size_t count = 0;
-  for (size_t i = 0; i < meta.num_inputs(); ++i) {
-    count += meta.input_tag(i).value() == Tag::kTensor;
-  }
-  return count;
-}
-
 size_t tensor_outputs(const MethodMeta& meta) {
   size_t count = 0;
   for (size_t i = 0; i < meta.num_outputs(); ++i) {
