@@ -3,6 +3,7 @@
 No library is imported here: one whose tensors come in is imported already.
 """
 
+import functools
 import sys
 
 from taper import _taper
@@ -50,6 +51,7 @@ def _find(kind):
     return _no_tensor if issubclass(kind, (str, int, float, type(None))) else None
 
 
+@functools.cache
 def know_torch():
     """Tells the compiled half of PyTorch; returns what makes its tensors of taper.Tensor."""
     torch = sys.modules["torch"]
