@@ -45,10 +45,7 @@ struct OneNode {
     EXPECT_EQ(stage_count(payload), is_large && has_own_stages() ? 3u : 1u);
     Floats first;
     for (const uint32_t threads : {1u, 3u}) {
-      XnnpackOptions options;
-      options.threads = threads;
-      options.wake_seconds = 0;
-      Loaded loaded(payload, options);
+      Loaded loaded(payload, on_threads(threads));
       EXPECT_TRUE(loaded.status.ok()) << loaded.status.message();
       if (!loaded.status.ok()) return {};
       const std::vector<int32_t> shape(sizes.begin(), sizes.end());

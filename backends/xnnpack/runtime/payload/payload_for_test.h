@@ -198,6 +198,14 @@ struct HeldFloats {
   }
 };
 
+// Options for so many threads, which sleep as soon as they have nothing to do.
+inline XnnpackOptions on_threads(uint32_t threads) {
+  XnnpackOptions options;
+  options.threads = threads;
+  options.wake_seconds = 0;
+  return options;
+}
+
 // A payload that is loaded in a backend.
 class Loaded {
  public:

@@ -149,10 +149,7 @@ void check(const Case& c) {
   Model model(c);
   const std::vector<uint8_t> payload = model.p.finish();
   EXPECT_EQ(stage_count(payload), has_own_stages() ? 2 : 1);
-  XnnpackOptions options;
-  options.threads = c.threads;
-  options.wake_seconds = 0;
-  Loaded loaded(payload, options);
+  Loaded loaded(payload, on_threads(c.threads));
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   model.expect_right(loaded);
   if (c.reshaped) return;  // Its reshapes have fixed sizes.

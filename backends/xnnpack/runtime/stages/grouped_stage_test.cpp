@@ -108,10 +108,7 @@ TEST(GroupedStage, ComputesSeveralResultsOfAChannel) {
   for (const uint32_t outs : {2u, 4u, 3u}) {
     SCOPED_TRACE(outs);
     Model model(1, outs, true);
-    XnnpackOptions options;
-    options.threads = 2;
-    options.wake_seconds = 0;
-    Loaded loaded(model.p.finish(), options);
+    Loaded loaded(model.p.finish(), on_threads(2));
     ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
     model.expect_right(loaded, kSize, kSize);
   }

@@ -92,10 +92,7 @@ TEST(PlanesStage, ComputesImagesOfAnySizeWithTheTransposeBefore) {
     for (const uint32_t threads : {1u, 2u}) {
       SCOPED_TRACE(testing::Message() << channels << " channels, " << threads << " threads");
       Model model(channels);
-      XnnpackOptions options;
-      options.threads = threads;
-      options.wake_seconds = 0;
-      Loaded loaded(model.p.finish(), options);
+      Loaded loaded(model.p.finish(), on_threads(threads));
       ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
       model.expect_right(loaded, kSize, kSize);
       model.expect_right(loaded, 3, 17);

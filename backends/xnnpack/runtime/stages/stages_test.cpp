@@ -140,19 +140,14 @@ TEST(Stages, SizesMayChangeBetweenRuns) {
 
 TEST(Stages, RunOnSeveralThreads) {
   ResidualBlock block(30);
-  XnnpackOptions options;
-  options.threads = 3;
-  options.wake_seconds = 0;
-  Loaded loaded(block.p.finish(), options);
+  Loaded loaded(block.p.finish(), on_threads(3));
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   expect_right(loaded, block, 30, 30, 0);
 }
 
 TEST(Stages, WithoutRoomForFasterConvolutionsThereIsTheUsualWay) {
   ResidualBlock block(14);
-  XnnpackOptions options;
-  options.threads = 1;
-  options.wake_seconds = 0;
+  XnnpackOptions options = on_threads(1);
   options.max_bytes = 1 << 20;
   Loaded loaded(block.p.finish(), options);
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
@@ -224,10 +219,7 @@ TEST(Stages, SlicesArePartsOfTheMemoryOfTheirInput) {
   Slices slices(Slices::kRows);
   const std::vector<uint8_t> payload = slices.p.finish();
   for (const uint32_t threads : {1u, 3u}) {
-    XnnpackOptions options;
-    options.threads = threads;
-    options.wake_seconds = 0;
-    Loaded loaded(payload, options);
+    Loaded loaded(payload, on_threads(threads));
     ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
     expect_slices(loaded, Slices::kRows, 10);
   }

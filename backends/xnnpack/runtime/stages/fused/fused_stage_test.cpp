@@ -65,10 +65,7 @@ using Function = std::function<void(Row&)>;
 void expect_chain(Chain& chain, size_t stages, const Function& function, uint32_t threads = 1) {
   const std::vector<uint8_t> payload = chain.p.finish();
   EXPECT_EQ(stage_count(payload), has_own_stages() ? stages : 1);
-  XnnpackOptions options;
-  options.threads = threads;
-  options.wake_seconds = 0;
-  Loaded loaded(payload, options);
+  Loaded loaded(payload, on_threads(threads));
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   const auto rows = static_cast<int32_t>(chain.sizes[0]);
   const Floats data = some_numbers(static_cast<size_t>(rows) * kColumns, 37);
@@ -234,10 +231,7 @@ void expect_group_norm(uint32_t groups, bool has_weight, bool has_bias, uint32_t
   p.unary(NodeContent::Negate, last, y);
   const std::vector<uint8_t> payload = p.finish();
   EXPECT_EQ(stage_count(payload), has_own_stages() ? 2u : 1u);
-  XnnpackOptions options;
-  options.threads = threads;
-  options.wake_seconds = 0;
-  Loaded loaded(payload, options);
+  Loaded loaded(payload, on_threads(threads));
   ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
   const size_t count = size_t{kBatch} * kChannels * kArea;
   const Floats data = some_numbers(count, 37);
@@ -284,10 +278,7 @@ TEST(FusedStage, SoftmaxAlongAnotherDimensionThanTheLast) {
   const std::vector<uint8_t> payload = p.finish();
   EXPECT_EQ(stage_count(payload), has_own_stages() ? 2u : 1u);
   for (const uint32_t threads : {1u, 2u}) {
-    XnnpackOptions options;
-    options.threads = threads;
-    options.wake_seconds = 0;
-    Loaded loaded(payload, options);
+    Loaded loaded(payload, on_threads(threads));
     ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
     const Floats data = some_numbers(2 * 21 * 700, 37);
     HeldFloats in({2, 21, 700}, data), out({2, 21, 700}, Floats(data.size()));
