@@ -1,11 +1,10 @@
 // How a call stores tensors as float16, and reads those that are.
 //
-// A result is float16 where its shader can store it so, it is neither an output nor a state, the
-// payload is computed so (PayloadGraph::in_half), and the device has no matrix units: those shaders
-// read and write float16 too, but no device that has such units has run them so. What reads it
-// reads it as it is, or, if its shader cannot, as a copy of float32 that all such shaders share. So
-// each shader that learns to read and write float16 (shaders.def) saves copies, and needs no other
-// change than half_result() where its calls say what they compute.
+// A result is float16 where its shader can store it so, it is neither an output nor a state, and the
+// payload is computed so (PayloadGraph::in_half). What reads it reads it as it is, or, if its shader
+// cannot, as a copy of float32 that all such shaders share. So each shader that learns to read and
+// write float16 (shaders.def) saves copies, and needs no other change than half_result() where its
+// calls say what they compute.
 
 #include <algorithm>
 
@@ -27,10 +26,7 @@ constexpr uint8_t kHalves[] = {
 Operand Call::half_result(size_t k, const Dims& dims, ScalarType dtype) {
   const Operand made = result(k, dims, dtype);
   const bool is_own = ok() && made.id < graph_.values.size();
-  if (!is_own || plan_.is_placed_ || !in_half() || limits().matrix_units ||
-      dtype != ScalarType::kFloat) {
-    return made;
-  }
+  if (!is_own || plan_.is_placed_ || !in_half() || dtype != ScalarType::kFloat) return made;
   Place& place = plan_.places_[made.id];
   if (place.memory != Place::Memory::kArena || plan_.views_[made.id].is_output) return made;
   place.is_half = true;

@@ -105,8 +105,28 @@ TEST(HalfPlan, WhatIsBetweenCallsTakesHalfTheMemory) {
     EXPECT_EQ(planned.plan.arena_bytes(), between.bytes + 4096);  // The output is where x was.
     EXPECT_EQ(overlaps(planned.plan), "");
   }
-  const Planned with_matrix_units(bytes, with_units(), false, true);
-  EXPECT_FALSE(with_matrix_units.plan.is_half(static_cast<ValueId>(a)));
+}
+
+// A product of matrix units reads a factor that another call made as float16 in groups of eight.
+TEST(HalfPlan, MatrixUnitsReadHalvesAsTheyLie) {
+  for (const uint32_t length : {64U, 60U}) {
+    PayloadBuilder payload;
+    const Id x = payload.input({32, length}), a = payload.tensor({32, length});
+    const Id y = payload.tensor({32, 32}), none = payload.none();
+    const Id w = payload.constant_bytes({32, length}, wire::DataType::Float32, 32 * length * 4);
+    payload.call("aten.relu.default", {x, a});
+    payload.call("aten.linear.default", {a, w, none, y});
+    payload.output(y);
+    const Planned planned(payload.finish(), with_units(), false, true);
+    ASSERT_TRUE(planned.status.ok()) << planned.status.message();
+    EXPECT_TRUE(planned.plan.is_half(static_cast<ValueId>(a)));
+    const Dispatch& product = planned.plan.dispatches().back();
+    ASSERT_EQ(product.shader, Shader::matrix_units);
+    EXPECT_EQ(product.halves, 2);
+    constexpr uint32_t kByRow = 1, kPacked = 6;  // As product.glsl names them.
+    EXPECT_EQ(product.constants[2] == kPacked, length == 64);
+    EXPECT_NE(product.constants[2], kByRow);
+  }
 }
 
 // A view that is an output is a copy, as float32.

@@ -219,17 +219,27 @@ void pack_constants(Call& call, Product& p) {
   }
 }
 
+bool are_eights(std::initializer_list<int64_t> values) {
+  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v % 8 == 0; });
+}
+
+// A factor that lies in memory as float16, in rows of whole groups of eight, is as good as packed.
+void take_halves(const Call& call, Product& p) {
+  p.a_is_packed |=
+      call.is_half(p.a) && p.a_k == 1 && are_eights({p.k, p.a_m, p.a_outer, p.a_inner});
+  p.b_is_packed |= call.is_half(p.b) && p.second == SecondMatrix::kByRow && p.b_k == 1 &&
+                   are_eights({p.k, p.b_n, p.b_outer, p.b_inner});
+}
+
 // The first factor becomes float16 before a large product, whose workgroups read it many times, and
 // is read so by others, too.
 void halve_first(Call& call, Product& p) {
   constexpr int64_t kLarge = int64_t{1} << 30;
-  const bool is_dense = !p.a_is_packed && p.batch == 1 && p.a_k == 1 && p.a_m == p.k &&
-                        p.k % 8 == 0 && p.a.dims.numel() == p.m * p.k;
+  const bool is_dense = !p.a_is_packed && !call.is_half(p.a) && p.batch == 1 && p.a_k == 1 &&
+                        p.a_m == p.k && p.k % 8 == 0 && p.a.dims.numel() == p.m * p.k;
   if (!is_dense || (p.m * p.k < kLarge / std::max<int64_t>(p.n, 1) && !call.has_halves(p.a))) {
     return;
   }
-  p.a_is_packed = call.is_half(p.a);
-  if (p.a_is_packed) return;
   Operand halves;
   bool is_new = false;
   if (!call.halves(p.a, halves, is_new)) return;
@@ -242,6 +252,7 @@ void halve_first(Call& call, Product& p) {
 }
 
 void multiply_by_units(Call& call, Product p) {
+  take_halves(call, p);
   halve_first(call, p);
   const Tiling t = tiling_for_matrix_units(call, p);
   const int64_t subgroups = t.m * t.n / (256 * t.down * t.across);
