@@ -89,7 +89,7 @@ TEST_P(Depthwise, EveryWindowStepAndSize) {
   for (const auto& [height, width] : kWindows) {
     for (int64_t step : {1, 2}) {
       if (!has_depthwise(height, width, step)) GTEST_SKIP() << "not for this processor";
-      for (int64_t size : {1, 2, 5, 8, 19}) {
+      for (int64_t size : {1, 2, 3, 5, 6, 7, 8, 19}) {
         for (int64_t channels : {3, 16, 21}) {
           SCOPED_TRACE(testing::Message() << height << " x " << width << " step " << step
                                           << " size " << size << " channels " << channels);
