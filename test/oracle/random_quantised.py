@@ -48,14 +48,21 @@ def by_rows(g, x):
     bounds = g.rng.choice(["-128, 127"] * 4 + ["-64, 63"])
     mapping, eps = g.rng.choice([("ASYMMETRIC", "None"), ("SYMMETRIC", "1e-06")])
     keep = g.rng.random() < 0.5
-    form = g.rng.choice(["ao", "ao", "pt2e"])
+    form = g.rng.choice(["ao", "ao", "pt2e", "tokens"])
     if form == "pt2e":
         choice = f"{PT2E}.choose_qparams.tensor({x}, -128, 127, 1e-07, torch.int8)"
         q = f"{PT2E}.quantize_per_tensor.tensor({x}, *c, -128, 127, torch.int8)"
         back = f"{PT2E}.dequantize_per_tensor.tensor({q}, *c, -128, 127, torch.int8)"
         return f"(lambda c: {back})({choice})"
+    if form == "tokens":
+        choice = f"{PT2E}.choose_qparams_per_token_asymmetric.default({x}, torch.int8)"
+        q = f"{PT2E}.quantize_per_token.default({x}, *c, -128, 127, torch.int8)"
+        back = (f"{PT2E}.dequantize_per_token.default({q}, *c, -128, 127, torch.int8, "
+                "torch.float32)")
+        return f"(lambda c: {back})({choice})"
+    points = g.rng.choice(["int8", "float32"])
     choice = (f"{AO}.choose_qparams_affine.default({x}, '{mapping}', {block}, torch.int8, "
-              f"{bounds}, {eps}, torch.float32, torch.int8, {keep})")
+              f"{bounds}, {eps}, torch.float32, torch.{points}, {keep})")
     q = f"{AO}.quantize_affine.default({x}, {block}, *c, torch.int8, {bounds})"
     back = f"{AO}.dequantize_affine.default({q}, {block}, *c, torch.int8, {bounds})"
     return f"(lambda c: {back})({choice})"
@@ -144,6 +151,28 @@ def linear(g):
     return finished(g, g.rng.choice(forms))
 
 
+def product_of_bytes(g):
+    """A layer as torchao spells it: a product of int8 matrices, whose zero points are taken off."""
+    x = g.pick(lambda t: t.dim() >= 2)
+    n = x and channels(g, x, -1)
+    if not n or g.dynamic:
+        return None
+    rank, out = g.value(x).dim(), g.rng.choice([1, 3, 8, 16])
+    block = [1] * (rank - 1) + [n]
+    mapping = g.rng.choice(["ASYMMETRIC", "SYMMETRIC"])
+    low, high = g.rng.choice([(-128, 127)] * 3 + [(-64, 63)])
+    points = ("" if mapping == "SYMMETRIC" else
+              " - (c[1].reshape(-1, 1).float() * c[0].reshape(-1, 1)) * w.sum(-1).float()")
+    factors = f"torch.tensor({numbers(g, out, 0.002, 0.02)})"
+    q = f"{AO}.quantize_affine.default({x}, {block}, *c, torch.int8, {low}, {high})"
+    sums = f"torch._int_mm({q}.reshape(-1, {n}), w.t()).float() * c[0].reshape(-1, 1)"
+    back = f"(({sums}{points}) * {factors}).reshape({(*g.value(x).shape[:-1], out)})"
+    choice = (f"{AO}.choose_qparams_affine.default({x}, '{mapping}', {block}, torch.int8, {low}, "
+              f"{high}, 1e-06, torch.float32, torch.int8, True)")
+    return finished(g, f"(lambda c, w: {back})({choice}, "
+                       f"{integers(g, (out, n), 'int8', -127, 127)})")
+
+
 def convolution(g):
     x = g.pick(is_image)
     c = x and channels(g, x, 1)
@@ -195,10 +224,10 @@ def arithmetic(g):
     return f"{g.fresh()} = " + g.rng.choice(forms)
 
 
-TEMPLATES = [quantise, linear, convolution, convolution_1d, table, arithmetic,
+TEMPLATES = [quantise, linear, product_of_bytes, convolution, convolution_1d, table, arithmetic,
              random_network.activation, random_network.pool, random_network.residual,
              random_network.join, random_network.move, random_network.reduce]
-WEIGHTS = [14, 14, 16, 5, 3, 10, 4, 6, 3, 3, 6, 2]
+WEIGHTS = [14, 14, 4, 16, 5, 3, 10, 4, 6, 3, 3, 6, 2]
 
 
 class QuantisedDrawer(NetworkDrawer):

@@ -174,12 +174,17 @@ Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor>
   return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
 }
 
-// A constant of floats that is stored as integers.
+// A constant of floats that is stored as integers. Halves of bytes have a sign.
 Offset<wire::XValue> write_stored(const ValueSpec& value, Offset<wire::Tensor> tensor,
                                   FlatBufferBuilder& fbb) {
   const exir::Scales& scales = *value.integers;
-  const auto* zero_points = scales.zero_points.empty() ? nullptr : &scales.zero_points;
-  const auto how = wire::CreateStepsDirect(fbb, &scales.items, zero_points, value.stored.span);
+  std::vector<float> points = scales.zero_points;
+  if (value.stored.type == wire::DataType::QCINT4 && scales.dtype == ScalarType::kByte) {
+    points.resize(scales.items.size());
+    for (float& point : points) point -= 8;
+  }
+  const auto how = wire::CreateStepsDirect(fbb, &scales.items, points.empty() ? nullptr : &points,
+                                           value.stored.span);
   const auto stored =
       wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how.Union());
   return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());
@@ -421,8 +426,7 @@ exir::Delegate PayloadWriter::finish() {
     const bool is_stored = value.stored.bytes.data != nullptr;
     if (is_stored) {
       constant = add(value.stored.bytes);
-      const bool is_unsigned = value.integers->dtype == ScalarType::kByte;
-      type = is_unsigned ? wire::DataType::QUINT8 : wire::DataType::QINT8;
+      type = value.stored.type;
       is_taper = true;
     } else if (value.constant != 0 && read[id]) {
       const exir::TensorData& data = list_.data(id);

@@ -71,6 +71,7 @@ struct Quantization {
 struct StoredIntegers {
   exir::TensorData bytes;
   uint32_t span = 1;
+  wire::DataType type = wire::DataType::QINT8;  // QCINT4 if half a byte has each of them.
 };
 
 // A value of the payload.

@@ -11,6 +11,7 @@
 namespace taper::xnnpack {
 namespace {
 
+using exir::Argument;
 using exir::Graph;
 using exir::Node;
 using exir::Value;
@@ -150,22 +151,49 @@ std::string refusal(const Node& node) {
 // more accurate.
 
 constexpr char kChoose[] = "quantized_decomposed::choose_qparams.tensor";
+constexpr char kChooseSymmetric[] = "quantized_decomposed::choose_qparams_symmetric.tensor";
 constexpr char kQuantize[] = "quantized_decomposed::quantize_per_tensor.tensor";
 constexpr char kDequantize[] = "quantized_decomposed::dequantize_per_tensor.tensor";
 // torchao's operators, which quantise each row.
 constexpr char kChooseRows[] = "torchao::choose_qparams_affine";
 constexpr char kQuantizeRows[] = "torchao::quantize_affine";
 constexpr char kDequantizeRows[] = "torchao::dequantize_affine";
+// The older operators for the same, of "tokens".
+constexpr char kChooseTokens[] = "quantized_decomposed::choose_qparams_per_token_asymmetric";
+constexpr char kQuantizeTokens[] = "quantized_decomposed::quantize_per_token";
+constexpr char kDequantizeTokens[] = "quantized_decomposed::dequantize_per_token";
 
-bool chooses(const Node& node) {
-  return node.is(kChoose) || (node.is(kChooseRows) && is_by_row(node));
+bool is_of_tokens(const Node& node) {
+  const Value* floats = node.is(kDequantizeTokens) ? node.outputs[0] : tensor(node);
+  return floats->type.dtype == ScalarType::kFloat && floats->type.rank() >= 2 &&
+         std::get<ScalarType>(node.arg("dtype").v) == ScalarType::kChar;
 }
-bool chooses_one(const Node& node) { return node.is(kChoose); }
+
+bool is_one_of(const Node& node, const char* tensors, const char* rows, const char* tokens) {
+  return node.is(tensors) || (node.is(rows) && is_by_row(node)) ||
+         (node.is(tokens) && is_of_tokens(node));
+}
+bool chooses_one(const Node& node) { return node.is(kChoose) || node.is(kChooseSymmetric); }
+bool chooses(const Node& node) {
+  return chooses_one(node) || is_one_of(node, kChoose, kChooseRows, kChooseTokens);
+}
 bool quantizes(const Node& node) {
-  return node.is(kQuantize) || (node.is(kQuantizeRows) && is_by_row(node));
+  return is_one_of(node, kQuantize, kQuantizeRows, kQuantizeTokens);
 }
 bool dequantizes(const Node& node) {
-  return node.is(kDequantize) || (node.is(kDequantizeRows) && is_by_row(node));
+  return is_one_of(node, kDequantize, kDequantizeRows, kDequantizeTokens);
+}
+
+const Argument& scale_of(const Node& node) {
+  const bool tokens = node.is(kQuantizeTokens) || node.is(kDequantizeTokens);
+  return node.arg(tokens ? "scales" : "scale");
+}
+const Argument& zero_point_of(const Node& node) {
+  const bool tokens = node.is(kQuantizeTokens) || node.is(kDequantizeTokens);
+  return node.arg(tokens ? "zero_points" : "zero_point");
+}
+bool is_result(const Argument& arg, const Value* value) {
+  return arg.is_value() && arg.value() == value;
 }
 
 // True if all readers of a value pass the test; false if it is a result of the graph.
@@ -238,12 +266,12 @@ bool is_byte_convolution(const Node& node, const Value* x) {
 bool is_before_layers(const Node& back, const Graph& graph) {
   const Node* there = dequantizes(back) ? tensor(back)->producer : nullptr;
   if (there == nullptr || !quantizes(*there)) return false;
-  const Node* choice = tensor(*there, "scale")->producer;
+  const Node* choice = scale_of(*there).value()->producer;
   if (choice == nullptr || !chooses(*choice) || tensor(*choice) != tensor(*there)) return false;
-  for (size_t i : {0, 1}) {
-    const char* name = i == 0 ? "scale" : "zero_point";
-    for (const Node* node : {there, &back}) {
-      if (node->arg(name).is_none() || tensor(*node, name) != choice->outputs[i]) return false;
+  for (const Node* node : {there, &back}) {
+    if (!is_result(scale_of(*node), choice->outputs[0]) ||
+        !is_result(zero_point_of(*node), choice->outputs[1])) {
+      return false;
     }
   }
   const Value* x = back.outputs[0];
@@ -295,11 +323,15 @@ void quantize_rows(Lowering& l, const Node& node) {
 
 constexpr OpRule kTable[] = {
     {kChoose, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kChooseSymmetric, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kQuantize, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kDequantize, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
     {kChooseRows, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kQuantizeRows, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
     {kDequantizeRows, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
+    {kChooseTokens, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kQuantizeTokens, nullptr, nothing, 1, false, Types::kAny, dynamic_refusal},
+    {kDequantizeTokens, nullptr, quantize_rows, 1, false, Types::kAny, dynamic_refusal},
 
     {kToBytes, refusal, quantize, 1, false, Types::kAny, refusal_of_bytes},
     {kToFloats, refusal, dequantize, 1, false, Types::kAny, refusal_of_bytes},

@@ -42,17 +42,33 @@ exir::TensorData integers_of(const exir::TensorData& floats, const Scales& scale
   return exir::own_bytes(std::move(integers));
 }
 
+// The integers of a value whose elements are in their order.
+StoredIntegers stored(const ValueSpec& value, exir::TensorData integers, size_t span) {
+  const bool is_unsigned = value.integers->dtype == ScalarType::kByte;
+  StoredIntegers made = {std::move(integers), static_cast<uint32_t>(span),
+                         is_unsigned ? wire::DataType::QUINT8 : wire::DataType::QINT8};
+  if (value.integers->bits > 4) return made;
+  Scales of_rows;
+  of_rows.integers = std::move(made.bytes);
+  of_rows.dtype = value.integers->dtype;
+  const int64_t columns = value.dims.back().as_int();
+  const int64_t rows = static_cast<int64_t>(of_rows.integers.bytes) / columns;
+  made.bytes = exir::packed_rows(of_rows, rows, columns, 4, exir::NibbleOrder::kLowFirst);
+  made.type = wire::DataType::QCINT4;
+  return made;
+}
+
 void store(NodeList& list, Id id) {
   ValueSpec& value = list.values[id];
   const Scales& scales = *value.integers;
   size_t count = 1;
   for (const exir::Sym& size : value.dims) count *= static_cast<size_t>(size.as_int());
   const size_t numbers = scales.items.size() + scales.zero_points.size();
-  const bool pays = count * sizeof(float) > kSmallFloats &&
+  const bool pays = count * sizeof(float) > kSmallFloats && !value.dims.empty() &&
                     count + numbers * sizeof(float) < count * sizeof(float);
   if (!pays || scales.items.size() > UINT32_MAX || scales.span > UINT32_MAX) return;
   const auto keep = [&](exir::TensorData integers, size_t span) {
-    value.stored = {std::move(integers), static_cast<uint32_t>(span)};
+    value.stored = stored(value, std::move(integers), span);
   };
   if (!list.has_data(id)) return keep(scales.integers, scales.span);
   const exir::TensorData& floats = list.data(id);

@@ -11,14 +11,17 @@ namespace taper::xnnpack {
 namespace {
 
 // Weights of 4 x 8 x 3 x 5: the element at o, i, h, w before it is scaled.
-int integer_at(int o, int i, int h, int w) { return (o * 31 + i * 7 + h * 3 + w) % 100 - 50; }
+int integer_at(int o, int i, int h, int w, int count = 100) {
+  return (o * 31 + i * 7 + h * 3 + w) % count - count / 2;
+}
 
 constexpr char kBody[] = R"(  input %x: float32[1, 8, 9, 9]
   constant %w: float32[4, 8, 3, 5] = SIZES
   %y: float32[1, 4, 7, 5] = aten::convolution(%x, %w, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
   return %y)";
 
-Compiled convolution(std::vector<float> items, size_t span, bool for_executorch = false) {
+Compiled convolution(std::vector<float> items, size_t span, bool for_executorch = false,
+                     int bits = 8) {
   std::string numbers = "{0";
   for (int i = 1; i < 480; ++i) numbers += ", 0";
   std::string body = kBody;
@@ -31,10 +34,12 @@ Compiled convolution(std::vector<float> items, size_t span, bool for_executorch 
   scales->zero_points.assign(scales->items.size(), 3);
   std::vector<uint8_t> integers;
   for (int at = 0; at < 480; ++at) {
-    const int integer = integer_at(at / 120, at / 15 % 8, at / 5 % 3, at % 5);
+    const int count = bits == 8 ? 100 : 1 << bits;
+    const int integer = integer_at(at / 120, at / 15 % 8, at / 5 % 3, at % 5, count);
     integers.push_back(static_cast<uint8_t>(static_cast<int8_t>(integer)));
   }
   scales->integers = exir::own_bytes(std::move(integers));
+  scales->bits = exir::bits_of(scales->integers, scales->dtype);
   exir::Value* weight = result.graph->constants.at(0);
   weight->scales = scales;
   weight->data.data = nullptr;
@@ -76,6 +81,22 @@ TEST(StoredIntegers, AFilterOfFloatsIsWrittenAsBytesChannelsLast) {
     }
     EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as int8");
   }
+}
+
+TEST(StoredIntegers, AFilterOfFourBitsHasHalfAByteForEachElement) {
+  const Compiled r = convolution({0.3f, 0.7f, 1.1f, 0.9f}, 120, false, 4);
+  const wire::QuantizedTensor* filter = filter_of(r);
+  ASSERT_NE(filter, nullptr);
+  EXPECT_EQ(filter->tensor()->datatype(), wire::DataType::QCINT4);
+  const auto& data = r.graph->delegates[0]->data;
+  ASSERT_EQ(data.size(), 1u);
+  ASSERT_EQ(data[0].bytes.bytes, 240u);
+  for (int at = 0; at < 480; ++at) {
+    const int i = at % 8, w = at / 8 % 5, h = at / 40 % 3, o = at / 120;
+    const int half = data[0].bytes.data[at / 2] >> (at % 2 * 4) & 15;
+    EXPECT_EQ(half - 8, integer_at(o, i, h, w, 16)) << at;
+  }
+  EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as int4");
 }
 
 TEST(StoredIntegers, ScalesOfInputChannelsMoveWithThem) {

@@ -43,7 +43,8 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
     return "float32, " + weight_text(weights);
   }
   if (has_weights && list.values[node.inputs[1]].stored.bytes.data != nullptr) {
-    return "float32, weights stored as int8";
+    const bool halves = list.values[node.inputs[1]].stored.type == DataType::QCINT4;
+    return halves ? "float32, weights stored as int4" : "float32, weights stored as int8";
   }
   if (has_weights && were_integers(list.values[node.inputs[1]])) {
     return "float32, weights stored as float32";

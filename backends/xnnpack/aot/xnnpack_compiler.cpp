@@ -130,6 +130,9 @@ bool XnnpackCompiler::keeps_whole(const Node& node, const Graph& graph) const {
                            "torchao::dequantize_affine"}) {
     if (node.is(each)) return is_by_row(node);
   }
+  if (node.is("quantized_decomposed::choose_qparams_symmetric.tensor")) {
+    return tensor(node)->type.dtype == ScalarType::kFloat;
+  }
   if (node.is("aten::_int_mm")) return true;  // restore_linear makes layers of them.
   return node.is("aten::scaled_dot_product_attention") && refusal(node, graph).empty();
 }

@@ -333,6 +333,18 @@ TEST(XnnpackCompiler, RowsThatTorchaoQuantisesMeetBytes) {
   EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
 }
 
+TEST(XnnpackCompiler, RowsThatAreTokensMeetBytes) {
+  const std::string text = R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %s: float64[3, 1], %z: int64[3, 1] = quantized_decomposed::choose_qparams_per_token_asymmetric(%x, int8)
+  %q: int8[3, 2] = quantized_decomposed::quantize_per_token(%x, %s, %z, -128, 127, int8)
+  %d: float32[3, 2] = quantized_decomposed::dequantize_per_token(%q, %s, %z, -128, 127, int8, float32)
+  %y: float32[3, 2] = aten::linear(%d, %w)
+)";
+  EXPECT_EQ(compile_bytes(text + "  return %y").kinds(), "Convert FullyConnected");
+  EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
+}
+
 TEST(XnnpackCompiler, WeightsThatFitIntoFourBitsAreWrittenSo) {
   const Compiled r = compile_bytes(R"(  input %x: float32[3, 2]
   constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}

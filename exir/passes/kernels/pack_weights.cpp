@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
@@ -39,7 +40,7 @@ class WeightPacker {
     if (node.is("aten::permute_copy") && node.arg(0).value()->scales != nullptr) {
       return fold(node, rewriter);
     }
-    for (Argument& arg : node.args) make_floats(arg, rewriter);
+    for (Argument& arg : node.args) make_floats(arg, node, rewriter);
     return false;
   }
 
@@ -190,9 +191,9 @@ class WeightPacker {
     return true;
   }
 
-  void make_floats(Argument& arg, Rewriter& rewriter) {
+  void make_floats(Argument& arg, const Node& reader, Rewriter& rewriter) {
     if (arg.is_list()) {
-      for (Argument& item : arg.list()) make_floats(item, rewriter);
+      for (Argument& item : arg.list()) make_floats(item, reader, rewriter);
     } else if (arg.is_value() && is_large_and_from_half(*arg.value())) {
       Value*& floats = floats_[arg.value()];
       if (floats == nullptr) floats = cast_again(*arg.value(), rewriter);
@@ -202,7 +203,7 @@ class WeightPacker {
       if (value->data.bytes <= kSmall || rounds_of(*value->scales) == 0)
         return become_floats(*value);
       Value*& floats = floats_[value];
-      if (floats == nullptr) floats = dequantised(*value, rewriter);
+      if (floats == nullptr) floats = dequantised(*value, reader, rewriter);
       arg = floats;
     }
   }
@@ -216,8 +217,57 @@ class WeightPacker {
     return cast(halves, ScalarType::kFloat, rewriter);
   }
 
-  // Dequantises at run time, as a matrix whose rows have a scale each, or as several of them.
-  Value* dequantised(const Value& value, Rewriter& rewriter) {
+  Value* dequantised(const Value& value, const Node& reader, Rewriter& rewriter) {
+    const std::string table = table_for(*value.scales, reader);
+    Value* floats =
+        cast(table.empty() ? from_bytes(value, rewriter) : looked_up(value, table, rewriter),
+             value.type.dtype, rewriter);
+    if (value.type.sizes == floats->type.sizes) return floats;
+    Argument::List dims;
+    for (const Sym& size : value.type.sizes) dims.push_back(size.as_int());
+    return rewriter.emit("aten::view_copy", {floats, dims}, {value.type})[0];
+  }
+
+  // The operator that looks up rows of a table as narrow as the integers; empty if they need all
+  // bits, there is no kernel, or the numbers of the rows take what is saved.
+  std::string table_for(const Scales& scales, const Node& reader) const {
+    const int64_t bits = bits_in_runs(scales);
+    const size_t saved = scales.span * static_cast<size_t>(8 - bits) / 8;
+    if (saved < 2 * sizeof(int64_t)) return "";
+    std::string name = "quantized_decomposed::embedding_" + std::to_string(bits) + "bit";
+    return has_kernel_(name + ".out", reader) ? name : "";
+  }
+
+  // Every row of a table whose rows have a scale each.
+  Value* looked_up(const Value& value, const std::string& table, Rewriter& rewriter) {
+    const Scales& scales = *value.scales;
+    const int64_t bits = bits_in_runs(scales);
+    const auto span = static_cast<int64_t>(scales.span);
+    const auto rows = static_cast<int64_t>(scales.items.size() * rounds_of(scales));
+    const auto each_row = [&](const char* what, const std::vector<float>& round) {
+      std::vector<float> numbers;
+      while (numbers.size() < static_cast<size_t>(rows)) {
+        numbers.insert(numbers.end(), round.begin(), round.end());
+      }
+      return constant(&value, what, {ScalarType::kFloat, {Sym(rows)}}, as_floats(numbers));
+    };
+    Value* packed =
+        constant(&value, "packed", {ScalarType::kByte, {Sym(rows), Sym(span * bits / 8)}},
+                 packed_rows(scales, rows, span, bits, NibbleOrder::kHighFirst));
+    const std::vector<float> points = packed_zero_points(scales, bits);
+    const Argument zero_points =
+        points.empty() ? Argument() : Argument(each_row("zero_points", points));
+    std::vector<float> numbers(static_cast<size_t>(rows));
+    std::iota(numbers.begin(), numbers.end(), 0.0F);
+    Value* indices = constant(&value, "rows", {ScalarType::kLong, {Sym(rows)}}, as_longs(numbers));
+    const int64_t least = -(int64_t{1} << (bits - 1));
+    return rewriter.emit(
+        table, {packed, each_row("scales", scales.items), zero_points, least, -least - 1, indices},
+        {TensorType(ScalarType::kFloat, {Sym(rows), Sym(span)})})[0];
+  }
+
+  // A matrix of bytes whose rows have a scale each, or several of them.
+  Value* from_bytes(const Value& value, Rewriter& rewriter) {
     const Scales& scales = *value.scales;
     const auto runs = static_cast<int64_t>(scales.items.size());
     const auto rounds = static_cast<int64_t>(rounds_of(scales));
@@ -234,15 +284,10 @@ class WeightPacker {
                         whole ? as_longs(scales.zero_points) : as_floats(scales.zero_points));
     }
     const bool is_unsigned = scales.dtype == ScalarType::kByte;
-    Value* matrix = rewriter.emit("quantized_decomposed::dequantize_per_channel",
-                                  {integers, items, points, rounds > 1 ? 1 : 0,
-                                   is_unsigned ? 0 : -128, is_unsigned ? 255 : 127, scales.dtype},
-                                  {TensorType(ScalarType::kFloat, sizes)})[0];
-    matrix = cast(matrix, value.type.dtype, rewriter);
-    if (value.type.sizes == sizes) return matrix;
-    Argument::List dims;
-    for (const Sym& size : value.type.sizes) dims.push_back(size.as_int());
-    return rewriter.emit("aten::view_copy", {matrix, dims}, {value.type})[0];
+    return rewriter.emit("quantized_decomposed::dequantize_per_channel",
+                         {integers, items, points, rounds > 1 ? 1 : 0, is_unsigned ? 0 : -128,
+                          is_unsigned ? 255 : 127, scales.dtype},
+                         {TensorType(ScalarType::kFloat, sizes)})[0];
   }
 
   Graph& graph_;

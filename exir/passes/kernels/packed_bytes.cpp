@@ -47,6 +47,10 @@ int64_t bits_in_rows(const Value& weight) {
   return bits_that_fill(*weight.scales, weight.type.sizes[1].as_int());
 }
 
+int64_t bits_in_runs(const Scales& scales) {
+  return bits_that_fill(scales, static_cast<int64_t>(scales.span));
+}
+
 std::vector<float> packed_zero_points(const Scales& scales, int64_t bits) {
   const bool gains_sign = scales.dtype == ScalarType::kByte && bits < 8;
   if (!gains_sign) return scales.zero_points;

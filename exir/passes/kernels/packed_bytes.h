@@ -14,6 +14,9 @@ namespace taper::exir {
 int64_t bits_in_groups(const Value& weight);
 int64_t bits_in_rows(const Value& weight);
 
+// The same for all runs of elements that share a scale.
+int64_t bits_in_runs(const Scales& scales);
+
 // The zero points of integers that are stored in so many bits, which have a sign then.
 std::vector<float> packed_zero_points(const Scales& scales, int64_t bits);
 

@@ -40,7 +40,7 @@ bool is_choice(const Node& node) {
   return fits(node, "target_dtype", node.arg("input").value()) &&
          (mapping == "ASYMMETRIC" || mapping == "SYMMETRIC") &&
          is_or_none(node.arg("scale_dtype"), ScalarType::kFloat) &&
-         node.outputs[1]->type.dtype == ScalarType::kChar;
+         node.outputs[1]->type.dtype != ScalarType::kByte;  // Others hold what is chosen.
 }
 bool is_there(const Node& node) {
   return node.is(kQuantize) && fits(node, "output_dtype", node.arg("input").value());

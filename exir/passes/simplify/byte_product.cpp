@@ -41,11 +41,15 @@ Value* unshifted(const Argument& arg) {
   return bytes->value();
 }
 
-// Whether the numbers are 128 times the sums of the columns of a matrix of int8.
-bool are_shifted_sums(const Value& numbers, const Value& matrix) {
+// Whether the numbers, of type T, are the sums of the columns of a matrix of int8, times a factor.
+template <typename T>
+bool are_sums(const Argument& numbers, ScalarType dtype, const Value& matrix, int32_t factor) {
+  if (!is_constant(numbers)) return false;
+  const Value& given = *numbers.value();
   const auto rows = static_cast<size_t>(matrix.type.sizes[0].as_int());
   const auto columns = static_cast<size_t>(matrix.type.sizes[1].as_int());
-  if (numbers.type.dtype != ScalarType::kInt || numbers.data.bytes != columns * sizeof(int32_t)) {
+  if (given.type.dtype != dtype || !given.type.is_contiguous() ||
+      given.data.bytes != columns * sizeof(T)) {
     return false;
   }
   std::vector<int32_t> sums(columns);
@@ -53,9 +57,9 @@ bool are_shifted_sums(const Value& numbers, const Value& matrix) {
     sums[i % columns] += static_cast<int8_t>(matrix.data.data[i]);
   }
   for (size_t i = 0; i < columns; ++i) {
-    int32_t number;
-    std::memcpy(&number, numbers.data.data + i * sizeof(number), sizeof(number));
-    if (number != 128 * sums[i]) return false;
+    T number;
+    std::memcpy(&number, given.data.data + i * sizeof(number), sizeof(number));
+    if (number != static_cast<T>(factor * sums[i])) return false;
   }
   return true;
 }
@@ -71,11 +75,30 @@ bool has_one_for_each(const Value* factors, const Sym& count) {
          type.sizes.back() == count && type.numel() == count && type.is_contiguous();
 }
 
+// Fills in the zero points of a layer whose weights and scales are known, if `arg` is what they add
+// to each of its results: cast(%z, float32) * %s * sums of %w.
+bool find_zero_points(const Argument& arg, ByteProduct& found) {
+  const Node* shift = made_by(arg, "aten::mul.Tensor");
+  const Node* scaled = shift == nullptr ? nullptr : made_by(shift->arg(0), "aten::mul.Tensor");
+  if (scaled == nullptr || !scaled->arg(1).is_value()) return false;
+  const Argument* points = converted(scaled->arg(0), ScalarType::kFloat);
+  if (points == nullptr || !(points->value()->type.sizes == found.scales->type.sizes) ||
+      before_views(scaled->arg(1).value()) != before_views(found.scales) ||
+      !are_sums<float>(shift->arg(1), ScalarType::kFloat, *found.weights, 1)) {
+    return false;
+  }
+  found.zero_points = points->value();
+  return true;
+}
+
 }  // namespace
 
 std::optional<ByteProduct> byte_product_of(const Node& node) {
   if (!node.is("aten::mul.Tensor") || !is_constant(node.arg(1))) return std::nullopt;
-  const Node* scaled = made_by(node.arg(0), "aten::mul.Tensor");
+  const Node* difference = made_by(node.arg(0), "aten::sub.Tensor");
+  if (difference != nullptr && difference->arg("alpha").to_double() != 1) return std::nullopt;
+  const Node* scaled =
+      made_by(difference == nullptr ? node.arg(0) : difference->arg(0), "aten::mul.Tensor");
   if (scaled == nullptr || !scaled->arg(1).is_value()) return std::nullopt;
   const Argument* sums = converted(scaled->arg(0), ScalarType::kFloat);
   if (sums == nullptr) return std::nullopt;
@@ -88,8 +111,8 @@ std::optional<ByteProduct> byte_product_of(const Node& node) {
   found.factors = node.arg(1).value();
   if (shift == nullptr) {
     found.integers = product->arg(0).value();
-  } else if (shift->arg(2).to_double() == 1 && is_constant(shift->arg(1)) &&
-             are_shifted_sums(*shift->arg(1).value(), *found.weights)) {
+  } else if (shift->arg(2).to_double() == 1 &&
+             are_sums<int32_t>(shift->arg(1), ScalarType::kInt, *found.weights, 128)) {
     found.integers = unshifted(product->arg(0));
   }
   if (found.integers == nullptr || found.integers->type.dtype != ScalarType::kChar) {
@@ -97,7 +120,8 @@ std::optional<ByteProduct> byte_product_of(const Node& node) {
   }
   const std::vector<Sym> rows = {found.integers->type.sizes.at(0), Sym(1)};
   const bool fits = found.scales->type == TensorType(ScalarType::kFloat, rows) &&
-                    has_one_for_each(found.factors, found.weights->type.sizes[1]);
+                    has_one_for_each(found.factors, found.weights->type.sizes[1]) &&
+                    (difference == nullptr || find_zero_points(difference->arg(1), found));
   return fits ? std::optional(found) : std::nullopt;
 }
 

@@ -190,6 +190,26 @@ class LinearRestorer {
     return replace_layer(node, layer.arg("input"), scaled, Argument(), rewriter);
   }
 
+  // Whether the product takes off the zero points with which its rows were quantised.
+  static bool has_zero_points(const ByteProduct& product, const Node& there, const Node& choice) {
+    const Argument& points = there.arg("zero_point");
+    const Value* chosen = choice.outputs[1];
+    if (product.zero_points != nullptr) {
+      return points.is_value() && points.value() == chosen &&
+             before_views(product.zero_points) == chosen;
+    }
+    return points.is_none() || (points.value() == chosen && chooses_zeros(choice));
+  }
+
+  // Whether all zero points are zero.
+  static bool chooses_zeros(const Node& choice) {
+    const Argument &least = choice.arg("quant_min"), &most = choice.arg("quant_max");
+    const bool is_whole = least.is_none() && most.is_none();
+    const bool is_even = least.is_int() && most.is_int() &&
+                         (least.to_int() + most.to_int() == -1 || least.to_int() == -most.to_int());
+    return choice.arg("mapping_type").text() != "ASYMMETRIC" && (is_whole || is_even);
+  }
+
   // A layer whose input is dequantised by the operator that backends and kernels recognise, if it
   // was quantised by its counterpart.
   bool restore(Node& node, const ByteProduct& product, Rewriter& rewriter) {
@@ -207,7 +227,8 @@ class LinearRestorer {
     const Node *there = q->producer, *choice = s->producer;
     const bool is_whole = there != nullptr && there->is("torchao::quantize_affine") &&
                           choice != nullptr && choice->is("torchao::choose_qparams_affine") &&
-                          there->arg("scale").is_value() && there->arg("scale").value() == s;
+                          there->arg("scale").is_value() && there->arg("scale").value() == s &&
+                          has_zero_points(product, *there, *choice);
     if (!is_whole) return false;
     TensorType type(ScalarType::kFloat, q->type.sizes);
     Value* x = rewriter.emit("torchao::dequantize_affine",

@@ -118,5 +118,43 @@ TEST(RestoreLinear, FloatsStayAsTheyAre) {
   EXPECT_TRUE(has(text, "aten::mm")) << text;
 }
 
+// A layer whose rows are quantised with zero points, which `taken` takes off its sums; `sums` are
+// those of the columns of its weights.
+std::string of_bytes(const char* taken, const char* sums, const char* mapping = "ASYMMETRIC") {
+  return restored(std::string("  input %x: float32[2, 3]\n  constant %sums: float32[2] = {") +
+                  sums +
+                  R"(}
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %f: float32[2] = {0.5, 0.25}
+  %s: float32[2, 1], %z: int8[2, 1] = torchao::choose_qparams_affine(%x, ")" +
+                  mapping + R"(", [1, 3], int8, -128, 127, 1e-07, float32, int8, True)
+  %q: int8[2, 3] = torchao::quantize_affine(%x, [1, 3], %s, %z, int8, -128, 127)
+  %p: int32[2, 2] = aten::_int_mm(%q, %w)
+  %g: float32[2, 2] = aten::_to_copy(%p, float32)
+  %m: float32[2, 2] = aten::mul.Tensor(%g, %s)
+  %h: float32[2, 1] = aten::_to_copy(%z, float32)
+  %t: float32[2, 1] = aten::mul.Tensor(%h, %s)
+  %u: float32[2, 2] = aten::mul.Tensor(%t, %sums)
+  %d: float32[2, 2] = aten::sub.Tensor(%m, %u, 1)
+  %y: float32[2, 2] = aten::mul.Tensor()" +
+                  taken + ", %f)\n  return %y");
+}
+
+TEST(RestoreLinear, AProductOfBytesTakesOffTheZeroPointsOfItsRows) {
+  const std::string text = of_bytes("%d", "9, 4");
+  EXPECT_TRUE(has(text, "torchao::dequantize_affine(")) << text;
+  EXPECT_TRUE(has(text, "aten::linear(")) << text;
+  EXPECT_FALSE(has(text, "_int_mm")) << text;
+}
+
+TEST(RestoreLinear, AProductOfBytesThatTakesOffOtherNumbersStays) {
+  EXPECT_TRUE(has(of_bytes("%d", "9, 5"), "_int_mm"));
+}
+
+TEST(RestoreLinear, AProductOfBytesThatIgnoresZeroPointsStays) {
+  EXPECT_TRUE(has(of_bytes("%m", "9, 4"), "_int_mm"));
+  EXPECT_FALSE(has(of_bytes("%m", "9, 4", "SYMMETRIC"), "_int_mm"));
+}
+
 }  // namespace
 }  // namespace taper::exir

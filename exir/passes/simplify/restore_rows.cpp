@@ -202,20 +202,31 @@ class RowRestorer {
                                     {rows.input, made.block, made.scale, made.zero_point,
                                      ScalarType::kChar, rows.least, rows.most},
                                     {node.outputs[0]->type})[0];
-    // Later readers of the scales themselves, such as products of integers.
-    rewriter.replace(const_cast<Value*>(rows.scale), made.scale);
-    for (Value* view : views_[rows.scale]) {
-      if (view->type == made.scale->type) rewriter.replace(view, made.scale);
-    }
+    // Later readers of the scales and zero points themselves, such as products of integers.
+    replace_with_views(rows.scale, made.scale, rewriter);
+    if (rows.bytes != nullptr) replace_with_views(rows.bytes, made.zero_point, rewriter);
     rewriter.replace(node.outputs[0], integers);
     made_[integers] = std::move(made);
     return true;
+  }
+
+  // Replaces a value, and those of its views that have the same sizes.
+  void replace_with_views(const Value* value, Value* made, Rewriter& rewriter) {
+    rewriter.replace(const_cast<Value*>(value), made);
+    for (Value* view : views_[value]) {
+      if (view->type == made->type) rewriter.replace(view, made);
+    }
   }
 
   // Whether an argument is the scale of the chain, or what has replaced it.
   static bool is_scale_of(const Argument& arg, const Made& made) {
     const Value* scale = arg.is_value() ? before_views(arg.value()) : nullptr;
     return scale != nullptr && (scale == made.rows.scale || scale == made.scale);
+  }
+
+  static bool is_zero_point_of(const Argument& arg, const Made& made) {
+    const Value* points = arg.is_value() ? before_views(arg.value()) : nullptr;
+    return points != nullptr && (points == made.rows.bytes || points == made.zero_point);
   }
 
   // (float(q) - float(z)) * s, or float(q) * s.
@@ -234,9 +245,7 @@ class RowRestorer {
     } else {
       const Node* points =
           difference == nullptr ? nullptr : cast_to(difference->arg(1), ScalarType::kFloat);
-      if (points == nullptr || before_views(points->arg(0).value()) != made.rows.bytes) {
-        return false;
-      }
+      if (points == nullptr || !is_zero_point_of(points->arg(0), made)) return false;
     }
     Value* floats = rewriter.emit("torchao::dequantize_affine",
                                   {found->first, made.block, made.scale, made.zero_point,

@@ -45,6 +45,24 @@ TEST(Steps, EachRunHasTheNextScaleInTurn) {
   EXPECT_EQ(result(layer(DataType::QUINT8, {{0.5, 1}, {2, 5.75}, 2})), (Floats{5.5, 2479.75}));
 }
 
+// Two to a byte, the even column in the lower half, each plus 8; a row is whole bytes.
+TEST(Steps, HalvesOfBytesAreIntegersWithASign) {
+  PayloadBuilder p;
+  const uint32_t x = p.input({1, 3}), y = p.output({1, 2});
+  const uint32_t w = p.constant({2, 3}, {0});
+  p.tensors[w].type = wire::DataType::QCINT4;
+  p.tensors[w].steps = Steps{{0.5, 2}, {}, 3};
+  const uint8_t bytes[] = {0xf1, 0x0a, 0x80, 0x07};  // -7, 7, 2 and -8, 0, -1.
+  std::memcpy(p.data.data() + p.constants.back().offset, bytes, sizeof(bytes));
+  p.connected(x, w, p.constant({2}, {0.5, -1}), y);
+  p.identifier = kTaperIdentifier;
+  Loaded loaded(p.finish());
+  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  HeldFloats in({1, 3}, {1, 10, 100}), out({1, 2}, {0, 0});
+  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  EXPECT_EQ(out.result(), (Floats{-3.5 + 35 + 100 + 0.5, -16 - 200 - 1}));
+}
+
 TEST(Steps, ThoseThatLieAreRefused) {
   using wire::DataType;
   const float infinity = std::numeric_limits<float>::infinity();
@@ -53,7 +71,6 @@ TEST(Steps, ThoseThatLieAreRefused) {
   EXPECT_FALSE(Loaded(layer(DataType::QINT8, good, false)).status.ok());  // As ExecuTorch's.
   EXPECT_FALSE(Loaded(layer(DataType::FP32, good)).status.ok());
   EXPECT_FALSE(Loaded(layer(DataType::QCINT8, good)).status.ok());
-  EXPECT_FALSE(Loaded(layer(DataType::QCINT4, good)).status.ok());
   const Steps bad[] = {{{}, {}, 4},          {{1}, {}, 0},     {{infinity}, {}, 4},
                        {{1}, {infinity}, 4}, {{1}, {1, 2}, 4}, {{1, 2}, {1}, 2}};
   for (const Steps& steps : bad) {

@@ -87,8 +87,9 @@ Status make_owned(XnnValue& value) {
   return {};
 }
 
-template <typename Integer>
-void widen(const wire::Steps& steps, const uint8_t* from, uint64_t count, uint8_t* to) {
+// Writes the floats of `count` integers, of which read(i) is number i.
+template <typename Read>
+void widen(const wire::Steps& steps, uint64_t count, const Read& read, uint8_t* to) {
   const auto* zero_points = steps.zero_point();
   uint32_t item = 0;
   for (uint64_t i = 0, left = steps.span(); i < count; ++i, --left) {
@@ -97,8 +98,7 @@ void widen(const wire::Steps& steps, const uint8_t* from, uint64_t count, uint8_
       item = item + 1 == steps.scale()->size() ? 0 : item + 1;
     }
     const float zero_point = zero_points != nullptr ? zero_points->Get(item) : 0;
-    const float element =
-        (static_cast<float>(static_cast<Integer>(from[i])) - zero_point) * steps.scale()->Get(item);
+    const float element = (static_cast<float>(read(i)) - zero_point) * steps.scale()->Get(item);
     std::memcpy(to + i * sizeof(element), &element, sizeof(element));
   }
 }
@@ -272,7 +272,8 @@ Status ValueReader::read_quantization(const wire::QuantizedTensor& tensor, XnnVa
 
 Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const {
   TAPER_XNNPACK_REQUIRE(
-      widens_constants_ && (value.type == DataType::QINT8 || value.type == DataType::QUINT8),
+      widens_constants_ && (value.type == DataType::QINT8 || value.type == DataType::QUINT8 ||
+                            value.type == DataType::QCINT4),
       "a constant of the graph is stored in steps, but its type or the payload does not allow it");
   const auto *scales = steps.scale(), *zero_points = steps.zero_point();
   TAPER_XNNPACK_REQUIRE(scales != nullptr && scales->size() > 0 && steps.span() > 0 &&
@@ -280,11 +281,26 @@ Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const 
                             (zero_points == nullptr ||
                              (zero_points->size() == scales->size() && are_finite(*zero_points))),
                         "the scales of a constant that is stored in steps are not valid");
-  const bool is_signed = value.type == DataType::QINT8;
+  const DataType type = value.type;
   value.type = DataType::FP32;
   TAPER_TRY(make_owned(value));
-  (is_signed ? widen<int8_t> : widen<uint8_t>)(steps, value.stored, value.stored_size,
-                                               value.owned.get());
+  const uint8_t* from = value.stored;
+  const uint64_t count = element_count(value.declared);
+  if (type == DataType::QCINT4) {
+    const uint64_t columns = value.declared.last(), row_bytes = (columns + 1) / 2;
+    const auto half = [&](uint64_t i) {
+      const uint64_t column = i % columns;
+      const uint8_t both = from[i / columns * row_bytes + column / 2];
+      return (column % 2 == 0 ? both & 15 : both >> 4) - 8;
+    };
+    widen(steps, count, half, value.owned.get());
+  } else if (type == DataType::QINT8) {
+    widen(
+        steps, count, [&](uint64_t i) { return static_cast<int8_t>(from[i]); }, value.owned.get());
+  } else {
+    widen(
+        steps, count, [&](uint64_t i) { return from[i]; }, value.owned.get());
+  }
   return {};
 }
 
