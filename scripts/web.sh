@@ -27,14 +27,14 @@ fail() {
 }
 [ -x "$taper" ] || fail "$taper is missing: run 'make build'"
 
-# build_module FOLDER OPTIONS...: FOLDER/bin/taper.wasm.
-build_module() {
-  folder=$1
-  shift
+# build_modules FOLDER TARGET OPTIONS...: FOLDER/bin/taper*.wasm.
+build_modules() {
+  folder=$1 target=$2
+  shift 2
   cmake --preset wasm -B "$folder" "-DTAPER_COMMAND=$taper" "$@" >"$folder.log" 2>&1 &&
-    cmake --build "$folder" --target taper_web >>"$folder.log" 2>&1 || {
+    cmake --build "$folder" --target "$target" >>"$folder.log" 2>&1 || {
     tail -20 "$folder.log" >&2
-    fail "the module does not compile"
+    fail "the modules do not compile"
   }
 }
 
@@ -46,7 +46,7 @@ size() {
 }
 
 mkdir -p "$out"
-build_module build/wasm
+build_modules build/wasm taper_web_modules
 rm -rf "$out/package" "$out/example" "$out"/*.tgz
 cmake --install build/wasm --component web --prefix "$out/package" >/dev/null
 version=$(sed -n 's/.*"version": "\(.*\)".*/\1/p' "$out/package/package.json")
@@ -54,12 +54,14 @@ tar -C "$out" -czf "$out/taper-runtime-$version.tgz" package
 mkdir "$out/example"
 cp -r examples/web/index.html "$out/package/taper" "$out/example"
 "$taper" export demo/digits.pt2 -o "$out/example/digits.pte" >/dev/null
-size "every kernel" "$out/package/taper/taper.wasm" "$full_limit"
+for form in "" -threads; do
+  size "every kernel$form" "$out/package/taper/taper$form.wasm" "$full_limit"
+done
 [ "$what" = all ] || exit 0
 
 programs=$out/programs
 python3 bindings/programs.py "$taper" "$programs"
-build_module build/wasm-trimmed "-DTAPER_WEB_MODELS=$(pwd)/$programs/mobilenet_v2.pte"
+build_modules build/wasm-trimmed taper_web "-DTAPER_WEB_MODELS=$(pwd)/$programs/mobilenet_v2.pte"
 cp build/wasm-trimmed/bin/taper.wasm "$programs/trimmed.wasm"
 size "trimmed to MobileNetV2" "$programs/trimmed.wasm" "$trimmed_limit"
 

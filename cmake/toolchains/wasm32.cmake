@@ -10,7 +10,7 @@ set(CMAKE_C_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
 set(CMAKE_AR llvm-ar-22)
 set(CMAKE_RANLIB llvm-ranlib-22)
-set(CMAKE_C_FLAGS_INIT "-msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext")
+set(CMAKE_C_FLAGS_INIT "-msimd128 -mbulk-memory -mnontrapping-fptoint -msign-ext -matomics")
 # The first for errno, where there are no threads; the second since the C library still lies under
 # the target's old name.
 string(APPEND CMAKE_C_FLAGS_INIT " -ftls-model=local-exec -Wno-deprecated")

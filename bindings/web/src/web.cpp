@@ -1,9 +1,11 @@
 // What the JavaScript half calls beside taper/taper.h: web_open() opens a program with the kernels
-// of this module and, if `weights` is not null, the weights of a .ptd. Here the layout of the
-// structs that model.js reads and writes is held against the header.
+// of this module and, if `weights` is not null, the weights of a .ptd. It runs on `threads`
+// threads; more than one need shared memory. Here the layout of the structs that model.js reads and
+// writes is held against the header.
 
 #include <stddef.h>
 
+#include "bindings/web/src/crew.h"
 #include "taper/taper.h"
 
 static_assert(sizeof(taper_error) == 640 && offsetof(taper_error, message) == 4);
@@ -17,7 +19,8 @@ static_assert(sizeof(taper_value) == 104 && offsetof(taper_value, dtype) == 4 &&
               offsetof(taper_value, integer) == 88 && offsetof(taper_value, number) == 96);
 
 extern "C" taper_code web_open(const void* program, size_t size, const void* weights,
-                               size_t weights_size, taper_model* model, taper_error* error) {
+                               size_t weights_size, uint32_t threads, taper_model* model,
+                               taper_error* error) {
   taper_options options = {};
   options.struct_size = sizeof(options);
 #if TAPER_WEB_SELECTED
@@ -27,5 +30,7 @@ extern "C" taper_code web_open(const void* program, size_t size, const void* wei
 #endif
   options.data = weights;
   options.data_size = weights_size;
+  options.parallel_for = crew_run;
+  options.threads = threads;
   return taper_open_memory(program, size, &options, model, error);
 }

@@ -1,6 +1,8 @@
-// One instance of taper.wasm, which serves one program: memory, calls, and errors of taper/taper.h.
-// The memory of an instance only grows, so each model has its own, and gives all of it back.
+// One instance of a module, which serves one program: memory, calls, and errors of taper/taper.h.
+// The memory of an instance only grows, so each model has its own, and gives all of it back. With
+// threads, other instances share the memory (crew.js).
 
+import { hire } from "./crew.js";
 import { TaperError } from "./errors.js";
 
 // A module with one function that returns a vector.
@@ -12,6 +14,10 @@ const VECTORS = new Uint8Array([
 const ERROR_BYTES = 640;
 const STRUCT_BYTES = 104;
 const OK = 0;
+// What CMakeLists.txt says of the module for threads, in pages of 64 KB.
+const FIRST_PAGES = 256;
+const MOST_PAGES = 65536;
+export const STACK_BYTES = 1 << 20; // Of each thread.
 
 const modules = new Map(); // Compiled modules by address.
 
@@ -29,7 +35,7 @@ async function compile(address) {
 }
 
 // The module at an address, which is compiled once.
-async function moduleAt(wasm) {
+async function moduleAt(wasm, threads) {
   if (wasm instanceof WebAssembly.Module) return wasm;
   if (typeof WebAssembly !== "object" || !WebAssembly.validate(VECTORS)) {
     throw new TaperError(
@@ -37,7 +43,8 @@ async function moduleAt(wasm) {
       "this browser is too old: it has no WebAssembly with SIMD, which all have since 2023",
     );
   }
-  const address = new URL(wasm ?? "taper.wasm", wasm ? globalThis.location?.href : import.meta.url);
+  const file = threads > 1 ? "taper-threads.wasm" : "taper.wasm";
+  const address = new URL(wasm ?? file, wasm ? globalThis.location?.href : import.meta.url);
   if (!modules.has(address.href)) {
     const compiled = compile(address);
     modules.set(address.href, compiled);
@@ -46,26 +53,67 @@ async function moduleAt(wasm) {
   return modules.get(address.href);
 }
 
+const isShared = (module) =>
+  WebAssembly.Module.imports(module).some(({ kind }) => kind === "memory");
+
+// The most that the system has room for.
+function sharedMemory(maximum = MOST_PAGES) {
+  try {
+    return new WebAssembly.Memory({ initial: FIRST_PAGES, maximum, shared: true });
+  } catch (error) {
+    if (maximum > FIRST_PAGES) return sharedMemory(maximum / 2);
+    throw new TaperError("MemoryAllocationFailed", `there is no shared memory: ${error.message}`);
+  }
+}
+
+// An instance of a module; one that is linked for threads gets its memory from here.
+export function instantiate(module, memory) {
+  const imports = { env: { memory }, wasi_snapshot_preview1: {} };
+  for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
+    // The C library asks for the files of a system, of which there are none: EBADF.
+    if (kind === "function") imports[from][name] = () => 8;
+  }
+  return WebAssembly.instantiate(module, imports);
+}
+
 export class Engine {
   #exports;
+  #memory;
   #error;
   #struct;
+  #dismiss = () => {};
 
-  static async create(wasm) {
-    const module = await moduleAt(wasm);
-    // The C library asks for the files of a system, of which there are none: EBADF.
-    const none = Object.fromEntries(
-      WebAssembly.Module.imports(module).map(({ name }) => [name, () => 8]),
-    );
-    const instance = await WebAssembly.instantiate(module, { wasi_snapshot_preview1: none });
-    return new Engine(instance.exports);
+  static async create(wasm, threads) {
+    const module = await moduleAt(wasm, threads);
+    if (threads > 1 && !isShared(module)) {
+      throw new TaperError(
+        "InvalidArgument",
+        "this module has no threads; one that has them is linked as taper-threads.wasm",
+      );
+    }
+    const memory = isShared(module) ? sharedMemory() : undefined;
+    const { exports } = await instantiate(module, memory);
+    const engine = new Engine(exports, memory ?? exports.memory);
+    if (threads > 1) await engine.#hire(module, threads - 1);
+    return engine;
   }
 
-  constructor(exports) {
+  constructor(exports, memory) {
     this.#exports = exports;
+    this.#memory = memory;
     exports._initialize();
     this.#error = this.take(ERROR_BYTES);
     this.#struct = this.take(STRUCT_BYTES);
+  }
+
+  async #hire(module, count) {
+    const stacks = Array.from({ length: count }, () => this.take(STACK_BYTES));
+    this.#dismiss = await hire(module, this.#memory, stacks);
+  }
+
+  // Ends the threads. The memory goes when nobody refers to the engine.
+  close() {
+    this.#dismiss();
   }
 
   // The struct that calls read or fill.
@@ -75,15 +123,15 @@ export class Engine {
 
   // A view on the memory, valid until memory is taken or a function is called.
   view(pointer = 0, bytes = undefined) {
-    return new DataView(this.#exports.memory.buffer, pointer, bytes);
+    return new DataView(this.#memory.buffer, pointer, bytes);
   }
 
   bytes(pointer, length) {
-    return new Uint8Array(this.#exports.memory.buffer, pointer, length);
+    return new Uint8Array(this.#memory.buffer, pointer, length);
   }
 
   text(pointer) {
-    const rest = new Uint8Array(this.#exports.memory.buffer, pointer);
+    const rest = new Uint8Array(this.#memory.buffer, pointer);
     return new TextDecoder().decode(rest.slice(0, rest.indexOf(0)));
   }
 

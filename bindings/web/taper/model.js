@@ -175,13 +175,22 @@ const nameFor = (source) =>
   asBytes(source) || source instanceof Blob ? source.name : addressOf(source).href;
 
 // Loads a program.
-export async function loadHere(source, { weights, wasm, onProgress } = {}) {
+export async function loadHere(source, { weights, wasm, threads, onProgress }) {
   const name = nameFor(source);
-  const engine = await Engine.create(wasm);
-  const program = await bring(engine, source, onProgress);
-  const data = weights ? await bring(engine, weights, onProgress) : { pointer: 0, length: 0 };
+  const engine = await Engine.create(wasm, threads);
   try {
-    return new LocalModel(engine, program, data);
+    const program = await bring(engine, source, onProgress);
+    const data = weights ? await bring(engine, weights, onProgress) : { pointer: 0, length: 0 };
+    return open(engine, program, data, threads, name);
+  } catch (error) {
+    engine.close();
+    throw error;
+  }
+}
+
+function open(engine, program, data, threads, name) {
+  try {
+    return new LocalModel(engine, program, data, threads);
   } catch (error) {
     const known = error instanceof WebAssembly.RuntimeError ? stopped(error) : error;
     if (known instanceof TaperError && name) known.message += `: ${name}`;
@@ -194,7 +203,7 @@ class LocalModel {
   #handle;
   #methods = new Map();
 
-  constructor(engine, program, weights) {
+  constructor(engine, program, weights, threads) {
     this.#engine = engine;
     engine.call(
       "web_open",
@@ -202,6 +211,7 @@ class LocalModel {
       program.length,
       weights.pointer,
       weights.length,
+      threads,
       engine.struct,
     );
     this.#handle = engine.view(engine.struct).getBigUint64(0, true);
@@ -235,8 +245,9 @@ class LocalModel {
     this.#guarded(() => this.#engine.call("taper_reset_state", this.#handle));
   }
 
-  // Forgets the instance, and with it the whole memory.
+  // Ends the threads and forgets the instance, and with it the whole memory.
   close() {
+    this.#engine?.close();
     this.#engine = undefined;
     this.#methods.clear();
   }

@@ -4,7 +4,7 @@ import { addressOf, asBytes } from "./download.js";
 import { TaperError } from "./errors.js";
 import { Tensor, tensorsFrom } from "./tensor.js";
 
-export async function loadInWorker(source, { weights, wasm, onProgress } = {}) {
+export async function loadInWorker(source, { weights, wasm, threads, onProgress }) {
   if (typeof Worker !== "function") {
     throw new TaperError(
       "NotSupported",
@@ -18,6 +18,7 @@ export async function loadInWorker(source, { weights, wasm, onProgress } = {}) {
   const options = {
     weights: whole(weights),
     wasm: wasm instanceof WebAssembly.Module ? wasm : wasm && addressOf(wasm).href,
+    threads,
     onProgress: Boolean(onProgress),
   };
   try {

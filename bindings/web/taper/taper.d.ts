@@ -75,6 +75,8 @@ export type Input = Tensor | { data: Elements; shape: readonly number[]; dtype?:
 export type Output = Tensor | number | bigint | boolean | string | null;
 
 export interface Model {
+  // How many threads run it.
+  readonly threads: number;
   readonly methods: ReadonlyMap<string, MethodInfo>;
   // Those of the only method, or of `forward`.
   readonly inputs: ValueInfo[];
@@ -98,7 +100,12 @@ export interface LoadOptions {
   onProgress?: (progress: { loaded: number; total: number }) => void;
   // Loads and runs in a worker, so that the page stays responsive.
   worker?: boolean;
-  // Another module than the package's taper.wasm, such as one that is trimmed to the model.
+  // Runs the model on as many threads, in a worker where there are workers; 1 if not given. A browser
+  // has threads only in pages that are cross-origin isolated; elsewhere a note on the console says
+  // why the model has one. The results are the same.
+  threads?: number;
+  // Another module than the package's, such as one that is trimmed to the model; for threads, one
+  // that is linked as taper-threads.wasm.
   wasm?: string | URL | WebAssembly.Module;
 }
 

@@ -5,6 +5,7 @@
 //   const [scores] = await model.run([new Tensor(pixels, [1, 3, 224, 224])]);
 //   model.close();
 
+import { threadsHere } from "./crew.js";
 import { TaperError } from "./errors.js";
 import { loadHere } from "./model.js";
 import { loadInWorker } from "./remote.js";
@@ -17,8 +18,9 @@ class Model {
   #loaded;
   #main; // The only method, or forward.
 
-  constructor(loaded) {
+  constructor(loaded, threads) {
     this.#loaded = loaded;
+    this.threads = threads;
     this.methods = new Map(loaded.describe().map((method) => [method.name, method]));
     const names = [...this.methods.keys()];
     this.#main = names.length === 1 ? names[0] : "forward";
@@ -59,6 +61,10 @@ class Model {
 export const Taper = {
   // Loads a program from an address or from bytes (ArrayBuffer, typed array, Blob).
   async load(source, options = {}) {
-    return new Model(await (options.worker ? loadInWorker : loadHere)(source, options));
+    const threads = threadsHere(options.threads);
+    // Only workers may wait for others. Node's main thread may, too.
+    const isRemote = options.worker || (threads > 1 && typeof Worker === "function");
+    const load = isRemote ? loadInWorker : loadHere;
+    return new Model(await load(source, { ...options, threads }), threads);
   },
 };

@@ -302,6 +302,51 @@ async function inWorkers(env) {
   return everyModel(env, { worker });
 }
 
+// Of a page that is not isolated: the model runs, on one thread, and a note says why.
+async function alone(env) {
+  const notes = [];
+  const { warn } = console;
+  console.warn = (note) => notes.push(note);
+  const model = await add(env, { threads: 2 }).finally(() => {
+    console.warn = warn;
+  });
+  require(model.threads === 1, `it has ${model.threads} threads`);
+  require(notes.length === 1 && notes[0].includes("Cross-Origin-Embedder-Policy"), notes.join());
+  await gives(model, await tensors(env, "add", 2), await tensors(env, "add", 1, "out"));
+  return "refused where there is no shared memory";
+}
+
+// The same bits, whatever the number of threads.
+async function sameBits(env) {
+  const inputs = await tensors(env, "mobilenet_v2", 1);
+  const found = [];
+  for (const threads of [1, 2, 3]) {
+    const model = await Taper.load(env.program("mobilenet_v2.pte"), { threads });
+    require(model.threads === threads, `${model.threads} threads`);
+    const [{ data }] = await model.run(inputs);
+    found.push(new Uint32Array(data.buffer).join());
+    model.close();
+  }
+  require(found.every((each) => each === found[0]), "threads change the results");
+}
+
+async function withThreads(env) {
+  for (const threads of [0, -1, 65, 1.5, "2", null]) {
+    await refused("InvalidArgument", "threads must be a number from 1 to 64", () =>
+      add(env, { threads }),
+    );
+  }
+  const isPage = typeof WorkerGlobalScope !== "function" && typeof document === "object";
+  if (isPage && !crossOriginIsolated) return alone(env);
+  const threads = 2;
+  await sameBits(env);
+  const wasm = new URL("../taper/taper.wasm", import.meta.url);
+  await refused("InvalidArgument", "this module has no threads", () => add(env, { threads, wasm }));
+  await misuse(env, { threads });
+  await brokenFiles(env, { threads });
+  return everyModel(env, { threads });
+}
+
 export const checks = {
   models: everyModel,
   describes,
@@ -315,11 +360,13 @@ export const checks = {
   trimmed,
   oldBrowsers,
   inWorkers,
+  withThreads,
 };
 
-// Runs the checks and reports each as `[name, passed, text]`.
-export async function runChecks(env, report) {
-  for (const [name, check] of Object.entries(checks)) {
+// Runs the checks, or those that are named, and reports each as `[name, passed, text]`.
+export async function runChecks(env, report, names = Object.keys(checks)) {
+  for (const name of names) {
+    const check = checks[name];
     try {
       report([name, true, (await check(env)) ?? ""]);
     } catch (error) {

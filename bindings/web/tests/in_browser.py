@@ -4,7 +4,7 @@
 
 PACKAGE is the assembled package, with these tests in it; PROGRAMS what programs.py compiled;
 EXAMPLE the folder with the page. A plain file server serves them, which knows few types and sends
-no special headers. Needs what `scripts/deps.sh browser` installs.
+no special headers; threads are tested on another, which sends them. Needs what `scripts/deps.sh browser` installs.
 """
 
 import functools
@@ -37,6 +37,7 @@ class Files(http.server.SimpleHTTPRequestHandler):
     """Serves folders under names of their own. It knows no other types."""
 
     folders = {}
+    headers_sent = {}
     extensions_map = {"": "application/octet-stream", ".html": "text/html"}
     extensions_map[".js"] = "text/javascript"
 
@@ -44,18 +45,31 @@ class Files(http.server.SimpleHTTPRequestHandler):
         first, _, rest = path.split("?")[0].lstrip("/").partition("/")
         return str(self.folders.get(first, ROOT / first) / rest)
 
+    def end_headers(self):
+        for name, value in self.headers_sent.items():
+            self.send_header(name, value)
+        super().end_headers()
+
     def log_message(self, *_):
         pass
 
 
-def serve(folders):
-    handler = type("Served", (Files,), {"folders": folders})
+# With these a browser gives a page shared memory.
+ISOLATED = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+}
+
+
+def serve(folders, headers_sent=()):
+    attributes = {"folders": folders, "headers_sent": dict(headers_sent)}
+    handler = type("Served", (Files,), attributes)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}"
 
 
-def wait_for(page, condition, what, seconds=120):
+def wait_for(page, condition, what, seconds=600):
     end = time.monotonic() + seconds
     while not page.value(condition):
         if time.monotonic() > end:
@@ -68,8 +82,8 @@ def require(holds, what):
         raise AssertionError(what)
 
 
-def checks(browser, address):
-    page = browser.open(address + "/package/tests/page.html")
+def checks(browser, address, names=""):
+    page = browser.open(address + "/package/tests/page.html" + names)
     wait_for(page, "globalThis.results !== undefined", "checks")
     failed = 0
     for name, passed, text in page.value("results"):
@@ -133,9 +147,11 @@ def example(browser, address, programs):
 
 def main():
     package, programs, page = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
-    address = serve({"package": package, "programs": programs, "example": page})
+    folders = {"package": package, "programs": programs, "example": page}
+    address, isolated = serve(folders), serve(folders, ISOLATED)
     with Browser() as browser:
         failed = checks(browser, address) + example(browser, address, programs)
+        failed += checks(browser, isolated, "?withThreads")
     return 1 if failed else 0
 
 

@@ -6,12 +6,13 @@ export async function classify(pixels: Float32Array): Promise<number> {
   const model = await Taper.load("model.pte", {
     onProgress: ({ loaded, total }) => console.log(loaded / total),
     worker: true,
+    threads: 2,
   });
   try {
     const [scores] = await model.run([new Tensor(pixels, [1, 3, 224, 224])]);
     if (!(scores instanceof Tensor)) throw new TypeError("no tensor");
     const again = await model.run([pixels, readNpy(new ArrayBuffer(0))], { method: "forward" });
-    return again.length + scores.shape.length + model.inputs[0].name.length;
+    return again.length + model.threads + scores.shape.length + model.inputs[0].name.length;
   } catch (error) {
     if (error instanceof TaperError) console.log(error.code, error.message);
     throw error;
