@@ -1,10 +1,10 @@
 // How a call stores tensors as float16, and reads those that are.
 //
-// A result is float16 where its shader can store it so, it is neither an output nor a state, and the
-// payload is computed so (PayloadGraph::in_half). What reads it reads it as it is, or, if its shader
-// cannot, as a copy of float32 that all such shaders share. So each shader that learns to read and
-// write float16 (shaders.def) saves copies, and needs no other change than half_result() where its
-// calls say what they compute.
+// A result is float16 where its shader can store it so, it is neither an output nor a state, and
+// the payload is computed so (PayloadGraph::in_half). What reads it reads it as it is, or, if its
+// shader cannot, as a copy of float32 that all such shaders share. So each shader that learns to
+// read and write float16 (shaders.def) saves copies, and needs no other change than half_result()
+// where its calls say what they compute.
 
 #include <algorithm>
 
