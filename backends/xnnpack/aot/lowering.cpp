@@ -318,6 +318,9 @@ Id Lowering::reshape(Id x, Dims dims) {
     if (for_executorch()) throw Failure("a reshape in ExecuTorch has at most one dynamic size");
     if (!out_.knows_sizes(dims)) throw Failure("several dynamic sizes of a reshape have no source");
   }
+  if (!out_.fits_upper_bounds(x, dims)) {
+    throw Failure("the upper bounds of its sizes make another number of elements");
+  }
   return out_.add_move(std::move(spec), std::move(dims));
 }
 

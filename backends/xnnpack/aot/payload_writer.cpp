@@ -2,8 +2,10 @@
 
 #include "backends/xnnpack/aot/payload_writer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "backends/xnnpack/aot/compute_in_bytes.h"
 #include "backends/xnnpack/aot/fuse_nodes.h"
@@ -33,6 +35,17 @@ uint32_t upper(const Sym& size, const exir::SymRanges& ranges) {
   const int64_t most = size.is_int() ? size.as_int() : size.range(ranges).max;
   if (most < 0 || most > INT32_MAX) throw Failure("a size in a delegate has no upper bound");
   return static_cast<uint32_t>(most);
+}
+
+// The number of elements for the upper bounds of the sizes.
+uint64_t most_elements(const Dims& dims, const exir::SymRanges& ranges) {
+  uint64_t count = 1;
+  for (const Sym& size : dims) {
+    if (__builtin_mul_overflow(count, uint64_t{upper(size, ranges)}, &count)) {
+      throw Failure("a tensor in a delegate has too many elements");
+    }
+  }
+  return count;
 }
 
 // Writes the tables of nodes.
@@ -382,6 +395,18 @@ exir::TensorData as_halves(const exir::TensorData& floats) {
     return true;
   });
   return exir::own_bytes(std::move(bytes));
+}
+
+// XNNPACK lays out a graph for the upper bounds of sizes, which need not agree as the sizes do: if
+// n is padded to a multiple of 4 and the bound of the sum is 73, that is no number of rows of 4.
+bool PayloadWriter::fits_upper_bounds(Id id, const Dims& dims) const {
+  const uint64_t count = most_elements(this->dims(id), ranges_);
+  if (count_open(dims) != 1) return count == most_elements(dims, ranges_);
+  Dims fixed;
+  std::copy_if(dims.begin(), dims.end(), std::back_inserter(fixed),
+               [](const Sym& size) { return size.is_int(); });
+  const uint64_t known = most_elements(fixed, ranges_);
+  return known == 0 || count % known == 0;
 }
 
 // Values that are not read are written without their constants, so that ids need not change.

@@ -146,6 +146,8 @@ class PayloadWriter {
   }
   // Whether the device can compute the sizes of a reshape to these dimensions.
   bool knows_sizes(const Dims& dims) const { return known_.sources(dims).has_value(); }
+  // Whether a reshape of the value to these dimensions fits for the upper bounds of sizes, too.
+  bool fits_upper_bounds(Id id, const Dims& dims) const;
   // True if a node reads it.
   bool is_read(Id id) const { return list_.values[id].is_read; }
   // The node that makes the value; null if none does.

@@ -70,5 +70,20 @@ TEST(SizeSources, DynamicPartsOfAFixedSizeStayOutside) {
   EXPECT_EQ(r.outside[0], "aten::cat: the upper bounds of its parts do not add up to its size");
 }
 
+// What is padded to a multiple of 4 has at most 70 + 3 elements as far as the bounds say, and 73
+// are no rows of 4: XNNPACK could not lay out the graph.
+TEST(SizeSources, ReshapesThatDoNotFitTheUpperBoundsStayOutside) {
+  const Compiled r = compile(R"(  range s0 = [2, 70]
+  input %x: float32[mod(3*s0, 4) + s0]
+  constant %c: float32[4, 4] = zeros
+  %a: float32[mod(3*s0, 4) + s0] = aten::tanh(%x)
+  %w: float32[(mod(3*s0, 4) + s0)//4, 4] = aten::view_copy(%a, [-1, 4])
+  %y: float32[(mod(3*s0, 4) + s0)//4, 4] = aten::mm(%w, %c)
+  return %y)");
+  ASSERT_EQ(r.outside.size(), 2U);  // The first is tanh, which does not pay alone.
+  EXPECT_EQ(r.outside[1],
+            "aten::view_copy: the upper bounds of its sizes make another number of elements");
+}
+
 }  // namespace
 }  // namespace taper::xnnpack
