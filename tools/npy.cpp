@@ -255,13 +255,15 @@ std::optional<NpyArray> parse_scalar(const std::string& text) {
 
 }  // namespace
 
+bool is_number(const std::string& path) {
+  std::error_code ignored;
+  return !std::filesystem::exists(system::as_path(path), ignored) && parse_scalar(path);
+}
+
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths) {
   std::vector<NpyArray> arrays;
   for (const std::string& path : paths) {
-    std::error_code ignored;
-    std::optional<NpyArray> number;
-    if (!std::filesystem::exists(system::as_path(path), ignored)) number = parse_scalar(path);
-    arrays.push_back(number ? *number : read_npy(path));
+    arrays.push_back(is_number(path) ? *parse_scalar(path) : read_npy(path));
   }
   return arrays;
 }

@@ -26,6 +26,9 @@ struct NpyArray {
 NpyArray parse_npy(std::string_view file, const std::string& name);
 // Reads one file. Throws InputError.
 NpyArray read_npy(const std::string& path);
+// Whether it is no file but a number, as read_all() takes it.
+bool is_number(const std::string& path);
+
 // Reads several; one that is no file but a number such as "5", "-0.5" or "true" is an array without
 // dimensions, of int64, float64 or bool. Throws InputError.
 std::vector<NpyArray> read_all(const std::vector<std::string>& paths);

@@ -176,10 +176,7 @@ EValue ProgramRunner::number_input(size_t i, const NpyArray& array,
 
 void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
                                const std::vector<std::string>& names) {
-  const size_t tensors = tensor_inputs(meta_);
-  std::vector<bool> varies;
-  for (size_t i = 0; i < meta_.num_inputs(); ++i) varies.push_back(method_->input_varies(i));
-  const auto numbers = static_cast<size_t>(std::count(varies.begin(), varies.end(), true));
+  const size_t tensors = tensor_inputs(meta_), numbers = varying_numbers();
   if (arrays.size() != tensors && arrays.size() != tensors + numbers) {
     const std::string also =
         numbers == 0 ? "" : ", or these and " + count_text(numbers, "number") + " between them";
@@ -192,7 +189,7 @@ void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
   size_t k = 0;
   for (size_t i = 0; i < meta_.num_inputs(); ++i) {
     const bool is_tensor = meta_.input_tag(i).value() == Tag::kTensor;
-    if (!is_tensor && (arrays.size() == tensors || !varies[i])) {
+    if (!is_tensor && (arrays.size() == tensors || !method_->input_varies(i))) {
       inputs_.push_back(meta_.input_value(i).value());
       continue;
     }
@@ -204,6 +201,12 @@ void ProgramRunner::set_inputs(const std::vector<NpyArray>& arrays,
     }
     ++k;
   }
+}
+
+size_t ProgramRunner::varying_numbers() const {
+  size_t count = 0;
+  for (size_t i = 0; i < meta_.num_inputs(); ++i) count += method_->input_varies(i);
+  return count;
 }
 
 void ProgramRunner::set_ones() {

@@ -105,6 +105,10 @@ class ProgramRunner {
 
   // The tensor inputs, in order.
   const std::deque<HeldTensor>& inputs() const { return tensors_; }
+  // Every input as it was set, in order.
+  const std::vector<EValue>& input_values() const { return inputs_; }
+  // The number of inputs that are numbers and vary.
+  size_t varying_numbers() const;
 
   // Runs once; state persists between runs. Returns the time in seconds. `tracer` may be null.
   // Throws InputError.

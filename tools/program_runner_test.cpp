@@ -12,6 +12,7 @@
 #include "test/support/synthetic_program.h"
 #include "tools/atomic_file.h"
 #include "tools/error.h"
+#include "tools/pte_summary.h"
 
 namespace taper::tools {
 namespace {
@@ -97,10 +98,27 @@ TEST_F(Runner, TakesNumbersThatVaryBetweenTheTensors) {
   };
   EXPECT_EQ(results({}), "int 3; float 0.5; bool True; ");
   EXPECT_EQ(results({"-7", "1.5", "false"}), "int -7; float 1.5; bool False; ");
+  EXPECT_EQ(runner.varying_numbers(), 3u);
+  EXPECT_EQ(runner.input_values().at(0).to_int(), -7);
+  EXPECT_TRUE(is_number("-7") && is_number("true") && !is_number(path_) && !is_number("x.npy"));
   EXPECT_EQ(results({"1.5", "1.5", "true"}),
             "input 0 ('1.5'): expected a number of int64, given float64 ()");
   EXPECT_EQ(results({"1"}),
             "method 'forward' takes 0 tensor inputs, or these and 3 numbers between them, given 1");
+}
+
+// A number varies if an instruction or an output reads it, here not the second.
+TEST_F(Runner, InspectSaysWhichNumbersVary) {
+  test::ProgramBuilder builder;
+  test::MethodSpec& m = builder.method("forward");
+  m.inputs = {m.integer(3), m.integer(4), m.real(0.5), m.boolean(true)};
+  m.outputs = {m.inputs[0], m.inputs[2], m.inputs[3]};
+  const std::vector<uint8_t> bytes = builder.finish();
+  const PteSummary summary =
+      summarise_pte({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "x.pte");
+  std::string text;
+  for (const ValueSummary& input : summary.methods.at(0).inputs) text += value_text(input) + "; ";
+  EXPECT_EQ(text, "int 3, varies; int 4; double 0.500000, varies; bool True, varies; ");
 }
 
 TEST_F(Runner, SaysWhichConditionIsBrokenAndWhatWasGiven) {

@@ -66,6 +66,7 @@ class PlanReader {
     method_.name = text_of(plan_.name());
     method_.values = static_cast<int64_t>(count_of(plan_.values()));
     method_.inputs = slots(plan_.inputs());
+    find_varying();
     method_.outputs = slots(plan_.outputs());
     read_instructions();
     read_delegates();
@@ -82,6 +83,43 @@ class PlanReader {
       result.push_back(value_summary(*plan_.values()->Get(index)));
     }
     return result;
+  }
+
+  // An input that is a number varies if anything reads it; else export has fixed its value.
+  void find_varying() {
+    for (size_t i = 0; i < method_.inputs.size(); ++i) {
+      ValueSummary& input = method_.inputs[i];
+      const bool is_number = input.kind == "int" || input.kind == "double" || input.kind == "bool";
+      input.varies = is_number && is_read(plan_.inputs()->Get(static_cast<unsigned>(i)));
+    }
+  }
+
+  bool is_read(int32_t slot) const {
+    const auto is_in = [&](const auto* list) {
+      return list != nullptr && std::find(list->begin(), list->end(), slot) != list->end();
+    };
+    if (is_in(plan_.outputs())) return true;
+    for (const wire::EValue* value : *plan_.values()) {
+      const wire::IntList* list = value->val_as_IntList();
+      if (list != nullptr && is_in(list->items())) return true;
+    }
+    if (plan_.chains() == nullptr) return false;
+    for (const wire::Chain* chain : *plan_.chains()) {
+      for (unsigned i = 0; i < count_of(chain->instructions()); ++i) {
+        const wire::Instruction& step = *chain->instructions()->Get(i);
+        const wire::KernelCall* kernel = step.instr_args_as_KernelCall();
+        const wire::DelegateCall* delegate = step.instr_args_as_DelegateCall();
+        const wire::MoveCall* move = step.instr_args_as_MoveCall();
+        const wire::JumpFalseCall* jump = step.instr_args_as_JumpFalseCall();
+        if ((kernel != nullptr && is_in(kernel->args())) ||
+            (delegate != nullptr && is_in(delegate->args())) ||
+            (move != nullptr && move->move_from() == slot) ||
+            (jump != nullptr && jump->cond_value_index() == slot)) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   std::string operator_at(uint32_t index) const {
@@ -219,7 +257,8 @@ std::string value_text(const ValueSummary& value) {
     return value.dtype + " " + shape_text(value.sizes) + (value.dynamic ? " at most" : "") +
            (value.channels_last ? " not row-major" : "");
   }
-  return value.kind + (value.text.empty() ? "" : " " + value.text);
+  return value.kind + (value.text.empty() ? "" : " " + value.text) +
+         (value.varies ? ", varies" : "");
 }
 
 }  // namespace taper::tools

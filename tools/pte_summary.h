@@ -22,6 +22,7 @@ struct ValueSummary {
   bool dynamic = false;
   bool channels_last = false;  // Any dim order other than 0,1,2,...
   std::string text;            // The value of a number or string.
+  bool varies = false;         // For an input: a number that the program reads.
 };
 
 struct DelegateSummary {
@@ -64,7 +65,7 @@ using DescribeDelegate = std::function<std::string(const DelegateSummary&, Compi
 PteSummary summarise_pte(std::string_view file, const std::string& name,
                          const DescribeDelegate& describe = {});
 
-// Formats a value: "float32 (1, 3, 224, 224)", "int 3", "none".
+// Formats a value: "float32 (1, 3, 224, 224)", "int 3", "int 3, varies", "none".
 std::string value_text(const ValueSummary& value);
 
 }  // namespace taper::tools

@@ -168,6 +168,28 @@ Head make_head(const OldProgram& old, const Contents& contents, const std::strin
   return head;
 }
 
+// Where the old bytes begin that the new root refers to: behind the head of an earlier patch, if
+// nothing of that is needed any more. What follows such a head has a header of its own.
+size_t needed_from(const OldProgram& old, const Contents& contents) {
+  size_t first = old.header.program_size;
+  const auto refer = [&](size_t place) { first = std::min(first, place); };
+  for (size_t slot = 1; slot < kSlots; ++slot) {
+    if (slot == kSegmentsSlot || slot == kNamedSlot) continue;
+    if (const auto target = old.target(slot)) refer(*target);
+  }
+  for (const wire::DataSegment* segment : contents.segments) refer(old.place(segment));
+  for (const wire::NamedData* named : contents.named) refer(old.place(named));
+  size_t start = 0;
+  for (size_t at = kAlignment; at + wire::kHeadBytes <= first; at += kAlignment) {
+    wire::ExtendedHeader inner;
+    const bool is_program =
+        wire::ProgramBufferHasIdentifier(old.bytes + at) &&
+        wire::read_header(old.bytes + at, &inner) == wire::HeaderState::kPresent;
+    if (is_program && at + inner.program_size == old.header.program_size) start = at;
+  }
+  return start;
+}
+
 OldProgram open_old(std::span<const uint8_t> pte) {
   OldProgram old;
   old.bytes = pte.data();
@@ -190,9 +212,11 @@ FilePieces with_named_data(std::span<const uint8_t> pte, const std::string& key,
   const uint64_t offset = align(contents.segment_bytes);
   // The size of the head does not depend on the position of the old bytes.
   const uint64_t start = align(make_head(old, contents, key, 0, offset, data.size()).size());
-  Head head = make_head(old, contents, key, start, offset, data.size());
+  const size_t left_out = needed_from(old, contents);
+  Head head = make_head(old, contents, key, start - left_out, offset, data.size());
+  const uint64_t kept = old.header.program_size - left_out;
   wire::ExtendedHeader header;
-  header.program_size = start + old.header.program_size;
+  header.program_size = start + kept;
   header.segment_base_offset = align(header.program_size);
   header.segment_data_size = data.empty() ? contents.segment_bytes : offset + data.size();
   if (header.program_size > kMostHeadBytes) throw Failure("the program is too large to add data");
@@ -200,7 +224,7 @@ FilePieces with_named_data(std::span<const uint8_t> pte, const std::string& key,
   FilePieces file;
   file.add_owned(head.take());
   file.pad(kAlignment);
-  file.add(pte.first(old.header.program_size));
+  file.add(pte.subspan(left_out, kept));
   file.pad(kAlignment);
   file.add(pte.subspan(base, contents.segment_bytes));
   file.pad(kAlignment);

@@ -1,5 +1,6 @@
 // taper bundle: puts test cases and a program into one file, or takes the program out.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/atomic_file.h"
@@ -19,6 +20,8 @@ CommandLine describe() {
       "Puts a .pte and test cases, inputs with the outputs that are expected, into one .bpte,\n"
       "which 'taper verify', 'executor_runner' and ExecuTorch run.\n\n"
       "--inputs and --expected name one .npy per tensor; those of further cases follow them.\n"
+      "A number that varies keeps its value at the sample inputs, unless each case gives all such\n"
+      "numbers in their places: --inputs a.npy,5,b.npy,6.\n"
       "Without --expected, the file states what the program computes here. A .bpte keeps the\n"
       "cases that it has, so several calls can add cases for several methods.\n",
       "FILE.pte|FILE.bpte -o OUT.bpte [OPTIONS]",
@@ -60,13 +63,16 @@ size_t tensor_outputs(const MethodMeta& meta) {
 CasesOfMethod::Case make_case(ProgramRunner& runner, const std::vector<std::string>& inputs,
                               const std::vector<std::string>* expected) {
   CasesOfMethod::Case made;
-  made.inputs.tensors = read_all(inputs);
-  runner.set_inputs(made.inputs.tensors, inputs);
+  const std::vector<NpyArray> arrays = read_all(inputs);
+  runner.set_inputs(arrays, inputs);
   runner.execute();
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!is_number(inputs[i])) made.inputs.tensors.push_back(arrays[i]);
+  }
   const MethodMeta& meta = runner.meta();
   for (size_t i = 0; i < meta.num_inputs(); ++i) {
     const bool fixed = meta.input_tag(i).value() != Tag::kTensor;
-    made.inputs.values.push_back(fixed ? meta.input_value(i).value() : EValue());
+    made.inputs.values.push_back(fixed ? runner.input_values()[i] : EValue());
   }
   for (size_t i = 0; i < meta.num_outputs(); ++i) {
     const bool fixed = meta.output_tag(i).value() != Tag::kTensor;
@@ -84,7 +90,9 @@ CasesOfMethod::Case make_case(ProgramRunner& runner, const std::vector<std::stri
 
 std::vector<CasesOfMethod::Case> new_cases(ProgramRunner& runner, const CommandLine& line) {
   const std::vector<std::string> inputs = line.list("inputs"), expected = line.list("expected");
-  const size_t ins = tensor_inputs(runner.meta()), outs = tensor_outputs(runner.meta());
+  const bool has_numbers = std::any_of(inputs.begin(), inputs.end(), is_number);
+  const size_t ins = tensor_inputs(runner.meta()) + (has_numbers ? runner.varying_numbers() : 0);
+  const size_t outs = tensor_outputs(runner.meta());
   std::vector<std::vector<std::string>> in = {{}}, out;
   if (ins != 0 || !inputs.empty()) in = split_cases(inputs, ins, "inputs");
   if (line.given("expected")) {

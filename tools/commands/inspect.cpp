@@ -113,6 +113,7 @@ void add_values(JsonWriter& json, const char* key, const std::vector<ValueSummar
       json.close(']').key("dynamic").boolean(value.dynamic);
     } else if (!value.text.empty()) {
       json.key("value").text(value.text);
+      if (value.varies) json.key("varies").boolean(true);
     }
     json.close('}');
   }

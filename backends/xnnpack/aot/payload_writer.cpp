@@ -409,6 +409,26 @@ bool PayloadWriter::fits_upper_bounds(Id id, const Dims& dims) const {
   return known == 0 || count % known == 0;
 }
 
+// Whether all that reads a constant of floats multiplies floats with it, which ExecuTorch's XNNPACK
+// does with filters of float16 as well.
+std::vector<bool> find_filters(const NodeList& list, const std::vector<bool>& live) {
+  std::vector<bool> is_filter(list.values.size(), true);
+  for (size_t i = 0; i < list.nodes.size(); ++i) {
+    if (!live[i]) continue;
+    const NodeSpec& node = list.nodes[i];
+    const bool multiplies =
+        node.kind == NodeContent::FullyConnected || node.kind == NodeContent::Conv2d ||
+        node.kind == NodeContent::DepthwiseConv2d || node.kind == NodeContent::ConvTranspose2d;
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      if (node.inputs[k] == kNone) continue;
+      const bool takes_floats =
+          list.values[node.inputs[0]].quantization.type == wire::DataType::FP32;
+      if (!multiplies || k != 1 || !takes_floats) is_filter[node.inputs[k]] = false;
+    }
+  }
+  return is_filter;
+}
+
 // Values that are not read are written without their constants, so that ids need not change.
 exir::Delegate PayloadWriter::finish() {
   if (!for_executorch_) fuse_nodes(list_);
@@ -419,6 +439,7 @@ exir::Delegate PayloadWriter::finish() {
   list_.postpone_open_reshapes();
   const std::vector<bool> live = list_.live_nodes();
   if (!for_executorch_) store_integers(list_, live);
+  const std::vector<bool> filters = find_filters(list_, live);
   std::vector<bool> read(list_.values.size());
   std::vector<Offset<wire::XNode>> nodes;
   bool is_taper = false;
@@ -455,12 +476,12 @@ exir::Delegate PayloadWriter::finish() {
       is_taper = true;
     } else if (value.constant != 0 && read[id]) {
       const exir::TensorData& data = list_.data(id);
-      const exir::TensorData halves =
-          is_float && !for_executorch_ ? as_halves(data) : exir::TensorData();
+      const bool may_be_halves = is_float && (filters[id] || !for_executorch_);
+      const exir::TensorData halves = may_be_halves ? as_halves(data) : exir::TensorData();
       const bool has_halves = halves.data != nullptr;
       constant = add(has_halves ? halves : data);
       if (has_halves) type = wire::DataType::FP16;
-      is_taper = is_taper || has_halves;
+      is_taper = is_taper || (has_halves && !for_executorch_);
     }
     if (value.is_input) inputs.push_back(id);
     if (value.is_output) outputs.push_back(id);

@@ -1,4 +1,4 @@
-// Tests which constants of floats a payload stores as integers, and in what order.
+// Tests which constants of floats a payload stores as integers or as float16, and in what order.
 
 #include "backends/xnnpack/aot/stored_integers.h"
 
@@ -134,6 +134,30 @@ TEST(StoredIntegers, ExecutorchGetsFloats) {
   const Compiled r = convolution({0.5f}, 480, true);
   EXPECT_EQ(r.identifier(), "XN01");
   EXPECT_EQ(filter_of(r), nullptr);
+}
+
+// A linear layer of 32 x 24 and a sum, whose constants are all numbers of float16.
+TEST(StoredHalves, ForExecutorchFiltersOfFloat16StaySo) {
+  const auto types = [](bool for_executorch) {
+    exir::PartitionOptions options = kAll;
+    options.for_executorch = for_executorch;
+    const Compiled r = compile(R"(  input %x: float32[32, 24]
+  constant %w: float32[32, 24] = zeros
+  constant %a: float32[32, 32] = zeros
+  %y: float32[32, 32] = aten::linear(%x, %w, None)
+  %z: float32[32, 32] = aten::add.Tensor(%y, %a)
+  return %z)",
+                               options);
+    std::string text = r.identifier();
+    for (const wire::XValue* value : *r.payload().values()) {
+      const wire::Tensor* tensor = value->content_as_Tensor();
+      if (tensor == nullptr || tensor->constant() == 0) continue;
+      text += std::string(" ") + wire::EnumNameDataType(tensor->datatype());
+    }
+    return text;
+  };
+  EXPECT_EQ(types(true), "XN01 FP16 FP32");
+  EXPECT_EQ(types(false), "XT01 FP16 FP16");
 }
 
 }  // namespace

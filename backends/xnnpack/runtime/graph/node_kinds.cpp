@@ -113,6 +113,18 @@ Status check_connected_filter(const XnnNode& node, Span<const XnnValue> values) 
   return {};
 }
 
+bool has_filter(const XnnNode& node) {
+  switch (node.content_type) {
+    case wire::NodeContent::FullyConnected:
+    case wire::NodeContent::Conv2d:
+    case wire::NodeContent::DepthwiseConv2d:
+    case wire::NodeContent::ConvTranspose2d:
+      return true;
+    default:
+      return false;
+  }
+}
+
 bool is_list_of(const flatbuffers::Vector<uint32_t>* list, uint32_t rank) {
   return list != nullptr && list->size() == rank && rank <= kMaxRank;
 }

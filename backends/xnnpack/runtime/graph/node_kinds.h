@@ -77,6 +77,8 @@ inline const float* floats_of(const XnnValue& value) {
 bool has_bounds(const XnnNode& node);
 // Whether the node is a reshape with several dynamic sizes, which XNNPACK does not support.
 bool is_open_reshape(const XnnNode& node);
+// Whether the second argument is the filter of a layer or a convolution.
+bool has_filter(const XnnNode& node);
 // Whether all arguments and the result are float32.
 bool is_in_floats(const XnnNode& node, Span<const XnnValue> values);
 

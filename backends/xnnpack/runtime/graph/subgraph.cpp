@@ -63,7 +63,7 @@ Status Subgraph::read(Span<const uint8_t> payload, const BackendInitContext& con
   is_taper_ = parts->is_taper;
   TAPER_TRY(read_values(graph, parts->constants, context, max_bytes));
   TAPER_TRY(read_arguments(graph));
-  TAPER_TRY(read_nodes(graph));
+  TAPER_TRY(read_nodes(graph, max_bytes));
   find_needed();
   TAPER_TRY(infer_shapes());
   for (uint32_t id : arguments()) {
@@ -84,15 +84,29 @@ Status Subgraph::read_values(const wire::XNNGraph& graph, Span<const uint8_t> co
   TAPER_REQUIRE(values_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the values of the XNNPACK graph");
   const ValueReader reader(graph, constants, context, is_taper_);
-  uint64_t owned = 0;  // Many values may copy the same bytes.
   for (uint32_t i = 0; i < value_count_; ++i) {
     XnnValue& value = values_[i];
     TAPER_TRY(reader.read(*graph.values()->Get(i), i, value));
-    if (value.owned != nullptr) owned = plus(owned, stored_bytes(value.type, value.declared));
-    TAPER_REQUIRE(owned <= max_bytes, Error::kOutOfResources,
-                  "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
+    if (value.owned != nullptr) TAPER_TRY(count_owned(value, max_bytes));
   }
   return {};
+}
+
+Status Subgraph::count_owned(const XnnValue& value, uint64_t max_bytes) {
+  owned_bytes_ = plus(owned_bytes_, stored_bytes(value.type, value.declared));
+  TAPER_REQUIRE(owned_bytes_ <= max_bytes, Error::kOutOfResources,
+                "the XNNPACK graph needs more memory than XnnpackOptions::max_bytes allows");
+  return {};
+}
+
+// ExecuTorch's XNNPACK multiplies floats with filters of float16. Here these become floats.
+Status Subgraph::widen_filter(const XnnNode& node, uint64_t max_bytes) {
+  if (!has_filter(node) || values_[node.inputs[0]].type != wire::DataType::FP32) return {};
+  XnnValue& filter = values_[node.inputs[1]];
+  if (filter.data == nullptr || filter.type != wire::DataType::FP16) return {};
+  filter.type = wire::DataType::FP32;
+  TAPER_TRY(count_owned(filter, max_bytes));
+  return own_constant(filter);
 }
 
 Status Subgraph::read_arguments(const wire::XNNGraph& graph) {
@@ -115,7 +129,7 @@ Status Subgraph::read_arguments(const wire::XNNGraph& graph) {
   return {};
 }
 
-Status Subgraph::read_nodes(const wire::XNNGraph& graph) {
+Status Subgraph::read_nodes(const wire::XNNGraph& graph, uint64_t max_bytes) {
   node_count_ = count_of(graph.nodes());
   nodes_ = make_array<XnnNode>(node_count_);
   TAPER_REQUIRE(nodes_ != nullptr, Error::kDelegateMemoryAllocationFailed,
@@ -145,6 +159,7 @@ Status Subgraph::read_nodes(const wire::XNNGraph& graph) {
     TAPER_XNNPACK_REQUIRE(id < value_count_ && !values_[id].is_known,
                           "a node writes an input, a constant or the result of another node");
     values_[id].is_known = true;
+    TAPER_TRY(widen_filter(node, max_bytes));
     TAPER_TRY(node.kind->check(node, values()));
   }
   return {};

@@ -108,7 +108,9 @@ class Subgraph {
   Status read_arguments(const wire::XNNGraph& graph);
   Status read_values(const wire::XNNGraph& graph, Span<const uint8_t> constants,
                      const BackendInitContext& context, uint64_t max_bytes);
-  Status read_nodes(const wire::XNNGraph& graph);
+  Status read_nodes(const wire::XNNGraph& graph, uint64_t max_bytes);
+  Status count_owned(const XnnValue& value, uint64_t max_bytes);
+  Status widen_filter(const XnnNode& node, uint64_t max_bytes);
   void find_needed();
 
   Span<const uint8_t> description_;
@@ -118,6 +120,7 @@ class Subgraph {
   size_t value_count_ = 0;
   size_t node_count_ = 0;
   size_t argument_count_ = 0;
+  uint64_t owned_bytes_ = 0;  // Of constants; many values may copy the same bytes of the file.
   bool is_taper_ = false;
 };
 

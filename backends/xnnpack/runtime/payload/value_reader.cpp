@@ -220,8 +220,7 @@ Status ValueReader::read_constant(const wire::Tensor& tensor, XnnValue& value) c
   return is_aligned<uint32_t>(value.data) && may_stay ? Status() : own_constant(value);
 }
 
-// Copies the bytes of the file, or the numbers of float16 that they are.
-Status ValueReader::own_constant(XnnValue& value) const {
+Status own_constant(XnnValue& value) {
   TAPER_TRY(make_owned(value));
   const size_t size = static_cast<size_t>(stored_bytes(value.type, value.declared));
   if (size == value.stored_size) {

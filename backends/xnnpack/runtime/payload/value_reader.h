@@ -27,7 +27,6 @@ class ValueReader {
   Status read_groups(const wire::PerGroup& groups, XnnValue& value) const;
   Status read_constant(const wire::Tensor& tensor, XnnValue& value) const;
   Status read_steps(const wire::Steps& steps, XnnValue& value) const;
-  Status own_constant(XnnValue& value) const;
   // The bytes of a constant of the graph by its number.
   struct Constant {
     Span<const uint8_t> bytes;
@@ -41,6 +40,10 @@ class ValueReader {
   const BackendInitContext& context_;
   const bool widens_constants_;
 };
+
+// Copies a constant's bytes of the file, or the numbers of float16 that they are if its type is
+// float32.
+Status own_constant(XnnValue& value);
 
 // True if XNNPACK may read past the end of the page: it reads up to XNN_EXTRA_BYTES too many, which
 // is safe if they are in the same page as the last byte.
