@@ -4,11 +4,11 @@
 #
 #   scripts/arm64.sh build/release
 #
-# Each runs the tests of the fast kernels and of the backends, and a third of what depends less on
-# the processor: the committed models on the kernels and on the backends, files that ExecuTorch
-# lowered, and the conformance suite (TAPER_ARM64_ALL=1 runs all on each). Packed weights move from
-# one processor to the next, which has to refuse them. A trimmed binary runs all models; libtaper.so
-# must have the page size of phones.
+# Each runs the tests of the fast kernels and of the backends, and a part of what depends less on the
+# processor: a third of the committed models on the kernels and on the backends and of the files that
+# ExecuTorch lowered, and a sixth of the conformance suite (TAPER_ARM64_ALL=1 runs all on each).
+# Packed weights move from one processor to the next, which has to refuse them. A trimmed binary runs
+# all models; libtaper.so must have the page size of phones.
 set -eu
 cd "$(dirname "$0")/.."
 taper=$(pwd)/${1:?usage: arm64.sh BUILD}/bin/taper
@@ -69,10 +69,15 @@ run() (
   filter='*'
   # What does not depend on the processor has been tested on the host.
   if [ "$2" = test_e2e_test ]; then filter='-*SameTwice*:*InTwoMemories*:*WhenTheirStateIsReset*'; fi
-  case "$2.${TAPER_ARM64_ALL:-}" in test_e2e_test. | test_backends_test.)
-    case "$1" in cortex-a53) third=0 ;; cortex-a76) third=1 ;; *) third=2 ;; esac
-    export GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$third ;;
+  case "$2.${TAPER_ARM64_ALL:-}" in
+    test_e2e_test.) parts=3 ;;
+    test_backends_test.) parts=6 ;;
+    *) parts=1 ;;
   esac
+  if [ "$parts" -gt 1 ]; then
+    case "$1" in cortex-a53) part=0 ;; cortex-a76) part=1 ;; *) part=2 ;; esac
+    export GTEST_TOTAL_SHARDS=$parts GTEST_SHARD_INDEX=$part
+  fi
   log=$out/$1.$2.log
   as "$1" "$build/bin/$2" --gtest_brief=1 "--gtest_filter=$filter" >"$log" 2>&1 || {
     { echo "arm64.sh: $2 fails as $1:"; grep -v Skipped "$log" | tail -30; } >&2

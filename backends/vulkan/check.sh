@@ -1,9 +1,9 @@
 #!/bin/sh
 # What CI runs besides the tests, on drivers that compute on the processor:
 #
-#   1. validation    half of the conformance suite, the unit tests and some models on lavapipe,
+#   1. validation    a third of the conformance suite, the unit tests and some models on lavapipe,
 #                    while Khronos' layer checks every call, and what runs at the same time
-#   2. accesses      the other half on lavapipe without the driver's bounds checks, while the layer
+#   2. accesses      another third on lavapipe without the driver's bounds checks, while the layer
 #                    checks every access of the shaders
 #   3. swiftshader   the suite and some models on a driver with the least that a GPU may have: 256
 #                    invocations in a workgroup, 4 in a subgroup, no 8- and 16-bit types
@@ -50,9 +50,9 @@ END
   [ -z "$messages" ] || fail "the validation layer says: $(echo "$messages" | head -n 5)"
 }
 
-# half INDEX: the words before a test program that let it run one half of its tests, or nothing.
-half() {
-  [ -n "${TAPER_VULKAN_ALL:-}" ] || echo "env GTEST_TOTAL_SHARDS=2 GTEST_SHARD_INDEX=$1"
+# third INDEX: the words before a test program that let it run a third of its tests, or nothing.
+third() {
+  [ -n "${TAPER_VULKAN_ALL:-}" ] || echo "env GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$1"
 }
 
 # models COMMAND...: exports some models, runs them with that command and compares with PyTorch.
@@ -69,7 +69,7 @@ models() {
 
 check_validation() {
   features=VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT
-  validated $features $(half 0) $harmless
+  validated $features $(third 0) $harmless
   validated $features $damaged
   validated $features $units
   models validated $features
@@ -79,7 +79,7 @@ check_validation() {
 # what damages payloads is left out.
 check_accesses() {
   TAPER_VULKAN_VALIDATION=1 validated VK_VALIDATION_FEATURE_ENABLE_GPU_ASSISTED_EXT \
-    $(half 1) $harmless
+    $(third 1) $harmless
 }
 
 check_swiftshader() {
