@@ -85,30 +85,33 @@ enum : uint32_t {
 };
 constexpr uint32_t kByPixel = 16;  // Added to an image.
 
-bool are_quads(std::initializer_list<int64_t> values) {
-  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v % 4 == 0; });
+bool are_multiples(int64_t of, std::initializer_list<int64_t> values) {
+  return std::all_of(values.begin(), values.end(), [of](int64_t v) { return v % of == 0; });
 }
 
 uint32_t first_kind(const Product& p) {
   if (p.a_is_packed) return kPacked;
-  if (p.a_has_bytes) return are_quads({p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideBytes : kBytes;
+  if (p.a_has_bytes)
+    return are_multiples(4, {p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideBytes : kBytes;
   if (p.a_k != 1) return kByColumn;
-  return are_quads({p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideByRow : kByRow;
+  return are_multiples(4, {p.k, p.a_m, p.a_outer, p.a_inner}) ? kWideByRow : kByRow;
 }
 
 uint32_t second_kind(const Product& p) {
   if (p.b_is_packed) return kPacked;
-  if (p.b_has_bytes) return are_quads({p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideBytes : kBytes;
+  if (p.b_has_bytes)
+    return are_multiples(4, {p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideBytes : kBytes;
   switch (p.second) {
     case SecondMatrix::kImage:
       return kImage + (p.by_pixel ? kByPixel : 0U);
     case SecondMatrix::kTransposedImage:
       return kTransposedImage + (p.by_pixel ? kByPixel : 0U);
     case SecondMatrix::kByRow:
-      return p.b_k == 1 && are_quads({p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideByRow : kByRow;
+      return p.b_k == 1 && are_multiples(4, {p.k, p.b_n, p.b_outer, p.b_inner}) ? kWideByRow
+                                                                                : kByRow;
     case SecondMatrix::kByColumn:
-      return p.b_n == 1 && are_quads({p.n, p.b_k, p.b_outer, p.b_inner}) ? kWideByColumn
-                                                                         : kByColumn;
+      return p.b_n == 1 && are_multiples(4, {p.n, p.b_k, p.b_outer, p.b_inner}) ? kWideByColumn
+                                                                                : kByColumn;
   }
   return kByColumn;
 }
@@ -219,16 +222,12 @@ void pack_constants(Call& call, Product& p) {
   }
 }
 
-bool are_eights(std::initializer_list<int64_t> values) {
-  return std::all_of(values.begin(), values.end(), [](int64_t v) { return v % 8 == 0; });
-}
-
 // A factor that lies in memory as float16, in rows of whole groups of eight, is as good as packed.
 void take_halves(const Call& call, Product& p) {
   p.a_is_packed |=
-      call.is_half(p.a) && p.a_k == 1 && are_eights({p.k, p.a_m, p.a_outer, p.a_inner});
+      call.is_half(p.a) && p.a_k == 1 && are_multiples(8, {p.k, p.a_m, p.a_outer, p.a_inner});
   p.b_is_packed |= call.is_half(p.b) && p.second == SecondMatrix::kByRow && p.b_k == 1 &&
-                   are_eights({p.k, p.b_n, p.b_outer, p.b_inner});
+                   are_multiples(8, {p.k, p.b_n, p.b_outer, p.b_inner});
 }
 
 // The first factor becomes float16 before a large product, whose workgroups read it many times, and
