@@ -41,11 +41,6 @@ bool moves(const NodeSpec& node) {
   }
 }
 
-bool has_weights(NodeContent kind) {
-  return kind == NodeContent::Conv2d || kind == NodeContent::DepthwiseConv2d ||
-         kind == NodeContent::ConvTranspose2d || kind == NodeContent::FullyConnected;
-}
-
 // Whether a node computes a function of each element that is a number for every number: XNNPACK
 // looks up the results for all bytes in a table.
 bool is_function(NodeContent kind) {

@@ -409,6 +409,11 @@ bool PayloadWriter::fits_upper_bounds(Id id, const Dims& dims) const {
   return known == 0 || count % known == 0;
 }
 
+bool has_weights(NodeContent kind) {
+  return kind == NodeContent::Conv2d || kind == NodeContent::DepthwiseConv2d ||
+         kind == NodeContent::ConvTranspose2d || kind == NodeContent::FullyConnected;
+}
+
 // Whether all that reads a constant of floats multiplies floats with it, which ExecuTorch's XNNPACK
 // does with filters of float16 as well.
 std::vector<bool> find_filters(const NodeList& list, const std::vector<bool>& live) {
@@ -416,14 +421,11 @@ std::vector<bool> find_filters(const NodeList& list, const std::vector<bool>& li
   for (size_t i = 0; i < list.nodes.size(); ++i) {
     if (!live[i]) continue;
     const NodeSpec& node = list.nodes[i];
-    const bool multiplies =
-        node.kind == NodeContent::FullyConnected || node.kind == NodeContent::Conv2d ||
-        node.kind == NodeContent::DepthwiseConv2d || node.kind == NodeContent::ConvTranspose2d;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       if (node.inputs[k] == kNone) continue;
       const bool takes_floats =
           list.values[node.inputs[0]].quantization.type == wire::DataType::FP32;
-      if (!multiplies || k != 1 || !takes_floats) is_filter[node.inputs[k]] = false;
+      if (!has_weights(node.kind) || k != 1 || !takes_floats) is_filter[node.inputs[k]] = false;
     }
   }
   return is_filter;

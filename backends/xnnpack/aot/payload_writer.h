@@ -52,6 +52,9 @@ struct NodeSpec {
   std::string why_floats;
 };
 
+// Whether nodes of this kind multiply their first argument with their second one.
+bool has_weights(wire::NodeContent kind);
+
 // The quantisation parameters of a tensor: x is (number - zero_point) * scale.
 struct Quantization {
   wire::DataType type = wire::DataType::FP32;  // FP32 means that it is not quantised.

@@ -175,7 +175,7 @@ bool is_one_of(const Node& node, const char* tensors, const char* rows, const ch
 }
 bool chooses_one(const Node& node) { return node.is(kChoose) || node.is(kChooseSymmetric); }
 bool chooses(const Node& node) {
-  return chooses_one(node) || is_one_of(node, kChoose, kChooseRows, kChooseTokens);
+  return node.is(kChooseSymmetric) || is_one_of(node, kChoose, kChooseRows, kChooseTokens);
 }
 bool quantizes(const Node& node) {
   return is_one_of(node, kQuantize, kQuantizeRows, kQuantizeTokens);
