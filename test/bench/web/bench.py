@@ -15,7 +15,10 @@ import statistics
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT / "test/view"), str(ROOT / "bindings/web/tests")]
+sys.path[:0] = [
+    str(ROOT / folder) for folder in ("test/view", "bindings/web/tests", "test/bench/figures")
+]
+import provenance  # noqa: E402
 from browser import Browser  # noqa: E402
 from in_browser import ISOLATED, serve, wait_for  # noqa: E402
 
@@ -36,12 +39,6 @@ one, and the least time in brackets. The difference is the largest one from PyTo
 
 {machine}
 """
-
-
-def machine(browser_name):
-    info = pathlib.Path("/proc/cpuinfo").read_text()
-    names = [line.split(":")[1].strip() for line in info.splitlines() if "model name" in line]
-    return f"Machine: {len(names)} cores, {names[0] if names else 'unknown'}; {browser_name}."
 
 
 def cell(found):
@@ -67,7 +64,7 @@ def rows_of(title, by_threads):
 
 
 def page_of(options, version, rows, notes):
-    lines = [HEAD.format(rounds=options.rounds, machine=machine(version)), *rows, ""]
+    lines = [HEAD.format(rounds=options.rounds, machine=f"{provenance.line()} {version}."), *rows, ""]
     lines += [f"Not measured: {note}\n" for note in notes]
     packages = []
     for label, name in PACKAGES.items():
