@@ -35,7 +35,7 @@ struct ImportOptions {
   Blob file = {};
 };
 
-// Reads what torch.export.save of PyTorch 2.6 to 2.14 wrote. Weights stay in the mapped file, which
+// Reads what torch.export.save of PyTorch 2.6 to 2.15 wrote. Weights stay in the mapped file, which
 // the graph keeps open: the file must not be truncated while the graph lives.
 //
 // Throws Failure for a file that is damaged or of another kind; what() is one line that starts with

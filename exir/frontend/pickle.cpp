@@ -5,6 +5,9 @@
 #include <bit>
 #include <unordered_map>
 
+#include "exir/frontend/float8.h"
+#include "exir/frontend/tensor_meta.h"
+
 namespace taper::exir {
 namespace {
 
@@ -62,43 +65,52 @@ enum class Known : uint8_t {
 struct KnownGlobal {
   std::string_view module, name;
   Known what;
-  ScalarType dtype;
+  int64_t dtype;  // The code of the element type, as import_dtype() knows it.
 };
 
-constexpr ScalarType kNoType = ScalarType::kByte;
+constexpr int64_t kNoDtype = 0;
 
 constexpr KnownGlobal kKnownGlobals[] = {
-    {"torch", "FloatStorage", Known::kStorageClass, ScalarType::kFloat},
-    {"torch", "DoubleStorage", Known::kStorageClass, ScalarType::kDouble},
-    {"torch", "HalfStorage", Known::kStorageClass, ScalarType::kHalf},
-    {"torch", "BFloat16Storage", Known::kStorageClass, ScalarType::kBFloat16},
-    {"torch", "LongStorage", Known::kStorageClass, ScalarType::kLong},
-    {"torch", "IntStorage", Known::kStorageClass, ScalarType::kInt},
-    {"torch", "ShortStorage", Known::kStorageClass, ScalarType::kShort},
-    {"torch", "CharStorage", Known::kStorageClass, ScalarType::kChar},
-    {"torch", "ByteStorage", Known::kStorageClass, ScalarType::kByte},
-    {"torch", "BoolStorage", Known::kStorageClass, ScalarType::kBool},
-    {"torch.storage", "UntypedStorage", Known::kStorageClass, ScalarType::kByte},
-    {"torch", "float32", Known::kDtype, ScalarType::kFloat},
-    {"torch", "float64", Known::kDtype, ScalarType::kDouble},
-    {"torch", "float16", Known::kDtype, ScalarType::kHalf},
-    {"torch", "bfloat16", Known::kDtype, ScalarType::kBFloat16},
-    {"torch", "int64", Known::kDtype, ScalarType::kLong},
-    {"torch", "int32", Known::kDtype, ScalarType::kInt},
-    {"torch", "int16", Known::kDtype, ScalarType::kShort},
-    {"torch", "int8", Known::kDtype, ScalarType::kChar},
-    {"torch", "uint8", Known::kDtype, ScalarType::kByte},
-    {"torch", "uint16", Known::kDtype, ScalarType::kUInt16},
-    {"torch", "uint32", Known::kDtype, ScalarType::kUInt32},
-    {"torch", "uint64", Known::kDtype, ScalarType::kUInt64},
-    {"torch", "bool", Known::kDtype, ScalarType::kBool},
-    {"torch._utils", "_rebuild_tensor_v2", Known::kRebuildTensor2, kNoType},
-    {"torch._utils", "_rebuild_tensor_v3", Known::kRebuildTensor3, kNoType},
-    {"torch._utils", "_rebuild_parameter", Known::kRebuildParameter, kNoType},
-    {"torch._tensor", "_rebuild_from_type_v2", Known::kRebuildFromType, kNoType},
-    {"collections", "OrderedDict", Known::kOrderedDict, kNoType},
-    {"torch", "Tensor", Known::kTensorType, kNoType},
-    {"torch.nn.parameter", "Parameter", Known::kTensorType, kNoType},
+    {"torch", "FloatStorage", Known::kStorageClass, 7},
+    {"torch", "DoubleStorage", Known::kStorageClass, 8},
+    {"torch", "HalfStorage", Known::kStorageClass, 6},
+    {"torch", "BFloat16Storage", Known::kStorageClass, 13},
+    {"torch", "LongStorage", Known::kStorageClass, 5},
+    {"torch", "IntStorage", Known::kStorageClass, 4},
+    {"torch", "ShortStorage", Known::kStorageClass, 3},
+    {"torch", "CharStorage", Known::kStorageClass, 2},
+    {"torch", "ByteStorage", Known::kStorageClass, 1},
+    {"torch", "BoolStorage", Known::kStorageClass, 12},
+    {"torch", "ComplexFloatStorage", Known::kStorageClass, 10},
+    {"torch", "ComplexDoubleStorage", Known::kStorageClass, 11},
+    {"torch.storage", "UntypedStorage", Known::kStorageClass, 1},
+    {"torch", "float32", Known::kDtype, 7},
+    {"torch", "float64", Known::kDtype, 8},
+    {"torch", "float16", Known::kDtype, 6},
+    {"torch", "bfloat16", Known::kDtype, 13},
+    {"torch", "int64", Known::kDtype, 5},
+    {"torch", "int32", Known::kDtype, 4},
+    {"torch", "int16", Known::kDtype, 3},
+    {"torch", "int8", Known::kDtype, 2},
+    {"torch", "uint8", Known::kDtype, 1},
+    {"torch", "uint16", Known::kDtype, 28},
+    {"torch", "uint32", Known::kDtype, 34},
+    {"torch", "uint64", Known::kDtype, 35},
+    {"torch", "bool", Known::kDtype, 12},
+    {"torch", "complex64", Known::kDtype, 10},
+    {"torch", "complex128", Known::kDtype, 11},
+    {"torch", "float8_e4m3fn", Known::kDtype, 29},
+    {"torch", "float8_e5m2", Known::kDtype, 30},
+    {"torch", "float8_e4m3fnuz", Known::kDtype, 31},
+    {"torch", "float8_e5m2fnuz", Known::kDtype, 32},
+    {"torch", "float8_e8m0fnu", Known::kDtype, 33},
+    {"torch._utils", "_rebuild_tensor_v2", Known::kRebuildTensor2, kNoDtype},
+    {"torch._utils", "_rebuild_tensor_v3", Known::kRebuildTensor3, kNoDtype},
+    {"torch._utils", "_rebuild_parameter", Known::kRebuildParameter, kNoDtype},
+    {"torch._tensor", "_rebuild_from_type_v2", Known::kRebuildFromType, kNoDtype},
+    {"collections", "OrderedDict", Known::kOrderedDict, kNoDtype},
+    {"torch", "Tensor", Known::kTensorType, kNoDtype},
+    {"torch.nn.parameter", "Parameter", Known::kTensorType, kNoDtype},
 };
 
 bool is_sequence(const PickleObject& o) {
@@ -396,7 +408,7 @@ class PickleMachine {
       bad("a storage in its pickled data is described wrongly");
     }
     const std::string_view key = item(id, 2, Kind::kText).text;
-    const ScalarType dtype = type.dtype;
+    const int64_t dtype = type.dtype;
     push_new(Kind::kStorage);
     object(stack_.back()).dtype = dtype;
     object(stack_.back()).text = key;
@@ -406,16 +418,22 @@ class PickleMachine {
   void push_tensor(const Object& args, bool typed) {
     const Object& storage = item(args, 0, Kind::kStorage);
     TensorView view;
-    view.dtype = storage.dtype;
+    int64_t dtype = storage.dtype;
     view.storage = "data/" + std::string(storage.text);
     view.offset = item(args, 1, Kind::kInt).number;
     view.sizes = numbers(item(args, 2, Kind::kTuple));
     view.strides = numbers(item(args, 3, Kind::kTuple));
     if (typed) {
-      const Object& dtype = item(args, 6, Kind::kGlobal);
-      if (!is_global(dtype, Known::kDtype)) bad("a tensor in its pickled data lacks a type");
-      view.dtype = dtype.dtype;
+      const Object& type = item(args, 6, Kind::kGlobal);
+      if (!is_global(type, Known::kDtype)) bad("a tensor in its pickled data lacks a type");
+      dtype = type.dtype;
     }
+    if (const size_t bits = typed ? 7 : 6; args.items.size() > bits) {
+      if (!item(args, bits, Kind::kDict).items.empty()) {
+        bad("a tensor in its pickled data is another's conjugate or negative");
+      }
+    }
+    set_elements(view, dtype);
     out_.tensors_.push_back(std::move(view));
     push_new(Kind::kTensor, static_cast<int64_t>(out_.tensors_.size() - 1));
   }
@@ -468,6 +486,21 @@ class PickleMachine {
   std::vector<uint32_t> stack_;
   std::unordered_map<uint64_t, uint32_t> memo_;
 };
+
+void set_elements(TensorView& view, int64_t dtype) {
+  if (float8_holder(dtype)) {
+    view.float8 = dtype;
+    view.dtype = ScalarType::kByte;
+    return;
+  }
+  view.dtype = import_part_dtype(dtype);
+  if (!complex_part(dtype)) return;
+  view.pairs = true;
+  view.offset = doubled(view.offset);
+  for (int64_t& stride : view.strides) stride = doubled(stride);
+  view.sizes.push_back(2);
+  view.strides.push_back(1);
+}
 
 Pickle::Pickle(Blob program, Budget& budget, std::string_view name) : program_(std::move(program)) {
   PickleMachine(*this, budget, name).run();

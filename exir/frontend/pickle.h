@@ -29,6 +29,10 @@ struct TensorView {
   bool pairs = false;   // Complex: the last dimension holds the real and the imaginary part.
 };
 
+// Says what the elements of a view are, from the code of their dtype. Sizes, strides and the offset
+// of complex numbers become those of their parts. Throws Failure if the dtype is not supported.
+void set_elements(TensorView& view, int64_t dtype);
+
 enum class PickleKind : uint8_t {
   kNone,
   kBool,
@@ -46,7 +50,7 @@ enum class PickleKind : uint8_t {
 
 struct PickleObject {
   PickleKind kind = PickleKind::kNone;
-  ScalarType dtype = ScalarType::kFloat;  // kStorage; kGlobal when it names an element type.
+  int64_t dtype = 0;            // kStorage, kGlobal if it names an element type: its code.
   int64_t number = 0;           // kBool, kInt; kGlobal: which one; kTensor: index into tensors_.
   double real = 0;              // kFloat
   std::string_view text;        // kText; kStorage: its key. Points into the pickle.

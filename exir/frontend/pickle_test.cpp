@@ -79,6 +79,33 @@ TEST(Pickle, ReadsParametersAndTypedTensors) {
   EXPECT_EQ(q.tensor(q.root()).dtype, ScalarType::kUInt16);
 }
 
+TEST(Pickle, ComplexNumbersArePairs) {
+  const std::string call = global("torch._utils", "_rebuild_tensor_v2") + "(" +
+                           storage(global("torch", "ComplexFloatStorage"), "0") + number(2) +
+                           number(3) + "\x85" + number(5) + "\x85\x89" +
+                           global("collections", "OrderedDict") + ")R";
+  const Pickle p = run(kHead + call + "tR.");
+  const TensorView& view = p.tensor(p.root());
+  EXPECT_TRUE(view.pairs);
+  EXPECT_EQ(view.dtype, ScalarType::kFloat);
+  EXPECT_EQ(view.offset, 4);
+  EXPECT_EQ(view.sizes, (std::vector<int64_t>{3, 2}));
+  EXPECT_EQ(view.strides, (std::vector<int64_t>{10, 1}));
+  const std::string conjugate = "}" + text("conj") + "\x88s";
+  EXPECT_NE(failure_of_running(kHead + call + conjugate + "tR.").find("conjugate"),
+            std::string::npos);
+}
+
+TEST(Pickle, FloatsOfEightBitsAreBytes) {
+  const Pickle p =
+      run(kHead + global("torch._utils", "_rebuild_tensor_v3") + "(" +
+          storage(global("torch.storage", "UntypedStorage"), "7") + number(0) + number(2) + "\x85" +
+          number(1) + "\x85\x89" + global("collections", "OrderedDict") + ")R" +
+          global("torch", "float8_e5m2") + "tR.");
+  EXPECT_EQ(p.tensor(p.root()).dtype, ScalarType::kByte);
+  EXPECT_EQ(p.tensor(p.root()).float8, 30);
+}
+
 TEST(Pickle, ReadsNumbersTextsAndTheMemo) {
   using namespace std::string_literals;
   const Pickle p =

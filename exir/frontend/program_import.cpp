@@ -292,7 +292,7 @@ void check_version(Json root, std::vector<std::string>* warnings) {
   if (major != kSchemaMajor) {
     refuse("unknown-version",
            "has schema version " + text + "; versions " + std::to_string(kSchemaMajor) +
-               ".x (PyTorch 2.6 to 2.14) can be read",
+               ".x (PyTorch 2.6 to 2.15) can be read",
            {}, "export it with a PyTorch in that range");
   }
   if (minor > kNewestMinor) {

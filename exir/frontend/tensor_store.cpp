@@ -161,21 +161,11 @@ TensorView TensorStore::view_of(const Entry& entry) const {
            "saving it, or torchao.utils.unwrap_tensor_subclass(model) before exporting it");
   }
   TensorView view;
-  const int64_t code = json_int(json_need(*meta, "dtype"), "dtype");
-  const std::optional<ScalarType> part = complex_part(code);
-  if (float8_holder(code)) view.float8 = code;
-  view.dtype = view.float8 != 0 ? ScalarType::kByte : import_part_dtype(code);
   view.sizes = static_ints(*meta, "sizes");
   view.strides = static_ints(*meta, "strides");
   view.offset = static_int(json_need(*meta, "storage_offset"), "storage_offset");
   view.storage = std::string(json_text(json_need(entry.config, "path_name"), "path_name"));
-  if (part) {
-    view.pairs = true;
-    view.offset = doubled(view.offset);
-    for (int64_t& stride : view.strides) stride = doubled(stride);
-    view.sizes.push_back(2);
-    view.strides.push_back(1);
-  }
+  set_elements(view, json_int(json_need(*meta, "dtype"), "dtype"));
   return view;
 }
 

@@ -1,4 +1,4 @@
-// Reads the index of the test models, models.txt.
+// Reads the indices of the test models, models.txt.
 
 #include "test/e2e/model_cases.h"
 
@@ -8,23 +8,25 @@
 namespace taper::test {
 namespace {
 
-const std::string kFolder = std::string(TAPER_SOURCE_DIR) + "/test/models/data/";
+const std::string kTests = std::string(TAPER_SOURCE_DIR) + "/test/";
+const std::string kModels = kTests + "models/data/";
 
 std::vector<std::string> array_paths(const ModelCase& c, size_t step, const char* what,
                                      size_t count) {
   const std::string prefix =
-      kFolder + c.name + (c.steps > 1 ? ".step" + std::to_string(step) : "") + "." + what;
+      kModels + c.name + (c.steps > 1 ? ".step" + std::to_string(step) : "") + "." + what;
   std::vector<std::string> paths;
   for (size_t k = 0; k < count; ++k) paths.push_back(prefix + std::to_string(k) + ".npy");
   return paths;
 }
 
-std::vector<ModelCase> read_index() {
+std::vector<ModelCase> read_index(const std::string& folder) {
   std::vector<ModelCase> cases;
-  std::ifstream in(kFolder + "models.txt");
+  std::ifstream in(folder + "models.txt");
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
     ModelCase c;
+    c.folder = folder;
     if (!(words >> c.name >> c.file >> c.inputs >> c.outputs >> c.steps)) continue;
     if (!(words >> c.factor)) c.factor = 1;
     cases.push_back(c);
@@ -34,7 +36,7 @@ std::vector<ModelCase> read_index() {
 
 }  // namespace
 
-std::string ModelCase::path() const { return kFolder + file; }
+std::string ModelCase::path() const { return folder + file; }
 
 std::vector<std::string> ModelCase::input_paths(size_t step) const {
   return array_paths(*this, step, "in", inputs);
@@ -50,7 +52,12 @@ std::string ModelCase::test_name() const {
 }
 
 const std::vector<ModelCase>& model_cases() {
-  static const std::vector<ModelCase> cases = read_index();
+  static const std::vector<ModelCase> cases = read_index(kModels);
+  return cases;
+}
+
+const std::vector<ModelCase>& version_cases() {
+  static const std::vector<ModelCase> cases = read_index(kTests + "versions/data/");
   return cases;
 }
 

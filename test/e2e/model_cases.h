@@ -1,4 +1,5 @@
-// The models in test/models/data and the outputs that PyTorch computed for them.
+// The models in test/models/data and the outputs that PyTorch computed for them; and what other
+// versions of PyTorch wrote of them, in test/versions/data.
 
 #pragma once
 
@@ -8,8 +9,9 @@
 namespace taper::test {
 
 struct ModelCase {
-  std::string name;  // The prefix of its arrays: "llama".
-  std::string file;  // "llama_slice.pt2".
+  std::string name;    // The prefix of its arrays in test/models/data: "llama".
+  std::string file;    // "llama_slice.pt2".
+  std::string folder;  // Where this lies.
   size_t inputs = 0, outputs = 0, steps = 1;
   double factor = 1;  // A factor on the tolerance.
 
@@ -22,7 +24,10 @@ struct ModelCase {
   std::string test_name() const;
 };
 
-// All cases in models.txt.
+// All cases in test/models/data/models.txt.
 const std::vector<ModelCase>& model_cases();
+
+// All cases in test/versions/data/models.txt.
+const std::vector<ModelCase>& version_cases();
 
 }  // namespace taper::test

@@ -15,6 +15,7 @@ import torch
 
 FRAME = re.compile(r'File "([^"]*)", line (\d+), in [^\n]*(?:\n    [^\n]*)?')
 KEPT_METADATA = ("stack_trace", "nn_module_stack")
+OLD_PROGRAM = "serialized_exported_program.json"  # in the zip of PyTorch 2.6 and 2.7
 
 
 def read_members(path):
@@ -32,6 +33,19 @@ def write_archive(path, members):
     for name, data in members.items():
         writer.write_record(name, data, len(data))
     writer.write_end_of_file()
+
+
+def read_old_zip(path):
+    with zipfile.ZipFile(path) as zf:
+        return {name: zf.read(name) for name in zf.namelist()}
+
+
+def write_old_zip(path, members, method=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", method) as zf:
+        for name, data in members.items():
+            info = zipfile.ZipInfo(name)  # has a fixed date
+            info.compress_type = method
+            zf.writestr(info, data)
 
 
 def own_frames(trace, folders, name):
@@ -64,13 +78,22 @@ def neutral_nodes(value, folders, name):
 
 def neutral(path, folders, called="test/models/"):
     """Rewrites the archive at `path` in place; fails if a path of this machine is left in it."""
-    members = read_members(path)
-    for name in [n for n in members if n.startswith("models/")]:
-        program = json.loads(members[name])
-        neutral_nodes(program, folders, called)
-        members[name] = json.dumps(program).encode()
-    write_archive(path, members)
+    if OLD_PROGRAM in zipfile.ZipFile(path).namelist():
+        members = read_old_zip(path)
+        members[OLD_PROGRAM] = neutral_program(members[OLD_PROGRAM], folders, called)
+        write_old_zip(path, members)
+    else:
+        members = read_members(path)
+        for name in [n for n in members if n.startswith("models/")]:
+            members[name] = neutral_program(members[name], folders, called)
+        write_archive(path, members)
     check_neutral(path)
+
+
+def neutral_program(text, folders, called):
+    program = json.loads(text)
+    neutral_nodes(program, folders, called)
+    return json.dumps(program).encode()
 
 
 def check_neutral(path):
@@ -145,15 +168,11 @@ def to_old_zip(path, out, method=zipfile.ZIP_STORED):
     state, constants = tensors(torch.export.load(path))
     members = read_members(path)
     files = {
-        "serialized_exported_program.json": older_json(json.loads(members["models/model.json"])),
+        OLD_PROGRAM: older_json(json.loads(members["models/model.json"])),
         "serialized_state_dict.pt": saved(state),
         "serialized_constants.pt": saved(constants),
         "serialized_example_inputs.pt": members["data/sample_inputs/model.pt"],
         "version": b"8.2",
     }
-    with zipfile.ZipFile(out, "w", method) as zf:
-        for name, data in files.items():
-            info = zipfile.ZipInfo(name)  # has a fixed date
-            info.compress_type = method
-            zf.writestr(info, data)
+    write_old_zip(out, files, method)
     check_neutral(out)

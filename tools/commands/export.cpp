@@ -30,7 +30,7 @@ struct ExportOptions : CompileOptions {
 CommandLine describe() {
   return {
       "taper export",
-      "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.14) into a .pte.\n\n"
+      "Compiles what torch.export.save wrote (PyTorch 2.6 to 2.15) into a .pte.\n\n"
       "Several programs become the methods of one file:\n"
       "  taper export encoder=a.pt2 decoder=b.pt2 -o model.pte\n",
       "[NAME=]MODEL.pt2... [OPTIONS]",
