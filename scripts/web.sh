@@ -46,15 +46,19 @@ size() {
 }
 
 mkdir -p "$out"
-build_modules build/wasm taper_web_modules
 rm -rf "$out/package" "$out/example" "$out"/*.tgz
-cmake --install build/wasm --component web --prefix "$out/package" >/dev/null
+for relaxed in OFF ON; do
+  folder=build/wasm
+  [ "$relaxed" = OFF ] || folder=build/wasm-relaxed
+  build_modules "$folder" taper_web_modules "-DTAPER_WEB_RELAXED=$relaxed"
+  cmake --install "$folder" --component web --prefix "$out/package" >/dev/null
+done
 version=$(sed -n 's/.*"version": "\(.*\)".*/\1/p' "$out/package/package.json")
 tar -C "$out" -czf "$out/taper-runtime-$version.tgz" package
 mkdir "$out/example"
 cp -r examples/web/index.html "$out/package/taper" "$out/example"
 "$taper" export demo/digits.pt2 -o "$out/example/digits.pte" >/dev/null
-for form in "" -threads; do
+for form in "" -threads -relaxed -relaxed-threads; do
   size "every kernel$form" "$out/package/taper/taper$form.wasm" "$full_limit"
 done
 [ "$what" = all ] || exit 0
