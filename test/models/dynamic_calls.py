@@ -38,6 +38,8 @@ class Pictures(nn.Module):
             F.interpolate(x, scale_factor=0.5, mode="bicubic"),
             F.interpolate(x, scale_factor=(1.5, 0.7), mode="nearest-exact"),
             F.interpolate(x, size=(5, 9), mode="bicubic", align_corners=True),
+            F.interpolate(x, scale_factor=0.5, mode="bicubic", antialias=True),
+            F.interpolate(x, size=(15, 3), mode="bicubic", antialias=True, align_corners=True),
             F.interpolate(x, scale_factor=1.7, mode="area"),
             F.interpolate(x[:, :, None], scale_factor=1.7, mode="trilinear"),
             F.unfold(x, (2, 3), dilation=(1, 2), padding=1, stride=2),

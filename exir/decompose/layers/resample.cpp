@@ -186,29 +186,34 @@ Value* cubic_matrix(Builder& b, Value* x, size_t d, const Argument& scale) {
 }
 
 // The same polynomials, of numbers within [0, 1] (`near`) and within [1, 2].
-Value* cubic(Builder& b, Value* x, bool near) {
-  constexpr double a = -0.75;
+Value* cubic(Builder& b, Value* x, bool near, double a) {
   const auto times_plus = [&](Value* y, double number) { return b.add(b.mul(y, x), number); };
   if (near) return times_plus(b.mul(b.add(b.mul(x, a + 2), -(a + 3)), x), 1);
   return times_plus(times_plus(b.add(b.mul(x, a), -5 * a), 8 * a), -4 * a);
 }
 
-// The same along one dimension of which a length is not known yet: a sum over the four inputs
-// around each output.
+// `step_of` for lengths of which one is not known yet.
+Value* step_value(Builder& b, Value* x, size_t d, const Argument& scale) {
+  const Sym in = dim_of(x, static_cast<int64_t>(2 + d)), out = b.out_type().sizes.at(2 + d);
+  const auto number = [&](const Sym& size) { return b.full({}, b.size(size), x->type.dtype); };
+  if (b.arg("align_corners").to_bool()) {
+    const Sym gaps = out - Sym(1);
+    return b.div(number((in - Sym(1)) * min(gaps, Sym(1))), number(max(gaps, Sym(1))));
+  }
+  const bool given = !scale.is_none() && scale.to_double() > 0;
+  if (given) return b.constant(1.0 / scale.to_double(), x->type.dtype);
+  return b.div(number(in), number(out));
+}
+
+// The weighted inputs along one dimension of which a length is not known yet: a sum over the four
+// inputs around each output.
 Value* cubic_sum(Builder& b, Value* x, size_t d, const Argument& scale) {
   const auto dim = static_cast<int64_t>(2 + d);
   const Sym in = dim_of(x, dim), out = b.out_type().sizes.at(2 + d);
-  const auto number = [&](const Sym& size) { return b.full({}, b.size(size), x->type.dtype); };
+  Value* step = step_value(b, x, d, scale);
   Value* place = b.cast(b.arange(0, out), x->type.dtype);
-  if (b.arg("align_corners").to_bool()) {
-    place = b.mul(place, b.div(number(in - Sym(1)), number(max(out - Sym(1), Sym(1)))));
-  } else {
-    const bool given = !scale.is_none() && scale.to_double() > 0;
-    place = b.add(place, 0.5);
-    place = given ? b.mul(place, 1.0 / scale.to_double())
-                  : b.mul(place, b.div(number(in), number(out)));
-    place = b.sub(place, 0.5);
-  }
+  place = b.arg("align_corners").to_bool() ? b.mul(place, step)
+                                           : b.sub(b.mul(b.add(place, 0.5), step), 0.5);
   Value* floor = b.op("floor", {place});
   Value* before = b.sub(place, floor);
   Value* after = b.op("rsub.Scalar", {before, 1.0});
@@ -217,10 +222,29 @@ Value* cubic_sum(Builder& b, Value* x, size_t d, const Argument& scale) {
     from = b.op("clamp", {from, 0, b.size(in - Sym(1))});
     return b.mul(b.op("index_select", {x, dim, from}), d == 0 ? b.unsqueeze(weight, 1) : weight);
   };
-  Value* inner = b.add(tap(0, cubic(b, before, true)), tap(1, cubic(b, after, true)));
-  Value* outer = b.add(tap(-1, cubic(b, b.add(before, 1.0), false)),
-                       tap(2, cubic(b, b.add(after, 1.0), false)));
-  return b.add(inner, outer);
+  const auto near = [&](Value* distance) { return cubic(b, distance, true, -0.75); };
+  const auto far = [&](Value* distance) { return cubic(b, b.add(distance, 1.0), false, -0.75); };
+  return b.add(b.add(tap(0, near(before)), tap(1, near(after))),
+               b.add(tap(-1, far(before)), tap(2, far(after))));
+}
+
+// The same with antialiasing: a product with a matrix of weights, as for lengths that are known.
+Value* smooth_product(Builder& b, Value* x, size_t d, const Argument& scale) {
+  const Sym in = dim_of(x, static_cast<int64_t>(2 + d)), out = b.out_type().sizes.at(2 + d);
+  const auto centres = [&](const Sym& size) {
+    return b.add(b.cast(b.arange(0, size), x->type.dtype), 0.5);
+  };
+  Value* step = step_value(b, x, d, scale);
+  Value* gap = b.sub(centres(in), b.unsqueeze(b.mul(centres(out), step), 1));
+  Value* distance = b.op("abs", {b.div(gap, b.op("clamp", {step, 1.0, Argument()}))});
+  // At 1 and 2, where the other polynomial begins or the kernel ends, both are exactly zero.
+  const auto part = [&](bool near) {
+    const double first = near ? 0.0 : 1.0;
+    return cubic(b, b.op("clamp", {distance, first, first + 1.0}), near, -0.5);
+  };
+  Value* weights = b.add(part(true), part(false));
+  weights = b.div(weights, b.sum(weights, {1}, true));
+  return d == 0 ? b.op("matmul", {weights, x}) : b.op("matmul", {x, b.transpose(weights, 0, 1)});
 }
 
 void bicubic2d(Builder& b) {
@@ -229,8 +253,9 @@ void bicubic2d(Builder& b) {
   const auto open = [&](int64_t dim) {
     return !dim_of(x, dim).is_int() || !b.out_type().sizes.at(static_cast<size_t>(dim)).is_int();
   };
-  if (is_floating(x->type.dtype) && !smooth && (open(2) || open(3))) {
-    return b.result(cubic_sum(b, cubic_sum(b, x, 1, factor_of(b, 1, 2)), 0, factor_of(b, 0, 2)));
+  if (is_floating(x->type.dtype) && (open(2) || open(3))) {
+    const auto along = smooth ? smooth_product : cubic_sum;
+    return b.result(along(b, along(b, x, 1, factor_of(b, 1, 2)), 0, factor_of(b, 0, 2)));
   }
   const bool bytes = !is_floating(x->type.dtype);
   if (bytes) x = b.cast(x, ScalarType::kDouble);  // It holds the sums exactly.
