@@ -369,7 +369,7 @@ TEST(XnnpackPayload, TensorsThatLieAreRefused) {
       {"another index", [](std::deque<Tensor>& t) { t[0].id = 1; }},
       {"a type without a meaning", [](std::deque<Tensor>& t) { t[0].type = wire::DataType(77); }},
       {"a type that none can have",
-       [](std::deque<Tensor>& t) { t[0].type = wire::DataType::BF16; }},
+       [](std::deque<Tensor>& t) { t[0].type = wire::DataType::PFP32; }},
       {"a quantised type without a scale",
        [](std::deque<Tensor>& t) { t[0].type = wire::DataType::QINT8; }},
       {"an unknown flag", [](std::deque<Tensor>& t) { t[0].flags = 8; }},
@@ -385,6 +385,15 @@ TEST(XnnpackPayload, TensorsThatLieAreRefused) {
     tell(p.tensors);
     expect_refused(p, what);
   }
+}
+
+// What XnnpackPartitioner(enable_bf16=True) writes.
+TEST(XnnpackPayload, BrainFloatsAreRefusedByName) {
+  PayloadBuilder p = sum();
+  for (PayloadBuilder::Tensor& tensor : p.tensors) tensor.type = wire::DataType::BF16;
+  const Loaded loaded(p.finish());
+  ASSERT_FALSE(loaded.status.ok());
+  EXPECT_NE(std::string(loaded.status.message()).find("bfloat16"), std::string::npos);
 }
 
 // XNNPACK would abort on them.

@@ -141,6 +141,9 @@ Status ValueReader::read(const wire::XValue& wire, uint32_t id, XnnValue& value)
 
 Status ValueReader::read_tensor(const wire::Tensor& tensor, uint32_t id, XnnValue& value) const {
   value.type = tensor.datatype();
+  TAPER_XNNPACK_REQUIRE(value.type != DataType::BF16,
+                        "the graph computes in bfloat16, which this XNNPACK lacks: lower without "
+                        "XnnpackPartitioner(enable_bf16=True), and the kernels do");
   TAPER_XNNPACK_REQUIRE(bits_of(value.type) != 0, "a value of the graph has an unsupported type");
   TAPER_XNNPACK_REQUIRE(tensor.id() == id, "the id of a value of the graph is not its index");
   TAPER_XNNPACK_REQUIRE(tensor.quantize_to() == DataType::INVALID,
