@@ -426,7 +426,9 @@ Operand Call::norm_weight() {
   return call_.norm.weight < 0 ? Operand() : operand(static_cast<ValueId>(call_.norm.weight));
 }
 
+// Programs choose scales of float64.
 Operand Call::factor_scale() {
+  take_doubles();
   return call_.factor.scale_tensor < 0 ? Operand()
                                        : operand(static_cast<ValueId>(call_.factor.scale_tensor));
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <random>
@@ -160,6 +161,8 @@ TEST(Operators, PlanOrRefuseAnyArguments) {
       Limits limits;
       graph.in_half = random() % 2 == 0;
       limits.matrix_units = random() % 2 == 0;
+      limits.byte_products = random() % 2 == 0;
+      if (random() % 2 == 0) std::fill_n(limits.byte_fragment, 3, 16);
       if (!plan.build(graph, limits).ok()) continue;
       ++planned;
       expect_sound(plan, op->name);

@@ -45,6 +45,8 @@ struct Limits {
   bool matrix_units = false;
   uint32_t subgroup = 32;      // Invocations of a subgroup, if there are matrix units.
   bool byte_products = false;  // Whether there are fast sums of products of four signed bytes.
+  // m, n and k of matrix units' fragments of signed bytes with sums of int32; 0: there are none.
+  uint32_t byte_fragment[3] = {};
 };
 
 // A word outside the arena that a shader sets to say that an index it read is out of range.

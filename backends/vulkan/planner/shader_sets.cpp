@@ -46,6 +46,7 @@ Status add_shaders(PayloadGraph& graph, std::set<Shader>& shaders) {
     for (const Dispatch& dispatch : plan.dispatches()) found.insert(dispatch.shader);
   }
   // Devices without matrix units, or without dot products, have another shader.
+  if (found.count(Shader::byte_units) != 0) found.insert(Shader::gemm_bytes);
   if (found.count(Shader::matrix_units) != 0) found.insert(Shader::gemm);
   if (found.count(Shader::gemm_bytes) != 0) found.insert(Shader::gemm);
   if (found.count(Shader::attention_units) != 0) found.insert(Shader::attention);

@@ -168,6 +168,8 @@ TEST_P(ByteConvolutions, OnTheKernelsAreSumsOfIntegers) { check("none"); }
 // Lavapipe has products of bytes, so gemm_bytes.comp computes these.
 TEST_P(ByteConvolutions, OfIntegersOnLavapipe) { check("llvmpipe", true); }
 TEST_P(ByteConvolutions, OfIntegersOnTheKernels) { check("none", true); }
+// A GPU, if there is one, may have matrix units for bytes.
+TEST_P(ByteConvolutions, OfIntegersOnTheFirstDevice) { check("", true); }
 
 const Case kCases[] = {
     {1, 1, 3, 5, {7, 6}, {3, 3}, 2, 1, 1, false},
@@ -180,6 +182,8 @@ const Case kCases[] = {
     {1, 2, 3, 2, {4, 4}, {2, 2}, 2, 0, 1, true},
     {1, 1, 600, 2, {2, 2}, {1, 1}, 1, 0, 1, false},
     {1, 1, 10, 40, {20, 20}, {3, 3}, 1, 1, 1, false},
+    {1, 1, 33, 130, {13, 9}, {1, 1}, 1, 0, 1, false},
+    {1, 2, 21, 65, {11, 11}, {3, 3}, 1, 1, 1, false},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, ByteConvolutions, testing::ValuesIn(kCases));

@@ -83,7 +83,7 @@ TEST_P(IntegerPayloads, ALinearLayerOfIntegersMayMakeFloats) {
 TEST_P(IntegerPayloads, RowsOfIntegersTimesBytes) {
   constexpr int kRows = 37, kColumns = 19;
   for (const bool is_stated : {false, true}) {
-    for (const int k : {1, 6, 64, 132, 700}) {
+    for (const int k : {1, 6, 64, 132, 700, 5000}) {
       const auto sizes = [](int rows, int columns) {
         return PayloadBuilder::Sizes{static_cast<uint32_t>(rows), static_cast<uint32_t>(columns)};
       };
@@ -97,7 +97,9 @@ TEST_P(IntegerPayloads, RowsOfIntegersTimesBytes) {
       const auto least = p.integer(-128), most = p.integer(127);
       auto scale = p.real(0.25), zero = p.integer(-128);
       if (!is_stated) {
-        scale = p.tensor({1}), zero = p.tensor({1}, wire::DataType::Int32);
+        const bool is_narrow = k % 4 == 0;  // Programs of PyTorch's have float64.
+        scale = p.tensor({1}, is_narrow ? wire::DataType::Float32 : wire::DataType::Float64);
+        zero = p.tensor({1}, is_narrow ? wire::DataType::Int32 : wire::DataType::Int64);
         p.call("quantized_decomposed.choose_qparams.tensor",
                {x, least, most, p.real(1e-6), none, p.list({scale, zero})});
       }
@@ -149,7 +151,8 @@ TEST_P(IntegerPayloads, NumbersAreRoundedToEven) {
   EXPECT_EQ(out.values<int8_t>(), (std::vector<int8_t>{-1, 1, -1, 127, -100, -100, 127, -1}));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, IntegerPayloads, testing::Values("llvmpipe", "none"));
+// The last is a GPU, if there is one, which may have matrix units for bytes.
+INSTANTIATE_TEST_SUITE_P(All, IntegerPayloads, testing::Values("llvmpipe", "none", ""));
 
 }  // namespace
 }  // namespace taper::vulkan

@@ -29,6 +29,13 @@ float activate(uint kind, float x, float least, float most) {
   return x;
 }
 
+// A sum of products of integers, times their scales: rounded before anything is added, in all shaders.
+float scaled_sum(int sum, float one, float other) {
+  precise float scale = one * other;
+  precise float scaled = float(sum) * scale;
+  return scaled;
+}
+
 // Numbers of it. `least` and `most` are the bounds of ACT_CLAMP, `low` and `high` of integers.
 struct Ending {
   float least, most;

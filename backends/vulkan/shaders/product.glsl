@@ -80,7 +80,9 @@ ivec4 window_of(uint k_at) {
   uint channels = k / WINDOW;
   uint at = B_KIND >= BY_PIXEL ? k_at / channels : k_at % WINDOW;
   uint channel = B_KIND >= BY_PIXEL ? k_at % channels : k_at / WINDOW;
-  ivec3 offset = ivec3(at / (WINDOW_H * WINDOW_W), at / WINDOW_W % WINDOW_H, at % WINDOW_W);
+  uint row = at / WINDOW_W;  // Of all planes; most windows have one.
+  bool is_flat = WINDOW == WINDOW_H * WINDOW_W;
+  ivec3 offset = ivec3(is_flat ? 0 : row / WINDOW_H, is_flat ? row : row % WINDOW_H, at % WINDOW_W);
   return ivec4(offset * unpack(dilations), channel);
 }
 

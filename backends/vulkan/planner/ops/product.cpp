@@ -26,25 +26,34 @@ uint32_t bias_kind(const Product& p) { return !p.has_bias ? 0 : p.bias_is_by_row
 
 int64_t parts_size(const Product& p, const Tiling& t) { return p.batch * t.parts * p.m * p.n; }
 
+// Whether scale and zero point of the factor that is not bytes are tensors.
+bool has_grid_tensors(const Product& p) { return p.grid.form == FactorGrid::Form::kTensors; }
+
 // The sums of all parts, with what comes after them.
-void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count) {
+void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count,
+               bool are_integers) {
   struct Push {
     uint32_t count, m, n, inner;
     Ending ending;
+    float grid_scale;
   };
-  const Push push = {u32(p.batch * p.m * p.n), u32(p.m), u32(p.n), u32(p.inner),
-                     Ending(p.epilogue)};
-  const Operand added = call.added();
+  const Push push = {u32(p.batch * p.m * p.n), u32(p.m),          u32(p.n), u32(p.inner),
+                     Ending(p.epilogue),       p.grid.scale};
+  const Operand added = call.added(), grid_scale = call.factor_scale();
+  const bool has_residual = p.epilogue.residual != Residual::kNone;
   call.dispatch(Shader::sum_parts)
       .constant(u32(count))
       .constant(bias_kind(p))
       .constant(ending_kind(p.epilogue))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
+      .constant(!are_integers ? 0 : p.a_has_bytes ? 2 : 1)
+      .constant(has_grid_tensors(p))
       .push(push)
       .writes(p.out)
       .reads(parts)
       .reads_any(p.has_bias, p.bias);
-  if (p.epilogue.residual != Residual::kNone) call.reads(added);
+  if (has_residual || are_integers) call.reads_any(has_residual, added);
+  if (are_integers) call.reads(p.scales).reads(has_grid_tensors(p) ? grid_scale : p.scales);
   call.groups_for_words(p.out);
 }
 
@@ -154,13 +163,13 @@ TilePush push_of(const Product& p, int64_t part) {
 
 // Scale and zero point, if they are tensors.
 void read_grid(Call& call, const Product& p) {
-  const bool are_tensors = p.grid.form == FactorGrid::Form::kTensors;
+  const bool are_tensors = has_grid_tensors(p);
   const Operand scale = call.factor_scale(), zero = call.factor_zero();
   call.reads(are_tensors ? scale : p.scales).reads(are_tensors ? zero : p.scales);
 }
 
-// Dispatches gemm.comp, gemm_bytes.comp or matrix_units.comp, whose first constants are those of
-// product.glsl; then come `more`.
+// Dispatches gemm.comp, gemm_bytes.comp, matrix_units.comp or byte_units.comp, whose first constants
+// are those of product.glsl; then come `more`.
 void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader, int64_t threads,
                     std::initializer_list<uint32_t> more) {
   const Windows& w = p.windows;
@@ -186,11 +195,12 @@ void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader
   call.push(push_of(p, part)).writes(out).reads(p.a).reads(p.b).reads_any(p.has_bias, p.bias);
   const bool has_residual = is_whole && p.epilogue.residual != Residual::kNone;
   const bool has_bytes = p.a_has_bytes || p.b_has_bytes;
+  const bool are_integers = shader == Shader::gemm_bytes || shader == Shader::byte_units;
   if (has_residual || has_bytes) call.reads_any(has_residual, added);
   if (has_bytes) call.reads(p.scales);
-  if (shader == Shader::gemm_bytes) read_grid(call, p);
+  if (are_integers) read_grid(call, p);
   call.groups(ceil_div(p.n, t.n), ceil_div(p.m, t.m), p.batch * t.parts);
-  if (!is_whole) sum_parts(call, p, out, t.parts);
+  if (!is_whole) sum_parts(call, p, out, t.parts, are_integers);
 }
 
 // Constants become float16 once, before products read them.
@@ -269,7 +279,16 @@ bool is_of_bytes(const Call& call, const Product& p) {
 void multiply_bytes(Call& call, const Product& p) {
   const Tiling t = tiling_for_bytes(call, p);
   multiply_tiles(call, p, t, Shader::gemm_bytes, t.m * t.n / 16,
-                 {p.grid.form == FactorGrid::Form::kTensors, u32(t.depth / 4)});
+                 {has_grid_tensors(p), u32(t.depth / 4)});
+}
+
+// The same by matrix units.
+void multiply_bytes_by_units(Call& call, const Product& p) {
+  const uint32_t(&fragment)[3] = call.limits().byte_fragment;
+  const Tiling t = tiling_for_byte_units(call, p);
+  multiply_tiles(call, p, t, Shader::byte_units, byte_unit_threads(call.limits(), t),
+                 {has_grid_tensors(p), u32(t.depth / 4),
+                  fragment[0] | fragment[1] << 8 | fragment[2] << 16});
 }
 
 }  // namespace
@@ -294,7 +313,8 @@ void multiply(Call& call, const Product& given) {
   } else if (in_half && call.limits().matrix_units) {
     multiply_by_units(call, p);
   } else if (is_of_bytes(call, p)) {
-    multiply_bytes(call, p);
+    const bool has_units = call.limits().byte_fragment[0] != 0;
+    has_units ? multiply_bytes_by_units(call, p) : multiply_bytes(call, p);
   } else {
     const Tiling t = tiling_for_processors(call, p);
     multiply_tiles(call, p, t, Shader::gemm, t.m * t.n / 16, {in_half});

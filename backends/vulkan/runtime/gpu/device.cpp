@@ -166,9 +166,10 @@ Status GpuDevice::make_device(bool is_robust) {
   if (bytes.are_there()) extensions.push_back(ByteProducts::kExtension);
   info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
   info.ppEnabledExtensionNames = extensions.data();
-  limits_.matrix_units = units.are_there();
+  limits_.matrix_units = units.are_for_halves();
   limits_.subgroup = units.subgroup();
   limits_.byte_products = bytes.are_there();
+  std::copy_n(units.byte_fragment().begin(), 3, limits_.byte_fragment);
   const VkResult made = vkCreateDevice(physical_, &info, nullptr, &device_);
   const Status status = check(made, "the GPU cannot be opened");
   if (status.error() == Error::kDelegateMemoryAllocationFailed) return status;
