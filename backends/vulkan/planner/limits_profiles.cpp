@@ -34,8 +34,7 @@ constexpr LimitsProfile kProfiles[] = {
     {"powervr", limits_of(kMany, kMany, 128 * kMiB, kGiB, 256)},
     {"swiftshader", limits_of(kMany, kMany, kGiB, 4 * kGiB, 256)},
     {"lavapipe", limits_of(kMany, kMany, 128 * kMiB, 2 * kGiB, 256)},
-    {"nvidia",
-     with_bytes(limits_of(kAll, kMany, 4 * kGiB - 1, 64 * kGiB, 256), 16, 16, 32, 32)},
+    {"nvidia", with_bytes(limits_of(kAll, kMany, 4 * kGiB - 1, 64 * kGiB, 256), 16, 16, 32, 32)},
     {"amd", with_bytes(limits_of(kAll, kMany, 4 * kGiB - 1, 16 * kGiB, 256), 16, 16, 16, 64)},
     {"intel", with_bytes(limits_of(kMany, kMany, 4 * kGiB - 1, 4 * kGiB, 256), 8, 16, 32, 16)},
 };

@@ -37,16 +37,19 @@ void sum_parts(Call& call, const Product& p, const Operand& parts, int64_t count
     Ending ending;
     float grid_scale;
   };
-  const Push push = {u32(p.batch * p.m * p.n), u32(p.m),          u32(p.n), u32(p.inner),
+  const Push push = {u32(p.batch * p.m * p.n), u32(p.m),    u32(p.n), u32(p.inner),
                      Ending(p.epilogue),       p.grid.scale};
-  const Operand added = call.added(), grid_scale = call.factor_scale();
+  const Operand added = call.added();
+  const Operand grid_scale = are_integers ? call.factor_scale() : Operand();
   const bool has_residual = p.epilogue.residual != Residual::kNone;
   call.dispatch(Shader::sum_parts)
       .constant(u32(count))
       .constant(bias_kind(p))
       .constant(ending_kind(p.epilogue))
       .constant(static_cast<uint32_t>(p.epilogue.residual))
-      .constant(!are_integers ? 0 : p.a_has_bytes ? 2 : 1)
+      .constant(!are_integers   ? 0
+                : p.a_has_bytes ? 2
+                                : 1)
       .constant(has_grid_tensors(p))
       .push(push)
       .writes(p.out)
@@ -286,9 +289,9 @@ void multiply_bytes(Call& call, const Product& p) {
 void multiply_bytes_by_units(Call& call, const Product& p) {
   const uint32_t(&fragment)[3] = call.limits().byte_fragment;
   const Tiling t = tiling_for_byte_units(call, p);
-  multiply_tiles(call, p, t, Shader::byte_units, byte_unit_threads(call.limits(), t),
-                 {has_grid_tensors(p), u32(t.depth / 4),
-                  fragment[0] | fragment[1] << 8 | fragment[2] << 16});
+  multiply_tiles(
+      call, p, t, Shader::byte_units, byte_unit_threads(call.limits(), t),
+      {has_grid_tensors(p), u32(t.depth / 4), fragment[0] | fragment[1] << 8 | fragment[2] << 16});
 }
 
 }  // namespace

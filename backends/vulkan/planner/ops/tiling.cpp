@@ -5,7 +5,7 @@
 namespace taper::vulkan {
 namespace {
 
-constexpr int64_t kMostThreads = 512;  // Of a workgroup of matrix units.
+constexpr int64_t kMostThreads = 512;              // Of a workgroup of matrix units.
 constexpr int64_t kMostShared = int64_t{1} << 23;  // Elements of the sums of all parts.
 
 // An H200, on which the costs below were measured.
@@ -129,10 +129,10 @@ Tiling tiling_for_matrix_units(const Call& call, const Product& p) {
 
 Tiling tiling_for_byte_units(const Call& call, const Product& p) {
   constexpr Tiling kTiles[] = {{32, 32, 64}, {64, 32, 64}, {64, 32, 128}, {64, 64, 64}};
-  // The largest has more invocations than a workgroup may have, where fragments are small.
-  const bool has_largest = byte_unit_threads(call.limits(), kTiles[3]) <= kMostThreads;
-  const bool has_middle = byte_unit_threads(call.limits(), kTiles[1]) <= kMostThreads;
-  return least_of(call, p, {kTiles, has_largest ? 4U : has_middle ? 3U : 1U}, byte_unit_cost_of, 16);
+  // Larger tiles have more invocations than a workgroup may have, where fragments are small.
+  size_t count = 1;
+  while (count < 4 && byte_unit_threads(call.limits(), kTiles[count]) <= kMostThreads) ++count;
+  return least_of(call, p, {kTiles, count}, byte_unit_cost_of, 16);
 }
 
 int64_t byte_unit_threads(const Limits& limits, const Tiling& t) {
