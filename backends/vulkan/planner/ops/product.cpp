@@ -171,8 +171,8 @@ void read_grid(Call& call, const Product& p) {
   call.reads(are_tensors ? scale : p.scales).reads(are_tensors ? zero : p.scales);
 }
 
-// Dispatches gemm.comp, gemm_bytes.comp, matrix_units.comp or byte_units.comp, whose first constants
-// are those of product.glsl; then come `more`.
+// Dispatches gemm.comp, gemm_bytes.comp, matrix_units.comp or byte_units.comp, whose first
+// constants are those of product.glsl; then come `more`.
 void multiply_tiles(Call& call, const Product& p, const Tiling& t, Shader shader, int64_t threads,
                     std::initializer_list<uint32_t> more) {
   const Windows& w = p.windows;

@@ -22,12 +22,12 @@ class MatrixUnits {
  public:
   static constexpr const char* kExtension = "VK_KHR_cooperative_matrix";
 
-  // Asks the device. All of these must be there: Vulkan's memory model, one size of subgroups, 48 KiB
-  // of shared memory and 512 invocations in a workgroup.
+  // Asks the device. All of these must be there: Vulkan's memory model, one size of subgroups,
+  // 48 KiB of shared memory and 512 invocations in a workgroup.
   //
-  // For products of float16 also fragments of 16 x 16 x 16 with float32 sums, float16, and the shader
-  // in this program; for products of bytes fragments of signed bytes with int32 sums that the tiles
-  // can be made of, int8, and the shader.
+  // For products of float16 also fragments of 16 x 16 x 16 with float32 sums, float16, and the
+  // shader in this program; for products of bytes fragments of signed bytes with int32 sums that
+  // the tiles can be made of, int8, and the shader.
   MatrixUnits(VkInstance instance, VkPhysicalDevice device);
 
   bool are_there() const { return are_for_halves() || are_for_bytes(); }
