@@ -41,10 +41,15 @@ def quantise(g):
     return x and f"{g.fresh()} = {through_integers(g, x)}"
 
 
+def block_of(g, x):
+    """The sizes of what shares a scale: a row or, less often, the whole."""
+    shape = list(g.value(x).shape)
+    return shape if g.rng.random() < 0.3 else [1] * (len(shape) - 1) + shape[-1:]
+
+
 def by_rows(g, x):
     """An expression: x as int8 with a scale for each row or for all, chosen in each run."""
-    n, rank = g.value(x).shape[-1], g.value(x).dim()
-    block = [1] * (rank - 1) + [n]
+    block = block_of(g, x)
     bounds = g.rng.choice(["-128, 127"] * 4 + ["-64, 63"])
     mapping, eps = g.rng.choice([("ASYMMETRIC", "None"), ("SYMMETRIC", "1e-06")])
     keep = g.rng.random() < 0.5
@@ -157,13 +162,12 @@ def product_of_bytes(g):
     n = x and channels(g, x, -1)
     if not n or g.dynamic:
         return None
-    rank, out = g.value(x).dim(), g.rng.choice([1, 3, 8, 16])
-    block = [1] * (rank - 1) + [n]
+    out, block = g.rng.choice([1, 3, 8, 16]), block_of(g, x)
     mapping = g.rng.choice(["ASYMMETRIC", "SYMMETRIC"])
     low, high = g.rng.choice([(-128, 127)] * 3 + [(-64, 63)])
     points = ("" if mapping == "SYMMETRIC" else
               " - (c[1].reshape(-1, 1).float() * c[0].reshape(-1, 1)) * w.sum(-1).float()")
-    factors = f"torch.tensor({numbers(g, out, 0.002, 0.02)})"
+    factors = f"torch.tensor({numbers(g, g.rng.choice([1, out, out]), 0.002, 0.02)})"
     q = f"{AO}.quantize_affine.default({x}, {block}, *c, torch.int8, {low}, {high})"
     sums = f"torch._int_mm({q}.reshape(-1, {n}), w.t()).float() * c[0].reshape(-1, 1)"
     back = f"(({sums}{points}) * {factors}).reshape({(*g.value(x).shape[:-1], out)})"

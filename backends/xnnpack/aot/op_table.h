@@ -56,7 +56,8 @@ bool is_known(const exir::Argument& arg);
 std::vector<size_t> dims_of(const exir::Argument& arg, size_t rank);
 // Throws Failure if there is no such dimension.
 size_t dim_of(const exir::Argument& arg, size_t rank);
-// Whether a call of a torchao operator quantises or dequantises computed rows, float32 as int8.
+// Whether a call of a torchao operator quantises or dequantises computed rows, float32 as int8,
+// each with a scale or all with one.
 bool is_by_row(const exir::Node& node);
 // Whether a tensor is quantised at run time, before linear layers whose weights are integers.
 bool is_quantised_by_rows(const exir::Value* x, const exir::Graph& graph);

@@ -350,12 +350,14 @@ bool is_by_row(const Node& node) {
   const Value* x = tensor(node);
   const exir::Argument::List& block = node.arg("block_size").list();
   if (x->type.rank() < 2 || block.size() != x->type.rank() || is_constant(x)) return false;
+  bool by_row = true, is_whole = true;
   for (size_t d = 0; d < block.size(); ++d) {
-    const bool is_last = d + 1 == block.size();
     if (!block[d].is_int()) return false;
-    if (!(exir::Sym(block[d].to_int()) == (is_last ? x->type.sizes[d] : exir::Sym(1))))
-      return false;
+    const exir::Sym size(block[d].to_int());
+    by_row = by_row && size == (d + 1 == block.size() ? x->type.sizes[d] : exir::Sym(1));
+    is_whole = is_whole && size == x->type.sizes[d];
   }
+  if (!by_row && !is_whole) return false;
   const Value* bytes = node.is("torchao::quantize_affine") ? node.outputs[0] : x;
   const Value* floats = node.is("torchao::dequantize_affine") ? node.outputs[0] : x;
   return floats->type.dtype == ScalarType::kFloat &&

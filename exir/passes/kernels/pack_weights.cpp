@@ -146,14 +146,27 @@ class WeightPacker {
 
   // The integers, scales and zero points of a tensor, once for all layers that read it.
   const std::vector<Value*>& quantised(const RowQuantisation& rows, Rewriter& rewriter) {
-    std::vector<Value*>& made = rows_[{rows.input, {rows.symmetric, rows.eps}}];
+    std::vector<Value*>& made = rows_[{rows.input, {{rows.symmetric, rows.is_whole}, rows.eps}}];
     if (!made.empty()) return made;
-    std::vector<Sym> each = rows.input->type.sizes;
+    const std::vector<Sym>& sizes = rows.input->type.sizes;
+    Value* x = rows.is_whole ? with_sizes(rows.input, {Sym(1), rows.input->type.numel()}, rewriter)
+                             : rows.input;
+    std::vector<Sym> each = x->type.sizes;
     each.back() = Sym(1);
-    return made = rewriter.emit(
-               "taper::quantize_rows", {rows.input, rows.symmetric, rows.eps},
-               {TensorType(ScalarType::kChar, rows.input->type.sizes),
-                TensorType(ScalarType::kFloat, each), TensorType(ScalarType::kChar, each)});
+    made =
+        rewriter.emit("taper::quantize_rows", {x, rows.symmetric, rows.eps},
+                      {TensorType(ScalarType::kChar, x->type.sizes),
+                       TensorType(ScalarType::kFloat, each), TensorType(ScalarType::kChar, each)});
+    if (rows.is_whole) made[0] = with_sizes(made[0], sizes, rewriter);
+    return made;
+  }
+
+  // REQUIRES: sizes that are known.
+  static Value* with_sizes(Value* value, const std::vector<Sym>& sizes, Rewriter& rewriter) {
+    if (value->type.sizes == sizes) return value;
+    Argument::List dims;
+    for (const Sym& size : sizes) dims.push_back(size.as_int());
+    return rewriter.emit("aten::view_copy", {value, dims}, {{value->type.dtype, sizes}})[0];
   }
 
   bool pack_embedding(Node& node, Rewriter& rewriter) {
@@ -222,10 +235,7 @@ class WeightPacker {
     Value* floats =
         cast(table.empty() ? from_bytes(value, rewriter) : looked_up(value, table, rewriter),
              value.type.dtype, rewriter);
-    if (value.type.sizes == floats->type.sizes) return floats;
-    Argument::List dims;
-    for (const Sym& size : value.type.sizes) dims.push_back(size.as_int());
-    return rewriter.emit("aten::view_copy", {floats, dims}, {value.type})[0];
+    return with_sizes(floats, value.type.sizes, rewriter);
   }
 
   // The operator that looks up rows of a table as narrow as the integers; empty if they need all
@@ -294,7 +304,8 @@ class WeightPacker {
   const HasKernel& has_kernel_;
   std::map<std::pair<const Value*, std::string>, Value*> made_;
   std::map<const Value*, Value*> floats_;
-  std::map<std::pair<const Value*, std::pair<bool, double>>, std::vector<Value*>> rows_;
+  using Parameters = std::pair<std::pair<bool, bool>, double>;  // Symmetric, whole; eps.
+  std::map<std::pair<const Value*, Parameters>, std::vector<Value*>> rows_;
 };
 
 }  // namespace

@@ -49,5 +49,58 @@ TEST(PackWeights, FiltersOfBytesAndThoseWithoutAKernelStayBytes) {
   }
 }
 
+// A layer of integers whose input is quantised by nodes between which these are put.
+std::string layer(const std::string& nodes) {
+  std::string text = R"(graph "g" {
+  input %x: float32[2, 3, 4]
+  constant %i: int8[2, 4] = {1, 2, 3, 4, 5, 6, 7, -8}
+  constant %f: float32[2] = {1, 2}
+  %w: float32[2, 4] = quantized_decomposed::dequantize_per_channel(%i, %f, None, 0, -128, 127, int8)
+)" + nodes + R"(  %y: float32[2, 3, 2] = aten::linear(%d, %w, None)
+  return %y
+})";
+  const auto graph = parse_graph(text);
+  fold_constants(*graph);
+  pack_weights(*graph, [](std::string_view, const Node&) { return true; });
+  return print(*graph);
+}
+
+void expect_one_scale(const std::string& text) {
+  EXPECT_TRUE(has(text, "float32[1, 24] = aten::view_copy(%x, [1, 24])")) << text;
+  EXPECT_TRUE(has(text, "taper::quantize_rows(")) << text;
+  EXPECT_TRUE(has(text, "int8[2, 3, 4] = aten::view_copy(")) << text;
+  EXPECT_TRUE(has(text, "taper::packed_linear_rows(")) << text;
+  EXPECT_FALSE(has(text, "dequantize")) << text;
+}
+
+TEST(PackWeights, InputsWithOneScaleAreIntegers) {
+  expect_one_scale(layer(
+      R"(  %s: float32[1, 1, 1], %z: int8[1, 1, 1] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [2, 3, 4], int8, -128, 127, 1e-06, float32, int8, True)
+  %q: int8[2, 3, 4] = torchao::quantize_affine(%x, [2, 3, 4], %s, %z, int8, -128, 127)
+  %d: float32[2, 3, 4] = torchao::dequantize_affine(%q, [2, 3, 4], %s, %z, int8, -128, 127)
+)"));
+  for (const std::string how : {"-128, 127, 1e-06, int8", "0, 255, 1e-06, uint8"}) {
+    const bool is_signed = how.back() == '8' && how.find('u') == how.npos;
+    const std::string dtype = is_signed ? "int8" : "uint8";
+    const std::string range = is_signed ? "-128, 127, int8" : "0, 255, uint8";
+    expect_one_scale(
+        layer("  %s: float64[1], %z: int64[1] = quantized_decomposed::choose_qparams.tensor(%x, " +
+              how + ")\n  %q: " + dtype +
+              "[2, 3, 4] = quantized_decomposed::quantize_per_tensor.tensor(%x, %s, %z, " + range +
+              ")\n  %d: float32[2, 3, 4] = quantized_decomposed::dequantize_per_tensor.tensor(%q, "
+              "%s, %z, " +
+              range + ")\n"));
+  }
+}
+
+TEST(PackWeights, InputsWithPartOfTheIntegersStayFloats) {
+  const std::string text = layer(
+      R"(  %s: float64[1], %z: int64[1] = quantized_decomposed::choose_qparams.tensor(%x, -128, 127, 1e-06, int8)
+  %q: int8[2, 3, 4] = quantized_decomposed::quantize_per_tensor.tensor(%x, %s, %z, -64, 63, int8)
+  %d: float32[2, 3, 4] = quantized_decomposed::dequantize_per_tensor.tensor(%q, %s, %z, -64, 63, int8)
+)");
+  EXPECT_TRUE(has(text, "taper::packed_linear(%d")) << text;
+}
+
 }  // namespace
 }  // namespace taper::exir

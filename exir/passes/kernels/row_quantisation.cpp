@@ -11,6 +11,9 @@ constexpr char kChoose[] = "torchao::choose_qparams_affine";
 constexpr char kQuantize[] = "torchao::quantize_affine";
 constexpr char kDequantize[] = "torchao::dequantize_affine";
 
+// Kernels compute scales in float32.
+constexpr double kLeastEps = std::numeric_limits<float>::min();
+
 bool is_or_none(const Argument& arg, int64_t expected) {
   return arg.is_none() || (arg.is_int() && arg.to_int() == expected);
 }
@@ -28,8 +31,20 @@ bool has_rows(const Value* x, const Argument& block_size) {
   return true;
 }
 
+// Whether the tensor, whose sizes are known, is one block. Dimensions of 1 make no difference.
+bool is_one_block(const Value* x, const Argument& block_size) {
+  const Argument::List& block = block_size.list();
+  if (x->type.rank() < 2 || block.size() != x->type.rank()) return false;
+  for (size_t d = 0; d < block.size(); ++d) {
+    if (!block[d].is_int() || !(Sym(block[d].to_int()) == x->type.sizes[d])) return false;
+  }
+  return true;
+}
+
 bool fits(const Node& node, const char* dtype, const Value* floats) {
-  return has_rows(floats, node.arg("block_size")) && floats->type.dtype == ScalarType::kFloat &&
+  const Argument& block = node.arg("block_size");
+  return (has_rows(floats, block) || is_one_block(floats, block)) &&
+         floats->type.dtype == ScalarType::kFloat &&
          std::get<ScalarType>(node.arg(dtype).v) == ScalarType::kChar &&
          is_or_none(node.arg("quant_min"), -128) && is_or_none(node.arg("quant_max"), 127);
 }
@@ -51,18 +66,46 @@ bool is_back(const Node& node) {
          fits(node, "input_dtype", node.outputs[0]);
 }
 
+// Whether a node of PT2E takes all integers of 8 bits, with a sign or without: the same scales, and
+// zero points that differ by 128.
+bool has_all_bytes(const Node& node) {
+  const int64_t least = node.arg("quant_min").to_int(), most = node.arg("quant_max").to_int();
+  const auto dtype = std::get<ScalarType>(node.arg("dtype").v);
+  return (dtype == ScalarType::kChar && least == -128 && most == 127) ||
+         (dtype == ScalarType::kByte && least == 0 && most == 255);
+}
+
 bool uses(const Node& node, const Node& choice) {
   return node.arg("scale").value() == choice.outputs[0] && node.arg("zero_point").is_value() &&
          node.arg("zero_point").value() == choice.outputs[1];
 }
 
-}  // namespace
-
-bool is_row_quantisation(const Node& node) {
-  return is_choice(node) || is_there(node) || is_back(node);
+std::optional<RowQuantisation> tensor_quantisation_of(const Value* x) {
+  const Node* back = x->producer;
+  if (back == nullptr || !back->is("quantized_decomposed::dequantize_per_tensor.tensor")) {
+    return std::nullopt;
+  }
+  const Node* there = back->arg("input").value()->producer;
+  if (there == nullptr || !there->is("quantized_decomposed::quantize_per_tensor.tensor")) {
+    return std::nullopt;
+  }
+  const Node* choice = there->arg("scale").value()->producer;
+  if (choice == nullptr || !choice->is("quantized_decomposed::choose_qparams.tensor")) {
+    return std::nullopt;
+  }
+  Value* input = choice->arg("input").value();
+  const auto dtype = [](const Node& node) { return std::get<ScalarType>(node.arg("dtype").v); };
+  const double eps = choice->arg("eps").to_double();
+  const bool fits = there->arg("input").value() == input && uses(*there, *choice) &&
+                    uses(*back, *choice) && has_all_bytes(*choice) && has_all_bytes(*there) &&
+                    dtype(*choice) == dtype(*there) && dtype(*there) == dtype(*back) &&
+                    input->type.dtype == ScalarType::kFloat && input->type.is_static() &&
+                    x->type.dtype == ScalarType::kFloat && input->type.rank() >= 1 &&
+                    eps >= kLeastEps;
+  return fits ? std::optional(RowQuantisation{input, true, false, eps}) : std::nullopt;
 }
 
-std::optional<RowQuantisation> row_quantisation_of(const Value* x) {
+std::optional<RowQuantisation> affine_quantisation_of(const Value* x) {
   const Node* back = x->producer;
   if (back == nullptr || !is_back(*back)) return std::nullopt;
   const Node* there = back->arg("input").value()->producer;
@@ -73,11 +116,26 @@ std::optional<RowQuantisation> row_quantisation_of(const Value* x) {
   if (there->arg("input").value() != input || !uses(*there, *choice) || !uses(*back, *choice)) {
     return std::nullopt;
   }
+  const bool is_whole = !has_rows(input, choice->arg("block_size"));
+  if (is_whole == has_rows(input, there->arg("block_size")) ||
+      is_whole == has_rows(input, back->arg("block_size"))) {
+    return std::nullopt;
+  }
   const Argument& eps = choice->arg("eps");
-  const double least = double{std::numeric_limits<float>::min()};
-  const double given = eps.is_none() ? least : eps.to_double();
-  if (!(given >= least)) return std::nullopt;
-  return RowQuantisation{input, choice->arg("mapping_type").text() == "SYMMETRIC", given};
+  const double given = eps.is_none() ? kLeastEps : eps.to_double();
+  if (!(given >= kLeastEps)) return std::nullopt;
+  return RowQuantisation{input, is_whole, choice->arg("mapping_type").text() == "SYMMETRIC", given};
+}
+
+}  // namespace
+
+bool is_row_quantisation(const Node& node) {
+  return is_choice(node) || is_there(node) || is_back(node);
+}
+
+std::optional<RowQuantisation> row_quantisation_of(const Value* x) {
+  const auto of_tensor = tensor_quantisation_of(x);
+  return of_tensor ? of_tensor : affine_quantisation_of(x);
 }
 
 }  // namespace taper::exir

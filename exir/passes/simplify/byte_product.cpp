@@ -69,8 +69,10 @@ bool is_matrix_of_bytes(const Argument& arg) {
          arg.value()->type.rank() == 2 && arg.value()->type.is_contiguous();
 }
 
-bool has_one_for_each(const Value* factors, const Sym& count) {
+// One number for each of `count`, or one for all.
+bool are_factors(const Value* factors, const Sym& count) {
   const TensorType& type = factors->type;
+  if (type.dtype == ScalarType::kFloat && type.numel() == Sym(1)) return true;
   return type.dtype == ScalarType::kFloat && type.rank() >= 1 && type.rank() <= 2 &&
          type.sizes.back() == count && type.numel() == count && type.is_contiguous();
 }
@@ -119,8 +121,10 @@ std::optional<ByteProduct> byte_product_of(const Node& node) {
     return std::nullopt;
   }
   const std::vector<Sym> rows = {found.integers->type.sizes.at(0), Sym(1)};
-  const bool fits = found.scales->type == TensorType(ScalarType::kFloat, rows) &&
-                    has_one_for_each(found.factors, found.weights->type.sizes[1]) &&
+  const bool has_rows = found.scales->type == TensorType(ScalarType::kFloat, rows);
+  const bool has_one = found.scales->type == TensorType(ScalarType::kFloat, {Sym(1), Sym(1)});
+  const bool fits = (has_rows || has_one) &&
+                    are_factors(found.factors, found.weights->type.sizes[1]) &&
                     (difference == nullptr || find_zero_points(difference->arg(1), found));
   return fits ? std::optional(found) : std::nullopt;
 }

@@ -210,13 +210,19 @@ class LinearRestorer {
     return choice.arg("mapping_type").text() != "ASYMMETRIC" && (is_whole || is_even);
   }
 
+  // Whether the number of elements that share a scale is known.
+  static bool has_known_block(const Node& there) {
+    const Argument::List& block = there.arg("block_size").list();
+    return std::all_of(block.begin(), block.end(), [](const Argument& n) { return n.is_int(); });
+  }
+
   // A layer whose input is dequantised by the operator that backends and kernels recognise, if it
   // was quantised by its counterpart.
   bool restore(Node& node, const ByteProduct& product, Rewriter& rewriter) {
     const Value& matrix = *product.weights;
     Scales bytes;
     bytes.items = floats_of(*product.factors);
-    bytes.span = 1;
+    bytes.span = bytes.items.size() == 1 ? matrix.data.bytes : 1;
     bytes.integers = matrix.data;
     bytes.bits = bits_of(matrix.data, ScalarType::kChar);
     const auto scales = transposed(bytes, matrix.type);
@@ -228,7 +234,7 @@ class LinearRestorer {
     const bool is_whole = there != nullptr && there->is("torchao::quantize_affine") &&
                           choice != nullptr && choice->is("torchao::choose_qparams_affine") &&
                           there->arg("scale").is_value() && there->arg("scale").value() == s &&
-                          has_zero_points(product, *there, *choice);
+                          has_zero_points(product, *there, *choice) && has_known_block(*there);
     if (!is_whole) return false;
     TensorType type(ScalarType::kFloat, q->type.sizes);
     Value* x = rewriter.emit("torchao::dequantize_affine",

@@ -147,6 +147,37 @@ TEST(RestoreLinear, AProductOfBytesTakesOffTheZeroPointsOfItsRows) {
   EXPECT_FALSE(has(text, "_int_mm")) << text;
 }
 
+TEST(RestoreLinear, AProductOfBytesMayHaveOneScaleAndOneFactor) {
+  const std::string text = restored(R"(  input %x: float32[2, 3]
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %f: float32[1] = {0.5}
+  %s: float32[1, 1], %z: int8[1, 1] = torchao::choose_qparams_affine(%x, "SYMMETRIC", [2, 3], int8, -128, 127, 1e-07, float32, int8, True)
+  %q: int8[2, 3] = torchao::quantize_affine(%x, [2, 3], %s, %z, int8, -128, 127)
+  %p: int32[2, 2] = aten::_int_mm(%q, %w)
+  %g: float32[2, 2] = aten::_to_copy(%p, float32)
+  %m: float32[2, 2] = aten::mul.Tensor(%g, %s)
+  %y: float32[2, 2] = aten::mul.Tensor(%m, %f)
+  return %y)");
+  EXPECT_TRUE(has(text, "torchao::dequantize_affine(%q, [2, 3], %s")) << text;
+  EXPECT_TRUE(has(text, "aten::linear(")) << text;
+  EXPECT_FALSE(has(text, "_int_mm")) << text;
+}
+
+TEST(RestoreLinear, AProductOfBytesWithOneScaleForADynamicNumberOfRowsStays) {
+  const std::string text = restored(R"(  input %x: float32[s0, 3]
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %f: float32[1] = {0.5}
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %s: float32[1, 1], %z: int8[1, 1] = torchao::choose_qparams_affine(%x, "SYMMETRIC", [%n, 3], int8, -128, 127, 1e-07, float32, int8, True)
+  %q: int8[s0, 3] = torchao::quantize_affine(%x, [%n, 3], %s, %z, int8, -128, 127)
+  %p: int32[s0, 2] = aten::_int_mm(%q, %w)
+  %g: float32[s0, 2] = aten::_to_copy(%p, float32)
+  %m: float32[s0, 2] = aten::mul.Tensor(%g, %s)
+  %y: float32[s0, 2] = aten::mul.Tensor(%m, %f)
+  return %y)");
+  EXPECT_TRUE(has(text, "_int_mm")) << text;
+}
+
 TEST(RestoreLinear, AProductOfBytesThatTakesOffOtherNumbersStays) {
   EXPECT_TRUE(has(of_bytes("%d", "9, 5"), "_int_mm"));
 }

@@ -58,16 +58,34 @@ struct Rows {
   const Value* bytes = nullptr;  // The zero points as int8; null if the chain is symmetric.
   int64_t least = 0, most = 0;
   double eps = 0;
+  bool is_whole = false;  // One scale for all rows.
 };
 
-// `x`, if the argument is the least (or greatest) element of each of its rows, or 0.
-const Value* extreme_of(const Argument& arg, bool is_least) {
+// Whether these are the dimensions of a tensor that are not 1.
+bool are_all(const Argument::List& dims, const TensorType& type) {
+  std::vector<bool> has(type.rank());
+  for (const Argument& dim : dims) {
+    if (!dim.is_int()) return false;
+    const int64_t d =
+        dim.to_int() < 0 ? dim.to_int() + static_cast<int64_t>(has.size()) : dim.to_int();
+    if (d < 0 || d >= static_cast<int64_t>(has.size())) return false;
+    has[static_cast<size_t>(d)] = true;
+  }
+  for (size_t d = 0; d < has.size(); ++d) {
+    if (!has[d] && !(type.sizes[d] == Sym(1))) return false;
+  }
+  return type.is_static() && !dims.empty();
+}
+
+// `x`, if the argument is the least (or greatest) element of each of its rows, or of all, or 0.
+const Value* extreme_of(const Argument& arg, bool is_least, bool is_whole) {
   const Node* bound = made_by(arg, is_least ? "aten::minimum" : "aten::maximum");
   if (bound == nullptr || !is_zero(bound->arg(1))) return nullptr;
   const Node* reduced = made_by(bound->arg(0), is_least ? "aten::amin" : "aten::amax");
   if (reduced == nullptr || !reduced->arg(1).is_list()) return nullptr;
   const Value* x = reduced->arg(0).value();
   const Argument::List& dims = reduced->arg(1).list();
+  if (is_whole) return are_all(dims, x->type) ? x : nullptr;
   const auto last = static_cast<int64_t>(x->type.rank()) - 1;
   if (dims.size() != 1 || !dims[0].is_int()) return nullptr;
   return dims[0].to_int() == last || dims[0].to_int() == -1 ? x : nullptr;
@@ -94,13 +112,14 @@ bool is_scale(const Node& clamp, bool symmetric, Rows& rows) {
   if (symmetric) {
     const Node* larger = made_by(quotient->arg(0), "aten::maximum");
     const Node* least = larger == nullptr ? nullptr : made_by(larger->arg(0), "aten::neg");
-    return least != nullptr && are_same_rows(extreme_of(least->arg(0), true), rows.input) &&
-           are_same_rows(extreme_of(larger->arg(1), false), rows.input);
+    return least != nullptr &&
+           are_same_rows(extreme_of(least->arg(0), true, rows.is_whole), rows.input) &&
+           are_same_rows(extreme_of(larger->arg(1), false, rows.is_whole), rows.input);
   }
   const Node* width = made_by(quotient->arg(0), "aten::sub.Tensor");
   return width != nullptr && is_number(width->arg("alpha"), 1) &&
-         are_same_rows(extreme_of(width->arg(0), false), rows.input) &&
-         are_same_rows(extreme_of(width->arg(1), true), rows.input);
+         are_same_rows(extreme_of(width->arg(0), false, rows.is_whole), rows.input) &&
+         are_same_rows(extreme_of(width->arg(1), true, rows.is_whole), rows.input);
 }
 
 // Whether the zero points, int8, are those of the scale.
@@ -118,7 +137,8 @@ bool are_zero_points(const Node& cast, const Node& scale, const Rows& rows) {
   const Node* rounded = made_by(rest->arg(0), "aten::round");
   const Node* quotient =
       rounded == nullptr ? nullptr : made_by(rounded->arg(0), "aten::div.Tensor");
-  return quotient != nullptr && are_same_rows(extreme_of(quotient->arg(0), true), rows.input) &&
+  return quotient != nullptr &&
+         are_same_rows(extreme_of(quotient->arg(0), true, rows.is_whole), rows.input) &&
          made_by(quotient->arg(1), "aten::clamp") == &scale;
 }
 
@@ -154,7 +174,9 @@ std::optional<Rows> rows_of(const Node& node) {
   }
   const Node* scale = scale_of_reciprocal(product->arg(1));
   const bool symmetric = is_zero(sum->arg(1));
-  if (scale == nullptr || !is_scale(*scale, symmetric, rows)) return std::nullopt;
+  if (scale == nullptr) return std::nullopt;
+  rows.is_whole = !is_scale(*scale, symmetric, rows);
+  if (rows.is_whole && !is_scale(*scale, symmetric, rows)) return std::nullopt;
   rows.scale = scale->outputs[0];
   if (symmetric) return rows;
   const Node* widened = cast_to(sum->arg(1), ScalarType::kFloat);
@@ -186,7 +208,9 @@ class RowRestorer {
     Made made;
     made.rows = rows;
     const TensorType& type = rows.input->type;
-    for (size_t d = 0; d + 1 < type.rank(); ++d) made.block.emplace_back(int64_t{1});
+    for (size_t d = 0; d + 1 < type.rank(); ++d) {
+      made.block.emplace_back(rows.is_whole ? type.sizes[d].as_int() : int64_t{1});
+    }
     made.block.emplace_back(type.sizes.back().as_int());
     const std::vector<Sym>& sizes = rows.scale->type.sizes;
     const bool keeps_dim = sizes.size() == type.rank();

@@ -12,7 +12,8 @@
 //              %q = torchao::quantize_affine(%x, ..., %s, %z, ...)
 //              %d = torchao::dequantize_affine(%q, ..., %s, %z, ...)
 //
-// or, symmetrically, with %s from the larger of -%least and %most, and without %z.
+// or, symmetrically, with %s from the larger of -%least and %most, and without %z. The extremes may
+// also be those of the whole tensor, if its sizes are known.
 //
 // Runs      in Edge, after fold_constants.
 // Keeps     chains in other dtypes than float32, and those that differ in any step.

@@ -98,6 +98,34 @@ TEST(RestoreRows, ZeroPointsMayBeFilledAndCast) {
   EXPECT_EQ(count(text, "aten::"), 0u) << text;
 }
 
+// The chain of zero points with extremes of some dimensions, which leave one number.
+std::string of_all(const std::string& dims) {
+  std::string body = asymmetric("255.0");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    for (size_t at = body.find(from); at != body.npos; at = body.find(from, at + to.size())) {
+      body.replace(at, from.size(), to);
+    }
+  };
+  change("[1], False", "[" + dims + "], True");
+  change("float32[2] = {0, 0}", "float32[1, 1] = {0}");
+  change("float32[2] ", "float32[1, 1] ");
+  change("int8[2] ", "int8[1, 1] ");
+  change("float32[2, 1] ", "float32[1, 1] ");
+  change("int8[2, 1] ", "int8[1, 1] ");
+  change(", [2, 1])", ", [1, 1])");
+  change("False, [0])", "False, [0, 1])");
+  return restored(body);
+}
+
+TEST(RestoreRows, AChainWithOneScaleForAllRowsIsThreeNodes) {
+  for (const char* dims : {"0, 1", "-1, 0"}) {
+    const std::string text = of_all(dims);
+    EXPECT_EQ(count(text, "torchao::choose_qparams_affine(%x, \"ASYMMETRIC\", [2, 4]"), 1u) << text;
+    EXPECT_EQ(count(text, "torchao::dequantize_affine("), 1u) << text;
+    EXPECT_EQ(count(text, "aten::"), 0u) << text;
+  }
+}
+
 TEST(RestoreRows, ExtremesOfColumnsAreNoRows) {
   const std::string text = restored(R"(  constant %zeros: float32[4] = {0, 0, 0, 0}
   constant %none: float32[4] = {0, 0, 0, 0}
