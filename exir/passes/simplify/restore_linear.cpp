@@ -245,9 +245,10 @@ class LinearRestorer {
     Value* y = rewriter.emit("aten::linear", {x, weights, Argument()}, {type})[0];
     uses_[y] = uses_[node.outputs[0]];
     if (!(type == node.outputs[0]->type)) {
-      if (!node.outputs[0]->type.is_static()) return false;
-      Argument::List sizes;
-      for (const Sym& size : node.outputs[0]->type.sizes) sizes.push_back(size.as_int());
+      Argument::List sizes;  // Only the number of rows may be dynamic.
+      for (const Sym& size : node.outputs[0]->type.sizes) {
+        sizes.push_back(size.is_int() ? size.as_int() : -1);
+      }
       uses_[y] = 1;
       y = rewriter.emit("aten::view_copy", {y, sizes}, {node.outputs[0]->type})[0];
       uses_[y] = uses_[node.outputs[0]];

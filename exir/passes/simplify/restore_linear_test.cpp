@@ -163,6 +163,26 @@ TEST(RestoreLinear, AProductOfBytesMayHaveOneScaleAndOneFactor) {
   EXPECT_FALSE(has(text, "_int_mm")) << text;
 }
 
+TEST(RestoreLinear, AProductOfBytesMayHaveADynamicNumberOfRows) {
+  const std::string text = restored(R"(  range s0 = [2, 8]
+  input %x: float32[s0, 5, 3]
+  constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
+  constant %f: float32[2] = {0.5, 0.25}
+  %s: float32[s0, 5, 1], %z: int8[s0, 5, 1] = torchao::choose_qparams_affine(%x, "SYMMETRIC", [1, 1, 3], int8, -128, 127, 1e-07, float32, int8, True)
+  %q: int8[s0, 5, 3] = torchao::quantize_affine(%x, [1, 1, 3], %s, %z, int8, -128, 127)
+  %b: int8[5*s0, 3] = aten::view_copy(%q, [-1, 3])
+  %r: float32[5*s0, 1] = aten::view_copy(%s, [-1, 1])
+  %p: int32[5*s0, 2] = aten::_int_mm(%b, %w)
+  %g: float32[5*s0, 2] = aten::_to_copy(%p, float32)
+  %m: float32[5*s0, 2] = aten::mul.Tensor(%g, %r)
+  %y: float32[5*s0, 2] = aten::mul.Tensor(%m, %f)
+  return %y)");
+  EXPECT_TRUE(has(text, "float32[s0, 5, 2] = aten::linear(")) << text;
+  EXPECT_TRUE(has(text, "float32[5*s0, 2] = aten::view_copy(")) << text;
+  EXPECT_TRUE(has(text, ", [-1, 2])")) << text;
+  EXPECT_FALSE(has(text, "_int_mm")) << text;
+}
+
 TEST(RestoreLinear, AProductOfBytesWithOneScaleForADynamicNumberOfRowsStays) {
   const std::string text = restored(R"(  input %x: float32[s0, 3]
   constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
