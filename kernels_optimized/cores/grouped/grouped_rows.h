@@ -1,9 +1,11 @@
-// Grouped convolutions with groups of at least a vector of results, in channels last, [images,
-// height, width, channels].
+// Grouped convolutions by rows that are copied, in channels last, [images, height, width,
+// channels].
 //
 // The channels of a group lie apart in the image, a few of each pixel. They are copied, with the
 // padding, such that columns that neighbouring results read lie 16 floats apart. So no result is at
 // a border, and the place of each is a constant of an instruction.
+//
+// Groups that fill a half or a quarter of a vector are computed two or four at a time, as a bundle.
 
 #pragma once
 
@@ -20,9 +22,12 @@ bool has_grouped_rows(int64_t group_channels, int64_t group_out_channels);
 int64_t grouped_rows_filter_size(const GroupedShape& shape);
 void pack_grouped_rows(const GroupedShape& shape, const GroupedFilter& filter, float* packed);
 
-// Results of one group: rows [first, first + rows) of an image.
+// The number of bundles of groups; most bundles are a single group.
+int64_t grouped_rows_bundles(const GroupedShape& shape);
+
+// Results of one bundle: rows [first, first + rows) of an image.
 struct GroupedPart {
-  int64_t group = 0, image = 0;
+  int64_t bundle = 0, image = 0;
   int64_t first = 0, rows = 0;
 };
 

@@ -159,7 +159,7 @@ void expect_rows_right(const GroupedShape& shape) {
     data.filter = packed.data();
     GroupedPart part;
     for (part.image = 0; part.image < s.images; ++part.image) {
-      for (part.group = 0; part.group < s.channels / s.group_channels; ++part.group) {
+      for (part.bundle = 0; part.bundle < grouped_rows_bundles(s); ++part.bundle) {
         for (part.first = 0; part.first < s.out_height; part.first += 3) {
           part.rows = std::min<int64_t>(3, s.out_height - part.first);
           grouped_rows(s, data, part, scratch.data());
@@ -173,16 +173,35 @@ class GroupedRows : public test::AtEachLevel {};
 
 TEST_P(GroupedRows, EveryWidthOfRow) {
   if (!has_grouped_rows(16, 16)) GTEST_SKIP() << "not for this processor";
+  constexpr int64_t kGroups[][2] = {{4, 4}, {8, 8}, {16, 16}, {16, 32}};
   for (int64_t width = 1; width <= 17; ++width) {
-    for (int64_t outs : {16, 32}) {
-      SCOPED_TRACE(testing::Message() << "width " << width << ", results " << outs);
-      expect_rows_right(windows_of_three({1, 3, width}, 1, 16, outs, 1));
+    for (const auto& [ins, outs] : kGroups) {
+      if (!has_grouped_rows(ins, outs)) continue;
+      SCOPED_TRACE(testing::Message() << "width " << width << ", " << ins << " -> " << outs);
+      expect_rows_right(windows_of_three({1, 3, width}, 1, ins, outs, 1));
+    }
+  }
+}
+
+// Two or four of them share a vector, and the last vector is not full.
+TEST_P(GroupedRows, NarrowGroupsAndEveryNumberOfThem) {
+  if (!has_grouped_rows(8, 8)) GTEST_SKIP() << "not for this processor";
+  constexpr int64_t kGroups[][2] = {{4, 4}, {4, 8}, {7, 8}, {8, 8}};
+  for (const auto& [ins, outs] : kGroups) {
+    if (!has_grouped_rows(ins, outs)) continue;
+    for (int64_t groups = 1; groups <= 9; ++groups) {
+      for (int64_t step : {1, 2}) {
+        SCOPED_TRACE(testing::Message() << ins << " -> " << outs << ", groups " << groups
+                                        << ", step " << step);
+        expect_rows_right(windows_of_three({2, 4, 9}, groups, ins, outs, step));
+      }
     }
   }
 }
 
 TEST_P(GroupedRows, EveryGroupAndStep) {
-  constexpr int64_t kGroups[][2] = {{8, 16}, {24, 24}, {17, 33}, {48, 48}, {16, 64}, {40, 20}};
+  constexpr int64_t kGroups[][2] = {{8, 16},  {4, 16},  {24, 24}, {17, 33},
+                                       {48, 48}, {16, 64}, {40, 20}};
   for (const auto& [ins, outs] : kGroups) {
     if (!has_grouped_rows(ins, outs)) continue;
     for (int64_t step : {1, 2, 3}) {
@@ -213,9 +232,11 @@ TEST_P(GroupedRows, WindowsThatReachFar) {
   }
 }
 
-TEST(GroupedRowsForms, NarrowGroupsAndWideOnesAreNotThere) {
-  EXPECT_FALSE(has_grouped_rows(8, 8));
-  EXPECT_FALSE(has_grouped_rows(4, 16));
+TEST(GroupedRowsForms, OddGroupsAndWideOnesAreNotThere) {
+  EXPECT_FALSE(has_grouped_rows(2, 2));
+  EXPECT_FALSE(has_grouped_rows(4, 3));
+  EXPECT_FALSE(has_grouped_rows(8, 4));
+  EXPECT_FALSE(has_grouped_rows(3, 16));
   EXPECT_FALSE(has_grouped_rows(128, 128));
 }
 

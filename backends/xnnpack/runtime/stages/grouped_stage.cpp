@@ -17,12 +17,9 @@ using optimized::GroupedShape;
 // The number of multiplications that take about as long as a stage costs.
 constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
 // The rows of results of a task, during which the filters stay in the cache, and of a task of one
-// group, which first copies what it reads.
+// bundle of groups, which first copies what it reads.
 constexpr size_t kTaskRows = 4;
-constexpr int64_t kGroupRows = 8;
-// The least width of rows for which a copy pays that is read only once or twice, since windows are
-// several steps apart.
-constexpr int64_t kLeastSteppedWidth = 20;
+constexpr int64_t kBundleRows = 8;
 
 // A depthwise filter has the output channels last, and each group has one channel.
 bool is_depthwise(const XnnNode& node) {
@@ -40,7 +37,6 @@ GroupedShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
 
 bool has_rows(const GroupedShape& s) {
   if (s.window_height * s.window_width == 1) return false;
-  if (s.step_down * s.step_across > 1 && s.out_width < kLeastSteppedWidth) return false;
   return optimized::has_grouped_rows(s.group_channels, s.group_out_channels);
 }
 
@@ -48,7 +44,7 @@ int64_t filter_size(const GroupedShape& s) {
   return has_rows(s) ? optimized::grouped_rows_filter_size(s) : optimized::grouped_filter_size(s);
 }
 
-int64_t blocks_of(const GroupedShape& s) { return (s.out_height + kGroupRows - 1) / kGroupRows; }
+int64_t blocks_of(const GroupedShape& s) { return (s.out_height + kBundleRows - 1) / kBundleRows; }
 
 }  // namespace
 
@@ -97,7 +93,7 @@ Status GroupedStage::reshape(Span<const XnnValue> values) {
 
 uint64_t GroupedStage::scratch_bytes() const {
   if (!has_rows_) return 0;
-  const auto floats = static_cast<uint64_t>(optimized::grouped_rows_scratch(shape_, kGroupRows));
+  const auto floats = static_cast<uint64_t>(optimized::grouped_rows_scratch(shape_, kBundleRows));
   return pthreadpool_get_threads_count(pool_) * floats * sizeof(float);
 }
 
@@ -114,25 +110,25 @@ void GroupedStage::run_rows(void* stage, size_t first, size_t rows) {
                      static_cast<int64_t>(rows));
 }
 
-void GroupedStage::run_group(void* stage, size_t thread, size_t block, size_t group) {
+void GroupedStage::run_bundle(void* stage, size_t thread, size_t block, size_t bundle) {
   const auto& self = *static_cast<GroupedStage*>(stage);
   const GroupedShape& s = self.shape_;
   const int64_t index = static_cast<int64_t>(block), blocks = blocks_of(s);
   optimized::GroupedPart part;
-  part.group = static_cast<int64_t>(group);
+  part.bundle = static_cast<int64_t>(bundle);
   part.image = index / blocks;
-  part.first = index % blocks * kGroupRows;
-  part.rows = std::min(kGroupRows, s.out_height - part.first);
-  const int64_t floats = optimized::grouped_rows_scratch(s, kGroupRows);
+  part.first = index % blocks * kBundleRows;
+  part.rows = std::min(kBundleRows, s.out_height - part.first);
+  const int64_t floats = optimized::grouped_rows_scratch(s, kBundleRows);
   optimized::grouped_rows(s, self.data_, part,
                           self.scratch_ + static_cast<int64_t>(thread) * floats);
 }
 
 Status GroupedStage::run() {
   if (has_rows_) {
-    const auto groups = static_cast<size_t>(shape_.out_channels / shape_.group_out_channels);
+    const auto bundles = static_cast<size_t>(optimized::grouped_rows_bundles(shape_));
     const auto blocks = static_cast<size_t>(shape_.images * blocks_of(shape_));
-    pthreadpool_parallelize_2d_with_thread(pool_, run_group, this, blocks, groups, 0);
+    pthreadpool_parallelize_2d_with_thread(pool_, run_bundle, this, blocks, bundles, 0);
     return {};
   }
   const auto rows = static_cast<size_t>(shape_.images * shape_.out_height);

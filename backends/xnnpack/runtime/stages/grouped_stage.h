@@ -24,9 +24,9 @@ class GroupedStage final : public Stage {
   Status run() override;
 
  private:
-  // Tasks of the pool: some rows of results, of groups that share vectors; rows of one group.
+  // Tasks of the pool: some rows of results, of groups that share vectors; rows of one bundle.
   static void run_rows(void* stage, size_t first, size_t rows);
-  static void run_group(void* stage, size_t thread, size_t block, size_t group);
+  static void run_bundle(void* stage, size_t thread, size_t block, size_t bundle);
 
   const XnnNode* node_ = nullptr;
   pthreadpool_t pool_ = nullptr;
