@@ -10,6 +10,7 @@
 
 #include "backends/xnnpack/library/cached_product.h"
 #include "backends/xnnpack/runtime/graph/node_kinds.h"
+#include "backends/xnnpack/runtime/stages/make_array.h"
 
 namespace taper::xnnpack {
 namespace {
@@ -18,12 +19,12 @@ using optimized::WinogradShape;
 using optimized::WinogradTiles;
 
 // The bytes of all matrices of a block, for each of up to kMostShares threads, and the least tiles
-// of a block.
+// of a block: of fewer, reading the filters takes too long.
 constexpr int64_t kBlockBytes = int64_t{1} << 20;
 constexpr int64_t kMostShares = 4;
 constexpr int64_t kBlockTiles = 48;
 // The tiles that a thread transforms at a time.
-constexpr int64_t kTaskTiles = 16;
+constexpr size_t kTaskTiles = 16;
 
 constexpr size_t kAlignment = 64;
 
@@ -90,6 +91,12 @@ bool is_eligible(const XnnNode& node, Span<const XnnValue> values) {
   return t.group_input_channels() >= 8 && t.group_output_channels() >= 8;
 }
 
+WinogradTiles part_of(WinogradTiles tiles, size_t begin, size_t count) {
+  tiles.begin = static_cast<int64_t>(begin);
+  tiles.end = static_cast<int64_t>(begin + count);
+  return tiles;
+}
+
 // Filters that are transformed if the cache does not contain them. Each transform has its own seed.
 constexpr uint32_t kSeed = 0x57494E00;
 struct Filters {
@@ -136,8 +143,8 @@ uint64_t WinogradStage::extra_bytes(const XnnNode& node, uint32_t tile) {
   return filters + points * kBlockTiles * (in + out) * sizeof(float) + kBlockBytes * kMostShares;
 }
 
-WinogradStage::~WinogradStage() {
-  if (product_ != nullptr) xnn_delete_operator(product_);
+WinogradStage::Block::~Block() {
+  if (product != nullptr) xnn_delete_operator(product);
 }
 
 WinogradShape WinogradStage::current_shape(Span<const XnnValue> values, uint32_t tile) const {
@@ -165,88 +172,144 @@ Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, ui
   zeros_.reset(new (std::nothrow) float[static_cast<size_t>(shape_.channels)]());
   TAPER_REQUIRE(zeros_ != nullptr, Error::kDelegateMemoryAllocationFailed,
                 "there is no memory for the padding of a convolution");
+  // Without a cache each product would have filters of its own.
+  const size_t threads = pthreadpool_get_threads_count(pool_);
+  const bool has_own = own_tiles(threads) >= kBlockTiles && shared.weights != nullptr;
+  most_blocks_ = has_own ? threads : 1;
+  blocks_ = make_array<Block>(most_blocks_);
+  TAPER_REQUIRE(blocks_ != nullptr, Error::kDelegateMemoryAllocationFailed,
+                "there is no memory for the blocks of a convolution");
   const XnnValue& filter = input(node, values, 1);
   Filters filters = {shape_, floats_of(filter), {}};
   const taper_cached_weights weights = {filter.data, kSeed + tile, shared.weights, Filters::make,
                                         &filters};
-  return status_of(
-      taper_create_cached_product(static_cast<size_t>(matrices()), terms,
-                                  static_cast<size_t>(shape_.out_channels), &weights, &product_),
-      "XNNPACK refuses the filters of a convolution");
+  for (size_t i = 0; i < most_blocks_; ++i) {
+    blocks_[i].stage = this;
+    TAPER_TRY(status_of(
+        taper_create_cached_product(static_cast<size_t>(matrices()), terms,
+                                    static_cast<size_t>(shape_.out_channels), &weights,
+                                    &blocks_[i].product),
+        "XNNPACK refuses the filters of a convolution"));
+  }
+  return {};
+}
+
+int64_t WinogradStage::own_tiles(size_t threads) const {
+  const auto shares = static_cast<int64_t>(threads);
+  return kBlockBytes * std::min(shares, kMostShares) / shares / tile_bytes();
+}
+
+size_t WinogradStage::divide(int64_t& rows) const {
+  const int64_t tiles = shape_.tiles(), threads = static_cast<int64_t>(most_blocks_);
+  if (threads > 1) {
+    // As many blocks for one thread as for another.
+    const int64_t most = own_tiles(most_blocks_) * threads;
+    const int64_t blocks = (tiles + most - 1) / most * threads;
+    rows = (tiles + blocks - 1) / blocks;
+    if (rows >= kBlockTiles) return most_blocks_;
+  }
+  const auto pool_threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
+  const int64_t bytes = kBlockBytes * std::min(pool_threads, kMostShares);
+  const int64_t most = std::max(kBlockTiles, bytes / tile_bytes());
+  const int64_t blocks = (tiles + most - 1) / most;
+  rows = (tiles + blocks - 1) / blocks;
+  return 1;
 }
 
 Status WinogradStage::reshape(Span<const XnnValue> values) {
   shape_ = current_shape(values, static_cast<uint32_t>(shape_.tile));
-  const int64_t tile_bytes = matrices() * (shape_.terms() + shape_.out_channels) * 4;
-  const auto threads = static_cast<int64_t>(pthreadpool_get_threads_count(pool_));
-  const int64_t block_bytes = kBlockBytes * std::min(threads, kMostShares);
-  const int64_t most = std::max(kBlockTiles, block_bytes / tile_bytes);
-  const int64_t blocks = (shape_.tiles() + most - 1) / most;
-  tiles_.rows = (shape_.tiles() + blocks - 1) / blocks;
+  block_count_ = divide(rows_);
   const auto points = static_cast<size_t>(matrices());
-  size_t workspace = 0, alignment = 0;
-  return status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
-                       product_, 1, &points, &points, static_cast<size_t>(tiles_.rows),
-                       static_cast<size_t>(shape_.terms()),
-                       static_cast<size_t>(shape_.out_channels), &workspace, &alignment, pool_),
-                   "XNNPACK cannot run a convolution at these sizes");
+  for (size_t i = 0; i < block_count_; ++i) {
+    blocks_[i].tiles.rows = rows_;
+    size_t workspace = 0, alignment = 0;
+    TAPER_TRY(status_of(
+        xnn_reshape_batch_matrix_multiply_nc_f32(
+            blocks_[i].product, 1, &points, &points, static_cast<size_t>(rows_),
+            static_cast<size_t>(shape_.terms()), static_cast<size_t>(shape_.out_channels),
+            &workspace, &alignment, block_count_ > 1 ? nullptr : pool_),
+        "XNNPACK cannot run a convolution at these sizes"));
+  }
+  return {};
 }
 
 uint64_t WinogradStage::scratch_bytes() const {
-  return matrix_bytes(matrices(), tiles_.rows, shape_.terms()) +
-         matrix_bytes(matrices(), tiles_.rows, shape_.out_channels);
+  return block_count_ * (matrix_bytes(matrices(), rows_, shape_.terms()) +
+                         matrix_bytes(matrices(), rows_, shape_.out_channels));
 }
 
 Status WinogradStage::bind(Span<void* const> places, void* scratch) {
   const uint32_t image = volume_.count != 0 ? volume_.input : node_->inputs[0];
   image_ = static_cast<const float*>(places[image]);
   result_ = static_cast<float*>(places[node_->output]);
-  transformed_ = static_cast<float*>(scratch);
-  products_ = transformed_ + matrix_bytes(matrices(), tiles_.rows, shape_.terms()) / sizeof(float);
-  return status_of(
-      xnn_setup_batch_matrix_multiply_nc_f32(product_, nullptr, transformed_, nullptr, products_),
-      "XNNPACK refuses the memory of a convolution");
+  auto* free = static_cast<float*>(scratch);
+  for (size_t i = 0; i < block_count_; ++i) {
+    Block& block = blocks_[i];
+    block.transformed = free;
+    block.products = free + matrix_bytes(matrices(), rows_, shape_.terms()) / sizeof(float);
+    free = block.products + matrix_bytes(matrices(), rows_, shape_.out_channels) / sizeof(float);
+    TAPER_TRY(status_of(xnn_setup_batch_matrix_multiply_nc_f32(
+                            block.product, nullptr, block.transformed, nullptr, block.products),
+                        "XNNPACK refuses the memory of a convolution"));
+  }
+  return {};
 }
 
-WinogradTiles WinogradStage::tiles_at(size_t begin, size_t count) const {
-  WinogradTiles tiles = tiles_;
-  tiles.begin = static_cast<int64_t>(begin);
-  tiles.end = static_cast<int64_t>(begin + count);
-  return tiles;
-}
-
-void WinogradStage::transform_input(void* stage, size_t begin, size_t count) {
-  const auto& self = *static_cast<WinogradStage*>(stage);
+void WinogradStage::transform_input(void* block, size_t begin, size_t count) {
+  const auto& b = *static_cast<Block*>(block);
+  const WinogradStage& self = *b.stage;
   const WinogradShape& s = self.shape_;
-  const int64_t floats = s.points() * self.tiles_.rows * s.terms();
+  const int64_t floats = s.points() * b.tiles.rows * s.terms();
   for (int64_t g = 0; g < s.groups; ++g) {
-    optimized::winograd_input(s, self.tiles_at(begin, count), self.image_ + g * s.channels,
-                              self.zeros_.get(), self.transformed_ + g * floats);
+    optimized::winograd_input(s, part_of(b.tiles, begin, count), self.image_ + g * s.channels,
+                              self.zeros_.get(), b.transformed + g * floats);
   }
 }
 
-void WinogradStage::transform_output(void* stage, size_t begin, size_t count) {
-  const auto& self = *static_cast<WinogradStage*>(stage);
+void WinogradStage::transform_output(void* block, size_t begin, size_t count) {
+  const auto& b = *static_cast<Block*>(block);
+  const WinogradStage& self = *b.stage;
   const WinogradShape& s = self.shape_;
-  const int64_t floats = s.points() * self.tiles_.rows * s.out_channels;
+  const int64_t floats = s.points() * b.tiles.rows * s.out_channels;
   for (int64_t g = 0; g < s.groups; ++g) {
     optimized::WinogradOutput last = self.last_;
     if (last.bias != nullptr) last.bias += g * s.out_channels;
-    optimized::winograd_output(s, self.tiles_at(begin, count), self.products_ + g * floats, last,
+    optimized::winograd_output(s, part_of(b.tiles, begin, count), b.products + g * floats, last,
                                self.result_ + g * s.out_channels);
   }
 }
 
+xnn_status WinogradStage::run_block(Block& block, size_t index, pthreadpool_t pool) const {
+  block.tiles.first = static_cast<int64_t>(index) * rows_;
+  // The last block may have fewer tiles. The product has all rows, of which the others are unused.
+  const int64_t count = std::min(rows_, shape_.tiles() - block.tiles.first);
+  if (count <= 0) return xnn_status_success;
+  const auto rows = static_cast<size_t>(count);
+  // On one thread all tiles are one task, so that more of them find patches of earlier ones.
+  const size_t task = pool != nullptr ? kTaskTiles : rows;
+  pthreadpool_parallelize_1d_tile_1d(pool, transform_input, &block, rows, task, 0);
+  const xnn_status status = xnn_run_operator(block.product, pool);
+  if (status != xnn_status_success) return status;
+  pthreadpool_parallelize_1d_tile_1d(pool, transform_output, &block, rows, task, 0);
+  return xnn_status_success;
+}
+
+void WinogradStage::run_own_block(void* stage, size_t thread, size_t index) {
+  auto& self = *static_cast<WinogradStage*>(stage);
+  const xnn_status status = self.run_block(self.blocks_[thread], index, nullptr);
+  if (status != xnn_status_success) self.failure_ = status;
+}
+
 Status WinogradStage::run() {
-  const auto rows = static_cast<size_t>(tiles_.rows);
-  for (int64_t done = 0; done < shape_.tiles(); done += tiles_.rows) {
-    // The last block starts earlier if it would not be full, and computes some tiles again.
-    tiles_.first = std::min(done, shape_.tiles() - tiles_.rows);
-    pthreadpool_parallelize_1d_tile_1d(pool_, transform_input, this, rows, kTaskTiles, 0);
-    TAPER_TRY(status_of(xnn_run_operator(product_, pool_), "XNNPACK cannot run a convolution"));
-    pthreadpool_parallelize_1d_tile_1d(pool_, transform_output, this, rows, kTaskTiles, 0);
+  const auto count = static_cast<size_t>((shape_.tiles() + rows_ - 1) / rows_);
+  failure_ = xnn_status_success;
+  if (block_count_ > 1) {
+    pthreadpool_parallelize_1d_with_thread(pool_, run_own_block, this, count, 0);
   }
-  return {};
+  for (size_t i = 0; i < count && block_count_ == 1 && failure_ == xnn_status_success; ++i) {
+    failure_ = run_block(blocks_[0], i, pool_);
+  }
+  return status_of(failure_, "XNNPACK cannot run a convolution");
 }
 
 }  // namespace taper::xnnpack

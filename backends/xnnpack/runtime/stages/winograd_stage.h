@@ -1,9 +1,13 @@
 // A stage for a convolution with a 3 x 3 window: Winograd transforms of kernels_optimized around a
 // batch of matrix products by XNNPACK. It is used where that is clearly less work. One of volumes
 // also replaces the nodes that gather their slices.
+//
+// Several threads compute a block each, if each can have one of its own that is large enough: then
+// no matrix passes from one to another. Otherwise they share the work of each block.
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "backends/xnnpack/runtime/stages/stage.h"
@@ -21,8 +25,6 @@ class WinogradStage final : public Stage {
   // built or runs.
   static uint64_t extra_bytes(const XnnNode& node, uint32_t tile);
 
-  ~WinogradStage() override;
-
   // The node and its bias must live as long as this. The filters are transformed unless the cache
   // of `shared` contains them. `volume` is the run that the node ends, if there is one.
   Status build(const XnnNode& node, Span<const XnnValue> values, uint32_t tile,
@@ -34,13 +36,31 @@ class WinogradStage final : public Stage {
   Status run() override;
 
  private:
+  // A block of tiles that is being computed: its matrices and their product.
+  struct Block {
+    ~Block();
+    const WinogradStage* stage = nullptr;
+    optimized::WinogradTiles tiles;
+    xnn_operator_t product = nullptr;
+    float* transformed = nullptr;
+    float* products = nullptr;
+  };
+
   // The products of a block: one for each point of each group.
   int64_t matrices() const { return shape_.groups * shape_.points(); }
-  // Rows [begin, begin + count) of the tiles that are being computed.
-  optimized::WinogradTiles tiles_at(size_t begin, size_t count) const;
-  // Tasks of the pool for those rows.
-  static void transform_input(void* stage, size_t begin, size_t count);
-  static void transform_output(void* stage, size_t begin, size_t count);
+  // The bytes of the matrices of a tile.
+  int64_t tile_bytes() const { return matrices() * (shape_.terms() + shape_.out_channels) * 4; }
+  // Tasks of the pool: rows [begin, begin + count) of a block, and a block.
+  static void transform_input(void* block, size_t begin, size_t count);
+  static void transform_output(void* block, size_t begin, size_t count);
+  static void run_own_block(void* stage, size_t thread, size_t index);
+
+  // The most tiles of a block, if each thread has one of its own.
+  int64_t own_tiles(size_t threads) const;
+  // How many blocks threads compute at a time: one for each of them, or one. The number of tiles of
+  // each block is in `rows`.
+  size_t divide(int64_t& rows) const;
+  xnn_status run_block(Block& block, size_t index, pthreadpool_t pool) const;
 
   // The shape for images, or for the volumes that the images are gathered from.
   optimized::WinogradShape current_shape(Span<const XnnValue> values, uint32_t tile) const;
@@ -48,15 +68,15 @@ class WinogradStage final : public Stage {
   const XnnNode* node_ = nullptr;
   VolumeNodes volume_;
   optimized::WinogradShape shape_;
-  optimized::WinogradTiles tiles_;  // The tiles that are being computed.
   optimized::WinogradOutput last_;
   pthreadpool_t pool_ = nullptr;
-  xnn_operator_t product_ = nullptr;
+  std::unique_ptr<Block[]> blocks_;
+  size_t most_blocks_ = 1, block_count_ = 1;  // How many there are, and how many are used.
+  int64_t rows_ = 0;                          // The tiles of a block.
+  std::atomic<xnn_status> failure_{xnn_status_success};
   std::unique_ptr<float[]> zeros_;
   const float* image_ = nullptr;
   float* result_ = nullptr;
-  float* transformed_ = nullptr;
-  float* products_ = nullptr;
 };
 
 }  // namespace taper::xnnpack
