@@ -191,8 +191,8 @@ TEST_P(GroupedRows, NarrowGroupsAndEveryNumberOfThem) {
     if (!has_grouped_rows(ins, outs)) continue;
     for (int64_t groups = 1; groups <= 9; ++groups) {
       for (int64_t step : {1, 2}) {
-        SCOPED_TRACE(testing::Message() << ins << " -> " << outs << ", groups " << groups
-                                        << ", step " << step);
+        SCOPED_TRACE(testing::Message()
+                     << ins << " -> " << outs << ", groups " << groups << ", step " << step);
         expect_rows_right(windows_of_three({2, 4, 9}, groups, ins, outs, step));
       }
     }
@@ -201,7 +201,7 @@ TEST_P(GroupedRows, NarrowGroupsAndEveryNumberOfThem) {
 
 TEST_P(GroupedRows, EveryGroupAndStep) {
   constexpr int64_t kGroups[][2] = {{8, 16},  {4, 16},  {24, 24}, {17, 33},
-                                       {48, 48}, {16, 64}, {40, 20}};
+                                    {48, 48}, {16, 64}, {40, 20}};
   for (const auto& [ins, outs] : kGroups) {
     if (!has_grouped_rows(ins, outs)) continue;
     for (int64_t step : {1, 2, 3}) {

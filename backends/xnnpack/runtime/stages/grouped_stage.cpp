@@ -20,6 +20,9 @@ constexpr uint64_t kLeastProducts = uint64_t{1} << 16;
 // bundle of groups, which first copies what it reads.
 constexpr size_t kTaskRows = 4;
 constexpr int64_t kBundleRows = 8;
+// The least width of rows for which a copy that is read only once or twice, since windows are
+// several steps apart, is faster than XNNPACK's product for each group.
+constexpr int64_t kLeastSteppedWidth = 20;
 
 // A depthwise filter has the output channels last, and each group has one channel.
 bool is_depthwise(const XnnNode& node) {
@@ -37,6 +40,9 @@ GroupedShape shape_of(const XnnNode& node, Span<const XnnValue> values) {
 
 bool has_rows(const GroupedShape& s) {
   if (s.window_height * s.window_width == 1) return false;
+  const bool is_stepped = s.step_down * s.step_across > 1;
+  const bool is_narrow = optimized::has_grouped(s.group_channels, s.group_out_channels);
+  if (is_stepped && !is_narrow && s.out_width < kLeastSteppedWidth) return false;
   return optimized::has_grouped_rows(s.group_channels, s.group_out_channels);
 }
 

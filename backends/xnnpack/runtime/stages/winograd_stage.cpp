@@ -185,11 +185,10 @@ Status WinogradStage::build(const XnnNode& node, Span<const XnnValue> values, ui
                                         &filters};
   for (size_t i = 0; i < most_blocks_; ++i) {
     blocks_[i].stage = this;
-    TAPER_TRY(status_of(
-        taper_create_cached_product(static_cast<size_t>(matrices()), terms,
-                                    static_cast<size_t>(shape_.out_channels), &weights,
-                                    &blocks_[i].product),
-        "XNNPACK refuses the filters of a convolution"));
+    TAPER_TRY(status_of(taper_create_cached_product(static_cast<size_t>(matrices()), terms,
+                                                    static_cast<size_t>(shape_.out_channels),
+                                                    &weights, &blocks_[i].product),
+                        "XNNPACK refuses the filters of a convolution"));
   }
   return {};
 }
@@ -223,12 +222,12 @@ Status WinogradStage::reshape(Span<const XnnValue> values) {
   for (size_t i = 0; i < block_count_; ++i) {
     blocks_[i].tiles.rows = rows_;
     size_t workspace = 0, alignment = 0;
-    TAPER_TRY(status_of(
-        xnn_reshape_batch_matrix_multiply_nc_f32(
-            blocks_[i].product, 1, &points, &points, static_cast<size_t>(rows_),
-            static_cast<size_t>(shape_.terms()), static_cast<size_t>(shape_.out_channels),
-            &workspace, &alignment, block_count_ > 1 ? nullptr : pool_),
-        "XNNPACK cannot run a convolution at these sizes"));
+    TAPER_TRY(
+        status_of(xnn_reshape_batch_matrix_multiply_nc_f32(
+                      blocks_[i].product, 1, &points, &points, static_cast<size_t>(rows_),
+                      static_cast<size_t>(shape_.terms()), static_cast<size_t>(shape_.out_channels),
+                      &workspace, &alignment, block_count_ > 1 ? nullptr : pool_),
+                  "XNNPACK cannot run a convolution at these sizes"));
   }
   return {};
 }
