@@ -104,6 +104,7 @@ HWY_INLINE void copy_block(const float* from, int64_t count, float* to) {
 }
 
 // Copies `channels` of a row of an image, of one group or of a bundle; null: zeros.
+template <bool kIsBundle>
 void copy_row(const GroupedShape& s, const Layout& layout, const Orders& orders, const float* row,
               int64_t channels, float* to) {
   const int64_t step = s.step_across;
@@ -119,10 +120,10 @@ void copy_row(const GroupedShape& s, const Layout& layout, const Orders& orders,
       std::fill(to, to + first * kBlock, 0.0f);
       for (int64_t i = first; i < last; ++i) {
         const float* from = row + (i * step - before) * s.channels + c;
-        if (layout.bundle == 1) {
-          copy_block(from, count, to + i * kBlock);
-        } else {
+        if constexpr (kIsBundle) {
           hn::StoreU(reordered(load_count(from, count), orders.in), kTag, to + i * kBlock);
+        } else {
+          copy_block(from, count, to + i * kBlock);
         }
       }
       std::fill(to + last * kBlock, to + layout.block_size, 0.0f);
@@ -139,9 +140,9 @@ void copy_rows(const GroupedShape& s, const Layout& layout, const Orders& orders
   image += part.image * s.height * s.width * s.channels + first;
   for (int64_t i = 0; i < layout.rows; ++i, to += layout.row_size) {
     const int64_t y = top + i;
-    const bool is_inside = y >= 0 && y < s.height;
-    copy_row(s, layout, orders, is_inside ? image + y * s.width * s.channels : nullptr, channels,
-             to);
+    const float* row = y >= 0 && y < s.height ? image + y * s.width * s.channels : nullptr;
+    const auto copy = layout.bundle > 1 ? copy_row<true> : copy_row<false>;
+    copy(s, layout, orders, row, channels, to);
   }
 }
 
