@@ -1,4 +1,4 @@
-"""Compiles what the tests of the web and Java packages run:  programs.py TAPER OUT
+"""Compiles what the tests of the web, Java and Swift packages run:  programs.py TAPER OUT
 
 Every committed model, programs of other kinds, and files that are no good with what the command
 line says of them (broken.json).

@@ -95,6 +95,7 @@ std::vector<Rule> rules_of_folders() {
         "tools/backends.h", "tools/commands.h", "tools/program_runner.h"}},
       {"bindings/web", {"taper"}},
       {"bindings/java", {"taper", "tools/own_threads.h"}},
+      {"bindings/swift", {"taper"}},
       {"examples",
        {"taper", "exir", "kernels_portable", "kernels_optimized", "backends/devices.h"}},
       {"test",
