@@ -10,13 +10,6 @@ set -eu
 cd "$(dirname "$0")/.."
 npm="onnxruntime-web@1.30.0 @litertjs/core@2.5.3 @tensorflow/tfjs@4.22.0
   @tensorflow/tfjs-backend-wasm@4.22.0"
-# What PyTorch's exporter to ONNX and litert-torch need.
-packages="onnx==1.23.2 onnxscript==0.7.2 onnx_ir==1.1.0 ml_dtypes==0.6.0 protobuf==7.36.2
-  flatbuffers==25.12.19 ai-edge-litert==2.3.0 litert-torch==0.10.0 litert-converter==0.5.0
-  absl-py==2.5.1 ai-edge-quantizer==0.10.0 fire==0.7.1 immutabledict==4.3.1 jax==0.10.2
-  jaxlib==0.10.2 jaxtyping==0.3.11 kagglehub==1.0.3 markdown-it-py==4.3.0 mdurl==0.1.2
-  multipledispatch==1.0.0 opt-einsum==3.4.0 pygments==2.21.0 rich==15.0.0 tabulate==0.10.0
-  termcolor==3.3.0 wadler-lindig==0.1.8"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/taper/bench-web
 models=build/web/bench
 
@@ -28,13 +21,11 @@ done
 [ $# -gt 0 ] || set -- mobilenet_v2 resnet18 bert_mini
 
 python=$(scripts/venv.sh)
-wanted=$(echo $npm $packages)
+wanted=$(echo $npm)
 if [ "$(cat "$cache/.installed" 2>/dev/null)" != "$wanted" ]; then
   rm -rf "$cache"
   mkdir -p "$cache"
   npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$cache" $npm
-  "$python" -m pip install --quiet --disable-pip-version-check --no-deps \
-    --target "$cache/python" $packages 2>"$cache/log"
   echo "$wanted" >"$cache/.installed"
 fi
 scripts/web.sh --package
@@ -42,7 +33,7 @@ missing=""
 for model in "$@"; do
   [ -f "$models/$model.pt2" ] || missing="$missing $model"
 done
-[ -z "$missing" ] || PYTHONPATH=$cache/python "$python" test/bench/web/models.py \
+[ -z "$missing" ] || PYTHONPATH=$(scripts/peers.sh) "$python" test/bench/web/models.py \
   "$models" $missing >build/web/models.log 2>&1 || {
   tail -5 build/web/models.log >&2
   exit 1
