@@ -8,12 +8,11 @@
 #include <cstring>
 #include <limits>
 
+#include "exir/frontend/dtype_code.h"
 #include "kernels_portable/engine/half.h"
 
 namespace taper::exir {
 namespace {
-
-constexpr int64_t kE8m0fnu = 33;
 
 struct Format {
   int64_t code;
@@ -23,10 +22,10 @@ struct Format {
 };
 
 constexpr Format kFormats[] = {
-    {29, 3, 7, true, false},    // float8_e4m3fn
-    {30, 2, 15, true, true},    // float8_e5m2
-    {31, 3, 8, false, false},   // float8_e4m3fnuz
-    {32, 2, 16, false, false},  // float8_e5m2fnuz
+    {kFloat8E4m3fnCode, 3, 7, true, false},
+    {kFloat8E5m2Code, 2, 15, true, true},
+    {kFloat8E4m3fnuzCode, 3, 8, false, false},
+    {kFloat8E5m2fnuzCode, 2, 16, false, false},
 };
 
 const Format* find_format(int64_t code) {
@@ -71,7 +70,7 @@ std::array<uint16_t, 256> table_of(int64_t code) {
 }  // namespace
 
 std::optional<ScalarType> float8_holder(int64_t code) {
-  if (code == kE8m0fnu) return ScalarType::kBFloat16;
+  if (code == kFloat8E8m0fnuCode) return ScalarType::kBFloat16;
   if (find_format(code) != nullptr) return ScalarType::kHalf;
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <unordered_map>
 
+#include "exir/frontend/dtype_code.h"
 #include "exir/frontend/float8.h"
 #include "exir/frontend/tensor_meta.h"
 
@@ -65,52 +66,50 @@ enum class Known : uint8_t {
 struct KnownGlobal {
   std::string_view module, name;
   Known what;
-  int64_t dtype;  // The code of the element type, as import_dtype() knows it.
+  int64_t dtype;  // The code of the element type.
 };
 
-constexpr int64_t kNoDtype = 0;
-
 constexpr KnownGlobal kKnownGlobals[] = {
-    {"torch", "FloatStorage", Known::kStorageClass, 7},
-    {"torch", "DoubleStorage", Known::kStorageClass, 8},
-    {"torch", "HalfStorage", Known::kStorageClass, 6},
-    {"torch", "BFloat16Storage", Known::kStorageClass, 13},
-    {"torch", "LongStorage", Known::kStorageClass, 5},
-    {"torch", "IntStorage", Known::kStorageClass, 4},
-    {"torch", "ShortStorage", Known::kStorageClass, 3},
-    {"torch", "CharStorage", Known::kStorageClass, 2},
-    {"torch", "ByteStorage", Known::kStorageClass, 1},
-    {"torch", "BoolStorage", Known::kStorageClass, 12},
-    {"torch", "ComplexFloatStorage", Known::kStorageClass, 10},
-    {"torch", "ComplexDoubleStorage", Known::kStorageClass, 11},
-    {"torch.storage", "UntypedStorage", Known::kStorageClass, 1},
-    {"torch", "float32", Known::kDtype, 7},
-    {"torch", "float64", Known::kDtype, 8},
-    {"torch", "float16", Known::kDtype, 6},
-    {"torch", "bfloat16", Known::kDtype, 13},
-    {"torch", "int64", Known::kDtype, 5},
-    {"torch", "int32", Known::kDtype, 4},
-    {"torch", "int16", Known::kDtype, 3},
-    {"torch", "int8", Known::kDtype, 2},
-    {"torch", "uint8", Known::kDtype, 1},
-    {"torch", "uint16", Known::kDtype, 28},
-    {"torch", "uint32", Known::kDtype, 34},
-    {"torch", "uint64", Known::kDtype, 35},
-    {"torch", "bool", Known::kDtype, 12},
-    {"torch", "complex64", Known::kDtype, 10},
-    {"torch", "complex128", Known::kDtype, 11},
-    {"torch", "float8_e4m3fn", Known::kDtype, 29},
-    {"torch", "float8_e5m2", Known::kDtype, 30},
-    {"torch", "float8_e4m3fnuz", Known::kDtype, 31},
-    {"torch", "float8_e5m2fnuz", Known::kDtype, 32},
-    {"torch", "float8_e8m0fnu", Known::kDtype, 33},
-    {"torch._utils", "_rebuild_tensor_v2", Known::kRebuildTensor2, kNoDtype},
-    {"torch._utils", "_rebuild_tensor_v3", Known::kRebuildTensor3, kNoDtype},
-    {"torch._utils", "_rebuild_parameter", Known::kRebuildParameter, kNoDtype},
-    {"torch._tensor", "_rebuild_from_type_v2", Known::kRebuildFromType, kNoDtype},
-    {"collections", "OrderedDict", Known::kOrderedDict, kNoDtype},
-    {"torch", "Tensor", Known::kTensorType, kNoDtype},
-    {"torch.nn.parameter", "Parameter", Known::kTensorType, kNoDtype},
+    {"torch", "FloatStorage", Known::kStorageClass, kFloatCode},
+    {"torch", "DoubleStorage", Known::kStorageClass, kDoubleCode},
+    {"torch", "HalfStorage", Known::kStorageClass, kHalfCode},
+    {"torch", "BFloat16Storage", Known::kStorageClass, kBFloat16Code},
+    {"torch", "LongStorage", Known::kStorageClass, kLongCode},
+    {"torch", "IntStorage", Known::kStorageClass, kIntCode},
+    {"torch", "ShortStorage", Known::kStorageClass, kShortCode},
+    {"torch", "CharStorage", Known::kStorageClass, kCharCode},
+    {"torch", "ByteStorage", Known::kStorageClass, kByteCode},
+    {"torch", "BoolStorage", Known::kStorageClass, kBoolCode},
+    {"torch", "ComplexFloatStorage", Known::kStorageClass, kComplexFloatCode},
+    {"torch", "ComplexDoubleStorage", Known::kStorageClass, kComplexDoubleCode},
+    {"torch.storage", "UntypedStorage", Known::kStorageClass, kByteCode},
+    {"torch", "float32", Known::kDtype, kFloatCode},
+    {"torch", "float64", Known::kDtype, kDoubleCode},
+    {"torch", "float16", Known::kDtype, kHalfCode},
+    {"torch", "bfloat16", Known::kDtype, kBFloat16Code},
+    {"torch", "int64", Known::kDtype, kLongCode},
+    {"torch", "int32", Known::kDtype, kIntCode},
+    {"torch", "int16", Known::kDtype, kShortCode},
+    {"torch", "int8", Known::kDtype, kCharCode},
+    {"torch", "uint8", Known::kDtype, kByteCode},
+    {"torch", "uint16", Known::kDtype, kUInt16Code},
+    {"torch", "uint32", Known::kDtype, kUInt32Code},
+    {"torch", "uint64", Known::kDtype, kUInt64Code},
+    {"torch", "bool", Known::kDtype, kBoolCode},
+    {"torch", "complex64", Known::kDtype, kComplexFloatCode},
+    {"torch", "complex128", Known::kDtype, kComplexDoubleCode},
+    {"torch", "float8_e4m3fn", Known::kDtype, kFloat8E4m3fnCode},
+    {"torch", "float8_e5m2", Known::kDtype, kFloat8E5m2Code},
+    {"torch", "float8_e4m3fnuz", Known::kDtype, kFloat8E4m3fnuzCode},
+    {"torch", "float8_e5m2fnuz", Known::kDtype, kFloat8E5m2fnuzCode},
+    {"torch", "float8_e8m0fnu", Known::kDtype, kFloat8E8m0fnuCode},
+    {"torch._utils", "_rebuild_tensor_v2", Known::kRebuildTensor2, kUnknownCode},
+    {"torch._utils", "_rebuild_tensor_v3", Known::kRebuildTensor3, kUnknownCode},
+    {"torch._utils", "_rebuild_parameter", Known::kRebuildParameter, kUnknownCode},
+    {"torch._tensor", "_rebuild_from_type_v2", Known::kRebuildFromType, kUnknownCode},
+    {"collections", "OrderedDict", Known::kOrderedDict, kUnknownCode},
+    {"torch", "Tensor", Known::kTensorType, kUnknownCode},
+    {"torch.nn.parameter", "Parameter", Known::kTensorType, kUnknownCode},
 };
 
 bool is_sequence(const PickleObject& o) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "exir/frontend/dtype_code.h"
 #include "exir/frontend/refuse.h"
 
 namespace taper::exir {
@@ -17,9 +18,15 @@ struct DtypeName {
 
 // Names of PyTorch's element types that have no ScalarType here, for messages.
 constexpr DtypeName kForeignTypes[] = {
-    {0, "unknown"},          {9, "complex32"},        {10, "complex64"},
-    {11, "complex128"},      {29, "float8_e4m3fn"},   {30, "float8_e5m2"},
-    {31, "float8_e4m3fnuz"}, {32, "float8_e5m2fnuz"}, {33, "float8_e8m0fnu"},
+    {kUnknownCode, "unknown"},
+    {kComplexHalfCode, "complex32"},
+    {kComplexFloatCode, "complex64"},
+    {kComplexDoubleCode, "complex128"},
+    {kFloat8E4m3fnCode, "float8_e4m3fn"},
+    {kFloat8E5m2Code, "float8_e5m2"},
+    {kFloat8E4m3fnuzCode, "float8_e4m3fnuz"},
+    {kFloat8E5m2fnuzCode, "float8_e5m2fnuz"},
+    {kFloat8E8m0fnuCode, "float8_e8m0fnu"},
 };
 
 using Order = std::vector<uint8_t>;
@@ -77,31 +84,31 @@ std::optional<Order> find_order(const std::vector<Number>& sizes,
 
 ScalarType import_dtype(int64_t code) {
   switch (code) {
-    case 1:
+    case kByteCode:
       return ScalarType::kByte;
-    case 2:
+    case kCharCode:
       return ScalarType::kChar;
-    case 3:
+    case kShortCode:
       return ScalarType::kShort;
-    case 4:
+    case kIntCode:
       return ScalarType::kInt;
-    case 5:
+    case kLongCode:
       return ScalarType::kLong;
-    case 6:
+    case kHalfCode:
       return ScalarType::kHalf;
-    case 7:
+    case kFloatCode:
       return ScalarType::kFloat;
-    case 8:
+    case kDoubleCode:
       return ScalarType::kDouble;
-    case 12:
+    case kBoolCode:
       return ScalarType::kBool;
-    case 13:
+    case kBFloat16Code:
       return ScalarType::kBFloat16;
-    case 28:
+    case kUInt16Code:
       return ScalarType::kUInt16;
-    case 34:
+    case kUInt32Code:
       return ScalarType::kUInt32;
-    case 35:
+    case kUInt64Code:
       return ScalarType::kUInt64;
     default:
       break;
@@ -120,8 +127,8 @@ ScalarType import_dtype(int64_t code) {
 }
 
 std::optional<ScalarType> complex_part(int64_t code) {
-  if (code == 10) return ScalarType::kFloat;
-  if (code == 11) return ScalarType::kDouble;
+  if (code == kComplexFloatCode) return ScalarType::kFloat;
+  if (code == kComplexDoubleCode) return ScalarType::kDouble;
   return std::nullopt;
 }
 
