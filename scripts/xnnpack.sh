@@ -1,6 +1,8 @@
 #!/bin/sh
 # Builds XNNPACK for the delegate: the pinned sources of 2024-11, built statically with clang in the
-# user's cache, where all checkouts share it. Prints nothing if it has been built.
+# user's cache, where all checkouts share it. Prints nothing if it has been built. pthreadpool is that
+# of 2025-10: a call no longer waits for threads that have not begun to work on it, which on a busy
+# machine took a time slice for each operator.
 #
 #   scripts/xnnpack.sh [TARGET]        downloads and builds it, if that has not been done yet
 #   scripts/xnnpack.sh where [TARGET]  prints its folder (include/, lib/) if it is built, else nothing
@@ -14,12 +16,12 @@
 # a change that does not apply stops the build. Whatever compiler builds Taper, clang builds XNNPACK:
 # gcc 12 gives half the speed.
 set -eu
-recipe=20241108-32  # Must be changed with anything that changes what is built.
+recipe=20241108-33  # Must be changed with anything that changes what is built.
 
 # SHA-256, archive, Debian package and suite.
 sources="\
 90bde2caef0f880f627bab0dc805a86c4b8070cd98e3243db3046ab3f3be1a99 xnnpack_0.0~git20241108.4ea82e5.orig.tar.xz xnnpack/trixie
-4cc3cbd933b28131d2a34edc54f76af9fb41bc490af5eae1a5bd3cd07ea90708 pthreadpool_0.0~git20240616.560c60d.orig.tar.xz pthreadpool/trixie
+7a385b6585abe8f8658952c50b44a1dabe200de2c88eabe65d15168b8a82295c pthreadpool_0.0~git20251020.0e6ca13.orig.tar.xz pthreadpool/sid
 557ca404a3836b9f335a3a06b65ff9fe9dbaaefab7fb5c0185f53d9f33615a10 cpuinfo_0.0~git20250905.877328f.orig.tar.xz cpuinfo/sid
 7d7782b37b74136e0e12593a2a93ccbe7db831f4374cc408e44623d9b708b54e fp16_0.0~git20200514.4dfe081.orig.tar.xz fp16/trixie
 7953482badaf4cb34026c3487c257b8e4ab2df061c019bd6fabbbc12ad52c44b fxdiv_0.0~git20200417.b408327.orig.tar.xz fxdiv/trixie

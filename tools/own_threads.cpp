@@ -1,5 +1,6 @@
-// Threads wait for a round of work, spinning for a while before they sleep. Every thread takes part
-// in every round, which ends when no thread finds any work left.
+// Threads wait for a round of work, spinning for a while before they sleep. A round is closed when the
+// calling thread finds no work left, and ends when those that joined it have finished: a thread that a
+// busy machine does not run in time is not waited for.
 
 #include "tools/own_threads.h"
 
@@ -43,29 +44,40 @@ void OwnThreads::take_all() {
 }
 
 void OwnThreads::run(const Job& job) {
-  job_ = job;
-  next_ = 0;
-  idle_ = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    job_ = job;
+    next_ = 0;
+    open_ = true;
     round_.fetch_add(1);
   }
   wake_.notify_all();
   take_all();
-  while (idle_.load() < threads_.size()) std::this_thread::yield();
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    open_ = false;
+  }
+  while (helpers_.load() != 0) std::this_thread::yield();
+}
+
+// Waits for a round that `seen` does not count. False: there will be none.
+bool OwnThreads::join_round(uint64_t& seen) {
+  for (;;) {
+    for (int i = 0; i < kTurns && round_.load() == seen; ++i) std::this_thread::yield();
+    std::unique_lock<std::mutex> lock(mutex_);
+    wake_.wait(lock, [&] { return round_.load() != seen; });
+    if (stopped_) return false;
+    seen = round_.load();
+    if (!open_) continue;
+    helpers_.fetch_add(1);
+    return true;
+  }
 }
 
 void OwnThreads::work() {
-  for (uint64_t seen = 0;;) {
-    for (int i = 0; i < kTurns && round_.load() == seen; ++i) std::this_thread::yield();
-    {
-      std::unique_lock<std::mutex> lock(mutex_);
-      wake_.wait(lock, [&] { return round_.load() != seen; });
-      if (stopped_) return;
-    }
-    ++seen;
+  for (uint64_t seen = 0; join_round(seen);) {
     take_all();
-    idle_.fetch_add(1);
+    helpers_.fetch_sub(1);
   }
 }
 

@@ -32,15 +32,16 @@ class OwnThreads {
 
   void run(const Job& job);
   void work();
+  bool join_round(uint64_t& seen);
   void take_all();
 
   std::vector<std::thread> threads_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // Guards what is not atomic; a job only changes while its round is closed.
   std::condition_variable wake_;
-  Job job_;  // Changes only between rounds.
+  Job job_;
+  bool open_ = false, stopped_ = false;
   std::atomic<uint64_t> round_{0};
-  std::atomic<size_t> next_{0}, idle_{0};
-  bool stopped_ = false;
+  std::atomic<size_t> next_{0}, helpers_{0};
 };
 
 }  // namespace taper::tools
