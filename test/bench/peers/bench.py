@@ -3,8 +3,9 @@
     bench.py --taper build/release/bin/taper --out build/peers [--models a,b] [--peers x,y] ...
 
 For every model, dtype and number of threads all peers are loaded at once, each in its own process,
-and run alternately, so that other load on the machine affects all of them alike. Results are kept
-in results.json and not measured again unless --again is given; --report only writes the report.
+and run alternately, so that other load on the machine affects all of them alike. Cold starts are
+processes of their own, as many for each, in turns, too. Results are kept in results.json and not
+measured again unless --again is given; --report only writes the report.
 """
 
 import argparse
@@ -34,7 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TAPER = "taper"
 KINDS = (("f32", 1), ("f32", 2), ("int8", 1), ("int8", 2))
 EVERY_PEER = {
-    "models": list(models.ENTRIES),
+    "models": [*models.ENTRIES, models.CALL],
     "peers": [name for name in peers.PEERS if name != "kernels"],
     "kinds": [f"{dtype}x{threads}" for dtype, threads in KINDS],
 }
@@ -48,12 +49,12 @@ BREADTH = {
 class Worker:
     """A peer that runs in a process of its own, worker.py."""
 
-    def __init__(self, path, name, file, inputs, expected, threads):
+    def __init__(self, name, file, inputs, expected, threads, *cache):
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
         environment["PEERS_START"] = str(time.monotonic())
         self.process = subprocess.Popen(
-            [sys.executable, os.path.join(path, "worker.py"), name, file, inputs, expected,
-             str(threads)],
+            [sys.executable, os.path.join(HERE, "worker.py"), name, file, inputs, expected,
+             str(threads), *cache],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env=environment)  # fmt: skip
         self.first = self.answer()
@@ -79,48 +80,14 @@ class Worker:
 class TaperRuns:
     """Taper: every turn is a `taper bench`, which reports the time of a run without loading."""
 
-    def __init__(self, taper, file, arrays, expected, threads, is_cold):
+    def __init__(self, taper, file, arrays, expected, threads):
         self.command = [taper, "bench", file, "--json", "--threads", str(threads)]
         self.inputs = arrays
-        self.first = self.cold(taper, file, threads) if is_cold else {}
         with tempfile.TemporaryDirectory() as folder:
             peers.run_checked([taper, "run", file, "-i", ",".join(arrays), "-t", str(threads),
                                "--outputs", folder])  # fmt: skip
             first = np.load(os.path.join(folder, "out0.npy"))
-        self.first["difference"] = peers.difference(first, np.load(expected))
-
-    def cold(self, taper, file, threads):
-        """Cold start with and without packed weights beside the model: seconds to the first result
-        from the start of the process, and from the call that loads the model."""
-        cache = os.path.splitext(file)[0] + ".xnncache"
-        arguments = [file, "-i", ",".join(self.inputs), "-t", str(threads)]
-        run = [taper, "run", *arguments]
-        load = [taper, "bench", *arguments, "--json", "-n", "1", "--warmup", "0"]
-        if os.path.exists(cache):
-            os.remove(cache)
-        figures = {"process_s": self.seconds(run), **self.loading(load, "")}
-        peers.run_checked([*run, "--cache"])
-        time.sleep(3.5)  # After this time Taper trusts the file's modification time.
-        run.append("--cache"), load.append("--cache")
-        self.seconds(run)
-        return {**figures, "cached_s": self.seconds(run), **self.loading(load, "cached_")}
-
-    @staticmethod
-    def seconds(command):
-        def once():
-            start = time.perf_counter()
-            peers.run_checked(command)
-            return time.perf_counter() - start
-
-        return min(once() for _ in range(3))
-
-    @staticmethod
-    def loading(command, prefix):
-        """The minimum of three: seconds to the first result, and the growth of resident memory."""
-        runs = [json.loads(peers.run_checked(command)) for _ in range(3)]
-        seconds = min(r["open_s"] + r["load_s"] + r["first_s"] for r in runs)
-        memory = min(r["peak_resident_bytes"] - r["idle_resident_bytes"] for r in runs)
-        return {f"{prefix}first_s": seconds, f"{prefix}rss_kb": memory / 1024}
+        self.first = {"difference": peers.difference(first, np.load(expected))}
 
     def turn(self, count):
         text = peers.run_checked(
@@ -131,6 +98,74 @@ class TaperRuns:
 
     def close(self):
         pass
+
+
+class ColdStarts:
+    """Cold starts of all peers with one model: each sample loads it in a new process and runs once.
+    With a cache, the first one, which does not count, fills it."""
+
+    FIGURES = ("first_s", "process_s", "rss_kb")
+
+    def __init__(self, bench, model, names, rounds):
+        self.bench, self.model, self.names, self.rounds = bench, model, names, rounds
+        self.inputs, self.expected = bench.inputs(model), bench.context(model).expected
+
+    def figures(self):
+        """For each name {"cold": ..., "cached": ...}, each with the medians of FIGURES, or with an
+        "error"."""
+        found = {name: {"cold": {}} for name in self.names}
+        with tempfile.TemporaryDirectory() as folder:
+            self.drop_ours()
+            self.measure(found, "cold", {name: () for name in self.names})
+            caches = {}
+            for name in (name for name in self.names if peers.PEERS[name].has_cache):
+                caches[name] = (os.path.join(folder, name),)
+                os.mkdir(*caches[name])
+                found[name]["cached"] = {}
+            self.measure(found, "cached", caches)
+            self.drop_ours()
+        return found
+
+    def drop_ours(self):
+        """Removes the packed weights beside our file, which would be used unasked."""
+        cache = os.path.splitext(self.bench.export(self.model, TAPER, "f32"))[0] + ".xnncache"
+        if os.path.exists(cache):
+            os.remove(cache)
+
+    def measure(self, found, what, caches):
+        samples = {name: [] for name in caches}
+        for turn in range(self.rounds + 1):  # After the first, files are in the page cache.
+            for name, cache in caches.items():
+                if "error" in found[name][what]:
+                    continue
+                try:
+                    samples[name].append(self.sample(name, cache))
+                except Exception as error:
+                    found[name][what] = {"error": reason(error)}
+            if turn == 0 and TAPER in caches:
+                time.sleep(3.5)  # After this time Taper trusts the file's modification time.
+        for name, rows in samples.items():
+            for field in self.FIGURES if "error" not in found[name][what] else ():
+                found[name][what][field] = statistics.median(row[field] for row in rows[1:])
+
+    def sample(self, name, cache):
+        file = self.bench.export(self.model, name, "f32")
+        if name == TAPER:
+            return self.ours(file, ["--cache"] if cache else [])
+        worker = Worker(name, file, self.inputs[0], self.expected, 1, *cache)
+        worker.close()
+        return worker.first
+
+    def ours(self, file, options):
+        taper, inputs = self.bench.options.taper, ["-i", ",".join(self.inputs[1])]
+        start = time.perf_counter()
+        peers.run_checked([taper, "run", file, *inputs, *options])
+        seconds = time.perf_counter() - start
+        bench = [taper, "bench", file, *inputs, *options, "--json", "-n", "1", "--warmup", "0"]
+        loaded = json.loads(peers.run_checked(bench))
+        memory = loaded["peak_resident_bytes"] - loaded["idle_resident_bytes"]
+        return {"first_s": loaded["open_s"] + loaded["load_s"] + loaded["first_s"],
+                "process_s": seconds, "rss_kb": memory / 1024}  # fmt: skip
 
 
 class Bench:
@@ -186,10 +221,8 @@ class Bench:
     def start(self, model, name, dtype, threads, inputs):
         path, expected = self.export(model, name, dtype), self.context(model).expected
         if is_taper(name):
-            # The report shows only this one.
-            is_cold = (dtype, threads) == KINDS[0] and not self.options.breadth
-            return TaperRuns(self.options.taper, path, inputs[1], expected, threads, is_cold), path
-        return Worker(HERE, name, path, inputs[0], expected, threads), path
+            return TaperRuns(self.options.taper, path, inputs[1], expected, threads), path
+        return Worker(name, path, inputs[0], expected, threads), path
 
     def measure(self, model, dtype, threads):
         key = f"{model}/{dtype}/{threads}"
@@ -209,6 +242,10 @@ class Bench:
         figures = self.take_turns(runners, row)
         for name, (walls, cpus) in figures.items():
             row[name].update(wall_s=statistics.median(walls), cpu_s=statistics.median(cpus))
+        if (dtype, threads) == KINDS[0] and not self.options.breadth and model != models.CALL:
+            starts = ColdStarts(self, model, list(figures), self.options.rounds)
+            for name, found in starts.figures().items():
+                row[name].update(found)
         row["load"] = os.getloadavg()[0]
         row["measured"] = provenance.line()
         self.results.keep(key, row)

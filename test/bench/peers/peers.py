@@ -1,9 +1,10 @@
 """The peers: how each one converts, loads and runs a model.
 
 A peer has `export(context, dtype)`, which writes its file from the exported program, and
-`load(path, threads)`, which returns a function of a list of NumPy arrays. Both may raise an
-exception, whose first line goes into the report. Imports are local, so that a worker loads only its
-own peer.
+`load(path, threads)`, which returns a function that hands a list of NumPy arrays over, runs, and
+returns outputs that can be read. A peer that `has_cache` also takes a folder, in which it keeps what
+makes it load faster the next time. All may raise an exception, whose first line goes into the
+report. Imports are local, so that a worker loads only its own peer.
 """
 
 import os
@@ -112,6 +113,11 @@ def difference(outputs, expected):
     return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-30))
 
 
+def narrow(array):
+    """Whole numbers in 32 bits, for peers that take no others."""
+    return array.astype(np.int32) if array.dtype == np.int64 else array
+
+
 def onnx_inputs(path):
     import onnx
 
@@ -129,6 +135,8 @@ def run_checked(command, **options):
 
 
 class Peer:
+    has_cache = False
+
     def version(self):
         raise NotImplementedError
 
@@ -138,6 +146,7 @@ class Taper(Peer):
 
     name = "taper"
     label = "Taper"
+    has_cache = True  # `--cache`: packed weights beside the model.
 
     def version(self):
         return "this tree"
@@ -223,6 +232,7 @@ class ExecuTorch(Peer):
 class OnnxRuntime(Peer):
     name = "onnxruntime"
     label = "ONNX Runtime"
+    has_cache = True  # The optimised model as a file.
 
     def version(self):
         import onnxruntime
@@ -232,12 +242,18 @@ class OnnxRuntime(Peer):
     def export(self, context, dtype):
         return context.int8_onnx if dtype == "int8" else context.onnx
 
-    def load(self, path, threads):
+    def load(self, path, threads, cache=None):
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.log_severity_level = 3
+        optimised = os.path.join(cache, "optimised.onnx") if cache else ""
+        if os.path.exists(optimised):
+            level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+            path, options.graph_optimization_level = optimised, level
+        elif cache:
+            options.optimized_model_filepath = optimised
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         names = [value.name for value in session.get_inputs()]
         return lambda arrays: session.run(None, dict(zip(names, arrays)))
@@ -246,6 +262,7 @@ class OnnxRuntime(Peer):
 class OpenVino(Peer):
     name = "openvino"
     label = "OpenVINO"
+    has_cache = True  # CACHE_DIR: the compiled model.
 
     def version(self):
         import openvino
@@ -255,11 +272,14 @@ class OpenVino(Peer):
     def export(self, context, dtype):
         return context.int8_onnx if dtype == "int8" else context.onnx
 
-    def load(self, path, threads):
+    def load(self, path, threads, cache=None):
         import openvino
 
+        core = openvino.Core()
+        if cache:
+            core.set_property({"CACHE_DIR": cache})
         # The default is bfloat16 if the processor supports it.
-        compiled = openvino.Core().compile_model(
+        compiled = core.compile_model(
             path, "CPU", {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1,
                           "INFERENCE_PRECISION_HINT": "f32"})  # fmt: skip
         request = compiled.create_infer_request()
@@ -318,14 +338,16 @@ class Ncnn(Peer):
 
         def run(arrays):
             extractor = net.create_extractor()
-            kept = [ncnn.Mat(np.ascontiguousarray(a[0])) for a in arrays]
+            kept = [ncnn.Mat(np.ascontiguousarray(narrow(a)[0])) for a in arrays]
             for name, mat in zip(net.input_names(), kept):
                 extractor.input(name, mat)
+            outputs = []
             for name in net.output_names():
                 code, out = extractor.extract(name)
                 if code != 0:
                     raise RuntimeError("ncnn cannot run the model")
-                np.array(out)
+                outputs.append(np.array(out)[None])  # It has no batch.
+            return outputs
 
         return run
 
@@ -333,6 +355,7 @@ class Ncnn(Peer):
 class LiteRt(Peer):
     name = "litert"
     label = "LiteRT"
+    has_cache = True  # XNNPACK's packed weights, which the newer of its two interfaces can keep.
 
     def version(self):
         import importlib.metadata
@@ -340,8 +363,10 @@ class LiteRt(Peer):
         return importlib.metadata.version("ai-edge-litert")
 
     def export(self, context, dtype):
-        if dtype != "f32":
-            raise RuntimeError("not measured: needs a calibration of its own")
+        return self.quantized(context) if dtype == "int8" else self.converted(context)
+
+    @staticmethod
+    def converted(context):
         path = context.path("tflite")
         if not os.path.exists(path):
             import litert_torch
@@ -350,17 +375,74 @@ class LiteRt(Peer):
             litert_torch.convert(module, args).export(path)
         return path
 
-    def load(self, path, threads):
+    def quantized(self, context):
+        """By its own quantiser: per channel, with quantised activations."""
+        from ai_edge_quantizer import quantizer, recipe
+
+        path = context.path("int8.tflite")
+        if not os.path.exists(path):
+            model = quantizer.Quantizer(self.converted(context), recipe.static_wi8_ai8())
+            args = {f"args_{i}": narrow(a.numpy()) for i, a in enumerate(context.model[1])}
+            ranges = model.calibrate({"serving_default": [args, args]})
+            model.quantize(ranges, serialize_to_path=path, enable_progress_report=False)
+        return path
+
+    def load(self, path, threads, cache=None):
+        return self.compiled(path, threads, cache) if cache else self.interpreted(path, threads)
+
+    @staticmethod
+    def interpreted(path, threads):
         from ai_edge_litert.interpreter import Interpreter
 
         interpreter = Interpreter(model_path=path, num_threads=threads)
         interpreter.allocate_tensors()
-        places = [detail["index"] for detail in interpreter.get_input_details()]
+        places, results = interpreter.get_input_details(), interpreter.get_output_details()
+        given = []  # The same in every run, in the types that the file takes.
+
+        def run(arrays):
+            given.extend(LiteRt.taken(*pair) for pair in zip(arrays, places) if len(given) < len(places))
+            for place, array in zip(places, given):
+                interpreter.set_tensor(place["index"], array)
+            interpreter.invoke()
+            return [LiteRt.floats(interpreter.get_tensor(r["index"]), r) for r in results]
+
+        return run
+
+    @staticmethod
+    def taken(array, place):
+        """An input as the file takes it."""
+        if place["dtype"] != np.int8:
+            return narrow(array)
+        scale, zero_point = place["quantization"]
+        return np.clip(np.round(array / scale) + zero_point, -128, 127).astype(np.int8)
+
+    @staticmethod
+    def floats(array, result):
+        """The numbers of an output."""
+        if array.dtype != np.int8:
+            return array
+        scale, zero_point = result["quantization"]
+        return (array.astype(np.float32) - zero_point) * scale
+
+    @staticmethod
+    def compiled(path, threads, cache):
+        from ai_edge_litert.compiled_model import CompiledModel
+        from ai_edge_litert.cpu_options import CpuOptions
+        from ai_edge_litert.hardware_accelerator import HardwareAccelerator
+        from ai_edge_litert.options import Options
+
+        cpu = CpuOptions(num_threads=threads, xnnpack_weight_cache_path=cache)
+        options = Options(hardware_accelerators=HardwareAccelerator.CPU, cpu_options=cpu)
+        model = CompiledModel.from_file(path, options=options)
+        places, results = model.create_input_buffers(0), model.create_output_buffers(0)
+        details = list(model.get_output_tensor_details(next(iter(model.get_signature_list()))).values())
 
         def run(arrays):
             for place, array in zip(places, arrays):
-                interpreter.set_tensor(place, array)
-            interpreter.invoke()
+                place.write(narrow(array))
+            model.run_by_index(0, places, results)
+            return [result.read(int(np.prod(detail["shape"])), detail["dtype"])
+                    .reshape(detail["shape"]) for result, detail in zip(results, details)]  # fmt: skip
 
         return run
 

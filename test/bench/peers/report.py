@@ -2,17 +2,26 @@
 
 import math
 
+import models
 import peers
 
 TAPER = "taper"
+OUTLIER = "lstm"  # Others run it as many small operators, which would carry the mean.
+SHORT = 1e-4  # Seconds: below, what a call costs by itself is a good part of the figure.
 HEAD = """# Benchmarks
 
-Written by `make bench-peers`; `test/bench/peers/README.md` describes the method. All peers run
-alternately on the same inputs; the figures are medians over rounds. Ratios are the peer's figure
-over Taper's: above 1 Taper is ahead, below 1 it is behind. The models have full size, seeded random
-weights and batch 1. OpenVINO is restricted to f32, since its default is bfloat16 if the processor
-supports it. In int8, Taper and ExecuTorch run ExecuTorch's file; ONNX Runtime and OpenVINO run the
-file of ONNX Runtime's quantiser."""
+Written by `make bench-peers`; `test/bench/peers/README.md` describes the method. The models have
+full size, seeded random weights and batch 1. All peers take turns on the same inputs; figures are
+medians over rounds. Ratios are the peer's figure over Taper's: above 1 Taper is ahead, below 1 it is
+behind.
+
+A run is: hand the inputs over, run, have outputs that can be read. Taper is measured by `taper
+bench`, in C++; the others through their Python packages, whose wheels bring no headers for their C
+and C++ interfaces. What such a call costs by itself is a table of its own.
+
+OpenVINO is restricted to f32, since its default is bfloat16 if the processor supports it. In int8,
+Taper and ExecuTorch run ExecuTorch's file, ONNX Runtime and OpenVINO the file of ONNX Runtime's
+quantiser, LiteRT that of its own. Whole numbers are given in 32 bits to peers that take no others."""
 
 
 def version_of(peer, results):
@@ -57,7 +66,7 @@ def of_kind(results, kind):
     dtype, threads = kind
     for key, row in results.items():
         model, d, t = key.split("/")
-        if d == dtype and int(t) == threads and TAPER in row:
+        if d == dtype and int(t) == threads and TAPER in row and model != models.CALL:
             yield model, row
 
 
@@ -70,32 +79,44 @@ def others(results):
     return [n for n in peers.PEERS if n in names]
 
 
-def compared(results, kind, field, scale, ours=None):
-    """A table of one figure, with the ratio of the peer's to Taper's in brackets. `ours` names
-    Taper's figure with packed weights, if there is one; both are then listed."""
-    names = others(results)
-    rows, ratios = [], {n: [] for n in names}
+def compared(results, kind, field, scale, where=None):
+    """A table of one figure, with the ratio of the peer's to Taper's in brackets. `where` names the
+    part of a peer's results that has the figure."""
+    def value(row, name):
+        found = row.get(name, {})
+        return (found.get(where, {}) if where else found).get(field)
+
+    names = [n for n in others(results)
+             if any(value(row, n) for _, row in of_kind(results, kind))]  # fmt: skip
+    rows, ratios = [], {n: {} for n in names}
     for model, row in of_kind(results, kind):
-        mine = figure(row, TAPER, ours or field)
-        cells = [model, number(mine * scale) if mine else "-"]
-        if ours:
-            plain = figure(row, TAPER, field)
-            cells.append(number(plain * scale) if plain else "-")
+        mine = value(row, TAPER)
+        is_short = field.endswith("_s") and mine and mine < SHORT
+        cells = [model + (" \\*" if is_short else ""), number(mine * scale) if mine else "-"]
         for name in names:
-            theirs = figure(row, name, field)
+            theirs = value(row, name)
             if theirs and mine:
-                ratios[name].append(theirs / mine)
+                ratios[name][model] = theirs / mine
                 cells.append(f"{number(theirs * scale)} ({theirs / mine:.2f})")
             else:
                 cells.append(number(theirs * scale) if theirs else "-")
         rows.append(cells)
-    if not rows:
-        return
-    labels = ["Taper, packed", "Taper"] if ours else ["Taper"]
-    means = [f"{mean(ratios[n]):.2f}" if ratios[n] else "-" for n in names]
-    means = [f"**{m}**" if m != "-" else m for m in means]
-    rows.append(["**geometric mean**", *("" for _ in labels), *means])
-    yield from table(["model", *labels, *(peers.PEERS[n].label for n in names)], rows)
+    if rows:
+        rows.extend(summary([ratios[n] for n in names]))
+        yield from table(["model", "Taper", *(peers.PEERS[n].label for n in names)], rows)
+
+
+def summary(columns):
+    """The last rows of a table: its columns' ratios, by model, in short."""
+    def row(title, show):
+        return [title, "", *(show(list(ratios)) if ratios else "-" for ratios in shown)]
+
+    shown = [ratios.values() for ratios in columns]
+    yield row("**geometric mean**", lambda ratios: f"**{mean(ratios):.2f}**")
+    yield row("least and most", lambda ratios: f"{min(ratios):.2f} to {max(ratios):.2f}")
+    if any(OUTLIER in ratios for ratios in columns):
+        shown = [[r for m, r in ratios.items() if m != OUTLIER] for ratios in columns]
+        yield row(f"mean without {OUTLIER}", lambda ratios: f"{mean(ratios):.2f}")
 
 
 def latency(results):
@@ -129,19 +150,62 @@ def speedup(results):
         yield from table(["model", *(peers.PEERS[n].label for n in names)], rows)
 
 
+def call(results):
+    """What a call costs by itself."""
+    row = results.get(f"{models.CALL}/f32/1")
+    if not row:
+        return
+    names = [n for n in (TAPER, *others(results)) if figure(row, n, "wall_s")]
+    yield "## The cost of a call: microseconds"
+    yield ""
+    yield "A model that adds 1 to one number, one thread. Rows of other tables with \\* are below"
+    yield "0.1 ms, where this weighs."
+    yield ""
+    cells = [number(figure(row, n, "wall_s") * 1e6) for n in names]
+    yield from table([peers.PEERS[n].label for n in names], [cells])
+
+
+def differences(results):
+    """How far the outputs are from PyTorch's."""
+    yield "## Differences from PyTorch"
+    yield ""
+    yield "The largest difference of the first output from that of PyTorch's float32 model, relative to"
+    yield "its largest value, in the same runs. With random weights int8 shows little but that it runs."
+    yield ""
+    names = [TAPER, *others(results)]
+    rows = []
+    for kind in (("f32", 1), ("int8", 1)):
+        for model, row in of_kind(results, kind):
+            found = [figure(row, name, "difference") for name in names]
+            shown = ["-" if value is None else f"{value:.0e}" for value in found]
+            rows.append([f"{model}, {kind[0]}", *shown])
+    yield from table(["model", *(peers.PEERS[n].label for n in names)], rows)
+
+
 def cold(results):
     kind = ("f32", 1)
     if not any(of_kind(results, kind)):
         return
     yield "## Cold start, f32, 1 thread: milliseconds"
     yield ""
-    yield "From loading the model to the first result, with files in the page cache. The ratios are"
-    yield "to Taper with packed weights beside the model (`--cache`)."
+    yield "From loading the model to the first result, in a process of its own each time, in turns, as"
+    yield "many for each; medians; files are in the page cache."
     yield ""
-    yield from compared(results, kind, "first_s", 1e3, ours="cached_first_s")
-    yield "### From process start to the first result, including Python imports"
+    yield from compared(results, kind, "first_s", 1e3, "cold")
+    yield "### From process start to the first result"
     yield ""
-    yield from compared(results, kind, "process_s", 1e3, ours="cached_s")
+    yield "The others' Python imports count. Taper's is the whole of `taper run`, to the end of its"
+    yield "process."
+    yield ""
+    yield from compared(results, kind, "process_s", 1e3, "cold")
+    yield "## Cold start with a cache, f32, 1 thread: milliseconds"
+    yield ""
+    yield "The same where each may use what it kept from a run before: Taper packed weights (`--cache`;"
+    yield "it trusts a model's file once that is some seconds old), ONNX Runtime the optimised model,"
+    yield "OpenVINO its `CACHE_DIR`, LiteRT XNNPACK's packed weights (in the newer of its interfaces, which takes"
+    yield "longer to load by itself). The other packages offer nothing."
+    yield ""
+    yield from compared(results, kind, "first_s", 1e3, "cached")
 
 
 def memory(results):
@@ -150,9 +214,13 @@ def memory(results):
         return
     yield "## Peak resident memory above the idle runtime, f32, 1 thread: MB"
     yield ""
-    yield "Pages of packed weights are included, although processes share them."
+    yield "In the processes of the cold starts. Pages of files are included, although processes share"
+    yield "them."
     yield ""
-    yield from compared(results, kind, "rss_kb", 1e-3, ours="cached_rss_kb")
+    yield from compared(results, kind, "rss_kb", 1e-3, "cold")
+    yield "### The same with a cache"
+    yield ""
+    yield from compared(results, kind, "rss_kb", 1e-3, "cached")
     yield "## File size, f32: MB"
     yield ""
     yield from compared(results, kind, "file_bytes", 1e-6)
@@ -162,8 +230,9 @@ def missing(results):
     seen = {}
     for key, row in results.items():
         for name, figures in row.items():
-            if isinstance(figures, dict) and "error" in figures:
-                text = figures["error"].replace("|", "/")
+            parts = [figures, figures.get("cached", {})] if isinstance(figures, dict) else []
+            for part in (part for part in parts if "error" in part):
+                text = part["error"].replace("|", "/")
                 seen.setdefault((peers.PEERS[name].label, text), []).append(key)
     if not seen:
         return
@@ -176,6 +245,6 @@ def missing(results):
 def write(results):
     """Returns the whole report as text."""
     lines = [*HEAD.splitlines(), "", *machine(results), ""]
-    for part in (latency, speedup, cold, memory, missing):
+    for part in (latency, speedup, call, differences, cold, memory, missing):
         lines.extend(part(results))
     return "\n".join(lines).rstrip() + "\n"

@@ -1,10 +1,11 @@
 """Runs one peer with one model in a process of its own.
 
-    worker.py PEER FILE INPUTS.npz EXPECTED.npy THREADS
+    worker.py PEER FILE INPUTS.npz EXPECTED.npy THREADS [CACHE]
 
 Loads, runs once and prints a line of JSON with the figures. Each line on stdin is then a number of
-runs, for which it prints another line of JSON. The environment variable PEERS_START is the
-time.monotonic() at which the parent started this process.
+runs, for which it prints another line of JSON. CACHE is a folder in which the peer may keep what
+makes it load faster. The environment variable PEERS_START is the time.monotonic() at which the
+parent started this process.
 """
 
 import json
@@ -32,7 +33,7 @@ def import_runtime(peer):
 
 
 def main():
-    name, path, inputs, expected, threads = sys.argv[1:]
+    name, path, inputs, expected, threads, *cache = sys.argv[1:]
     import peers
 
     peer = peers.PEERS[name]
@@ -43,7 +44,7 @@ def main():
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")  # Resets the peak.
     start = time.perf_counter()
-    run = peer.load(path, int(threads))
+    run = peer.load(path, int(threads), *cache)
     outputs = run(arrays)
     first = time.perf_counter() - start
     process = time.monotonic() - float(os.environ["PEERS_START"])
