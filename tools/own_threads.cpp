@@ -1,6 +1,6 @@
-// Threads wait for a round of work, spinning for a while before they sleep. A round is closed when the
-// calling thread finds no work left, and ends when those that joined it have finished: a thread that a
-// busy machine does not run in time is not waited for.
+// Threads wait for a round of work, spinning for a while before they sleep. A round is closed when
+// the calling thread finds no work left, and ends when those that joined it have finished: a thread
+// that a busy machine does not run in time is not waited for.
 
 #include "tools/own_threads.h"
 

@@ -47,13 +47,45 @@ Qs8Gemm taper_qs8_gemm_32x32c4__amx;
 Qs8Igemm taper_qs8_igemm_32x32c4__amx, taper_qs8_igemm_1x32c4__amx;
 Qd8Gemm taper_qd8_f32_gemm_32x32c4__amx;
 Qd8Igemm taper_qd8_f32_igemm_32x32c4__amx, taper_qd8_f32_igemm_1x32c4__amx;
+Qs8Gemm taper_qs8_gemm_6x16c2__avx2;
+Qs8Igemm taper_qs8_igemm_6x16c2__avx2, taper_qs8_igemm_1x16c2__avx2;
+Qd8Gemm taper_qd8_f32_gemm_6x16c2__avx2;
+Qd8Igemm taper_qd8_f32_igemm_6x16c2__avx2, taper_qd8_f32_igemm_1x16c2__avx2;
 Qs8Dwconv taper_qs8_dwconv_9p64c__avx512vnni;
 }
 
 namespace taper::xnnpack {
 namespace {
 
-constexpr size_t kPanel = 32;
+// The kernels of one instruction set. Their weights are packed in panels of columns and groups of
+// steps.
+struct Kernels {
+  Qs8Gemm* qs8_gemm;
+  Qd8Gemm* qd8_gemm;
+  Qs8Igemm *qs8_igemm, *qs8_igemm_of_one_row;
+  Qd8Igemm *qd8_igemm, *qd8_igemm_of_one_row;
+  size_t rows, panel, group;
+};
+
+constexpr Kernels kAmx = {taper_qs8_gemm_32x32c4__amx,
+                          taper_qd8_f32_gemm_32x32c4__amx,
+                          taper_qs8_igemm_32x32c4__amx,
+                          taper_qs8_igemm_1x32c4__amx,
+                          taper_qd8_f32_igemm_32x32c4__amx,
+                          taper_qd8_f32_igemm_1x32c4__amx,
+                          32,
+                          32,
+                          4};
+constexpr Kernels kAvx2 = {taper_qs8_gemm_6x16c2__avx2,
+                           taper_qd8_f32_gemm_6x16c2__avx2,
+                           taper_qs8_igemm_6x16c2__avx2,
+                           taper_qs8_igemm_1x16c2__avx2,
+                           taper_qd8_f32_igemm_6x16c2__avx2,
+                           taper_qd8_f32_igemm_1x16c2__avx2,
+                           6,
+                           16,
+                           2};
+
 constexpr size_t kSpare = 3;  // Columns between rows of a result, which must not be written.
 constexpr int8_t kNothing = -77;
 constexpr xnn_qs8_qc8w_conv_minmax_params kLimits = {{-5, -100, 90}};
@@ -92,17 +124,17 @@ struct Weights {
   }
 
   // Packs the weights; `with_biases` adds float biases after the scales.
-  std::vector<char> packed(bool with_biases) const {
+  std::vector<char> packed(const Kernels& kernels, bool with_biases) const {
     std::vector<char> to;
-    for (size_t n0 = 0; n0 < columns; n0 += kPanel) {
+    for (size_t n0 = 0; n0 < columns; n0 += kernels.panel) {
       const auto each = [&](auto put_one) {
-        for (size_t n = n0; n < n0 + kPanel; ++n) put_one(n);
+        for (size_t n = n0; n < n0 + kernels.panel; ++n) put_one(n);
       };
       each([&](size_t n) { put(to, n < columns ? bias(n) : 0); });
       for (size_t place = 0; place < places; ++place) {
-        for (size_t k0 = 0; k0 < channels; k0 += 4) {
+        for (size_t k0 = 0; k0 < channels; k0 += kernels.group) {
           each([&](size_t n) {
-            for (size_t k = k0; k < k0 + 4; ++k) {
+            for (size_t k = k0; k < k0 + kernels.group; ++k) {
               put(to, n < columns && k < channels ? at(n, place, k) : int8_t{0});
             }
           });
@@ -160,7 +192,7 @@ xnn_qd8_quantization_params of_row(size_t i) {
   return {static_cast<int32_t>(i % 9) - 4, 0.5f + static_cast<float>(i % 3)};
 }
 
-void check_gemm(size_t rows, size_t columns, size_t depth) {
+void check_gemm(const Kernels& kernels, size_t rows, size_t columns, size_t depth) {
   SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x " +
                std::to_string(depth));
   const Weights w = {columns, 1, depth};
@@ -170,16 +202,16 @@ void check_gemm(size_t rows, size_t columns, size_t depth) {
   const size_t spaced = columns + kSpare;
 
   std::vector<int8_t> c(rows * spaced, kNothing);
-  taper_qs8_gemm_32x32c4__amx(rows, columns, depth, a.data(), stride, w.packed(false).data(),
-                              c.data(), spaced, kPanel, &kLimits);
+  kernels.qs8_gemm(rows, columns, depth, a.data(), stride, w.packed(kernels, false).data(),
+                   c.data(), spaced, kernels.panel, &kLimits);
   check(w, rows, c, pixel);
 
   std::vector<xnn_qd8_quantization_params> parameters(rows);
   for (size_t i = 0; i < rows; ++i) parameters[i] = of_row(i);
   std::vector<float> f(rows * spaced, kNothing);
-  taper_qd8_f32_gemm_32x32c4__amx(rows, columns, depth, a.data(), stride, w.packed(true).data(),
-                                  f.data(), spaced * sizeof(float), kPanel * sizeof(float),
-                                  &kFloatLimits, parameters.data());
+  kernels.qd8_gemm(rows, columns, depth, a.data(), stride, w.packed(kernels, true).data(), f.data(),
+                   spaced * sizeof(float), kernels.panel * sizeof(float), &kFloatLimits,
+                   parameters.data());
   check(w, rows, f, of_row, pixel);
 }
 
@@ -215,8 +247,11 @@ struct Image {
   }
 };
 
-void check_igemm(Qs8Igemm* qs8, Qd8Igemm* qd8, size_t height, size_t rows, size_t columns,
+// `height` is the number of rows that a kernel is made for.
+void check_igemm(const Kernels& kernels, size_t height, size_t rows, size_t columns,
                  size_t channels) {
+  Qs8Igemm* qs8 = height == 1 ? kernels.qs8_igemm_of_one_row : kernels.qs8_igemm;
+  Qd8Igemm* qd8 = height == 1 ? kernels.qd8_igemm_of_one_row : kernels.qd8_igemm;
   SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x 6 x " +
                std::to_string(channels));
   const Weights w = {columns, Image::kPlaces, channels};
@@ -226,8 +261,8 @@ void check_igemm(Qs8Igemm* qs8, Qd8Igemm* qd8, size_t height, size_t rows, size_
   const size_t pointer_bytes = pointers.size() * sizeof(void*), spaced = columns + kSpare;
 
   std::vector<int8_t> c(rows * spaced, kNothing);
-  qs8(rows, columns, channels, pointer_bytes, pointers.data(), w.packed(false).data(), c.data(),
-      spaced, kPanel, Image::kOffset, image.zeros.data(), &kLimits);
+  qs8(rows, columns, channels, pointer_bytes, pointers.data(), w.packed(kernels, false).data(),
+      c.data(), spaced, kernels.panel, Image::kOffset, image.zeros.data(), &kLimits);
   check(w, rows, c, pixel);
 
   const xnn_qd8_quantization_params parameters = of_row(2);
@@ -236,19 +271,20 @@ void check_igemm(Qs8Igemm* qs8, Qd8Igemm* qd8, size_t height, size_t rows, size_
     if (pointer == image.zeros.data()) pointer = &sentinel;
   }
   std::vector<float> f(rows * spaced, kNothing);
-  qd8(rows, columns, channels, pointer_bytes, pointers.data(), w.packed(true).data(), f.data(),
-      spaced * sizeof(float), kPanel * sizeof(float), Image::kOffset, &sentinel, image.zeros.data(),
-      &kFloatLimits, &parameters);
+  qd8(rows, columns, channels, pointer_bytes, pointers.data(), w.packed(kernels, true).data(),
+      f.data(), spaced * sizeof(float), kernels.panel * sizeof(float), Image::kOffset, &sentinel,
+      image.zeros.data(), &kFloatLimits, &parameters);
   check(
       w, rows, f, [&](size_t) { return parameters; }, pixel);
 }
 
 struct Features {
-  bool vnni, amx;
+  bool avx2, vnni, amx;
 
   Features() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     const bool avx512 = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
     vnni = avx512 && (c >> 11 & 1) != 0;
     constexpr int kRequestPermission = 0x1023, kTileData = 18;
@@ -257,33 +293,50 @@ struct Features {
   }
 };
 
-TEST(S8Tiles, Products) {
-  if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
-  for (size_t rows : {1, 2, 15, 16, 17, 31, 32}) {
-    for (size_t columns : {1, 15, 16, 17, 32, 67, 130}) {
-      for (size_t depth : {1, 4, 63, 64, 65, 130}) check_gemm(rows, columns, depth);
+void check_products(const Kernels& kernels) {
+  const size_t most = kernels.rows;
+  for (size_t rows : {size_t{1}, size_t{2}, most / 2 - 1, most / 2, most / 2 + 1, most - 1, most}) {
+    for (size_t columns : {1, 7, 8, 9, 15, 16, 17, 32, 67, 130}) {
+      for (size_t depth : {1, 4, 63, 64, 65, 130}) check_gemm(kernels, rows, columns, depth);
     }
   }
-  check_gemm(32, 40, 576);
-  check_gemm(19, 40, 1221);
-  check_gemm(1, 40, 1221);
+  check_gemm(kernels, most, 40, 576);
+  check_gemm(kernels, most / 2 + 1, 300, 1221);
+  check_gemm(kernels, 1, 40, 1221);
+}
+
+void check_convolutions(const Kernels& kernels) {
+  const size_t most = kernels.rows;
+  for (size_t channels : {1, 2, 3, 4, 5, 8, 11, 16, 30, 32, 64, 70, 200}) {
+    for (size_t rows : {size_t{1}, most / 2, most / 2 + 1, most}) {
+      check_igemm(kernels, most, rows, 33, channels);
+    }
+    check_igemm(kernels, most, most / 2, 1, channels);
+    check_igemm(kernels, 1, 1, 35, channels);
+  }
+  check_igemm(kernels, most, most, 300, 3);
+  check_igemm(kernels, most, most / 2 + 1, 300, 100);
+  check_igemm(kernels, most, most, 300, 171);
+}
+
+TEST(S8Tiles, ProductsByTheMatrixUnit) {
+  if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
+  check_products(kAmx);
+}
+
+TEST(S8Tiles, ConvolutionsByTheMatrixUnit) {
+  if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
+  check_convolutions(kAmx);
+}
+
+TEST(S8Tiles, Products) {
+  if (!Features().avx2) GTEST_SKIP() << "the processor has no AVX2";
+  check_products(kAvx2);
 }
 
 TEST(S8Tiles, Convolutions) {
-  if (!Features().amx) GTEST_SKIP() << "the processor has no AMX";
-  const auto check = [](size_t rows, size_t columns, size_t channels) {
-    check_igemm(taper_qs8_igemm_32x32c4__amx, taper_qd8_f32_igemm_32x32c4__amx, 32, rows, columns,
-                channels);
-  };
-  for (size_t channels : {1, 3, 4, 8, 11, 16, 30, 32, 64, 70, 200}) {
-    for (size_t rows : {1, 7, 16, 17, 32}) check(rows, 33, channels);
-    check(9, 1, channels);
-  }
-  check(32, 300, 3);
-  check(20, 300, 100);
-  for (size_t channels : {1, 3, 64, 200}) {
-    check_igemm(taper_qs8_igemm_1x32c4__amx, taper_qd8_f32_igemm_1x32c4__amx, 1, 1, 35, channels);
-  }
+  if (!Features().avx2) GTEST_SKIP() << "the processor has no AVX2";
+  check_convolutions(kAvx2);
 }
 
 // Packs nine weights per channel.
