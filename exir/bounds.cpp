@@ -172,6 +172,11 @@ int64_t most_chosen(const Node& node, const SymRanges& ranges) {
   const TensorType& from = node.args.at(0).value()->type;
   std::vector<Sym> sizes = from.sizes;
   if (from.pairs) sizes.pop_back();
+  const bool slices = node.is("aten::unique_dim") || node.is("aten::unique_consecutive");
+  if (slices && !node.arg("dim").is_none() && !sizes.empty()) {
+    const auto rank = static_cast<int64_t>(sizes.size());
+    sizes = {sizes.at(static_cast<size_t>(wrap_dim(node.arg("dim").to_int(), rank)))};
+  }
   if (node.is("aten::masked_select")) sizes = broadcast(sizes, node.args[1].value()->type.sizes);
   if (node.is("aten::combinations")) {
     constexpr int64_t kMost = 64;

@@ -3,6 +3,7 @@
 #include "exir/emit/method_emitter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -77,8 +78,13 @@ class MethodEmitter {
   int32_t double_slot(double value) {
     std::string key(1 + sizeof value, 'd');
     std::memcpy(&key[1], &value, sizeof value);
-    return intern(key,
-                  [&] { return add(wire::KernelTypes::Double, wire::CreateDouble(fbb_, value)); });
+    return intern(key, [&] {
+      // A number that equals the default is left out, and -0.0 equals it.
+      fbb_.ForceDefaults(std::signbit(value));
+      const Offset<wire::Double> number = wire::CreateDouble(fbb_, value);
+      fbb_.ForceDefaults(false);
+      return add(wire::KernelTypes::Double, number);
+    });
   }
   int32_t bool_slot(bool value) {
     return intern(value ? "b1" : "b0",

@@ -45,6 +45,7 @@ constexpr Function kFunctions[] = {
     {"PythonMod", SymOp::kPythonMod, 2, 2},
     {"ModularIndexing", SymOp::kModularIndexing, 3, 3},
     {"float", SymOp::kToFloat, 1, 1},
+    {"torch.sym_float", SymOp::kToFloat, 1, 1},
     {"int", SymOp::kTruncToInt, 1, 1},
     {"round", SymOp::kRoundToInt, 1, 1},
     {"math.floor", SymOp::kFloorToInt, 1, 1},
@@ -224,8 +225,8 @@ class Parser {
     if (name == "abs" && args.size() == 1) {
       return Sym::call(SymOp::kMax, {args[0], Sym(-1) * args[0]});
     }
-    const std::string_view opaque = "OpaqueUnaryFn_", math = "math.";
-    for (const std::string_view prefix : {opaque, math}) {
+    const std::string_view opaque = "OpaqueUnaryFn_", math = "math.", torch = "torch._sym_";
+    for (const std::string_view prefix : {opaque, math, torch}) {
       if (name.starts_with(prefix) && args.size() == 1) {
         return Sym::call(SymOp::kUnary, std::move(args), name.substr(prefix.size()));
       }

@@ -68,6 +68,10 @@ TEST_F(Guards, DivisionGivesFloats) {
   EXPECT_EQ(holds("math.ceil(L['x'].size()[0] / 4) == 3", 9), 1);
   EXPECT_EQ(holds("math.floor(0.5*L['x'].size()[0]) == 4", 9), 1);
   EXPECT_EQ(holds("1.0 + L['x'].size()[0] / 2 == 3.5", 5), 1);
+  EXPECT_EQ(holds("math.trunc(1.5*torch.sym_float(L['x'].size()[0])) == 9", 6), 1);
+  EXPECT_EQ(holds("math.trunc(1.5*torch.sym_float(L['x'].size()[0])) == 9", 7), 0);
+  EXPECT_EQ(holds("math.floor(torch._sym_sqrt(L['x'].size()[0])) == 3", 15), 1);
+  EXPECT_EQ(holds("math.floor(torch._sym_sqrt(L['x'].size()[0])) == 3", 16), 0);
 }
 
 TEST_F(Guards, LogicIsPythons) {

@@ -63,11 +63,16 @@ class Slopes(nn.Module):
 
 
 class Choices(nn.Module):
-    """Unique values, nonzero_static, numbers as left operands, and special functions."""
+    """Unique values, rows and columns, nonzero_static, numbers as left operands, and special
+    functions."""
 
     def forward(self, x, f):
         values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
         runs = torch.unique_consecutive(x > 3, return_counts=True)
+        rows = torch.unique(x % 2, dim=0, return_inverse=True, return_counts=True)
+        columns = torch.unique(f[:, [0, 2, 0, 1, 2]], dim=1, return_inverse=True)
+        row_runs = torch.unique_consecutive((x > 6).T, dim=1, return_counts=True)
+        nothing = torch.unique(x[:0], return_counts=True)
         return (
             inverse,
             values.sum() + 100 * counts.max(),
@@ -86,6 +91,14 @@ class Choices(nn.Module):
             torch.lgamma(5 * f - 3),
             torch.digamma(5 * f - 3),
             torch.mvlgamma(f + 1, 2),
+            rows[0].cumsum(0).sum(1).max() + 100 * rows[2].max(),
+            rows[1],
+            columns[0].cumsum(1).sum(),
+            columns[1],
+            row_runs[0].cumsum(1).sum() + 100 * row_runs[1].max(),
+            nothing[1].sum(),
+            f[:0].logsumexp(0),
+            torch.signbit(0 * -f + -0.0),
         )
 
 

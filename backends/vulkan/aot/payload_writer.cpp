@@ -4,6 +4,7 @@
 #include "backends/vulkan/aot/payload_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "backends/vulkan/aot/state_updates.h"
@@ -180,7 +181,11 @@ PayloadWriter::Id PayloadWriter::argument(const Argument& arg, const ArgType& ty
   if (arg.is_list()) return list(arg.list(), type);
   if (arg.is_int()) return integer(arg.to_int());
   if (arg.is<double>()) {
-    return add_value(wire::Kind::Double, wire::CreateDouble(fbb_, arg.to_double()).Union());
+    // A number that equals the default is left out, and -0.0 equals it.
+    fbb_.ForceDefaults(std::signbit(arg.to_double()));
+    const auto number = wire::CreateDouble(fbb_, arg.to_double());
+    fbb_.ForceDefaults(false);
+    return add_value(wire::Kind::Double, number.Union());
   }
   if (arg.is<bool>()) {
     return add_value(wire::Kind::Bool, wire::CreateBool(fbb_, arg.to_bool()).Union());

@@ -168,9 +168,51 @@ void quantile_of(Builder& b, bool skip_nan) {
 void quantile(Builder& b) { quantile_of(b, false); }
 void nanquantile(Builder& b) { quantile_of(b, true); }
 
-// ---- runs of equal values ----
+// ---- runs of equal items ----
 
-// The runs of a vector: the value and the length of each, and for each element the index of its
+// The items are the elements of self or, along a dimension, its slices: the rows of a matrix.
+bool has_slices(Builder& b) { return b.knows("dim") && b.has("dim") && rank_of(self(b)) > 1; }
+
+// The order of dimensions in which the one along which the slices lie comes first.
+std::vector<int64_t> slices_first(Builder& b) {
+  std::vector<int64_t> order = {wrap_dim(b.arg("dim").to_int(), rank_of(self(b)))};
+  for (int64_t d = 0; d < rank_of(self(b)); ++d) {
+    if (d != order[0]) order.push_back(d);
+  }
+  return order;
+}
+
+Value* items_of(Builder& b) {
+  Value* x = self(b);
+  if (!has_slices(b)) return b.view(x, {x->type.numel()});
+  x = b.permute(x, slices_first(b));
+  return b.view(x, {dim_of(x, 0), product(x->type.sizes, 1, x->type.rank())});
+}
+
+// Items in the form of self.
+Value* as_self(Builder& b, Value* items) {
+  if (!has_slices(b)) return items;
+  const std::vector<int64_t> order = slices_first(b);
+  std::vector<int64_t> back(order.size());
+  Sizes sizes = {dim_of(items, 0)};
+  for (size_t d = 0; d < order.size(); ++d) {
+    back.at(static_cast<size_t>(order[d])) = static_cast<int64_t>(d);
+    if (d > 0) sizes.push_back(dim_of(self(b), order[d]));
+  }
+  return b.permute(b.view(items, sizes), back);
+}
+
+// Which elements differ from those of the row before; `first` for the first row.
+Value* changes(Builder& b, Value* x, bool first) {
+  const Sym length = dim_of(x, 0);
+  Value* changed =
+      b.op("ne.Tensor", {b.slice(x, 0, 1, length), b.slice(x, 0, 0, length - Sym(1))});
+  Sizes row = x->type.sizes;
+  row[0] = 1;
+  return b.cat({b.full(row, first, ScalarType::kBool), changed}, 0);
+}
+
+// The runs of equal items: the value and the length of each, and for each item the index of its
 // run.
 struct Runs {
   Value* values;
@@ -178,11 +220,12 @@ struct Runs {
   Value* numbers;
 };
 
-Runs runs_of(Builder& b, Value* line) {
-  const Sym length = dim_of(line, 0), found = b.out_type().sizes.at(0);
-  Value* begins =
-      b.op("ne.Tensor", {b.slice(line, 0, 1, length), b.slice(line, 0, 0, length - Sym(1))});
-  begins = b.cat({b.full({Sym(1)}, true, ScalarType::kBool), begins}, 0);
+Runs runs_of(Builder& b, Value* items) {
+  const Sym length = dim_of(items, 0);
+  const size_t dim = has_slices(b) ? static_cast<size_t>(slices_first(b)[0]) : 0;
+  const Sym found = b.out_type().sizes.at(dim);
+  Value* begins = changes(b, items, true);
+  if (has_slices(b)) begins = b.op("any.dim", {begins, 1});
   const auto chosen = [&](Value* x) {
     return b.rewriter().emit("aten::masked_select", {x, begins},
                              {TensorType(x->type.dtype, {found})})[0];
@@ -191,12 +234,15 @@ Runs runs_of(Builder& b, Value* line) {
   Value* zeros = b.full({length}, 0, ScalarType::kLong);
   Value* ones = b.full({length}, 1, ScalarType::kLong);
   Value* counts = b.op("scatter_add", {zeros, 0, numbers, ones});
-  return {chosen(line), chosen(b.op("index_select", {counts, 0, numbers})), numbers};
+  Value* values = has_slices(b)
+                      ? b.op("index_select", {items, 0, chosen(b.arange(Sym(0), length))})
+                      : chosen(items);
+  return {values, chosen(b.op("index_select", {counts, 0, numbers})), numbers};
 }
 
 // Results that the caller did not ask for may be empty.
 void give_runs(Builder& b, const Runs& runs) {
-  b.result(runs.values);
+  b.result(as_self(b, runs.values));
   Value* rest[] = {runs.numbers, runs.counts};
   for (size_t i = 1; i <= 2; ++i) {
     const Sizes& sizes = b.out_type(i).sizes;
@@ -205,19 +251,54 @@ void give_runs(Builder& b, const Runs& runs) {
   }
 }
 
-Value* line_of(Builder& b) {
-  if (self(b)->type.numel() == Sym(0)) throw Failure("unique values of an empty tensor");
-  return b.view(self(b), {self(b)->type.numel()});
+// For each element the number of different smaller ones in its column.
+Value* ranks_in_columns(Builder& b, Value* x) {
+  const Sorted order = sorted(b, x, 0);
+  Value* ranks = b.op("cumsum", {changes(b, order.values, false), 0});
+  Value* zeros = b.full(x->type.sizes, 0, ScalarType::kLong);
+  return b.op("scatter.src", {zeros, 0, order.indices, ranks});
 }
+
+// For each row the number of different rows before it in the order of their first elements, then
+// of their second ones, and so on. Two neighbouring columns of ranks make one of numbers with two
+// digits, until one column is left.
+Value* ranks_of_rows(Builder& b, Value* x) {
+  if (!dim_of(x, 1).is_int()) throw Failure("slices whose size varies are not put in order");
+  const Sym rows = dim_of(x, 0);
+  Value* ranks = ranks_in_columns(b, x);
+  for (int64_t columns = dim_of(x, 1).as_int(); columns > 1; columns = (columns + 1) / 2) {
+    if (columns % 2 == 1) ranks = b.cat({ranks, b.full({rows, 1}, 0, ScalarType::kLong)}, 1);
+    Value* pairs = b.view(ranks, {rows, (columns + 1) / 2, 2});
+    Value* high = b.mul(b.select(pairs, 2, 0), b.size(rows));
+    ranks = ranks_in_columns(b, b.add(high, b.select(pairs, 2, 1)));
+  }
+  return b.select(ranks, 1, 0);
+}
+
+Sorted sorted_items(Builder& b, Value* items) {
+  if (!has_slices(b)) return sorted(b, items, 0);
+  Value* order = sorted(b, ranks_of_rows(b, items), 0).indices;
+  return {b.op("index_select", {items, 0, order}), order};
+}
+
+// Nothing has no runs. Returns false if self has elements, or may have some.
+bool give_nothing(Builder& b) {
+  if (!(self(b)->type.numel() == Sym(0))) return false;
+  for (size_t i = 0; i < b.node().outputs.size(); ++i) {
+    b.result(b.full(b.out_type(i).sizes, 0, b.out_type(i).dtype), i);
+  }
+  return true;
+}
+
 void unique_consecutive(Builder& b) {
-  if (b.has("dim") && rank_of(self(b)) != 1) throw Failure("unique_consecutive of rows");
-  give_runs(b, runs_of(b, line_of(b)));
+  if (!give_nothing(b)) give_runs(b, runs_of(b, items_of(b)));
 }
 void unique(Builder& b) {
-  const Sorted line = sorted(b, line_of(b), 0);
-  Runs runs = runs_of(b, line.values);
-  Value* zeros = b.full(line.indices->type.sizes, 0, ScalarType::kLong);
-  runs.numbers = b.op("index_put", {zeros, Argument::List{line.indices}, runs.numbers, false});
+  if (give_nothing(b)) return;
+  const Sorted items = sorted_items(b, items_of(b));
+  Runs runs = runs_of(b, items.values);
+  Value* zeros = b.full(items.indices->type.sizes, 0, ScalarType::kLong);
+  runs.numbers = b.op("index_put", {zeros, Argument::List{items.indices}, runs.numbers, false});
   give_runs(b, runs);
 }
 
@@ -240,6 +321,7 @@ const Decompositions& order_rules() {
       {"nanquantile.scalar", nanquantile},
       {"unique_consecutive", unique_consecutive},
       {"_unique2", unique},
+      {"unique_dim", unique},
   };
   return table;
 }

@@ -72,11 +72,16 @@ void aminmax(Builder& b) {
   b.result(b.op("amax", {self(b), dims, keepdim(b)}), 1);
 }
 
-// Subtracts the maximum so that exp does not overflow; an infinite maximum counts as 0.
+// Subtracts the maximum so that exp does not overflow; an infinite maximum counts as 0. Where
+// there is nothing to sum there is no maximum either.
 void logsumexp(Builder& b) {
   Value* x = self(b);
   if (!is_floating(x->type.dtype)) x = b.cast(x, b.out_type().dtype);
   const Argument dims = dims_or_all(b);
+  if (x->type.numel() == Sym(0)) {
+    Value* nothing = b.op("sum.dim_IntList", {b.op("exp", {x}), dims, true});
+    return b.result(b.view(b.op("log", {nothing}), b.out_type().sizes));
+  }
   Value* top = b.op("amax", {x, dims, true});
   Value* infinite =
       b.op("eq.Scalar", {b.op("abs", {top}), std::numeric_limits<double>::infinity()});

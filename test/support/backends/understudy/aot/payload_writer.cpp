@@ -2,6 +2,8 @@
 
 #include "test/support/backends/understudy/aot/payload_writer.h"
 
+#include <cmath>
+
 #include "exir/delegate/content_name.h"
 #include "exir/ir/registry.h"
 #include "exir/ops/variants.h"
@@ -50,7 +52,10 @@ PayloadWriter::Index PayloadWriter::integer(Kind kind, int64_t value) {
 }
 
 PayloadWriter::Index PayloadWriter::real(double value) {
-  return add_value(wire::CreateValue(fbb_, Kind::Double, 0, 0, value));
+  fbb_.ForceDefaults(std::signbit(value));  // -0.0 equals the default, which is left out.
+  const auto out = wire::CreateValue(fbb_, Kind::Double, 0, 0, value);
+  fbb_.ForceDefaults(false);
+  return add_value(out);
 }
 
 PayloadWriter::Index PayloadWriter::integers(Kind kind, const std::vector<int64_t>& items) {
