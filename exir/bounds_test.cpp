@@ -72,6 +72,25 @@ TEST(Bounds, WhatAMaskChoosesIsAtMostAll) {
   EXPECT_TRUE(warnings.empty());
 }
 
+TEST(Bounds, SlicesAreAtMostAsManyAsThereAre) {
+  const auto graph = parse_graph(R"(graph "g" {
+  range s0 = [2, 9]
+  range u0 = [0, inf]
+  range u1 = [0, inf]
+  range u2 = [0, inf]
+  input %x: float32[s0, 3]
+  %y: float32[u0, 3], %i: int64[s0], %n: int64[u0] = aten::unique_dim(%x, 0)
+  %z: float32[s0, u1], %j: int64[0], %m: int64[0] = aten::unique_consecutive(%x, False, False, -1)
+  %t: float32[u2], %k: int64[0], %o: int64[0] = aten::unique_consecutive(%x)
+  return %t
+})");
+  std::vector<std::string> warnings;
+  bound_symbols(*graph, {}, warnings);
+  EXPECT_EQ(graph->ranges.at("u0").max, 9);
+  EXPECT_EQ(graph->ranges.at("u1").max, 3);
+  EXPECT_EQ(graph->ranges.at("u2").max, 9 * 3);
+}
+
 TEST(Bounds, HowOftenAConstantRepeatsIsKnown) {
   const auto graph = parse_graph(R"(graph "g" {
   range s0 = [2, 9]

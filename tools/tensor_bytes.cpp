@@ -146,11 +146,10 @@ void check_array(const NpyArray& array, const TensorInfo& info, const std::strin
   }
   for (size_t d = 0; d < sizes.size(); ++d) {
     if (array.shape[d] == sizes[d] || (dynamic && array.shape[d] < sizes[d])) continue;
-    const std::string size = std::to_string(sizes[d]);
-    throw InputError(expected + ": dimension " + std::to_string(d) +
-                     (dynamic ? " is larger than " + size + ", for which the program was planned; " +
-                                    "export with torch.export.Dim(\"...\", max=N) or --bound"
-                              : " must be " + size));
+    const std::string size = std::to_string(sizes[d]), which = std::to_string(d);
+    if (!dynamic) throw InputError(expected + ": dimension " + which + " must be " + size);
+    throw InputError(expected + ": the program was planned for at most " + size + " in dimension " +
+                     which + "; export with torch.export.Dim(\"...\", max=N) or use --bound");
   }
 }
 

@@ -118,6 +118,17 @@ TEST(Cli, BadInputsLeaveNoOutputs) {
   EXPECT_EQ(scratch.files(), (std::vector<std::string>{"adds.pte", "cut.npy", "x.npy"}));
 }
 
+TEST(Cli, InputsThatAreTooLargeAreToldWhatTheProgramWasPlannedFor) {
+  const ScratchFolder scratch;
+  const std::string model = TAPER_SOURCE_DIR "/test/models/data/dynamic_batch.pt2";
+  const std::string program = scratch / "batch.pte", x = scratch / "x.npy";
+  ASSERT_EQ(run("taper", {"export", model, "-o", program}).code, 0);
+  tools::write_file(x, tools::npy_bytes(ScalarType::kFloat, {9, 3, 16, 16},
+                                        std::string(9 * 3 * 16 * 16 * 4, '\0')));
+  expect_one_error(run("taper", {"run", program, "-i", x}), 1,
+                   "the program was planned for at most 8 in dimension 0");
+}
+
 TEST(Cli, VerifyAndBenchAndInspect) {
   const ScratchFolder scratch;
   const std::string program = adds(scratch);

@@ -205,8 +205,7 @@ Value* as_self(Builder& b, Value* items) {
 // Which elements differ from those of the row before; `first` for the first row.
 Value* changes(Builder& b, Value* x, bool first) {
   const Sym length = dim_of(x, 0);
-  Value* changed =
-      b.op("ne.Tensor", {b.slice(x, 0, 1, length), b.slice(x, 0, 0, length - Sym(1))});
+  Value* changed = b.op("ne.Tensor", {b.slice(x, 0, 1, length), b.slice(x, 0, 0, length - Sym(1))});
   Sizes row = x->type.sizes;
   row[0] = 1;
   return b.cat({b.full(row, first, ScalarType::kBool), changed}, 0);
@@ -234,9 +233,8 @@ Runs runs_of(Builder& b, Value* items) {
   Value* zeros = b.full({length}, 0, ScalarType::kLong);
   Value* ones = b.full({length}, 1, ScalarType::kLong);
   Value* counts = b.op("scatter_add", {zeros, 0, numbers, ones});
-  Value* values = has_slices(b)
-                      ? b.op("index_select", {items, 0, chosen(b.arange(Sym(0), length))})
-                      : chosen(items);
+  Value* values = has_slices(b) ? b.op("index_select", {items, 0, chosen(b.arange(Sym(0), length))})
+                                : chosen(items);
   return {values, chosen(b.op("index_select", {counts, 0, numbers})), numbers};
 }
 
