@@ -57,7 +57,12 @@ HasKernel kernels_of(const Graph& graph, const LowerOptions& options) {
 
 int run_out_variants(Graph& graph, Lowering& lowering) {
   Delegation* report = lowering.options.delegation;
-  if (report != nullptr) report->in_bytes = stored_in_bytes(lowering.few_bits, graph);
+  if (report != nullptr) {
+    report->in_bytes = stored_wide(lowering.few_bits, graph);
+    for (std::string& name : stored_wide(lowering.with_codes, graph)) {
+      report->widened.push_back(std::move(name));
+    }
+  }
   const HasKernel has_kernel = kernels_of(graph, lowering.options);
   const Aten aten = lowering.options.aten ? Aten::kYes : Aten::kNo;
   if (!lowering.options.for_executorch) {
@@ -189,7 +194,10 @@ int run_compute_in_float(Graph& graph, Lowering& lowering) {
 }
 int run_partition(Graph& graph, Lowering& lowering) {
   const LowerOptions& options = lowering.options;
-  if (options.delegation != nullptr) lowering.few_bits = weights_of_few_bits(graph);
+  if (options.delegation != nullptr) {
+    lowering.few_bits = weights_of_few_bits(graph);
+    lowering.with_codes = weights_with_codes(graph);
+  }
   for (const Value* constant : graph.constants) {
     if (options.delegation == nullptr || lowering.widened.count(constant) == 0) continue;
     options.delegation->widened.push_back(constant->fqn.empty() ? constant->name : constant->fqn);

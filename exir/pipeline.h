@@ -25,7 +25,7 @@ struct Lowering {
   std::unordered_set<std::string> kept_whole;
   // Large constants of floats that were made of narrower elements; for reports.
   std::unordered_set<const Value*> widened = {};
-  std::vector<FewBits> few_bits = {};  // Also for reports.
+  std::vector<FewBits> few_bits = {}, with_codes = {};  // Also for reports.
 };
 
 enum class Need { kAlways, kOptional };

@@ -11,6 +11,7 @@ namespace taper::exir {
 namespace {
 
 constexpr size_t kSmall = size_t{1} << 10;
+constexpr size_t kSmallFloats = size_t{1} << 12;  // With codes, which have a table.
 
 // How often each byte occurs, the rarest first. The sum is the number of bytes.
 using Counts = std::array<size_t, 256>;
@@ -34,22 +35,30 @@ std::vector<FewBits> weights_of_few_bits(const Graph& graph) {
   return found;
 }
 
-std::vector<std::string> stored_in_bytes(const std::vector<FewBits>& weights,
-                                         const Graph& compiled) {
+std::vector<FewBits> weights_with_codes(const Graph& graph) {
+  std::vector<FewBits> found;
+  for (const Value* constant : graph.constants) {
+    if (constant->codes == nullptr || constant->data.bytes <= kSmallFloats) continue;
+    found.push_back({constant->fqn.empty() ? constant->name : constant->fqn, constant->data});
+  }
+  return found;
+}
+
+std::vector<std::string> stored_wide(const std::vector<FewBits>& weights, const Graph& compiled) {
   std::vector<const TensorData*> stored;
   for (const Value* constant : compiled.constants) stored.push_back(&constant->data);
   for (const auto& delegate : compiled.delegates) {
     for (const Delegate::Data& data : delegate->data) stored.push_back(&data.bytes);
   }
   std::set<uint64_t> sizes;
-  for (const FewBits& weight : weights) sizes.insert(weight.integers.bytes);
+  for (const FewBits& weight : weights) sizes.insert(weight.elements.bytes);
   std::set<Counts> found;
   for (const TensorData* data : stored) {
     if (data->data != nullptr && sizes.count(data->bytes) != 0) found.insert(sorted_counts(*data));
   }
   std::vector<std::string> names;
   for (const FewBits& weight : weights) {
-    if (found.count(sorted_counts(weight.integers)) != 0) names.push_back(weight.name);
+    if (found.count(sorted_counts(weight.elements)) != 0) names.push_back(weight.name);
   }
   return names;
 }

@@ -37,7 +37,7 @@ std::vector<std::string> names_for(std::vector<uint8_t> stored) {
   auto delegate = std::make_shared<Delegate>();
   delegate->data.push_back({"w", own_bytes(std::move(stored))});
   graph->delegates.push_back(delegate);
-  return stored_in_bytes(weights, *graph);
+  return stored_wide(weights, *graph);
 }
 
 TEST(UnpackedWeights, BytesInAnotherOrderAndSignAreFound) {
@@ -50,6 +50,32 @@ TEST(UnpackedWeights, BytesInAnotherOrderAndSignAreFound) {
 TEST(UnpackedWeights, PackedAndOtherBytesAreNot) {
   EXPECT_TRUE(names_for(std::vector<uint8_t>(kBytes / 2)).empty());
   EXPECT_TRUE(names_for(std::vector<uint8_t>(kBytes)).empty());
+}
+
+// 1,500 floats of two numbers, which have codes.
+std::vector<std::string> names_with_codes(bool as_floats) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 60]
+  constant %w: float32[25, 60] = zeros
+  %y: float32[1, 25] = aten::linear(%x, %w, None)
+  return %y
+})");
+  auto codes = std::make_shared<Scales>();
+  codes->integers = own_bytes(std::vector<uint8_t>(1500, 1));
+  codes->table = std::vector<float>(256);
+  graph->constants[0]->codes = codes;
+  const std::vector<FewBits> weights = weights_with_codes(*graph);
+  EXPECT_EQ(weights.size(), 1u);
+  auto delegate = std::make_shared<Delegate>();
+  delegate->data.push_back({"w", as_floats ? graph->constants[0]->data : codes->integers});
+  graph->delegates.push_back(delegate);
+  graph->constants.clear();
+  return stored_wide(weights, *graph);
+}
+
+TEST(UnpackedWeights, FloatsThatHaveCodesAreFoundUnlessTheCodesAreStored) {
+  EXPECT_EQ(names_with_codes(true), std::vector<std::string>{"w"});
+  EXPECT_TRUE(names_with_codes(false).empty());
 }
 
 }  // namespace

@@ -85,6 +85,8 @@ struct Scales {
   TensorData integers;                   // In the order of the elements.
   ScalarType dtype = ScalarType::kChar;  // int8 or uint8.
   int64_t bits = 8;  // 2 or 4 if all integers are those of so many bits, signed as the dtype is.
+  // In place of integers, bytes may be indices of these numbers, 16 or 256 (Value::codes).
+  std::vector<float> table = {};
 };
 
 enum class ValueKind : uint8_t { kTensor, kInt, kFloat, kBool };
@@ -108,6 +110,9 @@ struct Value {
   std::shared_ptr<const Scales> scales;  // kConstant; null if it is not stored as integers.
   TensorData
       halves;  // kConstant of float32: the float16 elements that it was cast from, if it was.
+  // kConstant of float32 or narrower: the same elements as bytes that stand for numbers of a table,
+  // without zero points, if few numbers occur, as in scaled 8-bit floats. `data` is kept, too.
+  std::shared_ptr<const Scales> codes = {};
   // The exporter's names of the results that it holds: its own, and those of values that it
   // replaced.
   std::vector<std::string> holds = {};

@@ -204,4 +204,25 @@ TensorData packed_rows(const Scales& scales, int64_t rows, int64_t columns, int6
   return own_bytes(std::move(packed));
 }
 
+CodedBytes coded_bytes(const Scales& scales) {
+  const int64_t count = static_cast<int64_t>(scales.integers.bytes);
+  const size_t fill = static_cast<size_t>(8 / scales.bits);
+  const int64_t bits = scales.span % fill == 0 ? scales.bits : 8;
+  CodedBytes coded = {packed_rows(scales, 1, count, bits, NibbleOrder::kLowFirst), 8 / bits, {}};
+  const bool is_signed = scales.dtype == ScalarType::kChar;
+  // packed_rows() adds what makes integers of few bits positive.
+  const int added = is_signed && bits < 8 ? 1 << (bits - 1) : 0;
+  const auto number_of = [&](unsigned code) {
+    if (!scales.table.empty()) return code < scales.table.size() ? scales.table[code] : 0.0F;
+    const int integer = is_signed && bits == 8 ? static_cast<int8_t>(code) : static_cast<int>(code);
+    return static_cast<float>(integer - added);
+  };
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    for (int64_t at = 0; at < 8; at += bits) {
+      coded.table.push_back(number_of(byte >> at & ((1U << bits) - 1)));
+    }
+  }
+  return coded;
+}
+
 }  // namespace taper::exir

@@ -12,6 +12,11 @@ namespace taper::exir {
 TensorData elements_of(const Value& constant);
 TensorData elements_of(const Scales& scales);
 
+// The integers of a constant, or its codes; null if it has neither.
+inline const std::shared_ptr<const Scales>& bytes_of(const Value& constant) {
+  return constant.scales != nullptr ? constant.scales : constant.codes;
+}
+
 // A constant of integers, whose elements are not computed. REQUIRES: sizes that fit.
 Value* new_constant(Graph& graph, std::string_view hint, TensorType type,
                     std::shared_ptr<const Scales> scales);
@@ -47,5 +52,15 @@ std::shared_ptr<const Scales> reordered(const Scales& scales, const std::vector<
 // each plus 2. The last byte of a row is filled with zeros.
 TensorData packed_rows(const Scales& scales, int64_t rows, int64_t columns, int64_t bits,
                        NibbleOrder order);
+
+// Elements that are codes of numbers of a table (Value::codes), or integers without zero points, as
+// taper::look_up takes them: several in a byte, the first lowest, if runs are of whole bytes. The
+// table has the numbers of each byte.
+struct CodedBytes {
+  TensorData bytes;
+  int64_t each = 1;          // Numbers of a byte.
+  std::vector<float> table;  // [256, each]
+};
+CodedBytes coded_bytes(const Scales& scales);
 
 }  // namespace taper::exir

@@ -30,6 +30,11 @@ Types packed_linear_rows(const Call& c) {
   sizes.at(sizes.size() - 1) = c.tensor(3).sizes.at(0);
   return {TensorType(c.tensor(1).dtype, sizes)};
 }
+Types looked_up(const Call& c) {
+  Sizes sizes = c.tensor(0).sizes;
+  sizes.at(sizes.size() - 1) = sizes.back() * c.tensor(1).sizes.at(1);
+  return {TensorType(c.tensor(1).dtype, sizes)};
+}
 Types quantized_rows(const Call& c) {
   Sizes each = c.tensor(0).sizes;
   each.at(each.size() - 1) = Sym(1);

@@ -117,6 +117,7 @@ Types linalg_svd(const Call& c);
 Types linalg_triangular(const Call& c);
 Types linear(const Call& c);
 Types packed_linear_rows(const Call& c);
+Types looked_up(const Call& c);
 Types quantized_rows(const Call& c);
 Types lstm(const Call& c);
 Types matmul(const Call& c);

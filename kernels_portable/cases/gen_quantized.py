@@ -245,6 +245,24 @@ with family("op_quantized_matmul"):
     refuse(NAME, x, w, tensor([8]), None, None, outs=tensor([3, 9]))
     refuse(NAME, x, w, s, None, f16, outs=tensor([3, 9]))
 
+with family("op_look_up"):
+    NAME = "taper::look_up.out"
+    e4m3 = torch.arange(256).to(u8).view(torch.float8_e4m3fn).float().unsqueeze(-1)
+    for table, sizes in ((e4m3, [5, 7]), (tensor([256, 1]), [2, 3, 4]), (e4m3, [4, 0]),
+                         (tensor([256, 2]), [2, 3, 5]), (tensor([256, 4]), [1, 300])):
+        codes, s = tensor(sizes, u8, 0, 255), tensor([sizes[-2]], f32, 0, 1)
+        case(NAME, codes, table, s, expect=table[codes.long()].flatten(-2) * s.unsqueeze(-1))
+    case(NAME, torch.arange(256).to(u8).reshape(1, 256), e4m3, torch.ones(1),
+         expect=e4m3.reshape(1, 256))
+    codes, table, s = tensor([2, 4, 3], u8, 0, 255), tensor([256, 2]), tensor([1])
+    case(NAME, codes, table, s, expect=table[codes.long()].flatten(-2) * s)
+    codes, table, s = tensor([2, 3], u8), tensor([256, 1]), tensor([2])
+    refuse(NAME, codes, tensor([255, 1]), s, outs=tensor([2, 3]))
+    refuse(NAME, codes, tensor([256]), s, outs=tensor([2, 3]))
+    refuse(NAME, codes, table, tensor([3]), outs=tensor([2, 3]))
+    refuse(NAME, tensor([3], u8), table, tensor([1]), outs=tensor([3]))
+    refuse(NAME, tensor([2, 3], i8), table, s, outs=tensor([2, 3]))
+
 with family("op_packed_linear"):
     NAME = "taper::packed_linear.out"
 

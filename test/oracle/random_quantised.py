@@ -1,7 +1,7 @@
 """Draws programs of quantised layers: tensors that go through integers with static or dynamic
 scales, and weights of 2 to 8 bits with scales and zero points per tensor, channel, group or block,
 dequantised by PyTorch's and torchao's operators or spelled out, as run_decompositions() leaves
-them.
+them; and weights of 8-bit floats, or of 16 numbers of a table, with scales.
 
 Between them are layers and arithmetic of random_network.
 """
@@ -81,8 +81,29 @@ def integers(g, shape, dtype, low, high):
     return f"torch.tensor({items}, dtype=torch.{dtype}).reshape({tuple(shape)})"
 
 
+def weights_of_few_numbers(g, shape, axis):
+    """An expression: 8-bit floats or numbers that are looked up, with scales of channels or one."""
+    fan = max(1, torch.Size(shape).numel() // shape[axis])
+    if g.rng.random() < 0.5:
+        dtype = g.rng.choice(["float8_e4m3fn", "float8_e5m2"])
+        items = numbers(g, torch.Size(shape).numel(), -100, 100)
+        w = f"torch.tensor({items}, dtype=torch.{dtype}).reshape({tuple(shape)}).to(torch.float32)"
+        step = 1 / (100 * fan**0.5)
+    else:
+        w = (f"torch.tensor({numbers(g, 16, -1, 1)})"
+             f"[{integers(g, shape, 'int64', 0, 15)}]")
+        step = 1 / fan**0.5
+    if g.rng.random() < 0.3:
+        return f"({w} * {step!r})"
+    sizes = [shape[axis] if d == axis else 1 for d in range(len(shape))]
+    scales = f"torch.tensor({numbers(g, shape[axis], step / 2, step)}).reshape({sizes})"
+    return f"({w} * {scales})"
+
+
 def kept_weights(g, shape, axis=0):
     """An expression: a weight that is stored as integers, dequantised in one of many forms."""
+    if g.rng.random() < 0.15:
+        return weights_of_few_numbers(g, shape, axis)
     bits = g.rng.choice([8, 8, 8, 8, 4, 4, 4, 2, 3, 6])
     unsigned = g.rng.random() < 0.2
     low, high = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

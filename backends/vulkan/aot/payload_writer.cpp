@@ -100,9 +100,9 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
 }
 
-// Integers that no operator takes packed become floats in each call.
+// Integers that no operator takes packed, and codes, become floats in each call.
 PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
-  const exir::Scales& scales = *value->scales;
+  const exir::Scales& scales = *exir::bytes_of(*value);
   const auto runs = static_cast<uint32_t>(scales.items.size());
   const auto rounds = static_cast<uint32_t>(exir::rounds_of(scales));
   std::vector<uint32_t> dims = {runs, static_cast<uint32_t>(scales.span)};
@@ -118,14 +118,27 @@ PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
         wire::CreateTensorDirect(fbb_, wire::DataType::Float32, &sizes, -1, -1).Union());
   };
   const bool is_unsigned = scales.dtype == ScalarType::kByte;
-  const Id integers = packed_tensor(data_type(scales.dtype), dims, scales.integers);
   const Id items = floats(scales.items);
-  const Id points = scales.zero_points.empty() ? none() : floats(scales.zero_points);
   const Id matrix = result(dims);
-  call("quantized_decomposed.dequantize_per_channel.default",
-       {integers, items, points, integer(rounds > 1 ? 1 : 0), integer(is_unsigned ? 0 : -128),
-        integer(is_unsigned ? 255 : 127), integer(static_cast<int64_t>(scales.dtype)), none(),
-        matrix});
+  if (!scales.table.empty() || (scales.bits < 8 && scales.zero_points.empty())) {
+    exir::CodedBytes coded = exir::coded_bytes(scales);
+    std::vector<uint32_t> byte_dims = dims;
+    byte_dims.back() /= static_cast<uint32_t>(coded.each);
+    const Id bytes = packed_tensor(wire::DataType::UInt8, byte_dims, coded.bytes);
+    std::vector<uint8_t> table(coded.table.size() * sizeof(float));
+    std::memcpy(table.data(), coded.table.data(), table.size());
+    const Id numbers =
+        packed_tensor(wire::DataType::Float32, {256, static_cast<uint32_t>(coded.each)},
+                      exir::own_bytes(std::move(table)));
+    call("taper.look_up.default", {bytes, numbers, items, matrix});
+  } else {
+    const Id integers = packed_tensor(data_type(scales.dtype), dims, scales.integers);
+    const Id points = scales.zero_points.empty() ? none() : floats(scales.zero_points);
+    call("quantized_decomposed.dequantize_per_channel.default",
+         {integers, items, points, integer(rounds > 1 ? 1 : 0), integer(is_unsigned ? 0 : -128),
+          integer(is_unsigned ? 255 : 127), integer(static_cast<int64_t>(scales.dtype)), none(),
+          matrix});
+  }
   std::vector<uint32_t> sizes;
   std::vector<int64_t> view;
   for (const exir::Sym& size : value->type.sizes) {

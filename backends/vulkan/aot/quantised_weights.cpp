@@ -71,7 +71,7 @@ std::optional<PackedWindows> packed_windows(const Value* weight, bool transposed
 
 bool stays_integers(const Value* constant) {
   constexpr size_t kSmall = 1024;  // What the call takes in the payload.
-  const exir::Scales* scales = constant->scales.get();
+  const exir::Scales* scales = exir::bytes_of(*constant).get();
   return scales != nullptr && constant->type.dtype == ScalarType::kFloat &&
          scales->integers.bytes > kSmall && scales->items.size() <= INT32_MAX &&
          scales->span <= INT32_MAX && exir::rounds_of(*scales) != 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "backends/vulkan/runtime/gpu/backend_for_test.h"
@@ -149,6 +150,31 @@ TEST_P(IntegerPayloads, NumbersAreRoundedToEven) {
   run(p.finish(), given, out);
   if (!has_run) return;
   EXPECT_EQ(out.values<int8_t>(), (std::vector<int8_t>{-1, 1, -1, 127, -100, -100, 127, -1}));
+}
+
+// Two numbers for each byte; the rows have scales, or one for all.
+TEST_P(IntegerPayloads, BytesStandForNumbersOfATable) {
+  for (const bool is_whole : {false, true}) {
+    std::vector<float> table;
+    for (int i = 0; i < 512; ++i) table.push_back(static_cast<float>(i * i) - 1000);
+    const std::vector<uint8_t> bytes = {0, 1, 255, 128, 7, 40, 90, 3, 2, 4, 200, 201};
+    const std::vector<float> each = {0.5F, -2};
+    PayloadBuilder p;
+    const auto x = p.input({2, 2, 6}), weights = p.tensor({2, 2, 6}), y = p.tensor({2, 2, 6});
+    const auto scales = is_whole ? p.constant({1}, {0.25F}) : p.constant({2}, each);
+    const auto codes = p.bytes({2, 2, 3}, wire::DataType::UInt8, bytes);
+    p.call("taper.look_up.default", {codes, p.constant({256, 2}, table), scales, weights});
+    p.call("aten.add.Tensor", {x, weights, p.integer(1), y});
+    p.output(y);
+    TestTensor given(ScalarType::kFloat, {2, 2, 6}), out(ScalarType::kFloat, {2, 2, 6});
+    std::fill_n(given->mutable_data_ptr<float>(), 24, 1.0F);
+    run(p.finish(), given, out);
+    if (!has_run) return;
+    for (size_t i = 0; i < 24; ++i) {
+      const float scale = is_whole ? 0.25F : each[i / 6 % 2];
+      EXPECT_EQ(out.values<float>()[i], 1 + table[bytes[i / 2] * 2U + i % 2] * scale) << i;
+    }
+  }
 }
 
 // The last is a GPU, if there is one, which may have matrix units for bytes.

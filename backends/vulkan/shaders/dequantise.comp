@@ -1,7 +1,7 @@
 #version 450
 // Rows of weights that are integers of 4 or 8 bits with a scale for each group, as floats. The rows
 // are all rows in order, or those that `indices` name. A thread makes one element; or eight, of whole
-// words, as floats or as float16 (halves.glsl).
+// words, as floats or as float16 (halves.glsl). Or bytes stand for NUMBERS numbers of a table each.
 
 #include "common.glsl"
 #include "halves.glsl"
@@ -11,6 +11,7 @@ layout(local_size_x = 256) in;
 layout(constant_id = 1) const uint INDEXED = 0;
 layout(constant_id = 2) const uint HIGH_FIRST = 0;  // Of the two in a byte; of 4 bits.
 layout(constant_id = 3) const uint FORM = 0;        // ONE, EIGHT or EIGHT_HALVES.
+layout(constant_id = 4) const uint NUMBERS = 0;     // 0: there is no table.
 
 const uint ONE = 0u;
 const uint EIGHT = 1u;
@@ -22,6 +23,7 @@ layout(binding = 0) writeonly buffer OutHalves { uvec4 out_halves_[]; };
 layout(binding = 1) readonly buffer Weights { uint weights_[]; };
 layout(binding = 2) readonly buffer Scales { float scales_[]; };
 layout(binding = 3) readonly buffer Indices { int indices_[]; };
+layout(binding = 3) readonly buffer Table { float table_[]; };
 layout(binding = 4) buffer Fault { uint fault_; };
 
 layout(push_constant) uniform Push {
@@ -54,11 +56,22 @@ void write_eight(uint index) {
   }
 }
 
+// Rows lie one behind the other, and begin with the first scale again after `rows`.
+float looked_up(uint index) {
+  uint at = index / NUMBERS;
+  uint code = weights_[at / 4] >> at % 4 * 8 & 255u;
+  return table_[code * NUMBERS + index % NUMBERS] * scales_[index / k % uint(rows)];
+}
+
 void main() {
   uint index = FLAT_GROUP * 256u + gl_LocalInvocationID.x;
   if (index >= count) return;
   if (FORM != ONE) {
     write_eight(index);
+    return;
+  }
+  if (NUMBERS != 0u) {
+    out_[index] = looked_up(index);
     return;
   }
   uint row = index / k, i = index % k;

@@ -158,7 +158,8 @@ Id Lowering::first_form(const Value* value) {
     if (value->role != exir::ValueRole::kConstant) {
       throw Failure("%" + value->name + " is used before it is defined");
     }
-    forms.plain = out_.add_constant(value->type.sizes, exir::elements_of(*value), value->scales);
+    forms.plain =
+        out_.add_constant(value->type.sizes, exir::elements_of(*value), exir::bytes_of(*value));
   }
   return forms.plain != kNone ? forms.plain : forms.image;
 }
@@ -202,7 +203,7 @@ Id Lowering::copies(Id x, size_t dim, int64_t times) {
 Id Lowering::weights(const Value* value) {
   Id& id = forms_[value].weights;
   if (id != kNone) return id;
-  id = out_.add_constant(value->type.sizes, value->data, value->scales);
+  id = out_.add_constant(value->type.sizes, value->data, exir::bytes_of(*value));
   out_.set_made_from(id, value->scales);
   return id;
 }

@@ -187,17 +187,20 @@ Offset<wire::XValue> write_quantized(const Quantization& q, Offset<wire::Tensor>
   return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, value.Union());
 }
 
-// A constant of floats that is stored as integers. Halves of bytes have a sign.
+// A constant of floats that is stored as integers or codes. Halves of bytes have a sign if they are
+// integers.
 Offset<wire::XValue> write_stored(const ValueSpec& value, Offset<wire::Tensor> tensor,
                                   FlatBufferBuilder& fbb) {
   const exir::Scales& scales = *value.integers;
   std::vector<float> points = scales.zero_points;
-  if (value.stored.type == wire::DataType::QCINT4 && scales.dtype == ScalarType::kByte) {
+  const bool gain_sign = scales.dtype == ScalarType::kByte && scales.table.empty();
+  if (value.stored.type == wire::DataType::QCINT4 && gain_sign) {
     points.resize(scales.items.size());
     for (float& point : points) point -= 8;
   }
-  const auto how = wire::CreateStepsDirect(fbb, &scales.items, points.empty() ? nullptr : &points,
-                                           value.stored.span);
+  const auto how =
+      wire::CreateStepsDirect(fbb, &scales.items, points.empty() ? nullptr : &points,
+                              value.stored.span, scales.table.empty() ? nullptr : &scales.table);
   const auto stored =
       wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how.Union());
   return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());

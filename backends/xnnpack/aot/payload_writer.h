@@ -87,7 +87,7 @@ struct ValueSpec {
   Quantization quantization;
   // The integers with scales of a constant of floats, in another layout if it has data.
   std::shared_ptr<const exir::Scales> made_from;
-  // The same, whatever the layout and the form of the scales; only for storing them.
+  // The same, whatever the layout and the form of the scales, or codes; only for storing them.
   std::shared_ptr<const exir::Scales> integers;
   StoredIntegers stored;  // Filled in last.
 };

@@ -1,11 +1,14 @@
-// Rules transpose, reshape and divide constants without regard to their scales. So the integers are
-// computed again from the floats, with the scales along each dimension in turn, and kept if they
-// give exactly these floats.
+// Rules transpose, reshape and divide constants without regard to their scales. So the integers, or
+// the bytes that stand for numbers of a table, are computed again from the floats, with the scales
+// along each dimension in turn, and kept if they give exactly these floats.
 
 #include "backends/xnnpack/aot/stored_integers.h"
 
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
 
 #include "exir/ir/scales.h"
 
@@ -18,10 +21,51 @@ float zero_point_of(const Scales& scales, size_t item) {
   return scales.zero_points.empty() ? 0 : scales.zero_points[item];
 }
 
-// The integers of type T that give the floats if each run of `span` floats has the next scale; no
-// data if there are none.
+bool are_same(float a, float b) { return std::memcmp(&a, &b, sizeof(a)) == 0; }
+
+// The integer of type T that gives an element, as a byte.
 template <typename T>
-exir::TensorData integers_of(const exir::TensorData& floats, const Scales& scales, size_t span) {
+std::optional<uint8_t> integer_of(float element, float scale, float zero_point) {
+  const float nearest = std::nearbyint(element / scale + zero_point);
+  if (!(nearest >= std::numeric_limits<T>::min() && nearest <= std::numeric_limits<T>::max())) {
+    return std::nullopt;
+  }
+  if (!are_same((nearest - zero_point) * scale, element)) return std::nullopt;
+  return static_cast<uint8_t>(static_cast<T>(nearest));
+}
+
+// The numbers of a table, in order, with the bytes that stand for them.
+class CodeFinder {
+ public:
+  explicit CodeFinder(const std::vector<float>& table) {
+    for (size_t code = 0; code < table.size(); ++code) {
+      if (!std::isnan(table[code])) codes_.emplace(table[code], static_cast<uint8_t>(code));
+    }
+  }
+
+  std::optional<uint8_t> find(float element, float scale) const {
+    auto near = codes_.lower_bound(element / scale);
+    for (int back = 0; back < 2 && near != codes_.begin(); ++back) --near;
+    for (int tries = 0; tries < 4 && near != codes_.end(); ++tries, ++near) {
+      if (are_same(near->first * scale, element)) return near->second;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct IsLess {  // -0 is less than 0.
+    bool operator()(float a, float b) const {
+      return a < b || (a == b && std::signbit(a) && !std::signbit(b));
+    }
+  };
+  std::map<float, uint8_t, IsLess> codes_;
+};
+
+// The bytes that give the floats if each run of `span` floats has the next scale; no data if there
+// are none.
+template <typename Find>
+exir::TensorData bytes_of(const exir::TensorData& floats, const Scales& scales, size_t span,
+                          const Find& find) {
   std::vector<uint8_t> integers(floats.bytes / sizeof(float));
   for (size_t i = 0, item = 0, left = span; i < integers.size(); ++i, --left) {
     if (left == 0) {
@@ -31,15 +75,21 @@ exir::TensorData integers_of(const exir::TensorData& floats, const Scales& scale
     const float scale = scales.items[item], zero_point = zero_point_of(scales, item);
     float element;
     std::memcpy(&element, floats.data + i * sizeof(element), sizeof(element));
-    const float nearest = std::nearbyint(element / scale + zero_point);
-    if (!(nearest >= std::numeric_limits<T>::min() && nearest <= std::numeric_limits<T>::max())) {
-      return {};
-    }
-    const float again = (nearest - zero_point) * scale;
-    if (std::memcmp(&again, &element, sizeof(element)) != 0) return {};
-    integers[i] = static_cast<uint8_t>(static_cast<T>(nearest));
+    const std::optional<uint8_t> found = find(element, scale, zero_point);
+    if (!found) return {};
+    integers[i] = *found;
   }
   return exir::own_bytes(std::move(integers));
+}
+
+exir::TensorData bytes_of(const exir::TensorData& floats, const Scales& scales, size_t span) {
+  if (!scales.table.empty()) {
+    const CodeFinder codes(scales.table);
+    return bytes_of(floats, scales, span,
+                    [&](float element, float scale, float) { return codes.find(element, scale); });
+  }
+  const bool is_unsigned = scales.dtype == ScalarType::kByte;
+  return bytes_of(floats, scales, span, is_unsigned ? integer_of<uint8_t> : integer_of<int8_t>);
 }
 
 // The integers of a value whose elements are in their order.
@@ -63,7 +113,7 @@ void store(NodeList& list, Id id) {
   const Scales& scales = *value.integers;
   size_t count = 1;
   for (const exir::Sym& size : value.dims) count *= static_cast<size_t>(size.as_int());
-  const size_t numbers = scales.items.size() + scales.zero_points.size();
+  const size_t numbers = scales.items.size() + scales.zero_points.size() + scales.table.size();
   const bool pays = count * sizeof(float) > kSmallFloats && !value.dims.empty() &&
                     count + numbers * sizeof(float) < count * sizeof(float);
   if (!pays || scales.items.size() > UINT32_MAX || scales.span > UINT32_MAX) return;
@@ -73,9 +123,7 @@ void store(NodeList& list, Id id) {
   if (!list.has_data(id)) return keep(scales.integers, scales.span);
   const exir::TensorData& floats = list.data(id);
   const auto is_kept = [&](size_t span) {
-    exir::TensorData integers = scales.dtype == ScalarType::kByte
-                                    ? integers_of<uint8_t>(floats, scales, span)
-                                    : integers_of<int8_t>(floats, scales, span);
+    exir::TensorData integers = bytes_of(floats, scales, span);
     if (integers.data == nullptr) return false;
     keep(std::move(integers), span);
     return true;

@@ -1,6 +1,7 @@
-// Constants of floats that a payload of Taper's own stores as the integers they were made from: of
-// weights for which XNNPACK has no form in bytes, such as a filter of a convolution of floats. The
-// device computes the floats when it loads the payload.
+// Constants of floats that a payload of Taper's own stores as the integers they were made from, or
+// as bytes that stand for the few numbers that occur: of weights for which XNNPACK has no form in
+// bytes, such as a filter of a convolution of floats. The device computes the floats when it loads
+// the payload.
 
 #pragma once
 

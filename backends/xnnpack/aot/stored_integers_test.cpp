@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "backends/xnnpack/aot/compile_for_test.h"
 #include "exir/ir/scales.h"
 
@@ -128,6 +131,49 @@ TEST(StoredIntegers, AFilterWithAScaleForEachPairOfChannelsIsFloatsAndSaysSo) {
   const Compiled r = convolution(items, 15);
   EXPECT_EQ(filter_of(r), nullptr);
   EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as float32");
+}
+
+// The filter of `convolution`, as bytes that stand for squares.
+TEST(StoredIntegers, CodesAreWrittenAsBytesWithATable) {
+  std::string numbers = "{0";
+  for (int i = 1; i < 480; ++i) numbers += ", 0";
+  std::string body = kBody;
+  body.replace(body.find("SIZES"), 5, numbers + "}");
+  Compiled r;
+  r.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  auto codes = std::make_shared<exir::Scales>();
+  codes->items = {0.3f, 0.7f, 1.1f, 0.9f};
+  codes->span = 120;
+  codes->dtype = ScalarType::kByte;
+  codes->table.resize(256);
+  for (int i = 0; i < 100; ++i) codes->table[i] = static_cast<float>((i - 50) * std::abs(i - 50));
+  std::vector<uint8_t> integers, floats(480 * sizeof(float));
+  for (int at = 0; at < 480; ++at) {
+    const int code = integer_at(at / 120, at / 15 % 8, at / 5 % 3, at % 5) + 50;
+    const float element = codes->table[code] * codes->items[at / 120];
+    integers.push_back(static_cast<uint8_t>(code));
+    std::memcpy(&floats[at * sizeof(element)], &element, sizeof(element));
+  }
+  codes->integers = exir::own_bytes(std::move(integers));
+  exir::Value* weight = r.graph->constants.at(0);
+  weight->codes = codes;
+  weight->data = exir::own_bytes(std::move(floats));
+  exir::partition(*r.graph, {std::make_shared<XnnpackCompiler>()}, {});
+  const wire::QuantizedTensor* filter = filter_of(r);
+  ASSERT_NE(filter, nullptr);
+  EXPECT_EQ(filter->tensor()->datatype(), wire::DataType::QUINT8);
+  const wire::Steps* steps = filter->quantization_as_Steps();
+  ASSERT_NE(steps, nullptr);
+  ASSERT_NE(steps->table(), nullptr);
+  ASSERT_EQ(steps->table()->size(), 256u);
+  const auto& data = r.graph->delegates[0]->data;
+  ASSERT_EQ(data.at(0).bytes.bytes, 480u);
+  for (int at = 0; at < 480; ++at) {
+    const int i = at % 8, w = at / 8 % 5, h = at / 40 % 3, o = at / 120;
+    const int integer = integer_at(o, i, h, w);
+    EXPECT_EQ(steps->table()->Get(data[0].bytes.data[at]), integer * std::abs(integer)) << at;
+  }
+  EXPECT_EQ(r.graph->delegates[0]->computed_in.at(0), "float32, weights stored as 8-bit floats");
 }
 
 TEST(StoredIntegers, ExecutorchGetsFloats) {

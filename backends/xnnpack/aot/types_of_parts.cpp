@@ -43,8 +43,13 @@ std::string text_of(const NodeList& list, const NodeSpec& node) {
     return "float32, " + weight_text(weights);
   }
   if (has_weights && list.values[node.inputs[1]].stored.bytes.data != nullptr) {
-    const bool halves = list.values[node.inputs[1]].stored.type == DataType::QCINT4;
-    return halves ? "float32, weights stored as int4" : "float32, weights stored as int8";
+    const ValueSpec& stored = list.values[node.inputs[1]];
+    const bool halves = stored.stored.type == DataType::QCINT4;
+    const bool are_codes = !stored.integers->table.empty();
+    return std::string("float32, weights stored as ") +
+           (are_codes ? halves ? "4-bit floats" : "8-bit floats"
+            : halves  ? "int4"
+                      : "int8");
   }
   if (has_weights && were_integers(list.values[node.inputs[1]])) {
     return "float32, weights stored as float32";

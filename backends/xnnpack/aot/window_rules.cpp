@@ -36,7 +36,7 @@ struct Filter {
   Filter(const Value* weight, Volume volume)
       : elements(exir::elements_of(*weight)),
         data(reinterpret_cast<const float*>(elements.data)),
-        integers(weight->scales),
+        integers(exir::bytes_of(*weight)),
         a(weight->type.sizes[0].as_int()),
         b(weight->type.sizes[1].as_int()),
         height(weight->type.rank() > 3 ? weight->type.sizes.end()[-2].as_int() : 1),

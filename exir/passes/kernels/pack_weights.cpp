@@ -21,6 +21,7 @@ namespace {
 // would take as many bytes of the file.
 constexpr size_t kSmall = size_t{1} << 10;
 constexpr size_t kSmallFloats = size_t{1} << 20;  // The same for those cast from float16.
+constexpr size_t kSmallCodes = size_t{1} << 12;   // And for codes, which have a table.
 
 bool is_matrix_of_integers(const Value* value) {
   return value->scales != nullptr && value->type.rank() == 2 &&
@@ -149,8 +150,8 @@ class WeightPacker {
     std::vector<Value*>& made = rows_[{rows.input, {{rows.symmetric, rows.is_whole}, rows.eps}}];
     if (!made.empty()) return made;
     const std::vector<Sym>& sizes = rows.input->type.sizes;
-    Value* x = rows.is_whole ? with_sizes(rows.input, {Sym(1), rows.input->type.numel()}, rewriter)
-                             : rows.input;
+    const std::vector<Sym> flat = {Sym(1), rows.input->type.numel()};
+    Value* x = rows.is_whole ? with_sizes(rows.input, flat, rewriter) : rows.input;
     std::vector<Sym> each = x->type.sizes;
     each.back() = Sym(1);
     made =
@@ -161,16 +162,9 @@ class WeightPacker {
     return made;
   }
 
-  // REQUIRES: sizes that are known.
-  static Value* with_sizes(Value* value, const std::vector<Sym>& sizes, Rewriter& rewriter) {
-    if (value->type.sizes == sizes) return value;
-    Argument::List dims;
-    for (const Sym& size : sizes) dims.push_back(size.as_int());
-    return rewriter.emit("aten::view_copy", {value, dims}, {{value->type.dtype, sizes}})[0];
-  }
-
   bool pack_embedding(Node& node, Rewriter& rewriter) {
     const Value* weight = node.arg(0).value();
+    if (has_large_codes(*weight, node) && look_up_rows(node, rewriter)) return true;
     if (!is_matrix_of_integers(weight)) return false;
     const int64_t bits = bits_in_rows(*weight);
     const std::string target =
@@ -185,6 +179,39 @@ class WeightPacker {
         {packed(weight, bits, true), scales_of(weight, true), zero_points_of(weight, true, bits),
          least, least + (int64_t{1} << bits) - 1, node.arg(1)},
         {{ScalarType::kFloat, node.outputs[0]->type.sizes}})[0];
+    rewriter.replace(node.outputs[0], cast(y, node.outputs[0]->type.dtype, rewriter));
+    return true;
+  }
+
+  // Only the rows of codes that are read become numbers. REQUIRES: has_large_codes().
+  bool look_up_rows(Node& node, Rewriter& rewriter) {
+    const Value& weight = *node.arg(0).value();
+    const Scales& codes = *weight.codes;
+    const Sym rows = weight.type.sizes[0];
+    const size_t width = codes.integers.bytes / static_cast<size_t>(rows.as_int());
+    const bool is_whole = codes.items.size() == 1;
+    const bool has_whole_bytes = width % static_cast<size_t>(8 / codes.bits) == 0;
+    if (codes.span % width != 0 || (is_whole ? !has_whole_bytes : codes.span != width)) {
+      return false;
+    }
+    Coded coded = coded_constants(weight, {rows, Sym(static_cast<int64_t>(width))});
+    const auto read = [&](Value* table) {
+      std::vector<Sym> sizes = node.arg(1).value()->type.sizes;
+      sizes.push_back(table->type.sizes[1]);
+      std::vector<Argument> args = node.args;
+      args[0] = table;
+      return rewriter.emit("aten::embedding", args, {TensorType(table->type.dtype, sizes)})[0];
+    };
+    const TensorType type(ScalarType::kFloat, node.outputs[0]->type.sizes);
+    const auto floats = [&](const char* what, std::vector<Sym> sizes, std::vector<float> numbers) {
+      return constant(&weight, what, {ScalarType::kFloat, std::move(sizes)}, as_floats(numbers));
+    };
+    Value* scale = is_whole ? coded.scales : floats("one", {Sym(1)}, {1});
+    Value* y = rewriter.emit("taper::look_up", {read(coded.bytes), coded.table, scale}, {type})[0];
+    if (!is_whole) {
+      Value* of_rows = read(floats("row_scales", {rows, Sym(1)}, codes.items));
+      y = rewriter.emit("aten::mul.Tensor", {y, of_rows}, {type})[0];
+    }
     rewriter.replace(node.outputs[0], cast(y, node.outputs[0]->type.dtype, rewriter));
     return true;
   }
@@ -207,6 +234,10 @@ class WeightPacker {
   void make_floats(Argument& arg, const Node& reader, Rewriter& rewriter) {
     if (arg.is_list()) {
       for (Argument& item : arg.list()) make_floats(item, reader, rewriter);
+    } else if (arg.is_value() && has_large_codes(*arg.value(), reader)) {
+      Value*& floats = floats_[arg.value()];
+      if (floats == nullptr) floats = from_codes(*arg.value(), rewriter);
+      arg = floats;
     } else if (arg.is_value() && is_large_and_from_half(*arg.value())) {
       Value*& floats = floats_[arg.value()];
       if (floats == nullptr) floats = cast_again(*arg.value(), rewriter);
@@ -219,6 +250,51 @@ class WeightPacker {
       if (floats == nullptr) floats = dequantised(*value, reader, rewriter);
       arg = floats;
     }
+  }
+
+  bool has_large_codes(const Value& value, const Node& reader) const {
+    return value.codes != nullptr && value.data.bytes > kSmallCodes &&
+           rounds_of(*value.codes) != 0 && has_kernel_("taper::look_up.out", reader);
+  }
+
+  Value* from_codes(const Value& value, Rewriter& rewriter) {
+    const std::vector<Sym> sizes = sizes_of_runs(*value.codes);
+    const Coded coded = coded_constants(value, sizes);
+    Value* made = rewriter.emit("taper::look_up", {coded.bytes, coded.table, coded.scales},
+                                {TensorType(ScalarType::kFloat, sizes)})[0];
+    return with_sizes(cast(made, value.type.dtype, rewriter), value.type.sizes, rewriter);
+  }
+
+  struct Coded {
+    Value *bytes, *table, *scales;
+  };
+  // The operands of taper::look_up for numbers of these sizes, of which runs are whole rows.
+  Coded coded_constants(const Value& value, std::vector<Sym> sizes) {
+    const CodedBytes coded = coded_bytes(*value.codes);
+    sizes.back() = Sym(sizes.back().as_int() / coded.each);
+    const auto runs = static_cast<int64_t>(value.codes->items.size());
+    return {constant(&value, "codes", {ScalarType::kByte, std::move(sizes)}, coded.bytes),
+            constant(&value, "numbers", {ScalarType::kFloat, {Sym(256), Sym(coded.each)}},
+                     as_floats(coded.table)),
+            constant(&value, "scales", {ScalarType::kFloat, {Sym(runs)}},
+                     as_floats(value.codes->items))};
+  }
+
+  // [runs, span], or [rounds, runs, span] if the scales repeat.
+  static std::vector<Sym> sizes_of_runs(const Scales& scales) {
+    const auto rounds = static_cast<int64_t>(rounds_of(scales));
+    std::vector<Sym> sizes = {Sym(static_cast<int64_t>(scales.items.size())),
+                              Sym(static_cast<int64_t>(scales.span))};
+    if (rounds > 1) sizes.insert(sizes.begin(), Sym(rounds));
+    return sizes;
+  }
+
+  // REQUIRES: sizes that are known.
+  static Value* with_sizes(Value* value, const std::vector<Sym>& sizes, Rewriter& rewriter) {
+    if (value->type.sizes == sizes) return value;
+    Argument::List dims;
+    for (const Sym& size : sizes) dims.push_back(size.as_int());
+    return rewriter.emit("aten::view_copy", {value, dims}, {{value->type.dtype, sizes}})[0];
   }
 
   static bool is_large_and_from_half(const Value& value) {
@@ -280,9 +356,7 @@ class WeightPacker {
   Value* from_bytes(const Value& value, Rewriter& rewriter) {
     const Scales& scales = *value.scales;
     const auto runs = static_cast<int64_t>(scales.items.size());
-    const auto rounds = static_cast<int64_t>(rounds_of(scales));
-    std::vector<Sym> sizes = {Sym(runs), Sym(static_cast<int64_t>(scales.span))};
-    if (rounds > 1) sizes.insert(sizes.begin(), Sym(rounds));
+    const std::vector<Sym> sizes = sizes_of_runs(scales);
     Value* integers = constant(&value, "integers", {scales.dtype, sizes}, scales.integers);
     Value* items =
         constant(&value, "scales", {ScalarType::kFloat, {Sym(runs)}}, as_floats(scales.items));
@@ -295,7 +369,7 @@ class WeightPacker {
     }
     const bool is_unsigned = scales.dtype == ScalarType::kByte;
     return rewriter.emit("quantized_decomposed::dequantize_per_channel",
-                         {integers, items, points, rounds > 1 ? 1 : 0, is_unsigned ? 0 : -128,
+                         {integers, items, points, sizes.size() > 2 ? 1 : 0, is_unsigned ? 0 : -128,
                           is_unsigned ? 255 : 127, scales.dtype},
                          {TensorType(ScalarType::kFloat, sizes)})[0];
   }
@@ -314,7 +388,8 @@ int pack_weights(Graph& graph,
                  const std::function<bool(std::string_view name, const Node& call)>& has_kernel) {
   const bool any =
       std::any_of(graph.constants.begin(), graph.constants.end(), [](const Value* constant) {
-        return constant->scales != nullptr || constant->halves.data != nullptr;
+        return constant->scales != nullptr || constant->halves.data != nullptr ||
+               constant->codes != nullptr;
       });
   if (!any) return 0;
   WeightPacker packer(graph, has_kernel);

@@ -7,7 +7,8 @@
 // taper::packed_linear_rows multiply integers. An embedding becomes
 // quantized_decomposed::embedding_4bit and its like. For other readers a constant becomes floats if
 // it is small, or else it is dequantised at each call: integers of 2 or 4 bits as a table of which
-// every row is looked up. A large constant that was cast from float16 is so again.
+// every row is looked up, codes by taper::look_up. Of an embedding of codes only the rows that are
+// read become floats. A large constant that was cast from float16 is so again.
 //
 // Runs      after partitioning, when kernels run the rest.
 // Keeps     weights in the bytes that they need: two or four in a byte where they fit.

@@ -49,6 +49,63 @@ TEST(PackWeights, FiltersOfBytesAndThoseWithoutAKernelStayBytes) {
   }
 }
 
+// 1 and 2 in turn, twice times each of three scales: codes of 4 bits.
+std::string looked_up(bool has_kernel) {
+  std::string halves;
+  for (int i = 0; i < 600; ++i) halves += "003c0040";
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 200]
+  constant %w: float16[2, 3, 200] = hex ")" +
+                                 halves + R"("
+  constant %s: float32[3, 1] = {1, 2, 3}
+  %f: float32[2, 3, 200] = dim_order_ops::_to_dim_order_copy(%w, float32)
+  %m: float32[2, 3, 200] = aten::mul.Tensor(%f, %s)
+  %v: float32[6, 200] = aten::view_copy(%m, [6, 200])
+  %y: float32[1, 6] = aten::linear(%x, %v, None)
+  return %y
+})");
+  fold_constants(*graph);
+  pack_weights(*graph, [&](std::string_view, const Node&) { return has_kernel; });
+  return print(*graph);
+}
+
+TEST(PackWeights, BytesThatStandForFloatsAreLookedUp) {
+  const std::string text = looked_up(true);
+  EXPECT_TRUE(has(text, "uint8[2, 3, 100]")) << text;
+  EXPECT_TRUE(has(text, "float32[256, 2]")) << text;
+  EXPECT_TRUE(has(text, "float32[2, 3, 200] = taper::look_up(")) << text;
+  EXPECT_TRUE(has(text, "float32[6, 200] = aten::view_copy(")) << text;
+  const std::string floats = looked_up(false);
+  EXPECT_FALSE(has(floats, "taper::look_up(")) << floats;
+  EXPECT_FALSE(has(floats, "uint8")) << floats;
+}
+
+TEST(PackWeights, RowsOfATableOfCodesAreLookedUpOnceTheyAreRead) {
+  std::string halves;
+  for (int i = 0; i < 2000; ++i) halves += "003c0040";
+  std::string scales = "{3";
+  for (int i = 1; i < 200; ++i) scales += ", 5";
+  const auto graph = parse_graph(R"(graph "g" {
+  input %i: int64[2, s0]
+  constant %w: float16[200, 20] = hex ")" +
+                                 halves + R"("
+  constant %s: float32[200, 1] = )" +
+                                 scales +
+                                 R"(}
+  %f: float32[200, 20] = dim_order_ops::_to_dim_order_copy(%w, float32)
+  %m: float32[200, 20] = aten::mul.Tensor(%f, %s)
+  %y: float32[2, s0, 20] = aten::embedding(%m, %i)
+  return %y
+})");
+  fold_constants(*graph);
+  pack_weights(*graph, [](std::string_view, const Node&) { return true; });
+  const std::string text = print(*graph);
+  EXPECT_TRUE(has(text, ": uint8[2, s0, 10] = aten::embedding(")) << text;
+  EXPECT_TRUE(has(text, "float32[2, s0, 20] = taper::look_up(")) << text;
+  EXPECT_TRUE(has(text, "float32[2, s0, 1] = aten::embedding(")) << text;
+  EXPECT_TRUE(has(text, "float32[2, s0, 20] = aten::mul.Tensor(")) << text;
+}
+
 // A layer of integers whose input is quantised by nodes between which these are put.
 std::string layer(const std::string& nodes) {
   std::string text = R"(graph "g" {

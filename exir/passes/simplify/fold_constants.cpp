@@ -108,9 +108,23 @@ std::optional<std::vector<TensorData>> computed(const Node& node) {
 }
 
 // The products that read a transposed matrix of integers will read the matrix itself.
-bool is_turned_matrix(const Node& node) {
-  return node.is("aten::permute_copy") && node.arg(0).value()->scales != nullptr &&
-         node.arg(0).value()->type.rank() == 2;
+bool is_turned_matrix(const Node& node, const std::unordered_set<const Value*>& read_elsewhere) {
+  if (!node.is("aten::permute_copy") || node.arg(0).value()->type.rank() != 2) return false;
+  const Value* matrix = node.arg(0).value();
+  return matrix->scales != nullptr ||
+         (matrix->codes != nullptr && read_elsewhere.count(node.outputs[0]) == 0);
+}
+
+// The values that nodes other than products read, and outputs.
+std::unordered_set<const Value*> read_beside_products(const Graph& graph) {
+  std::unordered_set<const Value*> found;
+  const auto add = [&](const Value* value) { found.insert(value); };
+  for (const auto& node : graph.nodes) {
+    if (!node->is("aten::mm") && !node->is("aten::addmm")) for_each_value(*node, add);
+  }
+  for (const Argument& output : graph.outputs) for_each_value(output, add);
+  for (const Mutation& mutation : graph.mutations) add(mutation.source);
+  return found;
 }
 
 // Whether large floats are computed of as many elements that the program stores in fewer bits.
@@ -211,6 +225,7 @@ int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
   Intermediates intermediates(graph);
   const auto stays = makers_of_weights(graph);
   const auto quantisers = quantisers_of(graph);
+  const auto read_elsewhere = read_beside_products(graph);
   const int folded = rewrite(graph, [&](Node& node, Rewriter& rewriter) {
     if (stays.count(&node) != 0 || !is_foldable(node, *graph.operators())) return false;
     const auto put = [&](size_t i, Value* constant) {
@@ -225,14 +240,15 @@ int fold_constants(Graph& graph, std::unordered_set<const Value*>& widened) {
       return true;
     }
     const bool is_wanted = is_widening(node) || quantisers.count(output) != 0 || is_worth_it(node);
-    if (!is_wanted || is_turned_matrix(node)) return false;
+    if (!is_wanted || is_turned_matrix(node, read_elsewhere)) return false;
     const auto results = is_reshape(node) ? same_data(node) : computed(node);
     if (!results) return false;
     for (size_t i = 0; i < results->size(); ++i) {
       const Value* each = node.outputs[i];
       Value* constant = rewriter.graph().new_constant(each->name, each->type, (*results)[i]);
       constant->halves = halves_of(node, (*results)[i]);
-      const bool is_kept = constant->halves.data != nullptr;
+      constant->codes = codes_of(node, (*results)[i]);
+      const bool is_kept = constant->halves.data != nullptr || constant->codes != nullptr;
       if (!is_kept && widens_elements(node, widened)) widened.insert(constant);
       put(i, constant);
     }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdio>
 #include <cstring>
 
 #include "exir/dialect/verifier.h"
@@ -242,12 +244,22 @@ TEST(FoldConstants, BytesWhoseScaleIsATensorStayBytes) {
   EXPECT_EQ(std::vector<float>(floats, floats + 4), (std::vector<float>{-2.5, 0, 0.5, 1}));
 }
 
-// 8-bit floats are float16 in the graph.
-TEST(FoldConstants, HalvesWithScalesAreWidenedWhichIsTold) {
+// `count` float16 numbers from 1 on, each the next one.
+std::string different_halves(int count) {
+  std::string hex;
+  for (int i = 0; i < count; ++i) {
+    char number[5];
+    std::snprintf(number, sizeof(number), "%02x%02x", i & 255, 0x3c + i / 256);
+    hex += number;
+  }
+  return hex;
+}
+
+TEST(FoldConstants, HalvesOfManyNumbersWithScalesAreWidenedWhichIsTold) {
   const auto graph = parse_graph(R"(graph "g" {
   input %x: float32[1, 20]
   constant %w: float16[20, 16] = hex ")" +
-                                 repeated("003c", 320) + R"("
+                                 different_halves(320) + R"("
   constant %s: float32[1, 16] = )" +
                                  ones(16) + R"(
   %f: float32[20, 16] = dim_order_ops::_to_dim_order_copy(%w, float32)
@@ -258,6 +270,46 @@ TEST(FoldConstants, HalvesWithScalesAreWidenedWhichIsTold) {
   std::unordered_set<const Value*> widened;
   fold_constants(*graph, widened);
   EXPECT_EQ(widened.count(graph->nodes.at(0)->arg(1).value()), 1u);
+}
+
+// 1, 2 and NaN in turn, times 3 and 0.5.
+TEST(FoldConstants, HalvesOfFewNumbersHaveCodes) {
+  const auto graph = parse_graph(R"(graph "g" {
+  input %x: float32[1, 3]
+  constant %w: float16[400, 3] = hex ")" +
+                                 repeated("003c0040007e", 400) + R"("
+  constant %s: float32[400, 1] = {3)" +
+                                 repeated(", 0.5", 399) + R"(}
+  %f: float32[400, 3] = dim_order_ops::_to_dim_order_copy(%w, float32)
+  %m: float32[400, 3] = aten::mul.Tensor(%f, %s)
+  %y: float32[1, 400] = aten::linear(%x, %m, None)
+  return %y
+})");
+  std::unordered_set<const Value*> widened;
+  fold_constants(*graph, widened);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  ASSERT_NE(weights->codes, nullptr);
+  EXPECT_EQ(widened.count(weights), 0u);
+  const Scales& codes = *weights->codes;
+  EXPECT_EQ(codes.span, 3u);
+  ASSERT_EQ(codes.items.size(), 400u);
+  EXPECT_EQ(codes.items[0], 3);
+  EXPECT_EQ(codes.items[399], 0.5f);
+  EXPECT_EQ(codes.table.at(codes.integers.data[0]), 1);
+  EXPECT_EQ(codes.table.at(codes.integers.data[1198]), 2);
+  EXPECT_TRUE(std::isnan(codes.table.at(codes.integers.data[1199])));
+}
+
+TEST(FoldConstants, HalvesOfManyNumbersHaveNoCodes) {
+  const auto graph = parse_graph(
+      "graph \"g\" {\n  input %x: float32[1, 3]\n  constant %w: float16[400, 3] = hex \"" +
+      different_halves(1200) +
+      "\"\n  %f: float32[400, 3] = dim_order_ops::_to_dim_order_copy(%w, float32)\n"
+      "  %y: float32[1, 400] = aten::linear(%x, %f, None)\n  return %y\n}");
+  fold_constants(*graph);
+  const Value* weights = graph->nodes.at(0)->arg(1).value();
+  EXPECT_EQ(weights->codes, nullptr);
+  EXPECT_NE(weights->halves.data, nullptr);
 }
 
 TEST(FoldConstants, HalvesThatAreMovedAfterACastAreKept) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <optional>
 
@@ -16,6 +17,9 @@ namespace taper::exir {
 namespace {
 
 using Made = std::shared_ptr<Scales>;
+
+constexpr size_t kCodes = 256;   // The numbers that a byte stands for.
+constexpr size_t kSmall = 1024;  // Bytes of floats that are not worth codes.
 
 bool is_plain(const Value* value) {
   return value->kind == ValueKind::kTensor && value->type.is_contiguous() &&
@@ -275,6 +279,91 @@ Made with_scales(const Node& node) {
   return nullptr;
 }
 
+// The numbers that occur in a constant, by their bits, in the order in which they are found.
+class Codebook {
+ public:
+  // The place of a number; nullopt if there are too many.
+  std::optional<uint8_t> code_of(uint32_t bits) {
+    size_t at = bits * 2654435769U >> (32 - kLogSlots);
+    while (codes_[at] != 0 && numbers_[codes_[at] - 1U] != bits) at = (at + 1) % kSlots;
+    if (codes_[at] == 0) {
+      if (numbers_.size() == kCodes) return std::nullopt;
+      numbers_.push_back(bits);
+      codes_[at] = static_cast<uint16_t>(numbers_.size());
+    }
+    return static_cast<uint8_t>(codes_[at] - 1U);
+  }
+  const std::vector<uint32_t>& numbers() const { return numbers_; }
+
+ private:
+  static constexpr size_t kLogSlots = 10, kSlots = size_t{1} << kLogSlots;
+  std::vector<uint32_t> numbers_;
+  uint16_t codes_[kSlots] = {};  // Plus 1; 0 is a free slot.
+};
+
+// The elements of a constant of floats as bytes, in a table of the numbers that occur; null if
+// there are too many.
+Made coded_numbers(const TensorType& type, const TensorData& data) {
+  const size_t width = element_size(type.dtype);
+  const bool is_candidate = type.is_contiguous() && type.is_static() &&
+                            (has_16_bits(type.dtype) || type.dtype == ScalarType::kFloat) &&
+                            data.data != nullptr && data.bytes > kSmall;
+  if (!is_candidate) return nullptr;
+  Codebook book;
+  std::vector<uint8_t> codes(data.bytes / width);
+  for (size_t i = 0; i < codes.size(); ++i) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, data.data + i * width, width);
+    const std::optional<uint8_t> code = book.code_of(bits);
+    if (!code) return nullptr;
+    codes[i] = *code;
+  }
+  auto made = std::make_shared<Scales>();
+  made->items = {1};
+  made->span = codes.size();
+  made->dtype = ScalarType::kByte;
+  made->integers = own_bytes(std::move(codes));
+  made->bits = book.numbers().size() <= 16 ? 4 : 8;
+  made->table.resize(size_t{1} << made->bits);
+  for (size_t code = 0; code < book.numbers().size(); ++code) {
+    portable::loader<float>(type.dtype)(reinterpret_cast<const uint8_t*>(&book.numbers()[code]), 1,
+                                        1, &made->table[code]);
+  }
+  return made;
+}
+
+Made coded(const Argument& arg) {
+  if (!arg.is_value() || arg.value()->role != ValueRole::kConstant) return nullptr;
+  const Value& value = *arg.value();
+  if (value.codes != nullptr) return std::make_shared<Scales>(*value.codes);
+  return value.kind == ValueKind::kTensor ? coded_numbers(value.type, value.data) : nullptr;
+}
+
+Made coded_with_scales(const Node& node) {
+  for (const size_t i : {0, 1}) {
+    Made made = coded(node.arg(i));
+    if (made == nullptr || !is_unscaled(*made) || !node.arg(1 - i).is_value()) continue;
+    const auto scales = numbers_of(node.arg(1 - i).value(), node.outputs[0]->type);
+    if (scales && set_scales(*made, *scales)) return made;
+  }
+  return nullptr;
+}
+
+// Whether the codes stand for these floats, rounded to their dtype, bit by bit.
+bool are_codes_of(const Scales& codes, const TensorData& floats, ScalarType dtype) {
+  const size_t width = element_size(dtype);
+  if (codes.integers.bytes != floats.bytes / width) return false;
+  const auto round = portable::storer<float>(dtype);
+  for (size_t i = 0; i < codes.integers.bytes; ++i) {
+    const float scale = codes.items[i / codes.span % codes.items.size()];
+    const float element = codes.table[codes.integers.data[i]] * scale;
+    uint8_t rounded[sizeof(float)];
+    round(&element, 1, rounded, 1);
+    if (std::memcmp(rounded, floats.data + i * width, width) != 0) return false;
+  }
+  return true;
+}
+
 // Constants one behind the other, each of them in runs with scales of their own, or with one scale.
 Made concatenated(const Node& node) {
   const TensorType& type = node.outputs[0]->type;
@@ -323,6 +412,12 @@ bool is_cast(const Node& node) {
   return node.is("aten::_to_copy") || node.is("dim_order_ops::_to_dim_order_copy");
 }
 
+// Whether a node picks elements of a table, as 4-bit floats are spelled out.
+bool looks_up(const Node& node) {
+  return node.is("aten::index.Tensor") || node.is("aten::embedding") ||
+         node.is("aten::index_select") || node.is("aten::gather");
+}
+
 // A number of the second operand is a constant of one element by now.
 std::shared_ptr<const Scales> made_by(const Node& node) {
   if (node.is("quantized_decomposed::dequantize_per_tensor") ||
@@ -362,6 +457,19 @@ std::shared_ptr<const Scales> integers_of(const Node& node) {
   const bool fits = made != nullptr && made->integers.bytes != 0 &&
                     Sym(static_cast<int64_t>(made->integers.bytes)) == output->type.numel();
   return fits ? made : nullptr;
+}
+
+std::shared_ptr<const Scales> codes_of(const Node& node, const TensorData& result) {
+  if (node.outputs.size() != 1 || !is_plain(node.outputs[0])) return nullptr;
+  const TensorType& type = node.outputs[0]->type;
+  if (type.rank() < 2) return nullptr;
+  if (looks_up(node)) return coded_numbers(type, result);
+  const bool scales = node.is("aten::mul.Tensor");
+  const bool moves = is_cast(node) || facts_of(node.target()).is(kReshapes);
+  const bool fits = type.dtype == ScalarType::kFloat || (scales && has_16_bits(type.dtype));
+  if (!fits || !(scales || moves)) return nullptr;
+  const Made made = scales ? coded_with_scales(node) : coded(node.arg(0));
+  return made != nullptr && are_codes_of(*made, result, type.dtype) ? made : nullptr;
 }
 
 std::vector<float> floats_of(const Value& constant) {

@@ -17,6 +17,10 @@ bool is_integers(const Argument& arg) {
   return arg.is_value() && arg.value()->scales != nullptr && arg.value()->type.rank() == 2;
 }
 
+bool has_bytes(const Argument& arg) {
+  return arg.is_value() && bytes_of(*arg.value()) != nullptr && arg.value()->type.rank() == 2;
+}
+
 class LinearRestorer {
  public:
   explicit LinearRestorer(const Graph& graph) {
@@ -27,7 +31,7 @@ class LinearRestorer {
   }
 
   bool visit(Node& node, Rewriter& rewriter) {
-    if (node.is("aten::permute_copy") && is_integers(node.arg(0))) {
+    if (node.is("aten::permute_copy") && has_bytes(node.arg(0))) {
       turned_[node.outputs[0]] = node.arg(0).value();
       return false;
     }
@@ -67,11 +71,11 @@ class LinearRestorer {
     return uses != uses_.end() && uses->second == 1;
   }
 
-  // The layer with weights of integers whose result this is, if it is read once.
+  // The layer with weights of integers or codes whose result this is, if it is read once.
   const Node* layer_of(const Argument& arg) const {
     if (!arg.is_value() || arg.value()->producer == nullptr) return nullptr;
     const Node* layer = arg.value()->producer;
-    const bool fits = layer->is("aten::linear") && is_integers(layer->arg("weight"));
+    const bool fits = layer->is("aten::linear") && has_bytes(layer->arg("weight"));
     return fits && is_read_once(arg.value()) ? layer : nullptr;
   }
 

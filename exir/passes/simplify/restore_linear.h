@@ -1,5 +1,5 @@
-// Products with a constant matrix of integers become linear layers, whose weights backends and
-// kernels take as integers.
+// Products with a constant matrix of integers, or of codes (Value::codes) whose dimensions are
+// exchanged, become linear layers, whose weights backends and kernels take as they are.
 //
 //     before   %t = aten::permute_copy(%w, [1, 0])          after   %y = aten::linear(%x, %w, %b)
 //              %y = aten::addmm(%b, %x, %t)

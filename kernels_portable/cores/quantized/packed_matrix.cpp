@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels_portable/cores/quantized/row_sizes.h"
 #include "kernels_portable/engine/compute.h"
 #include "kernels_portable/engine/convert.h"
 #include "kernels_portable/engine/view.h"
@@ -144,11 +145,7 @@ Status prepare_packed_linear(PackedLinear& layer) {
                 Error::kInvalidArgument, "packed_linear: bias needs a float32 for each column");
   TAPER_REQUIRE(input.is_contiguous() && layer.out.is_contiguous(), Error::kNotSupported,
                 "packed_linear: input and out must be contiguous");
-  int64_t sizes[kMaxRank];
-  const size_t rank = static_cast<size_t>(input.dim());
-  for (size_t d = 0; d + 1 < rank; ++d) sizes[d] = input.sizes()[d];
-  sizes[rank - 1] = matrix.rows;
-  return resize_out(layer.out, sizes, rank);
+  return resize_rows(layer.out, input, static_cast<size_t>(input.dim()) - 1, matrix.rows);
 }
 
 }  // namespace taper::portable

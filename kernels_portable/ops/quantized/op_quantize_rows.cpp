@@ -12,6 +12,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels_portable/cores/quantized/row_sizes.h"
 #include "kernels_portable/engine/view.h"
 #include "taper/kernel.h"
 
@@ -67,14 +68,11 @@ Status quantize_rows_out(KernelContext&, const Tensor& input, bool symmetric, do
   TAPER_REQUIRE(input.is_contiguous() && out.is_contiguous() && scales.is_contiguous() &&
                     zero_points.is_contiguous(),
                 Error::kNotSupported, "quantize_rows: tensors must be contiguous");
-  int64_t sizes[kMaxRank];
-  const size_t rank = static_cast<size_t>(input.dim());
-  for (size_t d = 0; d < rank; ++d) sizes[d] = input.sizes()[d];
-  TAPER_TRY(resize_out(out, sizes, rank));
-  const int64_t count = sizes[rank - 1];
-  sizes[rank - 1] = 1;
-  TAPER_TRY(resize_out(scales, sizes, rank));
-  TAPER_TRY(resize_out(zero_points, sizes, rank));
+  const size_t last = static_cast<size_t>(input.dim()) - 1;
+  const int64_t count = input.sizes()[last];
+  TAPER_TRY(out.resize(input.sizes()));
+  TAPER_TRY(resize_rows(scales, input, last, 1));
+  TAPER_TRY(resize_rows(zero_points, input, last, 1));
   for (int64_t row = 0; row < scales.numel(); ++row) {
     const float* from = input.const_data_ptr<float>() + row * count;
     const RowParams params = params_of(from, count, symmetric, static_cast<float>(eps));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "kernels_portable/cores/quantized/row_sizes.h"
 #include "kernels_portable/engine/compute.h"
 #include "kernels_portable/engine/view.h"
 #include "taper/kernel.h"
@@ -108,11 +109,7 @@ Status embed(const Table& table, const Tensor& indices, std::optional<int64_t> d
                 "quantized embedding: indices and out must be contiguous");
   TAPER_REQUIRE(indices.dim() < static_cast<int64_t>(kMaxRank), Error::kInvalidArgument,
                 "quantized embedding: indices have too many dimensions");
-  int64_t sizes[kMaxRank];
-  const size_t rank = static_cast<size_t>(indices.dim());
-  for (size_t d = 0; d < rank; ++d) sizes[d] = indices.sizes()[d];
-  sizes[rank] = table.length();
-  TAPER_TRY(resize_out(out, sizes, rank + 1));
+  TAPER_TRY(resize_rows(out, indices, static_cast<size_t>(indices.dim()), table.length()));
   for (int64_t i = 0; i < indices.numel(); ++i) {
     const int64_t row = load_one<int64_t>(element(indices.const_data(), i, indices.scalar_type()),
                                           indices.scalar_type());

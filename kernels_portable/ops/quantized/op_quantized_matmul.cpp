@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "kernels_portable/cores/gemm.h"
+#include "kernels_portable/cores/quantized/row_sizes.h"
 #include "kernels_portable/engine/compute.h"
 #include "kernels_portable/engine/view.h"
 #include "taper/kernel.h"
@@ -131,11 +132,7 @@ Status mixed_linear_out(KernelContext&, const Tensor& input, const Tensor& weigh
   const int64_t groups = weight_scales.dim() == 2 ? weight_scales.size(1) : 1;
   TAPER_REQUIRE(depth > 0 && groups > 0 && depth % groups == 0, Error::kInvalidArgument,
                 "mixed_linear: groups must divide the rows of weight evenly");
-  int64_t sizes[kMaxRank];
-  const size_t rank = static_cast<size_t>(input.dim());
-  for (size_t d = 0; d + 1 < rank; ++d) sizes[d] = input.sizes()[d];
-  sizes[rank - 1] = weight.size(0);
-  TAPER_TRY(resize_out(out, sizes, rank));
+  TAPER_TRY(resize_rows(out, input, static_cast<size_t>(input.dim()) - 1, weight.size(0)));
   const Weight view = {weight, weight_scales, weight_zero_points, 1, depth, depth / groups,
                        1,      groups};
   MixedProduct product(input, view, out, weight.size(0), depth);

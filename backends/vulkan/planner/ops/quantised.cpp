@@ -205,6 +205,40 @@ void plan_embedding_4(Call& call, int) {
   dequantise(call, m, out, &indices, FloatForm::kOne);
 }
 
+// taper.look_up(bytes, table, scales): bytes [..., n, count], table [256, each], scales [n] or [1]
+void plan_look_up(Call& call, int) {
+  constexpr int64_t kBytes = 256;
+  const Operand bytes = call.bytes(0), table = call.tensor(1), scales = call.tensor(2);
+  const size_t rank = bytes.dims.rank;
+  call.require(bytes.dtype == ScalarType::kByte && table.dtype == ScalarType::kFloat &&
+                   scales.dtype == ScalarType::kFloat,
+               "uint8 becomes float32 by a table and scales of float32");
+  call.require(table.dims.rank == 2 && table.dims[0] == kBytes && table.dims[1] >= 1 &&
+                   table.dims[1] <= 8 && rank >= 2 && scales.dims.rank == 1 &&
+                   (scales.dims[0] == bytes.dims[rank - 2] || scales.dims[0] == 1),
+               "a table has 256 rows, and each row of bytes a scale");
+  if (!call.ok()) return;
+  Dims dims = bytes.dims;
+  dims[rank - 1] *= table.dims[1];
+  const Operand out = call.result(dims, ScalarType::kFloat);
+  if (!call.ok() || out.dims.numel() == 0) return;
+  const struct {
+    uint32_t count, k, row_bytes, group, scale_row, scale_group, rows;
+  } push = {u32(out.dims.numel()), u32(dims[rank - 1]), 0, 0, 0, 0, u32(scales.dims[0])};
+  call.dispatch(Shader::dequantise)
+      .constant(8)
+      .constant(false)
+      .constant(false)
+      .constant(static_cast<uint32_t>(FloatForm::kOne))
+      .constant(u32(table.dims[1]))
+      .push(push)
+      .writes(out)
+      .reads(bytes)
+      .reads(scales)
+      .reads(table)
+      .groups_for(out.dims.numel(), 256);
+}
+
 constexpr Operator kOperators[] = {
     {"et_vk.linear_q4gsw.default", "vulkan::linear_q4gsw", 5, plan_linear_4, 0, true},
     {"et_vk.linear_q8csw.default", "vulkan::linear_q8csw", 4, plan_linear_8, 1, true},
@@ -213,6 +247,7 @@ constexpr Operator kOperators[] = {
     {"et_vk.linear_dq8ca_q4gsw.default", "vulkan::linear_dq8ca_q4gsw", 8, plan_rounded_linear_4, 0,
      true},
     {"et_vk.embedding_q4gsw.default", "vulkan::embedding_q4gsw", 5, plan_embedding_4},
+    {"taper.look_up.default", "taper::look_up.out", 3, plan_look_up},
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ class PayloadBuilder {
   struct Steps {
     Floats scales, zero_points;
     uint32_t span = 1;
+    Floats table = {};
   };
   struct Tensor {
     Sizes sizes;
@@ -145,7 +146,7 @@ class PayloadBuilder {
       const auto how =
           wire::CreateStepsDirect(fbb, &t.steps->scales,
                                   t.steps->zero_points.empty() ? nullptr : &t.steps->zero_points,
-                                  t.steps->span)
+                                  t.steps->span, t.steps->table.empty() ? nullptr : &t.steps->table)
               .Union();
       const auto stored = wire::CreateQuantizedTensor(fbb, tensor, wire::Quantization::Steps, how);
       return wire::CreateXValue(fbb, wire::ValueContent::QuantizedTensor, stored.Union());

@@ -1,4 +1,4 @@
-// Tests constants of floats that a payload stores as integers.
+// Tests constants of floats that a payload stores as integers, or as bytes that stand for floats.
 
 #include <gtest/gtest.h>
 
@@ -45,22 +45,61 @@ TEST(Steps, EachRunHasTheNextScaleInTurn) {
   EXPECT_EQ(result(layer(DataType::QUINT8, {{0.5, 1}, {2, 5.75}, 2})), (Floats{5.5, 2479.75}));
 }
 
-// Two to a byte, the even column in the lower half, each plus 8; a row is whole bytes.
-TEST(Steps, HalvesOfBytesAreIntegersWithASign) {
+TEST(Steps, BytesMayStandForNumbersOfATable) {
+  Floats table(256);
+  table[2] = 7;
+  table[3] = -0.5;
+  table[4] = 100;
+  table[254] = 3;
+  const Steps steps = {{2, 0.5}, {}, 2, table};
+  EXPECT_EQ(result(layer(wire::DataType::QUINT8, steps)), (Floats{14 - 10 + 0.5, 50 + 15 - 1}));
+  EXPECT_FALSE(Loaded(layer(wire::DataType::QINT8, steps)).status.ok());
+  for (const size_t count : {255, 257, 1}) {
+    const Steps bad = {{2, 0.5}, {}, 2, Floats(count)};
+    EXPECT_FALSE(Loaded(layer(wire::DataType::QUINT8, bad)).status.ok()) << count;
+  }
+}
+
+// A layer of three inputs and two outputs, with weights that are stored as the halves of four bytes,
+// the even column in the lower half; a row is whole bytes.
+std::vector<uint8_t> layer_of_halves(const Steps& steps) {
   PayloadBuilder p;
   const uint32_t x = p.input({1, 3}), y = p.output({1, 2});
   const uint32_t w = p.constant({2, 3}, {0});
   p.tensors[w].type = wire::DataType::QCINT4;
-  p.tensors[w].steps = Steps{{0.5, 2}, {}, 3};
-  const uint8_t bytes[] = {0xf1, 0x0a, 0x80, 0x07};  // -7, 7, 2 and -8, 0, -1.
+  p.tensors[w].steps = steps;
+  const uint8_t bytes[] = {0xf1, 0x0a, 0x80, 0x07};
   std::memcpy(p.data.data() + p.constants.back().offset, bytes, sizeof(bytes));
   p.connected(x, w, p.constant({2}, {0.5, -1}), y);
   p.identifier = kTaperIdentifier;
-  Loaded loaded(p.finish());
-  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+  return p.finish();
+}
+
+Floats result_of_halves(const Steps& steps) {
+  Loaded loaded(layer_of_halves(steps));
+  EXPECT_TRUE(loaded.status.ok()) << loaded.status.message();
   HeldFloats in({1, 3}, {1, 10, 100}), out({1, 2}, {0, 0});
-  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
-  EXPECT_EQ(out.result(), (Floats{-3.5 + 35 + 100 + 0.5, -16 - 200 - 1}));
+  EXPECT_TRUE(loaded.run({&in.value, &out.value}).ok());
+  return out.result();
+}
+
+TEST(Steps, HalvesOfBytesAreIntegersWithASign) {
+  // -7, 7, 2 and -8, 0, -1.
+  EXPECT_EQ(result_of_halves({{0.5, 2}, {}, 3}), (Floats{-3.5 + 35 + 100 + 0.5, -16 - 200 - 1}));
+}
+
+TEST(Steps, HalvesOfBytesMayStandForNumbersOfATable) {
+  Floats table(16);
+  table[1] = 7;
+  table[15] = -0.5;
+  table[10] = 4;
+  table[0] = 3;
+  table[7] = -6;
+  EXPECT_EQ(result_of_halves({{0.5, 2}, {}, 3, table}),
+            (Floats{3.5 - 2.5 + 200 + 0.5, 6 - 1200 - 1}));
+  for (const size_t count : {15, 256}) {
+    EXPECT_FALSE(Loaded(layer_of_halves({{0.5, 2}, {}, 3, Floats(count)})).status.ok()) << count;
+  }
 }
 
 TEST(Steps, ThoseThatLieAreRefused) {

@@ -284,18 +284,31 @@ Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const 
                              (zero_points->size() == scales->size() && are_finite(*zero_points))),
                         "the scales of a constant that is stored in steps are not valid");
   const DataType type = value.type;
+  const auto* table = steps.table();
+  TAPER_XNNPACK_REQUIRE(table == nullptr || (type == DataType::QUINT8 && table->size() == 256) ||
+                            (type == DataType::QCINT4 && table->size() == 16),
+                        "the table of a constant that is stored in steps is not valid");
   value.type = DataType::FP32;
   TAPER_TRY(make_owned(value));
   const uint8_t* from = value.stored;
   const uint64_t count = element_count(value.declared);
-  if (type == DataType::QCINT4) {
-    const uint64_t columns = value.declared.last(), row_bytes = (columns + 1) / 2;
-    const auto half = [&](uint64_t i) {
-      const uint64_t column = i % columns;
-      const uint8_t both = from[i / columns * row_bytes + column / 2];
-      return (column % 2 == 0 ? both & 15 : both >> 4) - 8;
-    };
-    widen(steps, count, half, value.owned.get());
+  const uint64_t columns = value.declared.last(), row_bytes = (columns + 1) / 2;
+  const auto half = [&](uint64_t i) {
+    const uint64_t column = i % columns;
+    const uint8_t both = from[i / columns * row_bytes + column / 2];
+    return column % 2 == 0 ? both & 15 : both >> 4;
+  };
+  if (table != nullptr) {
+    const bool has_halves = type == DataType::QCINT4;
+    widen(
+        steps, count,
+        [&](uint64_t i) {
+          return table->Get(has_halves ? static_cast<uint32_t>(half(i)) : from[i]);
+        },
+        value.owned.get());
+  } else if (type == DataType::QCINT4) {
+    widen(
+        steps, count, [&](uint64_t i) { return half(i) - 8; }, value.owned.get());
   } else if (type == DataType::QINT8) {
     widen(
         steps, count, [&](uint64_t i) { return static_cast<int8_t>(from[i]); }, value.owned.get());
