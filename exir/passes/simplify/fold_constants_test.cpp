@@ -248,7 +248,7 @@ TEST(FoldConstants, BytesWhoseScaleIsATensorStayBytes) {
 std::string different_halves(int count) {
   std::string hex;
   for (int i = 0; i < count; ++i) {
-    char number[5];
+    char number[9];
     std::snprintf(number, sizeof(number), "%02x%02x", i & 255, 0x3c + i / 256);
     hex += number;
   }

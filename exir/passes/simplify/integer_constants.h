@@ -18,9 +18,9 @@ namespace taper::exir {
 std::shared_ptr<const Scales> integers_of(const Node& node);
 
 // The result of a cast, a product with scales, a change of sizes or a look-up as codes, which are
-// bytes that stand for at most 256 numbers: weights in 8-bit floats, which the front end widens, and
-// in 4. Null if it cannot be stored so. `result` is what the node's kernel computed. REQUIRES: the
-// same.
+// bytes that stand for at most 256 numbers: weights in 8-bit floats, which the front end widens,
+// and in 4. Null if it cannot be stored so. `result` is what the node's kernel computed. REQUIRES:
+// the same.
 std::shared_ptr<const Scales> codes_of(const Node& node, const TensorData& result);
 
 // The elements of a constant of floats or integers, as floats; empty for other dtypes.
