@@ -100,7 +100,8 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
 }
 
-// Integers that no operator takes packed, and codes, become floats in each call.
+// Integers that no operator takes packed, and codes, become floats by a call of their own, which the
+// device runs when it loads the payload.
 PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
   const exir::Scales& scales = *exir::bytes_of(*value);
   const auto runs = static_cast<uint32_t>(scales.items.size());

@@ -190,6 +190,7 @@ class WeightPacker {
     const Sym rows = weight.type.sizes[0];
     const size_t width = codes.integers.bytes / static_cast<size_t>(rows.as_int());
     const bool is_whole = codes.items.size() == 1;
+    if (node.arg(1).value()->type.rank() == 0) return false;  // The kernel takes rows.
     const bool has_whole_bytes = width % static_cast<size_t>(8 / codes.bits) == 0;
     if (codes.span % width != 0 || (is_whole ? !has_whole_bytes : codes.span != width)) {
       return false;
