@@ -218,6 +218,25 @@ Status Method::reset_state() {
   return {};
 }
 
+Result<Tensor*> Method::attribute(size_t i) const {
+  Tensor* tensor = state_->tensors;
+  for (const wire::EValue* slot : *state_->plan->values()) {
+    const wire::Tensor* wire = slot->val_as_Tensor();
+    if (wire == nullptr) continue;
+    if (internal::is_state(*wire) && i-- == 0) return tensor;
+    ++tensor;
+  }
+  return Status(Error::kInvalidArgument, "the method has no attribute of this index");
+}
+
+bool Method::has_state_in_delegates() const {
+  for (uint32_t i = 0; i < state_->live_delegates; ++i) {
+    const internal::DelegateState& delegate = state_->delegates[i];
+    if (delegate.backend->has_state(delegate.handle)) return true;
+  }
+  return false;
+}
+
 ExecutionFailure Method::last_failure() const {
   ExecutionFailure failure;
   failure.chain = state_->failure.chain;

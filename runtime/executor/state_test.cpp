@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 #include "taper/external_data.h"
@@ -56,6 +57,37 @@ TEST(State, CanBeReset) {
   EXPECT_EQ(floats(loaded.method()), (Floats{1, 2}));
   EXPECT_EQ(loaded->meta().num_attributes(), 2u);
   EXPECT_EQ(loaded->meta().attribute_tensor_meta(0)->name(), "count");
+}
+
+TEST(State, CanBeSavedAndRestored) {
+  Counter model;
+  LoadedMethod first(model.builder);
+  ASSERT_TRUE(first->execute().ok());
+  EXPECT_FALSE(first->has_state_in_delegates());
+  const auto* const at = (*first->attribute(0))->const_data_ptr<float>();
+  const Floats saved(at, at + 2);
+  EXPECT_EQ(saved, (Floats{11, 22}));
+  EXPECT_EQ((*first->attribute(1))->scalar_type(), ScalarType::kByte);
+  EXPECT_EQ(first->attribute(2).error(), Error::kInvalidArgument);
+
+  LoadedMethod second(model.builder);
+  std::memcpy((*second->attribute(0))->mutable_data(), saved.data(), 8);
+  ASSERT_TRUE(second->execute().ok());
+  EXPECT_EQ(floats(second.method()), (Floats{21, 42}));
+}
+
+// As ExecuTorch writes buffers without saved values, if it is asked for names.
+TEST(State, OfNamedBuffersWithoutSavedValuesIsKnown) {
+  ProgramBuilder builder;
+  MethodSpec& m = builder.method("forward");
+  m.tensor({.sizes = {{2}}, .memory_id = 1});
+  m.tensor({.sizes = {{2}}, .memory_id = 1, .offset = 8, .name = "cache"});
+  m.buffer_sizes = {0, 16};
+  LoadedMethod loaded(builder);
+  ASSERT_TRUE(loaded.status().ok()) << loaded.status().message();
+  ASSERT_EQ(loaded->meta().num_attributes(), 1u);
+  EXPECT_EQ(loaded->meta().attribute_tensor_meta(0)->name(), "cache");
+  EXPECT_NE((*loaded->attribute(0))->const_data(), nullptr);
 }
 
 // The same, with both tensors in a .ptd.

@@ -98,8 +98,7 @@ Result<TensorInfo> tensor(const wire::ExecutionPlan& plan, const SlotIndices* in
 
 bool is_attribute(const wire::EValue& slot) {
   const wire::Tensor* found = slot.val_as_Tensor();
-  return found != nullptr &&
-         (storage(*found) == Storage::kMutable || storage(*found) == Storage::kExternalMutable);
+  return found != nullptr && internal::is_state(*found);
 }
 
 }  // namespace

@@ -74,6 +74,16 @@ inline bool is_external(Storage storage) {
   return storage == Storage::kExternalConstant || storage == Storage::kExternalMutable;
 }
 
+// Whether a tensor lives on from one execution to the next. ExecuTorch writes buffers without saved
+// bytes, too; of these, those with names are known.
+inline bool is_state(const wire::Tensor& tensor) {
+  const Storage where = storage(tensor);
+  if (where != Storage::kPlanned) return is_planned(where);
+  const wire::ExtraTensorInfo* extra = tensor.extra_tensor_info();
+  return extra != nullptr && extra->fully_qualified_name() != nullptr &&
+         extra->fully_qualified_name()->size() != 0;
+}
+
 inline uint64_t planned_offset(const wire::AllocationDetails& place) {
   return static_cast<uint64_t>(place.memory_offset_high()) << 32 | place.memory_offset_low();
 }

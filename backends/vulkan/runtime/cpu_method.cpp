@@ -576,4 +576,9 @@ Status CpuMethod::reset() {
   return {};
 }
 
+bool CpuMethod::has_states() const {
+  return std::any_of(graph_.values.begin(), graph_.values.end(),
+                     [](const PayloadValue& value) { return value.is_state; });
+}
+
 }  // namespace taper::vulkan

@@ -35,6 +35,7 @@ class CpuMethod final : public Executable {
   // Allocates nothing.
   Status execute(BackendExecutionContext& context, Span<EValue* const> args) override;
   Status reset() override;
+  bool has_states() const override;
   void tell_memory(MemoryListener& listener) const override;
 
  private:

@@ -18,6 +18,8 @@ class Executable {
   virtual Status execute(BackendExecutionContext& context, Span<EValue* const> args) = 0;
   // What the program wrote into its buffers becomes again what the payload says.
   virtual Status reset() = 0;
+  // Whether it has such buffers.
+  virtual bool has_states() const = 0;
   virtual void tell_memory(MemoryListener& listener) const = 0;
 };
 

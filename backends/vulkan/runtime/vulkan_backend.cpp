@@ -40,6 +40,7 @@ class GpuWithSpare final : public Executable {
     return is_for_spare ? spare->execute(context, args) : status;
   }
   Status reset() override { return method.reset(); }
+  bool has_states() const override { return method.has_states(); }
   void tell_memory(MemoryListener& listener) const override {
     method.tell_memory(listener);
     if (spare != nullptr) spare->tell_memory(listener);
@@ -189,6 +190,10 @@ Status VulkanBackend::execute(BackendExecutionContext& context, void* handle,
 
 Status VulkanBackend::reset(void* handle) {
   return with_memory([&] { return static_cast<Executable*>(handle)->reset(); });
+}
+
+bool VulkanBackend::has_state(void* handle) const {
+  return static_cast<const Executable*>(handle)->has_states();
 }
 
 void VulkanBackend::destroy(void* handle) { delete static_cast<Executable*>(handle); }

@@ -50,6 +50,7 @@ class VulkanBackend final : public BackendInterface {
                      CompileSpecs specs) override;
   Status execute(BackendExecutionContext& context, void* handle, Span<EValue* const> args) override;
   Status reset(void* handle) override;
+  bool has_state(void* handle) const override;
   void destroy(void* handle) override;
 
   // Writes VulkanOptions::cache_path if it lacks a shader that has been compiled since. Returns

@@ -11,8 +11,6 @@
 namespace taper::python {
 namespace {
 
-std::string place(size_t index) { return "input " + std::to_string(index); }
-
 std::string sizes_text(const std::vector<int64_t>& sizes) {
   std::string text = "(";
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -118,6 +116,10 @@ InputView::~InputView() {
   if (buffer_.obj != nullptr) PyBuffer_Release(&buffer_);
 }
 
+std::string InputView::place(size_t index) const {
+  return kind_ + (" " + std::to_string(index));
+}
+
 std::string InputView::text() const {
   return std::string(to_string(dtype_)) + " " + sizes_text(sizes_);
 }
@@ -131,9 +133,9 @@ bool InputView::open(PyObject* object, size_t index) {
   if (PyObject_HasAttrString(object, "__dlpack__") != 0) return open_dlpack(object, index);
   const Ref type(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__name__"));
   PyErr_Format(error_type,
-               "input %zu: expected a tensor (of NumPy, PyTorch, or anything with "
-               "buffers or DLPack), given %S",
-               index, type.get());
+               "%s %zu: expected a tensor (of NumPy, PyTorch, or anything with buffers or DLPack), "
+               "given %S",
+               kind_, index, type.get());
   return false;
 }
 
@@ -156,18 +158,21 @@ bool InputView::open_buffer(PyObject* object, size_t index) {
   const auto rank = static_cast<size_t>(buffer_.ndim);
   sizes_.assign(buffer_.shape, buffer_.shape + rank);
   strides_.resize(rank);
-  for (size_t d = 0; d < rank; ++d) {
-    if (buffer_.strides[d] % buffer_.itemsize != 0) {
+  Py_ssize_t row_major = buffer_.itemsize;
+  for (size_t d = rank; d-- > 0; row_major *= buffer_.shape[d]) {
+    // Arrays of ctypes do not say how they lie, although they are asked.
+    const Py_ssize_t stride = buffer_.strides == nullptr ? row_major : buffer_.strides[d];
+    if (stride % buffer_.itemsize != 0) {
       raise(error_type, place(index) + ": its strides are no whole elements; pass a copy");
       return false;
     }
-    strides_[d] = buffer_.strides[d] / buffer_.itemsize;
+    strides_[d] = stride / buffer_.itemsize;
   }
   return true;
 }
 
 // Why a tensor of PyTorch's has no strides or no address. Returns false.
-static bool refuse_layout(PyObject* object, size_t index) {
+bool InputView::refuse_layout(PyObject* object, size_t index) const {
   PyErr_Clear();
   const Ref layout(PyObject_GetAttrString(object, "layout"));
   const Ref text(layout ? PyObject_Str(layout.get()) : nullptr);
@@ -175,7 +180,7 @@ static bool refuse_layout(PyObject* object, size_t index) {
   if (PyUnicode_CompareWithASCIIString(text.get(), "torch.strided") == 0) {
     raise(error_type, place(index) + " has no memory of its own; pass a plain tensor");
   } else {
-    PyErr_Format(error_type, "input %zu has the layout %S; call .to_dense() first", index,
+    PyErr_Format(error_type, "%s %zu has the layout %S; call .to_dense() first", kind_, index,
                  text.get());
   }
   return false;
@@ -208,7 +213,8 @@ bool InputView::open_exchanged(PyObject* object) {
 bool InputView::open_torch(PyObject* object, size_t index) {
   if (!is_true(object, "is_cpu", false)) {
     const Ref device(PyObject_GetAttrString(object, "device"));
-    PyErr_Format(error_type, "input %zu is on device %S; call .cpu() first", index, device.get());
+    PyErr_Format(error_type, "%s %zu is on device %S; call .cpu() first", kind_, index,
+                 device.get());
     return false;
   }
   if (is_true(object, "is_neg", true) || is_true(object, "is_conj", true)) {
@@ -221,7 +227,7 @@ bool InputView::open_torch(PyObject* object, size_t index) {
       dtype ? PyDict_GetItemWithError(torch_library().dtypes, dtype.get()) : nullptr;
   if (number == nullptr) {
     if (PyErr_Occurred() == nullptr) {
-      PyErr_Format(error_type, "input %zu: programs have no dtype %S", index, dtype.get());
+      PyErr_Format(error_type, "%s %zu: programs have no dtype %S", kind_, index, dtype.get());
     }
     return false;
   }
@@ -242,7 +248,11 @@ bool InputView::open_dlpack(PyObject* object, size_t index) {
   if (!owner_) return false;
   const auto* const managed =
       static_cast<DlManagedTensor*>(PyCapsule_GetPointer(owner_.get(), "dltensor"));
-  if (managed == nullptr) return false;
+  if (managed == nullptr) {
+    PyErr_Clear();
+    raise(error_type, place(index) + ": its __dlpack__() gives no DLPack tensor");
+    return false;
+  }
   const DlTensor& tensor = managed->tensor;
   if (tensor.device.kind != kDlCpu) {
     raise(error_type, place(index) + " is not in the processor's memory (DLPack device " +
@@ -350,10 +360,12 @@ bool read_plain(PyObject* object, EValue* to, std::string* text) {
     *to = EValue();
   } else if (PyBool_Check(object)) {
     *to = EValue(object == Py_True);
-  } else if (PyLong_Check(object)) {
-    *to = EValue(static_cast<int64_t>(PyLong_AsLongLong(object)));
-  } else if (PyFloat_Check(object)) {
-    *to = EValue(PyFloat_AsDouble(object));
+  } else if (PyIndex_Check(object) != 0) {  // Also integers of NumPy's.
+    const Ref number(PyNumber_Index(object));
+    if (number) *to = EValue(static_cast<int64_t>(PyLong_AsLongLong(number.get())));
+  } else if (PyFloat_Check(object) || PyObject_HasAttrString(object, "__float__") != 0) {
+    const Ref number(PyNumber_Float(object));
+    if (number) *to = EValue(PyFloat_AsDouble(number.get()));
   } else if (PyUnicode_Check(object)) {
     Py_ssize_t size = 0;
     const char* const bytes = PyUnicode_AsUTF8AndSize(object, &size);

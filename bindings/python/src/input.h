@@ -19,7 +19,8 @@ namespace taper::python {
 // interpreter's lock.
 class InputView {
  public:
-  InputView() = default;
+  // `kind` is what errors call it, beside its index.
+  explicit InputView(const char* kind = "input") : kind_(kind) {}
   InputView(const InputView&) = delete;
   InputView& operator=(const InputView&) = delete;
   ~InputView();
@@ -48,7 +49,11 @@ class InputView {
   bool is_in_order(const TensorInfo& info) const;
   void order(const TensorInfo& info);
   bool copy(const TensorInfo& info);
+  bool refuse_layout(PyObject* object, size_t index) const;
+  std::string place(size_t index) const;
   std::string text() const;
+
+  const char* kind_;
 
   ScalarType dtype_ = ScalarType::kByte;
   void* data_ = nullptr;
@@ -65,8 +70,8 @@ class InputView {
   Tensor tensor_;
 };
 
-// Whether the object is None, a bool, int, float or str, which are inputs as they are. `text` keeps
-// the bytes of a str.
+// Whether the object is None, a bool, a str, or a number of any library, which are inputs as they
+// are. `text` keeps the bytes of a str. False with an exception set if the number cannot be read.
 bool read_plain(PyObject* object, EValue* to, std::string* text);
 
 // Copies elements from any strides, in elements, to row-major order of `sizes`; and back.

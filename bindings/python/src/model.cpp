@@ -11,86 +11,27 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 
 #include "backends/devices.h"
 #include "bindings/python/src/input.h"
-#include "bindings/python/src/tensor.h"
-#include "taper/module.h"
+#include "bindings/python/src/loaded.h"
+#include "bindings/python/src/output.h"
+#include "bindings/python/src/state.h"
 #include "tools/aten_kernels.h"
-#include "tools/backends.h"
 #include "tools/program_runner.h"
 
 namespace taper::python {
 namespace {
 
-// How many forks this process stems from; compared with that of a model.
-unsigned long long forks = 0;
-
-// What a model consists of, in the order in which its parts depend on each other.
-struct Loaded {
-  explicit Loaded(const tools::BackendOptions& options) : backends(options) {}
-
-  std::mutex mutex;
-  tools::Backends backends;
-  std::vector<Backend> table;  // The backends that the caller wants.
-  std::vector<KernelTable> kernels;
-  Elements bytes;  // The program, unless it is a file.
-  std::optional<Module> module;
-  unsigned long long process = forks;
-};
-
-struct ModelObject {
-  PyObject base;
-  std::shared_ptr<Loaded> loaded;  // Null once the model is closed.
-};
-
-ModelObject& of(PyObject* self) { return *reinterpret_cast<ModelObject*>(self); }
-
 // The threads of a model do not exist in a forked process, and nobody can wait for them there: a
 // model that came along is left as it is.
 void let_go(std::shared_ptr<Loaded> loaded) {
-  if (loaded != nullptr && loaded->process != forks) {
+  if (loaded != nullptr && !is_of_this_process(*loaded)) {
     new std::shared_ptr<Loaded>(std::move(loaded));
     return;
   }
   const Unlocked unlocked;
   loaded.reset();
-}
-
-// The model, or null with an exception set.
-std::shared_ptr<Loaded> opened(PyObject* self) {
-  std::shared_ptr<Loaded> loaded = of(self).loaded;
-  if (loaded == nullptr) {
-    raise(closed_type, "the model is closed");
-  } else if (loaded->process != forks) {
-    raise(error_type,
-          "the process was forked after this model was loaded; load it in the new process");
-    loaded.reset();
-  }
-  return loaded;
-}
-
-// Calls it; what is thrown becomes an exception of Python.
-template <typename Call>
-PyObject* guarded(const Call& call) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return PyErr_NoMemory();
-  } catch (const std::exception& error) {
-    return raise(error_type, error.what());
-  }
-}
-
-// What the module says of its last error.
-std::string problem_of(const Module& module, const Status& status) {
-  const std::string& lines = module.last_error_text();
-  return lines.empty() ? std::string(status.message()) : lines;
-}
-
-PyObject* refuse_method(const char* name, const Status& status) {
-  return raise(error_type, "method '" + std::string(name) + "': " + status.message());
 }
 
 // ---- Opening ----
@@ -195,41 +136,26 @@ PyObject* open(PyTypeObject* type, PyObject* args, PyObject*) {
     }
     auto* const allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
     PyObject* const self = allocate(type, 0);
-    if (self != nullptr) new (&of(self).loaded) std::shared_ptr<Loaded>(std::move(loaded));
+    if (self != nullptr) new (&model_of(self).loaded) std::shared_ptr<Loaded>(std::move(loaded));
     return self;
   });
 }
 
 void destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  let_go(std::move(of(self).loaded));
-  of(self).loaded.~shared_ptr();
+  let_go(std::move(model_of(self).loaded));
+  model_of(self).loaded.~shared_ptr();
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
 
 PyObject* close(PyObject* self, PyObject*) {
-  let_go(std::move(of(self).loaded));
-  of(self).loaded = nullptr;
+  let_go(std::move(model_of(self).loaded));
+  model_of(self).loaded = nullptr;
   Py_RETURN_NONE;
 }
 
 // ---- Descriptions ----
-
-PyObject* plain_object(const EValue& value) {
-  switch (value.tag()) {
-    case Tag::kInt:
-      return PyLong_FromLongLong(value.to_int());
-    case Tag::kBool:
-      return PyBool_FromLong(value.to_bool() ? 1 : 0);
-    case Tag::kDouble:
-      return PyFloat_FromDouble(value.to_double());
-    case Tag::kString:
-      return text_of(std::string(value.to_string_view()));
-    default:
-      Py_RETURN_NONE;
-  }
-}
 
 // (dtype, sizes, dynamic, planned) of a tensor, or (None, value).
 PyObject* describe_tensor(const TensorInfo& info) {
@@ -331,7 +257,8 @@ bool read_inputs(const MethodMeta& meta, PyObject* given, Inputs* to) {
       value = view.value();
     } else if (!read_plain(object, &value, &to->texts.emplace_back())) {
       if (PyErr_Occurred() == nullptr) {
-        raise(error_type, "input " + std::to_string(i) + " is no tensor: export has fixed it");
+        PyErr_Format(error_type, "input %zu: expected a number, a text or None, given %S", i,
+                     reinterpret_cast<PyObject*>(Py_TYPE(object)));
       }
       return false;
     }
@@ -339,15 +266,6 @@ bool read_inputs(const MethodMeta& meta, PyObject* given, Inputs* to) {
   }
   return true;
 }
-
-// An output: its elements and sizes, or a value that is no tensor.
-struct OutputHeld {
-  ScalarType dtype = ScalarType::kByte;
-  std::vector<int64_t> sizes;
-  Elements elements;  // Null for a value.
-  uint64_t bytes = 0;
-  EValue value;
-};
 
 // Gives the outputs that the program leaves to the application memory of their own, so that they
 // need no copy. Those with elements in another order than row-major are copied.
@@ -370,28 +288,6 @@ Status bind_outputs(Module& module, const char* name, const MethodMeta& meta,
   return {};
 }
 
-Status take_output(const EValue& value, OutputHeld* to) {
-  to->value = value;
-  if (!value.is_tensor()) return {};
-  const Tensor& tensor = value.to_tensor();
-  to->dtype = tensor.scalar_type();
-  to->sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
-  to->bytes = tensor.nbytes();
-  if (to->elements != nullptr && tensor.const_data() == to->elements.get()) return {};
-  to->elements = allocate_elements(to->bytes);
-  TAPER_REQUIRE(to->elements != nullptr, Error::kMemoryAllocationFailed,
-                "there is no memory for an output");
-  const auto* const from = static_cast<const uint8_t*>(tensor.const_data());
-  if (to->bytes == 0) return {};
-  if (tensor.is_contiguous()) {
-    std::memcpy(to->elements.get(), from, to->bytes);
-  } else {
-    const std::vector<int64_t> strides(tensor.strides().begin(), tensor.strides().end());
-    gather(to->elements.get(), from, to->sizes, strides, element_size(to->dtype));
-  }
-  return {};
-}
-
 // Runs the method, under the model's lock; returns what is wrong, or an empty text. What the method
 // then still refers to is bound anew by the next run, before it is used.
 std::string run_locked(Module& module, const char* name, const MethodMeta& meta,
@@ -406,14 +302,6 @@ std::string run_locked(Module& module, const char* name, const MethodMeta& meta,
     if (!taken.ok()) return taken.message();
   }
   return "";
-}
-
-// An output as an object: what `make` makes of its taper.Tensor, or a plain value.
-PyObject* output_object(OutputHeld* output, PyObject* make) {
-  if (output->elements == nullptr) return plain_object(output->value);
-  Ref made(make_tensor(output->dtype, output->sizes, std::move(output->elements), output->bytes));
-  if (!made || make == Py_None) return made.release();
-  return PyObject_CallFunctionObjArgs(make, made.get(), nullptr);
 }
 
 // run(method, inputs: tuple, make) -> list of plain values and what make(Tensor) gives; with None,
@@ -473,15 +361,12 @@ PyMethodDef model_methods[] = {
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(run)), METH_FASTCALL,
      nullptr},
     {"reset", reset, METH_NOARGS, nullptr},
+    {"state", state, METH_VARARGS, nullptr},
+    {"set_state", set_state, METH_VARARGS, nullptr},
     {"close", close, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
-
-PyObject* note_fork(PyObject*, PyObject*) {
-  ++forks;
-  Py_RETURN_NONE;
-}
 
 PyObject* make_model_type() {
   PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(open)},

@@ -10,7 +10,4 @@ namespace taper::python {
 // Creates the type, or returns null with an exception set.
 PyObject* make_model_type();
 
-// note_fork(): this process is a fork, in which the models that are loaded have no threads.
-PyObject* note_fork(PyObject* module, PyObject* unused);
-
 }  // namespace taper::python

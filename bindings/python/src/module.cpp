@@ -7,6 +7,7 @@
 
 #include "backends/devices.h"
 #include "bindings/python/src/input.h"
+#include "bindings/python/src/loaded.h"
 #include "bindings/python/src/model.h"
 #include "bindings/python/src/python.h"
 #include "bindings/python/src/tensor.h"

@@ -30,11 +30,11 @@ command line. Errors are ``taper.Error``, with Taper's own text.
 
 from taper._compile import CompileError, Program, export
 from taper._model import Method, Model, TensorInfo, load
-from taper._reports import Check, Comparison, Profile, Quantized
+from taper._reports import Check, Comparison, Output, Profile, Quantized
 from taper._taper import ClosedError, Error, Tensor, backends
 from taper._taper import version as __version__
-from taper._tools import check, compare, profile, quantize
+from taper._tools import check, command, compare, profile, quantize
 
 __all__ = ["Check", "ClosedError", "Comparison", "CompileError", "Error", "Method", "Model",
-           "Profile", "Program", "Quantized", "Tensor", "TensorInfo", "__version__", "backends",
-           "check", "compare", "export", "load", "profile", "quantize"]
+           "Output", "Profile", "Program", "Quantized", "Tensor", "TensorInfo", "__version__",
+           "backends", "check", "command", "compare", "export", "load", "profile", "quantize"]

@@ -24,6 +24,7 @@ _LOAD_OPTIONS = ("threads", "backends", "portable")
 _MOST_CHANGES = 2
 _MOST_PROGRAMS = 16
 MOST_TRIES = 24
+_options_that_work = {"{}"}
 
 
 def _is_static(value):
@@ -204,6 +205,7 @@ class Graph:
         try:
             program = self._program_for(args)
         except Exception as error:  # Whatever torch.export or the compiler does not take.
+            self._check_options()
             self._eager = self._halves() or eager(self._graph, one_line(error))
             return self._eager(*args)
         try:
@@ -306,6 +308,14 @@ class Graph:
         loading = {name: self._options[name] for name in _LOAD_OPTIONS if name in self._options}
         loading.setdefault("threads", torch.get_num_threads())
         return export(exported, **options).load(**loading)
+
+    def _check_options(self):
+        """Raises what is wrong with the options if not even the smallest graph compiles with them."""
+        if repr(self._options) in _options_that_work:
+            return
+        with _where_tracing_works():
+            self._load(torch.export.export(torch.nn.ReLU(), (torch.ones(2),)))
+        _options_that_work.add(repr(self._options))
 
     def _by_parts(self, exported, kept, error):
         """The program of the graph's parts: `error` says what Taper refuses, if anything."""

@@ -28,7 +28,7 @@ def maker_of(values):
             return make(value)
         if make is not _no_tensor:
             return make
-    return _default()
+    return default_maker()
 
 
 def is_torch(value):
@@ -79,7 +79,7 @@ def _no_tensor(value):
     """Stands for values that are no tensors: the next input decides."""
 
 
-def _default():
+def default_maker():
     """Without tensors among the inputs: NumPy's, where it can be imported."""
     try:
         import numpy  # noqa: F401

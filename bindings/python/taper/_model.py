@@ -110,6 +110,18 @@ class Method:
             return outputs[0]
         return tuple(outputs) if self._out is None else _structure.build(self._out, iter(outputs))
 
+    def state(self):
+        """What the method's buffers hold: a dict from their names to copies.
+
+        They are NumPy's arrays where NumPy is, so ``numpy.savez(path, **model.state())`` saves
+        them.
+        """
+        return self._model._open().state(self.name, _kinds.default_maker())
+
+    def load_state(self, state):
+        """Sets the buffers to what state() gave, here or in another process."""
+        self._model._open().set_state(self.name, dict(state))
+
     def _wrong_count(self, given):
         names = ", ".join(info.name for info in self.inputs)
         return TypeError(f"{self.name}() takes {len(self.inputs)} inputs ({names}), given {given}")
@@ -192,6 +204,14 @@ class Model:
     def reset(self):
         """Sets the buffers of all methods back to the values that the program saved."""
         self._open().reset()
+
+    def state(self):
+        """What the buffers of "forward" hold, or of the only method; see Method.state()."""
+        return self._main.state()
+
+    def load_state(self, state):
+        """Sets the buffers of "forward", or of the only method, to what state() gave."""
+        self._main.load_state(state)
 
     def _open(self):
         if self._native is None:

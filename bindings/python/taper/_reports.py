@@ -66,6 +66,13 @@ class Report:
         return ""
 
 
+class Output(Report):
+    """What a command printed. With json=True, `data` is that JSON; else it is None."""
+
+    def _repr_html_(self):
+        return f"<pre>{escape(self._text)}</pre>"
+
+
 class Check(Report):
     """What prevents compiling a model. True if nothing does.
 

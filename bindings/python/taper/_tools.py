@@ -1,4 +1,5 @@
-"""taper.check, quantize, profile and compare: the commands of these names, on objects in memory.
+"""taper.check, quantize, profile and compare: the commands of these names, on objects in memory;
+taper.command runs any other.
 
 Each runs its command in a process of its own, which Ctrl-C ends, whose memory is given back, and
 in which nothing disturbs what is measured. Every option of the command is a keyword.
@@ -12,7 +13,7 @@ from taper import _taper
 from taper._compile import Program, sources_of, word_of
 from taper._model import load
 from taper._npy import is_tensor, npy_of, npz_of
-from taper._reports import Check, Comparison, Profile, Quantized
+from taper._reports import Check, Comparison, Output, Profile, Quantized
 
 # Loads the compiled half alone, so that nothing of the caller's environment matters.
 _MAIN = """
@@ -58,6 +59,18 @@ class _Call:
         (_, data), = sources_of(model)[0]
         return self.file(name + (".pt2" if bytes(data[:2]) == b"PK" else ".pte"), data)
 
+    def word(self, value, name):
+        """A word or the value of an option: of an object, the path of a file that holds it."""
+        if isinstance(value, (list, tuple)):
+            return [self.word(each, f"{name}/{i}") for i, each in enumerate(value)]
+        if value is None or isinstance(value, (str, bool, int, float, dict)):
+            return value
+        if isinstance(value, os.PathLike):
+            return os.fspath(value)
+        if not isinstance(value, (bytes, bytearray)) and is_tensor(value):
+            return self.file(name + ".npy", npy_of(value, name))
+        return self.model(value, name)
+
     def inputs(self, path, method, args, kwargs, data_path):
         """Words that name files with the tensors that a call of the method would pass."""
         if not args and not kwargs:
@@ -77,35 +90,66 @@ class _Call:
     def run(self, command, words, options, may_fail=False):
         """What the command wrote as JSON, its text, and its notes."""
         import json
-        import signal
-        import subprocess
         for name in options:
             if name.rstrip("_") in _NOT_HERE:
                 raise TypeError(f"taper.{command}() has no option {name!r}")
-        if not sys.executable:
-            raise _taper.Error(f"taper.{command}() needs a Python interpreter to run in")
         report = self.path("report.json")
-        words = [command, *words, "--json=" + report]
+        code, text, said = self.start([command, *words, "--json=" + report], options)
+        if code != 0 and not (may_fail and os.path.exists(report)):
+            raise _taper.Error(_message(said))
+        with open(report, encoding="utf-8") as file:
+            data = json.loads(self._plain(file.read()))
+        return data, text, _notes(said)
+
+    def start(self, words, options):
+        """The command's exit code, and what it wrote to its output and its error output."""
+        import signal
+        import subprocess
+        if not sys.executable:
+            raise _taper.Error(f"taper.{words[0]}() needs a Python interpreter to run in")
         for name, value in options.items():
-            words += word_of(name, value)
+            words = words + word_of(name, value)
         done = subprocess.run([sys.executable, "-I", "-S", "-c", _MAIN, _taper.__file__, *words],
                               stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
                               errors="replace")
-        said = self._plain(done.stderr)
         if done.returncode < 0:
-            raise _taper.Error(f"taper {command} was ended by "
+            raise _taper.Error(f"taper {words[0]} was ended by "
                                + signal.Signals(-done.returncode).name)
-        if done.returncode != 0 and not (may_fail and os.path.exists(report)):
-            raise _taper.Error(said.strip().removeprefix("taper: error: "))
-        with open(report, encoding="utf-8") as file:
-            data = json.loads(self._plain(file.read()))
-        notes = [line.partition(": ")[2].partition(": ")[2] for line in said.splitlines()
-                 if line.startswith(("taper: note: ", "taper: warning: "))]
-        return data, self._plain(done.stdout).rstrip("\n"), notes
+        return done.returncode, self._plain(done.stdout).rstrip("\n"), self._plain(done.stderr)
 
     def _plain(self, text):
         """Without the folder, in which files in memory seem to lie."""
         return text.replace(self._folder.name + os.sep, "")
+
+
+def _message(said):
+    return said.strip().removeprefix("taper: error: ")
+
+
+def _notes(said):
+    return [line.partition(": ")[2].partition(": ")[2] for line in said.splitlines()
+            if line.startswith(("taper: note: ", "taper: warning: "))]
+
+
+def command(name, *words, **options):
+    """Runs any command of the command line: taper.command("trace", program, output="run.pftrace").
+
+    name: "inspect", "view", "trace", "pack", "sign", "bundle", "verify" and so on.
+    words: what stands behind it: models and programs, as objects, bytes or paths, and other words.
+    options: its options, with underscores. A tensor becomes a .npy file, a program or a model a
+        file, and a list of these their names: inputs=[x, y], against=program, for_="this-cpu".
+
+    The result prints what the command prints. With json=True, its `data` is that JSON.
+    """
+    import json
+    with _Call() as call:
+        given = [call.word(word, f"word{i}") for i, word in enumerate(words)]
+        named = {key: call.word(value, key) for key, value in options.items()}
+        code, text, said = call.start([name, *given], named)
+        if code != 0:
+            raise _taper.Error("\n".join(filter(None, (text, _message(said)))))
+        data = json.loads(text) if options.get("json") is True else None
+        return Output(data, text, _notes(said))
 
 
 def check(model, **options):

@@ -48,6 +48,18 @@ class Compiled(unittest.TestCase):
                 self.torch._dynamo.reset()
                 self.check(self.net(), x, **options)
 
+    def test_options_that_are_wrong(self):
+        for options, text in (({"nonsense": 3}, "nonsense"), ({"backend": "none"}, "no backend"),
+                              ({"threads": 0}, "threads must be"),
+                              ({"backends": ["none"]}, "no backend")):
+            for x in (self.torch.randn(2, 8), self.torch.randn(2, 8, requires_grad=True)):
+                with self.subTest(**options, trains=x.requires_grad):
+                    self.torch._dynamo.reset()
+                    fast = self.compiled(self.torch.nn.Linear(8, 8), **options)
+                    with self.assertRaisesRegex(Exception, text):
+                        fast(x)
+        self.assertFalse(self.said)
+
     def test_sizes_that_change(self):
         calls = [(self.torch.randn(size, 3, 8, 8),) for size in (2, 3, 5, 9, 40, 4)]
         self.check(self.net(), calls)

@@ -1,6 +1,7 @@
 """Loading and running with Python alone: no NumPy, no PyTorch."""
 
 import array
+import ctypes
 import gc
 import os
 import subprocess
@@ -177,6 +178,70 @@ class Layouts(unittest.TestCase):
                 given = model.forward(read_only, b)
                 wanted = reference.read_npy("add.out0.npy")
                 self.assertLess(reference.largest_difference(given, wanted), 1e-5)
+
+
+    def test_arrays_of_ctypes_which_have_no_strides(self):
+        for io in ("planned", "application"):
+            with compiled("add", io=io).load() as model:
+                a, b = inputs_of("add", 2)
+                array = ((ctypes.c_float * a.shape[1]) * a.shape[0])()
+                ctypes.memmove(array, (ctypes.c_char * a.nbytes).from_buffer(a), a.nbytes)
+                given = model.forward(array, b)
+                wanted = reference.read_npy("add.out0.npy")
+                self.assertLess(reference.largest_difference(given, wanted), 1e-5)
+                with self.assertRaisesRegex(taper.Error, r"given float32 \(\)"):
+                    model.forward(ctypes.c_float(1), b)
+
+
+class State(unittest.TestCase):
+    def run_step(self, model, step):
+        """The difference of all outputs from those of PyTorch in that step."""
+        given = model.forward(reference.read_npy(f"counter.step{step}.in0.npy"))
+        return max(reference.largest_difference(each, reference.read_npy(
+            f"counter.step{step}.out{i}.npy")) for i, each in enumerate(given))
+
+    def test_goes_on_in_another_model(self):
+        with compiled("counter").load() as first, compiled("counter").load() as second:
+            at_first = first.state()
+            self.assertLess(self.run_step(first, 0), 1e-6)
+            saved = first.state()
+            self.assertTrue(all(isinstance(name, str) for name in saved))
+            self.assertGreater(max(reference.largest_difference(saved[name], at_first[name])
+                                   for name in saved), 0)
+            self.assertLess(self.run_step(first, 1), 1e-6)
+            second.load_state(saved)
+            self.assertLess(self.run_step(second, 1), 1e-6)
+            first.load_state(saved)  # Back, too.
+            self.assertLess(self.run_step(first, 1), 1e-6)
+            first.load_state(at_first)
+            self.assertLess(self.run_step(first, 0), 1e-6)
+
+    def test_refuses_what_does_not_fit(self):
+        with compiled("counter").load() as model:
+            self.run_step(model, 0)
+            saved = model.state()
+            name, *_ = saved
+            with self.assertRaisesRegex(taper.Error, f"no buffer '{name}'"):
+                model.load_state({})
+            for bad in (array.array("b", [1] * 77), 3, None):
+                with self.assertRaisesRegex(taper.Error, "buffer 0: expected "):
+                    model.load_state({**saved, name: bad})
+            self.assertLess(self.run_step(model, 1), 1e-6)  # Nothing has changed.
+            model.close()
+            with self.assertRaises(taper.ClosedError):
+                model.state()
+        with compiled("add").load() as model:
+            self.assertEqual(model.state(), {})
+
+    def test_what_a_delegate_keeps(self):
+        if "vulkan" not in taper.backends():
+            self.skipTest("without vulkan")
+        program = compiled("counter", backend="vulkan")
+        with program.load() as model:
+            if not program.report.count("vulkan"):
+                self.skipTest("vulkan does not take it")
+            with self.assertRaisesRegex(taper.Error, "a delegate keeps buffers"):
+                model.state()
 
 
 class Outputs(unittest.TestCase):

@@ -180,6 +180,14 @@ class Torch(unittest.TestCase):
             self.assertEqual([info.value for info in model.inputs], [None, 3, 0.5])
             for often in (3, 9, 1):
                 torch.testing.assert_close(model.forward(x, often, 0.5), net(x, often, 0.5))
+            import numpy as np
+            for often, scale in ((np.int32(4), np.float32(0.5)),
+                                 (torch.tensor(4), np.float64(0.5))):
+                torch.testing.assert_close(model.forward(x, often, scale), net(x, 4, 0.5))
+            with self.assertRaisesRegex(taper.Error, "input 1: expected a number, .*, given .*list"):
+                model.forward(x, [3], 0.5)
+            with self.assertRaises(OverflowError):
+                model.forward(x, 2 ** 70, 0.5)
             with self.assertRaisesRegex(taper.Error, "upper bound"):
                 model.forward(x, 10, 0.5)
             with self.assertRaisesRegex(taper.Error, "export fixed"):
@@ -193,6 +201,24 @@ class Torch(unittest.TestCase):
             def __dlpack__(self, **unused):
                 return self.tensor.__dlpack__()
 
+        class Broken:
+            def __init__(self, give):
+                self.give = give
+
+            def __dlpack__(self, **unused):
+                return self.give()
+
+        def fail():
+            raise ArithmeticError("of another library")
+
+        used = self.torch.utils.dlpack.to_dlpack(self.x)
+        self.torch.from_dlpack(used)
+        with self.exported(self.net, self.x).load() as model:
+            for bad in (used, 3):
+                with self.assertRaisesRegex(taper.Error, "input 0: its __dlpack__.. gives no DLPack"):
+                    model.forward(Broken(lambda bad=bad: bad))
+            with self.assertRaisesRegex(ArithmeticError, "of another library"):
+                model.forward(Broken(fail))
         with self.exported(self.net, self.x).load() as model, self.torch.no_grad():
             native = model._native.run("forward", (Other(self.x),), None)[0]
             self.torch.testing.assert_close(self.torch.from_dlpack(native), self.net(self.x))

@@ -171,6 +171,56 @@ class Compares(unittest.TestCase):
             self.assertEqual(repr(taper.compare(DIGITS + ".pt2", path)), said.stdout.rstrip("\n"))
 
 
+class Commands(unittest.TestCase):
+    """Those that have no function of their own."""
+
+    def setUp(self):
+        self.program = taper.export(DIGITS + ".pt2", backend="xnnpack")
+        self.image = picture(digits("images"), 0)
+
+    def test_prints_what_the_command_prints(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "word0.pte")
+            self.program.save(path)
+            said = subprocess.run(command("taper") + ["inspect", "word0.pte"], cwd=folder,
+                                  capture_output=True, text=True)
+        found = taper.command("inspect", self.program)
+        self.assertEqual(repr(found), said.stdout.rstrip("\n"))
+        self.assertIsNone(found.data)
+        self.assertIn("<pre>", found._repr_html_())
+        self.assertEqual(taper.command("inspect", self.program, json=True).data["methods"][0]["name"],
+                         "forward")
+
+    def test_with_tensors_and_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            taper.command("run", self.program, inputs=[self.image], outputs=folder)
+            written, = os.listdir(folder)
+            with open(os.path.join(folder, written), "rb") as file:
+                given = file.read()
+            wanted = self.program.load().forward(self.image)
+            self.assertEqual(given[-memoryview(wanted).nbytes:], bytes(memoryview(wanted)))
+            for name, words, start in (("trace", (self.program,), b"{"),
+                                       ("view", (DIGITS + ".pt2",), b"<!"),
+                                       ("pack", (self.program,), b"")):
+                path = os.path.join(folder, name)
+                options = {"for_": "this-cpu"} if name == "pack" else {}
+                taper.command(name, *words, output=path, **options)
+                with open(path, "rb") as file:
+                    self.assertTrue(file.read().lower().startswith(start), name)
+            packed = taper.load(os.path.join(folder, "pack"))
+            self.assertEqual(reference.flat(packed.forward(self.image)), reference.flat(wanted))
+
+    def test_refuses(self):
+        with self.assertRaisesRegex(taper.Error, "nonsense"):
+            taper.command("nonsense")
+        with self.assertRaisesRegex(taper.Error, "Option .nothing. does not exist"):
+            taper.command("inspect", self.program, nothing=True)
+        with self.assertRaisesRegex(TypeError, "given object"):
+            taper.command("inspect", object())
+        with self.assertRaisesRegex(taper.Error, "word0.pte"):
+            taper.command("inspect", b"no program")
+
+
 class Profiles(unittest.TestCase):
     def test_where_the_time_goes(self):
         program = taper.export(reference.path("resnet18.pt2"), debug_info=True)

@@ -124,6 +124,9 @@ class BackendInterface {
   // Buffers of the program that the handle keeps become what they were after init().
   virtual Status reset(void*) { return {}; }
 
+  // Whether the handle keeps such buffers.
+  virtual bool has_state(void*) const { return false; }
+
   // Called once for each handle that init() returned.
   virtual void destroy(void* handle) = 0;
 

@@ -149,6 +149,13 @@ class Method {
   // Sets mutable buffers back to their saved values. Buffers without saved values stay as they are.
   Status reset_state();
 
+  // The tensor behind MethodMeta::attribute_tensor_meta(i), which may be read and written between
+  // executions: so its elements can be saved, and a later process can go on from there. Returns
+  // kInvalidArgument if there is no such attribute.
+  Result<Tensor*> attribute(size_t i) const;
+  // Whether a delegate keeps state, too, which attribute() does not show.
+  bool has_state_in_delegates() const;
+
  private:
   explicit Method(internal::MethodState* state) : state_(state) {}
 

@@ -66,7 +66,8 @@ class MethodMeta {
   Result<Tag> output_tag(size_t i) const;
   Result<TensorInfo> output_tensor_meta(size_t i) const;
 
-  // State: tensors that start with saved values and persist between executions.
+  // State: tensors that persist between executions. They start with saved values, or with zeros if
+  // they have none but a name.
   size_t num_attributes() const;
   Result<TensorInfo> attribute_tensor_meta(size_t i) const;
 

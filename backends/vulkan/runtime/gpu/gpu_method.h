@@ -42,7 +42,7 @@ class GpuMethod final : public Executable {
   void tell_memory(MemoryListener& listener) const override;
 
   // Whether it keeps anything from one execution to the next.
-  bool has_states() const { return plan_.state_bytes() != 0; }
+  bool has_states() const override { return plan_.state_bytes() != 0; }
 
  private:
   // What an output is, besides its elements.

@@ -1,0 +1,67 @@
+// What a model of Python's consists of, and what every call of one begins with: it must be open, and
+// loaded by this process; what is thrown, and what the module refuses, becomes an exception.
+
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings/python/src/python.h"
+#include "bindings/python/src/tensor.h"
+#include "taper/module.h"
+#include "tools/backends.h"
+
+namespace taper::python {
+
+// The parts of a model, in the order in which they depend on each other.
+struct Loaded {
+  explicit Loaded(const tools::BackendOptions& options);
+
+  std::mutex mutex;
+  tools::Backends backends;
+  std::vector<Backend> table;  // The backends that the caller wants.
+  std::vector<KernelTable> kernels;
+  Elements bytes;  // The program, unless it is a file.
+  std::optional<Module> module;
+  unsigned long long process;  // How many forks it stems from.
+};
+
+struct ModelObject {
+  PyObject base;
+  std::shared_ptr<Loaded> loaded;  // Null once the model is closed.
+};
+
+inline ModelObject& model_of(PyObject* self) { return *reinterpret_cast<ModelObject*>(self); }
+
+// Whether this process has loaded the model. A forked one has none of its threads.
+bool is_of_this_process(const Loaded& loaded);
+
+// The model, or null with an exception set.
+std::shared_ptr<Loaded> opened(PyObject* self);
+
+// What the module says of its last error.
+std::string problem_of(const Module& module, const Status& status);
+
+// Raises that the method cannot be had; returns null.
+PyObject* refuse_method(const char* name, const Status& status);
+
+// Calls it; what is thrown becomes an exception of Python.
+template <typename Call>
+PyObject* guarded(const Call& call) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    return raise(error_type, error.what());
+  }
+}
+
+// note_fork(): this process is a fork.
+PyObject* note_fork(PyObject* module, PyObject* unused);
+
+}  // namespace taper::python
