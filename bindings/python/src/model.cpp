@@ -190,7 +190,19 @@ PyObject* describe_outputs(const MethodMeta& meta) {
   return all.release();
 }
 
-// describe(method) -> (inputs, outputs, input structure, output structure, signature, bytes)
+// A list of pairs of a name and a tensor.
+PyObject* describe_buffers(const MethodMeta& meta) {
+  Ref all(PyList_New(0));
+  for (size_t i = 0; all && i < meta.num_attributes(); ++i) {
+    const Ref each(Py_BuildValue("(NN)", text_of(state_name(meta, i)),
+                                 describe_tensor(*meta.attribute_tensor_meta(i))));
+    if (!each || PyList_Append(all.get(), each.get()) != 0) return nullptr;
+  }
+  return all.release();
+}
+
+// describe(method) -> (inputs, outputs, buffers, input structure, output structure, signature,
+// bytes)
 PyObject* describe(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   if (PyArg_ParseTuple(args, "s", &name) == 0) return nullptr;
@@ -208,8 +220,9 @@ PyObject* describe(PyObject* self, PyObject* args) {
     std::string symbols;
     if (signature.ok()) symbols.assign(signature->begin(), signature->end());
     Ref inputs(describe_inputs(*meta)), outputs(describe_outputs(*meta));
-    if (!inputs || !outputs) return nullptr;
-    return Py_BuildValue("(NNNNNK)", inputs.release(), outputs.release(),
+    Ref buffers(describe_buffers(*meta));
+    if (!inputs || !outputs || !buffers) return nullptr;
+    return Py_BuildValue("(NNNNNNK)", inputs.release(), outputs.release(), buffers.release(),
                          text_of(std::string(meta->input_structure())),
                          text_of(std::string(meta->output_structure())), text_of(symbols),
                          static_cast<unsigned long long>(bytes));

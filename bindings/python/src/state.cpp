@@ -29,12 +29,6 @@ Method* method_with_state(Module& module, const char* name, std::string* problem
   return method;
 }
 
-// The name of a buffer; "state0" and so on where the program has none.
-std::string state_name(const MethodMeta& meta, size_t i) {
-  const std::string name((*meta.attribute_tensor_meta(i)).name());
-  return name.empty() ? "state" + std::to_string(i) : name;
-}
-
 // Puts the elements of a view, which fits, into a buffer.
 Status set_buffer(Tensor* buffer, const Tensor& from) {
   TAPER_TRY(buffer->resize(from.sizes()));
@@ -43,6 +37,11 @@ Status set_buffer(Tensor* buffer, const Tensor& from) {
 }
 
 }  // namespace
+
+std::string state_name(const MethodMeta& meta, size_t i) {
+  const std::string name(meta.attribute_tensor_meta(i)->name());
+  return name.empty() ? "state" + std::to_string(i) : name;
+}
 
 PyObject* state(PyObject* self, PyObject* args) {
   const char* name = nullptr;

@@ -43,6 +43,7 @@ class Method:
     name: str
     inputs: tuple[TensorInfo, ...]
     outputs: tuple[TensorInfo, ...]
+    buffers: tuple[TensorInfo, ...]
     memory: int
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def state(self) -> dict[str, Any]: ...

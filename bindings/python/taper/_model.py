@@ -10,7 +10,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class TensorInfo:
-    """An input or output as the program declares it.
+    """An input, an output or a buffer as the program declares it.
 
     name: the name of the input, where the program knows it; else "input0", "output0".
     dtype: the name of the dtype, such as "float32"; None for a value that is no tensor.
@@ -76,13 +76,19 @@ class Method:
 
     Positional and keyword arguments are nested as they were when the model was exported, and the
     result is nested as the model's was. Outputs are tensors of the same kind as the inputs.
+
+    inputs, outputs: what it takes and gives, a TensorInfo for each.
+    buffers: what it keeps from one run to the next; see state().
+    memory: the bytes that it needs.
     """
 
     def __init__(self, model, name):
         self._model, self.name = model, name
-        inputs, outputs, in_text, out_text, signature, self.memory = model._open().describe(name)
+        inputs, outputs, buffers, in_text, out_text, signature, self.memory = (
+            model._open().describe(name))
         self.inputs = _inputs_of(inputs, signature)
         self.outputs = tuple(TensorInfo(f"output{i}", each) for i, each in enumerate(outputs))
+        self.buffers = tuple(TensorInfo(*each) for each in buffers)
         self._in = self._fitting(in_text, len(inputs))
         self._out = self._fitting(out_text, len(outputs))
         self._is_flat = self._in is None or (

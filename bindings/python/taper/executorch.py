@@ -82,6 +82,12 @@ class MethodMeta:
     def output_tensor_meta(self, index):
         return self._tensor(self._method.outputs, index)
 
+    def num_attributes(self):
+        return len(self._method.buffers)
+
+    def attribute_tensor_meta(self, index):
+        return self._tensor(self._method.buffers, index)
+
     @staticmethod
     def _tensor(infos, index):
         if not 0 <= index < len(infos):

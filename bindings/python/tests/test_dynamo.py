@@ -49,9 +49,9 @@ class Compiled(unittest.TestCase):
                 self.check(self.net(), x, **options)
 
     def test_options_that_are_wrong(self):
-        for options, text in (({"nonsense": 3}, "nonsense"), ({"backend": "none"}, "no backend"),
+        for options, text in (({"nonsense": 3}, "nonsense"), ({"backend": "nope"}, "no backend"),
                               ({"threads": 0}, "threads must be"),
-                              ({"backends": ["none"]}, "no backend")):
+                              ({"backends": ["nope"]}, "no backend")):
             for x in (self.torch.randn(2, 8), self.torch.randn(2, 8, requires_grad=True)):
                 with self.subTest(**options, trains=x.requires_grad):
                     self.torch._dynamo.reset()

@@ -29,6 +29,8 @@ def script(runtime, path, inputs):
         tensor = meta.input_tensor_meta(0)
         said["meta"] = (meta.name(), meta.num_inputs(), meta.num_outputs(), tensor.sizes(),
                         tensor.dtype(), tensor.nbytes(), tensor.is_memory_planned())
+        attributes = [meta.attribute_tensor_meta(i) for i in range(meta.num_attributes())]
+        said["attributes"] = [(each.sizes(), each.dtype(), each.nbytes()) for each in attributes]
         method = program.load_method("forward")
         said["once"] = method is program.load_method("forward")
         said["metadata"] = method.metadata.num_inputs()
@@ -63,14 +65,16 @@ class SameScript(unittest.TestCase):
         import torch
         theirs = importlib.import_module("executorch.runtime")
         ours = importlib.import_module("taper.executorch")
-        for name, count in (("add", 2), ("resnet18", 1), ("bert_mini", 3)):
+        for name, cases in (("add", ("add.in0", "add.in1")), ("resnet18", ("resnet18.in0",)),
+                            ("bert_mini", [f"bert_mini.in{i}" for i in range(3)]),
+                            ("counter", ("counter.step0.in0",))):
             for backend in (None, "xnnpack"):
                 with self.subTest(name=name, backend=backend), \
                         tempfile.TemporaryDirectory() as folder:
                     path = os.path.join(folder, "model.pte")
                     taper.export(reference.path(name + ".pt2"), backend=backend,
                                  compat="executorch").save(path)
-                    inputs = [self.tensor(torch, f"{name}.in{i}.npy") for i in range(count)]
+                    inputs = [self.tensor(torch, case + ".npy") for case in cases]
                     expected, wanted = script(theirs, path, inputs)
                     said, given = script(ours, path, inputs)
                     self.assertEqual(said, expected)
