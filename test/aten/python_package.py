@@ -73,3 +73,38 @@ except taper.Error as error:
     assert "defined anew" in str(error), error
 torch.testing.assert_close(program.load(aten=sys.argv[2]).forward(x), x * 3 + 1)
 print("ok   operators that are defined later, and anew")
+
+
+@torch.library.custom_op("by_python::call_back", mutates_args=())
+def call_back(x: torch.Tensor) -> torch.Tensor:
+    return callback(x)
+
+
+call_back.register_fake(torch.empty_like)
+model = taper.export(torch.export.export(Scaled(call_back), (x,)), kernels="aten").load(
+    aten=sys.argv[2])
+callback = torch.neg
+torch.testing.assert_close(model.forward(x), 1 - x)
+
+
+def refused(text, function):
+    """Expects an error of the method with this text while the operator calls the function."""
+    global callback
+    callback = function
+    try:
+        model.forward(x)
+        sys.exit(f"it does not say '{text}'")
+    except taper.Error as error:
+        assert text in str(error), error
+    callback = torch.neg
+    torch.testing.assert_close(model.forward(x), 1 - x)
+
+
+def fail(x):
+    raise ArithmeticError("of the operator")
+
+
+refused("of the operator", fail)
+for use in (model.forward, lambda x: model.reset(), lambda x: model.state()):
+    refused("the model is running", use)
+print("ok   operators that raise, and that use the model that calls them")

@@ -11,6 +11,23 @@ unsigned long long forks = 0;
 
 Loaded::Loaded(const tools::BackendOptions& options) : backends(options), process(forks) {}
 
+Turn::Turn(Loaded& loaded)
+    : loaded_(loaded), is_nested_(loaded.user.load() == std::this_thread::get_id()) {
+  if (is_nested_) return;
+  loaded_.mutex.lock();
+  loaded_.user = std::this_thread::get_id();
+}
+
+Turn::~Turn() {
+  if (is_nested_) return;
+  loaded_.user = std::thread::id();
+  loaded_.mutex.unlock();
+}
+
+std::string Turn::problem() const {
+  return is_nested_ ? "the model is running: an operator that it calls cannot use it" : "";
+}
+
 bool is_of_this_process(const Loaded& loaded) { return loaded.process == forks; }
 
 std::shared_ptr<Loaded> opened(PyObject* self) {

@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "bindings/python/src/python.h"
@@ -22,6 +24,7 @@ struct Loaded {
   explicit Loaded(const tools::BackendOptions& options);
 
   std::mutex mutex;
+  std::atomic<std::thread::id> user = {};  // The thread that has the lock.
   tools::Backends backends;
   std::vector<Backend> table;  // The backends that the caller wants.
   std::vector<KernelTable> kernels;
@@ -36,6 +39,23 @@ struct ModelObject {
 };
 
 inline ModelObject& model_of(PyObject* self) { return *reinterpret_cast<ModelObject*>(self); }
+
+// The lock of a model during a call; others wait for it. An operator that Python implements may come
+// here on the thread that runs it: that would wait for itself, so it is refused.
+class Turn {
+ public:
+  explicit Turn(Loaded& loaded);
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn();
+
+  // Why the call must not go on; empty if it may.
+  std::string problem() const;
+
+ private:
+  Loaded& loaded_;
+  const bool is_nested_;
+};
 
 // Whether this process has loaded the model. A forked one has none of its threads.
 bool is_of_this_process(const Loaded& loaded);

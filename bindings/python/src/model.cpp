@@ -9,7 +9,6 @@
 #include <cstring>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <new>
 
 #include "backends/devices.h"
@@ -339,8 +338,9 @@ PyObject* run(PyObject* self, PyObject* const* args, Py_ssize_t count) {
     std::string problem;
     {
       const Unlocked unlocked;
-      const std::lock_guard<std::mutex> lock(loaded->mutex);
-      problem = run_locked(module, name, *meta, inputs, &outputs);
+      const Turn turn(*loaded);
+      problem = turn.problem();
+      if (problem.empty()) problem = run_locked(module, name, *meta, inputs, &outputs);
     }
     if (!problem.empty()) return raise(error_type, problem);
     Ref list(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
@@ -360,8 +360,9 @@ PyObject* reset(PyObject* self, PyObject*) {
   std::string problem;
   {
     const Unlocked unlocked;
-    const std::lock_guard<std::mutex> lock(loaded->mutex);
-    const Status status = loaded->module->reset_state();
+    const Turn turn(*loaded);
+    problem = turn.problem();
+    const Status status = problem.empty() ? loaded->module->reset_state() : Status();
     if (!status.ok()) problem = problem_of(*loaded->module, status);
   }
   if (!problem.empty()) return raise(error_type, problem);

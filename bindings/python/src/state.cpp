@@ -13,8 +13,9 @@
 namespace taper::python {
 namespace {
 
-// The method, loaded; null with `problem` set. Under the model's lock.
+// The method, loaded; null with `problem` set, or if it is set already. Under the model's lock.
 Method* method_with_state(Module& module, const char* name, std::string* problem) {
+  if (!problem->empty()) return nullptr;
   const Status loaded = module.load_method(name);
   if (!loaded.ok()) {
     *problem = problem_of(module, loaded);
@@ -57,7 +58,8 @@ PyObject* state(PyObject* self, PyObject* args) {
     std::string problem;
     {
       const Unlocked unlocked;
-      const std::lock_guard<std::mutex> lock(loaded->mutex);
+      const Turn turn(*loaded);
+      problem = turn.problem();
       const Method* const method = method_with_state(module, name, &problem);
       for (size_t i = 0; problem.empty() && i < held.size(); ++i) {
         problem = take_output(EValue(*method->attribute(i)), &held[i]).message();
@@ -94,7 +96,8 @@ PyObject* set_state(PyObject* self, PyObject* args) {
     std::string problem;
     {
       const Unlocked unlocked;
-      const std::lock_guard<std::mutex> lock(loaded->mutex);
+      const Turn turn(*loaded);
+      problem = turn.problem();
       const Method* const method = method_with_state(module, name, &problem);
       size_t i = 0;
       for (InputView& view : views) {
