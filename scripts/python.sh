@@ -167,7 +167,7 @@ alone() {
   "$1" -m venv "$2"
   "$2/bin/pip" install --quiet --disable-pip-version-check --no-index "$wheel"
   (cd "$tests" && "$2/bin/python" -m unittest -q test_runtime test_compiler \
-    test_tools)
+    test_stubs test_tools)
   "$2/bin/taper" --help >/dev/null
 }
 

@@ -116,9 +116,7 @@ InputView::~InputView() {
   if (buffer_.obj != nullptr) PyBuffer_Release(&buffer_);
 }
 
-std::string InputView::place(size_t index) const {
-  return kind_ + (" " + std::to_string(index));
-}
+std::string InputView::place(size_t index) const { return kind_ + (" " + std::to_string(index)); }
 
 std::string InputView::text() const {
   return std::string(to_string(dtype_)) + " " + sizes_text(sizes_);

@@ -23,8 +23,8 @@ Method* method_with_state(Module& module, const char* name, std::string* problem
   }
   Method* const method = module.method(name);
   if (method->has_state_in_delegates()) {
-    *problem = "method '" + std::string(name) +
-               "': a delegate keeps buffers, which cannot be read or set";
+    *problem =
+        "method '" + std::string(name) + "': a delegate keeps buffers, which cannot be read or set";
     return nullptr;
   }
   return method;

@@ -6,6 +6,9 @@ from taper import _taper
 
 
 def taper():
+    if sys.argv[1:2] == ["--version"]:
+        print("taper", _taper.version)
+        return 0
     return _taper.run_taper(["taper"] + sys.argv[1:])
 
 

@@ -106,9 +106,11 @@ class Commands(unittest.TestCase):
         run = subprocess.run(command("taper") + ["nosuch"], capture_output=True, text=True)
         self.assertEqual(run.returncode, 2)
         self.assertIn("'nosuch' is not a command", run.stderr)
-        run = subprocess.run([sys.executable, "-m", "taper", "--help"], capture_output=True,
-                             text=True)
-        self.assertEqual(run.returncode, 0)
+        for option, text in (("--help", "Usage:"), ("--version", f"taper {taper.__version__}\n")):
+            run = subprocess.run([sys.executable, "-m", "taper", option], capture_output=True,
+                                 text=True)
+            self.assertEqual(run.returncode, 0)
+            self.assertIn(text, run.stdout)
 
 
 if __name__ == "__main__":
