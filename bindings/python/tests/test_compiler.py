@@ -1,9 +1,11 @@
 """taper.export and the command lines, with Python alone."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import reference
@@ -111,6 +113,26 @@ class Commands(unittest.TestCase):
                                  text=True)
             self.assertEqual(run.returncode, 0)
             self.assertIn(text, run.stdout)
+
+
+    @unittest.skipUnless(hasattr(signal, "SIGPIPE"), "Windows has no such signals")
+    @unittest.skipIf("TAPER_TESTS_UNDER_QEMU" in os.environ, "a script starts qemu there")
+    def test_end_by_signals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "add.pte")
+            taper.export(reference.path("add.pt2")).save(path)
+            runner = command("executor_runner") + ["--model_path", path, "--num_executions",
+                                                   "1000000000000"]
+            with subprocess.Popen(runner, stdout=subprocess.PIPE) as run:
+                time.sleep(1)  # It may have come to its work, but need not.
+                run.send_signal(signal.SIGINT)
+                try:
+                    self.assertNotEqual(run.wait(60), 0)
+                finally:
+                    run.kill()
+        with subprocess.Popen(command("taper") + ["ops"], stdout=subprocess.PIPE) as run:
+            run.stdout.close()
+            self.assertEqual(run.wait(), -signal.SIGPIPE)
 
 
 if __name__ == "__main__":
