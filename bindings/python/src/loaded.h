@@ -1,5 +1,5 @@
-// What a model of Python's consists of, and what every call of one begins with: it must be open, and
-// loaded by this process; what is thrown, and what the module refuses, becomes an exception.
+// What a model of Python's consists of, and what every call of one begins with: it must be open
+// and loaded by this process. What is thrown, and what the module refuses, becomes an exception.
 
 #pragma once
 
@@ -40,8 +40,8 @@ struct ModelObject {
 
 inline ModelObject& model_of(PyObject* self) { return *reinterpret_cast<ModelObject*>(self); }
 
-// The lock of a model during a call; others wait for it. An operator that Python implements may come
-// here on the thread that runs it: that would wait for itself, so it is refused.
+// The lock of a model during a call; others wait for it. An operator that Python implements may
+// come here on the thread that runs it: that would wait for itself, so it is refused.
 class Turn {
  public:
   explicit Turn(Loaded& loaded);
