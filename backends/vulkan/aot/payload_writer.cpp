@@ -100,8 +100,8 @@ PayloadWriter::Id PayloadWriter::tensor(const exir::Value* value) {
   return tensors_[value] = add_value(wire::Kind::Tensor, made.Union());
 }
 
-// Integers that no operator takes packed, and codes, become floats by a call of their own, which the
-// device runs when it loads the payload.
+// Integers that no operator takes packed, and codes, become floats by a call of their own, which
+// the device runs when it loads the payload.
 PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
   const exir::Scales& scales = *exir::bytes_of(*value);
   const auto runs = static_cast<uint32_t>(scales.items.size());
@@ -119,7 +119,6 @@ PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
         wire::CreateTensorDirect(fbb_, wire::DataType::Float32, &sizes, -1, -1).Union());
   };
   const bool is_unsigned = scales.dtype == ScalarType::kByte;
-  const Id items = floats(scales.items);
   const Id matrix = result(dims);
   if (!scales.table.empty() || (scales.bits < 8 && scales.zero_points.empty())) {
     exir::CodedBytes coded = exir::coded_bytes(scales);
@@ -131,9 +130,11 @@ PayloadWriter::Id PayloadWriter::dequantised(const exir::Value* value) {
     const Id numbers =
         packed_tensor(wire::DataType::Float32, {256, static_cast<uint32_t>(coded.each)},
                       exir::own_bytes(std::move(table)));
+    const Id items = floats(scales.items);
     call("taper.look_up.default", {bytes, numbers, items, matrix});
   } else {
     const Id integers = packed_tensor(data_type(scales.dtype), dims, scales.integers);
+    const Id items = floats(scales.items);
     const Id points = scales.zero_points.empty() ? none() : floats(scales.zero_points);
     call("quantized_decomposed.dequantize_per_channel.default",
          {integers, items, points, integer(rounds > 1 ? 1 : 0), integer(is_unsigned ? 0 : -128),
