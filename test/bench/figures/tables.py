@@ -85,6 +85,13 @@ def rows_of(text, heading):
     return [[c.strip() for c in line.strip("|").split("|")] for line in found.group().splitlines()]
 
 
+def ratios(rows, peer):
+    """The ratios in parentheses of a peer's column."""
+    column = rows[0].index(peer)
+    cells = [re.search(r"\(([\d.]+)\)", row[column]) for row in rows[2:]]
+    return [float(found.group(1)) for found in cells if found]
+
+
 def peers():
     """docs/benchmarks.md in short: each peer's figures over Taper's."""
     names = ["ExecuTorch", "ONNX Runtime", "OpenVINO", "LiteRT"]
@@ -94,22 +101,21 @@ def peers():
         rows = rows_of(text, heading)
         return [title, *(show(rows, name) for name in names)]
 
-    def of_row(title):
-        return lambda rows, name: next(
-            row[rows[0].index(name)].strip("*-") if name in rows[0] else ""
-            for row in rows
-            if row[0].strip("*") == title
-        )
+    def mean(rows, name):
+        means = next(row for row in rows if row[0].strip("*") == "geometric mean")
+        return means[rows[0].index(name)].strip("*-") if name in rows[0] else ""
 
-    mean = of_row("geometric mean")
+    def extremes(rows, name):
+        values = ratios(rows, name)
+        return f"{min(values):.2f} to {max(values):.2f}"
+
     one = "## Latency, f32, 1 thread"
     rows = [
         row("latency, f32, one thread: geometric mean", one, mean),
-        row("least and most", one, of_row("least and most")),
+        row("least and most", one, extremes),
         row("two threads: geometric mean", "## Latency, f32, 2 threads", mean),
         row("int8, one thread: geometric mean", "## Latency, int8, 1 thread", mean),
         row("cold start: geometric mean", "## Cold start, f32", mean),
-        row("cold start, each with its own cache", "## Cold start with a cache", mean),
         row("peak memory: geometric mean", "## Peak resident memory", mean),
     ]
     return table(["their figure over Taper's (`docs/benchmarks.md`)", *names], rows)
