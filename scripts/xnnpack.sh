@@ -40,7 +40,7 @@ fi
 
 here=$(cd "$(dirname "$0")" && pwd)
 library=$here/../backends/xnnpack/library
-sanitizer=""
+more_flags=""
 targets=XNNPACK
 compilers="-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_ASM_COMPILER=clang-14"
 case "$target" in
@@ -48,7 +48,7 @@ case "$target" in
   tsan)
     "$0"
     ordinary=$("$0" where)
-    sanitizer="-fsanitize=thread"
+    more_flags="-fsanitize=thread"
     targets="XNNPACK pthreadpool"
     compilers="$compilers -DCMAKE_OPTIMIZE_DEPENDENCIES=ON"  # Without micro-kernels.
     ;;
@@ -84,11 +84,16 @@ unpack_sources xnnpack
 mkdir -p "$work/xnnpack/src/backends/xnnpack/library"
 cp "$library"/*.h "$library"/*.c "$library"/*.cpp "$work/xnnpack/src/backends/xnnpack/library/"
 "$here/apply_series.sh" "$library/patches" "$work/xnnpack"
-# Visual C++ has this macro; the file is for Windows alone.
+# What Visual C++ has, and MinGW has not or elsewhere: this macro, in a file for Windows alone, ...
 sed -i '1i #define max(a, b) ((a) > (b) ? (a) : (b))' "$work/cpuinfo/src/x86/windows/init.c"
+# ... alloca, and the threads of C11.
+[ "$target" != windows ] || {
+  sed -i 's/<alloca.h>/<malloc.h>/' "$work/pthreadpool/src/pthreads.c"
+  more_flags=-DPTHREADPOOL_USE_PTHREADS=1
+}
 
 echo "xnnpack.sh: building XNNPACK once into $prefix" >&2
-flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=. $sanitizer"
+flags="-ffunction-sections -fdata-sections -ffile-prefix-map=$work=. $more_flags"
 # In the environment, as a toolchain may have flags of its own.
 CFLAGS=$flags CXXFLAGS=$flags cmake -S "$work/xnnpack" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   $compilers \
