@@ -60,6 +60,25 @@ TEST(Steps, BytesMayStandForNumbersOfATable) {
   }
 }
 
+TEST(Steps, ANumberWithoutDimensionsHasThem) {
+  for (const bool has_table : {false, true}) {
+    PayloadBuilder p;
+    const uint32_t x = p.input({2}), y = p.output({2});
+    const uint32_t c = p.constant({}, {0});
+    p.constants.back().size = 1;
+    p.data[p.constants.back().offset] = 254;
+    p.tensors[c].type = has_table ? wire::DataType::QUINT8 : wire::DataType::QINT8;
+    p.tensors[c].steps = Steps{{0.5}, {}, 1, has_table ? Floats(256, 8) : Floats()};
+    p.binary(wire::NodeContent::Add, x, c, y);
+    p.identifier = kTaperIdentifier;
+    Loaded loaded(p.finish());
+    ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
+    HeldFloats in({2}, {1, 10}), out({2}, {0, 0});
+    ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
+    EXPECT_EQ(out.result(), has_table ? (Floats{5, 14}) : (Floats{0, 9}));
+  }
+}
+
 // A layer of three inputs and two outputs, with weights that are stored as the halves of four bytes,
 // the even column in the lower half; a row is whole bytes.
 std::vector<uint8_t> layer_of_halves(const Steps& steps) {

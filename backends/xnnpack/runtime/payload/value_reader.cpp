@@ -292,29 +292,27 @@ Status ValueReader::read_steps(const wire::Steps& steps, XnnValue& value) const 
   TAPER_TRY(make_owned(value));
   const uint8_t* from = value.stored;
   const uint64_t count = element_count(value.declared);
-  const uint64_t columns = value.declared.last(), row_bytes = (columns + 1) / 2;
-  const auto half = [&](uint64_t i) {
-    const uint64_t column = i % columns;
-    const uint8_t both = from[i / columns * row_bytes + column / 2];
-    return column % 2 == 0 ? both & 15 : both >> 4;
+  const auto widen_each = [&](const auto& number_at) {
+    widen(steps, count, number_at, value.owned.get());
   };
-  if (table != nullptr) {
-    const bool has_halves = type == DataType::QCINT4;
-    widen(
-        steps, count,
-        [&](uint64_t i) {
-          return table->Get(has_halves ? static_cast<uint32_t>(half(i)) : from[i]);
-        },
-        value.owned.get());
-  } else if (type == DataType::QCINT4) {
-    widen(
-        steps, count, [&](uint64_t i) { return half(i) - 8; }, value.owned.get());
+  if (type == DataType::QCINT4) {
+    const uint64_t columns = value.declared.last(), row_bytes = (columns + 1) / 2;
+    const auto half = [&](uint64_t i) {
+      const uint64_t column = i % columns;
+      const uint8_t both = from[i / columns * row_bytes + column / 2];
+      return column % 2 == 0 ? both & 15 : both >> 4;
+    };
+    if (table == nullptr) {
+      widen_each([&](uint64_t i) { return half(i) - 8; });
+    } else {
+      widen_each([&](uint64_t i) { return table->Get(static_cast<uint32_t>(half(i))); });
+    }
+  } else if (table != nullptr) {
+    widen_each([&](uint64_t i) { return table->Get(from[i]); });
   } else if (type == DataType::QINT8) {
-    widen(
-        steps, count, [&](uint64_t i) { return static_cast<int8_t>(from[i]); }, value.owned.get());
+    widen_each([&](uint64_t i) { return static_cast<int8_t>(from[i]); });
   } else {
-    widen(
-        steps, count, [&](uint64_t i) { return from[i]; }, value.owned.get());
+    widen_each([&](uint64_t i) { return from[i]; });
   }
   return {};
 }
