@@ -3,11 +3,11 @@
 #include "exir/emit/method_emitter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <unordered_map>
 
+#include "exir/delegate/number.h"
 #include "exir/emit/pytree_text.h"
 #include "exir/ops/variants.h"
 
@@ -79,11 +79,7 @@ class MethodEmitter {
     std::string key(1 + sizeof value, 'd');
     std::memcpy(&key[1], &value, sizeof value);
     return intern(key, [&] {
-      // A number that equals the default is left out, and -0.0 equals it.
-      fbb_.ForceDefaults(std::signbit(value));
-      const Offset<wire::Double> number = wire::CreateDouble(fbb_, value);
-      fbb_.ForceDefaults(false);
-      return add(wire::KernelTypes::Double, number);
+      return add(wire::KernelTypes::Double, create_number(fbb_, value, wire::CreateDouble));
     });
   }
   int32_t bool_slot(bool value) {

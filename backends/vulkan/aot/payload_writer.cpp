@@ -4,12 +4,12 @@
 #include "backends/vulkan/aot/payload_writer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "backends/vulkan/aot/state_updates.h"
 #include "backends/vulkan/planner/payload_header.h"
 #include "exir/delegate/content_name.h"
+#include "exir/delegate/number.h"
 #include "exir/ir/failure.h"
 #include "exir/ir/scales.h"
 
@@ -196,10 +196,7 @@ PayloadWriter::Id PayloadWriter::argument(const Argument& arg, const ArgType& ty
   if (arg.is_list()) return list(arg.list(), type);
   if (arg.is_int()) return integer(arg.to_int());
   if (arg.is<double>()) {
-    // A number that equals the default is left out, and -0.0 equals it.
-    fbb_.ForceDefaults(std::signbit(arg.to_double()));
-    const auto number = wire::CreateDouble(fbb_, arg.to_double());
-    fbb_.ForceDefaults(false);
+    const auto number = exir::create_number(fbb_, arg.to_double(), wire::CreateDouble);
     return add_value(wire::Kind::Double, number.Union());
   }
   if (arg.is<bool>()) {

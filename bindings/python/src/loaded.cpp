@@ -47,10 +47,6 @@ std::string problem_of(const Module& module, const Status& status) {
   return lines.empty() ? std::string(status.message()) : lines;
 }
 
-PyObject* refuse_method(const char* name, const Status& status) {
-  return raise(error_type, "method '" + std::string(name) + "': " + status.message());
-}
-
 PyObject* note_fork(PyObject*, PyObject*) {
   ++forks;
   Py_RETURN_NONE;

@@ -66,9 +66,6 @@ std::shared_ptr<Loaded> opened(PyObject* self);
 // What the module says of its last error.
 std::string problem_of(const Module& module, const Status& status);
 
-// Raises that the method cannot be had; returns null.
-PyObject* refuse_method(const char* name, const Status& status);
-
 // Calls it; what is thrown becomes an exception of Python.
 template <typename Call>
 PyObject* guarded(const Call& call) {
@@ -79,6 +76,31 @@ PyObject* guarded(const Call& call) {
   } catch (const std::exception& error) {
     return raise(error_type, error.what());
   }
+}
+
+// Calls `call(loaded, meta)` with a model and the description of a method of it. Raises if the
+// model is not open or has no such method.
+template <typename Call>
+PyObject* with_method(PyObject* self, const char* name, const Call& call) {
+  const std::shared_ptr<Loaded> loaded = opened(self);
+  if (loaded == nullptr) return nullptr;
+  return guarded([&]() -> PyObject* {
+    const Result<MethodMeta> meta = loaded->module->program()->method_meta(name);
+    if (!meta.ok()) {
+      return raise(error_type, "method '" + std::string(name) + "': " + meta.status().message());
+    }
+    return call(*loaded, *meta);
+  });
+}
+
+// Calls it under the model's lock and without the interpreter's. Returns what is wrong: what it
+// says, or why it must not go on.
+template <typename Work>
+std::string in_turn(Loaded& loaded, const Work& work) {
+  const Unlocked unlocked;
+  const Turn turn(loaded);
+  const std::string problem = turn.problem();
+  return problem.empty() ? work() : problem;
 }
 
 // note_fork(): this process is a fork.

@@ -205,25 +205,21 @@ PyObject* describe_buffers(const MethodMeta& meta) {
 PyObject* describe(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   if (PyArg_ParseTuple(args, "s", &name) == 0) return nullptr;
-  const std::shared_ptr<Loaded> loaded = opened(self);
-  if (loaded == nullptr) return nullptr;
-  return guarded([&]() -> PyObject* {
-    const Result<MethodMeta> meta = loaded->module->method_meta(name);
-    if (!meta.ok()) return refuse_method(name, meta.status());
-    uint64_t bytes = meta->method_bytes();
-    for (size_t i = 0; i < meta->num_memory_planned_buffers(); ++i) {
-      bytes += *meta->memory_planned_buffer_size(i);
+  return with_method(self, name, [&](Loaded& loaded, const MethodMeta& meta) -> PyObject* {
+    uint64_t bytes = meta.method_bytes();
+    for (size_t i = 0; i < meta.num_memory_planned_buffers(); ++i) {
+      bytes += *meta.memory_planned_buffer_size(i);
     }
     const auto signature =
-        loaded->module->program()->named_data("taper.signature." + std::string(name));
+        loaded.module->program()->named_data("taper.signature." + std::string(name));
     std::string symbols;
     if (signature.ok()) symbols.assign(signature->begin(), signature->end());
-    Ref inputs(describe_inputs(*meta)), outputs(describe_outputs(*meta));
-    Ref buffers(describe_buffers(*meta));
+    Ref inputs(describe_inputs(meta)), outputs(describe_outputs(meta));
+    Ref buffers(describe_buffers(meta));
     if (!inputs || !outputs || !buffers) return nullptr;
     return Py_BuildValue("(NNNNNNK)", inputs.release(), outputs.release(), buffers.release(),
-                         text_of(std::string(meta->input_structure())),
-                         text_of(std::string(meta->output_structure())), text_of(symbols),
+                         text_of(std::string(meta.input_structure())),
+                         text_of(std::string(meta.output_structure())), text_of(symbols),
                          static_cast<unsigned long long>(bytes));
   });
 }
@@ -326,22 +322,12 @@ PyObject* run(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   const char* const name = PyUnicode_AsUTF8AndSize(args[0], nullptr);
   PyObject* const given = args[1];
   if (name == nullptr) return nullptr;
-  const std::shared_ptr<Loaded> loaded = opened(self);
-  if (loaded == nullptr) return nullptr;
-  return guarded([&]() -> PyObject* {
-    Module& module = *loaded->module;
-    const Result<MethodMeta> meta = module.program()->method_meta(name);
-    if (!meta.ok()) return refuse_method(name, meta.status());
+  return with_method(self, name, [&](Loaded& loaded, const MethodMeta& meta) -> PyObject* {
     Inputs inputs;
-    if (!read_inputs(*meta, given, &inputs)) return nullptr;
-    std::vector<OutputHeld> outputs(meta->num_outputs());
-    std::string problem;
-    {
-      const Unlocked unlocked;
-      const Turn turn(*loaded);
-      problem = turn.problem();
-      if (problem.empty()) problem = run_locked(module, name, *meta, inputs, &outputs);
-    }
+    if (!read_inputs(meta, given, &inputs)) return nullptr;
+    std::vector<OutputHeld> outputs(meta.num_outputs());
+    const std::string problem =
+        in_turn(loaded, [&] { return run_locked(*loaded.module, name, meta, inputs, &outputs); });
     if (!problem.empty()) return raise(error_type, problem);
     Ref list(PyList_New(static_cast<Py_ssize_t>(outputs.size())));
     for (size_t i = 0; list && i < outputs.size(); ++i) {
@@ -357,14 +343,10 @@ PyObject* run(PyObject* self, PyObject* const* args, Py_ssize_t count) {
 PyObject* reset(PyObject* self, PyObject*) {
   const std::shared_ptr<Loaded> loaded = opened(self);
   if (loaded == nullptr) return nullptr;
-  std::string problem;
-  {
-    const Unlocked unlocked;
-    const Turn turn(*loaded);
-    problem = turn.problem();
-    const Status status = problem.empty() ? loaded->module->reset_state() : Status();
-    if (!status.ok()) problem = problem_of(*loaded->module, status);
-  }
+  const std::string problem = in_turn(*loaded, [&] {
+    const Status status = loaded->module->reset_state();
+    return status.ok() ? std::string() : problem_of(*loaded->module, status);
+  });
   if (!problem.empty()) return raise(error_type, problem);
   Py_RETURN_NONE;
 }

@@ -13,21 +13,25 @@
 namespace taper::python {
 namespace {
 
-// The method, loaded; null with `problem` set, or if it is set already. Under the model's lock.
-Method* method_with_state(Module& module, const char* name, std::string* problem) {
-  if (!problem->empty()) return nullptr;
-  const Status loaded = module.load_method(name);
-  if (!loaded.ok()) {
-    *problem = problem_of(module, loaded);
-    return nullptr;
-  }
-  Method* const method = module.method(name);
-  if (method->has_state_in_delegates()) {
-    *problem =
-        "method '" + std::string(name) + "': a delegate keeps buffers, which cannot be read or set";
-    return nullptr;
-  }
-  return method;
+// Calls `visit(i, buffer)`, which returns a Status, for each buffer of a method, under the model's
+// lock and without the interpreter's. Returns what is wrong.
+template <typename Visit>
+std::string visit_buffers(Loaded& loaded, const char* name, size_t count, const Visit& visit) {
+  return in_turn(loaded, [&]() -> std::string {
+    Module& module = *loaded.module;
+    const Status status = module.load_method(name);
+    if (!status.ok()) return problem_of(module, status);
+    const Method* const method = module.method(name);
+    if (method->has_state_in_delegates()) {
+      return "method '" + std::string(name) +
+             "': a delegate keeps buffers, which cannot be read or set";
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const Status visited = visit(i, *method->attribute(i));
+      if (!visited.ok()) return visited.message();
+    }
+    return "";
+  });
 }
 
 // Puts the elements of a view, which fits, into a buffer.
@@ -48,27 +52,15 @@ PyObject* state(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   PyObject* make = nullptr;
   if (PyArg_ParseTuple(args, "sO", &name, &make) == 0) return nullptr;
-  const std::shared_ptr<Loaded> loaded = opened(self);
-  if (loaded == nullptr) return nullptr;
-  return guarded([&]() -> PyObject* {
-    Module& module = *loaded->module;
-    const Result<MethodMeta> meta = module.program()->method_meta(name);
-    if (!meta.ok()) return refuse_method(name, meta.status());
-    std::vector<OutputHeld> held(meta->num_attributes());
-    std::string problem;
-    {
-      const Unlocked unlocked;
-      const Turn turn(*loaded);
-      problem = turn.problem();
-      const Method* const method = method_with_state(module, name, &problem);
-      for (size_t i = 0; problem.empty() && i < held.size(); ++i) {
-        problem = take_output(EValue(*method->attribute(i)), &held[i]).message();
-      }
-    }
+  return with_method(self, name, [&](Loaded& loaded, const MethodMeta& meta) -> PyObject* {
+    std::vector<OutputHeld> held(meta.num_attributes());
+    const std::string problem = visit_buffers(
+        loaded, name, held.size(),
+        [&](size_t i, Tensor* buffer) { return take_output(EValue(buffer), &held[i]); });
     if (!problem.empty()) return raise(error_type, problem);
     Ref dict(PyDict_New());
     for (size_t i = 0; dict && i < held.size(); ++i) {
-      const Ref key(text_of(state_name(*meta, i))), item(output_object(&held[i], make));
+      const Ref key(text_of(state_name(meta, i))), item(output_object(&held[i], make));
       if (!key || !item || PyDict_SetItem(dict.get(), key.get(), item.get()) != 0) return nullptr;
     }
     return dict.release();
@@ -79,32 +71,19 @@ PyObject* set_state(PyObject* self, PyObject* args) {
   const char* name = nullptr;
   PyObject* given = nullptr;
   if (PyArg_ParseTuple(args, "sO!", &name, &PyDict_Type, &given) == 0) return nullptr;
-  const std::shared_ptr<Loaded> loaded = opened(self);
-  if (loaded == nullptr) return nullptr;
-  return guarded([&]() -> PyObject* {
-    Module& module = *loaded->module;
-    const Result<MethodMeta> meta = module.program()->method_meta(name);
-    if (!meta.ok()) return refuse_method(name, meta.status());
+  return with_method(self, name, [&](Loaded& loaded, const MethodMeta& meta) -> PyObject* {
     std::list<InputView> views;
-    for (size_t i = 0; i < meta->num_attributes(); ++i) {
-      const Ref key(text_of(state_name(*meta, i)));
+    for (size_t i = 0; i < meta.num_attributes(); ++i) {
+      const Ref key(text_of(state_name(meta, i)));
       PyObject* const item = key ? PyDict_GetItemWithError(given, key.get()) : nullptr;
-      if (item == nullptr) return raise(error_type, "no buffer '" + state_name(*meta, i) + "'");
+      if (item == nullptr) return raise(error_type, "no buffer '" + state_name(meta, i) + "'");
       InputView& view = views.emplace_back("buffer");
-      if (!view.open(item, i) || !view.fit(*meta->attribute_tensor_meta(i), i)) return nullptr;
+      if (!view.open(item, i) || !view.fit(*meta.attribute_tensor_meta(i), i)) return nullptr;
     }
-    std::string problem;
-    {
-      const Unlocked unlocked;
-      const Turn turn(*loaded);
-      problem = turn.problem();
-      const Method* const method = method_with_state(module, name, &problem);
-      size_t i = 0;
-      for (InputView& view : views) {
-        if (!problem.empty()) break;
-        problem = set_buffer(*method->attribute(i++), view.value().to_tensor()).message();
-      }
-    }
+    auto next = views.begin();
+    const std::string problem = visit_buffers(
+        loaded, name, views.size(),
+        [&](size_t, Tensor* buffer) { return set_buffer(buffer, next++->value().to_tensor()); });
     if (!problem.empty()) return raise(error_type, problem);
     Py_RETURN_NONE;
   });

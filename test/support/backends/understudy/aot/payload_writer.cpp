@@ -2,9 +2,8 @@
 
 #include "test/support/backends/understudy/aot/payload_writer.h"
 
-#include <cmath>
-
 #include "exir/delegate/content_name.h"
+#include "exir/delegate/number.h"
 #include "exir/ir/registry.h"
 #include "exir/ops/variants.h"
 
@@ -52,10 +51,9 @@ PayloadWriter::Index PayloadWriter::integer(Kind kind, int64_t value) {
 }
 
 PayloadWriter::Index PayloadWriter::real(double value) {
-  fbb_.ForceDefaults(std::signbit(value));  // -0.0 equals the default, which is left out.
-  const auto out = wire::CreateValue(fbb_, Kind::Double, 0, 0, value);
-  fbb_.ForceDefaults(false);
-  return add_value(out);
+  return add_value(exir::create_number(fbb_, value, [](auto& fbb, double number) {
+    return wire::CreateValue(fbb, Kind::Double, 0, 0, number);
+  }));
 }
 
 PayloadWriter::Index PayloadWriter::integers(Kind kind, const std::vector<int64_t>& items) {
