@@ -22,8 +22,8 @@
 #include <cstring>
 
 #include "backends/xnnpack/library/row_turn.h"
+#include "backends/xnnpack/library/s8_panels.h"
 #include "backends/xnnpack/library/s8_window.h"
-#include "xnnpack/microparams.h"
 
 namespace {
 
@@ -32,11 +32,6 @@ constexpr size_t kRows = 2 * kTileRows;
 constexpr size_t kColumns = 32;
 
 using Sums = int32_t[kRows][kColumns];
-
-template <typename T>
-T* advance(T* pointer, size_t bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
-}
 
 // Configures the tiles: 0 to 3 are sums, 4 and 5 steps of the upper and lower rows, 6 and 7 weights
 // of the left and right columns.
@@ -233,23 +228,10 @@ class Matrix {
   alignas(64) int8_t rest_[kRows * kChunk];
 };
 
-// One panel of packed weights.
-struct Panel {
-  const int32_t* biases;
-  const int8_t* weights;
-  const float* scales;
-};
-
-// Converts sums to int8 results: sums times scales, rounded, plus the zero point of the results.
-class Int8Results {
+// Converts sums to int8 results.
+class Int8Results : public Int8Form {
  public:
-  using Result = int8_t;
-  static constexpr size_t kScales = 1;  // The floats per column after the weights.
-
-  explicit Int8Results(const xnn_qs8_qc8w_conv_minmax_params* params)
-      : zero_point_(params->fp32_scalar.output_zero_point),
-        min_(static_cast<int8_t>(params->fp32_scalar.output_min)),
-        max_(params->fp32_scalar.output_max) {}
+  using Int8Form::Int8Form;
 
   void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, int8_t* c,
              size_t row_bytes) const {
@@ -291,22 +273,12 @@ class Int8Results {
     const __m512 max = _mm512_set1_ps(static_cast<float>(max_ - zero_point_));
     return _mm512_cvtps_epi32(_mm512_min_ps(scaled, max));
   }
-
-  int16_t zero_point_;
-  int8_t min_;
-  int16_t max_;
 };
 
-// Converts sums to float results; each row has its own scale and zero point.
-class FloatResults {
+// Converts sums to float results.
+class FloatResults : public FloatForm {
  public:
-  using Result = float;
-  static constexpr size_t kScales = 2;  // A scale and a bias per column.
-
-  // `next` is 1 if every row has parameters, 0 if all rows share them.
-  FloatResults(const xnn_f32_minmax_params* limits, const xnn_qd8_quantization_params* rows,
-               size_t next)
-      : limits_(limits), rows_(rows), next_(next) {}
+  using FloatForm::FloatForm;
 
   void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, float* c,
              size_t row_bytes) const {
@@ -328,19 +300,6 @@ class FloatResults {
       }
     }
   }
-
- private:
-  const xnn_f32_minmax_params* limits_;
-  const xnn_qd8_quantization_params* rows_;
-  size_t next_;
-};
-
-// The destination of the results.
-template <typename Result>
-struct Place {
-  Result* c;
-  size_t row_bytes;
-  size_t panel_bytes;
 };
 
 // Computes all columns of a few rows, Rows::kPanels panels at a time: first the products, then the
@@ -348,15 +307,8 @@ struct Place {
 template <typename Rows, typename Results>
 void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const void* weights,
               Place<typename Results::Result> place, const Results& results) {
-  const size_t scales = kColumns * (sizeof(int32_t) + steps);
-  const size_t panel_bytes = scales + kColumns * Results::kScales * sizeof(float);
-  const auto panel = [&](size_t j) {
-    const auto* begin = static_cast<const char*>(weights) + j / kColumns * panel_bytes;
-    return Panel{reinterpret_cast<const int32_t*>(begin),
-                 reinterpret_cast<const int8_t*>(begin) + kColumns * sizeof(int32_t),
-                 reinterpret_cast<const float*>(begin + scales)};
-  };
-  Ahead ahead(weights, (columns + kColumns - 1) / kColumns * panel_bytes);
+  const Panels<kColumns, Results> panels(weights, steps);
+  Ahead ahead(weights, (columns + kColumns - 1) / kColumns * panels.bytes());
   alignas(64) Sums sums[Rows::kPanels];
   constexpr size_t kGroup = Rows::kPanels * kColumns;
   if (rows > 1) configure(rows, steps);
@@ -366,11 +318,11 @@ void multiply(size_t rows, size_t columns, size_t steps, Rows& source, const voi
       const Steps slab = source.some(step, std::min(steps - step, kSlab));
       for (size_t j = begin; j < end; j += kColumns) {
         AddSteps* const add = add_steps_of(rows, end - j);
-        add(slab, step, panel(j).weights, sums[(j - begin) / kColumns], ahead);
+        add(slab, step, panels.at(j).weights, sums[(j - begin) / kColumns], ahead);
       }
     }
     for (size_t j = begin; j < end; j += kColumns) {
-      results.store(sums[(j - begin) / kColumns], rows, std::min(end - j, kColumns), panel(j),
+      results.store(sums[(j - begin) / kColumns], rows, std::min(end - j, kColumns), panels.at(j),
                     advance(place.c, j / kColumns * place.panel_bytes), place.row_bytes);
     }
   }

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "xnnpack/microparams.h"
+#include "backends/xnnpack/library/s8_panels.h"
 
 namespace {
 
@@ -35,11 +35,6 @@ constexpr size_t kPanels = 16;  // Panels of 16 columns that share gathered rows
 using Sums = int32_t[kRows][kColumns];
 
 constexpr size_t round_up_2(size_t n) { return (n + 1) & ~size_t{1}; }
-
-template <typename T>
-T* advance(T* pointer, size_t bytes) {
-  return reinterpret_cast<T*>(reinterpret_cast<uintptr_t>(pointer) + bytes);
-}
 
 // Rows of widened steps. A store may pass the end of a row.
 struct Steps {
@@ -196,27 +191,14 @@ AddProducts* add_products_of(size_t rows) {
   return kAll[rows - 1];
 }
 
-// One panel of packed weights.
-struct Panel {
-  const int32_t* biases;
-  const int8_t* weights;
-  const float* scales;
-};
-
 __m256i load_8(const int32_t* from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
 }
 
-// Converts sums to int8 results: sums times scales, rounded, plus the zero point of the results.
-class Int8Results {
+// Converts sums to int8 results.
+class Int8Results : public Int8Form {
  public:
-  using Result = int8_t;
-  static constexpr size_t kScales = 1;  // The floats per column after the weights.
-
-  explicit Int8Results(const xnn_qs8_qc8w_conv_minmax_params* params)
-      : zero_point_(params->fp32_scalar.output_zero_point),
-        min_(static_cast<int8_t>(params->fp32_scalar.output_min)),
-        max_(params->fp32_scalar.output_max) {}
+  using Int8Form::Int8Form;
 
   void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, int8_t* c,
              size_t row_bytes) const {
@@ -246,22 +228,12 @@ class Int8Results {
     const __m256 max = _mm256_set1_ps(static_cast<float>(max_ - zero_point_));
     return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), scales), max));
   }
-
-  int16_t zero_point_;
-  int8_t min_;
-  int16_t max_;
 };
 
-// Converts sums to float results; each row has its own scale and zero point.
-class FloatResults {
+// Converts sums to float results.
+class FloatResults : public FloatForm {
  public:
-  using Result = float;
-  static constexpr size_t kScales = 2;  // A scale and a bias per column.
-
-  // `next` is 1 if every row has parameters, 0 if all rows share them.
-  FloatResults(const xnn_f32_minmax_params* limits, const xnn_qd8_quantization_params* rows,
-               size_t next)
-      : limits_(limits), rows_(rows), next_(next) {}
+  using FloatForm::FloatForm;
 
   void store(const Sums& sums, size_t rows, size_t columns, const Panel& panel, float* c,
              size_t row_bytes) const {
@@ -292,17 +264,6 @@ class FloatResults {
     return _mm256_min_ps(_mm256_set1_ps(limits_->scalar.max),
                          _mm256_max_ps(_mm256_set1_ps(limits_->scalar.min), result));
   }
-
-  const xnn_f32_minmax_params* limits_;
-  const xnn_qd8_quantization_params* rows_;
-  size_t next_;
-};
-
-// The destination of the results.
-template <typename Result>
-struct Place {
-  Result* c;
-  size_t row_bytes, panel_bytes;
 };
 
 // Computes all columns of a few rows, kPanels panels at a time.
@@ -310,14 +271,7 @@ template <typename Rows, typename Results>
 void multiply(size_t columns, const Rows& source, const void* weights,
               Place<typename Results::Result> place, const Results& results) {
   const size_t steps = source.steps();
-  const size_t scales = kColumns * (sizeof(int32_t) + steps);
-  const size_t panel_bytes = scales + kColumns * Results::kScales * sizeof(float);
-  const auto panel = [&](size_t j) {
-    const auto* begin = static_cast<const char*>(weights) + j / kColumns * panel_bytes;
-    return Panel{reinterpret_cast<const int32_t*>(begin),
-                 reinterpret_cast<const int8_t*>(begin) + kColumns * sizeof(int32_t),
-                 reinterpret_cast<const float*>(begin + scales)};
-  };
+  const Panels<kColumns, Results> panels(weights, steps);
   AddProducts* add = add_products_of(source.count);
   Steps slab;
   alignas(32) Sums sums[kPanels];
@@ -329,12 +283,12 @@ void multiply(size_t columns, const Rows& source, const void* weights,
       // The only slab of a row still lies there from the columns before.
       if (begin == 0 || steps > kSlab) source.gather(first, some, slab);
       for (size_t j = begin; j < end; j += kColumns) {
-        add(slab, some, first == 0, panel(j).weights + first * kColumns,
+        add(slab, some, first == 0, panels.at(j).weights + first * kColumns,
             sums[(j - begin) / kColumns]);
       }
     }
     for (size_t j = begin; j < end; j += kColumns) {
-      results.store(sums[(j - begin) / kColumns], source.count, end - j, panel(j), place.c,
+      results.store(sums[(j - begin) / kColumns], source.count, end - j, panels.at(j), place.c,
                     place.row_bytes);
       place.c = advance(place.c, place.panel_bytes);
     }

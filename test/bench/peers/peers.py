@@ -400,7 +400,8 @@ class LiteRt(Peer):
         given = []  # The same in every run, in the types that the file takes.
 
         def run(arrays):
-            given.extend(LiteRt.taken(*pair) for pair in zip(arrays, places) if len(given) < len(places))
+            if not given:
+                given.extend(map(LiteRt.taken, arrays, places))
             for place, array in zip(places, given):
                 interpreter.set_tensor(place["index"], array)
             interpreter.invoke()
@@ -435,7 +436,8 @@ class LiteRt(Peer):
         options = Options(hardware_accelerators=HardwareAccelerator.CPU, cpu_options=cpu)
         model = CompiledModel.from_file(path, options=options)
         places, results = model.create_input_buffers(0), model.create_output_buffers(0)
-        details = list(model.get_output_tensor_details(next(iter(model.get_signature_list()))).values())
+        signature = next(iter(model.get_signature_list()))
+        details = list(model.get_output_tensor_details(signature).values())
 
         def run(arrays):
             for place, array in zip(places, arrays):

@@ -202,8 +202,8 @@ def cold(results):
     yield ""
     yield "The same where each may use what it kept from a run before: Taper packed weights (`--cache`;"
     yield "it trusts a model's file once that is some seconds old), ONNX Runtime the optimised model,"
-    yield "OpenVINO its `CACHE_DIR`, LiteRT XNNPACK's packed weights (in the newer of its interfaces, which takes"
-    yield "longer to load by itself). The other packages offer nothing."
+    yield "OpenVINO its `CACHE_DIR`, LiteRT XNNPACK's packed weights (in the newer of its interfaces,"
+    yield "which takes longer to load by itself). The other packages offer nothing."
     yield ""
     yield from compared(results, kind, "first_s", 1e3, "cached")
 
