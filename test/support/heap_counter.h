@@ -8,7 +8,8 @@
 
 namespace taper::test {
 
-// The number of allocations so far, by all threads. The first call starts the counting.
+// The number of allocations so far, by all threads; under AddressSanitizer and ThreadSanitizer, by
+// the calling thread. The first call starts the counting.
 uint64_t heap_calls();
 
 }  // namespace taper::test
