@@ -28,6 +28,7 @@ with family("op_full"):
     case("aten::empty_like.out", tensor([2, 3]), out=[2, 3])
     case("dim_order_ops::_empty_dim_order.out", [2, 3], [0, 1], out=[2, 3])
     case("dim_order_ops::_empty_dim_order.out", [2, 3], None, out=[2, 3])
+    case("dim_order_ops::_empty_dim_order.out", [2, 1], [1, 0], out=[2, 1])
     refuse("dim_order_ops::_empty_dim_order.out", [2, 3], [1, 0], outs=tensor([2, 3]))
     for value in [3, 2.5, True]:
         case("aten::scalar_tensor.out", value)

@@ -229,6 +229,11 @@ with family("op_to_copy"):
     case(name, tensor([0, 3]), False, [0, 1], expect=tensor([0, 3], f64))
     refuse(name, x, False, [1, 0], outs=x)
     refuse(name, x, False, [0, 1, 2], outs=x)
+    gray = tensor([2, 1, 3, 2])  # Wherever its only channel stands, the elements lie alike.
+    for order in [[0, 1, 2, 3], [0, 2, 1, 3], [0, 2, 3, 1]]:
+        case(name, gray, False, [0, 2, 3, 1], expect=gray.to(f16), out_order=order)
+    refuse(name, gray, False, [0, 3, 1, 2], outs=gray)
+    refuse(name, gray, False, [0, 2, 3, 4], outs=gray)
 
 with family("op_clone"):
     for name, args in [("aten::clone.out", (None,)), ("aten::alias_copy.out", ()),
@@ -244,6 +249,9 @@ with family("op_clone"):
          out_order=[0, 2, 3, 1])
     case("dim_order_ops::_clone_dim_order.out", channels_last(x), False, [0, 1, 2, 3], expect=x,
          out_order=[0, 1, 2, 3])
+    gray = tensor([2, 1, 4, 2])
+    case("dim_order_ops::_clone_dim_order.out", gray, False, [0, 2, 3, 1], expect=gray,
+         out_order=[0, 2, 1, 3])
     refuse("dim_order_ops::_clone_dim_order.out", x, False, [0, 1, 2], outs=x)
 
 with family("op_pow"):

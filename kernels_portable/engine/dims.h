@@ -40,7 +40,7 @@ bool same_sizes(const Tensor& a, const Tensor& b);
 // True if both tensors have the same rank and dim order.
 bool same_dim_order(const Tensor& a, const Tensor& b);
 
-// Refuses a `dim_order` that is given but is not the dim order of `out`.
+// Refuses a `dim_order` in which `out` would lie differently; dims of size 1 may stand anywhere.
 Status check_dim_order(std::optional<IntList> dim_order, const Tensor& out);
 
 // The product of sizes[first..last).

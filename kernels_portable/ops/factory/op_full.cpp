@@ -1,6 +1,7 @@
 // The factories: full, full_like, zeros, ones, empty, their _like forms, scalar_tensor, and
 // dim_order_ops::_empty_dim_order. The value is converted to the dtype of out.
 
+#include "kernels_portable/engine/dims.h"
 #include "kernels_portable/engine/fill.h"
 
 namespace taper::portable {
@@ -49,13 +50,7 @@ Status empty_like(KernelContext&, const Tensor& self, std::optional<int64_t>, Te
 Status empty_dim_order(KernelContext&, IntList size, std::optional<IntList> dim_order,
                        Tensor& out) {
   TAPER_TRY(resize_out(out, size.data(), size.size()));
-  if (!dim_order.has_value()) return {};
-  bool same = dim_order->size() == out.dim_order().size();
-  for (size_t d = 0; same && d < dim_order->size(); ++d) {
-    same = (*dim_order)[d] == out.dim_order()[d];
-  }
-  TAPER_REQUIRE(same, Error::kInvalidArgument, "_empty_dim_order: dim_order is not that of out");
-  return {};
+  return check_dim_order(dim_order, out);
 }
 
 Status scalar_tensor(KernelContext&, Scalar value, Tensor& out) {

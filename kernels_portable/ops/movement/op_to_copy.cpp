@@ -26,6 +26,7 @@ Status to_copy_out(KernelContext&, const Tensor& self, bool, std::optional<int64
 
 Status to_dim_order_copy_out(KernelContext&, const Tensor& self, bool,
                              std::optional<IntList> dim_order, Tensor& out) {
+  TAPER_TRY(out.resize(self.sizes()));
   TAPER_TRY(check_dim_order(dim_order, out));
   return convert(self, out);
 }
