@@ -11,6 +11,7 @@
 #include "exir/ops/builtin.h"
 #include "exir/passes/convert/to_out_variants.h"
 #include "taper/data_loader.h"
+#include "taper/external_data.h"
 #include "taper/program.h"
 
 namespace taper::exir {
@@ -130,6 +131,18 @@ TEST(Emit, TheSameProgramGivesTheSameBytes) {
             emit_program({&two.method}, {true}).ptd.joined());
   EXPECT_EQ(emit_program({&one.method}, {}).pte.joined(),
             emit_program({&two.method}, {}).pte.joined());
+}
+
+// Every weight may be part of a delegate's payload.
+TEST(Emit, AWeightFileWithoutWeightsOpensInTheRuntime) {
+  const Planned square = plan("forward", R"(  input %x: float32[3]
+  %y: float32[3] = aten::mul.Tensor(%x, %x)
+  return %y)");
+  const FileInMemory file = emit_program({&square.method}, {true}).ptd.aligned();
+  BufferDataLoader loader(file.data(), file.size());
+  const Result<ExternalData> weights = ExternalData::open(loader);
+  ASSERT_TRUE(weights.ok()) << weights.status().message();
+  EXPECT_EQ(weights->num_keys(), 0u);
 }
 
 TEST(ExternalWeights, KeysAreUniqueToTheirContent) {

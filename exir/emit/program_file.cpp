@@ -204,6 +204,7 @@ FilePieces write_ptd(const ExternalWeights& weights) {
   wire::write_ptd_header(head.data() + wire::kHeaderOffset, header);
   FilePieces file;
   file.add_owned(std::move(head));
+  file.pad(kSegmentAlignment);  // Also without segments, the file reaches to where they begin.
   for (const TensorData& blob : pool.blobs()) {
     file.pad(kSegmentAlignment);
     file.add({blob.data, blob.bytes});
