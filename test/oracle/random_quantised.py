@@ -42,9 +42,11 @@ def quantise(g):
 
 
 def block_of(g, x):
-    """The sizes of what shares a scale: a row or, less often, the whole."""
-    shape = list(g.value(x).shape)
-    return shape if g.rng.random() < 0.3 else [1] * (len(shape) - 1) + shape[-1:]
+    """An expression: the sizes of what shares a scale, a row or, less often, the whole."""
+    last = g.value(x).dim() - 1
+    whole = g.rng.random() < 0.3
+    sizes = [g.size(x, d) if whole or d == last else "1" for d in range(last + 1)]
+    return f"[{', '.join(sizes)}]"
 
 
 def by_rows(g, x):
@@ -155,7 +157,7 @@ def prepared(g, x):
     kind = g.rng.random()
     if kind < 0.5:
         return through_integers(g, x)
-    return by_rows(g, x) if kind < 0.75 and not g.dynamic else x
+    return by_rows(g, x) if kind < 0.75 else x
 
 
 def finished(g, call):
@@ -181,7 +183,7 @@ def product_of_bytes(g):
     """A layer as torchao spells it: a product of int8 matrices, whose zero points are taken off."""
     x = g.pick(lambda t: t.dim() >= 2)
     n = x and channels(g, x, -1)
-    if not n or g.dynamic:
+    if not n:
         return None
     out, block = g.rng.choice([1, 3, 8, 16]), block_of(g, x)
     mapping = g.rng.choice(["ASYMMETRIC", "SYMMETRIC"])
@@ -191,7 +193,8 @@ def product_of_bytes(g):
     factors = f"torch.tensor({numbers(g, g.rng.choice([1, out, out]), 0.002, 0.02)})"
     q = f"{AO}.quantize_affine.default({x}, {block}, *c, torch.int8, {low}, {high})"
     sums = f"torch._int_mm({q}.reshape(-1, {n}), w.t()).float() * c[0].reshape(-1, 1)"
-    back = f"(({sums}{points}) * {factors}).reshape({(*g.value(x).shape[:-1], out)})"
+    sizes = "".join(g.size(x, d) + ", " for d in range(g.value(x).dim() - 1))
+    back = f"(({sums}{points}) * {factors}).reshape({sizes}{out})"
     choice = (f"{AO}.choose_qparams_affine.default({x}, '{mapping}', {block}, torch.int8, {low}, "
               f"{high}, 1e-06, torch.float32, torch.int8, True)")
     return finished(g, f"(lambda c, w: {back})({choice}, "

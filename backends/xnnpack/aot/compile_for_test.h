@@ -9,6 +9,7 @@
 #include "backends/xnnpack/aot/xnnpack_compiler.h"
 #include "backends/xnnpack/schema_generated.h"
 #include "exir/delegate/partition.h"
+#include "exir/ir/scales.h"
 #include "exir/ops/builtin.h"
 
 namespace taper::xnnpack {
@@ -48,6 +49,37 @@ inline Compiled compile(const std::string& body, const exir::PartitionOptions& o
     if (why == delegation.outside.end()) continue;
     result.outside.push_back(std::string(node->target()) + ": " + why->second);
   }
+  return result;
+}
+
+// Stores a constant of two channels as constant folding does.
+inline void store_as_integers(exir::Value& constant) {
+  auto scales = std::make_shared<exir::Scales>();
+  scales->items = {0.5f, 0.25f};
+  const size_t count = constant.data.bytes / sizeof(float);
+  scales->span = count / 2;
+  std::vector<uint8_t> integers;
+  for (size_t i = 0; i < count; ++i) {
+    const float element = reinterpret_cast<const float*>(constant.data.data)[i];
+    integers.push_back(
+        static_cast<uint8_t>(static_cast<int8_t>(element / scales->items[i / scales->span])));
+  }
+  scales->integers = exir::own_bytes(std::move(integers));
+  scales->bits = exir::bits_of(scales->integers, scales->dtype);
+  constant.scales = scales;
+  constant.data.data = nullptr;
+}
+
+// Compiles a graph whose constant %w is stored as integers.
+inline Compiled compile_bytes(const std::string& body) {
+  Compiled result;
+  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
+  for (exir::Value* constant : result.graph->constants) {
+    if (constant->name == "w") store_as_integers(*constant);
+  }
+  exir::PartitionOptions options;
+  options.groups = exir::Groups::kAll;
+  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options);
   return result;
 }
 

@@ -45,5 +45,47 @@ TEST(ComputeInBytes, RepeatedPixelsStayBytes) {
   EXPECT_EQ(r.kinds(), "Transpose Reshape Concatenate2 Reshape Concatenate2 Reshape Transpose");
 }
 
+TEST(ComputeInBytes, RowsThatTorchaoQuantisesMeetBytes) {
+  const std::string text = R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %s: float32[3], %z: int8[3] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [1, 2], int8, -128, 127, None, None, int8)
+  %q: int8[3, 2] = torchao::quantize_affine(%x, [1, 2], %s, %z, int8, -128, 127)
+  %d: float32[3, 2] = torchao::dequantize_affine(%q, [1, 2], %s, %z, int8, -128, 127)
+  %y: float32[3, 2] = aten::linear(%d, %w)
+)";
+  const Compiled r = compile_bytes(text + "  return %y");
+  EXPECT_EQ(r.kinds(), "Convert FullyConnected");
+  EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
+}
+
+TEST(ComputeInBytes, RowsThatAreTokensMeetBytes) {
+  const std::string text = R"(  input %x: float32[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %s: float64[3, 1], %z: int64[3, 1] = quantized_decomposed::choose_qparams_per_token_asymmetric(%x, int8)
+  %q: int8[3, 2] = quantized_decomposed::quantize_per_token(%x, %s, %z, -128, 127, int8)
+  %d: float32[3, 2] = quantized_decomposed::dequantize_per_token(%q, %s, %z, -128, 127, int8, float32)
+  %y: float32[3, 2] = aten::linear(%d, %w)
+)";
+  EXPECT_EQ(compile_bytes(text + "  return %y").kinds(), "Convert FullyConnected");
+  EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
+}
+
+// XNNPACK chooses a scale for each row, however many there are.
+TEST(ComputeInBytes, RowsThatHaveOneScaleMeetBytes) {
+  EXPECT_EQ(compile_bytes(R"(  range s0 = [1, 8]
+  range s1 = [1, 8]
+  input %x: float32[s0, s1, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %m: int(s1) = aten::sym_size.int(%x, 1)
+  %s: float32[1, 1, 1], %z: int8[1, 1, 1] = torchao::choose_qparams_affine(%x, "SYMMETRIC", [%n, %m, 2], int8, -128, 127, None, None, int8, True)
+  %q: int8[s0, s1, 2] = torchao::quantize_affine(%x, [%n, %m, 2], %s, %z, int8, -128, 127)
+  %d: float32[s0, s1, 2] = torchao::dequantize_affine(%q, [%n, %m, 2], %s, %z, int8, -128, 127)
+  %y: float32[s0, s1, 2] = aten::linear(%d, %w)
+  return %y)")
+                .kinds(),
+            "Convert FullyConnected");
+}
+
 }  // namespace
 }  // namespace taper::xnnpack

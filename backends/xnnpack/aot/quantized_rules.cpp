@@ -6,6 +6,7 @@
 
 #include "backends/xnnpack/aot/op_table.h"
 #include "backends/xnnpack/aot/weight_forms.h"
+#include "exir/ir/blocks.h"
 #include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
@@ -348,16 +349,8 @@ bool is_quantised_by_rows(const Value* x, const Graph& graph) {
 
 bool is_by_row(const Node& node) {
   const Value* x = tensor(node);
-  const exir::Argument::List& block = node.arg("block_size").list();
-  if (x->type.rank() < 2 || block.size() != x->type.rank() || is_constant(x)) return false;
-  bool by_row = true, is_whole = true;
-  for (size_t d = 0; d < block.size(); ++d) {
-    if (!block[d].is_int()) return false;
-    const exir::Sym size(block[d].to_int());
-    by_row = by_row && size == (d + 1 == block.size() ? x->type.sizes[d] : exir::Sym(1));
-    is_whole = is_whole && size == x->type.sizes[d];
-  }
-  if (!by_row && !is_whole) return false;
+  const Argument& block = node.arg("block_size");
+  if (is_constant(x) || !(exir::are_rows(*x, block) || exir::is_one_block(*x, block))) return false;
   const Value* bytes = node.is("torchao::quantize_affine") ? node.outputs[0] : x;
   const Value* floats = node.is("torchao::dequantize_affine") ? node.outputs[0] : x;
   return floats->type.dtype == ScalarType::kFloat &&

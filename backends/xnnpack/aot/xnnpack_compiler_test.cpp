@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "backends/xnnpack/aot/compile_for_test.h"
-#include "exir/ir/scales.h"
 
 namespace taper::xnnpack {
 
@@ -282,36 +281,6 @@ TEST(XnnpackCompiler, WeightsMayBeComputed) {
   EXPECT_EQ(r.kinds(), "Reshape BatchMatrixMultiply Reshape Add");
 }
 
-// Stores a constant of two channels as constant folding does.
-void store_as_integers(exir::Value& constant) {
-  auto scales = std::make_shared<exir::Scales>();
-  scales->items = {0.5f, 0.25f};
-  const size_t count = constant.data.bytes / sizeof(float);
-  scales->span = count / 2;
-  std::vector<uint8_t> integers;
-  for (size_t i = 0; i < count; ++i) {
-    const float element = reinterpret_cast<const float*>(constant.data.data)[i];
-    integers.push_back(
-        static_cast<uint8_t>(static_cast<int8_t>(element / scales->items[i / scales->span])));
-  }
-  scales->integers = exir::own_bytes(std::move(integers));
-  scales->bits = exir::bits_of(scales->integers, scales->dtype);
-  constant.scales = scales;
-  constant.data.data = nullptr;
-}
-
-Compiled compile_bytes(const std::string& body) {
-  Compiled result;
-  result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
-  for (exir::Value* constant : result.graph->constants) {
-    if (constant->name == "w") store_as_integers(*constant);
-  }
-  exir::PartitionOptions options;
-  options.groups = exir::Groups::kAll;
-  exir::partition(*result.graph, {std::make_shared<XnnpackCompiler>()}, options);
-  return result;
-}
-
 constexpr char kBytes[] = R"(  input %x: float32[1, 2, 4, 4]
   constant %w: float32[2, 2, 1, 1] = {0.5, 1, 0.75, -1}
   constant %b: float32[2] = {1, -1}
@@ -319,31 +288,6 @@ constexpr char kBytes[] = R"(  input %x: float32[1, 2, 4, 4]
   %d: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
   %c: float32[1, 2, 4, 4] = aten::convolution(%d, %w, %b, [1, 1], [0, 0], [1, 1], False, [0, 0], 1)
 )";
-
-TEST(XnnpackCompiler, RowsThatTorchaoQuantisesMeetBytes) {
-  const std::string text = R"(  input %x: float32[3, 2]
-  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
-  %s: float32[3], %z: int8[3] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [1, 2], int8, -128, 127, None, None, int8)
-  %q: int8[3, 2] = torchao::quantize_affine(%x, [1, 2], %s, %z, int8, -128, 127)
-  %d: float32[3, 2] = torchao::dequantize_affine(%q, [1, 2], %s, %z, int8, -128, 127)
-  %y: float32[3, 2] = aten::linear(%d, %w)
-)";
-  const Compiled r = compile_bytes(text + "  return %y");
-  EXPECT_EQ(r.kinds(), "Convert FullyConnected");
-  EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
-}
-
-TEST(XnnpackCompiler, RowsThatAreTokensMeetBytes) {
-  const std::string text = R"(  input %x: float32[3, 2]
-  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
-  %s: float64[3, 1], %z: int64[3, 1] = quantized_decomposed::choose_qparams_per_token_asymmetric(%x, int8)
-  %q: int8[3, 2] = quantized_decomposed::quantize_per_token(%x, %s, %z, -128, 127, int8)
-  %d: float32[3, 2] = quantized_decomposed::dequantize_per_token(%q, %s, %z, -128, 127, int8, float32)
-  %y: float32[3, 2] = aten::linear(%d, %w)
-)";
-  EXPECT_EQ(compile_bytes(text + "  return %y").kinds(), "Convert FullyConnected");
-  EXPECT_EQ(compile_bytes(text + "  return %y, %d").kinds(), "FullyConnected");
-}
 
 TEST(XnnpackCompiler, WeightsThatFitIntoFourBitsAreWrittenSo) {
   const Compiled r = compile_bytes(R"(  input %x: float32[3, 2]

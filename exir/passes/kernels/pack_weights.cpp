@@ -10,6 +10,7 @@
 
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
+#include "exir/passes/functional/functionalize_view.h"
 #include "exir/passes/kernels/packed_bytes.h"
 #include "exir/passes/kernels/row_quantisation.h"
 #include "exir/passes/kernels/run_kernel.h"
@@ -149,7 +150,6 @@ class WeightPacker {
   const std::vector<Value*>& quantised(const RowQuantisation& rows, Rewriter& rewriter) {
     std::vector<Value*>& made = rows_[{rows.input, {{rows.symmetric, rows.is_whole}, rows.eps}}];
     if (!made.empty()) return made;
-    const std::vector<Sym>& sizes = rows.input->type.sizes;
     const std::vector<Sym> flat = {Sym(1), rows.input->type.numel()};
     Value* x = rows.is_whole ? with_sizes(rows.input, flat, rewriter) : rows.input;
     std::vector<Sym> each = x->type.sizes;
@@ -158,7 +158,7 @@ class WeightPacker {
         rewriter.emit("taper::quantize_rows", {x, rows.symmetric, rows.eps},
                       {TensorType(ScalarType::kChar, x->type.sizes),
                        TensorType(ScalarType::kFloat, each), TensorType(ScalarType::kChar, each)});
-    if (rows.is_whole) made[0] = with_sizes(made[0], sizes, rewriter);
+    if (rows.is_whole) made[0] = with_sizes_of(rows.input, made[0], rewriter);
     return made;
   }
 
@@ -290,12 +290,18 @@ class WeightPacker {
     return sizes;
   }
 
-  // REQUIRES: sizes that are known.
+  // At most one of the sizes may be dynamic.
   static Value* with_sizes(Value* value, const std::vector<Sym>& sizes, Rewriter& rewriter) {
     if (value->type.sizes == sizes) return value;
     Argument::List dims;
-    for (const Sym& size : sizes) dims.push_back(size.as_int());
+    for (const Sym& size : sizes) dims.push_back(size.is_int() ? size.as_int() : -1);
     return rewriter.emit("aten::view_copy", {value, dims}, {{value->type.dtype, sizes}})[0];
+  }
+  static Value* with_sizes_of(Value* other, Value* value, Rewriter& rewriter) {
+    const std::vector<Sym>& sizes = other->type.sizes;
+    if (value->type.sizes == sizes) return value;
+    return rewriter.emit("aten::view_copy", {value, size_arguments(rewriter, sizes, other)},
+                         {{value->type.dtype, sizes}})[0];
   }
 
   static bool is_large_and_from_half(const Value& value) {

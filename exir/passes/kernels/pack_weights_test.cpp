@@ -107,13 +107,13 @@ TEST(PackWeights, RowsOfATableOfCodesAreLookedUpOnceTheyAreRead) {
 }
 
 // A layer of integers whose input is quantised by nodes between which these are put.
-std::string layer(const std::string& nodes) {
-  std::string text = R"(graph "g" {
-  input %x: float32[2, 3, 4]
+std::string layer(const std::string& nodes, const std::string& rows = "2, 3") {
+  std::string text = "graph \"g\" {\n  input %x: float32[" + rows + R"(, 4]
   constant %i: int8[2, 4] = {1, 2, 3, 4, 5, 6, 7, -8}
   constant %f: float32[2] = {1, 2}
   %w: float32[2, 4] = quantized_decomposed::dequantize_per_channel(%i, %f, None, 0, -128, 127, int8)
-)" + nodes + R"(  %y: float32[2, 3, 2] = aten::linear(%d, %w, None)
+)" + nodes + "  %y: float32[" +
+                     rows + R"(, 2] = aten::linear(%d, %w, None)
   return %y
 })";
   const auto graph = parse_graph(text);
@@ -148,6 +148,40 @@ TEST(PackWeights, InputsWithOneScaleAreIntegers) {
               "%s, %z, " +
               range + ")\n"));
   }
+}
+
+TEST(PackWeights, InputsOfDynamicSizesWithOneScaleAreIntegers) {
+  const std::string affine = layer(
+      R"(  %n: int(s0) = aten::sym_size.int(%x, 0)
+  %m: int(s1) = aten::sym_size.int(%x, 1)
+  %s: float32[1, 1, 1], %z: int8[1, 1, 1] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [%n, %m, 4], int8, -128, 127, 1e-06, float32, int8, True)
+  %q: int8[s0, s1, 4] = torchao::quantize_affine(%x, [%n, %m, 4], %s, %z, int8, -128, 127)
+  %d: float32[s0, s1, 4] = torchao::dequantize_affine(%q, [%n, %m, 4], %s, %z, int8, -128, 127)
+)",
+      "s0, s1");
+  const std::string tensors = layer(
+      R"(  %s: float64[1], %z: int64[1] = quantized_decomposed::choose_qparams.tensor(%x, 0, 255, 1e-06, uint8)
+  %q: uint8[s0, s1, 4] = quantized_decomposed::quantize_per_tensor.tensor(%x, %s, %z, 0, 255, uint8)
+  %d: float32[s0, s1, 4] = quantized_decomposed::dequantize_per_tensor.tensor(%q, %s, %z, 0, 255, uint8)
+)",
+      "s0, s1");
+  for (const std::string& text : {affine, tensors}) {
+    EXPECT_TRUE(has(text, "float32[1, 4*s0*s1] = aten::view_copy(%x, [1, -1])")) << text;
+    EXPECT_TRUE(has(text, "int8[s0, s1, 4] = aten::view_copy(")) << text;
+    EXPECT_TRUE(has(text, "taper::packed_linear_rows(")) << text;
+    EXPECT_FALSE(has(text, "dequantize")) << text;
+  }
+}
+
+TEST(PackWeights, BlocksOfAnotherExtentHaveSeveralScales) {
+  const std::string text = layer(
+      R"(  %m: int(s1) = aten::sym_size.int(%x, 1)
+  %s: float32[s0, 1, 1], %z: int8[s0, 1, 1] = torchao::choose_qparams_affine(%x, "ASYMMETRIC", [1, %m, 4], int8, -128, 127, 1e-06, float32, int8, True)
+  %q: int8[s0, s1, 4] = torchao::quantize_affine(%x, [1, %m, 4], %s, %z, int8, -128, 127)
+  %d: float32[s0, s1, 4] = torchao::dequantize_affine(%q, [1, %m, 4], %s, %z, int8, -128, 127)
+)",
+      "s0, s1");
+  EXPECT_TRUE(has(text, "taper::packed_linear(%d")) << text;
 }
 
 TEST(PackWeights, InputsWithPartOfTheIntegersStayFloats) {

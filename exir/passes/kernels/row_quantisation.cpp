@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "exir/ir/blocks.h"
+
 namespace taper::exir {
 namespace {
 
@@ -21,29 +23,9 @@ bool is_or_none(const Argument& arg, ScalarType expected) {
   return arg.is_none() || std::get<ScalarType>(arg.v) == expected;
 }
 
-bool has_rows(const Value* x, const Argument& block_size) {
-  const Argument::List& block = block_size.list();
-  if (x->type.rank() < 2 || block.size() != x->type.rank()) return false;
-  for (size_t d = 0; d < block.size(); ++d) {
-    const Sym expected = d + 1 == block.size() ? x->type.sizes[d] : Sym(1);
-    if (!block[d].is_int() || !(Sym(block[d].to_int()) == expected)) return false;
-  }
-  return true;
-}
-
-// Whether the tensor, whose sizes are known, is one block. Dimensions of 1 make no difference.
-bool is_one_block(const Value* x, const Argument& block_size) {
-  const Argument::List& block = block_size.list();
-  if (x->type.rank() < 2 || block.size() != x->type.rank()) return false;
-  for (size_t d = 0; d < block.size(); ++d) {
-    if (!block[d].is_int() || !(Sym(block[d].to_int()) == x->type.sizes[d])) return false;
-  }
-  return true;
-}
-
 bool fits(const Node& node, const char* dtype, const Value* floats) {
   const Argument& block = node.arg("block_size");
-  return (has_rows(floats, block) || is_one_block(floats, block)) &&
+  return (are_rows(*floats, block) || is_one_block(*floats, block)) &&
          floats->type.dtype == ScalarType::kFloat &&
          std::get<ScalarType>(node.arg(dtype).v) == ScalarType::kChar &&
          is_or_none(node.arg("quant_min"), -128) && is_or_none(node.arg("quant_max"), 127);
@@ -96,12 +78,11 @@ std::optional<RowQuantisation> tensor_quantisation_of(const Value* x) {
   Value* input = choice->arg("input").value();
   const auto dtype = [](const Node& node) { return std::get<ScalarType>(node.arg("dtype").v); };
   const double eps = choice->arg("eps").to_double();
-  const bool fits = there->arg("input").value() == input && uses(*there, *choice) &&
-                    uses(*back, *choice) && has_all_bytes(*choice) && has_all_bytes(*there) &&
-                    dtype(*choice) == dtype(*there) && dtype(*there) == dtype(*back) &&
-                    input->type.dtype == ScalarType::kFloat && input->type.is_static() &&
-                    x->type.dtype == ScalarType::kFloat && input->type.rank() >= 1 &&
-                    eps >= kLeastEps;
+  const bool fits =
+      there->arg("input").value() == input && uses(*there, *choice) && uses(*back, *choice) &&
+      has_all_bytes(*choice) && has_all_bytes(*there) && dtype(*choice) == dtype(*there) &&
+      dtype(*there) == dtype(*back) && input->type.dtype == ScalarType::kFloat &&
+      x->type.dtype == ScalarType::kFloat && input->type.rank() >= 1 && eps >= kLeastEps;
   return fits ? std::optional(RowQuantisation{input, true, false, eps}) : std::nullopt;
 }
 
@@ -116,9 +97,9 @@ std::optional<RowQuantisation> affine_quantisation_of(const Value* x) {
   if (there->arg("input").value() != input || !uses(*there, *choice) || !uses(*back, *choice)) {
     return std::nullopt;
   }
-  const bool is_whole = !has_rows(input, choice->arg("block_size"));
-  if (is_whole == has_rows(input, there->arg("block_size")) ||
-      is_whole == has_rows(input, back->arg("block_size"))) {
+  const bool is_whole = !are_rows(*input, choice->arg("block_size"));
+  if (is_whole == are_rows(*input, there->arg("block_size")) ||
+      is_whole == are_rows(*input, back->arg("block_size"))) {
     return std::nullopt;
   }
   const Argument& eps = choice->arg("eps");

@@ -23,7 +23,7 @@ bool is_row_quantisation(const Node& node);
 
 struct RowQuantisation {
   Value* input = nullptr;
-  bool is_whole = false;  // One scale for the tensor, whose sizes are known then.
+  bool is_whole = false;  // One scale for the tensor.
   bool symmetric = false;
   double eps = 0;
 };

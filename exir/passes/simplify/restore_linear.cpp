@@ -214,12 +214,6 @@ class LinearRestorer {
     return choice.arg("mapping_type").text() != "ASYMMETRIC" && (is_whole || is_even);
   }
 
-  // Whether the number of elements that share a scale is known.
-  static bool has_known_block(const Node& there) {
-    const Argument::List& block = there.arg("block_size").list();
-    return std::all_of(block.begin(), block.end(), [](const Argument& n) { return n.is_int(); });
-  }
-
   // A layer whose input is dequantised by the operator that backends and kernels recognise, if it
   // was quantised by its counterpart.
   bool restore(Node& node, const ByteProduct& product, Rewriter& rewriter) {
@@ -238,7 +232,7 @@ class LinearRestorer {
     const bool is_whole = there != nullptr && there->is("torchao::quantize_affine") &&
                           choice != nullptr && choice->is("torchao::choose_qparams_affine") &&
                           there->arg("scale").is_value() && there->arg("scale").value() == s &&
-                          has_zero_points(product, *there, *choice) && has_known_block(*there);
+                          has_zero_points(product, *there, *choice);
     if (!is_whole) return false;
     TensorType type(ScalarType::kFloat, q->type.sizes);
     Value* x = rewriter.emit("torchao::dequantize_affine",

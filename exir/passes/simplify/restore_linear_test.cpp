@@ -183,7 +183,7 @@ TEST(RestoreLinear, AProductOfBytesMayHaveADynamicNumberOfRows) {
   EXPECT_FALSE(has(text, "_int_mm")) << text;
 }
 
-TEST(RestoreLinear, AProductOfBytesWithOneScaleForADynamicNumberOfRowsStays) {
+TEST(RestoreLinear, AProductOfBytesMayHaveOneScaleForADynamicNumberOfRows) {
   const std::string text = restored(R"(  input %x: float32[s0, 3]
   constant %w: int8[3, 2] = {1, 2, 3, -4, 5, 6}
   constant %f: float32[1] = {0.5}
@@ -195,7 +195,9 @@ TEST(RestoreLinear, AProductOfBytesWithOneScaleForADynamicNumberOfRowsStays) {
   %m: float32[s0, 2] = aten::mul.Tensor(%g, %s)
   %y: float32[s0, 2] = aten::mul.Tensor(%m, %f)
   return %y)");
-  EXPECT_TRUE(has(text, "_int_mm")) << text;
+  EXPECT_TRUE(has(text, "torchao::dequantize_affine(%q, [%n, 3], %s")) << text;
+  EXPECT_TRUE(has(text, "float32[s0, 2] = aten::linear(")) << text;
+  EXPECT_FALSE(has(text, "_int_mm")) << text;
 }
 
 TEST(RestoreLinear, AProductOfBytesThatTakesOffOtherNumbersStays) {

@@ -10,6 +10,7 @@
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
 #include "exir/ops/facts.h"
+#include "exir/passes/functional/functionalize_view.h"
 #include "exir/passes/simplify/byte_product.h"
 
 namespace taper::exir {
@@ -74,7 +75,7 @@ bool are_all(const Argument::List& dims, const TensorType& type) {
   for (size_t d = 0; d < has.size(); ++d) {
     if (!has[d] && !(type.sizes[d] == Sym(1))) return false;
   }
-  return type.is_static() && !dims.empty();
+  return !dims.empty();
 }
 
 // `x`, if the argument is the least (or greatest) element of each of its rows, or of all, or 0.
@@ -200,7 +201,7 @@ class RowRestorer {
  private:
   struct Made {
     Rows rows;
-    Argument::List block;
+    Argument block;
     Value *scale = nullptr, *zero_point = nullptr;
   };
 
@@ -208,10 +209,9 @@ class RowRestorer {
     Made made;
     made.rows = rows;
     const TensorType& type = rows.input->type;
-    for (size_t d = 0; d + 1 < type.rank(); ++d) {
-      made.block.emplace_back(rows.is_whole ? type.sizes[d].as_int() : int64_t{1});
-    }
-    made.block.emplace_back(type.sizes.back().as_int());
+    std::vector<Sym> block(type.rank(), Sym(1));
+    block.back() = type.sizes.back();
+    made.block = size_arguments(rewriter, rows.is_whole ? type.sizes : block, rows.input);
     const std::vector<Sym>& sizes = rows.scale->type.sizes;
     const bool keeps_dim = sizes.size() == type.rank();
     const std::vector<Value*> chosen = rewriter.emit(

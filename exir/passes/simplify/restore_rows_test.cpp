@@ -7,8 +7,9 @@
 namespace taper::exir {
 namespace {
 
-std::string restored(const std::string& body) {
-  const auto graph = parse_graph("graph \"g\" {\n  input %x: float32[2, 4]\n" + body + "\n}");
+std::string restored(const std::string& body, const std::string& sizes = "2, 4") {
+  const auto graph =
+      parse_graph("graph \"g\" {\n  input %x: float32[" + sizes + "]\n" + body + "\n}");
   restore_rows(*graph);
   return print(*graph);
 }
@@ -99,7 +100,7 @@ TEST(RestoreRows, ZeroPointsMayBeFilledAndCast) {
 }
 
 // The chain of zero points with extremes of some dimensions, which leave one number.
-std::string of_all(const std::string& dims) {
+std::string of_all(const std::string& dims, const std::string& rows = "2") {
   std::string body = asymmetric("255.0");
   const auto change = [&](const std::string& from, const std::string& to) {
     for (size_t at = body.find(from); at != body.npos; at = body.find(from, at + to.size())) {
@@ -114,7 +115,8 @@ std::string of_all(const std::string& dims) {
   change("int8[2, 1] ", "int8[1, 1] ");
   change(", [2, 1])", ", [1, 1])");
   change("False, [0])", "False, [0, 1])");
-  return restored(body);
+  change("[2, 4]", "[" + rows + ", 4]");
+  return restored(body, rows + ", 4");
 }
 
 TEST(RestoreRows, AChainWithOneScaleForAllRowsIsThreeNodes) {
@@ -124,6 +126,15 @@ TEST(RestoreRows, AChainWithOneScaleForAllRowsIsThreeNodes) {
     EXPECT_EQ(count(text, "torchao::dequantize_affine("), 1u) << text;
     EXPECT_EQ(count(text, "aten::"), 0u) << text;
   }
+}
+
+TEST(RestoreRows, AChainWithOneScaleMayHaveADynamicNumberOfRows) {
+  const std::string text = of_all("0, 1", "s0");
+  EXPECT_EQ(count(text, "%sym_size: int(s0) = aten::sym_size.int(%x, 0)"), 1u) << text;
+  EXPECT_EQ(count(text, "torchao::choose_qparams_affine(%x, \"ASYMMETRIC\", [%sym_size, 4]"), 1u)
+      << text;
+  EXPECT_EQ(count(text, "torchao::dequantize_affine("), 1u) << text;
+  EXPECT_EQ(count(of_all("0", "s0"), "torchao::"), 0u);
 }
 
 TEST(RestoreRows, ExtremesOfColumnsAreNoRows) {
