@@ -87,5 +87,29 @@ TEST(ComputeInBytes, RowsThatHaveOneScaleMeetBytes) {
             "Convert FullyConnected");
 }
 
+// The scales of the channels that a transposed convolution of two groups, each of one channel,
+// writes.
+std::vector<float> scales_of_groups(const char* weights, size_t span) {
+  const Compiled r = compile_bytes(R"(  input %q: int8[1, 2, 4, 4]
+  constant %w: float32[2, 2, 1, 1] = )" +
+                                       std::string(weights) + R"(
+  %d: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %c: float32[1, 4, 4, 4] = aten::convolution(%d, %w, None, [1, 1], [0, 0], [1, 1], True, [0, 0], 2)
+  %p: int8[1, 4, 4, 4] = quantized_decomposed::quantize_per_tensor(%c, 0.25, 0, -128, 127, int8)
+  return %p)",
+                                   span);
+  EXPECT_EQ(r.kinds(), "Transpose ConvTranspose2d Transpose");
+  const auto& layer = *r.payload().nodes()->Get(1)->content_as_ConvTranspose2d();
+  const auto* filter = r.payload().values()->Get(layer.filter())->content_as_QuantizedTensor();
+  const auto* scales = filter->quantization_as_PerChannel()->scale();
+  return {scales->begin(), scales->end()};
+}
+
+TEST(ComputeInBytes, TransposedConvolutionsInGroupsComputeWithBytes) {
+  const std::vector<float> of_groups = {0.5, 0.5, 0.25, 0.25}, of_filters = {0.5, 0.25, 0.5, 0.25};
+  EXPECT_EQ(scales_of_groups("{0.5, 1, 0.75, -1}", 2), of_groups);
+  EXPECT_EQ(scales_of_groups("{0.5, 0.5, 1.5, -1}", 1), of_filters);
+}
+
 }  // namespace
 }  // namespace taper::xnnpack

@@ -113,6 +113,21 @@ Id transposed_filter(Lowering& l, const Filter& f, int64_t groups) {
   return bytes.finish(l, {groups * f.b, f.height, f.width, in});
 }
 
+// The scales of the output channels of a transposed filter; null if one of them has several.
+std::shared_ptr<const exir::Scales> transposed_scales(const Value* weight, const Filter& f,
+                                                      int64_t groups) {
+  const bool by_out = has_scales(weight, 1), by_in = f.a == groups && has_scales(weight, 0);
+  if (!by_out && !by_in) return nullptr;
+  auto scales = std::make_shared<exir::Scales>(*weight->scales);
+  if (scales->items.size() == 1) return scales;
+  scales->items.clear();
+  for (int64_t o = 0; o < groups * f.b; ++o) {
+    const int64_t item = by_out ? o % f.b : o / f.b;
+    scales->items.push_back(weight->scales->items[static_cast<size_t>(item)]);
+  }
+  return scales;
+}
+
 // Sets the numbers for height and width; a signal has `one` for its height, and columns of a volume
 // for their width.
 void spread(const std::vector<int64_t>& items, int64_t one, Volume volume, uint32_t out[2]) {
@@ -229,8 +244,10 @@ void convolution(Lowering& l, const Node& node) {
     weights = dense_filter(l, filter);
   }
   const Value* weight = tensor(node, "weight");
-  const bool by_channel = has_scales(weight, transposed ? 1 : 0) && (!transposed || w.groups == 1);
-  const std::shared_ptr<const exir::Scales> made_from = by_channel ? weight->scales : nullptr;
+  const std::shared_ptr<const exir::Scales> made_from =
+      transposed              ? transposed_scales(weight, filter, w.groups)
+      : has_scales(weight, 0) ? weight->scales
+                              : nullptr;
   if (weights != kNone) l.out().set_made_from(weights, made_from);
   const exir::Argument& bias = node.arg("bias");
   const Images images = images_of(l, node, volume, out);
