@@ -52,31 +52,32 @@ inline Compiled compile(const std::string& body, const exir::PartitionOptions& o
   return result;
 }
 
-// Stores a constant as constant folding does: runs of `span` elements have two scales in turn, or
-// each half has one.
-inline void store_as_integers(exir::Value& constant, size_t span) {
+// The integers of a constant of two channels, as constant folding finds them.
+inline std::shared_ptr<const exir::Scales> integers_of(const exir::Value& constant) {
   auto scales = std::make_shared<exir::Scales>();
   scales->items = {0.5f, 0.25f};
   const size_t count = constant.data.bytes / sizeof(float);
-  scales->span = span == 0 ? count / 2 : span;
+  scales->span = count / 2;
   std::vector<uint8_t> integers;
   for (size_t i = 0; i < count; ++i) {
     const float element = reinterpret_cast<const float*>(constant.data.data)[i];
     integers.push_back(
-        static_cast<uint8_t>(static_cast<int8_t>(element / scales->items[i / scales->span % 2])));
+        static_cast<uint8_t>(static_cast<int8_t>(element / scales->items[i / scales->span])));
   }
   scales->integers = exir::own_bytes(std::move(integers));
   scales->bits = exir::bits_of(scales->integers, scales->dtype);
-  constant.scales = scales;
-  constant.data.data = nullptr;
+  return scales;
 }
 
-// Compiles a graph whose constant %w is stored as integers.
-inline Compiled compile_bytes(const std::string& body, size_t span = 0) {
+// Compiles a graph whose constant %w is stored as integers, these or its own.
+inline Compiled compile_bytes(const std::string& body,
+                              const std::shared_ptr<const exir::Scales>& scales = nullptr) {
   Compiled result;
   result.graph = exir::parse_graph("graph \"g\" {\n" + body + "\n}");
   for (exir::Value* constant : result.graph->constants) {
-    if (constant->name == "w") store_as_integers(*constant, span);
+    if (constant->name != "w") continue;
+    constant->scales = scales != nullptr ? scales : integers_of(*constant);
+    constant->data.data = nullptr;
   }
   exir::PartitionOptions options;
   options.groups = exir::Groups::kAll;

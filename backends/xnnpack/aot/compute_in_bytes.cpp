@@ -79,6 +79,16 @@ bool computes_in_bytes(NodeContent kind) {
   }
 }
 
+// Whether bytes are no slower than floats: XNNPACK's int8 kernels compute 16 channels of a group at
+// once, however many it has, and those of floats as few as two.
+bool pays_in_bytes(const NodeSpec& node) {
+  constexpr uint32_t kFewest = 16;
+  const bool has_groups =
+      (node.kind == NodeContent::Conv2d || node.kind == NodeContent::ConvTranspose2d) &&
+      node.window.groups > 1;
+  return !has_groups || node.window.group_out >= kFewest;
+}
+
 class Converter {
  public:
   Converter(NodeList& list, bool takes_tables) : list_(list), takes_tables_(takes_tables) {}
@@ -310,7 +320,7 @@ class Converter {
       fold_clamp(node, inputs[0], *last);
       return true;
     }
-    if (!fits(node, inputs, last->output)) return false;
+    if (!pays_in_bytes(node) || !fits(node, inputs, last->output)) return false;
     if (has_weights(node.kind) && !take_weights(node, inputs, scale(last->output))) return false;
     node.inputs = std::move(inputs);
     node.output = last->output;
@@ -364,6 +374,7 @@ class Converter {
     if (moves(node)) return converted == count && count > 1 ? "its inputs differ in scale" : "";
     if (!computes_in_bytes(node.kind)) return "XNNPACK has no int8 form of it";
     if (weighted && made == nullptr) return "its weights are not quantised";
+    if (!pays_in_bytes(node)) return "floats are faster for the few channels of its groups";
     if (weighted && !exir::is_symmetric(*made)) return "its weights have zero points";
     if (converted < count) return "an input is not quantised";
     if (!is_sunk) return "its result is not quantised, or not for all readers alike";

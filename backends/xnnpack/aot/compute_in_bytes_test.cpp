@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/xnnpack/aot/compile_for_test.h"
 
 namespace taper::xnnpack {
@@ -87,28 +89,51 @@ TEST(ComputeInBytes, RowsThatHaveOneScaleMeetBytes) {
             "Convert FullyConnected");
 }
 
-// The scales of the channels that a transposed convolution of two groups, each of one channel,
-// writes.
-std::vector<float> scales_of_groups(const char* weights, size_t span) {
-  const Compiled r = compile_bytes(R"(  input %q: int8[1, 2, 4, 4]
-  constant %w: float32[2, 2, 1, 1] = )" +
-                                       std::string(weights) + R"(
+// A transposed convolution between bytes in two groups, each of one channel in and some out; runs
+// of `span` weights share a scale.
+Compiled in_groups(size_t channels, std::vector<float> scales, size_t span) {
+  exir::Scales ones;
+  ones.items = std::move(scales);
+  ones.span = span;
+  ones.integers = exir::own_bytes(std::vector<uint8_t>(2 * channels, 1));
+  const std::string n = std::to_string(channels),
+                    image = std::to_string(2 * channels) + ", 4, 4] = ";
+  return compile_bytes(
+      "  constant %w: float32[2, " + n + R"(, 1, 1] = zeros
+  input %q: int8[1, 2, 4, 4]
   %d: float32[1, 2, 4, 4] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
-  %c: float32[1, 4, 4, 4] = aten::convolution(%d, %w, None, [1, 1], [0, 0], [1, 1], True, [0, 0], 2)
-  %p: int8[1, 4, 4, 4] = quantized_decomposed::quantize_per_tensor(%c, 0.25, 0, -128, 127, int8)
+  %c: float32[1, )" +
+          image + R"(aten::convolution(%d, %w, None, [1, 1], [0, 0], [1, 1], True, [0, 0], 2)
+  %p: int8[1, )" +
+          image + R"(quantized_decomposed::quantize_per_tensor(%c, 0.25, 0, -128, 127, int8)
   return %p)",
-                                   span);
-  EXPECT_EQ(r.kinds(), "Transpose ConvTranspose2d Transpose");
-  const auto& layer = *r.payload().nodes()->Get(1)->content_as_ConvTranspose2d();
-  const auto* filter = r.payload().values()->Get(layer.filter())->content_as_QuantizedTensor();
-  const auto* scales = filter->quantization_as_PerChannel()->scale();
-  return {scales->begin(), scales->end()};
+      std::make_shared<exir::Scales>(ones));
 }
 
-TEST(ComputeInBytes, TransposedConvolutionsInGroupsComputeWithBytes) {
-  const std::vector<float> of_groups = {0.5, 0.5, 0.25, 0.25}, of_filters = {0.5, 0.25, 0.5, 0.25};
-  EXPECT_EQ(scales_of_groups("{0.5, 1, 0.75, -1}", 2), of_groups);
-  EXPECT_EQ(scales_of_groups("{0.5, 0.5, 1.5, -1}", 1), of_filters);
+TEST(ComputeInBytes, TransposedConvolutionsInGroupsHaveAScaleForEachChannelThatTheyWrite) {
+  const auto scales_of = [](std::vector<float> scales, size_t span) {
+    const Compiled r = in_groups(16, std::move(scales), span);
+    EXPECT_EQ(r.kinds(), "Transpose ConvTranspose2d Transpose");
+    const auto& node =
+        *static_cast<const wire::Convolution*>(r.payload().nodes()->Get(1)->content());
+    const auto* filter = r.payload().values()->Get(node.filter())->content_as_QuantizedTensor();
+    const auto* written = filter->quantization_as_PerChannel()->scale();
+    return std::vector<float>(written->begin(), written->end());
+  };
+  std::vector<float> each(16, 0.5f), of_groups(32, 0.25f);
+  each[1] = 0.25f;
+  std::vector<float> twice = each;
+  twice.insert(twice.end(), each.begin(), each.end());
+  std::fill_n(of_groups.begin(), 16, 0.5f);
+  EXPECT_EQ(scales_of(each, 1), twice);
+  EXPECT_EQ(scales_of({0.5f, 0.25f}, 16), of_groups);
+}
+
+TEST(ComputeInBytes, GroupsOfFewChannelsAreFloats) {
+  const Compiled r = in_groups(8, {0.5f}, 16);
+  EXPECT_EQ(r.kinds(), "Transpose Convert ConvTranspose2d Convert Transpose");
+  EXPECT_EQ(r.graph->delegates[0]->computed_in.at(1),
+            "float32: floats are faster for the few channels of its groups");
 }
 
 }  // namespace
