@@ -83,10 +83,8 @@ bool computes_in_bytes(NodeContent kind) {
 // once, however many it has, and those of floats as few as two.
 bool pays_in_bytes(const NodeSpec& node) {
   constexpr uint32_t kFewest = 16;
-  const bool has_groups =
-      (node.kind == NodeContent::Conv2d || node.kind == NodeContent::ConvTranspose2d) &&
-      node.window.groups > 1;
-  return !has_groups || node.window.group_out >= kFewest;
+  return node.kind == NodeContent::DepthwiseConv2d || node.window.groups <= 1 ||
+         node.window.group_out >= kFewest;
 }
 
 class Converter {
@@ -510,11 +508,22 @@ class Converter {
     const std::optional<Id> bias =
         has_bias ? in_steps<int32_t>(inputs[2], steps, 0, DataType::QINT32, DataType::QCINT32)
                  : std::optional<Id>(kNone);
-    if (!bias) return false;
+    if (!bias || (has_bias && !keeps_bias(inputs[2], steps, out))) return false;
     const std::optional<Id> weights = in_bytes(node.inputs[1], *made, channel_dim(node));
     if (!weights) return false;
     inputs[1] = *weights;
     if (has_bias) inputs[2] = *bias;
+    return true;
+  }
+
+  // Whether a bias that is rounded to steps of the sums stays within half a step of the result.
+  bool keeps_bias(Id bias, const std::vector<float>& steps, double out) {
+    const exir::TensorData data = list_.data(bias);
+    for (size_t i = 0; i < data.bytes / sizeof(float); ++i) {
+      const double step = steps[i % steps.size()];
+      const double number = reinterpret_cast<const float*>(data.data)[i];
+      if (std::abs(std::nearbyint(number / step) * step - number) > out / 2) return false;
+    }
     return true;
   }
 

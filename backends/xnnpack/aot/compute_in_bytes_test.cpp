@@ -136,5 +136,22 @@ TEST(ComputeInBytes, GroupsOfFewChannelsAreFloats) {
             "float32: floats are faster for the few channels of its groups");
 }
 
+// Sums in steps of 0.5 times 0.5 and 0.25. XNNPACK adds a bias to the sums, in their steps; results
+// have smaller ones.
+TEST(ComputeInBytes, ABiasThatWouldBeRoundedToSeveralStepsOfTheResultStaysAFloat) {
+  const auto kinds = [](const std::string& bias) {
+    return compile_bytes("  constant %b: float32[2] = " + bias + R"(
+  input %q: int8[3, 2]
+  constant %w: float32[2, 2] = {0.5, 1, 0.75, -1}
+  %d: float32[3, 2] = quantized_decomposed::dequantize_per_tensor(%q, 0.5, 3, -128, 127, int8)
+  %y: float32[3, 2] = aten::linear(%d, %w, %b)
+  %p: int8[3, 2] = quantized_decomposed::quantize_per_tensor(%y, 0.01, 0, -128, 127, int8)
+  return %p)")
+        .kinds();
+  };
+  EXPECT_EQ(kinds("{0.5, 0.25}"), "FullyConnected");
+  EXPECT_EQ(kinds("{0.6, 0.25}"), "Convert FullyConnected Convert");
+}
+
 }  // namespace
 }  // namespace taper::xnnpack
