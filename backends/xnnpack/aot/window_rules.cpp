@@ -321,6 +321,13 @@ std::string pool_refusal(const Node& node) {
   return "";
 }
 
+// XNNPACK keeps where pixels lie as long as the image has the same height and width.
+std::string max_pool_refusal(const Node& node) {
+  const std::string why = pool_refusal(node);
+  const bool is_known = !why.empty() || tensor(node)->type.sizes[1].is_int();
+  return is_known ? why : "the number of channels is dynamic";
+}
+
 Id pool(Lowering& l, const Node& node, NodeContent kind, Id x, const Pool& p) {
   NodeSpec spec;
   spec.kind = kind;
@@ -499,7 +506,7 @@ std::string bilinear_refusal(const Node& node) {
 
 constexpr OpRule kTable[] = {
     {"aten::convolution", convolution_refusal, convolution, 2},
-    {"aten::max_pool2d_with_indices", pool_refusal, max_pool, 2, true},
+    {"aten::max_pool2d_with_indices", max_pool_refusal, max_pool, 2, true},
     {"aten::avg_pool2d", mean_pool_refusal, mean_pool, 2},
     {"aten::_adaptive_avg_pool2d", adaptive_mean_refusal, adaptive_mean, 2},
     {"aten::upsample_nearest2d.vec", nearest_refusal, nearest, 1},

@@ -31,6 +31,20 @@ TEST(WindowRules, ImagesToResizeHaveAFixedNumberOfChannels) {
             "aten::upsample_bilinear2d.vec: the number of channels is dynamic");
 }
 
+TEST(WindowRules, MaxPoolsHaveAFixedNumberOfChannels) {
+  const auto outside = [](const std::string& sizes) {
+    return compile("  range s0 = [1, 8]\n  input %i: float32[" + sizes + ", 4, 4]\n  %x: float32[" +
+                       sizes + ", 4, 4] = aten::tanh(%i)\n  %y: float32[" + sizes +
+                       ", 2, 2], %j: int64[" + sizes +
+                       ", 2, 2] = aten::max_pool2d_with_indices(%x, [2, 2], [2, 2])\n  return %y",
+                   kAll)
+        .outside;
+  };
+  EXPECT_EQ(outside("s0, 3"), std::vector<std::string>());
+  EXPECT_EQ(outside("1, s0").back(),
+            "aten::max_pool2d_with_indices: the number of channels is dynamic");
+}
+
 // A program that convolves a volume of 2 channels, which is followed by a clamp.
 Compiled volume(const std::string& x, const std::string& w, const std::string& y,
                 const std::string& options) {
