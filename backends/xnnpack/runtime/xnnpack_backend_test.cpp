@@ -232,21 +232,6 @@ PayloadBuilder open_reshape(const std::vector<wire::SizeSource>& sources) {
 }
 constexpr uint32_t kNoSource = UINT32_MAX;
 
-// XNNPACK keeps pointers to pixels, which it would not compute anew.
-TEST(XnnpackBackend, ImagesToResizeKeepTheirChannels) {
-  PayloadBuilder p;
-  const uint32_t x = p.input({1, 1, 2, 3}), y = p.output({1, 1, 4, 3});
-  p.nodes.push_back(
-      {NodeContent::ResizeBilinear, wire::CreateResizeBilinear(p.fbb, 1, 4, x, y, 8).Union()});
-  Loaded loaded(p.finish());
-  ASSERT_TRUE(loaded.status.ok()) << loaded.status.message();
-  HeldFloats in({1, 1, 2, 3}, {0, 3, 6, 3, 6, 9}), out({1, 1, 4, 3}, Floats(12));
-  ASSERT_TRUE(loaded.run({&in.value, &out.value}).ok());
-  EXPECT_EQ(out.result(), (Floats{0, 3, 6, 1, 4, 7, 2, 5, 8, 3, 6, 9}));
-  HeldFloats two({1, 1, 2, 2}, {0, 3, 6, 9}, 6), four({1, 1, 4, 2}, Floats(8), 12);
-  EXPECT_FALSE(loaded.run({&two.value, &four.value}).ok());
-}
-
 TEST(XnnpackBackend, AReshapeMayHaveSeveralOpenSizes) {
   const wire::SizeSource all[] = {{0, 1, 1, 1}, {0, 0, 2, 2}, {kNoSource, 0, 1, 1}};
   Loaded loaded(open_reshape({all[0], all[1], all[2], all[2]}).finish());

@@ -253,8 +253,7 @@ Status infer_resize(const XnnNode& node, Span<XnnValue> values) {
   const Shape& x = input(node, values).shape;
   TAPER_XNNPACK_REQUIRE(x.rank == 4 && x.dims[1] <= kMaxImage && x.dims[2] <= kMaxImage,
                         "resize: the input is not an image, or too large to be resized");
-  // XNNPACK would go on with the pointers that it computed for the first number.
-  TAPER_XNNPACK_REQUIRE(x.dims[3] == input(node, values).declared.dims[3],
+  TAPER_XNNPACK_REQUIRE(has_declared_channels(node, values),
                         "resize: the number of channels is not the one that the file declares");
   output(node, values).shape = {4, {x.dims[0], t.new_height(), t.new_width(), x.dims[3]}};
   return {};

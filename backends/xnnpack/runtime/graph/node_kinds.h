@@ -59,6 +59,11 @@ inline const XnnValue& input(const XnnNode& node, Span<const XnnValue> values, s
   return values[node.inputs[i]];
 }
 inline XnnValue& output(const XnnNode& node, Span<XnnValue> values) { return values[node.output]; }
+// Whether an image has the channels that its file declares. For some kinds XNNPACK computes where the
+// pixels lie once, and again only for another height or width.
+inline bool has_declared_channels(const XnnNode& node, Span<const XnnValue> values) {
+  return input(node, values).shape.dims[3] == input(node, values).declared.dims[3];
+}
 inline uint32_t id_of(uint32_t value, Span<const XnnValue> values) {
   return value == kNone ? XNN_INVALID_VALUE_ID : values[value].xnn_id;
 }

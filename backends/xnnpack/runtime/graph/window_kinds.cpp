@@ -234,6 +234,13 @@ Status infer_pool(const XnnNode& node, Span<XnnValue> values) {
   return {};
 }
 
+Status infer_max_pool(const XnnNode& node, Span<XnnValue> values) {
+  TAPER_TRY(infer_pool(node, values));
+  TAPER_XNNPACK_REQUIRE(has_declared_channels(node, values),
+                        "max pool: the number of channels is not the one that the file declares");
+  return {};
+}
+
 xnn_status define_max_pool(xnn_subgraph_t graph, const XnnNode& node, Span<const XnnValue> values) {
   const auto& t = node.as<wire::Pooling>();
   return xnn_define_max_pooling_2d(graph, t.padding_top(), t.padding_right(), t.padding_bottom(),
@@ -308,7 +315,7 @@ constexpr NodeKindEntry kTable[] = {
      {"transposed convolution", convolution_arguments, 2, 0, check_transposed, infer_transposed,
       define_transposed, convolution_window}},
     {NodeContent::MaxPool2d,
-     {"max pool", one_input<wire::Pooling>, 1, kKeepDims, check_max_pool, infer_pool,
+     {"max pool", one_input<wire::Pooling>, 1, kKeepDims, check_max_pool, infer_max_pool,
       define_max_pool, pool_window}},
     {NodeContent::AvgPool2d,
      {"average pool", one_input<wire::Pooling>, 1, kKeepDims, check_mean_pool, infer_pool,
