@@ -59,8 +59,8 @@ inline const XnnValue& input(const XnnNode& node, Span<const XnnValue> values, s
   return values[node.inputs[i]];
 }
 inline XnnValue& output(const XnnNode& node, Span<XnnValue> values) { return values[node.output]; }
-// Whether an image has the channels that its file declares. For some kinds XNNPACK computes where the
-// pixels lie once, and again only for another height or width.
+// Whether an image has the channels that its file declares. For some kinds XNNPACK computes where
+// the pixels lie once, and again only for another height or width.
 inline bool has_declared_channels(const XnnNode& node, Span<const XnnValue> values) {
   return input(node, values).shape.dims[3] == input(node, values).declared.dims[3];
 }
