@@ -60,7 +60,12 @@ build() {
       ./bindings/python
     ls build/wheel/*.whl
   )
-  case "$platform" in manylinux_2_*) old_enough "$1"/build/wheel/*.whl ;; esac
+  case "$platform" in
+    manylinux_2_*)
+      old_enough "$1"/build/wheel/*.whl
+      known_to_windows
+      ;;
+  esac
 }
 
 # old_enough WHEEL: whether its libraries need no symbol that the glibc of its platform lacks.
@@ -74,6 +79,18 @@ old_enough() {
       found = 1
     }
     END { exit found || NR == 0 }' >&2
+}
+
+# known_to_windows: whether the list that a wheel for Windows is linked with names what the compiled
+# half takes of Python.
+known_to_windows() {
+  readelf --dyn-syms -W "$out"/inside/taper/*.so | awk '
+    FNR == NR { known[$1] = 1; next }
+    $7 == "UND" && $8 ~ /^_?Py/ && !($8 in known) {
+      print "python.sh: bindings/python/windows/python3.def lacks " $8
+      missing = 1
+    }
+    END { exit missing }' bindings/python/windows/python3.def - >&2
 }
 
 if [ "${1:-}" = --wheel ]; then

@@ -68,33 +68,22 @@ bool same_dim_order(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-namespace {
-
-// The dimensions of a dim order whose sizes are not 1, in its order. Only these say where elements
-// lie. Exporters derive the place of the others from strides, which leave a choice.
-template <typename Order>
-Status order_of_larger_dims(const Order& order, Span<const int32_t> sizes, Sizes* dims) {
-  TAPER_REQUIRE(order.size() == sizes.size(), Error::kInvalidArgument,
-                "dim_order has another number of dimensions");
-  for (size_t i = 0; i < order.size(); ++i) {
-    const int64_t dim = static_cast<int64_t>(order[i]);
-    TAPER_REQUIRE(dim >= 0 && dim < static_cast<int64_t>(sizes.size()), Error::kInvalidArgument,
-                  "dim_order names a dimension that is not there");
-    if (sizes[static_cast<size_t>(dim)] != 1) dims->push(static_cast<int32_t>(dim));
-  }
-  return {};
-}
-
-}  // namespace
-
+// Only dimensions of other sizes than 1 say where elements lie. Exporters derive the place of the
+// others from strides, which leave a choice.
 Status check_dim_order(std::optional<IntList> dim_order, const Tensor& out) {
   if (!dim_order.has_value()) return {};
-  Sizes given, own;
-  TAPER_TRY(order_of_larger_dims(*dim_order, out.sizes(), &given));
-  TAPER_TRY(order_of_larger_dims(out.dim_order(), out.sizes(), &own));
-  bool same = given.rank == own.rank;
-  for (size_t i = 0; same && i < own.rank; ++i) same = given.values[i] == own.values[i];
-  TAPER_REQUIRE(same, Error::kInvalidArgument, "dim_order is not the dim order of out");
+  const Span<const int32_t> sizes = out.sizes();
+  const auto own = out.dim_order();
+  const size_t rank = own.size();
+  const auto is_one = [&](uint64_t dim) { return dim < rank && sizes[dim] == 1; };
+  size_t i = 0, j = 0;
+  for (; dim_order->size() == rank; ++i, ++j) {
+    while (i < rank && is_one(static_cast<uint64_t>((*dim_order)[i]))) ++i;
+    while (j < rank && is_one(own[j])) ++j;
+    if (i >= rank || j >= rank || (*dim_order)[i] != own[j]) break;
+  }
+  TAPER_REQUIRE(dim_order->size() == rank && i == rank && j == rank, Error::kInvalidArgument,
+                "dim_order is not the dim order of out");
   return {};
 }
 

@@ -23,9 +23,8 @@ Status clone_out(KernelContext& context, const Tensor& self, std::optional<int64
 
 Status clone_dim_order_out(KernelContext& context, const Tensor& self, bool,
                            std::optional<IntList> dim_order, Tensor& out) {
-  TAPER_TRY(out.resize(self.sizes()));
-  TAPER_TRY(check_dim_order(dim_order, out));
-  return copy_of(context, self, out);
+  TAPER_TRY(copy_of(context, self, out));
+  return check_dim_order(dim_order, out);  // Which sizes are 1 is known by now.
 }
 
 }  // namespace

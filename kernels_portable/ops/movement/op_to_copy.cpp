@@ -26,9 +26,8 @@ Status to_copy_out(KernelContext&, const Tensor& self, bool, std::optional<int64
 
 Status to_dim_order_copy_out(KernelContext&, const Tensor& self, bool,
                              std::optional<IntList> dim_order, Tensor& out) {
-  TAPER_TRY(out.resize(self.sizes()));
-  TAPER_TRY(check_dim_order(dim_order, out));
-  return convert(self, out);
+  TAPER_TRY(convert(self, out));
+  return check_dim_order(dim_order, out);  // Which sizes are 1 is known by now.
 }
 
 }  // namespace
