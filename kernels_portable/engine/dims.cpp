@@ -70,20 +70,25 @@ bool same_dim_order(const Tensor& a, const Tensor& b) {
 
 // Only dimensions of other sizes than 1 say where elements lie. Exporters derive the place of the
 // others from strides, which leave a choice.
-Status check_dim_order(std::optional<IntList> dim_order, const Tensor& out) {
+Status check_dim_order(const std::optional<IntList>& dim_order, const Tensor& out) {
   if (!dim_order.has_value()) return {};
   const Span<const int32_t> sizes = out.sizes();
   const auto own = out.dim_order();
   const size_t rank = own.size();
-  const auto is_one = [&](uint64_t dim) { return dim < rank && sizes[dim] == 1; };
   size_t i = 0, j = 0;
-  for (; dim_order->size() == rank; ++i, ++j) {
-    while (i < rank && is_one(static_cast<uint64_t>((*dim_order)[i]))) ++i;
-    while (j < rank && is_one(own[j])) ++j;
-    if (i >= rank || j >= rank || (*dim_order)[i] != own[j]) break;
+  bool same = dim_order->size() == rank;
+  while (same && (i < rank || j < rank)) {
+    const auto dim = i < rank ? static_cast<uint64_t>((*dim_order)[i]) : rank;
+    if (dim < rank && sizes[dim] == 1) {
+      ++i;
+    } else if (j < rank && sizes[own[j]] == 1) {
+      ++j;
+    } else {
+      same = j < rank && own[j] == dim;
+      ++i, ++j;
+    }
   }
-  TAPER_REQUIRE(dim_order->size() == rank && i == rank && j == rank, Error::kInvalidArgument,
-                "dim_order is not the dim order of out");
+  TAPER_REQUIRE(same, Error::kInvalidArgument, "dim_order is not the dim order of out");
   return {};
 }
 

@@ -41,7 +41,7 @@ bool same_sizes(const Tensor& a, const Tensor& b);
 bool same_dim_order(const Tensor& a, const Tensor& b);
 
 // Refuses a `dim_order` in which `out` would lie differently; dims of size 1 may stand anywhere.
-Status check_dim_order(std::optional<IntList> dim_order, const Tensor& out);
+Status check_dim_order(const std::optional<IntList>& dim_order, const Tensor& out);
 
 // The product of sizes[first..last).
 int64_t product(Span<const int32_t> sizes, int64_t first, int64_t last);
