@@ -54,23 +54,26 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-// All backends that this program is linked with. They outlive the methods that use them.
-BackendTable backends(uint32_t threads, Profiler* profiler) {
-  static std::vector<std::unique_ptr<Device>> devices;
-  static std::vector<Backend> table;
-  DeviceOptions options;
-  options.threads = threads;
-  options.profiler = profiler;
-  for (const DeviceDescriptor* each : backend_devices()) {
-    devices.push_back(each->make(options));
-    if (devices.back() == nullptr) throw std::bad_alloc();
-    table.push_back({each->identity.delegate_id, &devices.back()->interface()});
+// All backends that this program is linked with. They have to outlive the methods that use them, and
+// to end before the program does: in a DLL of Windows, what is static ends after its threads.
+struct Backends {
+  Backends(uint32_t threads, Profiler* profiler) {
+    DeviceOptions options;
+    options.threads = threads;
+    options.profiler = profiler;
+    for (const DeviceDescriptor* each : backend_devices()) {
+      devices.push_back(each->make(options));
+      if (devices.back() == nullptr) throw std::bad_alloc();
+      table.push_back({each->identity.delegate_id, &devices.back()->interface()});
+    }
   }
-  return table;
-}
+
+  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<Backend> table;
+};
 
 Method load_method(const Program& program, std::string_view name, const MethodMemory& memory,
-                   const ExternalData* weights, uint32_t threads, EtRecorder* recorder) {
+                   const ExternalData* weights, BackendTable backends, EtRecorder* recorder) {
 #if TAPER_OPTIMIZED
   static const KernelTable tables[] = {optimized::optimized_kernels(),
                                        portable::portable_kernels()};
@@ -80,7 +83,7 @@ Method load_method(const Program& program, std::string_view name, const MethodMe
   std::string problems;
   MethodOptions options;
   options.kernels = tables;
-  options.backends = backends(threads, recorder);
+  options.backends = backends;
   options.external_data = weights;
   options.diagnostics = {collect, &problems};
   const uint64_t start = recorder == nullptr ? 0 : recorder->now();
@@ -213,8 +216,9 @@ int run(const Options& options) {
   std::deque<Block> output_blocks;
   std::optional<EtRecorder> recording;
   EtRecorder* const recorder = options.etdump_path.empty() ? nullptr : &recording.emplace();
+  const Backends backends(options.threads, recorder);
   Method method =
-      load_method(program, name, memory, weights ? &*weights : nullptr, options.threads, recorder);
+      load_method(program, name, memory, weights ? &*weights : nullptr, backends.table, recorder);
   bind_outputs(method, output_blocks);
   bool agrees = true;
   if (has_cases) {
