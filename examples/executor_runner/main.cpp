@@ -54,8 +54,8 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-// All backends that this program is linked with. They have to outlive the methods that use them, and
-// to end before the program does: in a DLL of Windows, what is static ends after its threads.
+// All backends that this program is linked with. They have to outlive the methods that use them,
+// and to end before the program does: in a DLL of Windows, what is static ends after its threads.
 struct Backends {
   Backends(uint32_t threads, Profiler* profiler) {
     DeviceOptions options;
