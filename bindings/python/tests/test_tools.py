@@ -207,8 +207,8 @@ class Commands(unittest.TestCase):
                 taper.command(name, *words, output=path, **options)
                 with open(path, "rb") as file:
                     self.assertTrue(file.read().lower().startswith(start), name)
-            packed = taper.load(os.path.join(folder, "pack"))
-            self.assertEqual(reference.flat(packed.forward(self.image)), reference.flat(wanted))
+            with taper.load(os.path.join(folder, "pack")) as packed:
+                self.assertEqual(reference.flat(packed.forward(self.image)), reference.flat(wanted))
 
     def test_refuses(self):
         with self.assertRaisesRegex(taper.Error, "nonsense"):
