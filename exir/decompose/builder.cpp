@@ -4,6 +4,7 @@
 
 #include "exir/decompose/sym_writer.h"
 #include "exir/ir/affine.h"
+#include "exir/ir/number_nodes.h"
 #include "exir/ops/infer.h"
 #include "exir/ops/promote.h"
 
@@ -31,11 +32,8 @@ void SizeTable::note(Value* value) {
 
 Argument SizeTable::call(std::string_view target, Argument a, Argument b, const Sym& size,
                          Rewriter& r) {
-  Node* node = r.emit_node(target, {std::move(a), std::move(b)});
-  Value* value = r.graph().new_value("size", ValueKind::kInt);
-  value->sym = size;
-  value->producer = node;
-  node->outputs.push_back(value);
+  Value* value =
+      emit_number(r, "size", ValueKind::kInt, target, {std::move(a), std::move(b)}, size);
   values_[size.text()] = value;
   return value;
 }
@@ -203,12 +201,8 @@ Value* Builder::sum(Value* x, const std::vector<int64_t>& dims, bool keepdim) {
 }
 
 void Builder::define_size(const Sym& size, Value* tensor) {
-  Node* node = rewriter_.emit_node("aten::_local_scalar_dense", {tensor});
-  Value* value = rewriter_.graph().new_value("size", ValueKind::kInt);
-  value->sym = size;
-  value->producer = node;
-  node->outputs.push_back(value);
-  sizes_.define(size, value);
+  sizes_.define(size, emit_number(rewriter_, "size", ValueKind::kInt, "aten::_local_scalar_dense",
+                                  {tensor}, size));
 }
 
 Argument Builder::size_list(const std::vector<Sym>& sizes) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "exir/ir/number_nodes.h"
 #include "exir/ir/sym_expr.h"
 
 namespace taper::exir {
@@ -85,12 +86,9 @@ Argument SymWriter::write(const Sym& sym) {
 
 Value* SymWriter::call(std::string_view target, const std::vector<Argument>& args, ValueKind kind,
                        const Sym& sym) {
-  Node* node = rewriter_.emit_node(target, args);
-  Value* value = rewriter_.graph().new_value("size", kind);
-  value->sym = sym;
-  value->producer = node;
-  node->outputs.push_back(value);
-  if (node->name.empty()) node->name = value->name;
+  Value* value = emit_number(rewriter_, "size", kind, target, args, sym);
+  std::string& name = value->producer->name;
+  if (name.empty()) name = value->name;
   return value;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "exir/decompose/builder.h"
+#include "exir/ir/number_nodes.h"
 #include "exir/ir/registry.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ops/facts.h"
@@ -162,12 +163,7 @@ bool scalars(Node& node, Rewriter& r) {
   Value* out = node.outputs.empty() ? nullptr : node.outputs[0];
   const auto emit_part = [&](std::string_view target, const std::vector<Argument>& args,
                              ValueKind kind, const Sym& sym) {
-    Node* fresh = r.emit_node(target, args);
-    Value* value = r.graph().new_value(out->name, kind);
-    value->sym = sym;
-    value->producer = fresh;
-    fresh->outputs.push_back(value);
-    return value;
+    return emit_number(r, out->name, kind, target, args, sym);
   };
   const auto emit = [&](std::string_view target, const std::vector<Argument>& args,
                         ValueKind kind) { return emit_part(target, args, kind, out->sym); };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "exir/ir/number_nodes.h"
+
 namespace taper::exir {
 namespace {
 
@@ -347,36 +349,6 @@ ViewEffect view_effect(const Node& node, const Placement& placement) {
   return out;
 }
 
-namespace {
-
-Value* emit_number(Rewriter& rewriter, const std::string& name, std::string_view target,
-                   const std::vector<Argument>& args, const Sym& sym) {
-  Node* node = rewriter.emit_node(target, args);
-  Value* value = rewriter.graph().new_value(name, ValueKind::kInt);
-  value->sym = sym;
-  value->producer = node;
-  node->outputs.push_back(value);
-  return value;
-}
-
-}  // namespace
-
-Argument size_arguments(Rewriter& rewriter, const std::vector<Sym>& sizes, Value* source) {
-  Argument::List out;
-  for (const Sym& size : sizes) {
-    if (size.is_int()) {
-      out.push_back(size.as_int());
-      continue;
-    }
-    const auto& have = source->type.sizes;
-    const auto at = std::find(have.begin(), have.end(), size);
-    if (at == have.end()) throw Failure("no value holds the size " + size.text());
-    const int64_t dim = at - have.begin();
-    out.push_back(emit_number(rewriter, "sym_size", "aten::sym_size.int", {source, dim}, size));
-  }
-  return out;
-}
-
 bool shows_twice(const ViewCall& view, size_t index) {
   const std::string_view name = short_target(view.schema);
   const TensorType& type = view.types[index];
@@ -564,7 +536,8 @@ class Inverse {
 
   Argument sum(const Argument& a, const Argument& b) {
     if (a.is_int() && b.is_int()) return a.to_int() + b.to_int();
-    return emit_number(rewriter_, "add", "python::add", {a, b}, *sym_of(a) + *sym_of(b));
+    return emit_number(rewriter_, "add", ValueKind::kInt, "python::add", {a, b},
+                       *sym_of(a) + *sym_of(b));
   }
 
   Value* slice_back(size_t dim, Argument start, const Argument& length) {

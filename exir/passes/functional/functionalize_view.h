@@ -58,7 +58,4 @@ bool shows_twice(const ViewCall& view, size_t index);
 Value* write_through(Rewriter& rewriter, const ViewCall& view, size_t index, Value* whole,
                      Value* part);
 
-// Sizes as arguments: integers, or sym_size of `source` where they are symbolic.
-Argument size_arguments(Rewriter& rewriter, const std::vector<Sym>& sizes, Value* source);
-
 }  // namespace taper::exir

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "exir/ir/number_nodes.h"
 #include "exir/ir/registry.h"
 #include "exir/ops/infer.h"
 #include "exir/passes/functional/functionalize_view.h"

@@ -8,9 +8,9 @@
 #include <map>
 #include <numeric>
 
+#include "exir/ir/number_nodes.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
-#include "exir/passes/functional/functionalize_view.h"
 #include "exir/passes/kernels/packed_bytes.h"
 #include "exir/passes/kernels/row_quantisation.h"
 #include "exir/passes/kernels/run_kernel.h"

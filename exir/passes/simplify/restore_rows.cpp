@@ -7,10 +7,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "exir/ir/number_nodes.h"
 #include "exir/ir/rewrite.h"
 #include "exir/ir/scales.h"
 #include "exir/ops/facts.h"
-#include "exir/passes/functional/functionalize_view.h"
 #include "exir/passes/simplify/byte_product.h"
 
 namespace taper::exir {
