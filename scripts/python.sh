@@ -47,7 +47,7 @@ cross() {
     -C cmake.define.TAPER_ARM64_ROOT=$libraries -C cmake.define.Python_INCLUDE_DIR=$headers"
 }
 
-# build FOLDER: build/wheel/*.whl of the checkout in FOLDER.
+# build FOLDER: build/wheel/*.whl of the checkout in FOLDER, and what is in it in $out/inside.
 build() {
   (
     cd "$1"
@@ -60,19 +60,19 @@ build() {
       ./bindings/python
     ls build/wheel/*.whl
   )
+  python3 -m zipfile -e "$1"/build/wheel/*.whl "$out/inside"
   case "$platform" in
     manylinux_2_*)
-      old_enough "$1"/build/wheel/*.whl
+      old_enough
       known_to_windows
       ;;
   esac
 }
 
-# old_enough WHEEL: whether its libraries need no symbol that the glibc of its platform lacks.
+# old_enough: whether the wheel's libraries need no symbol that the glibc of its platform lacks.
 old_enough() {
   newest=${platform#manylinux_2_}
   newest=${newest%%_*}
-  python3 -m zipfile -e "$1" "$out/inside"
   find "$out/inside" -name '*.so*' -exec readelf --dyn-syms -W {} + | awk -v newest="$newest" '
     match($8, /@GLIBC_2\.[0-9]+/) && substr($8, RSTART + 9, RLENGTH - 9) + 0 > newest {
       print "python.sh: the wheel needs " $8
@@ -161,7 +161,6 @@ under_wine() {
 
 if [ "$platform" = win_amd64 ]; then
   echo "python.sh: with Python 3.11 for Windows alone, under wine"
-  python3 -m zipfile -e "$wheel" "$out/inside"
   under_wine
   exit
 fi

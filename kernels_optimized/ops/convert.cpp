@@ -194,8 +194,7 @@ bool fast_to_copy(KernelContext& context, const Tensor& self, bool, std::optiona
 
 bool fast_to_dim_order_copy(KernelContext& context, const Tensor& self, bool,
                             std::optional<IntList> dim_order, Tensor& out) {
-  return out.resize(self.sizes()).ok() && portable::check_dim_order(dim_order, out).ok() &&
-         convert(context, self, out);
+  return convert(context, self, out) && portable::check_dim_order(dim_order, out).ok();
 }
 
 }  // namespace

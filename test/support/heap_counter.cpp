@@ -23,6 +23,18 @@
 #endif
 #endif
 
+namespace taper::test {
+namespace {
+
+#if defined(TAPER_SANITIZED)
+thread_local uint64_t calls = 0;
+#else
+std::atomic<uint64_t> calls{0};
+#endif
+
+}  // namespace
+}  // namespace taper::test
+
 #if defined(TAPER_SANITIZED)
 
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
@@ -30,11 +42,6 @@ extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(con
                                                          void (*free_hook)(const volatile void*));
 
 namespace taper::test {
-namespace {
-
-thread_local uint64_t calls = 0;
-
-}  // namespace
 
 uint64_t heap_calls() {
   static const int kInstalled = __sanitizer_install_malloc_and_free_hooks(
@@ -47,11 +54,6 @@ uint64_t heap_calls() {
 #elif defined(_WIN32)
 
 namespace taper::test {
-namespace {
-
-std::atomic<uint64_t> calls{0};
-
-}  // namespace
 
 uint64_t heap_calls() { return calls; }
 
@@ -73,8 +75,6 @@ void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace taper::test {
 namespace {
-
-std::atomic<uint64_t> calls{0};
 
 // Where the code of this program lies, and that of the C++ library, which calls operator new for
 // it. Those who ask from elsewhere are libraries that the program has opened, such as drivers.

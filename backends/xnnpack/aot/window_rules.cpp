@@ -321,11 +321,14 @@ std::string pool_refusal(const Node& node) {
   return "";
 }
 
-// XNNPACK keeps where pixels lie as long as the image has the same height and width.
+// For some kinds XNNPACK keeps where pixels lie as long as the image has the same height and width.
+std::string channels_refusal(const Node& node) {
+  return tensor(node)->type.sizes[1].is_int() ? "" : "the number of channels is dynamic";
+}
+
 std::string max_pool_refusal(const Node& node) {
   const std::string why = pool_refusal(node);
-  const bool is_known = !why.empty() || tensor(node)->type.sizes[1].is_int();
-  return is_known ? why : "the number of channels is dynamic";
+  return why.empty() ? channels_refusal(node) : why;
 }
 
 Id pool(Lowering& l, const Node& node, NodeContent kind, Id x, const Pool& p) {
@@ -492,7 +495,7 @@ void bilinear(Lowering& l, const Node& node) {
 std::string bilinear_refusal(const Node& node) {
   const Value *x = tensor(node), *y = node.outputs[0];
   if (!is_static_image(x) || !is_static_image(y)) return "the size of the image is dynamic";
-  if (!x->type.sizes[1].is_int()) return "the number of channels is dynamic";
+  if (const std::string why = channels_refusal(node); !why.empty()) return why;
   const exir::Argument& factors = node.arg("scale_factors");
   if (factors.is_none() || node.arg("align_corners").to_bool()) return "";
   for (size_t d = 0; d < 2; ++d) {
