@@ -40,11 +40,15 @@ def lower(example):
     return lowered.to_executorch().buffer
 
 
+def pte_of(folder, example):
+    return os.path.join(folder, PREFIX + example.name + ".pte")
+
+
 def write(folder, example):
+    """Writes the arrays of an example, and its program last: where that is, everything is."""
     torch.manual_seed(0)
     example.prepare()
-    with open(os.path.join(folder, PREFIX + example.name + ".pte"), "wb") as file:
-        file.write(lower(example))
+    program = lower(example)
     for method in example.methods:
         stem = stem_of(folder, example, method)
         for step, inputs in enumerate([example.inputs(method), *example.steps]):
@@ -55,10 +59,15 @@ def write(folder, example):
             for kind, arrays in (("in", inputs), ("out", outputs)):
                 for k, array in enumerate(arrays):
                     np.save(f"{name}.{kind}{k}.npy", array.numpy())
+    pte = pte_of(folder, example)
+    with open(pte + ".new", "wb") as file:
+        file.write(program)
+    os.replace(pte + ".new", pte)
 
 
-def write_all(folder, large, only=None):
-    """Writes the models into the folder. Returns them, and {name: error} for those that it cannot."""
+def write_all(folder, large, only=None, keep=False):
+    """Writes the models into the folder; with `keep`, only those that are not there. Returns them,
+    and {name: error} for those that it cannot."""
     logging.disable(logging.INFO)
     torch.manual_seed(0)
     examples = vulkan_models.small_examples()
@@ -67,6 +76,8 @@ def write_all(folder, large, only=None):
     examples = [each for each in examples if only is None or each.name in only]
     errors = {}
     for example in examples:
+        if keep and os.path.exists(pte_of(folder, example)):
+            continue
         try:
             write(folder, example)
         except Exception as error:  # the exporter may raise anything

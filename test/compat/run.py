@@ -132,19 +132,26 @@ def content(path):
         return file.read()
 
 
+def kept_folder(options, name, *modules):
+    """A folder for what ExecuTorch makes, which is there in the next run, too, if the modules that
+    make it and the versions of the packages are the same."""
+    import importlib.metadata
+
+    versions = [importlib.metadata.version(name).encode() for name in ("executorch", "torch")]
+    maker = digest(*versions, *(content(module.__file__) for module in modules))
+    folder = os.path.join(options.cache, f"{name}_{maker}")
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
 def lower_theirs(options, files, xnnpack=False):
     """Returns {file: path of ExecuTorch's .pte} and {stem: error} for those it cannot write.
 
-    Files of an earlier run are kept, if they were made of the same model by the same versions.
+    Files of an earlier run are kept, if they were made of the same model.
     """
-    import importlib.metadata
-
     import make_executorch_ptes as maker
 
-    versions = [importlib.metadata.version(name).encode() for name in ("executorch", "torch")]
-    maker_of = digest(*versions, content(maker.__file__))
-    folder = os.path.join(options.cache, f"theirs{'_xnnpack' if xnnpack else ''}_{maker_of}")
-    os.makedirs(folder, exist_ok=True)
+    folder = kept_folder(options, "theirs_xnnpack" if xnnpack else "theirs", maker)
     made, errors = {}, {}
     for file in dict.fromkeys(files):
         stem = file.removesuffix(".pt2")
@@ -285,18 +292,22 @@ def vulkan_devices(options):
 
 def all_vulkan(options, table):
     import make_vulkan_ptes as maker
+    import vulkan_caches
+    import vulkan_models
+    import vulkan_quantised
 
     devices = vulkan_devices(options)
     if not devices:
         print("theirs-vulkan: not run, this build of taper has no Vulkan delegate")
         return
-    folder = os.path.join(options.work, "theirs_vulkan")
-    os.makedirs(folder, exist_ok=True)
-    examples, errors = maker.write_all(folder, large=True)
+    folder = kept_folder(
+        options, "theirs_vulkan", maker, vulkan_models, vulkan_quantised, vulkan_caches
+    )
+    examples, errors = maker.write_all(folder, large=True, keep=True)
     for name, error in errors.items():
         table.add("theirs-vulkan", name, 0.0, error)
     for example in examples:
-        pte = os.path.join(folder, maker.PREFIX + example.name + ".pte")
+        pte = maker.pte_of(folder, example)
         for method in [] if example.name in errors else example.methods:
             stem = maker.stem_of(folder, example, method)
             inputs, expected = arrays_of(stem + ".in"), arrays_of(stem + ".out")
